@@ -1,0 +1,31 @@
+// Builds dist/: the command line (one file and its parts), the library, and the Action.
+import { readFileSync, rmSync } from 'node:fs';
+import { build } from 'esbuild';
+
+const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
+const common = {
+  bundle: true,
+  platform: 'node',
+  target: 'node20',
+  logLevel: 'error',
+  legalComments: 'none',
+  charset: 'utf8',
+  define: { PORTOLAN_VERSION: JSON.stringify(version) },
+};
+
+for (const old of ['dist/portolan.mjs', 'dist/catalog.mjs', 'dist/registry.mjs', 'dist/parts'])
+  rmSync(old, { force: true, recursive: true });
+await build({
+  ...common,
+  entryPoints: {
+    portolan: 'pipeline/cli/bin.ts',
+    catalog: 'catalog/index.ts',
+    registry: 'pipeline/registry/index.ts',
+  },
+  outdir: 'dist',
+  outExtension: { '.js': '.mjs' },
+  format: 'esm',
+  splitting: true,
+  chunkNames: 'parts/[name]-[hash]',
+  banner: { js: '#!/usr/bin/env node' },
+});

@@ -1,0 +1,38 @@
+// npm run check: everything that must hold before a commit, in the order of speed.
+import { spawn } from 'node:child_process';
+
+const steps = [
+  [['generated files', 'node', 'scripts/generate.mjs', '--check']],
+  [
+    ['lint', 'node_modules/.bin/biome', 'check', '.'],
+    ['types', 'node_modules/.bin/tsc', '--noEmit'],
+  ],
+  [['build', 'node', 'scripts/build.mjs']],
+  [['tests', 'node_modules/.bin/vitest', 'run', '--reporter=dot']],
+];
+
+const started = Date.now();
+for (const together of steps) {
+  const results = await Promise.all(together.map(run));
+  if (results.some((ok) => !ok)) process.exit(1);
+}
+console.log(`all good (${seconds(started)})`);
+
+function run([name, program, ...parameters]) {
+  const began = Date.now();
+  return new Promise((resolve) => {
+    const child = spawn(program, parameters, { stdio: ['ignore', 'pipe', 'pipe'] });
+    const output = [];
+    child.stdout.on('data', (chunk) => output.push(chunk));
+    child.stderr.on('data', (chunk) => output.push(chunk));
+    child.on('close', (code) => {
+      console.log(`${code === 0 ? 'ok  ' : 'FAIL'} ${name} (${seconds(began)})`);
+      if (code !== 0) process.stdout.write(Buffer.concat(output));
+      resolve(code === 0);
+    });
+  });
+}
+
+function seconds(since) {
+  return `${((Date.now() - since) / 1000).toFixed(1)} s`;
+}

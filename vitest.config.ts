@@ -1,0 +1,12 @@
+import { defineConfig, type ViteUserConfig } from 'vitest/config';
+
+const config: ViteUserConfig = defineConfig({
+  test: {
+    include: ['test/**/*.test.ts'],
+    // Suites that need tools or data beyond Node and git run by themselves: see .ci/run.
+    exclude: ['test/e2e/**', 'test/attack/**', 'test/fuzz/**'],
+    isolate: false,
+    pool: 'threads',
+  },
+});
+export default config;

@@ -1,0 +1,13 @@
+import { defineConfig, type ViteUserConfig } from 'vitest/config';
+
+/** Suites that start servers, need tools, or take their time: what .ci/run adds to npm test. */
+const config: ViteUserConfig = defineConfig({
+  test: {
+    include: ['test/{e2e,attack,fuzz}/**/*.test.ts'],
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
+    pool: 'forks',
+    fileParallelism: false,
+  },
+});
+export default config;
