@@ -1,0 +1,38 @@
+/** Base64 as Go's decoder takes it: with line breaks, and with stray bits in the last digit. */
+
+const DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
+
+/** The value of each digit by its character code; 255 for everything else. */
+const VALUES: Uint8Array = Uint8Array.from({ length: 128 }, (_, code) => {
+  const value = DIGITS.indexOf(String.fromCharCode(code));
+  return value < 0 ? 255 : value;
+});
+
+/** The bytes that good base64 stands for. What is no digit is passed over. */
+export function decodeBase64(text: string): Uint8Array {
+  const bytes = new Uint8Array(Math.ceil((text.length * 3) / 4));
+  let length = 0;
+  let bits = 0;
+  let count = 0;
+  for (let i = 0; i < text.length; i++) {
+    const value = VALUES[text.charCodeAt(i)] ?? 255;
+    if (value === 255) continue;
+    bits = ((bits << 6) | value) & 0xffffff;
+    count += 6;
+    if (count >= 8) {
+      count -= 8;
+      bytes[length++] = (bits >>> count) & 0xff;
+    }
+  }
+  return bytes.subarray(0, length);
+}
+
+/** The same bytes as an encoder would write them: no line breaks, no stray bits. */
+export function normalBase64(text: string): string {
+  const digits = text.replaceAll(/[\r\n]/g, '');
+  const padding = digits.endsWith('==') ? 2 : digits.endsWith('=') ? 1 : 0;
+  if (padding === 0) return digits;
+  const at = digits.length - padding - 1;
+  const last = DIGITS.indexOf(digits.charAt(at)) & (padding === 2 ? 0x30 : 0x3c);
+  return `${digits.slice(0, at)}${DIGITS.charAt(last)}${'='.repeat(padding)}`;
+}

@@ -1,0 +1,140 @@
+/**
+ * Headers of tar archives, byte for byte as Go's archive/tar writes them: opm's cache
+ * digest is a hash over such an archive, and the layers of our images are written so too.
+ *
+ * @see https://pkg.go.dev/archive/tar
+ */
+
+export interface TarEntry {
+  /** Path in the archive, with forward slashes and without parts that are `.` or `..`. */
+  readonly name: string;
+  readonly kind: 'file' | 'directory';
+  /** Permission bits, such as 0o644. */
+  readonly mode: number;
+  /** In bytes; 0 for directories. */
+  readonly size: number;
+  readonly uid?: number;
+  readonly gid?: number;
+}
+
+const BLOCK = 512;
+const NAME = 100;
+const PREFIX = 155;
+
+/** What ends an archive. */
+export const TAR_END: Uint8Array = new Uint8Array(2 * BLOCK);
+
+/** How many zero bytes follow content of a size. */
+export function tarPadding(size: number): number {
+  return (BLOCK - (size % BLOCK)) % BLOCK;
+}
+
+const encoder = new TextEncoder();
+
+/** The header of an entry: one block, or three and more where the name fits no plain header. */
+export function tarHeader(entry: TarEntry): Uint8Array {
+  const { name } = entry;
+  const ascii = isAscii(name);
+  if (ascii && name.length <= NAME) return plainHeader(entry, name, '');
+  const split = ascii ? splitName(name) : undefined;
+  return split ? plainHeader(entry, split.name, split.prefix) : extendedHeader(entry);
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: NUL is what Go looks for, too
+const ASCII = /^[\x01-\x7f]*$/;
+
+function isAscii(text: string): boolean {
+  return ASCII.test(text);
+}
+
+/** A long name as the two parts that a ustar header has room for. */
+function splitName(name: string): { prefix: string; name: string } | undefined {
+  const trailing = name.endsWith('/') ? name.length - 1 : name.length;
+  const slash = name.lastIndexOf('/', (name.length > PREFIX + 1 ? PREFIX + 1 : trailing) - 1);
+  const rest = name.length - slash - 1;
+  if (slash <= 0 || slash > PREFIX || rest === 0 || rest > NAME) return undefined;
+  return { prefix: name.slice(0, slash), name: name.slice(slash + 1) };
+}
+
+function plainHeader(entry: TarEntry, name: string, prefix: string): Uint8Array {
+  const block = new Uint8Array(BLOCK);
+  writeText(block, 0, NAME, name);
+  writeOctal(block, 100, 8, entry.mode);
+  writeOctal(block, 108, 8, entry.uid ?? 0);
+  writeOctal(block, 116, 8, entry.gid ?? 0);
+  writeOctal(block, 124, 12, entry.size);
+  writeOctal(block, 136, 12, 0);
+  block[156] = entry.kind === 'file' ? 0x30 : 0x35;
+  writeOctal(block, 329, 8, 0);
+  writeOctal(block, 337, 8, 0);
+  writeText(block, 345, PREFIX, prefix);
+  return sealed(block);
+}
+
+/** A header that is preceded by a PAX record with the whole name. */
+function extendedHeader(entry: TarEntry): Uint8Array {
+  const record = paxRecord('path', entry.name);
+  const slash = entry.name.lastIndexOf('/') + 1;
+  const name = cleanPath(`${entry.name.slice(0, slash)}PaxHeaders.0/${entry.name.slice(slash)}`);
+  const block = new Uint8Array(BLOCK);
+  writeText(block, 0, NAME, toAscii(name).slice(0, NAME).replace(/\/+$/, ''));
+  for (const [at, size] of [
+    [100, 8],
+    [108, 8],
+    [116, 8],
+  ] as const)
+    writeOctal(block, at, size, 0);
+  writeOctal(block, 124, 12, record.length);
+  writeOctal(block, 136, 12, 0);
+  block[156] = 0x78;
+  const all = new Uint8Array(BLOCK + record.length + tarPadding(record.length) + BLOCK);
+  all.set(sealed(block), 0);
+  all.set(record, BLOCK);
+  all.set(plainHeader(entry, toAscii(entry.name), ''), all.length - BLOCK);
+  return all;
+}
+
+/** `path` without doubled slashes and without one at its end, as Go's path.Join leaves it. */
+function cleanPath(path: string): string {
+  return path.replaceAll(/\/{2,}/g, '/').replace(/(?<=.)\/$/, '');
+}
+
+/** One record: its own length in decimal, a space, `key=value`, a line feed. */
+function paxRecord(key: string, value: string): Uint8Array {
+  const body = encoder.encode(` ${key}=${value}\n`).length;
+  let length = body + String(body).length;
+  if (String(length).length !== String(body).length) length = body + String(length).length;
+  return encoder.encode(`${length} ${key}=${value}\n`);
+}
+
+function toAscii(text: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: what is not plain ASCII is dropped
+  return text.replaceAll(/[^\x01-\x7f]/g, '');
+}
+
+function writeText(block: Uint8Array, at: number, size: number, text: string): void {
+  encoder.encodeInto(text, block.subarray(at, at + size));
+  // A slash that only cutting made the last byte would turn a file into a directory.
+  if (text.length > size && block[at + size - 1] === 0x2f) {
+    block[at + text.slice(0, size - 1).replace(/\/+$/, '').length] = 0;
+  }
+}
+
+function writeOctal(block: Uint8Array, at: number, size: number, value: number): void {
+  const digits = value.toString(8);
+  if (digits.length > size - 1)
+    throw new RangeError(`${value} does not fit into ${size} bytes of a tar header`);
+  writeText(block, at, size, digits.padStart(size - 1, '0'));
+}
+
+/** Sets the magic and the checksum. */
+function sealed(block: Uint8Array): Uint8Array {
+  writeText(block, 257, 6, 'ustar');
+  writeText(block, 263, 2, '00');
+  block.fill(0x20, 148, 156);
+  let sum = 0;
+  for (const byte of block) sum += byte;
+  writeText(block, 148, 7, `${sum.toString(8).padStart(6, '0')}`);
+  block[154] = 0;
+  return block;
+}

@@ -1,0 +1,229 @@
+/**
+ * What a change of a package's content means for those who installed it: whether it
+ * only adds, moves edges, loses something, or changes what was published.
+ */
+import type { Blob, Blobs, Bundle, Channel, Entry, Property } from './model.ts';
+import { isObject } from './shape.ts';
+
+export type ContentClass = 'add-entry' | 'edit-graph' | 'prune' | 'mutate-published';
+
+export interface ContentChange {
+  readonly classes: ReadonlySet<ContentClass>;
+  /** Names of bundles that a channel offers and did not before. */
+  readonly added: readonly string[];
+  /** What is gone: `entry a of channel b`, `channel c`, … */
+  readonly lost: readonly string[];
+  /** Names of bundles whose content is another. */
+  readonly mutated: readonly string[];
+}
+
+/**
+ * Compares one package's blobs in one catalog, before and after. A change that adds and
+ * loses nothing, if only of a comment, is `edit-graph`.
+ */
+export function contentChange(before: Blobs, after: Blobs): ContentChange {
+  const classes = new Set<ContentClass>();
+  const added = addedEntries(before, after);
+  const lost = [...lostChannels(before, after), ...lostOthers(before, after)];
+  const mutated = mutatedBundles(before, after);
+  if (added.length > 0) classes.add('add-entry');
+  if (lost.length > 0) classes.add('prune');
+  if (mutated.length > 0) classes.add('mutate-published');
+  if (classes.size === 0 || edgesMoved(before, after) || metadataMoved(before, after))
+    classes.add('edit-graph');
+  return { classes, added, lost, mutated };
+}
+
+/**
+ * Whether a package that a catalog did not have is, bundle by bundle, what other
+ * catalogs have already, but for the format of the metadata.
+ */
+export function isPromotion(unit: Blobs, elsewhere: readonly Blobs[]): boolean {
+  const known = new Map<string, Bundle[]>();
+  for (const blobs of elsewhere) {
+    for (const bundle of blobs.bundles) known.set(bundle.name, [...(known.get(bundle.name) ?? []), bundle]);
+  }
+  return (
+    unit.bundles.length > 0 &&
+    unit.bundles.every((bundle) => known.get(bundle.name)?.some((other) => sameBundle(other, bundle)))
+  );
+}
+
+function byName<T extends Blob>(blobs: readonly T[]): ReadonlyMap<string, T> {
+  // Where a name stands twice the first counts, so the first is set last.
+  return new Map(blobs.toReversed().map((blob) => [blob.name, blob]));
+}
+
+/** Entries of channels that were there, and bundles that no channel named: a new way to what was there is no addition. */
+function addedEntries(before: Blobs, after: Blobs): string[] {
+  const channels = byName(before.channels);
+  const offered = new Set([
+    ...before.bundles.map(({ name }) => name),
+    ...before.channels.flatMap(({ entries }) => entries.map(({ name }) => name)),
+  ]);
+  const added = new Set<string>();
+  for (const channel of after.channels) {
+    const old = channels.get(channel.name);
+    const names = old && new Set(old.entries.map(({ name }) => name));
+    for (const { name } of channel.entries)
+      if (names ? !names.has(name) : !offered.has(name)) added.add(name);
+  }
+  for (const { name } of after.bundles) if (!offered.has(name)) added.add(name);
+  return [...added];
+}
+
+function lostChannels(before: Blobs, after: Blobs): string[] {
+  const channels = byName(after.channels);
+  return before.channels.flatMap((channel) => {
+    const now = channels.get(channel.name);
+    if (!now) return [`channel ${channel.name}`];
+    const names = new Set(now.entries.map(({ name }) => name));
+    return channel.entries
+      .filter(({ name }) => !names.has(name))
+      .map(({ name }) => `entry ${name} of channel ${channel.name}`);
+  });
+}
+
+function lostOthers(before: Blobs, after: Blobs): string[] {
+  const bundles = byName(after.bundles);
+  const lost = before.bundles.filter(({ name }) => !bundles.has(name)).map(({ name }) => `bundle ${name}`);
+  if (before.packages.length > 0 && after.packages.length === 0) lost.push('the olm.package blob');
+  const deprecations = new Set(deprecationKeys(after));
+  lost.push(...deprecationKeys(before).filter((key) => !deprecations.has(key)));
+  const others = new Set(after.others.map(otherKey));
+  lost.push(...before.others.map(otherKey).filter((key) => !others.has(key)));
+  return lost;
+}
+
+function deprecationKeys({ deprecations }: Blobs): string[] {
+  return deprecations.flatMap(({ entries }) =>
+    entries.map(({ schema, name }) => `deprecation of ${schema}${name === '' ? '' : ` ${name}`}`),
+  );
+}
+
+function otherKey({ schema, name }: Blob): string {
+  return `${schema} ${name}`;
+}
+
+function mutatedBundles(before: Blobs, after: Blobs): string[] {
+  const old = byName(before.bundles);
+  return after.bundles
+    .filter((bundle) => {
+      const was = old.get(bundle.name);
+      return was !== undefined && !sameBundle(was, bundle);
+    })
+    .map(({ name }) => name);
+}
+
+function edgesMoved(before: Blobs, after: Blobs): boolean {
+  const channels = byName(before.channels);
+  return after.channels.some((channel) => {
+    const old = channels.get(channel.name);
+    return !old || channelMoved(old, channel);
+  });
+}
+
+function channelMoved(old: Channel, now: Channel): boolean {
+  const entries = new Map(old.entries.map((entry) => [entry.name, entry]));
+  const moved = now.entries.some((entry) => {
+    const was = entries.get(entry.name);
+    return was !== undefined && !sameEdges(was, entry);
+  });
+  return moved || !sameWithout(old.value, now.value, 'entries');
+}
+
+function sameEdges(a: Entry, b: Entry): boolean {
+  return a.replaces === b.replaces && a.skipRange === b.skipRange && sameSet(a.skips, b.skips);
+}
+
+/** Default channel, icon, description, deprecations, blobs of other schemas. */
+function metadataMoved(before: Blobs, after: Blobs): boolean {
+  const values = ({ packages, deprecations, others }: Blobs): unknown[] =>
+    [...packages, ...deprecations, ...others].map(({ value }) => value);
+  return !sameJson(values(before), values(after));
+}
+
+const OBJECT = 'olm.bundle.object';
+const METADATA = 'olm.csv.metadata';
+
+/**
+ * Whether two bundles are the same to a cluster. A catalog holds a bundle's manifests
+ * in one of two formats; where the two sides use different ones, the image speaks for both.
+ */
+export function sameBundle(a: Bundle, b: Bundle): boolean {
+  if (a.image !== b.image || a.package !== b.package) return false;
+  const otherFormat = formatOf(a) !== formatOf(b);
+  const properties = (bundle: Bundle): Property[] =>
+    otherFormat
+      ? bundle.properties.filter(({ type }) => type !== OBJECT && type !== METADATA)
+      : [...bundle.properties];
+  return (
+    sameItems(properties(a), properties(b)) &&
+    sameItems(a.relatedImages, b.relatedImages) &&
+    sameWithout(a.value, b.value, 'properties', 'relatedImages')
+  );
+}
+
+function formatOf({ properties }: Bundle): string | undefined {
+  return properties.find(({ type }) => type === OBJECT || type === METADATA)?.type;
+}
+
+/** Whether two lists hold the same items, in whatever order. */
+function sameItems(a: readonly unknown[], b: readonly unknown[]): boolean {
+  if (a.length !== b.length) return false;
+  if (sameJson(a, b)) return true;
+  const texts = (list: readonly unknown[]): string[] => list.map(canonical).sort();
+  return sameJson(texts(a), texts(b));
+}
+
+function sameSet(a: readonly string[], b: readonly string[]): boolean {
+  const set = new Set(a);
+  return set.size === new Set(b).size && b.every((item) => set.has(item));
+}
+
+function sameWithout(
+  a: Readonly<Record<string, unknown>>,
+  b: Readonly<Record<string, unknown>>,
+  ...keys: readonly string[]
+): boolean {
+  const rest = (value: Readonly<Record<string, unknown>>): Map<string, unknown> =>
+    new Map(Object.entries(value).filter(([key]) => !keys.includes(key)));
+  const [x, y] = [rest(a), rest(b)];
+  return x.size === y.size && [...x].every(([key, value]) => y.has(key) && sameJson(value, y.get(key)));
+}
+
+/** Whether two JSON values are equal; the order of keys means nothing. */
+function sameJson(a: unknown, b: unknown): boolean {
+  if (a === b) return true;
+  if (Array.isArray(a)) {
+    return Array.isArray(b) && a.length === b.length && a.every((item, i) => sameJson(item, b[i]));
+  }
+  if (!isObject(a) || !isObject(b)) return false;
+  const keys = Object.keys(a);
+  return (
+    keys.length === Object.keys(b).length &&
+    keys.every((key) => Object.hasOwn(b, key) && sameJson(a[key], b[key]))
+  );
+}
+
+/** The text of a JSON value with its keys sorted. */
+function canonical(value: unknown): string {
+  return JSON.stringify(value, (_, item: unknown) =>
+    isObject(item) ? Object.entries(item).sort(([a], [b]) => (a < b ? -1 : 1)) : item,
+  );
+}
+
+/** The blobs that are not, value for value, among those before. */
+export function newBlobs(before: Blobs, after: Blobs): Blob[] {
+  const kinds = ['packages', 'channels', 'bundles', 'deprecations', 'others'] as const;
+  return kinds.flatMap((kind) => {
+    const old = new Map<string, Blob[]>();
+    for (const blob of before[kind]) old.set(blob.name, [...(old.get(blob.name) ?? []), blob]);
+    return after[kind].filter(
+      (blob) =>
+        !old
+          .get(blob.name)
+          ?.some((other) => other.schema === blob.schema && sameJson(other.value, blob.value)),
+    );
+  });
+}

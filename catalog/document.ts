@@ -1,0 +1,185 @@
+/**
+ * One document of a catalog's file: its value and where each part of it stands, from
+ * one and the same parse.
+ */
+import type { Location } from './finding.ts';
+import type { WrittenMember } from './json.ts';
+import { isObject } from './shape.ts';
+
+/** Keys and indexes that lead from a document's root to a node. */
+export type Path = readonly (string | number)[];
+
+export interface SourceDocument {
+  /** Path of the file, relative to the catalog's root, with forward slashes. */
+  readonly file: string;
+  /** 1-based line at which the document begins. */
+  readonly line: number;
+  /** Place of the node at `path`, or of the deepest node on the way to it that exists. */
+  locate(path: Path): Location;
+  /**
+   * The same document, sharing no text with the file that it was read from. A part of a
+   * string keeps the whole string alive, so whoever keeps a document for long keeps this.
+   */
+  detached(): SourceDocument;
+}
+
+/** A document whose nodes were marked in the order in which they were read. */
+export class MarkedDocument implements SourceDocument {
+  readonly file: string;
+  readonly #value: unknown;
+  readonly #marks: Int32Array;
+  readonly #written: ReadonlyMap<object, readonly WrittenMember[]> | undefined;
+
+  /**
+   * @param marks a line and a column for each node in pre-order, the root first
+   * @param written members of the objects whose keys are not in the order of reading
+   */
+  constructor(
+    file: string,
+    value: unknown,
+    marks: Int32Array,
+    written?: ReadonlyMap<object, readonly WrittenMember[]>,
+  ) {
+    this.file = file;
+    this.#value = value;
+    this.#marks = marks;
+    this.#written = written;
+  }
+
+  get line(): number {
+    return this.#marks[0] ?? 1;
+  }
+
+  detached(): SourceDocument {
+    if (this.#written && this.#written.size > 0) return this;
+    return new MarkedDocument(this.file, JSON.parse(JSON.stringify(this.#value)), this.#marks);
+  }
+
+  locate(path: Path): Location {
+    let node = this.#value;
+    let slot = 0;
+    for (const step of path) {
+      const next = this.#descend(node, step);
+      if (!next) break;
+      node = next.value;
+      slot += next.skipped;
+    }
+    return { file: this.file, line: this.#marks[slot * 2] ?? 1, column: this.#marks[slot * 2 + 1] ?? 1 };
+  }
+
+  /** The child at `step`, and how many nodes after its parent it was read. */
+  #descend(parent: unknown, step: string | number): { value: unknown; skipped: number } | undefined {
+    if (Array.isArray(parent)) {
+      if (typeof step !== 'number' || step < 0 || step >= parent.length) return undefined;
+      let skipped = 1;
+      for (let i = 0; i < step; i++) skipped += this.#count(parent[i]);
+      return { value: parent[step], skipped };
+    }
+    if (!isObject(parent) || typeof step !== 'string' || !Object.hasOwn(parent, step)) return undefined;
+    return { value: parent[step], skipped: 1 + this.#before(parent, step) };
+  }
+
+  /** How many nodes of an object were read before the value of a key; of a key that stands twice, the last counts. */
+  #before(object: Readonly<Record<string, unknown>>, step: string): number {
+    const written = this.#written?.get(object);
+    if (written) {
+      const last = written.findLastIndex(({ key }) => key === step);
+      return written.slice(0, last).reduce((count, { nodes }) => count + nodes, 0);
+    }
+    let nodes = 0;
+    for (const key in object) {
+      if (key === step) break;
+      nodes += this.#count(object[key]);
+    }
+    return nodes;
+  }
+
+  #count(value: unknown): number {
+    if (typeof value !== 'object' || value === null) return 1;
+    if (Array.isArray(value)) return value.reduce((count, item) => count + this.#count(item), 1);
+    const written = this.#written?.get(value);
+    if (written) return written.reduce((count, { nodes }) => count + nodes, 1);
+    return Object.values(value).reduce((count: number, item) => count + this.#count(item), 1);
+  }
+}
+
+/**
+ * A document of which only the places of a few paths are kept; any other path is where the document begins.
+ *
+ * @param paths paths in the document, each with the path under which its place is asked for
+ */
+export function keepPlaces(
+  document: SourceDocument,
+  paths: readonly (readonly [at: Path, as: Path])[],
+): SourceDocument {
+  const { file, line } = document;
+  const start = document.locate([]);
+  const places = paths.map(([at, as]) => ({ key: as.join('.'), place: document.locate(at) }));
+  const kept: SourceDocument = {
+    file,
+    line,
+    locate: (path) => places.find(({ key }) => key === path.join('.'))?.place ?? start,
+    detached: () => kept,
+  };
+  return kept;
+}
+
+/** The same document in another file: equal files are read once, and may lie in several places. */
+export function inFile(document: SourceDocument, file: string): SourceDocument {
+  return {
+    file,
+    line: document.line,
+    locate: (path) => ({ ...document.locate(path), file }),
+    detached: () => inFile(document.detached(), file),
+  };
+}
+
+/** A document whose places are found by offset in its text. */
+export class OffsetDocument implements SourceDocument {
+  readonly file: string;
+  readonly line: number;
+  readonly #offset: (path: Path) => number;
+  readonly #lines: LineMap;
+
+  constructor(file: string, text: string, firstLine: number, offset: (path: Path) => number) {
+    this.file = file;
+    this.line = firstLine;
+    this.#offset = offset;
+    this.#lines = new LineMap(text, firstLine);
+  }
+
+  locate(path: Path): Location {
+    return this.place(this.#offset(path));
+  }
+
+  detached(): SourceDocument {
+    return this;
+  }
+
+  /** Place of an offset in the document's text. */
+  place(offset: number): Location {
+    return { file: this.file, ...this.#lines.place(offset) };
+  }
+}
+
+/** Turns offsets in a text into lines and columns. Keeps the line starts, not the text. */
+export class LineMap {
+  readonly #starts: number[] = [0];
+  readonly #firstLine: number;
+
+  constructor(text: string, firstLine: number) {
+    this.#firstLine = firstLine;
+    for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) this.#starts.push(at + 1);
+  }
+
+  place(offset: number): { line: number; column: number } {
+    let low = 0;
+    let high = this.#starts.length - 1;
+    while (low < high) {
+      const middle = (low + high + 1) >> 1;
+      if ((this.#starts[middle] ?? 0) <= offset) low = middle;
+      else high = middle - 1;
+    }
+    return { line: this.#firstLine + low, column: offset - (this.#starts[low] ?? 0) + 1 };
+  }
+}

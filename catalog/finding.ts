@@ -1,0 +1,67 @@
+/**
+ * Findings: everything that is wrong with what people wrote. All are collected, none
+ * stops the others. What could not be done is a PipelineError instead.
+ */
+
+export type Severity = 'error' | 'warning' | 'info';
+
+/** A place in a file: lines and columns count from 1, columns in UTF-16 units as in SARIF. */
+export interface Location {
+  readonly file: string;
+  readonly line: number;
+  readonly column: number;
+}
+
+export interface Finding {
+  /** Identifier of the rule, such as `graph/stranded`. */
+  readonly rule: string;
+  readonly severity: Severity;
+  /** What is wrong: which object, what was found, what was expected. One line. */
+  readonly message: string;
+  readonly location: Location;
+  /** What to do; where possible the line to write. */
+  readonly hint?: string;
+  readonly package?: string;
+  /** Names of the catalogs in which the same content has this finding. */
+  readonly catalogs?: readonly string[];
+  readonly channel?: string;
+  /** Versions (or bundle names where a version is unknown) of installations that are affected. */
+  readonly installed?: readonly string[];
+}
+
+/** Order of severities, the worst first. */
+const RANK: Readonly<Record<Severity, number>> = { error: 0, warning: 1, info: 2 };
+
+/** The one of two severities that weighs less. */
+export function milder(a: Severity, b: Severity): Severity {
+  return RANK[a] > RANK[b] ? a : b;
+}
+
+/** Sorts findings for people: worst first, then by place. */
+export function compareFindings(a: Finding, b: Finding): number {
+  return (
+    RANK[a.severity] - RANK[b.severity] ||
+    compareText(a.location.file, b.location.file) ||
+    a.location.line - b.location.line ||
+    a.location.column - b.location.column ||
+    compareText(a.rule, b.rule) ||
+    compareText(a.message, b.message)
+  );
+}
+
+/** Byte order of UTF-8, which is the order of Go's strings. */
+export function compareText(a: string, b: string): number {
+  if (a === b) return 0;
+  const length = Math.min(a.length, b.length);
+  for (let i = 0; i < length; i++) {
+    const x = a.charCodeAt(i);
+    const y = b.charCodeAt(i);
+    if (x !== y) {
+      // Surrogates sort above every other code unit in UTF-8, not below U+E000.
+      const high = x >= 0xd800 && x <= 0xdfff;
+      if (high !== (y >= 0xd800 && y <= 0xdfff)) return high ? 1 : -1;
+      return x < y ? -1 : 1;
+    }
+  }
+  return a.length - b.length;
+}

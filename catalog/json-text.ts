@@ -1,0 +1,101 @@
+/**
+ * JSON as Go's encoding/json writes it without HTML escaping: the text that opm's
+ * outputs are made of.
+ */
+import { compareText } from './finding.ts';
+
+/** Characters that JSON text must escape, and the two that Go escapes beyond that. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
+const ESCAPED = /["\\\x00-\x1f\u2028\u2029\ud800-\udfff]/;
+
+/** A string with quotes. Halves of surrogate pairs become U+FFFD. */
+export function jsonString(text: string): string {
+  if (!ESCAPED.test(text)) return `"${text}"`;
+  const quoted = JSON.stringify(text.toWellFormed());
+  return quoted.replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029');
+}
+
+/** A number; unlike JavaScript, Go keeps the sign of zero. */
+export function jsonNumber(value: number): string {
+  return Object.is(value, -0) ? '-0' : String(value);
+}
+
+/**
+ * A value on one line, object keys in byte order at every level.
+ */
+export function compactJson(value: unknown): string {
+  if (typeof value === 'string') return jsonString(value);
+  if (typeof value === 'number') return jsonNumber(value);
+  if (typeof value !== 'object' || value === null) return String(value ?? null);
+  if (Array.isArray(value)) return `[${value.map(compactJson).join(',')}]`;
+  const members = sortedKeys(value).map((key) => `${jsonString(key)}:${compactJson(member(value, key))}`);
+  return `{${members.join(',')}}`;
+}
+
+/**
+ * A value over several lines, four spaces a level, object keys in byte order at every
+ * level; empty collections stay on one line.
+ *
+ * @param level how deep the value already stands
+ */
+export function indentedJson(value: unknown, level = 0): string {
+  const parts: string[] = [];
+  indent(value, level, parts);
+  return parts.join('');
+}
+
+function indent(value: unknown, level: number, parts: string[]): void {
+  if (typeof value === 'string') parts.push(jsonString(value));
+  else if (typeof value === 'number') parts.push(jsonNumber(value));
+  else if (typeof value !== 'object' || value === null) parts.push(String(value ?? null));
+  else if (Array.isArray(value)) {
+    indentMembers(value.length, level, '[]', parts, (i) => indent(value[i], level + 1, parts));
+  } else {
+    const keys = sortedKeys(value);
+    indentMembers(keys.length, level, '{}', parts, (i) => {
+      const key = keys[i] ?? '';
+      parts.push(jsonString(key), ': ');
+      indent(member(value, key), level + 1, parts);
+    });
+  }
+}
+
+/** Writes brackets, commas and line breaks around members. */
+export function indentMembers(
+  count: number,
+  level: number,
+  brackets: '[]' | '{}',
+  parts: string[],
+  write: (index: number) => void,
+): void {
+  if (count === 0) {
+    parts.push(brackets);
+    return;
+  }
+  const margin = lineStart(level + 1);
+  parts.push(brackets.charAt(0));
+  for (let i = 0; i < count; i++) {
+    parts.push(i === 0 ? margin : `,${margin}`);
+    write(i);
+  }
+  parts.push(lineStart(level), brackets.charAt(1));
+}
+
+const LINE_STARTS: string[] = [];
+
+function lineStart(level: number): string {
+  LINE_STARTS[level] ??= `\n${'    '.repeat(level)}`;
+  return LINE_STARTS[level];
+}
+
+function sortedKeys(value: object): string[] {
+  const keys = Object.keys(value);
+  for (let i = 1; i < keys.length; i++) {
+    if (compareText(keys[i - 1] ?? '', keys[i] ?? '') > 0) return keys.sort(compareText);
+  }
+  return keys;
+}
+
+function member(value: object, key: string): unknown {
+  return (value as Readonly<Record<string, unknown>>)[key];
+}

@@ -1,0 +1,18 @@
+/**
+ * Names that Kubernetes accepts.
+ *
+ * @see https://kubernetes.io/docs/concepts/overview/working-with-objects/names/
+ */
+
+const LABEL = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
+const SUBDOMAIN = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
+
+/** Whether a name is a label of RFC 1123: at most 63 characters. */
+export function isDnsLabel(name: string): boolean {
+  return name.length <= 63 && LABEL.test(name);
+}
+
+/** Whether a name is a subdomain of RFC 1123: labels joined by dots, at most 253 characters. */
+export function isDnsSubdomain(name: string): boolean {
+  return name.length <= 253 && SUBDOMAIN.test(name);
+}

@@ -1,0 +1,85 @@
+/**
+ * The properties of bundles that OLM knows, and the Go types they are decoded into.
+ *
+ * @see https://github.com/operator-framework/operator-registry/blob/master/alpha/property/property.go
+ */
+import { any, bool, bytes, int32, listOf, mapOf, type StructShape, struct, text } from './shape.ts';
+
+const RESOURCE = struct('v1alpha1.APIResourceReference', { name: text, kind: text, version: text });
+
+function descriptors(name: string): StructShape {
+  return struct(name, {
+    path: text,
+    displayName: text,
+    description: text,
+    'x-descriptors': listOf(text),
+    value: any,
+  });
+}
+
+const DESCRIBED = {
+  displayName: text,
+  description: text,
+  resources: listOf(RESOURCE),
+  statusDescriptors: listOf(descriptors('v1alpha1.StatusDescriptor')),
+  specDescriptors: listOf(descriptors('v1alpha1.SpecDescriptor')),
+  actionDescriptors: listOf(descriptors('v1alpha1.ActionDescriptor')),
+};
+
+const CRD_DESCRIPTION = struct('v1alpha1.CRDDescription', {
+  name: text,
+  version: text,
+  kind: text,
+  ...DESCRIBED,
+});
+
+const API_SERVICE_DESCRIPTION = struct('v1alpha1.APIServiceDescription', {
+  name: text,
+  group: text,
+  version: text,
+  kind: text,
+  deploymentName: text,
+  containerPort: int32,
+  ...DESCRIBED,
+});
+
+const LINK = struct('v1alpha1.AppLink', { name: text, url: text });
+const GVK = { group: text, kind: text, version: text };
+
+const CRD_DESCRIPTIONS = struct('v1alpha1.CustomResourceDefinitions', {
+  owned: listOf(CRD_DESCRIPTION),
+  required: listOf(CRD_DESCRIPTION),
+});
+const API_SERVICE_DESCRIPTIONS = struct('v1alpha1.APIServiceDefinitions', {
+  owned: listOf(API_SERVICE_DESCRIPTION),
+  required: listOf(API_SERVICE_DESCRIPTION),
+});
+
+/** The Go type of a property's value, by property type. Other properties may hold any JSON. */
+export const PROPERTY_SHAPES: ReadonlyMap<string, StructShape> = new Map([
+  ['olm.package', struct('property.Package', { packageName: text, version: text, release: text })],
+  ['olm.package.required', struct('property.PackageRequired', { packageName: text, versionRange: text })],
+  ['olm.gvk', struct('property.GVK', GVK)],
+  ['olm.gvk.required', struct('property.GVKRequired', GVK)],
+  ['olm.bundle.object', struct('property.BundleObject', { data: bytes })],
+  ['olm.channel', struct('property.Channel', { channelName: text })],
+  [
+    'olm.csv.metadata',
+    struct('property.CSVMetadata', {
+      annotations: mapOf(text),
+      apiServiceDefinitions: API_SERVICE_DESCRIPTIONS,
+      crdDescriptions: CRD_DESCRIPTIONS,
+      description: text,
+      displayName: text,
+      installModes: listOf(struct('v1alpha1.InstallMode', { type: text, supported: bool })),
+      keywords: listOf(text),
+      labels: mapOf(text),
+      links: listOf(LINK),
+      maintainers: listOf(struct('v1alpha1.Maintainer', { name: text, email: text })),
+      maturity: text,
+      minKubeVersion: text,
+      nativeAPIs: listOf(struct('v1.GroupVersionKind', GVK)),
+      provider: LINK,
+    }),
+  ],
+]);

@@ -1,0 +1,295 @@
+/**
+ * Shapes: what Go structs expect of JSON, as data. Checking a value against a shape
+ * finds every place where Go's `json.Unmarshal` would refuse it.
+ *
+ * @see https://pkg.go.dev/encoding/json#Unmarshal
+ */
+import type { Path } from './document.ts';
+
+export type Shape =
+  | { readonly kind: 'string' }
+  | { readonly kind: 'boolean' }
+  | { readonly kind: 'number' }
+  /** A whole number within the bits of the Go type. */
+  | { readonly kind: 'integer'; readonly bits: 32 | 64 }
+  /** Base64 text that stands for bytes. */
+  | { readonly kind: 'bytes' }
+  /** Any JSON. */
+  | { readonly kind: 'any' }
+  | { readonly kind: 'list'; readonly items: Shape }
+  | { readonly kind: 'map'; readonly values: Shape }
+  | StructShape;
+
+export interface StructShape {
+  readonly kind: 'struct';
+  /** Go's name of the type with its package, such as `declcfg.Channel`: Go prints it in messages. */
+  readonly name: string;
+  readonly fields: Readonly<Record<string, Shape>>;
+}
+
+export const text: Shape = { kind: 'string' };
+export const bool: Shape = { kind: 'boolean' };
+export const int32: Shape = { kind: 'integer', bits: 32 };
+export const int64: Shape = { kind: 'integer', bits: 64 };
+export const bytes: Shape = { kind: 'bytes' };
+export const any: Shape = { kind: 'any' };
+export function listOf(items: Shape): Shape {
+  return { kind: 'list', items };
+}
+export function mapOf(values: Shape): Shape {
+  return { kind: 'map', values };
+}
+export function struct(name: string, fields: Readonly<Record<string, Shape>>): StructShape {
+  return { kind: 'struct', name, fields };
+}
+
+/** A place where a value does not fit. */
+export interface Misfit {
+  readonly path: Path;
+  /** What stands there: `string`, `number`, `bool`, `array`, `object`. */
+  readonly found: string;
+  /** What the shape expects, in words. */
+  readonly expected: string;
+  /** What Go's json package says of it. */
+  readonly go: string;
+}
+
+/**
+ * Fits a value to a struct: fields under their proper names whatever their case,
+ * unknown fields left out, missing ones absent, null treated as absent.
+ *
+ * @returns the value itself where it fits as it is
+ */
+export function fitStruct(
+  value: unknown,
+  shape: StructShape,
+): { value: Readonly<Record<string, unknown>>; misfits: Misfit[] } {
+  if (isObject(value) && fitsAsIs(value, shape)) return { value, misfits: [] };
+  const misfits: Misfit[] = [];
+  const fitted = structValue(value, shape, { struct: '', goPath: [], path: [], misfits });
+  return { value: isObject(fitted) ? fitted : {}, misfits };
+}
+
+/** Whether a value fits with nothing to rename, to leave out or to complain of: the common case, at no cost. */
+function fitsAsIs(value: unknown, shape: Shape): boolean {
+  switch (shape.kind) {
+    case 'any':
+      return true;
+    case 'string':
+    case 'boolean':
+    case 'number':
+      return typeof value === shape.kind;
+    case 'list':
+      return Array.isArray(value) && value.every((item) => fitsAsIs(item, shape.items));
+    case 'map':
+      return isObject(value) && Object.values(value).every((item) => fitsAsIs(item, shape.values));
+    case 'struct':
+      return isObject(value) && structFitsAsIs(value, shape);
+    default:
+      return false;
+  }
+}
+
+function structFitsAsIs(value: Readonly<Record<string, unknown>>, shape: StructShape): boolean {
+  for (const key in value) {
+    const field = Object.hasOwn(shape.fields, key) ? shape.fields[key] : undefined;
+    if (!field || !fitsAsIs(value[key], field)) return false;
+  }
+  return true;
+}
+
+interface Context {
+  /** Short name of the innermost Go struct and the field names from the root, which Go prints. */
+  readonly struct: string;
+  readonly goPath: readonly string[];
+  readonly path: Path;
+  readonly misfits: Misfit[];
+}
+
+function fitValue(value: unknown, shape: Shape, context: Context): unknown {
+  if (value === null || value === undefined || shape.kind === 'any') return value;
+  switch (shape.kind) {
+    case 'string':
+      return typeof value === 'string' ? value : misfit(value, 'string', 'a string', context);
+    case 'boolean':
+      return typeof value === 'boolean' ? value : misfit(value, 'bool', 'true or false', context);
+    case 'number':
+      return typeof value === 'number' ? value : misfit(value, 'float64', 'a number', context);
+    case 'integer':
+      return fitInteger(value, shape.bits, context);
+    case 'bytes':
+      return fitBytes(value, context);
+    case 'list':
+      return fitList(value, shape.items, context);
+    case 'map':
+      return fitMap(value, shape.values, context);
+    case 'struct':
+      return structValue(value, shape, context);
+  }
+}
+
+function misfit(value: unknown, goType: string, expected: string, context: Context): undefined {
+  const found = typeName(value);
+  const field =
+    context.goPath.length > 0
+      ? `Go struct field ${context.struct}.${context.goPath.join('.')} of type `
+      : 'Go value of type ';
+  const go = `json: cannot unmarshal ${found} into ${field}${goType}`;
+  context.misfits.push({ path: context.path, found, expected, go });
+  return undefined;
+}
+
+function typeName(value: unknown): string {
+  if (Array.isArray(value)) return 'array';
+  if (typeof value === 'boolean') return 'bool';
+  return typeof value;
+}
+
+function fitInteger(value: unknown, bits: 32 | 64, context: Context): unknown {
+  if (typeof value !== 'number') return misfit(value, `int${bits}`, 'a whole number', context);
+  const limit = bits === 32 ? 2 ** 31 : 2 ** 63;
+  return Number.isInteger(value) && value >= -limit && value < limit
+    ? value
+    : misfit(value, `int${bits}`, `a whole number of ${bits} bits`, context);
+}
+
+const NOT_BASE64 = /[^A-Za-z0-9+/]/;
+
+function fitBytes(value: unknown, context: Context): unknown {
+  if (typeof value !== 'string') return misfit(value, '[]uint8', 'base64 text', context);
+  const offset = base64Defect(value);
+  if (offset < 0) return value;
+  const go = `illegal base64 data at input byte ${offset}`;
+  context.misfits.push({ path: context.path, found: 'text that is not base64', expected: 'base64 text', go });
+  return undefined;
+}
+
+/** Offset at which Go's base64 decoder gives up, or -1 for good base64. Line breaks are allowed. */
+export function base64Defect(value: string): number {
+  // Of good base64, however long, only the padding is left to look at.
+  const end = value.search(NOT_BASE64);
+  if (end < 0 && value.length % 4 === 0) return -1;
+  let digits = Math.max(end, 0) - (Math.max(end, 0) % 4);
+  let i = digits;
+  for (; i < value.length; i++) {
+    const c = value.charAt(i);
+    if (c === '\n' || c === '\r') continue;
+    if (c === '=') return paddingDefect(value, i, digits % 4);
+    if (!/[A-Za-z0-9+/]/.test(c)) return i;
+    digits++;
+  }
+  // A quantum that ends early is reported where it began.
+  return digits % 4 === 0 ? -1 : i - (digits % 4);
+}
+
+function paddingDefect(value: string, at: number, digits: number): number {
+  if (digits < 2) return at;
+  let i = at + 1;
+  const skipBreaks = (): void => {
+    while (value.charAt(i) === '\n' || value.charAt(i) === '\r') i++;
+  };
+  if (digits === 2) {
+    skipBreaks();
+    if (i === value.length) return value.length;
+    if (value.charAt(i) !== '=') return i;
+    i++;
+  }
+  skipBreaks();
+  return i < value.length ? i : -1;
+}
+
+function fitList(value: unknown, items: Shape, context: Context): unknown {
+  if (!Array.isArray(value)) return misfit(value, `[]${goName(items)}`, 'a list', context);
+  let changed: unknown[] | undefined;
+  for (const [i, item] of value.entries()) {
+    const fitted = fitValue(item, items, { ...context, path: [...context.path, i] });
+    if (fitted !== item) {
+      changed ??= [...value];
+      changed[i] = fitted;
+    }
+  }
+  return changed ?? value;
+}
+
+function fitMap(value: unknown, values: Shape, context: Context): unknown {
+  if (!isObject(value)) return misfit(value, `map[string]${goName(values)}`, 'a mapping', context);
+  let changed: Record<string, unknown> | undefined;
+  for (const [key, item] of Object.entries(value)) {
+    const fitted = fitValue(item, values, { ...context, path: [...context.path, key] });
+    if (fitted !== item) {
+      changed ??= { ...value };
+      changed[key] = fitted;
+    }
+  }
+  return changed ?? value;
+}
+
+function structValue(value: unknown, shape: StructShape, context: Context): unknown {
+  if (!isObject(value)) return misfit(value, goName(shape), 'a mapping', context);
+  let proper = true;
+  const fitted: Record<string, unknown> = {};
+  // Where keys differ only by case, Go lets the last in byte order win.
+  const keys = Object.keys(value);
+  for (const key of keys.some((k) => !Object.hasOwn(shape.fields, k)) ? keys.sort() : keys) {
+    const name = fieldName(shape, key);
+    if (name === undefined) {
+      proper = false;
+      continue;
+    }
+    const field = shape.fields[name];
+    const item = value[key];
+    if (!field || (item === null && field.kind !== 'any')) {
+      proper = false;
+      continue;
+    }
+    const inner = {
+      struct: shape.name.split('.').at(-1) ?? '',
+      goPath: [...context.goPath, name],
+      path: [...context.path, key],
+      misfits: context.misfits,
+    };
+    const fittedItem = fitValue(item, field, inner);
+    if (fittedItem !== undefined) fitted[name] = fittedItem;
+    proper = proper && key === name && fittedItem === item;
+  }
+  return proper ? value : fitted;
+}
+
+/** The field that a key stands for: by exact name, else whatever its case. */
+function fieldName(shape: StructShape, key: string): string | undefined {
+  if (Object.hasOwn(shape.fields, key)) return key;
+  const folded = foldCase(key);
+  return Object.keys(shape.fields).find((name) => foldCase(name) === folded);
+}
+
+/** Go folds ASCII, and the two characters outside of it that fold into ASCII. */
+function foldCase(key: string): string {
+  return key.replaceAll('\u017f', 's').replaceAll('\u212a', 'k').toLowerCase();
+}
+
+function goName(shape: Shape): string {
+  switch (shape.kind) {
+    case 'string':
+      return 'string';
+    case 'boolean':
+      return 'bool';
+    case 'number':
+      return 'float64';
+    case 'integer':
+      return `int${shape.bits}`;
+    case 'bytes':
+      return '[]uint8';
+    case 'any':
+      return 'interface {}';
+    case 'list':
+      return `[]${goName(shape.items)}`;
+    case 'map':
+      return `map[string]${goName(shape.values)}`;
+    case 'struct':
+      return shape.name;
+  }
+}
+
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,43 @@
+/**
+ * Where a catalog's files come from: a directory, git objects, an image's layers. The
+ * library only sees paths and bytes.
+ */
+
+export interface CatalogSource {
+  /** Every file below the catalog's root, in any order. */
+  files(): Promise<readonly SourceFile[]>;
+}
+
+export interface SourceFile {
+  /** Path relative to the catalog's root, with forward slashes. */
+  readonly path: string;
+  /** Names the content: equal identities mean equal bytes (a git blob id, a digest). */
+  readonly identity?: string;
+  /** Why there is nothing to read (a link to a directory, a broken link, a pipe), in words for a finding. */
+  readonly unreadable?: string;
+  read(): Promise<Uint8Array> | Uint8Array;
+}
+
+/** A source in memory. */
+export function sourceOf(files: Readonly<Record<string, string | Uint8Array>>): CatalogSource {
+  const encoder = new TextEncoder();
+  const list = Object.entries(files).map(([path, content]) => ({
+    path,
+    read: () => (typeof content === 'string' ? encoder.encode(content) : content),
+  }));
+  return { files: () => Promise.resolve(list) };
+}
+
+/** Order of walking a tree: names in byte order, directory by directory, as Go's `fs.WalkDir`. */
+export function compareWalk(a: string, b: string): number {
+  let i = 0;
+  while (i < a.length && i < b.length && a.charCodeAt(i) === b.charCodeAt(i)) i++;
+  const x = i < a.length ? walkRank(a.charCodeAt(i)) : -1;
+  const y = i < b.length ? walkRank(b.charCodeAt(i)) : -1;
+  return x - y;
+}
+
+/** The end of a name comes before every character of a longer one. */
+function walkRank(code: number): number {
+  return code === 47 /* / */ ? 0 : code + 1;
+}

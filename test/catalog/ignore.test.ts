@@ -1,0 +1,53 @@
+import { describe, expect, test } from 'vitest';
+import { ignoreMatcher } from '../../catalog/ignore.ts';
+
+describe('ignoreMatcher', () => {
+  test.each([
+    ['a', 'a', true],
+    ['a', 'x/a/y', true],
+    ['a', 'ab', false],
+    ['*.md', 'docs/README.md', true],
+    ['/ignore', 'ignore/x', true],
+    ['/ignore', 'dir/ignore/x', false],
+    ['dir/', 'dir/file', true],
+    ['dir/', 'dir', false],
+    ['a/b', 'a/b/c', true],
+    ['a/b', 'x/a/b', false],
+    ['/really/**/file1', 'really/long/path/file1', true],
+    ['/really/**/file1', 'really/file1', true],
+    ['a?c', 'abc', true],
+    ['[a-c].yaml', 'b.yaml', true],
+    ['[^a-c].yaml', 'b.yaml', false],
+    ['[z-a].yaml', 'b.yaml', false],
+    ['[', '[', false],
+    ['\\*', '*', true],
+    ['A', 'a', false],
+    ['# a', 'a', false],
+    ['  a  ', 'a', true],
+    ['.', '.hidden', false],
+    ['(x)+', '(x)+', true],
+  ])('%j on %j: %s', (pattern, path, ignored) => {
+    expect(ignoreMatcher([['.indexignore', pattern]])(path)).toBe(ignored);
+  });
+
+  test('the last pattern that matches decides, and may take back what an ignored directory hid', () => {
+    const ignored = ignoreMatcher([['.indexignore', 'dir\n!dir/keep.yaml']]);
+    expect(ignored('dir/drop.yaml')).toBe(true);
+    expect(ignored('dir/keep.yaml')).toBe(false);
+  });
+
+  test('a file below the root speaks for its own directory', () => {
+    const ignored = ignoreMatcher([
+      ['.indexignore', 'a'],
+      ['dir1/.indexignore', 'b\n/ignore\n!a'],
+    ]);
+    expect(['a', 'b', 'dir1/a', 'dir1/b', 'dir1/ignore/x', 'ignore/x'].map(ignored)).toEqual([
+      true,
+      false,
+      false,
+      true,
+      true,
+      false,
+    ]);
+  });
+});
