@@ -1,0 +1,299 @@
+/**
+ * A YAML tree turned into JSON, as go-yaml v2 decodes it into untyped values and
+ * sigs.k8s.io/yaml converts them: keys become strings, merge keys are merged where
+ * they stand, the last of equal keys wins, a number is a 64-bit float.
+ *
+ * @see https://github.com/yaml/go-yaml/blob/v2.4.0/decode.go
+ * @see https://github.com/kubernetes-sigs/yaml/blob/v1.6.0/yaml.go
+ */
+import { goNotFinite, goSyntax, integerSyntax } from './go-syntax.ts';
+import { isMerge, keyName, type ScalarValue, scalarValue } from './resolve.ts';
+import { integerText } from './scalar.ts';
+import {
+  DEEPEST,
+  YamlError,
+  type YamlMapping,
+  type YamlNode,
+  type YamlPair,
+  type YamlScalar,
+} from './tree.ts';
+
+/** A key that stands more than once in one mapping; readers keep the last. */
+export interface DuplicateKey {
+  readonly key: string;
+  readonly first: number;
+  readonly again: number;
+}
+
+/** The JSON of a tree, and what positions cannot be read from the JSON alone. */
+export interface Composed {
+  readonly value: unknown;
+  readonly duplicates: readonly DuplicateKey[];
+  /** Offset of the node at a path; of the deepest ancestor that exists. */
+  locate(path: readonly (string | number)[]): number;
+}
+
+/**
+ * @throws YamlError for what Go refuses (`.inf`, null or collection keys, bad tags, alias
+ *   bombs), and for aliases that nest or repeat beyond reason
+ */
+export function compose(root: YamlNode | undefined): Composed {
+  if (root === undefined) return { value: null, duplicates: [], locate: () => 0 };
+  const decoder = new Decoder();
+  const value = decoder.document(root);
+  return { value, duplicates: decoder.duplicates, locate: (path) => locate(root, path) };
+}
+
+/** From these counts on Go compares how much of the work came out of aliases. */
+const ALIAS_RATIO_LOW = 400_000;
+const ALIAS_RATIO_HIGH = 4_000_000;
+/** Most text, in UTF-16 units, that aliases may repeat. Go has no such limit. */
+const MAX_ALIASED_TEXT = 256 * 1024 * 1024;
+
+function allowedAliasRatio(decoded: number): number {
+  if (decoded <= ALIAS_RATIO_LOW) return 0.99;
+  if (decoded >= ALIAS_RATIO_HIGH) return 0.1;
+  return 0.99 - 0.89 * ((decoded - ALIAS_RATIO_LOW) / (ALIAS_RATIO_HIGH - ALIAS_RATIO_LOW));
+}
+
+type JsonObject = Record<string, unknown>;
+
+class Decoder {
+  readonly duplicates: DuplicateKey[] = [];
+  /** Aliases that are being followed. */
+  readonly #aliases = new Set<YamlNode>();
+  #decoded = 0;
+  #aliased = 0;
+  #aliasedText = 0;
+  #depth = 0;
+  /** What JSON has no place for. Go finds out at the end, when it may have been overwritten. */
+  readonly #notFinite: YamlScalar[] = [];
+  readonly #badKeys = new Map<JsonObject, BadKey>();
+
+  document(root: YamlNode): unknown {
+    this.#decoded++;
+    const value = this.#decode(root);
+    if (this.#badKeys.size > 0) refuseBadKeys(value, this.#badKeys);
+    if (this.#notFinite.length > 0) refuseNotFinite(value, this.#notFinite);
+    return value;
+  }
+
+  #decode(node: YamlNode): unknown {
+    this.#count(node);
+    switch (node.kind) {
+      case 'scalar':
+        return this.#scalar(node);
+      case 'alias': {
+        this.#open(node);
+        const value = this.#decode(node.target);
+        this.#aliases.delete(node);
+        return value;
+      }
+      case 'sequence': {
+        const items: unknown[] = [];
+        this.#descend(node);
+        for (const item of node.items) items.push(this.#decode(item));
+        this.#depth--;
+        return items;
+      }
+      case 'mapping': {
+        const target: JsonObject = {};
+        this.#mapping(node, target);
+        return target;
+      }
+    }
+  }
+
+  #count(node: YamlNode): void {
+    this.#decoded++;
+    if (this.#aliases.size > 0) this.#aliased++;
+    if (this.#aliased <= 100 || this.#decoded <= 1000) return;
+    if (this.#aliased / this.#decoded > allowedAliasRatio(this.#decoded)) {
+      const problem = 'document contains excessive aliasing';
+      throw new YamlError(problem, node.start, `yaml: ${problem}`);
+    }
+  }
+
+  #descend(node: YamlNode): void {
+    if (++this.#depth > DEEPEST) {
+      throw new YamlError(`collections are nested deeper than ${DEEPEST} levels`, node.start);
+    }
+  }
+
+  /** Begins to follow an alias. */
+  #open(alias: YamlNode & { kind: 'alias' }): void {
+    if (this.#aliases.has(alias)) {
+      throw new YamlError(
+        `anchor "${alias.name}" contains itself`,
+        alias.start,
+        `yaml: anchor '${alias.name}' value contains itself`,
+      );
+    }
+    this.#aliases.add(alias);
+  }
+
+  #scalar(node: YamlScalar): ScalarValue {
+    if (this.#aliases.size > 0) this.#aliasedText += node.text.length;
+    if (this.#aliasedText > MAX_ALIASED_TEXT) {
+      throw new YamlError(`aliases repeat more than ${MAX_ALIASED_TEXT} characters`, node.start);
+    }
+    const value = scalarValue(node);
+    if (typeof value === 'number' && !Number.isFinite(value)) this.#notFinite.push(node);
+    return value;
+  }
+
+  #mapping(node: YamlMapping, target: JsonObject): void {
+    this.#descend(node);
+    const seen = new Map<string, number>();
+    for (const { key, value } of node.pairs) {
+      if (isMerge(key)) {
+        this.#merge(value, target);
+        continue;
+      }
+      const name = this.#key(key);
+      const decoded = this.#decode(value);
+      if (name === undefined) {
+        this.#badKeys.set(target, { key, value });
+        continue;
+      }
+      const first = seen.get(name);
+      if (first !== undefined) this.duplicates.push({ key: name, first, again: key.start });
+      else seen.set(name, key.start);
+      setOwn(target, name, decoded);
+    }
+    this.#depth--;
+  }
+
+  /** The name of a key in JSON; undefined when it gets none. */
+  #key(key: YamlNode): string | undefined {
+    const value = this.#decode(key);
+    if (typeof value === 'object' && value !== null) {
+      throw new YamlError(
+        'a mapping key must be a scalar: text that begins with { or [ needs quotes',
+        key.start,
+        `yaml: invalid map key: ${goSyntax(key)}`,
+      );
+    }
+    return keyName(key);
+  }
+
+  #merge(value: YamlNode, target: JsonObject): void {
+    if (value.kind === 'sequence') {
+      // Earlier mappings of the list win, so they are laid on last.
+      for (const item of value.items.toReversed()) this.#mergeOne(item, target);
+    } else this.#mergeOne(value, target);
+  }
+
+  #mergeOne(value: YamlNode, target: JsonObject): void {
+    const mapping = value.kind === 'alias' ? value.target : value;
+    if (mapping.kind !== 'mapping') {
+      throw new YamlError(
+        'a merge key (<<) takes a mapping or a list of mappings',
+        value.start,
+        'yaml: map merge requires map or sequence of maps as the value',
+      );
+    }
+    this.#count(value);
+    if (value.kind === 'alias') {
+      this.#open(value);
+      this.#count(mapping);
+      this.#mapping(mapping, target);
+      this.#aliases.delete(value);
+    } else this.#mapping(mapping, target);
+  }
+}
+
+/** Sets an own property whatever its name is. */
+function setOwn(target: JsonObject, key: string, value: unknown): void {
+  if (key === '__proto__') {
+    Object.defineProperty(target, key, { value, writable: true, enumerable: true, configurable: true });
+  } else target[key] = value;
+}
+
+/** A key that gets no name in JSON. */
+type BadKey = YamlPair;
+
+function refuseBadKeys(root: unknown, badKeys: ReadonlyMap<JsonObject, BadKey>): void {
+  for (const part of parts(root)) {
+    const bad = badKeys.get(part as JsonObject);
+    if (bad) refuseBadKey(target(bad.key) as YamlScalar, bad);
+  }
+}
+
+function refuseBadKey(scalar: YamlScalar, { key, value }: BadKey): never {
+  const isNull = scalarValue(scalar) === null;
+  const message = isNull
+    ? 'a mapping key must not be null'
+    : `a mapping key must not exceed 64 bits with a sign: "${scalar.text}" needs quotes`;
+  const type = isNull ? '%!s(<nil>)' : 'uint64';
+  const shownKey = isNull ? '<nil>' : integerSyntax(integerText(scalar.text));
+  const shownValue = goSyntax(value).replace(/^interface \{\}\(nil\)$/, '<nil>');
+  throw new YamlError(
+    message,
+    key.start,
+    `unsupported map key of type: ${type}, key: ${shownKey}, value: ${shownValue}`,
+  );
+}
+
+function refuseNotFinite(root: unknown, scalars: readonly YamlScalar[]): void {
+  for (const part of parts(root)) {
+    if (typeof part !== 'number' || Number.isFinite(part)) continue;
+    const scalar = scalars.find((node) => Object.is(scalarValue(node), part));
+    throw new YamlError(
+      `${scalar?.text} has no place in JSON`,
+      scalar?.start ?? 0,
+      `json: unsupported value: ${goNotFinite(part)}`,
+    );
+  }
+}
+
+/** A value and everything in it. */
+function* parts(value: unknown): Generator<unknown> {
+  yield value;
+  if (typeof value !== 'object' || value === null) return;
+  for (const member of Object.values(value)) yield* parts(member);
+}
+
+function target(node: YamlNode): YamlNode {
+  return node.kind === 'alias' ? node.target : node;
+}
+
+/** Offset of the node at `path`, or of the deepest node on the way to it that exists. */
+function locate(root: YamlNode, path: readonly (string | number)[]): number {
+  let node = root;
+  let offset = root.start;
+  for (const step of path) {
+    const found = child(target(node), step, new Set());
+    if (!found) return offset;
+    offset = found.offset;
+    node = found.node;
+  }
+  return offset;
+}
+
+interface Found {
+  readonly node: YamlNode;
+  readonly offset: number;
+}
+
+/** @param searched mappings in which the step was looked for already */
+function child(node: YamlNode, step: string | number, searched: Set<YamlNode>): Found | undefined {
+  if (node.kind === 'sequence') {
+    const item = typeof step === 'number' ? node.items[step] : undefined;
+    return item && { node: item, offset: item.start };
+  }
+  if (node.kind !== 'mapping' || searched.has(node)) return undefined;
+  searched.add(node);
+  for (const { key, value } of node.pairs.toReversed()) {
+    if (isMerge(key)) {
+      for (const source of value.kind === 'sequence' ? value.items : [value]) {
+        const found = child(target(source), step, searched);
+        if (found) return found;
+      }
+    } else if (keyName(key) === step) {
+      const written = value.kind === 'scalar' && !(value.plain && value.text === '');
+      return { node: value, offset: written ? value.start : key.start };
+    }
+  }
+  return undefined;
+}

@@ -1,0 +1,222 @@
+/**
+ * JSON written as YAML, byte for byte as Go's tools write it: sigs.k8s.io/yaml reads
+ * the JSON text with go-yaml v2 and lets go-yaml v2 write what it read.
+ *
+ * @see https://github.com/kubernetes-sigs/yaml/blob/v1.6.0/yaml.go
+ * @see https://github.com/yaml/go-yaml/blob/v2.4.0/encode.go
+ */
+import { isSimpleKey, type Room, writeString } from './emit-scalar.ts';
+import { checkKey, Refusal, writeNumber } from './json-as-yaml.ts';
+import { sortKeys } from './keyorder.ts';
+import type { Json } from './scalar.ts';
+import { DEEPEST } from './tree.ts';
+
+type Path = readonly (string | number)[];
+
+/** Why Go's tools cannot write a value as YAML. */
+export class EmitError extends Error {
+  /** Keys and indexes that lead to what is at fault. */
+  readonly path: Path;
+
+  constructor(message: string, path: Path) {
+    super(message);
+    this.name = 'EmitError';
+    this.path = path;
+  }
+}
+
+/**
+ * @returns one document without a separator, ending with a line feed
+ * @throws EmitError for control characters, keys that are too long, numbers that are not
+ *   finite, and nesting deeper than {@link DEEPEST}
+ */
+export function emitYaml(value: Json): string {
+  const emitter = new Emitter();
+  try {
+    return emitter.document(value);
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    throw new EmitError(error.message, pathToRefused(value, []) ?? []);
+  }
+}
+
+type JsonList = readonly Json[];
+type JsonObject = { readonly [key: string]: Json };
+
+function isList(value: Json): value is JsonList {
+  return Array.isArray(value);
+}
+
+/** Whether a value is written over several lines of its own. */
+function isFilled(value: Json): value is JsonList | JsonObject {
+  if (typeof value !== 'object' || value === null) return false;
+  if (isList(value)) return value.length > 0;
+  for (const key in value) if (Object.hasOwn(value, key)) return true;
+  return false;
+}
+
+class Emitter {
+  #out = '';
+  /** Whether nothing stands on the line yet: at the beginning, and behind a literal scalar. */
+  #fresh = true;
+  #depth = 0;
+
+  document(value: Json): string {
+    if (isFilled(value)) this.#collection(value, 0);
+    else this.#scalar(value, { column: 0, indent: 2, oneLine: false });
+    this.#line(0);
+    return this.#out;
+  }
+
+  /** Begins a line. */
+  #line(indent: number): void {
+    const pad = ' '.repeat(indent);
+    this.#out += this.#fresh ? pad : `\n${pad}`;
+    this.#fresh = false;
+  }
+
+  /** Writes a collection of which the first entry stands on the line that was begun. */
+  #collection(value: JsonList | JsonObject, indent: number): void {
+    if (isList(value)) this.#list(value, indent, true);
+    else this.#mapping(value, indent, true);
+  }
+
+  #mapping(value: JsonObject, indent: number, onLine: boolean): void {
+    this.#descend();
+    let begun = onLine;
+    for (const key of sortKeys(Object.keys(value))) {
+      if (!begun) this.#line(indent);
+      begun = false;
+      this.#entry(key, value[key]!, indent);
+    }
+    this.#depth--;
+  }
+
+  #entry(key: string, value: Json, indent: number): void {
+    const written = simpleKey(key);
+    if (written === undefined) {
+      this.#longEntry(key, value, indent);
+      return;
+    }
+    this.#fresh = false;
+    if (!isFilled(value)) {
+      this.#out += `${written}: `;
+      this.#scalar(value, { column: indent + written.length + 2, indent: indent + 2, oneLine: false });
+      return;
+    }
+    this.#out += `${written}:`;
+    // A list stands at the column of its key.
+    if (isList(value)) this.#list(value, indent, false);
+    else this.#mapping(value, indent + 2, false);
+  }
+
+  /** A key behind a question mark: it is long, or has several lines. */
+  #longEntry(key: string, value: Json, indent: number): void {
+    checkKey(key);
+    this.#out += '? ';
+    this.#scalar(key, { column: indent + 2, indent: indent + 2, oneLine: false });
+    this.#line(indent);
+    this.#out += ': ';
+    this.#node(value, indent + 2);
+  }
+
+  #list(items: JsonList, indent: number, onLine: boolean): void {
+    this.#descend();
+    let begun = onLine;
+    for (const item of items) {
+      if (!begun) this.#line(indent);
+      begun = false;
+      this.#out += '- ';
+      this.#node(item, indent + 2);
+    }
+    this.#depth--;
+  }
+
+  /** Writes a value on the line that was begun, at the column at which its further lines stand. */
+  #node(value: Json, indent: number): void {
+    if (isFilled(value)) this.#collection(value, indent);
+    else this.#scalar(value, { column: indent, indent, oneLine: false });
+  }
+
+  #scalar(value: Json, room: Room): void {
+    const text = writeScalar(value, room);
+    this.#out += text;
+    this.#fresh = typeof value === 'string' && mayEndLine(value) && endsLine(text);
+  }
+
+  #descend(): void {
+    if (++this.#depth > DEEPEST) throw new Refusal(`collections are nested deeper than ${DEEPEST} levels`);
+  }
+}
+
+function writeScalar(value: Json, room: Room): string {
+  switch (typeof value) {
+    case 'string':
+      return writeString(value, room);
+    case 'number':
+      return writeNumber(value);
+    case 'object':
+      return value === null ? 'null' : isList(value) ? '[]' : '{}';
+    default:
+      return String(value);
+  }
+}
+
+/** Whether a string may be written as a literal scalar that ends its last line. */
+function mayEndLine(text: string): boolean {
+  const last = text.charCodeAt(text.length - 1);
+  return isLineEnd(last) || last === 0x85 || last === 32;
+}
+
+function endsLine(text: string): boolean {
+  return isLineEnd(text.charCodeAt(text.length - 1));
+}
+
+/** U+2028 and U+2029 end a line for go-yaml, which writes no line feed behind them. */
+function isLineEnd(c: number): boolean {
+  return c === 10 || c === 0x2028 || c === 0x2029;
+}
+
+/** Keys repeat: what was written of them is kept, up to a number that no catalog reaches. */
+const writtenKeys = new Map<string, string>();
+const MOST_WRITTEN_KEYS = 10_000;
+
+/** A key as it stands before its colon; undefined when it needs a question mark. */
+function simpleKey(key: string): string | undefined {
+  const known = writtenKeys.get(key);
+  if (known !== undefined || !isSimpleKey(key)) return known;
+  const written = writeString(key, { column: 0, indent: 0, oneLine: true });
+  if (writtenKeys.size >= MOST_WRITTEN_KEYS) writtenKeys.clear();
+  writtenKeys.set(key, written);
+  return written;
+}
+
+const ANYWHERE: Room = { column: 0, indent: 0, oneLine: false };
+
+/** The way to the first thing in a value that cannot be written. */
+function pathToRefused(value: Json, path: Path): Path | undefined {
+  if (!isFilled(value)) return isRefused(() => writeScalar(value, ANYWHERE)) ? path : undefined;
+  if (path.length > DEEPEST) return path;
+  for (const [key, member] of Object.entries(value)) {
+    const here = [...path, isList(value) ? Number(key) : key];
+    if (!isList(value) && isRefused(() => writeKey(key))) return here;
+    const found = pathToRefused(member, here);
+    if (found) return found;
+  }
+  return undefined;
+}
+
+function writeKey(key: string): void {
+  if (!isSimpleKey(key)) checkKey(key);
+  writeString(key, ANYWHERE);
+}
+
+function isRefused(write: () => void): boolean {
+  try {
+    write();
+    return false;
+  } catch (error) {
+    if (error instanceof Refusal) return true;
+    throw error;
+  }
+}

@@ -1,0 +1,92 @@
+import { readFileSync } from 'node:fs';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { compose } from '../../../catalog/yaml/compose.ts';
+import { EmitError, emitYaml } from '../../../catalog/yaml/emit.ts';
+import { readTree } from '../../../catalog/yaml/parser.ts';
+import { DEEPEST } from '../../../catalog/yaml/tree.ts';
+
+/** JSON with the YAML that sigs.k8s.io/yaml 1.6.0 makes of it, or the words in which it refuses it. */
+const ROWS = JSON.parse(
+  readFileSync(new URL('./fixtures/json-to-yaml.json', import.meta.url), 'utf8'),
+) as Readonly<Record<string, readonly (readonly [json: string, yaml: string])[]>>;
+
+describe.each(Object.entries(ROWS))('%s, as Go writes them', (_, rows) => {
+  test.each(rows)('%j', (json, yaml) => {
+    const value = JSON.parse(json);
+    if (/^yaml: /.test(yaml)) expect(() => emitYaml(value)).toThrow(EmitError);
+    else expect(emitYaml(value)).toBe(yaml);
+  });
+});
+
+describe('what cannot be written is named', () => {
+  test.each<[string, (string | number)[], string]>([
+    [
+      '{"a":{"b":[1,{"c":"x\\u007f"}]}}',
+      ['a', 'b', 1, 'c'],
+      'control characters are not allowed: found U+007F',
+    ],
+    ['{"a":{"\\uffff":1}}', ['a', '\uffff'], 'control characters are not allowed: found U+FFFF'],
+    ['["\\u0080"]', [0], 'found U+0080'],
+    ['{"a\\u0085":1}', ['a\u0085'], 'a key must not hold the line break U+0085'],
+    [`{"${'k'.repeat(2000)}":1}`, ['k'.repeat(2000)], 'a key of more than 1024 characters'],
+    ['["a\\u0085--- b"]', [0], 'found unexpected document indicator'],
+    ['[1e999]', [0], 'Infinity is no number of JSON'],
+  ])('%j', (json, path, message) => {
+    const error = refusal(JSON.parse(json));
+    expect(error.path).toEqual(path);
+    expect(error.message).toContain(message);
+  });
+
+  test('nesting beyond reason', () => {
+    let value: unknown = 'x';
+    for (let i = 0; i <= DEEPEST; i++) value = i % 2 === 0 ? [value] : { k: value };
+    expect(refusal(value).message).toBe(`collections are nested deeper than ${DEEPEST} levels`);
+  });
+});
+
+test('halves of surrogate pairs become U+FFFD, as on their way into Go', () => {
+  expect(emitYaml({ k: '\ud83d', l: 'a\udc00\n' })).toBe('k: \ufffd\nl: |\n  a\ufffd\n');
+});
+
+test('own keys of any name are written', () => {
+  expect(emitYaml(JSON.parse('{"__proto__":{"a":1},"constructor":2}'))).toBe(
+    '__proto__:\n  a: 1\nconstructor: 2\n',
+  );
+});
+
+test('what is written reads back as what it was', () => {
+  fc.assert(
+    fc.property(fc.jsonValue({ stringUnit: 'binary', maxDepth: 4 }), (generated) => {
+      const json = JSON.stringify(generated);
+      fc.pre(!/[\x7f-\x9f\ufffe\uffff]/.test(json));
+      const value = JSON.parse(json);
+      expect(compose(readTree(emitYaml(value), { depth: 100 }).root).value).toEqual(value);
+    }),
+  );
+});
+
+test.each([
+  ['line feeds before text', `${'\n'.repeat(300_000)}x`],
+  ['spaces beside a U+0085', `\u0085${' '.repeat(500_000)}x`],
+  ['single quotes', "' ".repeat(200_000)],
+  ['escapes', '\t '.repeat(200_000)],
+  ['words', 'word '.repeat(500_000)],
+])(
+  '%s take no more time than their length asks',
+  (_, text) => {
+    // Quadratic work on any of these would take minutes.
+    expect(emitYaml({ k: text }).length).toBeGreaterThan(2);
+  },
+  2000,
+);
+
+function refusal(value: unknown): EmitError {
+  try {
+    emitYaml(value as never);
+  } catch (error) {
+    if (error instanceof EmitError) return error;
+    throw error;
+  }
+  throw new Error('not refused');
+}

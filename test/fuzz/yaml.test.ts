@@ -1,0 +1,81 @@
+import { expect, test } from 'vitest';
+import { LineMap, MarkedDocument } from '../../catalog/document.ts';
+import { type Composed, compose } from '../../catalog/yaml/compose.ts';
+import { emitYaml } from '../../catalog/yaml/emit.ts';
+import { type FastDocument, readFast } from '../../catalog/yaml/fast.ts';
+import { readTree } from '../../catalog/yaml/parser.ts';
+import type { Json } from '../../catalog/yaml/scalar.ts';
+import { YamlError } from '../../catalog/yaml/tree.ts';
+import { damage, jsonValue, Random, yamlDocument } from './yaml-documents.ts';
+
+const RUNS = Number(process.env['FUZZ_RUNS'] ?? 20_000);
+const SEED = Number(process.env['FUZZ_SEED'] ?? Math.floor(Math.random() * 2 ** 32));
+
+test(`${RUNS} documents are read by both readers alike, or refused with a place (seed ${SEED})`, () => {
+  const random = new Random(SEED);
+  let fastOnes = 0;
+  for (let run = 0; run < RUNS; run++) {
+    const text = yamlDocument(random);
+    const composed = readFull(text);
+    const fast = /^(?:---|\.\.\.)/m.test(text) ? undefined : readFast(text, 0, text.length, 1);
+    if (!fast) continue;
+    fastOnes++;
+    expect(composed, `the full reader refuses ${JSON.stringify(text)}`).toBeDefined();
+    expect(JSON.stringify(fast.value), JSON.stringify(text)).toBe(JSON.stringify(inOrder(composed!.value)));
+    comparePlaces(text, fast, composed!);
+  }
+  expect(fastOnes).toBeGreaterThan(RUNS / 50);
+});
+
+test(`${RUNS} values are written so that they read back (seed ${SEED})`, () => {
+  const random = new Random(SEED);
+  for (let run = 0; run < RUNS; run++) {
+    const value = jsonValue(random, 3) as Json;
+    const yaml = emitYaml(value);
+    expect(compose(readTree(yaml, { depth: 100 }).root).value, JSON.stringify(value)).toEqual(value);
+    const fast = readFast(yaml, 0, yaml.length, 1);
+    if (fast) expect(fast.value, JSON.stringify(value)).toEqual(value);
+    // What is written may be damaged on its way: it is read or refused, never more.
+    readFull(damage(yaml, random));
+  }
+});
+
+/** @returns undefined when the document is refused */
+function readFull(text: string): Composed | undefined {
+  try {
+    const tree = readTree(text, { depth: 100 });
+    expect(tree.ignoredFrom).toBeLessThan(text.length);
+    return compose(tree.root);
+  } catch (error) {
+    if (!(error instanceof YamlError)) throw new Error(`reading ${JSON.stringify(text)}`, { cause: error });
+    expect(error.offset, JSON.stringify(text)).toBeGreaterThanOrEqual(0);
+    expect(error.offset, JSON.stringify(text)).toBeLessThanOrEqual(text.length);
+    expect(error.original, JSON.stringify(text)).toMatch(/^(?:yaml|json|unsupported)/);
+    return undefined;
+  }
+}
+
+/** The readers agree on where the scalars of mappings stand. */
+function comparePlaces(text: string, fast: FastDocument, { locate }: Composed): void {
+  const document = new MarkedDocument('f', fast.value, fast.marks);
+  const lines = new LineMap(text, 1);
+  for (const path of scalarPaths(fast.value, [])) {
+    const { line, column } = document.locate(path);
+    expect({ line, column }, `${path} in ${JSON.stringify(text)}`).toEqual(lines.place(locate(path)));
+  }
+}
+
+function* scalarPaths(value: unknown, path: (string | number)[]): Generator<(string | number)[]> {
+  if (typeof value !== 'object' || value === null) {
+    if (typeof path.at(-1) === 'string') yield path;
+    return;
+  }
+  for (const [key, member] of Object.entries(value)) {
+    yield* scalarPaths(member, [...path, Array.isArray(value) ? Number(key) : key]);
+  }
+}
+
+/** The value with its keys in JavaScript's order, whatever the order of reading was. */
+function inOrder(value: unknown): unknown {
+  return JSON.parse(JSON.stringify(value));
+}
