@@ -1,0 +1,17 @@
+import { locate } from '../../model.ts';
+import { quoted, type Rule } from '../rule.ts';
+
+export const rule: Rule = {
+  id: 'bundle/image',
+  severity: 'error',
+  summary: 'A bundle has an image, or holds its manifests as olm.bundle.object properties',
+  opm: ['bundle image must be set'],
+  bundleCheck: () => (bundle, report) => {
+    if (bundle.image !== '' || bundle.properties.some(({ type }) => type === 'olm.bundle.object')) return;
+    const hint = 'image: registry.example.com/my-operator-bundle@sha256:…';
+    report(`bundle ${quoted(bundle.name)} has no image`, locate(bundle, 'image'), {
+      package: bundle.package,
+      hint,
+    });
+  },
+};

@@ -1,0 +1,15 @@
+import { locate } from '../../model.ts';
+import { quoted, type Rule } from '../rule.ts';
+
+export const rule: Rule = {
+  id: 'bundle/package',
+  severity: 'error',
+  summary: 'A bundle says which package it belongs to',
+  opm: ['package name must be set for bundle "b"'],
+  bundleCheck: () => (bundle, report) => {
+    if (bundle.package !== '') return;
+    report(`bundle ${quoted(bundle.name)} names no package`, locate(bundle, 'package'), {
+      hint: 'package: my-operator',
+    });
+  },
+};

@@ -1,0 +1,37 @@
+import { pathText } from '../../blob.ts';
+import { locate } from '../../model.ts';
+import { PROPERTY_SHAPES } from '../../property.ts';
+import { fitStruct, type Misfit } from '../../shape.ts';
+import { quoted, type Rule } from '../rule.ts';
+
+export const rule: Rule = {
+  id: 'bundle/property',
+  severity: 'error',
+  summary: "A bundle's properties have values, those that OLM knows of the type that OLM expects",
+  opm: ['parse properties for bundle "b": parse property[i] of type "t": …'],
+  bundleCheck: () => (bundle, report) => {
+    for (const [i, { type, value }] of bundle.properties.entries()) {
+      const where = `bundle ${quoted(bundle.name)}: property ${quoted(type)} at properties[${i}]`;
+      if (value === undefined) {
+        report(`${where} has no value`, locate(bundle, 'properties', i), {
+          package: bundle.package,
+          hint: 'value: {}',
+        });
+        continue;
+      }
+      for (const misfit of misfitsOf(type, value)) {
+        const path = misfit.path.length === 0 ? 'value' : `value.${pathText(misfit.path)}`;
+        const location = locate(bundle, 'properties', i, 'value', ...misfit.path);
+        report(`${where}: ${path} must be ${misfit.expected}, found ${misfit.found}`, location, {
+          package: bundle.package,
+        });
+      }
+    }
+  },
+};
+
+function misfitsOf(type: string, value: unknown): readonly Misfit[] {
+  // Manifests were judged when they were loaded: fbc/bundle-object.
+  const shape = type === 'olm.bundle.object' ? undefined : PROPERTY_SHAPES.get(type);
+  return shape && value !== null ? fitStruct(value, shape).misfits : [];
+}

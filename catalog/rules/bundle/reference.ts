@@ -1,0 +1,53 @@
+import type { Path } from '../../document.ts';
+import { type Bundle, locate } from '../../model.ts';
+import { InvalidReference, parseReference } from '../../reference.ts';
+import { quoted, type Report, type Rule } from '../rule.ts';
+
+export const rule: Rule = {
+  id: 'bundle/reference',
+  severity: 'error',
+  summary: "A bundle's image and relatedImages are image references",
+  opm: [
+    'package "p" bundle "b" image: invalid image pull spec "x": …',
+    'package "p" bundle "b" relatedImages[i].image: invalid image pull spec "x": …',
+  ],
+  bundleCheck: () => {
+    // The same reference stands in many bundles: it is parsed once.
+    const defects = new Map<string, string | undefined>();
+    const defectOf = (text: string): string | undefined => {
+      if (!defects.has(text)) defects.set(text, referenceDefect(text));
+      return defects.get(text);
+    };
+    return (bundle, report) => {
+      const check = (text: string, path: Path, what: string): void => {
+        const defect = defectOf(text);
+        if (defect === undefined) return;
+        reportReference(report, bundle, path, `${what} ${quoted(text)} is no image reference: ${defect}`);
+      };
+      check(bundle.image, ['image'], 'the image');
+      for (const [i, { image }] of bundle.relatedImages.entries()) {
+        check(image, ['relatedImages', i, 'image'], `relatedImages[${i}]`);
+      }
+    };
+  },
+};
+
+function referenceDefect(text: string): string | undefined {
+  if (text === '') return undefined;
+  try {
+    parseReference(text);
+    return undefined;
+  } catch (error) {
+    if (error instanceof InvalidReference) return error.message;
+    throw error;
+  }
+}
+
+function reportReference(report: Report, bundle: Bundle, path: Path, message: string): void {
+  const hint =
+    'write registry/repository@sha256:<64 hex digits> or registry/repository:tag, the name in lower case';
+  report(`bundle ${quoted(bundle.name)}: ${message}`, locate(bundle, ...path), {
+    package: bundle.package,
+    hint,
+  });
+}

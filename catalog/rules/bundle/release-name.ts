@@ -1,0 +1,17 @@
+import { locate } from '../../model.ts';
+import { formatVersion } from '../../version.ts';
+import { quoted, type Rule } from '../rule.ts';
+
+export const rule: Rule = {
+  id: 'bundle/release-name',
+  severity: 'error',
+  summary: 'A bundle with a release is named <package>-v<version>-<release>',
+  opm: ['name "x" does not match normalized name "<package>-v<version>-<release>"'],
+  bundleCheck: () => (bundle, report) => {
+    if (!bundle.version || bundle.release === '') return;
+    const expected = `${bundle.package}-v${formatVersion(bundle.version)}-${bundle.release}`;
+    if (bundle.name === expected) return;
+    const message = `bundle ${quoted(bundle.name)} has release ${quoted(bundle.release)}, so its name must be ${quoted(expected)}`;
+    report(message, locate(bundle, 'name'), { package: bundle.package, hint: `name: ${expected}` });
+  },
+};

@@ -1,0 +1,40 @@
+import { locate } from '../../model.ts';
+import { isObject } from '../../shape.ts';
+import { parseRelease, parseVersion, VersionError } from '../../version.ts';
+import { quoted, type Rule } from '../rule.ts';
+
+export const rule: Rule = {
+  id: 'bundle/version',
+  severity: 'error',
+  summary:
+    "A bundle's version is a semantic version, its release a list of identifiers of at most 20 characters",
+  opm: ['error parsing bundle "b" version "v": …', 'error parsing bundle "b" release version "r": …'],
+  bundleCheck: () => (bundle, report) => {
+    const i = bundle.properties.findIndex(({ type }) => type === 'olm.package');
+    const value = bundle.properties[i]?.value;
+    if (!isObject(value)) return;
+    const version = value['version'] ?? '';
+    const defect = typeof version === 'string' ? defectOf(() => parseVersion(version)) : undefined;
+    if (defect !== undefined) {
+      const message = `bundle ${quoted(bundle.name)}: the version ${quoted(String(version))} is no semantic version: ${defect}`;
+      const location = locate(bundle, 'properties', i, 'value', 'version');
+      report(message, location, { package: bundle.package, hint: 'version: 1.2.3' });
+    }
+    const releaseDefect = defectOf(() => parseRelease(bundle.release));
+    if (releaseDefect !== undefined) {
+      const message = `bundle ${quoted(bundle.name)}: the release ${quoted(bundle.release)} is no release: ${releaseDefect}`;
+      const location = locate(bundle, 'properties', i, 'value', 'release');
+      report(message, location, { package: bundle.package, hint: 'release: "1"' });
+    }
+  },
+};
+
+function defectOf(parse: () => unknown): string | undefined {
+  try {
+    parse();
+    return undefined;
+  } catch (error) {
+    if (error instanceof VersionError) return error.message.replaceAll('\n', '; ');
+    throw error;
+  }
+}

@@ -1,0 +1,26 @@
+import { chainBelow, headOf } from '../../graph/channel.ts';
+import { locate } from '../../model.ts';
+import { quoted, type Rule } from '../rule.ts';
+
+export const rule: Rule = {
+  id: 'channel/cycle',
+  severity: 'error',
+  summary: 'Replacements in a channel run in no circle',
+  opm: ['detected cycle in replaces chain of upgrade graph: a -> b -> a'],
+  check(catalog, report) {
+    for (const channel of catalog.blobs.channels) {
+      const head = headOf(channel);
+      const cycle = head && chainBelow(channel, head).cycle;
+      if (!cycle) continue;
+      const closing = channel.entries.find(({ name }) => name === cycle.at(-2));
+      const message = `channel ${quoted(channel.name)} of package ${quoted(channel.package)}: replacements run in a circle: ${cycle.join(' -> ')}`;
+      const location = locate(channel, 'entries', closing?.index ?? 0, 'replaces');
+      const details = {
+        package: channel.package,
+        channel: channel.name,
+        hint: 'an entry replaces an older one: correct this line',
+      };
+      report(message, location, details);
+    }
+  },
+};

@@ -1,0 +1,23 @@
+import { locate } from '../../model.ts';
+import { quoted, type Rule } from '../rule.ts';
+
+export const rule: Rule = {
+  id: 'channel/duplicate',
+  severity: 'error',
+  summary: 'A channel stands once in its package',
+  opm: ['package "p" has duplicate channel "c"'],
+  check(catalog, report) {
+    for (const channel of catalog.blobs.channels) {
+      const first = catalog.packages.get(channel.package)?.channels.get(channel.name);
+      if (!first || first === channel) continue;
+      const { file, line } = locate(first);
+      const message = `channel ${quoted(channel.name)} of package ${quoted(channel.package)} stands twice: first at ${file}:${line}`;
+      const details = {
+        package: channel.package,
+        channel: channel.name,
+        hint: 'put all entries into one olm.channel blob',
+      };
+      report(message, locate(channel, 'name'), details);
+    }
+  },
+};

@@ -1,0 +1,32 @@
+import { headsOf } from '../../graph/channel.ts';
+import { locate } from '../../model.ts';
+import { quoted, type Rule } from '../rule.ts';
+
+export const rule: Rule = {
+  id: 'channel/head',
+  severity: 'error',
+  summary: 'A channel has exactly one head: one entry that no other replaces or skips',
+  opm: ['no channel head found in graph', 'multiple channel heads found in graph: a, b'],
+  check(catalog, report) {
+    for (const channel of catalog.blobs.channels) {
+      const heads = headsOf(channel);
+      if (channel.entries.length === 0 || heads.length === 1) continue;
+      const where = `channel ${quoted(channel.name)} of package ${quoted(channel.package)}`;
+      const details = { package: channel.package, channel: channel.name };
+      if (heads.length === 0) {
+        const message = `${where} has no head: every entry is replaced or skipped by another`;
+        report(message, locate(channel, 'entries'), {
+          ...details,
+          hint: 'remove the replaces or skips that closes the circle',
+        });
+        continue;
+      }
+      const [newest, ...others] = [...heads].reverse();
+      for (const head of others) {
+        const message = `${where} has ${heads.length} heads: nothing replaces or skips ${quoted(head.name)}, as nothing does ${quoted(newest?.name ?? '')}`;
+        const hint = `let one entry follow the other: replaces: ${head.name}`;
+        report(message, locate(channel, 'entries', head.index, 'name'), { ...details, hint });
+      }
+    }
+  },
+};

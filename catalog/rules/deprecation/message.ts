@@ -1,0 +1,20 @@
+import { locate } from '../../model.ts';
+import { quoted, type Rule } from '../rule.ts';
+
+export const rule: Rule = {
+  id: 'deprecation/message',
+  severity: 'error',
+  summary: 'A deprecation tells users why, and what to do',
+  opm: ['invalid deprecation: message must be set'],
+  check(catalog, report) {
+    for (const blob of catalog.blobs.deprecations) {
+      for (const entry of blob.entries) {
+        if (entry.message !== '') continue;
+        const what = entry.schema === 'olm.package' ? 'the package' : `${entry.schema} ${quoted(entry.name)}`;
+        const message = `deprecations of package ${quoted(blob.package)}: the deprecation of ${what} has no message`;
+        const hint = 'message: "1.0 is no longer supported; move to channel stable-2.x"';
+        report(message, locate(blob, 'entries', entry.index), { package: blob.package, hint });
+      }
+    }
+  },
+};

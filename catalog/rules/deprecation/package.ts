@@ -1,0 +1,27 @@
+import { locate } from '../../model.ts';
+import { quoted, type Rule } from '../rule.ts';
+
+export const rule: Rule = {
+  id: 'deprecation/package',
+  severity: 'error',
+  summary: 'A package has at most one olm.deprecations blob, and each such blob names its package',
+  opm: [
+    'package name must be set for deprecation item i',
+    'expected a maximum of one deprecation per package: "p"',
+  ],
+  check(catalog, report) {
+    const seen = new Set<string>();
+    for (const blob of catalog.blobs.deprecations) {
+      if (blob.package === '') {
+        report('the deprecations name no package', locate(blob, 'package'), { hint: 'package: my-operator' });
+      } else if (seen.has(blob.package)) {
+        const message = `package ${quoted(blob.package)} has more than one olm.deprecations blob`;
+        report(message, locate(blob, 'package'), {
+          package: blob.package,
+          hint: 'put all entries into one blob',
+        });
+      }
+      seen.add(blob.package);
+    }
+  },
+};

@@ -1,0 +1,63 @@
+import { type Catalog, type DeprecationEntry, type Deprecations, locate } from '../../model.ts';
+import { quoted, type Rule } from '../rule.ts';
+
+export const rule: Rule = {
+  id: 'deprecation/reference',
+  severity: 'error',
+  summary: 'A deprecation refers, once, to its package or to a channel or bundle of it that exists',
+  opm: [
+    'schema must be set for deprecation entry [j] for package "p"',
+    'duplicate deprecation entry declcfg.PackageScopedReference{…} for package "p"',
+    'cannot deprecate bundle "b" for package "p": bundle not found',
+    'cannot deprecate channel "c" for package "p": channel not found',
+    'package name must be empty for deprecated package "p" (specified "x")',
+    'cannot deprecate object declcfg.PackageScopedReference{…} referenced by entry j for package "p": object schema unknown',
+  ],
+  check(catalog, report) {
+    for (const blob of catalog.blobs.deprecations) {
+      const seen = new Set<string>();
+      for (const entry of blob.entries) {
+        const key = JSON.stringify([entry.schema, entry.name]);
+        const defect = seen.has(key)
+          ? { what: 'stands twice', hint: 'keep one of them' }
+          : defectOf(catalog, blob, entry);
+        seen.add(key);
+        if (!defect) continue;
+        const message = `deprecations of package ${quoted(blob.package)}: entry ${entry.index} (${entry.schema} ${quoted(entry.name)}) ${defect.what}`;
+        const location = locate(
+          blob,
+          'entries',
+          entry.index,
+          'reference',
+          entry.schema === '' ? 'schema' : 'name',
+        );
+        report(message, location, { package: blob.package, hint: defect.hint });
+      }
+    }
+  },
+};
+
+function defectOf(
+  catalog: Catalog,
+  blob: Deprecations,
+  entry: DeprecationEntry,
+): { what: string; hint: string } | undefined {
+  const of = catalog.packages.get(blob.package);
+  switch (entry.schema) {
+    case '':
+      return { what: 'says not what it deprecates', hint: 'schema: olm.bundle' };
+    case 'olm.package':
+      return entry.name === ''
+        ? undefined
+        : { what: 'must have no name, as the blob says which package', hint: 'remove name' };
+    case 'olm.channel':
+      // opm makes up a default channel that does not exist, and lets it be deprecated.
+      if (of?.channels.has(entry.name) || of?.defaultChannel === entry.name) return undefined;
+      return { what: 'names no channel of the package', hint: 'correct the name, or remove the entry' };
+    case 'olm.bundle':
+      if (of?.bundles.has(entry.name)) return undefined;
+      return { what: 'names no bundle of the package', hint: 'correct the name, or remove the entry' };
+    default:
+      return { what: 'has an unknown schema', hint: 'schema: olm.package, olm.channel or olm.bundle' };
+  }
+}

@@ -1,0 +1,11 @@
+import type { Rule } from '../rule.ts';
+
+export const rule: Rule = {
+  id: 'fbc/bundle-object',
+  severity: 'error',
+  summary: 'An olm.bundle.object holds a manifest as base64 of JSON or YAML',
+  opm: [
+    'read bundle objects: package "p", bundle "b": parse property at index i as bundle object: …',
+    'read bundle objects: package "p", bundle "b": convert bundle object property at index i to JSON: …',
+  ],
+};

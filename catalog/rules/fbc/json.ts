@@ -1,0 +1,8 @@
+import type { Rule } from '../rule.ts';
+
+export const rule: Rule = {
+  id: 'fbc/json',
+  severity: 'error',
+  summary: 'A file that begins with a brace is a stream of JSON values, or YAML',
+  opm: ['json: offset N: …', 'unexpected EOF'],
+};

@@ -1,0 +1,8 @@
+import type { Rule } from '../rule.ts';
+
+export const rule: Rule = {
+  id: 'fbc/yaml',
+  severity: 'error',
+  summary: "A YAML document is YAML as Go's tools read it",
+  opm: ['error converting YAML to JSON: yaml: …', 'invalid Yaml document separator: …'],
+};

@@ -1,0 +1,36 @@
+import { shortName } from '../../graph/edge.ts';
+import { versionReleaseKey, versionReleaseOf } from '../../graph/release.ts';
+import { judgedPackages } from '../../graph/world.ts';
+import { locate } from '../../model.ts';
+import { formatVersion } from '../../version.ts';
+import { grouped } from '../phrase.ts';
+import { quoted, type Rule } from '../rule.ts';
+
+export const rule: Rule = {
+  id: 'graph/ambiguous-versions',
+  severity: 'error',
+  summary: 'Versions differ by more than build metadata that OLM v1 cannot order',
+  foresee(world, report) {
+    if (!world.olm.has('v1')) return;
+    for (const ofPackage of judgedPackages(world)) {
+      const versioned = [...ofPackage.bundles.values()].flatMap((bundle) => {
+        const versionRelease = versionReleaseOf(bundle);
+        return versionRelease ? [{ bundle, key: versionReleaseKey(versionRelease) }] : [];
+      });
+      for (const [first, ...others] of grouped(versioned, ({ key }) => key)) {
+        for (const { bundle } of others) {
+          const version = bundle.version && formatVersion(bundle.version);
+          // The same text twice is refused by opm itself.
+          if (!first?.bundle.version || version === formatVersion(first.bundle.version)) continue;
+          const message = `package ${quoted(ofPackage.name)}: OLM v1 cannot tell ${shortName(first.bundle)} and ${shortName(bundle)} apart and takes either, since what stands behind + orders only as a release: identifiers without leading zeros, at most 20 characters`;
+          const at = bundle.properties.findIndex(({ type }) => type === 'olm.package');
+          report(message, locate(bundle, 'properties', at, 'value', 'version'), {
+            package: ofPackage.name,
+            installed: [shortName(first.bundle), shortName(bundle)],
+            hint: 'give each bundle a version of its own',
+          });
+        }
+      }
+    }
+  },
+};

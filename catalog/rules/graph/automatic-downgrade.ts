@@ -1,0 +1,68 @@
+import { shortName } from '../../graph/edge.ts';
+import type { Fate } from '../../graph/foresight.ts';
+import { allMoves, type Move } from '../../graph/move.ts';
+import { upgradeOf } from '../../graph/outcome.ts';
+import type { Change } from '../../graph/world.ts';
+import { compareVersions, type Version } from '../../version.ts';
+import { grouped, listed, versionsOf } from '../phrase.ts';
+import { channelIn, entryIn, placeOfEntry, placeOfPackage } from '../place.ts';
+import { quoted, type Report, type Rule } from '../rule.ts';
+
+export const rule: Rule = {
+  id: 'graph/automatic-downgrade',
+  severity: 'error',
+  summary: 'A change leads no installation to a lower version',
+  compare(change, report) {
+    for (const olm of ['v0', 'v1'] as const) {
+      const down = allMoves(change, olm).filter(
+        ({ channel, installed, before, after }) =>
+          (olm === 'v0' || channel === '') &&
+          goesDown(after, installed.version) &&
+          !goesDown(before, installed.version),
+      );
+      const groups = grouped(down, ({ package: name, channel, after }) =>
+        JSON.stringify([name, channel, upgradeOf(after.next)?.to.name]),
+      );
+      for (const group of groups) reportGroup(change, group, report);
+    }
+  },
+};
+
+/** Whether the next version is lower by its numbers; a suffix that sorts below is another rule's matter. */
+function goesDown({ next }: Fate, from: Version | undefined): boolean {
+  if (next.kind !== 'upgrade' || !from || !next.to.version) return false;
+  const numbers = ({ major, minor, patch }: Version): Version => ({
+    major,
+    minor,
+    patch,
+    prerelease: [],
+    build: [],
+  });
+  return compareVersions(numbers(next.to.version), numbers(from)) < 0;
+}
+
+function reportGroup(change: Change, group: readonly Move[], report: Report): void {
+  const [first] = group;
+  const upgrade = first && upgradeOf(first.after.next);
+  if (!upgrade) return;
+  const { package: name, olm } = first;
+  const { to, edge } = upgrade;
+  const channels = [...(change.after.catalog.packages.get(name)?.channels.values() ?? [])];
+  const channel =
+    channelIn(change.after, name, first.channel) ?? channels.find((one) => entryIn(one, to.name));
+  const entry = entryIn(channel, to.name);
+  const location =
+    channel && entry ? placeOfEntry(channel, entry.index, edge) : placeOfPackage(change.after, name);
+  if (!location) return;
+  const versions = versionsOf(group.map(({ installed }) => installed));
+  const message = `under OLM ${olm} ${listed(versions)} of package ${quoted(name)} would go down to ${shortName(to)} by itself: its ${edge} covers what is newer`;
+  report(message, location, {
+    package: name,
+    ...(channel ? { channel: channel.name } : {}),
+    installed: versions,
+    hint:
+      edge === 'skipRange'
+        ? `end the range below ${shortName(to)}: skipRange: '… <${shortName(to)}'`
+        : `remove the newer version from ${edge}, or keep its entry`,
+  });
+}

@@ -1,0 +1,76 @@
+import { shortName } from '../../graph/edge.ts';
+import { REQUIRING } from '../../graph/requirement.ts';
+import { type Bundle, locate, type Property } from '../../model.ts';
+import { formatVersion } from '../../version.ts';
+import { quoted, type Rule } from '../rule.ts';
+
+export const rule: Rule = {
+  id: 'graph/bundle-mutated',
+  severity: 'error',
+  summary: 'A published bundle stays as it is: clusters that have it never install it again',
+  compare(change, report) {
+    for (const name of change.packages) {
+      const was = change.before.catalog.packages.get(name)?.bundles;
+      for (const bundle of change.after.catalog.packages.get(name)?.bundles.values() ?? []) {
+        const old = was?.get(bundle.name);
+        const difference = old && differenceOf(old, bundle);
+        if (!difference) continue;
+        const message = `bundle ${quoted(bundle.name)} is published and now differs: ${difference.text}`;
+        report(message, locate(bundle, ...difference.path), {
+          package: name,
+          installed: [shortName(old)],
+          ...(difference.severity ? { severity: difference.severity } : {}),
+          hint: 'restore it, and publish what changed as a bundle with a version of its own',
+        });
+      }
+    }
+  },
+};
+
+interface Difference {
+  readonly text: string;
+  readonly path: readonly string[];
+  readonly severity?: 'warning';
+}
+
+function differenceOf(old: Bundle, bundle: Bundle): Difference | undefined {
+  if (old.image !== bundle.image) {
+    return { text: `image ${bundle.image || 'none'} in place of ${old.image || 'none'}`, path: ['image'] };
+  }
+  const [before, after] = [old, bundle].map(({ version }) => version && formatVersion(version));
+  if (before !== after) return { text: `version ${after} in place of ${before}`, path: ['properties'] };
+  const types = [...DECISIVE].filter((type) => differs(old.properties, bundle.properties, type));
+  return types.length > 0
+    ? { text: `its properties ${types.join(', ')}`, path: ['properties'], severity: 'warning' }
+    : undefined;
+}
+
+/** Properties that decide what clusters do; how the manifests are told may change from catalog to catalog. */
+const DECISIVE: ReadonlySet<string> = new Set([
+  'olm.gvk',
+  'olm.label',
+  'olm.deprecated',
+  'olm.maxOpenShiftVersion',
+  ...REQUIRING,
+]);
+
+function differs(a: readonly Property[], b: readonly Property[], wanted: string): boolean {
+  const [before, after] = [a, b].map((properties) =>
+    properties.filter(({ type }) => type === wanted).map(({ value }) => value),
+  );
+  // Most of the time nothing has moved at all.
+  return JSON.stringify(before) !== JSON.stringify(after) && sorted(before) !== sorted(after);
+}
+
+function sorted(values: readonly unknown[] = []): string {
+  return JSON.stringify(values.map(canonical).sort());
+}
+
+/** JSON with keys in order. */
+function canonical(value: unknown): string {
+  return JSON.stringify(value, (_, inner: unknown) =>
+    typeof inner === 'object' && inner !== null && !Array.isArray(inner)
+      ? Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1))
+      : inner,
+  );
+}

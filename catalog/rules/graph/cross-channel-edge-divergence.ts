@@ -1,0 +1,64 @@
+import { shortName } from '../../graph/edge.ts';
+import { judgedPackages } from '../../graph/world.ts';
+import type { Bundle, Channel, Entry, Package } from '../../model.ts';
+import { listed } from '../phrase.ts';
+import { placeOfEntry } from '../place.ts';
+import { quoted, type Rule } from '../rule.ts';
+
+export const rule: Rule = {
+  id: 'graph/cross-channel-edge-divergence',
+  severity: 'warning',
+  summary: 'A bundle has the same edges in all its channels: OLM v1 follows those of all together',
+  foresee(world, report) {
+    if (!world.olm.has('v1')) return;
+    for (const ofPackage of judgedPackages(world)) {
+      const diverging = divergingIn(ofPackage);
+      const [first] = diverging;
+      if (!first) continue;
+      const names = [...new Set(diverging.map(({ bundle }) => shortName(bundle)))];
+      const { bundle, here, there } = first;
+      const example = `${shortName(bundle)} has ${edgeText(here.entry)} in ${quoted(here.channel.name)} and ${edgeText(there.entry)} in ${quoted(there.channel.name)}`;
+      const message = `package ${quoted(ofPackage.name)}: ${listed(names)} ${names.length === 1 ? 'has' : 'have'} other edges in one channel than in another, which OLM v1 follows all at once: ${example}`;
+      report(message, placeOfEntry(here.channel, here.entry.index), {
+        package: ofPackage.name,
+        channel: here.channel.name,
+        installed: names,
+        hint: 'give the entry the same replaces and skipRange in every channel, or tell users of OLM v1 to select one',
+      });
+    }
+  },
+};
+
+interface Spot {
+  readonly channel: Channel;
+  readonly entry: Entry;
+}
+
+/** Bundles with two entries of which both have an edge, and not the same. The end of a channel has none. */
+function divergingIn(ofPackage: Package): { bundle: Bundle; here: Spot; there: Spot }[] {
+  const spots = new Map<string, Spot>();
+  return [...ofPackage.channels.values()].flatMap((channel) =>
+    channel.entries.flatMap((entry) => {
+      const bundle = ofPackage.bundles.get(entry.name);
+      const there = spots.get(entry.name);
+      const here = { channel, entry };
+      if (entry.replaces !== '' || entry.skipRange !== '') spots.set(entry.name, there ?? here);
+      const differs =
+        there &&
+        (isOther(entry.replaces, there.entry.replaces) || isOther(entry.skipRange, there.entry.skipRange));
+      return bundle && differs ? [{ bundle, here, there }] : [];
+    }),
+  );
+}
+
+function isOther(a: string, b: string): boolean {
+  return a !== '' && b !== '' && a !== b;
+}
+
+function edgeText({ replaces, skipRange }: Entry): string {
+  const parts = [
+    ...(replaces === '' ? [] : [`replaces ${replaces}`]),
+    ...(skipRange === '' ? [] : [`skipRange ${quoted(skipRange)}`]),
+  ];
+  return parts.join(' and ') || 'no edge';
+}

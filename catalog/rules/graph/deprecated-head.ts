@@ -1,0 +1,35 @@
+import { headOf } from '../../graph/channel.ts';
+import { shortName } from '../../graph/edge.ts';
+import { judgedPackages } from '../../graph/world.ts';
+import { channelText } from '../phrase.ts';
+import { placeOfEntry } from '../place.ts';
+import type { Rule } from '../rule.ts';
+
+export const rule: Rule = {
+  id: 'graph/deprecated-head',
+  severity: 'warning',
+  summary: 'A deprecated bundle has a successor, unless its channel or its package is deprecated with it',
+  foresee(world, report) {
+    for (const {
+      name,
+      channels,
+      bundles,
+      deprecation,
+      deprecatedChannels,
+      deprecatedBundles,
+    } of judgedPackages(world)) {
+      for (const channel of deprecation === undefined ? channels.values() : []) {
+        const head = headOf(channel);
+        const bundle = head && bundles.get(head.name);
+        if (!bundle || !deprecatedBundles.has(bundle.name) || deprecatedChannels.has(channel.name)) continue;
+        const message = `${channelText(channel.name, name)}: its head ${shortName(bundle)} is deprecated and nothing follows it`;
+        report(message, placeOfEntry(channel, head.index), {
+          package: name,
+          channel: channel.name,
+          installed: [shortName(bundle)],
+          hint: `publish a successor, or deprecate the channel: reference: {schema: olm.channel, name: ${channel.name}}`,
+        });
+      }
+    }
+  },
+};

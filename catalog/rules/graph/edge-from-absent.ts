@@ -1,0 +1,28 @@
+import { judgedPackages } from '../../graph/world.ts';
+import { channelText, listed } from '../phrase.ts';
+import { placeOfEntry } from '../place.ts';
+import type { Rule } from '../rule.ts';
+
+export const rule: Rule = {
+  id: 'graph/edge-from-absent',
+  severity: 'info',
+  summary:
+    'Edges by name lead from bundles of the package; one from a bundle that is gone serves those who still have it',
+  foresee(world, report) {
+    for (const { name, channels, bundles } of judgedPackages(world)) {
+      for (const channel of channels.values()) {
+        const absent = channel.entries.flatMap(({ replaces, skips, index }) =>
+          [replaces, ...skips]
+            .filter((from) => from !== '' && !bundles.has(from))
+            .map((from) => ({ from, index, field: from === replaces ? 'replaces' : 'skips' })),
+        );
+        const [first] = absent;
+        if (!first) continue;
+        const names = [...new Set(absent.map(({ from }) => from))];
+        const message = `${channelText(channel.name, name)} has edges from ${listed(names)}, which the package does not have`;
+        const location = placeOfEntry(channel, first.index, first.field);
+        report(message, location, { package: name, channel: channel.name, installed: names });
+      }
+    }
+  },
+};

@@ -1,0 +1,29 @@
+import { judgedPackages } from '../../graph/world.ts';
+import { channelText, listed } from '../phrase.ts';
+import { placeOfEntry } from '../place.ts';
+import type { Rule } from '../rule.ts';
+
+export const rule: Rule = {
+  id: 'graph/edge-from-other-channel',
+  severity: 'info',
+  summary:
+    'Edges by name lead from entries of the same channel; one from another channel serves those who switch',
+  foresee(world, report) {
+    for (const { name, channels, bundles } of judgedPackages(world)) {
+      for (const channel of channels.values()) {
+        const present = new Set(channel.entries.map((entry) => entry.name));
+        const foreign = channel.entries.flatMap(({ replaces, skips, index }) =>
+          [replaces, ...skips]
+            .filter((from) => bundles.has(from) && !present.has(from))
+            .map((from) => ({ from, index, field: from === replaces ? 'replaces' : 'skips' })),
+        );
+        const [first] = foreign;
+        if (!first) continue;
+        const names = [...new Set(foreign.map(({ from }) => from))];
+        const message = `${channelText(channel.name, name)} has edges from ${listed(names)} of other channels`;
+        const location = placeOfEntry(channel, first.index, first.field);
+        report(message, location, { package: name, channel: channel.name, installed: names });
+      }
+    }
+  },
+};

@@ -1,0 +1,44 @@
+import type { Entry } from '../../model.ts';
+import { entryIn, placeOfEntry } from '../place.ts';
+import { quoted, type Rule } from '../rule.ts';
+
+export const rule: Rule = {
+  id: 'graph/edge-removed-or-changed',
+  severity: 'info',
+  summary:
+    'The edges of a published entry are changed on purpose only; what that does to clusters is told by other rules',
+  compare(change, report) {
+    for (const name of change.packages) {
+      const was = change.before.catalog.packages.get(name)?.channels;
+      for (const channel of change.after.catalog.packages.get(name)?.channels.values() ?? []) {
+        const before = was?.get(channel.name);
+        for (const entry of before ? channel.entries : []) {
+          const old = entryIn(before, entry.name);
+          const differences = old ? differencesOf(old, entry) : [];
+          if (differences.length === 0) continue;
+          const message = `the entry of ${quoted(entry.name)} in channel ${quoted(channel.name)} of package ${quoted(name)} changes: ${differences.join('; ')}`;
+          report(message, placeOfEntry(channel, entry.index), { package: name, channel: channel.name });
+        }
+      }
+    }
+  },
+};
+
+function differencesOf(old: Entry, entry: Entry): string[] {
+  const lost = old.skips.filter((name) => !entry.skips.includes(name));
+  const won = entry.skips.filter((name) => !old.skips.includes(name));
+  return [
+    ...(old.replaces === entry.replaces
+      ? []
+      : [`replaces ${shown(entry.replaces)} in place of ${shown(old.replaces)}`]),
+    ...(lost.length > 0 ? [`skips no longer ${lost.join(', ')}`] : []),
+    ...(won.length > 0 ? [`skips ${won.join(', ')}`] : []),
+    ...(old.skipRange === entry.skipRange
+      ? []
+      : [`skipRange ${shown(entry.skipRange)} in place of ${shown(old.skipRange)}`]),
+  ];
+}
+
+function shown(text: string): string {
+  return text === '' ? 'nothing' : quoted(text);
+}

@@ -1,0 +1,56 @@
+import type { Fate } from '../../graph/foresight.ts';
+import { allMoves, type Move } from '../../graph/move.ts';
+import { upgradeOf } from '../../graph/outcome.ts';
+import { v1Obstacles } from '../../graph/support.ts';
+import type { Change, World } from '../../graph/world.ts';
+import { type Bundle, locate } from '../../model.ts';
+import { grouped, listed, versionsOf } from '../phrase.ts';
+import { quoted, type Rule } from '../rule.ts';
+
+export const rule: Rule = {
+  id: 'graph/newly-unsupported-v1',
+  severity: 'error',
+  summary: 'A change leads no installation under OLM v1 to a bundle that OLM v1 newly cannot install',
+  compare(change, report) {
+    const refused = allMoves(change, 'v1')
+      .filter(({ channel }) => channel === '')
+      .flatMap((move) => {
+        const bundle = refusedBundle(change, move);
+        return bundle ? [{ move, bundle }] : [];
+      });
+    for (const group of grouped(refused, ({ bundle }) => JSON.stringify([bundle.package, bundle.name]))) {
+      const [first] = group;
+      if (!first) continue;
+      const { bundle } = first;
+      const versions = versionsOf(group.map(({ move }) => move.installed));
+      const message = `under OLM v1 ${listed(versions)} of package ${quoted(bundle.package)} would go to ${bundle.name}, which OLM v1 cannot install: ${v1Obstacles(bundle).join(', ')}`;
+      const hint =
+        'under OLM v1 dependencies are installed by hand and operators watch all namespaces: release for both, or say in the release notes that OLM v1 is not supported';
+      report(message, locate(bundle, 'properties'), { package: bundle.package, installed: versions, hint });
+    }
+  },
+};
+
+/** The bundle that is newly chosen and cannot be installed. */
+function refusedBundle(
+  { before, after }: Change,
+  { package: name, installed, ...move }: Move,
+): Bundle | undefined {
+  const bundle = chosen(after, name, move.after);
+  if (!bundle || bundle.name === installed.name || v1Obstacles(bundle).length === 0) return undefined;
+  const own = bundleOf(before, name, installed.name) ?? bundleOf(after, name, installed.name);
+  const previous = chosen(before, name, move.before) ?? own;
+  // What was unsupported all along is told of the catalog, not of the change.
+  if ([previous, own].some((one) => one && v1Obstacles(one).length > 0)) return undefined;
+  return bundle;
+}
+
+/** The bundle that OLM v1 settles on, whether it then refuses it or not. */
+function chosen(world: World, name: string, { next }: Fate): Bundle | undefined {
+  const target = upgradeOf(next)?.to.name ?? (next.kind === 'fails' ? next.reason.bundle : undefined);
+  return target === undefined ? undefined : bundleOf(world, name, target);
+}
+
+function bundleOf(world: World, name: string, bundle: string): Bundle | undefined {
+  return world.catalog.packages.get(name)?.bundles.get(bundle);
+}

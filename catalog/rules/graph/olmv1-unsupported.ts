@@ -1,0 +1,39 @@
+import { headsOf } from '../../graph/channel.ts';
+import { v1Obstacles } from '../../graph/support.ts';
+import { judgedPackages } from '../../graph/world.ts';
+import { type Bundle, locate, type Package } from '../../model.ts';
+import { grouped, listed, versionsOf } from '../phrase.ts';
+import { quoted, type Rule } from '../rule.ts';
+
+export const rule: Rule = {
+  id: 'graph/olmv1-unsupported',
+  severity: 'error',
+  summary:
+    'The head of a channel asks for nothing that OLM v1 lacks: dependencies, namespaced installation, API services',
+  foresee(world, report) {
+    if (!world.olm.has('v1')) return;
+    for (const ofPackage of judgedPackages(world)) {
+      const { name } = ofPackage;
+      const heads = headBundles(ofPackage);
+      const refused = heads.flatMap((bundle) => v1Obstacles(bundle).map((why) => ({ bundle, why })));
+      for (const group of grouped(refused, ({ why }) => why)) {
+        const last = group.at(-1);
+        if (!last) continue;
+        const versions = versionsOf(group.map(({ bundle }) => bundle));
+        const message = `OLM v1 cannot install ${listed(versions)} of package ${quoted(name)}: ${last.why}`;
+        report(message, locate(last.bundle, 'properties'), {
+          package: name,
+          installed: versions,
+          severity: world.olm.has('v0') ? 'warning' : 'error',
+          hint: 'until the operator can do without, tell users that it needs OLM v0',
+        });
+      }
+    }
+  },
+};
+
+/** What people install: the heads of all channels. */
+function headBundles({ channels, bundles }: Package): Bundle[] {
+  const names = new Set([...channels.values()].flatMap(headsOf).map(({ name }) => name));
+  return [...names].flatMap((name) => bundles.get(name) ?? []);
+}

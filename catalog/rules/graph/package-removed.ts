@@ -1,0 +1,26 @@
+import { installationsOf, withoutChannels } from '../../graph/installation.ts';
+import { versionsOf } from '../phrase.ts';
+import { placeOfPackage } from '../place.ts';
+import { quoted, type Rule } from '../rule.ts';
+
+export const rule: Rule = {
+  id: 'graph/package-removed',
+  severity: 'error',
+  summary:
+    'A package that clusters may have installed is deprecated before it is removed, and then kept for a while',
+  compare(change, report) {
+    for (const name of change.packages) {
+      const was = change.before.catalog.packages.get(name);
+      const location = placeOfPackage(change.before, name);
+      if (!was || !location || was.channels.size === 0) continue;
+      if ((change.after.catalog.packages.get(name)?.channels.size ?? 0) > 0) continue;
+      const versions = versionsOf(withoutChannels(installationsOf(change.before, name)));
+      const message = `package ${quoted(name)} is gone: under OLM v0 resolution fails in every namespace with a subscription to it, whatever else is installed there; under OLM v1 every extension of it ends in an error`;
+      const hint =
+        was.deprecation === undefined
+          ? 'keep the package for one more release and deprecate it: reference: {schema: olm.package}'
+          : 'it was deprecated before: waive this once its users have had the time to leave';
+      report(message, location, { package: name, installed: versions, hint });
+    }
+  },
+};

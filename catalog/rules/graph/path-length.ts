@@ -1,0 +1,40 @@
+import { installedOf, shortName } from '../../graph/edge.ts';
+import { judgedPackages } from '../../graph/world.ts';
+import { channelText } from '../phrase.ts';
+import { placeOfHead } from '../place.ts';
+import type { Rule } from '../rule.ts';
+
+/** More upgrades in a row than this are worth a word, and than the second a warning: each one is waited for. */
+const LONG = 10;
+const VERY_LONG = 25;
+
+export const rule: Rule = {
+  id: 'graph/path-length',
+  severity: 'warning',
+  summary:
+    'No installation needs more than a few upgrades, one after the other, to get to the head of its channel',
+  foresee(world, report) {
+    if (!world.olm.has('v0')) return;
+    for (const { name, channels, bundles } of judgedPackages(world)) {
+      for (const channel of channels.values()) {
+        const roads = channel.entries.flatMap((entry) => {
+          const bundle = bundles.get(entry.name);
+          if (!bundle) return [];
+          const { hops } = world.foresight.v0({ package: name, channel: channel.name }, installedOf(bundle));
+          return [{ bundle, hops }];
+        });
+        const [longest] = [...roads].sort((a, b) => b.hops - a.hops);
+        if (!longest || longest.hops <= LONG) continue;
+        const far = roads.filter(({ hops }) => hops > LONG).map(({ bundle }) => shortName(bundle));
+        const message = `${channelText(channel.name, name)}: from ${shortName(longest.bundle)} it takes ${longest.hops} upgrades to the head, one after the other`;
+        report(message, placeOfHead(channel), {
+          package: name,
+          channel: channel.name,
+          installed: far,
+          severity: longest.hops > VERY_LONG ? 'warning' : 'info',
+          hint: 'give the head a skipRange over the versions from which a direct upgrade was tested',
+        });
+      }
+    }
+  },
+};

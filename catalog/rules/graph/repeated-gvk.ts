@@ -1,0 +1,28 @@
+import { gvkText, offerOf } from '../../graph/requirement.ts';
+import { judgedPackages } from '../../graph/world.ts';
+import { locate } from '../../model.ts';
+import { quoted, type Rule } from '../rule.ts';
+
+export const rule: Rule = {
+  id: 'graph/repeated-gvk',
+  severity: 'error',
+  summary:
+    'A bundle names each kind of object that it provides once: OLM v0 takes two for rivals and never installs it',
+  foresee(world, report) {
+    if (!world.olm.has('v0')) return;
+    for (const { name, bundles } of judgedPackages(world)) {
+      for (const bundle of bundles.values()) {
+        const seen = new Set<string>();
+        for (const [i, property] of bundle.properties.entries()) {
+          const [gvk] = offerOf([property], { package: '', version: undefined }).gvks;
+          if (gvk !== undefined && seen.has(gvk)) {
+            const message = `bundle ${quoted(bundle.name)} names ${gvkText(gvk)} twice: OLM v0 takes them for two providers and never installs it`;
+            const hint = 'remove one of the two olm.gvk properties';
+            report(message, locate(bundle, 'properties', i), { package: name, hint });
+          }
+          if (gvk !== undefined) seen.add(gvk);
+        }
+      }
+    }
+  },
+};

@@ -1,0 +1,43 @@
+import { installedOf, shortName } from '../../graph/edge.ts';
+import { judgedPackages } from '../../graph/world.ts';
+import { formatVersion, type Version } from '../../version.ts';
+import { loweringEdges } from '../downgrade.ts';
+import { grouped } from '../phrase.ts';
+import { placeOfEntry } from '../place.ts';
+import { quoted, type Rule } from '../rule.ts';
+
+export const rule: Rule = {
+  id: 'graph/semver-order-trap',
+  severity: 'error',
+  summary: 'A bundle that follows another sorts above it: OLM v1 never takes 1.0.1-1 for newer than 1.0.1',
+  foresee(world, report) {
+    if (!world.olm.has('v1')) return;
+    for (const ofPackage of judgedPackages(world)) {
+      const traps = loweringEdges(ofPackage).filter(({ bySuffix }) => bySuffix);
+      for (const [trap] of grouped(traps, ({ from, to }) => JSON.stringify([from.name, to.name]))) {
+        const version = trap?.to.version;
+        if (!trap || !version) continue;
+        const { channel, entry, field, from, to } = trap;
+        const { next } = world.foresight.v1({ package: ofPackage.name, channels: [] }, installedOf(from));
+        // With another way on, nobody is held up.
+        if (next.kind === 'upgrade') continue;
+        const message = `package ${quoted(ofPackage.name)}: ${shortName(to)} follows ${shortName(from)} but does not sort above it, since a suffix behind - makes a version lower: OLM v1 never offers it`;
+        report(message, placeOfEntry(channel, entry.index, field), {
+          package: ofPackage.name,
+          channel: channel.name,
+          installed: [shortName(from)],
+          hint: `publish it as ${nextPatch(version)}, or with the suffix as build metadata: ${asBuild(version)}`,
+        });
+      }
+    }
+  },
+};
+
+function nextPatch(version: Version): string {
+  return formatVersion({ ...version, patch: BigInt(version.patch) + 1n, prerelease: [], build: [] });
+}
+
+function asBuild(version: Version): string {
+  const suffix = [...version.prerelease.map(String), ...version.build];
+  return formatVersion({ ...version, prerelease: [], build: suffix.length > 0 ? suffix : ['1'] });
+}

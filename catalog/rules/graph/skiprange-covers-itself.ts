@@ -1,0 +1,22 @@
+import { shortName } from '../../graph/edge.ts';
+import { satisfies } from '../../version.ts';
+import { channelText } from '../phrase.ts';
+import { placeOfEntry } from '../place.ts';
+import { isOpen, rangedChannels } from '../ranges.ts';
+import { quoted, type Rule } from '../rule.ts';
+
+export const rule: Rule = {
+  id: 'graph/skiprange-covers-itself',
+  severity: 'warning',
+  summary: 'A skipRange ends below the version of its own entry',
+  foresee(world, report) {
+    for (const { channel, entry, range, bundle } of rangedChannels(world).flatMap(({ ranged }) => ranged)) {
+      // A range without an upper end is told by another rule.
+      if (isOpen(range) || !satisfies(bundle.version, range)) continue;
+      const message = `${channelText(channel.name, channel.package)}: the skipRange ${quoted(range.text)} of ${shortName(bundle)} covers ${shortName(bundle)} itself, which under OLM v0 hides what follows it further from the head`;
+      const hint = `end the range below its own version: <${shortName(bundle)}`;
+      const location = placeOfEntry(channel, entry.index, 'skipRange');
+      report(message, location, { package: channel.package, channel: channel.name, hint });
+    }
+  },
+};

@@ -1,0 +1,31 @@
+import { shortName } from '../../graph/edge.ts';
+import { installationsOf } from '../../graph/installation.ts';
+import { satisfies } from '../../version.ts';
+import { channelText } from '../phrase.ts';
+import { placeOfEntry } from '../place.ts';
+import { rangedChannels } from '../ranges.ts';
+import { quoted, type Rule } from '../rule.ts';
+
+export const rule: Rule = {
+  id: 'graph/skiprange-covers-nothing',
+  severity: 'info',
+  summary: 'A skipRange covers something that was published',
+  foresee(world, report) {
+    for (const { ofPackage, channel, ranged } of rangedChannels(world)) {
+      const installations = installationsOf(world, ofPackage.name).map(({ installed }) => installed);
+      // A first release has nothing to cover yet.
+      if (new Set(installations.map(({ name }) => name)).size < 2) continue;
+      for (const { entry, range, bundle } of ranged) {
+        if (
+          installations.some(
+            ({ name, version }) => name !== entry.name && version && satisfies(version, range),
+          )
+        )
+          continue;
+        const message = `${channelText(channel.name, channel.package)}: the skipRange ${quoted(range.text)} of ${shortName(bundle)} covers no version that is known to have been published`;
+        const location = placeOfEntry(channel, entry.index, 'skipRange');
+        report(message, location, { package: channel.package, channel: channel.name });
+      }
+    }
+  },
+};

@@ -1,0 +1,66 @@
+import { installedOf, shortName } from '../../graph/edge.ts';
+import type { World } from '../../graph/world.ts';
+import { compareVersions, satisfies } from '../../version.ts';
+import { channelText, listed, versionsOf } from '../phrase.ts';
+import { placeOfEntry } from '../place.ts';
+import {
+  type RangedChannel,
+  type RangedEntry,
+  rangedChannels,
+  type Versioned,
+  versioned,
+} from '../ranges.ts';
+import { quoted, type Rule } from '../rule.ts';
+
+export const rule: Rule = {
+  id: 'graph/skiprange-gap',
+  severity: 'warning',
+  summary:
+    'Between what a skipRange covers and what its entry replaces no version of the channel is left out',
+  foresee(world, report) {
+    for (const channel of rangedChannels(world)) {
+      const stuck = stuckIn(world, channel);
+      for (const ranged of stuck.length > 0 ? channel.ranged : []) {
+        const versions = versionsOf(leftOut(channel, ranged, stuck));
+        if (versions.length === 0) continue;
+        const { entry, range, bundle } = ranged;
+        const message = `${channelText(ranged.channel.name, ranged.channel.package)}: between the skipRange ${quoted(range.text)} of ${shortName(bundle)} and what it replaces ${listed(versions)} ${versions.length === 1 ? 'is' : 'are'} left out, with no road`;
+        report(message, placeOfEntry(ranged.channel, entry.index, 'skipRange'), {
+          package: ranged.channel.package,
+          channel: ranged.channel.name,
+          installed: versions,
+          hint: `let the range end at the version of ${entry.replaces}`,
+        });
+      }
+    }
+  },
+};
+
+function stuckIn({ foresight }: World, { ofPackage, channel }: RangedChannel): Versioned[] {
+  const place = { package: ofPackage.name, channel: channel.name };
+  return channel.entries
+    .flatMap(({ name }) => versioned(ofPackage, name) ?? [])
+    .filter((bundle) => {
+      const { next, arrives } = foresight.v0(place, installedOf(bundle));
+      return next.kind !== 'upgrade' && !arrives;
+    });
+}
+
+/** Stuck versions above everything that the range covers and below what the entry replaces. */
+function leftOut(
+  { ofPackage, channel }: RangedChannel,
+  { entry, range }: RangedEntry,
+  stuck: readonly Versioned[],
+): Versioned[] {
+  const replaced = versioned(ofPackage, entry.replaces);
+  if (!replaced) return [];
+  const covered = channel.entries
+    .flatMap(({ name }) => versioned(ofPackage, name) ?? [])
+    .filter(({ version }) => satisfies(version, range));
+  return stuck.filter(
+    ({ version }) =>
+      compareVersions(version, replaced.version) < 0 &&
+      covered.length > 0 &&
+      covered.every((one) => compareVersions(version, one.version) > 0),
+  );
+}

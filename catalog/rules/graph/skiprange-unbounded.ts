@@ -1,0 +1,20 @@
+import { shortName } from '../../graph/edge.ts';
+import { channelText } from '../phrase.ts';
+import { placeOfEntry } from '../place.ts';
+import { isOpen, rangedChannels } from '../ranges.ts';
+import { quoted, type Rule } from '../rule.ts';
+
+export const rule: Rule = {
+  id: 'graph/skiprange-unbounded',
+  severity: 'warning',
+  summary: 'A skipRange has an upper end: without one it covers every version that is still to come',
+  foresee(world, report) {
+    for (const { channel, entry, range, bundle } of rangedChannels(world).flatMap(({ ranged }) => ranged)) {
+      if (!isOpen(range)) continue;
+      const message = `${channelText(channel.name, channel.package)}: the skipRange ${quoted(range.text)} of ${shortName(bundle)} has no upper end, so newer versions would go down to it`;
+      const hint = `skipRange: '${range.text.includes('||') ? '…' : range.text} <${shortName(bundle)}'`;
+      const location = placeOfEntry(channel, entry.index, 'skipRange');
+      report(message, location, { package: channel.package, channel: channel.name, hint });
+    }
+  },
+};

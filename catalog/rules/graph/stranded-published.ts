@@ -1,0 +1,35 @@
+import { type Installation, installationsOf } from '../../graph/installation.ts';
+import { judgedPackages, type World } from '../../graph/world.ts';
+import type { Rule } from '../rule.ts';
+import { reportStranded, type Stranded } from '../stranding.ts';
+
+/** After this many days most clusters have gone on. */
+const LONG_AGO = 365;
+
+export const rule: Rule = {
+  id: 'graph/stranded-published',
+  severity: 'error',
+  summary: 'Under OLM v0 every bundle that was ever published in a channel has a road to its head',
+  foresee(world, report) {
+    if (!world.olm.has('v0')) return;
+    const stranded = judgedPackages(world).flatMap(({ name }) =>
+      installationsOf(world, name).flatMap((one) => strandedOf(world, name, one)),
+    );
+    reportStranded(world, stranded, { report, olm: 'v0', verb: 'of the past cannot reach' });
+  },
+};
+
+function strandedOf(world: World, name: string, { channel, installed, published }: Installation): Stranded[] {
+  // What is still there is the matter of stranded-v0, a channel that is gone that of channel-removed.
+  if (!published || !world.catalog.packages.get(name)?.channels.has(channel)) return [];
+  const fate = world.foresight.v0({ package: name, channel }, installed);
+  if (fate.arrives || fate.last.kind === 'fails') return [];
+  const severity = isLongAgo(published.last, world.asOf) ? 'warning' : 'error';
+  return [{ package: name, channel, installed, fate, severity }];
+}
+
+function isLongAgo(last: string | undefined, asOf: string | undefined): boolean {
+  if (last === undefined || asOf === undefined) return false;
+  const days = (Date.parse(asOf) - Date.parse(last)) / 86_400_000;
+  return days > LONG_AGO;
+}

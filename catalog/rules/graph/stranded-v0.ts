@@ -1,0 +1,35 @@
+import { installedOf } from '../../graph/edge.ts';
+import type { Fate } from '../../graph/foresight.ts';
+import { judgedPackages, type World } from '../../graph/world.ts';
+import type { Channel, Package } from '../../model.ts';
+import type { Rule } from '../rule.ts';
+import { reportStranded, type Stranded } from '../stranding.ts';
+
+export const rule: Rule = {
+  id: 'graph/stranded-v0',
+  severity: 'error',
+  summary: 'Under OLM v0 every bundle of a channel has a road to its head',
+  foresee(world, report) {
+    if (!world.olm.has('v0')) return;
+    const stranded = judgedPackages(world).flatMap((ofPackage) =>
+      [...ofPackage.channels.values()].flatMap((channel) => strandedIn(world, ofPackage, channel)),
+    );
+    reportStranded(world, stranded, { report, olm: 'v0', verb: 'cannot reach' });
+  },
+};
+
+function strandedIn({ foresight }: World, ofPackage: Package, channel: Channel): Stranded[] {
+  return channel.entries.flatMap((entry) => {
+    const bundle = ofPackage.bundles.get(entry.name);
+    if (!bundle) return [];
+    const installed = installedOf(bundle);
+    const fate = foresight.v0({ package: ofPackage.name, channel: channel.name }, installed);
+    // Other rules tell of channels without order, and of dependencies that are not to be had.
+    if (fate.arrives || fate.last.kind === 'fails' || isBlocked(fate.last)) return [];
+    return [{ package: ofPackage.name, channel: channel.name, installed, fate }];
+  });
+}
+
+function isBlocked(last: Fate['last']): boolean {
+  return last.kind === 'stays' && last.reason.code === 'successor-blocked';
+}

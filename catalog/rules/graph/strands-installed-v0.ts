@@ -1,0 +1,32 @@
+import { allMoves } from '../../graph/move.ts';
+import { channelIn } from '../place.ts';
+import type { Rule } from '../rule.ts';
+import { reportStranded } from '../stranding.ts';
+
+export const rule: Rule = {
+  id: 'graph/strands-installed-v0',
+  severity: 'error',
+  summary:
+    'Under OLM v0 every installation that could reach the head of its channel still can after a change',
+  compare(change, report) {
+    const lost = allMoves(change, 'v0').filter(
+      ({ package: name, channel, before, after }) =>
+        before.arrives &&
+        !after.arrives &&
+        channelIn(change.after, name, channel) &&
+        !isDisordered(after.last),
+    );
+    const stranded = lost.map(({ after, ...move }) => ({ ...move, fate: after }));
+    reportStranded(change.after, stranded, {
+      report,
+      olm: 'v0',
+      verb: 'can no longer reach',
+      past: change.before,
+    });
+  },
+};
+
+/** What keeps a whole channel from having an order is told by rules about the channel. */
+function isDisordered(last: { readonly kind: string; readonly reason?: { readonly code: string } }): boolean {
+  return last.reason?.code === 'no-order';
+}

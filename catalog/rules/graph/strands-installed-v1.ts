@@ -1,0 +1,69 @@
+import { fixFor } from '../../graph/fix.ts';
+import type { Fate } from '../../graph/foresight.ts';
+import { allMoves, type Move } from '../../graph/move.ts';
+import type { Change } from '../../graph/world.ts';
+import { grouped, listed, versionsOf } from '../phrase.ts';
+import { channelIn, placeOfEntry, placeOfHead, placeOfPackage } from '../place.ts';
+import { quoted, type Report, type Rule } from '../rule.ts';
+
+export const rule: Rule = {
+  id: 'graph/strands-installed-v1',
+  severity: 'error',
+  summary: 'Under OLM v1 no installation that worked ends in an error after a change',
+  compare(change, report) {
+    const lost = allMoves(change, 'v1').filter((move) => isLost(move, change));
+    const open = new Set(lost.filter(({ channel }) => channel === '').map(keyOf));
+    // Who is lost without selecting a channel is lost with any.
+    const groups = grouped(
+      lost.filter((move) => move.channel === '' || !open.has(keyOf(move))),
+      ({ package: name, channel }) => JSON.stringify([name, channel]),
+    );
+    for (const group of groups) reportGroup(change, group, report);
+  },
+};
+
+function isLost({ package: name, channel, before, after }: Move, change: Change): boolean {
+  const ofPackage = change.after.catalog.packages.get(name);
+  const isThere = channel === '' ? ofPackage !== undefined : ofPackage?.channels.has(channel) === true;
+  return isThere && before.next.kind !== 'fails' && failsFor(after, 'no-bundle');
+}
+
+function failsFor({ next }: Fate, code: string): boolean {
+  return next.kind === 'fails' && next.reason.code === code;
+}
+
+function keyOf({ package: name, installed }: Move): string {
+  return JSON.stringify([name, installed.name]);
+}
+
+function reportGroup(change: Change, group: readonly Move[], report: Report): void {
+  const [first] = group;
+  if (!first) return;
+  const { package: name, channel } = first;
+  const installed = group.map((move) => move.installed);
+  const versions = versionsOf(installed);
+  const target = channelIn(change.after, name, channel) ?? homeOf(change, first);
+  const onlyChannel = channel !== '';
+  const stuck = target && { package: name, channel: target.name, olm: 'v1' as const, onlyChannel, installed };
+  const fix = stuck && fixFor(change.after, stuck, change.before);
+  const place = target && (fix && fix.index >= 0 ? placeOfEntry(target, fix.index) : placeOfHead(target));
+  const within = onlyChannel ? ` with channel ${quoted(channel)} alone` : '';
+  const message = `under OLM v1 an extension of package ${quoted(name)}${within} at ${listed(versions)} ends in an error: the catalog no longer has the bundle, and no entry follows it`;
+  const location = place ?? placeOfPackage(change.after, name) ?? placeOfPackage(change.before, name);
+  if (!location) return;
+  report(message, location, {
+    package: name,
+    ...(target ? { channel: target.name } : {}),
+    installed: versions,
+    hint: fix?.text ?? 'keep the bundle, or let an entry replace or skip it',
+  });
+}
+
+/** The channel that an installation most likely came from and that is still there. */
+function homeOf(change: Change, { package: name, installed }: Move): ReturnType<typeof channelIn> {
+  const was = [...(change.before.catalog.packages.get(name)?.channels.values() ?? [])];
+  const homes = was.filter(({ entries }) => entries.some((entry) => entry.name === installed.name));
+  const isNow = change.after.catalog.packages.get(name);
+  const names = [...homes.map((home) => home.name), isNow?.defaultChannel ?? ''];
+  return names.map((one) => isNow?.channels.get(one)).find((channel) => channel !== undefined);
+}

@@ -1,0 +1,136 @@
+import { headOf } from '../../graph/channel.ts';
+import { type Installed, installedOf } from '../../graph/edge.ts';
+import type { Fate } from '../../graph/foresight.ts';
+import { allows, limitOf, type Minor } from '../../graph/openshift.ts';
+import { judgedPackages, type Olm, type World } from '../../graph/world.ts';
+import type { Bundle, Channel, Package } from '../../model.ts';
+import { endText, grouped, listed, versionsOf } from '../phrase.ts';
+import { placeOfHead } from '../place.ts';
+import { quoted, type Report, type Rule } from '../rule.ts';
+
+/** How many of the platform's next versions are looked at: clusters may skip one. */
+const STEPS = 2;
+
+export const rule: Rule = {
+  id: 'graph/strands-on-platform-upgrade',
+  severity: 'error',
+  summary: 'What is installed has a road in the catalogs of the platform versions that clusters go to next',
+  foresee(world, report) {
+    tell(lossesOf(world), { world, report, severity: 'warning' });
+  },
+  compare({ before, after, packages }, report) {
+    const touched = new Set(packages);
+    const known = new Set(lossesOf(before).map(keyOf));
+    const fresh = lossesOf(after).filter(
+      (loss) => touched.has(loss.channel.package) && !known.has(keyOf(loss)),
+    );
+    tell(fresh, { world: after, report, severity: 'error' });
+  },
+};
+
+/** Installations of a channel that are lost when their clusters go to another version of the platform. */
+interface Loss {
+  readonly channel: Channel;
+  readonly installed: Installed;
+  readonly to: World;
+  /** What is lost first. */
+  readonly what: 'package' | 'channel' | Olm;
+  readonly why: string;
+}
+
+function keyOf({ channel, to, what }: Loss): string {
+  return JSON.stringify([channel.package, channel.name, to.name, what]);
+}
+
+interface Telling {
+  readonly world: World;
+  readonly report: Report;
+  readonly severity: 'warning' | 'error';
+}
+
+/** Tells what is lost, equal losses of a package's channels together. */
+function tell(losses: readonly Loss[], { world, report, severity }: Telling): void {
+  const key = ({ channel, to, what, why }: Loss): string =>
+    JSON.stringify([channel.package, to.name, what, why]);
+  for (const group of grouped(losses, key)) {
+    const [first] = group;
+    if (!first) continue;
+    const { channel, to, why } = first;
+    const versions = versionsOf(group.map(({ installed }) => installed));
+    const channels = [...new Set(group.map((loss) => quoted(loss.channel.name)))];
+    const message = `when clusters go from ${world.name} to ${to.name}, ${listed(versions)} of package ${quoted(channel.package)} (channel ${listed(channels)}) ${versions.length === 1 ? 'is' : 'are'} lost: ${why}`;
+    const hint = `publish the package, the channel and an entry that follows ${listed(versions)} in ${to.name} as well, or set olm.maxOpenShiftVersion so that clusters wait`;
+    report(message, placeOfHead(channel), {
+      package: channel.package,
+      channel: channel.name,
+      installed: versions,
+      severity,
+      hint,
+    });
+  }
+}
+
+/** What is lost at the nearest version where anything is. */
+function lossesOf(world: World): Loss[] {
+  return judgedPackages(world).flatMap((ofPackage) =>
+    [...ofPackage.channels.values()].flatMap((channel) => {
+      for (const to of world.following.slice(0, STEPS)) {
+        const loss = lossOf(world, to, { ofPackage, channel });
+        if (loss.length > 0) return loss;
+      }
+      return [];
+    }),
+  );
+}
+
+/**
+ * Only the head is asked: older versions of the channel can go there first. Clusters whose
+ * head holds the platform back never get to the other catalog with it.
+ */
+function lossOf(
+  world: World,
+  to: World,
+  { ofPackage, channel }: { ofPackage: Package; channel: Channel },
+): Loss[] {
+  const head = headOf(channel);
+  const bundle = head && ofPackage.bundles.get(head.name);
+  if (!bundle || isHeldBack(bundle, to.platform)) return [];
+  const lost = whatIsLost(world, to, { channel, bundle });
+  return lost ? [{ channel, installed: installedOf(bundle), to, ...lost }] : [];
+}
+
+function isHeldBack(bundle: Bundle, platform: Minor | undefined): boolean {
+  return platform !== undefined && !allows(limitOf(bundle.properties), platform);
+}
+
+function whatIsLost(
+  world: World,
+  to: World,
+  { channel, bundle }: { channel: Channel; bundle: Bundle },
+): Pick<Loss, 'what' | 'why'> | undefined {
+  const next = to.catalog.packages.get(bundle.package);
+  if (!next || next.channels.size === 0) return { what: 'package', why: 'the package is not there' };
+  const place = { package: bundle.package, channel: channel.name };
+  const selection = { package: bundle.package, channels: [] };
+  const installed = installedOf(bundle);
+  if (world.olm.has('v0')) {
+    if (!next.channels.has(channel.name)) {
+      return {
+        what: 'channel',
+        why: 'that channel is not there, so under OLM v0 resolution fails in the whole namespace',
+      };
+    }
+    const why = lostRoad(world.foresight.v0(place, installed), to.foresight.v0(place, installed));
+    if (why !== undefined) return { what: 'v0', why: `under OLM v0 ${why}` };
+  }
+  if (!world.olm.has('v1')) return undefined;
+  const why = lostRoad(world.foresight.v1(selection, installed), to.foresight.v1(selection, installed));
+  return why === undefined ? undefined : { what: 'v1', why: `under OLM v1 ${why}` };
+}
+
+/** Why a road is lost that is there now. */
+function lostRoad(now: Fate, then: Fate): string | undefined {
+  if (then.next.kind === 'fails')
+    return now.next.kind === 'fails' ? undefined : `it ends in an error: ${then.next.reason.text}`;
+  return then.arrives || !now.arrives ? undefined : `it never gets to the head, ${endText(then)}`;
+}

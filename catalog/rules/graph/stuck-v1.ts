@@ -1,0 +1,54 @@
+import { installedOf } from '../../graph/edge.ts';
+import type { Fate } from '../../graph/foresight.ts';
+import { judgedPackages, type World } from '../../graph/world.ts';
+import type { Bundle, Package } from '../../model.ts';
+import { endText, grouped, listed, versionsOf } from '../phrase.ts';
+import { entryIn, placeOfEntry, placeOfPackage } from '../place.ts';
+import { quoted, type Rule } from '../rule.ts';
+
+export const rule: Rule = {
+  id: 'graph/stuck-v1',
+  severity: 'error',
+  summary: 'Under OLM v1 every bundle of a channel has a road to the head of a channel',
+  foresee(world, report) {
+    if (!world.olm.has('v1')) return;
+    for (const ofPackage of judgedPackages(world)) {
+      const stuck = stuckIn(world, ofPackage);
+      for (const group of grouped(stuck, ({ fate }) => fate.end.name)) {
+        const [first] = group;
+        if (!first) continue;
+        const channel = [...ofPackage.channels.values()].find((one) => entryIn(one, first.fate.end.name));
+        const entry = entryIn(channel, first.fate.end.name);
+        const location =
+          channel && entry ? placeOfEntry(channel, entry.index) : placeOfPackage(world, ofPackage.name);
+        if (!location) continue;
+        const versions = versionsOf(group.map(({ bundle }) => bundle));
+        const message = `under OLM v1 ${listed(versions)} of package ${quoted(ofPackage.name)} never get to the head of a channel, ${endText(first.fate)}`;
+        report(message, location, {
+          package: ofPackage.name,
+          ...(channel ? { channel: channel.name } : {}),
+          installed: versions,
+          hint: `let an entry with a higher version replace or skip ${first.fate.end.name}`,
+        });
+      }
+    }
+  },
+};
+
+function stuckIn({ foresight }: World, ofPackage: Package): { bundle: Bundle; fate: Fate }[] {
+  const listedNames = new Set(
+    [...ofPackage.channels.values()].flatMap(({ entries }) => entries.map(({ name }) => name)),
+  );
+  return [...ofPackage.bundles.values()]
+    .filter(({ name }) => listedNames.has(name))
+    .map((bundle) => ({
+      bundle,
+      fate: foresight.v1({ package: ofPackage.name, channels: [] }, installedOf(bundle)),
+    }))
+    .filter(({ fate }) => !fate.arrives && !isToldElsewhere(fate));
+}
+
+/** Versions that sort wrongly, dependencies, and channels without heads have rules of their own. */
+function isToldElsewhere({ last }: Fate): boolean {
+  return last.kind !== 'circle' && ['successor-lower', 'dependency'].includes(last.reason.code);
+}

@@ -1,0 +1,34 @@
+import { shortName } from '../../graph/edge.ts';
+import { allMoves } from '../../graph/move.ts';
+import { reasonOf, upgradeOf } from '../../graph/outcome.ts';
+import { grouped, listed, versionsOf } from '../phrase.ts';
+import { placeOfHead, placeOfPackage } from '../place.ts';
+import { quoted, type Rule } from '../rule.ts';
+
+export const rule: Rule = {
+  id: 'graph/upgrade-lost-v1',
+  severity: 'error',
+  summary: 'Under OLM v1 what had an upgrade before a change has one after it',
+  compare(change, report) {
+    const lost = allMoves(change, 'v1').filter(
+      ({ channel, before, after }) =>
+        channel === '' && before.next.kind === 'upgrade' && after.next.kind === 'stays',
+    );
+    for (const group of grouped(lost, ({ package: name }) => name)) {
+      const [first] = group;
+      const was = first && upgradeOf(first.before.next);
+      const why = first && reasonOf(first.after.next);
+      if (!was || !why) continue;
+      const { package: name } = first;
+      const versions = versionsOf(group.map(({ installed }) => installed));
+      const ofPackage = change.after.catalog.packages.get(name);
+      const channel = ofPackage?.channels.get(ofPackage.defaultChannel);
+      const location = channel ? placeOfHead(channel) : placeOfPackage(change.after, name);
+      if (!location) continue;
+      const example = group.length === 1 ? '' : `, ${shortName(first.installed)}`;
+      const message = `under OLM v1 ${listed(versions)} of package ${quoted(name)} had an upgrade and now silently stays:${example} went to ${shortName(was.to)}, and now ${why.text}`;
+      const hint = `let an entry with a higher version replace or skip ${first.installed.name}`;
+      report(message, location, { package: name, installed: versions, hint });
+    }
+  },
+};

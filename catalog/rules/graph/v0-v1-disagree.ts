@@ -1,0 +1,46 @@
+import { type Installed, installedOf, shortName } from '../../graph/edge.ts';
+import { upgradeOf } from '../../graph/outcome.ts';
+import { judgedPackages, type World } from '../../graph/world.ts';
+import type { Channel, Package } from '../../model.ts';
+import { channelText, listed } from '../phrase.ts';
+import { placeOfHead } from '../place.ts';
+import type { Rule } from '../rule.ts';
+
+export const rule: Rule = {
+  id: 'graph/v0-v1-disagree',
+  severity: 'warning',
+  summary: 'OLM v0 and OLM v1 lead what is installed from a channel to the same next bundle',
+  foresee(world, report) {
+    if (!world.olm.has('v0') || !world.olm.has('v1')) return;
+    for (const ofPackage of judgedPackages(world)) {
+      for (const channel of ofPackage.channels.values()) {
+        const differences = differencesIn(world, ofPackage, channel);
+        if (differences.length === 0) continue;
+        const message = `${channelText(channel.name, ofPackage.name)}: OLM v0 and OLM v1 go different ways from ${listed(differences.map(({ text }) => text))}`;
+        report(message, placeOfHead(channel), {
+          package: ofPackage.name,
+          channel: channel.name,
+          installed: differences.map(({ from }) => shortName(from)),
+          hint: 'test both roads: OLM v0 takes the entry nearest to the head, OLM v1 the highest version, skipped or not',
+        });
+      }
+    }
+  },
+};
+
+function differencesIn(
+  { foresight }: World,
+  ofPackage: Package,
+  channel: Channel,
+): { from: Installed; text: string }[] {
+  return channel.entries.flatMap((entry) => {
+    const bundle = ofPackage.bundles.get(entry.name);
+    if (!bundle) return [];
+    const from = installedOf(bundle);
+    const v0 = upgradeOf(foresight.v0({ package: ofPackage.name, channel: channel.name }, from).next)?.to;
+    const v1 = upgradeOf(foresight.v1({ package: ofPackage.name, channels: [channel.name] }, from).next)?.to;
+    // Who is stuck under one of them is told by other rules.
+    if (!v0 || !v1 || v0.name === v1.name) return [];
+    return [{ from, text: `${shortName(from)} (${shortName(v0)} or ${shortName(v1)})` }];
+  });
+}

@@ -1,0 +1,46 @@
+import { headOf } from '../../graph/channel.ts';
+import { shortName } from '../../graph/edge.ts';
+import { compareCandidates } from '../../graph/extension.ts';
+import { versionReleaseOf } from '../../graph/release.ts';
+import { judgedPackages } from '../../graph/world.ts';
+import type { Bundle, Package } from '../../model.ts';
+import { placeOfPackage } from '../place.ts';
+import { quoted, type Rule } from '../rule.ts';
+
+export const rule: Rule = {
+  id: 'graph/v1-default-install-surprise',
+  severity: 'warning',
+  summary:
+    'What OLM v1 installs when nobody names a channel is the head of the default channel, and no pre-release',
+  foresee(world, report) {
+    if (!world.olm.has('v1')) return;
+    for (const ofPackage of judgedPackages(world)) {
+      const channel = ofPackage.channels.get(ofPackage.defaultChannel);
+      const head = channel && headOf(channel);
+      const bundle = head && ofPackage.bundles.get(head.name);
+      const fresh = freshOf(ofPackage);
+      const location = placeOfPackage(world, ofPackage.name, 'defaultChannel');
+      if (!bundle || !fresh || !location) continue;
+      const isPrerelease = (fresh.version?.prerelease.length ?? 0) > 0;
+      if (fresh.name === bundle.name && !isPrerelease) continue;
+      const surprise =
+        fresh.name === bundle.name
+          ? `the pre-release ${shortName(fresh)}`
+          : `${shortName(fresh)}${isPrerelease ? ', a pre-release' : ''}, not the head of the default channel, ${shortName(bundle)}`;
+      const message = `under OLM v1 an extension of package ${quoted(ofPackage.name)} that names no channel gets ${surprise}`;
+      const hint = `tell users of OLM v1 to write: channels: [${ofPackage.defaultChannel}]`;
+      report(message, location, { package: ofPackage.name, hint });
+    }
+  },
+};
+
+/** What OLM v1 takes from all channels together. */
+function freshOf(ofPackage: Package): Bundle | undefined {
+  const candidates = [...ofPackage.bundles.values()].map((bundle) => ({
+    bundle,
+    versionRelease: versionReleaseOf(bundle),
+    deprecated: ofPackage.deprecatedBundles.has(bundle.name),
+    edge: 'none' as const,
+  }));
+  return candidates.sort(compareCandidates)[0]?.bundle;
+}

@@ -1,0 +1,76 @@
+import { bundlePath } from '../../cache/files.ts';
+import { type Blob, type Catalog, locate } from '../../model.ts';
+import { quoted, type Report, type Rule } from '../rule.ts';
+
+/**
+ * What `opm validate` lets pass and `opm serve` stumbles over when it builds its cache.
+ *
+ * @see https://github.com/operator-framework/operator-registry/blob/master/pkg/cache/meta_key.go
+ */
+export const rule: Rule = {
+  id: 'image/cache',
+  severity: 'warning',
+  summary: 'The cache of an index image can be built: its file names are possible, CSV metadata stands once',
+  check(catalog, report) {
+    for (const blob of catalog.blobs.others) checkOther(blob, report);
+    checkBundleFiles(catalog, report);
+  },
+  bundleCheck: () => (bundle, report) => {
+    const metadata = bundle.properties.flatMap(({ type }, i) => (type === 'olm.csv.metadata' ? [i] : []));
+    const second = metadata[1];
+    if (second === undefined) return;
+    const message = `bundle ${quoted(bundle.name)} has ${metadata.length} olm.csv.metadata properties, expected one at most`;
+    const details = { package: bundle.package, hint: 'remove all but one' };
+    report(message, locate(bundle, 'properties', second), details);
+  },
+};
+
+const COMPONENT = /^[a-zA-Z0-9][a-zA-Z0-9._-]*$/;
+
+/** Blobs of other schemas stand in folders named by schema and package. */
+function checkOther(blob: Blob, report: Report): void {
+  for (const field of ['schema', 'package'] as const) {
+    const name = blob[field];
+    if (COMPONENT.test(name) || (field === 'package' && name === '')) continue;
+    const message = `the ${field} ${quoted(name)} cannot name a folder of the cache`;
+    report(message, locate(blob, field), {
+      package: blob.package,
+      hint: 'use letters, digits, dots, underscores and hyphens; begin with a letter or digit',
+    });
+  }
+}
+
+/** File systems take names of so many bytes. */
+const LONGEST_NAME = 255;
+
+function checkBundleFiles(catalog: Catalog, report: Report): void {
+  const encoder = new TextEncoder();
+  const seen = new Map<string, string>();
+  for (const channel of catalog.blobs.channels) {
+    for (const entry of channel.entries) {
+      const path = bundlePath(channel.package, channel.name, entry.name);
+      const what = `entry ${quoted(entry.name)} of channel ${quoted(channel.name)}`;
+      const other = seen.get(path);
+      seen.set(path, what);
+      const defect =
+        path.includes('/') || path.includes('\0')
+          ? 'its name cannot be part of a file name'
+          : encoder.encode(path).length > LONGEST_NAME
+            ? `its file name would have more than ${LONGEST_NAME} bytes`
+            : other !== undefined && other !== what
+              ? `it would have the same file as ${other}`
+              : undefined;
+      if (defect === undefined) continue;
+      const details = {
+        package: channel.package,
+        channel: channel.name,
+        hint: 'rename the channel or the bundle',
+      };
+      report(
+        `${what} has no place in the cache: ${defect}`,
+        locate(channel, 'entries', entry.index, 'name'),
+        details,
+      );
+    }
+  }
+}

@@ -1,0 +1,21 @@
+import { locate } from '../../model.ts';
+import { quoted, type Rule } from '../rule.ts';
+
+export const rule: Rule = {
+  id: 'package/default-channel',
+  severity: 'error',
+  summary: 'A package names one of its channels as default',
+  opm: ['default channel must be set', 'invalid channel "c": channel must contain at least one bundle'],
+  check(catalog, report) {
+    for (const { name, blob, channels } of catalog.packages.values()) {
+      if (!blob || name === '' || channels.has(blob.defaultChannel)) continue;
+      const known = [...channels.keys()];
+      const hint = known.length > 0 ? `defaultChannel: ${known[0]}` : 'add a channel first';
+      const message =
+        blob.defaultChannel === ''
+          ? `package ${quoted(name)} has no default channel`
+          : `package ${quoted(name)}: the default channel ${quoted(blob.defaultChannel)} does not exist; there is ${known.map(quoted).join(', ') || 'none'}`;
+      report(message, locate(blob, 'defaultChannel'), { package: name, hint });
+    }
+  },
+};

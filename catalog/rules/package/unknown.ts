@@ -1,0 +1,26 @@
+import { type Blob, locate } from '../../model.ts';
+import { quoted, type Rule } from '../rule.ts';
+
+export const rule: Rule = {
+  id: 'package/unknown',
+  severity: 'error',
+  summary: 'Channels, bundles and deprecations belong to a package of the catalog',
+  opm: [
+    'unknown package "p" for channel "c"',
+    'unknown package "p" for bundle "b"',
+    'cannot apply deprecations to an unknown package "p"',
+  ],
+  check(catalog, report) {
+    const { channels, bundles, deprecations } = catalog.blobs;
+    const check = (blob: Blob, what: string): void => {
+      if (catalog.packages.get(blob.package)?.blob) return;
+      const message = `${what} belongs to package ${quoted(blob.package)}, which has no olm.package blob`;
+      const hint = `add an olm.package blob with name: ${blob.package}, or correct the package`;
+      report(message, locate(blob, 'package'), { package: blob.package, hint });
+    };
+    for (const channel of channels) check(channel, `channel ${quoted(channel.name)}`);
+    // Without a package at all, bundle/package and deprecation/package say so.
+    for (const bundle of bundles) if (bundle.package !== '') check(bundle, `bundle ${quoted(bundle.name)}`);
+    for (const blob of deprecations) if (blob.package !== '') check(blob, 'the deprecations blob');
+  },
+};

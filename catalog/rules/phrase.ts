@@ -1,0 +1,55 @@
+/** Words that rules about installations share. */
+import { type Installed, shortName } from '../graph/edge.ts';
+import type { Fate } from '../graph/foresight.ts';
+import { compareInstalled } from '../graph/installation.ts';
+import type { Outcome } from '../graph/outcome.ts';
+import { quoted } from './rule.ts';
+
+/** Most names that a message lists. */
+const LISTED = 6;
+
+/** `1.0.0, 1.0.1 and 1.1.0`; a long list is cut short. */
+export function listed(names: readonly string[]): string {
+  const shown = names.length > LISTED ? names.slice(0, LISTED - 1) : names;
+  const more = names.length > shown.length ? [`${names.length - shown.length} more`] : [];
+  const all = [...shown, ...more];
+  return all.length < 2 ? all.join('') : `${all.slice(0, -1).join(', ')} and ${all.at(-1)}`;
+}
+
+/** Versions, in order, of what is installed. */
+export function versionsOf(installed: readonly Installed[]): string[] {
+  return [...new Set([...installed].sort(compareInstalled).map(shortName))];
+}
+
+/** `channel "stable" of package "x"`. */
+export function channelText(channel: string, ofPackage: string): string {
+  return `channel ${quoted(channel)} of package ${quoted(ofPackage)}`;
+}
+
+/** `1.0.0 is` or `1.0.0 and 1.0.1 are`. */
+export function counted(names: readonly string[], one: string, many: string): string {
+  return `${listed(names)} ${names.length === 1 ? one : many}`;
+}
+
+/** Where a road ends, and why. */
+export function endText({ end, last }: Fate): string {
+  if (last.kind === 'circle') return `going round in a circle at ${shortName(end)}`;
+  if (last.kind === 'fails') return `at ${shortName(end)} resolution fails: ${last.reason.text}`;
+  return `stopping at ${shortName(end)}: ${last.reason.text}`;
+}
+
+/** `upgrades to 1.1.0`, `stays` or `fails`. */
+export function nextText(next: Outcome): string {
+  return next.kind === 'upgrade' ? `goes to ${shortName(next.to)}` : next.kind;
+}
+
+/** Groups items under texts, in the order of their first ones. */
+export function grouped<T>(items: readonly T[], key: (item: T) => string): T[][] {
+  const groups = new Map<string, T[]>();
+  for (const item of items) {
+    const group = groups.get(key(item));
+    if (group) group.push(item);
+    else groups.set(key(item), [item]);
+  }
+  return [...groups.values()];
+}

@@ -1,0 +1,34 @@
+/** Entries that a change takes from channels that stay. */
+import { type Installed, installedOf } from '../graph/edge.ts';
+import { compareInstalled } from '../graph/installation.ts';
+import type { Change } from '../graph/world.ts';
+import type { Channel } from '../model.ts';
+
+export interface Removed {
+  readonly package: string;
+  /** The channel as it is after the change. */
+  readonly channel: Channel;
+  readonly before: Channel;
+  /** What was removed from it, the lowest version first. */
+  readonly installed: readonly Installed[];
+}
+
+export function removedEntries(change: Change): Removed[] {
+  return change.packages.flatMap((name) => {
+    const was = change.before.catalog.packages.get(name);
+    const channels = [...(change.after.catalog.packages.get(name)?.channels.values() ?? [])];
+    return channels.flatMap((channel) => {
+      const before = was?.channels.get(channel.name);
+      if (!before) return [];
+      const present = new Set(channel.entries.map((entry) => entry.name));
+      const gone = before.entries.filter((entry) => !present.has(entry.name));
+      const installed = gone.map((entry) => {
+        const bundle = was?.bundles.get(entry.name);
+        return bundle ? installedOf(bundle) : { name: entry.name, version: undefined };
+      });
+      return installed.length > 0
+        ? [{ package: name, channel, before, installed: installed.sort(compareInstalled) }]
+        : [];
+    });
+  });
+}

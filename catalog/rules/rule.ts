@@ -1,0 +1,145 @@
+/**
+ * Rules: one file a rule, one thing a rule. A rule looks at a catalog as a whole and
+ * reports every defect that it finds, each at its place.
+ */
+import { compareFindings, type Finding, type Location, milder, type Severity } from '../finding.ts';
+import type { Change, World } from '../graph/world.ts';
+import type { Bundle, Catalog } from '../model.ts';
+
+export interface Rule {
+  /** `<kind>/<defect>`, which is also the path of the rule's file and fixtures. */
+  readonly id: string;
+  /** What a finding of the rule means unless a policy says otherwise. */
+  readonly severity: Severity;
+  /** What must hold, in one sentence. */
+  readonly summary: string;
+  /** Messages of `opm validate` that the rule stands for; absent for rules that opm lacks. */
+  readonly opm?: readonly string[];
+  /** Looks at the catalog as a whole. A rule without any check is for what is found while files are read. */
+  readonly check?: (catalog: Catalog, report: Report) => void;
+  /** Makes a check that looks at one bundle by itself; made anew for each run, it may remember. */
+  readonly bundleCheck?: () => BundleCheck;
+  /** Looks at what clusters do with a catalog. */
+  readonly foresee?: (world: World, report: Report) => void;
+  /** Looks at what a change of a catalog does to clusters. */
+  readonly compare?: (change: Change, report: Report) => void;
+}
+
+export type BundleCheck = (bundle: Bundle, report: Report) => void;
+
+/** Says what is wrong at a place: which object, what was found, what was expected. */
+export type Report = (message: string, location: Location, details?: Details) => void;
+
+export type Details = Pick<Finding, 'hint' | 'package' | 'channel' | 'installed'> & {
+  /** A finding may be milder than its rule, never worse. */
+  readonly severity?: Severity;
+};
+
+/** A policy's word on a rule. */
+export type SeverityOf = (rule: Rule) => Severity | 'off';
+
+/** Runs all checks of rules over a catalog. Findings are sorted, the worst first. */
+export function runRules(
+  catalog: Catalog,
+  rules: readonly Rule[],
+  severityOf: SeverityOf = ownSeverity,
+): Finding[] {
+  const findings = runCatalogChecks(catalog, rules, severityOf);
+  const judgeBundle = bundleJudge(rules, severityOf, findings);
+  for (const bundle of catalog.blobs.bundles) judgeBundle(bundle);
+  return findings.sort(compareFindings);
+}
+
+/** Runs only the checks that look at the catalog as a whole. Findings are in no order. */
+export function runCatalogChecks(
+  catalog: Catalog,
+  rules: readonly Rule[],
+  severityOf: SeverityOf = ownSeverity,
+): Finding[] {
+  const findings: Finding[] = [];
+  for (const rule of rules) {
+    if (!rule.check) continue;
+    const severity = severityOf(rule);
+    if (severity !== 'off') rule.check(catalog, reportTo(findings, rule, severity));
+  }
+  return findings;
+}
+
+/** Runs the checks that look at what clusters do with a catalog. Findings are sorted, the worst first. */
+export function runForesight(
+  world: World,
+  rules: readonly Rule[],
+  severityOf: SeverityOf = ownSeverity,
+): Finding[] {
+  return runEach(rules, severityOf, (rule, report) => rule.foresee?.(world, report));
+}
+
+/** Runs the checks that look at a change of a catalog. Findings are sorted, the worst first. */
+export function runComparison(
+  change: Change,
+  rules: readonly Rule[],
+  severityOf: SeverityOf = ownSeverity,
+): Finding[] {
+  return runEach(rules, severityOf, (rule, report) => rule.compare?.(change, report));
+}
+
+function runEach(
+  rules: readonly Rule[],
+  severityOf: SeverityOf,
+  run: (rule: Rule, report: Report) => void,
+): Finding[] {
+  const findings: Finding[] = [];
+  for (const rule of rules) {
+    const severity = severityOf(rule);
+    if (severity !== 'off') run(rule, reportTo(findings, rule, severity));
+  }
+  return findings.sort(compareFindings);
+}
+
+/** Makes one function out of all checks that look at one bundle; it adds to `findings`. */
+export function bundleJudge(
+  rules: readonly Rule[],
+  severityOf: SeverityOf,
+  findings: Finding[],
+): (bundle: Bundle) => void {
+  const checks = rules.flatMap((rule) => {
+    const severity = severityOf(rule);
+    if (!rule.bundleCheck || severity === 'off') return [];
+    const check = rule.bundleCheck();
+    const report = reportTo(findings, rule, severity);
+    return [(bundle: Bundle) => check(bundle, report)];
+  });
+  return (bundle) => {
+    for (const check of checks) check(bundle);
+  };
+}
+
+/** Findings of a loader with the severities that a policy gives their rules. */
+export function withSeverities(
+  findings: readonly Finding[],
+  rules: readonly Rule[],
+  severityOf: SeverityOf,
+): Finding[] {
+  const byId = new Map(rules.map((rule) => [rule.id, rule]));
+  return findings.flatMap((finding) => {
+    const rule = byId.get(finding.rule);
+    const severity = rule ? severityOf(rule) : finding.severity;
+    return severity === 'off' ? [] : [{ ...finding, severity }];
+  });
+}
+
+/** The severity that a rule has by itself. */
+export function ownSeverity(rule: Rule): Severity {
+  return rule.severity;
+}
+
+function reportTo(findings: Finding[], rule: Rule, severity: Severity): Report {
+  return (message, location, { severity: own = severity, ...details } = {}) => {
+    findings.push({ rule: rule.id, severity: milder(severity, own), message, location, ...details });
+  };
+}
+
+/** A name as messages show it: quoted, control characters escaped. */
+export function quoted(name: string): string {
+  return JSON.stringify(name);
+}

@@ -1,0 +1,74 @@
+/** How rules tell that installations have no road, and what would give them one. */
+
+import type { Severity } from '../finding.ts';
+import { headOf } from '../graph/channel.ts';
+import { type Installed, shortName } from '../graph/edge.ts';
+import { fixFor } from '../graph/fix.ts';
+import type { Fate } from '../graph/foresight.ts';
+import { compareInstalled } from '../graph/installation.ts';
+import type { Olm, World } from '../graph/world.ts';
+import { channelText, grouped, listed, versionsOf } from './phrase.ts';
+import { channelIn, placeOfEntry, placeOfHead } from './place.ts';
+import type { Report } from './rule.ts';
+
+export interface Stranded {
+  readonly package: string;
+  readonly channel: string;
+  readonly installed: Installed;
+  readonly fate: Fate;
+  readonly severity?: Severity;
+}
+
+export interface Telling {
+  readonly olm: Olm;
+  /** What has become impossible, such as `cannot reach`. */
+  readonly verb: string;
+  /** From where removed entries may be restored. */
+  readonly past?: World;
+}
+
+/** Reports installations whose roads end short of the head, those that end for one reason together. */
+export function reportStranded(
+  world: World,
+  all: readonly Stranded[],
+  { report, ...telling }: Telling & { readonly report: Report },
+): void {
+  const key = ({ package: name, channel, fate: { last } }: Stranded): string =>
+    JSON.stringify([name, channel, last.kind === 'circle' ? '' : [last.reason.code, last.reason.text]]);
+  for (const group of grouped(all, key)) reportGroup(world, group, { report, ...telling });
+}
+
+function reportGroup(
+  world: World,
+  group: readonly Stranded[],
+  { report, olm, verb, past }: Telling & { readonly report: Report },
+): void {
+  const [first] = group;
+  const channel = first && channelIn(world, first.package, first.channel);
+  if (!first || !channel) return;
+  const installed = group.map((one) => one.installed).sort(compareInstalled);
+  const versions = versionsOf(installed);
+  const head = headOf(channel);
+  const headBundle = head && world.catalog.packages.get(first.package)?.bundles.get(head.name);
+  const headText = headBundle ? `, ${shortName(headBundle)},` : '';
+  const fix = fixFor(world, { package: first.package, channel: first.channel, olm, installed }, past);
+  const place = fix && fix.index >= 0 ? placeOfEntry(channel, fix.index) : placeOfHead(channel);
+  const message = `under OLM ${olm} ${listed(versions)} ${verb} the head${headText} of ${channelText(first.channel, first.package)}: ${whyText(group)}`;
+  report(message, place, {
+    package: first.package,
+    channel: first.channel,
+    installed: versions,
+    ...(first.severity ? { severity: first.severity } : {}),
+    hint: fix?.text ?? 'give the next version an entry that skips them, and tell their users how to go on',
+  });
+}
+
+function whyText(group: readonly Stranded[]): string {
+  const [first] = group;
+  if (!first) return '';
+  const { last } = first.fate;
+  if (last.kind === 'circle') return `they go round in a circle at ${shortName(first.fate.end)}`;
+  const ends = versionsOf(group.filter(({ fate }) => fate.hops > 0).map(({ fate }) => fate.end));
+  const stop = ends.length > 0 ? `the road ends at ${listed(ends)}, since ` : '';
+  return stop + last.reason.text;
+}
