@@ -1,0 +1,111 @@
+/**
+ * Rules of `olm.constraint` properties in the Common Expression Language, over the
+ * properties of a bundle. The library is loaded when a catalog has such a rule.
+ *
+ * @see https://github.com/operator-framework/api/blob/master/pkg/constraints/cel.go
+ */
+import type { ASTNode, Environment } from '@marcbachmann/cel-js';
+import type { Property } from '../model.ts';
+import { compareVersions, parseTolerant } from '../version.ts';
+
+/** Compiles rules; null stands for a rule that asks for more work than a catalog may. */
+export interface Cel {
+  /** @throws CelError when the rule is none, or does not say yes or no */
+  compile(rule: string): CelRule | null;
+}
+
+/** Whether a bundle with these properties satisfies a rule; what cannot be evaluated does not. */
+export type CelRule = (properties: readonly Property[]) => boolean;
+
+/** Why a text is no rule. */
+export class CelError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'CelError';
+  }
+}
+
+const LIMITS = { maxAstNodes: 500, maxDepth: 50, maxListElements: 100, maxMapEntries: 100 };
+
+/** Most evaluations of a part of a rule, for one bundle: rules come from strangers. */
+const MAX_COST = 100_000;
+
+/** How many properties a bundle is assumed to have when the cost of a rule is estimated. */
+const PROPERTIES = 100;
+
+export async function loadCel(): Promise<Cel> {
+  const { Environment } = await import('@marcbachmann/cel-js');
+  const environment = new Environment({ limits: LIMITS })
+    .registerVariable('properties', 'list<map<string, dyn>>')
+    .registerFunction('semver_compare(dyn, dyn): int', (a: unknown, b: unknown) => {
+      return BigInt(compareVersions(parseTolerant(String(a)), parseTolerant(String(b))));
+    });
+  const compiled = new Map<string, CelRule | null>();
+  return {
+    compile(rule) {
+      const known = compiled.get(rule);
+      if (known !== undefined) return known;
+      const fresh = compile(environment, rule);
+      compiled.set(rule, fresh);
+      return fresh;
+    },
+  };
+}
+
+function compile(environment: Environment, rule: string): CelRule | null {
+  try {
+    const program = environment.parse(rule);
+    if (cost(program.ast) > MAX_COST) return null;
+    const { valid, type, error } = program.check();
+    // The library knows `has` of names only, where CEL allows every expression.
+    if (!valid && firstLine(error).startsWith('has() invalid argument')) return null;
+    if (!valid) throw new CelError(firstLine(error));
+    if (String(type) !== 'bool') throw new CelError('cel expressions must have type Bool');
+    return (properties) => {
+      try {
+        return program({ properties: properties.map(({ type, value }) => ({ type, value })) }) === true;
+      } catch {
+        return false;
+      }
+    };
+  } catch (error) {
+    throw error instanceof CelError ? error : new CelError(firstLine(error));
+  }
+}
+
+function firstLine(error: unknown): string {
+  return (error instanceof Error ? error.message : String(error)).split('\n')[0] ?? '';
+}
+
+const MACROS: ReadonlySet<string> = new Set(['all', 'exists', 'exists_one', 'map', 'filter']);
+
+/** An upper bound of the parts of a rule that are evaluated. */
+function cost(node: ASTNode): number {
+  if (node.op === 'rcall') {
+    const [name, receiver, parameters] = node.args as [string, ASTNode, ASTNode[]];
+    // The library runs patterns on an engine that can be made to take for ever.
+    if (name === 'matches') return Number.POSITIVE_INFINITY;
+    const body = sum(parameters.map(cost));
+    return cost(receiver) + body * (MACROS.has(name) ? size(receiver) : 1);
+  }
+  if (node.op === 'call' && node.args[0] === 'matches') return Number.POSITIVE_INFINITY;
+  return 1 + sum(childrenOf(node).map(cost));
+}
+
+/** How many elements the value of a node may have. */
+function size(node: ASTNode): number {
+  if (node.op === 'list') return node.args.length;
+  if (node.op === '+') return size(node.args[0]) + size(node.args[1]);
+  if (node.op === 'rcall' && MACROS.has(node.args[0])) return size(node.args[1]);
+  return PROPERTIES;
+}
+
+function childrenOf(node: ASTNode): readonly ASTNode[] {
+  return [node.args]
+    .flat(3)
+    .filter((part): part is ASTNode => typeof part === 'object' && part !== null && 'op' in part);
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0);
+}

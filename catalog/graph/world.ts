@@ -1,0 +1,126 @@
+/**
+ * What surrounds a catalog on clusters, and what was ever installed from it: everything
+ * that decides what a change of the catalog does to them.
+ */
+import { type Catalog, catalogOf, type Package, type Property } from '../model.ts';
+import type { Version } from '../version.ts';
+import { type Cel, loadCel } from './cel.ts';
+import { type Foresight, foresightOf } from './foresight.ts';
+import type { Minor } from './openshift.ts';
+import type { Scope, ScopeCatalog } from './snapshot.ts';
+
+/** The generations of OLM. */
+export type Olm = 'v0' | 'v1';
+
+export interface World {
+  /** Name of the catalog, such as `v4.20`. */
+  readonly name: string;
+  readonly catalog: Catalog;
+  /** Packages to judge; all without it. */
+  readonly packages: ReadonlySet<string> | undefined;
+  /** What the clusters run that use the catalog. */
+  readonly olm: ReadonlySet<Olm>;
+  readonly foresight: Foresight;
+  /**
+   * Whether other catalogs of the clusters are known. Without them what is depended on and is not in the
+   * catalog is taken to be in one of those.
+   */
+  readonly hasCompanions: boolean;
+  /** What was ever published in the catalog, by package. */
+  readonly published: ReadonlyMap<string, readonly PublishedBundle[]>;
+  /** The day for which is judged, as `2026-01-31`: how long ago something was published matters. */
+  readonly asOf: string | undefined;
+  /** The platform's version whose clusters use the catalog. */
+  readonly platform: Minor | undefined;
+  /** The catalogs of the platform's next versions, the nearest first. */
+  readonly following: readonly World[];
+}
+
+/** A bundle that was once an entry of a channel. */
+export interface PublishedBundle {
+  readonly channel: string;
+  readonly name: string;
+  /** Undefined where it is unknown. */
+  readonly version: Version | undefined;
+  /** The last day on which the catalog had it, as `2026-01-31`; absent where it is unknown. */
+  readonly last?: string;
+}
+
+export interface WorldOptions {
+  readonly name: string;
+  readonly catalog: Catalog;
+  readonly packages?: ReadonlySet<string>;
+  readonly olm?: readonly Olm[];
+  /** Other catalogs of the same clusters, by name. */
+  readonly companions?: ReadonlyMap<string, Catalog>;
+  readonly published?: ReadonlyMap<string, readonly PublishedBundle[]>;
+  readonly asOf?: string;
+  readonly platform?: Minor;
+  readonly following?: readonly World[];
+}
+
+/** Prepares a catalog for foresight. */
+export async function worldOf(options: WorldOptions): Promise<World> {
+  const { name, catalog, companions = new Map<string, Catalog>(), olm = ['v0', 'v1'] } = options;
+  const source = scopeCatalog(name, catalog);
+  const others = [...companions].map(([other, its]) => scopeCatalog(other, its));
+  const catalogs = [source, ...others];
+  const scope: Scope = { catalogs, cel: await celFor(catalogs), assumesDependencies: others.length === 0 };
+  return {
+    name,
+    catalog,
+    packages: options.packages,
+    olm: new Set(olm),
+    foresight: foresightOf(scope, source),
+    hasCompanions: others.length > 0,
+    published: options.published ?? new Map(),
+    asOf: options.asOf,
+    platform: options.platform,
+    following: options.following ?? [],
+  };
+}
+
+/** Catalogs are foreseen as if they were served: what keeps them from it is found by other rules. */
+function scopeCatalog(name: string, catalog: Catalog): ScopeCatalog {
+  return { name, namespace: 'olm', priority: 0, catalog, serving: true };
+}
+
+/** CEL, if any bundle has a rule in it. */
+export async function celFor(catalogs: readonly Pick<ScopeCatalog, 'catalog'>[]): Promise<Cel | undefined> {
+  const hasRule = ({ type, value }: Property): boolean =>
+    type === 'olm.constraint' && /"cel"\s*:/i.test(JSON.stringify(value));
+  return catalogs.some(({ catalog }) =>
+    catalog.blobs.bundles.some(({ properties }) => properties.some(hasRule)),
+  )
+    ? loadCel()
+    : undefined;
+}
+
+/** The packages of a world that are to be judged. */
+export function judgedPackages({ catalog, packages }: World): readonly Package[] {
+  return [...catalog.packages.values()].filter(({ name }) => packages === undefined || packages.has(name));
+}
+
+/** A change of a catalog. */
+export interface Change {
+  readonly before: World;
+  readonly after: World;
+  /** Packages that the change may touch, in the order of names. */
+  readonly packages: readonly string[];
+}
+
+/** The change between two states; without one of them, the catalog is new or gone. */
+export async function changeOf(
+  before: WorldOptions | undefined,
+  after: WorldOptions | undefined,
+): Promise<Change> {
+  const nothing = catalogOf({ packages: [], channels: [], bundles: [], deprecations: [], others: [] });
+  const [was, is] = await Promise.all([
+    worldOf(before ?? { name: after?.name ?? '', catalog: nothing }),
+    worldOf(after ?? { name: before?.name ?? '', catalog: nothing }),
+  ]);
+  const wanted = after?.packages ?? before?.packages;
+  const all = new Set([...was.catalog.packages.keys(), ...is.catalog.packages.keys()]);
+  const packages = [...all].filter((name) => wanted?.has(name) ?? true).sort();
+  return { before: was, after: is, packages };
+}

@@ -1,0 +1,71 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { edgeField } from '../../../catalog/graph/edge.ts';
+import { firstHolder } from '../../../catalog/graph/first-holder.ts';
+import { firstFollower } from '../../../catalog/graph/followers.ts';
+import type { Entry } from '../../../catalog/model.ts';
+import { parseVersion, satisfies, tryParseRange } from '../../../catalog/version.ts';
+import { VERSIONS } from './universe.ts';
+
+const comparator = fc
+  .tuple(fc.constantFrom('>=', '>', '<', '<=', '=', '!='), fc.constantFrom(...VERSIONS))
+  .map(([operator, version]) => operator + version);
+const range = fc
+  .array(fc.array(comparator, { minLength: 1, maxLength: 3 }), { minLength: 1, maxLength: 3 })
+  .map((alternatives) => alternatives.map((all) => all.join(' ')).join(' || '));
+const anyVersion = fc.oneof(
+  fc.constantFrom(...VERSIONS),
+  fc.tuple(fc.nat(3), fc.nat(3), fc.nat(3)).map((parts) => parts.join('.')),
+);
+
+test('finds the first range that holds a version, as asking one after the other does', () => {
+  fc.assert(
+    fc.property(fc.array(fc.option(range), { maxLength: 8 }), anyVersion, (texts, version) => {
+      const ranges = texts.map((text) => (text === null ? undefined : tryParseRange(text)));
+      const asked = ranges.findIndex((one) => one && satisfies(parseVersion(version), one));
+      expect(firstHolder(ranges)(parseVersion(version))).toBe(asked);
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test('finds the first entry that follows an installation by any field', () => {
+  const name = fc.constantFrom('a', 'b', 'c');
+  const entry = fc.record({
+    name,
+    replaces: fc.oneof(fc.constant(''), name),
+    skips: fc.array(name, { maxLength: 2 }),
+    skipRange: fc.oneof(fc.constant(''), range, fc.constant('none')),
+    index: fc.constant(0),
+  });
+  fc.assert(
+    fc.property(fc.array(entry, { maxLength: 6 }), name, anyVersion, (entries: Entry[], from, version) => {
+      const installed = { name: from, version: parseVersion(version) };
+      const asked = entries.findIndex((one) => edgeField(one, installed) !== undefined);
+      expect(firstFollower(entries)(installed)).toBe(asked);
+    }),
+  );
+});
+
+test('thousands of ranges over all that came before cost no square of them', () => {
+  const entries = (count: number): Entry[] =>
+    Array.from({ length: count }, (_, i) => ({
+      name: `p.v1.${i}.0`,
+      replaces: '',
+      skips: [],
+      skipRange: `>=1.0.0 <1.${i}.0`,
+      index: i,
+    }));
+  const cost = (count: number): number => {
+    const all = entries(count);
+    const started = process.cpuUsage();
+    const first = firstFollower(all);
+    for (let i = 0; i < count; i++) first({ name: '', version: parseVersion(`1.${i}.0`) });
+    const { user, system } = process.cpuUsage(started);
+    return user + system;
+  };
+  cost(500);
+  const [small, large] = [cost(1000), cost(8000)];
+  // Eight times the entries: a square would cost 64 times as much.
+  expect(large / small).toBeLessThan(30);
+});
