@@ -1,0 +1,91 @@
+/**
+ * What changes in a mirror from one plan to the next: what to add, what stays, what
+ * nobody needs any longer.
+ */
+import { compareText } from '../finding.ts';
+import { tryParseReference } from '../reference.ts';
+import type { Mapping } from './mapping.ts';
+import { objectText } from './object.ts';
+import type { ImageRole } from './placement.ts';
+
+/** A mapping, and what its image is to the catalog where that is known. */
+export interface PlannedMapping extends Mapping {
+  readonly role?: ImageRole | undefined;
+}
+
+export interface MirrorDiff {
+  readonly add: readonly PlannedMapping[];
+  /** Tags that get another image. */
+  readonly change: readonly ChangedMapping[];
+  readonly unchanged: readonly PlannedMapping[];
+  /** Tags that may go. */
+  readonly prune: readonly PlannedMapping[];
+  /** Tags that the new plan does not have, whose image is needed under another tag: deleting one deletes both. */
+  readonly keep: readonly PlannedMapping[];
+}
+
+export interface ChangedMapping extends PlannedMapping {
+  /** Where the tag's image came from before. */
+  readonly before: string;
+}
+
+/** Compares the mappings of two plans; each list is sorted by destination. */
+export function diffMirrors(before: readonly PlannedMapping[], after: readonly PlannedMapping[]): MirrorDiff {
+  const old = new Map(before.map((mapping) => [mapping.destination, mapping]));
+  const now = new Map(after.map((mapping) => [mapping.destination, mapping]));
+  const held = new Set(after.map(manifestKey));
+  const gone = byDestination(before).filter(({ destination }) => !now.has(destination));
+  const diff = {
+    add: [] as PlannedMapping[],
+    change: [] as ChangedMapping[],
+    unchanged: [] as PlannedMapping[],
+  };
+  for (const mapping of byDestination(after)) {
+    const known = old.get(mapping.destination);
+    if (!known) diff.add.push(mapping);
+    else if (known.source === mapping.source) diff.unchanged.push(mapping);
+    else diff.change.push({ ...mapping, before: known.source });
+  }
+  return {
+    ...diff,
+    prune: gone.filter((mapping) => !held.has(manifestKey(mapping))),
+    keep: gone.filter((mapping) => held.has(manifestKey(mapping))),
+  };
+}
+
+function byDestination(mappings: readonly PlannedMapping[]): PlannedMapping[] {
+  return [...mappings].sort((a, b) => compareText(a.destination, b.destination));
+}
+
+/** Names the manifest in its repository: registries delete a manifest with all its tags. */
+function manifestKey({ source, destination }: Mapping): string {
+  const image = tryParseReference(source);
+  const repository = destination.slice(0, destination.lastIndexOf(':'));
+  return image?.kind === 'digest' ? `${repository}@${image.digest}` : destination;
+}
+
+/** oc-mirror's names for what an image is. */
+const TYPES: Readonly<Record<ImageRole, string>> = {
+  index: 'operatorCatalog',
+  bundle: 'operatorBundle',
+  related: 'operatorRelatedImage',
+  additional: 'generic',
+};
+
+/**
+ * oc-mirror's `delete-images.yaml`, sorted by what is deleted.
+ *
+ * @see https://github.com/openshift/oc-mirror/blob/main/internal/pkg/delete/delete_images.go
+ */
+export function deleteImagesText(mappings: readonly PlannedMapping[]): string {
+  const list = {
+    apiVersion: 'mirror.openshift.io/v2alpha1',
+    items: byDestination(mappings).map(({ source, destination, role = 'related' }) => ({
+      imageName: `docker://${source}`,
+      imageReference: `docker://${destination}`,
+      type: TYPES[role],
+    })),
+    kind: 'DeleteImageList',
+  };
+  return objectText(list);
+}

@@ -1,0 +1,231 @@
+/**
+ * The documents of a plan: everything that a cluster needs to use the mirror.
+ */
+import type { Json } from '../yaml/scalar.ts';
+import { imageContentSourcePolicies } from './icsp.ts';
+import { imageDigestMirrorSets, imageTagMirrorSets, type SourcePolicy } from './idms.ts';
+import type { KubernetesObject, Metadata } from './object.ts';
+import { InvalidOption } from './option.ts';
+import { destinationRepository, formatDestination, type Placement } from './placement.ts';
+import type { MirrorPlan, PlannedCatalog } from './plan.ts';
+import { mirrorEntries } from './scope.ts';
+import { clusterImagePolicies, type Signer } from './signing.ts';
+import {
+  type CatalogSourceOptions,
+  type ClusterCatalogOptions,
+  catalogSource,
+  clusterCatalog,
+  MARKETPLACE,
+  operatorHub,
+} from './sources.ts';
+import { MAX_OBJECT_BYTES } from './split.ts';
+import { groupOf, type MirrorGroup, mirrorSetNames } from './style.ts';
+
+export interface DocumentOptions {
+  /** The OpenShift version of the cluster, such as `4.16`: chooses what goes into the kustomization. */
+  readonly platform?: string | undefined;
+  readonly sourcePolicy?: SourcePolicy | undefined;
+  /** Most bytes of an ImageDigestMirrorSet or ImageTagMirrorSet. */
+  readonly maxBytes?: number | undefined;
+  /** Most bytes of an ImageContentSourcePolicy. */
+  readonly maxPolicyBytes?: number | undefined;
+  readonly catalogSource?: CatalogSourceOptions | undefined;
+  readonly clusterCatalog?: Omit<ClusterCatalogOptions, 'api'> | undefined;
+  /** CatalogSources to begin from, by the index image's reference. */
+  readonly templates?: ReadonlyMap<string, CatalogSourceTemplate> | undefined;
+  /** Who signs the images; nodes then demand it. */
+  readonly signers?: readonly Signer[] | undefined;
+}
+
+/** A CatalogSource whose name, namespace, image and source type are replaced. */
+export interface CatalogSourceTemplate {
+  readonly metadata: Omit<Metadata, 'name' | 'namespace'>;
+  readonly spec: Readonly<Record<string, Json>>;
+}
+
+export interface MirrorDocuments {
+  readonly contentSourcePolicies: readonly KubernetesObject[];
+  readonly digestMirrorSets: readonly KubernetesObject[];
+  readonly tagMirrorSets: readonly KubernetesObject[];
+  readonly catalogSources: readonly KubernetesObject[];
+  readonly clusterCatalogs: readonly KubernetesObject[];
+  readonly imagePolicies: readonly KubernetesObject[];
+  readonly operatorHub: KubernetesObject;
+}
+
+/** The label by which `oc delete … -l` finds what oc wrote; we answer to it too. */
+const OC_LABEL = { 'operators.openshift.org/catalog': 'true' };
+
+/**
+ * Writes the documents of a plan. Where the destination is files, there is nothing that a
+ * cluster could use, and all lists are empty.
+ *
+ * @throws InvalidOption
+ */
+export function mirrorDocuments(plan: MirrorPlan, options: DocumentOptions = {}): MirrorDocuments {
+  const catalogs = plan.home.transport === 'file' ? [] : plan.catalogs;
+  const maxBytes = bytesOption('--max-idms-size', options.maxBytes);
+  const maxPolicyBytes = bytesOption('--max-icsp-size', options.maxPolicyBytes);
+  const sets = groups(plan).map(({ part, all, group }) => {
+    const names = mirrorSetNames(
+      plan.style,
+      catalogs.map((catalog) => catalog.names),
+      group,
+    );
+    const entries = mirrorEntries(all, plan.scope, part);
+    const policyEntries =
+      plan.policyScope === plan.scope ? entries : mirrorEntries(all, plan.policyScope, part);
+    const metadata = (name: string): Metadata => ({ name, ...labels(plan, name) });
+    const setOptions = { sourcePolicy: options.sourcePolicy, maxBytes };
+    return {
+      policies: imageContentSourcePolicies(policyEntries.digest, metadata(names.icsp), maxPolicyBytes),
+      digest: imageDigestMirrorSets(entries.digest, { ...setOptions, metadata: metadata(names.idms) }),
+      tag: imageTagMirrorSets(entries.tag, { ...setOptions, metadata: metadata(names.itms) }),
+    };
+  });
+  return {
+    contentSourcePolicies: sets.flatMap(({ policies }) => policies),
+    digestMirrorSets: sets.flatMap(({ digest }) => digest),
+    tagMirrorSets: sets.flatMap(({ tag }) => tag),
+    catalogSources: catalogs.map((catalog) => catalogSourceOf(plan, catalog, options)),
+    clusterCatalogs: catalogs.map((catalog) => clusterCatalogOf(plan, catalog, options)),
+    imagePolicies: clusterImagePolicies(plan, catalogs.length === 0 ? [] : (options.signers ?? [])),
+    operatorHub: operatorHub(),
+  };
+}
+
+function bytesOption(option: string, value = MAX_OBJECT_BYTES): number {
+  if (Number.isInteger(value) && value > 0 && value <= MAX_OBJECT_BYTES) return value;
+  throw new InvalidOption(`${option} is ${value}, expected a number of bytes from 1 to ${MAX_OBJECT_BYTES}`);
+}
+
+interface Group {
+  readonly group: MirrorGroup;
+  /** The placements of this group, and those of all groups, among which scopes are chosen. */
+  readonly part: readonly Placement[];
+  readonly all: readonly Placement[];
+}
+
+/** The placements that nodes have to find, by the objects that they stand in. */
+function groups({ home, style, placements }: MirrorPlan): Group[] {
+  if (home.transport === 'file') return [];
+  // Clusters are told where the catalog's own image is; only oc lists it as well.
+  const all = placements.filter(
+    ({ role, wanted }) => role !== 'index' || (style === 'oc' && wanted.kind === 'digest'),
+  );
+  return (['operator', 'generic'] as const)
+    .map((group) => ({ group, part: all.filter(({ role }) => groupOf(style, role) === group), all }))
+    .filter(({ part }) => part.length > 0);
+}
+
+function labels({ style }: MirrorPlan, name: string): { labels?: Readonly<Record<string, string>> } {
+  if (style === 'oc-mirror') return {};
+  if (style === 'oc') return { labels: OC_LABEL };
+  return {
+    labels: {
+      ...OC_LABEL,
+      'app.kubernetes.io/instance': name,
+      'app.kubernetes.io/managed-by': 'portolan',
+    },
+  };
+}
+
+function catalogSourceOf(
+  plan: MirrorPlan,
+  catalog: PlannedCatalog,
+  { catalogSource: given = {}, templates }: DocumentOptions,
+): KubernetesObject {
+  const image = imageOf(plan, catalog, given.pollInterval);
+  const metadata = { name: catalog.names.catalogSource, namespace: MARKETPLACE };
+  const template = templates?.get(catalog.reference);
+  if (template) {
+    const made = catalogSource({ ...template.metadata, ...metadata }, image, given);
+    return { ...made, spec: { ...template.spec, ...specOf(made) } };
+  }
+  const own = plan.style === 'nested' ? labels(plan, metadata.name) : {};
+  const defaults: CatalogSourceOptions = plan.style === 'nested' ? { securityContext: 'restricted' } : {};
+  return catalogSource({ ...metadata, ...own }, image, { ...defaults, ...given });
+}
+
+function specOf({ spec }: KubernetesObject): Readonly<Record<string, Json>> {
+  return typeof spec === 'object' && spec !== null && !Array.isArray(spec)
+    ? (spec as Record<string, Json>)
+    : {};
+}
+
+function clusterCatalogOf(
+  plan: MirrorPlan,
+  catalog: PlannedCatalog,
+  { clusterCatalog: given = {}, platform }: DocumentOptions,
+): KubernetesObject {
+  const ref = imageOf(plan, catalog, given.pollInterval);
+  const name = catalog.names.clusterCatalog;
+  const own = plan.style === 'nested' ? labels(plan, name) : {};
+  const defaults = plan.style === 'oc-mirror' ? { priority: 0 } : {};
+  return clusterCatalog({ name, ...own }, ref, { api: catalogApi(platform), ...defaults, ...given });
+}
+
+/**
+ * How a cluster names the mirrored catalog: by digest where that is known and nothing
+ * polls, so that a cluster changes only when the document does.
+ */
+function imageOf(plan: MirrorPlan, catalog: PlannedCatalog, pollInterval: string | undefined): string {
+  const { destination, digest, selected } = catalog;
+  const pin =
+    plan.style === 'nested' && pollInterval === undefined && !selected
+      ? digest
+      : writtenDigest(plan, catalog);
+  if (pin !== undefined) return `${destinationRepository(destination)}@${pin}`;
+  return formatDestination(destination);
+}
+
+/** oc keeps the digest of an index that was named by it. */
+function writtenDigest(plan: MirrorPlan, { reference }: PlannedCatalog): string | undefined {
+  if (plan.style !== 'oc') return undefined;
+  const at = reference.indexOf('@');
+  return at < 0 ? undefined : reference.slice(at + 1);
+}
+
+/** The last minor version of OpenShift that has content source policies only, and catalogd's own API. */
+const LAST_WITH_POLICIES = 12;
+const LAST_WITH_CATALOGD = 17;
+/** The first minor version that knows OLM v1's catalogs at all. */
+const FIRST_WITH_CLUSTER_CATALOGS = 16;
+/** The first minor version that serves image policies in their final form. */
+const FIRST_WITH_IMAGE_POLICIES = 20;
+
+/**
+ * The minor version of a platform such as `4.16`.
+ *
+ * @throws InvalidOption
+ */
+function minorOf(platform: string | undefined): number {
+  if (platform === undefined) return Number.POSITIVE_INFINITY;
+  const match = /^4\.(\d{1,3})$/.exec(platform);
+  if (match) return Number(match[1]);
+  throw new InvalidOption(`--platform is ${JSON.stringify(platform)}, expected a version such as 4.16`);
+}
+
+function catalogApi(platform: string | undefined): ClusterCatalogOptions['api'] {
+  return minorOf(platform) <= LAST_WITH_CATALOGD
+    ? 'catalogd.operatorframework.io/v1alpha1'
+    : 'olm.operatorframework.io/v1';
+}
+
+/**
+ * What is applied to a cluster of a platform, in order: mirrors, then the switch for the
+ * default sources, then the catalogs. Never policies beside mirror sets: nodes up to 4.13
+ * refuse the mixture.
+ *
+ * @throws InvalidOption
+ */
+export function appliedTo(platform: string | undefined): readonly (keyof MirrorDocuments)[] {
+  const minor = minorOf(platform);
+  const mirrors: readonly (keyof MirrorDocuments)[] =
+    minor <= LAST_WITH_POLICIES ? ['contentSourcePolicies'] : ['digestMirrorSets', 'tagMirrorSets'];
+  const catalogs: readonly (keyof MirrorDocuments)[] =
+    minor < FIRST_WITH_CLUSTER_CATALOGS ? ['catalogSources'] : ['catalogSources', 'clusterCatalogs'];
+  const policies: readonly (keyof MirrorDocuments)[] =
+    minor < FIRST_WITH_IMAGE_POLICIES ? [] : ['imagePolicies'];
+  return [...mirrors, ...policies, 'operatorHub', ...catalogs];
+}

@@ -1,0 +1,65 @@
+/**
+ * The files of a plan, by name: what is handed to those who copy the images and to those
+ * who run the clusters.
+ */
+import { appliedTo, type DocumentOptions, type MirrorDocuments } from './documents.ts';
+import { mappingText } from './mapping.ts';
+import { type KubernetesObject, objectsText } from './object.ts';
+import { type MirrorPlan, mappingsOf } from './plan.ts';
+import type { MirrorReport } from './report.ts';
+import { registriesDirectoryText } from './signing.ts';
+import { kustomizationText } from './sources.ts';
+
+const NAMES: Readonly<Record<keyof MirrorDocuments, string>> = {
+  contentSourcePolicies: 'imageContentSourcePolicy.yaml',
+  digestMirrorSets: 'imageDigestMirrorSet.yaml',
+  tagMirrorSets: 'imageTagMirrorSet.yaml',
+  imagePolicies: 'clusterImagePolicy.yaml',
+  operatorHub: 'operatorHub.yaml',
+  catalogSources: 'catalogSource.yaml',
+  clusterCatalogs: 'clusterCatalog.yaml',
+};
+
+const MAPPING = 'mapping.txt';
+const REPORT = 'report.json';
+const KUSTOMIZATION = 'kustomization.yaml';
+const REGISTRIES = 'registries.d.yaml';
+
+/** Every name that a plan may write: what a later plan does not write any longer is stale. */
+export const PLAN_FILES: readonly string[] = [
+  MAPPING,
+  ...Object.values(NAMES),
+  REGISTRIES,
+  KUSTOMIZATION,
+  REPORT,
+];
+
+/** What the files are made of. */
+export interface PlanFilesRequest {
+  readonly plan: MirrorPlan;
+  readonly documents: MirrorDocuments;
+  readonly report: MirrorReport;
+  readonly options: Pick<DocumentOptions, 'platform' | 'signers'>;
+}
+
+/** The text of each file; kinds without an object have no file. */
+export function planFiles({ plan, documents, report, options }: PlanFilesRequest): Map<string, string> {
+  const files = new Map<string, string>();
+  files.set(MAPPING, mappingText(mappingsOf(plan), plan.style === 'oc-mirror' ? 'docker://' : ''));
+  if (plan.home.transport === 'registry') {
+    for (const [kind, name] of Object.entries(NAMES)) {
+      const objects = objectsOf(documents, kind as keyof MirrorDocuments);
+      if (objects.length > 0) files.set(name, objectsText(objects));
+    }
+    const { signers = [], platform } = options;
+    if (signers.length > 0) files.set(REGISTRIES, registriesDirectoryText(plan, signers));
+    const applied = appliedTo(platform).filter((kind) => files.has(NAMES[kind]));
+    files.set(KUSTOMIZATION, kustomizationText(applied.map((kind) => NAMES[kind])));
+  }
+  files.set(REPORT, `${JSON.stringify(report, null, 2)}\n`);
+  return files;
+}
+
+function objectsOf(documents: MirrorDocuments, kind: keyof MirrorDocuments): readonly KubernetesObject[] {
+  return [documents[kind]].flat();
+}

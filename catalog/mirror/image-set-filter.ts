@@ -1,0 +1,235 @@
+/**
+ * What oc-mirror selects of a catalog: the heads of channels unless more is asked for, or
+ * the versions of a range with what lies between them on the way to the head.
+ *
+ * @see https://github.com/sherine-k/catalog-filter/blob/v0.0.5/pkg/filter/mirror-config/v1alpha1/mirror-filter.go
+ */
+import type { Finding, Location } from '../finding.ts';
+import { headsOf } from '../graph/channel.ts';
+import { type Blobs, type Bundle, type Channel, type Entry, locate, type PackageBlob } from '../model.ts';
+import { compareVersions, type Version } from '../version.ts';
+import { type Bound, isWithin, parseBound } from './bound.ts';
+import { chainFrom, hasCycle, type Link } from './chain.ts';
+import type { CatalogSelection, PackageSelection, VersionSelection } from './image-set.ts';
+import { namesByPackage, withEntries, withRemaining } from './part.ts';
+
+/** A part of a catalog that is a catalog itself. */
+export interface Filtered {
+  readonly blobs: Blobs;
+  /** Why the selection cannot be made; the blobs are of no use then. */
+  readonly findings: readonly Finding[];
+}
+
+/** Whether a selection takes the catalog as it is. */
+export function takesAll({ full, packages }: CatalogSelection): boolean {
+  return full && packages.length === 0;
+}
+
+/** Selects of a catalog what an ImageSetConfiguration asks for. */
+export function filterImageSet(blobs: Blobs, selection: CatalogSelection): Filtered {
+  if (takesAll(selection)) return { blobs, findings: [] };
+  return new Filter(blobs, selection).filtered();
+}
+
+class Filter {
+  readonly #blobs: Blobs;
+  readonly #selection: CatalogSelection;
+  readonly #packages: ReadonlyMap<string, PackageSelection>;
+  readonly #bundles: ReadonlyMap<string, ReadonlyMap<string, Bundle>>;
+  readonly #findings: Finding[] = [];
+  /** Names of bundles by package. */
+  readonly #kept = new Map<string, Set<string>>();
+
+  constructor(blobs: Blobs, selection: CatalogSelection) {
+    this.#blobs = blobs;
+    this.#selection = selection;
+    this.#packages = new Map(selection.packages.map((one) => [one.name, one]));
+    this.#bundles = bundlesByPackage(blobs.bundles);
+  }
+
+  filtered(): Filtered {
+    const packages = this.#blobs.packages.filter(({ name }) => this.#isSelected(name));
+    const inPackages = this.#blobs.channels.filter((channel) => this.#isChannelSelected(channel));
+    const channels = inPackages.flatMap((channel) => this.#channel(channel));
+    const blobs: Blobs = {
+      packages: packages.map((one) => this.#withDefault(one, inPackages)),
+      channels,
+      bundles: this.#keptBundles(),
+      deprecations: this.#blobs.deprecations
+        .filter((one) => this.#isSelected(one.package))
+        .map((one) => withRemaining(one, { channels: namesByPackage(channels), bundles: this.#kept })),
+      others: this.#blobs.others.filter((one) => one.package === '' || this.#isSelected(one.package)),
+    };
+    return { blobs, findings: this.#findings };
+  }
+
+  #isSelected(name: string): boolean {
+    return this.#packages.size === 0 || this.#packages.has(name);
+  }
+
+  #isChannelSelected(channel: Channel): boolean {
+    const channels = this.#packages.get(channel.package)?.channels ?? [];
+    if (channels.length > 0) return channels.some(({ name }) => name === channel.name);
+    return this.#isSelected(channel.package);
+  }
+
+  /** The package with its default channel, which must be among those selected. */
+  #withDefault(one: PackageBlob, channels: readonly Channel[]): PackageBlob {
+    const chosen = this.#packages.get(one.name);
+    if (!chosen) return one;
+    const defaultChannel = chosen.defaultChannel ?? one.defaultChannel;
+    if (defaultChannel === '') return one;
+    if (!channels.some((channel) => channel.package === one.name && channel.name === defaultChannel)) {
+      this.#refuse(
+        `package "${one.name}": the default channel "${defaultChannel}" is not selected; name another with defaultChannel`,
+        locate(one, 'defaultChannel'),
+      );
+    }
+    return { ...one, defaultChannel, value: { ...one.value, defaultChannel } };
+  }
+
+  /** The channel with the entries that stay; none when nothing stays. */
+  #channel(channel: Channel): Channel[] {
+    const versions = this.#versionsOf(channel);
+    if (this.#selection.full) {
+      if (versions) this.#refuse('full: true and a choice of versions exclude each other', locate(channel));
+      return [this.#keep(channel, new Set(channel.entries.map(({ name }) => name)))];
+    }
+    const head = this.#head(channel);
+    if (!versions) return head ? [this.#keep(channel, new Set([head.name]))] : [];
+    const kept = this.#inRange(channel, versions, head);
+    if (kept.size > 0) return [this.#keep(channel, kept)];
+    if (this.#defaultOf(channel.package) === channel.name) {
+      this.#refuse(
+        `package "${channel.package}": no version of the default channel "${channel.name}" is selected`,
+        locate(channel),
+      );
+    }
+    return [];
+  }
+
+  #versionsOf(channel: Channel): VersionSelection | undefined {
+    const chosen = this.#packages.get(channel.package);
+    const own = chosen?.channels.find(({ name }) => name === channel.name);
+    const versions = own && hasVersions(own) ? own : chosen;
+    return versions && hasVersions(versions) ? versions : undefined;
+  }
+
+  #defaultOf(name: string): string | undefined {
+    return this.#blobs.packages.find((one) => one.name === name)?.defaultChannel;
+  }
+
+  #keep(channel: Channel, names: ReadonlySet<string>): Channel {
+    const kept = this.#kept.get(channel.package) ?? new Set();
+    for (const name of names) kept.add(name);
+    this.#kept.set(channel.package, kept);
+    return withEntries(channel, names);
+  }
+
+  /** The head of a channel that is sound: one head, no cycle. */
+  #head(channel: Channel): Entry | undefined {
+    const heads = headsOf(channel);
+    const [head] = heads;
+    if (!head || heads.length > 1) {
+      const found =
+        heads.length === 0
+          ? 'none'
+          : heads
+              .map(({ name }) => name)
+              .sort()
+              .join(', ');
+      this.#refuse(
+        `channel "${channel.name}" of package "${channel.package}" must have one head, found ${found}`,
+        locate(channel),
+      );
+      return undefined;
+    }
+    if (hasCycle(channel)) {
+      this.#refuse(
+        `channel "${channel.name}" of package "${channel.package}" has entries that replace each other in a circle`,
+        locate(channel),
+      );
+      return undefined;
+    }
+    return head;
+  }
+
+  #inRange(channel: Channel, versions: VersionSelection, head: Entry | undefined): Set<string> {
+    const { minVersion, maxVersion } = versions;
+    if (minVersion !== undefined && minVersion === maxVersion) return this.#exactly(channel, minVersion);
+    if (!head) return new Set();
+    const range = { least: boundOf(minVersion), most: boundOf(maxVersion) };
+    const bundles = this.#bundles.get(channel.package) ?? new Map<string, Bundle>();
+    const within = (name: string): boolean => {
+      const version = bundles.get(name)?.version;
+      return version !== undefined && isWithin(version, range.least, range.most);
+    };
+    return between(chainFrom(channel, head), within);
+  }
+
+  /** One version and nothing beside it; it must be in the package, if not in this channel. */
+  #exactly(channel: Channel, text: string): Set<string> {
+    const wanted: Version | undefined = boundOf(text)?.version;
+    for (const [name, { version }] of this.#bundles.get(channel.package) ?? []) {
+      if (wanted && version && compareVersions(version, wanted) === 0) return new Set([name]);
+    }
+    this.#refuse(`package "${channel.package}" has no version ${text}`, locate(channel));
+    return new Set();
+  }
+
+  #keptBundles(): Bundle[] {
+    return [...this.#kept].flatMap(([name, kept]) =>
+      [...kept].flatMap((bundle) => this.#bundles.get(name)?.get(bundle) ?? []),
+    );
+  }
+
+  #refuse(message: string, location: Location): void {
+    this.#findings.push({ rule: 'mirror/selection', severity: 'error', message, location });
+  }
+}
+
+function hasVersions({ minVersion, maxVersion }: VersionSelection): boolean {
+  return minVersion !== undefined || maxVersion !== undefined;
+}
+
+function boundOf(text: string | undefined): Bound | undefined {
+  return text === undefined ? undefined : parseBound(text);
+}
+
+function bundlesByPackage(bundles: readonly Bundle[]): Map<string, Map<string, Bundle>> {
+  const byPackage = new Map<string, Map<string, Bundle>>();
+  for (const bundle of bundles) {
+    const known = byPackage.get(bundle.package) ?? new Map<string, Bundle>();
+    if (!known.has(bundle.name)) known.set(bundle.name, bundle);
+    byPackage.set(bundle.package, known);
+  }
+  return byPackage;
+}
+
+/**
+ * The links from the lowest one that sees all versions of the range below it, down to
+ * the last that sees one; and what they skip, as far as it is in the range.
+ */
+function between(chain: readonly Link[], within: (name: string) => boolean): Set<string> {
+  const seen = new Set<string>();
+  const counts: number[] = [];
+  let count = 0;
+  for (let i = chain.length - 1; i >= 0; i--) {
+    const link = chain[i];
+    if (!link) continue;
+    for (const name of [link.name, ...link.skips]) {
+      if (seen.has(name) || !within(name)) continue;
+      seen.add(name);
+      count++;
+    }
+    counts[i] = count;
+  }
+  const kept = new Set<string>();
+  const head = counts.lastIndexOf(count);
+  const tail = counts.indexOf(0);
+  for (const link of chain.slice(head, tail < 0 ? undefined : tail)) {
+    kept.add(link.name);
+    for (const skip of link.skips) if (within(skip)) kept.add(skip);
+  }
+  return kept;
+}

@@ -1,0 +1,186 @@
+/**
+ * The image references of a catalog: which there are, and which bundle needs them.
+ * Read blob by blob, so that a catalog of any size passes through.
+ */
+import type { SourceDocument } from '../document.ts';
+import type { Finding, Location } from '../finding.ts';
+import { DEFAULT_LIMITS, load } from '../load.ts';
+import type { Blob, Blobs, Bundle, Channel, Deprecations, PackageBlob } from '../model.ts';
+import { type Reference, tryParseReference } from '../reference.ts';
+import { fitStruct, isObject, listOf, struct, text } from '../shape.ts';
+import type { CatalogSource } from '../source.ts';
+import { withoutProperties } from './trim.ts';
+
+/** What a bundle needs to be installed and to run. */
+export interface BundleImages {
+  readonly package: string;
+  readonly name: string;
+  /** The bundle's own image, as written; empty where the bundle carries its manifests itself. */
+  readonly image: string;
+  /** Every reference of the bundle as written, its own image first, each once, empty ones left out. */
+  readonly references: readonly string[];
+  /** Where the bundle begins. */
+  readonly location: Location;
+}
+
+export interface CatalogImages {
+  /** In the order of loading, bundles of equal names included. */
+  readonly bundles: readonly BundleImages[];
+  /** References of the blobs that are no bundles: schemas of other tools may name images too. */
+  readonly others: readonly string[];
+  /** The references as a node reads them; those that it cannot read are missing. */
+  readonly readable: ReadonlyMap<string, Reference>;
+  /** Where the references stand that a node cannot read, or that name neither tag nor digest. */
+  readonly doubtful: ReadonlyMap<string, Location>;
+  /** Where related images without a reference stand. */
+  readonly empty: readonly Location[];
+  /** What could not be read of the catalog. */
+  readonly findings: readonly Finding[];
+}
+
+const ANY_BLOB = struct('declcfgMeta', {
+  image: text,
+  relatedImages: listOf(struct('declcfgRelatedImage', { name: text, image: text })),
+});
+
+/** Fields with images, whatever the case of their letters: most blobs that are no bundles have none. */
+const NAMES_IMAGES = /^(?:image|relatedImages)$/iu;
+
+/**
+ * Reads the references of a catalog. Nothing else of it is kept in memory, and what is
+ * wrong inside of properties is not looked for.
+ */
+export async function catalogImages(source: CatalogSource): Promise<CatalogImages> {
+  const images = await collectImages(withoutProperties(source));
+  // Whatever is amiss is said of the whole text, in its own places.
+  return images.findings.length === 0 ? images : collectImages(source);
+}
+
+async function collectImages(source: CatalogSource): Promise<CatalogImages> {
+  const collector = new Collector();
+  const noted = <B extends Blob>(blob: B, rest: B): B => {
+    collector.addOther(blob);
+    return rest;
+  };
+  const { findings } = await load(source, DEFAULT_LIMITS, {
+    bundle: (bundle) => {
+      collector.addBundle(bundle);
+      return NO_BUNDLE;
+    },
+    package: (blob) => noted(blob, NO_PACKAGE),
+    channel: (blob) => noted(blob, NO_CHANNEL),
+    deprecations: (blob) => noted(blob, NO_DEPRECATIONS),
+    other: (blob) => noted(blob, NO_BLOB),
+  });
+  return { ...collector.images(), findings };
+}
+
+const NO_DOCUMENT: SourceDocument = {
+  file: '',
+  line: 1,
+  locate: () => ({ file: '', line: 1, column: 1 }),
+  detached: () => NO_DOCUMENT,
+};
+
+/** What stays of a blob whose references are noted: even its name would keep the file's text in memory. */
+const NO_BLOB: Blob = {
+  schema: '',
+  package: '',
+  name: '',
+  value: {},
+  document: NO_DOCUMENT,
+};
+const NO_PACKAGE: PackageBlob = { ...NO_BLOB, defaultChannel: '', description: '', properties: [] };
+const NO_DEPRECATIONS: Deprecations = { ...NO_BLOB, entries: [] };
+const NO_CHANNEL: Channel = { ...NO_BLOB, entries: [], properties: [] };
+const NO_BUNDLE: Bundle = {
+  ...NO_BLOB,
+  image: '',
+  properties: [],
+  relatedImages: [],
+  version: undefined,
+  release: '',
+};
+
+/** The references of blobs that are loaded already. */
+export function imagesOf(blobs: Blobs): CatalogImages {
+  const collector = new Collector();
+  for (const bundle of blobs.bundles) collector.addBundle(bundle);
+  for (const blob of [...blobs.packages, ...blobs.channels, ...blobs.deprecations, ...blobs.others]) {
+    collector.addOther(blob);
+  }
+  return { ...collector.images(), findings: [] };
+}
+
+class Collector {
+  readonly #bundles: BundleImages[] = [];
+  readonly #others = new Set<string>();
+  readonly #readable = new Map<string, Reference>();
+  readonly #doubtful = new Map<string, Location>();
+  readonly #empty: Location[] = [];
+  readonly #texts = new Map<string, string>();
+
+  images(): Omit<CatalogImages, 'findings'> {
+    return {
+      bundles: this.#bundles,
+      others: [...this.#others],
+      readable: this.#readable,
+      doubtful: this.#doubtful,
+      empty: this.#empty,
+    };
+  }
+
+  addBundle(bundle: Bundle): void {
+    const references = new Set<string>();
+    if (bundle.image !== '') references.add(this.#reference(bundle.image, bundle, ['image']));
+    for (const [i, { image }] of bundle.relatedImages.entries()) {
+      if (image !== '') references.add(this.#reference(image, bundle, ['relatedImages', i, 'image']));
+      else this.#empty.push(bundle.document.locate(['relatedImages', i]));
+    }
+    this.#bundles.push({
+      package: this.#own(bundle.package),
+      name: this.#own(bundle.name),
+      image: this.#own(bundle.image),
+      references: [...references],
+      location: { file: bundle.document.file, line: bundle.document.line, column: 1 },
+    });
+  }
+
+  addOther(blob: Blob): void {
+    if (!Object.keys(blob.value).some((key) => NAMES_IMAGES.test(key))) return;
+    const { value } = fitStruct(blob.value, ANY_BLOB);
+    const { image, relatedImages } = value;
+    if (typeof image === 'string' && image !== '') this.#others.add(this.#reference(image, blob, ['image']));
+    if (!Array.isArray(relatedImages)) return;
+    for (const [i, related] of relatedImages.entries()) {
+      const reference: unknown = isObject(related) ? related['image'] : undefined;
+      if (typeof reference !== 'string' || reference === '') continue;
+      this.#others.add(this.#reference(reference, blob, ['relatedImages', i, 'image']));
+    }
+  }
+
+  /** Notes a reference; looks at it once only, wherever else it stands. */
+  #reference(written: string, blob: Blob, path: readonly (string | number)[]): string {
+    const known = this.#texts.get(written);
+    if (known !== undefined) return known;
+    const own = this.#own(written);
+    const reference = tryParseReference(own);
+    if (reference) this.#readable.set(own, reference);
+    if (isDoubtful(own, reference)) this.#doubtful.set(own, blob.document.locate(path));
+    return own;
+  }
+
+  /** The text as a string of its own: a slice would keep the whole file in memory. */
+  #own(written: string): string {
+    const known = this.#texts.get(written);
+    if (known !== undefined) return known;
+    const own = ` ${written}`.slice(1);
+    this.#texts.set(own, own);
+    return own;
+  }
+}
+
+/** Whether a node cannot read a reference, or has to guess the tag. */
+function isDoubtful(written: string, reference: Reference | undefined): boolean {
+  return reference === undefined || (reference.kind === 'tag' && !written.endsWith(`:${reference.tag}`));
+}

@@ -1,0 +1,143 @@
+/**
+ * `mapping.txt`: one line an image, `SOURCE=DESTINATION`.
+ *
+ * @see https://github.com/openshift/oc/blob/master/pkg/cli/image/mirror/mappings.go
+ */
+import type { Finding, Location } from '../finding.ts';
+import { InvalidReference } from '../reference.ts';
+import { parseOcReference, typedText } from './oc.ts';
+
+export interface Mapping {
+  /** Where an image is copied from, by digest or by tag. */
+  readonly source: string;
+  /** Where it goes: a repository with a tag. */
+  readonly destination: string;
+}
+
+/** A mapping that somebody wrote. */
+export interface MappingLine extends Mapping {
+  /**
+   * Set when the source stands for several tags: a pattern in which `*` is any text. The
+   * source and the destination are repositories then.
+   */
+  readonly tags?: string;
+  readonly location: Location;
+}
+
+/** The text of `mapping.txt`; with `docker://` as oc-mirror writes it. */
+export function mappingText(mappings: readonly Mapping[], transport: '' | 'docker://' = ''): string {
+  return mappings
+    .map(({ source, destination }) => `${typed(source, transport)}=${typed(destination, transport)}\n`)
+    .join('');
+}
+
+function typed(reference: string, transport: string): string {
+  return reference.includes('://') ? reference : transport + reference;
+}
+
+/** What was read of a `mapping.txt`, and what could not be. */
+export interface MappingsRead {
+  readonly mappings: readonly MappingLine[];
+  readonly findings: readonly Finding[];
+}
+
+/**
+ * Reads a `mapping.txt` of ours, of oc (`SRC=DST …` or `SRC DST …`, comments behind `#`)
+ * or of oc-mirror's dry run (with `docker://`).
+ */
+export function readMapping(text: string, file: string): MappingsRead {
+  const mappings: MappingLine[] = [];
+  const findings: Finding[] = [];
+  const taken = new Map<string, number>();
+  for (const [i, line] of text.split('\n').entries()) {
+    for (const { source, destination, column } of pairsOf(line)) {
+      const location = { file, line: i + 1, column };
+      const mapping = readPair(source, destination, location);
+      if (typeof mapping === 'string') {
+        findings.push({ rule: 'mirror/mapping', severity: 'error', message: mapping, location });
+        continue;
+      }
+      mappings.push(mapping);
+      const before = taken.get(mapping.destination);
+      if (before !== undefined && mapping.tags === undefined) {
+        const message = `${mapping.destination} is the destination of line ${before} already: a tag holds one image`;
+        findings.push({ rule: 'mirror/mapping', severity: 'error', message, location });
+      }
+      taken.set(mapping.destination, i + 1);
+    }
+  }
+  return { mappings, findings };
+}
+
+interface Pair {
+  readonly source: string;
+  readonly destination: string;
+  /** 1-based, where the source begins. */
+  readonly column: number;
+}
+
+/** The words of a line, two by two. */
+function pairsOf(line: string): Pair[] {
+  const written = line.split('#', 1)[0] ?? '';
+  const words = [...written.matchAll(/\S+/g)].map((match) => ({ word: match[0], column: match.index + 1 }));
+  const pairs = words.filter(({ word }) => word.includes('='));
+  if (pairs.length > 0) {
+    return pairs.map(({ word, column }) => {
+      const equals = word.indexOf('=');
+      return { source: word.slice(0, equals), destination: word.slice(equals + 1), column };
+    });
+  }
+  const [source, ...destinations] = words;
+  if (!source) return [];
+  if (destinations.length === 0) return [{ source: source.word, destination: '', column: source.column }];
+  return destinations.map(({ word }) => ({ source: source.word, destination: word, column: source.column }));
+}
+
+/** The mapping, or why it is none. */
+function readPair(source: string, destination: string, location: Location): MappingLine | string {
+  try {
+    return pairOf(source, destination, location);
+  } catch (error) {
+    if (error instanceof InvalidReference) return error.message;
+    throw error;
+  }
+}
+
+/** @throws InvalidReference */
+function pairOf(source: string, destination: string, location: Location): MappingLine {
+  if (source === '' || destination === '') {
+    throw new InvalidReference('expected SOURCE=DESTINATION');
+  }
+  const to = parsed(destination);
+  if (to.digest !== '')
+    throw new InvalidReference(`the destination ${destination} has a digest, expected a tag`);
+  if (source.startsWith('oci://')) return { source, destination: typedText(to), location };
+  const { from, tags } = sourceOf(source);
+  if (tags === undefined) {
+    const tag = to.tag === '' ? from.tag : to.tag;
+    return { source: typedText(from), destination: typedText({ ...to, tag }), location };
+  }
+  if (to.tag !== '') {
+    throw new InvalidReference(
+      `${source} stands for several tags: the destination must be a repository, found ${destination}`,
+    );
+  }
+  return { source: typedText(from), destination: typedText(to), tags, location };
+}
+
+function parsed(text: string): ReturnType<typeof parseOcReference> {
+  try {
+    return parseOcReference(text.replace(/^docker:\/\//, ''));
+  } catch (error) {
+    if (error instanceof InvalidReference) throw new InvalidReference(`${text}: ${error.message}`);
+    throw error;
+  }
+}
+
+/** A source, and the pattern of its tags when it stands for several. */
+function sourceOf(text: string): { from: ReturnType<typeof parseOcReference>; tags: string | undefined } {
+  const glob = /^(.*):([\w.*-]*\*[\w.*-]*)$/.exec(text);
+  if (glob) return { from: parsed(glob[1] ?? ''), tags: glob[2] };
+  const from = parsed(text);
+  return { from, tags: from.tag === '' && from.digest === '' ? '*' : undefined };
+}

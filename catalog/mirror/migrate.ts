@@ -1,0 +1,123 @@
+/**
+ * From ImageContentSourcePolicy to ImageDigestMirrorSet, as `oc adm migrate icsp` does:
+ * the same name and labels, the same entries in the same order. What nodes never use as
+ * it is written is put right or reported.
+ *
+ * @see https://github.com/openshift/oc/blob/master/pkg/cli/admin/migrate/icsp/icsp.go
+ */
+import type { Finding } from '../finding.ts';
+import { repositoryName, tryParseReference } from '../reference.ts';
+import { isObject } from '../shape.ts';
+import type { MirrorRule } from './node.ts';
+import type { KubernetesObject, Metadata } from './object.ts';
+import { mirrorRules, type ReadObject } from './read.ts';
+
+export interface Migrated {
+  readonly objects: readonly KubernetesObject[];
+  readonly findings: readonly Finding[];
+}
+
+const POLICY = 'ImageContentSourcePolicy';
+
+/** One mirror set for each policy; every other kind of object is a finding. */
+export function migratePolicies(objects: readonly ReadObject[]): Migrated {
+  const findings: Finding[] = [];
+  const sets = objects.flatMap((object) => {
+    if (object.kind !== POLICY) {
+      findings.push(finding(object, 'error', `expected an ${POLICY}, found ${object.kind}`));
+      return [];
+    }
+    const { rules, findings: unread } = mirrorRules([object]);
+    findings.push(...unread);
+    const entries = rules.digest.flatMap((rule) => entryOf(rule, object, findings));
+    return [mirrorSet(object, entries)];
+  });
+  return { objects: sets, findings };
+}
+
+interface Entry {
+  readonly source: string;
+  readonly mirrors: readonly string[];
+}
+
+function mirrorSet(object: ReadObject, entries: readonly Entry[]): KubernetesObject {
+  return {
+    apiVersion: 'config.openshift.io/v1',
+    kind: 'ImageDigestMirrorSet',
+    metadata: metadataOf(object),
+    spec: { imageDigestMirrors: entries.map(({ source, mirrors }) => ({ source, mirrors })) },
+  };
+}
+
+/** Name, labels and annotations; not what only the cluster writes. */
+function metadataOf({ name, value }: ReadObject): Metadata {
+  const metadata = isObject(value['metadata']) ? value['metadata'] : {};
+  const labels = texts(metadata['labels']);
+  const { [LAST_APPLIED]: _applied, ...annotations } = texts(metadata['annotations']);
+  return {
+    name,
+    ...(Object.keys(labels).length > 0 ? { labels } : {}),
+    ...(Object.keys(annotations).length > 0 ? { annotations } : {}),
+  };
+}
+
+const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
+
+function texts(value: unknown): Record<string, string> {
+  if (!isObject(value)) return {};
+  return Object.fromEntries(
+    Object.entries(value).filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
+  );
+}
+
+function entryOf({ source, mirrors }: MirrorRule, object: ReadObject, findings: Finding[]): Entry[] {
+  const location = locationName(source);
+  if (location === undefined) {
+    findings.push(
+      finding(object, 'error', `${JSON.stringify(source)} is no location of images: the entry is left out`),
+    );
+    return [];
+  }
+  if (location !== source) {
+    findings.push(
+      finding(
+        object,
+        'warning',
+        `nodes ask for ${location}, never for ${source}: the entry is written with that`,
+      ),
+    );
+  }
+  const usable = mirrors.filter((mirror) => mirror.startsWith('*.') || locationName(mirror) === mirror);
+  for (const mirror of mirrors.filter((one) => !usable.includes(one))) {
+    findings.push(
+      finding(
+        object,
+        'error',
+        `${JSON.stringify(mirror)} is no location of images: the mirror of ${source} is left out`,
+      ),
+    );
+  }
+  return usable.length === 0 ? [] : [{ source: location, mirrors: usable }];
+}
+
+/** A location as nodes look it up, or undefined when they never could. */
+function locationName(location: string): string | undefined {
+  if (location.startsWith('*.')) return location;
+  const probe = tryParseReference(`${location}/a`);
+  // One part that is no host could be a host or a repository: nodes take it for neither.
+  if (!probe || (!location.includes('/') && probe.registry !== location)) return undefined;
+  return repositoryName(probe).slice(0, -'/a'.length);
+}
+
+function finding(
+  { document, path, name }: ReadObject,
+  severity: Finding['severity'],
+  message: string,
+): Finding {
+  return {
+    rule: 'mirror/migrate',
+    severity,
+    message: name === '' ? message : `${name}: ${message}`,
+    location: document.locate(path),
+  };
+}

@@ -1,0 +1,215 @@
+/**
+ * What a node does with mirror documents: the machine config operator merges them into
+ * one `registries.conf`, the container runtime looks a reference up in it and asks one
+ * location after the other.
+ *
+ * @see https://github.com/openshift/runtime-utils/blob/master/pkg/registries/registries.go
+ * @see https://github.com/containers/image/blob/main/pkg/sysregistriesv2/system_registries_v2.go
+ */
+import { compareText } from '../finding.ts';
+import {
+  formatReference,
+  InvalidReference,
+  parseReference,
+  type Reference,
+  repositoryName,
+  tryParseReference,
+  withDigest,
+} from '../reference.ts';
+import { inOrder } from './order.ts';
+
+/** One mirror of one document, as a cluster holds it. */
+export interface MirrorRule {
+  readonly source: string;
+  readonly mirrors: readonly string[];
+  /** `NeverContactSource`: the source is not asked, whatever the mirrors say. */
+  readonly blocksSource: boolean;
+}
+
+/** The rules of all documents of a cluster. */
+export interface MirrorRules {
+  /** Of ImageDigestMirrorSets, then of ImageContentSourcePolicies. */
+  readonly digest: readonly MirrorRule[];
+  /** Of ImageTagMirrorSets. */
+  readonly tag: readonly MirrorRule[];
+}
+
+/** `registries.conf` of a node. */
+export interface NodeConfig {
+  /** By prefix of a name. */
+  readonly registries: ReadonlyMap<string, NodeRegistry>;
+  /** Prefixes such as `*.example.com`, longest first. */
+  readonly wildcards: readonly string[];
+  /** Mirrors under which every name is a name: what is rewritten to them needs no second look. */
+  readonly sound: ReadonlySet<string>;
+  /** Why the runtime refuses the whole file; then nothing can be pulled at all. */
+  readonly refused: string | undefined;
+}
+
+export interface NodeRegistry {
+  /** The prefix of names that are looked up here, and where they are when no mirror has them. */
+  readonly location: string;
+  readonly digestMirrors: readonly string[];
+  readonly tagMirrors: readonly string[];
+  readonly blocked: boolean;
+}
+
+/** What a node asks for a reference. */
+export type Pull =
+  | {
+      /** References in the order of asking; the last is the source itself. */
+      readonly asked: readonly string[];
+      /** Whether the source may not be asked. */
+      readonly sourceBlocked: boolean;
+    }
+  /** Why nothing can be asked, in the runtime's words. */
+  | { readonly refused: string };
+
+/** Merges rules as the machine config operator does. */
+export function nodeConfig(rules: MirrorRules): NodeConfig {
+  const registries = new Map<string, NodeRegistry>();
+  for (const [source, { mirrors, blocked }] of merged(rules.digest)) {
+    registries.set(source, { location: source, digestMirrors: mirrors, tagMirrors: [], blocked });
+  }
+  for (const [source, { mirrors, blocked }] of merged(rules.tag)) {
+    const known = registries.get(source);
+    registries.set(source, {
+      location: source,
+      digestMirrors: known?.digestMirrors ?? [],
+      tagMirrors: mirrors,
+      blocked: blocked || known?.blocked === true,
+    });
+  }
+  const wildcards = [...registries.keys()].filter((source) => source.startsWith('*.'));
+  return {
+    registries: trimmed(registries),
+    wildcards: wildcards.sort((a, b) => b.length - a.length || compareText(a, b)),
+    sound: soundMirrors(registries),
+    refused: refusal(registries),
+  };
+}
+
+/** Longest mirror of which that is said: with it, most names stay below their limit. */
+const MAX_SOUND = 120;
+
+function soundMirrors(registries: ReadonlyMap<string, NodeRegistry>): Set<string> {
+  const mirrors = [...registries.values()].flatMap(({ digestMirrors, tagMirrors }) => [
+    ...digestMirrors,
+    ...tagMirrors,
+  ]);
+  const isSound = (mirror: string): boolean => {
+    const probe = tryParseReference(`${mirror}:probe`);
+    // Docker Hub writes out some names and not others.
+    return probe !== undefined && probe.registry !== 'docker.io' && mirror.length <= MAX_SOUND;
+  };
+  return new Set([...new Set(mirrors)].filter((mirror) => mirror.includes('/') && isSound(mirror)));
+}
+
+interface Merged {
+  readonly mirrors: readonly string[];
+  readonly blocked: boolean;
+}
+
+/** The mirrors of each source, in an order that agrees with every rule if there is one. */
+function merged(rules: readonly MirrorRule[]): Map<string, Merged> {
+  const lists = new Map<string, { chains: string[][]; blocked: boolean }>();
+  for (const { source, mirrors, blocksSource } of rules) {
+    // A rule without a mirror other than the source is no rule, not even for its policy.
+    if (mirrors.every((mirror) => mirror === source)) continue;
+    const list = lists.get(source) ?? { chains: [], blocked: false };
+    list.chains.push(mirrors.includes(source) ? [...mirrors] : [...mirrors, source]);
+    list.blocked ||= blocksSource;
+    lists.set(source, list);
+  }
+  const result = new Map<string, Merged>();
+  for (const [source, { chains, blocked }] of lists) {
+    const order = inOrder(chains);
+    // The source comes last by itself.
+    if (order.at(-1) === source) order.pop();
+    result.set(source, { mirrors: order, blocked });
+  }
+  return result;
+}
+
+/** A slash at the end of a location means nothing. */
+function trimmed(registries: ReadonlyMap<string, NodeRegistry>): Map<string, NodeRegistry> {
+  const result = new Map<string, NodeRegistry>();
+  for (const [source, registry] of registries) {
+    const location = source.replace(/\/+$/, '');
+    if (!result.has(location)) result.set(location, { ...registry, location });
+  }
+  return result;
+}
+
+function refusal(registries: ReadonlyMap<string, NodeRegistry>): string | undefined {
+  for (const [source, { digestMirrors, tagMirrors }] of registries) {
+    const mirrors = [...digestMirrors, ...tagMirrors];
+    const url = [source, ...mirrors].find((location) => /^https?:\/\//.test(location));
+    if (url !== undefined) return `invalid location '${url}': URI schemes are not supported`;
+    if (source.replace(/\/+$/, '') === '') return 'invalid condition: both location and prefix are unset';
+    if (mirrors.some((mirror) => mirror.replace(/\/+$/, '') === '')) {
+      return 'invalid condition: mirror location is unset';
+    }
+  }
+  return undefined;
+}
+
+/**
+ * What a node with this configuration asks for a reference as a pod names it.
+ *
+ * @param read the reference, where it was read before
+ */
+export function pull(config: NodeConfig, written: string, read?: Reference): Pull {
+  try {
+    const wanted = read ?? parseReference(written);
+    if (config.refused !== undefined) return { refused: config.refused };
+    const name = repositoryName(wanted);
+    // The runtime drops a tag beside a digest.
+    const full = formatReference(wanted.kind === 'digest' ? withDigest(wanted, wanted.digest) : wanted);
+    const prefix = longestPrefix(config, name);
+    const registry = prefix === undefined ? undefined : config.registries.get(prefix);
+    if (prefix === undefined || !registry) return { asked: [full], sourceBlocked: false };
+    const mirrors = wanted.kind === 'digest' ? registry.digestMirrors : registry.tagMirrors;
+    const rest = full.slice(prefixLength(name, prefix));
+    const sound = (mirror: string): boolean => config.sound.has(mirror) && rest.length <= MAX_SOUND;
+    const asked = mirrors.map((mirror) => (sound(mirror) ? mirror + rest : canonical(mirror + rest)));
+    return { asked: [...asked, full], sourceBlocked: registry.blocked };
+  } catch (error) {
+    if (error instanceof InvalidReference) return { refused: error.message };
+    throw error;
+  }
+}
+
+/** The longest prefix of a name, at the end of a host, of a port or of a part of the path. */
+function longestPrefix(config: NodeConfig, name: string): string | undefined {
+  let end = name.length;
+  for (; end > 0; end = Math.max(name.lastIndexOf('/', end - 1), name.lastIndexOf(':', end - 1))) {
+    const prefix = name.slice(0, end);
+    if (config.registries.has(prefix)) break;
+  }
+  const exact = end > 0 ? name.slice(0, end) : undefined;
+  const wildcard = config.wildcards.find((pattern) => prefixLength(name, pattern) > 0);
+  // Of equal lengths the runtime takes the first in byte order.
+  if (wildcard === undefined || (exact !== undefined && exact.length > wildcard.length)) return exact;
+  return wildcard;
+}
+
+/** How much of a name a prefix covers; 0 when it does not match. */
+function prefixLength(name: string, prefix: string): number {
+  if (!prefix.startsWith('*.')) return prefix.length;
+  const at = name.indexOf(prefix.slice(1));
+  if (at < 0 || name.slice(0, at).includes('/')) return 0;
+  const end = at + prefix.length - 1;
+  return end === name.length || '/:'.includes(name.charAt(end)) ? end : 0;
+}
+
+/** A rewritten reference; the runtime takes it only when it is written out in full. */
+function canonical(rewritten: string): string {
+  try {
+    if (formatReference(parseReference(rewritten)) === rewritten) return rewritten;
+  } catch (error) {
+    if (!(error instanceof InvalidReference)) throw error;
+    throw new InvalidReference(`rewriting reference: ${error.message}`);
+  }
+  throw new InvalidReference('rewriting reference: repository name must be canonical');
+}

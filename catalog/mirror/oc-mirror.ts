@@ -1,0 +1,69 @@
+/**
+ * Names as oc-mirror v2 gives them: the source's path below the destination, without its
+ * host. Where its own parser takes a short name's first part for a host, nodes' rules
+ * decide.
+ *
+ * @see https://github.com/openshift/oc-mirror/blob/main/internal/pkg/operator/common.go
+ */
+import type { Reference } from '../reference.ts';
+import { flatten } from './nested.ts';
+import type { Destination, ImageRequest, Naming, Placement } from './placement.ts';
+
+export interface OcMirrorNaming {
+  /** Host with its port. */
+  readonly registry: string;
+  /** Path below the host; may be empty. */
+  readonly path: string;
+  /** Most components of a destination's path (`--max-nested-paths`); 0 for no limit. */
+  readonly maxComponents: number;
+}
+
+/** A repository and a tag below the destination instead of the source's own. */
+export interface Target {
+  readonly repository?: string;
+  readonly tag?: string;
+}
+
+/** Names images below `registry/path`; `targets` holds, by reference, what is to be named otherwise. */
+export function ocMirrorNaming(naming: OcMirrorNaming, targets: ReadonlyMap<string, Target>): Naming {
+  return { place: (request) => place(request, naming, targets.get(request.written)) };
+}
+
+function place(request: ImageRequest, naming: OcMirrorNaming, target: Target = {}): Placement | string {
+  const { role, written, wanted, digest } = request;
+  if (wanted.kind === 'tag' && !written.endsWith(`:${wanted.tag}`)) return 'has neither a tag nor a digest';
+  const pin = wanted.kind === 'digest' ? wanted.digest : digest;
+  const name = nameOf(written);
+  return {
+    role,
+    written,
+    wanted,
+    source: pin === undefined ? written : `${name}@${pin}`,
+    destination: destinationOf(wanted, naming, target),
+  };
+}
+
+function destinationOf(wanted: Reference, naming: OcMirrorNaming, target: Target): Destination {
+  const path = [naming.path, target.repository ?? wanted.repository].filter((part) => part !== '').join('/');
+  return {
+    transport: 'registry',
+    registry: naming.registry,
+    repository: flatten(path.split('/'), naming.maxComponents),
+    tag: target.tag ?? tagOf(wanted),
+  };
+}
+
+function tagOf(wanted: Reference): string {
+  if (wanted.tag !== undefined) return wanted.tag;
+  return wanted.kind === 'digest' ? wanted.digest.replace(':', '-').slice(0, MAX_TAG) : '';
+}
+
+/** Characters that a tag may have. */
+const MAX_TAG = 128;
+
+/** The reference without tag and digest. */
+function nameOf(written: string): string {
+  const name = written.split('@', 1)[0] ?? '';
+  const colon = name.lastIndexOf(':');
+  return colon > name.indexOf('/') ? name.slice(0, colon) : name;
+}

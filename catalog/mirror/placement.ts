@@ -1,0 +1,232 @@
+/**
+ * Placements: which image goes where. A style of naming makes them, one by one; here
+ * they are put together so that no two images land on one tag.
+ */
+import { formatReference, type Reference, repositoryName } from '../reference.ts';
+import { fnvHex } from './fnv.ts';
+
+/** What an image is to the catalog. */
+export type ImageRole = 'index' | 'bundle' | 'related' | 'additional';
+
+/** A place in a registry, or below a directory of oc's layout. */
+export interface Destination {
+  readonly transport: 'registry' | 'file';
+  /** Host with its port; empty for files. */
+  readonly registry: string;
+  readonly repository: string;
+  readonly tag: string;
+}
+
+export interface Placement {
+  readonly role: ImageRole;
+  /** The reference as the catalog or the command line writes it. */
+  readonly written: string;
+  /** The same as a node reads it. */
+  readonly wanted: Reference;
+  /** Where it is copied from: the left side of `mapping.txt`. */
+  readonly source: string;
+  readonly destination: Destination;
+}
+
+/** A reference for which there is no place. */
+export interface Unplaced {
+  readonly role: ImageRole;
+  readonly written: string;
+  /** Why, in words that follow the reference. */
+  readonly why: string;
+}
+
+/** How a style names images in a mirror. */
+export interface Naming {
+  /** The place of an image, or why there is none, in words that follow the reference. */
+  readonly place: (request: ImageRequest) => Placement | string;
+}
+
+export interface ImageRequest {
+  readonly role: ImageRole;
+  readonly written: string;
+  readonly wanted: Reference;
+  /** What the reference's tag means at this moment, where that was resolved: it pins the copy. */
+  readonly digest: string | undefined;
+}
+
+/** Several images that the style would have put on one tag. */
+export interface Collision {
+  /** The tag that they would have shared. */
+  readonly destination: string;
+  /** Left sides of the mapping; the first one kept the place. */
+  readonly sources: readonly string[];
+}
+
+/** `registry/repository` of a destination, with the prefix of its transport. */
+export function destinationRepository({ transport, registry, repository }: Destination): string {
+  const name = repositoryName({ registry, repository });
+  return transport === 'file' ? `file://${name}` : name;
+}
+
+/** The right side of `mapping.txt`. */
+export function formatDestination(destination: Destination): string {
+  return `${destinationRepository(destination)}:${destination.tag}`;
+}
+
+/** The repository that a node asks for. */
+export function wantedRepository({ wanted }: Placement): string {
+  return repositoryName(wanted);
+}
+
+/** Sorted by source, then destination. */
+export function comparePlacements(a: Placement, b: Placement): number {
+  return (
+    compareAscii(a.source, b.source) ||
+    compareAscii(formatDestination(a.destination), formatDestination(b.destination)) ||
+    compareAscii(a.written, b.written)
+  );
+}
+
+/** The engine's own comparison: references are ASCII, where it agrees with the order of bytes. */
+function compareAscii(a: string, b: string): number {
+  return a < b ? -1 : Number(a !== b);
+}
+
+export interface Settled {
+  /** Sorted, each destination with one image. */
+  readonly placements: readonly Placement[];
+  readonly collisions: readonly Collision[];
+  readonly unplaced: readonly Unplaced[];
+}
+
+/**
+ * Takes one of several spellings of an image, and gives images that would share a tag
+ * places of their own: within a repository the plain tag wins over references that name
+ * a digest; of several repositories the first in byte order keeps its place, and the
+ * others get a suffix, with all that is in them.
+ */
+export function settle(placements: readonly Placement[]): Settled {
+  const collisions: Collision[] = [];
+  let settled = distinct(placements);
+  let groups = crowded(settled);
+  // A new place may be taken as well, though only on purpose; each round moves what is left.
+  for (let round = 0; groups.length > 0 && round < ROUNDS; round++) {
+    collisions.push(...groups.map(collisionOf));
+    settled = separate(settled, groups).sort(comparePlacements);
+    groups = crowded(settled);
+  }
+  const left = new Set(groups.flatMap((group) => group.slice(1)));
+  const unplaced = [...left].map(({ role, written, destination }) => ({
+    role,
+    written,
+    why: `${formatDestination(destination)} and every name near it is taken by other images`,
+  }));
+  return { placements: settled.filter((placement) => !left.has(placement)), collisions, unplaced };
+}
+
+const ROUNDS = 4;
+
+function collisionOf(group: readonly Placement[]): Collision {
+  return {
+    destination: formatDestination(first(group).destination),
+    sources: [...new Set(group.map(({ source }) => source))],
+  };
+}
+
+/** One placement for an image on a tag, in the spelling that comes first. */
+function distinct(placements: readonly Placement[]): Placement[] {
+  const seen = new Map<string, Placement>();
+  for (const placement of [...placements].sort(comparePlacements)) {
+    const { destination, wanted } = placement;
+    const place =
+      wanted.kind === 'digest' && wanted.tag === undefined
+        ? destinationRepository(destination)
+        : formatDestination(destination);
+    const key = `${identity(placement)} ${place}`;
+    const known = seen.get(key);
+    if (!known) seen.set(key, placement);
+  }
+  return [...seen.values()];
+}
+
+/** What makes two references the same image: the digest, else the name in full. */
+function identity({ wanted }: Placement): string {
+  return wanted.kind === 'digest' ? `${repositoryName(wanted)}@${wanted.digest}` : formatReference(wanted);
+}
+
+/** Groups of different images on one tag; the placement that keeps the place comes first. */
+function crowded(placements: readonly Placement[]): Placement[][] {
+  const byTag = new Map<string, Placement[]>();
+  for (const placement of placements) {
+    const key = formatDestination(placement.destination);
+    const group = byTag.get(key);
+    if (group) group.push(placement);
+    else byTag.set(key, [placement]);
+  }
+  return [...byTag.values()]
+    .filter((group) => new Set(group.map(content)).size > 1)
+    .map((group) => group.sort(byPrecedence));
+}
+
+/** What a tag would hold: equal digests are one content, wherever they come from. */
+function content(placement: Placement): string {
+  return placement.wanted.kind === 'digest' ? placement.wanted.digest : identity(placement);
+}
+
+function byPrecedence(a: Placement, b: Placement): number {
+  return (
+    Number(b.role === 'index') - Number(a.role === 'index') ||
+    compareAscii(wantedRepository(a), wantedRepository(b)) ||
+    claim(a) - claim(b) ||
+    comparePlacements(a, b)
+  );
+}
+
+/** How badly an image needs its tag: a node that asks by this very tag finds it nowhere else. */
+function claim({ wanted, destination }: Placement): number {
+  if (wanted.kind === 'digest') return 2;
+  return wanted.tag === destination.tag ? 0 : 1;
+}
+
+function first<T>(group: readonly T[]): T {
+  const [one] = group;
+  if (one === undefined) throw new TypeError('an empty group');
+  return one;
+}
+
+function separate(placements: readonly Placement[], groups: readonly (readonly Placement[])[]): Placement[] {
+  const moved = new Set<string>();
+  const retagged = new Set<Placement>();
+  for (const group of groups) {
+    const keeper = first(group);
+    for (const placement of group.slice(1)) {
+      if (wantedRepository(placement) !== wantedRepository(keeper)) moved.add(wantedRepository(placement));
+      else if (content(placement) !== content(keeper)) retagged.add(placement);
+    }
+  }
+  return placements.map((placement) => {
+    const { destination } = placement;
+    const repository = wantedRepository(placement);
+    const suffix = moved.has(repository) && placement.role !== 'index' ? `-${fnvHex(repository)}` : '';
+    const tag = retagged.has(placement) ? ownTag(placement) : destination.tag;
+    if (suffix === '' && tag === destination.tag) return placement;
+    return {
+      ...placement,
+      destination: { ...destination, repository: destination.repository + suffix, tag },
+    };
+  });
+}
+
+function ownTag({ wanted }: Placement): string {
+  return wanted.kind === 'digest' ? digestTag(wanted.digest) : wanted.tag;
+}
+
+/** Hexadecimal digits that fit into a tag beside the algorithm. */
+const TAG_DIGITS = 64;
+
+/**
+ * The tag of an image that is named by digest: it keeps the image from being collected as
+ * garbage. Not `sha256-…`, where clients look for an image's signatures.
+ *
+ * @see https://github.com/opencontainers/distribution-spec/blob/main/spec.md#referrers-tag-schema
+ */
+export function digestTag(digest: string): string {
+  const colon = digest.indexOf(':');
+  return `${digest.slice(0, colon)}_${digest.slice(colon + 1, colon + 1 + TAG_DIGITS)}`;
+}

@@ -1,0 +1,168 @@
+import { fnvHex } from './fnv.ts';
+import type { CatalogSelection, ImageSet } from './image-set.ts';
+import { takesAll } from './image-set-filter.ts';
+import type { CatalogImages } from './images.ts';
+import type { Mapping } from './mapping.ts';
+import type { Target } from './oc-mirror.ts';
+import { type Collision, type Destination, formatDestination, type Placement, settle } from './placement.ts';
+import { indexText, type MissingPlace, Placer } from './placer.ts';
+import type { Scope } from './scope.ts';
+import {
+  type CatalogNames,
+  checkScope,
+  defaultScope,
+  type MirrorHome,
+  namingOf,
+  parseHome,
+  type Style,
+} from './style.ts';
+
+export interface PlanRequest {
+  readonly catalogs: readonly CatalogRequest[];
+  /** `HOST[:PORT][/PATH]` or, in the style `oc`, `file://PATH`. */
+  readonly to: string;
+  readonly style?: Style | undefined;
+  /** Most components of a destination's path; 0 for no limit. */
+  readonly maxComponents?: number | undefined;
+  /** How wide the entries of mirror sets reach. */
+  readonly scope?: Scope | undefined;
+  /** How wide the entries of content source policies reach; absent: like mirror sets. */
+  readonly policyScope?: Scope | undefined;
+  /** Images that no catalog names. */
+  readonly additional?: readonly AdditionalImage[] | undefined;
+  /** Images that are left out: patterns for a reference or a destination. */
+  readonly blocked?: readonly RegExp[] | undefined;
+  /** What tags mean at this moment, by reference as written: pins the copies. */
+  readonly lock?: ReadonlyMap<string, string> | undefined;
+}
+
+export interface CatalogRequest {
+  /** The index image, as somebody names it. */
+  readonly reference: string;
+  /** The index image's digest, where it is known. */
+  readonly digest?: string | undefined;
+  readonly images: CatalogImages;
+  /** Name of the catalog's objects; absent: one made from the reference. */
+  readonly name?: string | undefined;
+  /** Repository and tag below the destination; in the style `oc-mirror`. */
+  readonly target?: Target | undefined;
+  /** The catalog is a selection: its image is to be built, not copied. */
+  readonly selected?: boolean | undefined;
+}
+
+export interface AdditionalImage extends Target {
+  readonly reference: string;
+}
+
+export interface MirrorPlan {
+  readonly style: Style;
+  readonly home: MirrorHome;
+  readonly scope: Scope;
+  readonly policyScope: Scope;
+  readonly catalogs: readonly PlannedCatalog[];
+  /** Sorted; no destination twice. */
+  readonly placements: readonly Placement[];
+  readonly unplaced: readonly MissingPlace[];
+  /** Tags that several images would have shared; each image has one of its own now. */
+  readonly collisions: readonly Collision[];
+  /** References that were left out on purpose. */
+  readonly blocked: readonly string[];
+}
+
+export interface PlannedCatalog {
+  readonly reference: string;
+  readonly digest: string | undefined;
+  readonly destination: Destination;
+  readonly names: CatalogNames;
+  readonly selected: boolean;
+}
+
+/**
+ * Plans a mirror.
+ *
+ * @throws InvalidOption
+ */
+export function planMirror(request: PlanRequest): MirrorPlan {
+  const { style = 'nested', catalogs } = request;
+  const home = parseHome(request.to);
+  const scope = request.scope ?? defaultScope(style, request.maxComponents);
+  const policyScope = request.policyScope ?? scope;
+  checkScope(style, scope);
+  checkScope(style, policyScope);
+  const naming = namingOf({
+    style,
+    home,
+    maxComponents: request.maxComponents,
+    indexes: catalogs.map(({ reference }) => indexText(reference)),
+    targets: targetsOf(request),
+  });
+  const placer = new Placer(naming, request);
+  const indexes = catalogs.map((catalog) => placer.index(catalog, style));
+  for (const { images } of catalogs) placer.catalog(images, style);
+  for (const image of request.additional ?? []) placer.additional(image);
+  const { placements, collisions, unplaced } = settle(placer.placements);
+  return {
+    style,
+    home,
+    scope,
+    policyScope,
+    catalogs: indexes,
+    placements,
+    unplaced: [...placer.unplaced, ...unplaced.map((one) => ({ ...one, location: undefined }))],
+    collisions,
+    blocked: placer.blocked,
+  };
+}
+
+/**
+ * The request for what an ImageSetConfiguration selects.
+ *
+ * @param images of each of its catalogs, in its order, as far as they are selected
+ */
+export function imageSetRequest(
+  { catalogs, additional, blocked }: ImageSet,
+  images: readonly SelectedImages[],
+): Pick<PlanRequest, 'catalogs' | 'additional' | 'blocked'> {
+  const requests = catalogs.flatMap((selection, i): CatalogRequest[] => {
+    const { catalog, targetCatalog, targetTag } = selection;
+    const chosen = images[i];
+    if (!chosen) return [];
+    const selected = !takesAll(selection);
+    // The tag of a digest would promise the whole catalog.
+    const tag = targetTag ?? (selected && catalog.includes('@') ? selectionTag(selection) : undefined);
+    const target = {
+      ...(targetCatalog === undefined ? {} : { repository: targetCatalog }),
+      ...(tag === undefined ? {} : { tag }),
+    };
+    return [{ reference: catalog, ...chosen, target, selected }];
+  });
+  return { catalogs: requests, additional, blocked };
+}
+
+/** A tag for what was selected of a catalog, the same for the same selection. */
+function selectionTag({ full, packages }: CatalogSelection): string {
+  return `selection-${fnvHex(JSON.stringify([full, packages]))}`;
+}
+
+/** What a catalog of an ImageSetConfiguration needs. */
+export type SelectedImages = Pick<CatalogRequest, 'digest' | 'images'>;
+
+/** The lines of `mapping.txt`, sorted. */
+export function mappingsOf(plan: MirrorPlan): Mapping[] {
+  return plan.placements.map(({ source, destination }) => ({
+    source,
+    destination: formatDestination(destination),
+  }));
+}
+
+function targetsOf({ catalogs, additional = [] }: PlanRequest): Map<string, Target> {
+  const targets = new Map<string, Target>();
+  for (const { reference, target } of catalogs) if (target) targets.set(indexText(reference), target);
+  for (const { reference, repository, tag } of additional) {
+    targets.set(reference, {
+      ...(repository === undefined ? {} : { repository }),
+      ...(tag === undefined ? {} : { tag }),
+    });
+  }
+  return targets;
+}

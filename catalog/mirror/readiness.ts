@@ -1,0 +1,205 @@
+/**
+ * Whether a disconnected cluster can install each bundle: every reference is followed as
+ * a node follows it, and looked for among what the mirror will hold.
+ */
+import { compareText, type Location } from '../finding.ts';
+import {
+  formatReference,
+  parseReference,
+  type Reference,
+  repositoryName,
+  tryParseReference,
+} from '../reference.ts';
+import type { CatalogImages } from './images.ts';
+import type { Mapping } from './mapping.ts';
+import { type NodeConfig, type Pull, pull } from './node.ts';
+import { formatDestination, type Placement } from './placement.ts';
+
+/** What a mirror holds, or will hold. */
+export interface MirrorContents {
+  /** Whether a place that a node asks, written in full, has the image that a reference means. */
+  readonly has: (asked: string, written: string) => boolean;
+  /** Where the image is, if anywhere. */
+  readonly places: (written: string) => readonly string[];
+}
+
+/** Why a node cannot pull a reference. */
+export type MissingReason =
+  /** No node can read the reference. */
+  | 'invalid'
+  /** The node's configuration is refused as a whole, or leads to a name that is none. */
+  | 'refused'
+  /** Nothing copies the image. */
+  | 'not mapped'
+  /** The image is in the mirror, but the node does not ask there. */
+  | 'not asked';
+
+export interface MissingReference {
+  readonly reference: string;
+  readonly reason: MissingReason;
+  /** One sentence: what the node asks, where the image is. */
+  readonly why: string;
+}
+
+export interface BundleReadiness {
+  readonly package: string;
+  readonly name: string;
+  readonly missing: readonly MissingReference[];
+  readonly location: Location;
+}
+
+export interface PackageReadiness {
+  readonly package: string;
+  readonly bundles: number;
+  readonly ready: number;
+}
+
+export interface Readiness {
+  readonly bundles: readonly BundleReadiness[];
+  /** Sorted by name. */
+  readonly packages: readonly PackageReadiness[];
+  /** How many bundles a disconnected node can pull in full. */
+  readonly ready: number;
+  /** Distinct references, and how many of them a node can pull. */
+  readonly references: number;
+  readonly pullable: number;
+}
+
+/** Follows every reference of the catalogs' bundles. */
+export function readiness(
+  catalogs: readonly CatalogImages[],
+  config: NodeConfig,
+  contents: MirrorContents,
+): Readiness {
+  const bundles = catalogs.flatMap((catalog) => catalog.bundles);
+  const seen = new Map<string, MissingReference | undefined>();
+  const missingOf = (reference: string): MissingReference | undefined => {
+    if (!seen.has(reference)) {
+      const read = catalogs.find(({ readable }) => readable.has(reference))?.readable.get(reference);
+      seen.set(reference, missing(reference, pull(config, reference, read), contents));
+    }
+    return seen.get(reference);
+  };
+  const result = bundles.map(({ package: name, name: bundle, references, location }) => ({
+    package: name,
+    name: bundle,
+    missing: references.map(missingOf).filter((one) => one !== undefined),
+    location,
+  }));
+  const isReady = (bundle: BundleReadiness): boolean => bundle.missing.length === 0;
+  return {
+    bundles: result,
+    packages: packagesOf(result, isReady),
+    ready: result.filter(isReady).length,
+    references: seen.size,
+    pullable: [...seen.values()].filter((one) => one === undefined).length,
+  };
+}
+
+function packagesOf(
+  bundles: readonly BundleReadiness[],
+  isReady: (bundle: BundleReadiness) => boolean,
+): PackageReadiness[] {
+  const packages = new Map<string, { bundles: number; ready: number }>();
+  for (const bundle of bundles) {
+    const counts = packages.get(bundle.package) ?? { bundles: 0, ready: 0 };
+    counts.bundles++;
+    if (isReady(bundle)) counts.ready++;
+    packages.set(bundle.package, counts);
+  }
+  return [...packages]
+    .map(([name, counts]) => ({ package: name, ...counts }))
+    .sort((a, b) => compareText(a.package, b.package));
+}
+
+/** Why a reference cannot be pulled, or undefined when it can. */
+function missing(reference: string, asked: Pull, contents: MirrorContents): MissingReference | undefined {
+  if ('refused' in asked) {
+    const reason = tryParseReference(reference) ? 'refused' : 'invalid';
+    return { reference, reason, why: asked.refused };
+  }
+  const reachable = asked.sourceBlocked ? asked.asked.slice(0, -1) : asked.asked;
+  if (reachable.some((place) => contents.has(place, reference))) return undefined;
+  const mirrors = asked.asked.slice(0, -1);
+  const question = mirrors.length === 0 ? 'a node asks no mirror' : `a node asks ${mirrors.join(', then ')}`;
+  const places = contents.places(reference);
+  if (places.length === 0)
+    return { reference, reason: 'not mapped', why: `${question}; nothing copies the image` };
+  return { reference, reason: 'not asked', why: `${question}; the image is at ${places.join(' and ')}` };
+}
+
+/** What the lines of a `mapping.txt` leave in a mirror once they were carried out. */
+export function contentsOf(mappings: readonly Mapping[]): MirrorContents {
+  return contents(
+    mappings.flatMap(({ source, destination }) => {
+      const image = tryParseReference(source);
+      return image ? [{ image, destination }] : [];
+    }),
+  );
+}
+
+/** What placements leave in a mirror once the images are copied. */
+export function placedContents(placements: readonly Placement[]): MirrorContents {
+  return contents(
+    placements.map(({ wanted, source, destination }) => ({
+      // A tag that was pinned is copied by its digest.
+      image: wanted.kind === 'tag' && source.includes('@') ? (tryParseReference(source) ?? wanted) : wanted,
+      destination: formatDestination(destination),
+    })),
+  );
+}
+
+interface CopiedImage {
+  readonly image: Reference;
+  readonly destination: string;
+}
+
+function contents(copied: readonly CopiedImage[]): MirrorContents {
+  const digests = new Set<string>();
+  const tags = new Map<string, Reference[]>();
+  let places: ReadonlyMap<string, readonly string[]> | undefined;
+  for (const { image, destination } of copied) {
+    append(tags, destination, image);
+    if (image.kind === 'digest') {
+      digests.add(`${destination.slice(0, destination.lastIndexOf(':'))}@${image.digest}`);
+    }
+  }
+  return {
+    has: (asked, written) => {
+      if (asked.includes('@')) return digests.has(asked);
+      const held = tags.get(asked);
+      if (!held) return false;
+      const wanted = parseReference(written);
+      // Two images on one tag: which of them is there in the end, nobody knows.
+      return held.every((image) => isSame(image, wanted));
+    },
+    places: (written) => {
+      // Asked for what is missing only: most plans never need it.
+      places ??= placesOf(copied);
+      const wanted = tryParseReference(written);
+      return (wanted && places.get(imageKey(wanted))) ?? [];
+    },
+  };
+}
+
+function placesOf(copied: readonly CopiedImage[]): Map<string, string[]> {
+  const places = new Map<string, string[]>();
+  for (const { image, destination } of copied) append(places, imageKey(image), destination);
+  return places;
+}
+
+function append<T>(to: Map<string, T[]>, key: string, value: T): void {
+  const known = to.get(key);
+  if (known) known.push(value);
+  else to.set(key, [value]);
+}
+
+function imageKey(image: Reference): string {
+  return image.kind === 'digest' ? image.digest : formatReference(image);
+}
+
+/** Whether a copied image is what a tag means; a copy by digest was pinned from its own repository. */
+function isSame(copied: Reference, wanted: Reference): boolean {
+  if (repositoryName(copied) !== repositoryName(wanted)) return false;
+  return copied.kind === 'digest' || copied.tag === wanted.tag;
+}

@@ -1,0 +1,198 @@
+/**
+ * What a plan comes to, as data and as text: what goes where, what has no place, and
+ * which bundles a disconnected cluster can install.
+ */
+import { compareText, type Finding, type Location } from '../finding.ts';
+import { isObject } from '../shape.ts';
+import { appliedTo, type MirrorDocuments } from './documents.ts';
+import type { CatalogImages } from './images.ts';
+import { nodeConfig } from './node.ts';
+import { type Collision, formatDestination, type ImageRole } from './placement.ts';
+import type { MirrorPlan } from './plan.ts';
+import { rulesOf } from './read.ts';
+import { type MissingReason, placedContents, type Readiness, readiness } from './readiness.ts';
+import type { Scope } from './scope.ts';
+import type { Style } from './style.ts';
+
+/** The content of `report.json`. */
+export interface MirrorReport {
+  readonly style: Style;
+  readonly scope: Scope;
+  readonly catalogs: readonly ReportedCatalog[];
+  /** Sorted by source. */
+  readonly images: readonly ReportedImage[];
+  readonly unplaced: readonly ReportedUnplaced[];
+  readonly collisions: readonly Collision[];
+  readonly blocked: readonly string[];
+  readonly ready: ReadinessReport;
+}
+
+export interface ReportedCatalog {
+  readonly reference: string;
+  readonly digest?: string;
+  readonly destination: string;
+  /** Whether it is a selection, whose image is to be built. */
+  readonly selected: boolean;
+}
+
+export interface ReportedImage {
+  readonly source: string;
+  readonly destination: string;
+  readonly role: ImageRole;
+}
+
+export interface ReportedUnplaced {
+  readonly reference: string;
+  readonly why: string;
+  readonly location?: Location;
+}
+
+export interface ReadinessReport {
+  readonly bundles: number;
+  readonly ready: number;
+  readonly references: number;
+  readonly pullable: number;
+  readonly packages: readonly {
+    readonly package: string;
+    readonly bundles: number;
+    readonly ready: number;
+  }[];
+  /** Sorted by reference. */
+  readonly missing: readonly ReportedMissing[];
+}
+
+export interface ReportedMissing {
+  readonly reference: string;
+  readonly reason: MissingReason;
+  readonly why: string;
+  /** `package/bundle` of those that cannot run without it. */
+  readonly bundles: readonly string[];
+}
+
+/**
+ * Reports a plan: its documents are read as a node of the platform reads them.
+ *
+ * @throws InvalidOption for a platform that is no version
+ */
+export function mirrorReport(
+  plan: MirrorPlan,
+  documents: MirrorDocuments,
+  { images, platform }: { images: readonly CatalogImages[]; platform?: string | undefined },
+): MirrorReport {
+  const applied = appliedTo(platform).flatMap((name) => documents[name]);
+  const ready = readiness(images, nodeConfig(rulesOf(applied)), placedContents(plan.placements));
+  return {
+    style: plan.style,
+    scope: plan.scope,
+    catalogs: plan.catalogs.map(({ reference, digest, destination, selected }) => ({
+      reference,
+      ...(digest === undefined ? {} : { digest }),
+      destination: formatDestination(destination),
+      selected,
+    })),
+    images: plan.placements.map(({ source, destination, role }) => ({
+      source,
+      destination: formatDestination(destination),
+      role,
+    })),
+    unplaced: plan.unplaced.map(({ written, why, location }) => ({
+      reference: written,
+      why,
+      ...(location === undefined ? {} : { location }),
+    })),
+    collisions: plan.collisions,
+    blocked: plan.blocked,
+    ready: readinessReport(ready),
+  };
+}
+
+/** Readiness with its missing references by reference instead of by bundle. */
+export function readinessReport({ bundles, ...counts }: Readiness): ReadinessReport {
+  const missing = new Map<string, ReportedMissing & { bundles: string[] }>();
+  for (const bundle of bundles) {
+    for (const one of bundle.missing) {
+      const known = missing.get(one.reference) ?? { ...one, bundles: [] };
+      known.bundles.push(`${bundle.package}/${bundle.name}`);
+      missing.set(one.reference, known);
+    }
+  }
+  return {
+    bundles: bundles.length,
+    ready: counts.ready,
+    references: counts.references,
+    pullable: counts.pullable,
+    packages: counts.packages,
+    missing: [...missing.values()].sort((a, b) => compareText(a.reference, b.reference)),
+  };
+}
+
+/** How many of the missing references a text names. */
+const NAMED = 20;
+
+/** `Disconnected ready: 801 of 803 bundles`, and below it what is missing, by reference. */
+export function readinessText(report: ReadinessReport, most: number = NAMED): string {
+  const { ready, bundles, missing } = report;
+  const lines = [`Disconnected ready: ${ready} of ${bundles} bundles`];
+  for (const { reference, why, bundles: needing } of missing.slice(0, most)) {
+    const [first, ...others] = needing;
+    const more = others.length === 0 ? '' : ` and ${others.length} more`;
+    lines.push(`  ${reference}: ${why} (needed by ${first}${more})`);
+  }
+  if (missing.length > most) lines.push(`  and ${missing.length - most} more references`);
+  return `${lines.join('\n')}\n`;
+}
+
+/** What a change makes worse: bundles that were ready and are not any longer, by `package/bundle`. */
+export function lostReadiness(before: Readiness, after: Readiness): string[] {
+  const name = (bundle: { package: string; name: string }): string => `${bundle.package}/${bundle.name}`;
+  const was = new Set(before.bundles.filter(({ missing }) => missing.length === 0).map(name));
+  return after.bundles.filter((bundle) => bundle.missing.length > 0 && was.has(name(bundle))).map(name);
+}
+
+/** What is wrong with a plan, for those who show findings. */
+export function planFindings(plan: MirrorPlan): Finding[] {
+  const first: Location = { file: 'mapping.txt', line: 1, column: 1 };
+  const unplaced = plan.unplaced.map(
+    ({ written, why, location }): Finding => ({
+      rule: 'mirror/reference',
+      severity: 'error',
+      message: written === '' ? why : `${JSON.stringify(written)} ${why}: it is not mirrored`,
+      location: location ?? first,
+      hint: 'name the image as registry/repository@sha256:… in the bundle',
+    }),
+  );
+  const collisions = plan.collisions.map(
+    ({ destination, sources }): Finding => ({
+      rule: 'mirror/collision',
+      severity: 'warning',
+      message: `${sources.join(' and ')} would share ${destination}: all but the first got another name`,
+      location: first,
+    }),
+  );
+  return [...unplaced, ...collisions];
+}
+
+/** Reads the images of a `report.json`; undefined when it is none. */
+export function readReport(text: string): Pick<MirrorReport, 'images'> | undefined {
+  const images = imagesIn(text);
+  if (!images?.every(isReportedImage)) return undefined;
+  return { images };
+}
+
+function imagesIn(text: string): readonly unknown[] | undefined {
+  try {
+    const report: unknown = JSON.parse(text);
+    return isObject(report) && Array.isArray(report['images']) ? report['images'] : undefined;
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
+
+const ROLES: ReadonlySet<unknown> = new Set<ImageRole>(['index', 'bundle', 'related', 'additional']);
+
+function isReportedImage(image: unknown): image is ReportedImage {
+  if (!isObject(image)) return false;
+  const { source, destination, role } = image;
+  return typeof source === 'string' && typeof destination === 'string' && ROLES.has(role);
+}

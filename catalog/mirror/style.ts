@@ -1,0 +1,198 @@
+/**
+ * Styles: whose names a mirror follows. Ours keeps the whole path of the source; the
+ * others are those of the tools that people come from.
+ */
+import { parseReference, type Reference, repositoryName, tryParseReference } from '../reference.ts';
+import { nestedNaming } from './nested.ts';
+import { hashedName, labelName, objectName } from './object.ts';
+import { type OcReference, ocNaming, parseOcReference } from './oc.ts';
+import { ocMirrorNaming, type Target } from './oc-mirror.ts';
+import { InvalidOption } from './option.ts';
+import type { Destination, ImageRole, Naming } from './placement.ts';
+import type { Scope } from './scope.ts';
+
+export type Style = 'nested' | 'oc' | 'oc-mirror';
+
+export const STYLES: readonly Style[] = ['nested', 'oc', 'oc-mirror'];
+
+/** Where a mirror is: a host with its port and perhaps a path, or files in oc's layout. */
+export interface MirrorHome {
+  readonly transport: 'registry' | 'file';
+  readonly registry: string;
+  /** Path below the host; may be empty. */
+  readonly path: string;
+}
+
+/**
+ * Reads where a mirror is to be: `HOST[:PORT][/PATH]`, with `docker://` before it or not,
+ * or `file://PATH`. A tag is ignored.
+ *
+ * @throws InvalidOption
+ */
+export function parseHome(text: string): MirrorHome {
+  const rest = text.replace(/^docker:\/\//, '').replace(/\/+$/, '');
+  const host = /^[^/]*:\d+$/.test(rest) ? rest : undefined;
+  if (host !== undefined && !text.includes('://'))
+    return checkedHome({ transport: 'registry', registry: host, path: '' }, text);
+  const parsed = parsedHome(rest);
+  const path = [parsed.namespace, parsed.name].filter((part) => part !== '').join('/');
+  const transport = parsed.transport === 'file' ? 'file' : 'registry';
+  return checkedHome({ transport, registry: parsed.registry, path }, text);
+}
+
+function parsedHome(text: string): OcReference {
+  try {
+    const parsed = parseOcReference(text);
+    if (parsed.transport !== 's3' && parsed.digest === '') return parsed;
+  } catch {
+    // Said below, in the words of the option.
+  }
+  throw homeError(text);
+}
+
+function checkedHome(home: MirrorHome, text: string): MirrorHome {
+  if (home.transport === 'registry' && tryParseReference(`${home.registry}/a`)?.registry !== home.registry) {
+    throw homeError(text);
+  }
+  return home;
+}
+
+function homeError(text: string): InvalidOption {
+  return new InvalidOption(
+    `the destination is ${JSON.stringify(text)}, expected HOST[:PORT][/PATH] where the host has a dot or a port, or file://PATH`,
+  );
+}
+
+/** What decides about names. */
+export interface NamingRequest {
+  readonly style: Style;
+  readonly home: MirrorHome;
+  /** Most components of a destination's path; 0 for no limit; absent: the style's own. */
+  readonly maxComponents: number | undefined;
+  /** References of the index images. */
+  readonly indexes: readonly string[];
+  /** What is to be named otherwise, by reference; for the style oc-mirror. */
+  readonly targets: ReadonlyMap<string, Target>;
+}
+
+/** How oc cuts paths when nobody says otherwise. */
+const OC_COMPONENTS = 2;
+
+/** @throws InvalidOption */
+export function namingOf({ style, home, maxComponents, indexes, targets }: NamingRequest): Naming {
+  if (maxComponents !== undefined && !(Number.isInteger(maxComponents) && maxComponents >= 0)) {
+    throw new InvalidOption(`--max-components is ${maxComponents}, expected a whole number from 0`);
+  }
+  if (style === 'oc') return ocNamingOf(home, maxComponents ?? OC_COMPONENTS, indexes);
+  if (home.transport === 'file') {
+    throw new InvalidOption(`the style ${style} has no files: only --style oc knows file://`);
+  }
+  const place = { registry: home.registry, path: home.path, maxComponents: maxComponents ?? 0 };
+  return style === 'nested' ? nestedNaming(place) : ocMirrorNaming(place, targets);
+}
+
+function ocNamingOf(home: MirrorHome, maxComponents: number, indexes: readonly string[]): Naming {
+  const [index] = indexes;
+  if (index === undefined || indexes.length > 1) {
+    throw new InvalidOption(`the style oc mirrors one catalog at a time, not ${indexes.length}`);
+  }
+  if (maxComponents === 1 && home.transport === 'registry') {
+    throw new InvalidOption('--max-components must be 0 (no limit) or greater than 1 with --style oc');
+  }
+  const [namespace = '', ...name] = home.path.split('/');
+  const to: OcReference = { ...home, namespace, name: name.join('/'), tag: '', digest: '' };
+  return ocNaming({ index: parseOcReference(index), to, maxComponents });
+}
+
+/** The scope of mirror entries when nobody says otherwise. */
+export function defaultScope(style: Style, maxComponents: number | undefined): Scope {
+  return style === 'oc-mirror' && (maxComponents ?? 0) === 0 ? 'namespace' : 'repository';
+}
+
+/** @throws InvalidOption for a scope that a style does not know */
+export function checkScope(style: Style, scope: Scope): void {
+  if (style === 'oc' && scope === 'namespace') {
+    throw new InvalidOption('--style oc knows the scopes repository and registry, not namespace');
+  }
+}
+
+/** Names of the objects of one catalog, the same on every run. */
+export interface CatalogNames {
+  readonly catalogSource: string;
+  readonly clusterCatalog: string;
+}
+
+/**
+ * @param index the index image as it was named
+ * @param given a name that somebody chose instead
+ */
+export function catalogNames(
+  style: Style,
+  index: string,
+  destination: Destination,
+  given?: string,
+): CatalogNames {
+  if (given !== undefined) {
+    if (labelName(given) === given) return { catalogSource: given, clusterCatalog: given };
+    throw new InvalidOption(
+      `${JSON.stringify(given)} cannot be the name of a catalog; ${labelName(given)} could`,
+    );
+  }
+  if (style === 'oc') {
+    const name = objectName(parseOcReference(index).name.replaceAll('/', '-'));
+    return { catalogSource: name, clusterCatalog: name };
+  }
+  if (style === 'oc-mirror') {
+    const name = ocMirrorSuffix(destination);
+    return { catalogSource: labelName(`cs-${name}`), clusterCatalog: labelName(`cc-${name}`) };
+  }
+  const name = identityName(parseReference(index));
+  return { catalogSource: name, clusterCatalog: name };
+}
+
+/** Characters of the tag that oc-mirror puts into names. */
+const SUFFIX = 12;
+
+function ocMirrorSuffix({ repository, tag }: Destination): string {
+  const last = repository.slice(repository.lastIndexOf('/') + 1);
+  const suffix = tag
+    .slice(0, SUFFIX)
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9-]/g, '-');
+  return `${last}-${suffix}`.replaceAll('.', '-');
+}
+
+/** A name from the repository and tag of an index; the same for every digest that the tag had. */
+function identityName(index: Reference): string {
+  const last = index.repository.slice(index.repository.lastIndexOf('/') + 1);
+  const tag = index.tag === undefined ? '' : `-${index.tag}`;
+  return hashedName(last + tag, `${repositoryName(index)}${tag}`);
+}
+
+/** Name of the objects with the mirrors of a group of images; numbers are put behind it. */
+export interface MirrorSetNames {
+  readonly icsp: string;
+  readonly idms: string;
+  readonly itms: string;
+}
+
+/** Images whose mirrors stand in objects of their own. */
+export type MirrorGroup = 'operator' | 'generic';
+
+/** The groups that a style keeps apart. */
+export function groupOf(style: Style, role: ImageRole): MirrorGroup {
+  return style === 'oc-mirror' && role === 'additional' ? 'generic' : 'operator';
+}
+
+export function mirrorSetNames(
+  style: Style,
+  names: readonly CatalogNames[],
+  group: MirrorGroup,
+): MirrorSetNames {
+  if (style === 'oc-mirror') {
+    return { icsp: `icsp-${group}`, idms: `idms-${group}`, itms: `itms-${group}` };
+  }
+  const all = names.map(({ catalogSource }) => catalogSource);
+  const name = all.length === 1 ? (all[0] ?? '') : hashedName('catalogs', all.join(' '));
+  return { icsp: name, idms: name, itms: name };
+}
