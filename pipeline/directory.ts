@@ -1,0 +1,97 @@
+/**
+ * A directory of the local file system as the source of a catalog.
+ */
+import { type Dirent, lstatSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import type { CatalogSource, SourceFile } from '../catalog/source.ts';
+import { PipelineError } from './error.ts';
+
+/**
+ * Files are followed through links, directories are not, as opm does; whatever is
+ * neither file nor directory is never opened.
+ *
+ * @throws PipelineError `not-found` when the directory does not exist, `io` when it cannot be read
+ */
+export function directorySource(root: string): CatalogSource {
+  return { files: () => Promise.resolve(walk(root)) };
+}
+
+function walk(root: string): SourceFile[] {
+  const files: SourceFile[] = [];
+  const folders = [''];
+  for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
+    for (const entry of list(join(root, folder))) {
+      const path = folder === '' ? entry.name : `${folder}/${entry.name}`;
+      if (entry.isDirectory()) folders.push(path);
+      else files.push(fileAt(root, path, entry));
+    }
+  }
+  return files;
+}
+
+function list(folder: string): Dirent[] {
+  try {
+    if (!lstatSync(folder).isDirectory() && !statSync(folder).isDirectory()) {
+      throw new PipelineError('not-found', `${folder} is not a directory`);
+    }
+    return readdirSync(folder, { withFileTypes: true });
+  } catch (error) {
+    throw fileError(error, folder);
+  }
+}
+
+function fileAt(root: string, path: string, entry: Dirent): SourceFile {
+  const full = join(root, path);
+  const unreadable = entry.isFile() ? undefined : whyUnreadable(full, entry);
+  return { path, ...(unreadable === undefined ? {} : { unreadable }), read: () => readBytes(full) };
+}
+
+function whyUnreadable(path: string, entry: Dirent): string | undefined {
+  if (!entry.isSymbolicLink()) return 'neither a file nor a directory';
+  const target = statSync(path, { throwIfNoEntry: false });
+  if (!target) return 'a link to nothing';
+  if (target.isFile()) return undefined;
+  return target.isDirectory() ? 'a link to a directory' : 'a link to something that is no file';
+}
+
+/**
+ * The text of one file.
+ *
+ * @throws PipelineError `not-found` or `io`
+ */
+export function readText(path: string): string {
+  return new TextDecoder().decode(readBytes(path));
+}
+
+function readBytes(path: string): Uint8Array {
+  try {
+    return readFileSync(path);
+  } catch (error) {
+    throw fileError(error, path);
+  }
+}
+
+/** What the operating system says, as a PipelineError with the path in it. */
+export function fileError(error: unknown, path: string): PipelineError {
+  if (error instanceof PipelineError) return error;
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  const message = FILE_ERRORS.get(code) ?? (error instanceof Error ? error.message : String(error));
+  return new PipelineError(
+    code === 'ENOENT' || code === 'ENOTDIR' ? 'not-found' : 'io',
+    `${path}: ${message}`,
+    {
+      cause: error,
+    },
+  );
+}
+
+const FILE_ERRORS: ReadonlyMap<string, string> = new Map([
+  ['ENOENT', 'no such file or directory'],
+  ['ENOTDIR', 'not a directory'],
+  ['EACCES', 'permission denied'],
+  ['EPERM', 'operation not permitted'],
+  ['EROFS', 'the file system is read-only'],
+  ['ENOSPC', 'no space left on the device'],
+  ['EISDIR', 'is a directory'],
+  ['ENOTEMPTY', 'the directory is not empty'],
+]);

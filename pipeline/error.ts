@@ -1,0 +1,53 @@
+/**
+ * What could not be done. The only type that the pipeline throws; any other exception
+ * is a bug. What is wrong with what people wrote is a Finding instead.
+ */
+
+/** The closed list of reasons. */
+export type ErrorCode =
+  /** The command line, an input or the policy cannot be used as given. */
+  | 'usage'
+  /** A file, directory, commit, image or tag that was asked for does not exist. */
+  | 'not-found'
+  /** The local file system refused: permissions, no space left, a read-only directory. */
+  | 'io'
+  /** git failed or is missing. */
+  | 'git'
+  /** No answer from a host: refused, reset, timed out, no such name. */
+  | 'unreachable'
+  /** A host answered that these credentials may not do this. */
+  | 'denied'
+  /** A host asked to slow down for longer than the budget allows. */
+  | 'rate-limited'
+  /** A host answered something that its protocol does not allow, or failed (5xx). */
+  | 'bad-answer'
+  /** Bytes did not have the digest or the size that was promised. */
+  | 'corrupt'
+  /** Something is larger than its limit. */
+  | 'too-large'
+  /** A host or address that the policy does not allow. */
+  | 'not-allowed'
+  /** Somebody else was first: a tag that moved on, an immutable tag, a lost claim. */
+  | 'conflict';
+
+export interface ErrorOptions {
+  /** Whether the same call may succeed later. */
+  readonly retryable?: boolean;
+  readonly cause?: unknown;
+  /** What the reader can do about it. */
+  readonly hint?: string;
+}
+
+export class PipelineError extends Error {
+  readonly code: ErrorCode;
+  readonly retryable: boolean;
+  readonly hint: string | undefined;
+
+  constructor(code: ErrorCode, message: string, options: ErrorOptions = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.name = 'PipelineError';
+    this.code = code;
+    this.retryable = options.retryable ?? false;
+    this.hint = options.hint;
+  }
+}

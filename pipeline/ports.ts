@@ -1,0 +1,105 @@
+/**
+ * What the stages need from the world: interfaces only. Hosts and tests bring the
+ * implementations; `pipeline/registry` brings those of `Registry`.
+ */
+import type { Reference } from '../catalog/reference.ts';
+
+/** Where images live: a registry's host (with its port, where one is written) and a path in it. */
+export type Repository = Pick<Reference, 'registry' | 'repository'>;
+
+/** What a node must be to run an image, in the words of OCI's image index. */
+export interface Platform {
+  readonly os: string;
+  readonly architecture: string;
+  readonly variant?: string;
+  readonly osVersion?: string;
+}
+
+/** What a registry says about one piece of content; `size` in bytes. */
+export interface Descriptor {
+  readonly mediaType: string;
+  readonly digest: string;
+  readonly size: number;
+  readonly platform?: Platform;
+  readonly artifactType?: string;
+  readonly annotations?: Readonly<Record<string, string>>;
+  /** Where else the content may be had; such layers need not be in the registry. */
+  readonly urls?: readonly string[];
+}
+
+/** A manifest or a manifest list as its exact bytes; `digest` is that of the bytes. */
+export interface Manifest {
+  readonly mediaType: string;
+  readonly digest: string;
+  readonly bytes: Uint8Array;
+}
+
+/** Content that can be read more than once, so that a broken upload can go on. `size` in bytes. */
+export interface BlobSource {
+  readonly digest: string;
+  readonly size: number;
+  /** The bytes from the offset `from` (0 is the first byte) to the end. */
+  open(from: number): AsyncIterable<Uint8Array>;
+}
+
+/** How a blob came to be in a repository. Only `uploaded` sent its bytes. */
+export type BlobOutcome = 'present' | 'mounted' | 'uploaded';
+
+export interface PutBlobOptions {
+  /** Repositories of the same registry that are likely to hold the blob, the likeliest first. */
+  readonly mountFrom?: readonly string[];
+}
+
+/**
+ * A registry, or a directory or archive that stands for one. Names of what is absent give
+ * `undefined`, `false` or nothing; what could not be found out throws a PipelineError.
+ */
+export interface Registry {
+  /** What a reference names now, without its bytes; undefined when there is no such image. */
+  resolve(reference: Reference): Promise<Descriptor | undefined>;
+  /** The manifest that a reference names, its digest checked; undefined when there is none. */
+  getManifest(reference: Reference): Promise<Manifest | undefined>;
+  /**
+   * The bytes of a blob. Nothing is asked before the first read. Size and digest are checked
+   * at the end: until the iteration has ended well the bytes are not to be trusted.
+   *
+   * @throws PipelineError `not-found` when there is no such blob, `corrupt` when it has other bytes
+   */
+  getBlob(from: Repository, blob: Pick<Descriptor, 'digest' | 'size'>): AsyncIterable<Uint8Array>;
+  hasBlob(from: Repository, digest: string): Promise<boolean>;
+  /** Makes sure that the repository holds a blob, and sends its bytes only when it must. */
+  putBlob(to: Repository, blob: BlobSource, options?: PutBlobOptions): Promise<BlobOutcome>;
+  /**
+   * Writes a manifest under a tag or under its digest. Everything that it names must be there.
+   *
+   * @throws PipelineError `conflict` when the tag may not be moved
+   */
+  putManifest(to: Reference, manifest: Manifest): Promise<void>;
+  /** Tags in the order in which the registry lists them; nothing for an unknown repository. */
+  listTags(of: Repository): AsyncIterable<string>;
+  /** Manifests whose `subject` is the digest; of one artifact type when that is given. */
+  listReferrers(of: Repository, digest: string, artifactType?: string): Promise<readonly Descriptor[]>;
+  /** Removes a tag, or a manifest with all its tags; false when there was none. */
+  deleteManifest(reference: Reference): Promise<boolean>;
+}
+
+/** What proves to a registry who asks. */
+export type Credential =
+  | { readonly kind: 'basic'; readonly username: string; readonly password: string }
+  /** A refresh token that the registry's token service takes for bearer tokens. */
+  | { readonly kind: 'identity'; readonly token: string }
+  /** A bearer token, to be sent as it is. */
+  | { readonly kind: 'bearer'; readonly token: string };
+
+/** Where credentials come from: an authfile, a credential helper, a cloud's own API. */
+export interface CredentialSource {
+  /** The credential for a repository; undefined means to ask anonymously. */
+  credential(repository: Repository): Promise<Credential | undefined>;
+}
+
+/** Time, so that waiting can be tested without waiting. All in milliseconds. */
+export interface Clock {
+  /** Since the epoch. */
+  now(): number;
+  sleep(milliseconds: number, signal?: AbortSignal): Promise<void>;
+}

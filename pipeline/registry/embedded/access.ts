@@ -1,0 +1,140 @@
+/**
+ * Who may do what in the registry: nobody is asked, or a name and a password, or tokens that
+ * the registry gives out itself, as those on the internet do.
+ *
+ * @see https://distribution.github.io/distribution/spec/auth/token/
+ */
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import { json, type Reply, refusal } from './reply.ts';
+
+export interface AccessOptions {
+  readonly kind: 'basic' | 'token';
+  /** Passwords by name. */
+  readonly accounts: Readonly<Record<string, string>>;
+  /** Whether everybody may read. */
+  readonly anonymousPull?: boolean;
+  /** Seconds that a token lasts; 300 when left out. */
+  readonly tokenLife?: number;
+}
+
+export type Action = 'pull' | 'push' | 'delete';
+
+/** What a request wants to do; no repository for the registry as a whole. */
+export interface Wish {
+  readonly repository?: string;
+  readonly action: Action;
+}
+
+export interface Gate {
+  /** Undefined when the request may go on, else the answer to it. */
+  check(request: IncomingMessage, wish: Wish): Reply | undefined;
+  /** Answers a request for a token; undefined when there are none here. */
+  token(request: IncomingMessage, query: URLSearchParams): Reply | undefined;
+}
+
+interface Claims {
+  readonly expires: number;
+  /** `repository:name:actions`. */
+  readonly scopes: readonly string[];
+}
+
+const REALM_PATH = '/token';
+
+export function createGate(options: AccessOptions | undefined, origin: () => string): Gate {
+  if (options === undefined) return { check: () => undefined, token: () => undefined };
+  return options.kind === 'basic' ? basicGate(options) : tokenGate(options, origin);
+}
+
+function basicGate(options: AccessOptions): Gate {
+  const challenge = { 'www-authenticate': 'Basic realm="portolan"' };
+  return {
+    check: (request, { action, repository }) => {
+      const isOpen = options.anonymousPull === true && action === 'pull' && repository !== undefined;
+      return isOpen || accountOf(request, options) !== undefined ? undefined : unauthorized(challenge);
+    },
+    token: () => undefined,
+  };
+}
+
+function tokenGate(options: AccessOptions, origin: () => string): Gate {
+  const secret = randomBytes(32);
+  const life = options.tokenLife ?? 300;
+  const check: Gate['check'] = (request, { repository, action }) => {
+    const token = /^Bearer (.+)$/i.exec(request.headers.authorization ?? '')?.[1];
+    const claims = token === undefined ? undefined : readToken(token, secret);
+    const isKnown = claims !== undefined && claims.expires > Date.now();
+    if (isKnown && (repository === undefined || allows(claims, repository, action))) return undefined;
+    const actions = action === 'pull' ? 'pull' : `pull,${action}`;
+    const scope = repository === undefined ? '' : `,scope="repository:${repository}:${actions}"`;
+    const error = isKnown
+      ? ',error="insufficient_scope"'
+      : token === undefined
+        ? ''
+        : ',error="invalid_token"';
+    const realm = `Bearer realm="${origin()}${REALM_PATH}",service="portolan"`;
+    return unauthorized({ 'www-authenticate': realm + scope + error });
+  };
+  const token: Gate['token'] = (request, query) => {
+    const account = accountOf(request, options);
+    if (account === undefined && request.headers.authorization !== undefined) return unauthorized({});
+    const scopes = query
+      .getAll('scope')
+      .flatMap((scope) => scope.split(' '))
+      .flatMap((scope) => granted(scope, account !== undefined, options));
+    const claims: Claims = { expires: Date.now() + life * 1000, scopes };
+    return json(200, { token: writeToken(claims, secret), expires_in: life });
+  };
+  return { check, token };
+}
+
+function unauthorized(challenge: Readonly<Record<string, string>>): Reply {
+  const reply = refusal(401, 'UNAUTHORIZED', 'authentication required');
+  return { ...reply, headers: { ...reply.headers, ...challenge } };
+}
+
+/** The name of the account that a request proves, by a name and a password. */
+function accountOf(request: IncomingMessage, { accounts }: AccessOptions): string | undefined {
+  const encoded = /^Basic (.+)$/i.exec(request.headers.authorization ?? '')?.[1];
+  const text = Buffer.from(encoded ?? '', 'base64').toString('utf8');
+  const colon = text.indexOf(':');
+  const name = text.slice(0, Math.max(colon, 0));
+  if (colon < 0 || !Object.hasOwn(accounts, name)) return undefined;
+  return isEqual(text.slice(colon + 1), accounts[name] ?? '') ? name : undefined;
+}
+
+/** Compares in a time that does not depend on where two texts differ. */
+function isEqual(a: string, b: string): boolean {
+  const digest = (text: string): Buffer => createHmac('sha256', 'compare').update(text).digest();
+  return timingSafeEqual(digest(a), digest(b));
+}
+
+/** The part of a scope that one may have. */
+function granted(scope: string, isAccount: boolean, options: AccessOptions): string[] {
+  const [, name, actions = ''] = /^repository:([^:]+):([a-z,*]+)$/.exec(scope) ?? [];
+  if (name === undefined) return [];
+  if (isAccount) return [`repository:${name}:${actions}`];
+  return options.anonymousPull === true && actions.split(',').includes('pull')
+    ? [`repository:${name}:pull`]
+    : [];
+}
+
+function allows({ scopes }: Claims, repository: string, action: Action): boolean {
+  const prefix = `repository:${repository}:`;
+  return scopes.some(
+    (scope) => scope.startsWith(prefix) && scope.slice(prefix.length).split(',').includes(action),
+  );
+}
+
+function writeToken(claims: Claims, secret: Buffer): string {
+  const body = Buffer.from(JSON.stringify(claims)).toString('base64url');
+  return `${body}.${createHmac('sha256', secret).update(body).digest('base64url')}`;
+}
+
+function readToken(token: string, secret: Buffer): Claims | undefined {
+  const [body = '', signature = ''] = token.split('.');
+  const expected = createHmac('sha256', secret).update(body).digest('base64url');
+  return isEqual(signature, expected)
+    ? JSON.parse(Buffer.from(body, 'base64url').toString('utf8'))
+    : undefined;
+}

@@ -1,0 +1,27 @@
+/** One request to the registry, and what the answers to it work on. */
+import type { IncomingMessage } from 'node:http';
+import type { Layout } from '../layout/layout.ts';
+import type { Gate } from './access.ts';
+import type { Members } from './members.ts';
+import type { Uploads } from './uploads.ts';
+
+export interface Call {
+  readonly request: IncomingMessage;
+  readonly query: URLSearchParams;
+  /** The body of the request. */
+  readonly body: AsyncIterable<Uint8Array>;
+}
+
+export interface Registry {
+  readonly layout: Layout;
+  readonly members: Members;
+  readonly uploads: Uploads;
+  readonly gate: Gate;
+  /** From the name in a path to that in the layout, where the layout's own repository is empty. */
+  readonly toLayout: (name: string) => string;
+  readonly fromLayout: (repository: string) => string;
+  /** Whether a tag that stands may not be written again. */
+  readonly isImmutable: (name: string, tag: string) => boolean;
+  /** Bytes of a manifest at most. */
+  readonly largestManifest: number;
+}

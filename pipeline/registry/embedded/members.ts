@@ -1,0 +1,46 @@
+/**
+ * Which blobs belong to which repository. On the disk blobs are one pool; here, as in other
+ * registries, a repository has those that its manifests name, and those that were pushed to or
+ * mounted into it since the registry was started.
+ */
+import type { Layout } from '../layout/layout.ts';
+
+export interface Members {
+  /** Bytes of a blob; undefined when the repository does not hold it. */
+  size(repository: string, digest: string): Promise<number | undefined>;
+  add(repository: string, digest: string): void;
+  /** Whether a manifest of the repository names a blob. */
+  isNamed(repository: string, digest: string): Promise<boolean>;
+  /** Takes a blob out, and off the disk when no repository holds it any more. */
+  remove(repository: string, digest: string): Promise<void>;
+  /** A repository that holds a blob. */
+  holder(digest: string): Promise<string | undefined>;
+}
+
+export function createMembers(layout: Layout): Members {
+  const pushed = new Map<string, Set<string>>();
+  const isNamed = async (repository: string, digest: string): Promise<boolean> =>
+    (await layout.contents(repository)).blobs.has(digest);
+  const holds = async (repository: string, digest: string): Promise<boolean> =>
+    pushed.get(repository)?.has(digest) === true || (await isNamed(repository, digest));
+  const holder = async (digest: string): Promise<string | undefined> => {
+    for (const repository of new Set([...pushed.keys(), ...(await layout.repositories())])) {
+      if (await holds(repository, digest)) return repository;
+    }
+    return undefined;
+  };
+  return {
+    size: async (repository, digest) =>
+      (await holds(repository, digest)) ? layout.blobs.size(digest) : undefined,
+    add: (repository, digest) => {
+      const digests = pushed.get(repository) ?? new Set();
+      pushed.set(repository, digests.add(digest));
+    },
+    isNamed,
+    remove: async (repository, digest) => {
+      pushed.get(repository)?.delete(digest);
+      if ((await holder(digest)) === undefined) await layout.blobs.remove(digest);
+    },
+    holder,
+  };
+}

@@ -1,0 +1,70 @@
+/** Paths of the distribution API as data. */
+
+import { isDigest } from '../digest.ts';
+import { isRepository, isTag } from '../name.ts';
+import { type Reply, refusal } from './reply.ts';
+
+export type Route =
+  | { readonly kind: 'greeting' }
+  | { readonly kind: 'catalog' }
+  | { readonly kind: 'token' }
+  | { readonly kind: 'tags'; readonly name: string }
+  | { readonly kind: 'blob'; readonly name: string; readonly digest: string }
+  | { readonly kind: 'manifest'; readonly name: string; readonly digest?: string; readonly tag?: string }
+  | { readonly kind: 'referrers'; readonly name: string; readonly digest: string }
+  | { readonly kind: 'uploads'; readonly name: string }
+  | { readonly kind: 'upload'; readonly name: string; readonly id: string };
+
+/** What a path means, or the answer to one that means nothing. */
+export function routeOf(path: string): { readonly route: Route } | { readonly reply: Reply } {
+  if (path === '/v2/' || path === '/v2') return { route: { kind: 'greeting' } };
+  if (path === '/v2/_catalog') return { route: { kind: 'catalog' } };
+  if (path === '/token') return { route: { kind: 'token' } };
+  const [, name, rest, last = ''] =
+    /^\/v2\/(.+)\/(blobs\/uploads|blobs|manifests|tags|referrers)\/([^/]*)$/.exec(path) ??
+    /^\/v2\/(.+)\/(blobs\/uploads)$/.exec(path) ??
+    [];
+  if (name === undefined) return { reply: refusal(404, 'NAME_UNKNOWN', 'no such place') };
+  if (!isRepository(name)) {
+    return {
+      reply: refusal(400, 'NAME_INVALID', 'a repository name must be lower-case words between slashes'),
+    };
+  }
+  return routeIn(name, rest ?? '', last);
+}
+
+function routeIn(
+  name: string,
+  rest: string,
+  last: string,
+): { readonly route: Route } | { readonly reply: Reply } {
+  if (rest === 'blobs/uploads') {
+    return { route: last === '' ? { kind: 'uploads', name } : { kind: 'upload', name, id: last } };
+  }
+  if (rest === 'tags') {
+    return last === 'list'
+      ? { route: { kind: 'tags', name } }
+      : { reply: refusal(404, 'NAME_UNKNOWN', 'no such place') };
+  }
+  const text = decoded(last);
+  if (!text.includes(':') && rest === 'manifests') {
+    if (isTag(text)) return { route: { kind: 'manifest', name, tag: text } };
+    return { reply: refusal(400, 'MANIFEST_INVALID', 'a tag is 1 to 128 letters, digits, _ . and -') };
+  }
+  if (isDigest(text)) {
+    if (rest === 'blobs') return { route: { kind: 'blob', name, digest: text } };
+    if (rest === 'referrers') return { route: { kind: 'referrers', name, digest: text } };
+    return { route: { kind: 'manifest', name, digest: text } };
+  }
+  return {
+    reply: refusal(400, 'DIGEST_INVALID', 'a digest is an algorithm, a colon and its hexadecimal digits'),
+  };
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return '';
+  }
+}

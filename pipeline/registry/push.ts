@@ -1,0 +1,146 @@
+/**
+ * Images whole: blobs first, then manifests by digest, the tag last. Until the last request the
+ * tag names what it named before, and never an image of which something is missing.
+ */
+
+import { type Reference, withDigest } from '../../catalog/reference.ts';
+import { PipelineError } from '../error.ts';
+import type { BlobOutcome, BlobSource, Descriptor, Manifest, Registry } from '../ports.ts';
+import { contentOf, parseManifest } from './image.ts';
+import { skipping } from './stream.ts';
+
+/** An image with all that belongs to it. */
+export interface ImageContent {
+  /** What the tag is to name. */
+  readonly root: Manifest;
+  /** The manifests of a list, those of lists within it before these. */
+  readonly manifests: readonly Manifest[];
+  readonly blobs: readonly BlobSource[];
+}
+
+export interface PushOptions {
+  /** Repositories of the same registry that are likely to hold the blobs. */
+  readonly mountFrom?: readonly string[];
+  /** Blobs at a time; 4 when left out. */
+  readonly parallel?: number;
+}
+
+export interface PushReport {
+  readonly digest: string;
+  /** How many blobs were there, were mounted, were sent. */
+  readonly blobs: Readonly<Record<BlobOutcome, number>>;
+  /** Whether the reference named this very image before. */
+  readonly unchanged: boolean;
+}
+
+/** Lists in lists at most, and manifests in one list: a hostile one could name tens of thousands. */
+const DEPTH = 4;
+const MOST_MANIFESTS = 1000;
+
+/**
+ * Makes a reference name an image. Nothing is sent that is there; when all of it is, one request is made.
+ *
+ * @throws PipelineError, and then the reference names what it named before
+ */
+export async function pushImage(
+  registry: Registry,
+  to: Reference,
+  { image, ...options }: PushOptions & { readonly image: ImageContent },
+): Promise<PushReport> {
+  const { root, manifests, blobs } = image;
+  const outcomes = { present: 0, mounted: 0, uploaded: 0 };
+  const standing = await registry.resolve(to);
+  if (standing?.digest === root.digest) return { digest: root.digest, blobs: outcomes, unchanged: true };
+  await inParallel(unique(blobs), options.parallel ?? 4, async (blob) => {
+    outcomes[await registry.putBlob(to, blob, options.mountFrom ? { mountFrom: options.mountFrom } : {})]++;
+  });
+  for (const manifest of unique(manifests)) {
+    const name = withDigest(to, manifest.digest);
+    if ((await registry.resolve(name)) === undefined) await registry.putManifest(name, manifest);
+  }
+  await registry.putManifest(to, root);
+  return { digest: root.digest, blobs: outcomes, unchanged: false };
+}
+
+function unique<T extends { readonly digest: string }>(items: readonly T[]): T[] {
+  return [...new Map(items.map((item) => [item.digest, item])).values()];
+}
+
+/** Does something with every item, so many at a time; the first failure ends it. */
+async function inParallel<T>(
+  items: readonly T[],
+  most: number,
+  work: (item: T) => Promise<void>,
+): Promise<void> {
+  let next = 0;
+  let failed = false;
+  const worker = async (): Promise<void> => {
+    for (let item = items[next++]; item !== undefined && !failed; item = items[next++]) {
+      try {
+        await work(item);
+      } catch (error) {
+        failed = true;
+        throw error;
+      }
+    }
+  };
+  const ends = await Promise.allSettled(Array.from({ length: Math.min(most, items.length) }, worker));
+  for (const end of ends) if (end.status === 'rejected') throw end.reason;
+}
+
+/**
+ * Reads the manifests of an image; its blobs are opened when they are needed.
+ *
+ * @throws PipelineError `not-found` when the reference names nothing, or a list names what is not there
+ */
+export async function readImage(registry: Registry, from: Reference): Promise<ImageContent> {
+  const root = await manifestAt(registry, from);
+  const manifests: Manifest[] = [];
+  const blobs: Descriptor[] = [];
+  const walk = async (manifest: Manifest, depth: number): Promise<void> => {
+    const parsed = parseManifest(manifest);
+    const content = contentOf(parsed);
+    if (parsed.kind === 'image') return void blobs.push(...content);
+    if (depth === DEPTH)
+      throw new PipelineError('bad-answer', `the list ${manifest.digest} is too deep in other lists`);
+    if (content.length > MOST_MANIFESTS) {
+      throw new PipelineError('too-large', `the list ${manifest.digest} names ${content.length} manifests`);
+    }
+    for (const child of content) {
+      const read = await manifestAt(registry, withDigest(from, child.digest));
+      await walk(read, depth + 1);
+      manifests.push(read);
+    }
+  };
+  await walk(root, 0);
+  const open = (blob: Descriptor): BlobSource => blobSource(registry, from, blob);
+  return { root, manifests, blobs: unique(blobs).map(open) };
+}
+
+async function manifestAt(registry: Registry, reference: Reference): Promise<Manifest> {
+  const manifest = await registry.getManifest(reference);
+  if (manifest) return manifest;
+  const name = reference.kind === 'digest' ? reference.digest : reference.tag;
+  throw new PipelineError('not-found', `${reference.registry}/${reference.repository} has no image ${name}`);
+}
+
+/** A blob of a registry, to be put into another one. */
+function blobSource(registry: Registry, from: Reference, { digest, size }: Descriptor): BlobSource {
+  return {
+    digest,
+    size,
+    open: (offset) => skipping(registry.getBlob(from, { digest, size }), offset),
+  };
+}
+
+/** Copies an image, with all its platforms, from one registry or place to another. */
+export async function copyImage(
+  from: { readonly registry: Registry; readonly reference: Reference },
+  to: { readonly registry: Registry; readonly reference: Reference },
+  options: PushOptions = {},
+): Promise<PushReport> {
+  const image = await readImage(from.registry, from.reference);
+  const isSame = from.registry === to.registry && from.reference.registry === to.reference.registry;
+  const mountFrom = options.mountFrom ?? (isSame ? [from.reference.repository] : []);
+  return pushImage(to.registry, to.reference, { ...options, mountFrom, image });
+}

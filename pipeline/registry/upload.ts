@@ -1,0 +1,253 @@
+/**
+ * Uploads of blobs: nothing is sent that is there or that can be mounted from another
+ * repository; small blobs go in one request, large ones in chunks, so that what breaks goes on.
+ *
+ * @see https://github.com/opencontainers/distribution-spec/blob/main/spec.md#pushing-blobs
+ */
+import { repositoryName } from '../../catalog/reference.ts';
+import { PipelineError } from '../error.ts';
+import type { BlobOutcome, BlobSource, PutBlobOptions, Repository } from '../ports.ts';
+import { failure, header } from './answer.ts';
+import type { Access } from './auth.ts';
+import { headBlob } from './blob.ts';
+import { algorithmOf, checked, contradicts, corrupt, isDigest } from './digest.ts';
+import type { Endpoint } from './endpoint.ts';
+import type { Answer, RequestBody } from './exchange.ts';
+import type { Budget } from './retry.ts';
+
+/** Bytes of a chunk, and the size up to which a blob goes in one request. */
+export const CHUNK: number = 16 * 1024 * 1024;
+
+interface Upload {
+  readonly endpoint: Endpoint;
+  readonly to: Repository;
+  readonly blob: BlobSource;
+  readonly chunk: number;
+  readonly budget: Budget;
+}
+
+/** An upload that the registry has opened. */
+interface Session {
+  readonly location: URL;
+  /** Bytes that a chunk must have, the last one excepted; 0 for no such rule. */
+  readonly smallest: number;
+}
+
+/**
+ * Sees to it that a repository holds a blob.
+ *
+ * @throws PipelineError `corrupt` when the source's bytes are not those of its digest
+ */
+export function putBlob(
+  endpoint: Endpoint,
+  to: Repository,
+  blob: BlobSource,
+  { mountFrom = [], chunk = CHUNK }: PutBlobOptions & { readonly chunk?: number } = {},
+): Promise<BlobOutcome> {
+  let [mount] = mountFrom.filter((repository) => repository !== to.repository);
+  return endpoint.attempt(async (budget) => {
+    const upload: Upload = { endpoint, to, blob, chunk, budget };
+    if (await headBlob(endpoint, to, { digest: blob.digest, actions: 'pull,push', budget })) return 'present';
+    const session = await open(upload, mount);
+    if (session === 'mounted') return 'mounted';
+    // A mount that came to nothing once does so again.
+    mount = undefined;
+    await send(upload, session);
+    return 'uploaded';
+  });
+}
+
+async function open(upload: Upload, mount: string | undefined): Promise<Session | 'mounted'> {
+  const { endpoint, to, blob, budget } = upload;
+  const path = `${to.repository}/blobs/uploads/`;
+  const what = `the upload of ${blob.digest} to ${repositoryName(to)}`;
+  const access: Access = { repository: to.repository, actions: 'pull,push' };
+  const mounted = mount === undefined ? undefined : await openByMount(upload, mount);
+  if (mounted !== undefined) return mounted;
+  const algorithm = algorithmOf(blob.digest);
+  const query = algorithm === 'sha256' ? '' : `?digest-algorithm=${algorithm}`;
+  const answer = await endpoint.ask({ method: 'POST', to: path + query, access, what }, budget);
+  if (answer.status !== 202) throw await failure(answer, what);
+  await answer.discard();
+  return sessionOf(endpoint, answer);
+}
+
+/** Undefined when the registry does not mount: there is always the plain way. */
+async function openByMount(
+  { endpoint, to, blob, budget }: Upload,
+  from: string,
+): Promise<Session | 'mounted' | undefined> {
+  const query = new URLSearchParams({ mount: blob.digest, from });
+  const access: Access = { repository: to.repository, actions: 'pull,push', from };
+  const what = `the mount of ${blob.digest} from ${from}`;
+  try {
+    const path = `${to.repository}/blobs/uploads/?${query}`;
+    const answer = await endpoint.ask({ method: 'POST', to: path, access, what }, budget);
+    await answer.discard();
+    if (answer.status === 201) return 'mounted';
+    return answer.status === 202 ? sessionOf(endpoint, answer) : undefined;
+  } catch (error) {
+    // No token that may read the other repository, for one.
+    if (error instanceof PipelineError && !error.retryable) return undefined;
+    throw error;
+  }
+}
+
+function sessionOf(endpoint: Endpoint, answer: Answer): Session {
+  const smallest = Number(header(answer, 'oci-chunk-min-length') ?? 0);
+  return {
+    location: endpoint.follow(header(answer, 'location'), answer.url),
+    smallest: Number.isSafeInteger(smallest) && smallest > 0 ? smallest : 0,
+  };
+}
+
+async function send(upload: Upload, session: Session): Promise<void> {
+  const { blob, chunk, endpoint } = upload;
+  if (endpoint.quirks.monolithic || blob.size <= chunk)
+    return commit(upload, session.location, wholeBody(blob));
+  const size = Math.max(chunk, session.smallest);
+  return commit(upload, await sendChunks(upload, session.location, size), undefined);
+}
+
+/** The blob, checked as it leaves: what a registry says about a wrong digest is then its own doing. */
+function wholeBody(blob: BlobSource): RequestBody {
+  return { size: blob.size, open: () => checked(blob.open(0), blob) };
+}
+
+/** Closes an upload, with the bytes in the same request when there is a body. */
+async function commit(upload: Upload, location: URL, body: RequestBody | undefined): Promise<void> {
+  const { endpoint, blob, budget } = upload;
+  // Appended, not set: the location's own query may be signed and must stay as it is spelt.
+  const url = new URL(location);
+  url.search += `${url.search === '' ? '?' : '&'}digest=${encodeURIComponent(blob.digest)}`;
+  const answer = await endpoint.ask(
+    { ...uploadRequest(upload), method: 'PUT', to: url, ...(body && { body }) },
+    budget,
+  );
+  if (answer.status !== 201 && answer.status !== 204) throw await refusedUpload(upload, answer);
+  await answer.discard();
+  const digest = header(answer, 'docker-content-digest');
+  if (isDigest(digest) && contradicts(digest, blob.digest)) throw corrupt(blob.digest, digest);
+}
+
+function uploadRequest({ to, blob }: Upload): {
+  access: Access;
+  headers: Record<string, string>;
+  what: string;
+} {
+  return {
+    access: { repository: to.repository, actions: 'pull,push' },
+    headers: { 'content-type': 'application/octet-stream' },
+    what: `the upload of ${blob.digest} to ${repositoryName(to)}`,
+  };
+}
+
+/**
+ * A registry that does not know the upload any more, or that got other bytes than left here,
+ * may do better in a new upload.
+ */
+async function refusedUpload(upload: Upload, answer: Answer): Promise<PipelineError> {
+  const error = await failure(answer, uploadRequest(upload).what);
+  const changed = /DIGEST_INVALID|SIZE_INVALID/.test(error.message);
+  if (changed) await readThrough(upload.blob);
+  if (!changed && answer.status !== 404 && answer.status !== 416) return error;
+  return new PipelineError(changed ? 'corrupt' : error.code, error.message, { retryable: true });
+}
+
+/** @throws PipelineError `corrupt` when it was the source that has other bytes */
+async function readThrough(blob: BlobSource): Promise<void> {
+  for await (const _ of checked(blob.open(0), blob));
+}
+
+/** Breaks in a row, without progress between them, after which an upload is begun anew. */
+const BREAKS = 3;
+
+/** Sends all chunks; after a break the registry is asked how far it got. */
+async function sendChunks(upload: Upload, start: URL, size: number): Promise<URL> {
+  const { blob } = upload;
+  let location = start;
+  let offset = 0;
+  for (let breaks = 0; offset < blob.size; ) {
+    const end = Math.min(offset + size, blob.size);
+    try {
+      const next = await sendChunk(upload, location, { offset, end });
+      if (next.offset > offset) breaks = 0;
+      else breaks++;
+      ({ location, offset } = next);
+    } catch (error) {
+      if (!(error instanceof PipelineError) || !error.retryable || ++breaks > BREAKS) throw error;
+      const known = await progress(upload, location);
+      // Behind what was confirmed before: this upload has lost bytes.
+      if (known.offset < offset) throw error;
+      ({ location, offset } = known);
+    }
+    if (breaks > BREAKS) throw stuck(upload);
+  }
+  return location;
+}
+
+interface Progress {
+  readonly location: URL;
+  /** Bytes that the registry has. */
+  readonly offset: number;
+}
+
+async function sendChunk(
+  upload: Upload,
+  location: URL,
+  { offset, end }: { readonly offset: number; readonly end: number },
+): Promise<Progress> {
+  const { endpoint, budget, blob } = upload;
+  const request = uploadRequest(upload);
+  const answer = await endpoint.ask(
+    {
+      ...request,
+      method: 'PATCH',
+      to: location,
+      headers: { ...request.headers, 'content-range': `${offset}-${end - 1}` },
+      body: { size: end - offset, open: () => part(blob, offset, end) },
+    },
+    budget,
+  );
+  if (answer.status !== 202 && answer.status !== 204) throw await refusedUpload(upload, answer);
+  await answer.discard();
+  return progressOf(upload, answer, end);
+}
+
+/** Asks how far an upload has got. */
+async function progress(upload: Upload, location: URL): Promise<Progress> {
+  const { endpoint, budget } = upload;
+  const request = uploadRequest(upload);
+  const answer = await endpoint.ask({ ...request, method: 'GET', to: location }, budget);
+  if (answer.status !== 204) throw await refusedUpload(upload, answer);
+  await answer.discard();
+  return progressOf(upload, answer, 0);
+}
+
+function progressOf({ endpoint, blob }: Upload, answer: Answer, otherwise: number): Progress {
+  const last = /^(?:bytes[= ])?0-(\d+)/.exec(header(answer, 'range') ?? '')?.[1];
+  // `0-0` is said for no byte at all as well, and chunks are never of one byte.
+  const offset = last === undefined ? otherwise : last === '0' ? 0 : Number(last) + 1;
+  if (offset > blob.size) {
+    throw new PipelineError('corrupt', `${endpoint.registry} has more of ${blob.digest} than was sent`, {
+      retryable: true,
+    });
+  }
+  return { location: endpoint.follow(header(answer, 'location') ?? answer.url.href, answer.url), offset };
+}
+
+function stuck({ endpoint, blob }: Upload): PipelineError {
+  return new PipelineError('bad-answer', `${endpoint.registry} takes no more of ${blob.digest}`, {
+    retryable: true,
+  });
+}
+
+/** Bytes of a blob from an offset up to another one. */
+async function* part(blob: BlobSource, offset: number, end: number): AsyncGenerator<Uint8Array> {
+  let left = end - offset;
+  for await (const chunk of blob.open(offset)) {
+    yield chunk.length <= left ? chunk : chunk.subarray(0, left);
+    left -= chunk.length;
+    if (left <= 0) return;
+  }
+}

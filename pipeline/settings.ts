@@ -1,0 +1,88 @@
+/**
+ * Files of settings (the policy, `ci.yaml`, `OWNERS`): one YAML document whose values
+ * and places come from one parse.
+ */
+import { OffsetDocument } from '../catalog/document.ts';
+import type { Finding, Location } from '../catalog/finding.ts';
+import { compose } from '../catalog/yaml/compose.ts';
+import { readTree } from '../catalog/yaml/parser.ts';
+import { YamlError, type YamlNode } from '../catalog/yaml/tree.ts';
+
+export interface Settings {
+  readonly value: unknown;
+  /** Place of the value at `path`, or of the deepest node on the way to it that exists. */
+  locate(path: readonly (string | number)[]): Location;
+  /** Place of the key that `path` ends with. */
+  locateKey(path: readonly (string | number)[]): Location;
+}
+
+export interface SettingsRead {
+  /** Undefined when the text is no YAML. */
+  readonly settings: Settings | undefined;
+  /** Rule `settings/yaml` of severity error; `settings/repeated-key` and `settings/document` as warnings. */
+  readonly findings: readonly Finding[];
+}
+
+/** Deepest nesting that settings may have. */
+const DEPTH = 50;
+
+/**
+ * Reads a file of settings.
+ *
+ * @param file name for findings
+ */
+export function readSettings(file: string, bytes: Uint8Array): SettingsRead {
+  const text = new TextDecoder('utf-8').decode(bytes).replaceAll('\r\n', '\n');
+  const findings: Finding[] = [];
+  const warn = (rule: string, message: string, location: Location, hint: string): void => {
+    findings.push({ rule, severity: 'warning', message, location, hint });
+  };
+  try {
+    const tree = readTree(text, { depth: DEPTH });
+    const { value, duplicates, locate } = compose(tree.root);
+    const document = new OffsetDocument(file, text, 1, locate);
+    for (const { key, again } of duplicates) {
+      const message = `the key ${JSON.stringify(key)} stands twice; only the last counts`;
+      warn('settings/repeated-key', message, document.place(again), 'keep one of them');
+    }
+    const unread = tree.ignoredFrom >= 0 ? tree.ignoredFrom : secondDocument(text);
+    if (unread >= 0) {
+      const place = document.place(unread);
+      warn('settings/document', 'nothing behind the end of the document is read', place, 'keep one document');
+    }
+    const locateKey = (path: readonly (string | number)[]): Location =>
+      document.place(keyOffset(tree.root, path) ?? locate(path));
+    return { settings: { value, locate: (path) => document.locate(path), locateKey }, findings };
+  } catch (error) {
+    if (!(error instanceof YamlError)) throw error;
+    const place = new OffsetDocument(file, text, 1, () => 0).place(error.offset);
+    const message = `not YAML: ${error.message}`;
+    findings.push({ rule: 'settings/yaml', severity: 'error', message, location: place });
+    return { settings: undefined, findings };
+  }
+}
+
+/** Where a second document begins, or -1. */
+function secondDocument(text: string): number {
+  const content = /^(?![#%]|---(?:\s|$)|\s*(?:#|$))/m.exec(text)?.index ?? text.length;
+  const separator = /^---(?:\s|$)/m.exec(text.slice(content));
+  return separator ? content + separator.index : -1;
+}
+
+/** Where the key that a path ends with is written. */
+function keyOffset(root: YamlNode | undefined, path: readonly (string | number)[]): number | undefined {
+  let node = root;
+  let offset: number | undefined;
+  for (const step of path) {
+    const at: YamlNode | undefined = node?.kind === 'alias' ? node.target : node;
+    if (at?.kind === 'sequence' && typeof step === 'number') {
+      node = at.items[step];
+      offset = node?.start;
+    } else if (at?.kind === 'mapping') {
+      const pair = at.pairs.findLast(({ key }) => key.kind === 'scalar' && key.text === step);
+      node = pair?.value;
+      offset = pair?.key.start;
+    } else return undefined;
+  }
+  return offset;
+}

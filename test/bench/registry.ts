@@ -1,0 +1,154 @@
+/**
+ * How long it takes to find the digests of many tags over TLS, with tokens, from far away; beside
+ * `crane digest` under `xargs -P16`, when crane is on the PATH.
+ *
+ *     node scripts/run.mjs test/bench/registry.ts [TAGS] [REPOSITORIES] [MILLISECONDS]
+ */
+import { spawn, spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { connect, createServer, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Reference } from '../../catalog/reference.ts';
+import { createRegistryClient } from '../../pipeline/registry/client.ts';
+import { startRegistry } from '../../pipeline/registry/embedded/server.ts';
+import { openLayout } from '../../pipeline/registry/layout/layout.ts';
+import { layoutRegistry } from '../../pipeline/registry/layout/registry.ts';
+import { pushImage } from '../../pipeline/registry/push.ts';
+import { selfSigned } from '../fakes/certificate.ts';
+import { sampleImage } from '../fakes/image.ts';
+import { freePort, isOnPath } from '../fakes/tools.ts';
+
+const [tags = 2000, repositories = 400, roundTrip = 50] = process.argv.slice(2).map(Number);
+if (process.send === undefined) await measure();
+else await serve();
+
+interface Ready {
+  readonly host: string;
+  readonly cert: string;
+}
+
+/** The child's part: a registry and the distance to it. */
+async function serve(): Promise<void> {
+  const directory = mkdtempSync(join(tmpdir(), 'portolan-bench-'));
+  process.on('exit', () => rmSync(directory, { recursive: true, force: true }));
+  const image = sampleImage();
+  const layout = await openLayout(directory, { create: true });
+  await pushImage(layoutRegistry(layout), reference('', 0), { image });
+  const { mediaType, digest, bytes } = image.root;
+  const manifests = Array.from({ length: tags }, (_, i) => {
+    const { repository, tag } = named(i);
+    return {
+      mediaType,
+      digest,
+      size: bytes.length,
+      annotations: { 'org.opencontainers.image.ref.name': `${repository}:${tag}` },
+    };
+  });
+  writeFileSync(join(directory, 'index.json'), JSON.stringify({ schemaVersion: 2, manifests }));
+  const tls = selfSigned('127.0.0.1');
+  const far = await freePort();
+  const access = { kind: 'token', accounts: {}, anonymousPull: true } as const;
+  const { host } = await startRegistry({
+    directory,
+    tls,
+    access,
+    url: `https://127.0.0.1:${far}`,
+    readOnly: true,
+  });
+  await distance(far, Number(host.split(':')[1]));
+  const ready: Ready = { host: `127.0.0.1:${far}`, cert: tls.cert };
+  process.send?.(ready);
+  process.on('disconnect', () => process.exit());
+}
+
+function named(i: number): { repository: string; tag: string } {
+  return { repository: `org/app-${i % repositories}`, tag: `v${Math.floor(i / repositories)}` };
+}
+
+function reference(host: string, i: number): Reference {
+  return { kind: 'tag', registry: host, ...named(i) };
+}
+
+/** Hands bytes on after half a round trip, each way, in their order. */
+function distance(from: number, to: number): Promise<void> {
+  const later = (source: Socket, target: Socket): void => {
+    source.on('data', (chunk) => setTimeout(() => target.writable && target.write(chunk), roundTrip / 2));
+    source.on('end', () => setTimeout(() => target.end(), roundTrip / 2));
+    source.on('error', () => target.destroy());
+  };
+  const server = createServer({ noDelay: true, allowHalfOpen: true }, (socket) => {
+    // The handshake of TCP is one round trip too.
+    socket.pause();
+    setTimeout(() => {
+      const target = connect({ port: to, host: '127.0.0.1', noDelay: true, allowHalfOpen: true });
+      later(socket, target);
+      later(target, socket);
+      socket.resume();
+    }, roundTrip);
+  });
+  return new Promise((done) => server.listen(from, '127.0.0.1', done));
+}
+
+async function measure(): Promise<void> {
+  const child = spawn(process.execPath, ['scripts/run.mjs', ...process.argv.slice(1)], {
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  });
+  const { host, cert } = await new Promise<Ready>((done) =>
+    child.once('message', (ready) => done(ready as Ready)),
+  );
+  try {
+    await ours(host, cert);
+    if (isOnPath('crane')) cranes(host, cert);
+  } finally {
+    child.disconnect();
+  }
+}
+
+async function ours(host: string, cert: string): Promise<void> {
+  const client = createRegistryClient({ internal: ['127.0.0.0/8'], authorities: [cert] });
+  const before = process.cpuUsage();
+  const began = performance.now();
+  let next = 0;
+  let found = 0;
+  let peak = 0;
+  // As many at a time as a caller likes: the client itself paces the host.
+  const worker = async (): Promise<void> => {
+    for (let i = next++; i < tags; i = next++) {
+      if (await client.resolve(reference(host, i))) found++;
+      if (i % 1000 === 0) peak = Math.max(peak, process.memoryUsage().rss);
+    }
+  };
+  await Promise.all(Array.from({ length: 256 }, worker));
+  const seconds = (performance.now() - began) / 1000;
+  const { user, system } = process.cpuUsage(before);
+  const { requests = 0 } = client.traffic().get(host) ?? {};
+  client.close();
+  console.log(
+    `ours: ${found} of ${tags} in ${seconds.toFixed(2)} s, ${((user + system) / 1e6).toFixed(2)} s CPU, ` +
+      `${(requests / tags).toFixed(3)} requests an image, ${Math.round(peak / 2 ** 20)} MiB`,
+  );
+}
+
+function cranes(host: string, cert: string): void {
+  const directory = mkdtempSync(join(tmpdir(), 'portolan-bench-'));
+  try {
+    const ca = join(directory, 'ca.pem');
+    writeFileSync(ca, cert);
+    const names = Array.from({ length: tags }, (_, i) => {
+      const { repository, tag } = named(i);
+      return `${host}/${repository}:${tag}`;
+    });
+    const began = performance.now();
+    const { stdout } = spawnSync('xargs', ['-P16', '-n1', 'crane', 'digest'], {
+      input: names.join('\n'),
+      env: { ...process.env, SSL_CERT_FILE: ca, HOME: directory },
+      encoding: 'utf8',
+      maxBuffer: 1 << 26,
+    });
+    const seconds = (performance.now() - began) / 1000;
+    console.log(`crane digest, xargs -P16: ${stdout.trim().split('\n').length} in ${seconds.toFixed(2)} s`);
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
+}

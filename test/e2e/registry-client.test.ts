@@ -1,0 +1,153 @@
+/** Our client against registries that others wrote, read back by tools that others wrote. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { parseReference, withDigest } from '../../catalog/reference.ts';
+import type { CredentialSource } from '../../pipeline/ports.ts';
+import type { RegistryClient } from '../../pipeline/registry/client.ts';
+import { authfileCredentials } from '../../pipeline/registry/credentials.ts';
+import { digestOf } from '../../pipeline/registry/digest.ts';
+import { copyImage, pushImage, readImage } from '../../pipeline/registry/push.ts';
+import { selfSigned } from '../fakes/certificate.ts';
+import { folder } from '../fakes/folder.ts';
+import { testClient } from '../fakes/host.ts';
+import { bytesOf, noise, sampleImage, sampleReferrer } from '../fakes/image.ts';
+import { freePort, isOnPath, run, start } from '../fakes/tools.ts';
+
+interface Running {
+  readonly host: string;
+  readonly client: RegistryClient;
+  /** What skopeo needs to be let in. */
+  readonly skopeo: readonly string[];
+}
+
+/** Debian's registry, plain and open. */
+async function dockerRegistry(): Promise<Running> {
+  const { host } = await distribution({});
+  return { host, client: testClient([host], { chunk: 200_000 }), skopeo: ['--tls-verify=false'] };
+}
+
+/** Debian's registry with TLS of a private authority and passwords. */
+async function guardedRegistry(): Promise<Running> {
+  const directory = folder();
+  const tls = selfSigned('127.0.0.1', 'localhost');
+  for (const [name, text] of Object.entries(tls)) writeFileSync(join(directory, `${name}.pem`), text);
+  const htpasswd = join(directory, 'htpasswd');
+  writeFileSync(htpasswd, await run('htpasswd', '-Bbn', 'me', 'pass:word'));
+  const { host } = await distribution({
+    REGISTRY_AUTH: 'htpasswd',
+    REGISTRY_AUTH_HTPASSWD_REALM: 'test',
+    REGISTRY_AUTH_HTPASSWD_PATH: htpasswd,
+    REGISTRY_HTTP_TLS_CERTIFICATE: join(directory, 'cert.pem'),
+    REGISTRY_HTTP_TLS_KEY: join(directory, 'key.pem'),
+  });
+  const authfile = join(directory, 'auth.json');
+  const auth = Buffer.from('me:pass:word').toString('base64');
+  writeFileSync(authfile, JSON.stringify({ auths: { [host]: { auth } } }));
+  const credentials: CredentialSource = authfileCredentials({ authfile, environment: {} });
+  const client = testClient([], { authorities: [tls.cert], credentials, chunk: 200_000 });
+  return { host, client, skopeo: ['--tls-verify=false', '--authfile', authfile] };
+}
+
+async function distribution(environment: Record<string, string>): Promise<{ host: string }> {
+  const host = `127.0.0.1:${await freePort()}`;
+  const config = join(folder(), 'config.yml');
+  writeFileSync(
+    config,
+    [
+      'version: 0.1',
+      'log: {level: error}',
+      `storage: {filesystem: {rootdirectory: ${folder()}}, delete: {enabled: true}}`,
+      `http: {addr: "${host}"}`,
+    ].join('\n'),
+  );
+  const isSecure = 'REGISTRY_HTTP_TLS_KEY' in environment;
+  await start({
+    program: 'docker-registry',
+    parameters: ['serve', config],
+    environment,
+    url: `${isSecure ? 'https' : 'http'}://${host}/v2/`,
+  });
+  return { host };
+}
+
+/** The registry of go-containerregistry. */
+async function craneRegistry(): Promise<Running> {
+  const port = await freePort();
+  await start({
+    program: 'registry',
+    parameters: ['-port', String(port)],
+    url: `http://127.0.0.1:${port}/v2/`,
+  });
+  const host = `127.0.0.1:${port}`;
+  return { host, client: testClient([host], { chunk: 200_000 }), skopeo: ['--tls-verify=false'] };
+}
+
+const image = sampleImage({ architectures: ['amd64', 's390x'], layers: ['a', noise(700_000)] });
+
+describe.each([
+  ['docker-registry', ['docker-registry'], dockerRegistry],
+  ['docker-registry with htpasswd and TLS', ['docker-registry', 'htpasswd'], guardedRegistry],
+  ['the registry of go-containerregistry', ['registry'], craneRegistry],
+] as const)('%s', (_, needed, begin) => {
+  const missing = [...needed, 'skopeo'].filter((program) => !isOnPath(program));
+
+  test.skipIf(missing.length > 0)(
+    `push, pull, mount, list${missing.length > 0 ? ` (needs ${missing})` : ''}`,
+    async () => {
+      const { host, client, skopeo } = await begin();
+      const tag = parseReference(`${host}/org/app:v1`);
+      const report = await pushImage(client, tag, { image });
+      expect(report.blobs.uploaded).toBe(4);
+      const raw = await run('skopeo', 'inspect', '--raw', ...skopeo, `docker://${host}/org/app:v1`);
+      expect(digestOf(raw)).toBe(image.root.digest);
+
+      expect(await pushImage(client, tag, { image })).toMatchObject({ unchanged: true });
+      const { root, manifests, blobs } = await readImage(client, tag);
+      expect([root, ...manifests]).toEqual([image.root, ...image.manifests]);
+      for (const blob of blobs) expect(digestOf(await bytesOf(blob.open(0)))).toBe(blob.digest);
+
+      const before = client.traffic().get(host)?.sent ?? 0;
+      const copy = { registry: client, reference: parseReference(`${host}/other:v1`) };
+      const { blobs: moved } = await copyImage({ registry: client, reference: tag }, copy);
+      // The last of the three keeps one pool of blobs for all repositories: nothing to mount there.
+      expect(moved).toMatchObject({ uploaded: 0 });
+      expect((client.traffic().get(host)?.sent ?? 0) - before).toBeLessThan(5000);
+
+      const tags: string[] = [];
+      for await (const name of client.listTags(tag)) tags.push(name);
+      expect(tags).toEqual(['v1']);
+    },
+  );
+
+  test.skipIf(missing.length > 0)('referrers, by the tag where there is no API', async () => {
+    const { host, client, skopeo } = await begin();
+    const tag = parseReference(`${host}/org/app:v1`);
+    await pushImage(client, tag, { image });
+    const about = [sampleReferrer(image.root, 'test/sbom'), sampleReferrer(image.root, 'test/signature')];
+    for (const one of about) await pushImage(client, withDigest(tag, one.root.digest), { image: one });
+    const found = await client.listReferrers(tag, image.root.digest);
+    expect(new Set(found.map(({ digest }) => digest))).toEqual(new Set(about.map(({ root }) => root.digest)));
+    expect(await client.listReferrers(tag, image.root.digest, 'test/sbom')).toHaveLength(1);
+    const list = `docker://${host}/org/app:${image.root.digest.replace(':', '-')}`;
+    expect(
+      JSON.parse((await run('skopeo', 'inspect', '--raw', ...skopeo, list)).toString()).manifests,
+    ).toHaveLength(2);
+  });
+
+  test.skipIf(missing.length > 0)('what skopeo pushed is read', async () => {
+    const { host, client, skopeo } = await begin();
+    const layout = `oci:${join(folder(), 'layout')}:v1`;
+    const { openDestination } = await import('../../pipeline/registry/open.ts');
+    const { parsePlace } = await import('../../pipeline/registry/place.ts');
+    const to = await openDestination(parsePlace(layout), client);
+    await pushImage(to.registry, to.reference, { image });
+    const flags = skopeo.map((flag) => flag.replace('--tls-verify', '--dest-tls-verify'));
+    await run('skopeo', 'copy', '-q', '--all', ...flags, layout, `docker://${host}/org/app:v1`);
+    const tag = parseReference(`${host}/org/app:v1`);
+    expect(await client.resolve(tag)).toMatchObject({ digest: image.root.digest });
+    for (const blob of (await readImage(client, tag)).blobs) {
+      expect(digestOf(await bytesOf(blob.open(0)))).toBe(blob.digest);
+    }
+  });
+});

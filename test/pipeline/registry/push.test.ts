@@ -1,0 +1,129 @@
+import { describe, expect, test } from 'vitest';
+import { parseReference } from '../../../catalog/reference.ts';
+import { OCI_INDEX } from '../../../pipeline/registry/image.ts';
+import { copyImage, pushImage, readImage } from '../../../pipeline/registry/push.ts';
+import { reply, startHost, testClient } from '../../fakes/host.ts';
+import { manifestOf, noise, sampleImage } from '../../fakes/image.ts';
+import { registry } from '../../fakes/registry.ts';
+
+const image = sampleImage({ architectures: ['amd64', 'arm64'], layers: ['a', 'b', noise(50_000)] });
+
+describe('a push', () => {
+  test('sends blobs, then manifests, then the tag', async () => {
+    const { host, seen } = await registry();
+    const report = await pushImage(testClient([host]), parseReference(`${host}/a:v1`), { image });
+    expect(report).toEqual({
+      digest: image.root.digest,
+      blobs: { present: 0, mounted: 0, uploaded: 5 },
+      unchanged: false,
+    });
+    const writes = seen
+      .filter(({ method }) => method === 'PUT')
+      .map(({ url }) => url.replace(/\?.*/, '').split('/')[3]);
+    expect(writes).toEqual([
+      'blobs',
+      'blobs',
+      'blobs',
+      'blobs',
+      'blobs',
+      'manifests',
+      'manifests',
+      'manifests',
+    ]);
+    expect(seen.at(-1)?.url).toBe('/v2/a/manifests/v1');
+  });
+
+  test('of the same again sends nothing, in two requests', async () => {
+    const { host } = await registry();
+    const tag = parseReference(`${host}/a:v1`);
+    await pushImage(testClient([host]), tag, { image });
+    const client = testClient([host]);
+    const report = await pushImage(client, tag, { image });
+    expect(report.unchanged).toBe(true);
+    expect(client.traffic().get(host)).toMatchObject({ requests: 2, sent: 0 });
+  });
+
+  test('of one more layer sends that layer and what names it', async () => {
+    const { host } = await registry();
+    const tag = parseReference(`${host}/a:v1`);
+    await pushImage(testClient([host]), tag, { image });
+    const next = sampleImage({ architectures: ['amd64', 'arm64'], layers: ['a', 'b', noise(50_000), 'new'] });
+    const report = await pushImage(testClient([host]), tag, { image: next });
+    expect(report.blobs).toEqual({ present: 3, mounted: 0, uploaded: 3 });
+  });
+
+  test('that fails leaves the tag where it was', async () => {
+    const { host } = await registry();
+    const client = testClient([host]);
+    const tag = parseReference(`${host}/a:v1`);
+    const before = sampleImage();
+    await pushImage(client, tag, { image: before });
+    const broken = {
+      ...image,
+      blobs: image.blobs.map((blob, i) =>
+        i === 2
+          ? {
+              ...blob,
+              async *open() {
+                yield Buffer.alloc(1);
+                throw new Error('disk');
+              },
+            }
+          : blob,
+      ),
+    };
+    await expect(pushImage(client, tag, { image: broken })).rejects.toThrow(new Error('disk'));
+    expect(await client.resolve(tag)).toMatchObject({ digest: before.root.digest });
+    await pushImage(client, tag, { image });
+    expect(await client.resolve(tag)).toMatchObject({ digest: image.root.digest });
+  });
+});
+
+describe('a copy', () => {
+  test('within a registry mounts', async () => {
+    const { host } = await registry();
+    const client = testClient([host]);
+    const from = parseReference(`${host}/a:v1`);
+    const to = parseReference(`${host}/b:v1`);
+    await pushImage(client, from, { image });
+    const before = client.traffic().get(host)?.sent ?? 0;
+    const report = await copyImage(
+      { registry: client, reference: from },
+      { registry: client, reference: to },
+    );
+    expect(report.blobs).toEqual({ present: 0, mounted: 5, uploaded: 0 });
+    const manifests = [image.root, ...image.manifests].reduce((sum, { bytes }) => sum + bytes.length, 0);
+    expect((client.traffic().get(host)?.sent ?? 0) - before).toBe(manifests);
+  });
+
+  test('to another registry streams, with one request at a time too', async () => {
+    const one = await registry();
+    const other = await registry();
+    const client = testClient([one.host, other.host], { concurrency: 1 });
+    const from = { registry: client, reference: parseReference(`${one.host}/a:v1`) };
+    const to = { registry: client, reference: parseReference(`${other.host}/a:v1`) };
+    await pushImage(client, from.reference, { image });
+    await copyImage(from, to);
+    expect(await readManifests(to)).toEqual(await readManifests(from));
+  });
+
+  const readManifests = async ({ registry: source, reference }: Parameters<typeof copyImage>[0]) => {
+    const { root, manifests } = await readImage(source, reference);
+    return { root, manifests };
+  };
+
+  test('of what is not there, or not whole, or endless, fails', async () => {
+    const { host } = await registry();
+    const client = testClient([host]);
+    const none = readImage(client, parseReference(`${host}/a:v1`));
+    await expect(none).rejects.toMatchObject({ code: 'not-found' });
+    const nested = await startHost((request, response) => {
+      const child = { mediaType: OCI_INDEX, size: 1, digest: `sha256:${'a'.repeat(64)}` };
+      const list = manifestOf(OCI_INDEX, { manifests: Array(2000).fill(child) });
+      if (request.url === '/v2/') return reply(response, 200);
+      reply(response, 200, list.bytes, { 'content-type': OCI_INDEX });
+    });
+    const endless = readImage(testClient([nested.host]), parseReference(`${nested.host}/a:v1`));
+    await expect(endless).rejects.toMatchObject({ code: 'too-large' });
+  });
+});
