@@ -1,0 +1,113 @@
+/**
+ * What a build remembers of the one before: which packages a file holds, how a package
+ * goes into the cache digest, what a layer became. Everything is found by a hash of the
+ * content that it follows from; what is not remembered is computed again.
+ */
+import { createHash } from 'node:crypto';
+import { isObject } from '../../catalog/shape.ts';
+import type { LayerFacts } from './layer.ts';
+
+/** Where a build's memory is kept between runs: a directory, a cloud's storage. */
+export interface Store {
+  get(key: string): Promise<Uint8Array | undefined>;
+  put(key: string, bytes: Uint8Array): Promise<void>;
+}
+
+/** What a file of the catalog holds. */
+export interface FileFacts {
+  /** Names of packages; the empty string for blobs of no package. */
+  readonly packages: readonly string[];
+}
+
+/** A stretch of one of the digest's trees, as text: big numbers do not go into JSON. */
+export interface StretchFacts {
+  readonly path: string;
+  readonly length: number;
+  /** In hexadecimal. */
+  readonly addend: string;
+}
+
+/** What the rest of the image needs to know of a package. */
+export interface PackageFacts {
+  /** Undefined for the blobs of no package when there are none. */
+  readonly configs?: StretchFacts;
+  /** Absent without a cache. */
+  readonly cache?: StretchFacts;
+  /** The package's member of packages.json; absent without a cache. */
+  readonly member?: string;
+  /** Files of blobs of other schemas. */
+  readonly metas: readonly { readonly path: string; readonly text: string }[];
+}
+
+/** Facts by content key. What was used is kept for the next build, the rest is forgotten. */
+export interface Memory {
+  readonly files: FactTable<FileFacts>;
+  readonly packages: FactTable<PackageFacts>;
+  readonly layers: FactTable<LayerFacts>;
+  /** Hash slots of the build before. */
+  readonly slots: number | 'packages' | undefined;
+}
+
+export interface FactTable<T> {
+  /** Facts of this build or of the one before. */
+  get(key: string): T | undefined;
+  set(key: string, facts: T): void;
+  /** What was asked for or set. */
+  readonly used: ReadonlyMap<string, T>;
+}
+
+/** Changes when anything changes that turns content into bytes. */
+const FORMAT = 1;
+
+/** The key of facts that follow from texts; no two lists of texts have the same. */
+export function contentKey(...texts: readonly string[]): string {
+  return createHash('sha256')
+    .update(JSON.stringify([FORMAT, ...texts]))
+    .digest('hex');
+}
+
+/** Reads what a build wrote; a memory of another format, or none, is empty. */
+export function openMemory(bytes: Uint8Array | undefined): Memory {
+  const json = bytes === undefined ? undefined : parse(bytes);
+  const { files, packages, layers, slots } = isObject(json) && json['format'] === FORMAT ? json : {};
+  return {
+    files: factTable(files),
+    packages: factTable(packages),
+    layers: factTable(layers),
+    slots: typeof slots === 'number' || slots === 'packages' ? slots : undefined,
+  };
+}
+
+/** The memory for the next build. */
+export function writeMemory(memory: Memory, slots: number | 'packages'): Uint8Array {
+  const { files, packages, layers } = memory;
+  const tables = { files: [...files.used], packages: [...packages.used], layers: [...layers.used] };
+  return new TextEncoder().encode(JSON.stringify({ format: FORMAT, slots, ...tables }));
+}
+
+function parse(bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(new TextDecoder().decode(bytes));
+  } catch {
+    // Half a file is no memory: the build costs more, and is right.
+    return undefined;
+  }
+}
+
+function factTable<T>(pairs: unknown): FactTable<T> {
+  const known = new Map<string, T>();
+  for (const pair of Array.isArray(pairs) ? pairs : []) {
+    if (Array.isArray(pair) && typeof pair[0] === 'string' && isObject(pair[1]))
+      known.set(pair[0], pair[1] as T);
+  }
+  const used = new Map<string, T>();
+  return {
+    used,
+    get(key) {
+      const facts = used.get(key) ?? known.get(key);
+      if (facts !== undefined) used.set(key, facts);
+      return facts;
+    },
+    set: (key, facts) => void used.set(key, facts),
+  };
+}
