@@ -1,0 +1,62 @@
+/** Changes outside of any package: of the gate, of whole catalogs, of what is nobody's in particular. */
+import type { AreaChange } from './change.ts';
+import type { ChangedPath, Scene } from './scene.ts';
+import type { CatalogUnit } from './unit.ts';
+
+type Whole = 'gate' | 'root' | 'unknown';
+
+/**
+ * The areas of a change. A path that is no package's ends here, so that no change goes
+ * without somebody who is asked.
+ *
+ * @param beyond files that several packages share, changed in what belongs to none of them
+ */
+export function areasOf(scene: Scene, beyond: readonly string[]): AreaChange[] {
+  const { paths, base, merged } = scene;
+  const inArea = (area: Whole): string[] =>
+    paths.filter((path) => path.area === area).map(({ path }) => path);
+  const concerned = new Set([...scene.drafts.all.values()].flatMap((draft) => [...draft.paths]));
+  const nobodys = paths.filter((path) => isNobodys(path, concerned)).map(({ path }) => path);
+  const [old, now] = [catalogsOf(base.units), catalogsOf(merged.units)];
+  return [
+    ...whole('gate', inArea('gate')),
+    ...whole('root', inArea('root')),
+    ...whole('unknown', [...new Set([...inArea('unknown'), ...beyond, ...nobodys])]),
+    ...catalogsOnlyIn('new-catalog', now, old, paths),
+    ...catalogsOnlyIn('delete-catalog', old, now, paths),
+  ];
+}
+
+/**
+ * Whether a shared path changed without a change of any package in it.
+ *
+ * @param concerned paths, or folders above them, in which a package changes
+ */
+function isNobodys({ path, area, package: name }: ChangedPath, concerned: ReadonlySet<string>): boolean {
+  if (name !== undefined || area === 'gate' || area === 'root' || area === 'unknown') return false;
+  const names = path.split('/');
+  return !names.some((_, i) => concerned.has(names.slice(0, i + 1).join('/')));
+}
+
+function whole(area: Whole, paths: readonly string[]): AreaChange[] {
+  return paths.length === 0 ? [] : [{ area, paths, catalog: undefined, root: undefined }];
+}
+
+/** Names of catalogs by the path of their folder. */
+function catalogsOf(units: ReadonlyMap<string, CatalogUnit>): ReadonlyMap<string, string> {
+  return new Map([...units.values()].map(({ root, catalog }) => [root, catalog]));
+}
+
+function catalogsOnlyIn(
+  area: 'new-catalog' | 'delete-catalog',
+  here: ReadonlyMap<string, string>,
+  there: ReadonlyMap<string, string>,
+  changed: readonly ChangedPath[],
+): AreaChange[] {
+  return [...here]
+    .filter(([root]) => !there.has(root))
+    .map(([root, catalog]) => {
+      const paths = changed.filter(({ path }) => path === root || path.startsWith(`${root}/`));
+      return { area, catalog, root, paths: paths.map(({ path }) => path) };
+    });
+}

@@ -1,0 +1,225 @@
+/** What changes in catalogs: unit by unit, package by package. */
+import { contentChange, isPromotion, newBlobs } from '../../catalog/classes.ts';
+import type { Finding } from '../../catalog/finding.ts';
+import { IGNORE_FILE } from '../../catalog/ignore.ts';
+import { type Blob, locate } from '../../catalog/model.ts';
+import type { ObjectReader } from '../git/objects.ts';
+import type { ListedFile } from '../git/tree.ts';
+import {
+  emptyContent,
+  type FileReader,
+  loadedFiles,
+  type PackageContent,
+  readContent,
+  type UnitContent,
+} from './content.ts';
+import { type Drafts, note, type PackageDraft } from './draft.ts';
+import type { ForeignPlace } from './foreign.ts';
+import type { CatalogUnit } from './unit.ts';
+
+/** One tree with its catalogs. */
+export interface CatalogTree {
+  readonly tree: string;
+  readonly units: ReadonlyMap<string, CatalogUnit>;
+}
+
+export interface CatalogsInput {
+  readonly objects: ObjectReader;
+  readonly reader: FileReader;
+  readonly base: CatalogTree;
+  readonly merged: CatalogTree;
+  /** Every changed path. */
+  readonly paths: readonly string[];
+  /** Whether a package has a place or owners of its own on the base branch. */
+  readonly claimed: (name: string) => boolean;
+}
+
+export interface CatalogsChange {
+  readonly foreign: readonly ForeignPlace[];
+  /** Changed files that cannot be read, severity error. */
+  readonly unread: readonly Finding[];
+  /** Units that several packages share, changed in what belongs to none of them. */
+  readonly beyond: readonly string[];
+}
+
+/** Compares all units that the changed paths can have changed, and writes what it finds into the drafts. */
+export async function compareCatalogs(input: CatalogsInput, drafts: Drafts): Promise<CatalogsChange> {
+  const foreign: ForeignPlace[] = [];
+  const unread = new Map<string, Finding>();
+  const beyond: string[] = [];
+  for (const pair of changedUnits(input)) {
+    const found = await compareUnit(input, pair, drafts);
+    foreign.push(...found.foreign);
+    if (found.beyond) beyond.push(found.unit.path);
+    for (const finding of found.unread) addOnce(unread, finding, found.unit.catalog);
+  }
+  return { foreign, unread: [...unread.values()], beyond };
+}
+
+interface UnitPair {
+  readonly before: CatalogUnit | undefined;
+  readonly after: CatalogUnit | undefined;
+}
+
+function changedUnits({ base, merged, paths }: CatalogsInput): UnitPair[] {
+  const ignoring = paths.filter((path) => path.split('/').at(-1) === IGNORE_FILE).map(folderOf);
+  const touched = (unit: CatalogUnit | undefined): boolean =>
+    unit !== undefined &&
+    ignoring.some((folder) => isWithin(unit.path, folder) && isWithin(folder, unit.root));
+  const all = new Set([...base.units.keys(), ...merged.units.keys()]);
+  return [...all].sort().flatMap((path) => {
+    const [before, after] = [base.units.get(path), merged.units.get(path)];
+    return before?.id !== after?.id || touched(before) || touched(after) ? [{ before, after }] : [];
+  });
+}
+
+function folderOf(path: string): string {
+  return path.split('/').slice(0, -1).join('/');
+}
+
+function isWithin(path: string, folder: string): boolean {
+  return folder === '' || path === folder || path.startsWith(`${folder}/`);
+}
+
+interface UnitFound {
+  readonly unit: CatalogUnit;
+  readonly foreign: readonly ForeignPlace[];
+  readonly unread: readonly Finding[];
+  readonly beyond: boolean;
+}
+
+async function compareUnit(input: CatalogsInput, pair: UnitPair, drafts: Drafts): Promise<UnitFound> {
+  const unit = pair.after ?? pair.before;
+  if (!unit) throw new TypeError('a pair of units holds at least one');
+  const before = await sideOf(input, input.base.tree, pair.before);
+  const after = await sideOf(input, input.merged.tree, pair.after);
+  const old = new Set(before.files.map(({ path, id }) => `${path} ${id}`));
+  const kept = new Set(
+    after.files.filter(({ path, id }) => old.has(`${path} ${id}`)).map(({ path }) => path),
+  );
+  const foreign: ForeignPlace[] = [];
+  let beyond = false;
+  const names = new Set([...before.packages.keys(), ...after.packages.keys()]);
+  if (unit.package !== undefined) names.add(unit.package);
+  for (const name of names) {
+    const pieces = {
+      unit,
+      name,
+      before: before.packages.get(name) ?? emptyContent(),
+      after: after.packages.get(name) ?? emptyContent(),
+    };
+    const added = newBlobs(pieces.before, pieces.after);
+    if (name === '') {
+      beyond ||= unit.package === undefined && (added.length > 0 || isLess(pieces.before, pieces.after));
+      continue;
+    }
+    if (name !== unit.package && added.length === 0 && !isLess(pieces.before, pieces.after)) continue;
+    const owner = placeOf(input, pieces);
+    if (owner === 'foreign') foreign.push(...added.map((blob) => foreignPlace(pieces, blob)));
+    await writeChange(input, pieces, drafts.of(owner === 'place' ? (unit.package ?? name) : name));
+  }
+  const unread = after.unread.filter(({ location }) => !kept.has(location.file));
+  return { unit, foreign, unread, beyond };
+}
+
+interface Side extends UnitContent {
+  readonly files: readonly ListedFile[];
+}
+
+async function sideOf(input: CatalogsInput, tree: string, unit: CatalogUnit | undefined): Promise<Side> {
+  if (!unit) return { files: [], packages: new Map(), unread: [] };
+  const files = await loadedFiles(input.objects, tree, unit);
+  return { files, ...(await readContent(input.reader, files)) };
+}
+
+interface Pieces {
+  readonly unit: CatalogUnit;
+  /** The package that the blobs name. */
+  readonly name: string;
+  readonly before: PackageContent;
+  readonly after: PackageContent;
+}
+
+/** Whether blobs are gone. */
+function isLess(before: PackageContent, after: PackageContent): boolean {
+  return newBlobs(after, before).length > 0;
+}
+
+/**
+ * Whose change it is: the package's own; the place's, when the folder was always called
+ * otherwise than the package in it; or another package's, which has its own place.
+ */
+function placeOf({ claimed }: CatalogsInput, { unit, name, before }: Pieces): 'own' | 'place' | 'foreign' {
+  if (unit.package === undefined || unit.package === name) return 'own';
+  if (claimed(name)) return 'foreign';
+  return before.packages.length > 0 ? 'place' : 'own';
+}
+
+function foreignPlace({ unit, name, after }: Pieces, blob: Blob): ForeignPlace {
+  const location = { ...locate(blob), file: after.files.get(blob) ?? unit.path };
+  return { package: name, place: unit.package ?? '', location };
+}
+
+async function writeChange(input: CatalogsInput, pieces: Pieces, draft: PackageDraft): Promise<void> {
+  const { unit, before, after } = pieces;
+  draft.kinds.add('catalog');
+  draft.catalogs.add(unit.catalog);
+  if (unit.package !== draft.name) draft.paths.add(unit.path);
+  if (before.files.size === 0 && after.files.size > 0) {
+    if (await promoted(input, pieces)) draft.classes.add('promote');
+    else draft.classes.add('add-entry');
+    note(draft, 'appears', unit.catalog);
+    return;
+  }
+  if (after.files.size === 0 && before.files.size > 0) {
+    draft.classes.add('prune');
+    note(draft, 'is removed', unit.catalog);
+    return;
+  }
+  const { classes, added, lost, mutated } = contentChange(before, after);
+  for (const one of classes) draft.classes.add(one);
+  for (const name of added) note(draft, `adds ${name}`, unit.catalog);
+  for (const what of lost) note(draft, `loses ${what}`, unit.catalog);
+  for (const name of mutated) note(draft, `changes what was published as ${name}`, unit.catalog);
+}
+
+/** Whether a package that is new in a catalog is what the base branch has elsewhere, before or after. */
+async function promoted(input: CatalogsInput, { unit, name, after }: Pieces): Promise<boolean> {
+  const elsewhere: PackageContent[] = [];
+  for (const [path, other] of input.base.units) {
+    if (other.package !== unit.package || path === unit.path) continue;
+    for (const side of [
+      await sideOf(input, input.base.tree, other),
+      await sideOf(input, input.merged.tree, input.merged.units.get(path)),
+    ]) {
+      const content = side.packages.get(name);
+      if (content) elsewhere.push(content);
+    }
+  }
+  return isPromotion(after, elsewhere);
+}
+
+/** Every package in the units of a tree that several packages share. */
+export async function sharedPackages(
+  objects: ObjectReader,
+  reader: FileReader,
+  { tree, units }: CatalogTree,
+): Promise<ReadonlySet<string>> {
+  const names = new Set<string>();
+  for (const unit of units.values()) {
+    if (unit.package !== undefined) continue;
+    const { packages } = await readContent(reader, await loadedFiles(objects, tree, unit));
+    for (const name of packages.keys()) names.add(name);
+  }
+  return names;
+}
+
+/** Keeps one finding for equal files of several catalogs. */
+function addOnce(findings: Map<string, Finding>, finding: Finding, catalog: string): void {
+  const { rule, message, location } = finding;
+  const name = location.file.split('/').at(-1);
+  const key = JSON.stringify([rule, message, name, location.line, location.column]);
+  const known = findings.get(key);
+  const catalogs = new Set([...(known?.catalogs ?? []), catalog]);
+  findings.set(key, { ...(known ?? finding), catalogs: [...catalogs].sort() });
+}

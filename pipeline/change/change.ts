@@ -1,0 +1,62 @@
+/** What a pull request changes, as data: by package and by the rest of the repository. */
+import type { Finding, Location } from '../../catalog/finding.ts';
+import type { PathChange } from '../git/tree.ts';
+import type { PackageOwners } from '../github/owners.ts';
+import type { PathKind } from '../policy/layout.ts';
+import type { AllowableClass } from '../policy/policy.ts';
+import type { PlacedPath } from './path.ts';
+
+export interface Change {
+  readonly paths: readonly (PlacedPath & PathChange)[];
+  /** By name, in the order of names. */
+  readonly packages: ReadonlyMap<string, PackageChange>;
+  /** Changes of the repository as a whole, in the order of the classes. */
+  readonly areas: readonly AreaChange[];
+  /** Blobs of a package in a place of another one's. */
+  readonly foreign: readonly ForeignBlob[];
+  /** What closes the gate for everybody. */
+  readonly unsafe: readonly Finding[];
+}
+
+export interface PackageChange {
+  readonly name: string;
+  readonly classes: ReadonlySet<AllowableClass>;
+  readonly kinds: ReadonlySet<PathKind>;
+  /** Its paths among the changed ones. */
+  readonly paths: readonly string[];
+  /** What is changed, in words, such as `prunes entry a of channel b`. */
+  readonly details: readonly string[];
+  /** Names of the catalogs in which it changes. */
+  readonly catalogs: readonly string[];
+  /** As the base branch has them. */
+  readonly owners: PackageOwners;
+  /** As they would be. */
+  readonly ownersAfter: PackageOwners;
+}
+
+/** Changes outside of any package. */
+export interface AreaChange {
+  readonly area: 'gate' | 'root' | 'unknown' | 'new-catalog' | 'delete-catalog';
+  readonly paths: readonly string[];
+  /** Name of the catalog and path of its folder, for `new-catalog` and `delete-catalog`. */
+  readonly catalog: string | undefined;
+  readonly root: string | undefined;
+}
+
+/** Names what is approved: `package etcd`, `catalog v4.20`, `gate`, `root` or `unknown`. */
+export function subjectOf(
+  change: Pick<PackageChange, 'name'> | Pick<AreaChange, 'area' | 'catalog'>,
+): string {
+  if ('name' in change) return `package ${change.name}`;
+  return change.catalog === undefined ? change.area : `catalog ${change.catalog}`;
+}
+
+export interface ForeignBlob {
+  /** The package that the blob belongs to. */
+  readonly package: string;
+  /** The package in whose place it lies. */
+  readonly place: string;
+  readonly location: Location;
+  readonly owners: PackageOwners;
+  readonly placeOwners: PackageOwners;
+}

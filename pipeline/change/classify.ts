@@ -1,0 +1,186 @@
+/**
+ * Classification: from the trees of the base branch and of the merge to what a pull
+ * request changes. Everything is read from git objects; what cannot be told is unsafe.
+ */
+import { compareText, type Finding } from '../../catalog/finding.ts';
+import type { ObjectReader } from '../git/objects.ts';
+import { diffTrees } from '../git/tree.ts';
+import { ownersReader, type PackageOwners, sameOwners } from '../github/owners.ts';
+import { isPackageName, matchesGlob } from '../policy/layout.ts';
+import type { Policy } from '../policy/policy.ts';
+import { areasOf } from './area.ts';
+import { type CatalogTree, compareCatalogs, sharedPackages } from './catalogs.ts';
+import type { Change, ForeignBlob, PackageChange } from './change.ts';
+import { fileReader } from './content.ts';
+import { finish, newDrafts, type PackageDraft } from './draft.ts';
+import { compareFiles } from './files.ts';
+import type { ForeignPlace } from './foreign.ts';
+import { pathPlacer } from './path.ts';
+import { unsafePaths } from './safety.ts';
+import { type ChangedPath, claims, type Scene, type Trees } from './scene.ts';
+import { catalogUnits, packageFolders, packagesIn } from './unit.ts';
+
+/**
+ * Says what a pull request changes.
+ *
+ * @throws PipelineError `not-found` when the clone lacks objects, `too-large` for tree bombs
+ */
+export async function classifyChange(objects: ObjectReader, trees: Trees, policy: Policy): Promise<Change> {
+  const diff = await diffTrees(objects, { before: trees.base, after: trees.merged }, policy.limits.files);
+  const place = pathPlacer(policy);
+  const paths = diff.changes.map((change) => ({ ...place(change.path), ...change }));
+  const unsafe = await unsafePaths(objects, { diff, placed: paths, merged: trees.merged, policy });
+  // What is too large is not read.
+  if (unsafe.some(({ rule }) => rule === 'path/limits')) return unread(paths, unsafe);
+  const scene = await sceneOf(objects, { trees, policy, paths });
+  const catalogs = await compareCatalogs(
+    { ...scene, paths: paths.map(({ path }) => path), claimed: claims(scene) },
+    scene.drafts,
+  );
+  const others = await compareFiles(scene);
+  await settlePackages(scene);
+  const packages = await withOwners(scene);
+  return {
+    paths,
+    packages,
+    areas: areasOf(scene, [...catalogs.beyond, ...others.beyond]),
+    foreign: await foreignBlobs(scene, [...catalogs.foreign, ...others.foreign]),
+    unsafe: [
+      ...unsafe,
+      ...catalogs.unread,
+      ...others.unread,
+      ...nameFindings(packages, policy),
+      ...ownersFindings(packages, paths),
+    ],
+  };
+}
+
+function unread(paths: readonly ChangedPath[], unsafe: readonly Finding[]): Change {
+  return { paths, packages: new Map(), areas: [], foreign: [], unsafe };
+}
+
+async function sceneOf(
+  objects: ObjectReader,
+  { trees, policy, paths }: Pick<Scene, 'trees' | 'policy' | 'paths'>,
+): Promise<Scene> {
+  const { layout, limits } = policy;
+  return {
+    objects,
+    reader: fileReader(objects, limits),
+    policy,
+    trees,
+    paths,
+    drafts: newDrafts(),
+    before: await packagesIn(objects, trees.base, layout),
+    after: await packagesIn(objects, trees.merged, layout),
+    base: { tree: trees.base, units: await catalogUnits(objects, trees.base, layout) },
+    merged: { tree: trees.merged, units: await catalogUnits(objects, trees.merged, layout) },
+  };
+}
+
+/** A package that is new or gone is that, whatever else would be said of it. */
+async function settlePackages(scene: Scene): Promise<void> {
+  const inCatalogs = (units: CatalogTree['units'], name: string): boolean =>
+    [...units.values()].some((unit) => unit.package === name);
+  const existed = await existence(scene, scene.base, scene.before);
+  const exists = await existence(scene, scene.merged, scene.after);
+  for (const { name, classes, kinds } of scene.drafts.all.values()) {
+    // Only images of packages that a composite file already lists are theirs to change.
+    if (kinds.has('composite') && kinds.size === 1) continue;
+    if (!existed(name)) {
+      classes.clear();
+      classes.add('new-package');
+    } else if (!exists(name)) {
+      classes.clear();
+      classes.add('delete-package');
+    } else if (inCatalogs(scene.base.units, name) && !inCatalogs(scene.merged.units, name)) {
+      classes.delete('prune');
+      classes.add('delete-package');
+    }
+  }
+}
+
+/** Whether a package is in a tree: in a place of its own, or in a file that several packages share. */
+async function existence(
+  { objects, reader, drafts }: Scene,
+  side: CatalogTree,
+  placed: ReadonlySet<string>,
+): Promise<(name: string) => boolean> {
+  const asked = [...drafts.all.keys()].some((name) => !placed.has(name));
+  const shared = asked ? await sharedPackages(objects, reader, side) : new Set<string>();
+  return (name) => placed.has(name) || shared.has(name);
+}
+
+/** Every package with its owners, and whether the change makes others its owners. */
+async function withOwners(scene: Scene): Promise<Map<string, PackageChange>> {
+  const { objects, policy, trees, drafts, paths } = scene;
+  const base = ownersReader(objects, trees.base, policy);
+  const merged = ownersReader(objects, trees.merged, policy);
+  const config = new Set(
+    paths.filter(({ area }) => area === 'owners' || area === 'packageConfig').map(({ path }) => path),
+  );
+  const packages = new Map<string, PackageChange>();
+  for (const draft of [...drafts.all.values()].sort((a, b) => compareText(a.name, b.name))) {
+    const asked = await pathsOf(scene, draft);
+    const owners = { before: await base.of(draft.name, asked), after: await merged.of(draft.name, asked) };
+    const lasting = !draft.classes.has('new-package') && scene.after.has(draft.name);
+    if (
+      lasting &&
+      [...draft.paths].some((path) => config.has(path)) &&
+      !sameOwners(owners.before, owners.after)
+    ) {
+      draft.classes.add('ownership');
+    }
+    packages.set(draft.name, finish(draft, owners));
+  }
+  return packages;
+}
+
+/** Paths of a package for which its owners are asked: the changed ones, else where it lies. */
+async function pathsOf(
+  { objects, trees, policy }: Scene,
+  { name, paths }: Pick<PackageDraft, 'name' | 'paths'>,
+): Promise<string[]> {
+  if (paths.size > 0) return [...paths];
+  const folders = await packageFolders(objects, trees.base, policy.layout);
+  return folders.filter((folder) => folder.package === name).map(({ path }) => `${path}/_`);
+}
+
+/** Foreign blobs with the owners of both sides, who may be the same people. */
+async function foreignBlobs(scene: Scene, places: readonly ForeignPlace[]): Promise<ForeignBlob[]> {
+  const reader = ownersReader(scene.objects, scene.trees.base, scene.policy);
+  const of = async (name: string): Promise<PackageOwners> =>
+    reader.of(name, await pathsOf(scene, { name, paths: new Set() }));
+  const blobs: ForeignBlob[] = [];
+  for (const place of places) {
+    blobs.push({ ...place, owners: await of(place.package), placeOwners: await of(place.place) });
+  }
+  return blobs;
+}
+
+/** New packages whose names are none, or are kept for others. */
+function nameFindings(packages: ReadonlyMap<string, PackageChange>, { reservedNames }: Policy): Finding[] {
+  return [...packages.values()]
+    .filter(({ classes }) => classes.has('new-package'))
+    .flatMap(({ name, paths: [file = ''] }) => {
+      const reserved = reservedNames.find((pattern) => matchesGlob(pattern, name));
+      if (reserved === undefined && isPackageName(name)) return [];
+      const why = reserved === undefined ? 'no name for a package' : `reserved (${reserved})`;
+      const message = `new package ${JSON.stringify(name)}: the name is ${why}`;
+      const location = { file, line: 1, column: 1 };
+      return [{ rule: 'package/reserved', severity: 'error', message, location, package: name } as const];
+    });
+}
+
+/** Files of owners that the pull request leaves unreadable. */
+function ownersFindings(
+  packages: ReadonlyMap<string, PackageChange>,
+  paths: readonly ChangedPath[],
+): Finding[] {
+  const changed = new Set(paths.map(({ path }) => path));
+  return [...packages.values()].flatMap(({ ownersAfter }) =>
+    ownersAfter.findings.filter(
+      ({ severity, location }) => severity === 'error' && changed.has(location.file),
+    ),
+  );
+}

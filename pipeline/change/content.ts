@@ -1,0 +1,120 @@
+/** The blobs of catalog units, by package. Equal git blobs are read once, wherever they lie. */
+import type { Finding } from '../../catalog/finding.ts';
+import { IGNORE_FILE, ignoreMatcher } from '../../catalog/ignore.ts';
+import { type Loaded, type LoadLimits, load } from '../../catalog/load.ts';
+import type { Blob, Blobs, Bundle, Channel, Deprecations, PackageBlob } from '../../catalog/model.ts';
+import { compareWalk } from '../../catalog/source.ts';
+import type { ObjectReader } from '../git/objects.ts';
+import { sourceFile, whyUnreadable } from '../git/source.ts';
+import { entryAt, isTree, joinPath, type ListedFile, listFiles } from '../git/tree.ts';
+import type { CatalogUnit } from './unit.ts';
+
+/** Reads files of catalogs, each content once. */
+export interface FileReader {
+  /** Findings name the file by its full path. */
+  read(file: ListedFile): Promise<Loaded>;
+}
+
+export function fileReader(objects: ObjectReader, limits: LoadLimits): FileReader {
+  const kept = new Map<string, Promise<Loaded>>();
+  return {
+    read: async (file) => {
+      const key = `${file.mode} ${file.id}`;
+      const read = kept.get(key) ?? readFile(objects, file, limits);
+      kept.set(key, read);
+      const { blobs, findings } = await read;
+      return { blobs, findings: findings.map((finding) => inFile(finding, file.path)) };
+    },
+  };
+}
+
+function readFile(objects: ObjectReader, file: ListedFile, limits: LoadLimits): Promise<Loaded> {
+  const source = { files: () => Promise.resolve([sourceFile(objects, { ...file, path: 'file' })]) };
+  return load(source, limits);
+}
+
+function inFile(finding: Finding, file: string): Finding {
+  return { ...finding, location: { ...finding.location, file } };
+}
+
+/** The blobs of one package in one unit, and in which file each of them is. */
+export interface PackageContent extends Blobs {
+  readonly packages: PackageBlob[];
+  readonly channels: Channel[];
+  readonly bundles: Bundle[];
+  readonly deprecations: Deprecations[];
+  readonly others: Blob[];
+  readonly files: Map<Blob, string>;
+}
+
+export function emptyContent(): PackageContent {
+  return { packages: [], channels: [], bundles: [], deprecations: [], others: [], files: new Map() };
+}
+
+export interface UnitContent {
+  /** By package; blobs that name none are under the empty name. */
+  readonly packages: ReadonlyMap<string, PackageContent>;
+  /** What keeps blobs from being read, all of severity error. */
+  readonly unread: readonly Finding[];
+}
+
+/** The files of a unit that opm would load: all but those that `.indexignore` files leave out. */
+export async function loadedFiles(
+  objects: ObjectReader,
+  tree: string,
+  unit: CatalogUnit,
+): Promise<ListedFile[]> {
+  if (!isTree(unit.mode)) return [{ path: unit.path, mode: unit.mode, id: unit.id }];
+  const inside = (await listFiles(objects, unit.id))
+    .map((file) => ({ ...file, path: joinPath(unit.path, file.path) }))
+    .sort((a, b) => compareWalk(a.path, b.path));
+  const isIgnoreFile = ({ path }: ListedFile): boolean => path.split('/').at(-1) === IGNORE_FILE;
+  const ignoreFiles = [...(await ignoreFilesAbove(objects, tree, unit)), ...inside.filter(isIgnoreFile)];
+  const below = (path: string): string => (unit.root === '' ? path : path.slice(unit.root.length + 1));
+  const patterns: [string, string][] = [];
+  for (const { path, id, mode } of ignoreFiles) {
+    if (whyUnreadable(mode) !== undefined) continue;
+    patterns.push([below(path), (await objects.read(id)).bytes.toString('utf8')]);
+  }
+  const ignored = ignoreMatcher(patterns);
+  return inside.filter((file) => !isIgnoreFile(file) && !ignored(below(file.path)));
+}
+
+/** Ignore files of the folders from the catalog's own down to the unit. */
+async function ignoreFilesAbove(
+  objects: ObjectReader,
+  tree: string,
+  { path, root }: CatalogUnit,
+): Promise<ListedFile[]> {
+  const files: ListedFile[] = [];
+  const names = path.split('/');
+  const rootLength = root === '' ? 0 : root.split('/').length;
+  for (let length = rootLength; length < names.length; length++) {
+    const file = joinPath(names.slice(0, length).join('/'), IGNORE_FILE);
+    const entry = await entryAt(objects, tree, file);
+    if (entry && !isTree(entry.mode)) files.push({ path: file, ...entry });
+  }
+  return files;
+}
+
+/** Reads files and sorts their blobs by package. */
+export async function readContent(reader: FileReader, files: readonly ListedFile[]): Promise<UnitContent> {
+  const packages = new Map<string, PackageContent>();
+  const unread: Finding[] = [];
+  const of = (name: string, blob: Blob, file: string): PackageContent => {
+    const content = packages.get(name) ?? emptyContent();
+    packages.set(name, content);
+    content.files.set(blob, file);
+    return content;
+  };
+  for (const file of files) {
+    const { blobs, findings } = await reader.read(file);
+    unread.push(...findings.filter(({ severity }) => severity === 'error'));
+    for (const blob of blobs.packages) of(blob.name, blob, file.path).packages.push(blob);
+    for (const blob of blobs.channels) of(blob.package, blob, file.path).channels.push(blob);
+    for (const blob of blobs.bundles) of(blob.package, blob, file.path).bundles.push(blob);
+    for (const blob of blobs.deprecations) of(blob.package, blob, file.path).deprecations.push(blob);
+    for (const blob of blobs.others) of(blob.package, blob, file.path).others.push(blob);
+  }
+  return { packages, unread };
+}

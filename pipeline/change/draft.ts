@@ -1,0 +1,66 @@
+/** A package's change while it is put together. */
+import type { PackageOwners } from '../github/owners.ts';
+import type { PathKind } from '../policy/layout.ts';
+import type { AllowableClass } from '../policy/policy.ts';
+import type { PackageChange } from './change.ts';
+
+export interface PackageDraft {
+  readonly name: string;
+  readonly classes: Set<AllowableClass>;
+  readonly kinds: Set<PathKind>;
+  readonly paths: Set<string>;
+  readonly catalogs: Set<string>;
+  /** What is changed, in words, and in which catalogs. */
+  readonly details: Map<string, Set<string>>;
+}
+
+/** Drafts by package, made when they are first asked for. */
+export interface Drafts {
+  of(name: string): PackageDraft;
+  readonly all: ReadonlyMap<string, PackageDraft>;
+}
+
+export function newDrafts(): Drafts {
+  const all = new Map<string, PackageDraft>();
+  return {
+    all,
+    of: (name) => {
+      const draft = all.get(name) ?? {
+        name,
+        classes: new Set(),
+        kinds: new Set(),
+        paths: new Set(),
+        catalogs: new Set(),
+        details: new Map(),
+      };
+      all.set(name, draft);
+      return draft;
+    },
+  };
+}
+
+/** Notes something that changes, once for all catalogs in which it does. */
+export function note(draft: PackageDraft, detail: string, catalog?: string): void {
+  const catalogs = draft.details.get(detail) ?? new Set();
+  if (catalog !== undefined) catalogs.add(catalog);
+  draft.details.set(detail, catalogs);
+}
+
+export function finish(
+  draft: PackageDraft,
+  owners: { readonly before: PackageOwners; readonly after: PackageOwners },
+): PackageChange {
+  const details = [...draft.details].map(([detail, catalogs]) =>
+    catalogs.size === 0 ? detail : `${detail} (${[...catalogs].sort().join(', ')})`,
+  );
+  return {
+    name: draft.name,
+    classes: draft.classes,
+    kinds: draft.kinds,
+    paths: [...draft.paths].sort(),
+    details,
+    catalogs: [...draft.catalogs].sort(),
+    owners: owners.before,
+    ownersAfter: owners.after,
+  };
+}

@@ -1,0 +1,105 @@
+/** What changes beside the catalogs themselves: templates, settings, bundles, composite files. */
+import type { Finding } from '../../catalog/finding.ts';
+import { entryAt, type PathChange } from '../git/tree.ts';
+import { compositeChange } from './composite.ts';
+import { note, type PackageDraft } from './draft.ts';
+import { type ForeignPlace, type Named, packageOfBundle, packagesOfTemplate } from './foreign.ts';
+import { type ChangedPath, claims, type Scene } from './scene.ts';
+
+export interface FilesFound {
+  readonly foreign: ForeignPlace[];
+  /** Changed files that cannot be read, severity error. */
+  readonly unread: Finding[];
+  /** Files in which more than one package's own part changes. */
+  readonly beyond: string[];
+}
+
+/** Everything but the catalogs themselves; classes and paths go into the drafts. */
+export async function compareFiles(scene: Scene): Promise<FilesFound> {
+  const found: FilesFound = { foreign: [], unread: [], beyond: [] };
+  for (const path of scene.paths) {
+    if (path.area === 'composite') await compareComposite(scene, path, found);
+    else if (path.package !== undefined) await comparePath(scene, { ...path, package: path.package }, found);
+  }
+  return found;
+}
+
+type PackagePath = ChangedPath & { readonly package: string };
+
+async function comparePath(scene: Scene, path: PackagePath, found: FilesFound): Promise<void> {
+  const draft = scene.drafts.of(path.package);
+  draft.paths.add(path.path);
+  switch (path.area) {
+    case 'template':
+      draft.kinds.add('template');
+      draft.classes.add('edit-graph');
+      await compareTemplate(scene, path, found);
+      break;
+    case 'bundle':
+      draft.kinds.add('bundle');
+      found.foreign.push(...foreignNames(scene, path.package, await packageOfBundle(scene.objects, path)));
+      await compareBundle(scene, path, draft);
+      break;
+    case 'packageConfig':
+      draft.kinds.add('packageConfig');
+      draft.classes.add('package-config');
+      break;
+    case 'owners':
+      draft.classes.add('package-config');
+      break;
+  }
+}
+
+async function compareTemplate(scene: Scene, path: PackagePath, found: FilesFound): Promise<void> {
+  const { named, unread } = await packagesOfTemplate(scene.reader, path);
+  found.unread.push(...unread);
+  found.foreign.push(...foreignNames(scene, path.package, named));
+}
+
+/** Names other than the place's: somebody else's are foreign, one that is nobody's is a new package. */
+function foreignNames(scene: Scene, place: string, named: readonly Named[]): ForeignPlace[] {
+  return named.flatMap(({ name, location }) => {
+    if (name === place) return [];
+    if (claims(scene)(name)) return [{ package: name, place, location }];
+    scene.drafts.of(name).classes.add('add-entry');
+    return [];
+  });
+}
+
+async function compareComposite(
+  { objects, drafts }: Scene,
+  { path, before, after }: ChangedPath,
+  found: FilesFound,
+): Promise<void> {
+  const bytes = async (file: PathChange['before']): Promise<Uint8Array | undefined> =>
+    file && (await objects.read(file.id)).bytes;
+  const { packages, beyond, unread } = compositeChange(path, await bytes(before), await bytes(after));
+  found.unread.push(...unread.filter(({ severity }) => severity === 'error'));
+  if (beyond) found.beyond.push(path);
+  for (const name of packages) {
+    const draft = drafts.of(name);
+    draft.classes.add('edit-graph');
+    draft.kinds.add('composite');
+    draft.paths.add(path);
+    note(draft, `has another image in ${path}`);
+  }
+}
+
+/** A bundle directory is added, removed, or was published as it was. */
+async function compareBundle(
+  { objects, trees }: Scene,
+  { path, version = '' }: ChangedPath,
+  draft: PackageDraft,
+): Promise<void> {
+  const names = path.split('/');
+  const folder = names.slice(0, names.indexOf(version) + 1).join('/');
+  const [before, after] = await Promise.all([
+    entryAt(objects, trees.base, folder),
+    entryAt(objects, trees.merged, folder),
+  ]);
+  draft.classes.add(!before ? 'add-entry' : after ? 'mutate-published' : 'prune');
+  note(
+    draft,
+    !before ? `adds bundle ${version}` : after ? `changes bundle ${version}` : `loses bundle ${version}`,
+  );
+}

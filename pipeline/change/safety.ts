@@ -1,0 +1,155 @@
+/**
+ * What no pull request may bring, whoever wrote it: links and submodules among catalogs,
+ * names that other programs misread, paths that fall together, more than the limits.
+ * These findings close the gate; no waiver opens it.
+ */
+import type { Finding } from '../../catalog/finding.ts';
+import type { ObjectReader } from '../git/objects.ts';
+import { entryAt, type PathChange, type TreeDiff } from '../git/tree.ts';
+import { isCatalogName, isPackageName, type Layout } from '../policy/layout.ts';
+import type { Limits, Policy } from '../policy/policy.ts';
+import type { PlacedPath } from './path.ts';
+
+export interface SafetyInput {
+  readonly diff: TreeDiff;
+  /** What each changed path is, in the order of the changes. */
+  readonly placed: readonly PlacedPath[];
+  /** Id of the merged tree. */
+  readonly merged: string;
+  readonly policy: Policy;
+}
+
+/** Everything unsafe in the changed paths. Removing something is always safe. */
+export async function unsafePaths(objects: ObjectReader, input: SafetyInput): Promise<Finding[]> {
+  const { diff, placed, merged, policy } = input;
+  const kept = diff.changes.filter(({ after }) => after !== undefined);
+  const added = kept.filter(({ before }) => before === undefined).map(({ path }) => path);
+  const places = new Map(placed.map((place) => [place.path, place]));
+  return [
+    ...(diff.complete ? [] : [tooMany(policy.limits)]),
+    ...kept.flatMap((change) => [
+      ...modeFindings(change, policy.layout),
+      ...nameFindings(change.path, places.get(change.path)),
+    ]),
+    ...(await collisionFindings(objects, merged, added)),
+    ...(await sizeFindings(objects, kept, policy.limits)),
+  ];
+}
+
+function unsafe(rule: string, message: string, file: string, hint: string): Finding {
+  return { rule, severity: 'error', message, location: { file, line: 1, column: 1 }, hint };
+}
+
+function tooMany({ files }: Limits): Finding {
+  const message = `the pull request changes more than ${files} files`;
+  return unsafe('path/limits', message, '', 'split it, or raise limits.files in the policy');
+}
+
+const SAFE_MODES: ReadonlySet<string> = new Set(['100644', '100755']);
+
+const MODES: ReadonlyMap<string, string> = new Map([
+  ['120000', 'a symbolic link'],
+  ['160000', 'a submodule'],
+]);
+
+function modeFindings({ path, after }: PathChange, layout: Layout): Finding[] {
+  if (!after || SAFE_MODES.has(after.mode) || !layout.governs(path)) return [];
+  const what = MODES.get(after.mode) ?? `a file of mode ${after.mode}`;
+  const message = `${JSON.stringify(path)} is ${what}; only plain files may lie here`;
+  return [unsafe('path/mode', message, path, 'commit the file itself')];
+}
+
+function nameFindings(path: string, placed: PlacedPath | undefined): Finding[] {
+  const defect = pathDefect(path) ?? placedDefect(placed);
+  if (defect === undefined) return [];
+  return [unsafe('path/name', `${JSON.stringify(path)}: ${defect}`, path, 'rename it')];
+}
+
+function placedDefect(placed: PlacedPath | undefined): string | undefined {
+  if (placed?.package !== undefined && !isPackageName(placed.package)) {
+    return `${JSON.stringify(placed.package)} is no name for a package: lower-case letters, digits and dashes`;
+  }
+  if (placed?.catalog !== undefined && !isCatalogName(placed.catalog)) {
+    return `${JSON.stringify(placed.catalog)} is no name for a catalog: letters, digits, dots, dashes, underscores`;
+  }
+  return undefined;
+}
+
+/** Control characters, marks of writing direction, characters without width, and what is not UTF-8. */
+const INVISIBLE = /[\p{Cc}\p{Cf}\u2028\u2029\ufffd]/u;
+const encoder = new TextEncoder();
+
+/** Why some program would read a path as another one; undefined for a good path. */
+export function pathDefect(path: string): string | undefined {
+  if (INVISIBLE.test(path)) return 'it holds control or invisible characters, or is not UTF-8';
+  if (path.includes('\\')) return 'it holds a backslash';
+  if (encoder.encode(path).length > 4096) return 'it is longer than 4096 bytes';
+  for (const name of path.split('/')) {
+    if (name === '' || name === '.' || name === '..') return `it has the segment ${JSON.stringify(name)}`;
+    if (/^\.git[ .]*$|^git~[0-9]+$/i.test(name)) return 'it names a git directory';
+    if (/^[- ]|[ .]$/.test(name))
+      return 'a name begins with a dash or a space, or ends with a space or a dot';
+    if (encoder.encode(name).length > 255) return 'a name is longer than 255 bytes';
+  }
+  return undefined;
+}
+
+/** Added paths that are one with others where upper and lower case are not told apart. */
+async function collisionFindings(
+  objects: ObjectReader,
+  root: string,
+  added: readonly string[],
+): Promise<Finding[]> {
+  const folded = new Map<string, Promise<ReadonlyMap<string, string>>>();
+  const found = new Map<string, Finding>();
+  for (const path of added) {
+    const names = path.split('/');
+    for (const [i, name] of names.entries()) {
+      const folder = names.slice(0, i).join('/');
+      const sharing = folded.get(folder) ?? sharedNames(objects, root, folder);
+      folded.set(folder, sharing);
+      const other = (await sharing).get(name);
+      if (other === undefined) continue;
+      const message = `${JSON.stringify(names.slice(0, i + 1).join('/'))} and ${JSON.stringify(other)} beside it are one file to some systems`;
+      const pair = JSON.stringify([folder, ...[name, other].sort()]);
+      if (!found.has(pair)) found.set(pair, unsafe('path/collision', message, path, 'rename one of them'));
+    }
+  }
+  return [...found.values()];
+}
+
+/** Names of a folder that share their folded form with another one, and which. */
+async function sharedNames(
+  objects: ObjectReader,
+  root: string,
+  folder: string,
+): Promise<ReadonlyMap<string, string>> {
+  const tree = await entryAt(objects, root, folder);
+  const seen = new Map<string, string>();
+  const shared = new Map<string, string>();
+  for (const { name } of tree ? await objects.tree(tree.id) : []) {
+    const key = name.normalize('NFKC').toUpperCase().toLowerCase();
+    const other = seen.get(key);
+    if (other === undefined) seen.set(key, name);
+    else {
+      shared.set(name, other);
+      shared.set(other, name);
+    }
+  }
+  return shared;
+}
+
+async function sizeFindings(
+  objects: ObjectReader,
+  kept: readonly PathChange[],
+  { fileBytes }: Limits,
+): Promise<Finding[]> {
+  const files = kept.filter(({ after }) => after && after.mode !== '160000');
+  const infos = await Promise.all(files.map(({ after }) => objects.info(after?.id ?? '')));
+  return files.flatMap(({ path }, i) => {
+    const size = infos[i]?.size ?? 0;
+    if (size <= fileBytes) return [];
+    const message = `${JSON.stringify(path)} has ${size} bytes, the limit is ${fileBytes}`;
+    return [unsafe('path/limits', message, path, 'split the file, or raise limits.fileBytes in the policy')];
+  });
+}

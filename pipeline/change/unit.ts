@@ -1,0 +1,126 @@
+/**
+ * Catalogs as a repository holds them: one unit for each package's folder in each
+ * catalog, or for each file that holds a whole catalog.
+ */
+import { compareText } from '../../catalog/finding.ts';
+import type { ObjectReader } from '../git/objects.ts';
+import { isTree, joinPath } from '../git/tree.ts';
+import {
+  type Captured,
+  type CompiledPattern,
+  type Layout,
+  matchSegment,
+  type PatternSegment,
+} from '../policy/layout.ts';
+
+export interface CatalogUnit {
+  readonly path: string;
+  readonly id: string;
+  readonly mode: string;
+  readonly catalog: string;
+  /** Undefined where one file or folder holds several packages. */
+  readonly package: string | undefined;
+  /** Path of the catalog's own folder, which is what opm is given; of the file, for a catalog in one file. */
+  readonly root: string;
+}
+
+/** Units of a tree by path. */
+export async function catalogUnits(
+  objects: ObjectReader,
+  tree: string,
+  layout: Layout,
+): Promise<ReadonlyMap<string, CatalogUnit>> {
+  const units = new Map<string, CatalogUnit>();
+  for (const pattern of layout.patterns.filter(({ kind }) => kind === 'catalog')) {
+    const rootAt = rootSegment(pattern);
+    for (const { path, id, mode, captured } of await expand(objects, tree, withoutRest(pattern))) {
+      if (isTree(mode) !== isOpen(pattern) || units.has(path)) continue;
+      const root = path.split('/').slice(0, rootAt).join('/');
+      const catalog = captured['catalog'] ?? root.split('/').at(-1) ?? '';
+      units.set(path, { path, id, mode, catalog, package: captured['package'], root });
+    }
+  }
+  return units;
+}
+
+/** Names of packages that have a place of their own in a tree, whatever lies there. */
+export async function packagesIn(
+  objects: ObjectReader,
+  tree: string,
+  layout: Layout,
+): Promise<ReadonlySet<string>> {
+  const names = new Set<string>();
+  for (const folder of await packageFolders(objects, tree, layout)) names.add(folder.package);
+  return names;
+}
+
+export interface PackageFolder extends Place {
+  readonly package: string;
+}
+
+/** The folders (or files) that bear packages' names, in byte order of their paths. */
+export async function packageFolders(
+  objects: ObjectReader,
+  tree: string,
+  layout: Layout,
+): Promise<PackageFolder[]> {
+  const folders = new Map<string, PackageFolder>();
+  for (const { segments } of layout.patterns) {
+    const at = segments.findIndex(({ names }) => names.includes('package'));
+    if (at < 0) continue;
+    for (const { captured, ...place } of await expand(objects, tree, segments.slice(0, at + 1))) {
+      const name = captured['package'];
+      // A file stands for a package only where the pattern ends with it.
+      if (name === undefined || (!isTree(place.mode) && at < segments.length - 1)) continue;
+      folders.set(place.path, { ...place, package: name });
+    }
+  }
+  return [...folders.values()].sort((a, b) => compareText(a.path, b.path));
+}
+
+interface Place {
+  readonly path: string;
+  readonly id: string;
+  readonly mode: string;
+}
+
+interface Expanded extends Place {
+  readonly captured: Captured;
+}
+
+/** Everything in a tree that the segments of a pattern match. */
+async function expand(
+  objects: ObjectReader,
+  tree: string,
+  segments: readonly PatternSegment[],
+): Promise<Expanded[]> {
+  let places: Expanded[] = [{ path: '', id: tree, mode: '40000', captured: {} }];
+  for (const segment of segments) {
+    const folders = places.filter(({ mode }) => isTree(mode));
+    const listings = await Promise.all(folders.map(({ id }) => objects.tree(id)));
+    places = folders.flatMap((folder, i) =>
+      (listings[i] ?? []).flatMap(({ name, id, mode }) => {
+        const captured = matchSegment(segment, name, folder.captured);
+        return captured ? [{ path: joinPath(folder.path, name), id, mode, captured }] : [];
+      }),
+    );
+  }
+  return places;
+}
+
+function isOpen({ segments }: CompiledPattern): boolean {
+  return segments.at(-1)?.rest ?? false;
+}
+
+function withoutRest(pattern: CompiledPattern): readonly PatternSegment[] {
+  return isOpen(pattern) ? pattern.segments.slice(0, -1) : pattern.segments;
+}
+
+/** How many segments lead to the catalog's own folder. */
+function rootSegment(pattern: CompiledPattern): number {
+  const fixed = withoutRest(pattern);
+  const named = fixed.findIndex(({ names }) => names.includes('catalog'));
+  if (named >= 0) return named + 1;
+  const variable = fixed.findIndex(({ literal }) => literal === undefined);
+  return variable < 0 ? fixed.length : variable;
+}

@@ -1,0 +1,102 @@
+/**
+ * All rules over the catalogs that a pull request touches. What was there before is
+ * told apart from what the pull request brings.
+ */
+import { type CatalogDiff, diffOf, type PackageDiff } from '../../catalog/diff.ts';
+import type { Finding } from '../../catalog/finding.ts';
+import { tryParseMinor } from '../../catalog/graph/openshift.ts';
+import { changeOf, type World, type WorldOptions, worldOf } from '../../catalog/graph/world.ts';
+import { catalogOf } from '../../catalog/model.ts';
+import { RULES } from '../../catalog/rules/index.ts';
+import {
+  runComparison,
+  runForesight,
+  runRules,
+  type SeverityOf,
+  withSeverities,
+} from '../../catalog/rules/rule.ts';
+import type { Policy } from '../policy/policy.ts';
+import { severitiesOf } from '../policy/severity.ts';
+import type { CatalogState, TouchedCatalog } from './catalogs.ts';
+
+export interface Judgement {
+  /** What the pull request brings, or what makes a catalog invalid. */
+  readonly findings: readonly Finding[];
+  /** What foresight finds in the base branch as well. */
+  readonly known: readonly Finding[];
+  readonly diffs: readonly PlacedDiff[];
+}
+
+/** What changes in a package, and the catalogs in which it changes so. */
+export interface PlacedDiff extends PackageDiff {
+  readonly catalogs: readonly string[];
+}
+
+/**
+ * Judges one group of catalogs that change alike.
+ *
+ * @param today the day for which is judged, `YYYY-MM-DD`
+ */
+export async function judgeCatalog(
+  touched: TouchedCatalog,
+  policy: Policy,
+  today: string,
+): Promise<Judgement> {
+  const severityOf = severitiesOf(policy);
+  const after = touched.after && (await optionsOf(touched, touched.after, policy, today));
+  const before = touched.before && (await optionsOf(touched, touched.before, policy, today));
+  const change = await changeOf(before, after);
+  const valid = touched.after ? validity(touched.after, severityOf) : [];
+  const foreseen = after ? runForesight(change.after, RULES, severityOf) : [];
+  const seen = new Set(before ? runForesight(change.before, RULES, severityOf).map(sameness) : []);
+  const compared = runComparison(change, RULES, severityOf);
+  const inCatalogs = (finding: Finding): Finding => ({ ...finding, catalogs: touched.names });
+  const diff: CatalogDiff = diffOf(change);
+  return {
+    findings: [...valid, ...foreseen.filter((finding) => !seen.has(sameness(finding))), ...compared].map(
+      inCatalogs,
+    ),
+    known: foreseen.filter((finding) => seen.has(sameness(finding))).map(inCatalogs),
+    diffs: diff.packages.map((packageDiff) => ({ ...packageDiff, catalogs: touched.names })),
+  };
+}
+
+/** What makes the catalog as it would be merged invalid, as opm sees it and beyond. */
+function validity({ blobs, unread }: CatalogState, severityOf: SeverityOf): Finding[] {
+  return [...withSeverities(unread, RULES, severityOf), ...runRules(catalogOf(blobs), RULES, severityOf)];
+}
+
+async function optionsOf(
+  touched: TouchedCatalog,
+  state: CatalogState,
+  { graph }: Policy,
+  today: string,
+): Promise<WorldOptions> {
+  const [name = ''] = touched.names;
+  const following = await Promise.all(
+    touched.following.map((next): Promise<World> => {
+      const platform = tryParseMinor(next.name);
+      return worldOf({
+        name: next.name,
+        catalog: catalogOf(next.state.blobs),
+        olm: graph.olm,
+        ...(platform ? { platform } : {}),
+      });
+    }),
+  );
+  const platform = tryParseMinor(name);
+  return {
+    name,
+    catalog: catalogOf(state.blobs),
+    packages: touched.packages,
+    olm: graph.olm,
+    asOf: today,
+    following,
+    ...(platform ? { platform } : {}),
+  };
+}
+
+/** Two findings are the same whatever line they stand on. */
+function sameness({ rule, message, package: of, channel, installed }: Finding): string {
+  return JSON.stringify([rule, of, channel, installed, message]);
+}

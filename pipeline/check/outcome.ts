@@ -1,0 +1,138 @@
+/**
+ * From what was found to what is reported: waivers, the verdict, and the first line.
+ */
+import { compareFindings, type Finding } from '../../catalog/finding.ts';
+import type { Change, PackageChange } from '../change/change.ts';
+import type { PolicyRead } from '../config.ts';
+import type { Merged } from '../git/merge.ts';
+import type { AuthorityDecision } from '../github/authority.ts';
+import { needText } from '../github/need.ts';
+import { applyWaivers, type Waived } from '../policy/waiver.ts';
+import type { AuthorityReport, CheckReport, PackageReport, PolicyReport, Verdict } from '../report/report.ts';
+import { countText } from '../report/text.ts';
+import type { Judgement } from './judge.ts';
+
+interface Start {
+  readonly base: string;
+  readonly head: string;
+  readonly policy: PolicyRead & { readonly path: string };
+  readonly today: string;
+}
+
+export type Outcome =
+  /** The base branch's policy cannot be read: nothing may be decided. */
+  | (Start & { readonly kind: 'no policy' })
+  | (Start & { readonly kind: 'no merge'; readonly merged: Exclude<Merged, { kind: 'merged' }> })
+  | (Start & {
+      readonly kind: 'judged';
+      readonly tree: string;
+      readonly change: Change;
+      readonly judgements: readonly Judgement[];
+      readonly authority: AuthorityDecision | undefined;
+    });
+
+export function reportOf(outcome: Outcome): CheckReport {
+  switch (outcome.kind) {
+    case 'no policy':
+      return unjudged(outcome, 'fail', `the policy ${outcome.policy.path} on the base branch cannot be read`);
+    case 'no merge':
+      return unjudged(outcome, 'inconclusive', mergeText(outcome.merged));
+    case 'judged':
+      return judged(outcome);
+  }
+}
+
+function mergeText(merged: Exclude<Merged, { kind: 'merged' }>): string {
+  if (merged.kind === 'unrelated') return 'base and head have no common history: rebase onto the base branch';
+  const [first = '', ...more] = merged.paths;
+  const others = more.length > 0 ? ` and ${more.length} more` : '';
+  return `base and head change the same lines of ${JSON.stringify(first)}${others}: resolve the conflict`;
+}
+
+/** A report in which nothing of the pull request was looked at. */
+function unjudged(outcome: Start, verdict: Verdict, headline: string): CheckReport {
+  return {
+    ...head(outcome),
+    verdict,
+    headline,
+    authority: { decision: 'not judged', reasons: [], needs: [] },
+    packages: [],
+    findings: outcome.policy.findings,
+    known: [],
+    waived: [],
+    diffs: [],
+    unchecked: [{ what: 'the pull request', why: headline }],
+  };
+}
+
+function head(outcome: Start): Pick<CheckReport, 'apiVersion' | 'kind' | 'base' | 'head' | 'policy'> {
+  return {
+    apiVersion: 'portolan/v1alpha1',
+    kind: 'CheckReport',
+    base: outcome.base,
+    head: outcome.head,
+    policy: policyReport(outcome.policy, []),
+  };
+}
+
+function policyReport({ defaults, path }: Start['policy'], expired: Waived['expired']): PolicyReport {
+  return {
+    source: defaults ? 'built-in defaults' : path,
+    expired: expired.map(({ rule, package: name, until }) => `${rule} for ${name}, until ${until}`),
+  };
+}
+
+function judged(outcome: Extract<Outcome, { kind: 'judged' }>): CheckReport {
+  const { change, judgements, authority, policy, today } = outcome;
+  const found = [...change.unsafe, ...policy.findings, ...judgements.flatMap(({ findings }) => findings)];
+  const { findings, waived, expired } = applyWaivers(found, policy.policy?.waivers ?? [], today);
+  const sorted = [...findings].sort(compareFindings);
+  const verdict: Verdict = sorted.some(({ severity }) => severity === 'error') ? 'fail' : 'pass';
+  const people = authorityReport(authority);
+  return {
+    ...head(outcome),
+    verdict,
+    headline: headlineOf(verdict, sorted, authority),
+    authority: people,
+    tree: outcome.tree,
+    policy: policyReport(policy, expired),
+    packages: [...change.packages.values()].map(packageReport),
+    findings: sorted,
+    known: judgements.flatMap(({ known }) => known).sort(compareFindings),
+    waived: waived.map(({ finding, waiver }) => ({ finding, until: waiver.until, reason: waiver.reason })),
+    diffs: judgements.flatMap(({ diffs }) => diffs),
+    unchecked: [],
+  };
+}
+
+function packageReport({ name, catalogs, classes, details }: PackageChange): PackageReport {
+  return { name, catalogs, classes: [...classes], details };
+}
+
+function authorityReport(authority: AuthorityDecision | undefined): AuthorityReport {
+  if (!authority) return { decision: 'not judged', reasons: [], needs: [] };
+  return {
+    decision: authority.authority,
+    reasons: authority.subjects.flatMap(({ subject, reasons }) =>
+      reasons.map((reason) => `${subject}: ${reason}`),
+    ),
+    needs: authority.needs.map((need) => needText([need])),
+  };
+}
+
+/** The first line: what is missing, or that nothing is. */
+function headlineOf(
+  verdict: Verdict,
+  findings: readonly Finding[],
+  authority: AuthorityDecision | undefined,
+): string {
+  if (authority?.authority === 'deny') return `denied: ${authority.headline}`;
+  const [worst] = findings;
+  if (verdict === 'fail' && worst) {
+    const of = worst.package === undefined ? '' : ` of package ${worst.package}`;
+    return `${countText(findings)}: first correct ${worst.rule}${of} at ${worst.location.file}:${worst.location.line}`;
+  }
+  if (authority && authority.authority === 'needs') return authority.headline;
+  if (authority && authority.holds.length > 0) return `allowed and green, but held: ${authority.holds[0]}`;
+  return authority ? 'allowed and green' : 'green; authority was not judged (no --author)';
+}

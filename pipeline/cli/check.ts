@@ -1,0 +1,104 @@
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { fileError } from '../directory.ts';
+import { openRepository } from '../git/repository.ts';
+import { parseIdentity } from '../github/identity.ts';
+import { jsonReport } from '../report/json.ts';
+import { markdownReport } from '../report/markdown.ts';
+import type { CheckReport } from '../report/report.ts';
+import { sarifReport } from '../report/sarif.ts';
+import { textReport } from '../report/text-report.ts';
+import { type CheckRequest, check, type People } from '../stages/check.ts';
+import { type Command, type Invocation, usageError } from './command.ts';
+import type { ExitCode, Terminal } from './terminal.ts';
+
+const FORMATS: Readonly<Record<string, (report: CheckReport) => string>> = {
+  text: textReport,
+  json: jsonReport,
+  markdown: markdownReport,
+  sarif: sarifReport,
+};
+
+export const command: Command = {
+  words: 'check',
+  summary: 'Check a pull request: who may, what is wrong, what clusters will do.',
+  operands: '',
+  options: {
+    repo: { value: 'DIR', description: 'the repository (default: this directory)' },
+    base: {
+      value: 'REF',
+      description: 'tip of the branch that the pull request is for; its policy and owners count',
+    },
+    head: { value: 'REF', description: "the pull request's head (default: HEAD)" },
+    author: {
+      value: 'LOGIN',
+      description: 'who wrote it, as LOGIN or LOGIN#ID; without, authority is not judged',
+    },
+    policy: { value: 'FILE', description: "a policy in place of the base branch's" },
+    format: { value: 'text|json|markdown|sarif', description: 'how to print the report (default: text)' },
+  },
+  details: [
+    'Reads git objects only: no work tree is touched, and nothing of the pull request is executed. What is judged is the',
+    'merge of base and head.',
+  ].join('\n'),
+  examples: [
+    'portolan check --base origin/main --head HEAD',
+    'portolan check --repo ../catalogs --base main --head pr-17 --author anna --format markdown',
+  ],
+  run: async (invocation, terminal) => {
+    const format = FORMATS[invocation.text('format') ?? 'text'];
+    if (!format) throw usageError(command, `--format must be one of ${Object.keys(FORMATS).join(', ')}`);
+    const directory = resolve(terminal.directory, invocation.text('repo') ?? '.');
+    const repository = await openRepository(directory, searchPath(terminal));
+    try {
+      const report = await check(repository, requestOf(invocation, terminal));
+      await terminal.out(format(report));
+      return exitCode(report);
+    } finally {
+      await repository.close();
+    }
+  },
+};
+
+function searchPath({ environment }: Terminal): { searchPath?: string } {
+  const path = environment['PATH'];
+  return path === undefined ? {} : { searchPath: path };
+}
+
+function requestOf(invocation: Invocation, terminal: Terminal): CheckRequest {
+  const policy = invocation.text('policy');
+  const people = peopleOf(invocation);
+  return {
+    base: invocation.needed('base'),
+    head: invocation.text('head') ?? 'HEAD',
+    today: terminal.now().toISOString().slice(0, 10),
+    ...(people ? { people } : {}),
+    ...(policy === undefined
+      ? {}
+      : { policy: { path: policy, bytes: readPolicy(resolve(terminal.directory, policy)) } }),
+  };
+}
+
+function readPolicy(path: string): Uint8Array {
+  try {
+    return readFileSync(path);
+  } catch (error) {
+    throw fileError(error, path);
+  }
+}
+
+/** A person at a terminal is both author and pusher; there is nobody to ask for reviews. */
+function peopleOf(invocation: Invocation): People | undefined {
+  const text = invocation.text('author');
+  if (text === undefined) return undefined;
+  const identity = parseIdentity(text);
+  if (identity?.kind !== 'account')
+    throw usageError(command, `--author must be LOGIN or LOGIN#ID, not ${JSON.stringify(text)}`);
+  const author = { login: identity.login, id: identity.id };
+  return { author, pusher: author, reviews: [], commits: undefined, holds: [] };
+}
+
+function exitCode({ verdict, authority }: CheckReport): ExitCode {
+  if (verdict === 'inconclusive') return 2;
+  return verdict === 'fail' || authority.decision === 'needs' || authority.decision === 'deny' ? 1 : 0;
+}

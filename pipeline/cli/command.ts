@@ -1,0 +1,121 @@
+/**
+ * What a command of the command line is: its words, its options, and what it does.
+ */
+import { parseArgs } from 'node:util';
+import { PipelineError } from '../error.ts';
+import type { ExitCode, Terminal } from './terminal.ts';
+
+export interface Command {
+  /** What is typed after the program's name, such as `mirror plan`. */
+  readonly words: string;
+  readonly summary: string;
+  /** The operands as the usage line shows them, such as `DIR` or `[FILE…]`. */
+  readonly operands: string;
+  readonly options: Readonly<Record<string, Option>>;
+  /** Further paragraphs of the help text. */
+  readonly details?: string;
+  readonly examples?: readonly string[];
+  readonly run: (invocation: Invocation, terminal: Terminal) => Promise<ExitCode>;
+}
+
+export interface Option {
+  readonly description: string;
+  /** What the option takes, as the help shows it; absent for a flag. */
+  readonly value?: string;
+  readonly short?: string;
+  readonly multiple?: true;
+}
+
+/** A command line that was understood. */
+export interface Invocation {
+  readonly operands: readonly string[];
+  /** The value of an option, or undefined. */
+  readonly text: (option: string) => string | undefined;
+  /** The value of an option that must be there. @throws PipelineError `usage` */
+  readonly needed: (option: string) => string;
+  readonly list: (option: string) => readonly string[];
+  readonly flag: (option: string) => boolean;
+}
+
+/**
+ * Reads the arguments behind a command's words.
+ *
+ * @throws PipelineError `usage`
+ */
+export function invocationOf(command: Command, parameters: readonly string[]): Invocation {
+  const options = Object.fromEntries(
+    Object.entries(command.options).map(([name, option]) => [
+      name,
+      {
+        type: option.value === undefined ? ('boolean' as const) : ('string' as const),
+        multiple: option.multiple ?? false,
+        ...(option.short === undefined ? {} : { short: option.short }),
+      },
+    ]),
+  );
+  let parsed: { values: Record<string, unknown>; positionals: string[] };
+  try {
+    parsed = parseArgs({ args: [...parameters], options, allowPositionals: true, strict: true });
+  } catch (error) {
+    throw usageError(command, error instanceof Error ? (error.message.split('. ')[0] ?? '') : String(error));
+  }
+  const { values, positionals } = parsed;
+  checkOperands(command, positionals);
+  const text = (option: string): string | undefined => {
+    const value = values[option];
+    return typeof value === 'string' ? value : undefined;
+  };
+  return {
+    operands: positionals,
+    text,
+    needed: (option) => {
+      const value = text(option);
+      if (value === undefined) throw usageError(command, `--${option} is needed`);
+      return value;
+    },
+    list: (option) => (Array.isArray(values[option]) ? values[option].map(String) : []),
+    flag: (option) => values[option] === true,
+  };
+}
+
+/** Checks the number of operands against the usage line: `[X]` may be left out, `X…` may be repeated. */
+function checkOperands(command: Command, operands: readonly string[]): void {
+  const shown = command.operands === '' ? [] : command.operands.split(' ');
+  const least = shown.filter((word) => !word.startsWith('[')).length;
+  const most = shown.some((word) => word.includes('…')) ? Number.POSITIVE_INFINITY : shown.length;
+  if (operands.length < least)
+    throw usageError(command, `${shown.slice(operands.length).join(' ')} is missing`);
+  if (operands.length > most) throw usageError(command, `too much: ${JSON.stringify(operands[most])}`);
+}
+
+/** An error for a command line that cannot be understood, with the usage in the hint. */
+export function usageError(command: Command, message: string): PipelineError {
+  return new PipelineError('usage', message, {
+    hint: `usage: ${usageLine(command)} (portolan ${command.words} --help)`,
+  });
+}
+
+export function usageLine(command: Command): string {
+  const options = Object.keys(command.options).length > 0 ? ' [OPTION…]' : '';
+  return `portolan ${command.words}${command.operands === '' ? '' : ` ${command.operands}`}${options}`;
+}
+
+/** The help text of a command. */
+export function helpText(command: Command): string {
+  const lines = [`Usage: ${usageLine(command)}`, '', command.summary];
+  if (command.details !== undefined) lines.push('', command.details);
+  const options = Object.entries(command.options).map(([name, option]): [string, string] => {
+    const short = option.short === undefined ? '    ' : `-${option.short}, `;
+    return [`${short}--${name}${option.value === undefined ? '' : ` ${option.value}`}`, option.description];
+  });
+  lines.push('', 'Options:', ...twoColumns([...options, ['    --help', 'show this help']]));
+  if (command.examples) lines.push('', 'Examples:', ...command.examples.map((example) => `  ${example}`));
+  lines.push('', 'Exit codes: 0 passed, 1 failed, 2 could not tell.');
+  return `${lines.join('\n')}\n`;
+}
+
+/** Rows of a name and its description, aligned. */
+export function twoColumns(rows: readonly (readonly [string, string])[]): string[] {
+  const width = Math.max(...rows.map(([name]) => name.length));
+  return rows.map(([name, description]) => `  ${name.padEnd(width)}  ${description}`);
+}

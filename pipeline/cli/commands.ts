@@ -1,0 +1,53 @@
+/**
+ * The commands, in the order of the help text. Each is loaded when it is called for.
+ */
+import type { Command } from './command.ts';
+
+export interface CommandEntry {
+  readonly words: string;
+  readonly summary: string;
+  readonly load: () => Promise<Command>;
+}
+
+export const COMMANDS: readonly CommandEntry[] = [
+  {
+    words: 'check',
+    summary: 'check a pull request: who may, what is wrong, what clusters will do',
+    load: async () => (await import('./check.ts')).command,
+  },
+  {
+    words: 'validate',
+    summary: 'judge a catalog as opm does, every defect at once and on its line',
+    load: async () => (await import('./validate.ts')).command,
+  },
+  {
+    words: 'render',
+    summary: 'print catalogs as one stream of JSON or YAML, byte for byte as opm',
+    load: async () => (await import('./render.ts')).command,
+  },
+  {
+    words: 'mirror plan',
+    summary: 'write what a disconnected cluster needs: mapping.txt, mirror sets, catalog sources',
+    load: async () => (await import('./mirror-plan.ts')).command,
+  },
+  {
+    words: 'mirror verify',
+    summary: 'follow every reference of every bundle as a node would',
+    load: async () => (await import('./mirror-verify.ts')).command,
+  },
+  {
+    words: 'mirror diff',
+    summary: 'say what to add to a mirror, what stays, what may be deleted',
+    load: async () => (await import('./mirror-diff.ts')).command,
+  },
+  {
+    words: 'mirror migrate',
+    summary: 'print ImageContentSourcePolicies as ImageDigestMirrorSets',
+    load: async () => (await import('./mirror-migrate.ts')).command,
+  },
+  {
+    words: 'registry',
+    summary: 'serve a directory (an OCI image layout) as a registry',
+    load: async () => (await import('./registry.ts')).command,
+  },
+];

@@ -1,0 +1,98 @@
+/**
+ * The command line: finds the command, reads its options, runs it, says what went wrong.
+ */
+import { PipelineError } from '../error.ts';
+import { nearest } from '../spelling.ts';
+import { helpText, invocationOf, twoColumns } from './command.ts';
+import { COMMANDS, type CommandEntry } from './commands.ts';
+import type { ExitCode, Terminal } from './terminal.ts';
+
+/**
+ * Runs one command line.
+ *
+ * @param parameters what was typed behind the program's name
+ * @param version the program's version
+ */
+export async function main(
+  parameters: readonly string[],
+  version: string,
+  terminal: Terminal,
+): Promise<ExitCode> {
+  try {
+    return await dispatch(parameters, version, terminal);
+  } catch (error) {
+    if (!(error instanceof PipelineError)) throw error;
+    terminal.err(`portolan: ${error.message}\n`);
+    if (error.hint !== undefined) terminal.err(`  ${error.hint}\n`);
+    return 2;
+  }
+}
+
+async function dispatch(
+  parameters: readonly string[],
+  version: string,
+  terminal: Terminal,
+): Promise<ExitCode> {
+  const [first] = parameters;
+  if (first === '--version' || first === 'version') {
+    await terminal.out(`portolan ${version}\n`);
+    return 0;
+  }
+  const words = first === 'help' ? parameters.slice(1) : parameters;
+  const entry = findCommand(words);
+  if (!entry) {
+    if (words.length === 0 || words[0] === '--help' || words[0] === '-h') {
+      await terminal.out(overview(version));
+      return first === undefined ? 2 : 0;
+    }
+    return unknownCommand(words, terminal);
+  }
+  const command = await entry.load();
+  const rest = words.slice(entry.words.split(' ').length);
+  if (command.words !== 'opm' && (first === 'help' || rest.includes('--help') || rest.includes('-h'))) {
+    await terminal.out(helpText(command));
+    return 0;
+  }
+  return command.run(invocationOf(command, rest), terminal);
+}
+
+/** The command with the most words that the line begins with. */
+function findCommand(words: readonly string[]): CommandEntry | undefined {
+  const matching = COMMANDS.filter((entry) => entry.words.split(' ').every((word, i) => words[i] === word));
+  return matching.sort((a, b) => b.words.length - a.words.length)[0];
+}
+
+async function unknownCommand(words: readonly string[], terminal: Terminal): Promise<ExitCode> {
+  const family = COMMANDS.filter((entry) => entry.words.startsWith(`${words[0]} `));
+  if (family.length > 0) {
+    const wantsHelp = words.includes('--help') || words.includes('-h');
+    const text = `Usage: portolan ${words[0]} COMMAND\n\n${twoColumns(family.map(({ words: w, summary }) => [w, summary])).join('\n')}\n`;
+    if (!wantsHelp) terminal.err(text);
+    else await terminal.out(text);
+    return wantsHelp ? 0 : 2;
+  }
+  throw new PipelineError('usage', `there is no command ${JSON.stringify(words[0])}`, {
+    hint: suggestion(words[0] ?? ''),
+  });
+}
+
+function suggestion(word: string): string {
+  const near = nearest(word, new Set(COMMANDS.map(({ words }) => words.split(' ')[0] ?? '')));
+  const command = COMMANDS.find(({ words }) => words.split(' ')[0] === near);
+  return command ? `did you mean: portolan ${command.words}` : 'portolan --help lists the commands';
+}
+
+function overview(version: string): string {
+  const rows = COMMANDS.map(({ words, summary }): [string, string] => [words, summary]);
+  return [
+    `Portolan ${version}: the catalog pipeline for Operator Lifecycle Manager`,
+    '',
+    'Usage: portolan COMMAND [OPERAND…] [OPTION…]',
+    '',
+    'Commands:',
+    ...twoColumns(rows),
+    '',
+    'portolan COMMAND --help says more of each.',
+    '',
+  ].join('\n');
+}

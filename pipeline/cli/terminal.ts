@@ -1,0 +1,26 @@
+/**
+ * The world as a command sees it: read once when the program starts, passed on as data.
+ */
+export interface Terminal {
+  /** Writes to standard output; settles when the text has been taken. */
+  readonly out: (text: string) => Promise<void>;
+  /** Writes to standard error. */
+  readonly err: (text: string) => void;
+  /** Whether standard error is a terminal, where progress may be redrawn. */
+  readonly interactive: boolean;
+  /** Whether standard output is a terminal that shows colours. */
+  readonly colours: boolean;
+  /** Width of the terminal, in characters. */
+  readonly columns: number;
+  /** The directory that relative paths start from. */
+  readonly directory: string;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly now: () => Date;
+  /** Settles when the program is asked to end: an interrupt, a hang-up, a termination. */
+  readonly interrupted: () => Promise<void>;
+  /** All of standard input. */
+  readonly input: () => Promise<string>;
+}
+
+/** 0: passed; 1: failed; 2: could not tell. */
+export type ExitCode = 0 | 1 | 2;

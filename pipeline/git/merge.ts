@@ -1,0 +1,117 @@
+/** What the base branch will hold when the pull request is merged. */
+import { PipelineError } from '../error.ts';
+import { runGit } from './process.ts';
+import type { Repository } from './repository.ts';
+
+export type Merged =
+  | { readonly kind: 'merged'; readonly tree: string }
+  /** Both sides changed the same lines: no tree to judge until somebody resolves it. */
+  | { readonly kind: 'conflict'; readonly paths: readonly string[] }
+  /** The two have no common ancestor. */
+  | { readonly kind: 'unrelated' };
+
+export interface MergeRequest {
+  /** Id of the base branch's tip. */
+  readonly base: string;
+  /** Id of the pull request's head commit. */
+  readonly head: string;
+  /**
+   * Id of their common ancestor. Found in the history when undefined; a clone without
+   * history needs it (GitHub's compare API names it) and the three commits' trees.
+   */
+  readonly ancestor?: string;
+}
+
+/**
+ * Merges base and head without a work tree.
+ *
+ * @throws PipelineError `not-found` when objects are missing or a shallow clone hides the common ancestor
+ */
+export async function mergedTree(repository: Repository, request: MergeRequest): Promise<Merged> {
+  const { base, head } =
+    request.ancestor === undefined ? request : await withoutHistory(repository, request, request.ancestor);
+  const run = { settings: repository.settings, directory: repository.scratch, bare: true };
+  const parameters = ['merge-tree', '--write-tree', '--name-only', '--no-messages', '-z', base, head];
+  if (request.ancestor === undefined && (await mergeBases(repository, base, head)).length === 0) {
+    if (repository.shallow) throw tooShallow(base, head);
+    return { kind: 'unrelated' };
+  }
+  const { code, output } = await runGit({ ...run, accept: [0, 1] }, parameters);
+  const [tree = '', ...paths] = output.toString('utf8').split('\0');
+  if (code === 1) return { kind: 'conflict', paths: paths.filter((path) => path !== '') };
+  return { kind: 'merged', tree };
+}
+
+/** Best common ancestors of two commits; none when the histories do not meet in this clone. */
+export async function mergeBases(repository: Repository, a: string, b: string): Promise<string[]> {
+  const run = { settings: repository.settings, directory: repository.scratch, bare: true, accept: [0, 1] };
+  const { output } = await runGit(run, ['merge-base', '--all', a, b]);
+  return output
+    .toString('utf8')
+    .split('\n')
+    .filter((line) => line !== '');
+}
+
+/**
+ * Ids of the commits that `head` has and `base` has not, the newest first.
+ *
+ * @param most how many are listed at most
+ */
+export async function commitsBetween(
+  repository: Repository,
+  { base, head }: MergeRequest,
+  most: number,
+): Promise<{ commits: string[]; complete: boolean }> {
+  const run = { settings: repository.settings, directory: repository.scratch, bare: true };
+  const { output } = await runGit(run, ['rev-list', `--max-count=${most + 1}`, head, `^${base}`]);
+  const commits = output
+    .toString('utf8')
+    .split('\n')
+    .filter((line) => line !== '');
+  return { commits: commits.slice(0, most), complete: commits.length <= most };
+}
+
+/** Commits of the same trees with the ancestor as their only parent, so that no further history is needed. */
+async function withoutHistory(
+  repository: Repository,
+  { base, head }: MergeRequest,
+  ancestor: string,
+): Promise<{ base: string; head: string }> {
+  const root = await commitTree(repository, ancestor, []);
+  const [ours, theirs] = await Promise.all([
+    commitTree(repository, base, [root]),
+    commitTree(repository, head, [root]),
+  ]);
+  return { base: ours, head: theirs };
+}
+
+async function commitTree(
+  repository: Repository,
+  commit: string,
+  parents: readonly string[],
+): Promise<string> {
+  const lines = [
+    `tree ${await repository.objects.treeOf(commit)}`,
+    ...parents.map((parent) => `parent ${parent}`),
+    'author portolan <portolan> 0 +0000',
+    'committer portolan <portolan> 0 +0000',
+    '',
+    '',
+  ];
+  const run = {
+    settings: repository.settings,
+    directory: repository.scratch,
+    bare: true,
+    input: lines.join('\n'),
+  };
+  const { output } = await runGit(run, ['hash-object', '-t', 'commit', '-w', '--stdin']);
+  return output.toString('utf8').trim();
+}
+
+function tooShallow(base: string, head: string): PipelineError {
+  return new PipelineError(
+    'not-found',
+    `this shallow clone does not reach the common ancestor of ${base.slice(0, 12)} and ${head.slice(0, 12)}`,
+    { hint: 'git fetch --unshallow, or check out with fetch-depth: 0' },
+  );
+}

@@ -1,0 +1,130 @@
+/**
+ * git as a child process: plumbing commands only, without a shell, and with nothing of
+ * the machine's or the repository's configuration that could run a program or reach a
+ * network.
+ */
+import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
+import { PipelineError } from '../error.ts';
+
+/** How git is started. */
+export interface GitSettings {
+  /** The PATH on which git is looked for; the system's default one when undefined. */
+  readonly searchPath?: string | undefined;
+}
+
+export interface GitRun {
+  readonly settings: GitSettings;
+  /** Directory in which git starts, or the git directory itself with `bare`. */
+  readonly directory: string;
+  /** Whether `directory` is the git directory, so that none is looked for. */
+  readonly bare?: boolean;
+  readonly input?: string | Uint8Array;
+  /** Exit codes that are answers; every other one is a failure. */
+  readonly accept?: readonly number[];
+  /** How long it may take, in ms. */
+  readonly timeout?: number;
+}
+
+export interface GitAnswer {
+  readonly code: number;
+  readonly output: Buffer;
+}
+
+/** Configuration that wins over the repository's own. */
+const CONFIGURATION: readonly (readonly [key: string, value: string])[] = [
+  // Objects are only read, and nothing in the directory is run: whose it is does not matter.
+  ['safe.directory', '*'],
+  ['core.hooksPath', '/dev/null'],
+  ['core.fsmonitor', 'false'],
+  ['core.attributesFile', '/dev/null'],
+  ['core.pager', 'cat'],
+  ['gc.auto', '0'],
+  ['maintenance.auto', 'false'],
+  ['protocol.allow', 'never'],
+];
+
+function environmentOf({ settings, directory, bare }: GitRun): Record<string, string> {
+  const environment: Record<string, string> = {
+    ...(settings.searchPath === undefined ? {} : { PATH: settings.searchPath }),
+    ...(bare ? { GIT_DIR: directory } : {}),
+    LC_ALL: 'C',
+    GIT_CONFIG_NOSYSTEM: '1',
+    GIT_CONFIG_GLOBAL: '/dev/null',
+    GIT_ATTR_NOSYSTEM: '1',
+    GIT_TERMINAL_PROMPT: '0',
+    // A partial clone must not fetch in the middle of reading: what is missing is said.
+    GIT_NO_LAZY_FETCH: '1',
+    GIT_ALLOW_PROTOCOL: '',
+    GIT_NO_REPLACE_OBJECTS: '1',
+    GIT_OPTIONAL_LOCKS: '0',
+    GIT_LITERAL_PATHSPECS: '1',
+    GIT_CONFIG_COUNT: String(CONFIGURATION.length),
+  };
+  for (const [i, [key, value]] of CONFIGURATION.entries()) {
+    environment[`GIT_CONFIG_KEY_${i}`] = key;
+    environment[`GIT_CONFIG_VALUE_${i}`] = value;
+  }
+  return environment;
+}
+
+/** Starts git with its three streams as pipes. */
+export function startGit(run: GitRun, parameters: readonly string[]): ChildProcess {
+  const options: SpawnOptions = {
+    env: environmentOf(run),
+    stdio: 'pipe',
+    windowsHide: true,
+    ...(run.timeout === undefined ? {} : { timeout: run.timeout }),
+  };
+  return spawn('git', run.bare ? parameters : ['-C', run.directory, ...parameters], options);
+}
+
+/** Longest time for one command, in ms: a merge of trees that were made to exhaust us ends here. */
+const TIMEOUT = 120_000;
+
+/** What git prints on standard error is cut behind this many characters. */
+const MESSAGE_LENGTH = 600;
+
+/**
+ * Runs git to its end.
+ *
+ * @throws PipelineError `git` when git is missing or fails
+ */
+export function runGit(run: GitRun, parameters: readonly string[]): Promise<GitAnswer> {
+  return new Promise((resolve, reject) => {
+    const child = startGit({ timeout: TIMEOUT, ...run }, parameters);
+    const output: Buffer[] = [];
+    let message = '';
+    child.stdout?.on('data', (chunk: Buffer) => output.push(chunk));
+    child.stderr?.on('data', (chunk: Buffer) => {
+      if (message.length < MESSAGE_LENGTH) message += chunk.toString('utf8');
+    });
+    child.stdin?.on('error', () => undefined);
+    child.stdin?.end(run.input ?? '');
+    child.on('error', (error) => reject(startError(error)));
+    child.on('close', (code, signal) => {
+      if (code !== null && (run.accept ?? [0]).includes(code))
+        resolve({ code, output: Buffer.concat(output) });
+      else reject(failure(parameters[0] ?? '', code ?? signal, message));
+    });
+  });
+}
+
+/** Why git could not be started. */
+export function startError(error: Error): PipelineError {
+  const missing = 'code' in error && error.code === 'ENOENT';
+  return new PipelineError('git', missing ? 'git is not on the PATH' : `git: ${error.message}`, {
+    cause: error,
+    ...(missing ? { hint: 'install git 2.38 or later' } : {}),
+  });
+}
+
+/** A failure of git, in git's words. */
+export function failure(command: string, code: number | string | null, message: string): PipelineError {
+  const said = message.slice(0, MESSAGE_LENGTH).trim().replaceAll(/\s+/g, ' ');
+  const old = /unknown option|is not a git command|usage: git/.test(said);
+  return new PipelineError(
+    'git',
+    `git ${command} ended with ${code}${said === '' ? '' : `: ${said}`}`,
+    old ? { hint: 'install git 2.38 or later' } : {},
+  );
+}

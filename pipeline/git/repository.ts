@@ -1,0 +1,123 @@
+/**
+ * A repository's objects, and only its objects.
+ *
+ * Everything is read through a git directory of our own that borrows the repository's
+ * object store: no hook, filter, merge driver, replacement, graft or remote of the
+ * repository takes part, and what a merge writes does not land in it.
+ */
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PipelineError } from '../error.ts';
+import { ObjectReader } from './objects.ts';
+import { type GitSettings, runGit } from './process.ts';
+
+export interface Repository {
+  readonly settings: GitSettings;
+  readonly objects: ObjectReader;
+  /** The git directory that borrows the objects. */
+  readonly scratch: string;
+  /** Whether the history ends where a shallow clone was cut. */
+  readonly shallow: boolean;
+  /**
+   * Ids of the commits that revisions (`main`, `HEAD~1`, an id) name.
+   *
+   * @throws PipelineError `not-found`
+   */
+  resolve(revisions: readonly string[]): Promise<string[]>;
+  /** Ends the reading process and removes what was written. */
+  close(): Promise<void>;
+}
+
+/**
+ * Opens the repository that `directory` is in.
+ *
+ * @throws PipelineError `not-found` when there is none, `git` when git is missing or too old
+ */
+export async function openRepository(directory: string, settings: GitSettings = {}): Promise<Repository> {
+  const place = await locate(directory, settings);
+  const scratch = mkdtempSync(join(tmpdir(), 'portolan-git-'));
+  try {
+    borrow(scratch, place);
+  } catch (error) {
+    rmSync(scratch, { recursive: true, force: true });
+    throw error;
+  }
+  const objects = new ObjectReader({ settings, directory: scratch, bare: true });
+  return {
+    settings,
+    objects,
+    scratch,
+    shallow: place.shallow !== undefined,
+    resolve: (revisions) => resolveRevisions(directory, settings, revisions),
+    close: async () => {
+      await objects.close();
+      rmSync(scratch, { recursive: true, force: true });
+    },
+  };
+}
+
+interface Place {
+  readonly objects: string;
+  /** Text of the file that names the commits at which the history is cut. */
+  readonly shallow: string | undefined;
+  readonly format: string;
+}
+
+async function locate(directory: string, settings: GitSettings): Promise<Place> {
+  if (!existsSync(directory)) throw new PipelineError('not-found', `${directory}: no such file or directory`);
+  const parameters = ['rev-parse', '--path-format=absolute', '--show-object-format'];
+  const { code, output } = await runGit({ settings, directory, accept: [0, 128, 129] }, [
+    ...parameters,
+    '--git-path',
+    'objects',
+    '--git-path',
+    'shallow',
+  ]);
+  const [format = '', objects = '', shallow = '', ...rest] = output.toString('utf8').split('\n');
+  if (code !== 0) {
+    throw new PipelineError('not-found', `${directory} is not in a git repository`);
+  }
+  if (rest.join('') !== '' || !objects.startsWith('/') || !existsSync(objects)) {
+    throw new PipelineError('git', `the object store of ${directory} cannot be found`);
+  }
+  return { format, objects, shallow: existsSync(shallow) ? readFileSync(shallow, 'utf8') : undefined };
+}
+
+function borrow(scratch: string, { objects, shallow, format }: Place): void {
+  for (const folder of ['objects/info', 'objects/pack', 'refs']) {
+    mkdirSync(join(scratch, folder), { recursive: true });
+  }
+  const extensions = format === 'sha1' ? '' : `[extensions]\n\tobjectFormat = ${format}\n`;
+  const configuration = `[core]\n\trepositoryFormatVersion = ${extensions === '' ? 0 : 1}\n\tbare = true\n`;
+  writeFileSync(join(scratch, 'HEAD'), 'ref: refs/heads/none\n');
+  writeFileSync(join(scratch, 'config'), configuration + extensions);
+  writeFileSync(join(scratch, 'objects/info/alternates'), `${objects}\n`);
+  if (shallow !== undefined) writeFileSync(join(scratch, 'shallow'), shallow);
+}
+
+/** Only here the repository's own git directory is used: its references are there. */
+async function resolveRevisions(
+  directory: string,
+  settings: GitSettings,
+  revisions: readonly string[],
+): Promise<string[]> {
+  for (const revision of revisions) {
+    if (revision === '' || /[\n\0]/.test(revision)) {
+      throw new PipelineError('not-found', `${JSON.stringify(revision)} names no commit`);
+    }
+  }
+  const input = revisions.map((revision) => `${revision}^{commit}\n`).join('');
+  const parameters = ['cat-file', '--batch-check=%(objectname) %(objecttype)'];
+  const { output } = await runGit({ settings, directory, input }, parameters);
+  const lines = output.toString('utf8').split('\n');
+  return revisions.map((revision, i) => {
+    const id = /^([0-9a-f]{40,64}) commit$/.exec(lines[i] ?? '')?.[1];
+    if (id === undefined) {
+      throw new PipelineError('not-found', `${JSON.stringify(revision)} names no commit`, {
+        hint: 'give a branch, a tag or a commit that this clone has; git fetch brings what it lacks',
+      });
+    }
+    return id;
+  });
+}

@@ -1,0 +1,197 @@
+/**
+ * The layout of a catalog repository: what a path is, by patterns, the first match
+ * decides. A path segment may hold `{catalog}`, `{package}` or `{version}`, `{a,b}` for
+ * either word and `*`; `**` as the last segment stands for any path below.
+ */
+import { isDnsSubdomain } from '../../catalog/names.ts';
+
+/** Kinds of path that a layout knows. */
+export const PATH_KINDS = ['template', 'packageConfig', 'composite', 'catalog', 'bundle'] as const;
+export type PathKind = (typeof PATH_KINDS)[number];
+
+export interface LayoutPattern {
+  readonly kind: PathKind;
+  readonly pattern: string;
+}
+
+/** What a path is, as far as the layout says. */
+export interface PathMatch {
+  readonly kind: PathKind;
+  readonly catalog: string | undefined;
+  readonly package: string | undefined;
+  readonly version: string | undefined;
+}
+
+/** One segment of a pattern, or the rest of the path. */
+export interface PatternSegment {
+  readonly expression: RegExp;
+  /** The segment as a plain name; undefined where it holds anything variable. */
+  readonly literal: string | undefined;
+  readonly names: readonly string[];
+  /** Whether it is `**`. */
+  readonly rest: boolean;
+}
+
+export interface CompiledPattern extends LayoutPattern {
+  readonly segments: readonly PatternSegment[];
+}
+
+export interface Layout {
+  readonly patterns: readonly CompiledPattern[];
+  /** What a path is, or undefined when no pattern matches it. */
+  match(path: string): PathMatch | undefined;
+  /** The package in whose area a path lies although no pattern matches the path itself. */
+  packageAt(path: string): string | undefined;
+  /** Whether a path lies where patterns begin, or is a folder on the way there. */
+  governs(path: string): boolean;
+}
+
+const NAMES = ['catalog', 'package', 'version'];
+
+/** Why a text is no pattern, in words; undefined for a good one. */
+export function patternDefect(pattern: string): string | undefined {
+  const segments = pattern.split('/');
+  if (segments.some((segment) => segment === '' || segment === '.' || segment === '..')) {
+    return 'a pattern is a relative path without empty segments';
+  }
+  if (segments.slice(0, -1).includes('**')) return '** stands only at the end';
+  if (segments[0] === '**') return 'a pattern begins with a name';
+  for (const [, inside = ''] of pattern.matchAll(/\{([^{}]*)\}/g)) {
+    if (!inside.includes(',') && !NAMES.includes(inside)) {
+      return `{${inside}} is none of {catalog}, {package}, {version} and no list such as {a,b}`;
+    }
+  }
+  if (segments.some((segment) => NAMES.some((name) => segment.split(`{${name}}`).length > 2))) {
+    return 'a name stands once in a segment';
+  }
+  const bare = pattern.replaceAll(/\{[^{}]*\}/g, '');
+  return /[{}]/.test(bare) ? 'a brace has no partner' : undefined;
+}
+
+/** Makes a layout from patterns that have no defect. */
+export function compileLayout(patterns: readonly LayoutPattern[]): Layout {
+  const compiled = patterns.map((pattern) => ({ ...pattern, segments: segmentsOf(pattern.pattern) }));
+  const heads = compiled.map(({ segments }) => {
+    const variable = segments.findIndex(({ literal }) => literal === undefined);
+    return segments.slice(0, variable < 0 ? segments.length : variable).map(({ literal = '' }) => literal);
+  });
+  return {
+    patterns: compiled,
+    match: (path) => firstMatch(compiled, path),
+    packageAt: (path) => firstPackage(compiled, path),
+    governs: (path) => {
+      const segments = path.split('/');
+      return heads.some((head) => head.every((name, i) => i >= segments.length || segments[i] === name));
+    },
+  };
+}
+
+function segmentsOf(pattern: string): PatternSegment[] {
+  return pattern.split('/').map((segment) => {
+    const names: string[] = [];
+    const source = segment.replaceAll(
+      /\{([^{}]*)\}|\*|[\\^$.+?()[\]|]/g,
+      (found, group: string | undefined) => {
+        if (group === undefined) return found === '*' ? '[^/]*' : `\\${found}`;
+        if (group.includes(',')) return `(?:${group.split(',').map(escapeText).join('|')})`;
+        names.push(group);
+        return `(?<${group}>[^/]+)`;
+      },
+    );
+    const variable = /[{*]/.test(segment);
+    return {
+      expression: new RegExp(`^${source}$`, 'u'),
+      literal: variable ? undefined : segment,
+      names,
+      rest: segment === '**',
+    };
+  });
+}
+
+function escapeText(text: string): string {
+  return text.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&');
+}
+
+/** Values of names that a match found so far. */
+export type Captured = Readonly<Record<string, string>>;
+
+/**
+ * Matches one segment of a path.
+ *
+ * @returns the captured names with those of this segment, or undefined when it does not match
+ */
+export function matchSegment(
+  segment: PatternSegment,
+  name: string,
+  captured: Captured,
+): Captured | undefined {
+  if (segment.literal !== undefined) return segment.literal === name ? captured : undefined;
+  const groups = segment.expression.exec(name)?.groups;
+  if (!groups) return segment.expression.test(name) ? captured : undefined;
+  for (const key of segment.names) {
+    const value = groups[key] ?? '';
+    if (Object.hasOwn(captured, key) && captured[key] !== value) return undefined;
+    if (key === 'version' && !VERSION.test(value)) return undefined;
+  }
+  return { ...captured, ...groups };
+}
+
+/** Folder names of versions; what is none is no bundle directory. */
+const VERSION = /^v?[0-9][0-9A-Za-z.+_-]{0,127}$/;
+const CATALOG = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
+
+/** Whether a name from a path may be used as the name of a catalog. */
+export function isCatalogName(name: string): boolean {
+  return CATALOG.test(name);
+}
+
+/** Whether a name from a path may be used as the name of a package. */
+export function isPackageName(name: string): boolean {
+  return isDnsSubdomain(name);
+}
+
+function firstMatch(patterns: readonly CompiledPattern[], path: string): PathMatch | undefined {
+  const names = path.split('/');
+  for (const { kind, segments } of patterns) {
+    const captured = matchAll(segments, names);
+    if (captured) {
+      const { catalog, package: ofPackage, version } = captured;
+      return { kind, catalog, package: ofPackage, version };
+    }
+  }
+  return undefined;
+}
+
+function matchAll(segments: readonly PatternSegment[], names: readonly string[]): Captured | undefined {
+  const open = segments.at(-1)?.rest ?? false;
+  const fixed = open ? segments.slice(0, -1) : segments;
+  if (open ? names.length <= fixed.length : names.length !== fixed.length) return undefined;
+  return matchBeginning(fixed, names);
+}
+
+function matchBeginning(segments: readonly PatternSegment[], names: readonly string[]): Captured | undefined {
+  let captured: Captured | undefined = {};
+  for (const [i, segment] of segments.entries()) {
+    captured = matchSegment(segment, names[i] ?? '', captured);
+    if (!captured) return undefined;
+  }
+  return captured;
+}
+
+function firstPackage(patterns: readonly CompiledPattern[], path: string): string | undefined {
+  const names = path.split('/');
+  for (const { segments } of patterns) {
+    const at = segments.findIndex(({ names: captures }) => captures.includes('package'));
+    // The package must be a folder, or the path itself: its name alone decides nothing below a file.
+    if (at < 0 || at >= names.length) continue;
+    const captured = matchBeginning(segments.slice(0, at + 1), names);
+    if (captured) return captured['package'];
+  }
+  return undefined;
+}
+
+/** Whether a text matches a pattern in which `*` stands for anything. */
+export function matchesGlob(pattern: string, text: string): boolean {
+  const source = pattern.split('*').map(escapeText).join('.*');
+  return new RegExp(`^${source}$`, 'su').test(text);
+}

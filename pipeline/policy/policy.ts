@@ -1,0 +1,153 @@
+/** The policy as the pipeline uses it: every key there, references read, nothing left to look up. */
+import type { Severity } from '../../catalog/finding.ts';
+import type { Identity } from '../github/identity.ts';
+import type { Layout, PathKind } from './layout.ts';
+
+/** What a change is, for who may make it. */
+export const CHANGE_CLASSES = [
+  'add-entry',
+  'edit-graph',
+  'prune',
+  'mutate-published',
+  'promote',
+  'new-package',
+  'delete-package',
+  'new-catalog',
+  'delete-catalog',
+  'ownership',
+  'package-config',
+  'root',
+  'unknown',
+  'gate',
+  'unsafe',
+] as const;
+export type ChangeClass = (typeof CHANGE_CLASSES)[number];
+
+/** A class that somebody may allow: nobody allows what is unsafe. */
+export type AllowableClass = Exclude<ChangeClass, 'unsafe'>;
+
+export interface Policy {
+  /** Patterns of branches that are gated. */
+  readonly branches: readonly string[];
+  readonly layout: Layout;
+  readonly owners: OwnersPolicy;
+  /** Patterns of names that no new package may take. */
+  readonly reservedNames: readonly string[];
+  readonly automation: readonly Automation[];
+  readonly approval: ApprovalPolicy;
+  readonly commits: CommitsPolicy;
+  readonly requiredChecks: readonly RequiredCheck[];
+  /** By rule id or group such as `graph/*`. */
+  readonly rules: ReadonlyMap<string, RuleSetting>;
+  readonly waivers: readonly Waiver[];
+  readonly limits: Limits;
+  readonly merge: MergePolicy;
+  readonly graph: GraphPolicy;
+  readonly publish: PublishPolicy;
+}
+
+export interface OwnersPolicy {
+  readonly admins: readonly Identity[];
+  readonly blocked: readonly Identity[];
+  readonly sources: readonly OwnersSource[];
+  readonly packages: ReadonlyMap<string, readonly Identity[]>;
+  readonly allowTeams: boolean;
+}
+
+/** A file that names owners: at a path with `{package}`, or in the folders above a changed file (`{dir}/NAME`). */
+export interface OwnersSource {
+  readonly path: string;
+  readonly format: 'ci.yaml' | 'prow';
+}
+
+/** The account of a program, and what it may change by itself. */
+export interface Automation {
+  readonly id: number;
+  readonly login: string;
+  /** Patterns of packages. */
+  readonly packages: readonly string[];
+  readonly may: readonly AllowableClass[];
+  /** Undefined for every kind. */
+  readonly paths: readonly PathKind[] | undefined;
+  readonly maxPackages: number;
+}
+
+export interface ApprovalPolicy {
+  readonly pin: 'content' | 'head';
+  readonly ownerSelfApproval: boolean;
+  readonly pusherMustBeOwner: boolean;
+  readonly required: ReadonlyMap<AllowableClass, Requirement>;
+  readonly multiPackage: 'each' | 'admins';
+}
+
+/** How many different people must stand behind a change. An admin counts as an owner of everything. */
+export interface Requirement {
+  readonly owners: number;
+  readonly admins: number;
+}
+
+export interface CommitsPolicy {
+  readonly signOff: boolean;
+  readonly verified: boolean;
+}
+
+export interface RequiredCheck {
+  readonly name: string;
+  /** Number of the GitHub App that must have made it. */
+  readonly app: number;
+  readonly workflow: string | undefined;
+}
+
+export interface RuleSetting {
+  /** Undefined where the rule's own severity stays. */
+  readonly severity: Severity | 'off' | undefined;
+  readonly parameters: Readonly<Record<string, unknown>>;
+}
+
+export interface Waiver {
+  readonly rule: string;
+  readonly package: string;
+  /** Pattern of catalogs; every catalog when undefined. */
+  readonly catalog: string | undefined;
+  /** Last day on which it holds, `YYYY-MM-DD` in UTC. */
+  readonly until: string;
+  readonly reason: string;
+}
+
+export interface Limits {
+  readonly fileBytes: number;
+  readonly files: number;
+  readonly documents: number;
+  readonly depth: number;
+  readonly aliases: number;
+}
+
+export interface MergePolicy {
+  readonly mode: 'off' | 'auto';
+  readonly method: 'squash' | 'merge' | 'rebase';
+  readonly via: 'queue-if-enabled' | 'queue' | 'direct';
+}
+
+export interface GraphPolicy {
+  readonly olm: readonly ('v0' | 'v1')[];
+  /** Catalogs in the order of platform upgrades; empty when the policy does not say. */
+  readonly catalogOrder: readonly string[];
+  readonly companions: readonly string[];
+  /** Where versions that were ever published stand: the branch's history, or a ledger file. */
+  readonly published: 'git' | { readonly ledger: string };
+}
+
+export interface PublishPolicy {
+  /** The first whose pattern matches a catalog's name counts. */
+  readonly catalogs: readonly PublishTarget[];
+  readonly role: string | undefined;
+}
+
+export interface PublishTarget {
+  readonly pattern: string;
+  /** Reference of the index image, in which `{catalog}` stands for the catalog's name. */
+  readonly image: string;
+  readonly base: string | undefined;
+  readonly platforms: readonly string[];
+  readonly mirrorTo: string | undefined;
+}

@@ -1,0 +1,48 @@
+/** Waivers: findings that the policy lets pass until a day, each with its reason. */
+import type { Finding } from '../../catalog/finding.ts';
+import { matchesGlob } from './layout.ts';
+import type { Waiver } from './policy.ts';
+
+export interface Waived {
+  /** What still counts. */
+  readonly findings: readonly Finding[];
+  readonly waived: readonly { readonly finding: Finding; readonly waiver: Waiver }[];
+  /** Waivers whose last day has passed: they let nothing pass any more. */
+  readonly expired: readonly Waiver[];
+}
+
+/**
+ * Sorts out the findings that waivers let pass.
+ *
+ * @param today the day in UTC, `YYYY-MM-DD`
+ */
+export function applyWaivers(
+  findings: readonly Finding[],
+  waivers: readonly Waiver[],
+  today: string,
+): Waived {
+  const valid = waivers.filter(({ until }) => until >= today);
+  const counting: Finding[] = [];
+  const waived: { finding: Finding; waiver: Waiver }[] = [];
+  for (const finding of findings) {
+    const { left, waiver } = remainder(finding, valid);
+    if (left) counting.push(left);
+    if (waiver) waived.push({ finding, waiver });
+  }
+  return { findings: counting, waived, expired: waivers.filter(({ until }) => until < today) };
+}
+
+/** What waivers leave of a finding: of several catalogs, those that none of them names. */
+function remainder(
+  finding: Finding,
+  waivers: readonly Waiver[],
+): { left: Finding | undefined; waiver: Waiver | undefined } {
+  const fitting = waivers.filter((one) => one.rule === finding.rule && one.package === finding.package);
+  const [first] = fitting;
+  if (!first) return { left: finding, waiver: undefined };
+  if (fitting.some(({ catalog }) => catalog === undefined)) return { left: undefined, waiver: first };
+  const catalogs = finding.catalogs ?? [];
+  const left = catalogs.filter((name) => !fitting.some(({ catalog = '' }) => matchesGlob(catalog, name)));
+  if (left.length === catalogs.length) return { left: finding, waiver: undefined };
+  return { left: left.length === 0 ? undefined : { ...finding, catalogs: left }, waiver: first };
+}

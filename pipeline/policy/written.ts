@@ -1,0 +1,79 @@
+/** The policy as people write it, once its schema has passed it: every key may be left out. */
+import type { Severity } from '../../catalog/finding.ts';
+import type { PathKind } from './layout.ts';
+import type { AllowableClass, OwnersSource } from './policy.ts';
+
+export interface Written {
+  readonly branches?: readonly string[];
+  readonly layout?: Readonly<Partial<Record<PathKind, string | readonly string[]>>>;
+  readonly owners?: {
+    readonly admins?: readonly string[];
+    readonly blocked?: readonly string[];
+    readonly sources?: readonly OwnersSource[];
+    readonly packages?: Readonly<Record<string, readonly string[]>>;
+    readonly allowTeams?: boolean;
+  };
+  readonly reservedNames?: readonly string[];
+  readonly automation?: readonly WrittenAutomation[];
+  readonly approval?: {
+    readonly pin?: 'content' | 'head';
+    readonly ownerSelfApproval?: boolean;
+    readonly pusherMustBeOwner?: boolean;
+    readonly required?: Readonly<Partial<Record<AllowableClass | 'multi-package', string>>>;
+  };
+  readonly commits?: { readonly signOff?: boolean; readonly verified?: boolean };
+  readonly checks?: {
+    readonly required?: readonly {
+      readonly name: string;
+      readonly app: number;
+      readonly workflow?: string;
+    }[];
+  };
+  readonly rules?: Readonly<Record<string, WrittenRule>>;
+  readonly waivers?: readonly WrittenWaiver[];
+  readonly limits?: Readonly<Partial<Record<'fileBytes' | 'files' | 'docs' | 'depth' | 'aliases', number>>>;
+  readonly merge?: {
+    readonly mode?: 'off' | 'auto';
+    readonly method?: 'squash' | 'merge' | 'rebase';
+    readonly via?: 'queue-if-enabled' | 'queue' | 'direct';
+  };
+  readonly graph?: {
+    readonly olm?: readonly ('v0' | 'v1')[];
+    readonly catalogOrder?: readonly string[];
+    readonly companions?: readonly string[];
+    readonly published?: 'git' | { readonly ledger: string };
+  };
+  readonly publish?: {
+    readonly catalogs?: Readonly<Record<string, WrittenTarget>>;
+    readonly role?: string;
+  };
+}
+
+export interface WrittenAutomation {
+  readonly id: number;
+  readonly login: string;
+  readonly packages: readonly string[];
+  readonly may: readonly AllowableClass[];
+  readonly paths?: readonly PathKind[];
+  readonly maxPackages?: number;
+}
+
+export type WrittenRule =
+  | Severity
+  | 'off'
+  | { readonly severity?: Severity | 'off'; readonly [parameter: string]: unknown };
+
+export interface WrittenWaiver {
+  readonly rule: string;
+  readonly package: string;
+  readonly catalog?: string;
+  readonly until: string;
+  readonly reason: string;
+}
+
+export interface WrittenTarget {
+  readonly image: string;
+  readonly base?: string;
+  readonly platforms?: readonly string[];
+  readonly mirrorTo?: string;
+}

@@ -1,0 +1,6 @@
+import type { CheckReport } from './report.ts';
+
+/** The report as JSON, for machines. */
+export function jsonReport(report: CheckReport): string {
+  return `${JSON.stringify(report, null, 2)}\n`;
+}

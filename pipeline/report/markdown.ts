@@ -1,0 +1,113 @@
+/**
+ * A report as Markdown: the job summary and the comment. Every text that comes out of a
+ * catalog is escaped: it can name nobody, link nowhere, and end no table.
+ */
+import type { Finding } from '../../catalog/finding.ts';
+import type { FateChange, Turn } from '../../catalog/graph/fate-change.ts';
+import type { PlacedDiff } from '../check/judge.ts';
+import type { CheckReport } from './report.ts';
+import { countText, plain } from './text.ts';
+import { roadText } from './text-report.ts';
+
+export function markdownReport(report: CheckReport): string {
+  const parts = [
+    `## ${verdictSign(report)} ${escaped(report.headline)}`,
+    authorityText(report),
+    packagesTable(report),
+    ...report.diffs.filter((diff) => diff.fates.length > 0).map(fatesTable),
+    findingsText(report.findings),
+    footer(report),
+  ];
+  return `${parts.filter((part) => part !== '').join('\n\n')}\n`;
+}
+
+function verdictSign({ verdict, authority }: CheckReport): string {
+  if (verdict === 'fail' || authority.decision === 'deny') return '❌';
+  if (verdict === 'inconclusive') return '❔';
+  return authority.decision === 'needs' ? '⏳' : '✅';
+}
+
+function authorityText({ authority, policy }: CheckReport): string {
+  const lines = [`Authority: **${authority.decision}**. Policy: ${escaped(policy.source)}.`];
+  for (const need of authority.needs) lines.push(`- ${escaped(need)}`);
+  return lines.join('\n');
+}
+
+function packagesTable({ packages }: CheckReport): string {
+  if (packages.length === 0) return '';
+  const rows = packages.map(({ name, catalogs, classes, details }) =>
+    row([name, catalogs.join(', '), classes.join(', '), details.join('; ')]),
+  );
+  return ['| package | catalogs | change | |', '|---|---|---|---|', ...rows].join('\n');
+}
+
+function fatesTable(diff: PlacedDiff): string {
+  const title = `### What clusters will do: ${escaped(diff.package)} (${escaped(diff.catalogs.join(', '))})`;
+  const head = [
+    '| channel | installed | OLM v0 before | after | OLM v1 before | after |',
+    '|---|---|---|---|---|---|',
+  ];
+  return [title, '', ...head, ...diff.fates.map(fateRow)].join('\n');
+}
+
+function fateRow({ channels, installed, v0, v1 }: FateChange): string {
+  return row([channels.join(', '), installed.join(', '), ...turnCells(v0), ...turnCells(v1)]);
+}
+
+function turnCells(turn: Turn | undefined): [string, string] {
+  if (!turn) return ['', 'as before'];
+  const after = roadText(turn.after);
+  return [roadText(turn.before), turn.after.arrives ? after : `${after}: STUCK, ${turn.after.why}`];
+}
+
+function findingsText(findings: readonly Finding[]): string {
+  if (findings.length === 0) return '';
+  const rows = findings.map(({ severity, rule, message, location, hint, catalogs }) => {
+    const where = `${location.file}:${location.line}`;
+    const also = catalogs && catalogs.length > 1 ? ` (${catalogs.join(', ')})` : '';
+    return `| ${severity} | ${code(where)} | ${escaped(message + also)} | ${hint === undefined ? '' : code(hint)} | ${code(rule)} |`;
+  });
+  return [
+    `### ${countText(findings)}`,
+    '',
+    '| | where | what | fix | rule |',
+    '|---|---|---|---|---|',
+    ...rows,
+  ].join('\n');
+}
+
+function footer({ known, waived, unchecked, base, head }: CheckReport): string {
+  const lines = [`Reproduce: ${code(`npx portolan check --base ${base} --head ${head}`)}`];
+  if (known.length > 0) lines.push(`${known.length} more findings are known from the base branch.`);
+  for (const { finding, until, reason } of waived) {
+    lines.push(
+      `Waived until ${until}: ${code(finding.rule)} ${escaped(finding.message)} (${escaped(reason)})`,
+    );
+  }
+  for (const { what, why } of unchecked) lines.push(`Not checked: ${escaped(what)}: ${escaped(why)}`);
+  return lines.join('\n\n');
+}
+
+function row(cells: readonly string[]): string {
+  return `| ${cells.map(escaped).join(' | ')} |`;
+}
+
+/** Text that Markdown shows as it is: no markup, no mention, no link, no cell's end. */
+export function escaped(text: string): string {
+  return plain(text)
+    .replaceAll(/[\\`*_{}[\]()#+!|~<>&-]/g, (c) =>
+      c === '<' ? '&lt;' : c === '>' ? '&gt;' : c === '&' ? '&amp;' : `\\${c}`,
+    )
+    .replaceAll('@', '@\u200b')
+    .replaceAll(/(https?|ftp):/gi, '$1\u200b:')
+    .replaceAll(/www\./gi, 'www\u200b.');
+}
+
+/** A code span around any text. */
+export function code(text: string): string {
+  const shown = plain(text).replaceAll('|', '\\|');
+  const longest = Math.max(0, ...[...shown.matchAll(/`+/g)].map(([run]) => run.length));
+  const fence = '`'.repeat(longest + 1);
+  const pad = shown.startsWith('`') || shown.endsWith('`') ? ' ' : '';
+  return `${fence}${pad}${shown}${pad}${fence}`;
+}

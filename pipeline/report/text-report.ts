@@ -1,0 +1,64 @@
+/**
+ * A report as a maintainer reads it in a terminal or a log.
+ */
+import type { FateChange, Turn } from '../../catalog/graph/fate-change.ts';
+import type { PlacedDiff } from '../check/judge.ts';
+import type { CheckReport } from './report.ts';
+import { countText, findingText, plain } from './text.ts';
+
+export function textReport(report: CheckReport): string {
+  const lines = [
+    `${verdictWord(report)}: ${plain(report.headline)}`,
+    `  authority: ${report.authority.decision}${report.authority.author === undefined ? '' : ` (${report.authority.author})`}`,
+    ...report.authority.reasons.map((reason) => `    ${plain(reason)}`),
+    `  policy: ${plain(report.policy.source)}`,
+    ...report.policy.expired.map((waiver) => `    a waiver has expired: ${plain(waiver)}`),
+    ...report.packages.map(packageLine),
+    ...report.unchecked.map(({ what, why }) => `  not checked: ${plain(what)}: ${plain(why)}`),
+  ];
+  const fates = report.diffs.filter((diff) => diff.fates.length > 0);
+  if (fates.length > 0) lines.push('', 'What clusters will do otherwise:', ...fates.flatMap(fateLines));
+  const parts = [`${lines.join('\n')}\n`];
+  if (report.findings.length > 0) parts.push('\n', ...report.findings.map(findingText));
+  parts.push(`\n${countText(report.findings)}${alsoText(report)}\n`);
+  return parts.join('');
+}
+
+function verdictWord({ verdict, authority }: CheckReport): string {
+  if (verdict !== 'pass') return verdict.toUpperCase();
+  return authority.decision === 'needs' || authority.decision === 'deny' ? 'NOT YET' : 'PASS';
+}
+
+function packageLine({ name, catalogs, classes, details }: CheckReport['packages'][number]): string {
+  const where = catalogs.length > 0 ? ` in ${catalogs.join(', ')}` : '';
+  const what = details.length > 0 ? `: ${details.join('; ')}` : '';
+  return `  package ${plain(name)}${where} (${classes.join(', ')})${plain(what)}`;
+}
+
+function alsoText({ known, waived }: CheckReport): string {
+  const parts: string[] = [];
+  if (waived.length > 0) parts.push(`${waived.length} waived`);
+  if (known.length > 0) parts.push(`${known.length} known from the base branch`);
+  return parts.length > 0 ? `; besides ${parts.join(', ')}` : '';
+}
+
+function fateLines(diff: PlacedDiff): string[] {
+  const title = `  ${plain(diff.package)} (${diff.catalogs.join(', ')})`;
+  return [title, ...diff.fates.flatMap(rowLines)];
+}
+
+function rowLines({ channels, installed, v0, v1 }: FateChange): string[] {
+  const who = `    ${plain(channels.join(', '))}: installed ${plain(installed.join(', '))}`;
+  return [who, ...turnLine('OLM v0', v0), ...turnLine('OLM v1', v1)];
+}
+
+function turnLine(olm: string, turn: Turn | undefined): string[] {
+  if (!turn) return [];
+  const stuck = turn.after.arrives ? '' : `  STUCK: ${turn.after.why}`;
+  return [`      ${olm}: ${roadText(turn.before)}  =>  ${roadText(turn.after)}${plain(stuck)}`];
+}
+
+/** The next bundle, and the end of the road where that is another. */
+export function roadText({ next, end }: Turn['after']): string {
+  return end === '' || end === next ? plain(next) : `${plain(next)} … ${plain(end)}`;
+}

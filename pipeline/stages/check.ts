@@ -1,0 +1,145 @@
+/**
+ * The check of one pull request: who may, and what is wrong. Everything is read from git
+ * objects; policy and owners from the base; nothing of the pull request is executed.
+ */
+import { compareFindings, type Finding } from '../../catalog/finding.ts';
+import { RULES } from '../../catalog/rules/index.ts';
+import type { Change } from '../change/change.ts';
+import { classifyChange } from '../change/classify.ts';
+import { fileReader } from '../change/content.ts';
+import { contentDigests } from '../change/digest.ts';
+import { type CheckScene, touchedCatalogs } from '../check/catalogs.ts';
+import { type Judgement, judgeCatalog } from '../check/judge.ts';
+import { type Outcome, reportOf } from '../check/outcome.ts';
+import { POLICY_PATH, type PolicyRead, policyAt, readPolicy } from '../config.ts';
+import { mergedTree } from '../git/merge.ts';
+import type { Repository } from '../git/repository.ts';
+import type { Review } from '../github/approval.ts';
+import { type AuthorityDecision, judgeAuthority } from '../github/authority.ts';
+import type { CommitFacts } from '../github/authorship.ts';
+import { type Directory, EMPTY_DIRECTORY, type Person } from '../github/identity.ts';
+import type { Policy } from '../policy/policy.ts';
+import type { CheckReport } from '../report/report.ts';
+
+export interface CheckRequest {
+  /** Revision of the base branch's tip. */
+  readonly base: string;
+  /** Revision of the pull request's head. */
+  readonly head: string;
+  /** Id of their common ancestor, where the clone has no history to find it in. */
+  readonly ancestor?: string;
+  /** Bytes of a policy that stands in for the base branch's. */
+  readonly policy?: { readonly path: string; readonly bytes: Uint8Array };
+  /** Who is asking; authority is not judged without. */
+  readonly people?: People;
+  /** The day for which is judged, `YYYY-MM-DD` in UTC. */
+  readonly today: string;
+}
+
+/** Who wrote a pull request and what was said of it. */
+export interface People {
+  readonly author: Person;
+  readonly pusher: Person | undefined;
+  readonly reviews: readonly Review[];
+  readonly commits: readonly CommitFacts[] | undefined;
+  readonly directory?: Directory;
+  /** Reasons of others not to merge: a draft, a label. */
+  readonly holds: readonly string[];
+}
+
+/**
+ * Checks a pull request.
+ *
+ * @throws PipelineError `not-found` for a revision that does not exist, `git`, `too-large`
+ */
+export async function check(repository: Repository, request: CheckRequest): Promise<CheckReport> {
+  const ids = await resolveRevisions(repository, request);
+  const read = await readPolicyOf(repository, ids.base, request);
+  const start = { ...ids, policy: read, today: request.today };
+  if (!read.policy) return reportOf({ ...start, kind: 'no policy' });
+  const merged = await mergedTree(repository, { ...ids, ...ancestorOf(request) });
+  if (merged.kind !== 'merged') return reportOf({ ...start, kind: 'no merge', merged });
+  const trees = { base: ids.base, merged: merged.tree };
+  const change = await classifyChange(repository.objects, trees, read.policy);
+  const scene = { objects: repository.objects, trees, change, policy: read.policy };
+  const judgements = await judgeCatalogs(scene, request.today);
+  const authority = await judgePeople(
+    repository,
+    { ...ids, change, policy: read.policy, judgements },
+    request,
+  );
+  const outcome: Outcome = { ...start, kind: 'judged', tree: merged.tree, change, judgements, authority };
+  return reportOf(outcome);
+}
+
+interface Ids {
+  readonly base: string;
+  readonly head: string;
+}
+
+async function resolveRevisions(repository: Repository, { base, head }: CheckRequest): Promise<Ids> {
+  const [baseId = '', headId = ''] = await repository.resolve([base, head]);
+  return { base: baseId, head: headId };
+}
+
+function ancestorOf({ ancestor }: CheckRequest): { ancestor?: string } {
+  return ancestor === undefined ? {} : { ancestor };
+}
+
+async function readPolicyOf(
+  repository: Repository,
+  base: string,
+  request: CheckRequest,
+): Promise<PolicyRead & { path: string }> {
+  const ids = RULES.map(({ id }) => id);
+  if (request.policy) return { ...readPolicy(request.policy.bytes, ids), path: request.policy.path };
+  return { ...(await policyAt(repository.objects, base, ids)), path: POLICY_PATH };
+}
+
+async function judgeCatalogs(scene: Omit<CheckScene, 'reader'>, today: string): Promise<Judgement[]> {
+  // What is unsafe is not read any further.
+  if (scene.change.unsafe.length > 0) return [];
+  const reader = fileReader(scene.objects, scene.policy.limits);
+  const touched = await touchedCatalogs({ ...scene, reader });
+  return Promise.all(touched.map((catalog) => judgeCatalog(catalog, scene.policy, today)));
+}
+
+/** Rules whose findings mean that what was taken away is missed by somebody. */
+const PRUNING: ReadonlySet<string> = new Set([
+  'graph/strands-installed-v0',
+  'graph/strands-installed-v1',
+  'graph/upgrade-lost-v1',
+  'graph/channel-removed',
+  'graph/package-removed',
+]);
+
+interface Judged extends Ids {
+  readonly change: Change;
+  readonly policy: Policy;
+  readonly judgements: readonly Judgement[];
+}
+
+async function judgePeople(
+  repository: Repository,
+  { base, head, change, policy, judgements }: Judged,
+  { people }: CheckRequest,
+): Promise<AuthorityDecision | undefined> {
+  if (!people) return undefined;
+  const findings: readonly Finding[] = judgements
+    .flatMap((judgement) => judgement.findings)
+    .sort(compareFindings);
+  const refused = findings.filter(({ rule, severity }) => PRUNING.has(rule) && severity === 'error');
+  return judgeAuthority({
+    policy,
+    change,
+    author: people.author,
+    pusher: people.pusher,
+    head,
+    content: await contentDigests(repository, { base, commit: head, change, policy }),
+    reviews: people.reviews,
+    commits: people.commits,
+    directory: people.directory ?? EMPTY_DIRECTORY,
+    prunesRefused: new Set(refused.flatMap(({ package: name }) => (name === undefined ? [] : [name]))),
+    holds: people.holds,
+  });
+}

@@ -1,0 +1,123 @@
+/**
+ * Preparing a mirror: read the catalogs, plan, write the files that carry the plan out.
+ */
+import type { Finding } from '../../catalog/finding.ts';
+import { load } from '../../catalog/load.ts';
+import {
+  type DocumentOptions,
+  type MirrorDocuments,
+  mirrorDocuments,
+} from '../../catalog/mirror/documents.ts';
+import { PLAN_FILES, planFiles } from '../../catalog/mirror/files.ts';
+import { type CatalogImages, catalogImages, imagesOf } from '../../catalog/mirror/images.ts';
+import { InvalidOption } from '../../catalog/mirror/option.ts';
+import {
+  type CatalogRequest,
+  type MirrorPlan,
+  type PlanRequest,
+  planMirror,
+} from '../../catalog/mirror/plan.ts';
+import { type MirrorReport, mirrorReport, planFindings } from '../../catalog/mirror/report.ts';
+import { type Choice, type Kept, type Need, selectPackages } from '../../catalog/mirror/select.ts';
+import { type Blobs, type Bundle, catalogOf } from '../../catalog/model.ts';
+import type { CatalogSource } from '../../catalog/source.ts';
+import { PipelineError } from '../error.ts';
+import { type Written, writeFiles } from '../write.ts';
+
+/** A catalog to mirror, and what it is called. */
+export interface MirroredCatalog extends Omit<CatalogRequest, 'images' | 'selected'> {
+  readonly source: CatalogSource;
+  /** Which packages of it; empty: all. */
+  readonly choices?: readonly Choice[] | undefined;
+}
+
+export interface MirrorRequest extends Omit<PlanRequest, 'catalogs'> {
+  readonly catalogs: readonly MirroredCatalog[];
+  readonly documents: DocumentOptions;
+  /** What a bundle requires of others, for selections. */
+  readonly needsOf?: ((bundle: Bundle) => readonly Need[]) | undefined;
+}
+
+export interface MirrorOutcome {
+  readonly plan: MirrorPlan;
+  readonly documents: MirrorDocuments;
+  readonly report: MirrorReport;
+  /** What is wrong with the catalogs and the plan; errors mean that images are lost. */
+  readonly findings: readonly Finding[];
+  /** Bundles that stay in a selection though nobody chose them. */
+  readonly kept: readonly Kept[];
+  /** The selected parts of catalogs, for building their images; undefined for whole ones. */
+  readonly selections: readonly (Blobs | undefined)[];
+}
+
+/**
+ * Plans a mirror of catalogs.
+ *
+ * @throws PipelineError `usage` for options that cannot be followed
+ */
+export async function prepareMirror(request: MirrorRequest): Promise<MirrorOutcome> {
+  const read = await Promise.all(request.catalogs.map((catalog) => readCatalog(catalog, request.needsOf)));
+  return asUsage(() => {
+    const images = read.map((one) => one.images);
+    const catalogs = request.catalogs.map((catalog, i) => requestOf(catalog, read[i]));
+    const plan = planMirror({ ...request, catalogs });
+    const documents = mirrorDocuments(plan, request.documents);
+    const report = mirrorReport(plan, documents, { images, platform: request.documents.platform });
+    return {
+      plan,
+      documents,
+      report,
+      findings: [...read.flatMap(({ findings }) => findings), ...planFindings(plan)],
+      kept: read.flatMap(({ kept }) => kept),
+      selections: read.map(({ selection }) => selection),
+    };
+  });
+}
+
+interface ReadCatalog {
+  readonly images: CatalogImages;
+  readonly findings: readonly Finding[];
+  readonly kept: readonly Kept[];
+  readonly selection: Blobs | undefined;
+}
+
+async function readCatalog(
+  { source, choices = [] }: MirroredCatalog,
+  needsOf: MirrorRequest['needsOf'] = () => [],
+): Promise<ReadCatalog> {
+  if (choices.length === 0) {
+    const images = await catalogImages(source);
+    return { images, findings: images.findings, kept: [], selection: undefined };
+  }
+  const { blobs, findings } = await load(source);
+  const chosen = selectPackages(catalogOf(blobs), choices, needsOf);
+  return {
+    images: imagesOf(chosen.blobs),
+    findings: [...findings, ...chosen.findings],
+    kept: chosen.kept,
+    selection: chosen.blobs,
+  };
+}
+
+function requestOf(
+  { source: _source, choices: _choices, ...catalog }: MirroredCatalog,
+  read: ReadCatalog | undefined,
+): CatalogRequest {
+  if (!read) throw new TypeError('a catalog that was not read');
+  return { ...catalog, images: read.images, selected: read.selection !== undefined };
+}
+
+/** Writes the plan's files; files of an earlier plan that this one does not have are removed. */
+export function writePlan(folder: string, outcome: MirrorOutcome, options: DocumentOptions): Written {
+  return writeFiles(folder, planFiles({ ...outcome, options }), PLAN_FILES);
+}
+
+/** Runs a step of the library; options that it cannot follow are errors of usage. */
+export function asUsage<T>(step: () => T): T {
+  try {
+    return step();
+  } catch (error) {
+    if (error instanceof InvalidOption) throw new PipelineError('usage', error.message, { cause: error });
+    throw error;
+  }
+}

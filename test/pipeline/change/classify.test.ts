@@ -1,0 +1,329 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { POLICY_PATH } from '../../../pipeline/config.ts';
+import { bundle, catalogOf, documents, type Gate, openGate, POLICY } from '../../fakes/gate.ts';
+import type { Files } from '../../fakes/repository.ts';
+
+let gate: Gate;
+beforeAll(async () => {
+  gate = await openGate();
+});
+afterAll(() => gate.close());
+
+async function classes(head: Files, base?: Files): Promise<Readonly<Record<string, string>>> {
+  return (await gate.judge({ head, ...(base ? { base } : {}) })).classes;
+}
+
+const V420 = 'catalogs/v4.20/etcd/catalog.yaml';
+const channel = (entries: readonly object[], more: object = {}): object => ({
+  schema: 'olm.channel',
+  package: 'etcd',
+  name: 'stable',
+  entries,
+  ...more,
+});
+const ETCD = { schema: 'olm.package', name: 'etcd', defaultChannel: 'stable' };
+const BUNDLES = [bundle('etcd', '1.0.0'), bundle('etcd', '1.1.0')];
+const ENTRIES = [{ name: 'etcd.v1.0.0' }, { name: 'etcd.v1.1.0', replaces: 'etcd.v1.0.0' }];
+
+describe('in a catalog', () => {
+  test('a version on top adds', async () => {
+    const { change, classes } = await gate.judge({
+      head: { [V420]: catalogOf('etcd', ['1.0.0', '1.1.0', '1.2.0']) },
+    });
+    expect(classes).toEqual({ etcd: 'add-entry' });
+    expect(change.packages.get('etcd')).toMatchObject({
+      details: ['adds etcd.v1.2.0 (v4.20)'],
+      catalogs: ['v4.20'],
+      paths: [V420],
+      owners: { identities: [{ login: 'bob' }], source: 'operators/etcd/ci.yaml' },
+    });
+  });
+
+  test.each<[string, readonly object[], string]>([
+    [
+      'another replaces',
+      [ETCD, channel([ENTRIES[0] ?? {}, { name: 'etcd.v1.1.0', skips: ['etcd.v1.0.0'] }]), ...BUNDLES],
+      'edit-graph',
+    ],
+    [
+      'another default channel',
+      [{ ...ETCD, defaultChannel: 'x' }, channel(ENTRIES), ...BUNDLES],
+      'edit-graph',
+    ],
+    [
+      'a new channel of old bundles',
+      [ETCD, channel(ENTRIES), { ...channel(ENTRIES), name: 'fast' }, ...BUNDLES],
+      'edit-graph',
+    ],
+    [
+      'an icon',
+      [{ ...ETCD, icon: { base64data: '', mediatype: 'x' } }, channel(ENTRIES), ...BUNDLES],
+      'edit-graph',
+    ],
+    [
+      'a new deprecation',
+      [
+        ETCD,
+        channel(ENTRIES),
+        ...BUNDLES,
+        {
+          schema: 'olm.deprecations',
+          package: 'etcd',
+          entries: [{ reference: { schema: 'olm.package' }, message: 'x' }],
+        },
+      ],
+      'edit-graph',
+    ],
+    [
+      'an old bundle in an old channel',
+      [ETCD, channel([...ENTRIES, { name: 'etcd.v0.9.0' }]), ...BUNDLES],
+      'add-entry',
+    ],
+    [
+      'an entry lost',
+      [ETCD, channel([{ name: 'etcd.v1.1.0' }]), bundle('etcd', '1.1.0')],
+      'edit-graph prune',
+    ],
+    [
+      'an entry lost, its bundle kept',
+      [ETCD, channel([{ name: 'etcd.v1.1.0' }]), ...BUNDLES],
+      'edit-graph prune',
+    ],
+    ['a channel renamed', [ETCD, { ...channel(ENTRIES), name: 'fast' }, ...BUNDLES], 'edit-graph prune'],
+    [
+      'another image',
+      [ETCD, channel(ENTRIES), BUNDLES[0] ?? {}, bundle('etcd', '1.1.0', { image: 'quay.io/x/y:1' })],
+      'mutate-published',
+    ],
+    [
+      'another property',
+      [ETCD, channel(ENTRIES), BUNDLES[0] ?? {}, bundle('etcd', '1.1.0', { properties: [] })],
+      'mutate-published',
+    ],
+    [
+      'another related image',
+      [
+        ETCD,
+        channel(ENTRIES),
+        BUNDLES[0] ?? {},
+        bundle('etcd', '1.1.0', { relatedImages: [{ name: 'a', image: 'b' }] }),
+      ],
+      'mutate-published',
+    ],
+    [
+      'a bundle twice, the second another',
+      [ETCD, channel(ENTRIES), ...BUNDLES, bundle('etcd', '1.1.0', { image: 'x' })],
+      'mutate-published',
+    ],
+    ['the order', [...BUNDLES, channel(ENTRIES), ETCD], 'edit-graph'],
+  ])('%s', async (_, after, expected) => {
+    expect(await classes({ [V420]: documents(...after) })).toEqual({ etcd: expected });
+  });
+
+  test('a comment, or a file that nobody loads, still concerns the owners', async () => {
+    expect(await classes({ 'catalogs/v4.20/etcd/.indexignore': 'x' })).toEqual({ etcd: 'edit-graph' });
+  });
+
+  test('a deprecation that is taken back prunes', async () => {
+    const deprecations = {
+      schema: 'olm.deprecations',
+      package: 'etcd',
+      entries: [{ reference: { schema: 'olm.bundle', name: 'etcd.v1.0.0' }, message: 'x' }],
+    };
+    const base = { [V420]: documents(ETCD, channel(ENTRIES), ...BUNDLES, deprecations) };
+    expect(await classes({ [V420]: documents(ETCD, channel(ENTRIES), ...BUNDLES) }, base)).toEqual({
+      etcd: 'edit-graph prune',
+    });
+  });
+
+  test('the other format of metadata is no other content, another CSV in the same format is', async () => {
+    const objects = { type: 'olm.bundle.object', value: { data: 'e30=' } };
+    const metadata = (text: string): object => ({ type: 'olm.csv.metadata', value: { displayName: text } });
+    const withProperties = (...properties: object[]): string =>
+      documents(ETCD, channel([{ name: 'etcd.v1.0.0' }]), bundle('etcd', '1.0.0', { properties }));
+    expect(
+      await classes({ [V420]: withProperties(metadata('a')) }, { [V420]: withProperties(objects, objects) }),
+    ).toEqual({ etcd: 'edit-graph' });
+    expect(
+      await classes({ [V420]: withProperties(metadata('b')) }, { [V420]: withProperties(metadata('a')) }),
+    ).toEqual({ etcd: 'mutate-published' });
+  });
+
+  test('content that moves to another file of its folder is the same', async () => {
+    expect(
+      await classes({
+        [V420]: documents(ETCD, channel(ENTRIES)),
+        'catalogs/v4.20/etcd/bundles/all.json': documents(...BUNDLES),
+      }),
+    ).toEqual({ etcd: 'edit-graph' });
+  });
+});
+
+describe('across catalogs', () => {
+  const quay = catalogOf('quay', ['3.0.0', '3.1.0']);
+
+  test('a package that comes to another catalog as it is elsewhere is promoted', async () => {
+    expect(await classes({ 'catalogs/v4.19/quay/catalog.yaml': quay })).toEqual({ quay: 'promote' });
+    expect(await classes({ 'catalogs/v4.19/quay/catalog.yaml': catalogOf('quay', ['3.1.0']) })).toEqual({
+      quay: 'promote',
+    });
+  });
+
+  test('with more than elsewhere it adds', async () => {
+    expect(
+      await classes({ 'catalogs/v4.19/quay/catalog.yaml': catalogOf('quay', ['3.1.0', '3.2.0']) }),
+    ).toEqual({ quay: 'add-entry' });
+    expect(
+      await classes({
+        'catalogs/v4.19/quay/catalog.yaml': documents(bundle('quay', '3.1.0', { image: 'x' })),
+      }),
+    ).toEqual({ quay: 'add-entry' });
+  });
+
+  test('as the pull request makes it elsewhere, it is promoted too', async () => {
+    const next = catalogOf('quay', ['3.1.0', '3.2.0']);
+    expect(
+      await classes({ 'catalogs/v4.19/quay/catalog.yaml': next, 'catalogs/v4.20/quay/catalog.yaml': next }),
+    ).toEqual({ quay: 'add-entry edit-graph promote prune' });
+  });
+
+  test('removed from one it is pruned, from all of them deleted', async () => {
+    expect(await classes({ [V420]: null })).toEqual({ etcd: 'prune' });
+    expect(await classes({ 'catalogs/v4.20/quay/catalog.yaml': null })).toEqual({ quay: 'delete-package' });
+    expect(
+      await classes({ 'catalogs/v4.20/free/catalog.yaml': null, 'operators/free/Makefile': null }),
+    ).toEqual({ free: 'delete-package' });
+  });
+
+  test('a package that nobody had is new, whatever it brings', async () => {
+    expect(
+      await classes({
+        'catalogs/v4.20/new/catalog.yaml': catalogOf('new', ['1.0.0']),
+        'operators/new/ci.yaml': 'reviewers: [dan]\n',
+      }),
+    ).toEqual({ new: 'new-package' });
+  });
+
+  test('a catalog comes or goes', async () => {
+    expect(await classes({ 'catalogs/v4.21/quay/catalog.yaml': quay })).toEqual({
+      quay: 'promote',
+      'new-catalog': 'v4.21',
+    });
+    expect(await classes({ 'catalogs/v4.19/etcd/catalog.yaml': null })).toEqual({
+      etcd: 'prune',
+      'delete-catalog': 'v4.19',
+    });
+  });
+});
+
+describe('beside the catalogs', () => {
+  test.each<[Files, object]>([
+    [
+      {
+        'operators/etcd/catalog-templates/basic.yaml':
+          'schema: olm.template.basic\nentries:\n- {schema: olm.bundle, package: etcd, image: x}\n',
+      },
+      { etcd: 'edit-graph' },
+    ],
+    [{ 'operators/etcd/Makefile': 'x' }, { etcd: 'package-config' }],
+    [{ 'operators/etcd/ci.yaml': 'reviewers:\n- Bob\nfbc: {}\n' }, { etcd: 'package-config' }],
+    [{ 'operators/etcd/ci.yaml': 'reviewers:\n- bob\n- dan\n' }, { etcd: 'ownership package-config' }],
+    [{ 'operators/etcd/ci.yaml': null }, { etcd: 'ownership package-config' }],
+    [{ 'operators/etcd/1.1.0/manifests/csv.yaml': 'x' }, { etcd: 'add-entry' }],
+    [{ 'operators/etcd/1.0.0/manifests/new.yaml': 'x' }, { etcd: 'mutate-published' }],
+    [{ 'operators/etcd/1.0.0/manifests/csv.yaml': null }, { etcd: 'prune' }],
+    [{ 'README.md': 'x' }, { root: 'README.md' }],
+    [
+      { 'docs/x.md': 'x', 'operators/etcd/README.md': 'x' },
+      { unknown: 'docs/x.md operators/etcd/README.md' },
+    ],
+    [
+      { 'catalogs/v4.20/.indexignore': '*.md' },
+      { unknown: 'catalogs/v4.20/.indexignore', etcd: 'edit-graph', quay: 'edit-graph', free: 'edit-graph' },
+    ],
+    [
+      {
+        [POLICY_PATH]: `${POLICY}# x\n`,
+        CODEOWNERS: 'x',
+        'docs/CODEOWNERS': 'x',
+        OWNERS_ALIASES: 'x',
+        '.github/workflows/x.yml': 'x',
+      },
+      { gate: `${POLICY_PATH} .github/workflows/x.yml CODEOWNERS OWNERS_ALIASES docs/CODEOWNERS` },
+    ],
+    [{}, {}],
+  ])('%j', async (head, expected) => {
+    expect(await classes(head)).toEqual(expected);
+  });
+
+  test('prow files are of the package in whose folders they lie', async () => {
+    const base = { OWNERS: 'approvers: [alice]\n', 'operators/free/OWNERS': 'approvers: [dan]\n' };
+    expect(await classes({ 'operators/free/OWNERS': 'approvers: [mallory]\n' }, base)).toEqual({
+      free: 'ownership package-config',
+    });
+    expect(await classes({ OWNERS: 'approvers: [mallory]\n' }, base)).toEqual({ root: 'OWNERS' });
+  });
+});
+
+describe('where packages share files', () => {
+  const layout = `${POLICY}layout:\n  catalog: 'all/{catalog}.json'\n  composite: 'composite.yaml'\n`;
+  const base = {
+    [POLICY_PATH]: layout,
+    'all/v1.json': catalogOf('a', ['1.0.0']) + catalogOf('b', ['1.0.0']),
+    'all/v2.json': catalogOf('a', ['1.0.0']),
+    'composite.yaml':
+      'name: c\ntag: latest\nreferences:\n- {name: a, image: q/a@sha256:1}\n- {name: b, image: q/b@sha256:1}\n',
+  };
+
+  test('a blob is its own package’s, wherever it stands', async () => {
+    expect(
+      await classes({ 'all/v1.json': catalogOf('a', ['1.0.0']) + catalogOf('b', ['1.0.0', '1.1.0']) }, base),
+    ).toEqual({ b: 'add-entry' });
+    expect(await classes({ 'all/v1.json': catalogOf('b', ['1.0.0']) }, base)).toEqual({ a: 'prune' });
+    expect(await classes({ 'all/v1.json': catalogOf('a', ['1.0.0']) }, base)).toEqual({
+      b: 'delete-package',
+    });
+    expect(
+      await classes({ 'all/v2.json': catalogOf('a', ['1.0.0']) + catalogOf('c', ['1.0.0']) }, base),
+    ).toEqual({ c: 'new-package' });
+    expect(
+      await classes({ 'all/v2.json': catalogOf('a', ['1.0.0']) + catalogOf('b', ['1.0.0']) }, base),
+    ).toEqual({ b: 'promote' });
+  });
+
+  test('a change of nothing but form is nobody’s, so an admin’s', async () => {
+    const text = base['all/v2.json'];
+    expect(await classes({ 'all/v2.json': `${text}\n` }, base)).toEqual({ unknown: 'all/v2.json' });
+    const composite = { 'composite.yaml': `${base['composite.yaml']}# x\n` };
+    expect(await classes(composite, base)).toEqual({ unknown: 'composite.yaml' });
+    expect(await classes({ ...composite, 'all/v2.json': catalogOf('a', ['1.0.0', '1.1.0']) }, base)).toEqual({
+      a: 'add-entry',
+      unknown: 'composite.yaml',
+    });
+  });
+
+  test('a blob of no package is everybody’s', async () => {
+    expect(
+      await classes(
+        { 'all/v2.json': catalogOf('a', ['1.0.0']) + documents({ schema: 'example.com/x', name: 'x' }) },
+        base,
+      ),
+    ).toEqual({ unknown: 'all/v2.json' });
+  });
+
+  test('the image of a package in a composite file is its owners’, every other key the admins’', async () => {
+    const written = base['composite.yaml'];
+    expect(await classes({ 'composite.yaml': written.replace('b@sha256:1', 'b@sha256:2') }, base)).toEqual({
+      b: 'edit-graph',
+    });
+    for (const other of [
+      written.replace('latest', 'other'),
+      written.replace('name: b', 'name: c'),
+      `${written}- {name: d, image: x}\n`,
+      written.replace('- {name: a', '- {name: b'),
+      'references: []\n',
+    ]) {
+      expect(await classes({ 'composite.yaml': other }, base)).toEqual({ unknown: 'composite.yaml' });
+    }
+  });
+});

@@ -1,0 +1,142 @@
+import { describe, expect, test } from 'vitest';
+import { parseCommit } from '../../../pipeline/git/commit.ts';
+import { type CommitFacts, commitFacts, judgeCommits } from '../../../pipeline/github/authorship.ts';
+import { formatIdentity, parseIdentity, resolvePeople } from '../../../pipeline/github/identity.ts';
+import { mergeNeeds, type Need, needText } from '../../../pipeline/github/need.ts';
+
+test.each([
+  ['alice', 'alice'],
+  ['Alice#12', 'Alice#12'],
+  ['dependabot[bot]', 'dependabot[bot]'],
+  ['@My-Org/team.x', '@my-org/team.x'],
+  ['octo_corp', 'octo_corp'],
+  ['123', '123'],
+])('%s names %s', (text, written) => {
+  const identity = parseIdentity(text);
+  expect(identity && formatIdentity(identity)).toBe(written);
+});
+
+test.each([
+  '',
+  'a b',
+  '@org',
+  'org/team',
+  'a#',
+  'a#0',
+  'a#x',
+  'a@b.com',
+  '-a',
+  'a\n',
+  '@org/../x',
+  'a'.repeat(101),
+])('%j names nobody', (text) => expect(parseIdentity(text)).toBeUndefined());
+
+test('people of a list are counted once, and what does not count is said', () => {
+  const directory = {
+    accounts: new Map<string, number | null>([
+      ['anna', 1],
+      ['gone', null],
+      ['moved', 9],
+    ]),
+    teams: new Map([
+      [
+        'org/team',
+        [
+          { login: 'Anna', id: 1 },
+          { login: 'otto', id: 2 },
+        ],
+      ],
+    ]),
+  };
+  const identities = ['anna', '@org/team', 'gone', 'moved#8', '@org/hidden', 'unasked'].flatMap(
+    (text) => parseIdentity(text) ?? [],
+  );
+  const { people, ignored } = resolvePeople(identities, { directory, allowTeams: true });
+  expect(people).toEqual([
+    { login: 'anna', id: 1 },
+    { login: 'otto', id: 2 },
+    { login: 'unasked', id: undefined },
+  ]);
+  expect(ignored).toEqual([
+    'gone: GitHub has no such account',
+    'moved#8: the login now belongs to account 9',
+    '@org/hidden: its members cannot be read; that takes the token of a GitHub App',
+  ]);
+});
+
+describe('commits', () => {
+  const anna = { login: 'anna', id: 1 };
+  const accounts = new Map([['anna@example.com', anna]]);
+  const facts = (headers: string, message: string, verified = false): CommitFacts =>
+    commitFacts(
+      parseCommit('c'.repeat(40), `tree ${'0'.repeat(40)}\n${headers}\n\n${message}`),
+      accounts,
+      verified,
+    );
+  const by = (name: string): string =>
+    `author ${name} <${name}@example.com> 1 +0000\ncommitter ${name} <${name}@example.com> 1 +0000`;
+  const parent = `parent ${'1'.repeat(40)}\n`;
+  const rules = { signOff: true, verified: true };
+
+  test('must be signed off by their author, and verified, where the policy asks', () => {
+    const good = facts(parent + by('anna'), 'x\n\nSigned-off-by: Anna <Anna@example.com>\n', true);
+    expect(judgeCommits([good], [anna], rules)).toEqual({ strangers: [], demands: [] });
+    const other = facts(parent + by('anna'), 'x\n\nSigned-off-by: Otto <otto@example.com>\n');
+    expect(judgeCommits([other], [anna], rules).demands).toEqual([
+      'commit cccccccccccc has no Signed-off-by line of its author (git commit --amend --signoff)',
+      'commit cccccccccccc has no signature that GitHub verified (git commit --amend -S)',
+    ]);
+    expect(judgeCommits([other], [anna], { signOff: false, verified: false }).demands).toEqual([]);
+  });
+
+  test('that only merge are not asked for either', () => {
+    expect(judgeCommits([facts(parent + parent + by('anna'), 'merge\n')], [anna], rules).demands).toEqual([]);
+  });
+
+  test('of people whom nobody knows are named, and counted beyond five', () => {
+    const stranger = facts(parent + by('mallory'), 'x\n');
+    const { strangers } = judgeCommits(
+      Array.from({ length: 8 }, () => stranger),
+      [anna],
+      { signOff: false, verified: false },
+    );
+    expect(strangers).toHaveLength(6);
+    expect(strangers[0]).toBe('commit cccccccccccc is by "mallory", whose address no account has');
+    expect(strangers[5]).toBe('3 more commits likewise');
+  });
+});
+
+describe('needs', () => {
+  const need = (more: Partial<Need>): Need => ({
+    who: 'owner',
+    count: 1,
+    from: ['bob'],
+    subjects: ['package etcd'],
+    why: 'adds versions',
+    ...more,
+  });
+
+  test('of the same people are one, the author’s own come first', () => {
+    const merged = mergeNeeds([
+      need({}),
+      need({ subjects: ['package quay'], why: 'prunes' }),
+      need({ who: 'admin', from: ['alice'] }),
+      need({ who: 'author', why: 'sign off', from: ['mallory'] }),
+    ]);
+    expect(merged.map(({ who, subjects, why }) => `${who}: ${subjects.join(', ')}: ${why}`)).toEqual([
+      'author: package etcd: sign off',
+      'admin: package etcd: adds versions',
+      'owner: package etcd, package quay: adds versions; prunes',
+    ]);
+    expect(needText(merged)).toBe('needs a new commit: sign off; and 2 more');
+  });
+
+  test('name who can give them, a few of many', () => {
+    expect(needText([need({ from: ['a', 'b', 'c', 'd', 'e', 'f'], count: 2 })])).toBe(
+      'needs 2 approvals of @a, @b, @c, @d or 2 others (an owner) for package etcd: it adds versions',
+    );
+    expect(needText([need({ who: 'admin', from: [] })])).toBe(
+      'needs the approval of an admin, but nobody is named who could be it for package etcd: it adds versions',
+    );
+  });
+});

@@ -1,0 +1,96 @@
+import { describe, expect, test } from 'vitest';
+import {
+  compileLayout,
+  type LayoutPattern,
+  matchesGlob,
+  patternDefect,
+} from '../../../pipeline/policy/layout.ts';
+
+const PATTERNS: LayoutPattern[] = [
+  { kind: 'catalog', pattern: 'catalogs/{catalog}/{package}/**' },
+  { kind: 'template', pattern: 'operators/{package}/catalog-templates/**' },
+  { kind: 'packageConfig', pattern: 'operators/{package}/{ci.yaml,Makefile}' },
+  { kind: 'bundle', pattern: 'operators/{package}/{version}/**' },
+];
+
+describe('a layout', () => {
+  const layout = compileLayout(PATTERNS);
+
+  test.each([
+    ['catalogs/v4.20/etcd/catalog.yaml', 'catalog v4.20 etcd -'],
+    ['catalogs/v4.20/etcd/deep/er/x', 'catalog v4.20 etcd -'],
+    ['operators/etcd/catalog-templates/basic.yaml', 'template - etcd -'],
+    ['operators/etcd/ci.yaml', 'packageConfig - etcd -'],
+    ['operators/etcd/1.0.0/manifests/csv.yaml', 'bundle - etcd 1.0.0'],
+    ['operators/etcd/v4.12.0-202401/metadata/a', 'bundle - etcd v4.12.0-202401'],
+  ])('says what %s is', (path, expected) => {
+    const { kind, catalog = '-', package: name = '-', version = '-' } = layout.match(path) ?? {};
+    expect(`${kind} ${catalog} ${name} ${version}`).toBe(expected);
+  });
+
+  test.each([
+    'catalogs/v4.20/etcd',
+    'catalogs/v4.20/.indexignore',
+    'operators/etcd/ci.yaml/x',
+    'operators/etcd/README.md',
+    'operators/etcd/tests/x',
+    'operators/etcd/cixyaml',
+    'Catalogs/v4.20/etcd/catalog.yaml',
+    'x/catalogs/v4.20/etcd/catalog.yaml',
+    'catalogs//etcd/x',
+  ])('does not know %s', (path) => expect(layout.match(path)).toBeUndefined());
+
+  test('knows in whose area an unknown path lies', () => {
+    expect(layout.packageAt('operators/etcd/OWNERS')).toBe('etcd');
+    expect(layout.packageAt('catalogs/v4.20/etcd')).toBe('etcd');
+    expect(layout.packageAt('catalogs/v4.20')).toBeUndefined();
+    expect(layout.packageAt('README.md')).toBeUndefined();
+  });
+
+  test('knows where its patterns begin', () => {
+    for (const path of ['catalogs', 'catalogs/x', 'operators/a/b/c']) expect(layout.governs(path)).toBe(true);
+    for (const path of ['README.md', 'catalogs2', 'docs/catalogs']) expect(layout.governs(path)).toBe(false);
+  });
+
+  test('takes the first pattern that matches', () => {
+    const reversed = compileLayout(PATTERNS.toReversed());
+    expect(layout.match('catalogs/1.0/2.0/x')?.kind).toBe('catalog');
+    expect(reversed.match('operators/etcd/catalog-templates/x')?.kind).toBe('template');
+  });
+
+  test('wants a repeated name to be the same', () => {
+    const twice = compileLayout([{ kind: 'catalog', pattern: 'c/{package}/{catalog}/{package}.*' }]);
+    expect(twice.match('c/etcd/v1/etcd.yaml')).toMatchObject({ package: 'etcd', catalog: 'v1' });
+    expect(twice.match('c/etcd/v1/other.yaml')).toBeUndefined();
+  });
+
+  test('takes everything but its own signs as plain text', () => {
+    const odd = compileLayout([{ kind: 'catalog', pattern: 'a.b(c)+/[x]/{p|q,r.s}/{catalog}' }]);
+    expect(odd.match('a.b(c)+/[x]/r.s/v1')?.catalog).toBe('v1');
+    expect(odd.match('a.b(c)+/[x]/p|q/v1')?.catalog).toBe('v1');
+    expect(odd.match('aXb(c)+/[x]/r.s/v1')).toBeUndefined();
+    expect(odd.match('a.b(c)+/x/r.s/v1')).toBeUndefined();
+  });
+});
+
+test.each([
+  ['a/{package}/**', undefined],
+  ['**', 'begins'],
+  ['a//b', 'relative'],
+  ['/a', 'relative'],
+  ['a/../b', 'relative'],
+  ['a/{b', 'partner'],
+  ['a/b}', 'partner'],
+  ['a/{nonsense}', 'none of'],
+  ['a/{package}-{package}', 'once'],
+])('the pattern %s: %s', (pattern, defect) => {
+  if (defect === undefined) expect(patternDefect(pattern)).toBeUndefined();
+  else expect(patternDefect(pattern)).toContain(defect);
+});
+
+test('globs take their signs literally but for *', () => {
+  expect(matchesGlob('*', '')).toBe(true);
+  expect(matchesGlob('ack-*', 'ack-s3')).toBe(true);
+  expect(matchesGlob('ack-*', 'xack-s3')).toBe(false);
+  expect(matchesGlob('a.c', 'abc')).toBe(false);
+});
