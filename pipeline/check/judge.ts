@@ -50,12 +50,12 @@ export async function judgeCatalog(
   const foreseen = after ? runForesight(change.after, RULES, severityOf) : [];
   const seen = new Set(before ? runForesight(change.before, RULES, severityOf).map(sameness) : []);
   const compared = runComparison(change, RULES, severityOf);
+  const said = new Set(compared.map(cause));
+  const isNews = (finding: Finding): boolean => !seen.has(sameness(finding)) && !said.has(cause(finding));
   const inCatalogs = (finding: Finding): Finding => ({ ...finding, catalogs: touched.names });
   const diff: CatalogDiff = diffOf(change);
   return {
-    findings: [...valid, ...foreseen.filter((finding) => !seen.has(sameness(finding))), ...compared].map(
-      inCatalogs,
-    ),
+    findings: [...valid, ...foreseen.filter(isNews), ...compared].map(inCatalogs),
     known: foreseen.filter((finding) => seen.has(sameness(finding))).map(inCatalogs),
     diffs: diff.packages.map((packageDiff) => ({ ...packageDiff, catalogs: touched.names })),
   };
@@ -94,6 +94,11 @@ async function optionsOf(
     following,
     ...(platform ? { platform } : {}),
   };
+}
+
+/** What a finding is due to: the comparison says of a change what a rule about the catalog says as well. */
+function cause({ package: of, channel, installed, location, hint }: Finding): string {
+  return JSON.stringify([of, channel, installed, location, hint]);
 }
 
 /** Two findings are the same whatever line they stand on. */
