@@ -17,6 +17,7 @@ export interface ConformanceSet {
 
 const SETS: Readonly<Record<string, () => Promise<ConformanceSet>>> = {
   cache: () => import('./cache.ts'),
+  fbc: () => import('./fbc.ts'),
   tables: () => import('./tables.ts'),
   graph: () => import('./graph.ts'),
   mirror: () => import('./mirror.ts'),
