@@ -18,6 +18,7 @@ export interface ConformanceSet {
 const SETS: Readonly<Record<string, () => Promise<ConformanceSet>>> = {
   cache: () => import('./cache.ts'),
   fbc: () => import('./fbc.ts'),
+  'fbc-real': () => import('./fbc-real.ts'),
   tables: () => import('./tables.ts'),
   graph: () => import('./graph.ts'),
   mirror: () => import('./mirror.ts'),
