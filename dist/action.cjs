@@ -40788,8 +40788,9 @@ var Loader = class {
 function start2(file) {
   return { file, line: 1, column: 1 };
 }
+var LIKE_JSON = /^(?:(?!\ufeff)[\s\u0085])*\{/;
 function startsLikeJson(text3) {
-  return text3.slice(0, SNIFF).trimStart().startsWith("{");
+  return LIKE_JSON.test(text3.slice(0, SNIFF));
 }
 function normalBreaks(text3) {
   return text3.includes("\r\n") ? text3.replaceAll("\r\n", "\n") : text3;
