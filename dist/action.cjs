@@ -25076,12 +25076,12 @@ var require_applicability = __commonJS({
     }
     exports2.schemaHasRulesForType = schemaHasRulesForType;
     function shouldUseGroup(schema, group) {
-      return group.rules.some((rule86) => shouldUseRule(schema, rule86));
+      return group.rules.some((rule91) => shouldUseRule(schema, rule91));
     }
     exports2.shouldUseGroup = shouldUseGroup;
-    function shouldUseRule(schema, rule86) {
+    function shouldUseRule(schema, rule91) {
       var _a;
-      return schema[rule86.keyword] !== void 0 || ((_a = rule86.definition.implements) === null || _a === void 0 ? void 0 : _a.some((kwd) => schema[kwd] !== void 0));
+      return schema[rule91.keyword] !== void 0 || ((_a = rule91.definition.implements) === null || _a === void 0 ? void 0 : _a.some((kwd) => schema[kwd] !== void 0));
     }
     exports2.shouldUseRule = shouldUseRule;
   }
@@ -26133,9 +26133,9 @@ var require_validate = __commonJS({
       if (useDefaults)
         (0, defaults_1.assignDefaults)(it, group.type);
       gen.block(() => {
-        for (const rule86 of group.rules) {
-          if ((0, applicability_1.shouldUseRule)(schema, rule86)) {
-            keywordCode(it, rule86.keyword, rule86.definition, group.type);
+        for (const rule91 of group.rules) {
+          if ((0, applicability_1.shouldUseRule)(schema, rule91)) {
+            keywordCode(it, rule91.keyword, rule91.definition, group.type);
           }
         }
       });
@@ -26170,9 +26170,9 @@ var require_validate = __commonJS({
     function checkKeywordTypes(it, ts) {
       const rules = it.self.RULES.all;
       for (const keyword in rules) {
-        const rule86 = rules[keyword];
-        if (typeof rule86 == "object" && (0, applicability_1.shouldUseRule)(it.schema, rule86)) {
-          const { type } = rule86.definition;
+        const rule91 = rules[keyword];
+        if (typeof rule91 == "object" && (0, applicability_1.shouldUseRule)(it.schema, rule91)) {
+          const { type } = rule91.definition;
           if (type.length && !type.some((t) => hasApplicableType(ts, t))) {
             strictTypesError(it, `missing type "${type.join(",")}" for keyword "${keyword}"`);
           }
@@ -28258,8 +28258,8 @@ var require_core = __commonJS({
         return this;
       }
       getKeyword(keyword) {
-        const rule86 = this.RULES.all[keyword];
-        return typeof rule86 == "object" ? rule86.definition : !!rule86;
+        const rule91 = this.RULES.all[keyword];
+        return typeof rule91 == "object" ? rule91.definition : !!rule91;
       }
       // Remove keyword
       removeKeyword(keyword) {
@@ -28267,7 +28267,7 @@ var require_core = __commonJS({
         delete RULES2.keywords[keyword];
         delete RULES2.all[keyword];
         for (const group of RULES2.rules) {
-          const i = group.rules.findIndex((rule86) => rule86.keyword === keyword);
+          const i = group.rules.findIndex((rule91) => rule91.keyword === keyword);
           if (i >= 0)
             group.rules.splice(i, 1);
         }
@@ -28294,10 +28294,10 @@ var require_core = __commonJS({
           for (const seg of segments)
             keywords = keywords[seg];
           for (const key in rules) {
-            const rule86 = rules[key];
-            if (typeof rule86 != "object")
+            const rule91 = rules[key];
+            if (typeof rule91 != "object")
               continue;
-            const { $data } = rule86.definition;
+            const { $data } = rule91.definition;
             const schema = keywords[key];
             if ($data && schema)
               keywords[key] = schemaOrData(schema);
@@ -28461,7 +28461,7 @@ var require_core = __commonJS({
       RULES2.keywords[keyword] = true;
       if (!definition)
         return;
-      const rule86 = {
+      const rule91 = {
         keyword,
         definition: {
           ...definition,
@@ -28470,18 +28470,18 @@ var require_core = __commonJS({
         }
       };
       if (definition.before)
-        addBeforeRule.call(this, ruleGroup, rule86, definition.before);
+        addBeforeRule.call(this, ruleGroup, rule91, definition.before);
       else
-        ruleGroup.rules.push(rule86);
-      RULES2.all[keyword] = rule86;
+        ruleGroup.rules.push(rule91);
+      RULES2.all[keyword] = rule91;
       (_a = definition.implements) === null || _a === void 0 ? void 0 : _a.forEach((kwd) => this.addKeyword(kwd));
     }
-    function addBeforeRule(ruleGroup, rule86, before) {
+    function addBeforeRule(ruleGroup, rule91, before) {
       const i = ruleGroup.rules.findIndex((_rule) => _rule.keyword === before);
       if (i >= 0) {
-        ruleGroup.rules.splice(i, 0, rule86);
+        ruleGroup.rules.splice(i, 0, rule91);
       } else {
-        ruleGroup.rules.push(rule86);
+        ruleGroup.rules.push(rule91);
         this.logger.warn(`rule ${before} is not defined`);
       }
     }
@@ -31821,10 +31821,10 @@ function turnCells(turn) {
 }
 function findingsText(findings) {
   if (findings.length === 0) return "";
-  const rows = findings.map(({ severity, rule: rule86, message, location, hint, catalogs }) => {
+  const rows = findings.map(({ severity, rule: rule91, message, location, hint, catalogs }) => {
     const where = `${location.file}:${location.line}`;
     const also = catalogs && catalogs.length > 1 ? ` (${catalogs.join(", ")})` : "";
-    return `| ${severity} | ${code(where)} | ${escaped(message + also)} | ${hint === void 0 ? "" : code(hint)} | ${code(rule86)} |`;
+    return `| ${severity} | ${code(where)} | ${escaped(message + also)} | ${hint === void 0 ? "" : code(hint)} | ${code(rule91)} |`;
   });
   return [
     `### ${countText(findings)}`,
@@ -31946,33 +31946,33 @@ function runRules(catalog, rules, severityOf = ownSeverity) {
 }
 function runCatalogChecks(catalog, rules, severityOf = ownSeverity) {
   const findings = [];
-  for (const rule86 of rules) {
-    if (!rule86.check) continue;
-    const severity = severityOf(rule86);
-    if (severity !== "off") rule86.check(catalog, reportTo(findings, rule86, severity));
+  for (const rule91 of rules) {
+    if (!rule91.check) continue;
+    const severity = severityOf(rule91);
+    if (severity !== "off") rule91.check(catalog, reportTo(findings, rule91, severity));
   }
   return findings;
 }
 function runForesight(world, rules, severityOf = ownSeverity) {
-  return runEach(rules, severityOf, (rule86, report) => rule86.foresee?.(world, report));
+  return runEach(rules, severityOf, (rule91, report) => rule91.foresee?.(world, report));
 }
 function runComparison(change, rules, severityOf = ownSeverity) {
-  return runEach(rules, severityOf, (rule86, report) => rule86.compare?.(change, report));
+  return runEach(rules, severityOf, (rule91, report) => rule91.compare?.(change, report));
 }
 function runEach(rules, severityOf, run2) {
   const findings = [];
-  for (const rule86 of rules) {
-    const severity = severityOf(rule86);
-    if (severity !== "off") run2(rule86, reportTo(findings, rule86, severity));
+  for (const rule91 of rules) {
+    const severity = severityOf(rule91);
+    if (severity !== "off") run2(rule91, reportTo(findings, rule91, severity));
   }
   return findings.sort(compareFindings);
 }
 function bundleJudge(rules, severityOf, findings) {
-  const checks = rules.flatMap((rule86) => {
-    const severity = severityOf(rule86);
-    if (!rule86.bundleCheck || severity === "off") return [];
-    const check3 = rule86.bundleCheck();
-    const report = reportTo(findings, rule86, severity);
+  const checks = rules.flatMap((rule91) => {
+    const severity = severityOf(rule91);
+    if (!rule91.bundleCheck || severity === "off") return [];
+    const check3 = rule91.bundleCheck();
+    const report = reportTo(findings, rule91, severity);
     return [(bundle) => check3(bundle, report)];
   });
   return (bundle) => {
@@ -31980,19 +31980,19 @@ function bundleJudge(rules, severityOf, findings) {
   };
 }
 function withSeverities(findings, rules, severityOf) {
-  const byId = new Map(rules.map((rule86) => [rule86.id, rule86]));
+  const byId = new Map(rules.map((rule91) => [rule91.id, rule91]));
   return findings.flatMap((finding2) => {
-    const rule86 = byId.get(finding2.rule);
-    const severity = rule86 ? severityOf(rule86) : finding2.severity;
+    const rule91 = byId.get(finding2.rule);
+    const severity = rule91 ? severityOf(rule91) : finding2.severity;
     return severity === "off" ? [] : [{ ...finding2, severity }];
   });
 }
-function ownSeverity(rule86) {
-  return rule86.severity;
+function ownSeverity(rule91) {
+  return rule91.severity;
 }
-function reportTo(findings, rule86, severity) {
+function reportTo(findings, rule91, severity) {
   return (message, location, { severity: own = severity, ...details } = {}) => {
-    findings.push({ rule: rule86.id, severity: milder(severity, own), message, location, ...details });
+    findings.push({ rule: rule91.id, severity: milder(severity, own), message, location, ...details });
   };
 }
 function quoted(name) {
@@ -32397,10 +32397,10 @@ function expandWildcard(token) {
   if (!token.includes("x")) return [token];
   const [operatorText, wildcard] = splitOperator(token);
   const flat = flatten(wildcard);
-  const rule86 = WILDCARD_OPERATORS.get(operatorText);
-  if (!rule86) return [flat];
-  const bound = rule86.operator + (rule86.raised ? raise(flat, wildcard) : flat);
-  return rule86.before === void 0 ? [bound] : [rule86.before + flat, bound];
+  const rule91 = WILDCARD_OPERATORS.get(operatorText);
+  if (!rule91) return [flat];
+  const bound = rule91.operator + (rule91.raised ? raise(flat, wildcard) : flat);
+  return rule91.before === void 0 ? [bound] : [rule91.before + flat, bound];
 }
 function flatten(wildcard) {
   const version = wildcard.replace(".x.x", ".x").replace(".x", ".0");
@@ -34214,9 +34214,9 @@ var DEPRECATIONS = struct("declcfg.Deprecation", {
   )
 });
 function decodeBlob(value, document, findings) {
-  const report = (rule86, message, path, hint) => {
+  const report = (rule91, message, path, hint) => {
     const location = document.locate(path);
-    findings.push({ rule: rule86, severity: "error", message, location, ...hint === void 0 ? {} : { hint } });
+    findings.push({ rule: rule91, severity: "error", message, location, ...hint === void 0 ? {} : { hint } });
   };
   if (value === null) {
     report(
@@ -34537,6 +34537,17 @@ function checkDigest(digest) {
   if (length === void 0) throw new InvalidReference("unsupported digest algorithm");
   if (hex.length !== length) throw new InvalidReference("invalid checksum digest length");
   if (!/^[a-f0-9]+$/.test(hex)) throw new InvalidReference("invalid checksum digest format");
+}
+function repositoryName(reference) {
+  return reference.registry === "" ? reference.repository : `${reference.registry}/${reference.repository}`;
+}
+function formatReference(reference) {
+  const name = repositoryName(reference);
+  if (reference.kind === "tag") return `${name}:${reference.tag}`;
+  return reference.tag === void 0 ? `${name}@${reference.digest}` : `${name}:${reference.tag}@${reference.digest}`;
+}
+function withDigest(reference, digest) {
+  return { kind: "digest", registry: reference.registry, repository: reference.repository, digest };
 }
 
 // catalog/rules/bundle/reference.ts
@@ -35207,18 +35218,18 @@ async function loadCel() {
   });
   const compiled2 = /* @__PURE__ */ new Map();
   return {
-    compile(rule86) {
-      const known2 = compiled2.get(rule86);
+    compile(rule91) {
+      const known2 = compiled2.get(rule91);
       if (known2 !== void 0) return known2;
-      const fresh = compile(environment, rule86);
-      compiled2.set(rule86, fresh);
+      const fresh = compile(environment, rule91);
+      compiled2.set(rule91, fresh);
       return fresh;
     }
   };
 }
-function compile(environment, rule86) {
+function compile(environment, rule91) {
   try {
-    const program = environment.parse(rule86);
+    const program = environment.parse(rule91);
     if (cost(program.ast) > MAX_COST) return null;
     const { valid, type, error: error2 } = program.check();
     if (!valid && firstLine(error2).startsWith("has() invalid argument")) return null;
@@ -35491,11 +35502,11 @@ function constraint(value, cel) {
     if (fields[name] !== void 0) return combine(members(fields[name], cel));
   }
   if (fields["cel"] !== void 0) {
-    const { rule: rule86 = "" } = texts(fields["cel"], ["rule"]);
+    const { rule: rule91 = "" } = texts(fields["cel"], ["rule"]);
     const { failureMessage = "" } = texts({ failureMessage: fields["failureMessage"] ?? "" }, [
       "failureMessage"
     ]);
-    return celRequired({ rule: rule86, failureMessage }, cel);
+    return celRequired({ rule: rule91, failureMessage }, cel);
   }
   throw new RequirementError("convert olm.constraint to resolver predicate: constraint is empty");
 }
@@ -35529,12 +35540,12 @@ function members(value, cel) {
     throw new RequirementError("parse olm.constraint: constraints must be a list");
   return constraints.map((member2) => constraint(member2, cel));
 }
-function celRequired({ rule: rule86, failureMessage }, cel) {
+function celRequired({ rule: rule91, failureMessage }, cel) {
   if (!cel) throw new RequirementError("CEL rules are not evaluated here", "undecided");
-  const words = `with constraint: ${JSON.stringify(rule86)} and message: ${JSON.stringify(failureMessage)}`;
+  const words = `with constraint: ${JSON.stringify(rule91)} and message: ${JSON.stringify(failureMessage)}`;
   try {
-    const holds2 = cel.compile(rule86);
-    if (!holds2) throw new RequirementError(`too costly a rule to evaluate here: ${rule86}`, "undecided");
+    const holds2 = cel.compile(rule91);
+    if (!holds2) throw new RequirementError(`too costly a rule to evaluate here: ${rule91}`, "undecided");
     return { text: words, holds: ({ properties }) => holds2(properties) };
   } catch (error2) {
     if (!(error2 instanceof CelError2)) throw error2;
@@ -38548,346 +38559,6 @@ function checkBundleFiles(catalog, report) {
   }
 }
 
-// catalog/rules/package/default-channel.ts
-var rule80 = {
-  id: "package/default-channel",
-  severity: "error",
-  summary: "A package names one of its channels as default",
-  opm: ["default channel must be set", 'invalid channel "c": channel must contain at least one bundle'],
-  check(catalog, report) {
-    for (const { name, blob, channels } of catalog.packages.values()) {
-      if (!blob || name === "" || channels.has(blob.defaultChannel)) continue;
-      const known2 = [...channels.keys()];
-      const hint = known2.length > 0 ? `defaultChannel: ${known2[0]}` : "add a channel first";
-      const message = blob.defaultChannel === "" ? `package ${quoted(name)} has no default channel` : `package ${quoted(name)}: the default channel ${quoted(blob.defaultChannel)} does not exist; there is ${known2.map(quoted).join(", ") || "none"}`;
-      report(message, locate2(blob, "defaultChannel"), { package: name, hint });
-    }
-  }
-};
-
-// catalog/rules/package/duplicate.ts
-var rule81 = {
-  id: "package/duplicate",
-  severity: "error",
-  summary: "A package stands once in a catalog",
-  opm: ['duplicate package "p"'],
-  check(catalog, report) {
-    for (const blob of catalog.blobs.packages) {
-      const first = catalog.packages.get(blob.name)?.blob;
-      if (!first || first === blob || blob.name === "") continue;
-      const { file, line: line3 } = locate2(first);
-      const message = `package ${quoted(blob.name)} stands twice: first at ${file}:${line3}`;
-      report(message, locate2(blob, "name"), { package: blob.name, hint: "keep one olm.package blob" });
-    }
-  }
-};
-
-// catalog/rules/package/duplicate-version.ts
-var rule82 = {
-  id: "package/duplicate-version",
-  severity: "error",
-  summary: "No two bundles of a package have the same version",
-  opm: ["duplicate versions found in bundles: [{1.0.0: [a, b]}]"],
-  check(catalog, report) {
-    for (const { name, bundles } of catalog.packages.values()) {
-      const byVersion = /* @__PURE__ */ new Map();
-      for (const bundle of bundles.values()) {
-        if (!bundle.version) continue;
-        const version = formatVersion(bundle.version) + (bundle.release === "" ? "" : `-${bundle.release}`);
-        const other = byVersion.get(version);
-        if (!other) {
-          byVersion.set(version, bundle);
-          continue;
-        }
-        const message = `package ${quoted(name)}: the bundles ${quoted(other.name)} and ${quoted(bundle.name)} both have version ${version}`;
-        const property = bundle.properties.findIndex(({ type }) => type === "olm.package");
-        const location = locate2(bundle, "properties", property, "value", "version");
-        report(message, location, { package: name, hint: "give each bundle a version of its own" });
-      }
-    }
-  }
-};
-
-// catalog/names.ts
-var LABEL2 = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
-var SUBDOMAIN = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
-function isDnsLabel(name) {
-  return name.length <= 63 && LABEL2.test(name);
-}
-function isDnsSubdomain(name) {
-  return name.length <= 253 && SUBDOMAIN.test(name);
-}
-
-// catalog/rules/package/name.ts
-var rule83 = {
-  id: "package/name",
-  severity: "error",
-  summary: "A package has a name that is a DNS label: lower-case letters, digits and dashes, at most 63 characters",
-  opm: ["config contains package with no name", 'invalid package name "p": […]'],
-  check(catalog, report) {
-    for (const blob of catalog.blobs.packages) {
-      if (blob.name === "") {
-        report("the package has no name", locate2(blob, "name"), { hint: "name: my-operator" });
-      } else if (!isDnsLabel(blob.name)) {
-        const message = `package ${quoted(blob.name)}: the name must be a DNS label (a-z, 0-9 and -, at most 63 characters, a letter or digit at both ends)`;
-        report(message, locate2(blob, "name"), { package: blob.name, hint: `name: ${dnsLabelOf(blob.name)}` });
-      }
-    }
-  }
-};
-function dnsLabelOf(name) {
-  const label = name.toLowerCase().replaceAll(/[^a-z0-9-]+/g, "-").slice(0, 63);
-  return label.replaceAll(/^-+|-+$/g, "") || "my-operator";
-}
-
-// catalog/rules/package/no-channel.ts
-var rule84 = {
-  id: "package/no-channel",
-  severity: "error",
-  summary: "A package has at least one channel",
-  opm: ["package must contain at least one channel"],
-  check(catalog, report) {
-    for (const { name, blob, channels } of catalog.packages.values()) {
-      if (!blob || name === "" || channels.size > 0) continue;
-      const hint = `add an olm.channel blob with package: ${name}`;
-      report(`package ${quoted(name)} has no channel`, locate2(blob), { package: name, hint });
-    }
-  }
-};
-
-// catalog/rules/package/unknown.ts
-var rule85 = {
-  id: "package/unknown",
-  severity: "error",
-  summary: "Channels, bundles and deprecations belong to a package of the catalog",
-  opm: [
-    'unknown package "p" for channel "c"',
-    'unknown package "p" for bundle "b"',
-    'cannot apply deprecations to an unknown package "p"'
-  ],
-  check(catalog, report) {
-    const { channels, bundles, deprecations } = catalog.blobs;
-    const check3 = (blob, what) => {
-      if (catalog.packages.get(blob.package)?.blob) return;
-      const message = `${what} belongs to package ${quoted(blob.package)}, which has no olm.package blob`;
-      const hint = `add an olm.package blob with name: ${blob.package}, or correct the package`;
-      report(message, locate2(blob, "package"), { package: blob.package, hint });
-    };
-    for (const channel of channels) check3(channel, `channel ${quoted(channel.name)}`);
-    for (const bundle of bundles) if (bundle.package !== "") check3(bundle, `bundle ${quoted(bundle.name)}`);
-    for (const blob of deprecations) if (blob.package !== "") check3(blob, "the deprecations blob");
-  }
-};
-
-// catalog/rules/index.ts
-var RULES = [
-  rule,
-  rule2,
-  rule3,
-  rule5,
-  rule4,
-  rule6,
-  rule7,
-  rule8,
-  rule9,
-  rule10,
-  rule11,
-  rule12,
-  rule13,
-  rule14,
-  rule15,
-  rule16,
-  rule17,
-  rule18,
-  rule19,
-  rule20,
-  rule21,
-  rule22,
-  rule23,
-  rule24,
-  rule25,
-  rule26,
-  rule27,
-  rule28,
-  rule29,
-  rule30,
-  rule31,
-  rule32,
-  rule33,
-  rule34,
-  rule35,
-  rule36,
-  rule37,
-  rule38,
-  rule39,
-  rule40,
-  rule41,
-  rule42,
-  rule43,
-  rule44,
-  rule45,
-  rule46,
-  rule47,
-  rule48,
-  rule49,
-  rule50,
-  rule51,
-  rule52,
-  rule53,
-  rule54,
-  rule55,
-  rule56,
-  rule57,
-  rule58,
-  rule59,
-  rule60,
-  rule61,
-  rule62,
-  rule63,
-  rule64,
-  rule65,
-  rule66,
-  rule67,
-  rule68,
-  rule69,
-  rule70,
-  rule71,
-  rule72,
-  rule73,
-  rule74,
-  rule75,
-  rule76,
-  rule77,
-  rule78,
-  rule79,
-  rule80,
-  rule82,
-  rule81,
-  rule83,
-  rule84,
-  rule85
-];
-
-// pipeline/git/tree.ts
-var TREE_MODE = "40000";
-var LINK_MODE = "120000";
-var SUBMODULE_MODE = "160000";
-var MOST_FOLDERS = 1e5;
-var TOGETHER = 256;
-var MOST_DEPTH = 128;
-async function diffTrees(objects, { before, after }, most) {
-  const changes = [];
-  const folders = before === after ? [] : [{ path: "", before, after }];
-  let entered = 0;
-  while (folders.length > 0 && changes.length <= most) {
-    const batch = folders.splice(-TOGETHER);
-    entered += batch.length;
-    if (entered > MOST_FOLDERS) throw tooMany();
-    const listings = await Promise.all(batch.map((pair) => bothListings(objects, pair)));
-    for (const [i, pair] of batch.entries()) {
-      const [old = [], now = []] = listings[i] ?? [];
-      compareFolder(pair.path, old, now, { folders, changes });
-    }
-  }
-  changes.sort((a, b) => compareText(a.path, b.path));
-  return { changes: changes.slice(0, most), complete: changes.length <= most };
-}
-function bothListings(objects, { before, after }) {
-  const list = (id) => id === void 0 ? Promise.resolve([]) : objects.tree(id);
-  return Promise.all([list(before), list(after)]);
-}
-function compareFolder(path, old, now, found) {
-  const rest = new Map(now.map((entry) => [entry.name, entry]));
-  for (const before of old) {
-    const after = rest.get(before.name);
-    rest.delete(before.name);
-    if (after?.id !== before.id || after.mode !== before.mode) compareEntry(path, before, after, found);
-  }
-  for (const after of rest.values()) compareEntry(path, void 0, after, found);
-}
-function compareEntry(folder, before, after, { folders, changes }) {
-  const path = joinPath(folder, (after ?? before)?.name ?? "");
-  const tree = (entry) => entry && isTree(entry.mode) ? entry.id : void 0;
-  const file = (entry) => entry && !isTree(entry.mode) ? { mode: entry.mode, id: entry.id } : void 0;
-  const subtree = { path, before: tree(before), after: tree(after) };
-  if (subtree.before !== subtree.after) {
-    checkDepth(path);
-    folders.push(subtree);
-  }
-  const change = { path, before: file(before), after: file(after) };
-  if (change.before || change.after) changes.push(change);
-}
-async function listFiles(objects, tree) {
-  const files = [];
-  const folders = [{ path: "", id: tree }];
-  let entered = 0;
-  while (folders.length > 0) {
-    const batch = folders.splice(-TOGETHER);
-    entered += batch.length;
-    if (entered > MOST_FOLDERS || files.length > MOST_FILES) throw tooMany();
-    const listings = await Promise.all(batch.map(({ id }) => objects.tree(id)));
-    for (const [i, folder] of batch.entries()) {
-      for (const { name, mode, id } of listings[i] ?? []) {
-        const path = joinPath(folder.path, name);
-        if (!isTree(mode)) files.push({ path, mode, id });
-        else {
-          checkDepth(path);
-          folders.push({ path, id });
-        }
-      }
-    }
-  }
-  return files;
-}
-var MOST_FILES = 4e5;
-async function entryAt(objects, root, path) {
-  let at = { mode: TREE_MODE, id: root };
-  for (const name of path === "" ? [] : path.split("/")) {
-    if (!isTree(at.mode)) return void 0;
-    const found = (await objects.tree(at.id)).find((entry) => entry.name === name);
-    if (!found) return void 0;
-    at = found;
-  }
-  return at;
-}
-function isTree(mode) {
-  return mode === TREE_MODE || mode === `0${TREE_MODE}`;
-}
-function joinPath(folder, name) {
-  return folder === "" ? name : `${folder}/${name}`;
-}
-function checkDepth(path) {
-  if (path.split("/").length > MOST_DEPTH) throw tooMany();
-}
-function tooMany() {
-  return new PipelineError(
-    "too-large",
-    "the tree has more folders than any catalog repository: it is not read"
-  );
-}
-
-// pipeline/git/source.ts
-function sourceFile(objects, { path, mode, id }) {
-  const unreadable = whyUnreadable(mode);
-  return {
-    path,
-    identity: id,
-    ...unreadable === void 0 ? {} : { unreadable },
-    read: async () => {
-      const { type, bytes: bytes2 } = await objects.read(id);
-      if (type !== "blob") throw new PipelineError("git", `object ${id} is a ${type}, not a file`);
-      return bytes2;
-    }
-  };
-}
-function whyUnreadable(mode) {
-  if (mode === LINK_MODE) return "a symbolic link";
-  if (mode === SUBMODULE_MODE) return "a submodule";
-  if (isTree(mode)) return "a folder";
-  return PLAIN_MODES.has(mode) ? void 0 : `a file of mode ${mode}`;
-}
-var PLAIN_MODES = /* @__PURE__ */ new Set(["100644", "100755", "100664"]);
-
 // catalog/document.ts
 var MarkedDocument = class _MarkedDocument {
   file;
@@ -39003,555 +38674,6 @@ var LineMap = class {
     return { line: this.#firstLine + low, column: offset - (this.#starts[low] ?? 0) + 1 };
   }
 };
-
-// pipeline/settings.ts
-var DEPTH = 50;
-function readSettings(file, bytes2) {
-  const text3 = new TextDecoder("utf-8").decode(bytes2).replaceAll("\r\n", "\n");
-  const findings = [];
-  const warn = (rule86, message, location, hint) => {
-    findings.push({ rule: rule86, severity: "warning", message, location, hint });
-  };
-  try {
-    const tree = readTree(text3, { depth: DEPTH });
-    const { value, duplicates, locate: locate4 } = compose(tree.root);
-    const document = new OffsetDocument(file, text3, 1, locate4);
-    for (const { key, again } of duplicates) {
-      const message = `the key ${JSON.stringify(key)} stands twice; only the last counts`;
-      warn("settings/repeated-key", message, document.place(again), "keep one of them");
-    }
-    const unread2 = tree.ignoredFrom >= 0 ? tree.ignoredFrom : secondDocument(text3);
-    if (unread2 >= 0) {
-      const place = document.place(unread2);
-      warn("settings/document", "nothing behind the end of the document is read", place, "keep one document");
-    }
-    const locateKey = (path) => document.place(keyOffset(tree.root, path) ?? locate4(path));
-    return { settings: { value, locate: (path) => document.locate(path), locateKey }, findings };
-  } catch (error2) {
-    if (!(error2 instanceof YamlError)) throw error2;
-    const place = new OffsetDocument(file, text3, 1, () => 0).place(error2.offset);
-    const message = `not YAML: ${error2.message}`;
-    findings.push({ rule: "settings/yaml", severity: "error", message, location: place });
-    return { settings: void 0, findings };
-  }
-}
-function secondDocument(text3) {
-  const content = /^(?![#%]|---(?:\s|$)|\s*(?:#|$))/m.exec(text3)?.index ?? text3.length;
-  const separator = /^---(?:\s|$)/m.exec(text3.slice(content));
-  return separator ? content + separator.index : -1;
-}
-function keyOffset(root, path) {
-  let node = root;
-  let offset;
-  for (const step of path) {
-    const at = node?.kind === "alias" ? node.target : node;
-    if (at?.kind === "sequence" && typeof step === "number") {
-      node = at.items[step];
-      offset = node?.start;
-    } else if (at?.kind === "mapping") {
-      const pair = at.pairs.findLast(({ key }) => key.kind === "scalar" && key.text === step);
-      node = pair?.value;
-      offset = pair?.key.start;
-    } else return void 0;
-  }
-  return offset;
-}
-
-// pipeline/github/identity.ts
-var ACCOUNT = /^([A-Za-z0-9](?:[A-Za-z0-9_-]{0,98})?(?:\[bot\])?)(?:#([1-9][0-9]{0,15}))?$/;
-var TEAM = /^@([A-Za-z0-9][A-Za-z0-9-]{0,38}\/[A-Za-z0-9_.-]{1,100})$/;
-function parseIdentity(text3) {
-  const [, login, id] = ACCOUNT.exec(text3) ?? [];
-  if (login !== void 0) return { kind: "account", login, id: id === void 0 ? void 0 : Number(id) };
-  const team = TEAM.exec(text3)?.[1];
-  return team === void 0 ? void 0 : { kind: "team", team: team.toLowerCase() };
-}
-function formatIdentity(identity2) {
-  if (identity2.kind === "team") return `@${identity2.team}`;
-  return identity2.id === void 0 ? identity2.login : `${identity2.login}#${identity2.id}`;
-}
-function samePerson(a, b) {
-  if (a.id !== void 0 && b.id !== void 0) return a.id === b.id;
-  return a.login.toLowerCase() === b.login.toLowerCase();
-}
-var EMPTY_DIRECTORY = { accounts: /* @__PURE__ */ new Map(), teams: /* @__PURE__ */ new Map() };
-function resolvePeople(identities, options) {
-  const people = [];
-  const ignored = [];
-  for (const identity2 of identities) {
-    const found = identity2.kind === "team" ? ofTeam(identity2, options) : ofAccount(identity2, options.directory);
-    if (typeof found === "string") ignored.push(found);
-    else people.push(...found.filter((person) => !people.some((other) => samePerson(person, other))));
-  }
-  return { people, ignored };
-}
-function ofTeam({ team }, { directory, allowTeams }) {
-  if (!allowTeams) return `@${team}: teams are not allowed (owners.allowTeams)`;
-  return directory.teams.get(team) ?? `@${team}: its members cannot be read; that takes the token of a GitHub App`;
-}
-function ofAccount(identity2, directory) {
-  const { login, id } = identity2;
-  const actual = directory.accounts.get(login.toLowerCase());
-  if (actual === null) return `${login}: GitHub has no such account`;
-  if (id !== void 0 && typeof actual === "number" && actual !== id) {
-    return `${login}#${id}: the login now belongs to account ${actual}`;
-  }
-  return [{ login, id: id ?? actual ?? void 0 }];
-}
-
-// pipeline/github/prow.ts
-function readAliases(settings) {
-  const aliases = /* @__PURE__ */ new Map();
-  const value = isObject(settings?.value) ? settings.value["aliases"] : void 0;
-  if (!isObject(value)) return aliases;
-  for (const [alias, members2] of Object.entries(value)) {
-    const logins = isObject(members2) ? Object.keys(members2) : textList(members2);
-    aliases.set(normal2(alias), logins.map(normal2));
-  }
-  return aliases;
-}
-function readOwnersFile(settings) {
-  const value = isObject(settings?.value) ? settings.value : {};
-  const options = isObject(value["options"]) ? value["options"] : {};
-  const noParentOwners = options["no_parent_owners"] === true;
-  const simple = PEOPLE.some((key) => textList(value[key]).length > 0);
-  const filters = isObject(value["filters"]) ? Object.entries(value["filters"]) : [];
-  const approvers = simple ? [{ pattern: void 0, logins: approversIn(value) }] : filters.flatMap(([source, config]) => {
-    const pattern = source === ".*" ? void 0 : expression(source);
-    return pattern === null ? [] : [{ pattern, logins: approversIn(config) }];
-  });
-  return { noParentOwners, approvers };
-}
-var PEOPLE = ["approvers", "reviewers", "required_reviewers", "labels"];
-function approversIn(config) {
-  return isObject(config) ? textList(config["approvers"]).map(normal2) : [];
-}
-function expression(source) {
-  const [, flags = ""] = /^\(\?([ims]+)\)/.exec(source) ?? [];
-  try {
-    return new RegExp(flags === "" ? source : source.slice(flags.length + 3), `u${flags}`);
-  } catch {
-    return null;
-  }
-}
-async function approversOf(path, fileIn, aliases) {
-  const found = /* @__PURE__ */ new Set();
-  const names = path.split("/");
-  for (let length = names.length - 1; length >= 0; length--) {
-    const file = await fileIn(names.slice(0, length).join("/"));
-    if (!file) continue;
-    const relative = names.slice(length).join("/");
-    for (const { pattern, logins } of file.approvers) {
-      if (pattern === void 0 || pattern.test(relative)) {
-        for (const login of logins) for (const member2 of aliases.get(login) ?? [login]) found.add(member2);
-      }
-    }
-    if (file.noParentOwners && found.size > 0) break;
-  }
-  return found;
-}
-function normal2(login) {
-  return login.toLowerCase().replace(/^@/, "");
-}
-function textList(value) {
-  return Array.isArray(value) ? value.filter((item) => typeof item === "string") : [];
-}
-
-// pipeline/github/owners.ts
-var FILE_BYTES = 1024 * 1024;
-function ownersReader(objects, tree, policy) {
-  const files = settingsFiles(objects, tree);
-  return {
-    of: async (name, paths) => {
-      const findings = [];
-      for (const source of policy.owners.sources) {
-        const named = await fromSource(files, source, { name, paths });
-        findings.push(...named.findings);
-        const unreadable = named.findings.some(({ severity }) => severity === "error");
-        if (unreadable) return { identities: [], source: void 0, findings };
-        if (named.identities.length > 0) return { ...named, findings };
-      }
-      const identities = policy.owners.packages.get(name) ?? [];
-      return { identities, source: identities.length > 0 ? "the policy" : void 0, findings };
-    }
-  };
-}
-function sameOwners(a, b) {
-  const names = ({ identities }) => [...new Set(identities.map((identity2) => formatIdentity(identity2).toLowerCase()))].sort().join(" ");
-  return names(a) !== "" && names(a) === names(b);
-}
-async function fromSource(files, source, asked) {
-  if (!source.path.startsWith("{dir}/")) {
-    const path = source.path.replaceAll("{package}", () => asked.name);
-    const { settings, findings } = await files.read(path);
-    const entries = source.format === "ci.yaml" ? reviewersIn(settings, path) : approversIn2(settings, readAliases((await files.read(ALIASES)).settings));
-    return { identities: entries.identities, source: path, findings: [...findings, ...entries.findings] };
-  }
-  return byFolder(files, source.path.slice("{dir}/".length), asked.paths);
-}
-var ALIASES = "OWNERS_ALIASES";
-function reviewersIn(settings, path) {
-  const reviewers = isObject(settings?.value) ? settings.value["reviewers"] : void 0;
-  if (!settings || !Array.isArray(reviewers)) return { identities: [], findings: [] };
-  const identities = [];
-  const findings = [];
-  for (const [i, written] of reviewers.entries()) {
-    const identity2 = typeof written === "string" ? parseIdentity(written.trim()) : void 0;
-    if (identity2) identities.push(identity2);
-    else {
-      const message = `${path}: reviewers[${i}] names nobody: ${JSON.stringify(written)}`;
-      const location = settings.locate(["reviewers", i]);
-      findings.push({ rule: "owners/entry", severity: "warning", message, location, hint: "- login" });
-    }
-  }
-  return { identities, findings };
-}
-function approversIn2(settings, aliases) {
-  const logins = readOwnersFile(settings).approvers.filter(({ pattern }) => pattern === void 0).flatMap(({ logins: logins2 }) => logins2.flatMap((login) => aliases.get(login) ?? [login]));
-  return { identities: [...new Set(logins)].flatMap((login) => parseIdentity(login) ?? []), findings: [] };
-}
-async function byFolder(files, fileName, paths) {
-  const findings = /* @__PURE__ */ new Map();
-  const fileIn = async (folder) => {
-    const path = joinPath(folder, fileName);
-    const file = await files.read(path);
-    findings.set(path, file.findings);
-    return file.settings && readOwnersFile(file.settings);
-  };
-  const aliases = readAliases((await files.read(ALIASES)).settings);
-  let common;
-  for (const path of paths) {
-    const approvers = await approversOf(path, fileIn, aliases);
-    common = new Set(common ? [...common].filter((login) => approvers.has(login)) : approvers);
-  }
-  const identities = [...common ?? []].flatMap((login) => parseIdentity(login) ?? []);
-  const named = [...findings.values()].flat();
-  return { identities, source: identities.length > 0 ? fileName : void 0, findings: named };
-}
-function settingsFiles(objects, tree) {
-  const kept = /* @__PURE__ */ new Map();
-  const read = async (path) => {
-    const entry = await entryAt(objects, tree, path);
-    if (!entry) return { settings: void 0, findings: [] };
-    const unreadable = whyUnreadable(entry.mode);
-    if (unreadable !== void 0) {
-      const message = `${path} names owners, but is ${unreadable}`;
-      const location = { file: path, line: 1, column: 1 };
-      return {
-        settings: void 0,
-        findings: [{ rule: "owners/file", severity: "error", message, location }]
-      };
-    }
-    return readSettings(path, (await objects.read(entry.id, FILE_BYTES)).bytes);
-  };
-  return {
-    read: (path) => {
-      const found = kept.get(path) ?? read(path);
-      kept.set(path, found);
-      return found;
-    }
-  };
-}
-
-// pipeline/policy/layout.ts
-var PATH_KINDS = ["template", "packageConfig", "composite", "catalog", "bundle"];
-var NAMES = ["catalog", "package", "version"];
-function patternDefect(pattern) {
-  const segments = pattern.split("/");
-  if (segments.some((segment) => segment === "" || segment === "." || segment === "..")) {
-    return "a pattern is a relative path without empty segments";
-  }
-  if (segments.slice(0, -1).includes("**")) return "** stands only at the end";
-  if (segments[0] === "**") return "a pattern begins with a name";
-  for (const [, inside = ""] of pattern.matchAll(/\{([^{}]*)\}/g)) {
-    if (!inside.includes(",") && !NAMES.includes(inside)) {
-      return `{${inside}} is none of {catalog}, {package}, {version} and no list such as {a,b}`;
-    }
-  }
-  if (segments.some((segment) => NAMES.some((name) => segment.split(`{${name}}`).length > 2))) {
-    return "a name stands once in a segment";
-  }
-  const bare = pattern.replaceAll(/\{[^{}]*\}/g, "");
-  return /[{}]/.test(bare) ? "a brace has no partner" : void 0;
-}
-function compileLayout(patterns) {
-  const compiled2 = patterns.map((pattern) => ({ ...pattern, segments: segmentsOf(pattern.pattern) }));
-  const heads = compiled2.map(({ segments }) => {
-    const variable = segments.findIndex(({ literal }) => literal === void 0);
-    return segments.slice(0, variable < 0 ? segments.length : variable).map(({ literal = "" }) => literal);
-  });
-  return {
-    patterns: compiled2,
-    match: (path) => firstMatch(compiled2, path),
-    packageAt: (path) => firstPackage(compiled2, path),
-    governs: (path) => {
-      const segments = path.split("/");
-      return heads.some((head2) => head2.every((name, i) => i >= segments.length || segments[i] === name));
-    }
-  };
-}
-function segmentsOf(pattern) {
-  return pattern.split("/").map((segment) => {
-    const names = [];
-    const source = segment.replaceAll(
-      /\{([^{}]*)\}|\*|[\\^$.+?()[\]|]/g,
-      (found, group) => {
-        if (group === void 0) return found === "*" ? "[^/]*" : `\\${found}`;
-        if (group.includes(",")) return `(?:${group.split(",").map(escapeText).join("|")})`;
-        names.push(group);
-        return `(?<${group}>[^/]+)`;
-      }
-    );
-    const variable = /[{*]/.test(segment);
-    return {
-      expression: new RegExp(`^${source}$`, "u"),
-      literal: variable ? void 0 : segment,
-      names,
-      rest: segment === "**"
-    };
-  });
-}
-function escapeText(text3) {
-  return text3.replaceAll(/[\\^$.*+?()[\]{}|]/g, "\\$&");
-}
-function matchSegment(segment, name, captured) {
-  if (segment.literal !== void 0) return segment.literal === name ? captured : void 0;
-  const groups = segment.expression.exec(name)?.groups;
-  if (!groups) return segment.expression.test(name) ? captured : void 0;
-  for (const key of segment.names) {
-    const value = groups[key] ?? "";
-    if (Object.hasOwn(captured, key) && captured[key] !== value) return void 0;
-    if (key === "version" && !VERSION2.test(value)) return void 0;
-  }
-  return { ...captured, ...groups };
-}
-var VERSION2 = /^v?[0-9][0-9A-Za-z.+_-]{0,127}$/;
-var CATALOG = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
-function isCatalogName(name) {
-  return CATALOG.test(name);
-}
-function isPackageName(name) {
-  return isDnsSubdomain(name);
-}
-function firstMatch(patterns, path) {
-  const names = path.split("/");
-  for (const { kind, segments } of patterns) {
-    const captured = matchAll(segments, names);
-    if (captured) {
-      const { catalog, package: ofPackage, version } = captured;
-      return { kind, catalog, package: ofPackage, version };
-    }
-  }
-  return void 0;
-}
-function matchAll(segments, names) {
-  const open2 = segments.at(-1)?.rest ?? false;
-  const fixed = open2 ? segments.slice(0, -1) : segments;
-  if (open2 ? names.length <= fixed.length : names.length !== fixed.length) return void 0;
-  return matchBeginning(fixed, names);
-}
-function matchBeginning(segments, names) {
-  let captured = {};
-  for (const [i, segment] of segments.entries()) {
-    captured = matchSegment(segment, names[i] ?? "", captured);
-    if (!captured) return void 0;
-  }
-  return captured;
-}
-function firstPackage(patterns, path) {
-  const names = path.split("/");
-  for (const { segments } of patterns) {
-    const at = segments.findIndex(({ names: captures }) => captures.includes("package"));
-    if (at < 0 || at >= names.length) continue;
-    const captured = matchBeginning(segments.slice(0, at + 1), names);
-    if (captured) return captured["package"];
-  }
-  return void 0;
-}
-function matchesGlob(pattern, text3) {
-  const source = pattern.split("*").map(escapeText).join(".*");
-  return new RegExp(`^${source}$`, "su").test(text3);
-}
-
-// pipeline/change/area.ts
-function areasOf(scene, beyond) {
-  const { paths, base: base2, merged } = scene;
-  const inArea = (area) => paths.filter((path) => path.area === area).map(({ path }) => path);
-  const concerned = new Set([...scene.drafts.all.values()].flatMap((draft) => [...draft.paths]));
-  const nobodys = paths.filter((path) => isNobodys(path, concerned)).map(({ path }) => path);
-  const [old, now] = [catalogsOf(base2.units), catalogsOf(merged.units)];
-  return [
-    ...whole("gate", inArea("gate")),
-    ...whole("root", inArea("root")),
-    ...whole("unknown", [.../* @__PURE__ */ new Set([...inArea("unknown"), ...beyond, ...nobodys])]),
-    ...catalogsOnlyIn("new-catalog", now, old, paths),
-    ...catalogsOnlyIn("delete-catalog", old, now, paths)
-  ];
-}
-function isNobodys({ path, area, package: name }, concerned) {
-  if (name !== void 0 || area === "gate" || area === "root" || area === "unknown") return false;
-  const names = path.split("/");
-  return !names.some((_, i) => concerned.has(names.slice(0, i + 1).join("/")));
-}
-function whole(area, paths) {
-  return paths.length === 0 ? [] : [{ area, paths, catalog: void 0, root: void 0 }];
-}
-function catalogsOf(units) {
-  return new Map([...units.values()].map(({ root, catalog }) => [root, catalog]));
-}
-function catalogsOnlyIn(area, here, there, changed) {
-  return [...here].filter(([root]) => !there.has(root)).map(([root, catalog]) => {
-    const paths = changed.filter(({ path }) => path === root || path.startsWith(`${root}/`));
-    return { area, catalog, root, paths: paths.map(({ path }) => path) };
-  });
-}
-
-// catalog/classes.ts
-function contentChange(before, after) {
-  const classes = /* @__PURE__ */ new Set();
-  const added = addedEntries(before, after);
-  const lost = [...lostChannels(before, after), ...lostOthers(before, after)];
-  const mutated = mutatedBundles(before, after);
-  if (added.length > 0) classes.add("add-entry");
-  if (lost.length > 0) classes.add("prune");
-  if (mutated.length > 0) classes.add("mutate-published");
-  if (classes.size === 0 || edgesMoved(before, after) || metadataMoved(before, after))
-    classes.add("edit-graph");
-  return { classes, added, lost, mutated };
-}
-function isPromotion(unit, elsewhere) {
-  const known2 = /* @__PURE__ */ new Map();
-  for (const blobs of elsewhere) {
-    for (const bundle of blobs.bundles) known2.set(bundle.name, [...known2.get(bundle.name) ?? [], bundle]);
-  }
-  return unit.bundles.length > 0 && unit.bundles.every((bundle) => known2.get(bundle.name)?.some((other) => sameBundle(other, bundle)));
-}
-function byName(blobs) {
-  return new Map(blobs.toReversed().map((blob) => [blob.name, blob]));
-}
-function addedEntries(before, after) {
-  const channels = byName(before.channels);
-  const offered2 = /* @__PURE__ */ new Set([
-    ...before.bundles.map(({ name }) => name),
-    ...before.channels.flatMap(({ entries }) => entries.map(({ name }) => name))
-  ]);
-  const added = /* @__PURE__ */ new Set();
-  for (const channel of after.channels) {
-    const old = channels.get(channel.name);
-    const names = old && new Set(old.entries.map(({ name }) => name));
-    for (const { name } of channel.entries)
-      if (names ? !names.has(name) : !offered2.has(name)) added.add(name);
-  }
-  for (const { name } of after.bundles) if (!offered2.has(name)) added.add(name);
-  return [...added];
-}
-function lostChannels(before, after) {
-  const channels = byName(after.channels);
-  return before.channels.flatMap((channel) => {
-    const now = channels.get(channel.name);
-    if (!now) return [`channel ${channel.name}`];
-    const names = new Set(now.entries.map(({ name }) => name));
-    return channel.entries.filter(({ name }) => !names.has(name)).map(({ name }) => `entry ${name} of channel ${channel.name}`);
-  });
-}
-function lostOthers(before, after) {
-  const bundles = byName(after.bundles);
-  const lost = before.bundles.filter(({ name }) => !bundles.has(name)).map(({ name }) => `bundle ${name}`);
-  if (before.packages.length > 0 && after.packages.length === 0) lost.push("the olm.package blob");
-  const deprecations = new Set(deprecationKeys(after));
-  lost.push(...deprecationKeys(before).filter((key) => !deprecations.has(key)));
-  const others = new Set(after.others.map(otherKey));
-  lost.push(...before.others.map(otherKey).filter((key) => !others.has(key)));
-  return lost;
-}
-function deprecationKeys({ deprecations }) {
-  return deprecations.flatMap(
-    ({ entries }) => entries.map(({ schema, name }) => `deprecation of ${schema}${name === "" ? "" : ` ${name}`}`)
-  );
-}
-function otherKey({ schema, name }) {
-  return `${schema} ${name}`;
-}
-function mutatedBundles(before, after) {
-  const old = byName(before.bundles);
-  return after.bundles.filter((bundle) => {
-    const was = old.get(bundle.name);
-    return was !== void 0 && !sameBundle(was, bundle);
-  }).map(({ name }) => name);
-}
-function edgesMoved(before, after) {
-  const channels = byName(before.channels);
-  return after.channels.some((channel) => {
-    const old = channels.get(channel.name);
-    return !old || channelMoved(old, channel);
-  });
-}
-function channelMoved(old, now) {
-  const entries = new Map(old.entries.map((entry) => [entry.name, entry]));
-  const moved = now.entries.some((entry) => {
-    const was = entries.get(entry.name);
-    return was !== void 0 && !sameEdges(was, entry);
-  });
-  return moved || !sameWithout(old.value, now.value, "entries");
-}
-function sameEdges(a, b) {
-  return a.replaces === b.replaces && a.skipRange === b.skipRange && sameSet(a.skips, b.skips);
-}
-function metadataMoved(before, after) {
-  const values = ({ packages, deprecations, others }) => [...packages, ...deprecations, ...others].map(({ value }) => value);
-  return !sameJson(values(before), values(after));
-}
-var OBJECT = "olm.bundle.object";
-var METADATA = "olm.csv.metadata";
-function sameBundle(a, b) {
-  if (a.image !== b.image || a.package !== b.package) return false;
-  const otherFormat = formatOf(a) !== formatOf(b);
-  const properties = (bundle) => otherFormat ? bundle.properties.filter(({ type }) => type !== OBJECT && type !== METADATA) : [...bundle.properties];
-  return sameItems(properties(a), properties(b)) && sameItems(a.relatedImages, b.relatedImages) && sameWithout(a.value, b.value, "properties", "relatedImages");
-}
-function formatOf({ properties }) {
-  return properties.find(({ type }) => type === OBJECT || type === METADATA)?.type;
-}
-function sameItems(a, b) {
-  if (a.length !== b.length) return false;
-  if (sameJson(a, b)) return true;
-  const texts2 = (list) => list.map(canonical2).sort();
-  return sameJson(texts2(a), texts2(b));
-}
-function sameSet(a, b) {
-  const set = new Set(a);
-  return set.size === new Set(b).size && b.every((item) => set.has(item));
-}
-function sameWithout(a, b, ...keys) {
-  const rest = (value) => new Map(Object.entries(value).filter(([key]) => !keys.includes(key)));
-  const [x, y] = [rest(a), rest(b)];
-  return x.size === y.size && [...x].every(([key, value]) => y.has(key) && sameJson(value, y.get(key)));
-}
-function sameJson(a, b) {
-  if (a === b) return true;
-  if (Array.isArray(a)) {
-    return Array.isArray(b) && a.length === b.length && a.every((item, i) => sameJson(item, b[i]));
-  }
-  if (!isObject(a) || !isObject(b)) return false;
-  const keys = Object.keys(a);
-  return keys.length === Object.keys(b).length && keys.every((key) => Object.hasOwn(b, key) && sameJson(a[key], b[key]));
-}
-function canonical2(value) {
-  return JSON.stringify(
-    value,
-    (_, item) => isObject(item) ? Object.entries(item).sort(([a], [b]) => a < b ? -1 : 1) : item
-  );
-}
-function newBlobs(before, after) {
-  const kinds = ["packages", "channels", "bundles", "deprecations", "others"];
-  return kinds.flatMap((kind) => {
-    const old = /* @__PURE__ */ new Map();
-    for (const blob of before[kind]) old.set(blob.name, [...old.get(blob.name) ?? [], blob]);
-    return after[kind].filter(
-      (blob) => !old.get(blob.name)?.some((other) => other.schema === blob.schema && sameJson(other.value, blob.value))
-    );
-  });
-}
 
 // catalog/ignore.ts
 var IGNORE_FILE = ".indexignore";
@@ -40638,17 +39760,17 @@ var Loader = class {
       "every file of a catalog must be a regular file, or a link to one"
     );
   }
-  #find(rule86, message, location, hint) {
+  #find(rule91, message, location, hint) {
     this.#findings.push({
-      rule: rule86,
+      rule: rule91,
       severity: "error",
       message,
       location,
       ...hint === void 0 ? {} : { hint }
     });
   }
-  #warn(rule86, message, location, hint) {
-    this.#findings.push({ rule: rule86, severity: "warning", message, location, hint });
+  #warn(rule91, message, location, hint) {
+    this.#findings.push({ rule: rule91, severity: "warning", message, location, hint });
   }
   #decode(path, bytes2) {
     try {
@@ -40821,6 +39943,1056 @@ function firstInvalid(bytes2) {
     if (found < 0) return { line: line3, column: 1 };
     from = found + 1;
   }
+}
+
+// catalog/visit.ts
+var NO_DOCUMENT = {
+  file: "",
+  line: 1,
+  locate: () => ({ file: "", line: 1, column: 1 }),
+  detached: () => NO_DOCUMENT
+};
+var NO_BLOB = {
+  schema: "",
+  package: "",
+  name: "",
+  value: {},
+  document: NO_DOCUMENT
+};
+var NO_PACKAGE = { ...NO_BLOB, defaultChannel: "", description: "", properties: [] };
+var NO_DEPRECATIONS = { ...NO_BLOB, entries: [] };
+var NO_CHANNEL = { ...NO_BLOB, entries: [], properties: [] };
+var NO_BUNDLE = {
+  ...NO_BLOB,
+  image: "",
+  properties: [],
+  relatedImages: [],
+  version: void 0,
+  release: ""
+};
+
+// catalog/references/site.ts
+function lookupKey(reference) {
+  if (reference.kind === "tag") return formatReference(reference);
+  const { registry, repository, digest } = reference;
+  return formatReference({ kind: "digest", registry, repository, digest });
+}
+
+// catalog/rules/looked-up.ts
+function* lookedUp({
+  sites,
+  lookups
+}) {
+  for (const site of sites) {
+    const lookup = lookups.get(lookupKey(site.reference));
+    if (lookup) yield { site, lookup };
+  }
+}
+function* lockedTags({ sites, lock }) {
+  const tags = /* @__PURE__ */ new Map();
+  for (const [tag, digest] of lock?.digests ?? [])
+    tags.set(`${tag.slice(0, tag.lastIndexOf(":"))}@${digest}`, tag);
+  for (const site of sites) {
+    if (site.reference.kind !== "digest") continue;
+    const tag = tags.get(`${repositoryName(site.reference)}@${site.reference.digest}`);
+    if (tag !== void 0) yield { site, tag };
+  }
+}
+var KINDS2 = {
+  bundle: "the image",
+  related: "the related image",
+  base: "the base image"
+};
+function placed({ kind, written, bundle }) {
+  return `${bundle === "" ? "" : `bundle ${quoted(bundle)}: `}${KINDS2[kind]} ${quoted(written)}`;
+}
+
+// catalog/rules/image/digest.ts
+var rule80 = {
+  id: "image/digest",
+  severity: "info",
+  summary: "Images are named by digest, so that everybody gets the image that was checked",
+  resolved: (references, report) => {
+    for (const { site, lookup } of lookedUp(references)) {
+      if (site.reference.kind !== "tag" || lookup.kind !== "found") continue;
+      report(`${placed(site)} is a tag, which may stand for another image tomorrow`, site.location, {
+        package: site.package,
+        hint: formatReference(withDigest(site.reference, lookup.digest))
+      });
+    }
+  }
+};
+
+// catalog/rules/image/digest-missing.ts
+var rule81 = {
+  id: "image/digest-missing",
+  severity: "error",
+  summary: "Every image that is named by digest exists in its registry",
+  resolved: (references, report) => {
+    for (const { site, lookup } of lookedUp(references)) {
+      if (site.reference.kind !== "digest" || lookup.kind !== "absent") continue;
+      report(`${placed(site)} does not exist: the registry knows no such digest`, site.location, {
+        package: site.package,
+        hint: "push the image again, or name one that exists; registries remove what no tag names"
+      });
+    }
+  }
+};
+
+// catalog/rules/image/registry.ts
+var rule82 = {
+  id: "image/registry",
+  severity: "error",
+  summary: "Images come from registries that the policy allows",
+  resolved: (references, report) => {
+    for (const { site, lookup } of lookedUp(references)) {
+      if (lookup.kind !== "not-allowed") continue;
+      report(`${placed(site)} is in a registry that the policy does not allow`, site.location, {
+        package: site.package,
+        hint: `registries: {allow: [${site.reference.registry}]}`
+      });
+    }
+  }
+};
+
+// catalog/rules/image/tag-missing.ts
+var rule83 = {
+  id: "image/tag-missing",
+  severity: "error",
+  summary: "Every tag that a bundle or a template names exists in its registry",
+  resolved: (references, report) => {
+    for (const { site, lookup } of lookedUp(references)) {
+      if (site.reference.kind !== "tag" || lookup.kind !== "absent") continue;
+      report(`${placed(site)} does not exist: the registry knows no such tag`, site.location, {
+        package: site.package,
+        hint: "push the image, or name a tag that exists"
+      });
+    }
+  }
+};
+
+// catalog/rules/image/tag-moved.ts
+var rule84 = {
+  id: "image/tag-moved",
+  severity: "warning",
+  summary: "Every tag stands for the digest that was locked",
+  resolved: (references, report) => {
+    const { lock, lookups } = references;
+    if (!lock) return;
+    for (const { site, lookup } of lookedUp(references)) {
+      const { reference } = site;
+      if (reference.kind !== "tag" || lookup.kind !== "found") continue;
+      const locked = lock.digests.get(lookupKey(reference));
+      if (locked === void 0 || locked === lookup.digest) continue;
+      report(`${placed(site)} has moved: it was ${locked}, it is ${lookup.digest} now`, site.location, {
+        package: site.package,
+        hint: "resolve with --update to take the new image, or name the locked digest"
+      });
+    }
+    for (const { site, tag } of lockedTags(references)) {
+      const lookup = lookups.get(tag);
+      if (lookup?.kind !== "found" || lookup.digest === lock.digests.get(tag)) continue;
+      report(`${placed(site)} was pinned from ${tag}, which is ${lookup.digest} now`, site.location, {
+        package: site.package,
+        severity: "info",
+        hint: "resolve with --update --write to take the new image"
+      });
+    }
+  }
+};
+
+// catalog/rules/package/default-channel.ts
+var rule85 = {
+  id: "package/default-channel",
+  severity: "error",
+  summary: "A package names one of its channels as default",
+  opm: ["default channel must be set", 'invalid channel "c": channel must contain at least one bundle'],
+  check(catalog, report) {
+    for (const { name, blob, channels } of catalog.packages.values()) {
+      if (!blob || name === "" || channels.has(blob.defaultChannel)) continue;
+      const known2 = [...channels.keys()];
+      const hint = known2.length > 0 ? `defaultChannel: ${known2[0]}` : "add a channel first";
+      const message = blob.defaultChannel === "" ? `package ${quoted(name)} has no default channel` : `package ${quoted(name)}: the default channel ${quoted(blob.defaultChannel)} does not exist; there is ${known2.map(quoted).join(", ") || "none"}`;
+      report(message, locate2(blob, "defaultChannel"), { package: name, hint });
+    }
+  }
+};
+
+// catalog/rules/package/duplicate.ts
+var rule86 = {
+  id: "package/duplicate",
+  severity: "error",
+  summary: "A package stands once in a catalog",
+  opm: ['duplicate package "p"'],
+  check(catalog, report) {
+    for (const blob of catalog.blobs.packages) {
+      const first = catalog.packages.get(blob.name)?.blob;
+      if (!first || first === blob || blob.name === "") continue;
+      const { file, line: line3 } = locate2(first);
+      const message = `package ${quoted(blob.name)} stands twice: first at ${file}:${line3}`;
+      report(message, locate2(blob, "name"), { package: blob.name, hint: "keep one olm.package blob" });
+    }
+  }
+};
+
+// catalog/rules/package/duplicate-version.ts
+var rule87 = {
+  id: "package/duplicate-version",
+  severity: "error",
+  summary: "No two bundles of a package have the same version",
+  opm: ["duplicate versions found in bundles: [{1.0.0: [a, b]}]"],
+  check(catalog, report) {
+    for (const { name, bundles } of catalog.packages.values()) {
+      const byVersion = /* @__PURE__ */ new Map();
+      for (const bundle of bundles.values()) {
+        if (!bundle.version) continue;
+        const version = formatVersion(bundle.version) + (bundle.release === "" ? "" : `-${bundle.release}`);
+        const other = byVersion.get(version);
+        if (!other) {
+          byVersion.set(version, bundle);
+          continue;
+        }
+        const message = `package ${quoted(name)}: the bundles ${quoted(other.name)} and ${quoted(bundle.name)} both have version ${version}`;
+        const property = bundle.properties.findIndex(({ type }) => type === "olm.package");
+        const location = locate2(bundle, "properties", property, "value", "version");
+        report(message, location, { package: name, hint: "give each bundle a version of its own" });
+      }
+    }
+  }
+};
+
+// catalog/names.ts
+var LABEL2 = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
+var SUBDOMAIN = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
+function isDnsLabel(name) {
+  return name.length <= 63 && LABEL2.test(name);
+}
+function isDnsSubdomain(name) {
+  return name.length <= 253 && SUBDOMAIN.test(name);
+}
+
+// catalog/rules/package/name.ts
+var rule88 = {
+  id: "package/name",
+  severity: "error",
+  summary: "A package has a name that is a DNS label: lower-case letters, digits and dashes, at most 63 characters",
+  opm: ["config contains package with no name", 'invalid package name "p": […]'],
+  check(catalog, report) {
+    for (const blob of catalog.blobs.packages) {
+      if (blob.name === "") {
+        report("the package has no name", locate2(blob, "name"), { hint: "name: my-operator" });
+      } else if (!isDnsLabel(blob.name)) {
+        const message = `package ${quoted(blob.name)}: the name must be a DNS label (a-z, 0-9 and -, at most 63 characters, a letter or digit at both ends)`;
+        report(message, locate2(blob, "name"), { package: blob.name, hint: `name: ${dnsLabelOf(blob.name)}` });
+      }
+    }
+  }
+};
+function dnsLabelOf(name) {
+  const label = name.toLowerCase().replaceAll(/[^a-z0-9-]+/g, "-").slice(0, 63);
+  return label.replaceAll(/^-+|-+$/g, "") || "my-operator";
+}
+
+// catalog/rules/package/no-channel.ts
+var rule89 = {
+  id: "package/no-channel",
+  severity: "error",
+  summary: "A package has at least one channel",
+  opm: ["package must contain at least one channel"],
+  check(catalog, report) {
+    for (const { name, blob, channels } of catalog.packages.values()) {
+      if (!blob || name === "" || channels.size > 0) continue;
+      const hint = `add an olm.channel blob with package: ${name}`;
+      report(`package ${quoted(name)} has no channel`, locate2(blob), { package: name, hint });
+    }
+  }
+};
+
+// catalog/rules/package/unknown.ts
+var rule90 = {
+  id: "package/unknown",
+  severity: "error",
+  summary: "Channels, bundles and deprecations belong to a package of the catalog",
+  opm: [
+    'unknown package "p" for channel "c"',
+    'unknown package "p" for bundle "b"',
+    'cannot apply deprecations to an unknown package "p"'
+  ],
+  check(catalog, report) {
+    const { channels, bundles, deprecations } = catalog.blobs;
+    const check3 = (blob, what) => {
+      if (catalog.packages.get(blob.package)?.blob) return;
+      const message = `${what} belongs to package ${quoted(blob.package)}, which has no olm.package blob`;
+      const hint = `add an olm.package blob with name: ${blob.package}, or correct the package`;
+      report(message, locate2(blob, "package"), { package: blob.package, hint });
+    };
+    for (const channel of channels) check3(channel, `channel ${quoted(channel.name)}`);
+    for (const bundle of bundles) if (bundle.package !== "") check3(bundle, `bundle ${quoted(bundle.name)}`);
+    for (const blob of deprecations) if (blob.package !== "") check3(blob, "the deprecations blob");
+  }
+};
+
+// catalog/rules/index.ts
+var RULES = [
+  rule,
+  rule2,
+  rule3,
+  rule5,
+  rule4,
+  rule6,
+  rule7,
+  rule8,
+  rule9,
+  rule10,
+  rule11,
+  rule12,
+  rule13,
+  rule14,
+  rule15,
+  rule16,
+  rule17,
+  rule18,
+  rule19,
+  rule20,
+  rule21,
+  rule22,
+  rule23,
+  rule24,
+  rule25,
+  rule26,
+  rule27,
+  rule28,
+  rule29,
+  rule30,
+  rule31,
+  rule32,
+  rule33,
+  rule34,
+  rule35,
+  rule36,
+  rule37,
+  rule38,
+  rule39,
+  rule40,
+  rule41,
+  rule42,
+  rule43,
+  rule44,
+  rule45,
+  rule46,
+  rule47,
+  rule48,
+  rule49,
+  rule50,
+  rule51,
+  rule52,
+  rule53,
+  rule54,
+  rule55,
+  rule56,
+  rule57,
+  rule58,
+  rule59,
+  rule60,
+  rule61,
+  rule62,
+  rule63,
+  rule64,
+  rule65,
+  rule66,
+  rule67,
+  rule68,
+  rule69,
+  rule70,
+  rule71,
+  rule72,
+  rule73,
+  rule74,
+  rule75,
+  rule76,
+  rule77,
+  rule78,
+  rule79,
+  rule81,
+  rule80,
+  rule82,
+  rule83,
+  rule84,
+  rule85,
+  rule87,
+  rule86,
+  rule88,
+  rule89,
+  rule90
+];
+
+// pipeline/git/tree.ts
+var TREE_MODE = "40000";
+var LINK_MODE = "120000";
+var SUBMODULE_MODE = "160000";
+var MOST_FOLDERS = 1e5;
+var TOGETHER = 256;
+var MOST_DEPTH = 128;
+async function diffTrees(objects, { before, after }, most) {
+  const changes = [];
+  const folders = before === after ? [] : [{ path: "", before, after }];
+  let entered = 0;
+  while (folders.length > 0 && changes.length <= most) {
+    const batch = folders.splice(-TOGETHER);
+    entered += batch.length;
+    if (entered > MOST_FOLDERS) throw tooMany();
+    const listings = await Promise.all(batch.map((pair) => bothListings(objects, pair)));
+    for (const [i, pair] of batch.entries()) {
+      const [old = [], now = []] = listings[i] ?? [];
+      compareFolder(pair.path, old, now, { folders, changes });
+    }
+  }
+  changes.sort((a, b) => compareText(a.path, b.path));
+  return { changes: changes.slice(0, most), complete: changes.length <= most };
+}
+function bothListings(objects, { before, after }) {
+  const list = (id) => id === void 0 ? Promise.resolve([]) : objects.tree(id);
+  return Promise.all([list(before), list(after)]);
+}
+function compareFolder(path, old, now, found) {
+  const rest = new Map(now.map((entry) => [entry.name, entry]));
+  for (const before of old) {
+    const after = rest.get(before.name);
+    rest.delete(before.name);
+    if (after?.id !== before.id || after.mode !== before.mode) compareEntry(path, before, after, found);
+  }
+  for (const after of rest.values()) compareEntry(path, void 0, after, found);
+}
+function compareEntry(folder, before, after, { folders, changes }) {
+  const path = joinPath(folder, (after ?? before)?.name ?? "");
+  const tree = (entry) => entry && isTree(entry.mode) ? entry.id : void 0;
+  const file = (entry) => entry && !isTree(entry.mode) ? { mode: entry.mode, id: entry.id } : void 0;
+  const subtree = { path, before: tree(before), after: tree(after) };
+  if (subtree.before !== subtree.after) {
+    checkDepth(path);
+    folders.push(subtree);
+  }
+  const change = { path, before: file(before), after: file(after) };
+  if (change.before || change.after) changes.push(change);
+}
+async function listFiles(objects, tree) {
+  const files = [];
+  const folders = [{ path: "", id: tree }];
+  let entered = 0;
+  while (folders.length > 0) {
+    const batch = folders.splice(-TOGETHER);
+    entered += batch.length;
+    if (entered > MOST_FOLDERS || files.length > MOST_FILES) throw tooMany();
+    const listings = await Promise.all(batch.map(({ id }) => objects.tree(id)));
+    for (const [i, folder] of batch.entries()) {
+      for (const { name, mode, id } of listings[i] ?? []) {
+        const path = joinPath(folder.path, name);
+        if (!isTree(mode)) files.push({ path, mode, id });
+        else {
+          checkDepth(path);
+          folders.push({ path, id });
+        }
+      }
+    }
+  }
+  return files;
+}
+var MOST_FILES = 4e5;
+async function entryAt(objects, root, path) {
+  let at = { mode: TREE_MODE, id: root };
+  for (const name of path === "" ? [] : path.split("/")) {
+    if (!isTree(at.mode)) return void 0;
+    const found = (await objects.tree(at.id)).find((entry) => entry.name === name);
+    if (!found) return void 0;
+    at = found;
+  }
+  return at;
+}
+function isTree(mode) {
+  return mode === TREE_MODE || mode === `0${TREE_MODE}`;
+}
+function joinPath(folder, name) {
+  return folder === "" ? name : `${folder}/${name}`;
+}
+function checkDepth(path) {
+  if (path.split("/").length > MOST_DEPTH) throw tooMany();
+}
+function tooMany() {
+  return new PipelineError(
+    "too-large",
+    "the tree has more folders than any catalog repository: it is not read"
+  );
+}
+
+// pipeline/git/source.ts
+function sourceFile(objects, { path, mode, id }) {
+  const unreadable = whyUnreadable(mode);
+  return {
+    path,
+    identity: id,
+    ...unreadable === void 0 ? {} : { unreadable },
+    read: async () => {
+      const { type, bytes: bytes2 } = await objects.read(id);
+      if (type !== "blob") throw new PipelineError("git", `object ${id} is a ${type}, not a file`);
+      return bytes2;
+    }
+  };
+}
+function whyUnreadable(mode) {
+  if (mode === LINK_MODE) return "a symbolic link";
+  if (mode === SUBMODULE_MODE) return "a submodule";
+  if (isTree(mode)) return "a folder";
+  return PLAIN_MODES.has(mode) ? void 0 : `a file of mode ${mode}`;
+}
+var PLAIN_MODES = /* @__PURE__ */ new Set(["100644", "100755", "100664"]);
+
+// pipeline/settings.ts
+var DEPTH = 50;
+function readSettings(file, bytes2) {
+  const text3 = new TextDecoder("utf-8").decode(bytes2).replaceAll("\r\n", "\n");
+  const findings = [];
+  const warn = (rule91, message, location, hint) => {
+    findings.push({ rule: rule91, severity: "warning", message, location, hint });
+  };
+  try {
+    const tree = readTree(text3, { depth: DEPTH });
+    const { value, duplicates, locate: locate4 } = compose(tree.root);
+    const document = new OffsetDocument(file, text3, 1, locate4);
+    for (const { key, again } of duplicates) {
+      const message = `the key ${JSON.stringify(key)} stands twice; only the last counts`;
+      warn("settings/repeated-key", message, document.place(again), "keep one of them");
+    }
+    const unread2 = tree.ignoredFrom >= 0 ? tree.ignoredFrom : secondDocument(text3);
+    if (unread2 >= 0) {
+      const place = document.place(unread2);
+      warn("settings/document", "nothing behind the end of the document is read", place, "keep one document");
+    }
+    const locateKey = (path) => document.place(keyOffset(tree.root, path) ?? locate4(path));
+    return { settings: { value, locate: (path) => document.locate(path), locateKey }, findings };
+  } catch (error2) {
+    if (!(error2 instanceof YamlError)) throw error2;
+    const place = new OffsetDocument(file, text3, 1, () => 0).place(error2.offset);
+    const message = `not YAML: ${error2.message}`;
+    findings.push({ rule: "settings/yaml", severity: "error", message, location: place });
+    return { settings: void 0, findings };
+  }
+}
+function secondDocument(text3) {
+  const content = /^(?![#%]|---(?:\s|$)|\s*(?:#|$))/m.exec(text3)?.index ?? text3.length;
+  const separator = /^---(?:\s|$)/m.exec(text3.slice(content));
+  return separator ? content + separator.index : -1;
+}
+function keyOffset(root, path) {
+  let node = root;
+  let offset;
+  for (const step of path) {
+    const at = node?.kind === "alias" ? node.target : node;
+    if (at?.kind === "sequence" && typeof step === "number") {
+      node = at.items[step];
+      offset = node?.start;
+    } else if (at?.kind === "mapping") {
+      const pair = at.pairs.findLast(({ key }) => key.kind === "scalar" && key.text === step);
+      node = pair?.value;
+      offset = pair?.key.start;
+    } else return void 0;
+  }
+  return offset;
+}
+
+// pipeline/github/identity.ts
+var ACCOUNT = /^([A-Za-z0-9](?:[A-Za-z0-9_-]{0,98})?(?:\[bot\])?)(?:#([1-9][0-9]{0,15}))?$/;
+var TEAM = /^@([A-Za-z0-9][A-Za-z0-9-]{0,38}\/[A-Za-z0-9_.-]{1,100})$/;
+function parseIdentity(text3) {
+  const [, login, id] = ACCOUNT.exec(text3) ?? [];
+  if (login !== void 0) return { kind: "account", login, id: id === void 0 ? void 0 : Number(id) };
+  const team = TEAM.exec(text3)?.[1];
+  return team === void 0 ? void 0 : { kind: "team", team: team.toLowerCase() };
+}
+function formatIdentity(identity2) {
+  if (identity2.kind === "team") return `@${identity2.team}`;
+  return identity2.id === void 0 ? identity2.login : `${identity2.login}#${identity2.id}`;
+}
+function samePerson(a, b) {
+  if (a.id !== void 0 && b.id !== void 0) return a.id === b.id;
+  return a.login.toLowerCase() === b.login.toLowerCase();
+}
+var EMPTY_DIRECTORY = { accounts: /* @__PURE__ */ new Map(), teams: /* @__PURE__ */ new Map() };
+function resolvePeople(identities, options) {
+  const people = [];
+  const ignored = [];
+  for (const identity2 of identities) {
+    const found = identity2.kind === "team" ? ofTeam(identity2, options) : ofAccount(identity2, options.directory);
+    if (typeof found === "string") ignored.push(found);
+    else people.push(...found.filter((person) => !people.some((other) => samePerson(person, other))));
+  }
+  return { people, ignored };
+}
+function ofTeam({ team }, { directory, allowTeams }) {
+  if (!allowTeams) return `@${team}: teams are not allowed (owners.allowTeams)`;
+  return directory.teams.get(team) ?? `@${team}: its members cannot be read; that takes the token of a GitHub App`;
+}
+function ofAccount(identity2, directory) {
+  const { login, id } = identity2;
+  const actual = directory.accounts.get(login.toLowerCase());
+  if (actual === null) return `${login}: GitHub has no such account`;
+  if (id !== void 0 && typeof actual === "number" && actual !== id) {
+    return `${login}#${id}: the login now belongs to account ${actual}`;
+  }
+  return [{ login, id: id ?? actual ?? void 0 }];
+}
+
+// pipeline/github/prow.ts
+function readAliases(settings) {
+  const aliases = /* @__PURE__ */ new Map();
+  const value = isObject(settings?.value) ? settings.value["aliases"] : void 0;
+  if (!isObject(value)) return aliases;
+  for (const [alias, members2] of Object.entries(value)) {
+    const logins = isObject(members2) ? Object.keys(members2) : textList(members2);
+    aliases.set(normal2(alias), logins.map(normal2));
+  }
+  return aliases;
+}
+function readOwnersFile(settings) {
+  const value = isObject(settings?.value) ? settings.value : {};
+  const options = isObject(value["options"]) ? value["options"] : {};
+  const noParentOwners = options["no_parent_owners"] === true;
+  const simple = PEOPLE.some((key) => textList(value[key]).length > 0);
+  const filters = isObject(value["filters"]) ? Object.entries(value["filters"]) : [];
+  const approvers = simple ? [{ pattern: void 0, logins: approversIn(value) }] : filters.flatMap(([source, config]) => {
+    const pattern = source === ".*" ? void 0 : expression(source);
+    return pattern === null ? [] : [{ pattern, logins: approversIn(config) }];
+  });
+  return { noParentOwners, approvers };
+}
+var PEOPLE = ["approvers", "reviewers", "required_reviewers", "labels"];
+function approversIn(config) {
+  return isObject(config) ? textList(config["approvers"]).map(normal2) : [];
+}
+function expression(source) {
+  const [, flags = ""] = /^\(\?([ims]+)\)/.exec(source) ?? [];
+  try {
+    return new RegExp(flags === "" ? source : source.slice(flags.length + 3), `u${flags}`);
+  } catch {
+    return null;
+  }
+}
+async function approversOf(path, fileIn, aliases) {
+  const found = /* @__PURE__ */ new Set();
+  const names = path.split("/");
+  for (let length = names.length - 1; length >= 0; length--) {
+    const file = await fileIn(names.slice(0, length).join("/"));
+    if (!file) continue;
+    const relative = names.slice(length).join("/");
+    for (const { pattern, logins } of file.approvers) {
+      if (pattern === void 0 || pattern.test(relative)) {
+        for (const login of logins) for (const member2 of aliases.get(login) ?? [login]) found.add(member2);
+      }
+    }
+    if (file.noParentOwners && found.size > 0) break;
+  }
+  return found;
+}
+function normal2(login) {
+  return login.toLowerCase().replace(/^@/, "");
+}
+function textList(value) {
+  return Array.isArray(value) ? value.filter((item) => typeof item === "string") : [];
+}
+
+// pipeline/github/owners.ts
+var FILE_BYTES = 1024 * 1024;
+function ownersReader(objects, tree, policy) {
+  const files = settingsFiles(objects, tree);
+  return {
+    of: async (name, paths) => {
+      const findings = [];
+      for (const source of policy.owners.sources) {
+        const named = await fromSource(files, source, { name, paths });
+        findings.push(...named.findings);
+        const unreadable = named.findings.some(({ severity }) => severity === "error");
+        if (unreadable) return { identities: [], source: void 0, findings };
+        if (named.identities.length > 0) return { ...named, findings };
+      }
+      const identities = policy.owners.packages.get(name) ?? [];
+      return { identities, source: identities.length > 0 ? "the policy" : void 0, findings };
+    }
+  };
+}
+function sameOwners(a, b) {
+  const names = ({ identities }) => [...new Set(identities.map((identity2) => formatIdentity(identity2).toLowerCase()))].sort().join(" ");
+  return names(a) !== "" && names(a) === names(b);
+}
+async function fromSource(files, source, asked) {
+  if (!source.path.startsWith("{dir}/")) {
+    const path = source.path.replaceAll("{package}", () => asked.name);
+    const { settings, findings } = await files.read(path);
+    const entries = source.format === "ci.yaml" ? reviewersIn(settings, path) : approversIn2(settings, readAliases((await files.read(ALIASES)).settings));
+    return { identities: entries.identities, source: path, findings: [...findings, ...entries.findings] };
+  }
+  return byFolder(files, source.path.slice("{dir}/".length), asked.paths);
+}
+var ALIASES = "OWNERS_ALIASES";
+function reviewersIn(settings, path) {
+  const reviewers = isObject(settings?.value) ? settings.value["reviewers"] : void 0;
+  if (!settings || !Array.isArray(reviewers)) return { identities: [], findings: [] };
+  const identities = [];
+  const findings = [];
+  for (const [i, written] of reviewers.entries()) {
+    const identity2 = typeof written === "string" ? parseIdentity(written.trim()) : void 0;
+    if (identity2) identities.push(identity2);
+    else {
+      const message = `${path}: reviewers[${i}] names nobody: ${JSON.stringify(written)}`;
+      const location = settings.locate(["reviewers", i]);
+      findings.push({ rule: "owners/entry", severity: "warning", message, location, hint: "- login" });
+    }
+  }
+  return { identities, findings };
+}
+function approversIn2(settings, aliases) {
+  const logins = readOwnersFile(settings).approvers.filter(({ pattern }) => pattern === void 0).flatMap(({ logins: logins2 }) => logins2.flatMap((login) => aliases.get(login) ?? [login]));
+  return { identities: [...new Set(logins)].flatMap((login) => parseIdentity(login) ?? []), findings: [] };
+}
+async function byFolder(files, fileName, paths) {
+  const findings = /* @__PURE__ */ new Map();
+  const fileIn = async (folder) => {
+    const path = joinPath(folder, fileName);
+    const file = await files.read(path);
+    findings.set(path, file.findings);
+    return file.settings && readOwnersFile(file.settings);
+  };
+  const aliases = readAliases((await files.read(ALIASES)).settings);
+  let common;
+  for (const path of paths) {
+    const approvers = await approversOf(path, fileIn, aliases);
+    common = new Set(common ? [...common].filter((login) => approvers.has(login)) : approvers);
+  }
+  const identities = [...common ?? []].flatMap((login) => parseIdentity(login) ?? []);
+  const named = [...findings.values()].flat();
+  return { identities, source: identities.length > 0 ? fileName : void 0, findings: named };
+}
+function settingsFiles(objects, tree) {
+  const kept = /* @__PURE__ */ new Map();
+  const read = async (path) => {
+    const entry = await entryAt(objects, tree, path);
+    if (!entry) return { settings: void 0, findings: [] };
+    const unreadable = whyUnreadable(entry.mode);
+    if (unreadable !== void 0) {
+      const message = `${path} names owners, but is ${unreadable}`;
+      const location = { file: path, line: 1, column: 1 };
+      return {
+        settings: void 0,
+        findings: [{ rule: "owners/file", severity: "error", message, location }]
+      };
+    }
+    return readSettings(path, (await objects.read(entry.id, FILE_BYTES)).bytes);
+  };
+  return {
+    read: (path) => {
+      const found = kept.get(path) ?? read(path);
+      kept.set(path, found);
+      return found;
+    }
+  };
+}
+
+// pipeline/policy/layout.ts
+var PATH_KINDS = ["template", "packageConfig", "composite", "catalog", "bundle"];
+var NAMES = ["catalog", "package", "version"];
+function patternDefect(pattern) {
+  const segments = pattern.split("/");
+  if (segments.some((segment) => segment === "" || segment === "." || segment === "..")) {
+    return "a pattern is a relative path without empty segments";
+  }
+  if (segments.slice(0, -1).includes("**")) return "** stands only at the end";
+  if (segments[0] === "**") return "a pattern begins with a name";
+  for (const [, inside = ""] of pattern.matchAll(/\{([^{}]*)\}/g)) {
+    if (!inside.includes(",") && !NAMES.includes(inside)) {
+      return `{${inside}} is none of {catalog}, {package}, {version} and no list such as {a,b}`;
+    }
+  }
+  if (segments.some((segment) => NAMES.some((name) => segment.split(`{${name}}`).length > 2))) {
+    return "a name stands once in a segment";
+  }
+  const bare = pattern.replaceAll(/\{[^{}]*\}/g, "");
+  return /[{}]/.test(bare) ? "a brace has no partner" : void 0;
+}
+function compileLayout(patterns) {
+  const compiled2 = patterns.map((pattern) => ({ ...pattern, segments: segmentsOf(pattern.pattern) }));
+  const heads = compiled2.map(({ segments }) => {
+    const variable = segments.findIndex(({ literal }) => literal === void 0);
+    return segments.slice(0, variable < 0 ? segments.length : variable).map(({ literal = "" }) => literal);
+  });
+  return {
+    patterns: compiled2,
+    match: (path) => firstMatch(compiled2, path),
+    packageAt: (path) => firstPackage(compiled2, path),
+    governs: (path) => {
+      const segments = path.split("/");
+      return heads.some((head2) => head2.every((name, i) => i >= segments.length || segments[i] === name));
+    }
+  };
+}
+function segmentsOf(pattern) {
+  return pattern.split("/").map((segment) => {
+    const names = [];
+    const source = segment.replaceAll(
+      /\{([^{}]*)\}|\*|[\\^$.+?()[\]|]/g,
+      (found, group) => {
+        if (group === void 0) return found === "*" ? "[^/]*" : `\\${found}`;
+        if (group.includes(",")) return `(?:${group.split(",").map(escapeText).join("|")})`;
+        names.push(group);
+        return `(?<${group}>[^/]+)`;
+      }
+    );
+    const variable = /[{*]/.test(segment);
+    return {
+      expression: new RegExp(`^${source}$`, "u"),
+      literal: variable ? void 0 : segment,
+      names,
+      rest: segment === "**"
+    };
+  });
+}
+function escapeText(text3) {
+  return text3.replaceAll(/[\\^$.*+?()[\]{}|]/g, "\\$&");
+}
+function matchSegment(segment, name, captured) {
+  if (segment.literal !== void 0) return segment.literal === name ? captured : void 0;
+  const groups = segment.expression.exec(name)?.groups;
+  if (!groups) return segment.expression.test(name) ? captured : void 0;
+  for (const key of segment.names) {
+    const value = groups[key] ?? "";
+    if (Object.hasOwn(captured, key) && captured[key] !== value) return void 0;
+    if (key === "version" && !VERSION2.test(value)) return void 0;
+  }
+  return { ...captured, ...groups };
+}
+var VERSION2 = /^v?[0-9][0-9A-Za-z.+_-]{0,127}$/;
+var CATALOG = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
+function isCatalogName(name) {
+  return CATALOG.test(name);
+}
+function isPackageName(name) {
+  return isDnsSubdomain(name);
+}
+function firstMatch(patterns, path) {
+  const names = path.split("/");
+  for (const { kind, segments } of patterns) {
+    const captured = matchAll(segments, names);
+    if (captured) {
+      const { catalog, package: ofPackage, version } = captured;
+      return { kind, catalog, package: ofPackage, version };
+    }
+  }
+  return void 0;
+}
+function matchAll(segments, names) {
+  const open2 = segments.at(-1)?.rest ?? false;
+  const fixed = open2 ? segments.slice(0, -1) : segments;
+  if (open2 ? names.length <= fixed.length : names.length !== fixed.length) return void 0;
+  return matchBeginning(fixed, names);
+}
+function matchBeginning(segments, names) {
+  let captured = {};
+  for (const [i, segment] of segments.entries()) {
+    captured = matchSegment(segment, names[i] ?? "", captured);
+    if (!captured) return void 0;
+  }
+  return captured;
+}
+function firstPackage(patterns, path) {
+  const names = path.split("/");
+  for (const { segments } of patterns) {
+    const at = segments.findIndex(({ names: captures }) => captures.includes("package"));
+    if (at < 0 || at >= names.length) continue;
+    const captured = matchBeginning(segments.slice(0, at + 1), names);
+    if (captured) return captured["package"];
+  }
+  return void 0;
+}
+function matchesGlob(pattern, text3) {
+  const source = pattern.split("*").map(escapeText).join(".*");
+  return new RegExp(`^${source}$`, "su").test(text3);
+}
+
+// pipeline/change/area.ts
+function areasOf(scene, beyond) {
+  const { paths, base: base2, merged } = scene;
+  const inArea = (area) => paths.filter((path) => path.area === area).map(({ path }) => path);
+  const concerned = new Set([...scene.drafts.all.values()].flatMap((draft) => [...draft.paths]));
+  const nobodys = paths.filter((path) => isNobodys(path, concerned)).map(({ path }) => path);
+  const [old, now] = [catalogsOf(base2.units), catalogsOf(merged.units)];
+  return [
+    ...whole("gate", inArea("gate")),
+    ...whole("root", inArea("root")),
+    ...whole("unknown", [.../* @__PURE__ */ new Set([...inArea("unknown"), ...beyond, ...nobodys])]),
+    ...catalogsOnlyIn("new-catalog", now, old, paths),
+    ...catalogsOnlyIn("delete-catalog", old, now, paths)
+  ];
+}
+function isNobodys({ path, area, package: name }, concerned) {
+  if (name !== void 0 || area === "gate" || area === "root" || area === "unknown") return false;
+  const names = path.split("/");
+  return !names.some((_, i) => concerned.has(names.slice(0, i + 1).join("/")));
+}
+function whole(area, paths) {
+  return paths.length === 0 ? [] : [{ area, paths, catalog: void 0, root: void 0 }];
+}
+function catalogsOf(units) {
+  return new Map([...units.values()].map(({ root, catalog }) => [root, catalog]));
+}
+function catalogsOnlyIn(area, here, there, changed) {
+  return [...here].filter(([root]) => !there.has(root)).map(([root, catalog]) => {
+    const paths = changed.filter(({ path }) => path === root || path.startsWith(`${root}/`));
+    return { area, catalog, root, paths: paths.map(({ path }) => path) };
+  });
+}
+
+// catalog/classes.ts
+function contentChange(before, after) {
+  const classes = /* @__PURE__ */ new Set();
+  const added = addedEntries(before, after);
+  const lost = [...lostChannels(before, after), ...lostOthers(before, after)];
+  const mutated = mutatedBundles(before, after);
+  if (added.length > 0) classes.add("add-entry");
+  if (lost.length > 0) classes.add("prune");
+  if (mutated.length > 0) classes.add("mutate-published");
+  if (classes.size === 0 || edgesMoved(before, after) || metadataMoved(before, after))
+    classes.add("edit-graph");
+  return { classes, added, lost, mutated };
+}
+function isPromotion(unit, elsewhere) {
+  const known2 = /* @__PURE__ */ new Map();
+  for (const blobs of elsewhere) {
+    for (const bundle of blobs.bundles) known2.set(bundle.name, [...known2.get(bundle.name) ?? [], bundle]);
+  }
+  return unit.bundles.length > 0 && unit.bundles.every((bundle) => known2.get(bundle.name)?.some((other) => sameBundle(other, bundle)));
+}
+function byName(blobs) {
+  return new Map(blobs.toReversed().map((blob) => [blob.name, blob]));
+}
+function addedEntries(before, after) {
+  const channels = byName(before.channels);
+  const offered2 = /* @__PURE__ */ new Set([
+    ...before.bundles.map(({ name }) => name),
+    ...before.channels.flatMap(({ entries }) => entries.map(({ name }) => name))
+  ]);
+  const added = /* @__PURE__ */ new Set();
+  for (const channel of after.channels) {
+    const old = channels.get(channel.name);
+    const names = old && new Set(old.entries.map(({ name }) => name));
+    for (const { name } of channel.entries)
+      if (names ? !names.has(name) : !offered2.has(name)) added.add(name);
+  }
+  for (const { name } of after.bundles) if (!offered2.has(name)) added.add(name);
+  return [...added];
+}
+function lostChannels(before, after) {
+  const channels = byName(after.channels);
+  return before.channels.flatMap((channel) => {
+    const now = channels.get(channel.name);
+    if (!now) return [`channel ${channel.name}`];
+    const names = new Set(now.entries.map(({ name }) => name));
+    return channel.entries.filter(({ name }) => !names.has(name)).map(({ name }) => `entry ${name} of channel ${channel.name}`);
+  });
+}
+function lostOthers(before, after) {
+  const bundles = byName(after.bundles);
+  const lost = before.bundles.filter(({ name }) => !bundles.has(name)).map(({ name }) => `bundle ${name}`);
+  if (before.packages.length > 0 && after.packages.length === 0) lost.push("the olm.package blob");
+  const deprecations = new Set(deprecationKeys(after));
+  lost.push(...deprecationKeys(before).filter((key) => !deprecations.has(key)));
+  const others = new Set(after.others.map(otherKey));
+  lost.push(...before.others.map(otherKey).filter((key) => !others.has(key)));
+  return lost;
+}
+function deprecationKeys({ deprecations }) {
+  return deprecations.flatMap(
+    ({ entries }) => entries.map(({ schema, name }) => `deprecation of ${schema}${name === "" ? "" : ` ${name}`}`)
+  );
+}
+function otherKey({ schema, name }) {
+  return `${schema} ${name}`;
+}
+function mutatedBundles(before, after) {
+  const old = byName(before.bundles);
+  return after.bundles.filter((bundle) => {
+    const was = old.get(bundle.name);
+    return was !== void 0 && !sameBundle(was, bundle);
+  }).map(({ name }) => name);
+}
+function edgesMoved(before, after) {
+  const channels = byName(before.channels);
+  return after.channels.some((channel) => {
+    const old = channels.get(channel.name);
+    return !old || channelMoved(old, channel);
+  });
+}
+function channelMoved(old, now) {
+  const entries = new Map(old.entries.map((entry) => [entry.name, entry]));
+  const moved = now.entries.some((entry) => {
+    const was = entries.get(entry.name);
+    return was !== void 0 && !sameEdges(was, entry);
+  });
+  return moved || !sameWithout(old.value, now.value, "entries");
+}
+function sameEdges(a, b) {
+  return a.replaces === b.replaces && a.skipRange === b.skipRange && sameSet(a.skips, b.skips);
+}
+function metadataMoved(before, after) {
+  const values = ({ packages, deprecations, others }) => [...packages, ...deprecations, ...others].map(({ value }) => value);
+  return !sameJson(values(before), values(after));
+}
+var OBJECT = "olm.bundle.object";
+var METADATA = "olm.csv.metadata";
+function sameBundle(a, b) {
+  if (a.image !== b.image || a.package !== b.package) return false;
+  const otherFormat = formatOf(a) !== formatOf(b);
+  const properties = (bundle) => otherFormat ? bundle.properties.filter(({ type }) => type !== OBJECT && type !== METADATA) : [...bundle.properties];
+  return sameItems(properties(a), properties(b)) && sameItems(a.relatedImages, b.relatedImages) && sameWithout(a.value, b.value, "properties", "relatedImages");
+}
+function formatOf({ properties }) {
+  return properties.find(({ type }) => type === OBJECT || type === METADATA)?.type;
+}
+function sameItems(a, b) {
+  if (a.length !== b.length) return false;
+  if (sameJson(a, b)) return true;
+  const texts2 = (list) => list.map(canonical2).sort();
+  return sameJson(texts2(a), texts2(b));
+}
+function sameSet(a, b) {
+  const set = new Set(a);
+  return set.size === new Set(b).size && b.every((item) => set.has(item));
+}
+function sameWithout(a, b, ...keys) {
+  const rest = (value) => new Map(Object.entries(value).filter(([key]) => !keys.includes(key)));
+  const [x, y] = [rest(a), rest(b)];
+  return x.size === y.size && [...x].every(([key, value]) => y.has(key) && sameJson(value, y.get(key)));
+}
+function sameJson(a, b) {
+  if (a === b) return true;
+  if (Array.isArray(a)) {
+    return Array.isArray(b) && a.length === b.length && a.every((item, i) => sameJson(item, b[i]));
+  }
+  if (!isObject(a) || !isObject(b)) return false;
+  const keys = Object.keys(a);
+  return keys.length === Object.keys(b).length && keys.every((key) => Object.hasOwn(b, key) && sameJson(a[key], b[key]));
+}
+function canonical2(value) {
+  return JSON.stringify(
+    value,
+    (_, item) => isObject(item) ? Object.entries(item).sort(([a], [b]) => a < b ? -1 : 1) : item
+  );
+}
+function newBlobs(before, after) {
+  const kinds = ["packages", "channels", "bundles", "deprecations", "others"];
+  return kinds.flatMap((kind) => {
+    const old = /* @__PURE__ */ new Map();
+    for (const blob of before[kind]) old.set(blob.name, [...old.get(blob.name) ?? [], blob]);
+    return after[kind].filter(
+      (blob) => !old.get(blob.name)?.some((other) => other.schema === blob.schema && sameJson(other.value, blob.value))
+    );
+  });
 }
 
 // pipeline/change/content.ts
@@ -41056,9 +41228,9 @@ async function sharedPackages(objects, reader, { tree, units }) {
   return names;
 }
 function addOnce(findings, finding2, catalog) {
-  const { rule: rule86, message, location } = finding2;
+  const { rule: rule91, message, location } = finding2;
   const name = location.file.split("/").at(-1);
-  const key = JSON.stringify([rule86, message, name, location.line, location.column]);
+  const key = JSON.stringify([rule91, message, name, location.line, location.column]);
   const known2 = findings.get(key);
   const catalogs = /* @__PURE__ */ new Set([...known2?.catalogs ?? [], catalog]);
   findings.set(key, { ...known2 ?? finding2, catalogs: [...catalogs].sort() });
@@ -41255,10 +41427,10 @@ function isGatePath(path) {
 
 // pipeline/change/safety.ts
 async function unsafePaths(objects, input) {
-  const { diff, placed: placed2, merged, policy } = input;
+  const { diff, placed: placed3, merged, policy } = input;
   const kept = diff.changes.filter(({ after }) => after !== void 0);
   const added = kept.filter(({ before }) => before === void 0).map(({ path }) => path);
-  const places = new Map(placed2.map((place) => [place.path, place]));
+  const places = new Map(placed3.map((place) => [place.path, place]));
   return [
     ...diff.complete ? [] : [tooMany2(policy.limits)],
     ...kept.flatMap((change) => [
@@ -41269,8 +41441,8 @@ async function unsafePaths(objects, input) {
     ...await sizeFindings(objects, kept, policy.limits)
   ];
 }
-function unsafe(rule86, message, file, hint) {
-  return { rule: rule86, severity: "error", message, location: { file, line: 1, column: 1 }, hint };
+function unsafe(rule91, message, file, hint) {
+  return { rule: rule91, severity: "error", message, location: { file, line: 1, column: 1 }, hint };
 }
 function tooMany2({ files }) {
   const message = `the pull request changes more than ${files} files`;
@@ -41287,17 +41459,17 @@ function modeFindings({ path, after }, layout) {
   const message = `${JSON.stringify(path)} is ${what}; only plain files may lie here`;
   return [unsafe("path/mode", message, path, "commit the file itself")];
 }
-function nameFindings(path, placed2) {
-  const defect = pathDefect(path) ?? placedDefect(placed2);
+function nameFindings(path, placed3) {
+  const defect = pathDefect(path) ?? placedDefect(placed3);
   if (defect === void 0) return [];
   return [unsafe("path/name", `${JSON.stringify(path)}: ${defect}`, path, "rename it")];
 }
-function placedDefect(placed2) {
-  if (placed2?.package !== void 0 && !isPackageName(placed2.package)) {
-    return `${JSON.stringify(placed2.package)} is no name for a package: lower-case letters, digits and dashes`;
+function placedDefect(placed3) {
+  if (placed3?.package !== void 0 && !isPackageName(placed3.package)) {
+    return `${JSON.stringify(placed3.package)} is no name for a package: lower-case letters, digits and dashes`;
   }
-  if (placed2?.catalog !== void 0 && !isCatalogName(placed2.catalog)) {
-    return `${JSON.stringify(placed2.catalog)} is no name for a catalog: letters, digits, dots, dashes, underscores`;
+  if (placed3?.catalog !== void 0 && !isCatalogName(placed3.catalog)) {
+    return `${JSON.stringify(placed3.catalog)} is no name for a catalog: letters, digits, dots, dashes, underscores`;
   }
   return void 0;
 }
@@ -41426,7 +41598,7 @@ async function classifyChange(objects, trees, policy) {
   const place = pathPlacer(policy);
   const paths = diff.changes.map((change) => ({ ...place(change.path), ...change }));
   const unsafe2 = await unsafePaths(objects, { diff, placed: paths, merged: trees.merged, policy });
-  if (unsafe2.some(({ rule: rule86 }) => rule86 === "path/limits")) return unread(paths, unsafe2);
+  if (unsafe2.some(({ rule: rule91 }) => rule91 === "path/limits")) return unread(paths, unsafe2);
   const scene = await sceneOf(objects, { trees, policy, paths });
   const catalogs = await compareCatalogs(
     { ...scene, paths: paths.map(({ path }) => path), claimed: claims(scene) },
@@ -41485,10 +41657,10 @@ async function settlePackages(scene) {
     }
   }
 }
-async function existence({ objects, reader, drafts }, side, placed2) {
-  const asked = [...drafts.all.keys()].some((name) => !placed2.has(name));
+async function existence({ objects, reader, drafts }, side, placed3) {
+  const asked = [...drafts.all.keys()].some((name) => !placed3.has(name));
   const shared = asked ? await sharedPackages(objects, reader, side) : /* @__PURE__ */ new Set();
-  return (name) => placed2.has(name) || shared.has(name);
+  return (name) => placed3.has(name) || shared.has(name);
 }
 async function withOwners(scene) {
   const { objects, policy, trees, drafts, paths } = scene;
@@ -41720,12 +41892,12 @@ async function readState({ objects, reader }, tree, units) {
   for (const unit of units) {
     for (const file of await loadedFiles(objects, tree, unit)) {
       const { blobs, findings } = await reader.read(file);
-      parts2.push({ blobs: placed(blobs, file.path), unread: findings });
+      parts2.push({ blobs: placed2(blobs, file.path), unread: findings });
     }
   }
   return { blobs: joined(parts2.map(({ blobs }) => blobs)), unread: parts2.flatMap(({ unread: unread2 }) => unread2) };
 }
-function placed({ packages, channels, bundles, deprecations, others }, file) {
+function placed2({ packages, channels, bundles, deprecations, others }, file) {
   const here = (blob) => ({ ...blob, document: inFile(blob.document, file) });
   return {
     packages: packages.map(here),
@@ -41920,7 +42092,7 @@ function settingOf({ rules }, id) {
   return rules.get(id) ?? rules.get(`${id.split("/")[0]}/*`);
 }
 function severitiesOf(policy) {
-  return (rule86) => settingOf(policy, rule86.id)?.severity ?? rule86.severity;
+  return (rule91) => settingOf(policy, rule91.id)?.severity ?? rule91.severity;
 }
 
 // pipeline/check/judge.ts
@@ -41973,8 +42145,8 @@ async function optionsOf(touched, state, { graph }, today) {
 function cause({ package: of, channel, installed, location, hint }) {
   return JSON.stringify([of, channel, installed, location, hint]);
 }
-function sameness({ rule: rule86, message, package: of, channel, installed }) {
-  return JSON.stringify([rule86, of, channel, installed, message]);
+function sameness({ rule: rule91, message, package: of, channel, installed }) {
+  return JSON.stringify([rule91, of, channel, installed, message]);
 }
 
 // pipeline/github/need.ts
@@ -42096,7 +42268,7 @@ function head(outcome) {
 function policyReport({ defaults, path }, expired) {
   return {
     source: defaults ? "built-in defaults" : path,
-    expired: expired.map(({ rule: rule86, package: name, until }) => `${rule86} for ${name}, until ${until}`)
+    expired: expired.map(({ rule: rule91, package: name, until }) => `${rule91} for ${name}, until ${until}`)
   };
 }
 function judged(outcome) {
@@ -42480,6 +42652,27 @@ var policy_schema_default = {
         }
       }
     },
+    registries: {
+      description: "Which registries are asked about the references of a pull request. Written REGISTRY, REGISTRY/PATH, *.DOMAIN, or * for every one.",
+      type: "object",
+      additionalProperties: false,
+      properties: {
+        allow: {
+          description: "Where images may come from; nowhere else is asked.",
+          $ref: "#/definitions/registries"
+        },
+        credentials: {
+          description: "Where the job's own credentials are used; everywhere else is asked anonymously.",
+          $ref: "#/definitions/registries"
+        },
+        internal: {
+          description: "Hosts and address ranges of internal networks that may be connected to.",
+          type: "array",
+          items: { type: "string", pattern: "^[A-Za-z0-9.:\\[\\]-]+(?:/[0-9]{1,3})?$" },
+          uniqueItems: true
+        }
+      }
+    },
     publish: {
       description: "What a merge publishes.",
       type: "object",
@@ -42544,6 +42737,15 @@ var policy_schema_default = {
         type: "string",
         pattern: "^(?:[A-Za-z0-9](?:[A-Za-z0-9_-]{0,98})?(?:\\[bot\\])?(?:#[1-9][0-9]*)?|@[A-Za-z0-9][A-Za-z0-9-]{0,38}/[A-Za-z0-9_.-]{1,100})$"
       }
+    },
+    registries: {
+      type: "array",
+      items: {
+        description: "quay.io, quay.io/my-org, *.example.com, or *",
+        type: "string",
+        pattern: "^(?:\\*|(?:\\*\\.)?[A-Za-z0-9][A-Za-z0-9.-]*(?::[0-9]{1,5})?)(?:/[a-z0-9][a-z0-9._/-]*[a-z0-9]|/[a-z0-9])?$"
+      },
+      uniqueItems: true
     },
     requirement: {
       type: "string",
@@ -42612,15 +42814,15 @@ function withOff(value) {
   return {
     ...value,
     ...isObject(merge) && merge["mode"] === false ? { merge: { ...merge, mode: "off" } } : {},
-    ...isObject(rules) ? { rules: Object.fromEntries(Object.entries(rules).map(([id, rule86]) => [id, ruleWithOff(rule86)])) } : {}
+    ...isObject(rules) ? { rules: Object.fromEntries(Object.entries(rules).map(([id, rule91]) => [id, ruleWithOff(rule91)])) } : {}
   };
 }
-function ruleWithOff(rule86) {
-  if (rule86 === false) return "off";
-  return isObject(rule86) && rule86["severity"] === false ? { ...rule86, severity: "off" } : rule86;
+function ruleWithOff(rule91) {
+  if (rule91 === false) return "off";
+  return isObject(rule91) && rule91["severity"] === false ? { ...rule91, severity: "off" } : rule91;
 }
-function finding(rule86, message, location, hint) {
-  return { rule: rule86, severity: "error", message, location, ...hint === void 0 ? {} : { hint } };
+function finding(rule91, message, location, hint) {
+  return { rule: rule91, severity: "error", message, location, ...hint === void 0 ? {} : { hint } };
 }
 function schemaFinding(defect, value, settings) {
   const path = pathOf(defect.instancePath, value);
@@ -42755,7 +42957,7 @@ function ruleFindings(written, settings, ruleIds) {
   return [
     ...Object.keys(written.rules ?? {}).flatMap((id) => unknown(id, settings.locateKey(["rules", id]))),
     ...(written.waivers ?? []).flatMap(
-      ({ rule: rule86 }, i) => unknown(rule86, settings.locate(["waivers", i, "rule"]))
+      ({ rule: rule91 }, i) => unknown(rule91, settings.locate(["waivers", i, "rule"]))
     )
   ];
 }
@@ -42798,7 +43000,7 @@ function policyOf(written) {
     approval: approvalOf(written.approval ?? {}),
     commits: { signOff: commits.signOff ?? false, verified: commits.verified ?? false },
     requiredChecks: (written.checks?.required ?? []).map((check3) => ({ ...check3, workflow: check3.workflow })),
-    rules: new Map(Object.entries(written.rules ?? {}).map(([id, rule86]) => [id, ruleOf(rule86)])),
+    rules: new Map(Object.entries(written.rules ?? {}).map(([id, rule91]) => [id, ruleOf(rule91)])),
     waivers: waivers.map((waiver) => ({ ...waiver, catalog: waiver.catalog })),
     limits: limitsOf(written.limits ?? {}),
     merge: {
@@ -42807,6 +43009,7 @@ function policyOf(written) {
       via: merge.via ?? "queue-if-enabled"
     },
     graph: graphOf(written.graph ?? {}),
+    registries: registriesOf(written.registries ?? {}),
     publish: publishOf(written.publish ?? {})
   };
 }
@@ -42914,6 +43117,9 @@ function graphOf({ olm, catalogOrder, companions, published }) {
     companions: companions ?? [],
     published: published ?? "git"
   };
+}
+function registriesOf({ allow, credentials, internal }) {
+  return { allow: allow ?? [], credentials: credentials ?? [], internal: internal ?? [] };
 }
 function publishOf({ catalogs = {}, role }) {
   return {
@@ -43336,7 +43542,7 @@ var PRUNING = /* @__PURE__ */ new Set([
 async function judgePeople(repository, { base: base2, head: head2, change, policy, judgements }, { people }) {
   if (!people) return void 0;
   const findings = judgements.flatMap((judgement) => judgement.findings).sort(compareFindings);
-  const refused = findings.filter(({ rule: rule86, severity }) => PRUNING.has(rule86) && severity === "error");
+  const refused = findings.filter(({ rule: rule91, severity }) => PRUNING.has(rule91) && severity === "error");
   return judgeAuthority({
     policy,
     change,
@@ -43477,11 +43683,11 @@ var ANNOTATE = {
 };
 function annotate(findings, severity) {
   for (const finding2 of findings.filter((one) => one.severity === severity).slice(0, SHOWN)) {
-    const { location, rule: rule86, message, hint } = finding2;
+    const { location, rule: rule91, message, hint } = finding2;
     const text3 = hint === void 0 ? plain(message) : `${plain(message)}
 fix: ${plain(hint)}`;
     const { file, line: line3, column } = location;
-    ANNOTATE[severity](text3, { title: rule86, file, startLine: line3, startColumn: column });
+    ANNOTATE[severity](text3, { title: rule91, file, startLine: line3, startColumn: column });
   }
 }
 function shortened(markdown) {

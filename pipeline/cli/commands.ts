@@ -36,6 +36,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./opm.ts')).command,
   },
   {
+    words: 'resolve',
+    summary: 'find the digest of every tag that catalogs and templates name; lock and pin them',
+    load: async () => (await import('./resolve.ts')).command,
+  },
+  {
     words: 'mirror plan',
     summary: 'write what a disconnected cluster needs: mapping.txt, mirror sets, catalog sources',
     load: async () => (await import('./mirror-plan.ts')).command,
