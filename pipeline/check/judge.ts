@@ -48,11 +48,11 @@ export async function judgeCatalog(
   const foreseen = touched.after ? runForesight(change.after, RULES, severityOf) : [];
   const seen = new Set(touched.before ? runForesight(change.before, RULES, severityOf).map(sameness) : []);
   const compared = runComparison(change, RULES, severityOf);
+  const said = new Set(compared.map(cause));
+  const isNews = (finding: Finding): boolean => !seen.has(sameness(finding)) && !said.has(cause(finding));
   const inCatalogs = (finding: Finding): Finding => ({ ...finding, catalogs: touched.names });
   return {
-    findings: [...valid, ...foreseen.filter((finding) => !seen.has(sameness(finding))), ...compared].map(
-      inCatalogs,
-    ),
+    findings: [...valid, ...foreseen.filter(isNews), ...compared].map(inCatalogs),
     known: foreseen.filter((finding) => seen.has(sameness(finding))).map(inCatalogs),
     diffs: placedDiffs(change, touched.names),
   };
@@ -104,6 +104,11 @@ async function optionsOf(
     following,
     ...(platform ? { platform } : {}),
   };
+}
+
+/** What a finding is due to: the comparison says of a change what a rule about the catalog says as well. */
+function cause({ package: of, channel, installed, location, hint }: Finding): string {
+  return JSON.stringify([of, channel, installed, location, hint]);
 }
 
 /** Two findings are the same whatever line they stand on. */

@@ -51,6 +51,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./render.ts')).command,
   },
   {
+    words: 'publish',
+    summary: 'build the index image of a commit, push it, write what mirrors need',
+    load: async () => (await import('./publish.ts')).command,
+  },
+  {
     words: 'mirror plan',
     summary: 'write what a disconnected cluster needs: mapping.txt, mirror sets, catalog sources',
     load: async () => (await import('./mirror-plan.ts')).command,

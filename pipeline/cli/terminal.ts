@@ -25,8 +25,8 @@ export interface Terminal {
 /** 0: passed; 1: failed; 2: could not tell. */
 export type ExitCode = 0 | 1 | 2;
 
-/** Where programs are looked for, as a setting of git. */
-export function searchPath({ environment }: Pick<Terminal, 'environment'>): { searchPath?: string } {
+/** Where git and other programs are looked for. */
+export function searchPath({ environment }: Terminal): { searchPath?: string } {
   const path = environment['PATH'];
   return path === undefined ? {} : { searchPath: path };
 }
