@@ -5,6 +5,7 @@ import type { Policy } from '../policy/policy.ts';
 import { repositoryMatcher } from '../policy/registries.ts';
 import { createRegistryClient, type RegistryClient } from '../registry/client.ts';
 import { authfileCredentials, credentialsOnlyFor } from '../registry/credentials.ts';
+import { parsePlace } from '../registry/place.ts';
 import type { Invocation, Option } from './command.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -27,6 +28,13 @@ export const REGISTRY_OPTIONS: Readonly<Record<string, Option>> = {
   ca: { value: 'FILE', description: 'certificates of a private authority, PEM', multiple: true },
 };
 
+/** What a client may ask. */
+export interface ClientScope {
+  readonly policy?: Policy | undefined;
+  /** Places as they were typed: who types a host means it, be it on an internal network. */
+  readonly named?: readonly (string | undefined)[];
+}
+
 /**
  * A client for registries. Under a policy it asks only what that allows, with credentials only
  * where that names them; without one it asks whatever the caller names.
@@ -36,11 +44,11 @@ export const REGISTRY_OPTIONS: Readonly<Record<string, Option>> = {
 export function registryClientFor(
   invocation: Invocation,
   { directory, environment }: Terminal,
-  policy?: Policy,
+  { policy, named = [] }: ClientScope = {},
 ): RegistryClient {
   const authfile = invocation.text('authfile');
-  const named = authfile === undefined ? undefined : resolve(directory, authfile);
-  const credentials = authfileCredentials({ authfile: named, environment });
+  const file = authfile === undefined ? undefined : resolve(directory, authfile);
+  const credentials = authfileCredentials({ authfile: file, environment });
   const plainHttp = invocation.list('insecure');
   return createRegistryClient({
     credentials: policy
@@ -48,8 +56,19 @@ export function registryClientFor(
       : credentials,
     ...(policy ? { allows: repositoryMatcher(policy.registries.allow) } : {}),
     plainHttp,
-    internal: [...plainHttp, ...invocation.list('internal'), ...(policy?.registries.internal ?? [])],
+    internal: [
+      ...plainHttp,
+      ...named.flatMap(hostOf),
+      ...invocation.list('internal'),
+      ...(policy?.registries.internal ?? []),
+    ],
     authorities: invocation.list('ca').map((file) => readText(resolve(directory, file))),
     environment,
   });
+}
+
+function hostOf(text: string | undefined): string[] {
+  if (text === undefined) return [];
+  const place = parsePlace(text);
+  return place.kind === 'registry' ? [place.reference.registry] : [];
 }

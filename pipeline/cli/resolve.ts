@@ -48,7 +48,7 @@ export const command: Command = {
     }
     const lockFile = invocation.text('lock');
     const lockPath = lockFile === undefined ? undefined : resolve(terminal.directory, lockFile);
-    const client = registryClientFor(invocation, terminal, policy?.policy);
+    const client = registryClientFor(invocation, terminal, { policy: policy?.policy });
     try {
       const resolution = await resolveReferences([directorySource(root)], {
         registry: client,
