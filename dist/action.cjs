@@ -15148,7 +15148,7 @@ var require_filereader = __commonJS({
     } = require_symbols3();
     var { webidl } = require_webidl();
     var { kEnumerableProperty } = require_util();
-    var FileReader = class _FileReader extends EventTarget {
+    var FileReader2 = class _FileReader extends EventTarget {
       constructor() {
         super();
         this[kState] = "empty";
@@ -15350,10 +15350,10 @@ var require_filereader = __commonJS({
         }
       }
     };
-    FileReader.EMPTY = FileReader.prototype.EMPTY = 0;
-    FileReader.LOADING = FileReader.prototype.LOADING = 1;
-    FileReader.DONE = FileReader.prototype.DONE = 2;
-    Object.defineProperties(FileReader.prototype, {
+    FileReader2.EMPTY = FileReader2.prototype.EMPTY = 0;
+    FileReader2.LOADING = FileReader2.prototype.LOADING = 1;
+    FileReader2.DONE = FileReader2.prototype.DONE = 2;
+    Object.defineProperties(FileReader2.prototype, {
       EMPTY: staticPropertyDescriptors,
       LOADING: staticPropertyDescriptors,
       DONE: staticPropertyDescriptors,
@@ -15378,13 +15378,13 @@ var require_filereader = __commonJS({
         configurable: true
       }
     });
-    Object.defineProperties(FileReader, {
+    Object.defineProperties(FileReader2, {
       EMPTY: staticPropertyDescriptors,
       LOADING: staticPropertyDescriptors,
       DONE: staticPropertyDescriptors
     });
     module2.exports = {
-      FileReader
+      FileReader: FileReader2
     };
   }
 });
@@ -38678,128 +38678,6 @@ var LineMap = class {
   }
 };
 
-// catalog/ignore.ts
-var IGNORE_FILE = ".indexignore";
-function ignoreMatcher(files) {
-  const patterns = [];
-  for (const [path, text3] of files) {
-    const domain = path.split("/").slice(0, -1);
-    for (const raw of text3.split("\n")) {
-      const line3 = raw.trim();
-      if (line3 !== "" && !line3.startsWith("#")) patterns.push(parsePattern(line3, domain));
-    }
-  }
-  patterns.reverse();
-  return (path) => {
-    const segments = path.split("/");
-    const decisive = patterns.find((pattern) => matches(pattern, segments));
-    return decisive !== void 0 && !decisive.includes;
-  };
-}
-function parsePattern(line3, domain) {
-  const includes2 = line3.startsWith("!");
-  let text3 = includes2 ? line3.slice(1) : line3;
-  const directoriesOnly = text3.endsWith("/");
-  if (directoriesOnly) text3 = text3.slice(0, -1);
-  return { domain, segments: text3.split("/"), includes: includes2, directoriesOnly };
-}
-function matches(pattern, path) {
-  if (path.length <= pattern.domain.length) return false;
-  if (pattern.domain.some((segment, i) => path[i] !== segment)) return false;
-  const below = path.slice(pattern.domain.length);
-  return pattern.segments.length > 1 ? matchesPath(pattern, below) : matchesName(pattern, below);
-}
-function matchesName(pattern, path) {
-  const [name = ""] = pattern.segments;
-  const glob = compileGlob(name);
-  if (glob === void 0) return false;
-  const at = path.findIndex((segment) => glob(segment));
-  if (at < 0) return false;
-  return !(pattern.directoriesOnly && at === path.length - 1);
-}
-function matchesPath(pattern, path) {
-  let rest = path;
-  let matched = false;
-  let anyDepth = false;
-  for (const [i, segment] of pattern.segments.entries()) {
-    if (segment === "") {
-      anyDepth = false;
-      continue;
-    }
-    if (segment === "**") {
-      if (i === pattern.segments.length - 1) break;
-      anyDepth = true;
-      continue;
-    }
-    const glob = segment.includes("**") ? void 0 : compileGlob(segment);
-    if (glob === void 0 || rest.length === 0) return false;
-    const at = anyDepth ? rest.findIndex(glob) : glob(rest[0] ?? "") ? 0 : -1;
-    anyDepth = false;
-    matched = at >= 0;
-    if (!matched) return false;
-    rest = rest.slice(at + 1);
-  }
-  if (matched && pattern.directoriesOnly && rest.length === 0) return false;
-  return matched;
-}
-function compileGlob(pattern) {
-  let source = "";
-  for (let i = 0; i < pattern.length; i++) {
-    const c = pattern.charAt(i);
-    if (c === "*") source += "[^/]*";
-    else if (c === "?") source += "[^/]";
-    else if (c === "[") {
-      const set = characterSet(pattern, i);
-      if (!set) return void 0;
-      source += set.source;
-      i = set.end;
-    } else if (c === "\\") {
-      if (++i >= pattern.length) return void 0;
-      source += escapeCharacter(pattern.charAt(i));
-    } else source += escapeCharacter(c);
-  }
-  const expression2 = new RegExp(`^${source}$`, "su");
-  return (name) => expression2.test(name);
-}
-function characterSet(pattern, open2) {
-  let i = open2 + 1;
-  const negated = pattern.charAt(i) === "^";
-  if (negated) i++;
-  let source = "";
-  let ranges2 = 0;
-  for (; ; ranges2++) {
-    if (pattern.charAt(i) === "]" && ranges2 > 0) break;
-    const low = setCharacter(pattern, i);
-    if (!low) return void 0;
-    i = low.end;
-    let high = low;
-    if (pattern.charAt(i) === "-") {
-      const upper = setCharacter(pattern, i + 1);
-      if (!upper) return void 0;
-      high = upper;
-      i = upper.end;
-    }
-    if (low.character <= high.character) source += `${inSet(low.character)}-${inSet(high.character)}`;
-  }
-  const set = source === "" ? negated ? "[^/]" : "[]" : `[${negated ? "^" : ""}${source}]`;
-  return { source: set, end: i };
-}
-function setCharacter(pattern, at) {
-  let i = at;
-  if (pattern.charAt(i) === "\\") i++;
-  else if (pattern.charAt(i) === "-" || pattern.charAt(i) === "]") return void 0;
-  const code2 = pattern.codePointAt(i);
-  if (code2 === void 0) return void 0;
-  const character = String.fromCodePoint(code2);
-  return { character, end: i + character.length };
-}
-function escapeCharacter(character) {
-  return character.replace(/[\\^$.*+?()[\]{}|/]/gu, "\\$&");
-}
-function inSet(character) {
-  return character === "-" ? "\\-" : escapeCharacter(character);
-}
-
 // catalog/json.ts
 var JsonError = class extends Error {
   offset;
@@ -39083,18 +38961,6 @@ function countNodes(value) {
   let count = 1;
   for (const child2 of Object.values(value)) count += countNodes(child2);
   return count;
-}
-
-// catalog/source.ts
-function compareWalk(a, b) {
-  let i = 0;
-  while (i < a.length && i < b.length && a.charCodeAt(i) === b.charCodeAt(i)) i++;
-  const x = i < a.length ? walkRank(a.charCodeAt(i)) : -1;
-  const y = i < b.length ? walkRank(b.charCodeAt(i)) : -1;
-  return x - y;
-}
-function walkRank(code2) {
-  return code2 === 47 ? 0 : code2 + 1;
 }
 
 // catalog/split.ts
@@ -39691,6 +39557,315 @@ function checkedKey(key) {
   return key;
 }
 
+// catalog/documents.ts
+function readDocuments(path, bytes2, options) {
+  return new FileReader(path, options.limits, options.findings).documents(bytes2);
+}
+var SNIFF = 4096;
+var FileReader = class {
+  #path;
+  #limits;
+  #findings;
+  constructor(path, limits, findings) {
+    this.#path = path;
+    this.#limits = limits;
+    this.#findings = findings;
+  }
+  *documents(bytes2) {
+    const text3 = this.#decode(bytes2);
+    if (startsLikeJson(text3)) yield* this.#jsonStream(text3);
+    else yield* this.#yamlStream(normalBreaks(text3), 0, 1);
+  }
+  #find(rule91, message, location, hint) {
+    this.#findings.push({
+      rule: rule91,
+      severity: "error",
+      message,
+      location,
+      ...hint === void 0 ? {} : { hint }
+    });
+  }
+  #warn(rule91, message, location, hint) {
+    this.#findings.push({ rule: rule91, severity: "warning", message, location, hint });
+  }
+  #decode(bytes2) {
+    try {
+      return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes2);
+    } catch {
+      const text3 = new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes2);
+      if (!startsLikeJson(text3)) {
+        const { line: line3, column } = firstInvalid(bytes2);
+        this.#find(
+          "fbc/yaml",
+          "the file is not UTF-8",
+          { file: this.#path, line: line3, column },
+          "save the file as UTF-8"
+        );
+      }
+      return text3;
+    }
+  }
+  *#jsonStream(text3) {
+    const reader = new JsonReader(text3, this.#limits.depth);
+    let count = 0;
+    for (; ; ) {
+      try {
+        const read = reader.next();
+        if (!read) return;
+        count++;
+        yield this.#jsonDocument(read);
+      } catch (error2) {
+        if (!(error2 instanceof JsonError)) throw error2;
+        yield* this.#brokenJson(text3, { reader, error: error2, count });
+        return;
+      }
+    }
+  }
+  #jsonDocument(read) {
+    const document = new MarkedDocument(this.#path, read.value, read.marks, read.written);
+    for (const { key, line: line3, column } of read.duplicates) {
+      this.#repeatedKey(key, { file: this.#path, line: line3, column });
+    }
+    return { value: read.value, document };
+  }
+  /**
+   * With no more than one object read, Go tries the rest as YAML: so comments, single
+   * quotes and trailing commas pass in a file of one object.
+   */
+  *#brokenJson(text3, { reader, error: error2, count }) {
+    const findings = this.#findings.length;
+    if (count <= 1) {
+      const rest = afterFirstBreak(text3, reader.offset);
+      const line4 = reader.line + (rest.brokeLine ? 1 : 0);
+      yield* this.#yamlStream(normalBreaks(text3), rest.offset, line4);
+      if (this.#findings.length === findings) return;
+    }
+    this.#findings.length = findings;
+    const { line: line3, column } = placeOf(text3, error2.offset);
+    this.#find("fbc/json", `not JSON: ${error2.message}`, { file: this.#path, line: line3, column });
+  }
+  *#yamlStream(text3, from, firstLine2) {
+    for (const piece of splitDocuments(text3, from, firstLine2)) {
+      if ("rest" in piece) {
+        const message = `a line that begins with --- separates documents, but "${piece.rest}" follows on it`;
+        this.#find(
+          "fbc/yaml",
+          message,
+          { file: this.#path, line: piece.line, column: piece.column },
+          "write the separator on a line of its own"
+        );
+        continue;
+      }
+      const fast = readFast(text3, piece.from, piece.to, piece.line);
+      if (fast) {
+        yield { value: fast.value, document: new MarkedDocument(this.#path, fast.value, fast.marks) };
+        continue;
+      }
+      const read = this.#fullYaml(text3.slice(piece.from, piece.to), piece.line);
+      if (read) yield read;
+    }
+  }
+  #fullYaml(text3, line3) {
+    try {
+      const tree = readTree(text3, this.#limits);
+      const { value, duplicates, locate: locate4 } = compose(tree.root);
+      const document = new OffsetDocument(this.#path, text3, line3, locate4);
+      for (const { key, again } of duplicates) this.#repeatedKey(key, document.place(again));
+      if (tree.ignoredFrom >= 0) {
+        const message = "the tools never read this text: the document ends before it";
+        this.#warn(
+          "fbc/ignored-content",
+          message,
+          document.place(tree.ignoredFrom),
+          "put a line with --- before it"
+        );
+      }
+      return { value, document };
+    } catch (error2) {
+      if (!(error2 instanceof YamlError)) throw error2;
+      const document = new OffsetDocument(this.#path, text3, line3, () => 0);
+      this.#find("fbc/yaml", `not YAML as the tools read it: ${error2.message}`, document.place(error2.offset));
+      return void 0;
+    }
+  }
+  #repeatedKey(key, location) {
+    this.#warn(
+      "fbc/repeated-key",
+      `the key "${key}" stands twice; only the last counts`,
+      location,
+      "remove one of them"
+    );
+  }
+};
+var LIKE_JSON = /^(?:(?!\ufeff)[\s\u0085])*\{/;
+function startsLikeJson(text3) {
+  return LIKE_JSON.test(text3.slice(0, SNIFF));
+}
+function normalBreaks(text3) {
+  return text3.includes("\r\n") ? text3.replaceAll("\r\n", "\n") : text3;
+}
+function afterFirstBreak(text3, from) {
+  let at = from;
+  while (at < text3.length && /\s/.test(text3.charAt(at))) {
+    if (text3.charAt(at++) === "\n") return { offset: at, brokeLine: true };
+  }
+  return { offset: at, brokeLine: false };
+}
+function placeOf(text3, offset) {
+  const before = text3.slice(0, offset);
+  const lastBreak = before.lastIndexOf("\n");
+  return { line: before.split("\n").length, column: offset - lastBreak };
+}
+function firstInvalid(bytes2) {
+  let line3 = 1;
+  for (let from = 0; ; line3++) {
+    const found = bytes2.indexOf(10, from);
+    const to = found < 0 ? bytes2.length : found;
+    try {
+      new TextDecoder("utf-8", { fatal: true }).decode(bytes2.subarray(from, to));
+    } catch {
+      const text3 = new TextDecoder().decode(bytes2.subarray(from, to));
+      return { line: line3, column: text3.indexOf("�") + 1 };
+    }
+    if (found < 0) return { line: line3, column: 1 };
+    from = found + 1;
+  }
+}
+
+// catalog/ignore.ts
+var IGNORE_FILE = ".indexignore";
+function ignoreMatcher(files) {
+  const patterns = [];
+  for (const [path, text3] of files) {
+    const domain = path.split("/").slice(0, -1);
+    for (const raw of text3.split("\n")) {
+      const line3 = raw.trim();
+      if (line3 !== "" && !line3.startsWith("#")) patterns.push(parsePattern(line3, domain));
+    }
+  }
+  patterns.reverse();
+  return (path) => {
+    const segments = path.split("/");
+    const decisive = patterns.find((pattern) => matches(pattern, segments));
+    return decisive !== void 0 && !decisive.includes;
+  };
+}
+function parsePattern(line3, domain) {
+  const includes2 = line3.startsWith("!");
+  let text3 = includes2 ? line3.slice(1) : line3;
+  const directoriesOnly = text3.endsWith("/");
+  if (directoriesOnly) text3 = text3.slice(0, -1);
+  return { domain, segments: text3.split("/"), includes: includes2, directoriesOnly };
+}
+function matches(pattern, path) {
+  if (path.length <= pattern.domain.length) return false;
+  if (pattern.domain.some((segment, i) => path[i] !== segment)) return false;
+  const below = path.slice(pattern.domain.length);
+  return pattern.segments.length > 1 ? matchesPath(pattern, below) : matchesName(pattern, below);
+}
+function matchesName(pattern, path) {
+  const [name = ""] = pattern.segments;
+  const glob = compileGlob(name);
+  if (glob === void 0) return false;
+  const at = path.findIndex((segment) => glob(segment));
+  if (at < 0) return false;
+  return !(pattern.directoriesOnly && at === path.length - 1);
+}
+function matchesPath(pattern, path) {
+  let rest = path;
+  let matched = false;
+  let anyDepth = false;
+  for (const [i, segment] of pattern.segments.entries()) {
+    if (segment === "") {
+      anyDepth = false;
+      continue;
+    }
+    if (segment === "**") {
+      if (i === pattern.segments.length - 1) break;
+      anyDepth = true;
+      continue;
+    }
+    const glob = segment.includes("**") ? void 0 : compileGlob(segment);
+    if (glob === void 0 || rest.length === 0) return false;
+    const at = anyDepth ? rest.findIndex(glob) : glob(rest[0] ?? "") ? 0 : -1;
+    anyDepth = false;
+    matched = at >= 0;
+    if (!matched) return false;
+    rest = rest.slice(at + 1);
+  }
+  if (matched && pattern.directoriesOnly && rest.length === 0) return false;
+  return matched;
+}
+function compileGlob(pattern) {
+  let source = "";
+  for (let i = 0; i < pattern.length; i++) {
+    const c = pattern.charAt(i);
+    if (c === "*") source += "[^/]*";
+    else if (c === "?") source += "[^/]";
+    else if (c === "[") {
+      const set = characterSet(pattern, i);
+      if (!set) return void 0;
+      source += set.source;
+      i = set.end;
+    } else if (c === "\\") {
+      if (++i >= pattern.length) return void 0;
+      source += escapeCharacter(pattern.charAt(i));
+    } else source += escapeCharacter(c);
+  }
+  const expression2 = new RegExp(`^${source}$`, "su");
+  return (name) => expression2.test(name);
+}
+function characterSet(pattern, open2) {
+  let i = open2 + 1;
+  const negated = pattern.charAt(i) === "^";
+  if (negated) i++;
+  let source = "";
+  let ranges2 = 0;
+  for (; ; ranges2++) {
+    if (pattern.charAt(i) === "]" && ranges2 > 0) break;
+    const low = setCharacter(pattern, i);
+    if (!low) return void 0;
+    i = low.end;
+    let high = low;
+    if (pattern.charAt(i) === "-") {
+      const upper = setCharacter(pattern, i + 1);
+      if (!upper) return void 0;
+      high = upper;
+      i = upper.end;
+    }
+    if (low.character <= high.character) source += `${inSet(low.character)}-${inSet(high.character)}`;
+  }
+  const set = source === "" ? negated ? "[^/]" : "[]" : `[${negated ? "^" : ""}${source}]`;
+  return { source: set, end: i };
+}
+function setCharacter(pattern, at) {
+  let i = at;
+  if (pattern.charAt(i) === "\\") i++;
+  else if (pattern.charAt(i) === "-" || pattern.charAt(i) === "]") return void 0;
+  const code2 = pattern.codePointAt(i);
+  if (code2 === void 0) return void 0;
+  const character = String.fromCodePoint(code2);
+  return { character, end: i + character.length };
+}
+function escapeCharacter(character) {
+  return character.replace(/[\\^$.*+?()[\]{}|/]/gu, "\\$&");
+}
+function inSet(character) {
+  return character === "-" ? "\\-" : escapeCharacter(character);
+}
+
+// catalog/source.ts
+function compareWalk(a, b) {
+  let i = 0;
+  while (i < a.length && i < b.length && a.charCodeAt(i) === b.charCodeAt(i)) i++;
+  const x = i < a.length ? walkRank(a.charCodeAt(i)) : -1;
+  const y = i < b.length ? walkRank(b.charCodeAt(i)) : -1;
+  return x - y;
+}
+function walkRank(code2) {
+  return code2 === 47 ? 0 : code2 + 1;
+}
+
 // catalog/load.ts
 var DEFAULT_LIMITS2 = { fileBytes: 512 * 1024 * 1024, depth: 1e3, documents: 1e6 };
 async function load(source, limits = DEFAULT_LIMITS2, each = {}) {
@@ -39710,7 +39885,6 @@ async function catalogFiles(source, unreadable) {
   const ignored = ignoreMatcher(ignoreFiles);
   return files.filter((file) => !isIgnoreFile(file) && !ignored(file.path));
 }
-var SNIFF = 4096;
 var Loader = class {
   #limits;
   #each;
@@ -39753,7 +39927,9 @@ var Loader = class {
       );
       return;
     }
-    this.#text(file.path, this.#decode(file.path, bytes2));
+    const options = { limits: this.#limits, findings: this.#findings };
+    for (const { value, document } of readDocuments(file.path, bytes2, options))
+      this.#document(value, document);
   }
   unreadable(file, why) {
     this.#find(
@@ -39771,116 +39947,6 @@ var Loader = class {
       location,
       ...hint === void 0 ? {} : { hint }
     });
-  }
-  #warn(rule91, message, location, hint) {
-    this.#findings.push({ rule: rule91, severity: "warning", message, location, hint });
-  }
-  #decode(path, bytes2) {
-    try {
-      return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes2);
-    } catch {
-      const text3 = new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes2);
-      if (!startsLikeJson(text3)) {
-        const { line: line3, column } = firstInvalid(bytes2);
-        this.#find(
-          "fbc/yaml",
-          "the file is not UTF-8",
-          { file: path, line: line3, column },
-          "save the file as UTF-8"
-        );
-      }
-      return text3;
-    }
-  }
-  #text(path, text3) {
-    if (startsLikeJson(text3)) this.#jsonStream(path, text3);
-    else this.#yamlStream(path, normalBreaks(text3), 0, 1);
-  }
-  #jsonStream(path, text3) {
-    const reader = new JsonReader(text3, this.#limits.depth);
-    let count = 0;
-    for (; ; ) {
-      try {
-        const read = reader.next();
-        if (!read) return;
-        count++;
-        this.#jsonDocument(path, read);
-      } catch (error2) {
-        if (!(error2 instanceof JsonError)) throw error2;
-        this.#brokenJson(path, text3, reader, error2, count);
-        return;
-      }
-    }
-  }
-  #jsonDocument(path, read) {
-    const document = new MarkedDocument(path, read.value, read.marks, read.written);
-    for (const { key, line: line3, column } of read.duplicates) {
-      this.#repeatedKey(key, { file: path, line: line3, column });
-    }
-    this.#document(read.value, document);
-  }
-  /**
-   * With no more than one object read, Go tries the rest as YAML: so comments, single
-   * quotes and trailing commas pass in a file of one object.
-   */
-  #brokenJson(path, text3, reader, error2, count) {
-    const findings = this.#findings.length;
-    if (count <= 1) {
-      const rest = afterFirstBreak(text3, reader.offset);
-      const line4 = reader.line + (rest.brokeLine ? 1 : 0);
-      this.#yamlStream(path, normalBreaks(text3), rest.offset, line4);
-      if (this.#findings.length === findings) return;
-    }
-    this.#findings.length = findings;
-    const { line: line3, column } = placeOf(text3, error2.offset);
-    this.#find("fbc/json", `not JSON: ${error2.message}`, { file: path, line: line3, column });
-  }
-  #yamlStream(path, text3, from, firstLine2) {
-    for (const piece of splitDocuments(text3, from, firstLine2)) {
-      if ("rest" in piece) {
-        const message = `a line that begins with --- separates documents, but "${piece.rest}" follows on it`;
-        this.#find(
-          "fbc/yaml",
-          message,
-          { file: path, line: piece.line, column: piece.column },
-          "write the separator on a line of its own"
-        );
-        continue;
-      }
-      const fast = readFast(text3, piece.from, piece.to, piece.line);
-      if (fast) this.#document(fast.value, new MarkedDocument(path, fast.value, fast.marks));
-      else this.#fullYaml(path, text3.slice(piece.from, piece.to), piece.line);
-    }
-  }
-  #fullYaml(path, text3, line3) {
-    try {
-      const tree = readTree(text3, this.#limits);
-      const { value, duplicates, locate: locate4 } = compose(tree.root);
-      const document = new OffsetDocument(path, text3, line3, locate4);
-      for (const { key, again } of duplicates) this.#repeatedKey(key, document.place(again));
-      if (tree.ignoredFrom >= 0) {
-        const message = "the tools never read this text: the document ends before it";
-        this.#warn(
-          "fbc/ignored-content",
-          message,
-          document.place(tree.ignoredFrom),
-          "put a line with --- before it"
-        );
-      }
-      this.#document(value, document);
-    } catch (error2) {
-      if (!(error2 instanceof YamlError)) throw error2;
-      const document = new OffsetDocument(path, text3, line3, () => 0);
-      this.#find("fbc/yaml", `not YAML as the tools read it: ${error2.message}`, document.place(error2.offset));
-    }
-  }
-  #repeatedKey(key, location) {
-    this.#warn(
-      "fbc/repeated-key",
-      `the key "${key}" stands twice; only the last counts`,
-      location,
-      "remove one of them"
-    );
   }
   #document(value, document) {
     if (++this.#documents > this.#limits.documents) {
@@ -39912,40 +39978,6 @@ var Loader = class {
 };
 function start2(file) {
   return { file, line: 1, column: 1 };
-}
-var LIKE_JSON = /^(?:(?!\ufeff)[\s\u0085])*\{/;
-function startsLikeJson(text3) {
-  return LIKE_JSON.test(text3.slice(0, SNIFF));
-}
-function normalBreaks(text3) {
-  return text3.includes("\r\n") ? text3.replaceAll("\r\n", "\n") : text3;
-}
-function afterFirstBreak(text3, from) {
-  let at = from;
-  while (at < text3.length && /\s/.test(text3.charAt(at))) {
-    if (text3.charAt(at++) === "\n") return { offset: at, brokeLine: true };
-  }
-  return { offset: at, brokeLine: false };
-}
-function placeOf(text3, offset) {
-  const before = text3.slice(0, offset);
-  const lastBreak = before.lastIndexOf("\n");
-  return { line: before.split("\n").length, column: offset - lastBreak };
-}
-function firstInvalid(bytes2) {
-  let line3 = 1;
-  for (let from = 0; ; line3++) {
-    const found = bytes2.indexOf(10, from);
-    const to = found < 0 ? bytes2.length : found;
-    try {
-      new TextDecoder("utf-8", { fatal: true }).decode(bytes2.subarray(from, to));
-    } catch {
-      const text3 = new TextDecoder().decode(bytes2.subarray(from, to));
-      return { line: line3, column: text3.indexOf("�") + 1 };
-    }
-    if (found < 0) return { line: line3, column: 1 };
-    from = found + 1;
-  }
 }
 
 // catalog/visit.ts
