@@ -26,6 +26,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./render.ts')).command,
   },
   {
+    words: 'opm',
+    summary: 'do what opm does: its commands and flags as they are typed, its output byte for byte',
+    load: async () => (await import('./opm.ts')).command,
+  },
+  {
     words: 'mirror plan',
     summary: 'write what a disconnected cluster needs: mapping.txt, mirror sets, catalog sources',
     load: async () => (await import('./mirror-plan.ts')).command,
