@@ -11,7 +11,17 @@ import {
   LINK,
   MAINTAINER,
 } from '../property.ts';
-import { any, bool, type CheckedShape, int32, listOf, mapOf, type StructShape, struct, text } from '../shape.ts';
+import {
+  any,
+  bool,
+  type CheckedShape,
+  int32,
+  listOf,
+  mapOf,
+  type StructShape,
+  struct,
+  text,
+} from '../shape.ts';
 import { parseRelease, parseTolerant, VersionError } from '../version.ts';
 import { DEPLOYMENT_SPEC, intOrString, LABEL_SELECTOR, OBJECT_META, POLICY_RULE } from './kubernetes.ts';
 

@@ -65,9 +65,7 @@ type JsonObject = Record<string, unknown>;
 
 /** Whether the scalar is an integer that a float may not hold. */
 function isRounded(value: number, node: YamlScalar): boolean {
-  return (
-    Number.isInteger(value) && !Number.isSafeInteger(value) && resolveScalar(node).kind === 'int'
-  );
+  return Number.isInteger(value) && !Number.isSafeInteger(value) && resolveScalar(node).kind === 'int';
 }
 
 class Decoder {

@@ -29,7 +29,10 @@ export const cases: ConformanceSet['cases'] = async function* (folder, fallback)
   };
   const work = mkdtempSync(join(tmpdir(), 'fbc-real-'));
   try {
-    checkOut([folder, fallback].map((root) => resolve(root, '../data/pr-history.bundle')), work);
+    checkOut(
+      [folder, fallback].map((root) => resolve(root, '../data/pr-history.bundle')),
+      work,
+    );
     for (const [name, recorded] of Object.entries(catalogs)) yield* catalogCases(work, name, recorded);
   } finally {
     rmSync(work, { recursive: true, force: true });
