@@ -18347,12 +18347,12 @@ var require_eventsource_stream = __commonJS({
       }
       return true;
     }
-    function isFieldName(line3, length, field2) {
-      if (length !== field2.length) {
+    function isFieldName(line3, length, field) {
+      if (length !== field.length) {
         return false;
       }
       for (let i = 0; i < length; i++) {
-        if (line3[i] !== field2[i]) {
+        if (line3[i] !== field[i]) {
           return false;
         }
       }
@@ -18553,13 +18553,13 @@ ${value}`;
           }
         }
       }
-      setEventFieldSize(field2, size2) {
-        const eventSize = this.eventSize - this.eventFieldSizes[field2] + size2;
+      setEventFieldSize(field, size2) {
+        const eventSize = this.eventSize - this.eventFieldSizes[field] + size2;
         if (this.maxEventSize > 0 && eventSize > this.maxEventSize) {
           throw createMaxEventSizeExceededError();
         }
         this.eventSize = eventSize;
-        this.eventFieldSizes[field2] = size2;
+        this.eventFieldSizes[field] = size2;
       }
       /**
        * @param {EventSourceStreamEvent} event
@@ -19300,8 +19300,8 @@ function register(registry) {
     return handleOptionalResolved(v, ev, macro, ctx);
   }
   function handleOptionalResolved(value, ev, macro, ctx) {
-    const optional2 = ensureOptional(value, macro.receiver, `${macro.functionDesc} receiver`);
-    if (optional2.hasValue()) return macro.onHasValue(optional2);
+    const optional = ensureOptional(value, macro.receiver, `${macro.functionDesc} receiver`);
+    if (optional.hasValue()) return macro.onHasValue(optional);
     return macro.onEmpty(ev, macro, ctx);
   }
   function ensureOptionalType(checker, node, ctx, description) {
@@ -19342,7 +19342,7 @@ function register(registry) {
           macro.arg
         );
       },
-      onHasValue: (optional2) => optional2,
+      onHasValue: (optional) => optional,
       onEmpty(ev, macro, ctx) {
         const ast = macro.arg;
         const v = ev.run(ast, ctx);
@@ -19400,9 +19400,9 @@ var init_optional = __esm({
         }
         return this.#value;
       }
-      or(optional2) {
+      or(optional) {
         if (this.#value !== void 0) return this;
-        if (optional2 instanceof _Optional) return optional2;
+        if (optional instanceof _Optional) return optional;
         throw evaluationError(
           "invalid_optional_argument",
           "Optional.or must be called with an Optional argument"
@@ -19995,16 +19995,16 @@ function splitByComma(str) {
 function createRegistry(opts) {
   return new Registry(opts);
 }
-function protobufjsFieldToCelType(field2) {
+function protobufjsFieldToCelType(field) {
   let fieldType;
-  if (field2.map) {
-    const keyType = protobufjsTypeToCelType(field2.keyType, field2.resolvedKeyType);
-    const valueType = protobufjsTypeToCelType(field2.type, field2.resolvedType);
+  if (field.map) {
+    const keyType = protobufjsTypeToCelType(field.keyType, field.resolvedKeyType);
+    const valueType = protobufjsTypeToCelType(field.type, field.resolvedType);
     fieldType = `map<${keyType}, ${valueType}>`;
   } else {
-    fieldType = protobufjsTypeToCelType(field2.type, field2.resolvedType);
+    fieldType = protobufjsTypeToCelType(field.type, field.resolvedType);
   }
-  return { type: field2.repeated ? `list<${fieldType}>` : fieldType };
+  return { type: field.repeated ? `list<${fieldType}>` : fieldType };
 }
 function protobufjsTypeToCelType(protoType, resolvedType) {
   switch (protoType) {
@@ -20815,16 +20815,16 @@ var init_registry = __esm({
       findBinaryOverload(op, left, right) {
         return this.operatorCandidates(op).findBinaryOverload(left, right);
       }
-      #toCelFieldType(field2) {
-        if (typeof field2 === "string") return { type: field2 };
-        if (field2.id) return protobufjsFieldToCelType(field2);
-        return field2;
+      #toCelFieldType(field) {
+        if (typeof field === "string") return { type: field };
+        if (field.id) return protobufjsFieldToCelType(field);
+        return field;
       }
       #toCelFieldDeclaration(typename, fields, k, requireKnownTypes = false) {
         try {
-          const field2 = this.#toCelFieldType(fields[k]);
-          if (typeof field2?.type !== "string") throw new Error(`unsupported declaration`);
-          return this.#parseTypeString(field2.type, requireKnownTypes);
+          const field = this.#toCelFieldType(fields[k]);
+          if (typeof field?.type !== "string") throw new Error(`unsupported declaration`);
+          return this.#parseTypeString(field.type, requireKnownTypes);
         } catch (e) {
           e.message = `Field '${k}' in type '${typename}' has unsupported declaration: ${JSON.stringify(fields[k])}`;
           throw e;
@@ -20856,12 +20856,12 @@ var init_registry = __esm({
               if (this.size !== keys.length) for (const k of keys) this.get(k);
               return super[Symbol.iterator]();
             }
-            get(field2) {
-              let v = super.get(field2);
-              if (v !== void 0 || this.has(field2)) return v;
-              const dec = conversions[field2];
+            get(field) {
+              let v = super.get(field);
+              if (v !== void 0 || this.has(field)) return v;
+              const dec = conversions[field];
               if (dec === void 0) return;
-              v = this.#raw instanceof Map ? this.#raw.get(field2) : this.#raw?.[field2];
+              v = this.#raw instanceof Map ? this.#raw.get(field) : this.#raw?.[field];
               if (dec && v && typeof v === "object") {
                 switch (v.constructor) {
                   case void 0:
@@ -20870,7 +20870,7 @@ var init_registry = __esm({
                     v = dec.convert(v);
                 }
               }
-              return super.set(field2, v), v;
+              return super.set(field, v), v;
             }
           }
         }[name];
@@ -25076,12 +25076,12 @@ var require_applicability = __commonJS({
     }
     exports2.schemaHasRulesForType = schemaHasRulesForType;
     function shouldUseGroup(schema, group) {
-      return group.rules.some((rule91) => shouldUseRule(schema, rule91));
+      return group.rules.some((rule111) => shouldUseRule(schema, rule111));
     }
     exports2.shouldUseGroup = shouldUseGroup;
-    function shouldUseRule(schema, rule91) {
+    function shouldUseRule(schema, rule111) {
       var _a;
-      return schema[rule91.keyword] !== void 0 || ((_a = rule91.definition.implements) === null || _a === void 0 ? void 0 : _a.some((kwd) => schema[kwd] !== void 0));
+      return schema[rule111.keyword] !== void 0 || ((_a = rule111.definition.implements) === null || _a === void 0 ? void 0 : _a.some((kwd) => schema[kwd] !== void 0));
     }
     exports2.shouldUseRule = shouldUseRule;
   }
@@ -26133,9 +26133,9 @@ var require_validate = __commonJS({
       if (useDefaults)
         (0, defaults_1.assignDefaults)(it, group.type);
       gen.block(() => {
-        for (const rule91 of group.rules) {
-          if ((0, applicability_1.shouldUseRule)(schema, rule91)) {
-            keywordCode(it, rule91.keyword, rule91.definition, group.type);
+        for (const rule111 of group.rules) {
+          if ((0, applicability_1.shouldUseRule)(schema, rule111)) {
+            keywordCode(it, rule111.keyword, rule111.definition, group.type);
           }
         }
       });
@@ -26170,9 +26170,9 @@ var require_validate = __commonJS({
     function checkKeywordTypes(it, ts) {
       const rules = it.self.RULES.all;
       for (const keyword in rules) {
-        const rule91 = rules[keyword];
-        if (typeof rule91 == "object" && (0, applicability_1.shouldUseRule)(it.schema, rule91)) {
-          const { type } = rule91.definition;
+        const rule111 = rules[keyword];
+        if (typeof rule111 == "object" && (0, applicability_1.shouldUseRule)(it.schema, rule111)) {
+          const { type } = rule111.definition;
           if (type.length && !type.some((t) => hasApplicableType(ts, t))) {
             strictTypesError(it, `missing type "${type.join(",")}" for keyword "${keyword}"`);
           }
@@ -28221,8 +28221,8 @@ var require_core = __commonJS({
         }
       }
       // add "vocabulary" - a collection of keywords
-      addVocabulary(definitions) {
-        for (const def of definitions)
+      addVocabulary(definitions2) {
+        for (const def of definitions2)
           this.addKeyword(def);
         return this;
       }
@@ -28258,8 +28258,8 @@ var require_core = __commonJS({
         return this;
       }
       getKeyword(keyword) {
-        const rule91 = this.RULES.all[keyword];
-        return typeof rule91 == "object" ? rule91.definition : !!rule91;
+        const rule111 = this.RULES.all[keyword];
+        return typeof rule111 == "object" ? rule111.definition : !!rule111;
       }
       // Remove keyword
       removeKeyword(keyword) {
@@ -28267,7 +28267,7 @@ var require_core = __commonJS({
         delete RULES2.keywords[keyword];
         delete RULES2.all[keyword];
         for (const group of RULES2.rules) {
-          const i = group.rules.findIndex((rule91) => rule91.keyword === keyword);
+          const i = group.rules.findIndex((rule111) => rule111.keyword === keyword);
           if (i >= 0)
             group.rules.splice(i, 1);
         }
@@ -28294,10 +28294,10 @@ var require_core = __commonJS({
           for (const seg of segments)
             keywords = keywords[seg];
           for (const key in rules) {
-            const rule91 = rules[key];
-            if (typeof rule91 != "object")
+            const rule111 = rules[key];
+            if (typeof rule111 != "object")
               continue;
-            const { $data } = rule91.definition;
+            const { $data } = rule111.definition;
             const schema = keywords[key];
             if ($data && schema)
               keywords[key] = schemaOrData(schema);
@@ -28461,7 +28461,7 @@ var require_core = __commonJS({
       RULES2.keywords[keyword] = true;
       if (!definition)
         return;
-      const rule91 = {
+      const rule111 = {
         keyword,
         definition: {
           ...definition,
@@ -28470,18 +28470,18 @@ var require_core = __commonJS({
         }
       };
       if (definition.before)
-        addBeforeRule.call(this, ruleGroup, rule91, definition.before);
+        addBeforeRule.call(this, ruleGroup, rule111, definition.before);
       else
-        ruleGroup.rules.push(rule91);
-      RULES2.all[keyword] = rule91;
+        ruleGroup.rules.push(rule111);
+      RULES2.all[keyword] = rule111;
       (_a = definition.implements) === null || _a === void 0 ? void 0 : _a.forEach((kwd) => this.addKeyword(kwd));
     }
-    function addBeforeRule(ruleGroup, rule91, before) {
+    function addBeforeRule(ruleGroup, rule111, before) {
       const i = ruleGroup.rules.findIndex((_rule) => _rule.keyword === before);
       if (i >= 0) {
-        ruleGroup.rules.splice(i, 0, rule91);
+        ruleGroup.rules.splice(i, 0, rule111);
       } else {
-        ruleGroup.rules.push(rule91);
+        ruleGroup.rules.push(rule111);
         this.logger.warn(`rule ${before} is not defined`);
       }
     }
@@ -31071,6 +31071,8 @@ function fitsAsIs(value, shape) {
     case "boolean":
     case "number":
       return typeof value === shape.kind;
+    case "checked":
+      return value !== null && shape.refusal(value) === void 0;
     case "list":
       return Array.isArray(value) && value.every((item) => fitsAsIs(item, shape.items));
     case "map":
@@ -31083,8 +31085,8 @@ function fitsAsIs(value, shape) {
 }
 function structFitsAsIs(value, shape) {
   for (const key in value) {
-    const field2 = Object.hasOwn(shape.fields, key) ? shape.fields[key] : void 0;
-    if (!field2 || !fitsAsIs(value[key], field2)) return false;
+    const field = Object.hasOwn(shape.fields, key) ? shape.fields[key] : void 0;
+    if (!field || !fitsAsIs(value[key], field)) return false;
   }
   return true;
 }
@@ -31096,7 +31098,9 @@ function fitValue(value, shape, context) {
     case "boolean":
       return typeof value === "boolean" ? value : misfit(value, "bool", "true or false", context);
     case "number":
-      return typeof value === "number" ? value : misfit(value, "float64", "a number", context);
+      return typeof value === "number" || typeof value === "bigint" ? value : misfit(value, "float64", "a number", context);
+    case "checked":
+      return fitChecked(value, shape, context);
     case "integer":
       return fitInteger(value, shape.bits, context);
     case "bytes":
@@ -31111,17 +31115,25 @@ function fitValue(value, shape, context) {
 }
 function misfit(value, goType, expected, context) {
   const found = typeName(value);
-  const field2 = context.goPath.length > 0 ? `Go struct field ${context.struct}.${context.goPath.join(".")} of type ` : "Go value of type ";
-  const go = `json: cannot unmarshal ${found} into ${field2}${goType}`;
+  const field = context.goPath.length > 0 ? `Go struct field ${context.struct}.${context.goPath.join(".")} of type ` : "Go value of type ";
+  const go = `json: cannot unmarshal ${found} into ${field}${goType}`;
   context.misfits.push({ path: context.path, found, expected, go });
   return void 0;
 }
 function typeName(value) {
   if (Array.isArray(value)) return "array";
   if (typeof value === "boolean") return "bool";
-  return typeof value;
+  return typeof value === "bigint" ? "number" : typeof value;
+}
+function fitChecked(value, shape, context) {
+  const go = shape.refusal(value);
+  if (go === void 0) return value;
+  const found = typeName(value);
+  context.misfits.push({ path: context.path, found, expected: shape.expected, go });
+  return void 0;
 }
 function fitInteger(value, bits, context) {
+  if (typeof value === "bigint" && bits === 64) return value;
   if (typeof value !== "number") return misfit(value, `int${bits}`, "a whole number", context);
   const limit = bits === 32 ? 2 ** 31 : 2 ** 63;
   return Number.isInteger(value) && value >= -limit && value < limit ? value : misfit(value, `int${bits}`, `a whole number of ${bits} bits`, context);
@@ -31199,9 +31211,9 @@ function structValue(value, shape, context) {
       proper = false;
       continue;
     }
-    const field2 = shape.fields[name];
+    const field = shape.fields[name];
     const item = value[key];
-    if (!field2 || item === null && field2.kind !== "any") {
+    if (!field || item === null && field.kind !== "any") {
       proper = false;
       continue;
     }
@@ -31211,7 +31223,7 @@ function structValue(value, shape, context) {
       path: [...context.path, key],
       misfits: context.misfits
     };
-    const fittedItem = fitValue(item, field2, inner);
+    const fittedItem = fitValue(item, field, inner);
     if (fittedItem !== void 0) fitted2[name] = fittedItem;
     proper = proper && key === name && fittedItem === item;
   }
@@ -31219,6 +31231,7 @@ function structValue(value, shape, context) {
 }
 function fieldName(shape, key) {
   if (Object.hasOwn(shape.fields, key)) return key;
+  if (shape.exactKeys) return void 0;
   const folded = foldCase(key);
   return Object.keys(shape.fields).find((name) => foldCase(name) === folded);
 }
@@ -31239,6 +31252,8 @@ function goName(shape) {
       return "[]uint8";
     case "any":
       return "interface {}";
+    case "checked":
+      return shape.goName;
     case "list":
       return `[]${goName(shape.items)}`;
     case "map":
@@ -31824,10 +31839,10 @@ function turnCells(turn) {
 }
 function findingsText(findings) {
   if (findings.length === 0) return "";
-  const rows = findings.map(({ severity, rule: rule91, message, location, hint, catalogs }) => {
+  const rows = findings.map(({ severity, rule: rule111, message, location, hint, catalogs }) => {
     const where = `${location.file}:${location.line}`;
     const also = catalogs && catalogs.length > 1 ? ` (${catalogs.join(", ")})` : "";
-    return `| ${severity} | ${code(where)} | ${escaped(message + also)} | ${hint === void 0 ? "" : code(hint)} | ${code(rule91)} |`;
+    return `| ${severity} | ${code(where)} | ${escaped(message + also)} | ${hint === void 0 ? "" : code(hint)} | ${code(rule111)} |`;
   });
   return [
     `### ${countText(findings)}`,
@@ -31949,33 +31964,33 @@ function runRules(catalog, rules, severityOf = ownSeverity) {
 }
 function runCatalogChecks(catalog, rules, severityOf = ownSeverity) {
   const findings = [];
-  for (const rule91 of rules) {
-    if (!rule91.check) continue;
-    const severity = severityOf(rule91);
-    if (severity !== "off") rule91.check(catalog, reportTo(findings, rule91, severity));
+  for (const rule111 of rules) {
+    if (!rule111.check) continue;
+    const severity = severityOf(rule111);
+    if (severity !== "off") rule111.check(catalog, reportTo(findings, rule111, severity));
   }
   return findings;
 }
 function runForesight(world, rules, severityOf = ownSeverity) {
-  return runEach(rules, severityOf, (rule91, report) => rule91.foresee?.(world, report));
+  return runEach(rules, severityOf, (rule111, report) => rule111.foresee?.(world, report));
 }
 function runComparison(change, rules, severityOf = ownSeverity) {
-  return runEach(rules, severityOf, (rule91, report) => rule91.compare?.(change, report));
+  return runEach(rules, severityOf, (rule111, report) => rule111.compare?.(change, report));
 }
 function runEach(rules, severityOf, run2) {
   const findings = [];
-  for (const rule91 of rules) {
-    const severity = severityOf(rule91);
-    if (severity !== "off") run2(rule91, reportTo(findings, rule91, severity));
+  for (const rule111 of rules) {
+    const severity = severityOf(rule111);
+    if (severity !== "off") run2(rule111, reportTo(findings, rule111, severity));
   }
   return findings.sort(compareFindings);
 }
 function bundleJudge(rules, severityOf, findings) {
-  const checks = rules.flatMap((rule91) => {
-    const severity = severityOf(rule91);
-    if (!rule91.bundleCheck || severity === "off") return [];
-    const check3 = rule91.bundleCheck();
-    const report = reportTo(findings, rule91, severity);
+  const checks = rules.flatMap((rule111) => {
+    const severity = severityOf(rule111);
+    if (!rule111.bundleCheck || severity === "off") return [];
+    const check3 = rule111.bundleCheck();
+    const report = reportTo(findings, rule111, severity);
     return [(bundle) => check3(bundle, report)];
   });
   return (bundle) => {
@@ -31983,19 +31998,19 @@ function bundleJudge(rules, severityOf, findings) {
   };
 }
 function withSeverities(findings, rules, severityOf) {
-  const byId = new Map(rules.map((rule91) => [rule91.id, rule91]));
+  const byId = new Map(rules.map((rule111) => [rule111.id, rule111]));
   return findings.flatMap((finding2) => {
-    const rule91 = byId.get(finding2.rule);
-    const severity = rule91 ? severityOf(rule91) : finding2.severity;
+    const rule111 = byId.get(finding2.rule);
+    const severity = rule111 ? severityOf(rule111) : finding2.severity;
     return severity === "off" ? [] : [{ ...finding2, severity }];
   });
 }
-function ownSeverity(rule91) {
-  return rule91.severity;
+function ownSeverity(rule111) {
+  return rule111.severity;
 }
-function reportTo(findings, rule91, severity) {
+function reportTo(findings, rule111, severity) {
   return (message, location, { severity: own = severity, ...details } = {}) => {
-    findings.push({ rule: rule91.id, severity: milder(severity, own), message, location, ...details });
+    findings.push({ rule: rule111.id, severity: milder(severity, own), message, location, ...details });
   };
 }
 function quoted(name) {
@@ -32133,7 +32148,10 @@ var API_SERVICE_DESCRIPTION = struct("v1alpha1.APIServiceDescription", {
   ...DESCRIBED
 });
 var LINK = struct("v1alpha1.AppLink", { name: text, url: text });
+var INSTALL_MODE = struct("v1alpha1.InstallMode", { type: text, supported: bool });
+var MAINTAINER = struct("v1alpha1.Maintainer", { name: text, email: text });
 var GVK = { group: text, kind: text, version: text };
+var GROUP_VERSION_KIND = struct("v1.GroupVersionKind", GVK);
 var CRD_DESCRIPTIONS = struct("v1alpha1.CustomResourceDefinitions", {
   owned: listOf(CRD_DESCRIPTION),
   required: listOf(CRD_DESCRIPTION)
@@ -32157,14 +32175,14 @@ var PROPERTY_SHAPES = /* @__PURE__ */ new Map([
       crdDescriptions: CRD_DESCRIPTIONS,
       description: text,
       displayName: text,
-      installModes: listOf(struct("v1alpha1.InstallMode", { type: text, supported: bool })),
+      installModes: listOf(INSTALL_MODE),
       keywords: listOf(text),
       labels: mapOf(text),
       links: listOf(LINK),
-      maintainers: listOf(struct("v1alpha1.Maintainer", { name: text, email: text })),
+      maintainers: listOf(MAINTAINER),
       maturity: text,
       minKubeVersion: text,
-      nativeAPIs: listOf(struct("v1.GroupVersionKind", GVK)),
+      nativeAPIs: listOf(GROUP_VERSION_KIND),
       provider: LINK
     })
   ]
@@ -32400,10 +32418,10 @@ function expandWildcard(token) {
   if (!token.includes("x")) return [token];
   const [operatorText, wildcard] = splitOperator(token);
   const flat = flatten(wildcard);
-  const rule91 = WILDCARD_OPERATORS.get(operatorText);
-  if (!rule91) return [flat];
-  const bound = rule91.operator + (rule91.raised ? raise(flat, wildcard) : flat);
-  return rule91.before === void 0 ? [bound] : [rule91.before + flat, bound];
+  const rule111 = WILDCARD_OPERATORS.get(operatorText);
+  if (!rule111) return [flat];
+  const bound = rule111.operator + (rule111.raised ? raise(flat, wildcard) : flat);
+  return rule111.before === void 0 ? [bound] : [rule111.before + flat, bound];
 }
 function flatten(wildcard) {
   const version = wildcard.replace(".x.x", ".x").replace(".x", ".0");
@@ -32734,9 +32752,9 @@ function quoted2(text3) {
 }
 
 // catalog/yaml/compose.ts
-function compose(root) {
+function compose(root, options = {}) {
   if (root === void 0) return { value: null, duplicates: [], locate: () => 0 };
-  const decoder = new Decoder();
+  const decoder = new Decoder(options.exactIntegers ?? false);
   const value = decoder.document(root);
   return { value, duplicates: decoder.duplicates, locate: (path) => locate3(root, path) };
 }
@@ -32747,6 +32765,9 @@ function allowedAliasRatio(decoded) {
   if (decoded <= ALIAS_RATIO_LOW) return 0.99;
   if (decoded >= ALIAS_RATIO_HIGH) return 0.1;
   return 0.99 - 0.89 * ((decoded - ALIAS_RATIO_LOW) / (ALIAS_RATIO_HIGH - ALIAS_RATIO_LOW));
+}
+function isRounded(value, node) {
+  return Number.isInteger(value) && !Number.isSafeInteger(value) && resolveScalar(node).kind === "int";
 }
 var Decoder = class {
   duplicates = [];
@@ -32759,6 +32780,10 @@ var Decoder = class {
   /** What JSON has no place for. Go finds out at the end, when it may have been overwritten. */
   #notFinite = [];
   #badKeys = /* @__PURE__ */ new Map();
+  #exactIntegers;
+  constructor(exactIntegers) {
+    this.#exactIntegers = exactIntegers;
+  }
   document(root) {
     this.#decoded++;
     const value = this.#decode(root);
@@ -32822,8 +32847,9 @@ var Decoder = class {
       throw new YamlError(`aliases repeat more than ${MAX_ALIASED_TEXT} characters`, node.start);
     }
     const value = scalarValue(node);
-    if (typeof value === "number" && !Number.isFinite(value)) this.#notFinite.push(node);
-    return value;
+    if (typeof value !== "number") return value;
+    if (!Number.isFinite(value)) this.#notFinite.push(node);
+    return this.#exactIntegers && isRounded(value, node) ? BigInt(integerText(node.text)) : value;
   }
   #mapping(node, target2) {
     this.#descend(node);
@@ -34217,9 +34243,9 @@ var DEPRECATIONS = struct("declcfg.Deprecation", {
   )
 });
 function decodeBlob(value, document, findings) {
-  const report = (rule91, message, path, hint) => {
+  const report = (rule111, message, path, hint) => {
     const location = document.locate(path);
-    findings.push({ rule: rule91, severity: "error", message, location, ...hint === void 0 ? {} : { hint } });
+    findings.push({ rule: rule111, severity: "error", message, location, ...hint === void 0 ? {} : { hint } });
   };
   if (value === null) {
     report(
@@ -34262,11 +34288,11 @@ function metaOf(value, report) {
     keys.set(folded, key);
   }
   const fields = { schema: "", package: "", name: "" };
-  for (const field2 of ["schema", "package", "name"]) {
-    const key = keys.get(field2);
+  for (const field of ["schema", "package", "name"]) {
+    const key = keys.get(field);
     if (key === void 0) continue;
     const found = value[key];
-    if (typeof found === "string") fields[field2] = found;
+    if (typeof found === "string") fields[field] = found;
     else {
       report(
         "fbc/field-type",
@@ -35221,18 +35247,18 @@ async function loadCel() {
   });
   const compiled2 = /* @__PURE__ */ new Map();
   return {
-    compile(rule91) {
-      const known2 = compiled2.get(rule91);
+    compile(rule111) {
+      const known2 = compiled2.get(rule111);
       if (known2 !== void 0) return known2;
-      const fresh = compile(environment, rule91);
-      compiled2.set(rule91, fresh);
+      const fresh = compile(environment, rule111);
+      compiled2.set(rule111, fresh);
       return fresh;
     }
   };
 }
-function compile(environment, rule91) {
+function compile(environment, rule111) {
   try {
-    const program = environment.parse(rule91);
+    const program = environment.parse(rule111);
     if (cost(program.ast) > MAX_COST) return null;
     const { valid, type, error: error2 } = program.check();
     if (!valid && firstLine(error2).startsWith("has() invalid argument")) return null;
@@ -35505,11 +35531,11 @@ function constraint(value, cel) {
     if (fields[name] !== void 0) return combine(members(fields[name], cel));
   }
   if (fields["cel"] !== void 0) {
-    const { rule: rule91 = "" } = texts(fields["cel"], ["rule"]);
+    const { rule: rule111 = "" } = texts(fields["cel"], ["rule"]);
     const { failureMessage = "" } = texts({ failureMessage: fields["failureMessage"] ?? "" }, [
       "failureMessage"
     ]);
-    return celRequired({ rule: rule91, failureMessage }, cel);
+    return celRequired({ rule: rule111, failureMessage }, cel);
   }
   throw new RequirementError("convert olm.constraint to resolver predicate: constraint is empty");
 }
@@ -35543,12 +35569,12 @@ function members(value, cel) {
     throw new RequirementError("parse olm.constraint: constraints must be a list");
   return constraints.map((member2) => constraint(member2, cel));
 }
-function celRequired({ rule: rule91, failureMessage }, cel) {
+function celRequired({ rule: rule111, failureMessage }, cel) {
   if (!cel) throw new RequirementError("CEL rules are not evaluated here", "undecided");
-  const words = `with constraint: ${JSON.stringify(rule91)} and message: ${JSON.stringify(failureMessage)}`;
+  const words = `with constraint: ${JSON.stringify(rule111)} and message: ${JSON.stringify(failureMessage)}`;
   try {
-    const holds2 = cel.compile(rule91);
-    if (!holds2) throw new RequirementError(`too costly a rule to evaluate here: ${rule91}`, "undecided");
+    const holds2 = cel.compile(rule111);
+    if (!holds2) throw new RequirementError(`too costly a rule to evaluate here: ${rule111}`, "undecided");
     return { text: words, holds: ({ properties }) => holds2(properties) };
   } catch (error2) {
     if (!(error2 instanceof CelError2)) throw error2;
@@ -35570,8 +35596,8 @@ function strictFields(value, names) {
 }
 function texts(value, names) {
   const fields = strictFields(value, names);
-  for (const [name, field2] of Object.entries(fields)) {
-    if (typeof field2 !== "string") throw new RequirementError(`parse olm.constraint: ${name} must be text`);
+  for (const [name, field] of Object.entries(fields)) {
+    if (typeof field !== "string") throw new RequirementError(`parse olm.constraint: ${name} must be text`);
   }
   return fields;
 }
@@ -36531,8 +36557,8 @@ function channelIn({ catalog }, ofPackage, channel) {
 function entryIn(channel, name) {
   return channel?.entries.find((entry) => entry.name === name);
 }
-function placeOfEntry(channel, index, field2 = "name") {
-  return locate2(channel, "entries", index, field2);
+function placeOfEntry(channel, index, field = "name") {
+  return locate2(channel, "entries", index, field);
 }
 function placeOfHead(channel) {
   const head2 = headOf(channel);
@@ -37171,9 +37197,9 @@ function endsBelow({ alternatives }, version) {
   );
 }
 function edgeBetween(from, to, { channel, entry }) {
-  const field2 = from.name === to.name ? void 0 : edgeField(entry, installedOf(from));
-  if (!field2 || !from.version || !to.version || !isLower(to, from)) return [];
-  return [{ channel, entry, field: field2, to, from, bySuffix: sameNumbers(to.version, from.version) }];
+  const field = from.name === to.name ? void 0 : edgeField(entry, installedOf(from));
+  if (!field || !from.version || !to.version || !isLower(to, from)) return [];
+  return [{ channel, entry, field, to, from, bySuffix: sameNumbers(to.version, from.version) }];
 }
 function isLower(to, from) {
   const [a, b] = [versionReleaseOf(to), versionReleaseOf(from)];
@@ -37193,21 +37219,21 @@ var rule48 = {
       const edges = loweringEdges(ofPackage).filter(({ bySuffix }) => !bySuffix);
       for (const group of grouped(
         edges,
-        ({ channel, entry, field: field2 }) => JSON.stringify([channel.name, entry.index, field2])
+        ({ channel, entry, field }) => JSON.stringify([channel.name, entry.index, field])
       )) {
         const [first] = group;
         if (!first) continue;
-        const { channel, entry, field: field2, to } = first;
+        const { channel, entry, field, to } = first;
         const taken = group.filter((edge) => isTaken(world, edge));
         const versions = versionsOf((taken.length > 0 ? taken : group).map(({ from }) => from));
         const effect = taken.length > 0 ? `${listed(versions)} would go down to it` : "no cluster takes that edge today";
-        const message = `${channelText(channel.name, ofPackage.name)}: the ${field2} of ${shortName(to)} covers what is newer: ${listed(versions)}; ${effect}`;
-        report(message, placeOfEntry(channel, entry.index, field2), {
+        const message = `${channelText(channel.name, ofPackage.name)}: the ${field} of ${shortName(to)} covers what is newer: ${listed(versions)}; ${effect}`;
+        report(message, placeOfEntry(channel, entry.index, field), {
           package: ofPackage.name,
           channel: channel.name,
           installed: taken.length > 0 ? versions : [],
           severity: taken.length > 0 ? "error" : "warning",
-          hint: field2 === "skipRange" ? `end the range below its own version: skipRange: '${belowOwn(entry.skipRange, shortName(to))}'` : `remove ${first.from.name} from ${field2}`
+          hint: field === "skipRange" ? `end the range below its own version: skipRange: '${belowOwn(entry.skipRange, shortName(to))}'` : `remove ${first.from.name} from ${field}`
         });
       }
     }
@@ -37707,11 +37733,11 @@ var rule61 = {
       for (const [trap] of grouped(traps, ({ from, to }) => JSON.stringify([from.name, to.name]))) {
         const version = trap?.to.version;
         if (!trap || !version) continue;
-        const { channel, entry, field: field2, from, to } = trap;
+        const { channel, entry, field, from, to } = trap;
         const { next: next2 } = world.foresight.v1({ package: ofPackage.name, channels: [] }, installedOf(from));
         if (next2.kind === "upgrade") continue;
         const message = `package ${quoted(ofPackage.name)}: ${shortName(to)} follows ${shortName(from)} but does not sort above it, since a suffix behind - makes a version lower: OLM v1 never offers it`;
-        report(message, placeOfEntry(channel, entry.index, field2), {
+        report(message, placeOfEntry(channel, entry.index, field), {
           package: ofPackage.name,
           channel: channel.name,
           installed: [shortName(from)],
@@ -38383,10 +38409,21 @@ function jsonString(text3) {
 function jsonNumber(value) {
   return Object.is(value, -0) ? "-0" : String(value);
 }
+var RawJson = class {
+  /** Sound JSON. */
+  text;
+  constructor(text3) {
+    this.text = text3;
+  }
+  get value() {
+    return JSON.parse(this.text);
+  }
+};
 function compactJson(value) {
   if (typeof value === "string") return jsonString(value);
   if (typeof value === "number") return jsonNumber(value);
   if (typeof value !== "object" || value === null) return String(value ?? null);
+  if (value instanceof RawJson) return value.text;
   if (Array.isArray(value)) return `[${value.map(compactJson).join(",")}]`;
   const members2 = sortedKeys(value).map((key) => `${jsonString(key)}:${compactJson(member(value, key))}`);
   return `{${members2.join(",")}}`;
@@ -38408,6 +38445,7 @@ var VALUES = Uint8Array.from({ length: 128 }, (_, code2) => {
   const value = DIGITS2.indexOf(String.fromCharCode(code2));
   return value < 0 ? 255 : value;
 });
+var STRETCH = 3 * 8192;
 
 // catalog/cache/go-json.ts
 function escapeHtml(json) {
@@ -38436,64 +38474,100 @@ var PLAIN = Uint8Array.from(
   (_, code2) => code2 < 128 && ESCAPES2[code2]?.length === 1 ? 1 : 0
 );
 
-// catalog/cache/csv.ts
-function optional(value) {
-  return typeof value === "string" && value !== "" ? goString(value) : void 0;
+// catalog/csv-json.ts
+function csvWriters(quote2) {
+  const always = (value) => quote2(typeof value === "string" ? value : "");
+  const optional = (value) => typeof value === "string" && value !== "" ? quote2(value) : void 0;
+  const textMap = (value) => {
+    const keys = isObject(value) ? Object.keys(value).sort(compareText) : [];
+    const members2 = keys.map((key) => `${quote2(key)}:${always(value[key])}`);
+    return members2.length === 0 ? void 0 : `{${members2.join(",")}}`;
+  };
+  const link = structOf([
+    ["name", optional],
+    ["url", optional]
+  ]);
+  return {
+    text: always,
+    optional,
+    textMap,
+    link,
+    texts: listOf2(always),
+    ...definitions(always, optional),
+    gvks: listOf2(
+      structOf([
+        ["group", always],
+        ["version", always],
+        ["kind", always]
+      ])
+    ),
+    links: listOf2(link),
+    maintainers: listOf2(
+      structOf([
+        ["name", optional],
+        ["email", optional]
+      ])
+    ),
+    installModes: listOf2(
+      structOf([
+        ["type", always],
+        ["supported", (value) => String(value === true)]
+      ])
+    )
+  };
 }
-function always(value) {
-  return goString(typeof value === "string" ? value : "");
+function definitions(always, optional) {
+  const descriptor = structOf([
+    ["path", always],
+    ["displayName", optional],
+    ["description", optional],
+    ["x-descriptors", listOf2(always)],
+    // Raw JSON of a marshalled object, in which HTML is escaped whoever copies it.
+    ["value", (value) => value === void 0 ? void 0 : escapeHtml(compactJson(value))]
+  ]);
+  const resource = structOf([
+    ["name", always],
+    ["kind", always],
+    ["version", always]
+  ]);
+  const described = [
+    ["displayName", optional],
+    ["description", optional],
+    ["resources", listOf2(resource)],
+    ["statusDescriptors", listOf2(descriptor)],
+    ["specDescriptors", listOf2(descriptor)],
+    ["actionDescriptors", listOf2(descriptor)]
+  ];
+  const crd = structOf([["name", always], ["version", always], ["kind", always], ...described]);
+  const apiService = structOf([
+    ["name", always],
+    ["group", always],
+    ["version", always],
+    ["kind", always],
+    ["deploymentName", optional],
+    ["containerPort", (value) => typeof value === "number" && value !== 0 ? String(value) : void 0],
+    ...described
+  ]);
+  return { crds: owned(crd), apiServices: owned(apiService) };
+}
+function owned(item) {
+  return structOf([
+    ["owned", listOf2(item)],
+    ["required", listOf2(item)]
+  ]);
 }
 function structOf(fields) {
   return (value) => {
     const found = isObject(value) ? value : {};
-    return goObject(fields.map(({ key, write }) => [key, write(found[key])]));
+    return goObject(fields.map(([key, write]) => [key, write(found[key])]));
   };
 }
 function listOf2(write) {
   return (value) => Array.isArray(value) ? goList(value.map(write)) : void 0;
 }
-var field = (key, write) => ({ key, write });
-var DESCRIPTOR = structOf([
-  field("path", always),
-  field("displayName", optional),
-  field("description", optional),
-  field("x-descriptors", listOf2(always)),
-  field("value", (value) => value === void 0 ? void 0 : escapeHtml(compactJson(value)))
-]);
-var DESCRIBED2 = [
-  field("displayName", optional),
-  field("description", optional),
-  field(
-    "resources",
-    listOf2(structOf([field("name", always), field("kind", always), field("version", always)]))
-  ),
-  field("statusDescriptors", listOf2(DESCRIPTOR)),
-  field("specDescriptors", listOf2(DESCRIPTOR)),
-  field("actionDescriptors", listOf2(DESCRIPTOR))
-];
-var CRD = structOf([field("name", always), field("version", always), field("kind", always), ...DESCRIBED2]);
-var API_SERVICE = structOf([
-  field("name", always),
-  field("group", always),
-  field("version", always),
-  field("kind", always),
-  field("deploymentName", optional),
-  field("containerPort", (value) => typeof value === "number" && value !== 0 ? String(value) : void 0),
-  ...DESCRIBED2
-]);
-function owned(item) {
-  return structOf([field("owned", listOf2(item)), field("required", listOf2(item))]);
-}
-var CRDS = owned(CRD);
-var API_SERVICES = owned(API_SERVICE);
-var GVKS = listOf2(structOf([field("group", always), field("version", always), field("kind", always)]));
-var LINK2 = structOf([field("name", optional), field("url", optional)]);
-var LINKS = listOf2(LINK2);
-var MAINTAINERS = listOf2(structOf([field("name", optional), field("email", optional)]));
-var TEXTS = listOf2(always);
-var INSTALL_MODES = listOf2(
-  structOf([field("type", always), field("supported", (value) => String(value === true))])
-);
+
+// catalog/cache/csv.ts
+var WRITE = csvWriters(goString);
 var METADATA_SHAPE = PROPERTY_SHAPES.get("olm.csv.metadata");
 
 // catalog/cache/bundle.ts
@@ -38526,11 +38600,11 @@ var rule79 = {
 };
 var COMPONENT = /^[a-zA-Z0-9][a-zA-Z0-9._-]*$/;
 function checkOther(blob, report) {
-  for (const field2 of ["schema", "package"]) {
-    const name = blob[field2];
-    if (COMPONENT.test(name) || field2 === "package" && name === "") continue;
-    const message = `the ${field2} ${quoted(name)} cannot name a folder of the cache`;
-    report(message, locate2(blob, field2), {
+  for (const field of ["schema", "package"]) {
+    const name = blob[field];
+    if (COMPONENT.test(name) || field === "package" && name === "") continue;
+    const message = `the ${field} ${quoted(name)} cannot name a folder of the cache`;
+    report(message, locate2(blob, field), {
       package: blob.package,
       hint: "use letters, digits, dots, underscores and hyphens; begin with a letter or digit"
     });
@@ -39576,17 +39650,17 @@ var FileReader = class {
     if (startsLikeJson(text3)) yield* this.#jsonStream(text3);
     else yield* this.#yamlStream(normalBreaks(text3), 0, 1);
   }
-  #find(rule91, message, location, hint) {
+  #find(rule111, message, location, hint) {
     this.#findings.push({
-      rule: rule91,
+      rule: rule111,
       severity: "error",
       message,
       location,
       ...hint === void 0 ? {} : { hint }
     });
   }
-  #warn(rule91, message, location, hint) {
-    this.#findings.push({ rule: rule91, severity: "warning", message, location, hint });
+  #warn(rule111, message, location, hint) {
+    this.#findings.push({ rule: rule111, severity: "warning", message, location, hint });
   }
   #decode(bytes2) {
     try {
@@ -39939,9 +40013,9 @@ var Loader = class {
       "every file of a catalog must be a regular file, or a link to one"
     );
   }
-  #find(rule91, message, location, hint) {
+  #find(rule111, message, location, hint) {
     this.#findings.push({
-      rule: rule91,
+      rule: rule111,
       severity: "error",
       message,
       location,
@@ -40267,6 +40341,167 @@ var rule90 = {
   }
 };
 
+// catalog/rules/package-manifest/channel-duplicate.ts
+var rule91 = {
+  id: "package-manifest/channel-duplicate",
+  severity: "error",
+  summary: "A channel stands once in its package file",
+  opm: ['(p) duplicate package manifest channel name "c"']
+};
+
+// catalog/rules/package-manifest/channel-name.ts
+var rule92 = {
+  id: "package-manifest/channel-name",
+  severity: "error",
+  summary: "Every channel of a package file has a name",
+  opm: ["(p) channel i name is empty"]
+};
+
+// catalog/rules/package-manifest/channels-empty.ts
+var rule93 = {
+  id: "package-manifest/channels-empty",
+  severity: "error",
+  summary: "A package file lists at least one channel",
+  opm: ["(p) channels empty"]
+};
+
+// catalog/rules/package-manifest/channels-lost.ts
+var rule94 = {
+  id: "package-manifest/channels-lost",
+  severity: "warning",
+  summary: "A version becomes a bundle with all of its channels"
+};
+
+// catalog/rules/package-manifest/csv-duplicate.ts
+var rule95 = {
+  id: "package-manifest/csv-duplicate",
+  severity: "error",
+  summary: "A ClusterServiceVersion stands once in its package",
+  opm: ["UNIQUE constraint failed: operatorbundle.name"]
+};
+
+// catalog/rules/package-manifest/csv-unreadable.ts
+var rule96 = {
+  id: "package-manifest/csv-unreadable",
+  severity: "error",
+  summary: "A ClusterServiceVersion in a folder of package manifests fits its type",
+  opm: ["json: cannot unmarshal …"]
+};
+
+// catalog/rules/package-manifest/current-empty.ts
+var rule97 = {
+  id: "package-manifest/current-empty",
+  severity: "error",
+  summary: "Every channel of a package file names its head with currentCSV",
+  opm: ['(p) channel "c" currentCSV is empty']
+};
+
+// catalog/rules/package-manifest/current-unknown.ts
+var rule98 = {
+  id: "package-manifest/current-unknown",
+  severity: "error",
+  summary: "The currentCSV of a channel exists",
+  opm: ['failed to add channel "c" in package "p": FOREIGN KEY constraint failed']
+};
+
+// catalog/rules/package-manifest/cycle.ts
+var rule99 = {
+  id: "package-manifest/cycle",
+  severity: "error",
+  summary: "Replacements in a package run in no circle",
+  opm: ["Cycle detected, a replaces b"]
+};
+
+// catalog/rules/package-manifest/default-missing.ts
+var rule100 = {
+  id: "package-manifest/default-missing",
+  severity: "error",
+  summary: "A package file names its default channel; a package with one channel may leave it to the tools",
+  opm: [
+    "(p) default channel is empty but more than one channel exists",
+    'cannot find the default channel for package "p"'
+  ]
+};
+
+// catalog/rules/package-manifest/default-unknown.ts
+var rule101 = {
+  id: "package-manifest/default-unknown",
+  severity: "error",
+  summary: "The default channel of a package file is one of its channels",
+  opm: ['(p) default channel "c" not found in the list of declared channels']
+};
+
+// catalog/rules/package-manifest/missing.ts
+var rule102 = {
+  id: "package-manifest/missing",
+  severity: "error",
+  summary: "A folder of package manifests has a package file",
+  opm: ["valid PackageManifest YAML file not found in DIR"]
+};
+
+// catalog/rules/package-manifest/name.ts
+var rule103 = {
+  id: "package-manifest/name",
+  severity: "error",
+  summary: "A package file names its package",
+  opm: ["(p) packageName empty"]
+};
+
+// catalog/rules/package-manifest/orphan.ts
+var rule104 = {
+  id: "package-manifest/orphan",
+  severity: "warning",
+  summary: "Every ClusterServiceVersion is reached by a channel from its head"
+};
+
+// catalog/rules/package-manifest/owned-missing.ts
+var rule105 = {
+  id: "package-manifest/owned-missing",
+  severity: "error",
+  summary: "A definition that a ClusterServiceVersion owns lies beside it",
+  opm: ["error checking provided apis in bundle b: couldn't find … in bundle"]
+};
+
+// catalog/rules/package-manifest/replaces-missing.ts
+var rule106 = {
+  id: "package-manifest/replaces-missing",
+  severity: "error",
+  summary: "What a ClusterServiceVersion replaces exists in its package",
+  opm: ["Invalid bundle b, replaces nonexistent bundle r"]
+};
+
+// catalog/rules/package-manifest/several.ts
+var rule107 = {
+  id: "package-manifest/several",
+  severity: "error",
+  summary: "A folder of package manifests has one package file",
+  opm: ["multiple package manifest files found in directory"]
+};
+
+// catalog/rules/package-manifest/two-csvs.ts
+var rule108 = {
+  id: "package-manifest/two-csvs",
+  severity: "warning",
+  summary: "The folder of a version holds one ClusterServiceVersion",
+  opm: ["more than one ClusterServiceVersion is found in bundle", "invalid bundle: contains multiple CSVs"]
+};
+
+// catalog/rules/package-manifest/unreadable.ts
+var rule109 = {
+  id: "package-manifest/unreadable",
+  severity: "warning",
+  summary: "Files beside the package file are YAML or JSON: older tools read each of them as a package",
+  opm: ["could not decode contents of file F into package: …"]
+};
+
+// catalog/rules/package-manifest/version.ts
+var rule110 = {
+  id: "package-manifest/version",
+  severity: "error",
+  summary: "A ClusterServiceVersion that a channel reaches has a semantic version",
+  opm: ['parse version "": Version string empty']
+};
+
 // catalog/rules/index.ts
 var RULES = [
   rule,
@@ -40353,6 +40588,26 @@ var RULES = [
   rule82,
   rule83,
   rule84,
+  rule91,
+  rule92,
+  rule93,
+  rule94,
+  rule95,
+  rule96,
+  rule97,
+  rule98,
+  rule99,
+  rule100,
+  rule101,
+  rule102,
+  rule103,
+  rule104,
+  rule105,
+  rule106,
+  rule107,
+  rule108,
+  rule109,
+  rule110,
   rule85,
   rule87,
   rule86,
@@ -40486,8 +40741,8 @@ var DEPTH = 50;
 function readSettings(file, bytes2) {
   const text3 = new TextDecoder("utf-8").decode(bytes2).replaceAll("\r\n", "\n");
   const findings = [];
-  const warn = (rule91, message, location, hint) => {
-    findings.push({ rule: rule91, severity: "warning", message, location, hint });
+  const warn = (rule111, message, location, hint) => {
+    findings.push({ rule: rule111, severity: "warning", message, location, hint });
   };
   try {
     const tree = readTree(text3, { depth: DEPTH });
@@ -41263,9 +41518,9 @@ async function sharedPackages(objects, reader, { tree, units }) {
   return names;
 }
 function addOnce(findings, finding2, catalog) {
-  const { rule: rule91, message, location } = finding2;
+  const { rule: rule111, message, location } = finding2;
   const name = location.file.split("/").at(-1);
-  const key = JSON.stringify([rule91, message, name, location.line, location.column]);
+  const key = JSON.stringify([rule111, message, name, location.line, location.column]);
   const known2 = findings.get(key);
   const catalogs = /* @__PURE__ */ new Set([...known2?.catalogs ?? [], catalog]);
   findings.set(key, { ...known2 ?? finding2, catalogs: [...catalogs].sort() });
@@ -41322,12 +41577,12 @@ function namesIn(blob) {
 }
 function packageOf2(entry) {
   if (!isObject(entry)) return "";
-  const field2 = (name) => {
+  const field = (name) => {
     const key = Object.keys(entry).find((written) => written.toLowerCase() === name);
     const value = key === void 0 ? void 0 : entry[key];
     return typeof value === "string" ? value : "";
   };
-  return field2("schema") === "olm.package" ? field2("name") : field2("package");
+  return field("schema") === "olm.package" ? field("name") : field("package");
 }
 var PACKAGE_ANNOTATION = "operators.operatorframework.io.bundle.package.v1";
 var ANNOTATIONS_BYTES = 1024 * 1024;
@@ -41476,8 +41731,8 @@ async function unsafePaths(objects, input) {
     ...await sizeFindings(objects, kept, policy.limits)
   ];
 }
-function unsafe(rule91, message, file, hint) {
-  return { rule: rule91, severity: "error", message, location: { file, line: 1, column: 1 }, hint };
+function unsafe(rule111, message, file, hint) {
+  return { rule: rule111, severity: "error", message, location: { file, line: 1, column: 1 }, hint };
 }
 function tooMany2({ files }) {
   const message = `the pull request changes more than ${files} files`;
@@ -41633,7 +41888,7 @@ async function classifyChange(objects, trees, policy) {
   const place = pathPlacer(policy);
   const paths = diff.changes.map((change) => ({ ...place(change.path), ...change }));
   const unsafe2 = await unsafePaths(objects, { diff, placed: paths, merged: trees.merged, policy });
-  if (unsafe2.some(({ rule: rule91 }) => rule91 === "path/limits")) return unread(paths, unsafe2);
+  if (unsafe2.some(({ rule: rule111 }) => rule111 === "path/limits")) return unread(paths, unsafe2);
   const scene = await sceneOf(objects, { trees, policy, paths });
   const catalogs = await compareCatalogs(
     { ...scene, paths: paths.map(({ path }) => path), claimed: claims(scene) },
@@ -42145,7 +42400,7 @@ function settingOf({ rules }, id) {
   return rules.get(id) ?? rules.get(`${id.split("/")[0]}/*`);
 }
 function severitiesOf(policy) {
-  return (rule91) => settingOf(policy, rule91.id)?.severity ?? rule91.severity;
+  return (rule111) => settingOf(policy, rule111.id)?.severity ?? rule111.severity;
 }
 
 // pipeline/check/judge.ts
@@ -42204,8 +42459,8 @@ async function optionsOf(touched, state, { graph }, today) {
 function cause({ package: of, channel, installed, location, hint }) {
   return JSON.stringify([of, channel, installed, location, hint]);
 }
-function sameness({ rule: rule91, message, package: of, channel, installed }) {
-  return JSON.stringify([rule91, of, channel, installed, message]);
+function sameness({ rule: rule111, message, package: of, channel, installed }) {
+  return JSON.stringify([rule111, of, channel, installed, message]);
 }
 
 // pipeline/github/need.ts
@@ -42327,7 +42582,7 @@ function head(outcome) {
 function policyReport({ defaults, path }, expired) {
   return {
     source: defaults ? "built-in defaults" : path,
-    expired: expired.map(({ rule: rule91, package: name, until }) => `${rule91} for ${name}, until ${until}`)
+    expired: expired.map(({ rule: rule111, package: name, until }) => `${rule111} for ${name}, until ${until}`)
   };
 }
 function judged(outcome) {
@@ -42873,15 +43128,15 @@ function withOff(value) {
   return {
     ...value,
     ...isObject(merge) && merge["mode"] === false ? { merge: { ...merge, mode: "off" } } : {},
-    ...isObject(rules) ? { rules: Object.fromEntries(Object.entries(rules).map(([id, rule91]) => [id, ruleWithOff(rule91)])) } : {}
+    ...isObject(rules) ? { rules: Object.fromEntries(Object.entries(rules).map(([id, rule111]) => [id, ruleWithOff(rule111)])) } : {}
   };
 }
-function ruleWithOff(rule91) {
-  if (rule91 === false) return "off";
-  return isObject(rule91) && rule91["severity"] === false ? { ...rule91, severity: "off" } : rule91;
+function ruleWithOff(rule111) {
+  if (rule111 === false) return "off";
+  return isObject(rule111) && rule111["severity"] === false ? { ...rule111, severity: "off" } : rule111;
 }
-function finding(rule91, message, location, hint) {
-  return { rule: rule91, severity: "error", message, location, ...hint === void 0 ? {} : { hint } };
+function finding(rule111, message, location, hint) {
+  return { rule: rule111, severity: "error", message, location, ...hint === void 0 ? {} : { hint } };
 }
 function schemaFinding(defect, value, settings) {
   const path = pathOf(defect.instancePath, value);
@@ -43016,7 +43271,7 @@ function ruleFindings(written, settings, ruleIds) {
   return [
     ...Object.keys(written.rules ?? {}).flatMap((id) => unknown(id, settings.locateKey(["rules", id]))),
     ...(written.waivers ?? []).flatMap(
-      ({ rule: rule91 }, i) => unknown(rule91, settings.locate(["waivers", i, "rule"]))
+      ({ rule: rule111 }, i) => unknown(rule111, settings.locate(["waivers", i, "rule"]))
     )
   ];
 }
@@ -43059,7 +43314,7 @@ function policyOf(written) {
     approval: approvalOf(written.approval ?? {}),
     commits: { signOff: commits.signOff ?? false, verified: commits.verified ?? false },
     requiredChecks: (written.checks?.required ?? []).map((check3) => ({ ...check3, workflow: check3.workflow })),
-    rules: new Map(Object.entries(written.rules ?? {}).map(([id, rule91]) => [id, ruleOf(rule91)])),
+    rules: new Map(Object.entries(written.rules ?? {}).map(([id, rule111]) => [id, ruleOf(rule111)])),
     waivers: waivers.map((waiver) => ({ ...waiver, catalog: waiver.catalog })),
     limits: limitsOf(written.limits ?? {}),
     merge: {
@@ -43601,7 +43856,7 @@ var PRUNING = /* @__PURE__ */ new Set([
 async function judgePeople(repository, { base: base2, head: head2, change, policy, judgements }, { people }) {
   if (!people) return void 0;
   const findings = judgements.flatMap((judgement) => judgement.findings).sort(compareFindings);
-  const refused = findings.filter(({ rule: rule91, severity }) => PRUNING.has(rule91) && severity === "error");
+  const refused = findings.filter(({ rule: rule111, severity }) => PRUNING.has(rule111) && severity === "error");
   return judgeAuthority({
     policy,
     change,
@@ -43742,11 +43997,11 @@ var ANNOTATE = {
 };
 function annotate(findings, severity) {
   for (const finding2 of findings.filter((one) => one.severity === severity).slice(0, SHOWN)) {
-    const { location, rule: rule91, message, hint } = finding2;
+    const { location, rule: rule111, message, hint } = finding2;
     const text3 = hint === void 0 ? plain(message) : `${plain(message)}
 fix: ${plain(hint)}`;
     const { file, line: line3, column } = location;
-    ANNOTATE[severity](text3, { title: rule91, file, startLine: line3, startColumn: column });
+    ANNOTATE[severity](text3, { title: rule111, file, startLine: line3, startColumn: column });
   }
 }
 function shortened(markdown) {

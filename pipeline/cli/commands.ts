@@ -86,6 +86,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./mirror-migrate.ts')).command,
   },
   {
+    words: 'convert package-manifests',
+    summary: 'turn package manifests into a catalog and into bundles',
+    load: async () => (await import('./convert-package-manifests.ts')).command,
+  },
+  {
     words: 'registry',
     summary: 'serve a directory (an OCI image layout) as a registry',
     load: async () => (await import('./registry.ts')).command,
