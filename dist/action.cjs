@@ -31770,6 +31770,7 @@ function turnLine(olm, turn) {
   return [`      ${olm}: ${roadText(turn.before)}  =>  ${roadText(turn.after)}${plain(stuck)}`];
 }
 function roadText({ next: next2, end: end2 }) {
+  if (next2 === "") return `… ${plain(end2)}`;
   return end2 === "" || end2 === next2 ? plain(next2) : `${plain(next2)} … ${plain(end2)}`;
 }
 
@@ -37378,15 +37379,15 @@ function reportRival({ world, ofPackage, rival, report, isNew = false }) {
 function rivalsOf(world, ofPackage) {
   const own = new Set(providedBy(ofPackage));
   if (own.size === 0) return [];
-  const shared = /* @__PURE__ */ new Map();
+  const shared2 = /* @__PURE__ */ new Map();
   for (const { catalog } of world.foresight.scope.catalogs) {
     for (const gvk of own) {
       for (const name of providersIn(catalog).get(gvk) ?? []) {
-        if (name !== ofPackage.name) shared.set(name, [...shared.get(name) ?? [], gvk]);
+        if (name !== ofPackage.name) shared2.set(name, [...shared2.get(name) ?? [], gvk]);
       }
     }
   }
-  return [...shared].map(([name, gvks]) => ({ name, gvks: [...new Set(gvks)].sort() }));
+  return [...shared2].map(([name, gvks]) => ({ name, gvks: [...new Set(gvks)].sort() }));
 }
 var providers = /* @__PURE__ */ new WeakMap();
 function providersIn(catalog) {
@@ -39521,8 +39522,8 @@ ${" ".repeat(width)}`, "\n");
     } else {
       passLines(1, text2.indexOf("\n", i));
       const isIndented = isWhite(c);
-      const joined2 = !wasIndented && !isIndented;
-      value += (joined2 ? fold(breaks - 1) : "\n".repeat(breaks)) + text2.slice(i, eol);
+      const joined = !wasIndented && !isIndented;
+      value += (joined ? fold(breaks - 1) : "\n".repeat(breaks)) + text2.slice(i, eol);
       wasIndented = isIndented;
     }
     breaks = 1;
@@ -41427,10 +41428,10 @@ function isGatePath(path) {
 
 // pipeline/change/safety.ts
 async function unsafePaths(objects, input) {
-  const { diff, placed: placed3, merged, policy } = input;
+  const { diff, placed: placed2, merged, policy } = input;
   const kept = diff.changes.filter(({ after }) => after !== void 0);
   const added = kept.filter(({ before }) => before === void 0).map(({ path }) => path);
-  const places = new Map(placed3.map((place) => [place.path, place]));
+  const places = new Map(placed2.map((place) => [place.path, place]));
   return [
     ...diff.complete ? [] : [tooMany2(policy.limits)],
     ...kept.flatMap((change) => [
@@ -41459,17 +41460,17 @@ function modeFindings({ path, after }, layout) {
   const message = `${JSON.stringify(path)} is ${what}; only plain files may lie here`;
   return [unsafe("path/mode", message, path, "commit the file itself")];
 }
-function nameFindings(path, placed3) {
-  const defect = pathDefect(path) ?? placedDefect(placed3);
+function nameFindings(path, placed2) {
+  const defect = pathDefect(path) ?? placedDefect(placed2);
   if (defect === void 0) return [];
   return [unsafe("path/name", `${JSON.stringify(path)}: ${defect}`, path, "rename it")];
 }
-function placedDefect(placed3) {
-  if (placed3?.package !== void 0 && !isPackageName(placed3.package)) {
-    return `${JSON.stringify(placed3.package)} is no name for a package: lower-case letters, digits and dashes`;
+function placedDefect(placed2) {
+  if (placed2?.package !== void 0 && !isPackageName(placed2.package)) {
+    return `${JSON.stringify(placed2.package)} is no name for a package: lower-case letters, digits and dashes`;
   }
-  if (placed3?.catalog !== void 0 && !isCatalogName(placed3.catalog)) {
-    return `${JSON.stringify(placed3.catalog)} is no name for a catalog: letters, digits, dots, dashes, underscores`;
+  if (placed2?.catalog !== void 0 && !isCatalogName(placed2.catalog)) {
+    return `${JSON.stringify(placed2.catalog)} is no name for a catalog: letters, digits, dots, dashes, underscores`;
   }
   return void 0;
 }
@@ -41509,17 +41510,17 @@ async function collisionFindings(objects, root, added) {
 async function sharedNames(objects, root, folder) {
   const tree = await entryAt(objects, root, folder);
   const seen = /* @__PURE__ */ new Map();
-  const shared = /* @__PURE__ */ new Map();
+  const shared2 = /* @__PURE__ */ new Map();
   for (const { name } of tree ? await objects.tree(tree.id) : []) {
     const key = name.normalize("NFKC").toUpperCase().toLowerCase();
     const other = seen.get(key);
     if (other === void 0) seen.set(key, name);
     else {
-      shared.set(name, other);
-      shared.set(other, name);
+      shared2.set(name, other);
+      shared2.set(other, name);
     }
   }
-  return shared;
+  return shared2;
 }
 async function sizeFindings(objects, kept, { fileBytes }) {
   const files = kept.filter(({ after }) => after && after.mode !== "160000");
@@ -41657,10 +41658,10 @@ async function settlePackages(scene) {
     }
   }
 }
-async function existence({ objects, reader, drafts }, side, placed3) {
-  const asked = [...drafts.all.keys()].some((name) => !placed3.has(name));
-  const shared = asked ? await sharedPackages(objects, reader, side) : /* @__PURE__ */ new Set();
-  return (name) => placed3.has(name) || shared.has(name);
+async function existence({ objects, reader, drafts }, side, placed2) {
+  const asked = [...drafts.all.keys()].some((name) => !placed2.has(name));
+  const shared2 = asked ? await sharedPackages(objects, reader, side) : /* @__PURE__ */ new Set();
+  return (name) => placed2.has(name) || shared2.has(name);
 }
 async function withOwners(scene) {
   const { objects, policy, trees, drafts, paths } = scene;
@@ -41821,6 +41822,27 @@ function digestOf(lines) {
   return (0, import_node_crypto.createHash)("sha256").update(JSON.stringify(lines)).digest("hex");
 }
 
+// catalog/blobs.ts
+function placedBlobs({ packages, channels, bundles, deprecations, others }, file) {
+  const here = (blob) => ({ ...blob, document: inFile(blob.document, file) });
+  return {
+    packages: packages.map(here),
+    channels: channels.map(here),
+    bundles: bundles.map(here),
+    deprecations: deprecations.map(here),
+    others: others.map(here)
+  };
+}
+function joinedBlobs(parts2) {
+  return {
+    packages: parts2.flatMap(({ packages }) => packages),
+    channels: parts2.flatMap(({ channels }) => channels),
+    bundles: parts2.flatMap(({ bundles }) => bundles),
+    deprecations: parts2.flatMap(({ deprecations }) => deprecations),
+    others: parts2.flatMap(({ others }) => others)
+  };
+}
+
 // pipeline/check/catalogs.ts
 var FOLLOWING = 2;
 async function touchedCatalogs(scene) {
@@ -41892,28 +41914,12 @@ async function readState({ objects, reader }, tree, units) {
   for (const unit of units) {
     for (const file of await loadedFiles(objects, tree, unit)) {
       const { blobs, findings } = await reader.read(file);
-      parts2.push({ blobs: placed2(blobs, file.path), unread: findings });
+      parts2.push({ blobs: placedBlobs(blobs, file.path), unread: findings });
     }
   }
-  return { blobs: joined(parts2.map(({ blobs }) => blobs)), unread: parts2.flatMap(({ unread: unread2 }) => unread2) };
-}
-function placed2({ packages, channels, bundles, deprecations, others }, file) {
-  const here = (blob) => ({ ...blob, document: inFile(blob.document, file) });
   return {
-    packages: packages.map(here),
-    channels: channels.map(here),
-    bundles: bundles.map(here),
-    deprecations: deprecations.map(here),
-    others: others.map(here)
-  };
-}
-function joined(parts2) {
-  return {
-    packages: parts2.flatMap(({ packages }) => packages),
-    channels: parts2.flatMap(({ channels }) => channels),
-    bundles: parts2.flatMap(({ bundles }) => bundles),
-    deprecations: parts2.flatMap(({ deprecations }) => deprecations),
-    others: parts2.flatMap(({ others }) => others)
+    blobs: joinedBlobs(parts2.map(({ blobs }) => blobs)),
+    unread: parts2.flatMap(({ unread: unread2 }) => unread2)
   };
 }
 
@@ -41959,32 +41965,45 @@ function mergeInstalled(rows) {
   for (const { channel, installed, turns } of rows) {
     const key = JSON.stringify([channel, outline(turns)]);
     const row2 = merged.get(key);
-    if (row2) row2.installed.push(installed);
+    if (row2)
+      merged.set(key, { channel, installed: [...row2.installed, installed], turns: shared(row2.turns, turns) });
     else merged.set(key, { channel, installed: [installed], turns });
   }
   return [...merged.values()];
 }
+function shared(one, other) {
+  const of = (a, b) => a && b && a.after.next !== b.after.next ? { before: { ...a.before, next: "" }, after: { ...a.after, next: "" } } : a;
+  const [v0, v1] = [of(one.v0, other.v0), of(one.v1, other.v1)];
+  return { ...v0 ? { v0 } : {}, ...v1 ? { v1 } : {} };
+}
 function outline(turns) {
-  const of = ({ kind, next: next2, end: end2, arrives }) => [kind, next2, end2, arrives];
   return ["v0", "v1"].map((olm) => {
-    const turn = turns[olm];
-    return turn ? [of(turn.before), of(turn.after)] : [];
+    const { before, after } = turns[olm] ?? {};
+    if (!before || !after) return [];
+    const sameNext = before.kind === "upgrade" && after.kind === "upgrade" && before.next === after.next;
+    const of = ({ kind, next: next2, end: end2, arrives }) => [kind, sameNext || next2, end2, arrives];
+    return [of(before), of(after)];
   });
 }
 function mergeChannels(rows) {
   const merged = /* @__PURE__ */ new Map();
   for (const { channel, installed, turns } of rows) {
-    const versions = [...installed].sort(compareInstalled).map(shortName);
-    const key = JSON.stringify([versions, outline(turns)]);
+    const sorted2 = [...installed].sort(compareInstalled);
+    const next2 = [turns.v0?.after.next, turns.v1?.after.next];
+    const key = JSON.stringify([sorted2.map(shortName), next2, outline(turns)]);
     const row2 = merged.get(key);
     if (row2) row2.channels.push(channel);
-    else merged.set(key, { channels: [channel], installed: versions, turns });
+    else merged.set(key, { channels: [channel], installed: sorted2, turns });
   }
-  return [...merged.values()].map(({ channels, installed, turns }) => ({
-    channels: channels.sort(compareText),
-    installed,
-    ...turns
-  }));
+  return [...merged.values()].map((row2) => ({ ...row2, channels: row2.channels.sort(compareText) })).sort(
+    (a, b) => Number(isWorse(b.turns)) - Number(isWorse(a.turns)) || compareText(a.channels.join(), b.channels.join()) || compareLowest(a.installed, b.installed)
+  ).map(({ channels, installed, turns }) => ({ channels, installed: installed.map(shortName), ...turns }));
+}
+function isWorse({ v0, v1 }) {
+  return [v0, v1].some((turn) => turn?.before.arrives === true && !turn.after.arrives);
+}
+function compareLowest([a], [b]) {
+  return a && b ? compareInstalled(a, b) : 0;
 }
 
 // catalog/diff.ts
@@ -42098,22 +42117,28 @@ function severitiesOf(policy) {
 // pipeline/check/judge.ts
 async function judgeCatalog(touched, policy, today) {
   const severityOf = severitiesOf(policy);
-  const after = touched.after && await optionsOf(touched, touched.after, policy, today);
-  const before = touched.before && await optionsOf(touched, touched.before, policy, today);
-  const change = await changeOf(before, after);
+  const change = await changeIn(touched, policy, today);
   const valid = touched.after ? validity(touched.after, severityOf) : [];
-  const foreseen = after ? runForesight(change.after, RULES, severityOf) : [];
-  const seen = new Set(before ? runForesight(change.before, RULES, severityOf).map(sameness) : []);
+  const foreseen = touched.after ? runForesight(change.after, RULES, severityOf) : [];
+  const seen = new Set(touched.before ? runForesight(change.before, RULES, severityOf).map(sameness) : []);
   const compared = runComparison(change, RULES, severityOf);
   const said = new Set(compared.map(cause));
   const isNews = (finding2) => !seen.has(sameness(finding2)) && !said.has(cause(finding2));
   const inCatalogs = (finding2) => ({ ...finding2, catalogs: touched.names });
-  const diff = diffOf(change);
   return {
     findings: [...valid, ...foreseen.filter(isNews), ...compared].map(inCatalogs),
     known: foreseen.filter((finding2) => seen.has(sameness(finding2))).map(inCatalogs),
-    diffs: diff.packages.map((packageDiff2) => ({ ...packageDiff2, catalogs: touched.names }))
+    diffs: placedDiffs(change, touched.names)
   };
+}
+async function changeIn(touched, policy, today) {
+  const [before, after] = await Promise.all(
+    [touched.before, touched.after].map((state) => state && optionsOf(touched, state, policy, today))
+  );
+  return changeOf(before, after);
+}
+function placedDiffs(change, catalogs) {
+  return diffOf(change).packages.map((packageDiff2) => ({ ...packageDiff2, catalogs }));
 }
 function validity({ blobs, unread: unread2 }, severityOf) {
   return [...withSeverities(unread2, RULES, severityOf), ...runRules(catalogOf(blobs), RULES, severityOf)];

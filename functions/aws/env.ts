@@ -24,3 +24,8 @@ export function hostFrom(environment: Readonly<Record<string, string | undefined
     now: new Date(),
   };
 }
+
+/** The host as Lambda's environment tells it. */
+export function host(): PublishHost {
+  return hostFrom(process.env);
+}

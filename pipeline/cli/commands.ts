@@ -21,6 +21,31 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./validate.ts')).command,
   },
   {
+    words: 'next',
+    summary: 'say what a cluster does with an installed version, and where its road ends',
+    load: async () => (await import('./next.ts')).command,
+  },
+  {
+    words: 'diff',
+    summary: 'compare two states of catalogs: what was changed, what clusters will do otherwise',
+    load: async () => (await import('./diff.ts')).command,
+  },
+  {
+    words: 'list packages',
+    summary: 'list the packages of a catalog',
+    load: async () => (await import('./list-packages.ts')).command,
+  },
+  {
+    words: 'list channels',
+    summary: 'list the channels of a catalog, with their heads',
+    load: async () => (await import('./list-channels.ts')).command,
+  },
+  {
+    words: 'list bundles',
+    summary: 'list the bundles of a catalog, channel by channel, with their edges',
+    load: async () => (await import('./list-bundles.ts')).command,
+  },
+  {
     words: 'render',
     summary: 'print catalogs as one stream of JSON or YAML, byte for byte as opm',
     load: async () => (await import('./render.ts')).command,

@@ -12,7 +12,7 @@ import { countText, findingText, plain } from '../report/text.ts';
 import { type Resolution, resolveReferences } from '../stages/resolve.ts';
 import { writeFiles } from '../write.ts';
 import type { Command, Invocation } from './command.ts';
-import { catalogsClient, INTERNAL_OPTION, REGISTRY_OPTIONS } from './registry-options.ts';
+import { REGISTRY_OPTIONS, registryClientFor } from './registry-access.ts';
 import type { ExitCode, Terminal } from './terminal.ts';
 
 export const command: Command = {
@@ -30,7 +30,6 @@ export const command: Command = {
     policy: { value: 'FILE', description: 'a policy: only registries that it allows are asked' },
     json: { description: 'print the result as JSON' },
     ...REGISTRY_OPTIONS,
-    ...INTERNAL_OPTION,
   },
   details: [
     'Reads file-based catalogs, templates (basic, semver) and composites below DIR. A digest is that of the manifest list',
@@ -49,7 +48,7 @@ export const command: Command = {
     }
     const lockFile = invocation.text('lock');
     const lockPath = lockFile === undefined ? undefined : resolve(terminal.directory, lockFile);
-    const client = catalogsClient(invocation, terminal, policy?.policy);
+    const client = registryClientFor(invocation, terminal, { policy: policy?.policy });
     try {
       const resolution = await resolveReferences([directorySource(root)], {
         registry: client,

@@ -19,12 +19,14 @@ export interface Running {
 
 /** Runs one command line to its end. */
 export async function portolan(directory: string, ...parameters: readonly string[]): Promise<Ran> {
+  return runCommand(parameters, { directory });
+}
+
+/** Runs one command line to its end, on a terminal that differs from the plain one. */
+export async function runCommand(words: readonly string[], differing: Partial<Terminal> = {}): Promise<Ran> {
   const written = { out: '', err: '' };
-  const exit = await main(
-    parameters,
-    '0.0.0',
-    terminalOf(directory, written, () => new Promise(() => {})),
-  );
+  const plain = terminalOf(process.cwd(), written, () => new Promise(() => {}));
+  const exit = await main(words, '0.0.0', { ...plain, ...differing });
   return { exit, ...written };
 }
 
@@ -71,7 +73,7 @@ function terminalOf(
     colours: false,
     columns: 80,
     directory,
-    environment: {},
+    environment: { PATH: process.env['PATH'] },
     now: () => new Date('2026-01-01T00:00:00Z'),
     interrupted,
     input: async () => '',

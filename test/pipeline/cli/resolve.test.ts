@@ -44,7 +44,7 @@ test('tags are pinned in place, and the lock holds what they stood for', async (
   const b = await push(far, 'org/tool', 'latest', 'tool');
   const root = catalog(bundle(`${host}/org/etcd:v1`, `${host}/org/tool`));
   const lock = join(folder(), 'lock.json');
-  const ran = await portolan(root, 'resolve', '.', '--lock', lock, '--write', '--plain-http', host);
+  const ran = await portolan(root, 'resolve', '.', '--lock', lock, '--write', '--insecure', host);
   expect(ran).toMatchObject({ exit: 0, out: '' });
   expect(ran.err).toContain('2 of 2 references found in 2 places');
   expect(readFileSync(pathOf(root), 'utf8')).toBe(`# the catalog
@@ -60,7 +60,7 @@ relatedImages:
     [`${host}/org/tool:latest`]: b,
   });
   // Again: nothing to do, and nothing done.
-  const again = await portolan(root, 'resolve', '.', '--lock', lock, '--write', '--plain-http', host);
+  const again = await portolan(root, 'resolve', '.', '--lock', lock, '--write', '--insecure', host);
   expect(again).toMatchObject({ exit: 0, out: '' });
   expect(again.err).not.toContain('wrote');
 });
@@ -71,7 +71,7 @@ test('a tag that moved is a finding, pinned or not; --update takes the new image
   const old = await push(far, 'org/etcd', 'v1');
   const root = catalog(bundle(`${host}/org/etcd:v1`, `${host}/org/etcd@${old}`));
   const run = (...more: string[]) =>
-    portolan(root, 'resolve', '.', '--lock', 'lock.json.txt', '--plain-http', host, ...more);
+    portolan(root, 'resolve', '.', '--lock', 'lock.json.txt', '--insecure', host, ...more);
   writeFileSync(join(root, '.indexignore'), 'lock.json.txt\n');
   await run();
   const fresh = await push(far, 'org/etcd', 'v1', 'moved');
@@ -94,7 +94,7 @@ test('a tag that does not exist is a finding on its line, and nothing is written
   await push(far, 'org/etcd', 'v1');
   const text = bundle(`${far.host}/org/etcd:v1`, `${far.host}/org/etcd:v2`);
   const root = catalog(text);
-  const ran = await portolan(root, 'resolve', '.', '--write', '--lock', 'lock', '--plain-http', far.host);
+  const ran = await portolan(root, 'resolve', '.', '--write', '--lock', 'lock', '--insecure', far.host);
   expect(ran.exit).toBe(1);
   expect(ran.out).toContain(
     `etcd/catalog.yaml:7:23: error: bundle "etcd.v1": the related image "${far.host}/org/etcd:v2" does not exist`,
@@ -105,7 +105,7 @@ test('a tag that does not exist is a finding on its line, and nothing is written
 
 test('a registry that does not answer is said once, with exit code 2', async () => {
   const root = catalog(bundle('127.0.0.1:1/org/etcd:v1', '127.0.0.1:1/org/etcd:v2'));
-  const ran = await portolan(root, 'resolve', '.', '--plain-http', '127.0.0.1:1');
+  const ran = await portolan(root, 'resolve', '.', '--insecure', '127.0.0.1:1');
   expect(ran.exit).toBe(2);
   expect(ran.err).toMatch(/^portolan: .*127\.0\.0\.1:1.* \(and 1 more of 127\.0\.0\.1:1\)\nINCONCLUSIVE/);
 }, 30_000);
@@ -120,7 +120,7 @@ test('only what the policy allows is asked', async () => {
     policy,
     `apiVersion: portolan/v1alpha1\nkind: Portolan\nregistries: {allow: ['${far.host}/org']}\n`,
   );
-  const ran = await portolan(root, 'resolve', '.', '--policy', policy, '--plain-http', far.host, '--json');
+  const ran = await portolan(root, 'resolve', '.', '--policy', policy, '--insecure', far.host, '--json');
   expect(ran.exit).toBe(1);
   const { lookups, findings } = JSON.parse(ran.out);
   expect(lookups).toEqual([
@@ -146,8 +146,8 @@ test('digests are looked up when that is wanted', async () => {
   const digest = await push(far, 'org/etcd', 'v1');
   const gone = `sha256:${'0'.repeat(64)}`;
   const root = catalog(bundle(`${far.host}/org/etcd@${digest}`, `${far.host}/org/etcd@${gone}`));
-  expect((await portolan(root, 'resolve', '.', '--plain-http', far.host)).exit).toBe(0);
-  const ran = await portolan(root, 'resolve', '.', '--digests', '--plain-http', far.host);
+  expect((await portolan(root, 'resolve', '.', '--insecure', far.host)).exit).toBe(0);
+  const ran = await portolan(root, 'resolve', '.', '--digests', '--insecure', far.host);
   expect(ran.exit).toBe(1);
   expect(ran.out).toContain('etcd/catalog.yaml:7:23: error');
   expect(ran.out).toContain('(image/digest-missing)');
@@ -160,7 +160,7 @@ test('what lies behind a link is not written', async () => {
   const elsewhere = catalog(text);
   const root = folder();
   symlinkSync(pathOf(elsewhere), join(root, 'catalog.yaml'));
-  const ran = await portolan(root, 'resolve', '.', '--write', '--plain-http', far.host);
+  const ran = await portolan(root, 'resolve', '.', '--write', '--insecure', far.host);
   expect(ran.exit).toBe(2);
   expect(ran.err).toContain('is a link: nothing was written');
   expect(readFileSync(pathOf(elsewhere), 'utf8')).toBe(text);
