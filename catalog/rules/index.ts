@@ -78,6 +78,8 @@ import { rule as graphUpgradeLostV1 } from './graph/upgrade-lost-v1.ts';
 import { rule as graphV0V1Disagree } from './graph/v0-v1-disagree.ts';
 import { rule as graphV1DefaultInstallSurprise } from './graph/v1-default-install-surprise.ts';
 import { rule as imageCache } from './image/cache.ts';
+import { rule as imageUndeclared } from './image/undeclared.ts';
+import { rule as imageUnpinned } from './image/unpinned.ts';
 import { rule as packageDefaultChannel } from './package/default-channel.ts';
 import { rule as packageDuplicate } from './package/duplicate.ts';
 import { rule as packageDuplicateVersion } from './package/duplicate-version.ts';
@@ -167,6 +169,8 @@ export const RULES: readonly Rule[] = [
   graphV0V1Disagree,
   graphV1DefaultInstallSurprise,
   imageCache,
+  imageUndeclared,
+  imageUnpinned,
   packageDefaultChannel,
   packageDuplicateVersion,
   packageDuplicate,

@@ -22,6 +22,11 @@ export function countText(findings: readonly Finding[]): string {
   return counts.length === 0 ? 'no findings' : counts.join(', ');
 }
 
+/** `1 package`, `2 packages`. */
+export function amount(count: number, one: string): string {
+  return `${count} ${one}${count === 1 ? '' : 's'}`;
+}
+
 /** Text of a catalog that can do nothing to a terminal or a log: control characters are escaped. */
 export function plain(text: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
