@@ -300,8 +300,11 @@ function start(file: string): Location {
   return { file, line: 1, column: 1 };
 }
 
+/** Go's white space is that of `\s` with U+0085 and without the byte-order mark. */
+const LIKE_JSON = /^(?:(?!\ufeff)[\s\u0085])*\{/;
+
 function startsLikeJson(text: string): boolean {
-  return text.slice(0, SNIFF).trimStart().startsWith('{');
+  return LIKE_JSON.test(text.slice(0, SNIFF));
 }
 
 /** Go drops the carriage return before a line feed. */

@@ -8,6 +8,8 @@ import { compareText } from './finding.ts';
 import { indentedJson, indentMembers, jsonString } from './json-text.ts';
 import type { Blob, Blobs } from './model.ts';
 import { isObject } from './shape.ts';
+import { emitYaml } from './yaml/emit.ts';
+import type { Json } from './yaml/scalar.ts';
 
 export type RenderFormat = 'json' | 'yaml';
 
@@ -185,6 +187,35 @@ function relatedImageList(images: readonly Fields[] | undefined): readonly Struc
           ['image', image],
         ]),
     );
+}
+
+/**
+ * One blob as opm writes it.
+ *
+ * @throws EmitError for what YAML cannot hold
+ */
+export function renderBlob(blob: Blob, format: RenderFormat): string {
+  return format === 'json' ? renderJson(blob) : renderYaml(blob);
+}
+
+/**
+ * One blob as opm writes it in YAML, with the separator before it.
+ *
+ * @throws EmitError for control characters, keys of over 1024 bytes
+ */
+export function renderYaml(blob: Blob): string {
+  const members = membersOf(blob);
+  return `---\n${emitYaml(plainJson(members ? new Struct(members) : blob.value))}`;
+}
+
+/** JSON without structs, and without what JSON cannot hold: Go writes halves of surrogate pairs as U+FFFD. */
+function plainJson(value: unknown): Json {
+  if (typeof value === 'string') return value.toWellFormed();
+  if (typeof value === 'number' || typeof value === 'boolean') return value;
+  if (typeof value !== 'object' || value === null) return null;
+  if (Array.isArray(value)) return value.map(plainJson);
+  const members = value instanceof Struct ? value.members : Object.entries(value);
+  return Object.fromEntries(members.map(([key, member]) => [key.toWellFormed(), plainJson(member)]));
 }
 
 /** One blob as opm writes it in JSON, with the line break behind it. */

@@ -76,7 +76,7 @@ const registry = await startRegistry();
 const to = `${registry.host}/sea/catalog:v4.20`;
 const out = join(PLACE, 'publish');
 const publish = ['publish', '--repo', REPOSITORY, '--commit', 'main', '--catalog', 'v4.20', '--to', to];
-const further = ['--plain-http', registry.host, '--mirror-to', 'mirror.example.com/olm', '--out', out];
+const further = ['--insecure', registry.host, '--mirror-to', 'mirror.example.com/olm', '--out', out];
 const once = portolan([...publish, ...further], 0);
 say('Publishing the same commit again: the same digest, nothing uploaded');
 const again = portolan([...publish, ...further], 0);

@@ -7,8 +7,10 @@ import { changeOf, type Olm, type WorldOptions, worldOf } from '../catalog/graph
 import { judge } from '../catalog/judge.ts';
 import { load } from '../catalog/load.ts';
 import { type Catalog, catalogOf } from '../catalog/model.ts';
+import type { Lookup } from '../catalog/references/lookup.ts';
+import { referenceSites } from '../catalog/references/site.ts';
 import { RULES } from '../catalog/rules/index.ts';
-import { runComparison, runForesight } from '../catalog/rules/rule.ts';
+import { runComparison, runForesight, runResolved } from '../catalog/rules/rule.ts';
 import { sourceOf } from '../catalog/source.ts';
 import { tryParseVersion } from '../catalog/version.ts';
 
@@ -17,7 +19,8 @@ import { tryParseVersion } from '../catalog/version.ts';
  * for a change. On a line with a defect stands, as a comment, the rule and a part of its
  * message; `<fixture>.expected` says so for files that cannot hold comments. Findings of
  * the folder's rule, and of every rule that is expected at all, must be exactly the
- * expected ones. A line `# world: {…}` says what surrounds the catalog.
+ * expected ones. A line `# world: {…}` says what surrounds the catalog, a line
+ * `# registries: {…}` what registries say of its references.
  */
 const ROOT = 'test/rules';
 const IDS = new Set(RULES.map(({ id }) => id));
@@ -38,7 +41,8 @@ describe.each(RULES.map(({ id }) => id).filter((id) => existsSync(join(ROOT, id)
     const text = readFileSync(join(folder, file), 'utf8');
     const { findings } = await judge(sourceOf({ [file]: text }), RULES);
     const foreseen = runForesight(await worldOf(await optionsIn(folder, file)), RULES);
-    expectExactly(id, expectations(join(folder, file), text), [...findings, ...foreseen]);
+    const resolved = await resolvedIn(folder, file);
+    expectExactly(id, expectations(join(folder, file), text), [...findings, ...foreseen, ...resolved]);
   });
 
   test.each(changes)('%s', async (base) => {
@@ -109,6 +113,28 @@ async function optionsIn(folder: string, file: string): Promise<WorldOptions> {
     following: await Promise.all(following),
     published: new Map(published),
   };
+}
+
+/** What a `# registries:` line may say: answers by reference, and what was locked. */
+interface WrittenRegistries {
+  readonly lookups: Readonly<Record<string, Lookup>>;
+  readonly lock?: Readonly<Record<string, string>>;
+}
+
+async function resolvedIn(folder: string, file: string): Promise<readonly Finding[]> {
+  const text = readFileSync(join(folder, file), 'utf8');
+  const [, line] = /^# registries: (.*)$/m.exec(text) ?? [];
+  if (line === undefined) return [];
+  const written: WrittenRegistries = JSON.parse(line);
+  const { sites } = await referenceSites(sourceOf({ [file]: text }));
+  return runResolved(
+    {
+      sites,
+      lookups: new Map(Object.entries(written.lookups)),
+      lock: written.lock ? { digests: new Map(Object.entries(written.lock)) } : undefined,
+    },
+    RULES,
+  );
 }
 
 function expectations(path: string, text: string): Expected[] {

@@ -78,6 +78,11 @@ import { rule as graphUpgradeLostV1 } from './graph/upgrade-lost-v1.ts';
 import { rule as graphV0V1Disagree } from './graph/v0-v1-disagree.ts';
 import { rule as graphV1DefaultInstallSurprise } from './graph/v1-default-install-surprise.ts';
 import { rule as imageCache } from './image/cache.ts';
+import { rule as imageDigest } from './image/digest.ts';
+import { rule as imageDigestMissing } from './image/digest-missing.ts';
+import { rule as imageRegistry } from './image/registry.ts';
+import { rule as imageTagMissing } from './image/tag-missing.ts';
+import { rule as imageTagMoved } from './image/tag-moved.ts';
 import { rule as imageUndeclared } from './image/undeclared.ts';
 import { rule as imageUnpinned } from './image/unpinned.ts';
 import { rule as packageDefaultChannel } from './package/default-channel.ts';
@@ -169,6 +174,11 @@ export const RULES: readonly Rule[] = [
   graphV0V1Disagree,
   graphV1DefaultInstallSurprise,
   imageCache,
+  imageDigestMissing,
+  imageDigest,
+  imageRegistry,
+  imageTagMissing,
+  imageTagMoved,
   imageUndeclared,
   imageUnpinned,
   packageDefaultChannel,

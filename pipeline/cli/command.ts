@@ -15,6 +15,8 @@ export interface Command {
   /** Further paragraphs of the help text. */
   readonly details?: string;
   readonly examples?: readonly string[];
+  /** Set when the command reads its own options: all words are operands. */
+  readonly passthrough?: true;
   readonly run: (invocation: Invocation, terminal: Terminal) => Promise<ExitCode>;
 }
 
@@ -43,6 +45,7 @@ export interface Invocation {
  * @throws PipelineError `usage`
  */
 export function invocationOf(command: Command, parameters: readonly string[]): Invocation {
+  if (command.passthrough) return untouched(command, parameters);
   const options = Object.fromEntries(
     Object.entries(command.options).map(([name, option]) => [
       name,
@@ -75,6 +78,18 @@ export function invocationOf(command: Command, parameters: readonly string[]): I
     },
     list: (option) => (Array.isArray(values[option]) ? values[option].map(String) : []),
     flag: (option) => values[option] === true,
+  };
+}
+
+function untouched(command: Command, operands: readonly string[]): Invocation {
+  return {
+    operands,
+    text: () => undefined,
+    needed: (option) => {
+      throw usageError(command, `--${option} is needed`);
+    },
+    list: () => [],
+    flag: () => false,
   };
 }
 

@@ -61,6 +61,16 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./publish.ts')).command,
   },
   {
+    words: 'opm',
+    summary: 'do what opm does: its commands and flags as they are typed, its output byte for byte',
+    load: async () => (await import('./opm.ts')).command,
+  },
+  {
+    words: 'resolve',
+    summary: 'find the digest of every tag that catalogs and templates name; lock and pin them',
+    load: async () => (await import('./resolve.ts')).command,
+  },
+  {
     words: 'mirror plan',
     summary: 'write what a disconnected cluster needs: mapping.txt, mirror sets, catalog sources',
     load: async () => (await import('./mirror-plan.ts')).command,

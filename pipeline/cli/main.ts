@@ -49,7 +49,8 @@ async function dispatch(
   }
   const command = await entry.load();
   const rest = words.slice(entry.words.split(' ').length);
-  if (command.words !== 'opm' && (first === 'help' || rest.includes('--help') || rest.includes('-h'))) {
+  const wantsHelp = !command.passthrough && (rest.includes('--help') || rest.includes('-h'));
+  if (first === 'help' || wantsHelp) {
     await terminal.out(helpText(command));
     return 0;
   }

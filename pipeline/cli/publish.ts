@@ -5,7 +5,7 @@ import type { RegistryClient } from '../registry/client.ts';
 import { findingText, plain } from '../report/text.ts';
 import { type Published, publish } from '../stages/publish.ts';
 import { type Command, type Invocation, usageError } from './command.ts';
-import { REGISTRY_OPTIONS, registryClient } from './registry-options.ts';
+import { REGISTRY_OPTIONS, registryClientFor } from './registry-access.ts';
 import { type ExitCode, searchPath, type Terminal } from './terminal.ts';
 
 export const command: Command = {
@@ -41,10 +41,9 @@ export const command: Command = {
     if (format !== 'text' && format !== 'json') throw usageError(command, '--format must be text or json');
     const directory = resolve(terminal.directory, invocation.text('repo') ?? '.');
     const repository = await openRepository(directory, searchPath(terminal));
-    const client = registryClient(invocation, terminal, [
-      invocation.text('to'),
-      invocation.text('base-image'),
-    ]);
+    const client = registryClientFor(invocation, terminal, {
+      named: [invocation.text('to'), invocation.text('base-image')],
+    });
     try {
       const out = resolve(terminal.directory, invocation.text('out') ?? 'publish');
       const progress = (step: string): void => terminal.err(`${plain(step)}\n`);

@@ -1,13 +1,9 @@
-import { resolve } from 'node:path';
 import { compareFindings } from '../../catalog/finding.ts';
-import { load } from '../../catalog/load.ts';
-import { renderJson, renderOrder } from '../../catalog/render.ts';
-import { directorySource } from '../directory.ts';
+import { type Blobs, combined } from '../../catalog/model.ts';
+import { renderReference } from '../render/reference.ts';
+import { writeBlobs } from '../render/write.ts';
 import { findingText } from '../report/text.ts';
 import { type Command, usageError } from './command.ts';
-
-/** Characters that are collected before they are written. */
-const CHUNK = 1 << 16;
 
 export const command: Command = {
   words: 'render',
@@ -19,21 +15,18 @@ export const command: Command = {
   examples: ['portolan render catalogs/v4.20 -o yaml'],
   run: async ({ operands, text }, terminal) => {
     const format = text('output') ?? 'json';
-    if (format !== 'json') throw usageError(command, `-o must be json, not ${JSON.stringify(format)}`);
-    for (const root of operands) {
-      const { blobs, findings } = await load(directorySource(resolve(terminal.directory, root)));
+    if (format !== 'json' && format !== 'yaml') {
+      throw usageError(command, `-o must be json or yaml, not ${JSON.stringify(format)}`);
+    }
+    const rendered: Blobs[] = [];
+    for (const reference of operands) {
+      const { blobs, findings } = await renderReference(reference, terminal);
       const errors = findings.filter(({ severity }) => severity === 'error').sort(compareFindings);
       for (const finding of errors) terminal.err(findingText(finding));
       if (errors.length > 0) return 1;
-      let chunk = '';
-      for (const blob of renderOrder(blobs)) {
-        chunk += renderJson(blob);
-        if (chunk.length < CHUNK) continue;
-        await terminal.out(chunk);
-        chunk = '';
-      }
-      await terminal.out(chunk);
+      rendered.push(blobs);
     }
+    await writeBlobs(combined(rendered), format, terminal.out);
     return 0;
   },
 };

@@ -17,6 +17,8 @@ export interface ConformanceSet {
 
 const SETS: Readonly<Record<string, () => Promise<ConformanceSet>>> = {
   cache: () => import('./cache.ts'),
+  fbc: () => import('./fbc.ts'),
+  'fbc-real': () => import('./fbc-real.ts'),
   tables: () => import('./tables.ts'),
   graph: () => import('./graph.ts'),
   mirror: () => import('./mirror.ts'),

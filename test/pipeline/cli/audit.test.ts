@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { catalogsText } from '../../../pipeline/report/catalogs-text.ts';
 import { type WrittenPackage, written } from '../../catalog/graph/universe.ts';
 import { folder } from '../../fakes/folder.ts';
-import { portolan } from '../../fakes/terminal.ts';
+import { runCommand } from '../../fakes/terminal.ts';
 
 const TRAP: WrittenPackage = {
   versions: ['0.2.0', '0.2.3', '0.3.0'],
@@ -36,7 +36,7 @@ describe('portolan audit', () => {
       'v4.20': { p: TRAP, q: ONE },
       'v4.21': { p: TRAP },
     });
-    const { code, out } = await portolan(['audit', 'repo'], { directory });
+    const { exit, out } = await runCommand(['audit', 'repo'], { directory });
     const lines = out.split('\n');
     expect(lines.slice(0, 6)).toEqual([
       expect.stringMatching(/^3 catalogs, 11 bundles: errors in 1 package \(/),
@@ -50,12 +50,12 @@ describe('portolan audit', () => {
     expect(out).toContain('the package is not there\n    at repo/catalogs/v4.19/catalog.json');
     expect(out).toContain('(v4.19, v4.20)');
     expect(out).toContain('v4.21: 1 package, 3 bundles; OLM v0: 1 of 3 installable versions reach no head;');
-    expect(code).toBe(1);
+    expect(exit).toBe(1);
   });
 
   test('as JSON, with what can be reached and what is pinned', async () => {
     const directory = repository({ 'v4.20': { q: ONE } });
-    const ran = await portolan(['audit', 'repo/catalogs/v4.20', '--format', 'json', '--olm', 'v0'], {
+    const ran = await runCommand(['audit', 'repo/catalogs/v4.20', '--format', 'json', '--olm', 'v0'], {
       directory,
     });
     const report = JSON.parse(ran.out);
@@ -73,20 +73,20 @@ describe('portolan audit', () => {
       'image/undeclared',
       'image/unpinned',
     ]);
-    expect(ran.code).toBe(0);
+    expect(ran.exit).toBe(0);
   });
 
   test('a catalog that opm serve refuses says so', async () => {
     const broken = { ...ONE, channels: { stable: [{ name: 'q.v1.0.0' }, { name: 'q.v9' }] } };
     const directory = repository({ 'v4.20': { q: broken } });
-    const { code, out } = await portolan(['audit', 'repo'], { directory });
+    const { exit, out } = await runCommand(['audit', 'repo'], { directory });
     expect(out).toContain('v4.20: REFUSED by opm serve: no cluster gets any of it; 1 package');
-    expect(code).toBe(1);
+    expect(exit).toBe(1);
   });
 
   test('options that mean nothing', async () => {
-    expect((await portolan(['audit', '.', '--format', 'pdf'])).err).toContain('--format must be');
-    expect((await portolan(['audit', '.', '--olm', 'v3'])).err).toContain('--olm must be v0 or v1');
+    expect((await runCommand(['audit', '.', '--format', 'pdf'])).err).toContain('--format must be');
+    expect((await runCommand(['audit', '.', '--olm', 'v3'])).err).toContain('--olm must be v0 or v1');
   });
 });
 

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type WrittenPackage, written } from '../../catalog/graph/universe.ts';
 import { folder } from '../../fakes/folder.ts';
 import { makeRepository, type TestRepository } from '../../fakes/repository.ts';
-import { portolan } from '../../fakes/terminal.ts';
+import { runCommand } from '../../fakes/terminal.ts';
 
 const BEFORE: WrittenPackage = {
   versions: ['1.0.0', '1.1.0', '1.2.0'],
@@ -57,27 +57,27 @@ describe('portolan diff', () => {
       mkdirSync(join(directory, name, 'v4.20'), { recursive: true });
       writeFileSync(join(directory, name, 'v4.20/catalog.json'), written({ p: ofPackage }));
     }
-    const { code, out } = await portolan(['diff', 'old/v4.20', 'new/v4.20'], { directory });
+    const { exit, out } = await runCommand(['diff', 'old/v4.20', 'new/v4.20'], { directory });
     expect(out).toBe(TEXT);
-    expect(code).toBe(0);
-    const same = await portolan(['diff', 'old/v4.20', 'old/v4.20'], { directory });
-    expect(same).toMatchObject({ code: 0, out: 'nothing changes\n' });
+    expect(exit).toBe(0);
+    const same = await runCommand(['diff', 'old/v4.20', 'old/v4.20'], { directory });
+    expect(same).toMatchObject({ exit: 0, out: 'nothing changes\n' });
   });
 
   test('two revisions of a repository', async () => {
     const words = ['diff', 'main~1', 'main', '--repo', repository.directory];
-    expect((await portolan(words)).out).toBe(TEXT);
-    const { packages } = JSON.parse((await portolan([...words, '--format', 'json'])).out);
+    expect((await runCommand(words)).out).toBe(TEXT);
+    const { packages } = JSON.parse((await runCommand([...words, '--format', 'json'])).out);
     expect(packages).toMatchObject([{ package: 'p', catalogs: ['v4.20'], kind: 'changed' }]);
-    expect((await portolan([...words, '--package', 'q'])).out).toBe('nothing changes\n');
-    expect((await portolan([...words, '--format', 'markdown'])).out).toContain(
+    expect((await runCommand([...words, '--package', 'q'])).out).toBe('nothing changes\n');
+    expect((await runCommand([...words, '--format', 'markdown'])).out).toContain(
       '| stable | 1.0.0, 1.1.0 | … 1.2.0 | … 1.3.0 | … 1.2.0 | … 1.3.0 |',
     );
   });
 
   test('a revision that is not there', async () => {
-    const { code, err } = await portolan(['diff', 'nowhere', 'main', '--repo', repository.directory]);
-    expect(code).toBe(2);
+    const { exit, err } = await runCommand(['diff', 'nowhere', 'main', '--repo', repository.directory]);
+    expect(exit).toBe(2);
     expect(err).toContain('"nowhere" names no commit');
   });
 });

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { tableText } from '../../../pipeline/cli/table.ts';
-import { portolan } from '../../fakes/terminal.ts';
+import { runCommand } from '../../fakes/terminal.ts';
 
 const SAMPLE = 'test/catalogs/sample/catalogs/v4.20';
 
 describe('portolan list', () => {
   test('packages, by name', async () => {
-    const { code, out } = await portolan(['list', 'packages', SAMPLE]);
-    expect(code).toBe(0);
+    const { exit, out } = await runCommand(['list', 'packages', SAMPLE]);
+    expect(exit).toBe(0);
     expect(out).toMatchInlineSnapshot(`
       "PACKAGE              DISPLAY NAME         DEFAULT CHANNEL  HEAD   CHANNELS  BUNDLES  DEPRECATED
       ferry-operator       Ferry Operator       stable-2         2.0.0  2         3
@@ -18,7 +18,7 @@ describe('portolan list', () => {
   });
 
   test('channels of one package, the default one first', async () => {
-    const { out } = await portolan(['list', 'channels', SAMPLE, '--package', 'harbour-operator']);
+    const { out } = await runCommand(['list', 'channels', SAMPLE, '--package', 'harbour-operator']);
     expect(out).toMatchInlineSnapshot(`
       "PACKAGE           CHANNEL    HEAD                          VERSION     ENTRIES  DEFAULT  DEPRECATED
       harbour-operator  stable     harbour-operator.v1.2.0       1.2.0       3        default
@@ -29,7 +29,7 @@ describe('portolan list', () => {
 
   test('bundles, the newest first; as JSON with everything', async () => {
     const words = ['list', 'bundles', SAMPLE, '--package', 'ferry-operator'];
-    const { out } = await portolan(words);
+    const { out } = await runCommand(words);
     expect(out).toMatchInlineSnapshot(`
       "PACKAGE         CHANNEL   BUNDLE                 VERSION  REPLACES               SKIPS  SKIP RANGE  NOTES  IMAGE
       ferry-operator  stable-2  ferry-operator.v2.0.0  2.0.0    ferry-operator.v1.5.0                     head   registry.example.com/sea/ferry-operator-bundle@sha256:6c3607585744fe9386974770d58da50dd58f58853609e8b38c58a41253f502d7
@@ -38,14 +38,14 @@ describe('portolan list', () => {
       ferry-operator  stable-1  ferry-operator.v1.4.0  1.4.0                                                     registry.example.com/sea/ferry-operator-bundle@sha256:fb2c05c34655ae14b9067ea3ef05e66907e7916f1d519973c8bfa7ff2148a4af
       "
     `);
-    const rows = JSON.parse((await portolan([...words, '--json', '--olmv1'])).out);
+    const rows = JSON.parse((await runCommand([...words, '--json', '--olmv1'])).out);
     expect(rows[0]).toHaveProperty('provides');
   });
 
   test('a package that is not there', async () => {
-    const { code, err } = await portolan(['list', 'bundles', SAMPLE, '--package', 'fery-operator']);
-    expect({ code, err }).toEqual({
-      code: 2,
+    const { exit, err } = await runCommand(['list', 'bundles', SAMPLE, '--package', 'fery-operator']);
+    expect({ exit, err }).toEqual({
+      exit: 2,
       err: 'portolan: the catalog has no package "fery-operator"\n  did you mean ferry-operator\n',
     });
   });

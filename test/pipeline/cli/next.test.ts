@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { type WrittenPackage, written } from '../../catalog/graph/universe.ts';
 import { folder } from '../../fakes/folder.ts';
-import { portolan } from '../../fakes/terminal.ts';
+import { runCommand } from '../../fakes/terminal.ts';
 
 const TRAP: WrittenPackage = {
   versions: ['0.2.0', '0.2.3', '0.3.0'],
@@ -41,7 +41,7 @@ function catalogs(all: Readonly<Record<string, Readonly<Record<string, WrittenPa
 describe('portolan next', () => {
   test('names each step with what leads there, under both resolvers', async () => {
     const directory = catalogs({ 'v4.20': { p: CHAIN } });
-    const { code, out } = await portolan(['next', '--package', 'p', '--version', '1.0.0', 'v4.20'], {
+    const { exit, out } = await runCommand(['next', '--package', 'p', '--version', '1.0.0', 'v4.20'], {
       directory,
     });
     expect(out).toBe(
@@ -54,12 +54,12 @@ describe('portolan next', () => {
         '',
       ].join('\n'),
     );
-    expect(code).toBe(1);
+    expect(exit).toBe(1);
   });
 
   test('says which entry keeps a version from going on', async () => {
     const directory = catalogs({ 'v4.20': { p: TRAP } });
-    const ran = await portolan(
+    const ran = await runCommand(
       ['next', '--package', 'p', '--version', '0.2.0', '--olm', 'v0', '--json', 'v4.20'],
       { directory },
     );
@@ -79,24 +79,27 @@ describe('portolan next', () => {
         },
       ],
     });
-    expect(ran.code).toBe(1);
+    expect(ran.exit).toBe(1);
   });
 
   test('a version that is gone goes on by the name that entries give it', async () => {
     const directory = catalogs({ 'v4.20': { p: { ...CHAIN, deprecated: [] } } });
-    const { code, out } = await portolan(['next', '--package', 'p', '--version', '0.9.0', 'v4.20'], {
+    const { exit, out } = await runCommand(['next', '--package', 'p', '--version', '0.9.0', 'v4.20'], {
       directory,
     });
     expect(out).toContain('p 0.9.0 (p.v0.9.0)\n  the catalogs no longer have it');
     expect(out).toContain('channel stable of v4.20: 1.0.0 (replaces) -> 1.1.0');
-    expect(code).toBe(0);
+    expect(exit).toBe(0);
   });
 
   test('without a version: what a new installation gets', async () => {
     const directory = catalogs({ 'v4.20': { p: CHAIN } });
-    const { out } = await portolan(['next', '--package', 'p', '--olm', 'v1', '--range', '<1.1.0', 'v4.20'], {
-      directory,
-    });
+    const { out } = await runCommand(
+      ['next', '--package', 'p', '--olm', 'v1', '--range', '<1.1.0', 'v4.20'],
+      {
+        directory,
+      },
+    );
     expect(out).toBe(
       'p, newly installed\n  OLM v1, all channels of v4.20, version <1.1.0: 1.0.0\n    stays: no bundle follows it\n',
     );
@@ -105,15 +108,17 @@ describe('portolan next', () => {
   test('two catalogs of one cluster: OLM v1 cannot choose, OLM v0 asks which is subscribed to', async () => {
     const directory = catalogs({ one: { p: CHAIN }, two: { p: CHAIN } });
     const asked = ['next', '--package', 'p', '--version', '1.1.0'];
-    const both = await portolan([...asked, '--olm', 'v1', 'one', 'two'], { directory });
+    const both = await runCommand([...asked, '--olm', 'v1', 'one', 'two'], { directory });
     expect(both.out).toContain(
       'STUCK: error upgrading from currently installed version "1.1.0": found bundles',
     );
-    const open = await portolan([...asked, 'one', 'two'], { directory });
-    expect(open).toMatchObject({ code: 2, out: '' });
+    const open = await runCommand([...asked, 'one', 'two'], { directory });
+    expect(open).toMatchObject({ exit: 2, out: '' });
     expect(open.err).toContain('--catalog one|two');
-    const chosen = await portolan([...asked, '--olm', 'v0', '--catalog', 'two', 'one', 'two'], { directory });
-    expect(chosen).toMatchObject({ code: 0 });
+    const chosen = await runCommand([...asked, '--olm', 'v0', '--catalog', 'two', 'one', 'two'], {
+      directory,
+    });
+    expect(chosen).toMatchObject({ exit: 0 });
   });
 
   test('a catalog that opm serve refuses stops every upgrade under OLM v0', async () => {
@@ -122,9 +127,12 @@ describe('portolan next', () => {
       channels: { a: [{ name: 'q.v1.0.0' }, { name: 'q.v9' }] },
     };
     const directory = catalogs({ 'v4.20': { p: CHAIN, q: broken } });
-    const { out } = await portolan(['next', '--package', 'p', '--version', '1.1.0', '--olm', 'v0', 'v4.20'], {
-      directory,
-    });
+    const { out } = await runCommand(
+      ['next', '--package', 'p', '--version', '1.1.0', '--olm', 'v0', 'v4.20'],
+      {
+        directory,
+      },
+    );
     expect(out).toContain('STUCK: the catalog v4.20 is not served');
   });
 
@@ -137,8 +145,8 @@ describe('portolan next', () => {
     [['--package', 'p', 'nowhere'], 'nowhere: no such file or directory'],
   ])('refuses %j', async (words, expected) => {
     const directory = catalogs({ 'v4.20': { p: CHAIN } });
-    const { code, err } = await portolan(['next', ...words], { directory });
+    const { exit, err } = await runCommand(['next', ...words], { directory });
     expect(err).toContain(expected);
-    expect(code).toBe(2);
+    expect(exit).toBe(2);
   });
 });

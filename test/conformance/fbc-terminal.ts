@@ -1,0 +1,30 @@
+// A terminal that keeps what is printed to it.
+import type { Terminal } from '../../pipeline/cli/terminal.ts';
+
+export interface Capture {
+  readonly terminal: Terminal;
+  readonly printed: () => string;
+  readonly complaints: () => string;
+}
+
+export function capture(directory: string, input: string): Capture {
+  const out: string[] = [];
+  const err: string[] = [];
+  const terminal: Terminal = {
+    out: async (text) => {
+      out.push(text);
+    },
+    err: (text) => {
+      err.push(text);
+    },
+    interactive: false,
+    colours: false,
+    columns: 80,
+    directory,
+    environment: {},
+    now: () => new Date(0),
+    interrupted: () => new Promise(() => undefined),
+    input: async () => input,
+  };
+  return { terminal, printed: () => out.join(''), complaints: () => err.join('') };
+}
