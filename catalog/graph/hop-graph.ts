@@ -3,8 +3,9 @@
  * what went. One edge for each bundle and OLM, never the edges that are only written.
  */
 import type { Package } from '../model.ts';
-import { shortName } from './edge.ts';
+import { type Installed, shortName } from './edge.ts';
 import type { Foresight } from './foresight.ts';
+import { compareInstalled } from './installation.ts';
 import { nextHops, type Stop } from './next-hops.ts';
 import type { Change, Olm, World } from './world.ts';
 
@@ -22,7 +23,7 @@ export interface HopLane {
   readonly kind: HopKind;
   /** Whether anything in it differs between the two states. */
   readonly isChanged: boolean;
-  /** In the order of entries, the removed ones behind. */
+  /** The lowest version first. */
   readonly stops: readonly HopStop[];
 }
 
@@ -37,6 +38,8 @@ export interface HopStop {
   /** Under which OLM its road ends short of a head. */
   readonly stuck: readonly Olm[];
   readonly hops: readonly Hop[];
+  /** Why it has no hop under an OLM. */
+  readonly why: { readonly [olm in Olm]?: string };
 }
 
 export interface Hop {
@@ -69,7 +72,8 @@ interface State {
 
 interface Placed {
   readonly stop: Stop;
-  readonly label: string;
+  readonly installed: Installed;
+  readonly why: HopStop['why'];
   /** Names of the next bundles. */
   readonly next: ReadonlyMap<Olm, string>;
   readonly stuck: readonly Olm[];
@@ -86,8 +90,9 @@ function stateOf(foresight: Foresight, ofPackage: Package, olm: ReadonlySet<Olm>
         const next = new Map(known?.next);
         if (stop.next) next.set(one, stop.next.to.name);
         const stuck = [...(known?.stuck ?? []), ...(stop.arrives ? [] : [one])];
-        const version = ofPackage.bundles.get(stop.bundle)?.version;
-        lane.set(stop.bundle, { stop, next, stuck, label: shortName({ name: stop.bundle, version }) });
+        const why = stop.why === undefined ? known?.why : { ...known?.why, [one]: stop.why };
+        const installed = { name: stop.bundle, version: ofPackage.bundles.get(stop.bundle)?.version };
+        lane.set(stop.bundle, { stop, installed, next, stuck, why: why ?? {} });
       }
     }
   }
@@ -122,8 +127,9 @@ function kindOf(before: unknown, after: unknown): HopKind {
 }
 
 function stopsOf(was: ReadonlyMap<string, Placed>, is: ReadonlyMap<string, Placed>): HopStop[] {
-  const names = [...new Set([...is.keys(), ...was.keys()])];
-  return names.flatMap((bundle) => {
+  const all = [...new Map([...was, ...is]).values()].map(({ installed }) => installed);
+  return all.sort(compareInstalled).flatMap((installed) => {
+    const bundle = installed.name;
     const [old, now] = [was.get(bundle), is.get(bundle)];
     const shown = now ?? old;
     if (!shown) return [];
@@ -131,12 +137,13 @@ function stopsOf(was: ReadonlyMap<string, Placed>, is: ReadonlyMap<string, Place
     return [
       {
         bundle,
-        label: shown.label,
+        label: shortName(installed),
         kind: kindOf(old, now),
         isHead: now !== undefined && isHead,
         isSkipped,
         isDeprecated,
         stuck: now?.stuck ?? [],
+        why: now?.why ?? {},
         hops: [
           ...hopsOf(now?.next, old?.next, now && old ? 'added' : kindOf(old, now)),
           ...(now && old ? goneHops(old.next, now.next) : []),
