@@ -25076,12 +25076,12 @@ var require_applicability = __commonJS({
     }
     exports2.schemaHasRulesForType = schemaHasRulesForType;
     function shouldUseGroup(schema, group) {
-      return group.rules.some((rule111) => shouldUseRule(schema, rule111));
+      return group.rules.some((rule113) => shouldUseRule(schema, rule113));
     }
     exports2.shouldUseGroup = shouldUseGroup;
-    function shouldUseRule(schema, rule111) {
+    function shouldUseRule(schema, rule113) {
       var _a;
-      return schema[rule111.keyword] !== void 0 || ((_a = rule111.definition.implements) === null || _a === void 0 ? void 0 : _a.some((kwd) => schema[kwd] !== void 0));
+      return schema[rule113.keyword] !== void 0 || ((_a = rule113.definition.implements) === null || _a === void 0 ? void 0 : _a.some((kwd) => schema[kwd] !== void 0));
     }
     exports2.shouldUseRule = shouldUseRule;
   }
@@ -26133,9 +26133,9 @@ var require_validate = __commonJS({
       if (useDefaults)
         (0, defaults_1.assignDefaults)(it, group.type);
       gen.block(() => {
-        for (const rule111 of group.rules) {
-          if ((0, applicability_1.shouldUseRule)(schema, rule111)) {
-            keywordCode(it, rule111.keyword, rule111.definition, group.type);
+        for (const rule113 of group.rules) {
+          if ((0, applicability_1.shouldUseRule)(schema, rule113)) {
+            keywordCode(it, rule113.keyword, rule113.definition, group.type);
           }
         }
       });
@@ -26170,9 +26170,9 @@ var require_validate = __commonJS({
     function checkKeywordTypes(it, ts) {
       const rules = it.self.RULES.all;
       for (const keyword in rules) {
-        const rule111 = rules[keyword];
-        if (typeof rule111 == "object" && (0, applicability_1.shouldUseRule)(it.schema, rule111)) {
-          const { type } = rule111.definition;
+        const rule113 = rules[keyword];
+        if (typeof rule113 == "object" && (0, applicability_1.shouldUseRule)(it.schema, rule113)) {
+          const { type } = rule113.definition;
           if (type.length && !type.some((t) => hasApplicableType(ts, t))) {
             strictTypesError(it, `missing type "${type.join(",")}" for keyword "${keyword}"`);
           }
@@ -28258,8 +28258,8 @@ var require_core = __commonJS({
         return this;
       }
       getKeyword(keyword) {
-        const rule111 = this.RULES.all[keyword];
-        return typeof rule111 == "object" ? rule111.definition : !!rule111;
+        const rule113 = this.RULES.all[keyword];
+        return typeof rule113 == "object" ? rule113.definition : !!rule113;
       }
       // Remove keyword
       removeKeyword(keyword) {
@@ -28267,7 +28267,7 @@ var require_core = __commonJS({
         delete RULES2.keywords[keyword];
         delete RULES2.all[keyword];
         for (const group of RULES2.rules) {
-          const i = group.rules.findIndex((rule111) => rule111.keyword === keyword);
+          const i = group.rules.findIndex((rule113) => rule113.keyword === keyword);
           if (i >= 0)
             group.rules.splice(i, 1);
         }
@@ -28294,10 +28294,10 @@ var require_core = __commonJS({
           for (const seg of segments)
             keywords = keywords[seg];
           for (const key in rules) {
-            const rule111 = rules[key];
-            if (typeof rule111 != "object")
+            const rule113 = rules[key];
+            if (typeof rule113 != "object")
               continue;
-            const { $data } = rule111.definition;
+            const { $data } = rule113.definition;
             const schema = keywords[key];
             if ($data && schema)
               keywords[key] = schemaOrData(schema);
@@ -28461,7 +28461,7 @@ var require_core = __commonJS({
       RULES2.keywords[keyword] = true;
       if (!definition)
         return;
-      const rule111 = {
+      const rule113 = {
         keyword,
         definition: {
           ...definition,
@@ -28470,18 +28470,18 @@ var require_core = __commonJS({
         }
       };
       if (definition.before)
-        addBeforeRule.call(this, ruleGroup, rule111, definition.before);
+        addBeforeRule.call(this, ruleGroup, rule113, definition.before);
       else
-        ruleGroup.rules.push(rule111);
-      RULES2.all[keyword] = rule111;
+        ruleGroup.rules.push(rule113);
+      RULES2.all[keyword] = rule113;
       (_a = definition.implements) === null || _a === void 0 ? void 0 : _a.forEach((kwd) => this.addKeyword(kwd));
     }
-    function addBeforeRule(ruleGroup, rule111, before) {
+    function addBeforeRule(ruleGroup, rule113, before) {
       const i = ruleGroup.rules.findIndex((_rule) => _rule.keyword === before);
       if (i >= 0) {
-        ruleGroup.rules.splice(i, 0, rule111);
+        ruleGroup.rules.splice(i, 0, rule113);
       } else {
-        ruleGroup.rules.push(rule111);
+        ruleGroup.rules.push(rule113);
         this.logger.warn(`rule ${before} is not defined`);
       }
     }
@@ -31713,6 +31713,155 @@ function jsonReport(report) {
 `;
 }
 
+// pipeline/report/mermaid.ts
+var MOST_CHARACTERS = 4e4;
+var MOST_EDGES = 400;
+var SHORT_RUN = 4;
+function mermaidText(graph, changedOnly) {
+  const lanes2 = graph.lanes.filter(({ isChanged }) => isChanged || !changedOnly);
+  if (lanes2.length === 0) return void 0;
+  const views = [
+    ...changedOnly ? [] : [() => lanes2.map(wholeView)],
+    () => lanes2.map(foldedView),
+    () => lanes2.map(nearView)
+  ];
+  for (const view of views) {
+    const text3 = drawn(view());
+    if (text3 !== void 0) return text3;
+  }
+  return void 0;
+}
+function wholeView(lane) {
+  return { lane, nodes: lane.stops.map(nodeOf) };
+}
+function foldedView(lane) {
+  const quiet = quietStops(lane);
+  const nodes = [];
+  let run2 = [];
+  const close = () => {
+    if (run2.length > SHORT_RUN) nodes.push(runNode(run2));
+    else nodes.push(...run2.map(nodeOf));
+    run2 = [];
+  };
+  for (const stop of lane.stops) {
+    const last = run2.at(-1);
+    if (last && !(quiet.has(stop.bundle) && leadsOnlyTo(last, stop.bundle))) close();
+    if (quiet.has(stop.bundle)) run2.push(stop);
+    else nodes.push(nodeOf(stop));
+  }
+  close();
+  return { lane, nodes };
+}
+function nearView(lane) {
+  const quiet = quietStops(lane);
+  const loud = lane.stops.filter(({ bundle }) => !quiet.has(bundle));
+  const near = new Set(loud.flatMap(({ bundle, hops }) => [bundle, ...hops.map(({ to }) => to)]));
+  const shown3 = lane.stops.filter(({ bundle }) => near.has(bundle));
+  const left = lane.stops.length - shown3.length;
+  const rest = left > 0 ? [{ bundles: [], label: `and ${left} more as before`, style: "many", hops: [] }] : [];
+  return { lane, nodes: [...shown3.map(nodeOf), ...rest] };
+}
+function quietStops({ stops }) {
+  const touched = new Set(
+    stops.flatMap(
+      ({ bundle, kind, hops }) => hops.flatMap((hop) => hop.kind !== "same" || kind !== "same" ? [bundle, hop.to] : [])
+    )
+  );
+  const quiet = stops.filter(
+    (stop) => stop.kind === "same" && stop.stuck.length === 0 && !stop.isHead && !touched.has(stop.bundle)
+  );
+  return new Set(quiet.map(({ bundle }) => bundle));
+}
+function leadsOnlyTo({ hops }, bundle) {
+  return hops.length === 1 && hops[0]?.to === bundle;
+}
+function nodeOf(stop) {
+  return { bundles: [stop.bundle], label: labelOf(stop), style: styleOf(stop), hops: stop.hops };
+}
+function labelOf({ label, stuck, isDeprecated }) {
+  const notes = [
+    ...isDeprecated ? ["deprecated"] : [],
+    ...stuck.length > 0 ? [`stuck ${stuck.join(", ")}`] : []
+  ];
+  return notes.length > 0 ? `${label} (${notes.join("; ")})` : label;
+}
+function styleOf({ kind, stuck, isHead, isDeprecated }) {
+  if (kind !== "same") return kind;
+  if (stuck.length > 0) return "stuck";
+  if (isHead) return "head";
+  return isDeprecated ? "deprecated" : "";
+}
+function runNode(run2) {
+  const [oldest, newest] = [run2[0], run2.at(-1)];
+  return {
+    bundles: run2.map(({ bundle }) => bundle),
+    label: `${oldest?.label} … ${newest?.label} (${run2.length} versions)`,
+    style: "many",
+    hops: newest?.hops ?? []
+  };
+}
+function drawn(views) {
+  const ids = views.map(
+    ({ nodes }, lane) => new Map(nodes.flatMap(({ bundles }, i) => bundles.map((bundle) => [bundle, `l${lane}n${i}`])))
+  );
+  const edges = views.flatMap(({ nodes }, lane) => edgesOf(nodes, `l${lane}n`, ids[lane] ?? /* @__PURE__ */ new Map()));
+  if (edges.length > MOST_EDGES) return void 0;
+  const text3 = [
+    "flowchart LR",
+    ...views.flatMap(laneLines),
+    ...edges.map(({ text: line3 }) => `  ${line3}`),
+    ...linkStyles(edges),
+    ...classLines(views),
+    ""
+  ].join("\n");
+  return text3.length > MOST_CHARACTERS ? void 0 : text3;
+}
+function edgesOf(nodes, prefix, ids) {
+  return nodes.flatMap(
+    ({ hops }, i) => hops.flatMap(({ to, olm, kind }) => {
+      const target2 = ids.get(to);
+      if (target2 === void 0) return [];
+      const label = olm.length === 1 && hops.length > 1 ? `|${olm[0]}|` : "";
+      const arrow = kind === "removed" || olm.length === 1 && olm[0] === "v1" ? "-.->" : "-->";
+      return [{ text: `${prefix}${i} ${arrow}${label} ${target2}`, kind }];
+    })
+  );
+}
+function laneLines({ lane, nodes }, i) {
+  const notes = [...lane.isDefault ? ["default"] : [], ...lane.kind === "same" ? [] : [lane.kind]];
+  const title = notes.length > 0 ? `${lane.channel} (${notes.join(", ")})` : lane.channel;
+  return [
+    `  subgraph l${i}[${quoted(title)}]`,
+    ...nodes.map(
+      ({ label, style }, n) => `    l${i}n${n}[${quoted(label)}]${style === "" ? "" : `:::${style}`}`
+    ),
+    "  end"
+  ];
+}
+function linkStyles(edges) {
+  const of = (kind, style) => {
+    const positions = edges.flatMap((edge, i) => edge.kind === kind ? [i] : []);
+    return positions.length === 0 ? [] : [`  linkStyle ${positions.join(",")} ${style}`];
+  };
+  return [...of("added", "stroke:#2da44e,stroke-width:3px"), ...of("removed", "stroke:#cf222e")];
+}
+var CLASSES = {
+  head: "stroke-width:3px",
+  added: "fill:#dafbe1,stroke:#2da44e,color:#1f2328",
+  removed: "fill:#ffebe9,stroke:#cf222e,color:#1f2328,stroke-dasharray:4",
+  stuck: "fill:#ffd8b5,stroke:#bc4c00,stroke-width:3px,color:#1f2328",
+  deprecated: "fill:#eaeef2,stroke:#6e7781,color:#1f2328",
+  many: "stroke-dasharray:2"
+};
+function classLines(views) {
+  const used = new Set(views.flatMap(({ nodes }) => nodes.map(({ style }) => style)));
+  return Object.entries(CLASSES).filter(([name]) => used.has(name)).map(([name, style]) => `  classDef ${name} ${style}`);
+}
+function quoted(text3) {
+  const safe = text3.replaceAll(/[^A-Za-z0-9 .,:()+…_-]/gu, (c) => `#${c.codePointAt(0)};`);
+  return `"${safe}"`;
+}
+
 // pipeline/report/text.ts
 function findingText(finding2) {
   const { location } = finding2;
@@ -31730,6 +31879,11 @@ function countText(findings) {
     return [`${count} ${severity}${count === 1 || severity === "info" ? "" : "s"}`];
   });
   return counts.length === 0 ? "no findings" : counts.join(", ");
+}
+var LISTED = 6;
+function shortList(versions) {
+  if (versions.length <= LISTED) return versions.join(", ");
+  return `${versions.slice(0, 3).join(", ")} … ${versions.at(-1)} (${versions.length} versions)`;
 }
 function plain(text3) {
   return text3.replaceAll(/[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g, (c) => {
@@ -31778,7 +31932,7 @@ function fateLines(diff) {
   return [title, ...diff.fates.flatMap(rowLines)];
 }
 function rowLines({ channels, installed, v0, v1 }) {
-  const who = `    ${plain(channels.join(", "))}: installed ${plain(installed.join(", "))}`;
+  const who = `    ${plain(channels.join(", "))}: installed ${plain(shortList(installed))}`;
   return [who, ...turnLine("OLM v0", v0), ...turnLine("OLM v1", v1)];
 }
 function turnLine(olm, turn) {
@@ -31791,6 +31945,44 @@ function roadText({ next: next2, end: end2 }) {
   return end2 === "" || end2 === next2 ? plain(next2) : `${plain(next2)} … ${plain(end2)}`;
 }
 
+// pipeline/report/written.ts
+var SHOWN = 40;
+function writtenLines({ defaultChannel, channels, bundles, deprecations }) {
+  return [
+    ...defaultChannel ? [`default channel: ${pairText(defaultChannel)}`] : [],
+    ...channels.flatMap(channelLines),
+    ...bundleLines(bundles),
+    ...deprecations.map(({ kind, of, message }) => `deprecation of ${of} ${kind}: ${message}`)
+  ];
+}
+function pairText({ before, after }) {
+  return `${before === "" ? "none" : before} -> ${after === "" ? "none" : after}`;
+}
+function channelLines({ channel, kind, head: head2, added, removed, edges }) {
+  const moved = head2 ? `: head ${pairText(head2)}` : "";
+  return [
+    `channel ${channel}${kind === "changed" ? "" : ` (${kind})`}${moved}`,
+    ...cut([
+      ...removed.map((name) => `  - entry ${name}`),
+      ...added.map((name) => `  + entry ${name}`),
+      ...edges.map(edgeLine)
+    ])
+  ];
+}
+function edgeLine({ kind, to, field, from }) {
+  return `  ${kind === "added" ? "+" : "-"} ${to} ${field} ${from}`;
+}
+function bundleLines(bundles) {
+  return cut(
+    bundles.map(
+      ({ bundle, kind, fields }) => `bundle ${bundle} ${kind}${fields.length > 0 ? `: ${fields.join(", ")}` : ""}`
+    )
+  );
+}
+function cut(lines) {
+  return lines.length > SHOWN ? [...lines.slice(0, SHOWN), `  … and ${lines.length - SHOWN} more`] : lines;
+}
+
 // pipeline/report/markdown.ts
 function markdownReport(report) {
   const parts2 = [
@@ -31799,6 +31991,7 @@ function markdownReport(report) {
     packagesTable(report),
     ...report.diffs.filter((diff) => diff.fates.length > 0).map(fatesTable),
     findingsText(report.findings),
+    ...changesText(report.diffs),
     footer(report)
   ];
   return `${parts2.filter((part) => part !== "").join("\n\n")}
@@ -31830,7 +32023,24 @@ function fatesTable(diff) {
   return [title, "", ...head2, ...diff.fates.map(fateRow)].join("\n");
 }
 function fateRow({ channels, installed, v0, v1 }) {
-  return row([channels.join(", "), installed.join(", "), ...turnCells(v0), ...turnCells(v1)]);
+  return row([channels.join(", "), shortList(installed), ...turnCells(v0), ...turnCells(v1)]);
+}
+var MOST_DRAWN = 4e4;
+function changesText(diffs) {
+  let room = MOST_DRAWN;
+  return diffs.map((diff) => {
+    const drawn2 = mermaidText(diff.graph, true);
+    const diagram = drawn2 !== void 0 && drawn2.length <= room ? drawn2 : void 0;
+    room -= diagram?.length ?? 0;
+    const title = `What is written otherwise: ${escaped(diff.package)} (${escaped(diff.catalogs.join(", "))})`;
+    return [
+      `<details><summary>${title}</summary>`,
+      writtenMarkdown(diff),
+      ...diagram === void 0 ? [] : [`\`\`\`mermaid
+${diagram}\`\`\``],
+      "</details>"
+    ].join("\n\n");
+  });
 }
 function turnCells(turn) {
   if (!turn) return ["", "as before"];
@@ -31839,10 +32049,10 @@ function turnCells(turn) {
 }
 function findingsText(findings) {
   if (findings.length === 0) return "";
-  const rows = findings.map(({ severity, rule: rule111, message, location, hint, catalogs }) => {
+  const rows = findings.map(({ severity, rule: rule113, message, location, hint, catalogs }) => {
     const where = `${location.file}:${location.line}`;
     const also = catalogs && catalogs.length > 1 ? ` (${catalogs.join(", ")})` : "";
-    return `| ${severity} | ${code(where)} | ${escaped(message + also)} | ${hint === void 0 ? "" : code(hint)} | ${code(rule111)} |`;
+    return `| ${severity} | ${code(where)} | ${escaped(message + also)} | ${hint === void 0 ? "" : code(hint)} | ${code(rule113)} |`;
   });
   return [
     `### ${countText(findings)}`,
@@ -31862,6 +32072,9 @@ function footer({ known: known2, waived, unchecked, base: base2, head: head2 }) 
   }
   for (const { what, why } of unchecked) lines.push(`Not checked: ${escaped(what)}: ${escaped(why)}`);
   return lines.join("\n\n");
+}
+function writtenMarkdown(diff) {
+  return writtenLines(diff).map((line3) => line3.startsWith("  ") ? `  - ${code(line3.trim())}` : `- ${escaped(line3)}`).join("\n");
 }
 function row(cells) {
   return `| ${cells.map(escaped).join(" | ")} |`;
@@ -31964,33 +32177,33 @@ function runRules(catalog, rules, severityOf = ownSeverity) {
 }
 function runCatalogChecks(catalog, rules, severityOf = ownSeverity) {
   const findings = [];
-  for (const rule111 of rules) {
-    if (!rule111.check) continue;
-    const severity = severityOf(rule111);
-    if (severity !== "off") rule111.check(catalog, reportTo(findings, rule111, severity));
+  for (const rule113 of rules) {
+    if (!rule113.check) continue;
+    const severity = severityOf(rule113);
+    if (severity !== "off") rule113.check(catalog, reportTo(findings, rule113, severity));
   }
   return findings;
 }
 function runForesight(world, rules, severityOf = ownSeverity) {
-  return runEach(rules, severityOf, (rule111, report) => rule111.foresee?.(world, report));
+  return runEach(rules, severityOf, (rule113, report) => rule113.foresee?.(world, report));
 }
 function runComparison(change, rules, severityOf = ownSeverity) {
-  return runEach(rules, severityOf, (rule111, report) => rule111.compare?.(change, report));
+  return runEach(rules, severityOf, (rule113, report) => rule113.compare?.(change, report));
 }
 function runEach(rules, severityOf, run2) {
   const findings = [];
-  for (const rule111 of rules) {
-    const severity = severityOf(rule111);
-    if (severity !== "off") run2(rule111, reportTo(findings, rule111, severity));
+  for (const rule113 of rules) {
+    const severity = severityOf(rule113);
+    if (severity !== "off") run2(rule113, reportTo(findings, rule113, severity));
   }
   return findings.sort(compareFindings);
 }
 function bundleJudge(rules, severityOf, findings) {
-  const checks = rules.flatMap((rule111) => {
-    const severity = severityOf(rule111);
-    if (!rule111.bundleCheck || severity === "off") return [];
-    const check3 = rule111.bundleCheck();
-    const report = reportTo(findings, rule111, severity);
+  const checks = rules.flatMap((rule113) => {
+    const severity = severityOf(rule113);
+    if (!rule113.bundleCheck || severity === "off") return [];
+    const check3 = rule113.bundleCheck();
+    const report = reportTo(findings, rule113, severity);
     return [(bundle) => check3(bundle, report)];
   });
   return (bundle) => {
@@ -31998,22 +32211,22 @@ function bundleJudge(rules, severityOf, findings) {
   };
 }
 function withSeverities(findings, rules, severityOf) {
-  const byId = new Map(rules.map((rule111) => [rule111.id, rule111]));
+  const byId = new Map(rules.map((rule113) => [rule113.id, rule113]));
   return findings.flatMap((finding2) => {
-    const rule111 = byId.get(finding2.rule);
-    const severity = rule111 ? severityOf(rule111) : finding2.severity;
+    const rule113 = byId.get(finding2.rule);
+    const severity = rule113 ? severityOf(rule113) : finding2.severity;
     return severity === "off" ? [] : [{ ...finding2, severity }];
   });
 }
-function ownSeverity(rule111) {
-  return rule111.severity;
+function ownSeverity(rule113) {
+  return rule113.severity;
 }
-function reportTo(findings, rule111, severity) {
+function reportTo(findings, rule113, severity) {
   return (message, location, { severity: own = severity, ...details } = {}) => {
-    findings.push({ rule: rule111.id, severity: milder(severity, own), message, location, ...details });
+    findings.push({ rule: rule113.id, severity: milder(severity, own), message, location, ...details });
   };
 }
-function quoted(name) {
+function quoted2(name) {
   return JSON.stringify(name);
 }
 
@@ -32026,7 +32239,7 @@ var rule = {
   bundleCheck: () => (bundle, report) => {
     if (!bundle.version || bundle.version.build.length === 0 || bundle.release === "") return;
     const i = bundle.properties.findIndex(({ type }) => type === "olm.package");
-    const message = `bundle ${quoted(bundle.name)} has both build metadata (+${bundle.version.build.join(".")}) and a release (${bundle.release})`;
+    const message = `bundle ${quoted2(bundle.name)} has both build metadata (+${bundle.version.build.join(".")}) and a release (${bundle.release})`;
     const location = locate2(bundle, "properties", i, "value", "version");
     report(message, location, {
       package: bundle.package,
@@ -32046,7 +32259,7 @@ var rule2 = {
       const first = catalog.packages.get(bundle.package)?.bundles.get(bundle.name);
       if (!first || first === bundle || bundle.package === "") continue;
       const { file, line: line3 } = locate2(first);
-      const message = `bundle ${quoted(bundle.name)} of package ${quoted(bundle.package)} stands twice: first at ${file}:${line3}`;
+      const message = `bundle ${quoted2(bundle.name)} of package ${quoted2(bundle.package)} stands twice: first at ${file}:${line3}`;
       report(message, locate2(bundle, "name"), { package: bundle.package, hint: "remove one of the two" });
     }
   }
@@ -32061,7 +32274,7 @@ var rule3 = {
   bundleCheck: () => (bundle, report) => {
     if (bundle.image !== "" || bundle.properties.some(({ type }) => type === "olm.bundle.object")) return;
     const hint = "image: registry.example.com/my-operator-bundle@sha256:…";
-    report(`bundle ${quoted(bundle.name)} has no image`, locate2(bundle, "image"), {
+    report(`bundle ${quoted2(bundle.name)} has no image`, locate2(bundle, "image"), {
       package: bundle.package,
       hint
     });
@@ -32076,7 +32289,7 @@ var rule4 = {
   opm: ['package name must be set for bundle "b"'],
   bundleCheck: () => (bundle, report) => {
     if (bundle.package !== "") return;
-    report(`bundle ${quoted(bundle.name)} names no package`, locate2(bundle, "package"), {
+    report(`bundle ${quoted2(bundle.name)} names no package`, locate2(bundle, "package"), {
       hint: "package: my-operator"
     });
   }
@@ -32096,7 +32309,7 @@ var rule5 = {
     const details = { package: bundle.package };
     const [first, second] = own;
     if (!first || second) {
-      const message2 = `bundle ${quoted(bundle.name)} must have exactly one olm.package property, found ${own.length}`;
+      const message2 = `bundle ${quoted2(bundle.name)} must have exactly one olm.package property, found ${own.length}`;
       const hint = `- {type: olm.package, value: {packageName: ${bundle.package}, version: 1.0.0}}`;
       report(message2, second ? locate2(bundle, "properties", second[0]) : locate2(bundle, "properties"), {
         ...details,
@@ -32107,7 +32320,7 @@ var rule5 = {
     const [i, { value }] = first;
     const name = isObject(value) ? value["packageName"] ?? "" : "";
     if (typeof name !== "string" || name === bundle.package) return;
-    const message = `bundle ${quoted(bundle.name)} belongs to package ${quoted(bundle.package)}, but its olm.package property says ${quoted(name)}`;
+    const message = `bundle ${quoted2(bundle.name)} belongs to package ${quoted2(bundle.package)}, but its olm.package property says ${quoted2(name)}`;
     const location = locate2(bundle, "properties", i, "value", "packageName");
     report(message, location, { ...details, hint: `packageName: ${bundle.package}` });
   }
@@ -32418,10 +32631,10 @@ function expandWildcard(token) {
   if (!token.includes("x")) return [token];
   const [operatorText, wildcard] = splitOperator(token);
   const flat = flatten(wildcard);
-  const rule111 = WILDCARD_OPERATORS.get(operatorText);
-  if (!rule111) return [flat];
-  const bound = rule111.operator + (rule111.raised ? raise(flat, wildcard) : flat);
-  return rule111.before === void 0 ? [bound] : [rule111.before + flat, bound];
+  const rule113 = WILDCARD_OPERATORS.get(operatorText);
+  if (!rule113) return [flat];
+  const bound = rule113.operator + (rule113.raised ? raise(flat, wildcard) : flat);
+  return rule113.before === void 0 ? [bound] : [rule113.before + flat, bound];
 }
 function flatten(wildcard) {
   const version = wildcard.replace(".x.x", ".x").replace(".x", ".0");
@@ -32715,7 +32928,7 @@ function compareKeys(a, b) {
 function scalarSyntax(node) {
   const { kind, value } = resolveScalar(node);
   if (value === null) return NIL;
-  if (typeof value === "string") return quoted2(value);
+  if (typeof value === "string") return quoted3(value);
   if (typeof value === "boolean") return String(value);
   if (kind === "int") return integerSyntax(integerText(node.text));
   return Number.isFinite(value) ? formatG(value) : goNotFinite(value);
@@ -32740,7 +32953,7 @@ var SHORT = new Map(
     "\v": "\\v"
   })
 );
-function quoted2(text3) {
+function quoted3(text3) {
   const inner = text3.replaceAll(/["\\]|[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu, (character) => {
     const code2 = character.codePointAt(0) ?? 0;
     const hex = code2.toString(16);
@@ -34243,9 +34456,9 @@ var DEPRECATIONS = struct("declcfg.Deprecation", {
   )
 });
 function decodeBlob(value, document, findings) {
-  const report = (rule111, message, path, hint) => {
+  const report = (rule113, message, path, hint) => {
     const location = document.locate(path);
-    findings.push({ rule: rule111, severity: "error", message, location, ...hint === void 0 ? {} : { hint } });
+    findings.push({ rule: rule113, severity: "error", message, location, ...hint === void 0 ? {} : { hint } });
   };
   if (value === null) {
     report(
@@ -34471,7 +34684,7 @@ var rule6 = {
   opm: ['parse properties for bundle "b": parse property[i] of type "t": …'],
   bundleCheck: () => (bundle, report) => {
     for (const [i, { type, value }] of bundle.properties.entries()) {
-      const where = `bundle ${quoted(bundle.name)}: property ${quoted(type)} at properties[${i}]`;
+      const where = `bundle ${quoted2(bundle.name)}: property ${quoted2(type)} at properties[${i}]`;
       if (value === void 0) {
         report(`${where} has no value`, locate2(bundle, "properties", i), {
           package: bundle.package,
@@ -34546,6 +34759,14 @@ function parseReference(text3) {
   checkDigest(digest);
   return { kind: "digest", registry, repository, digest, ...tag === void 0 ? {} : { tag } };
 }
+function tryParseReference(text3) {
+  try {
+    return parseReference(text3);
+  } catch (error2) {
+    if (error2 instanceof InvalidReference) return void 0;
+    throw error2;
+  }
+}
 function splitHost(text3) {
   const slash = text3.indexOf("/");
   const first = slash < 0 ? "" : text3.slice(0, slash);
@@ -34598,7 +34819,7 @@ var rule7 = {
       const check3 = (text3, path, what) => {
         const defect = defectOf4(text3);
         if (defect === void 0) return;
-        reportReference(report, bundle, path, `${what} ${quoted(text3)} is no image reference: ${defect}`);
+        reportReference(report, bundle, path, `${what} ${quoted2(text3)} is no image reference: ${defect}`);
       };
       check3(bundle.image, ["image"], "the image");
       for (const [i, { image }] of bundle.relatedImages.entries()) {
@@ -34619,7 +34840,7 @@ function referenceDefect(text3) {
 }
 function reportReference(report, bundle, path, message) {
   const hint = "write registry/repository@sha256:<64 hex digits> or registry/repository:tag, the name in lower case";
-  report(`bundle ${quoted(bundle.name)}: ${message}`, locate2(bundle, ...path), {
+  report(`bundle ${quoted2(bundle.name)}: ${message}`, locate2(bundle, ...path), {
     package: bundle.package,
     hint
   });
@@ -34635,7 +34856,7 @@ var rule8 = {
     if (!bundle.version || bundle.release === "") return;
     const expected = `${bundle.package}-v${formatVersion(bundle.version)}-${bundle.release}`;
     if (bundle.name === expected) return;
-    const message = `bundle ${quoted(bundle.name)} has release ${quoted(bundle.release)}, so its name must be ${quoted(expected)}`;
+    const message = `bundle ${quoted2(bundle.name)} has release ${quoted2(bundle.release)}, so its name must be ${quoted2(expected)}`;
     report(message, locate2(bundle, "name"), { package: bundle.package, hint: `name: ${expected}` });
   }
 };
@@ -34654,7 +34875,7 @@ var rule9 = {
       );
       for (const bundle of bundles.values()) {
         if (listed2.has(bundle.name)) continue;
-        const message = `bundle ${quoted(bundle.name)} of package ${quoted(bundle.package)} is no entry of any channel`;
+        const message = `bundle ${quoted2(bundle.name)} of package ${quoted2(bundle.package)} is no entry of any channel`;
         const hint = `add to a channel's entries: - name: ${bundle.name}`;
         report(message, locate2(bundle, "name"), { package: bundle.package, hint });
       }
@@ -34675,13 +34896,13 @@ var rule10 = {
     const version = value["version"] ?? "";
     const defect = typeof version === "string" ? defectOf(() => parseVersion(version)) : void 0;
     if (defect !== void 0) {
-      const message = `bundle ${quoted(bundle.name)}: the version ${quoted(String(version))} is no semantic version: ${defect}`;
+      const message = `bundle ${quoted2(bundle.name)}: the version ${quoted2(String(version))} is no semantic version: ${defect}`;
       const location = locate2(bundle, "properties", i, "value", "version");
       report(message, location, { package: bundle.package, hint: "version: 1.2.3" });
     }
     const releaseDefect = defectOf(() => parseRelease(bundle.release));
     if (releaseDefect !== void 0) {
-      const message = `bundle ${quoted(bundle.name)}: the release ${quoted(bundle.release)} is no release: ${releaseDefect}`;
+      const message = `bundle ${quoted2(bundle.name)}: the release ${quoted2(bundle.release)} is no release: ${releaseDefect}`;
       const location = locate2(bundle, "properties", i, "value", "release");
       report(message, location, { package: bundle.package, hint: 'release: "1"' });
     }
@@ -34739,7 +34960,7 @@ var rule11 = {
       const cycle = head2 && chainBelow(channel, head2).cycle;
       if (!cycle) continue;
       const closing = channel.entries.find(({ name }) => name === cycle.at(-2));
-      const message = `channel ${quoted(channel.name)} of package ${quoted(channel.package)}: replacements run in a circle: ${cycle.join(" -> ")}`;
+      const message = `channel ${quoted2(channel.name)} of package ${quoted2(channel.package)}: replacements run in a circle: ${cycle.join(" -> ")}`;
       const location = locate2(channel, "entries", closing?.index ?? 0, "replaces");
       const details = {
         package: channel.package,
@@ -34762,7 +34983,7 @@ var rule12 = {
       const first = catalog.packages.get(channel.package)?.channels.get(channel.name);
       if (!first || first === channel) continue;
       const { file, line: line3 } = locate2(first);
-      const message = `channel ${quoted(channel.name)} of package ${quoted(channel.package)} stands twice: first at ${file}:${line3}`;
+      const message = `channel ${quoted2(channel.name)} of package ${quoted2(channel.package)} stands twice: first at ${file}:${line3}`;
       const details = {
         package: channel.package,
         channel: channel.name,
@@ -34782,7 +35003,7 @@ var rule13 = {
   check(catalog, report) {
     for (const channel of catalog.blobs.channels) {
       if (channel.entries.length > 0) continue;
-      const message = `channel ${quoted(channel.name)} of package ${quoted(channel.package)} has no entries`;
+      const message = `channel ${quoted2(channel.name)} of package ${quoted2(channel.package)} has no entries`;
       const details = {
         package: channel.package,
         channel: channel.name,
@@ -34803,7 +35024,7 @@ var rule14 = {
     for (const channel of catalog.blobs.channels) {
       const heads = headsOf(channel);
       if (channel.entries.length === 0 || heads.length === 1) continue;
-      const where = `channel ${quoted(channel.name)} of package ${quoted(channel.package)}`;
+      const where = `channel ${quoted2(channel.name)} of package ${quoted2(channel.package)}`;
       const details = { package: channel.package, channel: channel.name };
       if (heads.length === 0) {
         const message = `${where} has no head: every entry is replaced or skipped by another`;
@@ -34815,7 +35036,7 @@ var rule14 = {
       }
       const [newest, ...others] = [...heads].reverse();
       for (const head2 of others) {
-        const message = `${where} has ${heads.length} heads: nothing replaces or skips ${quoted(head2.name)}, as nothing does ${quoted(newest?.name ?? "")}`;
+        const message = `${where} has ${heads.length} heads: nothing replaces or skips ${quoted2(head2.name)}, as nothing does ${quoted2(newest?.name ?? "")}`;
         const hint = `let one entry follow the other: replaces: ${head2.name}`;
         report(message, locate2(channel, "entries", head2.index, "name"), { ...details, hint });
       }
@@ -34832,7 +35053,7 @@ var rule15 = {
   check(catalog, report) {
     for (const channel of catalog.blobs.channels) {
       if (channel.name !== "") continue;
-      const message = `a channel of package ${quoted(channel.package)} has no name`;
+      const message = `a channel of package ${quoted2(channel.package)} has no name`;
       report(message, locate2(channel, "name"), { package: channel.package, hint: "name: stable" });
     }
   }
@@ -34849,7 +35070,7 @@ var rule16 = {
       const head2 = headOf(channel);
       if (!head2) continue;
       for (const entry of chainBelow(channel, head2).stranded) {
-        const message = `channel ${quoted(channel.name)} of package ${quoted(channel.package)}: no road leads from ${quoted(entry.name)} to the head ${quoted(head2.name)}`;
+        const message = `channel ${quoted2(channel.name)} of package ${quoted2(channel.package)}: no road leads from ${quoted2(entry.name)} to the head ${quoted2(head2.name)}`;
         const hint = `add to the entry of ${head2.name}: skips: [${entry.name}]`;
         const details = { package: channel.package, channel: channel.name, installed: [entry.name], hint };
         report(message, locate2(channel, "entries", entry.index, "name"), details);
@@ -34868,8 +35089,8 @@ var rule17 = {
     for (const blob of catalog.blobs.deprecations) {
       for (const entry of blob.entries) {
         if (entry.message !== "") continue;
-        const what = entry.schema === "olm.package" ? "the package" : `${entry.schema} ${quoted(entry.name)}`;
-        const message = `deprecations of package ${quoted(blob.package)}: the deprecation of ${what} has no message`;
+        const what = entry.schema === "olm.package" ? "the package" : `${entry.schema} ${quoted2(entry.name)}`;
+        const message = `deprecations of package ${quoted2(blob.package)}: the deprecation of ${what} has no message`;
         const hint = 'message: "1.0 is no longer supported; move to channel stable-2.x"';
         report(message, locate2(blob, "entries", entry.index), { package: blob.package, hint });
       }
@@ -34892,7 +35113,7 @@ var rule18 = {
       if (blob.package === "") {
         report("the deprecations name no package", locate2(blob, "package"), { hint: "package: my-operator" });
       } else if (seen.has(blob.package)) {
-        const message = `package ${quoted(blob.package)} has more than one olm.deprecations blob`;
+        const message = `package ${quoted2(blob.package)} has more than one olm.deprecations blob`;
         report(message, locate2(blob, "package"), {
           package: blob.package,
           hint: "put all entries into one blob"
@@ -34924,7 +35145,7 @@ var rule19 = {
         const defect = seen.has(key) ? { what: "stands twice", hint: "keep one of them" } : defectOf2(catalog, blob, entry);
         seen.add(key);
         if (!defect) continue;
-        const message = `deprecations of package ${quoted(blob.package)}: entry ${entry.index} (${entry.schema} ${quoted(entry.name)}) ${defect.what}`;
+        const message = `deprecations of package ${quoted2(blob.package)}: entry ${entry.index} (${entry.schema} ${quoted2(entry.name)}) ${defect.what}`;
         const location = locate2(
           blob,
           "entries",
@@ -34969,7 +35190,7 @@ var rule20 = {
           seen.add(entry.name);
           continue;
         }
-        const message = `channel ${quoted(channel.name)} of package ${quoted(channel.package)} has the entry ${quoted(entry.name)} twice`;
+        const message = `channel ${quoted2(channel.name)} of package ${quoted2(channel.package)} has the entry ${quoted2(entry.name)} twice`;
         const details = {
           package: channel.package,
           channel: channel.name,
@@ -34991,7 +35212,7 @@ var rule21 = {
     for (const channel of catalog.blobs.channels) {
       for (const entry of channel.entries) {
         if (entry.name !== "") continue;
-        const message = `channel ${quoted(channel.name)} of package ${quoted(channel.package)} has an entry without a name`;
+        const message = `channel ${quoted2(channel.name)} of package ${quoted2(channel.package)} has an entry without a name`;
         const details = { package: channel.package, channel: channel.name, hint: "name: my-operator.v1.0.0" };
         report(message, locate2(channel, "entries", entry.index, "name"), details);
       }
@@ -35014,7 +35235,7 @@ var rule22 = {
       const bundles = catalog.packages.get(channel.package)?.bundles;
       for (const entry of channel.entries) {
         if (entry.name === "" || bundles?.has(entry.name)) continue;
-        const message = `channel ${quoted(channel.name)} of package ${quoted(channel.package)}: there is no olm.bundle blob for the entry ${quoted(entry.name)}`;
+        const message = `channel ${quoted2(channel.name)} of package ${quoted2(channel.package)}: there is no olm.bundle blob for the entry ${quoted2(entry.name)}`;
         const hint = `add the olm.bundle blob with name: ${entry.name}, or remove the entry`;
         report(message, locate2(channel, "entries", entry.index, "name"), {
           package: channel.package,
@@ -35037,7 +35258,7 @@ var rule23 = {
       for (const entry of channel.entries) {
         for (const [i, skip] of entry.skips.entries()) {
           if (skip !== "") continue;
-          const message = `channel ${quoted(channel.name)} of package ${quoted(channel.package)}: skips[${i}] of ${quoted(entry.name)} is empty`;
+          const message = `channel ${quoted2(channel.name)} of package ${quoted2(channel.package)}: skips[${i}] of ${quoted2(entry.name)} is empty`;
           const details = { package: channel.package, channel: channel.name, hint: "remove the item" };
           report(message, locate2(channel, "entries", entry.index, "skips", i), details);
         }
@@ -35057,7 +35278,7 @@ var rule24 = {
       for (const entry of channel.entries) {
         const defect = rangeDefect(entry.skipRange);
         if (defect === void 0) continue;
-        const message = `channel ${quoted(channel.name)} of package ${quoted(channel.package)}: the skipRange ${quoted(entry.skipRange)} of ${quoted(entry.name)} is no range: ${defect}`;
+        const message = `channel ${quoted2(channel.name)} of package ${quoted2(channel.package)}: the skipRange ${quoted2(entry.skipRange)} of ${quoted2(entry.name)} is no range: ${defect}`;
         const hint = "skipRange: '>=1.0.0 <1.2.0' (whole versions, comparators with spaces between, || for or)";
         const details = { package: channel.package, channel: channel.name, hint };
         report(message, locate2(channel, "entries", entry.index, "skipRange"), details);
@@ -35247,18 +35468,18 @@ async function loadCel() {
   });
   const compiled2 = /* @__PURE__ */ new Map();
   return {
-    compile(rule111) {
-      const known2 = compiled2.get(rule111);
+    compile(rule113) {
+      const known2 = compiled2.get(rule113);
       if (known2 !== void 0) return known2;
-      const fresh = compile(environment, rule111);
-      compiled2.set(rule111, fresh);
+      const fresh = compile(environment, rule113);
+      compiled2.set(rule113, fresh);
       return fresh;
     }
   };
 }
-function compile(environment, rule111) {
+function compile(environment, rule113) {
   try {
-    const program = environment.parse(rule111);
+    const program = environment.parse(rule113);
     if (cost(program.ast) > MAX_COST) return null;
     const { valid, type, error: error2 } = program.check();
     if (!valid && firstLine(error2).startsWith("has() invalid argument")) return null;
@@ -35531,11 +35752,11 @@ function constraint(value, cel) {
     if (fields[name] !== void 0) return combine(members(fields[name], cel));
   }
   if (fields["cel"] !== void 0) {
-    const { rule: rule111 = "" } = texts(fields["cel"], ["rule"]);
+    const { rule: rule113 = "" } = texts(fields["cel"], ["rule"]);
     const { failureMessage = "" } = texts({ failureMessage: fields["failureMessage"] ?? "" }, [
       "failureMessage"
     ]);
-    return celRequired({ rule: rule111, failureMessage }, cel);
+    return celRequired({ rule: rule113, failureMessage }, cel);
   }
   throw new RequirementError("convert olm.constraint to resolver predicate: constraint is empty");
 }
@@ -35569,12 +35790,12 @@ function members(value, cel) {
     throw new RequirementError("parse olm.constraint: constraints must be a list");
   return constraints.map((member2) => constraint(member2, cel));
 }
-function celRequired({ rule: rule111, failureMessage }, cel) {
+function celRequired({ rule: rule113, failureMessage }, cel) {
   if (!cel) throw new RequirementError("CEL rules are not evaluated here", "undecided");
-  const words = `with constraint: ${JSON.stringify(rule111)} and message: ${JSON.stringify(failureMessage)}`;
+  const words = `with constraint: ${JSON.stringify(rule113)} and message: ${JSON.stringify(failureMessage)}`;
   try {
-    const holds2 = cel.compile(rule111);
-    if (!holds2) throw new RequirementError(`too costly a rule to evaluate here: ${rule111}`, "undecided");
+    const holds2 = cel.compile(rule113);
+    if (!holds2) throw new RequirementError(`too costly a rule to evaluate here: ${rule113}`, "undecided");
     return { text: words, holds: ({ properties }) => holds2(properties) };
   } catch (error2) {
     if (!(error2 instanceof CelError2)) throw error2;
@@ -36444,9 +36665,9 @@ function compareInstalled(a, b) {
 }
 
 // catalog/rules/phrase.ts
-var LISTED = 6;
+var LISTED2 = 6;
 function listed(names) {
-  const shown3 = names.length > LISTED ? names.slice(0, LISTED - 1) : names;
+  const shown3 = names.length > LISTED2 ? names.slice(0, LISTED2 - 1) : names;
   const more = names.length > shown3.length ? [`${names.length - shown3.length} more`] : [];
   const all = [...shown3, ...more];
   return all.length < 2 ? all.join("") : `${all.slice(0, -1).join(", ")} and ${all.at(-1)}`;
@@ -36455,7 +36676,7 @@ function versionsOf(installed) {
   return [...new Set([...installed].sort(compareInstalled).map(shortName))];
 }
 function channelText(channel, ofPackage) {
-  return `channel ${quoted(channel)} of package ${quoted(ofPackage)}`;
+  return `channel ${quoted2(channel)} of package ${quoted2(ofPackage)}`;
 }
 function counted(names, one, many) {
   return `${listed(names)} ${names.length === 1 ? one : many}`;
@@ -36491,7 +36712,7 @@ var rule36 = {
         for (const { bundle } of others) {
           const version = bundle.version && formatVersion(bundle.version);
           if (!first?.bundle.version || version === formatVersion(first.bundle.version)) continue;
-          const message = `package ${quoted(ofPackage.name)}: OLM v1 cannot tell ${shortName(first.bundle)} and ${shortName(bundle)} apart and takes either, since what stands behind + orders only as a release: identifiers without leading zeros, at most 20 characters`;
+          const message = `package ${quoted2(ofPackage.name)}: OLM v1 cannot tell ${shortName(first.bundle)} and ${shortName(bundle)} apart and takes either, since what stands behind + orders only as a release: identifiers without leading zeros, at most 20 characters`;
           const at = bundle.properties.findIndex(({ type }) => type === "olm.package");
           report(message, locate2(bundle, "properties", at, "value", "version"), {
             package: ofPackage.name,
@@ -36611,7 +36832,7 @@ function reportGroup(change, group, report) {
   const location = channel && entry ? placeOfEntry(channel, entry.index, edge) : placeOfPackage(change.after, name);
   if (!location) return;
   const versions = versionsOf(group.map(({ installed }) => installed));
-  const message = `under OLM ${olm} ${listed(versions)} of package ${quoted(name)} would go down to ${shortName(to)} by itself: its ${edge} covers what is newer`;
+  const message = `under OLM ${olm} ${listed(versions)} of package ${quoted2(name)} would go down to ${shortName(to)} by itself: its ${edge} covers what is newer`;
   report(message, location, {
     package: name,
     ...channel ? { channel: channel.name } : {},
@@ -36632,7 +36853,7 @@ var rule38 = {
         const old = was?.get(bundle.name);
         const difference = old && differenceOf(old, bundle);
         if (!difference) continue;
-        const message = `bundle ${quoted(bundle.name)} is published and now differs: ${difference.text}`;
+        const message = `bundle ${quoted2(bundle.name)} is published and now differs: ${difference.text}`;
         report(message, locate2(bundle, ...difference.path), {
           package: name,
           installed: [shortName(old)],
@@ -36692,7 +36913,7 @@ var rule39 = {
         const installed = installations.filter((one) => one.channel === channel).map((one) => one.installed);
         const versions = versionsOf(installed);
         const deprecated = was.deprecatedChannels.has(channel);
-        const message = `channel ${quoted(channel)} of package ${quoted(name)} is gone: under OLM v0 resolution fails in every namespace with a subscription to it, whatever else is installed there; under OLM v1 every extension that selects it ends in an error (${listed(versions)})`;
+        const message = `channel ${quoted2(channel)} of package ${quoted2(name)} is gone: under OLM v0 resolution fails in every namespace with a subscription to it, whatever else is installed there; under OLM v1 every extension that selects it ends in an error (${listed(versions)})`;
         const hint = deprecated ? "it was deprecated before: waive this once its users have had the time to leave" : `keep the channel for one more release and deprecate it: reference: {schema: olm.channel, name: ${channel}}`;
         report(message, location, { package: name, channel, installed: versions, hint });
       }
@@ -36720,9 +36941,9 @@ var rule40 = {
         if (!first) continue;
         const { to } = first;
         const from = listed(
-          group.map(({ from: one }) => `${quoted(one.channel.name)} (${shortName(one.bundle)})`)
+          group.map(({ from: one }) => `${quoted2(one.channel.name)} (${shortName(one.bundle)})`)
         );
-        const message = `package ${quoted(ofPackage.name)}: the newer channel ${quoted(to.channel.name)} (${shortName(to.bundle)}) cannot be entered from the head of ${from}`;
+        const message = `package ${quoted2(ofPackage.name)}: the newer channel ${quoted2(to.channel.name)} (${shortName(to.bundle)}) cannot be entered from the head of ${from}`;
         const names = [...new Set(group.map(({ from: one }) => one.bundle.name))];
         report(message, placeOfHead(to.channel), {
           package: ofPackage.name,
@@ -36800,8 +37021,8 @@ var rule42 = {
       if (!first) continue;
       const names = [...new Set(diverging.map(({ bundle: bundle2 }) => shortName(bundle2)))];
       const { bundle, here, there } = first;
-      const example = `${shortName(bundle)} has ${edgeText(here.entry)} in ${quoted(here.channel.name)} and ${edgeText(there.entry)} in ${quoted(there.channel.name)}`;
-      const message = `package ${quoted(ofPackage.name)}: ${listed(names)} ${names.length === 1 ? "has" : "have"} other edges in one channel than in another, which OLM v1 follows all at once: ${example}`;
+      const example = `${shortName(bundle)} has ${edgeText(here.entry)} in ${quoted2(here.channel.name)} and ${edgeText(there.entry)} in ${quoted2(there.channel.name)}`;
+      const message = `package ${quoted2(ofPackage.name)}: ${listed(names)} ${names.length === 1 ? "has" : "have"} other edges in one channel than in another, which OLM v1 follows all at once: ${example}`;
       report(message, placeOfEntry(here.channel, here.entry.index), {
         package: ofPackage.name,
         channel: here.channel.name,
@@ -36830,7 +37051,7 @@ function isOther(a, b) {
 function edgeText({ replaces, skipRange }) {
   const parts2 = [
     ...replaces === "" ? [] : [`replaces ${replaces}`],
-    ...skipRange === "" ? [] : [`skipRange ${quoted(skipRange)}`]
+    ...skipRange === "" ? [] : [`skipRange ${quoted2(skipRange)}`]
   ];
   return parts2.join(" and ") || "no edge";
 }
@@ -37030,7 +37251,7 @@ var rule43 = {
       const old = was.channels.get(was.defaultChannel);
       const head2 = old && headOf(old);
       const bundle = head2 && was.bundles.get(head2.name);
-      const changed = `the default channel of package ${quoted(name)} changes from ${quoted(was.defaultChannel)} to ${quoted(is.defaultChannel)}`;
+      const changed = `the default channel of package ${quoted2(name)} changes from ${quoted2(was.defaultChannel)} to ${quoted2(is.defaultChannel)}`;
       const fate = bundle && change.after.foresight.v0({ package: name, channel: is.defaultChannel }, installedOf(bundle));
       const details = { package: name, channel: is.defaultChannel };
       if (!bundle || !fate || fate.arrives) {
@@ -37061,7 +37282,7 @@ var rule44 = {
       const location = placeOfPackage(world, name, "defaultChannel");
       const other = [...channels.keys()].find((channel) => !deprecatedChannels.has(channel));
       if (!location || !deprecatedChannels.has(defaultChannel) || other === void 0) continue;
-      const message = `the default channel ${quoted(defaultChannel)} of package ${quoted(name)} is deprecated, although ${quoted(other)} is not`;
+      const message = `the default channel ${quoted2(defaultChannel)} of package ${quoted2(name)} is deprecated, although ${quoted2(other)} is not`;
       report(message, location, { package: name, channel: defaultChannel, hint: `defaultChannel: ${other}` });
     }
   }
@@ -37112,7 +37333,7 @@ var rule45 = {
       ).sort((a, b) => compareVersions(b.bundle.version, a.bundle.version));
       const [newest] = newer;
       if (!newest) continue;
-      const message = `the default channel ${quoted(own.name)} of package ${quoted(ofPackage.name)} ends at ${shortName(head2)}, while channel ${quoted(newest.channel.name)} has ${shortName(newest.bundle)}`;
+      const message = `the default channel ${quoted2(own.name)} of package ${quoted2(ofPackage.name)} ends at ${shortName(head2)}, while channel ${quoted2(newest.channel.name)} has ${shortName(newest.bundle)}`;
       const hint = `defaultChannel: ${newest.channel.name}`;
       report(message, location, { package: ofPackage.name, channel: own.name, hint });
     }
@@ -37133,7 +37354,7 @@ var rule46 = {
       const location = placeOfPackage(world, name, "defaultChannel");
       const stable = [...channels.keys()].find((channel) => !isUnstable(channel));
       if (!location || !isUnstable(defaultChannel) || stable === void 0) continue;
-      const message = `the default channel of package ${quoted(name)} is ${quoted(defaultChannel)}, although there is ${quoted(stable)}`;
+      const message = `the default channel of package ${quoted2(name)} is ${quoted2(defaultChannel)}, although there is ${quoted2(stable)}`;
       report(message, location, {
         package: name,
         channel: defaultChannel,
@@ -37308,7 +37529,7 @@ var rule51 = {
           const old = entryIn(before, entry.name);
           const differences = old ? differencesOf(old, entry) : [];
           if (differences.length === 0) continue;
-          const message = `the entry of ${quoted(entry.name)} in channel ${quoted(channel.name)} of package ${quoted(name)} changes: ${differences.join("; ")}`;
+          const message = `the entry of ${quoted2(entry.name)} in channel ${quoted2(channel.name)} of package ${quoted2(name)} changes: ${differences.join("; ")}`;
           report(message, placeOfEntry(channel, entry.index), { package: name, channel: channel.name });
         }
       }
@@ -37326,7 +37547,7 @@ function differencesOf(old, entry) {
   ];
 }
 function shown(text3) {
-  return text3 === "" ? "nothing" : quoted(text3);
+  return text3 === "" ? "nothing" : quoted2(text3);
 }
 
 // catalog/rules/removed.ts
@@ -37400,7 +37621,7 @@ var rule53 = {
 function reportRival({ world, ofPackage, rival, report, isNew = false }) {
   const location = placeOfPackage(world, ofPackage.name);
   if (!location) return;
-  const message = `the packages ${quoted(ofPackage.name)} and ${quoted(rival.name)} both provide ${listed(rival.gvks.map(gvkText))}: under OLM v0 they cannot be installed in one namespace, and what depends on the kind may get either`;
+  const message = `the packages ${quoted2(ofPackage.name)} and ${quoted2(rival.name)} both provide ${listed(rival.gvks.map(gvkText))}: under OLM v0 they cannot be installed in one namespace, and what depends on the kind may get either`;
   const hint = "give the kind an API group of its own, or retire one of the packages";
   report(message, location, { package: ofPackage.name, hint, severity: isNew ? "error" : "warning" });
 }
@@ -37512,7 +37733,7 @@ var rule55 = {
         const last = group.at(-1);
         if (!last) continue;
         const versions = versionsOf(group.map(({ bundle }) => bundle));
-        const message = `package ${quoted(name)}: ${last.why}; while ${listed(versions)} ${versions.length === 1 ? "is" : "are"} installed, the cluster goes to no later version`;
+        const message = `package ${quoted2(name)}: ${last.why}; while ${listed(versions)} ${versions.length === 1 ? "is" : "are"} installed, the cluster goes to no later version`;
         report(message, locate2(last.bundle, "properties", positionIn(last.bundle), "value"), {
           package: name,
           installed: [...new Set(group.map(({ bundle }) => shortName(bundle)))],
@@ -37529,7 +37750,7 @@ function defectOf3(limit, { platform: platform2, name }) {
   if (limit.kind === "invalid") return `olm.maxOpenShiftVersion cannot be read: ${limit.why}`;
   if (limit.kind === "none" || !platform2 || compareMinors(limit.max, platform2) >= 0) return void 0;
   const slip = limit.max.minor < 10 && limit.max.minor > 0 ? " (a number loses its last zero: quote it)" : "";
-  return `olm.maxOpenShiftVersion is ${formatMinor(limit.max)}${slip}, but the catalog ${quoted(name)} is for ${formatMinor(platform2)}`;
+  return `olm.maxOpenShiftVersion is ${formatMinor(limit.max)}${slip}, but the catalog ${quoted2(name)} is for ${formatMinor(platform2)}`;
 }
 
 // catalog/graph/support.ts
@@ -37592,7 +37813,7 @@ var rule56 = {
       if (!first) continue;
       const { bundle } = first;
       const versions = versionsOf(group.map(({ move }) => move.installed));
-      const message = `under OLM v1 ${listed(versions)} of package ${quoted(bundle.package)} would go to ${bundle.name}, which OLM v1 cannot install: ${v1Obstacles(bundle).join(", ")}`;
+      const message = `under OLM v1 ${listed(versions)} of package ${quoted2(bundle.package)} would go to ${bundle.name}, which OLM v1 cannot install: ${v1Obstacles(bundle).join(", ")}`;
       const hint = "under OLM v1 dependencies are installed by hand and operators watch all namespaces: release for both, or say in the release notes that OLM v1 is not supported";
       report(message, locate2(bundle, "properties"), { package: bundle.package, installed: versions, hint });
     }
@@ -37614,6 +37835,12 @@ function bundleOf2(world, name, bundle) {
   return world.catalog.packages.get(name)?.bundles.get(bundle);
 }
 
+// catalog/rules/heads.ts
+function headBundles({ channels, bundles }) {
+  const names = new Set([...channels.values()].flatMap(headsOf).map(({ name }) => name));
+  return [...names].flatMap((name) => bundles.get(name) ?? []);
+}
+
 // catalog/rules/graph/olmv1-unsupported.ts
 var rule57 = {
   id: "graph/olmv1-unsupported",
@@ -37629,7 +37856,7 @@ var rule57 = {
         const last = group.at(-1);
         if (!last) continue;
         const versions = versionsOf(group.map(({ bundle }) => bundle));
-        const message = `OLM v1 cannot install ${listed(versions)} of package ${quoted(name)}: ${last.why}`;
+        const message = `OLM v1 cannot install ${listed(versions)} of package ${quoted2(name)}: ${last.why}`;
         report(message, locate2(last.bundle, "properties"), {
           package: name,
           installed: versions,
@@ -37640,10 +37867,6 @@ var rule57 = {
     }
   }
 };
-function headBundles({ channels, bundles }) {
-  const names = new Set([...channels.values()].flatMap(headsOf).map(({ name }) => name));
-  return [...names].flatMap((name) => bundles.get(name) ?? []);
-}
 
 // catalog/rules/graph/package-removed.ts
 var rule58 = {
@@ -37657,7 +37880,7 @@ var rule58 = {
       if (!was || !location || was.channels.size === 0) continue;
       if ((change.after.catalog.packages.get(name)?.channels.size ?? 0) > 0) continue;
       const versions = versionsOf(withoutChannels(installationsOf(change.before, name)));
-      const message = `package ${quoted(name)} is gone: under OLM v0 resolution fails in every namespace with a subscription to it, whatever else is installed there; under OLM v1 every extension of it ends in an error`;
+      const message = `package ${quoted2(name)} is gone: under OLM v0 resolution fails in every namespace with a subscription to it, whatever else is installed there; under OLM v1 every extension of it ends in an error`;
       const hint = was.deprecation === void 0 ? "keep the package for one more release and deprecate it: reference: {schema: olm.package}" : "it was deprecated before: waive this once its users have had the time to leave";
       report(message, location, { package: name, installed: versions, hint });
     }
@@ -37710,7 +37933,7 @@ var rule60 = {
         for (const [i, property] of bundle.properties.entries()) {
           const [gvk] = offerOf([property], { package: "", version: void 0 }).gvks;
           if (gvk !== void 0 && seen.has(gvk)) {
-            const message = `bundle ${quoted(bundle.name)} names ${gvkText(gvk)} twice: OLM v0 takes them for two providers and never installs it`;
+            const message = `bundle ${quoted2(bundle.name)} names ${gvkText(gvk)} twice: OLM v0 takes them for two providers and never installs it`;
             const hint = "remove one of the two olm.gvk properties";
             report(message, locate2(bundle, "properties", i), { package: name, hint });
           }
@@ -37736,7 +37959,7 @@ var rule61 = {
         const { channel, entry, field, from, to } = trap;
         const { next: next2 } = world.foresight.v1({ package: ofPackage.name, channels: [] }, installedOf(from));
         if (next2.kind === "upgrade") continue;
-        const message = `package ${quoted(ofPackage.name)}: ${shortName(to)} follows ${shortName(from)} but does not sort above it, since a suffix behind - makes a version lower: OLM v1 never offers it`;
+        const message = `package ${quoted2(ofPackage.name)}: ${shortName(to)} follows ${shortName(from)} but does not sort above it, since a suffix behind - makes a version lower: OLM v1 never offers it`;
         report(message, placeOfEntry(channel, entry.index, field), {
           package: ofPackage.name,
           channel: channel.name,
@@ -37763,7 +37986,7 @@ var rule62 = {
   foresee(world, report) {
     for (const { channel, entry, range, bundle } of rangedChannels(world).flatMap(({ ranged }) => ranged)) {
       if (isOpen(range) || !satisfies(bundle.version, range)) continue;
-      const message = `${channelText(channel.name, channel.package)}: the skipRange ${quoted(range.text)} of ${shortName(bundle)} covers ${shortName(bundle)} itself, which under OLM v0 hides what follows it further from the head`;
+      const message = `${channelText(channel.name, channel.package)}: the skipRange ${quoted2(range.text)} of ${shortName(bundle)} covers ${shortName(bundle)} itself, which under OLM v0 hides what follows it further from the head`;
       const hint = `end the range below its own version: <${shortName(bundle)}`;
       const location = placeOfEntry(channel, entry.index, "skipRange");
       report(message, location, { package: channel.package, channel: channel.name, hint });
@@ -37785,7 +38008,7 @@ var rule63 = {
           ({ name, version }) => name !== entry.name && version && satisfies(version, range)
         ))
           continue;
-        const message = `${channelText(channel.name, channel.package)}: the skipRange ${quoted(range.text)} of ${shortName(bundle)} covers no version that is known to have been published`;
+        const message = `${channelText(channel.name, channel.package)}: the skipRange ${quoted2(range.text)} of ${shortName(bundle)} covers no version that is known to have been published`;
         const location = placeOfEntry(channel, entry.index, "skipRange");
         report(message, location, { package: channel.package, channel: channel.name });
       }
@@ -37805,7 +38028,7 @@ var rule64 = {
         const versions = versionsOf(leftOut(channel, ranged, stuck));
         if (versions.length === 0) continue;
         const { entry, range, bundle } = ranged;
-        const message = `${channelText(ranged.channel.name, ranged.channel.package)}: between the skipRange ${quoted(range.text)} of ${shortName(bundle)} and what it replaces ${listed(versions)} ${versions.length === 1 ? "is" : "are"} left out, with no road`;
+        const message = `${channelText(ranged.channel.name, ranged.channel.package)}: between the skipRange ${quoted2(range.text)} of ${shortName(bundle)} and what it replaces ${listed(versions)} ${versions.length === 1 ? "is" : "are"} left out, with no road`;
         report(message, placeOfEntry(ranged.channel, entry.index, "skipRange"), {
           package: ranged.channel.package,
           channel: ranged.channel.name,
@@ -37849,7 +38072,7 @@ var rule65 = {
         const left = missed.filter(({ version }) => version && !satisfies(version, range));
         if (left.length === 0) continue;
         const versions = versionsOf(left);
-        const message = `${channelText(channel.name, channel.package)}: the skipRange ${quoted(range.text)} of ${shortName(bundle)} begins above ${listed(versions)}, since pre-releases come before their version`;
+        const message = `${channelText(channel.name, channel.package)}: the skipRange ${quoted2(range.text)} of ${shortName(bundle)} begins above ${listed(versions)}, since pre-releases come before their version`;
         report(message, placeOfEntry(channel, entry.index, "skipRange"), {
           package: channel.package,
           channel: channel.name,
@@ -37879,7 +38102,7 @@ var rule66 = {
   foresee(world, report) {
     for (const { channel, entry, range, bundle } of rangedChannels(world).flatMap(({ ranged }) => ranged)) {
       if (!isOpen(range)) continue;
-      const message = `${channelText(channel.name, channel.package)}: the skipRange ${quoted(range.text)} of ${shortName(bundle)} has no upper end, so newer versions would go down to it`;
+      const message = `${channelText(channel.name, channel.package)}: the skipRange ${quoted2(range.text)} of ${shortName(bundle)} has no upper end, so newer versions would go down to it`;
       const hint = `skipRange: '${range.text.includes("||") ? "…" : range.text} <${shortName(bundle)}'`;
       const location = placeOfEntry(channel, entry.index, "skipRange");
       report(message, location, { package: channel.package, channel: channel.name, hint });
@@ -38060,8 +38283,8 @@ function reportGroup3(change, group, report) {
   const stuck = target2 && { package: name, channel: target2.name, olm: "v1", onlyChannel, installed };
   const fix = stuck && fixFor(change.after, stuck, change.before);
   const place = target2 && (fix && fix.index >= 0 ? placeOfEntry(target2, fix.index) : placeOfHead(target2));
-  const within = onlyChannel ? ` with channel ${quoted(channel)} alone` : "";
-  const message = `under OLM v1 an extension of package ${quoted(name)}${within} at ${listed(versions)} ends in an error: the catalog no longer has the bundle, and no entry follows it`;
+  const within = onlyChannel ? ` with channel ${quoted2(channel)} alone` : "";
+  const message = `under OLM v1 an extension of package ${quoted2(name)}${within} at ${listed(versions)} ends in an error: the catalog no longer has the bundle, and no entry follows it`;
   const location = place ?? placeOfPackage(change.after, name) ?? placeOfPackage(change.before, name);
   if (!location) return;
   report(message, location, {
@@ -38107,8 +38330,8 @@ function tell(losses, { world, report, severity }) {
     if (!first) continue;
     const { channel, to, why } = first;
     const versions = versionsOf(group.map(({ installed }) => installed));
-    const channels = [...new Set(group.map((loss) => quoted(loss.channel.name)))];
-    const message = `when clusters go from ${world.name} to ${to.name}, ${listed(versions)} of package ${quoted(channel.package)} (channel ${listed(channels)}) ${versions.length === 1 ? "is" : "are"} lost: ${why}`;
+    const channels = [...new Set(group.map((loss) => quoted2(loss.channel.name)))];
+    const message = `when clusters go from ${world.name} to ${to.name}, ${listed(versions)} of package ${quoted2(channel.package)} (channel ${listed(channels)}) ${versions.length === 1 ? "is" : "are"} lost: ${why}`;
     const hint = `publish the package, the channel and an entry that follows ${listed(versions)} in ${to.name} as well, or set olm.maxOpenShiftVersion so that clusters wait`;
     report(message, placeOfHead(channel), {
       package: channel.package,
@@ -38183,7 +38406,7 @@ var rule73 = {
         const location = channel && entry ? placeOfEntry(channel, entry.index) : placeOfPackage(world, ofPackage.name);
         if (!location) continue;
         const versions = versionsOf(group.map(({ bundle }) => bundle));
-        const message = `under OLM v1 ${listed(versions)} of package ${quoted(ofPackage.name)} never get to the head of a channel, ${endText(first.fate)}`;
+        const message = `under OLM v1 ${listed(versions)} of package ${quoted2(ofPackage.name)} never get to the head of a channel, ${endText(first.fate)}`;
         report(message, location, {
           package: ofPackage.name,
           ...channel ? { channel: channel.name } : {},
@@ -38217,7 +38440,7 @@ var rule74 = {
       for (const channel of channels.values()) {
         const defect = channelDefect(channel);
         if (!defect) continue;
-        const message = `channel ${quoted(channel.name)} of package ${quoted(name)}: ${defect.why}`;
+        const message = `channel ${quoted2(channel.name)} of package ${quoted2(name)}: ${defect.why}`;
         const details = {
           package: name,
           channel: channel.name,
@@ -38230,7 +38453,7 @@ var rule74 = {
         const other = otherVersionIn(bundle);
         if (other === void 0 || !bundle.version) continue;
         const version = formatVersion(bundle.version);
-        const message = `bundle ${quoted(bundle.name)} of package ${quoted(name)} has version ${version}, but another in its name: ${other}`;
+        const message = `bundle ${quoted2(bundle.name)} of package ${quoted2(name)} has version ${version}, but another in its name: ${other}`;
         const hint = `name: ${name}.v${version}`;
         report(message, locate2(bundle, "name"), { package: name, severity: "warning", hint });
       }
@@ -38266,7 +38489,7 @@ var rule75 = {
         if (!last) continue;
         const versions = versionsOf(group.map(({ bundle }) => bundle));
         const where = world.hasCompanions ? "no catalog of the clusters has one, so it cannot be installed, and upgrades to it silently do not happen" : "this catalog has none: without another that does it cannot be installed, and upgrades to it silently do not happen";
-        const message = `package ${quoted(name)}: ${listed(versions)} ${versions.length === 1 ? "asks" : "ask"} for an operator ${last.text}, and ${where}`;
+        const message = `package ${quoted2(name)}: ${listed(versions)} ${versions.length === 1 ? "asks" : "ask"} for an operator ${last.text}, and ${where}`;
         report(message, locate2(last.bundle, "properties", last.at), {
           package: name,
           installed: [...new Set(group.map(({ bundle }) => shortName(bundle)))],
@@ -38324,8 +38547,8 @@ var rule76 = {
       const channel = ofPackage?.channels.get(ofPackage.defaultChannel);
       const location = channel ? placeOfHead(channel) : placeOfPackage(change.after, name);
       if (!location) continue;
-      const example = group.length === 1 ? "" : `, ${shortName(first.installed)}`;
-      const message = `under OLM v1 ${listed(versions)} of package ${quoted(name)} had an upgrade and now silently stays:${example} went to ${shortName(was.to)}, and now ${why.text}`;
+      const [subject, stays2] = group.length === 1 ? ["it", "stays"] : [shortName(first.installed), "stay"];
+      const message = `under OLM v1 ${listed(versions)} of package ${quoted2(name)} had an upgrade and now silently ${stays2}: ${subject} went to ${shortName(was.to)}, and now ${why.text}`;
       const hint = `let an entry with a higher version replace or skip ${first.installed.name}`;
       report(message, location, { package: name, installed: versions, hint });
     }
@@ -38383,7 +38606,7 @@ var rule78 = {
       const isPrerelease = (fresh.version?.prerelease.length ?? 0) > 0;
       if (fresh.name === bundle.name && !isPrerelease) continue;
       const surprise = fresh.name === bundle.name ? `the pre-release ${shortName(fresh)}` : `${shortName(fresh)}${isPrerelease ? ", a pre-release" : ""}, not the head of the default channel, ${shortName(bundle)}`;
-      const message = `under OLM v1 an extension of package ${quoted(ofPackage.name)} that names no channel gets ${surprise}`;
+      const message = `under OLM v1 an extension of package ${quoted2(ofPackage.name)} that names no channel gets ${surprise}`;
       const hint = `tell users of OLM v1 to write: channels: [${ofPackage.defaultChannel}]`;
       report(message, location, { package: ofPackage.name, hint });
     }
@@ -38403,8 +38626,8 @@ function freshOf(ofPackage) {
 var ESCAPED = /["\\\x00-\x1f\u2028\u2029\ud800-\udfff]/;
 function jsonString(text3) {
   if (!ESCAPED.test(text3)) return `"${text3}"`;
-  const quoted3 = JSON.stringify(text3.toWellFormed());
-  return quoted3.replaceAll("\u2028", "\\u2028").replaceAll("\u2029", "\\u2029");
+  const quoted4 = JSON.stringify(text3.toWellFormed());
+  return quoted4.replaceAll("\u2028", "\\u2028").replaceAll("\u2029", "\\u2029");
 }
 function jsonNumber(value) {
   return Object.is(value, -0) ? "-0" : String(value);
@@ -38593,7 +38816,7 @@ var rule79 = {
     const metadata = bundle.properties.flatMap(({ type }, i) => type === "olm.csv.metadata" ? [i] : []);
     const second = metadata[1];
     if (second === void 0) return;
-    const message = `bundle ${quoted(bundle.name)} has ${metadata.length} olm.csv.metadata properties, expected one at most`;
+    const message = `bundle ${quoted2(bundle.name)} has ${metadata.length} olm.csv.metadata properties, expected one at most`;
     const details = { package: bundle.package, hint: "remove all but one" };
     report(message, locate2(bundle, "properties", second), details);
   }
@@ -38603,7 +38826,7 @@ function checkOther(blob, report) {
   for (const field of ["schema", "package"]) {
     const name = blob[field];
     if (COMPONENT.test(name) || field === "package" && name === "") continue;
-    const message = `the ${field} ${quoted(name)} cannot name a folder of the cache`;
+    const message = `the ${field} ${quoted2(name)} cannot name a folder of the cache`;
     report(message, locate2(blob, field), {
       package: blob.package,
       hint: "use letters, digits, dots, underscores and hyphens; begin with a letter or digit"
@@ -38617,7 +38840,7 @@ function checkBundleFiles(catalog, report) {
   for (const channel of catalog.blobs.channels) {
     for (const entry of channel.entries) {
       const path = bundlePath(channel.package, channel.name, entry.name);
-      const what = `entry ${quoted(entry.name)} of channel ${quoted(channel.name)}`;
+      const what = `entry ${quoted2(entry.name)} of channel ${quoted2(channel.name)}`;
       const other = seen.get(path);
       seen.set(path, what);
       const defect = path.includes("/") || path.includes("\0") ? "its name cannot be part of a file name" : encoder5.encode(path).length > LONGEST_NAME ? `its file name would have more than ${LONGEST_NAME} bytes` : other !== void 0 && other !== what ? `it would have the same file as ${other}` : void 0;
@@ -39650,17 +39873,17 @@ var FileReader = class {
     if (startsLikeJson(text3)) yield* this.#jsonStream(text3);
     else yield* this.#yamlStream(normalBreaks(text3), 0, 1);
   }
-  #find(rule111, message, location, hint) {
+  #find(rule113, message, location, hint) {
     this.#findings.push({
-      rule: rule111,
+      rule: rule113,
       severity: "error",
       message,
       location,
       ...hint === void 0 ? {} : { hint }
     });
   }
-  #warn(rule111, message, location, hint) {
-    this.#findings.push({ rule: rule111, severity: "warning", message, location, hint });
+  #warn(rule113, message, location, hint) {
+    this.#findings.push({ rule: rule113, severity: "warning", message, location, hint });
   }
   #decode(bytes2) {
     try {
@@ -40013,9 +40236,9 @@ var Loader = class {
       "every file of a catalog must be a regular file, or a link to one"
     );
   }
-  #find(rule111, message, location, hint) {
+  #find(rule113, message, location, hint) {
     this.#findings.push({
-      rule: rule111,
+      rule: rule113,
       severity: "error",
       message,
       location,
@@ -40113,7 +40336,7 @@ var KINDS2 = {
   base: "the base image"
 };
 function placed({ kind, written, bundle }) {
-  return `${bundle === "" ? "" : `bundle ${quoted(bundle)}: `}${KINDS2[kind]} ${quoted(written)}`;
+  return `${bundle === "" ? "" : `bundle ${quoted2(bundle)}: `}${KINDS2[kind]} ${quoted2(written)}`;
 }
 
 // catalog/rules/image/digest.ts
@@ -40210,8 +40433,61 @@ var rule84 = {
   }
 };
 
-// catalog/rules/package/default-channel.ts
+// catalog/rules/image/undeclared.ts
 var rule85 = {
+  id: "image/undeclared",
+  severity: "warning",
+  summary: "The head of a channel declares the images that it runs in relatedImages: only those reach a disconnected cluster",
+  foresee(world, report) {
+    for (const ofPackage of judgedPackages(world)) {
+      for (const bundle of headBundles(ofPackage)) {
+        if (bundle.relatedImages.some(({ image }) => image !== "" && image !== bundle.image)) continue;
+        const message = `${shortName(bundle)} of package ${quoted2(ofPackage.name)} declares no image beyond the bundle itself: what it runs is never mirrored`;
+        report(message, locate2(bundle, "relatedImages"), {
+          package: ofPackage.name,
+          installed: [shortName(bundle)],
+          hint: "list every image in the CSV's spec.relatedImages, and render the bundle again"
+        });
+      }
+    }
+  }
+};
+
+// catalog/rules/image/unpinned.ts
+var rule86 = {
+  id: "image/unpinned",
+  severity: "warning",
+  summary: "The head of a channel names its images by digest: a tag may move, and mirrors for disconnected clusters answer digests only",
+  foresee(world, report) {
+    for (const ofPackage of judgedPackages(world)) {
+      for (const bundle of headBundles(ofPackage)) {
+        const tags = referencesOf(bundle).filter(({ image }) => tryParseReference(image)?.kind === "tag");
+        const [first, ...others] = tags;
+        if (!first) continue;
+        const more = others.length > 0 ? ` and ${others.length} more of its images` : "";
+        const message = `${shortName(bundle)} of package ${quoted2(ofPackage.name)} names ${quoted2(first.image)}${more} by tag`;
+        report(message, locate2(bundle, ...first.path), {
+          package: ofPackage.name,
+          installed: [shortName(bundle)],
+          hint: "portolan resolve DIR --write writes the digests, with the tags as comments"
+        });
+      }
+    }
+  }
+};
+function referencesOf({ image, relatedImages }) {
+  const all = [
+    { image, path: ["image"] },
+    ...relatedImages.map((related, i) => ({
+      image: related.image,
+      path: ["relatedImages", i, "image"]
+    }))
+  ];
+  return all.filter((one, i) => all.findIndex((other) => other.image === one.image) === i);
+}
+
+// catalog/rules/package/default-channel.ts
+var rule87 = {
   id: "package/default-channel",
   severity: "error",
   summary: "A package names one of its channels as default",
@@ -40221,14 +40497,14 @@ var rule85 = {
       if (!blob || name === "" || channels.has(blob.defaultChannel)) continue;
       const known2 = [...channels.keys()];
       const hint = known2.length > 0 ? `defaultChannel: ${known2[0]}` : "add a channel first";
-      const message = blob.defaultChannel === "" ? `package ${quoted(name)} has no default channel` : `package ${quoted(name)}: the default channel ${quoted(blob.defaultChannel)} does not exist; there is ${known2.map(quoted).join(", ") || "none"}`;
+      const message = blob.defaultChannel === "" ? `package ${quoted2(name)} has no default channel` : `package ${quoted2(name)}: the default channel ${quoted2(blob.defaultChannel)} does not exist; there is ${known2.map(quoted2).join(", ") || "none"}`;
       report(message, locate2(blob, "defaultChannel"), { package: name, hint });
     }
   }
 };
 
 // catalog/rules/package/duplicate.ts
-var rule86 = {
+var rule88 = {
   id: "package/duplicate",
   severity: "error",
   summary: "A package stands once in a catalog",
@@ -40238,14 +40514,14 @@ var rule86 = {
       const first = catalog.packages.get(blob.name)?.blob;
       if (!first || first === blob || blob.name === "") continue;
       const { file, line: line3 } = locate2(first);
-      const message = `package ${quoted(blob.name)} stands twice: first at ${file}:${line3}`;
+      const message = `package ${quoted2(blob.name)} stands twice: first at ${file}:${line3}`;
       report(message, locate2(blob, "name"), { package: blob.name, hint: "keep one olm.package blob" });
     }
   }
 };
 
 // catalog/rules/package/duplicate-version.ts
-var rule87 = {
+var rule89 = {
   id: "package/duplicate-version",
   severity: "error",
   summary: "No two bundles of a package have the same version",
@@ -40261,7 +40537,7 @@ var rule87 = {
           byVersion.set(version, bundle);
           continue;
         }
-        const message = `package ${quoted(name)}: the bundles ${quoted(other.name)} and ${quoted(bundle.name)} both have version ${version}`;
+        const message = `package ${quoted2(name)}: the bundles ${quoted2(other.name)} and ${quoted2(bundle.name)} both have version ${version}`;
         const property = bundle.properties.findIndex(({ type }) => type === "olm.package");
         const location = locate2(bundle, "properties", property, "value", "version");
         report(message, location, { package: name, hint: "give each bundle a version of its own" });
@@ -40281,7 +40557,7 @@ function isDnsSubdomain(name) {
 }
 
 // catalog/rules/package/name.ts
-var rule88 = {
+var rule90 = {
   id: "package/name",
   severity: "error",
   summary: "A package has a name that is a DNS label: lower-case letters, digits and dashes, at most 63 characters",
@@ -40291,7 +40567,7 @@ var rule88 = {
       if (blob.name === "") {
         report("the package has no name", locate2(blob, "name"), { hint: "name: my-operator" });
       } else if (!isDnsLabel(blob.name)) {
-        const message = `package ${quoted(blob.name)}: the name must be a DNS label (a-z, 0-9 and -, at most 63 characters, a letter or digit at both ends)`;
+        const message = `package ${quoted2(blob.name)}: the name must be a DNS label (a-z, 0-9 and -, at most 63 characters, a letter or digit at both ends)`;
         report(message, locate2(blob, "name"), { package: blob.name, hint: `name: ${dnsLabelOf(blob.name)}` });
       }
     }
@@ -40303,7 +40579,7 @@ function dnsLabelOf(name) {
 }
 
 // catalog/rules/package/no-channel.ts
-var rule89 = {
+var rule91 = {
   id: "package/no-channel",
   severity: "error",
   summary: "A package has at least one channel",
@@ -40312,13 +40588,13 @@ var rule89 = {
     for (const { name, blob, channels } of catalog.packages.values()) {
       if (!blob || name === "" || channels.size > 0) continue;
       const hint = `add an olm.channel blob with package: ${name}`;
-      report(`package ${quoted(name)} has no channel`, locate2(blob), { package: name, hint });
+      report(`package ${quoted2(name)} has no channel`, locate2(blob), { package: name, hint });
     }
   }
 };
 
 // catalog/rules/package/unknown.ts
-var rule90 = {
+var rule92 = {
   id: "package/unknown",
   severity: "error",
   summary: "Channels, bundles and deprecations belong to a package of the catalog",
@@ -40331,18 +40607,18 @@ var rule90 = {
     const { channels, bundles, deprecations } = catalog.blobs;
     const check3 = (blob, what) => {
       if (catalog.packages.get(blob.package)?.blob) return;
-      const message = `${what} belongs to package ${quoted(blob.package)}, which has no olm.package blob`;
+      const message = `${what} belongs to package ${quoted2(blob.package)}, which has no olm.package blob`;
       const hint = `add an olm.package blob with name: ${blob.package}, or correct the package`;
       report(message, locate2(blob, "package"), { package: blob.package, hint });
     };
-    for (const channel of channels) check3(channel, `channel ${quoted(channel.name)}`);
-    for (const bundle of bundles) if (bundle.package !== "") check3(bundle, `bundle ${quoted(bundle.name)}`);
+    for (const channel of channels) check3(channel, `channel ${quoted2(channel.name)}`);
+    for (const bundle of bundles) if (bundle.package !== "") check3(bundle, `bundle ${quoted2(bundle.name)}`);
     for (const blob of deprecations) if (blob.package !== "") check3(blob, "the deprecations blob");
   }
 };
 
 // catalog/rules/package-manifest/channel-duplicate.ts
-var rule91 = {
+var rule93 = {
   id: "package-manifest/channel-duplicate",
   severity: "error",
   summary: "A channel stands once in its package file",
@@ -40350,7 +40626,7 @@ var rule91 = {
 };
 
 // catalog/rules/package-manifest/channel-name.ts
-var rule92 = {
+var rule94 = {
   id: "package-manifest/channel-name",
   severity: "error",
   summary: "Every channel of a package file has a name",
@@ -40358,7 +40634,7 @@ var rule92 = {
 };
 
 // catalog/rules/package-manifest/channels-empty.ts
-var rule93 = {
+var rule95 = {
   id: "package-manifest/channels-empty",
   severity: "error",
   summary: "A package file lists at least one channel",
@@ -40366,14 +40642,14 @@ var rule93 = {
 };
 
 // catalog/rules/package-manifest/channels-lost.ts
-var rule94 = {
+var rule96 = {
   id: "package-manifest/channels-lost",
   severity: "warning",
   summary: "A version becomes a bundle with all of its channels"
 };
 
 // catalog/rules/package-manifest/csv-duplicate.ts
-var rule95 = {
+var rule97 = {
   id: "package-manifest/csv-duplicate",
   severity: "error",
   summary: "A ClusterServiceVersion stands once in its package",
@@ -40381,7 +40657,7 @@ var rule95 = {
 };
 
 // catalog/rules/package-manifest/csv-unreadable.ts
-var rule96 = {
+var rule98 = {
   id: "package-manifest/csv-unreadable",
   severity: "error",
   summary: "A ClusterServiceVersion in a folder of package manifests fits its type",
@@ -40389,7 +40665,7 @@ var rule96 = {
 };
 
 // catalog/rules/package-manifest/current-empty.ts
-var rule97 = {
+var rule99 = {
   id: "package-manifest/current-empty",
   severity: "error",
   summary: "Every channel of a package file names its head with currentCSV",
@@ -40397,7 +40673,7 @@ var rule97 = {
 };
 
 // catalog/rules/package-manifest/current-unknown.ts
-var rule98 = {
+var rule100 = {
   id: "package-manifest/current-unknown",
   severity: "error",
   summary: "The currentCSV of a channel exists",
@@ -40405,7 +40681,7 @@ var rule98 = {
 };
 
 // catalog/rules/package-manifest/cycle.ts
-var rule99 = {
+var rule101 = {
   id: "package-manifest/cycle",
   severity: "error",
   summary: "Replacements in a package run in no circle",
@@ -40413,7 +40689,7 @@ var rule99 = {
 };
 
 // catalog/rules/package-manifest/default-missing.ts
-var rule100 = {
+var rule102 = {
   id: "package-manifest/default-missing",
   severity: "error",
   summary: "A package file names its default channel; a package with one channel may leave it to the tools",
@@ -40424,7 +40700,7 @@ var rule100 = {
 };
 
 // catalog/rules/package-manifest/default-unknown.ts
-var rule101 = {
+var rule103 = {
   id: "package-manifest/default-unknown",
   severity: "error",
   summary: "The default channel of a package file is one of its channels",
@@ -40432,7 +40708,7 @@ var rule101 = {
 };
 
 // catalog/rules/package-manifest/missing.ts
-var rule102 = {
+var rule104 = {
   id: "package-manifest/missing",
   severity: "error",
   summary: "A folder of package manifests has a package file",
@@ -40440,7 +40716,7 @@ var rule102 = {
 };
 
 // catalog/rules/package-manifest/name.ts
-var rule103 = {
+var rule105 = {
   id: "package-manifest/name",
   severity: "error",
   summary: "A package file names its package",
@@ -40448,14 +40724,14 @@ var rule103 = {
 };
 
 // catalog/rules/package-manifest/orphan.ts
-var rule104 = {
+var rule106 = {
   id: "package-manifest/orphan",
   severity: "warning",
   summary: "Every ClusterServiceVersion is reached by a channel from its head"
 };
 
 // catalog/rules/package-manifest/owned-missing.ts
-var rule105 = {
+var rule107 = {
   id: "package-manifest/owned-missing",
   severity: "error",
   summary: "A definition that a ClusterServiceVersion owns lies beside it",
@@ -40463,7 +40739,7 @@ var rule105 = {
 };
 
 // catalog/rules/package-manifest/replaces-missing.ts
-var rule106 = {
+var rule108 = {
   id: "package-manifest/replaces-missing",
   severity: "error",
   summary: "What a ClusterServiceVersion replaces exists in its package",
@@ -40471,7 +40747,7 @@ var rule106 = {
 };
 
 // catalog/rules/package-manifest/several.ts
-var rule107 = {
+var rule109 = {
   id: "package-manifest/several",
   severity: "error",
   summary: "A folder of package manifests has one package file",
@@ -40479,7 +40755,7 @@ var rule107 = {
 };
 
 // catalog/rules/package-manifest/two-csvs.ts
-var rule108 = {
+var rule110 = {
   id: "package-manifest/two-csvs",
   severity: "warning",
   summary: "The folder of a version holds one ClusterServiceVersion",
@@ -40487,7 +40763,7 @@ var rule108 = {
 };
 
 // catalog/rules/package-manifest/unreadable.ts
-var rule109 = {
+var rule111 = {
   id: "package-manifest/unreadable",
   severity: "warning",
   summary: "Files beside the package file are YAML or JSON: older tools read each of them as a package",
@@ -40495,7 +40771,7 @@ var rule109 = {
 };
 
 // catalog/rules/package-manifest/version.ts
-var rule110 = {
+var rule112 = {
   id: "package-manifest/version",
   severity: "error",
   summary: "A ClusterServiceVersion that a channel reaches has a semantic version",
@@ -40588,8 +40864,8 @@ var RULES = [
   rule82,
   rule83,
   rule84,
-  rule91,
-  rule92,
+  rule85,
+  rule86,
   rule93,
   rule94,
   rule95,
@@ -40608,12 +40884,14 @@ var RULES = [
   rule108,
   rule109,
   rule110,
-  rule85,
+  rule111,
+  rule112,
   rule87,
-  rule86,
-  rule88,
   rule89,
-  rule90
+  rule88,
+  rule90,
+  rule91,
+  rule92
 ];
 
 // pipeline/git/tree.ts
@@ -40741,8 +41019,8 @@ var DEPTH = 50;
 function readSettings(file, bytes2) {
   const text3 = new TextDecoder("utf-8").decode(bytes2).replaceAll("\r\n", "\n");
   const findings = [];
-  const warn = (rule111, message, location, hint) => {
-    findings.push({ rule: rule111, severity: "warning", message, location, hint });
+  const warn = (rule113, message, location, hint) => {
+    findings.push({ rule: rule113, severity: "warning", message, location, hint });
   };
   try {
     const tree = readTree(text3, { depth: DEPTH });
@@ -41518,9 +41796,9 @@ async function sharedPackages(objects, reader, { tree, units }) {
   return names;
 }
 function addOnce(findings, finding2, catalog) {
-  const { rule: rule111, message, location } = finding2;
+  const { rule: rule113, message, location } = finding2;
   const name = location.file.split("/").at(-1);
-  const key = JSON.stringify([rule111, message, name, location.line, location.column]);
+  const key = JSON.stringify([rule113, message, name, location.line, location.column]);
   const known2 = findings.get(key);
   const catalogs = /* @__PURE__ */ new Set([...known2?.catalogs ?? [], catalog]);
   findings.set(key, { ...known2 ?? finding2, catalogs: [...catalogs].sort() });
@@ -41731,8 +42009,8 @@ async function unsafePaths(objects, input) {
     ...await sizeFindings(objects, kept, policy.limits)
   ];
 }
-function unsafe(rule111, message, file, hint) {
-  return { rule: rule111, severity: "error", message, location: { file, line: 1, column: 1 }, hint };
+function unsafe(rule113, message, file, hint) {
+  return { rule: rule113, severity: "error", message, location: { file, line: 1, column: 1 }, hint };
 }
 function tooMany2({ files }) {
   const message = `the pull request changes more than ${files} files`;
@@ -41888,7 +42166,7 @@ async function classifyChange(objects, trees, policy) {
   const place = pathPlacer(policy);
   const paths = diff.changes.map((change) => ({ ...place(change.path), ...change }));
   const unsafe2 = await unsafePaths(objects, { diff, placed: paths, merged: trees.merged, policy });
-  if (unsafe2.some(({ rule: rule111 }) => rule111 === "path/limits")) return unread(paths, unsafe2);
+  if (unsafe2.some(({ rule: rule113 }) => rule113 === "path/limits")) return unread(paths, unsafe2);
   const scene = await sceneOf(objects, { trees, policy, paths });
   const catalogs = await compareCatalogs(
     { ...scene, paths: paths.map(({ path }) => path), claimed: claims(scene) },
@@ -42295,6 +42573,118 @@ function compareLowest([a], [b]) {
   return a && b ? compareInstalled(a, b) : 0;
 }
 
+// catalog/graph/next-hops.ts
+function nextHops(foresight, ofPackage, olm) {
+  return [...ofPackage.channels.values()].map((channel) => {
+    const head2 = headOf(channel)?.name;
+    const skipped = new Set(channel.entries.flatMap(({ skips }) => skips));
+    const stops = channel.entries.flatMap(({ name }) => {
+      const bundle = ofPackage.bundles.get(name);
+      if (!bundle) return [];
+      const installed = installedOf(bundle);
+      const { next: next2, arrives } = olm === "v0" ? foresight.v0({ package: ofPackage.name, channel: channel.name }, installed) : foresight.v1({ package: ofPackage.name, channels: [channel.name] }, installed);
+      const isDeprecated = ofPackage.deprecatedBundles.has(name);
+      const isHead = name === head2;
+      const [isSkipped, why] = [skipped.has(name), reasonOf(next2)?.text];
+      return [{ bundle: name, isHead, isSkipped, isDeprecated, arrives, next: upgradeOf(next2), why }];
+    });
+    return { channel: channel.name, stops };
+  });
+}
+
+// catalog/graph/hop-graph.ts
+function hopChange({ before, after }, name) {
+  const of = ({ foresight, catalog }) => {
+    const ofPackage = catalog.packages.get(name);
+    return ofPackage ? stateOf(foresight, ofPackage, after.olm) : { channels: /* @__PURE__ */ new Map(), defaultChannel: "" };
+  };
+  return graphOf(name, of(before), of(after));
+}
+function stateOf(foresight, ofPackage, olm) {
+  const channels = /* @__PURE__ */ new Map();
+  for (const one of olm) {
+    for (const { channel, stops } of nextHops(foresight, ofPackage, one)) {
+      const lane = channels.get(channel) ?? /* @__PURE__ */ new Map();
+      channels.set(channel, lane);
+      for (const stop of stops) {
+        const known2 = lane.get(stop.bundle);
+        const next2 = new Map(known2?.next);
+        if (stop.next) next2.set(one, stop.next.to.name);
+        const stuck = [...known2?.stuck ?? [], ...stop.arrives ? [] : [one]];
+        const why = stop.why === void 0 ? known2?.why : { ...known2?.why, [one]: stop.why };
+        const installed = { name: stop.bundle, version: ofPackage.bundles.get(stop.bundle)?.version };
+        lane.set(stop.bundle, { stop, installed, next: next2, stuck, why: why ?? {} });
+      }
+    }
+  }
+  return { defaultChannel: ofPackage.defaultChannel, channels };
+}
+function graphOf(name, before, after) {
+  const channels = [.../* @__PURE__ */ new Set([...after.channels.keys(), ...before.channels.keys()])];
+  const defaultChannel = after.defaultChannel === "" ? before.defaultChannel : after.defaultChannel;
+  return {
+    package: name,
+    lanes: channels.map((channel) => {
+      const [was, is] = [before.channels.get(channel), after.channels.get(channel)];
+      const stops = stopsOf(was ?? /* @__PURE__ */ new Map(), is ?? /* @__PURE__ */ new Map());
+      return {
+        channel,
+        isDefault: channel === defaultChannel,
+        kind: kindOf(was, is),
+        isChanged: was === void 0 || is === void 0 || stops.some(({ bundle, ...stop }) => isMoved(stop, was.get(bundle))),
+        stops
+      };
+    })
+  };
+}
+function kindOf(before, after) {
+  if (before === void 0) return "added";
+  return after === void 0 ? "removed" : "same";
+}
+function stopsOf(was, is) {
+  const all = [...new Map([...was, ...is]).values()].map(({ installed }) => installed);
+  return all.sort(compareInstalled).flatMap((installed) => {
+    const bundle = installed.name;
+    const [old, now] = [was.get(bundle), is.get(bundle)];
+    const shown3 = now ?? old;
+    if (!shown3) return [];
+    const { isHead, isSkipped, isDeprecated } = shown3.stop;
+    return [
+      {
+        bundle,
+        label: shortName(installed),
+        kind: kindOf(old, now),
+        isHead: now !== void 0 && isHead,
+        isSkipped,
+        isDeprecated,
+        stuck: now?.stuck ?? [],
+        why: now?.why ?? {},
+        hops: [
+          ...hopsOf(now?.next, old?.next, now && old ? "added" : kindOf(old, now)),
+          ...now && old ? goneHops(old.next, now.next) : []
+        ]
+      }
+    ];
+  });
+}
+function hopsOf(now, old, fresh) {
+  const hops = /* @__PURE__ */ new Map();
+  for (const [olm, to] of now ?? old ?? []) {
+    const kind = now && old?.get(olm) === to ? "same" : fresh;
+    const hop = hops.get(`${kind} ${to}`);
+    if (hop) hop.olm.push(olm);
+    else hops.set(`${kind} ${to}`, { olm: [olm], kind });
+  }
+  return [...hops].map(([key, { olm, kind }]) => ({ to: key.slice(kind.length + 1), olm, kind }));
+}
+function goneHops(old, now) {
+  const gone = new Map([...old].filter(([olm, to]) => now.get(olm) !== to));
+  return hopsOf(gone, void 0, "removed");
+}
+function isMoved({ kind, hops, stuck, isDeprecated }, was) {
+  return kind !== "same" || hops.some((hop) => hop.kind !== "same") || stuck.join() !== was?.stuck.join() || isDeprecated !== was.stop.isDeprecated;
+}
+
 // catalog/diff.ts
 function diffOf(change) {
   const packages = change.packages.flatMap((name) => {
@@ -42311,9 +42701,10 @@ function packageDiff(change, name) {
   const before = change.before.catalog.packages.get(name);
   const after = change.after.catalog.packages.get(name);
   const [was, is] = [before?.defaultChannel ?? "", after?.defaultChannel ?? ""];
+  const graph = hopChange(change, name);
   return {
     package: name,
-    kind: kindOf(before, after),
+    kind: kindOf2(before, after),
     ...was === is ? {} : { defaultChannel: { before: was, after: is } },
     channels: pairs(before?.channels, after?.channels).flatMap(
       ([one, other, channel]) => channelDiff(channel, one, other)
@@ -42322,10 +42713,11 @@ function packageDiff(change, name) {
       ([one, other, bundle]) => bundleDiff(bundle, one, other)
     ),
     deprecations: deprecationDiffs(before, after),
-    fates: fateChanges(change, name)
+    fates: fateChanges(change, name),
+    graph: { ...graph, lanes: graph.lanes.filter(({ isChanged }) => isChanged) }
   };
 }
-function kindOf(before, after) {
+function kindOf2(before, after) {
   if (before === void 0) return "added";
   return after === void 0 ? "removed" : "changed";
 }
@@ -42342,19 +42734,19 @@ function channelDiff(channel, before, after) {
   const sameHead = oldHead === newHead;
   if (before && after && sameHead && added.length + removed.length + edges.length === 0) return [];
   const head2 = sameHead ? {} : { head: { before: oldHead ?? "", after: newHead ?? "" } };
-  return [{ channel, kind: kindOf(before, after), ...head2, added, removed, edges }];
+  return [{ channel, kind: kindOf2(before, after), ...head2, added, removed, edges }];
 }
 function namesIn2(channel) {
   return new Set(channel?.entries.map(({ name }) => name));
 }
 function edgeDiffs(before, after) {
-  const [was, is] = [edgesOf(before), edgesOf(after)];
+  const [was, is] = [edgesOf2(before), edgesOf2(after)];
   return [
     ...[...was].filter(([key]) => !is.has(key)).map(([, edge]) => ({ kind: "removed", ...edge })),
     ...[...is].filter(([key]) => !was.has(key)).map(([, edge]) => ({ kind: "added", ...edge }))
   ];
 }
-function edgesOf(channel) {
+function edgesOf2(channel) {
   const edges = (channel?.entries ?? []).flatMap(({ name: to, replaces, skips, skipRange }) => [
     ...replaces === "" ? [] : [{ to, field: "replaces", from: replaces }],
     ...skips.map((from) => ({ to, field: "skips", from })),
@@ -42363,7 +42755,7 @@ function edgesOf(channel) {
   return new Map(edges.map((edge) => [JSON.stringify([edge.to, edge.field, edge.from]), edge]));
 }
 function bundleDiff(bundle, before, after) {
-  const kind = kindOf(before, after);
+  const kind = kindOf2(before, after);
   if (!before || !after) return [{ bundle, kind, fields: [] }];
   const fields = before === after ? [] : fieldsThatDiffer(before, after);
   return fields.length > 0 ? [{ bundle, kind, fields }] : [];
@@ -42382,7 +42774,7 @@ function sameJson2(a, b) {
 }
 function deprecationDiffs(before, after) {
   return pairs(deprecationsOf2(before), deprecationsOf2(after)).flatMap(
-    ([was, is, of]) => was === is ? [] : [{ kind: kindOf(was, is), of, message: is ?? was ?? "" }]
+    ([was, is, of]) => was === is ? [] : [{ kind: kindOf2(was, is), of, message: is ?? was ?? "" }]
   );
 }
 function deprecationsOf2(ofPackage) {
@@ -42400,7 +42792,7 @@ function settingOf({ rules }, id) {
   return rules.get(id) ?? rules.get(`${id.split("/")[0]}/*`);
 }
 function severitiesOf(policy) {
-  return (rule111) => settingOf(policy, rule111.id)?.severity ?? rule111.severity;
+  return (rule113) => settingOf(policy, rule113.id)?.severity ?? rule113.severity;
 }
 
 // pipeline/check/judge.ts
@@ -42459,8 +42851,8 @@ async function optionsOf(touched, state, { graph }, today) {
 function cause({ package: of, channel, installed, location, hint }) {
   return JSON.stringify([of, channel, installed, location, hint]);
 }
-function sameness({ rule: rule111, message, package: of, channel, installed }) {
-  return JSON.stringify([rule111, of, channel, installed, message]);
+function sameness({ rule: rule113, message, package: of, channel, installed }) {
+  return JSON.stringify([rule113, of, channel, installed, message]);
 }
 
 // pipeline/github/need.ts
@@ -42582,7 +42974,7 @@ function head(outcome) {
 function policyReport({ defaults, path }, expired) {
   return {
     source: defaults ? "built-in defaults" : path,
-    expired: expired.map(({ rule: rule111, package: name, until }) => `${rule111} for ${name}, until ${until}`)
+    expired: expired.map(({ rule: rule113, package: name, until }) => `${rule113} for ${name}, until ${until}`)
   };
 }
 function judged(outcome) {
@@ -43128,15 +43520,15 @@ function withOff(value) {
   return {
     ...value,
     ...isObject(merge) && merge["mode"] === false ? { merge: { ...merge, mode: "off" } } : {},
-    ...isObject(rules) ? { rules: Object.fromEntries(Object.entries(rules).map(([id, rule111]) => [id, ruleWithOff(rule111)])) } : {}
+    ...isObject(rules) ? { rules: Object.fromEntries(Object.entries(rules).map(([id, rule113]) => [id, ruleWithOff(rule113)])) } : {}
   };
 }
-function ruleWithOff(rule111) {
-  if (rule111 === false) return "off";
-  return isObject(rule111) && rule111["severity"] === false ? { ...rule111, severity: "off" } : rule111;
+function ruleWithOff(rule113) {
+  if (rule113 === false) return "off";
+  return isObject(rule113) && rule113["severity"] === false ? { ...rule113, severity: "off" } : rule113;
 }
-function finding(rule111, message, location, hint) {
-  return { rule: rule111, severity: "error", message, location, ...hint === void 0 ? {} : { hint } };
+function finding(rule113, message, location, hint) {
+  return { rule: rule113, severity: "error", message, location, ...hint === void 0 ? {} : { hint } };
 }
 function schemaFinding(defect, value, settings) {
   const path = pathOf(defect.instancePath, value);
@@ -43271,7 +43663,7 @@ function ruleFindings(written, settings, ruleIds) {
   return [
     ...Object.keys(written.rules ?? {}).flatMap((id) => unknown(id, settings.locateKey(["rules", id]))),
     ...(written.waivers ?? []).flatMap(
-      ({ rule: rule111 }, i) => unknown(rule111, settings.locate(["waivers", i, "rule"]))
+      ({ rule: rule113 }, i) => unknown(rule113, settings.locate(["waivers", i, "rule"]))
     )
   ];
 }
@@ -43314,7 +43706,7 @@ function policyOf(written) {
     approval: approvalOf(written.approval ?? {}),
     commits: { signOff: commits.signOff ?? false, verified: commits.verified ?? false },
     requiredChecks: (written.checks?.required ?? []).map((check3) => ({ ...check3, workflow: check3.workflow })),
-    rules: new Map(Object.entries(written.rules ?? {}).map(([id, rule111]) => [id, ruleOf(rule111)])),
+    rules: new Map(Object.entries(written.rules ?? {}).map(([id, rule113]) => [id, ruleOf(rule113)])),
     waivers: waivers.map((waiver) => ({ ...waiver, catalog: waiver.catalog })),
     limits: limitsOf(written.limits ?? {}),
     merge: {
@@ -43322,7 +43714,7 @@ function policyOf(written) {
       method: merge.method ?? "squash",
       via: merge.via ?? "queue-if-enabled"
     },
-    graph: graphOf(written.graph ?? {}),
+    graph: graphOf2(written.graph ?? {}),
     registries: registriesOf(written.registries ?? {}),
     publish: publishOf(written.publish ?? {})
   };
@@ -43424,7 +43816,7 @@ function limitsOf({ fileBytes, files, docs, depth: depth2, aliases }) {
     aliases: aliases ?? 50
   };
 }
-function graphOf({ olm, catalogOrder, companions, published }) {
+function graphOf2({ olm, catalogOrder, companions, published }) {
   return {
     olm: olm ?? ["v0", "v1"],
     catalogOrder: catalogOrder ?? [],
@@ -43490,7 +43882,7 @@ function judgeCommits(commits, known2, policy) {
   const unsigned = policy.signOff ? own.filter((commit) => !isSignedOff(commit)) : [];
   const unverified = policy.verified ? own.filter(({ verified }) => !verified) : [];
   return {
-    strangers: cut(strangers),
+    strangers: cut2(strangers),
     demands: [
       ...demand(unsigned, "has no Signed-off-by line of its author (git commit --amend --signoff)"),
       ...demand(unverified, "has no signature that GitHub verified (git commit --amend -S)")
@@ -43501,9 +43893,9 @@ function isSignedOff({ author, signedOffBy }) {
   return signedOffBy.some((email) => email.toLowerCase() === author.email.toLowerCase());
 }
 function demand(commits, what) {
-  return cut(commits.map(({ id }) => `commit ${id.slice(0, 12)} ${what}`));
+  return cut2(commits.map(({ id }) => `commit ${id.slice(0, 12)} ${what}`));
 }
-function cut(texts2) {
+function cut2(texts2) {
   const rest = texts2.length - NAMED;
   return rest <= 0 ? [...texts2] : [...texts2.slice(0, NAMED), `${rest} more commits likewise`];
 }
@@ -43856,7 +44248,7 @@ var PRUNING = /* @__PURE__ */ new Set([
 async function judgePeople(repository, { base: base2, head: head2, change, policy, judgements }, { people }) {
   if (!people) return void 0;
   const findings = judgements.flatMap((judgement) => judgement.findings).sort(compareFindings);
-  const refused = findings.filter(({ rule: rule111, severity }) => PRUNING.has(rule111) && severity === "error");
+  const refused = findings.filter(({ rule: rule113, severity }) => PRUNING.has(rule113) && severity === "error");
   return judgeAuthority({
     policy,
     change,
@@ -43919,7 +44311,7 @@ function textOf2(path) {
 }
 
 // pipeline/action/main.ts
-var SHOWN = 10;
+var SHOWN2 = 10;
 var SUMMARY_BYTES = 1024 * 1024;
 var REPORT = "portolan-report.json";
 async function run(read) {
@@ -43996,12 +44388,12 @@ var ANNOTATE = {
   info: notice
 };
 function annotate(findings, severity) {
-  for (const finding2 of findings.filter((one) => one.severity === severity).slice(0, SHOWN)) {
-    const { location, rule: rule111, message, hint } = finding2;
+  for (const finding2 of findings.filter((one) => one.severity === severity).slice(0, SHOWN2)) {
+    const { location, rule: rule113, message, hint } = finding2;
     const text3 = hint === void 0 ? plain(message) : `${plain(message)}
 fix: ${plain(hint)}`;
     const { file, line: line3, column } = location;
-    ANNOTATE[severity](text3, { title: rule111, file, startLine: line3, startColumn: column });
+    ANNOTATE[severity](text3, { title: rule113, file, startLine: line3, startColumn: column });
   }
 }
 function shortened(markdown) {

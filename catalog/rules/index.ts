@@ -83,6 +83,8 @@ import { rule as imageDigestMissing } from './image/digest-missing.ts';
 import { rule as imageRegistry } from './image/registry.ts';
 import { rule as imageTagMissing } from './image/tag-missing.ts';
 import { rule as imageTagMoved } from './image/tag-moved.ts';
+import { rule as imageUndeclared } from './image/undeclared.ts';
+import { rule as imageUnpinned } from './image/unpinned.ts';
 import { rule as packageDefaultChannel } from './package/default-channel.ts';
 import { rule as packageDuplicate } from './package/duplicate.ts';
 import { rule as packageDuplicateVersion } from './package/duplicate-version.ts';
@@ -197,6 +199,8 @@ export const RULES: readonly Rule[] = [
   imageRegistry,
   imageTagMissing,
   imageTagMoved,
+  imageUndeclared,
+  imageUnpinned,
   packageManifestChannelDuplicate,
   packageManifestChannelName,
   packageManifestChannelsEmpty,
