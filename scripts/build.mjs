@@ -1,5 +1,5 @@
 // Builds dist/: the command line and the libraries (with the parts that they share), the Action, the functions.
-import { readFileSync, rmSync } from 'node:fs';
+import { chmodSync, readFileSync, rmSync } from 'node:fs';
 import { build } from 'esbuild';
 
 const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
@@ -35,6 +35,8 @@ await build({
   chunkNames: 'parts/[name]-[hash]',
   banner: { js: '#!/usr/bin/env node' },
 });
+// npx runs it in place.
+chmodSync('dist/portolan.mjs', 0o755);
 await build({
   ...common,
   entryPoints: { action: 'pipeline/action/index.ts' },
