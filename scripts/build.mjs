@@ -1,4 +1,4 @@
-// Builds dist/: the command line (one file and its parts), the library, and the Action.
+// Builds dist/: the command line and the libraries (with the parts that they share), the Action, the functions.
 import { readFileSync, rmSync } from 'node:fs';
 import { build } from 'esbuild';
 
@@ -13,7 +13,13 @@ const common = {
   define: { PORTOLAN_VERSION: JSON.stringify(version) },
 };
 
-for (const old of ['dist/portolan.mjs', 'dist/catalog.mjs', 'dist/registry.mjs', 'dist/parts'])
+for (const old of [
+  'dist/portolan.mjs',
+  'dist/catalog.mjs',
+  'dist/registry.mjs',
+  'dist/parts',
+  'dist/functions',
+])
   rmSync(old, { force: true, recursive: true });
 await build({
   ...common,
@@ -28,4 +34,18 @@ await build({
   splitting: true,
   chunkNames: 'parts/[name]-[hash]',
   banner: { js: '#!/usr/bin/env node' },
+});
+await build({
+  ...common,
+  entryPoints: { action: 'pipeline/action/index.ts' },
+  outdir: 'dist',
+  outExtension: { '.js': '.cjs' },
+  format: 'cjs',
+});
+await build({
+  ...common,
+  entryPoints: { publish: 'functions/aws/publish.ts' },
+  outdir: 'dist/functions',
+  outExtension: { '.js': '.mjs' },
+  format: 'esm',
 });

@@ -10,7 +10,7 @@ import { sarifReport } from '../report/sarif.ts';
 import { textReport } from '../report/text-report.ts';
 import { type CheckRequest, check, type People } from '../stages/check.ts';
 import { type Command, type Invocation, usageError } from './command.ts';
-import type { ExitCode, Terminal } from './terminal.ts';
+import { type ExitCode, searchPath, type Terminal } from './terminal.ts';
 
 const FORMATS: Readonly<Record<string, (report: CheckReport) => string>> = {
   text: textReport,
@@ -59,11 +59,6 @@ export const command: Command = {
     }
   },
 };
-
-function searchPath({ environment }: Terminal): { searchPath?: string } {
-  const path = environment['PATH'];
-  return path === undefined ? {} : { searchPath: path };
-}
 
 function requestOf(invocation: Invocation, terminal: Terminal): CheckRequest {
   const policy = invocation.text('policy');

@@ -1,4 +1,4 @@
-import { join, resolve } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import { compareFindings } from '../../catalog/finding.ts';
 import type { DocumentOptions } from '../../catalog/mirror/documents.ts';
 import { readinessText } from '../../catalog/mirror/report.ts';
@@ -17,7 +17,10 @@ export const command: Command = {
   summary: 'Write what a disconnected cluster needs: mapping.txt, mirror sets, catalog sources.',
   operands: 'DIR',
   options: {
-    as: { value: 'REFERENCE', description: 'what the index image of the catalog is called' },
+    as: {
+      value: 'REFERENCE',
+      description: 'what the index image of the catalog is called (default: localhost/catalog:DIR)',
+    },
     digest: {
       value: 'DIGEST',
       description: "the index image's digest: pins its copy and the catalog source",
@@ -53,6 +56,10 @@ export const command: Command = {
   ],
   run: async (invocation, terminal) => {
     const request = requestOf(invocation, terminal.directory);
+    if (invocation.text('as') === undefined) {
+      const [catalog] = request.catalogs;
+      terminal.err(`the index image is called ${plain(catalog?.reference ?? '')}: --as names the real one\n`);
+    }
     const outcome = await prepareMirror(request);
     for (const finding of [...outcome.findings].sort(compareFindings)) terminal.err(findingText(finding));
     const errors = outcome.findings.filter(({ severity }) => severity === 'error');
@@ -81,7 +88,7 @@ function requestOf(invocation: Invocation, directory: string): MirrorRequest {
     catalogs: [
       {
         source: directorySource(resolve(directory, root)),
-        reference: needed('as'),
+        reference: text('as') ?? `localhost/catalog:${tagFor(basename(resolve(directory, root)))}`,
         digest: text('digest'),
         name: text('name'),
         choices: list('only').map(parseChoice),
@@ -94,6 +101,11 @@ function requestOf(invocation: Invocation, directory: string): MirrorRequest {
     policyScope: scopeOption(invocation, 'icsp-scope'),
     documents: documentOptions(invocation, flag('never-contact-source')),
   };
+}
+
+/** A directory's name with what no tag may hold left out. */
+function tagFor(name: string): string {
+  return name.replaceAll(/^[^\w]+|[^\w.-]/g, '').slice(0, 128) || 'latest';
 }
 
 function documentOptions(invocation: Invocation, neverContact: boolean): DocumentOptions {

@@ -1,5 +1,6 @@
+import { joinedBlobs } from '../../catalog/blobs.ts';
 import { compareFindings } from '../../catalog/finding.ts';
-import { type Blobs, combined } from '../../catalog/model.ts';
+import type { Blobs } from '../../catalog/model.ts';
 import { registryClient } from '../render/client.ts';
 import { renderReference } from '../render/reference.ts';
 import { writeBlobs } from '../render/write.ts';
@@ -30,7 +31,7 @@ export const command: Command = {
       if (errors.length > 0) return 1;
       rendered.push(blobs);
     }
-    await writeBlobs(combined(rendered), format, terminal.out);
+    await writeBlobs(joinedBlobs(rendered), format, terminal.out);
     return 0;
   },
 };

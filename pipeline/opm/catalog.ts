@@ -1,7 +1,9 @@
 /** Catalogs that commands are given, read and said to be wrong where they are. */
+
+import { joinedBlobs } from '../../catalog/blobs.ts';
 import type { Finding } from '../../catalog/finding.ts';
 import { compareFindings } from '../../catalog/finding.ts';
-import { type Blobs, type Catalog, catalogOf, combined } from '../../catalog/model.ts';
+import { type Blobs, type Catalog, catalogOf } from '../../catalog/model.ts';
 import { RULES } from '../../catalog/rules/index.ts';
 import { type Rule, runRules } from '../../catalog/rules/rule.ts';
 import { type Rendering, renderReference } from '../render/reference.ts';
@@ -30,7 +32,7 @@ export async function readAll(
     if (complain(findings, world)) return undefined;
     rendered.push(blobs);
   }
-  return combined(rendered);
+  return joinedBlobs(rendered);
 }
 
 /** The catalog of blobs that pass opm's rules; undefined when they do not, which has been said then. */

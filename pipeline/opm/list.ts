@@ -1,5 +1,5 @@
-import { bundleTable, channelTable, packageTable } from '../../catalog/listing.ts';
 import type { Catalog } from '../../catalog/model.ts';
+import { bundleTable, channelTable, packageTable } from '../../catalog/tables.ts';
 import { PipelineError } from '../error.ts';
 import { readAll, validCatalog } from './catalog.ts';
 import type { OpmCommand } from './command.ts';

@@ -41,7 +41,8 @@ function packagesTable({ packages }: CheckReport): string {
   return ['| package | catalogs | change | |', '|---|---|---|---|', ...rows].join('\n');
 }
 
-function fatesTable(diff: PlacedDiff): string {
+/** The table of what clusters will do otherwise with a package. */
+export function fatesTable(diff: PlacedDiff): string {
   const title = `### What clusters will do: ${escaped(diff.package)} (${escaped(diff.catalogs.join(', '))})`;
   const head = [
     '| channel | installed | OLM v0 before | after | OLM v1 before | after |',

@@ -42,7 +42,8 @@ function alsoText({ known, waived }: CheckReport): string {
   return parts.length > 0 ? `; besides ${parts.join(', ')}` : '';
 }
 
-function fateLines(diff: PlacedDiff): string[] {
+/** What clusters will do otherwise with a package; the first line is its title. */
+export function fateLines(diff: PlacedDiff): string[] {
   const title = `  ${plain(diff.package)} (${diff.catalogs.join(', ')})`;
   return [title, ...diff.fates.flatMap(rowLines)];
 }
@@ -60,5 +61,6 @@ function turnLine(olm: string, turn: Turn | undefined): string[] {
 
 /** The next bundle, and the end of the road where that is another. */
 export function roadText({ next, end }: Turn['after']): string {
+  if (next === '') return `… ${plain(end)}`;
   return end === '' || end === next ? plain(next) : `${plain(next)} … ${plain(end)}`;
 }

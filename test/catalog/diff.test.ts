@@ -67,8 +67,8 @@ describe('diffOf', () => {
     expect(
       fates.map(({ channels, installed, v0, v1 }) => [channels, installed, short(v0), short(v1)]),
     ).toEqual([
-      [['fast'], ['0.2.3'], 'stays > 0.3.0', 'stays > 0.3.0'],
       [['fast'], ['0.1.1', '0.2.0'], '0.2.3 > stays!', '0.2.3 > 0.2.3'],
+      [['fast'], ['0.2.3'], 'stays > 0.3.0', 'stays > 0.3.0'],
     ]);
   });
 

@@ -22,6 +22,8 @@ const SETS: Readonly<Record<string, () => Promise<ConformanceSet>>> = {
   tables: () => import('./tables.ts'),
   graph: () => import('./graph.ts'),
   mirror: () => import('./mirror.ts'),
+  pkgman: () => import('./pkgman.ts'),
+  render: () => import('./render.ts'),
 };
 
 const FALLBACK = resolve('../shared/golden');

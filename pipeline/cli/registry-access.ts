@@ -1,0 +1,74 @@
+/** How commands reach registries: the options, and the client that they make. */
+import { resolve } from 'node:path';
+import { readText } from '../directory.ts';
+import type { Policy } from '../policy/policy.ts';
+import { repositoryMatcher } from '../policy/registries.ts';
+import { createRegistryClient, type RegistryClient } from '../registry/client.ts';
+import { authfileCredentials, credentialsOnlyFor } from '../registry/credentials.ts';
+import { parsePlace } from '../registry/place.ts';
+import type { Invocation, Option } from './command.ts';
+import type { Terminal } from './terminal.ts';
+
+/** Options of every command that asks registries. */
+export const REGISTRY_OPTIONS: Readonly<Record<string, Option>> = {
+  authfile: {
+    value: 'FILE',
+    description: 'credentials (default: REGISTRY_AUTH_FILE, then those of podman and docker)',
+  },
+  insecure: {
+    value: 'HOST',
+    description: 'a registry, with its port, that speaks plain HTTP; it may be on an internal network',
+    multiple: true,
+  },
+  internal: {
+    value: 'HOST|RANGE',
+    description: 'a host or range of addresses of an internal network that may be connected to',
+    multiple: true,
+  },
+  ca: { value: 'FILE', description: 'certificates of a private authority, PEM', multiple: true },
+};
+
+/** What a client may ask. */
+export interface ClientScope {
+  readonly policy?: Policy | undefined;
+  /** Places as they were typed: who types a host means it, be it on an internal network. */
+  readonly named?: readonly (string | undefined)[];
+}
+
+/**
+ * A client for registries. Under a policy it asks only what that allows, with credentials only
+ * where that names them; without one it asks whatever the caller names.
+ *
+ * @throws PipelineError `not-found` or `io` for a file of certificates
+ */
+export function registryClientFor(
+  invocation: Invocation,
+  { directory, environment }: Terminal,
+  { policy, named = [] }: ClientScope = {},
+): RegistryClient {
+  const authfile = invocation.text('authfile');
+  const file = authfile === undefined ? undefined : resolve(directory, authfile);
+  const credentials = authfileCredentials({ authfile: file, environment });
+  const plainHttp = invocation.list('insecure');
+  return createRegistryClient({
+    credentials: policy
+      ? credentialsOnlyFor(credentials, repositoryMatcher(policy.registries.credentials))
+      : credentials,
+    ...(policy ? { allows: repositoryMatcher(policy.registries.allow) } : {}),
+    plainHttp,
+    internal: [
+      ...plainHttp,
+      ...named.flatMap(hostOf),
+      ...invocation.list('internal'),
+      ...(policy?.registries.internal ?? []),
+    ],
+    authorities: invocation.list('ca').map((file) => readText(resolve(directory, file))),
+    environment,
+  });
+}
+
+function hostOf(text: string | undefined): string[] {
+  if (text === undefined) return [];
+  const place = parsePlace(text);
+  return place.kind === 'registry' ? [place.reference.registry] : [];
+}
