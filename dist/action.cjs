@@ -32672,6 +32672,31 @@ function parseRelease(text3) {
   return identifiers;
 }
 
+// catalog/go-text.ts
+var SHORT = new Map(
+  Object.entries({
+    '"': '\\"',
+    "\\": "\\\\",
+    "\x07": "\\a",
+    "\b": "\\b",
+    "\f": "\\f",
+    "\n": "\\n",
+    "\r": "\\r",
+    "	": "\\t",
+    "\v": "\\v"
+  })
+);
+function goQuoted(text3) {
+  const inner = text3.replaceAll(/["\\]|[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu, (character) => {
+    const code2 = character.codePointAt(0) ?? 0;
+    const hex = code2.toString(16);
+    if (code2 > 65535) return `\\U${hex.padStart(8, "0")}`;
+    if (code2 > 127) return `\\u${hex.padStart(4, "0")}`;
+    return SHORT.get(character) ?? `\\x${hex.padStart(2, "0")}`;
+  });
+  return `"${inner}"`;
+}
+
 // catalog/yaml/scalar.ts
 var WORDS = new Map([
   ...["y", "Y", "yes", "Yes", "YES", "true", "True", "TRUE", "on", "On", "ON"].map((w) => [w, true]),
@@ -32928,7 +32953,7 @@ function compareKeys(a, b) {
 function scalarSyntax(node) {
   const { kind, value } = resolveScalar(node);
   if (value === null) return NIL;
-  if (typeof value === "string") return quoted3(value);
+  if (typeof value === "string") return goQuoted(value);
   if (typeof value === "boolean") return String(value);
   if (kind === "int") return integerSyntax(integerText(node.text));
   return Number.isFinite(value) ? formatG(value) : goNotFinite(value);
@@ -32939,29 +32964,6 @@ function integerSyntax(digits) {
 function goNotFinite(value) {
   if (Number.isNaN(value)) return "NaN";
   return value > 0 ? "+Inf" : "-Inf";
-}
-var SHORT = new Map(
-  Object.entries({
-    '"': '\\"',
-    "\\": "\\\\",
-    "\x07": "\\a",
-    "\b": "\\b",
-    "\f": "\\f",
-    "\n": "\\n",
-    "\r": "\\r",
-    "	": "\\t",
-    "\v": "\\v"
-  })
-);
-function quoted3(text3) {
-  const inner = text3.replaceAll(/["\\]|[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu, (character) => {
-    const code2 = character.codePointAt(0) ?? 0;
-    const hex = code2.toString(16);
-    if (code2 > 65535) return `\\U${hex.padStart(8, "0")}`;
-    if (code2 > 127) return `\\u${hex.padStart(4, "0")}`;
-    return SHORT.get(character) ?? `\\x${hex.padStart(2, "0")}`;
-  });
-  return `"${inner}"`;
 }
 
 // catalog/yaml/compose.ts
@@ -38626,8 +38628,8 @@ function freshOf(ofPackage) {
 var ESCAPED = /["\\\x00-\x1f\u2028\u2029\ud800-\udfff]/;
 function jsonString(text3) {
   if (!ESCAPED.test(text3)) return `"${text3}"`;
-  const quoted4 = JSON.stringify(text3.toWellFormed());
-  return quoted4.replaceAll("\u2028", "\\u2028").replaceAll("\u2029", "\\u2029");
+  const quoted3 = JSON.stringify(text3.toWellFormed());
+  return quoted3.replaceAll("\u2028", "\\u2028").replaceAll("\u2029", "\\u2029");
 }
 function jsonNumber(value) {
   return Object.is(value, -0) ? "-0" : String(value);
