@@ -91,6 +91,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./mirror-migrate.ts')).command,
   },
   {
+    words: 'crd-diff',
+    summary: 'judge whether objects survive the upgrade of their definitions',
+    load: async () => (await import('./crd-diff.ts')).command,
+  },
+  {
     words: 'convert package-manifests',
     summary: 'turn package manifests into a catalog and into bundles',
     load: async () => (await import('./convert-package-manifests.ts')).command,

@@ -20,6 +20,7 @@ const SETS: Readonly<Record<string, () => Promise<ConformanceSet>>> = {
   fbc: () => import('./fbc.ts'),
   'fbc-real': () => import('./fbc-real.ts'),
   tables: () => import('./tables.ts'),
+  crdsafety: () => import('./crdsafety.ts'),
   graph: () => import('./graph.ts'),
   mirror: () => import('./mirror.ts'),
   pkgman: () => import('./pkgman.ts'),
