@@ -21,6 +21,7 @@ const SETS: Readonly<Record<string, () => Promise<ConformanceSet>>> = {
   'fbc-real': () => import('./fbc-real.ts'),
   tables: () => import('./tables.ts'),
   graph: () => import('./graph.ts'),
+  grpc: () => import('./grpc.ts'),
   mirror: () => import('./mirror.ts'),
 };
 
