@@ -5,7 +5,7 @@
  */
 import { fieldsOf } from './blob.ts';
 import { compareText } from './finding.ts';
-import { indentedJson, indentMembers, jsonString } from './json-text.ts';
+import { indentedJson, indentMembers, jsonString, RawJson } from './json-text.ts';
 import type { Blob, Blobs } from './model.ts';
 import { isObject } from './shape.ts';
 import { emitYaml } from './yaml/emit.ts';
@@ -213,6 +213,7 @@ function plainJson(value: unknown): Json {
   if (typeof value === 'string') return value.toWellFormed();
   if (typeof value === 'number' || typeof value === 'boolean') return value;
   if (typeof value !== 'object' || value === null) return null;
+  if (value instanceof RawJson) return plainJson(value.value);
   if (Array.isArray(value)) return value.map(plainJson);
   const members = value instanceof Struct ? value.members : Object.entries(value);
   return Object.fromEntries(members.map(([key, member]) => [key.toWellFormed(), plainJson(member)]));

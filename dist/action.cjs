@@ -15148,7 +15148,7 @@ var require_filereader = __commonJS({
     } = require_symbols3();
     var { webidl } = require_webidl();
     var { kEnumerableProperty } = require_util();
-    var FileReader = class _FileReader extends EventTarget {
+    var FileReader2 = class _FileReader extends EventTarget {
       constructor() {
         super();
         this[kState] = "empty";
@@ -15350,10 +15350,10 @@ var require_filereader = __commonJS({
         }
       }
     };
-    FileReader.EMPTY = FileReader.prototype.EMPTY = 0;
-    FileReader.LOADING = FileReader.prototype.LOADING = 1;
-    FileReader.DONE = FileReader.prototype.DONE = 2;
-    Object.defineProperties(FileReader.prototype, {
+    FileReader2.EMPTY = FileReader2.prototype.EMPTY = 0;
+    FileReader2.LOADING = FileReader2.prototype.LOADING = 1;
+    FileReader2.DONE = FileReader2.prototype.DONE = 2;
+    Object.defineProperties(FileReader2.prototype, {
       EMPTY: staticPropertyDescriptors,
       LOADING: staticPropertyDescriptors,
       DONE: staticPropertyDescriptors,
@@ -15378,13 +15378,13 @@ var require_filereader = __commonJS({
         configurable: true
       }
     });
-    Object.defineProperties(FileReader, {
+    Object.defineProperties(FileReader2, {
       EMPTY: staticPropertyDescriptors,
       LOADING: staticPropertyDescriptors,
       DONE: staticPropertyDescriptors
     });
     module2.exports = {
-      FileReader
+      FileReader: FileReader2
     };
   }
 });
@@ -18347,12 +18347,12 @@ var require_eventsource_stream = __commonJS({
       }
       return true;
     }
-    function isFieldName(line3, length, field2) {
-      if (length !== field2.length) {
+    function isFieldName(line3, length, field) {
+      if (length !== field.length) {
         return false;
       }
       for (let i = 0; i < length; i++) {
-        if (line3[i] !== field2[i]) {
+        if (line3[i] !== field[i]) {
           return false;
         }
       }
@@ -18553,13 +18553,13 @@ ${value}`;
           }
         }
       }
-      setEventFieldSize(field2, size2) {
-        const eventSize = this.eventSize - this.eventFieldSizes[field2] + size2;
+      setEventFieldSize(field, size2) {
+        const eventSize = this.eventSize - this.eventFieldSizes[field] + size2;
         if (this.maxEventSize > 0 && eventSize > this.maxEventSize) {
           throw createMaxEventSizeExceededError();
         }
         this.eventSize = eventSize;
-        this.eventFieldSizes[field2] = size2;
+        this.eventFieldSizes[field] = size2;
       }
       /**
        * @param {EventSourceStreamEvent} event
@@ -19300,8 +19300,8 @@ function register(registry) {
     return handleOptionalResolved(v, ev, macro, ctx);
   }
   function handleOptionalResolved(value, ev, macro, ctx) {
-    const optional2 = ensureOptional(value, macro.receiver, `${macro.functionDesc} receiver`);
-    if (optional2.hasValue()) return macro.onHasValue(optional2);
+    const optional = ensureOptional(value, macro.receiver, `${macro.functionDesc} receiver`);
+    if (optional.hasValue()) return macro.onHasValue(optional);
     return macro.onEmpty(ev, macro, ctx);
   }
   function ensureOptionalType(checker, node, ctx, description) {
@@ -19342,7 +19342,7 @@ function register(registry) {
           macro.arg
         );
       },
-      onHasValue: (optional2) => optional2,
+      onHasValue: (optional) => optional,
       onEmpty(ev, macro, ctx) {
         const ast = macro.arg;
         const v = ev.run(ast, ctx);
@@ -19400,9 +19400,9 @@ var init_optional = __esm({
         }
         return this.#value;
       }
-      or(optional2) {
+      or(optional) {
         if (this.#value !== void 0) return this;
-        if (optional2 instanceof _Optional) return optional2;
+        if (optional instanceof _Optional) return optional;
         throw evaluationError(
           "invalid_optional_argument",
           "Optional.or must be called with an Optional argument"
@@ -19995,16 +19995,16 @@ function splitByComma(str) {
 function createRegistry(opts) {
   return new Registry(opts);
 }
-function protobufjsFieldToCelType(field2) {
+function protobufjsFieldToCelType(field) {
   let fieldType;
-  if (field2.map) {
-    const keyType = protobufjsTypeToCelType(field2.keyType, field2.resolvedKeyType);
-    const valueType = protobufjsTypeToCelType(field2.type, field2.resolvedType);
+  if (field.map) {
+    const keyType = protobufjsTypeToCelType(field.keyType, field.resolvedKeyType);
+    const valueType = protobufjsTypeToCelType(field.type, field.resolvedType);
     fieldType = `map<${keyType}, ${valueType}>`;
   } else {
-    fieldType = protobufjsTypeToCelType(field2.type, field2.resolvedType);
+    fieldType = protobufjsTypeToCelType(field.type, field.resolvedType);
   }
-  return { type: field2.repeated ? `list<${fieldType}>` : fieldType };
+  return { type: field.repeated ? `list<${fieldType}>` : fieldType };
 }
 function protobufjsTypeToCelType(protoType, resolvedType) {
   switch (protoType) {
@@ -20815,16 +20815,16 @@ var init_registry = __esm({
       findBinaryOverload(op, left, right) {
         return this.operatorCandidates(op).findBinaryOverload(left, right);
       }
-      #toCelFieldType(field2) {
-        if (typeof field2 === "string") return { type: field2 };
-        if (field2.id) return protobufjsFieldToCelType(field2);
-        return field2;
+      #toCelFieldType(field) {
+        if (typeof field === "string") return { type: field };
+        if (field.id) return protobufjsFieldToCelType(field);
+        return field;
       }
       #toCelFieldDeclaration(typename, fields, k, requireKnownTypes = false) {
         try {
-          const field2 = this.#toCelFieldType(fields[k]);
-          if (typeof field2?.type !== "string") throw new Error(`unsupported declaration`);
-          return this.#parseTypeString(field2.type, requireKnownTypes);
+          const field = this.#toCelFieldType(fields[k]);
+          if (typeof field?.type !== "string") throw new Error(`unsupported declaration`);
+          return this.#parseTypeString(field.type, requireKnownTypes);
         } catch (e) {
           e.message = `Field '${k}' in type '${typename}' has unsupported declaration: ${JSON.stringify(fields[k])}`;
           throw e;
@@ -20856,12 +20856,12 @@ var init_registry = __esm({
               if (this.size !== keys.length) for (const k of keys) this.get(k);
               return super[Symbol.iterator]();
             }
-            get(field2) {
-              let v = super.get(field2);
-              if (v !== void 0 || this.has(field2)) return v;
-              const dec = conversions[field2];
+            get(field) {
+              let v = super.get(field);
+              if (v !== void 0 || this.has(field)) return v;
+              const dec = conversions[field];
               if (dec === void 0) return;
-              v = this.#raw instanceof Map ? this.#raw.get(field2) : this.#raw?.[field2];
+              v = this.#raw instanceof Map ? this.#raw.get(field) : this.#raw?.[field];
               if (dec && v && typeof v === "object") {
                 switch (v.constructor) {
                   case void 0:
@@ -20870,7 +20870,7 @@ var init_registry = __esm({
                     v = dec.convert(v);
                 }
               }
-              return super.set(field2, v), v;
+              return super.set(field, v), v;
             }
           }
         }[name];
@@ -25076,12 +25076,12 @@ var require_applicability = __commonJS({
     }
     exports2.schemaHasRulesForType = schemaHasRulesForType;
     function shouldUseGroup(schema, group) {
-      return group.rules.some((rule91) => shouldUseRule(schema, rule91));
+      return group.rules.some((rule113) => shouldUseRule(schema, rule113));
     }
     exports2.shouldUseGroup = shouldUseGroup;
-    function shouldUseRule(schema, rule91) {
+    function shouldUseRule(schema, rule113) {
       var _a;
-      return schema[rule91.keyword] !== void 0 || ((_a = rule91.definition.implements) === null || _a === void 0 ? void 0 : _a.some((kwd) => schema[kwd] !== void 0));
+      return schema[rule113.keyword] !== void 0 || ((_a = rule113.definition.implements) === null || _a === void 0 ? void 0 : _a.some((kwd) => schema[kwd] !== void 0));
     }
     exports2.shouldUseRule = shouldUseRule;
   }
@@ -26133,9 +26133,9 @@ var require_validate = __commonJS({
       if (useDefaults)
         (0, defaults_1.assignDefaults)(it, group.type);
       gen.block(() => {
-        for (const rule91 of group.rules) {
-          if ((0, applicability_1.shouldUseRule)(schema, rule91)) {
-            keywordCode(it, rule91.keyword, rule91.definition, group.type);
+        for (const rule113 of group.rules) {
+          if ((0, applicability_1.shouldUseRule)(schema, rule113)) {
+            keywordCode(it, rule113.keyword, rule113.definition, group.type);
           }
         }
       });
@@ -26170,9 +26170,9 @@ var require_validate = __commonJS({
     function checkKeywordTypes(it, ts) {
       const rules = it.self.RULES.all;
       for (const keyword in rules) {
-        const rule91 = rules[keyword];
-        if (typeof rule91 == "object" && (0, applicability_1.shouldUseRule)(it.schema, rule91)) {
-          const { type } = rule91.definition;
+        const rule113 = rules[keyword];
+        if (typeof rule113 == "object" && (0, applicability_1.shouldUseRule)(it.schema, rule113)) {
+          const { type } = rule113.definition;
           if (type.length && !type.some((t) => hasApplicableType(ts, t))) {
             strictTypesError(it, `missing type "${type.join(",")}" for keyword "${keyword}"`);
           }
@@ -28221,8 +28221,8 @@ var require_core = __commonJS({
         }
       }
       // add "vocabulary" - a collection of keywords
-      addVocabulary(definitions) {
-        for (const def of definitions)
+      addVocabulary(definitions2) {
+        for (const def of definitions2)
           this.addKeyword(def);
         return this;
       }
@@ -28258,8 +28258,8 @@ var require_core = __commonJS({
         return this;
       }
       getKeyword(keyword) {
-        const rule91 = this.RULES.all[keyword];
-        return typeof rule91 == "object" ? rule91.definition : !!rule91;
+        const rule113 = this.RULES.all[keyword];
+        return typeof rule113 == "object" ? rule113.definition : !!rule113;
       }
       // Remove keyword
       removeKeyword(keyword) {
@@ -28267,7 +28267,7 @@ var require_core = __commonJS({
         delete RULES2.keywords[keyword];
         delete RULES2.all[keyword];
         for (const group of RULES2.rules) {
-          const i = group.rules.findIndex((rule91) => rule91.keyword === keyword);
+          const i = group.rules.findIndex((rule113) => rule113.keyword === keyword);
           if (i >= 0)
             group.rules.splice(i, 1);
         }
@@ -28294,10 +28294,10 @@ var require_core = __commonJS({
           for (const seg of segments)
             keywords = keywords[seg];
           for (const key in rules) {
-            const rule91 = rules[key];
-            if (typeof rule91 != "object")
+            const rule113 = rules[key];
+            if (typeof rule113 != "object")
               continue;
-            const { $data } = rule91.definition;
+            const { $data } = rule113.definition;
             const schema = keywords[key];
             if ($data && schema)
               keywords[key] = schemaOrData(schema);
@@ -28461,7 +28461,7 @@ var require_core = __commonJS({
       RULES2.keywords[keyword] = true;
       if (!definition)
         return;
-      const rule91 = {
+      const rule113 = {
         keyword,
         definition: {
           ...definition,
@@ -28470,18 +28470,18 @@ var require_core = __commonJS({
         }
       };
       if (definition.before)
-        addBeforeRule.call(this, ruleGroup, rule91, definition.before);
+        addBeforeRule.call(this, ruleGroup, rule113, definition.before);
       else
-        ruleGroup.rules.push(rule91);
-      RULES2.all[keyword] = rule91;
+        ruleGroup.rules.push(rule113);
+      RULES2.all[keyword] = rule113;
       (_a = definition.implements) === null || _a === void 0 ? void 0 : _a.forEach((kwd) => this.addKeyword(kwd));
     }
-    function addBeforeRule(ruleGroup, rule91, before) {
+    function addBeforeRule(ruleGroup, rule113, before) {
       const i = ruleGroup.rules.findIndex((_rule) => _rule.keyword === before);
       if (i >= 0) {
-        ruleGroup.rules.splice(i, 0, rule91);
+        ruleGroup.rules.splice(i, 0, rule113);
       } else {
-        ruleGroup.rules.push(rule91);
+        ruleGroup.rules.push(rule113);
         this.logger.warn(`rule ${before} is not defined`);
       }
     }
@@ -31071,6 +31071,8 @@ function fitsAsIs(value, shape) {
     case "boolean":
     case "number":
       return typeof value === shape.kind;
+    case "checked":
+      return value !== null && shape.refusal(value) === void 0;
     case "list":
       return Array.isArray(value) && value.every((item) => fitsAsIs(item, shape.items));
     case "map":
@@ -31083,8 +31085,8 @@ function fitsAsIs(value, shape) {
 }
 function structFitsAsIs(value, shape) {
   for (const key in value) {
-    const field2 = Object.hasOwn(shape.fields, key) ? shape.fields[key] : void 0;
-    if (!field2 || !fitsAsIs(value[key], field2)) return false;
+    const field = Object.hasOwn(shape.fields, key) ? shape.fields[key] : void 0;
+    if (!field || !fitsAsIs(value[key], field)) return false;
   }
   return true;
 }
@@ -31096,7 +31098,9 @@ function fitValue(value, shape, context) {
     case "boolean":
       return typeof value === "boolean" ? value : misfit(value, "bool", "true or false", context);
     case "number":
-      return typeof value === "number" ? value : misfit(value, "float64", "a number", context);
+      return typeof value === "number" || typeof value === "bigint" ? value : misfit(value, "float64", "a number", context);
+    case "checked":
+      return fitChecked(value, shape, context);
     case "integer":
       return fitInteger(value, shape.bits, context);
     case "bytes":
@@ -31111,17 +31115,25 @@ function fitValue(value, shape, context) {
 }
 function misfit(value, goType, expected, context) {
   const found = typeName(value);
-  const field2 = context.goPath.length > 0 ? `Go struct field ${context.struct}.${context.goPath.join(".")} of type ` : "Go value of type ";
-  const go = `json: cannot unmarshal ${found} into ${field2}${goType}`;
+  const field = context.goPath.length > 0 ? `Go struct field ${context.struct}.${context.goPath.join(".")} of type ` : "Go value of type ";
+  const go = `json: cannot unmarshal ${found} into ${field}${goType}`;
   context.misfits.push({ path: context.path, found, expected, go });
   return void 0;
 }
 function typeName(value) {
   if (Array.isArray(value)) return "array";
   if (typeof value === "boolean") return "bool";
-  return typeof value;
+  return typeof value === "bigint" ? "number" : typeof value;
+}
+function fitChecked(value, shape, context) {
+  const go = shape.refusal(value);
+  if (go === void 0) return value;
+  const found = typeName(value);
+  context.misfits.push({ path: context.path, found, expected: shape.expected, go });
+  return void 0;
 }
 function fitInteger(value, bits, context) {
+  if (typeof value === "bigint" && bits === 64) return value;
   if (typeof value !== "number") return misfit(value, `int${bits}`, "a whole number", context);
   const limit = bits === 32 ? 2 ** 31 : 2 ** 63;
   return Number.isInteger(value) && value >= -limit && value < limit ? value : misfit(value, `int${bits}`, `a whole number of ${bits} bits`, context);
@@ -31199,9 +31211,9 @@ function structValue(value, shape, context) {
       proper = false;
       continue;
     }
-    const field2 = shape.fields[name];
+    const field = shape.fields[name];
     const item = value[key];
-    if (!field2 || item === null && field2.kind !== "any") {
+    if (!field || item === null && field.kind !== "any") {
       proper = false;
       continue;
     }
@@ -31211,7 +31223,7 @@ function structValue(value, shape, context) {
       path: [...context.path, key],
       misfits: context.misfits
     };
-    const fittedItem = fitValue(item, field2, inner);
+    const fittedItem = fitValue(item, field, inner);
     if (fittedItem !== void 0) fitted2[name] = fittedItem;
     proper = proper && key === name && fittedItem === item;
   }
@@ -31219,6 +31231,7 @@ function structValue(value, shape, context) {
 }
 function fieldName(shape, key) {
   if (Object.hasOwn(shape.fields, key)) return key;
+  if (shape.exactKeys) return void 0;
   const folded = foldCase(key);
   return Object.keys(shape.fields).find((name) => foldCase(name) === folded);
 }
@@ -31239,6 +31252,8 @@ function goName(shape) {
       return "[]uint8";
     case "any":
       return "interface {}";
+    case "checked":
+      return shape.goName;
     case "list":
       return `[]${goName(shape.items)}`;
     case "map":
@@ -31318,6 +31333,8 @@ var FILE_ERRORS = /* @__PURE__ */ new Map([
   ["EPERM", "operation not permitted"],
   ["EROFS", "the file system is read-only"],
   ["ENOSPC", "no space left on the device"],
+  ["EDQUOT", "the quota of the disk is used up"],
+  ["EFBIG", "file too large"],
   ["EISDIR", "is a directory"],
   ["ENOTEMPTY", "the directory is not empty"]
 ]);
@@ -31696,6 +31713,155 @@ function jsonReport(report) {
 `;
 }
 
+// pipeline/report/mermaid.ts
+var MOST_CHARACTERS = 4e4;
+var MOST_EDGES = 400;
+var SHORT_RUN = 4;
+function mermaidText(graph, changedOnly) {
+  const lanes2 = graph.lanes.filter(({ isChanged }) => isChanged || !changedOnly);
+  if (lanes2.length === 0) return void 0;
+  const views = [
+    ...changedOnly ? [] : [() => lanes2.map(wholeView)],
+    () => lanes2.map(foldedView),
+    () => lanes2.map(nearView)
+  ];
+  for (const view of views) {
+    const text3 = drawn(view());
+    if (text3 !== void 0) return text3;
+  }
+  return void 0;
+}
+function wholeView(lane) {
+  return { lane, nodes: lane.stops.map(nodeOf) };
+}
+function foldedView(lane) {
+  const quiet = quietStops(lane);
+  const nodes = [];
+  let run2 = [];
+  const close = () => {
+    if (run2.length > SHORT_RUN) nodes.push(runNode(run2));
+    else nodes.push(...run2.map(nodeOf));
+    run2 = [];
+  };
+  for (const stop of lane.stops) {
+    const last = run2.at(-1);
+    if (last && !(quiet.has(stop.bundle) && leadsOnlyTo(last, stop.bundle))) close();
+    if (quiet.has(stop.bundle)) run2.push(stop);
+    else nodes.push(nodeOf(stop));
+  }
+  close();
+  return { lane, nodes };
+}
+function nearView(lane) {
+  const quiet = quietStops(lane);
+  const loud = lane.stops.filter(({ bundle }) => !quiet.has(bundle));
+  const near = new Set(loud.flatMap(({ bundle, hops }) => [bundle, ...hops.map(({ to }) => to)]));
+  const shown3 = lane.stops.filter(({ bundle }) => near.has(bundle));
+  const left = lane.stops.length - shown3.length;
+  const rest = left > 0 ? [{ bundles: [], label: `and ${left} more as before`, style: "many", hops: [] }] : [];
+  return { lane, nodes: [...shown3.map(nodeOf), ...rest] };
+}
+function quietStops({ stops }) {
+  const touched = new Set(
+    stops.flatMap(
+      ({ bundle, kind, hops }) => hops.flatMap((hop) => hop.kind !== "same" || kind !== "same" ? [bundle, hop.to] : [])
+    )
+  );
+  const quiet = stops.filter(
+    (stop) => stop.kind === "same" && stop.stuck.length === 0 && !stop.isHead && !touched.has(stop.bundle)
+  );
+  return new Set(quiet.map(({ bundle }) => bundle));
+}
+function leadsOnlyTo({ hops }, bundle) {
+  return hops.length === 1 && hops[0]?.to === bundle;
+}
+function nodeOf(stop) {
+  return { bundles: [stop.bundle], label: labelOf(stop), style: styleOf(stop), hops: stop.hops };
+}
+function labelOf({ label, stuck, isDeprecated }) {
+  const notes = [
+    ...isDeprecated ? ["deprecated"] : [],
+    ...stuck.length > 0 ? [`stuck ${stuck.join(", ")}`] : []
+  ];
+  return notes.length > 0 ? `${label} (${notes.join("; ")})` : label;
+}
+function styleOf({ kind, stuck, isHead, isDeprecated }) {
+  if (kind !== "same") return kind;
+  if (stuck.length > 0) return "stuck";
+  if (isHead) return "head";
+  return isDeprecated ? "deprecated" : "";
+}
+function runNode(run2) {
+  const [oldest, newest] = [run2[0], run2.at(-1)];
+  return {
+    bundles: run2.map(({ bundle }) => bundle),
+    label: `${oldest?.label} … ${newest?.label} (${run2.length} versions)`,
+    style: "many",
+    hops: newest?.hops ?? []
+  };
+}
+function drawn(views) {
+  const ids = views.map(
+    ({ nodes }, lane) => new Map(nodes.flatMap(({ bundles }, i) => bundles.map((bundle) => [bundle, `l${lane}n${i}`])))
+  );
+  const edges = views.flatMap(({ nodes }, lane) => edgesOf(nodes, `l${lane}n`, ids[lane] ?? /* @__PURE__ */ new Map()));
+  if (edges.length > MOST_EDGES) return void 0;
+  const text3 = [
+    "flowchart LR",
+    ...views.flatMap(laneLines),
+    ...edges.map(({ text: line3 }) => `  ${line3}`),
+    ...linkStyles(edges),
+    ...classLines(views),
+    ""
+  ].join("\n");
+  return text3.length > MOST_CHARACTERS ? void 0 : text3;
+}
+function edgesOf(nodes, prefix, ids) {
+  return nodes.flatMap(
+    ({ hops }, i) => hops.flatMap(({ to, olm, kind }) => {
+      const target2 = ids.get(to);
+      if (target2 === void 0) return [];
+      const label = olm.length === 1 && hops.length > 1 ? `|${olm[0]}|` : "";
+      const arrow = kind === "removed" || olm.length === 1 && olm[0] === "v1" ? "-.->" : "-->";
+      return [{ text: `${prefix}${i} ${arrow}${label} ${target2}`, kind }];
+    })
+  );
+}
+function laneLines({ lane, nodes }, i) {
+  const notes = [...lane.isDefault ? ["default"] : [], ...lane.kind === "same" ? [] : [lane.kind]];
+  const title = notes.length > 0 ? `${lane.channel} (${notes.join(", ")})` : lane.channel;
+  return [
+    `  subgraph l${i}[${quoted(title)}]`,
+    ...nodes.map(
+      ({ label, style }, n) => `    l${i}n${n}[${quoted(label)}]${style === "" ? "" : `:::${style}`}`
+    ),
+    "  end"
+  ];
+}
+function linkStyles(edges) {
+  const of = (kind, style) => {
+    const positions = edges.flatMap((edge, i) => edge.kind === kind ? [i] : []);
+    return positions.length === 0 ? [] : [`  linkStyle ${positions.join(",")} ${style}`];
+  };
+  return [...of("added", "stroke:#2da44e,stroke-width:3px"), ...of("removed", "stroke:#cf222e")];
+}
+var CLASSES = {
+  head: "stroke-width:3px",
+  added: "fill:#dafbe1,stroke:#2da44e,color:#1f2328",
+  removed: "fill:#ffebe9,stroke:#cf222e,color:#1f2328,stroke-dasharray:4",
+  stuck: "fill:#ffd8b5,stroke:#bc4c00,stroke-width:3px,color:#1f2328",
+  deprecated: "fill:#eaeef2,stroke:#6e7781,color:#1f2328",
+  many: "stroke-dasharray:2"
+};
+function classLines(views) {
+  const used = new Set(views.flatMap(({ nodes }) => nodes.map(({ style }) => style)));
+  return Object.entries(CLASSES).filter(([name]) => used.has(name)).map(([name, style]) => `  classDef ${name} ${style}`);
+}
+function quoted(text3) {
+  const safe = text3.replaceAll(/[^A-Za-z0-9 .,:()+…_-]/gu, (c) => `#${c.codePointAt(0)};`);
+  return `"${safe}"`;
+}
+
 // pipeline/report/text.ts
 function findingText(finding2) {
   const { location } = finding2;
@@ -31713,6 +31879,11 @@ function countText(findings) {
     return [`${count} ${severity}${count === 1 || severity === "info" ? "" : "s"}`];
   });
   return counts.length === 0 ? "no findings" : counts.join(", ");
+}
+var LISTED = 6;
+function shortList(versions) {
+  if (versions.length <= LISTED) return versions.join(", ");
+  return `${versions.slice(0, 3).join(", ")} … ${versions.at(-1)} (${versions.length} versions)`;
 }
 function plain(text3) {
   return text3.replaceAll(/[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g, (c) => {
@@ -31761,7 +31932,7 @@ function fateLines(diff) {
   return [title, ...diff.fates.flatMap(rowLines)];
 }
 function rowLines({ channels, installed, v0, v1 }) {
-  const who = `    ${plain(channels.join(", "))}: installed ${plain(installed.join(", "))}`;
+  const who = `    ${plain(channels.join(", "))}: installed ${plain(shortList(installed))}`;
   return [who, ...turnLine("OLM v0", v0), ...turnLine("OLM v1", v1)];
 }
 function turnLine(olm, turn) {
@@ -31774,6 +31945,44 @@ function roadText({ next: next2, end: end2 }) {
   return end2 === "" || end2 === next2 ? plain(next2) : `${plain(next2)} … ${plain(end2)}`;
 }
 
+// pipeline/report/written.ts
+var SHOWN = 40;
+function writtenLines({ defaultChannel, channels, bundles, deprecations }) {
+  return [
+    ...defaultChannel ? [`default channel: ${pairText(defaultChannel)}`] : [],
+    ...channels.flatMap(channelLines),
+    ...bundleLines(bundles),
+    ...deprecations.map(({ kind, of, message }) => `deprecation of ${of} ${kind}: ${message}`)
+  ];
+}
+function pairText({ before, after }) {
+  return `${before === "" ? "none" : before} -> ${after === "" ? "none" : after}`;
+}
+function channelLines({ channel, kind, head: head2, added, removed, edges }) {
+  const moved = head2 ? `: head ${pairText(head2)}` : "";
+  return [
+    `channel ${channel}${kind === "changed" ? "" : ` (${kind})`}${moved}`,
+    ...cut([
+      ...removed.map((name) => `  - entry ${name}`),
+      ...added.map((name) => `  + entry ${name}`),
+      ...edges.map(edgeLine)
+    ])
+  ];
+}
+function edgeLine({ kind, to, field, from }) {
+  return `  ${kind === "added" ? "+" : "-"} ${to} ${field} ${from}`;
+}
+function bundleLines(bundles) {
+  return cut(
+    bundles.map(
+      ({ bundle, kind, fields }) => `bundle ${bundle} ${kind}${fields.length > 0 ? `: ${fields.join(", ")}` : ""}`
+    )
+  );
+}
+function cut(lines) {
+  return lines.length > SHOWN ? [...lines.slice(0, SHOWN), `  … and ${lines.length - SHOWN} more`] : lines;
+}
+
 // pipeline/report/markdown.ts
 function markdownReport(report) {
   const parts2 = [
@@ -31782,6 +31991,7 @@ function markdownReport(report) {
     packagesTable(report),
     ...report.diffs.filter((diff) => diff.fates.length > 0).map(fatesTable),
     findingsText(report.findings),
+    ...changesText(report.diffs),
     footer(report)
   ];
   return `${parts2.filter((part) => part !== "").join("\n\n")}
@@ -31813,7 +32023,24 @@ function fatesTable(diff) {
   return [title, "", ...head2, ...diff.fates.map(fateRow)].join("\n");
 }
 function fateRow({ channels, installed, v0, v1 }) {
-  return row([channels.join(", "), installed.join(", "), ...turnCells(v0), ...turnCells(v1)]);
+  return row([channels.join(", "), shortList(installed), ...turnCells(v0), ...turnCells(v1)]);
+}
+var MOST_DRAWN = 4e4;
+function changesText(diffs) {
+  let room = MOST_DRAWN;
+  return diffs.map((diff) => {
+    const drawn2 = mermaidText(diff.graph, true);
+    const diagram = drawn2 !== void 0 && drawn2.length <= room ? drawn2 : void 0;
+    room -= diagram?.length ?? 0;
+    const title = `What is written otherwise: ${escaped(diff.package)} (${escaped(diff.catalogs.join(", "))})`;
+    return [
+      `<details><summary>${title}</summary>`,
+      writtenMarkdown(diff),
+      ...diagram === void 0 ? [] : [`\`\`\`mermaid
+${diagram}\`\`\``],
+      "</details>"
+    ].join("\n\n");
+  });
 }
 function turnCells(turn) {
   if (!turn) return ["", "as before"];
@@ -31822,10 +32049,10 @@ function turnCells(turn) {
 }
 function findingsText(findings) {
   if (findings.length === 0) return "";
-  const rows = findings.map(({ severity, rule: rule91, message, location, hint, catalogs }) => {
+  const rows = findings.map(({ severity, rule: rule113, message, location, hint, catalogs }) => {
     const where = `${location.file}:${location.line}`;
     const also = catalogs && catalogs.length > 1 ? ` (${catalogs.join(", ")})` : "";
-    return `| ${severity} | ${code(where)} | ${escaped(message + also)} | ${hint === void 0 ? "" : code(hint)} | ${code(rule91)} |`;
+    return `| ${severity} | ${code(where)} | ${escaped(message + also)} | ${hint === void 0 ? "" : code(hint)} | ${code(rule113)} |`;
   });
   return [
     `### ${countText(findings)}`,
@@ -31845,6 +32072,9 @@ function footer({ known: known2, waived, unchecked, base: base2, head: head2 }) 
   }
   for (const { what, why } of unchecked) lines.push(`Not checked: ${escaped(what)}: ${escaped(why)}`);
   return lines.join("\n\n");
+}
+function writtenMarkdown(diff) {
+  return writtenLines(diff).map((line3) => line3.startsWith("  ") ? `  - ${code(line3.trim())}` : `- ${escaped(line3)}`).join("\n");
 }
 function row(cells) {
   return `| ${cells.map(escaped).join(" | ")} |`;
@@ -31947,33 +32177,33 @@ function runRules(catalog, rules, severityOf = ownSeverity) {
 }
 function runCatalogChecks(catalog, rules, severityOf = ownSeverity) {
   const findings = [];
-  for (const rule91 of rules) {
-    if (!rule91.check) continue;
-    const severity = severityOf(rule91);
-    if (severity !== "off") rule91.check(catalog, reportTo(findings, rule91, severity));
+  for (const rule113 of rules) {
+    if (!rule113.check) continue;
+    const severity = severityOf(rule113);
+    if (severity !== "off") rule113.check(catalog, reportTo(findings, rule113, severity));
   }
   return findings;
 }
 function runForesight(world, rules, severityOf = ownSeverity) {
-  return runEach(rules, severityOf, (rule91, report) => rule91.foresee?.(world, report));
+  return runEach(rules, severityOf, (rule113, report) => rule113.foresee?.(world, report));
 }
 function runComparison(change, rules, severityOf = ownSeverity) {
-  return runEach(rules, severityOf, (rule91, report) => rule91.compare?.(change, report));
+  return runEach(rules, severityOf, (rule113, report) => rule113.compare?.(change, report));
 }
 function runEach(rules, severityOf, run2) {
   const findings = [];
-  for (const rule91 of rules) {
-    const severity = severityOf(rule91);
-    if (severity !== "off") run2(rule91, reportTo(findings, rule91, severity));
+  for (const rule113 of rules) {
+    const severity = severityOf(rule113);
+    if (severity !== "off") run2(rule113, reportTo(findings, rule113, severity));
   }
   return findings.sort(compareFindings);
 }
 function bundleJudge(rules, severityOf, findings) {
-  const checks = rules.flatMap((rule91) => {
-    const severity = severityOf(rule91);
-    if (!rule91.bundleCheck || severity === "off") return [];
-    const check3 = rule91.bundleCheck();
-    const report = reportTo(findings, rule91, severity);
+  const checks = rules.flatMap((rule113) => {
+    const severity = severityOf(rule113);
+    if (!rule113.bundleCheck || severity === "off") return [];
+    const check3 = rule113.bundleCheck();
+    const report = reportTo(findings, rule113, severity);
     return [(bundle) => check3(bundle, report)];
   });
   return (bundle) => {
@@ -31981,22 +32211,22 @@ function bundleJudge(rules, severityOf, findings) {
   };
 }
 function withSeverities(findings, rules, severityOf) {
-  const byId = new Map(rules.map((rule91) => [rule91.id, rule91]));
+  const byId = new Map(rules.map((rule113) => [rule113.id, rule113]));
   return findings.flatMap((finding2) => {
-    const rule91 = byId.get(finding2.rule);
-    const severity = rule91 ? severityOf(rule91) : finding2.severity;
+    const rule113 = byId.get(finding2.rule);
+    const severity = rule113 ? severityOf(rule113) : finding2.severity;
     return severity === "off" ? [] : [{ ...finding2, severity }];
   });
 }
-function ownSeverity(rule91) {
-  return rule91.severity;
+function ownSeverity(rule113) {
+  return rule113.severity;
 }
-function reportTo(findings, rule91, severity) {
+function reportTo(findings, rule113, severity) {
   return (message, location, { severity: own = severity, ...details } = {}) => {
-    findings.push({ rule: rule91.id, severity: milder(severity, own), message, location, ...details });
+    findings.push({ rule: rule113.id, severity: milder(severity, own), message, location, ...details });
   };
 }
-function quoted(name) {
+function quoted2(name) {
   return JSON.stringify(name);
 }
 
@@ -32009,7 +32239,7 @@ var rule = {
   bundleCheck: () => (bundle, report) => {
     if (!bundle.version || bundle.version.build.length === 0 || bundle.release === "") return;
     const i = bundle.properties.findIndex(({ type }) => type === "olm.package");
-    const message = `bundle ${quoted(bundle.name)} has both build metadata (+${bundle.version.build.join(".")}) and a release (${bundle.release})`;
+    const message = `bundle ${quoted2(bundle.name)} has both build metadata (+${bundle.version.build.join(".")}) and a release (${bundle.release})`;
     const location = locate2(bundle, "properties", i, "value", "version");
     report(message, location, {
       package: bundle.package,
@@ -32029,7 +32259,7 @@ var rule2 = {
       const first = catalog.packages.get(bundle.package)?.bundles.get(bundle.name);
       if (!first || first === bundle || bundle.package === "") continue;
       const { file, line: line3 } = locate2(first);
-      const message = `bundle ${quoted(bundle.name)} of package ${quoted(bundle.package)} stands twice: first at ${file}:${line3}`;
+      const message = `bundle ${quoted2(bundle.name)} of package ${quoted2(bundle.package)} stands twice: first at ${file}:${line3}`;
       report(message, locate2(bundle, "name"), { package: bundle.package, hint: "remove one of the two" });
     }
   }
@@ -32044,7 +32274,7 @@ var rule3 = {
   bundleCheck: () => (bundle, report) => {
     if (bundle.image !== "" || bundle.properties.some(({ type }) => type === "olm.bundle.object")) return;
     const hint = "image: registry.example.com/my-operator-bundle@sha256:…";
-    report(`bundle ${quoted(bundle.name)} has no image`, locate2(bundle, "image"), {
+    report(`bundle ${quoted2(bundle.name)} has no image`, locate2(bundle, "image"), {
       package: bundle.package,
       hint
     });
@@ -32059,7 +32289,7 @@ var rule4 = {
   opm: ['package name must be set for bundle "b"'],
   bundleCheck: () => (bundle, report) => {
     if (bundle.package !== "") return;
-    report(`bundle ${quoted(bundle.name)} names no package`, locate2(bundle, "package"), {
+    report(`bundle ${quoted2(bundle.name)} names no package`, locate2(bundle, "package"), {
       hint: "package: my-operator"
     });
   }
@@ -32079,7 +32309,7 @@ var rule5 = {
     const details = { package: bundle.package };
     const [first, second] = own;
     if (!first || second) {
-      const message2 = `bundle ${quoted(bundle.name)} must have exactly one olm.package property, found ${own.length}`;
+      const message2 = `bundle ${quoted2(bundle.name)} must have exactly one olm.package property, found ${own.length}`;
       const hint = `- {type: olm.package, value: {packageName: ${bundle.package}, version: 1.0.0}}`;
       report(message2, second ? locate2(bundle, "properties", second[0]) : locate2(bundle, "properties"), {
         ...details,
@@ -32090,7 +32320,7 @@ var rule5 = {
     const [i, { value }] = first;
     const name = isObject(value) ? value["packageName"] ?? "" : "";
     if (typeof name !== "string" || name === bundle.package) return;
-    const message = `bundle ${quoted(bundle.name)} belongs to package ${quoted(bundle.package)}, but its olm.package property says ${quoted(name)}`;
+    const message = `bundle ${quoted2(bundle.name)} belongs to package ${quoted2(bundle.package)}, but its olm.package property says ${quoted2(name)}`;
     const location = locate2(bundle, "properties", i, "value", "packageName");
     report(message, location, { ...details, hint: `packageName: ${bundle.package}` });
   }
@@ -32131,7 +32361,10 @@ var API_SERVICE_DESCRIPTION = struct("v1alpha1.APIServiceDescription", {
   ...DESCRIBED
 });
 var LINK = struct("v1alpha1.AppLink", { name: text, url: text });
+var INSTALL_MODE = struct("v1alpha1.InstallMode", { type: text, supported: bool });
+var MAINTAINER = struct("v1alpha1.Maintainer", { name: text, email: text });
 var GVK = { group: text, kind: text, version: text };
+var GROUP_VERSION_KIND = struct("v1.GroupVersionKind", GVK);
 var CRD_DESCRIPTIONS = struct("v1alpha1.CustomResourceDefinitions", {
   owned: listOf(CRD_DESCRIPTION),
   required: listOf(CRD_DESCRIPTION)
@@ -32155,14 +32388,14 @@ var PROPERTY_SHAPES = /* @__PURE__ */ new Map([
       crdDescriptions: CRD_DESCRIPTIONS,
       description: text,
       displayName: text,
-      installModes: listOf(struct("v1alpha1.InstallMode", { type: text, supported: bool })),
+      installModes: listOf(INSTALL_MODE),
       keywords: listOf(text),
       labels: mapOf(text),
       links: listOf(LINK),
-      maintainers: listOf(struct("v1alpha1.Maintainer", { name: text, email: text })),
+      maintainers: listOf(MAINTAINER),
       maturity: text,
       minKubeVersion: text,
-      nativeAPIs: listOf(struct("v1.GroupVersionKind", GVK)),
+      nativeAPIs: listOf(GROUP_VERSION_KIND),
       provider: LINK
     })
   ]
@@ -32398,10 +32631,10 @@ function expandWildcard(token) {
   if (!token.includes("x")) return [token];
   const [operatorText, wildcard] = splitOperator(token);
   const flat = flatten(wildcard);
-  const rule91 = WILDCARD_OPERATORS.get(operatorText);
-  if (!rule91) return [flat];
-  const bound = rule91.operator + (rule91.raised ? raise(flat, wildcard) : flat);
-  return rule91.before === void 0 ? [bound] : [rule91.before + flat, bound];
+  const rule113 = WILDCARD_OPERATORS.get(operatorText);
+  if (!rule113) return [flat];
+  const bound = rule113.operator + (rule113.raised ? raise(flat, wildcard) : flat);
+  return rule113.before === void 0 ? [bound] : [rule113.before + flat, bound];
 }
 function flatten(wildcard) {
   const version = wildcard.replace(".x.x", ".x").replace(".x", ".0");
@@ -32695,7 +32928,7 @@ function compareKeys(a, b) {
 function scalarSyntax(node) {
   const { kind, value } = resolveScalar(node);
   if (value === null) return NIL;
-  if (typeof value === "string") return quoted2(value);
+  if (typeof value === "string") return quoted3(value);
   if (typeof value === "boolean") return String(value);
   if (kind === "int") return integerSyntax(integerText(node.text));
   return Number.isFinite(value) ? formatG(value) : goNotFinite(value);
@@ -32720,7 +32953,7 @@ var SHORT = new Map(
     "\v": "\\v"
   })
 );
-function quoted2(text3) {
+function quoted3(text3) {
   const inner = text3.replaceAll(/["\\]|[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu, (character) => {
     const code2 = character.codePointAt(0) ?? 0;
     const hex = code2.toString(16);
@@ -32732,9 +32965,9 @@ function quoted2(text3) {
 }
 
 // catalog/yaml/compose.ts
-function compose(root) {
+function compose(root, options = {}) {
   if (root === void 0) return { value: null, duplicates: [], locate: () => 0 };
-  const decoder = new Decoder();
+  const decoder = new Decoder(options.exactIntegers ?? false);
   const value = decoder.document(root);
   return { value, duplicates: decoder.duplicates, locate: (path) => locate3(root, path) };
 }
@@ -32745,6 +32978,9 @@ function allowedAliasRatio(decoded) {
   if (decoded <= ALIAS_RATIO_LOW) return 0.99;
   if (decoded >= ALIAS_RATIO_HIGH) return 0.1;
   return 0.99 - 0.89 * ((decoded - ALIAS_RATIO_LOW) / (ALIAS_RATIO_HIGH - ALIAS_RATIO_LOW));
+}
+function isRounded(value, node) {
+  return Number.isInteger(value) && !Number.isSafeInteger(value) && resolveScalar(node).kind === "int";
 }
 var Decoder = class {
   duplicates = [];
@@ -32757,6 +32993,10 @@ var Decoder = class {
   /** What JSON has no place for. Go finds out at the end, when it may have been overwritten. */
   #notFinite = [];
   #badKeys = /* @__PURE__ */ new Map();
+  #exactIntegers;
+  constructor(exactIntegers) {
+    this.#exactIntegers = exactIntegers;
+  }
   document(root) {
     this.#decoded++;
     const value = this.#decode(root);
@@ -32820,8 +33060,9 @@ var Decoder = class {
       throw new YamlError(`aliases repeat more than ${MAX_ALIASED_TEXT} characters`, node.start);
     }
     const value = scalarValue(node);
-    if (typeof value === "number" && !Number.isFinite(value)) this.#notFinite.push(node);
-    return value;
+    if (typeof value !== "number") return value;
+    if (!Number.isFinite(value)) this.#notFinite.push(node);
+    return this.#exactIntegers && isRounded(value, node) ? BigInt(integerText(node.text)) : value;
   }
   #mapping(node, target2) {
     this.#descend(node);
@@ -34215,9 +34456,9 @@ var DEPRECATIONS = struct("declcfg.Deprecation", {
   )
 });
 function decodeBlob(value, document, findings) {
-  const report = (rule91, message, path, hint) => {
+  const report = (rule113, message, path, hint) => {
     const location = document.locate(path);
-    findings.push({ rule: rule91, severity: "error", message, location, ...hint === void 0 ? {} : { hint } });
+    findings.push({ rule: rule113, severity: "error", message, location, ...hint === void 0 ? {} : { hint } });
   };
   if (value === null) {
     report(
@@ -34260,11 +34501,11 @@ function metaOf(value, report) {
     keys.set(folded, key);
   }
   const fields = { schema: "", package: "", name: "" };
-  for (const field2 of ["schema", "package", "name"]) {
-    const key = keys.get(field2);
+  for (const field of ["schema", "package", "name"]) {
+    const key = keys.get(field);
     if (key === void 0) continue;
     const found = value[key];
-    if (typeof found === "string") fields[field2] = found;
+    if (typeof found === "string") fields[field] = found;
     else {
       report(
         "fbc/field-type",
@@ -34443,7 +34684,7 @@ var rule6 = {
   opm: ['parse properties for bundle "b": parse property[i] of type "t": …'],
   bundleCheck: () => (bundle, report) => {
     for (const [i, { type, value }] of bundle.properties.entries()) {
-      const where = `bundle ${quoted(bundle.name)}: property ${quoted(type)} at properties[${i}]`;
+      const where = `bundle ${quoted2(bundle.name)}: property ${quoted2(type)} at properties[${i}]`;
       if (value === void 0) {
         report(`${where} has no value`, locate2(bundle, "properties", i), {
           package: bundle.package,
@@ -34518,6 +34759,14 @@ function parseReference(text3) {
   checkDigest(digest);
   return { kind: "digest", registry, repository, digest, ...tag === void 0 ? {} : { tag } };
 }
+function tryParseReference(text3) {
+  try {
+    return parseReference(text3);
+  } catch (error2) {
+    if (error2 instanceof InvalidReference) return void 0;
+    throw error2;
+  }
+}
 function splitHost(text3) {
   const slash = text3.indexOf("/");
   const first = slash < 0 ? "" : text3.slice(0, slash);
@@ -34570,7 +34819,7 @@ var rule7 = {
       const check3 = (text3, path, what) => {
         const defect = defectOf4(text3);
         if (defect === void 0) return;
-        reportReference(report, bundle, path, `${what} ${quoted(text3)} is no image reference: ${defect}`);
+        reportReference(report, bundle, path, `${what} ${quoted2(text3)} is no image reference: ${defect}`);
       };
       check3(bundle.image, ["image"], "the image");
       for (const [i, { image }] of bundle.relatedImages.entries()) {
@@ -34591,7 +34840,7 @@ function referenceDefect(text3) {
 }
 function reportReference(report, bundle, path, message) {
   const hint = "write registry/repository@sha256:<64 hex digits> or registry/repository:tag, the name in lower case";
-  report(`bundle ${quoted(bundle.name)}: ${message}`, locate2(bundle, ...path), {
+  report(`bundle ${quoted2(bundle.name)}: ${message}`, locate2(bundle, ...path), {
     package: bundle.package,
     hint
   });
@@ -34607,7 +34856,7 @@ var rule8 = {
     if (!bundle.version || bundle.release === "") return;
     const expected = `${bundle.package}-v${formatVersion(bundle.version)}-${bundle.release}`;
     if (bundle.name === expected) return;
-    const message = `bundle ${quoted(bundle.name)} has release ${quoted(bundle.release)}, so its name must be ${quoted(expected)}`;
+    const message = `bundle ${quoted2(bundle.name)} has release ${quoted2(bundle.release)}, so its name must be ${quoted2(expected)}`;
     report(message, locate2(bundle, "name"), { package: bundle.package, hint: `name: ${expected}` });
   }
 };
@@ -34626,7 +34875,7 @@ var rule9 = {
       );
       for (const bundle of bundles.values()) {
         if (listed2.has(bundle.name)) continue;
-        const message = `bundle ${quoted(bundle.name)} of package ${quoted(bundle.package)} is no entry of any channel`;
+        const message = `bundle ${quoted2(bundle.name)} of package ${quoted2(bundle.package)} is no entry of any channel`;
         const hint = `add to a channel's entries: - name: ${bundle.name}`;
         report(message, locate2(bundle, "name"), { package: bundle.package, hint });
       }
@@ -34647,13 +34896,13 @@ var rule10 = {
     const version = value["version"] ?? "";
     const defect = typeof version === "string" ? defectOf(() => parseVersion(version)) : void 0;
     if (defect !== void 0) {
-      const message = `bundle ${quoted(bundle.name)}: the version ${quoted(String(version))} is no semantic version: ${defect}`;
+      const message = `bundle ${quoted2(bundle.name)}: the version ${quoted2(String(version))} is no semantic version: ${defect}`;
       const location = locate2(bundle, "properties", i, "value", "version");
       report(message, location, { package: bundle.package, hint: "version: 1.2.3" });
     }
     const releaseDefect = defectOf(() => parseRelease(bundle.release));
     if (releaseDefect !== void 0) {
-      const message = `bundle ${quoted(bundle.name)}: the release ${quoted(bundle.release)} is no release: ${releaseDefect}`;
+      const message = `bundle ${quoted2(bundle.name)}: the release ${quoted2(bundle.release)} is no release: ${releaseDefect}`;
       const location = locate2(bundle, "properties", i, "value", "release");
       report(message, location, { package: bundle.package, hint: 'release: "1"' });
     }
@@ -34711,7 +34960,7 @@ var rule11 = {
       const cycle = head2 && chainBelow(channel, head2).cycle;
       if (!cycle) continue;
       const closing = channel.entries.find(({ name }) => name === cycle.at(-2));
-      const message = `channel ${quoted(channel.name)} of package ${quoted(channel.package)}: replacements run in a circle: ${cycle.join(" -> ")}`;
+      const message = `channel ${quoted2(channel.name)} of package ${quoted2(channel.package)}: replacements run in a circle: ${cycle.join(" -> ")}`;
       const location = locate2(channel, "entries", closing?.index ?? 0, "replaces");
       const details = {
         package: channel.package,
@@ -34734,7 +34983,7 @@ var rule12 = {
       const first = catalog.packages.get(channel.package)?.channels.get(channel.name);
       if (!first || first === channel) continue;
       const { file, line: line3 } = locate2(first);
-      const message = `channel ${quoted(channel.name)} of package ${quoted(channel.package)} stands twice: first at ${file}:${line3}`;
+      const message = `channel ${quoted2(channel.name)} of package ${quoted2(channel.package)} stands twice: first at ${file}:${line3}`;
       const details = {
         package: channel.package,
         channel: channel.name,
@@ -34754,7 +35003,7 @@ var rule13 = {
   check(catalog, report) {
     for (const channel of catalog.blobs.channels) {
       if (channel.entries.length > 0) continue;
-      const message = `channel ${quoted(channel.name)} of package ${quoted(channel.package)} has no entries`;
+      const message = `channel ${quoted2(channel.name)} of package ${quoted2(channel.package)} has no entries`;
       const details = {
         package: channel.package,
         channel: channel.name,
@@ -34775,7 +35024,7 @@ var rule14 = {
     for (const channel of catalog.blobs.channels) {
       const heads = headsOf(channel);
       if (channel.entries.length === 0 || heads.length === 1) continue;
-      const where = `channel ${quoted(channel.name)} of package ${quoted(channel.package)}`;
+      const where = `channel ${quoted2(channel.name)} of package ${quoted2(channel.package)}`;
       const details = { package: channel.package, channel: channel.name };
       if (heads.length === 0) {
         const message = `${where} has no head: every entry is replaced or skipped by another`;
@@ -34787,7 +35036,7 @@ var rule14 = {
       }
       const [newest, ...others] = [...heads].reverse();
       for (const head2 of others) {
-        const message = `${where} has ${heads.length} heads: nothing replaces or skips ${quoted(head2.name)}, as nothing does ${quoted(newest?.name ?? "")}`;
+        const message = `${where} has ${heads.length} heads: nothing replaces or skips ${quoted2(head2.name)}, as nothing does ${quoted2(newest?.name ?? "")}`;
         const hint = `let one entry follow the other: replaces: ${head2.name}`;
         report(message, locate2(channel, "entries", head2.index, "name"), { ...details, hint });
       }
@@ -34804,7 +35053,7 @@ var rule15 = {
   check(catalog, report) {
     for (const channel of catalog.blobs.channels) {
       if (channel.name !== "") continue;
-      const message = `a channel of package ${quoted(channel.package)} has no name`;
+      const message = `a channel of package ${quoted2(channel.package)} has no name`;
       report(message, locate2(channel, "name"), { package: channel.package, hint: "name: stable" });
     }
   }
@@ -34821,7 +35070,7 @@ var rule16 = {
       const head2 = headOf(channel);
       if (!head2) continue;
       for (const entry of chainBelow(channel, head2).stranded) {
-        const message = `channel ${quoted(channel.name)} of package ${quoted(channel.package)}: no road leads from ${quoted(entry.name)} to the head ${quoted(head2.name)}`;
+        const message = `channel ${quoted2(channel.name)} of package ${quoted2(channel.package)}: no road leads from ${quoted2(entry.name)} to the head ${quoted2(head2.name)}`;
         const hint = `add to the entry of ${head2.name}: skips: [${entry.name}]`;
         const details = { package: channel.package, channel: channel.name, installed: [entry.name], hint };
         report(message, locate2(channel, "entries", entry.index, "name"), details);
@@ -34840,8 +35089,8 @@ var rule17 = {
     for (const blob of catalog.blobs.deprecations) {
       for (const entry of blob.entries) {
         if (entry.message !== "") continue;
-        const what = entry.schema === "olm.package" ? "the package" : `${entry.schema} ${quoted(entry.name)}`;
-        const message = `deprecations of package ${quoted(blob.package)}: the deprecation of ${what} has no message`;
+        const what = entry.schema === "olm.package" ? "the package" : `${entry.schema} ${quoted2(entry.name)}`;
+        const message = `deprecations of package ${quoted2(blob.package)}: the deprecation of ${what} has no message`;
         const hint = 'message: "1.0 is no longer supported; move to channel stable-2.x"';
         report(message, locate2(blob, "entries", entry.index), { package: blob.package, hint });
       }
@@ -34864,7 +35113,7 @@ var rule18 = {
       if (blob.package === "") {
         report("the deprecations name no package", locate2(blob, "package"), { hint: "package: my-operator" });
       } else if (seen.has(blob.package)) {
-        const message = `package ${quoted(blob.package)} has more than one olm.deprecations blob`;
+        const message = `package ${quoted2(blob.package)} has more than one olm.deprecations blob`;
         report(message, locate2(blob, "package"), {
           package: blob.package,
           hint: "put all entries into one blob"
@@ -34896,7 +35145,7 @@ var rule19 = {
         const defect = seen.has(key) ? { what: "stands twice", hint: "keep one of them" } : defectOf2(catalog, blob, entry);
         seen.add(key);
         if (!defect) continue;
-        const message = `deprecations of package ${quoted(blob.package)}: entry ${entry.index} (${entry.schema} ${quoted(entry.name)}) ${defect.what}`;
+        const message = `deprecations of package ${quoted2(blob.package)}: entry ${entry.index} (${entry.schema} ${quoted2(entry.name)}) ${defect.what}`;
         const location = locate2(
           blob,
           "entries",
@@ -34941,7 +35190,7 @@ var rule20 = {
           seen.add(entry.name);
           continue;
         }
-        const message = `channel ${quoted(channel.name)} of package ${quoted(channel.package)} has the entry ${quoted(entry.name)} twice`;
+        const message = `channel ${quoted2(channel.name)} of package ${quoted2(channel.package)} has the entry ${quoted2(entry.name)} twice`;
         const details = {
           package: channel.package,
           channel: channel.name,
@@ -34963,7 +35212,7 @@ var rule21 = {
     for (const channel of catalog.blobs.channels) {
       for (const entry of channel.entries) {
         if (entry.name !== "") continue;
-        const message = `channel ${quoted(channel.name)} of package ${quoted(channel.package)} has an entry without a name`;
+        const message = `channel ${quoted2(channel.name)} of package ${quoted2(channel.package)} has an entry without a name`;
         const details = { package: channel.package, channel: channel.name, hint: "name: my-operator.v1.0.0" };
         report(message, locate2(channel, "entries", entry.index, "name"), details);
       }
@@ -34986,7 +35235,7 @@ var rule22 = {
       const bundles = catalog.packages.get(channel.package)?.bundles;
       for (const entry of channel.entries) {
         if (entry.name === "" || bundles?.has(entry.name)) continue;
-        const message = `channel ${quoted(channel.name)} of package ${quoted(channel.package)}: there is no olm.bundle blob for the entry ${quoted(entry.name)}`;
+        const message = `channel ${quoted2(channel.name)} of package ${quoted2(channel.package)}: there is no olm.bundle blob for the entry ${quoted2(entry.name)}`;
         const hint = `add the olm.bundle blob with name: ${entry.name}, or remove the entry`;
         report(message, locate2(channel, "entries", entry.index, "name"), {
           package: channel.package,
@@ -35009,7 +35258,7 @@ var rule23 = {
       for (const entry of channel.entries) {
         for (const [i, skip] of entry.skips.entries()) {
           if (skip !== "") continue;
-          const message = `channel ${quoted(channel.name)} of package ${quoted(channel.package)}: skips[${i}] of ${quoted(entry.name)} is empty`;
+          const message = `channel ${quoted2(channel.name)} of package ${quoted2(channel.package)}: skips[${i}] of ${quoted2(entry.name)} is empty`;
           const details = { package: channel.package, channel: channel.name, hint: "remove the item" };
           report(message, locate2(channel, "entries", entry.index, "skips", i), details);
         }
@@ -35029,7 +35278,7 @@ var rule24 = {
       for (const entry of channel.entries) {
         const defect = rangeDefect(entry.skipRange);
         if (defect === void 0) continue;
-        const message = `channel ${quoted(channel.name)} of package ${quoted(channel.package)}: the skipRange ${quoted(entry.skipRange)} of ${quoted(entry.name)} is no range: ${defect}`;
+        const message = `channel ${quoted2(channel.name)} of package ${quoted2(channel.package)}: the skipRange ${quoted2(entry.skipRange)} of ${quoted2(entry.name)} is no range: ${defect}`;
         const hint = "skipRange: '>=1.0.0 <1.2.0' (whole versions, comparators with spaces between, || for or)";
         const details = { package: channel.package, channel: channel.name, hint };
         report(message, locate2(channel, "entries", entry.index, "skipRange"), details);
@@ -35219,18 +35468,18 @@ async function loadCel() {
   });
   const compiled2 = /* @__PURE__ */ new Map();
   return {
-    compile(rule91) {
-      const known2 = compiled2.get(rule91);
+    compile(rule113) {
+      const known2 = compiled2.get(rule113);
       if (known2 !== void 0) return known2;
-      const fresh = compile(environment, rule91);
-      compiled2.set(rule91, fresh);
+      const fresh = compile(environment, rule113);
+      compiled2.set(rule113, fresh);
       return fresh;
     }
   };
 }
-function compile(environment, rule91) {
+function compile(environment, rule113) {
   try {
-    const program = environment.parse(rule91);
+    const program = environment.parse(rule113);
     if (cost(program.ast) > MAX_COST) return null;
     const { valid, type, error: error2 } = program.check();
     if (!valid && firstLine(error2).startsWith("has() invalid argument")) return null;
@@ -35503,11 +35752,11 @@ function constraint(value, cel) {
     if (fields[name] !== void 0) return combine(members(fields[name], cel));
   }
   if (fields["cel"] !== void 0) {
-    const { rule: rule91 = "" } = texts(fields["cel"], ["rule"]);
+    const { rule: rule113 = "" } = texts(fields["cel"], ["rule"]);
     const { failureMessage = "" } = texts({ failureMessage: fields["failureMessage"] ?? "" }, [
       "failureMessage"
     ]);
-    return celRequired({ rule: rule91, failureMessage }, cel);
+    return celRequired({ rule: rule113, failureMessage }, cel);
   }
   throw new RequirementError("convert olm.constraint to resolver predicate: constraint is empty");
 }
@@ -35541,12 +35790,12 @@ function members(value, cel) {
     throw new RequirementError("parse olm.constraint: constraints must be a list");
   return constraints.map((member2) => constraint(member2, cel));
 }
-function celRequired({ rule: rule91, failureMessage }, cel) {
+function celRequired({ rule: rule113, failureMessage }, cel) {
   if (!cel) throw new RequirementError("CEL rules are not evaluated here", "undecided");
-  const words = `with constraint: ${JSON.stringify(rule91)} and message: ${JSON.stringify(failureMessage)}`;
+  const words = `with constraint: ${JSON.stringify(rule113)} and message: ${JSON.stringify(failureMessage)}`;
   try {
-    const holds2 = cel.compile(rule91);
-    if (!holds2) throw new RequirementError(`too costly a rule to evaluate here: ${rule91}`, "undecided");
+    const holds2 = cel.compile(rule113);
+    if (!holds2) throw new RequirementError(`too costly a rule to evaluate here: ${rule113}`, "undecided");
     return { text: words, holds: ({ properties }) => holds2(properties) };
   } catch (error2) {
     if (!(error2 instanceof CelError2)) throw error2;
@@ -35568,8 +35817,8 @@ function strictFields(value, names) {
 }
 function texts(value, names) {
   const fields = strictFields(value, names);
-  for (const [name, field2] of Object.entries(fields)) {
-    if (typeof field2 !== "string") throw new RequirementError(`parse olm.constraint: ${name} must be text`);
+  for (const [name, field] of Object.entries(fields)) {
+    if (typeof field !== "string") throw new RequirementError(`parse olm.constraint: ${name} must be text`);
   }
   return fields;
 }
@@ -36416,9 +36665,9 @@ function compareInstalled(a, b) {
 }
 
 // catalog/rules/phrase.ts
-var LISTED = 6;
+var LISTED2 = 6;
 function listed(names) {
-  const shown3 = names.length > LISTED ? names.slice(0, LISTED - 1) : names;
+  const shown3 = names.length > LISTED2 ? names.slice(0, LISTED2 - 1) : names;
   const more = names.length > shown3.length ? [`${names.length - shown3.length} more`] : [];
   const all = [...shown3, ...more];
   return all.length < 2 ? all.join("") : `${all.slice(0, -1).join(", ")} and ${all.at(-1)}`;
@@ -36427,7 +36676,7 @@ function versionsOf(installed) {
   return [...new Set([...installed].sort(compareInstalled).map(shortName))];
 }
 function channelText(channel, ofPackage) {
-  return `channel ${quoted(channel)} of package ${quoted(ofPackage)}`;
+  return `channel ${quoted2(channel)} of package ${quoted2(ofPackage)}`;
 }
 function counted(names, one, many) {
   return `${listed(names)} ${names.length === 1 ? one : many}`;
@@ -36463,7 +36712,7 @@ var rule36 = {
         for (const { bundle } of others) {
           const version = bundle.version && formatVersion(bundle.version);
           if (!first?.bundle.version || version === formatVersion(first.bundle.version)) continue;
-          const message = `package ${quoted(ofPackage.name)}: OLM v1 cannot tell ${shortName(first.bundle)} and ${shortName(bundle)} apart and takes either, since what stands behind + orders only as a release: identifiers without leading zeros, at most 20 characters`;
+          const message = `package ${quoted2(ofPackage.name)}: OLM v1 cannot tell ${shortName(first.bundle)} and ${shortName(bundle)} apart and takes either, since what stands behind + orders only as a release: identifiers without leading zeros, at most 20 characters`;
           const at = bundle.properties.findIndex(({ type }) => type === "olm.package");
           report(message, locate2(bundle, "properties", at, "value", "version"), {
             package: ofPackage.name,
@@ -36529,8 +36778,8 @@ function channelIn({ catalog }, ofPackage, channel) {
 function entryIn(channel, name) {
   return channel?.entries.find((entry) => entry.name === name);
 }
-function placeOfEntry(channel, index, field2 = "name") {
-  return locate2(channel, "entries", index, field2);
+function placeOfEntry(channel, index, field = "name") {
+  return locate2(channel, "entries", index, field);
 }
 function placeOfHead(channel) {
   const head2 = headOf(channel);
@@ -36583,7 +36832,7 @@ function reportGroup(change, group, report) {
   const location = channel && entry ? placeOfEntry(channel, entry.index, edge) : placeOfPackage(change.after, name);
   if (!location) return;
   const versions = versionsOf(group.map(({ installed }) => installed));
-  const message = `under OLM ${olm} ${listed(versions)} of package ${quoted(name)} would go down to ${shortName(to)} by itself: its ${edge} covers what is newer`;
+  const message = `under OLM ${olm} ${listed(versions)} of package ${quoted2(name)} would go down to ${shortName(to)} by itself: its ${edge} covers what is newer`;
   report(message, location, {
     package: name,
     ...channel ? { channel: channel.name } : {},
@@ -36604,7 +36853,7 @@ var rule38 = {
         const old = was?.get(bundle.name);
         const difference = old && differenceOf(old, bundle);
         if (!difference) continue;
-        const message = `bundle ${quoted(bundle.name)} is published and now differs: ${difference.text}`;
+        const message = `bundle ${quoted2(bundle.name)} is published and now differs: ${difference.text}`;
         report(message, locate2(bundle, ...difference.path), {
           package: name,
           installed: [shortName(old)],
@@ -36664,7 +36913,7 @@ var rule39 = {
         const installed = installations.filter((one) => one.channel === channel).map((one) => one.installed);
         const versions = versionsOf(installed);
         const deprecated = was.deprecatedChannels.has(channel);
-        const message = `channel ${quoted(channel)} of package ${quoted(name)} is gone: under OLM v0 resolution fails in every namespace with a subscription to it, whatever else is installed there; under OLM v1 every extension that selects it ends in an error (${listed(versions)})`;
+        const message = `channel ${quoted2(channel)} of package ${quoted2(name)} is gone: under OLM v0 resolution fails in every namespace with a subscription to it, whatever else is installed there; under OLM v1 every extension that selects it ends in an error (${listed(versions)})`;
         const hint = deprecated ? "it was deprecated before: waive this once its users have had the time to leave" : `keep the channel for one more release and deprecate it: reference: {schema: olm.channel, name: ${channel}}`;
         report(message, location, { package: name, channel, installed: versions, hint });
       }
@@ -36692,9 +36941,9 @@ var rule40 = {
         if (!first) continue;
         const { to } = first;
         const from = listed(
-          group.map(({ from: one }) => `${quoted(one.channel.name)} (${shortName(one.bundle)})`)
+          group.map(({ from: one }) => `${quoted2(one.channel.name)} (${shortName(one.bundle)})`)
         );
-        const message = `package ${quoted(ofPackage.name)}: the newer channel ${quoted(to.channel.name)} (${shortName(to.bundle)}) cannot be entered from the head of ${from}`;
+        const message = `package ${quoted2(ofPackage.name)}: the newer channel ${quoted2(to.channel.name)} (${shortName(to.bundle)}) cannot be entered from the head of ${from}`;
         const names = [...new Set(group.map(({ from: one }) => one.bundle.name))];
         report(message, placeOfHead(to.channel), {
           package: ofPackage.name,
@@ -36772,8 +37021,8 @@ var rule42 = {
       if (!first) continue;
       const names = [...new Set(diverging.map(({ bundle: bundle2 }) => shortName(bundle2)))];
       const { bundle, here, there } = first;
-      const example = `${shortName(bundle)} has ${edgeText(here.entry)} in ${quoted(here.channel.name)} and ${edgeText(there.entry)} in ${quoted(there.channel.name)}`;
-      const message = `package ${quoted(ofPackage.name)}: ${listed(names)} ${names.length === 1 ? "has" : "have"} other edges in one channel than in another, which OLM v1 follows all at once: ${example}`;
+      const example = `${shortName(bundle)} has ${edgeText(here.entry)} in ${quoted2(here.channel.name)} and ${edgeText(there.entry)} in ${quoted2(there.channel.name)}`;
+      const message = `package ${quoted2(ofPackage.name)}: ${listed(names)} ${names.length === 1 ? "has" : "have"} other edges in one channel than in another, which OLM v1 follows all at once: ${example}`;
       report(message, placeOfEntry(here.channel, here.entry.index), {
         package: ofPackage.name,
         channel: here.channel.name,
@@ -36802,7 +37051,7 @@ function isOther(a, b) {
 function edgeText({ replaces, skipRange }) {
   const parts2 = [
     ...replaces === "" ? [] : [`replaces ${replaces}`],
-    ...skipRange === "" ? [] : [`skipRange ${quoted(skipRange)}`]
+    ...skipRange === "" ? [] : [`skipRange ${quoted2(skipRange)}`]
   ];
   return parts2.join(" and ") || "no edge";
 }
@@ -37002,7 +37251,7 @@ var rule43 = {
       const old = was.channels.get(was.defaultChannel);
       const head2 = old && headOf(old);
       const bundle = head2 && was.bundles.get(head2.name);
-      const changed = `the default channel of package ${quoted(name)} changes from ${quoted(was.defaultChannel)} to ${quoted(is.defaultChannel)}`;
+      const changed = `the default channel of package ${quoted2(name)} changes from ${quoted2(was.defaultChannel)} to ${quoted2(is.defaultChannel)}`;
       const fate = bundle && change.after.foresight.v0({ package: name, channel: is.defaultChannel }, installedOf(bundle));
       const details = { package: name, channel: is.defaultChannel };
       if (!bundle || !fate || fate.arrives) {
@@ -37033,7 +37282,7 @@ var rule44 = {
       const location = placeOfPackage(world, name, "defaultChannel");
       const other = [...channels.keys()].find((channel) => !deprecatedChannels.has(channel));
       if (!location || !deprecatedChannels.has(defaultChannel) || other === void 0) continue;
-      const message = `the default channel ${quoted(defaultChannel)} of package ${quoted(name)} is deprecated, although ${quoted(other)} is not`;
+      const message = `the default channel ${quoted2(defaultChannel)} of package ${quoted2(name)} is deprecated, although ${quoted2(other)} is not`;
       report(message, location, { package: name, channel: defaultChannel, hint: `defaultChannel: ${other}` });
     }
   }
@@ -37084,7 +37333,7 @@ var rule45 = {
       ).sort((a, b) => compareVersions(b.bundle.version, a.bundle.version));
       const [newest] = newer;
       if (!newest) continue;
-      const message = `the default channel ${quoted(own.name)} of package ${quoted(ofPackage.name)} ends at ${shortName(head2)}, while channel ${quoted(newest.channel.name)} has ${shortName(newest.bundle)}`;
+      const message = `the default channel ${quoted2(own.name)} of package ${quoted2(ofPackage.name)} ends at ${shortName(head2)}, while channel ${quoted2(newest.channel.name)} has ${shortName(newest.bundle)}`;
       const hint = `defaultChannel: ${newest.channel.name}`;
       report(message, location, { package: ofPackage.name, channel: own.name, hint });
     }
@@ -37105,7 +37354,7 @@ var rule46 = {
       const location = placeOfPackage(world, name, "defaultChannel");
       const stable = [...channels.keys()].find((channel) => !isUnstable(channel));
       if (!location || !isUnstable(defaultChannel) || stable === void 0) continue;
-      const message = `the default channel of package ${quoted(name)} is ${quoted(defaultChannel)}, although there is ${quoted(stable)}`;
+      const message = `the default channel of package ${quoted2(name)} is ${quoted2(defaultChannel)}, although there is ${quoted2(stable)}`;
       report(message, location, {
         package: name,
         channel: defaultChannel,
@@ -37169,9 +37418,9 @@ function endsBelow({ alternatives }, version) {
   );
 }
 function edgeBetween(from, to, { channel, entry }) {
-  const field2 = from.name === to.name ? void 0 : edgeField(entry, installedOf(from));
-  if (!field2 || !from.version || !to.version || !isLower(to, from)) return [];
-  return [{ channel, entry, field: field2, to, from, bySuffix: sameNumbers(to.version, from.version) }];
+  const field = from.name === to.name ? void 0 : edgeField(entry, installedOf(from));
+  if (!field || !from.version || !to.version || !isLower(to, from)) return [];
+  return [{ channel, entry, field, to, from, bySuffix: sameNumbers(to.version, from.version) }];
 }
 function isLower(to, from) {
   const [a, b] = [versionReleaseOf(to), versionReleaseOf(from)];
@@ -37191,21 +37440,21 @@ var rule48 = {
       const edges = loweringEdges(ofPackage).filter(({ bySuffix }) => !bySuffix);
       for (const group of grouped(
         edges,
-        ({ channel, entry, field: field2 }) => JSON.stringify([channel.name, entry.index, field2])
+        ({ channel, entry, field }) => JSON.stringify([channel.name, entry.index, field])
       )) {
         const [first] = group;
         if (!first) continue;
-        const { channel, entry, field: field2, to } = first;
+        const { channel, entry, field, to } = first;
         const taken = group.filter((edge) => isTaken(world, edge));
         const versions = versionsOf((taken.length > 0 ? taken : group).map(({ from }) => from));
         const effect = taken.length > 0 ? `${listed(versions)} would go down to it` : "no cluster takes that edge today";
-        const message = `${channelText(channel.name, ofPackage.name)}: the ${field2} of ${shortName(to)} covers what is newer: ${listed(versions)}; ${effect}`;
-        report(message, placeOfEntry(channel, entry.index, field2), {
+        const message = `${channelText(channel.name, ofPackage.name)}: the ${field} of ${shortName(to)} covers what is newer: ${listed(versions)}; ${effect}`;
+        report(message, placeOfEntry(channel, entry.index, field), {
           package: ofPackage.name,
           channel: channel.name,
           installed: taken.length > 0 ? versions : [],
           severity: taken.length > 0 ? "error" : "warning",
-          hint: field2 === "skipRange" ? `end the range below its own version: skipRange: '${belowOwn(entry.skipRange, shortName(to))}'` : `remove ${first.from.name} from ${field2}`
+          hint: field === "skipRange" ? `end the range below its own version: skipRange: '${belowOwn(entry.skipRange, shortName(to))}'` : `remove ${first.from.name} from ${field}`
         });
       }
     }
@@ -37280,7 +37529,7 @@ var rule51 = {
           const old = entryIn(before, entry.name);
           const differences = old ? differencesOf(old, entry) : [];
           if (differences.length === 0) continue;
-          const message = `the entry of ${quoted(entry.name)} in channel ${quoted(channel.name)} of package ${quoted(name)} changes: ${differences.join("; ")}`;
+          const message = `the entry of ${quoted2(entry.name)} in channel ${quoted2(channel.name)} of package ${quoted2(name)} changes: ${differences.join("; ")}`;
           report(message, placeOfEntry(channel, entry.index), { package: name, channel: channel.name });
         }
       }
@@ -37298,7 +37547,7 @@ function differencesOf(old, entry) {
   ];
 }
 function shown(text3) {
-  return text3 === "" ? "nothing" : quoted(text3);
+  return text3 === "" ? "nothing" : quoted2(text3);
 }
 
 // catalog/rules/removed.ts
@@ -37372,7 +37621,7 @@ var rule53 = {
 function reportRival({ world, ofPackage, rival, report, isNew = false }) {
   const location = placeOfPackage(world, ofPackage.name);
   if (!location) return;
-  const message = `the packages ${quoted(ofPackage.name)} and ${quoted(rival.name)} both provide ${listed(rival.gvks.map(gvkText))}: under OLM v0 they cannot be installed in one namespace, and what depends on the kind may get either`;
+  const message = `the packages ${quoted2(ofPackage.name)} and ${quoted2(rival.name)} both provide ${listed(rival.gvks.map(gvkText))}: under OLM v0 they cannot be installed in one namespace, and what depends on the kind may get either`;
   const hint = "give the kind an API group of its own, or retire one of the packages";
   report(message, location, { package: ofPackage.name, hint, severity: isNew ? "error" : "warning" });
 }
@@ -37484,7 +37733,7 @@ var rule55 = {
         const last = group.at(-1);
         if (!last) continue;
         const versions = versionsOf(group.map(({ bundle }) => bundle));
-        const message = `package ${quoted(name)}: ${last.why}; while ${listed(versions)} ${versions.length === 1 ? "is" : "are"} installed, the cluster goes to no later version`;
+        const message = `package ${quoted2(name)}: ${last.why}; while ${listed(versions)} ${versions.length === 1 ? "is" : "are"} installed, the cluster goes to no later version`;
         report(message, locate2(last.bundle, "properties", positionIn(last.bundle), "value"), {
           package: name,
           installed: [...new Set(group.map(({ bundle }) => shortName(bundle)))],
@@ -37501,7 +37750,7 @@ function defectOf3(limit, { platform: platform2, name }) {
   if (limit.kind === "invalid") return `olm.maxOpenShiftVersion cannot be read: ${limit.why}`;
   if (limit.kind === "none" || !platform2 || compareMinors(limit.max, platform2) >= 0) return void 0;
   const slip = limit.max.minor < 10 && limit.max.minor > 0 ? " (a number loses its last zero: quote it)" : "";
-  return `olm.maxOpenShiftVersion is ${formatMinor(limit.max)}${slip}, but the catalog ${quoted(name)} is for ${formatMinor(platform2)}`;
+  return `olm.maxOpenShiftVersion is ${formatMinor(limit.max)}${slip}, but the catalog ${quoted2(name)} is for ${formatMinor(platform2)}`;
 }
 
 // catalog/graph/support.ts
@@ -37564,7 +37813,7 @@ var rule56 = {
       if (!first) continue;
       const { bundle } = first;
       const versions = versionsOf(group.map(({ move }) => move.installed));
-      const message = `under OLM v1 ${listed(versions)} of package ${quoted(bundle.package)} would go to ${bundle.name}, which OLM v1 cannot install: ${v1Obstacles(bundle).join(", ")}`;
+      const message = `under OLM v1 ${listed(versions)} of package ${quoted2(bundle.package)} would go to ${bundle.name}, which OLM v1 cannot install: ${v1Obstacles(bundle).join(", ")}`;
       const hint = "under OLM v1 dependencies are installed by hand and operators watch all namespaces: release for both, or say in the release notes that OLM v1 is not supported";
       report(message, locate2(bundle, "properties"), { package: bundle.package, installed: versions, hint });
     }
@@ -37586,6 +37835,12 @@ function bundleOf2(world, name, bundle) {
   return world.catalog.packages.get(name)?.bundles.get(bundle);
 }
 
+// catalog/rules/heads.ts
+function headBundles({ channels, bundles }) {
+  const names = new Set([...channels.values()].flatMap(headsOf).map(({ name }) => name));
+  return [...names].flatMap((name) => bundles.get(name) ?? []);
+}
+
 // catalog/rules/graph/olmv1-unsupported.ts
 var rule57 = {
   id: "graph/olmv1-unsupported",
@@ -37601,7 +37856,7 @@ var rule57 = {
         const last = group.at(-1);
         if (!last) continue;
         const versions = versionsOf(group.map(({ bundle }) => bundle));
-        const message = `OLM v1 cannot install ${listed(versions)} of package ${quoted(name)}: ${last.why}`;
+        const message = `OLM v1 cannot install ${listed(versions)} of package ${quoted2(name)}: ${last.why}`;
         report(message, locate2(last.bundle, "properties"), {
           package: name,
           installed: versions,
@@ -37612,10 +37867,6 @@ var rule57 = {
     }
   }
 };
-function headBundles({ channels, bundles }) {
-  const names = new Set([...channels.values()].flatMap(headsOf).map(({ name }) => name));
-  return [...names].flatMap((name) => bundles.get(name) ?? []);
-}
 
 // catalog/rules/graph/package-removed.ts
 var rule58 = {
@@ -37629,7 +37880,7 @@ var rule58 = {
       if (!was || !location || was.channels.size === 0) continue;
       if ((change.after.catalog.packages.get(name)?.channels.size ?? 0) > 0) continue;
       const versions = versionsOf(withoutChannels(installationsOf(change.before, name)));
-      const message = `package ${quoted(name)} is gone: under OLM v0 resolution fails in every namespace with a subscription to it, whatever else is installed there; under OLM v1 every extension of it ends in an error`;
+      const message = `package ${quoted2(name)} is gone: under OLM v0 resolution fails in every namespace with a subscription to it, whatever else is installed there; under OLM v1 every extension of it ends in an error`;
       const hint = was.deprecation === void 0 ? "keep the package for one more release and deprecate it: reference: {schema: olm.package}" : "it was deprecated before: waive this once its users have had the time to leave";
       report(message, location, { package: name, installed: versions, hint });
     }
@@ -37682,7 +37933,7 @@ var rule60 = {
         for (const [i, property] of bundle.properties.entries()) {
           const [gvk] = offerOf([property], { package: "", version: void 0 }).gvks;
           if (gvk !== void 0 && seen.has(gvk)) {
-            const message = `bundle ${quoted(bundle.name)} names ${gvkText(gvk)} twice: OLM v0 takes them for two providers and never installs it`;
+            const message = `bundle ${quoted2(bundle.name)} names ${gvkText(gvk)} twice: OLM v0 takes them for two providers and never installs it`;
             const hint = "remove one of the two olm.gvk properties";
             report(message, locate2(bundle, "properties", i), { package: name, hint });
           }
@@ -37705,11 +37956,11 @@ var rule61 = {
       for (const [trap] of grouped(traps, ({ from, to }) => JSON.stringify([from.name, to.name]))) {
         const version = trap?.to.version;
         if (!trap || !version) continue;
-        const { channel, entry, field: field2, from, to } = trap;
+        const { channel, entry, field, from, to } = trap;
         const { next: next2 } = world.foresight.v1({ package: ofPackage.name, channels: [] }, installedOf(from));
         if (next2.kind === "upgrade") continue;
-        const message = `package ${quoted(ofPackage.name)}: ${shortName(to)} follows ${shortName(from)} but does not sort above it, since a suffix behind - makes a version lower: OLM v1 never offers it`;
-        report(message, placeOfEntry(channel, entry.index, field2), {
+        const message = `package ${quoted2(ofPackage.name)}: ${shortName(to)} follows ${shortName(from)} but does not sort above it, since a suffix behind - makes a version lower: OLM v1 never offers it`;
+        report(message, placeOfEntry(channel, entry.index, field), {
           package: ofPackage.name,
           channel: channel.name,
           installed: [shortName(from)],
@@ -37735,7 +37986,7 @@ var rule62 = {
   foresee(world, report) {
     for (const { channel, entry, range, bundle } of rangedChannels(world).flatMap(({ ranged }) => ranged)) {
       if (isOpen(range) || !satisfies(bundle.version, range)) continue;
-      const message = `${channelText(channel.name, channel.package)}: the skipRange ${quoted(range.text)} of ${shortName(bundle)} covers ${shortName(bundle)} itself, which under OLM v0 hides what follows it further from the head`;
+      const message = `${channelText(channel.name, channel.package)}: the skipRange ${quoted2(range.text)} of ${shortName(bundle)} covers ${shortName(bundle)} itself, which under OLM v0 hides what follows it further from the head`;
       const hint = `end the range below its own version: <${shortName(bundle)}`;
       const location = placeOfEntry(channel, entry.index, "skipRange");
       report(message, location, { package: channel.package, channel: channel.name, hint });
@@ -37757,7 +38008,7 @@ var rule63 = {
           ({ name, version }) => name !== entry.name && version && satisfies(version, range)
         ))
           continue;
-        const message = `${channelText(channel.name, channel.package)}: the skipRange ${quoted(range.text)} of ${shortName(bundle)} covers no version that is known to have been published`;
+        const message = `${channelText(channel.name, channel.package)}: the skipRange ${quoted2(range.text)} of ${shortName(bundle)} covers no version that is known to have been published`;
         const location = placeOfEntry(channel, entry.index, "skipRange");
         report(message, location, { package: channel.package, channel: channel.name });
       }
@@ -37777,7 +38028,7 @@ var rule64 = {
         const versions = versionsOf(leftOut(channel, ranged, stuck));
         if (versions.length === 0) continue;
         const { entry, range, bundle } = ranged;
-        const message = `${channelText(ranged.channel.name, ranged.channel.package)}: between the skipRange ${quoted(range.text)} of ${shortName(bundle)} and what it replaces ${listed(versions)} ${versions.length === 1 ? "is" : "are"} left out, with no road`;
+        const message = `${channelText(ranged.channel.name, ranged.channel.package)}: between the skipRange ${quoted2(range.text)} of ${shortName(bundle)} and what it replaces ${listed(versions)} ${versions.length === 1 ? "is" : "are"} left out, with no road`;
         report(message, placeOfEntry(ranged.channel, entry.index, "skipRange"), {
           package: ranged.channel.package,
           channel: ranged.channel.name,
@@ -37821,7 +38072,7 @@ var rule65 = {
         const left = missed.filter(({ version }) => version && !satisfies(version, range));
         if (left.length === 0) continue;
         const versions = versionsOf(left);
-        const message = `${channelText(channel.name, channel.package)}: the skipRange ${quoted(range.text)} of ${shortName(bundle)} begins above ${listed(versions)}, since pre-releases come before their version`;
+        const message = `${channelText(channel.name, channel.package)}: the skipRange ${quoted2(range.text)} of ${shortName(bundle)} begins above ${listed(versions)}, since pre-releases come before their version`;
         report(message, placeOfEntry(channel, entry.index, "skipRange"), {
           package: channel.package,
           channel: channel.name,
@@ -37851,7 +38102,7 @@ var rule66 = {
   foresee(world, report) {
     for (const { channel, entry, range, bundle } of rangedChannels(world).flatMap(({ ranged }) => ranged)) {
       if (!isOpen(range)) continue;
-      const message = `${channelText(channel.name, channel.package)}: the skipRange ${quoted(range.text)} of ${shortName(bundle)} has no upper end, so newer versions would go down to it`;
+      const message = `${channelText(channel.name, channel.package)}: the skipRange ${quoted2(range.text)} of ${shortName(bundle)} has no upper end, so newer versions would go down to it`;
       const hint = `skipRange: '${range.text.includes("||") ? "…" : range.text} <${shortName(bundle)}'`;
       const location = placeOfEntry(channel, entry.index, "skipRange");
       report(message, location, { package: channel.package, channel: channel.name, hint });
@@ -38032,8 +38283,8 @@ function reportGroup3(change, group, report) {
   const stuck = target2 && { package: name, channel: target2.name, olm: "v1", onlyChannel, installed };
   const fix = stuck && fixFor(change.after, stuck, change.before);
   const place = target2 && (fix && fix.index >= 0 ? placeOfEntry(target2, fix.index) : placeOfHead(target2));
-  const within = onlyChannel ? ` with channel ${quoted(channel)} alone` : "";
-  const message = `under OLM v1 an extension of package ${quoted(name)}${within} at ${listed(versions)} ends in an error: the catalog no longer has the bundle, and no entry follows it`;
+  const within = onlyChannel ? ` with channel ${quoted2(channel)} alone` : "";
+  const message = `under OLM v1 an extension of package ${quoted2(name)}${within} at ${listed(versions)} ends in an error: the catalog no longer has the bundle, and no entry follows it`;
   const location = place ?? placeOfPackage(change.after, name) ?? placeOfPackage(change.before, name);
   if (!location) return;
   report(message, location, {
@@ -38079,8 +38330,8 @@ function tell(losses, { world, report, severity }) {
     if (!first) continue;
     const { channel, to, why } = first;
     const versions = versionsOf(group.map(({ installed }) => installed));
-    const channels = [...new Set(group.map((loss) => quoted(loss.channel.name)))];
-    const message = `when clusters go from ${world.name} to ${to.name}, ${listed(versions)} of package ${quoted(channel.package)} (channel ${listed(channels)}) ${versions.length === 1 ? "is" : "are"} lost: ${why}`;
+    const channels = [...new Set(group.map((loss) => quoted2(loss.channel.name)))];
+    const message = `when clusters go from ${world.name} to ${to.name}, ${listed(versions)} of package ${quoted2(channel.package)} (channel ${listed(channels)}) ${versions.length === 1 ? "is" : "are"} lost: ${why}`;
     const hint = `publish the package, the channel and an entry that follows ${listed(versions)} in ${to.name} as well, or set olm.maxOpenShiftVersion so that clusters wait`;
     report(message, placeOfHead(channel), {
       package: channel.package,
@@ -38155,7 +38406,7 @@ var rule73 = {
         const location = channel && entry ? placeOfEntry(channel, entry.index) : placeOfPackage(world, ofPackage.name);
         if (!location) continue;
         const versions = versionsOf(group.map(({ bundle }) => bundle));
-        const message = `under OLM v1 ${listed(versions)} of package ${quoted(ofPackage.name)} never get to the head of a channel, ${endText(first.fate)}`;
+        const message = `under OLM v1 ${listed(versions)} of package ${quoted2(ofPackage.name)} never get to the head of a channel, ${endText(first.fate)}`;
         report(message, location, {
           package: ofPackage.name,
           ...channel ? { channel: channel.name } : {},
@@ -38189,7 +38440,7 @@ var rule74 = {
       for (const channel of channels.values()) {
         const defect = channelDefect(channel);
         if (!defect) continue;
-        const message = `channel ${quoted(channel.name)} of package ${quoted(name)}: ${defect.why}`;
+        const message = `channel ${quoted2(channel.name)} of package ${quoted2(name)}: ${defect.why}`;
         const details = {
           package: name,
           channel: channel.name,
@@ -38202,7 +38453,7 @@ var rule74 = {
         const other = otherVersionIn(bundle);
         if (other === void 0 || !bundle.version) continue;
         const version = formatVersion(bundle.version);
-        const message = `bundle ${quoted(bundle.name)} of package ${quoted(name)} has version ${version}, but another in its name: ${other}`;
+        const message = `bundle ${quoted2(bundle.name)} of package ${quoted2(name)} has version ${version}, but another in its name: ${other}`;
         const hint = `name: ${name}.v${version}`;
         report(message, locate2(bundle, "name"), { package: name, severity: "warning", hint });
       }
@@ -38238,7 +38489,7 @@ var rule75 = {
         if (!last) continue;
         const versions = versionsOf(group.map(({ bundle }) => bundle));
         const where = world.hasCompanions ? "no catalog of the clusters has one, so it cannot be installed, and upgrades to it silently do not happen" : "this catalog has none: without another that does it cannot be installed, and upgrades to it silently do not happen";
-        const message = `package ${quoted(name)}: ${listed(versions)} ${versions.length === 1 ? "asks" : "ask"} for an operator ${last.text}, and ${where}`;
+        const message = `package ${quoted2(name)}: ${listed(versions)} ${versions.length === 1 ? "asks" : "ask"} for an operator ${last.text}, and ${where}`;
         report(message, locate2(last.bundle, "properties", last.at), {
           package: name,
           installed: [...new Set(group.map(({ bundle }) => shortName(bundle)))],
@@ -38296,8 +38547,8 @@ var rule76 = {
       const channel = ofPackage?.channels.get(ofPackage.defaultChannel);
       const location = channel ? placeOfHead(channel) : placeOfPackage(change.after, name);
       if (!location) continue;
-      const example = group.length === 1 ? "" : `, ${shortName(first.installed)}`;
-      const message = `under OLM v1 ${listed(versions)} of package ${quoted(name)} had an upgrade and now silently stays:${example} went to ${shortName(was.to)}, and now ${why.text}`;
+      const [subject, stays2] = group.length === 1 ? ["it", "stays"] : [shortName(first.installed), "stay"];
+      const message = `under OLM v1 ${listed(versions)} of package ${quoted2(name)} had an upgrade and now silently ${stays2}: ${subject} went to ${shortName(was.to)}, and now ${why.text}`;
       const hint = `let an entry with a higher version replace or skip ${first.installed.name}`;
       report(message, location, { package: name, installed: versions, hint });
     }
@@ -38355,7 +38606,7 @@ var rule78 = {
       const isPrerelease = (fresh.version?.prerelease.length ?? 0) > 0;
       if (fresh.name === bundle.name && !isPrerelease) continue;
       const surprise = fresh.name === bundle.name ? `the pre-release ${shortName(fresh)}` : `${shortName(fresh)}${isPrerelease ? ", a pre-release" : ""}, not the head of the default channel, ${shortName(bundle)}`;
-      const message = `under OLM v1 an extension of package ${quoted(ofPackage.name)} that names no channel gets ${surprise}`;
+      const message = `under OLM v1 an extension of package ${quoted2(ofPackage.name)} that names no channel gets ${surprise}`;
       const hint = `tell users of OLM v1 to write: channels: [${ofPackage.defaultChannel}]`;
       report(message, location, { package: ofPackage.name, hint });
     }
@@ -38375,16 +38626,27 @@ function freshOf(ofPackage) {
 var ESCAPED = /["\\\x00-\x1f\u2028\u2029\ud800-\udfff]/;
 function jsonString(text3) {
   if (!ESCAPED.test(text3)) return `"${text3}"`;
-  const quoted3 = JSON.stringify(text3.toWellFormed());
-  return quoted3.replaceAll("\u2028", "\\u2028").replaceAll("\u2029", "\\u2029");
+  const quoted4 = JSON.stringify(text3.toWellFormed());
+  return quoted4.replaceAll("\u2028", "\\u2028").replaceAll("\u2029", "\\u2029");
 }
 function jsonNumber(value) {
   return Object.is(value, -0) ? "-0" : String(value);
 }
+var RawJson = class {
+  /** Sound JSON. */
+  text;
+  constructor(text3) {
+    this.text = text3;
+  }
+  get value() {
+    return JSON.parse(this.text);
+  }
+};
 function compactJson(value) {
   if (typeof value === "string") return jsonString(value);
   if (typeof value === "number") return jsonNumber(value);
   if (typeof value !== "object" || value === null) return String(value ?? null);
+  if (value instanceof RawJson) return value.text;
   if (Array.isArray(value)) return `[${value.map(compactJson).join(",")}]`;
   const members2 = sortedKeys(value).map((key) => `${jsonString(key)}:${compactJson(member(value, key))}`);
   return `{${members2.join(",")}}`;
@@ -38406,6 +38668,7 @@ var VALUES = Uint8Array.from({ length: 128 }, (_, code2) => {
   const value = DIGITS2.indexOf(String.fromCharCode(code2));
   return value < 0 ? 255 : value;
 });
+var STRETCH = 3 * 8192;
 
 // catalog/cache/go-json.ts
 function escapeHtml(json) {
@@ -38434,64 +38697,100 @@ var PLAIN = Uint8Array.from(
   (_, code2) => code2 < 128 && ESCAPES2[code2]?.length === 1 ? 1 : 0
 );
 
-// catalog/cache/csv.ts
-function optional(value) {
-  return typeof value === "string" && value !== "" ? goString(value) : void 0;
+// catalog/csv-json.ts
+function csvWriters(quote2) {
+  const always = (value) => quote2(typeof value === "string" ? value : "");
+  const optional = (value) => typeof value === "string" && value !== "" ? quote2(value) : void 0;
+  const textMap = (value) => {
+    const keys = isObject(value) ? Object.keys(value).sort(compareText) : [];
+    const members2 = keys.map((key) => `${quote2(key)}:${always(value[key])}`);
+    return members2.length === 0 ? void 0 : `{${members2.join(",")}}`;
+  };
+  const link = structOf([
+    ["name", optional],
+    ["url", optional]
+  ]);
+  return {
+    text: always,
+    optional,
+    textMap,
+    link,
+    texts: listOf2(always),
+    ...definitions(always, optional),
+    gvks: listOf2(
+      structOf([
+        ["group", always],
+        ["version", always],
+        ["kind", always]
+      ])
+    ),
+    links: listOf2(link),
+    maintainers: listOf2(
+      structOf([
+        ["name", optional],
+        ["email", optional]
+      ])
+    ),
+    installModes: listOf2(
+      structOf([
+        ["type", always],
+        ["supported", (value) => String(value === true)]
+      ])
+    )
+  };
 }
-function always(value) {
-  return goString(typeof value === "string" ? value : "");
+function definitions(always, optional) {
+  const descriptor = structOf([
+    ["path", always],
+    ["displayName", optional],
+    ["description", optional],
+    ["x-descriptors", listOf2(always)],
+    // Raw JSON of a marshalled object, in which HTML is escaped whoever copies it.
+    ["value", (value) => value === void 0 ? void 0 : escapeHtml(compactJson(value))]
+  ]);
+  const resource = structOf([
+    ["name", always],
+    ["kind", always],
+    ["version", always]
+  ]);
+  const described = [
+    ["displayName", optional],
+    ["description", optional],
+    ["resources", listOf2(resource)],
+    ["statusDescriptors", listOf2(descriptor)],
+    ["specDescriptors", listOf2(descriptor)],
+    ["actionDescriptors", listOf2(descriptor)]
+  ];
+  const crd = structOf([["name", always], ["version", always], ["kind", always], ...described]);
+  const apiService = structOf([
+    ["name", always],
+    ["group", always],
+    ["version", always],
+    ["kind", always],
+    ["deploymentName", optional],
+    ["containerPort", (value) => typeof value === "number" && value !== 0 ? String(value) : void 0],
+    ...described
+  ]);
+  return { crds: owned(crd), apiServices: owned(apiService) };
+}
+function owned(item) {
+  return structOf([
+    ["owned", listOf2(item)],
+    ["required", listOf2(item)]
+  ]);
 }
 function structOf(fields) {
   return (value) => {
     const found = isObject(value) ? value : {};
-    return goObject(fields.map(({ key, write }) => [key, write(found[key])]));
+    return goObject(fields.map(([key, write]) => [key, write(found[key])]));
   };
 }
 function listOf2(write) {
   return (value) => Array.isArray(value) ? goList(value.map(write)) : void 0;
 }
-var field = (key, write) => ({ key, write });
-var DESCRIPTOR = structOf([
-  field("path", always),
-  field("displayName", optional),
-  field("description", optional),
-  field("x-descriptors", listOf2(always)),
-  field("value", (value) => value === void 0 ? void 0 : escapeHtml(compactJson(value)))
-]);
-var DESCRIBED2 = [
-  field("displayName", optional),
-  field("description", optional),
-  field(
-    "resources",
-    listOf2(structOf([field("name", always), field("kind", always), field("version", always)]))
-  ),
-  field("statusDescriptors", listOf2(DESCRIPTOR)),
-  field("specDescriptors", listOf2(DESCRIPTOR)),
-  field("actionDescriptors", listOf2(DESCRIPTOR))
-];
-var CRD = structOf([field("name", always), field("version", always), field("kind", always), ...DESCRIBED2]);
-var API_SERVICE = structOf([
-  field("name", always),
-  field("group", always),
-  field("version", always),
-  field("kind", always),
-  field("deploymentName", optional),
-  field("containerPort", (value) => typeof value === "number" && value !== 0 ? String(value) : void 0),
-  ...DESCRIBED2
-]);
-function owned(item) {
-  return structOf([field("owned", listOf2(item)), field("required", listOf2(item))]);
-}
-var CRDS = owned(CRD);
-var API_SERVICES = owned(API_SERVICE);
-var GVKS = listOf2(structOf([field("group", always), field("version", always), field("kind", always)]));
-var LINK2 = structOf([field("name", optional), field("url", optional)]);
-var LINKS = listOf2(LINK2);
-var MAINTAINERS = listOf2(structOf([field("name", optional), field("email", optional)]));
-var TEXTS = listOf2(always);
-var INSTALL_MODES = listOf2(
-  structOf([field("type", always), field("supported", (value) => String(value === true))])
-);
+
+// catalog/cache/csv.ts
+var WRITE = csvWriters(goString);
 var METADATA_SHAPE = PROPERTY_SHAPES.get("olm.csv.metadata");
 
 // catalog/cache/bundle.ts
@@ -38517,18 +38816,18 @@ var rule79 = {
     const metadata = bundle.properties.flatMap(({ type }, i) => type === "olm.csv.metadata" ? [i] : []);
     const second = metadata[1];
     if (second === void 0) return;
-    const message = `bundle ${quoted(bundle.name)} has ${metadata.length} olm.csv.metadata properties, expected one at most`;
+    const message = `bundle ${quoted2(bundle.name)} has ${metadata.length} olm.csv.metadata properties, expected one at most`;
     const details = { package: bundle.package, hint: "remove all but one" };
     report(message, locate2(bundle, "properties", second), details);
   }
 };
 var COMPONENT = /^[a-zA-Z0-9][a-zA-Z0-9._-]*$/;
 function checkOther(blob, report) {
-  for (const field2 of ["schema", "package"]) {
-    const name = blob[field2];
-    if (COMPONENT.test(name) || field2 === "package" && name === "") continue;
-    const message = `the ${field2} ${quoted(name)} cannot name a folder of the cache`;
-    report(message, locate2(blob, field2), {
+  for (const field of ["schema", "package"]) {
+    const name = blob[field];
+    if (COMPONENT.test(name) || field === "package" && name === "") continue;
+    const message = `the ${field} ${quoted2(name)} cannot name a folder of the cache`;
+    report(message, locate2(blob, field), {
       package: blob.package,
       hint: "use letters, digits, dots, underscores and hyphens; begin with a letter or digit"
     });
@@ -38541,7 +38840,7 @@ function checkBundleFiles(catalog, report) {
   for (const channel of catalog.blobs.channels) {
     for (const entry of channel.entries) {
       const path = bundlePath(channel.package, channel.name, entry.name);
-      const what = `entry ${quoted(entry.name)} of channel ${quoted(channel.name)}`;
+      const what = `entry ${quoted2(entry.name)} of channel ${quoted2(channel.name)}`;
       const other = seen.get(path);
       seen.set(path, what);
       const defect = path.includes("/") || path.includes("\0") ? "its name cannot be part of a file name" : encoder5.encode(path).length > LONGEST_NAME ? `its file name would have more than ${LONGEST_NAME} bytes` : other !== void 0 && other !== what ? `it would have the same file as ${other}` : void 0;
@@ -38675,128 +38974,6 @@ var LineMap = class {
     return { line: this.#firstLine + low, column: offset - (this.#starts[low] ?? 0) + 1 };
   }
 };
-
-// catalog/ignore.ts
-var IGNORE_FILE = ".indexignore";
-function ignoreMatcher(files) {
-  const patterns = [];
-  for (const [path, text3] of files) {
-    const domain = path.split("/").slice(0, -1);
-    for (const raw of text3.split("\n")) {
-      const line3 = raw.trim();
-      if (line3 !== "" && !line3.startsWith("#")) patterns.push(parsePattern(line3, domain));
-    }
-  }
-  patterns.reverse();
-  return (path) => {
-    const segments = path.split("/");
-    const decisive = patterns.find((pattern) => matches(pattern, segments));
-    return decisive !== void 0 && !decisive.includes;
-  };
-}
-function parsePattern(line3, domain) {
-  const includes2 = line3.startsWith("!");
-  let text3 = includes2 ? line3.slice(1) : line3;
-  const directoriesOnly = text3.endsWith("/");
-  if (directoriesOnly) text3 = text3.slice(0, -1);
-  return { domain, segments: text3.split("/"), includes: includes2, directoriesOnly };
-}
-function matches(pattern, path) {
-  if (path.length <= pattern.domain.length) return false;
-  if (pattern.domain.some((segment, i) => path[i] !== segment)) return false;
-  const below = path.slice(pattern.domain.length);
-  return pattern.segments.length > 1 ? matchesPath(pattern, below) : matchesName(pattern, below);
-}
-function matchesName(pattern, path) {
-  const [name = ""] = pattern.segments;
-  const glob = compileGlob(name);
-  if (glob === void 0) return false;
-  const at = path.findIndex((segment) => glob(segment));
-  if (at < 0) return false;
-  return !(pattern.directoriesOnly && at === path.length - 1);
-}
-function matchesPath(pattern, path) {
-  let rest = path;
-  let matched = false;
-  let anyDepth = false;
-  for (const [i, segment] of pattern.segments.entries()) {
-    if (segment === "") {
-      anyDepth = false;
-      continue;
-    }
-    if (segment === "**") {
-      if (i === pattern.segments.length - 1) break;
-      anyDepth = true;
-      continue;
-    }
-    const glob = segment.includes("**") ? void 0 : compileGlob(segment);
-    if (glob === void 0 || rest.length === 0) return false;
-    const at = anyDepth ? rest.findIndex(glob) : glob(rest[0] ?? "") ? 0 : -1;
-    anyDepth = false;
-    matched = at >= 0;
-    if (!matched) return false;
-    rest = rest.slice(at + 1);
-  }
-  if (matched && pattern.directoriesOnly && rest.length === 0) return false;
-  return matched;
-}
-function compileGlob(pattern) {
-  let source = "";
-  for (let i = 0; i < pattern.length; i++) {
-    const c = pattern.charAt(i);
-    if (c === "*") source += "[^/]*";
-    else if (c === "?") source += "[^/]";
-    else if (c === "[") {
-      const set = characterSet(pattern, i);
-      if (!set) return void 0;
-      source += set.source;
-      i = set.end;
-    } else if (c === "\\") {
-      if (++i >= pattern.length) return void 0;
-      source += escapeCharacter(pattern.charAt(i));
-    } else source += escapeCharacter(c);
-  }
-  const expression2 = new RegExp(`^${source}$`, "su");
-  return (name) => expression2.test(name);
-}
-function characterSet(pattern, open2) {
-  let i = open2 + 1;
-  const negated = pattern.charAt(i) === "^";
-  if (negated) i++;
-  let source = "";
-  let ranges2 = 0;
-  for (; ; ranges2++) {
-    if (pattern.charAt(i) === "]" && ranges2 > 0) break;
-    const low = setCharacter(pattern, i);
-    if (!low) return void 0;
-    i = low.end;
-    let high = low;
-    if (pattern.charAt(i) === "-") {
-      const upper = setCharacter(pattern, i + 1);
-      if (!upper) return void 0;
-      high = upper;
-      i = upper.end;
-    }
-    if (low.character <= high.character) source += `${inSet(low.character)}-${inSet(high.character)}`;
-  }
-  const set = source === "" ? negated ? "[^/]" : "[]" : `[${negated ? "^" : ""}${source}]`;
-  return { source: set, end: i };
-}
-function setCharacter(pattern, at) {
-  let i = at;
-  if (pattern.charAt(i) === "\\") i++;
-  else if (pattern.charAt(i) === "-" || pattern.charAt(i) === "]") return void 0;
-  const code2 = pattern.codePointAt(i);
-  if (code2 === void 0) return void 0;
-  const character = String.fromCodePoint(code2);
-  return { character, end: i + character.length };
-}
-function escapeCharacter(character) {
-  return character.replace(/[\\^$.*+?()[\]{}|/]/gu, "\\$&");
-}
-function inSet(character) {
-  return character === "-" ? "\\-" : escapeCharacter(character);
-}
 
 // catalog/json.ts
 var JsonError = class extends Error {
@@ -39081,18 +39258,6 @@ function countNodes(value) {
   let count = 1;
   for (const child2 of Object.values(value)) count += countNodes(child2);
   return count;
-}
-
-// catalog/source.ts
-function compareWalk(a, b) {
-  let i = 0;
-  while (i < a.length && i < b.length && a.charCodeAt(i) === b.charCodeAt(i)) i++;
-  const x = i < a.length ? walkRank(a.charCodeAt(i)) : -1;
-  const y = i < b.length ? walkRank(b.charCodeAt(i)) : -1;
-  return x - y;
-}
-function walkRank(code2) {
-  return code2 === 47 ? 0 : code2 + 1;
 }
 
 // catalog/split.ts
@@ -39689,6 +39854,315 @@ function checkedKey(key) {
   return key;
 }
 
+// catalog/documents.ts
+function readDocuments(path, bytes2, options) {
+  return new FileReader(path, options.limits, options.findings).documents(bytes2);
+}
+var SNIFF = 4096;
+var FileReader = class {
+  #path;
+  #limits;
+  #findings;
+  constructor(path, limits, findings) {
+    this.#path = path;
+    this.#limits = limits;
+    this.#findings = findings;
+  }
+  *documents(bytes2) {
+    const text3 = this.#decode(bytes2);
+    if (startsLikeJson(text3)) yield* this.#jsonStream(text3);
+    else yield* this.#yamlStream(normalBreaks(text3), 0, 1);
+  }
+  #find(rule113, message, location, hint) {
+    this.#findings.push({
+      rule: rule113,
+      severity: "error",
+      message,
+      location,
+      ...hint === void 0 ? {} : { hint }
+    });
+  }
+  #warn(rule113, message, location, hint) {
+    this.#findings.push({ rule: rule113, severity: "warning", message, location, hint });
+  }
+  #decode(bytes2) {
+    try {
+      return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes2);
+    } catch {
+      const text3 = new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes2);
+      if (!startsLikeJson(text3)) {
+        const { line: line3, column } = firstInvalid(bytes2);
+        this.#find(
+          "fbc/yaml",
+          "the file is not UTF-8",
+          { file: this.#path, line: line3, column },
+          "save the file as UTF-8"
+        );
+      }
+      return text3;
+    }
+  }
+  *#jsonStream(text3) {
+    const reader = new JsonReader(text3, this.#limits.depth);
+    let count = 0;
+    for (; ; ) {
+      try {
+        const read = reader.next();
+        if (!read) return;
+        count++;
+        yield this.#jsonDocument(read);
+      } catch (error2) {
+        if (!(error2 instanceof JsonError)) throw error2;
+        yield* this.#brokenJson(text3, { reader, error: error2, count });
+        return;
+      }
+    }
+  }
+  #jsonDocument(read) {
+    const document = new MarkedDocument(this.#path, read.value, read.marks, read.written);
+    for (const { key, line: line3, column } of read.duplicates) {
+      this.#repeatedKey(key, { file: this.#path, line: line3, column });
+    }
+    return { value: read.value, document };
+  }
+  /**
+   * With no more than one object read, Go tries the rest as YAML: so comments, single
+   * quotes and trailing commas pass in a file of one object.
+   */
+  *#brokenJson(text3, { reader, error: error2, count }) {
+    const findings = this.#findings.length;
+    if (count <= 1) {
+      const rest = afterFirstBreak(text3, reader.offset);
+      const line4 = reader.line + (rest.brokeLine ? 1 : 0);
+      yield* this.#yamlStream(normalBreaks(text3), rest.offset, line4);
+      if (this.#findings.length === findings) return;
+    }
+    this.#findings.length = findings;
+    const { line: line3, column } = placeOf(text3, error2.offset);
+    this.#find("fbc/json", `not JSON: ${error2.message}`, { file: this.#path, line: line3, column });
+  }
+  *#yamlStream(text3, from, firstLine2) {
+    for (const piece of splitDocuments(text3, from, firstLine2)) {
+      if ("rest" in piece) {
+        const message = `a line that begins with --- separates documents, but "${piece.rest}" follows on it`;
+        this.#find(
+          "fbc/yaml",
+          message,
+          { file: this.#path, line: piece.line, column: piece.column },
+          "write the separator on a line of its own"
+        );
+        continue;
+      }
+      const fast = readFast(text3, piece.from, piece.to, piece.line);
+      if (fast) {
+        yield { value: fast.value, document: new MarkedDocument(this.#path, fast.value, fast.marks) };
+        continue;
+      }
+      const read = this.#fullYaml(text3.slice(piece.from, piece.to), piece.line);
+      if (read) yield read;
+    }
+  }
+  #fullYaml(text3, line3) {
+    try {
+      const tree = readTree(text3, this.#limits);
+      const { value, duplicates, locate: locate4 } = compose(tree.root);
+      const document = new OffsetDocument(this.#path, text3, line3, locate4);
+      for (const { key, again } of duplicates) this.#repeatedKey(key, document.place(again));
+      if (tree.ignoredFrom >= 0) {
+        const message = "the tools never read this text: the document ends before it";
+        this.#warn(
+          "fbc/ignored-content",
+          message,
+          document.place(tree.ignoredFrom),
+          "put a line with --- before it"
+        );
+      }
+      return { value, document };
+    } catch (error2) {
+      if (!(error2 instanceof YamlError)) throw error2;
+      const document = new OffsetDocument(this.#path, text3, line3, () => 0);
+      this.#find("fbc/yaml", `not YAML as the tools read it: ${error2.message}`, document.place(error2.offset));
+      return void 0;
+    }
+  }
+  #repeatedKey(key, location) {
+    this.#warn(
+      "fbc/repeated-key",
+      `the key "${key}" stands twice; only the last counts`,
+      location,
+      "remove one of them"
+    );
+  }
+};
+var LIKE_JSON = /^(?:(?!\ufeff)[\s\u0085])*\{/;
+function startsLikeJson(text3) {
+  return LIKE_JSON.test(text3.slice(0, SNIFF));
+}
+function normalBreaks(text3) {
+  return text3.includes("\r\n") ? text3.replaceAll("\r\n", "\n") : text3;
+}
+function afterFirstBreak(text3, from) {
+  let at = from;
+  while (at < text3.length && /\s/.test(text3.charAt(at))) {
+    if (text3.charAt(at++) === "\n") return { offset: at, brokeLine: true };
+  }
+  return { offset: at, brokeLine: false };
+}
+function placeOf(text3, offset) {
+  const before = text3.slice(0, offset);
+  const lastBreak = before.lastIndexOf("\n");
+  return { line: before.split("\n").length, column: offset - lastBreak };
+}
+function firstInvalid(bytes2) {
+  let line3 = 1;
+  for (let from = 0; ; line3++) {
+    const found = bytes2.indexOf(10, from);
+    const to = found < 0 ? bytes2.length : found;
+    try {
+      new TextDecoder("utf-8", { fatal: true }).decode(bytes2.subarray(from, to));
+    } catch {
+      const text3 = new TextDecoder().decode(bytes2.subarray(from, to));
+      return { line: line3, column: text3.indexOf("�") + 1 };
+    }
+    if (found < 0) return { line: line3, column: 1 };
+    from = found + 1;
+  }
+}
+
+// catalog/ignore.ts
+var IGNORE_FILE = ".indexignore";
+function ignoreMatcher(files) {
+  const patterns = [];
+  for (const [path, text3] of files) {
+    const domain = path.split("/").slice(0, -1);
+    for (const raw of text3.split("\n")) {
+      const line3 = raw.trim();
+      if (line3 !== "" && !line3.startsWith("#")) patterns.push(parsePattern(line3, domain));
+    }
+  }
+  patterns.reverse();
+  return (path) => {
+    const segments = path.split("/");
+    const decisive = patterns.find((pattern) => matches(pattern, segments));
+    return decisive !== void 0 && !decisive.includes;
+  };
+}
+function parsePattern(line3, domain) {
+  const includes2 = line3.startsWith("!");
+  let text3 = includes2 ? line3.slice(1) : line3;
+  const directoriesOnly = text3.endsWith("/");
+  if (directoriesOnly) text3 = text3.slice(0, -1);
+  return { domain, segments: text3.split("/"), includes: includes2, directoriesOnly };
+}
+function matches(pattern, path) {
+  if (path.length <= pattern.domain.length) return false;
+  if (pattern.domain.some((segment, i) => path[i] !== segment)) return false;
+  const below = path.slice(pattern.domain.length);
+  return pattern.segments.length > 1 ? matchesPath(pattern, below) : matchesName(pattern, below);
+}
+function matchesName(pattern, path) {
+  const [name = ""] = pattern.segments;
+  const glob = compileGlob(name);
+  if (glob === void 0) return false;
+  const at = path.findIndex((segment) => glob(segment));
+  if (at < 0) return false;
+  return !(pattern.directoriesOnly && at === path.length - 1);
+}
+function matchesPath(pattern, path) {
+  let rest = path;
+  let matched = false;
+  let anyDepth = false;
+  for (const [i, segment] of pattern.segments.entries()) {
+    if (segment === "") {
+      anyDepth = false;
+      continue;
+    }
+    if (segment === "**") {
+      if (i === pattern.segments.length - 1) break;
+      anyDepth = true;
+      continue;
+    }
+    const glob = segment.includes("**") ? void 0 : compileGlob(segment);
+    if (glob === void 0 || rest.length === 0) return false;
+    const at = anyDepth ? rest.findIndex(glob) : glob(rest[0] ?? "") ? 0 : -1;
+    anyDepth = false;
+    matched = at >= 0;
+    if (!matched) return false;
+    rest = rest.slice(at + 1);
+  }
+  if (matched && pattern.directoriesOnly && rest.length === 0) return false;
+  return matched;
+}
+function compileGlob(pattern) {
+  let source = "";
+  for (let i = 0; i < pattern.length; i++) {
+    const c = pattern.charAt(i);
+    if (c === "*") source += "[^/]*";
+    else if (c === "?") source += "[^/]";
+    else if (c === "[") {
+      const set = characterSet(pattern, i);
+      if (!set) return void 0;
+      source += set.source;
+      i = set.end;
+    } else if (c === "\\") {
+      if (++i >= pattern.length) return void 0;
+      source += escapeCharacter(pattern.charAt(i));
+    } else source += escapeCharacter(c);
+  }
+  const expression2 = new RegExp(`^${source}$`, "su");
+  return (name) => expression2.test(name);
+}
+function characterSet(pattern, open2) {
+  let i = open2 + 1;
+  const negated = pattern.charAt(i) === "^";
+  if (negated) i++;
+  let source = "";
+  let ranges2 = 0;
+  for (; ; ranges2++) {
+    if (pattern.charAt(i) === "]" && ranges2 > 0) break;
+    const low = setCharacter(pattern, i);
+    if (!low) return void 0;
+    i = low.end;
+    let high = low;
+    if (pattern.charAt(i) === "-") {
+      const upper = setCharacter(pattern, i + 1);
+      if (!upper) return void 0;
+      high = upper;
+      i = upper.end;
+    }
+    if (low.character <= high.character) source += `${inSet(low.character)}-${inSet(high.character)}`;
+  }
+  const set = source === "" ? negated ? "[^/]" : "[]" : `[${negated ? "^" : ""}${source}]`;
+  return { source: set, end: i };
+}
+function setCharacter(pattern, at) {
+  let i = at;
+  if (pattern.charAt(i) === "\\") i++;
+  else if (pattern.charAt(i) === "-" || pattern.charAt(i) === "]") return void 0;
+  const code2 = pattern.codePointAt(i);
+  if (code2 === void 0) return void 0;
+  const character = String.fromCodePoint(code2);
+  return { character, end: i + character.length };
+}
+function escapeCharacter(character) {
+  return character.replace(/[\\^$.*+?()[\]{}|/]/gu, "\\$&");
+}
+function inSet(character) {
+  return character === "-" ? "\\-" : escapeCharacter(character);
+}
+
+// catalog/source.ts
+function compareWalk(a, b) {
+  let i = 0;
+  while (i < a.length && i < b.length && a.charCodeAt(i) === b.charCodeAt(i)) i++;
+  const x = i < a.length ? walkRank(a.charCodeAt(i)) : -1;
+  const y = i < b.length ? walkRank(b.charCodeAt(i)) : -1;
+  return x - y;
+}
+function walkRank(code2) {
+  return code2 === 47 ? 0 : code2 + 1;
+}
+
 // catalog/load.ts
 var DEFAULT_LIMITS2 = { fileBytes: 512 * 1024 * 1024, depth: 1e3, documents: 1e6 };
 async function load(source, limits = DEFAULT_LIMITS2, each = {}) {
@@ -39708,7 +40182,6 @@ async function catalogFiles(source, unreadable) {
   const ignored = ignoreMatcher(ignoreFiles);
   return files.filter((file) => !isIgnoreFile(file) && !ignored(file.path));
 }
-var SNIFF = 4096;
 var Loader = class {
   #limits;
   #each;
@@ -39751,7 +40224,9 @@ var Loader = class {
       );
       return;
     }
-    this.#text(file.path, this.#decode(file.path, bytes2));
+    const options = { limits: this.#limits, findings: this.#findings };
+    for (const { value, document } of readDocuments(file.path, bytes2, options))
+      this.#document(value, document);
   }
   unreadable(file, why) {
     this.#find(
@@ -39761,124 +40236,14 @@ var Loader = class {
       "every file of a catalog must be a regular file, or a link to one"
     );
   }
-  #find(rule91, message, location, hint) {
+  #find(rule113, message, location, hint) {
     this.#findings.push({
-      rule: rule91,
+      rule: rule113,
       severity: "error",
       message,
       location,
       ...hint === void 0 ? {} : { hint }
     });
-  }
-  #warn(rule91, message, location, hint) {
-    this.#findings.push({ rule: rule91, severity: "warning", message, location, hint });
-  }
-  #decode(path, bytes2) {
-    try {
-      return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes2);
-    } catch {
-      const text3 = new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes2);
-      if (!startsLikeJson(text3)) {
-        const { line: line3, column } = firstInvalid(bytes2);
-        this.#find(
-          "fbc/yaml",
-          "the file is not UTF-8",
-          { file: path, line: line3, column },
-          "save the file as UTF-8"
-        );
-      }
-      return text3;
-    }
-  }
-  #text(path, text3) {
-    if (startsLikeJson(text3)) this.#jsonStream(path, text3);
-    else this.#yamlStream(path, normalBreaks(text3), 0, 1);
-  }
-  #jsonStream(path, text3) {
-    const reader = new JsonReader(text3, this.#limits.depth);
-    let count = 0;
-    for (; ; ) {
-      try {
-        const read = reader.next();
-        if (!read) return;
-        count++;
-        this.#jsonDocument(path, read);
-      } catch (error2) {
-        if (!(error2 instanceof JsonError)) throw error2;
-        this.#brokenJson(path, text3, reader, error2, count);
-        return;
-      }
-    }
-  }
-  #jsonDocument(path, read) {
-    const document = new MarkedDocument(path, read.value, read.marks, read.written);
-    for (const { key, line: line3, column } of read.duplicates) {
-      this.#repeatedKey(key, { file: path, line: line3, column });
-    }
-    this.#document(read.value, document);
-  }
-  /**
-   * With no more than one object read, Go tries the rest as YAML: so comments, single
-   * quotes and trailing commas pass in a file of one object.
-   */
-  #brokenJson(path, text3, reader, error2, count) {
-    const findings = this.#findings.length;
-    if (count <= 1) {
-      const rest = afterFirstBreak(text3, reader.offset);
-      const line4 = reader.line + (rest.brokeLine ? 1 : 0);
-      this.#yamlStream(path, normalBreaks(text3), rest.offset, line4);
-      if (this.#findings.length === findings) return;
-    }
-    this.#findings.length = findings;
-    const { line: line3, column } = placeOf(text3, error2.offset);
-    this.#find("fbc/json", `not JSON: ${error2.message}`, { file: path, line: line3, column });
-  }
-  #yamlStream(path, text3, from, firstLine2) {
-    for (const piece of splitDocuments(text3, from, firstLine2)) {
-      if ("rest" in piece) {
-        const message = `a line that begins with --- separates documents, but "${piece.rest}" follows on it`;
-        this.#find(
-          "fbc/yaml",
-          message,
-          { file: path, line: piece.line, column: piece.column },
-          "write the separator on a line of its own"
-        );
-        continue;
-      }
-      const fast = readFast(text3, piece.from, piece.to, piece.line);
-      if (fast) this.#document(fast.value, new MarkedDocument(path, fast.value, fast.marks));
-      else this.#fullYaml(path, text3.slice(piece.from, piece.to), piece.line);
-    }
-  }
-  #fullYaml(path, text3, line3) {
-    try {
-      const tree = readTree(text3, this.#limits);
-      const { value, duplicates, locate: locate4 } = compose(tree.root);
-      const document = new OffsetDocument(path, text3, line3, locate4);
-      for (const { key, again } of duplicates) this.#repeatedKey(key, document.place(again));
-      if (tree.ignoredFrom >= 0) {
-        const message = "the tools never read this text: the document ends before it";
-        this.#warn(
-          "fbc/ignored-content",
-          message,
-          document.place(tree.ignoredFrom),
-          "put a line with --- before it"
-        );
-      }
-      this.#document(value, document);
-    } catch (error2) {
-      if (!(error2 instanceof YamlError)) throw error2;
-      const document = new OffsetDocument(path, text3, line3, () => 0);
-      this.#find("fbc/yaml", `not YAML as the tools read it: ${error2.message}`, document.place(error2.offset));
-    }
-  }
-  #repeatedKey(key, location) {
-    this.#warn(
-      "fbc/repeated-key",
-      `the key "${key}" stands twice; only the last counts`,
-      location,
-      "remove one of them"
-    );
   }
   #document(value, document) {
     if (++this.#documents > this.#limits.documents) {
@@ -39910,40 +40275,6 @@ var Loader = class {
 };
 function start2(file) {
   return { file, line: 1, column: 1 };
-}
-var LIKE_JSON = /^(?:(?!\ufeff)[\s\u0085])*\{/;
-function startsLikeJson(text3) {
-  return LIKE_JSON.test(text3.slice(0, SNIFF));
-}
-function normalBreaks(text3) {
-  return text3.includes("\r\n") ? text3.replaceAll("\r\n", "\n") : text3;
-}
-function afterFirstBreak(text3, from) {
-  let at = from;
-  while (at < text3.length && /\s/.test(text3.charAt(at))) {
-    if (text3.charAt(at++) === "\n") return { offset: at, brokeLine: true };
-  }
-  return { offset: at, brokeLine: false };
-}
-function placeOf(text3, offset) {
-  const before = text3.slice(0, offset);
-  const lastBreak = before.lastIndexOf("\n");
-  return { line: before.split("\n").length, column: offset - lastBreak };
-}
-function firstInvalid(bytes2) {
-  let line3 = 1;
-  for (let from = 0; ; line3++) {
-    const found = bytes2.indexOf(10, from);
-    const to = found < 0 ? bytes2.length : found;
-    try {
-      new TextDecoder("utf-8", { fatal: true }).decode(bytes2.subarray(from, to));
-    } catch {
-      const text3 = new TextDecoder().decode(bytes2.subarray(from, to));
-      return { line: line3, column: text3.indexOf("�") + 1 };
-    }
-    if (found < 0) return { line: line3, column: 1 };
-    from = found + 1;
-  }
 }
 
 // catalog/visit.ts
@@ -40005,7 +40336,7 @@ var KINDS2 = {
   base: "the base image"
 };
 function placed({ kind, written, bundle }) {
-  return `${bundle === "" ? "" : `bundle ${quoted(bundle)}: `}${KINDS2[kind]} ${quoted(written)}`;
+  return `${bundle === "" ? "" : `bundle ${quoted2(bundle)}: `}${KINDS2[kind]} ${quoted2(written)}`;
 }
 
 // catalog/rules/image/digest.ts
@@ -40102,8 +40433,61 @@ var rule84 = {
   }
 };
 
-// catalog/rules/package/default-channel.ts
+// catalog/rules/image/undeclared.ts
 var rule85 = {
+  id: "image/undeclared",
+  severity: "warning",
+  summary: "The head of a channel declares the images that it runs in relatedImages: only those reach a disconnected cluster",
+  foresee(world, report) {
+    for (const ofPackage of judgedPackages(world)) {
+      for (const bundle of headBundles(ofPackage)) {
+        if (bundle.relatedImages.some(({ image }) => image !== "" && image !== bundle.image)) continue;
+        const message = `${shortName(bundle)} of package ${quoted2(ofPackage.name)} declares no image beyond the bundle itself: what it runs is never mirrored`;
+        report(message, locate2(bundle, "relatedImages"), {
+          package: ofPackage.name,
+          installed: [shortName(bundle)],
+          hint: "list every image in the CSV's spec.relatedImages, and render the bundle again"
+        });
+      }
+    }
+  }
+};
+
+// catalog/rules/image/unpinned.ts
+var rule86 = {
+  id: "image/unpinned",
+  severity: "warning",
+  summary: "The head of a channel names its images by digest: a tag may move, and mirrors for disconnected clusters answer digests only",
+  foresee(world, report) {
+    for (const ofPackage of judgedPackages(world)) {
+      for (const bundle of headBundles(ofPackage)) {
+        const tags = referencesOf(bundle).filter(({ image }) => tryParseReference(image)?.kind === "tag");
+        const [first, ...others] = tags;
+        if (!first) continue;
+        const more = others.length > 0 ? ` and ${others.length} more of its images` : "";
+        const message = `${shortName(bundle)} of package ${quoted2(ofPackage.name)} names ${quoted2(first.image)}${more} by tag`;
+        report(message, locate2(bundle, ...first.path), {
+          package: ofPackage.name,
+          installed: [shortName(bundle)],
+          hint: "portolan resolve DIR --write writes the digests, with the tags as comments"
+        });
+      }
+    }
+  }
+};
+function referencesOf({ image, relatedImages }) {
+  const all = [
+    { image, path: ["image"] },
+    ...relatedImages.map((related, i) => ({
+      image: related.image,
+      path: ["relatedImages", i, "image"]
+    }))
+  ];
+  return all.filter((one, i) => all.findIndex((other) => other.image === one.image) === i);
+}
+
+// catalog/rules/package/default-channel.ts
+var rule87 = {
   id: "package/default-channel",
   severity: "error",
   summary: "A package names one of its channels as default",
@@ -40113,14 +40497,14 @@ var rule85 = {
       if (!blob || name === "" || channels.has(blob.defaultChannel)) continue;
       const known2 = [...channels.keys()];
       const hint = known2.length > 0 ? `defaultChannel: ${known2[0]}` : "add a channel first";
-      const message = blob.defaultChannel === "" ? `package ${quoted(name)} has no default channel` : `package ${quoted(name)}: the default channel ${quoted(blob.defaultChannel)} does not exist; there is ${known2.map(quoted).join(", ") || "none"}`;
+      const message = blob.defaultChannel === "" ? `package ${quoted2(name)} has no default channel` : `package ${quoted2(name)}: the default channel ${quoted2(blob.defaultChannel)} does not exist; there is ${known2.map(quoted2).join(", ") || "none"}`;
       report(message, locate2(blob, "defaultChannel"), { package: name, hint });
     }
   }
 };
 
 // catalog/rules/package/duplicate.ts
-var rule86 = {
+var rule88 = {
   id: "package/duplicate",
   severity: "error",
   summary: "A package stands once in a catalog",
@@ -40130,14 +40514,14 @@ var rule86 = {
       const first = catalog.packages.get(blob.name)?.blob;
       if (!first || first === blob || blob.name === "") continue;
       const { file, line: line3 } = locate2(first);
-      const message = `package ${quoted(blob.name)} stands twice: first at ${file}:${line3}`;
+      const message = `package ${quoted2(blob.name)} stands twice: first at ${file}:${line3}`;
       report(message, locate2(blob, "name"), { package: blob.name, hint: "keep one olm.package blob" });
     }
   }
 };
 
 // catalog/rules/package/duplicate-version.ts
-var rule87 = {
+var rule89 = {
   id: "package/duplicate-version",
   severity: "error",
   summary: "No two bundles of a package have the same version",
@@ -40153,7 +40537,7 @@ var rule87 = {
           byVersion.set(version, bundle);
           continue;
         }
-        const message = `package ${quoted(name)}: the bundles ${quoted(other.name)} and ${quoted(bundle.name)} both have version ${version}`;
+        const message = `package ${quoted2(name)}: the bundles ${quoted2(other.name)} and ${quoted2(bundle.name)} both have version ${version}`;
         const property = bundle.properties.findIndex(({ type }) => type === "olm.package");
         const location = locate2(bundle, "properties", property, "value", "version");
         report(message, location, { package: name, hint: "give each bundle a version of its own" });
@@ -40173,7 +40557,7 @@ function isDnsSubdomain(name) {
 }
 
 // catalog/rules/package/name.ts
-var rule88 = {
+var rule90 = {
   id: "package/name",
   severity: "error",
   summary: "A package has a name that is a DNS label: lower-case letters, digits and dashes, at most 63 characters",
@@ -40183,7 +40567,7 @@ var rule88 = {
       if (blob.name === "") {
         report("the package has no name", locate2(blob, "name"), { hint: "name: my-operator" });
       } else if (!isDnsLabel(blob.name)) {
-        const message = `package ${quoted(blob.name)}: the name must be a DNS label (a-z, 0-9 and -, at most 63 characters, a letter or digit at both ends)`;
+        const message = `package ${quoted2(blob.name)}: the name must be a DNS label (a-z, 0-9 and -, at most 63 characters, a letter or digit at both ends)`;
         report(message, locate2(blob, "name"), { package: blob.name, hint: `name: ${dnsLabelOf(blob.name)}` });
       }
     }
@@ -40195,7 +40579,7 @@ function dnsLabelOf(name) {
 }
 
 // catalog/rules/package/no-channel.ts
-var rule89 = {
+var rule91 = {
   id: "package/no-channel",
   severity: "error",
   summary: "A package has at least one channel",
@@ -40204,13 +40588,13 @@ var rule89 = {
     for (const { name, blob, channels } of catalog.packages.values()) {
       if (!blob || name === "" || channels.size > 0) continue;
       const hint = `add an olm.channel blob with package: ${name}`;
-      report(`package ${quoted(name)} has no channel`, locate2(blob), { package: name, hint });
+      report(`package ${quoted2(name)} has no channel`, locate2(blob), { package: name, hint });
     }
   }
 };
 
 // catalog/rules/package/unknown.ts
-var rule90 = {
+var rule92 = {
   id: "package/unknown",
   severity: "error",
   summary: "Channels, bundles and deprecations belong to a package of the catalog",
@@ -40223,14 +40607,175 @@ var rule90 = {
     const { channels, bundles, deprecations } = catalog.blobs;
     const check3 = (blob, what) => {
       if (catalog.packages.get(blob.package)?.blob) return;
-      const message = `${what} belongs to package ${quoted(blob.package)}, which has no olm.package blob`;
+      const message = `${what} belongs to package ${quoted2(blob.package)}, which has no olm.package blob`;
       const hint = `add an olm.package blob with name: ${blob.package}, or correct the package`;
       report(message, locate2(blob, "package"), { package: blob.package, hint });
     };
-    for (const channel of channels) check3(channel, `channel ${quoted(channel.name)}`);
-    for (const bundle of bundles) if (bundle.package !== "") check3(bundle, `bundle ${quoted(bundle.name)}`);
+    for (const channel of channels) check3(channel, `channel ${quoted2(channel.name)}`);
+    for (const bundle of bundles) if (bundle.package !== "") check3(bundle, `bundle ${quoted2(bundle.name)}`);
     for (const blob of deprecations) if (blob.package !== "") check3(blob, "the deprecations blob");
   }
+};
+
+// catalog/rules/package-manifest/channel-duplicate.ts
+var rule93 = {
+  id: "package-manifest/channel-duplicate",
+  severity: "error",
+  summary: "A channel stands once in its package file",
+  opm: ['(p) duplicate package manifest channel name "c"']
+};
+
+// catalog/rules/package-manifest/channel-name.ts
+var rule94 = {
+  id: "package-manifest/channel-name",
+  severity: "error",
+  summary: "Every channel of a package file has a name",
+  opm: ["(p) channel i name is empty"]
+};
+
+// catalog/rules/package-manifest/channels-empty.ts
+var rule95 = {
+  id: "package-manifest/channels-empty",
+  severity: "error",
+  summary: "A package file lists at least one channel",
+  opm: ["(p) channels empty"]
+};
+
+// catalog/rules/package-manifest/channels-lost.ts
+var rule96 = {
+  id: "package-manifest/channels-lost",
+  severity: "warning",
+  summary: "A version becomes a bundle with all of its channels"
+};
+
+// catalog/rules/package-manifest/csv-duplicate.ts
+var rule97 = {
+  id: "package-manifest/csv-duplicate",
+  severity: "error",
+  summary: "A ClusterServiceVersion stands once in its package",
+  opm: ["UNIQUE constraint failed: operatorbundle.name"]
+};
+
+// catalog/rules/package-manifest/csv-unreadable.ts
+var rule98 = {
+  id: "package-manifest/csv-unreadable",
+  severity: "error",
+  summary: "A ClusterServiceVersion in a folder of package manifests fits its type",
+  opm: ["json: cannot unmarshal …"]
+};
+
+// catalog/rules/package-manifest/current-empty.ts
+var rule99 = {
+  id: "package-manifest/current-empty",
+  severity: "error",
+  summary: "Every channel of a package file names its head with currentCSV",
+  opm: ['(p) channel "c" currentCSV is empty']
+};
+
+// catalog/rules/package-manifest/current-unknown.ts
+var rule100 = {
+  id: "package-manifest/current-unknown",
+  severity: "error",
+  summary: "The currentCSV of a channel exists",
+  opm: ['failed to add channel "c" in package "p": FOREIGN KEY constraint failed']
+};
+
+// catalog/rules/package-manifest/cycle.ts
+var rule101 = {
+  id: "package-manifest/cycle",
+  severity: "error",
+  summary: "Replacements in a package run in no circle",
+  opm: ["Cycle detected, a replaces b"]
+};
+
+// catalog/rules/package-manifest/default-missing.ts
+var rule102 = {
+  id: "package-manifest/default-missing",
+  severity: "error",
+  summary: "A package file names its default channel; a package with one channel may leave it to the tools",
+  opm: [
+    "(p) default channel is empty but more than one channel exists",
+    'cannot find the default channel for package "p"'
+  ]
+};
+
+// catalog/rules/package-manifest/default-unknown.ts
+var rule103 = {
+  id: "package-manifest/default-unknown",
+  severity: "error",
+  summary: "The default channel of a package file is one of its channels",
+  opm: ['(p) default channel "c" not found in the list of declared channels']
+};
+
+// catalog/rules/package-manifest/missing.ts
+var rule104 = {
+  id: "package-manifest/missing",
+  severity: "error",
+  summary: "A folder of package manifests has a package file",
+  opm: ["valid PackageManifest YAML file not found in DIR"]
+};
+
+// catalog/rules/package-manifest/name.ts
+var rule105 = {
+  id: "package-manifest/name",
+  severity: "error",
+  summary: "A package file names its package",
+  opm: ["(p) packageName empty"]
+};
+
+// catalog/rules/package-manifest/orphan.ts
+var rule106 = {
+  id: "package-manifest/orphan",
+  severity: "warning",
+  summary: "Every ClusterServiceVersion is reached by a channel from its head"
+};
+
+// catalog/rules/package-manifest/owned-missing.ts
+var rule107 = {
+  id: "package-manifest/owned-missing",
+  severity: "error",
+  summary: "A definition that a ClusterServiceVersion owns lies beside it",
+  opm: ["error checking provided apis in bundle b: couldn't find … in bundle"]
+};
+
+// catalog/rules/package-manifest/replaces-missing.ts
+var rule108 = {
+  id: "package-manifest/replaces-missing",
+  severity: "error",
+  summary: "What a ClusterServiceVersion replaces exists in its package",
+  opm: ["Invalid bundle b, replaces nonexistent bundle r"]
+};
+
+// catalog/rules/package-manifest/several.ts
+var rule109 = {
+  id: "package-manifest/several",
+  severity: "error",
+  summary: "A folder of package manifests has one package file",
+  opm: ["multiple package manifest files found in directory"]
+};
+
+// catalog/rules/package-manifest/two-csvs.ts
+var rule110 = {
+  id: "package-manifest/two-csvs",
+  severity: "warning",
+  summary: "The folder of a version holds one ClusterServiceVersion",
+  opm: ["more than one ClusterServiceVersion is found in bundle", "invalid bundle: contains multiple CSVs"]
+};
+
+// catalog/rules/package-manifest/unreadable.ts
+var rule111 = {
+  id: "package-manifest/unreadable",
+  severity: "warning",
+  summary: "Files beside the package file are YAML or JSON: older tools read each of them as a package",
+  opm: ["could not decode contents of file F into package: …"]
+};
+
+// catalog/rules/package-manifest/version.ts
+var rule112 = {
+  id: "package-manifest/version",
+  severity: "error",
+  summary: "A ClusterServiceVersion that a channel reaches has a semantic version",
+  opm: ['parse version "": Version string empty']
 };
 
 // catalog/rules/index.ts
@@ -40320,11 +40865,33 @@ var RULES = [
   rule83,
   rule84,
   rule85,
-  rule87,
   rule86,
-  rule88,
+  rule93,
+  rule94,
+  rule95,
+  rule96,
+  rule97,
+  rule98,
+  rule99,
+  rule100,
+  rule101,
+  rule102,
+  rule103,
+  rule104,
+  rule105,
+  rule106,
+  rule107,
+  rule108,
+  rule109,
+  rule110,
+  rule111,
+  rule112,
+  rule87,
   rule89,
-  rule90
+  rule88,
+  rule90,
+  rule91,
+  rule92
 ];
 
 // pipeline/git/tree.ts
@@ -40452,8 +41019,8 @@ var DEPTH = 50;
 function readSettings(file, bytes2) {
   const text3 = new TextDecoder("utf-8").decode(bytes2).replaceAll("\r\n", "\n");
   const findings = [];
-  const warn = (rule91, message, location, hint) => {
-    findings.push({ rule: rule91, severity: "warning", message, location, hint });
+  const warn = (rule113, message, location, hint) => {
+    findings.push({ rule: rule113, severity: "warning", message, location, hint });
   };
   try {
     const tree = readTree(text3, { depth: DEPTH });
@@ -41229,9 +41796,9 @@ async function sharedPackages(objects, reader, { tree, units }) {
   return names;
 }
 function addOnce(findings, finding2, catalog) {
-  const { rule: rule91, message, location } = finding2;
+  const { rule: rule113, message, location } = finding2;
   const name = location.file.split("/").at(-1);
-  const key = JSON.stringify([rule91, message, name, location.line, location.column]);
+  const key = JSON.stringify([rule113, message, name, location.line, location.column]);
   const known2 = findings.get(key);
   const catalogs = /* @__PURE__ */ new Set([...known2?.catalogs ?? [], catalog]);
   findings.set(key, { ...known2 ?? finding2, catalogs: [...catalogs].sort() });
@@ -41288,12 +41855,12 @@ function namesIn(blob) {
 }
 function packageOf2(entry) {
   if (!isObject(entry)) return "";
-  const field2 = (name) => {
+  const field = (name) => {
     const key = Object.keys(entry).find((written) => written.toLowerCase() === name);
     const value = key === void 0 ? void 0 : entry[key];
     return typeof value === "string" ? value : "";
   };
-  return field2("schema") === "olm.package" ? field2("name") : field2("package");
+  return field("schema") === "olm.package" ? field("name") : field("package");
 }
 var PACKAGE_ANNOTATION = "operators.operatorframework.io.bundle.package.v1";
 var ANNOTATIONS_BYTES = 1024 * 1024;
@@ -41442,8 +42009,8 @@ async function unsafePaths(objects, input) {
     ...await sizeFindings(objects, kept, policy.limits)
   ];
 }
-function unsafe(rule91, message, file, hint) {
-  return { rule: rule91, severity: "error", message, location: { file, line: 1, column: 1 }, hint };
+function unsafe(rule113, message, file, hint) {
+  return { rule: rule113, severity: "error", message, location: { file, line: 1, column: 1 }, hint };
 }
 function tooMany2({ files }) {
   const message = `the pull request changes more than ${files} files`;
@@ -41599,7 +42166,7 @@ async function classifyChange(objects, trees, policy) {
   const place = pathPlacer(policy);
   const paths = diff.changes.map((change) => ({ ...place(change.path), ...change }));
   const unsafe2 = await unsafePaths(objects, { diff, placed: paths, merged: trees.merged, policy });
-  if (unsafe2.some(({ rule: rule91 }) => rule91 === "path/limits")) return unread(paths, unsafe2);
+  if (unsafe2.some(({ rule: rule113 }) => rule113 === "path/limits")) return unread(paths, unsafe2);
   const scene = await sceneOf(objects, { trees, policy, paths });
   const catalogs = await compareCatalogs(
     { ...scene, paths: paths.map(({ path }) => path), claimed: claims(scene) },
@@ -42006,6 +42573,118 @@ function compareLowest([a], [b]) {
   return a && b ? compareInstalled(a, b) : 0;
 }
 
+// catalog/graph/next-hops.ts
+function nextHops(foresight, ofPackage, olm) {
+  return [...ofPackage.channels.values()].map((channel) => {
+    const head2 = headOf(channel)?.name;
+    const skipped = new Set(channel.entries.flatMap(({ skips }) => skips));
+    const stops = channel.entries.flatMap(({ name }) => {
+      const bundle = ofPackage.bundles.get(name);
+      if (!bundle) return [];
+      const installed = installedOf(bundle);
+      const { next: next2, arrives } = olm === "v0" ? foresight.v0({ package: ofPackage.name, channel: channel.name }, installed) : foresight.v1({ package: ofPackage.name, channels: [channel.name] }, installed);
+      const isDeprecated = ofPackage.deprecatedBundles.has(name);
+      const isHead = name === head2;
+      const [isSkipped, why] = [skipped.has(name), reasonOf(next2)?.text];
+      return [{ bundle: name, isHead, isSkipped, isDeprecated, arrives, next: upgradeOf(next2), why }];
+    });
+    return { channel: channel.name, stops };
+  });
+}
+
+// catalog/graph/hop-graph.ts
+function hopChange({ before, after }, name) {
+  const of = ({ foresight, catalog }) => {
+    const ofPackage = catalog.packages.get(name);
+    return ofPackage ? stateOf(foresight, ofPackage, after.olm) : { channels: /* @__PURE__ */ new Map(), defaultChannel: "" };
+  };
+  return graphOf(name, of(before), of(after));
+}
+function stateOf(foresight, ofPackage, olm) {
+  const channels = /* @__PURE__ */ new Map();
+  for (const one of olm) {
+    for (const { channel, stops } of nextHops(foresight, ofPackage, one)) {
+      const lane = channels.get(channel) ?? /* @__PURE__ */ new Map();
+      channels.set(channel, lane);
+      for (const stop of stops) {
+        const known2 = lane.get(stop.bundle);
+        const next2 = new Map(known2?.next);
+        if (stop.next) next2.set(one, stop.next.to.name);
+        const stuck = [...known2?.stuck ?? [], ...stop.arrives ? [] : [one]];
+        const why = stop.why === void 0 ? known2?.why : { ...known2?.why, [one]: stop.why };
+        const installed = { name: stop.bundle, version: ofPackage.bundles.get(stop.bundle)?.version };
+        lane.set(stop.bundle, { stop, installed, next: next2, stuck, why: why ?? {} });
+      }
+    }
+  }
+  return { defaultChannel: ofPackage.defaultChannel, channels };
+}
+function graphOf(name, before, after) {
+  const channels = [.../* @__PURE__ */ new Set([...after.channels.keys(), ...before.channels.keys()])];
+  const defaultChannel = after.defaultChannel === "" ? before.defaultChannel : after.defaultChannel;
+  return {
+    package: name,
+    lanes: channels.map((channel) => {
+      const [was, is] = [before.channels.get(channel), after.channels.get(channel)];
+      const stops = stopsOf(was ?? /* @__PURE__ */ new Map(), is ?? /* @__PURE__ */ new Map());
+      return {
+        channel,
+        isDefault: channel === defaultChannel,
+        kind: kindOf(was, is),
+        isChanged: was === void 0 || is === void 0 || stops.some(({ bundle, ...stop }) => isMoved(stop, was.get(bundle))),
+        stops
+      };
+    })
+  };
+}
+function kindOf(before, after) {
+  if (before === void 0) return "added";
+  return after === void 0 ? "removed" : "same";
+}
+function stopsOf(was, is) {
+  const all = [...new Map([...was, ...is]).values()].map(({ installed }) => installed);
+  return all.sort(compareInstalled).flatMap((installed) => {
+    const bundle = installed.name;
+    const [old, now] = [was.get(bundle), is.get(bundle)];
+    const shown3 = now ?? old;
+    if (!shown3) return [];
+    const { isHead, isSkipped, isDeprecated } = shown3.stop;
+    return [
+      {
+        bundle,
+        label: shortName(installed),
+        kind: kindOf(old, now),
+        isHead: now !== void 0 && isHead,
+        isSkipped,
+        isDeprecated,
+        stuck: now?.stuck ?? [],
+        why: now?.why ?? {},
+        hops: [
+          ...hopsOf(now?.next, old?.next, now && old ? "added" : kindOf(old, now)),
+          ...now && old ? goneHops(old.next, now.next) : []
+        ]
+      }
+    ];
+  });
+}
+function hopsOf(now, old, fresh) {
+  const hops = /* @__PURE__ */ new Map();
+  for (const [olm, to] of now ?? old ?? []) {
+    const kind = now && old?.get(olm) === to ? "same" : fresh;
+    const hop = hops.get(`${kind} ${to}`);
+    if (hop) hop.olm.push(olm);
+    else hops.set(`${kind} ${to}`, { olm: [olm], kind });
+  }
+  return [...hops].map(([key, { olm, kind }]) => ({ to: key.slice(kind.length + 1), olm, kind }));
+}
+function goneHops(old, now) {
+  const gone = new Map([...old].filter(([olm, to]) => now.get(olm) !== to));
+  return hopsOf(gone, void 0, "removed");
+}
+function isMoved({ kind, hops, stuck, isDeprecated }, was) {
+  return kind !== "same" || hops.some((hop) => hop.kind !== "same") || stuck.join() !== was?.stuck.join() || isDeprecated !== was.stop.isDeprecated;
+}
+
 // catalog/diff.ts
 function diffOf(change) {
   const packages = change.packages.flatMap((name) => {
@@ -42022,9 +42701,10 @@ function packageDiff(change, name) {
   const before = change.before.catalog.packages.get(name);
   const after = change.after.catalog.packages.get(name);
   const [was, is] = [before?.defaultChannel ?? "", after?.defaultChannel ?? ""];
+  const graph = hopChange(change, name);
   return {
     package: name,
-    kind: kindOf(before, after),
+    kind: kindOf2(before, after),
     ...was === is ? {} : { defaultChannel: { before: was, after: is } },
     channels: pairs(before?.channels, after?.channels).flatMap(
       ([one, other, channel]) => channelDiff(channel, one, other)
@@ -42033,10 +42713,11 @@ function packageDiff(change, name) {
       ([one, other, bundle]) => bundleDiff(bundle, one, other)
     ),
     deprecations: deprecationDiffs(before, after),
-    fates: fateChanges(change, name)
+    fates: fateChanges(change, name),
+    graph: { ...graph, lanes: graph.lanes.filter(({ isChanged }) => isChanged) }
   };
 }
-function kindOf(before, after) {
+function kindOf2(before, after) {
   if (before === void 0) return "added";
   return after === void 0 ? "removed" : "changed";
 }
@@ -42053,19 +42734,19 @@ function channelDiff(channel, before, after) {
   const sameHead = oldHead === newHead;
   if (before && after && sameHead && added.length + removed.length + edges.length === 0) return [];
   const head2 = sameHead ? {} : { head: { before: oldHead ?? "", after: newHead ?? "" } };
-  return [{ channel, kind: kindOf(before, after), ...head2, added, removed, edges }];
+  return [{ channel, kind: kindOf2(before, after), ...head2, added, removed, edges }];
 }
 function namesIn2(channel) {
   return new Set(channel?.entries.map(({ name }) => name));
 }
 function edgeDiffs(before, after) {
-  const [was, is] = [edgesOf(before), edgesOf(after)];
+  const [was, is] = [edgesOf2(before), edgesOf2(after)];
   return [
     ...[...was].filter(([key]) => !is.has(key)).map(([, edge]) => ({ kind: "removed", ...edge })),
     ...[...is].filter(([key]) => !was.has(key)).map(([, edge]) => ({ kind: "added", ...edge }))
   ];
 }
-function edgesOf(channel) {
+function edgesOf2(channel) {
   const edges = (channel?.entries ?? []).flatMap(({ name: to, replaces, skips, skipRange }) => [
     ...replaces === "" ? [] : [{ to, field: "replaces", from: replaces }],
     ...skips.map((from) => ({ to, field: "skips", from })),
@@ -42074,7 +42755,7 @@ function edgesOf(channel) {
   return new Map(edges.map((edge) => [JSON.stringify([edge.to, edge.field, edge.from]), edge]));
 }
 function bundleDiff(bundle, before, after) {
-  const kind = kindOf(before, after);
+  const kind = kindOf2(before, after);
   if (!before || !after) return [{ bundle, kind, fields: [] }];
   const fields = before === after ? [] : fieldsThatDiffer(before, after);
   return fields.length > 0 ? [{ bundle, kind, fields }] : [];
@@ -42093,7 +42774,7 @@ function sameJson2(a, b) {
 }
 function deprecationDiffs(before, after) {
   return pairs(deprecationsOf2(before), deprecationsOf2(after)).flatMap(
-    ([was, is, of]) => was === is ? [] : [{ kind: kindOf(was, is), of, message: is ?? was ?? "" }]
+    ([was, is, of]) => was === is ? [] : [{ kind: kindOf2(was, is), of, message: is ?? was ?? "" }]
   );
 }
 function deprecationsOf2(ofPackage) {
@@ -42111,7 +42792,7 @@ function settingOf({ rules }, id) {
   return rules.get(id) ?? rules.get(`${id.split("/")[0]}/*`);
 }
 function severitiesOf(policy) {
-  return (rule91) => settingOf(policy, rule91.id)?.severity ?? rule91.severity;
+  return (rule113) => settingOf(policy, rule113.id)?.severity ?? rule113.severity;
 }
 
 // pipeline/check/judge.ts
@@ -42170,8 +42851,8 @@ async function optionsOf(touched, state, { graph }, today) {
 function cause({ package: of, channel, installed, location, hint }) {
   return JSON.stringify([of, channel, installed, location, hint]);
 }
-function sameness({ rule: rule91, message, package: of, channel, installed }) {
-  return JSON.stringify([rule91, of, channel, installed, message]);
+function sameness({ rule: rule113, message, package: of, channel, installed }) {
+  return JSON.stringify([rule113, of, channel, installed, message]);
 }
 
 // pipeline/github/need.ts
@@ -42293,7 +42974,7 @@ function head(outcome) {
 function policyReport({ defaults, path }, expired) {
   return {
     source: defaults ? "built-in defaults" : path,
-    expired: expired.map(({ rule: rule91, package: name, until }) => `${rule91} for ${name}, until ${until}`)
+    expired: expired.map(({ rule: rule113, package: name, until }) => `${rule113} for ${name}, until ${until}`)
   };
 }
 function judged(outcome) {
@@ -42839,15 +43520,15 @@ function withOff(value) {
   return {
     ...value,
     ...isObject(merge) && merge["mode"] === false ? { merge: { ...merge, mode: "off" } } : {},
-    ...isObject(rules) ? { rules: Object.fromEntries(Object.entries(rules).map(([id, rule91]) => [id, ruleWithOff(rule91)])) } : {}
+    ...isObject(rules) ? { rules: Object.fromEntries(Object.entries(rules).map(([id, rule113]) => [id, ruleWithOff(rule113)])) } : {}
   };
 }
-function ruleWithOff(rule91) {
-  if (rule91 === false) return "off";
-  return isObject(rule91) && rule91["severity"] === false ? { ...rule91, severity: "off" } : rule91;
+function ruleWithOff(rule113) {
+  if (rule113 === false) return "off";
+  return isObject(rule113) && rule113["severity"] === false ? { ...rule113, severity: "off" } : rule113;
 }
-function finding(rule91, message, location, hint) {
-  return { rule: rule91, severity: "error", message, location, ...hint === void 0 ? {} : { hint } };
+function finding(rule113, message, location, hint) {
+  return { rule: rule113, severity: "error", message, location, ...hint === void 0 ? {} : { hint } };
 }
 function schemaFinding(defect, value, settings) {
   const path = pathOf(defect.instancePath, value);
@@ -42982,7 +43663,7 @@ function ruleFindings(written, settings, ruleIds) {
   return [
     ...Object.keys(written.rules ?? {}).flatMap((id) => unknown(id, settings.locateKey(["rules", id]))),
     ...(written.waivers ?? []).flatMap(
-      ({ rule: rule91 }, i) => unknown(rule91, settings.locate(["waivers", i, "rule"]))
+      ({ rule: rule113 }, i) => unknown(rule113, settings.locate(["waivers", i, "rule"]))
     )
   ];
 }
@@ -43025,7 +43706,7 @@ function policyOf(written) {
     approval: approvalOf(written.approval ?? {}),
     commits: { signOff: commits.signOff ?? false, verified: commits.verified ?? false },
     requiredChecks: (written.checks?.required ?? []).map((check3) => ({ ...check3, workflow: check3.workflow })),
-    rules: new Map(Object.entries(written.rules ?? {}).map(([id, rule91]) => [id, ruleOf(rule91)])),
+    rules: new Map(Object.entries(written.rules ?? {}).map(([id, rule113]) => [id, ruleOf(rule113)])),
     waivers: waivers.map((waiver) => ({ ...waiver, catalog: waiver.catalog })),
     limits: limitsOf(written.limits ?? {}),
     merge: {
@@ -43033,7 +43714,7 @@ function policyOf(written) {
       method: merge.method ?? "squash",
       via: merge.via ?? "queue-if-enabled"
     },
-    graph: graphOf(written.graph ?? {}),
+    graph: graphOf2(written.graph ?? {}),
     registries: registriesOf(written.registries ?? {}),
     publish: publishOf(written.publish ?? {})
   };
@@ -43135,7 +43816,7 @@ function limitsOf({ fileBytes, files, docs, depth: depth2, aliases }) {
     aliases: aliases ?? 50
   };
 }
-function graphOf({ olm, catalogOrder, companions, published }) {
+function graphOf2({ olm, catalogOrder, companions, published }) {
   return {
     olm: olm ?? ["v0", "v1"],
     catalogOrder: catalogOrder ?? [],
@@ -43201,7 +43882,7 @@ function judgeCommits(commits, known2, policy) {
   const unsigned = policy.signOff ? own.filter((commit) => !isSignedOff(commit)) : [];
   const unverified = policy.verified ? own.filter(({ verified }) => !verified) : [];
   return {
-    strangers: cut(strangers),
+    strangers: cut2(strangers),
     demands: [
       ...demand(unsigned, "has no Signed-off-by line of its author (git commit --amend --signoff)"),
       ...demand(unverified, "has no signature that GitHub verified (git commit --amend -S)")
@@ -43212,9 +43893,9 @@ function isSignedOff({ author, signedOffBy }) {
   return signedOffBy.some((email) => email.toLowerCase() === author.email.toLowerCase());
 }
 function demand(commits, what) {
-  return cut(commits.map(({ id }) => `commit ${id.slice(0, 12)} ${what}`));
+  return cut2(commits.map(({ id }) => `commit ${id.slice(0, 12)} ${what}`));
 }
-function cut(texts2) {
+function cut2(texts2) {
   const rest = texts2.length - NAMED;
   return rest <= 0 ? [...texts2] : [...texts2.slice(0, NAMED), `${rest} more commits likewise`];
 }
@@ -43567,7 +44248,7 @@ var PRUNING = /* @__PURE__ */ new Set([
 async function judgePeople(repository, { base: base2, head: head2, change, policy, judgements }, { people }) {
   if (!people) return void 0;
   const findings = judgements.flatMap((judgement) => judgement.findings).sort(compareFindings);
-  const refused = findings.filter(({ rule: rule91, severity }) => PRUNING.has(rule91) && severity === "error");
+  const refused = findings.filter(({ rule: rule113, severity }) => PRUNING.has(rule113) && severity === "error");
   return judgeAuthority({
     policy,
     change,
@@ -43630,7 +44311,7 @@ function textOf2(path) {
 }
 
 // pipeline/action/main.ts
-var SHOWN = 10;
+var SHOWN2 = 10;
 var SUMMARY_BYTES = 1024 * 1024;
 var REPORT = "portolan-report.json";
 async function run(read) {
@@ -43707,12 +44388,12 @@ var ANNOTATE = {
   info: notice
 };
 function annotate(findings, severity) {
-  for (const finding2 of findings.filter((one) => one.severity === severity).slice(0, SHOWN)) {
-    const { location, rule: rule91, message, hint } = finding2;
+  for (const finding2 of findings.filter((one) => one.severity === severity).slice(0, SHOWN2)) {
+    const { location, rule: rule113, message, hint } = finding2;
     const text3 = hint === void 0 ? plain(message) : `${plain(message)}
 fix: ${plain(hint)}`;
     const { file, line: line3, column } = location;
-    ANNOTATE[severity](text3, { title: rule91, file, startLine: line3, startColumn: column });
+    ANNOTATE[severity](text3, { title: rule113, file, startLine: line3, startColumn: column });
   }
 }
 function shortened(markdown) {

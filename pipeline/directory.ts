@@ -92,6 +92,8 @@ const FILE_ERRORS: ReadonlyMap<string, string> = new Map([
   ['EPERM', 'operation not permitted'],
   ['EROFS', 'the file system is read-only'],
   ['ENOSPC', 'no space left on the device'],
+  ['EDQUOT', 'the quota of the disk is used up'],
+  ['EFBIG', 'file too large'],
   ['EISDIR', 'is a directory'],
   ['ENOTEMPTY', 'the directory is not empty'],
 ]);

@@ -21,6 +21,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./validate.ts')).command,
   },
   {
+    words: 'audit',
+    summary: 'say all that can be said of catalogs as they stand, the worst first',
+    load: async () => (await import('./audit.ts')).command,
+  },
+  {
     words: 'next',
     summary: 'say what a cluster does with an installed version, and where its road ends',
     load: async () => (await import('./next.ts')).command,
@@ -89,6 +94,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     words: 'mirror migrate',
     summary: 'print ImageContentSourcePolicies as ImageDigestMirrorSets',
     load: async () => (await import('./mirror-migrate.ts')).command,
+  },
+  {
+    words: 'convert package-manifests',
+    summary: 'turn package manifests into a catalog and into bundles',
+    load: async () => (await import('./convert-package-manifests.ts')).command,
   },
   {
     words: 'registry',

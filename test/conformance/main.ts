@@ -23,6 +23,8 @@ const SETS: Readonly<Record<string, () => Promise<ConformanceSet>>> = {
   graph: () => import('./graph.ts'),
   grpc: () => import('./grpc.ts'),
   mirror: () => import('./mirror.ts'),
+  pkgman: () => import('./pkgman.ts'),
+  render: () => import('./render.ts'),
 };
 
 const FALLBACK = resolve('../shared/golden');
