@@ -31,6 +31,8 @@ await build({
   outdir: 'dist',
   outExtension: { '.js': '.mjs' },
   format: 'esm',
+  // They read files of their own packages, which therefore stay where npm puts them.
+  external: ['@grpc/*'],
   splitting: true,
   chunkNames: 'parts/[name]-[hash]',
   banner: { js: '#!/usr/bin/env node' },

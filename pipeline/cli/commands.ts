@@ -71,6 +71,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./resolve.ts')).command,
   },
   {
+    words: 'serve',
+    summary: 'serve a catalog as clusters see it: the registry API by gRPC, catalogd by HTTP',
+    load: async () => (await import('./serve.ts')).command,
+  },
+  {
     words: 'mirror plan',
     summary: 'write what a disconnected cluster needs: mapping.txt, mirror sets, catalog sources',
     load: async () => (await import('./mirror-plan.ts')).command,
