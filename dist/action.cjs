@@ -5654,12 +5654,12 @@ Content-Type: ${value.type || "application/octet-stream"}\r
             if (mimeType !== null) {
               switch (mimeType.essence) {
                 case "multipart/form-data": {
-                  const parsed = multipartFormDataParser(value, mimeType);
-                  if (parsed === "failure") {
+                  const parsed2 = multipartFormDataParser(value, mimeType);
+                  if (parsed2 === "failure") {
                     throw new TypeError("Failed to parse body as FormData.");
                   }
                   const fd = new FormData();
-                  fd[kState] = parsed;
+                  fd[kState] = parsed2;
                   return fd;
                 }
                 case "application/x-www-form-urlencoded": {
@@ -9039,10 +9039,10 @@ var require_env_http_proxy_agent = __commonJS({
           if (!entry) {
             continue;
           }
-          const parsed = entry.match(/^(.+):(\d+)$/);
+          const parsed2 = entry.match(/^(.+):(\d+)$/);
           noProxyEntries.push({
-            hostname: (parsed ? parsed[1] : entry).toLowerCase(),
-            port: parsed ? Number.parseInt(parsed[2], 10) : 0
+            hostname: (parsed2 ? parsed2[1] : entry).toLowerCase(),
+            port: parsed2 ? Number.parseInt(parsed2[2], 10) : 0
           });
         }
         this.#noProxyValue = noProxyValue;
@@ -15046,9 +15046,9 @@ var require_util4 = __commonJS({
       switch (type) {
         case "DataURL": {
           let dataURL = "data:";
-          const parsed = parseMIMEType(mimeType || "application/octet-stream");
-          if (parsed !== "failure") {
-            dataURL += serializeAMimeType(parsed);
+          const parsed2 = parseMIMEType(mimeType || "application/octet-stream");
+          if (parsed2 !== "failure") {
+            dataURL += serializeAMimeType(parsed2);
           }
           dataURL += ";base64,";
           const decoder = new StringDecoder("latin1");
@@ -19532,8 +19532,8 @@ function registerFunctions(registry) {
       case "nan":
         return Number.NaN;
       default: {
-        const parsed = Number(v);
-        if (!Number.isNaN(parsed)) return parsed;
+        const parsed2 = Number(v);
+        if (!Number.isNaN(parsed2)) return parsed2;
         throw evaluationError(
           "double_conversion_error",
           "double() type error: cannot convert to double"
@@ -20971,11 +20971,11 @@ var init_registry = __esm({
         else if (typeof handler === "object") opts = handler;
         else if (!opts) opts = {};
         const sig = typeof s === "string" ? s : opts.signature ?? void 0;
-        const parsed = sig !== void 0 ? this.#parseSignature(sig) : void 0;
-        const name = parsed?.name || opts.name;
-        const receiverType = parsed?.receiverType || opts.receiverType;
-        const argTypes = parsed?.argTypes;
-        const returnType = parsed?.returnType || opts.returnType;
+        const parsed2 = sig !== void 0 ? this.#parseSignature(sig) : void 0;
+        const name = parsed2?.name || opts.name;
+        const receiverType = parsed2?.receiverType || opts.receiverType;
+        const argTypes = parsed2?.argTypes;
+        const returnType = parsed2?.returnType || opts.returnType;
         const params = opts.params;
         handler = typeof handler === "function" ? handler : opts.handler;
         let dec;
@@ -25076,12 +25076,12 @@ var require_applicability = __commonJS({
     }
     exports2.schemaHasRulesForType = schemaHasRulesForType;
     function shouldUseGroup(schema, group) {
-      return group.rules.some((rule113) => shouldUseRule(schema, rule113));
+      return group.rules.some((rule115) => shouldUseRule(schema, rule115));
     }
     exports2.shouldUseGroup = shouldUseGroup;
-    function shouldUseRule(schema, rule113) {
+    function shouldUseRule(schema, rule115) {
       var _a;
-      return schema[rule113.keyword] !== void 0 || ((_a = rule113.definition.implements) === null || _a === void 0 ? void 0 : _a.some((kwd) => schema[kwd] !== void 0));
+      return schema[rule115.keyword] !== void 0 || ((_a = rule115.definition.implements) === null || _a === void 0 ? void 0 : _a.some((kwd) => schema[kwd] !== void 0));
     }
     exports2.shouldUseRule = shouldUseRule;
   }
@@ -26133,9 +26133,9 @@ var require_validate = __commonJS({
       if (useDefaults)
         (0, defaults_1.assignDefaults)(it, group.type);
       gen.block(() => {
-        for (const rule113 of group.rules) {
-          if ((0, applicability_1.shouldUseRule)(schema, rule113)) {
-            keywordCode(it, rule113.keyword, rule113.definition, group.type);
+        for (const rule115 of group.rules) {
+          if ((0, applicability_1.shouldUseRule)(schema, rule115)) {
+            keywordCode(it, rule115.keyword, rule115.definition, group.type);
           }
         }
       });
@@ -26170,9 +26170,9 @@ var require_validate = __commonJS({
     function checkKeywordTypes(it, ts) {
       const rules = it.self.RULES.all;
       for (const keyword in rules) {
-        const rule113 = rules[keyword];
-        if (typeof rule113 == "object" && (0, applicability_1.shouldUseRule)(it.schema, rule113)) {
-          const { type } = rule113.definition;
+        const rule115 = rules[keyword];
+        if (typeof rule115 == "object" && (0, applicability_1.shouldUseRule)(it.schema, rule115)) {
+          const { type } = rule115.definition;
           if (type.length && !type.some((t) => hasApplicableType(ts, t))) {
             strictTypesError(it, `missing type "${type.join(",")}" for keyword "${keyword}"`);
           }
@@ -27644,11 +27644,11 @@ var require_fast_uri = __commonJS({
     var URI_PARSE = /^(?:([^#/:?]+):)?(?:\/\/((?:([^#/?@]*)@)?(\[[^#/?\]]+\]|[^#/:?]*)(?::(\d*))?))?([^#?]*)(?:\?([^#]*))?(?:#((?:.|[\n\r])*))?/u;
     var AUTHORITY_PREFIX = /^(?:[^#/:?]+:)?\/\/([^/?#]*)/;
     var AUTHORITY_INTRODUCER_REGION = /^(?:[^#/:?]+:)?([/\\\t\n\r]*)/;
-    function getParseError(parsed, matches2) {
-      if (matches2[2] !== void 0 && parsed.path && parsed.path[0] !== "/") {
+    function getParseError(parsed2, matches2) {
+      if (matches2[2] !== void 0 && parsed2.path && parsed2.path[0] !== "/") {
         return 'URI path must start with "/" when authority is present.';
       }
-      if (typeof parsed.port === "number" && (parsed.port < 0 || parsed.port > 65535)) {
+      if (typeof parsed2.port === "number" && (parsed2.port < 0 || parsed2.port > 65535)) {
         return "URI port is malformed.";
       }
       return void 0;
@@ -27671,30 +27671,30 @@ var require_fast_uri = __commonJS({
       const host = matches2[4];
       return hasMalformedPercentEncoding(matches2[3]) || host !== void 0 && !isIPLiteral(host) && hasMalformedPercentEncoding(host) || hasMalformedPercentEncoding(matches2[6]) || hasMalformedPercentEncoding(matches2[7]) || hasMalformedPercentEncoding(matches2[8]);
     }
-    function canonicalizeHost(parsed, options, schemeHandler, isIP) {
-      if (hasForbiddenDomainHost(parsed, options, schemeHandler, isIP)) {
-        parsed.error = parsed.error || MALFORMED_HOST_ERROR;
+    function canonicalizeHost(parsed2, options, schemeHandler, isIP) {
+      if (hasForbiddenDomainHost(parsed2, options, schemeHandler, isIP)) {
+        parsed2.error = parsed2.error || MALFORMED_HOST_ERROR;
         return true;
       }
-      if (!options.unicodeSupport && (!schemeHandler || !schemeHandler.unicodeSupport) && parsed.host && !isIPLiteral(parsed.host) && (options.domainHost || schemeHandler && schemeHandler.domainHost) && isIP === false && nonSimpleDomain(parsed.host)) {
+      if (!options.unicodeSupport && (!schemeHandler || !schemeHandler.unicodeSupport) && parsed2.host && !isIPLiteral(parsed2.host) && (options.domainHost || schemeHandler && schemeHandler.domainHost) && isIP === false && nonSimpleDomain(parsed2.host)) {
         let url;
         try {
-          url = new URL("http://" + parsed.host);
+          url = new URL("http://" + parsed2.host);
         } catch (e) {
-          parsed.error = parsed.error || "Host's domain name can not be converted to ASCII: " + e;
+          parsed2.error = parsed2.error || "Host's domain name can not be converted to ASCII: " + e;
           return true;
         }
         if (!isHostOnlyURL(url)) {
-          parsed.error = parsed.error || MALFORMED_HOST_ERROR;
+          parsed2.error = parsed2.error || MALFORMED_HOST_ERROR;
           return true;
         }
-        parsed.host = url.hostname;
+        parsed2.host = url.hostname;
       }
       return false;
     }
-    function hasForbiddenDomainHost(parsed, options, schemeHandler, isIP) {
+    function hasForbiddenDomainHost(parsed2, options, schemeHandler, isIP) {
       return Boolean(
-        parsed.host && isIP === false && !isIPLiteral(parsed.host) && (options.domainHost || schemeHandler && schemeHandler.domainHost) && FORBIDDEN_DOMAIN_HOST_CHARACTER.test(parsed.host)
+        parsed2.host && isIP === false && !isIPLiteral(parsed2.host) && (options.domainHost || schemeHandler && schemeHandler.domainHost) && FORBIDDEN_DOMAIN_HOST_CHARACTER.test(parsed2.host)
       );
     }
     function isHostOnlyURL(url) {
@@ -27702,7 +27702,7 @@ var require_fast_uri = __commonJS({
     }
     function parseWithStatus(uri, opts) {
       const options = Object.assign({}, opts);
-      const parsed = {
+      const parsed2 = {
         scheme: void 0,
         userinfo: void 0,
         host: "",
@@ -27727,7 +27727,7 @@ var require_fast_uri = __commonJS({
       }
       const authorityMatch = uri.match(AUTHORITY_PREFIX);
       if (authorityMatch !== null && authorityMatch[1].indexOf("\\") !== -1) {
-        parsed.error = "URI authority must not contain a literal backslash.";
+        parsed2.error = "URI authority must not contain a literal backslash.";
         malformedAuthorityOrPort = true;
       }
       const introducerMatch = uri.match(AUTHORITY_INTRODUCER_REGION);
@@ -27736,104 +27736,104 @@ var require_fast_uri = __commonJS({
         const normalizedRegion = region.replace(/[\t\n\r]/g, "");
         if (normalizedRegion.length >= 2) {
           if (normalizedRegion.slice(0, 2) !== "//") {
-            parsed.error = parsed.error || "URI authority must not contain a literal backslash.";
+            parsed2.error = parsed2.error || "URI authority must not contain a literal backslash.";
             malformedAuthorityOrPort = true;
           } else if (region.length !== normalizedRegion.length) {
-            parsed.error = parsed.error || "URI authority introducer must not contain whitespace.";
+            parsed2.error = parsed2.error || "URI authority introducer must not contain whitespace.";
             malformedAuthorityOrPort = true;
           }
         }
       }
       const matches2 = uri.match(URI_PARSE);
       if (matches2) {
-        parsed.scheme = matches2[1];
-        parsed.userinfo = matches2[3];
-        parsed.host = matches2[4];
-        parsed.port = parseInt(matches2[5], 10);
-        parsed.path = matches2[6] || "";
-        parsed.query = matches2[7];
-        parsed.fragment = matches2[8];
-        if (parsed.scheme !== void 0) {
-          if (VALID_SCHEME.test(parsed.scheme)) {
-            parsed.scheme = parsed.scheme.toLowerCase();
+        parsed2.scheme = matches2[1];
+        parsed2.userinfo = matches2[3];
+        parsed2.host = matches2[4];
+        parsed2.port = parseInt(matches2[5], 10);
+        parsed2.path = matches2[6] || "";
+        parsed2.query = matches2[7];
+        parsed2.fragment = matches2[8];
+        if (parsed2.scheme !== void 0) {
+          if (VALID_SCHEME.test(parsed2.scheme)) {
+            parsed2.scheme = parsed2.scheme.toLowerCase();
           } else {
-            parsed.error = parsed.error || MALFORMED_SCHEME_ERROR;
+            parsed2.error = parsed2.error || MALFORMED_SCHEME_ERROR;
             malformedScheme = true;
           }
         }
         malformedPercentEncoding = hasMalformedComponentPercentEncoding(matches2);
         if (malformedPercentEncoding) {
-          parsed.error = parsed.error || "URI contains malformed percent-encoding.";
+          parsed2.error = parsed2.error || "URI contains malformed percent-encoding.";
         }
-        if (isNaN(parsed.port)) {
-          parsed.port = matches2[5];
+        if (isNaN(parsed2.port)) {
+          parsed2.port = matches2[5];
         }
-        const parseError2 = getParseError(parsed, matches2);
+        const parseError2 = getParseError(parsed2, matches2);
         if (parseError2 !== void 0) {
-          parsed.error = parsed.error || parseError2;
+          parsed2.error = parsed2.error || parseError2;
           malformedAuthorityOrPort = true;
         }
-        if (parsed.host) {
-          const ipv4result = isIPv4(parsed.host);
+        if (parsed2.host) {
+          const ipv4result = isIPv4(parsed2.host);
           if (ipv4result === false) {
-            const bracketedIPLiteral = isIPLiteral(parsed.host);
-            const hasIPLiteralBracket = parsed.host.indexOf("[") !== -1 || parsed.host.indexOf("]") !== -1;
-            const ipv6result = normalizeIPv6(parsed.host);
+            const bracketedIPLiteral = isIPLiteral(parsed2.host);
+            const hasIPLiteralBracket = parsed2.host.indexOf("[") !== -1 || parsed2.host.indexOf("]") !== -1;
+            const ipv6result = normalizeIPv6(parsed2.host);
             isIP = ipv6result.isIPV6 || ipv6result.isIPVFuture === true;
             malformedIPLiteral = hasIPLiteralBracket && (!bracketedIPLiteral || ipv6result.error === true);
-            parsed.host = isIP ? ipv6result.host : ipv6result.host.toLowerCase();
+            parsed2.host = isIP ? ipv6result.host : ipv6result.host.toLowerCase();
             if (malformedIPLiteral) {
-              parsed.error = parsed.error || MALFORMED_HOST_ERROR;
+              parsed2.error = parsed2.error || MALFORMED_HOST_ERROR;
               malformedAuthorityOrPort = true;
             }
           } else {
             isIP = true;
           }
         }
-        if (parsed.scheme === void 0 && parsed.userinfo === void 0 && parsed.host === void 0 && parsed.port === void 0 && parsed.query === void 0 && !parsed.path) {
-          parsed.reference = "same-document";
-        } else if (parsed.scheme === void 0) {
-          parsed.reference = "relative";
-        } else if (parsed.fragment === void 0) {
-          parsed.reference = "absolute";
+        if (parsed2.scheme === void 0 && parsed2.userinfo === void 0 && parsed2.host === void 0 && parsed2.port === void 0 && parsed2.query === void 0 && !parsed2.path) {
+          parsed2.reference = "same-document";
+        } else if (parsed2.scheme === void 0) {
+          parsed2.reference = "relative";
+        } else if (parsed2.fragment === void 0) {
+          parsed2.reference = "absolute";
         } else {
-          parsed.reference = "uri";
+          parsed2.reference = "uri";
         }
-        if (options.reference && options.reference !== "suffix" && options.reference !== parsed.reference) {
-          parsed.error = parsed.error || "URI is not a " + options.reference + " reference.";
+        if (options.reference && options.reference !== "suffix" && options.reference !== parsed2.reference) {
+          parsed2.error = parsed2.error || "URI is not a " + options.reference + " reference.";
         }
-        const schemeHandler = getSchemeHandler(options.scheme || parsed.scheme);
+        const schemeHandler = getSchemeHandler(options.scheme || parsed2.scheme);
         if (!malformedIPLiteral) {
-          malformedHost = canonicalizeHost(parsed, options, schemeHandler, isIP);
+          malformedHost = canonicalizeHost(parsed2, options, schemeHandler, isIP);
         }
-        if (uri.indexOf("%") !== -1 && parsed.host !== void 0 && !malformedIPLiteral) {
-          let host = isIP ? parsed.host : normalizePercentEncoding(parsed.host, true);
+        if (uri.indexOf("%") !== -1 && parsed2.host !== void 0 && !malformedIPLiteral) {
+          let host = isIP ? parsed2.host : normalizePercentEncoding(parsed2.host, true);
           if (!isIP) {
             host = normalizePercentEncoding(host.toLowerCase());
           }
-          parsed.host = isIP || options.scheme !== "null" ? reescapeHostDelimiters(host, isIP) : host;
+          parsed2.host = isIP || options.scheme !== "null" ? reescapeHostDelimiters(host, isIP) : host;
         }
         if (!schemeHandler || schemeHandler && !schemeHandler.skipNormalize) {
-          if (parsed.path) {
-            parsed.path = normalizePathEncoding(parsed.path);
+          if (parsed2.path) {
+            parsed2.path = normalizePathEncoding(parsed2.path);
           }
-          if (parsed.query) {
-            parsed.query = normalizeQueryFragmentEncoding(parsed.query);
+          if (parsed2.query) {
+            parsed2.query = normalizeQueryFragmentEncoding(parsed2.query);
           }
-          if (parsed.fragment) {
-            parsed.fragment = normalizeQueryFragmentEncoding(parsed.fragment);
+          if (parsed2.fragment) {
+            parsed2.fragment = normalizeQueryFragmentEncoding(parsed2.fragment);
           }
         }
         if (schemeHandler && schemeHandler.parse) {
-          schemeHandler.parse(parsed, options);
-          if (schemeHandler === SCHEMES.urn && parsed.nid === void 0) {
+          schemeHandler.parse(parsed2, options);
+          if (schemeHandler === SCHEMES.urn && parsed2.nid === void 0) {
             malformedSchemeSpecific = true;
           }
         }
       } else {
-        parsed.error = parsed.error || "URI can not be parsed.";
+        parsed2.error = parsed2.error || "URI can not be parsed.";
       }
-      return { parsed, malformedAuthorityOrPort, malformedPercentEncoding, malformedSchemeSpecific, malformedHost, malformedScheme };
+      return { parsed: parsed2, malformedAuthorityOrPort, malformedPercentEncoding, malformedSchemeSpecific, malformedHost, malformedScheme };
     }
     function parse2(uri, opts) {
       return parseWithStatus(uri, opts).parsed;
@@ -27842,9 +27842,9 @@ var require_fast_uri = __commonJS({
       return normalizeStringWithStatus(uri, opts).normalized;
     }
     function normalizeStringWithStatus(uri, opts) {
-      const { parsed, malformedAuthorityOrPort, malformedPercentEncoding, malformedSchemeSpecific, malformedHost, malformedScheme } = parseWithStatus(uri, opts);
+      const { parsed: parsed2, malformedAuthorityOrPort, malformedPercentEncoding, malformedSchemeSpecific, malformedHost, malformedScheme } = parseWithStatus(uri, opts);
       return {
-        normalized: malformedAuthorityOrPort || malformedPercentEncoding || malformedSchemeSpecific || malformedHost || malformedScheme ? uri : serialize2(parsed, opts),
+        normalized: malformedAuthorityOrPort || malformedPercentEncoding || malformedSchemeSpecific || malformedHost || malformedScheme ? uri : serialize2(parsed2, opts),
         malformedAuthorityOrPort,
         malformedPercentEncoding,
         malformedSchemeSpecific,
@@ -28258,8 +28258,8 @@ var require_core = __commonJS({
         return this;
       }
       getKeyword(keyword) {
-        const rule113 = this.RULES.all[keyword];
-        return typeof rule113 == "object" ? rule113.definition : !!rule113;
+        const rule115 = this.RULES.all[keyword];
+        return typeof rule115 == "object" ? rule115.definition : !!rule115;
       }
       // Remove keyword
       removeKeyword(keyword) {
@@ -28267,7 +28267,7 @@ var require_core = __commonJS({
         delete RULES2.keywords[keyword];
         delete RULES2.all[keyword];
         for (const group of RULES2.rules) {
-          const i = group.rules.findIndex((rule113) => rule113.keyword === keyword);
+          const i = group.rules.findIndex((rule115) => rule115.keyword === keyword);
           if (i >= 0)
             group.rules.splice(i, 1);
         }
@@ -28294,10 +28294,10 @@ var require_core = __commonJS({
           for (const seg of segments)
             keywords = keywords[seg];
           for (const key in rules) {
-            const rule113 = rules[key];
-            if (typeof rule113 != "object")
+            const rule115 = rules[key];
+            if (typeof rule115 != "object")
               continue;
-            const { $data } = rule113.definition;
+            const { $data } = rule115.definition;
             const schema = keywords[key];
             if ($data && schema)
               keywords[key] = schemaOrData(schema);
@@ -28461,7 +28461,7 @@ var require_core = __commonJS({
       RULES2.keywords[keyword] = true;
       if (!definition)
         return;
-      const rule113 = {
+      const rule115 = {
         keyword,
         definition: {
           ...definition,
@@ -28470,18 +28470,18 @@ var require_core = __commonJS({
         }
       };
       if (definition.before)
-        addBeforeRule.call(this, ruleGroup, rule113, definition.before);
+        addBeforeRule.call(this, ruleGroup, rule115, definition.before);
       else
-        ruleGroup.rules.push(rule113);
-      RULES2.all[keyword] = rule113;
+        ruleGroup.rules.push(rule115);
+      RULES2.all[keyword] = rule115;
       (_a = definition.implements) === null || _a === void 0 ? void 0 : _a.forEach((kwd) => this.addKeyword(kwd));
     }
-    function addBeforeRule(ruleGroup, rule113, before) {
+    function addBeforeRule(ruleGroup, rule115, before) {
       const i = ruleGroup.rules.findIndex((_rule) => _rule.keyword === before);
       if (i >= 0) {
-        ruleGroup.rules.splice(i, 0, rule113);
+        ruleGroup.rules.splice(i, 0, rule115);
       } else {
-        ruleGroup.rules.push(rule113);
+        ruleGroup.rules.push(rule115);
         this.logger.warn(`rule ${before} is not defined`);
       }
     }
@@ -31758,10 +31758,10 @@ function nearView(lane) {
   const quiet = quietStops(lane);
   const loud = lane.stops.filter(({ bundle }) => !quiet.has(bundle));
   const near = new Set(loud.flatMap(({ bundle, hops }) => [bundle, ...hops.map(({ to }) => to)]));
-  const shown3 = lane.stops.filter(({ bundle }) => near.has(bundle));
-  const left = lane.stops.length - shown3.length;
+  const shown4 = lane.stops.filter(({ bundle }) => near.has(bundle));
+  const left = lane.stops.length - shown4.length;
   const rest = left > 0 ? [{ bundles: [], label: `and ${left} more as before`, style: "many", hops: [] }] : [];
-  return { lane, nodes: [...shown3.map(nodeOf), ...rest] };
+  return { lane, nodes: [...shown4.map(nodeOf), ...rest] };
 }
 function quietStops({ stops }) {
   const touched = new Set(
@@ -32051,10 +32051,10 @@ function turnCells(turn) {
 }
 function findingsText(findings) {
   if (findings.length === 0) return "";
-  const rows = findings.map(({ severity, rule: rule113, message, location, hint, catalogs }) => {
+  const rows = findings.map(({ severity, rule: rule115, message, location, hint, catalogs }) => {
     const where = `${location.file}:${location.line}`;
     const also = catalogs && catalogs.length > 1 ? ` (${catalogs.join(", ")})` : "";
-    return `| ${severity} | ${code(where)} | ${escaped(message + also)} | ${hint === void 0 ? "" : code(hint)} | ${code(rule113)} |`;
+    return `| ${severity} | ${code(where)} | ${escaped(message + also)} | ${hint === void 0 ? "" : code(hint)} | ${code(rule115)} |`;
   });
   return [
     `### ${countText(findings)}`,
@@ -32088,11 +32088,11 @@ function escaped(text4) {
   ).replaceAll("@", "@​").replaceAll(/(https?|ftp):/gi, "$1​:").replaceAll(/www\./gi, "www​.");
 }
 function code(text4) {
-  const shown3 = plain(text4).replaceAll("|", "\\|");
-  const longest = Math.max(0, ...[...shown3.matchAll(/`+/g)].map(([run2]) => run2.length));
+  const shown4 = plain(text4).replaceAll("|", "\\|");
+  const longest = Math.max(0, ...[...shown4.matchAll(/`+/g)].map(([run2]) => run2.length));
   const fence = "`".repeat(longest + 1);
-  const pad = shown3.startsWith("`") || shown3.endsWith("`") ? " " : "";
-  return `${fence}${pad}${shown3}${pad}${fence}`;
+  const pad = shown4.startsWith("`") || shown4.endsWith("`") ? " " : "";
+  return `${fence}${pad}${shown4}${pad}${fence}`;
 }
 
 // catalog/finding.ts
@@ -32179,33 +32179,33 @@ function runRules(catalog, rules, severityOf = ownSeverity) {
 }
 function runCatalogChecks(catalog, rules, severityOf = ownSeverity) {
   const findings = [];
-  for (const rule113 of rules) {
-    if (!rule113.check) continue;
-    const severity = severityOf(rule113);
-    if (severity !== "off") rule113.check(catalog, reportTo(findings, rule113, severity));
+  for (const rule115 of rules) {
+    if (!rule115.check) continue;
+    const severity = severityOf(rule115);
+    if (severity !== "off") rule115.check(catalog, reportTo(findings, rule115, severity));
   }
   return findings;
 }
 function runForesight(world, rules, severityOf = ownSeverity) {
-  return runEach(rules, severityOf, (rule113, report) => rule113.foresee?.(world, report));
+  return runEach(rules, severityOf, (rule115, report) => rule115.foresee?.(world, report));
 }
 function runComparison(change, rules, severityOf = ownSeverity) {
-  return runEach(rules, severityOf, (rule113, report) => rule113.compare?.(change, report));
+  return runEach(rules, severityOf, (rule115, report) => rule115.compare?.(change, report));
 }
 function runEach(rules, severityOf, run2) {
   const findings = [];
-  for (const rule113 of rules) {
-    const severity = severityOf(rule113);
-    if (severity !== "off") run2(rule113, reportTo(findings, rule113, severity));
+  for (const rule115 of rules) {
+    const severity = severityOf(rule115);
+    if (severity !== "off") run2(rule115, reportTo(findings, rule115, severity));
   }
   return findings.sort(compareFindings);
 }
 function bundleJudge(rules, severityOf, findings) {
-  const checks = rules.flatMap((rule113) => {
-    const severity = severityOf(rule113);
-    if (!rule113.bundleCheck || severity === "off") return [];
-    const check3 = rule113.bundleCheck();
-    const report = reportTo(findings, rule113, severity);
+  const checks = rules.flatMap((rule115) => {
+    const severity = severityOf(rule115);
+    if (!rule115.bundleCheck || severity === "off") return [];
+    const check3 = rule115.bundleCheck();
+    const report = reportTo(findings, rule115, severity);
     return [(bundle) => check3(bundle, report)];
   });
   return (bundle) => {
@@ -32213,19 +32213,19 @@ function bundleJudge(rules, severityOf, findings) {
   };
 }
 function withSeverities(findings, rules, severityOf) {
-  const byId = new Map(rules.map((rule113) => [rule113.id, rule113]));
+  const byId = new Map(rules.map((rule115) => [rule115.id, rule115]));
   return findings.flatMap((finding2) => {
-    const rule113 = byId.get(finding2.rule);
-    const severity = rule113 ? severityOf(rule113) : finding2.severity;
+    const rule115 = byId.get(finding2.rule);
+    const severity = rule115 ? severityOf(rule115) : finding2.severity;
     return severity === "off" ? [] : [{ ...finding2, severity }];
   });
 }
-function ownSeverity(rule113) {
-  return rule113.severity;
+function ownSeverity(rule115) {
+  return rule115.severity;
 }
-function reportTo(findings, rule113, severity) {
+function reportTo(findings, rule115, severity) {
   return (message, location, { severity: own = severity, ...details } = {}) => {
-    findings.push({ rule: rule113.id, severity: milder(severity, own), message, location, ...details });
+    findings.push({ rule: rule115.id, severity: milder(severity, own), message, location, ...details });
   };
 }
 function quoted2(name) {
@@ -32633,10 +32633,10 @@ function expandWildcard(token) {
   if (!token.includes("x")) return [token];
   const [operatorText, wildcard] = splitOperator(token);
   const flat = flatten(wildcard);
-  const rule113 = WILDCARD_OPERATORS.get(operatorText);
-  if (!rule113) return [flat];
-  const bound = rule113.operator + (rule113.raised ? raise(flat, wildcard) : flat);
-  return rule113.before === void 0 ? [bound] : [rule113.before + flat, bound];
+  const rule115 = WILDCARD_OPERATORS.get(operatorText);
+  if (!rule115) return [flat];
+  const bound = rule115.operator + (rule115.raised ? raise(flat, wildcard) : flat);
+  return rule115.before === void 0 ? [bound] : [rule115.before + flat, bound];
 }
 function flatten(wildcard) {
   const version = wildcard.replace(".x.x", ".x").replace(".x", ".0");
@@ -32892,11 +32892,11 @@ function resolveAs(node, wanted) {
   if (wanted === "float" && found.kind === "int" && keyText(found, text4) !== void 0) {
     return { kind: "float", value: found.value };
   }
-  const shown3 = found.kind === "timestamp" ? "str" : found.kind;
+  const shown4 = found.kind === "timestamp" ? "str" : found.kind;
   throw new YamlError(
     `"${text4}" is no ${wanted}`,
     node.start,
-    `yaml: cannot decode !!${shown3} \`${text4}\` as a !!${wanted}`
+    `yaml: cannot decode !!${shown4} \`${text4}\` as a !!${wanted}`
   );
 }
 var BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
@@ -34460,9 +34460,9 @@ var DEPRECATIONS = struct("declcfg.Deprecation", {
   )
 });
 function decodeBlob(value, document, findings) {
-  const report = (rule113, message, path, hint) => {
+  const report = (rule115, message, path, hint) => {
     const location = document.locate(path);
-    findings.push({ rule: rule113, severity: "error", message, location, ...hint === void 0 ? {} : { hint } });
+    findings.push({ rule: rule115, severity: "error", message, location, ...hint === void 0 ? {} : { hint } });
   };
   if (value === null) {
     report(
@@ -35472,18 +35472,18 @@ async function loadCel() {
   });
   const compiled2 = /* @__PURE__ */ new Map();
   return {
-    compile(rule113) {
-      const known3 = compiled2.get(rule113);
+    compile(rule115) {
+      const known3 = compiled2.get(rule115);
       if (known3 !== void 0) return known3;
-      const fresh = compile(environment, rule113);
-      compiled2.set(rule113, fresh);
+      const fresh = compile(environment, rule115);
+      compiled2.set(rule115, fresh);
       return fresh;
     }
   };
 }
-function compile(environment, rule113) {
+function compile(environment, rule115) {
   try {
-    const program = environment.parse(rule113);
+    const program = environment.parse(rule115);
     if (cost(program.ast) > MAX_COST) return null;
     const { valid, type, error: error2 } = program.check();
     if (!valid && firstLine(error2).startsWith("has() invalid argument")) return null;
@@ -35756,11 +35756,11 @@ function constraint(value, cel) {
     if (fields2[name] !== void 0) return combine(members(fields2[name], cel));
   }
   if (fields2["cel"] !== void 0) {
-    const { rule: rule113 = "" } = texts(fields2["cel"], ["rule"]);
+    const { rule: rule115 = "" } = texts(fields2["cel"], ["rule"]);
     const { failureMessage = "" } = texts({ failureMessage: fields2["failureMessage"] ?? "" }, [
       "failureMessage"
     ]);
-    return celRequired({ rule: rule113, failureMessage }, cel);
+    return celRequired({ rule: rule115, failureMessage }, cel);
   }
   throw new RequirementError("convert olm.constraint to resolver predicate: constraint is empty");
 }
@@ -35794,12 +35794,12 @@ function members(value, cel) {
     throw new RequirementError("parse olm.constraint: constraints must be a list");
   return constraints.map((member2) => constraint(member2, cel));
 }
-function celRequired({ rule: rule113, failureMessage }, cel) {
+function celRequired({ rule: rule115, failureMessage }, cel) {
   if (!cel) throw new RequirementError("CEL rules are not evaluated here", "undecided");
-  const words = `with constraint: ${JSON.stringify(rule113)} and message: ${JSON.stringify(failureMessage)}`;
+  const words = `with constraint: ${JSON.stringify(rule115)} and message: ${JSON.stringify(failureMessage)}`;
   try {
-    const holds2 = cel.compile(rule113);
-    if (!holds2) throw new RequirementError(`too costly a rule to evaluate here: ${rule113}`, "undecided");
+    const holds2 = cel.compile(rule115);
+    if (!holds2) throw new RequirementError(`too costly a rule to evaluate here: ${rule115}`, "undecided");
     return { text: words, holds: ({ properties }) => holds2(properties) };
   } catch (error2) {
     if (!(error2 instanceof CelError2)) throw error2;
@@ -36410,8 +36410,8 @@ function stayReason2(best, { all, isHead }) {
     return isHead(best.bundle.name) ? { code: "newest", text: "it is the head of a channel" } : { code: "no-edge", text: "no bundle follows it" };
   }
   const names = others.map(({ bundle }) => bundle.name);
-  const shown3 = names.slice(0, 3).join(", ") + (names.length > 3 ? ` and ${names.length - 3} more` : "");
-  return others.every(({ deprecated }) => deprecated && !best.deprecated) ? { code: "successor-deprecated", text: `all that follows it is deprecated: ${shown3}` } : { code: "successor-lower", text: `all that follows it has a lower version: ${shown3}` };
+  const shown4 = names.slice(0, 3).join(", ") + (names.length > 3 ? ` and ${names.length - 3} more` : "");
+  return others.every(({ deprecated }) => deprecated && !best.deprecated) ? { code: "successor-deprecated", text: `all that follows it is deprecated: ${shown4}` } : { code: "successor-lower", text: `all that follows it has a lower version: ${shown4}` };
 }
 function noChoiceText({
   installed,
@@ -36671,9 +36671,9 @@ function compareInstalled(a, b) {
 // catalog/rules/phrase.ts
 var LISTED2 = 6;
 function listed(names) {
-  const shown3 = names.length > LISTED2 ? names.slice(0, LISTED2 - 1) : names;
-  const more = names.length > shown3.length ? [`${names.length - shown3.length} more`] : [];
-  const all = [...shown3, ...more];
+  const shown4 = names.length > LISTED2 ? names.slice(0, LISTED2 - 1) : names;
+  const more = names.length > shown4.length ? [`${names.length - shown4.length} more`] : [];
+  const all = [...shown4, ...more];
   return all.length < 2 ? all.join("") : `${all.slice(0, -1).join(", ")} and ${all.at(-1)}`;
 }
 function versionsOf(installed) {
@@ -40856,17 +40856,17 @@ var FileReader = class {
     if (startsLikeJson(text4)) yield* this.#jsonStream(text4);
     else yield* this.#yamlStream(normalBreaks(text4), 0, 1);
   }
-  #find(rule113, message, location, hint) {
+  #find(rule115, message, location, hint) {
     this.#findings.push({
-      rule: rule113,
+      rule: rule115,
       severity: "error",
       message,
       location,
       ...hint === void 0 ? {} : { hint }
     });
   }
-  #warn(rule113, message, location, hint) {
-    this.#findings.push({ rule: rule113, severity: "warning", message, location, hint });
+  #warn(rule115, message, location, hint) {
+    this.#findings.push({ rule: rule115, severity: "warning", message, location, hint });
   }
   #decode(bytes2) {
     try {
@@ -41219,9 +41219,9 @@ var Loader = class {
       "every file of a catalog must be a regular file, or a link to one"
     );
   }
-  #find(rule113, message, location, hint) {
+  #find(rule115, message, location, hint) {
     this.#findings.push({
-      rule: rule113,
+      rule: rule115,
       severity: "error",
       message,
       location,
@@ -41285,6 +41285,59 @@ var NO_BUNDLE = {
   version: void 0,
   release: ""
 };
+
+// catalog/references/csv.ts
+var CSV_KIND = "ClusterServiceVersion";
+function csvOf2({ properties }) {
+  for (const { type, value } of properties) {
+    if (type !== "olm.bundle.object" || !isObject(value) || typeof value["data"] !== "string") continue;
+    const text4 = new TextDecoder().decode(decodeBase64(value["data"]));
+    if (!text4.includes(CSV_KIND)) continue;
+    const manifest = parsed(text4);
+    if (isObject(manifest) && manifest["kind"] === CSV_KIND) return manifest;
+  }
+  return void 0;
+}
+function parsed(text4) {
+  try {
+    return text4.trimStart().startsWith("{") ? JSON.parse(text4) : compose(readTree(text4, { depth: 1e3 }).root).value;
+  } catch (error2) {
+    if (error2 instanceof YamlError || error2 instanceof SyntaxError) return void 0;
+    throw error2;
+  }
+}
+var RELATED_IMAGE = /^RELATED_IMAGE_/;
+function usedImages(csv) {
+  const strategy = fieldOf(fieldOf(fieldOf(csv, "spec"), "install"), "spec");
+  return listOf4(strategy, "deployments").flatMap((deployment) => {
+    const pod = fieldOf(fieldOf(fieldOf(deployment, "spec"), "template"), "spec");
+    const containers = [...listOf4(pod, "initContainers"), ...listOf4(pod, "containers")];
+    return containers.flatMap((container) => {
+      const place = `container ${shown2(container["name"])} of deployment ${shown2(deployment["name"])}`;
+      const variables = listOf4(container, "env").filter(({ name }) => RELATED_IMAGE.test(String(name)));
+      return [
+        { image: container["image"], place },
+        ...variables.map(({ name, value }) => ({ image: value, place: `${String(name)} in ${place}` }))
+      ].filter((used) => typeof used.image === "string" && used.image !== "");
+    });
+  });
+}
+function shown2(name) {
+  return JSON.stringify(typeof name === "string" ? name : "");
+}
+function fieldOf(fields2, key) {
+  const value = Object.hasOwn(fields2, key) ? fields2[key] : void 0;
+  return isObject(value) ? value : {};
+}
+function listOf4(fields2, key) {
+  const value = Object.hasOwn(fields2, key) ? fields2[key] : void 0;
+  return Array.isArray(value) ? value.map((item) => isObject(item) ? item : {}) : [];
+}
+
+// catalog/references/support.ts
+function runsFor({ kind, package: name, bundle }, supports) {
+  return kind === "related" && bundle !== "" && supports.get(name)?.bundle === bundle;
+}
 
 // catalog/references/site.ts
 function lookupKey(reference) {
@@ -41354,8 +41407,31 @@ var rule81 = {
   }
 };
 
-// catalog/rules/image/registry.ts
+// catalog/rules/image/platforms.ts
 var rule82 = {
+  id: "image/platforms",
+  severity: "warning",
+  summary: "Related images of the head of a default channel are for every platform that its labels operatorframework.io/arch.* and os.* name",
+  resolved: (references, report) => {
+    const { supports } = references;
+    if (!supports) return;
+    for (const { site, lookup } of lookedUp(references)) {
+      if (lookup.kind !== "found" || !lookup.platforms || !runsFor(site, supports)) continue;
+      const { platforms } = lookup;
+      const missing5 = supports.get(site.package)?.platforms.filter((one) => !platforms.includes(one)) ?? [];
+      if (missing5.length === 0) continue;
+      const isFor = platforms.length === 0 ? "no platform" : platforms.join(", ");
+      const message = `${placed2(site)} is for ${isFor}, not for ${missing5.join(", ")} on which package ${quoted2(site.package)} says that it runs`;
+      report(message, site.location, {
+        package: site.package,
+        hint: "name a manifest list with all platforms, or take the labels out of the ClusterServiceVersion"
+      });
+    }
+  }
+};
+
+// catalog/rules/image/registry.ts
+var rule83 = {
   id: "image/registry",
   severity: "error",
   summary: "Images come from registries that the policy allows",
@@ -41371,7 +41447,7 @@ var rule82 = {
 };
 
 // catalog/rules/image/tag-missing.ts
-var rule83 = {
+var rule84 = {
   id: "image/tag-missing",
   severity: "error",
   summary: "Every tag that a bundle or a template names exists in its registry",
@@ -41387,7 +41463,7 @@ var rule83 = {
 };
 
 // catalog/rules/image/tag-moved.ts
-var rule84 = {
+var rule85 = {
   id: "image/tag-moved",
   severity: "warning",
   summary: "Every tag stands for the digest that was locked",
@@ -41417,7 +41493,7 @@ var rule84 = {
 };
 
 // catalog/rules/image/undeclared.ts
-var rule85 = {
+var rule86 = {
   id: "image/undeclared",
   severity: "warning",
   summary: "The head of a channel declares the images that it runs in relatedImages: only those reach a disconnected cluster",
@@ -41436,8 +41512,37 @@ var rule85 = {
   }
 };
 
+// catalog/rules/image/unlisted.ts
+var rule87 = {
+  id: "image/unlisted",
+  severity: "warning",
+  summary: "The head of a channel lists in relatedImages what its deployments run and what RELATED_IMAGE_ variables name",
+  foresee(world, report) {
+    for (const ofPackage of judgedPackages(world)) {
+      for (const bundle of headBundles(ofPackage)) {
+        const csv = csvOf2(bundle);
+        if (!csv) continue;
+        const listed2 = /* @__PURE__ */ new Set([bundle.image, ...bundle.relatedImages.map(({ image }) => image)]);
+        for (const { image, place } of firstUses(usedImages(csv))) {
+          if (listed2.has(image)) continue;
+          const message = `${shortName(bundle)} of package ${quoted2(ofPackage.name)} uses ${quoted2(image)} (${place}), which is not among its relatedImages`;
+          report(message, locate2(bundle, "relatedImages"), {
+            package: ofPackage.name,
+            installed: [shortName(bundle)],
+            hint: `- {name: …, image: ${image}}`
+          });
+        }
+      }
+    }
+  }
+};
+function firstUses(used) {
+  const seen = /* @__PURE__ */ new Set();
+  return used.filter(({ image }) => !seen.has(image) && seen.add(image));
+}
+
 // catalog/rules/image/unpinned.ts
-var rule86 = {
+var rule88 = {
   id: "image/unpinned",
   severity: "warning",
   summary: "The head of a channel names its images by digest: a tag may move, and mirrors for disconnected clusters answer digests only",
@@ -41470,7 +41575,7 @@ function referencesOf({ image, relatedImages }) {
 }
 
 // catalog/rules/package/default-channel.ts
-var rule87 = {
+var rule89 = {
   id: "package/default-channel",
   severity: "error",
   summary: "A package names one of its channels as default",
@@ -41487,7 +41592,7 @@ var rule87 = {
 };
 
 // catalog/rules/package/duplicate.ts
-var rule88 = {
+var rule90 = {
   id: "package/duplicate",
   severity: "error",
   summary: "A package stands once in a catalog",
@@ -41504,7 +41609,7 @@ var rule88 = {
 };
 
 // catalog/rules/package/duplicate-version.ts
-var rule89 = {
+var rule91 = {
   id: "package/duplicate-version",
   severity: "error",
   summary: "No two bundles of a package have the same version",
@@ -41540,7 +41645,7 @@ function isDnsSubdomain(name) {
 }
 
 // catalog/rules/package/name.ts
-var rule90 = {
+var rule92 = {
   id: "package/name",
   severity: "error",
   summary: "A package has a name that is a DNS label: lower-case letters, digits and dashes, at most 63 characters",
@@ -41562,7 +41667,7 @@ function dnsLabelOf(name) {
 }
 
 // catalog/rules/package/no-channel.ts
-var rule91 = {
+var rule93 = {
   id: "package/no-channel",
   severity: "error",
   summary: "A package has at least one channel",
@@ -41577,7 +41682,7 @@ var rule91 = {
 };
 
 // catalog/rules/package/unknown.ts
-var rule92 = {
+var rule94 = {
   id: "package/unknown",
   severity: "error",
   summary: "Channels, bundles and deprecations belong to a package of the catalog",
@@ -41601,7 +41706,7 @@ var rule92 = {
 };
 
 // catalog/rules/package-manifest/channel-duplicate.ts
-var rule93 = {
+var rule95 = {
   id: "package-manifest/channel-duplicate",
   severity: "error",
   summary: "A channel stands once in its package file",
@@ -41609,7 +41714,7 @@ var rule93 = {
 };
 
 // catalog/rules/package-manifest/channel-name.ts
-var rule94 = {
+var rule96 = {
   id: "package-manifest/channel-name",
   severity: "error",
   summary: "Every channel of a package file has a name",
@@ -41617,7 +41722,7 @@ var rule94 = {
 };
 
 // catalog/rules/package-manifest/channels-empty.ts
-var rule95 = {
+var rule97 = {
   id: "package-manifest/channels-empty",
   severity: "error",
   summary: "A package file lists at least one channel",
@@ -41625,14 +41730,14 @@ var rule95 = {
 };
 
 // catalog/rules/package-manifest/channels-lost.ts
-var rule96 = {
+var rule98 = {
   id: "package-manifest/channels-lost",
   severity: "warning",
   summary: "A version becomes a bundle with all of its channels"
 };
 
 // catalog/rules/package-manifest/csv-duplicate.ts
-var rule97 = {
+var rule99 = {
   id: "package-manifest/csv-duplicate",
   severity: "error",
   summary: "A ClusterServiceVersion stands once in its package",
@@ -41640,7 +41745,7 @@ var rule97 = {
 };
 
 // catalog/rules/package-manifest/csv-unreadable.ts
-var rule98 = {
+var rule100 = {
   id: "package-manifest/csv-unreadable",
   severity: "error",
   summary: "A ClusterServiceVersion in a folder of package manifests fits its type",
@@ -41648,7 +41753,7 @@ var rule98 = {
 };
 
 // catalog/rules/package-manifest/current-empty.ts
-var rule99 = {
+var rule101 = {
   id: "package-manifest/current-empty",
   severity: "error",
   summary: "Every channel of a package file names its head with currentCSV",
@@ -41656,7 +41761,7 @@ var rule99 = {
 };
 
 // catalog/rules/package-manifest/current-unknown.ts
-var rule100 = {
+var rule102 = {
   id: "package-manifest/current-unknown",
   severity: "error",
   summary: "The currentCSV of a channel exists",
@@ -41664,7 +41769,7 @@ var rule100 = {
 };
 
 // catalog/rules/package-manifest/cycle.ts
-var rule101 = {
+var rule103 = {
   id: "package-manifest/cycle",
   severity: "error",
   summary: "Replacements in a package run in no circle",
@@ -41672,7 +41777,7 @@ var rule101 = {
 };
 
 // catalog/rules/package-manifest/default-missing.ts
-var rule102 = {
+var rule104 = {
   id: "package-manifest/default-missing",
   severity: "error",
   summary: "A package file names its default channel; a package with one channel may leave it to the tools",
@@ -41683,7 +41788,7 @@ var rule102 = {
 };
 
 // catalog/rules/package-manifest/default-unknown.ts
-var rule103 = {
+var rule105 = {
   id: "package-manifest/default-unknown",
   severity: "error",
   summary: "The default channel of a package file is one of its channels",
@@ -41691,7 +41796,7 @@ var rule103 = {
 };
 
 // catalog/rules/package-manifest/missing.ts
-var rule104 = {
+var rule106 = {
   id: "package-manifest/missing",
   severity: "error",
   summary: "A folder of package manifests has a package file",
@@ -41699,7 +41804,7 @@ var rule104 = {
 };
 
 // catalog/rules/package-manifest/name.ts
-var rule105 = {
+var rule107 = {
   id: "package-manifest/name",
   severity: "error",
   summary: "A package file names its package",
@@ -41707,14 +41812,14 @@ var rule105 = {
 };
 
 // catalog/rules/package-manifest/orphan.ts
-var rule106 = {
+var rule108 = {
   id: "package-manifest/orphan",
   severity: "warning",
   summary: "Every ClusterServiceVersion is reached by a channel from its head"
 };
 
 // catalog/rules/package-manifest/owned-missing.ts
-var rule107 = {
+var rule109 = {
   id: "package-manifest/owned-missing",
   severity: "error",
   summary: "A definition that a ClusterServiceVersion owns lies beside it",
@@ -41722,7 +41827,7 @@ var rule107 = {
 };
 
 // catalog/rules/package-manifest/replaces-missing.ts
-var rule108 = {
+var rule110 = {
   id: "package-manifest/replaces-missing",
   severity: "error",
   summary: "What a ClusterServiceVersion replaces exists in its package",
@@ -41730,7 +41835,7 @@ var rule108 = {
 };
 
 // catalog/rules/package-manifest/several.ts
-var rule109 = {
+var rule111 = {
   id: "package-manifest/several",
   severity: "error",
   summary: "A folder of package manifests has one package file",
@@ -41738,7 +41843,7 @@ var rule109 = {
 };
 
 // catalog/rules/package-manifest/two-csvs.ts
-var rule110 = {
+var rule112 = {
   id: "package-manifest/two-csvs",
   severity: "warning",
   summary: "The folder of a version holds one ClusterServiceVersion",
@@ -41746,7 +41851,7 @@ var rule110 = {
 };
 
 // catalog/rules/package-manifest/unreadable.ts
-var rule111 = {
+var rule113 = {
   id: "package-manifest/unreadable",
   severity: "warning",
   summary: "Files beside the package file are YAML or JSON: older tools read each of them as a package",
@@ -41754,7 +41859,7 @@ var rule111 = {
 };
 
 // catalog/rules/package-manifest/version.ts
-var rule112 = {
+var rule114 = {
   id: "package-manifest/version",
   severity: "error",
   summary: "A ClusterServiceVersion that a channel reaches has a semantic version",
@@ -41849,8 +41954,8 @@ var RULES = [
   rule84,
   rule85,
   rule86,
-  rule93,
-  rule94,
+  rule87,
+  rule88,
   rule95,
   rule96,
   rule97,
@@ -41869,12 +41974,14 @@ var RULES = [
   rule110,
   rule111,
   rule112,
-  rule87,
+  rule113,
+  rule114,
   rule89,
-  rule88,
-  rule90,
   rule91,
-  rule92
+  rule90,
+  rule92,
+  rule93,
+  rule94
 ];
 
 // pipeline/git/tree.ts
@@ -42002,8 +42109,8 @@ var DEPTH = 50;
 function readSettings(file, bytes2) {
   const text4 = new TextDecoder("utf-8").decode(bytes2).replaceAll("\r\n", "\n");
   const findings = [];
-  const warn = (rule113, message, location, hint) => {
-    findings.push({ rule: rule113, severity: "warning", message, location, hint });
+  const warn = (rule115, message, location, hint) => {
+    findings.push({ rule: rule115, severity: "warning", message, location, hint });
   };
   try {
     const tree = readTree(text4, { depth: DEPTH });
@@ -42779,9 +42886,9 @@ async function sharedPackages(objects, reader, { tree, units }) {
   return names;
 }
 function addOnce(findings, finding2, catalog) {
-  const { rule: rule113, message, location } = finding2;
+  const { rule: rule115, message, location } = finding2;
   const name = location.file.split("/").at(-1);
-  const key = JSON.stringify([rule113, message, name, location.line, location.column]);
+  const key = JSON.stringify([rule115, message, name, location.line, location.column]);
   const known3 = findings.get(key);
   const catalogs = /* @__PURE__ */ new Set([...known3?.catalogs ?? [], catalog]);
   findings.set(key, { ...known3 ?? finding2, catalogs: [...catalogs].sort() });
@@ -42992,8 +43099,8 @@ async function unsafePaths(objects, input) {
     ...await sizeFindings(objects, kept, policy.limits)
   ];
 }
-function unsafe(rule113, message, file, hint) {
-  return { rule: rule113, severity: "error", message, location: { file, line: 1, column: 1 }, hint };
+function unsafe(rule115, message, file, hint) {
+  return { rule: rule115, severity: "error", message, location: { file, line: 1, column: 1 }, hint };
 }
 function tooMany2({ files }) {
   const message = `the pull request changes more than ${files} files`;
@@ -43149,7 +43256,7 @@ async function classifyChange(objects, trees, policy) {
   const place = pathPlacer(policy);
   const paths = diff.changes.map((change) => ({ ...place(change.path), ...change }));
   const unsafe2 = await unsafePaths(objects, { diff, placed: paths, merged: trees.merged, policy });
-  if (unsafe2.some(({ rule: rule113 }) => rule113 === "path/limits")) return unread(paths, unsafe2);
+  if (unsafe2.some(({ rule: rule115 }) => rule115 === "path/limits")) return unread(paths, unsafe2);
   const scene = await sceneOf(objects, { trees, policy, paths });
   const catalogs = await compareCatalogs(
     { ...scene, paths: paths.map(({ path }) => path), claimed: claims(scene) },
@@ -43629,9 +43736,9 @@ function stopsOf(was, is) {
   return all.sort(compareInstalled).flatMap((installed) => {
     const bundle = installed.name;
     const [old, now] = [was.get(bundle), is.get(bundle)];
-    const shown3 = now ?? old;
-    if (!shown3) return [];
-    const { isHead, isSkipped, isDeprecated } = shown3.stop;
+    const shown4 = now ?? old;
+    if (!shown4) return [];
+    const { isHead, isSkipped, isDeprecated } = shown4.stop;
     return [
       {
         bundle,
@@ -43775,7 +43882,7 @@ function settingOf({ rules }, id) {
   return rules.get(id) ?? rules.get(`${id.split("/")[0]}/*`);
 }
 function severitiesOf(policy) {
-  return (rule113) => settingOf(policy, rule113.id)?.severity ?? rule113.severity;
+  return (rule115) => settingOf(policy, rule115.id)?.severity ?? rule115.severity;
 }
 
 // pipeline/check/judge.ts
@@ -43834,8 +43941,8 @@ async function optionsOf(touched, state, { graph }, today) {
 function cause({ package: of, channel, installed, location, hint }) {
   return JSON.stringify([of, channel, installed, location, hint]);
 }
-function sameness({ rule: rule113, message, package: of, channel, installed }) {
-  return JSON.stringify([rule113, of, channel, installed, message]);
+function sameness({ rule: rule115, message, package: of, channel, installed }) {
+  return JSON.stringify([rule115, of, channel, installed, message]);
 }
 
 // pipeline/github/need.ts
@@ -43886,9 +43993,9 @@ function needText(needs) {
   return `needs ${times} of ${from}${what}: it ${first.why}${more}`;
 }
 function listText(words, most) {
-  const shown3 = words.length > most ? [...words.slice(0, most), `${words.length - most} others`] : [...words];
-  const last = shown3.pop() ?? "";
-  return shown3.length === 0 ? last : `${shown3.join(", ")} or ${last}`;
+  const shown4 = words.length > most ? [...words.slice(0, most), `${words.length - most} others`] : [...words];
+  const last = shown4.pop() ?? "";
+  return shown4.length === 0 ? last : `${shown4.join(", ")} or ${last}`;
 }
 
 // pipeline/policy/waiver.ts
@@ -43957,7 +44064,7 @@ function head(outcome) {
 function policyReport({ defaults, path }, expired) {
   return {
     source: defaults ? "built-in defaults" : path,
-    expired: expired.map(({ rule: rule113, package: name, until }) => `${rule113} for ${name}, until ${until}`)
+    expired: expired.map(({ rule: rule115, package: name, until }) => `${rule115} for ${name}, until ${until}`)
   };
 }
 function judged(outcome) {
@@ -44503,15 +44610,15 @@ function withOff(value) {
   return {
     ...value,
     ...isObject(merge) && merge["mode"] === false ? { merge: { ...merge, mode: "off" } } : {},
-    ...isObject(rules) ? { rules: Object.fromEntries(Object.entries(rules).map(([id, rule113]) => [id, ruleWithOff(rule113)])) } : {}
+    ...isObject(rules) ? { rules: Object.fromEntries(Object.entries(rules).map(([id, rule115]) => [id, ruleWithOff(rule115)])) } : {}
   };
 }
-function ruleWithOff(rule113) {
-  if (rule113 === false) return "off";
-  return isObject(rule113) && rule113["severity"] === false ? { ...rule113, severity: "off" } : rule113;
+function ruleWithOff(rule115) {
+  if (rule115 === false) return "off";
+  return isObject(rule115) && rule115["severity"] === false ? { ...rule115, severity: "off" } : rule115;
 }
-function finding(rule113, message, location, hint) {
-  return { rule: rule113, severity: "error", message, location, ...hint === void 0 ? {} : { hint } };
+function finding(rule115, message, location, hint) {
+  return { rule: rule115, severity: "error", message, location, ...hint === void 0 ? {} : { hint } };
 }
 function schemaFinding(defect, value, settings) {
   const path = pathOf(defect.instancePath, value);
@@ -44537,7 +44644,7 @@ function schemaFinding(defect, value, settings) {
       break;
   }
   const expected = expectation(defect);
-  const message = `${at} must be ${expected}, found ${shown2(defect.data)}`;
+  const message = `${at} must be ${expected}, found ${shown3(defect.data)}`;
   return finding("policy/value", message, settings.locate(path), hintFor(defect));
 }
 function unknownKey(defect, path, settings) {
@@ -44586,7 +44693,7 @@ function hintFor({ keyword, params, data }) {
   const meant = nearest(data, params["allowedValues"].map(String));
   return meant === void 0 ? void 0 : `did you mean ${meant}?`;
 }
-function shown2(value) {
+function shown3(value) {
   if (Array.isArray(value)) return "a list";
   if (isObject(value)) return "a mapping";
   return JSON.stringify(value) ?? "nothing";
@@ -44646,7 +44753,7 @@ function ruleFindings(written, settings, ruleIds) {
   return [
     ...Object.keys(written.rules ?? {}).flatMap((id) => unknown(id, settings.locateKey(["rules", id]))),
     ...(written.waivers ?? []).flatMap(
-      ({ rule: rule113 }, i) => unknown(rule113, settings.locate(["waivers", i, "rule"]))
+      ({ rule: rule115 }, i) => unknown(rule115, settings.locate(["waivers", i, "rule"]))
     )
   ];
 }
@@ -44689,7 +44796,7 @@ function policyOf(written) {
     approval: approvalOf(written.approval ?? {}),
     commits: { signOff: commits.signOff ?? false, verified: commits.verified ?? false },
     requiredChecks: (written.checks?.required ?? []).map((check3) => ({ ...check3, workflow: check3.workflow })),
-    rules: new Map(Object.entries(written.rules ?? {}).map(([id, rule113]) => [id, ruleOf(rule113)])),
+    rules: new Map(Object.entries(written.rules ?? {}).map(([id, rule115]) => [id, ruleOf(rule115)])),
     waivers: waivers.map((waiver) => ({ ...waiver, catalog: waiver.catalog })),
     limits: limitsOf(written.limits ?? {}),
     merge: {
@@ -45231,7 +45338,7 @@ var PRUNING = /* @__PURE__ */ new Set([
 async function judgePeople(repository, { base: base2, head: head2, change, policy, judgements }, { people }) {
   if (!people) return void 0;
   const findings = judgements.flatMap((judgement) => judgement.findings).sort(compareFindings);
-  const refused = findings.filter(({ rule: rule113, severity }) => PRUNING.has(rule113) && severity === "error");
+  const refused = findings.filter(({ rule: rule115, severity }) => PRUNING.has(rule115) && severity === "error");
   return judgeAuthority({
     policy,
     change,
@@ -45372,11 +45479,11 @@ var ANNOTATE = {
 };
 function annotate(findings, severity) {
   for (const finding2 of findings.filter((one) => one.severity === severity).slice(0, SHOWN3)) {
-    const { location, rule: rule113, message, hint } = finding2;
+    const { location, rule: rule115, message, hint } = finding2;
     const text4 = hint === void 0 ? plain(message) : `${plain(message)}
 fix: ${plain(hint)}`;
     const { file, line: line3, column } = location;
-    ANNOTATE[severity](text4, { title: rule113, file, startLine: line3, startColumn: column });
+    ANNOTATE[severity](text4, { title: rule115, file, startLine: line3, startColumn: column });
   }
 }
 function shortened(markdown) {
