@@ -36800,10 +36800,22 @@ var DEPRECATIONS = struct("declcfg.Deprecation", {
   )
 });
 function decodeBlob(value, document, findings) {
-  const report = (rule115, message, path, hint) => {
+  const report = reportTo2(document, findings);
+  const meta = readMeta(value, report);
+  if (!meta) return void 0;
+  if (meta.schema === "") {
+    report("fbc/schema-missing", "the object has no schema", [], "schema: olm.bundle");
+    return void 0;
+  }
+  return decodeSchema({ ...meta, document }, report);
+}
+function reportTo2(document, findings) {
+  return (rule115, message, path, hint) => {
     const location = document.locate(path);
     findings.push({ rule: rule115, severity: "error", message, location, ...hint === void 0 ? {} : { hint } });
   };
+}
+function readMeta(value, report) {
   if (value === null) {
     report(
       "fbc/schema-missing",
@@ -36824,8 +36836,7 @@ function decodeBlob(value, document, findings) {
     return void 0;
   }
   const meta = metaOf(value, report);
-  if (!meta) return void 0;
-  return decodeSchema({ ...meta, value, document }, report);
+  return meta && { ...meta, value };
 }
 function metaOf(value, report) {
   const keys = /* @__PURE__ */ new Map();
@@ -36861,10 +36872,6 @@ function metaOf(value, report) {
     }
   }
   if (!sound) return void 0;
-  if (fields2.schema === "") {
-    report("fbc/schema-missing", "the object has no schema", [], "schema: olm.bundle");
-    return void 0;
-  }
   return fields2;
 }
 function foldKey(key) {
