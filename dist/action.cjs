@@ -31727,8 +31727,8 @@ function foldedView(lane) {
     run2 = [];
   };
   for (const stop of lane.stops) {
-    const above = run2.at(-1);
-    if (above && !(quiet.has(stop.bundle) && leadsOnlyTo(stop, above.bundle))) close();
+    const last = run2.at(-1);
+    if (last && !(quiet.has(stop.bundle) && leadsOnlyTo(last, stop.bundle))) close();
     if (quiet.has(stop.bundle)) run2.push(stop);
     else nodes.push(nodeOf(stop));
   }
@@ -31775,7 +31775,7 @@ function styleOf({ kind, stuck, isHead, isDeprecated }) {
   return isDeprecated ? "deprecated" : "";
 }
 function runNode(run2) {
-  const [newest, oldest] = [run2[0], run2.at(-1)];
+  const [oldest, newest] = [run2[0], run2.at(-1)];
   return {
     bundles: run2.map(({ bundle }) => bundle),
     label: `${oldest?.label} … ${newest?.label} (${run2.length} versions)`,
@@ -42296,9 +42296,8 @@ function nextHops(foresight, ofPackage, olm) {
       const { next: next2, arrives } = olm === "v0" ? foresight.v0({ package: ofPackage.name, channel: channel.name }, installed) : foresight.v1({ package: ofPackage.name, channels: [channel.name] }, installed);
       const isDeprecated = ofPackage.deprecatedBundles.has(name);
       const isHead = name === head2;
-      return [
-        { bundle: name, isHead, isSkipped: skipped.has(name), isDeprecated, arrives, next: upgradeOf(next2) }
-      ];
+      const [isSkipped, why] = [skipped.has(name), reasonOf(next2)?.text];
+      return [{ bundle: name, isHead, isSkipped, isDeprecated, arrives, next: upgradeOf(next2), why }];
     });
     return { channel: channel.name, stops };
   });
@@ -42323,8 +42322,9 @@ function stateOf(foresight, ofPackage, olm) {
         const next2 = new Map(known2?.next);
         if (stop.next) next2.set(one, stop.next.to.name);
         const stuck = [...known2?.stuck ?? [], ...stop.arrives ? [] : [one]];
-        const version = ofPackage.bundles.get(stop.bundle)?.version;
-        lane.set(stop.bundle, { stop, next: next2, stuck, label: shortName({ name: stop.bundle, version }) });
+        const why = stop.why === void 0 ? known2?.why : { ...known2?.why, [one]: stop.why };
+        const installed = { name: stop.bundle, version: ofPackage.bundles.get(stop.bundle)?.version };
+        lane.set(stop.bundle, { stop, installed, next: next2, stuck, why: why ?? {} });
       }
     }
   }
@@ -42353,8 +42353,9 @@ function kindOf(before, after) {
   return after === void 0 ? "removed" : "same";
 }
 function stopsOf(was, is) {
-  const names = [.../* @__PURE__ */ new Set([...is.keys(), ...was.keys()])];
-  return names.flatMap((bundle) => {
+  const all = [...new Map([...was, ...is]).values()].map(({ installed }) => installed);
+  return all.sort(compareInstalled).flatMap((installed) => {
+    const bundle = installed.name;
     const [old, now] = [was.get(bundle), is.get(bundle)];
     const shown3 = now ?? old;
     if (!shown3) return [];
@@ -42362,12 +42363,13 @@ function stopsOf(was, is) {
     return [
       {
         bundle,
-        label: shown3.label,
+        label: shortName(installed),
         kind: kindOf(old, now),
         isHead: now !== void 0 && isHead,
         isSkipped,
         isDeprecated,
         stuck: now?.stuck ?? [],
+        why: now?.why ?? {},
         hops: [
           ...hopsOf(now?.next, old?.next, now && old ? "added" : kindOf(old, now)),
           ...now && old ? goneHops(old.next, now.next) : []

@@ -1,10 +1,13 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { catalogPlaces, readCatalogs } from '../catalogs.ts';
+import { auditPage } from '../report/audit-page.ts';
 import { auditText } from '../report/audit-text.ts';
 import { audit } from '../stages/audit.ts';
 import { type Command, usageError } from './command.ts';
 import type { Terminal } from './terminal.ts';
+
+const FORMATS = ['text', 'json', 'html'];
 
 export const command: Command = {
   words: 'audit',
@@ -13,30 +16,37 @@ export const command: Command = {
   options: {
     olm: { value: 'v0|v1', description: 'what the clusters run (default: both)' },
     all: { description: 'write out what is only good to know, too' },
-    format: { value: 'text|json', description: 'how to print the report (default: text)' },
+    format: {
+      value: 'text|json|html',
+      description: 'how to print the report (default: text); html is one file to send to a colleague',
+    },
   },
   details: [
     'Each DIR is a catalog, or the checkout of a repository whose catalogs are the folders below catalogs/. Catalogs',
     'called after versions of the platform (v4.20) follow each other: what is installed is taken from one to the next.',
   ].join('\n'),
-  examples: ['portolan audit catalogs/v4.20', 'portolan audit ../community-operators --format json'],
+  examples: [
+    'portolan audit catalogs/v4.20',
+    'portolan audit ../community-operators --format html > audit.html',
+  ],
   run: async (invocation, terminal) => {
     const { operands, text, flag } = invocation;
     const format = text('format') ?? 'text';
-    if (format !== 'text' && format !== 'json') throw usageError(command, '--format must be text or json');
+    if (!FORMATS.includes(format)) throw usageError(command, '--format must be text, json or html');
     const olm = text('olm');
     if (olm !== undefined && olm !== 'v0' && olm !== 'v1')
       throw usageError(command, '--olm must be v0 or v1');
     const roots = operands.flatMap((root) => catalogRoots(root, terminal));
     const catalogs = await readCatalogs(catalogPlaces(roots, terminal.directory));
-    const { report } = await audit({
+    const audited = await audit({
       catalogs,
       olm: olm === undefined ? ['v0', 'v1'] : [olm],
       today: terminal.now().toISOString().slice(0, 10),
     });
-    await terminal.out(
-      format === 'json' ? `${JSON.stringify(report, null, 2)}\n` : auditText(report, { all: flag('all') }),
-    );
+    const { report } = audited;
+    if (format === 'html') await terminal.out(auditPage(audited));
+    else if (format === 'json') await terminal.out(`${JSON.stringify(report, null, 2)}\n`);
+    else await terminal.out(auditText(report, { all: flag('all') }));
     return report.findings.some(({ severity }) => severity === 'error') ? 1 : 0;
   },
 };
