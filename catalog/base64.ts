@@ -36,3 +36,15 @@ export function normalBase64(text: string): string {
   const last = DIGITS.indexOf(digits.charAt(at)) & (padding === 2 ? 0x30 : 0x3c);
   return `${digits.slice(0, at)}${DIGITS.charAt(last)}${'='.repeat(padding)}`;
 }
+
+/** Bytes that are encoded at once: whole groups of three. */
+const STRETCH = 3 * 8192;
+
+/** Bytes as base64 with padding. */
+export function encodeBase64(bytes: Uint8Array): string {
+  let text = '';
+  for (let from = 0; from < bytes.length; from += STRETCH) {
+    text += btoa(String.fromCharCode(...bytes.subarray(from, from + STRETCH)));
+  }
+  return text;
+}

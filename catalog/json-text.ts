@@ -20,6 +20,83 @@ export function jsonNumber(value: number): string {
   return Object.is(value, -0) ? '-0' : String(value);
 }
 
+/** A value that is written as it was spelled: keys in their order, escapes as they are. */
+export class RawJson {
+  /** Sound JSON. */
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+
+  get value(): unknown {
+    return JSON.parse(this.text);
+  }
+}
+
+/** Offset behind the JSON value that begins at `from` of a sound JSON text. */
+function jsonEnd(text: string, from: number): number {
+  if (text.charAt(from) === '"') return stringEnd(text, from);
+  if (!/[{[]/.test(text.charAt(from))) {
+    const end = text.slice(from).search(/[\s,\]}]/);
+    return end < 0 ? text.length : from + end;
+  }
+  let depth = 0;
+  for (let at = from; ; at++) {
+    const c = text.charAt(at);
+    if (c === '"') at = stringEnd(text, at) - 1;
+    else if (c === '{' || c === '[') depth++;
+    else if ((c === '}' || c === ']') && --depth === 0) return at + 1;
+  }
+}
+
+function stringEnd(text: string, from: number): number {
+  let at = from + 1;
+  while (text.charAt(at) !== '"') at += text.charAt(at) === '\\' ? 2 : 1;
+  return at + 1;
+}
+
+/** Raw JSON over several lines. */
+function indentRaw(text: string, level: number, parts: string[]): void {
+  const value = text.trim();
+  const open = value.charAt(0);
+  if (open !== '{' && open !== '[') {
+    parts.push(value);
+    return;
+  }
+  const items = rawItems(value);
+  indentMembers(items.length, level, open === '{' ? '{}' : '[]', parts, (i) => {
+    const { key, text: item } = items[i] ?? { key: undefined, text: '' };
+    if (key !== undefined) parts.push(key, ': ');
+    indentRaw(item, level + 1, parts);
+  });
+}
+
+/** The items of a sound JSON array or the members of an object, as they are spelled. */
+export function rawItems(text: string): { readonly key: string | undefined; readonly text: string }[] {
+  const items: { key: string | undefined; text: string }[] = [];
+  const isObject = text.charAt(0) === '{';
+  let at = 1;
+  for (;;) {
+    at = skip(text, at, SPACE_OR_COMMA);
+    if (at >= text.length - 1) return items;
+    const keyEnd = isObject ? jsonEnd(text, at) : at;
+    const from = isObject ? skip(text, keyEnd, SPACE_OR_COLON) : at;
+    const to = jsonEnd(text, from);
+    items.push({ key: isObject ? text.slice(at, keyEnd) : undefined, text: text.slice(from, to) });
+    at = to;
+  }
+}
+
+const SPACE_OR_COMMA = /[\s,]/;
+const SPACE_OR_COLON = /[\s:]/;
+
+function skip(text: string, from: number, what: RegExp): number {
+  let at = from;
+  while (at < text.length && what.test(text.charAt(at))) at++;
+  return at;
+}
+
 /**
  * A value on one line, object keys in byte order at every level.
  */
@@ -27,6 +104,7 @@ export function compactJson(value: unknown): string {
   if (typeof value === 'string') return jsonString(value);
   if (typeof value === 'number') return jsonNumber(value);
   if (typeof value !== 'object' || value === null) return String(value ?? null);
+  if (value instanceof RawJson) return value.text;
   if (Array.isArray(value)) return `[${value.map(compactJson).join(',')}]`;
   const members = sortedKeys(value).map((key) => `${jsonString(key)}:${compactJson(member(value, key))}`);
   return `{${members.join(',')}}`;
@@ -48,6 +126,7 @@ function indent(value: unknown, level: number, parts: string[]): void {
   if (typeof value === 'string') parts.push(jsonString(value));
   else if (typeof value === 'number') parts.push(jsonNumber(value));
   else if (typeof value !== 'object' || value === null) parts.push(String(value ?? null));
+  else if (value instanceof RawJson) indentRaw(value.text, level, parts);
   else if (Array.isArray(value)) {
     indentMembers(value.length, level, '[]', parts, (i) => indent(value[i], level + 1, parts));
   } else {

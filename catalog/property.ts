@@ -43,14 +43,17 @@ const API_SERVICE_DESCRIPTION = struct('v1alpha1.APIServiceDescription', {
   ...DESCRIBED,
 });
 
-const LINK = struct('v1alpha1.AppLink', { name: text, url: text });
+export const LINK: StructShape = struct('v1alpha1.AppLink', { name: text, url: text });
+export const INSTALL_MODE: StructShape = struct('v1alpha1.InstallMode', { type: text, supported: bool });
+export const MAINTAINER: StructShape = struct('v1alpha1.Maintainer', { name: text, email: text });
 const GVK = { group: text, kind: text, version: text };
+export const GROUP_VERSION_KIND: StructShape = struct('v1.GroupVersionKind', GVK);
 
-const CRD_DESCRIPTIONS = struct('v1alpha1.CustomResourceDefinitions', {
+export const CRD_DESCRIPTIONS: StructShape = struct('v1alpha1.CustomResourceDefinitions', {
   owned: listOf(CRD_DESCRIPTION),
   required: listOf(CRD_DESCRIPTION),
 });
-const API_SERVICE_DESCRIPTIONS = struct('v1alpha1.APIServiceDefinitions', {
+export const API_SERVICE_DESCRIPTIONS: StructShape = struct('v1alpha1.APIServiceDefinitions', {
   owned: listOf(API_SERVICE_DESCRIPTION),
   required: listOf(API_SERVICE_DESCRIPTION),
 });
@@ -71,14 +74,14 @@ export const PROPERTY_SHAPES: ReadonlyMap<string, StructShape> = new Map([
       crdDescriptions: CRD_DESCRIPTIONS,
       description: text,
       displayName: text,
-      installModes: listOf(struct('v1alpha1.InstallMode', { type: text, supported: bool })),
+      installModes: listOf(INSTALL_MODE),
       keywords: listOf(text),
       labels: mapOf(text),
       links: listOf(LINK),
-      maintainers: listOf(struct('v1alpha1.Maintainer', { name: text, email: text })),
+      maintainers: listOf(MAINTAINER),
       maturity: text,
       minKubeVersion: text,
-      nativeAPIs: listOf(struct('v1.GroupVersionKind', GVK)),
+      nativeAPIs: listOf(GROUP_VERSION_KIND),
       provider: LINK,
     }),
   ],

@@ -16,21 +16,35 @@ export type Shape =
   | { readonly kind: 'bytes' }
   /** Any JSON. */
   | { readonly kind: 'any' }
+  /** What a Go type with a reader of its own accepts. */
+  | CheckedShape
   | { readonly kind: 'list'; readonly items: Shape }
   | { readonly kind: 'map'; readonly values: Shape }
   | StructShape;
+
+export interface CheckedShape {
+  readonly kind: 'checked';
+  readonly goName: string;
+  /** What is expected, in words. */
+  readonly expected: string;
+  /** What Go says of a value that is not null; undefined when it is accepted. */
+  readonly refusal: (value: unknown) => string | undefined;
+}
 
 export interface StructShape {
   readonly kind: 'struct';
   /** Go's name of the type with its package, such as `declcfg.Channel`: Go prints it in messages. */
   readonly name: string;
   readonly fields: Readonly<Record<string, Shape>>;
+  /** Whether keys count only as they are spelled, as where Kubernetes itself decodes. */
+  readonly exactKeys?: true;
 }
 
 export const text: Shape = { kind: 'string' };
 export const bool: Shape = { kind: 'boolean' };
 export const int32: Shape = { kind: 'integer', bits: 32 };
 export const int64: Shape = { kind: 'integer', bits: 64 };
+export const float: Shape = { kind: 'number' };
 export const bytes: Shape = { kind: 'bytes' };
 export const any: Shape = { kind: 'any' };
 export function listOf(items: Shape): Shape {
@@ -79,6 +93,8 @@ function fitsAsIs(value: unknown, shape: Shape): boolean {
     case 'boolean':
     case 'number':
       return typeof value === shape.kind;
+    case 'checked':
+      return value !== null && shape.refusal(value) === undefined;
     case 'list':
       return Array.isArray(value) && value.every((item) => fitsAsIs(item, shape.items));
     case 'map':
@@ -114,7 +130,11 @@ function fitValue(value: unknown, shape: Shape, context: Context): unknown {
     case 'boolean':
       return typeof value === 'boolean' ? value : misfit(value, 'bool', 'true or false', context);
     case 'number':
-      return typeof value === 'number' ? value : misfit(value, 'float64', 'a number', context);
+      return typeof value === 'number' || typeof value === 'bigint'
+        ? value
+        : misfit(value, 'float64', 'a number', context);
+    case 'checked':
+      return fitChecked(value, shape, context);
     case 'integer':
       return fitInteger(value, shape.bits, context);
     case 'bytes':
@@ -142,10 +162,19 @@ function misfit(value: unknown, goType: string, expected: string, context: Conte
 function typeName(value: unknown): string {
   if (Array.isArray(value)) return 'array';
   if (typeof value === 'boolean') return 'bool';
-  return typeof value;
+  return typeof value === 'bigint' ? 'number' : typeof value;
+}
+
+function fitChecked(value: unknown, shape: CheckedShape, context: Context): unknown {
+  const go = shape.refusal(value);
+  if (go === undefined) return value;
+  const found = typeName(value);
+  context.misfits.push({ path: context.path, found, expected: shape.expected, go });
+  return undefined;
 }
 
 function fitInteger(value: unknown, bits: 32 | 64, context: Context): unknown {
+  if (typeof value === 'bigint' && bits === 64) return value;
   if (typeof value !== 'number') return misfit(value, `int${bits}`, 'a whole number', context);
   const limit = bits === 32 ? 2 ** 31 : 2 ** 63;
   return Number.isInteger(value) && value >= -limit && value < limit
@@ -258,6 +287,7 @@ function structValue(value: unknown, shape: StructShape, context: Context): unkn
 /** The field that a key stands for: by exact name, else whatever its case. */
 function fieldName(shape: StructShape, key: string): string | undefined {
   if (Object.hasOwn(shape.fields, key)) return key;
+  if (shape.exactKeys) return undefined;
   const folded = foldCase(key);
   return Object.keys(shape.fields).find((name) => foldCase(name) === folded);
 }
@@ -281,6 +311,8 @@ function goName(shape: Shape): string {
       return '[]uint8';
     case 'any':
       return 'interface {}';
+    case 'checked':
+      return shape.goName;
     case 'list':
       return `[]${goName(shape.items)}`;
     case 'map':

@@ -4861,8 +4861,8 @@ var require_util2 = __commonJS({
       }
       return values;
     }
-    function getDecodeSplit(name, list) {
-      const value = list.get(name, true);
+    function getDecodeSplit(name, list2) {
+      const value = list2.get(name, true);
       if (value === null) {
         return null;
       }
@@ -5654,12 +5654,12 @@ Content-Type: ${value.type || "application/octet-stream"}\r
             if (mimeType !== null) {
               switch (mimeType.essence) {
                 case "multipart/form-data": {
-                  const parsed = multipartFormDataParser(value, mimeType);
-                  if (parsed === "failure") {
+                  const parsed2 = multipartFormDataParser(value, mimeType);
+                  if (parsed2 === "failure") {
                     throw new TypeError("Failed to parse body as FormData.");
                   }
                   const fd = new FormData();
-                  fd[kState] = parsed;
+                  fd[kState] = parsed2;
                   return fd;
                 }
                 case "application/x-www-form-urlencoded": {
@@ -9039,10 +9039,10 @@ var require_env_http_proxy_agent = __commonJS({
           if (!entry) {
             continue;
           }
-          const parsed = entry.match(/^(.+):(\d+)$/);
+          const parsed2 = entry.match(/^(.+):(\d+)$/);
           noProxyEntries.push({
-            hostname: (parsed ? parsed[1] : entry).toLowerCase(),
-            port: parsed ? Number.parseInt(parsed[2], 10) : 0
+            hostname: (parsed2 ? parsed2[1] : entry).toLowerCase(),
+            port: parsed2 ? Number.parseInt(parsed2[2], 10) : 0
           });
         }
         this.#noProxyValue = noProxyValue;
@@ -12274,9 +12274,9 @@ var require_headers = __commonJS({
       // https://fetch.spec.whatwg.org/#dom-headers-getsetcookie
       getSetCookie() {
         webidl.brandCheck(this, _Headers);
-        const list = this.#headersList.cookies;
-        if (list) {
-          return [...list];
+        const list2 = this.#headersList.cookies;
+        if (list2) {
+          return [...list2];
         }
         return [];
       }
@@ -12316,8 +12316,8 @@ var require_headers = __commonJS({
       static getHeadersList(o) {
         return o.#headersList;
       }
-      static setHeadersList(o, list) {
-        o.#headersList = list;
+      static setHeadersList(o, list2) {
+        o.#headersList = list2;
       }
     };
     var { getHeadersGuard, setHeadersGuard, getHeadersList, setHeadersList } = Headers2;
@@ -13285,13 +13285,13 @@ var require_request2 = __commonJS({
         if (this.signal.aborted) {
           ac.abort(this.signal.reason);
         } else {
-          let list = dependentControllerMap.get(this.signal);
-          if (list === void 0) {
-            list = /* @__PURE__ */ new Set();
-            dependentControllerMap.set(this.signal, list);
+          let list2 = dependentControllerMap.get(this.signal);
+          if (list2 === void 0) {
+            list2 = /* @__PURE__ */ new Set();
+            dependentControllerMap.set(this.signal, list2);
           }
           const acRef = new WeakRef(ac);
-          list.add(acRef);
+          list2.add(acRef);
           util.addAbortListener(
             ac.signal,
             buildAbort(acRef)
@@ -15046,9 +15046,9 @@ var require_util4 = __commonJS({
       switch (type) {
         case "DataURL": {
           let dataURL = "data:";
-          const parsed = parseMIMEType(mimeType || "application/octet-stream");
-          if (parsed !== "failure") {
-            dataURL += serializeAMimeType(parsed);
+          const parsed2 = parseMIMEType(mimeType || "application/octet-stream");
+          if (parsed2 !== "failure") {
+            dataURL += serializeAMimeType(parsed2);
           }
           dataURL += ";base64,";
           const decoder = new StringDecoder("latin1");
@@ -15148,7 +15148,7 @@ var require_filereader = __commonJS({
     } = require_symbols3();
     var { webidl } = require_webidl();
     var { kEnumerableProperty } = require_util();
-    var FileReader = class _FileReader extends EventTarget {
+    var FileReader2 = class _FileReader extends EventTarget {
       constructor() {
         super();
         this[kState] = "empty";
@@ -15350,10 +15350,10 @@ var require_filereader = __commonJS({
         }
       }
     };
-    FileReader.EMPTY = FileReader.prototype.EMPTY = 0;
-    FileReader.LOADING = FileReader.prototype.LOADING = 1;
-    FileReader.DONE = FileReader.prototype.DONE = 2;
-    Object.defineProperties(FileReader.prototype, {
+    FileReader2.EMPTY = FileReader2.prototype.EMPTY = 0;
+    FileReader2.LOADING = FileReader2.prototype.LOADING = 1;
+    FileReader2.DONE = FileReader2.prototype.DONE = 2;
+    Object.defineProperties(FileReader2.prototype, {
       EMPTY: staticPropertyDescriptors,
       LOADING: staticPropertyDescriptors,
       DONE: staticPropertyDescriptors,
@@ -15378,13 +15378,13 @@ var require_filereader = __commonJS({
         configurable: true
       }
     });
-    Object.defineProperties(FileReader, {
+    Object.defineProperties(FileReader2, {
       EMPTY: staticPropertyDescriptors,
       LOADING: staticPropertyDescriptors,
       DONE: staticPropertyDescriptors
     });
     module2.exports = {
-      FileReader
+      FileReader: FileReader2
     };
   }
 });
@@ -18347,12 +18347,12 @@ var require_eventsource_stream = __commonJS({
       }
       return true;
     }
-    function isFieldName(line3, length, field2) {
-      if (length !== field2.length) {
+    function isFieldName(line3, length, field) {
+      if (length !== field.length) {
         return false;
       }
       for (let i = 0; i < length; i++) {
-        if (line3[i] !== field2[i]) {
+        if (line3[i] !== field[i]) {
           return false;
         }
       }
@@ -18553,13 +18553,13 @@ ${value}`;
           }
         }
       }
-      setEventFieldSize(field2, size2) {
-        const eventSize = this.eventSize - this.eventFieldSizes[field2] + size2;
+      setEventFieldSize(field, size2) {
+        const eventSize = this.eventSize - this.eventFieldSizes[field] + size2;
         if (this.maxEventSize > 0 && eventSize > this.maxEventSize) {
           throw createMaxEventSizeExceededError();
         }
         this.eventSize = eventSize;
-        this.eventFieldSizes[field2] = size2;
+        this.eventFieldSizes[field] = size2;
       }
       /**
        * @param {EventSourceStreamEvent} event
@@ -19300,8 +19300,8 @@ function register(registry) {
     return handleOptionalResolved(v, ev, macro, ctx);
   }
   function handleOptionalResolved(value, ev, macro, ctx) {
-    const optional2 = ensureOptional(value, macro.receiver, `${macro.functionDesc} receiver`);
-    if (optional2.hasValue()) return macro.onHasValue(optional2);
+    const optional = ensureOptional(value, macro.receiver, `${macro.functionDesc} receiver`);
+    if (optional.hasValue()) return macro.onHasValue(optional);
     return macro.onEmpty(ev, macro, ctx);
   }
   function ensureOptionalType(checker, node, ctx, description) {
@@ -19342,7 +19342,7 @@ function register(registry) {
           macro.arg
         );
       },
-      onHasValue: (optional2) => optional2,
+      onHasValue: (optional) => optional,
       onEmpty(ev, macro, ctx) {
         const ast = macro.arg;
         const v = ev.run(ast, ctx);
@@ -19400,9 +19400,9 @@ var init_optional = __esm({
         }
         return this.#value;
       }
-      or(optional2) {
+      or(optional) {
         if (this.#value !== void 0) return this;
-        if (optional2 instanceof _Optional) return optional2;
+        if (optional instanceof _Optional) return optional;
         throw evaluationError(
           "invalid_optional_argument",
           "Optional.or must be called with an Optional argument"
@@ -19532,8 +19532,8 @@ function registerFunctions(registry) {
       case "nan":
         return Number.NaN;
       default: {
-        const parsed = Number(v);
-        if (!Number.isNaN(parsed)) return parsed;
+        const parsed2 = Number(v);
+        if (!Number.isNaN(parsed2)) return parsed2;
         throw evaluationError(
           "double_conversion_error",
           "double() type error: cannot convert to double"
@@ -19995,16 +19995,16 @@ function splitByComma(str) {
 function createRegistry(opts) {
   return new Registry(opts);
 }
-function protobufjsFieldToCelType(field2) {
+function protobufjsFieldToCelType(field) {
   let fieldType;
-  if (field2.map) {
-    const keyType = protobufjsTypeToCelType(field2.keyType, field2.resolvedKeyType);
-    const valueType = protobufjsTypeToCelType(field2.type, field2.resolvedType);
+  if (field.map) {
+    const keyType = protobufjsTypeToCelType(field.keyType, field.resolvedKeyType);
+    const valueType = protobufjsTypeToCelType(field.type, field.resolvedType);
     fieldType = `map<${keyType}, ${valueType}>`;
   } else {
-    fieldType = protobufjsTypeToCelType(field2.type, field2.resolvedType);
+    fieldType = protobufjsTypeToCelType(field.type, field.resolvedType);
   }
-  return { type: field2.repeated ? `list<${fieldType}>` : fieldType };
+  return { type: field.repeated ? `list<${fieldType}>` : fieldType };
 }
 function protobufjsTypeToCelType(protoType, resolvedType) {
   switch (protoType) {
@@ -20248,13 +20248,13 @@ var init_registry = __esm({
           ast
         );
       }
-      #getListElementAtIndex(list, pos) {
-        switch (list?.constructor) {
+      #getListElementAtIndex(list2, pos) {
+        switch (list2?.constructor) {
           case Array:
-            return list[pos];
+            return list2[pos];
           case Set: {
             let i = 0;
-            for (const item of list) {
+            for (const item of list2) {
               if (i++ !== pos) continue;
               return item;
             }
@@ -20385,9 +20385,9 @@ var init_registry = __esm({
       "map<dyn, dyn>": mapType
     };
     for (const t of [celTypes.string, celTypes.double, celTypes.int]) {
-      const list = _createListType(t);
+      const list2 = _createListType(t);
       const map = _createMapType(celTypes.string, t);
-      celTypes[list.name] = list;
+      celTypes[list2.name] = list2;
       celTypes[map.name] = map;
     }
     Object.freeze(celTypes);
@@ -20689,18 +20689,18 @@ var init_registry = __esm({
         return this;
       }
       #registerSchemaAsType(name, schema) {
-        const fields = /* @__PURE__ */ Object.create(null);
+        const fields2 = /* @__PURE__ */ Object.create(null);
         for (const key of objKeys(schema)) {
           const def = schema[key];
           if (typeof def === "object" && def) {
-            fields[key] = this.registerType({ name: `${name}.${key}`, schema: def }).type.name;
+            fields2[key] = this.registerType({ name: `${name}.${key}`, schema: def }).type.name;
           } else if (typeof def === "string") {
-            fields[key] = def;
+            fields2[key] = def;
           } else {
             throw new Error(`Invalid field definition for '${name}.${key}'`);
           }
         }
-        return fields;
+        return fields2;
       }
       registerConstant(name, type, value) {
         if (typeof name === "object") this.registerVariable(name);
@@ -20815,32 +20815,32 @@ var init_registry = __esm({
       findBinaryOverload(op, left, right) {
         return this.operatorCandidates(op).findBinaryOverload(left, right);
       }
-      #toCelFieldType(field2) {
-        if (typeof field2 === "string") return { type: field2 };
-        if (field2.id) return protobufjsFieldToCelType(field2);
-        return field2;
+      #toCelFieldType(field) {
+        if (typeof field === "string") return { type: field };
+        if (field.id) return protobufjsFieldToCelType(field);
+        return field;
       }
-      #toCelFieldDeclaration(typename, fields, k, requireKnownTypes = false) {
+      #toCelFieldDeclaration(typename, fields2, k, requireKnownTypes = false) {
         try {
-          const field2 = this.#toCelFieldType(fields[k]);
-          if (typeof field2?.type !== "string") throw new Error(`unsupported declaration`);
-          return this.#parseTypeString(field2.type, requireKnownTypes);
+          const field = this.#toCelFieldType(fields2[k]);
+          if (typeof field?.type !== "string") throw new Error(`unsupported declaration`);
+          return this.#parseTypeString(field.type, requireKnownTypes);
         } catch (e) {
-          e.message = `Field '${k}' in type '${typename}' has unsupported declaration: ${JSON.stringify(fields[k])}`;
+          e.message = `Field '${k}' in type '${typename}' has unsupported declaration: ${JSON.stringify(fields2[k])}`;
           throw e;
         }
       }
-      #normalizeFields(typename, fields) {
-        if (!fields) return;
+      #normalizeFields(typename, fields2) {
+        if (!fields2) return;
         const all = /* @__PURE__ */ Object.create(null);
-        for (const k of objKeys(fields)) all[k] = this.#toCelFieldDeclaration(typename, fields, k);
+        for (const k of objKeys(fields2)) all[k] = this.#toCelFieldDeclaration(typename, fields2, k);
         return all;
       }
-      #createDefaultConvert(name, fields) {
-        const keys = objKeys(fields);
+      #createDefaultConvert(name, fields2) {
+        const keys = objKeys(fields2);
         const conversions = /* @__PURE__ */ Object.create(null);
         for (const k of keys) {
-          const type = fields[k];
+          const type = fields2[k];
           const decl = type.kind === "message" && this.objectTypes.get(type.name);
           if (decl === false) conversions[k] = false;
           else conversions[k] = decl.convert ? decl : false;
@@ -20856,12 +20856,12 @@ var init_registry = __esm({
               if (this.size !== keys.length) for (const k of keys) this.get(k);
               return super[Symbol.iterator]();
             }
-            get(field2) {
-              let v = super.get(field2);
-              if (v !== void 0 || this.has(field2)) return v;
-              const dec = conversions[field2];
+            get(field) {
+              let v = super.get(field);
+              if (v !== void 0 || this.has(field)) return v;
+              const dec = conversions[field];
               if (dec === void 0) return;
-              v = this.#raw instanceof Map ? this.#raw.get(field2) : this.#raw?.[field2];
+              v = this.#raw instanceof Map ? this.#raw.get(field) : this.#raw?.[field];
               if (dec && v && typeof v === "object") {
                 switch (v.constructor) {
                   case void 0:
@@ -20870,7 +20870,7 @@ var init_registry = __esm({
                     v = dec.convert(v);
                 }
               }
-              return super.set(field2, v), v;
+              return super.set(field, v), v;
             }
           }
         }[name];
@@ -20971,11 +20971,11 @@ var init_registry = __esm({
         else if (typeof handler === "object") opts = handler;
         else if (!opts) opts = {};
         const sig = typeof s === "string" ? s : opts.signature ?? void 0;
-        const parsed = sig !== void 0 ? this.#parseSignature(sig) : void 0;
-        const name = parsed?.name || opts.name;
-        const receiverType = parsed?.receiverType || opts.receiverType;
-        const argTypes = parsed?.argTypes;
-        const returnType = parsed?.returnType || opts.returnType;
+        const parsed2 = sig !== void 0 ? this.#parseSignature(sig) : void 0;
+        const name = parsed2?.name || opts.name;
+        const receiverType = parsed2?.receiverType || opts.receiverType;
+        const argTypes = parsed2?.argTypes;
+        const returnType = parsed2?.returnType || opts.returnType;
         const params = opts.params;
         handler = typeof handler === "function" ? handler : opts.handler;
         let dec;
@@ -22167,17 +22167,17 @@ function registerOverloads(registry) {
   binaryOverload(GPT, "-", GPD, (a, b) => b.subtractTimestamp(a));
   binaryOverload(GPT, "+", GPD, (a, b) => b.extendTimestamp(a));
   binaryOverload(GPD, "+", GPT, (a, b) => a.extendTimestamp(b));
-  function listIncludes(value, list, ast, ev) {
-    if (list instanceof Set && list.has(value)) return true;
-    for (const v of list) if (isEqual(value, v, ast, ev)) return true;
+  function listIncludes(value, list2, ast, ev) {
+    if (list2 instanceof Set && list2.has(value)) return true;
+    for (const v of list2) if (isEqual(value, v, ast, ev)) return true;
     return false;
   }
   function mapIncludes(a, b) {
     if (b instanceof Map) return b.get(a) !== void 0;
     return hasOwn(b, a) ? b[a] !== void 0 : false;
   }
-  function listMembership(value, list, ast, ev) {
-    return listIncludes(value, list, ast, ev);
+  function listMembership(value, list2, ast, ev) {
+    return listIncludes(value, list2, ast, ev);
   }
   binaryOverload("V", "in", "list<V>", listMembership);
   binaryOverload("K", "in", "map<K, V>", mapIncludes);
@@ -25076,12 +25076,12 @@ var require_applicability = __commonJS({
     }
     exports2.schemaHasRulesForType = schemaHasRulesForType;
     function shouldUseGroup(schema, group) {
-      return group.rules.some((rule93) => shouldUseRule(schema, rule93));
+      return group.rules.some((rule115) => shouldUseRule(schema, rule115));
     }
     exports2.shouldUseGroup = shouldUseGroup;
-    function shouldUseRule(schema, rule93) {
+    function shouldUseRule(schema, rule115) {
       var _a;
-      return schema[rule93.keyword] !== void 0 || ((_a = rule93.definition.implements) === null || _a === void 0 ? void 0 : _a.some((kwd) => schema[kwd] !== void 0));
+      return schema[rule115.keyword] !== void 0 || ((_a = rule115.definition.implements) === null || _a === void 0 ? void 0 : _a.some((kwd) => schema[kwd] !== void 0));
     }
     exports2.shouldUseRule = shouldUseRule;
   }
@@ -25326,12 +25326,12 @@ var require_code2 = __commonJS({
       });
     }
     exports2.checkReportMissingProp = checkReportMissingProp;
-    function checkMissingProp({ gen, data, it: { opts } }, properties, missing4) {
-      return (0, codegen_1.or)(...properties.map((prop) => (0, codegen_1.and)(noPropertyInData(gen, data, prop, opts.ownProperties), (0, codegen_1._)`${missing4} = ${prop}`)));
+    function checkMissingProp({ gen, data, it: { opts } }, properties, missing5) {
+      return (0, codegen_1.or)(...properties.map((prop) => (0, codegen_1.and)(noPropertyInData(gen, data, prop, opts.ownProperties), (0, codegen_1._)`${missing5} = ${prop}`)));
     }
     exports2.checkMissingProp = checkMissingProp;
-    function reportMissingProp(cxt, missing4) {
-      cxt.setParams({ missingProperty: missing4 }, true);
+    function reportMissingProp(cxt, missing5) {
+      cxt.setParams({ missingProperty: missing5 }, true);
       cxt.error();
     }
     exports2.reportMissingProp = reportMissingProp;
@@ -26133,9 +26133,9 @@ var require_validate = __commonJS({
       if (useDefaults)
         (0, defaults_1.assignDefaults)(it, group.type);
       gen.block(() => {
-        for (const rule93 of group.rules) {
-          if ((0, applicability_1.shouldUseRule)(schema, rule93)) {
-            keywordCode(it, rule93.keyword, rule93.definition, group.type);
+        for (const rule115 of group.rules) {
+          if ((0, applicability_1.shouldUseRule)(schema, rule115)) {
+            keywordCode(it, rule115.keyword, rule115.definition, group.type);
           }
         }
       });
@@ -26170,9 +26170,9 @@ var require_validate = __commonJS({
     function checkKeywordTypes(it, ts) {
       const rules = it.self.RULES.all;
       for (const keyword in rules) {
-        const rule93 = rules[keyword];
-        if (typeof rule93 == "object" && (0, applicability_1.shouldUseRule)(it.schema, rule93)) {
-          const { type } = rule93.definition;
+        const rule115 = rules[keyword];
+        if (typeof rule115 == "object" && (0, applicability_1.shouldUseRule)(it.schema, rule115)) {
+          const { type } = rule115.definition;
           if (type.length && !type.some((t) => hasApplicableType(ts, t))) {
             strictTypesError(it, `missing type "${type.join(",")}" for keyword "${keyword}"`);
           }
@@ -27644,11 +27644,11 @@ var require_fast_uri = __commonJS({
     var URI_PARSE = /^(?:([^#/:?]+):)?(?:\/\/((?:([^#/?@]*)@)?(\[[^#/?\]]+\]|[^#/:?]*)(?::(\d*))?))?([^#?]*)(?:\?([^#]*))?(?:#((?:.|[\n\r])*))?/u;
     var AUTHORITY_PREFIX = /^(?:[^#/:?]+:)?\/\/([^/?#]*)/;
     var AUTHORITY_INTRODUCER_REGION = /^(?:[^#/:?]+:)?([/\\\t\n\r]*)/;
-    function getParseError(parsed, matches2) {
-      if (matches2[2] !== void 0 && parsed.path && parsed.path[0] !== "/") {
+    function getParseError(parsed2, matches2) {
+      if (matches2[2] !== void 0 && parsed2.path && parsed2.path[0] !== "/") {
         return 'URI path must start with "/" when authority is present.';
       }
-      if (typeof parsed.port === "number" && (parsed.port < 0 || parsed.port > 65535)) {
+      if (typeof parsed2.port === "number" && (parsed2.port < 0 || parsed2.port > 65535)) {
         return "URI port is malformed.";
       }
       return void 0;
@@ -27671,30 +27671,30 @@ var require_fast_uri = __commonJS({
       const host = matches2[4];
       return hasMalformedPercentEncoding(matches2[3]) || host !== void 0 && !isIPLiteral(host) && hasMalformedPercentEncoding(host) || hasMalformedPercentEncoding(matches2[6]) || hasMalformedPercentEncoding(matches2[7]) || hasMalformedPercentEncoding(matches2[8]);
     }
-    function canonicalizeHost(parsed, options, schemeHandler, isIP) {
-      if (hasForbiddenDomainHost(parsed, options, schemeHandler, isIP)) {
-        parsed.error = parsed.error || MALFORMED_HOST_ERROR;
+    function canonicalizeHost(parsed2, options, schemeHandler, isIP) {
+      if (hasForbiddenDomainHost(parsed2, options, schemeHandler, isIP)) {
+        parsed2.error = parsed2.error || MALFORMED_HOST_ERROR;
         return true;
       }
-      if (!options.unicodeSupport && (!schemeHandler || !schemeHandler.unicodeSupport) && parsed.host && !isIPLiteral(parsed.host) && (options.domainHost || schemeHandler && schemeHandler.domainHost) && isIP === false && nonSimpleDomain(parsed.host)) {
+      if (!options.unicodeSupport && (!schemeHandler || !schemeHandler.unicodeSupport) && parsed2.host && !isIPLiteral(parsed2.host) && (options.domainHost || schemeHandler && schemeHandler.domainHost) && isIP === false && nonSimpleDomain(parsed2.host)) {
         let url;
         try {
-          url = new URL("http://" + parsed.host);
+          url = new URL("http://" + parsed2.host);
         } catch (e) {
-          parsed.error = parsed.error || "Host's domain name can not be converted to ASCII: " + e;
+          parsed2.error = parsed2.error || "Host's domain name can not be converted to ASCII: " + e;
           return true;
         }
         if (!isHostOnlyURL(url)) {
-          parsed.error = parsed.error || MALFORMED_HOST_ERROR;
+          parsed2.error = parsed2.error || MALFORMED_HOST_ERROR;
           return true;
         }
-        parsed.host = url.hostname;
+        parsed2.host = url.hostname;
       }
       return false;
     }
-    function hasForbiddenDomainHost(parsed, options, schemeHandler, isIP) {
+    function hasForbiddenDomainHost(parsed2, options, schemeHandler, isIP) {
       return Boolean(
-        parsed.host && isIP === false && !isIPLiteral(parsed.host) && (options.domainHost || schemeHandler && schemeHandler.domainHost) && FORBIDDEN_DOMAIN_HOST_CHARACTER.test(parsed.host)
+        parsed2.host && isIP === false && !isIPLiteral(parsed2.host) && (options.domainHost || schemeHandler && schemeHandler.domainHost) && FORBIDDEN_DOMAIN_HOST_CHARACTER.test(parsed2.host)
       );
     }
     function isHostOnlyURL(url) {
@@ -27702,7 +27702,7 @@ var require_fast_uri = __commonJS({
     }
     function parseWithStatus(uri, opts) {
       const options = Object.assign({}, opts);
-      const parsed = {
+      const parsed2 = {
         scheme: void 0,
         userinfo: void 0,
         host: "",
@@ -27727,7 +27727,7 @@ var require_fast_uri = __commonJS({
       }
       const authorityMatch = uri.match(AUTHORITY_PREFIX);
       if (authorityMatch !== null && authorityMatch[1].indexOf("\\") !== -1) {
-        parsed.error = "URI authority must not contain a literal backslash.";
+        parsed2.error = "URI authority must not contain a literal backslash.";
         malformedAuthorityOrPort = true;
       }
       const introducerMatch = uri.match(AUTHORITY_INTRODUCER_REGION);
@@ -27736,104 +27736,104 @@ var require_fast_uri = __commonJS({
         const normalizedRegion = region.replace(/[\t\n\r]/g, "");
         if (normalizedRegion.length >= 2) {
           if (normalizedRegion.slice(0, 2) !== "//") {
-            parsed.error = parsed.error || "URI authority must not contain a literal backslash.";
+            parsed2.error = parsed2.error || "URI authority must not contain a literal backslash.";
             malformedAuthorityOrPort = true;
           } else if (region.length !== normalizedRegion.length) {
-            parsed.error = parsed.error || "URI authority introducer must not contain whitespace.";
+            parsed2.error = parsed2.error || "URI authority introducer must not contain whitespace.";
             malformedAuthorityOrPort = true;
           }
         }
       }
       const matches2 = uri.match(URI_PARSE);
       if (matches2) {
-        parsed.scheme = matches2[1];
-        parsed.userinfo = matches2[3];
-        parsed.host = matches2[4];
-        parsed.port = parseInt(matches2[5], 10);
-        parsed.path = matches2[6] || "";
-        parsed.query = matches2[7];
-        parsed.fragment = matches2[8];
-        if (parsed.scheme !== void 0) {
-          if (VALID_SCHEME.test(parsed.scheme)) {
-            parsed.scheme = parsed.scheme.toLowerCase();
+        parsed2.scheme = matches2[1];
+        parsed2.userinfo = matches2[3];
+        parsed2.host = matches2[4];
+        parsed2.port = parseInt(matches2[5], 10);
+        parsed2.path = matches2[6] || "";
+        parsed2.query = matches2[7];
+        parsed2.fragment = matches2[8];
+        if (parsed2.scheme !== void 0) {
+          if (VALID_SCHEME.test(parsed2.scheme)) {
+            parsed2.scheme = parsed2.scheme.toLowerCase();
           } else {
-            parsed.error = parsed.error || MALFORMED_SCHEME_ERROR;
+            parsed2.error = parsed2.error || MALFORMED_SCHEME_ERROR;
             malformedScheme = true;
           }
         }
         malformedPercentEncoding = hasMalformedComponentPercentEncoding(matches2);
         if (malformedPercentEncoding) {
-          parsed.error = parsed.error || "URI contains malformed percent-encoding.";
+          parsed2.error = parsed2.error || "URI contains malformed percent-encoding.";
         }
-        if (isNaN(parsed.port)) {
-          parsed.port = matches2[5];
+        if (isNaN(parsed2.port)) {
+          parsed2.port = matches2[5];
         }
-        const parseError2 = getParseError(parsed, matches2);
+        const parseError2 = getParseError(parsed2, matches2);
         if (parseError2 !== void 0) {
-          parsed.error = parsed.error || parseError2;
+          parsed2.error = parsed2.error || parseError2;
           malformedAuthorityOrPort = true;
         }
-        if (parsed.host) {
-          const ipv4result = isIPv4(parsed.host);
+        if (parsed2.host) {
+          const ipv4result = isIPv4(parsed2.host);
           if (ipv4result === false) {
-            const bracketedIPLiteral = isIPLiteral(parsed.host);
-            const hasIPLiteralBracket = parsed.host.indexOf("[") !== -1 || parsed.host.indexOf("]") !== -1;
-            const ipv6result = normalizeIPv6(parsed.host);
+            const bracketedIPLiteral = isIPLiteral(parsed2.host);
+            const hasIPLiteralBracket = parsed2.host.indexOf("[") !== -1 || parsed2.host.indexOf("]") !== -1;
+            const ipv6result = normalizeIPv6(parsed2.host);
             isIP = ipv6result.isIPV6 || ipv6result.isIPVFuture === true;
             malformedIPLiteral = hasIPLiteralBracket && (!bracketedIPLiteral || ipv6result.error === true);
-            parsed.host = isIP ? ipv6result.host : ipv6result.host.toLowerCase();
+            parsed2.host = isIP ? ipv6result.host : ipv6result.host.toLowerCase();
             if (malformedIPLiteral) {
-              parsed.error = parsed.error || MALFORMED_HOST_ERROR;
+              parsed2.error = parsed2.error || MALFORMED_HOST_ERROR;
               malformedAuthorityOrPort = true;
             }
           } else {
             isIP = true;
           }
         }
-        if (parsed.scheme === void 0 && parsed.userinfo === void 0 && parsed.host === void 0 && parsed.port === void 0 && parsed.query === void 0 && !parsed.path) {
-          parsed.reference = "same-document";
-        } else if (parsed.scheme === void 0) {
-          parsed.reference = "relative";
-        } else if (parsed.fragment === void 0) {
-          parsed.reference = "absolute";
+        if (parsed2.scheme === void 0 && parsed2.userinfo === void 0 && parsed2.host === void 0 && parsed2.port === void 0 && parsed2.query === void 0 && !parsed2.path) {
+          parsed2.reference = "same-document";
+        } else if (parsed2.scheme === void 0) {
+          parsed2.reference = "relative";
+        } else if (parsed2.fragment === void 0) {
+          parsed2.reference = "absolute";
         } else {
-          parsed.reference = "uri";
+          parsed2.reference = "uri";
         }
-        if (options.reference && options.reference !== "suffix" && options.reference !== parsed.reference) {
-          parsed.error = parsed.error || "URI is not a " + options.reference + " reference.";
+        if (options.reference && options.reference !== "suffix" && options.reference !== parsed2.reference) {
+          parsed2.error = parsed2.error || "URI is not a " + options.reference + " reference.";
         }
-        const schemeHandler = getSchemeHandler(options.scheme || parsed.scheme);
+        const schemeHandler = getSchemeHandler(options.scheme || parsed2.scheme);
         if (!malformedIPLiteral) {
-          malformedHost = canonicalizeHost(parsed, options, schemeHandler, isIP);
+          malformedHost = canonicalizeHost(parsed2, options, schemeHandler, isIP);
         }
-        if (uri.indexOf("%") !== -1 && parsed.host !== void 0 && !malformedIPLiteral) {
-          let host = isIP ? parsed.host : normalizePercentEncoding(parsed.host, true);
+        if (uri.indexOf("%") !== -1 && parsed2.host !== void 0 && !malformedIPLiteral) {
+          let host = isIP ? parsed2.host : normalizePercentEncoding(parsed2.host, true);
           if (!isIP) {
             host = normalizePercentEncoding(host.toLowerCase());
           }
-          parsed.host = isIP || options.scheme !== "null" ? reescapeHostDelimiters(host, isIP) : host;
+          parsed2.host = isIP || options.scheme !== "null" ? reescapeHostDelimiters(host, isIP) : host;
         }
         if (!schemeHandler || schemeHandler && !schemeHandler.skipNormalize) {
-          if (parsed.path) {
-            parsed.path = normalizePathEncoding(parsed.path);
+          if (parsed2.path) {
+            parsed2.path = normalizePathEncoding(parsed2.path);
           }
-          if (parsed.query) {
-            parsed.query = normalizeQueryFragmentEncoding(parsed.query);
+          if (parsed2.query) {
+            parsed2.query = normalizeQueryFragmentEncoding(parsed2.query);
           }
-          if (parsed.fragment) {
-            parsed.fragment = normalizeQueryFragmentEncoding(parsed.fragment);
+          if (parsed2.fragment) {
+            parsed2.fragment = normalizeQueryFragmentEncoding(parsed2.fragment);
           }
         }
         if (schemeHandler && schemeHandler.parse) {
-          schemeHandler.parse(parsed, options);
-          if (schemeHandler === SCHEMES.urn && parsed.nid === void 0) {
+          schemeHandler.parse(parsed2, options);
+          if (schemeHandler === SCHEMES.urn && parsed2.nid === void 0) {
             malformedSchemeSpecific = true;
           }
         }
       } else {
-        parsed.error = parsed.error || "URI can not be parsed.";
+        parsed2.error = parsed2.error || "URI can not be parsed.";
       }
-      return { parsed, malformedAuthorityOrPort, malformedPercentEncoding, malformedSchemeSpecific, malformedHost, malformedScheme };
+      return { parsed: parsed2, malformedAuthorityOrPort, malformedPercentEncoding, malformedSchemeSpecific, malformedHost, malformedScheme };
     }
     function parse2(uri, opts) {
       return parseWithStatus(uri, opts).parsed;
@@ -27842,9 +27842,9 @@ var require_fast_uri = __commonJS({
       return normalizeStringWithStatus(uri, opts).normalized;
     }
     function normalizeStringWithStatus(uri, opts) {
-      const { parsed, malformedAuthorityOrPort, malformedPercentEncoding, malformedSchemeSpecific, malformedHost, malformedScheme } = parseWithStatus(uri, opts);
+      const { parsed: parsed2, malformedAuthorityOrPort, malformedPercentEncoding, malformedSchemeSpecific, malformedHost, malformedScheme } = parseWithStatus(uri, opts);
       return {
-        normalized: malformedAuthorityOrPort || malformedPercentEncoding || malformedSchemeSpecific || malformedHost || malformedScheme ? uri : serialize2(parsed, opts),
+        normalized: malformedAuthorityOrPort || malformedPercentEncoding || malformedSchemeSpecific || malformedHost || malformedScheme ? uri : serialize2(parsed2, opts),
         malformedAuthorityOrPort,
         malformedPercentEncoding,
         malformedSchemeSpecific,
@@ -28221,8 +28221,8 @@ var require_core = __commonJS({
         }
       }
       // add "vocabulary" - a collection of keywords
-      addVocabulary(definitions) {
-        for (const def of definitions)
+      addVocabulary(definitions2) {
+        for (const def of definitions2)
           this.addKeyword(def);
         return this;
       }
@@ -28258,8 +28258,8 @@ var require_core = __commonJS({
         return this;
       }
       getKeyword(keyword) {
-        const rule93 = this.RULES.all[keyword];
-        return typeof rule93 == "object" ? rule93.definition : !!rule93;
+        const rule115 = this.RULES.all[keyword];
+        return typeof rule115 == "object" ? rule115.definition : !!rule115;
       }
       // Remove keyword
       removeKeyword(keyword) {
@@ -28267,7 +28267,7 @@ var require_core = __commonJS({
         delete RULES2.keywords[keyword];
         delete RULES2.all[keyword];
         for (const group of RULES2.rules) {
-          const i = group.rules.findIndex((rule93) => rule93.keyword === keyword);
+          const i = group.rules.findIndex((rule115) => rule115.keyword === keyword);
           if (i >= 0)
             group.rules.splice(i, 1);
         }
@@ -28283,7 +28283,7 @@ var require_core = __commonJS({
       errorsText(errors = this.errors, { separator = ", ", dataVar = "data" } = {}) {
         if (!errors || errors.length === 0)
           return "No errors";
-        return errors.map((e) => `${dataVar}${e.instancePath} ${e.message}`).reduce((text3, msg) => text3 + separator + msg);
+        return errors.map((e) => `${dataVar}${e.instancePath} ${e.message}`).reduce((text4, msg) => text4 + separator + msg);
       }
       $dataMetaSchema(metaSchema, keywordsJsonPointers) {
         const rules = this.RULES.all;
@@ -28294,10 +28294,10 @@ var require_core = __commonJS({
           for (const seg of segments)
             keywords = keywords[seg];
           for (const key in rules) {
-            const rule93 = rules[key];
-            if (typeof rule93 != "object")
+            const rule115 = rules[key];
+            if (typeof rule115 != "object")
               continue;
-            const { $data } = rule93.definition;
+            const { $data } = rule115.definition;
             const schema = keywords[key];
             if ($data && schema)
               keywords[key] = schemaOrData(schema);
@@ -28305,15 +28305,15 @@ var require_core = __commonJS({
         }
         return metaSchema;
       }
-      _removeAllSchemas(schemas, regex) {
-        for (const keyRef in schemas) {
-          const sch = schemas[keyRef];
+      _removeAllSchemas(schemas2, regex) {
+        for (const keyRef in schemas2) {
+          const sch = schemas2[keyRef];
           if (!regex || regex.test(keyRef)) {
             if (typeof sch == "string") {
-              delete schemas[keyRef];
+              delete schemas2[keyRef];
             } else if (sch && !sch.meta) {
               this._cache.delete(sch.schema);
-              delete schemas[keyRef];
+              delete schemas2[keyRef];
             }
           }
         }
@@ -28461,7 +28461,7 @@ var require_core = __commonJS({
       RULES2.keywords[keyword] = true;
       if (!definition)
         return;
-      const rule93 = {
+      const rule115 = {
         keyword,
         definition: {
           ...definition,
@@ -28470,18 +28470,18 @@ var require_core = __commonJS({
         }
       };
       if (definition.before)
-        addBeforeRule.call(this, ruleGroup, rule93, definition.before);
+        addBeforeRule.call(this, ruleGroup, rule115, definition.before);
       else
-        ruleGroup.rules.push(rule93);
-      RULES2.all[keyword] = rule93;
+        ruleGroup.rules.push(rule115);
+      RULES2.all[keyword] = rule115;
       (_a = definition.implements) === null || _a === void 0 ? void 0 : _a.forEach((kwd) => this.addKeyword(kwd));
     }
-    function addBeforeRule(ruleGroup, rule93, before) {
+    function addBeforeRule(ruleGroup, rule115, before) {
       const i = ruleGroup.rules.findIndex((_rule) => _rule.keyword === before);
       if (i >= 0) {
-        ruleGroup.rules.splice(i, 0, rule93);
+        ruleGroup.rules.splice(i, 0, rule115);
       } else {
-        ruleGroup.rules.push(rule93);
+        ruleGroup.rules.push(rule115);
         this.logger.warn(`rule ${before} is not defined`);
       }
     }
@@ -28893,14 +28893,14 @@ var require_required = __commonJS({
           }
         }
         function exitOnErrorMode() {
-          const missing4 = gen.let("missing");
+          const missing5 = gen.let("missing");
           if (useLoop || $data) {
             const valid = gen.let("valid", true);
-            cxt.block$data(valid, () => loopUntilMissing(missing4, valid));
+            cxt.block$data(valid, () => loopUntilMissing(missing5, valid));
             cxt.ok(valid);
           } else {
-            gen.if((0, code_1.checkMissingProp)(cxt, schema, missing4));
-            (0, code_1.reportMissingProp)(cxt, missing4);
+            gen.if((0, code_1.checkMissingProp)(cxt, schema, missing5));
+            (0, code_1.reportMissingProp)(cxt, missing5);
             gen.else();
           }
         }
@@ -28910,10 +28910,10 @@ var require_required = __commonJS({
             gen.if((0, code_1.noPropertyInData)(gen, data, prop, opts.ownProperties), () => cxt.error());
           });
         }
-        function loopUntilMissing(missing4, valid) {
-          cxt.setParams({ missingProperty: missing4 });
-          gen.forOf(missing4, schemaCode, () => {
-            gen.assign(valid, (0, code_1.propertyInData)(gen, data, missing4, opts.ownProperties));
+        function loopUntilMissing(missing5, valid) {
+          cxt.setParams({ missingProperty: missing5 });
+          gen.forOf(missing5, schemaCode, () => {
+            gen.assign(valid, (0, code_1.propertyInData)(gen, data, missing5, opts.ownProperties));
             gen.if((0, codegen_1.not)(valid), () => {
               cxt.error();
               gen.break();
@@ -29451,7 +29451,7 @@ var require_dependencies = __commonJS({
       const { gen, data, it } = cxt;
       if (Object.keys(propertyDeps).length === 0)
         return;
-      const missing4 = gen.let("missing");
+      const missing5 = gen.let("missing");
       for (const prop in propertyDeps) {
         const deps = propertyDeps[prop];
         if (deps.length === 0)
@@ -29469,8 +29469,8 @@ var require_dependencies = __commonJS({
             }
           });
         } else {
-          gen.if((0, codegen_1._)`${hasProperty} && (${(0, code_1.checkMissingProp)(cxt, deps, missing4)})`);
-          (0, code_1.reportMissingProp)(cxt, missing4);
+          gen.if((0, codegen_1._)`${hasProperty} && (${(0, code_1.checkMissingProp)(cxt, deps, missing5)})`);
+          (0, code_1.reportMissingProp)(cxt, missing5);
           gen.else();
         }
       }
@@ -30835,8 +30835,8 @@ var Summary = class {
    *
    * @returns {Summary} summary instance
    */
-  addRaw(text3, addEOL = false) {
-    this._buffer += text3;
+  addRaw(text4, addEOL = false) {
+    this._buffer += text4;
     return addEOL ? this.addEOL() : this;
   }
   /**
@@ -30932,10 +30932,10 @@ var Summary = class {
    *
    * @returns {Summary} summary instance
    */
-  addHeading(text3, level) {
+  addHeading(text4, level) {
     const tag = `h${level}`;
     const allowedTag = ["h1", "h2", "h3", "h4", "h5", "h6"].includes(tag) ? tag : "h1";
-    const element = this.wrap(allowedTag, text3);
+    const element = this.wrap(allowedTag, text4);
     return this.addRaw(element).addEOL();
   }
   /**
@@ -30964,9 +30964,9 @@ var Summary = class {
    *
    * @returns {Summary} summary instance
    */
-  addQuote(text3, cite) {
+  addQuote(text4, cite) {
     const attrs = Object.assign({}, cite && { cite });
-    const element = this.wrap("blockquote", text3, attrs);
+    const element = this.wrap("blockquote", text4, attrs);
     return this.addRaw(element).addEOL();
   }
   /**
@@ -30977,8 +30977,8 @@ var Summary = class {
    *
    * @returns {Summary} summary instance
    */
-  addLink(text3, href) {
-    const element = this.wrap("a", text3, { href });
+  addLink(text4, href) {
+    const element = this.wrap("a", text4, { href });
     return this.addRaw(element).addEOL();
   }
 };
@@ -31046,6 +31046,8 @@ function info(message) {
 var text = { kind: "string" };
 var bool = { kind: "boolean" };
 var int32 = { kind: "integer", bits: 32 };
+var int64 = { kind: "integer", bits: 64 };
+var float = { kind: "number" };
 var bytes = { kind: "bytes" };
 var any = { kind: "any" };
 function listOf(items) {
@@ -31054,8 +31056,8 @@ function listOf(items) {
 function mapOf(values) {
   return { kind: "map", values };
 }
-function struct(name, fields) {
-  return { kind: "struct", name, fields };
+function struct(name, fields2) {
+  return { kind: "struct", name, fields: fields2 };
 }
 function fitStruct(value, shape) {
   if (isObject(value) && fitsAsIs(value, shape)) return { value, misfits: [] };
@@ -31071,6 +31073,8 @@ function fitsAsIs(value, shape) {
     case "boolean":
     case "number":
       return typeof value === shape.kind;
+    case "checked":
+      return value !== null && shape.refusal(value) === void 0;
     case "list":
       return Array.isArray(value) && value.every((item) => fitsAsIs(item, shape.items));
     case "map":
@@ -31083,8 +31087,8 @@ function fitsAsIs(value, shape) {
 }
 function structFitsAsIs(value, shape) {
   for (const key in value) {
-    const field2 = Object.hasOwn(shape.fields, key) ? shape.fields[key] : void 0;
-    if (!field2 || !fitsAsIs(value[key], field2)) return false;
+    const field = Object.hasOwn(shape.fields, key) ? shape.fields[key] : void 0;
+    if (!field || !fitsAsIs(value[key], field)) return false;
   }
   return true;
 }
@@ -31096,7 +31100,9 @@ function fitValue(value, shape, context) {
     case "boolean":
       return typeof value === "boolean" ? value : misfit(value, "bool", "true or false", context);
     case "number":
-      return typeof value === "number" ? value : misfit(value, "float64", "a number", context);
+      return typeof value === "number" || typeof value === "bigint" ? value : misfit(value, "float64", "a number", context);
+    case "checked":
+      return fitChecked(value, shape, context);
     case "integer":
       return fitInteger(value, shape.bits, context);
     case "bytes":
@@ -31111,17 +31117,25 @@ function fitValue(value, shape, context) {
 }
 function misfit(value, goType, expected, context) {
   const found = typeName(value);
-  const field2 = context.goPath.length > 0 ? `Go struct field ${context.struct}.${context.goPath.join(".")} of type ` : "Go value of type ";
-  const go = `json: cannot unmarshal ${found} into ${field2}${goType}`;
+  const field = context.goPath.length > 0 ? `Go struct field ${context.struct}.${context.goPath.join(".")} of type ` : "Go value of type ";
+  const go = `json: cannot unmarshal ${found} into ${field}${goType}`;
   context.misfits.push({ path: context.path, found, expected, go });
   return void 0;
 }
 function typeName(value) {
   if (Array.isArray(value)) return "array";
   if (typeof value === "boolean") return "bool";
-  return typeof value;
+  return typeof value === "bigint" ? "number" : typeof value;
+}
+function fitChecked(value, shape, context) {
+  const go = shape.refusal(value);
+  if (go === void 0) return value;
+  const found = typeName(value);
+  context.misfits.push({ path: context.path, found, expected: shape.expected, go });
+  return void 0;
 }
 function fitInteger(value, bits, context) {
+  if (typeof value === "bigint" && bits === 64) return value;
   if (typeof value !== "number") return misfit(value, `int${bits}`, "a whole number", context);
   const limit = bits === 32 ? 2 ** 31 : 2 ** 63;
   return Number.isInteger(value) && value >= -limit && value < limit ? value : misfit(value, `int${bits}`, `a whole number of ${bits} bits`, context);
@@ -31199,9 +31213,9 @@ function structValue(value, shape, context) {
       proper = false;
       continue;
     }
-    const field2 = shape.fields[name];
+    const field = shape.fields[name];
     const item = value[key];
-    if (!field2 || item === null && field2.kind !== "any") {
+    if (!field || item === null && field.kind !== "any") {
       proper = false;
       continue;
     }
@@ -31211,7 +31225,7 @@ function structValue(value, shape, context) {
       path: [...context.path, key],
       misfits: context.misfits
     };
-    const fittedItem = fitValue(item, field2, inner);
+    const fittedItem = fitValue(item, field, inner);
     if (fittedItem !== void 0) fitted2[name] = fittedItem;
     proper = proper && key === name && fittedItem === item;
   }
@@ -31219,6 +31233,7 @@ function structValue(value, shape, context) {
 }
 function fieldName(shape, key) {
   if (Object.hasOwn(shape.fields, key)) return key;
+  if (shape.exactKeys) return void 0;
   const folded = foldCase(key);
   return Object.keys(shape.fields).find((name) => foldCase(name) === folded);
 }
@@ -31239,6 +31254,8 @@ function goName(shape) {
       return "[]uint8";
     case "any":
       return "interface {}";
+    case "checked":
+      return shape.goName;
     case "list":
       return `[]${goName(shape.items)}`;
     case "map":
@@ -31318,6 +31335,8 @@ var FILE_ERRORS = /* @__PURE__ */ new Map([
   ["EPERM", "operation not permitted"],
   ["EROFS", "the file system is read-only"],
   ["ENOSPC", "no space left on the device"],
+  ["EDQUOT", "the quota of the disk is used up"],
+  ["EFBIG", "file too large"],
   ["EISDIR", "is a directory"],
   ["ENOTEMPTY", "the directory is not empty"]
 ]);
@@ -31394,10 +31413,10 @@ function runGit(run2, parameters) {
   });
 }
 function startError(error2) {
-  const missing4 = "code" in error2 && error2.code === "ENOENT";
-  return new PipelineError("git", missing4 ? "git is not on the PATH" : `git: ${error2.message}`, {
+  const missing5 = "code" in error2 && error2.code === "ENOENT";
+  return new PipelineError("git", missing5 ? "git is not on the PATH" : `git: ${error2.message}`, {
     cause: error2,
-    ...missing4 ? { hint: "install git 2.38 or later" } : {}
+    ...missing5 ? { hint: "install git 2.38 or later" } : {}
   });
 }
 function failure(command, code2, message) {
@@ -31709,8 +31728,8 @@ function mermaidText(graph, changedOnly) {
     () => lanes2.map(nearView)
   ];
   for (const view of views) {
-    const text3 = drawn(view());
-    if (text3 !== void 0) return text3;
+    const text4 = drawn(view());
+    if (text4 !== void 0) return text4;
   }
   return void 0;
 }
@@ -31739,10 +31758,10 @@ function nearView(lane) {
   const quiet = quietStops(lane);
   const loud = lane.stops.filter(({ bundle }) => !quiet.has(bundle));
   const near = new Set(loud.flatMap(({ bundle, hops }) => [bundle, ...hops.map(({ to }) => to)]));
-  const shown3 = lane.stops.filter(({ bundle }) => near.has(bundle));
-  const left = lane.stops.length - shown3.length;
+  const shown4 = lane.stops.filter(({ bundle }) => near.has(bundle));
+  const left = lane.stops.length - shown4.length;
   const rest = left > 0 ? [{ bundles: [], label: `and ${left} more as before`, style: "many", hops: [] }] : [];
-  return { lane, nodes: [...shown3.map(nodeOf), ...rest] };
+  return { lane, nodes: [...shown4.map(nodeOf), ...rest] };
 }
 function quietStops({ stops }) {
   const touched = new Set(
@@ -31789,7 +31808,7 @@ function drawn(views) {
   );
   const edges = views.flatMap(({ nodes }, lane) => edgesOf(nodes, `l${lane}n`, ids[lane] ?? /* @__PURE__ */ new Map()));
   if (edges.length > MOST_EDGES) return void 0;
-  const text3 = [
+  const text4 = [
     "flowchart LR",
     ...views.flatMap(laneLines),
     ...edges.map(({ text: line3 }) => `  ${line3}`),
@@ -31797,7 +31816,7 @@ function drawn(views) {
     ...classLines(views),
     ""
   ].join("\n");
-  return text3.length > MOST_CHARACTERS ? void 0 : text3;
+  return text4.length > MOST_CHARACTERS ? void 0 : text4;
 }
 function edgesOf(nodes, prefix, ids) {
   return nodes.flatMap(
@@ -31840,8 +31859,8 @@ function classLines(views) {
   const used = new Set(views.flatMap(({ nodes }) => nodes.map(({ style }) => style)));
   return Object.entries(CLASSES).filter(([name]) => used.has(name)).map(([name, style]) => `  classDef ${name} ${style}`);
 }
-function quoted(text3) {
-  const safe = text3.replaceAll(/[^A-Za-z0-9 .,:()+…_-]/gu, (c) => `#${c.codePointAt(0)};`);
+function quoted(text4) {
+  const safe = text4.replaceAll(/[^A-Za-z0-9 .,:()+…_-]/gu, (c) => `#${c.codePointAt(0)};`);
   return `"${safe}"`;
 }
 
@@ -31868,8 +31887,8 @@ function shortList(versions) {
   if (versions.length <= LISTED) return versions.join(", ");
   return `${versions.slice(0, 3).join(", ")} … ${versions.at(-1)} (${versions.length} versions)`;
 }
-function plain(text3) {
-  return text3.replaceAll(/[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g, (c) => {
+function plain(text4) {
+  return text4.replaceAll(/[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g, (c) => {
     return `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`;
   });
 }
@@ -31904,10 +31923,10 @@ function packageLine({ name, catalogs, classes, details }) {
   const what = details.length > 0 ? `: ${details.join("; ")}` : "";
   return `  package ${plain(name)}${where} (${classes.join(", ")})${plain(what)}`;
 }
-function alsoText({ known: known2, waived }) {
+function alsoText({ known: known3, waived }) {
   const parts2 = [];
   if (waived.length > 0) parts2.push(`${waived.length} waived`);
-  if (known2.length > 0) parts2.push(`${known2.length} known from the base branch`);
+  if (known3.length > 0) parts2.push(`${known3.length} known from the base branch`);
   return parts2.length > 0 ? `; besides ${parts2.join(", ")}` : "";
 }
 function fateLines(diff) {
@@ -31952,13 +31971,13 @@ function channelLines({ channel, kind, head: head2, added, removed, edges }) {
     ])
   ];
 }
-function edgeLine({ kind, to, field: field2, from }) {
-  return `  ${kind === "added" ? "+" : "-"} ${to} ${field2} ${from}`;
+function edgeLine({ kind, to, field, from }) {
+  return `  ${kind === "added" ? "+" : "-"} ${to} ${field} ${from}`;
 }
 function bundleLines(bundles) {
   return cut(
     bundles.map(
-      ({ bundle, kind, fields }) => `bundle ${bundle} ${kind}${fields.length > 0 ? `: ${fields.join(", ")}` : ""}`
+      ({ bundle, kind, fields: fields2 }) => `bundle ${bundle} ${kind}${fields2.length > 0 ? `: ${fields2.join(", ")}` : ""}`
     )
   );
 }
@@ -32032,10 +32051,10 @@ function turnCells(turn) {
 }
 function findingsText(findings) {
   if (findings.length === 0) return "";
-  const rows = findings.map(({ severity, rule: rule93, message, location, hint, catalogs }) => {
+  const rows = findings.map(({ severity, rule: rule115, message, location, hint, catalogs }) => {
     const where = `${location.file}:${location.line}`;
     const also = catalogs && catalogs.length > 1 ? ` (${catalogs.join(", ")})` : "";
-    return `| ${severity} | ${code(where)} | ${escaped(message + also)} | ${hint === void 0 ? "" : code(hint)} | ${code(rule93)} |`;
+    return `| ${severity} | ${code(where)} | ${escaped(message + also)} | ${hint === void 0 ? "" : code(hint)} | ${code(rule115)} |`;
   });
   return [
     `### ${countText(findings)}`,
@@ -32045,9 +32064,9 @@ function findingsText(findings) {
     ...rows
   ].join("\n");
 }
-function footer({ known: known2, waived, unchecked, base: base2, head: head2 }) {
+function footer({ known: known3, waived, unchecked, base: base2, head: head2 }) {
   const lines = [`Reproduce: ${code(`npx portolan check --base ${base2} --head ${head2}`)}`];
-  if (known2.length > 0) lines.push(`${known2.length} more findings are known from the base branch.`);
+  if (known3.length > 0) lines.push(`${known3.length} more findings are known from the base branch.`);
   for (const { finding: finding2, until, reason } of waived) {
     lines.push(
       `Waived until ${until}: ${code(finding2.rule)} ${escaped(finding2.message)} (${escaped(reason)})`
@@ -32062,18 +32081,18 @@ function writtenMarkdown(diff) {
 function row(cells) {
   return `| ${cells.map(escaped).join(" | ")} |`;
 }
-function escaped(text3) {
-  return plain(text3).replaceAll(
+function escaped(text4) {
+  return plain(text4).replaceAll(
     /[\\`*_{}[\]()#+!|~<>&-]/g,
     (c) => c === "<" ? "&lt;" : c === ">" ? "&gt;" : c === "&" ? "&amp;" : `\\${c}`
   ).replaceAll("@", "@​").replaceAll(/(https?|ftp):/gi, "$1​:").replaceAll(/www\./gi, "www​.");
 }
-function code(text3) {
-  const shown3 = plain(text3).replaceAll("|", "\\|");
-  const longest = Math.max(0, ...[...shown3.matchAll(/`+/g)].map(([run2]) => run2.length));
+function code(text4) {
+  const shown4 = plain(text4).replaceAll("|", "\\|");
+  const longest = Math.max(0, ...[...shown4.matchAll(/`+/g)].map(([run2]) => run2.length));
   const fence = "`".repeat(longest + 1);
-  const pad = shown3.startsWith("`") || shown3.endsWith("`") ? " " : "";
-  return `${fence}${pad}${shown3}${pad}${fence}`;
+  const pad = shown4.startsWith("`") || shown4.endsWith("`") ? " " : "";
+  return `${fence}${pad}${shown4}${pad}${fence}`;
 }
 
 // catalog/finding.ts
@@ -32160,33 +32179,33 @@ function runRules(catalog, rules, severityOf = ownSeverity) {
 }
 function runCatalogChecks(catalog, rules, severityOf = ownSeverity) {
   const findings = [];
-  for (const rule93 of rules) {
-    if (!rule93.check) continue;
-    const severity = severityOf(rule93);
-    if (severity !== "off") rule93.check(catalog, reportTo(findings, rule93, severity));
+  for (const rule115 of rules) {
+    if (!rule115.check) continue;
+    const severity = severityOf(rule115);
+    if (severity !== "off") rule115.check(catalog, reportTo(findings, rule115, severity));
   }
   return findings;
 }
 function runForesight(world, rules, severityOf = ownSeverity) {
-  return runEach(rules, severityOf, (rule93, report) => rule93.foresee?.(world, report));
+  return runEach(rules, severityOf, (rule115, report) => rule115.foresee?.(world, report));
 }
 function runComparison(change, rules, severityOf = ownSeverity) {
-  return runEach(rules, severityOf, (rule93, report) => rule93.compare?.(change, report));
+  return runEach(rules, severityOf, (rule115, report) => rule115.compare?.(change, report));
 }
 function runEach(rules, severityOf, run2) {
   const findings = [];
-  for (const rule93 of rules) {
-    const severity = severityOf(rule93);
-    if (severity !== "off") run2(rule93, reportTo(findings, rule93, severity));
+  for (const rule115 of rules) {
+    const severity = severityOf(rule115);
+    if (severity !== "off") run2(rule115, reportTo(findings, rule115, severity));
   }
   return findings.sort(compareFindings);
 }
 function bundleJudge(rules, severityOf, findings) {
-  const checks = rules.flatMap((rule93) => {
-    const severity = severityOf(rule93);
-    if (!rule93.bundleCheck || severity === "off") return [];
-    const check3 = rule93.bundleCheck();
-    const report = reportTo(findings, rule93, severity);
+  const checks = rules.flatMap((rule115) => {
+    const severity = severityOf(rule115);
+    if (!rule115.bundleCheck || severity === "off") return [];
+    const check3 = rule115.bundleCheck();
+    const report = reportTo(findings, rule115, severity);
     return [(bundle) => check3(bundle, report)];
   });
   return (bundle) => {
@@ -32194,19 +32213,19 @@ function bundleJudge(rules, severityOf, findings) {
   };
 }
 function withSeverities(findings, rules, severityOf) {
-  const byId = new Map(rules.map((rule93) => [rule93.id, rule93]));
+  const byId = new Map(rules.map((rule115) => [rule115.id, rule115]));
   return findings.flatMap((finding2) => {
-    const rule93 = byId.get(finding2.rule);
-    const severity = rule93 ? severityOf(rule93) : finding2.severity;
+    const rule115 = byId.get(finding2.rule);
+    const severity = rule115 ? severityOf(rule115) : finding2.severity;
     return severity === "off" ? [] : [{ ...finding2, severity }];
   });
 }
-function ownSeverity(rule93) {
-  return rule93.severity;
+function ownSeverity(rule115) {
+  return rule115.severity;
 }
-function reportTo(findings, rule93, severity) {
+function reportTo(findings, rule115, severity) {
   return (message, location, { severity: own = severity, ...details } = {}) => {
-    findings.push({ rule: rule93.id, severity: milder(severity, own), message, location, ...details });
+    findings.push({ rule: rule115.id, severity: milder(severity, own), message, location, ...details });
   };
 }
 function quoted2(name) {
@@ -32344,7 +32363,10 @@ var API_SERVICE_DESCRIPTION = struct("v1alpha1.APIServiceDescription", {
   ...DESCRIBED
 });
 var LINK = struct("v1alpha1.AppLink", { name: text, url: text });
+var INSTALL_MODE = struct("v1alpha1.InstallMode", { type: text, supported: bool });
+var MAINTAINER = struct("v1alpha1.Maintainer", { name: text, email: text });
 var GVK = { group: text, kind: text, version: text };
+var GROUP_VERSION_KIND = struct("v1.GroupVersionKind", GVK);
 var CRD_DESCRIPTIONS = struct("v1alpha1.CustomResourceDefinitions", {
   owned: listOf(CRD_DESCRIPTION),
   required: listOf(CRD_DESCRIPTION)
@@ -32368,14 +32390,14 @@ var PROPERTY_SHAPES = /* @__PURE__ */ new Map([
       crdDescriptions: CRD_DESCRIPTIONS,
       description: text,
       displayName: text,
-      installModes: listOf(struct("v1alpha1.InstallMode", { type: text, supported: bool })),
+      installModes: listOf(INSTALL_MODE),
       keywords: listOf(text),
       labels: mapOf(text),
       links: listOf(LINK),
-      maintainers: listOf(struct("v1alpha1.Maintainer", { name: text, email: text })),
+      maintainers: listOf(MAINTAINER),
       maturity: text,
       minKubeVersion: text,
-      nativeAPIs: listOf(struct("v1.GroupVersionKind", GVK)),
+      nativeAPIs: listOf(GROUP_VERSION_KIND),
       provider: LINK
     })
   ]
@@ -32391,9 +32413,9 @@ var VersionError = class extends Error {
 var MAX_UINT64 = 2n ** 64n - 1n;
 var DIGITS = /^[0-9]*$/;
 var ALPHANUMERIC = /^[0-9A-Za-z-]*$/;
-function parseVersion(text3) {
-  if (text3 === "") throw new VersionError("Version string empty");
-  const [major, minor, rest] = splitThree(text3);
+function parseVersion(text4) {
+  if (text4 === "") throw new VersionError("Version string empty");
+  const [major, minor, rest] = splitThree(text4);
   const buildAt = rest.indexOf("+");
   const beforeBuild = buildAt < 0 ? rest : rest.slice(0, buildAt);
   const prereleaseAt = beforeBuild.indexOf("-");
@@ -32406,16 +32428,16 @@ function parseVersion(text3) {
     build: buildAt < 0 ? [] : rest.slice(buildAt + 1).split(".").map(parseBuild)
   };
 }
-function tryParseVersion(text3) {
+function tryParseVersion(text4) {
   try {
-    return parseVersion(text3);
+    return parseVersion(text4);
   } catch (error2) {
     if (error2 instanceof VersionError) return void 0;
     throw error2;
   }
 }
-function parseTolerant(text3) {
-  const [major = "", minor, ...rest] = text3.trim().replace(/^v/, "").split(".");
+function parseTolerant(text4) {
+  const [major = "", minor, ...rest] = text4.trim().replace(/^v/, "").split(".");
   if (minor === void 0 || rest.length === 0) {
     if (/[+-]/.test(minor ?? major)) {
       throw new VersionError("Short version cannot contain PreRelease/Build meta data");
@@ -32429,55 +32451,55 @@ function withoutLeadingZeros(part) {
   const bare = part.replace(/^0+/, "");
   return /^[0-9]/.test(bare) ? bare : `0${bare}`;
 }
-function splitThree(text3) {
-  const first = text3.indexOf(".");
-  const second = first < 0 ? -1 : text3.indexOf(".", first + 1);
+function splitThree(text4) {
+  const first = text4.indexOf(".");
+  const second = first < 0 ? -1 : text4.indexOf(".", first + 1);
   if (second < 0) throw new VersionError("No Major.Minor.Patch elements found");
-  return [text3.slice(0, first), text3.slice(first + 1, second), text3.slice(second + 1)];
+  return [text4.slice(0, first), text4.slice(first + 1, second), text4.slice(second + 1)];
 }
-function parseNumber(part, text3) {
-  if (!DIGITS.test(text3)) {
-    throw new VersionError(`Invalid character(s) found in ${part.toLowerCase()} number ${quote(text3)}`);
+function parseNumber(part, text4) {
+  if (!DIGITS.test(text4)) {
+    throw new VersionError(`Invalid character(s) found in ${part.toLowerCase()} number ${quote(text4)}`);
   }
-  if (text3.length > 1 && text3.startsWith("0")) {
-    throw new VersionError(`${part} number must not contain leading zeroes ${quote(text3)}`);
+  if (text4.length > 1 && text4.startsWith("0")) {
+    throw new VersionError(`${part} number must not contain leading zeroes ${quote(text4)}`);
   }
-  return parseUint(text3);
+  return parseUint(text4);
 }
-function parseUint(text3) {
-  if (text3 === "") throw new VersionError('strconv.ParseUint: parsing "": invalid syntax');
-  if (text3.length <= 15) return Number(text3);
-  const value = BigInt(text3);
+function parseUint(text4) {
+  if (text4 === "") throw new VersionError('strconv.ParseUint: parsing "": invalid syntax');
+  if (text4.length <= 15) return Number(text4);
+  const value = BigInt(text4);
   if (value > MAX_UINT64)
-    throw new VersionError(`strconv.ParseUint: parsing ${quote(text3)}: value out of range`);
+    throw new VersionError(`strconv.ParseUint: parsing ${quote(text4)}: value out of range`);
   return value <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(value) : value;
 }
-function parsePrerelease(text3) {
-  if (text3 === "") throw new VersionError("Prerelease is empty");
-  if (DIGITS.test(text3)) {
-    if (text3.length > 1 && text3.startsWith("0")) {
-      throw new VersionError(`Numeric PreRelease version must not contain leading zeroes ${quote(text3)}`);
+function parsePrerelease(text4) {
+  if (text4 === "") throw new VersionError("Prerelease is empty");
+  if (DIGITS.test(text4)) {
+    if (text4.length > 1 && text4.startsWith("0")) {
+      throw new VersionError(`Numeric PreRelease version must not contain leading zeroes ${quote(text4)}`);
     }
-    return parseUint(text3);
+    return parseUint(text4);
   }
-  if (!ALPHANUMERIC.test(text3))
-    throw new VersionError(`Invalid character(s) found in prerelease ${quote(text3)}`);
-  return text3;
+  if (!ALPHANUMERIC.test(text4))
+    throw new VersionError(`Invalid character(s) found in prerelease ${quote(text4)}`);
+  return text4;
 }
-function parseBuild(text3) {
-  if (text3 === "") throw new VersionError("Build meta data is empty");
-  if (!ALPHANUMERIC.test(text3))
-    throw new VersionError(`Invalid character(s) found in build meta data ${quote(text3)}`);
-  return text3;
+function parseBuild(text4) {
+  if (text4 === "") throw new VersionError("Build meta data is empty");
+  if (!ALPHANUMERIC.test(text4))
+    throw new VersionError(`Invalid character(s) found in build meta data ${quote(text4)}`);
+  return text4;
 }
-function quote(text3) {
-  return JSON.stringify(text3);
+function quote(text4) {
+  return JSON.stringify(text4);
 }
 function formatVersion(version) {
-  let text3 = `${version.major}.${version.minor}.${version.patch}`;
-  if (version.prerelease.length > 0) text3 += `-${version.prerelease.join(".")}`;
-  if (version.build.length > 0) text3 += `+${version.build.join(".")}`;
-  return text3;
+  let text4 = `${version.major}.${version.minor}.${version.patch}`;
+  if (version.prerelease.length > 0) text4 += `-${version.prerelease.join(".")}`;
+  if (version.build.length > 0) text4 += `+${version.build.join(".")}`;
+  return text4;
 }
 function compareVersions(a, b) {
   return compareNumbers(a.major, b.major) || compareNumbers(a.minor, b.minor) || compareNumbers(a.patch, b.patch) || comparePrereleases(a.prerelease, b.prerelease);
@@ -32498,15 +32520,15 @@ function compareIdentifiers(a, b) {
   if (typeof a === "string") return typeof b === "string" ? Math.sign(compareText(a, b)) : 1;
   return typeof b === "string" ? -1 : compareNumbers(a, b);
 }
-function parseRange(text3) {
-  const alternatives = splitAlternatives(splitTokens(text3)).map(
+function parseRange(text4) {
+  const alternatives = splitAlternatives(splitTokens(text4)).map(
     (tokens) => tokens.flatMap(expandWildcard).map(parseComparator)
   );
-  return { text: text3, alternatives };
+  return { text: text4, alternatives };
 }
-function tryParseRange(text3) {
+function tryParseRange(text4) {
   try {
-    return parseRange(text3);
+    return parseRange(text4);
   } catch (error2) {
     if (error2 instanceof VersionError) return void 0;
     throw error2;
@@ -32534,18 +32556,18 @@ function holds(version, { operator, version: bound }) {
       return order <= 0;
   }
 }
-function splitTokens(text3) {
+function splitTokens(text4) {
   const tokens = [];
   let from = 0;
   let last = "";
-  for (let i = 0; i < text3.length; i++) {
-    const c = text3.charAt(i);
+  for (let i = 0; i < text4.length; i++) {
+    const c = text4.charAt(i);
     if (c === " " && last !== ">" && last !== "<" && last !== "=") {
-      if (from < i - 1) tokens.push(text3.slice(from, i));
+      if (from < i - 1) tokens.push(text4.slice(from, i));
       from = i + 1;
     } else if (c !== " ") last = c;
   }
-  if (from < text3.length - 1) tokens.push(text3.slice(from));
+  if (from < text4.length - 1) tokens.push(text4.slice(from));
   return tokens.map((token) => token.replaceAll(" ", ""));
 }
 function splitAlternatives(tokens) {
@@ -32568,11 +32590,11 @@ function splitOperator(token) {
 }
 function parseComparator(token) {
   const [operatorText, versionText] = splitOperator(token);
-  const whole2 = quote(operatorText + versionText);
+  const whole3 = quote(operatorText + versionText);
   const operator = OPERATORS.get(operatorText);
   if (operator === void 0) {
     throw new VersionError(
-      `Could not parse Range ${quote(token)}: Could not parse comparator ${quote(operatorText)} in ${whole2}`
+      `Could not parse Range ${quote(token)}: Could not parse comparator ${quote(operatorText)} in ${whole3}`
     );
   }
   try {
@@ -32580,7 +32602,7 @@ function parseComparator(token) {
   } catch (error2) {
     if (!(error2 instanceof VersionError)) throw error2;
     throw new VersionError(
-      `Could not parse Range ${quote(token)}: Could not parse version ${quote(versionText)} in ${whole2}: ${error2.message}`
+      `Could not parse Range ${quote(token)}: Could not parse version ${quote(versionText)} in ${whole3}: ${error2.message}`
     );
   }
 }
@@ -32611,10 +32633,10 @@ function expandWildcard(token) {
   if (!token.includes("x")) return [token];
   const [operatorText, wildcard] = splitOperator(token);
   const flat = flatten(wildcard);
-  const rule93 = WILDCARD_OPERATORS.get(operatorText);
-  if (!rule93) return [flat];
-  const bound = rule93.operator + (rule93.raised ? raise(flat, wildcard) : flat);
-  return rule93.before === void 0 ? [bound] : [rule93.before + flat, bound];
+  const rule115 = WILDCARD_OPERATORS.get(operatorText);
+  if (!rule115) return [flat];
+  const bound = rule115.operator + (rule115.raised ? raise(flat, wildcard) : flat);
+  return rule115.before === void 0 ? [bound] : [rule115.before + flat, bound];
 }
 function flatten(wildcard) {
   const version = wildcard.replace(".x.x", ".x").replace(".x", ".0");
@@ -32625,22 +32647,22 @@ function raise(flat, wildcard) {
   if (parts2.at(-1) !== "x" || parts2.length < 2 || parts2.length > 3) return "";
   const raised = flat.split(".");
   const position = parts2.length - 2;
-  const text3 = raised[position] ?? "";
-  if (!/^[-+]?[0-9]+$/.test(text3)) return "";
-  raised[position] = String(BigInt(text3.replace("+", "")) + 1n);
+  const text4 = raised[position] ?? "";
+  if (!/^[-+]?[0-9]+$/.test(text4)) return "";
+  raised[position] = String(BigInt(text4.replace("+", "")) + 1n);
   return raised.join(".");
 }
 var MAX_RELEASE = 20;
-function parseRelease(text3) {
-  if (text3 === "") return [];
-  if (text3.length > MAX_RELEASE) {
+function parseRelease(text4) {
+  if (text4 === "") return [];
+  if (text4.length > MAX_RELEASE) {
     throw new VersionError(
-      `invalid release ${quote(text3)}: exceeds maximum length of ${MAX_RELEASE} characters`
+      `invalid release ${quote(text4)}: exceeds maximum length of ${MAX_RELEASE} characters`
     );
   }
   const identifiers = [];
   const defects = [];
-  for (const [i, segment] of text3.split(".").entries()) {
+  for (const [i, segment] of text4.split(".").entries()) {
     try {
       identifiers.push(parsePrerelease(segment));
     } catch (error2) {
@@ -32648,8 +32670,33 @@ function parseRelease(text3) {
       defects.push(`segment ${i}: ${error2.message}`);
     }
   }
-  if (defects.length > 0) throw new VersionError(`invalid release ${quote(text3)}: ${defects.join("\n")}`);
+  if (defects.length > 0) throw new VersionError(`invalid release ${quote(text4)}: ${defects.join("\n")}`);
   return identifiers;
+}
+
+// catalog/go-text.ts
+var SHORT = new Map(
+  Object.entries({
+    '"': '\\"',
+    "\\": "\\\\",
+    "\x07": "\\a",
+    "\b": "\\b",
+    "\f": "\\f",
+    "\n": "\\n",
+    "\r": "\\r",
+    "	": "\\t",
+    "\v": "\\v"
+  })
+);
+function goQuoted(text4) {
+  const inner = text4.replaceAll(/["\\]|[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu, (character) => {
+    const code2 = character.codePointAt(0) ?? 0;
+    const hex = code2.toString(16);
+    if (code2 > 65535) return `\\U${hex.padStart(8, "0")}`;
+    if (code2 > 127) return `\\u${hex.padStart(4, "0")}`;
+    return SHORT.get(character) ?? `\\x${hex.padStart(2, "0")}`;
+  });
+  return `"${inner}"`;
 }
 
 // catalog/yaml/scalar.ts
@@ -32679,32 +32726,32 @@ var DOT = 46;
 var NINE = 57;
 var HINTS = new Uint8Array(128);
 for (const c of "+-0123456789.yYnNtTfFoO~") HINTS[c.charCodeAt(0)] = 1;
-function resolvePlain(text3) {
-  if (text3 === "") return null;
-  const first = text3.charCodeAt(0);
-  if (first > 127 || HINTS[first] === 0) return text3;
-  if (text3.length <= LONGEST_WORD) {
-    const word = WORDS.get(text3);
+function resolvePlain(text4) {
+  if (text4 === "") return null;
+  const first = text4.charCodeAt(0);
+  if (first > 127 || HINTS[first] === 0) return text4;
+  if (text4.length <= LONGEST_WORD) {
+    const word = WORDS.get(text4);
     if (word !== void 0) return word;
-    const special = NOT_FINITE.get(text3);
+    const special = NOT_FINITE.get(text4);
     if (special !== void 0) return special;
   }
-  return first > NINE ? text3 : resolveNumber(text3);
+  return first > NINE ? text4 : resolveNumber(text4);
 }
-function resolveNumber(text3) {
-  if (SHORT_DECIMAL.test(text3)) return Number(text3);
-  if (YEAR.test(text3)) return text3;
-  const integer = integerOf(text3);
-  return integer === void 0 ? resolveFloat(text3) : Number(integer);
+function resolveNumber(text4) {
+  if (SHORT_DECIMAL.test(text4)) return Number(text4);
+  if (YEAR.test(text4)) return text4;
+  const integer = integerOf(text4);
+  return integer === void 0 ? resolveFloat(text4) : Number(integer);
 }
-function resolveFloat(text3) {
-  const plain3 = text3.replaceAll("_", "");
-  const fits = text3.charCodeAt(0) === DOT ? DOT_FLOAT.test(text3) : FLOAT.test(plain3);
+function resolveFloat(text4) {
+  const plain3 = text4.replaceAll("_", "");
+  const fits = text4.charCodeAt(0) === DOT ? DOT_FLOAT.test(text4) : FLOAT.test(plain3);
   const value = fits ? Number(plain3) : Number.NaN;
-  return Number.isFinite(value) ? value : text3;
+  return Number.isFinite(value) ? value : text4;
 }
-function integerOf(text3) {
-  const plain3 = text3.replaceAll("_", "");
+function integerOf(text4) {
+  const plain3 = text4.replaceAll("_", "");
   const binary = SIGNED_BINARY.exec(plain3);
   if (!binary && !INTEGER.test(plain3)) return void 0;
   const sign = binary ? binary[1] : plain3.charAt(0);
@@ -32720,17 +32767,17 @@ function magnitudeOf(literal) {
   if (digits.length > 64) return void 0;
   return BigInt(`${prefix === "0" ? "0o" : prefix}${digits === "" ? "0" : digits}`);
 }
-function kindOfPlain(text3) {
-  const value = resolvePlain(text3);
+function kindOfPlain(text4) {
+  const value = resolvePlain(text4);
   if (value === null) return "null";
   if (typeof value === "boolean") return "bool";
-  if (typeof value === "string") return isTimestamp(text3) ? "timestamp" : "str";
-  return text3.charCodeAt(0) !== DOT && integerOf(text3) !== void 0 ? "int" : "float";
+  if (typeof value === "string") return isTimestamp(text4) ? "timestamp" : "str";
+  return text4.charCodeAt(0) !== DOT && integerOf(text4) !== void 0 ? "int" : "float";
 }
 var TIMESTAMP = /^([0-9]{4})-([0-9]{1,2})-([0-9]{1,2})(?:[Tt]([0-9]{1,2}):([0-9]{1,2}):([0-9]{1,2})(?:[.,][0-9]+)?(?:Z|[-+]([0-9]{2}):([0-9]{2}))| +([0-9]{1,2}):([0-9]{1,2}):([0-9]{1,2})(?:[.,][0-9]+)?)?$/;
-function isTimestamp(text3) {
-  if (!YEAR.test(text3)) return false;
-  const found = TIMESTAMP.exec(text3);
+function isTimestamp(text4) {
+  if (!YEAR.test(text4)) return false;
+  const found = TIMESTAMP.exec(text4);
   if (!found) return false;
   const [, year, month, day, ...rest] = found.map((part) => Number(part ?? 0));
   const [h, m, s, zoneHours, zoneMinutes, hour, minute, second] = rest;
@@ -32740,15 +32787,15 @@ function daysIn(month, year) {
   if (month === 2) return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : 28;
   return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31;
 }
-function keyText({ kind, value }, text3) {
+function keyText({ kind, value }, text4) {
   if (value === null) return void 0;
   if (typeof value !== "number") return String(value);
   if (kind === "float") return formatFloat32(value);
-  const integer = integerOf(text3);
+  const integer = integerOf(text4);
   return integer === void 0 || integer > MAX_INT64 ? void 0 : String(integer);
 }
-function integerText(text3) {
-  return String(integerOf(text3));
+function integerText(text4) {
+  return String(integerOf(text4));
 }
 function formatFloat32(value) {
   const rounded = Math.fround(value);
@@ -32761,9 +32808,9 @@ function formatFloat32(value) {
 }
 function roundHalfEven(value, digits) {
   const up = value.toExponential(digits - 1);
-  const exact = value.toExponential(digits);
-  if (Number(exact) !== value || !/5e/.test(exact)) return up;
-  const down = exact.replace(/\.?5e/, "e");
+  const exact2 = value.toExponential(digits);
+  if (Number(exact2) !== value || !/5e/.test(exact2)) return up;
+  const down = exact2.replace(/\.?5e/, "e");
   return /[02468]e/.test(down) ? down : up;
 }
 function formatG(value) {
@@ -32809,8 +32856,8 @@ function scalarValue(node) {
 }
 function resolveScalar(node) {
   if (node.tag !== "") return resolveTagged(node);
-  const { text: text3 } = node;
-  return node.plain ? { kind: kindOfPlain(text3), value: resolvePlain(text3) } : { kind: "str", value: text3 };
+  const { text: text4 } = node;
+  return node.plain ? { kind: kindOfPlain(text4), value: resolvePlain(text4) } : { kind: "str", value: text4 };
 }
 function keyName(key) {
   const node = key.kind === "alias" ? key.target : key;
@@ -32823,7 +32870,7 @@ function isMerge(key) {
   return key.kind === "scalar" && key.text === "<<" && (key.plain || key.tag === `${CORE}merge`);
 }
 function resolveTagged(node) {
-  const { text: text3, tag } = node;
+  const { text: text4, tag } = node;
   const name = tag.startsWith(CORE) ? tag.slice(CORE.length) : "";
   switch (name) {
     case "binary":
@@ -32835,21 +32882,21 @@ function resolveTagged(node) {
     case "timestamp":
       return resolveAs(node, name);
     default:
-      return { kind: "str", value: text3 };
+      return { kind: "str", value: text4 };
   }
 }
 function resolveAs(node, wanted) {
-  const { text: text3 } = node;
-  const found = { kind: kindOfPlain(text3), value: resolvePlain(text3) };
+  const { text: text4 } = node;
+  const found = { kind: kindOfPlain(text4), value: resolvePlain(text4) };
   if (found.kind === wanted) return found;
-  if (wanted === "float" && found.kind === "int" && keyText(found, text3) !== void 0) {
+  if (wanted === "float" && found.kind === "int" && keyText(found, text4) !== void 0) {
     return { kind: "float", value: found.value };
   }
-  const shown3 = found.kind === "timestamp" ? "str" : found.kind;
+  const shown4 = found.kind === "timestamp" ? "str" : found.kind;
   throw new YamlError(
-    `"${text3}" is no ${wanted}`,
+    `"${text4}" is no ${wanted}`,
     node.start,
-    `yaml: cannot decode !!${shown3} \`${text3}\` as a !!${wanted}`
+    `yaml: cannot decode !!${shown4} \`${text4}\` as a !!${wanted}`
   );
 }
 var BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
@@ -32882,8 +32929,8 @@ function goSyntax(node) {
     case "mapping": {
       const entries = /* @__PURE__ */ new Map();
       collect(node, entries);
-      const text3 = [...entries].sort(([a], [b]) => compareKeys(a, b)).map(([key, value]) => `${key}:${value}`);
-      return `map[interface {}]interface {}{${text3.join(", ")}}`;
+      const text4 = [...entries].sort(([a], [b]) => compareKeys(a, b)).map(([key, value]) => `${key}:${value}`);
+      return `map[interface {}]interface {}{${text4.join(", ")}}`;
     }
   }
 }
@@ -32908,7 +32955,7 @@ function compareKeys(a, b) {
 function scalarSyntax(node) {
   const { kind, value } = resolveScalar(node);
   if (value === null) return NIL;
-  if (typeof value === "string") return quoted3(value);
+  if (typeof value === "string") return goQuoted(value);
   if (typeof value === "boolean") return String(value);
   if (kind === "int") return integerSyntax(integerText(node.text));
   return Number.isFinite(value) ? formatG(value) : goNotFinite(value);
@@ -32920,34 +32967,11 @@ function goNotFinite(value) {
   if (Number.isNaN(value)) return "NaN";
   return value > 0 ? "+Inf" : "-Inf";
 }
-var SHORT = new Map(
-  Object.entries({
-    '"': '\\"',
-    "\\": "\\\\",
-    "\x07": "\\a",
-    "\b": "\\b",
-    "\f": "\\f",
-    "\n": "\\n",
-    "\r": "\\r",
-    "	": "\\t",
-    "\v": "\\v"
-  })
-);
-function quoted3(text3) {
-  const inner = text3.replaceAll(/["\\]|[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu, (character) => {
-    const code2 = character.codePointAt(0) ?? 0;
-    const hex = code2.toString(16);
-    if (code2 > 65535) return `\\U${hex.padStart(8, "0")}`;
-    if (code2 > 127) return `\\u${hex.padStart(4, "0")}`;
-    return SHORT.get(character) ?? `\\x${hex.padStart(2, "0")}`;
-  });
-  return `"${inner}"`;
-}
 
 // catalog/yaml/compose.ts
-function compose(root) {
+function compose(root, options = {}) {
   if (root === void 0) return { value: null, duplicates: [], locate: () => 0 };
-  const decoder = new Decoder();
+  const decoder = new Decoder(options.exactIntegers ?? false);
   const value = decoder.document(root);
   return { value, duplicates: decoder.duplicates, locate: (path) => locate3(root, path) };
 }
@@ -32958,6 +32982,9 @@ function allowedAliasRatio(decoded) {
   if (decoded <= ALIAS_RATIO_LOW) return 0.99;
   if (decoded >= ALIAS_RATIO_HIGH) return 0.1;
   return 0.99 - 0.89 * ((decoded - ALIAS_RATIO_LOW) / (ALIAS_RATIO_HIGH - ALIAS_RATIO_LOW));
+}
+function isRounded(value, node) {
+  return Number.isInteger(value) && !Number.isSafeInteger(value) && resolveScalar(node).kind === "int";
 }
 var Decoder = class {
   duplicates = [];
@@ -32970,6 +32997,10 @@ var Decoder = class {
   /** What JSON has no place for. Go finds out at the end, when it may have been overwritten. */
   #notFinite = [];
   #badKeys = /* @__PURE__ */ new Map();
+  #exactIntegers;
+  constructor(exactIntegers) {
+    this.#exactIntegers = exactIntegers;
+  }
   document(root) {
     this.#decoded++;
     const value = this.#decode(root);
@@ -33033,8 +33064,9 @@ var Decoder = class {
       throw new YamlError(`aliases repeat more than ${MAX_ALIASED_TEXT} characters`, node.start);
     }
     const value = scalarValue(node);
-    if (typeof value === "number" && !Number.isFinite(value)) this.#notFinite.push(node);
-    return value;
+    if (typeof value !== "number") return value;
+    if (!Number.isFinite(value)) this.#notFinite.push(node);
+    return this.#exactIntegers && isRounded(value, node) ? BigInt(integerText(node.text)) : value;
   }
   #mapping(node, target2) {
     this.#descend(node);
@@ -33310,9 +33342,9 @@ var Cursor = class {
   /** 0-based number of the line, and where it begins. */
   line = 0;
   lineStart = 0;
-  constructor(text3) {
-    this.text = `${text3}\0`;
-    if (text3.charCodeAt(0) === BYTE_ORDER_MARK) this.lineStart = this.at = 1;
+  constructor(text4) {
+    this.text = `${text4}\0`;
+    if (text4.charCodeAt(0) === BYTE_ORDER_MARK) this.lineStart = this.at = 1;
   }
   get column() {
     return this.at - this.lineStart;
@@ -33529,8 +33561,8 @@ function characterOf(hex) {
   return String.fromCodePoint(code2);
 }
 var HEX = /^[0-9a-fA-F]+$/;
-function isHex(text3, digits) {
-  return text3.length === digits && HEX.test(text3);
+function isHex(text4, digits) {
+  return text4.length === digits && HEX.test(text4);
 }
 function unescapeText(raw) {
   let from = raw.indexOf("\\");
@@ -33560,7 +33592,7 @@ var BACKSLASH = 92;
 var FLOW_INDICATOR = new Uint8Array(128);
 for (const c of ",?[]{}") FLOW_INDICATOR[c.charCodeAt(0)] = 1;
 function scanPlain(cursor, least, inFlow) {
-  const { text: text3 } = cursor;
+  const { text: text4 } = cursor;
   let value = "";
   let from = cursor.at;
   let end2 = from;
@@ -33568,10 +33600,10 @@ function scanPlain(cursor, least, inFlow) {
   let brokeLine = false;
   for (; ; ) {
     if (cursor.peek() === HASH || cursor.atMarker()) break;
-    const stop = endOfPlainRun(text3, cursor.at, inFlow);
+    const stop = endOfPlainRun(text4, cursor.at, inFlow);
     if (stop > cursor.at) {
       if (brokeLine) {
-        value += text3.slice(from, end2) + joint;
+        value += text4.slice(from, end2) + joint;
         from = cursor.at;
         brokeLine = false;
       }
@@ -33586,13 +33618,13 @@ function scanPlain(cursor, least, inFlow) {
     }
     if (!inFlow && cursor.column < least) break;
   }
-  return { text: value + text3.slice(from, end2), end: end2, brokeLine };
+  return { text: value + text4.slice(from, end2), end: end2, brokeLine };
 }
-function endOfPlainRun(text3, from, inFlow) {
+function endOfPlainRun(text4, from, inFlow) {
   for (let at = from; ; at++) {
-    const c = text3.charCodeAt(at);
+    const c = text4.charCodeAt(at);
     if (c > SPACE2 && c < 128) {
-      if (c === COLON ? isBlankOrEnd(text3.charCodeAt(at + 1)) : inFlow && FLOW_INDICATOR[c] === 1) return at;
+      if (c === COLON ? isBlankOrEnd(text4.charCodeAt(at + 1)) : inFlow && FLOW_INDICATOR[c] === 1) return at;
     } else if (isBlankOrEnd(c)) return at;
   }
 }
@@ -33612,7 +33644,7 @@ function passFoldedBreaks(cursor, least) {
 }
 function scanQuoted(cursor) {
   const start3 = cursor.at;
-  const quote2 = cursor.peek();
+  const quote3 = cursor.peek();
   let value = "";
   cursor.at++;
   for (; ; ) {
@@ -33622,50 +33654,50 @@ function scanQuoted(cursor) {
     if (cursor.peek() === END) {
       cursor.fail("found unexpected end of stream", ": the quote that opens here is never closed", start3);
     }
-    value += quote2 === DOUBLE ? passDoubleQuoted(cursor) : passSingleQuoted(cursor, quote2);
+    value += quote3 === DOUBLE ? passDoubleQuoted(cursor) : passSingleQuoted(cursor, quote3);
     const c = cursor.peek();
-    if (c === quote2) break;
+    if (c === quote3) break;
     if (isBreak(c)) value += passFoldedBreaks(cursor, 0);
   }
   cursor.at++;
   return value;
 }
-function passSingleQuoted(cursor, quote2) {
-  const { text: text3 } = cursor;
+function passSingleQuoted(cursor, quote3) {
+  const { text: text4 } = cursor;
   let value = "";
   let from = cursor.at;
   for (; ; cursor.at++) {
     const c = cursor.peek();
-    if (isBreakOrEnd(c)) return value + trimmedSlice(text3, from, cursor.at);
-    if (c !== quote2) continue;
-    if (cursor.peek(1) !== quote2) return value + text3.slice(from, cursor.at);
+    if (isBreakOrEnd(c)) return value + trimmedSlice(text4, from, cursor.at);
+    if (c !== quote3) continue;
+    if (cursor.peek(1) !== quote3) return value + text4.slice(from, cursor.at);
     cursor.at++;
-    value += text3.slice(from, cursor.at);
+    value += text4.slice(from, cursor.at);
     from = cursor.at + 1;
   }
 }
 function passDoubleQuoted(cursor) {
-  const { text: text3 } = cursor;
+  const { text: text4 } = cursor;
   let value = "";
   let from = cursor.at;
   for (; ; ) {
     const c = cursor.peek();
-    if (isBreakOrEnd(c)) return value + trimmedSlice(text3, from, cursor.at);
-    if (c === DOUBLE) return value + text3.slice(from, cursor.at);
+    if (isBreakOrEnd(c)) return value + trimmedSlice(text4, from, cursor.at);
+    if (c === DOUBLE) return value + text4.slice(from, cursor.at);
     if (c !== BACKSLASH) {
       cursor.at++;
       continue;
     }
-    value += text3.slice(from, cursor.at);
+    value += text4.slice(from, cursor.at);
     if (isBreak(cursor.peek(1))) return value + passEscapedBreak(cursor);
     value += passEscape(cursor);
     from = cursor.at;
   }
 }
-function trimmedSlice(text3, from, to) {
+function trimmedSlice(text4, from, to) {
   let end2 = to;
-  while (end2 > from && isBlank(text3.charCodeAt(end2 - 1))) end2--;
-  return text3.slice(from, end2);
+  while (end2 > from && isBlank(text4.charCodeAt(end2 - 1))) end2--;
+  return text4.slice(from, end2);
 }
 function passEscapedBreak(cursor) {
   let breaks = "";
@@ -33857,10 +33889,10 @@ var SimpleKeys = class {
   }
   /** Whether more characters than a key may have stand between `from` and the cursor. */
   #isFarFrom(from) {
-    const { at, text: text3 } = this.#cursor;
+    const { at, text: text4 } = this.#cursor;
     if (at - from <= MAX_LENGTH) return false;
     if (at - from > 2 * MAX_LENGTH) return true;
-    const pairs2 = text3.slice(from, at).match(/[\ud800-\udbff]/g)?.length ?? 0;
+    const pairs2 = text4.slice(from, at).match(/[\ud800-\udbff]/g)?.length ?? 0;
     return at - from - pairs2 > MAX_LENGTH;
   }
 };
@@ -33922,8 +33954,8 @@ var Scanner = class {
   #flowDepth = 0;
   /** Whether a key without `?` may begin at the cursor. */
   #keyAllowed = true;
-  constructor(text3) {
-    this.#cursor = new Cursor(text3);
+  constructor(text4) {
+    this.#cursor = new Cursor(text4);
     this.#keys = new SimpleKeys(this.#cursor);
   }
   /** The next token, which stays the next. */
@@ -34166,16 +34198,16 @@ var Scanner = class {
     this.#saveKey();
     this.#keyAllowed = false;
     const { at: start3, line: line3 } = this.#cursor;
-    const text3 = scanQuoted(this.#cursor);
-    this.#queue.push({ kind: "scalar", text: text3, plain: false, start: start3, end: this.#cursor.at, line: line3 });
+    const text4 = scanQuoted(this.#cursor);
+    this.#queue.push({ kind: "scalar", text: text4, plain: false, start: start3, end: this.#cursor.at, line: line3 });
     return true;
   }
   #fetchBlockScalar() {
     this.#keys.remove();
     this.#keyAllowed = true;
     const { at: start3, line: line3 } = this.#cursor;
-    const text3 = scanBlock(this.#cursor, this.#indent);
-    this.#queue.push({ kind: "scalar", text: text3, plain: false, start: start3, end: this.#cursor.at, line: line3 });
+    const text4 = scanBlock(this.#cursor, this.#indent);
+    this.#queue.push({ kind: "scalar", text: text4, plain: false, start: start3, end: this.#cursor.at, line: line3 });
     return true;
   }
   #fetchPlain(c) {
@@ -34183,9 +34215,9 @@ var Scanner = class {
     this.#saveKey();
     this.#keyAllowed = false;
     const { at: start3, line: line3 } = this.#cursor;
-    const { text: text3, end: end2, brokeLine } = scanPlain(this.#cursor, this.#indent + 1, this.#flowDepth > 0);
+    const { text: text4, end: end2, brokeLine } = scanPlain(this.#cursor, this.#indent + 1, this.#flowDepth > 0);
     if (brokeLine) this.#keyAllowed = true;
-    this.#queue.push({ kind: "scalar", text: text3, plain: true, start: start3, end: end2, line: line3 });
+    this.#queue.push({ kind: "scalar", text: text4, plain: true, start: start3, end: end2, line: line3 });
   }
   /** Indicators begin no plain scalar, save `-`, `?` and `:` before something else than white space. */
   #mayBeginPlain(c) {
@@ -34204,20 +34236,20 @@ var NEVER_PLAIN = new Set([..."|>%@`"].map((c) => c.charCodeAt(0)));
 
 // catalog/yaml/parser.ts
 var FORBIDDEN = /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ufffe\uffff]/;
-function readTree(text3, limits) {
-  const forbidden = FORBIDDEN.exec(text3);
+function readTree(text4, limits) {
+  const forbidden = FORBIDDEN.exec(text4);
   if (forbidden) {
     const code2 = forbidden[0].charCodeAt(0).toString(16).toUpperCase().padStart(4, "0");
     const problem = "control characters are not allowed";
     throw new YamlError(`${problem}: found U+${code2}`, forbidden.index, `yaml: ${problem}`);
   }
-  const parser = new Parser(text3, limits);
+  const parser = new Parser(text4, limits);
   const root = parser.document();
   const ignored = parser.rest();
-  return { root, ignoredFrom: ignored < 0 ? -1 : findText(text3, ignored) };
+  return { root, ignoredFrom: ignored < 0 ? -1 : findText(text4, ignored) };
 }
-function findText(text3, from) {
-  const cursor = new Cursor(text3);
+function findText(text4, from) {
+  const cursor = new Cursor(text4);
   cursor.at = from;
   for (; ; ) {
     cursor.skipBlanks();
@@ -34237,8 +34269,8 @@ var Parser = class {
   #anchors = /* @__PURE__ */ new Map();
   /** What handles of tags stand for. */
   #prefixes = /* @__PURE__ */ new Map();
-  constructor(text3, { depth: depth2, aliases = Number.POSITIVE_INFINITY }) {
-    this.#scanner = new Scanner(text3);
+  constructor(text4, { depth: depth2, aliases = Number.POSITIVE_INFINITY }) {
+    this.#scanner = new Scanner(text4);
     this.#depthLimit = Math.min(depth2, DEEPEST);
     this.#aliases = aliases;
   }
@@ -34376,9 +34408,9 @@ var Parser = class {
     if (anchor !== "") this.#anchors.set(anchor, node);
     return node;
   }
-  #scalar({ start: start3, text: text3, plain: plain3 }, { anchor, tag }) {
+  #scalar({ start: start3, text: text4, plain: plain3 }, { anchor, tag }) {
     const untagged = tag === "" ? plain3 : tag === "!";
-    return this.#remember({ kind: "scalar", start: start3, text: text3, plain: untagged, tag }, anchor);
+    return this.#remember({ kind: "scalar", start: start3, text: text4, plain: untagged, tag }, anchor);
   }
   #collection({ kind, start: start3 }, { anchor }) {
     const scanner = this.#scanner;
@@ -34428,9 +34460,9 @@ var DEPRECATIONS = struct("declcfg.Deprecation", {
   )
 });
 function decodeBlob(value, document, findings) {
-  const report = (rule93, message, path, hint) => {
+  const report = (rule115, message, path, hint) => {
     const location = document.locate(path);
-    findings.push({ rule: rule93, severity: "error", message, location, ...hint === void 0 ? {} : { hint } });
+    findings.push({ rule: rule115, severity: "error", message, location, ...hint === void 0 ? {} : { hint } });
   };
   if (value === null) {
     report(
@@ -34472,12 +34504,12 @@ function metaOf(value, report) {
     }
     keys.set(folded, key);
   }
-  const fields = { schema: "", package: "", name: "" };
-  for (const field2 of ["schema", "package", "name"]) {
-    const key = keys.get(field2);
+  const fields2 = { schema: "", package: "", name: "" };
+  for (const field of ["schema", "package", "name"]) {
+    const key = keys.get(field);
     if (key === void 0) continue;
     const found = value[key];
-    if (typeof found === "string") fields[field2] = found;
+    if (typeof found === "string") fields2[field] = found;
     else {
       report(
         "fbc/field-type",
@@ -34489,11 +34521,11 @@ function metaOf(value, report) {
     }
   }
   if (!sound) return void 0;
-  if (fields.schema === "") {
+  if (fields2.schema === "") {
     report("fbc/schema-missing", "the object has no schema", [], "schema: olm.bundle");
     return void 0;
   }
-  return fields;
+  return fields2;
 }
 function foldKey(key) {
   return key.toUpperCase().toLowerCase();
@@ -34501,22 +34533,22 @@ function foldKey(key) {
 function decodeSchema(blob, report) {
   switch (blob.schema) {
     case "olm.package": {
-      const fields = fitted(blob, PACKAGE, report);
-      return fields && { kind: "package", blob: packageOf(blob, fields) };
+      const fields2 = fitted(blob, PACKAGE, report);
+      return fields2 && { kind: "package", blob: packageOf(blob, fields2) };
     }
     case "olm.channel": {
-      const fields = fitted(blob, CHANNEL, report);
-      return fields && { kind: "channel", blob: channelOf(blob, fields) };
+      const fields2 = fitted(blob, CHANNEL, report);
+      return fields2 && { kind: "channel", blob: channelOf(blob, fields2) };
     }
     case "olm.bundle": {
-      const fields = fitted(blob, BUNDLE, report);
-      if (!fields) return void 0;
-      const bundle = bundleOf(blob, fields);
+      const fields2 = fitted(blob, BUNDLE, report);
+      if (!fields2) return void 0;
+      const bundle = bundleOf(blob, fields2);
       return objectsRead(bundle, report) ? { kind: "bundle", blob: bundle } : void 0;
     }
     case "olm.deprecations": {
-      const fields = fitted(blob, DEPRECATIONS, report);
-      return fields && { kind: "deprecations", blob: deprecationsOf(blob, fields) };
+      const fields2 = fitted(blob, DEPRECATIONS, report);
+      return fields2 && { kind: "deprecations", blob: deprecationsOf(blob, fields2) };
     }
     default:
       return { kind: "other", blob };
@@ -34563,18 +34595,18 @@ function propertiesOf(value) {
     value: property["value"]
   }));
 }
-function packageOf(blob, fields) {
-  const icon = fields["icon"];
+function packageOf(blob, fields2) {
+  const icon = fields2["icon"];
   return {
     ...blob,
-    defaultChannel: textOf(fields["defaultChannel"]),
-    description: textOf(fields["description"]),
-    properties: propertiesOf(fields["properties"]),
+    defaultChannel: textOf(fields2["defaultChannel"]),
+    description: textOf(fields2["description"]),
+    properties: propertiesOf(fields2["properties"]),
     ...isObject(icon) ? { icon: { base64data: textOf(icon["base64data"]), mediatype: textOf(icon["mediatype"]) } } : {}
   };
 }
-function channelOf(blob, fields) {
-  const entries = listOfObjects(fields["entries"]).map(
+function channelOf(blob, fields2) {
+  const entries = listOfObjects(fields2["entries"]).map(
     (entry, index) => ({
       name: textOf(entry["name"]),
       replaces: textOf(entry["replaces"]),
@@ -34583,25 +34615,25 @@ function channelOf(blob, fields) {
       index
     })
   );
-  return { ...blob, entries, properties: propertiesOf(fields["properties"]) };
+  return { ...blob, entries, properties: propertiesOf(fields2["properties"]) };
 }
-function bundleOf(blob, fields) {
-  const properties = propertiesOf(fields["properties"]);
+function bundleOf(blob, fields2) {
+  const properties = propertiesOf(fields2["properties"]);
   const own = properties.find((property) => property.type === "olm.package")?.value;
-  const relatedImages = listOfObjects(fields["relatedImages"]).map(
+  const relatedImages = listOfObjects(fields2["relatedImages"]).map(
     (image) => ({ name: textOf(image["name"]), image: textOf(image["image"]) })
   );
   return {
     ...blob,
-    image: textOf(fields["image"]),
+    image: textOf(fields2["image"]),
     properties,
     relatedImages,
     version: isObject(own) ? tryParseVersion(textOf(own["version"])) : void 0,
     release: isObject(own) ? textOf(own["release"]) : ""
   };
 }
-function deprecationsOf(blob, fields) {
-  const entries = listOfObjects(fields["entries"]).map((entry, index) => {
+function deprecationsOf(blob, fields2) {
+  const entries = listOfObjects(fields2["entries"]).map((entry, index) => {
     const reference = isObject(entry["reference"]) ? entry["reference"] : {};
     return {
       schema: textOf(reference["schema"]),
@@ -34706,13 +34738,13 @@ var DIGEST_LENGTHS = /* @__PURE__ */ new Map([
   ["sha384", 96],
   ["sha512", 128]
 ]);
-function parseReference(text3) {
-  if (IDENTIFIER.test(text3)) {
+function parseReference(text4) {
+  if (IDENTIFIER.test(text4)) {
     throw new InvalidReference(
-      `invalid repository name (${text3}), cannot specify 64-byte hexadecimal strings`
+      `invalid repository name (${text4}), cannot specify 64-byte hexadecimal strings`
     );
   }
-  const [host, rest] = splitHost(text3);
+  const [host, rest] = splitHost(text4);
   const path = rest.split(":", 1)[0] ?? "";
   if (path.toLowerCase() !== path) {
     throw new InvalidReference("invalid reference format: repository name must be lowercase");
@@ -34731,23 +34763,23 @@ function parseReference(text3) {
   checkDigest(digest);
   return { kind: "digest", registry, repository, digest, ...tag === void 0 ? {} : { tag } };
 }
-function tryParseReference(text3) {
+function tryParseReference(text4) {
   try {
-    return parseReference(text3);
+    return parseReference(text4);
   } catch (error2) {
     if (error2 instanceof InvalidReference) return void 0;
     throw error2;
   }
 }
-function splitHost(text3) {
-  const slash = text3.indexOf("/");
-  const first = slash < 0 ? "" : text3.slice(0, slash);
+function splitHost(text4) {
+  const slash = text4.indexOf("/");
+  const first = slash < 0 ? "" : text4.slice(0, slash);
   let host = DOCKER_HUB;
-  let rest = text3;
-  if (first === DOCKER_HUB_BEFORE) rest = text3.slice(slash + 1);
+  let rest = text4;
+  if (first === DOCKER_HUB_BEFORE) rest = text4.slice(slash + 1);
   else if (first === "localhost" || /[.:]/.test(first)) {
     host = first;
-    rest = text3.slice(slash + 1);
+    rest = text4.slice(slash + 1);
   }
   if (host === DOCKER_HUB && !rest.includes("/")) rest = OFFICIAL + rest;
   return [host, rest];
@@ -34783,15 +34815,15 @@ var rule7 = {
   ],
   bundleCheck: () => {
     const defects = /* @__PURE__ */ new Map();
-    const defectOf4 = (text3) => {
-      if (!defects.has(text3)) defects.set(text3, referenceDefect(text3));
-      return defects.get(text3);
+    const defectOf4 = (text4) => {
+      if (!defects.has(text4)) defects.set(text4, referenceDefect(text4));
+      return defects.get(text4);
     };
     return (bundle, report) => {
-      const check3 = (text3, path, what) => {
-        const defect = defectOf4(text3);
+      const check3 = (text4, path, what) => {
+        const defect = defectOf4(text4);
         if (defect === void 0) return;
-        reportReference(report, bundle, path, `${what} ${quoted2(text3)} is no image reference: ${defect}`);
+        reportReference(report, bundle, path, `${what} ${quoted2(text4)} is no image reference: ${defect}`);
       };
       check3(bundle.image, ["image"], "the image");
       for (const [i, { image }] of bundle.relatedImages.entries()) {
@@ -34800,10 +34832,10 @@ var rule7 = {
     };
   }
 };
-function referenceDefect(text3) {
-  if (text3 === "") return void 0;
+function referenceDefect(text4) {
+  if (text4 === "") return void 0;
   try {
-    parseReference(text3);
+    parseReference(text4);
     return void 0;
   } catch (error2) {
     if (error2 instanceof InvalidReference) return error2.message;
@@ -35258,10 +35290,10 @@ var rule24 = {
     }
   }
 };
-function rangeDefect(text3) {
-  if (text3 === "") return void 0;
+function rangeDefect(text4) {
+  if (text4 === "") return void 0;
   try {
-    parseRange(text3);
+    parseRange(text4);
     return void 0;
   } catch (error2) {
     if (error2 instanceof VersionError) return error2.message;
@@ -35414,9 +35446,9 @@ function compareReleases(a, b) {
 function versionReleaseKey({ version, release }) {
   return `${formatVersion({ ...version, build: [] })} ${release.join(".")}`;
 }
-function tryParseRelease(text3) {
+function tryParseRelease(text4) {
   try {
-    return parseRelease(text3);
+    return parseRelease(text4);
   } catch (error2) {
     if (error2 instanceof VersionError) return void 0;
     throw error2;
@@ -35440,18 +35472,18 @@ async function loadCel() {
   });
   const compiled2 = /* @__PURE__ */ new Map();
   return {
-    compile(rule93) {
-      const known2 = compiled2.get(rule93);
-      if (known2 !== void 0) return known2;
-      const fresh = compile(environment, rule93);
-      compiled2.set(rule93, fresh);
+    compile(rule115) {
+      const known3 = compiled2.get(rule115);
+      if (known3 !== void 0) return known3;
+      const fresh = compile(environment, rule115);
+      compiled2.set(rule115, fresh);
       return fresh;
     }
   };
 }
-function compile(environment, rule93) {
+function compile(environment, rule115) {
   try {
-    const program = environment.parse(rule93);
+    const program = environment.parse(rule115);
     if (cost(program.ast) > MAX_COST) return null;
     const { valid, type, error: error2 } = program.check();
     if (!valid && firstLine(error2).startsWith("has() invalid argument")) return null;
@@ -35636,16 +35668,16 @@ function gvkText(key) {
   const [group, version, kind] = JSON.parse(key);
   return `${kind} (${group}/${version})`;
 }
-function offerOf(properties, known2) {
-  const fields = (type, shape) => properties.filter((property) => property.type === type).flatMap(({ value }) => readable(value, shape));
-  const packages = fields("olm.package", PROPERTY_SHAPES.get("olm.package"));
+function offerOf(properties, known3) {
+  const fields2 = (type, shape) => properties.filter((property) => property.type === type).flatMap(({ value }) => readable(value, shape));
+  const packages = fields2("olm.package", PROPERTY_SHAPES.get("olm.package"));
   const versions = packages.map(({ version = "" }) => tryParseVersion(version));
-  const gvks = fields("olm.gvk", GVK2);
+  const gvks = fields2("olm.gvk", GVK2);
   return {
-    packages: packages.length > 0 ? packages.map(({ packageName = "" }) => packageName) : known2.package === "" ? [] : [known2.package],
-    versions: [...versions, known2.version].filter((version) => version !== void 0),
+    packages: packages.length > 0 ? packages.map(({ packageName = "" }) => packageName) : known3.package === "" ? [] : [known3.package],
+    versions: [...versions, known3.version].filter((version) => version !== void 0),
     gvks: gvks.map(({ group = "", version = "", kind = "" }) => gvkKey(group, version, kind)),
-    labels: fields("olm.label", LABEL).map(({ label = "" }) => label),
+    labels: fields2("olm.label", LABEL).map(({ label = "" }) => label),
     properties
   };
 }
@@ -35688,8 +35720,8 @@ function gvkRequired({ group = "", version = "", kind = "" }) {
     holds: ({ gvks }) => gvks.includes(key)
   };
 }
-function packageRequired(fields) {
-  const { packageName = "", versionRange = "" } = fields;
+function packageRequired(fields2) {
+  const { packageName = "", versionRange = "" } = fields2;
   try {
     const range = parseRange(versionRange);
     return {
@@ -35715,20 +35747,20 @@ function constraintRequired(value, cel) {
 }
 var CONSTRAINT_FIELDS = ["failureMessage", "cel", "package", "gvk", "all", "any", "not"];
 function constraint(value, cel) {
-  const fields = strictFields(value, CONSTRAINT_FIELDS);
-  if (fields["gvk"] !== void 0) return gvkRequired(texts(fields["gvk"], ["group", "kind", "version"]));
-  if (fields["package"] !== void 0) {
-    return packageRequired(texts(fields["package"], ["packageName", "versionRange"]));
+  const fields2 = strictFields(value, CONSTRAINT_FIELDS);
+  if (fields2["gvk"] !== void 0) return gvkRequired(texts(fields2["gvk"], ["group", "kind", "version"]));
+  if (fields2["package"] !== void 0) {
+    return packageRequired(texts(fields2["package"], ["packageName", "versionRange"]));
   }
   for (const [name, combine] of COMPOUND) {
-    if (fields[name] !== void 0) return combine(members(fields[name], cel));
+    if (fields2[name] !== void 0) return combine(members(fields2[name], cel));
   }
-  if (fields["cel"] !== void 0) {
-    const { rule: rule93 = "" } = texts(fields["cel"], ["rule"]);
-    const { failureMessage = "" } = texts({ failureMessage: fields["failureMessage"] ?? "" }, [
+  if (fields2["cel"] !== void 0) {
+    const { rule: rule115 = "" } = texts(fields2["cel"], ["rule"]);
+    const { failureMessage = "" } = texts({ failureMessage: fields2["failureMessage"] ?? "" }, [
       "failureMessage"
     ]);
-    return celRequired({ rule: rule93, failureMessage }, cel);
+    return celRequired({ rule: rule115, failureMessage }, cel);
   }
   throw new RequirementError("convert olm.constraint to resolver predicate: constraint is empty");
 }
@@ -35762,12 +35794,12 @@ function members(value, cel) {
     throw new RequirementError("parse olm.constraint: constraints must be a list");
   return constraints.map((member2) => constraint(member2, cel));
 }
-function celRequired({ rule: rule93, failureMessage }, cel) {
+function celRequired({ rule: rule115, failureMessage }, cel) {
   if (!cel) throw new RequirementError("CEL rules are not evaluated here", "undecided");
-  const words = `with constraint: ${JSON.stringify(rule93)} and message: ${JSON.stringify(failureMessage)}`;
+  const words = `with constraint: ${JSON.stringify(rule115)} and message: ${JSON.stringify(failureMessage)}`;
   try {
-    const holds2 = cel.compile(rule93);
-    if (!holds2) throw new RequirementError(`too costly a rule to evaluate here: ${rule93}`, "undecided");
+    const holds2 = cel.compile(rule115);
+    if (!holds2) throw new RequirementError(`too costly a rule to evaluate here: ${rule115}`, "undecided");
     return { text: words, holds: ({ properties }) => holds2(properties) };
   } catch (error2) {
     if (!(error2 instanceof CelError2)) throw error2;
@@ -35777,22 +35809,22 @@ function celRequired({ rule: rule93, failureMessage }, cel) {
 function strictFields(value, names) {
   if (value === null || value === void 0) return {};
   if (!isObject(value)) throw new RequirementError("parse olm.constraint: expected an object");
-  const fields = [];
+  const fields2 = [];
   for (const [key, member2] of Object.entries(value)) {
-    const name = names.find((known2) => known2.toLowerCase() === key.toLowerCase());
+    const name = names.find((known3) => known3.toLowerCase() === key.toLowerCase());
     if (name === void 0) {
       throw new RequirementError(`parse olm.constraint: json: unknown field ${JSON.stringify(key)}`);
     }
-    if (member2 !== null) fields.push([name, member2]);
+    if (member2 !== null) fields2.push([name, member2]);
   }
-  return Object.fromEntries(fields);
+  return Object.fromEntries(fields2);
 }
 function texts(value, names) {
-  const fields = strictFields(value, names);
-  for (const [name, field2] of Object.entries(fields)) {
-    if (typeof field2 !== "string") throw new RequirementError(`parse olm.constraint: ${name} must be text`);
+  const fields2 = strictFields(value, names);
+  for (const [name, field] of Object.entries(fields2)) {
+    if (typeof field !== "string") throw new RequirementError(`parse olm.constraint: ${name} must be text`);
   }
-  return fields;
+  return fields2;
 }
 
 // catalog/graph/snapshot.ts
@@ -35965,7 +35997,7 @@ function conflictOf(variables) {
       if (new Search(without).run() === "unsatisfiable") kept = without;
     }
   }
-  return [...new Set(kept.flatMap(({ constraints }) => constraints.map(({ text: text3 }) => text3)))].sort(
+  return [...new Set(kept.flatMap(({ constraints }) => constraints.map(({ text: text4 }) => text4)))].sort(
     compareText
   );
 }
@@ -35985,8 +36017,8 @@ function resolveNamespace(scope, namespace) {
 }
 var Failure = class extends Error {
   code;
-  constructor(code2, text3) {
-    super(text3);
+  constructor(code2, text4) {
+    super(text4);
     this.code = code2;
   }
 };
@@ -36039,13 +36071,13 @@ var Problem = class {
       ids.push(own);
     }
     const [requires, ...more] = [ids.at(-1), ids.slice(0, -1).join(", ")];
-    const text3 = ids.length === 0 ? `no operators found matching the criteria of subscription ${subscription.name}` : `subscription ${subscription.name} requires ${ids.length === 1 ? "" : `at least one of ${more[0]} or `}${requires}`;
-    this.#variables.set(id, { id, constraints: [exists2, { kind: "dependency", ids, text: text3 }] });
+    const text4 = ids.length === 0 ? `no operators found matching the criteria of subscription ${subscription.name}` : `subscription ${subscription.name} requires ${ids.length === 1 ? "" : `at least one of ${more[0]} or `}${requires}`;
+    this.#variables.set(id, { id, constraints: [exists2, { kind: "dependency", ids, text: text4 }] });
   }
   #letReplace(candidate, own, name) {
     this.#replaced.set(candidate, name);
-    const text3 = `${candidate} conflicts with ${own}`;
-    this.#variables.get(candidate)?.constraints.push({ kind: "conflict", id: own, text: text3 });
+    const text4 = `${candidate} conflicts with ${own}`;
+    this.#variables.get(candidate)?.constraints.push({ kind: "conflict", id: own, text: text4 });
   }
   /** The bundles that a subscription may go to, the preferred first. */
   #offered({ name, package: packageName, channel, catalog, startingCSV }, current) {
@@ -36086,16 +36118,16 @@ var Problem = class {
     const id = this.#idOf(place);
     const waiting = [place];
     for (let next2 = waiting.pop(); next2; next2 = waiting.pop()) {
-      const known2 = this.#idOf(next2);
-      if (this.#variables.has(known2)) continue;
-      const variable = { id: known2, constraints: this.#ownConstraints(next2) };
-      this.#variables.set(known2, variable);
-      this.#places.set(known2, next2);
+      const known3 = this.#idOf(next2);
+      if (this.#variables.has(known3)) continue;
+      const variable = { id: known3, constraints: this.#ownConstraints(next2) };
+      this.#variables.set(known3, variable);
+      this.#places.set(known3, next2);
       for (const requirement of requirementsOf(next2.node.offer.properties, this.#scope.cel)) {
         const providers2 = this.#lanesWith(requirement.holds, next2.source).flatMap(({ nodes, source }) => nodes.map((node) => ({ node, source }))).filter(({ node }) => requirement.holds(node.offer));
         waiting.push(...providers2);
-        const text3 = `bundle ${next2.node.name} requires an operator ${requirement.text}`;
-        variable.constraints.push({ kind: "dependency", ids: providers2.map((one) => this.#idOf(one)), text: text3 });
+        const text4 = `bundle ${next2.node.name} requires an operator ${requirement.text}`;
+        variable.constraints.push({ kind: "dependency", ids: providers2.map((one) => this.#idOf(one)), text: text4 });
       }
     }
     return id;
@@ -36104,8 +36136,8 @@ var Problem = class {
     const constraints = [];
     const isFree = !source && !this.#namespace.subscriptions.some(({ installedCSV }) => installedCSV === node.name);
     if (isFree) {
-      const text3 = `clusterserviceversion ${node.name} exists and is not referenced by a subscription`;
-      constraints.push({ kind: "mandatory", text: text3 });
+      const text4 = `clusterserviceversion ${node.name} exists and is not referenced by a subscription`;
+      constraints.push({ kind: "mandatory", text: text4 });
     }
     if (node.offer.properties.some(({ type }) => type === "olm.deprecated")) {
       constraints.push({ kind: "prohibited", text: `bundle ${this.#idOf({ node, source })} is deprecated` });
@@ -36139,8 +36171,8 @@ var Problem = class {
     }
     const rival = (id, ids, what) => {
       const sorted2 = [...ids].sort(compareText);
-      const text3 = `${sorted2.slice(0, -1).join(", ")} and ${sorted2.at(-1)} ${what}`;
-      return { id, constraints: ids.length > 1 ? [{ kind: "at-most-one", ids: sorted2, text: text3 }] : [] };
+      const text4 = `${sorted2.slice(0, -1).join(", ")} and ${sorted2.at(-1)} ${what}`;
+      return { id, constraints: ids.length > 1 ? [{ kind: "at-most-one", ids: sorted2, text: text4 }] : [] };
     };
     return [
       ...[...gvks].map(([gvk, ids]) => rival(`gvk:${gvk}`, ids, `provide ${gvkText(gvk)}`)),
@@ -36187,8 +36219,8 @@ function compareLanes(a, b) {
   return Number(b.isDefaultChannel) - Number(a.isDefaultChannel) || compareText(a.package, b.package) || compareText(a.channel, b.channel);
 }
 function append(to, key, value) {
-  const list = to.get(key);
-  if (list) list.push(value);
+  const list2 = to.get(key);
+  if (list2) list2.push(value);
   else to.set(key, [value]);
 }
 function groupBy(items, key) {
@@ -36221,13 +36253,13 @@ function laneOf2(ofPackage, channel) {
 function missing3({ package: name, channel }, ofPackage) {
   return ofPackage && ofPackage.bundles.size > 0 ? fails("missing", `no operators found in channel ${channel} of package ${name}`) : fails("missing", `no operators found in package ${name}`);
 }
-function fails(code2, text3) {
-  return { kind: "fails", reason: { code: code2, text: text3 } };
+function fails(code2, text4) {
+  return { kind: "fails", reason: { code: code2, text: text4 } };
 }
 var needy = /* @__PURE__ */ new WeakMap();
 function hasRequirements(lane) {
-  const known2 = needy.get(lane);
-  if (known2 !== void 0) return known2;
+  const known3 = needy.get(lane);
+  if (known3 !== void 0) return known3;
   const answer = lane.nodes.some(
     ({ offer: { properties } }) => properties.some(({ type }) => REQUIRING.has(type))
   );
@@ -36357,8 +36389,8 @@ function outcomeOf(best, from) {
   const { bundle } = best;
   const unsupported = unsupportedProperty(bundle);
   if (unsupported) {
-    const text3 = `validating bundle ${JSON.stringify(bundle.name)}: bundle ${JSON.stringify(bundle.name)} has a dependency declared via property ${JSON.stringify(unsupported)} which is currently not supported`;
-    return { kind: "fails", reason: { code: "dependency", text: text3, bundle: bundle.name } };
+    const text4 = `validating bundle ${JSON.stringify(bundle.name)}: bundle ${JSON.stringify(bundle.name)} has a dependency declared via property ${JSON.stringify(unsupported)} which is currently not supported`;
+    return { kind: "fails", reason: { code: "dependency", text: text4, bundle: bundle.name } };
   }
   if (bundle.name === from.extension.installed?.name) {
     return {
@@ -36378,8 +36410,8 @@ function stayReason2(best, { all, isHead }) {
     return isHead(best.bundle.name) ? { code: "newest", text: "it is the head of a channel" } : { code: "no-edge", text: "no bundle follows it" };
   }
   const names = others.map(({ bundle }) => bundle.name);
-  const shown3 = names.slice(0, 3).join(", ") + (names.length > 3 ? ` and ${names.length - 3} more` : "");
-  return others.every(({ deprecated }) => deprecated && !best.deprecated) ? { code: "successor-deprecated", text: `all that follows it is deprecated: ${shown3}` } : { code: "successor-lower", text: `all that follows it has a lower version: ${shown3}` };
+  const shown4 = names.slice(0, 3).join(", ") + (names.length > 3 ? ` and ${names.length - 3} more` : "");
+  return others.every(({ deprecated }) => deprecated && !best.deprecated) ? { code: "successor-deprecated", text: `all that follows it is deprecated: ${shown4}` } : { code: "successor-lower", text: `all that follows it has a lower version: ${shown4}` };
 }
 function noChoiceText({
   installed,
@@ -36407,8 +36439,8 @@ function nextV1(source, { selection, installed }) {
     version: installed.version ? storedVersion(withRelease(installed.version)) : ""
   };
   if (!best) {
-    const text3 = noChoiceText({ ...selection, version: "", installed: stored }, []);
-    return { kind: "fails", reason: { code: "no-bundle", text: text3 } };
+    const text4 = noChoiceText({ ...selection, version: "", installed: stored }, []);
+    return { kind: "fails", reason: { code: "no-bundle", text: text4 } };
   }
   return outcomeOf(best, {
     catalog: source.name,
@@ -36419,11 +36451,11 @@ function nextV1(source, { selection, installed }) {
 }
 var indexes = /* @__PURE__ */ new WeakMap();
 function indexOf(ofPackage, channels) {
-  const known2 = indexes.get(ofPackage) ?? /* @__PURE__ */ new Map();
-  indexes.set(ofPackage, known2);
+  const known3 = indexes.get(ofPackage) ?? /* @__PURE__ */ new Map();
+  indexes.set(ofPackage, known3);
   const key = JSON.stringify(channels);
-  const found = known2.get(key) ?? makeIndex(ofPackage, channels);
-  known2.set(key, found);
+  const found = known3.get(key) ?? makeIndex(ofPackage, channels);
+  known3.set(key, found);
   return found;
 }
 function makeIndex(ofPackage, names) {
@@ -36467,10 +36499,10 @@ function allOf({ ranked, entries, byVersion }, installed) {
 
 // catalog/graph/foresight.ts
 function foresightOf(scope, source) {
-  const known2 = /* @__PURE__ */ new Map();
+  const known3 = /* @__PURE__ */ new Map();
   const walk = (key, make) => {
-    const found = known2.get(key) ?? make();
-    known2.set(key, found);
+    const found = known3.get(key) ?? make();
+    known3.set(key, found);
     return found;
   };
   const bundle = (ofPackage, name) => {
@@ -36514,8 +36546,8 @@ var Walk = class {
     const onPath = /* @__PURE__ */ new Set();
     let at = installed;
     for (; ; ) {
-      const known2 = this.#kept(at);
-      if (known2) return this.#unwind(path, known2);
+      const known3 = this.#kept(at);
+      if (known3) return this.#unwind(path, known3);
       const own = this.#isOwn(at);
       if (own && onPath.has(at.name)) return this.#unwind(path, this.#circle(path, at));
       const next2 = this.#ground.next(at);
@@ -36604,12 +36636,12 @@ async function changeOf(before, after) {
 function installationsOf(world, name) {
   const ofPackage = world.catalog.packages.get(name);
   const present = ofPackage ? presentOf(ofPackage) : [];
-  const known2 = new Set(present.map(keyOf));
+  const known3 = new Set(present.map(keyOf));
   const published = (world.published.get(name) ?? []).map((bundle) => ({
     channel: bundle.channel,
     installed: absentBundle(ofPackage, bundle),
     published: bundle
-  })).filter((one) => !known2.has(keyOf(one)));
+  })).filter((one) => !known3.has(keyOf(one)));
   return [...present, ...published];
 }
 function presentOf(ofPackage) {
@@ -36639,9 +36671,9 @@ function compareInstalled(a, b) {
 // catalog/rules/phrase.ts
 var LISTED2 = 6;
 function listed(names) {
-  const shown3 = names.length > LISTED2 ? names.slice(0, LISTED2 - 1) : names;
-  const more = names.length > shown3.length ? [`${names.length - shown3.length} more`] : [];
-  const all = [...shown3, ...more];
+  const shown4 = names.length > LISTED2 ? names.slice(0, LISTED2 - 1) : names;
+  const more = names.length > shown4.length ? [`${names.length - shown4.length} more`] : [];
+  const all = [...shown4, ...more];
   return all.length < 2 ? all.join("") : `${all.slice(0, -1).join(", ")} and ${all.at(-1)}`;
 }
 function versionsOf(installed) {
@@ -36750,8 +36782,8 @@ function channelIn({ catalog }, ofPackage, channel) {
 function entryIn(channel, name) {
   return channel?.entries.find((entry) => entry.name === name);
 }
-function placeOfEntry(channel, index, field2 = "name") {
-  return locate2(channel, "entries", index, field2);
+function placeOfEntry(channel, index, field = "name") {
+  return locate2(channel, "entries", index, field);
 }
 function placeOfHead(channel) {
   const head2 = headOf(channel);
@@ -36948,36 +36980,1090 @@ function isNewer({ bundle: a }, { bundle: b }) {
   return a.version !== void 0 && b.version !== void 0 && compareVersions(a.version, b.version) > 0;
 }
 
+// catalog/crd/advice.ts
+var ADVICE = /* @__PURE__ */ new Map([
+  [
+    "existingFieldRemoval",
+    "keep the field and deprecate it; a new API version may leave it out once nothing stores the old one"
+  ],
+  [
+    "storedVersionRemoval",
+    "keep the version, served: false, until objects are migrated and status.storedVersions no longer names it"
+  ],
+  ["scope", "the scope cannot change: define a new kind"],
+  ["required", "make the new field optional, or require it in a new API version"],
+  ["type", "keep the type and add a field of another name"],
+  ["default", "set the default in the controller instead of the schema"],
+  ["enum", "keep the old values, and let the controller refuse them"],
+  ["pattern", "keep the pattern, and let the controller refuse what it no longer takes"],
+  ["nullable", "keep nullable as it was"]
+]);
+function safeChange({ check: check3 }) {
+  return ADVICE.get(check3) ?? (/^(?:max|min)/.test(check3) ? "only loosen the bound; let the controller check the tighter one" : "make the change in a new API version, with conversion by a webhook");
+}
+
+// catalog/base64.ts
+var DIGITS2 = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+var VALUES = Uint8Array.from({ length: 128 }, (_, code2) => {
+  const value = DIGITS2.indexOf(String.fromCharCode(code2));
+  return value < 0 ? 255 : value;
+});
+function decodeBase64(text4) {
+  const bytes2 = new Uint8Array(Math.ceil(text4.length * 3 / 4));
+  let length = 0;
+  let bits = 0;
+  let count = 0;
+  for (let i = 0; i < text4.length; i++) {
+    const value = VALUES[text4.charCodeAt(i)] ?? 255;
+    if (value === 255) continue;
+    bits = (bits << 6 | value) & 16777215;
+    count += 6;
+    if (count >= 8) {
+      count -= 8;
+      bytes2[length++] = bits >>> count & 255;
+    }
+  }
+  return bytes2.subarray(0, length);
+}
+var STRETCH = 3 * 8192;
+
+// catalog/crd/definition.ts
+function crdDefinition(value) {
+  if (!isObject(value) || value["kind"] !== "CustomResourceDefinition") return void 0;
+  if (value["apiVersion"] !== "apiextensions.k8s.io/v1") return void 0;
+  const spec = fields(value["spec"]);
+  const versions = list(spec["versions"]).map(fields).map((version) => ({
+    name: text2(version["name"]),
+    served: version["served"] === true,
+    storage: version["storage"] === true,
+    schema: fields(version["schema"])["openAPIV3Schema"]
+  }));
+  const stored = list(fields(value["status"])["storedVersions"]).map(text2);
+  return {
+    name: text2(fields(value["metadata"])["name"]),
+    scope: text2(spec["scope"]),
+    versions,
+    storedVersions: stored.length > 0 ? stored : versions.filter(({ storage }) => storage).map(({ name }) => name),
+    convertsByWebhook: fields(spec["conversion"])["strategy"] === "Webhook"
+  };
+}
+function fields(value) {
+  return isObject(value) ? value : {};
+}
+function list(value) {
+  return Array.isArray(value) ? value : [];
+}
+function text2(value) {
+  return typeof value === "string" ? value : "";
+}
+var KUBE_VERSION = /^v([1-9][0-9]*)(?:(alpha|beta)([1-9][0-9]*))?$/;
+var STAGES = ["alpha", "beta", void 0];
+function compareKubeVersions(a, b) {
+  const x = KUBE_VERSION.exec(a);
+  const y = KUBE_VERSION.exec(b);
+  if (!x || !y) return x ? 1 : y ? -1 : a === b ? 0 : a < b ? 1 : -1;
+  return STAGES.indexOf(x[2]) - STAGES.indexOf(y[2]) || Number(x[1]) - Number(y[1]) || Number(x[3] ?? 0) - Number(y[3] ?? 0);
+}
+function servedPairs({ versions }) {
+  const served = versions.filter((version) => version.served).sort((a, b) => compareKubeVersions(a.name, b.name));
+  return served.flatMap(
+    (older, i) => served.slice(i + 1).map((newer) => [older, newer])
+  );
+}
+
+// catalog/crd/of-bundle.ts
+var known2 = /* @__PURE__ */ new WeakMap();
+function definitionsOfBundle(bundle) {
+  if (!known2.has(bundle)) known2.set(bundle, readDefinitions(bundle));
+  return known2.get(bundle);
+}
+function readDefinitions({ properties }) {
+  const objects = properties.filter(({ type }) => type === "olm.bundle.object");
+  if (objects.length === 0) return void 0;
+  return objects.flatMap(({ value }) => {
+    const data = isObject(value) ? value["data"] : void 0;
+    return typeof data === "string" ? crdDefinition(jsonIn(data)) ?? [] : [];
+  });
+}
+function jsonIn(data) {
+  const text4 = new TextDecoder().decode(decodeBase64(data));
+  if (!text4.includes("CustomResourceDefinition")) return void 0;
+  try {
+    return JSON.parse(text4);
+  } catch (error2) {
+    if (error2 instanceof SyntaxError) return void 0;
+    throw error2;
+  }
+}
+
+// catalog/json-text.ts
+var ESCAPED = /["\\\x00-\x1f\u2028\u2029\ud800-\udfff]/;
+function jsonString(text4) {
+  if (!ESCAPED.test(text4)) return `"${text4}"`;
+  const quoted3 = JSON.stringify(text4.toWellFormed());
+  return quoted3.replaceAll("\u2028", "\\u2028").replaceAll("\u2029", "\\u2029");
+}
+function jsonNumber(value) {
+  return Object.is(value, -0) ? "-0" : String(value);
+}
+var RawJson = class {
+  /** Sound JSON. */
+  text;
+  constructor(text4) {
+    this.text = text4;
+  }
+  get value() {
+    return JSON.parse(this.text);
+  }
+};
+function compactJson(value) {
+  if (typeof value === "string") return jsonString(value);
+  if (typeof value === "number") return jsonNumber(value);
+  if (typeof value !== "object" || value === null) return String(value ?? null);
+  if (value instanceof RawJson) return value.text;
+  if (Array.isArray(value)) return `[${value.map(compactJson).join(",")}]`;
+  const members2 = sortedKeys(value).map((key) => `${jsonString(key)}:${compactJson(member(value, key))}`);
+  return `{${members2.join(",")}}`;
+}
+function sortedKeys(value) {
+  const keys = Object.keys(value);
+  for (let i = 1; i < keys.length; i++) {
+    if (compareText(keys[i - 1] ?? "", keys[i] ?? "") > 0) return keys.sort(compareText);
+  }
+  return keys;
+}
+function member(value, key) {
+  return value[key];
+}
+
+// catalog/cache/go-json.ts
+function escapeHtml(json) {
+  return json.replaceAll(/[<>&]/g, (c) => c === "<" ? "\\u003c" : c === ">" ? "\\u003e" : "\\u0026");
+}
+function goString(text4) {
+  return escapeHtml(jsonString(text4));
+}
+function goObject(members2) {
+  const written = members2.flatMap(([key, json]) => json === void 0 ? [] : [`"${key}":${json}`]);
+  return `{${written.join(",")}}`;
+}
+function goList(items) {
+  return items.length === 0 ? void 0 : `[${items.join(",")}]`;
+}
+var encoder = new TextEncoder();
+var REPLACEMENT = encoder.encode("\\ufffd");
+var LINE_SEPARATOR2 = encoder.encode("\\u2028");
+var PARAGRAPH_SEPARATOR2 = encoder.encode("\\u2029");
+var ESCAPES2 = Array.from(
+  { length: 128 },
+  (_, code2) => encoder.encode(goString(String.fromCharCode(code2)).slice(1, -1))
+);
+var PLAIN = Uint8Array.from(
+  { length: 256 },
+  (_, code2) => code2 < 128 && ESCAPES2[code2]?.length === 1 ? 1 : 0
+);
+
+// catalog/bundle/kubernetes.ts
+var QUANTITY_SYNTAX = /^[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[KMGTPE]i|[numkMGTPE]|[eE][+-]?[0-9]+)?$/;
+var quantity = {
+  kind: "checked",
+  goName: "resource.Quantity",
+  expected: "a quantity such as 100m or 64Mi",
+  refusal: (value) => (typeof value === "string" || typeof value === "number") && QUANTITY_SYNTAX.test(String(value)) ? void 0 : "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
+};
+var intOrString = {
+  kind: "checked",
+  goName: "intstr.IntOrString",
+  expected: "a whole number or text",
+  refusal: (value) => typeof value === "string" || Number.isInteger(value) ? void 0 : "json: cannot unmarshal value into Go value of type int32"
+};
+var RFC3339 = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)$/;
+var time = {
+  kind: "checked",
+  goName: "v1.Time",
+  expected: "a time of RFC 3339",
+  refusal: (value) => {
+    if (typeof value !== "string") return "json: cannot unmarshal value into Go value of type string";
+    return value === "" || RFC3339.test(value) ? void 0 : `parsing time ${JSON.stringify(value)} as "2006-01-02T15:04:05Z07:00": cannot parse`;
+  }
+};
+var texts2 = listOf(text);
+var textMap = mapOf(text);
+var LOCAL_REFERENCE = struct("v1.LocalObjectReference", { name: text });
+var OBJECT_META = struct("v1.ObjectMeta", {
+  name: text,
+  generateName: text,
+  namespace: text,
+  selfLink: text,
+  uid: text,
+  resourceVersion: text,
+  generation: int64,
+  creationTimestamp: time,
+  deletionTimestamp: time,
+  deletionGracePeriodSeconds: int64,
+  labels: textMap,
+  annotations: textMap,
+  ownerReferences: listOf(
+    struct("v1.OwnerReference", {
+      apiVersion: text,
+      kind: text,
+      name: text,
+      uid: text,
+      controller: bool,
+      blockOwnerDeletion: bool
+    })
+  ),
+  finalizers: texts2,
+  managedFields: listOf(
+    struct("v1.ManagedFieldsEntry", {
+      manager: text,
+      operation: text,
+      apiVersion: text,
+      time,
+      fieldsType: text,
+      subresource: text
+    })
+  )
+});
+var POLICY_RULE = struct("v1.PolicyRule", {
+  verbs: texts2,
+  apiGroups: texts2,
+  resources: texts2,
+  resourceNames: texts2,
+  nonResourceURLs: texts2
+});
+var LABEL_SELECTOR = struct("v1.LabelSelector", {
+  matchLabels: textMap,
+  matchExpressions: listOf(
+    struct("v1.LabelSelectorRequirement", { key: text, operator: text, values: texts2 })
+  )
+});
+var KEY_SELECTOR = { name: text, key: text, optional: bool };
+var FIELD_REFERENCE = struct("v1.ObjectFieldSelector", { apiVersion: text, fieldPath: text });
+var RESOURCE_FIELD = struct("v1.ResourceFieldSelector", {
+  containerName: text,
+  resource: text,
+  divisor: quantity
+});
+var ENVIRONMENT = {
+  env: listOf(
+    struct("v1.EnvVar", {
+      name: text,
+      value: text,
+      valueFrom: struct("v1.EnvVarSource", {
+        fieldRef: FIELD_REFERENCE,
+        resourceFieldRef: RESOURCE_FIELD,
+        configMapKeyRef: struct("v1.ConfigMapKeySelector", KEY_SELECTOR),
+        secretKeyRef: struct("v1.SecretKeySelector", KEY_SELECTOR)
+      })
+    })
+  ),
+  envFrom: listOf(
+    struct("v1.EnvFromSource", {
+      prefix: text,
+      configMapRef: struct("v1.ConfigMapEnvSource", { name: text, optional: bool }),
+      secretRef: struct("v1.SecretEnvSource", { name: text, optional: bool })
+    })
+  )
+};
+var HANDLER = {
+  exec: struct("v1.ExecAction", { command: texts2 }),
+  httpGet: struct("v1.HTTPGetAction", {
+    path: text,
+    port: intOrString,
+    host: text,
+    scheme: text,
+    httpHeaders: listOf(struct("v1.HTTPHeader", { name: text, value: text }))
+  }),
+  tcpSocket: struct("v1.TCPSocketAction", { port: intOrString, host: text })
+};
+var LIFECYCLE_HANDLER = struct("v1.LifecycleHandler", {
+  ...HANDLER,
+  sleep: struct("v1.SleepAction", { seconds: int64 })
+});
+var PROBE = struct("v1.Probe", {
+  ...HANDLER,
+  grpc: struct("v1.GRPCAction", { port: int32, service: text }),
+  initialDelaySeconds: int32,
+  timeoutSeconds: int32,
+  periodSeconds: int32,
+  successThreshold: int32,
+  failureThreshold: int32,
+  terminationGracePeriodSeconds: int64
+});
+var SELINUX = struct("v1.SELinuxOptions", { user: text, role: text, type: text, level: text });
+var SECCOMP = struct("v1.SeccompProfile", { type: text, localhostProfile: text });
+var APPARMOR = struct("v1.AppArmorProfile", { type: text, localhostProfile: text });
+var WINDOWS = struct("v1.WindowsSecurityContextOptions", {
+  gmsaCredentialSpecName: text,
+  gmsaCredentialSpec: text,
+  runAsUserName: text,
+  hostProcess: bool
+});
+var RUN_AS = {
+  runAsUser: int64,
+  runAsGroup: int64,
+  runAsNonRoot: bool,
+  seLinuxOptions: SELINUX,
+  seccompProfile: SECCOMP,
+  appArmorProfile: APPARMOR,
+  windowsOptions: WINDOWS
+};
+var RESOURCES = struct("v1.ResourceRequirements", {
+  limits: mapOf(quantity),
+  requests: mapOf(quantity),
+  claims: listOf(struct("v1.ResourceClaim", { name: text, request: text }))
+});
+var CONTAINER = struct("v1.Container", {
+  name: text,
+  image: text,
+  command: texts2,
+  args: texts2,
+  workingDir: text,
+  ports: listOf(
+    struct("v1.ContainerPort", {
+      name: text,
+      hostPort: int32,
+      containerPort: int32,
+      protocol: text,
+      hostIP: text
+    })
+  ),
+  ...ENVIRONMENT,
+  resources: RESOURCES,
+  restartPolicy: text,
+  volumeMounts: listOf(
+    struct("v1.VolumeMount", {
+      name: text,
+      readOnly: bool,
+      recursiveReadOnly: text,
+      mountPath: text,
+      subPath: text,
+      mountPropagation: text,
+      subPathExpr: text
+    })
+  ),
+  volumeDevices: listOf(struct("v1.VolumeDevice", { name: text, devicePath: text })),
+  livenessProbe: PROBE,
+  readinessProbe: PROBE,
+  startupProbe: PROBE,
+  lifecycle: struct("v1.Lifecycle", { postStart: LIFECYCLE_HANDLER, preStop: LIFECYCLE_HANDLER }),
+  terminationMessagePath: text,
+  terminationMessagePolicy: text,
+  imagePullPolicy: text,
+  securityContext: struct("v1.SecurityContext", {
+    capabilities: struct("v1.Capabilities", { add: texts2, drop: texts2 }),
+    privileged: bool,
+    ...RUN_AS,
+    readOnlyRootFilesystem: bool,
+    allowPrivilegeEscalation: bool,
+    procMount: text
+  }),
+  stdin: bool,
+  stdinOnce: bool,
+  tty: bool
+});
+var KEY_TO_PATH = listOf(struct("v1.KeyToPath", { key: text, path: text, mode: int32 }));
+var DOWNWARD_ITEMS = listOf(
+  struct("v1.DownwardAPIVolumeFile", {
+    path: text,
+    fieldRef: FIELD_REFERENCE,
+    resourceFieldRef: RESOURCE_FIELD,
+    mode: int32
+  })
+);
+var VOLUME = struct("v1.Volume", {
+  name: text,
+  hostPath: struct("v1.HostPathVolumeSource", { path: text, type: text }),
+  emptyDir: struct("v1.EmptyDirVolumeSource", { medium: text, sizeLimit: quantity }),
+  secret: struct("v1.SecretVolumeSource", {
+    secretName: text,
+    items: KEY_TO_PATH,
+    defaultMode: int32,
+    optional: bool
+  }),
+  configMap: struct("v1.ConfigMapVolumeSource", {
+    name: text,
+    items: KEY_TO_PATH,
+    defaultMode: int32,
+    optional: bool
+  }),
+  persistentVolumeClaim: struct("v1.PersistentVolumeClaimVolumeSource", { claimName: text, readOnly: bool }),
+  downwardAPI: struct("v1.DownwardAPIVolumeSource", { items: DOWNWARD_ITEMS, defaultMode: int32 }),
+  nfs: struct("v1.NFSVolumeSource", { server: text, path: text, readOnly: bool }),
+  csi: struct("v1.CSIVolumeSource", {
+    driver: text,
+    readOnly: bool,
+    fsType: text,
+    volumeAttributes: textMap,
+    nodePublishSecretRef: LOCAL_REFERENCE
+  }),
+  projected: struct("v1.ProjectedVolumeSource", {
+    sources: listOf(
+      struct("v1.VolumeProjection", {
+        secret: struct("v1.SecretProjection", { name: text, items: KEY_TO_PATH, optional: bool }),
+        downwardAPI: struct("v1.DownwardAPIProjection", { items: DOWNWARD_ITEMS }),
+        configMap: struct("v1.ConfigMapProjection", { name: text, items: KEY_TO_PATH, optional: bool }),
+        serviceAccountToken: struct("v1.ServiceAccountTokenProjection", {
+          audience: text,
+          expirationSeconds: int64,
+          path: text
+        })
+      })
+    ),
+    defaultMode: int32
+  })
+});
+var NODE_TERM = struct("v1.NodeSelectorTerm", {
+  matchExpressions: listOf(
+    struct("v1.NodeSelectorRequirement", { key: text, operator: text, values: texts2 })
+  ),
+  matchFields: listOf(struct("v1.NodeSelectorRequirement", { key: text, operator: text, values: texts2 }))
+});
+var POD_TERM = struct("v1.PodAffinityTerm", {
+  labelSelector: LABEL_SELECTOR,
+  namespaces: texts2,
+  topologyKey: text,
+  namespaceSelector: LABEL_SELECTOR,
+  matchLabelKeys: texts2,
+  mismatchLabelKeys: texts2
+});
+var POD_TERMS = {
+  requiredDuringSchedulingIgnoredDuringExecution: listOf(POD_TERM),
+  preferredDuringSchedulingIgnoredDuringExecution: listOf(
+    struct("v1.WeightedPodAffinityTerm", { weight: int32, podAffinityTerm: POD_TERM })
+  )
+};
+var AFFINITY = struct("v1.Affinity", {
+  nodeAffinity: struct("v1.NodeAffinity", {
+    requiredDuringSchedulingIgnoredDuringExecution: struct("v1.NodeSelector", {
+      nodeSelectorTerms: listOf(NODE_TERM)
+    }),
+    preferredDuringSchedulingIgnoredDuringExecution: listOf(
+      struct("v1.PreferredSchedulingTerm", { weight: int32, preference: NODE_TERM })
+    )
+  }),
+  podAffinity: struct("v1.PodAffinity", POD_TERMS),
+  podAntiAffinity: struct("v1.PodAntiAffinity", POD_TERMS)
+});
+var POD_SPEC = struct("v1.PodSpec", {
+  volumes: listOf(VOLUME),
+  initContainers: listOf(CONTAINER),
+  containers: listOf(CONTAINER),
+  ephemeralContainers: any,
+  restartPolicy: text,
+  terminationGracePeriodSeconds: int64,
+  activeDeadlineSeconds: int64,
+  dnsPolicy: text,
+  nodeSelector: textMap,
+  serviceAccountName: text,
+  serviceAccount: text,
+  automountServiceAccountToken: bool,
+  nodeName: text,
+  hostNetwork: bool,
+  hostPID: bool,
+  hostIPC: bool,
+  shareProcessNamespace: bool,
+  securityContext: struct("v1.PodSecurityContext", {
+    ...RUN_AS,
+    supplementalGroups: listOf(int64),
+    supplementalGroupsPolicy: text,
+    fsGroup: int64,
+    sysctls: listOf(struct("v1.Sysctl", { name: text, value: text })),
+    fsGroupChangePolicy: text,
+    seLinuxChangePolicy: text
+  }),
+  imagePullSecrets: listOf(LOCAL_REFERENCE),
+  hostname: text,
+  subdomain: text,
+  affinity: AFFINITY,
+  schedulerName: text,
+  tolerations: listOf(
+    struct("v1.Toleration", {
+      key: text,
+      operator: text,
+      value: text,
+      effect: text,
+      tolerationSeconds: int64
+    })
+  ),
+  hostAliases: listOf(struct("v1.HostAlias", { ip: text, hostnames: texts2 })),
+  priorityClassName: text,
+  priority: int32,
+  dnsConfig: struct("v1.PodDNSConfig", {
+    nameservers: texts2,
+    searches: texts2,
+    options: listOf(struct("v1.PodDNSConfigOption", { name: text, value: text }))
+  }),
+  readinessGates: listOf(struct("v1.PodReadinessGate", { conditionType: text })),
+  runtimeClassName: text,
+  enableServiceLinks: bool,
+  preemptionPolicy: text,
+  overhead: mapOf(quantity),
+  topologySpreadConstraints: listOf(
+    struct("v1.TopologySpreadConstraint", {
+      maxSkew: int32,
+      topologyKey: text,
+      whenUnsatisfiable: text,
+      labelSelector: LABEL_SELECTOR,
+      minDomains: int32,
+      nodeAffinityPolicy: text,
+      nodeTaintsPolicy: text,
+      matchLabelKeys: texts2
+    })
+  ),
+  setHostnameAsFQDN: bool,
+  os: struct("v1.PodOS", { name: text }),
+  hostUsers: bool
+});
+var DEPLOYMENT_SPEC = struct("v1.DeploymentSpec", {
+  replicas: int32,
+  selector: LABEL_SELECTOR,
+  template: struct("v1.PodTemplateSpec", { metadata: OBJECT_META, spec: POD_SPEC }),
+  strategy: struct("v1.DeploymentStrategy", {
+    type: text,
+    rollingUpdate: struct("v1.RollingUpdateDeployment", {
+      maxUnavailable: intOrString,
+      maxSurge: intOrString
+    })
+  }),
+  minReadySeconds: int32,
+  revisionHistoryLimit: int32,
+  paused: bool,
+  progressDeadlineSeconds: int32
+});
+var JSON_SCHEMA_FIELDS = {};
+var JSON_SCHEMA = {
+  kind: "struct",
+  name: "v1.JSONSchemaProps",
+  fields: JSON_SCHEMA_FIELDS,
+  exactKeys: true
+};
+function schemaOr(goName2, other) {
+  return {
+    kind: "checked",
+    goName: goName2,
+    expected: "a schema",
+    refusal: (value) => typeof value === "object" && !Array.isArray(value) || other(value) ? void 0 : "boolean or JSON schema expected"
+  };
+}
+var schemas = listOf(JSON_SCHEMA);
+Object.assign(JSON_SCHEMA_FIELDS, {
+  id: text,
+  $schema: text,
+  $ref: text,
+  description: text,
+  type: text,
+  format: text,
+  title: text,
+  default: any,
+  maximum: float,
+  exclusiveMaximum: bool,
+  minimum: float,
+  exclusiveMinimum: bool,
+  maxLength: int64,
+  minLength: int64,
+  pattern: text,
+  maxItems: int64,
+  minItems: int64,
+  uniqueItems: bool,
+  multipleOf: float,
+  enum: listOf(any),
+  maxProperties: int64,
+  minProperties: int64,
+  required: texts2,
+  items: schemaOr("v1.JSONSchemaPropsOrArray", Array.isArray),
+  allOf: schemas,
+  oneOf: schemas,
+  anyOf: schemas,
+  not: JSON_SCHEMA,
+  properties: mapOf(JSON_SCHEMA),
+  additionalProperties: schemaOr("v1.JSONSchemaPropsOrBool", (value) => typeof value === "boolean"),
+  patternProperties: mapOf(JSON_SCHEMA),
+  dependencies: any,
+  additionalItems: schemaOr("v1.JSONSchemaPropsOrBool", (value) => typeof value === "boolean"),
+  definitions: mapOf(JSON_SCHEMA),
+  externalDocs: struct("v1.ExternalDocumentation", { description: text, url: text }),
+  example: any,
+  nullable: bool,
+  "x-kubernetes-preserve-unknown-fields": bool,
+  "x-kubernetes-embedded-resource": bool,
+  "x-kubernetes-int-or-string": bool,
+  "x-kubernetes-list-map-keys": texts2,
+  "x-kubernetes-list-type": text,
+  "x-kubernetes-map-type": text,
+  "x-kubernetes-validations": listOf(
+    struct("v1.ValidationRule", {
+      rule: text,
+      message: text,
+      messageExpression: text,
+      reason: text,
+      fieldPath: text,
+      optionalOldSelf: bool
+    })
+  )
+});
+var NAMES = struct("v1.CustomResourceDefinitionNames", {
+  plural: text,
+  singular: text,
+  shortNames: texts2,
+  kind: text,
+  listKind: text,
+  categories: texts2
+});
+var WEBHOOK_CLIENT = struct("v1.WebhookClientConfig", {
+  url: text,
+  service: struct("v1.ServiceReference", { namespace: text, name: text, path: text, port: int32 }),
+  caBundle: bytes
+});
+var VALIDATION = struct("v1.CustomResourceValidation", { openAPIV3Schema: JSON_SCHEMA });
+var SUBRESOURCES = struct("v1.CustomResourceSubresources", {
+  status: struct("v1.CustomResourceSubresourceStatus", {}),
+  scale: struct("v1.CustomResourceSubresourceScale", {
+    specReplicasPath: text,
+    statusReplicasPath: text,
+    labelSelectorPath: text
+  })
+});
+var COLUMN = { name: text, type: text, format: text, description: text, priority: int32 };
+function exact(shape) {
+  return { ...shape, exactKeys: true };
+}
+function crdVersion(column) {
+  return struct("v1.CustomResourceDefinitionVersion", {
+    name: text,
+    served: bool,
+    storage: bool,
+    deprecated: bool,
+    deprecationWarning: text,
+    schema: VALIDATION,
+    subresources: SUBRESOURCES,
+    additionalPrinterColumns: listOf(
+      struct("v1.CustomResourceColumnDefinition", { ...COLUMN, [column]: text })
+    ),
+    selectableFields: listOf(struct("v1.SelectableField", { jsonPath: text }))
+  });
+}
+var CRD_META = { apiVersion: text, kind: text, metadata: OBJECT_META, status: any };
+var CRD_V1 = exact(
+  struct("v1.CustomResourceDefinition", {
+    ...CRD_META,
+    spec: exact(
+      struct("v1.CustomResourceDefinitionSpec", {
+        group: text,
+        names: NAMES,
+        scope: text,
+        versions: listOf(crdVersion("jsonPath")),
+        conversion: struct("v1.CustomResourceConversion", {
+          strategy: text,
+          webhook: struct("v1.WebhookConversion", {
+            clientConfig: WEBHOOK_CLIENT,
+            conversionReviewVersions: texts2
+          })
+        }),
+        preserveUnknownFields: bool
+      })
+    )
+  })
+);
+var CRD_V1BETA1 = exact(
+  struct("v1beta1.CustomResourceDefinition", {
+    ...CRD_META,
+    spec: exact(
+      struct("v1beta1.CustomResourceDefinitionSpec", {
+        group: text,
+        version: text,
+        names: NAMES,
+        scope: text,
+        validation: VALIDATION,
+        subresources: SUBRESOURCES,
+        versions: listOf(crdVersion("JSONPath")),
+        additionalPrinterColumns: listOf(
+          struct("v1beta1.CustomResourceColumnDefinition", { ...COLUMN, JSONPath: text })
+        ),
+        selectableFields: listOf(struct("v1beta1.SelectableField", { jsonPath: text })),
+        conversion: struct("v1beta1.CustomResourceConversion", {
+          strategy: text,
+          webhookClientConfig: WEBHOOK_CLIENT,
+          conversionReviewVersions: texts2
+        }),
+        preserveUnknownFields: bool
+      })
+    )
+  })
+);
+
+// catalog/crd/schema.ts
+var CURRENT = {
+  key: (path) => JSON.stringify(path),
+  items: (text4) => `${text4}.items`,
+  index: (text4, keyword, index) => `${text4}.${keyword}[${index}]`,
+  only: (text4, keyword) => `${text4}.${keyword}`,
+  named: (text4, keyword, name) => `${text4}.${keyword}[${name}]`,
+  additional: (text4) => `${text4}.additionalProperties`
+};
+function flatten2(schema, dialect) {
+  const nodes = /* @__PURE__ */ new Map();
+  const visit = (value, path, text4) => {
+    if (!isObject(value)) return;
+    nodes.set(dialect.key(path, text4), { text: text4, schema: value });
+    for (const child2 of children(value, dialect, text4)) {
+      visit(child2.schema, [...path, ...child2.path], child2.text);
+    }
+  };
+  visit(schema, [], "^");
+  return nodes;
+}
+function* children(schema, dialect, text4) {
+  const { items } = schema;
+  if (Array.isArray(items)) {
+    for (const [i, item] of items.entries()) {
+      yield { path: ["items", `${i}`], text: dialect.index(text4, "items", i), schema: item };
+    }
+  } else if (items !== void 0) yield { path: ["items"], text: dialect.items(text4), schema: items };
+  for (const keyword of ["allOf", "anyOf", "oneOf"]) {
+    for (const [i, item] of listOf2(schema[keyword]).entries()) {
+      yield { path: [keyword, `${i}`], text: dialect.index(text4, keyword, i), schema: item };
+    }
+  }
+  yield { path: ["not"], text: dialect.only(text4, "not"), schema: schema["not"] };
+  for (const [name, property] of entriesOf(schema["properties"])) {
+    yield { path: ["properties", name], text: `${text4}.${name}`, schema: property };
+  }
+  const additional = schema["additionalProperties"];
+  yield { path: ["additionalProperties"], text: dialect.additional(text4), schema: additional };
+  for (const keyword of ["patternProperties", "definitions", "dependencies"]) {
+    for (const [name, property] of entriesOf(schema[keyword])) {
+      yield { path: [keyword, name], text: dialect.named(text4, keyword, name), schema: property };
+    }
+  }
+  const more = schema["additionalItems"];
+  yield { path: ["additionalItems"], text: dialect.only(text4, "additionalItems"), schema: more };
+}
+function listOf2(value) {
+  return Array.isArray(value) ? value : [];
+}
+function entriesOf(value) {
+  return isObject(value) ? Object.entries(value) : [];
+}
+var OPTIONAL_BOOLEANS = /* @__PURE__ */ new Set([
+  "additionalProperties",
+  "additionalItems",
+  "x-kubernetes-preserve-unknown-fields"
+]);
+var OPTIONAL_TEXTS = /* @__PURE__ */ new Set([
+  "$ref",
+  "x-kubernetes-list-type",
+  "x-kubernetes-map-type"
+]);
+function ownKeywords(schema, childKeywords) {
+  const own = /* @__PURE__ */ new Map();
+  for (const key of Object.keys(JSON_SCHEMA.fields)) {
+    const value = schema[key];
+    if (!childKeywords.includes(key) && !isNothing(key, value)) own.set(key, value);
+  }
+  return own;
+}
+function isNothing(key, value) {
+  if (value === void 0 || value === null) return true;
+  if (key === "default" || key === "example") return false;
+  if (value === "") return !OPTIONAL_TEXTS.has(key);
+  if (value === false) return !OPTIONAL_BOOLEANS.has(key);
+  return Array.isArray(value) && value.length === 0;
+}
+function sameJson(a, b) {
+  return a === b || a !== void 0 && b !== void 0 && compactJson(a) === compactJson(b);
+}
+
+// catalog/crd/unhandled.ts
+var GO_FIELDS = /* @__PURE__ */ new Map([
+  ["id", "ID"],
+  ["$schema", "Schema"],
+  ["$ref", "Ref"],
+  ["x-kubernetes-preserve-unknown-fields", "XPreserveUnknownFields"],
+  ["x-kubernetes-embedded-resource", "XEmbeddedResource"],
+  ["x-kubernetes-int-or-string", "XIntOrString"],
+  ["x-kubernetes-list-map-keys", "XListMapKeys"],
+  ["x-kubernetes-list-type", "XListType"],
+  ["x-kubernetes-map-type", "XMapType"],
+  ["x-kubernetes-validations", "XValidations"]
+]);
+var POINTERS = /* @__PURE__ */ new Set([
+  "$ref",
+  "multipleOf",
+  "x-kubernetes-preserve-unknown-fields",
+  "x-kubernetes-list-type",
+  "x-kubernetes-map-type"
+]);
+var FALSE_WHEN_ABSENT = /* @__PURE__ */ new Set([
+  "exclusiveMaximum",
+  "exclusiveMinimum",
+  "uniqueItems",
+  "x-kubernetes-embedded-resource",
+  "x-kubernetes-int-or-string"
+]);
+var TEXTS = /* @__PURE__ */ new Set(["id", "$schema", "format", "title"]);
+function unhandledText(changes) {
+  const details = changes.map(([key, before, after]) => [
+    goField(key),
+    `${goField(key)} ${goValue(key, before)} -> ${goValue(key, after)}`
+  ]).sort(([a], [b]) => a < b ? -1 : 1);
+  return `unhandled changes found (${details.map(([, text4]) => text4).join("; ")})`;
+}
+function goField(key) {
+  return GO_FIELDS.get(key) ?? `${key.charAt(0).toUpperCase()}${key.slice(1)}`;
+}
+function goValue(key, value) {
+  if (value === void 0) return FALSE_WHEN_ABSENT.has(key) ? "false" : TEXTS.has(key) ? '""' : "nil";
+  if (Array.isArray(value) && value.every((item) => typeof item === "string")) {
+    return `[]string{${value.map((item) => JSON.stringify(item)).join(", ")}}`;
+  }
+  if (typeof value === "object") return "<complex value>";
+  return `${POINTERS.has(key) ? "&" : ""}${JSON.stringify(value)}`;
+}
+
+// catalog/crd/compare.ts
+var BOUNDS = ["imum", "Items", "Length", "Properties"];
+var COMPARISONS = new Map([
+  ["default", compareDefault],
+  ["description", compareDescription],
+  ["enum", compareEnum],
+  ...BOUNDS.map((of) => [`max${of}`, (a, b) => compareBound("maximum", a, b)]),
+  ...BOUNDS.map((of) => [`min${of}`, (a, b) => compareBound("minimum", a, b)]),
+  ["nullable", compareNullable],
+  ["oneOf", compareOneOf],
+  ["pattern", comparePattern],
+  ["required", compareRequired],
+  ["type", compareType]
+]);
+function compareNodes(a, b, options) {
+  const changes = [];
+  for (const [check3, compare] of COMPARISONS) {
+    const message = compare(a.get(check3), b.get(check3), options);
+    if (message !== void 0) changes.push({ check: check3, message });
+  }
+  const unhandled = [.../* @__PURE__ */ new Set([...a.keys(), ...b.keys()])].filter((key) => !COMPARISONS.has(key) && !sameJson(a.get(key), b.get(key))).map((key) => [key, a.get(key), b.get(key)]);
+  if (unhandled.length > 0) changes.push({ check: "unhandled", message: unhandledText(unhandled) });
+  return changes;
+}
+function rawJson(value) {
+  return escapeHtml(compactJson(value));
+}
+function quote2(value) {
+  return JSON.stringify(typeof value === "string" ? value : "");
+}
+function compareDefault(a, b) {
+  if (a === void 0 && b === void 0) return void 0;
+  if (a === void 0) return `default added when there was none previously : ${quote2(rawJson(b))}`;
+  if (b === void 0) return `default value removed : ${quote2(rawJson(a))}`;
+  return sameJson(a, b) ? void 0 : `default value changed : ${quote2(rawJson(a))} -> ${quote2(rawJson(b))}`;
+}
+function compareDescription(a, b, options) {
+  if (options.descriptionMayChange || a === b) return void 0;
+  return `description changed : ${quote2(a)} -> ${quote2(b)}`;
+}
+function missing4(from, others) {
+  const known3 = new Set(texts3(others));
+  return [...new Set(texts3(from))].filter((text4) => !known3.has(text4)).sort(compareText);
+}
+function texts3(value) {
+  return Array.isArray(value) ? value.map(rawJson) : [];
+}
+function compareEnum(a, b, options) {
+  const added = missing4(b, a);
+  if (a === void 0 && added.length > 0) {
+    return `enum constraint added when there was none previously : [${added.join(" ")}]`;
+  }
+  const removed = missing4(a, b);
+  if (removed.length > 0) return `allowed enum values removed : [${removed.join(" ")}]`;
+  return added.length > 0 && !options.enumMayGrow ? `allowed enum values added : [${added.join(" ")}]` : void 0;
+}
+function compareBound(word, a, b) {
+  if (b === void 0) return void 0;
+  if (a === void 0) return `${word} constraint added when there was none previously : ${b}`;
+  if (word === "maximum") return Number(b) < Number(a) ? `maximum decreased : ${a} -> ${b}` : void 0;
+  return Number(b) > Number(a) ? `minimum increased : ${a} -> ${b}` : void 0;
+}
+function compareNullable(a, b) {
+  if (a === true === (b === true)) return void 0;
+  return b === true ? "nullable added : false -> true" : "nullable removed : true -> false";
+}
+function compareOneOf(a, b) {
+  const added = missing4(b, a);
+  const removed = missing4(a, b);
+  if (a === void 0 && added.length > 0) {
+    return `oneOf constraint added when there was none previously: [${added.join(" ")}]`;
+  }
+  if (b === void 0 && removed.length > 0) return `oneOf constraint removed: [${removed.join(" ")}]`;
+  if (removed.length > 0) return `allowed oneOf schemas removed: [${removed.join(" ")}]`;
+  return added.length > 0 ? `allowed oneOf schemas added: [${added.join(" ")}]` : void 0;
+}
+function comparePattern(a, b) {
+  if (a === b) return void 0;
+  const verb = a === void 0 ? "added" : b === void 0 ? "removed" : "changed";
+  return `pattern ${verb} : ${quote2(a)} -> ${quote2(b)}`;
+}
+function compareRequired(a, b) {
+  const added = missing4(b, a).map((text4) => String(JSON.parse(text4)));
+  return added.length > 0 ? `new required fields: [${added.join(" ")}]` : void 0;
+}
+function compareType(a, b) {
+  return a === b ? void 0 : `type changed : ${quote2(a)} -> ${quote2(b)}`;
+}
+
+// catalog/crd/safety.ts
+var OLM_OPTIONS = {
+  enumMayGrow: true,
+  descriptionMayChange: true,
+  webhookMayConvert: true
+};
+function unsafeChanges(before, after, options = OLM_OPTIONS) {
+  return [
+    ...wholeChanges(before, after),
+    ...sameVersionChanges(before, after, options),
+    ...options.webhookMayConvert && after.convertsByWebhook ? [] : servedChanges(before, after, options)
+  ].sort((a, b) => compareText(a.text, b.text));
+}
+function whole(check3, message, field = "", version = "") {
+  return { check: check3, version, field, message, text: `${check3}: ${message}` };
+}
+function wholeChanges(before, after) {
+  const changes = [];
+  if (before.scope !== after.scope) {
+    const scopes = `${JSON.stringify(before.scope)} -> ${JSON.stringify(after.scope)}`;
+    changes.push(whole("scope", `scope changed : ${scopes}`));
+  }
+  const versions = new Set(after.versions.map(({ name }) => name));
+  const removed = before.storedVersions.filter((name) => !versions.has(name));
+  if (removed.length > 0) {
+    changes.push(whole("storedVersionRemoval", `stored versions removed : [${removed.join(" ")}]`));
+  }
+  for (const [older, newer] of commonVersions(before, after)) {
+    const left = flatten2(newer.schema, CURRENT);
+    for (const [key, { text: text4 }] of flatten2(older.schema, CURRENT)) {
+      if (left.has(key)) continue;
+      const message = `removed field : ${newer.name}.${text4}`;
+      changes.push(whole("existingFieldRemoval", message, text4, newer.name));
+    }
+  }
+  return changes;
+}
+function commonVersions(before, after) {
+  return before.versions.flatMap((older) => {
+    const newer = after.versions.find(({ name }) => name === older.name);
+    return newer ? [[older, newer]] : [];
+  });
+}
+function sameVersionChanges(before, after, options) {
+  return commonVersions(before, after).flatMap(
+    ([older, newer]) => schemaChanges(older, newer, options).map(([{ text: text4 }, change]) => placed(older.name, text4, change))
+  );
+}
+function placed(version, field, { check: check3, message }) {
+  return { check: check3, version, field, message, text: `${version}: ${field}: ${check3}: ${message}` };
+}
+function servedChanges(before, after, options) {
+  const known3 = new Set(pairChanges(before, options).map(({ text: text4 }) => text4));
+  return pairChanges(after, options).filter(({ text: text4 }) => !known3.has(text4));
+}
+function pairChanges(definition, options) {
+  return servedPairs(definition).flatMap(
+    ([older, newer]) => schemaChanges(older, newer, options).map(
+      ([{ text: text4 }, change]) => placed(`${older.name} -> ${newer.name}`, text4, change)
+    )
+  );
+}
+var CHILDREN = ["properties", "items"];
+function schemaChanges(older, newer, options) {
+  const left = flatten2(newer.schema, CURRENT);
+  return [...flatten2(older.schema, CURRENT)].flatMap(([key, node]) => {
+    const other = left.get(key)?.schema ?? {};
+    if (other === node.schema) return [];
+    const changes = compareNodes(ownKeywords(node.schema, CHILDREN), ownKeywords(other, CHILDREN), options);
+    return changes.map((change) => [node, change]);
+  });
+}
+
 // catalog/rules/graph/crd-unsafe-edge.ts
 var rule41 = {
   id: "graph/crd-unsafe-edge",
   severity: "error",
   summary: "No upgrade that clusters make changes a custom resource definition in a way that existing objects do not survive",
   foresee(world, report) {
+    let unchecked;
     for (const ofPackage of judgedPackages(world)) {
-      const [channel] = ofPackage.channels.values();
-      if (!channel || !hasUsedEdge(world, ofPackage)) continue;
-      const message = "not checked: whether custom resources survive the upgrades of this catalog, which does not hold their definitions";
-      report(message, placeOfHead(channel), { severity: "info" });
-      return;
+      const edges = usedEdges(world, ofPackage);
+      for (const cause2 of causesOf(edges)) reportCause(ofPackage, cause2, report);
+      const blind = edges.find(({ from, to }) => !isKnown(from) || !isKnown(to));
+      unchecked ??= blind?.channel;
     }
+    if (!unchecked) return;
+    const message = "not checked: whether custom resources survive the upgrades of this catalog, which does not hold their definitions";
+    report(message, placeOfHead(unchecked), { severity: "info" });
   }
 };
-function hasUsedEdge({ foresight, olm }, ofPackage) {
-  const serves = (name) => {
-    const bundle = name === void 0 ? void 0 : ofPackage.bundles.get(name);
-    return bundle !== void 0 && offerOfBundle(bundle).gvks.length > 0;
-  };
-  return [...ofPackage.channels.values()].some(
-    (channel) => channel.entries.some(({ name }) => {
-      const bundle = ofPackage.bundles.get(name);
-      if (!bundle || !serves(name)) return false;
-      const from = installedOf(bundle);
+function isKnown(bundle) {
+  return offerOfBundle(bundle).gvks.length === 0 || definitionsOfBundle(bundle) !== void 0;
+}
+function usedEdges({ foresight, olm }, ofPackage) {
+  return [...ofPackage.channels.values()].flatMap(
+    (channel) => channel.entries.flatMap(({ name }) => {
+      const from = ofPackage.bundles.get(name);
+      if (!from || offerOfBundle(from).gvks.length === 0) return [];
       const place = { package: ofPackage.name, channel: channel.name };
-      const next2 = olm.has("v0") ? foresight.v0(place, from).next : foresight.v1({ ...place, channels: [] }, from).next;
-      return serves(upgradeOf(next2)?.to.name);
+      const edges = [];
+      for (const generation of olm) {
+        const { next: next2 } = generation === "v0" ? foresight.v0(place, installedOf(from)) : foresight.v1({ ...place, channels: [] }, installedOf(from));
+        const to = ofPackage.bundles.get(upgradeOf(next2)?.to.name ?? "");
+        const isNew = to && !edges.some((edge) => edge.to === to);
+        if (isNew && offerOfBundle(to).gvks.length > 0) edges.push({ channel, from, to, olm: generation });
+      }
+      return edges;
     })
   );
+}
+function causesOf(edges) {
+  const causes = /* @__PURE__ */ new Map();
+  const compared = /* @__PURE__ */ new Set();
+  for (const edge of edges) {
+    const pair = `${edge.from.name}
+${edge.to.name}`;
+    if (compared.has(pair)) continue;
+    compared.add(pair);
+    for (const after of definitionsOfBundle(edge.to) ?? []) {
+      const before = definitionsOfBundle(edge.from)?.find(({ name }) => name === after.name);
+      for (const change of before ? unsafeChanges(before, after) : []) {
+        const key = `${after.name}
+${change.text}`;
+        const cause2 = causes.get(key) ?? { definition: after.name, change, edges: [] };
+        cause2.edges.push(edge);
+        causes.set(key, cause2);
+      }
+    }
+  }
+  return causes.values();
+}
+var SHOWN2 = 3;
+function reportCause(ofPackage, { definition, change, edges }, report) {
+  const [first] = edges;
+  if (!first) return;
+  const { name } = ofPackage;
+  const roads = edges.map(
+    ({ from, to }) => `${shortName(installedOf(from))} → ${shortName(installedOf(to))}`
+  );
+  const more = roads.length > SHOWN2 ? ` and ${roads.length - SHOWN2} more` : "";
+  const onEdges = `${roads.length === 1 ? "on the upgrade" : `on ${roads.length} upgrades`} ${roads.slice(0, SHOWN2).join(", ")}${more}`;
+  const message = `the custom resource definition ${quoted2(definition)} of package ${quoted2(name)} changes unsafely ${onEdges}: ${change.text}`;
+  const entry = entryIn(first.channel, first.to.name);
+  const place = entry ? placeOfEntry(first.channel, entry.index) : placeOfHead(first.channel);
+  report(message, place, {
+    package: name,
+    channel: first.channel.name,
+    installed: [...new Set(edges.map(({ from }) => shortName(installedOf(from))))],
+    hint: safeChange(change),
+    // Only OLM v1 refuses such an upgrade; OLM v0 makes it, and objects may not survive.
+    ...edges.some(({ olm }) => olm === "v1") ? {} : { severity: "warning" }
+  });
 }
 
 // catalog/rules/graph/cross-channel-edge-divergence.ts
@@ -37127,8 +38213,8 @@ function withoutAnyOwnSkips(channel) {
   const entries = channel.entries.map(
     (entry) => traps.includes(entry) ? { ...entry, skips: entry.skips.filter((name) => name !== entry.replaces) } : entry
   );
-  const text3 = `${traps.map(untrapText).join("; ")}: what is replaced must not be skipped`;
-  return [{ entry: first.name, index: first.index, text: text3, entries }];
+  const text4 = `${traps.map(untrapText).join("; ")}: what is replaced must not be skipped`;
+  return [{ entry: first.name, index: first.index, text: text4, entries }];
 }
 function trapsIn({ entries }) {
   return entries.filter(({ skips, replaces }) => replaces !== "" && skips.includes(replaces));
@@ -37174,8 +38260,8 @@ function ranging(channel, head2, installed) {
   const [lowest, highest] = [sorted2[0], sorted2.at(-1)];
   if (head2.skipRange !== "" || lowest === void 0 || highest === void 0) return [];
   const skipRange = lowest === highest ? `=${lowest}` : `>=${lowest} <=${highest}`;
-  const text3 = `in the entry of ${scalar(head2.name)} write: skipRange: '${skipRange}'`;
-  return [edited(channel, { ...head2, skipRange }, text3)];
+  const text4 = `in the entry of ${scalar(head2.name)} write: skipRange: '${skipRange}'`;
+  return [edited(channel, { ...head2, skipRange }, text4)];
 }
 function plain2(version) {
   return formatVersion({ ...version, build: [] });
@@ -37186,12 +38272,12 @@ function restored(channel, old) {
   const last = gone.at(-1);
   if (!last) return [];
   const names = gone.map(({ name }) => scalar(name)).join(", ");
-  const text3 = `restore the ${gone.length === 1 ? "entry" : "entries"} of ${names}: ${gone.map(flowEntry).join(" ")}`;
-  return [{ entry: last.name, index: -1, text: text3, entries: [...channel.entries, ...gone] }];
+  const text4 = `restore the ${gone.length === 1 ? "entry" : "entries"} of ${names}: ${gone.map(flowEntry).join(" ")}`;
+  return [{ entry: last.name, index: -1, text: text4, entries: [...channel.entries, ...gone] }];
 }
-function edited(channel, entry, text3) {
+function edited(channel, entry, text4) {
   const entries = channel.entries.map((one) => one.index === entry.index ? entry : one);
-  return { entry: entry.name, index: entry.index, text: text3, entries };
+  return { entry: entry.name, index: entry.index, text: text4, entries };
 }
 function flow(names) {
   return `[${names.map(scalar).join(", ")}]`;
@@ -37390,9 +38476,9 @@ function endsBelow({ alternatives }, version) {
   );
 }
 function edgeBetween(from, to, { channel, entry }) {
-  const field2 = from.name === to.name ? void 0 : edgeField(entry, installedOf(from));
-  if (!field2 || !from.version || !to.version || !isLower(to, from)) return [];
-  return [{ channel, entry, field: field2, to, from, bySuffix: sameNumbers(to.version, from.version) }];
+  const field = from.name === to.name ? void 0 : edgeField(entry, installedOf(from));
+  if (!field || !from.version || !to.version || !isLower(to, from)) return [];
+  return [{ channel, entry, field, to, from, bySuffix: sameNumbers(to.version, from.version) }];
 }
 function isLower(to, from) {
   const [a, b] = [versionReleaseOf(to), versionReleaseOf(from)];
@@ -37412,21 +38498,21 @@ var rule48 = {
       const edges = loweringEdges(ofPackage).filter(({ bySuffix }) => !bySuffix);
       for (const group of grouped(
         edges,
-        ({ channel, entry, field: field2 }) => JSON.stringify([channel.name, entry.index, field2])
+        ({ channel, entry, field }) => JSON.stringify([channel.name, entry.index, field])
       )) {
         const [first] = group;
         if (!first) continue;
-        const { channel, entry, field: field2, to } = first;
+        const { channel, entry, field, to } = first;
         const taken = group.filter((edge) => isTaken(world, edge));
         const versions = versionsOf((taken.length > 0 ? taken : group).map(({ from }) => from));
         const effect = taken.length > 0 ? `${listed(versions)} would go down to it` : "no cluster takes that edge today";
-        const message = `${channelText(channel.name, ofPackage.name)}: the ${field2} of ${shortName(to)} covers what is newer: ${listed(versions)}; ${effect}`;
-        report(message, placeOfEntry(channel, entry.index, field2), {
+        const message = `${channelText(channel.name, ofPackage.name)}: the ${field} of ${shortName(to)} covers what is newer: ${listed(versions)}; ${effect}`;
+        report(message, placeOfEntry(channel, entry.index, field), {
           package: ofPackage.name,
           channel: channel.name,
           installed: taken.length > 0 ? versions : [],
           severity: taken.length > 0 ? "error" : "warning",
-          hint: field2 === "skipRange" ? `end the range below its own version: skipRange: '${belowOwn(entry.skipRange, shortName(to))}'` : `remove ${first.from.name} from ${field2}`
+          hint: field === "skipRange" ? `end the range below its own version: skipRange: '${belowOwn(entry.skipRange, shortName(to))}'` : `remove ${first.from.name} from ${field}`
         });
       }
     }
@@ -37518,8 +38604,8 @@ function differencesOf(old, entry) {
     ...old.skipRange === entry.skipRange ? [] : [`skipRange ${shown(entry.skipRange)} in place of ${shown(old.skipRange)}`]
   ];
 }
-function shown(text3) {
-  return text3 === "" ? "nothing" : quoted2(text3);
+function shown(text4) {
+  return text4 === "" ? "nothing" : quoted2(text4);
 }
 
 // catalog/rules/removed.ts
@@ -37581,9 +38667,9 @@ var rule53 = {
       const was = before.catalog.packages.get(name);
       const ofPackage = after.catalog.packages.get(name);
       if (!ofPackage) continue;
-      const known2 = new Set(was ? providedBy(was) : []);
+      const known3 = new Set(was ? providedBy(was) : []);
       for (const rival of rivalsOf(after, ofPackage)) {
-        const gvks = rival.gvks.filter((gvk) => !known2.has(gvk));
+        const gvks = rival.gvks.filter((gvk) => !known3.has(gvk));
         if (gvks.length === 0) continue;
         reportRival({ world: after, ofPackage, rival: { ...rival, gvks }, report, isNew: was === void 0 });
       }
@@ -37612,8 +38698,8 @@ function rivalsOf(world, ofPackage) {
 }
 var providers = /* @__PURE__ */ new WeakMap();
 function providersIn(catalog) {
-  const known2 = providers.get(catalog);
-  if (known2) return known2;
+  const known3 = providers.get(catalog);
+  if (known3) return known3;
   const byGvk = /* @__PURE__ */ new Map();
   for (const ofPackage of catalog.packages.values()) {
     for (const gvk of new Set(providedBy(ofPackage)))
@@ -37655,8 +38741,8 @@ function headBundle2({ catalog }, channel) {
 
 // catalog/graph/openshift.ts
 var NAME2 = /^v?([0-9]{1,4})\.([0-9]{1,4})$/;
-function tryParseMinor(text3) {
-  const [, major, minor] = NAME2.exec(text3) ?? [];
+function tryParseMinor(text4) {
+  const [, major, minor] = NAME2.exec(text4) ?? [];
   return major === void 0 || minor === void 0 ? void 0 : { major: Number(major), minor: Number(minor) };
 }
 function formatMinor({ major, minor }) {
@@ -37675,14 +38761,14 @@ function limitOf(properties) {
   if (!first) return { kind: "none" };
   if (others.length > 0)
     return { kind: "invalid", why: `the property ${TYPE} stands ${others.length + 1} times` };
-  const text3 = JSON.stringify(first.value ?? null).replaceAll(/^"+|"+$/g, "");
-  if (text3 === "") return { kind: "invalid", why: "the version is empty" };
+  const text4 = JSON.stringify(first.value ?? null).replaceAll(/^"+|"+$/g, "");
+  if (text4 === "") return { kind: "invalid", why: "the version is empty" };
   try {
-    const { major, minor, patch, prerelease } = parseTolerant(text3);
-    return patch === 0 && prerelease.length === 0 ? { kind: "limit", max: { major: Number(major), minor: Number(minor) } } : { kind: "invalid", why: `${text3} is more than a major and a minor version` };
+    const { major, minor, patch, prerelease } = parseTolerant(text4);
+    return patch === 0 && prerelease.length === 0 ? { kind: "limit", max: { major: Number(major), minor: Number(minor) } } : { kind: "invalid", why: `${text4} is more than a major and a minor version` };
   } catch (error2) {
     if (error2 instanceof VersionError)
-      return { kind: "invalid", why: `${text3} is no version: ${error2.message}` };
+      return { kind: "invalid", why: `${text4} is no version: ${error2.message}` };
     throw error2;
   }
 }
@@ -37751,7 +38837,7 @@ function csvOf(bundle) {
   if (isObject(metadata)) return metadata;
   for (const { type, value } of bundle.properties) {
     if (type !== "olm.bundle.object" || !isObject(value) || typeof value["data"] !== "string") continue;
-    const manifest = jsonIn(value["data"]);
+    const manifest = jsonIn2(value["data"]);
     if (isObject(manifest) && manifest["kind"] === "ClusterServiceVersion" && isObject(manifest["spec"])) {
       return manifest["spec"];
     }
@@ -37759,7 +38845,7 @@ function csvOf(bundle) {
   return void 0;
 }
 var BEGINNING = 400;
-function jsonIn(base64) {
+function jsonIn2(base64) {
   if (!base64.startsWith("ey")) return void 0;
   try {
     if (!atob(base64.slice(0, BEGINNING)).includes("ClusterServiceVersion")) return void 0;
@@ -37928,11 +39014,11 @@ var rule61 = {
       for (const [trap] of grouped(traps, ({ from, to }) => JSON.stringify([from.name, to.name]))) {
         const version = trap?.to.version;
         if (!trap || !version) continue;
-        const { channel, entry, field: field2, from, to } = trap;
+        const { channel, entry, field, from, to } = trap;
         const { next: next2 } = world.foresight.v1({ package: ofPackage.name, channels: [] }, installedOf(from));
         if (next2.kind === "upgrade") continue;
         const message = `package ${quoted2(ofPackage.name)}: ${shortName(to)} follows ${shortName(from)} but does not sort above it, since a suffix behind - makes a version lower: OLM v1 never offers it`;
-        report(message, placeOfEntry(channel, entry.index, field2), {
+        report(message, placeOfEntry(channel, entry.index, field), {
           package: ofPackage.name,
           channel: channel.name,
           installed: [shortName(from)],
@@ -38285,9 +39371,9 @@ var rule72 = {
   },
   compare({ before, after, packages }, report) {
     const touched = new Set(packages);
-    const known2 = new Set(lossesOf(before).map(keyOf3));
+    const known3 = new Set(lossesOf(before).map(keyOf3));
     const fresh = lossesOf(after).filter(
-      (loss) => touched.has(loss.channel.package) && !known2.has(keyOf3(loss))
+      (loss) => touched.has(loss.channel.package) && !known3.has(keyOf3(loss))
     );
     tell(fresh, { world: after, report, severity: "error" });
   }
@@ -38456,7 +39542,7 @@ var rule75 = {
     if (!world.olm.has("v0")) return;
     for (const { name, bundles } of judgedPackages(world)) {
       const unmet = [...bundles.values()].flatMap((bundle) => unmetBy(world, bundle));
-      for (const group of grouped(unmet, ({ text: text3 }) => text3)) {
+      for (const group of grouped(unmet, ({ text: text4 }) => text4)) {
         const last = group.at(-1);
         if (!last) continue;
         const versions = versionsOf(group.map(({ bundle }) => bundle));
@@ -38485,17 +39571,17 @@ function unmetBy({ foresight }, bundle) {
   });
 }
 var met = /* @__PURE__ */ new WeakMap();
-function isMet(scope, { text: text3, holds: holds2 }) {
-  const known2 = met.get(scope) ?? /* @__PURE__ */ new Map();
-  met.set(scope, known2);
-  const found = known2.get(text3) ?? scope.catalogs.some(
+function isMet(scope, { text: text4, holds: holds2 }) {
+  const known3 = met.get(scope) ?? /* @__PURE__ */ new Map();
+  met.set(scope, known3);
+  const found = known3.get(text4) ?? scope.catalogs.some(
     ({ catalog }) => [...catalog.packages.values()].some(
       (ofPackage) => lanesOf(ofPackage).some(
         ({ candidates }) => candidates.kind === "ordered" && candidates.entries.some(({ bundle }) => bundle !== void 0 && holds2(offerOfBundle(bundle)))
       )
     )
   );
-  known2.set(text3, found);
+  known3.set(text4, found);
   return found;
 }
 
@@ -38538,7 +39624,7 @@ var rule77 = {
       for (const channel of ofPackage.channels.values()) {
         const differences = differencesIn(world, ofPackage, channel);
         if (differences.length === 0) continue;
-        const message = `${channelText(channel.name, ofPackage.name)}: OLM v0 and OLM v1 go different ways from ${listed(differences.map(({ text: text3 }) => text3))}`;
+        const message = `${channelText(channel.name, ofPackage.name)}: OLM v0 and OLM v1 go different ways from ${listed(differences.map(({ text: text4 }) => text4))}`;
         report(message, placeOfHead(channel), {
           package: ofPackage.name,
           channel: channel.name,
@@ -38594,127 +39680,100 @@ function freshOf(ofPackage) {
   return candidates.sort(compareCandidates)[0]?.bundle;
 }
 
-// catalog/json-text.ts
-var ESCAPED = /["\\\x00-\x1f\u2028\u2029\ud800-\udfff]/;
-function jsonString(text3) {
-  if (!ESCAPED.test(text3)) return `"${text3}"`;
-  const quoted4 = JSON.stringify(text3.toWellFormed());
-  return quoted4.replaceAll("\u2028", "\\u2028").replaceAll("\u2029", "\\u2029");
-}
-function jsonNumber(value) {
-  return Object.is(value, -0) ? "-0" : String(value);
-}
-function compactJson(value) {
-  if (typeof value === "string") return jsonString(value);
-  if (typeof value === "number") return jsonNumber(value);
-  if (typeof value !== "object" || value === null) return String(value ?? null);
-  if (Array.isArray(value)) return `[${value.map(compactJson).join(",")}]`;
-  const members2 = sortedKeys(value).map((key) => `${jsonString(key)}:${compactJson(member(value, key))}`);
-  return `{${members2.join(",")}}`;
-}
-function sortedKeys(value) {
-  const keys = Object.keys(value);
-  for (let i = 1; i < keys.length; i++) {
-    if (compareText(keys[i - 1] ?? "", keys[i] ?? "") > 0) return keys.sort(compareText);
-  }
-  return keys;
-}
-function member(value, key) {
-  return value[key];
-}
-
-// catalog/base64.ts
-var DIGITS2 = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-var VALUES = Uint8Array.from({ length: 128 }, (_, code2) => {
-  const value = DIGITS2.indexOf(String.fromCharCode(code2));
-  return value < 0 ? 255 : value;
-});
-
-// catalog/cache/go-json.ts
-function escapeHtml(json) {
-  return json.replaceAll(/[<>&]/g, (c) => c === "<" ? "\\u003c" : c === ">" ? "\\u003e" : "\\u0026");
-}
-function goString(text3) {
-  return escapeHtml(jsonString(text3));
-}
-function goObject(members2) {
-  const written = members2.flatMap(([key, json]) => json === void 0 ? [] : [`"${key}":${json}`]);
-  return `{${written.join(",")}}`;
-}
-function goList(items) {
-  return items.length === 0 ? void 0 : `[${items.join(",")}]`;
-}
-var encoder = new TextEncoder();
-var REPLACEMENT = encoder.encode("\\ufffd");
-var LINE_SEPARATOR2 = encoder.encode("\\u2028");
-var PARAGRAPH_SEPARATOR2 = encoder.encode("\\u2029");
-var ESCAPES2 = Array.from(
-  { length: 128 },
-  (_, code2) => encoder.encode(goString(String.fromCharCode(code2)).slice(1, -1))
-);
-var PLAIN = Uint8Array.from(
-  { length: 256 },
-  (_, code2) => code2 < 128 && ESCAPES2[code2]?.length === 1 ? 1 : 0
-);
-
-// catalog/cache/csv.ts
-function optional(value) {
-  return typeof value === "string" && value !== "" ? goString(value) : void 0;
-}
-function always(value) {
-  return goString(typeof value === "string" ? value : "");
-}
-function structOf(fields) {
-  return (value) => {
-    const found = isObject(value) ? value : {};
-    return goObject(fields.map(({ key, write }) => [key, write(found[key])]));
+// catalog/csv-json.ts
+function csvWriters(quote3) {
+  const always = (value) => quote3(typeof value === "string" ? value : "");
+  const optional = (value) => typeof value === "string" && value !== "" ? quote3(value) : void 0;
+  const textMap2 = (value) => {
+    const keys = isObject(value) ? Object.keys(value).sort(compareText) : [];
+    const members2 = keys.map((key) => `${quote3(key)}:${always(value[key])}`);
+    return members2.length === 0 ? void 0 : `{${members2.join(",")}}`;
+  };
+  const link = structOf([
+    ["name", optional],
+    ["url", optional]
+  ]);
+  return {
+    text: always,
+    optional,
+    textMap: textMap2,
+    link,
+    texts: listOf3(always),
+    ...definitions(always, optional),
+    gvks: listOf3(
+      structOf([
+        ["group", always],
+        ["version", always],
+        ["kind", always]
+      ])
+    ),
+    links: listOf3(link),
+    maintainers: listOf3(
+      structOf([
+        ["name", optional],
+        ["email", optional]
+      ])
+    ),
+    installModes: listOf3(
+      structOf([
+        ["type", always],
+        ["supported", (value) => String(value === true)]
+      ])
+    )
   };
 }
-function listOf2(write) {
+function definitions(always, optional) {
+  const descriptor = structOf([
+    ["path", always],
+    ["displayName", optional],
+    ["description", optional],
+    ["x-descriptors", listOf3(always)],
+    // Raw JSON of a marshalled object, in which HTML is escaped whoever copies it.
+    ["value", (value) => value === void 0 ? void 0 : escapeHtml(compactJson(value))]
+  ]);
+  const resource = structOf([
+    ["name", always],
+    ["kind", always],
+    ["version", always]
+  ]);
+  const described = [
+    ["displayName", optional],
+    ["description", optional],
+    ["resources", listOf3(resource)],
+    ["statusDescriptors", listOf3(descriptor)],
+    ["specDescriptors", listOf3(descriptor)],
+    ["actionDescriptors", listOf3(descriptor)]
+  ];
+  const crd = structOf([["name", always], ["version", always], ["kind", always], ...described]);
+  const apiService = structOf([
+    ["name", always],
+    ["group", always],
+    ["version", always],
+    ["kind", always],
+    ["deploymentName", optional],
+    ["containerPort", (value) => typeof value === "number" && value !== 0 ? String(value) : void 0],
+    ...described
+  ]);
+  return { crds: owned(crd), apiServices: owned(apiService) };
+}
+function owned(item) {
+  return structOf([
+    ["owned", listOf3(item)],
+    ["required", listOf3(item)]
+  ]);
+}
+function structOf(fields2) {
+  return (value) => {
+    const found = isObject(value) ? value : {};
+    return goObject(fields2.map(([key, write]) => [key, write(found[key])]));
+  };
+}
+function listOf3(write) {
   return (value) => Array.isArray(value) ? goList(value.map(write)) : void 0;
 }
-var field = (key, write) => ({ key, write });
-var DESCRIPTOR = structOf([
-  field("path", always),
-  field("displayName", optional),
-  field("description", optional),
-  field("x-descriptors", listOf2(always)),
-  field("value", (value) => value === void 0 ? void 0 : escapeHtml(compactJson(value)))
-]);
-var DESCRIBED2 = [
-  field("displayName", optional),
-  field("description", optional),
-  field(
-    "resources",
-    listOf2(structOf([field("name", always), field("kind", always), field("version", always)]))
-  ),
-  field("statusDescriptors", listOf2(DESCRIPTOR)),
-  field("specDescriptors", listOf2(DESCRIPTOR)),
-  field("actionDescriptors", listOf2(DESCRIPTOR))
-];
-var CRD = structOf([field("name", always), field("version", always), field("kind", always), ...DESCRIBED2]);
-var API_SERVICE = structOf([
-  field("name", always),
-  field("group", always),
-  field("version", always),
-  field("kind", always),
-  field("deploymentName", optional),
-  field("containerPort", (value) => typeof value === "number" && value !== 0 ? String(value) : void 0),
-  ...DESCRIBED2
-]);
-function owned(item) {
-  return structOf([field("owned", listOf2(item)), field("required", listOf2(item))]);
-}
-var CRDS = owned(CRD);
-var API_SERVICES = owned(API_SERVICE);
-var GVKS = listOf2(structOf([field("group", always), field("version", always), field("kind", always)]));
-var LINK2 = structOf([field("name", optional), field("url", optional)]);
-var LINKS = listOf2(LINK2);
-var MAINTAINERS = listOf2(structOf([field("name", optional), field("email", optional)]));
-var TEXTS = listOf2(always);
-var INSTALL_MODES = listOf2(
-  structOf([field("type", always), field("supported", (value) => String(value === true))])
-);
+
+// catalog/cache/csv.ts
+var WRITE = csvWriters(goString);
 var METADATA_SHAPE = PROPERTY_SHAPES.get("olm.csv.metadata");
 
 // catalog/cache/bundle.ts
@@ -38747,11 +39806,11 @@ var rule79 = {
 };
 var COMPONENT = /^[a-zA-Z0-9][a-zA-Z0-9._-]*$/;
 function checkOther(blob, report) {
-  for (const field2 of ["schema", "package"]) {
-    const name = blob[field2];
-    if (COMPONENT.test(name) || field2 === "package" && name === "") continue;
-    const message = `the ${field2} ${quoted2(name)} cannot name a folder of the cache`;
-    report(message, locate2(blob, field2), {
+  for (const field of ["schema", "package"]) {
+    const name = blob[field];
+    if (COMPONENT.test(name) || field === "package" && name === "") continue;
+    const message = `the ${field} ${quoted2(name)} cannot name a folder of the cache`;
+    report(message, locate2(blob, field), {
       package: blob.package,
       hint: "use letters, digits, dots, underscores and hyphens; begin with a letter or digit"
     });
@@ -38863,11 +39922,11 @@ var OffsetDocument = class {
   line;
   #offset;
   #lines;
-  constructor(file, text3, firstLine2, offset) {
+  constructor(file, text4, firstLine2, offset) {
     this.file = file;
     this.line = firstLine2;
     this.#offset = offset;
-    this.#lines = new LineMap(text3, firstLine2);
+    this.#lines = new LineMap(text4, firstLine2);
   }
   locate(path) {
     return this.place(this.#offset(path));
@@ -38883,9 +39942,9 @@ var OffsetDocument = class {
 var LineMap = class {
   #starts = [0];
   #firstLine;
-  constructor(text3, firstLine2) {
+  constructor(text4, firstLine2) {
     this.#firstLine = firstLine2;
-    for (let at = text3.indexOf("\n"); at >= 0; at = text3.indexOf("\n", at + 1)) this.#starts.push(at + 1);
+    for (let at = text4.indexOf("\n"); at >= 0; at = text4.indexOf("\n", at + 1)) this.#starts.push(at + 1);
   }
   place(offset) {
     let low = 0;
@@ -38898,128 +39957,6 @@ var LineMap = class {
     return { line: this.#firstLine + low, column: offset - (this.#starts[low] ?? 0) + 1 };
   }
 };
-
-// catalog/ignore.ts
-var IGNORE_FILE = ".indexignore";
-function ignoreMatcher(files) {
-  const patterns = [];
-  for (const [path, text3] of files) {
-    const domain = path.split("/").slice(0, -1);
-    for (const raw of text3.split("\n")) {
-      const line3 = raw.trim();
-      if (line3 !== "" && !line3.startsWith("#")) patterns.push(parsePattern(line3, domain));
-    }
-  }
-  patterns.reverse();
-  return (path) => {
-    const segments = path.split("/");
-    const decisive = patterns.find((pattern) => matches(pattern, segments));
-    return decisive !== void 0 && !decisive.includes;
-  };
-}
-function parsePattern(line3, domain) {
-  const includes2 = line3.startsWith("!");
-  let text3 = includes2 ? line3.slice(1) : line3;
-  const directoriesOnly = text3.endsWith("/");
-  if (directoriesOnly) text3 = text3.slice(0, -1);
-  return { domain, segments: text3.split("/"), includes: includes2, directoriesOnly };
-}
-function matches(pattern, path) {
-  if (path.length <= pattern.domain.length) return false;
-  if (pattern.domain.some((segment, i) => path[i] !== segment)) return false;
-  const below = path.slice(pattern.domain.length);
-  return pattern.segments.length > 1 ? matchesPath(pattern, below) : matchesName(pattern, below);
-}
-function matchesName(pattern, path) {
-  const [name = ""] = pattern.segments;
-  const glob = compileGlob(name);
-  if (glob === void 0) return false;
-  const at = path.findIndex((segment) => glob(segment));
-  if (at < 0) return false;
-  return !(pattern.directoriesOnly && at === path.length - 1);
-}
-function matchesPath(pattern, path) {
-  let rest = path;
-  let matched = false;
-  let anyDepth = false;
-  for (const [i, segment] of pattern.segments.entries()) {
-    if (segment === "") {
-      anyDepth = false;
-      continue;
-    }
-    if (segment === "**") {
-      if (i === pattern.segments.length - 1) break;
-      anyDepth = true;
-      continue;
-    }
-    const glob = segment.includes("**") ? void 0 : compileGlob(segment);
-    if (glob === void 0 || rest.length === 0) return false;
-    const at = anyDepth ? rest.findIndex(glob) : glob(rest[0] ?? "") ? 0 : -1;
-    anyDepth = false;
-    matched = at >= 0;
-    if (!matched) return false;
-    rest = rest.slice(at + 1);
-  }
-  if (matched && pattern.directoriesOnly && rest.length === 0) return false;
-  return matched;
-}
-function compileGlob(pattern) {
-  let source = "";
-  for (let i = 0; i < pattern.length; i++) {
-    const c = pattern.charAt(i);
-    if (c === "*") source += "[^/]*";
-    else if (c === "?") source += "[^/]";
-    else if (c === "[") {
-      const set = characterSet(pattern, i);
-      if (!set) return void 0;
-      source += set.source;
-      i = set.end;
-    } else if (c === "\\") {
-      if (++i >= pattern.length) return void 0;
-      source += escapeCharacter(pattern.charAt(i));
-    } else source += escapeCharacter(c);
-  }
-  const expression2 = new RegExp(`^${source}$`, "su");
-  return (name) => expression2.test(name);
-}
-function characterSet(pattern, open2) {
-  let i = open2 + 1;
-  const negated = pattern.charAt(i) === "^";
-  if (negated) i++;
-  let source = "";
-  let ranges2 = 0;
-  for (; ; ranges2++) {
-    if (pattern.charAt(i) === "]" && ranges2 > 0) break;
-    const low = setCharacter(pattern, i);
-    if (!low) return void 0;
-    i = low.end;
-    let high = low;
-    if (pattern.charAt(i) === "-") {
-      const upper = setCharacter(pattern, i + 1);
-      if (!upper) return void 0;
-      high = upper;
-      i = upper.end;
-    }
-    if (low.character <= high.character) source += `${inSet(low.character)}-${inSet(high.character)}`;
-  }
-  const set = source === "" ? negated ? "[^/]" : "[]" : `[${negated ? "^" : ""}${source}]`;
-  return { source: set, end: i };
-}
-function setCharacter(pattern, at) {
-  let i = at;
-  if (pattern.charAt(i) === "\\") i++;
-  else if (pattern.charAt(i) === "-" || pattern.charAt(i) === "]") return void 0;
-  const code2 = pattern.codePointAt(i);
-  if (code2 === void 0) return void 0;
-  const character = String.fromCodePoint(code2);
-  return { character, end: i + character.length };
-}
-function escapeCharacter(character) {
-  return character.replace(/[\\^$.*+?()[\]{}|/]/gu, "\\$&");
-}
-function inSet(character) {
-  return character === "-" ? "\\-" : escapeCharacter(character);
-}
 
 // catalog/json.ts
 var JsonError = class extends Error {
@@ -39059,8 +39996,8 @@ var JsonReader = class {
   #written = /* @__PURE__ */ new Map();
   #duplicates = [];
   /** @param maxDepth how deep arrays and objects may be nested */
-  constructor(text3, maxDepth) {
-    this.#text = text3;
+  constructor(text4, maxDepth) {
+    this.#text = text4;
     this.#maxDepth = maxDepth;
     this.#at = 0;
     this.#line = 1;
@@ -39100,9 +40037,9 @@ var JsonReader = class {
     }
   }
   #skipSpace() {
-    const text3 = this.#text;
+    const text4 = this.#text;
     for (; ; ) {
-      const c = text3.charCodeAt(this.#at);
+      const c = text4.charCodeAt(this.#at);
       if (c === 10) {
         this.#line++;
         this.#lineStart = this.#at + 1;
@@ -39213,11 +40150,11 @@ var JsonReader = class {
     return false;
   }
   #string() {
-    const text3 = this.#text;
+    const text4 = this.#text;
     const from = this.#at + 1;
-    const close = text3.indexOf('"', from);
+    const close = text4.indexOf('"', from);
     if (close >= 0) {
-      const literal = text3.slice(from, close);
+      const literal = text4.slice(from, close);
       if (!NOT_LITERAL.test(literal)) {
         this.#at = close + 1;
         return literal;
@@ -39226,33 +40163,33 @@ var JsonReader = class {
     return this.#escapedString(from);
   }
   #escapedString(from) {
-    const text3 = this.#text;
+    const text4 = this.#text;
     let value = "";
     let start3 = from;
     for (let i = from; ; i++) {
-      const c = text3.charCodeAt(i);
+      const c = text4.charCodeAt(i);
       if (c === QUOTE) {
         this.#at = i + 1;
-        return (value + text3.slice(start3, i)).toWellFormed();
+        return (value + text4.slice(start3, i)).toWellFormed();
       }
       if (Number.isNaN(c)) throw new JsonError("unexpected EOF", i);
       if (c < 32) throw this.#unexpectedAt(i, "in string literal");
       if (c !== BACKSLASH2) continue;
-      const letter = text3.charAt(i + 1);
+      const letter = text4.charAt(i + 1);
       if (letter === "u") {
-        const hex = text3.slice(i + 2, i + 6);
+        const hex = text4.slice(i + 2, i + 6);
         if (!/^[0-9a-fA-F]{4}$/.test(hex)) {
           throw this.#unexpectedAt(
             i + 2 + (/^[0-9a-fA-F]*/.exec(hex)?.[0].length ?? 0),
             "in \\u hexadecimal character escape"
           );
         }
-        value += text3.slice(start3, i) + String.fromCharCode(Number.parseInt(hex, 16));
+        value += text4.slice(start3, i) + String.fromCharCode(Number.parseInt(hex, 16));
         i += 5;
       } else {
         const character = ESCAPES3.get(letter);
         if (character === void 0) throw this.#unexpectedAt(i + 1, "in string escape code");
-        value += text3.slice(start3, i) + character;
+        value += text4.slice(start3, i) + character;
         i += 1;
       }
       start3 = i + 1;
@@ -39306,36 +40243,24 @@ function countNodes(value) {
   return count;
 }
 
-// catalog/source.ts
-function compareWalk(a, b) {
-  let i = 0;
-  while (i < a.length && i < b.length && a.charCodeAt(i) === b.charCodeAt(i)) i++;
-  const x = i < a.length ? walkRank(a.charCodeAt(i)) : -1;
-  const y = i < b.length ? walkRank(b.charCodeAt(i)) : -1;
-  return x - y;
-}
-function walkRank(code2) {
-  return code2 === 47 ? 0 : code2 + 1;
-}
-
 // catalog/split.ts
-function* splitDocuments(text3, from, firstLine2) {
+function* splitDocuments(text4, from, firstLine2) {
   let line3 = firstLine2;
   let at = from;
   let pieceFrom = -1;
   let pieceLine = line3;
-  while (at < text3.length) {
-    const separator = text3.startsWith("---", at) ? at : nextSeparator(text3, at);
+  while (at < text4.length) {
+    const separator = text4.startsWith("---", at) ? at : nextSeparator(text4, at);
     if (separator > at) {
       if (pieceFrom < 0) {
         pieceFrom = at;
         pieceLine = line3;
       }
-      line3 += countLines(text3, at, separator);
+      line3 += countLines(text4, at, separator);
     }
-    if (separator >= text3.length) break;
-    const lineEnd = endOfLine(text3, separator);
-    const rest = text3.slice(separator + 3, lineEnd).trim();
+    if (separator >= text4.length) break;
+    const lineEnd = endOfLine(text4, separator);
+    const rest = text4.slice(separator + 3, lineEnd).trim();
     if (rest !== "" && !rest.startsWith("#")) {
       yield { line: line3, column: 4, rest };
     }
@@ -39349,19 +40274,19 @@ function* splitDocuments(text3, from, firstLine2) {
     at = lineEnd + 1;
     line3++;
   }
-  if (pieceFrom >= 0) yield { from: Math.min(pieceFrom, text3.length), to: text3.length, line: pieceLine };
+  if (pieceFrom >= 0) yield { from: Math.min(pieceFrom, text4.length), to: text4.length, line: pieceLine };
 }
-function nextSeparator(text3, from) {
-  const found = text3.indexOf("\n---", from);
-  return found < 0 ? text3.length : found + 1;
+function nextSeparator(text4, from) {
+  const found = text4.indexOf("\n---", from);
+  return found < 0 ? text4.length : found + 1;
 }
-function endOfLine(text3, from) {
-  const found = text3.indexOf("\n", from);
-  return found < 0 ? text3.length : found;
+function endOfLine(text4, from) {
+  const found = text4.indexOf("\n", from);
+  return found < 0 ? text4.length : found;
 }
-function countLines(text3, from, to) {
+function countLines(text4, from, to) {
   let lines = 0;
-  for (let at = text3.indexOf("\n", from); at >= 0 && at < to; at = text3.indexOf("\n", at + 1)) lines++;
+  for (let at = text4.indexOf("\n", from); at >= 0 && at < to; at = text4.indexOf("\n", at + 1)) lines++;
   return lines;
 }
 
@@ -39373,7 +40298,7 @@ var HASH2 = 35;
 var DASH = 45;
 var DOT2 = 46;
 var LEAVE = /* @__PURE__ */ Symbol("outside the subset");
-var text2 = "";
+var text3 = "";
 var end = 0;
 var body = "";
 var base = 0;
@@ -39393,7 +40318,7 @@ function openText(source, from, to, firstLine2) {
   unended = body.charCodeAt(body.length - 1) !== LF2;
   if (unended) body += "\n";
   if (UNUSUAL.test(body)) return false;
-  text2 = unended ? body : source;
+  text3 = unended ? body : source;
   base = unended ? 0 : from;
   end = base + body.length;
   line = firstLine2 - 1;
@@ -39403,11 +40328,11 @@ function openText(source, from, to, firstLine2) {
   return true;
 }
 function closeText() {
-  text2 = body = "";
+  text3 = body = "";
   if (marks.length > MOST_KEPT_MARKS) marks = new Int32Array(MOST_KEPT_MARKS);
 }
 function nextLine() {
-  const source = text2;
+  const source = text3;
   let at = eol + 1;
   for (; ; ) {
     line++;
@@ -39439,7 +40364,7 @@ function enterLine(begin, first) {
   line++;
   bol = begin;
   start = first;
-  eol = text2.indexOf("\n", first);
+  eol = text3.indexOf("\n", first);
 }
 function passLines(count, to) {
   line += count;
@@ -39450,10 +40375,10 @@ function startInside(at) {
   indent = at - bol;
 }
 function isMarker(at) {
-  return text2.startsWith("...", at) || text2.startsWith("---", at);
+  return text3.startsWith("...", at) || text3.startsWith("---", at);
 }
 function isBlankAt(at) {
-  return at >= eol || text2.charCodeAt(at) === SPACE5;
+  return at >= eol || text3.charCodeAt(at) === SPACE5;
 }
 function mark(at) {
   const slot = marked;
@@ -39498,9 +40423,9 @@ function seek(sought, from) {
   return found;
 }
 function isMeant(sought, at) {
-  if (sought === COMMENT) return text2.charCodeAt(at - 1) === SPACE5;
+  if (sought === COMMENT) return text3.charCodeAt(at - 1) === SPACE5;
   if (sought !== KEY_COLON) return true;
-  const c = text2.charCodeAt(at + 1);
+  const c = text3.charCodeAt(at + 1);
   return c === SPACE5 || c === LF2;
 }
 
@@ -39535,24 +40460,24 @@ function isPlainAt(at) {
   return kindAt(at) === PLAIN2;
 }
 function kindAt(at) {
-  const c = text2.charCodeAt(at);
+  const c = text3.charCodeAt(at);
   return c < 128 ? KINDS[c] : PLAIN2;
 }
 function readEmptyCollection(at) {
-  const pair = text2.slice(at, at + 2);
+  const pair = text3.slice(at, at + 2);
   if (pair !== "{}" && pair !== "[]") throw LEAVE;
   endLine(at + 2);
   return pair === "{}" ? {} : [];
 }
 function endLine(after) {
   let at = after;
-  while (at < eol && text2.charCodeAt(at) === SPACE6) at++;
-  if (at < eol && (text2.charCodeAt(at) !== HASH3 || at === after)) throw LEAVE;
+  while (at < eol && text3.charCodeAt(at) === SPACE6) at++;
+  if (at < eol && (text3.charCodeAt(at) !== HASH3 || at === after)) throw LEAVE;
   nextLine();
 }
 function readPlain(at, parent) {
   const lineEnd = plainEnd(at);
-  const first = text2.slice(at, trimmedEnd(at, lineEnd));
+  const first = text3.slice(at, trimmedEnd(at, lineEnd));
   const value = lineEnd === eol && mayGoOn(eol + 1, parent) ? first + readMorePlain(parent) : first;
   nextLine();
   return resolve(value);
@@ -39562,8 +40487,8 @@ function readMorePlain(parent) {
   let breaks = 0;
   for (let at = eol + 1; at < end; ) {
     let i = at;
-    let c = text2.charCodeAt(i);
-    while (c === SPACE6) c = text2.charCodeAt(++i);
+    let c = text3.charCodeAt(i);
+    while (c === SPACE6) c = text3.charCodeAt(++i);
     if (c === TAB5) throw LEAVE;
     if (c === LF3) {
       breaks++;
@@ -39575,7 +40500,7 @@ function readMorePlain(parent) {
     passLines(breaks, eol);
     enterLine(at, i);
     const lineEnd = plainEnd(i);
-    value += fold(breaks) + text2.slice(i, trimmedEnd(i, lineEnd));
+    value += fold(breaks) + text3.slice(i, trimmedEnd(i, lineEnd));
     if (lineEnd < eol) break;
     breaks = 0;
     at = eol + 1;
@@ -39584,7 +40509,7 @@ function readMorePlain(parent) {
 }
 function mayGoOn(at, parent) {
   if (at >= end) return false;
-  const source = text2;
+  const source = text3;
   let i = at;
   let c = source.charCodeAt(i);
   while (c === SPACE6) c = source.charCodeAt(++i);
@@ -39603,7 +40528,7 @@ function plainEnd(at) {
 }
 function trimmedEnd(from, to) {
   let stop = to;
-  while (stop > from && isWhite(text2.charCodeAt(stop - 1))) stop--;
+  while (stop > from && isWhite(text3.charCodeAt(stop - 1))) stop--;
   return stop;
 }
 function isWhite(c) {
@@ -39612,11 +40537,11 @@ function isWhite(c) {
 function fold(blankLines) {
   return blankLines === 0 ? " " : "\n".repeat(blankLines);
 }
-function closingQuote(at, quote2) {
+function closingQuote(at, quote3) {
   let close;
-  if (quote2 === SINGLE) {
+  if (quote3 === SINGLE) {
     close = next(ANY_SINGLE, at + 1);
-    while (close < eol && text2.charCodeAt(close + 1) === SINGLE) close = next(ANY_SINGLE, close + 2);
+    while (close < eol && text3.charCodeAt(close + 1) === SINGLE) close = next(ANY_SINGLE, close + 2);
   } else {
     close = next(ANY_DOUBLE, at + 1);
     while (close < eol && isEscaped(close, at)) close = next(ANY_DOUBLE, close + 1);
@@ -39626,7 +40551,7 @@ function closingQuote(at, quote2) {
 function isEscaped(at, open2) {
   if (next(ANY_BACKSLASH, open2 + 1) > at) return false;
   let slashes = 0;
-  while (at - 1 - slashes > open2 && text2.charCodeAt(at - 1 - slashes) === BACKSLASH3) slashes++;
+  while (at - 1 - slashes > open2 && text3.charCodeAt(at - 1 - slashes) === BACKSLASH3) slashes++;
   return slashes % 2 === 1;
 }
 function singleText(raw) {
@@ -39642,7 +40567,7 @@ function readSingle(at) {
   let from = at + 1;
   for (; ; ) {
     const close = closingQuote(from - 1, SINGLE);
-    value += singleText(text2.slice(from, close < 0 ? trimmedEnd(from, eol) : close));
+    value += singleText(text3.slice(from, close < 0 ? trimmedEnd(from, eol) : close));
     if (close >= 0) {
       endLine(close + 1);
       return value;
@@ -39658,7 +40583,7 @@ function readDouble(at) {
     const close = closingQuote(from - 1, DOUBLE2);
     const escapedBreak = close < 0 && isEscaped(eol, from - 1);
     const stop = close >= 0 ? close : escapedBreak ? eol - 1 : trimmedEnd(from, eol);
-    value += doubleText(text2.slice(from, stop));
+    value += doubleText(text3.slice(from, stop));
     if (close >= 0) {
       endLine(close + 1);
       return value;
@@ -39672,8 +40597,8 @@ function nextQuotedLine() {
   let blankLines = 0;
   for (let at = eol + 1; at < end; ) {
     let i = at;
-    while (isWhite(text2.charCodeAt(i))) i++;
-    const c = text2.charCodeAt(i);
+    while (isWhite(text3.charCodeAt(i))) i++;
+    const c = text3.charCodeAt(i);
     if (c !== LF3) {
       if (i === at && (c === DASH2 || c === DOT3)) break;
       passLines(blankLines, eol);
@@ -39686,12 +40611,12 @@ function nextQuotedLine() {
   throw LEAVE;
 }
 function readBlockScalar(at, parent) {
-  const isFolded = text2.charCodeAt(at) === 62;
+  const isFolded = text3.charCodeAt(at) === 62;
   let chomping = 0;
   let increment = 0;
   let i = at + 1;
   for (; i < eol; i++) {
-    const c = text2.charCodeAt(i);
+    const c = text3.charCodeAt(i);
     if (c === PLUS2 || c === DASH2) {
       if (chomping !== 0) throw LEAVE;
       chomping = c;
@@ -39700,8 +40625,8 @@ function readBlockScalar(at, parent) {
       increment = c - 48;
     } else break;
   }
-  while (i < eol && text2.charCodeAt(i) === SPACE6) i++;
-  if (i < eol && (text2.charCodeAt(i) !== HASH3 || text2.charCodeAt(i - 1) !== SPACE6)) throw LEAVE;
+  while (i < eol && text3.charCodeAt(i) === SPACE6) i++;
+  if (i < eol && (text3.charCodeAt(i) !== HASH3 || text3.charCodeAt(i - 1) !== SPACE6)) throw LEAVE;
   const { value, breaks } = readBlockLines(
     increment > 0 ? Math.max(parent, 0) + increment : 0,
     parent,
@@ -39722,8 +40647,8 @@ function readBlockLines(fixed, parent, isFolded) {
   let deepestBlank = 0;
   for (let at = eol + 1; at < end; at = eol + 1) {
     let i = at;
-    while (text2.charCodeAt(i) === SPACE6 && (width === 0 || i - at < width)) i++;
-    const c = text2.charCodeAt(i);
+    while (text3.charCodeAt(i) === SPACE6 && (width === 0 || i - at < width)) i++;
+    const c = text3.charCodeAt(i);
     if (c === LF3) {
       if (width === 0 && i - at > deepestBlank) deepestBlank = i - at;
       breaks++;
@@ -39740,13 +40665,13 @@ function readBlockLines(fixed, parent, isFolded) {
     }
     if (!isFolded) {
       passLiteralLines(at, width);
-      value += "\n".repeat(breaks) + text2.slice(i, eol).replaceAll(`
+      value += "\n".repeat(breaks) + text3.slice(i, eol).replaceAll(`
 ${" ".repeat(width)}`, "\n");
     } else {
-      passLines(1, text2.indexOf("\n", i));
+      passLines(1, text3.indexOf("\n", i));
       const isIndented = isWhite(c);
       const joined = !wasIndented && !isIndented;
-      value += (joined ? fold(breaks - 1) : "\n".repeat(breaks)) + text2.slice(i, eol);
+      value += (joined ? fold(breaks - 1) : "\n".repeat(breaks)) + text3.slice(i, eol);
       wasIndented = isIndented;
     }
     breaks = 1;
@@ -39754,7 +40679,7 @@ ${" ".repeat(width)}`, "\n");
   return { value, breaks };
 }
 function passLiteralLines(from, width) {
-  const source = text2;
+  const source = text3;
   let lines = 0;
   for (let at = from; at < end; ) {
     let i = at;
@@ -39815,7 +40740,7 @@ function readCollection(kind, column, firstColon) {
   return collection;
 }
 function isItemAt(at) {
-  return text2.charCodeAt(at) === DASH3 && isBlankAt(at + 1);
+  return text3.charCodeAt(at) === DASH3 && isBlankAt(at + 1);
 }
 function readSequence(column) {
   const items = [];
@@ -39825,7 +40750,7 @@ function readSequence(column) {
 function readItem(column) {
   const slot = mark(start);
   const at = pastSpaces(start + 1);
-  const c = at < eol ? text2.charCodeAt(at) : HASH4;
+  const c = at < eol ? text3.charCodeAt(at) : HASH4;
   if (c === HASH4) {
     nextLine();
     return indent > column ? readBlock(indent, column, slot) : null;
@@ -39840,7 +40765,7 @@ function readItem(column) {
 }
 function pastSpaces(from) {
   let at = from;
-  while (at < eol && text2.charCodeAt(at) === SPACE7) at++;
+  while (at < eol && text3.charCodeAt(at) === SPACE7) at++;
   return at;
 }
 function readMapping(column, firstColon) {
@@ -39861,7 +40786,7 @@ function readMapping(column, firstColon) {
 function readValue(after, column) {
   const slot = mark(start);
   const at = pastSpaces(after);
-  const c = at < eol ? text2.charCodeAt(at) : HASH4;
+  const c = at < eol ? text3.charCodeAt(at) : HASH4;
   if (c !== HASH4) {
     if (c === TAB6 || isItemAt(at)) throw LEAVE;
     return readScalarAt(at, column, slot);
@@ -39871,38 +40796,38 @@ function readValue(after, column) {
   return indent === column && isItemAt(start) ? readCollection(SEQUENCE, column, -1) : null;
 }
 function keyEnd(at) {
-  const first = text2.charCodeAt(at);
+  const first = text3.charCodeAt(at);
   if (first === DOUBLE3 || first === SINGLE2) return quotedKeyEnd(at, first);
   const colon = next(KEY_COLON, at);
   return colon < eol && colon - at <= MAX_KEY && next(COMMENT, at + 1) > colon ? colon : -1;
 }
-function quotedKeyEnd(at, quote2) {
-  const close = closingQuote(at, quote2);
+function quotedKeyEnd(at, quote3) {
+  const close = closingQuote(at, quote3);
   if (close < 0 || close - at > MAX_KEY) return -1;
-  return text2.charCodeAt(close + 1) === COLON2 && isBlankAt(close + 2) ? close + 1 : -1;
+  return text3.charCodeAt(close + 1) === COLON2 && isBlankAt(close + 2) ? close + 1 : -1;
 }
 var KEY_SLOTS = 1 << 12;
 var knownKeys = new Array(KEY_SLOTS).fill("\n");
 var LONGEST_KNOWN_KEY = 64;
 function readKey(at, colon) {
   const length = colon - at;
-  const middle = text2.charCodeAt(at + (length >> 1));
-  const hash = length << 7 ^ text2.charCodeAt(at) << 4 ^ middle << 2 ^ text2.charCodeAt(colon - 1);
+  const middle = text3.charCodeAt(at + (length >> 1));
+  const hash = length << 7 ^ text3.charCodeAt(at) << 4 ^ middle << 2 ^ text3.charCodeAt(colon - 1);
   const slot = hash & KEY_SLOTS - 1;
-  const known2 = knownKeys[slot];
-  if (known2.length === length && text2.startsWith(known2, at)) return known2;
+  const known3 = knownKeys[slot];
+  if (known3.length === length && text3.startsWith(known3, at)) return known3;
   const key = newKey(at, colon);
   if (key.length === length && length <= LONGEST_KNOWN_KEY) knownKeys[slot] = Object.keys({ [key]: 0 })[0];
   return key;
 }
 function newKey(at, colon) {
-  const first = text2.charCodeAt(at);
-  if (first === SINGLE2) return checkedKey(singleText(text2.slice(at + 1, colon - 1)));
-  if (first === DOUBLE3) return checkedKey(doubleText(text2.slice(at + 1, colon - 1)));
+  const first = text3.charCodeAt(at);
+  if (first === SINGLE2) return checkedKey(singleText(text3.slice(at + 1, colon - 1)));
+  if (first === DOUBLE3) return checkedKey(doubleText(text3.slice(at + 1, colon - 1)));
   if (!isPlainAt(at)) throw LEAVE;
   let stop = colon;
-  while (text2.charCodeAt(stop - 1) === SPACE7) stop--;
-  const key = text2.slice(at, stop);
+  while (text3.charCodeAt(stop - 1) === SPACE7) stop--;
+  const key = text3.slice(at, stop);
   if (key === "<<" || key.includes("	") || resolvePlain(key) !== key) throw LEAVE;
   return checkedKey(key);
 }
@@ -39910,6 +40835,315 @@ function checkedKey(key) {
   const c = key.charCodeAt(0);
   if (c >= 48 && c <= 57 && /^[0-9]+$/.test(key) || key === "__proto__") throw LEAVE;
   return key;
+}
+
+// catalog/documents.ts
+function readDocuments(path, bytes2, options) {
+  return new FileReader(path, options.limits, options.findings).documents(bytes2);
+}
+var SNIFF = 4096;
+var FileReader = class {
+  #path;
+  #limits;
+  #findings;
+  constructor(path, limits, findings) {
+    this.#path = path;
+    this.#limits = limits;
+    this.#findings = findings;
+  }
+  *documents(bytes2) {
+    const text4 = this.#decode(bytes2);
+    if (startsLikeJson(text4)) yield* this.#jsonStream(text4);
+    else yield* this.#yamlStream(normalBreaks(text4), 0, 1);
+  }
+  #find(rule115, message, location, hint) {
+    this.#findings.push({
+      rule: rule115,
+      severity: "error",
+      message,
+      location,
+      ...hint === void 0 ? {} : { hint }
+    });
+  }
+  #warn(rule115, message, location, hint) {
+    this.#findings.push({ rule: rule115, severity: "warning", message, location, hint });
+  }
+  #decode(bytes2) {
+    try {
+      return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes2);
+    } catch {
+      const text4 = new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes2);
+      if (!startsLikeJson(text4)) {
+        const { line: line3, column } = firstInvalid(bytes2);
+        this.#find(
+          "fbc/yaml",
+          "the file is not UTF-8",
+          { file: this.#path, line: line3, column },
+          "save the file as UTF-8"
+        );
+      }
+      return text4;
+    }
+  }
+  *#jsonStream(text4) {
+    const reader = new JsonReader(text4, this.#limits.depth);
+    let count = 0;
+    for (; ; ) {
+      try {
+        const read = reader.next();
+        if (!read) return;
+        count++;
+        yield this.#jsonDocument(read);
+      } catch (error2) {
+        if (!(error2 instanceof JsonError)) throw error2;
+        yield* this.#brokenJson(text4, { reader, error: error2, count });
+        return;
+      }
+    }
+  }
+  #jsonDocument(read) {
+    const document = new MarkedDocument(this.#path, read.value, read.marks, read.written);
+    for (const { key, line: line3, column } of read.duplicates) {
+      this.#repeatedKey(key, { file: this.#path, line: line3, column });
+    }
+    return { value: read.value, document };
+  }
+  /**
+   * With no more than one object read, Go tries the rest as YAML: so comments, single
+   * quotes and trailing commas pass in a file of one object.
+   */
+  *#brokenJson(text4, { reader, error: error2, count }) {
+    const findings = this.#findings.length;
+    if (count <= 1) {
+      const rest = afterFirstBreak(text4, reader.offset);
+      const line4 = reader.line + (rest.brokeLine ? 1 : 0);
+      yield* this.#yamlStream(normalBreaks(text4), rest.offset, line4);
+      if (this.#findings.length === findings) return;
+    }
+    this.#findings.length = findings;
+    const { line: line3, column } = placeOf(text4, error2.offset);
+    this.#find("fbc/json", `not JSON: ${error2.message}`, { file: this.#path, line: line3, column });
+  }
+  *#yamlStream(text4, from, firstLine2) {
+    for (const piece of splitDocuments(text4, from, firstLine2)) {
+      if ("rest" in piece) {
+        const message = `a line that begins with --- separates documents, but "${piece.rest}" follows on it`;
+        this.#find(
+          "fbc/yaml",
+          message,
+          { file: this.#path, line: piece.line, column: piece.column },
+          "write the separator on a line of its own"
+        );
+        continue;
+      }
+      const fast = readFast(text4, piece.from, piece.to, piece.line);
+      if (fast) {
+        yield { value: fast.value, document: new MarkedDocument(this.#path, fast.value, fast.marks) };
+        continue;
+      }
+      const read = this.#fullYaml(text4.slice(piece.from, piece.to), piece.line);
+      if (read) yield read;
+    }
+  }
+  #fullYaml(text4, line3) {
+    try {
+      const tree = readTree(text4, this.#limits);
+      const { value, duplicates, locate: locate4 } = compose(tree.root);
+      const document = new OffsetDocument(this.#path, text4, line3, locate4);
+      for (const { key, again } of duplicates) this.#repeatedKey(key, document.place(again));
+      if (tree.ignoredFrom >= 0) {
+        const message = "the tools never read this text: the document ends before it";
+        this.#warn(
+          "fbc/ignored-content",
+          message,
+          document.place(tree.ignoredFrom),
+          "put a line with --- before it"
+        );
+      }
+      return { value, document };
+    } catch (error2) {
+      if (!(error2 instanceof YamlError)) throw error2;
+      const document = new OffsetDocument(this.#path, text4, line3, () => 0);
+      this.#find("fbc/yaml", `not YAML as the tools read it: ${error2.message}`, document.place(error2.offset));
+      return void 0;
+    }
+  }
+  #repeatedKey(key, location) {
+    this.#warn(
+      "fbc/repeated-key",
+      `the key "${key}" stands twice; only the last counts`,
+      location,
+      "remove one of them"
+    );
+  }
+};
+var LIKE_JSON = /^(?:(?!\ufeff)[\s\u0085])*\{/;
+function startsLikeJson(text4) {
+  return LIKE_JSON.test(text4.slice(0, SNIFF));
+}
+function normalBreaks(text4) {
+  return text4.includes("\r\n") ? text4.replaceAll("\r\n", "\n") : text4;
+}
+function afterFirstBreak(text4, from) {
+  let at = from;
+  while (at < text4.length && /\s/.test(text4.charAt(at))) {
+    if (text4.charAt(at++) === "\n") return { offset: at, brokeLine: true };
+  }
+  return { offset: at, brokeLine: false };
+}
+function placeOf(text4, offset) {
+  const before = text4.slice(0, offset);
+  const lastBreak = before.lastIndexOf("\n");
+  return { line: before.split("\n").length, column: offset - lastBreak };
+}
+function firstInvalid(bytes2) {
+  let line3 = 1;
+  for (let from = 0; ; line3++) {
+    const found = bytes2.indexOf(10, from);
+    const to = found < 0 ? bytes2.length : found;
+    try {
+      new TextDecoder("utf-8", { fatal: true }).decode(bytes2.subarray(from, to));
+    } catch {
+      const text4 = new TextDecoder().decode(bytes2.subarray(from, to));
+      return { line: line3, column: text4.indexOf("�") + 1 };
+    }
+    if (found < 0) return { line: line3, column: 1 };
+    from = found + 1;
+  }
+}
+
+// catalog/ignore.ts
+var IGNORE_FILE = ".indexignore";
+function ignoreMatcher(files) {
+  const patterns = [];
+  for (const [path, text4] of files) {
+    const domain = path.split("/").slice(0, -1);
+    for (const raw of text4.split("\n")) {
+      const line3 = raw.trim();
+      if (line3 !== "" && !line3.startsWith("#")) patterns.push(parsePattern(line3, domain));
+    }
+  }
+  patterns.reverse();
+  return (path) => {
+    const segments = path.split("/");
+    const decisive = patterns.find((pattern) => matches(pattern, segments));
+    return decisive !== void 0 && !decisive.includes;
+  };
+}
+function parsePattern(line3, domain) {
+  const includes2 = line3.startsWith("!");
+  let text4 = includes2 ? line3.slice(1) : line3;
+  const directoriesOnly = text4.endsWith("/");
+  if (directoriesOnly) text4 = text4.slice(0, -1);
+  return { domain, segments: text4.split("/"), includes: includes2, directoriesOnly };
+}
+function matches(pattern, path) {
+  if (path.length <= pattern.domain.length) return false;
+  if (pattern.domain.some((segment, i) => path[i] !== segment)) return false;
+  const below = path.slice(pattern.domain.length);
+  return pattern.segments.length > 1 ? matchesPath(pattern, below) : matchesName(pattern, below);
+}
+function matchesName(pattern, path) {
+  const [name = ""] = pattern.segments;
+  const glob = compileGlob(name);
+  if (glob === void 0) return false;
+  const at = path.findIndex((segment) => glob(segment));
+  if (at < 0) return false;
+  return !(pattern.directoriesOnly && at === path.length - 1);
+}
+function matchesPath(pattern, path) {
+  let rest = path;
+  let matched = false;
+  let anyDepth = false;
+  for (const [i, segment] of pattern.segments.entries()) {
+    if (segment === "") {
+      anyDepth = false;
+      continue;
+    }
+    if (segment === "**") {
+      if (i === pattern.segments.length - 1) break;
+      anyDepth = true;
+      continue;
+    }
+    const glob = segment.includes("**") ? void 0 : compileGlob(segment);
+    if (glob === void 0 || rest.length === 0) return false;
+    const at = anyDepth ? rest.findIndex(glob) : glob(rest[0] ?? "") ? 0 : -1;
+    anyDepth = false;
+    matched = at >= 0;
+    if (!matched) return false;
+    rest = rest.slice(at + 1);
+  }
+  if (matched && pattern.directoriesOnly && rest.length === 0) return false;
+  return matched;
+}
+function compileGlob(pattern) {
+  let source = "";
+  for (let i = 0; i < pattern.length; i++) {
+    const c = pattern.charAt(i);
+    if (c === "*") source += "[^/]*";
+    else if (c === "?") source += "[^/]";
+    else if (c === "[") {
+      const set = characterSet(pattern, i);
+      if (!set) return void 0;
+      source += set.source;
+      i = set.end;
+    } else if (c === "\\") {
+      if (++i >= pattern.length) return void 0;
+      source += escapeCharacter(pattern.charAt(i));
+    } else source += escapeCharacter(c);
+  }
+  const expression2 = new RegExp(`^${source}$`, "su");
+  return (name) => expression2.test(name);
+}
+function characterSet(pattern, open2) {
+  let i = open2 + 1;
+  const negated = pattern.charAt(i) === "^";
+  if (negated) i++;
+  let source = "";
+  let ranges2 = 0;
+  for (; ; ranges2++) {
+    if (pattern.charAt(i) === "]" && ranges2 > 0) break;
+    const low = setCharacter(pattern, i);
+    if (!low) return void 0;
+    i = low.end;
+    let high = low;
+    if (pattern.charAt(i) === "-") {
+      const upper = setCharacter(pattern, i + 1);
+      if (!upper) return void 0;
+      high = upper;
+      i = upper.end;
+    }
+    if (low.character <= high.character) source += `${inSet(low.character)}-${inSet(high.character)}`;
+  }
+  const set = source === "" ? negated ? "[^/]" : "[]" : `[${negated ? "^" : ""}${source}]`;
+  return { source: set, end: i };
+}
+function setCharacter(pattern, at) {
+  let i = at;
+  if (pattern.charAt(i) === "\\") i++;
+  else if (pattern.charAt(i) === "-" || pattern.charAt(i) === "]") return void 0;
+  const code2 = pattern.codePointAt(i);
+  if (code2 === void 0) return void 0;
+  const character = String.fromCodePoint(code2);
+  return { character, end: i + character.length };
+}
+function escapeCharacter(character) {
+  return character.replace(/[\\^$.*+?()[\]{}|/]/gu, "\\$&");
+}
+function inSet(character) {
+  return character === "-" ? "\\-" : escapeCharacter(character);
+}
+
+// catalog/source.ts
+function compareWalk(a, b) {
+  let i = 0;
+  while (i < a.length && i < b.length && a.charCodeAt(i) === b.charCodeAt(i)) i++;
+  const x = i < a.length ? walkRank(a.charCodeAt(i)) : -1;
+  const y = i < b.length ? walkRank(b.charCodeAt(i)) : -1;
+  return x - y;
+}
+function walkRank(code2) {
+  return code2 === 47 ? 0 : code2 + 1;
 }
 
 // catalog/load.ts
@@ -39931,7 +41165,6 @@ async function catalogFiles(source, unreadable) {
   const ignored = ignoreMatcher(ignoreFiles);
   return files.filter((file) => !isIgnoreFile(file) && !ignored(file.path));
 }
-var SNIFF = 4096;
 var Loader = class {
   #limits;
   #each;
@@ -39974,7 +41207,9 @@ var Loader = class {
       );
       return;
     }
-    this.#text(file.path, this.#decode(file.path, bytes2));
+    const options = { limits: this.#limits, findings: this.#findings };
+    for (const { value, document } of readDocuments(file.path, bytes2, options))
+      this.#document(value, document);
   }
   unreadable(file, why) {
     this.#find(
@@ -39984,124 +41219,14 @@ var Loader = class {
       "every file of a catalog must be a regular file, or a link to one"
     );
   }
-  #find(rule93, message, location, hint) {
+  #find(rule115, message, location, hint) {
     this.#findings.push({
-      rule: rule93,
+      rule: rule115,
       severity: "error",
       message,
       location,
       ...hint === void 0 ? {} : { hint }
     });
-  }
-  #warn(rule93, message, location, hint) {
-    this.#findings.push({ rule: rule93, severity: "warning", message, location, hint });
-  }
-  #decode(path, bytes2) {
-    try {
-      return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes2);
-    } catch {
-      const text3 = new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes2);
-      if (!startsLikeJson(text3)) {
-        const { line: line3, column } = firstInvalid(bytes2);
-        this.#find(
-          "fbc/yaml",
-          "the file is not UTF-8",
-          { file: path, line: line3, column },
-          "save the file as UTF-8"
-        );
-      }
-      return text3;
-    }
-  }
-  #text(path, text3) {
-    if (startsLikeJson(text3)) this.#jsonStream(path, text3);
-    else this.#yamlStream(path, normalBreaks(text3), 0, 1);
-  }
-  #jsonStream(path, text3) {
-    const reader = new JsonReader(text3, this.#limits.depth);
-    let count = 0;
-    for (; ; ) {
-      try {
-        const read = reader.next();
-        if (!read) return;
-        count++;
-        this.#jsonDocument(path, read);
-      } catch (error2) {
-        if (!(error2 instanceof JsonError)) throw error2;
-        this.#brokenJson(path, text3, reader, error2, count);
-        return;
-      }
-    }
-  }
-  #jsonDocument(path, read) {
-    const document = new MarkedDocument(path, read.value, read.marks, read.written);
-    for (const { key, line: line3, column } of read.duplicates) {
-      this.#repeatedKey(key, { file: path, line: line3, column });
-    }
-    this.#document(read.value, document);
-  }
-  /**
-   * With no more than one object read, Go tries the rest as YAML: so comments, single
-   * quotes and trailing commas pass in a file of one object.
-   */
-  #brokenJson(path, text3, reader, error2, count) {
-    const findings = this.#findings.length;
-    if (count <= 1) {
-      const rest = afterFirstBreak(text3, reader.offset);
-      const line4 = reader.line + (rest.brokeLine ? 1 : 0);
-      this.#yamlStream(path, normalBreaks(text3), rest.offset, line4);
-      if (this.#findings.length === findings) return;
-    }
-    this.#findings.length = findings;
-    const { line: line3, column } = placeOf(text3, error2.offset);
-    this.#find("fbc/json", `not JSON: ${error2.message}`, { file: path, line: line3, column });
-  }
-  #yamlStream(path, text3, from, firstLine2) {
-    for (const piece of splitDocuments(text3, from, firstLine2)) {
-      if ("rest" in piece) {
-        const message = `a line that begins with --- separates documents, but "${piece.rest}" follows on it`;
-        this.#find(
-          "fbc/yaml",
-          message,
-          { file: path, line: piece.line, column: piece.column },
-          "write the separator on a line of its own"
-        );
-        continue;
-      }
-      const fast = readFast(text3, piece.from, piece.to, piece.line);
-      if (fast) this.#document(fast.value, new MarkedDocument(path, fast.value, fast.marks));
-      else this.#fullYaml(path, text3.slice(piece.from, piece.to), piece.line);
-    }
-  }
-  #fullYaml(path, text3, line3) {
-    try {
-      const tree = readTree(text3, this.#limits);
-      const { value, duplicates, locate: locate4 } = compose(tree.root);
-      const document = new OffsetDocument(path, text3, line3, locate4);
-      for (const { key, again } of duplicates) this.#repeatedKey(key, document.place(again));
-      if (tree.ignoredFrom >= 0) {
-        const message = "the tools never read this text: the document ends before it";
-        this.#warn(
-          "fbc/ignored-content",
-          message,
-          document.place(tree.ignoredFrom),
-          "put a line with --- before it"
-        );
-      }
-      this.#document(value, document);
-    } catch (error2) {
-      if (!(error2 instanceof YamlError)) throw error2;
-      const document = new OffsetDocument(path, text3, line3, () => 0);
-      this.#find("fbc/yaml", `not YAML as the tools read it: ${error2.message}`, document.place(error2.offset));
-    }
-  }
-  #repeatedKey(key, location) {
-    this.#warn(
-      "fbc/repeated-key",
-      `the key "${key}" stands twice; only the last counts`,
-      location,
-      "remove one of them"
-    );
   }
   #document(value, document) {
     if (++this.#documents > this.#limits.documents) {
@@ -40134,40 +41259,6 @@ var Loader = class {
 function start2(file) {
   return { file, line: 1, column: 1 };
 }
-var LIKE_JSON = /^(?:(?!\ufeff)[\s\u0085])*\{/;
-function startsLikeJson(text3) {
-  return LIKE_JSON.test(text3.slice(0, SNIFF));
-}
-function normalBreaks(text3) {
-  return text3.includes("\r\n") ? text3.replaceAll("\r\n", "\n") : text3;
-}
-function afterFirstBreak(text3, from) {
-  let at = from;
-  while (at < text3.length && /\s/.test(text3.charAt(at))) {
-    if (text3.charAt(at++) === "\n") return { offset: at, brokeLine: true };
-  }
-  return { offset: at, brokeLine: false };
-}
-function placeOf(text3, offset) {
-  const before = text3.slice(0, offset);
-  const lastBreak = before.lastIndexOf("\n");
-  return { line: before.split("\n").length, column: offset - lastBreak };
-}
-function firstInvalid(bytes2) {
-  let line3 = 1;
-  for (let from = 0; ; line3++) {
-    const found = bytes2.indexOf(10, from);
-    const to = found < 0 ? bytes2.length : found;
-    try {
-      new TextDecoder("utf-8", { fatal: true }).decode(bytes2.subarray(from, to));
-    } catch {
-      const text3 = new TextDecoder().decode(bytes2.subarray(from, to));
-      return { line: line3, column: text3.indexOf("�") + 1 };
-    }
-    if (found < 0) return { line: line3, column: 1 };
-    from = found + 1;
-  }
-}
 
 // catalog/visit.ts
 var NO_DOCUMENT = {
@@ -40194,6 +41285,59 @@ var NO_BUNDLE = {
   version: void 0,
   release: ""
 };
+
+// catalog/references/csv.ts
+var CSV_KIND = "ClusterServiceVersion";
+function csvOf2({ properties }) {
+  for (const { type, value } of properties) {
+    if (type !== "olm.bundle.object" || !isObject(value) || typeof value["data"] !== "string") continue;
+    const text4 = new TextDecoder().decode(decodeBase64(value["data"]));
+    if (!text4.includes(CSV_KIND)) continue;
+    const manifest = parsed(text4);
+    if (isObject(manifest) && manifest["kind"] === CSV_KIND) return manifest;
+  }
+  return void 0;
+}
+function parsed(text4) {
+  try {
+    return text4.trimStart().startsWith("{") ? JSON.parse(text4) : compose(readTree(text4, { depth: 1e3 }).root).value;
+  } catch (error2) {
+    if (error2 instanceof YamlError || error2 instanceof SyntaxError) return void 0;
+    throw error2;
+  }
+}
+var RELATED_IMAGE = /^RELATED_IMAGE_/;
+function usedImages(csv) {
+  const strategy = fieldOf(fieldOf(fieldOf(csv, "spec"), "install"), "spec");
+  return listOf4(strategy, "deployments").flatMap((deployment) => {
+    const pod = fieldOf(fieldOf(fieldOf(deployment, "spec"), "template"), "spec");
+    const containers = [...listOf4(pod, "initContainers"), ...listOf4(pod, "containers")];
+    return containers.flatMap((container) => {
+      const place = `container ${shown2(container["name"])} of deployment ${shown2(deployment["name"])}`;
+      const variables = listOf4(container, "env").filter(({ name }) => RELATED_IMAGE.test(String(name)));
+      return [
+        { image: container["image"], place },
+        ...variables.map(({ name, value }) => ({ image: value, place: `${String(name)} in ${place}` }))
+      ].filter((used) => typeof used.image === "string" && used.image !== "");
+    });
+  });
+}
+function shown2(name) {
+  return JSON.stringify(typeof name === "string" ? name : "");
+}
+function fieldOf(fields2, key) {
+  const value = Object.hasOwn(fields2, key) ? fields2[key] : void 0;
+  return isObject(value) ? value : {};
+}
+function listOf4(fields2, key) {
+  const value = Object.hasOwn(fields2, key) ? fields2[key] : void 0;
+  return Array.isArray(value) ? value.map((item) => isObject(item) ? item : {}) : [];
+}
+
+// catalog/references/support.ts
+function runsFor({ kind, package: name, bundle }, supports) {
+  return kind === "related" && bundle !== "" && supports.get(name)?.bundle === bundle;
+}
 
 // catalog/references/site.ts
 function lookupKey(reference) {
@@ -40227,7 +41371,7 @@ var KINDS2 = {
   related: "the related image",
   base: "the base image"
 };
-function placed({ kind, written, bundle }) {
+function placed2({ kind, written, bundle }) {
   return `${bundle === "" ? "" : `bundle ${quoted2(bundle)}: `}${KINDS2[kind]} ${quoted2(written)}`;
 }
 
@@ -40239,7 +41383,7 @@ var rule80 = {
   resolved: (references, report) => {
     for (const { site, lookup } of lookedUp(references)) {
       if (site.reference.kind !== "tag" || lookup.kind !== "found") continue;
-      report(`${placed(site)} is a tag, which may stand for another image tomorrow`, site.location, {
+      report(`${placed2(site)} is a tag, which may stand for another image tomorrow`, site.location, {
         package: site.package,
         hint: formatReference(withDigest(site.reference, lookup.digest))
       });
@@ -40255,7 +41399,7 @@ var rule81 = {
   resolved: (references, report) => {
     for (const { site, lookup } of lookedUp(references)) {
       if (site.reference.kind !== "digest" || lookup.kind !== "absent") continue;
-      report(`${placed(site)} does not exist: the registry knows no such digest`, site.location, {
+      report(`${placed2(site)} does not exist: the registry knows no such digest`, site.location, {
         package: site.package,
         hint: "push the image again, or name one that exists; registries remove what no tag names"
       });
@@ -40263,15 +41407,38 @@ var rule81 = {
   }
 };
 
-// catalog/rules/image/registry.ts
+// catalog/rules/image/platforms.ts
 var rule82 = {
+  id: "image/platforms",
+  severity: "warning",
+  summary: "Related images of the head of a default channel are for every platform that its labels operatorframework.io/arch.* and os.* name",
+  resolved: (references, report) => {
+    const { supports } = references;
+    if (!supports) return;
+    for (const { site, lookup } of lookedUp(references)) {
+      if (lookup.kind !== "found" || !lookup.platforms || !runsFor(site, supports)) continue;
+      const { platforms } = lookup;
+      const missing5 = supports.get(site.package)?.platforms.filter((one) => !platforms.includes(one)) ?? [];
+      if (missing5.length === 0) continue;
+      const isFor = platforms.length === 0 ? "no platform" : platforms.join(", ");
+      const message = `${placed2(site)} is for ${isFor}, not for ${missing5.join(", ")} on which package ${quoted2(site.package)} says that it runs`;
+      report(message, site.location, {
+        package: site.package,
+        hint: "name a manifest list with all platforms, or take the labels out of the ClusterServiceVersion"
+      });
+    }
+  }
+};
+
+// catalog/rules/image/registry.ts
+var rule83 = {
   id: "image/registry",
   severity: "error",
   summary: "Images come from registries that the policy allows",
   resolved: (references, report) => {
     for (const { site, lookup } of lookedUp(references)) {
       if (lookup.kind !== "not-allowed") continue;
-      report(`${placed(site)} is in a registry that the policy does not allow`, site.location, {
+      report(`${placed2(site)} is in a registry that the policy does not allow`, site.location, {
         package: site.package,
         hint: `registries: {allow: [${site.reference.registry}]}`
       });
@@ -40280,14 +41447,14 @@ var rule82 = {
 };
 
 // catalog/rules/image/tag-missing.ts
-var rule83 = {
+var rule84 = {
   id: "image/tag-missing",
   severity: "error",
   summary: "Every tag that a bundle or a template names exists in its registry",
   resolved: (references, report) => {
     for (const { site, lookup } of lookedUp(references)) {
       if (site.reference.kind !== "tag" || lookup.kind !== "absent") continue;
-      report(`${placed(site)} does not exist: the registry knows no such tag`, site.location, {
+      report(`${placed2(site)} does not exist: the registry knows no such tag`, site.location, {
         package: site.package,
         hint: "push the image, or name a tag that exists"
       });
@@ -40296,7 +41463,7 @@ var rule83 = {
 };
 
 // catalog/rules/image/tag-moved.ts
-var rule84 = {
+var rule85 = {
   id: "image/tag-moved",
   severity: "warning",
   summary: "Every tag stands for the digest that was locked",
@@ -40308,7 +41475,7 @@ var rule84 = {
       if (reference.kind !== "tag" || lookup.kind !== "found") continue;
       const locked = lock.digests.get(lookupKey(reference));
       if (locked === void 0 || locked === lookup.digest) continue;
-      report(`${placed(site)} has moved: it was ${locked}, it is ${lookup.digest} now`, site.location, {
+      report(`${placed2(site)} has moved: it was ${locked}, it is ${lookup.digest} now`, site.location, {
         package: site.package,
         hint: "resolve with --update to take the new image, or name the locked digest"
       });
@@ -40316,7 +41483,7 @@ var rule84 = {
     for (const { site, tag } of lockedTags(references)) {
       const lookup = lookups.get(tag);
       if (lookup?.kind !== "found" || lookup.digest === lock.digests.get(tag)) continue;
-      report(`${placed(site)} was pinned from ${tag}, which is ${lookup.digest} now`, site.location, {
+      report(`${placed2(site)} was pinned from ${tag}, which is ${lookup.digest} now`, site.location, {
         package: site.package,
         severity: "info",
         hint: "resolve with --update --write to take the new image"
@@ -40326,7 +41493,7 @@ var rule84 = {
 };
 
 // catalog/rules/image/undeclared.ts
-var rule85 = {
+var rule86 = {
   id: "image/undeclared",
   severity: "warning",
   summary: "The head of a channel declares the images that it runs in relatedImages: only those reach a disconnected cluster",
@@ -40345,8 +41512,37 @@ var rule85 = {
   }
 };
 
+// catalog/rules/image/unlisted.ts
+var rule87 = {
+  id: "image/unlisted",
+  severity: "warning",
+  summary: "The head of a channel lists in relatedImages what its deployments run and what RELATED_IMAGE_ variables name",
+  foresee(world, report) {
+    for (const ofPackage of judgedPackages(world)) {
+      for (const bundle of headBundles(ofPackage)) {
+        const csv = csvOf2(bundle);
+        if (!csv) continue;
+        const listed2 = /* @__PURE__ */ new Set([bundle.image, ...bundle.relatedImages.map(({ image }) => image)]);
+        for (const { image, place } of firstUses(usedImages(csv))) {
+          if (listed2.has(image)) continue;
+          const message = `${shortName(bundle)} of package ${quoted2(ofPackage.name)} uses ${quoted2(image)} (${place}), which is not among its relatedImages`;
+          report(message, locate2(bundle, "relatedImages"), {
+            package: ofPackage.name,
+            installed: [shortName(bundle)],
+            hint: `- {name: …, image: ${image}}`
+          });
+        }
+      }
+    }
+  }
+};
+function firstUses(used) {
+  const seen = /* @__PURE__ */ new Set();
+  return used.filter(({ image }) => !seen.has(image) && seen.add(image));
+}
+
 // catalog/rules/image/unpinned.ts
-var rule86 = {
+var rule88 = {
   id: "image/unpinned",
   severity: "warning",
   summary: "The head of a channel names its images by digest: a tag may move, and mirrors for disconnected clusters answer digests only",
@@ -40379,7 +41575,7 @@ function referencesOf({ image, relatedImages }) {
 }
 
 // catalog/rules/package/default-channel.ts
-var rule87 = {
+var rule89 = {
   id: "package/default-channel",
   severity: "error",
   summary: "A package names one of its channels as default",
@@ -40387,16 +41583,16 @@ var rule87 = {
   check(catalog, report) {
     for (const { name, blob, channels } of catalog.packages.values()) {
       if (!blob || name === "" || channels.has(blob.defaultChannel)) continue;
-      const known2 = [...channels.keys()];
-      const hint = known2.length > 0 ? `defaultChannel: ${known2[0]}` : "add a channel first";
-      const message = blob.defaultChannel === "" ? `package ${quoted2(name)} has no default channel` : `package ${quoted2(name)}: the default channel ${quoted2(blob.defaultChannel)} does not exist; there is ${known2.map(quoted2).join(", ") || "none"}`;
+      const known3 = [...channels.keys()];
+      const hint = known3.length > 0 ? `defaultChannel: ${known3[0]}` : "add a channel first";
+      const message = blob.defaultChannel === "" ? `package ${quoted2(name)} has no default channel` : `package ${quoted2(name)}: the default channel ${quoted2(blob.defaultChannel)} does not exist; there is ${known3.map(quoted2).join(", ") || "none"}`;
       report(message, locate2(blob, "defaultChannel"), { package: name, hint });
     }
   }
 };
 
 // catalog/rules/package/duplicate.ts
-var rule88 = {
+var rule90 = {
   id: "package/duplicate",
   severity: "error",
   summary: "A package stands once in a catalog",
@@ -40413,7 +41609,7 @@ var rule88 = {
 };
 
 // catalog/rules/package/duplicate-version.ts
-var rule89 = {
+var rule91 = {
   id: "package/duplicate-version",
   severity: "error",
   summary: "No two bundles of a package have the same version",
@@ -40449,7 +41645,7 @@ function isDnsSubdomain(name) {
 }
 
 // catalog/rules/package/name.ts
-var rule90 = {
+var rule92 = {
   id: "package/name",
   severity: "error",
   summary: "A package has a name that is a DNS label: lower-case letters, digits and dashes, at most 63 characters",
@@ -40471,7 +41667,7 @@ function dnsLabelOf(name) {
 }
 
 // catalog/rules/package/no-channel.ts
-var rule91 = {
+var rule93 = {
   id: "package/no-channel",
   severity: "error",
   summary: "A package has at least one channel",
@@ -40486,7 +41682,7 @@ var rule91 = {
 };
 
 // catalog/rules/package/unknown.ts
-var rule92 = {
+var rule94 = {
   id: "package/unknown",
   severity: "error",
   summary: "Channels, bundles and deprecations belong to a package of the catalog",
@@ -40507,6 +41703,167 @@ var rule92 = {
     for (const bundle of bundles) if (bundle.package !== "") check3(bundle, `bundle ${quoted2(bundle.name)}`);
     for (const blob of deprecations) if (blob.package !== "") check3(blob, "the deprecations blob");
   }
+};
+
+// catalog/rules/package-manifest/channel-duplicate.ts
+var rule95 = {
+  id: "package-manifest/channel-duplicate",
+  severity: "error",
+  summary: "A channel stands once in its package file",
+  opm: ['(p) duplicate package manifest channel name "c"']
+};
+
+// catalog/rules/package-manifest/channel-name.ts
+var rule96 = {
+  id: "package-manifest/channel-name",
+  severity: "error",
+  summary: "Every channel of a package file has a name",
+  opm: ["(p) channel i name is empty"]
+};
+
+// catalog/rules/package-manifest/channels-empty.ts
+var rule97 = {
+  id: "package-manifest/channels-empty",
+  severity: "error",
+  summary: "A package file lists at least one channel",
+  opm: ["(p) channels empty"]
+};
+
+// catalog/rules/package-manifest/channels-lost.ts
+var rule98 = {
+  id: "package-manifest/channels-lost",
+  severity: "warning",
+  summary: "A version becomes a bundle with all of its channels"
+};
+
+// catalog/rules/package-manifest/csv-duplicate.ts
+var rule99 = {
+  id: "package-manifest/csv-duplicate",
+  severity: "error",
+  summary: "A ClusterServiceVersion stands once in its package",
+  opm: ["UNIQUE constraint failed: operatorbundle.name"]
+};
+
+// catalog/rules/package-manifest/csv-unreadable.ts
+var rule100 = {
+  id: "package-manifest/csv-unreadable",
+  severity: "error",
+  summary: "A ClusterServiceVersion in a folder of package manifests fits its type",
+  opm: ["json: cannot unmarshal …"]
+};
+
+// catalog/rules/package-manifest/current-empty.ts
+var rule101 = {
+  id: "package-manifest/current-empty",
+  severity: "error",
+  summary: "Every channel of a package file names its head with currentCSV",
+  opm: ['(p) channel "c" currentCSV is empty']
+};
+
+// catalog/rules/package-manifest/current-unknown.ts
+var rule102 = {
+  id: "package-manifest/current-unknown",
+  severity: "error",
+  summary: "The currentCSV of a channel exists",
+  opm: ['failed to add channel "c" in package "p": FOREIGN KEY constraint failed']
+};
+
+// catalog/rules/package-manifest/cycle.ts
+var rule103 = {
+  id: "package-manifest/cycle",
+  severity: "error",
+  summary: "Replacements in a package run in no circle",
+  opm: ["Cycle detected, a replaces b"]
+};
+
+// catalog/rules/package-manifest/default-missing.ts
+var rule104 = {
+  id: "package-manifest/default-missing",
+  severity: "error",
+  summary: "A package file names its default channel; a package with one channel may leave it to the tools",
+  opm: [
+    "(p) default channel is empty but more than one channel exists",
+    'cannot find the default channel for package "p"'
+  ]
+};
+
+// catalog/rules/package-manifest/default-unknown.ts
+var rule105 = {
+  id: "package-manifest/default-unknown",
+  severity: "error",
+  summary: "The default channel of a package file is one of its channels",
+  opm: ['(p) default channel "c" not found in the list of declared channels']
+};
+
+// catalog/rules/package-manifest/missing.ts
+var rule106 = {
+  id: "package-manifest/missing",
+  severity: "error",
+  summary: "A folder of package manifests has a package file",
+  opm: ["valid PackageManifest YAML file not found in DIR"]
+};
+
+// catalog/rules/package-manifest/name.ts
+var rule107 = {
+  id: "package-manifest/name",
+  severity: "error",
+  summary: "A package file names its package",
+  opm: ["(p) packageName empty"]
+};
+
+// catalog/rules/package-manifest/orphan.ts
+var rule108 = {
+  id: "package-manifest/orphan",
+  severity: "warning",
+  summary: "Every ClusterServiceVersion is reached by a channel from its head"
+};
+
+// catalog/rules/package-manifest/owned-missing.ts
+var rule109 = {
+  id: "package-manifest/owned-missing",
+  severity: "error",
+  summary: "A definition that a ClusterServiceVersion owns lies beside it",
+  opm: ["error checking provided apis in bundle b: couldn't find … in bundle"]
+};
+
+// catalog/rules/package-manifest/replaces-missing.ts
+var rule110 = {
+  id: "package-manifest/replaces-missing",
+  severity: "error",
+  summary: "What a ClusterServiceVersion replaces exists in its package",
+  opm: ["Invalid bundle b, replaces nonexistent bundle r"]
+};
+
+// catalog/rules/package-manifest/several.ts
+var rule111 = {
+  id: "package-manifest/several",
+  severity: "error",
+  summary: "A folder of package manifests has one package file",
+  opm: ["multiple package manifest files found in directory"]
+};
+
+// catalog/rules/package-manifest/two-csvs.ts
+var rule112 = {
+  id: "package-manifest/two-csvs",
+  severity: "warning",
+  summary: "The folder of a version holds one ClusterServiceVersion",
+  opm: ["more than one ClusterServiceVersion is found in bundle", "invalid bundle: contains multiple CSVs"]
+};
+
+// catalog/rules/package-manifest/unreadable.ts
+var rule113 = {
+  id: "package-manifest/unreadable",
+  severity: "warning",
+  summary: "Files beside the package file are YAML or JSON: older tools read each of them as a package",
+  opm: ["could not decode contents of file F into package: …"]
+};
+
+// catalog/rules/package-manifest/version.ts
+var rule114 = {
+  id: "package-manifest/version",
+  severity: "error",
+  summary: "A ClusterServiceVersion that a channel reaches has a semantic version",
+  opm: ['parse version "": Version string empty']
 };
 
 // catalog/rules/index.ts
@@ -40598,11 +41955,33 @@ var RULES = [
   rule85,
   rule86,
   rule87,
-  rule89,
   rule88,
-  rule90,
+  rule95,
+  rule96,
+  rule97,
+  rule98,
+  rule99,
+  rule100,
+  rule101,
+  rule102,
+  rule103,
+  rule104,
+  rule105,
+  rule106,
+  rule107,
+  rule108,
+  rule109,
+  rule110,
+  rule111,
+  rule112,
+  rule113,
+  rule114,
+  rule89,
   rule91,
-  rule92
+  rule90,
+  rule92,
+  rule93,
+  rule94
 ];
 
 // pipeline/git/tree.ts
@@ -40630,8 +42009,8 @@ async function diffTrees(objects, { before, after }, most) {
   return { changes: changes.slice(0, most), complete: changes.length <= most };
 }
 function bothListings(objects, { before, after }) {
-  const list = (id) => id === void 0 ? Promise.resolve([]) : objects.tree(id);
-  return Promise.all([list(before), list(after)]);
+  const list2 = (id) => id === void 0 ? Promise.resolve([]) : objects.tree(id);
+  return Promise.all([list2(before), list2(after)]);
 }
 function compareFolder(path, old, now, found) {
   const rest = new Map(now.map((entry) => [entry.name, entry]));
@@ -40728,20 +42107,20 @@ var PLAIN_MODES = /* @__PURE__ */ new Set(["100644", "100755", "100664"]);
 // pipeline/settings.ts
 var DEPTH = 50;
 function readSettings(file, bytes2) {
-  const text3 = new TextDecoder("utf-8").decode(bytes2).replaceAll("\r\n", "\n");
+  const text4 = new TextDecoder("utf-8").decode(bytes2).replaceAll("\r\n", "\n");
   const findings = [];
-  const warn = (rule93, message, location, hint) => {
-    findings.push({ rule: rule93, severity: "warning", message, location, hint });
+  const warn = (rule115, message, location, hint) => {
+    findings.push({ rule: rule115, severity: "warning", message, location, hint });
   };
   try {
-    const tree = readTree(text3, { depth: DEPTH });
+    const tree = readTree(text4, { depth: DEPTH });
     const { value, duplicates, locate: locate4 } = compose(tree.root);
-    const document = new OffsetDocument(file, text3, 1, locate4);
+    const document = new OffsetDocument(file, text4, 1, locate4);
     for (const { key, again } of duplicates) {
       const message = `the key ${JSON.stringify(key)} stands twice; only the last counts`;
       warn("settings/repeated-key", message, document.place(again), "keep one of them");
     }
-    const unread2 = tree.ignoredFrom >= 0 ? tree.ignoredFrom : secondDocument(text3);
+    const unread2 = tree.ignoredFrom >= 0 ? tree.ignoredFrom : secondDocument(text4);
     if (unread2 >= 0) {
       const place = document.place(unread2);
       warn("settings/document", "nothing behind the end of the document is read", place, "keep one document");
@@ -40750,15 +42129,15 @@ function readSettings(file, bytes2) {
     return { settings: { value, locate: (path) => document.locate(path), locateKey }, findings };
   } catch (error2) {
     if (!(error2 instanceof YamlError)) throw error2;
-    const place = new OffsetDocument(file, text3, 1, () => 0).place(error2.offset);
+    const place = new OffsetDocument(file, text4, 1, () => 0).place(error2.offset);
     const message = `not YAML: ${error2.message}`;
     findings.push({ rule: "settings/yaml", severity: "error", message, location: place });
     return { settings: void 0, findings };
   }
 }
-function secondDocument(text3) {
-  const content = /^(?![#%]|---(?:\s|$)|\s*(?:#|$))/m.exec(text3)?.index ?? text3.length;
-  const separator = /^---(?:\s|$)/m.exec(text3.slice(content));
+function secondDocument(text4) {
+  const content = /^(?![#%]|---(?:\s|$)|\s*(?:#|$))/m.exec(text4)?.index ?? text4.length;
+  const separator = /^---(?:\s|$)/m.exec(text4.slice(content));
   return separator ? content + separator.index : -1;
 }
 function keyOffset(root, path) {
@@ -40781,10 +42160,10 @@ function keyOffset(root, path) {
 // pipeline/github/identity.ts
 var ACCOUNT = /^([A-Za-z0-9](?:[A-Za-z0-9_-]{0,98})?(?:\[bot\])?)(?:#([1-9][0-9]{0,15}))?$/;
 var TEAM = /^@([A-Za-z0-9][A-Za-z0-9-]{0,38}\/[A-Za-z0-9_.-]{1,100})$/;
-function parseIdentity(text3) {
-  const [, login, id] = ACCOUNT.exec(text3) ?? [];
+function parseIdentity(text4) {
+  const [, login, id] = ACCOUNT.exec(text4) ?? [];
   if (login !== void 0) return { kind: "account", login, id: id === void 0 ? void 0 : Number(id) };
-  const team = TEAM.exec(text3)?.[1];
+  const team = TEAM.exec(text4)?.[1];
   return team === void 0 ? void 0 : { kind: "team", team: team.toLowerCase() };
 }
 function formatIdentity(identity2) {
@@ -40976,7 +42355,7 @@ function settingsFiles(objects, tree) {
 
 // pipeline/policy/layout.ts
 var PATH_KINDS = ["template", "packageConfig", "composite", "catalog", "bundle"];
-var NAMES = ["catalog", "package", "version"];
+var NAMES2 = ["catalog", "package", "version"];
 function patternDefect(pattern) {
   const segments = pattern.split("/");
   if (segments.some((segment) => segment === "" || segment === "." || segment === "..")) {
@@ -40985,11 +42364,11 @@ function patternDefect(pattern) {
   if (segments.slice(0, -1).includes("**")) return "** stands only at the end";
   if (segments[0] === "**") return "a pattern begins with a name";
   for (const [, inside = ""] of pattern.matchAll(/\{([^{}]*)\}/g)) {
-    if (!inside.includes(",") && !NAMES.includes(inside)) {
+    if (!inside.includes(",") && !NAMES2.includes(inside)) {
       return `{${inside}} is none of {catalog}, {package}, {version} and no list such as {a,b}`;
     }
   }
-  if (segments.some((segment) => NAMES.some((name) => segment.split(`{${name}}`).length > 2))) {
+  if (segments.some((segment) => NAMES2.some((name) => segment.split(`{${name}}`).length > 2))) {
     return "a name stands once in a segment";
   }
   const bare = pattern.replaceAll(/\{[^{}]*\}/g, "");
@@ -41032,8 +42411,8 @@ function segmentsOf(pattern) {
     };
   });
 }
-function escapeText(text3) {
-  return text3.replaceAll(/[\\^$.*+?()[\]{}|]/g, "\\$&");
+function escapeText(text4) {
+  return text4.replaceAll(/[\\^$.*+?()[\]{}|]/g, "\\$&");
 }
 function matchSegment(segment, name, captured) {
   if (segment.literal !== void 0) return segment.literal === name ? captured : void 0;
@@ -41089,9 +42468,9 @@ function firstPackage(patterns, path) {
   }
   return void 0;
 }
-function matchesGlob(pattern, text3) {
+function matchesGlob(pattern, text4) {
   const source = pattern.split("*").map(escapeText).join(".*");
-  return new RegExp(`^${source}$`, "su").test(text3);
+  return new RegExp(`^${source}$`, "su").test(text4);
 }
 
 // pipeline/change/area.ts
@@ -41102,9 +42481,9 @@ function areasOf(scene, beyond) {
   const nobodys = paths.filter((path) => isNobodys(path, concerned)).map(({ path }) => path);
   const [old, now] = [catalogsOf(base2.units), catalogsOf(merged.units)];
   return [
-    ...whole("gate", inArea("gate")),
-    ...whole("root", inArea("root")),
-    ...whole("unknown", [.../* @__PURE__ */ new Set([...inArea("unknown"), ...beyond, ...nobodys])]),
+    ...whole2("gate", inArea("gate")),
+    ...whole2("root", inArea("root")),
+    ...whole2("unknown", [.../* @__PURE__ */ new Set([...inArea("unknown"), ...beyond, ...nobodys])]),
     ...catalogsOnlyIn("new-catalog", now, old, paths),
     ...catalogsOnlyIn("delete-catalog", old, now, paths)
   ];
@@ -41114,7 +42493,7 @@ function isNobodys({ path, area, package: name }, concerned) {
   const names = path.split("/");
   return !names.some((_, i) => concerned.has(names.slice(0, i + 1).join("/")));
 }
-function whole(area, paths) {
+function whole2(area, paths) {
   return paths.length === 0 ? [] : [{ area, paths, catalog: void 0, root: void 0 }];
 }
 function catalogsOf(units) {
@@ -41141,11 +42520,11 @@ function contentChange(before, after) {
   return { classes, added, lost, mutated };
 }
 function isPromotion(unit, elsewhere) {
-  const known2 = /* @__PURE__ */ new Map();
+  const known3 = /* @__PURE__ */ new Map();
   for (const blobs of elsewhere) {
-    for (const bundle of blobs.bundles) known2.set(bundle.name, [...known2.get(bundle.name) ?? [], bundle]);
+    for (const bundle of blobs.bundles) known3.set(bundle.name, [...known3.get(bundle.name) ?? [], bundle]);
   }
-  return unit.bundles.length > 0 && unit.bundles.every((bundle) => known2.get(bundle.name)?.some((other) => sameBundle(other, bundle)));
+  return unit.bundles.length > 0 && unit.bundles.every((bundle) => known3.get(bundle.name)?.some((other) => sameBundle(other, bundle)));
 }
 function byName(blobs) {
   return new Map(blobs.toReversed().map((blob) => [blob.name, blob]));
@@ -41220,7 +42599,7 @@ function sameEdges(a, b) {
 }
 function metadataMoved(before, after) {
   const values = ({ packages, deprecations, others }) => [...packages, ...deprecations, ...others].map(({ value }) => value);
-  return !sameJson(values(before), values(after));
+  return !sameJson2(values(before), values(after));
 }
 var OBJECT = "olm.bundle.object";
 var METADATA = "olm.csv.metadata";
@@ -41235,9 +42614,9 @@ function formatOf({ properties }) {
 }
 function sameItems(a, b) {
   if (a.length !== b.length) return false;
-  if (sameJson(a, b)) return true;
-  const texts2 = (list) => list.map(canonical2).sort();
-  return sameJson(texts2(a), texts2(b));
+  if (sameJson2(a, b)) return true;
+  const texts4 = (list2) => list2.map(canonical2).sort();
+  return sameJson2(texts4(a), texts4(b));
 }
 function sameSet(a, b) {
   const set = new Set(a);
@@ -41246,16 +42625,16 @@ function sameSet(a, b) {
 function sameWithout(a, b, ...keys) {
   const rest = (value) => new Map(Object.entries(value).filter(([key]) => !keys.includes(key)));
   const [x, y] = [rest(a), rest(b)];
-  return x.size === y.size && [...x].every(([key, value]) => y.has(key) && sameJson(value, y.get(key)));
+  return x.size === y.size && [...x].every(([key, value]) => y.has(key) && sameJson2(value, y.get(key)));
 }
-function sameJson(a, b) {
+function sameJson2(a, b) {
   if (a === b) return true;
   if (Array.isArray(a)) {
-    return Array.isArray(b) && a.length === b.length && a.every((item, i) => sameJson(item, b[i]));
+    return Array.isArray(b) && a.length === b.length && a.every((item, i) => sameJson2(item, b[i]));
   }
   if (!isObject(a) || !isObject(b)) return false;
   const keys = Object.keys(a);
-  return keys.length === Object.keys(b).length && keys.every((key) => Object.hasOwn(b, key) && sameJson(a[key], b[key]));
+  return keys.length === Object.keys(b).length && keys.every((key) => Object.hasOwn(b, key) && sameJson2(a[key], b[key]));
 }
 function canonical2(value) {
   return JSON.stringify(
@@ -41269,7 +42648,7 @@ function newBlobs(before, after) {
     const old = /* @__PURE__ */ new Map();
     for (const blob of before[kind]) old.set(blob.name, [...old.get(blob.name) ?? [], blob]);
     return after[kind].filter(
-      (blob) => !old.get(blob.name)?.some((other) => other.schema === blob.schema && sameJson(other.value, blob.value))
+      (blob) => !old.get(blob.name)?.some((other) => other.schema === blob.schema && sameJson2(other.value, blob.value))
     );
   });
 }
@@ -41507,12 +42886,12 @@ async function sharedPackages(objects, reader, { tree, units }) {
   return names;
 }
 function addOnce(findings, finding2, catalog) {
-  const { rule: rule93, message, location } = finding2;
+  const { rule: rule115, message, location } = finding2;
   const name = location.file.split("/").at(-1);
-  const key = JSON.stringify([rule93, message, name, location.line, location.column]);
-  const known2 = findings.get(key);
-  const catalogs = /* @__PURE__ */ new Set([...known2?.catalogs ?? [], catalog]);
-  findings.set(key, { ...known2 ?? finding2, catalogs: [...catalogs].sort() });
+  const key = JSON.stringify([rule115, message, name, location.line, location.column]);
+  const known3 = findings.get(key);
+  const catalogs = /* @__PURE__ */ new Set([...known3?.catalogs ?? [], catalog]);
+  findings.set(key, { ...known3 ?? finding2, catalogs: [...catalogs].sort() });
 }
 
 // pipeline/change/composite.ts
@@ -41548,11 +42927,11 @@ async function packagesOfTemplate(reader, { path, before, after, package: own = 
   if (!after || !/\.(?:ya?ml|json)$/i.test(path)) return { named: [], unread: [] };
   const { blobs, findings } = await reader.read({ path, ...after });
   const old = before && Object.values((await reader.read({ path, ...before })).blobs).flat();
-  const known2 = /* @__PURE__ */ new Set(["", own, ...(old ?? []).flatMap(namesIn).map(({ name }) => name)]);
+  const known3 = /* @__PURE__ */ new Set(["", own, ...(old ?? []).flatMap(namesIn).map(({ name }) => name)]);
   const named = /* @__PURE__ */ new Map();
   for (const blob of Object.values(blobs).flat()) {
     for (const { name, steps } of namesIn(blob)) {
-      if (known2.has(name) || named.has(name)) continue;
+      if (known3.has(name) || named.has(name)) continue;
       named.set(name, { name, location: { ...locate2(blob, ...steps), file: path } });
     }
   }
@@ -41566,12 +42945,12 @@ function namesIn(blob) {
 }
 function packageOf2(entry) {
   if (!isObject(entry)) return "";
-  const field2 = (name) => {
+  const field = (name) => {
     const key = Object.keys(entry).find((written) => written.toLowerCase() === name);
     const value = key === void 0 ? void 0 : entry[key];
     return typeof value === "string" ? value : "";
   };
-  return field2("schema") === "olm.package" ? field2("name") : field2("package");
+  return field("schema") === "olm.package" ? field("name") : field("package");
 }
 var PACKAGE_ANNOTATION = "operators.operatorframework.io.bundle.package.v1";
 var ANNOTATIONS_BYTES = 1024 * 1024;
@@ -41682,8 +43061,8 @@ function pathPlacer({ layout, owners }) {
     return { ...unplaced, area: path.includes("/") ? "unknown" : "root" };
   };
 }
-function firstDefined(list, of) {
-  for (const item of list) {
+function firstDefined(list2, of) {
+  for (const item of list2) {
     const found = of(item);
     if (found !== void 0) return found;
   }
@@ -41706,10 +43085,10 @@ function isGatePath(path) {
 
 // pipeline/change/safety.ts
 async function unsafePaths(objects, input) {
-  const { diff, placed: placed2, merged, policy } = input;
+  const { diff, placed: placed3, merged, policy } = input;
   const kept = diff.changes.filter(({ after }) => after !== void 0);
   const added = kept.filter(({ before }) => before === void 0).map(({ path }) => path);
-  const places = new Map(placed2.map((place) => [place.path, place]));
+  const places = new Map(placed3.map((place) => [place.path, place]));
   return [
     ...diff.complete ? [] : [tooMany2(policy.limits)],
     ...kept.flatMap((change) => [
@@ -41720,8 +43099,8 @@ async function unsafePaths(objects, input) {
     ...await sizeFindings(objects, kept, policy.limits)
   ];
 }
-function unsafe(rule93, message, file, hint) {
-  return { rule: rule93, severity: "error", message, location: { file, line: 1, column: 1 }, hint };
+function unsafe(rule115, message, file, hint) {
+  return { rule: rule115, severity: "error", message, location: { file, line: 1, column: 1 }, hint };
 }
 function tooMany2({ files }) {
   const message = `the pull request changes more than ${files} files`;
@@ -41738,17 +43117,17 @@ function modeFindings({ path, after }, layout) {
   const message = `${JSON.stringify(path)} is ${what}; only plain files may lie here`;
   return [unsafe("path/mode", message, path, "commit the file itself")];
 }
-function nameFindings(path, placed2) {
-  const defect = pathDefect(path) ?? placedDefect(placed2);
+function nameFindings(path, placed3) {
+  const defect = pathDefect(path) ?? placedDefect(placed3);
   if (defect === void 0) return [];
   return [unsafe("path/name", `${JSON.stringify(path)}: ${defect}`, path, "rename it")];
 }
-function placedDefect(placed2) {
-  if (placed2?.package !== void 0 && !isPackageName(placed2.package)) {
-    return `${JSON.stringify(placed2.package)} is no name for a package: lower-case letters, digits and dashes`;
+function placedDefect(placed3) {
+  if (placed3?.package !== void 0 && !isPackageName(placed3.package)) {
+    return `${JSON.stringify(placed3.package)} is no name for a package: lower-case letters, digits and dashes`;
   }
-  if (placed2?.catalog !== void 0 && !isCatalogName(placed2.catalog)) {
-    return `${JSON.stringify(placed2.catalog)} is no name for a catalog: letters, digits, dots, dashes, underscores`;
+  if (placed3?.catalog !== void 0 && !isCatalogName(placed3.catalog)) {
+    return `${JSON.stringify(placed3.catalog)} is no name for a catalog: letters, digits, dots, dashes, underscores`;
   }
   return void 0;
 }
@@ -41877,7 +43256,7 @@ async function classifyChange(objects, trees, policy) {
   const place = pathPlacer(policy);
   const paths = diff.changes.map((change) => ({ ...place(change.path), ...change }));
   const unsafe2 = await unsafePaths(objects, { diff, placed: paths, merged: trees.merged, policy });
-  if (unsafe2.some(({ rule: rule93 }) => rule93 === "path/limits")) return unread(paths, unsafe2);
+  if (unsafe2.some(({ rule: rule115 }) => rule115 === "path/limits")) return unread(paths, unsafe2);
   const scene = await sceneOf(objects, { trees, policy, paths });
   const catalogs = await compareCatalogs(
     { ...scene, paths: paths.map(({ path }) => path), claimed: claims(scene) },
@@ -41936,10 +43315,10 @@ async function settlePackages(scene) {
     }
   }
 }
-async function existence({ objects, reader, drafts }, side, placed2) {
-  const asked = [...drafts.all.keys()].some((name) => !placed2.has(name));
+async function existence({ objects, reader, drafts }, side, placed3) {
+  const asked = [...drafts.all.keys()].some((name) => !placed3.has(name));
   const shared2 = asked ? await sharedPackages(objects, reader, side) : /* @__PURE__ */ new Set();
-  return (name) => placed2.has(name) || shared2.has(name);
+  return (name) => placed3.has(name) || shared2.has(name);
 }
 async function withOwners(scene) {
   const { objects, policy, trees, drafts, paths } = scene;
@@ -42141,8 +43520,8 @@ async function touchedCatalogs(scene) {
       identityOf(after),
       following.map(({ units }) => identityOf(units))
     ]);
-    const known2 = alike.get(key);
-    if (known2) known2.names.push(name);
+    const known3 = alike.get(key);
+    if (known3) known3.names.push(name);
     else alike.set(key, { names: [name], packages, before, after, following });
   }
   return Promise.all([...alike.values()].map((draft) => readDraft(scene, draft)));
@@ -42318,11 +43697,11 @@ function stateOf(foresight, ofPackage, olm) {
       const lane = channels.get(channel) ?? /* @__PURE__ */ new Map();
       channels.set(channel, lane);
       for (const stop of stops) {
-        const known2 = lane.get(stop.bundle);
-        const next2 = new Map(known2?.next);
+        const known3 = lane.get(stop.bundle);
+        const next2 = new Map(known3?.next);
         if (stop.next) next2.set(one, stop.next.to.name);
-        const stuck = [...known2?.stuck ?? [], ...stop.arrives ? [] : [one]];
-        const why = stop.why === void 0 ? known2?.why : { ...known2?.why, [one]: stop.why };
+        const stuck = [...known3?.stuck ?? [], ...stop.arrives ? [] : [one]];
+        const why = stop.why === void 0 ? known3?.why : { ...known3?.why, [one]: stop.why };
         const installed = { name: stop.bundle, version: ofPackage.bundles.get(stop.bundle)?.version };
         lane.set(stop.bundle, { stop, installed, next: next2, stuck, why: why ?? {} });
       }
@@ -42357,9 +43736,9 @@ function stopsOf(was, is) {
   return all.sort(compareInstalled).flatMap((installed) => {
     const bundle = installed.name;
     const [old, now] = [was.get(bundle), is.get(bundle)];
-    const shown3 = now ?? old;
-    if (!shown3) return [];
-    const { isHead, isSkipped, isDeprecated } = shown3.stop;
+    const shown4 = now ?? old;
+    if (!shown4) return [];
+    const { isHead, isSkipped, isDeprecated } = shown4.stop;
     return [
       {
         bundle,
@@ -42400,11 +43779,11 @@ function isMoved({ kind, hops, stuck, isDeprecated }, was) {
 function diffOf(change) {
   const packages = change.packages.flatMap((name) => {
     const diff = packageDiff(change, name);
-    return isNothing(diff) ? [] : [diff];
+    return isNothing2(diff) ? [] : [diff];
   });
   return { packages };
 }
-function isNothing({ kind, defaultChannel, channels, bundles, deprecations, fates }) {
+function isNothing2({ kind, defaultChannel, channels, bundles, deprecations, fates }) {
   const lists = [channels, bundles, deprecations, fates];
   return kind === "changed" && !defaultChannel && lists.every(({ length }) => length === 0);
 }
@@ -42468,19 +43847,19 @@ function edgesOf2(channel) {
 function bundleDiff(bundle, before, after) {
   const kind = kindOf2(before, after);
   if (!before || !after) return [{ bundle, kind, fields: [] }];
-  const fields = before === after ? [] : fieldsThatDiffer(before, after);
-  return fields.length > 0 ? [{ bundle, kind, fields }] : [];
+  const fields2 = before === after ? [] : fieldsThatDiffer(before, after);
+  return fields2.length > 0 ? [{ bundle, kind, fields: fields2 }] : [];
 }
 function fieldsThatDiffer(before, after) {
   const version = ({ version: own }) => own ? formatVersion(own) : "";
   return [
     ...before.image === after.image ? [] : ["image"],
     ...version(before) === version(after) ? [] : ["version"],
-    ...sameJson2(before.properties, after.properties) ? [] : ["properties"],
-    ...sameJson2(before.relatedImages, after.relatedImages) ? [] : ["relatedImages"]
+    ...sameJson3(before.properties, after.properties) ? [] : ["properties"],
+    ...sameJson3(before.relatedImages, after.relatedImages) ? [] : ["relatedImages"]
   ];
 }
-function sameJson2(a, b) {
+function sameJson3(a, b) {
   return JSON.stringify(a) === JSON.stringify(b);
 }
 function deprecationDiffs(before, after) {
@@ -42503,7 +43882,7 @@ function settingOf({ rules }, id) {
   return rules.get(id) ?? rules.get(`${id.split("/")[0]}/*`);
 }
 function severitiesOf(policy) {
-  return (rule93) => settingOf(policy, rule93.id)?.severity ?? rule93.severity;
+  return (rule115) => settingOf(policy, rule115.id)?.severity ?? rule115.severity;
 }
 
 // pipeline/check/judge.ts
@@ -42562,26 +43941,26 @@ async function optionsOf(touched, state, { graph }, today) {
 function cause({ package: of, channel, installed, location, hint }) {
   return JSON.stringify([of, channel, installed, location, hint]);
 }
-function sameness({ rule: rule93, message, package: of, channel, installed }) {
-  return JSON.stringify([rule93, of, channel, installed, message]);
+function sameness({ rule: rule115, message, package: of, channel, installed }) {
+  return JSON.stringify([rule115, of, channel, installed, message]);
 }
 
 // pipeline/github/need.ts
 function loginsBut(people, without) {
   return people.filter((person) => person.bot !== true && !without.some((other) => samePerson(person, other))).map(({ login }) => login);
 }
-function needsFor(missing4, { admins, owners, subject, why }) {
+function needsFor(missing5, { admins, owners, subject, why }) {
   const rest = { subjects: [subject], why };
-  const free = missing4.admins > 0 ? owners.filter((login) => !admins.includes(login)) : owners;
-  const standIn = missing4.owners > free.length;
+  const free = missing5.admins > 0 ? owners.filter((login) => !admins.includes(login)) : owners;
+  const standIn = missing5.owners > free.length;
   const needs = [];
   if (standIn) {
     const from = [.../* @__PURE__ */ new Set([...admins, ...owners])];
-    const count = missing4.admins + missing4.owners;
-    needs.push({ who: "admin", count, from: admins.length < missing4.admins ? admins : from, ...rest });
+    const count = missing5.admins + missing5.owners;
+    needs.push({ who: "admin", count, from: admins.length < missing5.admins ? admins : from, ...rest });
   } else {
-    if (missing4.admins > 0) needs.push({ who: "admin", count: missing4.admins, from: admins, ...rest });
-    if (missing4.owners > 0) needs.push({ who: "owner", count: missing4.owners, from: free, ...rest });
+    if (missing5.admins > 0) needs.push({ who: "admin", count: missing5.admins, from: admins, ...rest });
+    if (missing5.owners > 0) needs.push({ who: "owner", count: missing5.owners, from: free, ...rest });
   }
   return needs;
 }
@@ -42589,11 +43968,11 @@ function mergeNeeds(needs) {
   const merged = /* @__PURE__ */ new Map();
   for (const need of needs) {
     const key = JSON.stringify([need.who, need.count, need.from, need.who === "author" ? need.why : ""]);
-    const known2 = merged.get(key);
-    if (!known2) merged.set(key, need);
+    const known3 = merged.get(key);
+    if (!known3) merged.set(key, need);
     else {
-      const why = known2.why.split("; ").includes(need.why) ? known2.why : `${known2.why}; ${need.why}`;
-      merged.set(key, { ...known2, why, subjects: [.../* @__PURE__ */ new Set([...known2.subjects, ...need.subjects])] });
+      const why = known3.why.split("; ").includes(need.why) ? known3.why : `${known3.why}; ${need.why}`;
+      merged.set(key, { ...known3, why, subjects: [.../* @__PURE__ */ new Set([...known3.subjects, ...need.subjects])] });
     }
   }
   const rank = { author: 0, admin: 1, owner: 2 };
@@ -42614,9 +43993,9 @@ function needText(needs) {
   return `needs ${times} of ${from}${what}: it ${first.why}${more}`;
 }
 function listText(words, most) {
-  const shown3 = words.length > most ? [...words.slice(0, most), `${words.length - most} others`] : [...words];
-  const last = shown3.pop() ?? "";
-  return shown3.length === 0 ? last : `${shown3.join(", ")} or ${last}`;
+  const shown4 = words.length > most ? [...words.slice(0, most), `${words.length - most} others`] : [...words];
+  const last = shown4.pop() ?? "";
+  return shown4.length === 0 ? last : `${shown4.join(", ")} or ${last}`;
 }
 
 // pipeline/policy/waiver.ts
@@ -42685,7 +44064,7 @@ function head(outcome) {
 function policyReport({ defaults, path }, expired) {
   return {
     source: defaults ? "built-in defaults" : path,
-    expired: expired.map(({ rule: rule93, package: name, until }) => `${rule93} for ${name}, until ${until}`)
+    expired: expired.map(({ rule: rule115, package: name, until }) => `${rule115} for ${name}, until ${until}`)
   };
 }
 function judged(outcome) {
@@ -42704,7 +44083,7 @@ function judged(outcome) {
     policy: policyReport(policy, expired),
     packages: [...change.packages.values()].map(packageReport),
     findings: sorted2,
-    known: judgements.flatMap(({ known: known2 }) => known2).sort(compareFindings),
+    known: judgements.flatMap(({ known: known3 }) => known3).sort(compareFindings),
     waived: waived.map(({ finding: finding2, waiver }) => ({ finding: finding2, until: waiver.until, reason: waiver.reason })),
     diffs: judgements.flatMap(({ diffs }) => diffs),
     unchecked: []
@@ -43198,7 +44577,7 @@ function distance(a, b) {
 }
 
 // pipeline/policy/judge.ts
-var VALIDATION = {
+var VALIDATION2 = {
   allErrors: true,
   verbose: true,
   validateSchema: false,
@@ -43207,7 +44586,7 @@ var VALIDATION = {
 };
 var compiled;
 function validator() {
-  compiled ??= new import_ajv.Ajv(VALIDATION).compile(policy_schema_default);
+  compiled ??= new import_ajv.Ajv(VALIDATION2).compile(policy_schema_default);
   return compiled;
 }
 function judgePolicy(settings, ruleIds) {
@@ -43231,15 +44610,15 @@ function withOff(value) {
   return {
     ...value,
     ...isObject(merge) && merge["mode"] === false ? { merge: { ...merge, mode: "off" } } : {},
-    ...isObject(rules) ? { rules: Object.fromEntries(Object.entries(rules).map(([id, rule93]) => [id, ruleWithOff(rule93)])) } : {}
+    ...isObject(rules) ? { rules: Object.fromEntries(Object.entries(rules).map(([id, rule115]) => [id, ruleWithOff(rule115)])) } : {}
   };
 }
-function ruleWithOff(rule93) {
-  if (rule93 === false) return "off";
-  return isObject(rule93) && rule93["severity"] === false ? { ...rule93, severity: "off" } : rule93;
+function ruleWithOff(rule115) {
+  if (rule115 === false) return "off";
+  return isObject(rule115) && rule115["severity"] === false ? { ...rule115, severity: "off" } : rule115;
 }
-function finding(rule93, message, location, hint) {
-  return { rule: rule93, severity: "error", message, location, ...hint === void 0 ? {} : { hint } };
+function finding(rule115, message, location, hint) {
+  return { rule: rule115, severity: "error", message, location, ...hint === void 0 ? {} : { hint } };
 }
 function schemaFinding(defect, value, settings) {
   const path = pathOf(defect.instancePath, value);
@@ -43265,17 +44644,17 @@ function schemaFinding(defect, value, settings) {
       break;
   }
   const expected = expectation(defect);
-  const message = `${at} must be ${expected}, found ${shown2(defect.data)}`;
+  const message = `${at} must be ${expected}, found ${shown3(defect.data)}`;
   return finding("policy/value", message, settings.locate(path), hintFor(defect));
 }
 function unknownKey(defect, path, settings) {
   const key = String(defect.params["additionalProperty"]);
-  const known2 = Object.keys(
+  const known3 = Object.keys(
     isObject(defect.parentSchema?.["properties"]) ? defect.parentSchema["properties"] : {}
   );
-  const meant = nearest(key, known2);
+  const meant = nearest(key, known3);
   const where = path.length === 0 ? "" : ` in ${pathText2(path)}`;
-  const hint = meant === void 0 ? `the keys are ${known2.join(", ")}` : `did you mean ${meant}?`;
+  const hint = meant === void 0 ? `the keys are ${known3.join(", ")}` : `did you mean ${meant}?`;
   const location = settings.locateKey([...path, key]);
   return finding("policy/unknown-key", `there is no key ${JSON.stringify(key)}${where}`, location, hint);
 }
@@ -43314,7 +44693,7 @@ function hintFor({ keyword, params, data }) {
   const meant = nearest(data, params["allowedValues"].map(String));
   return meant === void 0 ? void 0 : `did you mean ${meant}?`;
 }
-function shown2(value) {
+function shown3(value) {
   if (Array.isArray(value)) return "a list";
   if (isObject(value)) return "a mapping";
   return JSON.stringify(value) ?? "nothing";
@@ -43330,8 +44709,8 @@ function pathOf(pointer, root) {
   return path;
 }
 function pathText2(path) {
-  const text3 = path.map((step) => typeof step === "number" ? `[${step}]` : `.${step}`).join("");
-  return text3.startsWith(".") ? text3.slice(1) : text3;
+  const text4 = path.map((step) => typeof step === "number" ? `[${step}]` : `.${step}`).join("");
+  return text4.startsWith(".") ? text4.slice(1) : text4;
 }
 function patternFindings({ layout = {} }, settings) {
   return Object.entries(layout).flatMap(
@@ -43364,17 +44743,17 @@ function dateFindings({ waivers = [] }, settings) {
 function ruleFindings(written, settings, ruleIds) {
   if (!ruleIds) return [];
   const groups = new Set(ruleIds.map((id) => `${id.split("/")[0]}/*`));
-  const known2 = /* @__PURE__ */ new Set([...ruleIds, ...groups]);
+  const known3 = /* @__PURE__ */ new Set([...ruleIds, ...groups]);
   const unknown = (id, location) => {
-    if (known2.has(id)) return [];
-    const meant = nearest(id, known2);
+    if (known3.has(id)) return [];
+    const meant = nearest(id, known3);
     const hint = meant === void 0 ? "docs/rules.md lists the rules" : `did you mean ${meant}?`;
     return [finding("policy/unknown-key", `there is no rule ${JSON.stringify(id)}`, location, hint)];
   };
   return [
     ...Object.keys(written.rules ?? {}).flatMap((id) => unknown(id, settings.locateKey(["rules", id]))),
     ...(written.waivers ?? []).flatMap(
-      ({ rule: rule93 }, i) => unknown(rule93, settings.locate(["waivers", i, "rule"]))
+      ({ rule: rule115 }, i) => unknown(rule115, settings.locate(["waivers", i, "rule"]))
     )
   ];
 }
@@ -43417,7 +44796,7 @@ function policyOf(written) {
     approval: approvalOf(written.approval ?? {}),
     commits: { signOff: commits.signOff ?? false, verified: commits.verified ?? false },
     requiredChecks: (written.checks?.required ?? []).map((check3) => ({ ...check3, workflow: check3.workflow })),
-    rules: new Map(Object.entries(written.rules ?? {}).map(([id, rule93]) => [id, ruleOf(rule93)])),
+    rules: new Map(Object.entries(written.rules ?? {}).map(([id, rule115]) => [id, ruleOf(rule115)])),
     waivers: waivers.map((waiver) => ({ ...waiver, catalog: waiver.catalog })),
     limits: limitsOf(written.limits ?? {}),
     merge: {
@@ -43449,8 +44828,8 @@ function layoutOf(written) {
     })
   );
 }
-function isPathKind(text3) {
-  return PATH_KINDS.includes(text3);
+function isPathKind(text4) {
+  return PATH_KINDS.includes(text4);
 }
 var SOURCES = [
   { path: "operators/{package}/ci.yaml", format: "ci.yaml" },
@@ -43468,7 +44847,7 @@ function ownersOf(written) {
   };
 }
 function identitiesOf(written = []) {
-  return written.flatMap((text3) => parseIdentity(text3) ?? []);
+  return written.flatMap((text4) => parseIdentity(text4) ?? []);
 }
 var REQUIRED = {
   "add-entry": "owners",
@@ -43498,17 +44877,17 @@ function approvalOf({
     ownerSelfApproval: ownerSelfApproval ?? true,
     pusherMustBeOwner: pusherMustBeOwner ?? true,
     required: new Map(
-      Object.entries({ ...REQUIRED, ...classes }).map(([name, text3]) => [
+      Object.entries({ ...REQUIRED, ...classes }).map(([name, text4]) => [
         name,
-        requirementOf2(text3)
+        requirementOf2(text4)
       ])
     ),
     multiPackage: multiPackage === "admins" ? "admins" : "each"
   };
 }
-function requirementOf2(text3) {
+function requirementOf2(text4) {
   const count = (role) => {
-    const [, found, times = "1"] = new RegExp(`(${role})(?::([1-9]))?`).exec(text3) ?? [];
+    const [, found, times = "1"] = new RegExp(`(${role})(?::([1-9]))?`).exec(text4) ?? [];
     return found === void 0 ? 0 : Number(times);
   };
   return { owners: count("owners"), admins: count("admins") };
@@ -43575,15 +44954,15 @@ var COMMIT_BYTES = 1024 * 1024;
 // pipeline/github/authorship.ts
 var WEB_FLOW = { login: "web-flow", id: 19864447 };
 var NAMED = 5;
-function judgeCommits(commits, known2, policy) {
+function judgeCommits(commits, known3, policy) {
   const among = (people, { account }) => account !== void 0 && people.some((person) => samePerson(person, account));
   const coAuthors = commits.flatMap(
     (commit) => (
       // Whoever is named must be named by somebody who is known.
-      among(known2, commit.author) ? commit.coAuthors.flatMap(({ account }) => account ?? []) : []
+      among(known3, commit.author) ? commit.coAuthors.flatMap(({ account }) => account ?? []) : []
     )
   );
-  const welcome = [...known2, ...coAuthors];
+  const welcome = [...known3, ...coAuthors];
   const strangers = commits.flatMap((commit) => {
     const byWeb = commit.committer.account !== void 0 && samePerson(commit.committer.account, WEB_FLOW);
     const unknown = [commit.author, ...byWeb ? [] : [commit.committer]].find((one) => !among(welcome, one));
@@ -43606,9 +44985,9 @@ function isSignedOff({ author, signedOffBy }) {
 function demand(commits, what) {
   return cut2(commits.map(({ id }) => `commit ${id.slice(0, 12)} ${what}`));
 }
-function cut2(texts2) {
-  const rest = texts2.length - NAMED;
-  return rest <= 0 ? [...texts2] : [...texts2.slice(0, NAMED), `${rest} more commits likewise`];
+function cut2(texts4) {
+  const rest = texts4.length - NAMED;
+  return rest <= 0 ? [...texts4] : [...texts4.slice(0, NAMED), `${rest} more commits likewise`];
 }
 function personText({ name, account }) {
   return account ? `@${account.login}` : `${JSON.stringify(name)}, whose address no account has`;
@@ -43622,8 +45001,8 @@ function caseOf(input, policy) {
   const owners = [...input.change.packages.values()].flatMap(
     (change) => peopleOf(change.owners.identities, { policy, directory: input.directory, warnings })
   );
-  const known2 = [input.author, ...admins, ...owners];
-  const authorship = judgeCommits(input.commits ?? [], known2, policy.commits);
+  const known3 = [input.author, ...admins, ...owners];
+  const authorship = judgeCommits(input.commits ?? [], known3, policy.commits);
   warnings.push(...authorship.strangers);
   return {
     ...input,
@@ -43777,8 +45156,8 @@ function mayAlone(given, change) {
 }
 function mayAloneInArea(given, { area }) {
   const { automation } = given;
-  const whole2 = area === "new-catalog" || area === "delete-catalog";
-  return whole2 && automation !== void 0 && speaksForItself(given) && automation.packages.includes("*") && automation.may.includes(area);
+  const whole3 = area === "new-catalog" || area === "delete-catalog";
+  return whole3 && automation !== void 0 && speaksForItself(given) && automation.packages.includes("*") && automation.may.includes(area);
 }
 function speaksForItself({ author, pusher, policy, admins, authorship }) {
   const pushed = !policy.approval.pusherMustBeOwner || pusher !== void 0 && (samePerson(pusher, author) || includes(admins, pusher));
@@ -43855,7 +45234,7 @@ function judgeArea(given, change) {
 }
 function judgeDemands(given, { subject, classes, owners, demands }) {
   const { supporters, reasons } = supportersOf(given, subject, owners);
-  const missing4 = missingFor(demands, supporters);
+  const missing5 = missingFor(demands, supporters);
   const silent = [
     given.author,
     ...given.pusher ? [given.pusher] : [],
@@ -43864,7 +45243,7 @@ function judgeDemands(given, { subject, classes, owners, demands }) {
   const why = [
     ...new Set(demands.filter((demand2) => !isMet2(demand2, supporters)).map((demand2) => demand2.why))
   ].join(", ");
-  const needs = needsFor(missing4, {
+  const needs = needsFor(missing5, {
     admins: loginsBut(given.admins, silent),
     owners: loginsBut(owners, silent),
     subject,
@@ -43959,7 +45338,7 @@ var PRUNING = /* @__PURE__ */ new Set([
 async function judgePeople(repository, { base: base2, head: head2, change, policy, judgements }, { people }) {
   if (!people) return void 0;
   const findings = judgements.flatMap((judgement) => judgement.findings).sort(compareFindings);
-  const refused = findings.filter(({ rule: rule93, severity }) => PRUNING.has(rule93) && severity === "error");
+  const refused = findings.filter(({ rule: rule115, severity }) => PRUNING.has(rule115) && severity === "error");
   return judgeAuthority({
     policy,
     change,
@@ -43978,10 +45357,10 @@ async function judgePeople(repository, { base: base2, head: head2, change, polic
 // pipeline/write.ts
 var import_node_fs2 = require("node:fs");
 var import_node_path2 = require("node:path");
-function writeFiles(folder, files, known2 = []) {
-  return stageFiles(folder, files, known2).commit();
+function writeFiles(folder, files, known3 = []) {
+  return stageFiles(folder, files, known3).commit();
 }
-function stageFiles(folder, files, known2 = []) {
+function stageFiles(folder, files, known3 = []) {
   const beside = (name) => (0, import_node_path2.join)(folder, `${name}.${process.pid}.part`);
   const changed = [];
   const discard = () => {
@@ -43989,10 +45368,10 @@ function stageFiles(folder, files, known2 = []) {
   };
   try {
     (0, import_node_fs2.mkdirSync)(folder, { recursive: true });
-    for (const [name, text3] of files) {
-      if (textOf2((0, import_node_path2.join)(folder, name)) === text3) continue;
+    for (const [name, text4] of files) {
+      if (textOf2((0, import_node_path2.join)(folder, name)) === text4) continue;
       changed.push(name);
-      (0, import_node_fs2.writeFileSync)(beside(name), text3, { flush: true });
+      (0, import_node_fs2.writeFileSync)(beside(name), text4, { flush: true });
     }
   } catch (error2) {
     discard();
@@ -44001,7 +45380,7 @@ function stageFiles(folder, files, known2 = []) {
   const commit = () => {
     try {
       for (const name of changed) (0, import_node_fs2.renameSync)(beside(name), (0, import_node_path2.join)(folder, name));
-      const stale = known2.filter((name) => !files.has(name) && textOf2((0, import_node_path2.join)(folder, name)) !== void 0);
+      const stale = known3.filter((name) => !files.has(name) && textOf2((0, import_node_path2.join)(folder, name)) !== void 0);
       for (const name of stale) (0, import_node_fs2.rmSync)((0, import_node_path2.join)(folder, name));
       const unchanged = [...files.keys()].filter((name) => !changed.includes(name));
       return { written: changed, unchanged, removed: stale };
@@ -44022,7 +45401,7 @@ function textOf2(path) {
 }
 
 // pipeline/action/main.ts
-var SHOWN2 = 10;
+var SHOWN3 = 10;
 var SUMMARY_BYTES = 1024 * 1024;
 var REPORT = "portolan-report.json";
 async function run(read) {
@@ -44099,12 +45478,12 @@ var ANNOTATE = {
   info: notice
 };
 function annotate(findings, severity) {
-  for (const finding2 of findings.filter((one) => one.severity === severity).slice(0, SHOWN2)) {
-    const { location, rule: rule93, message, hint } = finding2;
-    const text3 = hint === void 0 ? plain(message) : `${plain(message)}
+  for (const finding2 of findings.filter((one) => one.severity === severity).slice(0, SHOWN3)) {
+    const { location, rule: rule115, message, hint } = finding2;
+    const text4 = hint === void 0 ? plain(message) : `${plain(message)}
 fix: ${plain(hint)}`;
     const { file, line: line3, column } = location;
-    ANNOTATE[severity](text3, { title: rule93, file, startLine: line3, startColumn: column });
+    ANNOTATE[severity](text4, { title: rule115, file, startLine: line3, startColumn: column });
   }
 }
 function shortened(markdown) {
@@ -44120,14 +45499,14 @@ The rest did not fit: the step's output \`report\` names the whole report.
 void run(inputs);
 function inputs() {
   const environment = process.env;
-  const text3 = (name) => getInput(name) || void 0;
+  const text4 = (name) => getInput(name) || void 0;
   const directory = environment["GITHUB_WORKSPACE"] ?? process.cwd();
   return {
     directory,
-    repository: text3("repository") ?? ".",
-    policy: text3("policy"),
-    base: text3("base"),
-    head: text3("head"),
+    repository: text4("repository") ?? ".",
+    policy: text4("policy"),
+    base: text4("base"),
+    head: text4("head"),
     event: readEvent(environment),
     searchPath: environment["PATH"],
     temporary: environment["RUNNER_TEMP"] ?? directory,

@@ -1,6 +1,9 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { convertToBundles } from '../catalog/bundle/package-bundles.ts';
+import { convertPackage } from '../catalog/bundle/package-catalog.ts';
+import { readPackageFolder } from '../catalog/bundle/package-manifest.ts';
 import type { Finding } from '../catalog/finding.ts';
 import { tryParseMinor } from '../catalog/graph/openshift.ts';
 import { changeOf, type Olm, type WorldOptions, worldOf } from '../catalog/graph/world.ts';
@@ -13,6 +16,7 @@ import { RULES } from '../catalog/rules/index.ts';
 import { runComparison, runForesight, runResolved } from '../catalog/rules/rule.ts';
 import { sourceOf } from '../catalog/source.ts';
 import { tryParseVersion } from '../catalog/version.ts';
+import { membersOf } from './fakes/txtar.ts';
 
 /**
  * Each fixture is a catalog of one file, or `<name>.base.yaml` and `<name>.head.yaml`
@@ -21,6 +25,7 @@ import { tryParseVersion } from '../catalog/version.ts';
  * the folder's rule, and of every rule that is expected at all, must be exactly the
  * expected ones. A line `# world: {…}` says what surrounds the catalog, a line
  * `# registries: {…}` what registries say of its references.
+ * `<name>.txtar` holds the files of a folder of package manifests, or of a bundle.
  */
 const ROOT = 'test/rules';
 const IDS = new Set(RULES.map(({ id }) => id));
@@ -33,8 +38,8 @@ interface Expected {
 
 describe.each(RULES.map(({ id }) => id).filter((id) => existsSync(join(ROOT, id))))('%s', (id) => {
   const folder = join(ROOT, id);
-  const files = readdirSync(folder).filter((file) => /\.(?:yaml|json)$/.test(file));
-  const states = files.filter((file) => !/\.(?:base|head|companion|following)\./.test(file));
+  const files = readdirSync(folder).filter((file) => /\.(?:yaml|json|txtar)$/.test(file));
+  const states = files.filter((file) => !/\.txtar$|\.(?:base|head|companion|following)\./.test(file));
   const changes = files.filter((file) => file.endsWith('.base.yaml'));
 
   test.each(states)('%s', async (file) => {
@@ -43,6 +48,25 @@ describe.each(RULES.map(({ id }) => id).filter((id) => existsSync(join(ROOT, id)
     const foreseen = runForesight(await worldOf(await optionsIn(folder, file)), RULES);
     const resolved = await resolvedIn(folder, file);
     expectExactly(id, expectations(join(folder, file), text), [...findings, ...foreseen, ...resolved]);
+  });
+
+  test.each(files.filter((file) => file.endsWith('.txtar')))('%s', async (file) => {
+    const members = membersOf(readFileSync(join(folder, file), 'utf8'));
+    const expected = [...members].flatMap(([path, text]) => memberExpectations(path, text));
+    const found = await judgeFiles(new Map([...members].filter(([path]) => !path.endsWith('.expected'))));
+    const watched = new Set([id, ...expected.map(({ rule }) => rule)]);
+    const shownFindings = found.filter(({ rule }) => watched.has(rule));
+    const match = (e: PlacedExpectation): string => {
+      const same = shownFindings.find(
+        (f) =>
+          f.rule === e.rule &&
+          f.location.file === e.file &&
+          f.location.line === e.line &&
+          f.message.includes(e.message),
+      );
+      return same ? placed(same) : `${e.file}:${e.line}: ${e.rule}: …${e.message}…`;
+    };
+    expect(shownFindings.map(placed).sort()).toEqual(expected.map(match).sort());
   });
 
   test.each(changes)('%s', async (base) => {
@@ -55,6 +79,34 @@ describe.each(RULES.map(({ id }) => id).filter((id) => existsSync(join(ROOT, id)
     expectExactly(id, expected, runComparison(await changeOf(before, options), RULES));
   });
 });
+
+interface PlacedExpectation extends Expected {
+  readonly file: string;
+}
+
+/** What is expected of one file of a folder; `.expected` says so for files that cannot hold comments. */
+function memberExpectations(path: string, text: string): PlacedExpectation[] {
+  if (!path.endsWith('.expected')) return expectationsIn(text).map((e) => ({ ...e, file: path }));
+  return text
+    .trim()
+    .split('\n')
+    .map((line) => {
+      const [, file = '', number = '', rule = '', message = ''] =
+        /^(.*?):(\d+): (\S+): (.*)$/.exec(line) ?? [];
+      return { file, line: Number(number), rule, message };
+    });
+}
+
+function placed({ location, ...finding }: Finding): string {
+  return `${location.file}:${shown({ location, ...finding })}`;
+}
+
+/** Judges a folder: of package manifests when it has none of a bundle's folders. */
+async function judgeFiles(files: ReadonlyMap<string, string>): Promise<readonly Finding[]> {
+  const source = sourceOf(Object.fromEntries(files));
+  const folder = await readPackageFolder(source);
+  return [...folder.findings, ...convertPackage(folder).findings, ...convertToBundles(folder).findings];
+}
 
 function expectExactly(id: string, expected: readonly Expected[], all: readonly Finding[]): void {
   const watched = new Set([id, ...expected.map(({ rule }) => rule)]);
@@ -126,10 +178,11 @@ async function resolvedIn(folder: string, file: string): Promise<readonly Findin
   const [, line] = /^# registries: (.*)$/m.exec(text) ?? [];
   if (line === undefined) return [];
   const written: WrittenRegistries = JSON.parse(line);
-  const { sites } = await referenceSites(sourceOf({ [file]: text }));
+  const { sites, supports } = await referenceSites(sourceOf({ [file]: text }), { supports: true });
   return runResolved(
     {
       sites,
+      supports,
       lookups: new Map(Object.entries(written.lookups)),
       lock: written.lock ? { digests: new Map(Object.entries(written.lock)) } : undefined,
     },
@@ -148,6 +201,10 @@ function expectations(path: string, text: string): Expected[] {
         return { line: Number(number), rule, message: message.join(': ') };
       });
   }
+  return expectationsIn(text);
+}
+
+function expectationsIn(text: string): Expected[] {
   return text.split('\n').flatMap((line, i) => {
     const [, rule = '', message = ''] = /# ([a-z0-9-]+\/[a-z0-9-]+): (.*)$/.exec(line) ?? [];
     return IDS.has(rule) ? [{ line: i + 1, rule, message }] : [];

@@ -80,10 +80,12 @@ import { rule as graphV1DefaultInstallSurprise } from './graph/v1-default-instal
 import { rule as imageCache } from './image/cache.ts';
 import { rule as imageDigest } from './image/digest.ts';
 import { rule as imageDigestMissing } from './image/digest-missing.ts';
+import { rule as imagePlatforms } from './image/platforms.ts';
 import { rule as imageRegistry } from './image/registry.ts';
 import { rule as imageTagMissing } from './image/tag-missing.ts';
 import { rule as imageTagMoved } from './image/tag-moved.ts';
 import { rule as imageUndeclared } from './image/undeclared.ts';
+import { rule as imageUnlisted } from './image/unlisted.ts';
 import { rule as imageUnpinned } from './image/unpinned.ts';
 import { rule as packageDefaultChannel } from './package/default-channel.ts';
 import { rule as packageDuplicate } from './package/duplicate.ts';
@@ -91,6 +93,26 @@ import { rule as packageDuplicateVersion } from './package/duplicate-version.ts'
 import { rule as packageName } from './package/name.ts';
 import { rule as packageNoChannel } from './package/no-channel.ts';
 import { rule as packageUnknown } from './package/unknown.ts';
+import { rule as packageManifestChannelDuplicate } from './package-manifest/channel-duplicate.ts';
+import { rule as packageManifestChannelName } from './package-manifest/channel-name.ts';
+import { rule as packageManifestChannelsEmpty } from './package-manifest/channels-empty.ts';
+import { rule as packageManifestChannelsLost } from './package-manifest/channels-lost.ts';
+import { rule as packageManifestCsvDuplicate } from './package-manifest/csv-duplicate.ts';
+import { rule as packageManifestCsvUnreadable } from './package-manifest/csv-unreadable.ts';
+import { rule as packageManifestCurrentEmpty } from './package-manifest/current-empty.ts';
+import { rule as packageManifestCurrentUnknown } from './package-manifest/current-unknown.ts';
+import { rule as packageManifestCycle } from './package-manifest/cycle.ts';
+import { rule as packageManifestDefaultMissing } from './package-manifest/default-missing.ts';
+import { rule as packageManifestDefaultUnknown } from './package-manifest/default-unknown.ts';
+import { rule as packageManifestMissing } from './package-manifest/missing.ts';
+import { rule as packageManifestName } from './package-manifest/name.ts';
+import { rule as packageManifestOrphan } from './package-manifest/orphan.ts';
+import { rule as packageManifestOwnedMissing } from './package-manifest/owned-missing.ts';
+import { rule as packageManifestReplacesMissing } from './package-manifest/replaces-missing.ts';
+import { rule as packageManifestSeveral } from './package-manifest/several.ts';
+import { rule as packageManifestTwoCsvs } from './package-manifest/two-csvs.ts';
+import { rule as packageManifestUnreadable } from './package-manifest/unreadable.ts';
+import { rule as packageManifestVersion } from './package-manifest/version.ts';
 import type { Rule } from './rule.ts';
 
 /** Every rule, by id. */
@@ -176,11 +198,33 @@ export const RULES: readonly Rule[] = [
   imageCache,
   imageDigestMissing,
   imageDigest,
+  imagePlatforms,
   imageRegistry,
   imageTagMissing,
   imageTagMoved,
   imageUndeclared,
+  imageUnlisted,
   imageUnpinned,
+  packageManifestChannelDuplicate,
+  packageManifestChannelName,
+  packageManifestChannelsEmpty,
+  packageManifestChannelsLost,
+  packageManifestCsvDuplicate,
+  packageManifestCsvUnreadable,
+  packageManifestCurrentEmpty,
+  packageManifestCurrentUnknown,
+  packageManifestCycle,
+  packageManifestDefaultMissing,
+  packageManifestDefaultUnknown,
+  packageManifestMissing,
+  packageManifestName,
+  packageManifestOrphan,
+  packageManifestOwnedMissing,
+  packageManifestReplacesMissing,
+  packageManifestSeveral,
+  packageManifestTwoCsvs,
+  packageManifestUnreadable,
+  packageManifestVersion,
   packageDefaultChannel,
   packageDuplicateVersion,
   packageDuplicate,

@@ -7,7 +7,7 @@
  * @see https://github.com/kubernetes-sigs/yaml/blob/v1.6.0/yaml.go
  */
 import { goNotFinite, goSyntax, integerSyntax } from './go-syntax.ts';
-import { isMerge, keyName, type ScalarValue, scalarValue } from './resolve.ts';
+import { isMerge, keyName, resolveScalar, type ScalarValue, scalarValue } from './resolve.ts';
 import { integerText } from './scalar.ts';
 import {
   DEEPEST,
@@ -33,13 +33,18 @@ export interface Composed {
   locate(path: readonly (string | number)[]): number;
 }
 
+export interface ComposeOptions {
+  /** Whether integers that a 64-bit float would round come as bigint. */
+  readonly exactIntegers?: boolean;
+}
+
 /**
  * @throws YamlError for what Go refuses (`.inf`, null or collection keys, bad tags, alias
  *   bombs), and for aliases that nest or repeat beyond reason
  */
-export function compose(root: YamlNode | undefined): Composed {
+export function compose(root: YamlNode | undefined, options: ComposeOptions = {}): Composed {
   if (root === undefined) return { value: null, duplicates: [], locate: () => 0 };
-  const decoder = new Decoder();
+  const decoder = new Decoder(options.exactIntegers ?? false);
   const value = decoder.document(root);
   return { value, duplicates: decoder.duplicates, locate: (path) => locate(root, path) };
 }
@@ -58,6 +63,11 @@ function allowedAliasRatio(decoded: number): number {
 
 type JsonObject = Record<string, unknown>;
 
+/** Whether the scalar is an integer that a float may not hold. */
+function isRounded(value: number, node: YamlScalar): boolean {
+  return Number.isInteger(value) && !Number.isSafeInteger(value) && resolveScalar(node).kind === 'int';
+}
+
 class Decoder {
   readonly duplicates: DuplicateKey[] = [];
   /** Aliases that are being followed. */
@@ -69,6 +79,11 @@ class Decoder {
   /** What JSON has no place for. Go finds out at the end, when it may have been overwritten. */
   readonly #notFinite: YamlScalar[] = [];
   readonly #badKeys = new Map<JsonObject, BadKey>();
+  readonly #exactIntegers: boolean;
+
+  constructor(exactIntegers: boolean) {
+    this.#exactIntegers = exactIntegers;
+  }
 
   document(root: YamlNode): unknown {
     this.#decoded++;
@@ -132,14 +147,15 @@ class Decoder {
     this.#aliases.add(alias);
   }
 
-  #scalar(node: YamlScalar): ScalarValue {
+  #scalar(node: YamlScalar): ScalarValue | bigint {
     if (this.#aliases.size > 0) this.#aliasedText += node.text.length;
     if (this.#aliasedText > MAX_ALIASED_TEXT) {
       throw new YamlError(`aliases repeat more than ${MAX_ALIASED_TEXT} characters`, node.start);
     }
     const value = scalarValue(node);
-    if (typeof value === 'number' && !Number.isFinite(value)) this.#notFinite.push(node);
-    return value;
+    if (typeof value !== 'number') return value;
+    if (!Number.isFinite(value)) this.#notFinite.push(node);
+    return this.#exactIntegers && isRounded(value, node) ? BigInt(integerText(node.text)) : value;
   }
 
   #mapping(node: YamlMapping, target: JsonObject): void {

@@ -76,6 +76,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./resolve.ts')).command,
   },
   {
+    words: 'serve',
+    summary: 'serve a catalog as clusters see it: the registry API by gRPC, catalogd by HTTP',
+    load: async () => (await import('./serve.ts')).command,
+  },
+  {
     words: 'mirror plan',
     summary: 'write what a disconnected cluster needs: mapping.txt, mirror sets, catalog sources',
     load: async () => (await import('./mirror-plan.ts')).command,
@@ -94,6 +99,16 @@ export const COMMANDS: readonly CommandEntry[] = [
     words: 'mirror migrate',
     summary: 'print ImageContentSourcePolicies as ImageDigestMirrorSets',
     load: async () => (await import('./mirror-migrate.ts')).command,
+  },
+  {
+    words: 'crd-diff',
+    summary: 'judge whether objects survive the upgrade of their definitions',
+    load: async () => (await import('./crd-diff.ts')).command,
+  },
+  {
+    words: 'convert package-manifests',
+    summary: 'turn package manifests into a catalog and into bundles',
+    load: async () => (await import('./convert-package-manifests.ts')).command,
   },
   {
     words: 'registry',

@@ -27,6 +27,9 @@ export const command: Command = {
     write: { description: 'write digests in place of tags, with the tag as a comment' },
     update: { description: 'take what tags stand for now, in the lock and in what was pinned from it' },
     digests: { description: 'see that images which are named by digest exist too' },
+    platforms: {
+      description: "see that images run where their package's labels (operatorframework.io/arch.*) say",
+    },
     policy: { value: 'FILE', description: 'a policy: only registries that it allows are asked' },
     json: { description: 'print the result as JSON' },
     ...REGISTRY_OPTIONS,
@@ -54,6 +57,7 @@ export const command: Command = {
         registry: client,
         lock: lockPath === undefined ? undefined : lockAt(lockPath),
         digests: invocation.flag('digests'),
+        platforms: invocation.flag('platforms'),
         update: invocation.flag('update'),
         ...(policy?.policy ? { severityOf: severitiesOf(policy.policy) } : {}),
       });

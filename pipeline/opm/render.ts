@@ -1,7 +1,5 @@
-import { type Blobs, combined } from '../../catalog/model.ts';
-import { renderReference } from '../render/reference.ts';
 import { writeBlobs } from '../render/write.ts';
-import { findingText } from '../report/text.ts';
+import { readAll } from './catalog.ts';
 import type { OpmCommand } from './command.ts';
 import { OUTPUT_FLAG, outputOf } from './output.ts';
 
@@ -12,17 +10,11 @@ export const command: OpmCommand = {
   least: 1,
   most: Number.POSITIVE_INFINITY,
   flags: { output: { ...OUTPUT_FLAG, description: 'format of the stream (json|yaml)' } },
-  run: async (call, { terminal }) => {
+  run: async (call, world) => {
     const format = outputOf(call, ['json', 'yaml']);
-    const rendered: Blobs[] = [];
-    for (const reference of call.operands) {
-      const { blobs, findings } = await renderReference(reference, terminal);
-      const errors = findings.filter(({ severity }) => severity === 'error');
-      for (const finding of errors) terminal.err(findingText(finding));
-      if (errors.length > 0) return 1;
-      rendered.push(blobs);
-    }
-    await writeBlobs(combined(rendered), format, terminal.out);
+    const blobs = await readAll(call, world, { references: call.operands });
+    if (!blobs) return 1;
+    await writeBlobs(blobs, format, world.terminal.out);
     return 0;
   },
 };

@@ -8,19 +8,27 @@ import { resolve } from 'node:path';
 import { type Loaded, load } from '../../catalog/load.ts';
 import { directorySource } from '../directory.ts';
 import { PipelineError } from '../error.ts';
+import type { Registry } from '../ports.ts';
+import { renderImage } from './image.ts';
 
-export interface RenderOptions {
+export interface Rendering {
   /** The directory that relative paths start from. */
   readonly directory: string;
+  /** The way to the registry of a host. */
+  readonly registry: (host: string) => Registry;
+  /** Whether bundles are refused. */
+  readonly catalogsOnly?: boolean;
 }
 
 /**
+ * Reads a directory that exists, and an image otherwise.
+ *
  * @throws PipelineError `not-found` or `usage` when there is nothing that could be rendered
  */
-export async function renderReference(reference: string, options: RenderOptions): Promise<Loaded> {
+export async function renderReference(reference: string, options: Rendering): Promise<Loaded> {
   const path = resolve(options.directory, reference);
   const found = statSync(path, { throwIfNoEntry: false });
-  if (!found) throw new PipelineError('not-found', `${reference}: no such directory`);
+  if (!found) return renderImage(reference, options);
   if (!found.isDirectory()) throw new PipelineError('usage', `${reference} is not a directory`);
   return load(directorySource(path));
 }

@@ -20,8 +20,12 @@ const SETS: Readonly<Record<string, () => Promise<ConformanceSet>>> = {
   fbc: () => import('./fbc.ts'),
   'fbc-real': () => import('./fbc-real.ts'),
   tables: () => import('./tables.ts'),
+  crdsafety: () => import('./crdsafety.ts'),
   graph: () => import('./graph.ts'),
+  grpc: () => import('./grpc.ts'),
   mirror: () => import('./mirror.ts'),
+  pkgman: () => import('./pkgman.ts'),
+  render: () => import('./render.ts'),
 };
 
 const FALLBACK = resolve('../shared/golden');

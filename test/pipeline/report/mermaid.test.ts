@@ -65,7 +65,7 @@ describe('the ladder', () => {
     const near = mermaidText({ package: 'p', lanes: [lane] }, true) ?? '';
     expect(near).toContain('and 600 more as before');
     expect(near.length).toBeLessThan(2000);
-    const loud = { ...lane, stops: stops.map((one) => ({ ...one, kind: 'added' as const })) };
+    const loud = { ...lane, stops: lane.stops.map((one) => ({ ...one, kind: 'added' as const })) };
     expect(
       mermaidText({ package: 'p', lanes: [loud, { ...loud, channel: 'b' }] }, true)?.length,
     ).toBeUndefined();

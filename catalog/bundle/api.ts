@@ -1,0 +1,117 @@
+/**
+ * The APIs that a bundle provides and requires.
+ *
+ * @see https://github.com/operator-framework/operator-registry/blob/master/pkg/registry/bundle.go
+ */
+import { isObject, listOf, type StructShape, struct, text } from '../shape.ts';
+import { type BundleObject, BundleRefusal, fitObject, type RegistryBundle } from './registry-bundle.ts';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+export interface Api {
+  readonly group: string;
+  readonly version: string;
+  readonly kind: string;
+  readonly plural: string;
+}
+
+const KEYS = listOf(struct('registry.DefinitionKey', { group: text, kind: text, name: text, version: text }));
+const DEFINITIONS: StructShape = struct('registry.definitions', { owned: KEYS, required: KEYS });
+
+export interface Definition {
+  readonly group: string;
+  readonly version: string;
+  readonly kind: string;
+  readonly name: string;
+}
+
+type Section = 'customresourcedefinitions' | 'apiservicedefinitions';
+
+/**
+ * What the ClusterServiceVersion says that it owns or requires.
+ *
+ * @throws BundleRefusal
+ */
+export function definitionsOf(
+  csv: BundleObject,
+  section: Section,
+  which: 'owned' | 'required',
+): Definition[] {
+  const spec = isObject(csv.value['spec']) ? csv.value['spec'] : {};
+  const found = spec[section];
+  if (found === undefined || found === null) return [];
+  const list = fitObject(csv, DEFINITIONS, found)[which];
+  if (!Array.isArray(list)) return [];
+  return list.map((item: Fields | null) => ({
+    group: textOf(item?.['group']),
+    version: textOf(item?.['version']),
+    kind: textOf(item?.['kind']),
+    name: textOf(item?.['name']),
+  }));
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}
+
+/** Every API that the definitions in the bundle serve, and the API services that it owns. @throws BundleRefusal */
+export function providedApis({ csv, objects }: Pick<RegistryBundle, 'csv' | 'objects'>): Api[] {
+  const services = definitionsOf(csv, 'apiservicedefinitions', 'owned');
+  return [
+    ...objects.filter(({ kind }) => kind === 'CustomResourceDefinition').flatMap(crdApis),
+    ...services.map(({ name, ...gvk }) => ({ ...gvk, plural: name })),
+  ];
+}
+
+function crdApis({ value, version }: BundleObject): Api[] {
+  if (version !== 'v1' && version !== 'v1beta1') return [];
+  const spec = isObject(value['spec']) ? value['spec'] : {};
+  const names = isObject(spec['names']) ? spec['names'] : {};
+  const versions = Array.isArray(spec['versions'])
+    ? spec['versions'].map((item) => (isObject(item) ? textOf(item['name']) : ''))
+    : [];
+  const single = version === 'v1beta1' ? textOf(spec['version']) : '';
+  const api = { group: textOf(spec['group']), kind: textOf(names['kind']), plural: textOf(names['plural']) };
+  return [...versions, ...(single === '' ? [] : [single])].map((name) => ({ ...api, version: name }));
+}
+
+/** @throws BundleRefusal when a required definition has a name without a group */
+export function requiredApis({ csv }: Pick<RegistryBundle, 'csv'>): Api[] {
+  return [
+    ...definitionsOf(csv, 'customresourcedefinitions', 'required').map((crd) => crdApi(csv, crd)),
+    ...definitionsOf(csv, 'apiservicedefinitions', 'required').map(({ name, ...gvk }) => ({
+      ...gvk,
+      plural: name,
+    })),
+  ];
+}
+
+/** The API that a definition names as `plural.group`. */
+function crdApi(csv: BundleObject, { name, version, kind }: Definition): Api {
+  const dot = name.indexOf('.');
+  if (dot < 0) {
+    const location = csv.document.locate(['spec', 'customresourcedefinitions']);
+    const message = `custom resource definition ${JSON.stringify(name)}: expected a name such as plural.group`;
+    throw new BundleRefusal('csv/crd-name', message, location);
+  }
+  return { group: name.slice(dot + 1), version, kind, plural: name.slice(0, dot) };
+}
+
+/** @throws BundleRefusal when an owned definition is not in the bundle */
+export function checkOwned(bundle: Pick<RegistryBundle, 'csv' | 'objects'>): void {
+  const { csv } = bundle;
+  const provided = new Set(providedApis(bundle).map(apiText));
+  for (const definition of definitionsOf(csv, 'customresourcedefinitions', 'owned')) {
+    const api = apiText(crdApi(csv, definition));
+    if (provided.has(api)) continue;
+    const location = csv.document.locate(['spec', 'customresourcedefinitions', 'owned']);
+    const found = provided.size === 0 ? 'none' : [...provided].sort().join(', ');
+    const message = `${JSON.stringify(csv.name)} owns ${api}, which the bundle does not define; it defines: ${found}`;
+    throw new BundleRefusal('crd/owned-missing', message, location);
+  }
+}
+
+/** `group/version/Kind (plural)` */
+export function apiText({ group, version, kind, plural }: Api): string {
+  return `${group}/${version}/${kind} (${plural})`;
+}

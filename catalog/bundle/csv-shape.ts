@@ -1,0 +1,142 @@
+/**
+ * The ClusterServiceVersion as a shape.
+ *
+ * @see https://github.com/operator-framework/api/blob/master/pkg/operators/v1alpha1/clusterserviceversion_types.go
+ */
+import {
+  API_SERVICE_DESCRIPTIONS,
+  CRD_DESCRIPTIONS,
+  GROUP_VERSION_KIND,
+  INSTALL_MODE,
+  LINK,
+  MAINTAINER,
+} from '../property.ts';
+import {
+  any,
+  bool,
+  type CheckedShape,
+  int32,
+  listOf,
+  mapOf,
+  type StructShape,
+  struct,
+  text,
+} from '../shape.ts';
+import { parseRelease, parseTolerant, VersionError } from '../version.ts';
+import { DEPLOYMENT_SPEC, intOrString, LABEL_SELECTOR, OBJECT_META, POLICY_RULE } from './kubernetes.ts';
+
+function parsed(goName: string, expected: string, parse: (text: string) => unknown): CheckedShape {
+  return {
+    kind: 'checked',
+    goName,
+    expected,
+    refusal: (value) => {
+      if (typeof value !== 'string') return `json: cannot unmarshal value into Go value of type string`;
+      try {
+        parse(value);
+        return undefined;
+      } catch (error) {
+        if (error instanceof VersionError) return error.message;
+        throw error;
+      }
+    },
+  };
+}
+
+const PERMISSIONS = listOf(
+  struct('v1alpha1.StrategyDeploymentPermissions', { serviceAccountName: text, rules: listOf(POLICY_RULE) }),
+);
+
+const texts = listOf(text);
+
+const WEBHOOK = struct('v1alpha1.WebhookDescription', {
+  generateName: text,
+  type: text,
+  deploymentName: text,
+  containerPort: int32,
+  targetPort: intOrString,
+  rules: listOf(
+    struct('v1.RuleWithOperations', {
+      operations: texts,
+      apiGroups: texts,
+      apiVersions: texts,
+      resources: texts,
+      scope: text,
+    }),
+  ),
+  failurePolicy: text,
+  matchPolicy: text,
+  objectSelector: LABEL_SELECTOR,
+  sideEffects: text,
+  timeoutSeconds: int32,
+  admissionReviewVersions: texts,
+  reinvocationPolicy: text,
+  webhookPath: text,
+  conversionCRDs: texts,
+});
+
+const SPEC = struct('v1alpha1.ClusterServiceVersionSpec', {
+  install: struct('v1alpha1.NamedInstallStrategy', {
+    strategy: text,
+    spec: struct('v1alpha1.StrategyDetailsDeployment', {
+      deployments: listOf(
+        struct('v1alpha1.StrategyDeploymentSpec', {
+          name: text,
+          spec: DEPLOYMENT_SPEC,
+          label: mapOf(text),
+        }),
+      ),
+      permissions: PERMISSIONS,
+      clusterPermissions: PERMISSIONS,
+    }),
+  }),
+  version: parsed('version.OperatorVersion', 'a version', parseTolerant),
+  release: parsed('release.OperatorRelease', 'a release', parseRelease),
+  maturity: text,
+  customresourcedefinitions: CRD_DESCRIPTIONS,
+  apiservicedefinitions: API_SERVICE_DESCRIPTIONS,
+  webhookdefinitions: listOf(WEBHOOK),
+  nativeAPIs: listOf(GROUP_VERSION_KIND),
+  minKubeVersion: text,
+  displayName: text,
+  description: text,
+  keywords: texts,
+  maintainers: listOf(MAINTAINER),
+  provider: LINK,
+  links: listOf(LINK),
+  icon: listOf(struct('v1alpha1.Icon', { base64data: text, mediatype: text })),
+  installModes: listOf(INSTALL_MODE),
+  replaces: text,
+  labels: mapOf(text),
+  annotations: mapOf(text),
+  selector: LABEL_SELECTOR,
+  cleanup: struct('v1alpha1.CleanupSpec', { enabled: bool }),
+  skips: texts,
+  relatedImages: listOf(struct('v1alpha1.RelatedImage', { name: text, image: text })),
+});
+
+/** `v1alpha1.ClusterServiceVersion` */
+export const CSV: StructShape = struct('v1alpha1.ClusterServiceVersion', {
+  kind: text,
+  apiVersion: text,
+  metadata: OBJECT_META,
+  spec: SPEC,
+  status: any,
+});
+
+/** What opm knows of a ClusterServiceVersion beyond its spec. */
+export const CSV_META: StructShape = struct('registry.ClusterServiceVersion', {
+  kind: text,
+  apiVersion: text,
+  metadata: OBJECT_META,
+});
+
+/** What opm reads of the spec to find the images that the operator runs. */
+export const CSV_DEPLOYMENTS: StructShape = struct('registry.csvSpec', {
+  Install: struct('registry.strategy', {
+    strategy: text,
+    spec: struct('registry.strategySpec', {
+      Deployments: listOf(struct('registry.dep', { Name: text, Spec: DEPLOYMENT_SPEC })),
+    }),
+  }),
+});

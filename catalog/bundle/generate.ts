@@ -1,0 +1,81 @@
+/**
+ * The metadata of a bundle: `annotations.yaml` and the Dockerfile, as opm writes them.
+ *
+ * @see https://github.com/operator-framework/operator-registry/blob/master/pkg/lib/bundle/generate.go
+ */
+import { compareText } from '../finding.ts';
+import { emitYaml } from '../yaml/emit.ts';
+import type { PackageFolder } from './package-manifest.ts';
+
+const PREFIX = 'operators.operatorframework.io.bundle';
+
+export interface BundleLabels {
+  readonly mediaType: 'registry+v1' | 'helm+v1' | 'plain+v0';
+  readonly package: string;
+  readonly channels: readonly string[];
+  /** The empty string for none. */
+  readonly defaultChannel: string;
+}
+
+/** The labels of a bundle's image in the order of its Dockerfile. */
+export function bundleLabels({
+  mediaType,
+  package: name,
+  channels,
+  defaultChannel,
+}: BundleLabels): [string, string][] {
+  return [
+    [`${PREFIX}.mediatype.v1`, mediaType],
+    [`${PREFIX}.manifests.v1`, 'manifests/'],
+    [`${PREFIX}.metadata.v1`, 'metadata/'],
+    [`${PREFIX}.package.v1`, name],
+    [`${PREFIX}.channels.v1`, channels.join(',')],
+    ...(defaultChannel === '' ? [] : [[`${PREFIX}.channel.default.v1`, defaultChannel] as [string, string]]),
+  ];
+}
+
+/** The text of `metadata/annotations.yaml`. */
+export function annotationsYaml(labels: BundleLabels): string {
+  const annotations = emitYaml(Object.fromEntries(bundleLabels(labels)));
+  return `annotations:\n${annotations.replaceAll(/^(?=.)/gm, '  ')}`;
+}
+
+/** Where a Dockerfile finds what it copies, relative to the directory of the build. */
+export interface CopiedFolders {
+  readonly manifests: string;
+  readonly metadata: string;
+  /** The image to start from; `scratch` when left out. */
+  readonly base?: string;
+}
+
+/** The text of a bundle's Dockerfile. */
+export function bundleDockerfile(labels: BundleLabels, folders: CopiedFolders): string {
+  const lines = bundleLabels(labels).map(([key, value]) => `LABEL ${key}=${value}`);
+  return [
+    `FROM ${folders.base ?? 'scratch'}`,
+    '',
+    ...lines,
+    ...(labels.defaultChannel === '' ? [] : ['']),
+    `COPY ${folders.manifests} /manifests/`,
+    `COPY ${folders.metadata} /metadata/`,
+    '',
+  ].join('\n');
+}
+
+/** The channels of a package that reach a version from their heads, by name. */
+export function channelsReaching({ manifest, versions }: PackageFolder, name: string): string[] {
+  const before = new Map(versions.map(({ name: of, replaces, skips }) => [of, [...skips, replaces]]));
+  return [
+    ...new Set(
+      (manifest?.channels ?? [])
+        .filter(({ currentCsv }) => reaches(currentCsv, name, before))
+        .map((channel) => channel.name),
+    ),
+  ].sort(compareText);
+}
+
+function reaches(head: string, wanted: string, before: ReadonlyMap<string, readonly string[]>): boolean {
+  const seen = new Set([head]);
+  for (const at of seen) for (const next of before.get(at) ?? []) seen.add(next);
+  return wanted !== '' && seen.has(wanted);
+}

@@ -1,0 +1,166 @@
+/**
+ * One file of a bundle: its documents, as Kubernetes' readers see them, each with the
+ * places of its parts.
+ *
+ * @see https://github.com/kubernetes/apimachinery/blob/v0.36.3/pkg/util/yaml/decoder.go
+ */
+import { MarkedDocument, OffsetDocument, type SourceDocument } from '../document.ts';
+import type { Location } from '../finding.ts';
+import { JsonError, JsonReader } from '../json.ts';
+import { isObject } from '../shape.ts';
+import { splitDocuments } from '../split.ts';
+import { compose } from '../yaml/compose.ts';
+import { readFast } from '../yaml/fast.ts';
+import { readTree } from '../yaml/parser.ts';
+import { YamlError, type YamlNode } from '../yaml/tree.ts';
+
+/** How deep a manifest's collections may be nested. */
+const DEPTH = 1000;
+/** How far into a file the readers look for the brace that says JSON. */
+const SNIFF = 30;
+
+/** A document that was read, or why it could not be. */
+export type FileDocument =
+  | {
+      readonly kind: 'value';
+      /** JSON; integers that a float would round are bigint. */
+      readonly value: unknown;
+      readonly document: SourceDocument;
+      /** The tree of YAML nodes, made when it is asked for; undefined for JSON. */
+      readonly tree: () => YamlNode | undefined;
+    }
+  | {
+      readonly kind: 'unread';
+      /** What is wrong, for people. */
+      readonly message: string;
+      /** What Go says of it. */
+      readonly go: string;
+      readonly location: Location;
+    };
+
+export interface ManifestFile {
+  /** Path in the bundle, with forward slashes. */
+  readonly path: string;
+  readonly bytes: Uint8Array;
+  readonly documents: readonly FileDocument[];
+}
+
+/** Reads all documents of a file. A file without any text has none. */
+export function readManifestFile(path: string, bytes: Uint8Array): ManifestFile {
+  const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes);
+  const documents = [...(startsLikeJson(text) ? jsonDocuments(path, text) : yamlDocuments(path, text))];
+  return { path, bytes, documents };
+}
+
+/** The first document as JSON; undefined when it cannot be read or is not there. */
+export function firstValue(file: ManifestFile): { value: unknown; document: SourceDocument } | undefined {
+  const [first] = file.documents;
+  return first?.kind === 'value' ? first : undefined;
+}
+
+function startsLikeJson(text: string): boolean {
+  return text.slice(0, SNIFF).trimStart().startsWith('{');
+}
+
+function* jsonDocuments(path: string, text: string): Generator<FileDocument> {
+  const reader = new JsonReader(text, DEPTH);
+  for (let count = 0; ; count++) {
+    try {
+      const read = reader.next();
+      if (!read) return;
+      if (hasRoundedInteger(read.value) && count === 0) {
+        yield readYaml(path, text, 1);
+        return;
+      }
+      const document = new MarkedDocument(path, read.value, read.marks, read.written);
+      yield { kind: 'value', value: read.value, document, tree: () => undefined };
+    } catch (error) {
+      if (!(error instanceof JsonError)) throw error;
+      // With nothing read, the readers try the text as YAML.
+      const asYaml = count === 0 ? [...yamlDocuments(path, text)] : [];
+      if (asYaml[0]?.kind === 'value') yield* asYaml;
+      else yield jsonUnread(path, text, error);
+      return;
+    }
+  }
+}
+
+function jsonUnread(path: string, text: string, error: JsonError): FileDocument {
+  const place = new OffsetDocument(path, text, 1, () => error.offset).locate([]);
+  return { kind: 'unread', message: `not JSON: ${error.message}`, go: error.message, location: place };
+}
+
+function* yamlDocuments(path: string, text: string): Generator<FileDocument> {
+  const normal = text.includes('\r\n') ? text.replaceAll('\r\n', '\n') : text;
+  for (const piece of splitDocuments(normal, 0, 1)) {
+    if ('rest' in piece) {
+      const message = `a line that begins with --- separates documents, but "${piece.rest}" follows on it`;
+      const location = { file: path, line: piece.line, column: piece.column };
+      yield { kind: 'unread', message, go: `invalid Yaml document separator: ${piece.rest}`, location };
+      return;
+    }
+    const fast = readFast(normal, piece.from, piece.to, piece.line);
+    if (fast && !hasRoundedInteger(fast.value)) {
+      const document = new MarkedDocument(path, fast.value, fast.marks);
+      const source = normal.slice(piece.from, piece.to);
+      yield { kind: 'value', value: fast.value, document, tree: () => treeOf(source) };
+    } else yield readYaml(path, normal.slice(piece.from, piece.to), piece.line);
+  }
+}
+
+function treeOf(text: string): YamlNode | undefined {
+  return readTree(text, { depth: DEPTH }).root;
+}
+
+function readYaml(path: string, text: string, line: number): FileDocument {
+  try {
+    const { root } = readTree(text, { depth: DEPTH });
+    const { value, locate } = compose(root, { exactIntegers: true });
+    return { kind: 'value', value, document: new OffsetDocument(path, text, line, locate), tree: () => root };
+  } catch (error) {
+    if (!(error instanceof YamlError)) throw error;
+    const location = new OffsetDocument(path, text, line, () => error.offset).locate([]);
+    const go = `error converting YAML to JSON: ${error.original ?? error.message}`;
+    return { kind: 'unread', message: `not YAML as the tools read it: ${error.message}`, go, location };
+  }
+}
+
+/** Whether a number stands somewhere that may have been written with more digits than a float keeps. */
+function hasRoundedInteger(value: unknown): boolean {
+  if (typeof value === 'number') return Number.isInteger(value) && !Number.isSafeInteger(value);
+  if (typeof value !== 'object' || value === null) return false;
+  for (const member of Object.values(value)) if (hasRoundedInteger(member)) return true;
+  return false;
+}
+
+const MAX_INT64 = 2n ** 63n - 1n;
+
+/**
+ * JSON as Kubernetes keeps an object: integers of 64 bits as they are, larger ones as
+ * floats, no negative zero.
+ */
+export function objectNumbers(value: unknown): unknown {
+  if (typeof value === 'bigint') return value > MAX_INT64 ? Number(value) : value;
+  if (Object.is(value, -0)) return 0;
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return keepSame(value, value.map(objectNumbers));
+  const entries = Object.entries(value);
+  const changed = entries.map(([key, member]) => [key, objectNumbers(member)] as const);
+  return changed.every(([, member], i) => Object.is(member, entries[i]?.[1]))
+    ? value
+    : Object.fromEntries(changed);
+}
+
+function keepSame(before: readonly unknown[], after: readonly unknown[]): readonly unknown[] {
+  return after.every((item, i) => Object.is(item, before[i])) ? before : after;
+}
+
+/** The group and version of an object's `apiVersion`, and its kind; undefined when one cannot be told. */
+export function kindOf(value: unknown): { group: string; version: string; kind: string } | undefined {
+  if (!isObject(value) || typeof value['kind'] !== 'string' || value['kind'] === '') return undefined;
+  const apiVersion = typeof value['apiVersion'] === 'string' ? value['apiVersion'] : '';
+  const parts = apiVersion === '' || apiVersion === '/' ? [''] : apiVersion.split('/');
+  if (parts.length > 2) return undefined;
+  const version = parts.at(-1) ?? '';
+  return { group: parts.length === 2 ? (parts[0] ?? '') : '', version, kind: value['kind'] };
+}

@@ -1,0 +1,191 @@
+/**
+ * A folder of package manifests as a file-based catalog: each channel holds what can be
+ * reached from its head by `replaces` and `skips`.
+ *
+ * @see https://github.com/operator-framework/operator-registry/blob/v1.47.0/pkg/sqlite/load.go
+ */
+import { normalBase64 } from '../base64.ts';
+import { goList, goObject } from '../cache/go-json.ts';
+import { compareText, type Finding } from '../finding.ts';
+import { indentedJson, jsonString, RawJson } from '../json-text.ts';
+import { isObject } from '../shape.ts';
+import { tryParseVersion } from '../version.ts';
+import type { PackageFolder, PackageManifest, PackageVersion, Report } from './package-manifest.ts';
+import { renderedProperties } from './properties.ts';
+import { BundleRefusal } from './registry-bundle.ts';
+import { relatedImagesOf } from './related-images.ts';
+
+export interface ConvertedPackage {
+  /** The catalog as a stream of JSON; undefined when there is none. */
+  readonly json: string | undefined;
+  readonly findings: readonly Finding[];
+}
+
+/** Converts a package as OLM's own loader did; what is left out is a finding. */
+export function convertPackage({ manifest, versions }: PackageFolder): ConvertedPackage {
+  const findings: Finding[] = [];
+  const report: Report = (rule, message, location, severity = 'error') => {
+    findings.push({ rule: `package-manifest/${rule}`, severity, message, location });
+  };
+  const json = manifest && manifest.name !== '' ? catalogJson(manifest, versions, report) : undefined;
+  return { json, findings };
+}
+
+function catalogJson(
+  manifest: PackageManifest,
+  versions: readonly PackageVersion[],
+  report: Report,
+): string | undefined {
+  const byName = new Map(versions.map((version) => [version.name, version]));
+  const channels = new Map<string, ReadonlySet<PackageVersion>>();
+  for (const channel of manifest.channels) {
+    const members = channelMembers(channel.currentCsv, byName, report);
+    if (typeof members === 'string') report('current-unknown', members, channel.location);
+    else if (members) channels.set(channel.name, members);
+  }
+  const defaultChannel = effectiveDefault(manifest);
+  const head = manifest.channels.find(({ name }) => name === defaultChannel)?.currentCsv;
+  const used = new Set([...channels.values()].flatMap((members) => [...members]));
+  for (const version of versions) if (!used.has(version)) reportOrphan(version, report);
+  const isWhole = channels.size === manifest.channels.length && !channels.has('');
+  if (!isWhole || head === undefined || !versionsSound(used, report)) return undefined;
+  try {
+    const texts = [
+      packageJson(manifest.name, defaultChannel, byName.get(head)),
+      ...sorted([...channels], ([name]) => name).map(([name, members]) =>
+        channelJson(name, manifest.name, members),
+      ),
+      ...sorted([...used], ({ name }) => name).map((version) => bundleJson(version, manifest.name)),
+    ];
+    return texts.map((text) => `${indentedJson(new RawJson(text))}\n`).join('');
+  } catch (error) {
+    if (!(error instanceof BundleRefusal)) throw error;
+    report('csv-unreadable', error.message, error.location);
+    return undefined;
+  }
+}
+
+function reportOrphan({ name, location }: PackageVersion, report: Report): void {
+  const message = `${JSON.stringify(name)} is dropped: no channel reaches it from its head by replaces or skips`;
+  report('orphan', message, location, 'warning');
+}
+
+function sorted<T>(items: readonly T[], name: (item: T) => string): T[] {
+  return [...items].sort((a, b) => compareText(name(a), name(b)));
+}
+
+/** The channel that a package has by default: the one it names, or the only one. */
+function effectiveDefault({ channels, defaultChannel }: PackageManifest): string | undefined {
+  if (channels.length === 1) return channels[0]?.name;
+  return channels.find(({ name }) => name === defaultChannel)?.name;
+}
+
+/** What a channel holds; a text when its head does not exist, undefined when its chain is broken. */
+function channelMembers(
+  head: string,
+  byName: ReadonlyMap<string, PackageVersion>,
+  report: Report,
+): ReadonlySet<PackageVersion> | string | undefined {
+  let at = byName.get(head);
+  if (!at) return `its currentCSV ${JSON.stringify(head)} does not exist`;
+  const walked = new Set<PackageVersion>();
+  const skipped = new Set<PackageVersion>();
+  for (;;) {
+    walked.add(at);
+    for (const skip of at.skips) {
+      const found = byName.get(skip);
+      if (found) skipped.add(found);
+    }
+    if (at.replaces === '') return new Set([...walked, ...skipped]);
+    const next = byName.get(at.replaces);
+    const edge = `${JSON.stringify(at.name)} replaces ${JSON.stringify(at.replaces)}`;
+    if (!next) {
+      report('replaces-missing', `${edge}, which does not exist`, at.location);
+      return undefined;
+    }
+    if (walked.has(next)) {
+      report('cycle', `${edge}, which comes back to it by replaces`, at.location);
+      return undefined;
+    }
+    at = next;
+  }
+}
+
+function versionsSound(versions: ReadonlySet<PackageVersion>, report: Report): boolean {
+  const unsound = [...versions].filter(({ version }) => !tryParseVersion(version));
+  for (const { name, version, location } of unsound) {
+    const found = version === '' ? 'none' : JSON.stringify(version);
+    report(
+      'version',
+      `${JSON.stringify(name)} must have a semantic version in spec.version, found ${found}`,
+      location,
+    );
+  }
+  return unsound.length === 0;
+}
+
+function packageJson(
+  name: string,
+  defaultChannel: string | undefined,
+  head: PackageVersion | undefined,
+): string {
+  return goObject([
+    ['schema', '"olm.package"'],
+    ['name', jsonString(name)],
+    ['defaultChannel', jsonString(defaultChannel ?? '')],
+    ['icon', head && iconJson(head)],
+  ]);
+}
+
+const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
+
+/** The icon of a ClusterServiceVersion; undefined when it has none that could be read. */
+function iconJson({ bundle }: PackageVersion): string | undefined {
+  const spec = isObject(bundle.csv.value['spec']) ? bundle.csv.value['spec'] : {};
+  const [icon]: unknown[] = Array.isArray(spec['icon']) ? spec['icon'] : [];
+  if (!isObject(icon) || typeof icon['base64data'] !== 'string') return undefined;
+  const data = icon['base64data'].replaceAll(/[\s]/g, '');
+  if (data === '' || !BASE64.test(data)) return undefined;
+  const mediatype = typeof icon['mediatype'] === 'string' ? icon['mediatype'] : '';
+  return goObject([
+    ['base64data', jsonString(normalBase64(data))],
+    ['mediatype', jsonString(mediatype)],
+  ]);
+}
+
+function channelJson(name: string, packageName: string, members: ReadonlySet<PackageVersion>): string {
+  const entries = sorted([...members], (member) => member.name).map((member) =>
+    goObject([
+      ['name', jsonString(member.name)],
+      ['replaces', member.replaces === '' ? undefined : jsonString(member.replaces)],
+      ['skips', goList(member.skips.map(jsonString))],
+      ['skipRange', member.skipRange === '' ? undefined : jsonString(member.skipRange)],
+    ]),
+  );
+  return goObject([
+    ['schema', '"olm.channel"'],
+    ['name', jsonString(name)],
+    ['package', jsonString(packageName)],
+    ['entries', `[${entries.join(',')}]`],
+  ]);
+}
+
+/** @throws BundleRefusal */
+function bundleJson({ name, bundle }: PackageVersion, packageName: string): string {
+  const properties = renderedProperties({ ...bundle, package: packageName });
+  const images = relatedImagesOf(bundle.csv, '').sort((a, b) => compareText(a.image, b.image));
+  return goObject([
+    ['schema', '"olm.bundle"'],
+    ['name', jsonString(name)],
+    ['package', jsonString(packageName)],
+    ['image', '""'],
+    [
+      'properties',
+      goList(properties.map(({ type, json }) => `{"type":${jsonString(type)},"value":${json}}`)),
+    ],
+    [
+      'relatedImages',
+      goList(images.map((image) => `{"name":${jsonString(image.name)},"image":${jsonString(image.image)}}`)),
+    ],
+  ]);
+}

@@ -1,0 +1,236 @@
+/**
+ * The package manifest format, the oldest of them: `*.package.yaml` beside a folder for
+ * each version.
+ *
+ * @see https://github.com/operator-framework/operator-registry/blob/v1.47.0/pkg/sqlite/directory.go
+ */
+import type { Finding, Location, Severity } from '../finding.ts';
+import { fitStruct, isObject, listOf, struct, text } from '../shape.ts';
+import { type CatalogSource, compareWalk } from '../source.ts';
+import { checkOwned } from './api.ts';
+import { CSV_META } from './csv-shape.ts';
+import { type ManifestFile, readManifestFile } from './manifest.ts';
+import { versionOf } from './properties.ts';
+import { BundleRefusal, fitObject, objectIn, type RegistryBundle } from './registry-bundle.ts';
+
+/** One version of an operator: a ClusterServiceVersion and what lies beside it. */
+export interface PackageVersion {
+  readonly name: string;
+  /** Folder of the version, relative to the package. */
+  readonly folder: string;
+  readonly replaces: string;
+  readonly skips: readonly string[];
+  readonly skipRange: string;
+  /** As written; may be empty. */
+  readonly version: string;
+  readonly bundle: RegistryBundle;
+  readonly location: Location;
+}
+
+export interface PackageChannel {
+  readonly name: string;
+  readonly currentCsv: string;
+  readonly location: Location;
+}
+
+export interface PackageManifest {
+  readonly name: string;
+  readonly channels: readonly PackageChannel[];
+  /** As written; may be empty. */
+  readonly defaultChannel: string;
+  readonly location: Location;
+}
+
+export interface PackageFolder {
+  /** Undefined when there is no package file, or more than one. */
+  readonly manifest: PackageManifest | undefined;
+  /** In the order of walking the folders; a name counts once. */
+  readonly versions: readonly PackageVersion[];
+  readonly files: readonly ManifestFile[];
+  readonly findings: readonly Finding[];
+}
+
+/** Reads a folder in the package manifest format. */
+export async function readPackageFolder(source: CatalogSource): Promise<PackageFolder> {
+  const files: ManifestFile[] = [];
+  for (const file of [...(await source.files())].sort((a, b) => compareWalk(a.path, b.path))) {
+    const hidden = file.path.split('/').some((part) => part.startsWith('.'));
+    if (!hidden && file.unreadable === undefined) files.push(readManifestFile(file.path, await file.read()));
+  }
+  const findings: Finding[] = [];
+  const report: Report = (rule, message, location, severity = 'error') => {
+    findings.push({ rule: `package-manifest/${rule}`, severity, message, location });
+  };
+  const manifest = theManifest(files, report);
+  const versions = versionsIn(files, report);
+  if (manifest) checkManifest(manifest, report);
+  return { manifest, versions, files, findings };
+}
+
+/** @param rule the rule's name without its kind */
+export type Report = (rule: string, message: string, location: Location, severity?: Severity) => void;
+
+const CHANNEL = struct('registry.PackageChannel', { name: text, currentCSV: text });
+const MANIFEST = struct('registry.PackageManifest', {
+  packageName: text,
+  channels: listOf(CHANNEL),
+  defaultChannel: text,
+});
+
+function theManifest(files: readonly ManifestFile[], report: Report): PackageManifest | undefined {
+  const manifests = files.flatMap((file) => manifestIn(file, report) ?? []);
+  const [first, second] = manifests.filter(({ name }) => name !== '');
+  if (first && second) {
+    const message = `a second package file: ${first.location.file} describes ${JSON.stringify(first.name)} already`;
+    report('several', message, second.location);
+    return undefined;
+  }
+  // A package without a name is reported as such, not as missing.
+  const found = first ?? manifests.find(({ channels }) => channels.length > 0);
+  if (!found) report('missing', 'no package file: expected a YAML file with packageName', at('.'));
+  return found;
+}
+
+function at(file: string): Location {
+  return { file, line: 1, column: 1 };
+}
+
+function manifestIn(file: ManifestFile, report: Report): PackageManifest | undefined {
+  const [first] = file.documents;
+  if (!first) return undefined;
+  const isRoot = !file.path.includes('/');
+  if (first.kind === 'unread') {
+    if (isRoot) report('unreadable', `not a package file: ${first.message}`, first.location, 'warning');
+    return undefined;
+  }
+  const { value, misfits } = fitStruct(first.value, MANIFEST);
+  const [misfit] = misfits;
+  if (misfit) {
+    const message = `not a package file: ${misfit.path.join('.') || 'it'} must be ${misfit.expected}`;
+    if (isRoot) report('unreadable', message, first.document.locate(misfit.path), 'warning');
+    return undefined;
+  }
+  const channels = Array.isArray(value['channels']) ? value['channels'] : [];
+  return {
+    name: textOf(value['packageName']),
+    defaultChannel: textOf(value['defaultChannel']),
+    location: first.document.locate([]),
+    channels: channels.map((channel: unknown, i) => ({
+      name: isObject(channel) ? textOf(channel['name']) : '',
+      currentCsv: isObject(channel) ? textOf(channel['currentCSV']) : '',
+      location: first.document.locate(['channels', i]),
+    })),
+  };
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}
+
+function checkManifest(manifest: PackageManifest, report: Report): void {
+  const { name, channels, defaultChannel, location } = manifest;
+  const called = `package ${JSON.stringify(name)}`;
+  if (name === '') report('name', 'the package has no packageName', location);
+  if (channels.length === 0) report('channels-empty', `${called} has no channels`, location);
+  if (defaultChannel === '' && channels.length > 1) {
+    report('default-missing', `${called} has ${channels.length} channels and no defaultChannel`, location);
+  } else if (defaultChannel === '' && channels.length === 1) {
+    report(
+      'default-missing',
+      `${called} has no defaultChannel: its only channel stands in`,
+      location,
+      'warning',
+    );
+  }
+  const seen = new Set<string>();
+  for (const [i, channel] of channels.entries()) {
+    if (channel.name === '')
+      report('channel-name', `channel ${i} of ${called} has no name`, channel.location);
+    else if (seen.has(channel.name)) {
+      const message = `${called} has the channel ${JSON.stringify(channel.name)} twice`;
+      report('channel-duplicate', message, channel.location);
+    }
+    seen.add(channel.name);
+    if (channel.currentCsv === '') {
+      const message = `channel ${JSON.stringify(channel.name)} of ${called} has no currentCSV`;
+      report('current-empty', message, channel.location);
+    }
+  }
+  if (defaultChannel !== '' && !seen.has(defaultChannel)) {
+    const message = `the default channel ${JSON.stringify(defaultChannel)} of ${called} is none of its channels`;
+    report('default-unknown', message, location);
+  }
+}
+
+function versionsIn(files: readonly ManifestFile[], report: Report): PackageVersion[] {
+  const versions = new Map<string, PackageVersion>();
+  const folders = new Map<string, string>();
+  for (const file of files) {
+    const csv = objectIn(file);
+    if (csv?.kind !== 'ClusterServiceVersion') continue;
+    const folder = folderOf(file);
+    const location = csv.document.locate(['metadata', 'name']);
+    const other = folders.get(folder);
+    if (other !== undefined) {
+      const message = `a second ClusterServiceVersion in ${folder}: ${JSON.stringify(other)} is there already`;
+      report('two-csvs', message, location, 'warning');
+    }
+    folders.set(folder, other ?? csv.name);
+    if (versions.has(csv.name)) {
+      report('csv-duplicate', `a second ClusterServiceVersion ${JSON.stringify(csv.name)}`, location);
+      continue;
+    }
+    try {
+      versions.set(csv.name, versionIn(files, file, report));
+    } catch (error) {
+      if (!(error instanceof BundleRefusal)) throw error;
+      report('csv-unreadable', error.message, error.location);
+    }
+  }
+  return [...versions.values()];
+}
+
+function folderOf(file: ManifestFile): string {
+  return file.path.split('/').slice(0, -1).join('/');
+}
+
+const GRAPH = struct('registry.csvSpec', { replaces: text, skips: listOf(text) });
+
+/** @throws BundleRefusal */
+function versionIn(files: readonly ManifestFile[], own: ManifestFile, report: Report): PackageVersion {
+  const folder = folderOf(own);
+  const all = files.filter((file) => folderOf(file) === folder).flatMap((file) => objectIn(file) ?? []);
+  const csv = objectIn(own);
+  if (!csv) throw new BundleRefusal('package-manifest/csv-unreadable', 'no object', at(own.path));
+  const objects = all.filter(({ kind, name }) => kind !== 'ClusterServiceVersion' || name === csv.name);
+  const metadata = fitObject(csv, CSV_META)['metadata'];
+  const annotations = isObject(metadata) && isObject(metadata['annotations']) ? metadata['annotations'] : {};
+  const spec = isObject(csv.value['spec']) ? csv.value['spec'] : {};
+  const graph = fitObject(csv, GRAPH, { replaces: spec['replaces'], skips: spec['skips'] });
+  const bundle: RegistryBundle = {
+    name: csv.name,
+    package: '',
+    channels: [],
+    defaultChannel: '',
+    csv,
+    objects,
+    properties: [],
+    dependencies: [],
+  };
+  try {
+    checkOwned(bundle);
+  } catch (error) {
+    if (!(error instanceof BundleRefusal)) throw error;
+    report('owned-missing', error.message, error.location);
+  }
+  return {
+    name: csv.name,
+    folder,
+    replaces: textOf(graph['replaces']),
+    skips: Array.isArray(graph['skips']) ? graph['skips'].map(textOf) : [],
+    skipRange: textOf(annotations['olm.skipRange']),
+    version: versionOf({ csv }).version,
+    bundle,
+    location: csv.document.locate(['metadata', 'name']),
+  };
+}

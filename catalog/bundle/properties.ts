@@ -1,0 +1,162 @@
+/**
+ * The properties that opm gives a bundle in a catalog: those it was given, and those
+ * that follow from its manifests.
+ *
+ * @see https://github.com/operator-framework/operator-registry/blob/master/pkg/registry/registry_to_model.go
+ */
+import { encodeBase64 } from '../base64.ts';
+import { escapeHtml } from '../cache/go-json.ts';
+import { compareText } from '../finding.ts';
+import { JsonError, JsonReader } from '../json.ts';
+import { compactJson, jsonString, rawItems } from '../json-text.ts';
+import { PROPERTY_SHAPES } from '../property.ts';
+import { fitStruct, isObject } from '../shape.ts';
+import { type Api, checkOwned, providedApis, requiredApis } from './api.ts';
+import { BundleRefusal, foldedMember, type RegistryBundle, type WrittenProperty } from './registry-bundle.ts';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** A property as it is written into a catalog. */
+export interface RenderedProperty {
+  readonly type: string;
+  /** JSON text. */
+  readonly json: string;
+}
+
+/**
+ * Properties in opm's order: by type, then by the text of the value.
+ *
+ * @throws BundleRefusal
+ */
+export function renderedProperties(bundle: RegistryBundle): RenderedProperty[] {
+  checkOwned(bundle);
+  const given = givenProperties(bundle);
+  const gvks = new Set(providedApis(bundle).map(gvkJson));
+  const required = new Set(requiredApis(bundle).map(gvkJson));
+  let ofPackage = packageJson(bundle, bundle.package);
+  const others: RenderedProperty[] = [];
+  for (const property of given) {
+    if (property.type === 'olm.gvk') gvks.add(gvkJson(fieldsOf(property)));
+    else if (property.type === 'olm.package') ofPackage = packageText(fieldsOf(property));
+    else others.push({ type: property.type, json: property.json });
+  }
+  for (const dependency of bundle.dependencies) {
+    if (dependency.type === 'olm.gvk') required.add(gvkJson(fieldsOf(dependency)));
+    else if (dependency.type === 'olm.package') others.push(packageRequired(fieldsOf(dependency)));
+    else others.push({ type: dependency.type, json: dependency.json });
+  }
+  const objects = bundle.objects.map(({ value }) => escapeHtml(compactJson(value)));
+  return [
+    ...objects.map((json) => ({ type: 'olm.bundle.object', json: `{"data":"${base64Of(json)}"}` })),
+    { type: 'olm.package', json: ofPackage },
+    ...[...gvks].map((json) => ({ type: 'olm.gvk', json })),
+    ...[...required].map((json) => ({ type: 'olm.gvk.required', json })),
+    ...others.map(({ type, json }) => ({ type, json: json === '' ? 'null' : json })),
+  ].sort((a, b) => compareText(a.type, b.type) || compareText(a.json, b.json));
+}
+
+/** The version that a catalog takes for the bundle's where it names images. */
+export function templateVersion(bundle: RegistryBundle): string {
+  const [first] = givenProperties(bundle).filter(({ type }) => type === 'olm.package');
+  return first ? textOf(fieldsOf(first)['version']) : '';
+}
+
+/** Of `properties.yaml`, then of the annotations, each text once. */
+function givenProperties(bundle: RegistryBundle): WrittenProperty[] {
+  const location = bundle.csv.document.locate(['metadata', 'annotations', 'olm.properties']);
+  const own: WrittenProperty[] =
+    bundle.package === ''
+      ? []
+      : [{ type: 'olm.package', json: packageJson(bundle, bundle.package), location }];
+  const all = [...bundle.properties, ...own, ...annotatedProperties(bundle).map((p) => ({ ...p, location }))];
+  const seen = new Set<string>();
+  return all.filter(({ type, json }) => {
+    const text = `type: ${type}, value: ${json}`;
+    return seen.has(text) ? false : seen.add(text);
+  });
+}
+
+/** Of the annotation `olm.properties`; none when that is no list of properties. */
+function annotatedProperties({ csv }: RegistryBundle): RenderedProperty[] {
+  const metadata = isObject(csv.value['metadata']) ? csv.value['metadata'] : {};
+  const annotations = isObject(metadata['annotations']) ? metadata['annotations'] : {};
+  const text = textOf(annotations['olm.properties']).trim();
+  if (!Array.isArray(soundJson(text))) return [];
+  return rawItems(text).flatMap(({ text: item }) => {
+    const value = soundJson(item);
+    if (!isObject(value)) return [];
+    const written = rawItems(item).findLast(({ key }) => key !== undefined && /^"value"$/i.test(key));
+    return [{ type: textOf(foldedMember(value, 'type')), json: written?.text ?? '' }];
+  });
+}
+
+function soundJson(text: string): unknown {
+  try {
+    const reader = new JsonReader(text, 1000);
+    const read = reader.next();
+    return read && reader.next() === undefined ? read.value : undefined;
+  } catch (error) {
+    if (error instanceof JsonError) return undefined;
+    throw error;
+  }
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}
+
+/** The fields of a property of a known type. @throws BundleRefusal */
+function fieldsOf({ type, json, location }: WrittenProperty): Fields {
+  const shape = PROPERTY_SHAPES.get(type);
+  const value = json === '' ? undefined : soundJson(json);
+  const { value: fields, misfits } = shape ? fitStruct(value, shape) : { value: {}, misfits: [] };
+  const [first] = misfits;
+  if (first || value === undefined) {
+    const found = first ? `${first.path.join('.')} must be ${first.expected}` : 'there is no value';
+    throw new BundleRefusal('bundle/property', `property ${JSON.stringify(type)}: ${found}`, location);
+  }
+  return fields;
+}
+
+function gvkJson(gvk: Fields | Api): string {
+  const { group, kind, version } = gvk as Fields;
+  return `{"group":${quote(group)},"kind":${quote(kind)},"version":${quote(version)}}`;
+}
+
+function quote(value: unknown): string {
+  return jsonString(textOf(value));
+}
+
+function packageText({ packageName, version, release }: Fields): string {
+  const tail = textOf(release) === '' ? '' : `,"release":${quote(release)}`;
+  return `{"packageName":${quote(packageName)},"version":${quote(version)}${tail}}`;
+}
+
+function packageRequired({ packageName, version }: Fields): RenderedProperty {
+  const json = `{"packageName":${quote(packageName)},"versionRange":${quote(version)}}`;
+  return { type: 'olm.package.required', json };
+}
+
+function packageJson(bundle: RegistryBundle, packageName: string): string {
+  const { version, release } = versionOf(bundle);
+  return packageText({ packageName, version, release });
+}
+
+/** The version and the release that the ClusterServiceVersion gives, as written. @throws BundleRefusal */
+export function versionOf({ csv }: Pick<RegistryBundle, 'csv'>): { version: string; release: string } {
+  const spec = isObject(csv.value['spec']) ? csv.value['spec'] : {};
+  const version = spec['version'] ?? '';
+  const release = spec['release'] ?? '';
+  const refuse = (field: string, expected: string, found: unknown): never => {
+    const message = `${JSON.stringify(csv.name)}: spec.${field} must be ${expected}, found ${compactJson(found)}`;
+    throw new BundleRefusal('manifest/field-type', message, csv.document.locate(['spec', field]));
+  };
+  if (typeof version !== 'string') return refuse('version', 'text', version);
+  if (typeof release === 'string') return { version, release };
+  if (typeof release !== 'number') return refuse('release', 'text or a number', release);
+  return { version, release: String(release) };
+}
+
+function base64Of(json: string): string {
+  return encodeBase64(new TextEncoder().encode(json));
+}

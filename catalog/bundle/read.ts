@@ -1,0 +1,46 @@
+/**
+ * A bundle of the format registry+v1: its manifests and its metadata, from a directory
+ * or from an image's layers.
+ *
+ * @see https://olm.operatorframework.io/docs/tasks/creating-operator-bundle/
+ */
+import { compareText } from '../finding.ts';
+import type { CatalogSource } from '../source.ts';
+import { type ManifestFile, readManifestFile } from './manifest.ts';
+
+export interface BundleFiles {
+  /** Files of `manifests/`, by name; those of folders in it too. */
+  readonly manifests: readonly ManifestFile[];
+  /** Files of `metadata/`, by name. */
+  readonly metadata: readonly ManifestFile[];
+  /** Files that are neither. */
+  readonly others: readonly string[];
+  /** Files that cannot be read (a link to nothing, a pipe), and why. */
+  readonly unreadable: readonly { readonly path: string; readonly why: string }[];
+}
+
+/** Reads every file of a bundle. Names are in byte order, as Go lists directories. */
+export async function readBundleFiles(source: CatalogSource): Promise<BundleFiles> {
+  const manifests: ManifestFile[] = [];
+  const metadata: ManifestFile[] = [];
+  const others: string[] = [];
+  const unreadable: { path: string; why: string }[] = [];
+  for (const file of [...(await source.files())].sort((a, b) => compareText(a.path, b.path))) {
+    const [folder] = file.path.split('/');
+    const room = folder === 'manifests' ? manifests : folder === 'metadata' ? metadata : undefined;
+    if (!room || folder === file.path) others.push(file.path);
+    else if (file.unreadable !== undefined) unreadable.push({ path: file.path, why: file.unreadable });
+    else room.push(readManifestFile(file.path, await file.read()));
+  }
+  return { manifests, metadata, others, unreadable };
+}
+
+/** Whether a file stands in its folder itself, and not in one below. */
+export function isDirect(file: ManifestFile): boolean {
+  return file.path.split('/').length === 2;
+}
+
+/** The last part of a file's path. */
+export function fileName(file: ManifestFile): string {
+  return file.path.slice(file.path.lastIndexOf('/') + 1);
+}

@@ -1,0 +1,227 @@
+/**
+ * A bundle as opm and OLM's package server read it: the first document of each file,
+ * the first ClusterServiceVersion, the first files of metadata that hold what is looked
+ * for.
+ *
+ * @see https://github.com/operator-framework/operator-registry/blob/master/pkg/registry/parse.go
+ */
+
+import { escapeHtml } from '../cache/go-json.ts';
+import type { Path, SourceDocument } from '../document.ts';
+import type { Finding, Location } from '../finding.ts';
+import { compactJson } from '../json-text.ts';
+import { fitStruct, isObject, type StructShape, struct, text } from '../shape.ts';
+import type { CatalogSource } from '../source.ts';
+import { CSV_META } from './csv-shape.ts';
+import { CRD_V1, CRD_V1BETA1 } from './kubernetes.ts';
+import { firstValue, kindOf, type ManifestFile, objectNumbers } from './manifest.ts';
+import { type BundleFiles, fileName, isDirect, readBundleFiles } from './read.ts';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** An object that a bundle brings to the cluster. */
+export interface BundleObject {
+  readonly group: string;
+  readonly version: string;
+  readonly kind: string;
+  readonly name: string;
+  readonly value: Fields;
+  readonly document: SourceDocument;
+}
+
+/** A property or dependency with its value as it is spelled. */
+export interface WrittenProperty {
+  readonly type: string;
+  /** JSON text. */
+  readonly json: string;
+  readonly location: Location;
+}
+
+export interface RegistryBundle {
+  readonly name: string;
+  /** From the annotations; may be empty. */
+  readonly package: string;
+  readonly channels: readonly string[];
+  readonly defaultChannel: string;
+  readonly csv: BundleObject;
+  /** In the order of their files' names, the ClusterServiceVersion among them. */
+  readonly objects: readonly BundleObject[];
+  readonly properties: readonly WrittenProperty[];
+  readonly dependencies: readonly WrittenProperty[];
+}
+
+export interface ReadBundle {
+  /** Undefined when opm would refuse it. */
+  readonly bundle: RegistryBundle | undefined;
+  readonly findings: readonly Finding[];
+}
+
+/** Why a bundle cannot be read, with the rule that it breaks. */
+export class BundleRefusal extends Error {
+  readonly rule: string;
+  readonly location: Location;
+
+  constructor(rule: string, message: string, location: Location) {
+    super(message);
+    this.name = 'BundleRefusal';
+    this.rule = rule;
+    this.location = location;
+  }
+}
+
+/** Reads a bundle as opm does. What opm passes over in silence is not reported here. */
+export async function readBundle(source: CatalogSource): Promise<ReadBundle> {
+  const files = await readBundleFiles(source);
+  try {
+    return { bundle: registryBundle(files), findings: [] };
+  } catch (error) {
+    if (!(error instanceof BundleRefusal)) throw error;
+    const { rule, message, location } = error;
+    return { bundle: undefined, findings: [{ rule, severity: 'error', message, location }] };
+  }
+}
+
+/** @throws BundleRefusal */
+export function registryBundle(files: BundleFiles): RegistryBundle {
+  const objects = bundleObjects(files.manifests.filter(isDirect));
+  if (objects.length === 0) throw new BundleRefusal('manifest/csv-missing', 'no manifests', at('manifests'));
+  const csv = objects.find(({ kind }) => kind === 'ClusterServiceVersion');
+  if (!csv) throw new BundleRefusal('manifest/csv-missing', 'no ClusterServiceVersion', at('manifests'));
+  fitObject(csv, CSV_META);
+  if (!('spec' in csv.value)) throw refusalAt(csv, [], 'the ClusterServiceVersion has no spec');
+  for (const crd of objects) checkCrd(crd);
+  return { csv, objects, name: csv.name, ...metadataOf(files.metadata.filter(isDirect)) };
+}
+
+function at(file: string): Location {
+  return { file, line: 1, column: 1 };
+}
+
+function refusalAt(object: BundleObject, path: Path, message: string): BundleRefusal {
+  return new BundleRefusal('manifest/field-type', message, object.document.locate(path));
+}
+
+/** The fields of an object that a Go type has. @throws BundleRefusal when it does not fit */
+export function fitObject(object: BundleObject, shape: StructShape, value: unknown = object.value): Fields {
+  const { value: fitted, misfits } = fitStruct(value, shape);
+  const [first] = misfits;
+  if (first) {
+    const message = `${object.kind} ${JSON.stringify(object.name)}: ${first.path.join('.')} must be ${first.expected}, found ${first.found}`;
+    throw refusalAt(object, first.path, message);
+  }
+  return fitted;
+}
+
+function checkCrd(object: BundleObject): void {
+  if (object.kind !== 'CustomResourceDefinition') return;
+  if (object.version !== 'v1' && object.version !== 'v1beta1') return;
+  if (object.group !== 'apiextensions.k8s.io') {
+    throw refusalAt(object, ['apiVersion'], `a CustomResourceDefinition of the group "${object.group}"`);
+  }
+  fitObject(object, object.version === 'v1' ? CRD_V1 : CRD_V1BETA1);
+}
+
+function bundleObjects(files: readonly ManifestFile[]): BundleObject[] {
+  const objects: BundleObject[] = [];
+  let hasCsv = false;
+  for (const file of files) {
+    if (fileName(file).startsWith('.')) continue;
+    const object = objectIn(file);
+    if (!object) continue;
+    if (object.kind === 'ClusterServiceVersion') {
+      if (hasCsv) continue;
+      hasCsv = true;
+    }
+    objects.push(object);
+  }
+  return objects;
+}
+
+/** The object in a file's first document; undefined when there is none. */
+export function objectIn(file: ManifestFile): BundleObject | undefined {
+  const first = firstValue(file);
+  const kind = kindOf(first?.value);
+  if (!first || !kind || !isObject(first.value)) return undefined;
+  const value = objectNumbers(first.value) as Fields;
+  const metadata = value['metadata'];
+  const name = isObject(metadata) && typeof metadata['name'] === 'string' ? metadata['name'] : '';
+  return { ...kind, name, value, document: first.document };
+}
+
+const PREFIX = 'operators.operatorframework.io.bundle.';
+const ANNOTATIONS = struct('registry.AnnotationsFile', {
+  annotations: struct('registry.Annotations', {
+    [`${PREFIX}package.v1`]: text,
+    [`${PREFIX}channels.v1`]: text,
+    [`${PREFIX}channel.default.v1`]: text,
+  }),
+});
+
+type Metadata = Pick<
+  RegistryBundle,
+  'package' | 'channels' | 'defaultChannel' | 'properties' | 'dependencies'
+>;
+
+function metadataOf(files: readonly ManifestFile[]): Metadata {
+  const annotations = files.map(annotationsIn).find((found) => found !== undefined);
+  if (!annotations) {
+    const message = 'no file of metadata/ holds the annotations of a bundle';
+    throw new BundleRefusal('annotations/missing', message, at('metadata'));
+  }
+  const channels = annotations[`${PREFIX}channels.v1`] ?? '';
+  return {
+    package: annotations[`${PREFIX}package.v1`] ?? '',
+    channels: channels === '' ? [] : channels.split(','),
+    defaultChannel: annotations[`${PREFIX}channel.default.v1`] ?? '',
+    dependencies: firstFilled(files, 'dependencies'),
+    properties: firstFilled(files, 'properties'),
+  };
+}
+
+function annotationsIn(file: ManifestFile): Readonly<Record<string, string>> | undefined {
+  const { value, misfits } = fitStruct(firstValue(file)?.value, ANNOTATIONS);
+  const found = value['annotations'];
+  if (misfits.length > 0 || !isObject(found)) return undefined;
+  return Object.values(found).some((annotation) => annotation !== '')
+    ? (found as Readonly<Record<string, string>>)
+    : undefined;
+}
+
+function firstFilled(files: readonly ManifestFile[], key: 'dependencies' | 'properties'): WrittenProperty[] {
+  for (const file of files) {
+    const found = propertiesIn(file, key);
+    if (found && found.length > 0) return found;
+  }
+  return [];
+}
+
+/** The entries of a list of properties; undefined when the file does not hold such a list. */
+export function propertiesIn(
+  file: ManifestFile,
+  key: 'dependencies' | 'properties',
+): WrittenProperty[] | undefined {
+  const first = firstValue(file);
+  if (!first || !isObject(first.value)) return undefined;
+  const [name, list] = Object.entries(first.value).find(([member]) => member.toLowerCase() === key) ?? [
+    key,
+    undefined,
+  ];
+  if (!Array.isArray(list)) return undefined;
+  const entries: WrittenProperty[] = [];
+  for (const [i, item] of list.entries()) {
+    const property = isObject(item) ? item : {};
+    const type = foldedMember(property, 'type') ?? '';
+    if (typeof type !== 'string' || (item !== null && !isObject(item))) return undefined;
+    const value = foldedMember(property, 'value');
+    const json = value === undefined ? '' : escapeHtml(compactJson(value));
+    entries.push({ type, json, location: first.document.locate([name, i]) });
+  }
+  return entries;
+}
+
+/** A member whatever the case of its key. */
+export function foldedMember(object: Fields, name: string): unknown {
+  if (Object.hasOwn(object, name)) return object[name];
+  const key = Object.keys(object).find((member) => member.toLowerCase() === name.toLowerCase());
+  return key === undefined ? undefined : object[key];
+}

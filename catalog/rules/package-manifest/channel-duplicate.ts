@@ -1,0 +1,8 @@
+import type { Rule } from '../rule.ts';
+
+export const rule: Rule = {
+  id: 'package-manifest/channel-duplicate',
+  severity: 'error',
+  summary: 'A channel stands once in its package file',
+  opm: ['(p) duplicate package manifest channel name "c"'],
+};

@@ -1,0 +1,8 @@
+import type { Rule } from '../rule.ts';
+
+export const rule: Rule = {
+  id: 'package-manifest/channel-name',
+  severity: 'error',
+  summary: 'Every channel of a package file has a name',
+  opm: ['(p) channel i name is empty'],
+};

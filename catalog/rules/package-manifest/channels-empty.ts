@@ -1,0 +1,8 @@
+import type { Rule } from '../rule.ts';
+
+export const rule: Rule = {
+  id: 'package-manifest/channels-empty',
+  severity: 'error',
+  summary: 'A package file lists at least one channel',
+  opm: ['(p) channels empty'],
+};

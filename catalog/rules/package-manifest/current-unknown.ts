@@ -1,0 +1,8 @@
+import type { Rule } from '../rule.ts';
+
+export const rule: Rule = {
+  id: 'package-manifest/current-unknown',
+  severity: 'error',
+  summary: 'The currentCSV of a channel exists',
+  opm: ['failed to add channel "c" in package "p": FOREIGN KEY constraint failed'],
+};

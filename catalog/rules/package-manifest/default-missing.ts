@@ -1,0 +1,11 @@
+import type { Rule } from '../rule.ts';
+
+export const rule: Rule = {
+  id: 'package-manifest/default-missing',
+  severity: 'error',
+  summary: 'A package file names its default channel; a package with one channel may leave it to the tools',
+  opm: [
+    '(p) default channel is empty but more than one channel exists',
+    'cannot find the default channel for package "p"',
+  ],
+};

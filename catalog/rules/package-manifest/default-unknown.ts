@@ -1,0 +1,8 @@
+import type { Rule } from '../rule.ts';
+
+export const rule: Rule = {
+  id: 'package-manifest/default-unknown',
+  severity: 'error',
+  summary: 'The default channel of a package file is one of its channels',
+  opm: ['(p) default channel "c" not found in the list of declared channels'],
+};

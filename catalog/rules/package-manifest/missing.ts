@@ -1,0 +1,8 @@
+import type { Rule } from '../rule.ts';
+
+export const rule: Rule = {
+  id: 'package-manifest/missing',
+  severity: 'error',
+  summary: 'A folder of package manifests has a package file',
+  opm: ['valid PackageManifest YAML file not found in DIR'],
+};

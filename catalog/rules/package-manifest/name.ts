@@ -1,0 +1,8 @@
+import type { Rule } from '../rule.ts';
+
+export const rule: Rule = {
+  id: 'package-manifest/name',
+  severity: 'error',
+  summary: 'A package file names its package',
+  opm: ['(p) packageName empty'],
+};

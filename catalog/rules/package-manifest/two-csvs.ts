@@ -1,0 +1,8 @@
+import type { Rule } from '../rule.ts';
+
+export const rule: Rule = {
+  id: 'package-manifest/two-csvs',
+  severity: 'warning',
+  summary: 'The folder of a version holds one ClusterServiceVersion',
+  opm: ['more than one ClusterServiceVersion is found in bundle', 'invalid bundle: contains multiple CSVs'],
+};

@@ -1,0 +1,8 @@
+import type { Rule } from '../rule.ts';
+
+export const rule: Rule = {
+  id: 'package-manifest/unreadable',
+  severity: 'warning',
+  summary: 'Files beside the package file are YAML or JSON: older tools read each of them as a package',
+  opm: ['could not decode contents of file F into package: …'],
+};

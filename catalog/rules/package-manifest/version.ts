@@ -1,0 +1,8 @@
+import type { Rule } from '../rule.ts';
+
+export const rule: Rule = {
+  id: 'package-manifest/version',
+  severity: 'error',
+  summary: 'A ClusterServiceVersion that a channel reaches has a semantic version',
+  opm: ['parse version "": Version string empty'],
+};

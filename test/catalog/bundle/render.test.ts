@@ -1,0 +1,64 @@
+import { describe, expect, test } from 'vitest';
+import { parseImageTemplate } from '../../../catalog/bundle/image-template.ts';
+import { readBundle } from '../../../catalog/bundle/registry-bundle.ts';
+import { type BundleRenderOptions, renderBundle } from '../../../catalog/bundle/render.ts';
+import { renderJson } from '../../../catalog/render.ts';
+import { sourceOf } from '../../../catalog/source.ts';
+
+const ANNOTATIONS = `annotations:
+  operators.operatorframework.io.bundle.package.v1: etcd
+  operators.operatorframework.io.bundle.channels.v1: stable
+`;
+const CSV = `apiVersion: operators.coreos.com/v1alpha1
+kind: ClusterServiceVersion
+metadata:
+  name: etcd.v1.0.0
+  annotations:
+    olm.properties: '[{"type": "my.x", "value": {"b": "<", "a": [1, {}]}}]'
+spec:
+  version: 1.0.0
+`;
+
+async function rendered(files: Record<string, string>, options: BundleRenderOptions = {}): Promise<string> {
+  const { bundle, findings } = await readBundle(sourceOf(files));
+  if (!bundle) return findings.map(({ message }) => message).join('\n');
+  const { blob, findings: refusals } = renderBundle(bundle, options);
+  return blob ? renderJson(blob) : refusals.map(({ message }) => message).join('\n');
+}
+
+describe('rendering a bundle', () => {
+  test('keeps the spelling of properties that the ClusterServiceVersion carries', async () => {
+    const text = await rendered({ 'manifests/csv.yaml': CSV, 'metadata/annotations.yaml': ANNOTATIONS });
+    expect(text).toContain(
+      '"value": {\n                "b": "<",\n                "a": [\n                    1,\n                    {}\n                ]\n            }',
+    );
+  });
+
+  test('keeps integers of 64 bits and lets larger ones round', async () => {
+    const numbers = `${CSV}  x: [9007199254740993, 9223372036854775807, 12345678901234567890]\n`;
+    const text = await rendered({ 'manifests/csv.yaml': numbers, 'metadata/annotations.yaml': ANNOTATIONS });
+    const data = /"data": "([^"]+)"/.exec(text)?.[1] ?? '';
+    expect(atob(data)).toContain('"x":[9007199254740993,9223372036854775807,12345678901234567000]');
+  });
+
+  test.each([
+    ['manifests/a.txt', 'metadata/annotations.yaml', 'no manifests'],
+    ['manifests/csv.yaml', 'metadata/x.txt', 'no file of metadata/ holds the annotations of a bundle'],
+  ])('%s and %s: %s', async (manifest, metadata, message) => {
+    const text = await rendered({
+      [manifest]: manifest.endsWith('.yaml') ? CSV : 'x',
+      [metadata]: metadata.endsWith('.yaml') ? ANNOTATIONS : 'x',
+    });
+    expect(text).toBe(message);
+  });
+
+  test('makes up the image that a template says', async () => {
+    const imageTemplate = parseImageTemplate('quay.io/{{ .Package -}} /x:v{{.Version}}{{/* y */}}');
+    const files = { 'manifests/csv.yaml': CSV, 'metadata/annotations.yaml': ANNOTATIONS };
+    expect(await rendered(files, { imageTemplate })).toContain('"image": "quay.io/etcd/x:v1.0.0"');
+  });
+
+  test.each(['{{.Image}}', '{{', '{{printf "%s" .Name}}'])('refuses the template %s', (text) => {
+    expect(() => parseImageTemplate(text)).toThrow(SyntaxError);
+  });
+});
