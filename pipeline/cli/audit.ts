@@ -1,10 +1,11 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { catalogPlaces, readCatalogs } from '../catalogs.ts';
 import { auditPage } from '../report/audit-page.ts';
 import { auditText } from '../report/audit-text.ts';
 import { audit } from '../stages/audit.ts';
 import { type Command, usageError } from './command.ts';
+import { readOperands } from './operands.ts';
+import { REGISTRY_OPTIONS } from './registry-options.ts';
 import type { Terminal } from './terminal.ts';
 
 const FORMATS = ['text', 'json', 'html'];
@@ -12,7 +13,7 @@ const FORMATS = ['text', 'json', 'html'];
 export const command: Command = {
   words: 'audit',
   summary: 'Say all that can be said of catalogs as they stand, the worst first, each with its fix.',
-  operands: 'DIR…',
+  operands: 'DIR|REFERENCE…',
   options: {
     olm: { value: 'v0|v1', description: 'what the clusters run (default: both)' },
     all: { description: 'write out what is only good to know, too' },
@@ -20,9 +21,10 @@ export const command: Command = {
       value: 'text|json|html',
       description: 'how to print the report (default: text); html is one file to send to a colleague',
     },
+    ...REGISTRY_OPTIONS,
   },
   details: [
-    'Each DIR is a catalog, or the checkout of a repository whose catalogs are the folders below catalogs/. Catalogs',
+    'Each operand is a catalog (a directory or an index image), or the checkout of a repository whose catalogs are the folders below catalogs/. Catalogs',
     'called after versions of the platform (v4.20) follow each other: what is installed is taken from one to the next.',
   ].join('\n'),
   examples: [
@@ -37,7 +39,7 @@ export const command: Command = {
     if (olm !== undefined && olm !== 'v0' && olm !== 'v1')
       throw usageError(command, '--olm must be v0 or v1');
     const roots = operands.flatMap((root) => catalogRoots(root, terminal));
-    const catalogs = await readCatalogs(catalogPlaces(roots, terminal.directory));
+    const catalogs = await readOperands(roots, invocation, terminal);
     const audited = await audit({
       catalogs,
       olm: olm === undefined ? ['v0', 'v1'] : [olm],

@@ -2,7 +2,6 @@ import { dirname, resolve } from 'node:path';
 import { graphDocument } from '../../catalog/graph/graph-document.ts';
 import { hopGraph } from '../../catalog/graph/hop-graph.ts';
 import type { World } from '../../catalog/graph/world.ts';
-import { catalogPlaces, readCatalogs } from '../catalogs.ts';
 import { PipelineError } from '../error.ts';
 import { mermaidText } from '../report/mermaid.ts';
 import { pageText } from '../report/page/page.ts';
@@ -10,6 +9,8 @@ import { svgText } from '../report/svg.ts';
 import { worldsOf } from '../stages/audit.ts';
 import { writeFiles } from '../write.ts';
 import { type Command, type Invocation, usageError } from './command.ts';
+import { readOperands } from './operands.ts';
+import { REGISTRY_OPTIONS } from './registry-options.ts';
 import type { Terminal } from './terminal.ts';
 
 const FORMATS: Readonly<Record<string, (worlds: readonly World[], name: string | undefined) => string>> = {
@@ -35,12 +36,13 @@ const FORMATS: Readonly<Record<string, (worlds: readonly World[], name: string |
 export const command: Command = {
   words: 'graph',
   summary: 'Draw where each version really goes next: a page, a picture, a diagram, or data.',
-  operands: 'DIR…',
+  operands: 'DIR|REFERENCE…',
   options: {
     package: { value: 'NAME', description: 'only this package; needed for mermaid and svg' },
     olm: { value: 'v0|v1', description: 'what one resolver does (default: both)' },
     format: { value: 'html|svg|mermaid|json', description: 'what to draw (default: html)' },
     out: { short: 'o', value: 'FILE', description: 'where to (default: standard output)' },
+    ...REGISTRY_OPTIONS,
   },
   details: [
     'One edge for each bundle: the one that the resolver takes, not every edge that is written. The page is one file that',
@@ -54,7 +56,7 @@ export const command: Command = {
     const { operands, text } = invocation;
     const format = FORMATS[text('format') ?? 'html'];
     if (!format) throw usageError(command, `--format must be one of ${Object.keys(FORMATS).join(', ')}`);
-    const catalogs = await readCatalogs(catalogPlaces(operands, terminal.directory));
+    const catalogs = await readOperands(operands, invocation, terminal);
     const name = text('package');
     const packages = name === undefined ? undefined : new Set([name]);
     const worlds = await worldsOf({
