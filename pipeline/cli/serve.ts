@@ -3,7 +3,8 @@ import { findingText } from '../report/text.ts';
 import { catalogPlace, openCatalog } from '../source/open.ts';
 import { type Address, serveCatalog } from '../stages/serve.ts';
 import { type Command, type Invocation, usageError } from './command.ts';
-import { REGISTRY_OPTIONS, registryClientFor } from './registry-access.ts';
+import { registryClientFor } from './registry-access.ts';
+import { REGISTRY_OPTIONS } from './registry-options.ts';
 import type { Terminal } from './terminal.ts';
 
 export const command: Command = {
