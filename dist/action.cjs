@@ -18347,12 +18347,12 @@ var require_eventsource_stream = __commonJS({
       }
       return true;
     }
-    function isFieldName(line3, length, field) {
-      if (length !== field.length) {
+    function isFieldName(line3, length, field2) {
+      if (length !== field2.length) {
         return false;
       }
       for (let i = 0; i < length; i++) {
-        if (line3[i] !== field[i]) {
+        if (line3[i] !== field2[i]) {
           return false;
         }
       }
@@ -18553,13 +18553,13 @@ ${value}`;
           }
         }
       }
-      setEventFieldSize(field, size2) {
-        const eventSize = this.eventSize - this.eventFieldSizes[field] + size2;
+      setEventFieldSize(field2, size2) {
+        const eventSize = this.eventSize - this.eventFieldSizes[field2] + size2;
         if (this.maxEventSize > 0 && eventSize > this.maxEventSize) {
           throw createMaxEventSizeExceededError();
         }
         this.eventSize = eventSize;
-        this.eventFieldSizes[field] = size2;
+        this.eventFieldSizes[field2] = size2;
       }
       /**
        * @param {EventSourceStreamEvent} event
@@ -19300,8 +19300,8 @@ function register(registry) {
     return handleOptionalResolved(v, ev, macro, ctx);
   }
   function handleOptionalResolved(value, ev, macro, ctx) {
-    const optional = ensureOptional(value, macro.receiver, `${macro.functionDesc} receiver`);
-    if (optional.hasValue()) return macro.onHasValue(optional);
+    const optional2 = ensureOptional(value, macro.receiver, `${macro.functionDesc} receiver`);
+    if (optional2.hasValue()) return macro.onHasValue(optional2);
     return macro.onEmpty(ev, macro, ctx);
   }
   function ensureOptionalType(checker, node, ctx, description) {
@@ -19342,7 +19342,7 @@ function register(registry) {
           macro.arg
         );
       },
-      onHasValue: (optional) => optional,
+      onHasValue: (optional2) => optional2,
       onEmpty(ev, macro, ctx) {
         const ast = macro.arg;
         const v = ev.run(ast, ctx);
@@ -19400,9 +19400,9 @@ var init_optional = __esm({
         }
         return this.#value;
       }
-      or(optional) {
+      or(optional2) {
         if (this.#value !== void 0) return this;
-        if (optional instanceof _Optional) return optional;
+        if (optional2 instanceof _Optional) return optional2;
         throw evaluationError(
           "invalid_optional_argument",
           "Optional.or must be called with an Optional argument"
@@ -19995,16 +19995,16 @@ function splitByComma(str) {
 function createRegistry(opts) {
   return new Registry(opts);
 }
-function protobufjsFieldToCelType(field) {
+function protobufjsFieldToCelType(field2) {
   let fieldType;
-  if (field.map) {
-    const keyType = protobufjsTypeToCelType(field.keyType, field.resolvedKeyType);
-    const valueType = protobufjsTypeToCelType(field.type, field.resolvedType);
+  if (field2.map) {
+    const keyType = protobufjsTypeToCelType(field2.keyType, field2.resolvedKeyType);
+    const valueType = protobufjsTypeToCelType(field2.type, field2.resolvedType);
     fieldType = `map<${keyType}, ${valueType}>`;
   } else {
-    fieldType = protobufjsTypeToCelType(field.type, field.resolvedType);
+    fieldType = protobufjsTypeToCelType(field2.type, field2.resolvedType);
   }
-  return { type: field.repeated ? `list<${fieldType}>` : fieldType };
+  return { type: field2.repeated ? `list<${fieldType}>` : fieldType };
 }
 function protobufjsTypeToCelType(protoType, resolvedType) {
   switch (protoType) {
@@ -20815,16 +20815,16 @@ var init_registry = __esm({
       findBinaryOverload(op, left, right) {
         return this.operatorCandidates(op).findBinaryOverload(left, right);
       }
-      #toCelFieldType(field) {
-        if (typeof field === "string") return { type: field };
-        if (field.id) return protobufjsFieldToCelType(field);
-        return field;
+      #toCelFieldType(field2) {
+        if (typeof field2 === "string") return { type: field2 };
+        if (field2.id) return protobufjsFieldToCelType(field2);
+        return field2;
       }
       #toCelFieldDeclaration(typename, fields2, k, requireKnownTypes = false) {
         try {
-          const field = this.#toCelFieldType(fields2[k]);
-          if (typeof field?.type !== "string") throw new Error(`unsupported declaration`);
-          return this.#parseTypeString(field.type, requireKnownTypes);
+          const field2 = this.#toCelFieldType(fields2[k]);
+          if (typeof field2?.type !== "string") throw new Error(`unsupported declaration`);
+          return this.#parseTypeString(field2.type, requireKnownTypes);
         } catch (e) {
           e.message = `Field '${k}' in type '${typename}' has unsupported declaration: ${JSON.stringify(fields2[k])}`;
           throw e;
@@ -20856,12 +20856,12 @@ var init_registry = __esm({
               if (this.size !== keys.length) for (const k of keys) this.get(k);
               return super[Symbol.iterator]();
             }
-            get(field) {
-              let v = super.get(field);
-              if (v !== void 0 || this.has(field)) return v;
-              const dec = conversions[field];
+            get(field2) {
+              let v = super.get(field2);
+              if (v !== void 0 || this.has(field2)) return v;
+              const dec = conversions[field2];
               if (dec === void 0) return;
-              v = this.#raw instanceof Map ? this.#raw.get(field) : this.#raw?.[field];
+              v = this.#raw instanceof Map ? this.#raw.get(field2) : this.#raw?.[field2];
               if (dec && v && typeof v === "object") {
                 switch (v.constructor) {
                   case void 0:
@@ -20870,7 +20870,7 @@ var init_registry = __esm({
                     v = dec.convert(v);
                 }
               }
-              return super.set(field, v), v;
+              return super.set(field2, v), v;
             }
           }
         }[name];
@@ -28283,7 +28283,7 @@ var require_core = __commonJS({
       errorsText(errors = this.errors, { separator = ", ", dataVar = "data" } = {}) {
         if (!errors || errors.length === 0)
           return "No errors";
-        return errors.map((e) => `${dataVar}${e.instancePath} ${e.message}`).reduce((text4, msg) => text4 + separator + msg);
+        return errors.map((e) => `${dataVar}${e.instancePath} ${e.message}`).reduce((text5, msg) => text5 + separator + msg);
       }
       $dataMetaSchema(metaSchema, keywordsJsonPointers) {
         const rules = this.RULES.all;
@@ -30835,8 +30835,8 @@ var Summary = class {
    *
    * @returns {Summary} summary instance
    */
-  addRaw(text4, addEOL = false) {
-    this._buffer += text4;
+  addRaw(text5, addEOL = false) {
+    this._buffer += text5;
     return addEOL ? this.addEOL() : this;
   }
   /**
@@ -30932,10 +30932,10 @@ var Summary = class {
    *
    * @returns {Summary} summary instance
    */
-  addHeading(text4, level) {
+  addHeading(text5, level) {
     const tag = `h${level}`;
     const allowedTag = ["h1", "h2", "h3", "h4", "h5", "h6"].includes(tag) ? tag : "h1";
-    const element = this.wrap(allowedTag, text4);
+    const element = this.wrap(allowedTag, text5);
     return this.addRaw(element).addEOL();
   }
   /**
@@ -30964,9 +30964,9 @@ var Summary = class {
    *
    * @returns {Summary} summary instance
    */
-  addQuote(text4, cite) {
+  addQuote(text5, cite) {
     const attrs = Object.assign({}, cite && { cite });
-    const element = this.wrap("blockquote", text4, attrs);
+    const element = this.wrap("blockquote", text5, attrs);
     return this.addRaw(element).addEOL();
   }
   /**
@@ -30977,8 +30977,8 @@ var Summary = class {
    *
    * @returns {Summary} summary instance
    */
-  addLink(text4, href) {
-    const element = this.wrap("a", text4, { href });
+  addLink(text5, href) {
+    const element = this.wrap("a", text5, { href });
     return this.addRaw(element).addEOL();
   }
 };
@@ -31087,8 +31087,8 @@ function fitsAsIs(value, shape) {
 }
 function structFitsAsIs(value, shape) {
   for (const key in value) {
-    const field = Object.hasOwn(shape.fields, key) ? shape.fields[key] : void 0;
-    if (!field || !fitsAsIs(value[key], field)) return false;
+    const field2 = Object.hasOwn(shape.fields, key) ? shape.fields[key] : void 0;
+    if (!field2 || !fitsAsIs(value[key], field2)) return false;
   }
   return true;
 }
@@ -31117,8 +31117,8 @@ function fitValue(value, shape, context) {
 }
 function misfit(value, goType, expected, context) {
   const found = typeName(value);
-  const field = context.goPath.length > 0 ? `Go struct field ${context.struct}.${context.goPath.join(".")} of type ` : "Go value of type ";
-  const go = `json: cannot unmarshal ${found} into ${field}${goType}`;
+  const field2 = context.goPath.length > 0 ? `Go struct field ${context.struct}.${context.goPath.join(".")} of type ` : "Go value of type ";
+  const go = `json: cannot unmarshal ${found} into ${field2}${goType}`;
   context.misfits.push({ path: context.path, found, expected, go });
   return void 0;
 }
@@ -31213,9 +31213,9 @@ function structValue(value, shape, context) {
       proper = false;
       continue;
     }
-    const field = shape.fields[name];
+    const field2 = shape.fields[name];
     const item = value[key];
-    if (!field || item === null && field.kind !== "any") {
+    if (!field2 || item === null && field2.kind !== "any") {
       proper = false;
       continue;
     }
@@ -31225,7 +31225,7 @@ function structValue(value, shape, context) {
       path: [...context.path, key],
       misfits: context.misfits
     };
-    const fittedItem = fitValue(item, field, inner);
+    const fittedItem = fitValue(item, field2, inner);
     if (fittedItem !== void 0) fitted2[name] = fittedItem;
     proper = proper && key === name && fittedItem === item;
   }
@@ -31728,8 +31728,8 @@ function mermaidText(graph, changedOnly) {
     () => lanes2.map(nearView)
   ];
   for (const view of views) {
-    const text4 = drawn(view());
-    if (text4 !== void 0) return text4;
+    const text5 = drawn(view());
+    if (text5 !== void 0) return text5;
   }
   return void 0;
 }
@@ -31808,7 +31808,7 @@ function drawn(views) {
   );
   const edges = views.flatMap(({ nodes }, lane) => edgesOf(nodes, `l${lane}n`, ids[lane] ?? /* @__PURE__ */ new Map()));
   if (edges.length > MOST_EDGES) return void 0;
-  const text4 = [
+  const text5 = [
     "flowchart LR",
     ...views.flatMap(laneLines),
     ...edges.map(({ text: line3 }) => `  ${line3}`),
@@ -31816,7 +31816,7 @@ function drawn(views) {
     ...classLines(views),
     ""
   ].join("\n");
-  return text4.length > MOST_CHARACTERS ? void 0 : text4;
+  return text5.length > MOST_CHARACTERS ? void 0 : text5;
 }
 function edgesOf(nodes, prefix, ids) {
   return nodes.flatMap(
@@ -31859,8 +31859,8 @@ function classLines(views) {
   const used = new Set(views.flatMap(({ nodes }) => nodes.map(({ style }) => style)));
   return Object.entries(CLASSES).filter(([name]) => used.has(name)).map(([name, style]) => `  classDef ${name} ${style}`);
 }
-function quoted(text4) {
-  const safe = text4.replaceAll(/[^A-Za-z0-9 .,:()+…_-]/gu, (c) => `#${c.codePointAt(0)};`);
+function quoted(text5) {
+  const safe = text5.replaceAll(/[^A-Za-z0-9 .,:()+…_-]/gu, (c) => `#${c.codePointAt(0)};`);
   return `"${safe}"`;
 }
 
@@ -31887,8 +31887,8 @@ function shortList(versions) {
   if (versions.length <= LISTED) return versions.join(", ");
   return `${versions.slice(0, 3).join(", ")} … ${versions.at(-1)} (${versions.length} versions)`;
 }
-function plain(text4) {
-  return text4.replaceAll(/[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g, (c) => {
+function plain(text5) {
+  return text5.replaceAll(/[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g, (c) => {
     return `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`;
   });
 }
@@ -31971,8 +31971,8 @@ function channelLines({ channel, kind, head: head2, added, removed, edges }) {
     ])
   ];
 }
-function edgeLine({ kind, to, field, from }) {
-  return `  ${kind === "added" ? "+" : "-"} ${to} ${field} ${from}`;
+function edgeLine({ kind, to, field: field2, from }) {
+  return `  ${kind === "added" ? "+" : "-"} ${to} ${field2} ${from}`;
 }
 function bundleLines(bundles) {
   return cut(
@@ -32081,14 +32081,14 @@ function writtenMarkdown(diff) {
 function row(cells) {
   return `| ${cells.map(escaped).join(" | ")} |`;
 }
-function escaped(text4) {
-  return plain(text4).replaceAll(
+function escaped(text5) {
+  return plain(text5).replaceAll(
     /[\\`*_{}[\]()#+!|~<>&-]/g,
     (c) => c === "<" ? "&lt;" : c === ">" ? "&gt;" : c === "&" ? "&amp;" : `\\${c}`
   ).replaceAll("@", "@​").replaceAll(/(https?|ftp):/gi, "$1​:").replaceAll(/www\./gi, "www​.");
 }
-function code(text4) {
-  const shown4 = plain(text4).replaceAll("|", "\\|");
+function code(text5) {
+  const shown4 = plain(text5).replaceAll("|", "\\|");
   const longest = Math.max(0, ...[...shown4.matchAll(/`+/g)].map(([run2]) => run2.length));
   const fence = "`".repeat(longest + 1);
   const pad = shown4.startsWith("`") || shown4.endsWith("`") ? " " : "";
@@ -32191,6 +32191,9 @@ function runForesight(world, rules, severityOf = ownSeverity) {
 }
 function runComparison(change, rules, severityOf = ownSeverity) {
   return runEach(rules, severityOf, (rule115, report) => rule115.compare?.(change, report));
+}
+function runResolved(references, rules, severityOf = ownSeverity) {
+  return runEach(rules, severityOf, (rule115, report) => rule115.resolved?.(references, report));
 }
 function runEach(rules, severityOf, run2) {
   const findings = [];
@@ -32413,9 +32416,9 @@ var VersionError = class extends Error {
 var MAX_UINT64 = 2n ** 64n - 1n;
 var DIGITS = /^[0-9]*$/;
 var ALPHANUMERIC = /^[0-9A-Za-z-]*$/;
-function parseVersion(text4) {
-  if (text4 === "") throw new VersionError("Version string empty");
-  const [major, minor, rest] = splitThree(text4);
+function parseVersion(text5) {
+  if (text5 === "") throw new VersionError("Version string empty");
+  const [major, minor, rest] = splitThree(text5);
   const buildAt = rest.indexOf("+");
   const beforeBuild = buildAt < 0 ? rest : rest.slice(0, buildAt);
   const prereleaseAt = beforeBuild.indexOf("-");
@@ -32428,16 +32431,16 @@ function parseVersion(text4) {
     build: buildAt < 0 ? [] : rest.slice(buildAt + 1).split(".").map(parseBuild)
   };
 }
-function tryParseVersion(text4) {
+function tryParseVersion(text5) {
   try {
-    return parseVersion(text4);
+    return parseVersion(text5);
   } catch (error2) {
     if (error2 instanceof VersionError) return void 0;
     throw error2;
   }
 }
-function parseTolerant(text4) {
-  const [major = "", minor, ...rest] = text4.trim().replace(/^v/, "").split(".");
+function parseTolerant(text5) {
+  const [major = "", minor, ...rest] = text5.trim().replace(/^v/, "").split(".");
   if (minor === void 0 || rest.length === 0) {
     if (/[+-]/.test(minor ?? major)) {
       throw new VersionError("Short version cannot contain PreRelease/Build meta data");
@@ -32451,55 +32454,55 @@ function withoutLeadingZeros(part) {
   const bare = part.replace(/^0+/, "");
   return /^[0-9]/.test(bare) ? bare : `0${bare}`;
 }
-function splitThree(text4) {
-  const first = text4.indexOf(".");
-  const second = first < 0 ? -1 : text4.indexOf(".", first + 1);
+function splitThree(text5) {
+  const first = text5.indexOf(".");
+  const second = first < 0 ? -1 : text5.indexOf(".", first + 1);
   if (second < 0) throw new VersionError("No Major.Minor.Patch elements found");
-  return [text4.slice(0, first), text4.slice(first + 1, second), text4.slice(second + 1)];
+  return [text5.slice(0, first), text5.slice(first + 1, second), text5.slice(second + 1)];
 }
-function parseNumber(part, text4) {
-  if (!DIGITS.test(text4)) {
-    throw new VersionError(`Invalid character(s) found in ${part.toLowerCase()} number ${quote(text4)}`);
+function parseNumber(part, text5) {
+  if (!DIGITS.test(text5)) {
+    throw new VersionError(`Invalid character(s) found in ${part.toLowerCase()} number ${quote(text5)}`);
   }
-  if (text4.length > 1 && text4.startsWith("0")) {
-    throw new VersionError(`${part} number must not contain leading zeroes ${quote(text4)}`);
+  if (text5.length > 1 && text5.startsWith("0")) {
+    throw new VersionError(`${part} number must not contain leading zeroes ${quote(text5)}`);
   }
-  return parseUint(text4);
+  return parseUint(text5);
 }
-function parseUint(text4) {
-  if (text4 === "") throw new VersionError('strconv.ParseUint: parsing "": invalid syntax');
-  if (text4.length <= 15) return Number(text4);
-  const value = BigInt(text4);
+function parseUint(text5) {
+  if (text5 === "") throw new VersionError('strconv.ParseUint: parsing "": invalid syntax');
+  if (text5.length <= 15) return Number(text5);
+  const value = BigInt(text5);
   if (value > MAX_UINT64)
-    throw new VersionError(`strconv.ParseUint: parsing ${quote(text4)}: value out of range`);
+    throw new VersionError(`strconv.ParseUint: parsing ${quote(text5)}: value out of range`);
   return value <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(value) : value;
 }
-function parsePrerelease(text4) {
-  if (text4 === "") throw new VersionError("Prerelease is empty");
-  if (DIGITS.test(text4)) {
-    if (text4.length > 1 && text4.startsWith("0")) {
-      throw new VersionError(`Numeric PreRelease version must not contain leading zeroes ${quote(text4)}`);
+function parsePrerelease(text5) {
+  if (text5 === "") throw new VersionError("Prerelease is empty");
+  if (DIGITS.test(text5)) {
+    if (text5.length > 1 && text5.startsWith("0")) {
+      throw new VersionError(`Numeric PreRelease version must not contain leading zeroes ${quote(text5)}`);
     }
-    return parseUint(text4);
+    return parseUint(text5);
   }
-  if (!ALPHANUMERIC.test(text4))
-    throw new VersionError(`Invalid character(s) found in prerelease ${quote(text4)}`);
-  return text4;
+  if (!ALPHANUMERIC.test(text5))
+    throw new VersionError(`Invalid character(s) found in prerelease ${quote(text5)}`);
+  return text5;
 }
-function parseBuild(text4) {
-  if (text4 === "") throw new VersionError("Build meta data is empty");
-  if (!ALPHANUMERIC.test(text4))
-    throw new VersionError(`Invalid character(s) found in build meta data ${quote(text4)}`);
-  return text4;
+function parseBuild(text5) {
+  if (text5 === "") throw new VersionError("Build meta data is empty");
+  if (!ALPHANUMERIC.test(text5))
+    throw new VersionError(`Invalid character(s) found in build meta data ${quote(text5)}`);
+  return text5;
 }
-function quote(text4) {
-  return JSON.stringify(text4);
+function quote(text5) {
+  return JSON.stringify(text5);
 }
 function formatVersion(version) {
-  let text4 = `${version.major}.${version.minor}.${version.patch}`;
-  if (version.prerelease.length > 0) text4 += `-${version.prerelease.join(".")}`;
-  if (version.build.length > 0) text4 += `+${version.build.join(".")}`;
-  return text4;
+  let text5 = `${version.major}.${version.minor}.${version.patch}`;
+  if (version.prerelease.length > 0) text5 += `-${version.prerelease.join(".")}`;
+  if (version.build.length > 0) text5 += `+${version.build.join(".")}`;
+  return text5;
 }
 function compareVersions(a, b) {
   return compareNumbers(a.major, b.major) || compareNumbers(a.minor, b.minor) || compareNumbers(a.patch, b.patch) || comparePrereleases(a.prerelease, b.prerelease);
@@ -32520,15 +32523,15 @@ function compareIdentifiers(a, b) {
   if (typeof a === "string") return typeof b === "string" ? Math.sign(compareText(a, b)) : 1;
   return typeof b === "string" ? -1 : compareNumbers(a, b);
 }
-function parseRange(text4) {
-  const alternatives = splitAlternatives(splitTokens(text4)).map(
+function parseRange(text5) {
+  const alternatives = splitAlternatives(splitTokens(text5)).map(
     (tokens) => tokens.flatMap(expandWildcard).map(parseComparator)
   );
-  return { text: text4, alternatives };
+  return { text: text5, alternatives };
 }
-function tryParseRange(text4) {
+function tryParseRange(text5) {
   try {
-    return parseRange(text4);
+    return parseRange(text5);
   } catch (error2) {
     if (error2 instanceof VersionError) return void 0;
     throw error2;
@@ -32556,18 +32559,18 @@ function holds(version, { operator, version: bound }) {
       return order <= 0;
   }
 }
-function splitTokens(text4) {
+function splitTokens(text5) {
   const tokens = [];
   let from = 0;
   let last = "";
-  for (let i = 0; i < text4.length; i++) {
-    const c = text4.charAt(i);
+  for (let i = 0; i < text5.length; i++) {
+    const c = text5.charAt(i);
     if (c === " " && last !== ">" && last !== "<" && last !== "=") {
-      if (from < i - 1) tokens.push(text4.slice(from, i));
+      if (from < i - 1) tokens.push(text5.slice(from, i));
       from = i + 1;
     } else if (c !== " ") last = c;
   }
-  if (from < text4.length - 1) tokens.push(text4.slice(from));
+  if (from < text5.length - 1) tokens.push(text5.slice(from));
   return tokens.map((token) => token.replaceAll(" ", ""));
 }
 function splitAlternatives(tokens) {
@@ -32647,22 +32650,22 @@ function raise(flat, wildcard) {
   if (parts2.at(-1) !== "x" || parts2.length < 2 || parts2.length > 3) return "";
   const raised = flat.split(".");
   const position = parts2.length - 2;
-  const text4 = raised[position] ?? "";
-  if (!/^[-+]?[0-9]+$/.test(text4)) return "";
-  raised[position] = String(BigInt(text4.replace("+", "")) + 1n);
+  const text5 = raised[position] ?? "";
+  if (!/^[-+]?[0-9]+$/.test(text5)) return "";
+  raised[position] = String(BigInt(text5.replace("+", "")) + 1n);
   return raised.join(".");
 }
 var MAX_RELEASE = 20;
-function parseRelease(text4) {
-  if (text4 === "") return [];
-  if (text4.length > MAX_RELEASE) {
+function parseRelease(text5) {
+  if (text5 === "") return [];
+  if (text5.length > MAX_RELEASE) {
     throw new VersionError(
-      `invalid release ${quote(text4)}: exceeds maximum length of ${MAX_RELEASE} characters`
+      `invalid release ${quote(text5)}: exceeds maximum length of ${MAX_RELEASE} characters`
     );
   }
   const identifiers = [];
   const defects = [];
-  for (const [i, segment] of text4.split(".").entries()) {
+  for (const [i, segment] of text5.split(".").entries()) {
     try {
       identifiers.push(parsePrerelease(segment));
     } catch (error2) {
@@ -32670,7 +32673,7 @@ function parseRelease(text4) {
       defects.push(`segment ${i}: ${error2.message}`);
     }
   }
-  if (defects.length > 0) throw new VersionError(`invalid release ${quote(text4)}: ${defects.join("\n")}`);
+  if (defects.length > 0) throw new VersionError(`invalid release ${quote(text5)}: ${defects.join("\n")}`);
   return identifiers;
 }
 
@@ -32688,8 +32691,8 @@ var SHORT = new Map(
     "\v": "\\v"
   })
 );
-function goQuoted(text4) {
-  const inner = text4.replaceAll(/["\\]|[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu, (character) => {
+function goQuoted(text5) {
+  const inner = text5.replaceAll(/["\\]|[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu, (character) => {
     const code2 = character.codePointAt(0) ?? 0;
     const hex = code2.toString(16);
     if (code2 > 65535) return `\\U${hex.padStart(8, "0")}`;
@@ -32726,32 +32729,32 @@ var DOT = 46;
 var NINE = 57;
 var HINTS = new Uint8Array(128);
 for (const c of "+-0123456789.yYnNtTfFoO~") HINTS[c.charCodeAt(0)] = 1;
-function resolvePlain(text4) {
-  if (text4 === "") return null;
-  const first = text4.charCodeAt(0);
-  if (first > 127 || HINTS[first] === 0) return text4;
-  if (text4.length <= LONGEST_WORD) {
-    const word = WORDS.get(text4);
+function resolvePlain(text5) {
+  if (text5 === "") return null;
+  const first = text5.charCodeAt(0);
+  if (first > 127 || HINTS[first] === 0) return text5;
+  if (text5.length <= LONGEST_WORD) {
+    const word = WORDS.get(text5);
     if (word !== void 0) return word;
-    const special = NOT_FINITE.get(text4);
+    const special = NOT_FINITE.get(text5);
     if (special !== void 0) return special;
   }
-  return first > NINE ? text4 : resolveNumber(text4);
+  return first > NINE ? text5 : resolveNumber(text5);
 }
-function resolveNumber(text4) {
-  if (SHORT_DECIMAL.test(text4)) return Number(text4);
-  if (YEAR.test(text4)) return text4;
-  const integer = integerOf(text4);
-  return integer === void 0 ? resolveFloat(text4) : Number(integer);
+function resolveNumber(text5) {
+  if (SHORT_DECIMAL.test(text5)) return Number(text5);
+  if (YEAR.test(text5)) return text5;
+  const integer = integerOf(text5);
+  return integer === void 0 ? resolveFloat(text5) : Number(integer);
 }
-function resolveFloat(text4) {
-  const plain3 = text4.replaceAll("_", "");
-  const fits = text4.charCodeAt(0) === DOT ? DOT_FLOAT.test(text4) : FLOAT.test(plain3);
+function resolveFloat(text5) {
+  const plain3 = text5.replaceAll("_", "");
+  const fits = text5.charCodeAt(0) === DOT ? DOT_FLOAT.test(text5) : FLOAT.test(plain3);
   const value = fits ? Number(plain3) : Number.NaN;
-  return Number.isFinite(value) ? value : text4;
+  return Number.isFinite(value) ? value : text5;
 }
-function integerOf(text4) {
-  const plain3 = text4.replaceAll("_", "");
+function integerOf(text5) {
+  const plain3 = text5.replaceAll("_", "");
   const binary = SIGNED_BINARY.exec(plain3);
   if (!binary && !INTEGER.test(plain3)) return void 0;
   const sign = binary ? binary[1] : plain3.charAt(0);
@@ -32767,17 +32770,17 @@ function magnitudeOf(literal) {
   if (digits.length > 64) return void 0;
   return BigInt(`${prefix === "0" ? "0o" : prefix}${digits === "" ? "0" : digits}`);
 }
-function kindOfPlain(text4) {
-  const value = resolvePlain(text4);
+function kindOfPlain(text5) {
+  const value = resolvePlain(text5);
   if (value === null) return "null";
   if (typeof value === "boolean") return "bool";
-  if (typeof value === "string") return isTimestamp(text4) ? "timestamp" : "str";
-  return text4.charCodeAt(0) !== DOT && integerOf(text4) !== void 0 ? "int" : "float";
+  if (typeof value === "string") return isTimestamp(text5) ? "timestamp" : "str";
+  return text5.charCodeAt(0) !== DOT && integerOf(text5) !== void 0 ? "int" : "float";
 }
 var TIMESTAMP = /^([0-9]{4})-([0-9]{1,2})-([0-9]{1,2})(?:[Tt]([0-9]{1,2}):([0-9]{1,2}):([0-9]{1,2})(?:[.,][0-9]+)?(?:Z|[-+]([0-9]{2}):([0-9]{2}))| +([0-9]{1,2}):([0-9]{1,2}):([0-9]{1,2})(?:[.,][0-9]+)?)?$/;
-function isTimestamp(text4) {
-  if (!YEAR.test(text4)) return false;
-  const found = TIMESTAMP.exec(text4);
+function isTimestamp(text5) {
+  if (!YEAR.test(text5)) return false;
+  const found = TIMESTAMP.exec(text5);
   if (!found) return false;
   const [, year, month, day, ...rest] = found.map((part) => Number(part ?? 0));
   const [h, m, s, zoneHours, zoneMinutes, hour, minute, second] = rest;
@@ -32787,15 +32790,15 @@ function daysIn(month, year) {
   if (month === 2) return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : 28;
   return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31;
 }
-function keyText({ kind, value }, text4) {
+function keyText({ kind, value }, text5) {
   if (value === null) return void 0;
   if (typeof value !== "number") return String(value);
   if (kind === "float") return formatFloat32(value);
-  const integer = integerOf(text4);
+  const integer = integerOf(text5);
   return integer === void 0 || integer > MAX_INT64 ? void 0 : String(integer);
 }
-function integerText(text4) {
-  return String(integerOf(text4));
+function integerText(text5) {
+  return String(integerOf(text5));
 }
 function formatFloat32(value) {
   const rounded = Math.fround(value);
@@ -32856,8 +32859,8 @@ function scalarValue(node) {
 }
 function resolveScalar(node) {
   if (node.tag !== "") return resolveTagged(node);
-  const { text: text4 } = node;
-  return node.plain ? { kind: kindOfPlain(text4), value: resolvePlain(text4) } : { kind: "str", value: text4 };
+  const { text: text5 } = node;
+  return node.plain ? { kind: kindOfPlain(text5), value: resolvePlain(text5) } : { kind: "str", value: text5 };
 }
 function keyName(key) {
   const node = key.kind === "alias" ? key.target : key;
@@ -32870,7 +32873,7 @@ function isMerge(key) {
   return key.kind === "scalar" && key.text === "<<" && (key.plain || key.tag === `${CORE}merge`);
 }
 function resolveTagged(node) {
-  const { text: text4, tag } = node;
+  const { text: text5, tag } = node;
   const name = tag.startsWith(CORE) ? tag.slice(CORE.length) : "";
   switch (name) {
     case "binary":
@@ -32882,21 +32885,21 @@ function resolveTagged(node) {
     case "timestamp":
       return resolveAs(node, name);
     default:
-      return { kind: "str", value: text4 };
+      return { kind: "str", value: text5 };
   }
 }
 function resolveAs(node, wanted) {
-  const { text: text4 } = node;
-  const found = { kind: kindOfPlain(text4), value: resolvePlain(text4) };
+  const { text: text5 } = node;
+  const found = { kind: kindOfPlain(text5), value: resolvePlain(text5) };
   if (found.kind === wanted) return found;
-  if (wanted === "float" && found.kind === "int" && keyText(found, text4) !== void 0) {
+  if (wanted === "float" && found.kind === "int" && keyText(found, text5) !== void 0) {
     return { kind: "float", value: found.value };
   }
   const shown4 = found.kind === "timestamp" ? "str" : found.kind;
   throw new YamlError(
-    `"${text4}" is no ${wanted}`,
+    `"${text5}" is no ${wanted}`,
     node.start,
-    `yaml: cannot decode !!${shown4} \`${text4}\` as a !!${wanted}`
+    `yaml: cannot decode !!${shown4} \`${text5}\` as a !!${wanted}`
   );
 }
 var BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
@@ -32929,8 +32932,8 @@ function goSyntax(node) {
     case "mapping": {
       const entries = /* @__PURE__ */ new Map();
       collect(node, entries);
-      const text4 = [...entries].sort(([a], [b]) => compareKeys(a, b)).map(([key, value]) => `${key}:${value}`);
-      return `map[interface {}]interface {}{${text4.join(", ")}}`;
+      const text5 = [...entries].sort(([a], [b]) => compareKeys(a, b)).map(([key, value]) => `${key}:${value}`);
+      return `map[interface {}]interface {}{${text5.join(", ")}}`;
     }
   }
 }
@@ -33342,9 +33345,9 @@ var Cursor = class {
   /** 0-based number of the line, and where it begins. */
   line = 0;
   lineStart = 0;
-  constructor(text4) {
-    this.text = `${text4}\0`;
-    if (text4.charCodeAt(0) === BYTE_ORDER_MARK) this.lineStart = this.at = 1;
+  constructor(text5) {
+    this.text = `${text5}\0`;
+    if (text5.charCodeAt(0) === BYTE_ORDER_MARK) this.lineStart = this.at = 1;
   }
   get column() {
     return this.at - this.lineStart;
@@ -33561,8 +33564,8 @@ function characterOf(hex) {
   return String.fromCodePoint(code2);
 }
 var HEX = /^[0-9a-fA-F]+$/;
-function isHex(text4, digits) {
-  return text4.length === digits && HEX.test(text4);
+function isHex(text5, digits) {
+  return text5.length === digits && HEX.test(text5);
 }
 function unescapeText(raw) {
   let from = raw.indexOf("\\");
@@ -33592,7 +33595,7 @@ var BACKSLASH = 92;
 var FLOW_INDICATOR = new Uint8Array(128);
 for (const c of ",?[]{}") FLOW_INDICATOR[c.charCodeAt(0)] = 1;
 function scanPlain(cursor, least, inFlow) {
-  const { text: text4 } = cursor;
+  const { text: text5 } = cursor;
   let value = "";
   let from = cursor.at;
   let end2 = from;
@@ -33600,10 +33603,10 @@ function scanPlain(cursor, least, inFlow) {
   let brokeLine = false;
   for (; ; ) {
     if (cursor.peek() === HASH || cursor.atMarker()) break;
-    const stop = endOfPlainRun(text4, cursor.at, inFlow);
+    const stop = endOfPlainRun(text5, cursor.at, inFlow);
     if (stop > cursor.at) {
       if (brokeLine) {
-        value += text4.slice(from, end2) + joint;
+        value += text5.slice(from, end2) + joint;
         from = cursor.at;
         brokeLine = false;
       }
@@ -33618,13 +33621,13 @@ function scanPlain(cursor, least, inFlow) {
     }
     if (!inFlow && cursor.column < least) break;
   }
-  return { text: value + text4.slice(from, end2), end: end2, brokeLine };
+  return { text: value + text5.slice(from, end2), end: end2, brokeLine };
 }
-function endOfPlainRun(text4, from, inFlow) {
+function endOfPlainRun(text5, from, inFlow) {
   for (let at = from; ; at++) {
-    const c = text4.charCodeAt(at);
+    const c = text5.charCodeAt(at);
     if (c > SPACE2 && c < 128) {
-      if (c === COLON ? isBlankOrEnd(text4.charCodeAt(at + 1)) : inFlow && FLOW_INDICATOR[c] === 1) return at;
+      if (c === COLON ? isBlankOrEnd(text5.charCodeAt(at + 1)) : inFlow && FLOW_INDICATOR[c] === 1) return at;
     } else if (isBlankOrEnd(c)) return at;
   }
 }
@@ -33663,41 +33666,41 @@ function scanQuoted(cursor) {
   return value;
 }
 function passSingleQuoted(cursor, quote3) {
-  const { text: text4 } = cursor;
+  const { text: text5 } = cursor;
   let value = "";
   let from = cursor.at;
   for (; ; cursor.at++) {
     const c = cursor.peek();
-    if (isBreakOrEnd(c)) return value + trimmedSlice(text4, from, cursor.at);
+    if (isBreakOrEnd(c)) return value + trimmedSlice(text5, from, cursor.at);
     if (c !== quote3) continue;
-    if (cursor.peek(1) !== quote3) return value + text4.slice(from, cursor.at);
+    if (cursor.peek(1) !== quote3) return value + text5.slice(from, cursor.at);
     cursor.at++;
-    value += text4.slice(from, cursor.at);
+    value += text5.slice(from, cursor.at);
     from = cursor.at + 1;
   }
 }
 function passDoubleQuoted(cursor) {
-  const { text: text4 } = cursor;
+  const { text: text5 } = cursor;
   let value = "";
   let from = cursor.at;
   for (; ; ) {
     const c = cursor.peek();
-    if (isBreakOrEnd(c)) return value + trimmedSlice(text4, from, cursor.at);
-    if (c === DOUBLE) return value + text4.slice(from, cursor.at);
+    if (isBreakOrEnd(c)) return value + trimmedSlice(text5, from, cursor.at);
+    if (c === DOUBLE) return value + text5.slice(from, cursor.at);
     if (c !== BACKSLASH) {
       cursor.at++;
       continue;
     }
-    value += text4.slice(from, cursor.at);
+    value += text5.slice(from, cursor.at);
     if (isBreak(cursor.peek(1))) return value + passEscapedBreak(cursor);
     value += passEscape(cursor);
     from = cursor.at;
   }
 }
-function trimmedSlice(text4, from, to) {
+function trimmedSlice(text5, from, to) {
   let end2 = to;
-  while (end2 > from && isBlank(text4.charCodeAt(end2 - 1))) end2--;
-  return text4.slice(from, end2);
+  while (end2 > from && isBlank(text5.charCodeAt(end2 - 1))) end2--;
+  return text5.slice(from, end2);
 }
 function passEscapedBreak(cursor) {
   let breaks = "";
@@ -33889,10 +33892,10 @@ var SimpleKeys = class {
   }
   /** Whether more characters than a key may have stand between `from` and the cursor. */
   #isFarFrom(from) {
-    const { at, text: text4 } = this.#cursor;
+    const { at, text: text5 } = this.#cursor;
     if (at - from <= MAX_LENGTH) return false;
     if (at - from > 2 * MAX_LENGTH) return true;
-    const pairs2 = text4.slice(from, at).match(/[\ud800-\udbff]/g)?.length ?? 0;
+    const pairs2 = text5.slice(from, at).match(/[\ud800-\udbff]/g)?.length ?? 0;
     return at - from - pairs2 > MAX_LENGTH;
   }
 };
@@ -33954,8 +33957,8 @@ var Scanner = class {
   #flowDepth = 0;
   /** Whether a key without `?` may begin at the cursor. */
   #keyAllowed = true;
-  constructor(text4) {
-    this.#cursor = new Cursor(text4);
+  constructor(text5) {
+    this.#cursor = new Cursor(text5);
     this.#keys = new SimpleKeys(this.#cursor);
   }
   /** The next token, which stays the next. */
@@ -34198,16 +34201,16 @@ var Scanner = class {
     this.#saveKey();
     this.#keyAllowed = false;
     const { at: start3, line: line3 } = this.#cursor;
-    const text4 = scanQuoted(this.#cursor);
-    this.#queue.push({ kind: "scalar", text: text4, plain: false, start: start3, end: this.#cursor.at, line: line3 });
+    const text5 = scanQuoted(this.#cursor);
+    this.#queue.push({ kind: "scalar", text: text5, plain: false, start: start3, end: this.#cursor.at, line: line3 });
     return true;
   }
   #fetchBlockScalar() {
     this.#keys.remove();
     this.#keyAllowed = true;
     const { at: start3, line: line3 } = this.#cursor;
-    const text4 = scanBlock(this.#cursor, this.#indent);
-    this.#queue.push({ kind: "scalar", text: text4, plain: false, start: start3, end: this.#cursor.at, line: line3 });
+    const text5 = scanBlock(this.#cursor, this.#indent);
+    this.#queue.push({ kind: "scalar", text: text5, plain: false, start: start3, end: this.#cursor.at, line: line3 });
     return true;
   }
   #fetchPlain(c) {
@@ -34215,9 +34218,9 @@ var Scanner = class {
     this.#saveKey();
     this.#keyAllowed = false;
     const { at: start3, line: line3 } = this.#cursor;
-    const { text: text4, end: end2, brokeLine } = scanPlain(this.#cursor, this.#indent + 1, this.#flowDepth > 0);
+    const { text: text5, end: end2, brokeLine } = scanPlain(this.#cursor, this.#indent + 1, this.#flowDepth > 0);
     if (brokeLine) this.#keyAllowed = true;
-    this.#queue.push({ kind: "scalar", text: text4, plain: true, start: start3, end: end2, line: line3 });
+    this.#queue.push({ kind: "scalar", text: text5, plain: true, start: start3, end: end2, line: line3 });
   }
   /** Indicators begin no plain scalar, save `-`, `?` and `:` before something else than white space. */
   #mayBeginPlain(c) {
@@ -34236,20 +34239,20 @@ var NEVER_PLAIN = new Set([..."|>%@`"].map((c) => c.charCodeAt(0)));
 
 // catalog/yaml/parser.ts
 var FORBIDDEN = /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ufffe\uffff]/;
-function readTree(text4, limits) {
-  const forbidden = FORBIDDEN.exec(text4);
+function readTree(text5, limits) {
+  const forbidden = FORBIDDEN.exec(text5);
   if (forbidden) {
     const code2 = forbidden[0].charCodeAt(0).toString(16).toUpperCase().padStart(4, "0");
     const problem = "control characters are not allowed";
     throw new YamlError(`${problem}: found U+${code2}`, forbidden.index, `yaml: ${problem}`);
   }
-  const parser = new Parser(text4, limits);
+  const parser = new Parser(text5, limits);
   const root = parser.document();
   const ignored = parser.rest();
-  return { root, ignoredFrom: ignored < 0 ? -1 : findText(text4, ignored) };
+  return { root, ignoredFrom: ignored < 0 ? -1 : findText(text5, ignored) };
 }
-function findText(text4, from) {
-  const cursor = new Cursor(text4);
+function findText(text5, from) {
+  const cursor = new Cursor(text5);
   cursor.at = from;
   for (; ; ) {
     cursor.skipBlanks();
@@ -34269,8 +34272,8 @@ var Parser = class {
   #anchors = /* @__PURE__ */ new Map();
   /** What handles of tags stand for. */
   #prefixes = /* @__PURE__ */ new Map();
-  constructor(text4, { depth: depth2, aliases = Number.POSITIVE_INFINITY }) {
-    this.#scanner = new Scanner(text4);
+  constructor(text5, { depth: depth2, aliases = Number.POSITIVE_INFINITY }) {
+    this.#scanner = new Scanner(text5);
     this.#depthLimit = Math.min(depth2, DEEPEST);
     this.#aliases = aliases;
   }
@@ -34408,9 +34411,9 @@ var Parser = class {
     if (anchor !== "") this.#anchors.set(anchor, node);
     return node;
   }
-  #scalar({ start: start3, text: text4, plain: plain3 }, { anchor, tag }) {
+  #scalar({ start: start3, text: text5, plain: plain3 }, { anchor, tag }) {
     const untagged = tag === "" ? plain3 : tag === "!";
-    return this.#remember({ kind: "scalar", start: start3, text: text4, plain: untagged, tag }, anchor);
+    return this.#remember({ kind: "scalar", start: start3, text: text5, plain: untagged, tag }, anchor);
   }
   #collection({ kind, start: start3 }, { anchor }) {
     const scanner = this.#scanner;
@@ -34505,11 +34508,11 @@ function metaOf(value, report) {
     keys.set(folded, key);
   }
   const fields2 = { schema: "", package: "", name: "" };
-  for (const field of ["schema", "package", "name"]) {
-    const key = keys.get(field);
+  for (const field2 of ["schema", "package", "name"]) {
+    const key = keys.get(field2);
     if (key === void 0) continue;
     const found = value[key];
-    if (typeof found === "string") fields2[field] = found;
+    if (typeof found === "string") fields2[field2] = found;
     else {
       report(
         "fbc/field-type",
@@ -34738,13 +34741,13 @@ var DIGEST_LENGTHS = /* @__PURE__ */ new Map([
   ["sha384", 96],
   ["sha512", 128]
 ]);
-function parseReference(text4) {
-  if (IDENTIFIER.test(text4)) {
+function parseReference(text5) {
+  if (IDENTIFIER.test(text5)) {
     throw new InvalidReference(
-      `invalid repository name (${text4}), cannot specify 64-byte hexadecimal strings`
+      `invalid repository name (${text5}), cannot specify 64-byte hexadecimal strings`
     );
   }
-  const [host, rest] = splitHost(text4);
+  const [host, rest] = splitHost(text5);
   const path = rest.split(":", 1)[0] ?? "";
   if (path.toLowerCase() !== path) {
     throw new InvalidReference("invalid reference format: repository name must be lowercase");
@@ -34763,23 +34766,23 @@ function parseReference(text4) {
   checkDigest(digest);
   return { kind: "digest", registry, repository, digest, ...tag === void 0 ? {} : { tag } };
 }
-function tryParseReference(text4) {
+function tryParseReference(text5) {
   try {
-    return parseReference(text4);
+    return parseReference(text5);
   } catch (error2) {
     if (error2 instanceof InvalidReference) return void 0;
     throw error2;
   }
 }
-function splitHost(text4) {
-  const slash = text4.indexOf("/");
-  const first = slash < 0 ? "" : text4.slice(0, slash);
+function splitHost(text5) {
+  const slash = text5.indexOf("/");
+  const first = slash < 0 ? "" : text5.slice(0, slash);
   let host = DOCKER_HUB;
-  let rest = text4;
-  if (first === DOCKER_HUB_BEFORE) rest = text4.slice(slash + 1);
+  let rest = text5;
+  if (first === DOCKER_HUB_BEFORE) rest = text5.slice(slash + 1);
   else if (first === "localhost" || /[.:]/.test(first)) {
     host = first;
-    rest = text4.slice(slash + 1);
+    rest = text5.slice(slash + 1);
   }
   if (host === DOCKER_HUB && !rest.includes("/")) rest = OFFICIAL + rest;
   return [host, rest];
@@ -34815,15 +34818,15 @@ var rule7 = {
   ],
   bundleCheck: () => {
     const defects = /* @__PURE__ */ new Map();
-    const defectOf4 = (text4) => {
-      if (!defects.has(text4)) defects.set(text4, referenceDefect(text4));
-      return defects.get(text4);
+    const defectOf4 = (text5) => {
+      if (!defects.has(text5)) defects.set(text5, referenceDefect(text5));
+      return defects.get(text5);
     };
     return (bundle, report) => {
-      const check3 = (text4, path, what) => {
-        const defect = defectOf4(text4);
+      const check3 = (text5, path, what) => {
+        const defect = defectOf4(text5);
         if (defect === void 0) return;
-        reportReference(report, bundle, path, `${what} ${quoted2(text4)} is no image reference: ${defect}`);
+        reportReference(report, bundle, path, `${what} ${quoted2(text5)} is no image reference: ${defect}`);
       };
       check3(bundle.image, ["image"], "the image");
       for (const [i, { image }] of bundle.relatedImages.entries()) {
@@ -34832,10 +34835,10 @@ var rule7 = {
     };
   }
 };
-function referenceDefect(text4) {
-  if (text4 === "") return void 0;
+function referenceDefect(text5) {
+  if (text5 === "") return void 0;
   try {
-    parseReference(text4);
+    parseReference(text5);
     return void 0;
   } catch (error2) {
     if (error2 instanceof InvalidReference) return error2.message;
@@ -35290,10 +35293,10 @@ var rule24 = {
     }
   }
 };
-function rangeDefect(text4) {
-  if (text4 === "") return void 0;
+function rangeDefect(text5) {
+  if (text5 === "") return void 0;
   try {
-    parseRange(text4);
+    parseRange(text5);
     return void 0;
   } catch (error2) {
     if (error2 instanceof VersionError) return error2.message;
@@ -35446,9 +35449,9 @@ function compareReleases(a, b) {
 function versionReleaseKey({ version, release }) {
   return `${formatVersion({ ...version, build: [] })} ${release.join(".")}`;
 }
-function tryParseRelease(text4) {
+function tryParseRelease(text5) {
   try {
-    return parseRelease(text4);
+    return parseRelease(text5);
   } catch (error2) {
     if (error2 instanceof VersionError) return void 0;
     throw error2;
@@ -35821,8 +35824,8 @@ function strictFields(value, names) {
 }
 function texts(value, names) {
   const fields2 = strictFields(value, names);
-  for (const [name, field] of Object.entries(fields2)) {
-    if (typeof field !== "string") throw new RequirementError(`parse olm.constraint: ${name} must be text`);
+  for (const [name, field2] of Object.entries(fields2)) {
+    if (typeof field2 !== "string") throw new RequirementError(`parse olm.constraint: ${name} must be text`);
   }
   return fields2;
 }
@@ -35997,7 +36000,7 @@ function conflictOf(variables) {
       if (new Search(without).run() === "unsatisfiable") kept = without;
     }
   }
-  return [...new Set(kept.flatMap(({ constraints }) => constraints.map(({ text: text4 }) => text4)))].sort(
+  return [...new Set(kept.flatMap(({ constraints }) => constraints.map(({ text: text5 }) => text5)))].sort(
     compareText
   );
 }
@@ -36017,8 +36020,8 @@ function resolveNamespace(scope, namespace) {
 }
 var Failure = class extends Error {
   code;
-  constructor(code2, text4) {
-    super(text4);
+  constructor(code2, text5) {
+    super(text5);
     this.code = code2;
   }
 };
@@ -36071,13 +36074,13 @@ var Problem = class {
       ids.push(own);
     }
     const [requires, ...more] = [ids.at(-1), ids.slice(0, -1).join(", ")];
-    const text4 = ids.length === 0 ? `no operators found matching the criteria of subscription ${subscription.name}` : `subscription ${subscription.name} requires ${ids.length === 1 ? "" : `at least one of ${more[0]} or `}${requires}`;
-    this.#variables.set(id, { id, constraints: [exists2, { kind: "dependency", ids, text: text4 }] });
+    const text5 = ids.length === 0 ? `no operators found matching the criteria of subscription ${subscription.name}` : `subscription ${subscription.name} requires ${ids.length === 1 ? "" : `at least one of ${more[0]} or `}${requires}`;
+    this.#variables.set(id, { id, constraints: [exists2, { kind: "dependency", ids, text: text5 }] });
   }
   #letReplace(candidate, own, name) {
     this.#replaced.set(candidate, name);
-    const text4 = `${candidate} conflicts with ${own}`;
-    this.#variables.get(candidate)?.constraints.push({ kind: "conflict", id: own, text: text4 });
+    const text5 = `${candidate} conflicts with ${own}`;
+    this.#variables.get(candidate)?.constraints.push({ kind: "conflict", id: own, text: text5 });
   }
   /** The bundles that a subscription may go to, the preferred first. */
   #offered({ name, package: packageName, channel, catalog, startingCSV }, current) {
@@ -36126,8 +36129,8 @@ var Problem = class {
       for (const requirement of requirementsOf(next2.node.offer.properties, this.#scope.cel)) {
         const providers2 = this.#lanesWith(requirement.holds, next2.source).flatMap(({ nodes, source }) => nodes.map((node) => ({ node, source }))).filter(({ node }) => requirement.holds(node.offer));
         waiting.push(...providers2);
-        const text4 = `bundle ${next2.node.name} requires an operator ${requirement.text}`;
-        variable.constraints.push({ kind: "dependency", ids: providers2.map((one) => this.#idOf(one)), text: text4 });
+        const text5 = `bundle ${next2.node.name} requires an operator ${requirement.text}`;
+        variable.constraints.push({ kind: "dependency", ids: providers2.map((one) => this.#idOf(one)), text: text5 });
       }
     }
     return id;
@@ -36136,8 +36139,8 @@ var Problem = class {
     const constraints = [];
     const isFree = !source && !this.#namespace.subscriptions.some(({ installedCSV }) => installedCSV === node.name);
     if (isFree) {
-      const text4 = `clusterserviceversion ${node.name} exists and is not referenced by a subscription`;
-      constraints.push({ kind: "mandatory", text: text4 });
+      const text5 = `clusterserviceversion ${node.name} exists and is not referenced by a subscription`;
+      constraints.push({ kind: "mandatory", text: text5 });
     }
     if (node.offer.properties.some(({ type }) => type === "olm.deprecated")) {
       constraints.push({ kind: "prohibited", text: `bundle ${this.#idOf({ node, source })} is deprecated` });
@@ -36171,8 +36174,8 @@ var Problem = class {
     }
     const rival = (id, ids, what) => {
       const sorted2 = [...ids].sort(compareText);
-      const text4 = `${sorted2.slice(0, -1).join(", ")} and ${sorted2.at(-1)} ${what}`;
-      return { id, constraints: ids.length > 1 ? [{ kind: "at-most-one", ids: sorted2, text: text4 }] : [] };
+      const text5 = `${sorted2.slice(0, -1).join(", ")} and ${sorted2.at(-1)} ${what}`;
+      return { id, constraints: ids.length > 1 ? [{ kind: "at-most-one", ids: sorted2, text: text5 }] : [] };
     };
     return [
       ...[...gvks].map(([gvk, ids]) => rival(`gvk:${gvk}`, ids, `provide ${gvkText(gvk)}`)),
@@ -36253,8 +36256,8 @@ function laneOf2(ofPackage, channel) {
 function missing3({ package: name, channel }, ofPackage) {
   return ofPackage && ofPackage.bundles.size > 0 ? fails("missing", `no operators found in channel ${channel} of package ${name}`) : fails("missing", `no operators found in package ${name}`);
 }
-function fails(code2, text4) {
-  return { kind: "fails", reason: { code: code2, text: text4 } };
+function fails(code2, text5) {
+  return { kind: "fails", reason: { code: code2, text: text5 } };
 }
 var needy = /* @__PURE__ */ new WeakMap();
 function hasRequirements(lane) {
@@ -36389,8 +36392,8 @@ function outcomeOf(best, from) {
   const { bundle } = best;
   const unsupported = unsupportedProperty(bundle);
   if (unsupported) {
-    const text4 = `validating bundle ${JSON.stringify(bundle.name)}: bundle ${JSON.stringify(bundle.name)} has a dependency declared via property ${JSON.stringify(unsupported)} which is currently not supported`;
-    return { kind: "fails", reason: { code: "dependency", text: text4, bundle: bundle.name } };
+    const text5 = `validating bundle ${JSON.stringify(bundle.name)}: bundle ${JSON.stringify(bundle.name)} has a dependency declared via property ${JSON.stringify(unsupported)} which is currently not supported`;
+    return { kind: "fails", reason: { code: "dependency", text: text5, bundle: bundle.name } };
   }
   if (bundle.name === from.extension.installed?.name) {
     return {
@@ -36439,8 +36442,8 @@ function nextV1(source, { selection, installed }) {
     version: installed.version ? storedVersion(withRelease(installed.version)) : ""
   };
   if (!best) {
-    const text4 = noChoiceText({ ...selection, version: "", installed: stored }, []);
-    return { kind: "fails", reason: { code: "no-bundle", text: text4 } };
+    const text5 = noChoiceText({ ...selection, version: "", installed: stored }, []);
+    return { kind: "fails", reason: { code: "no-bundle", text: text5 } };
   }
   return outcomeOf(best, {
     catalog: source.name,
@@ -36782,8 +36785,8 @@ function channelIn({ catalog }, ofPackage, channel) {
 function entryIn(channel, name) {
   return channel?.entries.find((entry) => entry.name === name);
 }
-function placeOfEntry(channel, index, field = "name") {
-  return locate2(channel, "entries", index, field);
+function placeOfEntry(channel, index, field2 = "name") {
+  return locate2(channel, "entries", index, field2);
 }
 function placeOfHead(channel) {
   const head2 = headOf(channel);
@@ -37008,13 +37011,13 @@ var VALUES = Uint8Array.from({ length: 128 }, (_, code2) => {
   const value = DIGITS2.indexOf(String.fromCharCode(code2));
   return value < 0 ? 255 : value;
 });
-function decodeBase64(text4) {
-  const bytes2 = new Uint8Array(Math.ceil(text4.length * 3 / 4));
+function decodeBase64(text5) {
+  const bytes2 = new Uint8Array(Math.ceil(text5.length * 3 / 4));
   let length = 0;
   let bits = 0;
   let count = 0;
-  for (let i = 0; i < text4.length; i++) {
-    const value = VALUES[text4.charCodeAt(i)] ?? 255;
+  for (let i = 0; i < text5.length; i++) {
+    const value = VALUES[text5.charCodeAt(i)] ?? 255;
     if (value === 255) continue;
     bits = (bits << 6 | value) & 16777215;
     count += 6;
@@ -37086,10 +37089,10 @@ function readDefinitions({ properties }) {
   });
 }
 function jsonIn(data) {
-  const text4 = new TextDecoder().decode(decodeBase64(data));
-  if (!text4.includes("CustomResourceDefinition")) return void 0;
+  const text5 = new TextDecoder().decode(decodeBase64(data));
+  if (!text5.includes("CustomResourceDefinition")) return void 0;
   try {
-    return JSON.parse(text4);
+    return JSON.parse(text5);
   } catch (error2) {
     if (error2 instanceof SyntaxError) return void 0;
     throw error2;
@@ -37098,9 +37101,9 @@ function jsonIn(data) {
 
 // catalog/json-text.ts
 var ESCAPED = /["\\\x00-\x1f\u2028\u2029\ud800-\udfff]/;
-function jsonString(text4) {
-  if (!ESCAPED.test(text4)) return `"${text4}"`;
-  const quoted3 = JSON.stringify(text4.toWellFormed());
+function jsonString(text5) {
+  if (!ESCAPED.test(text5)) return `"${text5}"`;
+  const quoted3 = JSON.stringify(text5.toWellFormed());
   return quoted3.replaceAll("\u2028", "\\u2028").replaceAll("\u2029", "\\u2029");
 }
 function jsonNumber(value) {
@@ -37109,8 +37112,8 @@ function jsonNumber(value) {
 var RawJson = class {
   /** Sound JSON. */
   text;
-  constructor(text4) {
-    this.text = text4;
+  constructor(text5) {
+    this.text = text5;
   }
   get value() {
     return JSON.parse(this.text);
@@ -37140,8 +37143,8 @@ function member(value, key) {
 function escapeHtml(json) {
   return json.replaceAll(/[<>&]/g, (c) => c === "<" ? "\\u003c" : c === ">" ? "\\u003e" : "\\u0026");
 }
-function goString(text4) {
-  return escapeHtml(jsonString(text4));
+function goString(text5) {
+  return escapeHtml(jsonString(text5));
 }
 function goObject(members2) {
   const written = members2.flatMap(([key, json]) => json === void 0 ? [] : [`"${key}":${json}`]);
@@ -37696,49 +37699,49 @@ var CRD_V1BETA1 = exact(
 // catalog/crd/schema.ts
 var CURRENT = {
   key: (path) => JSON.stringify(path),
-  items: (text4) => `${text4}.items`,
-  index: (text4, keyword, index) => `${text4}.${keyword}[${index}]`,
-  only: (text4, keyword) => `${text4}.${keyword}`,
-  named: (text4, keyword, name) => `${text4}.${keyword}[${name}]`,
-  additional: (text4) => `${text4}.additionalProperties`
+  items: (text5) => `${text5}.items`,
+  index: (text5, keyword, index) => `${text5}.${keyword}[${index}]`,
+  only: (text5, keyword) => `${text5}.${keyword}`,
+  named: (text5, keyword, name) => `${text5}.${keyword}[${name}]`,
+  additional: (text5) => `${text5}.additionalProperties`
 };
 function flatten2(schema, dialect) {
   const nodes = /* @__PURE__ */ new Map();
-  const visit = (value, path, text4) => {
+  const visit = (value, path, text5) => {
     if (!isObject(value)) return;
-    nodes.set(dialect.key(path, text4), { text: text4, schema: value });
-    for (const child2 of children(value, dialect, text4)) {
+    nodes.set(dialect.key(path, text5), { text: text5, schema: value });
+    for (const child2 of children(value, dialect, text5)) {
       visit(child2.schema, [...path, ...child2.path], child2.text);
     }
   };
   visit(schema, [], "^");
   return nodes;
 }
-function* children(schema, dialect, text4) {
+function* children(schema, dialect, text5) {
   const { items } = schema;
   if (Array.isArray(items)) {
     for (const [i, item] of items.entries()) {
-      yield { path: ["items", `${i}`], text: dialect.index(text4, "items", i), schema: item };
+      yield { path: ["items", `${i}`], text: dialect.index(text5, "items", i), schema: item };
     }
-  } else if (items !== void 0) yield { path: ["items"], text: dialect.items(text4), schema: items };
+  } else if (items !== void 0) yield { path: ["items"], text: dialect.items(text5), schema: items };
   for (const keyword of ["allOf", "anyOf", "oneOf"]) {
     for (const [i, item] of listOf2(schema[keyword]).entries()) {
-      yield { path: [keyword, `${i}`], text: dialect.index(text4, keyword, i), schema: item };
+      yield { path: [keyword, `${i}`], text: dialect.index(text5, keyword, i), schema: item };
     }
   }
-  yield { path: ["not"], text: dialect.only(text4, "not"), schema: schema["not"] };
+  yield { path: ["not"], text: dialect.only(text5, "not"), schema: schema["not"] };
   for (const [name, property] of entriesOf(schema["properties"])) {
-    yield { path: ["properties", name], text: `${text4}.${name}`, schema: property };
+    yield { path: ["properties", name], text: `${text5}.${name}`, schema: property };
   }
   const additional = schema["additionalProperties"];
-  yield { path: ["additionalProperties"], text: dialect.additional(text4), schema: additional };
+  yield { path: ["additionalProperties"], text: dialect.additional(text5), schema: additional };
   for (const keyword of ["patternProperties", "definitions", "dependencies"]) {
     for (const [name, property] of entriesOf(schema[keyword])) {
-      yield { path: [keyword, name], text: dialect.named(text4, keyword, name), schema: property };
+      yield { path: [keyword, name], text: dialect.named(text5, keyword, name), schema: property };
     }
   }
   const more = schema["additionalItems"];
-  yield { path: ["additionalItems"], text: dialect.only(text4, "additionalItems"), schema: more };
+  yield { path: ["additionalItems"], text: dialect.only(text5, "additionalItems"), schema: more };
 }
 function listOf2(value) {
   return Array.isArray(value) ? value : [];
@@ -37808,7 +37811,7 @@ function unhandledText(changes) {
     goField(key),
     `${goField(key)} ${goValue(key, before)} -> ${goValue(key, after)}`
   ]).sort(([a], [b]) => a < b ? -1 : 1);
-  return `unhandled changes found (${details.map(([, text4]) => text4).join("; ")})`;
+  return `unhandled changes found (${details.map(([, text5]) => text5).join("; ")})`;
 }
 function goField(key) {
   return GO_FIELDS.get(key) ?? `${key.charAt(0).toUpperCase()}${key.slice(1)}`;
@@ -37864,7 +37867,7 @@ function compareDescription(a, b, options) {
 }
 function missing4(from, others) {
   const known3 = new Set(texts3(others));
-  return [...new Set(texts3(from))].filter((text4) => !known3.has(text4)).sort(compareText);
+  return [...new Set(texts3(from))].filter((text5) => !known3.has(text5)).sort(compareText);
 }
 function texts3(value) {
   return Array.isArray(value) ? value.map(rawJson) : [];
@@ -37904,7 +37907,7 @@ function comparePattern(a, b) {
   return `pattern ${verb} : ${quote2(a)} -> ${quote2(b)}`;
 }
 function compareRequired(a, b) {
-  const added = missing4(b, a).map((text4) => String(JSON.parse(text4)));
+  const added = missing4(b, a).map((text5) => String(JSON.parse(text5)));
   return added.length > 0 ? `new required fields: [${added.join(" ")}]` : void 0;
 }
 function compareType(a, b) {
@@ -37924,8 +37927,8 @@ function unsafeChanges(before, after, options = OLM_OPTIONS) {
     ...options.webhookMayConvert && after.convertsByWebhook ? [] : servedChanges(before, after, options)
   ].sort((a, b) => compareText(a.text, b.text));
 }
-function whole(check3, message, field = "", version = "") {
-  return { check: check3, version, field, message, text: `${check3}: ${message}` };
+function whole(check3, message, field2 = "", version = "") {
+  return { check: check3, version, field: field2, message, text: `${check3}: ${message}` };
 }
 function wholeChanges(before, after) {
   const changes = [];
@@ -37940,10 +37943,10 @@ function wholeChanges(before, after) {
   }
   for (const [older, newer] of commonVersions(before, after)) {
     const left = flatten2(newer.schema, CURRENT);
-    for (const [key, { text: text4 }] of flatten2(older.schema, CURRENT)) {
+    for (const [key, { text: text5 }] of flatten2(older.schema, CURRENT)) {
       if (left.has(key)) continue;
-      const message = `removed field : ${newer.name}.${text4}`;
-      changes.push(whole("existingFieldRemoval", message, text4, newer.name));
+      const message = `removed field : ${newer.name}.${text5}`;
+      changes.push(whole("existingFieldRemoval", message, text5, newer.name));
     }
   }
   return changes;
@@ -37956,20 +37959,20 @@ function commonVersions(before, after) {
 }
 function sameVersionChanges(before, after, options) {
   return commonVersions(before, after).flatMap(
-    ([older, newer]) => schemaChanges(older, newer, options).map(([{ text: text4 }, change]) => placed(older.name, text4, change))
+    ([older, newer]) => schemaChanges(older, newer, options).map(([{ text: text5 }, change]) => placed(older.name, text5, change))
   );
 }
-function placed(version, field, { check: check3, message }) {
-  return { check: check3, version, field, message, text: `${version}: ${field}: ${check3}: ${message}` };
+function placed(version, field2, { check: check3, message }) {
+  return { check: check3, version, field: field2, message, text: `${version}: ${field2}: ${check3}: ${message}` };
 }
 function servedChanges(before, after, options) {
-  const known3 = new Set(pairChanges(before, options).map(({ text: text4 }) => text4));
-  return pairChanges(after, options).filter(({ text: text4 }) => !known3.has(text4));
+  const known3 = new Set(pairChanges(before, options).map(({ text: text5 }) => text5));
+  return pairChanges(after, options).filter(({ text: text5 }) => !known3.has(text5));
 }
 function pairChanges(definition, options) {
   return servedPairs(definition).flatMap(
     ([older, newer]) => schemaChanges(older, newer, options).map(
-      ([{ text: text4 }, change]) => placed(`${older.name} -> ${newer.name}`, text4, change)
+      ([{ text: text5 }, change]) => placed(`${older.name} -> ${newer.name}`, text5, change)
     )
   );
 }
@@ -38213,8 +38216,8 @@ function withoutAnyOwnSkips(channel) {
   const entries = channel.entries.map(
     (entry) => traps.includes(entry) ? { ...entry, skips: entry.skips.filter((name) => name !== entry.replaces) } : entry
   );
-  const text4 = `${traps.map(untrapText).join("; ")}: what is replaced must not be skipped`;
-  return [{ entry: first.name, index: first.index, text: text4, entries }];
+  const text5 = `${traps.map(untrapText).join("; ")}: what is replaced must not be skipped`;
+  return [{ entry: first.name, index: first.index, text: text5, entries }];
 }
 function trapsIn({ entries }) {
   return entries.filter(({ skips, replaces }) => replaces !== "" && skips.includes(replaces));
@@ -38260,8 +38263,8 @@ function ranging(channel, head2, installed) {
   const [lowest, highest] = [sorted2[0], sorted2.at(-1)];
   if (head2.skipRange !== "" || lowest === void 0 || highest === void 0) return [];
   const skipRange = lowest === highest ? `=${lowest}` : `>=${lowest} <=${highest}`;
-  const text4 = `in the entry of ${scalar(head2.name)} write: skipRange: '${skipRange}'`;
-  return [edited(channel, { ...head2, skipRange }, text4)];
+  const text5 = `in the entry of ${scalar(head2.name)} write: skipRange: '${skipRange}'`;
+  return [edited(channel, { ...head2, skipRange }, text5)];
 }
 function plain2(version) {
   return formatVersion({ ...version, build: [] });
@@ -38272,12 +38275,12 @@ function restored(channel, old) {
   const last = gone.at(-1);
   if (!last) return [];
   const names = gone.map(({ name }) => scalar(name)).join(", ");
-  const text4 = `restore the ${gone.length === 1 ? "entry" : "entries"} of ${names}: ${gone.map(flowEntry).join(" ")}`;
-  return [{ entry: last.name, index: -1, text: text4, entries: [...channel.entries, ...gone] }];
+  const text5 = `restore the ${gone.length === 1 ? "entry" : "entries"} of ${names}: ${gone.map(flowEntry).join(" ")}`;
+  return [{ entry: last.name, index: -1, text: text5, entries: [...channel.entries, ...gone] }];
 }
-function edited(channel, entry, text4) {
+function edited(channel, entry, text5) {
   const entries = channel.entries.map((one) => one.index === entry.index ? entry : one);
-  return { entry: entry.name, index: entry.index, text: text4, entries };
+  return { entry: entry.name, index: entry.index, text: text5, entries };
 }
 function flow(names) {
   return `[${names.map(scalar).join(", ")}]`;
@@ -38476,9 +38479,9 @@ function endsBelow({ alternatives }, version) {
   );
 }
 function edgeBetween(from, to, { channel, entry }) {
-  const field = from.name === to.name ? void 0 : edgeField(entry, installedOf(from));
-  if (!field || !from.version || !to.version || !isLower(to, from)) return [];
-  return [{ channel, entry, field, to, from, bySuffix: sameNumbers(to.version, from.version) }];
+  const field2 = from.name === to.name ? void 0 : edgeField(entry, installedOf(from));
+  if (!field2 || !from.version || !to.version || !isLower(to, from)) return [];
+  return [{ channel, entry, field: field2, to, from, bySuffix: sameNumbers(to.version, from.version) }];
 }
 function isLower(to, from) {
   const [a, b] = [versionReleaseOf(to), versionReleaseOf(from)];
@@ -38498,21 +38501,21 @@ var rule48 = {
       const edges = loweringEdges(ofPackage).filter(({ bySuffix }) => !bySuffix);
       for (const group of grouped(
         edges,
-        ({ channel, entry, field }) => JSON.stringify([channel.name, entry.index, field])
+        ({ channel, entry, field: field2 }) => JSON.stringify([channel.name, entry.index, field2])
       )) {
         const [first] = group;
         if (!first) continue;
-        const { channel, entry, field, to } = first;
+        const { channel, entry, field: field2, to } = first;
         const taken = group.filter((edge) => isTaken(world, edge));
         const versions = versionsOf((taken.length > 0 ? taken : group).map(({ from }) => from));
         const effect = taken.length > 0 ? `${listed(versions)} would go down to it` : "no cluster takes that edge today";
-        const message = `${channelText(channel.name, ofPackage.name)}: the ${field} of ${shortName(to)} covers what is newer: ${listed(versions)}; ${effect}`;
-        report(message, placeOfEntry(channel, entry.index, field), {
+        const message = `${channelText(channel.name, ofPackage.name)}: the ${field2} of ${shortName(to)} covers what is newer: ${listed(versions)}; ${effect}`;
+        report(message, placeOfEntry(channel, entry.index, field2), {
           package: ofPackage.name,
           channel: channel.name,
           installed: taken.length > 0 ? versions : [],
           severity: taken.length > 0 ? "error" : "warning",
-          hint: field === "skipRange" ? `end the range below its own version: skipRange: '${belowOwn(entry.skipRange, shortName(to))}'` : `remove ${first.from.name} from ${field}`
+          hint: field2 === "skipRange" ? `end the range below its own version: skipRange: '${belowOwn(entry.skipRange, shortName(to))}'` : `remove ${first.from.name} from ${field2}`
         });
       }
     }
@@ -38604,8 +38607,8 @@ function differencesOf(old, entry) {
     ...old.skipRange === entry.skipRange ? [] : [`skipRange ${shown(entry.skipRange)} in place of ${shown(old.skipRange)}`]
   ];
 }
-function shown(text4) {
-  return text4 === "" ? "nothing" : quoted2(text4);
+function shown(text5) {
+  return text5 === "" ? "nothing" : quoted2(text5);
 }
 
 // catalog/rules/removed.ts
@@ -38741,8 +38744,8 @@ function headBundle2({ catalog }, channel) {
 
 // catalog/graph/openshift.ts
 var NAME2 = /^v?([0-9]{1,4})\.([0-9]{1,4})$/;
-function tryParseMinor(text4) {
-  const [, major, minor] = NAME2.exec(text4) ?? [];
+function tryParseMinor(text5) {
+  const [, major, minor] = NAME2.exec(text5) ?? [];
   return major === void 0 || minor === void 0 ? void 0 : { major: Number(major), minor: Number(minor) };
 }
 function formatMinor({ major, minor }) {
@@ -38761,19 +38764,19 @@ function limitOf(properties) {
   if (!first) return { kind: "none" };
   if (others.length > 0)
     return { kind: "invalid", why: `the property ${TYPE} stands ${others.length + 1} times` };
-  const text4 = JSON.stringify(first.value ?? null).replaceAll(/^"+|"+$/g, "");
-  if (text4 === "") return { kind: "invalid", why: "the version is empty" };
+  const text5 = JSON.stringify(first.value ?? null).replaceAll(/^"+|"+$/g, "");
+  if (text5 === "") return { kind: "invalid", why: "the version is empty" };
   try {
-    const { major, minor, patch, prerelease } = parseTolerant(text4);
-    return patch === 0 && prerelease.length === 0 ? { kind: "limit", max: { major: Number(major), minor: Number(minor) } } : { kind: "invalid", why: `${text4} is more than a major and a minor version` };
+    const { major, minor, patch, prerelease } = parseTolerant(text5);
+    return patch === 0 && prerelease.length === 0 ? { kind: "limit", max: { major: Number(major), minor: Number(minor) } } : { kind: "invalid", why: `${text5} is more than a major and a minor version` };
   } catch (error2) {
     if (error2 instanceof VersionError)
-      return { kind: "invalid", why: `${text4} is no version: ${error2.message}` };
+      return { kind: "invalid", why: `${text5} is no version: ${error2.message}` };
     throw error2;
   }
 }
-function allows(limit, platform2) {
-  return limit.kind === "none" || limit.kind === "limit" && compareMinors(limit.max, platform2) >= 0;
+function allows(limit, platform3) {
+  return limit.kind === "none" || limit.kind === "limit" && compareMinors(limit.max, platform3) >= 0;
 }
 
 // catalog/rules/graph/max-openshift-version.ts
@@ -38804,11 +38807,11 @@ var rule55 = {
 function positionIn({ properties }) {
   return properties.findLastIndex(({ type }) => type === "olm.maxOpenShiftVersion");
 }
-function defectOf3(limit, { platform: platform2, name }) {
+function defectOf3(limit, { platform: platform3, name }) {
   if (limit.kind === "invalid") return `olm.maxOpenShiftVersion cannot be read: ${limit.why}`;
-  if (limit.kind === "none" || !platform2 || compareMinors(limit.max, platform2) >= 0) return void 0;
+  if (limit.kind === "none" || !platform3 || compareMinors(limit.max, platform3) >= 0) return void 0;
   const slip = limit.max.minor < 10 && limit.max.minor > 0 ? " (a number loses its last zero: quote it)" : "";
-  return `olm.maxOpenShiftVersion is ${formatMinor(limit.max)}${slip}, but the catalog ${quoted2(name)} is for ${formatMinor(platform2)}`;
+  return `olm.maxOpenShiftVersion is ${formatMinor(limit.max)}${slip}, but the catalog ${quoted2(name)} is for ${formatMinor(platform3)}`;
 }
 
 // catalog/graph/support.ts
@@ -39014,11 +39017,11 @@ var rule61 = {
       for (const [trap] of grouped(traps, ({ from, to }) => JSON.stringify([from.name, to.name]))) {
         const version = trap?.to.version;
         if (!trap || !version) continue;
-        const { channel, entry, field, from, to } = trap;
+        const { channel, entry, field: field2, from, to } = trap;
         const { next: next2 } = world.foresight.v1({ package: ofPackage.name, channels: [] }, installedOf(from));
         if (next2.kind === "upgrade") continue;
         const message = `package ${quoted2(ofPackage.name)}: ${shortName(to)} follows ${shortName(from)} but does not sort above it, since a suffix behind - makes a version lower: OLM v1 never offers it`;
-        report(message, placeOfEntry(channel, entry.index, field), {
+        report(message, placeOfEntry(channel, entry.index, field2), {
           package: ofPackage.name,
           channel: channel.name,
           installed: [shortName(from)],
@@ -39418,8 +39421,8 @@ function lossOf(world, to, { ofPackage, channel }) {
   const lost = whatIsLost(world, to, { channel, bundle });
   return lost ? [{ channel, installed: installedOf(bundle), to, ...lost }] : [];
 }
-function isHeldBack(bundle, platform2) {
-  return platform2 !== void 0 && !allows(limitOf(bundle.properties), platform2);
+function isHeldBack(bundle, platform3) {
+  return platform3 !== void 0 && !allows(limitOf(bundle.properties), platform3);
 }
 function whatIsLost(world, to, { channel, bundle }) {
   const next2 = to.catalog.packages.get(bundle.package);
@@ -39542,7 +39545,7 @@ var rule75 = {
     if (!world.olm.has("v0")) return;
     for (const { name, bundles } of judgedPackages(world)) {
       const unmet = [...bundles.values()].flatMap((bundle) => unmetBy(world, bundle));
-      for (const group of grouped(unmet, ({ text: text4 }) => text4)) {
+      for (const group of grouped(unmet, ({ text: text5 }) => text5)) {
         const last = group.at(-1);
         if (!last) continue;
         const versions = versionsOf(group.map(({ bundle }) => bundle));
@@ -39571,17 +39574,17 @@ function unmetBy({ foresight }, bundle) {
   });
 }
 var met = /* @__PURE__ */ new WeakMap();
-function isMet(scope, { text: text4, holds: holds2 }) {
+function isMet(scope, { text: text5, holds: holds2 }) {
   const known3 = met.get(scope) ?? /* @__PURE__ */ new Map();
   met.set(scope, known3);
-  const found = known3.get(text4) ?? scope.catalogs.some(
+  const found = known3.get(text5) ?? scope.catalogs.some(
     ({ catalog }) => [...catalog.packages.values()].some(
       (ofPackage) => lanesOf(ofPackage).some(
         ({ candidates }) => candidates.kind === "ordered" && candidates.entries.some(({ bundle }) => bundle !== void 0 && holds2(offerOfBundle(bundle)))
       )
     )
   );
-  known3.set(text4, found);
+  known3.set(text5, found);
   return found;
 }
 
@@ -39624,7 +39627,7 @@ var rule77 = {
       for (const channel of ofPackage.channels.values()) {
         const differences = differencesIn(world, ofPackage, channel);
         if (differences.length === 0) continue;
-        const message = `${channelText(channel.name, ofPackage.name)}: OLM v0 and OLM v1 go different ways from ${listed(differences.map(({ text: text4 }) => text4))}`;
+        const message = `${channelText(channel.name, ofPackage.name)}: OLM v0 and OLM v1 go different ways from ${listed(differences.map(({ text: text5 }) => text5))}`;
         report(message, placeOfHead(channel), {
           package: ofPackage.name,
           channel: channel.name,
@@ -39683,23 +39686,23 @@ function freshOf(ofPackage) {
 // catalog/csv-json.ts
 function csvWriters(quote3) {
   const always = (value) => quote3(typeof value === "string" ? value : "");
-  const optional = (value) => typeof value === "string" && value !== "" ? quote3(value) : void 0;
-  const textMap2 = (value) => {
+  const optional2 = (value) => typeof value === "string" && value !== "" ? quote3(value) : void 0;
+  const textMap3 = (value) => {
     const keys = isObject(value) ? Object.keys(value).sort(compareText) : [];
     const members2 = keys.map((key) => `${quote3(key)}:${always(value[key])}`);
     return members2.length === 0 ? void 0 : `{${members2.join(",")}}`;
   };
   const link = structOf([
-    ["name", optional],
-    ["url", optional]
+    ["name", optional2],
+    ["url", optional2]
   ]);
   return {
     text: always,
-    optional,
-    textMap: textMap2,
+    optional: optional2,
+    textMap: textMap3,
     link,
     texts: listOf3(always),
-    ...definitions(always, optional),
+    ...definitions(always, optional2),
     gvks: listOf3(
       structOf([
         ["group", always],
@@ -39710,8 +39713,8 @@ function csvWriters(quote3) {
     links: listOf3(link),
     maintainers: listOf3(
       structOf([
-        ["name", optional],
-        ["email", optional]
+        ["name", optional2],
+        ["email", optional2]
       ])
     ),
     installModes: listOf3(
@@ -39722,11 +39725,11 @@ function csvWriters(quote3) {
     )
   };
 }
-function definitions(always, optional) {
-  const descriptor = structOf([
+function definitions(always, optional2) {
+  const descriptor2 = structOf([
     ["path", always],
-    ["displayName", optional],
-    ["description", optional],
+    ["displayName", optional2],
+    ["description", optional2],
     ["x-descriptors", listOf3(always)],
     // Raw JSON of a marshalled object, in which HTML is escaped whoever copies it.
     ["value", (value) => value === void 0 ? void 0 : escapeHtml(compactJson(value))]
@@ -39737,12 +39740,12 @@ function definitions(always, optional) {
     ["version", always]
   ]);
   const described = [
-    ["displayName", optional],
-    ["description", optional],
+    ["displayName", optional2],
+    ["description", optional2],
     ["resources", listOf3(resource)],
-    ["statusDescriptors", listOf3(descriptor)],
-    ["specDescriptors", listOf3(descriptor)],
-    ["actionDescriptors", listOf3(descriptor)]
+    ["statusDescriptors", listOf3(descriptor2)],
+    ["specDescriptors", listOf3(descriptor2)],
+    ["actionDescriptors", listOf3(descriptor2)]
   ];
   const crd = structOf([["name", always], ["version", always], ["kind", always], ...described]);
   const apiService = structOf([
@@ -39750,7 +39753,7 @@ function definitions(always, optional) {
     ["group", always],
     ["version", always],
     ["kind", always],
-    ["deploymentName", optional],
+    ["deploymentName", optional2],
     ["containerPort", (value) => typeof value === "number" && value !== 0 ? String(value) : void 0],
     ...described
   ]);
@@ -39806,11 +39809,11 @@ var rule79 = {
 };
 var COMPONENT = /^[a-zA-Z0-9][a-zA-Z0-9._-]*$/;
 function checkOther(blob, report) {
-  for (const field of ["schema", "package"]) {
-    const name = blob[field];
-    if (COMPONENT.test(name) || field === "package" && name === "") continue;
-    const message = `the ${field} ${quoted2(name)} cannot name a folder of the cache`;
-    report(message, locate2(blob, field), {
+  for (const field2 of ["schema", "package"]) {
+    const name = blob[field2];
+    if (COMPONENT.test(name) || field2 === "package" && name === "") continue;
+    const message = `the ${field2} ${quoted2(name)} cannot name a folder of the cache`;
+    report(message, locate2(blob, field2), {
       package: blob.package,
       hint: "use letters, digits, dots, underscores and hyphens; begin with a letter or digit"
     });
@@ -39922,11 +39925,11 @@ var OffsetDocument = class {
   line;
   #offset;
   #lines;
-  constructor(file, text4, firstLine2, offset) {
+  constructor(file, text5, firstLine2, offset) {
     this.file = file;
     this.line = firstLine2;
     this.#offset = offset;
-    this.#lines = new LineMap(text4, firstLine2);
+    this.#lines = new LineMap(text5, firstLine2);
   }
   locate(path) {
     return this.place(this.#offset(path));
@@ -39942,9 +39945,9 @@ var OffsetDocument = class {
 var LineMap = class {
   #starts = [0];
   #firstLine;
-  constructor(text4, firstLine2) {
+  constructor(text5, firstLine2) {
     this.#firstLine = firstLine2;
-    for (let at = text4.indexOf("\n"); at >= 0; at = text4.indexOf("\n", at + 1)) this.#starts.push(at + 1);
+    for (let at = text5.indexOf("\n"); at >= 0; at = text5.indexOf("\n", at + 1)) this.#starts.push(at + 1);
   }
   place(offset) {
     let low = 0;
@@ -39996,8 +39999,8 @@ var JsonReader = class {
   #written = /* @__PURE__ */ new Map();
   #duplicates = [];
   /** @param maxDepth how deep arrays and objects may be nested */
-  constructor(text4, maxDepth) {
-    this.#text = text4;
+  constructor(text5, maxDepth) {
+    this.#text = text5;
     this.#maxDepth = maxDepth;
     this.#at = 0;
     this.#line = 1;
@@ -40037,9 +40040,9 @@ var JsonReader = class {
     }
   }
   #skipSpace() {
-    const text4 = this.#text;
+    const text5 = this.#text;
     for (; ; ) {
-      const c = text4.charCodeAt(this.#at);
+      const c = text5.charCodeAt(this.#at);
       if (c === 10) {
         this.#line++;
         this.#lineStart = this.#at + 1;
@@ -40150,11 +40153,11 @@ var JsonReader = class {
     return false;
   }
   #string() {
-    const text4 = this.#text;
+    const text5 = this.#text;
     const from = this.#at + 1;
-    const close = text4.indexOf('"', from);
+    const close = text5.indexOf('"', from);
     if (close >= 0) {
-      const literal = text4.slice(from, close);
+      const literal = text5.slice(from, close);
       if (!NOT_LITERAL.test(literal)) {
         this.#at = close + 1;
         return literal;
@@ -40163,33 +40166,33 @@ var JsonReader = class {
     return this.#escapedString(from);
   }
   #escapedString(from) {
-    const text4 = this.#text;
+    const text5 = this.#text;
     let value = "";
     let start3 = from;
     for (let i = from; ; i++) {
-      const c = text4.charCodeAt(i);
+      const c = text5.charCodeAt(i);
       if (c === QUOTE) {
         this.#at = i + 1;
-        return (value + text4.slice(start3, i)).toWellFormed();
+        return (value + text5.slice(start3, i)).toWellFormed();
       }
       if (Number.isNaN(c)) throw new JsonError("unexpected EOF", i);
       if (c < 32) throw this.#unexpectedAt(i, "in string literal");
       if (c !== BACKSLASH2) continue;
-      const letter = text4.charAt(i + 1);
+      const letter = text5.charAt(i + 1);
       if (letter === "u") {
-        const hex = text4.slice(i + 2, i + 6);
+        const hex = text5.slice(i + 2, i + 6);
         if (!/^[0-9a-fA-F]{4}$/.test(hex)) {
           throw this.#unexpectedAt(
             i + 2 + (/^[0-9a-fA-F]*/.exec(hex)?.[0].length ?? 0),
             "in \\u hexadecimal character escape"
           );
         }
-        value += text4.slice(start3, i) + String.fromCharCode(Number.parseInt(hex, 16));
+        value += text5.slice(start3, i) + String.fromCharCode(Number.parseInt(hex, 16));
         i += 5;
       } else {
         const character = ESCAPES3.get(letter);
         if (character === void 0) throw this.#unexpectedAt(i + 1, "in string escape code");
-        value += text4.slice(start3, i) + character;
+        value += text5.slice(start3, i) + character;
         i += 1;
       }
       start3 = i + 1;
@@ -40244,23 +40247,23 @@ function countNodes(value) {
 }
 
 // catalog/split.ts
-function* splitDocuments(text4, from, firstLine2) {
+function* splitDocuments(text5, from, firstLine2) {
   let line3 = firstLine2;
   let at = from;
   let pieceFrom = -1;
   let pieceLine = line3;
-  while (at < text4.length) {
-    const separator = text4.startsWith("---", at) ? at : nextSeparator(text4, at);
+  while (at < text5.length) {
+    const separator = text5.startsWith("---", at) ? at : nextSeparator(text5, at);
     if (separator > at) {
       if (pieceFrom < 0) {
         pieceFrom = at;
         pieceLine = line3;
       }
-      line3 += countLines(text4, at, separator);
+      line3 += countLines(text5, at, separator);
     }
-    if (separator >= text4.length) break;
-    const lineEnd = endOfLine(text4, separator);
-    const rest = text4.slice(separator + 3, lineEnd).trim();
+    if (separator >= text5.length) break;
+    const lineEnd = endOfLine(text5, separator);
+    const rest = text5.slice(separator + 3, lineEnd).trim();
     if (rest !== "" && !rest.startsWith("#")) {
       yield { line: line3, column: 4, rest };
     }
@@ -40274,19 +40277,19 @@ function* splitDocuments(text4, from, firstLine2) {
     at = lineEnd + 1;
     line3++;
   }
-  if (pieceFrom >= 0) yield { from: Math.min(pieceFrom, text4.length), to: text4.length, line: pieceLine };
+  if (pieceFrom >= 0) yield { from: Math.min(pieceFrom, text5.length), to: text5.length, line: pieceLine };
 }
-function nextSeparator(text4, from) {
-  const found = text4.indexOf("\n---", from);
-  return found < 0 ? text4.length : found + 1;
+function nextSeparator(text5, from) {
+  const found = text5.indexOf("\n---", from);
+  return found < 0 ? text5.length : found + 1;
 }
-function endOfLine(text4, from) {
-  const found = text4.indexOf("\n", from);
-  return found < 0 ? text4.length : found;
+function endOfLine(text5, from) {
+  const found = text5.indexOf("\n", from);
+  return found < 0 ? text5.length : found;
 }
-function countLines(text4, from, to) {
+function countLines(text5, from, to) {
   let lines = 0;
-  for (let at = text4.indexOf("\n", from); at >= 0 && at < to; at = text4.indexOf("\n", at + 1)) lines++;
+  for (let at = text5.indexOf("\n", from); at >= 0 && at < to; at = text5.indexOf("\n", at + 1)) lines++;
   return lines;
 }
 
@@ -40852,9 +40855,9 @@ var FileReader = class {
     this.#findings = findings;
   }
   *documents(bytes2) {
-    const text4 = this.#decode(bytes2);
-    if (startsLikeJson(text4)) yield* this.#jsonStream(text4);
-    else yield* this.#yamlStream(normalBreaks(text4), 0, 1);
+    const text5 = this.#decode(bytes2);
+    if (startsLikeJson(text5)) yield* this.#jsonStream(text5);
+    else yield* this.#yamlStream(normalBreaks(text5), 0, 1);
   }
   #find(rule115, message, location, hint) {
     this.#findings.push({
@@ -40872,8 +40875,8 @@ var FileReader = class {
     try {
       return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes2);
     } catch {
-      const text4 = new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes2);
-      if (!startsLikeJson(text4)) {
+      const text5 = new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes2);
+      if (!startsLikeJson(text5)) {
         const { line: line3, column } = firstInvalid(bytes2);
         this.#find(
           "fbc/yaml",
@@ -40882,11 +40885,11 @@ var FileReader = class {
           "save the file as UTF-8"
         );
       }
-      return text4;
+      return text5;
     }
   }
-  *#jsonStream(text4) {
-    const reader = new JsonReader(text4, this.#limits.depth);
+  *#jsonStream(text5) {
+    const reader = new JsonReader(text5, this.#limits.depth);
     let count = 0;
     for (; ; ) {
       try {
@@ -40896,7 +40899,7 @@ var FileReader = class {
         yield this.#jsonDocument(read);
       } catch (error2) {
         if (!(error2 instanceof JsonError)) throw error2;
-        yield* this.#brokenJson(text4, { reader, error: error2, count });
+        yield* this.#brokenJson(text5, { reader, error: error2, count });
         return;
       }
     }
@@ -40912,20 +40915,20 @@ var FileReader = class {
    * With no more than one object read, Go tries the rest as YAML: so comments, single
    * quotes and trailing commas pass in a file of one object.
    */
-  *#brokenJson(text4, { reader, error: error2, count }) {
+  *#brokenJson(text5, { reader, error: error2, count }) {
     const findings = this.#findings.length;
     if (count <= 1) {
-      const rest = afterFirstBreak(text4, reader.offset);
+      const rest = afterFirstBreak(text5, reader.offset);
       const line4 = reader.line + (rest.brokeLine ? 1 : 0);
-      yield* this.#yamlStream(normalBreaks(text4), rest.offset, line4);
+      yield* this.#yamlStream(normalBreaks(text5), rest.offset, line4);
       if (this.#findings.length === findings) return;
     }
     this.#findings.length = findings;
-    const { line: line3, column } = placeOf(text4, error2.offset);
+    const { line: line3, column } = placeOf(text5, error2.offset);
     this.#find("fbc/json", `not JSON: ${error2.message}`, { file: this.#path, line: line3, column });
   }
-  *#yamlStream(text4, from, firstLine2) {
-    for (const piece of splitDocuments(text4, from, firstLine2)) {
+  *#yamlStream(text5, from, firstLine2) {
+    for (const piece of splitDocuments(text5, from, firstLine2)) {
       if ("rest" in piece) {
         const message = `a line that begins with --- separates documents, but "${piece.rest}" follows on it`;
         this.#find(
@@ -40936,20 +40939,20 @@ var FileReader = class {
         );
         continue;
       }
-      const fast = readFast(text4, piece.from, piece.to, piece.line);
+      const fast = readFast(text5, piece.from, piece.to, piece.line);
       if (fast) {
         yield { value: fast.value, document: new MarkedDocument(this.#path, fast.value, fast.marks) };
         continue;
       }
-      const read = this.#fullYaml(text4.slice(piece.from, piece.to), piece.line);
+      const read = this.#fullYaml(text5.slice(piece.from, piece.to), piece.line);
       if (read) yield read;
     }
   }
-  #fullYaml(text4, line3) {
+  #fullYaml(text5, line3) {
     try {
-      const tree = readTree(text4, this.#limits);
+      const tree = readTree(text5, this.#limits);
       const { value, duplicates, locate: locate4 } = compose(tree.root);
-      const document = new OffsetDocument(this.#path, text4, line3, locate4);
+      const document = new OffsetDocument(this.#path, text5, line3, locate4);
       for (const { key, again } of duplicates) this.#repeatedKey(key, document.place(again));
       if (tree.ignoredFrom >= 0) {
         const message = "the tools never read this text: the document ends before it";
@@ -40963,7 +40966,7 @@ var FileReader = class {
       return { value, document };
     } catch (error2) {
       if (!(error2 instanceof YamlError)) throw error2;
-      const document = new OffsetDocument(this.#path, text4, line3, () => 0);
+      const document = new OffsetDocument(this.#path, text5, line3, () => 0);
       this.#find("fbc/yaml", `not YAML as the tools read it: ${error2.message}`, document.place(error2.offset));
       return void 0;
     }
@@ -40978,21 +40981,21 @@ var FileReader = class {
   }
 };
 var LIKE_JSON = /^(?:(?!\ufeff)[\s\u0085])*\{/;
-function startsLikeJson(text4) {
-  return LIKE_JSON.test(text4.slice(0, SNIFF));
+function startsLikeJson(text5) {
+  return LIKE_JSON.test(text5.slice(0, SNIFF));
 }
-function normalBreaks(text4) {
-  return text4.includes("\r\n") ? text4.replaceAll("\r\n", "\n") : text4;
+function normalBreaks(text5) {
+  return text5.includes("\r\n") ? text5.replaceAll("\r\n", "\n") : text5;
 }
-function afterFirstBreak(text4, from) {
+function afterFirstBreak(text5, from) {
   let at = from;
-  while (at < text4.length && /\s/.test(text4.charAt(at))) {
-    if (text4.charAt(at++) === "\n") return { offset: at, brokeLine: true };
+  while (at < text5.length && /\s/.test(text5.charAt(at))) {
+    if (text5.charAt(at++) === "\n") return { offset: at, brokeLine: true };
   }
   return { offset: at, brokeLine: false };
 }
-function placeOf(text4, offset) {
-  const before = text4.slice(0, offset);
+function placeOf(text5, offset) {
+  const before = text5.slice(0, offset);
   const lastBreak = before.lastIndexOf("\n");
   return { line: before.split("\n").length, column: offset - lastBreak };
 }
@@ -41004,8 +41007,8 @@ function firstInvalid(bytes2) {
     try {
       new TextDecoder("utf-8", { fatal: true }).decode(bytes2.subarray(from, to));
     } catch {
-      const text4 = new TextDecoder().decode(bytes2.subarray(from, to));
-      return { line: line3, column: text4.indexOf("�") + 1 };
+      const text5 = new TextDecoder().decode(bytes2.subarray(from, to));
+      return { line: line3, column: text5.indexOf("�") + 1 };
     }
     if (found < 0) return { line: line3, column: 1 };
     from = found + 1;
@@ -41016,9 +41019,9 @@ function firstInvalid(bytes2) {
 var IGNORE_FILE = ".indexignore";
 function ignoreMatcher(files) {
   const patterns = [];
-  for (const [path, text4] of files) {
+  for (const [path, text5] of files) {
     const domain = path.split("/").slice(0, -1);
-    for (const raw of text4.split("\n")) {
+    for (const raw of text5.split("\n")) {
       const line3 = raw.trim();
       if (line3 !== "" && !line3.startsWith("#")) patterns.push(parsePattern(line3, domain));
     }
@@ -41032,10 +41035,10 @@ function ignoreMatcher(files) {
 }
 function parsePattern(line3, domain) {
   const includes2 = line3.startsWith("!");
-  let text4 = includes2 ? line3.slice(1) : line3;
-  const directoriesOnly = text4.endsWith("/");
-  if (directoriesOnly) text4 = text4.slice(0, -1);
-  return { domain, segments: text4.split("/"), includes: includes2, directoriesOnly };
+  let text5 = includes2 ? line3.slice(1) : line3;
+  const directoriesOnly = text5.endsWith("/");
+  if (directoriesOnly) text5 = text5.slice(0, -1);
+  return { domain, segments: text5.split("/"), includes: includes2, directoriesOnly };
 }
 function matches(pattern, path) {
   if (path.length <= pattern.domain.length) return false;
@@ -41291,16 +41294,16 @@ var CSV_KIND = "ClusterServiceVersion";
 function csvOf2({ properties }) {
   for (const { type, value } of properties) {
     if (type !== "olm.bundle.object" || !isObject(value) || typeof value["data"] !== "string") continue;
-    const text4 = new TextDecoder().decode(decodeBase64(value["data"]));
-    if (!text4.includes(CSV_KIND)) continue;
-    const manifest = parsed(text4);
+    const text5 = new TextDecoder().decode(decodeBase64(value["data"]));
+    if (!text5.includes(CSV_KIND)) continue;
+    const manifest = parsed(text5);
     if (isObject(manifest) && manifest["kind"] === CSV_KIND) return manifest;
   }
   return void 0;
 }
-function parsed(text4) {
+function parsed(text5) {
   try {
-    return text4.trimStart().startsWith("{") ? JSON.parse(text4) : compose(readTree(text4, { depth: 1e3 }).root).value;
+    return text5.trimStart().startsWith("{") ? JSON.parse(text5) : compose(readTree(text5, { depth: 1e3 }).root).value;
   } catch (error2) {
     if (error2 instanceof YamlError || error2 instanceof SyntaxError) return void 0;
     throw error2;
@@ -41340,10 +41343,82 @@ function runsFor({ kind, package: name, bundle }, supports) {
 }
 
 // catalog/references/site.ts
+function sitesOf(bundles) {
+  const collector = createCollector();
+  for (const bundle of bundles) collector.bundle(bundle);
+  return collector.sites;
+}
 function lookupKey(reference) {
   if (reference.kind === "tag") return formatReference(reference);
   const { registry, repository, digest } = reference;
   return formatReference({ kind: "digest", registry, repository, digest });
+}
+function createCollector() {
+  const sites = [];
+  const texts4 = /* @__PURE__ */ new Map();
+  const read = (text5) => {
+    const known3 = texts4.get(text5);
+    if (known3) return known3;
+    const own = ` ${text5}`.slice(1);
+    const fresh = { own, reference: tryParseReference(own) };
+    texts4.set(own, fresh);
+    return fresh;
+  };
+  const add = (blob, path, found) => {
+    const { own: written, reference } = read(found.written);
+    if (!reference) return;
+    const { document } = blob;
+    const names = { package: read(found.package).own, bundle: read(found.bundle).own };
+    sites.push({ kind: found.kind, written, reference, ...names, location: document.locate(path) });
+  };
+  return {
+    sites,
+    bundle: (bundle) => {
+      const names = { package: bundle.package, bundle: bundle.name };
+      if (bundle.image !== "") add(bundle, ["image"], { kind: "bundle", written: bundle.image, ...names });
+      for (const [i, { image }] of bundle.relatedImages.entries()) {
+        if (image === "") continue;
+        const kind = image === bundle.image ? "bundle" : "related";
+        add(bundle, ["relatedImages", i, "image"], { kind, written: image, ...names });
+      }
+    },
+    other: (blob) => {
+      const names = { package: blob.package, bundle: "" };
+      for (const { path, kind, written } of imagesIn(blob.value, isTemplate(blob))) {
+        add(blob, path, { kind, written, ...names });
+      }
+    }
+  };
+}
+function isTemplate({ schema }) {
+  return /^olm\.(?:template\.|semver|composite)/.test(schema);
+}
+var KINDS2 = /* @__PURE__ */ new Map([
+  ["image", "bundle"],
+  ["baseimage", "base"]
+]);
+function* imagesIn(value, deep, path = []) {
+  if (Array.isArray(value)) {
+    for (const [i, item] of value.entries()) yield* imagesIn(item, deep, [...path, i]);
+    return;
+  }
+  if (!isObject(value)) return;
+  for (const [key, inner] of Object.entries(value)) {
+    const name = key.toLowerCase();
+    const kind = KINDS2.get(name);
+    const at = [...path, key];
+    if (kind !== void 0 && typeof inner === "string") yield { path: at, kind, written: inner };
+    else if (name === "relatedimages") yield* relatedIn(inner, at);
+    else if (deep && name !== "properties") yield* imagesIn(inner, deep, at);
+  }
+}
+function* relatedIn(value, path) {
+  if (!Array.isArray(value)) return;
+  for (const [i, related] of value.entries()) {
+    for (const { path: at, written } of imagesIn(related, false, [...path, i])) {
+      yield { path: at, kind: "related", written };
+    }
+  }
 }
 
 // catalog/rules/looked-up.ts
@@ -41366,13 +41441,13 @@ function* lockedTags({ sites, lock }) {
     if (tag !== void 0) yield { site, tag };
   }
 }
-var KINDS2 = {
+var KINDS3 = {
   bundle: "the image",
   related: "the related image",
   base: "the base image"
 };
 function placed2({ kind, written, bundle }) {
-  return `${bundle === "" ? "" : `bundle ${quoted2(bundle)}: `}${KINDS2[kind]} ${quoted2(written)}`;
+  return `${bundle === "" ? "" : `bundle ${quoted2(bundle)}: `}${KINDS3[kind]} ${quoted2(written)}`;
 }
 
 // catalog/rules/image/digest.ts
@@ -42107,20 +42182,20 @@ var PLAIN_MODES = /* @__PURE__ */ new Set(["100644", "100755", "100664"]);
 // pipeline/settings.ts
 var DEPTH = 50;
 function readSettings(file, bytes2) {
-  const text4 = new TextDecoder("utf-8").decode(bytes2).replaceAll("\r\n", "\n");
+  const text5 = new TextDecoder("utf-8").decode(bytes2).replaceAll("\r\n", "\n");
   const findings = [];
   const warn = (rule115, message, location, hint) => {
     findings.push({ rule: rule115, severity: "warning", message, location, hint });
   };
   try {
-    const tree = readTree(text4, { depth: DEPTH });
+    const tree = readTree(text5, { depth: DEPTH });
     const { value, duplicates, locate: locate4 } = compose(tree.root);
-    const document = new OffsetDocument(file, text4, 1, locate4);
+    const document = new OffsetDocument(file, text5, 1, locate4);
     for (const { key, again } of duplicates) {
       const message = `the key ${JSON.stringify(key)} stands twice; only the last counts`;
       warn("settings/repeated-key", message, document.place(again), "keep one of them");
     }
-    const unread2 = tree.ignoredFrom >= 0 ? tree.ignoredFrom : secondDocument(text4);
+    const unread2 = tree.ignoredFrom >= 0 ? tree.ignoredFrom : secondDocument(text5);
     if (unread2 >= 0) {
       const place = document.place(unread2);
       warn("settings/document", "nothing behind the end of the document is read", place, "keep one document");
@@ -42129,15 +42204,15 @@ function readSettings(file, bytes2) {
     return { settings: { value, locate: (path) => document.locate(path), locateKey }, findings };
   } catch (error2) {
     if (!(error2 instanceof YamlError)) throw error2;
-    const place = new OffsetDocument(file, text4, 1, () => 0).place(error2.offset);
+    const place = new OffsetDocument(file, text5, 1, () => 0).place(error2.offset);
     const message = `not YAML: ${error2.message}`;
     findings.push({ rule: "settings/yaml", severity: "error", message, location: place });
     return { settings: void 0, findings };
   }
 }
-function secondDocument(text4) {
-  const content = /^(?![#%]|---(?:\s|$)|\s*(?:#|$))/m.exec(text4)?.index ?? text4.length;
-  const separator = /^---(?:\s|$)/m.exec(text4.slice(content));
+function secondDocument(text5) {
+  const content = /^(?![#%]|---(?:\s|$)|\s*(?:#|$))/m.exec(text5)?.index ?? text5.length;
+  const separator = /^---(?:\s|$)/m.exec(text5.slice(content));
   return separator ? content + separator.index : -1;
 }
 function keyOffset(root, path) {
@@ -42160,10 +42235,10 @@ function keyOffset(root, path) {
 // pipeline/github/identity.ts
 var ACCOUNT = /^([A-Za-z0-9](?:[A-Za-z0-9_-]{0,98})?(?:\[bot\])?)(?:#([1-9][0-9]{0,15}))?$/;
 var TEAM = /^@([A-Za-z0-9][A-Za-z0-9-]{0,38}\/[A-Za-z0-9_.-]{1,100})$/;
-function parseIdentity(text4) {
-  const [, login, id] = ACCOUNT.exec(text4) ?? [];
+function parseIdentity(text5) {
+  const [, login, id] = ACCOUNT.exec(text5) ?? [];
   if (login !== void 0) return { kind: "account", login, id: id === void 0 ? void 0 : Number(id) };
-  const team = TEAM.exec(text4)?.[1];
+  const team = TEAM.exec(text5)?.[1];
   return team === void 0 ? void 0 : { kind: "team", team: team.toLowerCase() };
 }
 function formatIdentity(identity2) {
@@ -42411,8 +42486,8 @@ function segmentsOf(pattern) {
     };
   });
 }
-function escapeText(text4) {
-  return text4.replaceAll(/[\\^$.*+?()[\]{}|]/g, "\\$&");
+function escapeText(text5) {
+  return text5.replaceAll(/[\\^$.*+?()[\]{}|]/g, "\\$&");
 }
 function matchSegment(segment, name, captured) {
   if (segment.literal !== void 0) return segment.literal === name ? captured : void 0;
@@ -42468,9 +42543,9 @@ function firstPackage(patterns, path) {
   }
   return void 0;
 }
-function matchesGlob(pattern, text4) {
+function matchesGlob(pattern, text5) {
   const source = pattern.split("*").map(escapeText).join(".*");
-  return new RegExp(`^${source}$`, "su").test(text4);
+  return new RegExp(`^${source}$`, "su").test(text5);
 }
 
 // pipeline/change/area.ts
@@ -42945,12 +43020,12 @@ function namesIn(blob) {
 }
 function packageOf2(entry) {
   if (!isObject(entry)) return "";
-  const field = (name) => {
+  const field2 = (name) => {
     const key = Object.keys(entry).find((written) => written.toLowerCase() === name);
     const value = key === void 0 ? void 0 : entry[key];
     return typeof value === "string" ? value : "";
   };
-  return field("schema") === "olm.package" ? field("name") : field("package");
+  return field2("schema") === "olm.package" ? field2("name") : field2("package");
 }
 var PACKAGE_ANNOTATION = "operators.operatorframework.io.bundle.package.v1";
 var ANNOTATIONS_BYTES = 1024 * 1024;
@@ -43918,16 +43993,16 @@ async function optionsOf(touched, state, { graph }, today) {
   const [name = ""] = touched.names;
   const following = await Promise.all(
     touched.following.map((next2) => {
-      const platform3 = tryParseMinor(next2.name);
+      const platform4 = tryParseMinor(next2.name);
       return worldOf({
         name: next2.name,
         catalog: catalogOf(next2.state.blobs),
         olm: graph.olm,
-        ...platform3 ? { platform: platform3 } : {}
+        ...platform4 ? { platform: platform4 } : {}
       });
     })
   );
-  const platform2 = tryParseMinor(name);
+  const platform3 = tryParseMinor(name);
   return {
     name,
     catalog: catalogOf(state.blobs),
@@ -43935,7 +44010,7 @@ async function optionsOf(touched, state, { graph }, today) {
     olm: graph.olm,
     asOf: today,
     following,
-    ...platform2 ? { platform: platform2 } : {}
+    ...platform3 ? { platform: platform3 } : {}
   };
 }
 function cause({ package: of, channel, installed, location, hint }) {
@@ -44068,16 +44143,18 @@ function policyReport({ defaults, path }, expired) {
   };
 }
 function judged(outcome) {
-  const { change, judgements, authority, policy, today } = outcome;
-  const found = [...change.unsafe, ...policy.findings, ...judgements.flatMap(({ findings: findings2 }) => findings2)];
+  const { change, judgements, authority, policy, today, asked } = outcome;
+  const judgedFindings = judgements.flatMap(({ findings: findings2 }) => findings2);
+  const found = [...change.unsafe, ...policy.findings, ...judgedFindings, ...asked.findings];
   const { findings, waived, expired } = applyWaivers(found, policy.policy?.waivers ?? [], today);
   const sorted2 = [...findings].sort(compareFindings);
-  const verdict = sorted2.some(({ severity }) => severity === "error") ? "fail" : "pass";
+  const failed = sorted2.some(({ severity }) => severity === "error");
+  const verdict = failed ? "fail" : asked.unanswered.length > 0 ? "inconclusive" : "pass";
   const people = authorityReport(authority);
   return {
     ...head(outcome),
     verdict,
-    headline: headlineOf(verdict, sorted2, authority),
+    headline: headlineOf(verdict, sorted2, outcome),
     authority: people,
     tree: outcome.tree,
     policy: policyReport(policy, expired),
@@ -44086,7 +44163,10 @@ function judged(outcome) {
     known: judgements.flatMap(({ known: known3 }) => known3).sort(compareFindings),
     waived: waived.map(({ finding: finding2, waiver }) => ({ finding: finding2, until: waiver.until, reason: waiver.reason })),
     diffs: judgements.flatMap(({ diffs }) => diffs),
-    unchecked: []
+    unchecked: asked.unanswered.map(({ registry, why, references }) => ({
+      what: `${references} ${references === 1 ? "reference" : "references"} in ${registry}`,
+      why
+    }))
   };
 }
 function packageReport({ name, catalogs, classes, details }) {
@@ -44102,16 +44182,310 @@ function authorityReport(authority) {
     needs: authority.needs.map((need) => needText([need]))
   };
 }
-function headlineOf(verdict, findings, authority) {
+function headlineOf(verdict, findings, { authority, asked }) {
   if (authority?.authority === "deny") return `denied: ${authority.headline}`;
   const [worst] = findings;
   if (verdict === "fail" && worst) {
     const of = worst.package === void 0 ? "" : ` of package ${worst.package}`;
     return `${countText(findings)}: first correct ${worst.rule}${of} at ${worst.location.file}:${worst.location.line}`;
   }
+  const [unanswered] = asked.unanswered;
+  if (verdict === "inconclusive" && unanswered) {
+    return `not all images that the pull request brings could be looked up: ${unanswered.why}`;
+  }
   if (authority && authority.authority === "needs") return authority.headline;
   if (authority && authority.holds.length > 0) return `allowed and green, but held: ${authority.holds[0]}`;
   return authority ? "allowed and green" : "green; authority was not judged (no --author)";
+}
+
+// pipeline/policy/registries.ts
+var PATTERN = /^(\*|(?:\*\.)?[^/*]+)(?:\/(.+))?$/;
+function repositoryMatcher(patterns) {
+  const matchers = patterns.map(matcherOf);
+  return (repository) => matchers.some((matches2) => matches2(repository));
+}
+function matcherOf(pattern) {
+  const [, host = "", path] = PATTERN.exec(pattern) ?? [];
+  const registryMatches = hostMatcher(host.toLowerCase());
+  return ({ registry, repository }) => registryMatches(registry.toLowerCase()) && (path === void 0 || repository === path || repository.startsWith(`${path}/`));
+}
+function hostMatcher(host) {
+  if (host === "*") return () => true;
+  if (host.startsWith("*."))
+    return (registry) => registry.endsWith(host.slice(1)) && registry !== host.slice(1);
+  return (registry) => registry === host;
+}
+
+// pipeline/registry/digest.ts
+function isDigest(text5) {
+  if (typeof text5 !== "string") return false;
+  try {
+    checkDigest(text5);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+// pipeline/registry/image.ts
+var OCI_MANIFEST = "application/vnd.oci.image.manifest.v1+json";
+var OCI_INDEX = "application/vnd.oci.image.index.v1+json";
+var DOCKER_MANIFEST = "application/vnd.docker.distribution.manifest.v2+json";
+var DOCKER_LIST = "application/vnd.docker.distribution.manifest.list.v2+json";
+var LISTS = /* @__PURE__ */ new Set([OCI_INDEX, DOCKER_LIST]);
+var IMAGES = /* @__PURE__ */ new Set([OCI_MANIFEST, DOCKER_MANIFEST]);
+function isManifestType(mediaType) {
+  return LISTS.has(mediaType) || IMAGES.has(mediaType);
+}
+function parseManifest({ bytes: bytes2, mediaType, digest }) {
+  const bad = (why) => new PipelineError("bad-answer", `the manifest ${digest} ${why}`);
+  const json = parseObject(bytes2, bad);
+  const said = text4(json, "mediaType");
+  if (said !== void 0 && isManifestType(mediaType) && said !== mediaType) {
+    throw bad(`says that it is ${said}, and came as ${mediaType}`);
+  }
+  const common = {
+    mediaType,
+    ...optional("artifactType", text4(json, "artifactType")),
+    ...optional("annotations", textMap2(field(json, "annotations"))),
+    ...optional("subject", has(json, "subject") ? descriptor(field(json, "subject"), bad) : void 0)
+  };
+  const isList = has(json, "manifests");
+  const isImage = has(json, "layers") || has(json, "config");
+  if (isList && isImage) throw bad("is an image and a list at the same time");
+  if (LISTS.has(mediaType) && !isImage) {
+    return { kind: "list", ...common, manifests: descriptors2(field(json, "manifests") ?? [], bad) };
+  }
+  if (IMAGES.has(mediaType) && !isList) {
+    const config = descriptor(field(json, "config"), bad);
+    return { kind: "image", ...common, config, layers: descriptors2(field(json, "layers") ?? [], bad) };
+  }
+  throw bad(`of type ${mediaType || "unknown"} cannot be read`);
+}
+function parseObject(bytes2, bad) {
+  let json;
+  try {
+    json = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes2));
+  } catch {
+    throw bad("is no JSON");
+  }
+  if (!isObject2(json)) throw bad("is no JSON object");
+  return json;
+}
+function isObject2(value) {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+function has(json, key) {
+  return Object.hasOwn(json, key) && json[key] !== null;
+}
+function field(json, key) {
+  return Object.hasOwn(json, key) ? json[key] : void 0;
+}
+function text4(json, key) {
+  const value = field(json, key);
+  return typeof value === "string" && value !== "" ? value : void 0;
+}
+function textMap2(value) {
+  if (!isObject2(value)) return void 0;
+  const pairs2 = Object.entries(value).filter((pair) => typeof pair[1] === "string");
+  return Object.fromEntries(pairs2);
+}
+function optional(key, value) {
+  return value === void 0 ? {} : { [key]: value };
+}
+function descriptors2(value, bad) {
+  if (!Array.isArray(value)) throw bad("has no list where it should name its content");
+  return value.map((item) => descriptor(item, bad));
+}
+function descriptor(value, bad) {
+  if (!isObject2(value)) throw bad("does not describe its content");
+  const digest = field(value, "digest");
+  const size2 = field(value, "size");
+  if (!isDigest(digest)) throw bad("names content without a usable digest");
+  if (typeof size2 !== "number" || !Number.isSafeInteger(size2) || size2 < 0) {
+    throw bad(`names content of no usable size: ${digest}`);
+  }
+  const urls = field(value, "urls");
+  return {
+    mediaType: text4(value, "mediaType") ?? "",
+    digest,
+    size: size2,
+    ...optional("platform", platform2(field(value, "platform"))),
+    ...optional("artifactType", text4(value, "artifactType")),
+    ...optional("annotations", textMap2(field(value, "annotations"))),
+    ...optional(
+      "urls",
+      Array.isArray(urls) ? urls.filter((url) => typeof url === "string") : void 0
+    )
+  };
+}
+function platform2(value) {
+  if (!isObject2(value)) return void 0;
+  return {
+    os: text4(value, "os") ?? "",
+    architecture: text4(value, "architecture") ?? "",
+    ...optional("variant", text4(value, "variant")),
+    ...optional("osVersion", text4(value, "os.version"))
+  };
+}
+
+// pipeline/registry/stream.ts
+async function allOf2(stream) {
+  const chunks = [];
+  for await (const chunk of stream) chunks.push(chunk);
+  return Buffer.concat(chunks);
+}
+
+// pipeline/references/look-up.ts
+var AT_A_TIME = 128;
+async function lookUp(references, options) {
+  const wanted = /* @__PURE__ */ new Map();
+  const lookups = /* @__PURE__ */ new Map();
+  for (const reference of references) {
+    const key = lookupKey(reference);
+    wanted.set(key, reference);
+    lookups.set(key, UNASKED);
+  }
+  const silent = /* @__PURE__ */ new Map();
+  const queue = wanted.entries();
+  const worker = async () => {
+    for (const [key, reference] of queue) lookups.set(key, await ask(key, reference, { ...options, silent }));
+  };
+  await Promise.all(Array.from({ length: Math.min(AT_A_TIME, wanted.size) }, worker));
+  return lookups;
+}
+var UNASKED = { kind: "unknown", why: "it was not looked up" };
+var OF_THE_HOST = /* @__PURE__ */ new Set(["unreachable", "rate-limited", "bad-answer"]);
+async function ask(key, reference, options) {
+  const { allows: allows2, silent } = options;
+  if (allows2 && !allows2(reference)) return { kind: "not-allowed" };
+  const known3 = silent.get(reference.registry);
+  if (known3 !== void 0) return { kind: "unknown", why: known3 };
+  try {
+    if (options.platforms?.has(key)) return await withPlatforms(reference, options);
+    const found = await options.registry.resolve(reference);
+    return found ? { kind: "found", digest: found.digest } : { kind: "absent" };
+  } catch (error2) {
+    if (!(error2 instanceof PipelineError)) throw error2;
+    if (error2.code === "not-allowed") return { kind: "not-allowed" };
+    if (error2.code === "not-found") return { kind: "absent" };
+    if (OF_THE_HOST.has(error2.code)) silent.set(reference.registry, error2.message);
+    return { kind: "unknown", why: error2.message };
+  }
+}
+async function withPlatforms(reference, { registry }) {
+  const manifest = await registry.getManifest(reference);
+  if (!manifest) return { kind: "absent" };
+  const { digest } = manifest;
+  const parsed2 = parseManifest(manifest);
+  if (parsed2.kind === "list") {
+    const listed2 = parsed2.manifests.flatMap(({ platform: platform3 }) => platform3 ?? []);
+    const real = listed2.filter(({ os: os5, architecture }) => os5 !== "unknown" && architecture !== "unknown");
+    return { kind: "found", digest, platforms: unique(real.map(platformText)) };
+  }
+  const config = await readConfig(reference, parsed2.config, registry);
+  return { kind: "found", digest, platforms: [platformText(config)] };
+}
+var LARGEST_CONFIG = 4 * 1024 * 1024;
+async function readConfig(reference, config, registry) {
+  if (config.size > LARGEST_CONFIG) {
+    throw new PipelineError("too-large", `an image's configuration has ${config.size} bytes`);
+  }
+  const bytes2 = await allOf2(registry.getBlob(reference, config));
+  try {
+    const { os: os5, architecture } = Object(JSON.parse(bytes2.toString("utf8")));
+    if (typeof os5 === "string" && typeof architecture === "string") return { os: os5, architecture };
+  } catch {
+  }
+  throw new PipelineError("bad-answer", `${formatReference(reference)} does not say what platform it is for`);
+}
+function platformText({ os: os5, architecture }) {
+  return `${os5}/${architecture}`;
+}
+function unique(texts4) {
+  return [...new Set(texts4)].sort();
+}
+
+// pipeline/references/pins.ts
+function nextLock(resolved2, update) {
+  const { sites, lookups, lock } = resolved2;
+  const digests = /* @__PURE__ */ new Map();
+  const add = (tag) => {
+    const lookup = lookups.get(tag);
+    const found = lookup?.kind === "found" ? lookup.digest : void 0;
+    const locked = lock?.digests.get(tag);
+    const digest = update ? found ?? locked : locked ?? found;
+    if (digest !== void 0) digests.set(tag, digest);
+  };
+  for (const { reference } of sites) if (reference.kind === "tag") add(lookupKey(reference));
+  for (const { tag } of lockedTags(resolved2)) add(tag);
+  return { digests };
+}
+
+// pipeline/stages/resolve.ts
+async function resolveSites(sites, request) {
+  const { lock, severityOf, update = false, supports = /* @__PURE__ */ new Map() } = request;
+  const speaking = sites.filter((site) => runsFor(site, supports));
+  const platforms = new Set(speaking.map(({ reference }) => lookupKey(reference)));
+  const wanted = [...wantedReferences(sites, request), ...speaking.map(({ reference }) => reference)];
+  const lookups = await lookUp(wanted, { ...request, platforms });
+  const resolved2 = { sites, lookups, lock, supports };
+  return {
+    resolved: resolved2,
+    lock: nextLock(resolved2, update),
+    findings: runResolved(resolved2, RULES, severityOf),
+    unanswered: unansweredOf(resolved2)
+  };
+}
+function* wantedReferences(sites, { lock, digests = false }) {
+  for (const { reference } of sites) if (digests || reference.kind === "tag") yield reference;
+  for (const { tag } of lockedTags({ sites, lock })) {
+    const reference = tryParseReference(tag);
+    if (reference) yield reference;
+  }
+}
+function unansweredOf({ lookups }) {
+  const byRegistry = /* @__PURE__ */ new Map();
+  for (const [key, lookup] of lookups) {
+    if (lookup.kind !== "unknown") continue;
+    const registry = key.slice(0, key.indexOf("/"));
+    const known3 = byRegistry.get(registry) ?? { registry, why: lookup.why, references: 0 };
+    known3.references++;
+    byRegistry.set(registry, known3);
+  }
+  return [...byRegistry.values()];
+}
+
+// pipeline/check/references.ts
+async function askRegistries(touched, policy, open2) {
+  const { allow } = policy.registries;
+  if (!open2 || allow.length === 0) return { findings: [], unanswered: [] };
+  const brought = touched.map((catalog) => ({ names: catalog.names, sites: newSites(catalog) }));
+  if (brought.every(({ sites }) => sites.length === 0)) return { findings: [], unanswered: [] };
+  const options = {
+    registry: open2(policy),
+    allows: repositoryMatcher(allow),
+    digests: true,
+    severityOf: severitiesOf(policy)
+  };
+  const { findings, unanswered } = await resolveSites(
+    brought.flatMap(({ sites }) => sites),
+    options
+  );
+  const catalogsOf2 = new Map(
+    brought.flatMap(({ names, sites }) => sites.map(({ location }) => [location, names]))
+  );
+  return {
+    findings: findings.map((finding2) => {
+      const catalogs = catalogsOf2.get(finding2.location);
+      return catalogs ? { ...finding2, catalogs } : finding2;
+    }),
+    unanswered
+  };
+}
+function newSites({ before, after }) {
+  const known3 = new Set(sitesOf(before?.blobs.bundles ?? []).map(({ written }) => written));
+  return sitesOf(after?.blobs.bundles ?? []).filter(({ written }) => !known3.has(written));
 }
 
 // pipeline/policy/judge.ts
@@ -44709,8 +45083,8 @@ function pathOf(pointer, root) {
   return path;
 }
 function pathText2(path) {
-  const text4 = path.map((step) => typeof step === "number" ? `[${step}]` : `.${step}`).join("");
-  return text4.startsWith(".") ? text4.slice(1) : text4;
+  const text5 = path.map((step) => typeof step === "number" ? `[${step}]` : `.${step}`).join("");
+  return text5.startsWith(".") ? text5.slice(1) : text5;
 }
 function patternFindings({ layout = {} }, settings) {
   return Object.entries(layout).flatMap(
@@ -44828,8 +45202,8 @@ function layoutOf(written) {
     })
   );
 }
-function isPathKind(text4) {
-  return PATH_KINDS.includes(text4);
+function isPathKind(text5) {
+  return PATH_KINDS.includes(text5);
 }
 var SOURCES = [
   { path: "operators/{package}/ci.yaml", format: "ci.yaml" },
@@ -44847,7 +45221,7 @@ function ownersOf(written) {
   };
 }
 function identitiesOf(written = []) {
-  return written.flatMap((text4) => parseIdentity(text4) ?? []);
+  return written.flatMap((text5) => parseIdentity(text5) ?? []);
 }
 var REQUIRED = {
   "add-entry": "owners",
@@ -44877,17 +45251,17 @@ function approvalOf({
     ownerSelfApproval: ownerSelfApproval ?? true,
     pusherMustBeOwner: pusherMustBeOwner ?? true,
     required: new Map(
-      Object.entries({ ...REQUIRED, ...classes }).map(([name, text4]) => [
+      Object.entries({ ...REQUIRED, ...classes }).map(([name, text5]) => [
         name,
-        requirementOf2(text4)
+        requirementOf2(text5)
       ])
     ),
     multiPackage: multiPackage === "admins" ? "admins" : "each"
   };
 }
-function requirementOf2(text4) {
+function requirementOf2(text5) {
   const count = (role) => {
-    const [, found, times = "1"] = new RegExp(`(${role})(?::([1-9]))?`).exec(text4) ?? [];
+    const [, found, times = "1"] = new RegExp(`(${role})(?::([1-9]))?`).exec(text5) ?? [];
     return found === void 0 ? 0 : Number(times);
   };
   return { owners: count("owners"), admins: count("admins") };
@@ -45301,13 +45675,18 @@ async function check2(repository, request) {
   const trees = { base: ids.base, merged: merged.tree };
   const change = await classifyChange(repository.objects, trees, read.policy);
   const scene = { objects: repository.objects, trees, change, policy: read.policy };
-  const judgements = await judgeCatalogs(scene, request.today);
+  const touched = await readTouched(scene);
+  const judgements = await Promise.all(
+    touched.map((catalog) => judgeCatalog(catalog, scene.policy, request.today))
+  );
+  const asked = await askRegistries(touched, read.policy, request.registries);
   const authority = await judgePeople(
     repository,
     { ...ids, change, policy: read.policy, judgements },
     request
   );
-  const outcome = { ...start3, kind: "judged", tree: merged.tree, change, judgements, authority };
+  const judged2 = { change, judgements, authority, asked };
+  const outcome = { ...start3, kind: "judged", tree: merged.tree, ...judged2 };
   return reportOf(outcome);
 }
 async function resolveRevisions2(repository, { base: base2, head: head2 }) {
@@ -45322,11 +45701,10 @@ async function readPolicyOf(repository, base2, request) {
   if (request.policy) return { ...readPolicy(request.policy.bytes, ids), path: request.policy.path };
   return { ...await policyAt(repository.objects, base2, ids), path: POLICY_PATH };
 }
-async function judgeCatalogs(scene, today) {
+async function readTouched(scene) {
   if (scene.change.unsafe.length > 0) return [];
   const reader = fileReader(scene.objects, scene.policy.limits);
-  const touched = await touchedCatalogs({ ...scene, reader });
-  return Promise.all(touched.map((catalog) => judgeCatalog(catalog, scene.policy, today)));
+  return touchedCatalogs({ ...scene, reader });
 }
 var PRUNING = /* @__PURE__ */ new Set([
   "graph/strands-installed-v0",
@@ -45368,10 +45746,10 @@ function stageFiles(folder, files, known3 = []) {
   };
   try {
     (0, import_node_fs2.mkdirSync)(folder, { recursive: true });
-    for (const [name, text4] of files) {
-      if (textOf2((0, import_node_path2.join)(folder, name)) === text4) continue;
+    for (const [name, text5] of files) {
+      if (textOf2((0, import_node_path2.join)(folder, name)) === text5) continue;
       changed.push(name);
-      (0, import_node_fs2.writeFileSync)(beside(name), text4, { flush: true });
+      (0, import_node_fs2.writeFileSync)(beside(name), text5, { flush: true });
     }
   } catch (error2) {
     discard();
@@ -45480,10 +45858,10 @@ var ANNOTATE = {
 function annotate(findings, severity) {
   for (const finding2 of findings.filter((one) => one.severity === severity).slice(0, SHOWN3)) {
     const { location, rule: rule115, message, hint } = finding2;
-    const text4 = hint === void 0 ? plain(message) : `${plain(message)}
+    const text5 = hint === void 0 ? plain(message) : `${plain(message)}
 fix: ${plain(hint)}`;
     const { file, line: line3, column } = location;
-    ANNOTATE[severity](text4, { title: rule115, file, startLine: line3, startColumn: column });
+    ANNOTATE[severity](text5, { title: rule115, file, startLine: line3, startColumn: column });
   }
 }
 function shortened(markdown) {
@@ -45499,14 +45877,14 @@ The rest did not fit: the step's output \`report\` names the whole report.
 void run(inputs);
 function inputs() {
   const environment = process.env;
-  const text4 = (name) => getInput(name) || void 0;
+  const text5 = (name) => getInput(name) || void 0;
   const directory = environment["GITHUB_WORKSPACE"] ?? process.cwd();
   return {
     directory,
-    repository: text4("repository") ?? ".",
-    policy: text4("policy"),
-    base: text4("base"),
-    head: text4("head"),
+    repository: text5("repository") ?? ".",
+    policy: text5("policy"),
+    base: text5("base"),
+    head: text5("head"),
     event: readEvent(environment),
     searchPath: environment["PATH"],
     temporary: environment["RUNNER_TEMP"] ?? directory,

@@ -11,6 +11,7 @@ import { applyWaivers, type Waived } from '../policy/waiver.ts';
 import type { AuthorityReport, CheckReport, PackageReport, PolicyReport, Verdict } from '../report/report.ts';
 import { countText } from '../report/text.ts';
 import type { Judgement } from './judge.ts';
+import type { Asked } from './references.ts';
 
 interface Start {
   readonly base: string;
@@ -29,6 +30,7 @@ export type Outcome =
       readonly change: Change;
       readonly judgements: readonly Judgement[];
       readonly authority: AuthorityDecision | undefined;
+      readonly asked: Asked;
     });
 
 export function reportOf(outcome: Outcome): CheckReport {
@@ -83,16 +85,18 @@ function policyReport({ defaults, path }: Start['policy'], expired: Waived['expi
 }
 
 function judged(outcome: Extract<Outcome, { kind: 'judged' }>): CheckReport {
-  const { change, judgements, authority, policy, today } = outcome;
-  const found = [...change.unsafe, ...policy.findings, ...judgements.flatMap(({ findings }) => findings)];
+  const { change, judgements, authority, policy, today, asked } = outcome;
+  const judgedFindings = judgements.flatMap(({ findings }) => findings);
+  const found = [...change.unsafe, ...policy.findings, ...judgedFindings, ...asked.findings];
   const { findings, waived, expired } = applyWaivers(found, policy.policy?.waivers ?? [], today);
   const sorted = [...findings].sort(compareFindings);
-  const verdict: Verdict = sorted.some(({ severity }) => severity === 'error') ? 'fail' : 'pass';
+  const failed = sorted.some(({ severity }) => severity === 'error');
+  const verdict: Verdict = failed ? 'fail' : asked.unanswered.length > 0 ? 'inconclusive' : 'pass';
   const people = authorityReport(authority);
   return {
     ...head(outcome),
     verdict,
-    headline: headlineOf(verdict, sorted, authority),
+    headline: headlineOf(verdict, sorted, outcome),
     authority: people,
     tree: outcome.tree,
     policy: policyReport(policy, expired),
@@ -101,7 +105,10 @@ function judged(outcome: Extract<Outcome, { kind: 'judged' }>): CheckReport {
     known: judgements.flatMap(({ known }) => known).sort(compareFindings),
     waived: waived.map(({ finding, waiver }) => ({ finding, until: waiver.until, reason: waiver.reason })),
     diffs: judgements.flatMap(({ diffs }) => diffs),
-    unchecked: [],
+    unchecked: asked.unanswered.map(({ registry, why, references }) => ({
+      what: `${references} ${references === 1 ? 'reference' : 'references'} in ${registry}`,
+      why,
+    })),
   };
 }
 
@@ -124,13 +131,17 @@ function authorityReport(authority: AuthorityDecision | undefined): AuthorityRep
 function headlineOf(
   verdict: Verdict,
   findings: readonly Finding[],
-  authority: AuthorityDecision | undefined,
+  { authority, asked }: Pick<Extract<Outcome, { kind: 'judged' }>, 'authority' | 'asked'>,
 ): string {
   if (authority?.authority === 'deny') return `denied: ${authority.headline}`;
   const [worst] = findings;
   if (verdict === 'fail' && worst) {
     const of = worst.package === undefined ? '' : ` of package ${worst.package}`;
     return `${countText(findings)}: first correct ${worst.rule}${of} at ${worst.location.file}:${worst.location.line}`;
+  }
+  const [unanswered] = asked.unanswered;
+  if (verdict === 'inconclusive' && unanswered) {
+    return `not all images that the pull request brings could be looked up: ${unanswered.why}`;
   }
   if (authority && authority.authority === 'needs') return authority.headline;
   if (authority && authority.holds.length > 0) return `allowed and green, but held: ${authority.holds[0]}`;

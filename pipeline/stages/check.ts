@@ -8,9 +8,10 @@ import type { Change } from '../change/change.ts';
 import { classifyChange } from '../change/classify.ts';
 import { fileReader } from '../change/content.ts';
 import { contentDigests } from '../change/digest.ts';
-import { type CheckScene, touchedCatalogs } from '../check/catalogs.ts';
+import { type CheckScene, type TouchedCatalog, touchedCatalogs } from '../check/catalogs.ts';
 import { type Judgement, judgeCatalog } from '../check/judge.ts';
 import { type Outcome, reportOf } from '../check/outcome.ts';
+import { askRegistries, type OpenRegistries } from '../check/references.ts';
 import { POLICY_PATH, type PolicyRead, policyAt, readPolicy } from '../config.ts';
 import { mergedTree } from '../git/merge.ts';
 import type { Repository } from '../git/repository.ts';
@@ -34,6 +35,8 @@ export interface CheckRequest {
   readonly people?: People;
   /** The day for which is judged, `YYYY-MM-DD` in UTC. */
   readonly today: string;
+  /** The way to registries; references are not looked up without. */
+  readonly registries?: OpenRegistries;
 }
 
 /** Who wrote a pull request and what was said of it. */
@@ -62,13 +65,18 @@ export async function check(repository: Repository, request: CheckRequest): Prom
   const trees = { base: ids.base, merged: merged.tree };
   const change = await classifyChange(repository.objects, trees, read.policy);
   const scene = { objects: repository.objects, trees, change, policy: read.policy };
-  const judgements = await judgeCatalogs(scene, request.today);
+  const touched = await readTouched(scene);
+  const judgements = await Promise.all(
+    touched.map((catalog) => judgeCatalog(catalog, scene.policy, request.today)),
+  );
+  const asked = await askRegistries(touched, read.policy, request.registries);
   const authority = await judgePeople(
     repository,
     { ...ids, change, policy: read.policy, judgements },
     request,
   );
-  const outcome: Outcome = { ...start, kind: 'judged', tree: merged.tree, change, judgements, authority };
+  const judged = { change, judgements, authority, asked };
+  const outcome: Outcome = { ...start, kind: 'judged', tree: merged.tree, ...judged };
   return reportOf(outcome);
 }
 
@@ -96,12 +104,11 @@ async function readPolicyOf(
   return { ...(await policyAt(repository.objects, base, ids)), path: POLICY_PATH };
 }
 
-async function judgeCatalogs(scene: Omit<CheckScene, 'reader'>, today: string): Promise<Judgement[]> {
+async function readTouched(scene: Omit<CheckScene, 'reader'>): Promise<TouchedCatalog[]> {
   // What is unsafe is not read any further.
   if (scene.change.unsafe.length > 0) return [];
   const reader = fileReader(scene.objects, scene.policy.limits);
-  const touched = await touchedCatalogs({ ...scene, reader });
-  return Promise.all(touched.map((catalog) => judgeCatalog(catalog, scene.policy, today)));
+  return touchedCatalogs({ ...scene, reader });
 }
 
 /** Rules whose findings mean that what was taken away is missed by somebody. */
