@@ -1,10 +1,12 @@
 import { basename, resolve } from 'node:path';
 import { findingText } from '../report/text.ts';
-import { catalogPlace, openCatalog } from '../source/open.ts';
+import type { OpenCatalog } from '../source/open.ts';
 import { type Address, serveCatalog } from '../stages/serve.ts';
 import { type Command, type Invocation, usageError } from './command.ts';
-import { registryClientFor } from './registry-access.ts';
+
+import { openOperand } from './open-operand.ts';
 import { REGISTRY_OPTIONS } from './registry-options.ts';
+
 import type { Terminal } from './terminal.ts';
 
 export const command: Command = {
@@ -41,11 +43,8 @@ export const command: Command = {
   run: async (invocation, terminal) => {
     const [operand = '.'] = invocation.operands;
     const [grpc, http] = [addressOf(invocation, 'listen', 50051), addressOf(invocation, 'http', 8080)];
-    const name = invocation.text('name') ?? nameOf(operand, terminal);
-    const client = registryClientFor(invocation, terminal, {
-      named: catalogPlace(operand, terminal.directory) ? [operand] : [],
-    });
-    const opened = await openCatalog(operand, { directory: terminal.directory, registry: () => client });
+    const opened = await openOperand(operand, invocation, terminal);
+    const name = invocation.text('name') ?? nameOf(opened, terminal);
     try {
       const serving = await serveCatalog({ source: opened.source, name, grpc, http, now: terminal.now() });
       if (serving.kind === 'refused') {
@@ -65,7 +64,6 @@ export const command: Command = {
       return 0;
     } finally {
       await opened.close();
-      client.close();
     }
   },
 };
@@ -85,12 +83,9 @@ function hostText({ host }: Address, port: number | undefined): string {
 }
 
 /** What the directory or the image is called, as a name that Kubernetes takes. */
-function nameOf(operand: string, { directory }: Terminal): string {
-  const place = catalogPlace(operand, directory);
-  const last =
-    place === undefined || place.kind !== 'registry'
-      ? basename(resolve(directory, place === undefined ? operand : place.path))
-      : basename(place.reference.repository);
+function nameOf({ name: operand, image }: OpenCatalog, { directory }: Terminal): string {
+  const repository = image && image.reference.registry !== '' ? image.reference.repository : undefined;
+  const last = basename(repository ?? resolve(directory, operand));
   const name = last
     .toLowerCase()
     .replaceAll(/[^a-z0-9.-]+/g, '-')
