@@ -13,7 +13,7 @@ import { type MirrorOutcome, type MirrorRequest, prepareMirror, writePlan } from
 import { writeFiles } from '../write.ts';
 import { type Command, type Invocation, usageError } from './command.ts';
 import { openOperand } from './open-operand.ts';
-import { REGISTRY_OPTIONS } from './registry-access.ts';
+import { REGISTRY_OPTIONS } from './registry-options.ts';
 import type { ExitCode, Terminal } from './terminal.ts';
 
 export const command: Command = {

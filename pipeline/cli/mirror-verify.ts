@@ -11,7 +11,7 @@ import { fileError, readText } from '../directory.ts';
 import { findingText, plain } from '../report/text.ts';
 import type { Command } from './command.ts';
 import { openOperand } from './open-operand.ts';
-import { REGISTRY_OPTIONS } from './registry-access.ts';
+import { REGISTRY_OPTIONS } from './registry-options.ts';
 
 export const command: Command = {
   words: 'mirror verify',
