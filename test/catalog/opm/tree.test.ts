@@ -19,7 +19,7 @@ const head = 'schema: olm.package\nname: foo\ndefaultChannel: stable\n';
 test('a tree has everything, siblings by name', async () => {
   const text = [
     head,
-    channel('stable', '{name: foo.v1.0.0, skipRange: x}', '{name: foo.v2.0.0}'),
+    channel('stable', '{name: foo.v1.0.0, skipRange: ab}', '{name: foo.v2.0.0}'),
     channel('alpha', '{name: foo.v1.0.0, skips: [""]}'),
     bundle('1.0.0'),
     bundle('2.0.0', ''),
@@ -32,7 +32,7 @@ test('a tree has everything, siblings by name', async () => {
     └── invalid channel "stable":
         ├── multiple channel heads found in graph: foo.v1.0.0, foo.v2.0.0
         ├── invalid bundle "foo.v1.0.0":
-        │   └── invalid skipRange "x": Could not get version from string: "x"
+        │   └── invalid skipRange "ab": Could not get version from string: "ab"
         └── invalid bundle "foo.v2.0.0":
             └── bundle image must be set`);
 });
