@@ -24,11 +24,11 @@ var __export = (target2, all) => {
   for (var name in all)
     __defProp(target2, name, { get: all[name], enumerable: true });
 };
-var __copyProps = (to, from, except, desc) => {
-  if (from && typeof from === "object" || typeof from === "function") {
-    for (let key of __getOwnPropNames(from))
+var __copyProps = (to, from2, except, desc) => {
+  if (from2 && typeof from2 === "object" || typeof from2 === "function") {
+    for (let key of __getOwnPropNames(from2))
       if (!__hasOwnProp.call(to, key) && key !== except)
-        __defProp(to, key, { get: () => from[key], enumerable: !(desc = __getOwnPropDesc(from, key)) || desc.enumerable });
+        __defProp(to, key, { get: () => from2[key], enumerable: !(desc = __getOwnPropDesc(from2, key)) || desc.enumerable });
   }
   return to;
 };
@@ -1788,11 +1788,11 @@ var require_request = __commonJS({
           }
         } else if (headers && typeof headers === "object") {
           if (headers[Symbol.iterator]) {
-            for (const header of headers) {
-              if (!Array.isArray(header) || header.length !== 2) {
+            for (const header2 of headers) {
+              if (!Array.isArray(header2) || header2.length !== 2) {
                 throw new InvalidArgumentError("headers must be in key-value pair format");
               }
-              processHeader(this, header[0], header[1]);
+              processHeader(this, header2[0], header2[1]);
             }
           } else {
             const keys = Object.keys(headers);
@@ -2583,14 +2583,14 @@ var require_connect = __commonJS({
       const sessionCache = new SessionCache(maxCachedSessions == null ? 100 : maxCachedSessions);
       timeout = timeout == null ? 1e4 : timeout;
       allowH2 = allowH2 != null ? allowH2 : false;
-      return function connect({ hostname, host, protocol, port, servername, localAddress, httpSocket }, callback) {
+      return function connect({ hostname: hostname2, host, protocol, port, servername, localAddress, httpSocket }, callback) {
         let socket;
         if (protocol === "https:") {
           if (!tls) {
             tls = require("node:tls");
           }
           servername = servername || options.servername || util.getServerName(host) || null;
-          const sessionKey = servername || hostname;
+          const sessionKey = servername || hostname2;
           assert(sessionKey);
           const session = customSession || sessionCache.get(sessionKey) || null;
           port = port || 443;
@@ -2606,7 +2606,7 @@ var require_connect = __commonJS({
             socket: httpSocket,
             // upgrade socket connection
             port,
-            host: hostname
+            host: hostname2
           });
           socket.on("session", function(session2) {
             sessionCache.set(sessionKey, session2);
@@ -2620,14 +2620,14 @@ var require_connect = __commonJS({
             ...options,
             localAddress,
             port,
-            host: hostname
+            host: hostname2
           });
         }
         if (options.keepAlive == null || options.keepAlive) {
           const keepAliveInitialDelay = options.keepAliveInitialDelay === void 0 ? 6e4 : options.keepAliveInitialDelay;
           socket.setKeepAlive(true, keepAliveInitialDelay);
         }
-        const clearConnectTimeout = setupConnectTimeout(new WeakRef(socket), { timeout, hostname, port });
+        const clearConnectTimeout = setupConnectTimeout(new WeakRef(socket), { timeout, hostname: hostname2, port });
         socket.setNoDelay(true).once(protocol === "https:" ? "secureConnect" : "connect", function() {
           queueMicrotask(clearConnectTimeout);
           if (callback) {
@@ -4188,10 +4188,10 @@ var require_util2 = __commonJS({
     function TAOCheck() {
       return "success";
     }
-    function appendFetchMetadata(httpRequest) {
-      let header = null;
-      header = httpRequest.mode;
-      httpRequest.headersList.set("sec-fetch-mode", header, true);
+    function appendFetchMetadata(httpRequest3) {
+      let header2 = null;
+      header2 = httpRequest3.mode;
+      httpRequest3.headersList.set("sec-fetch-mode", header2, true);
     }
     function appendRequestOriginHeader(request) {
       let serializedOrigin = request.origin;
@@ -4595,7 +4595,7 @@ var require_util2 = __commonJS({
           writable: true,
           enumerable: true,
           configurable: true,
-          value: function entries() {
+          value: function entries2() {
             webidl.brandCheck(this, object);
             return makeIterator(this, "key+value");
           }
@@ -4861,8 +4861,8 @@ var require_util2 = __commonJS({
       }
       return values;
     }
-    function getDecodeSplit(name, list) {
-      const value = list.get(name, true);
+    function getDecodeSplit(name, list2) {
+      const value = list2.get(name, true);
       if (value === null) {
         return null;
       }
@@ -5245,7 +5245,7 @@ var require_formdata_parser = __commonJS({
         if (result === "failure") {
           return "failure";
         }
-        let { name, filename, contentType, encoding } = result;
+        let { name, filename, contentType: contentType2, encoding } = result;
         position.position += 2;
         let body2;
         {
@@ -5266,11 +5266,11 @@ var require_formdata_parser = __commonJS({
         }
         let value;
         if (filename !== null) {
-          contentType ??= "text/plain";
-          if (!isAsciiString(contentType)) {
-            contentType = "";
+          contentType2 ??= "text/plain";
+          if (!isAsciiString(contentType2)) {
+            contentType2 = "";
           }
-          value = new File([body2], filename, { type: contentType });
+          value = new File([body2], filename, { type: contentType2 });
         } else {
           value = utf8DecodeBytes(Buffer.from(body2));
         }
@@ -5282,14 +5282,14 @@ var require_formdata_parser = __commonJS({
     function parseMultipartFormDataHeaders(input, position) {
       let name = null;
       let filename = null;
-      let contentType = null;
+      let contentType2 = null;
       let encoding = null;
       while (true) {
         if (input[position.position] === 13 && input[position.position + 1] === 10) {
           if (name === null) {
             return "failure";
           }
-          return { name, filename, contentType, encoding };
+          return { name, filename, contentType: contentType2, encoding };
         }
         let headerName = collectASequenceOfBytes(
           (char) => char !== 10 && char !== 13 && char !== 58,
@@ -5344,7 +5344,7 @@ var require_formdata_parser = __commonJS({
               position
             );
             headerValue = removeChars(headerValue, false, true, (char) => char === 9 || char === 32);
-            contentType = isomorphicDecode(headerValue);
+            contentType2 = isomorphicDecode(headerValue);
             break;
           }
           case "content-transfer-encoding": {
@@ -5542,11 +5542,11 @@ Content-Type: ${value.type || "application/octet-stream"}\r
         }
         source = object;
         action = async function* () {
-          for (const part of blobParts) {
-            if (part.stream) {
-              yield* part.stream();
+          for (const part2 of blobParts) {
+            if (part2.stream) {
+              yield* part2.stream();
             } else {
-              yield part;
+              yield part2;
             }
           }
         };
@@ -5654,18 +5654,18 @@ Content-Type: ${value.type || "application/octet-stream"}\r
             if (mimeType !== null) {
               switch (mimeType.essence) {
                 case "multipart/form-data": {
-                  const parsed = multipartFormDataParser(value, mimeType);
-                  if (parsed === "failure") {
+                  const parsed2 = multipartFormDataParser(value, mimeType);
+                  if (parsed2 === "failure") {
                     throw new TypeError("Failed to parse body as FormData.");
                   }
                   const fd = new FormData();
-                  fd[kState] = parsed;
+                  fd[kState] = parsed2;
                   return fd;
                 }
                 case "application/x-www-form-urlencoded": {
-                  const entries = new URLSearchParams(value.toString());
+                  const entries2 = new URLSearchParams(value.toString());
                   const fd = new FormData();
-                  for (const [name, value2] of entries) {
+                  for (const [name, value2] of entries2) {
                     fd.append(name, value2);
                   }
                   return fd;
@@ -6469,16 +6469,16 @@ var require_client_h1 = __commonJS({
         if (!extractBody) {
           extractBody = require_body().extractBody;
         }
-        const [bodyStream, contentType] = extractBody(body2);
+        const [bodyStream, contentType2] = extractBody(body2);
         if (request.contentType == null) {
-          headers.push("content-type", contentType);
+          headers.push("content-type", contentType2);
         }
         body2 = bodyStream.stream;
         contentLength = bodyStream.length;
       } else if (util.isBlobLike(body2) && request.contentType == null) {
-        const contentType = body2.type;
-        if (contentType) {
-          const contentTypeValue = `${contentType}`;
+        const contentType2 = body2.type;
+        if (contentType2) {
+          const contentTypeValue = `${contentType2}`;
           if (!util.isValidHeaderValue(contentTypeValue)) {
             util.errorRequest(client, request, new InvalidArgumentError("invalid content-type header"));
             return false;
@@ -6543,22 +6543,22 @@ var require_client_h1 = __commonJS({
       if (blocking) {
         socket[kBlocking] = true;
       }
-      let header = `${method} ${path} HTTP/1.1\r
+      let header2 = `${method} ${path} HTTP/1.1\r
 `;
       if (typeof host === "string") {
-        header += `host: ${host}\r
+        header2 += `host: ${host}\r
 `;
       } else {
-        header += client[kHostHeader];
+        header2 += client[kHostHeader];
       }
       if (upgrade2) {
-        header += `connection: upgrade\r
+        header2 += `connection: upgrade\r
 upgrade: ${upgrade2}\r
 `;
       } else if (client[kPipelining] && !socket[kReset]) {
-        header += "connection: keep-alive\r\n";
+        header2 += "connection: keep-alive\r\n";
       } else {
-        header += "connection: close\r\n";
+        header2 += "connection: close\r\n";
       }
       if (Array.isArray(headers)) {
         for (let n = 0; n < headers.length; n += 2) {
@@ -6566,41 +6566,41 @@ upgrade: ${upgrade2}\r
           const val = headers[n + 1];
           if (Array.isArray(val)) {
             for (let i = 0; i < val.length; i++) {
-              header += `${key}: ${val[i]}\r
+              header2 += `${key}: ${val[i]}\r
 `;
             }
           } else {
-            header += `${key}: ${val}\r
+            header2 += `${key}: ${val}\r
 `;
           }
         }
       }
       if (channels.sendHeaders.hasSubscribers) {
-        channels.sendHeaders.publish({ request, headers: header, socket });
+        channels.sendHeaders.publish({ request, headers: header2, socket });
       }
       if (!body2 || bodyLength === 0) {
-        writeBuffer(abort, null, client, request, socket, contentLength, header, expectsPayload);
+        writeBuffer(abort, null, client, request, socket, contentLength, header2, expectsPayload);
       } else if (util.isBuffer(body2)) {
-        writeBuffer(abort, body2, client, request, socket, contentLength, header, expectsPayload);
+        writeBuffer(abort, body2, client, request, socket, contentLength, header2, expectsPayload);
       } else if (util.isBlobLike(body2)) {
         if (typeof body2.stream === "function") {
-          writeIterable(abort, body2.stream(), client, request, socket, contentLength, header, expectsPayload);
+          writeIterable(abort, body2.stream(), client, request, socket, contentLength, header2, expectsPayload);
         } else {
-          writeBlob(abort, body2, client, request, socket, contentLength, header, expectsPayload);
+          writeBlob(abort, body2, client, request, socket, contentLength, header2, expectsPayload);
         }
       } else if (util.isStream(body2)) {
-        writeStream(abort, body2, client, request, socket, contentLength, header, expectsPayload);
+        writeStream(abort, body2, client, request, socket, contentLength, header2, expectsPayload);
       } else if (util.isIterable(body2)) {
-        writeIterable(abort, body2, client, request, socket, contentLength, header, expectsPayload);
+        writeIterable(abort, body2, client, request, socket, contentLength, header2, expectsPayload);
       } else {
         assert(false);
       }
       return true;
     }
-    function writeStream(abort, body2, client, request, socket, contentLength, header, expectsPayload) {
+    function writeStream(abort, body2, client, request, socket, contentLength, header2, expectsPayload) {
       assert(contentLength !== 0 || client[kRunning] === 0, "stream body cannot be pipelined");
       let finished = false;
-      const writer = new AsyncWriter({ abort, socket, request, contentLength, client, expectsPayload, header });
+      const writer = new AsyncWriter({ abort, socket, request, contentLength, client, expectsPayload, header: header2 });
       const onData = function(chunk) {
         if (finished) {
           return;
@@ -6666,22 +6666,22 @@ upgrade: ${upgrade2}\r
         setImmediate(onClose);
       }
     }
-    function writeBuffer(abort, body2, client, request, socket, contentLength, header, expectsPayload) {
+    function writeBuffer(abort, body2, client, request, socket, contentLength, header2, expectsPayload) {
       try {
         if (!body2) {
           if (contentLength === 0) {
-            socket.write(`${header}content-length: 0\r
+            socket.write(`${header2}content-length: 0\r
 \r
 `, "latin1");
           } else {
             assert(contentLength === null, "no body must not have content length");
-            socket.write(`${header}\r
+            socket.write(`${header2}\r
 `, "latin1");
           }
         } else if (util.isBuffer(body2)) {
           assert(contentLength === body2.byteLength, "buffer body must have content length");
           socket.cork();
-          socket.write(`${header}content-length: ${contentLength}\r
+          socket.write(`${header2}content-length: ${contentLength}\r
 \r
 `, "latin1");
           socket.write(body2);
@@ -6697,7 +6697,7 @@ upgrade: ${upgrade2}\r
         abort(err);
       }
     }
-    async function writeBlob(abort, body2, client, request, socket, contentLength, header, expectsPayload) {
+    async function writeBlob(abort, body2, client, request, socket, contentLength, header2, expectsPayload) {
       assert(contentLength === body2.size, "blob body must have content length");
       try {
         if (contentLength != null && contentLength !== body2.size) {
@@ -6705,7 +6705,7 @@ upgrade: ${upgrade2}\r
         }
         const buffer = Buffer.from(await body2.arrayBuffer());
         socket.cork();
-        socket.write(`${header}content-length: ${contentLength}\r
+        socket.write(`${header2}content-length: ${contentLength}\r
 \r
 `, "latin1");
         socket.write(buffer);
@@ -6720,7 +6720,7 @@ upgrade: ${upgrade2}\r
         abort(err);
       }
     }
-    async function writeIterable(abort, body2, client, request, socket, contentLength, header, expectsPayload) {
+    async function writeIterable(abort, body2, client, request, socket, contentLength, header2, expectsPayload) {
       assert(contentLength !== 0 || client[kRunning] === 0, "iterator body cannot be pipelined");
       let callback = null;
       function onDrain() {
@@ -6739,7 +6739,7 @@ upgrade: ${upgrade2}\r
         }
       });
       socket.on("close", onDrain).on("drain", onDrain);
-      const writer = new AsyncWriter({ abort, socket, request, contentLength, client, expectsPayload, header });
+      const writer = new AsyncWriter({ abort, socket, request, contentLength, client, expectsPayload, header: header2 });
       try {
         for await (const chunk of body2) {
           if (socket[kError]) {
@@ -6757,19 +6757,19 @@ upgrade: ${upgrade2}\r
       }
     }
     var AsyncWriter = class {
-      constructor({ abort, socket, request, contentLength, client, expectsPayload, header }) {
+      constructor({ abort, socket, request, contentLength, client, expectsPayload, header: header2 }) {
         this.socket = socket;
         this.request = request;
         this.contentLength = contentLength;
         this.client = client;
         this.bytesWritten = 0;
         this.expectsPayload = expectsPayload;
-        this.header = header;
+        this.header = header2;
         this.abort = abort;
         socket[kWriting] = true;
       }
       write(chunk) {
-        const { socket, request, contentLength, client, bytesWritten, expectsPayload, header } = this;
+        const { socket, request, contentLength, client, bytesWritten, expectsPayload, header: header2 } = this;
         if (socket[kError]) {
           throw socket[kError];
         }
@@ -6792,10 +6792,10 @@ upgrade: ${upgrade2}\r
             socket[kReset] = true;
           }
           if (contentLength === null) {
-            socket.write(`${header}transfer-encoding: chunked\r
+            socket.write(`${header2}transfer-encoding: chunked\r
 `, "latin1");
           } else {
-            socket.write(`${header}content-length: ${contentLength}\r
+            socket.write(`${header2}content-length: ${contentLength}\r
 \r
 `, "latin1");
           }
@@ -6819,7 +6819,7 @@ ${len.toString(16)}\r
         return ret;
       }
       end() {
-        const { socket, contentLength, client, bytesWritten, expectsPayload, header, request } = this;
+        const { socket, contentLength, client, bytesWritten, expectsPayload, header: header2, request } = this;
         request.onRequestSent();
         socket[kWriting] = false;
         if (socket[kError]) {
@@ -6830,11 +6830,11 @@ ${len.toString(16)}\r
         }
         if (bytesWritten === 0) {
           if (expectsPayload) {
-            socket.write(`${header}content-length: 0\r
+            socket.write(`${header2}content-length: 0\r
 \r
 `, "latin1");
           } else {
-            socket.write(`${header}\r
+            socket.write(`${header2}\r
 `, "latin1");
           }
         } else if (contentLength === null) {
@@ -7095,8 +7095,8 @@ var require_client_h2 = __commonJS({
         }
       }
       let stream;
-      const { hostname, port } = client[kUrl];
-      headers[HTTP2_HEADER_AUTHORITY] = host || `${hostname}${port ? `:${port}` : ""}`;
+      const { hostname: hostname2, port } = client[kUrl];
+      headers[HTTP2_HEADER_AUTHORITY] = host || `${hostname2}${port ? `:${port}` : ""}`;
       headers[HTTP2_HEADER_METHOD] = method;
       const abort = (error2) => {
         if (request.aborted) {
@@ -7178,8 +7178,8 @@ var require_client_h2 = __commonJS({
       let contentLength = util.bodyLength(body2);
       if (util.isFormDataLike(body2)) {
         extractBody ??= require_body().extractBody;
-        const [bodyStream, contentType] = extractBody(body2);
-        headers["content-type"] = contentType;
+        const [bodyStream, contentType2] = extractBody(body2);
+        headers["content-type"] = contentType2;
         body2 = bodyStream.stream;
         contentLength = bodyStream.length;
       }
@@ -7564,15 +7564,15 @@ var require_redirect_handler = __commonJS({
         }
       }
     }
-    function shouldRemoveHeader(header, removeContent, unknownOrigin) {
-      if (header.length === 4) {
-        return util.headerNameToString(header) === "host";
+    function shouldRemoveHeader(header2, removeContent, unknownOrigin) {
+      if (header2.length === 4) {
+        return util.headerNameToString(header2) === "host";
       }
-      if (removeContent && util.headerNameToString(header).startsWith("content-")) {
+      if (removeContent && util.headerNameToString(header2).startsWith("content-")) {
         return true;
       }
-      if (unknownOrigin && (header.length === 13 || header.length === 6 || header.length === 19)) {
-        const name = util.headerNameToString(header);
+      if (unknownOrigin && (header2.length === 13 || header2.length === 6 || header2.length === 19)) {
+        const name = util.headerNameToString(header2);
         return name === "authorization" || name === "cookie" || name === "proxy-authorization";
       }
       return false;
@@ -7936,20 +7936,20 @@ var require_client = __commonJS({
     async function connect(client) {
       assert(!client[kConnecting]);
       assert(!client[kHTTPContext]);
-      let { host, hostname, protocol, port } = client[kUrl];
-      if (hostname[0] === "[") {
-        const idx = hostname.indexOf("]");
+      let { host, hostname: hostname2, protocol, port } = client[kUrl];
+      if (hostname2[0] === "[") {
+        const idx = hostname2.indexOf("]");
         assert(idx !== -1);
-        const ip = hostname.substring(1, idx);
+        const ip = hostname2.substring(1, idx);
         assert(net.isIP(ip));
-        hostname = ip;
+        hostname2 = ip;
       }
       client[kConnecting] = true;
       if (channels.beforeConnect.hasSubscribers) {
         channels.beforeConnect.publish({
           connectParams: {
             host,
-            hostname,
+            hostname: hostname2,
             protocol,
             port,
             version: client[kHTTPContext]?.version,
@@ -7963,7 +7963,7 @@ var require_client = __commonJS({
         const socket = await new Promise((resolve3, reject) => {
           client[kConnector]({
             host,
-            hostname,
+            hostname: hostname2,
             protocol,
             port,
             servername: client[kServerName],
@@ -7996,7 +7996,7 @@ var require_client = __commonJS({
           channels.connected.publish({
             connectParams: {
               host,
-              hostname,
+              hostname: hostname2,
               protocol,
               port,
               version: client[kHTTPContext]?.version,
@@ -8017,7 +8017,7 @@ var require_client = __commonJS({
           channels.connectError.publish({
             connectParams: {
               host,
-              hostname,
+              hostname: hostname2,
               protocol,
               port,
               version: client[kHTTPContext]?.version,
@@ -8738,16 +8738,16 @@ var require_proxy_agent = __commonJS({
     }
     var Http1ProxyWrapper = class extends DispatcherBase {
       #client;
-      constructor(proxyUrl, { headers = {}, connect, factory }) {
+      constructor(proxyUrl2, { headers = {}, connect, factory }) {
         super();
-        if (!proxyUrl) {
+        if (!proxyUrl2) {
           throw new InvalidArgumentError("Proxy URL is mandatory");
         }
         this[kProxyHeaders] = headers;
         if (factory) {
-          this.#client = factory(proxyUrl, { connect });
+          this.#client = factory(proxyUrl2, { connect });
         } else {
-          this.#client = new Client(proxyUrl, { connect });
+          this.#client = new Client(proxyUrl2, { connect });
         }
       }
       [kDispatch](opts, handler) {
@@ -8992,10 +8992,10 @@ var require_env_http_proxy_agent = __commonJS({
         }
       }
       #getProxyAgentForUrl(url) {
-        let { protocol, host: hostname, port } = url;
-        hostname = hostname.replace(/:\d*$/, "").toLowerCase();
+        let { protocol, host: hostname2, port } = url;
+        hostname2 = hostname2.replace(/:\d*$/, "").toLowerCase();
         port = Number.parseInt(port, 10) || DEFAULT_PORTS[protocol] || 0;
-        if (!this.#shouldProxy(hostname, port)) {
+        if (!this.#shouldProxy(hostname2, port)) {
           return this[kNoProxyAgent];
         }
         if (protocol === "https:") {
@@ -9003,7 +9003,7 @@ var require_env_http_proxy_agent = __commonJS({
         }
         return this[kHttpProxyAgent];
       }
-      #shouldProxy(hostname, port) {
+      #shouldProxy(hostname2, port) {
         if (this.#noProxyChanged) {
           this.#parseNoProxy();
         }
@@ -9019,11 +9019,11 @@ var require_env_http_proxy_agent = __commonJS({
             continue;
           }
           if (!/^[.*]/.test(entry.hostname)) {
-            if (hostname === entry.hostname) {
+            if (hostname2 === entry.hostname) {
               return false;
             }
           } else {
-            if (hostname.endsWith(entry.hostname.replace(/^\*/, ""))) {
+            if (hostname2.endsWith(entry.hostname.replace(/^\*/, ""))) {
               return false;
             }
           }
@@ -9039,10 +9039,10 @@ var require_env_http_proxy_agent = __commonJS({
           if (!entry) {
             continue;
           }
-          const parsed = entry.match(/^(.+):(\d+)$/);
+          const parsed2 = entry.match(/^(.+):(\d+)$/);
           noProxyEntries.push({
-            hostname: (parsed ? parsed[1] : entry).toLowerCase(),
-            port: parsed ? Number.parseInt(parsed[2], 10) : 0
+            hostname: (parsed2 ? parsed2[1] : entry).toLowerCase(),
+            port: parsed2 ? Number.parseInt(parsed2[2], 10) : 0
           });
         }
         this.#noProxyValue = noProxyValue;
@@ -9075,9 +9075,9 @@ var require_retry_handler = __commonJS({
       parseRangeHeader,
       wrapRequestBody
     } = require_util();
-    function calculateRetryAfterHeader(retryAfter) {
+    function calculateRetryAfterHeader(retryAfter2) {
       const current = Date.now();
-      return new Date(retryAfter).getTime() - current;
+      return new Date(retryAfter2).getTime() - current;
     }
     function validatePartialResponseContentLength(headers, range, statusCode, retryCount) {
       const contentLength = headers["content-length"];
@@ -9110,7 +9110,7 @@ var require_retry_handler = __commonJS({
           // Response scoped
           methods,
           errorCodes,
-          retryAfter,
+          retryAfter: retryAfter2,
           statusCodes
         } = retryOptions ?? {};
         this.dispatch = handlers.dispatch;
@@ -9120,7 +9120,7 @@ var require_retry_handler = __commonJS({
         this.aborted = false;
         this.retryOpts = {
           retry: retryFn ?? _RetryHandler[kRetryHandlerDefaultRetry],
-          retryAfter: retryAfter ?? true,
+          retryAfter: retryAfter2 ?? true,
           maxTimeout: maxTimeout ?? 30 * 1e3,
           // 30s,
           minTimeout: minTimeout ?? 500,
@@ -9467,7 +9467,7 @@ var require_readable = __commonJS({
       constructor({
         resume,
         abort,
-        contentType = "",
+        contentType: contentType2 = "",
         contentLength,
         highWaterMark = 64 * 1024
         // Same as nodejs fs streams.
@@ -9481,7 +9481,7 @@ var require_readable = __commonJS({
         this[kAbort] = abort;
         this[kConsume] = null;
         this[kBody] = null;
-        this[kContentType] = contentType;
+        this[kContentType] = contentType2;
         this[kContentLength] = contentLength;
         this[kReading] = false;
       }
@@ -9748,7 +9748,7 @@ var require_util3 = __commonJS({
     } = require_errors();
     var { chunksDecode } = require_readable();
     var CHUNK_LIMIT = 128 * 1024;
-    async function getResolveErrorBodyCallback({ callback, body: body2, contentType, statusCode, statusMessage, headers }) {
+    async function getResolveErrorBodyCallback({ callback, body: body2, contentType: contentType2, statusCode, statusMessage, headers }) {
       assert(body2);
       let chunks = [];
       let length = 0;
@@ -9767,7 +9767,7 @@ var require_util3 = __commonJS({
         length = 0;
       }
       const message = `Response status code ${statusCode}${statusMessage ? `: ${statusMessage}` : ""}`;
-      if (statusCode === 204 || !contentType || !length) {
+      if (statusCode === 204 || !contentType2 || !length) {
         queueMicrotask(() => callback(new ResponseStatusCodeError(message, statusCode, headers)));
         return;
       }
@@ -9775,9 +9775,9 @@ var require_util3 = __commonJS({
       Error.stackTraceLimit = 0;
       let payload;
       try {
-        if (isContentTypeApplicationJson(contentType)) {
+        if (isContentTypeApplicationJson(contentType2)) {
           payload = JSON.parse(chunksDecode(chunks, length));
-        } else if (isContentTypeText(contentType)) {
+        } else if (isContentTypeText(contentType2)) {
           payload = chunksDecode(chunks, length);
         }
       } catch {
@@ -9786,11 +9786,11 @@ var require_util3 = __commonJS({
       }
       queueMicrotask(() => callback(new ResponseStatusCodeError(message, statusCode, headers, payload)));
     }
-    var isContentTypeApplicationJson = (contentType) => {
-      return contentType.length > 15 && contentType[11] === "/" && contentType[0] === "a" && contentType[1] === "p" && contentType[2] === "p" && contentType[3] === "l" && contentType[4] === "i" && contentType[5] === "c" && contentType[6] === "a" && contentType[7] === "t" && contentType[8] === "i" && contentType[9] === "o" && contentType[10] === "n" && contentType[12] === "j" && contentType[13] === "s" && contentType[14] === "o" && contentType[15] === "n";
+    var isContentTypeApplicationJson = (contentType2) => {
+      return contentType2.length > 15 && contentType2[11] === "/" && contentType2[0] === "a" && contentType2[1] === "p" && contentType2[2] === "p" && contentType2[3] === "l" && contentType2[4] === "i" && contentType2[5] === "c" && contentType2[6] === "a" && contentType2[7] === "t" && contentType2[8] === "i" && contentType2[9] === "o" && contentType2[10] === "n" && contentType2[12] === "j" && contentType2[13] === "s" && contentType2[14] === "o" && contentType2[15] === "n";
     };
-    var isContentTypeText = (contentType) => {
-      return contentType.length > 4 && contentType[4] === "/" && contentType[0] === "t" && contentType[1] === "e" && contentType[2] === "x" && contentType[3] === "t";
+    var isContentTypeText = (contentType2) => {
+      return contentType2.length > 4 && contentType2[4] === "/" && contentType2[0] === "t" && contentType2[1] === "e" && contentType2[2] === "x" && contentType2[3] === "t";
     };
     module2.exports = {
       getResolveErrorBodyCallback,
@@ -9898,12 +9898,12 @@ var require_api_request = __commonJS({
           return;
         }
         const parsedHeaders = responseHeaders === "raw" ? util.parseHeaders(rawHeaders) : headers;
-        const contentType = parsedHeaders["content-type"];
+        const contentType2 = parsedHeaders["content-type"];
         const contentLength = parsedHeaders["content-length"];
         const res = new Readable({
           resume,
           abort,
-          contentType,
+          contentType: contentType2,
           contentLength: this.method !== "HEAD" && contentLength ? Number(contentLength) : null,
           highWaterMark
         });
@@ -9917,7 +9917,7 @@ var require_api_request = __commonJS({
             this.runInAsyncScope(
               getResolveErrorBodyCallback,
               null,
-              { callback, body: res, contentType, statusCode, statusMessage, headers }
+              { callback, body: res, contentType: contentType2, statusCode, statusMessage, headers }
             );
           } else {
             this.runInAsyncScope(callback, null, null, {
@@ -10117,13 +10117,13 @@ var require_api_stream = __commonJS({
         let res;
         if (this.throwOnError && statusCode >= 400) {
           const parsedHeaders = responseHeaders === "raw" ? util.parseHeaders(rawHeaders) : headers;
-          const contentType = parsedHeaders["content-type"];
+          const contentType2 = parsedHeaders["content-type"];
           res = new PassThrough();
           this.callback = null;
           this.runInAsyncScope(
             getResolveErrorBodyCallback,
             null,
-            { callback, body: res, contentType, statusCode, statusMessage, headers }
+            { callback, body: res, contentType: contentType2, statusCode, statusMessage, headers }
           );
         } else {
           if (factory === null) {
@@ -10711,11 +10711,11 @@ var require_mock_utils = __commonJS({
     }
     function buildHeadersFromArray(headers) {
       const clone = headers.slice();
-      const entries = [];
+      const entries2 = [];
       for (let index = 0; index < clone.length; index += 2) {
-        entries.push([clone[index], clone[index + 1]]);
+        entries2.push([clone[index], clone[index + 1]]);
       }
-      return Object.fromEntries(entries);
+      return Object.fromEntries(entries2);
     }
     function matchHeaders(mockDispatch2, headers) {
       if (typeof mockDispatch2.headers === "function") {
@@ -11646,8 +11646,8 @@ var require_dump = __commonJS({
 var require_dns = __commonJS({
   "node_modules/undici/lib/interceptor/dns.js"(exports2, module2) {
     "use strict";
-    var { isIP } = require("node:net");
-    var { lookup } = require("node:dns");
+    var { isIP: isIP3 } = require("node:net");
+    var { lookup: lookup2 } = require("node:dns");
     var DecoratorHandler = require_decorator_handler();
     var { InvalidArgumentError, InformationalError } = require_errors();
     var maxInt = Math.pow(2, 31) - 1;
@@ -11737,7 +11737,7 @@ var require_dns = __commonJS({
         }
       }
       #defaultLookup(origin, opts, cb) {
-        lookup(
+        lookup2(
           origin.hostname,
           {
             all: true,
@@ -11901,7 +11901,7 @@ var require_dns = __commonJS({
       return (dispatch) => {
         return function dnsInterceptor(origDispatchOpts, handler) {
           const origin = origDispatchOpts.origin.constructor === URL ? origDispatchOpts.origin : new URL(origDispatchOpts.origin);
-          if (isIP(origin.hostname) !== 0) {
+          if (isIP3(origin.hostname) !== 0) {
             return dispatch(origDispatchOpts, handler);
           }
           instance.runLookup(origin, origDispatchOpts, (err, newOrigin) => {
@@ -11960,14 +11960,14 @@ var require_headers = __commonJS({
     function fill(headers, object) {
       if (Array.isArray(object)) {
         for (let i = 0; i < object.length; ++i) {
-          const header = object[i];
-          if (header.length !== 2) {
+          const header2 = object[i];
+          if (header2.length !== 2) {
             throw webidl.errors.exception({
               header: "Headers constructor",
-              message: `expected name/value pair to be length 2, found ${header.length}.`
+              message: `expected name/value pair to be length 2, found ${header2.length}.`
             });
           }
-          appendHeader(headers, header[0], header[1]);
+          appendHeader(headers, header2[0], header2[1]);
         }
       } else if (typeof object === "object" && object !== null) {
         const keys = Object.keys(object);
@@ -12274,9 +12274,9 @@ var require_headers = __commonJS({
       // https://fetch.spec.whatwg.org/#dom-headers-getsetcookie
       getSetCookie() {
         webidl.brandCheck(this, _Headers);
-        const list = this.#headersList.cookies;
-        if (list) {
-          return [...list];
+        const list2 = this.#headersList.cookies;
+        if (list2) {
+          return [...list2];
         }
         return [];
       }
@@ -12316,8 +12316,8 @@ var require_headers = __commonJS({
       static getHeadersList(o) {
         return o.#headersList;
       }
-      static setHeadersList(o, list) {
-        o.#headersList = list;
+      static setHeadersList(o, list2) {
+        o.#headersList = list2;
       }
     };
     var { getHeadersGuard, setHeadersGuard, getHeadersList, setHeadersList } = Headers2;
@@ -13119,13 +13119,13 @@ var require_request2 = __commonJS({
         }
         let initBody = null;
         if (init.body != null) {
-          const [extractedBody, contentType] = extractBody(
+          const [extractedBody, contentType2] = extractBody(
             init.body,
             request.keepalive
           );
           initBody = extractedBody;
-          if (contentType && !getHeadersList(this[kHeaders]).contains("content-type", true)) {
-            this[kHeaders].append("content-type", contentType);
+          if (contentType2 && !getHeadersList(this[kHeaders]).contains("content-type", true)) {
+            this[kHeaders].append("content-type", contentType2);
           }
         }
         const inputOrInitBody = initBody ?? inputBody;
@@ -13285,13 +13285,13 @@ var require_request2 = __commonJS({
         if (this.signal.aborted) {
           ac.abort(this.signal.reason);
         } else {
-          let list = dependentControllerMap.get(this.signal);
-          if (list === void 0) {
-            list = /* @__PURE__ */ new Set();
-            dependentControllerMap.set(this.signal, list);
+          let list2 = dependentControllerMap.get(this.signal);
+          if (list2 === void 0) {
+            list2 = /* @__PURE__ */ new Set();
+            dependentControllerMap.set(this.signal, list2);
           }
           const acRef = new WeakRef(ac);
-          list.add(acRef);
+          list2.add(acRef);
           util.addAbortListener(
             ac.signal,
             buildAbort(acRef)
@@ -14150,74 +14150,74 @@ var require_fetch = __commonJS({
     async function httpNetworkOrCacheFetch(fetchParams, isAuthenticationFetch = false, isNewConnectionFetch = false) {
       const request = fetchParams.request;
       let httpFetchParams = null;
-      let httpRequest = null;
+      let httpRequest3 = null;
       let response = null;
       const httpCache = null;
       const revalidatingFlag = false;
       if (request.window === "no-window" && request.redirect === "error") {
         httpFetchParams = fetchParams;
-        httpRequest = request;
+        httpRequest3 = request;
       } else {
-        httpRequest = cloneRequest(request);
+        httpRequest3 = cloneRequest(request);
         httpFetchParams = { ...fetchParams };
-        httpFetchParams.request = httpRequest;
+        httpFetchParams.request = httpRequest3;
       }
       const includeCredentials = request.credentials === "include" || request.credentials === "same-origin" && request.responseTainting === "basic";
-      const contentLength = httpRequest.body ? httpRequest.body.length : null;
+      const contentLength = httpRequest3.body ? httpRequest3.body.length : null;
       let contentLengthHeaderValue = null;
-      if (httpRequest.body == null && ["POST", "PUT"].includes(httpRequest.method)) {
+      if (httpRequest3.body == null && ["POST", "PUT"].includes(httpRequest3.method)) {
         contentLengthHeaderValue = "0";
       }
       if (contentLength != null) {
         contentLengthHeaderValue = isomorphicEncode(`${contentLength}`);
       }
       if (contentLengthHeaderValue != null) {
-        httpRequest.headersList.append("content-length", contentLengthHeaderValue, true);
+        httpRequest3.headersList.append("content-length", contentLengthHeaderValue, true);
       }
-      if (contentLength != null && httpRequest.keepalive) {
+      if (contentLength != null && httpRequest3.keepalive) {
       }
-      if (httpRequest.referrer instanceof URL) {
-        httpRequest.headersList.append("referer", isomorphicEncode(httpRequest.referrer.href), true);
+      if (httpRequest3.referrer instanceof URL) {
+        httpRequest3.headersList.append("referer", isomorphicEncode(httpRequest3.referrer.href), true);
       }
-      appendRequestOriginHeader(httpRequest);
-      appendFetchMetadata(httpRequest);
-      if (!httpRequest.headersList.contains("user-agent", true)) {
-        httpRequest.headersList.append("user-agent", defaultUserAgent);
+      appendRequestOriginHeader(httpRequest3);
+      appendFetchMetadata(httpRequest3);
+      if (!httpRequest3.headersList.contains("user-agent", true)) {
+        httpRequest3.headersList.append("user-agent", defaultUserAgent);
       }
-      if (httpRequest.cache === "default" && (httpRequest.headersList.contains("if-modified-since", true) || httpRequest.headersList.contains("if-none-match", true) || httpRequest.headersList.contains("if-unmodified-since", true) || httpRequest.headersList.contains("if-match", true) || httpRequest.headersList.contains("if-range", true))) {
-        httpRequest.cache = "no-store";
+      if (httpRequest3.cache === "default" && (httpRequest3.headersList.contains("if-modified-since", true) || httpRequest3.headersList.contains("if-none-match", true) || httpRequest3.headersList.contains("if-unmodified-since", true) || httpRequest3.headersList.contains("if-match", true) || httpRequest3.headersList.contains("if-range", true))) {
+        httpRequest3.cache = "no-store";
       }
-      if (httpRequest.cache === "no-cache" && !httpRequest.preventNoCacheCacheControlHeaderModification && !httpRequest.headersList.contains("cache-control", true)) {
-        httpRequest.headersList.append("cache-control", "max-age=0", true);
+      if (httpRequest3.cache === "no-cache" && !httpRequest3.preventNoCacheCacheControlHeaderModification && !httpRequest3.headersList.contains("cache-control", true)) {
+        httpRequest3.headersList.append("cache-control", "max-age=0", true);
       }
-      if (httpRequest.cache === "no-store" || httpRequest.cache === "reload") {
-        if (!httpRequest.headersList.contains("pragma", true)) {
-          httpRequest.headersList.append("pragma", "no-cache", true);
+      if (httpRequest3.cache === "no-store" || httpRequest3.cache === "reload") {
+        if (!httpRequest3.headersList.contains("pragma", true)) {
+          httpRequest3.headersList.append("pragma", "no-cache", true);
         }
-        if (!httpRequest.headersList.contains("cache-control", true)) {
-          httpRequest.headersList.append("cache-control", "no-cache", true);
+        if (!httpRequest3.headersList.contains("cache-control", true)) {
+          httpRequest3.headersList.append("cache-control", "no-cache", true);
         }
       }
-      if (httpRequest.headersList.contains("range", true)) {
-        httpRequest.headersList.append("accept-encoding", "identity", true);
+      if (httpRequest3.headersList.contains("range", true)) {
+        httpRequest3.headersList.append("accept-encoding", "identity", true);
       }
-      if (!httpRequest.headersList.contains("accept-encoding", true)) {
-        if (urlHasHttpsScheme(requestCurrentURL(httpRequest))) {
-          httpRequest.headersList.append("accept-encoding", "br, gzip, deflate", true);
+      if (!httpRequest3.headersList.contains("accept-encoding", true)) {
+        if (urlHasHttpsScheme(requestCurrentURL(httpRequest3))) {
+          httpRequest3.headersList.append("accept-encoding", "br, gzip, deflate", true);
         } else {
-          httpRequest.headersList.append("accept-encoding", "gzip, deflate", true);
+          httpRequest3.headersList.append("accept-encoding", "gzip, deflate", true);
         }
       }
-      httpRequest.headersList.delete("host", true);
+      httpRequest3.headersList.delete("host", true);
       if (includeCredentials) {
       }
       if (httpCache == null) {
-        httpRequest.cache = "no-store";
+        httpRequest3.cache = "no-store";
       }
-      if (httpRequest.cache !== "no-store" && httpRequest.cache !== "reload") {
+      if (httpRequest3.cache !== "no-store" && httpRequest3.cache !== "reload") {
       }
       if (response == null) {
-        if (httpRequest.cache === "only-if-cached") {
+        if (httpRequest3.cache === "only-if-cached") {
           return makeNetworkError("only if cached");
         }
         const forwardResponse = await httpNetworkFetch(
@@ -14225,7 +14225,7 @@ var require_fetch = __commonJS({
           includeCredentials,
           isNewConnectionFetch
         );
-        if (!safeMethodsSet.has(httpRequest.method) && forwardResponse.status >= 200 && forwardResponse.status <= 399) {
+        if (!safeMethodsSet.has(httpRequest3.method) && forwardResponse.status >= 200 && forwardResponse.status <= 399) {
         }
         if (revalidatingFlag && forwardResponse.status === 304) {
         }
@@ -14233,8 +14233,8 @@ var require_fetch = __commonJS({
           response = forwardResponse;
         }
       }
-      response.urlList = [...httpRequest.urlList];
-      if (httpRequest.headersList.contains("range", true)) {
+      response.urlList = [...httpRequest3.urlList];
+      if (httpRequest3.headersList.contains("range", true)) {
         response.rangeRequested = true;
       }
       response.requestIncludesCredentials = includeCredentials;
@@ -15046,9 +15046,9 @@ var require_util4 = __commonJS({
       switch (type) {
         case "DataURL": {
           let dataURL = "data:";
-          const parsed = parseMIMEType(mimeType || "application/octet-stream");
-          if (parsed !== "failure") {
-            dataURL += serializeAMimeType(parsed);
+          const parsed2 = parseMIMEType(mimeType || "application/octet-stream");
+          if (parsed2 !== "failure") {
+            dataURL += serializeAMimeType(parsed2);
           }
           dataURL += ";base64,";
           const decoder = new StringDecoder("latin1");
@@ -15411,10 +15411,10 @@ var require_util5 = __commonJS({
       const serializedB = URLSerializer(B, excludeFragment);
       return serializedA === serializedB;
     }
-    function getFieldValues(header) {
-      assert(header !== null);
+    function getFieldValues(header2) {
+      assert(header2 !== null);
       const values = [];
-      for (let value of header.split(",")) {
+      for (let value of header2.split(",")) {
         value = value.trim();
         if (isValidHeaderName(value)) {
           values.push(value);
@@ -16281,11 +16281,11 @@ var require_util6 = __commonJS({
       if (cookie.sameSite) {
         out.push(`SameSite=${cookie.sameSite}`);
       }
-      for (const part of cookie.unparsed) {
-        if (!part.includes("=")) {
+      for (const part2 of cookie.unparsed) {
+        if (!part2.includes("=")) {
           throw new Error("Invalid unparsed");
         }
-        const [key, ...value] = part.split("=");
+        const [key, ...value] = part2.split("=");
         const trimmedKey = key.trim();
         const joinedValue = value.join("=");
         validateCookieName(trimmedKey);
@@ -16313,20 +16313,20 @@ var require_parse = __commonJS({
     var { isCTLExcludingHtab } = require_util6();
     var { collectASequenceOfCodePointsFast } = require_data_url();
     var assert = require("node:assert");
-    function parseSetCookie(header) {
-      if (isCTLExcludingHtab(header)) {
+    function parseSetCookie(header2) {
+      if (isCTLExcludingHtab(header2)) {
         return null;
       }
       let nameValuePair = "";
       let unparsedAttributes = "";
       let name = "";
       let value = "";
-      if (header.includes(";")) {
+      if (header2.includes(";")) {
         const position = { position: 0 };
-        nameValuePair = collectASequenceOfCodePointsFast(";", header, position);
-        unparsedAttributes = header.slice(position.position);
+        nameValuePair = collectASequenceOfCodePointsFast(";", header2, position);
+        unparsedAttributes = header2.slice(position.position);
       } else {
-        nameValuePair = header;
+        nameValuePair = header2;
       }
       if (!nameValuePair.includes("=")) {
         value = nameValuePair;
@@ -18319,7 +18319,7 @@ var require_eventsource_stream = __commonJS({
     var LF4 = 10;
     var CR2 = 13;
     var COLON3 = 58;
-    var SPACE8 = 32;
+    var SPACE9 = 32;
     var defaultMaxEventSize = buffer.kStringMaxLength;
     var DATA = Buffer.from("data");
     var EVENT = Buffer.from("event");
@@ -18347,12 +18347,12 @@ var require_eventsource_stream = __commonJS({
       }
       return true;
     }
-    function isFieldName(line3, length, field) {
-      if (length !== field.length) {
+    function isFieldName(line3, length, field2) {
+      if (length !== field2.length) {
         return false;
       }
       for (let i = 0; i < length; i++) {
-        if (line3[i] !== field[i]) {
+        if (line3[i] !== field2[i]) {
           return false;
         }
       }
@@ -18511,7 +18511,7 @@ var require_eventsource_stream = __commonJS({
         if (colonPosition !== -1) {
           fieldLength = colonPosition;
           valueStart = colonPosition + 1;
-          if (line3[valueStart] === SPACE8) {
+          if (line3[valueStart] === SPACE9) {
             ++valueStart;
           }
         }
@@ -18553,13 +18553,13 @@ ${value}`;
           }
         }
       }
-      setEventFieldSize(field, size2) {
-        const eventSize = this.eventSize - this.eventFieldSizes[field] + size2;
+      setEventFieldSize(field2, size2) {
+        const eventSize = this.eventSize - this.eventFieldSizes[field2] + size2;
         if (this.maxEventSize > 0 && eventSize > this.maxEventSize) {
           throw createMaxEventSizeExceededError();
         }
         this.eventSize = eventSize;
-        this.eventFieldSizes[field] = size2;
+        this.eventFieldSizes[field2] = size2;
       }
       /**
        * @param {EventSourceStreamEvent} event
@@ -18734,7 +18734,7 @@ var require_eventsource = __commonJS({
     var CONNECTING = 0;
     var OPEN = 1;
     var CLOSED = 2;
-    var ANONYMOUS = "anonymous";
+    var ANONYMOUS2 = "anonymous";
     var USE_CREDENTIALS = "use-credentials";
     var EventSource = class _EventSource extends EventTarget {
       #events = {
@@ -18785,7 +18785,7 @@ var require_eventsource = __commonJS({
           throw new DOMException(e, "SyntaxError");
         }
         this.#url = urlRecord.href;
-        let corsAttributeState = ANONYMOUS;
+        let corsAttributeState = ANONYMOUS2;
         if (eventSourceInitDict.withCredentials) {
           corsAttributeState = USE_CREDENTIALS;
           this.#withCredentials = true;
@@ -18856,8 +18856,8 @@ var require_eventsource = __commonJS({
               return;
             }
           }
-          const contentType = response.headersList.get("content-type", true);
-          const mimeType = contentType !== null ? parseMIMEType(contentType) : "failure";
+          const contentType2 = response.headersList.get("content-type", true);
+          const mimeType = contentType2 !== null ? parseMIMEType(contentType2) : "failure";
           const contentTypeValid = mimeType !== "failure" && mimeType.essence === "text/event-stream";
           if (response.status !== 200 || contentTypeValid === false) {
             this.close();
@@ -19300,8 +19300,8 @@ function register(registry) {
     return handleOptionalResolved(v, ev, macro, ctx);
   }
   function handleOptionalResolved(value, ev, macro, ctx) {
-    const optional = ensureOptional(value, macro.receiver, `${macro.functionDesc} receiver`);
-    if (optional.hasValue()) return macro.onHasValue(optional);
+    const optional2 = ensureOptional(value, macro.receiver, `${macro.functionDesc} receiver`);
+    if (optional2.hasValue()) return macro.onHasValue(optional2);
     return macro.onEmpty(ev, macro, ctx);
   }
   function ensureOptionalType(checker, node, ctx, description) {
@@ -19342,7 +19342,7 @@ function register(registry) {
           macro.arg
         );
       },
-      onHasValue: (optional) => optional,
+      onHasValue: (optional2) => optional2,
       onEmpty(ev, macro, ctx) {
         const ast = macro.arg;
         const v = ev.run(ast, ctx);
@@ -19400,9 +19400,9 @@ var init_optional = __esm({
         }
         return this.#value;
       }
-      or(optional) {
+      or(optional2) {
         if (this.#value !== void 0) return this;
-        if (optional instanceof _Optional) return optional;
+        if (optional2 instanceof _Optional) return optional2;
         throw evaluationError(
           "invalid_optional_argument",
           "Optional.or must be called with an Optional argument"
@@ -19532,8 +19532,8 @@ function registerFunctions(registry) {
       case "nan":
         return Number.NaN;
       default: {
-        const parsed = Number(v);
-        if (!Number.isNaN(parsed)) return parsed;
+        const parsed2 = Number(v);
+        if (!Number.isNaN(parsed2)) return parsed2;
         throw evaluationError(
           "double_conversion_error",
           "double() type error: cannot convert to double"
@@ -19995,16 +19995,16 @@ function splitByComma(str) {
 function createRegistry(opts) {
   return new Registry(opts);
 }
-function protobufjsFieldToCelType(field) {
+function protobufjsFieldToCelType(field2) {
   let fieldType;
-  if (field.map) {
-    const keyType = protobufjsTypeToCelType(field.keyType, field.resolvedKeyType);
-    const valueType = protobufjsTypeToCelType(field.type, field.resolvedType);
+  if (field2.map) {
+    const keyType = protobufjsTypeToCelType(field2.keyType, field2.resolvedKeyType);
+    const valueType = protobufjsTypeToCelType(field2.type, field2.resolvedType);
     fieldType = `map<${keyType}, ${valueType}>`;
   } else {
-    fieldType = protobufjsTypeToCelType(field.type, field.resolvedType);
+    fieldType = protobufjsTypeToCelType(field2.type, field2.resolvedType);
   }
-  return { type: field.repeated ? `list<${fieldType}>` : fieldType };
+  return { type: field2.repeated ? `list<${fieldType}>` : fieldType };
 }
 function protobufjsTypeToCelType(protoType, resolvedType) {
   switch (protoType) {
@@ -20248,13 +20248,13 @@ var init_registry = __esm({
           ast
         );
       }
-      #getListElementAtIndex(list, pos) {
-        switch (list?.constructor) {
+      #getListElementAtIndex(list2, pos) {
+        switch (list2?.constructor) {
           case Array:
-            return list[pos];
+            return list2[pos];
           case Set: {
             let i = 0;
-            for (const item of list) {
+            for (const item of list2) {
               if (i++ !== pos) continue;
               return item;
             }
@@ -20385,9 +20385,9 @@ var init_registry = __esm({
       "map<dyn, dyn>": mapType
     };
     for (const t of [celTypes.string, celTypes.double, celTypes.int]) {
-      const list = _createListType(t);
+      const list2 = _createListType(t);
       const map = _createMapType(celTypes.string, t);
-      celTypes[list.name] = list;
+      celTypes[list2.name] = list2;
       celTypes[map.name] = map;
     }
     Object.freeze(celTypes);
@@ -20689,18 +20689,18 @@ var init_registry = __esm({
         return this;
       }
       #registerSchemaAsType(name, schema) {
-        const fields = /* @__PURE__ */ Object.create(null);
+        const fields2 = /* @__PURE__ */ Object.create(null);
         for (const key of objKeys(schema)) {
           const def = schema[key];
           if (typeof def === "object" && def) {
-            fields[key] = this.registerType({ name: `${name}.${key}`, schema: def }).type.name;
+            fields2[key] = this.registerType({ name: `${name}.${key}`, schema: def }).type.name;
           } else if (typeof def === "string") {
-            fields[key] = def;
+            fields2[key] = def;
           } else {
             throw new Error(`Invalid field definition for '${name}.${key}'`);
           }
         }
-        return fields;
+        return fields2;
       }
       registerConstant(name, type, value) {
         if (typeof name === "object") this.registerVariable(name);
@@ -20815,32 +20815,32 @@ var init_registry = __esm({
       findBinaryOverload(op, left, right) {
         return this.operatorCandidates(op).findBinaryOverload(left, right);
       }
-      #toCelFieldType(field) {
-        if (typeof field === "string") return { type: field };
-        if (field.id) return protobufjsFieldToCelType(field);
-        return field;
+      #toCelFieldType(field2) {
+        if (typeof field2 === "string") return { type: field2 };
+        if (field2.id) return protobufjsFieldToCelType(field2);
+        return field2;
       }
-      #toCelFieldDeclaration(typename, fields, k, requireKnownTypes = false) {
+      #toCelFieldDeclaration(typename, fields2, k, requireKnownTypes = false) {
         try {
-          const field = this.#toCelFieldType(fields[k]);
-          if (typeof field?.type !== "string") throw new Error(`unsupported declaration`);
-          return this.#parseTypeString(field.type, requireKnownTypes);
+          const field2 = this.#toCelFieldType(fields2[k]);
+          if (typeof field2?.type !== "string") throw new Error(`unsupported declaration`);
+          return this.#parseTypeString(field2.type, requireKnownTypes);
         } catch (e) {
-          e.message = `Field '${k}' in type '${typename}' has unsupported declaration: ${JSON.stringify(fields[k])}`;
+          e.message = `Field '${k}' in type '${typename}' has unsupported declaration: ${JSON.stringify(fields2[k])}`;
           throw e;
         }
       }
-      #normalizeFields(typename, fields) {
-        if (!fields) return;
+      #normalizeFields(typename, fields2) {
+        if (!fields2) return;
         const all = /* @__PURE__ */ Object.create(null);
-        for (const k of objKeys(fields)) all[k] = this.#toCelFieldDeclaration(typename, fields, k);
+        for (const k of objKeys(fields2)) all[k] = this.#toCelFieldDeclaration(typename, fields2, k);
         return all;
       }
-      #createDefaultConvert(name, fields) {
-        const keys = objKeys(fields);
+      #createDefaultConvert(name, fields2) {
+        const keys = objKeys(fields2);
         const conversions = /* @__PURE__ */ Object.create(null);
         for (const k of keys) {
-          const type = fields[k];
+          const type = fields2[k];
           const decl = type.kind === "message" && this.objectTypes.get(type.name);
           if (decl === false) conversions[k] = false;
           else conversions[k] = decl.convert ? decl : false;
@@ -20856,12 +20856,12 @@ var init_registry = __esm({
               if (this.size !== keys.length) for (const k of keys) this.get(k);
               return super[Symbol.iterator]();
             }
-            get(field) {
-              let v = super.get(field);
-              if (v !== void 0 || this.has(field)) return v;
-              const dec = conversions[field];
+            get(field2) {
+              let v = super.get(field2);
+              if (v !== void 0 || this.has(field2)) return v;
+              const dec = conversions[field2];
               if (dec === void 0) return;
-              v = this.#raw instanceof Map ? this.#raw.get(field) : this.#raw?.[field];
+              v = this.#raw instanceof Map ? this.#raw.get(field2) : this.#raw?.[field2];
               if (dec && v && typeof v === "object") {
                 switch (v.constructor) {
                   case void 0:
@@ -20870,7 +20870,7 @@ var init_registry = __esm({
                     v = dec.convert(v);
                 }
               }
-              return super.set(field, v), v;
+              return super.set(field2, v), v;
             }
           }
         }[name];
@@ -20971,11 +20971,11 @@ var init_registry = __esm({
         else if (typeof handler === "object") opts = handler;
         else if (!opts) opts = {};
         const sig = typeof s === "string" ? s : opts.signature ?? void 0;
-        const parsed = sig !== void 0 ? this.#parseSignature(sig) : void 0;
-        const name = parsed?.name || opts.name;
-        const receiverType = parsed?.receiverType || opts.receiverType;
-        const argTypes = parsed?.argTypes;
-        const returnType = parsed?.returnType || opts.returnType;
+        const parsed2 = sig !== void 0 ? this.#parseSignature(sig) : void 0;
+        const name = parsed2?.name || opts.name;
+        const receiverType = parsed2?.receiverType || opts.receiverType;
+        const argTypes = parsed2?.argTypes;
+        const returnType = parsed2?.returnType || opts.returnType;
         const params = opts.params;
         handler = typeof handler === "function" ? handler : opts.handler;
         let dec;
@@ -21420,10 +21420,10 @@ function resolveAstArray(ev, astArray, ctx, i = astArray.length) {
   while (i--) if ((results[i] = ev.run(astArray[i], ctx)) instanceof Promise) async ??= true;
   return async ? Promise.all(results) : results;
 }
-function safeFromEntries(entries) {
+function safeFromEntries(entries2) {
   const obj = {};
-  for (let i = 0; i < entries.length; i++) {
-    const [k, v] = entries[i];
+  for (let i = 0; i < entries2.length; i++) {
+    const [k, v] = entries2[i];
     if (k === "__proto__" || k === "constructor" || k === "prototype") continue;
     obj[k] = v;
   }
@@ -22167,17 +22167,17 @@ function registerOverloads(registry) {
   binaryOverload(GPT, "-", GPD, (a, b) => b.subtractTimestamp(a));
   binaryOverload(GPT, "+", GPD, (a, b) => b.extendTimestamp(a));
   binaryOverload(GPD, "+", GPT, (a, b) => a.extendTimestamp(b));
-  function listIncludes(value, list, ast, ev) {
-    if (list instanceof Set && list.has(value)) return true;
-    for (const v of list) if (isEqual(value, v, ast, ev)) return true;
+  function listIncludes(value, list2, ast, ev) {
+    if (list2 instanceof Set && list2.has(value)) return true;
+    for (const v of list2) if (isEqual(value, v, ast, ev)) return true;
     return false;
   }
   function mapIncludes(a, b) {
     if (b instanceof Map) return b.get(a) !== void 0;
     return hasOwn(b, a) ? b[a] !== void 0 : false;
   }
-  function listMembership(value, list, ast, ev) {
-    return listIncludes(value, list, ast, ev);
+  function listMembership(value, list2, ast, ev) {
+    return listIncludes(value, list2, ast, ev);
   }
   binaryOverload("V", "in", "list<V>", listMembership);
   binaryOverload("K", "in", "map<K, V>", mapIncludes);
@@ -22375,14 +22375,14 @@ var init_type_checker = __esm({
 });
 
 // node_modules/@marcbachmann/cel-js/lib/parser.js
-var TOKEN, OP_FOR_TOKEN, TOKEN_BY_NUMBER, HEX_CODES, ESCAPE_ERRORS, STRING_ESCAPES, ASTNode, Lexer, globalLexer, Parser2;
+var TOKEN2, OP_FOR_TOKEN, TOKEN_BY_NUMBER, HEX_CODES, ESCAPE_ERRORS, STRING_ESCAPES, ASTNode, Lexer, globalLexer, Parser2;
 var init_parser = __esm({
   "node_modules/@marcbachmann/cel-js/lib/parser.js"() {
     init_functions();
     init_errors();
     init_operators();
     init_globals();
-    TOKEN = {
+    TOKEN2 = {
       EOF: 0,
       NUMBER: 1,
       STRING: 2,
@@ -22417,21 +22417,21 @@ var init_parser = __esm({
       BYTES: 31
     };
     OP_FOR_TOKEN = {
-      [TOKEN.EQ]: OPERATORS2["=="],
-      [TOKEN.PLUS]: OPERATORS2["+"],
-      [TOKEN.MINUS]: OPERATORS2["-"],
-      [TOKEN.MULTIPLY]: OPERATORS2["*"],
-      [TOKEN.DIVIDE]: OPERATORS2["/"],
-      [TOKEN.MODULO]: OPERATORS2["%"],
-      [TOKEN.LE]: OPERATORS2["<="],
-      [TOKEN.LT]: OPERATORS2["<"],
-      [TOKEN.GE]: OPERATORS2[">="],
-      [TOKEN.GT]: OPERATORS2[">"],
-      [TOKEN.NE]: OPERATORS2["!="],
-      [TOKEN.IN]: OPERATORS2["in"]
+      [TOKEN2.EQ]: OPERATORS2["=="],
+      [TOKEN2.PLUS]: OPERATORS2["+"],
+      [TOKEN2.MINUS]: OPERATORS2["-"],
+      [TOKEN2.MULTIPLY]: OPERATORS2["*"],
+      [TOKEN2.DIVIDE]: OPERATORS2["/"],
+      [TOKEN2.MODULO]: OPERATORS2["%"],
+      [TOKEN2.LE]: OPERATORS2["<="],
+      [TOKEN2.LT]: OPERATORS2["<"],
+      [TOKEN2.GE]: OPERATORS2[">="],
+      [TOKEN2.GT]: OPERATORS2[">"],
+      [TOKEN2.NE]: OPERATORS2["!="],
+      [TOKEN2.IN]: OPERATORS2["in"]
     };
     TOKEN_BY_NUMBER = {};
-    for (const key in TOKEN) TOKEN_BY_NUMBER[TOKEN[key]] = key;
+    for (const key in TOKEN2) TOKEN_BY_NUMBER[TOKEN2[key]] = key;
     HEX_CODES = new Uint8Array(128);
     for (const ch of "0123456789abcdefABCDEF") HEX_CODES[ch.charCodeAt(0)] = 1;
     ESCAPE_ERRORS = {
@@ -22591,7 +22591,7 @@ var init_parser = __esm({
       nextToken() {
         while (true) {
           const { pos, input, length } = this;
-          if (pos >= length) return this.token(pos, TOKEN.EOF);
+          if (pos >= length) return this.token(pos, TOKEN2.EOF);
           const ch = input[pos];
           switch (ch) {
             // Whitespaces
@@ -22604,56 +22604,56 @@ var init_parser = __esm({
             // Operators
             case "=":
               if (input[pos + 1] !== "=") break;
-              return this.token((this.pos += 2) - 2, TOKEN.EQ);
+              return this.token((this.pos += 2) - 2, TOKEN2.EQ);
             case "&":
               if (input[pos + 1] !== "&") break;
-              return this.token((this.pos += 2) - 2, TOKEN.AND);
+              return this.token((this.pos += 2) - 2, TOKEN2.AND);
             case "|":
               if (input[pos + 1] !== "|") break;
-              return this.token((this.pos += 2) - 2, TOKEN.OR);
+              return this.token((this.pos += 2) - 2, TOKEN2.OR);
             case "+":
-              return this.token(this.pos++, TOKEN.PLUS);
+              return this.token(this.pos++, TOKEN2.PLUS);
             case "-":
-              return this.token(this.pos++, TOKEN.MINUS);
+              return this.token(this.pos++, TOKEN2.MINUS);
             case "*":
-              return this.token(this.pos++, TOKEN.MULTIPLY);
+              return this.token(this.pos++, TOKEN2.MULTIPLY);
             case "/":
               if (input[pos + 1] === "/") {
                 while (this.pos < length && this.input[this.pos] !== "\n") this.pos++;
                 continue;
               }
-              return this.token(this.pos++, TOKEN.DIVIDE);
+              return this.token(this.pos++, TOKEN2.DIVIDE);
             case "%":
-              return this.token(this.pos++, TOKEN.MODULO);
+              return this.token(this.pos++, TOKEN2.MODULO);
             case "<":
-              if (input[pos + 1] === "=") return this.token((this.pos += 2) - 2, TOKEN.LE);
-              return this.token(this.pos++, TOKEN.LT);
+              if (input[pos + 1] === "=") return this.token((this.pos += 2) - 2, TOKEN2.LE);
+              return this.token(this.pos++, TOKEN2.LT);
             case ">":
-              if (input[pos + 1] === "=") return this.token((this.pos += 2) - 2, TOKEN.GE);
-              return this.token(this.pos++, TOKEN.GT);
+              if (input[pos + 1] === "=") return this.token((this.pos += 2) - 2, TOKEN2.GE);
+              return this.token(this.pos++, TOKEN2.GT);
             case "!":
-              if (input[pos + 1] === "=") return this.token((this.pos += 2) - 2, TOKEN.NE);
-              return this.token(this.pos++, TOKEN.NOT);
+              if (input[pos + 1] === "=") return this.token((this.pos += 2) - 2, TOKEN2.NE);
+              return this.token(this.pos++, TOKEN2.NOT);
             case "(":
-              return this.token(this.pos++, TOKEN.LPAREN);
+              return this.token(this.pos++, TOKEN2.LPAREN);
             case ")":
-              return this.token(this.pos++, TOKEN.RPAREN);
+              return this.token(this.pos++, TOKEN2.RPAREN);
             case "[":
-              return this.token(this.pos++, TOKEN.LBRACKET);
+              return this.token(this.pos++, TOKEN2.LBRACKET);
             case "]":
-              return this.token(this.pos++, TOKEN.RBRACKET);
+              return this.token(this.pos++, TOKEN2.RBRACKET);
             case "{":
-              return this.token(this.pos++, TOKEN.LBRACE);
+              return this.token(this.pos++, TOKEN2.LBRACE);
             case "}":
-              return this.token(this.pos++, TOKEN.RBRACE);
+              return this.token(this.pos++, TOKEN2.RBRACE);
             case ".":
-              return this.token(this.pos++, TOKEN.DOT);
+              return this.token(this.pos++, TOKEN2.DOT);
             case ",":
-              return this.token(this.pos++, TOKEN.COMMA);
+              return this.token(this.pos++, TOKEN2.COMMA);
             case ":":
-              return this.token(this.pos++, TOKEN.COLON);
+              return this.token(this.pos++, TOKEN2.COLON);
             case "?":
-              return this.token(this.pos++, TOKEN.QUESTION);
+              return this.token(this.pos++, TOKEN2.QUESTION);
             case `"`:
             case `'`:
               return this.readString(ch);
@@ -22687,7 +22687,7 @@ var init_parser = __esm({
       }
       _parseAsDouble(start3, end2) {
         const value = Number(this.input.substring(start3, end2));
-        if (Number.isFinite(value)) return this.token(start3, TOKEN.NUMBER, value);
+        if (Number.isFinite(value)) return this.token(start3, TOKEN2.NUMBER, value);
         throw parseError("invalid_number", `Invalid number: ${value}`, {
           pos: start3,
           start: start3,
@@ -22700,12 +22700,12 @@ var init_parser = __esm({
         if (unsigned === "u" || unsigned === "U") {
           this.pos++;
           try {
-            return this.token(start3, TOKEN.NUMBER, new UnsignedInt(string));
+            return this.token(start3, TOKEN2.NUMBER, new UnsignedInt(string));
           } catch (_err) {
           }
         } else {
           try {
-            return this.token(start3, TOKEN.NUMBER, BigInt(string));
+            return this.token(start3, TOKEN2.NUMBER, BigInt(string));
           } catch (_err) {
           }
         }
@@ -22767,15 +22767,15 @@ var init_parser = __esm({
             const processed = this.processEscapes(rawStart, rawValue, true);
             const bytes2 = new Uint8Array(processed.length);
             for (let i = 0; i < processed.length; i++) bytes2[i] = processed.charCodeAt(i) & 255;
-            return this.token(pos - 1, TOKEN.BYTES, bytes2);
+            return this.token(pos - 1, TOKEN2.BYTES, bytes2);
           }
           case "r":
           case "R": {
-            return this.token(pos - 1, TOKEN.STRING, rawValue);
+            return this.token(pos - 1, TOKEN2.STRING, rawValue);
           }
           default: {
             const value = this.processEscapes(rawStart, rawValue, false);
-            return this.token(pos, TOKEN.STRING, value);
+            return this.token(pos, TOKEN2.STRING, value);
           }
         }
       }
@@ -22896,15 +22896,15 @@ var init_parser = __esm({
         const value = input.substring(pos, this.pos = p);
         switch (value) {
           case "true":
-            return this.token(pos, TOKEN.BOOLEAN, true);
+            return this.token(pos, TOKEN2.BOOLEAN, true);
           case "false":
-            return this.token(pos, TOKEN.BOOLEAN, false);
+            return this.token(pos, TOKEN2.BOOLEAN, false);
           case "null":
-            return this.token(pos, TOKEN.NULL, null);
+            return this.token(pos, TOKEN2.NULL, null);
           case "in":
-            return this.token(pos, TOKEN.IN);
+            return this.token(pos, TOKEN2.IN);
           default:
-            return this.token(pos, TOKEN.IDENTIFIER, value);
+            return this.token(pos, TOKEN2.IDENTIFIER, value);
         }
       }
     };
@@ -22981,7 +22981,7 @@ var init_parser = __esm({
         this.maxDepthRemaining = this.limits.maxDepth;
         this.astNodesRemaining = this.limits.maxAstNodes;
         const result = this.parseExpression();
-        if (this.match(TOKEN.EOF)) return result;
+        if (this.match(TOKEN2.EOF)) return result;
         throw parseError(
           "unexpected_character",
           `Unexpected character: '${this.input[this.lexer.pos - 1]}'`,
@@ -23008,10 +23008,10 @@ var init_parser = __esm({
       parseExpression() {
         if (!this.maxDepthRemaining--) this.#limitExceeded("maxDepth");
         const expr = this.parseLogicalOr();
-        if (!this.match(TOKEN.QUESTION)) return ++this.maxDepthRemaining && expr;
+        if (!this.match(TOKEN2.QUESTION)) return ++this.maxDepthRemaining && expr;
         this.#advanceToken();
         const consequent = this.parseExpression();
-        this.consume(TOKEN.COLON);
+        this.consume(TOKEN2.COLON);
         const alternate = this.parseExpression();
         this.maxDepthRemaining++;
         return this.#ternaryNode(expr, consequent, alternate);
@@ -23019,7 +23019,7 @@ var init_parser = __esm({
       // LogicalOr ::= LogicalAnd ('||' LogicalAnd)*
       parseLogicalOr() {
         let expr = this.parseLogicalAnd();
-        while (this.match(TOKEN.OR)) {
+        while (this.match(TOKEN2.OR)) {
           this.#advanceToken();
           expr = this.#infixNode(OPERATORS2["||"], expr, this.parseLogicalAnd());
         }
@@ -23028,7 +23028,7 @@ var init_parser = __esm({
       // LogicalAnd ::= Equality ('&&' Equality)*
       parseLogicalAnd() {
         let expr = this.parseEquality();
-        while (this.match(TOKEN.AND)) {
+        while (this.match(TOKEN2.AND)) {
           this.#advanceToken();
           expr = this.#infixNode(OPERATORS2["&&"], expr, this.parseEquality());
         }
@@ -23037,7 +23037,7 @@ var init_parser = __esm({
       // Equality ::= Relational (('==' | '!=') Relational)*
       parseEquality() {
         let expr = this.parseRelational();
-        while (this.match(TOKEN.EQ) || this.match(TOKEN.NE)) {
+        while (this.match(TOKEN2.EQ) || this.match(TOKEN2.NE)) {
           const op = OP_FOR_TOKEN[this.type];
           this.#advanceToken();
           expr = this.#infixNode(op, expr, this.parseRelational());
@@ -23047,7 +23047,7 @@ var init_parser = __esm({
       // Relational ::= Additive (('<' | '<=' | '>' | '>=' | 'in') Additive)*
       parseRelational() {
         let expr = this.parseAdditive();
-        while (this.match(TOKEN.LT) || this.match(TOKEN.LE) || this.match(TOKEN.GT) || this.match(TOKEN.GE) || this.match(TOKEN.IN)) {
+        while (this.match(TOKEN2.LT) || this.match(TOKEN2.LE) || this.match(TOKEN2.GT) || this.match(TOKEN2.GE) || this.match(TOKEN2.IN)) {
           const op = OP_FOR_TOKEN[this.type];
           this.#advanceToken();
           expr = this.#infixNode(op, expr, this.parseAdditive());
@@ -23057,7 +23057,7 @@ var init_parser = __esm({
       // Additive ::= Multiplicative (('+' | '-') Multiplicative)*
       parseAdditive() {
         let expr = this.parseMultiplicative();
-        while (this.match(TOKEN.PLUS) || this.match(TOKEN.MINUS)) {
+        while (this.match(TOKEN2.PLUS) || this.match(TOKEN2.MINUS)) {
           const op = OP_FOR_TOKEN[this.type];
           this.#advanceToken();
           expr = this.#infixNode(op, expr, this.parseMultiplicative());
@@ -23067,7 +23067,7 @@ var init_parser = __esm({
       // Multiplicative ::= Unary (('*' | '/' | '%') Unary)*
       parseMultiplicative() {
         let expr = this.parseUnary();
-        while (this.match(TOKEN.MULTIPLY) || this.match(TOKEN.DIVIDE) || this.match(TOKEN.MODULO)) {
+        while (this.match(TOKEN2.MULTIPLY) || this.match(TOKEN2.DIVIDE) || this.match(TOKEN2.MODULO)) {
           const op = OP_FOR_TOKEN[this.type];
           this.#advanceToken();
           expr = this.#infixNode(op, expr, this.parseUnary());
@@ -23076,10 +23076,10 @@ var init_parser = __esm({
       }
       // Unary ::= ('!' | '-')* Postfix
       parseUnary() {
-        if (this.type === TOKEN.NOT) {
+        if (this.type === TOKEN2.NOT) {
           return this.#unaryNode(this.#advanceToken(), OPERATORS2.unaryNot, this.parseUnary());
         }
-        if (this.type === TOKEN.MINUS) {
+        if (this.type === TOKEN2.MINUS) {
           return this.#unaryNode(this.#advanceToken(), OPERATORS2.unaryMinus, this.parseUnary());
         }
         return this.parsePostfix();
@@ -23089,31 +23089,31 @@ var init_parser = __esm({
         let expr = this.parsePrimary();
         const depth2 = this.maxDepthRemaining;
         while (true) {
-          if (this.match(TOKEN.DOT)) {
+          if (this.match(TOKEN2.DOT)) {
             const dot = this.#advanceToken();
             if (!this.maxDepthRemaining--) this.#limitExceeded("maxDepth", dot);
-            const op = this.match(TOKEN.QUESTION) && this.registry.enableOptionalTypes && this.#advanceToken() ? OPERATORS2.optionalFieldAccess : OPERATORS2.fieldAccess;
+            const op = this.match(TOKEN2.QUESTION) && this.registry.enableOptionalTypes && this.#advanceToken() ? OPERATORS2.optionalFieldAccess : OPERATORS2.fieldAccess;
             const propertyValue = this.value;
             const start3 = this.pos;
             const end2 = this.lexer.pos;
-            this.consume(TOKEN.IDENTIFIER);
-            if (op === OPERATORS2.fieldAccess && this.match(TOKEN.LPAREN) && this.#advanceToken()) {
+            this.consume(TOKEN2.IDENTIFIER);
+            if (op === OPERATORS2.fieldAccess && this.match(TOKEN2.LPAREN) && this.#advanceToken()) {
               const args = this.parseArgumentList();
               const closeEnd = this.lexer.pos;
-              this.consume(TOKEN.RPAREN);
+              this.consume(TOKEN2.RPAREN);
               expr = this.#expandMacro(expr.start, closeEnd, OPERATORS2.rcall, [propertyValue, expr, args]);
             } else {
               expr = this.#accessNode(op, expr, propertyValue, end2, start3);
             }
             continue;
           }
-          if (this.match(TOKEN.LBRACKET)) {
+          if (this.match(TOKEN2.LBRACKET)) {
             const bracket = this.#advanceToken();
             if (!this.maxDepthRemaining--) this.#limitExceeded("maxDepth", bracket);
-            const op = this.match(TOKEN.QUESTION) && this.registry.enableOptionalTypes && this.#advanceToken() ? OPERATORS2.optionalBracketAccess : OPERATORS2.bracketAccess;
+            const op = this.match(TOKEN2.QUESTION) && this.registry.enableOptionalTypes && this.#advanceToken() ? OPERATORS2.optionalBracketAccess : OPERATORS2.bracketAccess;
             const index = this.parseExpression();
             const closeEnd = this.lexer.pos;
-            this.consume(TOKEN.RBRACKET);
+            this.consume(TOKEN2.RBRACKET);
             expr = this.#accessNode(op, expr, index, closeEnd);
             continue;
           }
@@ -23125,19 +23125,19 @@ var init_parser = __esm({
       // Primary ::= NUMBER | STRING | BOOLEAN | NULL | IDENTIFIER | '(' Expression ')' | Array | Object
       parsePrimary() {
         switch (this.type) {
-          case TOKEN.NUMBER:
-          case TOKEN.STRING:
-          case TOKEN.BYTES:
-          case TOKEN.BOOLEAN:
-          case TOKEN.NULL:
+          case TOKEN2.NUMBER:
+          case TOKEN2.STRING:
+          case TOKEN2.BYTES:
+          case TOKEN2.BOOLEAN:
+          case TOKEN2.NULL:
             return this.#consumeLiteral();
-          case TOKEN.IDENTIFIER:
+          case TOKEN2.IDENTIFIER:
             return this.#parseIdentifierPrimary();
-          case TOKEN.LPAREN:
+          case TOKEN2.LPAREN:
             return this.#parseParenthesizedExpression();
-          case TOKEN.LBRACKET:
+          case TOKEN2.LBRACKET:
             return this.parseList();
-          case TOKEN.LBRACE:
+          case TOKEN2.LBRACE:
             return this.parseMap();
         }
         throw parseError("unexpected_token", `Unexpected token: ${TOKEN_BY_NUMBER[this.type]}`, {
@@ -23153,7 +23153,7 @@ var init_parser = __esm({
       #parseIdentifierPrimary() {
         const value = this.value;
         const end2 = this.lexer.pos;
-        const start3 = this.consume(TOKEN.IDENTIFIER);
+        const start3 = this.consume(TOKEN2.IDENTIFIER);
         if (RESERVED.has(value)) {
           throw parseError("reserved_identifier", `Reserved identifier: ${value}`, {
             pos: start3,
@@ -23162,67 +23162,67 @@ var init_parser = __esm({
             input: this.input
           });
         }
-        if (!this.match(TOKEN.LPAREN)) return this.#node(start3, end2, OPERATORS2.id, value);
+        if (!this.match(TOKEN2.LPAREN)) return this.#node(start3, end2, OPERATORS2.id, value);
         this.#advanceToken();
         const args = this.parseArgumentList();
         const closeEnd = this.lexer.pos;
-        this.consume(TOKEN.RPAREN);
+        this.consume(TOKEN2.RPAREN);
         return this.#expandMacro(start3, closeEnd, OPERATORS2.call, [value, args]);
       }
       #parseParenthesizedExpression() {
-        this.consume(TOKEN.LPAREN);
+        this.consume(TOKEN2.LPAREN);
         const expr = this.parseExpression();
-        this.consume(TOKEN.RPAREN);
+        this.consume(TOKEN2.RPAREN);
         return expr;
       }
       parseList() {
-        const start3 = this.consume(TOKEN.LBRACKET);
+        const start3 = this.consume(TOKEN2.LBRACKET);
         const elements = [];
         let remainingElements = this.limits.maxListElements;
-        if (!this.match(TOKEN.RBRACKET)) {
+        if (!this.match(TOKEN2.RBRACKET)) {
           elements.push(this.parseExpression());
           if (!remainingElements--) this.#limitExceeded("maxListElements", elements.at(-1).pos);
-          while (this.match(TOKEN.COMMA)) {
+          while (this.match(TOKEN2.COMMA)) {
             this.#advanceToken();
-            if (this.match(TOKEN.RBRACKET)) break;
+            if (this.match(TOKEN2.RBRACKET)) break;
             elements.push(this.parseExpression());
             if (!remainingElements--) this.#limitExceeded("maxListElements", elements.at(-1).pos);
           }
         }
         const closeEnd = this.lexer.pos;
-        this.consume(TOKEN.RBRACKET);
+        this.consume(TOKEN2.RBRACKET);
         return this.#node(start3, closeEnd, OPERATORS2.list, elements);
       }
       parseMap() {
-        const start3 = this.consume(TOKEN.LBRACE);
+        const start3 = this.consume(TOKEN2.LBRACE);
         const props = [];
         let remainingEntries = this.limits.maxMapEntries;
-        if (!this.match(TOKEN.RBRACE)) {
+        if (!this.match(TOKEN2.RBRACE)) {
           props.push(this.parseProperty());
           if (!remainingEntries--) this.#limitExceeded("maxMapEntries", props.at(-1)[0].pos);
-          while (this.match(TOKEN.COMMA)) {
+          while (this.match(TOKEN2.COMMA)) {
             this.#advanceToken();
-            if (this.match(TOKEN.RBRACE)) break;
+            if (this.match(TOKEN2.RBRACE)) break;
             props.push(this.parseProperty());
             if (!remainingEntries--) this.#limitExceeded("maxMapEntries", props.at(-1)[0].pos);
           }
         }
         const closeEnd = this.lexer.pos;
-        this.consume(TOKEN.RBRACE);
+        this.consume(TOKEN2.RBRACE);
         return this.#node(start3, closeEnd, OPERATORS2.map, props);
       }
       parseProperty() {
-        return [this.parseExpression(), (this.consume(TOKEN.COLON), this.parseExpression())];
+        return [this.parseExpression(), (this.consume(TOKEN2.COLON), this.parseExpression())];
       }
       parseArgumentList() {
         const args = [];
         let remainingArgs = this.limits.maxCallArguments;
-        if (!this.match(TOKEN.RPAREN)) {
+        if (!this.match(TOKEN2.RPAREN)) {
           args.push(this.parseExpression());
           if (!remainingArgs--) this.#limitExceeded("maxCallArguments", args.at(-1).pos);
-          while (this.match(TOKEN.COMMA)) {
+          while (this.match(TOKEN2.COMMA)) {
             this.#advanceToken();
-            if (this.match(TOKEN.RPAREN)) break;
+            if (this.match(TOKEN2.RPAREN)) break;
             args.push(this.parseExpression());
             if (!remainingArgs--) this.#limitExceeded("maxCallArguments", args.at(-1).pos);
           }
@@ -24224,17 +24224,17 @@ var require_codegen = __commonJS({
       }
     };
     var ForRange = class extends For {
-      constructor(varKind, name, from, to) {
+      constructor(varKind, name, from2, to) {
         super();
         this.varKind = varKind;
         this.name = name;
-        this.from = from;
+        this.from = from2;
         this.to = to;
       }
       render(opts) {
         const varKind = opts.es5 ? scope_1.varKinds.var : this.varKind;
-        const { name, from, to } = this;
-        return `for(${varKind} ${name}=${from}; ${name}<${to}; ${name}++)` + super.render(opts);
+        const { name, from: from2, to } = this;
+        return `for(${varKind} ${name}=${from2}; ${name}<${to}; ${name}++)` + super.render(opts);
       }
       get names() {
         const names = addExprNames(super.names, this.from);
@@ -24453,9 +24453,9 @@ var require_codegen = __commonJS({
         return this._for(new ForLoop(iteration), forBody);
       }
       // `for` statement for a range of values
-      forRange(nameOrPrefix, from, to, forBody, varKind = this.opts.es5 ? scope_1.varKinds.var : scope_1.varKinds.let) {
+      forRange(nameOrPrefix, from2, to, forBody, varKind = this.opts.es5 ? scope_1.varKinds.var : scope_1.varKinds.let) {
         const name = this._scope.toName(nameOrPrefix);
-        return this._for(new ForRange(varKind, name, from, to), () => forBody(name));
+        return this._for(new ForRange(varKind, name, from2, to), () => forBody(name));
       }
       // `for-of` statement (in es5 mode replace with a normal for loop)
       forOf(nameOrPrefix, iterable, forBody, varKind = scope_1.varKinds.const) {
@@ -24594,13 +24594,13 @@ var require_codegen = __commonJS({
       }
     };
     exports2.CodeGen = CodeGen;
-    function addNames(names, from) {
-      for (const n in from)
-        names[n] = (names[n] || 0) + (from[n] || 0);
+    function addNames(names, from2) {
+      for (const n in from2)
+        names[n] = (names[n] || 0) + (from2[n] || 0);
       return names;
     }
-    function addExprNames(names, from) {
-      return from instanceof code_1._CodeOrName ? addNames(names, from.names) : names;
+    function addExprNames(names, from2) {
+      return from2 instanceof code_1._CodeOrName ? addNames(names, from2.names) : names;
     }
     function optimizeExpr(expr, names, constants3) {
       if (expr instanceof code_1.Name)
@@ -24627,9 +24627,9 @@ var require_codegen = __commonJS({
         return e instanceof code_1._Code && e._items.some((c) => c instanceof code_1.Name && names[c.str] === 1 && constants3[c.str] !== void 0);
       }
     }
-    function subtractNames(names, from) {
-      for (const n in from)
-        names[n] = (names[n] || 0) - (from[n] || 0);
+    function subtractNames(names, from2) {
+      for (const n in from2)
+        names[n] = (names[n] || 0) - (from2[n] || 0);
     }
     function not(x) {
       return typeof x == "boolean" || typeof x == "number" || x === null ? !x : (0, code_1._)`!${par(x)}`;
@@ -24747,31 +24747,31 @@ var require_util9 = __commonJS({
     }
     exports2.eachItem = eachItem;
     function makeMergeEvaluated({ mergeNames, mergeToName, mergeValues, resultToName }) {
-      return (gen, from, to, toName) => {
-        const res = to === void 0 ? from : to instanceof codegen_1.Name ? (from instanceof codegen_1.Name ? mergeNames(gen, from, to) : mergeToName(gen, from, to), to) : from instanceof codegen_1.Name ? (mergeToName(gen, to, from), from) : mergeValues(from, to);
+      return (gen, from2, to, toName) => {
+        const res = to === void 0 ? from2 : to instanceof codegen_1.Name ? (from2 instanceof codegen_1.Name ? mergeNames(gen, from2, to) : mergeToName(gen, from2, to), to) : from2 instanceof codegen_1.Name ? (mergeToName(gen, to, from2), from2) : mergeValues(from2, to);
         return toName === codegen_1.Name && !(res instanceof codegen_1.Name) ? resultToName(gen, res) : res;
       };
     }
     exports2.mergeEvaluated = {
       props: makeMergeEvaluated({
-        mergeNames: (gen, from, to) => gen.if((0, codegen_1._)`${to} !== true && ${from} !== undefined`, () => {
-          gen.if((0, codegen_1._)`${from} === true`, () => gen.assign(to, true), () => gen.assign(to, (0, codegen_1._)`${to} || {}`).code((0, codegen_1._)`Object.assign(${to}, ${from})`));
+        mergeNames: (gen, from2, to) => gen.if((0, codegen_1._)`${to} !== true && ${from2} !== undefined`, () => {
+          gen.if((0, codegen_1._)`${from2} === true`, () => gen.assign(to, true), () => gen.assign(to, (0, codegen_1._)`${to} || {}`).code((0, codegen_1._)`Object.assign(${to}, ${from2})`));
         }),
-        mergeToName: (gen, from, to) => gen.if((0, codegen_1._)`${to} !== true`, () => {
-          if (from === true) {
+        mergeToName: (gen, from2, to) => gen.if((0, codegen_1._)`${to} !== true`, () => {
+          if (from2 === true) {
             gen.assign(to, true);
           } else {
             gen.assign(to, (0, codegen_1._)`${to} || {}`);
-            setEvaluated(gen, to, from);
+            setEvaluated(gen, to, from2);
           }
         }),
-        mergeValues: (from, to) => from === true ? true : { ...from, ...to },
+        mergeValues: (from2, to) => from2 === true ? true : { ...from2, ...to },
         resultToName: evaluatedPropsToName
       }),
       items: makeMergeEvaluated({
-        mergeNames: (gen, from, to) => gen.if((0, codegen_1._)`${to} !== true && ${from} !== undefined`, () => gen.assign(to, (0, codegen_1._)`${from} === true ? true : ${to} > ${from} ? ${to} : ${from}`)),
-        mergeToName: (gen, from, to) => gen.if((0, codegen_1._)`${to} !== true`, () => gen.assign(to, from === true ? true : (0, codegen_1._)`${to} > ${from} ? ${to} : ${from}`)),
-        mergeValues: (from, to) => from === true ? true : Math.max(from, to),
+        mergeNames: (gen, from2, to) => gen.if((0, codegen_1._)`${to} !== true && ${from2} !== undefined`, () => gen.assign(to, (0, codegen_1._)`${from2} === true ? true : ${to} > ${from2} ? ${to} : ${from2}`)),
+        mergeToName: (gen, from2, to) => gen.if((0, codegen_1._)`${to} !== true`, () => gen.assign(to, from2 === true ? true : (0, codegen_1._)`${to} > ${from2} ? ${to} : ${from2}`)),
+        mergeValues: (from2, to) => from2 === true ? true : Math.max(from2, to),
         resultToName: (gen, items) => gen.var("items", items)
       })
     };
@@ -25076,12 +25076,12 @@ var require_applicability = __commonJS({
     }
     exports2.schemaHasRulesForType = schemaHasRulesForType;
     function shouldUseGroup(schema, group) {
-      return group.rules.some((rule111) => shouldUseRule(schema, rule111));
+      return group.rules.some((rule115) => shouldUseRule(schema, rule115));
     }
     exports2.shouldUseGroup = shouldUseGroup;
-    function shouldUseRule(schema, rule111) {
+    function shouldUseRule(schema, rule115) {
       var _a;
-      return schema[rule111.keyword] !== void 0 || ((_a = rule111.definition.implements) === null || _a === void 0 ? void 0 : _a.some((kwd) => schema[kwd] !== void 0));
+      return schema[rule115.keyword] !== void 0 || ((_a = rule115.definition.implements) === null || _a === void 0 ? void 0 : _a.some((kwd) => schema[kwd] !== void 0));
     }
     exports2.shouldUseRule = shouldUseRule;
   }
@@ -25326,12 +25326,12 @@ var require_code2 = __commonJS({
       });
     }
     exports2.checkReportMissingProp = checkReportMissingProp;
-    function checkMissingProp({ gen, data, it: { opts } }, properties, missing4) {
-      return (0, codegen_1.or)(...properties.map((prop) => (0, codegen_1.and)(noPropertyInData(gen, data, prop, opts.ownProperties), (0, codegen_1._)`${missing4} = ${prop}`)));
+    function checkMissingProp({ gen, data, it: { opts } }, properties, missing5) {
+      return (0, codegen_1.or)(...properties.map((prop) => (0, codegen_1.and)(noPropertyInData(gen, data, prop, opts.ownProperties), (0, codegen_1._)`${missing5} = ${prop}`)));
     }
     exports2.checkMissingProp = checkMissingProp;
-    function reportMissingProp(cxt, missing4) {
-      cxt.setParams({ missingProperty: missing4 }, true);
+    function reportMissingProp(cxt, missing5) {
+      cxt.setParams({ missingProperty: missing5 }, true);
       cxt.error();
     }
     exports2.reportMissingProp = reportMissingProp;
@@ -26133,9 +26133,9 @@ var require_validate = __commonJS({
       if (useDefaults)
         (0, defaults_1.assignDefaults)(it, group.type);
       gen.block(() => {
-        for (const rule111 of group.rules) {
-          if ((0, applicability_1.shouldUseRule)(schema, rule111)) {
-            keywordCode(it, rule111.keyword, rule111.definition, group.type);
+        for (const rule115 of group.rules) {
+          if ((0, applicability_1.shouldUseRule)(schema, rule115)) {
+            keywordCode(it, rule115.keyword, rule115.definition, group.type);
           }
         }
       });
@@ -26170,9 +26170,9 @@ var require_validate = __commonJS({
     function checkKeywordTypes(it, ts) {
       const rules = it.self.RULES.all;
       for (const keyword in rules) {
-        const rule111 = rules[keyword];
-        if (typeof rule111 == "object" && (0, applicability_1.shouldUseRule)(it.schema, rule111)) {
-          const { type } = rule111.definition;
+        const rule115 = rules[keyword];
+        if (typeof rule115 == "object" && (0, applicability_1.shouldUseRule)(it.schema, rule115)) {
+          const { type } = rule115.definition;
           if (type.length && !type.some((t) => hasApplicableType(ts, t))) {
             strictTypesError(it, `missing type "${type.join(",")}" for keyword "${keyword}"`);
           }
@@ -26660,15 +26660,15 @@ var require_compile = __commonJS({
       var _a;
       if (((_a = parsedRef.fragment) === null || _a === void 0 ? void 0 : _a[0]) !== "/")
         return;
-      for (const part of parsedRef.fragment.slice(1).split("/")) {
+      for (const part2 of parsedRef.fragment.slice(1).split("/")) {
         if (typeof schema === "boolean")
           return;
-        const partSchema = schema[(0, util_1.unescapeFragment)(part)];
+        const partSchema = schema[(0, util_1.unescapeFragment)(part2)];
         if (partSchema === void 0)
           return;
         schema = partSchema;
         const schId = typeof schema === "object" && schema[this.opts.schemaId];
-        if (!PREVENT_SCOPE_CHANGE.has(part) && schId) {
+        if (!PREVENT_SCOPE_CHANGE.has(part2) && schId) {
           baseId = (0, resolve_1.resolveUrl)(this.opts.uriResolver, baseId, schId);
         }
       }
@@ -26808,15 +26808,15 @@ var require_utils2 = __commonJS({
       const parts2 = left.concat(right);
       let hextetCount = 0;
       for (let i = 0; i < parts2.length; i++) {
-        const part = parts2[i];
-        if (part === "") return void 0;
-        if (part.indexOf(".") !== -1) {
-          if (i !== parts2.length - 1 || compression !== -1 && right.length === 0 || !isIPv4(part)) return void 0;
+        const part2 = parts2[i];
+        if (part2 === "") return void 0;
+        if (part2.indexOf(".") !== -1) {
+          if (i !== parts2.length - 1 || compression !== -1 && right.length === 0 || !isIPv4(part2)) return void 0;
           hextetCount += 2;
           continue;
         }
-        if (!isHextet(part)) return void 0;
-        parts2[i] = parseInt(part, 16).toString(16);
+        if (!isHextet(part2)) return void 0;
+        parts2[i] = parseInt(part2, 16).toString(16);
         hextetCount++;
       }
       if (compression === -1) {
@@ -26973,8 +26973,8 @@ var require_utils2 = __commonJS({
     var HOST_DELIMS = { "@": "%40", "/": "%2F", "?": "%3F", "#": "%23", ":": "%3A" };
     var HOST_DELIM_RE = /[@/?#:]/g;
     var HOST_DELIM_NO_COLON_RE = /[@/?#]/g;
-    function reescapeHostDelimiters(host, isIP) {
-      const re = isIP ? HOST_DELIM_NO_COLON_RE : HOST_DELIM_RE;
+    function reescapeHostDelimiters(host, isIP3) {
+      const re = isIP3 ? HOST_DELIM_NO_COLON_RE : HOST_DELIM_RE;
       re.lastIndex = 0;
       return host.replace(re, (ch) => HOST_DELIMS[ch]);
     }
@@ -27644,11 +27644,11 @@ var require_fast_uri = __commonJS({
     var URI_PARSE = /^(?:([^#/:?]+):)?(?:\/\/((?:([^#/?@]*)@)?(\[[^#/?\]]+\]|[^#/:?]*)(?::(\d*))?))?([^#?]*)(?:\?([^#]*))?(?:#((?:.|[\n\r])*))?/u;
     var AUTHORITY_PREFIX = /^(?:[^#/:?]+:)?\/\/([^/?#]*)/;
     var AUTHORITY_INTRODUCER_REGION = /^(?:[^#/:?]+:)?([/\\\t\n\r]*)/;
-    function getParseError(parsed, matches2) {
-      if (matches2[2] !== void 0 && parsed.path && parsed.path[0] !== "/") {
+    function getParseError(parsed2, matches2) {
+      if (matches2[2] !== void 0 && parsed2.path && parsed2.path[0] !== "/") {
         return 'URI path must start with "/" when authority is present.';
       }
-      if (typeof parsed.port === "number" && (parsed.port < 0 || parsed.port > 65535)) {
+      if (typeof parsed2.port === "number" && (parsed2.port < 0 || parsed2.port > 65535)) {
         return "URI port is malformed.";
       }
       return void 0;
@@ -27671,30 +27671,30 @@ var require_fast_uri = __commonJS({
       const host = matches2[4];
       return hasMalformedPercentEncoding(matches2[3]) || host !== void 0 && !isIPLiteral(host) && hasMalformedPercentEncoding(host) || hasMalformedPercentEncoding(matches2[6]) || hasMalformedPercentEncoding(matches2[7]) || hasMalformedPercentEncoding(matches2[8]);
     }
-    function canonicalizeHost(parsed, options, schemeHandler, isIP) {
-      if (hasForbiddenDomainHost(parsed, options, schemeHandler, isIP)) {
-        parsed.error = parsed.error || MALFORMED_HOST_ERROR;
+    function canonicalizeHost(parsed2, options, schemeHandler, isIP3) {
+      if (hasForbiddenDomainHost(parsed2, options, schemeHandler, isIP3)) {
+        parsed2.error = parsed2.error || MALFORMED_HOST_ERROR;
         return true;
       }
-      if (!options.unicodeSupport && (!schemeHandler || !schemeHandler.unicodeSupport) && parsed.host && !isIPLiteral(parsed.host) && (options.domainHost || schemeHandler && schemeHandler.domainHost) && isIP === false && nonSimpleDomain(parsed.host)) {
+      if (!options.unicodeSupport && (!schemeHandler || !schemeHandler.unicodeSupport) && parsed2.host && !isIPLiteral(parsed2.host) && (options.domainHost || schemeHandler && schemeHandler.domainHost) && isIP3 === false && nonSimpleDomain(parsed2.host)) {
         let url;
         try {
-          url = new URL("http://" + parsed.host);
+          url = new URL("http://" + parsed2.host);
         } catch (e) {
-          parsed.error = parsed.error || "Host's domain name can not be converted to ASCII: " + e;
+          parsed2.error = parsed2.error || "Host's domain name can not be converted to ASCII: " + e;
           return true;
         }
         if (!isHostOnlyURL(url)) {
-          parsed.error = parsed.error || MALFORMED_HOST_ERROR;
+          parsed2.error = parsed2.error || MALFORMED_HOST_ERROR;
           return true;
         }
-        parsed.host = url.hostname;
+        parsed2.host = url.hostname;
       }
       return false;
     }
-    function hasForbiddenDomainHost(parsed, options, schemeHandler, isIP) {
+    function hasForbiddenDomainHost(parsed2, options, schemeHandler, isIP3) {
       return Boolean(
-        parsed.host && isIP === false && !isIPLiteral(parsed.host) && (options.domainHost || schemeHandler && schemeHandler.domainHost) && FORBIDDEN_DOMAIN_HOST_CHARACTER.test(parsed.host)
+        parsed2.host && isIP3 === false && !isIPLiteral(parsed2.host) && (options.domainHost || schemeHandler && schemeHandler.domainHost) && FORBIDDEN_DOMAIN_HOST_CHARACTER.test(parsed2.host)
       );
     }
     function isHostOnlyURL(url) {
@@ -27702,7 +27702,7 @@ var require_fast_uri = __commonJS({
     }
     function parseWithStatus(uri, opts) {
       const options = Object.assign({}, opts);
-      const parsed = {
+      const parsed2 = {
         scheme: void 0,
         userinfo: void 0,
         host: "",
@@ -27717,7 +27717,7 @@ var require_fast_uri = __commonJS({
       let malformedHost = false;
       let malformedIPLiteral = false;
       let malformedScheme = false;
-      let isIP = false;
+      let isIP3 = false;
       if (options.reference === "suffix") {
         if (options.scheme) {
           uri = options.scheme + ":" + uri;
@@ -27727,7 +27727,7 @@ var require_fast_uri = __commonJS({
       }
       const authorityMatch = uri.match(AUTHORITY_PREFIX);
       if (authorityMatch !== null && authorityMatch[1].indexOf("\\") !== -1) {
-        parsed.error = "URI authority must not contain a literal backslash.";
+        parsed2.error = "URI authority must not contain a literal backslash.";
         malformedAuthorityOrPort = true;
       }
       const introducerMatch = uri.match(AUTHORITY_INTRODUCER_REGION);
@@ -27736,104 +27736,104 @@ var require_fast_uri = __commonJS({
         const normalizedRegion = region.replace(/[\t\n\r]/g, "");
         if (normalizedRegion.length >= 2) {
           if (normalizedRegion.slice(0, 2) !== "//") {
-            parsed.error = parsed.error || "URI authority must not contain a literal backslash.";
+            parsed2.error = parsed2.error || "URI authority must not contain a literal backslash.";
             malformedAuthorityOrPort = true;
           } else if (region.length !== normalizedRegion.length) {
-            parsed.error = parsed.error || "URI authority introducer must not contain whitespace.";
+            parsed2.error = parsed2.error || "URI authority introducer must not contain whitespace.";
             malformedAuthorityOrPort = true;
           }
         }
       }
       const matches2 = uri.match(URI_PARSE);
       if (matches2) {
-        parsed.scheme = matches2[1];
-        parsed.userinfo = matches2[3];
-        parsed.host = matches2[4];
-        parsed.port = parseInt(matches2[5], 10);
-        parsed.path = matches2[6] || "";
-        parsed.query = matches2[7];
-        parsed.fragment = matches2[8];
-        if (parsed.scheme !== void 0) {
-          if (VALID_SCHEME.test(parsed.scheme)) {
-            parsed.scheme = parsed.scheme.toLowerCase();
+        parsed2.scheme = matches2[1];
+        parsed2.userinfo = matches2[3];
+        parsed2.host = matches2[4];
+        parsed2.port = parseInt(matches2[5], 10);
+        parsed2.path = matches2[6] || "";
+        parsed2.query = matches2[7];
+        parsed2.fragment = matches2[8];
+        if (parsed2.scheme !== void 0) {
+          if (VALID_SCHEME.test(parsed2.scheme)) {
+            parsed2.scheme = parsed2.scheme.toLowerCase();
           } else {
-            parsed.error = parsed.error || MALFORMED_SCHEME_ERROR;
+            parsed2.error = parsed2.error || MALFORMED_SCHEME_ERROR;
             malformedScheme = true;
           }
         }
         malformedPercentEncoding = hasMalformedComponentPercentEncoding(matches2);
         if (malformedPercentEncoding) {
-          parsed.error = parsed.error || "URI contains malformed percent-encoding.";
+          parsed2.error = parsed2.error || "URI contains malformed percent-encoding.";
         }
-        if (isNaN(parsed.port)) {
-          parsed.port = matches2[5];
+        if (isNaN(parsed2.port)) {
+          parsed2.port = matches2[5];
         }
-        const parseError2 = getParseError(parsed, matches2);
+        const parseError2 = getParseError(parsed2, matches2);
         if (parseError2 !== void 0) {
-          parsed.error = parsed.error || parseError2;
+          parsed2.error = parsed2.error || parseError2;
           malformedAuthorityOrPort = true;
         }
-        if (parsed.host) {
-          const ipv4result = isIPv4(parsed.host);
+        if (parsed2.host) {
+          const ipv4result = isIPv4(parsed2.host);
           if (ipv4result === false) {
-            const bracketedIPLiteral = isIPLiteral(parsed.host);
-            const hasIPLiteralBracket = parsed.host.indexOf("[") !== -1 || parsed.host.indexOf("]") !== -1;
-            const ipv6result = normalizeIPv6(parsed.host);
-            isIP = ipv6result.isIPV6 || ipv6result.isIPVFuture === true;
+            const bracketedIPLiteral = isIPLiteral(parsed2.host);
+            const hasIPLiteralBracket = parsed2.host.indexOf("[") !== -1 || parsed2.host.indexOf("]") !== -1;
+            const ipv6result = normalizeIPv6(parsed2.host);
+            isIP3 = ipv6result.isIPV6 || ipv6result.isIPVFuture === true;
             malformedIPLiteral = hasIPLiteralBracket && (!bracketedIPLiteral || ipv6result.error === true);
-            parsed.host = isIP ? ipv6result.host : ipv6result.host.toLowerCase();
+            parsed2.host = isIP3 ? ipv6result.host : ipv6result.host.toLowerCase();
             if (malformedIPLiteral) {
-              parsed.error = parsed.error || MALFORMED_HOST_ERROR;
+              parsed2.error = parsed2.error || MALFORMED_HOST_ERROR;
               malformedAuthorityOrPort = true;
             }
           } else {
-            isIP = true;
+            isIP3 = true;
           }
         }
-        if (parsed.scheme === void 0 && parsed.userinfo === void 0 && parsed.host === void 0 && parsed.port === void 0 && parsed.query === void 0 && !parsed.path) {
-          parsed.reference = "same-document";
-        } else if (parsed.scheme === void 0) {
-          parsed.reference = "relative";
-        } else if (parsed.fragment === void 0) {
-          parsed.reference = "absolute";
+        if (parsed2.scheme === void 0 && parsed2.userinfo === void 0 && parsed2.host === void 0 && parsed2.port === void 0 && parsed2.query === void 0 && !parsed2.path) {
+          parsed2.reference = "same-document";
+        } else if (parsed2.scheme === void 0) {
+          parsed2.reference = "relative";
+        } else if (parsed2.fragment === void 0) {
+          parsed2.reference = "absolute";
         } else {
-          parsed.reference = "uri";
+          parsed2.reference = "uri";
         }
-        if (options.reference && options.reference !== "suffix" && options.reference !== parsed.reference) {
-          parsed.error = parsed.error || "URI is not a " + options.reference + " reference.";
+        if (options.reference && options.reference !== "suffix" && options.reference !== parsed2.reference) {
+          parsed2.error = parsed2.error || "URI is not a " + options.reference + " reference.";
         }
-        const schemeHandler = getSchemeHandler(options.scheme || parsed.scheme);
+        const schemeHandler = getSchemeHandler(options.scheme || parsed2.scheme);
         if (!malformedIPLiteral) {
-          malformedHost = canonicalizeHost(parsed, options, schemeHandler, isIP);
+          malformedHost = canonicalizeHost(parsed2, options, schemeHandler, isIP3);
         }
-        if (uri.indexOf("%") !== -1 && parsed.host !== void 0 && !malformedIPLiteral) {
-          let host = isIP ? parsed.host : normalizePercentEncoding(parsed.host, true);
-          if (!isIP) {
+        if (uri.indexOf("%") !== -1 && parsed2.host !== void 0 && !malformedIPLiteral) {
+          let host = isIP3 ? parsed2.host : normalizePercentEncoding(parsed2.host, true);
+          if (!isIP3) {
             host = normalizePercentEncoding(host.toLowerCase());
           }
-          parsed.host = isIP || options.scheme !== "null" ? reescapeHostDelimiters(host, isIP) : host;
+          parsed2.host = isIP3 || options.scheme !== "null" ? reescapeHostDelimiters(host, isIP3) : host;
         }
         if (!schemeHandler || schemeHandler && !schemeHandler.skipNormalize) {
-          if (parsed.path) {
-            parsed.path = normalizePathEncoding(parsed.path);
+          if (parsed2.path) {
+            parsed2.path = normalizePathEncoding(parsed2.path);
           }
-          if (parsed.query) {
-            parsed.query = normalizeQueryFragmentEncoding(parsed.query);
+          if (parsed2.query) {
+            parsed2.query = normalizeQueryFragmentEncoding(parsed2.query);
           }
-          if (parsed.fragment) {
-            parsed.fragment = normalizeQueryFragmentEncoding(parsed.fragment);
+          if (parsed2.fragment) {
+            parsed2.fragment = normalizeQueryFragmentEncoding(parsed2.fragment);
           }
         }
         if (schemeHandler && schemeHandler.parse) {
-          schemeHandler.parse(parsed, options);
-          if (schemeHandler === SCHEMES.urn && parsed.nid === void 0) {
+          schemeHandler.parse(parsed2, options);
+          if (schemeHandler === SCHEMES.urn && parsed2.nid === void 0) {
             malformedSchemeSpecific = true;
           }
         }
       } else {
-        parsed.error = parsed.error || "URI can not be parsed.";
+        parsed2.error = parsed2.error || "URI can not be parsed.";
       }
-      return { parsed, malformedAuthorityOrPort, malformedPercentEncoding, malformedSchemeSpecific, malformedHost, malformedScheme };
+      return { parsed: parsed2, malformedAuthorityOrPort, malformedPercentEncoding, malformedSchemeSpecific, malformedHost, malformedScheme };
     }
     function parse2(uri, opts) {
       return parseWithStatus(uri, opts).parsed;
@@ -27842,9 +27842,9 @@ var require_fast_uri = __commonJS({
       return normalizeStringWithStatus(uri, opts).normalized;
     }
     function normalizeStringWithStatus(uri, opts) {
-      const { parsed, malformedAuthorityOrPort, malformedPercentEncoding, malformedSchemeSpecific, malformedHost, malformedScheme } = parseWithStatus(uri, opts);
+      const { parsed: parsed2, malformedAuthorityOrPort, malformedPercentEncoding, malformedSchemeSpecific, malformedHost, malformedScheme } = parseWithStatus(uri, opts);
       return {
-        normalized: malformedAuthorityOrPort || malformedPercentEncoding || malformedSchemeSpecific || malformedHost || malformedScheme ? uri : serialize2(parsed, opts),
+        normalized: malformedAuthorityOrPort || malformedPercentEncoding || malformedSchemeSpecific || malformedHost || malformedScheme ? uri : serialize2(parsed2, opts),
         malformedAuthorityOrPort,
         malformedPercentEncoding,
         malformedSchemeSpecific,
@@ -28258,8 +28258,8 @@ var require_core = __commonJS({
         return this;
       }
       getKeyword(keyword) {
-        const rule111 = this.RULES.all[keyword];
-        return typeof rule111 == "object" ? rule111.definition : !!rule111;
+        const rule115 = this.RULES.all[keyword];
+        return typeof rule115 == "object" ? rule115.definition : !!rule115;
       }
       // Remove keyword
       removeKeyword(keyword) {
@@ -28267,7 +28267,7 @@ var require_core = __commonJS({
         delete RULES2.keywords[keyword];
         delete RULES2.all[keyword];
         for (const group of RULES2.rules) {
-          const i = group.rules.findIndex((rule111) => rule111.keyword === keyword);
+          const i = group.rules.findIndex((rule115) => rule115.keyword === keyword);
           if (i >= 0)
             group.rules.splice(i, 1);
         }
@@ -28283,7 +28283,7 @@ var require_core = __commonJS({
       errorsText(errors = this.errors, { separator = ", ", dataVar = "data" } = {}) {
         if (!errors || errors.length === 0)
           return "No errors";
-        return errors.map((e) => `${dataVar}${e.instancePath} ${e.message}`).reduce((text3, msg) => text3 + separator + msg);
+        return errors.map((e) => `${dataVar}${e.instancePath} ${e.message}`).reduce((text5, msg) => text5 + separator + msg);
       }
       $dataMetaSchema(metaSchema, keywordsJsonPointers) {
         const rules = this.RULES.all;
@@ -28294,10 +28294,10 @@ var require_core = __commonJS({
           for (const seg of segments)
             keywords = keywords[seg];
           for (const key in rules) {
-            const rule111 = rules[key];
-            if (typeof rule111 != "object")
+            const rule115 = rules[key];
+            if (typeof rule115 != "object")
               continue;
-            const { $data } = rule111.definition;
+            const { $data } = rule115.definition;
             const schema = keywords[key];
             if ($data && schema)
               keywords[key] = schemaOrData(schema);
@@ -28305,15 +28305,15 @@ var require_core = __commonJS({
         }
         return metaSchema;
       }
-      _removeAllSchemas(schemas, regex) {
-        for (const keyRef in schemas) {
-          const sch = schemas[keyRef];
+      _removeAllSchemas(schemas2, regex) {
+        for (const keyRef in schemas2) {
+          const sch = schemas2[keyRef];
           if (!regex || regex.test(keyRef)) {
             if (typeof sch == "string") {
-              delete schemas[keyRef];
+              delete schemas2[keyRef];
             } else if (sch && !sch.meta) {
               this._cache.delete(sch.schema);
-              delete schemas[keyRef];
+              delete schemas2[keyRef];
             }
           }
         }
@@ -28461,7 +28461,7 @@ var require_core = __commonJS({
       RULES2.keywords[keyword] = true;
       if (!definition)
         return;
-      const rule111 = {
+      const rule115 = {
         keyword,
         definition: {
           ...definition,
@@ -28470,18 +28470,18 @@ var require_core = __commonJS({
         }
       };
       if (definition.before)
-        addBeforeRule.call(this, ruleGroup, rule111, definition.before);
+        addBeforeRule.call(this, ruleGroup, rule115, definition.before);
       else
-        ruleGroup.rules.push(rule111);
-      RULES2.all[keyword] = rule111;
+        ruleGroup.rules.push(rule115);
+      RULES2.all[keyword] = rule115;
       (_a = definition.implements) === null || _a === void 0 ? void 0 : _a.forEach((kwd) => this.addKeyword(kwd));
     }
-    function addBeforeRule(ruleGroup, rule111, before) {
+    function addBeforeRule(ruleGroup, rule115, before) {
       const i = ruleGroup.rules.findIndex((_rule) => _rule.keyword === before);
       if (i >= 0) {
-        ruleGroup.rules.splice(i, 0, rule111);
+        ruleGroup.rules.splice(i, 0, rule115);
       } else {
-        ruleGroup.rules.push(rule111);
+        ruleGroup.rules.push(rule115);
         this.logger.warn(`rule ${before} is not defined`);
       }
     }
@@ -28893,14 +28893,14 @@ var require_required = __commonJS({
           }
         }
         function exitOnErrorMode() {
-          const missing4 = gen.let("missing");
+          const missing5 = gen.let("missing");
           if (useLoop || $data) {
             const valid = gen.let("valid", true);
-            cxt.block$data(valid, () => loopUntilMissing(missing4, valid));
+            cxt.block$data(valid, () => loopUntilMissing(missing5, valid));
             cxt.ok(valid);
           } else {
-            gen.if((0, code_1.checkMissingProp)(cxt, schema, missing4));
-            (0, code_1.reportMissingProp)(cxt, missing4);
+            gen.if((0, code_1.checkMissingProp)(cxt, schema, missing5));
+            (0, code_1.reportMissingProp)(cxt, missing5);
             gen.else();
           }
         }
@@ -28910,10 +28910,10 @@ var require_required = __commonJS({
             gen.if((0, code_1.noPropertyInData)(gen, data, prop, opts.ownProperties), () => cxt.error());
           });
         }
-        function loopUntilMissing(missing4, valid) {
-          cxt.setParams({ missingProperty: missing4 });
-          gen.forOf(missing4, schemaCode, () => {
-            gen.assign(valid, (0, code_1.propertyInData)(gen, data, missing4, opts.ownProperties));
+        function loopUntilMissing(missing5, valid) {
+          cxt.setParams({ missingProperty: missing5 });
+          gen.forOf(missing5, schemaCode, () => {
+            gen.assign(valid, (0, code_1.propertyInData)(gen, data, missing5, opts.ownProperties));
             gen.if((0, codegen_1.not)(valid), () => {
               cxt.error();
               gen.break();
@@ -29451,7 +29451,7 @@ var require_dependencies = __commonJS({
       const { gen, data, it } = cxt;
       if (Object.keys(propertyDeps).length === 0)
         return;
-      const missing4 = gen.let("missing");
+      const missing5 = gen.let("missing");
       for (const prop in propertyDeps) {
         const deps = propertyDeps[prop];
         if (deps.length === 0)
@@ -29469,8 +29469,8 @@ var require_dependencies = __commonJS({
             }
           });
         } else {
-          gen.if((0, codegen_1._)`${hasProperty} && (${(0, code_1.checkMissingProp)(cxt, deps, missing4)})`);
-          (0, code_1.reportMissingProp)(cxt, missing4);
+          gen.if((0, codegen_1._)`${hasProperty} && (${(0, code_1.checkMissingProp)(cxt, deps, missing5)})`);
+          (0, code_1.reportMissingProp)(cxt, missing5);
           gen.else();
         }
       }
@@ -30835,8 +30835,8 @@ var Summary = class {
    *
    * @returns {Summary} summary instance
    */
-  addRaw(text3, addEOL = false) {
-    this._buffer += text3;
+  addRaw(text5, addEOL = false) {
+    this._buffer += text5;
     return addEOL ? this.addEOL() : this;
   }
   /**
@@ -30887,8 +30887,8 @@ var Summary = class {
         if (typeof cell === "string") {
           return this.wrap("td", cell);
         }
-        const { header, data, colspan, rowspan } = cell;
-        const tag = header ? "th" : "td";
+        const { header: header2, data, colspan, rowspan } = cell;
+        const tag = header2 ? "th" : "td";
         const attrs = Object.assign(Object.assign({}, colspan && { colspan }), rowspan && { rowspan });
         return this.wrap(tag, data, attrs);
       }).join("");
@@ -30932,10 +30932,10 @@ var Summary = class {
    *
    * @returns {Summary} summary instance
    */
-  addHeading(text3, level) {
+  addHeading(text5, level) {
     const tag = `h${level}`;
     const allowedTag = ["h1", "h2", "h3", "h4", "h5", "h6"].includes(tag) ? tag : "h1";
-    const element = this.wrap(allowedTag, text3);
+    const element = this.wrap(allowedTag, text5);
     return this.addRaw(element).addEOL();
   }
   /**
@@ -30964,9 +30964,9 @@ var Summary = class {
    *
    * @returns {Summary} summary instance
    */
-  addQuote(text3, cite) {
+  addQuote(text5, cite) {
     const attrs = Object.assign({}, cite && { cite });
-    const element = this.wrap("blockquote", text3, attrs);
+    const element = this.wrap("blockquote", text5, attrs);
     return this.addRaw(element).addEOL();
   }
   /**
@@ -30977,8 +30977,8 @@ var Summary = class {
    *
    * @returns {Summary} summary instance
    */
-  addLink(text3, href) {
-    const element = this.wrap("a", text3, { href });
+  addLink(text5, href) {
+    const element = this.wrap("a", text5, { href });
     return this.addRaw(element).addEOL();
   }
 };
@@ -31046,6 +31046,8 @@ function info(message) {
 var text = { kind: "string" };
 var bool = { kind: "boolean" };
 var int32 = { kind: "integer", bits: 32 };
+var int64 = { kind: "integer", bits: 64 };
+var float = { kind: "number" };
 var bytes = { kind: "bytes" };
 var any = { kind: "any" };
 function listOf(items) {
@@ -31054,8 +31056,8 @@ function listOf(items) {
 function mapOf(values) {
   return { kind: "map", values };
 }
-function struct(name, fields) {
-  return { kind: "struct", name, fields };
+function struct(name, fields2) {
+  return { kind: "struct", name, fields: fields2 };
 }
 function fitStruct(value, shape) {
   if (isObject(value) && fitsAsIs(value, shape)) return { value, misfits: [] };
@@ -31085,8 +31087,8 @@ function fitsAsIs(value, shape) {
 }
 function structFitsAsIs(value, shape) {
   for (const key in value) {
-    const field = Object.hasOwn(shape.fields, key) ? shape.fields[key] : void 0;
-    if (!field || !fitsAsIs(value[key], field)) return false;
+    const field2 = Object.hasOwn(shape.fields, key) ? shape.fields[key] : void 0;
+    if (!field2 || !fitsAsIs(value[key], field2)) return false;
   }
   return true;
 }
@@ -31115,8 +31117,8 @@ function fitValue(value, shape, context) {
 }
 function misfit(value, goType, expected, context) {
   const found = typeName(value);
-  const field = context.goPath.length > 0 ? `Go struct field ${context.struct}.${context.goPath.join(".")} of type ` : "Go value of type ";
-  const go = `json: cannot unmarshal ${found} into ${field}${goType}`;
+  const field2 = context.goPath.length > 0 ? `Go struct field ${context.struct}.${context.goPath.join(".")} of type ` : "Go value of type ";
+  const go = `json: cannot unmarshal ${found} into ${field2}${goType}`;
   context.misfits.push({ path: context.path, found, expected, go });
   return void 0;
 }
@@ -31211,9 +31213,9 @@ function structValue(value, shape, context) {
       proper = false;
       continue;
     }
-    const field = shape.fields[name];
+    const field2 = shape.fields[name];
     const item = value[key];
-    if (!field || item === null && field.kind !== "any") {
+    if (!field2 || item === null && field2.kind !== "any") {
       proper = false;
       continue;
     }
@@ -31223,7 +31225,7 @@ function structValue(value, shape, context) {
       path: [...context.path, key],
       misfits: context.misfits
     };
-    const fittedItem = fitValue(item, field, inner);
+    const fittedItem = fitValue(item, field2, inner);
     if (fittedItem !== void 0) fitted2[name] = fittedItem;
     proper = proper && key === name && fittedItem === item;
   }
@@ -31309,9 +31311,9 @@ function missing(what) {
 }
 
 // pipeline/action/main.ts
-var import_node_crypto2 = require("node:crypto");
+var import_node_crypto3 = require("node:crypto");
 var import_node_fs3 = require("node:fs");
-var import_node_path3 = require("node:path");
+var import_node_path4 = require("node:path");
 
 // pipeline/directory.ts
 function fileError(error2, path) {
@@ -31380,20 +31382,20 @@ function environmentOf({ settings, directory, bare }) {
   }
   return environment;
 }
-function startGit(run2, parameters) {
+function startGit(run3, parameters) {
   const options = {
-    env: environmentOf(run2),
+    env: environmentOf(run3),
     stdio: "pipe",
     windowsHide: true,
-    ...run2.timeout === void 0 ? {} : { timeout: run2.timeout }
+    ...run3.timeout === void 0 ? {} : { timeout: run3.timeout }
   };
-  return (0, import_node_child_process.spawn)("git", run2.bare ? parameters : ["-C", run2.directory, ...parameters], options);
+  return (0, import_node_child_process.spawn)("git", run3.bare ? parameters : ["-C", run3.directory, ...parameters], options);
 }
 var TIMEOUT = 12e4;
 var MESSAGE_LENGTH = 600;
-function runGit(run2, parameters) {
+function runGit(run3, parameters) {
   return new Promise((resolve3, reject) => {
-    const child2 = startGit({ timeout: TIMEOUT, ...run2 }, parameters);
+    const child2 = startGit({ timeout: TIMEOUT, ...run3 }, parameters);
     const output = [];
     let message = "";
     child2.stdout?.on("data", (chunk) => output.push(chunk));
@@ -31401,20 +31403,20 @@ function runGit(run2, parameters) {
       if (message.length < MESSAGE_LENGTH) message += chunk.toString("utf8");
     });
     child2.stdin?.on("error", () => void 0);
-    child2.stdin?.end(run2.input ?? "");
+    child2.stdin?.end(run3.input ?? "");
     child2.on("error", (error2) => reject(startError(error2)));
     child2.on("close", (code2, signal) => {
-      if (code2 !== null && (run2.accept ?? [0]).includes(code2))
+      if (code2 !== null && (run3.accept ?? [0]).includes(code2))
         resolve3({ code: code2, output: Buffer.concat(output) });
       else reject(failure(parameters[0] ?? "", code2 ?? signal, message));
     });
   });
 }
 function startError(error2) {
-  const missing4 = "code" in error2 && error2.code === "ENOENT";
-  return new PipelineError("git", missing4 ? "git is not on the PATH" : `git: ${error2.message}`, {
+  const missing5 = "code" in error2 && error2.code === "ENOENT";
+  return new PipelineError("git", missing5 ? "git is not on the PATH" : `git: ${error2.message}`, {
     cause: error2,
-    ...missing4 ? { hint: "install git 2.38 or later" } : {}
+    ...missing5 ? { hint: "install git 2.38 or later" } : {}
   });
 }
 function failure(command, code2, message) {
@@ -31436,8 +31438,8 @@ var ObjectReader = class {
   #waiting = [];
   #answer;
   #trees = /* @__PURE__ */ new Map();
-  constructor(run2) {
-    this.#run = run2;
+  constructor(run3) {
+    this.#run = run3;
   }
   /** Type and size of an object, or undefined when this clone does not have it. */
   info(id) {
@@ -31470,11 +31472,11 @@ var ObjectReader = class {
     return read;
   }
   /** Id of the tree that a commit records. */
-  async treeOf(commit) {
-    const { type, bytes: bytes2 } = await this.read(commit, STRUCTURE_BYTES);
+  async treeOf(commit2) {
+    const { type, bytes: bytes2 } = await this.read(commit2, STRUCTURE_BYTES);
     const tree = /^tree ([0-9a-f]+)\n/.exec(bytes2.toString("latin1", 0, 80))?.[1];
     if (type === "commit" && tree !== void 0) return tree;
-    throw new PipelineError("git", `object ${commit} is a ${type}, not a commit`);
+    throw new PipelineError("git", `object ${commit2} is a ${type}, not a commit`);
   }
   async #readTree(id) {
     const { type, bytes: bytes2 } = await this.read(id, STRUCTURE_BYTES);
@@ -31595,7 +31597,7 @@ var AnswerParser = class {
   }
 };
 function parseTree(bytes2, idLength) {
-  const entries = [];
+  const entries2 = [];
   const names = /* @__PURE__ */ new Set();
   for (let at = 0; at < bytes2.length; ) {
     const space = bytes2.indexOf(32, at);
@@ -31606,14 +31608,14 @@ function parseTree(bytes2, idLength) {
     const written = nameOf(bytes2.subarray(space + 1, end2));
     const name = names.has(written) ? `${BAD}${written}` : written;
     names.add(name);
-    entries.push({
+    entries2.push({
       mode: bytes2.toString("latin1", at, space),
       name,
       id: bytes2.toString("hex", end2 + 1, end2 + 1 + idLength)
     });
     at = end2 + 1 + idLength;
   }
-  return entries;
+  return entries2;
 }
 var UTF8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 var BAD = "�";
@@ -31707,10 +31709,2496 @@ async function resolveRevisions(directory, settings, revisions) {
   });
 }
 
+// pipeline/policy/registries.ts
+var PATTERN = /^(\*|(?:\*\.)?[^/*]+)(?:\/(.+))?$/;
+function repositoryMatcher(patterns) {
+  const matchers = patterns.map(matcherOf);
+  return (repository) => matchers.some((matches2) => matches2(repository));
+}
+function matcherOf(pattern) {
+  const [, host = "", path] = PATTERN.exec(pattern) ?? [];
+  const registryMatches = hostMatcher(host.toLowerCase());
+  return ({ registry, repository }) => registryMatches(registry.toLowerCase()) && (path === void 0 || repository === path || repository.startsWith(`${path}/`));
+}
+function hostMatcher(host) {
+  if (host === "*") return () => true;
+  if (host.startsWith("*."))
+    return (registry) => registry.endsWith(host.slice(1)) && registry !== host.slice(1);
+  return (registry) => registry === host;
+}
+
+// catalog/reference.ts
+var InvalidReference = class extends Error {
+  constructor(message) {
+    super(message);
+    this.name = "InvalidReference";
+  }
+};
+var DOCKER_HUB = "docker.io";
+var DOCKER_HUB_BEFORE = "index.docker.io";
+var OFFICIAL = "library/";
+var MAX_NAME = 255;
+var HOST_PART = "(?:[a-zA-Z0-9]|[a-zA-Z0-9][a-zA-Z0-9-]*[a-zA-Z0-9])";
+var HOST = `${HOST_PART}(?:\\.${HOST_PART})*(?::[0-9]+)?`;
+var PATH_PART = "[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*";
+var PATH = `${PATH_PART}(?:/${PATH_PART})*`;
+var NAME = `(?:${HOST}/)?${PATH}`;
+var TAG = "[\\w][\\w.-]{0,127}";
+var DIGEST = "[A-Za-z][A-Za-z0-9]*(?:[-_+.][A-Za-z][A-Za-z0-9]*)*:[0-9a-fA-F]{32,}";
+var REFERENCE = new RegExp(`^(${NAME})(?::(${TAG}))?(?:@(${DIGEST}))?$`);
+var REPOSITORY = new RegExp(`^${PATH}$`);
+var WITH_HOST = new RegExp(`^(${HOST})/(.+)$`);
+var IDENTIFIER = /^[a-f0-9]{64}$/;
+var DIGEST_LENGTHS = /* @__PURE__ */ new Map([
+  ["sha256", 64],
+  ["sha384", 96],
+  ["sha512", 128]
+]);
+function parseReference(text5) {
+  if (IDENTIFIER.test(text5)) {
+    throw new InvalidReference(
+      `invalid repository name (${text5}), cannot specify 64-byte hexadecimal strings`
+    );
+  }
+  const [host, rest] = splitHost(text5);
+  const path = rest.split(":", 1)[0] ?? "";
+  if (path.toLowerCase() !== path) {
+    throw new InvalidReference("invalid reference format: repository name must be lowercase");
+  }
+  const match = REFERENCE.exec(`${host}/${rest}`);
+  const name = match?.[1];
+  if (!match || name === void 0) throw new InvalidReference("invalid reference format");
+  if (name.length > MAX_NAME)
+    throw new InvalidReference("repository name must not be more than 255 characters");
+  const split = WITH_HOST.exec(name);
+  const registry = split?.[1] ?? "";
+  const repository = split?.[2] ?? name;
+  const tag = match[2];
+  const digest = match[3];
+  if (digest === void 0) return { kind: "tag", registry, repository, tag: tag ?? "latest" };
+  checkDigest(digest);
+  return { kind: "digest", registry, repository, digest, ...tag === void 0 ? {} : { tag } };
+}
+function tryParseReference(text5) {
+  try {
+    return parseReference(text5);
+  } catch (error2) {
+    if (error2 instanceof InvalidReference) return void 0;
+    throw error2;
+  }
+}
+function splitHost(text5) {
+  const slash = text5.indexOf("/");
+  const first = slash < 0 ? "" : text5.slice(0, slash);
+  let host = DOCKER_HUB;
+  let rest = text5;
+  if (first === DOCKER_HUB_BEFORE) rest = text5.slice(slash + 1);
+  else if (first === "localhost" || /[.:]/.test(first)) {
+    host = first;
+    rest = text5.slice(slash + 1);
+  }
+  if (host === DOCKER_HUB && !rest.includes("/")) rest = OFFICIAL + rest;
+  return [host, rest];
+}
+function checkDigest(digest) {
+  const colon = digest.indexOf(":");
+  const hex = digest.slice(colon + 1);
+  const length = DIGEST_LENGTHS.get(digest.slice(0, colon));
+  if (length === void 0) throw new InvalidReference("unsupported digest algorithm");
+  if (hex.length !== length) throw new InvalidReference("invalid checksum digest length");
+  if (!/^[a-f0-9]+$/.test(hex)) throw new InvalidReference("invalid checksum digest format");
+}
+function repositoryName(reference) {
+  return reference.registry === "" ? reference.repository : `${reference.registry}/${reference.repository}`;
+}
+function formatReference(reference) {
+  const name = repositoryName(reference);
+  if (reference.kind === "tag") return `${name}:${reference.tag}`;
+  return reference.tag === void 0 ? `${name}@${reference.digest}` : `${name}:${reference.tag}@${reference.digest}`;
+}
+function withDigest(reference, digest) {
+  return { kind: "digest", registry: reference.registry, repository: reference.repository, digest };
+}
+
+// pipeline/registry/addresses.ts
+var import_node_dns = require("node:dns");
+var import_node_net = require("node:net");
+var INTERNAL_V4 = [
+  "0.0.0.0/8",
+  // this network
+  "10.0.0.0/8",
+  // private
+  "100.64.0.0/10",
+  // shared address space; 100.100.100.200 is a cloud's metadata service
+  "127.0.0.0/8",
+  // loopback
+  "168.63.129.16/32",
+  // a cloud's host agent on a public number
+  "169.254.0.0/16",
+  // link-local; 169.254.169.254 is the metadata service of most clouds
+  "172.16.0.0/12",
+  // private
+  "192.0.0.0/24",
+  // protocol assignments; 192.0.0.192 is a cloud's metadata service
+  "192.0.2.0/24",
+  // documentation
+  "192.168.0.0/16",
+  // private
+  "198.18.0.0/15",
+  // benchmarks
+  "198.51.100.0/24",
+  // documentation
+  "203.0.113.0/24",
+  // documentation
+  "224.0.0.0/4",
+  // multicast
+  "240.0.0.0/4"
+  // reserved, and broadcast
+];
+var INTERNAL_V6 = [
+  "::/96",
+  // unspecified, loopback, IPv4-compatible
+  "64:ff9b:1::/48",
+  // local translation
+  "100::/64",
+  // discard
+  "2001:db8::/32",
+  // documentation
+  "fc00::/7",
+  // unique local; fd00:ec2::254 is a metadata service
+  "fe80::/10",
+  // link-local
+  "fec0::/10",
+  // site-local, deprecated and still routed by some
+  "ff00::/8"
+  // multicast
+];
+var INTERNAL = rangeList([...INTERNAL_V4, ...INTERNAL_V6]);
+var EMBEDDED_V4 = [
+  { prefix: [0, 0, 0, 0, 0, 65535], at: 6 },
+  // mapped
+  { prefix: [0, 0, 0, 0, 65535, 0], at: 6 },
+  // translated
+  { prefix: [100, 65435, 0, 0, 0, 0], at: 6 },
+  // NAT64
+  { prefix: [8194], at: 1 }
+  // 6to4
+];
+function isInternal(address) {
+  const plain3 = address.split("%", 1)[0] ?? "";
+  if ((0, import_node_net.isIP)(plain3) === 4) return INTERNAL.check(plain3, "ipv4");
+  if ((0, import_node_net.isIP)(plain3) !== 6) return true;
+  const embedded = embeddedV4(plain3);
+  return embedded === void 0 ? INTERNAL.check(plain3, "ipv6") : INTERNAL.check(embedded, "ipv4");
+}
+function embeddedV4(address) {
+  const groups = groupsOf(address);
+  for (const { prefix, at } of EMBEDDED_V4) {
+    if (!prefix.every((group, i) => groups[i] === group)) continue;
+    const high = groups[at] ?? 0;
+    const low = groups[at + 1] ?? 0;
+    return `${high >> 8}.${high & 255}.${low >> 8}.${low & 255}`;
+  }
+  return void 0;
+}
+function groupsOf(address) {
+  const [head2 = "", tail] = new URL(`http://[${address}]/`).hostname.slice(1, -1).split("::");
+  const read = (text5) => text5 === "" ? [] : text5.split(":").map((g) => parseInt(g, 16));
+  const before = read(head2);
+  const after = tail === void 0 ? [] : read(tail);
+  return [...before, ...new Array(8 - before.length - after.length).fill(0), ...after];
+}
+function rangeList(ranges2) {
+  const list2 = new import_node_net.BlockList();
+  for (const range of ranges2) {
+    const [address = "", bits] = range.split("/");
+    const family = (0, import_node_net.isIP)(address) === 6 ? "ipv6" : "ipv4";
+    list2.addSubnet(address, bits === void 0 ? family === "ipv6" ? 128 : 32 : Number(bits), family);
+  }
+  return list2;
+}
+function addressRule(internal) {
+  const isRange = (text5) => (0, import_node_net.isIP)(text5.split("/", 1)[0] ?? "") !== 0;
+  const ranges2 = rangeList(internal.filter(isRange));
+  const hosts = new Set(internal.filter((text5) => !isRange(text5)).map((text5) => text5.toLowerCase()));
+  return {
+    allows: (host, address) => !isInternal(address) || hosts.has(host.toLowerCase()) || hosts.has(withoutPort(host).toLowerCase()) || ranges2.check(address, (0, import_node_net.isIP)(address) === 6 ? "ipv6" : "ipv4")
+  };
+}
+function withoutPort(host) {
+  return host.replace(/:\d+$/, "");
+}
+function literalAddress(url) {
+  const name = url.hostname.startsWith("[") ? url.hostname.slice(1, -1) : url.hostname;
+  return (0, import_node_net.isIP)(name) === 0 ? void 0 : name;
+}
+function checkLiteral(rule115, url) {
+  const address = literalAddress(url);
+  if (address !== void 0 && !rule115.allows(url.host, address)) throw refused(url.host);
+}
+function refused(host) {
+  return new PipelineError("not-allowed", `${host} is on an internal network`, {
+    hint: `name ${host} as an internal host if the pipeline is meant to reach it`
+  });
+}
+var systemResolver = (name) => new Promise((resolve3, reject) => {
+  (0, import_node_dns.lookup)(name, { all: true }, (error2, addresses) => error2 ? reject(error2) : resolve3(addresses));
+});
+function guardedLookup(rule115, host, resolver) {
+  return (name, options, callback) => {
+    resolver(name).then(
+      (addresses) => {
+        const allowed = addresses.filter(({ address }) => rule115.allows(host, address));
+        const first = allowed[0];
+        if (first === void 0) callback(refused(host), "", 0);
+        else if (options.all === true) callback(null, allowed);
+        else callback(null, first.address, first.family);
+      },
+      (error2) => callback(error2, "", 0)
+    );
+  };
+}
+
+// pipeline/registry/answer.ts
+var ERROR_BODY = 16 * 1024;
+var MESSAGE_LENGTH2 = 300;
+var CODES = {
+  401: "denied",
+  403: "denied",
+  404: "not-found",
+  407: "denied",
+  409: "conflict",
+  410: "not-found",
+  412: "conflict",
+  413: "too-large",
+  429: "rate-limited"
+};
+var RETRYABLE = /* @__PURE__ */ new Set([408, 429, 500, 502, 503, 504]);
+function isRetryable(status) {
+  return RETRYABLE.has(status);
+}
+function contentType(answer) {
+  return (answer.headers["content-type"] ?? "").split(";", 1)[0]?.trim().toLowerCase() ?? "";
+}
+function header(answer, name) {
+  const value = answer.headers[name];
+  return Array.isArray(value) ? value[0] : value;
+}
+async function readAll(answer, limit, what) {
+  const announced = Number(answer.headers["content-length"] ?? 0);
+  if (announced > limit) {
+    await answer.discard();
+    throw tooLarge(answer, limit, what);
+  }
+  const chunks = [];
+  let size2 = 0;
+  for await (const chunk of answer.body) {
+    size2 += chunk.length;
+    if (size2 > limit) throw tooLarge(answer, limit, what);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks, size2);
+}
+function tooLarge(answer, limit, what) {
+  return new PipelineError("too-large", `${what} from ${answer.url.host} is larger than ${limit} bytes`);
+}
+async function failure2(answer, what) {
+  const said = await errorText(answer);
+  const code2 = errorCode(answer.status, said);
+  return new PipelineError(
+    code2,
+    `${answer.url.host} answered ${answer.status} to ${what}${said === "" ? "" : `: ${said}`}`,
+    { retryable: isRetryable(answer.status) }
+  );
+}
+function errorCode(status, said) {
+  if (/TOOMANYREQUESTS/.test(said)) return "rate-limited";
+  if (status >= 400 && status < 500 && /immutable|TAG_INVALID|ImageTagAlreadyExists/i.test(said))
+    return "conflict";
+  return CODES[status] ?? "bad-answer";
+}
+async function errorText(answer) {
+  let body2;
+  try {
+    body2 = (await readAll(answer, ERROR_BODY, "an error")).toString("utf8");
+  } catch {
+    return "";
+  }
+  if (!/json/.test(contentType(answer)) && !body2.startsWith("{")) return "";
+  const parts2 = [];
+  for (const error2 of errorsOf(body2)) {
+    const text5 = [error2.code, error2.message].filter((part2) => typeof part2 === "string" && part2 !== "").join(" ");
+    if (text5 !== "") parts2.push(text5);
+  }
+  return printable(parts2.join("; "));
+}
+function errorsOf(body2) {
+  try {
+    const parsed2 = JSON.parse(body2);
+    const errors = typeof parsed2 === "object" && parsed2 !== null && "errors" in parsed2 ? parsed2.errors : void 0;
+    if (Array.isArray(errors)) return errors.slice(0, 3).filter((e) => typeof e === "object" && e !== null);
+    return typeof parsed2 === "object" && parsed2 !== null ? [parsed2] : [];
+  } catch {
+    return [];
+  }
+}
+function printable(text5) {
+  const line3 = text5.replace(/[\p{C}\p{Zl}\p{Zp}\s]+/gu, " ").trim();
+  return line3.length > MESSAGE_LENGTH2 ? `${line3.slice(0, MESSAGE_LENGTH2)}…` : line3;
+}
+
+// pipeline/registry/digest.ts
+var import_node_crypto = require("node:crypto");
+function digestOf(bytes2, algorithm = "sha256") {
+  return `${algorithm}:${(0, import_node_crypto.createHash)(algorithm).update(bytes2).digest("hex")}`;
+}
+function isDigest(text5) {
+  if (typeof text5 !== "string") return false;
+  try {
+    checkDigest(text5);
+    return true;
+  } catch {
+    return false;
+  }
+}
+function algorithmOf(digest) {
+  return digest.slice(0, digest.indexOf(":"));
+}
+function contradicts(a, b) {
+  return algorithmOf(a) === algorithmOf(b) && a !== b;
+}
+function hasherFor(digest) {
+  return (0, import_node_crypto.createHash)(algorithmOf(digest));
+}
+async function* checked(bytes2, { digest, size: size2 }) {
+  const hasher = hasherFor(digest);
+  let count = 0;
+  let held;
+  for await (const chunk of bytes2) {
+    if (held !== void 0) yield held;
+    held = chunk;
+    count += chunk.length;
+    if (count > size2) throw wrongSize(digest, size2, `more than ${size2}`);
+    hasher.update(chunk);
+  }
+  if (count !== size2) throw wrongSize(digest, size2, String(count));
+  const found = `${algorithmOf(digest)}:${hasher.digest("hex")}`;
+  if (found !== digest) throw corrupt(digest, found);
+  if (held !== void 0) yield held;
+}
+function wrongSize(digest, size2, found) {
+  return new PipelineError("corrupt", `the content of ${digest} has ${found} bytes, not ${size2}`);
+}
+function corrupt(expected, found) {
+  return new PipelineError("corrupt", `content with the digest ${found} came for ${expected}`);
+}
+
+// pipeline/registry/stream.ts
+async function allOf(stream) {
+  const chunks = [];
+  for await (const chunk of stream) chunks.push(chunk);
+  return Buffer.concat(chunks);
+}
+async function* only(bytes2) {
+  yield bytes2;
+}
+async function* skipping(stream, count) {
+  let skip = count;
+  for await (const chunk of stream) {
+    if (skip < chunk.length) yield skip === 0 ? chunk : chunk.subarray(skip);
+    skip = Math.max(0, skip - chunk.length);
+  }
+}
+
+// pipeline/registry/blob.ts
+function blobRequest(of, digest, actions) {
+  return {
+    to: `${of.repository}/blobs/${digest}`,
+    access: { repository: of.repository, actions },
+    what: `the blob ${digest} of ${repositoryName(of)}`
+  };
+}
+function hasBlob(endpoint, of, digest) {
+  const request = {
+    ...blobRequest(of, digest, "pull"),
+    method: "GET",
+    headers: { range: "bytes=0-0" }
+  };
+  return endpoint.attempt(async (budget) => {
+    if (await headBlob(endpoint, of, { digest, actions: "pull", budget })) return true;
+    const answer = await endpoint.ask(request, budget);
+    const there = [200, 206, 416].includes(answer.status);
+    if (!there && answer.status !== 404) throw await failure2(answer, request.what);
+    await answer.discard();
+    return there;
+  });
+}
+async function headBlob(endpoint, of, { digest, actions, budget }) {
+  const answer = await endpoint.ask({ ...blobRequest(of, digest, actions), method: "HEAD" }, budget);
+  await answer.discard();
+  return answer.status === 200;
+}
+function getBlob(endpoint, of, blob) {
+  return checked(resumed(endpoint, of, blob), blob);
+}
+var BREAKS = 4;
+var MOST_BREAKS = 50;
+async function* resumed(endpoint, of, blob) {
+  let offset = 0;
+  for (let breaks = 0, all = 1; ; all++) {
+    try {
+      for await (const chunk of from(endpoint, of, { ...blob, offset })) {
+        offset += chunk.length;
+        breaks = 0;
+        yield chunk;
+      }
+      if (offset >= blob.size) return;
+      throw new PipelineError("unreachable", `${endpoint.registry} ends the blob ${blob.digest} too early`, {
+        retryable: true
+      });
+    } catch (error2) {
+      if (!(error2 instanceof PipelineError) || !error2.retryable) throw error2;
+      if (++breaks > BREAKS || all > MOST_BREAKS) throw error2;
+    }
+  }
+}
+async function* from(endpoint, of, { digest, size: size2, offset }) {
+  const request = {
+    ...blobRequest(of, digest, "pull"),
+    method: "GET",
+    headers: offset === 0 ? {} : { range: `bytes=${offset}-` }
+  };
+  const answer = await endpoint.attempt(async (budget) => {
+    const got = await endpoint.ask(request, budget);
+    if (got.status === 200 || got.status === 206 && offset > 0) return got;
+    throw await failure2(got, request.what);
+  });
+  yield* skipping(answer.body, await checkHead(answer, { digest, size: size2, offset }, request.what));
+}
+async function checkHead(answer, { digest, size: size2, offset }, what) {
+  const said = header(answer, "docker-content-digest");
+  const length = header(answer, "content-length");
+  const rest = answer.status === 206 ? size2 - offset : size2;
+  const start3 = /^bytes (\d+)-/.exec(header(answer, "content-range") ?? "")?.[1];
+  let error2;
+  if (isDigest(said) && contradicts(said, digest)) error2 = corrupt(digest, said);
+  else if (length !== void 0 && Number(length) !== rest) {
+    error2 = new PipelineError("corrupt", `${what} comes with ${Number(length)} bytes, not ${rest}`);
+  } else if (answer.status === 206 && start3 !== String(offset)) {
+    error2 = new PipelineError("bad-answer", `${what} goes on at another place than was asked for`);
+  }
+  if (error2 === void 0) return answer.status === 206 ? 0 : offset;
+  await answer.discard();
+  throw error2;
+}
+
+// pipeline/registry/clock.ts
+var systemClock = { now: Date.now, sleep };
+function sleep(milliseconds, signal) {
+  return new Promise((resolve3, reject) => {
+    if (signal?.aborted) return reject(stopped(signal));
+    const stop = () => {
+      clearTimeout(timer);
+      reject(stopped(signal));
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener("abort", stop);
+      resolve3();
+    }, milliseconds);
+    signal?.addEventListener("abort", stop, { once: true });
+  });
+}
+function stopped(signal) {
+  return new PipelineError("unreachable", "stopped before there was an answer", {
+    retryable: false,
+    cause: signal?.reason
+  });
+}
+
+// pipeline/registry/connection.ts
+var import_node_http = require("node:http");
+var import_node_https = require("node:https");
+var import_node_tls = require("node:tls");
+
+// pipeline/registry/proxy.ts
+var import_node_net2 = require("node:net");
+function proxiesFrom(environment) {
+  const variable = (name) => environment[name] || environment[name.toUpperCase()] || "";
+  const all = variable("all_proxy");
+  const proxies = {
+    "http:": proxyUrl("http_proxy", variable("http_proxy") || all),
+    "https:": proxyUrl("https_proxy", variable("https_proxy") || all)
+  };
+  const direct = directHosts(variable("no_proxy"));
+  return (url) => direct(url) ? void 0 : proxies[url.protocol];
+}
+function proxyUrl(name, text5) {
+  if (text5 === "") return void 0;
+  const full = text5.includes("://") ? text5 : `http://${text5}`;
+  if (URL.canParse(full) && /^https?:/.test(full)) return new URL(full);
+  throw new PipelineError("usage", `${name} is no http:// or https:// URL`);
+}
+function directHosts(text5) {
+  const entries2 = text5.toLowerCase().split(",").map((entry) => entry.trim()).filter((entry) => entry !== "");
+  if (entries2.includes("*")) return () => true;
+  const ranges2 = new import_node_net2.BlockList();
+  const names = [];
+  for (const entry of entries2) if (!addRange(ranges2, entry)) names.push(nameEntry(entry));
+  return (url) => {
+    const host = url.hostname.replace(/^\[|\]$/g, "");
+    const family = (0, import_node_net2.isIP)(host);
+    if (host === "localhost" || family !== 0 && LOOPBACK.check(host, family === 6 ? "ipv6" : "ipv4"))
+      return true;
+    if (family !== 0 && ranges2.check(host, family === 6 ? "ipv6" : "ipv4")) return true;
+    const port = url.port || (url.protocol === "https:" ? "443" : "80");
+    return names.some(
+      (entry) => (entry.port === "" || entry.port === port) && (host.endsWith(`.${entry.name}`) || !entry.below && host === entry.name)
+    );
+  };
+}
+var LOOPBACK = new import_node_net2.BlockList();
+LOOPBACK.addSubnet("127.0.0.0", 8, "ipv4");
+LOOPBACK.addAddress("::1", "ipv6");
+function addRange(ranges2, entry) {
+  const [address = "", bits] = entry.replace(/^\[|\]$/g, "").split("/");
+  const family = (0, import_node_net2.isIP)(address);
+  if (family === 0) return false;
+  const most = family === 6 ? 128 : 32;
+  const length = bits === void 0 ? most : Number(bits);
+  if (!Number.isInteger(length) || length < 0 || length > most) return false;
+  ranges2.addSubnet(address, length, family === 6 ? "ipv6" : "ipv4");
+  return true;
+}
+function nameEntry(entry) {
+  const [, host = entry, port = ""] = /^(.*?)(?::(\d+))?$/.exec(entry) ?? [];
+  const name = host.replace(/^\*?\./, "");
+  return { name, port, below: name !== host };
+}
+function proxyAuthorization(proxy) {
+  if (proxy.username === "" && proxy.password === "") return void 0;
+  const pair = `${decodeURIComponent(proxy.username)}:${decodeURIComponent(proxy.password)}`;
+  return `Basic ${Buffer.from(pair).toString("base64")}`;
+}
+
+// pipeline/registry/connection.ts
+var KEEP = { keepAlive: true, maxFreeSockets: 64, scheduling: "lifo" };
+function createAgents({ authorities, connectTimeout }) {
+  let trust;
+  const secureContext = () => {
+    trust ??= (0, import_node_tls.createSecureContext)(
+      authorities.length === 0 ? {} : { ca: [...import_node_tls.rootCertificates, ...authorities] }
+    );
+    return trust;
+  };
+  const known3 = /* @__PURE__ */ new Map();
+  const agentFor = (key, make) => {
+    const agent = known3.get(key) ?? make();
+    known3.set(key, agent);
+    return agent;
+  };
+  return {
+    plain: () => agentFor("http:", () => new import_node_http.Agent(KEEP)),
+    secure: () => agentFor("https:", () => new import_node_https.Agent({ ...KEEP, secureContext: secureContext() })),
+    tunnel: (proxy) => agentFor(proxy.href, () => tunnelAgent(proxy, secureContext(), connectTimeout)),
+    close: () => {
+      for (const agent of known3.values()) agent.destroy();
+    }
+  };
+}
+function createConnections(options) {
+  const agents = createAgents(options);
+  const direct = /* @__PURE__ */ new Map();
+  const directTo = (url) => {
+    const known3 = direct.get(url.origin);
+    if (known3) return known3;
+    checkLiteral(options.addresses, url);
+    const fresh = {
+      hostname: hostname(url),
+      port: url.port,
+      agent: url.protocol === "https:" ? agents.secure() : agents.plain(),
+      lookup: guardedLookup(options.addresses, url.host, options.resolver)
+    };
+    direct.set(url.origin, fresh);
+    return fresh;
+  };
+  const throughProxy = async (url, proxy) => {
+    await checkProxied(url, options);
+    if (url.protocol === "https:") {
+      const place = { hostname: hostname(url), port: url.port, path: pathOf(url) };
+      return { secure: true, headers: {}, options: { ...place, agent: agents.tunnel(proxy) } };
+    }
+    const isSecure = proxy.protocol === "https:";
+    return {
+      secure: isSecure,
+      headers: { host: url.host, ...authorization(proxy) },
+      options: {
+        hostname: hostname(proxy),
+        port: proxy.port,
+        path: url.href,
+        agent: isSecure ? agents.secure() : agents.plain()
+      }
+    };
+  };
+  return {
+    route: async (url) => {
+      const proxy = options.proxy(url);
+      if (proxy !== void 0) return throughProxy(url, proxy);
+      return {
+        secure: url.protocol === "https:",
+        headers: {},
+        options: { ...directTo(url), path: pathOf(url) }
+      };
+    },
+    close: agents.close
+  };
+}
+function pathOf(url) {
+  return `${url.pathname}${url.search}`;
+}
+function hostname(url) {
+  return url.hostname.replace(/^\[|\]$/g, "");
+}
+function authorization(proxy) {
+  const header2 = proxyAuthorization(proxy);
+  return header2 === void 0 ? {} : { "proxy-authorization": header2 };
+}
+async function checkProxied(url, { addresses, resolver }) {
+  checkLiteral(addresses, url);
+  const found = await resolver(hostname(url)).catch(() => []);
+  if (found.length > 0 && !found.some(({ address }) => addresses.allows(url.host, address))) {
+    throw refused(url.host);
+  }
+}
+function tunnelAgent(proxy, secureContext, timeout) {
+  const agent = new import_node_https.Agent({ ...KEEP, secureContext });
+  const create = (options, done) => {
+    const host = options.host ?? "";
+    const authority = `${host.includes(":") ? `[${host}]` : host}:${options.port || 443}`;
+    openTunnel(proxy, authority, timeout).then(
+      (socket) => done(null, (0, import_node_tls.connect)({ secureContext, socket, host, servername: options.servername ?? host })),
+      (error2) => done(error2)
+    );
+  };
+  agent.createConnection = create;
+  return agent;
+}
+function openTunnel(proxy, authority, timeout) {
+  const connect = proxy.protocol === "https:" ? import_node_https.request : import_node_http.request;
+  return new Promise((resolve3, reject) => {
+    const request = connect({
+      hostname: hostname(proxy),
+      port: proxy.port,
+      method: "CONNECT",
+      path: authority,
+      headers: { host: authority, ...authorization(proxy) },
+      timeout,
+      agent: false
+    });
+    request.once("timeout", () => request.destroy(new Error("the proxy does not answer")));
+    request.once("error", reject);
+    request.once("connect", (answer, socket) => {
+      if (answer.statusCode === 200) return resolve3(socket);
+      socket.destroy();
+      reject(refusedByProxy(proxy, authority, answer.statusCode ?? 0));
+    });
+    request.end();
+  });
+}
+function refusedByProxy(proxy, authority, status) {
+  const code2 = status === 403 || status === 407 ? "denied" : "unreachable";
+  return new PipelineError(code2, `the proxy ${proxy.host} answered ${status} for ${authority}`, {
+    retryable: status >= 500
+  });
+}
+
+// pipeline/registry/challenge.ts
+var TOKEN = /[\w!#$%&'*+.^`|~-]+/y;
+var QUOTED = /"((?:[^"\\]|\\.)*)"/y;
+var TOKEN68 = /[\w.~+/-]+=*(?=\s*(?:,|$))/y;
+var SPACE = /\s*/y;
+function parseChallenges(header2) {
+  const challenges = [];
+  let at = 0;
+  const take = (pattern) => {
+    pattern.lastIndex = at;
+    const match = pattern.exec(header2) ?? void 0;
+    if (match) at = pattern.lastIndex;
+    return match;
+  };
+  while (at < header2.length) {
+    take(SPACE);
+    if (header2[at] === ",") {
+      at++;
+      continue;
+    }
+    const name = take(TOKEN)?.[0].toLowerCase();
+    if (name === void 0) break;
+    take(SPACE);
+    if (header2[at] !== "=") {
+      challenges.push({ scheme: name, parameters: /* @__PURE__ */ new Map() });
+      take(TOKEN68);
+      continue;
+    }
+    at++;
+    take(SPACE);
+    const quoted3 = take(QUOTED)?.[1];
+    const value = quoted3 === void 0 ? take(TOKEN)?.[0] : quoted3.replace(/\\(.)/g, "$1");
+    if (value === void 0) break;
+    challenges.at(-1)?.parameters.set(name, value);
+  }
+  return challenges;
+}
+
+// pipeline/registry/token.ts
+var SCOPES_PER_TOKEN = 20;
+var FETCHES_AT_A_TIME = 4;
+var TOKEN_BODY = 256 * 1024;
+var DEFAULT_LIFE = 60;
+var READ_ONLY = /^repository:[^:]+:pull$/;
+function createTokens(options) {
+  const { clock } = options;
+  const known3 = /* @__PURE__ */ new Map();
+  const underWay = /* @__PURE__ */ new Map();
+  const alone = /* @__PURE__ */ new Set();
+  const batches = createBatches(options);
+  const fetched = async (scopes, budget) => {
+    const [scope] = scopes;
+    const together = scopes.length === 1 && scope !== void 0 && READ_ONLY.test(scope) && !alone.has(scope);
+    if (!together) return fetchToken(options, scopes, budget);
+    return batches.join(scope, budget);
+  };
+  return {
+    get: async (scopes, budget) => {
+      const key = scopes.join(" ");
+      const token = known3.get(key);
+      if (token && token.expires > clock.now()) return token.value;
+      const running = underWay.get(key);
+      if (running) return (await running).value;
+      const fetching = fetched(scopes, budget).finally(() => underWay.delete(key));
+      underWay.set(key, fetching);
+      const fresh = await fetching;
+      known3.set(key, fresh);
+      return fresh.value;
+    },
+    reject: (scopes, token) => {
+      const key = scopes.join(" ");
+      alone.add(key);
+      if (known3.get(key)?.value === token) known3.delete(key);
+    }
+  };
+}
+function createBatches(options) {
+  let wishes = [];
+  let running = 0;
+  let planned = false;
+  const serve = async (batch) => {
+    const budget = batch[0]?.budget;
+    if (budget === void 0) return;
+    try {
+      const token = await fetchToken(
+        options,
+        batch.map(({ scope }) => scope),
+        budget
+      );
+      for (const wish of batch) wish.done(token);
+    } catch (error2) {
+      const divide = batch.length > 1 && error2 instanceof PipelineError && !error2.retryable;
+      if (divide) await Promise.all(batch.map((wish) => serve([wish])));
+      else for (const wish of batch) wish.failed(error2);
+    }
+  };
+  const start3 = () => {
+    planned = false;
+    while (running < FETCHES_AT_A_TIME && wishes.length > 0) {
+      const batch = wishes.slice(0, SCOPES_PER_TOKEN);
+      wishes = wishes.slice(SCOPES_PER_TOKEN);
+      running++;
+      void serve(batch).finally(() => {
+        running--;
+        start3();
+      });
+    }
+  };
+  return {
+    join: (scope, budget) => new Promise((done, failed) => {
+      wishes.push({ scope, budget, done, failed });
+      if (!planned) setImmediate(start3);
+      planned = true;
+    })
+  };
+}
+async function fetchToken(options, scopes, budget) {
+  const { transport, clock, credential } = options;
+  const service = options.service();
+  const host = service.realm.host;
+  const work = async (inner) => {
+    const asked = clock.now();
+    const answer = await transport.send(
+      credential?.kind === "identity" ? refreshRequest(service, scopes, credential.token) : tokenRequest(service, scopes, credential),
+      inner
+    );
+    if (answer.status !== 200) throw await failure2(answer, "the request for a token");
+    return readToken(await readAll(answer, TOKEN_BODY, "a token"), host, asked);
+  };
+  return transport.attempt(host, work, budget);
+}
+function tokenRequest({ realm, service }, scopes, credential) {
+  const url = new URL(realm);
+  if (service !== void 0) url.searchParams.set("service", service);
+  for (const scope of scopes) url.searchParams.append("scope", scope);
+  if (credential?.kind !== "basic") return { method: "GET", url, what: "the request for a token" };
+  url.searchParams.set("account", credential.username);
+  return { method: "GET", url, authorization: basic(credential), what: "the request for a token" };
+}
+function refreshRequest({ realm, service }, scopes, refreshToken) {
+  const form = new URLSearchParams({
+    grant_type: "refresh_token",
+    client_id: "portolan",
+    scope: scopes.join(" "),
+    refresh_token: refreshToken
+  });
+  if (service !== void 0) form.set("service", service);
+  const bytes2 = Buffer.from(form.toString());
+  return {
+    method: "POST",
+    url: realm,
+    headers: { "content-type": "application/x-www-form-urlencoded" },
+    body: {
+      size: bytes2.length,
+      open: () => only(bytes2)
+    },
+    what: "the request for a token"
+  };
+}
+function basic({ username, password }) {
+  return `Basic ${Buffer.from(`${username}:${password}`).toString("base64")}`;
+}
+function readToken(body2, host, asked) {
+  const bad = () => new PipelineError("bad-answer", `${host} gave no usable token`);
+  let read;
+  try {
+    read = Object(JSON.parse(body2.toString("utf8")));
+  } catch {
+    throw bad();
+  }
+  const value = read.token || read.access_token;
+  if (typeof value !== "string" || !/^[\x21-\x7e]+$/.test(value)) throw bad();
+  const life = typeof read.expires_in === "number" && read.expires_in > 0 ? read.expires_in : DEFAULT_LIFE;
+  return { value, expires: asked + (life - Math.min(10, life * 0.2)) * 1e3 };
+}
+
+// pipeline/registry/auth.ts
+function createAuthentication(options) {
+  const { registry, credentials, transport, clock } = options;
+  let scheme;
+  let ping;
+  const books = /* @__PURE__ */ new Map();
+  const scopes = createScopes();
+  const known3 = async (budget) => {
+    if (scheme) return scheme;
+    ping ??= askScheme(options, budget).finally(() => {
+      ping = void 0;
+    });
+    scheme = await ping;
+    return scheme;
+  };
+  const tokensFor = (credential) => {
+    const key = JSON.stringify(credential ?? null);
+    const book = books.get(key) ?? createTokens({ transport, clock, credential, service: () => serviceOf(scheme) });
+    books.set(key, book);
+    return book;
+  };
+  const header2 = async (access2, budget) => {
+    const { kind } = await known3(budget);
+    const credential = await credentials.credential({ registry, repository: access2.repository });
+    if (credential?.kind === "bearer") return `Bearer ${credential.token}`;
+    if (kind === "none") return void 0;
+    if (kind === "basic") return credential?.kind === "basic" ? basic(credential) : void 0;
+    return `Bearer ${await tokensFor(credential).get(scopes.of(access2), budget)}`;
+  };
+  const refused2 = (access2, answer, sent) => {
+    const before = scheme;
+    const asked = challengeOf(answer);
+    if (asked) scheme = schemeOf(asked, registry);
+    if (scheme?.kind !== "bearer") return scheme?.kind === "basic" && before?.kind !== "basic";
+    const token = sent?.replace(/^Bearer /, "");
+    if (token !== void 0) for (const book of books.values()) book.reject(scopes.of(access2), token);
+    scopes.demand(access2, asked?.parameters.get("scope"));
+    return true;
+  };
+  return { header: header2, refused: refused2 };
+}
+function createScopes() {
+  const demanded = /* @__PURE__ */ new Map();
+  return {
+    of: (access2) => {
+      const own = ownScopes(access2);
+      const more = demanded.get(own.join(" "));
+      return more === void 0 ? own : [more, ...own];
+    },
+    demand: (access2, scope) => {
+      const own = ownScopes(access2);
+      if (scope === void 0 || own.includes(scope) || !isAbout(scope, access2.repository)) return;
+      demanded.set(own.join(" "), scope);
+    }
+  };
+}
+function ownScopes({ repository, actions, from: from2 }) {
+  const own = `repository:${repository}:${actions}`;
+  return from2 === void 0 ? [own] : [own, `repository:${from2}:pull`];
+}
+function isAbout(demand2, repository) {
+  return demand2.split(" ").every((scope) => scope.startsWith(`repository:${repository}:`));
+}
+function serviceOf(scheme) {
+  if (scheme?.kind !== "bearer") throw new Error("a token is asked for before a challenge");
+  return scheme;
+}
+async function askScheme({ base: base2, registry, transport }, budget) {
+  const url = new URL("/v2/", base2);
+  const work = async (inner) => {
+    const answer = await transport.send({ method: "GET", url, what: "the greeting /v2/" }, inner);
+    await answer.discard();
+    const asked = answer.status === 401 ? challengeOf(answer) : void 0;
+    return asked === void 0 ? { kind: "none" } : schemeOf(asked, registry);
+  };
+  return transport.attempt(base2.host, work, budget);
+}
+function challengeOf(answer) {
+  const challenges = parseChallenges(answer.headers["www-authenticate"] ?? "");
+  return challenges.find(({ scheme }) => scheme === "bearer") ?? challenges.find(({ scheme }) => scheme === "basic");
+}
+function schemeOf({ scheme, parameters }, registry) {
+  if (scheme === "basic") return { kind: "basic" };
+  const realm = parameters.get("realm") ?? "";
+  if (!URL.canParse(realm)) {
+    throw new PipelineError("bad-answer", `${registry} names no token service that can be asked`);
+  }
+  const url = new URL(realm);
+  if (url.username !== "" || url.password !== "") {
+    throw new PipelineError("bad-answer", `${registry} names a token service with a password in it`);
+  }
+  return { kind: "bearer", realm: url, service: parameters.get("service") };
+}
+async function anonymousHeader(answer, { transport, clock }, budget) {
+  const asked = challengeOf(answer);
+  if (asked?.scheme !== "bearer") throw await failure2(answer, "a request that was redirected");
+  const scheme = schemeOf(asked, answer.url.host);
+  const scope = asked.parameters.get("scope");
+  const tokens = createTokens({ transport, clock, credential: void 0, service: () => serviceOf(scheme) });
+  return `Bearer ${await tokens.get(scope === void 0 ? [] : [scope], budget)}`;
+}
+
+// pipeline/registry/quirks.ts
+var QUIRKS = [
+  {
+    host: /^docker\.io$/,
+    why: "has no API itself; docker login files its credentials under the address of API version 1",
+    apiHost: "registry-1.docker.io",
+    credentialKeys: ["https://index.docker.io/v1/", "index.docker.io", "registry-1.docker.io"]
+  },
+  {
+    host: /(?:^|\.)gcr\.io$|-docker\.pkg\.dev$/,
+    why: "no chunked uploads: https://cloud.google.com/artifact-registry/docs/reference/docker-api",
+    monolithic: true
+  },
+  {
+    host: /^ghcr\.io$/,
+    why: "chunks of more than 4 MiB answer 416: https://github.com/oras-project/rust-oci-client/issues/35",
+    monolithic: true
+  },
+  {
+    host: /\.dkr\.ecr(?:-fips)?\.[a-z0-9-]+\.(?:amazonaws\.com(?:\.cn)?|on\.aws)$|^public\.ecr\.aws$/,
+    why: "Range stays at the first chunk: https://github.com/aws/containers-roadmap/issues/2831",
+    monolithic: true
+  },
+  {
+    host: /^quay\.io$/,
+    why: "has refused pages of more than 100 tags: https://github.com/akuity/kargo/pull/2186",
+    largestPage: 100
+  }
+];
+function quirksOf(registry) {
+  const name = registry.replace(/:\d+$/, "").toLowerCase();
+  const found = QUIRKS.filter(({ host }) => host.test(name)).map(({ host: _, why: __, ...quirks }) => quirks);
+  return Object.assign({}, ...found.reverse());
+}
+
+// pipeline/registry/endpoint.ts
+var PROOFS = 2;
+function createEndpoint(registry, options) {
+  const { transport, plainHosts } = options;
+  const quirks = quirksOf(registry);
+  const host = quirks.apiHost ?? registry;
+  const base2 = new URL(`${plainHosts.has(registry) ? "http" : "https"}://${host}`);
+  const auth = createAuthentication({ ...options, registry, base: base2 });
+  const ask3 = (request, budget) => {
+    const url = request.to instanceof URL ? request.to : new URL(`/v2/${request.to}`, base2);
+    return askWithProof({ ...request, url }, { base: base2, auth, options }, budget);
+  };
+  return {
+    registry,
+    base: base2,
+    quirks,
+    ask: ask3,
+    attempt: (work) => transport.attempt(base2.host, work),
+    follow: (location, from2) => followLocation(location, from2, base2)
+  };
+}
+async function askWithProof(request, { base: base2, auth, options }, budget) {
+  const { access: access2, url } = request;
+  for (let refusals = 0; ; refusals++) {
+    const authorization2 = url.origin === base2.origin ? await auth.header(access2, budget) : void 0;
+    const answer = await options.transport.send({ ...request, authorization: authorization2 }, budget);
+    if (answer.status !== 401 || refusals === PROOFS) return answer;
+    if (answer.url.origin !== base2.origin) return askElsewhere(request, answer, { options, budget });
+    if (!auth.refused(access2, answer, authorization2)) return answer;
+    await answer.discard();
+  }
+}
+async function askElsewhere(request, answer, { options, budget }) {
+  const authorization2 = await anonymousHeader(answer, options, budget);
+  await answer.discard();
+  return options.transport.send({ ...request, url: answer.url, authorization: authorization2 }, budget);
+}
+function followLocation(location, from2, base2) {
+  if (location === void 0 || !URL.canParse(location, from2.href)) {
+    throw new PipelineError("bad-answer", `${base2.host} does not say where to go on`);
+  }
+  const url = new URL(location, from2);
+  if (url.protocol === "http:" && base2.protocol === "https:" && url.hostname === base2.hostname) {
+    return new URL(`${base2.origin}${url.pathname}${url.search}`);
+  }
+  return url;
+}
+
+// pipeline/registry/exchange.ts
+var import_node_http2 = require("node:http");
+var import_node_https2 = require("node:https");
+var DEFAULT_TIMEOUTS = { silence: 15e3, answer: 12e4, pause: 3e4, slowest: 1024 };
+async function exchange(outgoing, options) {
+  if (outgoing.signal?.aborted) throw stopped(outgoing.signal);
+  const route = await options.connections.route(outgoing.url);
+  const size2 = outgoing.body?.size ?? (outgoing.method === "GET" || outgoing.method === "HEAD" ? void 0 : 0);
+  const request = (route.secure ? import_node_https2.request : import_node_http2.request)({
+    ...route.options,
+    method: outgoing.method,
+    headers: {
+      ...outgoing.headers,
+      ...route.headers,
+      ...size2 === void 0 ? {} : { "content-length": String(size2) }
+    },
+    ...outgoing.signal === void 0 ? {} : { signal: outgoing.signal }
+  });
+  const message = await answerOf(request, outgoing, options);
+  return {
+    status: message.statusCode ?? 0,
+    headers: message.headers,
+    url: outgoing.url,
+    body: readBody(message, outgoing, options),
+    discard: () => discard(message, options.meter)
+  };
+}
+function answerOf(request, outgoing, { timeouts, meter }) {
+  return new Promise((resolve3, reject) => {
+    let timer;
+    const give = (reason, milliseconds) => {
+      clearTimeout(timer);
+      timer = setTimeout(() => request.destroy(tooSlow(outgoing.url, reason)), milliseconds);
+    };
+    give("does not accept the connection", timeouts.silence);
+    request.once("socket", (socket) => {
+      if (socket.connecting)
+        socket.once("connect", () => give("does not finish the handshake", timeouts.silence));
+    });
+    request.on("drain", () => give("does not read on", timeouts.silence));
+    request.once("finish", () => give("does not answer", timeouts.answer));
+    request.once("response", (message) => {
+      clearTimeout(timer);
+      resolve3(message);
+    });
+    request.on("error", (error2) => {
+      clearTimeout(timer);
+      reject(connectionError(outgoing, error2));
+    });
+    send(request, outgoing.body, meter).catch((error2) => {
+      reject(error2);
+      request.destroy();
+    });
+  });
+}
+async function send(request, body2, meter) {
+  if (body2 === void 0) return void request.end();
+  let sent = 0;
+  let over = false;
+  request.once("response", () => over = true);
+  request.once("close", () => over = true);
+  for await (const chunk of body2.open()) {
+    if (over || request.destroyed) return;
+    sent += chunk.length;
+    if (sent > body2.size) throw wrongSize2(sent, body2.size);
+    meter.sent(chunk.length);
+    if (!request.write(chunk)) await drained(request);
+  }
+  if (sent !== body2.size) throw wrongSize2(sent, body2.size);
+  request.end();
+}
+function wrongSize2(found, expected) {
+  return new PipelineError("corrupt", `content of ${found} bytes or more where ${expected} were promised`);
+}
+function drained(request) {
+  return new Promise((resolve3) => {
+    const done = () => {
+      request.off("drain", done).off("close", done).off("response", done);
+      resolve3();
+    };
+    request.on("drain", done).on("close", done).on("response", done);
+  });
+}
+async function* readBody(message, outgoing, { timeouts, meter }) {
+  let bytes2 = 0;
+  let waited = 0;
+  const chunks = message[Symbol.asyncIterator]();
+  try {
+    for (; ; ) {
+      const before = performance.now();
+      const stalled = setTimeout(
+        () => message.destroy(tooSlow(outgoing.url, "stops sending")),
+        timeouts.pause
+      );
+      const { done, value } = await chunks.next().finally(() => clearTimeout(stalled));
+      waited += performance.now() - before;
+      if (done) return;
+      bytes2 += value.length;
+      meter.received(value.length);
+      if (waited > timeouts.pause && bytes2 * 1e3 / waited < timeouts.slowest) {
+        throw tooSlow(outgoing.url, "sends next to nothing");
+      }
+      yield value;
+    }
+  } catch (error2) {
+    throw connectionError(outgoing, error2);
+  } finally {
+    await discard(message, meter);
+  }
+}
+var SMALL_REST = 64 * 1024;
+var REST_TIME = 1e3;
+function discard(message, meter) {
+  if (message.readableEnded || message.destroyed) return Promise.resolve();
+  const { method } = message.req;
+  const isShort = method === "HEAD" || Number(message.headers["content-length"] ?? Number.NaN) <= SMALL_REST;
+  if (!isShort) {
+    message.destroy();
+    return Promise.resolve();
+  }
+  return new Promise((resolve3) => {
+    const cut3 = setTimeout(() => message.destroy(), REST_TIME);
+    message.on("error", () => void 0);
+    message.on("data", (chunk) => meter.received(chunk.length));
+    message.once("close", () => {
+      clearTimeout(cut3);
+      resolve3();
+    });
+  });
+}
+function tooSlow(url, what) {
+  return new PipelineError("unreachable", `${url.host} ${what}`, { retryable: true });
+}
+var FINAL = /* @__PURE__ */ new Set(["ENOTFOUND", "EPROTO", "ERR_INVALID_URL", "ERR_INVALID_CHAR", "EACCES", "EPERM"]);
+function connectionError({ url, method, signal }, error2) {
+  if (error2 instanceof PipelineError) return error2;
+  if (signal?.aborted) return stopped(signal);
+  const code2 = error2.code ?? "";
+  const text5 = explain(code2, error2);
+  const final = FINAL.has(code2) || /CERT|SIGNATURE|ERR_TLS|ERR_SSL/.test(code2);
+  return new PipelineError("unreachable", `${method} to ${url.host}: ${text5}`, {
+    retryable: !final,
+    cause: error2,
+    ...isUntrusted(code2) ? { hint: `give the certificate of the authority that signed ${url.host}'s` } : {},
+    ...code2 === "EPROTO" || code2 === "ERR_SSL_WRONG_VERSION_NUMBER" ? { hint: `if ${url.host} speaks plain HTTP, name it as a host that may` } : {}
+  });
+}
+function isUntrusted(code2) {
+  return /SELF_SIGNED|UNABLE_TO_VERIFY|UNABLE_TO_GET_ISSUER/.test(code2);
+}
+var EXPLAINED = {
+  ECONNREFUSED: "connection refused",
+  ECONNRESET: "connection reset",
+  ENOTFOUND: "no such host",
+  EAI_AGAIN: "the name cannot be looked up now",
+  EPIPE: "connection closed while sending",
+  ETIMEDOUT: "no answer",
+  EHOSTUNREACH: "no route to the host",
+  ENETUNREACH: "no route to the network"
+};
+function explain(code2, error2) {
+  return Object.hasOwn(EXPLAINED, code2) ? EXPLAINED[code2] ?? code2 : error2.message || code2 || "connection broken";
+}
+
+// pipeline/registry/image.ts
+var OCI_MANIFEST = "application/vnd.oci.image.manifest.v1+json";
+var OCI_INDEX = "application/vnd.oci.image.index.v1+json";
+var DOCKER_MANIFEST = "application/vnd.docker.distribution.manifest.v2+json";
+var DOCKER_LIST = "application/vnd.docker.distribution.manifest.list.v2+json";
+var MANIFEST_TYPES = [OCI_INDEX, OCI_MANIFEST, DOCKER_LIST, DOCKER_MANIFEST];
+var LISTS = /* @__PURE__ */ new Set([OCI_INDEX, DOCKER_LIST]);
+var IMAGES = /* @__PURE__ */ new Set([OCI_MANIFEST, DOCKER_MANIFEST]);
+function isManifestType(mediaType) {
+  return LISTS.has(mediaType) || IMAGES.has(mediaType);
+}
+function parseManifest({ bytes: bytes2, mediaType, digest }) {
+  const bad = (why) => new PipelineError("bad-answer", `the manifest ${digest} ${why}`);
+  const json = parseObject(bytes2, bad);
+  const said = text2(json, "mediaType");
+  if (said !== void 0 && isManifestType(mediaType) && said !== mediaType) {
+    throw bad(`says that it is ${said}, and came as ${mediaType}`);
+  }
+  const common = {
+    mediaType,
+    ...optional("artifactType", text2(json, "artifactType")),
+    ...optional("annotations", textMap(field(json, "annotations"))),
+    ...optional("subject", has(json, "subject") ? descriptor(field(json, "subject"), bad) : void 0)
+  };
+  const isList = has(json, "manifests");
+  const isImage = has(json, "layers") || has(json, "config");
+  if (isList && isImage) throw bad("is an image and a list at the same time");
+  if (LISTS.has(mediaType) && !isImage) {
+    return { kind: "list", ...common, manifests: descriptors(field(json, "manifests") ?? [], bad) };
+  }
+  if (IMAGES.has(mediaType) && !isList) {
+    const config = descriptor(field(json, "config"), bad);
+    return { kind: "image", ...common, config, layers: descriptors(field(json, "layers") ?? [], bad) };
+  }
+  throw bad(`of type ${mediaType || "unknown"} cannot be read`);
+}
+function manifestType(bytes2, header2) {
+  if (isManifestType(header2)) return header2;
+  try {
+    const json = parseObject(bytes2, () => new Error());
+    const said = text2(json, "mediaType");
+    if (said !== void 0) return said;
+    if (has(json, "manifests")) return OCI_INDEX;
+    return has(json, "layers") && has(json, "config") ? OCI_MANIFEST : header2;
+  } catch {
+    return header2;
+  }
+}
+function describe({ mediaType, digest, bytes: bytes2 }) {
+  return { mediaType, digest, size: bytes2.length };
+}
+function referrerDescriptor({ mediaType, digest, size: size2 }, parsed2) {
+  const artifactType = parsed2.artifactType ?? (parsed2.kind === "image" ? parsed2.config.mediaType : "");
+  return {
+    mediaType,
+    digest,
+    size: size2,
+    ...artifactType === "" ? {} : { artifactType },
+    ...parsed2.annotations === void 0 ? {} : { annotations: parsed2.annotations }
+  };
+}
+function parseObject(bytes2, bad) {
+  let json;
+  try {
+    json = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes2));
+  } catch {
+    throw bad("is no JSON");
+  }
+  if (!isObject2(json)) throw bad("is no JSON object");
+  return json;
+}
+function isObject2(value) {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+function has(json, key) {
+  return Object.hasOwn(json, key) && json[key] !== null;
+}
+function field(json, key) {
+  return Object.hasOwn(json, key) ? json[key] : void 0;
+}
+function text2(json, key) {
+  const value = field(json, key);
+  return typeof value === "string" && value !== "" ? value : void 0;
+}
+function textMap(value) {
+  if (!isObject2(value)) return void 0;
+  const pairs2 = Object.entries(value).filter((pair) => typeof pair[1] === "string");
+  return Object.fromEntries(pairs2);
+}
+function optional(key, value) {
+  return value === void 0 ? {} : { [key]: value };
+}
+function descriptors(value, bad) {
+  if (!Array.isArray(value)) throw bad("has no list where it should name its content");
+  return value.map((item) => descriptor(item, bad));
+}
+function descriptor(value, bad) {
+  if (!isObject2(value)) throw bad("does not describe its content");
+  const digest = field(value, "digest");
+  const size2 = field(value, "size");
+  if (!isDigest(digest)) throw bad("names content without a usable digest");
+  if (typeof size2 !== "number" || !Number.isSafeInteger(size2) || size2 < 0) {
+    throw bad(`names content of no usable size: ${digest}`);
+  }
+  const urls = field(value, "urls");
+  return {
+    mediaType: text2(value, "mediaType") ?? "",
+    digest,
+    size: size2,
+    ...optional("platform", platform2(field(value, "platform"))),
+    ...optional("artifactType", text2(value, "artifactType")),
+    ...optional("annotations", textMap(field(value, "annotations"))),
+    ...optional(
+      "urls",
+      Array.isArray(urls) ? urls.filter((url) => typeof url === "string") : void 0
+    )
+  };
+}
+function platform2(value) {
+  if (!isObject2(value)) return void 0;
+  return {
+    os: text2(value, "os") ?? "",
+    architecture: text2(value, "architecture") ?? "",
+    ...optional("variant", text2(value, "variant")),
+    ...optional("osVersion", text2(value, "os.version"))
+  };
+}
+
+// pipeline/registry/manifest.ts
+var ACCEPT = { accept: MANIFEST_TYPES.join(", ") };
+function nameOf2(reference) {
+  return reference.kind === "digest" ? reference.digest : reference.tag;
+}
+function manifestRequest(reference, actions) {
+  return {
+    to: `${reference.repository}/manifests/${nameOf2(reference)}`,
+    access: { repository: reference.repository, actions },
+    what: `the manifest ${formatReference(reference)}`
+  };
+}
+async function resolveManifest(endpoint, reference, limit) {
+  const told = await endpoint.attempt(async (budget) => {
+    const request = { ...manifestRequest(reference, "pull"), method: "HEAD", headers: ACCEPT };
+    const answer = await endpoint.ask(request, budget);
+    await answer.discard();
+    return answer.status === 200 ? told200(answer, reference) : void 0;
+  });
+  if (told) return told;
+  const manifest = await getManifest(endpoint, reference, limit);
+  return manifest && { mediaType: manifest.mediaType, digest: manifest.digest, size: manifest.bytes.length };
+}
+function told200(answer, reference) {
+  const digest = header(answer, "docker-content-digest");
+  const length = header(answer, "content-length");
+  const mediaType = contentType(answer);
+  if (!isDigest(digest) || length === void 0 || !/^\d+$/.test(length)) return void 0;
+  if (!isManifestType(mediaType)) return void 0;
+  if (reference.kind === "digest") {
+    if (contradicts(digest, reference.digest)) throw corrupt(reference.digest, digest);
+    if (digest !== reference.digest) return void 0;
+  }
+  return { mediaType, digest, size: Number(length) };
+}
+function getManifest(endpoint, reference, limit) {
+  const request = { ...manifestRequest(reference, "pull"), method: "GET", headers: ACCEPT };
+  return endpoint.attempt(async (budget) => {
+    const answer = await endpoint.ask(request, budget);
+    if (answer.status === 404) {
+      await answer.discard();
+      return void 0;
+    }
+    if (answer.status !== 200) throw await failure2(answer, request.what);
+    return readManifest(answer, reference, limit);
+  });
+}
+async function readManifest(answer, reference, limit) {
+  const said = header(answer, "docker-content-digest");
+  const bytes2 = await readAll(answer, limit, "a manifest");
+  const wanted = reference.kind === "digest" ? reference.digest : isDigest(said) ? said : void 0;
+  const digest = digestOf(bytes2, wanted === void 0 ? void 0 : algorithmOf(wanted));
+  if (wanted !== void 0 && digest !== wanted) throw corrupt(wanted, digest);
+  if (isDigest(said) && contradicts(said, digest)) throw corrupt(said, digest);
+  return { mediaType: manifestType(bytes2, contentType(answer)), digest, bytes: bytes2 };
+}
+function putManifest(endpoint, reference, manifest) {
+  if (reference.kind === "digest" && reference.digest !== manifest.digest) {
+    return Promise.reject(corrupt(reference.digest, manifest.digest));
+  }
+  const { bytes: bytes2, mediaType } = manifest;
+  const request = {
+    ...manifestRequest(reference, "pull,push"),
+    method: "PUT",
+    headers: { "content-type": mediaType },
+    body: {
+      size: bytes2.length,
+      open: () => only(bytes2)
+    }
+  };
+  return endpoint.attempt(async (budget) => {
+    const answer = await endpoint.ask(request, budget);
+    if (answer.status < 200 || answer.status > 299) {
+      const error2 = await failure2(answer, request.what);
+      if (await stands(endpoint, reference, { manifest, budget })) return void 0;
+      throw error2;
+    }
+    await answer.discard();
+    const digest = header(answer, "docker-content-digest");
+    if (isDigest(digest) && contradicts(digest, manifest.digest)) throw corrupt(manifest.digest, digest);
+    return header(answer, "oci-subject");
+  });
+}
+async function stands(endpoint, reference, { manifest, budget }) {
+  const request = { ...manifestRequest(reference, "pull,push"), method: "HEAD", headers: ACCEPT };
+  const answer = await endpoint.ask(request, budget);
+  await answer.discard();
+  return answer.status === 200 && header(answer, "docker-content-digest") === manifest.digest;
+}
+function deleteManifest(endpoint, reference) {
+  const request = { ...manifestRequest(reference, "pull,push,delete"), method: "DELETE" };
+  return endpoint.attempt(async (budget) => {
+    const answer = await endpoint.ask(request, budget);
+    if (answer.status === 404) {
+      await answer.discard();
+      return false;
+    }
+    if (answer.status < 200 || answer.status > 299) throw await refusedDelete(answer, request.what);
+    await answer.discard();
+    return true;
+  });
+}
+async function refusedDelete(answer, what) {
+  const error2 = await failure2(answer, `the removal of ${what}`);
+  if (answer.status !== 405) return error2;
+  return new PipelineError("denied", error2.message, {
+    hint: "this registry does not remove through its API"
+  });
+}
+
+// pipeline/registry/name.ts
+var HOST2 = /^(?:[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?|\[[0-9a-f:.]+\])(?::\d{1,5})?$/i;
+var REPOSITORY2 = /^[a-z0-9]+(?:(?:\.|_|__|-+|\/)[a-z0-9]+)*$/;
+var REPOSITORY_LENGTH = 255;
+var TAG2 = /^\w[\w.-]{0,127}$/;
+function isHost(text5) {
+  return HOST2.test(text5);
+}
+function isRepository(text5) {
+  return text5.length <= REPOSITORY_LENGTH && REPOSITORY2.test(text5);
+}
+function isTag(text5) {
+  return TAG2.test(text5);
+}
+
+// pipeline/registry/tags.ts
+var PAGE = 1e3;
+var PAGE_BYTES = 8 * 1024 * 1024;
+async function* listTags(endpoint, of) {
+  const count = endpoint.quirks.largestPage ?? PAGE;
+  const first = new URL(`/v2/${of.repository}/tags/list?n=${count}`, endpoint.base);
+  const seen = /* @__PURE__ */ new Set();
+  for (let url = first; url !== void 0; ) {
+    if (seen.has(url.href)) return;
+    seen.add(url.href);
+    const page = await readPage(endpoint, of, url);
+    yield* page.tags.filter(isTag);
+    url = page.next ?? guess(page, first, count);
+  }
+}
+function readPage(endpoint, of, url) {
+  const what = `the tags of ${repositoryName(of)}`;
+  return endpoint.attempt(async (budget) => {
+    const access2 = { repository: of.repository, actions: "pull" };
+    const answer = await endpoint.ask({ method: "GET", to: url, access: access2, what }, budget);
+    if (answer.status === 404) {
+      await answer.discard();
+      return { tags: [], next: void 0 };
+    }
+    if (answer.status !== 200) throw await failure2(answer, what);
+    const next2 = nextPage(endpoint, answer, what);
+    return { tags: tagsOf(await readAll(answer, PAGE_BYTES, what), endpoint.registry), next: next2 };
+  });
+}
+function guess({ tags }, first, count) {
+  const last = tags.at(-1);
+  if (tags.length !== count || last === void 0) return void 0;
+  const url = new URL(first);
+  url.searchParams.set("last", last);
+  return url;
+}
+function tagsOf(body2, registry) {
+  let tags;
+  try {
+    tags = Object(JSON.parse(body2.toString("utf8"))).tags ?? [];
+  } catch {
+    tags = void 0;
+  }
+  if (!Array.isArray(tags))
+    throw new PipelineError("bad-answer", `${registry} lists tags that cannot be read`);
+  return tags.filter((tag) => typeof tag === "string");
+}
+function nextPage(endpoint, answer, what) {
+  const link = /<([^>]*)>\s*;[^,]*\brel="?next"?/i.exec(header(answer, "link") ?? "")?.[1];
+  if (link === void 0) return void 0;
+  const url = endpoint.follow(link, answer.url);
+  if (url.origin === endpoint.base.origin) return url;
+  throw new PipelineError(
+    "bad-answer",
+    `${endpoint.registry} continues ${what} at another host, ${url.host}`
+  );
+}
+
+// pipeline/registry/referrers.ts
+function referrersTag(of, digest) {
+  const [algorithm = "", encoded = ""] = digest.split(":");
+  const tag = `${algorithm.slice(0, 32)}-${encoded.slice(0, 64)}`.replace(/[^\w.-]/g, "-");
+  return { kind: "tag", registry: of.registry, repository: of.repository, tag };
+}
+async function listReferrers(endpoint, of, { digest, artifactType, limit }) {
+  const all = await fromApi(endpoint, of, { digest, artifactType, limit }) ?? await fromTag(endpoint, of, { digest, limit });
+  return artifactType === void 0 ? all : all.filter((one) => one.artifactType === artifactType);
+}
+async function fromApi(endpoint, of, { digest, artifactType, limit }) {
+  const query = artifactType === void 0 ? "" : `?${new URLSearchParams({ artifactType })}`;
+  const first = new URL(`/v2/${of.repository}/referrers/${digest}${query}`, endpoint.base);
+  const found = [];
+  const seen = /* @__PURE__ */ new Set();
+  for (let url = first; url !== void 0 && !seen.has(url.href); ) {
+    seen.add(url.href);
+    const page = await readPage2(endpoint, of, { url, digest, limit });
+    if (page === void 0) return seen.size === 1 ? void 0 : found;
+    found.push(...page.descriptors);
+    url = page.next;
+  }
+  return found;
+}
+function readPage2(endpoint, of, { url, digest, limit }) {
+  const what = `the referrers of ${repositoryName(of)}@${digest}`;
+  const access2 = { repository: of.repository, actions: "pull" };
+  return endpoint.attempt(async (budget) => {
+    const answer = await endpoint.ask(
+      { method: "GET", to: url, access: access2, what, headers: { accept: OCI_INDEX } },
+      budget
+    );
+    const absent = [400, 404, 405, 501].includes(answer.status);
+    if (absent || answer.status === 200 && !/json/.test(header(answer, "content-type") ?? "")) {
+      await answer.discard();
+      return void 0;
+    }
+    if (answer.status !== 200) throw await failure2(answer, what);
+    const next2 = nextPage(endpoint, answer, what);
+    const bytes2 = await readAll(answer, limit, what);
+    const list2 = parseManifest({ bytes: bytes2, mediaType: OCI_INDEX, digest: what });
+    return { descriptors: list2.kind === "list" ? list2.manifests : [], next: next2 };
+  });
+}
+async function fromTag(endpoint, of, { digest, limit }) {
+  const manifest = await getManifest(endpoint, referrersTag(of, digest), limit);
+  if (manifest?.mediaType !== OCI_INDEX) return [];
+  const list2 = parseManifest(manifest);
+  return list2.kind === "list" ? list2.manifests : [];
+}
+async function noteReferrer(endpoint, to, { manifest, parsed: parsed2, limit }) {
+  const subject = parsed2.subject?.digest;
+  if (subject === void 0) return;
+  await changeList(endpoint, referrersTag(to, subject), {
+    limit,
+    change: (list2) => list2.some((one) => one["digest"] === manifest.digest) ? void 0 : [...list2, { ...referrerDescriptor(describe(manifest), parsed2) }]
+  });
+}
+async function forgetReferrer(endpoint, of, { digest, subject, limit }) {
+  await changeList(endpoint, referrersTag(of, subject), {
+    limit,
+    change: (list2) => list2.some((one) => one["digest"] === digest) ? list2.filter((one) => one["digest"] !== digest) : void 0
+  });
+}
+var ROUNDS = 5;
+async function changeList(endpoint, tag, { limit, change }) {
+  for (let round = 0; round < ROUNDS; round++) {
+    const before = await getManifest(endpoint, tag, limit);
+    const list2 = before === void 0 ? {} : readList(before, tag);
+    const changed = change(rawManifests(list2));
+    if (changed === void 0) return;
+    if (changed.length === 0) return void await deleteManifest(endpoint, tag);
+    const json = { ...list2, schemaVersion: 2, mediaType: OCI_INDEX, manifests: changed };
+    const bytes2 = new TextEncoder().encode(JSON.stringify(json));
+    await putManifest(endpoint, tag, { mediaType: OCI_INDEX, digest: digestOf(bytes2), bytes: bytes2 });
+  }
+  throw new PipelineError("conflict", `others keep changing the list ${repositoryName(tag)}:${tag.tag}`, {
+    retryable: true
+  });
+}
+function readList(manifest, tag) {
+  if (manifest.mediaType === OCI_INDEX && parseManifest(manifest).kind === "list") {
+    return JSON.parse(new TextDecoder().decode(manifest.bytes));
+  }
+  throw new PipelineError(
+    "conflict",
+    `the tag ${tag.tag} of ${repositoryName(tag)} holds no list of referrers`
+  );
+}
+function rawManifests(list2) {
+  return Array.isArray(list2["manifests"]) ? list2["manifests"] : [];
+}
+
+// pipeline/registry/retry.ts
+var DEFAULT_RETRY = {
+  budget: 9e4,
+  attempts: 5,
+  firstWait: 250,
+  longestWait: 1e4
+};
+function newBudget(retrying, signal) {
+  const deadline = retrying.clock.now() + retrying.options.budget;
+  return signal === void 0 ? { deadline, failures: 0 } : { deadline, failures: 0, signal };
+}
+async function withRetry(retrying, budget, attempt) {
+  for (let wait = 0; ; wait++) {
+    try {
+      return await attempt();
+    } catch (error2) {
+      if (!(error2 instanceof PipelineError) || !error2.retryable) throw error2;
+      if (error2.code !== "rate-limited") budget.failures++;
+      const pause = backoff(retrying, wait);
+      if (budget.failures >= retrying.options.attempts) throw error2;
+      if (retrying.clock.now() + pause >= budget.deadline) throw error2;
+      await retrying.clock.sleep(pause, budget.signal);
+    }
+  }
+}
+function backoff({ options, random }, n) {
+  const most = Math.min(options.longestWait, options.firstWait * 2 ** Math.min(n, 20));
+  return most / 2 + most / 2 * random();
+}
+function retryAfter(header2, now) {
+  if (header2 === void 0) return 0;
+  if (/^\s*\d+\s*$/.test(header2)) return Number(header2) * 1e3;
+  const date = Date.parse(header2);
+  return Number.isNaN(date) ? 0 : Math.max(0, date - now);
+}
+
+// pipeline/registry/pace.ts
+function createQueue() {
+  let items = [];
+  let head2 = 0;
+  return {
+    push: (go) => void items.push(go),
+    shift: () => {
+      const next2 = items[head2++];
+      if (next2 === void 0 || head2 * 2 > items.length + 64) {
+        items = items.slice(head2);
+        head2 = 0;
+      }
+      return next2;
+    }
+  };
+}
+function createPace({ host, most, clock }) {
+  let limit = most;
+  let running = 0;
+  let resumeAt = 0;
+  let halvedAt = -Infinity;
+  const waiting = createQueue();
+  const admit = () => {
+    while (running < Math.max(1, Math.floor(limit))) {
+      const go = waiting.shift();
+      if (go === void 0) return;
+      running++;
+      go();
+    }
+  };
+  const leave = () => {
+    running--;
+    admit();
+  };
+  const waitForHost = async (budget) => {
+    for (let now = clock.now(); now < resumeAt; now = clock.now()) {
+      if (resumeAt > budget.deadline) {
+        budget.deadline = now;
+        throw tooLong(host, resumeAt - now);
+      }
+      await clock.sleep(resumeAt - now, budget.signal);
+    }
+  };
+  return {
+    enter: async (budget) => {
+      await new Promise((go) => {
+        waiting.push(go);
+        admit();
+      });
+      let left = false;
+      const leaveOnce = () => {
+        if (!left) leave();
+        left = true;
+      };
+      await waitForHost(budget).catch((error2) => {
+        leaveOnce();
+        throw error2;
+      });
+      return leaveOnce;
+    },
+    succeeded: () => {
+      limit = Math.min(most, limit + 1 / limit);
+    },
+    slowDown: (pause) => {
+      const now = clock.now();
+      if (now - halvedAt > Math.max(pause, 1e3)) {
+        limit = Math.max(1, limit / 2);
+        halvedAt = now;
+      }
+      resumeAt = Math.max(resumeAt, now + pause);
+    },
+    limit: () => Math.max(1, Math.floor(limit))
+  };
+}
+function tooLong(host, milliseconds) {
+  return new PipelineError(
+    "rate-limited",
+    `${host} asks to wait ${Math.ceil(milliseconds / 1e3)} s before the next request`,
+    { retryable: true }
+  );
+}
+
+// pipeline/registry/transport.ts
+var MAX_REDIRECTS = 5;
+var DOWN_FOR = 3e4;
+function createTransport(options) {
+  const hosts = /* @__PURE__ */ new Map();
+  const { retrying } = options;
+  const state = (host) => {
+    const known3 = hosts.get(host);
+    if (known3) return known3;
+    const fresh = newHost(host, options);
+    hosts.set(host, fresh);
+    return fresh;
+  };
+  const checkUrl = (url) => {
+    if (url.protocol === "https:") return;
+    if (url.protocol === "http:" && options.plainHosts.has(url.host)) return;
+    throw new PipelineError("not-allowed", `${url.protocol}//${url.host} is not asked: it is not https`, {
+      hint: `name ${url.host} as a host of plain HTTP if it has no TLS`
+    });
+  };
+  const hop = async (request, budget) => {
+    const host = state(request.url.host);
+    const leave = await host.pace.enter(budget);
+    try {
+      return await ask(request, host, options);
+    } finally {
+      leave();
+    }
+  };
+  const send3 = async (request, budget) => {
+    let current = request;
+    for (let followed = 0; ; followed++) {
+      checkUrl(current.url);
+      const answer = await hop(current, budget);
+      const next2 = redirectOf(answer, current);
+      if (next2 === void 0) return judged(answer, state(current.url.host), request, retrying);
+      await answer.discard();
+      if (followed === MAX_REDIRECTS) {
+        throw new PipelineError("bad-answer", `${request.url.host} redirects ${request.what} without end`);
+      }
+      current = next2;
+    }
+  };
+  return {
+    send: send3,
+    checkUrl,
+    attempt: (host, work, budget = newBudget(retrying, options.signal)) => untilDown(state(host), retrying, () => withRetry(retrying, budget, () => work(budget))),
+    traffic: () => new Map([...hosts].map(([host, { traffic }]) => [host, { ...traffic }])),
+    close: options.connections.close
+  };
+}
+function newHost(host, { concurrency, retrying }) {
+  const traffic = { requests: 0, sent: 0, received: 0 };
+  return {
+    pace: createPace({ host, most: concurrency, clock: retrying.clock }),
+    traffic,
+    meter: {
+      sent: (bytes2) => {
+        traffic.sent += bytes2;
+      },
+      received: (bytes2) => {
+        traffic.received += bytes2;
+      }
+    },
+    answers: 0,
+    down: void 0
+  };
+}
+async function ask(request, host, options) {
+  host.traffic.requests++;
+  const { authorization: authorization2, body: body2 } = request;
+  const answer = await exchange(
+    {
+      method: request.method,
+      url: request.url,
+      headers: {
+        "user-agent": options.userAgent,
+        // Digests are of the bytes as stored, not as compressed on the way.
+        "accept-encoding": "identity",
+        ...request.headers,
+        ...authorization2 === void 0 ? {} : { authorization: authorization2 }
+      },
+      ...body2 === void 0 ? {} : { body: body2 },
+      ...options.signal === void 0 ? {} : { signal: options.signal }
+    },
+    { connections: options.connections, timeouts: options.timeouts, meter: host.meter }
+  );
+  host.answers++;
+  host.down = void 0;
+  return answer;
+}
+async function judged(answer, host, request, { clock }) {
+  if (!isRetryable(answer.status)) {
+    host.pace.succeeded();
+    return answer;
+  }
+  const pause = retryAfter(header(answer, "retry-after"), clock.now());
+  if (answer.status === 429 || pause > 0) host.pace.slowDown(pause);
+  throw await failure2(answer, request.what);
+}
+function redirectOf(answer, request) {
+  const keepsMethod = answer.status === 307 || answer.status === 308;
+  const reads = request.method === "GET" || request.method === "HEAD";
+  const follows = keepsMethod || reads && [301, 302, 303].includes(answer.status);
+  const location = header(answer, "location");
+  if (!follows || location === void 0 || !URL.canParse(location, request.url.href)) return void 0;
+  const url = new URL(location, request.url);
+  if (url.username !== "" || url.password !== "") return void 0;
+  if (url.origin === request.url.origin) return { ...request, url };
+  const { authorization: _, ...rest } = request;
+  return { ...rest, url };
+}
+async function untilDown(host, { clock }, work) {
+  if (host.down && clock.now() < host.down.until) throw host.down.error;
+  const answersBefore = host.answers;
+  try {
+    return await work();
+  } catch (error2) {
+    const silent = error2 instanceof PipelineError && error2.code === "unreachable" && error2.retryable;
+    if (silent && host.answers === answersBefore) {
+      host.down = { until: clock.now() + DOWN_FOR, error: error2 };
+    }
+    throw error2;
+  }
+}
+
+// pipeline/registry/upload.ts
+var CHUNK = 16 * 1024 * 1024;
+function putBlob(endpoint, to, blob, { mountFrom = [], chunk = CHUNK } = {}) {
+  let [mount] = mountFrom.filter((repository) => repository !== to.repository);
+  return endpoint.attempt(async (budget) => {
+    const upload = { endpoint, to, blob, chunk, budget };
+    if (await headBlob(endpoint, to, { digest: blob.digest, actions: "pull,push", budget })) return "present";
+    const session = await open2(upload, mount);
+    if (session === "mounted") return "mounted";
+    mount = void 0;
+    await send2(upload, session);
+    return "uploaded";
+  });
+}
+async function open2(upload, mount) {
+  const { endpoint, to, blob, budget } = upload;
+  const path = `${to.repository}/blobs/uploads/`;
+  const what = `the upload of ${blob.digest} to ${repositoryName(to)}`;
+  const access2 = { repository: to.repository, actions: "pull,push" };
+  const mounted = mount === void 0 ? void 0 : await openByMount(upload, mount);
+  if (mounted !== void 0) return mounted;
+  const algorithm = algorithmOf(blob.digest);
+  const query = algorithm === "sha256" ? "" : `?digest-algorithm=${algorithm}`;
+  const answer = await endpoint.ask({ method: "POST", to: path + query, access: access2, what }, budget);
+  if (answer.status !== 202) throw await failure2(answer, what);
+  await answer.discard();
+  return sessionOf(endpoint, answer);
+}
+async function openByMount({ endpoint, to, blob, budget }, from2) {
+  const query = new URLSearchParams({ mount: blob.digest, from: from2 });
+  const access2 = { repository: to.repository, actions: "pull,push", from: from2 };
+  const what = `the mount of ${blob.digest} from ${from2}`;
+  try {
+    const path = `${to.repository}/blobs/uploads/?${query}`;
+    const answer = await endpoint.ask({ method: "POST", to: path, access: access2, what }, budget);
+    await answer.discard();
+    if (answer.status === 201) return "mounted";
+    return answer.status === 202 ? sessionOf(endpoint, answer) : void 0;
+  } catch (error2) {
+    if (error2 instanceof PipelineError && !error2.retryable) return void 0;
+    throw error2;
+  }
+}
+function sessionOf(endpoint, answer) {
+  const smallest = Number(header(answer, "oci-chunk-min-length") ?? 0);
+  return {
+    location: endpoint.follow(header(answer, "location"), answer.url),
+    smallest: Number.isSafeInteger(smallest) && smallest > 0 ? smallest : 0
+  };
+}
+async function send2(upload, session) {
+  const { blob, chunk, endpoint } = upload;
+  if (endpoint.quirks.monolithic || blob.size <= chunk)
+    return commit(upload, session.location, wholeBody(blob));
+  const size2 = Math.max(chunk, session.smallest);
+  return commit(upload, await sendChunks(upload, session.location, size2), void 0);
+}
+function wholeBody(blob) {
+  return { size: blob.size, open: () => checked(blob.open(0), blob) };
+}
+async function commit(upload, location, body2) {
+  const { endpoint, blob, budget } = upload;
+  const url = new URL(location);
+  url.search += `${url.search === "" ? "?" : "&"}digest=${encodeURIComponent(blob.digest)}`;
+  const answer = await endpoint.ask(
+    { ...uploadRequest(upload), method: "PUT", to: url, ...body2 && { body: body2 } },
+    budget
+  );
+  if (answer.status !== 201 && answer.status !== 204) throw await refusedUpload(upload, answer);
+  await answer.discard();
+  const digest = header(answer, "docker-content-digest");
+  if (isDigest(digest) && contradicts(digest, blob.digest)) throw corrupt(blob.digest, digest);
+}
+function uploadRequest({ to, blob }) {
+  return {
+    access: { repository: to.repository, actions: "pull,push" },
+    headers: { "content-type": "application/octet-stream" },
+    what: `the upload of ${blob.digest} to ${repositoryName(to)}`
+  };
+}
+async function refusedUpload(upload, answer) {
+  const error2 = await failure2(answer, uploadRequest(upload).what);
+  const changed = /DIGEST_INVALID|SIZE_INVALID/.test(error2.message);
+  if (changed) await readThrough(upload.blob);
+  if (!changed && answer.status !== 404 && answer.status !== 416) return error2;
+  return new PipelineError(changed ? "corrupt" : error2.code, error2.message, { retryable: true });
+}
+async function readThrough(blob) {
+  for await (const _ of checked(blob.open(0), blob)) ;
+}
+var BREAKS2 = 3;
+async function sendChunks(upload, start3, size2) {
+  const { blob } = upload;
+  let location = start3;
+  let offset = 0;
+  for (let breaks = 0; offset < blob.size; ) {
+    const end2 = Math.min(offset + size2, blob.size);
+    try {
+      const next2 = await sendChunk(upload, location, { offset, end: end2 });
+      if (next2.offset > offset) breaks = 0;
+      else breaks++;
+      ({ location, offset } = next2);
+    } catch (error2) {
+      if (!(error2 instanceof PipelineError) || !error2.retryable || ++breaks > BREAKS2) throw error2;
+      const known3 = await progress(upload, location);
+      if (known3.offset < offset) throw error2;
+      ({ location, offset } = known3);
+    }
+    if (breaks > BREAKS2) throw stuck(upload);
+  }
+  return location;
+}
+async function sendChunk(upload, location, { offset, end: end2 }) {
+  const { endpoint, budget, blob } = upload;
+  const request = uploadRequest(upload);
+  const answer = await endpoint.ask(
+    {
+      ...request,
+      method: "PATCH",
+      to: location,
+      headers: { ...request.headers, "content-range": `${offset}-${end2 - 1}` },
+      body: { size: end2 - offset, open: () => part(blob, offset, end2) }
+    },
+    budget
+  );
+  if (answer.status !== 202 && answer.status !== 204) throw await refusedUpload(upload, answer);
+  await answer.discard();
+  return progressOf(upload, answer, end2);
+}
+async function progress(upload, location) {
+  const { endpoint, budget } = upload;
+  const request = uploadRequest(upload);
+  const answer = await endpoint.ask({ ...request, method: "GET", to: location }, budget);
+  if (answer.status !== 204) throw await refusedUpload(upload, answer);
+  await answer.discard();
+  return progressOf(upload, answer, 0);
+}
+function progressOf({ endpoint, blob }, answer, otherwise) {
+  const last = /^(?:bytes[= ])?0-(\d+)/.exec(header(answer, "range") ?? "")?.[1];
+  const offset = last === void 0 ? otherwise : last === "0" ? 0 : Number(last) + 1;
+  if (offset > blob.size) {
+    throw new PipelineError("corrupt", `${endpoint.registry} has more of ${blob.digest} than was sent`, {
+      retryable: true
+    });
+  }
+  return { location: endpoint.follow(header(answer, "location") ?? answer.url.href, answer.url), offset };
+}
+function stuck({ endpoint, blob }) {
+  return new PipelineError("bad-answer", `${endpoint.registry} takes no more of ${blob.digest}`, {
+    retryable: true
+  });
+}
+async function* part(blob, offset, end2) {
+  let left = end2 - offset;
+  for await (const chunk of blob.open(offset)) {
+    yield chunk.length <= left ? chunk : chunk.subarray(0, left);
+    left -= chunk.length;
+    if (left <= 0) return;
+  }
+}
+
+// pipeline/registry/client.ts
+var LARGEST_MANIFEST = 4 * 1024 * 1024;
+var ANONYMOUS = { credential: async () => void 0 };
+function createRegistryClient(options = {}) {
+  const { transport, endpointOf } = wire(options);
+  const limit = options.largestManifest ?? LARGEST_MANIFEST;
+  const chunk = options.chunk ?? CHUNK;
+  const referrersOf = async (of, digest, artifactType) => listReferrers(endpointOf(of), of, { digest, artifactType, limit });
+  return {
+    resolve: async (reference) => resolveManifest(endpointOf(reference), reference, limit),
+    getManifest: async (reference) => getManifest(endpointOf(reference), reference, limit),
+    async *getBlob(from2, blob) {
+      yield* getBlob(endpointOf(from2), from2, blob);
+    },
+    hasBlob: async (from2, digest) => hasBlob(endpointOf(from2), from2, digest),
+    putBlob: async (to, blob, how) => putBlob(endpointOf(to), to, blob, { ...how, chunk }),
+    putManifest: async (to, manifest) => writeManifest(endpointOf(to), to, { manifest, limit }),
+    async *listTags(of) {
+      yield* listTags(endpointOf(of), of);
+    },
+    listReferrers: referrersOf,
+    deleteManifest: async (reference) => removeManifest(endpointOf(reference), reference, limit),
+    traffic: transport.traffic,
+    close: transport.close
+  };
+}
+function wire(options) {
+  const clock = options.clock ?? systemClock;
+  const plainHosts = new Set(options.plainHttp ?? []);
+  const timeouts = { ...DEFAULT_TIMEOUTS, ...options.timeouts };
+  const connections = createConnections({
+    addresses: addressRule(options.internal ?? []),
+    resolver: options.resolver ?? systemResolver,
+    proxy: proxiesFrom(options.environment ?? {}),
+    authorities: options.authorities ?? [],
+    connectTimeout: timeouts.silence
+  });
+  const transport = createTransport({
+    connections,
+    plainHosts,
+    concurrency: options.concurrency ?? 48,
+    timeouts,
+    retrying: {
+      options: { ...DEFAULT_RETRY, ...options.retry },
+      clock,
+      random: options.random ?? Math.random
+    },
+    userAgent: options.userAgent ?? "portolan",
+    signal: options.signal
+  });
+  const credentials = options.credentials ?? ANONYMOUS;
+  const endpoints = /* @__PURE__ */ new Map();
+  const endpointOf = (repository) => {
+    checkRepository(repository, options.allows);
+    const { registry } = repository;
+    const known3 = endpoints.get(registry);
+    if (known3) return known3;
+    const fresh = createEndpoint(registry, { transport, credentials, clock, plainHosts });
+    endpoints.set(registry, fresh);
+    return fresh;
+  };
+  return { transport, endpointOf };
+}
+function checkRepository(repository, allows2) {
+  if (!isHost(repository.registry) || !isRepository(repository.repository)) {
+    throw new PipelineError("usage", "a registry or repository name that cannot be asked for");
+  }
+  if (allows2 && !allows2(repository)) {
+    throw new PipelineError("not-allowed", `${repositoryName(repository)} may not be asked for`, {
+      hint: `allow ${repository.registry} in the policy`
+    });
+  }
+}
+async function writeManifest(endpoint, to, { manifest, limit }) {
+  const noted = await putManifest(endpoint, to, manifest);
+  if (noted !== void 0 || !isManifestType(manifest.mediaType)) return;
+  await noteReferrer(endpoint, to, { manifest, parsed: parseManifest(manifest), limit });
+}
+async function removeManifest(endpoint, reference, limit) {
+  const manifest = reference.kind === "digest" ? await getManifest(endpoint, reference, limit) : void 0;
+  const removed = await deleteManifest(endpoint, reference);
+  const subject = manifest && isManifestType(manifest.mediaType) ? parseManifest(manifest).subject?.digest : void 0;
+  if (removed && manifest && subject !== void 0) {
+    await forgetReferrer(endpoint, reference, { digest: manifest.digest, subject, limit });
+  }
+  return removed;
+}
+
+// pipeline/registry/credentials.ts
+var import_promises = require("node:fs/promises");
+var import_node_path2 = require("node:path");
+
+// pipeline/registry/credential-helper.ts
+var import_node_child_process2 = require("node:child_process");
+var NAME2 = /^[A-Za-z0-9][A-Za-z0-9._-]*$/;
+var OUTPUT = 64 * 1024;
+var PATIENCE = 6e4;
+async function askHelper(name, server, environment) {
+  if (!NAME2.test(name))
+    throw new PipelineError("usage", "the authfile names a credential helper that cannot be one");
+  const program = `docker-credential-${name}`;
+  const { status, output } = await run(program, server, environment);
+  if (status !== 0) {
+    if (/credentials not found/i.test(output)) return void 0;
+    throw new PipelineError("denied", `${program} failed for ${server}`, {
+      hint: `try: echo ${server} | ${program} get`
+    });
+  }
+  return credentialOf(output, program);
+}
+function credentialOf(output, program) {
+  let json;
+  try {
+    json = Object(JSON.parse(output));
+  } catch {
+    throw new PipelineError("denied", `${program} does not answer as a credential helper does`);
+  }
+  const { Username: username, Secret: secret } = json;
+  if (typeof username !== "string" || typeof secret !== "string" || secret === "") return void 0;
+  if (username === "<token>") return { kind: "identity", token: secret };
+  return { kind: "basic", username, password: secret };
+}
+function run(program, input, environment) {
+  return new Promise((resolve3, reject) => {
+    const child2 = (0, import_node_child_process2.spawn)(program, ["get"], {
+      env: { ...environment },
+      stdio: ["pipe", "pipe", "ignore"],
+      timeout: PATIENCE,
+      shell: false
+    });
+    let output = "";
+    child2.stdout.setEncoding("utf8").on("data", (text5) => {
+      output += text5;
+      if (output.length > OUTPUT) child2.kill();
+    });
+    child2.once(
+      "error",
+      (cause2) => reject(new PipelineError("denied", `the credential helper ${program} cannot be run`, { cause: cause2 }))
+    );
+    child2.once("close", (status) => resolve3({ status, output }));
+    child2.stdin.on("error", () => void 0);
+    child2.stdin.end(input);
+  });
+}
+
+// pipeline/registry/credentials.ts
+function authfileCredentials({ authfile, environment }) {
+  let files;
+  const answers = /* @__PURE__ */ new Map();
+  const ask3 = remembered((helper, server) => askHelper(helper, server, environment));
+  const look = async (repository) => {
+    files ??= readFiles(authfile, environment);
+    for (const file of await files) {
+      const found = await lookUp(file, repository, ask3);
+      if (found) return found;
+    }
+    return void 0;
+  };
+  return {
+    credential: (repository) => {
+      const name = repositoryName(repository);
+      const known3 = answers.get(name);
+      if (known3) return known3;
+      const answer = look(repository);
+      answers.set(name, answer);
+      return answer;
+    }
+  };
+}
+function credentialsOnlyFor(source, trusted) {
+  return {
+    credential: async (repository) => trusted(repository) ? source.credential(repository) : void 0
+  };
+}
+async function readFiles(named, environment) {
+  const sure = named ?? (environment["REGISTRY_AUTH_FILE"] || void 0);
+  if (sure !== void 0) return [await readAuthfile(sure)];
+  const files = [];
+  for (const path of usualPaths(environment)) {
+    try {
+      files.push(await readAuthfile(path));
+    } catch (error2) {
+      if (!(error2 instanceof PipelineError) || error2.code !== "not-found") throw error2;
+    }
+  }
+  return files;
+}
+function usualPaths(environment) {
+  const {
+    HOME: home,
+    XDG_RUNTIME_DIR: runtime,
+    XDG_CONFIG_HOME: config,
+    DOCKER_CONFIG: docker
+  } = environment;
+  const paths = [];
+  if (runtime) paths.push((0, import_node_path2.join)(runtime, "containers", "auth.json"));
+  if (config) paths.push((0, import_node_path2.join)(config, "containers", "auth.json"));
+  else if (home) paths.push((0, import_node_path2.join)(home, ".config", "containers", "auth.json"));
+  if (docker) paths.push((0, import_node_path2.join)(docker, "config.json"));
+  else if (home) paths.push((0, import_node_path2.join)(home, ".docker", "config.json"));
+  return paths;
+}
+async function readAuthfile(path) {
+  let text5;
+  try {
+    text5 = await (0, import_promises.readFile)(path, "utf8");
+  } catch (error2) {
+    const absent = ["ENOENT", "ENOTDIR"].includes(error2.code ?? "");
+    throw new PipelineError(absent ? "not-found" : "io", `the authfile ${path} cannot be read`, {
+      cause: error2
+    });
+  }
+  let json;
+  try {
+    json = JSON.parse(text5);
+  } catch {
+    throw new PipelineError("usage", `the authfile ${path} is no JSON`);
+  }
+  const { auths, credHelpers, credsStore } = Object(json);
+  return {
+    auths: entries(auths),
+    helpers: new Map(
+      [...entries(credHelpers)].filter((pair) => typeof pair[1] === "string")
+    ),
+    store: typeof credsStore === "string" && credsStore !== "" ? credsStore : void 0
+  };
+}
+function entries(value) {
+  return new Map(typeof value === "object" && value !== null ? Object.entries(value) : []);
+}
+function remembered(ask3) {
+  const answers = /* @__PURE__ */ new Map();
+  return (helper, server) => {
+    const key = `${helper} ${server}`;
+    const answer = answers.get(key) ?? ask3(helper, server);
+    answers.set(key, answer);
+    return answer;
+  };
+}
+async function lookUp(file, repository, ask3) {
+  for (const key of keysOf(repository)) {
+    const helper = file.helpers.get(key);
+    if (helper !== void 0) return ask3(helper, key);
+    const found = credentialOf2(file.auths.get(key));
+    if (found) return found;
+  }
+  const names = [repository.registry, ...quirksOf(repository.registry).credentialKeys ?? []];
+  for (const [key, value] of file.auths) {
+    const found = names.some((name) => hostOf(name) === hostOf(key)) ? credentialOf2(value) : void 0;
+    if (found) return found;
+  }
+  for (const name of names.slice(1)) {
+    const helper = file.helpers.get(name);
+    if (helper !== void 0) return ask3(helper, name);
+  }
+  return file.store === void 0 ? void 0 : ask3(file.store, names[1] ?? repository.registry);
+}
+function keysOf(repository) {
+  const keys = [];
+  for (let key = repositoryName(repository); ; key = key.slice(0, key.lastIndexOf("/"))) {
+    keys.push(key);
+    if (!key.includes("/")) return keys;
+  }
+}
+function hostOf(key) {
+  const url = /^https?:\/\/([^/]+)(?:\/.*)?$/.exec(key);
+  return url?.[1] ?? key.replace(/\/v[12]\/?$/, "");
+}
+function credentialOf2(entry) {
+  const { auth, username, password, identitytoken, registrytoken } = Object(entry);
+  if (isText(registrytoken)) return { kind: "bearer", token: registrytoken };
+  if (isText(identitytoken)) return { kind: "identity", token: identitytoken };
+  if (isText(auth)) return pairOf(auth);
+  return isText(username) && isText(password) ? { kind: "basic", username, password } : void 0;
+}
+function isText(value) {
+  return typeof value === "string" && value !== "";
+}
+function pairOf(auth) {
+  const text5 = Buffer.from(auth, "base64").toString("utf8");
+  const colon = text5.indexOf(":");
+  if (colon <= 0) return void 0;
+  return {
+    kind: "basic",
+    username: text5.slice(0, colon),
+    password: text5.slice(colon + 1).replace(/\0+$/, "")
+  };
+}
+
+// pipeline/references/client.ts
+function clientUnder({ registries }, options) {
+  const { credentials, internal = [] } = options;
+  const own = credentials && credentialsOnlyFor(credentials, repositoryMatcher(registries.credentials));
+  return createRegistryClient({
+    ...options,
+    ...own ? { credentials: own } : {},
+    allows: repositoryMatcher(registries.allow),
+    internal: [...internal, ...registries.internal]
+  });
+}
+
 // pipeline/report/json.ts
 function jsonReport(report) {
   return `${JSON.stringify(report, null, 2)}
 `;
+}
+
+// pipeline/report/mermaid.ts
+var MOST_CHARACTERS = 4e4;
+var MOST_EDGES = 400;
+var SHORT_RUN = 4;
+function mermaidText(graph, changedOnly) {
+  const lanes2 = graph.lanes.filter(({ isChanged }) => isChanged || !changedOnly);
+  if (lanes2.length === 0) return void 0;
+  const views = [
+    ...changedOnly ? [] : [() => lanes2.map(wholeView)],
+    () => lanes2.map(foldedView),
+    () => lanes2.map(nearView)
+  ];
+  for (const view of views) {
+    const text5 = drawn(view());
+    if (text5 !== void 0) return text5;
+  }
+  return void 0;
+}
+function wholeView(lane) {
+  return { lane, nodes: lane.stops.map(nodeOf) };
+}
+function foldedView(lane) {
+  const quiet = quietStops(lane);
+  const nodes = [];
+  let run3 = [];
+  const close = () => {
+    if (run3.length > SHORT_RUN) nodes.push(runNode(run3));
+    else nodes.push(...run3.map(nodeOf));
+    run3 = [];
+  };
+  for (const stop of lane.stops) {
+    const last = run3.at(-1);
+    if (last && !(quiet.has(stop.bundle) && leadsOnlyTo(last, stop.bundle))) close();
+    if (quiet.has(stop.bundle)) run3.push(stop);
+    else nodes.push(nodeOf(stop));
+  }
+  close();
+  return { lane, nodes };
+}
+function nearView(lane) {
+  const quiet = quietStops(lane);
+  const loud = lane.stops.filter(({ bundle }) => !quiet.has(bundle));
+  const near = new Set(loud.flatMap(({ bundle, hops }) => [bundle, ...hops.map(({ to }) => to)]));
+  const shown4 = lane.stops.filter(({ bundle }) => near.has(bundle));
+  const left = lane.stops.length - shown4.length;
+  const rest = left > 0 ? [{ bundles: [], label: `and ${left} more as before`, style: "many", hops: [] }] : [];
+  return { lane, nodes: [...shown4.map(nodeOf), ...rest] };
+}
+function quietStops({ stops }) {
+  const touched = new Set(
+    stops.flatMap(
+      ({ bundle, kind, hops }) => hops.flatMap((hop) => hop.kind !== "same" || kind !== "same" ? [bundle, hop.to] : [])
+    )
+  );
+  const quiet = stops.filter(
+    (stop) => stop.kind === "same" && stop.stuck.length === 0 && !stop.isHead && !touched.has(stop.bundle)
+  );
+  return new Set(quiet.map(({ bundle }) => bundle));
+}
+function leadsOnlyTo({ hops }, bundle) {
+  return hops.length === 1 && hops[0]?.to === bundle;
+}
+function nodeOf(stop) {
+  return { bundles: [stop.bundle], label: labelOf(stop), style: styleOf(stop), hops: stop.hops };
+}
+function labelOf({ label, stuck: stuck2, isDeprecated }) {
+  const notes = [
+    ...isDeprecated ? ["deprecated"] : [],
+    ...stuck2.length > 0 ? [`stuck ${stuck2.join(", ")}`] : []
+  ];
+  return notes.length > 0 ? `${label} (${notes.join("; ")})` : label;
+}
+function styleOf({ kind, stuck: stuck2, isHead, isDeprecated }) {
+  if (kind !== "same") return kind;
+  if (stuck2.length > 0) return "stuck";
+  if (isHead) return "head";
+  return isDeprecated ? "deprecated" : "";
+}
+function runNode(run3) {
+  const [oldest, newest] = [run3[0], run3.at(-1)];
+  return {
+    bundles: run3.map(({ bundle }) => bundle),
+    label: `${oldest?.label} … ${newest?.label} (${run3.length} versions)`,
+    style: "many",
+    hops: newest?.hops ?? []
+  };
+}
+function drawn(views) {
+  const ids = views.map(
+    ({ nodes }, lane) => new Map(nodes.flatMap(({ bundles }, i) => bundles.map((bundle) => [bundle, `l${lane}n${i}`])))
+  );
+  const edges = views.flatMap(({ nodes }, lane) => edgesOf(nodes, `l${lane}n`, ids[lane] ?? /* @__PURE__ */ new Map()));
+  if (edges.length > MOST_EDGES) return void 0;
+  const text5 = [
+    "flowchart LR",
+    ...views.flatMap(laneLines),
+    ...edges.map(({ text: line3 }) => `  ${line3}`),
+    ...linkStyles(edges),
+    ...classLines(views),
+    ""
+  ].join("\n");
+  return text5.length > MOST_CHARACTERS ? void 0 : text5;
+}
+function edgesOf(nodes, prefix, ids) {
+  return nodes.flatMap(
+    ({ hops }, i) => hops.flatMap(({ to, olm, kind }) => {
+      const target2 = ids.get(to);
+      if (target2 === void 0) return [];
+      const label = olm.length === 1 && hops.length > 1 ? `|${olm[0]}|` : "";
+      const arrow = kind === "removed" || olm.length === 1 && olm[0] === "v1" ? "-.->" : "-->";
+      return [{ text: `${prefix}${i} ${arrow}${label} ${target2}`, kind }];
+    })
+  );
+}
+function laneLines({ lane, nodes }, i) {
+  const notes = [...lane.isDefault ? ["default"] : [], ...lane.kind === "same" ? [] : [lane.kind]];
+  const title = notes.length > 0 ? `${lane.channel} (${notes.join(", ")})` : lane.channel;
+  return [
+    `  subgraph l${i}[${quoted(title)}]`,
+    ...nodes.map(
+      ({ label, style }, n) => `    l${i}n${n}[${quoted(label)}]${style === "" ? "" : `:::${style}`}`
+    ),
+    "  end"
+  ];
+}
+function linkStyles(edges) {
+  const of = (kind, style) => {
+    const positions = edges.flatMap((edge, i) => edge.kind === kind ? [i] : []);
+    return positions.length === 0 ? [] : [`  linkStyle ${positions.join(",")} ${style}`];
+  };
+  return [...of("added", "stroke:#2da44e,stroke-width:3px"), ...of("removed", "stroke:#cf222e")];
+}
+var CLASSES = {
+  head: "stroke-width:3px",
+  added: "fill:#dafbe1,stroke:#2da44e,color:#1f2328",
+  removed: "fill:#ffebe9,stroke:#cf222e,color:#1f2328,stroke-dasharray:4",
+  stuck: "fill:#ffd8b5,stroke:#bc4c00,stroke-width:3px,color:#1f2328",
+  deprecated: "fill:#eaeef2,stroke:#6e7781,color:#1f2328",
+  many: "stroke-dasharray:2"
+};
+function classLines(views) {
+  const used = new Set(views.flatMap(({ nodes }) => nodes.map(({ style }) => style)));
+  return Object.entries(CLASSES).filter(([name]) => used.has(name)).map(([name, style]) => `  classDef ${name} ${style}`);
+}
+function quoted(text5) {
+  const safe = text5.replaceAll(/[^A-Za-z0-9 .,:()+…_-]/gu, (c) => `#${c.codePointAt(0)};`);
+  return `"${safe}"`;
 }
 
 // pipeline/report/text.ts
@@ -31731,8 +34219,13 @@ function countText(findings) {
   });
   return counts.length === 0 ? "no findings" : counts.join(", ");
 }
-function plain(text3) {
-  return text3.replaceAll(/[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g, (c) => {
+var LISTED = 6;
+function shortList(versions) {
+  if (versions.length <= LISTED) return versions.join(", ");
+  return `${versions.slice(0, 3).join(", ")} … ${versions.at(-1)} (${versions.length} versions)`;
+}
+function plain(text5) {
+  return text5.replaceAll(/[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g, (c) => {
     return `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`;
   });
 }
@@ -31767,10 +34260,10 @@ function packageLine({ name, catalogs, classes, details }) {
   const what = details.length > 0 ? `: ${details.join("; ")}` : "";
   return `  package ${plain(name)}${where} (${classes.join(", ")})${plain(what)}`;
 }
-function alsoText({ known: known2, waived }) {
+function alsoText({ known: known3, waived }) {
   const parts2 = [];
   if (waived.length > 0) parts2.push(`${waived.length} waived`);
-  if (known2.length > 0) parts2.push(`${known2.length} known from the base branch`);
+  if (known3.length > 0) parts2.push(`${known3.length} known from the base branch`);
   return parts2.length > 0 ? `; besides ${parts2.join(", ")}` : "";
 }
 function fateLines(diff) {
@@ -31778,17 +34271,55 @@ function fateLines(diff) {
   return [title, ...diff.fates.flatMap(rowLines)];
 }
 function rowLines({ channels, installed, v0, v1 }) {
-  const who = `    ${plain(channels.join(", "))}: installed ${plain(installed.join(", "))}`;
+  const who = `    ${plain(channels.join(", "))}: installed ${plain(shortList(installed))}`;
   return [who, ...turnLine("OLM v0", v0), ...turnLine("OLM v1", v1)];
 }
 function turnLine(olm, turn) {
   if (!turn) return [];
-  const stuck = turn.after.arrives ? "" : `  STUCK: ${turn.after.why}`;
-  return [`      ${olm}: ${roadText(turn.before)}  =>  ${roadText(turn.after)}${plain(stuck)}`];
+  const stuck2 = turn.after.arrives ? "" : `  STUCK: ${turn.after.why}`;
+  return [`      ${olm}: ${roadText(turn.before)}  =>  ${roadText(turn.after)}${plain(stuck2)}`];
 }
 function roadText({ next: next2, end: end2 }) {
   if (next2 === "") return `… ${plain(end2)}`;
   return end2 === "" || end2 === next2 ? plain(next2) : `${plain(next2)} … ${plain(end2)}`;
+}
+
+// pipeline/report/written.ts
+var SHOWN = 40;
+function writtenLines({ defaultChannel, channels, bundles, deprecations }) {
+  return [
+    ...defaultChannel ? [`default channel: ${pairText(defaultChannel)}`] : [],
+    ...channels.flatMap(channelLines),
+    ...bundleLines(bundles),
+    ...deprecations.map(({ kind, of, message }) => `deprecation of ${of} ${kind}: ${message}`)
+  ];
+}
+function pairText({ before, after }) {
+  return `${before === "" ? "none" : before} -> ${after === "" ? "none" : after}`;
+}
+function channelLines({ channel, kind, head: head2, added, removed, edges }) {
+  const moved = head2 ? `: head ${pairText(head2)}` : "";
+  return [
+    `channel ${channel}${kind === "changed" ? "" : ` (${kind})`}${moved}`,
+    ...cut([
+      ...removed.map((name) => `  - entry ${name}`),
+      ...added.map((name) => `  + entry ${name}`),
+      ...edges.map(edgeLine)
+    ])
+  ];
+}
+function edgeLine({ kind, to, field: field2, from: from2 }) {
+  return `  ${kind === "added" ? "+" : "-"} ${to} ${field2} ${from2}`;
+}
+function bundleLines(bundles) {
+  return cut(
+    bundles.map(
+      ({ bundle, kind, fields: fields2 }) => `bundle ${bundle} ${kind}${fields2.length > 0 ? `: ${fields2.join(", ")}` : ""}`
+    )
+  );
+}
+function cut(lines) {
+  return lines.length > SHOWN ? [...lines.slice(0, SHOWN), `  … and ${lines.length - SHOWN} more`] : lines;
 }
 
 // pipeline/report/markdown.ts
@@ -31799,9 +34330,10 @@ function markdownReport(report) {
     packagesTable(report),
     ...report.diffs.filter((diff) => diff.fates.length > 0).map(fatesTable),
     findingsText(report.findings),
+    ...changesText(report.diffs),
     footer(report)
   ];
-  return `${parts2.filter((part) => part !== "").join("\n\n")}
+  return `${parts2.filter((part2) => part2 !== "").join("\n\n")}
 `;
 }
 function verdictSign({ verdict, authority }) {
@@ -31830,7 +34362,24 @@ function fatesTable(diff) {
   return [title, "", ...head2, ...diff.fates.map(fateRow)].join("\n");
 }
 function fateRow({ channels, installed, v0, v1 }) {
-  return row([channels.join(", "), installed.join(", "), ...turnCells(v0), ...turnCells(v1)]);
+  return row([channels.join(", "), shortList(installed), ...turnCells(v0), ...turnCells(v1)]);
+}
+var MOST_DRAWN = 4e4;
+function changesText(diffs) {
+  let room = MOST_DRAWN;
+  return diffs.map((diff) => {
+    const drawn2 = mermaidText(diff.graph, true);
+    const diagram = drawn2 !== void 0 && drawn2.length <= room ? drawn2 : void 0;
+    room -= diagram?.length ?? 0;
+    const title = `What is written otherwise: ${escaped(diff.package)} (${escaped(diff.catalogs.join(", "))})`;
+    return [
+      `<details><summary>${title}</summary>`,
+      writtenMarkdown(diff),
+      ...diagram === void 0 ? [] : [`\`\`\`mermaid
+${diagram}\`\`\``],
+      "</details>"
+    ].join("\n\n");
+  });
 }
 function turnCells(turn) {
   if (!turn) return ["", "as before"];
@@ -31839,10 +34388,10 @@ function turnCells(turn) {
 }
 function findingsText(findings) {
   if (findings.length === 0) return "";
-  const rows = findings.map(({ severity, rule: rule111, message, location, hint, catalogs }) => {
+  const rows = findings.map(({ severity, rule: rule115, message, location, hint, catalogs }) => {
     const where = `${location.file}:${location.line}`;
     const also = catalogs && catalogs.length > 1 ? ` (${catalogs.join(", ")})` : "";
-    return `| ${severity} | ${code(where)} | ${escaped(message + also)} | ${hint === void 0 ? "" : code(hint)} | ${code(rule111)} |`;
+    return `| ${severity} | ${code(where)} | ${escaped(message + also)} | ${hint === void 0 ? "" : code(hint)} | ${code(rule115)} |`;
   });
   return [
     `### ${countText(findings)}`,
@@ -31852,9 +34401,9 @@ function findingsText(findings) {
     ...rows
   ].join("\n");
 }
-function footer({ known: known2, waived, unchecked, base: base2, head: head2 }) {
+function footer({ known: known3, waived, unchecked, base: base2, head: head2 }) {
   const lines = [`Reproduce: ${code(`npx portolan check --base ${base2} --head ${head2}`)}`];
-  if (known2.length > 0) lines.push(`${known2.length} more findings are known from the base branch.`);
+  if (known3.length > 0) lines.push(`${known3.length} more findings are known from the base branch.`);
   for (const { finding: finding2, until, reason } of waived) {
     lines.push(
       `Waived until ${until}: ${code(finding2.rule)} ${escaped(finding2.message)} (${escaped(reason)})`
@@ -31863,21 +34412,24 @@ function footer({ known: known2, waived, unchecked, base: base2, head: head2 }) 
   for (const { what, why } of unchecked) lines.push(`Not checked: ${escaped(what)}: ${escaped(why)}`);
   return lines.join("\n\n");
 }
+function writtenMarkdown(diff) {
+  return writtenLines(diff).map((line3) => line3.startsWith("  ") ? `  - ${code(line3.trim())}` : `- ${escaped(line3)}`).join("\n");
+}
 function row(cells) {
   return `| ${cells.map(escaped).join(" | ")} |`;
 }
-function escaped(text3) {
-  return plain(text3).replaceAll(
+function escaped(text5) {
+  return plain(text5).replaceAll(
     /[\\`*_{}[\]()#+!|~<>&-]/g,
     (c) => c === "<" ? "&lt;" : c === ">" ? "&gt;" : c === "&" ? "&amp;" : `\\${c}`
   ).replaceAll("@", "@​").replaceAll(/(https?|ftp):/gi, "$1​:").replaceAll(/www\./gi, "www​.");
 }
-function code(text3) {
-  const shown3 = plain(text3).replaceAll("|", "\\|");
-  const longest = Math.max(0, ...[...shown3.matchAll(/`+/g)].map(([run2]) => run2.length));
+function code(text5) {
+  const shown4 = plain(text5).replaceAll("|", "\\|");
+  const longest = Math.max(0, ...[...shown4.matchAll(/`+/g)].map(([run3]) => run3.length));
   const fence = "`".repeat(longest + 1);
-  const pad = shown3.startsWith("`") || shown3.endsWith("`") ? " " : "";
-  return `${fence}${pad}${shown3}${pad}${fence}`;
+  const pad = shown4.startsWith("`") || shown4.endsWith("`") ? " " : "";
+  return `${fence}${pad}${shown4}${pad}${fence}`;
 }
 
 // catalog/finding.ts
@@ -31964,33 +34516,36 @@ function runRules(catalog, rules, severityOf = ownSeverity) {
 }
 function runCatalogChecks(catalog, rules, severityOf = ownSeverity) {
   const findings = [];
-  for (const rule111 of rules) {
-    if (!rule111.check) continue;
-    const severity = severityOf(rule111);
-    if (severity !== "off") rule111.check(catalog, reportTo(findings, rule111, severity));
+  for (const rule115 of rules) {
+    if (!rule115.check) continue;
+    const severity = severityOf(rule115);
+    if (severity !== "off") rule115.check(catalog, reportTo(findings, rule115, severity));
   }
   return findings;
 }
 function runForesight(world, rules, severityOf = ownSeverity) {
-  return runEach(rules, severityOf, (rule111, report) => rule111.foresee?.(world, report));
+  return runEach(rules, severityOf, (rule115, report) => rule115.foresee?.(world, report));
 }
 function runComparison(change, rules, severityOf = ownSeverity) {
-  return runEach(rules, severityOf, (rule111, report) => rule111.compare?.(change, report));
+  return runEach(rules, severityOf, (rule115, report) => rule115.compare?.(change, report));
 }
-function runEach(rules, severityOf, run2) {
+function runResolved(references, rules, severityOf = ownSeverity) {
+  return runEach(rules, severityOf, (rule115, report) => rule115.resolved?.(references, report));
+}
+function runEach(rules, severityOf, run3) {
   const findings = [];
-  for (const rule111 of rules) {
-    const severity = severityOf(rule111);
-    if (severity !== "off") run2(rule111, reportTo(findings, rule111, severity));
+  for (const rule115 of rules) {
+    const severity = severityOf(rule115);
+    if (severity !== "off") run3(rule115, reportTo(findings, rule115, severity));
   }
   return findings.sort(compareFindings);
 }
 function bundleJudge(rules, severityOf, findings) {
-  const checks = rules.flatMap((rule111) => {
-    const severity = severityOf(rule111);
-    if (!rule111.bundleCheck || severity === "off") return [];
-    const check3 = rule111.bundleCheck();
-    const report = reportTo(findings, rule111, severity);
+  const checks = rules.flatMap((rule115) => {
+    const severity = severityOf(rule115);
+    if (!rule115.bundleCheck || severity === "off") return [];
+    const check3 = rule115.bundleCheck();
+    const report = reportTo(findings, rule115, severity);
     return [(bundle) => check3(bundle, report)];
   });
   return (bundle) => {
@@ -31998,22 +34553,22 @@ function bundleJudge(rules, severityOf, findings) {
   };
 }
 function withSeverities(findings, rules, severityOf) {
-  const byId = new Map(rules.map((rule111) => [rule111.id, rule111]));
+  const byId = new Map(rules.map((rule115) => [rule115.id, rule115]));
   return findings.flatMap((finding2) => {
-    const rule111 = byId.get(finding2.rule);
-    const severity = rule111 ? severityOf(rule111) : finding2.severity;
+    const rule115 = byId.get(finding2.rule);
+    const severity = rule115 ? severityOf(rule115) : finding2.severity;
     return severity === "off" ? [] : [{ ...finding2, severity }];
   });
 }
-function ownSeverity(rule111) {
-  return rule111.severity;
+function ownSeverity(rule115) {
+  return rule115.severity;
 }
-function reportTo(findings, rule111, severity) {
+function reportTo(findings, rule115, severity) {
   return (message, location, { severity: own = severity, ...details } = {}) => {
-    findings.push({ rule: rule111.id, severity: milder(severity, own), message, location, ...details });
+    findings.push({ rule: rule115.id, severity: milder(severity, own), message, location, ...details });
   };
 }
-function quoted(name) {
+function quoted2(name) {
   return JSON.stringify(name);
 }
 
@@ -32026,7 +34581,7 @@ var rule = {
   bundleCheck: () => (bundle, report) => {
     if (!bundle.version || bundle.version.build.length === 0 || bundle.release === "") return;
     const i = bundle.properties.findIndex(({ type }) => type === "olm.package");
-    const message = `bundle ${quoted(bundle.name)} has both build metadata (+${bundle.version.build.join(".")}) and a release (${bundle.release})`;
+    const message = `bundle ${quoted2(bundle.name)} has both build metadata (+${bundle.version.build.join(".")}) and a release (${bundle.release})`;
     const location = locate2(bundle, "properties", i, "value", "version");
     report(message, location, {
       package: bundle.package,
@@ -32046,7 +34601,7 @@ var rule2 = {
       const first = catalog.packages.get(bundle.package)?.bundles.get(bundle.name);
       if (!first || first === bundle || bundle.package === "") continue;
       const { file, line: line3 } = locate2(first);
-      const message = `bundle ${quoted(bundle.name)} of package ${quoted(bundle.package)} stands twice: first at ${file}:${line3}`;
+      const message = `bundle ${quoted2(bundle.name)} of package ${quoted2(bundle.package)} stands twice: first at ${file}:${line3}`;
       report(message, locate2(bundle, "name"), { package: bundle.package, hint: "remove one of the two" });
     }
   }
@@ -32061,7 +34616,7 @@ var rule3 = {
   bundleCheck: () => (bundle, report) => {
     if (bundle.image !== "" || bundle.properties.some(({ type }) => type === "olm.bundle.object")) return;
     const hint = "image: registry.example.com/my-operator-bundle@sha256:…";
-    report(`bundle ${quoted(bundle.name)} has no image`, locate2(bundle, "image"), {
+    report(`bundle ${quoted2(bundle.name)} has no image`, locate2(bundle, "image"), {
       package: bundle.package,
       hint
     });
@@ -32076,7 +34631,7 @@ var rule4 = {
   opm: ['package name must be set for bundle "b"'],
   bundleCheck: () => (bundle, report) => {
     if (bundle.package !== "") return;
-    report(`bundle ${quoted(bundle.name)} names no package`, locate2(bundle, "package"), {
+    report(`bundle ${quoted2(bundle.name)} names no package`, locate2(bundle, "package"), {
       hint: "package: my-operator"
     });
   }
@@ -32096,7 +34651,7 @@ var rule5 = {
     const details = { package: bundle.package };
     const [first, second] = own;
     if (!first || second) {
-      const message2 = `bundle ${quoted(bundle.name)} must have exactly one olm.package property, found ${own.length}`;
+      const message2 = `bundle ${quoted2(bundle.name)} must have exactly one olm.package property, found ${own.length}`;
       const hint = `- {type: olm.package, value: {packageName: ${bundle.package}, version: 1.0.0}}`;
       report(message2, second ? locate2(bundle, "properties", second[0]) : locate2(bundle, "properties"), {
         ...details,
@@ -32107,7 +34662,7 @@ var rule5 = {
     const [i, { value }] = first;
     const name = isObject(value) ? value["packageName"] ?? "" : "";
     if (typeof name !== "string" || name === bundle.package) return;
-    const message = `bundle ${quoted(bundle.name)} belongs to package ${quoted(bundle.package)}, but its olm.package property says ${quoted(name)}`;
+    const message = `bundle ${quoted2(bundle.name)} belongs to package ${quoted2(bundle.package)}, but its olm.package property says ${quoted2(name)}`;
     const location = locate2(bundle, "properties", i, "value", "packageName");
     report(message, location, { ...details, hint: `packageName: ${bundle.package}` });
   }
@@ -32115,7 +34670,7 @@ var rule5 = {
 
 // catalog/property.ts
 var RESOURCE = struct("v1alpha1.APIResourceReference", { name: text, kind: text, version: text });
-function descriptors(name) {
+function descriptors2(name) {
   return struct(name, {
     path: text,
     displayName: text,
@@ -32128,9 +34683,9 @@ var DESCRIBED = {
   displayName: text,
   description: text,
   resources: listOf(RESOURCE),
-  statusDescriptors: listOf(descriptors("v1alpha1.StatusDescriptor")),
-  specDescriptors: listOf(descriptors("v1alpha1.SpecDescriptor")),
-  actionDescriptors: listOf(descriptors("v1alpha1.ActionDescriptor"))
+  statusDescriptors: listOf(descriptors2("v1alpha1.StatusDescriptor")),
+  specDescriptors: listOf(descriptors2("v1alpha1.SpecDescriptor")),
+  actionDescriptors: listOf(descriptors2("v1alpha1.ActionDescriptor"))
 };
 var CRD_DESCRIPTION = struct("v1alpha1.CRDDescription", {
   name: text,
@@ -32198,9 +34753,9 @@ var VersionError = class extends Error {
 var MAX_UINT64 = 2n ** 64n - 1n;
 var DIGITS = /^[0-9]*$/;
 var ALPHANUMERIC = /^[0-9A-Za-z-]*$/;
-function parseVersion(text3) {
-  if (text3 === "") throw new VersionError("Version string empty");
-  const [major, minor, rest] = splitThree(text3);
+function parseVersion(text5) {
+  if (text5 === "") throw new VersionError("Version string empty");
+  const [major, minor, rest] = splitThree(text5);
   const buildAt = rest.indexOf("+");
   const beforeBuild = buildAt < 0 ? rest : rest.slice(0, buildAt);
   const prereleaseAt = beforeBuild.indexOf("-");
@@ -32213,16 +34768,16 @@ function parseVersion(text3) {
     build: buildAt < 0 ? [] : rest.slice(buildAt + 1).split(".").map(parseBuild)
   };
 }
-function tryParseVersion(text3) {
+function tryParseVersion(text5) {
   try {
-    return parseVersion(text3);
+    return parseVersion(text5);
   } catch (error2) {
     if (error2 instanceof VersionError) return void 0;
     throw error2;
   }
 }
-function parseTolerant(text3) {
-  const [major = "", minor, ...rest] = text3.trim().replace(/^v/, "").split(".");
+function parseTolerant(text5) {
+  const [major = "", minor, ...rest] = text5.trim().replace(/^v/, "").split(".");
   if (minor === void 0 || rest.length === 0) {
     if (/[+-]/.test(minor ?? major)) {
       throw new VersionError("Short version cannot contain PreRelease/Build meta data");
@@ -32231,60 +34786,60 @@ function parseTolerant(text3) {
   const patch = rest.length > 0 ? rest.join(".") : "0";
   return parseVersion([major, minor ?? "0", patch].map(withoutLeadingZeros).join("."));
 }
-function withoutLeadingZeros(part) {
-  if (part.length < 2) return part;
-  const bare = part.replace(/^0+/, "");
+function withoutLeadingZeros(part2) {
+  if (part2.length < 2) return part2;
+  const bare = part2.replace(/^0+/, "");
   return /^[0-9]/.test(bare) ? bare : `0${bare}`;
 }
-function splitThree(text3) {
-  const first = text3.indexOf(".");
-  const second = first < 0 ? -1 : text3.indexOf(".", first + 1);
+function splitThree(text5) {
+  const first = text5.indexOf(".");
+  const second = first < 0 ? -1 : text5.indexOf(".", first + 1);
   if (second < 0) throw new VersionError("No Major.Minor.Patch elements found");
-  return [text3.slice(0, first), text3.slice(first + 1, second), text3.slice(second + 1)];
+  return [text5.slice(0, first), text5.slice(first + 1, second), text5.slice(second + 1)];
 }
-function parseNumber(part, text3) {
-  if (!DIGITS.test(text3)) {
-    throw new VersionError(`Invalid character(s) found in ${part.toLowerCase()} number ${quote(text3)}`);
+function parseNumber(part2, text5) {
+  if (!DIGITS.test(text5)) {
+    throw new VersionError(`Invalid character(s) found in ${part2.toLowerCase()} number ${quote(text5)}`);
   }
-  if (text3.length > 1 && text3.startsWith("0")) {
-    throw new VersionError(`${part} number must not contain leading zeroes ${quote(text3)}`);
+  if (text5.length > 1 && text5.startsWith("0")) {
+    throw new VersionError(`${part2} number must not contain leading zeroes ${quote(text5)}`);
   }
-  return parseUint(text3);
+  return parseUint(text5);
 }
-function parseUint(text3) {
-  if (text3 === "") throw new VersionError('strconv.ParseUint: parsing "": invalid syntax');
-  if (text3.length <= 15) return Number(text3);
-  const value = BigInt(text3);
+function parseUint(text5) {
+  if (text5 === "") throw new VersionError('strconv.ParseUint: parsing "": invalid syntax');
+  if (text5.length <= 15) return Number(text5);
+  const value = BigInt(text5);
   if (value > MAX_UINT64)
-    throw new VersionError(`strconv.ParseUint: parsing ${quote(text3)}: value out of range`);
+    throw new VersionError(`strconv.ParseUint: parsing ${quote(text5)}: value out of range`);
   return value <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(value) : value;
 }
-function parsePrerelease(text3) {
-  if (text3 === "") throw new VersionError("Prerelease is empty");
-  if (DIGITS.test(text3)) {
-    if (text3.length > 1 && text3.startsWith("0")) {
-      throw new VersionError(`Numeric PreRelease version must not contain leading zeroes ${quote(text3)}`);
+function parsePrerelease(text5) {
+  if (text5 === "") throw new VersionError("Prerelease is empty");
+  if (DIGITS.test(text5)) {
+    if (text5.length > 1 && text5.startsWith("0")) {
+      throw new VersionError(`Numeric PreRelease version must not contain leading zeroes ${quote(text5)}`);
     }
-    return parseUint(text3);
+    return parseUint(text5);
   }
-  if (!ALPHANUMERIC.test(text3))
-    throw new VersionError(`Invalid character(s) found in prerelease ${quote(text3)}`);
-  return text3;
+  if (!ALPHANUMERIC.test(text5))
+    throw new VersionError(`Invalid character(s) found in prerelease ${quote(text5)}`);
+  return text5;
 }
-function parseBuild(text3) {
-  if (text3 === "") throw new VersionError("Build meta data is empty");
-  if (!ALPHANUMERIC.test(text3))
-    throw new VersionError(`Invalid character(s) found in build meta data ${quote(text3)}`);
-  return text3;
+function parseBuild(text5) {
+  if (text5 === "") throw new VersionError("Build meta data is empty");
+  if (!ALPHANUMERIC.test(text5))
+    throw new VersionError(`Invalid character(s) found in build meta data ${quote(text5)}`);
+  return text5;
 }
-function quote(text3) {
-  return JSON.stringify(text3);
+function quote(text5) {
+  return JSON.stringify(text5);
 }
 function formatVersion(version) {
-  let text3 = `${version.major}.${version.minor}.${version.patch}`;
-  if (version.prerelease.length > 0) text3 += `-${version.prerelease.join(".")}`;
-  if (version.build.length > 0) text3 += `+${version.build.join(".")}`;
-  return text3;
+  let text5 = `${version.major}.${version.minor}.${version.patch}`;
+  if (version.prerelease.length > 0) text5 += `-${version.prerelease.join(".")}`;
+  if (version.build.length > 0) text5 += `+${version.build.join(".")}`;
+  return text5;
 }
 function compareVersions(a, b) {
   return compareNumbers(a.major, b.major) || compareNumbers(a.minor, b.minor) || compareNumbers(a.patch, b.patch) || comparePrereleases(a.prerelease, b.prerelease);
@@ -32305,15 +34860,15 @@ function compareIdentifiers(a, b) {
   if (typeof a === "string") return typeof b === "string" ? Math.sign(compareText(a, b)) : 1;
   return typeof b === "string" ? -1 : compareNumbers(a, b);
 }
-function parseRange(text3) {
-  const alternatives = splitAlternatives(splitTokens(text3)).map(
+function parseRange(text5) {
+  const alternatives = splitAlternatives(splitTokens(text5)).map(
     (tokens) => tokens.flatMap(expandWildcard).map(parseComparator)
   );
-  return { text: text3, alternatives };
+  return { text: text5, alternatives };
 }
-function tryParseRange(text3) {
+function tryParseRange(text5) {
   try {
-    return parseRange(text3);
+    return parseRange(text5);
   } catch (error2) {
     if (error2 instanceof VersionError) return void 0;
     throw error2;
@@ -32341,31 +34896,31 @@ function holds(version, { operator, version: bound }) {
       return order <= 0;
   }
 }
-function splitTokens(text3) {
+function splitTokens(text5) {
   const tokens = [];
-  let from = 0;
+  let from2 = 0;
   let last = "";
-  for (let i = 0; i < text3.length; i++) {
-    const c = text3.charAt(i);
+  for (let i = 0; i < text5.length; i++) {
+    const c = text5.charAt(i);
     if (c === " " && last !== ">" && last !== "<" && last !== "=") {
-      if (from < i - 1) tokens.push(text3.slice(from, i));
-      from = i + 1;
+      if (from2 < i - 1) tokens.push(text5.slice(from2, i));
+      from2 = i + 1;
     } else if (c !== " ") last = c;
   }
-  if (from < text3.length - 1) tokens.push(text3.slice(from));
+  if (from2 < text5.length - 1) tokens.push(text5.slice(from2));
   return tokens.map((token) => token.replaceAll(" ", ""));
 }
 function splitAlternatives(tokens) {
   const alternatives = [];
-  let from = 0;
+  let from2 = 0;
   for (const [i, token] of tokens.entries()) {
     if (token !== "||") continue;
     if (i === 0) throw new VersionError("First element in range is '||'");
-    alternatives.push(tokens.slice(from, i));
-    from = i + 1;
+    alternatives.push(tokens.slice(from2, i));
+    from2 = i + 1;
   }
-  if (from === tokens.length) throw new VersionError("Last element in range is '||'");
-  alternatives.push(tokens.slice(from));
+  if (from2 === tokens.length) throw new VersionError("Last element in range is '||'");
+  alternatives.push(tokens.slice(from2));
   return alternatives;
 }
 function splitOperator(token) {
@@ -32375,11 +34930,11 @@ function splitOperator(token) {
 }
 function parseComparator(token) {
   const [operatorText, versionText] = splitOperator(token);
-  const whole2 = quote(operatorText + versionText);
+  const whole3 = quote(operatorText + versionText);
   const operator = OPERATORS.get(operatorText);
   if (operator === void 0) {
     throw new VersionError(
-      `Could not parse Range ${quote(token)}: Could not parse comparator ${quote(operatorText)} in ${whole2}`
+      `Could not parse Range ${quote(token)}: Could not parse comparator ${quote(operatorText)} in ${whole3}`
     );
   }
   try {
@@ -32387,7 +34942,7 @@ function parseComparator(token) {
   } catch (error2) {
     if (!(error2 instanceof VersionError)) throw error2;
     throw new VersionError(
-      `Could not parse Range ${quote(token)}: Could not parse version ${quote(versionText)} in ${whole2}: ${error2.message}`
+      `Could not parse Range ${quote(token)}: Could not parse version ${quote(versionText)} in ${whole3}: ${error2.message}`
     );
   }
 }
@@ -32418,10 +34973,10 @@ function expandWildcard(token) {
   if (!token.includes("x")) return [token];
   const [operatorText, wildcard] = splitOperator(token);
   const flat = flatten(wildcard);
-  const rule111 = WILDCARD_OPERATORS.get(operatorText);
-  if (!rule111) return [flat];
-  const bound = rule111.operator + (rule111.raised ? raise(flat, wildcard) : flat);
-  return rule111.before === void 0 ? [bound] : [rule111.before + flat, bound];
+  const rule115 = WILDCARD_OPERATORS.get(operatorText);
+  if (!rule115) return [flat];
+  const bound = rule115.operator + (rule115.raised ? raise(flat, wildcard) : flat);
+  return rule115.before === void 0 ? [bound] : [rule115.before + flat, bound];
 }
 function flatten(wildcard) {
   const version = wildcard.replace(".x.x", ".x").replace(".x", ".0");
@@ -32432,22 +34987,22 @@ function raise(flat, wildcard) {
   if (parts2.at(-1) !== "x" || parts2.length < 2 || parts2.length > 3) return "";
   const raised = flat.split(".");
   const position = parts2.length - 2;
-  const text3 = raised[position] ?? "";
-  if (!/^[-+]?[0-9]+$/.test(text3)) return "";
-  raised[position] = String(BigInt(text3.replace("+", "")) + 1n);
+  const text5 = raised[position] ?? "";
+  if (!/^[-+]?[0-9]+$/.test(text5)) return "";
+  raised[position] = String(BigInt(text5.replace("+", "")) + 1n);
   return raised.join(".");
 }
 var MAX_RELEASE = 20;
-function parseRelease(text3) {
-  if (text3 === "") return [];
-  if (text3.length > MAX_RELEASE) {
+function parseRelease(text5) {
+  if (text5 === "") return [];
+  if (text5.length > MAX_RELEASE) {
     throw new VersionError(
-      `invalid release ${quote(text3)}: exceeds maximum length of ${MAX_RELEASE} characters`
+      `invalid release ${quote(text5)}: exceeds maximum length of ${MAX_RELEASE} characters`
     );
   }
   const identifiers = [];
   const defects = [];
-  for (const [i, segment] of text3.split(".").entries()) {
+  for (const [i, segment] of text5.split(".").entries()) {
     try {
       identifiers.push(parsePrerelease(segment));
     } catch (error2) {
@@ -32455,8 +35010,33 @@ function parseRelease(text3) {
       defects.push(`segment ${i}: ${error2.message}`);
     }
   }
-  if (defects.length > 0) throw new VersionError(`invalid release ${quote(text3)}: ${defects.join("\n")}`);
+  if (defects.length > 0) throw new VersionError(`invalid release ${quote(text5)}: ${defects.join("\n")}`);
   return identifiers;
+}
+
+// catalog/go-text.ts
+var SHORT = new Map(
+  Object.entries({
+    '"': '\\"',
+    "\\": "\\\\",
+    "\x07": "\\a",
+    "\b": "\\b",
+    "\f": "\\f",
+    "\n": "\\n",
+    "\r": "\\r",
+    "	": "\\t",
+    "\v": "\\v"
+  })
+);
+function goQuoted(text5) {
+  const inner = text5.replaceAll(/["\\]|[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu, (character) => {
+    const code2 = character.codePointAt(0) ?? 0;
+    const hex = code2.toString(16);
+    if (code2 > 65535) return `\\U${hex.padStart(8, "0")}`;
+    if (code2 > 127) return `\\u${hex.padStart(4, "0")}`;
+    return SHORT.get(character) ?? `\\x${hex.padStart(2, "0")}`;
+  });
+  return `"${inner}"`;
 }
 
 // catalog/yaml/scalar.ts
@@ -32486,32 +35066,32 @@ var DOT = 46;
 var NINE = 57;
 var HINTS = new Uint8Array(128);
 for (const c of "+-0123456789.yYnNtTfFoO~") HINTS[c.charCodeAt(0)] = 1;
-function resolvePlain(text3) {
-  if (text3 === "") return null;
-  const first = text3.charCodeAt(0);
-  if (first > 127 || HINTS[first] === 0) return text3;
-  if (text3.length <= LONGEST_WORD) {
-    const word = WORDS.get(text3);
+function resolvePlain(text5) {
+  if (text5 === "") return null;
+  const first = text5.charCodeAt(0);
+  if (first > 127 || HINTS[first] === 0) return text5;
+  if (text5.length <= LONGEST_WORD) {
+    const word = WORDS.get(text5);
     if (word !== void 0) return word;
-    const special = NOT_FINITE.get(text3);
+    const special = NOT_FINITE.get(text5);
     if (special !== void 0) return special;
   }
-  return first > NINE ? text3 : resolveNumber(text3);
+  return first > NINE ? text5 : resolveNumber(text5);
 }
-function resolveNumber(text3) {
-  if (SHORT_DECIMAL.test(text3)) return Number(text3);
-  if (YEAR.test(text3)) return text3;
-  const integer = integerOf(text3);
-  return integer === void 0 ? resolveFloat(text3) : Number(integer);
+function resolveNumber(text5) {
+  if (SHORT_DECIMAL.test(text5)) return Number(text5);
+  if (YEAR.test(text5)) return text5;
+  const integer = integerOf(text5);
+  return integer === void 0 ? resolveFloat(text5) : Number(integer);
 }
-function resolveFloat(text3) {
-  const plain3 = text3.replaceAll("_", "");
-  const fits = text3.charCodeAt(0) === DOT ? DOT_FLOAT.test(text3) : FLOAT.test(plain3);
+function resolveFloat(text5) {
+  const plain3 = text5.replaceAll("_", "");
+  const fits = text5.charCodeAt(0) === DOT ? DOT_FLOAT.test(text5) : FLOAT.test(plain3);
   const value = fits ? Number(plain3) : Number.NaN;
-  return Number.isFinite(value) ? value : text3;
+  return Number.isFinite(value) ? value : text5;
 }
-function integerOf(text3) {
-  const plain3 = text3.replaceAll("_", "");
+function integerOf(text5) {
+  const plain3 = text5.replaceAll("_", "");
   const binary = SIGNED_BINARY.exec(plain3);
   if (!binary && !INTEGER.test(plain3)) return void 0;
   const sign = binary ? binary[1] : plain3.charAt(0);
@@ -32527,19 +35107,19 @@ function magnitudeOf(literal) {
   if (digits.length > 64) return void 0;
   return BigInt(`${prefix === "0" ? "0o" : prefix}${digits === "" ? "0" : digits}`);
 }
-function kindOfPlain(text3) {
-  const value = resolvePlain(text3);
+function kindOfPlain(text5) {
+  const value = resolvePlain(text5);
   if (value === null) return "null";
   if (typeof value === "boolean") return "bool";
-  if (typeof value === "string") return isTimestamp(text3) ? "timestamp" : "str";
-  return text3.charCodeAt(0) !== DOT && integerOf(text3) !== void 0 ? "int" : "float";
+  if (typeof value === "string") return isTimestamp(text5) ? "timestamp" : "str";
+  return text5.charCodeAt(0) !== DOT && integerOf(text5) !== void 0 ? "int" : "float";
 }
 var TIMESTAMP = /^([0-9]{4})-([0-9]{1,2})-([0-9]{1,2})(?:[Tt]([0-9]{1,2}):([0-9]{1,2}):([0-9]{1,2})(?:[.,][0-9]+)?(?:Z|[-+]([0-9]{2}):([0-9]{2}))| +([0-9]{1,2}):([0-9]{1,2}):([0-9]{1,2})(?:[.,][0-9]+)?)?$/;
-function isTimestamp(text3) {
-  if (!YEAR.test(text3)) return false;
-  const found = TIMESTAMP.exec(text3);
+function isTimestamp(text5) {
+  if (!YEAR.test(text5)) return false;
+  const found = TIMESTAMP.exec(text5);
   if (!found) return false;
-  const [, year, month, day, ...rest] = found.map((part) => Number(part ?? 0));
+  const [, year, month, day, ...rest] = found.map((part2) => Number(part2 ?? 0));
   const [h, m, s, zoneHours, zoneMinutes, hour, minute, second] = rest;
   return month >= 1 && month <= 12 && day >= 1 && day <= daysIn(month, year) && h + (hour ?? 0) < 24 && (m ?? 0) + (minute ?? 0) < 60 && (s ?? 0) + (second ?? 0) < 60 && (zoneHours ?? 0) <= 24 && (zoneMinutes ?? 0) <= 60;
 }
@@ -32547,15 +35127,15 @@ function daysIn(month, year) {
   if (month === 2) return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : 28;
   return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31;
 }
-function keyText({ kind, value }, text3) {
+function keyText({ kind, value }, text5) {
   if (value === null) return void 0;
   if (typeof value !== "number") return String(value);
   if (kind === "float") return formatFloat32(value);
-  const integer = integerOf(text3);
+  const integer = integerOf(text5);
   return integer === void 0 || integer > MAX_INT64 ? void 0 : String(integer);
 }
-function integerText(text3) {
-  return String(integerOf(text3));
+function integerText(text5) {
+  return String(integerOf(text5));
 }
 function formatFloat32(value) {
   const rounded = Math.fround(value);
@@ -32568,9 +35148,9 @@ function formatFloat32(value) {
 }
 function roundHalfEven(value, digits) {
   const up = value.toExponential(digits - 1);
-  const exact = value.toExponential(digits);
-  if (Number(exact) !== value || !/5e/.test(exact)) return up;
-  const down = exact.replace(/\.?5e/, "e");
+  const exact2 = value.toExponential(digits);
+  if (Number(exact2) !== value || !/5e/.test(exact2)) return up;
+  const down = exact2.replace(/\.?5e/, "e");
   return /[02468]e/.test(down) ? down : up;
 }
 function formatG(value) {
@@ -32616,8 +35196,8 @@ function scalarValue(node) {
 }
 function resolveScalar(node) {
   if (node.tag !== "") return resolveTagged(node);
-  const { text: text3 } = node;
-  return node.plain ? { kind: kindOfPlain(text3), value: resolvePlain(text3) } : { kind: "str", value: text3 };
+  const { text: text5 } = node;
+  return node.plain ? { kind: kindOfPlain(text5), value: resolvePlain(text5) } : { kind: "str", value: text5 };
 }
 function keyName(key) {
   const node = key.kind === "alias" ? key.target : key;
@@ -32630,7 +35210,7 @@ function isMerge(key) {
   return key.kind === "scalar" && key.text === "<<" && (key.plain || key.tag === `${CORE}merge`);
 }
 function resolveTagged(node) {
-  const { text: text3, tag } = node;
+  const { text: text5, tag } = node;
   const name = tag.startsWith(CORE) ? tag.slice(CORE.length) : "";
   switch (name) {
     case "binary":
@@ -32642,21 +35222,21 @@ function resolveTagged(node) {
     case "timestamp":
       return resolveAs(node, name);
     default:
-      return { kind: "str", value: text3 };
+      return { kind: "str", value: text5 };
   }
 }
 function resolveAs(node, wanted) {
-  const { text: text3 } = node;
-  const found = { kind: kindOfPlain(text3), value: resolvePlain(text3) };
+  const { text: text5 } = node;
+  const found = { kind: kindOfPlain(text5), value: resolvePlain(text5) };
   if (found.kind === wanted) return found;
-  if (wanted === "float" && found.kind === "int" && keyText(found, text3) !== void 0) {
+  if (wanted === "float" && found.kind === "int" && keyText(found, text5) !== void 0) {
     return { kind: "float", value: found.value };
   }
-  const shown3 = found.kind === "timestamp" ? "str" : found.kind;
+  const shown4 = found.kind === "timestamp" ? "str" : found.kind;
   throw new YamlError(
-    `"${text3}" is no ${wanted}`,
+    `"${text5}" is no ${wanted}`,
     node.start,
-    `yaml: cannot decode !!${shown3} \`${text3}\` as a !!${wanted}`
+    `yaml: cannot decode !!${shown4} \`${text5}\` as a !!${wanted}`
   );
 }
 var BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
@@ -32687,22 +35267,22 @@ function goSyntax(node) {
     case "sequence":
       return `[]interface {}{${node.items.map(goSyntax).join(", ")}}`;
     case "mapping": {
-      const entries = /* @__PURE__ */ new Map();
-      collect(node, entries);
-      const text3 = [...entries].sort(([a], [b]) => compareKeys(a, b)).map(([key, value]) => `${key}:${value}`);
-      return `map[interface {}]interface {}{${text3.join(", ")}}`;
+      const entries2 = /* @__PURE__ */ new Map();
+      collect(node, entries2);
+      const text5 = [...entries2].sort(([a], [b]) => compareKeys(a, b)).map(([key, value]) => `${key}:${value}`);
+      return `map[interface {}]interface {}{${text5.join(", ")}}`;
     }
   }
 }
-function collect(mapping, entries) {
+function collect(mapping, entries2) {
   for (const { key, value } of mapping.pairs) {
     if (!isMerge(key)) {
-      entries.set(goSyntax(key), goSyntax(value));
+      entries2.set(goSyntax(key), goSyntax(value));
       continue;
     }
     for (const source of value.kind === "sequence" ? value.items.toReversed() : [value]) {
       const merged = source.kind === "alias" ? source.target : source;
-      if (merged.kind === "mapping") collect(merged, entries);
+      if (merged.kind === "mapping") collect(merged, entries2);
     }
   }
 }
@@ -32715,7 +35295,7 @@ function compareKeys(a, b) {
 function scalarSyntax(node) {
   const { kind, value } = resolveScalar(node);
   if (value === null) return NIL;
-  if (typeof value === "string") return quoted2(value);
+  if (typeof value === "string") return goQuoted(value);
   if (typeof value === "boolean") return String(value);
   if (kind === "int") return integerSyntax(integerText(node.text));
   return Number.isFinite(value) ? formatG(value) : goNotFinite(value);
@@ -32726,29 +35306,6 @@ function integerSyntax(digits) {
 function goNotFinite(value) {
   if (Number.isNaN(value)) return "NaN";
   return value > 0 ? "+Inf" : "-Inf";
-}
-var SHORT = new Map(
-  Object.entries({
-    '"': '\\"',
-    "\\": "\\\\",
-    "\x07": "\\a",
-    "\b": "\\b",
-    "\f": "\\f",
-    "\n": "\\n",
-    "\r": "\\r",
-    "	": "\\t",
-    "\v": "\\v"
-  })
-);
-function quoted2(text3) {
-  const inner = text3.replaceAll(/["\\]|[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu, (character) => {
-    const code2 = character.codePointAt(0) ?? 0;
-    const hex = code2.toString(16);
-    if (code2 > 65535) return `\\U${hex.padStart(8, "0")}`;
-    if (code2 > 127) return `\\u${hex.padStart(4, "0")}`;
-    return SHORT.get(character) ?? `\\x${hex.padStart(2, "0")}`;
-  });
-  return `"${inner}"`;
 }
 
 // catalog/yaml/compose.ts
@@ -32913,8 +35470,8 @@ function setOwn(target2, key, value) {
   } else target2[key] = value;
 }
 function refuseBadKeys(root, badKeys) {
-  for (const part of parts(root)) {
-    const bad = badKeys.get(part);
+  for (const part2 of parts(root)) {
+    const bad = badKeys.get(part2);
     if (bad) refuseBadKey(target(bad.key), bad);
   }
 }
@@ -32931,13 +35488,13 @@ function refuseBadKey(scalar2, { key, value }) {
   );
 }
 function refuseNotFinite(root, scalars) {
-  for (const part of parts(root)) {
-    if (typeof part !== "number" || Number.isFinite(part)) continue;
-    const scalar2 = scalars.find((node) => Object.is(scalarValue(node), part));
+  for (const part2 of parts(root)) {
+    if (typeof part2 !== "number" || Number.isFinite(part2)) continue;
+    const scalar2 = scalars.find((node) => Object.is(scalarValue(node), part2));
     throw new YamlError(
       `${scalar2?.text} has no place in JSON`,
       scalar2?.start ?? 0,
-      `json: unsupported value: ${goNotFinite(part)}`
+      `json: unsupported value: ${goNotFinite(part2)}`
     );
   }
 }
@@ -33028,9 +35585,9 @@ function* blockPairs(scanner, pairs2) {
   scanner.take();
 }
 function* flowItems(scanner, items) {
-  const open2 = scanner.peek();
+  const open3 = scanner.peek();
   scanner.take();
-  for (let first = true; hasMore(scanner, "flow-sequence-end", first, open2); first = false) {
+  for (let first = true; hasMore(scanner, "flow-sequence-end", first, open3); first = false) {
     const token = scanner.peek();
     if (token.kind === "key") {
       const pair = { kind: "mapping", start: token.start, pairs: [] };
@@ -33046,9 +35603,9 @@ function* flowPair(scanner, pairs2) {
   pairs2.push({ key, value });
 }
 function* flowPairs(scanner, pairs2) {
-  const open2 = scanner.peek();
+  const open3 = scanner.peek();
   scanner.take();
-  for (let first = true; hasMore(scanner, "flow-mapping-end", first, open2); first = false) {
+  for (let first = true; hasMore(scanner, "flow-mapping-end", first, open3); first = false) {
     const token = scanner.peek();
     if (token.kind === "key") {
       scanner.take();
@@ -33062,12 +35619,12 @@ function* flowPairs(scanner, pairs2) {
     }
   }
 }
-function hasMore(scanner, end2, first, open2) {
+function hasMore(scanner, end2, first, open3) {
   let token = scanner.peek();
   if (token.kind !== end2 && !first) {
     if (token.kind !== "flow-entry") {
       const bracket = end2 === "flow-sequence-end" ? "]" : "}";
-      refuse(`did not find expected ',' or '${bracket}'`, "", token, open2.start);
+      refuse(`did not find expected ',' or '${bracket}'`, "", token, open3.start);
     }
     scanner.take();
     token = scanner.peek();
@@ -33094,7 +35651,7 @@ var END = 0;
 var TAB = 9;
 var LF = 10;
 var CR = 13;
-var SPACE = 32;
+var SPACE2 = 32;
 var NEXT_LINE = 133;
 var LINE_SEPARATOR = 8232;
 var PARAGRAPH_SEPARATOR = 8233;
@@ -33107,10 +35664,10 @@ function isBreakOrEnd(c) {
   return c === END || isBreak(c);
 }
 function isBlank(c) {
-  return c === SPACE || c === TAB;
+  return c === SPACE2 || c === TAB;
 }
 function isBlankOrEnd(c) {
-  return c <= SPACE ? c === SPACE || c === LF || c === TAB || c === CR || c === END : isBreak(c);
+  return c <= SPACE2 ? c === SPACE2 || c === LF || c === TAB || c === CR || c === END : isBreak(c);
 }
 function isDigit(c) {
   return c >= 48 && c <= 57;
@@ -33125,9 +35682,9 @@ var Cursor = class {
   /** 0-based number of the line, and where it begins. */
   line = 0;
   lineStart = 0;
-  constructor(text3) {
-    this.text = `${text3}\0`;
-    if (text3.charCodeAt(0) === BYTE_ORDER_MARK) this.lineStart = this.at = 1;
+  constructor(text5) {
+    this.text = `${text5}\0`;
+    if (text5.charCodeAt(0) === BYTE_ORDER_MARK) this.lineStart = this.at = 1;
   }
   get column() {
     return this.at - this.lineStart;
@@ -33187,9 +35744,9 @@ function scanAnchor(cursor) {
   return name;
 }
 function passWord(cursor) {
-  const from = cursor.at;
+  const from2 = cursor.at;
   while (isWord(cursor.peek())) cursor.at++;
-  return cursor.text.slice(from, cursor.at);
+  return cursor.text.slice(from2, cursor.at);
 }
 function scanTag(cursor) {
   const tag = cursor.peek(1) === 60 ? passVerbatim(cursor) : passShorthand(cursor);
@@ -33215,17 +35772,17 @@ function passShorthand(cursor) {
   return suffix === "" ? { handle: "", suffix: "!" } : { handle: "!", suffix };
 }
 function passHandle(cursor) {
-  const from = cursor.at;
+  const from2 = cursor.at;
   if (cursor.peek() !== BANG) cursor.fail("did not find expected '!'", " of a tag handle");
   cursor.at++;
   passWord(cursor);
   if (cursor.peek() === BANG) cursor.at++;
-  return cursor.text.slice(from, cursor.at);
+  return cursor.text.slice(from2, cursor.at);
 }
 var URI = new Uint8Array(128);
 for (const c of ";/?:@&=+$,.!~*'()[]%") URI[c.charCodeAt(0)] = 1;
 function passUri(cursor, head2) {
-  const from = cursor.at;
+  const from2 = cursor.at;
   let uri = head2.slice(1);
   for (; ; ) {
     const c = cursor.peek();
@@ -33235,7 +35792,7 @@ function passUri(cursor, head2) {
       cursor.at++;
     } else break;
   }
-  if (head2 === "" && cursor.at === from) cursor.fail("did not find expected tag URI", "");
+  if (head2 === "" && cursor.at === from2) cursor.fail("did not find expected tag URI", "");
   return uri;
 }
 function passUriEscape(cursor) {
@@ -33293,12 +35850,12 @@ function passVersion(cursor) {
   return { kind: "version", major, minor: passVersionNumber(cursor) };
 }
 function passVersionNumber(cursor) {
-  const from = cursor.at;
+  const from2 = cursor.at;
   for (; isDigit(cursor.peek()); cursor.at++) {
-    if (cursor.at - from === 2) cursor.fail("found extremely long version number", "");
+    if (cursor.at - from2 === 2) cursor.fail("found extremely long version number", "");
   }
-  if (cursor.at === from) cursor.fail("did not find expected version number", "");
-  return Number(cursor.text.slice(from, cursor.at));
+  if (cursor.at === from2) cursor.fail("did not find expected version number", "");
+  return Number(cursor.text.slice(from2, cursor.at));
 }
 function passTagDirective(cursor) {
   const handle = passHandle(cursor);
@@ -33344,28 +35901,28 @@ function characterOf(hex) {
   return String.fromCodePoint(code2);
 }
 var HEX = /^[0-9a-fA-F]+$/;
-function isHex(text3, digits) {
-  return text3.length === digits && HEX.test(text3);
+function isHex(text5, digits) {
+  return text5.length === digits && HEX.test(text5);
 }
 function unescapeText(raw) {
-  let from = raw.indexOf("\\");
-  let value = raw.slice(0, Math.max(from, 0));
-  while (from >= 0) {
-    const letter = raw.charAt(from + 1);
+  let from2 = raw.indexOf("\\");
+  let value = raw.slice(0, Math.max(from2, 0));
+  while (from2 >= 0) {
+    const letter = raw.charAt(from2 + 1);
     const digits = HEX_DIGITS.get(letter) ?? 0;
-    const after = from + 2 + digits;
-    const hex = raw.slice(from + 2, after);
+    const after = from2 + 2 + digits;
+    const hex = raw.slice(from2 + 2, after);
     const character = digits === 0 ? ESCAPES.get(letter) : isHex(hex, digits) ? characterOf(hex) : void 0;
     if (character === void 0) return void 0;
-    from = raw.indexOf("\\", after);
-    value += character + raw.slice(after, from < 0 ? raw.length : from);
+    from2 = raw.indexOf("\\", after);
+    value += character + raw.slice(after, from2 < 0 ? raw.length : from2);
   }
   return value;
 }
 
 // catalog/yaml/scan-scalar.ts
 var TAB2 = 9;
-var SPACE2 = 32;
+var SPACE3 = 32;
 var DOUBLE = 34;
 var HASH = 35;
 var PLUS = 43;
@@ -33375,19 +35932,19 @@ var BACKSLASH = 92;
 var FLOW_INDICATOR = new Uint8Array(128);
 for (const c of ",?[]{}") FLOW_INDICATOR[c.charCodeAt(0)] = 1;
 function scanPlain(cursor, least, inFlow) {
-  const { text: text3 } = cursor;
+  const { text: text5 } = cursor;
   let value = "";
-  let from = cursor.at;
-  let end2 = from;
+  let from2 = cursor.at;
+  let end2 = from2;
   let joint = "";
   let brokeLine = false;
   for (; ; ) {
     if (cursor.peek() === HASH || cursor.atMarker()) break;
-    const stop = endOfPlainRun(text3, cursor.at, inFlow);
+    const stop = endOfPlainRun(text5, cursor.at, inFlow);
     if (stop > cursor.at) {
       if (brokeLine) {
-        value += text3.slice(from, end2) + joint;
-        from = cursor.at;
+        value += text5.slice(from2, end2) + joint;
+        from2 = cursor.at;
         brokeLine = false;
       }
       cursor.at = end2 = stop;
@@ -33401,13 +35958,13 @@ function scanPlain(cursor, least, inFlow) {
     }
     if (!inFlow && cursor.column < least) break;
   }
-  return { text: value + text3.slice(from, end2), end: end2, brokeLine };
+  return { text: value + text5.slice(from2, end2), end: end2, brokeLine };
 }
-function endOfPlainRun(text3, from, inFlow) {
-  for (let at = from; ; at++) {
-    const c = text3.charCodeAt(at);
-    if (c > SPACE2 && c < 128) {
-      if (c === COLON ? isBlankOrEnd(text3.charCodeAt(at + 1)) : inFlow && FLOW_INDICATOR[c] === 1) return at;
+function endOfPlainRun(text5, from2, inFlow) {
+  for (let at = from2; ; at++) {
+    const c = text5.charCodeAt(at);
+    if (c > SPACE3 && c < 128) {
+      if (c === COLON ? isBlankOrEnd(text5.charCodeAt(at + 1)) : inFlow && FLOW_INDICATOR[c] === 1) return at;
     } else if (isBlankOrEnd(c)) return at;
   }
 }
@@ -33427,7 +35984,7 @@ function passFoldedBreaks(cursor, least) {
 }
 function scanQuoted(cursor) {
   const start3 = cursor.at;
-  const quote2 = cursor.peek();
+  const quote3 = cursor.peek();
   let value = "";
   cursor.at++;
   for (; ; ) {
@@ -33437,50 +35994,50 @@ function scanQuoted(cursor) {
     if (cursor.peek() === END) {
       cursor.fail("found unexpected end of stream", ": the quote that opens here is never closed", start3);
     }
-    value += quote2 === DOUBLE ? passDoubleQuoted(cursor) : passSingleQuoted(cursor, quote2);
+    value += quote3 === DOUBLE ? passDoubleQuoted(cursor) : passSingleQuoted(cursor, quote3);
     const c = cursor.peek();
-    if (c === quote2) break;
+    if (c === quote3) break;
     if (isBreak(c)) value += passFoldedBreaks(cursor, 0);
   }
   cursor.at++;
   return value;
 }
-function passSingleQuoted(cursor, quote2) {
-  const { text: text3 } = cursor;
+function passSingleQuoted(cursor, quote3) {
+  const { text: text5 } = cursor;
   let value = "";
-  let from = cursor.at;
+  let from2 = cursor.at;
   for (; ; cursor.at++) {
     const c = cursor.peek();
-    if (isBreakOrEnd(c)) return value + trimmedSlice(text3, from, cursor.at);
-    if (c !== quote2) continue;
-    if (cursor.peek(1) !== quote2) return value + text3.slice(from, cursor.at);
+    if (isBreakOrEnd(c)) return value + trimmedSlice(text5, from2, cursor.at);
+    if (c !== quote3) continue;
+    if (cursor.peek(1) !== quote3) return value + text5.slice(from2, cursor.at);
     cursor.at++;
-    value += text3.slice(from, cursor.at);
-    from = cursor.at + 1;
+    value += text5.slice(from2, cursor.at);
+    from2 = cursor.at + 1;
   }
 }
 function passDoubleQuoted(cursor) {
-  const { text: text3 } = cursor;
+  const { text: text5 } = cursor;
   let value = "";
-  let from = cursor.at;
+  let from2 = cursor.at;
   for (; ; ) {
     const c = cursor.peek();
-    if (isBreakOrEnd(c)) return value + trimmedSlice(text3, from, cursor.at);
-    if (c === DOUBLE) return value + text3.slice(from, cursor.at);
+    if (isBreakOrEnd(c)) return value + trimmedSlice(text5, from2, cursor.at);
+    if (c === DOUBLE) return value + text5.slice(from2, cursor.at);
     if (c !== BACKSLASH) {
       cursor.at++;
       continue;
     }
-    value += text3.slice(from, cursor.at);
+    value += text5.slice(from2, cursor.at);
     if (isBreak(cursor.peek(1))) return value + passEscapedBreak(cursor);
     value += passEscape(cursor);
-    from = cursor.at;
+    from2 = cursor.at;
   }
 }
-function trimmedSlice(text3, from, to) {
+function trimmedSlice(text5, from2, to) {
   let end2 = to;
-  while (end2 > from && isBlank(text3.charCodeAt(end2 - 1))) end2--;
-  return text3.slice(from, end2);
+  while (end2 > from2 && isBlank(text5.charCodeAt(end2 - 1))) end2--;
+  return text5.slice(from2, end2);
 }
 function passEscapedBreak(cursor) {
   let breaks = "";
@@ -33570,9 +36127,9 @@ function passIncrement(cursor, start3) {
   return c - 48;
 }
 function passLine(cursor) {
-  const from = cursor.at;
+  const from2 = cursor.at;
   while (!isBreakOrEnd(cursor.peek())) cursor.at++;
-  return cursor.text.slice(from, cursor.at);
+  return cursor.text.slice(from2, cursor.at);
 }
 var TAB_IN_BLOCK = "found a tab character where an indentation space is expected";
 function passFirstLines(cursor, fixed, least) {
@@ -33580,7 +36137,7 @@ function passFirstLines(cursor, fixed, least) {
   let breaks = "";
   let deepest = 0;
   for (; ; ) {
-    while (cursor.peek() === SPACE2) cursor.at++;
+    while (cursor.peek() === SPACE3) cursor.at++;
     deepest = Math.max(deepest, cursor.column);
     const c = cursor.peek();
     if (c === TAB2) cursor.fail(TAB_IN_BLOCK, "");
@@ -33591,7 +36148,7 @@ function passFirstLines(cursor, fixed, least) {
 function passBlankLines(cursor, indent2) {
   let breaks = "";
   for (; ; ) {
-    while (cursor.column < indent2 && cursor.peek() === SPACE2) cursor.at++;
+    while (cursor.column < indent2 && cursor.peek() === SPACE3) cursor.at++;
     const c = cursor.peek();
     if (c === TAB2 && cursor.column < indent2) cursor.fail(TAB_IN_BLOCK, "");
     if (!isBreak(c)) return breaks;
@@ -33671,12 +36228,12 @@ var SimpleKeys = class {
     key.possible = false;
   }
   /** Whether more characters than a key may have stand between `from` and the cursor. */
-  #isFarFrom(from) {
-    const { at, text: text3 } = this.#cursor;
-    if (at - from <= MAX_LENGTH) return false;
-    if (at - from > 2 * MAX_LENGTH) return true;
-    const pairs2 = text3.slice(from, at).match(/[\ud800-\udbff]/g)?.length ?? 0;
-    return at - from - pairs2 > MAX_LENGTH;
+  #isFarFrom(from2) {
+    const { at, text: text5 } = this.#cursor;
+    if (at - from2 <= MAX_LENGTH) return false;
+    if (at - from2 > 2 * MAX_LENGTH) return true;
+    const pairs2 = text5.slice(from2, at).match(/[\ud800-\udbff]/g)?.length ?? 0;
+    return at - from2 - pairs2 > MAX_LENGTH;
   }
 };
 
@@ -33722,7 +36279,7 @@ var TokenQueue = class {
 // catalog/yaml/scanner.ts
 var MAX_NESTING = 1e4;
 var TAB3 = 9;
-var SPACE3 = 32;
+var SPACE4 = 32;
 var MINUS2 = 45;
 var Scanner = class {
   #cursor;
@@ -33737,8 +36294,8 @@ var Scanner = class {
   #flowDepth = 0;
   /** Whether a key without `?` may begin at the cursor. */
   #keyAllowed = true;
-  constructor(text3) {
-    this.#cursor = new Cursor(text3);
+  constructor(text5) {
+    this.#cursor = new Cursor(text5);
     this.#keys = new SimpleKeys(this.#cursor);
   }
   /** The next token, which stays the next. */
@@ -33817,7 +36374,7 @@ var Scanner = class {
     const cursor = this.#cursor;
     for (; ; ) {
       let c = cursor.peek();
-      while (c === SPACE3 || c === TAB3 && (this.#flowDepth > 0 || !this.#keyAllowed)) {
+      while (c === SPACE4 || c === TAB3 && (this.#flowDepth > 0 || !this.#keyAllowed)) {
         cursor.at++;
         c = cursor.peek();
       }
@@ -33981,16 +36538,16 @@ var Scanner = class {
     this.#saveKey();
     this.#keyAllowed = false;
     const { at: start3, line: line3 } = this.#cursor;
-    const text3 = scanQuoted(this.#cursor);
-    this.#queue.push({ kind: "scalar", text: text3, plain: false, start: start3, end: this.#cursor.at, line: line3 });
+    const text5 = scanQuoted(this.#cursor);
+    this.#queue.push({ kind: "scalar", text: text5, plain: false, start: start3, end: this.#cursor.at, line: line3 });
     return true;
   }
   #fetchBlockScalar() {
     this.#keys.remove();
     this.#keyAllowed = true;
     const { at: start3, line: line3 } = this.#cursor;
-    const text3 = scanBlock(this.#cursor, this.#indent);
-    this.#queue.push({ kind: "scalar", text: text3, plain: false, start: start3, end: this.#cursor.at, line: line3 });
+    const text5 = scanBlock(this.#cursor, this.#indent);
+    this.#queue.push({ kind: "scalar", text: text5, plain: false, start: start3, end: this.#cursor.at, line: line3 });
     return true;
   }
   #fetchPlain(c) {
@@ -33998,9 +36555,9 @@ var Scanner = class {
     this.#saveKey();
     this.#keyAllowed = false;
     const { at: start3, line: line3 } = this.#cursor;
-    const { text: text3, end: end2, brokeLine } = scanPlain(this.#cursor, this.#indent + 1, this.#flowDepth > 0);
+    const { text: text5, end: end2, brokeLine } = scanPlain(this.#cursor, this.#indent + 1, this.#flowDepth > 0);
     if (brokeLine) this.#keyAllowed = true;
-    this.#queue.push({ kind: "scalar", text: text3, plain: true, start: start3, end: end2, line: line3 });
+    this.#queue.push({ kind: "scalar", text: text5, plain: true, start: start3, end: end2, line: line3 });
   }
   /** Indicators begin no plain scalar, save `-`, `?` and `:` before something else than white space. */
   #mayBeginPlain(c) {
@@ -34019,21 +36576,21 @@ var NEVER_PLAIN = new Set([..."|>%@`"].map((c) => c.charCodeAt(0)));
 
 // catalog/yaml/parser.ts
 var FORBIDDEN = /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ufffe\uffff]/;
-function readTree(text3, limits) {
-  const forbidden = FORBIDDEN.exec(text3);
+function readTree(text5, limits) {
+  const forbidden = FORBIDDEN.exec(text5);
   if (forbidden) {
     const code2 = forbidden[0].charCodeAt(0).toString(16).toUpperCase().padStart(4, "0");
     const problem = "control characters are not allowed";
     throw new YamlError(`${problem}: found U+${code2}`, forbidden.index, `yaml: ${problem}`);
   }
-  const parser = new Parser(text3, limits);
+  const parser = new Parser(text5, limits);
   const root = parser.document();
   const ignored = parser.rest();
-  return { root, ignoredFrom: ignored < 0 ? -1 : findText(text3, ignored) };
+  return { root, ignoredFrom: ignored < 0 ? -1 : findText(text5, ignored) };
 }
-function findText(text3, from) {
-  const cursor = new Cursor(text3);
-  cursor.at = from;
+function findText(text5, from2) {
+  const cursor = new Cursor(text5);
+  cursor.at = from2;
   for (; ; ) {
     cursor.skipBlanks();
     cursor.skipComment();
@@ -34052,8 +36609,8 @@ var Parser = class {
   #anchors = /* @__PURE__ */ new Map();
   /** What handles of tags stand for. */
   #prefixes = /* @__PURE__ */ new Map();
-  constructor(text3, { depth: depth2, aliases = Number.POSITIVE_INFINITY }) {
-    this.#scanner = new Scanner(text3);
+  constructor(text5, { depth: depth2, aliases = Number.POSITIVE_INFINITY }) {
+    this.#scanner = new Scanner(text5);
     this.#depthLimit = Math.min(depth2, DEEPEST);
     this.#aliases = aliases;
   }
@@ -34099,15 +36656,15 @@ var Parser = class {
     if (!this.#prefixes.has("!!")) this.#prefixes.set("!!", "tag:yaml.org,2002:");
   }
   #node(place) {
-    const open2 = [];
+    const open3 = [];
     let begun = this.#begin(place);
     for (; ; ) {
       let complete;
       if (begun.filling) {
-        if (open2.length >= this.#depthLimit) this.#failTooDeep(begun.node);
-        open2.push({ node: begun.node, filling: begun.filling });
+        if (open3.length >= this.#depthLimit) this.#failTooDeep(begun.node);
+        open3.push({ node: begun.node, filling: begun.filling });
       } else complete = begun.node;
-      const wanted = this.#fill(open2, complete);
+      const wanted = this.#fill(open3, complete);
       if (typeof wanted !== "string") return wanted;
       begun = this.#begin(wanted);
     }
@@ -34117,15 +36674,15 @@ var Parser = class {
    * it when it is complete by that, until a collection wants another node or the
    * outermost is complete.
    */
-  #fill(open2, complete) {
+  #fill(open3, complete) {
     let node = complete;
     for (; ; ) {
-      const innermost = open2[open2.length - 1];
+      const innermost = open3[open3.length - 1];
       if (!innermost) return node;
       const step = innermost.filling.next(node);
       if (step.done !== true) return step.value;
       node = innermost.node;
-      open2.pop();
+      open3.pop();
     }
   }
   #failTooDeep(node) {
@@ -34191,9 +36748,9 @@ var Parser = class {
     if (anchor !== "") this.#anchors.set(anchor, node);
     return node;
   }
-  #scalar({ start: start3, text: text3, plain: plain3 }, { anchor, tag }) {
+  #scalar({ start: start3, text: text5, plain: plain3 }, { anchor, tag }) {
     const untagged = tag === "" ? plain3 : tag === "!";
-    return this.#remember({ kind: "scalar", start: start3, text: text3, plain: untagged, tag }, anchor);
+    return this.#remember({ kind: "scalar", start: start3, text: text5, plain: untagged, tag }, anchor);
   }
   #collection({ kind, start: start3 }, { anchor }) {
     const scanner = this.#scanner;
@@ -34243,10 +36800,22 @@ var DEPRECATIONS = struct("declcfg.Deprecation", {
   )
 });
 function decodeBlob(value, document, findings) {
-  const report = (rule111, message, path, hint) => {
+  const report = reportTo2(document, findings);
+  const meta = readMeta(value, report);
+  if (!meta) return void 0;
+  if (meta.schema === "") {
+    report("fbc/schema-missing", "the object has no schema", [], "schema: olm.bundle");
+    return void 0;
+  }
+  return decodeSchema({ ...meta, document }, report);
+}
+function reportTo2(document, findings) {
+  return (rule115, message, path, hint) => {
     const location = document.locate(path);
-    findings.push({ rule: rule111, severity: "error", message, location, ...hint === void 0 ? {} : { hint } });
+    findings.push({ rule: rule115, severity: "error", message, location, ...hint === void 0 ? {} : { hint } });
   };
+}
+function readMeta(value, report) {
   if (value === null) {
     report(
       "fbc/schema-missing",
@@ -34267,8 +36836,7 @@ function decodeBlob(value, document, findings) {
     return void 0;
   }
   const meta = metaOf(value, report);
-  if (!meta) return void 0;
-  return decodeSchema({ ...meta, value, document }, report);
+  return meta && { ...meta, value };
 }
 function metaOf(value, report) {
   const keys = /* @__PURE__ */ new Map();
@@ -34287,12 +36855,12 @@ function metaOf(value, report) {
     }
     keys.set(folded, key);
   }
-  const fields = { schema: "", package: "", name: "" };
-  for (const field of ["schema", "package", "name"]) {
-    const key = keys.get(field);
+  const fields2 = { schema: "", package: "", name: "" };
+  for (const field2 of ["schema", "package", "name"]) {
+    const key = keys.get(field2);
     if (key === void 0) continue;
     const found = value[key];
-    if (typeof found === "string") fields[field] = found;
+    if (typeof found === "string") fields2[field2] = found;
     else {
       report(
         "fbc/field-type",
@@ -34304,11 +36872,7 @@ function metaOf(value, report) {
     }
   }
   if (!sound) return void 0;
-  if (fields.schema === "") {
-    report("fbc/schema-missing", "the object has no schema", [], "schema: olm.bundle");
-    return void 0;
-  }
-  return fields;
+  return fields2;
 }
 function foldKey(key) {
   return key.toUpperCase().toLowerCase();
@@ -34316,22 +36880,22 @@ function foldKey(key) {
 function decodeSchema(blob, report) {
   switch (blob.schema) {
     case "olm.package": {
-      const fields = fitted(blob, PACKAGE, report);
-      return fields && { kind: "package", blob: packageOf(blob, fields) };
+      const fields2 = fitted(blob, PACKAGE, report);
+      return fields2 && { kind: "package", blob: packageOf(blob, fields2) };
     }
     case "olm.channel": {
-      const fields = fitted(blob, CHANNEL, report);
-      return fields && { kind: "channel", blob: channelOf(blob, fields) };
+      const fields2 = fitted(blob, CHANNEL, report);
+      return fields2 && { kind: "channel", blob: channelOf(blob, fields2) };
     }
     case "olm.bundle": {
-      const fields = fitted(blob, BUNDLE, report);
-      if (!fields) return void 0;
-      const bundle = bundleOf(blob, fields);
+      const fields2 = fitted(blob, BUNDLE, report);
+      if (!fields2) return void 0;
+      const bundle = bundleOf(blob, fields2);
       return objectsRead(bundle, report) ? { kind: "bundle", blob: bundle } : void 0;
     }
     case "olm.deprecations": {
-      const fields = fitted(blob, DEPRECATIONS, report);
-      return fields && { kind: "deprecations", blob: deprecationsOf(blob, fields) };
+      const fields2 = fitted(blob, DEPRECATIONS, report);
+      return fields2 && { kind: "deprecations", blob: deprecationsOf(blob, fields2) };
     }
     default:
       return { kind: "other", blob };
@@ -34378,18 +36942,18 @@ function propertiesOf(value) {
     value: property["value"]
   }));
 }
-function packageOf(blob, fields) {
-  const icon = fields["icon"];
+function packageOf(blob, fields2) {
+  const icon = fields2["icon"];
   return {
     ...blob,
-    defaultChannel: textOf(fields["defaultChannel"]),
-    description: textOf(fields["description"]),
-    properties: propertiesOf(fields["properties"]),
+    defaultChannel: textOf(fields2["defaultChannel"]),
+    description: textOf(fields2["description"]),
+    properties: propertiesOf(fields2["properties"]),
     ...isObject(icon) ? { icon: { base64data: textOf(icon["base64data"]), mediatype: textOf(icon["mediatype"]) } } : {}
   };
 }
-function channelOf(blob, fields) {
-  const entries = listOfObjects(fields["entries"]).map(
+function channelOf(blob, fields2) {
+  const entries2 = listOfObjects(fields2["entries"]).map(
     (entry, index) => ({
       name: textOf(entry["name"]),
       replaces: textOf(entry["replaces"]),
@@ -34398,25 +36962,25 @@ function channelOf(blob, fields) {
       index
     })
   );
-  return { ...blob, entries, properties: propertiesOf(fields["properties"]) };
+  return { ...blob, entries: entries2, properties: propertiesOf(fields2["properties"]) };
 }
-function bundleOf(blob, fields) {
-  const properties = propertiesOf(fields["properties"]);
+function bundleOf(blob, fields2) {
+  const properties = propertiesOf(fields2["properties"]);
   const own = properties.find((property) => property.type === "olm.package")?.value;
-  const relatedImages = listOfObjects(fields["relatedImages"]).map(
+  const relatedImages = listOfObjects(fields2["relatedImages"]).map(
     (image) => ({ name: textOf(image["name"]), image: textOf(image["image"]) })
   );
   return {
     ...blob,
-    image: textOf(fields["image"]),
+    image: textOf(fields2["image"]),
     properties,
     relatedImages,
     version: isObject(own) ? tryParseVersion(textOf(own["version"])) : void 0,
     release: isObject(own) ? textOf(own["release"]) : ""
   };
 }
-function deprecationsOf(blob, fields) {
-  const entries = listOfObjects(fields["entries"]).map((entry, index) => {
+function deprecationsOf(blob, fields2) {
+  const entries2 = listOfObjects(fields2["entries"]).map((entry, index) => {
     const reference = isObject(entry["reference"]) ? entry["reference"] : {};
     return {
       schema: textOf(reference["schema"]),
@@ -34425,7 +36989,7 @@ function deprecationsOf(blob, fields) {
       index
     };
   });
-  return { ...blob, entries };
+  return { ...blob, entries: entries2 };
 }
 var BUNDLE_OBJECT = PROPERTY_SHAPES.get("olm.bundle.object");
 function objectsRead(bundle, report) {
@@ -34471,7 +37035,7 @@ var rule6 = {
   opm: ['parse properties for bundle "b": parse property[i] of type "t": …'],
   bundleCheck: () => (bundle, report) => {
     for (const [i, { type, value }] of bundle.properties.entries()) {
-      const where = `bundle ${quoted(bundle.name)}: property ${quoted(type)} at properties[${i}]`;
+      const where = `bundle ${quoted2(bundle.name)}: property ${quoted2(type)} at properties[${i}]`;
       if (value === void 0) {
         report(`${where} has no value`, locate2(bundle, "properties", i), {
           package: bundle.package,
@@ -34494,91 +37058,6 @@ function misfitsOf(type, value) {
   return shape && value !== null ? fitStruct(value, shape).misfits : [];
 }
 
-// catalog/reference.ts
-var InvalidReference = class extends Error {
-  constructor(message) {
-    super(message);
-    this.name = "InvalidReference";
-  }
-};
-var DOCKER_HUB = "docker.io";
-var DOCKER_HUB_BEFORE = "index.docker.io";
-var OFFICIAL = "library/";
-var MAX_NAME = 255;
-var HOST_PART = "(?:[a-zA-Z0-9]|[a-zA-Z0-9][a-zA-Z0-9-]*[a-zA-Z0-9])";
-var HOST = `${HOST_PART}(?:\\.${HOST_PART})*(?::[0-9]+)?`;
-var PATH_PART = "[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*";
-var PATH = `${PATH_PART}(?:/${PATH_PART})*`;
-var NAME = `(?:${HOST}/)?${PATH}`;
-var TAG = "[\\w][\\w.-]{0,127}";
-var DIGEST = "[A-Za-z][A-Za-z0-9]*(?:[-_+.][A-Za-z][A-Za-z0-9]*)*:[0-9a-fA-F]{32,}";
-var REFERENCE = new RegExp(`^(${NAME})(?::(${TAG}))?(?:@(${DIGEST}))?$`);
-var REPOSITORY = new RegExp(`^${PATH}$`);
-var WITH_HOST = new RegExp(`^(${HOST})/(.+)$`);
-var IDENTIFIER = /^[a-f0-9]{64}$/;
-var DIGEST_LENGTHS = /* @__PURE__ */ new Map([
-  ["sha256", 64],
-  ["sha384", 96],
-  ["sha512", 128]
-]);
-function parseReference(text3) {
-  if (IDENTIFIER.test(text3)) {
-    throw new InvalidReference(
-      `invalid repository name (${text3}), cannot specify 64-byte hexadecimal strings`
-    );
-  }
-  const [host, rest] = splitHost(text3);
-  const path = rest.split(":", 1)[0] ?? "";
-  if (path.toLowerCase() !== path) {
-    throw new InvalidReference("invalid reference format: repository name must be lowercase");
-  }
-  const match = REFERENCE.exec(`${host}/${rest}`);
-  const name = match?.[1];
-  if (!match || name === void 0) throw new InvalidReference("invalid reference format");
-  if (name.length > MAX_NAME)
-    throw new InvalidReference("repository name must not be more than 255 characters");
-  const split = WITH_HOST.exec(name);
-  const registry = split?.[1] ?? "";
-  const repository = split?.[2] ?? name;
-  const tag = match[2];
-  const digest = match[3];
-  if (digest === void 0) return { kind: "tag", registry, repository, tag: tag ?? "latest" };
-  checkDigest(digest);
-  return { kind: "digest", registry, repository, digest, ...tag === void 0 ? {} : { tag } };
-}
-function splitHost(text3) {
-  const slash = text3.indexOf("/");
-  const first = slash < 0 ? "" : text3.slice(0, slash);
-  let host = DOCKER_HUB;
-  let rest = text3;
-  if (first === DOCKER_HUB_BEFORE) rest = text3.slice(slash + 1);
-  else if (first === "localhost" || /[.:]/.test(first)) {
-    host = first;
-    rest = text3.slice(slash + 1);
-  }
-  if (host === DOCKER_HUB && !rest.includes("/")) rest = OFFICIAL + rest;
-  return [host, rest];
-}
-function checkDigest(digest) {
-  const colon = digest.indexOf(":");
-  const hex = digest.slice(colon + 1);
-  const length = DIGEST_LENGTHS.get(digest.slice(0, colon));
-  if (length === void 0) throw new InvalidReference("unsupported digest algorithm");
-  if (hex.length !== length) throw new InvalidReference("invalid checksum digest length");
-  if (!/^[a-f0-9]+$/.test(hex)) throw new InvalidReference("invalid checksum digest format");
-}
-function repositoryName(reference) {
-  return reference.registry === "" ? reference.repository : `${reference.registry}/${reference.repository}`;
-}
-function formatReference(reference) {
-  const name = repositoryName(reference);
-  if (reference.kind === "tag") return `${name}:${reference.tag}`;
-  return reference.tag === void 0 ? `${name}@${reference.digest}` : `${name}:${reference.tag}@${reference.digest}`;
-}
-function withDigest(reference, digest) {
-  return { kind: "digest", registry: reference.registry, repository: reference.repository, digest };
-}
-
 // catalog/rules/bundle/reference.ts
 var rule7 = {
   id: "bundle/reference",
@@ -34590,15 +37069,15 @@ var rule7 = {
   ],
   bundleCheck: () => {
     const defects = /* @__PURE__ */ new Map();
-    const defectOf4 = (text3) => {
-      if (!defects.has(text3)) defects.set(text3, referenceDefect(text3));
-      return defects.get(text3);
+    const defectOf4 = (text5) => {
+      if (!defects.has(text5)) defects.set(text5, referenceDefect(text5));
+      return defects.get(text5);
     };
     return (bundle, report) => {
-      const check3 = (text3, path, what) => {
-        const defect = defectOf4(text3);
+      const check3 = (text5, path, what) => {
+        const defect = defectOf4(text5);
         if (defect === void 0) return;
-        reportReference(report, bundle, path, `${what} ${quoted(text3)} is no image reference: ${defect}`);
+        reportReference(report, bundle, path, `${what} ${quoted2(text5)} is no image reference: ${defect}`);
       };
       check3(bundle.image, ["image"], "the image");
       for (const [i, { image }] of bundle.relatedImages.entries()) {
@@ -34607,10 +37086,10 @@ var rule7 = {
     };
   }
 };
-function referenceDefect(text3) {
-  if (text3 === "") return void 0;
+function referenceDefect(text5) {
+  if (text5 === "") return void 0;
   try {
-    parseReference(text3);
+    parseReference(text5);
     return void 0;
   } catch (error2) {
     if (error2 instanceof InvalidReference) return error2.message;
@@ -34619,7 +37098,7 @@ function referenceDefect(text3) {
 }
 function reportReference(report, bundle, path, message) {
   const hint = "write registry/repository@sha256:<64 hex digits> or registry/repository:tag, the name in lower case";
-  report(`bundle ${quoted(bundle.name)}: ${message}`, locate2(bundle, ...path), {
+  report(`bundle ${quoted2(bundle.name)}: ${message}`, locate2(bundle, ...path), {
     package: bundle.package,
     hint
   });
@@ -34635,7 +37114,7 @@ var rule8 = {
     if (!bundle.version || bundle.release === "") return;
     const expected = `${bundle.package}-v${formatVersion(bundle.version)}-${bundle.release}`;
     if (bundle.name === expected) return;
-    const message = `bundle ${quoted(bundle.name)} has release ${quoted(bundle.release)}, so its name must be ${quoted(expected)}`;
+    const message = `bundle ${quoted2(bundle.name)} has release ${quoted2(bundle.release)}, so its name must be ${quoted2(expected)}`;
     report(message, locate2(bundle, "name"), { package: bundle.package, hint: `name: ${expected}` });
   }
 };
@@ -34650,11 +37129,11 @@ var rule9 = {
     for (const { blob, bundles, channels } of catalog.packages.values()) {
       if (!blob) continue;
       const listed2 = new Set(
-        [...channels.values()].flatMap(({ entries }) => entries.map(({ name }) => name))
+        [...channels.values()].flatMap(({ entries: entries2 }) => entries2.map(({ name }) => name))
       );
       for (const bundle of bundles.values()) {
         if (listed2.has(bundle.name)) continue;
-        const message = `bundle ${quoted(bundle.name)} of package ${quoted(bundle.package)} is no entry of any channel`;
+        const message = `bundle ${quoted2(bundle.name)} of package ${quoted2(bundle.package)} is no entry of any channel`;
         const hint = `add to a channel's entries: - name: ${bundle.name}`;
         report(message, locate2(bundle, "name"), { package: bundle.package, hint });
       }
@@ -34675,13 +37154,13 @@ var rule10 = {
     const version = value["version"] ?? "";
     const defect = typeof version === "string" ? defectOf(() => parseVersion(version)) : void 0;
     if (defect !== void 0) {
-      const message = `bundle ${quoted(bundle.name)}: the version ${quoted(String(version))} is no semantic version: ${defect}`;
+      const message = `bundle ${quoted2(bundle.name)}: the version ${quoted2(String(version))} is no semantic version: ${defect}`;
       const location = locate2(bundle, "properties", i, "value", "version");
       report(message, location, { package: bundle.package, hint: "version: 1.2.3" });
     }
     const releaseDefect = defectOf(() => parseRelease(bundle.release));
     if (releaseDefect !== void 0) {
-      const message = `bundle ${quoted(bundle.name)}: the release ${quoted(bundle.release)} is no release: ${releaseDefect}`;
+      const message = `bundle ${quoted2(bundle.name)}: the release ${quoted2(bundle.release)} is no release: ${releaseDefect}`;
       const location = locate2(bundle, "properties", i, "value", "release");
       report(message, location, { package: bundle.package, hint: 'release: "1"' });
     }
@@ -34711,11 +37190,11 @@ function headOf(channel) {
   return heads.length === 1 ? heads[0] : void 0;
 }
 function chainBelow(channel, head2) {
-  const entries = new Map(channel.entries.map((entry) => [entry.name, entry]));
+  const entries2 = new Map(channel.entries.map((entry) => [entry.name, entry]));
   const skipped = new Set(channel.entries.flatMap((entry) => entry.skips));
   const chain = /* @__PURE__ */ new Map([[head2.name, 0]]);
   let cycle;
-  for (let at = head2; at && !skipped.has(at.replaces); at = entries.get(at.replaces)) {
+  for (let at = head2; at && !skipped.has(at.replaces); at = entries2.get(at.replaces)) {
     const seen = chain.get(at.replaces);
     if (seen !== void 0) {
       cycle = [...[...chain.keys()].slice(seen), at.replaces];
@@ -34739,7 +37218,7 @@ var rule11 = {
       const cycle = head2 && chainBelow(channel, head2).cycle;
       if (!cycle) continue;
       const closing = channel.entries.find(({ name }) => name === cycle.at(-2));
-      const message = `channel ${quoted(channel.name)} of package ${quoted(channel.package)}: replacements run in a circle: ${cycle.join(" -> ")}`;
+      const message = `channel ${quoted2(channel.name)} of package ${quoted2(channel.package)}: replacements run in a circle: ${cycle.join(" -> ")}`;
       const location = locate2(channel, "entries", closing?.index ?? 0, "replaces");
       const details = {
         package: channel.package,
@@ -34762,7 +37241,7 @@ var rule12 = {
       const first = catalog.packages.get(channel.package)?.channels.get(channel.name);
       if (!first || first === channel) continue;
       const { file, line: line3 } = locate2(first);
-      const message = `channel ${quoted(channel.name)} of package ${quoted(channel.package)} stands twice: first at ${file}:${line3}`;
+      const message = `channel ${quoted2(channel.name)} of package ${quoted2(channel.package)} stands twice: first at ${file}:${line3}`;
       const details = {
         package: channel.package,
         channel: channel.name,
@@ -34782,7 +37261,7 @@ var rule13 = {
   check(catalog, report) {
     for (const channel of catalog.blobs.channels) {
       if (channel.entries.length > 0) continue;
-      const message = `channel ${quoted(channel.name)} of package ${quoted(channel.package)} has no entries`;
+      const message = `channel ${quoted2(channel.name)} of package ${quoted2(channel.package)} has no entries`;
       const details = {
         package: channel.package,
         channel: channel.name,
@@ -34803,7 +37282,7 @@ var rule14 = {
     for (const channel of catalog.blobs.channels) {
       const heads = headsOf(channel);
       if (channel.entries.length === 0 || heads.length === 1) continue;
-      const where = `channel ${quoted(channel.name)} of package ${quoted(channel.package)}`;
+      const where = `channel ${quoted2(channel.name)} of package ${quoted2(channel.package)}`;
       const details = { package: channel.package, channel: channel.name };
       if (heads.length === 0) {
         const message = `${where} has no head: every entry is replaced or skipped by another`;
@@ -34815,7 +37294,7 @@ var rule14 = {
       }
       const [newest, ...others] = [...heads].reverse();
       for (const head2 of others) {
-        const message = `${where} has ${heads.length} heads: nothing replaces or skips ${quoted(head2.name)}, as nothing does ${quoted(newest?.name ?? "")}`;
+        const message = `${where} has ${heads.length} heads: nothing replaces or skips ${quoted2(head2.name)}, as nothing does ${quoted2(newest?.name ?? "")}`;
         const hint = `let one entry follow the other: replaces: ${head2.name}`;
         report(message, locate2(channel, "entries", head2.index, "name"), { ...details, hint });
       }
@@ -34832,7 +37311,7 @@ var rule15 = {
   check(catalog, report) {
     for (const channel of catalog.blobs.channels) {
       if (channel.name !== "") continue;
-      const message = `a channel of package ${quoted(channel.package)} has no name`;
+      const message = `a channel of package ${quoted2(channel.package)} has no name`;
       report(message, locate2(channel, "name"), { package: channel.package, hint: "name: stable" });
     }
   }
@@ -34849,7 +37328,7 @@ var rule16 = {
       const head2 = headOf(channel);
       if (!head2) continue;
       for (const entry of chainBelow(channel, head2).stranded) {
-        const message = `channel ${quoted(channel.name)} of package ${quoted(channel.package)}: no road leads from ${quoted(entry.name)} to the head ${quoted(head2.name)}`;
+        const message = `channel ${quoted2(channel.name)} of package ${quoted2(channel.package)}: no road leads from ${quoted2(entry.name)} to the head ${quoted2(head2.name)}`;
         const hint = `add to the entry of ${head2.name}: skips: [${entry.name}]`;
         const details = { package: channel.package, channel: channel.name, installed: [entry.name], hint };
         report(message, locate2(channel, "entries", entry.index, "name"), details);
@@ -34868,8 +37347,8 @@ var rule17 = {
     for (const blob of catalog.blobs.deprecations) {
       for (const entry of blob.entries) {
         if (entry.message !== "") continue;
-        const what = entry.schema === "olm.package" ? "the package" : `${entry.schema} ${quoted(entry.name)}`;
-        const message = `deprecations of package ${quoted(blob.package)}: the deprecation of ${what} has no message`;
+        const what = entry.schema === "olm.package" ? "the package" : `${entry.schema} ${quoted2(entry.name)}`;
+        const message = `deprecations of package ${quoted2(blob.package)}: the deprecation of ${what} has no message`;
         const hint = 'message: "1.0 is no longer supported; move to channel stable-2.x"';
         report(message, locate2(blob, "entries", entry.index), { package: blob.package, hint });
       }
@@ -34892,7 +37371,7 @@ var rule18 = {
       if (blob.package === "") {
         report("the deprecations name no package", locate2(blob, "package"), { hint: "package: my-operator" });
       } else if (seen.has(blob.package)) {
-        const message = `package ${quoted(blob.package)} has more than one olm.deprecations blob`;
+        const message = `package ${quoted2(blob.package)} has more than one olm.deprecations blob`;
         report(message, locate2(blob, "package"), {
           package: blob.package,
           hint: "put all entries into one blob"
@@ -34924,7 +37403,7 @@ var rule19 = {
         const defect = seen.has(key) ? { what: "stands twice", hint: "keep one of them" } : defectOf2(catalog, blob, entry);
         seen.add(key);
         if (!defect) continue;
-        const message = `deprecations of package ${quoted(blob.package)}: entry ${entry.index} (${entry.schema} ${quoted(entry.name)}) ${defect.what}`;
+        const message = `deprecations of package ${quoted2(blob.package)}: entry ${entry.index} (${entry.schema} ${quoted2(entry.name)}) ${defect.what}`;
         const location = locate2(
           blob,
           "entries",
@@ -34969,7 +37448,7 @@ var rule20 = {
           seen.add(entry.name);
           continue;
         }
-        const message = `channel ${quoted(channel.name)} of package ${quoted(channel.package)} has the entry ${quoted(entry.name)} twice`;
+        const message = `channel ${quoted2(channel.name)} of package ${quoted2(channel.package)} has the entry ${quoted2(entry.name)} twice`;
         const details = {
           package: channel.package,
           channel: channel.name,
@@ -34991,7 +37470,7 @@ var rule21 = {
     for (const channel of catalog.blobs.channels) {
       for (const entry of channel.entries) {
         if (entry.name !== "") continue;
-        const message = `channel ${quoted(channel.name)} of package ${quoted(channel.package)} has an entry without a name`;
+        const message = `channel ${quoted2(channel.name)} of package ${quoted2(channel.package)} has an entry without a name`;
         const details = { package: channel.package, channel: channel.name, hint: "name: my-operator.v1.0.0" };
         report(message, locate2(channel, "entries", entry.index, "name"), details);
       }
@@ -35014,7 +37493,7 @@ var rule22 = {
       const bundles = catalog.packages.get(channel.package)?.bundles;
       for (const entry of channel.entries) {
         if (entry.name === "" || bundles?.has(entry.name)) continue;
-        const message = `channel ${quoted(channel.name)} of package ${quoted(channel.package)}: there is no olm.bundle blob for the entry ${quoted(entry.name)}`;
+        const message = `channel ${quoted2(channel.name)} of package ${quoted2(channel.package)}: there is no olm.bundle blob for the entry ${quoted2(entry.name)}`;
         const hint = `add the olm.bundle blob with name: ${entry.name}, or remove the entry`;
         report(message, locate2(channel, "entries", entry.index, "name"), {
           package: channel.package,
@@ -35037,7 +37516,7 @@ var rule23 = {
       for (const entry of channel.entries) {
         for (const [i, skip] of entry.skips.entries()) {
           if (skip !== "") continue;
-          const message = `channel ${quoted(channel.name)} of package ${quoted(channel.package)}: skips[${i}] of ${quoted(entry.name)} is empty`;
+          const message = `channel ${quoted2(channel.name)} of package ${quoted2(channel.package)}: skips[${i}] of ${quoted2(entry.name)} is empty`;
           const details = { package: channel.package, channel: channel.name, hint: "remove the item" };
           report(message, locate2(channel, "entries", entry.index, "skips", i), details);
         }
@@ -35057,7 +37536,7 @@ var rule24 = {
       for (const entry of channel.entries) {
         const defect = rangeDefect(entry.skipRange);
         if (defect === void 0) continue;
-        const message = `channel ${quoted(channel.name)} of package ${quoted(channel.package)}: the skipRange ${quoted(entry.skipRange)} of ${quoted(entry.name)} is no range: ${defect}`;
+        const message = `channel ${quoted2(channel.name)} of package ${quoted2(channel.package)}: the skipRange ${quoted2(entry.skipRange)} of ${quoted2(entry.name)} is no range: ${defect}`;
         const hint = "skipRange: '>=1.0.0 <1.2.0' (whole versions, comparators with spaces between, || for or)";
         const details = { package: channel.package, channel: channel.name, hint };
         report(message, locate2(channel, "entries", entry.index, "skipRange"), details);
@@ -35065,10 +37544,10 @@ var rule24 = {
     }
   }
 };
-function rangeDefect(text3) {
-  if (text3 === "") return void 0;
+function rangeDefect(text5) {
+  if (text5 === "") return void 0;
   try {
-    parseRange(text3);
+    parseRange(text5);
     return void 0;
   } catch (error2) {
     if (error2 instanceof VersionError) return error2.message;
@@ -35221,9 +37700,9 @@ function compareReleases(a, b) {
 function versionReleaseKey({ version, release }) {
   return `${formatVersion({ ...version, build: [] })} ${release.join(".")}`;
 }
-function tryParseRelease(text3) {
+function tryParseRelease(text5) {
   try {
-    return parseRelease(text3);
+    return parseRelease(text5);
   } catch (error2) {
     if (error2 instanceof VersionError) return void 0;
     throw error2;
@@ -35247,18 +37726,18 @@ async function loadCel() {
   });
   const compiled2 = /* @__PURE__ */ new Map();
   return {
-    compile(rule111) {
-      const known2 = compiled2.get(rule111);
-      if (known2 !== void 0) return known2;
-      const fresh = compile(environment, rule111);
-      compiled2.set(rule111, fresh);
+    compile(rule115) {
+      const known3 = compiled2.get(rule115);
+      if (known3 !== void 0) return known3;
+      const fresh = compile(environment, rule115);
+      compiled2.set(rule115, fresh);
       return fresh;
     }
   };
 }
-function compile(environment, rule111) {
+function compile(environment, rule115) {
   try {
-    const program = environment.parse(rule111);
+    const program = environment.parse(rule115);
     if (cost(program.ast) > MAX_COST) return null;
     const { valid, type, error: error2 } = program.check();
     if (!valid && firstLine(error2).startsWith("has() invalid argument")) return null;
@@ -35296,19 +37775,19 @@ function size(node) {
   return PROPERTIES2;
 }
 function childrenOf(node) {
-  return [node.args].flat(3).filter((part) => typeof part === "object" && part !== null && "op" in part);
+  return [node.args].flat(3).filter((part2) => typeof part2 === "object" && part2 !== null && "op" in part2);
 }
 function sum(numbers) {
   return numbers.reduce((total, number) => total + number, 0);
 }
 
 // catalog/graph/candidates.ts
-function candidatesOf(entries) {
-  if (entries.length === 0) return { kind: "ordered", entries };
-  const byName2 = new Map(entries.map((entry) => [entry.name, entry]));
-  const skipped = new Set(entries.flatMap(({ skips }) => skips));
-  const replaced = new Set(entries.map(({ replaces }) => replaces).filter((name) => name !== ""));
-  const heads = entries.filter(({ name }) => !skipped.has(name) && !replaced.has(name));
+function candidatesOf(entries2) {
+  if (entries2.length === 0) return { kind: "ordered", entries: entries2 };
+  const byName2 = new Map(entries2.map((entry) => [entry.name, entry]));
+  const skipped = new Set(entries2.flatMap(({ skips }) => skips));
+  const replaced = new Set(entries2.map(({ replaces }) => replaces).filter((name) => name !== ""));
+  const heads = entries2.filter(({ name }) => !skipped.has(name) && !replaced.has(name));
   if (heads.length === 0) return { kind: "no-head" };
   const chain = /* @__PURE__ */ new Set();
   for (const head2 of heads) if (!follow(head2, byName2, chain)) return { kind: "cycle", head: head2.name };
@@ -35365,18 +37844,18 @@ function cellOf(version, bounds) {
 }
 function paint(line3, colour, comparators, bounds) {
   if (comparators.length === 0) return;
-  let from = 0;
+  let from2 = 0;
   let to = bounds.length * 2;
   const holes = /* @__PURE__ */ new Set();
   for (const { operator, version } of comparators) {
     const cell = cellOf(version, bounds);
     if (operator === "!=") holes.add(cell);
-    if (operator === "=" || operator === ">=") from = Math.max(from, cell);
-    if (operator === ">") from = Math.max(from, cell + 1);
+    if (operator === "=" || operator === ">=") from2 = Math.max(from2, cell);
+    if (operator === ">") from2 = Math.max(from2, cell + 1);
     if (operator === "=" || operator === "<=") to = Math.min(to, cell);
     if (operator === "<") to = Math.min(to, cell - 1);
   }
-  line3.paint(from, to, { colour, holes });
+  line3.paint(from2, to, { colour, holes });
 }
 var Line = class {
   #colours;
@@ -35389,15 +37868,15 @@ var Line = class {
   colour(cell) {
     return this.#colours[cell] ?? -1;
   }
-  paint(from, to, { colour, holes }) {
-    for (let cell = this.#nextBlank(from); cell <= to; cell = this.#nextBlank(cell + 1)) {
+  paint(from2, to, { colour, holes }) {
+    for (let cell = this.#nextBlank(from2); cell <= to; cell = this.#nextBlank(cell + 1)) {
       if (holes.has(cell)) continue;
       this.#colours[cell] = colour;
       this.#blank[cell] = cell + 1;
     }
   }
-  #nextBlank(from) {
-    let cell = from;
+  #nextBlank(from2) {
+    let cell = from2;
     while (this.#blank[cell] !== cell) {
       const next2 = this.#blank[cell] ?? cell;
       this.#blank[cell] = this.#blank[next2] ?? next2;
@@ -35408,14 +37887,14 @@ var Line = class {
 };
 
 // catalog/graph/followers.ts
-function firstFollower(entries) {
+function firstFollower(entries2) {
   const byName2 = /* @__PURE__ */ new Map();
-  for (const [position, { replaces, skips }] of entries.entries()) {
+  for (const [position, { replaces, skips }] of entries2.entries()) {
     for (const name of [replaces, ...skips]) {
       if (name !== "" && !byName2.has(name)) byName2.set(name, position);
     }
   }
-  const byVersion = firstHolder(entries.map(skipRangeOf));
+  const byVersion = firstHolder(entries2.map(skipRangeOf));
   return ({ name, version }) => {
     const named = byName2.get(name) ?? -1;
     const covering = version ? byVersion(version) : -1;
@@ -35443,16 +37922,16 @@ function gvkText(key) {
   const [group, version, kind] = JSON.parse(key);
   return `${kind} (${group}/${version})`;
 }
-function offerOf(properties, known2) {
-  const fields = (type, shape) => properties.filter((property) => property.type === type).flatMap(({ value }) => readable(value, shape));
-  const packages = fields("olm.package", PROPERTY_SHAPES.get("olm.package"));
+function offerOf(properties, known3) {
+  const fields2 = (type, shape) => properties.filter((property) => property.type === type).flatMap(({ value }) => readable(value, shape));
+  const packages = fields2("olm.package", PROPERTY_SHAPES.get("olm.package"));
   const versions = packages.map(({ version = "" }) => tryParseVersion(version));
-  const gvks = fields("olm.gvk", GVK2);
+  const gvks = fields2("olm.gvk", GVK2);
   return {
-    packages: packages.length > 0 ? packages.map(({ packageName = "" }) => packageName) : known2.package === "" ? [] : [known2.package],
-    versions: [...versions, known2.version].filter((version) => version !== void 0),
+    packages: packages.length > 0 ? packages.map(({ packageName = "" }) => packageName) : known3.package === "" ? [] : [known3.package],
+    versions: [...versions, known3.version].filter((version) => version !== void 0),
     gvks: gvks.map(({ group = "", version = "", kind = "" }) => gvkKey(group, version, kind)),
-    labels: fields("olm.label", LABEL).map(({ label = "" }) => label),
+    labels: fields2("olm.label", LABEL).map(({ label = "" }) => label),
     properties
   };
 }
@@ -35495,8 +37974,8 @@ function gvkRequired({ group = "", version = "", kind = "" }) {
     holds: ({ gvks }) => gvks.includes(key)
   };
 }
-function packageRequired(fields) {
-  const { packageName = "", versionRange = "" } = fields;
+function packageRequired(fields2) {
+  const { packageName = "", versionRange = "" } = fields2;
   try {
     const range = parseRange(versionRange);
     return {
@@ -35522,20 +38001,20 @@ function constraintRequired(value, cel) {
 }
 var CONSTRAINT_FIELDS = ["failureMessage", "cel", "package", "gvk", "all", "any", "not"];
 function constraint(value, cel) {
-  const fields = strictFields(value, CONSTRAINT_FIELDS);
-  if (fields["gvk"] !== void 0) return gvkRequired(texts(fields["gvk"], ["group", "kind", "version"]));
-  if (fields["package"] !== void 0) {
-    return packageRequired(texts(fields["package"], ["packageName", "versionRange"]));
+  const fields2 = strictFields(value, CONSTRAINT_FIELDS);
+  if (fields2["gvk"] !== void 0) return gvkRequired(texts(fields2["gvk"], ["group", "kind", "version"]));
+  if (fields2["package"] !== void 0) {
+    return packageRequired(texts(fields2["package"], ["packageName", "versionRange"]));
   }
   for (const [name, combine] of COMPOUND) {
-    if (fields[name] !== void 0) return combine(members(fields[name], cel));
+    if (fields2[name] !== void 0) return combine(members(fields2[name], cel));
   }
-  if (fields["cel"] !== void 0) {
-    const { rule: rule111 = "" } = texts(fields["cel"], ["rule"]);
-    const { failureMessage = "" } = texts({ failureMessage: fields["failureMessage"] ?? "" }, [
+  if (fields2["cel"] !== void 0) {
+    const { rule: rule115 = "" } = texts(fields2["cel"], ["rule"]);
+    const { failureMessage = "" } = texts({ failureMessage: fields2["failureMessage"] ?? "" }, [
       "failureMessage"
     ]);
-    return celRequired({ rule: rule111, failureMessage }, cel);
+    return celRequired({ rule: rule115, failureMessage }, cel);
   }
   throw new RequirementError("convert olm.constraint to resolver predicate: constraint is empty");
 }
@@ -35543,21 +38022,21 @@ var COMPOUND = [
   [
     "all",
     (parts2) => ({
-      text: parts2.map((part) => part.text).join(" and "),
+      text: parts2.map((part2) => part2.text).join(" and "),
       holds: (offer) => parts2.every(({ holds: holds2 }) => holds2(offer))
     })
   ],
   [
     "any",
     (parts2) => ({
-      text: parts2.map((part) => part.text).join(" or "),
+      text: parts2.map((part2) => part2.text).join(" or "),
       holds: (offer) => parts2.some(({ holds: holds2 }) => holds2(offer))
     })
   ],
   [
     "not",
     (parts2) => ({
-      text: `not (${parts2.map((part) => part.text).join(" or ")})`,
+      text: `not (${parts2.map((part2) => part2.text).join(" or ")})`,
       holds: (offer) => !parts2.some(({ holds: holds2 }) => holds2(offer))
     })
   ]
@@ -35569,12 +38048,12 @@ function members(value, cel) {
     throw new RequirementError("parse olm.constraint: constraints must be a list");
   return constraints.map((member2) => constraint(member2, cel));
 }
-function celRequired({ rule: rule111, failureMessage }, cel) {
+function celRequired({ rule: rule115, failureMessage }, cel) {
   if (!cel) throw new RequirementError("CEL rules are not evaluated here", "undecided");
-  const words = `with constraint: ${JSON.stringify(rule111)} and message: ${JSON.stringify(failureMessage)}`;
+  const words = `with constraint: ${JSON.stringify(rule115)} and message: ${JSON.stringify(failureMessage)}`;
   try {
-    const holds2 = cel.compile(rule111);
-    if (!holds2) throw new RequirementError(`too costly a rule to evaluate here: ${rule111}`, "undecided");
+    const holds2 = cel.compile(rule115);
+    if (!holds2) throw new RequirementError(`too costly a rule to evaluate here: ${rule115}`, "undecided");
     return { text: words, holds: ({ properties }) => holds2(properties) };
   } catch (error2) {
     if (!(error2 instanceof CelError2)) throw error2;
@@ -35584,22 +38063,22 @@ function celRequired({ rule: rule111, failureMessage }, cel) {
 function strictFields(value, names) {
   if (value === null || value === void 0) return {};
   if (!isObject(value)) throw new RequirementError("parse olm.constraint: expected an object");
-  const fields = [];
+  const fields2 = [];
   for (const [key, member2] of Object.entries(value)) {
-    const name = names.find((known2) => known2.toLowerCase() === key.toLowerCase());
+    const name = names.find((known3) => known3.toLowerCase() === key.toLowerCase());
     if (name === void 0) {
       throw new RequirementError(`parse olm.constraint: json: unknown field ${JSON.stringify(key)}`);
     }
-    if (member2 !== null) fields.push([name, member2]);
+    if (member2 !== null) fields2.push([name, member2]);
   }
-  return Object.fromEntries(fields);
+  return Object.fromEntries(fields2);
 }
 function texts(value, names) {
-  const fields = strictFields(value, names);
-  for (const [name, field] of Object.entries(fields)) {
-    if (typeof field !== "string") throw new RequirementError(`parse olm.constraint: ${name} must be text`);
+  const fields2 = strictFields(value, names);
+  for (const [name, field2] of Object.entries(fields2)) {
+    if (typeof field2 !== "string") throw new RequirementError(`parse olm.constraint: ${name} must be text`);
   }
-  return fields;
+  return fields2;
 }
 
 // catalog/graph/snapshot.ts
@@ -35614,9 +38093,9 @@ function lanesOf(ofPackage) {
   }
   return found;
 }
-function laneOf(ofPackage, channel, entries) {
+function laneOf(ofPackage, channel, entries2) {
   const isDefaultChannel = channel === ofPackage.defaultChannel;
-  const nodes = entries.flatMap((entry) => {
+  const nodes = entries2.flatMap((entry) => {
     const bundle = ofPackage.bundles.get(entry.name);
     if (!bundle) return [];
     const { name, replaces, skips } = entry;
@@ -35672,9 +38151,9 @@ var Search = class {
     while (next2 < waiting.length) {
       if (++effort > MAX_GUESSES) return { kind: "undecided" };
       const choice = waiting[next2];
-      const guess = this.#guess(choice, waiting, next2);
-      if (guess) {
-        guesses.push(guess);
+      const guess2 = this.#guess(choice, waiting, next2);
+      if (guess2) {
+        guesses.push(guess2);
         next2++;
         continue;
       }
@@ -35720,8 +38199,8 @@ var Search = class {
     return choice.ids.some((id) => this.#chosen.has(id));
   }
   /** Whether each waiting choice can still be met in some way: finds dead ends before walking into them. */
-  #leavesWays(waiting, from) {
-    for (let i = from; i < waiting.length; i++) {
+  #leavesWays(waiting, from2) {
+    for (let i = from2; i < waiting.length; i++) {
       const choice = waiting[i];
       if (!this.#met(choice) && !choice.ids.some((id) => this.#possible(id))) return false;
     }
@@ -35729,12 +38208,12 @@ var Search = class {
   }
   /** Undoes guesses down to the last one that had another way. */
   #takeBack(guesses, waiting) {
-    for (let guess = guesses.pop(); guess; guess = guesses.pop()) {
-      if (guess.id === void 0) continue;
-      this.#release(guess.id);
-      waiting.length -= guess.added;
-      if (guess.choice.tried < guess.choice.ids.length) return guess;
-      guess.choice.tried = 0;
+    for (let guess2 = guesses.pop(); guess2; guess2 = guesses.pop()) {
+      if (guess2.id === void 0) continue;
+      this.#release(guess2.id);
+      waiting.length -= guess2.added;
+      if (guess2.choice.tried < guess2.choice.ids.length) return guess2;
+      guess2.choice.tried = 0;
     }
     return void 0;
   }
@@ -35772,7 +38251,7 @@ function conflictOf(variables) {
       if (new Search(without).run() === "unsatisfiable") kept = without;
     }
   }
-  return [...new Set(kept.flatMap(({ constraints }) => constraints.map(({ text: text3 }) => text3)))].sort(
+  return [...new Set(kept.flatMap(({ constraints }) => constraints.map(({ text: text5 }) => text5)))].sort(
     compareText
   );
 }
@@ -35792,8 +38271,8 @@ function resolveNamespace(scope, namespace) {
 }
 var Failure = class extends Error {
   code;
-  constructor(code2, text3) {
-    super(text3);
+  constructor(code2, text5) {
+    super(text5);
     this.code = code2;
   }
 };
@@ -35846,13 +38325,13 @@ var Problem = class {
       ids.push(own);
     }
     const [requires, ...more] = [ids.at(-1), ids.slice(0, -1).join(", ")];
-    const text3 = ids.length === 0 ? `no operators found matching the criteria of subscription ${subscription.name}` : `subscription ${subscription.name} requires ${ids.length === 1 ? "" : `at least one of ${more[0]} or `}${requires}`;
-    this.#variables.set(id, { id, constraints: [exists2, { kind: "dependency", ids, text: text3 }] });
+    const text5 = ids.length === 0 ? `no operators found matching the criteria of subscription ${subscription.name}` : `subscription ${subscription.name} requires ${ids.length === 1 ? "" : `at least one of ${more[0]} or `}${requires}`;
+    this.#variables.set(id, { id, constraints: [exists2, { kind: "dependency", ids, text: text5 }] });
   }
   #letReplace(candidate, own, name) {
     this.#replaced.set(candidate, name);
-    const text3 = `${candidate} conflicts with ${own}`;
-    this.#variables.get(candidate)?.constraints.push({ kind: "conflict", id: own, text: text3 });
+    const text5 = `${candidate} conflicts with ${own}`;
+    this.#variables.get(candidate)?.constraints.push({ kind: "conflict", id: own, text: text5 });
   }
   /** The bundles that a subscription may go to, the preferred first. */
   #offered({ name, package: packageName, channel, catalog, startingCSV }, current) {
@@ -35881,8 +38360,8 @@ var Problem = class {
     }
     const ordered = [];
     for (const lane of wanted) {
-      const part = starting === "" ? lane.candidates : candidatesOf(lane.nodes.filter(({ name: name2 }) => name2 === starting));
-      ordered.push(...inOrder(part, lane));
+      const part2 = starting === "" ? lane.candidates : candidatesOf(lane.nodes.filter(({ name: name2 }) => name2 === starting));
+      ordered.push(...inOrder(part2, lane));
     }
     const follows = (node) => !current || node.entry !== void 0 && edgeField(node.entry, current) !== void 0;
     const places = ordered.filter(follows).flatMap((node) => [node, ...nodes.filter((other) => other.name === node.name && other !== node)]).map((node) => ({ node, source }));
@@ -35893,16 +38372,16 @@ var Problem = class {
     const id = this.#idOf(place);
     const waiting = [place];
     for (let next2 = waiting.pop(); next2; next2 = waiting.pop()) {
-      const known2 = this.#idOf(next2);
-      if (this.#variables.has(known2)) continue;
-      const variable = { id: known2, constraints: this.#ownConstraints(next2) };
-      this.#variables.set(known2, variable);
-      this.#places.set(known2, next2);
+      const known3 = this.#idOf(next2);
+      if (this.#variables.has(known3)) continue;
+      const variable = { id: known3, constraints: this.#ownConstraints(next2) };
+      this.#variables.set(known3, variable);
+      this.#places.set(known3, next2);
       for (const requirement of requirementsOf(next2.node.offer.properties, this.#scope.cel)) {
         const providers2 = this.#lanesWith(requirement.holds, next2.source).flatMap(({ nodes, source }) => nodes.map((node) => ({ node, source }))).filter(({ node }) => requirement.holds(node.offer));
         waiting.push(...providers2);
-        const text3 = `bundle ${next2.node.name} requires an operator ${requirement.text}`;
-        variable.constraints.push({ kind: "dependency", ids: providers2.map((one) => this.#idOf(one)), text: text3 });
+        const text5 = `bundle ${next2.node.name} requires an operator ${requirement.text}`;
+        variable.constraints.push({ kind: "dependency", ids: providers2.map((one) => this.#idOf(one)), text: text5 });
       }
     }
     return id;
@@ -35911,8 +38390,8 @@ var Problem = class {
     const constraints = [];
     const isFree = !source && !this.#namespace.subscriptions.some(({ installedCSV }) => installedCSV === node.name);
     if (isFree) {
-      const text3 = `clusterserviceversion ${node.name} exists and is not referenced by a subscription`;
-      constraints.push({ kind: "mandatory", text: text3 });
+      const text5 = `clusterserviceversion ${node.name} exists and is not referenced by a subscription`;
+      constraints.push({ kind: "mandatory", text: text5 });
     }
     if (node.offer.properties.some(({ type }) => type === "olm.deprecated")) {
       constraints.push({ kind: "prohibited", text: `bundle ${this.#idOf({ node, source })} is deprecated` });
@@ -35946,8 +38425,8 @@ var Problem = class {
     }
     const rival = (id, ids, what) => {
       const sorted2 = [...ids].sort(compareText);
-      const text3 = `${sorted2.slice(0, -1).join(", ")} and ${sorted2.at(-1)} ${what}`;
-      return { id, constraints: ids.length > 1 ? [{ kind: "at-most-one", ids: sorted2, text: text3 }] : [] };
+      const text5 = `${sorted2.slice(0, -1).join(", ")} and ${sorted2.at(-1)} ${what}`;
+      return { id, constraints: ids.length > 1 ? [{ kind: "at-most-one", ids: sorted2, text: text5 }] : [] };
     };
     return [
       ...[...gvks].map(([gvk, ids]) => rival(`gvk:${gvk}`, ids, `provide ${gvkText(gvk)}`)),
@@ -35994,8 +38473,8 @@ function compareLanes(a, b) {
   return Number(b.isDefaultChannel) - Number(a.isDefaultChannel) || compareText(a.package, b.package) || compareText(a.channel, b.channel);
 }
 function append(to, key, value) {
-  const list = to.get(key);
-  if (list) list.push(value);
+  const list2 = to.get(key);
+  if (list2) list2.push(value);
   else to.set(key, [value]);
 }
 function groupBy(items, key) {
@@ -36028,13 +38507,13 @@ function laneOf2(ofPackage, channel) {
 function missing3({ package: name, channel }, ofPackage) {
   return ofPackage && ofPackage.bundles.size > 0 ? fails("missing", `no operators found in channel ${channel} of package ${name}`) : fails("missing", `no operators found in package ${name}`);
 }
-function fails(code2, text3) {
-  return { kind: "fails", reason: { code: code2, text: text3 } };
+function fails(code2, text5) {
+  return { kind: "fails", reason: { code: code2, text: text5 } };
 }
 var needy = /* @__PURE__ */ new WeakMap();
 function hasRequirements(lane) {
-  const known2 = needy.get(lane);
-  if (known2 !== void 0) return known2;
+  const known3 = needy.get(lane);
+  if (known3 !== void 0) return known3;
   const answer = lane.nodes.some(
     ({ offer: { properties } }) => properties.some(({ type }) => REQUIRING.has(type))
   );
@@ -36137,11 +38616,11 @@ function skippedText(lane, skipped) {
 var PART = "[0-9xX*|]+";
 var IDENTIFIERS = "[0-9A-Za-z-]+(?:\\.[0-9A-Za-z-]+)*";
 var VERSION = `v?${PART}(?:\\.${PART})?(?:\\.${PART})?(?:-${IDENTIFIERS})?(?:\\+${IDENTIFIERS})?`;
-var SPACE4 = "[\\t\\n\\f\\r ]";
-var HYPHEN_RANGE = new RegExp(`${SPACE4}*(${VERSION})${SPACE4}+-${SPACE4}+(${VERSION})${SPACE4}*`, "g");
-var TERM = new RegExp(`(!=|>=|=>|<=|=<|~>|[=><~^]|)${SPACE4}*(${VERSION})${SPACE4}*`, "y");
-var SEPARATOR = new RegExp(`,${SPACE4}*`, "y");
-var BLANK = new RegExp(`${SPACE4}*`, "y");
+var SPACE5 = "[\\t\\n\\f\\r ]";
+var HYPHEN_RANGE = new RegExp(`${SPACE5}*(${VERSION})${SPACE5}+-${SPACE5}+(${VERSION})${SPACE5}*`, "g");
+var TERM = new RegExp(`(!=|>=|=>|<=|=<|~>|[=><~^]|)${SPACE5}*(${VERSION})${SPACE5}*`, "y");
+var SEPARATOR = new RegExp(`,${SPACE5}*`, "y");
+var BLANK = new RegExp(`${SPACE5}*`, "y");
 var PARTS = new RegExp(
   `^(v?(${PART}))(?:\\.(${PART}))?(?:\\.(${PART}))?(?:-(${IDENTIFIERS}))?(?:\\+(${IDENTIFIERS}))?$`
 );
@@ -36160,23 +38639,23 @@ var UNSUPPORTED = /* @__PURE__ */ new Set([
 function unsupportedProperty(bundle) {
   return bundle.properties.find(({ type }) => UNSUPPORTED.has(type))?.type;
 }
-function outcomeOf(best, from) {
+function outcomeOf(best, from2) {
   const { bundle } = best;
   const unsupported = unsupportedProperty(bundle);
   if (unsupported) {
-    const text3 = `validating bundle ${JSON.stringify(bundle.name)}: bundle ${JSON.stringify(bundle.name)} has a dependency declared via property ${JSON.stringify(unsupported)} which is currently not supported`;
-    return { kind: "fails", reason: { code: "dependency", text: text3, bundle: bundle.name } };
+    const text5 = `validating bundle ${JSON.stringify(bundle.name)}: bundle ${JSON.stringify(bundle.name)} has a dependency declared via property ${JSON.stringify(unsupported)} which is currently not supported`;
+    return { kind: "fails", reason: { code: "dependency", text: text5, bundle: bundle.name } };
   }
-  if (bundle.name === from.extension.installed?.name) {
+  if (bundle.name === from2.extension.installed?.name) {
     return {
       kind: "stays",
       // Found out when somebody asks: most installations only need to know that they stay.
       get reason() {
-        return stayReason2(best, from);
+        return stayReason2(best, from2);
       }
     };
   }
-  const to = { name: bundle.name, version: bundle.version, catalog: from.catalog, channel: "" };
+  const to = { name: bundle.name, version: bundle.version, catalog: from2.catalog, channel: "" };
   return { kind: "upgrade", to, edge: best.edge };
 }
 function stayReason2(best, { all, isHead }) {
@@ -36185,8 +38664,8 @@ function stayReason2(best, { all, isHead }) {
     return isHead(best.bundle.name) ? { code: "newest", text: "it is the head of a channel" } : { code: "no-edge", text: "no bundle follows it" };
   }
   const names = others.map(({ bundle }) => bundle.name);
-  const shown3 = names.slice(0, 3).join(", ") + (names.length > 3 ? ` and ${names.length - 3} more` : "");
-  return others.every(({ deprecated }) => deprecated && !best.deprecated) ? { code: "successor-deprecated", text: `all that follows it is deprecated: ${shown3}` } : { code: "successor-lower", text: `all that follows it has a lower version: ${shown3}` };
+  const shown4 = names.slice(0, 3).join(", ") + (names.length > 3 ? ` and ${names.length - 3} more` : "");
+  return others.every(({ deprecated }) => deprecated && !best.deprecated) ? { code: "successor-deprecated", text: `all that follows it is deprecated: ${shown4}` } : { code: "successor-lower", text: `all that follows it has a lower version: ${shown4}` };
 }
 function noChoiceText({
   installed,
@@ -36214,44 +38693,44 @@ function nextV1(source, { selection, installed }) {
     version: installed.version ? storedVersion(withRelease(installed.version)) : ""
   };
   if (!best) {
-    const text3 = noChoiceText({ ...selection, version: "", installed: stored }, []);
-    return { kind: "fails", reason: { code: "no-bundle", text: text3 } };
+    const text5 = noChoiceText({ ...selection, version: "", installed: stored }, []);
+    return { kind: "fails", reason: { code: "no-bundle", text: text5 } };
   }
   return outcomeOf(best, {
     catalog: source.name,
-    all: () => allOf(index, installed),
+    all: () => allOf2(index, installed),
     isHead: (name) => index.heads.has(name),
     extension: { installed: stored }
   });
 }
 var indexes = /* @__PURE__ */ new WeakMap();
 function indexOf(ofPackage, channels) {
-  const known2 = indexes.get(ofPackage) ?? /* @__PURE__ */ new Map();
-  indexes.set(ofPackage, known2);
+  const known3 = indexes.get(ofPackage) ?? /* @__PURE__ */ new Map();
+  indexes.set(ofPackage, known3);
   const key = JSON.stringify(channels);
-  const found = known2.get(key) ?? makeIndex(ofPackage, channels);
-  known2.set(key, found);
+  const found = known3.get(key) ?? makeIndex(ofPackage, channels);
+  known3.set(key, found);
   return found;
 }
 function makeIndex(ofPackage, names) {
   const channels = [...ofPackage.channels.values()].filter(
     ({ name }) => names.length === 0 || names.includes(name)
   );
-  const listed2 = new Set(channels.flatMap(({ entries: entries2 }) => entries2.map(({ name }) => name)));
+  const listed2 = new Set(channels.flatMap(({ entries: entries3 }) => entries3.map(({ name }) => name)));
   const ranked = [...ofPackage.bundles.values()].filter(({ name }) => names.length === 0 || listed2.has(name)).map((bundle) => ({
     bundle,
     versionRelease: versionReleaseOf(bundle),
     deprecated: ofPackage.deprecatedBundles.has(bundle.name)
   })).sort((a, b) => compareCandidates({ ...a, edge: "none" }, { ...b, edge: "none" }));
   const ranks = new Map(ranked.map(({ bundle }, rank) => [bundle.name, rank]));
-  const entries = channels.flatMap((channel) => channel.entries.map((entry) => ({ entry, rank: ranks.get(entry.name) ?? -1 }))).filter(({ rank }) => rank >= 0).sort((a, b) => a.rank - b.rank);
+  const entries2 = channels.flatMap((channel) => channel.entries.map((entry) => ({ entry, rank: ranks.get(entry.name) ?? -1 }))).filter(({ rank }) => rank >= 0).sort((a, b) => a.rank - b.rank);
   const byVersion = /* @__PURE__ */ new Map();
   for (const [rank, { versionRelease }] of ranked.entries()) {
     const key = versionRelease && versionReleaseKey(versionRelease);
     if (key !== void 0 && !byVersion.has(key)) byVersion.set(key, rank);
   }
   const heads = new Set(channels.flatMap(headsOf).map(({ name }) => name));
-  return { ranked, entries, first: firstFollower(entries.map(({ entry }) => entry)), byVersion, heads };
+  return { ranked, entries: entries2, first: firstFollower(entries2.map(({ entry }) => entry)), byVersion, heads };
 }
 function bestOf(index, installed) {
   const follower = index.entries[index.first(installed)];
@@ -36263,8 +38742,8 @@ function bestOf(index, installed) {
   const isFollower = follower !== void 0 && index.ranked[follower.rank] === best;
   return { ...best, edge: isFollower && edgeField(follower.entry, installed) || "version" };
 }
-function allOf({ ranked, entries, byVersion }, installed) {
-  const followers3 = entries.filter(({ entry }) => edgeField(entry, installed)).map(({ rank }) => rank);
+function allOf2({ ranked, entries: entries2, byVersion }, installed) {
+  const followers3 = entries2.filter(({ entry }) => edgeField(entry, installed)).map(({ rank }) => rank);
   const key = installed.version && versionReleaseKey(withRelease(installed.version));
   const same = key === void 0 ? void 0 : byVersion.get(key);
   return [.../* @__PURE__ */ new Set([...followers3, ...same === void 0 ? [] : [same]])].flatMap(
@@ -36274,10 +38753,10 @@ function allOf({ ranked, entries, byVersion }, installed) {
 
 // catalog/graph/foresight.ts
 function foresightOf(scope, source) {
-  const known2 = /* @__PURE__ */ new Map();
+  const known3 = /* @__PURE__ */ new Map();
   const walk = (key, make) => {
-    const found = known2.get(key) ?? make();
-    known2.set(key, found);
+    const found = known3.get(key) ?? make();
+    known3.set(key, found);
     return found;
   };
   const bundle = (ofPackage, name) => {
@@ -36291,7 +38770,7 @@ function foresightOf(scope, source) {
       const channel = source.catalog.packages.get(place.package)?.channels.get(place.channel);
       const head2 = channel && headOf(channel)?.name;
       return new Walk({
-        next: (from) => nextV0(scope, source, { place, installed: from }),
+        next: (from2) => nextV0(scope, source, { place, installed: from2 }),
         bundle: (name) => bundle(place.package, name),
         isHead: (name) => name === head2
       });
@@ -36302,7 +38781,7 @@ function foresightOf(scope, source) {
       const selected = all.filter(({ name }) => channels.length === 0 || channels.includes(name));
       const heads = new Set(selected.flatMap(headsOf).map(({ name }) => name));
       return new Walk({
-        next: (from) => nextV1(source, { selection, installed: from }),
+        next: (from2) => nextV1(source, { selection, installed: from2 }),
         bundle: (name) => bundle(selection.package, name),
         isHead: (name) => heads.has(name)
       });
@@ -36321,8 +38800,8 @@ var Walk = class {
     const onPath = /* @__PURE__ */ new Set();
     let at = installed;
     for (; ; ) {
-      const known2 = this.#kept(at);
-      if (known2) return this.#unwind(path, known2);
+      const known3 = this.#kept(at);
+      if (known3) return this.#unwind(path, known3);
       const own = this.#isOwn(at);
       if (own && onPath.has(at.name)) return this.#unwind(path, this.#circle(path, at));
       const next2 = this.#ground.next(at);
@@ -36348,16 +38827,16 @@ var Walk = class {
   }
   /** Ends the roads of all bundles of a circle, and returns the fate of the first. */
   #circle(path, first) {
-    const start3 = path.findIndex(({ from }) => from.name === first.name && this.#isOwn(from));
+    const start3 = path.findIndex(({ from: from2 }) => from2.name === first.name && this.#isOwn(from2));
     const fates = path.splice(start3).map(
-      ({ from, next: next2 }) => this.#keep(from, { next: next2, end: from, last: { kind: "circle" }, hops: 0, arrives: false })
+      ({ from: from2, next: next2 }) => this.#keep(from2, { next: next2, end: from2, last: { kind: "circle" }, hops: 0, arrives: false })
     );
     return fates[0];
   }
   #unwind(path, end2) {
     let fate = end2;
-    for (const { from, next: next2 } of [...path].reverse()) {
-      fate = this.#keep(from, { ...fate, next: next2, hops: fate.hops + 1 });
+    for (const { from: from2, next: next2 } of [...path].reverse()) {
+      fate = this.#keep(from2, { ...fate, next: next2, hops: fate.hops + 1 });
     }
     return fate;
   }
@@ -36411,12 +38890,12 @@ async function changeOf(before, after) {
 function installationsOf(world, name) {
   const ofPackage = world.catalog.packages.get(name);
   const present = ofPackage ? presentOf(ofPackage) : [];
-  const known2 = new Set(present.map(keyOf));
+  const known3 = new Set(present.map(keyOf));
   const published = (world.published.get(name) ?? []).map((bundle) => ({
     channel: bundle.channel,
     installed: absentBundle(ofPackage, bundle),
     published: bundle
-  })).filter((one) => !known2.has(keyOf(one)));
+  })).filter((one) => !known3.has(keyOf(one)));
   return [...present, ...published];
 }
 function presentOf(ofPackage) {
@@ -36444,18 +38923,18 @@ function compareInstalled(a, b) {
 }
 
 // catalog/rules/phrase.ts
-var LISTED = 6;
+var LISTED2 = 6;
 function listed(names) {
-  const shown3 = names.length > LISTED ? names.slice(0, LISTED - 1) : names;
-  const more = names.length > shown3.length ? [`${names.length - shown3.length} more`] : [];
-  const all = [...shown3, ...more];
+  const shown4 = names.length > LISTED2 ? names.slice(0, LISTED2 - 1) : names;
+  const more = names.length > shown4.length ? [`${names.length - shown4.length} more`] : [];
+  const all = [...shown4, ...more];
   return all.length < 2 ? all.join("") : `${all.slice(0, -1).join(", ")} and ${all.at(-1)}`;
 }
 function versionsOf(installed) {
   return [...new Set([...installed].sort(compareInstalled).map(shortName))];
 }
 function channelText(channel, ofPackage) {
-  return `channel ${quoted(channel)} of package ${quoted(ofPackage)}`;
+  return `channel ${quoted2(channel)} of package ${quoted2(ofPackage)}`;
 }
 function counted(names, one, many) {
   return `${listed(names)} ${names.length === 1 ? one : many}`;
@@ -36491,7 +38970,7 @@ var rule36 = {
         for (const { bundle } of others) {
           const version = bundle.version && formatVersion(bundle.version);
           if (!first?.bundle.version || version === formatVersion(first.bundle.version)) continue;
-          const message = `package ${quoted(ofPackage.name)}: OLM v1 cannot tell ${shortName(first.bundle)} and ${shortName(bundle)} apart and takes either, since what stands behind + orders only as a release: identifiers without leading zeros, at most 20 characters`;
+          const message = `package ${quoted2(ofPackage.name)}: OLM v1 cannot tell ${shortName(first.bundle)} and ${shortName(bundle)} apart and takes either, since what stands behind + orders only as a release: identifiers without leading zeros, at most 20 characters`;
           const at = bundle.properties.findIndex(({ type }) => type === "olm.package");
           report(message, locate2(bundle, "properties", at, "value", "version"), {
             package: ofPackage.name,
@@ -36557,8 +39036,8 @@ function channelIn({ catalog }, ofPackage, channel) {
 function entryIn(channel, name) {
   return channel?.entries.find((entry) => entry.name === name);
 }
-function placeOfEntry(channel, index, field = "name") {
-  return locate2(channel, "entries", index, field);
+function placeOfEntry(channel, index, field2 = "name") {
+  return locate2(channel, "entries", index, field2);
 }
 function placeOfHead(channel) {
   const head2 = headOf(channel);
@@ -36588,8 +39067,8 @@ var rule37 = {
     }
   }
 };
-function goesDown({ next: next2 }, from) {
-  if (next2.kind !== "upgrade" || !from || !next2.to.version) return false;
+function goesDown({ next: next2 }, from2) {
+  if (next2.kind !== "upgrade" || !from2 || !next2.to.version) return false;
   const numbers = ({ major, minor, patch }) => ({
     major,
     minor,
@@ -36597,7 +39076,7 @@ function goesDown({ next: next2 }, from) {
     prerelease: [],
     build: []
   });
-  return compareVersions(numbers(next2.to.version), numbers(from)) < 0;
+  return compareVersions(numbers(next2.to.version), numbers(from2)) < 0;
 }
 function reportGroup(change, group, report) {
   const [first] = group;
@@ -36611,7 +39090,7 @@ function reportGroup(change, group, report) {
   const location = channel && entry ? placeOfEntry(channel, entry.index, edge) : placeOfPackage(change.after, name);
   if (!location) return;
   const versions = versionsOf(group.map(({ installed }) => installed));
-  const message = `under OLM ${olm} ${listed(versions)} of package ${quoted(name)} would go down to ${shortName(to)} by itself: its ${edge} covers what is newer`;
+  const message = `under OLM ${olm} ${listed(versions)} of package ${quoted2(name)} would go down to ${shortName(to)} by itself: its ${edge} covers what is newer`;
   report(message, location, {
     package: name,
     ...channel ? { channel: channel.name } : {},
@@ -36632,7 +39111,7 @@ var rule38 = {
         const old = was?.get(bundle.name);
         const difference = old && differenceOf(old, bundle);
         if (!difference) continue;
-        const message = `bundle ${quoted(bundle.name)} is published and now differs: ${difference.text}`;
+        const message = `bundle ${quoted2(bundle.name)} is published and now differs: ${difference.text}`;
         report(message, locate2(bundle, ...difference.path), {
           package: name,
           installed: [shortName(old)],
@@ -36692,7 +39171,7 @@ var rule39 = {
         const installed = installations.filter((one) => one.channel === channel).map((one) => one.installed);
         const versions = versionsOf(installed);
         const deprecated = was.deprecatedChannels.has(channel);
-        const message = `channel ${quoted(channel)} of package ${quoted(name)} is gone: under OLM v0 resolution fails in every namespace with a subscription to it, whatever else is installed there; under OLM v1 every extension that selects it ends in an error (${listed(versions)})`;
+        const message = `channel ${quoted2(channel)} of package ${quoted2(name)} is gone: under OLM v0 resolution fails in every namespace with a subscription to it, whatever else is installed there; under OLM v1 every extension that selects it ends in an error (${listed(versions)})`;
         const hint = deprecated ? "it was deprecated before: waive this once its users have had the time to leave" : `keep the channel for one more release and deprecate it: reference: {schema: olm.channel, name: ${channel}}`;
         report(message, location, { package: name, channel, installed: versions, hint });
       }
@@ -36719,10 +39198,10 @@ var rule40 = {
         const [first] = group;
         if (!first) continue;
         const { to } = first;
-        const from = listed(
-          group.map(({ from: one }) => `${quoted(one.channel.name)} (${shortName(one.bundle)})`)
+        const from2 = listed(
+          group.map(({ from: one }) => `${quoted2(one.channel.name)} (${shortName(one.bundle)})`)
         );
-        const message = `package ${quoted(ofPackage.name)}: the newer channel ${quoted(to.channel.name)} (${shortName(to.bundle)}) cannot be entered from the head of ${from}`;
+        const message = `package ${quoted2(ofPackage.name)}: the newer channel ${quoted2(to.channel.name)} (${shortName(to.bundle)}) cannot be entered from the head of ${from2}`;
         const names = [...new Set(group.map(({ from: one }) => one.bundle.name))];
         report(message, placeOfHead(to.channel), {
           package: ofPackage.name,
@@ -36740,19 +39219,1023 @@ function blockedIn(world, ofPackage) {
     const bundle = head2 && ofPackage.bundles.get(head2.name);
     return bundle ? [{ channel, bundle }] : [];
   });
-  const entered = new Map(stops.map((from) => [from, stops.filter((to) => enters(world, from, to))]));
-  return stops.flatMap((from) => {
-    const reached = /* @__PURE__ */ new Set([from]);
+  const entered = new Map(stops.map((from2) => [from2, stops.filter((to) => enters(world, from2, to))]));
+  return stops.flatMap((from2) => {
+    const reached = /* @__PURE__ */ new Set([from2]);
     for (const stop of reached) for (const next2 of entered.get(stop) ?? []) reached.add(next2);
-    return stops.filter((to) => isNewer(to, from) && !isUnstable(to.channel.name) && !reached.has(to)).map((to) => ({ from, to }));
+    return stops.filter((to) => isNewer(to, from2) && !isUnstable(to.channel.name) && !reached.has(to)).map((to) => ({ from: from2, to }));
   });
 }
-function enters({ foresight }, from, to) {
-  const place = { package: from.channel.package, channel: to.channel.name };
-  return from !== to && foresight.v0(place, installedOf(from.bundle)).arrives;
+function enters({ foresight }, from2, to) {
+  const place = { package: from2.channel.package, channel: to.channel.name };
+  return from2 !== to && foresight.v0(place, installedOf(from2.bundle)).arrives;
 }
 function isNewer({ bundle: a }, { bundle: b }) {
   return a.version !== void 0 && b.version !== void 0 && compareVersions(a.version, b.version) > 0;
+}
+
+// catalog/crd/advice.ts
+var ADVICE = /* @__PURE__ */ new Map([
+  [
+    "existingFieldRemoval",
+    "keep the field and deprecate it; a new API version may leave it out once nothing stores the old one"
+  ],
+  [
+    "storedVersionRemoval",
+    "keep the version, served: false, until objects are migrated and status.storedVersions no longer names it"
+  ],
+  ["scope", "the scope cannot change: define a new kind"],
+  ["required", "make the new field optional, or require it in a new API version"],
+  ["type", "keep the type and add a field of another name"],
+  ["default", "set the default in the controller instead of the schema"],
+  ["enum", "keep the old values, and let the controller refuse them"],
+  ["pattern", "keep the pattern, and let the controller refuse what it no longer takes"],
+  ["nullable", "keep nullable as it was"]
+]);
+function safeChange({ check: check3 }) {
+  return ADVICE.get(check3) ?? (/^(?:max|min)/.test(check3) ? "only loosen the bound; let the controller check the tighter one" : "make the change in a new API version, with conversion by a webhook");
+}
+
+// catalog/base64.ts
+var DIGITS2 = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+var VALUES = Uint8Array.from({ length: 128 }, (_, code2) => {
+  const value = DIGITS2.indexOf(String.fromCharCode(code2));
+  return value < 0 ? 255 : value;
+});
+function decodeBase64(text5) {
+  const bytes2 = new Uint8Array(Math.ceil(text5.length * 3 / 4));
+  let length = 0;
+  let bits = 0;
+  let count = 0;
+  for (let i = 0; i < text5.length; i++) {
+    const value = VALUES[text5.charCodeAt(i)] ?? 255;
+    if (value === 255) continue;
+    bits = (bits << 6 | value) & 16777215;
+    count += 6;
+    if (count >= 8) {
+      count -= 8;
+      bytes2[length++] = bits >>> count & 255;
+    }
+  }
+  return bytes2.subarray(0, length);
+}
+var STRETCH = 3 * 8192;
+
+// catalog/crd/definition.ts
+function crdDefinition(value) {
+  if (!isObject(value) || value["kind"] !== "CustomResourceDefinition") return void 0;
+  if (value["apiVersion"] !== "apiextensions.k8s.io/v1") return void 0;
+  const spec = fields(value["spec"]);
+  const versions = list(spec["versions"]).map(fields).map((version) => ({
+    name: text3(version["name"]),
+    served: version["served"] === true,
+    storage: version["storage"] === true,
+    schema: fields(version["schema"])["openAPIV3Schema"]
+  }));
+  const stored = list(fields(value["status"])["storedVersions"]).map(text3);
+  return {
+    name: text3(fields(value["metadata"])["name"]),
+    scope: text3(spec["scope"]),
+    versions,
+    storedVersions: stored.length > 0 ? stored : versions.filter(({ storage }) => storage).map(({ name }) => name),
+    convertsByWebhook: fields(spec["conversion"])["strategy"] === "Webhook"
+  };
+}
+function fields(value) {
+  return isObject(value) ? value : {};
+}
+function list(value) {
+  return Array.isArray(value) ? value : [];
+}
+function text3(value) {
+  return typeof value === "string" ? value : "";
+}
+var KUBE_VERSION = /^v([1-9][0-9]*)(?:(alpha|beta)([1-9][0-9]*))?$/;
+var STAGES = ["alpha", "beta", void 0];
+function compareKubeVersions(a, b) {
+  const x = KUBE_VERSION.exec(a);
+  const y = KUBE_VERSION.exec(b);
+  if (!x || !y) return x ? 1 : y ? -1 : a === b ? 0 : a < b ? 1 : -1;
+  return STAGES.indexOf(x[2]) - STAGES.indexOf(y[2]) || Number(x[1]) - Number(y[1]) || Number(x[3] ?? 0) - Number(y[3] ?? 0);
+}
+function servedPairs({ versions }) {
+  const served = versions.filter((version) => version.served).sort((a, b) => compareKubeVersions(a.name, b.name));
+  return served.flatMap(
+    (older, i) => served.slice(i + 1).map((newer) => [older, newer])
+  );
+}
+
+// catalog/crd/of-bundle.ts
+var known2 = /* @__PURE__ */ new WeakMap();
+function definitionsOfBundle(bundle) {
+  if (!known2.has(bundle)) known2.set(bundle, readDefinitions(bundle));
+  return known2.get(bundle);
+}
+function readDefinitions({ properties }) {
+  const objects = properties.filter(({ type }) => type === "olm.bundle.object");
+  if (objects.length === 0) return void 0;
+  return objects.flatMap(({ value }) => {
+    const data = isObject(value) ? value["data"] : void 0;
+    return typeof data === "string" ? crdDefinition(jsonIn(data)) ?? [] : [];
+  });
+}
+function jsonIn(data) {
+  const text5 = new TextDecoder().decode(decodeBase64(data));
+  if (!text5.includes("CustomResourceDefinition")) return void 0;
+  try {
+    return JSON.parse(text5);
+  } catch (error2) {
+    if (error2 instanceof SyntaxError) return void 0;
+    throw error2;
+  }
+}
+
+// catalog/json-text.ts
+var ESCAPED = /["\\\x00-\x1f\u2028\u2029\ud800-\udfff]/;
+function jsonString(text5) {
+  if (!ESCAPED.test(text5)) return `"${text5}"`;
+  const quoted3 = JSON.stringify(text5.toWellFormed());
+  return quoted3.replaceAll("\u2028", "\\u2028").replaceAll("\u2029", "\\u2029");
+}
+function jsonNumber(value) {
+  return Object.is(value, -0) ? "-0" : String(value);
+}
+var RawJson = class {
+  /** Sound JSON. */
+  text;
+  constructor(text5) {
+    this.text = text5;
+  }
+  get value() {
+    return JSON.parse(this.text);
+  }
+};
+function compactJson(value) {
+  if (typeof value === "string") return jsonString(value);
+  if (typeof value === "number") return jsonNumber(value);
+  if (typeof value !== "object" || value === null) return String(value ?? null);
+  if (value instanceof RawJson) return value.text;
+  if (Array.isArray(value)) return `[${value.map(compactJson).join(",")}]`;
+  const members2 = sortedKeys(value).map((key) => `${jsonString(key)}:${compactJson(member(value, key))}`);
+  return `{${members2.join(",")}}`;
+}
+function sortedKeys(value) {
+  const keys = Object.keys(value);
+  for (let i = 1; i < keys.length; i++) {
+    if (compareText(keys[i - 1] ?? "", keys[i] ?? "") > 0) return keys.sort(compareText);
+  }
+  return keys;
+}
+function member(value, key) {
+  return value[key];
+}
+
+// catalog/cache/go-json.ts
+function escapeHtml(json) {
+  return json.replaceAll(/[<>&]/g, (c) => c === "<" ? "\\u003c" : c === ">" ? "\\u003e" : "\\u0026");
+}
+function goString(text5) {
+  return escapeHtml(jsonString(text5));
+}
+function goObject(members2) {
+  const written = members2.flatMap(([key, json]) => json === void 0 ? [] : [`"${key}":${json}`]);
+  return `{${written.join(",")}}`;
+}
+function goList(items) {
+  return items.length === 0 ? void 0 : `[${items.join(",")}]`;
+}
+var encoder = new TextEncoder();
+var REPLACEMENT = encoder.encode("\\ufffd");
+var LINE_SEPARATOR2 = encoder.encode("\\u2028");
+var PARAGRAPH_SEPARATOR2 = encoder.encode("\\u2029");
+var ESCAPES2 = Array.from(
+  { length: 128 },
+  (_, code2) => encoder.encode(goString(String.fromCharCode(code2)).slice(1, -1))
+);
+var PLAIN = Uint8Array.from(
+  { length: 256 },
+  (_, code2) => code2 < 128 && ESCAPES2[code2]?.length === 1 ? 1 : 0
+);
+
+// catalog/bundle/kubernetes.ts
+var QUANTITY_SYNTAX = /^[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[KMGTPE]i|[numkMGTPE]|[eE][+-]?[0-9]+)?$/;
+var quantity = {
+  kind: "checked",
+  goName: "resource.Quantity",
+  expected: "a quantity such as 100m or 64Mi",
+  refusal: (value) => (typeof value === "string" || typeof value === "number") && QUANTITY_SYNTAX.test(String(value)) ? void 0 : "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
+};
+var intOrString = {
+  kind: "checked",
+  goName: "intstr.IntOrString",
+  expected: "a whole number or text",
+  refusal: (value) => typeof value === "string" || Number.isInteger(value) ? void 0 : "json: cannot unmarshal value into Go value of type int32"
+};
+var RFC3339 = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)$/;
+var time = {
+  kind: "checked",
+  goName: "v1.Time",
+  expected: "a time of RFC 3339",
+  refusal: (value) => {
+    if (typeof value !== "string") return "json: cannot unmarshal value into Go value of type string";
+    return value === "" || RFC3339.test(value) ? void 0 : `parsing time ${JSON.stringify(value)} as "2006-01-02T15:04:05Z07:00": cannot parse`;
+  }
+};
+var texts2 = listOf(text);
+var textMap2 = mapOf(text);
+var LOCAL_REFERENCE = struct("v1.LocalObjectReference", { name: text });
+var OBJECT_META = struct("v1.ObjectMeta", {
+  name: text,
+  generateName: text,
+  namespace: text,
+  selfLink: text,
+  uid: text,
+  resourceVersion: text,
+  generation: int64,
+  creationTimestamp: time,
+  deletionTimestamp: time,
+  deletionGracePeriodSeconds: int64,
+  labels: textMap2,
+  annotations: textMap2,
+  ownerReferences: listOf(
+    struct("v1.OwnerReference", {
+      apiVersion: text,
+      kind: text,
+      name: text,
+      uid: text,
+      controller: bool,
+      blockOwnerDeletion: bool
+    })
+  ),
+  finalizers: texts2,
+  managedFields: listOf(
+    struct("v1.ManagedFieldsEntry", {
+      manager: text,
+      operation: text,
+      apiVersion: text,
+      time,
+      fieldsType: text,
+      subresource: text
+    })
+  )
+});
+var POLICY_RULE = struct("v1.PolicyRule", {
+  verbs: texts2,
+  apiGroups: texts2,
+  resources: texts2,
+  resourceNames: texts2,
+  nonResourceURLs: texts2
+});
+var LABEL_SELECTOR = struct("v1.LabelSelector", {
+  matchLabels: textMap2,
+  matchExpressions: listOf(
+    struct("v1.LabelSelectorRequirement", { key: text, operator: text, values: texts2 })
+  )
+});
+var KEY_SELECTOR = { name: text, key: text, optional: bool };
+var FIELD_REFERENCE = struct("v1.ObjectFieldSelector", { apiVersion: text, fieldPath: text });
+var RESOURCE_FIELD = struct("v1.ResourceFieldSelector", {
+  containerName: text,
+  resource: text,
+  divisor: quantity
+});
+var ENVIRONMENT = {
+  env: listOf(
+    struct("v1.EnvVar", {
+      name: text,
+      value: text,
+      valueFrom: struct("v1.EnvVarSource", {
+        fieldRef: FIELD_REFERENCE,
+        resourceFieldRef: RESOURCE_FIELD,
+        configMapKeyRef: struct("v1.ConfigMapKeySelector", KEY_SELECTOR),
+        secretKeyRef: struct("v1.SecretKeySelector", KEY_SELECTOR)
+      })
+    })
+  ),
+  envFrom: listOf(
+    struct("v1.EnvFromSource", {
+      prefix: text,
+      configMapRef: struct("v1.ConfigMapEnvSource", { name: text, optional: bool }),
+      secretRef: struct("v1.SecretEnvSource", { name: text, optional: bool })
+    })
+  )
+};
+var HANDLER = {
+  exec: struct("v1.ExecAction", { command: texts2 }),
+  httpGet: struct("v1.HTTPGetAction", {
+    path: text,
+    port: intOrString,
+    host: text,
+    scheme: text,
+    httpHeaders: listOf(struct("v1.HTTPHeader", { name: text, value: text }))
+  }),
+  tcpSocket: struct("v1.TCPSocketAction", { port: intOrString, host: text })
+};
+var LIFECYCLE_HANDLER = struct("v1.LifecycleHandler", {
+  ...HANDLER,
+  sleep: struct("v1.SleepAction", { seconds: int64 })
+});
+var PROBE = struct("v1.Probe", {
+  ...HANDLER,
+  grpc: struct("v1.GRPCAction", { port: int32, service: text }),
+  initialDelaySeconds: int32,
+  timeoutSeconds: int32,
+  periodSeconds: int32,
+  successThreshold: int32,
+  failureThreshold: int32,
+  terminationGracePeriodSeconds: int64
+});
+var SELINUX = struct("v1.SELinuxOptions", { user: text, role: text, type: text, level: text });
+var SECCOMP = struct("v1.SeccompProfile", { type: text, localhostProfile: text });
+var APPARMOR = struct("v1.AppArmorProfile", { type: text, localhostProfile: text });
+var WINDOWS = struct("v1.WindowsSecurityContextOptions", {
+  gmsaCredentialSpecName: text,
+  gmsaCredentialSpec: text,
+  runAsUserName: text,
+  hostProcess: bool
+});
+var RUN_AS = {
+  runAsUser: int64,
+  runAsGroup: int64,
+  runAsNonRoot: bool,
+  seLinuxOptions: SELINUX,
+  seccompProfile: SECCOMP,
+  appArmorProfile: APPARMOR,
+  windowsOptions: WINDOWS
+};
+var RESOURCES = struct("v1.ResourceRequirements", {
+  limits: mapOf(quantity),
+  requests: mapOf(quantity),
+  claims: listOf(struct("v1.ResourceClaim", { name: text, request: text }))
+});
+var CONTAINER = struct("v1.Container", {
+  name: text,
+  image: text,
+  command: texts2,
+  args: texts2,
+  workingDir: text,
+  ports: listOf(
+    struct("v1.ContainerPort", {
+      name: text,
+      hostPort: int32,
+      containerPort: int32,
+      protocol: text,
+      hostIP: text
+    })
+  ),
+  ...ENVIRONMENT,
+  resources: RESOURCES,
+  restartPolicy: text,
+  volumeMounts: listOf(
+    struct("v1.VolumeMount", {
+      name: text,
+      readOnly: bool,
+      recursiveReadOnly: text,
+      mountPath: text,
+      subPath: text,
+      mountPropagation: text,
+      subPathExpr: text
+    })
+  ),
+  volumeDevices: listOf(struct("v1.VolumeDevice", { name: text, devicePath: text })),
+  livenessProbe: PROBE,
+  readinessProbe: PROBE,
+  startupProbe: PROBE,
+  lifecycle: struct("v1.Lifecycle", { postStart: LIFECYCLE_HANDLER, preStop: LIFECYCLE_HANDLER }),
+  terminationMessagePath: text,
+  terminationMessagePolicy: text,
+  imagePullPolicy: text,
+  securityContext: struct("v1.SecurityContext", {
+    capabilities: struct("v1.Capabilities", { add: texts2, drop: texts2 }),
+    privileged: bool,
+    ...RUN_AS,
+    readOnlyRootFilesystem: bool,
+    allowPrivilegeEscalation: bool,
+    procMount: text
+  }),
+  stdin: bool,
+  stdinOnce: bool,
+  tty: bool
+});
+var KEY_TO_PATH = listOf(struct("v1.KeyToPath", { key: text, path: text, mode: int32 }));
+var DOWNWARD_ITEMS = listOf(
+  struct("v1.DownwardAPIVolumeFile", {
+    path: text,
+    fieldRef: FIELD_REFERENCE,
+    resourceFieldRef: RESOURCE_FIELD,
+    mode: int32
+  })
+);
+var VOLUME = struct("v1.Volume", {
+  name: text,
+  hostPath: struct("v1.HostPathVolumeSource", { path: text, type: text }),
+  emptyDir: struct("v1.EmptyDirVolumeSource", { medium: text, sizeLimit: quantity }),
+  secret: struct("v1.SecretVolumeSource", {
+    secretName: text,
+    items: KEY_TO_PATH,
+    defaultMode: int32,
+    optional: bool
+  }),
+  configMap: struct("v1.ConfigMapVolumeSource", {
+    name: text,
+    items: KEY_TO_PATH,
+    defaultMode: int32,
+    optional: bool
+  }),
+  persistentVolumeClaim: struct("v1.PersistentVolumeClaimVolumeSource", { claimName: text, readOnly: bool }),
+  downwardAPI: struct("v1.DownwardAPIVolumeSource", { items: DOWNWARD_ITEMS, defaultMode: int32 }),
+  nfs: struct("v1.NFSVolumeSource", { server: text, path: text, readOnly: bool }),
+  csi: struct("v1.CSIVolumeSource", {
+    driver: text,
+    readOnly: bool,
+    fsType: text,
+    volumeAttributes: textMap2,
+    nodePublishSecretRef: LOCAL_REFERENCE
+  }),
+  projected: struct("v1.ProjectedVolumeSource", {
+    sources: listOf(
+      struct("v1.VolumeProjection", {
+        secret: struct("v1.SecretProjection", { name: text, items: KEY_TO_PATH, optional: bool }),
+        downwardAPI: struct("v1.DownwardAPIProjection", { items: DOWNWARD_ITEMS }),
+        configMap: struct("v1.ConfigMapProjection", { name: text, items: KEY_TO_PATH, optional: bool }),
+        serviceAccountToken: struct("v1.ServiceAccountTokenProjection", {
+          audience: text,
+          expirationSeconds: int64,
+          path: text
+        })
+      })
+    ),
+    defaultMode: int32
+  })
+});
+var NODE_TERM = struct("v1.NodeSelectorTerm", {
+  matchExpressions: listOf(
+    struct("v1.NodeSelectorRequirement", { key: text, operator: text, values: texts2 })
+  ),
+  matchFields: listOf(struct("v1.NodeSelectorRequirement", { key: text, operator: text, values: texts2 }))
+});
+var POD_TERM = struct("v1.PodAffinityTerm", {
+  labelSelector: LABEL_SELECTOR,
+  namespaces: texts2,
+  topologyKey: text,
+  namespaceSelector: LABEL_SELECTOR,
+  matchLabelKeys: texts2,
+  mismatchLabelKeys: texts2
+});
+var POD_TERMS = {
+  requiredDuringSchedulingIgnoredDuringExecution: listOf(POD_TERM),
+  preferredDuringSchedulingIgnoredDuringExecution: listOf(
+    struct("v1.WeightedPodAffinityTerm", { weight: int32, podAffinityTerm: POD_TERM })
+  )
+};
+var AFFINITY = struct("v1.Affinity", {
+  nodeAffinity: struct("v1.NodeAffinity", {
+    requiredDuringSchedulingIgnoredDuringExecution: struct("v1.NodeSelector", {
+      nodeSelectorTerms: listOf(NODE_TERM)
+    }),
+    preferredDuringSchedulingIgnoredDuringExecution: listOf(
+      struct("v1.PreferredSchedulingTerm", { weight: int32, preference: NODE_TERM })
+    )
+  }),
+  podAffinity: struct("v1.PodAffinity", POD_TERMS),
+  podAntiAffinity: struct("v1.PodAntiAffinity", POD_TERMS)
+});
+var POD_SPEC = struct("v1.PodSpec", {
+  volumes: listOf(VOLUME),
+  initContainers: listOf(CONTAINER),
+  containers: listOf(CONTAINER),
+  ephemeralContainers: any,
+  restartPolicy: text,
+  terminationGracePeriodSeconds: int64,
+  activeDeadlineSeconds: int64,
+  dnsPolicy: text,
+  nodeSelector: textMap2,
+  serviceAccountName: text,
+  serviceAccount: text,
+  automountServiceAccountToken: bool,
+  nodeName: text,
+  hostNetwork: bool,
+  hostPID: bool,
+  hostIPC: bool,
+  shareProcessNamespace: bool,
+  securityContext: struct("v1.PodSecurityContext", {
+    ...RUN_AS,
+    supplementalGroups: listOf(int64),
+    supplementalGroupsPolicy: text,
+    fsGroup: int64,
+    sysctls: listOf(struct("v1.Sysctl", { name: text, value: text })),
+    fsGroupChangePolicy: text,
+    seLinuxChangePolicy: text
+  }),
+  imagePullSecrets: listOf(LOCAL_REFERENCE),
+  hostname: text,
+  subdomain: text,
+  affinity: AFFINITY,
+  schedulerName: text,
+  tolerations: listOf(
+    struct("v1.Toleration", {
+      key: text,
+      operator: text,
+      value: text,
+      effect: text,
+      tolerationSeconds: int64
+    })
+  ),
+  hostAliases: listOf(struct("v1.HostAlias", { ip: text, hostnames: texts2 })),
+  priorityClassName: text,
+  priority: int32,
+  dnsConfig: struct("v1.PodDNSConfig", {
+    nameservers: texts2,
+    searches: texts2,
+    options: listOf(struct("v1.PodDNSConfigOption", { name: text, value: text }))
+  }),
+  readinessGates: listOf(struct("v1.PodReadinessGate", { conditionType: text })),
+  runtimeClassName: text,
+  enableServiceLinks: bool,
+  preemptionPolicy: text,
+  overhead: mapOf(quantity),
+  topologySpreadConstraints: listOf(
+    struct("v1.TopologySpreadConstraint", {
+      maxSkew: int32,
+      topologyKey: text,
+      whenUnsatisfiable: text,
+      labelSelector: LABEL_SELECTOR,
+      minDomains: int32,
+      nodeAffinityPolicy: text,
+      nodeTaintsPolicy: text,
+      matchLabelKeys: texts2
+    })
+  ),
+  setHostnameAsFQDN: bool,
+  os: struct("v1.PodOS", { name: text }),
+  hostUsers: bool
+});
+var DEPLOYMENT_SPEC = struct("v1.DeploymentSpec", {
+  replicas: int32,
+  selector: LABEL_SELECTOR,
+  template: struct("v1.PodTemplateSpec", { metadata: OBJECT_META, spec: POD_SPEC }),
+  strategy: struct("v1.DeploymentStrategy", {
+    type: text,
+    rollingUpdate: struct("v1.RollingUpdateDeployment", {
+      maxUnavailable: intOrString,
+      maxSurge: intOrString
+    })
+  }),
+  minReadySeconds: int32,
+  revisionHistoryLimit: int32,
+  paused: bool,
+  progressDeadlineSeconds: int32
+});
+var JSON_SCHEMA_FIELDS = {};
+var JSON_SCHEMA = {
+  kind: "struct",
+  name: "v1.JSONSchemaProps",
+  fields: JSON_SCHEMA_FIELDS,
+  exactKeys: true
+};
+function schemaOr(goName2, other) {
+  return {
+    kind: "checked",
+    goName: goName2,
+    expected: "a schema",
+    refusal: (value) => typeof value === "object" && !Array.isArray(value) || other(value) ? void 0 : "boolean or JSON schema expected"
+  };
+}
+var schemas = listOf(JSON_SCHEMA);
+Object.assign(JSON_SCHEMA_FIELDS, {
+  id: text,
+  $schema: text,
+  $ref: text,
+  description: text,
+  type: text,
+  format: text,
+  title: text,
+  default: any,
+  maximum: float,
+  exclusiveMaximum: bool,
+  minimum: float,
+  exclusiveMinimum: bool,
+  maxLength: int64,
+  minLength: int64,
+  pattern: text,
+  maxItems: int64,
+  minItems: int64,
+  uniqueItems: bool,
+  multipleOf: float,
+  enum: listOf(any),
+  maxProperties: int64,
+  minProperties: int64,
+  required: texts2,
+  items: schemaOr("v1.JSONSchemaPropsOrArray", Array.isArray),
+  allOf: schemas,
+  oneOf: schemas,
+  anyOf: schemas,
+  not: JSON_SCHEMA,
+  properties: mapOf(JSON_SCHEMA),
+  additionalProperties: schemaOr("v1.JSONSchemaPropsOrBool", (value) => typeof value === "boolean"),
+  patternProperties: mapOf(JSON_SCHEMA),
+  dependencies: any,
+  additionalItems: schemaOr("v1.JSONSchemaPropsOrBool", (value) => typeof value === "boolean"),
+  definitions: mapOf(JSON_SCHEMA),
+  externalDocs: struct("v1.ExternalDocumentation", { description: text, url: text }),
+  example: any,
+  nullable: bool,
+  "x-kubernetes-preserve-unknown-fields": bool,
+  "x-kubernetes-embedded-resource": bool,
+  "x-kubernetes-int-or-string": bool,
+  "x-kubernetes-list-map-keys": texts2,
+  "x-kubernetes-list-type": text,
+  "x-kubernetes-map-type": text,
+  "x-kubernetes-validations": listOf(
+    struct("v1.ValidationRule", {
+      rule: text,
+      message: text,
+      messageExpression: text,
+      reason: text,
+      fieldPath: text,
+      optionalOldSelf: bool
+    })
+  )
+});
+var NAMES = struct("v1.CustomResourceDefinitionNames", {
+  plural: text,
+  singular: text,
+  shortNames: texts2,
+  kind: text,
+  listKind: text,
+  categories: texts2
+});
+var WEBHOOK_CLIENT = struct("v1.WebhookClientConfig", {
+  url: text,
+  service: struct("v1.ServiceReference", { namespace: text, name: text, path: text, port: int32 }),
+  caBundle: bytes
+});
+var VALIDATION = struct("v1.CustomResourceValidation", { openAPIV3Schema: JSON_SCHEMA });
+var SUBRESOURCES = struct("v1.CustomResourceSubresources", {
+  status: struct("v1.CustomResourceSubresourceStatus", {}),
+  scale: struct("v1.CustomResourceSubresourceScale", {
+    specReplicasPath: text,
+    statusReplicasPath: text,
+    labelSelectorPath: text
+  })
+});
+var COLUMN = { name: text, type: text, format: text, description: text, priority: int32 };
+function exact(shape) {
+  return { ...shape, exactKeys: true };
+}
+function crdVersion(column) {
+  return struct("v1.CustomResourceDefinitionVersion", {
+    name: text,
+    served: bool,
+    storage: bool,
+    deprecated: bool,
+    deprecationWarning: text,
+    schema: VALIDATION,
+    subresources: SUBRESOURCES,
+    additionalPrinterColumns: listOf(
+      struct("v1.CustomResourceColumnDefinition", { ...COLUMN, [column]: text })
+    ),
+    selectableFields: listOf(struct("v1.SelectableField", { jsonPath: text }))
+  });
+}
+var CRD_META = { apiVersion: text, kind: text, metadata: OBJECT_META, status: any };
+var CRD_V1 = exact(
+  struct("v1.CustomResourceDefinition", {
+    ...CRD_META,
+    spec: exact(
+      struct("v1.CustomResourceDefinitionSpec", {
+        group: text,
+        names: NAMES,
+        scope: text,
+        versions: listOf(crdVersion("jsonPath")),
+        conversion: struct("v1.CustomResourceConversion", {
+          strategy: text,
+          webhook: struct("v1.WebhookConversion", {
+            clientConfig: WEBHOOK_CLIENT,
+            conversionReviewVersions: texts2
+          })
+        }),
+        preserveUnknownFields: bool
+      })
+    )
+  })
+);
+var CRD_V1BETA1 = exact(
+  struct("v1beta1.CustomResourceDefinition", {
+    ...CRD_META,
+    spec: exact(
+      struct("v1beta1.CustomResourceDefinitionSpec", {
+        group: text,
+        version: text,
+        names: NAMES,
+        scope: text,
+        validation: VALIDATION,
+        subresources: SUBRESOURCES,
+        versions: listOf(crdVersion("JSONPath")),
+        additionalPrinterColumns: listOf(
+          struct("v1beta1.CustomResourceColumnDefinition", { ...COLUMN, JSONPath: text })
+        ),
+        selectableFields: listOf(struct("v1beta1.SelectableField", { jsonPath: text })),
+        conversion: struct("v1beta1.CustomResourceConversion", {
+          strategy: text,
+          webhookClientConfig: WEBHOOK_CLIENT,
+          conversionReviewVersions: texts2
+        }),
+        preserveUnknownFields: bool
+      })
+    )
+  })
+);
+
+// catalog/crd/schema.ts
+var CURRENT = {
+  key: (path) => JSON.stringify(path),
+  items: (text5) => `${text5}.items`,
+  index: (text5, keyword, index) => `${text5}.${keyword}[${index}]`,
+  only: (text5, keyword) => `${text5}.${keyword}`,
+  named: (text5, keyword, name) => `${text5}.${keyword}[${name}]`,
+  additional: (text5) => `${text5}.additionalProperties`
+};
+function flatten2(schema, dialect) {
+  const nodes = /* @__PURE__ */ new Map();
+  const visit = (value, path, text5) => {
+    if (!isObject(value)) return;
+    nodes.set(dialect.key(path, text5), { text: text5, schema: value });
+    for (const child2 of children(value, dialect, text5)) {
+      visit(child2.schema, [...path, ...child2.path], child2.text);
+    }
+  };
+  visit(schema, [], "^");
+  return nodes;
+}
+function* children(schema, dialect, text5) {
+  const { items } = schema;
+  if (Array.isArray(items)) {
+    for (const [i, item] of items.entries()) {
+      yield { path: ["items", `${i}`], text: dialect.index(text5, "items", i), schema: item };
+    }
+  } else if (items !== void 0) yield { path: ["items"], text: dialect.items(text5), schema: items };
+  for (const keyword of ["allOf", "anyOf", "oneOf"]) {
+    for (const [i, item] of listOf2(schema[keyword]).entries()) {
+      yield { path: [keyword, `${i}`], text: dialect.index(text5, keyword, i), schema: item };
+    }
+  }
+  yield { path: ["not"], text: dialect.only(text5, "not"), schema: schema["not"] };
+  for (const [name, property] of entriesOf(schema["properties"])) {
+    yield { path: ["properties", name], text: `${text5}.${name}`, schema: property };
+  }
+  const additional = schema["additionalProperties"];
+  yield { path: ["additionalProperties"], text: dialect.additional(text5), schema: additional };
+  for (const keyword of ["patternProperties", "definitions", "dependencies"]) {
+    for (const [name, property] of entriesOf(schema[keyword])) {
+      yield { path: [keyword, name], text: dialect.named(text5, keyword, name), schema: property };
+    }
+  }
+  const more = schema["additionalItems"];
+  yield { path: ["additionalItems"], text: dialect.only(text5, "additionalItems"), schema: more };
+}
+function listOf2(value) {
+  return Array.isArray(value) ? value : [];
+}
+function entriesOf(value) {
+  return isObject(value) ? Object.entries(value) : [];
+}
+var OPTIONAL_BOOLEANS = /* @__PURE__ */ new Set([
+  "additionalProperties",
+  "additionalItems",
+  "x-kubernetes-preserve-unknown-fields"
+]);
+var OPTIONAL_TEXTS = /* @__PURE__ */ new Set([
+  "$ref",
+  "x-kubernetes-list-type",
+  "x-kubernetes-map-type"
+]);
+function ownKeywords(schema, childKeywords) {
+  const own = /* @__PURE__ */ new Map();
+  for (const key of Object.keys(JSON_SCHEMA.fields)) {
+    const value = schema[key];
+    if (!childKeywords.includes(key) && !isNothing(key, value)) own.set(key, value);
+  }
+  return own;
+}
+function isNothing(key, value) {
+  if (value === void 0 || value === null) return true;
+  if (key === "default" || key === "example") return false;
+  if (value === "") return !OPTIONAL_TEXTS.has(key);
+  if (value === false) return !OPTIONAL_BOOLEANS.has(key);
+  return Array.isArray(value) && value.length === 0;
+}
+function sameJson(a, b) {
+  return a === b || a !== void 0 && b !== void 0 && compactJson(a) === compactJson(b);
+}
+
+// catalog/crd/unhandled.ts
+var GO_FIELDS = /* @__PURE__ */ new Map([
+  ["id", "ID"],
+  ["$schema", "Schema"],
+  ["$ref", "Ref"],
+  ["x-kubernetes-preserve-unknown-fields", "XPreserveUnknownFields"],
+  ["x-kubernetes-embedded-resource", "XEmbeddedResource"],
+  ["x-kubernetes-int-or-string", "XIntOrString"],
+  ["x-kubernetes-list-map-keys", "XListMapKeys"],
+  ["x-kubernetes-list-type", "XListType"],
+  ["x-kubernetes-map-type", "XMapType"],
+  ["x-kubernetes-validations", "XValidations"]
+]);
+var POINTERS = /* @__PURE__ */ new Set([
+  "$ref",
+  "multipleOf",
+  "x-kubernetes-preserve-unknown-fields",
+  "x-kubernetes-list-type",
+  "x-kubernetes-map-type"
+]);
+var FALSE_WHEN_ABSENT = /* @__PURE__ */ new Set([
+  "exclusiveMaximum",
+  "exclusiveMinimum",
+  "uniqueItems",
+  "x-kubernetes-embedded-resource",
+  "x-kubernetes-int-or-string"
+]);
+var TEXTS = /* @__PURE__ */ new Set(["id", "$schema", "format", "title"]);
+function unhandledText(changes) {
+  const details = changes.map(([key, before, after]) => [
+    goField(key),
+    `${goField(key)} ${goValue(key, before)} -> ${goValue(key, after)}`
+  ]).sort(([a], [b]) => a < b ? -1 : 1);
+  return `unhandled changes found (${details.map(([, text5]) => text5).join("; ")})`;
+}
+function goField(key) {
+  return GO_FIELDS.get(key) ?? `${key.charAt(0).toUpperCase()}${key.slice(1)}`;
+}
+function goValue(key, value) {
+  if (value === void 0) return FALSE_WHEN_ABSENT.has(key) ? "false" : TEXTS.has(key) ? '""' : "nil";
+  if (Array.isArray(value) && value.every((item) => typeof item === "string")) {
+    return `[]string{${value.map((item) => JSON.stringify(item)).join(", ")}}`;
+  }
+  if (typeof value === "object") return "<complex value>";
+  return `${POINTERS.has(key) ? "&" : ""}${JSON.stringify(value)}`;
+}
+
+// catalog/crd/compare.ts
+var BOUNDS = ["imum", "Items", "Length", "Properties"];
+var COMPARISONS = new Map([
+  ["default", compareDefault],
+  ["description", compareDescription],
+  ["enum", compareEnum],
+  ...BOUNDS.map((of) => [`max${of}`, (a, b) => compareBound("maximum", a, b)]),
+  ...BOUNDS.map((of) => [`min${of}`, (a, b) => compareBound("minimum", a, b)]),
+  ["nullable", compareNullable],
+  ["oneOf", compareOneOf],
+  ["pattern", comparePattern],
+  ["required", compareRequired],
+  ["type", compareType]
+]);
+function compareNodes(a, b, options) {
+  const changes = [];
+  for (const [check3, compare] of COMPARISONS) {
+    const message = compare(a.get(check3), b.get(check3), options);
+    if (message !== void 0) changes.push({ check: check3, message });
+  }
+  const unhandled = [.../* @__PURE__ */ new Set([...a.keys(), ...b.keys()])].filter((key) => !COMPARISONS.has(key) && !sameJson(a.get(key), b.get(key))).map((key) => [key, a.get(key), b.get(key)]);
+  if (unhandled.length > 0) changes.push({ check: "unhandled", message: unhandledText(unhandled) });
+  return changes;
+}
+function rawJson(value) {
+  return escapeHtml(compactJson(value));
+}
+function quote2(value) {
+  return JSON.stringify(typeof value === "string" ? value : "");
+}
+function compareDefault(a, b) {
+  if (a === void 0 && b === void 0) return void 0;
+  if (a === void 0) return `default added when there was none previously : ${quote2(rawJson(b))}`;
+  if (b === void 0) return `default value removed : ${quote2(rawJson(a))}`;
+  return sameJson(a, b) ? void 0 : `default value changed : ${quote2(rawJson(a))} -> ${quote2(rawJson(b))}`;
+}
+function compareDescription(a, b, options) {
+  if (options.descriptionMayChange || a === b) return void 0;
+  return `description changed : ${quote2(a)} -> ${quote2(b)}`;
+}
+function missing4(from2, others) {
+  const known3 = new Set(texts3(others));
+  return [...new Set(texts3(from2))].filter((text5) => !known3.has(text5)).sort(compareText);
+}
+function texts3(value) {
+  return Array.isArray(value) ? value.map(rawJson) : [];
+}
+function compareEnum(a, b, options) {
+  const added = missing4(b, a);
+  if (a === void 0 && added.length > 0) {
+    return `enum constraint added when there was none previously : [${added.join(" ")}]`;
+  }
+  const removed = missing4(a, b);
+  if (removed.length > 0) return `allowed enum values removed : [${removed.join(" ")}]`;
+  return added.length > 0 && !options.enumMayGrow ? `allowed enum values added : [${added.join(" ")}]` : void 0;
+}
+function compareBound(word, a, b) {
+  if (b === void 0) return void 0;
+  if (a === void 0) return `${word} constraint added when there was none previously : ${b}`;
+  if (word === "maximum") return Number(b) < Number(a) ? `maximum decreased : ${a} -> ${b}` : void 0;
+  return Number(b) > Number(a) ? `minimum increased : ${a} -> ${b}` : void 0;
+}
+function compareNullable(a, b) {
+  if (a === true === (b === true)) return void 0;
+  return b === true ? "nullable added : false -> true" : "nullable removed : true -> false";
+}
+function compareOneOf(a, b) {
+  const added = missing4(b, a);
+  const removed = missing4(a, b);
+  if (a === void 0 && added.length > 0) {
+    return `oneOf constraint added when there was none previously: [${added.join(" ")}]`;
+  }
+  if (b === void 0 && removed.length > 0) return `oneOf constraint removed: [${removed.join(" ")}]`;
+  if (removed.length > 0) return `allowed oneOf schemas removed: [${removed.join(" ")}]`;
+  return added.length > 0 ? `allowed oneOf schemas added: [${added.join(" ")}]` : void 0;
+}
+function comparePattern(a, b) {
+  if (a === b) return void 0;
+  const verb = a === void 0 ? "added" : b === void 0 ? "removed" : "changed";
+  return `pattern ${verb} : ${quote2(a)} -> ${quote2(b)}`;
+}
+function compareRequired(a, b) {
+  const added = missing4(b, a).map((text5) => String(JSON.parse(text5)));
+  return added.length > 0 ? `new required fields: [${added.join(" ")}]` : void 0;
+}
+function compareType(a, b) {
+  return a === b ? void 0 : `type changed : ${quote2(a)} -> ${quote2(b)}`;
+}
+
+// catalog/crd/safety.ts
+var OLM_OPTIONS = {
+  enumMayGrow: true,
+  descriptionMayChange: true,
+  webhookMayConvert: true
+};
+function unsafeChanges(before, after, options = OLM_OPTIONS) {
+  return [
+    ...wholeChanges(before, after),
+    ...sameVersionChanges(before, after, options),
+    ...options.webhookMayConvert && after.convertsByWebhook ? [] : servedChanges(before, after, options)
+  ].sort((a, b) => compareText(a.text, b.text));
+}
+function whole(check3, message, field2 = "", version = "") {
+  return { check: check3, version, field: field2, message, text: `${check3}: ${message}` };
+}
+function wholeChanges(before, after) {
+  const changes = [];
+  if (before.scope !== after.scope) {
+    const scopes = `${JSON.stringify(before.scope)} -> ${JSON.stringify(after.scope)}`;
+    changes.push(whole("scope", `scope changed : ${scopes}`));
+  }
+  const versions = new Set(after.versions.map(({ name }) => name));
+  const removed = before.storedVersions.filter((name) => !versions.has(name));
+  if (removed.length > 0) {
+    changes.push(whole("storedVersionRemoval", `stored versions removed : [${removed.join(" ")}]`));
+  }
+  for (const [older, newer] of commonVersions(before, after)) {
+    const left = flatten2(newer.schema, CURRENT);
+    for (const [key, { text: text5 }] of flatten2(older.schema, CURRENT)) {
+      if (left.has(key)) continue;
+      const message = `removed field : ${newer.name}.${text5}`;
+      changes.push(whole("existingFieldRemoval", message, text5, newer.name));
+    }
+  }
+  return changes;
+}
+function commonVersions(before, after) {
+  return before.versions.flatMap((older) => {
+    const newer = after.versions.find(({ name }) => name === older.name);
+    return newer ? [[older, newer]] : [];
+  });
+}
+function sameVersionChanges(before, after, options) {
+  return commonVersions(before, after).flatMap(
+    ([older, newer]) => schemaChanges(older, newer, options).map(([{ text: text5 }, change]) => placed(older.name, text5, change))
+  );
+}
+function placed(version, field2, { check: check3, message }) {
+  return { check: check3, version, field: field2, message, text: `${version}: ${field2}: ${check3}: ${message}` };
+}
+function servedChanges(before, after, options) {
+  const known3 = new Set(pairChanges(before, options).map(({ text: text5 }) => text5));
+  return pairChanges(after, options).filter(({ text: text5 }) => !known3.has(text5));
+}
+function pairChanges(definition, options) {
+  return servedPairs(definition).flatMap(
+    ([older, newer]) => schemaChanges(older, newer, options).map(
+      ([{ text: text5 }, change]) => placed(`${older.name} -> ${newer.name}`, text5, change)
+    )
+  );
+}
+var CHILDREN = ["properties", "items"];
+function schemaChanges(older, newer, options) {
+  const left = flatten2(newer.schema, CURRENT);
+  return [...flatten2(older.schema, CURRENT)].flatMap(([key, node]) => {
+    const other = left.get(key)?.schema ?? {};
+    if (other === node.schema) return [];
+    const changes = compareNodes(ownKeywords(node.schema, CHILDREN), ownKeywords(other, CHILDREN), options);
+    return changes.map((change) => [node, change]);
+  });
 }
 
 // catalog/rules/graph/crd-unsafe-edge.ts
@@ -36761,30 +40244,80 @@ var rule41 = {
   severity: "error",
   summary: "No upgrade that clusters make changes a custom resource definition in a way that existing objects do not survive",
   foresee(world, report) {
+    let unchecked;
     for (const ofPackage of judgedPackages(world)) {
-      const [channel] = ofPackage.channels.values();
-      if (!channel || !hasUsedEdge(world, ofPackage)) continue;
-      const message = "not checked: whether custom resources survive the upgrades of this catalog, which does not hold their definitions";
-      report(message, placeOfHead(channel), { severity: "info" });
-      return;
+      const edges = usedEdges(world, ofPackage);
+      for (const cause2 of causesOf(edges)) reportCause(ofPackage, cause2, report);
+      const blind = edges.find(({ from: from2, to }) => !isKnown(from2) || !isKnown(to));
+      unchecked ??= blind?.channel;
     }
+    if (!unchecked) return;
+    const message = "not checked: whether custom resources survive the upgrades of this catalog, which does not hold their definitions";
+    report(message, placeOfHead(unchecked), { severity: "info" });
   }
 };
-function hasUsedEdge({ foresight, olm }, ofPackage) {
-  const serves = (name) => {
-    const bundle = name === void 0 ? void 0 : ofPackage.bundles.get(name);
-    return bundle !== void 0 && offerOfBundle(bundle).gvks.length > 0;
-  };
-  return [...ofPackage.channels.values()].some(
-    (channel) => channel.entries.some(({ name }) => {
-      const bundle = ofPackage.bundles.get(name);
-      if (!bundle || !serves(name)) return false;
-      const from = installedOf(bundle);
+function isKnown(bundle) {
+  return offerOfBundle(bundle).gvks.length === 0 || definitionsOfBundle(bundle) !== void 0;
+}
+function usedEdges({ foresight, olm }, ofPackage) {
+  return [...ofPackage.channels.values()].flatMap(
+    (channel) => channel.entries.flatMap(({ name }) => {
+      const from2 = ofPackage.bundles.get(name);
+      if (!from2 || offerOfBundle(from2).gvks.length === 0) return [];
       const place = { package: ofPackage.name, channel: channel.name };
-      const next2 = olm.has("v0") ? foresight.v0(place, from).next : foresight.v1({ ...place, channels: [] }, from).next;
-      return serves(upgradeOf(next2)?.to.name);
+      const edges = [];
+      for (const generation of olm) {
+        const { next: next2 } = generation === "v0" ? foresight.v0(place, installedOf(from2)) : foresight.v1({ ...place, channels: [] }, installedOf(from2));
+        const to = ofPackage.bundles.get(upgradeOf(next2)?.to.name ?? "");
+        const isNew = to && !edges.some((edge) => edge.to === to);
+        if (isNew && offerOfBundle(to).gvks.length > 0) edges.push({ channel, from: from2, to, olm: generation });
+      }
+      return edges;
     })
   );
+}
+function causesOf(edges) {
+  const causes = /* @__PURE__ */ new Map();
+  const compared = /* @__PURE__ */ new Set();
+  for (const edge of edges) {
+    const pair = `${edge.from.name}
+${edge.to.name}`;
+    if (compared.has(pair)) continue;
+    compared.add(pair);
+    for (const after of definitionsOfBundle(edge.to) ?? []) {
+      const before = definitionsOfBundle(edge.from)?.find(({ name }) => name === after.name);
+      for (const change of before ? unsafeChanges(before, after) : []) {
+        const key = `${after.name}
+${change.text}`;
+        const cause2 = causes.get(key) ?? { definition: after.name, change, edges: [] };
+        cause2.edges.push(edge);
+        causes.set(key, cause2);
+      }
+    }
+  }
+  return causes.values();
+}
+var SHOWN2 = 3;
+function reportCause(ofPackage, { definition, change, edges }, report) {
+  const [first] = edges;
+  if (!first) return;
+  const { name } = ofPackage;
+  const roads = edges.map(
+    ({ from: from2, to }) => `${shortName(installedOf(from2))} → ${shortName(installedOf(to))}`
+  );
+  const more = roads.length > SHOWN2 ? ` and ${roads.length - SHOWN2} more` : "";
+  const onEdges = `${roads.length === 1 ? "on the upgrade" : `on ${roads.length} upgrades`} ${roads.slice(0, SHOWN2).join(", ")}${more}`;
+  const message = `the custom resource definition ${quoted2(definition)} of package ${quoted2(name)} changes unsafely ${onEdges}: ${change.text}`;
+  const entry = entryIn(first.channel, first.to.name);
+  const place = entry ? placeOfEntry(first.channel, entry.index) : placeOfHead(first.channel);
+  report(message, place, {
+    package: name,
+    channel: first.channel.name,
+    installed: [...new Set(edges.map(({ from: from2 }) => shortName(installedOf(from2))))],
+    hint: safeChange(change),
+    // Only OLM v1 refuses such an upgrade; OLM v0 makes it, and objects may not survive.
+    ...edges.some(({ olm }) => olm === "v1") ? {} : { severity: "warning" }
+  });
 }
 
 // catalog/rules/graph/cross-channel-edge-divergence.ts
@@ -36800,8 +40333,8 @@ var rule42 = {
       if (!first) continue;
       const names = [...new Set(diverging.map(({ bundle: bundle2 }) => shortName(bundle2)))];
       const { bundle, here, there } = first;
-      const example = `${shortName(bundle)} has ${edgeText(here.entry)} in ${quoted(here.channel.name)} and ${edgeText(there.entry)} in ${quoted(there.channel.name)}`;
-      const message = `package ${quoted(ofPackage.name)}: ${listed(names)} ${names.length === 1 ? "has" : "have"} other edges in one channel than in another, which OLM v1 follows all at once: ${example}`;
+      const example = `${shortName(bundle)} has ${edgeText(here.entry)} in ${quoted2(here.channel.name)} and ${edgeText(there.entry)} in ${quoted2(there.channel.name)}`;
+      const message = `package ${quoted2(ofPackage.name)}: ${listed(names)} ${names.length === 1 ? "has" : "have"} other edges in one channel than in another, which OLM v1 follows all at once: ${example}`;
       report(message, placeOfEntry(here.channel, here.entry.index), {
         package: ofPackage.name,
         channel: here.channel.name,
@@ -36830,29 +40363,29 @@ function isOther(a, b) {
 function edgeText({ replaces, skipRange }) {
   const parts2 = [
     ...replaces === "" ? [] : [`replaces ${replaces}`],
-    ...skipRange === "" ? [] : [`skipRange ${quoted(skipRange)}`]
+    ...skipRange === "" ? [] : [`skipRange ${quoted2(skipRange)}`]
   ];
   return parts2.join(" and ") || "no edge";
 }
 
 // catalog/graph/trial.ts
-function trialOf(world, stuck, past) {
-  const ofPackage = world.catalog.packages.get(stuck.package);
-  const channel = ofPackage?.channels.get(stuck.channel);
+function trialOf(world, stuck2, past) {
+  const ofPackage = world.catalog.packages.get(stuck2.package);
+  const channel = ofPackage?.channels.get(stuck2.channel);
   if (!ofPackage || !channel) return void 0;
-  const arriving = installationsOf(world, stuck.package).filter((one) => one.channel === stuck.channel).filter(({ installed }) => fateOf(world.foresight, stuck, installed).arrives);
+  const arriving = installationsOf(world, stuck2.package).filter((one) => one.channel === stuck2.channel).filter(({ installed }) => fateOf(world.foresight, stuck2, installed).arrives);
   const wasSound = isSound(channel);
   return {
-    helps: (entries) => {
-      const changed = { ...channel, entries: entries.map((entry, index) => ({ ...entry, index })) };
+    helps: (entries2) => {
+      const changed = { ...channel, entries: entries2.map((entry, index) => ({ ...entry, index })) };
       if (wasSound && !isSound(changed)) return false;
       const foresight = foresightWith(world, withChannel(ofPackage, changed, past));
-      return stuck.installed.every((installed) => fateOf(foresight, stuck, installed).arrives) && arriving.every(({ installed }) => fateOf(foresight, stuck, installed).arrives);
+      return stuck2.installed.every((installed) => fateOf(foresight, stuck2, installed).arrives) && arriving.every(({ installed }) => fateOf(foresight, stuck2, installed).arrives);
     }
   };
 }
-function fateOf(foresight, stuck, installed) {
-  const { olm, package: name, channel, onlyChannel = false } = stuck;
+function fateOf(foresight, stuck2, installed) {
+  const { olm, package: name, channel, onlyChannel = false } = stuck2;
   return olm === "v0" ? foresight.v0({ package: name, channel }, installed) : foresight.v1({ package: name, channels: onlyChannel ? [channel] : [] }, installed);
 }
 function isSound(channel) {
@@ -36890,24 +40423,24 @@ function foresightWith(world, ofPackage) {
 }
 
 // catalog/graph/fix.ts
-function fixFor(world, stuck, past) {
-  const ofPackage = world.catalog.packages.get(stuck.package);
-  const channel = ofPackage?.channels.get(stuck.channel);
+function fixFor(world, stuck2, past) {
+  const ofPackage = world.catalog.packages.get(stuck2.package);
+  const channel = ofPackage?.channels.get(stuck2.channel);
   const head2 = channel && headOf(channel);
-  const trial = trialOf(world, stuck, past);
+  const trial = trialOf(world, stuck2, past);
   if (!ofPackage || !channel || !head2 || !trial || trial.helps(channel.entries)) return void 0;
   const newest = ofPackage.bundles.get(head2.name)?.version;
-  const mayFollow = stuck.installed.every(
+  const mayFollow = stuck2.installed.every(
     ({ version }) => !version || !newest || compareVersions(version, newest) <= 0
   );
-  const old = past?.catalog.packages.get(stuck.package)?.channels.get(stuck.channel)?.entries ?? [];
-  const names = stuck.installed.map(({ name }) => name);
+  const old = past?.catalog.packages.get(stuck2.package)?.channels.get(stuck2.channel)?.entries ?? [];
+  const names = stuck2.installed.map(({ name }) => name);
   const ways = [
     () => withoutOwnSkips(channel),
     () => withoutAnyOwnSkips(channel),
-    () => mayFollow ? newReplaces(channel, head2, { ofPackage, stuck: stuck.installed }) : [],
+    () => mayFollow ? newReplaces(channel, head2, { ofPackage, stuck: stuck2.installed }) : [],
     () => mayFollow ? shortestSkips(channel, { head: head2, names, trial }) : [],
-    () => mayFollow ? ranging(channel, head2, stuck.installed) : [],
+    () => mayFollow ? ranging(channel, head2, stuck2.installed) : [],
     () => restored(
       channel,
       old.filter(({ name }) => names.includes(name))
@@ -36915,7 +40448,7 @@ function fixFor(world, stuck, past) {
     () => restored(channel, old)
   ];
   for (const way of ways) {
-    const found = way().find(({ entries }) => trial.helps(entries));
+    const found = way().find(({ entries: entries2 }) => trial.helps(entries2));
     if (found) return { entry: found.entry, index: found.index, text: found.text };
   }
   return void 0;
@@ -36931,20 +40464,20 @@ function withoutAnyOwnSkips(channel) {
   const traps = trapsIn(channel);
   const [first] = traps;
   if (!first || traps.length < 2) return [];
-  const entries = channel.entries.map(
+  const entries2 = channel.entries.map(
     (entry) => traps.includes(entry) ? { ...entry, skips: entry.skips.filter((name) => name !== entry.replaces) } : entry
   );
-  const text3 = `${traps.map(untrapText).join("; ")}: what is replaced must not be skipped`;
-  return [{ entry: first.name, index: first.index, text: text3, entries }];
+  const text5 = `${traps.map(untrapText).join("; ")}: what is replaced must not be skipped`;
+  return [{ entry: first.name, index: first.index, text: text5, entries: entries2 }];
 }
-function trapsIn({ entries }) {
-  return entries.filter(({ skips, replaces }) => replaces !== "" && skips.includes(replaces));
+function trapsIn({ entries: entries2 }) {
+  return entries2.filter(({ skips, replaces }) => replaces !== "" && skips.includes(replaces));
 }
 function untrapText({ name, replaces }) {
   return `in the entry of ${scalar(name)} remove ${scalar(replaces)} from skips`;
 }
-function newReplaces(channel, head2, { ofPackage, stuck }) {
-  const [lowest, highest] = [stuck[0], stuck.at(-1)];
+function newReplaces(channel, head2, { ofPackage, stuck: stuck2 }) {
+  const [lowest, highest] = [stuck2[0], stuck2.at(-1)];
   const tails = [.../* @__PURE__ */ new Set([head2, ...channel.entries])].filter(({ replaces }) => replaces === "");
   return tails.flatMap((entry) => {
     const version = ofPackage.bundles.get(entry.name)?.version;
@@ -36959,7 +40492,7 @@ function newReplaces(channel, head2, { ofPackage, stuck }) {
 }
 var SHORTENED = 12;
 function shortestSkips(channel, { head: head2, names, trial }) {
-  const skipping = (more) => {
+  const skipping2 = (more) => {
     const skips = [.../* @__PURE__ */ new Set([...head2.skips, ...more])];
     return edited(
       channel,
@@ -36968,12 +40501,12 @@ function shortestSkips(channel, { head: head2, names, trial }) {
     );
   };
   let needed = names.filter((name) => name !== head2.name);
-  if (!trial.helps(skipping(needed).entries)) return [];
+  if (!trial.helps(skipping2(needed).entries)) return [];
   for (const name of needed.length > SHORTENED ? [] : needed) {
     const fewer = needed.filter((one) => one !== name);
-    if (trial.helps(skipping(fewer).entries)) needed = fewer;
+    if (trial.helps(skipping2(fewer).entries)) needed = fewer;
   }
-  return [skipping(needed)];
+  return [skipping2(needed)];
 }
 function ranging(channel, head2, installed) {
   const versions = installed.map(({ version }) => version).filter((version) => version !== void 0);
@@ -36981,8 +40514,8 @@ function ranging(channel, head2, installed) {
   const [lowest, highest] = [sorted2[0], sorted2.at(-1)];
   if (head2.skipRange !== "" || lowest === void 0 || highest === void 0) return [];
   const skipRange = lowest === highest ? `=${lowest}` : `>=${lowest} <=${highest}`;
-  const text3 = `in the entry of ${scalar(head2.name)} write: skipRange: '${skipRange}'`;
-  return [edited(channel, { ...head2, skipRange }, text3)];
+  const text5 = `in the entry of ${scalar(head2.name)} write: skipRange: '${skipRange}'`;
+  return [edited(channel, { ...head2, skipRange }, text5)];
 }
 function plain2(version) {
   return formatVersion({ ...version, build: [] });
@@ -36993,12 +40526,12 @@ function restored(channel, old) {
   const last = gone.at(-1);
   if (!last) return [];
   const names = gone.map(({ name }) => scalar(name)).join(", ");
-  const text3 = `restore the ${gone.length === 1 ? "entry" : "entries"} of ${names}: ${gone.map(flowEntry).join(" ")}`;
-  return [{ entry: last.name, index: -1, text: text3, entries: [...channel.entries, ...gone] }];
+  const text5 = `restore the ${gone.length === 1 ? "entry" : "entries"} of ${names}: ${gone.map(flowEntry).join(" ")}`;
+  return [{ entry: last.name, index: -1, text: text5, entries: [...channel.entries, ...gone] }];
 }
-function edited(channel, entry, text3) {
-  const entries = channel.entries.map((one) => one.index === entry.index ? entry : one);
-  return { entry: entry.name, index: entry.index, text: text3, entries };
+function edited(channel, entry, text5) {
+  const entries2 = channel.entries.map((one) => one.index === entry.index ? entry : one);
+  return { entry: entry.name, index: entry.index, text: text5, entries: entries2 };
 }
 function flow(names) {
   return `[${names.map(scalar).join(", ")}]`;
@@ -37030,7 +40563,7 @@ var rule43 = {
       const old = was.channels.get(was.defaultChannel);
       const head2 = old && headOf(old);
       const bundle = head2 && was.bundles.get(head2.name);
-      const changed = `the default channel of package ${quoted(name)} changes from ${quoted(was.defaultChannel)} to ${quoted(is.defaultChannel)}`;
+      const changed = `the default channel of package ${quoted2(name)} changes from ${quoted2(was.defaultChannel)} to ${quoted2(is.defaultChannel)}`;
       const fate = bundle && change.after.foresight.v0({ package: name, channel: is.defaultChannel }, installedOf(bundle));
       const details = { package: name, channel: is.defaultChannel };
       if (!bundle || !fate || fate.arrives) {
@@ -37061,7 +40594,7 @@ var rule44 = {
       const location = placeOfPackage(world, name, "defaultChannel");
       const other = [...channels.keys()].find((channel) => !deprecatedChannels.has(channel));
       if (!location || !deprecatedChannels.has(defaultChannel) || other === void 0) continue;
-      const message = `the default channel ${quoted(defaultChannel)} of package ${quoted(name)} is deprecated, although ${quoted(other)} is not`;
+      const message = `the default channel ${quoted2(defaultChannel)} of package ${quoted2(name)} is deprecated, although ${quoted2(other)} is not`;
       report(message, location, { package: name, channel: defaultChannel, hint: `defaultChannel: ${other}` });
     }
   }
@@ -37112,7 +40645,7 @@ var rule45 = {
       ).sort((a, b) => compareVersions(b.bundle.version, a.bundle.version));
       const [newest] = newer;
       if (!newest) continue;
-      const message = `the default channel ${quoted(own.name)} of package ${quoted(ofPackage.name)} ends at ${shortName(head2)}, while channel ${quoted(newest.channel.name)} has ${shortName(newest.bundle)}`;
+      const message = `the default channel ${quoted2(own.name)} of package ${quoted2(ofPackage.name)} ends at ${shortName(head2)}, while channel ${quoted2(newest.channel.name)} has ${shortName(newest.bundle)}`;
       const hint = `defaultChannel: ${newest.channel.name}`;
       report(message, location, { package: ofPackage.name, channel: own.name, hint });
     }
@@ -37133,7 +40666,7 @@ var rule46 = {
       const location = placeOfPackage(world, name, "defaultChannel");
       const stable = [...channels.keys()].find((channel) => !isUnstable(channel));
       if (!location || !isUnstable(defaultChannel) || stable === void 0) continue;
-      const message = `the default channel of package ${quoted(name)} is ${quoted(defaultChannel)}, although there is ${quoted(stable)}`;
+      const message = `the default channel of package ${quoted2(name)} is ${quoted2(defaultChannel)}, although there is ${quoted2(stable)}`;
       report(message, location, {
         package: name,
         channel: defaultChannel,
@@ -37183,8 +40716,8 @@ function loweringEdges(ofPackage) {
       if (!to?.version) return [];
       const named = [.../* @__PURE__ */ new Set([entry.replaces, ...entry.skips])].flatMap((name) => byName2.get(name) ?? []);
       const range = skipRangeOf(entry);
-      const from = range && !endsBelow(range, to.version) ? here : named;
-      return from.flatMap((bundle) => edgeBetween(bundle, to, { channel, entry }));
+      const from2 = range && !endsBelow(range, to.version) ? here : named;
+      return from2.flatMap((bundle) => edgeBetween(bundle, to, { channel, entry }));
     });
   });
 }
@@ -37196,13 +40729,13 @@ function endsBelow({ alternatives }, version) {
     })
   );
 }
-function edgeBetween(from, to, { channel, entry }) {
-  const field = from.name === to.name ? void 0 : edgeField(entry, installedOf(from));
-  if (!field || !from.version || !to.version || !isLower(to, from)) return [];
-  return [{ channel, entry, field, to, from, bySuffix: sameNumbers(to.version, from.version) }];
+function edgeBetween(from2, to, { channel, entry }) {
+  const field2 = from2.name === to.name ? void 0 : edgeField(entry, installedOf(from2));
+  if (!field2 || !from2.version || !to.version || !isLower(to, from2)) return [];
+  return [{ channel, entry, field: field2, to, from: from2, bySuffix: sameNumbers(to.version, from2.version) }];
 }
-function isLower(to, from) {
-  const [a, b] = [versionReleaseOf(to), versionReleaseOf(from)];
+function isLower(to, from2) {
+  const [a, b] = [versionReleaseOf(to), versionReleaseOf(from2)];
   return a !== void 0 && b !== void 0 && compareVersionReleases(a, b) <= 0;
 }
 function sameNumbers(a, b) {
@@ -37219,21 +40752,21 @@ var rule48 = {
       const edges = loweringEdges(ofPackage).filter(({ bySuffix }) => !bySuffix);
       for (const group of grouped(
         edges,
-        ({ channel, entry, field }) => JSON.stringify([channel.name, entry.index, field])
+        ({ channel, entry, field: field2 }) => JSON.stringify([channel.name, entry.index, field2])
       )) {
         const [first] = group;
         if (!first) continue;
-        const { channel, entry, field, to } = first;
+        const { channel, entry, field: field2, to } = first;
         const taken = group.filter((edge) => isTaken(world, edge));
-        const versions = versionsOf((taken.length > 0 ? taken : group).map(({ from }) => from));
+        const versions = versionsOf((taken.length > 0 ? taken : group).map(({ from: from2 }) => from2));
         const effect = taken.length > 0 ? `${listed(versions)} would go down to it` : "no cluster takes that edge today";
-        const message = `${channelText(channel.name, ofPackage.name)}: the ${field} of ${shortName(to)} covers what is newer: ${listed(versions)}; ${effect}`;
-        report(message, placeOfEntry(channel, entry.index, field), {
+        const message = `${channelText(channel.name, ofPackage.name)}: the ${field2} of ${shortName(to)} covers what is newer: ${listed(versions)}; ${effect}`;
+        report(message, placeOfEntry(channel, entry.index, field2), {
           package: ofPackage.name,
           channel: channel.name,
           installed: taken.length > 0 ? versions : [],
           severity: taken.length > 0 ? "error" : "warning",
-          hint: field === "skipRange" ? `end the range below its own version: skipRange: '${belowOwn(entry.skipRange, shortName(to))}'` : `remove ${first.from.name} from ${field}`
+          hint: field2 === "skipRange" ? `end the range below its own version: skipRange: '${belowOwn(entry.skipRange, shortName(to))}'` : `remove ${first.from.name} from ${field2}`
         });
       }
     }
@@ -37242,10 +40775,10 @@ var rule48 = {
 function belowOwn(range, version) {
   return range.includes("||") ? `… <${version}` : `${range.replaceAll(/\s*<=?\s*[^\s]+/g, "").trim()} <${version}`.trim();
 }
-function isTaken({ foresight, olm }, { channel, from, to }) {
-  const installed = installedOf(from);
-  const v0 = foresight.v0({ package: from.package, channel: channel.name }, installed);
-  const v1 = foresight.v1({ package: from.package, channels: [] }, installed);
+function isTaken({ foresight, olm }, { channel, from: from2, to }) {
+  const installed = installedOf(from2);
+  const v0 = foresight.v0({ package: from2.package, channel: channel.name }, installed);
+  const v1 = foresight.v1({ package: from2.package, channels: [] }, installed);
   return olm.has("v0") && upgradeOf(v0.next)?.to.name === to.name || olm.has("v1") && upgradeOf(v1.next)?.to.name === to.name;
 }
 
@@ -37258,11 +40791,11 @@ var rule49 = {
     for (const { name, channels, bundles } of judgedPackages(world)) {
       for (const channel of channels.values()) {
         const absent = channel.entries.flatMap(
-          ({ replaces, skips, index }) => [replaces, ...skips].filter((from) => from !== "" && !bundles.has(from)).map((from) => ({ from, index, field: from === replaces ? "replaces" : "skips" }))
+          ({ replaces, skips, index }) => [replaces, ...skips].filter((from2) => from2 !== "" && !bundles.has(from2)).map((from2) => ({ from: from2, index, field: from2 === replaces ? "replaces" : "skips" }))
         );
         const [first] = absent;
         if (!first) continue;
-        const names = [...new Set(absent.map(({ from }) => from))];
+        const names = [...new Set(absent.map(({ from: from2 }) => from2))];
         const message = `${channelText(channel.name, name)} has edges from ${listed(names)}, which the package does not have`;
         const location = placeOfEntry(channel, first.index, first.field);
         report(message, location, { package: name, channel: channel.name, installed: names });
@@ -37281,11 +40814,11 @@ var rule50 = {
       for (const channel of channels.values()) {
         const present = new Set(channel.entries.map((entry) => entry.name));
         const foreign = channel.entries.flatMap(
-          ({ replaces, skips, index }) => [replaces, ...skips].filter((from) => bundles.has(from) && !present.has(from)).map((from) => ({ from, index, field: from === replaces ? "replaces" : "skips" }))
+          ({ replaces, skips, index }) => [replaces, ...skips].filter((from2) => bundles.has(from2) && !present.has(from2)).map((from2) => ({ from: from2, index, field: from2 === replaces ? "replaces" : "skips" }))
         );
         const [first] = foreign;
         if (!first) continue;
-        const names = [...new Set(foreign.map(({ from }) => from))];
+        const names = [...new Set(foreign.map(({ from: from2 }) => from2))];
         const message = `${channelText(channel.name, name)} has edges from ${listed(names)} of other channels`;
         const location = placeOfEntry(channel, first.index, first.field);
         report(message, location, { package: name, channel: channel.name, installed: names });
@@ -37308,7 +40841,7 @@ var rule51 = {
           const old = entryIn(before, entry.name);
           const differences = old ? differencesOf(old, entry) : [];
           if (differences.length === 0) continue;
-          const message = `the entry of ${quoted(entry.name)} in channel ${quoted(channel.name)} of package ${quoted(name)} changes: ${differences.join("; ")}`;
+          const message = `the entry of ${quoted2(entry.name)} in channel ${quoted2(channel.name)} of package ${quoted2(name)} changes: ${differences.join("; ")}`;
           report(message, placeOfEntry(channel, entry.index), { package: name, channel: channel.name });
         }
       }
@@ -37325,8 +40858,8 @@ function differencesOf(old, entry) {
     ...old.skipRange === entry.skipRange ? [] : [`skipRange ${shown(entry.skipRange)} in place of ${shown(old.skipRange)}`]
   ];
 }
-function shown(text3) {
-  return text3 === "" ? "nothing" : quoted(text3);
+function shown(text5) {
+  return text5 === "" ? "nothing" : quoted2(text5);
 }
 
 // catalog/rules/removed.ts
@@ -37375,10 +40908,10 @@ var rule53 = {
   severity: "error",
   summary: "No two packages that the same clusters see provide the same kind of object",
   foresee(world, report) {
-    const judged2 = new Set(judgedPackages(world).map(({ name }) => name));
+    const judged3 = new Set(judgedPackages(world).map(({ name }) => name));
     for (const ofPackage of judgedPackages(world)) {
       for (const rival of rivalsOf(world, ofPackage)) {
-        const isToldThere = rival.name < ofPackage.name && judged2.has(rival.name);
+        const isToldThere = rival.name < ofPackage.name && judged3.has(rival.name);
         if (!isToldThere) reportRival({ world, ofPackage, rival, report });
       }
     }
@@ -37388,9 +40921,9 @@ var rule53 = {
       const was = before.catalog.packages.get(name);
       const ofPackage = after.catalog.packages.get(name);
       if (!ofPackage) continue;
-      const known2 = new Set(was ? providedBy(was) : []);
+      const known3 = new Set(was ? providedBy(was) : []);
       for (const rival of rivalsOf(after, ofPackage)) {
-        const gvks = rival.gvks.filter((gvk) => !known2.has(gvk));
+        const gvks = rival.gvks.filter((gvk) => !known3.has(gvk));
         if (gvks.length === 0) continue;
         reportRival({ world: after, ofPackage, rival: { ...rival, gvks }, report, isNew: was === void 0 });
       }
@@ -37400,7 +40933,7 @@ var rule53 = {
 function reportRival({ world, ofPackage, rival, report, isNew = false }) {
   const location = placeOfPackage(world, ofPackage.name);
   if (!location) return;
-  const message = `the packages ${quoted(ofPackage.name)} and ${quoted(rival.name)} both provide ${listed(rival.gvks.map(gvkText))}: under OLM v0 they cannot be installed in one namespace, and what depends on the kind may get either`;
+  const message = `the packages ${quoted2(ofPackage.name)} and ${quoted2(rival.name)} both provide ${listed(rival.gvks.map(gvkText))}: under OLM v0 they cannot be installed in one namespace, and what depends on the kind may get either`;
   const hint = "give the kind an API group of its own, or retire one of the packages";
   report(message, location, { package: ofPackage.name, hint, severity: isNew ? "error" : "warning" });
 }
@@ -37419,8 +40952,8 @@ function rivalsOf(world, ofPackage) {
 }
 var providers = /* @__PURE__ */ new WeakMap();
 function providersIn(catalog) {
-  const known2 = providers.get(catalog);
-  if (known2) return known2;
+  const known3 = providers.get(catalog);
+  if (known3) return known3;
   const byGvk = /* @__PURE__ */ new Map();
   for (const ofPackage of catalog.packages.values()) {
     for (const gvk of new Set(providedBy(ofPackage)))
@@ -37461,9 +40994,9 @@ function headBundle2({ catalog }, channel) {
 }
 
 // catalog/graph/openshift.ts
-var NAME2 = /^v?([0-9]{1,4})\.([0-9]{1,4})$/;
-function tryParseMinor(text3) {
-  const [, major, minor] = NAME2.exec(text3) ?? [];
+var NAME3 = /^v?([0-9]{1,4})\.([0-9]{1,4})$/;
+function tryParseMinor(text5) {
+  const [, major, minor] = NAME3.exec(text5) ?? [];
   return major === void 0 || minor === void 0 ? void 0 : { major: Number(major), minor: Number(minor) };
 }
 function formatMinor({ major, minor }) {
@@ -37482,19 +41015,19 @@ function limitOf(properties) {
   if (!first) return { kind: "none" };
   if (others.length > 0)
     return { kind: "invalid", why: `the property ${TYPE} stands ${others.length + 1} times` };
-  const text3 = JSON.stringify(first.value ?? null).replaceAll(/^"+|"+$/g, "");
-  if (text3 === "") return { kind: "invalid", why: "the version is empty" };
+  const text5 = JSON.stringify(first.value ?? null).replaceAll(/^"+|"+$/g, "");
+  if (text5 === "") return { kind: "invalid", why: "the version is empty" };
   try {
-    const { major, minor, patch, prerelease } = parseTolerant(text3);
-    return patch === 0 && prerelease.length === 0 ? { kind: "limit", max: { major: Number(major), minor: Number(minor) } } : { kind: "invalid", why: `${text3} is more than a major and a minor version` };
+    const { major, minor, patch, prerelease } = parseTolerant(text5);
+    return patch === 0 && prerelease.length === 0 ? { kind: "limit", max: { major: Number(major), minor: Number(minor) } } : { kind: "invalid", why: `${text5} is more than a major and a minor version` };
   } catch (error2) {
     if (error2 instanceof VersionError)
-      return { kind: "invalid", why: `${text3} is no version: ${error2.message}` };
+      return { kind: "invalid", why: `${text5} is no version: ${error2.message}` };
     throw error2;
   }
 }
-function allows(limit, platform2) {
-  return limit.kind === "none" || limit.kind === "limit" && compareMinors(limit.max, platform2) >= 0;
+function allows(limit, platform3) {
+  return limit.kind === "none" || limit.kind === "limit" && compareMinors(limit.max, platform3) >= 0;
 }
 
 // catalog/rules/graph/max-openshift-version.ts
@@ -37512,7 +41045,7 @@ var rule55 = {
         const last = group.at(-1);
         if (!last) continue;
         const versions = versionsOf(group.map(({ bundle }) => bundle));
-        const message = `package ${quoted(name)}: ${last.why}; while ${listed(versions)} ${versions.length === 1 ? "is" : "are"} installed, the cluster goes to no later version`;
+        const message = `package ${quoted2(name)}: ${last.why}; while ${listed(versions)} ${versions.length === 1 ? "is" : "are"} installed, the cluster goes to no later version`;
         report(message, locate2(last.bundle, "properties", positionIn(last.bundle), "value"), {
           package: name,
           installed: [...new Set(group.map(({ bundle }) => shortName(bundle)))],
@@ -37525,11 +41058,11 @@ var rule55 = {
 function positionIn({ properties }) {
   return properties.findLastIndex(({ type }) => type === "olm.maxOpenShiftVersion");
 }
-function defectOf3(limit, { platform: platform2, name }) {
+function defectOf3(limit, { platform: platform3, name }) {
   if (limit.kind === "invalid") return `olm.maxOpenShiftVersion cannot be read: ${limit.why}`;
-  if (limit.kind === "none" || !platform2 || compareMinors(limit.max, platform2) >= 0) return void 0;
+  if (limit.kind === "none" || !platform3 || compareMinors(limit.max, platform3) >= 0) return void 0;
   const slip = limit.max.minor < 10 && limit.max.minor > 0 ? " (a number loses its last zero: quote it)" : "";
-  return `olm.maxOpenShiftVersion is ${formatMinor(limit.max)}${slip}, but the catalog ${quoted(name)} is for ${formatMinor(platform2)}`;
+  return `olm.maxOpenShiftVersion is ${formatMinor(limit.max)}${slip}, but the catalog ${quoted2(name)} is for ${formatMinor(platform3)}`;
 }
 
 // catalog/graph/support.ts
@@ -37558,7 +41091,7 @@ function csvOf(bundle) {
   if (isObject(metadata)) return metadata;
   for (const { type, value } of bundle.properties) {
     if (type !== "olm.bundle.object" || !isObject(value) || typeof value["data"] !== "string") continue;
-    const manifest = jsonIn(value["data"]);
+    const manifest = jsonIn2(value["data"]);
     if (isObject(manifest) && manifest["kind"] === "ClusterServiceVersion" && isObject(manifest["spec"])) {
       return manifest["spec"];
     }
@@ -37566,7 +41099,7 @@ function csvOf(bundle) {
   return void 0;
 }
 var BEGINNING = 400;
-function jsonIn(base64) {
+function jsonIn2(base64) {
   if (!base64.startsWith("ey")) return void 0;
   try {
     if (!atob(base64.slice(0, BEGINNING)).includes("ClusterServiceVersion")) return void 0;
@@ -37583,16 +41116,16 @@ var rule56 = {
   severity: "error",
   summary: "A change leads no installation under OLM v1 to a bundle that OLM v1 newly cannot install",
   compare(change, report) {
-    const refused = allMoves(change, "v1").filter(({ channel }) => channel === "").flatMap((move) => {
+    const refused2 = allMoves(change, "v1").filter(({ channel }) => channel === "").flatMap((move) => {
       const bundle = refusedBundle(change, move);
       return bundle ? [{ move, bundle }] : [];
     });
-    for (const group of grouped(refused, ({ bundle }) => JSON.stringify([bundle.package, bundle.name]))) {
+    for (const group of grouped(refused2, ({ bundle }) => JSON.stringify([bundle.package, bundle.name]))) {
       const [first] = group;
       if (!first) continue;
       const { bundle } = first;
       const versions = versionsOf(group.map(({ move }) => move.installed));
-      const message = `under OLM v1 ${listed(versions)} of package ${quoted(bundle.package)} would go to ${bundle.name}, which OLM v1 cannot install: ${v1Obstacles(bundle).join(", ")}`;
+      const message = `under OLM v1 ${listed(versions)} of package ${quoted2(bundle.package)} would go to ${bundle.name}, which OLM v1 cannot install: ${v1Obstacles(bundle).join(", ")}`;
       const hint = "under OLM v1 dependencies are installed by hand and operators watch all namespaces: release for both, or say in the release notes that OLM v1 is not supported";
       report(message, locate2(bundle, "properties"), { package: bundle.package, installed: versions, hint });
     }
@@ -37614,6 +41147,12 @@ function bundleOf2(world, name, bundle) {
   return world.catalog.packages.get(name)?.bundles.get(bundle);
 }
 
+// catalog/rules/heads.ts
+function headBundles({ channels, bundles }) {
+  const names = new Set([...channels.values()].flatMap(headsOf).map(({ name }) => name));
+  return [...names].flatMap((name) => bundles.get(name) ?? []);
+}
+
 // catalog/rules/graph/olmv1-unsupported.ts
 var rule57 = {
   id: "graph/olmv1-unsupported",
@@ -37624,12 +41163,12 @@ var rule57 = {
     for (const ofPackage of judgedPackages(world)) {
       const { name } = ofPackage;
       const heads = headBundles(ofPackage);
-      const refused = heads.flatMap((bundle) => v1Obstacles(bundle).map((why) => ({ bundle, why })));
-      for (const group of grouped(refused, ({ why }) => why)) {
+      const refused2 = heads.flatMap((bundle) => v1Obstacles(bundle).map((why) => ({ bundle, why })));
+      for (const group of grouped(refused2, ({ why }) => why)) {
         const last = group.at(-1);
         if (!last) continue;
         const versions = versionsOf(group.map(({ bundle }) => bundle));
-        const message = `OLM v1 cannot install ${listed(versions)} of package ${quoted(name)}: ${last.why}`;
+        const message = `OLM v1 cannot install ${listed(versions)} of package ${quoted2(name)}: ${last.why}`;
         report(message, locate2(last.bundle, "properties"), {
           package: name,
           installed: versions,
@@ -37640,10 +41179,6 @@ var rule57 = {
     }
   }
 };
-function headBundles({ channels, bundles }) {
-  const names = new Set([...channels.values()].flatMap(headsOf).map(({ name }) => name));
-  return [...names].flatMap((name) => bundles.get(name) ?? []);
-}
 
 // catalog/rules/graph/package-removed.ts
 var rule58 = {
@@ -37657,7 +41192,7 @@ var rule58 = {
       if (!was || !location || was.channels.size === 0) continue;
       if ((change.after.catalog.packages.get(name)?.channels.size ?? 0) > 0) continue;
       const versions = versionsOf(withoutChannels(installationsOf(change.before, name)));
-      const message = `package ${quoted(name)} is gone: under OLM v0 resolution fails in every namespace with a subscription to it, whatever else is installed there; under OLM v1 every extension of it ends in an error`;
+      const message = `package ${quoted2(name)} is gone: under OLM v0 resolution fails in every namespace with a subscription to it, whatever else is installed there; under OLM v1 every extension of it ends in an error`;
       const hint = was.deprecation === void 0 ? "keep the package for one more release and deprecate it: reference: {schema: olm.package}" : "it was deprecated before: waive this once its users have had the time to leave";
       report(message, location, { package: name, installed: versions, hint });
     }
@@ -37710,7 +41245,7 @@ var rule60 = {
         for (const [i, property] of bundle.properties.entries()) {
           const [gvk] = offerOf([property], { package: "", version: void 0 }).gvks;
           if (gvk !== void 0 && seen.has(gvk)) {
-            const message = `bundle ${quoted(bundle.name)} names ${gvkText(gvk)} twice: OLM v0 takes them for two providers and never installs it`;
+            const message = `bundle ${quoted2(bundle.name)} names ${gvkText(gvk)} twice: OLM v0 takes them for two providers and never installs it`;
             const hint = "remove one of the two olm.gvk properties";
             report(message, locate2(bundle, "properties", i), { package: name, hint });
           }
@@ -37730,17 +41265,17 @@ var rule61 = {
     if (!world.olm.has("v1")) return;
     for (const ofPackage of judgedPackages(world)) {
       const traps = loweringEdges(ofPackage).filter(({ bySuffix }) => bySuffix);
-      for (const [trap] of grouped(traps, ({ from, to }) => JSON.stringify([from.name, to.name]))) {
+      for (const [trap] of grouped(traps, ({ from: from2, to }) => JSON.stringify([from2.name, to.name]))) {
         const version = trap?.to.version;
         if (!trap || !version) continue;
-        const { channel, entry, field, from, to } = trap;
-        const { next: next2 } = world.foresight.v1({ package: ofPackage.name, channels: [] }, installedOf(from));
+        const { channel, entry, field: field2, from: from2, to } = trap;
+        const { next: next2 } = world.foresight.v1({ package: ofPackage.name, channels: [] }, installedOf(from2));
         if (next2.kind === "upgrade") continue;
-        const message = `package ${quoted(ofPackage.name)}: ${shortName(to)} follows ${shortName(from)} but does not sort above it, since a suffix behind - makes a version lower: OLM v1 never offers it`;
-        report(message, placeOfEntry(channel, entry.index, field), {
+        const message = `package ${quoted2(ofPackage.name)}: ${shortName(to)} follows ${shortName(from2)} but does not sort above it, since a suffix behind - makes a version lower: OLM v1 never offers it`;
+        report(message, placeOfEntry(channel, entry.index, field2), {
           package: ofPackage.name,
           channel: channel.name,
-          installed: [shortName(from)],
+          installed: [shortName(from2)],
           hint: `publish it as ${nextPatch(version)}, or with the suffix as build metadata: ${asBuild(version)}`
         });
       }
@@ -37763,7 +41298,7 @@ var rule62 = {
   foresee(world, report) {
     for (const { channel, entry, range, bundle } of rangedChannels(world).flatMap(({ ranged }) => ranged)) {
       if (isOpen(range) || !satisfies(bundle.version, range)) continue;
-      const message = `${channelText(channel.name, channel.package)}: the skipRange ${quoted(range.text)} of ${shortName(bundle)} covers ${shortName(bundle)} itself, which under OLM v0 hides what follows it further from the head`;
+      const message = `${channelText(channel.name, channel.package)}: the skipRange ${quoted2(range.text)} of ${shortName(bundle)} covers ${shortName(bundle)} itself, which under OLM v0 hides what follows it further from the head`;
       const hint = `end the range below its own version: <${shortName(bundle)}`;
       const location = placeOfEntry(channel, entry.index, "skipRange");
       report(message, location, { package: channel.package, channel: channel.name, hint });
@@ -37785,7 +41320,7 @@ var rule63 = {
           ({ name, version }) => name !== entry.name && version && satisfies(version, range)
         ))
           continue;
-        const message = `${channelText(channel.name, channel.package)}: the skipRange ${quoted(range.text)} of ${shortName(bundle)} covers no version that is known to have been published`;
+        const message = `${channelText(channel.name, channel.package)}: the skipRange ${quoted2(range.text)} of ${shortName(bundle)} covers no version that is known to have been published`;
         const location = placeOfEntry(channel, entry.index, "skipRange");
         report(message, location, { package: channel.package, channel: channel.name });
       }
@@ -37800,12 +41335,12 @@ var rule64 = {
   summary: "Between what a skipRange covers and what its entry replaces no version of the channel is left out",
   foresee(world, report) {
     for (const channel of rangedChannels(world)) {
-      const stuck = stuckIn(world, channel);
-      for (const ranged of stuck.length > 0 ? channel.ranged : []) {
-        const versions = versionsOf(leftOut(channel, ranged, stuck));
+      const stuck2 = stuckIn(world, channel);
+      for (const ranged of stuck2.length > 0 ? channel.ranged : []) {
+        const versions = versionsOf(leftOut(channel, ranged, stuck2));
         if (versions.length === 0) continue;
         const { entry, range, bundle } = ranged;
-        const message = `${channelText(ranged.channel.name, ranged.channel.package)}: between the skipRange ${quoted(range.text)} of ${shortName(bundle)} and what it replaces ${listed(versions)} ${versions.length === 1 ? "is" : "are"} left out, with no road`;
+        const message = `${channelText(ranged.channel.name, ranged.channel.package)}: between the skipRange ${quoted2(range.text)} of ${shortName(bundle)} and what it replaces ${listed(versions)} ${versions.length === 1 ? "is" : "are"} left out, with no road`;
         report(message, placeOfEntry(ranged.channel, entry.index, "skipRange"), {
           package: ranged.channel.package,
           channel: ranged.channel.name,
@@ -37823,11 +41358,11 @@ function stuckIn({ foresight }, { ofPackage, channel }) {
     return next2.kind !== "upgrade" && !arrives;
   });
 }
-function leftOut({ ofPackage, channel }, { entry, range }, stuck) {
+function leftOut({ ofPackage, channel }, { entry, range }, stuck2) {
   const replaced = versioned(ofPackage, entry.replaces);
   if (!replaced) return [];
   const covered = channel.entries.flatMap(({ name }) => versioned(ofPackage, name) ?? []).filter(({ version }) => satisfies(version, range));
-  return stuck.filter(
+  return stuck2.filter(
     ({ version }) => compareVersions(version, replaced.version) < 0 && covered.length > 0 && covered.every((one) => compareVersions(version, one.version) > 0)
   );
 }
@@ -37839,17 +41374,17 @@ var rule65 = {
   summary: "A skipRange that begins with a version also covers the pre-releases of that version",
   foresee(world, report) {
     for (const ranged of rangedChannels(world)) {
-      const stuck = stuckPrereleases(world, ranged);
-      for (const { channel, entry, range, bundle } of stuck.length > 0 ? ranged.ranged : []) {
+      const stuck2 = stuckPrereleases(world, ranged);
+      for (const { channel, entry, range, bundle } of stuck2.length > 0 ? ranged.ranged : []) {
         const [start3, ...starts] = startsOf(range);
         if (!start3) continue;
-        const missed = stuck.filter(
+        const missed = stuck2.filter(
           ({ version }) => version && [start3, ...starts].some((one) => isPrereleaseOf(version, one))
         );
         const left = missed.filter(({ version }) => version && !satisfies(version, range));
         if (left.length === 0) continue;
         const versions = versionsOf(left);
-        const message = `${channelText(channel.name, channel.package)}: the skipRange ${quoted(range.text)} of ${shortName(bundle)} begins above ${listed(versions)}, since pre-releases come before their version`;
+        const message = `${channelText(channel.name, channel.package)}: the skipRange ${quoted2(range.text)} of ${shortName(bundle)} begins above ${listed(versions)}, since pre-releases come before their version`;
         report(message, placeOfEntry(channel, entry.index, "skipRange"), {
           package: channel.package,
           channel: channel.name,
@@ -37879,7 +41414,7 @@ var rule66 = {
   foresee(world, report) {
     for (const { channel, entry, range, bundle } of rangedChannels(world).flatMap(({ ranged }) => ranged)) {
       if (!isOpen(range)) continue;
-      const message = `${channelText(channel.name, channel.package)}: the skipRange ${quoted(range.text)} of ${shortName(bundle)} has no upper end, so newer versions would go down to it`;
+      const message = `${channelText(channel.name, channel.package)}: the skipRange ${quoted2(range.text)} of ${shortName(bundle)} has no upper end, so newer versions would go down to it`;
       const hint = `skipRange: '${range.text.includes("||") ? "…" : range.text} <${shortName(bundle)}'`;
       const location = placeOfEntry(channel, entry.index, "skipRange");
       report(message, location, { package: channel.package, channel: channel.name, hint });
@@ -38030,9 +41565,9 @@ var rule71 = {
   summary: "Under OLM v1 no installation that worked ends in an error after a change",
   compare(change, report) {
     const lost = allMoves(change, "v1").filter((move) => isLost(move, change));
-    const open2 = new Set(lost.filter(({ channel }) => channel === "").map(keyOf2));
+    const open3 = new Set(lost.filter(({ channel }) => channel === "").map(keyOf2));
     const groups = grouped(
-      lost.filter((move) => move.channel === "" || !open2.has(keyOf2(move))),
+      lost.filter((move) => move.channel === "" || !open3.has(keyOf2(move))),
       ({ package: name, channel }) => JSON.stringify([name, channel])
     );
     for (const group of groups) reportGroup3(change, group, report);
@@ -38057,11 +41592,11 @@ function reportGroup3(change, group, report) {
   const versions = versionsOf(installed);
   const target2 = channelIn(change.after, name, channel) ?? homeOf(change, first);
   const onlyChannel = channel !== "";
-  const stuck = target2 && { package: name, channel: target2.name, olm: "v1", onlyChannel, installed };
-  const fix = stuck && fixFor(change.after, stuck, change.before);
+  const stuck2 = target2 && { package: name, channel: target2.name, olm: "v1", onlyChannel, installed };
+  const fix = stuck2 && fixFor(change.after, stuck2, change.before);
   const place = target2 && (fix && fix.index >= 0 ? placeOfEntry(target2, fix.index) : placeOfHead(target2));
-  const within = onlyChannel ? ` with channel ${quoted(channel)} alone` : "";
-  const message = `under OLM v1 an extension of package ${quoted(name)}${within} at ${listed(versions)} ends in an error: the catalog no longer has the bundle, and no entry follows it`;
+  const within = onlyChannel ? ` with channel ${quoted2(channel)} alone` : "";
+  const message = `under OLM v1 an extension of package ${quoted2(name)}${within} at ${listed(versions)} ends in an error: the catalog no longer has the bundle, and no entry follows it`;
   const location = place ?? placeOfPackage(change.after, name) ?? placeOfPackage(change.before, name);
   if (!location) return;
   report(message, location, {
@@ -38073,7 +41608,7 @@ function reportGroup3(change, group, report) {
 }
 function homeOf(change, { package: name, installed }) {
   const was = [...change.before.catalog.packages.get(name)?.channels.values() ?? []];
-  const homes = was.filter(({ entries }) => entries.some((entry) => entry.name === installed.name));
+  const homes = was.filter(({ entries: entries2 }) => entries2.some((entry) => entry.name === installed.name));
   const isNow = change.after.catalog.packages.get(name);
   const names = [...homes.map((home) => home.name), isNow?.defaultChannel ?? ""];
   return names.map((one) => isNow?.channels.get(one)).find((channel) => channel !== void 0);
@@ -38090,9 +41625,9 @@ var rule72 = {
   },
   compare({ before, after, packages }, report) {
     const touched = new Set(packages);
-    const known2 = new Set(lossesOf(before).map(keyOf3));
+    const known3 = new Set(lossesOf(before).map(keyOf3));
     const fresh = lossesOf(after).filter(
-      (loss) => touched.has(loss.channel.package) && !known2.has(keyOf3(loss))
+      (loss) => touched.has(loss.channel.package) && !known3.has(keyOf3(loss))
     );
     tell(fresh, { world: after, report, severity: "error" });
   }
@@ -38107,8 +41642,8 @@ function tell(losses, { world, report, severity }) {
     if (!first) continue;
     const { channel, to, why } = first;
     const versions = versionsOf(group.map(({ installed }) => installed));
-    const channels = [...new Set(group.map((loss) => quoted(loss.channel.name)))];
-    const message = `when clusters go from ${world.name} to ${to.name}, ${listed(versions)} of package ${quoted(channel.package)} (channel ${listed(channels)}) ${versions.length === 1 ? "is" : "are"} lost: ${why}`;
+    const channels = [...new Set(group.map((loss) => quoted2(loss.channel.name)))];
+    const message = `when clusters go from ${world.name} to ${to.name}, ${listed(versions)} of package ${quoted2(channel.package)} (channel ${listed(channels)}) ${versions.length === 1 ? "is" : "are"} lost: ${why}`;
     const hint = `publish the package, the channel and an entry that follows ${listed(versions)} in ${to.name} as well, or set olm.maxOpenShiftVersion so that clusters wait`;
     report(message, placeOfHead(channel), {
       package: channel.package,
@@ -38137,8 +41672,8 @@ function lossOf(world, to, { ofPackage, channel }) {
   const lost = whatIsLost(world, to, { channel, bundle });
   return lost ? [{ channel, installed: installedOf(bundle), to, ...lost }] : [];
 }
-function isHeldBack(bundle, platform2) {
-  return platform2 !== void 0 && !allows(limitOf(bundle.properties), platform2);
+function isHeldBack(bundle, platform3) {
+  return platform3 !== void 0 && !allows(limitOf(bundle.properties), platform3);
 }
 function whatIsLost(world, to, { channel, bundle }) {
   const next2 = to.catalog.packages.get(bundle.package);
@@ -38174,8 +41709,8 @@ var rule73 = {
   foresee(world, report) {
     if (!world.olm.has("v1")) return;
     for (const ofPackage of judgedPackages(world)) {
-      const stuck = stuckIn2(world, ofPackage);
-      for (const group of grouped(stuck, ({ fate }) => fate.end.name)) {
+      const stuck2 = stuckIn2(world, ofPackage);
+      for (const group of grouped(stuck2, ({ fate }) => fate.end.name)) {
         const [first] = group;
         if (!first) continue;
         const channel = [...ofPackage.channels.values()].find((one) => entryIn(one, first.fate.end.name));
@@ -38183,7 +41718,7 @@ var rule73 = {
         const location = channel && entry ? placeOfEntry(channel, entry.index) : placeOfPackage(world, ofPackage.name);
         if (!location) continue;
         const versions = versionsOf(group.map(({ bundle }) => bundle));
-        const message = `under OLM v1 ${listed(versions)} of package ${quoted(ofPackage.name)} never get to the head of a channel, ${endText(first.fate)}`;
+        const message = `under OLM v1 ${listed(versions)} of package ${quoted2(ofPackage.name)} never get to the head of a channel, ${endText(first.fate)}`;
         report(message, location, {
           package: ofPackage.name,
           ...channel ? { channel: channel.name } : {},
@@ -38196,7 +41731,7 @@ var rule73 = {
 };
 function stuckIn2({ foresight }, ofPackage) {
   const listedNames = new Set(
-    [...ofPackage.channels.values()].flatMap(({ entries }) => entries.map(({ name }) => name))
+    [...ofPackage.channels.values()].flatMap(({ entries: entries2 }) => entries2.map(({ name }) => name))
   );
   return [...ofPackage.bundles.values()].filter(({ name }) => listedNames.has(name)).map((bundle) => ({
     bundle,
@@ -38217,7 +41752,7 @@ var rule74 = {
       for (const channel of channels.values()) {
         const defect = channelDefect(channel);
         if (!defect) continue;
-        const message = `channel ${quoted(channel.name)} of package ${quoted(name)}: ${defect.why}`;
+        const message = `channel ${quoted2(channel.name)} of package ${quoted2(name)}: ${defect.why}`;
         const details = {
           package: name,
           channel: channel.name,
@@ -38230,7 +41765,7 @@ var rule74 = {
         const other = otherVersionIn(bundle);
         if (other === void 0 || !bundle.version) continue;
         const version = formatVersion(bundle.version);
-        const message = `bundle ${quoted(bundle.name)} of package ${quoted(name)} has version ${version}, but another in its name: ${other}`;
+        const message = `bundle ${quoted2(bundle.name)} of package ${quoted2(name)} has version ${version}, but another in its name: ${other}`;
         const hint = `name: ${name}.v${version}`;
         report(message, locate2(bundle, "name"), { package: name, severity: "warning", hint });
       }
@@ -38261,12 +41796,12 @@ var rule75 = {
     if (!world.olm.has("v0")) return;
     for (const { name, bundles } of judgedPackages(world)) {
       const unmet = [...bundles.values()].flatMap((bundle) => unmetBy(world, bundle));
-      for (const group of grouped(unmet, ({ text: text3 }) => text3)) {
+      for (const group of grouped(unmet, ({ text: text5 }) => text5)) {
         const last = group.at(-1);
         if (!last) continue;
         const versions = versionsOf(group.map(({ bundle }) => bundle));
         const where = world.hasCompanions ? "no catalog of the clusters has one, so it cannot be installed, and upgrades to it silently do not happen" : "this catalog has none: without another that does it cannot be installed, and upgrades to it silently do not happen";
-        const message = `package ${quoted(name)}: ${listed(versions)} ${versions.length === 1 ? "asks" : "ask"} for an operator ${last.text}, and ${where}`;
+        const message = `package ${quoted2(name)}: ${listed(versions)} ${versions.length === 1 ? "asks" : "ask"} for an operator ${last.text}, and ${where}`;
         report(message, locate2(last.bundle, "properties", last.at), {
           package: name,
           installed: [...new Set(group.map(({ bundle }) => shortName(bundle)))],
@@ -38290,17 +41825,17 @@ function unmetBy({ foresight }, bundle) {
   });
 }
 var met = /* @__PURE__ */ new WeakMap();
-function isMet(scope, { text: text3, holds: holds2 }) {
-  const known2 = met.get(scope) ?? /* @__PURE__ */ new Map();
-  met.set(scope, known2);
-  const found = known2.get(text3) ?? scope.catalogs.some(
+function isMet(scope, { text: text5, holds: holds2 }) {
+  const known3 = met.get(scope) ?? /* @__PURE__ */ new Map();
+  met.set(scope, known3);
+  const found = known3.get(text5) ?? scope.catalogs.some(
     ({ catalog }) => [...catalog.packages.values()].some(
       (ofPackage) => lanesOf(ofPackage).some(
         ({ candidates }) => candidates.kind === "ordered" && candidates.entries.some(({ bundle }) => bundle !== void 0 && holds2(offerOfBundle(bundle)))
       )
     )
   );
-  known2.set(text3, found);
+  known3.set(text5, found);
   return found;
 }
 
@@ -38324,8 +41859,8 @@ var rule76 = {
       const channel = ofPackage?.channels.get(ofPackage.defaultChannel);
       const location = channel ? placeOfHead(channel) : placeOfPackage(change.after, name);
       if (!location) continue;
-      const example = group.length === 1 ? "" : `, ${shortName(first.installed)}`;
-      const message = `under OLM v1 ${listed(versions)} of package ${quoted(name)} had an upgrade and now silently stays:${example} went to ${shortName(was.to)}, and now ${why.text}`;
+      const [subject, stays2] = group.length === 1 ? ["it", "stays"] : [shortName(first.installed), "stay"];
+      const message = `under OLM v1 ${listed(versions)} of package ${quoted2(name)} had an upgrade and now silently ${stays2}: ${subject} went to ${shortName(was.to)}, and now ${why.text}`;
       const hint = `let an entry with a higher version replace or skip ${first.installed.name}`;
       report(message, location, { package: name, installed: versions, hint });
     }
@@ -38343,11 +41878,11 @@ var rule77 = {
       for (const channel of ofPackage.channels.values()) {
         const differences = differencesIn(world, ofPackage, channel);
         if (differences.length === 0) continue;
-        const message = `${channelText(channel.name, ofPackage.name)}: OLM v0 and OLM v1 go different ways from ${listed(differences.map(({ text: text3 }) => text3))}`;
+        const message = `${channelText(channel.name, ofPackage.name)}: OLM v0 and OLM v1 go different ways from ${listed(differences.map(({ text: text5 }) => text5))}`;
         report(message, placeOfHead(channel), {
           package: ofPackage.name,
           channel: channel.name,
-          installed: differences.map(({ from }) => shortName(from)),
+          installed: differences.map(({ from: from2 }) => shortName(from2)),
           hint: "test both roads: OLM v0 takes the entry nearest to the head, OLM v1 the highest version, skipped or not"
         });
       }
@@ -38358,11 +41893,11 @@ function differencesIn({ foresight }, ofPackage, channel) {
   return channel.entries.flatMap((entry) => {
     const bundle = ofPackage.bundles.get(entry.name);
     if (!bundle) return [];
-    const from = installedOf(bundle);
-    const v0 = upgradeOf(foresight.v0({ package: ofPackage.name, channel: channel.name }, from).next)?.to;
-    const v1 = upgradeOf(foresight.v1({ package: ofPackage.name, channels: [channel.name] }, from).next)?.to;
+    const from2 = installedOf(bundle);
+    const v0 = upgradeOf(foresight.v0({ package: ofPackage.name, channel: channel.name }, from2).next)?.to;
+    const v1 = upgradeOf(foresight.v1({ package: ofPackage.name, channels: [channel.name] }, from2).next)?.to;
     if (!v0 || !v1 || v0.name === v1.name) return [];
-    return [{ from, text: `${shortName(from)} (${shortName(v0)} or ${shortName(v1)})` }];
+    return [{ from: from2, text: `${shortName(from2)} (${shortName(v0)} or ${shortName(v1)})` }];
   });
 }
 
@@ -38383,7 +41918,7 @@ var rule78 = {
       const isPrerelease = (fresh.version?.prerelease.length ?? 0) > 0;
       if (fresh.name === bundle.name && !isPrerelease) continue;
       const surprise = fresh.name === bundle.name ? `the pre-release ${shortName(fresh)}` : `${shortName(fresh)}${isPrerelease ? ", a pre-release" : ""}, not the head of the default channel, ${shortName(bundle)}`;
-      const message = `under OLM v1 an extension of package ${quoted(ofPackage.name)} that names no channel gets ${surprise}`;
+      const message = `under OLM v1 an extension of package ${quoted2(ofPackage.name)} that names no channel gets ${surprise}`;
       const hint = `tell users of OLM v1 to write: channels: [${ofPackage.defaultChannel}]`;
       report(message, location, { package: ofPackage.name, hint });
     }
@@ -38399,116 +41934,41 @@ function freshOf(ofPackage) {
   return candidates.sort(compareCandidates)[0]?.bundle;
 }
 
-// catalog/json-text.ts
-var ESCAPED = /["\\\x00-\x1f\u2028\u2029\ud800-\udfff]/;
-function jsonString(text3) {
-  if (!ESCAPED.test(text3)) return `"${text3}"`;
-  const quoted3 = JSON.stringify(text3.toWellFormed());
-  return quoted3.replaceAll("\u2028", "\\u2028").replaceAll("\u2029", "\\u2029");
-}
-function jsonNumber(value) {
-  return Object.is(value, -0) ? "-0" : String(value);
-}
-var RawJson = class {
-  /** Sound JSON. */
-  text;
-  constructor(text3) {
-    this.text = text3;
-  }
-  get value() {
-    return JSON.parse(this.text);
-  }
-};
-function compactJson(value) {
-  if (typeof value === "string") return jsonString(value);
-  if (typeof value === "number") return jsonNumber(value);
-  if (typeof value !== "object" || value === null) return String(value ?? null);
-  if (value instanceof RawJson) return value.text;
-  if (Array.isArray(value)) return `[${value.map(compactJson).join(",")}]`;
-  const members2 = sortedKeys(value).map((key) => `${jsonString(key)}:${compactJson(member(value, key))}`);
-  return `{${members2.join(",")}}`;
-}
-function sortedKeys(value) {
-  const keys = Object.keys(value);
-  for (let i = 1; i < keys.length; i++) {
-    if (compareText(keys[i - 1] ?? "", keys[i] ?? "") > 0) return keys.sort(compareText);
-  }
-  return keys;
-}
-function member(value, key) {
-  return value[key];
-}
-
-// catalog/base64.ts
-var DIGITS2 = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-var VALUES = Uint8Array.from({ length: 128 }, (_, code2) => {
-  const value = DIGITS2.indexOf(String.fromCharCode(code2));
-  return value < 0 ? 255 : value;
-});
-var STRETCH = 3 * 8192;
-
-// catalog/cache/go-json.ts
-function escapeHtml(json) {
-  return json.replaceAll(/[<>&]/g, (c) => c === "<" ? "\\u003c" : c === ">" ? "\\u003e" : "\\u0026");
-}
-function goString(text3) {
-  return escapeHtml(jsonString(text3));
-}
-function goObject(members2) {
-  const written = members2.flatMap(([key, json]) => json === void 0 ? [] : [`"${key}":${json}`]);
-  return `{${written.join(",")}}`;
-}
-function goList(items) {
-  return items.length === 0 ? void 0 : `[${items.join(",")}]`;
-}
-var encoder = new TextEncoder();
-var REPLACEMENT = encoder.encode("\\ufffd");
-var LINE_SEPARATOR2 = encoder.encode("\\u2028");
-var PARAGRAPH_SEPARATOR2 = encoder.encode("\\u2029");
-var ESCAPES2 = Array.from(
-  { length: 128 },
-  (_, code2) => encoder.encode(goString(String.fromCharCode(code2)).slice(1, -1))
-);
-var PLAIN = Uint8Array.from(
-  { length: 256 },
-  (_, code2) => code2 < 128 && ESCAPES2[code2]?.length === 1 ? 1 : 0
-);
-
 // catalog/csv-json.ts
-function csvWriters(quote2) {
-  const always = (value) => quote2(typeof value === "string" ? value : "");
-  const optional = (value) => typeof value === "string" && value !== "" ? quote2(value) : void 0;
-  const textMap = (value) => {
+function csvWriters(quote3) {
+  const always = (value) => quote3(typeof value === "string" ? value : "");
+  const optional2 = (value) => typeof value === "string" && value !== "" ? quote3(value) : void 0;
+  const textMap3 = (value) => {
     const keys = isObject(value) ? Object.keys(value).sort(compareText) : [];
-    const members2 = keys.map((key) => `${quote2(key)}:${always(value[key])}`);
+    const members2 = keys.map((key) => `${quote3(key)}:${always(value[key])}`);
     return members2.length === 0 ? void 0 : `{${members2.join(",")}}`;
   };
   const link = structOf([
-    ["name", optional],
-    ["url", optional]
+    ["name", optional2],
+    ["url", optional2]
   ]);
   return {
     text: always,
-    optional,
-    textMap,
+    optional: optional2,
+    textMap: textMap3,
     link,
-    texts: listOf2(always),
-    ...definitions(always, optional),
-    gvks: listOf2(
+    texts: listOf3(always),
+    ...definitions(always, optional2),
+    gvks: listOf3(
       structOf([
         ["group", always],
         ["version", always],
         ["kind", always]
       ])
     ),
-    links: listOf2(link),
-    maintainers: listOf2(
+    links: listOf3(link),
+    maintainers: listOf3(
       structOf([
-        ["name", optional],
-        ["email", optional]
+        ["name", optional2],
+        ["email", optional2]
       ])
     ),
-    installModes: listOf2(
+    installModes: listOf3(
       structOf([
         ["type", always],
         ["supported", (value) => String(value === true)]
@@ -38516,12 +41976,12 @@ function csvWriters(quote2) {
     )
   };
 }
-function definitions(always, optional) {
-  const descriptor = structOf([
+function definitions(always, optional2) {
+  const descriptor2 = structOf([
     ["path", always],
-    ["displayName", optional],
-    ["description", optional],
-    ["x-descriptors", listOf2(always)],
+    ["displayName", optional2],
+    ["description", optional2],
+    ["x-descriptors", listOf3(always)],
     // Raw JSON of a marshalled object, in which HTML is escaped whoever copies it.
     ["value", (value) => value === void 0 ? void 0 : escapeHtml(compactJson(value))]
   ]);
@@ -38531,12 +41991,12 @@ function definitions(always, optional) {
     ["version", always]
   ]);
   const described = [
-    ["displayName", optional],
-    ["description", optional],
-    ["resources", listOf2(resource)],
-    ["statusDescriptors", listOf2(descriptor)],
-    ["specDescriptors", listOf2(descriptor)],
-    ["actionDescriptors", listOf2(descriptor)]
+    ["displayName", optional2],
+    ["description", optional2],
+    ["resources", listOf3(resource)],
+    ["statusDescriptors", listOf3(descriptor2)],
+    ["specDescriptors", listOf3(descriptor2)],
+    ["actionDescriptors", listOf3(descriptor2)]
   ];
   const crd = structOf([["name", always], ["version", always], ["kind", always], ...described]);
   const apiService = structOf([
@@ -38544,7 +42004,7 @@ function definitions(always, optional) {
     ["group", always],
     ["version", always],
     ["kind", always],
-    ["deploymentName", optional],
+    ["deploymentName", optional2],
     ["containerPort", (value) => typeof value === "number" && value !== 0 ? String(value) : void 0],
     ...described
   ]);
@@ -38552,17 +42012,17 @@ function definitions(always, optional) {
 }
 function owned(item) {
   return structOf([
-    ["owned", listOf2(item)],
-    ["required", listOf2(item)]
+    ["owned", listOf3(item)],
+    ["required", listOf3(item)]
   ]);
 }
-function structOf(fields) {
+function structOf(fields2) {
   return (value) => {
     const found = isObject(value) ? value : {};
-    return goObject(fields.map(([key, write]) => [key, write(found[key])]));
+    return goObject(fields2.map(([key, write]) => [key, write(found[key])]));
   };
 }
-function listOf2(write) {
+function listOf3(write) {
   return (value) => Array.isArray(value) ? goList(value.map(write)) : void 0;
 }
 
@@ -38593,18 +42053,18 @@ var rule79 = {
     const metadata = bundle.properties.flatMap(({ type }, i) => type === "olm.csv.metadata" ? [i] : []);
     const second = metadata[1];
     if (second === void 0) return;
-    const message = `bundle ${quoted(bundle.name)} has ${metadata.length} olm.csv.metadata properties, expected one at most`;
+    const message = `bundle ${quoted2(bundle.name)} has ${metadata.length} olm.csv.metadata properties, expected one at most`;
     const details = { package: bundle.package, hint: "remove all but one" };
     report(message, locate2(bundle, "properties", second), details);
   }
 };
 var COMPONENT = /^[a-zA-Z0-9][a-zA-Z0-9._-]*$/;
 function checkOther(blob, report) {
-  for (const field of ["schema", "package"]) {
-    const name = blob[field];
-    if (COMPONENT.test(name) || field === "package" && name === "") continue;
-    const message = `the ${field} ${quoted(name)} cannot name a folder of the cache`;
-    report(message, locate2(blob, field), {
+  for (const field2 of ["schema", "package"]) {
+    const name = blob[field2];
+    if (COMPONENT.test(name) || field2 === "package" && name === "") continue;
+    const message = `the ${field2} ${quoted2(name)} cannot name a folder of the cache`;
+    report(message, locate2(blob, field2), {
       package: blob.package,
       hint: "use letters, digits, dots, underscores and hyphens; begin with a letter or digit"
     });
@@ -38617,7 +42077,7 @@ function checkBundleFiles(catalog, report) {
   for (const channel of catalog.blobs.channels) {
     for (const entry of channel.entries) {
       const path = bundlePath(channel.package, channel.name, entry.name);
-      const what = `entry ${quoted(entry.name)} of channel ${quoted(channel.name)}`;
+      const what = `entry ${quoted2(entry.name)} of channel ${quoted2(channel.name)}`;
       const other = seen.get(path);
       seen.set(path, what);
       const defect = path.includes("/") || path.includes("\0") ? "its name cannot be part of a file name" : encoder5.encode(path).length > LONGEST_NAME ? `its file name would have more than ${LONGEST_NAME} bytes` : other !== void 0 && other !== what ? `it would have the same file as ${other}` : void 0;
@@ -38716,11 +42176,11 @@ var OffsetDocument = class {
   line;
   #offset;
   #lines;
-  constructor(file, text3, firstLine2, offset) {
+  constructor(file, text5, firstLine2, offset) {
     this.file = file;
     this.line = firstLine2;
     this.#offset = offset;
-    this.#lines = new LineMap(text3, firstLine2);
+    this.#lines = new LineMap(text5, firstLine2);
   }
   locate(path) {
     return this.place(this.#offset(path));
@@ -38736,9 +42196,9 @@ var OffsetDocument = class {
 var LineMap = class {
   #starts = [0];
   #firstLine;
-  constructor(text3, firstLine2) {
+  constructor(text5, firstLine2) {
     this.#firstLine = firstLine2;
-    for (let at = text3.indexOf("\n"); at >= 0; at = text3.indexOf("\n", at + 1)) this.#starts.push(at + 1);
+    for (let at = text5.indexOf("\n"); at >= 0; at = text5.indexOf("\n", at + 1)) this.#starts.push(at + 1);
   }
   place(offset) {
     let low = 0;
@@ -38790,8 +42250,8 @@ var JsonReader = class {
   #written = /* @__PURE__ */ new Map();
   #duplicates = [];
   /** @param maxDepth how deep arrays and objects may be nested */
-  constructor(text3, maxDepth) {
-    this.#text = text3;
+  constructor(text5, maxDepth) {
+    this.#text = text5;
     this.#maxDepth = maxDepth;
     this.#at = 0;
     this.#line = 1;
@@ -38831,9 +42291,9 @@ var JsonReader = class {
     }
   }
   #skipSpace() {
-    const text3 = this.#text;
+    const text5 = this.#text;
     for (; ; ) {
-      const c = text3.charCodeAt(this.#at);
+      const c = text5.charCodeAt(this.#at);
       if (c === 10) {
         this.#line++;
         this.#lineStart = this.#at + 1;
@@ -38944,46 +42404,46 @@ var JsonReader = class {
     return false;
   }
   #string() {
-    const text3 = this.#text;
-    const from = this.#at + 1;
-    const close = text3.indexOf('"', from);
+    const text5 = this.#text;
+    const from2 = this.#at + 1;
+    const close = text5.indexOf('"', from2);
     if (close >= 0) {
-      const literal = text3.slice(from, close);
+      const literal = text5.slice(from2, close);
       if (!NOT_LITERAL.test(literal)) {
         this.#at = close + 1;
         return literal;
       }
     }
-    return this.#escapedString(from);
+    return this.#escapedString(from2);
   }
-  #escapedString(from) {
-    const text3 = this.#text;
+  #escapedString(from2) {
+    const text5 = this.#text;
     let value = "";
-    let start3 = from;
-    for (let i = from; ; i++) {
-      const c = text3.charCodeAt(i);
+    let start3 = from2;
+    for (let i = from2; ; i++) {
+      const c = text5.charCodeAt(i);
       if (c === QUOTE) {
         this.#at = i + 1;
-        return (value + text3.slice(start3, i)).toWellFormed();
+        return (value + text5.slice(start3, i)).toWellFormed();
       }
       if (Number.isNaN(c)) throw new JsonError("unexpected EOF", i);
       if (c < 32) throw this.#unexpectedAt(i, "in string literal");
       if (c !== BACKSLASH2) continue;
-      const letter = text3.charAt(i + 1);
+      const letter = text5.charAt(i + 1);
       if (letter === "u") {
-        const hex = text3.slice(i + 2, i + 6);
+        const hex = text5.slice(i + 2, i + 6);
         if (!/^[0-9a-fA-F]{4}$/.test(hex)) {
           throw this.#unexpectedAt(
             i + 2 + (/^[0-9a-fA-F]*/.exec(hex)?.[0].length ?? 0),
             "in \\u hexadecimal character escape"
           );
         }
-        value += text3.slice(start3, i) + String.fromCharCode(Number.parseInt(hex, 16));
+        value += text5.slice(start3, i) + String.fromCharCode(Number.parseInt(hex, 16));
         i += 5;
       } else {
         const character = ESCAPES3.get(letter);
         if (character === void 0) throw this.#unexpectedAt(i + 1, "in string escape code");
-        value += text3.slice(start3, i) + character;
+        value += text5.slice(start3, i) + character;
         i += 1;
       }
       start3 = i + 1;
@@ -39038,23 +42498,23 @@ function countNodes(value) {
 }
 
 // catalog/split.ts
-function* splitDocuments(text3, from, firstLine2) {
+function* splitDocuments(text5, from2, firstLine2) {
   let line3 = firstLine2;
-  let at = from;
+  let at = from2;
   let pieceFrom = -1;
   let pieceLine = line3;
-  while (at < text3.length) {
-    const separator = text3.startsWith("---", at) ? at : nextSeparator(text3, at);
+  while (at < text5.length) {
+    const separator = text5.startsWith("---", at) ? at : nextSeparator(text5, at);
     if (separator > at) {
       if (pieceFrom < 0) {
         pieceFrom = at;
         pieceLine = line3;
       }
-      line3 += countLines(text3, at, separator);
+      line3 += countLines(text5, at, separator);
     }
-    if (separator >= text3.length) break;
-    const lineEnd = endOfLine(text3, separator);
-    const rest = text3.slice(separator + 3, lineEnd).trim();
+    if (separator >= text5.length) break;
+    const lineEnd = endOfLine(text5, separator);
+    const rest = text5.slice(separator + 3, lineEnd).trim();
     if (rest !== "" && !rest.startsWith("#")) {
       yield { line: line3, column: 4, rest };
     }
@@ -39068,31 +42528,31 @@ function* splitDocuments(text3, from, firstLine2) {
     at = lineEnd + 1;
     line3++;
   }
-  if (pieceFrom >= 0) yield { from: Math.min(pieceFrom, text3.length), to: text3.length, line: pieceLine };
+  if (pieceFrom >= 0) yield { from: Math.min(pieceFrom, text5.length), to: text5.length, line: pieceLine };
 }
-function nextSeparator(text3, from) {
-  const found = text3.indexOf("\n---", from);
-  return found < 0 ? text3.length : found + 1;
+function nextSeparator(text5, from2) {
+  const found = text5.indexOf("\n---", from2);
+  return found < 0 ? text5.length : found + 1;
 }
-function endOfLine(text3, from) {
-  const found = text3.indexOf("\n", from);
-  return found < 0 ? text3.length : found;
+function endOfLine(text5, from2) {
+  const found = text5.indexOf("\n", from2);
+  return found < 0 ? text5.length : found;
 }
-function countLines(text3, from, to) {
+function countLines(text5, from2, to) {
   let lines = 0;
-  for (let at = text3.indexOf("\n", from); at >= 0 && at < to; at = text3.indexOf("\n", at + 1)) lines++;
+  for (let at = text5.indexOf("\n", from2); at >= 0 && at < to; at = text5.indexOf("\n", at + 1)) lines++;
   return lines;
 }
 
 // catalog/yaml/fast-text.ts
 var LF2 = 10;
-var SPACE5 = 32;
+var SPACE6 = 32;
 var TAB4 = 9;
 var HASH2 = 35;
 var DASH = 45;
 var DOT2 = 46;
 var LEAVE = /* @__PURE__ */ Symbol("outside the subset");
-var text2 = "";
+var text4 = "";
 var end = 0;
 var body = "";
 var base = 0;
@@ -39106,14 +42566,14 @@ var MOST_KEPT_MARKS = 1 << 16;
 var marks = new Int32Array(MOST_KEPT_MARKS);
 var marked = 0;
 var UNUSUAL = /[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]/;
-function openText(source, from, to, firstLine2) {
-  body = source.slice(from, to);
+function openText(source, from2, to, firstLine2) {
+  body = source.slice(from2, to);
   if (body === "") return false;
   unended = body.charCodeAt(body.length - 1) !== LF2;
   if (unended) body += "\n";
   if (UNUSUAL.test(body)) return false;
-  text2 = unended ? body : source;
-  base = unended ? 0 : from;
+  text4 = unended ? body : source;
+  base = unended ? 0 : from2;
   end = base + body.length;
   line = firstLine2 - 1;
   eol = base - 1;
@@ -39122,11 +42582,11 @@ function openText(source, from, to, firstLine2) {
   return true;
 }
 function closeText() {
-  text2 = body = "";
+  text4 = body = "";
   if (marks.length > MOST_KEPT_MARKS) marks = new Int32Array(MOST_KEPT_MARKS);
 }
 function nextLine() {
-  const source = text2;
+  const source = text4;
   let at = eol + 1;
   for (; ; ) {
     line++;
@@ -39134,9 +42594,9 @@ function nextLine() {
       indent = -1;
       return;
     }
-    const from = at;
+    const from2 = at;
     let c = source.charCodeAt(at);
-    while (c === SPACE5) c = source.charCodeAt(++at);
+    while (c === SPACE6) c = source.charCodeAt(++at);
     if (c === TAB4) throw LEAVE;
     if (c === LF2) {
       at++;
@@ -39147,9 +42607,9 @@ function nextLine() {
       at = eol + 1;
       continue;
     }
-    bol = from;
+    bol = from2;
     start = at;
-    indent = at - from;
+    indent = at - from2;
     if (indent === 0 && (c === DOT2 || c === DASH) && isMarker(at)) throw LEAVE;
     return;
   }
@@ -39158,7 +42618,7 @@ function enterLine(begin, first) {
   line++;
   bol = begin;
   start = first;
-  eol = text2.indexOf("\n", first);
+  eol = text4.indexOf("\n", first);
 }
 function passLines(count, to) {
   line += count;
@@ -39169,10 +42629,10 @@ function startInside(at) {
   indent = at - bol;
 }
 function isMarker(at) {
-  return text2.startsWith("...", at) || text2.startsWith("---", at);
+  return text4.startsWith("...", at) || text4.startsWith("---", at);
 }
 function isBlankAt(at) {
-  return at >= eol || text2.charCodeAt(at) === SPACE5;
+  return at >= eol || text4.charCodeAt(at) === SPACE6;
 }
 function mark(at) {
   const slot = marked;
@@ -39203,29 +42663,29 @@ var ANY_SINGLE = 4;
 var ANY_DOUBLE = 5;
 var askedFrom = new Int32Array(SOUGHT.length);
 var foundAt = new Int32Array(SOUGHT.length);
-function next(sought, from) {
+function next(sought, from2) {
   const found = foundAt[sought];
-  return from <= found && from >= askedFrom[sought] ? found : seek(sought, from);
+  return from2 <= found && from2 >= askedFrom[sought] ? found : seek(sought, from2);
 }
-function seek(sought, from) {
+function seek(sought, from2) {
   const character = SOUGHT[sought];
-  let at = body.indexOf(character, from - base);
+  let at = body.indexOf(character, from2 - base);
   while (at >= 0 && !isMeant(sought, base + at)) at = body.indexOf(character, at + 1);
   const found = at < 0 ? end : base + at;
-  askedFrom[sought] = from;
+  askedFrom[sought] = from2;
   foundAt[sought] = found;
   return found;
 }
 function isMeant(sought, at) {
-  if (sought === COMMENT) return text2.charCodeAt(at - 1) === SPACE5;
+  if (sought === COMMENT) return text4.charCodeAt(at - 1) === SPACE6;
   if (sought !== KEY_COLON) return true;
-  const c = text2.charCodeAt(at + 1);
-  return c === SPACE5 || c === LF2;
+  const c = text4.charCodeAt(at + 1);
+  return c === SPACE6 || c === LF2;
 }
 
 // catalog/yaml/fast-scalar.ts
 var LF3 = 10;
-var SPACE6 = 32;
+var SPACE7 = 32;
 var TAB5 = 9;
 var HASH3 = 35;
 var PLUS2 = 43;
@@ -39254,24 +42714,24 @@ function isPlainAt(at) {
   return kindAt(at) === PLAIN2;
 }
 function kindAt(at) {
-  const c = text2.charCodeAt(at);
+  const c = text4.charCodeAt(at);
   return c < 128 ? KINDS[c] : PLAIN2;
 }
 function readEmptyCollection(at) {
-  const pair = text2.slice(at, at + 2);
+  const pair = text4.slice(at, at + 2);
   if (pair !== "{}" && pair !== "[]") throw LEAVE;
   endLine(at + 2);
   return pair === "{}" ? {} : [];
 }
 function endLine(after) {
   let at = after;
-  while (at < eol && text2.charCodeAt(at) === SPACE6) at++;
-  if (at < eol && (text2.charCodeAt(at) !== HASH3 || at === after)) throw LEAVE;
+  while (at < eol && text4.charCodeAt(at) === SPACE7) at++;
+  if (at < eol && (text4.charCodeAt(at) !== HASH3 || at === after)) throw LEAVE;
   nextLine();
 }
 function readPlain(at, parent) {
   const lineEnd = plainEnd(at);
-  const first = text2.slice(at, trimmedEnd(at, lineEnd));
+  const first = text4.slice(at, trimmedEnd(at, lineEnd));
   const value = lineEnd === eol && mayGoOn(eol + 1, parent) ? first + readMorePlain(parent) : first;
   nextLine();
   return resolve(value);
@@ -39281,8 +42741,8 @@ function readMorePlain(parent) {
   let breaks = 0;
   for (let at = eol + 1; at < end; ) {
     let i = at;
-    let c = text2.charCodeAt(i);
-    while (c === SPACE6) c = text2.charCodeAt(++i);
+    let c = text4.charCodeAt(i);
+    while (c === SPACE7) c = text4.charCodeAt(++i);
     if (c === TAB5) throw LEAVE;
     if (c === LF3) {
       breaks++;
@@ -39294,7 +42754,7 @@ function readMorePlain(parent) {
     passLines(breaks, eol);
     enterLine(at, i);
     const lineEnd = plainEnd(i);
-    value += fold(breaks) + text2.slice(i, trimmedEnd(i, lineEnd));
+    value += fold(breaks) + text4.slice(i, trimmedEnd(i, lineEnd));
     if (lineEnd < eol) break;
     breaks = 0;
     at = eol + 1;
@@ -39303,10 +42763,10 @@ function readMorePlain(parent) {
 }
 function mayGoOn(at, parent) {
   if (at >= end) return false;
-  const source = text2;
+  const source = text4;
   let i = at;
   let c = source.charCodeAt(i);
-  while (c === SPACE6) c = source.charCodeAt(++i);
+  while (c === SPACE7) c = source.charCodeAt(++i);
   if (c === LF3 || c === TAB5) return true;
   return i - at > parent && c !== HASH3;
 }
@@ -39320,32 +42780,32 @@ function plainEnd(at) {
   if (next(KEY_COLON, at) < stop || next(ANY_TAB, at) < eol) throw LEAVE;
   return stop;
 }
-function trimmedEnd(from, to) {
+function trimmedEnd(from2, to) {
   let stop = to;
-  while (stop > from && isWhite(text2.charCodeAt(stop - 1))) stop--;
+  while (stop > from2 && isWhite(text4.charCodeAt(stop - 1))) stop--;
   return stop;
 }
 function isWhite(c) {
-  return c === SPACE6 || c === TAB5;
+  return c === SPACE7 || c === TAB5;
 }
 function fold(blankLines) {
   return blankLines === 0 ? " " : "\n".repeat(blankLines);
 }
-function closingQuote(at, quote2) {
+function closingQuote(at, quote3) {
   let close;
-  if (quote2 === SINGLE) {
+  if (quote3 === SINGLE) {
     close = next(ANY_SINGLE, at + 1);
-    while (close < eol && text2.charCodeAt(close + 1) === SINGLE) close = next(ANY_SINGLE, close + 2);
+    while (close < eol && text4.charCodeAt(close + 1) === SINGLE) close = next(ANY_SINGLE, close + 2);
   } else {
     close = next(ANY_DOUBLE, at + 1);
     while (close < eol && isEscaped(close, at)) close = next(ANY_DOUBLE, close + 1);
   }
   return close < eol ? close : -1;
 }
-function isEscaped(at, open2) {
-  if (next(ANY_BACKSLASH, open2 + 1) > at) return false;
+function isEscaped(at, open3) {
+  if (next(ANY_BACKSLASH, open3 + 1) > at) return false;
   let slashes = 0;
-  while (at - 1 - slashes > open2 && text2.charCodeAt(at - 1 - slashes) === BACKSLASH3) slashes++;
+  while (at - 1 - slashes > open3 && text4.charCodeAt(at - 1 - slashes) === BACKSLASH3) slashes++;
   return slashes % 2 === 1;
 }
 function singleText(raw) {
@@ -39358,41 +42818,41 @@ function doubleText(raw) {
 }
 function readSingle(at) {
   let value = "";
-  let from = at + 1;
+  let from2 = at + 1;
   for (; ; ) {
-    const close = closingQuote(from - 1, SINGLE);
-    value += singleText(text2.slice(from, close < 0 ? trimmedEnd(from, eol) : close));
+    const close = closingQuote(from2 - 1, SINGLE);
+    value += singleText(text4.slice(from2, close < 0 ? trimmedEnd(from2, eol) : close));
     if (close >= 0) {
       endLine(close + 1);
       return value;
     }
     value += fold(nextQuotedLine());
-    from = start;
+    from2 = start;
   }
 }
 function readDouble(at) {
   let value = "";
-  let from = at + 1;
+  let from2 = at + 1;
   for (; ; ) {
-    const close = closingQuote(from - 1, DOUBLE2);
-    const escapedBreak = close < 0 && isEscaped(eol, from - 1);
-    const stop = close >= 0 ? close : escapedBreak ? eol - 1 : trimmedEnd(from, eol);
-    value += doubleText(text2.slice(from, stop));
+    const close = closingQuote(from2 - 1, DOUBLE2);
+    const escapedBreak = close < 0 && isEscaped(eol, from2 - 1);
+    const stop = close >= 0 ? close : escapedBreak ? eol - 1 : trimmedEnd(from2, eol);
+    value += doubleText(text4.slice(from2, stop));
     if (close >= 0) {
       endLine(close + 1);
       return value;
     }
     const blankLines = nextQuotedLine();
     value += escapedBreak ? "\n".repeat(blankLines) : fold(blankLines);
-    from = start;
+    from2 = start;
   }
 }
 function nextQuotedLine() {
   let blankLines = 0;
   for (let at = eol + 1; at < end; ) {
     let i = at;
-    while (isWhite(text2.charCodeAt(i))) i++;
-    const c = text2.charCodeAt(i);
+    while (isWhite(text4.charCodeAt(i))) i++;
+    const c = text4.charCodeAt(i);
     if (c !== LF3) {
       if (i === at && (c === DASH2 || c === DOT3)) break;
       passLines(blankLines, eol);
@@ -39405,12 +42865,12 @@ function nextQuotedLine() {
   throw LEAVE;
 }
 function readBlockScalar(at, parent) {
-  const isFolded = text2.charCodeAt(at) === 62;
+  const isFolded = text4.charCodeAt(at) === 62;
   let chomping = 0;
   let increment = 0;
   let i = at + 1;
   for (; i < eol; i++) {
-    const c = text2.charCodeAt(i);
+    const c = text4.charCodeAt(i);
     if (c === PLUS2 || c === DASH2) {
       if (chomping !== 0) throw LEAVE;
       chomping = c;
@@ -39419,8 +42879,8 @@ function readBlockScalar(at, parent) {
       increment = c - 48;
     } else break;
   }
-  while (i < eol && text2.charCodeAt(i) === SPACE6) i++;
-  if (i < eol && (text2.charCodeAt(i) !== HASH3 || text2.charCodeAt(i - 1) !== SPACE6)) throw LEAVE;
+  while (i < eol && text4.charCodeAt(i) === SPACE7) i++;
+  if (i < eol && (text4.charCodeAt(i) !== HASH3 || text4.charCodeAt(i - 1) !== SPACE7)) throw LEAVE;
   const { value, breaks } = readBlockLines(
     increment > 0 ? Math.max(parent, 0) + increment : 0,
     parent,
@@ -39441,8 +42901,8 @@ function readBlockLines(fixed, parent, isFolded) {
   let deepestBlank = 0;
   for (let at = eol + 1; at < end; at = eol + 1) {
     let i = at;
-    while (text2.charCodeAt(i) === SPACE6 && (width === 0 || i - at < width)) i++;
-    const c = text2.charCodeAt(i);
+    while (text4.charCodeAt(i) === SPACE7 && (width === 0 || i - at < width)) i++;
+    const c = text4.charCodeAt(i);
     if (c === LF3) {
       if (width === 0 && i - at > deepestBlank) deepestBlank = i - at;
       breaks++;
@@ -39459,25 +42919,25 @@ function readBlockLines(fixed, parent, isFolded) {
     }
     if (!isFolded) {
       passLiteralLines(at, width);
-      value += "\n".repeat(breaks) + text2.slice(i, eol).replaceAll(`
+      value += "\n".repeat(breaks) + text4.slice(i, eol).replaceAll(`
 ${" ".repeat(width)}`, "\n");
     } else {
-      passLines(1, text2.indexOf("\n", i));
+      passLines(1, text4.indexOf("\n", i));
       const isIndented = isWhite(c);
       const joined = !wasIndented && !isIndented;
-      value += (joined ? fold(breaks - 1) : "\n".repeat(breaks)) + text2.slice(i, eol);
+      value += (joined ? fold(breaks - 1) : "\n".repeat(breaks)) + text4.slice(i, eol);
       wasIndented = isIndented;
     }
     breaks = 1;
   }
   return { value, breaks };
 }
-function passLiteralLines(from, width) {
-  const source = text2;
+function passLiteralLines(from2, width) {
+  const source = text4;
   let lines = 0;
-  for (let at = from; at < end; ) {
+  for (let at = from2; at < end; ) {
     let i = at;
-    while (source.charCodeAt(i) === SPACE6 && i - at < width) i++;
+    while (source.charCodeAt(i) === SPACE7 && i - at < width) i++;
     const isEmpty = source.charCodeAt(i) === LF3;
     if (i - at < width && !(isEmpty && i === at)) return;
     lines++;
@@ -39491,7 +42951,7 @@ function passLiteralLines(from, width) {
 // catalog/yaml/fast.ts
 var MAX_DEPTH = 64;
 var MAX_KEY = 1e3;
-var SPACE7 = 32;
+var SPACE8 = 32;
 var TAB6 = 9;
 var HASH4 = 35;
 var COLON2 = 58;
@@ -39499,9 +42959,9 @@ var DASH3 = 45;
 var DOUBLE3 = 34;
 var SINGLE2 = 39;
 var depth = 0;
-function readFast(source, from, to, firstLine2) {
+function readFast(source, from2, to, firstLine2) {
   try {
-    if (!openText(source, from, to, firstLine2)) return void 0;
+    if (!openText(source, from2, to, firstLine2)) return void 0;
     depth = 0;
     nextLine();
     if (indent < 0) return void 0;
@@ -39534,7 +42994,7 @@ function readCollection(kind, column, firstColon) {
   return collection;
 }
 function isItemAt(at) {
-  return text2.charCodeAt(at) === DASH3 && isBlankAt(at + 1);
+  return text4.charCodeAt(at) === DASH3 && isBlankAt(at + 1);
 }
 function readSequence(column) {
   const items = [];
@@ -39544,7 +43004,7 @@ function readSequence(column) {
 function readItem(column) {
   const slot = mark(start);
   const at = pastSpaces(start + 1);
-  const c = at < eol ? text2.charCodeAt(at) : HASH4;
+  const c = at < eol ? text4.charCodeAt(at) : HASH4;
   if (c === HASH4) {
     nextLine();
     return indent > column ? readBlock(indent, column, slot) : null;
@@ -39557,30 +43017,30 @@ function readItem(column) {
   remark(slot, at);
   return readCollection(isItem ? SEQUENCE : MAPPING, indent, colon);
 }
-function pastSpaces(from) {
-  let at = from;
-  while (at < eol && text2.charCodeAt(at) === SPACE7) at++;
+function pastSpaces(from2) {
+  let at = from2;
+  while (at < eol && text4.charCodeAt(at) === SPACE8) at++;
   return at;
 }
 function readMapping(column, firstColon) {
   const mapping = {};
-  let entries = 0;
+  let entries2 = 0;
   let colon = firstColon;
   for (; ; ) {
     const key = readKey(start, colon);
     mapping[key] = readValue(colon + 1, column);
-    entries++;
+    entries2++;
     if (indent !== column) break;
     colon = keyEnd(start);
     if (colon < 0 || isItemAt(start)) throw LEAVE;
   }
-  if (Object.keys(mapping).length !== entries) throw LEAVE;
+  if (Object.keys(mapping).length !== entries2) throw LEAVE;
   return mapping;
 }
 function readValue(after, column) {
   const slot = mark(start);
   const at = pastSpaces(after);
-  const c = at < eol ? text2.charCodeAt(at) : HASH4;
+  const c = at < eol ? text4.charCodeAt(at) : HASH4;
   if (c !== HASH4) {
     if (c === TAB6 || isItemAt(at)) throw LEAVE;
     return readScalarAt(at, column, slot);
@@ -39590,38 +43050,38 @@ function readValue(after, column) {
   return indent === column && isItemAt(start) ? readCollection(SEQUENCE, column, -1) : null;
 }
 function keyEnd(at) {
-  const first = text2.charCodeAt(at);
+  const first = text4.charCodeAt(at);
   if (first === DOUBLE3 || first === SINGLE2) return quotedKeyEnd(at, first);
   const colon = next(KEY_COLON, at);
   return colon < eol && colon - at <= MAX_KEY && next(COMMENT, at + 1) > colon ? colon : -1;
 }
-function quotedKeyEnd(at, quote2) {
-  const close = closingQuote(at, quote2);
+function quotedKeyEnd(at, quote3) {
+  const close = closingQuote(at, quote3);
   if (close < 0 || close - at > MAX_KEY) return -1;
-  return text2.charCodeAt(close + 1) === COLON2 && isBlankAt(close + 2) ? close + 1 : -1;
+  return text4.charCodeAt(close + 1) === COLON2 && isBlankAt(close + 2) ? close + 1 : -1;
 }
 var KEY_SLOTS = 1 << 12;
 var knownKeys = new Array(KEY_SLOTS).fill("\n");
 var LONGEST_KNOWN_KEY = 64;
 function readKey(at, colon) {
   const length = colon - at;
-  const middle = text2.charCodeAt(at + (length >> 1));
-  const hash = length << 7 ^ text2.charCodeAt(at) << 4 ^ middle << 2 ^ text2.charCodeAt(colon - 1);
+  const middle = text4.charCodeAt(at + (length >> 1));
+  const hash = length << 7 ^ text4.charCodeAt(at) << 4 ^ middle << 2 ^ text4.charCodeAt(colon - 1);
   const slot = hash & KEY_SLOTS - 1;
-  const known2 = knownKeys[slot];
-  if (known2.length === length && text2.startsWith(known2, at)) return known2;
+  const known3 = knownKeys[slot];
+  if (known3.length === length && text4.startsWith(known3, at)) return known3;
   const key = newKey(at, colon);
   if (key.length === length && length <= LONGEST_KNOWN_KEY) knownKeys[slot] = Object.keys({ [key]: 0 })[0];
   return key;
 }
 function newKey(at, colon) {
-  const first = text2.charCodeAt(at);
-  if (first === SINGLE2) return checkedKey(singleText(text2.slice(at + 1, colon - 1)));
-  if (first === DOUBLE3) return checkedKey(doubleText(text2.slice(at + 1, colon - 1)));
+  const first = text4.charCodeAt(at);
+  if (first === SINGLE2) return checkedKey(singleText(text4.slice(at + 1, colon - 1)));
+  if (first === DOUBLE3) return checkedKey(doubleText(text4.slice(at + 1, colon - 1)));
   if (!isPlainAt(at)) throw LEAVE;
   let stop = colon;
-  while (text2.charCodeAt(stop - 1) === SPACE7) stop--;
-  const key = text2.slice(at, stop);
+  while (text4.charCodeAt(stop - 1) === SPACE8) stop--;
+  const key = text4.slice(at, stop);
   if (key === "<<" || key.includes("	") || resolvePlain(key) !== key) throw LEAVE;
   return checkedKey(key);
 }
@@ -39646,28 +43106,28 @@ var FileReader = class {
     this.#findings = findings;
   }
   *documents(bytes2) {
-    const text3 = this.#decode(bytes2);
-    if (startsLikeJson(text3)) yield* this.#jsonStream(text3);
-    else yield* this.#yamlStream(normalBreaks(text3), 0, 1);
+    const text5 = this.#decode(bytes2);
+    if (startsLikeJson(text5)) yield* this.#jsonStream(text5);
+    else yield* this.#yamlStream(normalBreaks(text5), 0, 1);
   }
-  #find(rule111, message, location, hint) {
+  #find(rule115, message, location, hint) {
     this.#findings.push({
-      rule: rule111,
+      rule: rule115,
       severity: "error",
       message,
       location,
       ...hint === void 0 ? {} : { hint }
     });
   }
-  #warn(rule111, message, location, hint) {
-    this.#findings.push({ rule: rule111, severity: "warning", message, location, hint });
+  #warn(rule115, message, location, hint) {
+    this.#findings.push({ rule: rule115, severity: "warning", message, location, hint });
   }
   #decode(bytes2) {
     try {
       return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes2);
     } catch {
-      const text3 = new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes2);
-      if (!startsLikeJson(text3)) {
+      const text5 = new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes2);
+      if (!startsLikeJson(text5)) {
         const { line: line3, column } = firstInvalid(bytes2);
         this.#find(
           "fbc/yaml",
@@ -39676,11 +43136,11 @@ var FileReader = class {
           "save the file as UTF-8"
         );
       }
-      return text3;
+      return text5;
     }
   }
-  *#jsonStream(text3) {
-    const reader = new JsonReader(text3, this.#limits.depth);
+  *#jsonStream(text5) {
+    const reader = new JsonReader(text5, this.#limits.depth);
     let count = 0;
     for (; ; ) {
       try {
@@ -39690,7 +43150,7 @@ var FileReader = class {
         yield this.#jsonDocument(read);
       } catch (error2) {
         if (!(error2 instanceof JsonError)) throw error2;
-        yield* this.#brokenJson(text3, { reader, error: error2, count });
+        yield* this.#brokenJson(text5, { reader, error: error2, count });
         return;
       }
     }
@@ -39706,20 +43166,20 @@ var FileReader = class {
    * With no more than one object read, Go tries the rest as YAML: so comments, single
    * quotes and trailing commas pass in a file of one object.
    */
-  *#brokenJson(text3, { reader, error: error2, count }) {
+  *#brokenJson(text5, { reader, error: error2, count }) {
     const findings = this.#findings.length;
     if (count <= 1) {
-      const rest = afterFirstBreak(text3, reader.offset);
+      const rest = afterFirstBreak(text5, reader.offset);
       const line4 = reader.line + (rest.brokeLine ? 1 : 0);
-      yield* this.#yamlStream(normalBreaks(text3), rest.offset, line4);
+      yield* this.#yamlStream(normalBreaks(text5), rest.offset, line4);
       if (this.#findings.length === findings) return;
     }
     this.#findings.length = findings;
-    const { line: line3, column } = placeOf(text3, error2.offset);
+    const { line: line3, column } = placeOf(text5, error2.offset);
     this.#find("fbc/json", `not JSON: ${error2.message}`, { file: this.#path, line: line3, column });
   }
-  *#yamlStream(text3, from, firstLine2) {
-    for (const piece of splitDocuments(text3, from, firstLine2)) {
+  *#yamlStream(text5, from2, firstLine2) {
+    for (const piece of splitDocuments(text5, from2, firstLine2)) {
       if ("rest" in piece) {
         const message = `a line that begins with --- separates documents, but "${piece.rest}" follows on it`;
         this.#find(
@@ -39730,20 +43190,20 @@ var FileReader = class {
         );
         continue;
       }
-      const fast = readFast(text3, piece.from, piece.to, piece.line);
+      const fast = readFast(text5, piece.from, piece.to, piece.line);
       if (fast) {
         yield { value: fast.value, document: new MarkedDocument(this.#path, fast.value, fast.marks) };
         continue;
       }
-      const read = this.#fullYaml(text3.slice(piece.from, piece.to), piece.line);
+      const read = this.#fullYaml(text5.slice(piece.from, piece.to), piece.line);
       if (read) yield read;
     }
   }
-  #fullYaml(text3, line3) {
+  #fullYaml(text5, line3) {
     try {
-      const tree = readTree(text3, this.#limits);
+      const tree = readTree(text5, this.#limits);
       const { value, duplicates, locate: locate4 } = compose(tree.root);
-      const document = new OffsetDocument(this.#path, text3, line3, locate4);
+      const document = new OffsetDocument(this.#path, text5, line3, locate4);
       for (const { key, again } of duplicates) this.#repeatedKey(key, document.place(again));
       if (tree.ignoredFrom >= 0) {
         const message = "the tools never read this text: the document ends before it";
@@ -39757,7 +43217,7 @@ var FileReader = class {
       return { value, document };
     } catch (error2) {
       if (!(error2 instanceof YamlError)) throw error2;
-      const document = new OffsetDocument(this.#path, text3, line3, () => 0);
+      const document = new OffsetDocument(this.#path, text5, line3, () => 0);
       this.#find("fbc/yaml", `not YAML as the tools read it: ${error2.message}`, document.place(error2.offset));
       return void 0;
     }
@@ -39772,37 +43232,37 @@ var FileReader = class {
   }
 };
 var LIKE_JSON = /^(?:(?!\ufeff)[\s\u0085])*\{/;
-function startsLikeJson(text3) {
-  return LIKE_JSON.test(text3.slice(0, SNIFF));
+function startsLikeJson(text5) {
+  return LIKE_JSON.test(text5.slice(0, SNIFF));
 }
-function normalBreaks(text3) {
-  return text3.includes("\r\n") ? text3.replaceAll("\r\n", "\n") : text3;
+function normalBreaks(text5) {
+  return text5.includes("\r\n") ? text5.replaceAll("\r\n", "\n") : text5;
 }
-function afterFirstBreak(text3, from) {
-  let at = from;
-  while (at < text3.length && /\s/.test(text3.charAt(at))) {
-    if (text3.charAt(at++) === "\n") return { offset: at, brokeLine: true };
+function afterFirstBreak(text5, from2) {
+  let at = from2;
+  while (at < text5.length && /\s/.test(text5.charAt(at))) {
+    if (text5.charAt(at++) === "\n") return { offset: at, brokeLine: true };
   }
   return { offset: at, brokeLine: false };
 }
-function placeOf(text3, offset) {
-  const before = text3.slice(0, offset);
+function placeOf(text5, offset) {
+  const before = text5.slice(0, offset);
   const lastBreak = before.lastIndexOf("\n");
   return { line: before.split("\n").length, column: offset - lastBreak };
 }
 function firstInvalid(bytes2) {
   let line3 = 1;
-  for (let from = 0; ; line3++) {
-    const found = bytes2.indexOf(10, from);
+  for (let from2 = 0; ; line3++) {
+    const found = bytes2.indexOf(10, from2);
     const to = found < 0 ? bytes2.length : found;
     try {
-      new TextDecoder("utf-8", { fatal: true }).decode(bytes2.subarray(from, to));
+      new TextDecoder("utf-8", { fatal: true }).decode(bytes2.subarray(from2, to));
     } catch {
-      const text3 = new TextDecoder().decode(bytes2.subarray(from, to));
-      return { line: line3, column: text3.indexOf("�") + 1 };
+      const text5 = new TextDecoder().decode(bytes2.subarray(from2, to));
+      return { line: line3, column: text5.indexOf("�") + 1 };
     }
     if (found < 0) return { line: line3, column: 1 };
-    from = found + 1;
+    from2 = found + 1;
   }
 }
 
@@ -39810,9 +43270,9 @@ function firstInvalid(bytes2) {
 var IGNORE_FILE = ".indexignore";
 function ignoreMatcher(files) {
   const patterns = [];
-  for (const [path, text3] of files) {
+  for (const [path, text5] of files) {
     const domain = path.split("/").slice(0, -1);
-    for (const raw of text3.split("\n")) {
+    for (const raw of text5.split("\n")) {
       const line3 = raw.trim();
       if (line3 !== "" && !line3.startsWith("#")) patterns.push(parsePattern(line3, domain));
     }
@@ -39826,10 +43286,10 @@ function ignoreMatcher(files) {
 }
 function parsePattern(line3, domain) {
   const includes2 = line3.startsWith("!");
-  let text3 = includes2 ? line3.slice(1) : line3;
-  const directoriesOnly = text3.endsWith("/");
-  if (directoriesOnly) text3 = text3.slice(0, -1);
-  return { domain, segments: text3.split("/"), includes: includes2, directoriesOnly };
+  let text5 = includes2 ? line3.slice(1) : line3;
+  const directoriesOnly = text5.endsWith("/");
+  if (directoriesOnly) text5 = text5.slice(0, -1);
+  return { domain, segments: text5.split("/"), includes: includes2, directoriesOnly };
 }
 function matches(pattern, path) {
   if (path.length <= pattern.domain.length) return false;
@@ -39889,8 +43349,8 @@ function compileGlob(pattern) {
   const expression2 = new RegExp(`^${source}$`, "su");
   return (name) => expression2.test(name);
 }
-function characterSet(pattern, open2) {
-  let i = open2 + 1;
+function characterSet(pattern, open3) {
+  let i = open3 + 1;
   const negated = pattern.charAt(i) === "^";
   if (negated) i++;
   let source = "";
@@ -40013,9 +43473,9 @@ var Loader = class {
       "every file of a catalog must be a regular file, or a link to one"
     );
   }
-  #find(rule111, message, location, hint) {
+  #find(rule115, message, location, hint) {
     this.#findings.push({
-      rule: rule111,
+      rule: rule115,
       severity: "error",
       message,
       location,
@@ -40080,11 +43540,136 @@ var NO_BUNDLE = {
   release: ""
 };
 
+// catalog/references/csv.ts
+var CSV_KIND = "ClusterServiceVersion";
+function csvOf2({ properties }) {
+  for (const { type, value } of properties) {
+    if (type !== "olm.bundle.object" || !isObject(value) || typeof value["data"] !== "string") continue;
+    const text5 = new TextDecoder().decode(decodeBase64(value["data"]));
+    if (!text5.includes(CSV_KIND)) continue;
+    const manifest = parsed(text5);
+    if (isObject(manifest) && manifest["kind"] === CSV_KIND) return manifest;
+  }
+  return void 0;
+}
+function parsed(text5) {
+  try {
+    return text5.trimStart().startsWith("{") ? JSON.parse(text5) : compose(readTree(text5, { depth: 1e3 }).root).value;
+  } catch (error2) {
+    if (error2 instanceof YamlError || error2 instanceof SyntaxError) return void 0;
+    throw error2;
+  }
+}
+var RELATED_IMAGE = /^RELATED_IMAGE_/;
+function usedImages(csv) {
+  const strategy = fieldOf(fieldOf(fieldOf(csv, "spec"), "install"), "spec");
+  return listOf4(strategy, "deployments").flatMap((deployment) => {
+    const pod = fieldOf(fieldOf(fieldOf(deployment, "spec"), "template"), "spec");
+    const containers = [...listOf4(pod, "initContainers"), ...listOf4(pod, "containers")];
+    return containers.flatMap((container) => {
+      const place = `container ${shown2(container["name"])} of deployment ${shown2(deployment["name"])}`;
+      const variables = listOf4(container, "env").filter(({ name }) => RELATED_IMAGE.test(String(name)));
+      return [
+        { image: container["image"], place },
+        ...variables.map(({ name, value }) => ({ image: value, place: `${String(name)} in ${place}` }))
+      ].filter((used) => typeof used.image === "string" && used.image !== "");
+    });
+  });
+}
+function shown2(name) {
+  return JSON.stringify(typeof name === "string" ? name : "");
+}
+function fieldOf(fields2, key) {
+  const value = Object.hasOwn(fields2, key) ? fields2[key] : void 0;
+  return isObject(value) ? value : {};
+}
+function listOf4(fields2, key) {
+  const value = Object.hasOwn(fields2, key) ? fields2[key] : void 0;
+  return Array.isArray(value) ? value.map((item) => isObject(item) ? item : {}) : [];
+}
+
+// catalog/references/support.ts
+function runsFor({ kind, package: name, bundle }, supports) {
+  return kind === "related" && bundle !== "" && supports.get(name)?.bundle === bundle;
+}
+
 // catalog/references/site.ts
+function sitesOf(bundles) {
+  const collector = createCollector();
+  for (const bundle of bundles) collector.bundle(bundle);
+  return collector.sites;
+}
 function lookupKey(reference) {
   if (reference.kind === "tag") return formatReference(reference);
   const { registry, repository, digest } = reference;
   return formatReference({ kind: "digest", registry, repository, digest });
+}
+function createCollector() {
+  const sites = [];
+  const texts4 = /* @__PURE__ */ new Map();
+  const read = (text5) => {
+    const known3 = texts4.get(text5);
+    if (known3) return known3;
+    const own = ` ${text5}`.slice(1);
+    const fresh = { own, reference: tryParseReference(own) };
+    texts4.set(own, fresh);
+    return fresh;
+  };
+  const add = (blob, path, found) => {
+    const { own: written, reference } = read(found.written);
+    if (!reference) return;
+    const { document } = blob;
+    const names = { package: read(found.package).own, bundle: read(found.bundle).own };
+    sites.push({ kind: found.kind, written, reference, ...names, location: document.locate(path) });
+  };
+  return {
+    sites,
+    bundle: (bundle) => {
+      const names = { package: bundle.package, bundle: bundle.name };
+      if (bundle.image !== "") add(bundle, ["image"], { kind: "bundle", written: bundle.image, ...names });
+      for (const [i, { image }] of bundle.relatedImages.entries()) {
+        if (image === "") continue;
+        const kind = image === bundle.image ? "bundle" : "related";
+        add(bundle, ["relatedImages", i, "image"], { kind, written: image, ...names });
+      }
+    },
+    other: (blob) => {
+      const names = { package: blob.package, bundle: "" };
+      for (const { path, kind, written } of imagesIn(blob.value, isTemplate(blob))) {
+        add(blob, path, { kind, written, ...names });
+      }
+    }
+  };
+}
+function isTemplate({ schema }) {
+  return /^olm\.(?:template\.|semver|composite)/.test(schema);
+}
+var KINDS2 = /* @__PURE__ */ new Map([
+  ["image", "bundle"],
+  ["baseimage", "base"]
+]);
+function* imagesIn(value, deep, path = []) {
+  if (Array.isArray(value)) {
+    for (const [i, item] of value.entries()) yield* imagesIn(item, deep, [...path, i]);
+    return;
+  }
+  if (!isObject(value)) return;
+  for (const [key, inner] of Object.entries(value)) {
+    const name = key.toLowerCase();
+    const kind = KINDS2.get(name);
+    const at = [...path, key];
+    if (kind !== void 0 && typeof inner === "string") yield { path: at, kind, written: inner };
+    else if (name === "relatedimages") yield* relatedIn(inner, at);
+    else if (deep && name !== "properties") yield* imagesIn(inner, deep, at);
+  }
+}
+function* relatedIn(value, path) {
+  if (!Array.isArray(value)) return;
+  for (const [i, related] of value.entries()) {
+    for (const { path: at, written } of imagesIn(related, false, [...path, i])) {
+      yield { path: at, kind: "related", written };
+    }
+  }
 }
 
 // catalog/rules/looked-up.ts
@@ -40093,8 +43678,8 @@ function* lookedUp({
   lookups
 }) {
   for (const site of sites) {
-    const lookup = lookups.get(lookupKey(site.reference));
-    if (lookup) yield { site, lookup };
+    const lookup2 = lookups.get(lookupKey(site.reference));
+    if (lookup2) yield { site, lookup: lookup2 };
   }
 }
 function* lockedTags({ sites, lock }) {
@@ -40107,13 +43692,13 @@ function* lockedTags({ sites, lock }) {
     if (tag !== void 0) yield { site, tag };
   }
 }
-var KINDS2 = {
+var KINDS3 = {
   bundle: "the image",
   related: "the related image",
   base: "the base image"
 };
-function placed({ kind, written, bundle }) {
-  return `${bundle === "" ? "" : `bundle ${quoted(bundle)}: `}${KINDS2[kind]} ${quoted(written)}`;
+function placed2({ kind, written, bundle }) {
+  return `${bundle === "" ? "" : `bundle ${quoted2(bundle)}: `}${KINDS3[kind]} ${quoted2(written)}`;
 }
 
 // catalog/rules/image/digest.ts
@@ -40122,11 +43707,11 @@ var rule80 = {
   severity: "info",
   summary: "Images are named by digest, so that everybody gets the image that was checked",
   resolved: (references, report) => {
-    for (const { site, lookup } of lookedUp(references)) {
-      if (site.reference.kind !== "tag" || lookup.kind !== "found") continue;
-      report(`${placed(site)} is a tag, which may stand for another image tomorrow`, site.location, {
+    for (const { site, lookup: lookup2 } of lookedUp(references)) {
+      if (site.reference.kind !== "tag" || lookup2.kind !== "found") continue;
+      report(`${placed2(site)} is a tag, which may stand for another image tomorrow`, site.location, {
         package: site.package,
-        hint: formatReference(withDigest(site.reference, lookup.digest))
+        hint: formatReference(withDigest(site.reference, lookup2.digest))
       });
     }
   }
@@ -40138,9 +43723,9 @@ var rule81 = {
   severity: "error",
   summary: "Every image that is named by digest exists in its registry",
   resolved: (references, report) => {
-    for (const { site, lookup } of lookedUp(references)) {
-      if (site.reference.kind !== "digest" || lookup.kind !== "absent") continue;
-      report(`${placed(site)} does not exist: the registry knows no such digest`, site.location, {
+    for (const { site, lookup: lookup2 } of lookedUp(references)) {
+      if (site.reference.kind !== "digest" || lookup2.kind !== "absent") continue;
+      report(`${placed2(site)} does not exist: the registry knows no such digest`, site.location, {
         package: site.package,
         hint: "push the image again, or name one that exists; registries remove what no tag names"
       });
@@ -40148,15 +43733,38 @@ var rule81 = {
   }
 };
 
-// catalog/rules/image/registry.ts
+// catalog/rules/image/platforms.ts
 var rule82 = {
+  id: "image/platforms",
+  severity: "warning",
+  summary: "Related images of the head of a default channel are for every platform that its labels operatorframework.io/arch.* and os.* name",
+  resolved: (references, report) => {
+    const { supports } = references;
+    if (!supports) return;
+    for (const { site, lookup: lookup2 } of lookedUp(references)) {
+      if (lookup2.kind !== "found" || !lookup2.platforms || !runsFor(site, supports)) continue;
+      const { platforms } = lookup2;
+      const missing5 = supports.get(site.package)?.platforms.filter((one) => !platforms.includes(one)) ?? [];
+      if (missing5.length === 0) continue;
+      const isFor = platforms.length === 0 ? "no platform" : platforms.join(", ");
+      const message = `${placed2(site)} is for ${isFor}, not for ${missing5.join(", ")} on which package ${quoted2(site.package)} says that it runs`;
+      report(message, site.location, {
+        package: site.package,
+        hint: "name a manifest list with all platforms, or take the labels out of the ClusterServiceVersion"
+      });
+    }
+  }
+};
+
+// catalog/rules/image/registry.ts
+var rule83 = {
   id: "image/registry",
   severity: "error",
   summary: "Images come from registries that the policy allows",
   resolved: (references, report) => {
-    for (const { site, lookup } of lookedUp(references)) {
-      if (lookup.kind !== "not-allowed") continue;
-      report(`${placed(site)} is in a registry that the policy does not allow`, site.location, {
+    for (const { site, lookup: lookup2 } of lookedUp(references)) {
+      if (lookup2.kind !== "not-allowed") continue;
+      report(`${placed2(site)} is in a registry that the policy does not allow`, site.location, {
         package: site.package,
         hint: `registries: {allow: [${site.reference.registry}]}`
       });
@@ -40165,14 +43773,14 @@ var rule82 = {
 };
 
 // catalog/rules/image/tag-missing.ts
-var rule83 = {
+var rule84 = {
   id: "image/tag-missing",
   severity: "error",
   summary: "Every tag that a bundle or a template names exists in its registry",
   resolved: (references, report) => {
-    for (const { site, lookup } of lookedUp(references)) {
-      if (site.reference.kind !== "tag" || lookup.kind !== "absent") continue;
-      report(`${placed(site)} does not exist: the registry knows no such tag`, site.location, {
+    for (const { site, lookup: lookup2 } of lookedUp(references)) {
+      if (site.reference.kind !== "tag" || lookup2.kind !== "absent") continue;
+      report(`${placed2(site)} does not exist: the registry knows no such tag`, site.location, {
         package: site.package,
         hint: "push the image, or name a tag that exists"
       });
@@ -40181,27 +43789,27 @@ var rule83 = {
 };
 
 // catalog/rules/image/tag-moved.ts
-var rule84 = {
+var rule85 = {
   id: "image/tag-moved",
   severity: "warning",
   summary: "Every tag stands for the digest that was locked",
   resolved: (references, report) => {
     const { lock, lookups } = references;
     if (!lock) return;
-    for (const { site, lookup } of lookedUp(references)) {
+    for (const { site, lookup: lookup2 } of lookedUp(references)) {
       const { reference } = site;
-      if (reference.kind !== "tag" || lookup.kind !== "found") continue;
+      if (reference.kind !== "tag" || lookup2.kind !== "found") continue;
       const locked = lock.digests.get(lookupKey(reference));
-      if (locked === void 0 || locked === lookup.digest) continue;
-      report(`${placed(site)} has moved: it was ${locked}, it is ${lookup.digest} now`, site.location, {
+      if (locked === void 0 || locked === lookup2.digest) continue;
+      report(`${placed2(site)} has moved: it was ${locked}, it is ${lookup2.digest} now`, site.location, {
         package: site.package,
         hint: "resolve with --update to take the new image, or name the locked digest"
       });
     }
     for (const { site, tag } of lockedTags(references)) {
-      const lookup = lookups.get(tag);
-      if (lookup?.kind !== "found" || lookup.digest === lock.digests.get(tag)) continue;
-      report(`${placed(site)} was pinned from ${tag}, which is ${lookup.digest} now`, site.location, {
+      const lookup2 = lookups.get(tag);
+      if (lookup2?.kind !== "found" || lookup2.digest === lock.digests.get(tag)) continue;
+      report(`${placed2(site)} was pinned from ${tag}, which is ${lookup2.digest} now`, site.location, {
         package: site.package,
         severity: "info",
         hint: "resolve with --update --write to take the new image"
@@ -40210,8 +43818,90 @@ var rule84 = {
   }
 };
 
+// catalog/rules/image/undeclared.ts
+var rule86 = {
+  id: "image/undeclared",
+  severity: "warning",
+  summary: "The head of a channel declares the images that it runs in relatedImages: only those reach a disconnected cluster",
+  foresee(world, report) {
+    for (const ofPackage of judgedPackages(world)) {
+      for (const bundle of headBundles(ofPackage)) {
+        if (bundle.relatedImages.some(({ image }) => image !== "" && image !== bundle.image)) continue;
+        const message = `${shortName(bundle)} of package ${quoted2(ofPackage.name)} declares no image beyond the bundle itself: what it runs is never mirrored`;
+        report(message, locate2(bundle, "relatedImages"), {
+          package: ofPackage.name,
+          installed: [shortName(bundle)],
+          hint: "list every image in the CSV's spec.relatedImages, and render the bundle again"
+        });
+      }
+    }
+  }
+};
+
+// catalog/rules/image/unlisted.ts
+var rule87 = {
+  id: "image/unlisted",
+  severity: "warning",
+  summary: "The head of a channel lists in relatedImages what its deployments run and what RELATED_IMAGE_ variables name",
+  foresee(world, report) {
+    for (const ofPackage of judgedPackages(world)) {
+      for (const bundle of headBundles(ofPackage)) {
+        const csv = csvOf2(bundle);
+        if (!csv) continue;
+        const listed2 = /* @__PURE__ */ new Set([bundle.image, ...bundle.relatedImages.map(({ image }) => image)]);
+        for (const { image, place } of firstUses(usedImages(csv))) {
+          if (listed2.has(image)) continue;
+          const message = `${shortName(bundle)} of package ${quoted2(ofPackage.name)} uses ${quoted2(image)} (${place}), which is not among its relatedImages`;
+          report(message, locate2(bundle, "relatedImages"), {
+            package: ofPackage.name,
+            installed: [shortName(bundle)],
+            hint: `- {name: …, image: ${image}}`
+          });
+        }
+      }
+    }
+  }
+};
+function firstUses(used) {
+  const seen = /* @__PURE__ */ new Set();
+  return used.filter(({ image }) => !seen.has(image) && seen.add(image));
+}
+
+// catalog/rules/image/unpinned.ts
+var rule88 = {
+  id: "image/unpinned",
+  severity: "warning",
+  summary: "The head of a channel names its images by digest: a tag may move, and mirrors for disconnected clusters answer digests only",
+  foresee(world, report) {
+    for (const ofPackage of judgedPackages(world)) {
+      for (const bundle of headBundles(ofPackage)) {
+        const tags = referencesOf(bundle).filter(({ image }) => tryParseReference(image)?.kind === "tag");
+        const [first, ...others] = tags;
+        if (!first) continue;
+        const more = others.length > 0 ? ` and ${others.length} more of its images` : "";
+        const message = `${shortName(bundle)} of package ${quoted2(ofPackage.name)} names ${quoted2(first.image)}${more} by tag`;
+        report(message, locate2(bundle, ...first.path), {
+          package: ofPackage.name,
+          installed: [shortName(bundle)],
+          hint: "portolan resolve DIR --write writes the digests, with the tags as comments"
+        });
+      }
+    }
+  }
+};
+function referencesOf({ image, relatedImages }) {
+  const all = [
+    { image, path: ["image"] },
+    ...relatedImages.map((related, i) => ({
+      image: related.image,
+      path: ["relatedImages", i, "image"]
+    }))
+  ];
+  return all.filter((one, i) => all.findIndex((other) => other.image === one.image) === i);
+}
+
 // catalog/rules/package/default-channel.ts
-var rule85 = {
+var rule89 = {
   id: "package/default-channel",
   severity: "error",
   summary: "A package names one of its channels as default",
@@ -40219,16 +43909,16 @@ var rule85 = {
   check(catalog, report) {
     for (const { name, blob, channels } of catalog.packages.values()) {
       if (!blob || name === "" || channels.has(blob.defaultChannel)) continue;
-      const known2 = [...channels.keys()];
-      const hint = known2.length > 0 ? `defaultChannel: ${known2[0]}` : "add a channel first";
-      const message = blob.defaultChannel === "" ? `package ${quoted(name)} has no default channel` : `package ${quoted(name)}: the default channel ${quoted(blob.defaultChannel)} does not exist; there is ${known2.map(quoted).join(", ") || "none"}`;
+      const known3 = [...channels.keys()];
+      const hint = known3.length > 0 ? `defaultChannel: ${known3[0]}` : "add a channel first";
+      const message = blob.defaultChannel === "" ? `package ${quoted2(name)} has no default channel` : `package ${quoted2(name)}: the default channel ${quoted2(blob.defaultChannel)} does not exist; there is ${known3.map(quoted2).join(", ") || "none"}`;
       report(message, locate2(blob, "defaultChannel"), { package: name, hint });
     }
   }
 };
 
 // catalog/rules/package/duplicate.ts
-var rule86 = {
+var rule90 = {
   id: "package/duplicate",
   severity: "error",
   summary: "A package stands once in a catalog",
@@ -40238,14 +43928,14 @@ var rule86 = {
       const first = catalog.packages.get(blob.name)?.blob;
       if (!first || first === blob || blob.name === "") continue;
       const { file, line: line3 } = locate2(first);
-      const message = `package ${quoted(blob.name)} stands twice: first at ${file}:${line3}`;
+      const message = `package ${quoted2(blob.name)} stands twice: first at ${file}:${line3}`;
       report(message, locate2(blob, "name"), { package: blob.name, hint: "keep one olm.package blob" });
     }
   }
 };
 
 // catalog/rules/package/duplicate-version.ts
-var rule87 = {
+var rule91 = {
   id: "package/duplicate-version",
   severity: "error",
   summary: "No two bundles of a package have the same version",
@@ -40261,7 +43951,7 @@ var rule87 = {
           byVersion.set(version, bundle);
           continue;
         }
-        const message = `package ${quoted(name)}: the bundles ${quoted(other.name)} and ${quoted(bundle.name)} both have version ${version}`;
+        const message = `package ${quoted2(name)}: the bundles ${quoted2(other.name)} and ${quoted2(bundle.name)} both have version ${version}`;
         const property = bundle.properties.findIndex(({ type }) => type === "olm.package");
         const location = locate2(bundle, "properties", property, "value", "version");
         report(message, location, { package: name, hint: "give each bundle a version of its own" });
@@ -40281,7 +43971,7 @@ function isDnsSubdomain(name) {
 }
 
 // catalog/rules/package/name.ts
-var rule88 = {
+var rule92 = {
   id: "package/name",
   severity: "error",
   summary: "A package has a name that is a DNS label: lower-case letters, digits and dashes, at most 63 characters",
@@ -40291,7 +43981,7 @@ var rule88 = {
       if (blob.name === "") {
         report("the package has no name", locate2(blob, "name"), { hint: "name: my-operator" });
       } else if (!isDnsLabel(blob.name)) {
-        const message = `package ${quoted(blob.name)}: the name must be a DNS label (a-z, 0-9 and -, at most 63 characters, a letter or digit at both ends)`;
+        const message = `package ${quoted2(blob.name)}: the name must be a DNS label (a-z, 0-9 and -, at most 63 characters, a letter or digit at both ends)`;
         report(message, locate2(blob, "name"), { package: blob.name, hint: `name: ${dnsLabelOf(blob.name)}` });
       }
     }
@@ -40303,7 +43993,7 @@ function dnsLabelOf(name) {
 }
 
 // catalog/rules/package/no-channel.ts
-var rule89 = {
+var rule93 = {
   id: "package/no-channel",
   severity: "error",
   summary: "A package has at least one channel",
@@ -40312,13 +44002,13 @@ var rule89 = {
     for (const { name, blob, channels } of catalog.packages.values()) {
       if (!blob || name === "" || channels.size > 0) continue;
       const hint = `add an olm.channel blob with package: ${name}`;
-      report(`package ${quoted(name)} has no channel`, locate2(blob), { package: name, hint });
+      report(`package ${quoted2(name)} has no channel`, locate2(blob), { package: name, hint });
     }
   }
 };
 
 // catalog/rules/package/unknown.ts
-var rule90 = {
+var rule94 = {
   id: "package/unknown",
   severity: "error",
   summary: "Channels, bundles and deprecations belong to a package of the catalog",
@@ -40331,18 +44021,18 @@ var rule90 = {
     const { channels, bundles, deprecations } = catalog.blobs;
     const check3 = (blob, what) => {
       if (catalog.packages.get(blob.package)?.blob) return;
-      const message = `${what} belongs to package ${quoted(blob.package)}, which has no olm.package blob`;
+      const message = `${what} belongs to package ${quoted2(blob.package)}, which has no olm.package blob`;
       const hint = `add an olm.package blob with name: ${blob.package}, or correct the package`;
       report(message, locate2(blob, "package"), { package: blob.package, hint });
     };
-    for (const channel of channels) check3(channel, `channel ${quoted(channel.name)}`);
-    for (const bundle of bundles) if (bundle.package !== "") check3(bundle, `bundle ${quoted(bundle.name)}`);
+    for (const channel of channels) check3(channel, `channel ${quoted2(channel.name)}`);
+    for (const bundle of bundles) if (bundle.package !== "") check3(bundle, `bundle ${quoted2(bundle.name)}`);
     for (const blob of deprecations) if (blob.package !== "") check3(blob, "the deprecations blob");
   }
 };
 
 // catalog/rules/package-manifest/channel-duplicate.ts
-var rule91 = {
+var rule95 = {
   id: "package-manifest/channel-duplicate",
   severity: "error",
   summary: "A channel stands once in its package file",
@@ -40350,7 +44040,7 @@ var rule91 = {
 };
 
 // catalog/rules/package-manifest/channel-name.ts
-var rule92 = {
+var rule96 = {
   id: "package-manifest/channel-name",
   severity: "error",
   summary: "Every channel of a package file has a name",
@@ -40358,7 +44048,7 @@ var rule92 = {
 };
 
 // catalog/rules/package-manifest/channels-empty.ts
-var rule93 = {
+var rule97 = {
   id: "package-manifest/channels-empty",
   severity: "error",
   summary: "A package file lists at least one channel",
@@ -40366,14 +44056,14 @@ var rule93 = {
 };
 
 // catalog/rules/package-manifest/channels-lost.ts
-var rule94 = {
+var rule98 = {
   id: "package-manifest/channels-lost",
   severity: "warning",
   summary: "A version becomes a bundle with all of its channels"
 };
 
 // catalog/rules/package-manifest/csv-duplicate.ts
-var rule95 = {
+var rule99 = {
   id: "package-manifest/csv-duplicate",
   severity: "error",
   summary: "A ClusterServiceVersion stands once in its package",
@@ -40381,7 +44071,7 @@ var rule95 = {
 };
 
 // catalog/rules/package-manifest/csv-unreadable.ts
-var rule96 = {
+var rule100 = {
   id: "package-manifest/csv-unreadable",
   severity: "error",
   summary: "A ClusterServiceVersion in a folder of package manifests fits its type",
@@ -40389,7 +44079,7 @@ var rule96 = {
 };
 
 // catalog/rules/package-manifest/current-empty.ts
-var rule97 = {
+var rule101 = {
   id: "package-manifest/current-empty",
   severity: "error",
   summary: "Every channel of a package file names its head with currentCSV",
@@ -40397,7 +44087,7 @@ var rule97 = {
 };
 
 // catalog/rules/package-manifest/current-unknown.ts
-var rule98 = {
+var rule102 = {
   id: "package-manifest/current-unknown",
   severity: "error",
   summary: "The currentCSV of a channel exists",
@@ -40405,7 +44095,7 @@ var rule98 = {
 };
 
 // catalog/rules/package-manifest/cycle.ts
-var rule99 = {
+var rule103 = {
   id: "package-manifest/cycle",
   severity: "error",
   summary: "Replacements in a package run in no circle",
@@ -40413,7 +44103,7 @@ var rule99 = {
 };
 
 // catalog/rules/package-manifest/default-missing.ts
-var rule100 = {
+var rule104 = {
   id: "package-manifest/default-missing",
   severity: "error",
   summary: "A package file names its default channel; a package with one channel may leave it to the tools",
@@ -40424,7 +44114,7 @@ var rule100 = {
 };
 
 // catalog/rules/package-manifest/default-unknown.ts
-var rule101 = {
+var rule105 = {
   id: "package-manifest/default-unknown",
   severity: "error",
   summary: "The default channel of a package file is one of its channels",
@@ -40432,7 +44122,7 @@ var rule101 = {
 };
 
 // catalog/rules/package-manifest/missing.ts
-var rule102 = {
+var rule106 = {
   id: "package-manifest/missing",
   severity: "error",
   summary: "A folder of package manifests has a package file",
@@ -40440,7 +44130,7 @@ var rule102 = {
 };
 
 // catalog/rules/package-manifest/name.ts
-var rule103 = {
+var rule107 = {
   id: "package-manifest/name",
   severity: "error",
   summary: "A package file names its package",
@@ -40448,14 +44138,14 @@ var rule103 = {
 };
 
 // catalog/rules/package-manifest/orphan.ts
-var rule104 = {
+var rule108 = {
   id: "package-manifest/orphan",
   severity: "warning",
   summary: "Every ClusterServiceVersion is reached by a channel from its head"
 };
 
 // catalog/rules/package-manifest/owned-missing.ts
-var rule105 = {
+var rule109 = {
   id: "package-manifest/owned-missing",
   severity: "error",
   summary: "A definition that a ClusterServiceVersion owns lies beside it",
@@ -40463,7 +44153,7 @@ var rule105 = {
 };
 
 // catalog/rules/package-manifest/replaces-missing.ts
-var rule106 = {
+var rule110 = {
   id: "package-manifest/replaces-missing",
   severity: "error",
   summary: "What a ClusterServiceVersion replaces exists in its package",
@@ -40471,7 +44161,7 @@ var rule106 = {
 };
 
 // catalog/rules/package-manifest/several.ts
-var rule107 = {
+var rule111 = {
   id: "package-manifest/several",
   severity: "error",
   summary: "A folder of package manifests has one package file",
@@ -40479,7 +44169,7 @@ var rule107 = {
 };
 
 // catalog/rules/package-manifest/two-csvs.ts
-var rule108 = {
+var rule112 = {
   id: "package-manifest/two-csvs",
   severity: "warning",
   summary: "The folder of a version holds one ClusterServiceVersion",
@@ -40487,7 +44177,7 @@ var rule108 = {
 };
 
 // catalog/rules/package-manifest/unreadable.ts
-var rule109 = {
+var rule113 = {
   id: "package-manifest/unreadable",
   severity: "warning",
   summary: "Files beside the package file are YAML or JSON: older tools read each of them as a package",
@@ -40495,7 +44185,7 @@ var rule109 = {
 };
 
 // catalog/rules/package-manifest/version.ts
-var rule110 = {
+var rule114 = {
   id: "package-manifest/version",
   severity: "error",
   summary: "A ClusterServiceVersion that a channel reaches has a semantic version",
@@ -40588,10 +44278,10 @@ var RULES = [
   rule82,
   rule83,
   rule84,
-  rule91,
-  rule92,
-  rule93,
-  rule94,
+  rule85,
+  rule86,
+  rule87,
+  rule88,
   rule95,
   rule96,
   rule97,
@@ -40608,12 +44298,16 @@ var RULES = [
   rule108,
   rule109,
   rule110,
-  rule85,
-  rule87,
-  rule86,
-  rule88,
+  rule111,
+  rule112,
+  rule113,
+  rule114,
   rule89,
-  rule90
+  rule91,
+  rule90,
+  rule92,
+  rule93,
+  rule94
 ];
 
 // pipeline/git/tree.ts
@@ -40641,8 +44335,8 @@ async function diffTrees(objects, { before, after }, most) {
   return { changes: changes.slice(0, most), complete: changes.length <= most };
 }
 function bothListings(objects, { before, after }) {
-  const list = (id) => id === void 0 ? Promise.resolve([]) : objects.tree(id);
-  return Promise.all([list(before), list(after)]);
+  const list2 = (id) => id === void 0 ? Promise.resolve([]) : objects.tree(id);
+  return Promise.all([list2(before), list2(after)]);
 }
 function compareFolder(path, old, now, found) {
   const rest = new Map(now.map((entry) => [entry.name, entry]));
@@ -40739,20 +44433,20 @@ var PLAIN_MODES = /* @__PURE__ */ new Set(["100644", "100755", "100664"]);
 // pipeline/settings.ts
 var DEPTH = 50;
 function readSettings(file, bytes2) {
-  const text3 = new TextDecoder("utf-8").decode(bytes2).replaceAll("\r\n", "\n");
+  const text5 = new TextDecoder("utf-8").decode(bytes2).replaceAll("\r\n", "\n");
   const findings = [];
-  const warn = (rule111, message, location, hint) => {
-    findings.push({ rule: rule111, severity: "warning", message, location, hint });
+  const warn = (rule115, message, location, hint) => {
+    findings.push({ rule: rule115, severity: "warning", message, location, hint });
   };
   try {
-    const tree = readTree(text3, { depth: DEPTH });
+    const tree = readTree(text5, { depth: DEPTH });
     const { value, duplicates, locate: locate4 } = compose(tree.root);
-    const document = new OffsetDocument(file, text3, 1, locate4);
+    const document = new OffsetDocument(file, text5, 1, locate4);
     for (const { key, again } of duplicates) {
       const message = `the key ${JSON.stringify(key)} stands twice; only the last counts`;
       warn("settings/repeated-key", message, document.place(again), "keep one of them");
     }
-    const unread2 = tree.ignoredFrom >= 0 ? tree.ignoredFrom : secondDocument(text3);
+    const unread2 = tree.ignoredFrom >= 0 ? tree.ignoredFrom : secondDocument(text5);
     if (unread2 >= 0) {
       const place = document.place(unread2);
       warn("settings/document", "nothing behind the end of the document is read", place, "keep one document");
@@ -40761,15 +44455,15 @@ function readSettings(file, bytes2) {
     return { settings: { value, locate: (path) => document.locate(path), locateKey }, findings };
   } catch (error2) {
     if (!(error2 instanceof YamlError)) throw error2;
-    const place = new OffsetDocument(file, text3, 1, () => 0).place(error2.offset);
+    const place = new OffsetDocument(file, text5, 1, () => 0).place(error2.offset);
     const message = `not YAML: ${error2.message}`;
     findings.push({ rule: "settings/yaml", severity: "error", message, location: place });
     return { settings: void 0, findings };
   }
 }
-function secondDocument(text3) {
-  const content = /^(?![#%]|---(?:\s|$)|\s*(?:#|$))/m.exec(text3)?.index ?? text3.length;
-  const separator = /^---(?:\s|$)/m.exec(text3.slice(content));
+function secondDocument(text5) {
+  const content = /^(?![#%]|---(?:\s|$)|\s*(?:#|$))/m.exec(text5)?.index ?? text5.length;
+  const separator = /^---(?:\s|$)/m.exec(text5.slice(content));
   return separator ? content + separator.index : -1;
 }
 function keyOffset(root, path) {
@@ -40792,10 +44486,10 @@ function keyOffset(root, path) {
 // pipeline/github/identity.ts
 var ACCOUNT = /^([A-Za-z0-9](?:[A-Za-z0-9_-]{0,98})?(?:\[bot\])?)(?:#([1-9][0-9]{0,15}))?$/;
 var TEAM = /^@([A-Za-z0-9][A-Za-z0-9-]{0,38}\/[A-Za-z0-9_.-]{1,100})$/;
-function parseIdentity(text3) {
-  const [, login, id] = ACCOUNT.exec(text3) ?? [];
+function parseIdentity(text5) {
+  const [, login, id] = ACCOUNT.exec(text5) ?? [];
   if (login !== void 0) return { kind: "account", login, id: id === void 0 ? void 0 : Number(id) };
-  const team = TEAM.exec(text3)?.[1];
+  const team = TEAM.exec(text5)?.[1];
   return team === void 0 ? void 0 : { kind: "team", team: team.toLowerCase() };
 }
 function formatIdentity(identity2) {
@@ -40916,8 +44610,8 @@ async function fromSource(files, source, asked) {
   if (!source.path.startsWith("{dir}/")) {
     const path = source.path.replaceAll("{package}", () => asked.name);
     const { settings, findings } = await files.read(path);
-    const entries = source.format === "ci.yaml" ? reviewersIn(settings, path) : approversIn2(settings, readAliases((await files.read(ALIASES)).settings));
-    return { identities: entries.identities, source: path, findings: [...findings, ...entries.findings] };
+    const entries2 = source.format === "ci.yaml" ? reviewersIn(settings, path) : approversIn2(settings, readAliases((await files.read(ALIASES)).settings));
+    return { identities: entries2.identities, source: path, findings: [...findings, ...entries2.findings] };
   }
   return byFolder(files, source.path.slice("{dir}/".length), asked.paths);
 }
@@ -40987,7 +44681,7 @@ function settingsFiles(objects, tree) {
 
 // pipeline/policy/layout.ts
 var PATH_KINDS = ["template", "packageConfig", "composite", "catalog", "bundle"];
-var NAMES = ["catalog", "package", "version"];
+var NAMES2 = ["catalog", "package", "version"];
 function patternDefect(pattern) {
   const segments = pattern.split("/");
   if (segments.some((segment) => segment === "" || segment === "." || segment === "..")) {
@@ -40996,11 +44690,11 @@ function patternDefect(pattern) {
   if (segments.slice(0, -1).includes("**")) return "** stands only at the end";
   if (segments[0] === "**") return "a pattern begins with a name";
   for (const [, inside = ""] of pattern.matchAll(/\{([^{}]*)\}/g)) {
-    if (!inside.includes(",") && !NAMES.includes(inside)) {
+    if (!inside.includes(",") && !NAMES2.includes(inside)) {
       return `{${inside}} is none of {catalog}, {package}, {version} and no list such as {a,b}`;
     }
   }
-  if (segments.some((segment) => NAMES.some((name) => segment.split(`{${name}}`).length > 2))) {
+  if (segments.some((segment) => NAMES2.some((name) => segment.split(`{${name}}`).length > 2))) {
     return "a name stands once in a segment";
   }
   const bare = pattern.replaceAll(/\{[^{}]*\}/g, "");
@@ -41043,8 +44737,8 @@ function segmentsOf(pattern) {
     };
   });
 }
-function escapeText(text3) {
-  return text3.replaceAll(/[\\^$.*+?()[\]{}|]/g, "\\$&");
+function escapeText(text5) {
+  return text5.replaceAll(/[\\^$.*+?()[\]{}|]/g, "\\$&");
 }
 function matchSegment(segment, name, captured) {
   if (segment.literal !== void 0) return segment.literal === name ? captured : void 0;
@@ -41077,9 +44771,9 @@ function firstMatch(patterns, path) {
   return void 0;
 }
 function matchAll(segments, names) {
-  const open2 = segments.at(-1)?.rest ?? false;
-  const fixed = open2 ? segments.slice(0, -1) : segments;
-  if (open2 ? names.length <= fixed.length : names.length !== fixed.length) return void 0;
+  const open3 = segments.at(-1)?.rest ?? false;
+  const fixed = open3 ? segments.slice(0, -1) : segments;
+  if (open3 ? names.length <= fixed.length : names.length !== fixed.length) return void 0;
   return matchBeginning(fixed, names);
 }
 function matchBeginning(segments, names) {
@@ -41100,9 +44794,9 @@ function firstPackage(patterns, path) {
   }
   return void 0;
 }
-function matchesGlob(pattern, text3) {
+function matchesGlob(pattern, text5) {
   const source = pattern.split("*").map(escapeText).join(".*");
-  return new RegExp(`^${source}$`, "su").test(text3);
+  return new RegExp(`^${source}$`, "su").test(text5);
 }
 
 // pipeline/change/area.ts
@@ -41113,9 +44807,9 @@ function areasOf(scene, beyond) {
   const nobodys = paths.filter((path) => isNobodys(path, concerned)).map(({ path }) => path);
   const [old, now] = [catalogsOf(base2.units), catalogsOf(merged.units)];
   return [
-    ...whole("gate", inArea("gate")),
-    ...whole("root", inArea("root")),
-    ...whole("unknown", [.../* @__PURE__ */ new Set([...inArea("unknown"), ...beyond, ...nobodys])]),
+    ...whole2("gate", inArea("gate")),
+    ...whole2("root", inArea("root")),
+    ...whole2("unknown", [.../* @__PURE__ */ new Set([...inArea("unknown"), ...beyond, ...nobodys])]),
     ...catalogsOnlyIn("new-catalog", now, old, paths),
     ...catalogsOnlyIn("delete-catalog", old, now, paths)
   ];
@@ -41125,7 +44819,7 @@ function isNobodys({ path, area, package: name }, concerned) {
   const names = path.split("/");
   return !names.some((_, i) => concerned.has(names.slice(0, i + 1).join("/")));
 }
-function whole(area, paths) {
+function whole2(area, paths) {
   return paths.length === 0 ? [] : [{ area, paths, catalog: void 0, root: void 0 }];
 }
 function catalogsOf(units) {
@@ -41152,11 +44846,11 @@ function contentChange(before, after) {
   return { classes, added, lost, mutated };
 }
 function isPromotion(unit, elsewhere) {
-  const known2 = /* @__PURE__ */ new Map();
+  const known3 = /* @__PURE__ */ new Map();
   for (const blobs of elsewhere) {
-    for (const bundle of blobs.bundles) known2.set(bundle.name, [...known2.get(bundle.name) ?? [], bundle]);
+    for (const bundle of blobs.bundles) known3.set(bundle.name, [...known3.get(bundle.name) ?? [], bundle]);
   }
-  return unit.bundles.length > 0 && unit.bundles.every((bundle) => known2.get(bundle.name)?.some((other) => sameBundle(other, bundle)));
+  return unit.bundles.length > 0 && unit.bundles.every((bundle) => known3.get(bundle.name)?.some((other) => sameBundle(other, bundle)));
 }
 function byName(blobs) {
   return new Map(blobs.toReversed().map((blob) => [blob.name, blob]));
@@ -41165,7 +44859,7 @@ function addedEntries(before, after) {
   const channels = byName(before.channels);
   const offered2 = /* @__PURE__ */ new Set([
     ...before.bundles.map(({ name }) => name),
-    ...before.channels.flatMap(({ entries }) => entries.map(({ name }) => name))
+    ...before.channels.flatMap(({ entries: entries2 }) => entries2.map(({ name }) => name))
   ]);
   const added = /* @__PURE__ */ new Set();
   for (const channel of after.channels) {
@@ -41198,7 +44892,7 @@ function lostOthers(before, after) {
 }
 function deprecationKeys({ deprecations }) {
   return deprecations.flatMap(
-    ({ entries }) => entries.map(({ schema, name }) => `deprecation of ${schema}${name === "" ? "" : ` ${name}`}`)
+    ({ entries: entries2 }) => entries2.map(({ schema, name }) => `deprecation of ${schema}${name === "" ? "" : ` ${name}`}`)
   );
 }
 function otherKey({ schema, name }) {
@@ -41219,9 +44913,9 @@ function edgesMoved(before, after) {
   });
 }
 function channelMoved(old, now) {
-  const entries = new Map(old.entries.map((entry) => [entry.name, entry]));
+  const entries2 = new Map(old.entries.map((entry) => [entry.name, entry]));
   const moved = now.entries.some((entry) => {
-    const was = entries.get(entry.name);
+    const was = entries2.get(entry.name);
     return was !== void 0 && !sameEdges(was, entry);
   });
   return moved || !sameWithout(old.value, now.value, "entries");
@@ -41231,7 +44925,7 @@ function sameEdges(a, b) {
 }
 function metadataMoved(before, after) {
   const values = ({ packages, deprecations, others }) => [...packages, ...deprecations, ...others].map(({ value }) => value);
-  return !sameJson(values(before), values(after));
+  return !sameJson2(values(before), values(after));
 }
 var OBJECT = "olm.bundle.object";
 var METADATA = "olm.csv.metadata";
@@ -41246,9 +44940,9 @@ function formatOf({ properties }) {
 }
 function sameItems(a, b) {
   if (a.length !== b.length) return false;
-  if (sameJson(a, b)) return true;
-  const texts2 = (list) => list.map(canonical2).sort();
-  return sameJson(texts2(a), texts2(b));
+  if (sameJson2(a, b)) return true;
+  const texts4 = (list2) => list2.map(canonical2).sort();
+  return sameJson2(texts4(a), texts4(b));
 }
 function sameSet(a, b) {
   const set = new Set(a);
@@ -41257,16 +44951,16 @@ function sameSet(a, b) {
 function sameWithout(a, b, ...keys) {
   const rest = (value) => new Map(Object.entries(value).filter(([key]) => !keys.includes(key)));
   const [x, y] = [rest(a), rest(b)];
-  return x.size === y.size && [...x].every(([key, value]) => y.has(key) && sameJson(value, y.get(key)));
+  return x.size === y.size && [...x].every(([key, value]) => y.has(key) && sameJson2(value, y.get(key)));
 }
-function sameJson(a, b) {
+function sameJson2(a, b) {
   if (a === b) return true;
   if (Array.isArray(a)) {
-    return Array.isArray(b) && a.length === b.length && a.every((item, i) => sameJson(item, b[i]));
+    return Array.isArray(b) && a.length === b.length && a.every((item, i) => sameJson2(item, b[i]));
   }
   if (!isObject(a) || !isObject(b)) return false;
   const keys = Object.keys(a);
-  return keys.length === Object.keys(b).length && keys.every((key) => Object.hasOwn(b, key) && sameJson(a[key], b[key]));
+  return keys.length === Object.keys(b).length && keys.every((key) => Object.hasOwn(b, key) && sameJson2(a[key], b[key]));
 }
 function canonical2(value) {
   return JSON.stringify(
@@ -41280,7 +44974,7 @@ function newBlobs(before, after) {
     const old = /* @__PURE__ */ new Map();
     for (const blob of before[kind]) old.set(blob.name, [...old.get(blob.name) ?? [], blob]);
     return after[kind].filter(
-      (blob) => !old.get(blob.name)?.some((other) => other.schema === blob.schema && sameJson(other.value, blob.value))
+      (blob) => !old.get(blob.name)?.some((other) => other.schema === blob.schema && sameJson2(other.value, blob.value))
     );
   });
 }
@@ -41291,14 +44985,14 @@ function fileReader(objects, limits) {
   return {
     read: async (file) => {
       const key = `${file.mode} ${file.id}`;
-      const read = kept.get(key) ?? readFile(objects, file, limits);
+      const read = kept.get(key) ?? readFile2(objects, file, limits);
       kept.set(key, read);
       const { blobs, findings } = await read;
       return { blobs, findings: findings.map((finding2) => inFile2(finding2, file.path)) };
     }
   };
 }
-function readFile(objects, file, limits) {
+function readFile2(objects, file, limits) {
   const source = { files: () => Promise.resolve([sourceFile(objects, { ...file, path: "file" })]) };
   return load(source, limits);
 }
@@ -41518,12 +45212,12 @@ async function sharedPackages(objects, reader, { tree, units }) {
   return names;
 }
 function addOnce(findings, finding2, catalog) {
-  const { rule: rule111, message, location } = finding2;
+  const { rule: rule115, message, location } = finding2;
   const name = location.file.split("/").at(-1);
-  const key = JSON.stringify([rule111, message, name, location.line, location.column]);
-  const known2 = findings.get(key);
-  const catalogs = /* @__PURE__ */ new Set([...known2?.catalogs ?? [], catalog]);
-  findings.set(key, { ...known2 ?? finding2, catalogs: [...catalogs].sort() });
+  const key = JSON.stringify([rule115, message, name, location.line, location.column]);
+  const known3 = findings.get(key);
+  const catalogs = /* @__PURE__ */ new Set([...known3?.catalogs ?? [], catalog]);
+  findings.set(key, { ...known3 ?? finding2, catalogs: [...catalogs].sort() });
 }
 
 // pipeline/change/composite.ts
@@ -41559,11 +45253,11 @@ async function packagesOfTemplate(reader, { path, before, after, package: own = 
   if (!after || !/\.(?:ya?ml|json)$/i.test(path)) return { named: [], unread: [] };
   const { blobs, findings } = await reader.read({ path, ...after });
   const old = before && Object.values((await reader.read({ path, ...before })).blobs).flat();
-  const known2 = /* @__PURE__ */ new Set(["", own, ...(old ?? []).flatMap(namesIn).map(({ name }) => name)]);
+  const known3 = /* @__PURE__ */ new Set(["", own, ...(old ?? []).flatMap(namesIn).map(({ name }) => name)]);
   const named = /* @__PURE__ */ new Map();
   for (const blob of Object.values(blobs).flat()) {
     for (const { name, steps } of namesIn(blob)) {
-      if (known2.has(name) || named.has(name)) continue;
+      if (known3.has(name) || named.has(name)) continue;
       named.set(name, { name, location: { ...locate2(blob, ...steps), file: path } });
     }
   }
@@ -41571,18 +45265,18 @@ async function packagesOfTemplate(reader, { path, before, after, package: own = 
 }
 function namesIn(blob) {
   const own = { name: blob.schema === "olm.package" ? blob.name : blob.package, steps: [] };
-  const entries = blob.value["entries"];
-  if (blob.schema !== "olm.template.basic" || !Array.isArray(entries)) return [own];
-  return [own, ...entries.map((entry, i) => ({ name: packageOf2(entry), steps: ["entries", i] }))];
+  const entries2 = blob.value["entries"];
+  if (blob.schema !== "olm.template.basic" || !Array.isArray(entries2)) return [own];
+  return [own, ...entries2.map((entry, i) => ({ name: packageOf2(entry), steps: ["entries", i] }))];
 }
 function packageOf2(entry) {
   if (!isObject(entry)) return "";
-  const field = (name) => {
+  const field2 = (name) => {
     const key = Object.keys(entry).find((written) => written.toLowerCase() === name);
     const value = key === void 0 ? void 0 : entry[key];
     return typeof value === "string" ? value : "";
   };
-  return field("schema") === "olm.package" ? field("name") : field("package");
+  return field2("schema") === "olm.package" ? field2("name") : field2("package");
 }
 var PACKAGE_ANNOTATION = "operators.operatorframework.io.bundle.package.v1";
 var ANNOTATIONS_BYTES = 1024 * 1024;
@@ -41693,8 +45387,8 @@ function pathPlacer({ layout, owners }) {
     return { ...unplaced, area: path.includes("/") ? "unknown" : "root" };
   };
 }
-function firstDefined(list, of) {
-  for (const item of list) {
+function firstDefined(list2, of) {
+  for (const item of list2) {
     const found = of(item);
     if (found !== void 0) return found;
   }
@@ -41717,10 +45411,10 @@ function isGatePath(path) {
 
 // pipeline/change/safety.ts
 async function unsafePaths(objects, input) {
-  const { diff, placed: placed2, merged, policy } = input;
+  const { diff, placed: placed3, merged, policy } = input;
   const kept = diff.changes.filter(({ after }) => after !== void 0);
   const added = kept.filter(({ before }) => before === void 0).map(({ path }) => path);
-  const places = new Map(placed2.map((place) => [place.path, place]));
+  const places = new Map(placed3.map((place) => [place.path, place]));
   return [
     ...diff.complete ? [] : [tooMany2(policy.limits)],
     ...kept.flatMap((change) => [
@@ -41731,8 +45425,8 @@ async function unsafePaths(objects, input) {
     ...await sizeFindings(objects, kept, policy.limits)
   ];
 }
-function unsafe(rule111, message, file, hint) {
-  return { rule: rule111, severity: "error", message, location: { file, line: 1, column: 1 }, hint };
+function unsafe(rule115, message, file, hint) {
+  return { rule: rule115, severity: "error", message, location: { file, line: 1, column: 1 }, hint };
 }
 function tooMany2({ files }) {
   const message = `the pull request changes more than ${files} files`;
@@ -41749,17 +45443,17 @@ function modeFindings({ path, after }, layout) {
   const message = `${JSON.stringify(path)} is ${what}; only plain files may lie here`;
   return [unsafe("path/mode", message, path, "commit the file itself")];
 }
-function nameFindings(path, placed2) {
-  const defect = pathDefect(path) ?? placedDefect(placed2);
+function nameFindings(path, placed3) {
+  const defect = pathDefect(path) ?? placedDefect(placed3);
   if (defect === void 0) return [];
   return [unsafe("path/name", `${JSON.stringify(path)}: ${defect}`, path, "rename it")];
 }
-function placedDefect(placed2) {
-  if (placed2?.package !== void 0 && !isPackageName(placed2.package)) {
-    return `${JSON.stringify(placed2.package)} is no name for a package: lower-case letters, digits and dashes`;
+function placedDefect(placed3) {
+  if (placed3?.package !== void 0 && !isPackageName(placed3.package)) {
+    return `${JSON.stringify(placed3.package)} is no name for a package: lower-case letters, digits and dashes`;
   }
-  if (placed2?.catalog !== void 0 && !isCatalogName(placed2.catalog)) {
-    return `${JSON.stringify(placed2.catalog)} is no name for a catalog: letters, digits, dots, dashes, underscores`;
+  if (placed3?.catalog !== void 0 && !isCatalogName(placed3.catalog)) {
+    return `${JSON.stringify(placed3.catalog)} is no name for a catalog: letters, digits, dots, dashes, underscores`;
   }
   return void 0;
 }
@@ -41888,7 +45582,7 @@ async function classifyChange(objects, trees, policy) {
   const place = pathPlacer(policy);
   const paths = diff.changes.map((change) => ({ ...place(change.path), ...change }));
   const unsafe2 = await unsafePaths(objects, { diff, placed: paths, merged: trees.merged, policy });
-  if (unsafe2.some(({ rule: rule111 }) => rule111 === "path/limits")) return unread(paths, unsafe2);
+  if (unsafe2.some(({ rule: rule115 }) => rule115 === "path/limits")) return unread(paths, unsafe2);
   const scene = await sceneOf(objects, { trees, policy, paths });
   const catalogs = await compareCatalogs(
     { ...scene, paths: paths.map(({ path }) => path), claimed: claims(scene) },
@@ -41947,10 +45641,10 @@ async function settlePackages(scene) {
     }
   }
 }
-async function existence({ objects, reader, drafts }, side, placed2) {
-  const asked = [...drafts.all.keys()].some((name) => !placed2.has(name));
+async function existence({ objects, reader, drafts }, side, placed3) {
+  const asked = [...drafts.all.keys()].some((name) => !placed3.has(name));
   const shared2 = asked ? await sharedPackages(objects, reader, side) : /* @__PURE__ */ new Set();
-  return (name) => placed2.has(name) || shared2.has(name);
+  return (name) => placed3.has(name) || shared2.has(name);
 }
 async function withOwners(scene) {
   const { objects, policy, trees, drafts, paths } = scene;
@@ -42005,25 +45699,25 @@ function ownersFindings(packages, paths) {
 }
 
 // pipeline/change/digest.ts
-var import_node_crypto = require("node:crypto");
+var import_node_crypto2 = require("node:crypto");
 
 // pipeline/git/merge.ts
 async function mergedTree(repository, request) {
   const { base: base2, head: head2 } = request.ancestor === void 0 ? request : await withoutHistory(repository, request, request.ancestor);
-  const run2 = { settings: repository.settings, directory: repository.scratch, bare: true };
+  const run3 = { settings: repository.settings, directory: repository.scratch, bare: true };
   const parameters = ["merge-tree", "--write-tree", "--name-only", "--no-messages", "-z", base2, head2];
   if (request.ancestor === void 0 && (await mergeBases(repository, base2, head2)).length === 0) {
     if (repository.shallow) throw tooShallow(base2, head2);
     return { kind: "unrelated" };
   }
-  const { code: code2, output } = await runGit({ ...run2, accept: [0, 1] }, parameters);
+  const { code: code2, output } = await runGit({ ...run3, accept: [0, 1] }, parameters);
   const [tree = "", ...paths] = output.toString("utf8").split("\0");
   if (code2 === 1) return { kind: "conflict", paths: paths.filter((path) => path !== "") };
   return { kind: "merged", tree };
 }
 async function mergeBases(repository, a, b) {
-  const run2 = { settings: repository.settings, directory: repository.scratch, bare: true, accept: [0, 1] };
-  const { output } = await runGit(run2, ["merge-base", "--all", a, b]);
+  const run3 = { settings: repository.settings, directory: repository.scratch, bare: true, accept: [0, 1] };
+  const { output } = await runGit(run3, ["merge-base", "--all", a, b]);
   return output.toString("utf8").split("\n").filter((line3) => line3 !== "");
 }
 async function withoutHistory(repository, { base: base2, head: head2 }, ancestor) {
@@ -42034,22 +45728,22 @@ async function withoutHistory(repository, { base: base2, head: head2 }, ancestor
   ]);
   return { base: ours, head: theirs };
 }
-async function commitTree(repository, commit, parents) {
+async function commitTree(repository, commit2, parents) {
   const lines = [
-    `tree ${await repository.objects.treeOf(commit)}`,
+    `tree ${await repository.objects.treeOf(commit2)}`,
     ...parents.map((parent) => `parent ${parent}`),
     "author portolan <portolan> 0 +0000",
     "committer portolan <portolan> 0 +0000",
     "",
     ""
   ];
-  const run2 = {
+  const run3 = {
     settings: repository.settings,
     directory: repository.scratch,
     bare: true,
     input: lines.join("\n")
   };
-  const { output } = await runGit(run2, ["hash-object", "-t", "commit", "-w", "--stdin"]);
+  const { output } = await runGit(run3, ["hash-object", "-t", "commit", "-w", "--stdin"]);
   return output.toString("utf8").trim();
 }
 function tooShallow(base2, head2) {
@@ -42067,48 +45761,48 @@ function subjectOf(change) {
 }
 
 // pipeline/change/digest.ts
-async function contentDigests(repository, { base: base2, commit, change, policy }) {
+async function contentDigests(repository, { base: base2, commit: commit2, change, policy }) {
   const digests = /* @__PURE__ */ new Map();
-  const folders = await packageFolders(repository.objects, commit, policy.layout);
+  const folders = await packageFolders(repository.objects, commit2, policy.layout);
   for (const one of change.packages.values()) {
-    digests.set(subjectOf(one), digestOf(await packageContent(repository, commit, one, folders)));
+    digests.set(subjectOf(one), digestOf2(await packageContent(repository, commit2, one, folders)));
   }
-  const changed = change.areas.length > 0 ? await changesOf(repository, { base: base2, commit, policy }) : [];
+  const changed = change.areas.length > 0 ? await changesOf(repository, { base: base2, commit: commit2, policy }) : [];
   for (const one of change.areas) {
-    digests.set(subjectOf(one), digestOf(await areaContent(repository, commit, one, { changed, policy })));
+    digests.set(subjectOf(one), digestOf2(await areaContent(repository, commit2, one, { changed, policy })));
   }
   return digests;
 }
 function line2(path, entry) {
   return entry ? [path, entry.mode, entry.id] : [path];
 }
-async function packageContent({ objects }, commit, { name, paths }, folders) {
+async function packageContent({ objects }, commit2, { name, paths }, folders) {
   const own = folders.filter((folder) => folder.package === name);
   const isOwn = (path) => own.some((folder) => path === folder.path || path.startsWith(`${folder.path}/`));
   const lines = own.map((folder) => line2(folder.path, folder));
   for (const path of paths.filter((one) => !isOwn(one))) {
-    lines.push(line2(path, await entryAt(objects, commit, path)));
+    lines.push(line2(path, await entryAt(objects, commit2, path)));
   }
   return lines;
 }
-async function areaContent({ objects }, commit, { area, paths, root }, { changed, policy }) {
-  if (root !== void 0) return [line2(root, await entryAt(objects, commit, root))];
+async function areaContent({ objects }, commit2, { area, paths, root }, { changed, policy }) {
+  if (root !== void 0) return [line2(root, await entryAt(objects, commit2, root))];
   const place = pathPlacer(policy);
   const named = new Set(paths);
   const concerns = ({ path }) => named.has(path) || place(path).area === area;
   return changed.filter(concerns).map(({ path, after }) => line2(path, after));
 }
-async function changesOf(repository, { base: base2, commit, policy }) {
-  const [ancestor = base2] = (await mergeBases(repository, base2, commit)).sort();
+async function changesOf(repository, { base: base2, commit: commit2, policy }) {
+  const [ancestor = base2] = (await mergeBases(repository, base2, commit2)).sort();
   const { changes } = await diffTrees(
     repository.objects,
-    { before: ancestor, after: commit },
+    { before: ancestor, after: commit2 },
     policy.limits.files
   );
   return changes;
 }
-function digestOf(lines) {
-  return (0, import_node_crypto.createHash)("sha256").update(JSON.stringify(lines)).digest("hex");
+function digestOf2(lines) {
+  return (0, import_node_crypto2.createHash)("sha256").update(JSON.stringify(lines)).digest("hex");
 }
 
 // catalog/blobs.ts
@@ -42152,8 +45846,8 @@ async function touchedCatalogs(scene) {
       identityOf(after),
       following.map(({ units }) => identityOf(units))
     ]);
-    const known2 = alike.get(key);
-    if (known2) known2.names.push(name);
+    const known3 = alike.get(key);
+    if (known3) known3.names.push(name);
     else alike.set(key, { names: [name], packages, before, after, following });
   }
   return Promise.all([...alike.values()].map((draft) => readDraft(scene, draft)));
@@ -42215,7 +45909,7 @@ async function readState({ objects, reader }, tree, units) {
 // catalog/graph/fate-change.ts
 function fateChanges(change, name) {
   const moves = movesOf(change, name);
-  const open2 = new Map(
+  const open3 = new Map(
     moves.filter((move) => move.olm === "v1" && move.channel === "").map((move) => [move.installed.name, move])
   );
   const places = moves.filter(
@@ -42223,7 +45917,7 @@ function fateChanges(change, name) {
   );
   const rows = places.flatMap((move) => {
     const v0 = move.olm === "v0" ? turnOf(move) : void 0;
-    const v1 = turnOf(open2.get(move.installed.name));
+    const v1 = turnOf(open3.get(move.installed.name));
     return v0 || v1 ? [
       {
         channel: move.channel,
@@ -42295,15 +45989,127 @@ function compareLowest([a], [b]) {
   return a && b ? compareInstalled(a, b) : 0;
 }
 
+// catalog/graph/next-hops.ts
+function nextHops(foresight, ofPackage, olm) {
+  return [...ofPackage.channels.values()].map((channel) => {
+    const head2 = headOf(channel)?.name;
+    const skipped = new Set(channel.entries.flatMap(({ skips }) => skips));
+    const stops = channel.entries.flatMap(({ name }) => {
+      const bundle = ofPackage.bundles.get(name);
+      if (!bundle) return [];
+      const installed = installedOf(bundle);
+      const { next: next2, arrives } = olm === "v0" ? foresight.v0({ package: ofPackage.name, channel: channel.name }, installed) : foresight.v1({ package: ofPackage.name, channels: [channel.name] }, installed);
+      const isDeprecated = ofPackage.deprecatedBundles.has(name);
+      const isHead = name === head2;
+      const [isSkipped, why] = [skipped.has(name), reasonOf(next2)?.text];
+      return [{ bundle: name, isHead, isSkipped, isDeprecated, arrives, next: upgradeOf(next2), why }];
+    });
+    return { channel: channel.name, stops };
+  });
+}
+
+// catalog/graph/hop-graph.ts
+function hopChange({ before, after }, name) {
+  const of = ({ foresight, catalog }) => {
+    const ofPackage = catalog.packages.get(name);
+    return ofPackage ? stateOf(foresight, ofPackage, after.olm) : { channels: /* @__PURE__ */ new Map(), defaultChannel: "" };
+  };
+  return graphOf(name, of(before), of(after));
+}
+function stateOf(foresight, ofPackage, olm) {
+  const channels = /* @__PURE__ */ new Map();
+  for (const one of olm) {
+    for (const { channel, stops } of nextHops(foresight, ofPackage, one)) {
+      const lane = channels.get(channel) ?? /* @__PURE__ */ new Map();
+      channels.set(channel, lane);
+      for (const stop of stops) {
+        const known3 = lane.get(stop.bundle);
+        const next2 = new Map(known3?.next);
+        if (stop.next) next2.set(one, stop.next.to.name);
+        const stuck2 = [...known3?.stuck ?? [], ...stop.arrives ? [] : [one]];
+        const why = stop.why === void 0 ? known3?.why : { ...known3?.why, [one]: stop.why };
+        const installed = { name: stop.bundle, version: ofPackage.bundles.get(stop.bundle)?.version };
+        lane.set(stop.bundle, { stop, installed, next: next2, stuck: stuck2, why: why ?? {} });
+      }
+    }
+  }
+  return { defaultChannel: ofPackage.defaultChannel, channels };
+}
+function graphOf(name, before, after) {
+  const channels = [.../* @__PURE__ */ new Set([...after.channels.keys(), ...before.channels.keys()])];
+  const defaultChannel = after.defaultChannel === "" ? before.defaultChannel : after.defaultChannel;
+  return {
+    package: name,
+    lanes: channels.map((channel) => {
+      const [was, is] = [before.channels.get(channel), after.channels.get(channel)];
+      const stops = stopsOf(was ?? /* @__PURE__ */ new Map(), is ?? /* @__PURE__ */ new Map());
+      return {
+        channel,
+        isDefault: channel === defaultChannel,
+        kind: kindOf(was, is),
+        isChanged: was === void 0 || is === void 0 || stops.some(({ bundle, ...stop }) => isMoved(stop, was.get(bundle))),
+        stops
+      };
+    })
+  };
+}
+function kindOf(before, after) {
+  if (before === void 0) return "added";
+  return after === void 0 ? "removed" : "same";
+}
+function stopsOf(was, is) {
+  const all = [...new Map([...was, ...is]).values()].map(({ installed }) => installed);
+  return all.sort(compareInstalled).flatMap((installed) => {
+    const bundle = installed.name;
+    const [old, now] = [was.get(bundle), is.get(bundle)];
+    const shown4 = now ?? old;
+    if (!shown4) return [];
+    const { isHead, isSkipped, isDeprecated } = shown4.stop;
+    return [
+      {
+        bundle,
+        label: shortName(installed),
+        kind: kindOf(old, now),
+        isHead: now !== void 0 && isHead,
+        isSkipped,
+        isDeprecated,
+        stuck: now?.stuck ?? [],
+        why: now?.why ?? {},
+        hops: [
+          ...hopsOf(now?.next, old?.next, now && old ? "added" : kindOf(old, now)),
+          ...now && old ? goneHops(old.next, now.next) : []
+        ]
+      }
+    ];
+  });
+}
+function hopsOf(now, old, fresh) {
+  const hops = /* @__PURE__ */ new Map();
+  for (const [olm, to] of now ?? old ?? []) {
+    const kind = now && old?.get(olm) === to ? "same" : fresh;
+    const hop = hops.get(`${kind} ${to}`);
+    if (hop) hop.olm.push(olm);
+    else hops.set(`${kind} ${to}`, { olm: [olm], kind });
+  }
+  return [...hops].map(([key, { olm, kind }]) => ({ to: key.slice(kind.length + 1), olm, kind }));
+}
+function goneHops(old, now) {
+  const gone = new Map([...old].filter(([olm, to]) => now.get(olm) !== to));
+  return hopsOf(gone, void 0, "removed");
+}
+function isMoved({ kind, hops, stuck: stuck2, isDeprecated }, was) {
+  return kind !== "same" || hops.some((hop) => hop.kind !== "same") || stuck2.join() !== was?.stuck.join() || isDeprecated !== was.stop.isDeprecated;
+}
+
 // catalog/diff.ts
 function diffOf(change) {
   const packages = change.packages.flatMap((name) => {
     const diff = packageDiff(change, name);
-    return isNothing(diff) ? [] : [diff];
+    return isNothing2(diff) ? [] : [diff];
   });
   return { packages };
 }
-function isNothing({ kind, defaultChannel, channels, bundles, deprecations, fates }) {
+function isNothing2({ kind, defaultChannel, channels, bundles, deprecations, fates }) {
   const lists = [channels, bundles, deprecations, fates];
   return kind === "changed" && !defaultChannel && lists.every(({ length }) => length === 0);
 }
@@ -42311,9 +46117,10 @@ function packageDiff(change, name) {
   const before = change.before.catalog.packages.get(name);
   const after = change.after.catalog.packages.get(name);
   const [was, is] = [before?.defaultChannel ?? "", after?.defaultChannel ?? ""];
+  const graph = hopChange(change, name);
   return {
     package: name,
-    kind: kindOf(before, after),
+    kind: kindOf2(before, after),
     ...was === is ? {} : { defaultChannel: { before: was, after: is } },
     channels: pairs(before?.channels, after?.channels).flatMap(
       ([one, other, channel]) => channelDiff(channel, one, other)
@@ -42322,10 +46129,11 @@ function packageDiff(change, name) {
       ([one, other, bundle]) => bundleDiff(bundle, one, other)
     ),
     deprecations: deprecationDiffs(before, after),
-    fates: fateChanges(change, name)
+    fates: fateChanges(change, name),
+    graph: { ...graph, lanes: graph.lanes.filter(({ isChanged }) => isChanged) }
   };
 }
-function kindOf(before, after) {
+function kindOf2(before, after) {
   if (before === void 0) return "added";
   return after === void 0 ? "removed" : "changed";
 }
@@ -42342,47 +46150,47 @@ function channelDiff(channel, before, after) {
   const sameHead = oldHead === newHead;
   if (before && after && sameHead && added.length + removed.length + edges.length === 0) return [];
   const head2 = sameHead ? {} : { head: { before: oldHead ?? "", after: newHead ?? "" } };
-  return [{ channel, kind: kindOf(before, after), ...head2, added, removed, edges }];
+  return [{ channel, kind: kindOf2(before, after), ...head2, added, removed, edges }];
 }
 function namesIn2(channel) {
   return new Set(channel?.entries.map(({ name }) => name));
 }
 function edgeDiffs(before, after) {
-  const [was, is] = [edgesOf(before), edgesOf(after)];
+  const [was, is] = [edgesOf2(before), edgesOf2(after)];
   return [
     ...[...was].filter(([key]) => !is.has(key)).map(([, edge]) => ({ kind: "removed", ...edge })),
     ...[...is].filter(([key]) => !was.has(key)).map(([, edge]) => ({ kind: "added", ...edge }))
   ];
 }
-function edgesOf(channel) {
+function edgesOf2(channel) {
   const edges = (channel?.entries ?? []).flatMap(({ name: to, replaces, skips, skipRange }) => [
     ...replaces === "" ? [] : [{ to, field: "replaces", from: replaces }],
-    ...skips.map((from) => ({ to, field: "skips", from })),
+    ...skips.map((from2) => ({ to, field: "skips", from: from2 })),
     ...skipRange === "" ? [] : [{ to, field: "skipRange", from: skipRange }]
   ]);
   return new Map(edges.map((edge) => [JSON.stringify([edge.to, edge.field, edge.from]), edge]));
 }
 function bundleDiff(bundle, before, after) {
-  const kind = kindOf(before, after);
+  const kind = kindOf2(before, after);
   if (!before || !after) return [{ bundle, kind, fields: [] }];
-  const fields = before === after ? [] : fieldsThatDiffer(before, after);
-  return fields.length > 0 ? [{ bundle, kind, fields }] : [];
+  const fields2 = before === after ? [] : fieldsThatDiffer(before, after);
+  return fields2.length > 0 ? [{ bundle, kind, fields: fields2 }] : [];
 }
 function fieldsThatDiffer(before, after) {
   const version = ({ version: own }) => own ? formatVersion(own) : "";
   return [
     ...before.image === after.image ? [] : ["image"],
     ...version(before) === version(after) ? [] : ["version"],
-    ...sameJson2(before.properties, after.properties) ? [] : ["properties"],
-    ...sameJson2(before.relatedImages, after.relatedImages) ? [] : ["relatedImages"]
+    ...sameJson3(before.properties, after.properties) ? [] : ["properties"],
+    ...sameJson3(before.relatedImages, after.relatedImages) ? [] : ["relatedImages"]
   ];
 }
-function sameJson2(a, b) {
+function sameJson3(a, b) {
   return JSON.stringify(a) === JSON.stringify(b);
 }
 function deprecationDiffs(before, after) {
   return pairs(deprecationsOf2(before), deprecationsOf2(after)).flatMap(
-    ([was, is, of]) => was === is ? [] : [{ kind: kindOf(was, is), of, message: is ?? was ?? "" }]
+    ([was, is, of]) => was === is ? [] : [{ kind: kindOf2(was, is), of, message: is ?? was ?? "" }]
   );
 }
 function deprecationsOf2(ofPackage) {
@@ -42400,7 +46208,7 @@ function settingOf({ rules }, id) {
   return rules.get(id) ?? rules.get(`${id.split("/")[0]}/*`);
 }
 function severitiesOf(policy) {
-  return (rule111) => settingOf(policy, rule111.id)?.severity ?? rule111.severity;
+  return (rule115) => settingOf(policy, rule115.id)?.severity ?? rule115.severity;
 }
 
 // pipeline/check/judge.ts
@@ -42436,16 +46244,16 @@ async function optionsOf(touched, state, { graph }, today) {
   const [name = ""] = touched.names;
   const following = await Promise.all(
     touched.following.map((next2) => {
-      const platform3 = tryParseMinor(next2.name);
+      const platform4 = tryParseMinor(next2.name);
       return worldOf({
         name: next2.name,
         catalog: catalogOf(next2.state.blobs),
         olm: graph.olm,
-        ...platform3 ? { platform: platform3 } : {}
+        ...platform4 ? { platform: platform4 } : {}
       });
     })
   );
-  const platform2 = tryParseMinor(name);
+  const platform3 = tryParseMinor(name);
   return {
     name,
     catalog: catalogOf(state.blobs),
@@ -42453,32 +46261,32 @@ async function optionsOf(touched, state, { graph }, today) {
     olm: graph.olm,
     asOf: today,
     following,
-    ...platform2 ? { platform: platform2 } : {}
+    ...platform3 ? { platform: platform3 } : {}
   };
 }
 function cause({ package: of, channel, installed, location, hint }) {
   return JSON.stringify([of, channel, installed, location, hint]);
 }
-function sameness({ rule: rule111, message, package: of, channel, installed }) {
-  return JSON.stringify([rule111, of, channel, installed, message]);
+function sameness({ rule: rule115, message, package: of, channel, installed }) {
+  return JSON.stringify([rule115, of, channel, installed, message]);
 }
 
 // pipeline/github/need.ts
 function loginsBut(people, without) {
   return people.filter((person) => person.bot !== true && !without.some((other) => samePerson(person, other))).map(({ login }) => login);
 }
-function needsFor(missing4, { admins, owners, subject, why }) {
+function needsFor(missing5, { admins, owners, subject, why }) {
   const rest = { subjects: [subject], why };
-  const free = missing4.admins > 0 ? owners.filter((login) => !admins.includes(login)) : owners;
-  const standIn = missing4.owners > free.length;
+  const free = missing5.admins > 0 ? owners.filter((login) => !admins.includes(login)) : owners;
+  const standIn = missing5.owners > free.length;
   const needs = [];
   if (standIn) {
-    const from = [.../* @__PURE__ */ new Set([...admins, ...owners])];
-    const count = missing4.admins + missing4.owners;
-    needs.push({ who: "admin", count, from: admins.length < missing4.admins ? admins : from, ...rest });
+    const from2 = [.../* @__PURE__ */ new Set([...admins, ...owners])];
+    const count = missing5.admins + missing5.owners;
+    needs.push({ who: "admin", count, from: admins.length < missing5.admins ? admins : from2, ...rest });
   } else {
-    if (missing4.admins > 0) needs.push({ who: "admin", count: missing4.admins, from: admins, ...rest });
-    if (missing4.owners > 0) needs.push({ who: "owner", count: missing4.owners, from: free, ...rest });
+    if (missing5.admins > 0) needs.push({ who: "admin", count: missing5.admins, from: admins, ...rest });
+    if (missing5.owners > 0) needs.push({ who: "owner", count: missing5.owners, from: free, ...rest });
   }
   return needs;
 }
@@ -42486,11 +46294,11 @@ function mergeNeeds(needs) {
   const merged = /* @__PURE__ */ new Map();
   for (const need of needs) {
     const key = JSON.stringify([need.who, need.count, need.from, need.who === "author" ? need.why : ""]);
-    const known2 = merged.get(key);
-    if (!known2) merged.set(key, need);
+    const known3 = merged.get(key);
+    if (!known3) merged.set(key, need);
     else {
-      const why = known2.why.split("; ").includes(need.why) ? known2.why : `${known2.why}; ${need.why}`;
-      merged.set(key, { ...known2, why, subjects: [.../* @__PURE__ */ new Set([...known2.subjects, ...need.subjects])] });
+      const why = known3.why.split("; ").includes(need.why) ? known3.why : `${known3.why}; ${need.why}`;
+      merged.set(key, { ...known3, why, subjects: [.../* @__PURE__ */ new Set([...known3.subjects, ...need.subjects])] });
     }
   }
   const rank = { author: 0, admin: 1, owner: 2 };
@@ -42504,16 +46312,16 @@ function needText(needs) {
   const role = first.who === "admin" ? "an admin" : "an owner";
   const what = first.subjects.length > 0 ? ` for ${listText(first.subjects, 3)}` : "";
   const times = first.count > 1 ? `${first.count} approvals` : "the approval";
-  const from = first.from.length === 0 ? `${role}, but nobody is named who could be it` : `${listText(
+  const from2 = first.from.length === 0 ? `${role}, but nobody is named who could be it` : `${listText(
     first.from.map((login) => `@${login}`),
     4
   )} (${role})`;
-  return `needs ${times} of ${from}${what}: it ${first.why}${more}`;
+  return `needs ${times} of ${from2}${what}: it ${first.why}${more}`;
 }
 function listText(words, most) {
-  const shown3 = words.length > most ? [...words.slice(0, most), `${words.length - most} others`] : [...words];
-  const last = shown3.pop() ?? "";
-  return shown3.length === 0 ? last : `${shown3.join(", ")} or ${last}`;
+  const shown4 = words.length > most ? [...words.slice(0, most), `${words.length - most} others`] : [...words];
+  const last = shown4.pop() ?? "";
+  return shown4.length === 0 ? last : `${shown4.join(", ")} or ${last}`;
 }
 
 // pipeline/policy/waiver.ts
@@ -42547,7 +46355,7 @@ function reportOf(outcome) {
     case "no merge":
       return unjudged(outcome, "inconclusive", mergeText(outcome.merged));
     case "judged":
-      return judged(outcome);
+      return judged2(outcome);
   }
 }
 function mergeText(merged) {
@@ -42582,54 +46390,218 @@ function head(outcome) {
 function policyReport({ defaults, path }, expired) {
   return {
     source: defaults ? "built-in defaults" : path,
-    expired: expired.map(({ rule: rule111, package: name, until }) => `${rule111} for ${name}, until ${until}`)
+    expired: expired.map(({ rule: rule115, package: name, until }) => `${rule115} for ${name}, until ${until}`)
   };
 }
-function judged(outcome) {
-  const { change, judgements, authority, policy, today } = outcome;
-  const found = [...change.unsafe, ...policy.findings, ...judgements.flatMap(({ findings: findings2 }) => findings2)];
+function judged2(outcome) {
+  const { change, judgements, references, authority, policy, today } = outcome;
+  const found = [
+    ...change.unsafe,
+    ...policy.findings,
+    ...judgements.flatMap(({ findings: findings2 }) => findings2),
+    ...references.findings
+  ];
   const { findings, waived, expired } = applyWaivers(found, policy.policy?.waivers ?? [], today);
   const sorted2 = [...findings].sort(compareFindings);
-  const verdict = sorted2.some(({ severity }) => severity === "error") ? "fail" : "pass";
-  const people = authorityReport(authority);
+  const failed = sorted2.some(({ severity }) => severity === "error");
+  const verdict = failed ? "fail" : references.unanswered ? "inconclusive" : "pass";
+  const people = authorityReport(authority, outcome.author);
   return {
     ...head(outcome),
     verdict,
-    headline: headlineOf(verdict, sorted2, authority),
+    headline: headlineOf({ verdict, findings: sorted2, authority, unchecked: references.unchecked }),
     authority: people,
     tree: outcome.tree,
     policy: policyReport(policy, expired),
     packages: [...change.packages.values()].map(packageReport),
     findings: sorted2,
-    known: judgements.flatMap(({ known: known2 }) => known2).sort(compareFindings),
+    known: judgements.flatMap(({ known: known3 }) => known3).sort(compareFindings),
     waived: waived.map(({ finding: finding2, waiver }) => ({ finding: finding2, until: waiver.until, reason: waiver.reason })),
     diffs: judgements.flatMap(({ diffs }) => diffs),
-    unchecked: []
+    unchecked: references.unchecked
   };
 }
 function packageReport({ name, catalogs, classes, details }) {
   return { name, catalogs, classes: [...classes], details };
 }
-function authorityReport(authority) {
+function authorityReport(authority, author = "") {
   if (!authority) return { decision: "not judged", reasons: [], needs: [] };
   return {
     decision: authority.authority,
+    author,
     reasons: authority.subjects.flatMap(
       ({ subject, reasons }) => reasons.map((reason) => `${subject}: ${reason}`)
     ),
     needs: authority.needs.map((need) => needText([need]))
   };
 }
-function headlineOf(verdict, findings, authority) {
+function headlineOf({ verdict, findings, authority, unchecked }) {
   if (authority?.authority === "deny") return `denied: ${authority.headline}`;
   const [worst] = findings;
   if (verdict === "fail" && worst) {
     const of = worst.package === void 0 ? "" : ` of package ${worst.package}`;
     return `${countText(findings)}: first correct ${worst.rule}${of} at ${worst.location.file}:${worst.location.line}`;
   }
+  const [first] = unchecked;
+  if (verdict === "inconclusive" && first)
+    return `not all images that the pull request brings could be looked up: ${first.why}`;
   if (authority && authority.authority === "needs") return authority.headline;
   if (authority && authority.holds.length > 0) return `allowed and green, but held: ${authority.holds[0]}`;
   return authority ? "allowed and green" : "green; authority was not judged (no --author)";
+}
+
+// pipeline/references/look-up.ts
+var AT_A_TIME = 128;
+async function lookUp2(references, options) {
+  const wanted = /* @__PURE__ */ new Map();
+  const lookups = /* @__PURE__ */ new Map();
+  for (const reference of references) {
+    const key = lookupKey(reference);
+    wanted.set(key, reference);
+    lookups.set(key, UNASKED);
+  }
+  const silent = /* @__PURE__ */ new Map();
+  const queue = wanted.entries();
+  const worker = async () => {
+    for (const [key, reference] of queue) lookups.set(key, await ask2(key, reference, { ...options, silent }));
+  };
+  await Promise.all(Array.from({ length: Math.min(AT_A_TIME, wanted.size) }, worker));
+  return lookups;
+}
+var UNASKED = { kind: "unknown", why: "it was not looked up" };
+var OF_THE_HOST = /* @__PURE__ */ new Set(["unreachable", "rate-limited", "bad-answer"]);
+async function ask2(key, reference, options) {
+  const { allows: allows2, silent } = options;
+  if (allows2 && !allows2(reference)) return { kind: "not-allowed" };
+  const known3 = silent.get(reference.registry);
+  if (known3 !== void 0) return { kind: "unknown", why: known3 };
+  try {
+    if (options.platforms?.has(key)) return await withPlatforms(reference, options);
+    const found = await options.registry.resolve(reference);
+    return found ? { kind: "found", digest: found.digest } : { kind: "absent" };
+  } catch (error2) {
+    if (!(error2 instanceof PipelineError)) throw error2;
+    if (error2.code === "not-allowed") return { kind: "not-allowed" };
+    if (error2.code === "not-found") return { kind: "absent" };
+    if (OF_THE_HOST.has(error2.code)) silent.set(reference.registry, error2.message);
+    return { kind: "unknown", why: error2.message };
+  }
+}
+async function withPlatforms(reference, { registry }) {
+  const manifest = await registry.getManifest(reference);
+  if (!manifest) return { kind: "absent" };
+  const { digest } = manifest;
+  const parsed2 = parseManifest(manifest);
+  if (parsed2.kind === "list") {
+    const listed2 = parsed2.manifests.flatMap(({ platform: platform3 }) => platform3 ?? []);
+    const real = listed2.filter(({ os: os5, architecture }) => os5 !== "unknown" && architecture !== "unknown");
+    return { kind: "found", digest, platforms: unique(real.map(platformText)) };
+  }
+  const config = await readConfig(reference, parsed2.config, registry);
+  return { kind: "found", digest, platforms: [platformText(config)] };
+}
+var LARGEST_CONFIG = 4 * 1024 * 1024;
+async function readConfig(reference, config, registry) {
+  if (config.size > LARGEST_CONFIG) {
+    throw new PipelineError("too-large", `an image's configuration has ${config.size} bytes`);
+  }
+  const bytes2 = await allOf(registry.getBlob(reference, config));
+  try {
+    const { os: os5, architecture } = Object(JSON.parse(bytes2.toString("utf8")));
+    if (typeof os5 === "string" && typeof architecture === "string") return { os: os5, architecture };
+  } catch {
+  }
+  throw new PipelineError("bad-answer", `${formatReference(reference)} does not say what platform it is for`);
+}
+function platformText({ os: os5, architecture }) {
+  return `${os5}/${architecture}`;
+}
+function unique(texts4) {
+  return [...new Set(texts4)].sort();
+}
+
+// pipeline/references/pins.ts
+function nextLock(resolved2, update) {
+  const { sites, lookups, lock } = resolved2;
+  const digests = /* @__PURE__ */ new Map();
+  const add = (tag) => {
+    const lookup2 = lookups.get(tag);
+    const found = lookup2?.kind === "found" ? lookup2.digest : void 0;
+    const locked = lock?.digests.get(tag);
+    const digest = update ? found ?? locked : locked ?? found;
+    if (digest !== void 0) digests.set(tag, digest);
+  };
+  for (const { reference } of sites) if (reference.kind === "tag") add(lookupKey(reference));
+  for (const { tag } of lockedTags(resolved2)) add(tag);
+  return { digests };
+}
+
+// pipeline/stages/resolve.ts
+async function resolveSites(sites, request) {
+  const { lock, severityOf, update = false, supports = /* @__PURE__ */ new Map() } = request;
+  const speaking = sites.filter((site) => runsFor(site, supports));
+  const platforms = new Set(speaking.map(({ reference }) => lookupKey(reference)));
+  const wanted = [...wantedReferences(sites, request), ...speaking.map(({ reference }) => reference)];
+  const lookups = await lookUp2(wanted, { ...request, platforms });
+  const resolved2 = { sites, lookups, lock, supports };
+  return {
+    resolved: resolved2,
+    lock: nextLock(resolved2, update),
+    findings: runResolved(resolved2, RULES, severityOf),
+    unanswered: unansweredOf(resolved2)
+  };
+}
+function* wantedReferences(sites, { lock, digests = false }) {
+  for (const { reference } of sites) if (digests || reference.kind === "tag") yield reference;
+  for (const { tag } of lockedTags({ sites, lock })) {
+    const reference = tryParseReference(tag);
+    if (reference) yield reference;
+  }
+}
+function unansweredOf({ lookups }) {
+  const byRegistry = /* @__PURE__ */ new Map();
+  for (const [key, lookup2] of lookups) {
+    if (lookup2.kind !== "unknown") continue;
+    const registry = key.slice(0, key.indexOf("/"));
+    const known3 = byRegistry.get(registry) ?? { registry, why: lookup2.why, references: 0 };
+    known3.references++;
+    byRegistry.set(registry, known3);
+  }
+  return [...byRegistry.values()];
+}
+
+// pipeline/check/references.ts
+async function judgeReferences(touched, policy, registry) {
+  const brought = touched.map((catalog) => ({ catalog, sites: broughtSites(catalog) }));
+  const count = brought.reduce((sum2, { sites }) => sum2 + sites.length, 0);
+  if (count === 0) return { findings: [], unchecked: [], unanswered: false };
+  if (!registry || policy.registries.allow.length === 0) {
+    const why = registry ? "the policy allows no registry to be asked (registries.allow)" : "nothing was asked";
+    return {
+      findings: [],
+      unchecked: [{ what: `${count} new ${count === 1 ? "reference" : "references"}`, why }],
+      unanswered: false
+    };
+  }
+  const allows2 = repositoryMatcher(policy.registries.allow);
+  const findings = [];
+  const unchecked = [];
+  for (const { catalog, sites } of brought) {
+    const asked = { registry, allows: allows2, digests: true, severityOf: severitiesOf(policy) };
+    const resolution = await resolveSites(sites, asked);
+    findings.push(...resolution.findings.map((finding2) => ({ ...finding2, catalogs: catalog.names })));
+    for (const { registry: host, references, why } of resolution.unanswered) {
+      unchecked.push({
+        what: `${references} ${references === 1 ? "reference" : "references"} in ${host}`,
+        why
+      });
+    }
+  }
+  return { findings, unchecked, unanswered: unchecked.length > 0 };
+}
+function broughtSites({ before, after }) {
+  const known3 = new Set(sitesOf(before?.blobs.bundles ?? []).map(({ reference }) => lookupKey(reference)));
+  return sitesOf(after?.blobs.bundles ?? []).filter(({ reference }) => !known3.has(lookupKey(reference)));
 }
 
 // pipeline/policy/judge.ts
@@ -43095,7 +47067,7 @@ function distance(a, b) {
 }
 
 // pipeline/policy/judge.ts
-var VALIDATION = {
+var VALIDATION2 = {
   allErrors: true,
   verbose: true,
   validateSchema: false,
@@ -43104,7 +47076,7 @@ var VALIDATION = {
 };
 var compiled;
 function validator() {
-  compiled ??= new import_ajv.Ajv(VALIDATION).compile(policy_schema_default);
+  compiled ??= new import_ajv.Ajv(VALIDATION2).compile(policy_schema_default);
   return compiled;
 }
 function judgePolicy(settings, ruleIds) {
@@ -43128,18 +47100,18 @@ function withOff(value) {
   return {
     ...value,
     ...isObject(merge) && merge["mode"] === false ? { merge: { ...merge, mode: "off" } } : {},
-    ...isObject(rules) ? { rules: Object.fromEntries(Object.entries(rules).map(([id, rule111]) => [id, ruleWithOff(rule111)])) } : {}
+    ...isObject(rules) ? { rules: Object.fromEntries(Object.entries(rules).map(([id, rule115]) => [id, ruleWithOff(rule115)])) } : {}
   };
 }
-function ruleWithOff(rule111) {
-  if (rule111 === false) return "off";
-  return isObject(rule111) && rule111["severity"] === false ? { ...rule111, severity: "off" } : rule111;
+function ruleWithOff(rule115) {
+  if (rule115 === false) return "off";
+  return isObject(rule115) && rule115["severity"] === false ? { ...rule115, severity: "off" } : rule115;
 }
-function finding(rule111, message, location, hint) {
-  return { rule: rule111, severity: "error", message, location, ...hint === void 0 ? {} : { hint } };
+function finding(rule115, message, location, hint) {
+  return { rule: rule115, severity: "error", message, location, ...hint === void 0 ? {} : { hint } };
 }
 function schemaFinding(defect, value, settings) {
-  const path = pathOf(defect.instancePath, value);
+  const path = pathOf2(defect.instancePath, value);
   const at = path.length === 0 ? "the policy" : pathText2(path);
   switch (defect.keyword) {
     case "additionalProperties":
@@ -43162,17 +47134,17 @@ function schemaFinding(defect, value, settings) {
       break;
   }
   const expected = expectation(defect);
-  const message = `${at} must be ${expected}, found ${shown2(defect.data)}`;
+  const message = `${at} must be ${expected}, found ${shown3(defect.data)}`;
   return finding("policy/value", message, settings.locate(path), hintFor(defect));
 }
 function unknownKey(defect, path, settings) {
   const key = String(defect.params["additionalProperty"]);
-  const known2 = Object.keys(
+  const known3 = Object.keys(
     isObject(defect.parentSchema?.["properties"]) ? defect.parentSchema["properties"] : {}
   );
-  const meant = nearest(key, known2);
+  const meant = nearest(key, known3);
   const where = path.length === 0 ? "" : ` in ${pathText2(path)}`;
-  const hint = meant === void 0 ? `the keys are ${known2.join(", ")}` : `did you mean ${meant}?`;
+  const hint = meant === void 0 ? `the keys are ${known3.join(", ")}` : `did you mean ${meant}?`;
   const location = settings.locateKey([...path, key]);
   return finding("policy/unknown-key", `there is no key ${JSON.stringify(key)}${where}`, location, hint);
 }
@@ -43211,12 +47183,12 @@ function hintFor({ keyword, params, data }) {
   const meant = nearest(data, params["allowedValues"].map(String));
   return meant === void 0 ? void 0 : `did you mean ${meant}?`;
 }
-function shown2(value) {
+function shown3(value) {
   if (Array.isArray(value)) return "a list";
   if (isObject(value)) return "a mapping";
   return JSON.stringify(value) ?? "nothing";
 }
-function pathOf(pointer, root) {
+function pathOf2(pointer, root) {
   const path = [];
   let node = root;
   for (const raw of pointer.split("/").slice(1)) {
@@ -43227,8 +47199,8 @@ function pathOf(pointer, root) {
   return path;
 }
 function pathText2(path) {
-  const text3 = path.map((step) => typeof step === "number" ? `[${step}]` : `.${step}`).join("");
-  return text3.startsWith(".") ? text3.slice(1) : text3;
+  const text5 = path.map((step) => typeof step === "number" ? `[${step}]` : `.${step}`).join("");
+  return text5.startsWith(".") ? text5.slice(1) : text5;
 }
 function patternFindings({ layout = {} }, settings) {
   return Object.entries(layout).flatMap(
@@ -43261,17 +47233,17 @@ function dateFindings({ waivers = [] }, settings) {
 function ruleFindings(written, settings, ruleIds) {
   if (!ruleIds) return [];
   const groups = new Set(ruleIds.map((id) => `${id.split("/")[0]}/*`));
-  const known2 = /* @__PURE__ */ new Set([...ruleIds, ...groups]);
+  const known3 = /* @__PURE__ */ new Set([...ruleIds, ...groups]);
   const unknown = (id, location) => {
-    if (known2.has(id)) return [];
-    const meant = nearest(id, known2);
+    if (known3.has(id)) return [];
+    const meant = nearest(id, known3);
     const hint = meant === void 0 ? "docs/rules.md lists the rules" : `did you mean ${meant}?`;
     return [finding("policy/unknown-key", `there is no rule ${JSON.stringify(id)}`, location, hint)];
   };
   return [
     ...Object.keys(written.rules ?? {}).flatMap((id) => unknown(id, settings.locateKey(["rules", id]))),
     ...(written.waivers ?? []).flatMap(
-      ({ rule: rule111 }, i) => unknown(rule111, settings.locate(["waivers", i, "rule"]))
+      ({ rule: rule115 }, i) => unknown(rule115, settings.locate(["waivers", i, "rule"]))
     )
   ];
 }
@@ -43281,10 +47253,10 @@ var POLICY_PATH = ".github/portolan.yaml";
 function readPolicy(bytes2, ruleIds) {
   if (bytes2 === void 0) return { policy: policyOf({}), defaults: true, findings: [] };
   const { settings, findings: unread2 } = readSettings(POLICY_PATH, bytes2);
-  const judged2 = settings ? judgePolicy(settings, ruleIds) : { written: void 0, findings: [] };
+  const judged3 = settings ? judgePolicy(settings, ruleIds) : { written: void 0, findings: [] };
   const strict = unread2.map((finding2) => ({ ...finding2, severity: "error" }));
-  const findings = [...strict, ...judged2.findings].sort(compareFindings);
-  const policy = judged2.written && findings.length === 0 ? policyOf(judged2.written) : void 0;
+  const findings = [...strict, ...judged3.findings].sort(compareFindings);
+  const policy = judged3.written && findings.length === 0 ? policyOf(judged3.written) : void 0;
   return { policy, defaults: false, findings };
 }
 var POLICY_BYTES = 1024 * 1024;
@@ -43314,7 +47286,7 @@ function policyOf(written) {
     approval: approvalOf(written.approval ?? {}),
     commits: { signOff: commits.signOff ?? false, verified: commits.verified ?? false },
     requiredChecks: (written.checks?.required ?? []).map((check3) => ({ ...check3, workflow: check3.workflow })),
-    rules: new Map(Object.entries(written.rules ?? {}).map(([id, rule111]) => [id, ruleOf(rule111)])),
+    rules: new Map(Object.entries(written.rules ?? {}).map(([id, rule115]) => [id, ruleOf(rule115)])),
     waivers: waivers.map((waiver) => ({ ...waiver, catalog: waiver.catalog })),
     limits: limitsOf(written.limits ?? {}),
     merge: {
@@ -43322,7 +47294,7 @@ function policyOf(written) {
       method: merge.method ?? "squash",
       via: merge.via ?? "queue-if-enabled"
     },
-    graph: graphOf(written.graph ?? {}),
+    graph: graphOf2(written.graph ?? {}),
     registries: registriesOf(written.registries ?? {}),
     publish: publishOf(written.publish ?? {})
   };
@@ -43346,8 +47318,8 @@ function layoutOf(written) {
     })
   );
 }
-function isPathKind(text3) {
-  return PATH_KINDS.includes(text3);
+function isPathKind(text5) {
+  return PATH_KINDS.includes(text5);
 }
 var SOURCES = [
   { path: "operators/{package}/ci.yaml", format: "ci.yaml" },
@@ -43365,7 +47337,7 @@ function ownersOf(written) {
   };
 }
 function identitiesOf(written = []) {
-  return written.flatMap((text3) => parseIdentity(text3) ?? []);
+  return written.flatMap((text5) => parseIdentity(text5) ?? []);
 }
 var REQUIRED = {
   "add-entry": "owners",
@@ -43395,17 +47367,17 @@ function approvalOf({
     ownerSelfApproval: ownerSelfApproval ?? true,
     pusherMustBeOwner: pusherMustBeOwner ?? true,
     required: new Map(
-      Object.entries({ ...REQUIRED, ...classes }).map(([name, text3]) => [
+      Object.entries({ ...REQUIRED, ...classes }).map(([name, text5]) => [
         name,
-        requirementOf2(text3)
+        requirementOf2(text5)
       ])
     ),
     multiPackage: multiPackage === "admins" ? "admins" : "each"
   };
 }
-function requirementOf2(text3) {
+function requirementOf2(text5) {
   const count = (role) => {
-    const [, found, times = "1"] = new RegExp(`(${role})(?::([1-9]))?`).exec(text3) ?? [];
+    const [, found, times = "1"] = new RegExp(`(${role})(?::([1-9]))?`).exec(text5) ?? [];
     return found === void 0 ? 0 : Number(times);
   };
   return { owners: count("owners"), admins: count("admins") };
@@ -43424,7 +47396,7 @@ function limitsOf({ fileBytes, files, docs, depth: depth2, aliases }) {
     aliases: aliases ?? 50
   };
 }
-function graphOf({ olm, catalogOrder, companions, published }) {
+function graphOf2({ olm, catalogOrder, companions, published }) {
   return {
     olm: olm ?? ["v0", "v1"],
     catalogOrder: catalogOrder ?? [],
@@ -43459,8 +47431,8 @@ function lastWords(reviews) {
   }
   return words;
 }
-function isCurrent({ commit, content }, subject, pinned) {
-  if (commit === pinned.head) return true;
+function isCurrent({ commit: commit2, content }, subject, pinned) {
+  if (commit2 === pinned.head) return true;
   if (pinned.by === "head") return false;
   const seen = content?.get(subject);
   return seen !== void 0 && seen === pinned.content.get(subject);
@@ -43472,25 +47444,25 @@ var COMMIT_BYTES = 1024 * 1024;
 // pipeline/github/authorship.ts
 var WEB_FLOW = { login: "web-flow", id: 19864447 };
 var NAMED = 5;
-function judgeCommits(commits, known2, policy) {
+function judgeCommits(commits, known3, policy) {
   const among = (people, { account }) => account !== void 0 && people.some((person) => samePerson(person, account));
   const coAuthors = commits.flatMap(
-    (commit) => (
+    (commit2) => (
       // Whoever is named must be named by somebody who is known.
-      among(known2, commit.author) ? commit.coAuthors.flatMap(({ account }) => account ?? []) : []
+      among(known3, commit2.author) ? commit2.coAuthors.flatMap(({ account }) => account ?? []) : []
     )
   );
-  const welcome = [...known2, ...coAuthors];
-  const strangers = commits.flatMap((commit) => {
-    const byWeb = commit.committer.account !== void 0 && samePerson(commit.committer.account, WEB_FLOW);
-    const unknown = [commit.author, ...byWeb ? [] : [commit.committer]].find((one) => !among(welcome, one));
-    return unknown ? [`commit ${commit.id.slice(0, 12)} is by ${personText(unknown)}`] : [];
+  const welcome = [...known3, ...coAuthors];
+  const strangers = commits.flatMap((commit2) => {
+    const byWeb = commit2.committer.account !== void 0 && samePerson(commit2.committer.account, WEB_FLOW);
+    const unknown = [commit2.author, ...byWeb ? [] : [commit2.committer]].find((one) => !among(welcome, one));
+    return unknown ? [`commit ${commit2.id.slice(0, 12)} is by ${personText(unknown)}`] : [];
   });
   const own = commits.filter(({ parents }) => parents < 2);
-  const unsigned = policy.signOff ? own.filter((commit) => !isSignedOff(commit)) : [];
+  const unsigned = policy.signOff ? own.filter((commit2) => !isSignedOff(commit2)) : [];
   const unverified = policy.verified ? own.filter(({ verified }) => !verified) : [];
   return {
-    strangers: cut(strangers),
+    strangers: cut2(strangers),
     demands: [
       ...demand(unsigned, "has no Signed-off-by line of its author (git commit --amend --signoff)"),
       ...demand(unverified, "has no signature that GitHub verified (git commit --amend -S)")
@@ -43501,11 +47473,11 @@ function isSignedOff({ author, signedOffBy }) {
   return signedOffBy.some((email) => email.toLowerCase() === author.email.toLowerCase());
 }
 function demand(commits, what) {
-  return cut(commits.map(({ id }) => `commit ${id.slice(0, 12)} ${what}`));
+  return cut2(commits.map(({ id }) => `commit ${id.slice(0, 12)} ${what}`));
 }
-function cut(texts2) {
-  const rest = texts2.length - NAMED;
-  return rest <= 0 ? [...texts2] : [...texts2.slice(0, NAMED), `${rest} more commits likewise`];
+function cut2(texts4) {
+  const rest = texts4.length - NAMED;
+  return rest <= 0 ? [...texts4] : [...texts4.slice(0, NAMED), `${rest} more commits likewise`];
 }
 function personText({ name, account }) {
   return account ? `@${account.login}` : `${JSON.stringify(name)}, whose address no account has`;
@@ -43519,8 +47491,8 @@ function caseOf(input, policy) {
   const owners = [...input.change.packages.values()].flatMap(
     (change) => peopleOf(change.owners.identities, { policy, directory: input.directory, warnings })
   );
-  const known2 = [input.author, ...admins, ...owners];
-  const authorship = judgeCommits(input.commits ?? [], known2, policy.commits);
+  const known3 = [input.author, ...admins, ...owners];
+  const authorship = judgeCommits(input.commits ?? [], known3, policy.commits);
   warnings.push(...authorship.strangers);
   return {
     ...input,
@@ -43674,8 +47646,8 @@ function mayAlone(given, change) {
 }
 function mayAloneInArea(given, { area }) {
   const { automation } = given;
-  const whole2 = area === "new-catalog" || area === "delete-catalog";
-  return whole2 && automation !== void 0 && speaksForItself(given) && automation.packages.includes("*") && automation.may.includes(area);
+  const whole3 = area === "new-catalog" || area === "delete-catalog";
+  return whole3 && automation !== void 0 && speaksForItself(given) && automation.packages.includes("*") && automation.may.includes(area);
 }
 function speaksForItself({ author, pusher, policy, admins, authorship }) {
   const pushed = !policy.approval.pusherMustBeOwner || pusher !== void 0 && (samePerson(pusher, author) || includes(admins, pusher));
@@ -43687,14 +47659,14 @@ function judgeAuthority(input) {
   const { policy } = input;
   if (!policy) return refusal("the policy on the base branch cannot be read: an admin must repair it there");
   const given = caseOf(input, policy);
-  const refused = refusedFor(given);
-  if (refused !== void 0) return refusal(refused, given.warnings);
-  const judged2 = [
+  const refused2 = refusedFor(given);
+  if (refused2 !== void 0) return refusal(refused2, given.warnings);
+  const judged3 = [
     ...[...input.change.packages.values()].map((change) => judgePackage(given, change)),
     ...input.change.areas.map((change) => judgeArea(given, change))
   ];
-  const needs = mergeNeeds([...wholeNeeds(given), ...judged2.flatMap((subject) => subject.needs)]);
-  const subjects = judged2.map(({ decision }) => decision);
+  const needs = mergeNeeds([...wholeNeeds(given), ...judged3.flatMap((subject) => subject.needs)]);
+  const subjects = judged3.map(({ decision }) => decision);
   return {
     authority: needs.length === 0 ? "allow" : "needs",
     headline: needs.length === 0 ? allowText(subjects) : needText(needs),
@@ -43733,11 +47705,11 @@ function judgePackage(given, change) {
   }
   const owners = peopleOf(change.owners.identities, given);
   const demands = demandsOnPackage(change, { ...given, owned: owners.length > 0 });
-  const judged2 = judgeDemands(given, { subject, classes, owners, demands });
+  const judged3 = judgeDemands(given, { subject, classes, owners, demands });
   const unnamed = ownersMissing(given, change);
-  if (!unnamed) return judged2;
-  const decision = { ...judged2.decision, authority: "needs" };
-  return { decision, needs: [unnamed, ...judged2.needs] };
+  if (!unnamed) return judged3;
+  const decision = { ...judged3.decision, authority: "needs" };
+  return { decision, needs: [unnamed, ...judged3.needs] };
 }
 function judgeArea(given, change) {
   if (mayAloneInArea(given, change)) {
@@ -43752,7 +47724,7 @@ function judgeArea(given, change) {
 }
 function judgeDemands(given, { subject, classes, owners, demands }) {
   const { supporters, reasons } = supportersOf(given, subject, owners);
-  const missing4 = missingFor(demands, supporters);
+  const missing5 = missingFor(demands, supporters);
   const silent = [
     given.author,
     ...given.pusher ? [given.pusher] : [],
@@ -43761,7 +47733,7 @@ function judgeDemands(given, { subject, classes, owners, demands }) {
   const why = [
     ...new Set(demands.filter((demand2) => !isMet2(demand2, supporters)).map((demand2) => demand2.why))
   ].join(", ");
-  const needs = needsFor(missing4, {
+  const needs = needsFor(missing5, {
     admins: loginsBut(given.admins, silent),
     owners: loginsBut(owners, silent),
     subject,
@@ -43819,14 +47791,19 @@ async function check2(repository, request) {
   const trees = { base: ids.base, merged: merged.tree };
   const change = await classifyChange(repository.objects, trees, read.policy);
   const scene = { objects: repository.objects, trees, change, policy: read.policy };
-  const judgements = await judgeCatalogs(scene, request.today);
+  const touched = await touchedIn(scene);
+  const judgements = await Promise.all(
+    touched.map((catalog) => judgeCatalog(catalog, scene.policy, request.today))
+  );
+  const references = await judgeReferences(touched, scene.policy, request.registryFor?.(scene.policy));
   const authority = await judgePeople(
     repository,
     { ...ids, change, policy: read.policy, judgements },
     request
   );
-  const outcome = { ...start3, kind: "judged", tree: merged.tree, change, judgements, authority };
-  return reportOf(outcome);
+  const author = request.people?.author.login;
+  const judged3 = { change, judgements, references, authority, author };
+  return reportOf({ ...start3, kind: "judged", tree: merged.tree, ...judged3 });
 }
 async function resolveRevisions2(repository, { base: base2, head: head2 }) {
   const [baseId = "", headId = ""] = await repository.resolve([base2, head2]);
@@ -43840,11 +47817,10 @@ async function readPolicyOf(repository, base2, request) {
   if (request.policy) return { ...readPolicy(request.policy.bytes, ids), path: request.policy.path };
   return { ...await policyAt(repository.objects, base2, ids), path: POLICY_PATH };
 }
-async function judgeCatalogs(scene, today) {
+async function touchedIn(scene) {
   if (scene.change.unsafe.length > 0) return [];
   const reader = fileReader(scene.objects, scene.policy.limits);
-  const touched = await touchedCatalogs({ ...scene, reader });
-  return Promise.all(touched.map((catalog) => judgeCatalog(catalog, scene.policy, today)));
+  return touchedCatalogs({ ...scene, reader });
 }
 var PRUNING = /* @__PURE__ */ new Set([
   "graph/strands-installed-v0",
@@ -43856,7 +47832,7 @@ var PRUNING = /* @__PURE__ */ new Set([
 async function judgePeople(repository, { base: base2, head: head2, change, policy, judgements }, { people }) {
   if (!people) return void 0;
   const findings = judgements.flatMap((judgement) => judgement.findings).sort(compareFindings);
-  const refused = findings.filter(({ rule: rule111, severity }) => PRUNING.has(rule111) && severity === "error");
+  const refused2 = findings.filter(({ rule: rule115, severity }) => PRUNING.has(rule115) && severity === "error");
   return judgeAuthority({
     policy,
     change,
@@ -43867,47 +47843,47 @@ async function judgePeople(repository, { base: base2, head: head2, change, polic
     reviews: people.reviews,
     commits: people.commits,
     directory: people.directory ?? EMPTY_DIRECTORY,
-    prunesRefused: new Set(refused.flatMap(({ package: name }) => name === void 0 ? [] : [name])),
+    prunesRefused: new Set(refused2.flatMap(({ package: name }) => name === void 0 ? [] : [name])),
     holds: people.holds
   });
 }
 
 // pipeline/write.ts
 var import_node_fs2 = require("node:fs");
-var import_node_path2 = require("node:path");
-function writeFiles(folder, files, known2 = []) {
-  return stageFiles(folder, files, known2).commit();
+var import_node_path3 = require("node:path");
+function writeFiles(folder, files, known3 = []) {
+  return stageFiles(folder, files, known3).commit();
 }
-function stageFiles(folder, files, known2 = []) {
-  const beside = (name) => (0, import_node_path2.join)(folder, `${name}.${process.pid}.part`);
+function stageFiles(folder, files, known3 = []) {
+  const beside = (name) => (0, import_node_path3.join)(folder, `${name}.${process.pid}.part`);
   const changed = [];
-  const discard = () => {
+  const discard2 = () => {
     for (const name of changed) (0, import_node_fs2.rmSync)(beside(name), { force: true });
   };
   try {
     (0, import_node_fs2.mkdirSync)(folder, { recursive: true });
-    for (const [name, text3] of files) {
-      if (textOf2((0, import_node_path2.join)(folder, name)) === text3) continue;
+    for (const [name, text5] of files) {
+      if (textOf2((0, import_node_path3.join)(folder, name)) === text5) continue;
       changed.push(name);
-      (0, import_node_fs2.writeFileSync)(beside(name), text3, { flush: true });
+      (0, import_node_fs2.writeFileSync)(beside(name), text5, { flush: true });
     }
   } catch (error2) {
-    discard();
+    discard2();
     throw fileError(error2, folder);
   }
-  const commit = () => {
+  const commit2 = () => {
     try {
-      for (const name of changed) (0, import_node_fs2.renameSync)(beside(name), (0, import_node_path2.join)(folder, name));
-      const stale = known2.filter((name) => !files.has(name) && textOf2((0, import_node_path2.join)(folder, name)) !== void 0);
-      for (const name of stale) (0, import_node_fs2.rmSync)((0, import_node_path2.join)(folder, name));
+      for (const name of changed) (0, import_node_fs2.renameSync)(beside(name), (0, import_node_path3.join)(folder, name));
+      const stale = known3.filter((name) => !files.has(name) && textOf2((0, import_node_path3.join)(folder, name)) !== void 0);
+      for (const name of stale) (0, import_node_fs2.rmSync)((0, import_node_path3.join)(folder, name));
       const unchanged = [...files.keys()].filter((name) => !changed.includes(name));
       return { written: changed, unchanged, removed: stale };
     } catch (error2) {
-      discard();
+      discard2();
       throw fileError(error2, folder);
     }
   };
-  return { commit, discard };
+  return { commit: commit2, discard: discard2 };
 }
 function textOf2(path) {
   try {
@@ -43919,33 +47895,44 @@ function textOf2(path) {
 }
 
 // pipeline/action/main.ts
-var SHOWN = 10;
+var SHOWN3 = 10;
 var SUMMARY_BYTES = 1024 * 1024;
 var REPORT = "portolan-report.json";
-async function run(read) {
+async function run2(read) {
   try {
     const inputs2 = read();
-    await tell2(await checked(inputs2), inputs2.temporary);
+    await tell2(await checked2(inputs2), inputs2.temporary);
   } catch (thrown) {
     if (!(thrown instanceof PipelineError)) throw thrown;
     setFailed(thrown.hint === void 0 ? thrown.message : `${thrown.message}
 ${thrown.hint}`);
   }
 }
-async function checked(inputs2) {
-  const { searchPath } = inputs2;
-  const directory = (0, import_node_path3.resolve)(inputs2.directory, inputs2.repository);
+async function checked2(inputs2) {
+  const searchPath = inputs2.environment["PATH"];
+  const directory = (0, import_node_path4.resolve)(inputs2.directory, inputs2.repository);
   const repository = await openRepository(directory, searchPath === void 0 ? {} : { searchPath });
+  const clients = [];
+  const registryFor = (policy) => {
+    const client = clientUnder(policy, registryOptions(inputs2));
+    clients.push(client);
+    return client;
+  };
   try {
-    return await check2(repository, requestOf(inputs2));
+    return await check2(repository, { ...requestOf(inputs2), registryFor });
   } catch (thrown) {
     if (thrown instanceof PipelineError && thrown.code === "not-found") {
       throw new PipelineError("not-found", thrown.message, { cause: thrown, hint: fetchHint(inputs2.event) });
     }
     throw thrown;
   } finally {
+    for (const client of clients) client.close();
     await repository.close();
   }
+}
+function registryOptions({ authfile, directory, environment }) {
+  const file = authfile === void 0 ? void 0 : (0, import_node_path4.resolve)(directory, authfile);
+  return { credentials: authfileCredentials({ authfile: file, environment }), environment };
 }
 function fetchHint(event) {
   const head2 = event ? `, and run: git fetch origin pull/${event.number}/head` : "";
@@ -43963,7 +47950,7 @@ function requestOf({ event, policy, directory, now, ...inputs2 }) {
     head: inputs2.head ?? event?.head ?? "HEAD",
     today: now.toISOString().slice(0, 10),
     ...event ? { people: peopleOf2(event) } : {},
-    ...policy === void 0 ? {} : { policy: { path: policy, bytes: readPolicy2((0, import_node_path3.resolve)(directory, policy)) } }
+    ...policy === void 0 ? {} : { policy: { path: policy, bytes: readPolicy2((0, import_node_path4.resolve)(directory, policy)) } }
   };
 }
 function readPolicy2(path) {
@@ -43978,7 +47965,7 @@ function peopleOf2({ author, sender, draft }) {
   return { author, pusher: sender, reviews: [], commits: void 0, holds: holds2 };
 }
 async function tell2(report, temporary) {
-  const stop = (0, import_node_crypto2.randomUUID)();
+  const stop = (0, import_node_crypto3.randomUUID)();
   info(`::stop-commands::${stop}`);
   info(textReport(report).trimEnd());
   info(`::${stop}::`);
@@ -43988,7 +47975,7 @@ async function tell2(report, temporary) {
   setOutput("verdict", report.verdict);
   setOutput("authority", report.authority.decision);
   setOutput("headline", plain(report.headline));
-  setOutput("report", (0, import_node_path3.resolve)(temporary, REPORT));
+  setOutput("report", (0, import_node_path4.resolve)(temporary, REPORT));
 }
 var ANNOTATE = {
   error,
@@ -43996,12 +47983,12 @@ var ANNOTATE = {
   info: notice
 };
 function annotate(findings, severity) {
-  for (const finding2 of findings.filter((one) => one.severity === severity).slice(0, SHOWN)) {
-    const { location, rule: rule111, message, hint } = finding2;
-    const text3 = hint === void 0 ? plain(message) : `${plain(message)}
+  for (const finding2 of findings.filter((one) => one.severity === severity).slice(0, SHOWN3)) {
+    const { location, rule: rule115, message, hint } = finding2;
+    const text5 = hint === void 0 ? plain(message) : `${plain(message)}
 fix: ${plain(hint)}`;
     const { file, line: line3, column } = location;
-    ANNOTATE[severity](text3, { title: rule111, file, startLine: line3, startColumn: column });
+    ANNOTATE[severity](text5, { title: rule115, file, startLine: line3, startColumn: column });
   }
 }
 function shortened(markdown) {
@@ -44014,19 +48001,20 @@ The rest did not fit: the step's output \`report\` names the whole report.
 }
 
 // pipeline/action/index.ts
-void run(inputs);
+void run2(inputs);
 function inputs() {
   const environment = process.env;
-  const text3 = (name) => getInput(name) || void 0;
+  const text5 = (name) => getInput(name) || void 0;
   const directory = environment["GITHUB_WORKSPACE"] ?? process.cwd();
   return {
     directory,
-    repository: text3("repository") ?? ".",
-    policy: text3("policy"),
-    base: text3("base"),
-    head: text3("head"),
+    repository: text5("repository") ?? ".",
+    policy: text5("policy"),
+    base: text5("base"),
+    head: text5("head"),
     event: readEvent(environment),
-    searchPath: environment["PATH"],
+    authfile: text5("authfile"),
+    environment,
     temporary: environment["RUNNER_TEMP"] ?? directory,
     now: /* @__PURE__ */ new Date()
   };

@@ -1,5 +1,5 @@
 // Builds dist/: the command line and the libraries (with the parts that they share), the Action, the functions.
-import { readFileSync, rmSync } from 'node:fs';
+import { chmodSync, readFileSync, rmSync } from 'node:fs';
 import { build } from 'esbuild';
 
 const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
@@ -31,10 +31,14 @@ await build({
   outdir: 'dist',
   outExtension: { '.js': '.mjs' },
   format: 'esm',
+  // They read files of their own packages, which therefore stay where npm puts them.
+  external: ['@grpc/*'],
   splitting: true,
   chunkNames: 'parts/[name]-[hash]',
   banner: { js: '#!/usr/bin/env node' },
 });
+// npx runs it in place.
+chmodSync('dist/portolan.mjs', 0o755);
 await build({
   ...common,
   entryPoints: { action: 'pipeline/action/index.ts' },

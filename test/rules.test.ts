@@ -178,10 +178,11 @@ async function resolvedIn(folder: string, file: string): Promise<readonly Findin
   const [, line] = /^# registries: (.*)$/m.exec(text) ?? [];
   if (line === undefined) return [];
   const written: WrittenRegistries = JSON.parse(line);
-  const { sites } = await referenceSites(sourceOf({ [file]: text }));
+  const { sites, supports } = await referenceSites(sourceOf({ [file]: text }), { supports: true });
   return runResolved(
     {
       sites,
+      supports,
       lookups: new Map(Object.entries(written.lookups)),
       lock: written.lock ? { digests: new Map(Object.entries(written.lock)) } : undefined,
     },

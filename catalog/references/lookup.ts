@@ -1,6 +1,7 @@
 /** What registries said about the references of a catalog, for the rules that judge it. */
 import type { ReferenceLock } from './lock.ts';
 import type { ReferenceSite } from './site.ts';
+import type { Support } from './support.ts';
 
 /** What a registry said about one reference. */
 export type Lookup =
@@ -8,7 +9,7 @@ export type Lookup =
       readonly kind: 'found';
       /** Of the manifest list where there is one. */
       readonly digest: string;
-      /** The platforms of the manifest list, `os/architecture`; undefined when nobody asked or there is no list. */
+      /** The platforms that the image is for, `os/architecture`; undefined when nobody asked. */
       readonly platforms?: readonly string[];
     }
   | { readonly kind: 'absent' }
@@ -24,4 +25,6 @@ export interface ResolvedReferences {
   readonly lookups: ReadonlyMap<string, Lookup>;
   /** What tags stood for before; undefined when nothing was locked. */
   readonly lock: ReferenceLock | undefined;
+  /** On which platforms packages say that they run, by package. */
+  readonly supports?: ReadonlyMap<string, Support>;
 }

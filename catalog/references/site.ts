@@ -11,7 +11,8 @@ import type { Blob, Bundle } from '../model.ts';
 import { formatReference, type Reference, tryParseReference } from '../reference.ts';
 import { isObject } from '../shape.ts';
 import type { CatalogSource } from '../source.ts';
-import { visitBlobs } from '../visit.ts';
+import { type Visitor, visitBlobs } from '../visit.ts';
+import { createSupportCollector, type Support } from './support.ts';
 
 /** `bundle`: what is installed; `related`: what it needs; `base`: what an index image is built on. */
 export type SiteKind = 'bundle' | 'related' | 'base';
@@ -32,14 +33,36 @@ export interface ReferenceSite {
 /** The places of a catalog in the order of reading; `findings` say what could not be read. */
 export interface Sites {
   readonly sites: readonly ReferenceSite[];
+  /** On which platforms packages say that they run, by package; empty when nobody asked. */
+  readonly supports: ReadonlyMap<string, Support>;
   readonly findings: readonly Finding[];
 }
 
+export interface SitesOptions {
+  readonly limits?: LoadLimits;
+  /** Whether the platforms are read too, which means to read every manifest. */
+  readonly supports?: boolean;
+}
+
 /** Reads where a catalog or a folder of templates names images. What is no reference is left to the rule that says so. */
-export async function referenceSites(source: CatalogSource, limits?: LoadLimits): Promise<Sites> {
+export async function referenceSites(
+  source: CatalogSource,
+  { limits, supports = false }: SitesOptions = {},
+): Promise<Sites> {
   const collector = createCollector();
-  const findings = await visitBlobs(source, collector, limits);
-  return { sites: collector.sites, findings };
+  const support = createSupportCollector();
+  const visitor: Visitor = {
+    bundle: (bundle) => {
+      collector.bundle(bundle);
+      if (supports) support.bundle(bundle);
+    },
+    other: (blob) => {
+      collector.other(blob);
+      support.other(blob);
+    },
+  };
+  const findings = await visitBlobs(source, visitor, limits);
+  return { sites: collector.sites, supports: support.supports(), findings };
 }
 
 /** The places in bundles that are loaded already. */
@@ -88,7 +111,9 @@ function createCollector(): Collector {
       if (bundle.image !== '') add(bundle, ['image'], { kind: 'bundle', written: bundle.image, ...names });
       for (const [i, { image }] of bundle.relatedImages.entries()) {
         if (image === '') continue;
-        add(bundle, ['relatedImages', i, 'image'], { kind: 'related', written: image, ...names });
+        // The bundle's own image is listed among the others; it is never run.
+        const kind = image === bundle.image ? 'bundle' : 'related';
+        add(bundle, ['relatedImages', i, 'image'], { kind, written: image, ...names });
       }
     },
     other: (blob) => {

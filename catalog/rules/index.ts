@@ -80,9 +80,13 @@ import { rule as graphV1DefaultInstallSurprise } from './graph/v1-default-instal
 import { rule as imageCache } from './image/cache.ts';
 import { rule as imageDigest } from './image/digest.ts';
 import { rule as imageDigestMissing } from './image/digest-missing.ts';
+import { rule as imagePlatforms } from './image/platforms.ts';
 import { rule as imageRegistry } from './image/registry.ts';
 import { rule as imageTagMissing } from './image/tag-missing.ts';
 import { rule as imageTagMoved } from './image/tag-moved.ts';
+import { rule as imageUndeclared } from './image/undeclared.ts';
+import { rule as imageUnlisted } from './image/unlisted.ts';
+import { rule as imageUnpinned } from './image/unpinned.ts';
 import { rule as packageDefaultChannel } from './package/default-channel.ts';
 import { rule as packageDuplicate } from './package/duplicate.ts';
 import { rule as packageDuplicateVersion } from './package/duplicate-version.ts';
@@ -194,9 +198,13 @@ export const RULES: readonly Rule[] = [
   imageCache,
   imageDigestMissing,
   imageDigest,
+  imagePlatforms,
   imageRegistry,
   imageTagMissing,
   imageTagMoved,
+  imageUndeclared,
+  imageUnlisted,
+  imageUnpinned,
   packageManifestChannelDuplicate,
   packageManifestChannelName,
   packageManifestChannelsEmpty,

@@ -21,9 +21,19 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./validate.ts')).command,
   },
   {
+    words: 'audit',
+    summary: 'say all that can be said of catalogs as they stand, the worst first',
+    load: async () => (await import('./audit.ts')).command,
+  },
+  {
     words: 'next',
     summary: 'say what a cluster does with an installed version, and where its road ends',
     load: async () => (await import('./next.ts')).command,
+  },
+  {
+    words: 'graph',
+    summary: 'draw where each version really goes next: a page, a picture, a diagram, or data',
+    load: async () => (await import('./graph.ts')).command,
   },
   {
     words: 'diff',
@@ -66,6 +76,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./resolve.ts')).command,
   },
   {
+    words: 'serve',
+    summary: 'serve a catalog as clusters see it: the registry API by gRPC, catalogd by HTTP',
+    load: async () => (await import('./serve.ts')).command,
+  },
+  {
     words: 'mirror plan',
     summary: 'write what a disconnected cluster needs: mapping.txt, mirror sets, catalog sources',
     load: async () => (await import('./mirror-plan.ts')).command,
@@ -84,6 +99,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     words: 'mirror migrate',
     summary: 'print ImageContentSourcePolicies as ImageDigestMirrorSets',
     load: async () => (await import('./mirror-migrate.ts')).command,
+  },
+  {
+    words: 'crd-diff',
+    summary: 'judge whether objects survive the upgrade of their definitions',
+    load: async () => (await import('./crd-diff.ts')).command,
   },
   {
     words: 'convert package-manifests',

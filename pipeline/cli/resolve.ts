@@ -12,7 +12,8 @@ import { countText, findingText, plain } from '../report/text.ts';
 import { type Resolution, resolveReferences } from '../stages/resolve.ts';
 import { writeFiles } from '../write.ts';
 import type { Command, Invocation } from './command.ts';
-import { REGISTRY_OPTIONS, registryClientFor } from './registry-access.ts';
+import { registryClientFor } from './registry-access.ts';
+import { REGISTRY_OPTIONS } from './registry-options.ts';
 import type { ExitCode, Terminal } from './terminal.ts';
 
 export const command: Command = {
@@ -27,6 +28,9 @@ export const command: Command = {
     write: { description: 'write digests in place of tags, with the tag as a comment' },
     update: { description: 'take what tags stand for now, in the lock and in what was pinned from it' },
     digests: { description: 'see that images which are named by digest exist too' },
+    platforms: {
+      description: "see that images run where their package's labels (operatorframework.io/arch.*) say",
+    },
     policy: { value: 'FILE', description: 'a policy: only registries that it allows are asked' },
     json: { description: 'print the result as JSON' },
     ...REGISTRY_OPTIONS,
@@ -54,6 +58,7 @@ export const command: Command = {
         registry: client,
         lock: lockPath === undefined ? undefined : lockAt(lockPath),
         digests: invocation.flag('digests'),
+        platforms: invocation.flag('platforms'),
         update: invocation.flag('update'),
         ...(policy?.policy ? { severityOf: severitiesOf(policy.policy) } : {}),
       });

@@ -76,21 +76,23 @@ function readIndexImage(name: string, { unpack }: OpenImage, configs: string): P
   const folder = posix.join('/', configs).slice(1).replace(/\/$/, '');
   const isWanted = (path: string): boolean =>
     folder === '' || path.startsWith(`${folder}/`) || path === folder;
-  return unpack(isWanted, (tree) => {
+  const read = (tree: ImageTree): Promise<Loaded> => {
     if (!holdsFolder(tree, folder)) {
       throw new PipelineError('not-found', `${name} has no directory /${folder}, which its label names`);
     }
     return load(treeSource(tree, folder));
-  });
+  };
+  return unpack(isWanted, read, folder);
 }
 
-/** Archives need not name folders. */
-function holdsFolder(tree: ImageTree, folder: string): boolean {
+/** Whether a folder is there; archives need not name folders. */
+export function holdsFolder(tree: ImageTree, folder: string): boolean {
   if (folder === '' || tree.entries.get(folder)?.kind === 'directory') return true;
   return [...tree.entries.keys()].some((path) => path.startsWith(`${folder}/`));
 }
 
-function unknownImage(name: string, labels: ReadonlyMap<string, string>): PipelineError {
+/** The error for an image that is neither an index image nor a bundle. */
+export function unknownImage(name: string, labels: ReadonlyMap<string, string>): PipelineError {
   if (labels.has(DATABASE_LABEL)) {
     return new PipelineError(
       'usage',

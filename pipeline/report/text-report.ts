@@ -4,7 +4,7 @@
 import type { FateChange, Turn } from '../../catalog/graph/fate-change.ts';
 import type { PlacedDiff } from '../check/judge.ts';
 import type { CheckReport } from './report.ts';
-import { countText, findingText, plain } from './text.ts';
+import { countText, findingText, plain, shortList } from './text.ts';
 
 export function textReport(report: CheckReport): string {
   const lines = [
@@ -49,7 +49,7 @@ export function fateLines(diff: PlacedDiff): string[] {
 }
 
 function rowLines({ channels, installed, v0, v1 }: FateChange): string[] {
-  const who = `    ${plain(channels.join(', '))}: installed ${plain(installed.join(', '))}`;
+  const who = `    ${plain(channels.join(', '))}: installed ${plain(shortList(installed))}`;
   return [who, ...turnLine('OLM v0', v0), ...turnLine('OLM v1', v1)];
 }
 

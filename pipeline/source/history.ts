@@ -18,6 +18,7 @@ import { MADE_BY } from '../image/config.ts';
  * @param folder with a slash before it, such as `/configs`
  */
 export function layersFor(history: unknown, count: number, folder: string): readonly boolean[] {
+  if (folder === '/') return new Array<boolean>(count).fill(true);
   const steps = stepsOf(history, count);
   // Our builder takes no base that holds a catalog: below our own layers there is none.
   const ours = steps.some((step) => step.startsWith(`${MADE_BY} `));

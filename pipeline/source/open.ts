@@ -8,7 +8,9 @@ import { PipelineError } from '../error.ts';
 import type { Registry } from '../ports.ts';
 import { openSource } from '../registry/open.ts';
 import { formatPlace, type Place, parsePlace } from '../registry/place.ts';
-import { openImageCatalog } from './image.ts';
+import { openImage } from '../render/open-image.ts';
+import { treeSource } from '../render/tree-source.ts';
+import { catalogTree } from './image.ts';
 
 export interface OpenCatalog {
   readonly source: CatalogSource;
@@ -33,7 +35,7 @@ export interface OpenOptions {
  * Opens a catalog: `DIR`, `REGISTRY/REPOSITORY[:TAG|@DIGEST]`, `oci:DIR[:TAG]`, `oci-archive:FILE` or
  * `docker-archive:FILE`.
  *
- * @throws PipelineError `not-found`, `usage`, `io`, and as {@link openImageCatalog}
+ * @throws PipelineError `not-found`, `usage`, `io`, and as `openImage` and `catalogTree`
  */
 export async function openCatalog(text: string, options: OpenOptions): Promise<OpenCatalog> {
   const place = catalogPlace(text, options.directory);
@@ -44,10 +46,10 @@ export async function openCatalog(text: string, options: OpenOptions): Promise<O
   return openPlace(place, options);
 }
 
-/** Opens the catalog of an index image. @throws PipelineError as {@link openImageCatalog} */
+/** Opens the catalog of an index image. @throws PipelineError as `openImage` and `catalogTree` */
 export async function openPlace(
   place: Place,
-  { directory, registry, allLayers }: OpenOptions,
+  { directory, registry, allLayers = false }: OpenOptions,
 ): Promise<OpenCatalog> {
   const name = formatPlace(place);
   const opened = await openSource(
@@ -55,15 +57,14 @@ export async function openPlace(
     registry(place.kind === 'registry' ? place.reference.registry : undefined),
   );
   try {
-    const options = { name, ...(allLayers === undefined ? {} : { allLayers }) };
-    const { source, digest, close } = await openImageCatalog(opened, options);
-    const image = { reference: opened.reference, digest };
+    const image = await openImage(opened, name);
+    const { files, folder } = await catalogTree(image, { name, allLayers });
     return {
-      source,
+      source: treeSource(files, folder),
       name,
-      image,
+      image: { reference: opened.reference, digest: image.digest },
       close: async () => {
-        close();
+        files.close();
         await opened.close();
       },
     };

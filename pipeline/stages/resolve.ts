@@ -7,7 +7,8 @@ import type { Reference } from '../../catalog/reference.ts';
 import { tryParseReference } from '../../catalog/reference.ts';
 import type { ReferenceLock } from '../../catalog/references/lock.ts';
 import type { ResolvedReferences } from '../../catalog/references/lookup.ts';
-import { type ReferenceSite, referenceSites } from '../../catalog/references/site.ts';
+import { lookupKey, type ReferenceSite, referenceSites } from '../../catalog/references/site.ts';
+import { runsFor, type Support } from '../../catalog/references/support.ts';
 import { RULES } from '../../catalog/rules/index.ts';
 import { lockedTags } from '../../catalog/rules/looked-up.ts';
 import { runResolved, type SeverityOf } from '../../catalog/rules/rule.ts';
@@ -25,6 +26,8 @@ export interface ResolveRequest {
   readonly allows?: RepositoryMatcher | undefined;
   /** Whether references by digest are looked up too, to see that they exist. */
   readonly digests?: boolean;
+  /** Whether the images of packages are looked at for the platforms on which these say that they run. */
+  readonly platforms?: boolean;
   /** Whether the lock takes what tags stand for now. */
   readonly update?: boolean;
   readonly severityOf?: SeverityOf;
@@ -52,9 +55,12 @@ export async function resolveReferences(
   catalogs: readonly CatalogSource[],
   request: ResolveRequest,
 ): Promise<Resolution> {
-  const read = await Promise.all(catalogs.map((source) => referenceSites(source)));
+  const read = await Promise.all(
+    catalogs.map((source) => referenceSites(source, { supports: request.platforms === true })),
+  );
   const sites = read.flatMap((one) => one.sites);
-  const resolution = await resolveSites(sites, request);
+  const supports = new Map(read.flatMap((one) => [...one.supports]));
+  const resolution = await resolveSites(sites, { ...request, ...(request.platforms ? { supports } : {}) });
   const unread = read.flatMap(({ findings }) => findings);
   return { ...resolution, findings: [...unread, ...resolution.findings].sort(compareFindings) };
 }
@@ -62,11 +68,17 @@ export async function resolveReferences(
 /** The same for places that were found before: the bundles that a pull request touches. */
 export async function resolveSites(
   sites: readonly ReferenceSite[],
-  request: ResolveRequest,
+  request: Omit<ResolveRequest, 'platforms'> & {
+    /** By package, on which platforms its images must run; only these are looked at for that. */
+    readonly supports?: ReadonlyMap<string, Support>;
+  },
 ): Promise<Resolution> {
-  const { lock, severityOf, update = false } = request;
-  const lookups = await lookUp(wantedReferences(sites, request), request);
-  const resolved: ResolvedReferences = { sites, lookups, lock };
+  const { lock, severityOf, update = false, supports = new Map<string, Support>() } = request;
+  const speaking = sites.filter((site) => runsFor(site, supports));
+  const platforms = new Set(speaking.map(({ reference }) => lookupKey(reference)));
+  const wanted = [...wantedReferences(sites, request), ...speaking.map(({ reference }) => reference)];
+  const lookups = await lookUp(wanted, { ...request, platforms });
+  const resolved: ResolvedReferences = { sites, lookups, lock, supports };
   return {
     resolved,
     lock: nextLock(resolved, update),

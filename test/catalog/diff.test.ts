@@ -44,7 +44,8 @@ describe('diffOf', () => {
     };
     const { packages } = await diff(before, after);
     expect(packages).toHaveLength(1);
-    const [{ fates, ...written } = { fates: [] }] = packages;
+    const [{ fates, graph, ...written } = { fates: [] }] = packages;
+    expect(graph?.lanes.map(({ channel }) => channel)).toEqual(['fast']);
     expect(written).toEqual({
       package: 'p',
       kind: 'changed',

@@ -1,14 +1,17 @@
-import { installedOf } from '../../graph/edge.ts';
+import { safeChange } from '../../crd/advice.ts';
+import { definitionsOfBundle } from '../../crd/of-bundle.ts';
+import { type UnsafeChange, unsafeChanges } from '../../crd/safety.ts';
+import { installedOf, shortName } from '../../graph/edge.ts';
 import { upgradeOf } from '../../graph/outcome.ts';
 import { offerOfBundle } from '../../graph/snapshot.ts';
-import { judgedPackages, type World } from '../../graph/world.ts';
-import type { Package } from '../../model.ts';
-import { placeOfHead } from '../place.ts';
-import type { Rule } from '../rule.ts';
+import { judgedPackages, type Olm, type World } from '../../graph/world.ts';
+import type { Bundle, Channel, Package } from '../../model.ts';
+import { entryIn, placeOfEntry, placeOfHead } from '../place.ts';
+import { quoted, type Report, type Rule } from '../rule.ts';
 
 /**
- * Custom resource definitions are in bundles, not in catalogs: until these are looked
- * into, the rule says how much it has not checked.
+ * Definitions are in bundles. For a catalog that holds only the metadata of its bundles,
+ * the rule says how much it has not checked.
  */
 export const rule: Rule = {
   id: 'graph/crd-unsafe-edge',
@@ -16,33 +19,101 @@ export const rule: Rule = {
   summary:
     'No upgrade that clusters make changes a custom resource definition in a way that existing objects do not survive',
   foresee(world, report) {
+    let unchecked: Channel | undefined;
     for (const ofPackage of judgedPackages(world)) {
-      const [channel] = ofPackage.channels.values();
-      if (!channel || !hasUsedEdge(world, ofPackage)) continue;
-      const message =
-        'not checked: whether custom resources survive the upgrades of this catalog, which does not hold their definitions';
-      report(message, placeOfHead(channel), { severity: 'info' });
-      return;
+      const edges = usedEdges(world, ofPackage);
+      for (const cause of causesOf(edges)) reportCause(ofPackage, cause, report);
+      const blind = edges.find(({ from, to }) => !isKnown(from) || !isKnown(to));
+      unchecked ??= blind?.channel;
     }
+    if (!unchecked) return;
+    const message =
+      'not checked: whether custom resources survive the upgrades of this catalog, which does not hold their definitions';
+    report(message, placeOfHead(unchecked), { severity: 'info' });
   },
 };
 
-/** Whether clusters go by themselves from one bundle that serves a kind of object to another. */
-function hasUsedEdge({ foresight, olm }: World, ofPackage: Package): boolean {
-  const serves = (name: string | undefined): boolean => {
-    const bundle = name === undefined ? undefined : ofPackage.bundles.get(name);
-    return bundle !== undefined && offerOfBundle(bundle).gvks.length > 0;
-  };
-  return [...ofPackage.channels.values()].some((channel) =>
-    channel.entries.some(({ name }) => {
-      const bundle = ofPackage.bundles.get(name);
-      if (!bundle || !serves(name)) return false;
-      const from = installedOf(bundle);
+interface UsedEdge {
+  readonly channel: Channel;
+  readonly from: Bundle;
+  readonly to: Bundle;
+  readonly olm: Olm;
+}
+
+/** One unsafe change with the upgrades that make it. */
+interface Cause {
+  readonly definition: string;
+  readonly change: UnsafeChange;
+  readonly edges: UsedEdge[];
+}
+
+/** Whether a bundle's definitions can be seen, or it serves none. */
+function isKnown(bundle: Bundle): boolean {
+  return offerOfBundle(bundle).gvks.length === 0 || definitionsOfBundle(bundle) !== undefined;
+}
+
+/** The upgrades that clusters make by themselves. */
+function usedEdges({ foresight, olm }: World, ofPackage: Package): UsedEdge[] {
+  return [...ofPackage.channels.values()].flatMap((channel) =>
+    channel.entries.flatMap(({ name }) => {
+      const from = ofPackage.bundles.get(name);
+      if (!from || offerOfBundle(from).gvks.length === 0) return [];
       const place = { package: ofPackage.name, channel: channel.name };
-      const next = olm.has('v0')
-        ? foresight.v0(place, from).next
-        : foresight.v1({ ...place, channels: [] }, from).next;
-      return serves(upgradeOf(next)?.to.name);
+      const edges: UsedEdge[] = [];
+      for (const generation of olm) {
+        const { next } =
+          generation === 'v0'
+            ? foresight.v0(place, installedOf(from))
+            : foresight.v1({ ...place, channels: [] }, installedOf(from));
+        const to = ofPackage.bundles.get(upgradeOf(next)?.to.name ?? '');
+        const isNew = to && !edges.some((edge) => edge.to === to);
+        if (isNew && offerOfBundle(to).gvks.length > 0) edges.push({ channel, from, to, olm: generation });
+      }
+      return edges;
     }),
   );
+}
+
+function causesOf(edges: readonly UsedEdge[]): Iterable<Cause> {
+  const causes = new Map<string, Cause>();
+  const compared = new Set<string>();
+  for (const edge of edges) {
+    const pair = `${edge.from.name}\n${edge.to.name}`;
+    if (compared.has(pair)) continue;
+    compared.add(pair);
+    for (const after of definitionsOfBundle(edge.to) ?? []) {
+      const before = definitionsOfBundle(edge.from)?.find(({ name }) => name === after.name);
+      for (const change of before ? unsafeChanges(before, after) : []) {
+        const key = `${after.name}\n${change.text}`;
+        const cause = causes.get(key) ?? { definition: after.name, change, edges: [] };
+        cause.edges.push(edge);
+        causes.set(key, cause);
+      }
+    }
+  }
+  return causes.values();
+}
+
+const SHOWN = 3;
+
+function reportCause(ofPackage: Package, { definition, change, edges }: Cause, report: Report): void {
+  const [first] = edges;
+  if (!first) return;
+  const { name } = ofPackage;
+  const roads = edges.map(
+    ({ from, to }) => `${shortName(installedOf(from))} → ${shortName(installedOf(to))}`,
+  );
+  const more = roads.length > SHOWN ? ` and ${roads.length - SHOWN} more` : '';
+  const onEdges = `${roads.length === 1 ? 'on the upgrade' : `on ${roads.length} upgrades`} ${roads.slice(0, SHOWN).join(', ')}${more}`;
+  const message = `the custom resource definition ${quoted(definition)} of package ${quoted(name)} changes unsafely ${onEdges}: ${change.text}`;
+  const entry = entryIn(first.channel, first.to.name);
+  const place = entry ? placeOfEntry(first.channel, entry.index) : placeOfHead(first.channel);
+  report(message, place, {
+    package: name,
+    channel: first.channel.name,
+    installed: [...new Set(edges.map(({ from }) => shortName(installedOf(from))))],
+    hint: safeChange(change),
+    // Only OLM v1 refuses such an upgrade; OLM v0 makes it, and objects may not survive.
+    ...(edges.some(({ olm }) => olm === 'v1') ? {} : { severity: 'warning' }),
+  });
 }

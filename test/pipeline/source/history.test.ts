@@ -28,6 +28,7 @@ describe('a layer is left where it is only when its step clearly puts it elsewhe
 test('of our own images what is in other folders is left, and the base', () => {
   const history = [EMPTY, step('bazel'), step('portolan /configs'), step('portolan /tmp/cache')];
   expect(layersFor(history, 3, '/configs')).toEqual([false, true, false]);
+  expect(layersFor(history, 3, '/')).toEqual([true, true, true]);
 });
 
 test('a base may leave gaps in its history: ours stand at the end', () => {

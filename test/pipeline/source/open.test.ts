@@ -101,18 +101,19 @@ describe('what is no catalog is said to be none', () => {
   });
 
   test.each([
-    [{}, 'is no index image: it has no label operators.operatorframework.io.index.configs.v1'],
-    [{ 'operators.operatorframework.io.index.database.v1': '/db' }, 'holds its catalog as a database'],
+    [{}, 'usage', 'is neither an index image nor a bundle: it has no labels'],
     [
-      { 'operators.operatorframework.io.index.configs.v1': '/../etc' },
-      'says that its catalog is in "/../etc"',
+      { 'operators.operatorframework.io.index.database.v1': '/db' },
+      'usage',
+      'is an index image with a database',
     ],
-  ])('labels %j', async (labels, message) => {
+    [{ 'operators.operatorframework.io.index.configs.v1': '/../etc' }, 'not-found', 'has no directory /etc'],
+  ])('labels %j', async (labels, code, message) => {
     const far = await registry();
     const client = clientFor(far);
     await pushLabelled(client, `${far.host}/org/x:v1`, labels, tar('configs/a.yaml', Buffer.from('')));
     const opening = openCatalog(`${far.host}/org/x:v1`, { directory: '.', registry: () => client });
-    await expect(opening).rejects.toMatchObject({ code: 'usage', message: expect.stringContaining(message) });
+    await expect(opening).rejects.toMatchObject({ code, message: expect.stringContaining(message) });
   });
 
   test('no such tag', async () => {

@@ -1,0 +1,141 @@
+/**
+ * What may change in one node of a schema, keyword by keyword. Whatever no comparison
+ * knows is unsafe.
+ *
+ * @see https://github.com/kubernetes-sigs/crdify/tree/main/pkg/validations/property
+ */
+import { escapeHtml } from '../cache/go-json.ts';
+import { compareText } from '../finding.ts';
+import { compactJson } from '../json-text.ts';
+import { sameJson } from './schema.ts';
+import { unhandledText } from './unhandled.ts';
+
+/** A way in which a node has changed. */
+export interface NodeChange {
+  /** Name of the comparison, such as `required`. */
+  readonly check: string;
+  /** In the words of the cluster's own check. */
+  readonly message: string;
+}
+
+export interface CompareOptions {
+  /** Whether an enum may grow. */
+  readonly enumMayGrow: boolean;
+  /** Whether descriptions may change. */
+  readonly descriptionMayChange: boolean;
+}
+
+/** The keywords that a node says by itself. */
+export type Keywords = ReadonlyMap<string, unknown>;
+
+type Comparison = (a: unknown, b: unknown, options: CompareOptions) => string | undefined;
+
+const BOUNDS: readonly string[] = ['imum', 'Items', 'Length', 'Properties'];
+
+const COMPARISONS: ReadonlyMap<string, Comparison> = new Map<string, Comparison>([
+  ['default', compareDefault],
+  ['description', compareDescription],
+  ['enum', compareEnum],
+  ...BOUNDS.map((of): [string, Comparison] => [`max${of}`, (a, b) => compareBound('maximum', a, b)]),
+  ...BOUNDS.map((of): [string, Comparison] => [`min${of}`, (a, b) => compareBound('minimum', a, b)]),
+  ['nullable', compareNullable],
+  ['oneOf', compareOneOf],
+  ['pattern', comparePattern],
+  ['required', compareRequired],
+  ['type', compareType],
+]);
+
+/** All changes of a node that are not safe, by name of the comparison. */
+export function compareNodes(a: Keywords, b: Keywords, options: CompareOptions): NodeChange[] {
+  const changes: NodeChange[] = [];
+  for (const [check, compare] of COMPARISONS) {
+    const message = compare(a.get(check), b.get(check), options);
+    if (message !== undefined) changes.push({ check, message });
+  }
+  const unhandled = [...new Set([...a.keys(), ...b.keys()])]
+    .filter((key) => !COMPARISONS.has(key) && !sameJson(a.get(key), b.get(key)))
+    .map((key): [string, unknown, unknown] => [key, a.get(key), b.get(key)]);
+  if (unhandled.length > 0) changes.push({ check: 'unhandled', message: unhandledText(unhandled) });
+  return changes;
+}
+
+/** A value as its JSON stands in Go's memory. */
+export function rawJson(value: unknown): string {
+  return escapeHtml(compactJson(value));
+}
+
+function quote(value: unknown): string {
+  return JSON.stringify(typeof value === 'string' ? value : '');
+}
+
+function compareDefault(a: unknown, b: unknown): string | undefined {
+  if (a === undefined && b === undefined) return undefined;
+  if (a === undefined) return `default added when there was none previously : ${quote(rawJson(b))}`;
+  if (b === undefined) return `default value removed : ${quote(rawJson(a))}`;
+  return sameJson(a, b) ? undefined : `default value changed : ${quote(rawJson(a))} -> ${quote(rawJson(b))}`;
+}
+
+function compareDescription(a: unknown, b: unknown, options: CompareOptions): string | undefined {
+  if (options.descriptionMayChange || a === b) return undefined;
+  return `description changed : ${quote(a)} -> ${quote(b)}`;
+}
+
+/** The members of the first list that the second lacks, as sorted texts. */
+export function missing(from: unknown, others: unknown): string[] {
+  const known = new Set(texts(others));
+  return [...new Set(texts(from))].filter((text) => !known.has(text)).sort(compareText);
+}
+
+function texts(value: unknown): string[] {
+  return Array.isArray(value) ? value.map(rawJson) : [];
+}
+
+function compareEnum(a: unknown, b: unknown, options: CompareOptions): string | undefined {
+  const added = missing(b, a);
+  if (a === undefined && added.length > 0) {
+    return `enum constraint added when there was none previously : [${added.join(' ')}]`;
+  }
+  const removed = missing(a, b);
+  if (removed.length > 0) return `allowed enum values removed : [${removed.join(' ')}]`;
+  return added.length > 0 && !options.enumMayGrow
+    ? `allowed enum values added : [${added.join(' ')}]`
+    : undefined;
+}
+
+function compareBound(word: 'maximum' | 'minimum', a: unknown, b: unknown): string | undefined {
+  if (b === undefined) return undefined;
+  if (a === undefined) return `${word} constraint added when there was none previously : ${b}`;
+  if (word === 'maximum') return Number(b) < Number(a) ? `maximum decreased : ${a} -> ${b}` : undefined;
+  return Number(b) > Number(a) ? `minimum increased : ${a} -> ${b}` : undefined;
+}
+
+function compareNullable(a: unknown, b: unknown): string | undefined {
+  if ((a === true) === (b === true)) return undefined;
+  return b === true ? 'nullable added : false -> true' : 'nullable removed : true -> false';
+}
+
+function compareOneOf(a: unknown, b: unknown): string | undefined {
+  const added = missing(b, a);
+  const removed = missing(a, b);
+  if (a === undefined && added.length > 0) {
+    return `oneOf constraint added when there was none previously: [${added.join(' ')}]`;
+  }
+  if (b === undefined && removed.length > 0) return `oneOf constraint removed: [${removed.join(' ')}]`;
+  if (removed.length > 0) return `allowed oneOf schemas removed: [${removed.join(' ')}]`;
+  return added.length > 0 ? `allowed oneOf schemas added: [${added.join(' ')}]` : undefined;
+}
+
+function comparePattern(a: unknown, b: unknown): string | undefined {
+  if (a === b) return undefined;
+  const verb = a === undefined ? 'added' : b === undefined ? 'removed' : 'changed';
+  return `pattern ${verb} : ${quote(a)} -> ${quote(b)}`;
+}
+
+function compareRequired(a: unknown, b: unknown): string | undefined {
+  const added = missing(b, a).map((text) => String(JSON.parse(text)));
+  return added.length > 0 ? `new required fields: [${added.join(' ')}]` : undefined;
+}
+
+function compareType(a: unknown, b: unknown): string | undefined {
+  return a === b ? undefined : `type changed : ${quote(a)} -> ${quote(b)}`;
+}

@@ -1,0 +1,89 @@
+/**
+ * What the checks of upgrades look at in a custom resource definition.
+ */
+import { isObject } from '../shape.ts';
+
+export interface CrdVersion {
+  readonly name: string;
+  readonly served: boolean;
+  readonly storage: boolean;
+  /** The OpenAPI schema; undefined when there is none. */
+  readonly schema: unknown;
+}
+
+export interface CrdDefinition {
+  readonly name: string;
+  readonly scope: string;
+  readonly versions: readonly CrdVersion[];
+  /** Versions in which a cluster may hold objects. */
+  readonly storedVersions: readonly string[];
+  readonly convertsByWebhook: boolean;
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/**
+ * Reads a definition of `apiextensions.k8s.io/v1`. What a cluster has stored is taken
+ * from its status; a definition from a file has none, and stores its storage version.
+ *
+ * @returns undefined for anything else
+ */
+export function crdDefinition(value: unknown): CrdDefinition | undefined {
+  if (!isObject(value) || value['kind'] !== 'CustomResourceDefinition') return undefined;
+  if (value['apiVersion'] !== 'apiextensions.k8s.io/v1') return undefined;
+  const spec = fields(value['spec']);
+  const versions = list(spec['versions'])
+    .map(fields)
+    .map((version) => ({
+      name: text(version['name']),
+      served: version['served'] === true,
+      storage: version['storage'] === true,
+      schema: fields(version['schema'])['openAPIV3Schema'],
+    }));
+  const stored = list(fields(value['status'])['storedVersions']).map(text);
+  return {
+    name: text(fields(value['metadata'])['name']),
+    scope: text(spec['scope']),
+    versions,
+    storedVersions:
+      stored.length > 0 ? stored : versions.filter(({ storage }) => storage).map(({ name }) => name),
+    convertsByWebhook: fields(spec['conversion'])['strategy'] === 'Webhook',
+  };
+}
+
+function fields(value: unknown): Fields {
+  return isObject(value) ? value : {};
+}
+
+function list(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+function text(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}
+
+const KUBE_VERSION = /^v([1-9][0-9]*)(?:(alpha|beta)([1-9][0-9]*))?$/;
+const STAGES = ['alpha', 'beta', undefined];
+
+/** Order of versions as Kubernetes sees it: `v1alpha1`, `v1beta1`, `v1`, `v2`; other names before them, backwards. */
+export function compareKubeVersions(a: string, b: string): number {
+  const x = KUBE_VERSION.exec(a);
+  const y = KUBE_VERSION.exec(b);
+  if (!x || !y) return x ? 1 : y ? -1 : a === b ? 0 : a < b ? 1 : -1;
+  return (
+    STAGES.indexOf(x[2]) - STAGES.indexOf(y[2]) ||
+    Number(x[1]) - Number(y[1]) ||
+    Number(x[3] ?? 0) - Number(y[3] ?? 0)
+  );
+}
+
+/** Pairs of the served versions, the older first. */
+export function servedPairs({ versions }: CrdDefinition): [CrdVersion, CrdVersion][] {
+  const served = versions
+    .filter((version) => version.served)
+    .sort((a, b) => compareKubeVersions(a.name, b.name));
+  return served.flatMap((older, i) =>
+    served.slice(i + 1).map((newer): [CrdVersion, CrdVersion] => [older, newer]),
+  );
+}

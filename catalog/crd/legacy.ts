@@ -1,0 +1,234 @@
+/**
+ * The checks of OLM v1 before 1.4: those of 1.3 (OpenShift 4.19), and of 0.17 with kapp
+ * (OpenShift 4.17 and 4.18). Between served versions they report what the installed
+ * definition had already, and any other wording of a description is refused.
+ *
+ * @see https://github.com/operator-framework/operator-controller/tree/v1.3.0/internal/operator-controller/rukpak/preflights/crdupgradesafety
+ */
+import { compareText } from '../finding.ts';
+import { missing, rawJson } from './compare.ts';
+import { type CrdDefinition, type CrdVersion, servedPairs } from './definition.ts';
+import { flatten, LEGACY, ownKeywords, sameJson } from './schema.ts';
+
+export type LegacyRelease = 'v1.3' | 'v0.17';
+
+/** What one of the old validators says. */
+export interface LegacyFinding {
+  readonly validator:
+    | 'NoScopeChange'
+    | 'NoStoredVersionRemoved'
+    | 'NoExistingFieldRemoved'
+    | 'ServedVersionValidator'
+    | 'ChangeValidator';
+  readonly message: string;
+}
+
+/** Every reason to refuse the upgrade; none when it is safe. */
+export function legacyChanges(
+  before: CrdDefinition,
+  after: CrdDefinition,
+  release: LegacyRelease,
+): LegacyFinding[] {
+  const common = before.versions.flatMap((older): [CrdVersion, CrdVersion][] => {
+    const newer = after.versions.find(({ name }) => name === older.name);
+    return newer ? [[older, newer]] : [];
+  });
+  const served = after.convertsByWebhook
+    ? []
+    : servedPairs(after).flatMap(([older, newer]) => servedMessages(older, newer, release));
+  return [
+    ...scopeMessages(before, after).map(said('NoScopeChange')),
+    ...storedMessages(before, after).map(said('NoStoredVersionRemoved')),
+    ...common.flatMap((pair) => removedMessages(before.name, ...pair)).map(said('NoExistingFieldRemoved')),
+    ...served.map(said('ServedVersionValidator')),
+    ...common.flatMap((pair) => changeMessages(...pair, release)).map(said('ChangeValidator')),
+  ];
+}
+
+function said(validator: LegacyFinding['validator']): (message: string) => LegacyFinding {
+  return (message) => ({ validator, message });
+}
+
+function scopeMessages(before: CrdDefinition, after: CrdDefinition): string[] {
+  if (before.scope === after.scope) return [];
+  return [`scope changed from ${JSON.stringify(before.scope)} to ${JSON.stringify(after.scope)}`];
+}
+
+function storedMessages(before: CrdDefinition, after: CrdDefinition): string[] {
+  const removed = before.storedVersions.find(
+    (name) => !after.versions.some((version) => version.name === name),
+  );
+  return removed === undefined ? [] : [`stored version ${JSON.stringify(removed)} removed`];
+}
+
+function removedMessages(name: string, older: CrdVersion, newer: CrdVersion): string[] {
+  const left = flatten(newer.schema, LEGACY);
+  return [...flatten(older.schema, LEGACY).keys()]
+    .filter((field) => !left.has(field))
+    .map((field) => `crd/${name} version/${newer.name} field/${field} may not be removed`)
+    .sort(compareText);
+}
+
+function servedMessages(older: CrdVersion, newer: CrdVersion, release: LegacyRelease): string[] {
+  const [from, to] = [JSON.stringify(older.name), JSON.stringify(newer.name)];
+  const changes = fieldChanges(older, newer, release);
+  if (!changes) return [`calculating schema diff between CRD versions ${from} and ${to}`];
+  return changes.map(({ field, message }) =>
+    message === undefined
+      ? unknownText(from, field)
+      : `version upgrade ${from} to ${to}, field ${JSON.stringify(field)}: ${message}`,
+  );
+}
+
+function changeMessages(older: CrdVersion, newer: CrdVersion, release: LegacyRelease): string[] {
+  const version = JSON.stringify(older.name);
+  const changes = fieldChanges(older, newer, release);
+  if (!changes) return [`calculating schema diff for CRD version ${version}`];
+  return changes.map(({ field, message }) =>
+    message === undefined
+      ? unknownText(version, field)
+      : `version ${version}, field ${JSON.stringify(field)}: ${message}`,
+  );
+}
+
+function unknownText(version: string, field: string): string {
+  return `version ${version}, field ${JSON.stringify(field)} has unknown change, refusing to determine that change is safe`;
+}
+
+/** A change of a field; without a message, one that the checks do not know. */
+interface FieldChange {
+  readonly field: string;
+  readonly message: string | undefined;
+}
+
+/** Undefined when a field is gone: then nothing is compared. */
+function fieldChanges(
+  older: CrdVersion,
+  newer: CrdVersion,
+  release: LegacyRelease,
+): FieldChange[] | undefined {
+  const left = flatten(newer.schema, LEGACY);
+  // The checks with kapp leave the items where they are, so a change of them shows twice.
+  const below = release === 'v1.3' ? ['properties', 'items'] : ['properties'];
+  const changes: FieldChange[] = [];
+  for (const [field, node] of [...flatten(older.schema, LEGACY)].sort(([a], [b]) => compareText(a, b))) {
+    const other = left.get(field);
+    if (!other) return undefined;
+    const a = ownKeywords(node.schema, below);
+    const b = ownKeywords(other.schema, below);
+    changes.push(...nodeChanges(a, b, release).map((message) => ({ field, message })));
+  }
+  return changes;
+}
+
+type Keywords = ReadonlyMap<string, unknown>;
+type Comparison = (a: unknown, b: unknown, release: LegacyRelease) => string | undefined;
+
+const COMPARISONS: ReadonlyMap<string, Comparison> = new Map<string, Comparison>([
+  ['enum', compareEnum],
+  ['required', compareRequired],
+  ['maximum', bound('maximum')],
+  ['maxItems', bound('maxItems')],
+  ['maxLength', bound('maxLength')],
+  ['maxProperties', bound('maxProperties')],
+  ['minimum', bound('minimum')],
+  ['minItems', bound('minItems')],
+  ['minLength', bound('minLength')],
+  ['minProperties', bound('minProperties')],
+  ['default', compareDefault],
+]);
+
+/** Messages about a node; undefined for a change that remains when all that is known is set aside. */
+function nodeChanges(a: Keywords, b: Keywords, release: LegacyRelease): (string | undefined)[] {
+  const messages: (string | undefined)[] = [];
+  for (const [keyword, compare] of COMPARISONS) {
+    const message = compare(a.get(keyword), b.get(keyword), release);
+    if (message !== undefined) messages.push(message);
+  }
+  const knows = (keyword: string): boolean =>
+    COMPARISONS.has(keyword) || (release === 'v1.3' && keyword === 'type');
+  if (release === 'v1.3' && a.get('type') !== b.get('type')) {
+    messages.push(`type changed from ${quote(a.get('type'))} to ${quote(b.get('type'))}`);
+  }
+  const unknown = [...new Set([...a.keys(), ...b.keys()])].some(
+    (keyword) => !knows(keyword) && !sameJson(a.get(keyword), b.get(keyword)),
+  );
+  return unknown ? [...messages, undefined] : messages;
+}
+
+function quote(value: unknown): string {
+  return JSON.stringify(typeof value === 'string' ? value : '');
+}
+
+function compareEnum(a: unknown, b: unknown, release: LegacyRelease): string | undefined {
+  const added = missing(b, a);
+  const removed = missing(a, b);
+  if (a === undefined && added.length > 0) {
+    return release === 'v1.3'
+      ? `enum constraints [${added.join(' ')}] added when there were no restrictions previously`
+      : 'enums added when there were no enum restrictions previously';
+  }
+  if (removed.length === 0) return undefined;
+  return release === 'v1.3'
+    ? `enums [${removed.join(' ')}] removed from the set of previously allowed values`
+    : `enum values removed: [${removed.join(' ')}]`;
+}
+
+function compareRequired(a: unknown, b: unknown, release: LegacyRelease): string | undefined {
+  const added = missing(b, a).map((text) => String(JSON.parse(text)));
+  if (added.length === 0) return undefined;
+  if (release === 'v1.3') return `new required fields [${added.join(' ')}] added`;
+  // The list was emptied before it was printed.
+  return a === undefined
+    ? 'new values added as required when previously no required fields existed: []'
+    : `new required fields added: [${added.join(' ')}]`;
+}
+
+const KAPP_BOUNDS: ReadonlyMap<string, string> = new Map([
+  ['maxItems', 'maximum items'],
+  ['maxLength', 'maximum length'],
+  ['maxProperties', 'maximum properties'],
+  ['minItems', 'minimum items'],
+  ['minLength', 'minimum length'],
+  ['minProperties', 'minimum properties'],
+]);
+
+function bound(keyword: string): Comparison {
+  const isMaximum = keyword.startsWith('max');
+  return (a, b, release) => {
+    if (b === undefined) return undefined;
+    const name = release === 'v1.3' ? `${keyword}:` : (KAPP_BOUNDS.get(keyword) ?? keyword);
+    if (a === undefined) {
+      return release === 'v1.3'
+        ? `${name} constraint ${b} added when there were no restrictions previously`
+        : `${name} constraint added when one did not exist previously: ${b}`;
+    }
+    const worse = isMaximum ? Number(b) < Number(a) : Number(b) > Number(a);
+    return worse
+      ? `${name} constraint ${isMaximum ? 'decreased' : 'increased'} from ${a} to ${b}`
+      : undefined;
+  };
+}
+
+function compareDefault(a: unknown, b: unknown, release: LegacyRelease): string | undefined {
+  if ((a === undefined && b === undefined) || sameJson(a, b)) return undefined;
+  const [before, after] =
+    release === 'v1.3' ? [quote(rawJson(a ?? '')), quote(rawJson(b ?? ''))] : [bytesText(a), bytesText(b)];
+  if (release === 'v1.3') {
+    if (a === undefined) return `default value ${after} added when there was no default previously`;
+    return b === undefined
+      ? `default value ${before} removed`
+      : `default value changed from ${before} to ${after}`;
+  }
+  if (a === undefined) {
+    return `new value added as default when previously no default value existed: &JSON{Raw:*${after},}`;
+  }
+  return b === undefined
+    ? `default value has been removed when previously a default value existed: ${before}`
+    : `default value has been changed from ${before} to ${after}`;
+}
+
+/** Bytes as Go prints them. */
+function bytesText(value: unknown): string {
+  return value === undefined ? '[]' : `[${[...new TextEncoder().encode(rawJson(value))].join(' ')}]`;
+}

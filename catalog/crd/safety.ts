@@ -1,0 +1,134 @@
+/**
+ * Whether objects survive the upgrade of their custom resource definition, as OLM v1
+ * judges it before it upgrades.
+ *
+ * @see https://github.com/operator-framework/operator-controller/tree/main/internal/operator-controller/rukpak/preflights/crdupgradesafety
+ * @see https://github.com/kubernetes-sigs/crdify/blob/main/pkg/runner/runner.go
+ */
+import { compareText } from '../finding.ts';
+import { type CompareOptions, compareNodes, type NodeChange } from './compare.ts';
+import { type CrdDefinition, type CrdVersion, servedPairs } from './definition.ts';
+import { CURRENT, flatten, ownKeywords, type SchemaNode } from './schema.ts';
+
+/** One reason why an upgrade is refused. */
+export interface UnsafeChange {
+  /** Name of the check, such as `existingFieldRemoval` or `required`. */
+  readonly check: string;
+  /** A version, or a pair such as `v1alpha1 -> v1`; empty for what concerns all of the definition. */
+  readonly version: string;
+  /** Place in the schema, such as `^.spec.size`; empty for what concerns all of the definition. */
+  readonly field: string;
+  readonly message: string;
+  /** The line that the cluster prints. */
+  readonly text: string;
+}
+
+export interface SafetyOptions extends CompareOptions {
+  /** Whether served versions may differ when a webhook converts between them. */
+  readonly webhookMayConvert: boolean;
+}
+
+/** What OLM v1 asks for since 1.4 (OpenShift 4.20). */
+export const OLM_OPTIONS: SafetyOptions = {
+  enumMayGrow: true,
+  descriptionMayChange: true,
+  webhookMayConvert: true,
+};
+
+/** What crdify asks for by itself. */
+export const STRICT_OPTIONS: SafetyOptions = {
+  enumMayGrow: false,
+  descriptionMayChange: false,
+  webhookMayConvert: false,
+};
+
+/** Every reason to refuse the upgrade, sorted by text; none when it is safe. */
+export function unsafeChanges(
+  before: CrdDefinition,
+  after: CrdDefinition,
+  options: SafetyOptions = OLM_OPTIONS,
+): UnsafeChange[] {
+  return [
+    ...wholeChanges(before, after),
+    ...sameVersionChanges(before, after, options),
+    ...(options.webhookMayConvert && after.convertsByWebhook ? [] : servedChanges(before, after, options)),
+  ].sort((a, b) => compareText(a.text, b.text));
+}
+
+function whole(check: string, message: string, field = '', version = ''): UnsafeChange {
+  return { check, version, field, message, text: `${check}: ${message}` };
+}
+
+function wholeChanges(before: CrdDefinition, after: CrdDefinition): UnsafeChange[] {
+  const changes: UnsafeChange[] = [];
+  if (before.scope !== after.scope) {
+    const scopes = `${JSON.stringify(before.scope)} -> ${JSON.stringify(after.scope)}`;
+    changes.push(whole('scope', `scope changed : ${scopes}`));
+  }
+  const versions = new Set(after.versions.map(({ name }) => name));
+  const removed = before.storedVersions.filter((name) => !versions.has(name));
+  if (removed.length > 0) {
+    changes.push(whole('storedVersionRemoval', `stored versions removed : [${removed.join(' ')}]`));
+  }
+  for (const [older, newer] of commonVersions(before, after)) {
+    const left = flatten(newer.schema, CURRENT);
+    for (const [key, { text }] of flatten(older.schema, CURRENT)) {
+      if (left.has(key)) continue;
+      const message = `removed field : ${newer.name}.${text}`;
+      changes.push(whole('existingFieldRemoval', message, text, newer.name));
+    }
+  }
+  return changes;
+}
+
+function commonVersions(before: CrdDefinition, after: CrdDefinition): [CrdVersion, CrdVersion][] {
+  return before.versions.flatMap((older): [CrdVersion, CrdVersion][] => {
+    const newer = after.versions.find(({ name }) => name === older.name);
+    return newer ? [[older, newer]] : [];
+  });
+}
+
+function sameVersionChanges(
+  before: CrdDefinition,
+  after: CrdDefinition,
+  options: CompareOptions,
+): UnsafeChange[] {
+  return commonVersions(before, after).flatMap(([older, newer]) =>
+    schemaChanges(older, newer, options).map(([{ text }, change]) => placed(older.name, text, change)),
+  );
+}
+
+function placed(version: string, field: string, { check, message }: NodeChange): UnsafeChange {
+  return { check, version, field, message, text: `${version}: ${field}: ${check}: ${message}` };
+}
+
+/** Differences between served versions, less those that the old definition had already. */
+function servedChanges(before: CrdDefinition, after: CrdDefinition, options: CompareOptions): UnsafeChange[] {
+  const known = new Set(pairChanges(before, options).map(({ text }) => text));
+  return pairChanges(after, options).filter(({ text }) => !known.has(text));
+}
+
+function pairChanges(definition: CrdDefinition, options: CompareOptions): UnsafeChange[] {
+  return servedPairs(definition).flatMap(([older, newer]) =>
+    schemaChanges(older, newer, options).map(([{ text }, change]) =>
+      placed(`${older.name} -> ${newer.name}`, text, change),
+    ),
+  );
+}
+
+/** Of a node, what lies below it is compared where it lies. */
+const CHILDREN = ['properties', 'items'];
+
+function schemaChanges(
+  older: CrdVersion,
+  newer: CrdVersion,
+  options: CompareOptions,
+): [SchemaNode, NodeChange][] {
+  const left = flatten(newer.schema, CURRENT);
+  return [...flatten(older.schema, CURRENT)].flatMap(([key, node]) => {
+    const other = left.get(key)?.schema ?? {};
+    if (other === node.schema) return [];
+    const changes = compareNodes(ownKeywords(node.schema, CHILDREN), ownKeywords(other, CHILDREN), options);
+    return changes.map((change): [SchemaNode, NodeChange] => [node, change]);
+  });
+}

@@ -1,0 +1,147 @@
+/**
+ * Schemas of custom resource definitions as flat lists of nodes, which is how they are
+ * compared: node by node, without what lies below.
+ *
+ * @see https://github.com/kubernetes-sigs/crdify/blob/main/pkg/validations/util.go
+ */
+import { JSON_SCHEMA } from '../bundle/kubernetes.ts';
+import { compactJson } from '../json-text.ts';
+import { isObject } from '../shape.ts';
+
+export type Schema = Readonly<Record<string, unknown>>;
+
+/** A schema at its place. */
+export interface SchemaNode {
+  /** The place as the tools print it, such as `^.spec.items`. */
+  readonly text: string;
+  readonly schema: Schema;
+}
+
+/** Names the places below a schema. */
+interface Dialect {
+  /** What a node is known by; nodes of one key overwrite each other. */
+  readonly key: (path: readonly string[], text: string) => string;
+  readonly items: (text: string) => string;
+  readonly index: (text: string, keyword: string, index: number) => string;
+  readonly only: (text: string, keyword: string) => string;
+  readonly named: (text: string, keyword: string, name: string) => string;
+  readonly additional: (text: string) => string;
+}
+
+/**
+ * Of the current checks. A node is known by its path, not by the printed place: a
+ * property `a.b` is not the property `b` of `a`.
+ */
+export const CURRENT: Dialect = {
+  key: (path) => JSON.stringify(path),
+  items: (text) => `${text}.items`,
+  index: (text, keyword, index) => `${text}.${keyword}[${index}]`,
+  only: (text, keyword) => `${text}.${keyword}`,
+  named: (text, keyword, name) => `${text}.${keyword}[${name}]`,
+  additional: (text) => `${text}.additionalProperties`,
+};
+
+/** Of the checks of OLM v1 up to 1.3: what is combined by anyOf and the like overwrites what it stands in. */
+export const LEGACY: Dialect = {
+  key: (_, text) => text,
+  items: (text) => `${text}[*]`,
+  index: (text) => text,
+  only: (text) => text,
+  named: (text) => text,
+  additional: (text) => `${text}[*]`,
+};
+
+/** Every node of a schema by its key; none of a version without a schema. */
+export function flatten(schema: unknown, dialect: Dialect): ReadonlyMap<string, SchemaNode> {
+  const nodes = new Map<string, SchemaNode>();
+  const visit = (value: unknown, path: readonly string[], text: string): void => {
+    if (!isObject(value)) return;
+    nodes.set(dialect.key(path, text), { text, schema: value });
+    for (const child of children(value, dialect, text)) {
+      visit(child.schema, [...path, ...child.path], child.text);
+    }
+  };
+  visit(schema, [], '^');
+  return nodes;
+}
+
+interface Child {
+  readonly path: readonly string[];
+  readonly text: string;
+  readonly schema: unknown;
+}
+
+function* children(schema: Schema, dialect: Dialect, text: string): Generator<Child> {
+  const { items } = schema;
+  if (Array.isArray(items)) {
+    for (const [i, item] of items.entries()) {
+      yield { path: ['items', `${i}`], text: dialect.index(text, 'items', i), schema: item };
+    }
+  } else if (items !== undefined) yield { path: ['items'], text: dialect.items(text), schema: items };
+  for (const keyword of ['allOf', 'anyOf', 'oneOf']) {
+    for (const [i, item] of listOf(schema[keyword]).entries()) {
+      yield { path: [keyword, `${i}`], text: dialect.index(text, keyword, i), schema: item };
+    }
+  }
+  yield { path: ['not'], text: dialect.only(text, 'not'), schema: schema['not'] };
+  for (const [name, property] of entriesOf(schema['properties'])) {
+    yield { path: ['properties', name], text: `${text}.${name}`, schema: property };
+  }
+  const additional = schema['additionalProperties'];
+  yield { path: ['additionalProperties'], text: dialect.additional(text), schema: additional };
+  for (const keyword of ['patternProperties', 'definitions', 'dependencies']) {
+    for (const [name, property] of entriesOf(schema[keyword])) {
+      yield { path: [keyword, name], text: dialect.named(text, keyword, name), schema: property };
+    }
+  }
+  const more = schema['additionalItems'];
+  yield { path: ['additionalItems'], text: dialect.only(text, 'additionalItems'), schema: more };
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+function entriesOf(value: unknown): [string, unknown][] {
+  return isObject(value) ? Object.entries(value) : [];
+}
+
+/** Booleans that may be absent, as opposed to those that are false when they are. */
+const OPTIONAL_BOOLEANS: ReadonlySet<string> = new Set([
+  'additionalProperties',
+  'additionalItems',
+  'x-kubernetes-preserve-unknown-fields',
+]);
+
+/** Keywords of which the empty text is not the same as none. */
+const OPTIONAL_TEXTS: ReadonlySet<string> = new Set([
+  '$ref',
+  'x-kubernetes-list-type',
+  'x-kubernetes-map-type',
+]);
+
+/**
+ * What a node says by itself: the keywords that Kubernetes knows, with what means the
+ * same as nothing left out.
+ */
+export function ownKeywords(schema: Schema, childKeywords: readonly string[]): Map<string, unknown> {
+  const own = new Map<string, unknown>();
+  for (const key of Object.keys(JSON_SCHEMA.fields)) {
+    const value = schema[key];
+    if (!childKeywords.includes(key) && !isNothing(key, value)) own.set(key, value);
+  }
+  return own;
+}
+
+function isNothing(key: string, value: unknown): boolean {
+  if (value === undefined || value === null) return true;
+  if (key === 'default' || key === 'example') return false;
+  if (value === '') return !OPTIONAL_TEXTS.has(key);
+  if (value === false) return !OPTIONAL_BOOLEANS.has(key);
+  return Array.isArray(value) && value.length === 0;
+}
+
+/** Whether two keywords' values are the same JSON. */
+export function sameJson(a: unknown, b: unknown): boolean {
+  return a === b || (a !== undefined && b !== undefined && compactJson(a) === compactJson(b));
+}
