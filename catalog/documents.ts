@@ -199,7 +199,8 @@ class FileReader {
 /** Go's white space is that of `\s` with U+0085 and without the byte-order mark. */
 const LIKE_JSON = /^(?:(?!\ufeff)[\s\u0085])*\{/;
 
-function startsLikeJson(text: string): boolean {
+/** Whether a text is read as JSON first. */
+export function startsLikeJson(text: string): boolean {
   return LIKE_JSON.test(text.slice(0, SNIFF));
 }
 

@@ -66,6 +66,31 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./publish.ts')).command,
   },
   {
+    words: 'compose',
+    summary: 'put packages out of several index images together',
+    load: async () => (await import('./compose.ts')).command,
+  },
+  {
+    words: 'add',
+    summary: 'add a bundle to a channel, every other line as it is',
+    load: async () => (await import('./add.ts')).command,
+  },
+  {
+    words: 'deprecate',
+    summary: 'deprecate a package, a channel or a bundle, every other line as it is',
+    load: async () => (await import('./deprecate.ts')).command,
+  },
+  {
+    words: 'promote',
+    summary: 'copy a package from one catalog to another',
+    load: async () => (await import('./promote.ts')).command,
+  },
+  {
+    words: 'prune',
+    summary: 'keep only some packages of a catalog',
+    load: async () => (await import('./prune.ts')).command,
+  },
+  {
     words: 'opm',
     summary: 'do what opm does: its commands and flags as they are typed, its output byte for byte',
     load: async () => (await import('./opm.ts')).command,

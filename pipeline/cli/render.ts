@@ -1,37 +1,57 @@
-import { joinedBlobs } from '../../catalog/blobs.ts';
-import { compareFindings } from '../../catalog/finding.ts';
-import type { Blobs } from '../../catalog/model.ts';
-import { registryClient } from '../render/client.ts';
-import { renderReference } from '../render/reference.ts';
-import { writeBlobs } from '../render/write.ts';
-import { findingText } from '../report/text.ts';
-import { type Command, usageError } from './command.ts';
+import { type ImageTemplate, parseImageTemplate } from '../../catalog/bundle/image-template.ts';
+import { type Command, type Invocation, usageError } from './command.ts';
+import { deliver, formatOf, RENDER_OPTIONS, renderAll, renderingOf } from './rendering.ts';
 
 export const command: Command = {
   words: 'render',
   summary: 'Print catalogs as one stream of JSON or YAML, byte for byte as opm.',
   operands: 'DIR|REFERENCE…',
   options: {
-    output: { short: 'o', value: 'json|yaml', description: 'format of the stream (default: json)' },
+    ...RENDER_OPTIONS,
+    'migrate-level': {
+      value: 'none|bundle-object-to-csv-metadata',
+      description: 'whether manifests in bundles give way to olm.csv.metadata (default: none)',
+    },
+    'image-ref-template': {
+      value: 'TEMPLATE',
+      description: 'the image of bundle directories, with {{.Package}}, {{.Name}} and {{.Version}}',
+    },
   },
-  examples: ['portolan render catalogs/v4.20 -o yaml'],
-  run: async ({ operands, text }, terminal) => {
-    const format = text('output') ?? 'json';
-    if (format !== 'json' && format !== 'yaml') {
-      throw usageError(command, `-o must be json or yaml, not ${JSON.stringify(format)}`);
-    }
-    const rendered: Blobs[] = [];
-    for (const reference of operands) {
-      const { blobs, findings } = await renderReference(reference, {
-        directory: terminal.directory,
-        registry: (host) => registryClient(terminal, host, { plainHttp: false }),
-      });
-      const errors = findings.filter(({ severity }) => severity === 'error').sort(compareFindings);
-      for (const finding of errors) terminal.err(findingText(finding));
-      if (errors.length > 0) return 1;
-      rendered.push(blobs);
-    }
-    await writeBlobs(joinedBlobs(rendered), format, terminal.out);
-    return 0;
+  details: [
+    'What is rendered: a directory with a catalog or a bundle, an index image, the image of a bundle. Images may be in',
+    'registries, in image layouts (oci:DIR:TAG) and in archives (oci-archive:FILE, docker-archive:FILE).',
+  ].join('\n'),
+  examples: [
+    'portolan render catalogs/v4.20 -o yaml',
+    'portolan render quay.io/operatorhubio/catalog:latest --to catalog',
+    "portolan render bundle --image-ref-template 'quay.io/example/{{.Package}}:v{{.Version}}'",
+  ],
+  run: async (invocation, terminal) => {
+    const format = formatOf(command, invocation);
+    const rendering = {
+      ...renderingOf(invocation, terminal),
+      migrates: migrates(invocation),
+      ...imageTemplate(invocation),
+    };
+    const read = () => renderAll(invocation.operands, rendering, terminal);
+    return deliver(read, format, { invocation, terminal });
   },
 };
+
+function migrates({ text }: Invocation): boolean {
+  const level = text('migrate-level') ?? 'none';
+  if (level === 'none') return false;
+  if (level === 'bundle-object-to-csv-metadata' || level === 'all') return true;
+  throw usageError(command, `there is no migration level ${JSON.stringify(level)}`);
+}
+
+function imageTemplate({ text }: Invocation): { imageTemplate?: ImageTemplate } {
+  const template = text('image-ref-template');
+  if (template === undefined) return {};
+  try {
+    return { imageTemplate: parseImageTemplate(template) };
+  } catch (error) {
+    if (error instanceof SyntaxError) throw usageError(command, error.message);
+    throw error;
+  }
+}

@@ -9,6 +9,7 @@ import type { Rendering } from '../render/loaded.ts';
 import { renderReference } from '../render/reference.ts';
 import { findingText } from '../report/text.ts';
 import type { Call, World } from './command.ts';
+import { registries } from './reach.ts';
 
 /**
  * The blobs of several references as one catalog; undefined when something could not be read,
@@ -19,12 +20,13 @@ export async function readAll(
   world: World,
   options: Omit<Rendering, 'directory' | 'registry'> & { readonly references: readonly string[] },
 ): Promise<Blobs | undefined> {
+  const registry = registries(call, world);
   const rendered: Blobs[] = [];
   for (const reference of options.references) {
     const { blobs, findings } = await renderReference(reference, {
       ...options,
       directory: world.terminal.directory,
-      registry: (host) => world.registry(host, { plainHttp: call.flag('use-http') }),
+      registry,
     });
     if (complain(findings, world)) return undefined;
     rendered.push(blobs);

@@ -13,6 +13,7 @@ import { drawn, versionless } from './graph.ts';
 import { readInput } from './input.ts';
 import { MIGRATE_FLAG, migratesTo } from './migrations.ts';
 import { OUTPUT_FLAG, outputOf } from './output.ts';
+import { registries } from './reach.ts';
 
 interface TemplateType {
   readonly name: string;
@@ -97,10 +98,11 @@ async function expanded(
   },
 ): Promise<OpmExit> {
   const { call, world, output, migrates } = how;
+  const registry = registries(call, world);
   const { blobs, findings } = await type.expand(template, (image) =>
     renderBundleImage(image, {
       directory: world.terminal.directory,
-      registry: (host) => world.registry(host, { plainHttp: call.flag('use-http') }),
+      registry,
       migrates,
     }),
   );

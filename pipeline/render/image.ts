@@ -23,7 +23,7 @@ const DATABASE_LABEL = 'operators.operatorframework.io.index.database.v1';
  * @throws PipelineError `not-found`, or `usage` for an image that holds nothing to render
  */
 export async function renderImage(name: string, options: Rendering): Promise<Loaded> {
-  return withImage(name, options.registry, async (image) => {
+  return withImage(name, options, async (image) => {
     const configs = image.labels.get(CONFIGS_LABEL);
     if (configs !== undefined) {
       if (options.only === 'bundles')
@@ -49,7 +49,7 @@ export interface BundleImage {
  * @throws PipelineError `not-found`, or `usage` for an image that is no bundle or a broken one
  */
 export async function renderBundleImage(name: string, options: Rendering): Promise<BundleImage> {
-  return withImage(name, options.registry, async (image) => {
+  return withImage(name, options, async (image) => {
     if (image.labels.has(CONFIGS_LABEL) || !image.labels.has(PACKAGE_LABEL)) {
       throw new PipelineError('usage', `${name} is no bundle: it lacks the label ${PACKAGE_LABEL}`);
     }

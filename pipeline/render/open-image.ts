@@ -1,7 +1,7 @@
 /** An image opened for reading: its labels, and its files when they are asked for. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { arch, tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { formatReference, type Reference, withDigest } from '../../catalog/reference.ts';
 import { isObject } from '../../catalog/shape.ts';
 import { fileError } from '../directory.ts';
@@ -14,6 +14,7 @@ import { parsePlace } from '../registry/place.ts';
 import { allOf } from '../registry/stream.ts';
 import { type Fetch, readAhead } from '../source/ahead.ts';
 import { layersFor } from '../source/history.ts';
+import type { Rendering } from './loaded.ts';
 
 export interface OpenImage {
   readonly labels: ReadonlyMap<string, string>;
@@ -39,15 +40,15 @@ export interface OpenImage {
 
 /**
  * @param name a reference, or `oci:DIR:TAG` and the like
- * @param registryOf the way to the registry of a host
  * @throws PipelineError `not-found` when there is no such image, and what a registry may throw
  */
 export async function withImage<T>(
   name: string,
-  registryOf: (host: string) => Registry,
+  { directory, registry: registryOf }: Pick<Rendering, 'directory' | 'registry'>,
   use: (image: OpenImage) => Promise<T>,
 ): Promise<T> {
-  const place = parsePlace(name);
+  const typed = parsePlace(name);
+  const place = typed.kind === 'registry' ? typed : { ...typed, path: resolve(directory, typed.path) };
   const host = place.kind === 'registry' ? place.reference.registry : '';
   const source = await openSource(place, registryOf(host));
   try {

@@ -2,16 +2,13 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { packTar } from 'modern-tar';
 import type { Reference } from '../../catalog/reference.ts';
 import { CONFIGS_LABEL } from '../../pipeline/image/base.ts';
 import type { Registry, Repository } from '../../pipeline/ports.ts';
 import { createRegistryClient } from '../../pipeline/registry/client.ts';
-import { digestOf } from '../../pipeline/registry/digest.ts';
 import { startRegistry } from '../../pipeline/registry/embedded/server.ts';
-import { OCI_MANIFEST } from '../../pipeline/registry/image.ts';
-import { type ImageContent, pushImage } from '../../pipeline/registry/push.ts';
-import { describe, manifestOf, source } from '../fakes/image.ts';
+import { pushImage } from '../../pipeline/registry/push.ts';
+import { labelledImage } from '../fakes/labelled-image.ts';
 
 export interface Images {
   /** A registry in which the images have the names and digests under which they were recorded. */
@@ -39,7 +36,7 @@ export async function serveImages(folder: string, catalog: string): Promise<Imag
   });
   const push = async (name: string, labels: Labels, files: Files): Promise<string> => {
     const [repository = '', tag = ''] = name.split(':');
-    const image = await imageOf(labels, files);
+    const image = await labelledImage(labels, files);
     await pushImage(client, at(repository, tag), { image });
     return image.root.digest;
   };
@@ -102,29 +99,6 @@ function* bundlesIn(folder: string): Generator<RecordedBundle> {
       },
     };
   }
-}
-
-async function imageOf(labels: Labels, files: Files): Promise<ImageContent> {
-  const entries = Object.entries(files).map(([name, body]) => ({
-    header: { name, size: Buffer.byteLength(body) },
-    body,
-  }));
-  const layer = Buffer.from(await packTar(entries));
-  const config = Buffer.from(
-    JSON.stringify({
-      architecture: 'amd64',
-      os: 'linux',
-      config: { Labels: labels },
-      rootfs: { type: 'layers', diff_ids: [digestOf(layer)] },
-    }),
-  );
-  const root = manifestOf(OCI_MANIFEST, {
-    schemaVersion: 2,
-    mediaType: OCI_MANIFEST,
-    config: describe('application/vnd.oci.image.config.v1+json', config),
-    layers: [describe('application/vnd.oci.image.layer.v1.tar', layer)],
-  });
-  return { root, manifests: [], blobs: [source(config), source(layer)] };
 }
 
 /** Every host is ours, and a recorded digest is that of the image made anew. */

@@ -13,6 +13,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { opm } from '../../pipeline/opm/main.ts';
 import type { Registry } from '../../pipeline/ports.ts';
+import { sameTrees, verdictMessage } from './error-tree.ts';
 import { serveImages } from './fbc-images.ts';
 import { capture } from './fbc-terminal.ts';
 import type { CaseResult, ConformanceSet } from './main.ts';
@@ -100,7 +101,8 @@ function difference(ours: Answer, theirs: Answer): string | undefined {
     return `exit code ${ours.exitCode}, not ${theirs.exitCode}`;
   }
   if (theirs.exitCode !== 0 && theirs.stdout === '') return undefined;
-  if (ours.stdout !== theirs.stdout) return `standard output: ${firstDifference(ours.stdout, theirs.stdout)}`;
+  if (!sameOutput(ours.stdout, theirs))
+    return `standard output: ${firstDifference(ours.stdout, theirs.stdout)}`;
   const wanted = theirs.outFiles ?? {};
   const found = ours.outFiles ?? {};
   for (const path of new Set([...Object.keys(wanted), ...Object.keys(found)])) {
@@ -109,6 +111,13 @@ function difference(ours: Answer, theirs: Answer): string | undefined {
     if (wanted[path] !== found[path]) return `${path}: ${firstDifference(found[path], wanted[path])}`;
   }
   return undefined;
+}
+
+function sameOutput(ours: string, theirs: Answer): boolean {
+  if (ours === theirs.stdout) return true;
+  if (theirs.errorTreeSorted === undefined) return false;
+  const [own, other] = [ours, theirs.stdout].map(verdictMessage);
+  return own !== undefined && other !== undefined && sameTrees(own, other);
 }
 
 function firstDifference(ours: string, theirs: string): string {

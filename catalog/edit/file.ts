@@ -1,0 +1,62 @@
+/**
+ * A catalog's file as the texts of its documents, so that one can be changed or taken away and
+ * every other stays as it was written: comments, order, formatting.
+ */
+import { decodeMeta, type Meta } from '../blob.ts';
+import { readDocuments, startsLikeJson } from '../documents.ts';
+import type { Finding } from '../finding.ts';
+import { JsonReader } from '../json.ts';
+import { DEFAULT_LIMITS } from '../load.ts';
+import type { Blob } from '../model.ts';
+
+export type FileFormat = 'json' | 'yaml';
+
+export interface FileText {
+  readonly path: string;
+  readonly format: FileFormat;
+  readonly pieces: readonly PieceText[];
+}
+
+/** One document with the separator before it, and the white space and comments around it. */
+export interface PieceText {
+  readonly text: string;
+  /** What the document says; undefined for a piece that holds none. */
+  readonly blob: (Meta & Pick<Blob, 'value'>) | undefined;
+}
+
+/** Cuts a file into its pieces. Joined, their texts are the file's text. Only for files that can be read. */
+export function fileText(path: string, bytes: Uint8Array): FileText {
+  const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes);
+  const format = startsLikeJson(text) ? 'json' : 'yaml';
+  const texts = format === 'json' ? jsonPieces(text) : yamlPieces(text);
+  return { path, format, pieces: texts.map(pieceOf) };
+}
+
+/** The piece of a text. */
+export function pieceOf(text: string): PieceText {
+  const findings: Finding[] = [];
+  const bytes = new TextEncoder().encode(text);
+  const [read] = readDocuments('', bytes, { limits: DEFAULT_LIMITS, findings });
+  return { text, blob: read && decodeMeta(read.value, read.document, findings) };
+}
+
+/** The file's text; the empty text when no piece holds a document. */
+export function joined({ pieces }: FileText): string {
+  return pieces.some(({ blob }) => blob) ? pieces.map(({ text }) => text).join('') : '';
+}
+
+function yamlPieces(text: string): string[] {
+  return text.split(/^(?=---)/m).filter((piece) => piece !== '');
+}
+
+function jsonPieces(text: string): string[] {
+  const reader = new JsonReader(text, DEFAULT_LIMITS.depth);
+  const pieces: string[] = [];
+  let from = 0;
+  while (reader.next()) {
+    pieces.push(text.slice(from, reader.offset));
+    from = reader.offset;
+  }
+  const last = pieces.pop();
+  return last === undefined ? [text] : [...pieces, last + text.slice(from)];
+}

@@ -1,0 +1,64 @@
+import { resolve } from 'node:path';
+import { addBundle } from '../../catalog/edit/package.ts';
+import type { Bundle } from '../../catalog/model.ts';
+import { editCatalog } from '../edit/catalog.ts';
+import { sayEdited } from '../edit/say.ts';
+import { PipelineError } from '../error.ts';
+import { registryClient } from '../render/client.ts';
+import { renderReference } from '../render/reference.ts';
+import { findingText } from '../report/text.ts';
+import type { Command, Invocation } from './command.ts';
+import type { Terminal } from './terminal.ts';
+
+export const command: Command = {
+  words: 'add',
+  summary: 'Add a bundle to a channel of a catalog, and leave every other line as it is.',
+  operands: 'BUNDLE DIR',
+  options: {
+    channel: { value: 'CHANNEL', description: 'the channel; it is made when there is none of the name' },
+    replaces: { value: 'BUNDLE', description: 'the bundle that the new one replaces' },
+    skips: { value: 'BUNDLE', description: 'a bundle that is skipped', multiple: true },
+    'skip-range': { value: 'RANGE', description: 'versions that may be upgraded from, such as <1.2.0' },
+    image: { value: 'REFERENCE', description: 'where the bundle will be, for one in a directory' },
+  },
+  details:
+    'BUNDLE is an image or a bundle directory. What would make the catalog break a rule that it keeps now is refused.',
+  examples: [
+    'portolan add quay.io/example/foo-bundle:v1.2.0 catalogs/v4.20 --channel stable --replaces foo.v1.1.0',
+  ],
+  run: async (invocation, terminal) => {
+    const { operands, needed, text, list } = invocation;
+    const channel = needed('channel');
+    const bundle = await bundleOf(operands[0] ?? '', invocation, terminal);
+    if (!bundle) return 1;
+    const replaces = text('replaces');
+    const skipRange = text('skip-range');
+    const place = {
+      ...(replaces === undefined ? {} : { replaces }),
+      ...(list('skips').length === 0 ? {} : { skips: list('skips') }),
+      ...(skipRange === undefined ? {} : { skipRange }),
+    };
+    const root = resolve(terminal.directory, operands[1] ?? '.');
+    const edited = await editCatalog(root, (files) => addBundle(files, bundle, { channel, place }));
+    return sayEdited(edited, terminal);
+  },
+};
+
+async function bundleOf(
+  reference: string,
+  { text }: Invocation,
+  terminal: Terminal,
+): Promise<Bundle | undefined> {
+  const image = text('image');
+  const { blobs, findings } = await renderReference(reference, {
+    directory: terminal.directory,
+    registry: (host) => registryClient(terminal, host, { plainHttp: false }),
+    migrates: true,
+    ...(image === undefined ? {} : { imageTemplate: () => image }),
+  });
+  for (const finding of findings) terminal.err(findingText(finding));
+  if (findings.some(({ severity }) => severity === 'error')) return undefined;
+  const [bundle] = blobs.bundles;
+  if (bundle && blobs.bundles.length === 1 && blobs.packages.length === 0) return bundle;
+  throw new PipelineError('usage', `${reference} is a catalog, not a bundle`);
+}

@@ -1,0 +1,42 @@
+import { resolve } from 'node:path';
+import { deprecate } from '../../catalog/edit/package.ts';
+import { editCatalog } from '../edit/catalog.ts';
+import { sayEdited } from '../edit/say.ts';
+import { type Command, type Invocation, usageError } from './command.ts';
+
+export const command: Command = {
+  words: 'deprecate',
+  summary: 'Deprecate a package, a channel or a bundle, and leave every other line as it is.',
+  operands: 'DIR',
+  options: {
+    package: {
+      value: 'PACKAGE',
+      description: 'the package; it is deprecated itself unless a part of it is named',
+    },
+    channel: { value: 'CHANNEL', description: 'deprecate this channel' },
+    bundle: { value: 'BUNDLE', description: 'deprecate this bundle' },
+    message: { short: 'm', value: 'TEXT', description: 'what users are told' },
+  },
+  examples: [
+    'portolan deprecate catalogs/v4.20 --package foo --channel alpha -m "alpha is at its end: use stable"',
+  ],
+  run: async (invocation, terminal) => {
+    const { operands, needed } = invocation;
+    const pkg = needed('package');
+    const entry = { ...referenceOf(invocation), message: needed('message') };
+    const root = resolve(terminal.directory, operands[0] ?? '.');
+    const edited = await editCatalog(root, (files) => deprecate(files, pkg, entry));
+    return sayEdited(edited, terminal);
+  },
+};
+
+function referenceOf({ text }: Invocation): { schema: string; name: string } {
+  const channel = text('channel');
+  const bundle = text('bundle');
+  if (channel !== undefined && bundle !== undefined) {
+    throw usageError(command, '--channel and --bundle cannot be given together');
+  }
+  if (channel !== undefined) return { schema: 'olm.channel', name: channel };
+  if (bundle !== undefined) return { schema: 'olm.bundle', name: bundle };
+  return { schema: 'olm.package', name: '' };
+}

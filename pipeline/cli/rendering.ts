@@ -1,0 +1,76 @@
+/** What the commands that print catalogs have in common. */
+import { resolve } from 'node:path';
+import { joinedBlobs } from '../../catalog/blobs.ts';
+import { compareFindings, type Finding } from '../../catalog/finding.ts';
+import type { Blobs } from '../../catalog/model.ts';
+import type { RenderFormat } from '../../catalog/render.ts';
+import { registryClient } from '../render/client.ts';
+import { writePackages } from '../render/files.ts';
+import type { Rendering } from '../render/loaded.ts';
+import { renderReference } from '../render/reference.ts';
+import { writeBlobs } from '../render/write.ts';
+import { findingText } from '../report/text.ts';
+import { type Command, type Invocation, type Option, usageError } from './command.ts';
+import type { ExitCode, Terminal } from './terminal.ts';
+
+export const RENDER_OPTIONS: Readonly<Record<string, Option>> = {
+  output: { short: 'o', value: 'json|yaml', description: 'format of the catalog (default: json)' },
+  to: { value: 'DIR', description: 'write a folder for each package into an empty directory' },
+  'plain-http': { description: 'the registries that are named speak plain HTTP' },
+};
+
+/** @throws PipelineError `usage` */
+export function formatOf(command: Command, { text }: Invocation): RenderFormat {
+  const format = text('output') ?? 'json';
+  if (format === 'json' || format === 'yaml') return format;
+  throw usageError(command, `-o must be json or yaml, not ${JSON.stringify(format)}`);
+}
+
+/** How references are rendered that a command is given. */
+export function renderingOf({ flag }: Invocation, terminal: Terminal): Rendering {
+  const reach = { plainHttp: flag('plain-http') };
+  return {
+    directory: terminal.directory,
+    registry: (host) => registryClient(terminal, host, reach),
+  };
+}
+
+/** Renders all references as one catalog; undefined when one cannot be read, which has been said then. */
+export async function renderAll(
+  references: readonly string[],
+  rendering: Rendering,
+  terminal: Terminal,
+): Promise<Blobs | undefined> {
+  const rendered: Blobs[] = [];
+  for (const reference of references) {
+    const { blobs, findings } = await renderReference(reference, rendering);
+    if (sayErrors(findings, terminal)) return undefined;
+    rendered.push(blobs);
+  }
+  return joinedBlobs(rendered);
+}
+
+/** Prints errors. @returns whether there are any */
+export function sayErrors(findings: readonly Finding[], terminal: Terminal): boolean {
+  const errors = findings.filter(({ severity }) => severity === 'error').sort(compareFindings);
+  for (const finding of errors) terminal.err(findingText(finding));
+  return errors.length > 0;
+}
+
+/** Prints a catalog, or writes it where `--to` says. */
+export async function deliver(
+  read: () => Promise<Blobs | undefined>,
+  format: RenderFormat,
+  { invocation, terminal }: { readonly invocation: Invocation; readonly terminal: Terminal },
+): Promise<ExitCode> {
+  const to = invocation.text('to');
+  if (to !== undefined) {
+    const written = await writePackages(resolve(terminal.directory, to), format, read);
+    if (written !== undefined) terminal.err(`${written} files written to ${to}\n`);
+    return written === undefined ? 1 : 0;
+  }
+  const blobs = await read();
+  if (!blobs) return 1;
+  await writeBlobs(blobs, format, terminal.out);
+  return 0;
+}

@@ -1,0 +1,171 @@
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { main } from '../../../pipeline/cli/main.ts';
+import { capture } from '../../conformance/fbc-terminal.ts';
+
+let work = '';
+beforeEach(() => {
+  work = mkdtempSync(join(tmpdir(), 'edit-'));
+});
+afterEach(() => rmSync(work, { recursive: true, force: true }));
+
+async function run(...words: string[]): Promise<{ code: number; out: string; err: string }> {
+  const { terminal, printed, complaints } = capture(work, '');
+  const code = await main(words, '0.0.0', terminal);
+  return { code, out: printed(), err: complaints() };
+}
+
+function write(path: string, text: string): void {
+  mkdirSync(dirname(join(work, path)), { recursive: true });
+  writeFileSync(join(work, path), text);
+}
+
+const read = (path: string): string => readFileSync(join(work, path), 'utf8');
+
+const FOO = `# foo is kept by the ferry team
+schema: olm.package
+name: foo
+defaultChannel: stable   # never alpha
+---
+schema: olm.channel
+package: foo
+name: stable
+entries:
+  # the first one
+  - name: foo.v1.0.0
+
+# properties come last
+properties: []
+---
+schema: olm.bundle
+package: foo
+name: foo.v1.0.0
+image: "a/foo:1.0.0"
+properties:
+- {type: olm.package, value: {packageName: foo, version: 1.0.0}}
+`;
+const BAR = FOO.replaceAll('foo', 'bar');
+
+function writeBundle(version: string): void {
+  write(
+    'bundle/manifests/csv.yaml',
+    `apiVersion: operators.coreos.com/v1alpha1
+kind: ClusterServiceVersion
+metadata: {name: foo.v${version}}
+spec: {version: ${version}, install: {strategy: deployment, spec: {deployments: []}}}
+`,
+  );
+  write(
+    'bundle/metadata/annotations.yaml',
+    'annotations:\n  operators.operatorframework.io.bundle.package.v1: foo\n',
+  );
+}
+
+describe('add', () => {
+  test('puts an entry behind the last one and the bundle at the end, nothing else changes', async () => {
+    write('c/foo.yaml', FOO);
+    writeBundle('1.1.0');
+    const { code, out } = await run(
+      'add',
+      'bundle',
+      'c',
+      '--channel',
+      'stable',
+      '--replaces',
+      'foo.v1.0.0',
+      '--image',
+      'a/foo:1.1.0',
+    );
+    expect(out).toBe('foo.yaml\n');
+    expect(code).toBe(0);
+    const text = read('c/foo.yaml');
+    const entry = '  - name: foo.v1.1.0\n    replaces: foo.v1.0.0\n';
+    expect(text.startsWith(FOO.replace('foo.v1.0.0\n\n', `foo.v1.0.0\n${entry}\n`))).toBe(true);
+    expect(text).toContain('\n---\nimage: a/foo:1.1.0\nname: foo.v1.1.0\n');
+    expect((await run('opm', 'validate', 'c')).code).toBe(0);
+  });
+
+  test('is refused when a rule would break, and then writes nothing', async () => {
+    write('c/foo.yaml', FOO);
+    writeBundle('1.1.0');
+    const { code, err } = await run('add', 'bundle', 'c', '--channel', 'stable', '--image', 'a/foo:1.1.0');
+    expect(code).toBe(1);
+    expect(err).toContain('refused: nothing was changed');
+    expect(read('c/foo.yaml')).toBe(FOO);
+  });
+
+  test('makes a channel, in JSON as in YAML', async () => {
+    write('d/foo.yaml', FOO);
+    write('c/foo.json', (await run('opm', 'render', 'd')).out);
+    writeBundle('2.0.0');
+    const { code } = await run('add', 'bundle', 'c', '--channel', 'new', '--image', 'a/foo:2.0.0');
+    expect(code).toBe(0);
+    expect((await run('opm', 'alpha', 'list', 'channels', 'c')).out).toContain(
+      'foo      new      foo.v2.0.0\n',
+    );
+  });
+
+  test('a package that is not there is named', async () => {
+    write('c/bar.yaml', BAR);
+    writeBundle('1.1.0');
+    const { code, err } = await run('add', 'bundle', 'c', '--channel', 'stable', '--image', 'a/foo:1.1.0');
+    expect(code).toBe(2);
+    expect(err).toContain('the catalog has no package "foo"');
+  });
+});
+
+describe('deprecate', () => {
+  test('makes the object for the package, then adds to it', async () => {
+    write('c/foo.yaml', FOO);
+    await run('deprecate', 'c', '--package', 'foo', '-m', 'use bar');
+    await run('deprecate', 'c', '--package', 'foo', '--bundle', 'foo.v1.0.0', '-m', 'use 2: it is safe');
+    expect(read('c/foo.yaml')).toBe(`${FOO}---
+entries:
+- message: use bar
+  reference:
+    schema: olm.package
+- message: 'use 2: it is safe'
+  reference:
+    name: foo.v1.0.0
+    schema: olm.bundle
+package: foo
+schema: olm.deprecations
+`);
+  });
+
+  test('what is not in the catalog cannot be deprecated', async () => {
+    write('c/foo.yaml', FOO);
+    const { code } = await run('deprecate', 'c', '--package', 'foo', '--channel', 'beta', '-m', 'x');
+    expect(code).toBe(1);
+    expect(read('c/foo.yaml')).toBe(FOO);
+  });
+});
+
+describe('prune and promote', () => {
+  test('what is kept stays as written, files that are empty go', async () => {
+    write('c/both.yaml', `${FOO}---\n${BAR}`);
+    write(
+      'c/bar.yaml',
+      BAR.replace(/---[\s\S]*/, '')
+        .replace('bar', 'baz')
+        .replace('name: bar', 'name: baz'),
+    );
+    write('c/note.yaml', 'schema: example.com/note\n');
+    expect((await run('prune', 'c', '--keep', 'foo')).out).toBe('bar.yaml\nboth.yaml\n');
+    expect(read('c/both.yaml')).toBe(FOO);
+    expect(existsSync(join(work, 'c/bar.yaml'))).toBe(false);
+    expect(existsSync(join(work, 'c/note.yaml'))).toBe(true);
+  });
+
+  test('a package is copied with its comments, and takes the place of the old one', async () => {
+    write('new/foo.yaml', FOO.replace('first one', 'only one'));
+    write('old/foo.yaml', `${BAR}---\n${FOO}`);
+    expect((await run('promote', 'foo', '--from', 'new', '--to', 'old')).code).toBe(0);
+    expect(read('old/foo.yaml')).toBe(`${BAR}---\n${FOO.replace('first one', 'only one')}`);
+    const { code, err } = await run('promote', 'nothing', '--from', 'new', '--to', 'old');
+    expect(code).toBe(2);
+    expect(err).toContain('new has no package "nothing"');
+  });
+});
