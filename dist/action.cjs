@@ -24,11 +24,11 @@ var __export = (target2, all) => {
   for (var name in all)
     __defProp(target2, name, { get: all[name], enumerable: true });
 };
-var __copyProps = (to, from, except, desc) => {
-  if (from && typeof from === "object" || typeof from === "function") {
-    for (let key of __getOwnPropNames(from))
+var __copyProps = (to, from2, except, desc) => {
+  if (from2 && typeof from2 === "object" || typeof from2 === "function") {
+    for (let key of __getOwnPropNames(from2))
       if (!__hasOwnProp.call(to, key) && key !== except)
-        __defProp(to, key, { get: () => from[key], enumerable: !(desc = __getOwnPropDesc(from, key)) || desc.enumerable });
+        __defProp(to, key, { get: () => from2[key], enumerable: !(desc = __getOwnPropDesc(from2, key)) || desc.enumerable });
   }
   return to;
 };
@@ -1788,11 +1788,11 @@ var require_request = __commonJS({
           }
         } else if (headers && typeof headers === "object") {
           if (headers[Symbol.iterator]) {
-            for (const header of headers) {
-              if (!Array.isArray(header) || header.length !== 2) {
+            for (const header2 of headers) {
+              if (!Array.isArray(header2) || header2.length !== 2) {
                 throw new InvalidArgumentError("headers must be in key-value pair format");
               }
-              processHeader(this, header[0], header[1]);
+              processHeader(this, header2[0], header2[1]);
             }
           } else {
             const keys = Object.keys(headers);
@@ -2583,14 +2583,14 @@ var require_connect = __commonJS({
       const sessionCache = new SessionCache(maxCachedSessions == null ? 100 : maxCachedSessions);
       timeout = timeout == null ? 1e4 : timeout;
       allowH2 = allowH2 != null ? allowH2 : false;
-      return function connect({ hostname, host, protocol, port, servername, localAddress, httpSocket }, callback) {
+      return function connect({ hostname: hostname2, host, protocol, port, servername, localAddress, httpSocket }, callback) {
         let socket;
         if (protocol === "https:") {
           if (!tls) {
             tls = require("node:tls");
           }
           servername = servername || options.servername || util.getServerName(host) || null;
-          const sessionKey = servername || hostname;
+          const sessionKey = servername || hostname2;
           assert(sessionKey);
           const session = customSession || sessionCache.get(sessionKey) || null;
           port = port || 443;
@@ -2606,7 +2606,7 @@ var require_connect = __commonJS({
             socket: httpSocket,
             // upgrade socket connection
             port,
-            host: hostname
+            host: hostname2
           });
           socket.on("session", function(session2) {
             sessionCache.set(sessionKey, session2);
@@ -2620,14 +2620,14 @@ var require_connect = __commonJS({
             ...options,
             localAddress,
             port,
-            host: hostname
+            host: hostname2
           });
         }
         if (options.keepAlive == null || options.keepAlive) {
           const keepAliveInitialDelay = options.keepAliveInitialDelay === void 0 ? 6e4 : options.keepAliveInitialDelay;
           socket.setKeepAlive(true, keepAliveInitialDelay);
         }
-        const clearConnectTimeout = setupConnectTimeout(new WeakRef(socket), { timeout, hostname, port });
+        const clearConnectTimeout = setupConnectTimeout(new WeakRef(socket), { timeout, hostname: hostname2, port });
         socket.setNoDelay(true).once(protocol === "https:" ? "secureConnect" : "connect", function() {
           queueMicrotask(clearConnectTimeout);
           if (callback) {
@@ -4188,10 +4188,10 @@ var require_util2 = __commonJS({
     function TAOCheck() {
       return "success";
     }
-    function appendFetchMetadata(httpRequest) {
-      let header = null;
-      header = httpRequest.mode;
-      httpRequest.headersList.set("sec-fetch-mode", header, true);
+    function appendFetchMetadata(httpRequest3) {
+      let header2 = null;
+      header2 = httpRequest3.mode;
+      httpRequest3.headersList.set("sec-fetch-mode", header2, true);
     }
     function appendRequestOriginHeader(request) {
       let serializedOrigin = request.origin;
@@ -4595,7 +4595,7 @@ var require_util2 = __commonJS({
           writable: true,
           enumerable: true,
           configurable: true,
-          value: function entries() {
+          value: function entries2() {
             webidl.brandCheck(this, object);
             return makeIterator(this, "key+value");
           }
@@ -5245,7 +5245,7 @@ var require_formdata_parser = __commonJS({
         if (result === "failure") {
           return "failure";
         }
-        let { name, filename, contentType, encoding } = result;
+        let { name, filename, contentType: contentType2, encoding } = result;
         position.position += 2;
         let body2;
         {
@@ -5266,11 +5266,11 @@ var require_formdata_parser = __commonJS({
         }
         let value;
         if (filename !== null) {
-          contentType ??= "text/plain";
-          if (!isAsciiString(contentType)) {
-            contentType = "";
+          contentType2 ??= "text/plain";
+          if (!isAsciiString(contentType2)) {
+            contentType2 = "";
           }
-          value = new File([body2], filename, { type: contentType });
+          value = new File([body2], filename, { type: contentType2 });
         } else {
           value = utf8DecodeBytes(Buffer.from(body2));
         }
@@ -5282,14 +5282,14 @@ var require_formdata_parser = __commonJS({
     function parseMultipartFormDataHeaders(input, position) {
       let name = null;
       let filename = null;
-      let contentType = null;
+      let contentType2 = null;
       let encoding = null;
       while (true) {
         if (input[position.position] === 13 && input[position.position + 1] === 10) {
           if (name === null) {
             return "failure";
           }
-          return { name, filename, contentType, encoding };
+          return { name, filename, contentType: contentType2, encoding };
         }
         let headerName = collectASequenceOfBytes(
           (char) => char !== 10 && char !== 13 && char !== 58,
@@ -5344,7 +5344,7 @@ var require_formdata_parser = __commonJS({
               position
             );
             headerValue = removeChars(headerValue, false, true, (char) => char === 9 || char === 32);
-            contentType = isomorphicDecode(headerValue);
+            contentType2 = isomorphicDecode(headerValue);
             break;
           }
           case "content-transfer-encoding": {
@@ -5542,11 +5542,11 @@ Content-Type: ${value.type || "application/octet-stream"}\r
         }
         source = object;
         action = async function* () {
-          for (const part of blobParts) {
-            if (part.stream) {
-              yield* part.stream();
+          for (const part2 of blobParts) {
+            if (part2.stream) {
+              yield* part2.stream();
             } else {
-              yield part;
+              yield part2;
             }
           }
         };
@@ -5663,9 +5663,9 @@ Content-Type: ${value.type || "application/octet-stream"}\r
                   return fd;
                 }
                 case "application/x-www-form-urlencoded": {
-                  const entries = new URLSearchParams(value.toString());
+                  const entries2 = new URLSearchParams(value.toString());
                   const fd = new FormData();
-                  for (const [name, value2] of entries) {
+                  for (const [name, value2] of entries2) {
                     fd.append(name, value2);
                   }
                   return fd;
@@ -6469,16 +6469,16 @@ var require_client_h1 = __commonJS({
         if (!extractBody) {
           extractBody = require_body().extractBody;
         }
-        const [bodyStream, contentType] = extractBody(body2);
+        const [bodyStream, contentType2] = extractBody(body2);
         if (request.contentType == null) {
-          headers.push("content-type", contentType);
+          headers.push("content-type", contentType2);
         }
         body2 = bodyStream.stream;
         contentLength = bodyStream.length;
       } else if (util.isBlobLike(body2) && request.contentType == null) {
-        const contentType = body2.type;
-        if (contentType) {
-          const contentTypeValue = `${contentType}`;
+        const contentType2 = body2.type;
+        if (contentType2) {
+          const contentTypeValue = `${contentType2}`;
           if (!util.isValidHeaderValue(contentTypeValue)) {
             util.errorRequest(client, request, new InvalidArgumentError("invalid content-type header"));
             return false;
@@ -6543,22 +6543,22 @@ var require_client_h1 = __commonJS({
       if (blocking) {
         socket[kBlocking] = true;
       }
-      let header = `${method} ${path} HTTP/1.1\r
+      let header2 = `${method} ${path} HTTP/1.1\r
 `;
       if (typeof host === "string") {
-        header += `host: ${host}\r
+        header2 += `host: ${host}\r
 `;
       } else {
-        header += client[kHostHeader];
+        header2 += client[kHostHeader];
       }
       if (upgrade2) {
-        header += `connection: upgrade\r
+        header2 += `connection: upgrade\r
 upgrade: ${upgrade2}\r
 `;
       } else if (client[kPipelining] && !socket[kReset]) {
-        header += "connection: keep-alive\r\n";
+        header2 += "connection: keep-alive\r\n";
       } else {
-        header += "connection: close\r\n";
+        header2 += "connection: close\r\n";
       }
       if (Array.isArray(headers)) {
         for (let n = 0; n < headers.length; n += 2) {
@@ -6566,41 +6566,41 @@ upgrade: ${upgrade2}\r
           const val = headers[n + 1];
           if (Array.isArray(val)) {
             for (let i = 0; i < val.length; i++) {
-              header += `${key}: ${val[i]}\r
+              header2 += `${key}: ${val[i]}\r
 `;
             }
           } else {
-            header += `${key}: ${val}\r
+            header2 += `${key}: ${val}\r
 `;
           }
         }
       }
       if (channels.sendHeaders.hasSubscribers) {
-        channels.sendHeaders.publish({ request, headers: header, socket });
+        channels.sendHeaders.publish({ request, headers: header2, socket });
       }
       if (!body2 || bodyLength === 0) {
-        writeBuffer(abort, null, client, request, socket, contentLength, header, expectsPayload);
+        writeBuffer(abort, null, client, request, socket, contentLength, header2, expectsPayload);
       } else if (util.isBuffer(body2)) {
-        writeBuffer(abort, body2, client, request, socket, contentLength, header, expectsPayload);
+        writeBuffer(abort, body2, client, request, socket, contentLength, header2, expectsPayload);
       } else if (util.isBlobLike(body2)) {
         if (typeof body2.stream === "function") {
-          writeIterable(abort, body2.stream(), client, request, socket, contentLength, header, expectsPayload);
+          writeIterable(abort, body2.stream(), client, request, socket, contentLength, header2, expectsPayload);
         } else {
-          writeBlob(abort, body2, client, request, socket, contentLength, header, expectsPayload);
+          writeBlob(abort, body2, client, request, socket, contentLength, header2, expectsPayload);
         }
       } else if (util.isStream(body2)) {
-        writeStream(abort, body2, client, request, socket, contentLength, header, expectsPayload);
+        writeStream(abort, body2, client, request, socket, contentLength, header2, expectsPayload);
       } else if (util.isIterable(body2)) {
-        writeIterable(abort, body2, client, request, socket, contentLength, header, expectsPayload);
+        writeIterable(abort, body2, client, request, socket, contentLength, header2, expectsPayload);
       } else {
         assert(false);
       }
       return true;
     }
-    function writeStream(abort, body2, client, request, socket, contentLength, header, expectsPayload) {
+    function writeStream(abort, body2, client, request, socket, contentLength, header2, expectsPayload) {
       assert(contentLength !== 0 || client[kRunning] === 0, "stream body cannot be pipelined");
       let finished = false;
-      const writer = new AsyncWriter({ abort, socket, request, contentLength, client, expectsPayload, header });
+      const writer = new AsyncWriter({ abort, socket, request, contentLength, client, expectsPayload, header: header2 });
       const onData = function(chunk) {
         if (finished) {
           return;
@@ -6666,22 +6666,22 @@ upgrade: ${upgrade2}\r
         setImmediate(onClose);
       }
     }
-    function writeBuffer(abort, body2, client, request, socket, contentLength, header, expectsPayload) {
+    function writeBuffer(abort, body2, client, request, socket, contentLength, header2, expectsPayload) {
       try {
         if (!body2) {
           if (contentLength === 0) {
-            socket.write(`${header}content-length: 0\r
+            socket.write(`${header2}content-length: 0\r
 \r
 `, "latin1");
           } else {
             assert(contentLength === null, "no body must not have content length");
-            socket.write(`${header}\r
+            socket.write(`${header2}\r
 `, "latin1");
           }
         } else if (util.isBuffer(body2)) {
           assert(contentLength === body2.byteLength, "buffer body must have content length");
           socket.cork();
-          socket.write(`${header}content-length: ${contentLength}\r
+          socket.write(`${header2}content-length: ${contentLength}\r
 \r
 `, "latin1");
           socket.write(body2);
@@ -6697,7 +6697,7 @@ upgrade: ${upgrade2}\r
         abort(err);
       }
     }
-    async function writeBlob(abort, body2, client, request, socket, contentLength, header, expectsPayload) {
+    async function writeBlob(abort, body2, client, request, socket, contentLength, header2, expectsPayload) {
       assert(contentLength === body2.size, "blob body must have content length");
       try {
         if (contentLength != null && contentLength !== body2.size) {
@@ -6705,7 +6705,7 @@ upgrade: ${upgrade2}\r
         }
         const buffer = Buffer.from(await body2.arrayBuffer());
         socket.cork();
-        socket.write(`${header}content-length: ${contentLength}\r
+        socket.write(`${header2}content-length: ${contentLength}\r
 \r
 `, "latin1");
         socket.write(buffer);
@@ -6720,7 +6720,7 @@ upgrade: ${upgrade2}\r
         abort(err);
       }
     }
-    async function writeIterable(abort, body2, client, request, socket, contentLength, header, expectsPayload) {
+    async function writeIterable(abort, body2, client, request, socket, contentLength, header2, expectsPayload) {
       assert(contentLength !== 0 || client[kRunning] === 0, "iterator body cannot be pipelined");
       let callback = null;
       function onDrain() {
@@ -6739,7 +6739,7 @@ upgrade: ${upgrade2}\r
         }
       });
       socket.on("close", onDrain).on("drain", onDrain);
-      const writer = new AsyncWriter({ abort, socket, request, contentLength, client, expectsPayload, header });
+      const writer = new AsyncWriter({ abort, socket, request, contentLength, client, expectsPayload, header: header2 });
       try {
         for await (const chunk of body2) {
           if (socket[kError]) {
@@ -6757,19 +6757,19 @@ upgrade: ${upgrade2}\r
       }
     }
     var AsyncWriter = class {
-      constructor({ abort, socket, request, contentLength, client, expectsPayload, header }) {
+      constructor({ abort, socket, request, contentLength, client, expectsPayload, header: header2 }) {
         this.socket = socket;
         this.request = request;
         this.contentLength = contentLength;
         this.client = client;
         this.bytesWritten = 0;
         this.expectsPayload = expectsPayload;
-        this.header = header;
+        this.header = header2;
         this.abort = abort;
         socket[kWriting] = true;
       }
       write(chunk) {
-        const { socket, request, contentLength, client, bytesWritten, expectsPayload, header } = this;
+        const { socket, request, contentLength, client, bytesWritten, expectsPayload, header: header2 } = this;
         if (socket[kError]) {
           throw socket[kError];
         }
@@ -6792,10 +6792,10 @@ upgrade: ${upgrade2}\r
             socket[kReset] = true;
           }
           if (contentLength === null) {
-            socket.write(`${header}transfer-encoding: chunked\r
+            socket.write(`${header2}transfer-encoding: chunked\r
 `, "latin1");
           } else {
-            socket.write(`${header}content-length: ${contentLength}\r
+            socket.write(`${header2}content-length: ${contentLength}\r
 \r
 `, "latin1");
           }
@@ -6819,7 +6819,7 @@ ${len.toString(16)}\r
         return ret;
       }
       end() {
-        const { socket, contentLength, client, bytesWritten, expectsPayload, header, request } = this;
+        const { socket, contentLength, client, bytesWritten, expectsPayload, header: header2, request } = this;
         request.onRequestSent();
         socket[kWriting] = false;
         if (socket[kError]) {
@@ -6830,11 +6830,11 @@ ${len.toString(16)}\r
         }
         if (bytesWritten === 0) {
           if (expectsPayload) {
-            socket.write(`${header}content-length: 0\r
+            socket.write(`${header2}content-length: 0\r
 \r
 `, "latin1");
           } else {
-            socket.write(`${header}\r
+            socket.write(`${header2}\r
 `, "latin1");
           }
         } else if (contentLength === null) {
@@ -7095,8 +7095,8 @@ var require_client_h2 = __commonJS({
         }
       }
       let stream;
-      const { hostname, port } = client[kUrl];
-      headers[HTTP2_HEADER_AUTHORITY] = host || `${hostname}${port ? `:${port}` : ""}`;
+      const { hostname: hostname2, port } = client[kUrl];
+      headers[HTTP2_HEADER_AUTHORITY] = host || `${hostname2}${port ? `:${port}` : ""}`;
       headers[HTTP2_HEADER_METHOD] = method;
       const abort = (error2) => {
         if (request.aborted) {
@@ -7178,8 +7178,8 @@ var require_client_h2 = __commonJS({
       let contentLength = util.bodyLength(body2);
       if (util.isFormDataLike(body2)) {
         extractBody ??= require_body().extractBody;
-        const [bodyStream, contentType] = extractBody(body2);
-        headers["content-type"] = contentType;
+        const [bodyStream, contentType2] = extractBody(body2);
+        headers["content-type"] = contentType2;
         body2 = bodyStream.stream;
         contentLength = bodyStream.length;
       }
@@ -7564,15 +7564,15 @@ var require_redirect_handler = __commonJS({
         }
       }
     }
-    function shouldRemoveHeader(header, removeContent, unknownOrigin) {
-      if (header.length === 4) {
-        return util.headerNameToString(header) === "host";
+    function shouldRemoveHeader(header2, removeContent, unknownOrigin) {
+      if (header2.length === 4) {
+        return util.headerNameToString(header2) === "host";
       }
-      if (removeContent && util.headerNameToString(header).startsWith("content-")) {
+      if (removeContent && util.headerNameToString(header2).startsWith("content-")) {
         return true;
       }
-      if (unknownOrigin && (header.length === 13 || header.length === 6 || header.length === 19)) {
-        const name = util.headerNameToString(header);
+      if (unknownOrigin && (header2.length === 13 || header2.length === 6 || header2.length === 19)) {
+        const name = util.headerNameToString(header2);
         return name === "authorization" || name === "cookie" || name === "proxy-authorization";
       }
       return false;
@@ -7936,20 +7936,20 @@ var require_client = __commonJS({
     async function connect(client) {
       assert(!client[kConnecting]);
       assert(!client[kHTTPContext]);
-      let { host, hostname, protocol, port } = client[kUrl];
-      if (hostname[0] === "[") {
-        const idx = hostname.indexOf("]");
+      let { host, hostname: hostname2, protocol, port } = client[kUrl];
+      if (hostname2[0] === "[") {
+        const idx = hostname2.indexOf("]");
         assert(idx !== -1);
-        const ip = hostname.substring(1, idx);
+        const ip = hostname2.substring(1, idx);
         assert(net.isIP(ip));
-        hostname = ip;
+        hostname2 = ip;
       }
       client[kConnecting] = true;
       if (channels.beforeConnect.hasSubscribers) {
         channels.beforeConnect.publish({
           connectParams: {
             host,
-            hostname,
+            hostname: hostname2,
             protocol,
             port,
             version: client[kHTTPContext]?.version,
@@ -7963,7 +7963,7 @@ var require_client = __commonJS({
         const socket = await new Promise((resolve3, reject) => {
           client[kConnector]({
             host,
-            hostname,
+            hostname: hostname2,
             protocol,
             port,
             servername: client[kServerName],
@@ -7996,7 +7996,7 @@ var require_client = __commonJS({
           channels.connected.publish({
             connectParams: {
               host,
-              hostname,
+              hostname: hostname2,
               protocol,
               port,
               version: client[kHTTPContext]?.version,
@@ -8017,7 +8017,7 @@ var require_client = __commonJS({
           channels.connectError.publish({
             connectParams: {
               host,
-              hostname,
+              hostname: hostname2,
               protocol,
               port,
               version: client[kHTTPContext]?.version,
@@ -8738,16 +8738,16 @@ var require_proxy_agent = __commonJS({
     }
     var Http1ProxyWrapper = class extends DispatcherBase {
       #client;
-      constructor(proxyUrl, { headers = {}, connect, factory }) {
+      constructor(proxyUrl2, { headers = {}, connect, factory }) {
         super();
-        if (!proxyUrl) {
+        if (!proxyUrl2) {
           throw new InvalidArgumentError("Proxy URL is mandatory");
         }
         this[kProxyHeaders] = headers;
         if (factory) {
-          this.#client = factory(proxyUrl, { connect });
+          this.#client = factory(proxyUrl2, { connect });
         } else {
-          this.#client = new Client(proxyUrl, { connect });
+          this.#client = new Client(proxyUrl2, { connect });
         }
       }
       [kDispatch](opts, handler) {
@@ -8992,10 +8992,10 @@ var require_env_http_proxy_agent = __commonJS({
         }
       }
       #getProxyAgentForUrl(url) {
-        let { protocol, host: hostname, port } = url;
-        hostname = hostname.replace(/:\d*$/, "").toLowerCase();
+        let { protocol, host: hostname2, port } = url;
+        hostname2 = hostname2.replace(/:\d*$/, "").toLowerCase();
         port = Number.parseInt(port, 10) || DEFAULT_PORTS[protocol] || 0;
-        if (!this.#shouldProxy(hostname, port)) {
+        if (!this.#shouldProxy(hostname2, port)) {
           return this[kNoProxyAgent];
         }
         if (protocol === "https:") {
@@ -9003,7 +9003,7 @@ var require_env_http_proxy_agent = __commonJS({
         }
         return this[kHttpProxyAgent];
       }
-      #shouldProxy(hostname, port) {
+      #shouldProxy(hostname2, port) {
         if (this.#noProxyChanged) {
           this.#parseNoProxy();
         }
@@ -9019,11 +9019,11 @@ var require_env_http_proxy_agent = __commonJS({
             continue;
           }
           if (!/^[.*]/.test(entry.hostname)) {
-            if (hostname === entry.hostname) {
+            if (hostname2 === entry.hostname) {
               return false;
             }
           } else {
-            if (hostname.endsWith(entry.hostname.replace(/^\*/, ""))) {
+            if (hostname2.endsWith(entry.hostname.replace(/^\*/, ""))) {
               return false;
             }
           }
@@ -9075,9 +9075,9 @@ var require_retry_handler = __commonJS({
       parseRangeHeader,
       wrapRequestBody
     } = require_util();
-    function calculateRetryAfterHeader(retryAfter) {
+    function calculateRetryAfterHeader(retryAfter2) {
       const current = Date.now();
-      return new Date(retryAfter).getTime() - current;
+      return new Date(retryAfter2).getTime() - current;
     }
     function validatePartialResponseContentLength(headers, range, statusCode, retryCount) {
       const contentLength = headers["content-length"];
@@ -9110,7 +9110,7 @@ var require_retry_handler = __commonJS({
           // Response scoped
           methods,
           errorCodes,
-          retryAfter,
+          retryAfter: retryAfter2,
           statusCodes
         } = retryOptions ?? {};
         this.dispatch = handlers.dispatch;
@@ -9120,7 +9120,7 @@ var require_retry_handler = __commonJS({
         this.aborted = false;
         this.retryOpts = {
           retry: retryFn ?? _RetryHandler[kRetryHandlerDefaultRetry],
-          retryAfter: retryAfter ?? true,
+          retryAfter: retryAfter2 ?? true,
           maxTimeout: maxTimeout ?? 30 * 1e3,
           // 30s,
           minTimeout: minTimeout ?? 500,
@@ -9467,7 +9467,7 @@ var require_readable = __commonJS({
       constructor({
         resume,
         abort,
-        contentType = "",
+        contentType: contentType2 = "",
         contentLength,
         highWaterMark = 64 * 1024
         // Same as nodejs fs streams.
@@ -9481,7 +9481,7 @@ var require_readable = __commonJS({
         this[kAbort] = abort;
         this[kConsume] = null;
         this[kBody] = null;
-        this[kContentType] = contentType;
+        this[kContentType] = contentType2;
         this[kContentLength] = contentLength;
         this[kReading] = false;
       }
@@ -9748,7 +9748,7 @@ var require_util3 = __commonJS({
     } = require_errors();
     var { chunksDecode } = require_readable();
     var CHUNK_LIMIT = 128 * 1024;
-    async function getResolveErrorBodyCallback({ callback, body: body2, contentType, statusCode, statusMessage, headers }) {
+    async function getResolveErrorBodyCallback({ callback, body: body2, contentType: contentType2, statusCode, statusMessage, headers }) {
       assert(body2);
       let chunks = [];
       let length = 0;
@@ -9767,7 +9767,7 @@ var require_util3 = __commonJS({
         length = 0;
       }
       const message = `Response status code ${statusCode}${statusMessage ? `: ${statusMessage}` : ""}`;
-      if (statusCode === 204 || !contentType || !length) {
+      if (statusCode === 204 || !contentType2 || !length) {
         queueMicrotask(() => callback(new ResponseStatusCodeError(message, statusCode, headers)));
         return;
       }
@@ -9775,9 +9775,9 @@ var require_util3 = __commonJS({
       Error.stackTraceLimit = 0;
       let payload;
       try {
-        if (isContentTypeApplicationJson(contentType)) {
+        if (isContentTypeApplicationJson(contentType2)) {
           payload = JSON.parse(chunksDecode(chunks, length));
-        } else if (isContentTypeText(contentType)) {
+        } else if (isContentTypeText(contentType2)) {
           payload = chunksDecode(chunks, length);
         }
       } catch {
@@ -9786,11 +9786,11 @@ var require_util3 = __commonJS({
       }
       queueMicrotask(() => callback(new ResponseStatusCodeError(message, statusCode, headers, payload)));
     }
-    var isContentTypeApplicationJson = (contentType) => {
-      return contentType.length > 15 && contentType[11] === "/" && contentType[0] === "a" && contentType[1] === "p" && contentType[2] === "p" && contentType[3] === "l" && contentType[4] === "i" && contentType[5] === "c" && contentType[6] === "a" && contentType[7] === "t" && contentType[8] === "i" && contentType[9] === "o" && contentType[10] === "n" && contentType[12] === "j" && contentType[13] === "s" && contentType[14] === "o" && contentType[15] === "n";
+    var isContentTypeApplicationJson = (contentType2) => {
+      return contentType2.length > 15 && contentType2[11] === "/" && contentType2[0] === "a" && contentType2[1] === "p" && contentType2[2] === "p" && contentType2[3] === "l" && contentType2[4] === "i" && contentType2[5] === "c" && contentType2[6] === "a" && contentType2[7] === "t" && contentType2[8] === "i" && contentType2[9] === "o" && contentType2[10] === "n" && contentType2[12] === "j" && contentType2[13] === "s" && contentType2[14] === "o" && contentType2[15] === "n";
     };
-    var isContentTypeText = (contentType) => {
-      return contentType.length > 4 && contentType[4] === "/" && contentType[0] === "t" && contentType[1] === "e" && contentType[2] === "x" && contentType[3] === "t";
+    var isContentTypeText = (contentType2) => {
+      return contentType2.length > 4 && contentType2[4] === "/" && contentType2[0] === "t" && contentType2[1] === "e" && contentType2[2] === "x" && contentType2[3] === "t";
     };
     module2.exports = {
       getResolveErrorBodyCallback,
@@ -9898,12 +9898,12 @@ var require_api_request = __commonJS({
           return;
         }
         const parsedHeaders = responseHeaders === "raw" ? util.parseHeaders(rawHeaders) : headers;
-        const contentType = parsedHeaders["content-type"];
+        const contentType2 = parsedHeaders["content-type"];
         const contentLength = parsedHeaders["content-length"];
         const res = new Readable({
           resume,
           abort,
-          contentType,
+          contentType: contentType2,
           contentLength: this.method !== "HEAD" && contentLength ? Number(contentLength) : null,
           highWaterMark
         });
@@ -9917,7 +9917,7 @@ var require_api_request = __commonJS({
             this.runInAsyncScope(
               getResolveErrorBodyCallback,
               null,
-              { callback, body: res, contentType, statusCode, statusMessage, headers }
+              { callback, body: res, contentType: contentType2, statusCode, statusMessage, headers }
             );
           } else {
             this.runInAsyncScope(callback, null, null, {
@@ -10117,13 +10117,13 @@ var require_api_stream = __commonJS({
         let res;
         if (this.throwOnError && statusCode >= 400) {
           const parsedHeaders = responseHeaders === "raw" ? util.parseHeaders(rawHeaders) : headers;
-          const contentType = parsedHeaders["content-type"];
+          const contentType2 = parsedHeaders["content-type"];
           res = new PassThrough();
           this.callback = null;
           this.runInAsyncScope(
             getResolveErrorBodyCallback,
             null,
-            { callback, body: res, contentType, statusCode, statusMessage, headers }
+            { callback, body: res, contentType: contentType2, statusCode, statusMessage, headers }
           );
         } else {
           if (factory === null) {
@@ -10711,11 +10711,11 @@ var require_mock_utils = __commonJS({
     }
     function buildHeadersFromArray(headers) {
       const clone = headers.slice();
-      const entries = [];
+      const entries2 = [];
       for (let index = 0; index < clone.length; index += 2) {
-        entries.push([clone[index], clone[index + 1]]);
+        entries2.push([clone[index], clone[index + 1]]);
       }
-      return Object.fromEntries(entries);
+      return Object.fromEntries(entries2);
     }
     function matchHeaders(mockDispatch2, headers) {
       if (typeof mockDispatch2.headers === "function") {
@@ -11646,8 +11646,8 @@ var require_dump = __commonJS({
 var require_dns = __commonJS({
   "node_modules/undici/lib/interceptor/dns.js"(exports2, module2) {
     "use strict";
-    var { isIP } = require("node:net");
-    var { lookup } = require("node:dns");
+    var { isIP: isIP3 } = require("node:net");
+    var { lookup: lookup2 } = require("node:dns");
     var DecoratorHandler = require_decorator_handler();
     var { InvalidArgumentError, InformationalError } = require_errors();
     var maxInt = Math.pow(2, 31) - 1;
@@ -11737,7 +11737,7 @@ var require_dns = __commonJS({
         }
       }
       #defaultLookup(origin, opts, cb) {
-        lookup(
+        lookup2(
           origin.hostname,
           {
             all: true,
@@ -11901,7 +11901,7 @@ var require_dns = __commonJS({
       return (dispatch) => {
         return function dnsInterceptor(origDispatchOpts, handler) {
           const origin = origDispatchOpts.origin.constructor === URL ? origDispatchOpts.origin : new URL(origDispatchOpts.origin);
-          if (isIP(origin.hostname) !== 0) {
+          if (isIP3(origin.hostname) !== 0) {
             return dispatch(origDispatchOpts, handler);
           }
           instance.runLookup(origin, origDispatchOpts, (err, newOrigin) => {
@@ -11960,14 +11960,14 @@ var require_headers = __commonJS({
     function fill(headers, object) {
       if (Array.isArray(object)) {
         for (let i = 0; i < object.length; ++i) {
-          const header = object[i];
-          if (header.length !== 2) {
+          const header2 = object[i];
+          if (header2.length !== 2) {
             throw webidl.errors.exception({
               header: "Headers constructor",
-              message: `expected name/value pair to be length 2, found ${header.length}.`
+              message: `expected name/value pair to be length 2, found ${header2.length}.`
             });
           }
-          appendHeader(headers, header[0], header[1]);
+          appendHeader(headers, header2[0], header2[1]);
         }
       } else if (typeof object === "object" && object !== null) {
         const keys = Object.keys(object);
@@ -13119,13 +13119,13 @@ var require_request2 = __commonJS({
         }
         let initBody = null;
         if (init.body != null) {
-          const [extractedBody, contentType] = extractBody(
+          const [extractedBody, contentType2] = extractBody(
             init.body,
             request.keepalive
           );
           initBody = extractedBody;
-          if (contentType && !getHeadersList(this[kHeaders]).contains("content-type", true)) {
-            this[kHeaders].append("content-type", contentType);
+          if (contentType2 && !getHeadersList(this[kHeaders]).contains("content-type", true)) {
+            this[kHeaders].append("content-type", contentType2);
           }
         }
         const inputOrInitBody = initBody ?? inputBody;
@@ -14150,74 +14150,74 @@ var require_fetch = __commonJS({
     async function httpNetworkOrCacheFetch(fetchParams, isAuthenticationFetch = false, isNewConnectionFetch = false) {
       const request = fetchParams.request;
       let httpFetchParams = null;
-      let httpRequest = null;
+      let httpRequest3 = null;
       let response = null;
       const httpCache = null;
       const revalidatingFlag = false;
       if (request.window === "no-window" && request.redirect === "error") {
         httpFetchParams = fetchParams;
-        httpRequest = request;
+        httpRequest3 = request;
       } else {
-        httpRequest = cloneRequest(request);
+        httpRequest3 = cloneRequest(request);
         httpFetchParams = { ...fetchParams };
-        httpFetchParams.request = httpRequest;
+        httpFetchParams.request = httpRequest3;
       }
       const includeCredentials = request.credentials === "include" || request.credentials === "same-origin" && request.responseTainting === "basic";
-      const contentLength = httpRequest.body ? httpRequest.body.length : null;
+      const contentLength = httpRequest3.body ? httpRequest3.body.length : null;
       let contentLengthHeaderValue = null;
-      if (httpRequest.body == null && ["POST", "PUT"].includes(httpRequest.method)) {
+      if (httpRequest3.body == null && ["POST", "PUT"].includes(httpRequest3.method)) {
         contentLengthHeaderValue = "0";
       }
       if (contentLength != null) {
         contentLengthHeaderValue = isomorphicEncode(`${contentLength}`);
       }
       if (contentLengthHeaderValue != null) {
-        httpRequest.headersList.append("content-length", contentLengthHeaderValue, true);
+        httpRequest3.headersList.append("content-length", contentLengthHeaderValue, true);
       }
-      if (contentLength != null && httpRequest.keepalive) {
+      if (contentLength != null && httpRequest3.keepalive) {
       }
-      if (httpRequest.referrer instanceof URL) {
-        httpRequest.headersList.append("referer", isomorphicEncode(httpRequest.referrer.href), true);
+      if (httpRequest3.referrer instanceof URL) {
+        httpRequest3.headersList.append("referer", isomorphicEncode(httpRequest3.referrer.href), true);
       }
-      appendRequestOriginHeader(httpRequest);
-      appendFetchMetadata(httpRequest);
-      if (!httpRequest.headersList.contains("user-agent", true)) {
-        httpRequest.headersList.append("user-agent", defaultUserAgent);
+      appendRequestOriginHeader(httpRequest3);
+      appendFetchMetadata(httpRequest3);
+      if (!httpRequest3.headersList.contains("user-agent", true)) {
+        httpRequest3.headersList.append("user-agent", defaultUserAgent);
       }
-      if (httpRequest.cache === "default" && (httpRequest.headersList.contains("if-modified-since", true) || httpRequest.headersList.contains("if-none-match", true) || httpRequest.headersList.contains("if-unmodified-since", true) || httpRequest.headersList.contains("if-match", true) || httpRequest.headersList.contains("if-range", true))) {
-        httpRequest.cache = "no-store";
+      if (httpRequest3.cache === "default" && (httpRequest3.headersList.contains("if-modified-since", true) || httpRequest3.headersList.contains("if-none-match", true) || httpRequest3.headersList.contains("if-unmodified-since", true) || httpRequest3.headersList.contains("if-match", true) || httpRequest3.headersList.contains("if-range", true))) {
+        httpRequest3.cache = "no-store";
       }
-      if (httpRequest.cache === "no-cache" && !httpRequest.preventNoCacheCacheControlHeaderModification && !httpRequest.headersList.contains("cache-control", true)) {
-        httpRequest.headersList.append("cache-control", "max-age=0", true);
+      if (httpRequest3.cache === "no-cache" && !httpRequest3.preventNoCacheCacheControlHeaderModification && !httpRequest3.headersList.contains("cache-control", true)) {
+        httpRequest3.headersList.append("cache-control", "max-age=0", true);
       }
-      if (httpRequest.cache === "no-store" || httpRequest.cache === "reload") {
-        if (!httpRequest.headersList.contains("pragma", true)) {
-          httpRequest.headersList.append("pragma", "no-cache", true);
+      if (httpRequest3.cache === "no-store" || httpRequest3.cache === "reload") {
+        if (!httpRequest3.headersList.contains("pragma", true)) {
+          httpRequest3.headersList.append("pragma", "no-cache", true);
         }
-        if (!httpRequest.headersList.contains("cache-control", true)) {
-          httpRequest.headersList.append("cache-control", "no-cache", true);
+        if (!httpRequest3.headersList.contains("cache-control", true)) {
+          httpRequest3.headersList.append("cache-control", "no-cache", true);
         }
       }
-      if (httpRequest.headersList.contains("range", true)) {
-        httpRequest.headersList.append("accept-encoding", "identity", true);
+      if (httpRequest3.headersList.contains("range", true)) {
+        httpRequest3.headersList.append("accept-encoding", "identity", true);
       }
-      if (!httpRequest.headersList.contains("accept-encoding", true)) {
-        if (urlHasHttpsScheme(requestCurrentURL(httpRequest))) {
-          httpRequest.headersList.append("accept-encoding", "br, gzip, deflate", true);
+      if (!httpRequest3.headersList.contains("accept-encoding", true)) {
+        if (urlHasHttpsScheme(requestCurrentURL(httpRequest3))) {
+          httpRequest3.headersList.append("accept-encoding", "br, gzip, deflate", true);
         } else {
-          httpRequest.headersList.append("accept-encoding", "gzip, deflate", true);
+          httpRequest3.headersList.append("accept-encoding", "gzip, deflate", true);
         }
       }
-      httpRequest.headersList.delete("host", true);
+      httpRequest3.headersList.delete("host", true);
       if (includeCredentials) {
       }
       if (httpCache == null) {
-        httpRequest.cache = "no-store";
+        httpRequest3.cache = "no-store";
       }
-      if (httpRequest.cache !== "no-store" && httpRequest.cache !== "reload") {
+      if (httpRequest3.cache !== "no-store" && httpRequest3.cache !== "reload") {
       }
       if (response == null) {
-        if (httpRequest.cache === "only-if-cached") {
+        if (httpRequest3.cache === "only-if-cached") {
           return makeNetworkError("only if cached");
         }
         const forwardResponse = await httpNetworkFetch(
@@ -14225,7 +14225,7 @@ var require_fetch = __commonJS({
           includeCredentials,
           isNewConnectionFetch
         );
-        if (!safeMethodsSet.has(httpRequest.method) && forwardResponse.status >= 200 && forwardResponse.status <= 399) {
+        if (!safeMethodsSet.has(httpRequest3.method) && forwardResponse.status >= 200 && forwardResponse.status <= 399) {
         }
         if (revalidatingFlag && forwardResponse.status === 304) {
         }
@@ -14233,8 +14233,8 @@ var require_fetch = __commonJS({
           response = forwardResponse;
         }
       }
-      response.urlList = [...httpRequest.urlList];
-      if (httpRequest.headersList.contains("range", true)) {
+      response.urlList = [...httpRequest3.urlList];
+      if (httpRequest3.headersList.contains("range", true)) {
         response.rangeRequested = true;
       }
       response.requestIncludesCredentials = includeCredentials;
@@ -15411,10 +15411,10 @@ var require_util5 = __commonJS({
       const serializedB = URLSerializer(B, excludeFragment);
       return serializedA === serializedB;
     }
-    function getFieldValues(header) {
-      assert(header !== null);
+    function getFieldValues(header2) {
+      assert(header2 !== null);
       const values = [];
-      for (let value of header.split(",")) {
+      for (let value of header2.split(",")) {
         value = value.trim();
         if (isValidHeaderName(value)) {
           values.push(value);
@@ -16281,11 +16281,11 @@ var require_util6 = __commonJS({
       if (cookie.sameSite) {
         out.push(`SameSite=${cookie.sameSite}`);
       }
-      for (const part of cookie.unparsed) {
-        if (!part.includes("=")) {
+      for (const part2 of cookie.unparsed) {
+        if (!part2.includes("=")) {
           throw new Error("Invalid unparsed");
         }
-        const [key, ...value] = part.split("=");
+        const [key, ...value] = part2.split("=");
         const trimmedKey = key.trim();
         const joinedValue = value.join("=");
         validateCookieName(trimmedKey);
@@ -16313,20 +16313,20 @@ var require_parse = __commonJS({
     var { isCTLExcludingHtab } = require_util6();
     var { collectASequenceOfCodePointsFast } = require_data_url();
     var assert = require("node:assert");
-    function parseSetCookie(header) {
-      if (isCTLExcludingHtab(header)) {
+    function parseSetCookie(header2) {
+      if (isCTLExcludingHtab(header2)) {
         return null;
       }
       let nameValuePair = "";
       let unparsedAttributes = "";
       let name = "";
       let value = "";
-      if (header.includes(";")) {
+      if (header2.includes(";")) {
         const position = { position: 0 };
-        nameValuePair = collectASequenceOfCodePointsFast(";", header, position);
-        unparsedAttributes = header.slice(position.position);
+        nameValuePair = collectASequenceOfCodePointsFast(";", header2, position);
+        unparsedAttributes = header2.slice(position.position);
       } else {
-        nameValuePair = header;
+        nameValuePair = header2;
       }
       if (!nameValuePair.includes("=")) {
         value = nameValuePair;
@@ -18319,7 +18319,7 @@ var require_eventsource_stream = __commonJS({
     var LF4 = 10;
     var CR2 = 13;
     var COLON3 = 58;
-    var SPACE8 = 32;
+    var SPACE9 = 32;
     var defaultMaxEventSize = buffer.kStringMaxLength;
     var DATA = Buffer.from("data");
     var EVENT = Buffer.from("event");
@@ -18511,7 +18511,7 @@ var require_eventsource_stream = __commonJS({
         if (colonPosition !== -1) {
           fieldLength = colonPosition;
           valueStart = colonPosition + 1;
-          if (line3[valueStart] === SPACE8) {
+          if (line3[valueStart] === SPACE9) {
             ++valueStart;
           }
         }
@@ -18734,7 +18734,7 @@ var require_eventsource = __commonJS({
     var CONNECTING = 0;
     var OPEN = 1;
     var CLOSED = 2;
-    var ANONYMOUS = "anonymous";
+    var ANONYMOUS2 = "anonymous";
     var USE_CREDENTIALS = "use-credentials";
     var EventSource = class _EventSource extends EventTarget {
       #events = {
@@ -18785,7 +18785,7 @@ var require_eventsource = __commonJS({
           throw new DOMException(e, "SyntaxError");
         }
         this.#url = urlRecord.href;
-        let corsAttributeState = ANONYMOUS;
+        let corsAttributeState = ANONYMOUS2;
         if (eventSourceInitDict.withCredentials) {
           corsAttributeState = USE_CREDENTIALS;
           this.#withCredentials = true;
@@ -18856,8 +18856,8 @@ var require_eventsource = __commonJS({
               return;
             }
           }
-          const contentType = response.headersList.get("content-type", true);
-          const mimeType = contentType !== null ? parseMIMEType(contentType) : "failure";
+          const contentType2 = response.headersList.get("content-type", true);
+          const mimeType = contentType2 !== null ? parseMIMEType(contentType2) : "failure";
           const contentTypeValid = mimeType !== "failure" && mimeType.essence === "text/event-stream";
           if (response.status !== 200 || contentTypeValid === false) {
             this.close();
@@ -21420,10 +21420,10 @@ function resolveAstArray(ev, astArray, ctx, i = astArray.length) {
   while (i--) if ((results[i] = ev.run(astArray[i], ctx)) instanceof Promise) async ??= true;
   return async ? Promise.all(results) : results;
 }
-function safeFromEntries(entries) {
+function safeFromEntries(entries2) {
   const obj = {};
-  for (let i = 0; i < entries.length; i++) {
-    const [k, v] = entries[i];
+  for (let i = 0; i < entries2.length; i++) {
+    const [k, v] = entries2[i];
     if (k === "__proto__" || k === "constructor" || k === "prototype") continue;
     obj[k] = v;
   }
@@ -22375,14 +22375,14 @@ var init_type_checker = __esm({
 });
 
 // node_modules/@marcbachmann/cel-js/lib/parser.js
-var TOKEN, OP_FOR_TOKEN, TOKEN_BY_NUMBER, HEX_CODES, ESCAPE_ERRORS, STRING_ESCAPES, ASTNode, Lexer, globalLexer, Parser2;
+var TOKEN2, OP_FOR_TOKEN, TOKEN_BY_NUMBER, HEX_CODES, ESCAPE_ERRORS, STRING_ESCAPES, ASTNode, Lexer, globalLexer, Parser2;
 var init_parser = __esm({
   "node_modules/@marcbachmann/cel-js/lib/parser.js"() {
     init_functions();
     init_errors();
     init_operators();
     init_globals();
-    TOKEN = {
+    TOKEN2 = {
       EOF: 0,
       NUMBER: 1,
       STRING: 2,
@@ -22417,21 +22417,21 @@ var init_parser = __esm({
       BYTES: 31
     };
     OP_FOR_TOKEN = {
-      [TOKEN.EQ]: OPERATORS2["=="],
-      [TOKEN.PLUS]: OPERATORS2["+"],
-      [TOKEN.MINUS]: OPERATORS2["-"],
-      [TOKEN.MULTIPLY]: OPERATORS2["*"],
-      [TOKEN.DIVIDE]: OPERATORS2["/"],
-      [TOKEN.MODULO]: OPERATORS2["%"],
-      [TOKEN.LE]: OPERATORS2["<="],
-      [TOKEN.LT]: OPERATORS2["<"],
-      [TOKEN.GE]: OPERATORS2[">="],
-      [TOKEN.GT]: OPERATORS2[">"],
-      [TOKEN.NE]: OPERATORS2["!="],
-      [TOKEN.IN]: OPERATORS2["in"]
+      [TOKEN2.EQ]: OPERATORS2["=="],
+      [TOKEN2.PLUS]: OPERATORS2["+"],
+      [TOKEN2.MINUS]: OPERATORS2["-"],
+      [TOKEN2.MULTIPLY]: OPERATORS2["*"],
+      [TOKEN2.DIVIDE]: OPERATORS2["/"],
+      [TOKEN2.MODULO]: OPERATORS2["%"],
+      [TOKEN2.LE]: OPERATORS2["<="],
+      [TOKEN2.LT]: OPERATORS2["<"],
+      [TOKEN2.GE]: OPERATORS2[">="],
+      [TOKEN2.GT]: OPERATORS2[">"],
+      [TOKEN2.NE]: OPERATORS2["!="],
+      [TOKEN2.IN]: OPERATORS2["in"]
     };
     TOKEN_BY_NUMBER = {};
-    for (const key in TOKEN) TOKEN_BY_NUMBER[TOKEN[key]] = key;
+    for (const key in TOKEN2) TOKEN_BY_NUMBER[TOKEN2[key]] = key;
     HEX_CODES = new Uint8Array(128);
     for (const ch of "0123456789abcdefABCDEF") HEX_CODES[ch.charCodeAt(0)] = 1;
     ESCAPE_ERRORS = {
@@ -22591,7 +22591,7 @@ var init_parser = __esm({
       nextToken() {
         while (true) {
           const { pos, input, length } = this;
-          if (pos >= length) return this.token(pos, TOKEN.EOF);
+          if (pos >= length) return this.token(pos, TOKEN2.EOF);
           const ch = input[pos];
           switch (ch) {
             // Whitespaces
@@ -22604,56 +22604,56 @@ var init_parser = __esm({
             // Operators
             case "=":
               if (input[pos + 1] !== "=") break;
-              return this.token((this.pos += 2) - 2, TOKEN.EQ);
+              return this.token((this.pos += 2) - 2, TOKEN2.EQ);
             case "&":
               if (input[pos + 1] !== "&") break;
-              return this.token((this.pos += 2) - 2, TOKEN.AND);
+              return this.token((this.pos += 2) - 2, TOKEN2.AND);
             case "|":
               if (input[pos + 1] !== "|") break;
-              return this.token((this.pos += 2) - 2, TOKEN.OR);
+              return this.token((this.pos += 2) - 2, TOKEN2.OR);
             case "+":
-              return this.token(this.pos++, TOKEN.PLUS);
+              return this.token(this.pos++, TOKEN2.PLUS);
             case "-":
-              return this.token(this.pos++, TOKEN.MINUS);
+              return this.token(this.pos++, TOKEN2.MINUS);
             case "*":
-              return this.token(this.pos++, TOKEN.MULTIPLY);
+              return this.token(this.pos++, TOKEN2.MULTIPLY);
             case "/":
               if (input[pos + 1] === "/") {
                 while (this.pos < length && this.input[this.pos] !== "\n") this.pos++;
                 continue;
               }
-              return this.token(this.pos++, TOKEN.DIVIDE);
+              return this.token(this.pos++, TOKEN2.DIVIDE);
             case "%":
-              return this.token(this.pos++, TOKEN.MODULO);
+              return this.token(this.pos++, TOKEN2.MODULO);
             case "<":
-              if (input[pos + 1] === "=") return this.token((this.pos += 2) - 2, TOKEN.LE);
-              return this.token(this.pos++, TOKEN.LT);
+              if (input[pos + 1] === "=") return this.token((this.pos += 2) - 2, TOKEN2.LE);
+              return this.token(this.pos++, TOKEN2.LT);
             case ">":
-              if (input[pos + 1] === "=") return this.token((this.pos += 2) - 2, TOKEN.GE);
-              return this.token(this.pos++, TOKEN.GT);
+              if (input[pos + 1] === "=") return this.token((this.pos += 2) - 2, TOKEN2.GE);
+              return this.token(this.pos++, TOKEN2.GT);
             case "!":
-              if (input[pos + 1] === "=") return this.token((this.pos += 2) - 2, TOKEN.NE);
-              return this.token(this.pos++, TOKEN.NOT);
+              if (input[pos + 1] === "=") return this.token((this.pos += 2) - 2, TOKEN2.NE);
+              return this.token(this.pos++, TOKEN2.NOT);
             case "(":
-              return this.token(this.pos++, TOKEN.LPAREN);
+              return this.token(this.pos++, TOKEN2.LPAREN);
             case ")":
-              return this.token(this.pos++, TOKEN.RPAREN);
+              return this.token(this.pos++, TOKEN2.RPAREN);
             case "[":
-              return this.token(this.pos++, TOKEN.LBRACKET);
+              return this.token(this.pos++, TOKEN2.LBRACKET);
             case "]":
-              return this.token(this.pos++, TOKEN.RBRACKET);
+              return this.token(this.pos++, TOKEN2.RBRACKET);
             case "{":
-              return this.token(this.pos++, TOKEN.LBRACE);
+              return this.token(this.pos++, TOKEN2.LBRACE);
             case "}":
-              return this.token(this.pos++, TOKEN.RBRACE);
+              return this.token(this.pos++, TOKEN2.RBRACE);
             case ".":
-              return this.token(this.pos++, TOKEN.DOT);
+              return this.token(this.pos++, TOKEN2.DOT);
             case ",":
-              return this.token(this.pos++, TOKEN.COMMA);
+              return this.token(this.pos++, TOKEN2.COMMA);
             case ":":
-              return this.token(this.pos++, TOKEN.COLON);
+              return this.token(this.pos++, TOKEN2.COLON);
             case "?":
-              return this.token(this.pos++, TOKEN.QUESTION);
+              return this.token(this.pos++, TOKEN2.QUESTION);
             case `"`:
             case `'`:
               return this.readString(ch);
@@ -22687,7 +22687,7 @@ var init_parser = __esm({
       }
       _parseAsDouble(start3, end2) {
         const value = Number(this.input.substring(start3, end2));
-        if (Number.isFinite(value)) return this.token(start3, TOKEN.NUMBER, value);
+        if (Number.isFinite(value)) return this.token(start3, TOKEN2.NUMBER, value);
         throw parseError("invalid_number", `Invalid number: ${value}`, {
           pos: start3,
           start: start3,
@@ -22700,12 +22700,12 @@ var init_parser = __esm({
         if (unsigned === "u" || unsigned === "U") {
           this.pos++;
           try {
-            return this.token(start3, TOKEN.NUMBER, new UnsignedInt(string));
+            return this.token(start3, TOKEN2.NUMBER, new UnsignedInt(string));
           } catch (_err) {
           }
         } else {
           try {
-            return this.token(start3, TOKEN.NUMBER, BigInt(string));
+            return this.token(start3, TOKEN2.NUMBER, BigInt(string));
           } catch (_err) {
           }
         }
@@ -22767,15 +22767,15 @@ var init_parser = __esm({
             const processed = this.processEscapes(rawStart, rawValue, true);
             const bytes2 = new Uint8Array(processed.length);
             for (let i = 0; i < processed.length; i++) bytes2[i] = processed.charCodeAt(i) & 255;
-            return this.token(pos - 1, TOKEN.BYTES, bytes2);
+            return this.token(pos - 1, TOKEN2.BYTES, bytes2);
           }
           case "r":
           case "R": {
-            return this.token(pos - 1, TOKEN.STRING, rawValue);
+            return this.token(pos - 1, TOKEN2.STRING, rawValue);
           }
           default: {
             const value = this.processEscapes(rawStart, rawValue, false);
-            return this.token(pos, TOKEN.STRING, value);
+            return this.token(pos, TOKEN2.STRING, value);
           }
         }
       }
@@ -22896,15 +22896,15 @@ var init_parser = __esm({
         const value = input.substring(pos, this.pos = p);
         switch (value) {
           case "true":
-            return this.token(pos, TOKEN.BOOLEAN, true);
+            return this.token(pos, TOKEN2.BOOLEAN, true);
           case "false":
-            return this.token(pos, TOKEN.BOOLEAN, false);
+            return this.token(pos, TOKEN2.BOOLEAN, false);
           case "null":
-            return this.token(pos, TOKEN.NULL, null);
+            return this.token(pos, TOKEN2.NULL, null);
           case "in":
-            return this.token(pos, TOKEN.IN);
+            return this.token(pos, TOKEN2.IN);
           default:
-            return this.token(pos, TOKEN.IDENTIFIER, value);
+            return this.token(pos, TOKEN2.IDENTIFIER, value);
         }
       }
     };
@@ -22981,7 +22981,7 @@ var init_parser = __esm({
         this.maxDepthRemaining = this.limits.maxDepth;
         this.astNodesRemaining = this.limits.maxAstNodes;
         const result = this.parseExpression();
-        if (this.match(TOKEN.EOF)) return result;
+        if (this.match(TOKEN2.EOF)) return result;
         throw parseError(
           "unexpected_character",
           `Unexpected character: '${this.input[this.lexer.pos - 1]}'`,
@@ -23008,10 +23008,10 @@ var init_parser = __esm({
       parseExpression() {
         if (!this.maxDepthRemaining--) this.#limitExceeded("maxDepth");
         const expr = this.parseLogicalOr();
-        if (!this.match(TOKEN.QUESTION)) return ++this.maxDepthRemaining && expr;
+        if (!this.match(TOKEN2.QUESTION)) return ++this.maxDepthRemaining && expr;
         this.#advanceToken();
         const consequent = this.parseExpression();
-        this.consume(TOKEN.COLON);
+        this.consume(TOKEN2.COLON);
         const alternate = this.parseExpression();
         this.maxDepthRemaining++;
         return this.#ternaryNode(expr, consequent, alternate);
@@ -23019,7 +23019,7 @@ var init_parser = __esm({
       // LogicalOr ::= LogicalAnd ('||' LogicalAnd)*
       parseLogicalOr() {
         let expr = this.parseLogicalAnd();
-        while (this.match(TOKEN.OR)) {
+        while (this.match(TOKEN2.OR)) {
           this.#advanceToken();
           expr = this.#infixNode(OPERATORS2["||"], expr, this.parseLogicalAnd());
         }
@@ -23028,7 +23028,7 @@ var init_parser = __esm({
       // LogicalAnd ::= Equality ('&&' Equality)*
       parseLogicalAnd() {
         let expr = this.parseEquality();
-        while (this.match(TOKEN.AND)) {
+        while (this.match(TOKEN2.AND)) {
           this.#advanceToken();
           expr = this.#infixNode(OPERATORS2["&&"], expr, this.parseEquality());
         }
@@ -23037,7 +23037,7 @@ var init_parser = __esm({
       // Equality ::= Relational (('==' | '!=') Relational)*
       parseEquality() {
         let expr = this.parseRelational();
-        while (this.match(TOKEN.EQ) || this.match(TOKEN.NE)) {
+        while (this.match(TOKEN2.EQ) || this.match(TOKEN2.NE)) {
           const op = OP_FOR_TOKEN[this.type];
           this.#advanceToken();
           expr = this.#infixNode(op, expr, this.parseRelational());
@@ -23047,7 +23047,7 @@ var init_parser = __esm({
       // Relational ::= Additive (('<' | '<=' | '>' | '>=' | 'in') Additive)*
       parseRelational() {
         let expr = this.parseAdditive();
-        while (this.match(TOKEN.LT) || this.match(TOKEN.LE) || this.match(TOKEN.GT) || this.match(TOKEN.GE) || this.match(TOKEN.IN)) {
+        while (this.match(TOKEN2.LT) || this.match(TOKEN2.LE) || this.match(TOKEN2.GT) || this.match(TOKEN2.GE) || this.match(TOKEN2.IN)) {
           const op = OP_FOR_TOKEN[this.type];
           this.#advanceToken();
           expr = this.#infixNode(op, expr, this.parseAdditive());
@@ -23057,7 +23057,7 @@ var init_parser = __esm({
       // Additive ::= Multiplicative (('+' | '-') Multiplicative)*
       parseAdditive() {
         let expr = this.parseMultiplicative();
-        while (this.match(TOKEN.PLUS) || this.match(TOKEN.MINUS)) {
+        while (this.match(TOKEN2.PLUS) || this.match(TOKEN2.MINUS)) {
           const op = OP_FOR_TOKEN[this.type];
           this.#advanceToken();
           expr = this.#infixNode(op, expr, this.parseMultiplicative());
@@ -23067,7 +23067,7 @@ var init_parser = __esm({
       // Multiplicative ::= Unary (('*' | '/' | '%') Unary)*
       parseMultiplicative() {
         let expr = this.parseUnary();
-        while (this.match(TOKEN.MULTIPLY) || this.match(TOKEN.DIVIDE) || this.match(TOKEN.MODULO)) {
+        while (this.match(TOKEN2.MULTIPLY) || this.match(TOKEN2.DIVIDE) || this.match(TOKEN2.MODULO)) {
           const op = OP_FOR_TOKEN[this.type];
           this.#advanceToken();
           expr = this.#infixNode(op, expr, this.parseUnary());
@@ -23076,10 +23076,10 @@ var init_parser = __esm({
       }
       // Unary ::= ('!' | '-')* Postfix
       parseUnary() {
-        if (this.type === TOKEN.NOT) {
+        if (this.type === TOKEN2.NOT) {
           return this.#unaryNode(this.#advanceToken(), OPERATORS2.unaryNot, this.parseUnary());
         }
-        if (this.type === TOKEN.MINUS) {
+        if (this.type === TOKEN2.MINUS) {
           return this.#unaryNode(this.#advanceToken(), OPERATORS2.unaryMinus, this.parseUnary());
         }
         return this.parsePostfix();
@@ -23089,31 +23089,31 @@ var init_parser = __esm({
         let expr = this.parsePrimary();
         const depth2 = this.maxDepthRemaining;
         while (true) {
-          if (this.match(TOKEN.DOT)) {
+          if (this.match(TOKEN2.DOT)) {
             const dot = this.#advanceToken();
             if (!this.maxDepthRemaining--) this.#limitExceeded("maxDepth", dot);
-            const op = this.match(TOKEN.QUESTION) && this.registry.enableOptionalTypes && this.#advanceToken() ? OPERATORS2.optionalFieldAccess : OPERATORS2.fieldAccess;
+            const op = this.match(TOKEN2.QUESTION) && this.registry.enableOptionalTypes && this.#advanceToken() ? OPERATORS2.optionalFieldAccess : OPERATORS2.fieldAccess;
             const propertyValue = this.value;
             const start3 = this.pos;
             const end2 = this.lexer.pos;
-            this.consume(TOKEN.IDENTIFIER);
-            if (op === OPERATORS2.fieldAccess && this.match(TOKEN.LPAREN) && this.#advanceToken()) {
+            this.consume(TOKEN2.IDENTIFIER);
+            if (op === OPERATORS2.fieldAccess && this.match(TOKEN2.LPAREN) && this.#advanceToken()) {
               const args = this.parseArgumentList();
               const closeEnd = this.lexer.pos;
-              this.consume(TOKEN.RPAREN);
+              this.consume(TOKEN2.RPAREN);
               expr = this.#expandMacro(expr.start, closeEnd, OPERATORS2.rcall, [propertyValue, expr, args]);
             } else {
               expr = this.#accessNode(op, expr, propertyValue, end2, start3);
             }
             continue;
           }
-          if (this.match(TOKEN.LBRACKET)) {
+          if (this.match(TOKEN2.LBRACKET)) {
             const bracket = this.#advanceToken();
             if (!this.maxDepthRemaining--) this.#limitExceeded("maxDepth", bracket);
-            const op = this.match(TOKEN.QUESTION) && this.registry.enableOptionalTypes && this.#advanceToken() ? OPERATORS2.optionalBracketAccess : OPERATORS2.bracketAccess;
+            const op = this.match(TOKEN2.QUESTION) && this.registry.enableOptionalTypes && this.#advanceToken() ? OPERATORS2.optionalBracketAccess : OPERATORS2.bracketAccess;
             const index = this.parseExpression();
             const closeEnd = this.lexer.pos;
-            this.consume(TOKEN.RBRACKET);
+            this.consume(TOKEN2.RBRACKET);
             expr = this.#accessNode(op, expr, index, closeEnd);
             continue;
           }
@@ -23125,19 +23125,19 @@ var init_parser = __esm({
       // Primary ::= NUMBER | STRING | BOOLEAN | NULL | IDENTIFIER | '(' Expression ')' | Array | Object
       parsePrimary() {
         switch (this.type) {
-          case TOKEN.NUMBER:
-          case TOKEN.STRING:
-          case TOKEN.BYTES:
-          case TOKEN.BOOLEAN:
-          case TOKEN.NULL:
+          case TOKEN2.NUMBER:
+          case TOKEN2.STRING:
+          case TOKEN2.BYTES:
+          case TOKEN2.BOOLEAN:
+          case TOKEN2.NULL:
             return this.#consumeLiteral();
-          case TOKEN.IDENTIFIER:
+          case TOKEN2.IDENTIFIER:
             return this.#parseIdentifierPrimary();
-          case TOKEN.LPAREN:
+          case TOKEN2.LPAREN:
             return this.#parseParenthesizedExpression();
-          case TOKEN.LBRACKET:
+          case TOKEN2.LBRACKET:
             return this.parseList();
-          case TOKEN.LBRACE:
+          case TOKEN2.LBRACE:
             return this.parseMap();
         }
         throw parseError("unexpected_token", `Unexpected token: ${TOKEN_BY_NUMBER[this.type]}`, {
@@ -23153,7 +23153,7 @@ var init_parser = __esm({
       #parseIdentifierPrimary() {
         const value = this.value;
         const end2 = this.lexer.pos;
-        const start3 = this.consume(TOKEN.IDENTIFIER);
+        const start3 = this.consume(TOKEN2.IDENTIFIER);
         if (RESERVED.has(value)) {
           throw parseError("reserved_identifier", `Reserved identifier: ${value}`, {
             pos: start3,
@@ -23162,67 +23162,67 @@ var init_parser = __esm({
             input: this.input
           });
         }
-        if (!this.match(TOKEN.LPAREN)) return this.#node(start3, end2, OPERATORS2.id, value);
+        if (!this.match(TOKEN2.LPAREN)) return this.#node(start3, end2, OPERATORS2.id, value);
         this.#advanceToken();
         const args = this.parseArgumentList();
         const closeEnd = this.lexer.pos;
-        this.consume(TOKEN.RPAREN);
+        this.consume(TOKEN2.RPAREN);
         return this.#expandMacro(start3, closeEnd, OPERATORS2.call, [value, args]);
       }
       #parseParenthesizedExpression() {
-        this.consume(TOKEN.LPAREN);
+        this.consume(TOKEN2.LPAREN);
         const expr = this.parseExpression();
-        this.consume(TOKEN.RPAREN);
+        this.consume(TOKEN2.RPAREN);
         return expr;
       }
       parseList() {
-        const start3 = this.consume(TOKEN.LBRACKET);
+        const start3 = this.consume(TOKEN2.LBRACKET);
         const elements = [];
         let remainingElements = this.limits.maxListElements;
-        if (!this.match(TOKEN.RBRACKET)) {
+        if (!this.match(TOKEN2.RBRACKET)) {
           elements.push(this.parseExpression());
           if (!remainingElements--) this.#limitExceeded("maxListElements", elements.at(-1).pos);
-          while (this.match(TOKEN.COMMA)) {
+          while (this.match(TOKEN2.COMMA)) {
             this.#advanceToken();
-            if (this.match(TOKEN.RBRACKET)) break;
+            if (this.match(TOKEN2.RBRACKET)) break;
             elements.push(this.parseExpression());
             if (!remainingElements--) this.#limitExceeded("maxListElements", elements.at(-1).pos);
           }
         }
         const closeEnd = this.lexer.pos;
-        this.consume(TOKEN.RBRACKET);
+        this.consume(TOKEN2.RBRACKET);
         return this.#node(start3, closeEnd, OPERATORS2.list, elements);
       }
       parseMap() {
-        const start3 = this.consume(TOKEN.LBRACE);
+        const start3 = this.consume(TOKEN2.LBRACE);
         const props = [];
         let remainingEntries = this.limits.maxMapEntries;
-        if (!this.match(TOKEN.RBRACE)) {
+        if (!this.match(TOKEN2.RBRACE)) {
           props.push(this.parseProperty());
           if (!remainingEntries--) this.#limitExceeded("maxMapEntries", props.at(-1)[0].pos);
-          while (this.match(TOKEN.COMMA)) {
+          while (this.match(TOKEN2.COMMA)) {
             this.#advanceToken();
-            if (this.match(TOKEN.RBRACE)) break;
+            if (this.match(TOKEN2.RBRACE)) break;
             props.push(this.parseProperty());
             if (!remainingEntries--) this.#limitExceeded("maxMapEntries", props.at(-1)[0].pos);
           }
         }
         const closeEnd = this.lexer.pos;
-        this.consume(TOKEN.RBRACE);
+        this.consume(TOKEN2.RBRACE);
         return this.#node(start3, closeEnd, OPERATORS2.map, props);
       }
       parseProperty() {
-        return [this.parseExpression(), (this.consume(TOKEN.COLON), this.parseExpression())];
+        return [this.parseExpression(), (this.consume(TOKEN2.COLON), this.parseExpression())];
       }
       parseArgumentList() {
         const args = [];
         let remainingArgs = this.limits.maxCallArguments;
-        if (!this.match(TOKEN.RPAREN)) {
+        if (!this.match(TOKEN2.RPAREN)) {
           args.push(this.parseExpression());
           if (!remainingArgs--) this.#limitExceeded("maxCallArguments", args.at(-1).pos);
-          while (this.match(TOKEN.COMMA)) {
+          while (this.match(TOKEN2.COMMA)) {
             this.#advanceToken();
-            if (this.match(TOKEN.RPAREN)) break;
+            if (this.match(TOKEN2.RPAREN)) break;
             args.push(this.parseExpression());
             if (!remainingArgs--) this.#limitExceeded("maxCallArguments", args.at(-1).pos);
           }
@@ -24224,17 +24224,17 @@ var require_codegen = __commonJS({
       }
     };
     var ForRange = class extends For {
-      constructor(varKind, name, from, to) {
+      constructor(varKind, name, from2, to) {
         super();
         this.varKind = varKind;
         this.name = name;
-        this.from = from;
+        this.from = from2;
         this.to = to;
       }
       render(opts) {
         const varKind = opts.es5 ? scope_1.varKinds.var : this.varKind;
-        const { name, from, to } = this;
-        return `for(${varKind} ${name}=${from}; ${name}<${to}; ${name}++)` + super.render(opts);
+        const { name, from: from2, to } = this;
+        return `for(${varKind} ${name}=${from2}; ${name}<${to}; ${name}++)` + super.render(opts);
       }
       get names() {
         const names = addExprNames(super.names, this.from);
@@ -24453,9 +24453,9 @@ var require_codegen = __commonJS({
         return this._for(new ForLoop(iteration), forBody);
       }
       // `for` statement for a range of values
-      forRange(nameOrPrefix, from, to, forBody, varKind = this.opts.es5 ? scope_1.varKinds.var : scope_1.varKinds.let) {
+      forRange(nameOrPrefix, from2, to, forBody, varKind = this.opts.es5 ? scope_1.varKinds.var : scope_1.varKinds.let) {
         const name = this._scope.toName(nameOrPrefix);
-        return this._for(new ForRange(varKind, name, from, to), () => forBody(name));
+        return this._for(new ForRange(varKind, name, from2, to), () => forBody(name));
       }
       // `for-of` statement (in es5 mode replace with a normal for loop)
       forOf(nameOrPrefix, iterable, forBody, varKind = scope_1.varKinds.const) {
@@ -24594,13 +24594,13 @@ var require_codegen = __commonJS({
       }
     };
     exports2.CodeGen = CodeGen;
-    function addNames(names, from) {
-      for (const n in from)
-        names[n] = (names[n] || 0) + (from[n] || 0);
+    function addNames(names, from2) {
+      for (const n in from2)
+        names[n] = (names[n] || 0) + (from2[n] || 0);
       return names;
     }
-    function addExprNames(names, from) {
-      return from instanceof code_1._CodeOrName ? addNames(names, from.names) : names;
+    function addExprNames(names, from2) {
+      return from2 instanceof code_1._CodeOrName ? addNames(names, from2.names) : names;
     }
     function optimizeExpr(expr, names, constants3) {
       if (expr instanceof code_1.Name)
@@ -24627,9 +24627,9 @@ var require_codegen = __commonJS({
         return e instanceof code_1._Code && e._items.some((c) => c instanceof code_1.Name && names[c.str] === 1 && constants3[c.str] !== void 0);
       }
     }
-    function subtractNames(names, from) {
-      for (const n in from)
-        names[n] = (names[n] || 0) - (from[n] || 0);
+    function subtractNames(names, from2) {
+      for (const n in from2)
+        names[n] = (names[n] || 0) - (from2[n] || 0);
     }
     function not(x) {
       return typeof x == "boolean" || typeof x == "number" || x === null ? !x : (0, code_1._)`!${par(x)}`;
@@ -24747,31 +24747,31 @@ var require_util9 = __commonJS({
     }
     exports2.eachItem = eachItem;
     function makeMergeEvaluated({ mergeNames, mergeToName, mergeValues, resultToName }) {
-      return (gen, from, to, toName) => {
-        const res = to === void 0 ? from : to instanceof codegen_1.Name ? (from instanceof codegen_1.Name ? mergeNames(gen, from, to) : mergeToName(gen, from, to), to) : from instanceof codegen_1.Name ? (mergeToName(gen, to, from), from) : mergeValues(from, to);
+      return (gen, from2, to, toName) => {
+        const res = to === void 0 ? from2 : to instanceof codegen_1.Name ? (from2 instanceof codegen_1.Name ? mergeNames(gen, from2, to) : mergeToName(gen, from2, to), to) : from2 instanceof codegen_1.Name ? (mergeToName(gen, to, from2), from2) : mergeValues(from2, to);
         return toName === codegen_1.Name && !(res instanceof codegen_1.Name) ? resultToName(gen, res) : res;
       };
     }
     exports2.mergeEvaluated = {
       props: makeMergeEvaluated({
-        mergeNames: (gen, from, to) => gen.if((0, codegen_1._)`${to} !== true && ${from} !== undefined`, () => {
-          gen.if((0, codegen_1._)`${from} === true`, () => gen.assign(to, true), () => gen.assign(to, (0, codegen_1._)`${to} || {}`).code((0, codegen_1._)`Object.assign(${to}, ${from})`));
+        mergeNames: (gen, from2, to) => gen.if((0, codegen_1._)`${to} !== true && ${from2} !== undefined`, () => {
+          gen.if((0, codegen_1._)`${from2} === true`, () => gen.assign(to, true), () => gen.assign(to, (0, codegen_1._)`${to} || {}`).code((0, codegen_1._)`Object.assign(${to}, ${from2})`));
         }),
-        mergeToName: (gen, from, to) => gen.if((0, codegen_1._)`${to} !== true`, () => {
-          if (from === true) {
+        mergeToName: (gen, from2, to) => gen.if((0, codegen_1._)`${to} !== true`, () => {
+          if (from2 === true) {
             gen.assign(to, true);
           } else {
             gen.assign(to, (0, codegen_1._)`${to} || {}`);
-            setEvaluated(gen, to, from);
+            setEvaluated(gen, to, from2);
           }
         }),
-        mergeValues: (from, to) => from === true ? true : { ...from, ...to },
+        mergeValues: (from2, to) => from2 === true ? true : { ...from2, ...to },
         resultToName: evaluatedPropsToName
       }),
       items: makeMergeEvaluated({
-        mergeNames: (gen, from, to) => gen.if((0, codegen_1._)`${to} !== true && ${from} !== undefined`, () => gen.assign(to, (0, codegen_1._)`${from} === true ? true : ${to} > ${from} ? ${to} : ${from}`)),
-        mergeToName: (gen, from, to) => gen.if((0, codegen_1._)`${to} !== true`, () => gen.assign(to, from === true ? true : (0, codegen_1._)`${to} > ${from} ? ${to} : ${from}`)),
-        mergeValues: (from, to) => from === true ? true : Math.max(from, to),
+        mergeNames: (gen, from2, to) => gen.if((0, codegen_1._)`${to} !== true && ${from2} !== undefined`, () => gen.assign(to, (0, codegen_1._)`${from2} === true ? true : ${to} > ${from2} ? ${to} : ${from2}`)),
+        mergeToName: (gen, from2, to) => gen.if((0, codegen_1._)`${to} !== true`, () => gen.assign(to, from2 === true ? true : (0, codegen_1._)`${to} > ${from2} ? ${to} : ${from2}`)),
+        mergeValues: (from2, to) => from2 === true ? true : Math.max(from2, to),
         resultToName: (gen, items) => gen.var("items", items)
       })
     };
@@ -26660,15 +26660,15 @@ var require_compile = __commonJS({
       var _a;
       if (((_a = parsedRef.fragment) === null || _a === void 0 ? void 0 : _a[0]) !== "/")
         return;
-      for (const part of parsedRef.fragment.slice(1).split("/")) {
+      for (const part2 of parsedRef.fragment.slice(1).split("/")) {
         if (typeof schema === "boolean")
           return;
-        const partSchema = schema[(0, util_1.unescapeFragment)(part)];
+        const partSchema = schema[(0, util_1.unescapeFragment)(part2)];
         if (partSchema === void 0)
           return;
         schema = partSchema;
         const schId = typeof schema === "object" && schema[this.opts.schemaId];
-        if (!PREVENT_SCOPE_CHANGE.has(part) && schId) {
+        if (!PREVENT_SCOPE_CHANGE.has(part2) && schId) {
           baseId = (0, resolve_1.resolveUrl)(this.opts.uriResolver, baseId, schId);
         }
       }
@@ -26808,15 +26808,15 @@ var require_utils2 = __commonJS({
       const parts2 = left.concat(right);
       let hextetCount = 0;
       for (let i = 0; i < parts2.length; i++) {
-        const part = parts2[i];
-        if (part === "") return void 0;
-        if (part.indexOf(".") !== -1) {
-          if (i !== parts2.length - 1 || compression !== -1 && right.length === 0 || !isIPv4(part)) return void 0;
+        const part2 = parts2[i];
+        if (part2 === "") return void 0;
+        if (part2.indexOf(".") !== -1) {
+          if (i !== parts2.length - 1 || compression !== -1 && right.length === 0 || !isIPv4(part2)) return void 0;
           hextetCount += 2;
           continue;
         }
-        if (!isHextet(part)) return void 0;
-        parts2[i] = parseInt(part, 16).toString(16);
+        if (!isHextet(part2)) return void 0;
+        parts2[i] = parseInt(part2, 16).toString(16);
         hextetCount++;
       }
       if (compression === -1) {
@@ -26973,8 +26973,8 @@ var require_utils2 = __commonJS({
     var HOST_DELIMS = { "@": "%40", "/": "%2F", "?": "%3F", "#": "%23", ":": "%3A" };
     var HOST_DELIM_RE = /[@/?#:]/g;
     var HOST_DELIM_NO_COLON_RE = /[@/?#]/g;
-    function reescapeHostDelimiters(host, isIP) {
-      const re = isIP ? HOST_DELIM_NO_COLON_RE : HOST_DELIM_RE;
+    function reescapeHostDelimiters(host, isIP3) {
+      const re = isIP3 ? HOST_DELIM_NO_COLON_RE : HOST_DELIM_RE;
       re.lastIndex = 0;
       return host.replace(re, (ch) => HOST_DELIMS[ch]);
     }
@@ -27671,12 +27671,12 @@ var require_fast_uri = __commonJS({
       const host = matches2[4];
       return hasMalformedPercentEncoding(matches2[3]) || host !== void 0 && !isIPLiteral(host) && hasMalformedPercentEncoding(host) || hasMalformedPercentEncoding(matches2[6]) || hasMalformedPercentEncoding(matches2[7]) || hasMalformedPercentEncoding(matches2[8]);
     }
-    function canonicalizeHost(parsed2, options, schemeHandler, isIP) {
-      if (hasForbiddenDomainHost(parsed2, options, schemeHandler, isIP)) {
+    function canonicalizeHost(parsed2, options, schemeHandler, isIP3) {
+      if (hasForbiddenDomainHost(parsed2, options, schemeHandler, isIP3)) {
         parsed2.error = parsed2.error || MALFORMED_HOST_ERROR;
         return true;
       }
-      if (!options.unicodeSupport && (!schemeHandler || !schemeHandler.unicodeSupport) && parsed2.host && !isIPLiteral(parsed2.host) && (options.domainHost || schemeHandler && schemeHandler.domainHost) && isIP === false && nonSimpleDomain(parsed2.host)) {
+      if (!options.unicodeSupport && (!schemeHandler || !schemeHandler.unicodeSupport) && parsed2.host && !isIPLiteral(parsed2.host) && (options.domainHost || schemeHandler && schemeHandler.domainHost) && isIP3 === false && nonSimpleDomain(parsed2.host)) {
         let url;
         try {
           url = new URL("http://" + parsed2.host);
@@ -27692,9 +27692,9 @@ var require_fast_uri = __commonJS({
       }
       return false;
     }
-    function hasForbiddenDomainHost(parsed2, options, schemeHandler, isIP) {
+    function hasForbiddenDomainHost(parsed2, options, schemeHandler, isIP3) {
       return Boolean(
-        parsed2.host && isIP === false && !isIPLiteral(parsed2.host) && (options.domainHost || schemeHandler && schemeHandler.domainHost) && FORBIDDEN_DOMAIN_HOST_CHARACTER.test(parsed2.host)
+        parsed2.host && isIP3 === false && !isIPLiteral(parsed2.host) && (options.domainHost || schemeHandler && schemeHandler.domainHost) && FORBIDDEN_DOMAIN_HOST_CHARACTER.test(parsed2.host)
       );
     }
     function isHostOnlyURL(url) {
@@ -27717,7 +27717,7 @@ var require_fast_uri = __commonJS({
       let malformedHost = false;
       let malformedIPLiteral = false;
       let malformedScheme = false;
-      let isIP = false;
+      let isIP3 = false;
       if (options.reference === "suffix") {
         if (options.scheme) {
           uri = options.scheme + ":" + uri;
@@ -27779,15 +27779,15 @@ var require_fast_uri = __commonJS({
             const bracketedIPLiteral = isIPLiteral(parsed2.host);
             const hasIPLiteralBracket = parsed2.host.indexOf("[") !== -1 || parsed2.host.indexOf("]") !== -1;
             const ipv6result = normalizeIPv6(parsed2.host);
-            isIP = ipv6result.isIPV6 || ipv6result.isIPVFuture === true;
+            isIP3 = ipv6result.isIPV6 || ipv6result.isIPVFuture === true;
             malformedIPLiteral = hasIPLiteralBracket && (!bracketedIPLiteral || ipv6result.error === true);
-            parsed2.host = isIP ? ipv6result.host : ipv6result.host.toLowerCase();
+            parsed2.host = isIP3 ? ipv6result.host : ipv6result.host.toLowerCase();
             if (malformedIPLiteral) {
               parsed2.error = parsed2.error || MALFORMED_HOST_ERROR;
               malformedAuthorityOrPort = true;
             }
           } else {
-            isIP = true;
+            isIP3 = true;
           }
         }
         if (parsed2.scheme === void 0 && parsed2.userinfo === void 0 && parsed2.host === void 0 && parsed2.port === void 0 && parsed2.query === void 0 && !parsed2.path) {
@@ -27804,14 +27804,14 @@ var require_fast_uri = __commonJS({
         }
         const schemeHandler = getSchemeHandler(options.scheme || parsed2.scheme);
         if (!malformedIPLiteral) {
-          malformedHost = canonicalizeHost(parsed2, options, schemeHandler, isIP);
+          malformedHost = canonicalizeHost(parsed2, options, schemeHandler, isIP3);
         }
         if (uri.indexOf("%") !== -1 && parsed2.host !== void 0 && !malformedIPLiteral) {
-          let host = isIP ? parsed2.host : normalizePercentEncoding(parsed2.host, true);
-          if (!isIP) {
+          let host = isIP3 ? parsed2.host : normalizePercentEncoding(parsed2.host, true);
+          if (!isIP3) {
             host = normalizePercentEncoding(host.toLowerCase());
           }
-          parsed2.host = isIP || options.scheme !== "null" ? reescapeHostDelimiters(host, isIP) : host;
+          parsed2.host = isIP3 || options.scheme !== "null" ? reescapeHostDelimiters(host, isIP3) : host;
         }
         if (!schemeHandler || schemeHandler && !schemeHandler.skipNormalize) {
           if (parsed2.path) {
@@ -30887,8 +30887,8 @@ var Summary = class {
         if (typeof cell === "string") {
           return this.wrap("td", cell);
         }
-        const { header, data, colspan, rowspan } = cell;
-        const tag = header ? "th" : "td";
+        const { header: header2, data, colspan, rowspan } = cell;
+        const tag = header2 ? "th" : "td";
         const attrs = Object.assign(Object.assign({}, colspan && { colspan }), rowspan && { rowspan });
         return this.wrap(tag, data, attrs);
       }).join("");
@@ -31311,9 +31311,9 @@ function missing(what) {
 }
 
 // pipeline/action/main.ts
-var import_node_crypto2 = require("node:crypto");
+var import_node_crypto3 = require("node:crypto");
 var import_node_fs3 = require("node:fs");
-var import_node_path3 = require("node:path");
+var import_node_path4 = require("node:path");
 
 // pipeline/directory.ts
 function fileError(error2, path) {
@@ -31382,20 +31382,20 @@ function environmentOf({ settings, directory, bare }) {
   }
   return environment;
 }
-function startGit(run2, parameters) {
+function startGit(run3, parameters) {
   const options = {
-    env: environmentOf(run2),
+    env: environmentOf(run3),
     stdio: "pipe",
     windowsHide: true,
-    ...run2.timeout === void 0 ? {} : { timeout: run2.timeout }
+    ...run3.timeout === void 0 ? {} : { timeout: run3.timeout }
   };
-  return (0, import_node_child_process.spawn)("git", run2.bare ? parameters : ["-C", run2.directory, ...parameters], options);
+  return (0, import_node_child_process.spawn)("git", run3.bare ? parameters : ["-C", run3.directory, ...parameters], options);
 }
 var TIMEOUT = 12e4;
 var MESSAGE_LENGTH = 600;
-function runGit(run2, parameters) {
+function runGit(run3, parameters) {
   return new Promise((resolve3, reject) => {
-    const child2 = startGit({ timeout: TIMEOUT, ...run2 }, parameters);
+    const child2 = startGit({ timeout: TIMEOUT, ...run3 }, parameters);
     const output = [];
     let message = "";
     child2.stdout?.on("data", (chunk) => output.push(chunk));
@@ -31403,10 +31403,10 @@ function runGit(run2, parameters) {
       if (message.length < MESSAGE_LENGTH) message += chunk.toString("utf8");
     });
     child2.stdin?.on("error", () => void 0);
-    child2.stdin?.end(run2.input ?? "");
+    child2.stdin?.end(run3.input ?? "");
     child2.on("error", (error2) => reject(startError(error2)));
     child2.on("close", (code2, signal) => {
-      if (code2 !== null && (run2.accept ?? [0]).includes(code2))
+      if (code2 !== null && (run3.accept ?? [0]).includes(code2))
         resolve3({ code: code2, output: Buffer.concat(output) });
       else reject(failure(parameters[0] ?? "", code2 ?? signal, message));
     });
@@ -31438,8 +31438,8 @@ var ObjectReader = class {
   #waiting = [];
   #answer;
   #trees = /* @__PURE__ */ new Map();
-  constructor(run2) {
-    this.#run = run2;
+  constructor(run3) {
+    this.#run = run3;
   }
   /** Type and size of an object, or undefined when this clone does not have it. */
   info(id) {
@@ -31472,11 +31472,11 @@ var ObjectReader = class {
     return read;
   }
   /** Id of the tree that a commit records. */
-  async treeOf(commit) {
-    const { type, bytes: bytes2 } = await this.read(commit, STRUCTURE_BYTES);
+  async treeOf(commit2) {
+    const { type, bytes: bytes2 } = await this.read(commit2, STRUCTURE_BYTES);
     const tree = /^tree ([0-9a-f]+)\n/.exec(bytes2.toString("latin1", 0, 80))?.[1];
     if (type === "commit" && tree !== void 0) return tree;
-    throw new PipelineError("git", `object ${commit} is a ${type}, not a commit`);
+    throw new PipelineError("git", `object ${commit2} is a ${type}, not a commit`);
   }
   async #readTree(id) {
     const { type, bytes: bytes2 } = await this.read(id, STRUCTURE_BYTES);
@@ -31597,7 +31597,7 @@ var AnswerParser = class {
   }
 };
 function parseTree(bytes2, idLength) {
-  const entries = [];
+  const entries2 = [];
   const names = /* @__PURE__ */ new Set();
   for (let at = 0; at < bytes2.length; ) {
     const space = bytes2.indexOf(32, at);
@@ -31608,14 +31608,14 @@ function parseTree(bytes2, idLength) {
     const written = nameOf(bytes2.subarray(space + 1, end2));
     const name = names.has(written) ? `${BAD}${written}` : written;
     names.add(name);
-    entries.push({
+    entries2.push({
       mode: bytes2.toString("latin1", at, space),
       name,
       id: bytes2.toString("hex", end2 + 1, end2 + 1 + idLength)
     });
     at = end2 + 1 + idLength;
   }
-  return entries;
+  return entries2;
 }
 var UTF8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 var BAD = "�";
@@ -31709,6 +31709,2343 @@ async function resolveRevisions(directory, settings, revisions) {
   });
 }
 
+// pipeline/policy/registries.ts
+var PATTERN = /^(\*|(?:\*\.)?[^/*]+)(?:\/(.+))?$/;
+function repositoryMatcher(patterns) {
+  const matchers = patterns.map(matcherOf);
+  return (repository) => matchers.some((matches2) => matches2(repository));
+}
+function matcherOf(pattern) {
+  const [, host = "", path] = PATTERN.exec(pattern) ?? [];
+  const registryMatches = hostMatcher(host.toLowerCase());
+  return ({ registry, repository }) => registryMatches(registry.toLowerCase()) && (path === void 0 || repository === path || repository.startsWith(`${path}/`));
+}
+function hostMatcher(host) {
+  if (host === "*") return () => true;
+  if (host.startsWith("*."))
+    return (registry) => registry.endsWith(host.slice(1)) && registry !== host.slice(1);
+  return (registry) => registry === host;
+}
+
+// catalog/reference.ts
+var InvalidReference = class extends Error {
+  constructor(message) {
+    super(message);
+    this.name = "InvalidReference";
+  }
+};
+var DOCKER_HUB = "docker.io";
+var DOCKER_HUB_BEFORE = "index.docker.io";
+var OFFICIAL = "library/";
+var MAX_NAME = 255;
+var HOST_PART = "(?:[a-zA-Z0-9]|[a-zA-Z0-9][a-zA-Z0-9-]*[a-zA-Z0-9])";
+var HOST = `${HOST_PART}(?:\\.${HOST_PART})*(?::[0-9]+)?`;
+var PATH_PART = "[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*";
+var PATH = `${PATH_PART}(?:/${PATH_PART})*`;
+var NAME = `(?:${HOST}/)?${PATH}`;
+var TAG = "[\\w][\\w.-]{0,127}";
+var DIGEST = "[A-Za-z][A-Za-z0-9]*(?:[-_+.][A-Za-z][A-Za-z0-9]*)*:[0-9a-fA-F]{32,}";
+var REFERENCE = new RegExp(`^(${NAME})(?::(${TAG}))?(?:@(${DIGEST}))?$`);
+var REPOSITORY = new RegExp(`^${PATH}$`);
+var WITH_HOST = new RegExp(`^(${HOST})/(.+)$`);
+var IDENTIFIER = /^[a-f0-9]{64}$/;
+var DIGEST_LENGTHS = /* @__PURE__ */ new Map([
+  ["sha256", 64],
+  ["sha384", 96],
+  ["sha512", 128]
+]);
+function parseReference(text5) {
+  if (IDENTIFIER.test(text5)) {
+    throw new InvalidReference(
+      `invalid repository name (${text5}), cannot specify 64-byte hexadecimal strings`
+    );
+  }
+  const [host, rest] = splitHost(text5);
+  const path = rest.split(":", 1)[0] ?? "";
+  if (path.toLowerCase() !== path) {
+    throw new InvalidReference("invalid reference format: repository name must be lowercase");
+  }
+  const match = REFERENCE.exec(`${host}/${rest}`);
+  const name = match?.[1];
+  if (!match || name === void 0) throw new InvalidReference("invalid reference format");
+  if (name.length > MAX_NAME)
+    throw new InvalidReference("repository name must not be more than 255 characters");
+  const split = WITH_HOST.exec(name);
+  const registry = split?.[1] ?? "";
+  const repository = split?.[2] ?? name;
+  const tag = match[2];
+  const digest = match[3];
+  if (digest === void 0) return { kind: "tag", registry, repository, tag: tag ?? "latest" };
+  checkDigest(digest);
+  return { kind: "digest", registry, repository, digest, ...tag === void 0 ? {} : { tag } };
+}
+function tryParseReference(text5) {
+  try {
+    return parseReference(text5);
+  } catch (error2) {
+    if (error2 instanceof InvalidReference) return void 0;
+    throw error2;
+  }
+}
+function splitHost(text5) {
+  const slash = text5.indexOf("/");
+  const first = slash < 0 ? "" : text5.slice(0, slash);
+  let host = DOCKER_HUB;
+  let rest = text5;
+  if (first === DOCKER_HUB_BEFORE) rest = text5.slice(slash + 1);
+  else if (first === "localhost" || /[.:]/.test(first)) {
+    host = first;
+    rest = text5.slice(slash + 1);
+  }
+  if (host === DOCKER_HUB && !rest.includes("/")) rest = OFFICIAL + rest;
+  return [host, rest];
+}
+function checkDigest(digest) {
+  const colon = digest.indexOf(":");
+  const hex = digest.slice(colon + 1);
+  const length = DIGEST_LENGTHS.get(digest.slice(0, colon));
+  if (length === void 0) throw new InvalidReference("unsupported digest algorithm");
+  if (hex.length !== length) throw new InvalidReference("invalid checksum digest length");
+  if (!/^[a-f0-9]+$/.test(hex)) throw new InvalidReference("invalid checksum digest format");
+}
+function repositoryName(reference) {
+  return reference.registry === "" ? reference.repository : `${reference.registry}/${reference.repository}`;
+}
+function formatReference(reference) {
+  const name = repositoryName(reference);
+  if (reference.kind === "tag") return `${name}:${reference.tag}`;
+  return reference.tag === void 0 ? `${name}@${reference.digest}` : `${name}:${reference.tag}@${reference.digest}`;
+}
+function withDigest(reference, digest) {
+  return { kind: "digest", registry: reference.registry, repository: reference.repository, digest };
+}
+
+// pipeline/registry/addresses.ts
+var import_node_dns = require("node:dns");
+var import_node_net = require("node:net");
+var INTERNAL_V4 = [
+  "0.0.0.0/8",
+  // this network
+  "10.0.0.0/8",
+  // private
+  "100.64.0.0/10",
+  // shared address space; 100.100.100.200 is a cloud's metadata service
+  "127.0.0.0/8",
+  // loopback
+  "168.63.129.16/32",
+  // a cloud's host agent on a public number
+  "169.254.0.0/16",
+  // link-local; 169.254.169.254 is the metadata service of most clouds
+  "172.16.0.0/12",
+  // private
+  "192.0.0.0/24",
+  // protocol assignments; 192.0.0.192 is a cloud's metadata service
+  "192.0.2.0/24",
+  // documentation
+  "192.168.0.0/16",
+  // private
+  "198.18.0.0/15",
+  // benchmarks
+  "198.51.100.0/24",
+  // documentation
+  "203.0.113.0/24",
+  // documentation
+  "224.0.0.0/4",
+  // multicast
+  "240.0.0.0/4"
+  // reserved, and broadcast
+];
+var INTERNAL_V6 = [
+  "::/96",
+  // unspecified, loopback, IPv4-compatible
+  "64:ff9b:1::/48",
+  // local translation
+  "100::/64",
+  // discard
+  "2001:db8::/32",
+  // documentation
+  "fc00::/7",
+  // unique local; fd00:ec2::254 is a metadata service
+  "fe80::/10",
+  // link-local
+  "fec0::/10",
+  // site-local, deprecated and still routed by some
+  "ff00::/8"
+  // multicast
+];
+var INTERNAL = rangeList([...INTERNAL_V4, ...INTERNAL_V6]);
+var EMBEDDED_V4 = [
+  { prefix: [0, 0, 0, 0, 0, 65535], at: 6 },
+  // mapped
+  { prefix: [0, 0, 0, 0, 65535, 0], at: 6 },
+  // translated
+  { prefix: [100, 65435, 0, 0, 0, 0], at: 6 },
+  // NAT64
+  { prefix: [8194], at: 1 }
+  // 6to4
+];
+function isInternal(address) {
+  const plain3 = address.split("%", 1)[0] ?? "";
+  if ((0, import_node_net.isIP)(plain3) === 4) return INTERNAL.check(plain3, "ipv4");
+  if ((0, import_node_net.isIP)(plain3) !== 6) return true;
+  const embedded = embeddedV4(plain3);
+  return embedded === void 0 ? INTERNAL.check(plain3, "ipv6") : INTERNAL.check(embedded, "ipv4");
+}
+function embeddedV4(address) {
+  const groups = groupsOf(address);
+  for (const { prefix, at } of EMBEDDED_V4) {
+    if (!prefix.every((group, i) => groups[i] === group)) continue;
+    const high = groups[at] ?? 0;
+    const low = groups[at + 1] ?? 0;
+    return `${high >> 8}.${high & 255}.${low >> 8}.${low & 255}`;
+  }
+  return void 0;
+}
+function groupsOf(address) {
+  const [head2 = "", tail] = new URL(`http://[${address}]/`).hostname.slice(1, -1).split("::");
+  const read = (text5) => text5 === "" ? [] : text5.split(":").map((g) => parseInt(g, 16));
+  const before = read(head2);
+  const after = tail === void 0 ? [] : read(tail);
+  return [...before, ...new Array(8 - before.length - after.length).fill(0), ...after];
+}
+function rangeList(ranges2) {
+  const list2 = new import_node_net.BlockList();
+  for (const range of ranges2) {
+    const [address = "", bits] = range.split("/");
+    const family = (0, import_node_net.isIP)(address) === 6 ? "ipv6" : "ipv4";
+    list2.addSubnet(address, bits === void 0 ? family === "ipv6" ? 128 : 32 : Number(bits), family);
+  }
+  return list2;
+}
+function addressRule(internal) {
+  const isRange = (text5) => (0, import_node_net.isIP)(text5.split("/", 1)[0] ?? "") !== 0;
+  const ranges2 = rangeList(internal.filter(isRange));
+  const hosts = new Set(internal.filter((text5) => !isRange(text5)).map((text5) => text5.toLowerCase()));
+  return {
+    allows: (host, address) => !isInternal(address) || hosts.has(host.toLowerCase()) || hosts.has(withoutPort(host).toLowerCase()) || ranges2.check(address, (0, import_node_net.isIP)(address) === 6 ? "ipv6" : "ipv4")
+  };
+}
+function withoutPort(host) {
+  return host.replace(/:\d+$/, "");
+}
+function literalAddress(url) {
+  const name = url.hostname.startsWith("[") ? url.hostname.slice(1, -1) : url.hostname;
+  return (0, import_node_net.isIP)(name) === 0 ? void 0 : name;
+}
+function checkLiteral(rule115, url) {
+  const address = literalAddress(url);
+  if (address !== void 0 && !rule115.allows(url.host, address)) throw refused(url.host);
+}
+function refused(host) {
+  return new PipelineError("not-allowed", `${host} is on an internal network`, {
+    hint: `name ${host} as an internal host if the pipeline is meant to reach it`
+  });
+}
+var systemResolver = (name) => new Promise((resolve3, reject) => {
+  (0, import_node_dns.lookup)(name, { all: true }, (error2, addresses) => error2 ? reject(error2) : resolve3(addresses));
+});
+function guardedLookup(rule115, host, resolver) {
+  return (name, options, callback) => {
+    resolver(name).then(
+      (addresses) => {
+        const allowed = addresses.filter(({ address }) => rule115.allows(host, address));
+        const first = allowed[0];
+        if (first === void 0) callback(refused(host), "", 0);
+        else if (options.all === true) callback(null, allowed);
+        else callback(null, first.address, first.family);
+      },
+      (error2) => callback(error2, "", 0)
+    );
+  };
+}
+
+// pipeline/registry/answer.ts
+var ERROR_BODY = 16 * 1024;
+var MESSAGE_LENGTH2 = 300;
+var CODES = {
+  401: "denied",
+  403: "denied",
+  404: "not-found",
+  407: "denied",
+  409: "conflict",
+  410: "not-found",
+  412: "conflict",
+  413: "too-large",
+  429: "rate-limited"
+};
+var RETRYABLE = /* @__PURE__ */ new Set([408, 429, 500, 502, 503, 504]);
+function isRetryable(status) {
+  return RETRYABLE.has(status);
+}
+function contentType(answer) {
+  return (answer.headers["content-type"] ?? "").split(";", 1)[0]?.trim().toLowerCase() ?? "";
+}
+function header(answer, name) {
+  const value = answer.headers[name];
+  return Array.isArray(value) ? value[0] : value;
+}
+async function readAll(answer, limit, what) {
+  const announced = Number(answer.headers["content-length"] ?? 0);
+  if (announced > limit) {
+    await answer.discard();
+    throw tooLarge(answer, limit, what);
+  }
+  const chunks = [];
+  let size2 = 0;
+  for await (const chunk of answer.body) {
+    size2 += chunk.length;
+    if (size2 > limit) throw tooLarge(answer, limit, what);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks, size2);
+}
+function tooLarge(answer, limit, what) {
+  return new PipelineError("too-large", `${what} from ${answer.url.host} is larger than ${limit} bytes`);
+}
+async function failure2(answer, what) {
+  const said = await errorText(answer);
+  const code2 = errorCode(answer.status, said);
+  return new PipelineError(
+    code2,
+    `${answer.url.host} answered ${answer.status} to ${what}${said === "" ? "" : `: ${said}`}`,
+    { retryable: isRetryable(answer.status) }
+  );
+}
+function errorCode(status, said) {
+  if (/TOOMANYREQUESTS/.test(said)) return "rate-limited";
+  if (status >= 400 && status < 500 && /immutable|TAG_INVALID|ImageTagAlreadyExists/i.test(said))
+    return "conflict";
+  return CODES[status] ?? "bad-answer";
+}
+async function errorText(answer) {
+  let body2;
+  try {
+    body2 = (await readAll(answer, ERROR_BODY, "an error")).toString("utf8");
+  } catch {
+    return "";
+  }
+  if (!/json/.test(contentType(answer)) && !body2.startsWith("{")) return "";
+  const parts2 = [];
+  for (const error2 of errorsOf(body2)) {
+    const text5 = [error2.code, error2.message].filter((part2) => typeof part2 === "string" && part2 !== "").join(" ");
+    if (text5 !== "") parts2.push(text5);
+  }
+  return printable(parts2.join("; "));
+}
+function errorsOf(body2) {
+  try {
+    const parsed2 = JSON.parse(body2);
+    const errors = typeof parsed2 === "object" && parsed2 !== null && "errors" in parsed2 ? parsed2.errors : void 0;
+    if (Array.isArray(errors)) return errors.slice(0, 3).filter((e) => typeof e === "object" && e !== null);
+    return typeof parsed2 === "object" && parsed2 !== null ? [parsed2] : [];
+  } catch {
+    return [];
+  }
+}
+function printable(text5) {
+  const line3 = text5.replace(/[\p{C}\p{Zl}\p{Zp}\s]+/gu, " ").trim();
+  return line3.length > MESSAGE_LENGTH2 ? `${line3.slice(0, MESSAGE_LENGTH2)}…` : line3;
+}
+
+// pipeline/registry/digest.ts
+var import_node_crypto = require("node:crypto");
+function digestOf(bytes2, algorithm = "sha256") {
+  return `${algorithm}:${(0, import_node_crypto.createHash)(algorithm).update(bytes2).digest("hex")}`;
+}
+function isDigest(text5) {
+  if (typeof text5 !== "string") return false;
+  try {
+    checkDigest(text5);
+    return true;
+  } catch {
+    return false;
+  }
+}
+function algorithmOf(digest) {
+  return digest.slice(0, digest.indexOf(":"));
+}
+function contradicts(a, b) {
+  return algorithmOf(a) === algorithmOf(b) && a !== b;
+}
+function hasherFor(digest) {
+  return (0, import_node_crypto.createHash)(algorithmOf(digest));
+}
+async function* checked(bytes2, { digest, size: size2 }) {
+  const hasher = hasherFor(digest);
+  let count = 0;
+  let held;
+  for await (const chunk of bytes2) {
+    if (held !== void 0) yield held;
+    held = chunk;
+    count += chunk.length;
+    if (count > size2) throw wrongSize(digest, size2, `more than ${size2}`);
+    hasher.update(chunk);
+  }
+  if (count !== size2) throw wrongSize(digest, size2, String(count));
+  const found = `${algorithmOf(digest)}:${hasher.digest("hex")}`;
+  if (found !== digest) throw corrupt(digest, found);
+  if (held !== void 0) yield held;
+}
+function wrongSize(digest, size2, found) {
+  return new PipelineError("corrupt", `the content of ${digest} has ${found} bytes, not ${size2}`);
+}
+function corrupt(expected, found) {
+  return new PipelineError("corrupt", `content with the digest ${found} came for ${expected}`);
+}
+
+// pipeline/registry/stream.ts
+async function allOf(stream) {
+  const chunks = [];
+  for await (const chunk of stream) chunks.push(chunk);
+  return Buffer.concat(chunks);
+}
+async function* only(bytes2) {
+  yield bytes2;
+}
+async function* skipping(stream, count) {
+  let skip = count;
+  for await (const chunk of stream) {
+    if (skip < chunk.length) yield skip === 0 ? chunk : chunk.subarray(skip);
+    skip = Math.max(0, skip - chunk.length);
+  }
+}
+
+// pipeline/registry/blob.ts
+function blobRequest(of, digest, actions) {
+  return {
+    to: `${of.repository}/blobs/${digest}`,
+    access: { repository: of.repository, actions },
+    what: `the blob ${digest} of ${repositoryName(of)}`
+  };
+}
+function hasBlob(endpoint, of, digest) {
+  const request = {
+    ...blobRequest(of, digest, "pull"),
+    method: "GET",
+    headers: { range: "bytes=0-0" }
+  };
+  return endpoint.attempt(async (budget) => {
+    if (await headBlob(endpoint, of, { digest, actions: "pull", budget })) return true;
+    const answer = await endpoint.ask(request, budget);
+    const there = [200, 206, 416].includes(answer.status);
+    if (!there && answer.status !== 404) throw await failure2(answer, request.what);
+    await answer.discard();
+    return there;
+  });
+}
+async function headBlob(endpoint, of, { digest, actions, budget }) {
+  const answer = await endpoint.ask({ ...blobRequest(of, digest, actions), method: "HEAD" }, budget);
+  await answer.discard();
+  return answer.status === 200;
+}
+function getBlob(endpoint, of, blob) {
+  return checked(resumed(endpoint, of, blob), blob);
+}
+var BREAKS = 4;
+var MOST_BREAKS = 50;
+async function* resumed(endpoint, of, blob) {
+  let offset = 0;
+  for (let breaks = 0, all = 1; ; all++) {
+    try {
+      for await (const chunk of from(endpoint, of, { ...blob, offset })) {
+        offset += chunk.length;
+        breaks = 0;
+        yield chunk;
+      }
+      if (offset >= blob.size) return;
+      throw new PipelineError("unreachable", `${endpoint.registry} ends the blob ${blob.digest} too early`, {
+        retryable: true
+      });
+    } catch (error2) {
+      if (!(error2 instanceof PipelineError) || !error2.retryable) throw error2;
+      if (++breaks > BREAKS || all > MOST_BREAKS) throw error2;
+    }
+  }
+}
+async function* from(endpoint, of, { digest, size: size2, offset }) {
+  const request = {
+    ...blobRequest(of, digest, "pull"),
+    method: "GET",
+    headers: offset === 0 ? {} : { range: `bytes=${offset}-` }
+  };
+  const answer = await endpoint.attempt(async (budget) => {
+    const got = await endpoint.ask(request, budget);
+    if (got.status === 200 || got.status === 206 && offset > 0) return got;
+    throw await failure2(got, request.what);
+  });
+  yield* skipping(answer.body, await checkHead(answer, { digest, size: size2, offset }, request.what));
+}
+async function checkHead(answer, { digest, size: size2, offset }, what) {
+  const said = header(answer, "docker-content-digest");
+  const length = header(answer, "content-length");
+  const rest = answer.status === 206 ? size2 - offset : size2;
+  const start3 = /^bytes (\d+)-/.exec(header(answer, "content-range") ?? "")?.[1];
+  let error2;
+  if (isDigest(said) && contradicts(said, digest)) error2 = corrupt(digest, said);
+  else if (length !== void 0 && Number(length) !== rest) {
+    error2 = new PipelineError("corrupt", `${what} comes with ${Number(length)} bytes, not ${rest}`);
+  } else if (answer.status === 206 && start3 !== String(offset)) {
+    error2 = new PipelineError("bad-answer", `${what} goes on at another place than was asked for`);
+  }
+  if (error2 === void 0) return answer.status === 206 ? 0 : offset;
+  await answer.discard();
+  throw error2;
+}
+
+// pipeline/registry/clock.ts
+var systemClock = { now: Date.now, sleep };
+function sleep(milliseconds, signal) {
+  return new Promise((resolve3, reject) => {
+    if (signal?.aborted) return reject(stopped(signal));
+    const stop = () => {
+      clearTimeout(timer);
+      reject(stopped(signal));
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener("abort", stop);
+      resolve3();
+    }, milliseconds);
+    signal?.addEventListener("abort", stop, { once: true });
+  });
+}
+function stopped(signal) {
+  return new PipelineError("unreachable", "stopped before there was an answer", {
+    retryable: false,
+    cause: signal?.reason
+  });
+}
+
+// pipeline/registry/connection.ts
+var import_node_http = require("node:http");
+var import_node_https = require("node:https");
+var import_node_tls = require("node:tls");
+
+// pipeline/registry/proxy.ts
+var import_node_net2 = require("node:net");
+function proxiesFrom(environment) {
+  const variable = (name) => environment[name] || environment[name.toUpperCase()] || "";
+  const all = variable("all_proxy");
+  const proxies = {
+    "http:": proxyUrl("http_proxy", variable("http_proxy") || all),
+    "https:": proxyUrl("https_proxy", variable("https_proxy") || all)
+  };
+  const direct = directHosts(variable("no_proxy"));
+  return (url) => direct(url) ? void 0 : proxies[url.protocol];
+}
+function proxyUrl(name, text5) {
+  if (text5 === "") return void 0;
+  const full = text5.includes("://") ? text5 : `http://${text5}`;
+  if (URL.canParse(full) && /^https?:/.test(full)) return new URL(full);
+  throw new PipelineError("usage", `${name} is no http:// or https:// URL`);
+}
+function directHosts(text5) {
+  const entries2 = text5.toLowerCase().split(",").map((entry) => entry.trim()).filter((entry) => entry !== "");
+  if (entries2.includes("*")) return () => true;
+  const ranges2 = new import_node_net2.BlockList();
+  const names = [];
+  for (const entry of entries2) if (!addRange(ranges2, entry)) names.push(nameEntry(entry));
+  return (url) => {
+    const host = url.hostname.replace(/^\[|\]$/g, "");
+    const family = (0, import_node_net2.isIP)(host);
+    if (host === "localhost" || family !== 0 && LOOPBACK.check(host, family === 6 ? "ipv6" : "ipv4"))
+      return true;
+    if (family !== 0 && ranges2.check(host, family === 6 ? "ipv6" : "ipv4")) return true;
+    const port = url.port || (url.protocol === "https:" ? "443" : "80");
+    return names.some(
+      (entry) => (entry.port === "" || entry.port === port) && (host.endsWith(`.${entry.name}`) || !entry.below && host === entry.name)
+    );
+  };
+}
+var LOOPBACK = new import_node_net2.BlockList();
+LOOPBACK.addSubnet("127.0.0.0", 8, "ipv4");
+LOOPBACK.addAddress("::1", "ipv6");
+function addRange(ranges2, entry) {
+  const [address = "", bits] = entry.replace(/^\[|\]$/g, "").split("/");
+  const family = (0, import_node_net2.isIP)(address);
+  if (family === 0) return false;
+  const most = family === 6 ? 128 : 32;
+  const length = bits === void 0 ? most : Number(bits);
+  if (!Number.isInteger(length) || length < 0 || length > most) return false;
+  ranges2.addSubnet(address, length, family === 6 ? "ipv6" : "ipv4");
+  return true;
+}
+function nameEntry(entry) {
+  const [, host = entry, port = ""] = /^(.*?)(?::(\d+))?$/.exec(entry) ?? [];
+  const name = host.replace(/^\*?\./, "");
+  return { name, port, below: name !== host };
+}
+function proxyAuthorization(proxy) {
+  if (proxy.username === "" && proxy.password === "") return void 0;
+  const pair = `${decodeURIComponent(proxy.username)}:${decodeURIComponent(proxy.password)}`;
+  return `Basic ${Buffer.from(pair).toString("base64")}`;
+}
+
+// pipeline/registry/connection.ts
+var KEEP = { keepAlive: true, maxFreeSockets: 64, scheduling: "lifo" };
+function createAgents({ authorities, connectTimeout }) {
+  let trust;
+  const secureContext = () => {
+    trust ??= (0, import_node_tls.createSecureContext)(
+      authorities.length === 0 ? {} : { ca: [...import_node_tls.rootCertificates, ...authorities] }
+    );
+    return trust;
+  };
+  const known3 = /* @__PURE__ */ new Map();
+  const agentFor = (key, make) => {
+    const agent = known3.get(key) ?? make();
+    known3.set(key, agent);
+    return agent;
+  };
+  return {
+    plain: () => agentFor("http:", () => new import_node_http.Agent(KEEP)),
+    secure: () => agentFor("https:", () => new import_node_https.Agent({ ...KEEP, secureContext: secureContext() })),
+    tunnel: (proxy) => agentFor(proxy.href, () => tunnelAgent(proxy, secureContext(), connectTimeout)),
+    close: () => {
+      for (const agent of known3.values()) agent.destroy();
+    }
+  };
+}
+function createConnections(options) {
+  const agents = createAgents(options);
+  const direct = /* @__PURE__ */ new Map();
+  const directTo = (url) => {
+    const known3 = direct.get(url.origin);
+    if (known3) return known3;
+    checkLiteral(options.addresses, url);
+    const fresh = {
+      hostname: hostname(url),
+      port: url.port,
+      agent: url.protocol === "https:" ? agents.secure() : agents.plain(),
+      lookup: guardedLookup(options.addresses, url.host, options.resolver)
+    };
+    direct.set(url.origin, fresh);
+    return fresh;
+  };
+  const throughProxy = async (url, proxy) => {
+    await checkProxied(url, options);
+    if (url.protocol === "https:") {
+      const place = { hostname: hostname(url), port: url.port, path: pathOf(url) };
+      return { secure: true, headers: {}, options: { ...place, agent: agents.tunnel(proxy) } };
+    }
+    const isSecure = proxy.protocol === "https:";
+    return {
+      secure: isSecure,
+      headers: { host: url.host, ...authorization(proxy) },
+      options: {
+        hostname: hostname(proxy),
+        port: proxy.port,
+        path: url.href,
+        agent: isSecure ? agents.secure() : agents.plain()
+      }
+    };
+  };
+  return {
+    route: async (url) => {
+      const proxy = options.proxy(url);
+      if (proxy !== void 0) return throughProxy(url, proxy);
+      return {
+        secure: url.protocol === "https:",
+        headers: {},
+        options: { ...directTo(url), path: pathOf(url) }
+      };
+    },
+    close: agents.close
+  };
+}
+function pathOf(url) {
+  return `${url.pathname}${url.search}`;
+}
+function hostname(url) {
+  return url.hostname.replace(/^\[|\]$/g, "");
+}
+function authorization(proxy) {
+  const header2 = proxyAuthorization(proxy);
+  return header2 === void 0 ? {} : { "proxy-authorization": header2 };
+}
+async function checkProxied(url, { addresses, resolver }) {
+  checkLiteral(addresses, url);
+  const found = await resolver(hostname(url)).catch(() => []);
+  if (found.length > 0 && !found.some(({ address }) => addresses.allows(url.host, address))) {
+    throw refused(url.host);
+  }
+}
+function tunnelAgent(proxy, secureContext, timeout) {
+  const agent = new import_node_https.Agent({ ...KEEP, secureContext });
+  const create = (options, done) => {
+    const host = options.host ?? "";
+    const authority = `${host.includes(":") ? `[${host}]` : host}:${options.port || 443}`;
+    openTunnel(proxy, authority, timeout).then(
+      (socket) => done(null, (0, import_node_tls.connect)({ secureContext, socket, host, servername: options.servername ?? host })),
+      (error2) => done(error2)
+    );
+  };
+  agent.createConnection = create;
+  return agent;
+}
+function openTunnel(proxy, authority, timeout) {
+  const connect = proxy.protocol === "https:" ? import_node_https.request : import_node_http.request;
+  return new Promise((resolve3, reject) => {
+    const request = connect({
+      hostname: hostname(proxy),
+      port: proxy.port,
+      method: "CONNECT",
+      path: authority,
+      headers: { host: authority, ...authorization(proxy) },
+      timeout,
+      agent: false
+    });
+    request.once("timeout", () => request.destroy(new Error("the proxy does not answer")));
+    request.once("error", reject);
+    request.once("connect", (answer, socket) => {
+      if (answer.statusCode === 200) return resolve3(socket);
+      socket.destroy();
+      reject(refusedByProxy(proxy, authority, answer.statusCode ?? 0));
+    });
+    request.end();
+  });
+}
+function refusedByProxy(proxy, authority, status) {
+  const code2 = status === 403 || status === 407 ? "denied" : "unreachable";
+  return new PipelineError(code2, `the proxy ${proxy.host} answered ${status} for ${authority}`, {
+    retryable: status >= 500
+  });
+}
+
+// pipeline/registry/challenge.ts
+var TOKEN = /[\w!#$%&'*+.^`|~-]+/y;
+var QUOTED = /"((?:[^"\\]|\\.)*)"/y;
+var TOKEN68 = /[\w.~+/-]+=*(?=\s*(?:,|$))/y;
+var SPACE = /\s*/y;
+function parseChallenges(header2) {
+  const challenges = [];
+  let at = 0;
+  const take = (pattern) => {
+    pattern.lastIndex = at;
+    const match = pattern.exec(header2) ?? void 0;
+    if (match) at = pattern.lastIndex;
+    return match;
+  };
+  while (at < header2.length) {
+    take(SPACE);
+    if (header2[at] === ",") {
+      at++;
+      continue;
+    }
+    const name = take(TOKEN)?.[0].toLowerCase();
+    if (name === void 0) break;
+    take(SPACE);
+    if (header2[at] !== "=") {
+      challenges.push({ scheme: name, parameters: /* @__PURE__ */ new Map() });
+      take(TOKEN68);
+      continue;
+    }
+    at++;
+    take(SPACE);
+    const quoted3 = take(QUOTED)?.[1];
+    const value = quoted3 === void 0 ? take(TOKEN)?.[0] : quoted3.replace(/\\(.)/g, "$1");
+    if (value === void 0) break;
+    challenges.at(-1)?.parameters.set(name, value);
+  }
+  return challenges;
+}
+
+// pipeline/registry/token.ts
+var SCOPES_PER_TOKEN = 20;
+var FETCHES_AT_A_TIME = 4;
+var TOKEN_BODY = 256 * 1024;
+var DEFAULT_LIFE = 60;
+var READ_ONLY = /^repository:[^:]+:pull$/;
+function createTokens(options) {
+  const { clock } = options;
+  const known3 = /* @__PURE__ */ new Map();
+  const underWay = /* @__PURE__ */ new Map();
+  const alone = /* @__PURE__ */ new Set();
+  const batches = createBatches(options);
+  const fetched = async (scopes, budget) => {
+    const [scope] = scopes;
+    const together = scopes.length === 1 && scope !== void 0 && READ_ONLY.test(scope) && !alone.has(scope);
+    if (!together) return fetchToken(options, scopes, budget);
+    return batches.join(scope, budget);
+  };
+  return {
+    get: async (scopes, budget) => {
+      const key = scopes.join(" ");
+      const token = known3.get(key);
+      if (token && token.expires > clock.now()) return token.value;
+      const running = underWay.get(key);
+      if (running) return (await running).value;
+      const fetching = fetched(scopes, budget).finally(() => underWay.delete(key));
+      underWay.set(key, fetching);
+      const fresh = await fetching;
+      known3.set(key, fresh);
+      return fresh.value;
+    },
+    reject: (scopes, token) => {
+      const key = scopes.join(" ");
+      alone.add(key);
+      if (known3.get(key)?.value === token) known3.delete(key);
+    }
+  };
+}
+function createBatches(options) {
+  let wishes = [];
+  let running = 0;
+  let planned = false;
+  const serve = async (batch) => {
+    const budget = batch[0]?.budget;
+    if (budget === void 0) return;
+    try {
+      const token = await fetchToken(
+        options,
+        batch.map(({ scope }) => scope),
+        budget
+      );
+      for (const wish of batch) wish.done(token);
+    } catch (error2) {
+      const divide = batch.length > 1 && error2 instanceof PipelineError && !error2.retryable;
+      if (divide) await Promise.all(batch.map((wish) => serve([wish])));
+      else for (const wish of batch) wish.failed(error2);
+    }
+  };
+  const start3 = () => {
+    planned = false;
+    while (running < FETCHES_AT_A_TIME && wishes.length > 0) {
+      const batch = wishes.slice(0, SCOPES_PER_TOKEN);
+      wishes = wishes.slice(SCOPES_PER_TOKEN);
+      running++;
+      void serve(batch).finally(() => {
+        running--;
+        start3();
+      });
+    }
+  };
+  return {
+    join: (scope, budget) => new Promise((done, failed) => {
+      wishes.push({ scope, budget, done, failed });
+      if (!planned) setImmediate(start3);
+      planned = true;
+    })
+  };
+}
+async function fetchToken(options, scopes, budget) {
+  const { transport, clock, credential } = options;
+  const service = options.service();
+  const host = service.realm.host;
+  const work = async (inner) => {
+    const asked = clock.now();
+    const answer = await transport.send(
+      credential?.kind === "identity" ? refreshRequest(service, scopes, credential.token) : tokenRequest(service, scopes, credential),
+      inner
+    );
+    if (answer.status !== 200) throw await failure2(answer, "the request for a token");
+    return readToken(await readAll(answer, TOKEN_BODY, "a token"), host, asked);
+  };
+  return transport.attempt(host, work, budget);
+}
+function tokenRequest({ realm, service }, scopes, credential) {
+  const url = new URL(realm);
+  if (service !== void 0) url.searchParams.set("service", service);
+  for (const scope of scopes) url.searchParams.append("scope", scope);
+  if (credential?.kind !== "basic") return { method: "GET", url, what: "the request for a token" };
+  url.searchParams.set("account", credential.username);
+  return { method: "GET", url, authorization: basic(credential), what: "the request for a token" };
+}
+function refreshRequest({ realm, service }, scopes, refreshToken) {
+  const form = new URLSearchParams({
+    grant_type: "refresh_token",
+    client_id: "portolan",
+    scope: scopes.join(" "),
+    refresh_token: refreshToken
+  });
+  if (service !== void 0) form.set("service", service);
+  const bytes2 = Buffer.from(form.toString());
+  return {
+    method: "POST",
+    url: realm,
+    headers: { "content-type": "application/x-www-form-urlencoded" },
+    body: {
+      size: bytes2.length,
+      open: () => only(bytes2)
+    },
+    what: "the request for a token"
+  };
+}
+function basic({ username, password }) {
+  return `Basic ${Buffer.from(`${username}:${password}`).toString("base64")}`;
+}
+function readToken(body2, host, asked) {
+  const bad = () => new PipelineError("bad-answer", `${host} gave no usable token`);
+  let read;
+  try {
+    read = Object(JSON.parse(body2.toString("utf8")));
+  } catch {
+    throw bad();
+  }
+  const value = read.token || read.access_token;
+  if (typeof value !== "string" || !/^[\x21-\x7e]+$/.test(value)) throw bad();
+  const life = typeof read.expires_in === "number" && read.expires_in > 0 ? read.expires_in : DEFAULT_LIFE;
+  return { value, expires: asked + (life - Math.min(10, life * 0.2)) * 1e3 };
+}
+
+// pipeline/registry/auth.ts
+function createAuthentication(options) {
+  const { registry, credentials, transport, clock } = options;
+  let scheme;
+  let ping;
+  const books = /* @__PURE__ */ new Map();
+  const scopes = createScopes();
+  const known3 = async (budget) => {
+    if (scheme) return scheme;
+    ping ??= askScheme(options, budget).finally(() => {
+      ping = void 0;
+    });
+    scheme = await ping;
+    return scheme;
+  };
+  const tokensFor = (credential) => {
+    const key = JSON.stringify(credential ?? null);
+    const book = books.get(key) ?? createTokens({ transport, clock, credential, service: () => serviceOf(scheme) });
+    books.set(key, book);
+    return book;
+  };
+  const header2 = async (access2, budget) => {
+    const { kind } = await known3(budget);
+    const credential = await credentials.credential({ registry, repository: access2.repository });
+    if (credential?.kind === "bearer") return `Bearer ${credential.token}`;
+    if (kind === "none") return void 0;
+    if (kind === "basic") return credential?.kind === "basic" ? basic(credential) : void 0;
+    return `Bearer ${await tokensFor(credential).get(scopes.of(access2), budget)}`;
+  };
+  const refused2 = (access2, answer, sent) => {
+    const before = scheme;
+    const asked = challengeOf(answer);
+    if (asked) scheme = schemeOf(asked, registry);
+    if (scheme?.kind !== "bearer") return scheme?.kind === "basic" && before?.kind !== "basic";
+    const token = sent?.replace(/^Bearer /, "");
+    if (token !== void 0) for (const book of books.values()) book.reject(scopes.of(access2), token);
+    scopes.demand(access2, asked?.parameters.get("scope"));
+    return true;
+  };
+  return { header: header2, refused: refused2 };
+}
+function createScopes() {
+  const demanded = /* @__PURE__ */ new Map();
+  return {
+    of: (access2) => {
+      const own = ownScopes(access2);
+      const more = demanded.get(own.join(" "));
+      return more === void 0 ? own : [more, ...own];
+    },
+    demand: (access2, scope) => {
+      const own = ownScopes(access2);
+      if (scope === void 0 || own.includes(scope) || !isAbout(scope, access2.repository)) return;
+      demanded.set(own.join(" "), scope);
+    }
+  };
+}
+function ownScopes({ repository, actions, from: from2 }) {
+  const own = `repository:${repository}:${actions}`;
+  return from2 === void 0 ? [own] : [own, `repository:${from2}:pull`];
+}
+function isAbout(demand2, repository) {
+  return demand2.split(" ").every((scope) => scope.startsWith(`repository:${repository}:`));
+}
+function serviceOf(scheme) {
+  if (scheme?.kind !== "bearer") throw new Error("a token is asked for before a challenge");
+  return scheme;
+}
+async function askScheme({ base: base2, registry, transport }, budget) {
+  const url = new URL("/v2/", base2);
+  const work = async (inner) => {
+    const answer = await transport.send({ method: "GET", url, what: "the greeting /v2/" }, inner);
+    await answer.discard();
+    const asked = answer.status === 401 ? challengeOf(answer) : void 0;
+    return asked === void 0 ? { kind: "none" } : schemeOf(asked, registry);
+  };
+  return transport.attempt(base2.host, work, budget);
+}
+function challengeOf(answer) {
+  const challenges = parseChallenges(answer.headers["www-authenticate"] ?? "");
+  return challenges.find(({ scheme }) => scheme === "bearer") ?? challenges.find(({ scheme }) => scheme === "basic");
+}
+function schemeOf({ scheme, parameters }, registry) {
+  if (scheme === "basic") return { kind: "basic" };
+  const realm = parameters.get("realm") ?? "";
+  if (!URL.canParse(realm)) {
+    throw new PipelineError("bad-answer", `${registry} names no token service that can be asked`);
+  }
+  const url = new URL(realm);
+  if (url.username !== "" || url.password !== "") {
+    throw new PipelineError("bad-answer", `${registry} names a token service with a password in it`);
+  }
+  return { kind: "bearer", realm: url, service: parameters.get("service") };
+}
+async function anonymousHeader(answer, { transport, clock }, budget) {
+  const asked = challengeOf(answer);
+  if (asked?.scheme !== "bearer") throw await failure2(answer, "a request that was redirected");
+  const scheme = schemeOf(asked, answer.url.host);
+  const scope = asked.parameters.get("scope");
+  const tokens = createTokens({ transport, clock, credential: void 0, service: () => serviceOf(scheme) });
+  return `Bearer ${await tokens.get(scope === void 0 ? [] : [scope], budget)}`;
+}
+
+// pipeline/registry/quirks.ts
+var QUIRKS = [
+  {
+    host: /^docker\.io$/,
+    why: "has no API itself; docker login files its credentials under the address of API version 1",
+    apiHost: "registry-1.docker.io",
+    credentialKeys: ["https://index.docker.io/v1/", "index.docker.io", "registry-1.docker.io"]
+  },
+  {
+    host: /(?:^|\.)gcr\.io$|-docker\.pkg\.dev$/,
+    why: "no chunked uploads: https://cloud.google.com/artifact-registry/docs/reference/docker-api",
+    monolithic: true
+  },
+  {
+    host: /^ghcr\.io$/,
+    why: "chunks of more than 4 MiB answer 416: https://github.com/oras-project/rust-oci-client/issues/35",
+    monolithic: true
+  },
+  {
+    host: /\.dkr\.ecr(?:-fips)?\.[a-z0-9-]+\.(?:amazonaws\.com(?:\.cn)?|on\.aws)$|^public\.ecr\.aws$/,
+    why: "Range stays at the first chunk: https://github.com/aws/containers-roadmap/issues/2831",
+    monolithic: true
+  },
+  {
+    host: /^quay\.io$/,
+    why: "has refused pages of more than 100 tags: https://github.com/akuity/kargo/pull/2186",
+    largestPage: 100
+  }
+];
+function quirksOf(registry) {
+  const name = registry.replace(/:\d+$/, "").toLowerCase();
+  const found = QUIRKS.filter(({ host }) => host.test(name)).map(({ host: _, why: __, ...quirks }) => quirks);
+  return Object.assign({}, ...found.reverse());
+}
+
+// pipeline/registry/endpoint.ts
+var PROOFS = 2;
+function createEndpoint(registry, options) {
+  const { transport, plainHosts } = options;
+  const quirks = quirksOf(registry);
+  const host = quirks.apiHost ?? registry;
+  const base2 = new URL(`${plainHosts.has(registry) ? "http" : "https"}://${host}`);
+  const auth = createAuthentication({ ...options, registry, base: base2 });
+  const ask3 = (request, budget) => {
+    const url = request.to instanceof URL ? request.to : new URL(`/v2/${request.to}`, base2);
+    return askWithProof({ ...request, url }, { base: base2, auth, options }, budget);
+  };
+  return {
+    registry,
+    base: base2,
+    quirks,
+    ask: ask3,
+    attempt: (work) => transport.attempt(base2.host, work),
+    follow: (location, from2) => followLocation(location, from2, base2)
+  };
+}
+async function askWithProof(request, { base: base2, auth, options }, budget) {
+  const { access: access2, url } = request;
+  for (let refusals = 0; ; refusals++) {
+    const authorization2 = url.origin === base2.origin ? await auth.header(access2, budget) : void 0;
+    const answer = await options.transport.send({ ...request, authorization: authorization2 }, budget);
+    if (answer.status !== 401 || refusals === PROOFS) return answer;
+    if (answer.url.origin !== base2.origin) return askElsewhere(request, answer, { options, budget });
+    if (!auth.refused(access2, answer, authorization2)) return answer;
+    await answer.discard();
+  }
+}
+async function askElsewhere(request, answer, { options, budget }) {
+  const authorization2 = await anonymousHeader(answer, options, budget);
+  await answer.discard();
+  return options.transport.send({ ...request, url: answer.url, authorization: authorization2 }, budget);
+}
+function followLocation(location, from2, base2) {
+  if (location === void 0 || !URL.canParse(location, from2.href)) {
+    throw new PipelineError("bad-answer", `${base2.host} does not say where to go on`);
+  }
+  const url = new URL(location, from2);
+  if (url.protocol === "http:" && base2.protocol === "https:" && url.hostname === base2.hostname) {
+    return new URL(`${base2.origin}${url.pathname}${url.search}`);
+  }
+  return url;
+}
+
+// pipeline/registry/exchange.ts
+var import_node_http2 = require("node:http");
+var import_node_https2 = require("node:https");
+var DEFAULT_TIMEOUTS = { silence: 15e3, answer: 12e4, pause: 3e4, slowest: 1024 };
+async function exchange(outgoing, options) {
+  if (outgoing.signal?.aborted) throw stopped(outgoing.signal);
+  const route = await options.connections.route(outgoing.url);
+  const size2 = outgoing.body?.size ?? (outgoing.method === "GET" || outgoing.method === "HEAD" ? void 0 : 0);
+  const request = (route.secure ? import_node_https2.request : import_node_http2.request)({
+    ...route.options,
+    method: outgoing.method,
+    headers: {
+      ...outgoing.headers,
+      ...route.headers,
+      ...size2 === void 0 ? {} : { "content-length": String(size2) }
+    },
+    ...outgoing.signal === void 0 ? {} : { signal: outgoing.signal }
+  });
+  const message = await answerOf(request, outgoing, options);
+  return {
+    status: message.statusCode ?? 0,
+    headers: message.headers,
+    url: outgoing.url,
+    body: readBody(message, outgoing, options),
+    discard: () => discard(message, options.meter)
+  };
+}
+function answerOf(request, outgoing, { timeouts, meter }) {
+  return new Promise((resolve3, reject) => {
+    let timer;
+    const give = (reason, milliseconds) => {
+      clearTimeout(timer);
+      timer = setTimeout(() => request.destroy(tooSlow(outgoing.url, reason)), milliseconds);
+    };
+    give("does not accept the connection", timeouts.silence);
+    request.once("socket", (socket) => {
+      if (socket.connecting)
+        socket.once("connect", () => give("does not finish the handshake", timeouts.silence));
+    });
+    request.on("drain", () => give("does not read on", timeouts.silence));
+    request.once("finish", () => give("does not answer", timeouts.answer));
+    request.once("response", (message) => {
+      clearTimeout(timer);
+      resolve3(message);
+    });
+    request.on("error", (error2) => {
+      clearTimeout(timer);
+      reject(connectionError(outgoing, error2));
+    });
+    send(request, outgoing.body, meter).catch((error2) => {
+      reject(error2);
+      request.destroy();
+    });
+  });
+}
+async function send(request, body2, meter) {
+  if (body2 === void 0) return void request.end();
+  let sent = 0;
+  let over = false;
+  request.once("response", () => over = true);
+  request.once("close", () => over = true);
+  for await (const chunk of body2.open()) {
+    if (over || request.destroyed) return;
+    sent += chunk.length;
+    if (sent > body2.size) throw wrongSize2(sent, body2.size);
+    meter.sent(chunk.length);
+    if (!request.write(chunk)) await drained(request);
+  }
+  if (sent !== body2.size) throw wrongSize2(sent, body2.size);
+  request.end();
+}
+function wrongSize2(found, expected) {
+  return new PipelineError("corrupt", `content of ${found} bytes or more where ${expected} were promised`);
+}
+function drained(request) {
+  return new Promise((resolve3) => {
+    const done = () => {
+      request.off("drain", done).off("close", done).off("response", done);
+      resolve3();
+    };
+    request.on("drain", done).on("close", done).on("response", done);
+  });
+}
+async function* readBody(message, outgoing, { timeouts, meter }) {
+  let bytes2 = 0;
+  let waited = 0;
+  const chunks = message[Symbol.asyncIterator]();
+  try {
+    for (; ; ) {
+      const before = performance.now();
+      const stalled = setTimeout(
+        () => message.destroy(tooSlow(outgoing.url, "stops sending")),
+        timeouts.pause
+      );
+      const { done, value } = await chunks.next().finally(() => clearTimeout(stalled));
+      waited += performance.now() - before;
+      if (done) return;
+      bytes2 += value.length;
+      meter.received(value.length);
+      if (waited > timeouts.pause && bytes2 * 1e3 / waited < timeouts.slowest) {
+        throw tooSlow(outgoing.url, "sends next to nothing");
+      }
+      yield value;
+    }
+  } catch (error2) {
+    throw connectionError(outgoing, error2);
+  } finally {
+    await discard(message, meter);
+  }
+}
+var SMALL_REST = 64 * 1024;
+var REST_TIME = 1e3;
+function discard(message, meter) {
+  if (message.readableEnded || message.destroyed) return Promise.resolve();
+  const { method } = message.req;
+  const isShort = method === "HEAD" || Number(message.headers["content-length"] ?? Number.NaN) <= SMALL_REST;
+  if (!isShort) {
+    message.destroy();
+    return Promise.resolve();
+  }
+  return new Promise((resolve3) => {
+    const cut3 = setTimeout(() => message.destroy(), REST_TIME);
+    message.on("error", () => void 0);
+    message.on("data", (chunk) => meter.received(chunk.length));
+    message.once("close", () => {
+      clearTimeout(cut3);
+      resolve3();
+    });
+  });
+}
+function tooSlow(url, what) {
+  return new PipelineError("unreachable", `${url.host} ${what}`, { retryable: true });
+}
+var FINAL = /* @__PURE__ */ new Set(["ENOTFOUND", "EPROTO", "ERR_INVALID_URL", "ERR_INVALID_CHAR", "EACCES", "EPERM"]);
+function connectionError({ url, method, signal }, error2) {
+  if (error2 instanceof PipelineError) return error2;
+  if (signal?.aborted) return stopped(signal);
+  const code2 = error2.code ?? "";
+  const text5 = explain(code2, error2);
+  const final = FINAL.has(code2) || /CERT|SIGNATURE|ERR_TLS|ERR_SSL/.test(code2);
+  return new PipelineError("unreachable", `${method} to ${url.host}: ${text5}`, {
+    retryable: !final,
+    cause: error2,
+    ...isUntrusted(code2) ? { hint: `give the certificate of the authority that signed ${url.host}'s` } : {},
+    ...code2 === "EPROTO" || code2 === "ERR_SSL_WRONG_VERSION_NUMBER" ? { hint: `if ${url.host} speaks plain HTTP, name it as a host that may` } : {}
+  });
+}
+function isUntrusted(code2) {
+  return /SELF_SIGNED|UNABLE_TO_VERIFY|UNABLE_TO_GET_ISSUER/.test(code2);
+}
+var EXPLAINED = {
+  ECONNREFUSED: "connection refused",
+  ECONNRESET: "connection reset",
+  ENOTFOUND: "no such host",
+  EAI_AGAIN: "the name cannot be looked up now",
+  EPIPE: "connection closed while sending",
+  ETIMEDOUT: "no answer",
+  EHOSTUNREACH: "no route to the host",
+  ENETUNREACH: "no route to the network"
+};
+function explain(code2, error2) {
+  return Object.hasOwn(EXPLAINED, code2) ? EXPLAINED[code2] ?? code2 : error2.message || code2 || "connection broken";
+}
+
+// pipeline/registry/image.ts
+var OCI_MANIFEST = "application/vnd.oci.image.manifest.v1+json";
+var OCI_INDEX = "application/vnd.oci.image.index.v1+json";
+var DOCKER_MANIFEST = "application/vnd.docker.distribution.manifest.v2+json";
+var DOCKER_LIST = "application/vnd.docker.distribution.manifest.list.v2+json";
+var MANIFEST_TYPES = [OCI_INDEX, OCI_MANIFEST, DOCKER_LIST, DOCKER_MANIFEST];
+var LISTS = /* @__PURE__ */ new Set([OCI_INDEX, DOCKER_LIST]);
+var IMAGES = /* @__PURE__ */ new Set([OCI_MANIFEST, DOCKER_MANIFEST]);
+function isManifestType(mediaType) {
+  return LISTS.has(mediaType) || IMAGES.has(mediaType);
+}
+function parseManifest({ bytes: bytes2, mediaType, digest }) {
+  const bad = (why) => new PipelineError("bad-answer", `the manifest ${digest} ${why}`);
+  const json = parseObject(bytes2, bad);
+  const said = text2(json, "mediaType");
+  if (said !== void 0 && isManifestType(mediaType) && said !== mediaType) {
+    throw bad(`says that it is ${said}, and came as ${mediaType}`);
+  }
+  const common = {
+    mediaType,
+    ...optional("artifactType", text2(json, "artifactType")),
+    ...optional("annotations", textMap(field(json, "annotations"))),
+    ...optional("subject", has(json, "subject") ? descriptor(field(json, "subject"), bad) : void 0)
+  };
+  const isList = has(json, "manifests");
+  const isImage = has(json, "layers") || has(json, "config");
+  if (isList && isImage) throw bad("is an image and a list at the same time");
+  if (LISTS.has(mediaType) && !isImage) {
+    return { kind: "list", ...common, manifests: descriptors(field(json, "manifests") ?? [], bad) };
+  }
+  if (IMAGES.has(mediaType) && !isList) {
+    const config = descriptor(field(json, "config"), bad);
+    return { kind: "image", ...common, config, layers: descriptors(field(json, "layers") ?? [], bad) };
+  }
+  throw bad(`of type ${mediaType || "unknown"} cannot be read`);
+}
+function manifestType(bytes2, header2) {
+  if (isManifestType(header2)) return header2;
+  try {
+    const json = parseObject(bytes2, () => new Error());
+    const said = text2(json, "mediaType");
+    if (said !== void 0) return said;
+    if (has(json, "manifests")) return OCI_INDEX;
+    return has(json, "layers") && has(json, "config") ? OCI_MANIFEST : header2;
+  } catch {
+    return header2;
+  }
+}
+function describe({ mediaType, digest, bytes: bytes2 }) {
+  return { mediaType, digest, size: bytes2.length };
+}
+function referrerDescriptor({ mediaType, digest, size: size2 }, parsed2) {
+  const artifactType = parsed2.artifactType ?? (parsed2.kind === "image" ? parsed2.config.mediaType : "");
+  return {
+    mediaType,
+    digest,
+    size: size2,
+    ...artifactType === "" ? {} : { artifactType },
+    ...parsed2.annotations === void 0 ? {} : { annotations: parsed2.annotations }
+  };
+}
+function parseObject(bytes2, bad) {
+  let json;
+  try {
+    json = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes2));
+  } catch {
+    throw bad("is no JSON");
+  }
+  if (!isObject2(json)) throw bad("is no JSON object");
+  return json;
+}
+function isObject2(value) {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+function has(json, key) {
+  return Object.hasOwn(json, key) && json[key] !== null;
+}
+function field(json, key) {
+  return Object.hasOwn(json, key) ? json[key] : void 0;
+}
+function text2(json, key) {
+  const value = field(json, key);
+  return typeof value === "string" && value !== "" ? value : void 0;
+}
+function textMap(value) {
+  if (!isObject2(value)) return void 0;
+  const pairs2 = Object.entries(value).filter((pair) => typeof pair[1] === "string");
+  return Object.fromEntries(pairs2);
+}
+function optional(key, value) {
+  return value === void 0 ? {} : { [key]: value };
+}
+function descriptors(value, bad) {
+  if (!Array.isArray(value)) throw bad("has no list where it should name its content");
+  return value.map((item) => descriptor(item, bad));
+}
+function descriptor(value, bad) {
+  if (!isObject2(value)) throw bad("does not describe its content");
+  const digest = field(value, "digest");
+  const size2 = field(value, "size");
+  if (!isDigest(digest)) throw bad("names content without a usable digest");
+  if (typeof size2 !== "number" || !Number.isSafeInteger(size2) || size2 < 0) {
+    throw bad(`names content of no usable size: ${digest}`);
+  }
+  const urls = field(value, "urls");
+  return {
+    mediaType: text2(value, "mediaType") ?? "",
+    digest,
+    size: size2,
+    ...optional("platform", platform2(field(value, "platform"))),
+    ...optional("artifactType", text2(value, "artifactType")),
+    ...optional("annotations", textMap(field(value, "annotations"))),
+    ...optional(
+      "urls",
+      Array.isArray(urls) ? urls.filter((url) => typeof url === "string") : void 0
+    )
+  };
+}
+function platform2(value) {
+  if (!isObject2(value)) return void 0;
+  return {
+    os: text2(value, "os") ?? "",
+    architecture: text2(value, "architecture") ?? "",
+    ...optional("variant", text2(value, "variant")),
+    ...optional("osVersion", text2(value, "os.version"))
+  };
+}
+
+// pipeline/registry/manifest.ts
+var ACCEPT = { accept: MANIFEST_TYPES.join(", ") };
+function nameOf2(reference) {
+  return reference.kind === "digest" ? reference.digest : reference.tag;
+}
+function manifestRequest(reference, actions) {
+  return {
+    to: `${reference.repository}/manifests/${nameOf2(reference)}`,
+    access: { repository: reference.repository, actions },
+    what: `the manifest ${formatReference(reference)}`
+  };
+}
+async function resolveManifest(endpoint, reference, limit) {
+  const told = await endpoint.attempt(async (budget) => {
+    const request = { ...manifestRequest(reference, "pull"), method: "HEAD", headers: ACCEPT };
+    const answer = await endpoint.ask(request, budget);
+    await answer.discard();
+    return answer.status === 200 ? told200(answer, reference) : void 0;
+  });
+  if (told) return told;
+  const manifest = await getManifest(endpoint, reference, limit);
+  return manifest && { mediaType: manifest.mediaType, digest: manifest.digest, size: manifest.bytes.length };
+}
+function told200(answer, reference) {
+  const digest = header(answer, "docker-content-digest");
+  const length = header(answer, "content-length");
+  const mediaType = contentType(answer);
+  if (!isDigest(digest) || length === void 0 || !/^\d+$/.test(length)) return void 0;
+  if (!isManifestType(mediaType)) return void 0;
+  if (reference.kind === "digest") {
+    if (contradicts(digest, reference.digest)) throw corrupt(reference.digest, digest);
+    if (digest !== reference.digest) return void 0;
+  }
+  return { mediaType, digest, size: Number(length) };
+}
+function getManifest(endpoint, reference, limit) {
+  const request = { ...manifestRequest(reference, "pull"), method: "GET", headers: ACCEPT };
+  return endpoint.attempt(async (budget) => {
+    const answer = await endpoint.ask(request, budget);
+    if (answer.status === 404) {
+      await answer.discard();
+      return void 0;
+    }
+    if (answer.status !== 200) throw await failure2(answer, request.what);
+    return readManifest(answer, reference, limit);
+  });
+}
+async function readManifest(answer, reference, limit) {
+  const said = header(answer, "docker-content-digest");
+  const bytes2 = await readAll(answer, limit, "a manifest");
+  const wanted = reference.kind === "digest" ? reference.digest : isDigest(said) ? said : void 0;
+  const digest = digestOf(bytes2, wanted === void 0 ? void 0 : algorithmOf(wanted));
+  if (wanted !== void 0 && digest !== wanted) throw corrupt(wanted, digest);
+  if (isDigest(said) && contradicts(said, digest)) throw corrupt(said, digest);
+  return { mediaType: manifestType(bytes2, contentType(answer)), digest, bytes: bytes2 };
+}
+function putManifest(endpoint, reference, manifest) {
+  if (reference.kind === "digest" && reference.digest !== manifest.digest) {
+    return Promise.reject(corrupt(reference.digest, manifest.digest));
+  }
+  const { bytes: bytes2, mediaType } = manifest;
+  const request = {
+    ...manifestRequest(reference, "pull,push"),
+    method: "PUT",
+    headers: { "content-type": mediaType },
+    body: {
+      size: bytes2.length,
+      open: () => only(bytes2)
+    }
+  };
+  return endpoint.attempt(async (budget) => {
+    const answer = await endpoint.ask(request, budget);
+    if (answer.status < 200 || answer.status > 299) {
+      const error2 = await failure2(answer, request.what);
+      if (await stands(endpoint, reference, { manifest, budget })) return void 0;
+      throw error2;
+    }
+    await answer.discard();
+    const digest = header(answer, "docker-content-digest");
+    if (isDigest(digest) && contradicts(digest, manifest.digest)) throw corrupt(manifest.digest, digest);
+    return header(answer, "oci-subject");
+  });
+}
+async function stands(endpoint, reference, { manifest, budget }) {
+  const request = { ...manifestRequest(reference, "pull,push"), method: "HEAD", headers: ACCEPT };
+  const answer = await endpoint.ask(request, budget);
+  await answer.discard();
+  return answer.status === 200 && header(answer, "docker-content-digest") === manifest.digest;
+}
+function deleteManifest(endpoint, reference) {
+  const request = { ...manifestRequest(reference, "pull,push,delete"), method: "DELETE" };
+  return endpoint.attempt(async (budget) => {
+    const answer = await endpoint.ask(request, budget);
+    if (answer.status === 404) {
+      await answer.discard();
+      return false;
+    }
+    if (answer.status < 200 || answer.status > 299) throw await refusedDelete(answer, request.what);
+    await answer.discard();
+    return true;
+  });
+}
+async function refusedDelete(answer, what) {
+  const error2 = await failure2(answer, `the removal of ${what}`);
+  if (answer.status !== 405) return error2;
+  return new PipelineError("denied", error2.message, {
+    hint: "this registry does not remove through its API"
+  });
+}
+
+// pipeline/registry/name.ts
+var HOST2 = /^(?:[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?|\[[0-9a-f:.]+\])(?::\d{1,5})?$/i;
+var REPOSITORY2 = /^[a-z0-9]+(?:(?:\.|_|__|-+|\/)[a-z0-9]+)*$/;
+var REPOSITORY_LENGTH = 255;
+var TAG2 = /^\w[\w.-]{0,127}$/;
+function isHost(text5) {
+  return HOST2.test(text5);
+}
+function isRepository(text5) {
+  return text5.length <= REPOSITORY_LENGTH && REPOSITORY2.test(text5);
+}
+function isTag(text5) {
+  return TAG2.test(text5);
+}
+
+// pipeline/registry/tags.ts
+var PAGE = 1e3;
+var PAGE_BYTES = 8 * 1024 * 1024;
+async function* listTags(endpoint, of) {
+  const count = endpoint.quirks.largestPage ?? PAGE;
+  const first = new URL(`/v2/${of.repository}/tags/list?n=${count}`, endpoint.base);
+  const seen = /* @__PURE__ */ new Set();
+  for (let url = first; url !== void 0; ) {
+    if (seen.has(url.href)) return;
+    seen.add(url.href);
+    const page = await readPage(endpoint, of, url);
+    yield* page.tags.filter(isTag);
+    url = page.next ?? guess(page, first, count);
+  }
+}
+function readPage(endpoint, of, url) {
+  const what = `the tags of ${repositoryName(of)}`;
+  return endpoint.attempt(async (budget) => {
+    const access2 = { repository: of.repository, actions: "pull" };
+    const answer = await endpoint.ask({ method: "GET", to: url, access: access2, what }, budget);
+    if (answer.status === 404) {
+      await answer.discard();
+      return { tags: [], next: void 0 };
+    }
+    if (answer.status !== 200) throw await failure2(answer, what);
+    const next2 = nextPage(endpoint, answer, what);
+    return { tags: tagsOf(await readAll(answer, PAGE_BYTES, what), endpoint.registry), next: next2 };
+  });
+}
+function guess({ tags }, first, count) {
+  const last = tags.at(-1);
+  if (tags.length !== count || last === void 0) return void 0;
+  const url = new URL(first);
+  url.searchParams.set("last", last);
+  return url;
+}
+function tagsOf(body2, registry) {
+  let tags;
+  try {
+    tags = Object(JSON.parse(body2.toString("utf8"))).tags ?? [];
+  } catch {
+    tags = void 0;
+  }
+  if (!Array.isArray(tags))
+    throw new PipelineError("bad-answer", `${registry} lists tags that cannot be read`);
+  return tags.filter((tag) => typeof tag === "string");
+}
+function nextPage(endpoint, answer, what) {
+  const link = /<([^>]*)>\s*;[^,]*\brel="?next"?/i.exec(header(answer, "link") ?? "")?.[1];
+  if (link === void 0) return void 0;
+  const url = endpoint.follow(link, answer.url);
+  if (url.origin === endpoint.base.origin) return url;
+  throw new PipelineError(
+    "bad-answer",
+    `${endpoint.registry} continues ${what} at another host, ${url.host}`
+  );
+}
+
+// pipeline/registry/referrers.ts
+function referrersTag(of, digest) {
+  const [algorithm = "", encoded = ""] = digest.split(":");
+  const tag = `${algorithm.slice(0, 32)}-${encoded.slice(0, 64)}`.replace(/[^\w.-]/g, "-");
+  return { kind: "tag", registry: of.registry, repository: of.repository, tag };
+}
+async function listReferrers(endpoint, of, { digest, artifactType, limit }) {
+  const all = await fromApi(endpoint, of, { digest, artifactType, limit }) ?? await fromTag(endpoint, of, { digest, limit });
+  return artifactType === void 0 ? all : all.filter((one) => one.artifactType === artifactType);
+}
+async function fromApi(endpoint, of, { digest, artifactType, limit }) {
+  const query = artifactType === void 0 ? "" : `?${new URLSearchParams({ artifactType })}`;
+  const first = new URL(`/v2/${of.repository}/referrers/${digest}${query}`, endpoint.base);
+  const found = [];
+  const seen = /* @__PURE__ */ new Set();
+  for (let url = first; url !== void 0 && !seen.has(url.href); ) {
+    seen.add(url.href);
+    const page = await readPage2(endpoint, of, { url, digest, limit });
+    if (page === void 0) return seen.size === 1 ? void 0 : found;
+    found.push(...page.descriptors);
+    url = page.next;
+  }
+  return found;
+}
+function readPage2(endpoint, of, { url, digest, limit }) {
+  const what = `the referrers of ${repositoryName(of)}@${digest}`;
+  const access2 = { repository: of.repository, actions: "pull" };
+  return endpoint.attempt(async (budget) => {
+    const answer = await endpoint.ask(
+      { method: "GET", to: url, access: access2, what, headers: { accept: OCI_INDEX } },
+      budget
+    );
+    const absent = [400, 404, 405, 501].includes(answer.status);
+    if (absent || answer.status === 200 && !/json/.test(header(answer, "content-type") ?? "")) {
+      await answer.discard();
+      return void 0;
+    }
+    if (answer.status !== 200) throw await failure2(answer, what);
+    const next2 = nextPage(endpoint, answer, what);
+    const bytes2 = await readAll(answer, limit, what);
+    const list2 = parseManifest({ bytes: bytes2, mediaType: OCI_INDEX, digest: what });
+    return { descriptors: list2.kind === "list" ? list2.manifests : [], next: next2 };
+  });
+}
+async function fromTag(endpoint, of, { digest, limit }) {
+  const manifest = await getManifest(endpoint, referrersTag(of, digest), limit);
+  if (manifest?.mediaType !== OCI_INDEX) return [];
+  const list2 = parseManifest(manifest);
+  return list2.kind === "list" ? list2.manifests : [];
+}
+async function noteReferrer(endpoint, to, { manifest, parsed: parsed2, limit }) {
+  const subject = parsed2.subject?.digest;
+  if (subject === void 0) return;
+  await changeList(endpoint, referrersTag(to, subject), {
+    limit,
+    change: (list2) => list2.some((one) => one["digest"] === manifest.digest) ? void 0 : [...list2, { ...referrerDescriptor(describe(manifest), parsed2) }]
+  });
+}
+async function forgetReferrer(endpoint, of, { digest, subject, limit }) {
+  await changeList(endpoint, referrersTag(of, subject), {
+    limit,
+    change: (list2) => list2.some((one) => one["digest"] === digest) ? list2.filter((one) => one["digest"] !== digest) : void 0
+  });
+}
+var ROUNDS = 5;
+async function changeList(endpoint, tag, { limit, change }) {
+  for (let round = 0; round < ROUNDS; round++) {
+    const before = await getManifest(endpoint, tag, limit);
+    const list2 = before === void 0 ? {} : readList(before, tag);
+    const changed = change(rawManifests(list2));
+    if (changed === void 0) return;
+    if (changed.length === 0) return void await deleteManifest(endpoint, tag);
+    const json = { ...list2, schemaVersion: 2, mediaType: OCI_INDEX, manifests: changed };
+    const bytes2 = new TextEncoder().encode(JSON.stringify(json));
+    await putManifest(endpoint, tag, { mediaType: OCI_INDEX, digest: digestOf(bytes2), bytes: bytes2 });
+  }
+  throw new PipelineError("conflict", `others keep changing the list ${repositoryName(tag)}:${tag.tag}`, {
+    retryable: true
+  });
+}
+function readList(manifest, tag) {
+  if (manifest.mediaType === OCI_INDEX && parseManifest(manifest).kind === "list") {
+    return JSON.parse(new TextDecoder().decode(manifest.bytes));
+  }
+  throw new PipelineError(
+    "conflict",
+    `the tag ${tag.tag} of ${repositoryName(tag)} holds no list of referrers`
+  );
+}
+function rawManifests(list2) {
+  return Array.isArray(list2["manifests"]) ? list2["manifests"] : [];
+}
+
+// pipeline/registry/retry.ts
+var DEFAULT_RETRY = {
+  budget: 9e4,
+  attempts: 5,
+  firstWait: 250,
+  longestWait: 1e4
+};
+function newBudget(retrying, signal) {
+  const deadline = retrying.clock.now() + retrying.options.budget;
+  return signal === void 0 ? { deadline, failures: 0 } : { deadline, failures: 0, signal };
+}
+async function withRetry(retrying, budget, attempt) {
+  for (let wait = 0; ; wait++) {
+    try {
+      return await attempt();
+    } catch (error2) {
+      if (!(error2 instanceof PipelineError) || !error2.retryable) throw error2;
+      if (error2.code !== "rate-limited") budget.failures++;
+      const pause = backoff(retrying, wait);
+      if (budget.failures >= retrying.options.attempts) throw error2;
+      if (retrying.clock.now() + pause >= budget.deadline) throw error2;
+      await retrying.clock.sleep(pause, budget.signal);
+    }
+  }
+}
+function backoff({ options, random }, n) {
+  const most = Math.min(options.longestWait, options.firstWait * 2 ** Math.min(n, 20));
+  return most / 2 + most / 2 * random();
+}
+function retryAfter(header2, now) {
+  if (header2 === void 0) return 0;
+  if (/^\s*\d+\s*$/.test(header2)) return Number(header2) * 1e3;
+  const date = Date.parse(header2);
+  return Number.isNaN(date) ? 0 : Math.max(0, date - now);
+}
+
+// pipeline/registry/pace.ts
+function createQueue() {
+  let items = [];
+  let head2 = 0;
+  return {
+    push: (go) => void items.push(go),
+    shift: () => {
+      const next2 = items[head2++];
+      if (next2 === void 0 || head2 * 2 > items.length + 64) {
+        items = items.slice(head2);
+        head2 = 0;
+      }
+      return next2;
+    }
+  };
+}
+function createPace({ host, most, clock }) {
+  let limit = most;
+  let running = 0;
+  let resumeAt = 0;
+  let halvedAt = -Infinity;
+  const waiting = createQueue();
+  const admit = () => {
+    while (running < Math.max(1, Math.floor(limit))) {
+      const go = waiting.shift();
+      if (go === void 0) return;
+      running++;
+      go();
+    }
+  };
+  const leave = () => {
+    running--;
+    admit();
+  };
+  const waitForHost = async (budget) => {
+    for (let now = clock.now(); now < resumeAt; now = clock.now()) {
+      if (resumeAt > budget.deadline) {
+        budget.deadline = now;
+        throw tooLong(host, resumeAt - now);
+      }
+      await clock.sleep(resumeAt - now, budget.signal);
+    }
+  };
+  return {
+    enter: async (budget) => {
+      await new Promise((go) => {
+        waiting.push(go);
+        admit();
+      });
+      let left = false;
+      const leaveOnce = () => {
+        if (!left) leave();
+        left = true;
+      };
+      await waitForHost(budget).catch((error2) => {
+        leaveOnce();
+        throw error2;
+      });
+      return leaveOnce;
+    },
+    succeeded: () => {
+      limit = Math.min(most, limit + 1 / limit);
+    },
+    slowDown: (pause) => {
+      const now = clock.now();
+      if (now - halvedAt > Math.max(pause, 1e3)) {
+        limit = Math.max(1, limit / 2);
+        halvedAt = now;
+      }
+      resumeAt = Math.max(resumeAt, now + pause);
+    },
+    limit: () => Math.max(1, Math.floor(limit))
+  };
+}
+function tooLong(host, milliseconds) {
+  return new PipelineError(
+    "rate-limited",
+    `${host} asks to wait ${Math.ceil(milliseconds / 1e3)} s before the next request`,
+    { retryable: true }
+  );
+}
+
+// pipeline/registry/transport.ts
+var MAX_REDIRECTS = 5;
+var DOWN_FOR = 3e4;
+function createTransport(options) {
+  const hosts = /* @__PURE__ */ new Map();
+  const { retrying } = options;
+  const state = (host) => {
+    const known3 = hosts.get(host);
+    if (known3) return known3;
+    const fresh = newHost(host, options);
+    hosts.set(host, fresh);
+    return fresh;
+  };
+  const checkUrl = (url) => {
+    if (url.protocol === "https:") return;
+    if (url.protocol === "http:" && options.plainHosts.has(url.host)) return;
+    throw new PipelineError("not-allowed", `${url.protocol}//${url.host} is not asked: it is not https`, {
+      hint: `name ${url.host} as a host of plain HTTP if it has no TLS`
+    });
+  };
+  const hop = async (request, budget) => {
+    const host = state(request.url.host);
+    const leave = await host.pace.enter(budget);
+    try {
+      return await ask(request, host, options);
+    } finally {
+      leave();
+    }
+  };
+  const send3 = async (request, budget) => {
+    let current = request;
+    for (let followed = 0; ; followed++) {
+      checkUrl(current.url);
+      const answer = await hop(current, budget);
+      const next2 = redirectOf(answer, current);
+      if (next2 === void 0) return judged(answer, state(current.url.host), request, retrying);
+      await answer.discard();
+      if (followed === MAX_REDIRECTS) {
+        throw new PipelineError("bad-answer", `${request.url.host} redirects ${request.what} without end`);
+      }
+      current = next2;
+    }
+  };
+  return {
+    send: send3,
+    checkUrl,
+    attempt: (host, work, budget = newBudget(retrying, options.signal)) => untilDown(state(host), retrying, () => withRetry(retrying, budget, () => work(budget))),
+    traffic: () => new Map([...hosts].map(([host, { traffic }]) => [host, { ...traffic }])),
+    close: options.connections.close
+  };
+}
+function newHost(host, { concurrency, retrying }) {
+  const traffic = { requests: 0, sent: 0, received: 0 };
+  return {
+    pace: createPace({ host, most: concurrency, clock: retrying.clock }),
+    traffic,
+    meter: {
+      sent: (bytes2) => {
+        traffic.sent += bytes2;
+      },
+      received: (bytes2) => {
+        traffic.received += bytes2;
+      }
+    },
+    answers: 0,
+    down: void 0
+  };
+}
+async function ask(request, host, options) {
+  host.traffic.requests++;
+  const { authorization: authorization2, body: body2 } = request;
+  const answer = await exchange(
+    {
+      method: request.method,
+      url: request.url,
+      headers: {
+        "user-agent": options.userAgent,
+        // Digests are of the bytes as stored, not as compressed on the way.
+        "accept-encoding": "identity",
+        ...request.headers,
+        ...authorization2 === void 0 ? {} : { authorization: authorization2 }
+      },
+      ...body2 === void 0 ? {} : { body: body2 },
+      ...options.signal === void 0 ? {} : { signal: options.signal }
+    },
+    { connections: options.connections, timeouts: options.timeouts, meter: host.meter }
+  );
+  host.answers++;
+  host.down = void 0;
+  return answer;
+}
+async function judged(answer, host, request, { clock }) {
+  if (!isRetryable(answer.status)) {
+    host.pace.succeeded();
+    return answer;
+  }
+  const pause = retryAfter(header(answer, "retry-after"), clock.now());
+  if (answer.status === 429 || pause > 0) host.pace.slowDown(pause);
+  throw await failure2(answer, request.what);
+}
+function redirectOf(answer, request) {
+  const keepsMethod = answer.status === 307 || answer.status === 308;
+  const reads = request.method === "GET" || request.method === "HEAD";
+  const follows = keepsMethod || reads && [301, 302, 303].includes(answer.status);
+  const location = header(answer, "location");
+  if (!follows || location === void 0 || !URL.canParse(location, request.url.href)) return void 0;
+  const url = new URL(location, request.url);
+  if (url.username !== "" || url.password !== "") return void 0;
+  if (url.origin === request.url.origin) return { ...request, url };
+  const { authorization: _, ...rest } = request;
+  return { ...rest, url };
+}
+async function untilDown(host, { clock }, work) {
+  if (host.down && clock.now() < host.down.until) throw host.down.error;
+  const answersBefore = host.answers;
+  try {
+    return await work();
+  } catch (error2) {
+    const silent = error2 instanceof PipelineError && error2.code === "unreachable" && error2.retryable;
+    if (silent && host.answers === answersBefore) {
+      host.down = { until: clock.now() + DOWN_FOR, error: error2 };
+    }
+    throw error2;
+  }
+}
+
+// pipeline/registry/upload.ts
+var CHUNK = 16 * 1024 * 1024;
+function putBlob(endpoint, to, blob, { mountFrom = [], chunk = CHUNK } = {}) {
+  let [mount] = mountFrom.filter((repository) => repository !== to.repository);
+  return endpoint.attempt(async (budget) => {
+    const upload = { endpoint, to, blob, chunk, budget };
+    if (await headBlob(endpoint, to, { digest: blob.digest, actions: "pull,push", budget })) return "present";
+    const session = await open2(upload, mount);
+    if (session === "mounted") return "mounted";
+    mount = void 0;
+    await send2(upload, session);
+    return "uploaded";
+  });
+}
+async function open2(upload, mount) {
+  const { endpoint, to, blob, budget } = upload;
+  const path = `${to.repository}/blobs/uploads/`;
+  const what = `the upload of ${blob.digest} to ${repositoryName(to)}`;
+  const access2 = { repository: to.repository, actions: "pull,push" };
+  const mounted = mount === void 0 ? void 0 : await openByMount(upload, mount);
+  if (mounted !== void 0) return mounted;
+  const algorithm = algorithmOf(blob.digest);
+  const query = algorithm === "sha256" ? "" : `?digest-algorithm=${algorithm}`;
+  const answer = await endpoint.ask({ method: "POST", to: path + query, access: access2, what }, budget);
+  if (answer.status !== 202) throw await failure2(answer, what);
+  await answer.discard();
+  return sessionOf(endpoint, answer);
+}
+async function openByMount({ endpoint, to, blob, budget }, from2) {
+  const query = new URLSearchParams({ mount: blob.digest, from: from2 });
+  const access2 = { repository: to.repository, actions: "pull,push", from: from2 };
+  const what = `the mount of ${blob.digest} from ${from2}`;
+  try {
+    const path = `${to.repository}/blobs/uploads/?${query}`;
+    const answer = await endpoint.ask({ method: "POST", to: path, access: access2, what }, budget);
+    await answer.discard();
+    if (answer.status === 201) return "mounted";
+    return answer.status === 202 ? sessionOf(endpoint, answer) : void 0;
+  } catch (error2) {
+    if (error2 instanceof PipelineError && !error2.retryable) return void 0;
+    throw error2;
+  }
+}
+function sessionOf(endpoint, answer) {
+  const smallest = Number(header(answer, "oci-chunk-min-length") ?? 0);
+  return {
+    location: endpoint.follow(header(answer, "location"), answer.url),
+    smallest: Number.isSafeInteger(smallest) && smallest > 0 ? smallest : 0
+  };
+}
+async function send2(upload, session) {
+  const { blob, chunk, endpoint } = upload;
+  if (endpoint.quirks.monolithic || blob.size <= chunk)
+    return commit(upload, session.location, wholeBody(blob));
+  const size2 = Math.max(chunk, session.smallest);
+  return commit(upload, await sendChunks(upload, session.location, size2), void 0);
+}
+function wholeBody(blob) {
+  return { size: blob.size, open: () => checked(blob.open(0), blob) };
+}
+async function commit(upload, location, body2) {
+  const { endpoint, blob, budget } = upload;
+  const url = new URL(location);
+  url.search += `${url.search === "" ? "?" : "&"}digest=${encodeURIComponent(blob.digest)}`;
+  const answer = await endpoint.ask(
+    { ...uploadRequest(upload), method: "PUT", to: url, ...body2 && { body: body2 } },
+    budget
+  );
+  if (answer.status !== 201 && answer.status !== 204) throw await refusedUpload(upload, answer);
+  await answer.discard();
+  const digest = header(answer, "docker-content-digest");
+  if (isDigest(digest) && contradicts(digest, blob.digest)) throw corrupt(blob.digest, digest);
+}
+function uploadRequest({ to, blob }) {
+  return {
+    access: { repository: to.repository, actions: "pull,push" },
+    headers: { "content-type": "application/octet-stream" },
+    what: `the upload of ${blob.digest} to ${repositoryName(to)}`
+  };
+}
+async function refusedUpload(upload, answer) {
+  const error2 = await failure2(answer, uploadRequest(upload).what);
+  const changed = /DIGEST_INVALID|SIZE_INVALID/.test(error2.message);
+  if (changed) await readThrough(upload.blob);
+  if (!changed && answer.status !== 404 && answer.status !== 416) return error2;
+  return new PipelineError(changed ? "corrupt" : error2.code, error2.message, { retryable: true });
+}
+async function readThrough(blob) {
+  for await (const _ of checked(blob.open(0), blob)) ;
+}
+var BREAKS2 = 3;
+async function sendChunks(upload, start3, size2) {
+  const { blob } = upload;
+  let location = start3;
+  let offset = 0;
+  for (let breaks = 0; offset < blob.size; ) {
+    const end2 = Math.min(offset + size2, blob.size);
+    try {
+      const next2 = await sendChunk(upload, location, { offset, end: end2 });
+      if (next2.offset > offset) breaks = 0;
+      else breaks++;
+      ({ location, offset } = next2);
+    } catch (error2) {
+      if (!(error2 instanceof PipelineError) || !error2.retryable || ++breaks > BREAKS2) throw error2;
+      const known3 = await progress(upload, location);
+      if (known3.offset < offset) throw error2;
+      ({ location, offset } = known3);
+    }
+    if (breaks > BREAKS2) throw stuck(upload);
+  }
+  return location;
+}
+async function sendChunk(upload, location, { offset, end: end2 }) {
+  const { endpoint, budget, blob } = upload;
+  const request = uploadRequest(upload);
+  const answer = await endpoint.ask(
+    {
+      ...request,
+      method: "PATCH",
+      to: location,
+      headers: { ...request.headers, "content-range": `${offset}-${end2 - 1}` },
+      body: { size: end2 - offset, open: () => part(blob, offset, end2) }
+    },
+    budget
+  );
+  if (answer.status !== 202 && answer.status !== 204) throw await refusedUpload(upload, answer);
+  await answer.discard();
+  return progressOf(upload, answer, end2);
+}
+async function progress(upload, location) {
+  const { endpoint, budget } = upload;
+  const request = uploadRequest(upload);
+  const answer = await endpoint.ask({ ...request, method: "GET", to: location }, budget);
+  if (answer.status !== 204) throw await refusedUpload(upload, answer);
+  await answer.discard();
+  return progressOf(upload, answer, 0);
+}
+function progressOf({ endpoint, blob }, answer, otherwise) {
+  const last = /^(?:bytes[= ])?0-(\d+)/.exec(header(answer, "range") ?? "")?.[1];
+  const offset = last === void 0 ? otherwise : last === "0" ? 0 : Number(last) + 1;
+  if (offset > blob.size) {
+    throw new PipelineError("corrupt", `${endpoint.registry} has more of ${blob.digest} than was sent`, {
+      retryable: true
+    });
+  }
+  return { location: endpoint.follow(header(answer, "location") ?? answer.url.href, answer.url), offset };
+}
+function stuck({ endpoint, blob }) {
+  return new PipelineError("bad-answer", `${endpoint.registry} takes no more of ${blob.digest}`, {
+    retryable: true
+  });
+}
+async function* part(blob, offset, end2) {
+  let left = end2 - offset;
+  for await (const chunk of blob.open(offset)) {
+    yield chunk.length <= left ? chunk : chunk.subarray(0, left);
+    left -= chunk.length;
+    if (left <= 0) return;
+  }
+}
+
+// pipeline/registry/client.ts
+var LARGEST_MANIFEST = 4 * 1024 * 1024;
+var ANONYMOUS = { credential: async () => void 0 };
+function createRegistryClient(options = {}) {
+  const { transport, endpointOf } = wire(options);
+  const limit = options.largestManifest ?? LARGEST_MANIFEST;
+  const chunk = options.chunk ?? CHUNK;
+  const referrersOf = async (of, digest, artifactType) => listReferrers(endpointOf(of), of, { digest, artifactType, limit });
+  return {
+    resolve: async (reference) => resolveManifest(endpointOf(reference), reference, limit),
+    getManifest: async (reference) => getManifest(endpointOf(reference), reference, limit),
+    async *getBlob(from2, blob) {
+      yield* getBlob(endpointOf(from2), from2, blob);
+    },
+    hasBlob: async (from2, digest) => hasBlob(endpointOf(from2), from2, digest),
+    putBlob: async (to, blob, how) => putBlob(endpointOf(to), to, blob, { ...how, chunk }),
+    putManifest: async (to, manifest) => writeManifest(endpointOf(to), to, { manifest, limit }),
+    async *listTags(of) {
+      yield* listTags(endpointOf(of), of);
+    },
+    listReferrers: referrersOf,
+    deleteManifest: async (reference) => removeManifest(endpointOf(reference), reference, limit),
+    traffic: transport.traffic,
+    close: transport.close
+  };
+}
+function wire(options) {
+  const clock = options.clock ?? systemClock;
+  const plainHosts = new Set(options.plainHttp ?? []);
+  const timeouts = { ...DEFAULT_TIMEOUTS, ...options.timeouts };
+  const connections = createConnections({
+    addresses: addressRule(options.internal ?? []),
+    resolver: options.resolver ?? systemResolver,
+    proxy: proxiesFrom(options.environment ?? {}),
+    authorities: options.authorities ?? [],
+    connectTimeout: timeouts.silence
+  });
+  const transport = createTransport({
+    connections,
+    plainHosts,
+    concurrency: options.concurrency ?? 48,
+    timeouts,
+    retrying: {
+      options: { ...DEFAULT_RETRY, ...options.retry },
+      clock,
+      random: options.random ?? Math.random
+    },
+    userAgent: options.userAgent ?? "portolan",
+    signal: options.signal
+  });
+  const credentials = options.credentials ?? ANONYMOUS;
+  const endpoints = /* @__PURE__ */ new Map();
+  const endpointOf = (repository) => {
+    checkRepository(repository, options.allows);
+    const { registry } = repository;
+    const known3 = endpoints.get(registry);
+    if (known3) return known3;
+    const fresh = createEndpoint(registry, { transport, credentials, clock, plainHosts });
+    endpoints.set(registry, fresh);
+    return fresh;
+  };
+  return { transport, endpointOf };
+}
+function checkRepository(repository, allows2) {
+  if (!isHost(repository.registry) || !isRepository(repository.repository)) {
+    throw new PipelineError("usage", "a registry or repository name that cannot be asked for");
+  }
+  if (allows2 && !allows2(repository)) {
+    throw new PipelineError("not-allowed", `${repositoryName(repository)} may not be asked for`, {
+      hint: `allow ${repository.registry} in the policy`
+    });
+  }
+}
+async function writeManifest(endpoint, to, { manifest, limit }) {
+  const noted = await putManifest(endpoint, to, manifest);
+  if (noted !== void 0 || !isManifestType(manifest.mediaType)) return;
+  await noteReferrer(endpoint, to, { manifest, parsed: parseManifest(manifest), limit });
+}
+async function removeManifest(endpoint, reference, limit) {
+  const manifest = reference.kind === "digest" ? await getManifest(endpoint, reference, limit) : void 0;
+  const removed = await deleteManifest(endpoint, reference);
+  const subject = manifest && isManifestType(manifest.mediaType) ? parseManifest(manifest).subject?.digest : void 0;
+  if (removed && manifest && subject !== void 0) {
+    await forgetReferrer(endpoint, reference, { digest: manifest.digest, subject, limit });
+  }
+  return removed;
+}
+
+// pipeline/registry/credentials.ts
+var import_promises = require("node:fs/promises");
+var import_node_path2 = require("node:path");
+
+// pipeline/registry/credential-helper.ts
+var import_node_child_process2 = require("node:child_process");
+var NAME2 = /^[A-Za-z0-9][A-Za-z0-9._-]*$/;
+var OUTPUT = 64 * 1024;
+var PATIENCE = 6e4;
+async function askHelper(name, server, environment) {
+  if (!NAME2.test(name))
+    throw new PipelineError("usage", "the authfile names a credential helper that cannot be one");
+  const program = `docker-credential-${name}`;
+  const { status, output } = await run(program, server, environment);
+  if (status !== 0) {
+    if (/credentials not found/i.test(output)) return void 0;
+    throw new PipelineError("denied", `${program} failed for ${server}`, {
+      hint: `try: echo ${server} | ${program} get`
+    });
+  }
+  return credentialOf(output, program);
+}
+function credentialOf(output, program) {
+  let json;
+  try {
+    json = Object(JSON.parse(output));
+  } catch {
+    throw new PipelineError("denied", `${program} does not answer as a credential helper does`);
+  }
+  const { Username: username, Secret: secret } = json;
+  if (typeof username !== "string" || typeof secret !== "string" || secret === "") return void 0;
+  if (username === "<token>") return { kind: "identity", token: secret };
+  return { kind: "basic", username, password: secret };
+}
+function run(program, input, environment) {
+  return new Promise((resolve3, reject) => {
+    const child2 = (0, import_node_child_process2.spawn)(program, ["get"], {
+      env: { ...environment },
+      stdio: ["pipe", "pipe", "ignore"],
+      timeout: PATIENCE,
+      shell: false
+    });
+    let output = "";
+    child2.stdout.setEncoding("utf8").on("data", (text5) => {
+      output += text5;
+      if (output.length > OUTPUT) child2.kill();
+    });
+    child2.once(
+      "error",
+      (cause2) => reject(new PipelineError("denied", `the credential helper ${program} cannot be run`, { cause: cause2 }))
+    );
+    child2.once("close", (status) => resolve3({ status, output }));
+    child2.stdin.on("error", () => void 0);
+    child2.stdin.end(input);
+  });
+}
+
+// pipeline/registry/credentials.ts
+function authfileCredentials({ authfile, environment }) {
+  let files;
+  const answers = /* @__PURE__ */ new Map();
+  const ask3 = remembered((helper, server) => askHelper(helper, server, environment));
+  const look = async (repository) => {
+    files ??= readFiles(authfile, environment);
+    for (const file of await files) {
+      const found = await lookUp(file, repository, ask3);
+      if (found) return found;
+    }
+    return void 0;
+  };
+  return {
+    credential: (repository) => {
+      const name = repositoryName(repository);
+      const known3 = answers.get(name);
+      if (known3) return known3;
+      const answer = look(repository);
+      answers.set(name, answer);
+      return answer;
+    }
+  };
+}
+function credentialsOnlyFor(source, trusted) {
+  return {
+    credential: async (repository) => trusted(repository) ? source.credential(repository) : void 0
+  };
+}
+async function readFiles(named, environment) {
+  const sure = named ?? (environment["REGISTRY_AUTH_FILE"] || void 0);
+  if (sure !== void 0) return [await readAuthfile(sure)];
+  const files = [];
+  for (const path of usualPaths(environment)) {
+    try {
+      files.push(await readAuthfile(path));
+    } catch (error2) {
+      if (!(error2 instanceof PipelineError) || error2.code !== "not-found") throw error2;
+    }
+  }
+  return files;
+}
+function usualPaths(environment) {
+  const {
+    HOME: home,
+    XDG_RUNTIME_DIR: runtime,
+    XDG_CONFIG_HOME: config,
+    DOCKER_CONFIG: docker
+  } = environment;
+  const paths = [];
+  if (runtime) paths.push((0, import_node_path2.join)(runtime, "containers", "auth.json"));
+  if (config) paths.push((0, import_node_path2.join)(config, "containers", "auth.json"));
+  else if (home) paths.push((0, import_node_path2.join)(home, ".config", "containers", "auth.json"));
+  if (docker) paths.push((0, import_node_path2.join)(docker, "config.json"));
+  else if (home) paths.push((0, import_node_path2.join)(home, ".docker", "config.json"));
+  return paths;
+}
+async function readAuthfile(path) {
+  let text5;
+  try {
+    text5 = await (0, import_promises.readFile)(path, "utf8");
+  } catch (error2) {
+    const absent = ["ENOENT", "ENOTDIR"].includes(error2.code ?? "");
+    throw new PipelineError(absent ? "not-found" : "io", `the authfile ${path} cannot be read`, {
+      cause: error2
+    });
+  }
+  let json;
+  try {
+    json = JSON.parse(text5);
+  } catch {
+    throw new PipelineError("usage", `the authfile ${path} is no JSON`);
+  }
+  const { auths, credHelpers, credsStore } = Object(json);
+  return {
+    auths: entries(auths),
+    helpers: new Map(
+      [...entries(credHelpers)].filter((pair) => typeof pair[1] === "string")
+    ),
+    store: typeof credsStore === "string" && credsStore !== "" ? credsStore : void 0
+  };
+}
+function entries(value) {
+  return new Map(typeof value === "object" && value !== null ? Object.entries(value) : []);
+}
+function remembered(ask3) {
+  const answers = /* @__PURE__ */ new Map();
+  return (helper, server) => {
+    const key = `${helper} ${server}`;
+    const answer = answers.get(key) ?? ask3(helper, server);
+    answers.set(key, answer);
+    return answer;
+  };
+}
+async function lookUp(file, repository, ask3) {
+  for (const key of keysOf(repository)) {
+    const helper = file.helpers.get(key);
+    if (helper !== void 0) return ask3(helper, key);
+    const found = credentialOf2(file.auths.get(key));
+    if (found) return found;
+  }
+  const names = [repository.registry, ...quirksOf(repository.registry).credentialKeys ?? []];
+  for (const [key, value] of file.auths) {
+    const found = names.some((name) => hostOf(name) === hostOf(key)) ? credentialOf2(value) : void 0;
+    if (found) return found;
+  }
+  for (const name of names.slice(1)) {
+    const helper = file.helpers.get(name);
+    if (helper !== void 0) return ask3(helper, name);
+  }
+  return file.store === void 0 ? void 0 : ask3(file.store, names[1] ?? repository.registry);
+}
+function keysOf(repository) {
+  const keys = [];
+  for (let key = repositoryName(repository); ; key = key.slice(0, key.lastIndexOf("/"))) {
+    keys.push(key);
+    if (!key.includes("/")) return keys;
+  }
+}
+function hostOf(key) {
+  const url = /^https?:\/\/([^/]+)(?:\/.*)?$/.exec(key);
+  return url?.[1] ?? key.replace(/\/v[12]\/?$/, "");
+}
+function credentialOf2(entry) {
+  const { auth, username, password, identitytoken, registrytoken } = Object(entry);
+  if (isText(registrytoken)) return { kind: "bearer", token: registrytoken };
+  if (isText(identitytoken)) return { kind: "identity", token: identitytoken };
+  if (isText(auth)) return pairOf(auth);
+  return isText(username) && isText(password) ? { kind: "basic", username, password } : void 0;
+}
+function isText(value) {
+  return typeof value === "string" && value !== "";
+}
+function pairOf(auth) {
+  const text5 = Buffer.from(auth, "base64").toString("utf8");
+  const colon = text5.indexOf(":");
+  if (colon <= 0) return void 0;
+  return {
+    kind: "basic",
+    username: text5.slice(0, colon),
+    password: text5.slice(colon + 1).replace(/\0+$/, "")
+  };
+}
+
+// pipeline/references/client.ts
+function clientUnder({ registries }, options) {
+  const { credentials, internal = [] } = options;
+  const own = credentials && credentialsOnlyFor(credentials, repositoryMatcher(registries.credentials));
+  return createRegistryClient({
+    ...options,
+    ...own ? { credentials: own } : {},
+    allows: repositoryMatcher(registries.allow),
+    internal: [...internal, ...registries.internal]
+  });
+}
+
 // pipeline/report/json.ts
 function jsonReport(report) {
   return `${JSON.stringify(report, null, 2)}
@@ -31739,16 +34076,16 @@ function wholeView(lane) {
 function foldedView(lane) {
   const quiet = quietStops(lane);
   const nodes = [];
-  let run2 = [];
+  let run3 = [];
   const close = () => {
-    if (run2.length > SHORT_RUN) nodes.push(runNode(run2));
-    else nodes.push(...run2.map(nodeOf));
-    run2 = [];
+    if (run3.length > SHORT_RUN) nodes.push(runNode(run3));
+    else nodes.push(...run3.map(nodeOf));
+    run3 = [];
   };
   for (const stop of lane.stops) {
-    const last = run2.at(-1);
+    const last = run3.at(-1);
     if (last && !(quiet.has(stop.bundle) && leadsOnlyTo(last, stop.bundle))) close();
-    if (quiet.has(stop.bundle)) run2.push(stop);
+    if (quiet.has(stop.bundle)) run3.push(stop);
     else nodes.push(nodeOf(stop));
   }
   close();
@@ -31780,24 +34117,24 @@ function leadsOnlyTo({ hops }, bundle) {
 function nodeOf(stop) {
   return { bundles: [stop.bundle], label: labelOf(stop), style: styleOf(stop), hops: stop.hops };
 }
-function labelOf({ label, stuck, isDeprecated }) {
+function labelOf({ label, stuck: stuck2, isDeprecated }) {
   const notes = [
     ...isDeprecated ? ["deprecated"] : [],
-    ...stuck.length > 0 ? [`stuck ${stuck.join(", ")}`] : []
+    ...stuck2.length > 0 ? [`stuck ${stuck2.join(", ")}`] : []
   ];
   return notes.length > 0 ? `${label} (${notes.join("; ")})` : label;
 }
-function styleOf({ kind, stuck, isHead, isDeprecated }) {
+function styleOf({ kind, stuck: stuck2, isHead, isDeprecated }) {
   if (kind !== "same") return kind;
-  if (stuck.length > 0) return "stuck";
+  if (stuck2.length > 0) return "stuck";
   if (isHead) return "head";
   return isDeprecated ? "deprecated" : "";
 }
-function runNode(run2) {
-  const [oldest, newest] = [run2[0], run2.at(-1)];
+function runNode(run3) {
+  const [oldest, newest] = [run3[0], run3.at(-1)];
   return {
-    bundles: run2.map(({ bundle }) => bundle),
-    label: `${oldest?.label} … ${newest?.label} (${run2.length} versions)`,
+    bundles: run3.map(({ bundle }) => bundle),
+    label: `${oldest?.label} … ${newest?.label} (${run3.length} versions)`,
     style: "many",
     hops: newest?.hops ?? []
   };
@@ -31939,8 +34276,8 @@ function rowLines({ channels, installed, v0, v1 }) {
 }
 function turnLine(olm, turn) {
   if (!turn) return [];
-  const stuck = turn.after.arrives ? "" : `  STUCK: ${turn.after.why}`;
-  return [`      ${olm}: ${roadText(turn.before)}  =>  ${roadText(turn.after)}${plain(stuck)}`];
+  const stuck2 = turn.after.arrives ? "" : `  STUCK: ${turn.after.why}`;
+  return [`      ${olm}: ${roadText(turn.before)}  =>  ${roadText(turn.after)}${plain(stuck2)}`];
 }
 function roadText({ next: next2, end: end2 }) {
   if (next2 === "") return `… ${plain(end2)}`;
@@ -31971,8 +34308,8 @@ function channelLines({ channel, kind, head: head2, added, removed, edges }) {
     ])
   ];
 }
-function edgeLine({ kind, to, field: field2, from }) {
-  return `  ${kind === "added" ? "+" : "-"} ${to} ${field2} ${from}`;
+function edgeLine({ kind, to, field: field2, from: from2 }) {
+  return `  ${kind === "added" ? "+" : "-"} ${to} ${field2} ${from2}`;
 }
 function bundleLines(bundles) {
   return cut(
@@ -31996,7 +34333,7 @@ function markdownReport(report) {
     ...changesText(report.diffs),
     footer(report)
   ];
-  return `${parts2.filter((part) => part !== "").join("\n\n")}
+  return `${parts2.filter((part2) => part2 !== "").join("\n\n")}
 `;
 }
 function verdictSign({ verdict, authority }) {
@@ -32089,7 +34426,7 @@ function escaped(text5) {
 }
 function code(text5) {
   const shown4 = plain(text5).replaceAll("|", "\\|");
-  const longest = Math.max(0, ...[...shown4.matchAll(/`+/g)].map(([run2]) => run2.length));
+  const longest = Math.max(0, ...[...shown4.matchAll(/`+/g)].map(([run3]) => run3.length));
   const fence = "`".repeat(longest + 1);
   const pad = shown4.startsWith("`") || shown4.endsWith("`") ? " " : "";
   return `${fence}${pad}${shown4}${pad}${fence}`;
@@ -32195,11 +34532,11 @@ function runComparison(change, rules, severityOf = ownSeverity) {
 function runResolved(references, rules, severityOf = ownSeverity) {
   return runEach(rules, severityOf, (rule115, report) => rule115.resolved?.(references, report));
 }
-function runEach(rules, severityOf, run2) {
+function runEach(rules, severityOf, run3) {
   const findings = [];
   for (const rule115 of rules) {
     const severity = severityOf(rule115);
-    if (severity !== "off") run2(rule115, reportTo(findings, rule115, severity));
+    if (severity !== "off") run3(rule115, reportTo(findings, rule115, severity));
   }
   return findings.sort(compareFindings);
 }
@@ -32333,7 +34670,7 @@ var rule5 = {
 
 // catalog/property.ts
 var RESOURCE = struct("v1alpha1.APIResourceReference", { name: text, kind: text, version: text });
-function descriptors(name) {
+function descriptors2(name) {
   return struct(name, {
     path: text,
     displayName: text,
@@ -32346,9 +34683,9 @@ var DESCRIBED = {
   displayName: text,
   description: text,
   resources: listOf(RESOURCE),
-  statusDescriptors: listOf(descriptors("v1alpha1.StatusDescriptor")),
-  specDescriptors: listOf(descriptors("v1alpha1.SpecDescriptor")),
-  actionDescriptors: listOf(descriptors("v1alpha1.ActionDescriptor"))
+  statusDescriptors: listOf(descriptors2("v1alpha1.StatusDescriptor")),
+  specDescriptors: listOf(descriptors2("v1alpha1.SpecDescriptor")),
+  actionDescriptors: listOf(descriptors2("v1alpha1.ActionDescriptor"))
 };
 var CRD_DESCRIPTION = struct("v1alpha1.CRDDescription", {
   name: text,
@@ -32449,9 +34786,9 @@ function parseTolerant(text5) {
   const patch = rest.length > 0 ? rest.join(".") : "0";
   return parseVersion([major, minor ?? "0", patch].map(withoutLeadingZeros).join("."));
 }
-function withoutLeadingZeros(part) {
-  if (part.length < 2) return part;
-  const bare = part.replace(/^0+/, "");
+function withoutLeadingZeros(part2) {
+  if (part2.length < 2) return part2;
+  const bare = part2.replace(/^0+/, "");
   return /^[0-9]/.test(bare) ? bare : `0${bare}`;
 }
 function splitThree(text5) {
@@ -32460,12 +34797,12 @@ function splitThree(text5) {
   if (second < 0) throw new VersionError("No Major.Minor.Patch elements found");
   return [text5.slice(0, first), text5.slice(first + 1, second), text5.slice(second + 1)];
 }
-function parseNumber(part, text5) {
+function parseNumber(part2, text5) {
   if (!DIGITS.test(text5)) {
-    throw new VersionError(`Invalid character(s) found in ${part.toLowerCase()} number ${quote(text5)}`);
+    throw new VersionError(`Invalid character(s) found in ${part2.toLowerCase()} number ${quote(text5)}`);
   }
   if (text5.length > 1 && text5.startsWith("0")) {
-    throw new VersionError(`${part} number must not contain leading zeroes ${quote(text5)}`);
+    throw new VersionError(`${part2} number must not contain leading zeroes ${quote(text5)}`);
   }
   return parseUint(text5);
 }
@@ -32561,29 +34898,29 @@ function holds(version, { operator, version: bound }) {
 }
 function splitTokens(text5) {
   const tokens = [];
-  let from = 0;
+  let from2 = 0;
   let last = "";
   for (let i = 0; i < text5.length; i++) {
     const c = text5.charAt(i);
     if (c === " " && last !== ">" && last !== "<" && last !== "=") {
-      if (from < i - 1) tokens.push(text5.slice(from, i));
-      from = i + 1;
+      if (from2 < i - 1) tokens.push(text5.slice(from2, i));
+      from2 = i + 1;
     } else if (c !== " ") last = c;
   }
-  if (from < text5.length - 1) tokens.push(text5.slice(from));
+  if (from2 < text5.length - 1) tokens.push(text5.slice(from2));
   return tokens.map((token) => token.replaceAll(" ", ""));
 }
 function splitAlternatives(tokens) {
   const alternatives = [];
-  let from = 0;
+  let from2 = 0;
   for (const [i, token] of tokens.entries()) {
     if (token !== "||") continue;
     if (i === 0) throw new VersionError("First element in range is '||'");
-    alternatives.push(tokens.slice(from, i));
-    from = i + 1;
+    alternatives.push(tokens.slice(from2, i));
+    from2 = i + 1;
   }
-  if (from === tokens.length) throw new VersionError("Last element in range is '||'");
-  alternatives.push(tokens.slice(from));
+  if (from2 === tokens.length) throw new VersionError("Last element in range is '||'");
+  alternatives.push(tokens.slice(from2));
   return alternatives;
 }
 function splitOperator(token) {
@@ -32782,7 +35119,7 @@ function isTimestamp(text5) {
   if (!YEAR.test(text5)) return false;
   const found = TIMESTAMP.exec(text5);
   if (!found) return false;
-  const [, year, month, day, ...rest] = found.map((part) => Number(part ?? 0));
+  const [, year, month, day, ...rest] = found.map((part2) => Number(part2 ?? 0));
   const [h, m, s, zoneHours, zoneMinutes, hour, minute, second] = rest;
   return month >= 1 && month <= 12 && day >= 1 && day <= daysIn(month, year) && h + (hour ?? 0) < 24 && (m ?? 0) + (minute ?? 0) < 60 && (s ?? 0) + (second ?? 0) < 60 && (zoneHours ?? 0) <= 24 && (zoneMinutes ?? 0) <= 60;
 }
@@ -32930,22 +35267,22 @@ function goSyntax(node) {
     case "sequence":
       return `[]interface {}{${node.items.map(goSyntax).join(", ")}}`;
     case "mapping": {
-      const entries = /* @__PURE__ */ new Map();
-      collect(node, entries);
-      const text5 = [...entries].sort(([a], [b]) => compareKeys(a, b)).map(([key, value]) => `${key}:${value}`);
+      const entries2 = /* @__PURE__ */ new Map();
+      collect(node, entries2);
+      const text5 = [...entries2].sort(([a], [b]) => compareKeys(a, b)).map(([key, value]) => `${key}:${value}`);
       return `map[interface {}]interface {}{${text5.join(", ")}}`;
     }
   }
 }
-function collect(mapping, entries) {
+function collect(mapping, entries2) {
   for (const { key, value } of mapping.pairs) {
     if (!isMerge(key)) {
-      entries.set(goSyntax(key), goSyntax(value));
+      entries2.set(goSyntax(key), goSyntax(value));
       continue;
     }
     for (const source of value.kind === "sequence" ? value.items.toReversed() : [value]) {
       const merged = source.kind === "alias" ? source.target : source;
-      if (merged.kind === "mapping") collect(merged, entries);
+      if (merged.kind === "mapping") collect(merged, entries2);
     }
   }
 }
@@ -33133,8 +35470,8 @@ function setOwn(target2, key, value) {
   } else target2[key] = value;
 }
 function refuseBadKeys(root, badKeys) {
-  for (const part of parts(root)) {
-    const bad = badKeys.get(part);
+  for (const part2 of parts(root)) {
+    const bad = badKeys.get(part2);
     if (bad) refuseBadKey(target(bad.key), bad);
   }
 }
@@ -33151,13 +35488,13 @@ function refuseBadKey(scalar2, { key, value }) {
   );
 }
 function refuseNotFinite(root, scalars) {
-  for (const part of parts(root)) {
-    if (typeof part !== "number" || Number.isFinite(part)) continue;
-    const scalar2 = scalars.find((node) => Object.is(scalarValue(node), part));
+  for (const part2 of parts(root)) {
+    if (typeof part2 !== "number" || Number.isFinite(part2)) continue;
+    const scalar2 = scalars.find((node) => Object.is(scalarValue(node), part2));
     throw new YamlError(
       `${scalar2?.text} has no place in JSON`,
       scalar2?.start ?? 0,
-      `json: unsupported value: ${goNotFinite(part)}`
+      `json: unsupported value: ${goNotFinite(part2)}`
     );
   }
 }
@@ -33248,9 +35585,9 @@ function* blockPairs(scanner, pairs2) {
   scanner.take();
 }
 function* flowItems(scanner, items) {
-  const open2 = scanner.peek();
+  const open3 = scanner.peek();
   scanner.take();
-  for (let first = true; hasMore(scanner, "flow-sequence-end", first, open2); first = false) {
+  for (let first = true; hasMore(scanner, "flow-sequence-end", first, open3); first = false) {
     const token = scanner.peek();
     if (token.kind === "key") {
       const pair = { kind: "mapping", start: token.start, pairs: [] };
@@ -33266,9 +35603,9 @@ function* flowPair(scanner, pairs2) {
   pairs2.push({ key, value });
 }
 function* flowPairs(scanner, pairs2) {
-  const open2 = scanner.peek();
+  const open3 = scanner.peek();
   scanner.take();
-  for (let first = true; hasMore(scanner, "flow-mapping-end", first, open2); first = false) {
+  for (let first = true; hasMore(scanner, "flow-mapping-end", first, open3); first = false) {
     const token = scanner.peek();
     if (token.kind === "key") {
       scanner.take();
@@ -33282,12 +35619,12 @@ function* flowPairs(scanner, pairs2) {
     }
   }
 }
-function hasMore(scanner, end2, first, open2) {
+function hasMore(scanner, end2, first, open3) {
   let token = scanner.peek();
   if (token.kind !== end2 && !first) {
     if (token.kind !== "flow-entry") {
       const bracket = end2 === "flow-sequence-end" ? "]" : "}";
-      refuse(`did not find expected ',' or '${bracket}'`, "", token, open2.start);
+      refuse(`did not find expected ',' or '${bracket}'`, "", token, open3.start);
     }
     scanner.take();
     token = scanner.peek();
@@ -33314,7 +35651,7 @@ var END = 0;
 var TAB = 9;
 var LF = 10;
 var CR = 13;
-var SPACE = 32;
+var SPACE2 = 32;
 var NEXT_LINE = 133;
 var LINE_SEPARATOR = 8232;
 var PARAGRAPH_SEPARATOR = 8233;
@@ -33327,10 +35664,10 @@ function isBreakOrEnd(c) {
   return c === END || isBreak(c);
 }
 function isBlank(c) {
-  return c === SPACE || c === TAB;
+  return c === SPACE2 || c === TAB;
 }
 function isBlankOrEnd(c) {
-  return c <= SPACE ? c === SPACE || c === LF || c === TAB || c === CR || c === END : isBreak(c);
+  return c <= SPACE2 ? c === SPACE2 || c === LF || c === TAB || c === CR || c === END : isBreak(c);
 }
 function isDigit(c) {
   return c >= 48 && c <= 57;
@@ -33407,9 +35744,9 @@ function scanAnchor(cursor) {
   return name;
 }
 function passWord(cursor) {
-  const from = cursor.at;
+  const from2 = cursor.at;
   while (isWord(cursor.peek())) cursor.at++;
-  return cursor.text.slice(from, cursor.at);
+  return cursor.text.slice(from2, cursor.at);
 }
 function scanTag(cursor) {
   const tag = cursor.peek(1) === 60 ? passVerbatim(cursor) : passShorthand(cursor);
@@ -33435,17 +35772,17 @@ function passShorthand(cursor) {
   return suffix === "" ? { handle: "", suffix: "!" } : { handle: "!", suffix };
 }
 function passHandle(cursor) {
-  const from = cursor.at;
+  const from2 = cursor.at;
   if (cursor.peek() !== BANG) cursor.fail("did not find expected '!'", " of a tag handle");
   cursor.at++;
   passWord(cursor);
   if (cursor.peek() === BANG) cursor.at++;
-  return cursor.text.slice(from, cursor.at);
+  return cursor.text.slice(from2, cursor.at);
 }
 var URI = new Uint8Array(128);
 for (const c of ";/?:@&=+$,.!~*'()[]%") URI[c.charCodeAt(0)] = 1;
 function passUri(cursor, head2) {
-  const from = cursor.at;
+  const from2 = cursor.at;
   let uri = head2.slice(1);
   for (; ; ) {
     const c = cursor.peek();
@@ -33455,7 +35792,7 @@ function passUri(cursor, head2) {
       cursor.at++;
     } else break;
   }
-  if (head2 === "" && cursor.at === from) cursor.fail("did not find expected tag URI", "");
+  if (head2 === "" && cursor.at === from2) cursor.fail("did not find expected tag URI", "");
   return uri;
 }
 function passUriEscape(cursor) {
@@ -33513,12 +35850,12 @@ function passVersion(cursor) {
   return { kind: "version", major, minor: passVersionNumber(cursor) };
 }
 function passVersionNumber(cursor) {
-  const from = cursor.at;
+  const from2 = cursor.at;
   for (; isDigit(cursor.peek()); cursor.at++) {
-    if (cursor.at - from === 2) cursor.fail("found extremely long version number", "");
+    if (cursor.at - from2 === 2) cursor.fail("found extremely long version number", "");
   }
-  if (cursor.at === from) cursor.fail("did not find expected version number", "");
-  return Number(cursor.text.slice(from, cursor.at));
+  if (cursor.at === from2) cursor.fail("did not find expected version number", "");
+  return Number(cursor.text.slice(from2, cursor.at));
 }
 function passTagDirective(cursor) {
   const handle = passHandle(cursor);
@@ -33568,24 +35905,24 @@ function isHex(text5, digits) {
   return text5.length === digits && HEX.test(text5);
 }
 function unescapeText(raw) {
-  let from = raw.indexOf("\\");
-  let value = raw.slice(0, Math.max(from, 0));
-  while (from >= 0) {
-    const letter = raw.charAt(from + 1);
+  let from2 = raw.indexOf("\\");
+  let value = raw.slice(0, Math.max(from2, 0));
+  while (from2 >= 0) {
+    const letter = raw.charAt(from2 + 1);
     const digits = HEX_DIGITS.get(letter) ?? 0;
-    const after = from + 2 + digits;
-    const hex = raw.slice(from + 2, after);
+    const after = from2 + 2 + digits;
+    const hex = raw.slice(from2 + 2, after);
     const character = digits === 0 ? ESCAPES.get(letter) : isHex(hex, digits) ? characterOf(hex) : void 0;
     if (character === void 0) return void 0;
-    from = raw.indexOf("\\", after);
-    value += character + raw.slice(after, from < 0 ? raw.length : from);
+    from2 = raw.indexOf("\\", after);
+    value += character + raw.slice(after, from2 < 0 ? raw.length : from2);
   }
   return value;
 }
 
 // catalog/yaml/scan-scalar.ts
 var TAB2 = 9;
-var SPACE2 = 32;
+var SPACE3 = 32;
 var DOUBLE = 34;
 var HASH = 35;
 var PLUS = 43;
@@ -33597,8 +35934,8 @@ for (const c of ",?[]{}") FLOW_INDICATOR[c.charCodeAt(0)] = 1;
 function scanPlain(cursor, least, inFlow) {
   const { text: text5 } = cursor;
   let value = "";
-  let from = cursor.at;
-  let end2 = from;
+  let from2 = cursor.at;
+  let end2 = from2;
   let joint = "";
   let brokeLine = false;
   for (; ; ) {
@@ -33606,8 +35943,8 @@ function scanPlain(cursor, least, inFlow) {
     const stop = endOfPlainRun(text5, cursor.at, inFlow);
     if (stop > cursor.at) {
       if (brokeLine) {
-        value += text5.slice(from, end2) + joint;
-        from = cursor.at;
+        value += text5.slice(from2, end2) + joint;
+        from2 = cursor.at;
         brokeLine = false;
       }
       cursor.at = end2 = stop;
@@ -33621,12 +35958,12 @@ function scanPlain(cursor, least, inFlow) {
     }
     if (!inFlow && cursor.column < least) break;
   }
-  return { text: value + text5.slice(from, end2), end: end2, brokeLine };
+  return { text: value + text5.slice(from2, end2), end: end2, brokeLine };
 }
-function endOfPlainRun(text5, from, inFlow) {
-  for (let at = from; ; at++) {
+function endOfPlainRun(text5, from2, inFlow) {
+  for (let at = from2; ; at++) {
     const c = text5.charCodeAt(at);
-    if (c > SPACE2 && c < 128) {
+    if (c > SPACE3 && c < 128) {
       if (c === COLON ? isBlankOrEnd(text5.charCodeAt(at + 1)) : inFlow && FLOW_INDICATOR[c] === 1) return at;
     } else if (isBlankOrEnd(c)) return at;
   }
@@ -33668,39 +36005,39 @@ function scanQuoted(cursor) {
 function passSingleQuoted(cursor, quote3) {
   const { text: text5 } = cursor;
   let value = "";
-  let from = cursor.at;
+  let from2 = cursor.at;
   for (; ; cursor.at++) {
     const c = cursor.peek();
-    if (isBreakOrEnd(c)) return value + trimmedSlice(text5, from, cursor.at);
+    if (isBreakOrEnd(c)) return value + trimmedSlice(text5, from2, cursor.at);
     if (c !== quote3) continue;
-    if (cursor.peek(1) !== quote3) return value + text5.slice(from, cursor.at);
+    if (cursor.peek(1) !== quote3) return value + text5.slice(from2, cursor.at);
     cursor.at++;
-    value += text5.slice(from, cursor.at);
-    from = cursor.at + 1;
+    value += text5.slice(from2, cursor.at);
+    from2 = cursor.at + 1;
   }
 }
 function passDoubleQuoted(cursor) {
   const { text: text5 } = cursor;
   let value = "";
-  let from = cursor.at;
+  let from2 = cursor.at;
   for (; ; ) {
     const c = cursor.peek();
-    if (isBreakOrEnd(c)) return value + trimmedSlice(text5, from, cursor.at);
-    if (c === DOUBLE) return value + text5.slice(from, cursor.at);
+    if (isBreakOrEnd(c)) return value + trimmedSlice(text5, from2, cursor.at);
+    if (c === DOUBLE) return value + text5.slice(from2, cursor.at);
     if (c !== BACKSLASH) {
       cursor.at++;
       continue;
     }
-    value += text5.slice(from, cursor.at);
+    value += text5.slice(from2, cursor.at);
     if (isBreak(cursor.peek(1))) return value + passEscapedBreak(cursor);
     value += passEscape(cursor);
-    from = cursor.at;
+    from2 = cursor.at;
   }
 }
-function trimmedSlice(text5, from, to) {
+function trimmedSlice(text5, from2, to) {
   let end2 = to;
-  while (end2 > from && isBlank(text5.charCodeAt(end2 - 1))) end2--;
-  return text5.slice(from, end2);
+  while (end2 > from2 && isBlank(text5.charCodeAt(end2 - 1))) end2--;
+  return text5.slice(from2, end2);
 }
 function passEscapedBreak(cursor) {
   let breaks = "";
@@ -33790,9 +36127,9 @@ function passIncrement(cursor, start3) {
   return c - 48;
 }
 function passLine(cursor) {
-  const from = cursor.at;
+  const from2 = cursor.at;
   while (!isBreakOrEnd(cursor.peek())) cursor.at++;
-  return cursor.text.slice(from, cursor.at);
+  return cursor.text.slice(from2, cursor.at);
 }
 var TAB_IN_BLOCK = "found a tab character where an indentation space is expected";
 function passFirstLines(cursor, fixed, least) {
@@ -33800,7 +36137,7 @@ function passFirstLines(cursor, fixed, least) {
   let breaks = "";
   let deepest = 0;
   for (; ; ) {
-    while (cursor.peek() === SPACE2) cursor.at++;
+    while (cursor.peek() === SPACE3) cursor.at++;
     deepest = Math.max(deepest, cursor.column);
     const c = cursor.peek();
     if (c === TAB2) cursor.fail(TAB_IN_BLOCK, "");
@@ -33811,7 +36148,7 @@ function passFirstLines(cursor, fixed, least) {
 function passBlankLines(cursor, indent2) {
   let breaks = "";
   for (; ; ) {
-    while (cursor.column < indent2 && cursor.peek() === SPACE2) cursor.at++;
+    while (cursor.column < indent2 && cursor.peek() === SPACE3) cursor.at++;
     const c = cursor.peek();
     if (c === TAB2 && cursor.column < indent2) cursor.fail(TAB_IN_BLOCK, "");
     if (!isBreak(c)) return breaks;
@@ -33891,12 +36228,12 @@ var SimpleKeys = class {
     key.possible = false;
   }
   /** Whether more characters than a key may have stand between `from` and the cursor. */
-  #isFarFrom(from) {
+  #isFarFrom(from2) {
     const { at, text: text5 } = this.#cursor;
-    if (at - from <= MAX_LENGTH) return false;
-    if (at - from > 2 * MAX_LENGTH) return true;
-    const pairs2 = text5.slice(from, at).match(/[\ud800-\udbff]/g)?.length ?? 0;
-    return at - from - pairs2 > MAX_LENGTH;
+    if (at - from2 <= MAX_LENGTH) return false;
+    if (at - from2 > 2 * MAX_LENGTH) return true;
+    const pairs2 = text5.slice(from2, at).match(/[\ud800-\udbff]/g)?.length ?? 0;
+    return at - from2 - pairs2 > MAX_LENGTH;
   }
 };
 
@@ -33942,7 +36279,7 @@ var TokenQueue = class {
 // catalog/yaml/scanner.ts
 var MAX_NESTING = 1e4;
 var TAB3 = 9;
-var SPACE3 = 32;
+var SPACE4 = 32;
 var MINUS2 = 45;
 var Scanner = class {
   #cursor;
@@ -34037,7 +36374,7 @@ var Scanner = class {
     const cursor = this.#cursor;
     for (; ; ) {
       let c = cursor.peek();
-      while (c === SPACE3 || c === TAB3 && (this.#flowDepth > 0 || !this.#keyAllowed)) {
+      while (c === SPACE4 || c === TAB3 && (this.#flowDepth > 0 || !this.#keyAllowed)) {
         cursor.at++;
         c = cursor.peek();
       }
@@ -34251,9 +36588,9 @@ function readTree(text5, limits) {
   const ignored = parser.rest();
   return { root, ignoredFrom: ignored < 0 ? -1 : findText(text5, ignored) };
 }
-function findText(text5, from) {
+function findText(text5, from2) {
   const cursor = new Cursor(text5);
-  cursor.at = from;
+  cursor.at = from2;
   for (; ; ) {
     cursor.skipBlanks();
     cursor.skipComment();
@@ -34319,15 +36656,15 @@ var Parser = class {
     if (!this.#prefixes.has("!!")) this.#prefixes.set("!!", "tag:yaml.org,2002:");
   }
   #node(place) {
-    const open2 = [];
+    const open3 = [];
     let begun = this.#begin(place);
     for (; ; ) {
       let complete;
       if (begun.filling) {
-        if (open2.length >= this.#depthLimit) this.#failTooDeep(begun.node);
-        open2.push({ node: begun.node, filling: begun.filling });
+        if (open3.length >= this.#depthLimit) this.#failTooDeep(begun.node);
+        open3.push({ node: begun.node, filling: begun.filling });
       } else complete = begun.node;
-      const wanted = this.#fill(open2, complete);
+      const wanted = this.#fill(open3, complete);
       if (typeof wanted !== "string") return wanted;
       begun = this.#begin(wanted);
     }
@@ -34337,15 +36674,15 @@ var Parser = class {
    * it when it is complete by that, until a collection wants another node or the
    * outermost is complete.
    */
-  #fill(open2, complete) {
+  #fill(open3, complete) {
     let node = complete;
     for (; ; ) {
-      const innermost = open2[open2.length - 1];
+      const innermost = open3[open3.length - 1];
       if (!innermost) return node;
       const step = innermost.filling.next(node);
       if (step.done !== true) return step.value;
       node = innermost.node;
-      open2.pop();
+      open3.pop();
     }
   }
   #failTooDeep(node) {
@@ -34463,10 +36800,22 @@ var DEPRECATIONS = struct("declcfg.Deprecation", {
   )
 });
 function decodeBlob(value, document, findings) {
-  const report = (rule115, message, path, hint) => {
+  const report = reportTo2(document, findings);
+  const meta = readMeta(value, report);
+  if (!meta) return void 0;
+  if (meta.schema === "") {
+    report("fbc/schema-missing", "the object has no schema", [], "schema: olm.bundle");
+    return void 0;
+  }
+  return decodeSchema({ ...meta, document }, report);
+}
+function reportTo2(document, findings) {
+  return (rule115, message, path, hint) => {
     const location = document.locate(path);
     findings.push({ rule: rule115, severity: "error", message, location, ...hint === void 0 ? {} : { hint } });
   };
+}
+function readMeta(value, report) {
   if (value === null) {
     report(
       "fbc/schema-missing",
@@ -34487,8 +36836,7 @@ function decodeBlob(value, document, findings) {
     return void 0;
   }
   const meta = metaOf(value, report);
-  if (!meta) return void 0;
-  return decodeSchema({ ...meta, value, document }, report);
+  return meta && { ...meta, value };
 }
 function metaOf(value, report) {
   const keys = /* @__PURE__ */ new Map();
@@ -34524,10 +36872,6 @@ function metaOf(value, report) {
     }
   }
   if (!sound) return void 0;
-  if (fields2.schema === "") {
-    report("fbc/schema-missing", "the object has no schema", [], "schema: olm.bundle");
-    return void 0;
-  }
   return fields2;
 }
 function foldKey(key) {
@@ -34609,7 +36953,7 @@ function packageOf(blob, fields2) {
   };
 }
 function channelOf(blob, fields2) {
-  const entries = listOfObjects(fields2["entries"]).map(
+  const entries2 = listOfObjects(fields2["entries"]).map(
     (entry, index) => ({
       name: textOf(entry["name"]),
       replaces: textOf(entry["replaces"]),
@@ -34618,7 +36962,7 @@ function channelOf(blob, fields2) {
       index
     })
   );
-  return { ...blob, entries, properties: propertiesOf(fields2["properties"]) };
+  return { ...blob, entries: entries2, properties: propertiesOf(fields2["properties"]) };
 }
 function bundleOf(blob, fields2) {
   const properties = propertiesOf(fields2["properties"]);
@@ -34636,7 +36980,7 @@ function bundleOf(blob, fields2) {
   };
 }
 function deprecationsOf(blob, fields2) {
-  const entries = listOfObjects(fields2["entries"]).map((entry, index) => {
+  const entries2 = listOfObjects(fields2["entries"]).map((entry, index) => {
     const reference = isObject(entry["reference"]) ? entry["reference"] : {};
     return {
       schema: textOf(reference["schema"]),
@@ -34645,7 +36989,7 @@ function deprecationsOf(blob, fields2) {
       index
     };
   });
-  return { ...blob, entries };
+  return { ...blob, entries: entries2 };
 }
 var BUNDLE_OBJECT = PROPERTY_SHAPES.get("olm.bundle.object");
 function objectsRead(bundle, report) {
@@ -34712,99 +37056,6 @@ var rule6 = {
 function misfitsOf(type, value) {
   const shape = type === "olm.bundle.object" ? void 0 : PROPERTY_SHAPES.get(type);
   return shape && value !== null ? fitStruct(value, shape).misfits : [];
-}
-
-// catalog/reference.ts
-var InvalidReference = class extends Error {
-  constructor(message) {
-    super(message);
-    this.name = "InvalidReference";
-  }
-};
-var DOCKER_HUB = "docker.io";
-var DOCKER_HUB_BEFORE = "index.docker.io";
-var OFFICIAL = "library/";
-var MAX_NAME = 255;
-var HOST_PART = "(?:[a-zA-Z0-9]|[a-zA-Z0-9][a-zA-Z0-9-]*[a-zA-Z0-9])";
-var HOST = `${HOST_PART}(?:\\.${HOST_PART})*(?::[0-9]+)?`;
-var PATH_PART = "[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*";
-var PATH = `${PATH_PART}(?:/${PATH_PART})*`;
-var NAME = `(?:${HOST}/)?${PATH}`;
-var TAG = "[\\w][\\w.-]{0,127}";
-var DIGEST = "[A-Za-z][A-Za-z0-9]*(?:[-_+.][A-Za-z][A-Za-z0-9]*)*:[0-9a-fA-F]{32,}";
-var REFERENCE = new RegExp(`^(${NAME})(?::(${TAG}))?(?:@(${DIGEST}))?$`);
-var REPOSITORY = new RegExp(`^${PATH}$`);
-var WITH_HOST = new RegExp(`^(${HOST})/(.+)$`);
-var IDENTIFIER = /^[a-f0-9]{64}$/;
-var DIGEST_LENGTHS = /* @__PURE__ */ new Map([
-  ["sha256", 64],
-  ["sha384", 96],
-  ["sha512", 128]
-]);
-function parseReference(text5) {
-  if (IDENTIFIER.test(text5)) {
-    throw new InvalidReference(
-      `invalid repository name (${text5}), cannot specify 64-byte hexadecimal strings`
-    );
-  }
-  const [host, rest] = splitHost(text5);
-  const path = rest.split(":", 1)[0] ?? "";
-  if (path.toLowerCase() !== path) {
-    throw new InvalidReference("invalid reference format: repository name must be lowercase");
-  }
-  const match = REFERENCE.exec(`${host}/${rest}`);
-  const name = match?.[1];
-  if (!match || name === void 0) throw new InvalidReference("invalid reference format");
-  if (name.length > MAX_NAME)
-    throw new InvalidReference("repository name must not be more than 255 characters");
-  const split = WITH_HOST.exec(name);
-  const registry = split?.[1] ?? "";
-  const repository = split?.[2] ?? name;
-  const tag = match[2];
-  const digest = match[3];
-  if (digest === void 0) return { kind: "tag", registry, repository, tag: tag ?? "latest" };
-  checkDigest(digest);
-  return { kind: "digest", registry, repository, digest, ...tag === void 0 ? {} : { tag } };
-}
-function tryParseReference(text5) {
-  try {
-    return parseReference(text5);
-  } catch (error2) {
-    if (error2 instanceof InvalidReference) return void 0;
-    throw error2;
-  }
-}
-function splitHost(text5) {
-  const slash = text5.indexOf("/");
-  const first = slash < 0 ? "" : text5.slice(0, slash);
-  let host = DOCKER_HUB;
-  let rest = text5;
-  if (first === DOCKER_HUB_BEFORE) rest = text5.slice(slash + 1);
-  else if (first === "localhost" || /[.:]/.test(first)) {
-    host = first;
-    rest = text5.slice(slash + 1);
-  }
-  if (host === DOCKER_HUB && !rest.includes("/")) rest = OFFICIAL + rest;
-  return [host, rest];
-}
-function checkDigest(digest) {
-  const colon = digest.indexOf(":");
-  const hex = digest.slice(colon + 1);
-  const length = DIGEST_LENGTHS.get(digest.slice(0, colon));
-  if (length === void 0) throw new InvalidReference("unsupported digest algorithm");
-  if (hex.length !== length) throw new InvalidReference("invalid checksum digest length");
-  if (!/^[a-f0-9]+$/.test(hex)) throw new InvalidReference("invalid checksum digest format");
-}
-function repositoryName(reference) {
-  return reference.registry === "" ? reference.repository : `${reference.registry}/${reference.repository}`;
-}
-function formatReference(reference) {
-  const name = repositoryName(reference);
-  if (reference.kind === "tag") return `${name}:${reference.tag}`;
-  return reference.tag === void 0 ? `${name}@${reference.digest}` : `${name}:${reference.tag}@${reference.digest}`;
-}
-function withDigest(reference, digest) {
-  return { kind: "digest", registry: reference.registry, repository: reference.repository, digest };
 }
 
 // catalog/rules/bundle/reference.ts
@@ -34878,7 +37129,7 @@ var rule9 = {
     for (const { blob, bundles, channels } of catalog.packages.values()) {
       if (!blob) continue;
       const listed2 = new Set(
-        [...channels.values()].flatMap(({ entries }) => entries.map(({ name }) => name))
+        [...channels.values()].flatMap(({ entries: entries2 }) => entries2.map(({ name }) => name))
       );
       for (const bundle of bundles.values()) {
         if (listed2.has(bundle.name)) continue;
@@ -34939,11 +37190,11 @@ function headOf(channel) {
   return heads.length === 1 ? heads[0] : void 0;
 }
 function chainBelow(channel, head2) {
-  const entries = new Map(channel.entries.map((entry) => [entry.name, entry]));
+  const entries2 = new Map(channel.entries.map((entry) => [entry.name, entry]));
   const skipped = new Set(channel.entries.flatMap((entry) => entry.skips));
   const chain = /* @__PURE__ */ new Map([[head2.name, 0]]);
   let cycle;
-  for (let at = head2; at && !skipped.has(at.replaces); at = entries.get(at.replaces)) {
+  for (let at = head2; at && !skipped.has(at.replaces); at = entries2.get(at.replaces)) {
     const seen = chain.get(at.replaces);
     if (seen !== void 0) {
       cycle = [...[...chain.keys()].slice(seen), at.replaces];
@@ -35524,19 +37775,19 @@ function size(node) {
   return PROPERTIES2;
 }
 function childrenOf(node) {
-  return [node.args].flat(3).filter((part) => typeof part === "object" && part !== null && "op" in part);
+  return [node.args].flat(3).filter((part2) => typeof part2 === "object" && part2 !== null && "op" in part2);
 }
 function sum(numbers) {
   return numbers.reduce((total, number) => total + number, 0);
 }
 
 // catalog/graph/candidates.ts
-function candidatesOf(entries) {
-  if (entries.length === 0) return { kind: "ordered", entries };
-  const byName2 = new Map(entries.map((entry) => [entry.name, entry]));
-  const skipped = new Set(entries.flatMap(({ skips }) => skips));
-  const replaced = new Set(entries.map(({ replaces }) => replaces).filter((name) => name !== ""));
-  const heads = entries.filter(({ name }) => !skipped.has(name) && !replaced.has(name));
+function candidatesOf(entries2) {
+  if (entries2.length === 0) return { kind: "ordered", entries: entries2 };
+  const byName2 = new Map(entries2.map((entry) => [entry.name, entry]));
+  const skipped = new Set(entries2.flatMap(({ skips }) => skips));
+  const replaced = new Set(entries2.map(({ replaces }) => replaces).filter((name) => name !== ""));
+  const heads = entries2.filter(({ name }) => !skipped.has(name) && !replaced.has(name));
   if (heads.length === 0) return { kind: "no-head" };
   const chain = /* @__PURE__ */ new Set();
   for (const head2 of heads) if (!follow(head2, byName2, chain)) return { kind: "cycle", head: head2.name };
@@ -35593,18 +37844,18 @@ function cellOf(version, bounds) {
 }
 function paint(line3, colour, comparators, bounds) {
   if (comparators.length === 0) return;
-  let from = 0;
+  let from2 = 0;
   let to = bounds.length * 2;
   const holes = /* @__PURE__ */ new Set();
   for (const { operator, version } of comparators) {
     const cell = cellOf(version, bounds);
     if (operator === "!=") holes.add(cell);
-    if (operator === "=" || operator === ">=") from = Math.max(from, cell);
-    if (operator === ">") from = Math.max(from, cell + 1);
+    if (operator === "=" || operator === ">=") from2 = Math.max(from2, cell);
+    if (operator === ">") from2 = Math.max(from2, cell + 1);
     if (operator === "=" || operator === "<=") to = Math.min(to, cell);
     if (operator === "<") to = Math.min(to, cell - 1);
   }
-  line3.paint(from, to, { colour, holes });
+  line3.paint(from2, to, { colour, holes });
 }
 var Line = class {
   #colours;
@@ -35617,15 +37868,15 @@ var Line = class {
   colour(cell) {
     return this.#colours[cell] ?? -1;
   }
-  paint(from, to, { colour, holes }) {
-    for (let cell = this.#nextBlank(from); cell <= to; cell = this.#nextBlank(cell + 1)) {
+  paint(from2, to, { colour, holes }) {
+    for (let cell = this.#nextBlank(from2); cell <= to; cell = this.#nextBlank(cell + 1)) {
       if (holes.has(cell)) continue;
       this.#colours[cell] = colour;
       this.#blank[cell] = cell + 1;
     }
   }
-  #nextBlank(from) {
-    let cell = from;
+  #nextBlank(from2) {
+    let cell = from2;
     while (this.#blank[cell] !== cell) {
       const next2 = this.#blank[cell] ?? cell;
       this.#blank[cell] = this.#blank[next2] ?? next2;
@@ -35636,14 +37887,14 @@ var Line = class {
 };
 
 // catalog/graph/followers.ts
-function firstFollower(entries) {
+function firstFollower(entries2) {
   const byName2 = /* @__PURE__ */ new Map();
-  for (const [position, { replaces, skips }] of entries.entries()) {
+  for (const [position, { replaces, skips }] of entries2.entries()) {
     for (const name of [replaces, ...skips]) {
       if (name !== "" && !byName2.has(name)) byName2.set(name, position);
     }
   }
-  const byVersion = firstHolder(entries.map(skipRangeOf));
+  const byVersion = firstHolder(entries2.map(skipRangeOf));
   return ({ name, version }) => {
     const named = byName2.get(name) ?? -1;
     const covering = version ? byVersion(version) : -1;
@@ -35771,21 +38022,21 @@ var COMPOUND = [
   [
     "all",
     (parts2) => ({
-      text: parts2.map((part) => part.text).join(" and "),
+      text: parts2.map((part2) => part2.text).join(" and "),
       holds: (offer) => parts2.every(({ holds: holds2 }) => holds2(offer))
     })
   ],
   [
     "any",
     (parts2) => ({
-      text: parts2.map((part) => part.text).join(" or "),
+      text: parts2.map((part2) => part2.text).join(" or "),
       holds: (offer) => parts2.some(({ holds: holds2 }) => holds2(offer))
     })
   ],
   [
     "not",
     (parts2) => ({
-      text: `not (${parts2.map((part) => part.text).join(" or ")})`,
+      text: `not (${parts2.map((part2) => part2.text).join(" or ")})`,
       holds: (offer) => !parts2.some(({ holds: holds2 }) => holds2(offer))
     })
   ]
@@ -35842,9 +38093,9 @@ function lanesOf(ofPackage) {
   }
   return found;
 }
-function laneOf(ofPackage, channel, entries) {
+function laneOf(ofPackage, channel, entries2) {
   const isDefaultChannel = channel === ofPackage.defaultChannel;
-  const nodes = entries.flatMap((entry) => {
+  const nodes = entries2.flatMap((entry) => {
     const bundle = ofPackage.bundles.get(entry.name);
     if (!bundle) return [];
     const { name, replaces, skips } = entry;
@@ -35900,9 +38151,9 @@ var Search = class {
     while (next2 < waiting.length) {
       if (++effort > MAX_GUESSES) return { kind: "undecided" };
       const choice = waiting[next2];
-      const guess = this.#guess(choice, waiting, next2);
-      if (guess) {
-        guesses.push(guess);
+      const guess2 = this.#guess(choice, waiting, next2);
+      if (guess2) {
+        guesses.push(guess2);
         next2++;
         continue;
       }
@@ -35948,8 +38199,8 @@ var Search = class {
     return choice.ids.some((id) => this.#chosen.has(id));
   }
   /** Whether each waiting choice can still be met in some way: finds dead ends before walking into them. */
-  #leavesWays(waiting, from) {
-    for (let i = from; i < waiting.length; i++) {
+  #leavesWays(waiting, from2) {
+    for (let i = from2; i < waiting.length; i++) {
       const choice = waiting[i];
       if (!this.#met(choice) && !choice.ids.some((id) => this.#possible(id))) return false;
     }
@@ -35957,12 +38208,12 @@ var Search = class {
   }
   /** Undoes guesses down to the last one that had another way. */
   #takeBack(guesses, waiting) {
-    for (let guess = guesses.pop(); guess; guess = guesses.pop()) {
-      if (guess.id === void 0) continue;
-      this.#release(guess.id);
-      waiting.length -= guess.added;
-      if (guess.choice.tried < guess.choice.ids.length) return guess;
-      guess.choice.tried = 0;
+    for (let guess2 = guesses.pop(); guess2; guess2 = guesses.pop()) {
+      if (guess2.id === void 0) continue;
+      this.#release(guess2.id);
+      waiting.length -= guess2.added;
+      if (guess2.choice.tried < guess2.choice.ids.length) return guess2;
+      guess2.choice.tried = 0;
     }
     return void 0;
   }
@@ -36109,8 +38360,8 @@ var Problem = class {
     }
     const ordered = [];
     for (const lane of wanted) {
-      const part = starting === "" ? lane.candidates : candidatesOf(lane.nodes.filter(({ name: name2 }) => name2 === starting));
-      ordered.push(...inOrder(part, lane));
+      const part2 = starting === "" ? lane.candidates : candidatesOf(lane.nodes.filter(({ name: name2 }) => name2 === starting));
+      ordered.push(...inOrder(part2, lane));
     }
     const follows = (node) => !current || node.entry !== void 0 && edgeField(node.entry, current) !== void 0;
     const places = ordered.filter(follows).flatMap((node) => [node, ...nodes.filter((other) => other.name === node.name && other !== node)]).map((node) => ({ node, source }));
@@ -36365,11 +38616,11 @@ function skippedText(lane, skipped) {
 var PART = "[0-9xX*|]+";
 var IDENTIFIERS = "[0-9A-Za-z-]+(?:\\.[0-9A-Za-z-]+)*";
 var VERSION = `v?${PART}(?:\\.${PART})?(?:\\.${PART})?(?:-${IDENTIFIERS})?(?:\\+${IDENTIFIERS})?`;
-var SPACE4 = "[\\t\\n\\f\\r ]";
-var HYPHEN_RANGE = new RegExp(`${SPACE4}*(${VERSION})${SPACE4}+-${SPACE4}+(${VERSION})${SPACE4}*`, "g");
-var TERM = new RegExp(`(!=|>=|=>|<=|=<|~>|[=><~^]|)${SPACE4}*(${VERSION})${SPACE4}*`, "y");
-var SEPARATOR = new RegExp(`,${SPACE4}*`, "y");
-var BLANK = new RegExp(`${SPACE4}*`, "y");
+var SPACE5 = "[\\t\\n\\f\\r ]";
+var HYPHEN_RANGE = new RegExp(`${SPACE5}*(${VERSION})${SPACE5}+-${SPACE5}+(${VERSION})${SPACE5}*`, "g");
+var TERM = new RegExp(`(!=|>=|=>|<=|=<|~>|[=><~^]|)${SPACE5}*(${VERSION})${SPACE5}*`, "y");
+var SEPARATOR = new RegExp(`,${SPACE5}*`, "y");
+var BLANK = new RegExp(`${SPACE5}*`, "y");
 var PARTS = new RegExp(
   `^(v?(${PART}))(?:\\.(${PART}))?(?:\\.(${PART}))?(?:-(${IDENTIFIERS}))?(?:\\+(${IDENTIFIERS}))?$`
 );
@@ -36388,23 +38639,23 @@ var UNSUPPORTED = /* @__PURE__ */ new Set([
 function unsupportedProperty(bundle) {
   return bundle.properties.find(({ type }) => UNSUPPORTED.has(type))?.type;
 }
-function outcomeOf(best, from) {
+function outcomeOf(best, from2) {
   const { bundle } = best;
   const unsupported = unsupportedProperty(bundle);
   if (unsupported) {
     const text5 = `validating bundle ${JSON.stringify(bundle.name)}: bundle ${JSON.stringify(bundle.name)} has a dependency declared via property ${JSON.stringify(unsupported)} which is currently not supported`;
     return { kind: "fails", reason: { code: "dependency", text: text5, bundle: bundle.name } };
   }
-  if (bundle.name === from.extension.installed?.name) {
+  if (bundle.name === from2.extension.installed?.name) {
     return {
       kind: "stays",
       // Found out when somebody asks: most installations only need to know that they stay.
       get reason() {
-        return stayReason2(best, from);
+        return stayReason2(best, from2);
       }
     };
   }
-  const to = { name: bundle.name, version: bundle.version, catalog: from.catalog, channel: "" };
+  const to = { name: bundle.name, version: bundle.version, catalog: from2.catalog, channel: "" };
   return { kind: "upgrade", to, edge: best.edge };
 }
 function stayReason2(best, { all, isHead }) {
@@ -36447,7 +38698,7 @@ function nextV1(source, { selection, installed }) {
   }
   return outcomeOf(best, {
     catalog: source.name,
-    all: () => allOf(index, installed),
+    all: () => allOf2(index, installed),
     isHead: (name) => index.heads.has(name),
     extension: { installed: stored }
   });
@@ -36465,21 +38716,21 @@ function makeIndex(ofPackage, names) {
   const channels = [...ofPackage.channels.values()].filter(
     ({ name }) => names.length === 0 || names.includes(name)
   );
-  const listed2 = new Set(channels.flatMap(({ entries: entries2 }) => entries2.map(({ name }) => name)));
+  const listed2 = new Set(channels.flatMap(({ entries: entries3 }) => entries3.map(({ name }) => name)));
   const ranked = [...ofPackage.bundles.values()].filter(({ name }) => names.length === 0 || listed2.has(name)).map((bundle) => ({
     bundle,
     versionRelease: versionReleaseOf(bundle),
     deprecated: ofPackage.deprecatedBundles.has(bundle.name)
   })).sort((a, b) => compareCandidates({ ...a, edge: "none" }, { ...b, edge: "none" }));
   const ranks = new Map(ranked.map(({ bundle }, rank) => [bundle.name, rank]));
-  const entries = channels.flatMap((channel) => channel.entries.map((entry) => ({ entry, rank: ranks.get(entry.name) ?? -1 }))).filter(({ rank }) => rank >= 0).sort((a, b) => a.rank - b.rank);
+  const entries2 = channels.flatMap((channel) => channel.entries.map((entry) => ({ entry, rank: ranks.get(entry.name) ?? -1 }))).filter(({ rank }) => rank >= 0).sort((a, b) => a.rank - b.rank);
   const byVersion = /* @__PURE__ */ new Map();
   for (const [rank, { versionRelease }] of ranked.entries()) {
     const key = versionRelease && versionReleaseKey(versionRelease);
     if (key !== void 0 && !byVersion.has(key)) byVersion.set(key, rank);
   }
   const heads = new Set(channels.flatMap(headsOf).map(({ name }) => name));
-  return { ranked, entries, first: firstFollower(entries.map(({ entry }) => entry)), byVersion, heads };
+  return { ranked, entries: entries2, first: firstFollower(entries2.map(({ entry }) => entry)), byVersion, heads };
 }
 function bestOf(index, installed) {
   const follower = index.entries[index.first(installed)];
@@ -36491,8 +38742,8 @@ function bestOf(index, installed) {
   const isFollower = follower !== void 0 && index.ranked[follower.rank] === best;
   return { ...best, edge: isFollower && edgeField(follower.entry, installed) || "version" };
 }
-function allOf({ ranked, entries, byVersion }, installed) {
-  const followers3 = entries.filter(({ entry }) => edgeField(entry, installed)).map(({ rank }) => rank);
+function allOf2({ ranked, entries: entries2, byVersion }, installed) {
+  const followers3 = entries2.filter(({ entry }) => edgeField(entry, installed)).map(({ rank }) => rank);
   const key = installed.version && versionReleaseKey(withRelease(installed.version));
   const same = key === void 0 ? void 0 : byVersion.get(key);
   return [.../* @__PURE__ */ new Set([...followers3, ...same === void 0 ? [] : [same]])].flatMap(
@@ -36519,7 +38770,7 @@ function foresightOf(scope, source) {
       const channel = source.catalog.packages.get(place.package)?.channels.get(place.channel);
       const head2 = channel && headOf(channel)?.name;
       return new Walk({
-        next: (from) => nextV0(scope, source, { place, installed: from }),
+        next: (from2) => nextV0(scope, source, { place, installed: from2 }),
         bundle: (name) => bundle(place.package, name),
         isHead: (name) => name === head2
       });
@@ -36530,7 +38781,7 @@ function foresightOf(scope, source) {
       const selected = all.filter(({ name }) => channels.length === 0 || channels.includes(name));
       const heads = new Set(selected.flatMap(headsOf).map(({ name }) => name));
       return new Walk({
-        next: (from) => nextV1(source, { selection, installed: from }),
+        next: (from2) => nextV1(source, { selection, installed: from2 }),
         bundle: (name) => bundle(selection.package, name),
         isHead: (name) => heads.has(name)
       });
@@ -36576,16 +38827,16 @@ var Walk = class {
   }
   /** Ends the roads of all bundles of a circle, and returns the fate of the first. */
   #circle(path, first) {
-    const start3 = path.findIndex(({ from }) => from.name === first.name && this.#isOwn(from));
+    const start3 = path.findIndex(({ from: from2 }) => from2.name === first.name && this.#isOwn(from2));
     const fates = path.splice(start3).map(
-      ({ from, next: next2 }) => this.#keep(from, { next: next2, end: from, last: { kind: "circle" }, hops: 0, arrives: false })
+      ({ from: from2, next: next2 }) => this.#keep(from2, { next: next2, end: from2, last: { kind: "circle" }, hops: 0, arrives: false })
     );
     return fates[0];
   }
   #unwind(path, end2) {
     let fate = end2;
-    for (const { from, next: next2 } of [...path].reverse()) {
-      fate = this.#keep(from, { ...fate, next: next2, hops: fate.hops + 1 });
+    for (const { from: from2, next: next2 } of [...path].reverse()) {
+      fate = this.#keep(from2, { ...fate, next: next2, hops: fate.hops + 1 });
     }
     return fate;
   }
@@ -36816,8 +39067,8 @@ var rule37 = {
     }
   }
 };
-function goesDown({ next: next2 }, from) {
-  if (next2.kind !== "upgrade" || !from || !next2.to.version) return false;
+function goesDown({ next: next2 }, from2) {
+  if (next2.kind !== "upgrade" || !from2 || !next2.to.version) return false;
   const numbers = ({ major, minor, patch }) => ({
     major,
     minor,
@@ -36825,7 +39076,7 @@ function goesDown({ next: next2 }, from) {
     prerelease: [],
     build: []
   });
-  return compareVersions(numbers(next2.to.version), numbers(from)) < 0;
+  return compareVersions(numbers(next2.to.version), numbers(from2)) < 0;
 }
 function reportGroup(change, group, report) {
   const [first] = group;
@@ -36947,10 +39198,10 @@ var rule40 = {
         const [first] = group;
         if (!first) continue;
         const { to } = first;
-        const from = listed(
+        const from2 = listed(
           group.map(({ from: one }) => `${quoted2(one.channel.name)} (${shortName(one.bundle)})`)
         );
-        const message = `package ${quoted2(ofPackage.name)}: the newer channel ${quoted2(to.channel.name)} (${shortName(to.bundle)}) cannot be entered from the head of ${from}`;
+        const message = `package ${quoted2(ofPackage.name)}: the newer channel ${quoted2(to.channel.name)} (${shortName(to.bundle)}) cannot be entered from the head of ${from2}`;
         const names = [...new Set(group.map(({ from: one }) => one.bundle.name))];
         report(message, placeOfHead(to.channel), {
           package: ofPackage.name,
@@ -36968,16 +39219,16 @@ function blockedIn(world, ofPackage) {
     const bundle = head2 && ofPackage.bundles.get(head2.name);
     return bundle ? [{ channel, bundle }] : [];
   });
-  const entered = new Map(stops.map((from) => [from, stops.filter((to) => enters(world, from, to))]));
-  return stops.flatMap((from) => {
-    const reached = /* @__PURE__ */ new Set([from]);
+  const entered = new Map(stops.map((from2) => [from2, stops.filter((to) => enters(world, from2, to))]));
+  return stops.flatMap((from2) => {
+    const reached = /* @__PURE__ */ new Set([from2]);
     for (const stop of reached) for (const next2 of entered.get(stop) ?? []) reached.add(next2);
-    return stops.filter((to) => isNewer(to, from) && !isUnstable(to.channel.name) && !reached.has(to)).map((to) => ({ from, to }));
+    return stops.filter((to) => isNewer(to, from2) && !isUnstable(to.channel.name) && !reached.has(to)).map((to) => ({ from: from2, to }));
   });
 }
-function enters({ foresight }, from, to) {
-  const place = { package: from.channel.package, channel: to.channel.name };
-  return from !== to && foresight.v0(place, installedOf(from.bundle)).arrives;
+function enters({ foresight }, from2, to) {
+  const place = { package: from2.channel.package, channel: to.channel.name };
+  return from2 !== to && foresight.v0(place, installedOf(from2.bundle)).arrives;
 }
 function isNewer({ bundle: a }, { bundle: b }) {
   return a.version !== void 0 && b.version !== void 0 && compareVersions(a.version, b.version) > 0;
@@ -37036,15 +39287,15 @@ function crdDefinition(value) {
   if (value["apiVersion"] !== "apiextensions.k8s.io/v1") return void 0;
   const spec = fields(value["spec"]);
   const versions = list(spec["versions"]).map(fields).map((version) => ({
-    name: text2(version["name"]),
+    name: text3(version["name"]),
     served: version["served"] === true,
     storage: version["storage"] === true,
     schema: fields(version["schema"])["openAPIV3Schema"]
   }));
-  const stored = list(fields(value["status"])["storedVersions"]).map(text2);
+  const stored = list(fields(value["status"])["storedVersions"]).map(text3);
   return {
-    name: text2(fields(value["metadata"])["name"]),
-    scope: text2(spec["scope"]),
+    name: text3(fields(value["metadata"])["name"]),
+    scope: text3(spec["scope"]),
     versions,
     storedVersions: stored.length > 0 ? stored : versions.filter(({ storage }) => storage).map(({ name }) => name),
     convertsByWebhook: fields(spec["conversion"])["strategy"] === "Webhook"
@@ -37056,7 +39307,7 @@ function fields(value) {
 function list(value) {
   return Array.isArray(value) ? value : [];
 }
-function text2(value) {
+function text3(value) {
   return typeof value === "string" ? value : "";
 }
 var KUBE_VERSION = /^v([1-9][0-9]*)(?:(alpha|beta)([1-9][0-9]*))?$/;
@@ -37191,7 +39442,7 @@ var time = {
   }
 };
 var texts2 = listOf(text);
-var textMap = mapOf(text);
+var textMap2 = mapOf(text);
 var LOCAL_REFERENCE = struct("v1.LocalObjectReference", { name: text });
 var OBJECT_META = struct("v1.ObjectMeta", {
   name: text,
@@ -37204,8 +39455,8 @@ var OBJECT_META = struct("v1.ObjectMeta", {
   creationTimestamp: time,
   deletionTimestamp: time,
   deletionGracePeriodSeconds: int64,
-  labels: textMap,
-  annotations: textMap,
+  labels: textMap2,
+  annotations: textMap2,
   ownerReferences: listOf(
     struct("v1.OwnerReference", {
       apiVersion: text,
@@ -37236,7 +39487,7 @@ var POLICY_RULE = struct("v1.PolicyRule", {
   nonResourceURLs: texts2
 });
 var LABEL_SELECTOR = struct("v1.LabelSelector", {
-  matchLabels: textMap,
+  matchLabels: textMap2,
   matchExpressions: listOf(
     struct("v1.LabelSelectorRequirement", { key: text, operator: text, values: texts2 })
   )
@@ -37398,7 +39649,7 @@ var VOLUME = struct("v1.Volume", {
     driver: text,
     readOnly: bool,
     fsType: text,
-    volumeAttributes: textMap,
+    volumeAttributes: textMap2,
     nodePublishSecretRef: LOCAL_REFERENCE
   }),
   projected: struct("v1.ProjectedVolumeSource", {
@@ -37458,7 +39709,7 @@ var POD_SPEC = struct("v1.PodSpec", {
   terminationGracePeriodSeconds: int64,
   activeDeadlineSeconds: int64,
   dnsPolicy: text,
-  nodeSelector: textMap,
+  nodeSelector: textMap2,
   serviceAccountName: text,
   serviceAccount: text,
   automountServiceAccountToken: bool,
@@ -37865,9 +40116,9 @@ function compareDescription(a, b, options) {
   if (options.descriptionMayChange || a === b) return void 0;
   return `description changed : ${quote2(a)} -> ${quote2(b)}`;
 }
-function missing4(from, others) {
+function missing4(from2, others) {
   const known3 = new Set(texts3(others));
-  return [...new Set(texts3(from))].filter((text5) => !known3.has(text5)).sort(compareText);
+  return [...new Set(texts3(from2))].filter((text5) => !known3.has(text5)).sort(compareText);
 }
 function texts3(value) {
   return Array.isArray(value) ? value.map(rawJson) : [];
@@ -37997,7 +40248,7 @@ var rule41 = {
     for (const ofPackage of judgedPackages(world)) {
       const edges = usedEdges(world, ofPackage);
       for (const cause2 of causesOf(edges)) reportCause(ofPackage, cause2, report);
-      const blind = edges.find(({ from, to }) => !isKnown(from) || !isKnown(to));
+      const blind = edges.find(({ from: from2, to }) => !isKnown(from2) || !isKnown(to));
       unchecked ??= blind?.channel;
     }
     if (!unchecked) return;
@@ -38011,15 +40262,15 @@ function isKnown(bundle) {
 function usedEdges({ foresight, olm }, ofPackage) {
   return [...ofPackage.channels.values()].flatMap(
     (channel) => channel.entries.flatMap(({ name }) => {
-      const from = ofPackage.bundles.get(name);
-      if (!from || offerOfBundle(from).gvks.length === 0) return [];
+      const from2 = ofPackage.bundles.get(name);
+      if (!from2 || offerOfBundle(from2).gvks.length === 0) return [];
       const place = { package: ofPackage.name, channel: channel.name };
       const edges = [];
       for (const generation of olm) {
-        const { next: next2 } = generation === "v0" ? foresight.v0(place, installedOf(from)) : foresight.v1({ ...place, channels: [] }, installedOf(from));
+        const { next: next2 } = generation === "v0" ? foresight.v0(place, installedOf(from2)) : foresight.v1({ ...place, channels: [] }, installedOf(from2));
         const to = ofPackage.bundles.get(upgradeOf(next2)?.to.name ?? "");
         const isNew = to && !edges.some((edge) => edge.to === to);
-        if (isNew && offerOfBundle(to).gvks.length > 0) edges.push({ channel, from, to, olm: generation });
+        if (isNew && offerOfBundle(to).gvks.length > 0) edges.push({ channel, from: from2, to, olm: generation });
       }
       return edges;
     })
@@ -38052,7 +40303,7 @@ function reportCause(ofPackage, { definition, change, edges }, report) {
   if (!first) return;
   const { name } = ofPackage;
   const roads = edges.map(
-    ({ from, to }) => `${shortName(installedOf(from))} → ${shortName(installedOf(to))}`
+    ({ from: from2, to }) => `${shortName(installedOf(from2))} → ${shortName(installedOf(to))}`
   );
   const more = roads.length > SHOWN2 ? ` and ${roads.length - SHOWN2} more` : "";
   const onEdges = `${roads.length === 1 ? "on the upgrade" : `on ${roads.length} upgrades`} ${roads.slice(0, SHOWN2).join(", ")}${more}`;
@@ -38062,7 +40313,7 @@ function reportCause(ofPackage, { definition, change, edges }, report) {
   report(message, place, {
     package: name,
     channel: first.channel.name,
-    installed: [...new Set(edges.map(({ from }) => shortName(installedOf(from))))],
+    installed: [...new Set(edges.map(({ from: from2 }) => shortName(installedOf(from2))))],
     hint: safeChange(change),
     // Only OLM v1 refuses such an upgrade; OLM v0 makes it, and objects may not survive.
     ...edges.some(({ olm }) => olm === "v1") ? {} : { severity: "warning" }
@@ -38118,23 +40369,23 @@ function edgeText({ replaces, skipRange }) {
 }
 
 // catalog/graph/trial.ts
-function trialOf(world, stuck, past) {
-  const ofPackage = world.catalog.packages.get(stuck.package);
-  const channel = ofPackage?.channels.get(stuck.channel);
+function trialOf(world, stuck2, past) {
+  const ofPackage = world.catalog.packages.get(stuck2.package);
+  const channel = ofPackage?.channels.get(stuck2.channel);
   if (!ofPackage || !channel) return void 0;
-  const arriving = installationsOf(world, stuck.package).filter((one) => one.channel === stuck.channel).filter(({ installed }) => fateOf(world.foresight, stuck, installed).arrives);
+  const arriving = installationsOf(world, stuck2.package).filter((one) => one.channel === stuck2.channel).filter(({ installed }) => fateOf(world.foresight, stuck2, installed).arrives);
   const wasSound = isSound(channel);
   return {
-    helps: (entries) => {
-      const changed = { ...channel, entries: entries.map((entry, index) => ({ ...entry, index })) };
+    helps: (entries2) => {
+      const changed = { ...channel, entries: entries2.map((entry, index) => ({ ...entry, index })) };
       if (wasSound && !isSound(changed)) return false;
       const foresight = foresightWith(world, withChannel(ofPackage, changed, past));
-      return stuck.installed.every((installed) => fateOf(foresight, stuck, installed).arrives) && arriving.every(({ installed }) => fateOf(foresight, stuck, installed).arrives);
+      return stuck2.installed.every((installed) => fateOf(foresight, stuck2, installed).arrives) && arriving.every(({ installed }) => fateOf(foresight, stuck2, installed).arrives);
     }
   };
 }
-function fateOf(foresight, stuck, installed) {
-  const { olm, package: name, channel, onlyChannel = false } = stuck;
+function fateOf(foresight, stuck2, installed) {
+  const { olm, package: name, channel, onlyChannel = false } = stuck2;
   return olm === "v0" ? foresight.v0({ package: name, channel }, installed) : foresight.v1({ package: name, channels: onlyChannel ? [channel] : [] }, installed);
 }
 function isSound(channel) {
@@ -38172,24 +40423,24 @@ function foresightWith(world, ofPackage) {
 }
 
 // catalog/graph/fix.ts
-function fixFor(world, stuck, past) {
-  const ofPackage = world.catalog.packages.get(stuck.package);
-  const channel = ofPackage?.channels.get(stuck.channel);
+function fixFor(world, stuck2, past) {
+  const ofPackage = world.catalog.packages.get(stuck2.package);
+  const channel = ofPackage?.channels.get(stuck2.channel);
   const head2 = channel && headOf(channel);
-  const trial = trialOf(world, stuck, past);
+  const trial = trialOf(world, stuck2, past);
   if (!ofPackage || !channel || !head2 || !trial || trial.helps(channel.entries)) return void 0;
   const newest = ofPackage.bundles.get(head2.name)?.version;
-  const mayFollow = stuck.installed.every(
+  const mayFollow = stuck2.installed.every(
     ({ version }) => !version || !newest || compareVersions(version, newest) <= 0
   );
-  const old = past?.catalog.packages.get(stuck.package)?.channels.get(stuck.channel)?.entries ?? [];
-  const names = stuck.installed.map(({ name }) => name);
+  const old = past?.catalog.packages.get(stuck2.package)?.channels.get(stuck2.channel)?.entries ?? [];
+  const names = stuck2.installed.map(({ name }) => name);
   const ways = [
     () => withoutOwnSkips(channel),
     () => withoutAnyOwnSkips(channel),
-    () => mayFollow ? newReplaces(channel, head2, { ofPackage, stuck: stuck.installed }) : [],
+    () => mayFollow ? newReplaces(channel, head2, { ofPackage, stuck: stuck2.installed }) : [],
     () => mayFollow ? shortestSkips(channel, { head: head2, names, trial }) : [],
-    () => mayFollow ? ranging(channel, head2, stuck.installed) : [],
+    () => mayFollow ? ranging(channel, head2, stuck2.installed) : [],
     () => restored(
       channel,
       old.filter(({ name }) => names.includes(name))
@@ -38197,7 +40448,7 @@ function fixFor(world, stuck, past) {
     () => restored(channel, old)
   ];
   for (const way of ways) {
-    const found = way().find(({ entries }) => trial.helps(entries));
+    const found = way().find(({ entries: entries2 }) => trial.helps(entries2));
     if (found) return { entry: found.entry, index: found.index, text: found.text };
   }
   return void 0;
@@ -38213,20 +40464,20 @@ function withoutAnyOwnSkips(channel) {
   const traps = trapsIn(channel);
   const [first] = traps;
   if (!first || traps.length < 2) return [];
-  const entries = channel.entries.map(
+  const entries2 = channel.entries.map(
     (entry) => traps.includes(entry) ? { ...entry, skips: entry.skips.filter((name) => name !== entry.replaces) } : entry
   );
   const text5 = `${traps.map(untrapText).join("; ")}: what is replaced must not be skipped`;
-  return [{ entry: first.name, index: first.index, text: text5, entries }];
+  return [{ entry: first.name, index: first.index, text: text5, entries: entries2 }];
 }
-function trapsIn({ entries }) {
-  return entries.filter(({ skips, replaces }) => replaces !== "" && skips.includes(replaces));
+function trapsIn({ entries: entries2 }) {
+  return entries2.filter(({ skips, replaces }) => replaces !== "" && skips.includes(replaces));
 }
 function untrapText({ name, replaces }) {
   return `in the entry of ${scalar(name)} remove ${scalar(replaces)} from skips`;
 }
-function newReplaces(channel, head2, { ofPackage, stuck }) {
-  const [lowest, highest] = [stuck[0], stuck.at(-1)];
+function newReplaces(channel, head2, { ofPackage, stuck: stuck2 }) {
+  const [lowest, highest] = [stuck2[0], stuck2.at(-1)];
   const tails = [.../* @__PURE__ */ new Set([head2, ...channel.entries])].filter(({ replaces }) => replaces === "");
   return tails.flatMap((entry) => {
     const version = ofPackage.bundles.get(entry.name)?.version;
@@ -38241,7 +40492,7 @@ function newReplaces(channel, head2, { ofPackage, stuck }) {
 }
 var SHORTENED = 12;
 function shortestSkips(channel, { head: head2, names, trial }) {
-  const skipping = (more) => {
+  const skipping2 = (more) => {
     const skips = [.../* @__PURE__ */ new Set([...head2.skips, ...more])];
     return edited(
       channel,
@@ -38250,12 +40501,12 @@ function shortestSkips(channel, { head: head2, names, trial }) {
     );
   };
   let needed = names.filter((name) => name !== head2.name);
-  if (!trial.helps(skipping(needed).entries)) return [];
+  if (!trial.helps(skipping2(needed).entries)) return [];
   for (const name of needed.length > SHORTENED ? [] : needed) {
     const fewer = needed.filter((one) => one !== name);
-    if (trial.helps(skipping(fewer).entries)) needed = fewer;
+    if (trial.helps(skipping2(fewer).entries)) needed = fewer;
   }
-  return [skipping(needed)];
+  return [skipping2(needed)];
 }
 function ranging(channel, head2, installed) {
   const versions = installed.map(({ version }) => version).filter((version) => version !== void 0);
@@ -38279,8 +40530,8 @@ function restored(channel, old) {
   return [{ entry: last.name, index: -1, text: text5, entries: [...channel.entries, ...gone] }];
 }
 function edited(channel, entry, text5) {
-  const entries = channel.entries.map((one) => one.index === entry.index ? entry : one);
-  return { entry: entry.name, index: entry.index, text: text5, entries };
+  const entries2 = channel.entries.map((one) => one.index === entry.index ? entry : one);
+  return { entry: entry.name, index: entry.index, text: text5, entries: entries2 };
 }
 function flow(names) {
   return `[${names.map(scalar).join(", ")}]`;
@@ -38465,8 +40716,8 @@ function loweringEdges(ofPackage) {
       if (!to?.version) return [];
       const named = [.../* @__PURE__ */ new Set([entry.replaces, ...entry.skips])].flatMap((name) => byName2.get(name) ?? []);
       const range = skipRangeOf(entry);
-      const from = range && !endsBelow(range, to.version) ? here : named;
-      return from.flatMap((bundle) => edgeBetween(bundle, to, { channel, entry }));
+      const from2 = range && !endsBelow(range, to.version) ? here : named;
+      return from2.flatMap((bundle) => edgeBetween(bundle, to, { channel, entry }));
     });
   });
 }
@@ -38478,13 +40729,13 @@ function endsBelow({ alternatives }, version) {
     })
   );
 }
-function edgeBetween(from, to, { channel, entry }) {
-  const field2 = from.name === to.name ? void 0 : edgeField(entry, installedOf(from));
-  if (!field2 || !from.version || !to.version || !isLower(to, from)) return [];
-  return [{ channel, entry, field: field2, to, from, bySuffix: sameNumbers(to.version, from.version) }];
+function edgeBetween(from2, to, { channel, entry }) {
+  const field2 = from2.name === to.name ? void 0 : edgeField(entry, installedOf(from2));
+  if (!field2 || !from2.version || !to.version || !isLower(to, from2)) return [];
+  return [{ channel, entry, field: field2, to, from: from2, bySuffix: sameNumbers(to.version, from2.version) }];
 }
-function isLower(to, from) {
-  const [a, b] = [versionReleaseOf(to), versionReleaseOf(from)];
+function isLower(to, from2) {
+  const [a, b] = [versionReleaseOf(to), versionReleaseOf(from2)];
   return a !== void 0 && b !== void 0 && compareVersionReleases(a, b) <= 0;
 }
 function sameNumbers(a, b) {
@@ -38507,7 +40758,7 @@ var rule48 = {
         if (!first) continue;
         const { channel, entry, field: field2, to } = first;
         const taken = group.filter((edge) => isTaken(world, edge));
-        const versions = versionsOf((taken.length > 0 ? taken : group).map(({ from }) => from));
+        const versions = versionsOf((taken.length > 0 ? taken : group).map(({ from: from2 }) => from2));
         const effect = taken.length > 0 ? `${listed(versions)} would go down to it` : "no cluster takes that edge today";
         const message = `${channelText(channel.name, ofPackage.name)}: the ${field2} of ${shortName(to)} covers what is newer: ${listed(versions)}; ${effect}`;
         report(message, placeOfEntry(channel, entry.index, field2), {
@@ -38524,10 +40775,10 @@ var rule48 = {
 function belowOwn(range, version) {
   return range.includes("||") ? `… <${version}` : `${range.replaceAll(/\s*<=?\s*[^\s]+/g, "").trim()} <${version}`.trim();
 }
-function isTaken({ foresight, olm }, { channel, from, to }) {
-  const installed = installedOf(from);
-  const v0 = foresight.v0({ package: from.package, channel: channel.name }, installed);
-  const v1 = foresight.v1({ package: from.package, channels: [] }, installed);
+function isTaken({ foresight, olm }, { channel, from: from2, to }) {
+  const installed = installedOf(from2);
+  const v0 = foresight.v0({ package: from2.package, channel: channel.name }, installed);
+  const v1 = foresight.v1({ package: from2.package, channels: [] }, installed);
   return olm.has("v0") && upgradeOf(v0.next)?.to.name === to.name || olm.has("v1") && upgradeOf(v1.next)?.to.name === to.name;
 }
 
@@ -38540,11 +40791,11 @@ var rule49 = {
     for (const { name, channels, bundles } of judgedPackages(world)) {
       for (const channel of channels.values()) {
         const absent = channel.entries.flatMap(
-          ({ replaces, skips, index }) => [replaces, ...skips].filter((from) => from !== "" && !bundles.has(from)).map((from) => ({ from, index, field: from === replaces ? "replaces" : "skips" }))
+          ({ replaces, skips, index }) => [replaces, ...skips].filter((from2) => from2 !== "" && !bundles.has(from2)).map((from2) => ({ from: from2, index, field: from2 === replaces ? "replaces" : "skips" }))
         );
         const [first] = absent;
         if (!first) continue;
-        const names = [...new Set(absent.map(({ from }) => from))];
+        const names = [...new Set(absent.map(({ from: from2 }) => from2))];
         const message = `${channelText(channel.name, name)} has edges from ${listed(names)}, which the package does not have`;
         const location = placeOfEntry(channel, first.index, first.field);
         report(message, location, { package: name, channel: channel.name, installed: names });
@@ -38563,11 +40814,11 @@ var rule50 = {
       for (const channel of channels.values()) {
         const present = new Set(channel.entries.map((entry) => entry.name));
         const foreign = channel.entries.flatMap(
-          ({ replaces, skips, index }) => [replaces, ...skips].filter((from) => bundles.has(from) && !present.has(from)).map((from) => ({ from, index, field: from === replaces ? "replaces" : "skips" }))
+          ({ replaces, skips, index }) => [replaces, ...skips].filter((from2) => bundles.has(from2) && !present.has(from2)).map((from2) => ({ from: from2, index, field: from2 === replaces ? "replaces" : "skips" }))
         );
         const [first] = foreign;
         if (!first) continue;
-        const names = [...new Set(foreign.map(({ from }) => from))];
+        const names = [...new Set(foreign.map(({ from: from2 }) => from2))];
         const message = `${channelText(channel.name, name)} has edges from ${listed(names)} of other channels`;
         const location = placeOfEntry(channel, first.index, first.field);
         report(message, location, { package: name, channel: channel.name, installed: names });
@@ -38657,10 +40908,10 @@ var rule53 = {
   severity: "error",
   summary: "No two packages that the same clusters see provide the same kind of object",
   foresee(world, report) {
-    const judged2 = new Set(judgedPackages(world).map(({ name }) => name));
+    const judged3 = new Set(judgedPackages(world).map(({ name }) => name));
     for (const ofPackage of judgedPackages(world)) {
       for (const rival of rivalsOf(world, ofPackage)) {
-        const isToldThere = rival.name < ofPackage.name && judged2.has(rival.name);
+        const isToldThere = rival.name < ofPackage.name && judged3.has(rival.name);
         if (!isToldThere) reportRival({ world, ofPackage, rival, report });
       }
     }
@@ -38743,9 +40994,9 @@ function headBundle2({ catalog }, channel) {
 }
 
 // catalog/graph/openshift.ts
-var NAME2 = /^v?([0-9]{1,4})\.([0-9]{1,4})$/;
+var NAME3 = /^v?([0-9]{1,4})\.([0-9]{1,4})$/;
 function tryParseMinor(text5) {
-  const [, major, minor] = NAME2.exec(text5) ?? [];
+  const [, major, minor] = NAME3.exec(text5) ?? [];
   return major === void 0 || minor === void 0 ? void 0 : { major: Number(major), minor: Number(minor) };
 }
 function formatMinor({ major, minor }) {
@@ -38865,11 +41116,11 @@ var rule56 = {
   severity: "error",
   summary: "A change leads no installation under OLM v1 to a bundle that OLM v1 newly cannot install",
   compare(change, report) {
-    const refused = allMoves(change, "v1").filter(({ channel }) => channel === "").flatMap((move) => {
+    const refused2 = allMoves(change, "v1").filter(({ channel }) => channel === "").flatMap((move) => {
       const bundle = refusedBundle(change, move);
       return bundle ? [{ move, bundle }] : [];
     });
-    for (const group of grouped(refused, ({ bundle }) => JSON.stringify([bundle.package, bundle.name]))) {
+    for (const group of grouped(refused2, ({ bundle }) => JSON.stringify([bundle.package, bundle.name]))) {
       const [first] = group;
       if (!first) continue;
       const { bundle } = first;
@@ -38912,8 +41163,8 @@ var rule57 = {
     for (const ofPackage of judgedPackages(world)) {
       const { name } = ofPackage;
       const heads = headBundles(ofPackage);
-      const refused = heads.flatMap((bundle) => v1Obstacles(bundle).map((why) => ({ bundle, why })));
-      for (const group of grouped(refused, ({ why }) => why)) {
+      const refused2 = heads.flatMap((bundle) => v1Obstacles(bundle).map((why) => ({ bundle, why })));
+      for (const group of grouped(refused2, ({ why }) => why)) {
         const last = group.at(-1);
         if (!last) continue;
         const versions = versionsOf(group.map(({ bundle }) => bundle));
@@ -39014,17 +41265,17 @@ var rule61 = {
     if (!world.olm.has("v1")) return;
     for (const ofPackage of judgedPackages(world)) {
       const traps = loweringEdges(ofPackage).filter(({ bySuffix }) => bySuffix);
-      for (const [trap] of grouped(traps, ({ from, to }) => JSON.stringify([from.name, to.name]))) {
+      for (const [trap] of grouped(traps, ({ from: from2, to }) => JSON.stringify([from2.name, to.name]))) {
         const version = trap?.to.version;
         if (!trap || !version) continue;
-        const { channel, entry, field: field2, from, to } = trap;
-        const { next: next2 } = world.foresight.v1({ package: ofPackage.name, channels: [] }, installedOf(from));
+        const { channel, entry, field: field2, from: from2, to } = trap;
+        const { next: next2 } = world.foresight.v1({ package: ofPackage.name, channels: [] }, installedOf(from2));
         if (next2.kind === "upgrade") continue;
-        const message = `package ${quoted2(ofPackage.name)}: ${shortName(to)} follows ${shortName(from)} but does not sort above it, since a suffix behind - makes a version lower: OLM v1 never offers it`;
+        const message = `package ${quoted2(ofPackage.name)}: ${shortName(to)} follows ${shortName(from2)} but does not sort above it, since a suffix behind - makes a version lower: OLM v1 never offers it`;
         report(message, placeOfEntry(channel, entry.index, field2), {
           package: ofPackage.name,
           channel: channel.name,
-          installed: [shortName(from)],
+          installed: [shortName(from2)],
           hint: `publish it as ${nextPatch(version)}, or with the suffix as build metadata: ${asBuild(version)}`
         });
       }
@@ -39084,9 +41335,9 @@ var rule64 = {
   summary: "Between what a skipRange covers and what its entry replaces no version of the channel is left out",
   foresee(world, report) {
     for (const channel of rangedChannels(world)) {
-      const stuck = stuckIn(world, channel);
-      for (const ranged of stuck.length > 0 ? channel.ranged : []) {
-        const versions = versionsOf(leftOut(channel, ranged, stuck));
+      const stuck2 = stuckIn(world, channel);
+      for (const ranged of stuck2.length > 0 ? channel.ranged : []) {
+        const versions = versionsOf(leftOut(channel, ranged, stuck2));
         if (versions.length === 0) continue;
         const { entry, range, bundle } = ranged;
         const message = `${channelText(ranged.channel.name, ranged.channel.package)}: between the skipRange ${quoted2(range.text)} of ${shortName(bundle)} and what it replaces ${listed(versions)} ${versions.length === 1 ? "is" : "are"} left out, with no road`;
@@ -39107,11 +41358,11 @@ function stuckIn({ foresight }, { ofPackage, channel }) {
     return next2.kind !== "upgrade" && !arrives;
   });
 }
-function leftOut({ ofPackage, channel }, { entry, range }, stuck) {
+function leftOut({ ofPackage, channel }, { entry, range }, stuck2) {
   const replaced = versioned(ofPackage, entry.replaces);
   if (!replaced) return [];
   const covered = channel.entries.flatMap(({ name }) => versioned(ofPackage, name) ?? []).filter(({ version }) => satisfies(version, range));
-  return stuck.filter(
+  return stuck2.filter(
     ({ version }) => compareVersions(version, replaced.version) < 0 && covered.length > 0 && covered.every((one) => compareVersions(version, one.version) > 0)
   );
 }
@@ -39123,11 +41374,11 @@ var rule65 = {
   summary: "A skipRange that begins with a version also covers the pre-releases of that version",
   foresee(world, report) {
     for (const ranged of rangedChannels(world)) {
-      const stuck = stuckPrereleases(world, ranged);
-      for (const { channel, entry, range, bundle } of stuck.length > 0 ? ranged.ranged : []) {
+      const stuck2 = stuckPrereleases(world, ranged);
+      for (const { channel, entry, range, bundle } of stuck2.length > 0 ? ranged.ranged : []) {
         const [start3, ...starts] = startsOf(range);
         if (!start3) continue;
-        const missed = stuck.filter(
+        const missed = stuck2.filter(
           ({ version }) => version && [start3, ...starts].some((one) => isPrereleaseOf(version, one))
         );
         const left = missed.filter(({ version }) => version && !satisfies(version, range));
@@ -39314,9 +41565,9 @@ var rule71 = {
   summary: "Under OLM v1 no installation that worked ends in an error after a change",
   compare(change, report) {
     const lost = allMoves(change, "v1").filter((move) => isLost(move, change));
-    const open2 = new Set(lost.filter(({ channel }) => channel === "").map(keyOf2));
+    const open3 = new Set(lost.filter(({ channel }) => channel === "").map(keyOf2));
     const groups = grouped(
-      lost.filter((move) => move.channel === "" || !open2.has(keyOf2(move))),
+      lost.filter((move) => move.channel === "" || !open3.has(keyOf2(move))),
       ({ package: name, channel }) => JSON.stringify([name, channel])
     );
     for (const group of groups) reportGroup3(change, group, report);
@@ -39341,8 +41592,8 @@ function reportGroup3(change, group, report) {
   const versions = versionsOf(installed);
   const target2 = channelIn(change.after, name, channel) ?? homeOf(change, first);
   const onlyChannel = channel !== "";
-  const stuck = target2 && { package: name, channel: target2.name, olm: "v1", onlyChannel, installed };
-  const fix = stuck && fixFor(change.after, stuck, change.before);
+  const stuck2 = target2 && { package: name, channel: target2.name, olm: "v1", onlyChannel, installed };
+  const fix = stuck2 && fixFor(change.after, stuck2, change.before);
   const place = target2 && (fix && fix.index >= 0 ? placeOfEntry(target2, fix.index) : placeOfHead(target2));
   const within = onlyChannel ? ` with channel ${quoted2(channel)} alone` : "";
   const message = `under OLM v1 an extension of package ${quoted2(name)}${within} at ${listed(versions)} ends in an error: the catalog no longer has the bundle, and no entry follows it`;
@@ -39357,7 +41608,7 @@ function reportGroup3(change, group, report) {
 }
 function homeOf(change, { package: name, installed }) {
   const was = [...change.before.catalog.packages.get(name)?.channels.values() ?? []];
-  const homes = was.filter(({ entries }) => entries.some((entry) => entry.name === installed.name));
+  const homes = was.filter(({ entries: entries2 }) => entries2.some((entry) => entry.name === installed.name));
   const isNow = change.after.catalog.packages.get(name);
   const names = [...homes.map((home) => home.name), isNow?.defaultChannel ?? ""];
   return names.map((one) => isNow?.channels.get(one)).find((channel) => channel !== void 0);
@@ -39458,8 +41709,8 @@ var rule73 = {
   foresee(world, report) {
     if (!world.olm.has("v1")) return;
     for (const ofPackage of judgedPackages(world)) {
-      const stuck = stuckIn2(world, ofPackage);
-      for (const group of grouped(stuck, ({ fate }) => fate.end.name)) {
+      const stuck2 = stuckIn2(world, ofPackage);
+      for (const group of grouped(stuck2, ({ fate }) => fate.end.name)) {
         const [first] = group;
         if (!first) continue;
         const channel = [...ofPackage.channels.values()].find((one) => entryIn(one, first.fate.end.name));
@@ -39480,7 +41731,7 @@ var rule73 = {
 };
 function stuckIn2({ foresight }, ofPackage) {
   const listedNames = new Set(
-    [...ofPackage.channels.values()].flatMap(({ entries }) => entries.map(({ name }) => name))
+    [...ofPackage.channels.values()].flatMap(({ entries: entries2 }) => entries2.map(({ name }) => name))
   );
   return [...ofPackage.bundles.values()].filter(({ name }) => listedNames.has(name)).map((bundle) => ({
     bundle,
@@ -39631,7 +41882,7 @@ var rule77 = {
         report(message, placeOfHead(channel), {
           package: ofPackage.name,
           channel: channel.name,
-          installed: differences.map(({ from }) => shortName(from)),
+          installed: differences.map(({ from: from2 }) => shortName(from2)),
           hint: "test both roads: OLM v0 takes the entry nearest to the head, OLM v1 the highest version, skipped or not"
         });
       }
@@ -39642,11 +41893,11 @@ function differencesIn({ foresight }, ofPackage, channel) {
   return channel.entries.flatMap((entry) => {
     const bundle = ofPackage.bundles.get(entry.name);
     if (!bundle) return [];
-    const from = installedOf(bundle);
-    const v0 = upgradeOf(foresight.v0({ package: ofPackage.name, channel: channel.name }, from).next)?.to;
-    const v1 = upgradeOf(foresight.v1({ package: ofPackage.name, channels: [channel.name] }, from).next)?.to;
+    const from2 = installedOf(bundle);
+    const v0 = upgradeOf(foresight.v0({ package: ofPackage.name, channel: channel.name }, from2).next)?.to;
+    const v1 = upgradeOf(foresight.v1({ package: ofPackage.name, channels: [channel.name] }, from2).next)?.to;
     if (!v0 || !v1 || v0.name === v1.name) return [];
-    return [{ from, text: `${shortName(from)} (${shortName(v0)} or ${shortName(v1)})` }];
+    return [{ from: from2, text: `${shortName(from2)} (${shortName(v0)} or ${shortName(v1)})` }];
   });
 }
 
@@ -40154,22 +42405,22 @@ var JsonReader = class {
   }
   #string() {
     const text5 = this.#text;
-    const from = this.#at + 1;
-    const close = text5.indexOf('"', from);
+    const from2 = this.#at + 1;
+    const close = text5.indexOf('"', from2);
     if (close >= 0) {
-      const literal = text5.slice(from, close);
+      const literal = text5.slice(from2, close);
       if (!NOT_LITERAL.test(literal)) {
         this.#at = close + 1;
         return literal;
       }
     }
-    return this.#escapedString(from);
+    return this.#escapedString(from2);
   }
-  #escapedString(from) {
+  #escapedString(from2) {
     const text5 = this.#text;
     let value = "";
-    let start3 = from;
-    for (let i = from; ; i++) {
+    let start3 = from2;
+    for (let i = from2; ; i++) {
       const c = text5.charCodeAt(i);
       if (c === QUOTE) {
         this.#at = i + 1;
@@ -40247,9 +42498,9 @@ function countNodes(value) {
 }
 
 // catalog/split.ts
-function* splitDocuments(text5, from, firstLine2) {
+function* splitDocuments(text5, from2, firstLine2) {
   let line3 = firstLine2;
-  let at = from;
+  let at = from2;
   let pieceFrom = -1;
   let pieceLine = line3;
   while (at < text5.length) {
@@ -40279,29 +42530,29 @@ function* splitDocuments(text5, from, firstLine2) {
   }
   if (pieceFrom >= 0) yield { from: Math.min(pieceFrom, text5.length), to: text5.length, line: pieceLine };
 }
-function nextSeparator(text5, from) {
-  const found = text5.indexOf("\n---", from);
+function nextSeparator(text5, from2) {
+  const found = text5.indexOf("\n---", from2);
   return found < 0 ? text5.length : found + 1;
 }
-function endOfLine(text5, from) {
-  const found = text5.indexOf("\n", from);
+function endOfLine(text5, from2) {
+  const found = text5.indexOf("\n", from2);
   return found < 0 ? text5.length : found;
 }
-function countLines(text5, from, to) {
+function countLines(text5, from2, to) {
   let lines = 0;
-  for (let at = text5.indexOf("\n", from); at >= 0 && at < to; at = text5.indexOf("\n", at + 1)) lines++;
+  for (let at = text5.indexOf("\n", from2); at >= 0 && at < to; at = text5.indexOf("\n", at + 1)) lines++;
   return lines;
 }
 
 // catalog/yaml/fast-text.ts
 var LF2 = 10;
-var SPACE5 = 32;
+var SPACE6 = 32;
 var TAB4 = 9;
 var HASH2 = 35;
 var DASH = 45;
 var DOT2 = 46;
 var LEAVE = /* @__PURE__ */ Symbol("outside the subset");
-var text3 = "";
+var text4 = "";
 var end = 0;
 var body = "";
 var base = 0;
@@ -40315,14 +42566,14 @@ var MOST_KEPT_MARKS = 1 << 16;
 var marks = new Int32Array(MOST_KEPT_MARKS);
 var marked = 0;
 var UNUSUAL = /[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]/;
-function openText(source, from, to, firstLine2) {
-  body = source.slice(from, to);
+function openText(source, from2, to, firstLine2) {
+  body = source.slice(from2, to);
   if (body === "") return false;
   unended = body.charCodeAt(body.length - 1) !== LF2;
   if (unended) body += "\n";
   if (UNUSUAL.test(body)) return false;
-  text3 = unended ? body : source;
-  base = unended ? 0 : from;
+  text4 = unended ? body : source;
+  base = unended ? 0 : from2;
   end = base + body.length;
   line = firstLine2 - 1;
   eol = base - 1;
@@ -40331,11 +42582,11 @@ function openText(source, from, to, firstLine2) {
   return true;
 }
 function closeText() {
-  text3 = body = "";
+  text4 = body = "";
   if (marks.length > MOST_KEPT_MARKS) marks = new Int32Array(MOST_KEPT_MARKS);
 }
 function nextLine() {
-  const source = text3;
+  const source = text4;
   let at = eol + 1;
   for (; ; ) {
     line++;
@@ -40343,9 +42594,9 @@ function nextLine() {
       indent = -1;
       return;
     }
-    const from = at;
+    const from2 = at;
     let c = source.charCodeAt(at);
-    while (c === SPACE5) c = source.charCodeAt(++at);
+    while (c === SPACE6) c = source.charCodeAt(++at);
     if (c === TAB4) throw LEAVE;
     if (c === LF2) {
       at++;
@@ -40356,9 +42607,9 @@ function nextLine() {
       at = eol + 1;
       continue;
     }
-    bol = from;
+    bol = from2;
     start = at;
-    indent = at - from;
+    indent = at - from2;
     if (indent === 0 && (c === DOT2 || c === DASH) && isMarker(at)) throw LEAVE;
     return;
   }
@@ -40367,7 +42618,7 @@ function enterLine(begin, first) {
   line++;
   bol = begin;
   start = first;
-  eol = text3.indexOf("\n", first);
+  eol = text4.indexOf("\n", first);
 }
 function passLines(count, to) {
   line += count;
@@ -40378,10 +42629,10 @@ function startInside(at) {
   indent = at - bol;
 }
 function isMarker(at) {
-  return text3.startsWith("...", at) || text3.startsWith("---", at);
+  return text4.startsWith("...", at) || text4.startsWith("---", at);
 }
 function isBlankAt(at) {
-  return at >= eol || text3.charCodeAt(at) === SPACE5;
+  return at >= eol || text4.charCodeAt(at) === SPACE6;
 }
 function mark(at) {
   const slot = marked;
@@ -40412,29 +42663,29 @@ var ANY_SINGLE = 4;
 var ANY_DOUBLE = 5;
 var askedFrom = new Int32Array(SOUGHT.length);
 var foundAt = new Int32Array(SOUGHT.length);
-function next(sought, from) {
+function next(sought, from2) {
   const found = foundAt[sought];
-  return from <= found && from >= askedFrom[sought] ? found : seek(sought, from);
+  return from2 <= found && from2 >= askedFrom[sought] ? found : seek(sought, from2);
 }
-function seek(sought, from) {
+function seek(sought, from2) {
   const character = SOUGHT[sought];
-  let at = body.indexOf(character, from - base);
+  let at = body.indexOf(character, from2 - base);
   while (at >= 0 && !isMeant(sought, base + at)) at = body.indexOf(character, at + 1);
   const found = at < 0 ? end : base + at;
-  askedFrom[sought] = from;
+  askedFrom[sought] = from2;
   foundAt[sought] = found;
   return found;
 }
 function isMeant(sought, at) {
-  if (sought === COMMENT) return text3.charCodeAt(at - 1) === SPACE5;
+  if (sought === COMMENT) return text4.charCodeAt(at - 1) === SPACE6;
   if (sought !== KEY_COLON) return true;
-  const c = text3.charCodeAt(at + 1);
-  return c === SPACE5 || c === LF2;
+  const c = text4.charCodeAt(at + 1);
+  return c === SPACE6 || c === LF2;
 }
 
 // catalog/yaml/fast-scalar.ts
 var LF3 = 10;
-var SPACE6 = 32;
+var SPACE7 = 32;
 var TAB5 = 9;
 var HASH3 = 35;
 var PLUS2 = 43;
@@ -40463,24 +42714,24 @@ function isPlainAt(at) {
   return kindAt(at) === PLAIN2;
 }
 function kindAt(at) {
-  const c = text3.charCodeAt(at);
+  const c = text4.charCodeAt(at);
   return c < 128 ? KINDS[c] : PLAIN2;
 }
 function readEmptyCollection(at) {
-  const pair = text3.slice(at, at + 2);
+  const pair = text4.slice(at, at + 2);
   if (pair !== "{}" && pair !== "[]") throw LEAVE;
   endLine(at + 2);
   return pair === "{}" ? {} : [];
 }
 function endLine(after) {
   let at = after;
-  while (at < eol && text3.charCodeAt(at) === SPACE6) at++;
-  if (at < eol && (text3.charCodeAt(at) !== HASH3 || at === after)) throw LEAVE;
+  while (at < eol && text4.charCodeAt(at) === SPACE7) at++;
+  if (at < eol && (text4.charCodeAt(at) !== HASH3 || at === after)) throw LEAVE;
   nextLine();
 }
 function readPlain(at, parent) {
   const lineEnd = plainEnd(at);
-  const first = text3.slice(at, trimmedEnd(at, lineEnd));
+  const first = text4.slice(at, trimmedEnd(at, lineEnd));
   const value = lineEnd === eol && mayGoOn(eol + 1, parent) ? first + readMorePlain(parent) : first;
   nextLine();
   return resolve(value);
@@ -40490,8 +42741,8 @@ function readMorePlain(parent) {
   let breaks = 0;
   for (let at = eol + 1; at < end; ) {
     let i = at;
-    let c = text3.charCodeAt(i);
-    while (c === SPACE6) c = text3.charCodeAt(++i);
+    let c = text4.charCodeAt(i);
+    while (c === SPACE7) c = text4.charCodeAt(++i);
     if (c === TAB5) throw LEAVE;
     if (c === LF3) {
       breaks++;
@@ -40503,7 +42754,7 @@ function readMorePlain(parent) {
     passLines(breaks, eol);
     enterLine(at, i);
     const lineEnd = plainEnd(i);
-    value += fold(breaks) + text3.slice(i, trimmedEnd(i, lineEnd));
+    value += fold(breaks) + text4.slice(i, trimmedEnd(i, lineEnd));
     if (lineEnd < eol) break;
     breaks = 0;
     at = eol + 1;
@@ -40512,10 +42763,10 @@ function readMorePlain(parent) {
 }
 function mayGoOn(at, parent) {
   if (at >= end) return false;
-  const source = text3;
+  const source = text4;
   let i = at;
   let c = source.charCodeAt(i);
-  while (c === SPACE6) c = source.charCodeAt(++i);
+  while (c === SPACE7) c = source.charCodeAt(++i);
   if (c === LF3 || c === TAB5) return true;
   return i - at > parent && c !== HASH3;
 }
@@ -40529,13 +42780,13 @@ function plainEnd(at) {
   if (next(KEY_COLON, at) < stop || next(ANY_TAB, at) < eol) throw LEAVE;
   return stop;
 }
-function trimmedEnd(from, to) {
+function trimmedEnd(from2, to) {
   let stop = to;
-  while (stop > from && isWhite(text3.charCodeAt(stop - 1))) stop--;
+  while (stop > from2 && isWhite(text4.charCodeAt(stop - 1))) stop--;
   return stop;
 }
 function isWhite(c) {
-  return c === SPACE6 || c === TAB5;
+  return c === SPACE7 || c === TAB5;
 }
 function fold(blankLines) {
   return blankLines === 0 ? " " : "\n".repeat(blankLines);
@@ -40544,17 +42795,17 @@ function closingQuote(at, quote3) {
   let close;
   if (quote3 === SINGLE) {
     close = next(ANY_SINGLE, at + 1);
-    while (close < eol && text3.charCodeAt(close + 1) === SINGLE) close = next(ANY_SINGLE, close + 2);
+    while (close < eol && text4.charCodeAt(close + 1) === SINGLE) close = next(ANY_SINGLE, close + 2);
   } else {
     close = next(ANY_DOUBLE, at + 1);
     while (close < eol && isEscaped(close, at)) close = next(ANY_DOUBLE, close + 1);
   }
   return close < eol ? close : -1;
 }
-function isEscaped(at, open2) {
-  if (next(ANY_BACKSLASH, open2 + 1) > at) return false;
+function isEscaped(at, open3) {
+  if (next(ANY_BACKSLASH, open3 + 1) > at) return false;
   let slashes = 0;
-  while (at - 1 - slashes > open2 && text3.charCodeAt(at - 1 - slashes) === BACKSLASH3) slashes++;
+  while (at - 1 - slashes > open3 && text4.charCodeAt(at - 1 - slashes) === BACKSLASH3) slashes++;
   return slashes % 2 === 1;
 }
 function singleText(raw) {
@@ -40567,41 +42818,41 @@ function doubleText(raw) {
 }
 function readSingle(at) {
   let value = "";
-  let from = at + 1;
+  let from2 = at + 1;
   for (; ; ) {
-    const close = closingQuote(from - 1, SINGLE);
-    value += singleText(text3.slice(from, close < 0 ? trimmedEnd(from, eol) : close));
+    const close = closingQuote(from2 - 1, SINGLE);
+    value += singleText(text4.slice(from2, close < 0 ? trimmedEnd(from2, eol) : close));
     if (close >= 0) {
       endLine(close + 1);
       return value;
     }
     value += fold(nextQuotedLine());
-    from = start;
+    from2 = start;
   }
 }
 function readDouble(at) {
   let value = "";
-  let from = at + 1;
+  let from2 = at + 1;
   for (; ; ) {
-    const close = closingQuote(from - 1, DOUBLE2);
-    const escapedBreak = close < 0 && isEscaped(eol, from - 1);
-    const stop = close >= 0 ? close : escapedBreak ? eol - 1 : trimmedEnd(from, eol);
-    value += doubleText(text3.slice(from, stop));
+    const close = closingQuote(from2 - 1, DOUBLE2);
+    const escapedBreak = close < 0 && isEscaped(eol, from2 - 1);
+    const stop = close >= 0 ? close : escapedBreak ? eol - 1 : trimmedEnd(from2, eol);
+    value += doubleText(text4.slice(from2, stop));
     if (close >= 0) {
       endLine(close + 1);
       return value;
     }
     const blankLines = nextQuotedLine();
     value += escapedBreak ? "\n".repeat(blankLines) : fold(blankLines);
-    from = start;
+    from2 = start;
   }
 }
 function nextQuotedLine() {
   let blankLines = 0;
   for (let at = eol + 1; at < end; ) {
     let i = at;
-    while (isWhite(text3.charCodeAt(i))) i++;
-    const c = text3.charCodeAt(i);
+    while (isWhite(text4.charCodeAt(i))) i++;
+    const c = text4.charCodeAt(i);
     if (c !== LF3) {
       if (i === at && (c === DASH2 || c === DOT3)) break;
       passLines(blankLines, eol);
@@ -40614,12 +42865,12 @@ function nextQuotedLine() {
   throw LEAVE;
 }
 function readBlockScalar(at, parent) {
-  const isFolded = text3.charCodeAt(at) === 62;
+  const isFolded = text4.charCodeAt(at) === 62;
   let chomping = 0;
   let increment = 0;
   let i = at + 1;
   for (; i < eol; i++) {
-    const c = text3.charCodeAt(i);
+    const c = text4.charCodeAt(i);
     if (c === PLUS2 || c === DASH2) {
       if (chomping !== 0) throw LEAVE;
       chomping = c;
@@ -40628,8 +42879,8 @@ function readBlockScalar(at, parent) {
       increment = c - 48;
     } else break;
   }
-  while (i < eol && text3.charCodeAt(i) === SPACE6) i++;
-  if (i < eol && (text3.charCodeAt(i) !== HASH3 || text3.charCodeAt(i - 1) !== SPACE6)) throw LEAVE;
+  while (i < eol && text4.charCodeAt(i) === SPACE7) i++;
+  if (i < eol && (text4.charCodeAt(i) !== HASH3 || text4.charCodeAt(i - 1) !== SPACE7)) throw LEAVE;
   const { value, breaks } = readBlockLines(
     increment > 0 ? Math.max(parent, 0) + increment : 0,
     parent,
@@ -40650,8 +42901,8 @@ function readBlockLines(fixed, parent, isFolded) {
   let deepestBlank = 0;
   for (let at = eol + 1; at < end; at = eol + 1) {
     let i = at;
-    while (text3.charCodeAt(i) === SPACE6 && (width === 0 || i - at < width)) i++;
-    const c = text3.charCodeAt(i);
+    while (text4.charCodeAt(i) === SPACE7 && (width === 0 || i - at < width)) i++;
+    const c = text4.charCodeAt(i);
     if (c === LF3) {
       if (width === 0 && i - at > deepestBlank) deepestBlank = i - at;
       breaks++;
@@ -40668,25 +42919,25 @@ function readBlockLines(fixed, parent, isFolded) {
     }
     if (!isFolded) {
       passLiteralLines(at, width);
-      value += "\n".repeat(breaks) + text3.slice(i, eol).replaceAll(`
+      value += "\n".repeat(breaks) + text4.slice(i, eol).replaceAll(`
 ${" ".repeat(width)}`, "\n");
     } else {
-      passLines(1, text3.indexOf("\n", i));
+      passLines(1, text4.indexOf("\n", i));
       const isIndented = isWhite(c);
       const joined = !wasIndented && !isIndented;
-      value += (joined ? fold(breaks - 1) : "\n".repeat(breaks)) + text3.slice(i, eol);
+      value += (joined ? fold(breaks - 1) : "\n".repeat(breaks)) + text4.slice(i, eol);
       wasIndented = isIndented;
     }
     breaks = 1;
   }
   return { value, breaks };
 }
-function passLiteralLines(from, width) {
-  const source = text3;
+function passLiteralLines(from2, width) {
+  const source = text4;
   let lines = 0;
-  for (let at = from; at < end; ) {
+  for (let at = from2; at < end; ) {
     let i = at;
-    while (source.charCodeAt(i) === SPACE6 && i - at < width) i++;
+    while (source.charCodeAt(i) === SPACE7 && i - at < width) i++;
     const isEmpty = source.charCodeAt(i) === LF3;
     if (i - at < width && !(isEmpty && i === at)) return;
     lines++;
@@ -40700,7 +42951,7 @@ function passLiteralLines(from, width) {
 // catalog/yaml/fast.ts
 var MAX_DEPTH = 64;
 var MAX_KEY = 1e3;
-var SPACE7 = 32;
+var SPACE8 = 32;
 var TAB6 = 9;
 var HASH4 = 35;
 var COLON2 = 58;
@@ -40708,9 +42959,9 @@ var DASH3 = 45;
 var DOUBLE3 = 34;
 var SINGLE2 = 39;
 var depth = 0;
-function readFast(source, from, to, firstLine2) {
+function readFast(source, from2, to, firstLine2) {
   try {
-    if (!openText(source, from, to, firstLine2)) return void 0;
+    if (!openText(source, from2, to, firstLine2)) return void 0;
     depth = 0;
     nextLine();
     if (indent < 0) return void 0;
@@ -40743,7 +42994,7 @@ function readCollection(kind, column, firstColon) {
   return collection;
 }
 function isItemAt(at) {
-  return text3.charCodeAt(at) === DASH3 && isBlankAt(at + 1);
+  return text4.charCodeAt(at) === DASH3 && isBlankAt(at + 1);
 }
 function readSequence(column) {
   const items = [];
@@ -40753,7 +43004,7 @@ function readSequence(column) {
 function readItem(column) {
   const slot = mark(start);
   const at = pastSpaces(start + 1);
-  const c = at < eol ? text3.charCodeAt(at) : HASH4;
+  const c = at < eol ? text4.charCodeAt(at) : HASH4;
   if (c === HASH4) {
     nextLine();
     return indent > column ? readBlock(indent, column, slot) : null;
@@ -40766,30 +43017,30 @@ function readItem(column) {
   remark(slot, at);
   return readCollection(isItem ? SEQUENCE : MAPPING, indent, colon);
 }
-function pastSpaces(from) {
-  let at = from;
-  while (at < eol && text3.charCodeAt(at) === SPACE7) at++;
+function pastSpaces(from2) {
+  let at = from2;
+  while (at < eol && text4.charCodeAt(at) === SPACE8) at++;
   return at;
 }
 function readMapping(column, firstColon) {
   const mapping = {};
-  let entries = 0;
+  let entries2 = 0;
   let colon = firstColon;
   for (; ; ) {
     const key = readKey(start, colon);
     mapping[key] = readValue(colon + 1, column);
-    entries++;
+    entries2++;
     if (indent !== column) break;
     colon = keyEnd(start);
     if (colon < 0 || isItemAt(start)) throw LEAVE;
   }
-  if (Object.keys(mapping).length !== entries) throw LEAVE;
+  if (Object.keys(mapping).length !== entries2) throw LEAVE;
   return mapping;
 }
 function readValue(after, column) {
   const slot = mark(start);
   const at = pastSpaces(after);
-  const c = at < eol ? text3.charCodeAt(at) : HASH4;
+  const c = at < eol ? text4.charCodeAt(at) : HASH4;
   if (c !== HASH4) {
     if (c === TAB6 || isItemAt(at)) throw LEAVE;
     return readScalarAt(at, column, slot);
@@ -40799,7 +43050,7 @@ function readValue(after, column) {
   return indent === column && isItemAt(start) ? readCollection(SEQUENCE, column, -1) : null;
 }
 function keyEnd(at) {
-  const first = text3.charCodeAt(at);
+  const first = text4.charCodeAt(at);
   if (first === DOUBLE3 || first === SINGLE2) return quotedKeyEnd(at, first);
   const colon = next(KEY_COLON, at);
   return colon < eol && colon - at <= MAX_KEY && next(COMMENT, at + 1) > colon ? colon : -1;
@@ -40807,30 +43058,30 @@ function keyEnd(at) {
 function quotedKeyEnd(at, quote3) {
   const close = closingQuote(at, quote3);
   if (close < 0 || close - at > MAX_KEY) return -1;
-  return text3.charCodeAt(close + 1) === COLON2 && isBlankAt(close + 2) ? close + 1 : -1;
+  return text4.charCodeAt(close + 1) === COLON2 && isBlankAt(close + 2) ? close + 1 : -1;
 }
 var KEY_SLOTS = 1 << 12;
 var knownKeys = new Array(KEY_SLOTS).fill("\n");
 var LONGEST_KNOWN_KEY = 64;
 function readKey(at, colon) {
   const length = colon - at;
-  const middle = text3.charCodeAt(at + (length >> 1));
-  const hash = length << 7 ^ text3.charCodeAt(at) << 4 ^ middle << 2 ^ text3.charCodeAt(colon - 1);
+  const middle = text4.charCodeAt(at + (length >> 1));
+  const hash = length << 7 ^ text4.charCodeAt(at) << 4 ^ middle << 2 ^ text4.charCodeAt(colon - 1);
   const slot = hash & KEY_SLOTS - 1;
   const known3 = knownKeys[slot];
-  if (known3.length === length && text3.startsWith(known3, at)) return known3;
+  if (known3.length === length && text4.startsWith(known3, at)) return known3;
   const key = newKey(at, colon);
   if (key.length === length && length <= LONGEST_KNOWN_KEY) knownKeys[slot] = Object.keys({ [key]: 0 })[0];
   return key;
 }
 function newKey(at, colon) {
-  const first = text3.charCodeAt(at);
-  if (first === SINGLE2) return checkedKey(singleText(text3.slice(at + 1, colon - 1)));
-  if (first === DOUBLE3) return checkedKey(doubleText(text3.slice(at + 1, colon - 1)));
+  const first = text4.charCodeAt(at);
+  if (first === SINGLE2) return checkedKey(singleText(text4.slice(at + 1, colon - 1)));
+  if (first === DOUBLE3) return checkedKey(doubleText(text4.slice(at + 1, colon - 1)));
   if (!isPlainAt(at)) throw LEAVE;
   let stop = colon;
-  while (text3.charCodeAt(stop - 1) === SPACE7) stop--;
-  const key = text3.slice(at, stop);
+  while (text4.charCodeAt(stop - 1) === SPACE8) stop--;
+  const key = text4.slice(at, stop);
   if (key === "<<" || key.includes("	") || resolvePlain(key) !== key) throw LEAVE;
   return checkedKey(key);
 }
@@ -40927,8 +43178,8 @@ var FileReader = class {
     const { line: line3, column } = placeOf(text5, error2.offset);
     this.#find("fbc/json", `not JSON: ${error2.message}`, { file: this.#path, line: line3, column });
   }
-  *#yamlStream(text5, from, firstLine2) {
-    for (const piece of splitDocuments(text5, from, firstLine2)) {
+  *#yamlStream(text5, from2, firstLine2) {
+    for (const piece of splitDocuments(text5, from2, firstLine2)) {
       if ("rest" in piece) {
         const message = `a line that begins with --- separates documents, but "${piece.rest}" follows on it`;
         this.#find(
@@ -40987,8 +43238,8 @@ function startsLikeJson(text5) {
 function normalBreaks(text5) {
   return text5.includes("\r\n") ? text5.replaceAll("\r\n", "\n") : text5;
 }
-function afterFirstBreak(text5, from) {
-  let at = from;
+function afterFirstBreak(text5, from2) {
+  let at = from2;
   while (at < text5.length && /\s/.test(text5.charAt(at))) {
     if (text5.charAt(at++) === "\n") return { offset: at, brokeLine: true };
   }
@@ -41001,17 +43252,17 @@ function placeOf(text5, offset) {
 }
 function firstInvalid(bytes2) {
   let line3 = 1;
-  for (let from = 0; ; line3++) {
-    const found = bytes2.indexOf(10, from);
+  for (let from2 = 0; ; line3++) {
+    const found = bytes2.indexOf(10, from2);
     const to = found < 0 ? bytes2.length : found;
     try {
-      new TextDecoder("utf-8", { fatal: true }).decode(bytes2.subarray(from, to));
+      new TextDecoder("utf-8", { fatal: true }).decode(bytes2.subarray(from2, to));
     } catch {
-      const text5 = new TextDecoder().decode(bytes2.subarray(from, to));
+      const text5 = new TextDecoder().decode(bytes2.subarray(from2, to));
       return { line: line3, column: text5.indexOf("�") + 1 };
     }
     if (found < 0) return { line: line3, column: 1 };
-    from = found + 1;
+    from2 = found + 1;
   }
 }
 
@@ -41098,8 +43349,8 @@ function compileGlob(pattern) {
   const expression2 = new RegExp(`^${source}$`, "su");
   return (name) => expression2.test(name);
 }
-function characterSet(pattern, open2) {
-  let i = open2 + 1;
+function characterSet(pattern, open3) {
+  let i = open3 + 1;
   const negated = pattern.charAt(i) === "^";
   if (negated) i++;
   let source = "";
@@ -41427,8 +43678,8 @@ function* lookedUp({
   lookups
 }) {
   for (const site of sites) {
-    const lookup = lookups.get(lookupKey(site.reference));
-    if (lookup) yield { site, lookup };
+    const lookup2 = lookups.get(lookupKey(site.reference));
+    if (lookup2) yield { site, lookup: lookup2 };
   }
 }
 function* lockedTags({ sites, lock }) {
@@ -41456,11 +43707,11 @@ var rule80 = {
   severity: "info",
   summary: "Images are named by digest, so that everybody gets the image that was checked",
   resolved: (references, report) => {
-    for (const { site, lookup } of lookedUp(references)) {
-      if (site.reference.kind !== "tag" || lookup.kind !== "found") continue;
+    for (const { site, lookup: lookup2 } of lookedUp(references)) {
+      if (site.reference.kind !== "tag" || lookup2.kind !== "found") continue;
       report(`${placed2(site)} is a tag, which may stand for another image tomorrow`, site.location, {
         package: site.package,
-        hint: formatReference(withDigest(site.reference, lookup.digest))
+        hint: formatReference(withDigest(site.reference, lookup2.digest))
       });
     }
   }
@@ -41472,8 +43723,8 @@ var rule81 = {
   severity: "error",
   summary: "Every image that is named by digest exists in its registry",
   resolved: (references, report) => {
-    for (const { site, lookup } of lookedUp(references)) {
-      if (site.reference.kind !== "digest" || lookup.kind !== "absent") continue;
+    for (const { site, lookup: lookup2 } of lookedUp(references)) {
+      if (site.reference.kind !== "digest" || lookup2.kind !== "absent") continue;
       report(`${placed2(site)} does not exist: the registry knows no such digest`, site.location, {
         package: site.package,
         hint: "push the image again, or name one that exists; registries remove what no tag names"
@@ -41490,9 +43741,9 @@ var rule82 = {
   resolved: (references, report) => {
     const { supports } = references;
     if (!supports) return;
-    for (const { site, lookup } of lookedUp(references)) {
-      if (lookup.kind !== "found" || !lookup.platforms || !runsFor(site, supports)) continue;
-      const { platforms } = lookup;
+    for (const { site, lookup: lookup2 } of lookedUp(references)) {
+      if (lookup2.kind !== "found" || !lookup2.platforms || !runsFor(site, supports)) continue;
+      const { platforms } = lookup2;
       const missing5 = supports.get(site.package)?.platforms.filter((one) => !platforms.includes(one)) ?? [];
       if (missing5.length === 0) continue;
       const isFor = platforms.length === 0 ? "no platform" : platforms.join(", ");
@@ -41511,8 +43762,8 @@ var rule83 = {
   severity: "error",
   summary: "Images come from registries that the policy allows",
   resolved: (references, report) => {
-    for (const { site, lookup } of lookedUp(references)) {
-      if (lookup.kind !== "not-allowed") continue;
+    for (const { site, lookup: lookup2 } of lookedUp(references)) {
+      if (lookup2.kind !== "not-allowed") continue;
       report(`${placed2(site)} is in a registry that the policy does not allow`, site.location, {
         package: site.package,
         hint: `registries: {allow: [${site.reference.registry}]}`
@@ -41527,8 +43778,8 @@ var rule84 = {
   severity: "error",
   summary: "Every tag that a bundle or a template names exists in its registry",
   resolved: (references, report) => {
-    for (const { site, lookup } of lookedUp(references)) {
-      if (site.reference.kind !== "tag" || lookup.kind !== "absent") continue;
+    for (const { site, lookup: lookup2 } of lookedUp(references)) {
+      if (site.reference.kind !== "tag" || lookup2.kind !== "absent") continue;
       report(`${placed2(site)} does not exist: the registry knows no such tag`, site.location, {
         package: site.package,
         hint: "push the image, or name a tag that exists"
@@ -41545,20 +43796,20 @@ var rule85 = {
   resolved: (references, report) => {
     const { lock, lookups } = references;
     if (!lock) return;
-    for (const { site, lookup } of lookedUp(references)) {
+    for (const { site, lookup: lookup2 } of lookedUp(references)) {
       const { reference } = site;
-      if (reference.kind !== "tag" || lookup.kind !== "found") continue;
+      if (reference.kind !== "tag" || lookup2.kind !== "found") continue;
       const locked = lock.digests.get(lookupKey(reference));
-      if (locked === void 0 || locked === lookup.digest) continue;
-      report(`${placed2(site)} has moved: it was ${locked}, it is ${lookup.digest} now`, site.location, {
+      if (locked === void 0 || locked === lookup2.digest) continue;
+      report(`${placed2(site)} has moved: it was ${locked}, it is ${lookup2.digest} now`, site.location, {
         package: site.package,
         hint: "resolve with --update to take the new image, or name the locked digest"
       });
     }
     for (const { site, tag } of lockedTags(references)) {
-      const lookup = lookups.get(tag);
-      if (lookup?.kind !== "found" || lookup.digest === lock.digests.get(tag)) continue;
-      report(`${placed2(site)} was pinned from ${tag}, which is ${lookup.digest} now`, site.location, {
+      const lookup2 = lookups.get(tag);
+      if (lookup2?.kind !== "found" || lookup2.digest === lock.digests.get(tag)) continue;
+      report(`${placed2(site)} was pinned from ${tag}, which is ${lookup2.digest} now`, site.location, {
         package: site.package,
         severity: "info",
         hint: "resolve with --update --write to take the new image"
@@ -42359,8 +44610,8 @@ async function fromSource(files, source, asked) {
   if (!source.path.startsWith("{dir}/")) {
     const path = source.path.replaceAll("{package}", () => asked.name);
     const { settings, findings } = await files.read(path);
-    const entries = source.format === "ci.yaml" ? reviewersIn(settings, path) : approversIn2(settings, readAliases((await files.read(ALIASES)).settings));
-    return { identities: entries.identities, source: path, findings: [...findings, ...entries.findings] };
+    const entries2 = source.format === "ci.yaml" ? reviewersIn(settings, path) : approversIn2(settings, readAliases((await files.read(ALIASES)).settings));
+    return { identities: entries2.identities, source: path, findings: [...findings, ...entries2.findings] };
   }
   return byFolder(files, source.path.slice("{dir}/".length), asked.paths);
 }
@@ -42520,9 +44771,9 @@ function firstMatch(patterns, path) {
   return void 0;
 }
 function matchAll(segments, names) {
-  const open2 = segments.at(-1)?.rest ?? false;
-  const fixed = open2 ? segments.slice(0, -1) : segments;
-  if (open2 ? names.length <= fixed.length : names.length !== fixed.length) return void 0;
+  const open3 = segments.at(-1)?.rest ?? false;
+  const fixed = open3 ? segments.slice(0, -1) : segments;
+  if (open3 ? names.length <= fixed.length : names.length !== fixed.length) return void 0;
   return matchBeginning(fixed, names);
 }
 function matchBeginning(segments, names) {
@@ -42608,7 +44859,7 @@ function addedEntries(before, after) {
   const channels = byName(before.channels);
   const offered2 = /* @__PURE__ */ new Set([
     ...before.bundles.map(({ name }) => name),
-    ...before.channels.flatMap(({ entries }) => entries.map(({ name }) => name))
+    ...before.channels.flatMap(({ entries: entries2 }) => entries2.map(({ name }) => name))
   ]);
   const added = /* @__PURE__ */ new Set();
   for (const channel of after.channels) {
@@ -42641,7 +44892,7 @@ function lostOthers(before, after) {
 }
 function deprecationKeys({ deprecations }) {
   return deprecations.flatMap(
-    ({ entries }) => entries.map(({ schema, name }) => `deprecation of ${schema}${name === "" ? "" : ` ${name}`}`)
+    ({ entries: entries2 }) => entries2.map(({ schema, name }) => `deprecation of ${schema}${name === "" ? "" : ` ${name}`}`)
   );
 }
 function otherKey({ schema, name }) {
@@ -42662,9 +44913,9 @@ function edgesMoved(before, after) {
   });
 }
 function channelMoved(old, now) {
-  const entries = new Map(old.entries.map((entry) => [entry.name, entry]));
+  const entries2 = new Map(old.entries.map((entry) => [entry.name, entry]));
   const moved = now.entries.some((entry) => {
-    const was = entries.get(entry.name);
+    const was = entries2.get(entry.name);
     return was !== void 0 && !sameEdges(was, entry);
   });
   return moved || !sameWithout(old.value, now.value, "entries");
@@ -42734,14 +44985,14 @@ function fileReader(objects, limits) {
   return {
     read: async (file) => {
       const key = `${file.mode} ${file.id}`;
-      const read = kept.get(key) ?? readFile(objects, file, limits);
+      const read = kept.get(key) ?? readFile2(objects, file, limits);
       kept.set(key, read);
       const { blobs, findings } = await read;
       return { blobs, findings: findings.map((finding2) => inFile2(finding2, file.path)) };
     }
   };
 }
-function readFile(objects, file, limits) {
+function readFile2(objects, file, limits) {
   const source = { files: () => Promise.resolve([sourceFile(objects, { ...file, path: "file" })]) };
   return load(source, limits);
 }
@@ -43014,9 +45265,9 @@ async function packagesOfTemplate(reader, { path, before, after, package: own = 
 }
 function namesIn(blob) {
   const own = { name: blob.schema === "olm.package" ? blob.name : blob.package, steps: [] };
-  const entries = blob.value["entries"];
-  if (blob.schema !== "olm.template.basic" || !Array.isArray(entries)) return [own];
-  return [own, ...entries.map((entry, i) => ({ name: packageOf2(entry), steps: ["entries", i] }))];
+  const entries2 = blob.value["entries"];
+  if (blob.schema !== "olm.template.basic" || !Array.isArray(entries2)) return [own];
+  return [own, ...entries2.map((entry, i) => ({ name: packageOf2(entry), steps: ["entries", i] }))];
 }
 function packageOf2(entry) {
   if (!isObject(entry)) return "";
@@ -43448,25 +45699,25 @@ function ownersFindings(packages, paths) {
 }
 
 // pipeline/change/digest.ts
-var import_node_crypto = require("node:crypto");
+var import_node_crypto2 = require("node:crypto");
 
 // pipeline/git/merge.ts
 async function mergedTree(repository, request) {
   const { base: base2, head: head2 } = request.ancestor === void 0 ? request : await withoutHistory(repository, request, request.ancestor);
-  const run2 = { settings: repository.settings, directory: repository.scratch, bare: true };
+  const run3 = { settings: repository.settings, directory: repository.scratch, bare: true };
   const parameters = ["merge-tree", "--write-tree", "--name-only", "--no-messages", "-z", base2, head2];
   if (request.ancestor === void 0 && (await mergeBases(repository, base2, head2)).length === 0) {
     if (repository.shallow) throw tooShallow(base2, head2);
     return { kind: "unrelated" };
   }
-  const { code: code2, output } = await runGit({ ...run2, accept: [0, 1] }, parameters);
+  const { code: code2, output } = await runGit({ ...run3, accept: [0, 1] }, parameters);
   const [tree = "", ...paths] = output.toString("utf8").split("\0");
   if (code2 === 1) return { kind: "conflict", paths: paths.filter((path) => path !== "") };
   return { kind: "merged", tree };
 }
 async function mergeBases(repository, a, b) {
-  const run2 = { settings: repository.settings, directory: repository.scratch, bare: true, accept: [0, 1] };
-  const { output } = await runGit(run2, ["merge-base", "--all", a, b]);
+  const run3 = { settings: repository.settings, directory: repository.scratch, bare: true, accept: [0, 1] };
+  const { output } = await runGit(run3, ["merge-base", "--all", a, b]);
   return output.toString("utf8").split("\n").filter((line3) => line3 !== "");
 }
 async function withoutHistory(repository, { base: base2, head: head2 }, ancestor) {
@@ -43477,22 +45728,22 @@ async function withoutHistory(repository, { base: base2, head: head2 }, ancestor
   ]);
   return { base: ours, head: theirs };
 }
-async function commitTree(repository, commit, parents) {
+async function commitTree(repository, commit2, parents) {
   const lines = [
-    `tree ${await repository.objects.treeOf(commit)}`,
+    `tree ${await repository.objects.treeOf(commit2)}`,
     ...parents.map((parent) => `parent ${parent}`),
     "author portolan <portolan> 0 +0000",
     "committer portolan <portolan> 0 +0000",
     "",
     ""
   ];
-  const run2 = {
+  const run3 = {
     settings: repository.settings,
     directory: repository.scratch,
     bare: true,
     input: lines.join("\n")
   };
-  const { output } = await runGit(run2, ["hash-object", "-t", "commit", "-w", "--stdin"]);
+  const { output } = await runGit(run3, ["hash-object", "-t", "commit", "-w", "--stdin"]);
   return output.toString("utf8").trim();
 }
 function tooShallow(base2, head2) {
@@ -43510,48 +45761,48 @@ function subjectOf(change) {
 }
 
 // pipeline/change/digest.ts
-async function contentDigests(repository, { base: base2, commit, change, policy }) {
+async function contentDigests(repository, { base: base2, commit: commit2, change, policy }) {
   const digests = /* @__PURE__ */ new Map();
-  const folders = await packageFolders(repository.objects, commit, policy.layout);
+  const folders = await packageFolders(repository.objects, commit2, policy.layout);
   for (const one of change.packages.values()) {
-    digests.set(subjectOf(one), digestOf(await packageContent(repository, commit, one, folders)));
+    digests.set(subjectOf(one), digestOf2(await packageContent(repository, commit2, one, folders)));
   }
-  const changed = change.areas.length > 0 ? await changesOf(repository, { base: base2, commit, policy }) : [];
+  const changed = change.areas.length > 0 ? await changesOf(repository, { base: base2, commit: commit2, policy }) : [];
   for (const one of change.areas) {
-    digests.set(subjectOf(one), digestOf(await areaContent(repository, commit, one, { changed, policy })));
+    digests.set(subjectOf(one), digestOf2(await areaContent(repository, commit2, one, { changed, policy })));
   }
   return digests;
 }
 function line2(path, entry) {
   return entry ? [path, entry.mode, entry.id] : [path];
 }
-async function packageContent({ objects }, commit, { name, paths }, folders) {
+async function packageContent({ objects }, commit2, { name, paths }, folders) {
   const own = folders.filter((folder) => folder.package === name);
   const isOwn = (path) => own.some((folder) => path === folder.path || path.startsWith(`${folder.path}/`));
   const lines = own.map((folder) => line2(folder.path, folder));
   for (const path of paths.filter((one) => !isOwn(one))) {
-    lines.push(line2(path, await entryAt(objects, commit, path)));
+    lines.push(line2(path, await entryAt(objects, commit2, path)));
   }
   return lines;
 }
-async function areaContent({ objects }, commit, { area, paths, root }, { changed, policy }) {
-  if (root !== void 0) return [line2(root, await entryAt(objects, commit, root))];
+async function areaContent({ objects }, commit2, { area, paths, root }, { changed, policy }) {
+  if (root !== void 0) return [line2(root, await entryAt(objects, commit2, root))];
   const place = pathPlacer(policy);
   const named = new Set(paths);
   const concerns = ({ path }) => named.has(path) || place(path).area === area;
   return changed.filter(concerns).map(({ path, after }) => line2(path, after));
 }
-async function changesOf(repository, { base: base2, commit, policy }) {
-  const [ancestor = base2] = (await mergeBases(repository, base2, commit)).sort();
+async function changesOf(repository, { base: base2, commit: commit2, policy }) {
+  const [ancestor = base2] = (await mergeBases(repository, base2, commit2)).sort();
   const { changes } = await diffTrees(
     repository.objects,
-    { before: ancestor, after: commit },
+    { before: ancestor, after: commit2 },
     policy.limits.files
   );
   return changes;
 }
-function digestOf(lines) {
-  return (0, import_node_crypto.createHash)("sha256").update(JSON.stringify(lines)).digest("hex");
+function digestOf2(lines) {
+  return (0, import_node_crypto2.createHash)("sha256").update(JSON.stringify(lines)).digest("hex");
 }
 
 // catalog/blobs.ts
@@ -43658,7 +45909,7 @@ async function readState({ objects, reader }, tree, units) {
 // catalog/graph/fate-change.ts
 function fateChanges(change, name) {
   const moves = movesOf(change, name);
-  const open2 = new Map(
+  const open3 = new Map(
     moves.filter((move) => move.olm === "v1" && move.channel === "").map((move) => [move.installed.name, move])
   );
   const places = moves.filter(
@@ -43666,7 +45917,7 @@ function fateChanges(change, name) {
   );
   const rows = places.flatMap((move) => {
     const v0 = move.olm === "v0" ? turnOf(move) : void 0;
-    const v1 = turnOf(open2.get(move.installed.name));
+    const v1 = turnOf(open3.get(move.installed.name));
     return v0 || v1 ? [
       {
         channel: move.channel,
@@ -43775,10 +46026,10 @@ function stateOf(foresight, ofPackage, olm) {
         const known3 = lane.get(stop.bundle);
         const next2 = new Map(known3?.next);
         if (stop.next) next2.set(one, stop.next.to.name);
-        const stuck = [...known3?.stuck ?? [], ...stop.arrives ? [] : [one]];
+        const stuck2 = [...known3?.stuck ?? [], ...stop.arrives ? [] : [one]];
         const why = stop.why === void 0 ? known3?.why : { ...known3?.why, [one]: stop.why };
         const installed = { name: stop.bundle, version: ofPackage.bundles.get(stop.bundle)?.version };
-        lane.set(stop.bundle, { stop, installed, next: next2, stuck, why: why ?? {} });
+        lane.set(stop.bundle, { stop, installed, next: next2, stuck: stuck2, why: why ?? {} });
       }
     }
   }
@@ -43846,8 +46097,8 @@ function goneHops(old, now) {
   const gone = new Map([...old].filter(([olm, to]) => now.get(olm) !== to));
   return hopsOf(gone, void 0, "removed");
 }
-function isMoved({ kind, hops, stuck, isDeprecated }, was) {
-  return kind !== "same" || hops.some((hop) => hop.kind !== "same") || stuck.join() !== was?.stuck.join() || isDeprecated !== was.stop.isDeprecated;
+function isMoved({ kind, hops, stuck: stuck2, isDeprecated }, was) {
+  return kind !== "same" || hops.some((hop) => hop.kind !== "same") || stuck2.join() !== was?.stuck.join() || isDeprecated !== was.stop.isDeprecated;
 }
 
 // catalog/diff.ts
@@ -43914,7 +46165,7 @@ function edgeDiffs(before, after) {
 function edgesOf2(channel) {
   const edges = (channel?.entries ?? []).flatMap(({ name: to, replaces, skips, skipRange }) => [
     ...replaces === "" ? [] : [{ to, field: "replaces", from: replaces }],
-    ...skips.map((from) => ({ to, field: "skips", from })),
+    ...skips.map((from2) => ({ to, field: "skips", from: from2 })),
     ...skipRange === "" ? [] : [{ to, field: "skipRange", from: skipRange }]
   ]);
   return new Map(edges.map((edge) => [JSON.stringify([edge.to, edge.field, edge.from]), edge]));
@@ -44030,9 +46281,9 @@ function needsFor(missing5, { admins, owners, subject, why }) {
   const standIn = missing5.owners > free.length;
   const needs = [];
   if (standIn) {
-    const from = [.../* @__PURE__ */ new Set([...admins, ...owners])];
+    const from2 = [.../* @__PURE__ */ new Set([...admins, ...owners])];
     const count = missing5.admins + missing5.owners;
-    needs.push({ who: "admin", count, from: admins.length < missing5.admins ? admins : from, ...rest });
+    needs.push({ who: "admin", count, from: admins.length < missing5.admins ? admins : from2, ...rest });
   } else {
     if (missing5.admins > 0) needs.push({ who: "admin", count: missing5.admins, from: admins, ...rest });
     if (missing5.owners > 0) needs.push({ who: "owner", count: missing5.owners, from: free, ...rest });
@@ -44061,11 +46312,11 @@ function needText(needs) {
   const role = first.who === "admin" ? "an admin" : "an owner";
   const what = first.subjects.length > 0 ? ` for ${listText(first.subjects, 3)}` : "";
   const times = first.count > 1 ? `${first.count} approvals` : "the approval";
-  const from = first.from.length === 0 ? `${role}, but nobody is named who could be it` : `${listText(
+  const from2 = first.from.length === 0 ? `${role}, but nobody is named who could be it` : `${listText(
     first.from.map((login) => `@${login}`),
     4
   )} (${role})`;
-  return `needs ${times} of ${from}${what}: it ${first.why}${more}`;
+  return `needs ${times} of ${from2}${what}: it ${first.why}${more}`;
 }
 function listText(words, most) {
   const shown4 = words.length > most ? [...words.slice(0, most), `${words.length - most} others`] : [...words];
@@ -44104,7 +46355,7 @@ function reportOf(outcome) {
     case "no merge":
       return unjudged(outcome, "inconclusive", mergeText(outcome.merged));
     case "judged":
-      return judged(outcome);
+      return judged2(outcome);
   }
 }
 function mergeText(merged) {
@@ -44142,19 +46393,23 @@ function policyReport({ defaults, path }, expired) {
     expired: expired.map(({ rule: rule115, package: name, until }) => `${rule115} for ${name}, until ${until}`)
   };
 }
-function judged(outcome) {
-  const { change, judgements, authority, policy, today, asked } = outcome;
-  const judgedFindings = judgements.flatMap(({ findings: findings2 }) => findings2);
-  const found = [...change.unsafe, ...policy.findings, ...judgedFindings, ...asked.findings];
+function judged2(outcome) {
+  const { change, judgements, references, authority, policy, today } = outcome;
+  const found = [
+    ...change.unsafe,
+    ...policy.findings,
+    ...judgements.flatMap(({ findings: findings2 }) => findings2),
+    ...references.findings
+  ];
   const { findings, waived, expired } = applyWaivers(found, policy.policy?.waivers ?? [], today);
   const sorted2 = [...findings].sort(compareFindings);
   const failed = sorted2.some(({ severity }) => severity === "error");
-  const verdict = failed ? "fail" : asked.unanswered.length > 0 ? "inconclusive" : "pass";
-  const people = authorityReport(authority);
+  const verdict = failed ? "fail" : references.unanswered ? "inconclusive" : "pass";
+  const people = authorityReport(authority, outcome.author);
   return {
     ...head(outcome),
     verdict,
-    headline: headlineOf(verdict, sorted2, outcome),
+    headline: headlineOf({ verdict, findings: sorted2, authority, unchecked: references.unchecked }),
     authority: people,
     tree: outcome.tree,
     policy: policyReport(policy, expired),
@@ -44163,182 +46418,40 @@ function judged(outcome) {
     known: judgements.flatMap(({ known: known3 }) => known3).sort(compareFindings),
     waived: waived.map(({ finding: finding2, waiver }) => ({ finding: finding2, until: waiver.until, reason: waiver.reason })),
     diffs: judgements.flatMap(({ diffs }) => diffs),
-    unchecked: asked.unanswered.map(({ registry, why, references }) => ({
-      what: `${references} ${references === 1 ? "reference" : "references"} in ${registry}`,
-      why
-    }))
+    unchecked: references.unchecked
   };
 }
 function packageReport({ name, catalogs, classes, details }) {
   return { name, catalogs, classes: [...classes], details };
 }
-function authorityReport(authority) {
+function authorityReport(authority, author = "") {
   if (!authority) return { decision: "not judged", reasons: [], needs: [] };
   return {
     decision: authority.authority,
+    author,
     reasons: authority.subjects.flatMap(
       ({ subject, reasons }) => reasons.map((reason) => `${subject}: ${reason}`)
     ),
     needs: authority.needs.map((need) => needText([need]))
   };
 }
-function headlineOf(verdict, findings, { authority, asked }) {
+function headlineOf({ verdict, findings, authority, unchecked }) {
   if (authority?.authority === "deny") return `denied: ${authority.headline}`;
   const [worst] = findings;
   if (verdict === "fail" && worst) {
     const of = worst.package === void 0 ? "" : ` of package ${worst.package}`;
     return `${countText(findings)}: first correct ${worst.rule}${of} at ${worst.location.file}:${worst.location.line}`;
   }
-  const [unanswered] = asked.unanswered;
-  if (verdict === "inconclusive" && unanswered) {
-    return `not all images that the pull request brings could be looked up: ${unanswered.why}`;
-  }
+  const [first] = unchecked;
+  if (verdict === "inconclusive" && first) return `could not tell of ${first.what}: ${first.why}`;
   if (authority && authority.authority === "needs") return authority.headline;
   if (authority && authority.holds.length > 0) return `allowed and green, but held: ${authority.holds[0]}`;
   return authority ? "allowed and green" : "green; authority was not judged (no --author)";
 }
 
-// pipeline/policy/registries.ts
-var PATTERN = /^(\*|(?:\*\.)?[^/*]+)(?:\/(.+))?$/;
-function repositoryMatcher(patterns) {
-  const matchers = patterns.map(matcherOf);
-  return (repository) => matchers.some((matches2) => matches2(repository));
-}
-function matcherOf(pattern) {
-  const [, host = "", path] = PATTERN.exec(pattern) ?? [];
-  const registryMatches = hostMatcher(host.toLowerCase());
-  return ({ registry, repository }) => registryMatches(registry.toLowerCase()) && (path === void 0 || repository === path || repository.startsWith(`${path}/`));
-}
-function hostMatcher(host) {
-  if (host === "*") return () => true;
-  if (host.startsWith("*."))
-    return (registry) => registry.endsWith(host.slice(1)) && registry !== host.slice(1);
-  return (registry) => registry === host;
-}
-
-// pipeline/registry/digest.ts
-function isDigest(text5) {
-  if (typeof text5 !== "string") return false;
-  try {
-    checkDigest(text5);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-// pipeline/registry/image.ts
-var OCI_MANIFEST = "application/vnd.oci.image.manifest.v1+json";
-var OCI_INDEX = "application/vnd.oci.image.index.v1+json";
-var DOCKER_MANIFEST = "application/vnd.docker.distribution.manifest.v2+json";
-var DOCKER_LIST = "application/vnd.docker.distribution.manifest.list.v2+json";
-var LISTS = /* @__PURE__ */ new Set([OCI_INDEX, DOCKER_LIST]);
-var IMAGES = /* @__PURE__ */ new Set([OCI_MANIFEST, DOCKER_MANIFEST]);
-function isManifestType(mediaType) {
-  return LISTS.has(mediaType) || IMAGES.has(mediaType);
-}
-function parseManifest({ bytes: bytes2, mediaType, digest }) {
-  const bad = (why) => new PipelineError("bad-answer", `the manifest ${digest} ${why}`);
-  const json = parseObject(bytes2, bad);
-  const said = text4(json, "mediaType");
-  if (said !== void 0 && isManifestType(mediaType) && said !== mediaType) {
-    throw bad(`says that it is ${said}, and came as ${mediaType}`);
-  }
-  const common = {
-    mediaType,
-    ...optional("artifactType", text4(json, "artifactType")),
-    ...optional("annotations", textMap2(field(json, "annotations"))),
-    ...optional("subject", has(json, "subject") ? descriptor(field(json, "subject"), bad) : void 0)
-  };
-  const isList = has(json, "manifests");
-  const isImage = has(json, "layers") || has(json, "config");
-  if (isList && isImage) throw bad("is an image and a list at the same time");
-  if (LISTS.has(mediaType) && !isImage) {
-    return { kind: "list", ...common, manifests: descriptors2(field(json, "manifests") ?? [], bad) };
-  }
-  if (IMAGES.has(mediaType) && !isList) {
-    const config = descriptor(field(json, "config"), bad);
-    return { kind: "image", ...common, config, layers: descriptors2(field(json, "layers") ?? [], bad) };
-  }
-  throw bad(`of type ${mediaType || "unknown"} cannot be read`);
-}
-function parseObject(bytes2, bad) {
-  let json;
-  try {
-    json = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes2));
-  } catch {
-    throw bad("is no JSON");
-  }
-  if (!isObject2(json)) throw bad("is no JSON object");
-  return json;
-}
-function isObject2(value) {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-function has(json, key) {
-  return Object.hasOwn(json, key) && json[key] !== null;
-}
-function field(json, key) {
-  return Object.hasOwn(json, key) ? json[key] : void 0;
-}
-function text4(json, key) {
-  const value = field(json, key);
-  return typeof value === "string" && value !== "" ? value : void 0;
-}
-function textMap2(value) {
-  if (!isObject2(value)) return void 0;
-  const pairs2 = Object.entries(value).filter((pair) => typeof pair[1] === "string");
-  return Object.fromEntries(pairs2);
-}
-function optional(key, value) {
-  return value === void 0 ? {} : { [key]: value };
-}
-function descriptors2(value, bad) {
-  if (!Array.isArray(value)) throw bad("has no list where it should name its content");
-  return value.map((item) => descriptor(item, bad));
-}
-function descriptor(value, bad) {
-  if (!isObject2(value)) throw bad("does not describe its content");
-  const digest = field(value, "digest");
-  const size2 = field(value, "size");
-  if (!isDigest(digest)) throw bad("names content without a usable digest");
-  if (typeof size2 !== "number" || !Number.isSafeInteger(size2) || size2 < 0) {
-    throw bad(`names content of no usable size: ${digest}`);
-  }
-  const urls = field(value, "urls");
-  return {
-    mediaType: text4(value, "mediaType") ?? "",
-    digest,
-    size: size2,
-    ...optional("platform", platform2(field(value, "platform"))),
-    ...optional("artifactType", text4(value, "artifactType")),
-    ...optional("annotations", textMap2(field(value, "annotations"))),
-    ...optional(
-      "urls",
-      Array.isArray(urls) ? urls.filter((url) => typeof url === "string") : void 0
-    )
-  };
-}
-function platform2(value) {
-  if (!isObject2(value)) return void 0;
-  return {
-    os: text4(value, "os") ?? "",
-    architecture: text4(value, "architecture") ?? "",
-    ...optional("variant", text4(value, "variant")),
-    ...optional("osVersion", text4(value, "os.version"))
-  };
-}
-
-// pipeline/registry/stream.ts
-async function allOf2(stream) {
-  const chunks = [];
-  for await (const chunk of stream) chunks.push(chunk);
-  return Buffer.concat(chunks);
-}
-
 // pipeline/references/look-up.ts
 var AT_A_TIME = 128;
-async function lookUp(references, options) {
+async function lookUp2(references, options) {
   const wanted = /* @__PURE__ */ new Map();
   const lookups = /* @__PURE__ */ new Map();
   for (const reference of references) {
@@ -44349,14 +46462,14 @@ async function lookUp(references, options) {
   const silent = /* @__PURE__ */ new Map();
   const queue = wanted.entries();
   const worker = async () => {
-    for (const [key, reference] of queue) lookups.set(key, await ask(key, reference, { ...options, silent }));
+    for (const [key, reference] of queue) lookups.set(key, await ask2(key, reference, { ...options, silent }));
   };
   await Promise.all(Array.from({ length: Math.min(AT_A_TIME, wanted.size) }, worker));
   return lookups;
 }
 var UNASKED = { kind: "unknown", why: "it was not looked up" };
 var OF_THE_HOST = /* @__PURE__ */ new Set(["unreachable", "rate-limited", "bad-answer"]);
-async function ask(key, reference, options) {
+async function ask2(key, reference, options) {
   const { allows: allows2, silent } = options;
   if (allows2 && !allows2(reference)) return { kind: "not-allowed" };
   const known3 = silent.get(reference.registry);
@@ -44391,7 +46504,7 @@ async function readConfig(reference, config, registry) {
   if (config.size > LARGEST_CONFIG) {
     throw new PipelineError("too-large", `an image's configuration has ${config.size} bytes`);
   }
-  const bytes2 = await allOf2(registry.getBlob(reference, config));
+  const bytes2 = await allOf(registry.getBlob(reference, config));
   try {
     const { os: os5, architecture } = Object(JSON.parse(bytes2.toString("utf8")));
     if (typeof os5 === "string" && typeof architecture === "string") return { os: os5, architecture };
@@ -44411,8 +46524,8 @@ function nextLock(resolved2, update) {
   const { sites, lookups, lock } = resolved2;
   const digests = /* @__PURE__ */ new Map();
   const add = (tag) => {
-    const lookup = lookups.get(tag);
-    const found = lookup?.kind === "found" ? lookup.digest : void 0;
+    const lookup2 = lookups.get(tag);
+    const found = lookup2?.kind === "found" ? lookup2.digest : void 0;
     const locked = lock?.digests.get(tag);
     const digest = update ? found ?? locked : locked ?? found;
     if (digest !== void 0) digests.set(tag, digest);
@@ -44428,7 +46541,7 @@ async function resolveSites(sites, request) {
   const speaking = sites.filter((site) => runsFor(site, supports));
   const platforms = new Set(speaking.map(({ reference }) => lookupKey(reference)));
   const wanted = [...wantedReferences(sites, request), ...speaking.map(({ reference }) => reference)];
-  const lookups = await lookUp(wanted, { ...request, platforms });
+  const lookups = await lookUp2(wanted, { ...request, platforms });
   const resolved2 = { sites, lookups, lock, supports };
   return {
     resolved: resolved2,
@@ -44446,10 +46559,10 @@ function* wantedReferences(sites, { lock, digests = false }) {
 }
 function unansweredOf({ lookups }) {
   const byRegistry = /* @__PURE__ */ new Map();
-  for (const [key, lookup] of lookups) {
-    if (lookup.kind !== "unknown") continue;
+  for (const [key, lookup2] of lookups) {
+    if (lookup2.kind !== "unknown") continue;
     const registry = key.slice(0, key.indexOf("/"));
-    const known3 = byRegistry.get(registry) ?? { registry, why: lookup.why, references: 0 };
+    const known3 = byRegistry.get(registry) ?? { registry, why: lookup2.why, references: 0 };
     known3.references++;
     byRegistry.set(registry, known3);
   }
@@ -44457,35 +46570,34 @@ function unansweredOf({ lookups }) {
 }
 
 // pipeline/check/references.ts
-async function askRegistries(touched, policy, open2) {
-  const { allow } = policy.registries;
-  if (!open2 || allow.length === 0) return { findings: [], unanswered: [] };
-  const brought = touched.map((catalog) => ({ names: catalog.names, sites: newSites(catalog) }));
-  if (brought.every(({ sites }) => sites.length === 0)) return { findings: [], unanswered: [] };
-  const options = {
-    registry: open2(policy),
-    allows: repositoryMatcher(allow),
-    digests: true,
-    severityOf: severitiesOf(policy)
-  };
-  const { findings, unanswered } = await resolveSites(
-    brought.flatMap(({ sites }) => sites),
-    options
-  );
-  const catalogsOf2 = new Map(
-    brought.flatMap(({ names, sites }) => sites.map(({ location }) => [location, names]))
-  );
-  return {
-    findings: findings.map((finding2) => {
-      const catalogs = catalogsOf2.get(finding2.location);
-      return catalogs ? { ...finding2, catalogs } : finding2;
-    }),
-    unanswered
-  };
+async function judgeReferences(touched, policy, registry) {
+  const brought = touched.map((catalog) => ({ catalog, sites: broughtSites(catalog) }));
+  const count = brought.reduce((sum2, { sites }) => sum2 + sites.length, 0);
+  if (count === 0) return { findings: [], unchecked: [], unanswered: false };
+  if (!registry || policy.registries.allow.length === 0) {
+    const why = registry ? "the policy allows no registry to be asked (registries.allow)" : "nothing was asked";
+    return {
+      findings: [],
+      unchecked: [{ what: `${count} new image reference${count === 1 ? "" : "s"}`, why }],
+      unanswered: false
+    };
+  }
+  const allows2 = repositoryMatcher(policy.registries.allow);
+  const findings = [];
+  const unchecked = [];
+  for (const { catalog, sites } of brought) {
+    const asked = { registry, allows: allows2, digests: true, severityOf: severitiesOf(policy) };
+    const resolution = await resolveSites(sites, asked);
+    findings.push(...resolution.findings.map((finding2) => ({ ...finding2, catalogs: catalog.names })));
+    for (const { registry: host, references, why } of resolution.unanswered) {
+      unchecked.push({ what: `${references} images of ${host}`, why });
+    }
+  }
+  return { findings, unchecked, unanswered: unchecked.length > 0 };
 }
-function newSites({ before, after }) {
-  const known3 = new Set(sitesOf(before?.blobs.bundles ?? []).map(({ written }) => written));
-  return sitesOf(after?.blobs.bundles ?? []).filter(({ written }) => !known3.has(written));
+function broughtSites({ before, after }) {
+  const known3 = new Set(sitesOf(before?.blobs.bundles ?? []).map(({ reference }) => lookupKey(reference)));
+  return sitesOf(after?.blobs.bundles ?? []).filter(({ reference }) => !known3.has(lookupKey(reference)));
 }
 
 // pipeline/policy/judge.ts
@@ -44995,7 +47107,7 @@ function finding(rule115, message, location, hint) {
   return { rule: rule115, severity: "error", message, location, ...hint === void 0 ? {} : { hint } };
 }
 function schemaFinding(defect, value, settings) {
-  const path = pathOf(defect.instancePath, value);
+  const path = pathOf2(defect.instancePath, value);
   const at = path.length === 0 ? "the policy" : pathText2(path);
   switch (defect.keyword) {
     case "additionalProperties":
@@ -45072,7 +47184,7 @@ function shown3(value) {
   if (isObject(value)) return "a mapping";
   return JSON.stringify(value) ?? "nothing";
 }
-function pathOf(pointer, root) {
+function pathOf2(pointer, root) {
   const path = [];
   let node = root;
   for (const raw of pointer.split("/").slice(1)) {
@@ -45137,10 +47249,10 @@ var POLICY_PATH = ".github/portolan.yaml";
 function readPolicy(bytes2, ruleIds) {
   if (bytes2 === void 0) return { policy: policyOf({}), defaults: true, findings: [] };
   const { settings, findings: unread2 } = readSettings(POLICY_PATH, bytes2);
-  const judged2 = settings ? judgePolicy(settings, ruleIds) : { written: void 0, findings: [] };
+  const judged3 = settings ? judgePolicy(settings, ruleIds) : { written: void 0, findings: [] };
   const strict = unread2.map((finding2) => ({ ...finding2, severity: "error" }));
-  const findings = [...strict, ...judged2.findings].sort(compareFindings);
-  const policy = judged2.written && findings.length === 0 ? policyOf(judged2.written) : void 0;
+  const findings = [...strict, ...judged3.findings].sort(compareFindings);
+  const policy = judged3.written && findings.length === 0 ? policyOf(judged3.written) : void 0;
   return { policy, defaults: false, findings };
 }
 var POLICY_BYTES = 1024 * 1024;
@@ -45315,8 +47427,8 @@ function lastWords(reviews) {
   }
   return words;
 }
-function isCurrent({ commit, content }, subject, pinned) {
-  if (commit === pinned.head) return true;
+function isCurrent({ commit: commit2, content }, subject, pinned) {
+  if (commit2 === pinned.head) return true;
   if (pinned.by === "head") return false;
   const seen = content?.get(subject);
   return seen !== void 0 && seen === pinned.content.get(subject);
@@ -45331,19 +47443,19 @@ var NAMED = 5;
 function judgeCommits(commits, known3, policy) {
   const among = (people, { account }) => account !== void 0 && people.some((person) => samePerson(person, account));
   const coAuthors = commits.flatMap(
-    (commit) => (
+    (commit2) => (
       // Whoever is named must be named by somebody who is known.
-      among(known3, commit.author) ? commit.coAuthors.flatMap(({ account }) => account ?? []) : []
+      among(known3, commit2.author) ? commit2.coAuthors.flatMap(({ account }) => account ?? []) : []
     )
   );
   const welcome = [...known3, ...coAuthors];
-  const strangers = commits.flatMap((commit) => {
-    const byWeb = commit.committer.account !== void 0 && samePerson(commit.committer.account, WEB_FLOW);
-    const unknown = [commit.author, ...byWeb ? [] : [commit.committer]].find((one) => !among(welcome, one));
-    return unknown ? [`commit ${commit.id.slice(0, 12)} is by ${personText(unknown)}`] : [];
+  const strangers = commits.flatMap((commit2) => {
+    const byWeb = commit2.committer.account !== void 0 && samePerson(commit2.committer.account, WEB_FLOW);
+    const unknown = [commit2.author, ...byWeb ? [] : [commit2.committer]].find((one) => !among(welcome, one));
+    return unknown ? [`commit ${commit2.id.slice(0, 12)} is by ${personText(unknown)}`] : [];
   });
   const own = commits.filter(({ parents }) => parents < 2);
-  const unsigned = policy.signOff ? own.filter((commit) => !isSignedOff(commit)) : [];
+  const unsigned = policy.signOff ? own.filter((commit2) => !isSignedOff(commit2)) : [];
   const unverified = policy.verified ? own.filter(({ verified }) => !verified) : [];
   return {
     strangers: cut2(strangers),
@@ -45543,14 +47655,14 @@ function judgeAuthority(input) {
   const { policy } = input;
   if (!policy) return refusal("the policy on the base branch cannot be read: an admin must repair it there");
   const given = caseOf(input, policy);
-  const refused = refusedFor(given);
-  if (refused !== void 0) return refusal(refused, given.warnings);
-  const judged2 = [
+  const refused2 = refusedFor(given);
+  if (refused2 !== void 0) return refusal(refused2, given.warnings);
+  const judged3 = [
     ...[...input.change.packages.values()].map((change) => judgePackage(given, change)),
     ...input.change.areas.map((change) => judgeArea(given, change))
   ];
-  const needs = mergeNeeds([...wholeNeeds(given), ...judged2.flatMap((subject) => subject.needs)]);
-  const subjects = judged2.map(({ decision }) => decision);
+  const needs = mergeNeeds([...wholeNeeds(given), ...judged3.flatMap((subject) => subject.needs)]);
+  const subjects = judged3.map(({ decision }) => decision);
   return {
     authority: needs.length === 0 ? "allow" : "needs",
     headline: needs.length === 0 ? allowText(subjects) : needText(needs),
@@ -45589,11 +47701,11 @@ function judgePackage(given, change) {
   }
   const owners = peopleOf(change.owners.identities, given);
   const demands = demandsOnPackage(change, { ...given, owned: owners.length > 0 });
-  const judged2 = judgeDemands(given, { subject, classes, owners, demands });
+  const judged3 = judgeDemands(given, { subject, classes, owners, demands });
   const unnamed = ownersMissing(given, change);
-  if (!unnamed) return judged2;
-  const decision = { ...judged2.decision, authority: "needs" };
-  return { decision, needs: [unnamed, ...judged2.needs] };
+  if (!unnamed) return judged3;
+  const decision = { ...judged3.decision, authority: "needs" };
+  return { decision, needs: [unnamed, ...judged3.needs] };
 }
 function judgeArea(given, change) {
   if (mayAloneInArea(given, change)) {
@@ -45675,19 +47787,19 @@ async function check2(repository, request) {
   const trees = { base: ids.base, merged: merged.tree };
   const change = await classifyChange(repository.objects, trees, read.policy);
   const scene = { objects: repository.objects, trees, change, policy: read.policy };
-  const touched = await readTouched(scene);
+  const touched = await touchedIn(scene);
   const judgements = await Promise.all(
     touched.map((catalog) => judgeCatalog(catalog, scene.policy, request.today))
   );
-  const asked = await askRegistries(touched, read.policy, request.registries);
+  const references = await judgeReferences(touched, scene.policy, request.registryFor?.(scene.policy));
   const authority = await judgePeople(
     repository,
     { ...ids, change, policy: read.policy, judgements },
     request
   );
-  const judged2 = { change, judgements, authority, asked };
-  const outcome = { ...start3, kind: "judged", tree: merged.tree, ...judged2 };
-  return reportOf(outcome);
+  const author = request.people?.author.login;
+  const judged3 = { change, judgements, references, authority, author };
+  return reportOf({ ...start3, kind: "judged", tree: merged.tree, ...judged3 });
 }
 async function resolveRevisions2(repository, { base: base2, head: head2 }) {
   const [baseId = "", headId = ""] = await repository.resolve([base2, head2]);
@@ -45701,7 +47813,7 @@ async function readPolicyOf(repository, base2, request) {
   if (request.policy) return { ...readPolicy(request.policy.bytes, ids), path: request.policy.path };
   return { ...await policyAt(repository.objects, base2, ids), path: POLICY_PATH };
 }
-async function readTouched(scene) {
+async function touchedIn(scene) {
   if (scene.change.unsafe.length > 0) return [];
   const reader = fileReader(scene.objects, scene.policy.limits);
   return touchedCatalogs({ ...scene, reader });
@@ -45716,7 +47828,7 @@ var PRUNING = /* @__PURE__ */ new Set([
 async function judgePeople(repository, { base: base2, head: head2, change, policy, judgements }, { people }) {
   if (!people) return void 0;
   const findings = judgements.flatMap((judgement) => judgement.findings).sort(compareFindings);
-  const refused = findings.filter(({ rule: rule115, severity }) => PRUNING.has(rule115) && severity === "error");
+  const refused2 = findings.filter(({ rule: rule115, severity }) => PRUNING.has(rule115) && severity === "error");
   return judgeAuthority({
     policy,
     change,
@@ -45727,47 +47839,47 @@ async function judgePeople(repository, { base: base2, head: head2, change, polic
     reviews: people.reviews,
     commits: people.commits,
     directory: people.directory ?? EMPTY_DIRECTORY,
-    prunesRefused: new Set(refused.flatMap(({ package: name }) => name === void 0 ? [] : [name])),
+    prunesRefused: new Set(refused2.flatMap(({ package: name }) => name === void 0 ? [] : [name])),
     holds: people.holds
   });
 }
 
 // pipeline/write.ts
 var import_node_fs2 = require("node:fs");
-var import_node_path2 = require("node:path");
+var import_node_path3 = require("node:path");
 function writeFiles(folder, files, known3 = []) {
   return stageFiles(folder, files, known3).commit();
 }
 function stageFiles(folder, files, known3 = []) {
-  const beside = (name) => (0, import_node_path2.join)(folder, `${name}.${process.pid}.part`);
+  const beside = (name) => (0, import_node_path3.join)(folder, `${name}.${process.pid}.part`);
   const changed = [];
-  const discard = () => {
+  const discard2 = () => {
     for (const name of changed) (0, import_node_fs2.rmSync)(beside(name), { force: true });
   };
   try {
     (0, import_node_fs2.mkdirSync)(folder, { recursive: true });
     for (const [name, text5] of files) {
-      if (textOf2((0, import_node_path2.join)(folder, name)) === text5) continue;
+      if (textOf2((0, import_node_path3.join)(folder, name)) === text5) continue;
       changed.push(name);
       (0, import_node_fs2.writeFileSync)(beside(name), text5, { flush: true });
     }
   } catch (error2) {
-    discard();
+    discard2();
     throw fileError(error2, folder);
   }
-  const commit = () => {
+  const commit2 = () => {
     try {
-      for (const name of changed) (0, import_node_fs2.renameSync)(beside(name), (0, import_node_path2.join)(folder, name));
-      const stale = known3.filter((name) => !files.has(name) && textOf2((0, import_node_path2.join)(folder, name)) !== void 0);
-      for (const name of stale) (0, import_node_fs2.rmSync)((0, import_node_path2.join)(folder, name));
+      for (const name of changed) (0, import_node_fs2.renameSync)(beside(name), (0, import_node_path3.join)(folder, name));
+      const stale = known3.filter((name) => !files.has(name) && textOf2((0, import_node_path3.join)(folder, name)) !== void 0);
+      for (const name of stale) (0, import_node_fs2.rmSync)((0, import_node_path3.join)(folder, name));
       const unchanged = [...files.keys()].filter((name) => !changed.includes(name));
       return { written: changed, unchanged, removed: stale };
     } catch (error2) {
-      discard();
+      discard2();
       throw fileError(error2, folder);
     }
   };
-  return { commit, discard };
+  return { commit: commit2, discard: discard2 };
 }
 function textOf2(path) {
   try {
@@ -45782,30 +47894,41 @@ function textOf2(path) {
 var SHOWN3 = 10;
 var SUMMARY_BYTES = 1024 * 1024;
 var REPORT = "portolan-report.json";
-async function run(read) {
+async function run2(read) {
   try {
     const inputs2 = read();
-    await tell2(await checked(inputs2), inputs2.temporary);
+    await tell2(await checked2(inputs2), inputs2.temporary);
   } catch (thrown) {
     if (!(thrown instanceof PipelineError)) throw thrown;
     setFailed(thrown.hint === void 0 ? thrown.message : `${thrown.message}
 ${thrown.hint}`);
   }
 }
-async function checked(inputs2) {
-  const { searchPath } = inputs2;
-  const directory = (0, import_node_path3.resolve)(inputs2.directory, inputs2.repository);
+async function checked2(inputs2) {
+  const searchPath = inputs2.environment["PATH"];
+  const directory = (0, import_node_path4.resolve)(inputs2.directory, inputs2.repository);
   const repository = await openRepository(directory, searchPath === void 0 ? {} : { searchPath });
+  const clients = [];
+  const registryFor = (policy) => {
+    const client = clientUnder(policy, registryOptions(inputs2));
+    clients.push(client);
+    return client;
+  };
   try {
-    return await check2(repository, requestOf(inputs2));
+    return await check2(repository, { ...requestOf(inputs2), registryFor });
   } catch (thrown) {
     if (thrown instanceof PipelineError && thrown.code === "not-found") {
       throw new PipelineError("not-found", thrown.message, { cause: thrown, hint: fetchHint(inputs2.event) });
     }
     throw thrown;
   } finally {
+    for (const client of clients) client.close();
     await repository.close();
   }
+}
+function registryOptions({ authfile, directory, environment }) {
+  const file = authfile === void 0 ? void 0 : (0, import_node_path4.resolve)(directory, authfile);
+  return { credentials: authfileCredentials({ authfile: file, environment }), environment };
 }
 function fetchHint(event) {
   const head2 = event ? `, and run: git fetch origin pull/${event.number}/head` : "";
@@ -45823,7 +47946,7 @@ function requestOf({ event, policy, directory, now, ...inputs2 }) {
     head: inputs2.head ?? event?.head ?? "HEAD",
     today: now.toISOString().slice(0, 10),
     ...event ? { people: peopleOf2(event) } : {},
-    ...policy === void 0 ? {} : { policy: { path: policy, bytes: readPolicy2((0, import_node_path3.resolve)(directory, policy)) } }
+    ...policy === void 0 ? {} : { policy: { path: policy, bytes: readPolicy2((0, import_node_path4.resolve)(directory, policy)) } }
   };
 }
 function readPolicy2(path) {
@@ -45838,7 +47961,7 @@ function peopleOf2({ author, sender, draft }) {
   return { author, pusher: sender, reviews: [], commits: void 0, holds: holds2 };
 }
 async function tell2(report, temporary) {
-  const stop = (0, import_node_crypto2.randomUUID)();
+  const stop = (0, import_node_crypto3.randomUUID)();
   info(`::stop-commands::${stop}`);
   info(textReport(report).trimEnd());
   info(`::${stop}::`);
@@ -45848,7 +47971,7 @@ async function tell2(report, temporary) {
   setOutput("verdict", report.verdict);
   setOutput("authority", report.authority.decision);
   setOutput("headline", plain(report.headline));
-  setOutput("report", (0, import_node_path3.resolve)(temporary, REPORT));
+  setOutput("report", (0, import_node_path4.resolve)(temporary, REPORT));
 }
 var ANNOTATE = {
   error,
@@ -45874,7 +47997,7 @@ The rest did not fit: the step's output \`report\` names the whole report.
 }
 
 // pipeline/action/index.ts
-void run(inputs);
+void run2(inputs);
 function inputs() {
   const environment = process.env;
   const text5 = (name) => getInput(name) || void 0;
@@ -45886,7 +48009,8 @@ function inputs() {
     base: text5("base"),
     head: text5("head"),
     event: readEvent(environment),
-    searchPath: environment["PATH"],
+    authfile: text5("authfile"),
+    environment,
     temporary: environment["RUNNER_TEMP"] ?? directory,
     now: /* @__PURE__ */ new Date()
   };

@@ -19,7 +19,8 @@ function inputs(): RunInputs {
     base: text('base'),
     head: text('head'),
     event: readEvent(environment),
-    searchPath: environment['PATH'],
+    authfile: text('authfile'),
+    environment,
     temporary: environment['RUNNER_TEMP'] ?? directory,
     now: new Date(),
   };

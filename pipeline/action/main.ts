@@ -19,6 +19,11 @@ import type { Finding, Severity } from '../../catalog/finding.ts';
 import { fileError } from '../directory.ts';
 import { PipelineError } from '../error.ts';
 import { openRepository } from '../git/repository.ts';
+import type { Policy } from '../policy/policy.ts';
+import { clientUnder } from '../references/client.ts';
+import type { ClientOptions, RegistryClient } from '../registry/client.ts';
+import { authfileCredentials } from '../registry/credentials.ts';
+import type { Environment } from '../registry/proxy.ts';
 import { jsonReport } from '../report/json.ts';
 import { markdownReport } from '../report/markdown.ts';
 import type { CheckReport } from '../report/report.ts';
@@ -40,7 +45,10 @@ export interface RunInputs {
   readonly head: string | undefined;
   /** Undefined when the workflow runs for anything but a pull request. */
   readonly event: Event | undefined;
-  readonly searchPath: string | undefined;
+  /** Credentials for registries; without one the files of podman and docker are looked for. */
+  readonly authfile: string | undefined;
+  /** Where credentials, proxies and git are found. */
+  readonly environment: Environment;
   /** A directory for the report. */
   readonly temporary: string;
   readonly now: Date;
@@ -64,19 +72,31 @@ export async function run(read: () => RunInputs): Promise<void> {
 }
 
 async function checked(inputs: RunInputs): Promise<CheckReport> {
-  const { searchPath } = inputs;
+  const searchPath = inputs.environment['PATH'];
   const directory = resolve(inputs.directory, inputs.repository);
   const repository = await openRepository(directory, searchPath === undefined ? {} : { searchPath });
+  const clients: RegistryClient[] = [];
+  const registryFor = (policy: Policy): RegistryClient => {
+    const client = clientUnder(policy, registryOptions(inputs));
+    clients.push(client);
+    return client;
+  };
   try {
-    return await check(repository, requestOf(inputs));
+    return await check(repository, { ...requestOf(inputs), registryFor });
   } catch (thrown) {
     if (thrown instanceof PipelineError && thrown.code === 'not-found') {
       throw new PipelineError('not-found', thrown.message, { cause: thrown, hint: fetchHint(inputs.event) });
     }
     throw thrown;
   } finally {
+    for (const client of clients) client.close();
     await repository.close();
   }
+}
+
+function registryOptions({ authfile, directory, environment }: RunInputs): ClientOptions {
+  const file = authfile === undefined ? undefined : resolve(directory, authfile);
+  return { credentials: authfileCredentials({ authfile: file, environment }), environment };
 }
 
 function fetchHint(event: Event | undefined): string {

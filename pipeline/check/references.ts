@@ -1,57 +1,58 @@
 /**
- * What registries say of the references that a pull request brings. Nothing is asked that the
- * policy of the base branch does not allow, and nothing with credentials that it does not name.
+ * What registries say of the images that a pull request brings. Images that the base branch names
+ * already are not asked for again: a registry's bad day is not the pull request's.
  */
 import type { Finding } from '../../catalog/finding.ts';
-import { type ReferenceSite, sitesOf } from '../../catalog/references/site.ts';
+import { lookupKey, type ReferenceSite, sitesOf } from '../../catalog/references/site.ts';
 import type { Policy } from '../policy/policy.ts';
 import { repositoryMatcher } from '../policy/registries.ts';
 import { severitiesOf } from '../policy/severity.ts';
 import type { Registry } from '../ports.ts';
-import { resolveSites, type Unanswered } from '../stages/resolve.ts';
+import { resolveSites } from '../stages/resolve.ts';
 import type { TouchedCatalog } from './catalogs.ts';
 
-/** Makes the way to registries as a policy allows it. */
-export type OpenRegistries = (policy: Policy) => Registry;
-
-export interface Asked {
+export interface ReferenceJudgement {
   readonly findings: readonly Finding[];
-  readonly unanswered: readonly Unanswered[];
+  /** What was not looked at, and why. */
+  readonly unchecked: readonly { readonly what: string; readonly why: string }[];
+  /** Whether a registry that may be asked gave no answer: then nobody can tell. */
+  readonly unanswered: boolean;
 }
 
-/** Asks about references that stand in the catalogs after the change and not before it. */
-export async function askRegistries(
+/** @param registry asked for what the policy allows; without one nothing is asked */
+export async function judgeReferences(
   touched: readonly TouchedCatalog[],
   policy: Policy,
-  open: OpenRegistries | undefined,
-): Promise<Asked> {
-  const { allow } = policy.registries;
-  if (!open || allow.length === 0) return { findings: [], unanswered: [] };
-  const brought = touched.map((catalog) => ({ names: catalog.names, sites: newSites(catalog) }));
-  if (brought.every(({ sites }) => sites.length === 0)) return { findings: [], unanswered: [] };
-  const options = {
-    registry: open(policy),
-    allows: repositoryMatcher(allow),
-    digests: true,
-    severityOf: severitiesOf(policy),
-  };
-  const { findings, unanswered } = await resolveSites(
-    brought.flatMap(({ sites }) => sites),
-    options,
-  );
-  const catalogsOf = new Map(
-    brought.flatMap(({ names, sites }) => sites.map(({ location }) => [location, names])),
-  );
-  return {
-    findings: findings.map((finding) => {
-      const catalogs = catalogsOf.get(finding.location);
-      return catalogs ? { ...finding, catalogs } : finding;
-    }),
-    unanswered,
-  };
+  registry: Registry | undefined,
+): Promise<ReferenceJudgement> {
+  const brought = touched.map((catalog) => ({ catalog, sites: broughtSites(catalog) }));
+  const count = brought.reduce((sum, { sites }) => sum + sites.length, 0);
+  if (count === 0) return { findings: [], unchecked: [], unanswered: false };
+  if (!registry || policy.registries.allow.length === 0) {
+    const why = registry
+      ? 'the policy allows no registry to be asked (registries.allow)'
+      : 'nothing was asked';
+    return {
+      findings: [],
+      unchecked: [{ what: `${count} new image reference${count === 1 ? '' : 's'}`, why }],
+      unanswered: false,
+    };
+  }
+  const allows = repositoryMatcher(policy.registries.allow);
+  const findings: Finding[] = [];
+  const unchecked: { what: string; why: string }[] = [];
+  for (const { catalog, sites } of brought) {
+    const asked = { registry, allows, digests: true, severityOf: severitiesOf(policy) };
+    const resolution = await resolveSites(sites, asked);
+    findings.push(...resolution.findings.map((finding) => ({ ...finding, catalogs: catalog.names })));
+    for (const { registry: host, references, why } of resolution.unanswered) {
+      unchecked.push({ what: `${references} images of ${host}`, why });
+    }
+  }
+  return { findings, unchecked, unanswered: unchecked.length > 0 };
 }
 
-function newSites({ before, after }: TouchedCatalog): readonly ReferenceSite[] {
-  const known = new Set(sitesOf(before?.blobs.bundles ?? []).map(({ written }) => written));
-  return sitesOf(after?.blobs.bundles ?? []).filter(({ written }) => !known.has(written));
+function broughtSites({ before, after }: TouchedCatalog): ReferenceSite[] {
+  const known = new Set(sitesOf(before?.blobs.bundles ?? []).map(({ reference }) => lookupKey(reference)));
+  return sitesOf(after?.blobs.bundles ?? []).filter(({ reference }) => !known.has(lookupKey(reference)));
 }

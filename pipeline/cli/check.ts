@@ -4,7 +4,6 @@ import { fileError } from '../directory.ts';
 import { openRepository } from '../git/repository.ts';
 import { parseIdentity } from '../github/identity.ts';
 import type { Policy } from '../policy/policy.ts';
-import type { Registry } from '../ports.ts';
 import type { RegistryClient } from '../registry/client.ts';
 import { jsonReport } from '../report/json.ts';
 import { markdownReport } from '../report/markdown.ts';
@@ -44,7 +43,7 @@ export const command: Command = {
   },
   details: [
     'Reads git objects only: no work tree is touched, and nothing of the pull request is executed. What is judged is the',
-    'merge of base and head. Images that it brings are looked up in the registries that the policy allows, in no others.',
+    'merge of base and head. Registries are asked about new images as far as the policy allows (registries.allow).',
   ].join('\n'),
   examples: [
     'portolan check --base origin/main --head HEAD',
@@ -55,17 +54,18 @@ export const command: Command = {
     if (!format) throw usageError(command, `--format must be one of ${Object.keys(FORMATS).join(', ')}`);
     const directory = resolve(terminal.directory, invocation.text('repo') ?? '.');
     const repository = await openRepository(directory, searchPath(terminal));
-    let client: RegistryClient | undefined;
-    const registries = (policy: Policy): Registry => {
-      client = registryClientFor(invocation, terminal, { policy });
+    const clients: RegistryClient[] = [];
+    const registryFor = (policy: Policy): RegistryClient => {
+      const client = registryClientFor(invocation, terminal, { policy });
+      clients.push(client);
       return client;
     };
     try {
-      const report = await check(repository, { ...requestOf(invocation, terminal), registries });
+      const report = await check(repository, { ...requestOf(invocation, terminal), registryFor });
       await terminal.out(format(report));
       return exitCode(report);
     } finally {
-      client?.close();
+      for (const client of clients) client.close();
       await repository.close();
     }
   },

@@ -2,9 +2,9 @@
 import { resolve } from 'node:path';
 import { readText } from '../directory.ts';
 import type { Policy } from '../policy/policy.ts';
-import { repositoryMatcher } from '../policy/registries.ts';
-import { createRegistryClient, type RegistryClient } from '../registry/client.ts';
-import { authfileCredentials, credentialsOnlyFor } from '../registry/credentials.ts';
+import { clientUnder } from '../references/client.ts';
+import { type ClientOptions, createRegistryClient, type RegistryClient } from '../registry/client.ts';
+import { authfileCredentials } from '../registry/credentials.ts';
 import { parsePlace } from '../registry/place.ts';
 import type { Invocation, Option } from './command.ts';
 import type { Terminal } from './terminal.ts';
@@ -50,21 +50,14 @@ export function registryClientFor(
   const file = authfile === undefined ? undefined : resolve(directory, authfile);
   const credentials = authfileCredentials({ authfile: file, environment });
   const plainHttp = invocation.list('insecure');
-  return createRegistryClient({
-    credentials: policy
-      ? credentialsOnlyFor(credentials, repositoryMatcher(policy.registries.credentials))
-      : credentials,
-    ...(policy ? { allows: repositoryMatcher(policy.registries.allow) } : {}),
+  const options: ClientOptions = {
+    credentials,
     plainHttp,
-    internal: [
-      ...plainHttp,
-      ...named.flatMap(hostOf),
-      ...invocation.list('internal'),
-      ...(policy?.registries.internal ?? []),
-    ],
-    authorities: invocation.list('ca').map((file) => readText(resolve(directory, file))),
+    internal: [...plainHttp, ...named.flatMap(hostOf), ...invocation.list('internal')],
+    authorities: invocation.list('ca').map((path) => readText(resolve(directory, path))),
     environment,
-  });
+  };
+  return policy ? clientUnder(policy, options) : createRegistryClient(options);
 }
 
 function hostOf(text: string | undefined): string[] {

@@ -4,14 +4,11 @@ import { joinedBlobs } from '../../catalog/blobs.ts';
 import type { Finding } from '../../catalog/finding.ts';
 import { compareFindings } from '../../catalog/finding.ts';
 import { type Blobs, type Catalog, catalogOf } from '../../catalog/model.ts';
-import { RULES } from '../../catalog/rules/index.ts';
-import { type Rule, runRules } from '../../catalog/rules/rule.ts';
-import { type Rendering, renderReference } from '../render/reference.ts';
+import { opmFindings } from '../../catalog/rules/opm.ts';
+import type { Rendering } from '../render/loaded.ts';
+import { renderReference } from '../render/reference.ts';
 import { findingText } from '../report/text.ts';
 import type { Call, World } from './command.ts';
-
-/** Rules that stand for what opm says. */
-export const OPM_RULES: readonly Rule[] = RULES.filter(({ opm }) => opm !== undefined && opm.length > 0);
 
 /**
  * The blobs of several references as one catalog; undefined when something could not be read,
@@ -20,7 +17,7 @@ export const OPM_RULES: readonly Rule[] = RULES.filter(({ opm }) => opm !== unde
 export async function readAll(
   call: Call,
   world: World,
-  options: Pick<Rendering, 'catalogsOnly'> & { readonly references: readonly string[] },
+  options: Omit<Rendering, 'directory' | 'registry'> & { readonly references: readonly string[] },
 ): Promise<Blobs | undefined> {
   const rendered: Blobs[] = [];
   for (const reference of options.references) {
@@ -37,8 +34,7 @@ export async function readAll(
 
 /** The catalog of blobs that pass opm's rules; undefined when they do not, which has been said then. */
 export function validCatalog(blobs: Blobs, world: World): Catalog | undefined {
-  const catalog = catalogOf(blobs);
-  return complain(runRules(catalog, OPM_RULES), world) ? undefined : catalog;
+  return complain(opmFindings(blobs), world) ? undefined : catalogOf(blobs);
 }
 
 /** Prints errors. @returns whether there are any */

@@ -16,5 +16,12 @@ export const OPM_COMMANDS: readonly OpmEntry[] = [
   { words: 'alpha list channels', load: async () => (await import('./list.ts')).channels },
   { words: 'alpha list bundles', load: async () => (await import('./list.ts')).bundles },
   { words: 'alpha render-graph', load: async () => (await import('./graph.ts')).command },
+  { words: 'alpha render-template', load: async () => (await import('./template.ts')).command },
+  { words: 'alpha render-veneer', load: async () => (await import('./template.ts')).veneer },
+  { words: 'alpha convert-template basic', load: async () => (await import('./convert.ts')).basic },
+  {
+    words: 'alpha convert-template substitutes',
+    load: async () => (await import('./convert.ts')).substitutes,
+  },
   { words: 'version', load: async () => (await import('./version.ts')).command },
 ];

@@ -5,6 +5,7 @@ import { rule as packageProperty } from '../../catalog/rules/bundle/package-prop
 import { rule as property } from '../../catalog/rules/bundle/property.ts';
 import { rule as version } from '../../catalog/rules/bundle/version.ts';
 import { bundleJudge, ownSeverity } from '../../catalog/rules/rule.ts';
+import { plainBundle } from '../../catalog/template/template.ts';
 import { VersionError } from '../../catalog/version.ts';
 import { PipelineError } from '../error.ts';
 import { complain, readAll } from './catalog.ts';
@@ -22,7 +23,7 @@ export const command: OpmCommand = {
     'draw-v0-semantics': { description: 'mark what OLM v0 passes over' },
   },
   run: async (call, world) => {
-    const blobs = await readAll(call, world, { references: call.operands, catalogsOnly: true });
+    const blobs = await readAll(call, world, { references: call.operands, only: 'catalogs' });
     if (!blobs || complain(versionless(blobs), world)) return 1;
     await world.terminal.out(
       drawn(blobs, {
@@ -57,7 +58,7 @@ export function versionless(blobs: Blobs): Finding[] {
   const judge = bundleJudge([packageProperty, property, version], ownSeverity, findings);
   const seen = new Set<string>();
   for (const bundle of blobs.bundles) {
-    if (!seen.has(bundle.name)) judge(bundle);
+    if (!seen.has(bundle.name)) judge(plainBundle(bundle));
     seen.add(bundle.name);
   }
   return findings;

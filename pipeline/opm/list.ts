@@ -18,7 +18,7 @@ function listCommand(
     flags: {},
     run: async (call, world) => {
       const [reference = '', only] = call.operands;
-      const blobs = await readAll(call, world, { references: [reference], catalogsOnly: true });
+      const blobs = await readAll(call, world, { references: [reference], only: 'catalogs' });
       const catalog = blobs && validCatalog(blobs, world);
       if (!catalog) return 1;
       const named = only === '' ? undefined : only;

@@ -8,6 +8,7 @@ import { textOf } from '../render/write.ts';
 import { writeFiles } from '../write.ts';
 import { readAll } from './catalog.ts';
 import type { OpmCommand } from './command.ts';
+import { MIGRATE_FLAG, migratesTo } from './migrations.ts';
 import { OUTPUT_FLAG, outputOf } from './output.ts';
 
 export const command: OpmCommand = {
@@ -16,13 +17,20 @@ export const command: OpmCommand = {
   operands: 'CATALOG OUTPUT',
   least: 2,
   most: 2,
-  flags: { output: { ...OUTPUT_FLAG, description: 'format of the files (json|yaml)' } },
+  flags: {
+    output: { ...OUTPUT_FLAG, description: 'format of the files (json|yaml)' },
+    'migrate-level': MIGRATE_FLAG,
+  },
   run: async (call, world) => {
     const [reference = '', output = ''] = call.operands;
     const format = outputOf(call, ['json', 'yaml']);
     const out = resolve(world.terminal.directory, output);
     checkEmpty(out, output);
-    const blobs = await readAll(call, world, { references: [reference], catalogsOnly: true });
+    const blobs = await readAll(call, world, {
+      references: [reference],
+      only: 'catalogs',
+      migrates: migratesTo(call.text('migrate-level')),
+    });
     if (!blobs) return 1;
     const files = catalogFiles(blobs, format);
     makeFolder(out);

@@ -1,6 +1,9 @@
+import { type ImageTemplate, parseImageTemplate } from '../../catalog/bundle/image-template.ts';
+import { PipelineError } from '../error.ts';
 import { writeBlobs } from '../render/write.ts';
 import { readAll } from './catalog.ts';
 import type { OpmCommand } from './command.ts';
+import { MIGRATE_FLAG, migratesTo } from './migrations.ts';
 import { OUTPUT_FLAG, outputOf } from './output.ts';
 
 export const command: OpmCommand = {
@@ -9,12 +12,36 @@ export const command: OpmCommand = {
   operands: 'DIRECTORY|IMAGE…',
   least: 1,
   most: Number.POSITIVE_INFINITY,
-  flags: { output: { ...OUTPUT_FLAG, description: 'format of the stream (json|yaml)' } },
+  flags: {
+    output: { ...OUTPUT_FLAG, description: 'format of the stream (json|yaml)' },
+    'migrate-level': MIGRATE_FLAG,
+    migrate: { description: 'the same as --migrate-level all' },
+    'alpha-image-ref-template': {
+      value: 'TEMPLATE',
+      description: 'the image of bundle directories, with {{.Package}}, {{.Name}} and {{.Version}}',
+    },
+  },
+  exclusive: ['migrate', 'migrate-level'],
   run: async (call, world) => {
     const format = outputOf(call, ['json', 'yaml']);
-    const blobs = await readAll(call, world, { references: call.operands });
+    const migrates = migratesTo(call.flag('migrate') ? 'all' : call.text('migrate-level'));
+    const template = call.text('alpha-image-ref-template');
+    const blobs = await readAll(call, world, {
+      references: call.operands,
+      migrates,
+      ...(template === '' ? {} : { imageTemplate: imageTemplateOf(template) }),
+    });
     if (!blobs) return 1;
     await writeBlobs(blobs, format, world.terminal.out);
     return 0;
   },
 };
+
+function imageTemplateOf(text: string): ImageTemplate {
+  try {
+    return parseImageTemplate(text);
+  } catch (error) {
+    if (error instanceof SyntaxError) throw new PipelineError('usage', error.message);
+    throw error;
+  }
+}

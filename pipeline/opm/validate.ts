@@ -1,9 +1,10 @@
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { judge } from '../../catalog/judge.ts';
+import { OPM_RULES } from '../../catalog/rules/opm.ts';
 import { directorySource, fileError } from '../directory.ts';
 import { PipelineError } from '../error.ts';
-import { complain, OPM_RULES } from './catalog.ts';
+import { complain } from './catalog.ts';
 import type { OpmCommand } from './command.ts';
 import { OUTPUT_FLAG } from './output.ts';
 

@@ -10,8 +10,8 @@ import { fileReader } from '../change/content.ts';
 import { contentDigests } from '../change/digest.ts';
 import { type CheckScene, type TouchedCatalog, touchedCatalogs } from '../check/catalogs.ts';
 import { type Judgement, judgeCatalog } from '../check/judge.ts';
-import { type Outcome, reportOf } from '../check/outcome.ts';
-import { askRegistries, type OpenRegistries } from '../check/references.ts';
+import { reportOf } from '../check/outcome.ts';
+import { judgeReferences } from '../check/references.ts';
 import { POLICY_PATH, type PolicyRead, policyAt, readPolicy } from '../config.ts';
 import { mergedTree } from '../git/merge.ts';
 import type { Repository } from '../git/repository.ts';
@@ -20,6 +20,7 @@ import { type AuthorityDecision, judgeAuthority } from '../github/authority.ts';
 import type { CommitFacts } from '../github/authorship.ts';
 import { type Directory, EMPTY_DIRECTORY, type Person } from '../github/identity.ts';
 import type { Policy } from '../policy/policy.ts';
+import type { Registry } from '../ports.ts';
 import type { CheckReport } from '../report/report.ts';
 
 export interface CheckRequest {
@@ -35,8 +36,8 @@ export interface CheckRequest {
   readonly people?: People;
   /** The day for which is judged, `YYYY-MM-DD` in UTC. */
   readonly today: string;
-  /** The way to registries; references are not looked up without. */
-  readonly registries?: OpenRegistries;
+  /** A client that asks what the policy allows; without it no registry is asked. */
+  readonly registryFor?: (policy: Policy) => Registry;
 }
 
 /** Who wrote a pull request and what was said of it. */
@@ -65,19 +66,19 @@ export async function check(repository: Repository, request: CheckRequest): Prom
   const trees = { base: ids.base, merged: merged.tree };
   const change = await classifyChange(repository.objects, trees, read.policy);
   const scene = { objects: repository.objects, trees, change, policy: read.policy };
-  const touched = await readTouched(scene);
+  const touched = await touchedIn(scene);
   const judgements = await Promise.all(
     touched.map((catalog) => judgeCatalog(catalog, scene.policy, request.today)),
   );
-  const asked = await askRegistries(touched, read.policy, request.registries);
+  const references = await judgeReferences(touched, scene.policy, request.registryFor?.(scene.policy));
   const authority = await judgePeople(
     repository,
     { ...ids, change, policy: read.policy, judgements },
     request,
   );
-  const judged = { change, judgements, authority, asked };
-  const outcome: Outcome = { ...start, kind: 'judged', tree: merged.tree, ...judged };
-  return reportOf(outcome);
+  const author = request.people?.author.login;
+  const judged = { change, judgements, references, authority, author };
+  return reportOf({ ...start, kind: 'judged', tree: merged.tree, ...judged });
 }
 
 interface Ids {
@@ -104,7 +105,7 @@ async function readPolicyOf(
   return { ...(await policyAt(repository.objects, base, ids)), path: POLICY_PATH };
 }
 
-async function readTouched(scene: Omit<CheckScene, 'reader'>): Promise<TouchedCatalog[]> {
+async function touchedIn(scene: Omit<CheckScene, 'reader'>): Promise<TouchedCatalog[]> {
   // What is unsafe is not read any further.
   if (scene.change.unsafe.length > 0) return [];
   const reader = fileReader(scene.objects, scene.policy.limits);
