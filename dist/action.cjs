@@ -46443,7 +46443,8 @@ function headlineOf({ verdict, findings, authority, unchecked }) {
     return `${countText(findings)}: first correct ${worst.rule}${of} at ${worst.location.file}:${worst.location.line}`;
   }
   const [first] = unchecked;
-  if (verdict === "inconclusive" && first) return `could not tell of ${first.what}: ${first.why}`;
+  if (verdict === "inconclusive" && first)
+    return `not all images that the pull request brings could be looked up: ${first.why}`;
   if (authority && authority.authority === "needs") return authority.headline;
   if (authority && authority.holds.length > 0) return `allowed and green, but held: ${authority.holds[0]}`;
   return authority ? "allowed and green" : "green; authority was not judged (no --author)";
@@ -46578,7 +46579,7 @@ async function judgeReferences(touched, policy, registry) {
     const why = registry ? "the policy allows no registry to be asked (registries.allow)" : "nothing was asked";
     return {
       findings: [],
-      unchecked: [{ what: `${count} new image reference${count === 1 ? "" : "s"}`, why }],
+      unchecked: [{ what: `${count} new ${count === 1 ? "reference" : "references"}`, why }],
       unanswered: false
     };
   }
@@ -46590,7 +46591,10 @@ async function judgeReferences(touched, policy, registry) {
     const resolution = await resolveSites(sites, asked);
     findings.push(...resolution.findings.map((finding2) => ({ ...finding2, catalogs: catalog.names })));
     for (const { registry: host, references, why } of resolution.unanswered) {
-      unchecked.push({ what: `${references} images of ${host}`, why });
+      unchecked.push({
+        what: `${references} ${references === 1 ? "reference" : "references"} in ${host}`,
+        why
+      });
     }
   }
   return { findings, unchecked, unanswered: unchecked.length > 0 };

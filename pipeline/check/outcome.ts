@@ -147,7 +147,8 @@ function headlineOf({ verdict, findings, authority, unchecked }: Told): string {
     return `${countText(findings)}: first correct ${worst.rule}${of} at ${worst.location.file}:${worst.location.line}`;
   }
   const [first] = unchecked;
-  if (verdict === 'inconclusive' && first) return `could not tell of ${first.what}: ${first.why}`;
+  if (verdict === 'inconclusive' && first)
+    return `not all images that the pull request brings could be looked up: ${first.why}`;
   if (authority && authority.authority === 'needs') return authority.headline;
   if (authority && authority.holds.length > 0) return `allowed and green, but held: ${authority.holds[0]}`;
   return authority ? 'allowed and green' : 'green; authority was not judged (no --author)';

@@ -34,7 +34,7 @@ export async function judgeReferences(
       : 'nothing was asked';
     return {
       findings: [],
-      unchecked: [{ what: `${count} new image reference${count === 1 ? '' : 's'}`, why }],
+      unchecked: [{ what: `${count} new ${count === 1 ? 'reference' : 'references'}`, why }],
       unanswered: false,
     };
   }
@@ -46,7 +46,10 @@ export async function judgeReferences(
     const resolution = await resolveSites(sites, asked);
     findings.push(...resolution.findings.map((finding) => ({ ...finding, catalogs: catalog.names })));
     for (const { registry: host, references, why } of resolution.unanswered) {
-      unchecked.push({ what: `${references} images of ${host}`, why });
+      unchecked.push({
+        what: `${references} ${references === 1 ? 'reference' : 'references'} in ${host}`,
+        why,
+      });
     }
   }
   return { findings, unchecked, unanswered: unchecked.length > 0 };

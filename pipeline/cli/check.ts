@@ -12,7 +12,8 @@ import { sarifReport } from '../report/sarif.ts';
 import { textReport } from '../report/text-report.ts';
 import { type CheckRequest, check, type People } from '../stages/check.ts';
 import { type Command, type Invocation, usageError } from './command.ts';
-import { REGISTRY_OPTIONS, registryClientFor } from './registry-access.ts';
+import { registryClientFor } from './registry-access.ts';
+import { REGISTRY_OPTIONS } from './registry-options.ts';
 import { type ExitCode, searchPath, type Terminal } from './terminal.ts';
 
 const FORMATS: Readonly<Record<string, (report: CheckReport) => string>> = {

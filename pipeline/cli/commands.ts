@@ -31,6 +31,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./next.ts')).command,
   },
   {
+    words: 'graph',
+    summary: 'draw where each version really goes next: a page, a picture, a diagram, or data',
+    load: async () => (await import('./graph.ts')).command,
+  },
+  {
     words: 'diff',
     summary: 'compare two states of catalogs: what was changed, what clusters will do otherwise',
     load: async () => (await import('./diff.ts')).command,

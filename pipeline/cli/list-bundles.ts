@@ -5,7 +5,7 @@ import { LIST_OPTIONS, list } from './list.ts';
 export const command: Command = {
   words: 'list bundles',
   summary: 'List the bundles of a catalog, channel by channel, with their edges.',
-  operands: 'DIR',
+  operands: 'DIR|REFERENCE',
   options: {
     ...LIST_OPTIONS,
     channel: { value: 'CHANNEL', description: 'only this channel' },

@@ -5,7 +5,7 @@ import { LIST_OPTIONS, list } from './list.ts';
 export const command: Command = {
   words: 'list channels',
   summary: 'List the channels of a catalog, with their heads.',
-  operands: 'DIR',
+  operands: 'DIR|REFERENCE',
   options: LIST_OPTIONS,
   examples: ['portolan list channels catalogs/v4.20 --package etcd'],
   run: (invocation, terminal) =>

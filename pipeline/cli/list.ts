@@ -1,16 +1,18 @@
 /** What the commands that list a catalog share. */
 import type { Catalog } from '../../catalog/model.ts';
-import { catalogPlaces, readCatalogs } from '../catalogs.ts';
 import { PipelineError } from '../error.ts';
 import { findingText } from '../report/text.ts';
 import { nearest } from '../spelling.ts';
 import type { Invocation, Option } from './command.ts';
+import { readOperands } from './operands.ts';
+import { REGISTRY_OPTIONS } from './registry-options.ts';
 import { tableText } from './table.ts';
 import type { ExitCode, Terminal } from './terminal.ts';
 
-export const LIST_OPTIONS: Readonly<Record<'package' | 'json', Option>> = {
+export const LIST_OPTIONS: Readonly<Record<string, Option>> = {
   package: { value: 'NAME', description: 'only this package' },
   json: { description: 'print the rows as JSON, every field of them' },
+  ...REGISTRY_OPTIONS,
 };
 
 /** How rows of one kind are made and shown. */
@@ -27,11 +29,12 @@ export interface Listing<Row> {
  * @throws PipelineError `usage` for a package that the catalog does not have
  */
 export async function list<Row extends { readonly package: string }>(
-  { operands, text, flag }: Invocation,
+  invocation: Invocation,
   terminal: Terminal,
   { rows, titles, cells }: Listing<Row>,
 ): Promise<ExitCode> {
-  const [read] = await readCatalogs(catalogPlaces(operands, terminal.directory));
+  const { operands, text, flag } = invocation;
+  const [read] = await readOperands(operands, invocation, terminal);
   if (!read) return 2;
   const wanted = text('package');
   if (wanted !== undefined) knownPackage(read.catalog, wanted);

@@ -1,14 +1,15 @@
 import type { Olm } from '../../catalog/graph/world.ts';
-import { catalogPlaces, readCatalogs } from '../catalogs.ts';
 import { plain } from '../report/text.ts';
 import { type Answer, type AnsweredRoad, answerQuestion, type Question } from '../stages/next.ts';
 import { type Command, type Invocation, usageError } from './command.ts';
+import { readOperands } from './operands.ts';
+import { REGISTRY_OPTIONS } from './registry-options.ts';
 import type { Terminal } from './terminal.ts';
 
 export const command: Command = {
   words: 'next',
   summary: 'Say what a cluster does with an installed version: the next one, and where its road ends.',
-  operands: 'DIR…',
+  operands: 'DIR|REFERENCE…',
   options: {
     package: { value: 'NAME', description: 'the package that is installed' },
     version: {
@@ -28,9 +29,10 @@ export const command: Command = {
     range: { value: 'RANGE', description: 'the version that a ClusterExtension asks for (OLM v1)' },
     catalog: { value: 'NAME', description: 'which of the catalogs is subscribed to (OLM v0)' },
     json: { description: 'print the answer as JSON' },
+    ...REGISTRY_OPTIONS,
   },
   details: [
-    'Each DIR is a catalog of the cluster, called after its last folder. Both resolvers are simulated, with dependencies,',
+    'Each operand is a catalog of the cluster: a directory, called after its last folder, or an index image. Both resolvers are simulated, with dependencies,',
     'deprecations and their silent failures. Exit code 0: every road that was asked for ends at a head; 1: one does not.',
   ].join('\n'),
   examples: [
@@ -38,7 +40,7 @@ export const command: Command = {
     'portolan next --package etcd --version 0.9.2 --olm v1 --range "<1.0.0" catalogs/v4.20 catalogs/internal',
   ],
   run: async (invocation, terminal) => {
-    const catalogs = await readCatalogs(catalogPlaces(invocation.operands, terminal.directory));
+    const catalogs = await readOperands(invocation.operands, invocation, terminal);
     const question = questionOf(invocation);
     const answer = await answerQuestion(catalogs, question);
     if (invocation.flag('json')) await terminal.out(`${JSON.stringify(answer, null, 2)}\n`);

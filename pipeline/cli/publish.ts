@@ -5,7 +5,8 @@ import type { RegistryClient } from '../registry/client.ts';
 import { findingText, plain } from '../report/text.ts';
 import { type Published, publish } from '../stages/publish.ts';
 import { type Command, type Invocation, usageError } from './command.ts';
-import { REGISTRY_OPTIONS, registryClientFor } from './registry-access.ts';
+import { registryClientFor } from './registry-access.ts';
+import { REGISTRY_OPTIONS } from './registry-options.ts';
 import { type ExitCode, searchPath, type Terminal } from './terminal.ts';
 
 export const command: Command = {

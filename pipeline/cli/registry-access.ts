@@ -1,4 +1,4 @@
-/** How commands reach registries: the options, and the client that they make. */
+/** How commands reach registries: the client that their options make. */
 import { resolve } from 'node:path';
 import { readText } from '../directory.ts';
 import type { Policy } from '../policy/policy.ts';
@@ -6,33 +6,16 @@ import { clientUnder } from '../references/client.ts';
 import { type ClientOptions, createRegistryClient, type RegistryClient } from '../registry/client.ts';
 import { authfileCredentials } from '../registry/credentials.ts';
 import { parsePlace } from '../registry/place.ts';
-import type { Invocation, Option } from './command.ts';
+import type { Invocation } from './command.ts';
 import type { Terminal } from './terminal.ts';
-
-/** Options of every command that asks registries. */
-export const REGISTRY_OPTIONS: Readonly<Record<string, Option>> = {
-  authfile: {
-    value: 'FILE',
-    description: 'credentials (default: REGISTRY_AUTH_FILE, then those of podman and docker)',
-  },
-  insecure: {
-    value: 'HOST',
-    description: 'a registry, with its port, that speaks plain HTTP; it may be on an internal network',
-    multiple: true,
-  },
-  internal: {
-    value: 'HOST|RANGE',
-    description: 'a host or range of addresses of an internal network that may be connected to',
-    multiple: true,
-  },
-  ca: { value: 'FILE', description: 'certificates of a private authority, PEM', multiple: true },
-};
 
 /** What a client may ask. */
 export interface ClientScope {
   readonly policy?: Policy | undefined;
   /** Places as they were typed: who types a host means it, be it on an internal network. */
   readonly named?: readonly (string | undefined)[];
+  /** The same as hosts. */
+  readonly hosts?: readonly string[];
 }
 
 /**
@@ -44,7 +27,7 @@ export interface ClientScope {
 export function registryClientFor(
   invocation: Invocation,
   { directory, environment }: Terminal,
-  { policy, named = [] }: ClientScope = {},
+  { policy, named = [], hosts = [] }: ClientScope = {},
 ): RegistryClient {
   const authfile = invocation.text('authfile');
   const file = authfile === undefined ? undefined : resolve(directory, authfile);
@@ -53,7 +36,7 @@ export function registryClientFor(
   const options: ClientOptions = {
     credentials,
     plainHttp,
-    internal: [...plainHttp, ...named.flatMap(hostOf), ...invocation.list('internal')],
+    internal: [...plainHttp, ...hosts, ...named.flatMap(hostOf), ...invocation.list('internal')],
     authorities: invocation.list('ca').map((path) => readText(resolve(directory, path))),
     environment,
   };

@@ -1,11 +1,12 @@
 import { joinedBlobs } from '../../catalog/blobs.ts';
 import { compareFindings } from '../../catalog/finding.ts';
 import type { Blobs } from '../../catalog/model.ts';
-import { registryClient } from '../render/client.ts';
 import { renderReference } from '../render/reference.ts';
 import { writeBlobs } from '../render/write.ts';
 import { findingText } from '../report/text.ts';
 import { type Command, usageError } from './command.ts';
+import { registryClientFor } from './registry-access.ts';
+import { REGISTRY_OPTIONS } from './registry-options.ts';
 
 export const command: Command = {
   words: 'render',
@@ -13,9 +14,15 @@ export const command: Command = {
   operands: 'DIR|REFERENCE…',
   options: {
     output: { short: 'o', value: 'json|yaml', description: 'format of the stream (default: json)' },
+    ...REGISTRY_OPTIONS,
   },
-  examples: ['portolan render catalogs/v4.20 -o yaml'],
-  run: async ({ operands, text }, terminal) => {
+  details: 'A REFERENCE is one with its registry, oci:DIR, oci-archive:FILE or docker-archive:FILE.',
+  examples: [
+    'portolan render catalogs/v4.20 -o yaml',
+    'portolan render quay.io/operatorhubio/catalog:latest',
+  ],
+  run: async (invocation, terminal) => {
+    const { operands, text } = invocation;
     const format = text('output') ?? 'json';
     if (format !== 'json' && format !== 'yaml') {
       throw usageError(command, `-o must be json or yaml, not ${JSON.stringify(format)}`);
@@ -24,7 +31,7 @@ export const command: Command = {
     for (const reference of operands) {
       const { blobs, findings } = await renderReference(reference, {
         directory: terminal.directory,
-        registry: (host) => registryClient(terminal, host, { plainHttp: false }),
+        registry: (host) => registryClientFor(invocation, terminal, { hosts: [host] }),
       });
       const errors = findings.filter(({ severity }) => severity === 'error').sort(compareFindings);
       for (const finding of errors) terminal.err(findingText(finding));

@@ -12,7 +12,8 @@ import { countText, findingText, plain } from '../report/text.ts';
 import { type Resolution, resolveReferences } from '../stages/resolve.ts';
 import { writeFiles } from '../write.ts';
 import type { Command, Invocation } from './command.ts';
-import { REGISTRY_OPTIONS, registryClientFor } from './registry-access.ts';
+import { registryClientFor } from './registry-access.ts';
+import { REGISTRY_OPTIONS } from './registry-options.ts';
 import type { ExitCode, Terminal } from './terminal.ts';
 
 export const command: Command = {

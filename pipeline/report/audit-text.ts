@@ -28,7 +28,8 @@ export function auditText(report: AuditReport, { all }: AuditTextOptions): strin
   return parts.join('');
 }
 
-function headline({ catalogs, findings }: AuditReport): string {
+/** The audit in one line. */
+export function headline({ catalogs, findings }: AuditReport): string {
   const packages = new Set(
     findings.filter(({ severity }) => severity === 'error').map((finding) => finding.package ?? ''),
   );
@@ -65,7 +66,8 @@ function oneText({ message, location, hint, catalogs = [] }: Finding, order: rea
   return `  ${plain(message)}\n    at ${where} (${plain(catalogsText(catalogs, order))})\n${fix}`;
 }
 
-function catalogLine({ name, packages, bundles, served, reach, images }: CatalogAudit): string {
+/** A catalog in one line. */
+export function catalogLine({ name, packages, bundles, served, reach, images }: CatalogAudit): string {
   const roads = reach.map(({ olm, installations, arrive }) =>
     installations === arrive
       ? `OLM ${olm}: all ${installations} installable versions reach a head`

@@ -18,6 +18,8 @@ export interface AuditRequest {
   readonly olm: readonly Olm[];
   /** The day for which is judged, `YYYY-MM-DD`. */
   readonly today: string;
+  /** Packages to judge; all without it. */
+  readonly packages?: ReadonlySet<string>;
   /** What was ever published, by catalog and package; absent where nobody knows. */
   readonly published?: ReadonlyMap<string, ReadonlyMap<string, readonly PublishedBundle[]>>;
 }
@@ -78,8 +80,14 @@ export async function audit(request: AuditRequest): Promise<Audited> {
   };
 }
 
-/** Worlds from the newest platform down, so that each knows those that follow it. */
-async function worldsOf({ catalogs, olm, today, published }: AuditRequest): Promise<World[]> {
+/** The worlds of catalogs, made from the newest platform down, so that each knows those that follow it. */
+export async function worldsOf({
+  catalogs,
+  olm,
+  today,
+  packages,
+  published,
+}: AuditRequest): Promise<World[]> {
   const platforms = catalogs.map(({ name }) => tryParseMinor(name));
   const order = platforms
     .flatMap((platform, i) => (platform ? [{ platform, i }] : []))
@@ -95,6 +103,7 @@ async function worldsOf({ catalogs, olm, today, published }: AuditRequest): Prom
       olm,
       asOf: today,
       following: platform ? [...following] : [],
+      ...(packages ? { packages } : {}),
       ...(ever ? { published: ever } : {}),
       ...(platform ? { platform } : {}),
     });

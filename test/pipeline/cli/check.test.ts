@@ -89,6 +89,6 @@ describe('images that a pull request brings', () => {
     expect(ran.exit).toBe(2);
     const { verdict, unchecked } = JSON.parse(ran.out);
     expect(verdict).toBe('inconclusive');
-    expect(unchecked).toEqual([{ what: `1 images of ${far.host}`, why: expect.any(String) }]);
+    expect(unchecked).toEqual([{ what: `1 reference in ${far.host}`, why: expect.any(String) }]);
   });
 });

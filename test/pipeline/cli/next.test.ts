@@ -142,7 +142,7 @@ describe('portolan next', () => {
     [['--package', 'p', '--version', 'one', 'v4.20'], '"one" is no version'],
     [['--package', 'p', '--olm', 'v2', 'v4.20'], '--olm must be v0 or v1'],
     [['--package', 'p', '--channel', 'a', '--channel', 'b', 'v4.20'], 'a subscription has one channel'],
-    [['--package', 'p', 'nowhere'], 'nowhere: no such file or directory'],
+    [['--package', 'p', 'nowhere'], 'nowhere: no such directory'],
   ])('refuses %j', async (words, expected) => {
     const directory = catalogs({ 'v4.20': { p: CHAIN } });
     const { exit, err } = await runCommand(['next', ...words], { directory });
