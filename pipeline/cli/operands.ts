@@ -18,13 +18,27 @@ export async function readOperands(
   invocation: Invocation,
   terminal: Terminal,
 ): Promise<ReadCatalog[]> {
+  return withOperands(operands, { invocation, terminal }, readCatalogs);
+}
+
+/**
+ * Opens the catalogs that a command line names, for as long as they are used.
+ *
+ * @throws PipelineError as `openCatalog`
+ */
+export async function withOperands<T>(
+  operands: readonly string[],
+  { invocation, terminal }: { readonly invocation: Invocation; readonly terminal: Terminal },
+  use: (places: CatalogPlace[]) => Promise<T>,
+): Promise<T> {
   const { directory } = terminal;
-  const images = operands.filter((operand) => !isDirectory(resolve(directory, operand)));
-  if (images.length === 0) return readCatalogs(catalogPlaces(operands, directory));
+  if (operands.every((operand) => isDirectory(resolve(directory, operand)))) {
+    return use(catalogPlaces(operands, directory));
+  }
   const opened: OpenCatalog[] = [];
   try {
     for (const operand of operands) opened.push(await openOperand(operand, invocation, terminal));
-    return await readCatalogs(opened.map(placeOf));
+    return await use(opened.map(placeOf));
   } finally {
     for (const one of opened) await one.close();
   }
