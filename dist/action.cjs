@@ -34193,8 +34193,8 @@ var CLASSES = {
   many: "stroke-dasharray:2"
 };
 function classLines(views) {
-  const used = new Set(views.flatMap(({ nodes }) => nodes.map(({ style }) => style)));
-  return Object.entries(CLASSES).filter(([name]) => used.has(name)).map(([name, style]) => `  classDef ${name} ${style}`);
+  const used2 = new Set(views.flatMap(({ nodes }) => nodes.map(({ style }) => style)));
+  return Object.entries(CLASSES).filter(([name]) => used2.has(name)).map(([name, style]) => `  classDef ${name} ${style}`);
 }
 function quoted(text5) {
   const safe = text5.replaceAll(/[^A-Za-z0-9 .,:()+…_-]/gu, (c) => `#${c.codePointAt(0)};`);
@@ -43540,6 +43540,9 @@ var NO_BUNDLE = {
   release: ""
 };
 
+// catalog/bundle/manifest.ts
+var MAX_INT642 = 2n ** 63n - 1n;
+
 // catalog/references/csv.ts
 var CSV_KIND = "ClusterServiceVersion";
 function csvOf2({ properties }) {
@@ -43561,20 +43564,26 @@ function parsed(text5) {
   }
 }
 var RELATED_IMAGE = /^RELATED_IMAGE_/;
+var DEPLOYMENTS = ["spec", "install", "spec", "deployments"];
+var POD = ["spec", "template", "spec"];
 function usedImages(csv) {
-  const strategy = fieldOf(fieldOf(fieldOf(csv, "spec"), "install"), "spec");
-  return listOf4(strategy, "deployments").flatMap((deployment) => {
-    const pod = fieldOf(fieldOf(fieldOf(deployment, "spec"), "template"), "spec");
-    const containers = [...listOf4(pod, "initContainers"), ...listOf4(pod, "containers")];
-    return containers.flatMap((container) => {
-      const place = `container ${shown2(container["name"])} of deployment ${shown2(deployment["name"])}`;
-      const variables = listOf4(container, "env").filter(({ name }) => RELATED_IMAGE.test(String(name)));
-      return [
-        { image: container["image"], place },
-        ...variables.map(({ name, value }) => ({ image: value, place: `${String(name)} in ${place}` }))
-      ].filter((used) => typeof used.image === "string" && used.image !== "");
-    });
-  });
+  return listAt(csv, DEPLOYMENTS).flatMap(
+    ({ item: deployment, path: at }) => ["initContainers", "containers"].flatMap(
+      (kind) => listAt(deployment, [...POD, kind]).flatMap(({ item, path }) => {
+        const place = `container ${shown2(item["name"])} of deployment ${shown2(deployment["name"])}`;
+        return imagesOfContainer(item, place, [...at, ...path]);
+      })
+    )
+  );
+}
+function imagesOfContainer(container, place, path) {
+  const variables = listAt(container, ["env"]).filter(({ item }) => RELATED_IMAGE.test(String(item["name"]))).flatMap(
+    ({ item, path: at }) => used(item["value"], `${String(item["name"])} in ${place}`, [...path, ...at, "value"])
+  );
+  return [...used(container["image"], place, [...path, "image"]), ...variables];
+}
+function used(image, place, path) {
+  return typeof image === "string" && image !== "" ? [{ image, place, path }] : [];
 }
 function shown2(name) {
   return JSON.stringify(typeof name === "string" ? name : "");
@@ -43583,9 +43592,12 @@ function fieldOf(fields2, key) {
   const value = Object.hasOwn(fields2, key) ? fields2[key] : void 0;
   return isObject(value) ? value : {};
 }
-function listOf4(fields2, key) {
-  const value = Object.hasOwn(fields2, key) ? fields2[key] : void 0;
-  return Array.isArray(value) ? value.map((item) => isObject(item) ? item : {}) : [];
+function listAt(fields2, path) {
+  const folder = path.slice(0, -1).reduce(fieldOf, fields2);
+  const key = path.at(-1) ?? "";
+  const value = Object.hasOwn(folder, key) ? folder[key] : void 0;
+  if (!Array.isArray(value)) return [];
+  return value.map((item, i) => ({ item: isObject(item) ? item : {}, path: [...path, i] }));
 }
 
 // catalog/references/support.ts
@@ -43862,9 +43874,9 @@ var rule87 = {
     }
   }
 };
-function firstUses(used) {
+function firstUses(used2) {
   const seen = /* @__PURE__ */ new Set();
-  return used.filter(({ image }) => !seen.has(image) && seen.add(image));
+  return used2.filter(({ image }) => !seen.has(image) && seen.add(image));
 }
 
 // catalog/rules/image/unpinned.ts

@@ -1,5 +1,6 @@
 /** What a bundle of a catalog says in its ClusterServiceVersion, as far as the catalog holds that. */
 import { decodeBase64 } from '../base64.ts';
+import type { Path } from '../document.ts';
 import type { Bundle } from '../model.ts';
 import { isObject } from '../shape.ts';
 import { compose } from '../yaml/compose.ts';
@@ -71,25 +72,47 @@ export interface UsedImage {
   readonly image: string;
   /** Such as `container "manager" of deployment "x"`. */
   readonly place: string;
+  readonly path: Path;
 }
 
 const RELATED_IMAGE = /^RELATED_IMAGE_/;
+const DEPLOYMENTS = ['spec', 'install', 'spec', 'deployments'];
+const POD = ['spec', 'template', 'spec'];
 
 /** Images that the deployments run, and those in their `RELATED_IMAGE_…` variables. */
 export function usedImages(csv: Fields): UsedImage[] {
-  const strategy = fieldOf(fieldOf(fieldOf(csv, 'spec'), 'install'), 'spec');
-  return listOf(strategy, 'deployments').flatMap((deployment) => {
-    const pod = fieldOf(fieldOf(fieldOf(deployment, 'spec'), 'template'), 'spec');
-    const containers = [...listOf(pod, 'initContainers'), ...listOf(pod, 'containers')];
-    return containers.flatMap((container) => {
-      const place = `container ${shown(container['name'])} of deployment ${shown(deployment['name'])}`;
-      const variables = listOf(container, 'env').filter(({ name }) => RELATED_IMAGE.test(String(name)));
-      return [
-        { image: container['image'], place },
-        ...variables.map(({ name, value }) => ({ image: value, place: `${String(name)} in ${place}` })),
-      ].filter((used): used is UsedImage => typeof used.image === 'string' && used.image !== '');
-    });
-  });
+  return listAt(csv, DEPLOYMENTS).flatMap(({ item: deployment, path: at }) =>
+    ['initContainers', 'containers'].flatMap((kind) =>
+      listAt(deployment, [...POD, kind]).flatMap(({ item, path }) => {
+        const place = `container ${shown(item['name'])} of deployment ${shown(deployment['name'])}`;
+        return imagesOfContainer(item, place, [...at, ...path]);
+      }),
+    ),
+  );
+}
+
+function imagesOfContainer(container: Fields, place: string, path: Path): UsedImage[] {
+  const variables = listAt(container, ['env'])
+    .filter(({ item }) => RELATED_IMAGE.test(String(item['name'])))
+    .flatMap(({ item, path: at }) =>
+      used(item['value'], `${String(item['name'])} in ${place}`, [...path, ...at, 'value']),
+    );
+  return [...used(container['image'], place, [...path, 'image']), ...variables];
+}
+
+/** Every image that a ClusterServiceVersion names: those it uses, lists, and is annotated with. */
+export function namedImages(csv: Fields): UsedImage[] {
+  const annotations = fieldOf(fieldOf(csv, 'metadata'), 'annotations');
+  const annotated = ['metadata', 'annotations', 'containerImage'];
+  const listed = listAt(csv, ['spec', 'relatedImages']).flatMap(({ item, path }) =>
+    used(item['image'], 'relatedImages', [...path, 'image']),
+  );
+  const annotation = used(annotations['containerImage'], 'the annotation containerImage', annotated);
+  return [...annotation, ...listed, ...usedImages(csv)];
+}
+
+function used(image: unknown, place: string, path: Path): UsedImage[] {
+  return typeof image === 'string' && image !== '' ? [{ image, place, path }] : [];
 }
 
 function shown(name: unknown): string {
@@ -101,7 +124,11 @@ function fieldOf(fields: Fields, key: string): Fields {
   return isObject(value) ? value : {};
 }
 
-function listOf(fields: Fields, key: string): Fields[] {
-  const value = Object.hasOwn(fields, key) ? fields[key] : undefined;
-  return Array.isArray(value) ? value.map((item) => (isObject(item) ? item : {})) : [];
+/** The items of a list of objects, each with its path. */
+function listAt(fields: Fields, path: readonly string[]): { readonly item: Fields; readonly path: Path }[] {
+  const folder = path.slice(0, -1).reduce(fieldOf, fields);
+  const key = path.at(-1) ?? '';
+  const value = Object.hasOwn(folder, key) ? folder[key] : undefined;
+  if (!Array.isArray(value)) return [];
+  return value.map((item, i) => ({ item: isObject(item) ? item : {}, path: [...path, i] }));
 }

@@ -12,6 +12,7 @@ import { formatReference, type Reference, tryParseReference } from '../reference
 import { isObject } from '../shape.ts';
 import type { CatalogSource } from '../source.ts';
 import { type Visitor, visitBlobs } from '../visit.ts';
+import { bundleFolders, bundleSites } from './bundle.ts';
 import { createSupportCollector, type Support } from './support.ts';
 
 /** `bundle`: what is installed; `related`: what it needs; `base`: what an index image is built on. */
@@ -44,11 +45,14 @@ export interface SitesOptions {
   readonly supports?: boolean;
 }
 
-/** Reads where a catalog or a folder of templates names images. What is no reference is left to the rule that says so. */
+/** Reads where a catalog, a folder of templates or bundle directories name images. What is no reference is left to the rule that says so. */
 export async function referenceSites(
   source: CatalogSource,
   { limits, supports = false }: SitesOptions = {},
 ): Promise<Sites> {
+  const folders = bundleFolders(await source.files());
+  // A folder of bundles holds files of other tools, which are no catalog.
+  if (folders.length > 0) return { ...(await bundleSites(source, folders)), supports: new Map() };
   const collector = createCollector();
   const support = createSupportCollector();
   const visitor: Visitor = {

@@ -4,10 +4,11 @@ import type { Bundle } from '../../catalog/model.ts';
 import { editCatalog } from '../edit/catalog.ts';
 import { sayEdited } from '../edit/say.ts';
 import { PipelineError } from '../error.ts';
-import { registryClient } from '../render/client.ts';
 import { renderReference } from '../render/reference.ts';
 import { findingText } from '../report/text.ts';
 import type { Command, Invocation } from './command.ts';
+import { registryClientFor } from './registry-access.ts';
+import { REGISTRY_OPTIONS } from './registry-options.ts';
 import type { Terminal } from './terminal.ts';
 
 export const command: Command = {
@@ -20,6 +21,7 @@ export const command: Command = {
     skips: { value: 'BUNDLE', description: 'a bundle that is skipped', multiple: true },
     'skip-range': { value: 'RANGE', description: 'versions that may be upgraded from, such as <1.2.0' },
     image: { value: 'REFERENCE', description: 'where the bundle will be, for one in a directory' },
+    ...REGISTRY_OPTIONS,
   },
   details:
     'BUNDLE is an image or a bundle directory. What would make the catalog break a rule that it keeps now is refused.',
@@ -46,13 +48,13 @@ export const command: Command = {
 
 async function bundleOf(
   reference: string,
-  { text }: Invocation,
+  invocation: Invocation,
   terminal: Terminal,
 ): Promise<Bundle | undefined> {
-  const image = text('image');
+  const image = invocation.text('image');
   const { blobs, findings } = await renderReference(reference, {
     directory: terminal.directory,
-    registry: (host) => registryClient(terminal, host, { plainHttp: false }),
+    registry: (host) => registryClientFor(invocation, terminal, { hosts: [host] }),
     migrates: true,
     ...(image === undefined ? {} : { imageTemplate: () => image }),
   });

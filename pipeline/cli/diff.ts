@@ -1,10 +1,11 @@
 import { resolve } from 'node:path';
-import { catalogPlaces } from '../catalogs.ts';
 import type { PlacedDiff } from '../check/judge.ts';
 import { openRepository } from '../git/repository.ts';
 import { diffMarkdown, diffText } from '../report/diff.ts';
 import { diffPlaces, diffRevisions } from '../stages/diff.ts';
 import { type Command, type Invocation, usageError } from './command.ts';
+import { withOperands } from './operands.ts';
+import { REGISTRY_OPTIONS } from './registry-options.ts';
 import { searchPath, type Terminal } from './terminal.ts';
 
 const FORMATS: Readonly<Record<string, (diffs: readonly PlacedDiff[]) => string>> = {
@@ -21,11 +22,13 @@ export const command: Command = {
     repo: { value: 'DIR', description: 'a git repository: BASE and HEAD are revisions of it' },
     package: { value: 'NAME', description: 'only this package', multiple: true },
     format: { value: 'text|json|markdown', description: 'how to print the difference (default: text)' },
+    ...REGISTRY_OPTIONS,
   },
   details:
-    'BASE and HEAD are directories, each with one catalog; with --repo, revisions, and every catalog that differs is compared.',
+    'BASE and HEAD are directories or index images, each with one catalog; with --repo, revisions, and every catalog that differs is compared.',
   examples: [
     'portolan diff published/v4.20 catalogs/v4.20 --package etcd',
+    'portolan diff quay.io/acme/catalog:v4.20 catalogs/v4.20',
     'portolan diff HEAD~1 HEAD --repo . --format markdown',
   ],
   run: async (invocation, terminal) => {
@@ -39,18 +42,17 @@ export const command: Command = {
 };
 
 async function diffsOf(
-  { operands, text }: Invocation,
+  invocation: Invocation,
   terminal: Terminal,
   packages: ReadonlySet<string> | undefined,
 ): Promise<PlacedDiff[]> {
-  const [base = '', head = ''] = operands;
-  const repo = text('repo');
+  const [base = '', head = ''] = invocation.operands;
+  const repo = invocation.text('repo');
   if (repo === undefined) {
-    const [[was], [is]] = [
-      catalogPlaces([base], terminal.directory),
-      catalogPlaces([head], terminal.directory),
-    ];
-    return was && is ? diffPlaces(was, is, packages) : [];
+    const typed = { invocation, terminal };
+    return withOperands([base], typed, ([was]) =>
+      withOperands([head], typed, async ([is]) => (was && is ? diffPlaces(was, is, packages) : [])),
+    );
   }
   const repository = await openRepository(resolve(terminal.directory, repo), searchPath(terminal));
   try {

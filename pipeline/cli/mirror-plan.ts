@@ -12,7 +12,7 @@ import type { OpenCatalog } from '../source/open.ts';
 import { type MirrorOutcome, type MirrorRequest, prepareMirror, writePlan } from '../stages/mirror.ts';
 import { writeFiles } from '../write.ts';
 import { type Command, type Invocation, usageError } from './command.ts';
-import { openOperand } from './open-operand.ts';
+import { openOperand } from './operands.ts';
 import { REGISTRY_OPTIONS } from './registry-options.ts';
 import type { ExitCode, Terminal } from './terminal.ts';
 

@@ -10,7 +10,7 @@ import { readinessReport, readinessText } from '../../catalog/mirror/report.ts';
 import { fileError, readText } from '../directory.ts';
 import { findingText, plain } from '../report/text.ts';
 import type { Command } from './command.ts';
-import { openOperand } from './open-operand.ts';
+import { openOperand } from './operands.ts';
 import { REGISTRY_OPTIONS } from './registry-options.ts';
 
 export const command: Command = {

@@ -3,6 +3,7 @@ import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { tryParseMinor } from '../../catalog/graph/openshift.ts';
 import { type CatalogPlace, catalogPlaces, type ReadCatalog, readCatalogs } from '../catalogs.ts';
+import { directorySource } from '../directory.ts';
 import type { OpenCatalog } from '../source/open.ts';
 import type { Invocation } from './command.ts';
 import type { Terminal } from './terminal.ts';
@@ -17,22 +18,60 @@ export async function readOperands(
   invocation: Invocation,
   terminal: Terminal,
 ): Promise<ReadCatalog[]> {
+  return withOperands(operands, { invocation, terminal }, readCatalogs);
+}
+
+/**
+ * Opens the catalogs that a command line names, for as long as they are used.
+ *
+ * @throws PipelineError as `openCatalog`
+ */
+export async function withOperands<T>(
+  operands: readonly string[],
+  { invocation, terminal }: { readonly invocation: Invocation; readonly terminal: Terminal },
+  use: (places: CatalogPlace[]) => Promise<T>,
+): Promise<T> {
   const { directory } = terminal;
-  const images = operands.filter((operand) => !isDirectory(resolve(directory, operand)));
-  if (images.length === 0) return readCatalogs(catalogPlaces(operands, directory));
+  if (operands.every((operand) => isDirectory(resolve(directory, operand)))) {
+    return use(catalogPlaces(operands, directory));
+  }
+  const opened: OpenCatalog[] = [];
+  try {
+    for (const operand of operands) opened.push(await openOperand(operand, invocation, terminal));
+    return await use(opened.map(placeOf));
+  } finally {
+    for (const one of opened) await one.close();
+  }
+}
+
+/**
+ * Opens the catalog that a command line names; it must be closed.
+ *
+ * @throws PipelineError as `openCatalog`
+ */
+export async function openOperand(
+  operand: string,
+  invocation: Invocation,
+  terminal: Terminal,
+): Promise<OpenCatalog> {
+  const path = resolve(terminal.directory, operand);
+  if (isDirectory(path)) {
+    return { source: directorySource(path), name: operand, close: async () => undefined };
+  }
   // Most catalogs are directories: registries and images are loaded for those that are not.
   const { openCatalog } = await import('../source/open.ts');
   const { registryClientFor } = await import('./registry-access.ts');
-  const opened: OpenCatalog[] = [];
-  const client = registryClientFor(invocation, terminal, { named: images });
+  const client = registryClientFor(invocation, terminal, { named: [operand] });
   try {
-    for (const operand of operands) {
-      opened.push(await openCatalog(operand, { directory, registry: () => client }));
-    }
-    return await readCatalogs(opened.map(placeOf));
-  } finally {
-    for (const one of opened) await one.close();
+    const opened = await openCatalog(operand, { directory: terminal.directory, registry: () => client });
+    const close = async (): Promise<void> => {
+      await opened.close();
+      client.close();
+    };
+    return { ...opened, close };
+  } catch (error) {
     client.close();
+    throw error;
   }
 }
 

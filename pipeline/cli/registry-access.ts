@@ -14,6 +14,8 @@ export interface ClientScope {
   readonly policy?: Policy | undefined;
   /** Places as they were typed: who types a host means it, be it on an internal network. */
   readonly named?: readonly (string | undefined)[];
+  /** The same as hosts. */
+  readonly hosts?: readonly string[];
 }
 
 /**
@@ -25,7 +27,7 @@ export interface ClientScope {
 export function registryClientFor(
   invocation: Invocation,
   { directory, environment }: Terminal,
-  { policy, named = [] }: ClientScope = {},
+  { policy, named = [], hosts = [] }: ClientScope = {},
 ): RegistryClient {
   const authfile = invocation.text('authfile');
   const file = authfile === undefined ? undefined : resolve(directory, authfile);
@@ -34,7 +36,7 @@ export function registryClientFor(
   const options: ClientOptions = {
     credentials,
     plainHttp,
-    internal: [...plainHttp, ...named.flatMap(hostOf), ...invocation.list('internal')],
+    internal: [...plainHttp, ...hosts, ...named.flatMap(hostOf), ...invocation.list('internal')],
     authorities: invocation.list('ca').map((path) => readText(resolve(directory, path))),
     environment,
   };

@@ -4,19 +4,20 @@ import { joinedBlobs } from '../../catalog/blobs.ts';
 import { compareFindings, type Finding } from '../../catalog/finding.ts';
 import type { Blobs } from '../../catalog/model.ts';
 import type { RenderFormat } from '../../catalog/render.ts';
-import { registryClient } from '../render/client.ts';
 import { writePackages } from '../render/files.ts';
 import type { Rendering } from '../render/loaded.ts';
 import { renderReference } from '../render/reference.ts';
 import { writeBlobs } from '../render/write.ts';
 import { findingText } from '../report/text.ts';
 import { type Command, type Invocation, type Option, usageError } from './command.ts';
+import { registryClientFor } from './registry-access.ts';
+import { REGISTRY_OPTIONS } from './registry-options.ts';
 import type { ExitCode, Terminal } from './terminal.ts';
 
 export const RENDER_OPTIONS: Readonly<Record<string, Option>> = {
   output: { short: 'o', value: 'json|yaml', description: 'format of the catalog (default: json)' },
   to: { value: 'DIR', description: 'write a folder for each package into an empty directory' },
-  'plain-http': { description: 'the registries that are named speak plain HTTP' },
+  ...REGISTRY_OPTIONS,
 };
 
 /** @throws PipelineError `usage` */
@@ -27,11 +28,10 @@ export function formatOf(command: Command, { text }: Invocation): RenderFormat {
 }
 
 /** How references are rendered that a command is given. */
-export function renderingOf({ flag }: Invocation, terminal: Terminal): Rendering {
-  const reach = { plainHttp: flag('plain-http') };
+export function renderingOf(invocation: Invocation, terminal: Terminal): Rendering {
   return {
     directory: terminal.directory,
-    registry: (host) => registryClient(terminal, host, reach),
+    registry: (host) => registryClientFor(invocation, terminal, { hosts: [host] }),
   };
 }
 

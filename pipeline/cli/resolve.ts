@@ -36,8 +36,8 @@ export const command: Command = {
     ...REGISTRY_OPTIONS,
   },
   details: [
-    'Reads file-based catalogs, templates (basic, semver) and composites below DIR. A digest is that of the manifest list',
-    'where there is one. Nothing is written when a tag does not exist or a registry does not answer.',
+    'Reads file-based catalogs, templates (basic, semver), composites and bundle directories below DIR. A digest is that',
+    'of the manifest list where there is one. Nothing is written when a tag does not exist or a registry does not answer.',
   ].join('\n'),
   examples: [
     'portolan resolve catalogs/v4.20',

@@ -4,7 +4,7 @@ import type { OpenCatalog } from '../source/open.ts';
 import { type Address, serveCatalog } from '../stages/serve.ts';
 import { type Command, type Invocation, usageError } from './command.ts';
 
-import { openOperand } from './open-operand.ts';
+import { openOperand } from './operands.ts';
 import { REGISTRY_OPTIONS } from './registry-options.ts';
 
 import type { Terminal } from './terminal.ts';

@@ -1,87 +1,13 @@
 /** Our client against registries that others wrote, read back by tools that others wrote. */
-import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { parseReference, withDigest } from '../../catalog/reference.ts';
-import type { CredentialSource } from '../../pipeline/ports.ts';
-import type { RegistryClient } from '../../pipeline/registry/client.ts';
-import { authfileCredentials } from '../../pipeline/registry/credentials.ts';
 import { digestOf } from '../../pipeline/registry/digest.ts';
 import { copyImage, pushImage, readImage } from '../../pipeline/registry/push.ts';
-import { selfSigned } from '../fakes/certificate.ts';
 import { folder } from '../fakes/folder.ts';
-import { testClient } from '../fakes/host.ts';
 import { bytesOf, noise, sampleImage, sampleReferrer } from '../fakes/image.ts';
-import { freePort, isOnPath, run, start } from '../fakes/tools.ts';
-
-interface Running {
-  readonly host: string;
-  readonly client: RegistryClient;
-  /** What skopeo needs to be let in. */
-  readonly skopeo: readonly string[];
-}
-
-/** Debian's registry, plain and open. */
-async function dockerRegistry(): Promise<Running> {
-  const { host } = await distribution({});
-  return { host, client: testClient([host], { chunk: 200_000 }), skopeo: ['--tls-verify=false'] };
-}
-
-/** Debian's registry with TLS of a private authority and passwords. */
-async function guardedRegistry(): Promise<Running> {
-  const directory = folder();
-  const tls = selfSigned('127.0.0.1', 'localhost');
-  for (const [name, text] of Object.entries(tls)) writeFileSync(join(directory, `${name}.pem`), text);
-  const htpasswd = join(directory, 'htpasswd');
-  writeFileSync(htpasswd, await run('htpasswd', '-Bbn', 'me', 'pass:word'));
-  const { host } = await distribution({
-    REGISTRY_AUTH: 'htpasswd',
-    REGISTRY_AUTH_HTPASSWD_REALM: 'test',
-    REGISTRY_AUTH_HTPASSWD_PATH: htpasswd,
-    REGISTRY_HTTP_TLS_CERTIFICATE: join(directory, 'cert.pem'),
-    REGISTRY_HTTP_TLS_KEY: join(directory, 'key.pem'),
-  });
-  const authfile = join(directory, 'auth.json');
-  const auth = Buffer.from('me:pass:word').toString('base64');
-  writeFileSync(authfile, JSON.stringify({ auths: { [host]: { auth } } }));
-  const credentials: CredentialSource = authfileCredentials({ authfile, environment: {} });
-  const client = testClient([], { authorities: [tls.cert], credentials, chunk: 200_000 });
-  return { host, client, skopeo: ['--tls-verify=false', '--authfile', authfile] };
-}
-
-async function distribution(environment: Record<string, string>): Promise<{ host: string }> {
-  const host = `127.0.0.1:${await freePort()}`;
-  const config = join(folder(), 'config.yml');
-  writeFileSync(
-    config,
-    [
-      'version: 0.1',
-      'log: {level: error}',
-      `storage: {filesystem: {rootdirectory: ${folder()}}, delete: {enabled: true}}`,
-      `http: {addr: "${host}"}`,
-    ].join('\n'),
-  );
-  const isSecure = 'REGISTRY_HTTP_TLS_KEY' in environment;
-  await start({
-    program: 'docker-registry',
-    parameters: ['serve', config],
-    environment,
-    url: `${isSecure ? 'https' : 'http'}://${host}/v2/`,
-  });
-  return { host };
-}
-
-/** The registry of go-containerregistry. */
-async function craneRegistry(): Promise<Running> {
-  const port = await freePort();
-  await start({
-    program: 'registry',
-    parameters: ['-port', String(port)],
-    url: `http://127.0.0.1:${port}/v2/`,
-  });
-  const host = `127.0.0.1:${port}`;
-  return { host, client: testClient([host], { chunk: 200_000 }), skopeo: ['--tls-verify=false'] };
-}
+import { craneRegistry, dockerRegistry, guardedRegistry } from '../fakes/real-registry.ts';
+import { isOnPath, run } from '../fakes/tools.ts';
 
 const image = sampleImage({ architectures: ['amd64', 's390x'], layers: ['a', noise(700_000)] });
 

@@ -87,9 +87,8 @@ describe('images that a pull request brings', () => {
     const far = await registry({ access: { kind: 'token', accounts: { anna: 'x' } } });
     const ran = await checked(far, `${far.host}/org/etcd:new`, [far.host]);
     expect(ran.exit).toBe(2);
-    const { verdict, unchecked, headline } = JSON.parse(ran.out);
+    const { verdict, unchecked } = JSON.parse(ran.out);
     expect(verdict).toBe('inconclusive');
     expect(unchecked).toEqual([{ what: `1 reference in ${far.host}`, why: expect.any(String) }]);
-    expect(headline).toContain('not all images that the pull request brings could be looked up');
   });
 });

@@ -173,3 +173,56 @@ test('a broken lock is not taken for an empty one', async () => {
   expect(ran).toMatchObject({ exit: 2, out: '' });
   expect(ran.err).toContain('is no lock: it must be an object');
 });
+
+test('bundle directories: every place of the ClusterServiceVersion that names an image', async () => {
+  const far = await registry();
+  const { host } = far;
+  const a = await push(far, 'org/etcd', 'v1');
+  const b = await push(far, 'org/tool', 'v2', 'tool');
+  const root = folder();
+  const csv = (
+    etcd: string,
+    tool: string,
+    note: [string, string],
+  ): string => `apiVersion: operators.coreos.com/v1alpha1
+kind: ClusterServiceVersion
+metadata:
+  name: etcd.v1
+  annotations:
+    containerImage: ${host}/org/etcd${etcd}${note[0]}
+    other: ${host}/org/etcd:v9
+spec:
+  relatedImages:
+  - {name: tool, image: ${host}/org/tool${tool}}${note[1]}
+  install:
+    spec:
+      deployments:
+      - name: etcd
+        spec:
+          template:
+            spec:
+              initContainers:
+              - name: init
+                image: "${host}/org/tool${tool}"${note[1]}
+              containers:
+              - name: manager
+                image: ${host}/org/etcd${etcd}${note[0]}
+                env:
+                - name: RELATED_IMAGE_TOOL
+                  value: ${host}/org/tool${tool}${note[1]} # keep
+                - {name: OTHER, value: '${host}/org/tool:v9'}
+`;
+  for (const room of ['manifests', 'metadata'])
+    mkdirSync(join(root, 'etcd', '1.0.0', room), { recursive: true });
+  const file = join(root, 'etcd', '1.0.0', 'manifests', 'csv.yaml');
+  writeFileSync(join(root, 'etcd', 'ci.yaml'), 'reviewers: [anna]\n');
+  writeFileSync(join(root, 'etcd', '1.0.0', 'metadata', 'annotations.yaml'), 'annotations: {}\n');
+  writeFileSync(
+    join(root, 'etcd', '1.0.0', 'manifests', 'service.yaml'),
+    'kind: Service\nimage: quay.io/x:v1\n',
+  );
+  writeFileSync(file, csv(':v1', ':v2', ['', '']));
+  const ran = await portolan(root, 'resolve', 'etcd', '--write', '--insecure', host);
+  expect(ran).toMatchObject({ exit: 0, out: '' });
+  expect(readFileSync(file, 'utf8')).toBe(csv(`@${a}`, `@${b}`, [' # v1', ' # v2']));
+});

@@ -66,7 +66,7 @@ describe('render', () => {
       const reference = `${server.host}/catalog:v1`;
       const { code, out } = await run('opm', 'render', reference, '--use-http');
       expect(code).toBe(0);
-      expect(out).toBe((await run('render', reference, '--plain-http')).out);
+      expect(out).toBe((await run('render', reference, '--insecure', server.host)).out);
       const { code: missing, err } = await run('opm', 'render', `${server.host}/catalog:v2`, '--use-http');
       expect(missing).toBe(1);
       expect(err).toContain('there is no image');

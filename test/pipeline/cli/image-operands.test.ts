@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { cpSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { parseReference } from '../../../catalog/reference.ts';
@@ -64,4 +64,18 @@ test('an image in a directory has no name that clusters know: one is made up, an
   expect(ran.exit).toBe(0);
   expect(ran.err).toContain('the index image is called localhost/catalog:');
   expect(readFileSync(join(directory, 'mirror', 'mapping.txt'), 'utf8')).toContain(image.root.digest);
+});
+
+test('what is published is compared with what is about to be', async () => {
+  const directory = folder();
+  const image = await indexImage();
+  const to = await openDestination(parsePlace(`oci:${directory}/images:v1`), createRegistryClient());
+  await pushImage(to.registry, to.reference, { image });
+  cpSync(SAMPLE, join(directory, 'next'), { recursive: true });
+  const same = await portolan(directory, 'diff', 'oci:images:v1', 'next', '--format', 'json');
+  expect(same.exit).toBe(0);
+  expect(JSON.parse(same.out)).toEqual({ packages: [] });
+  rmSync(join(directory, 'next', 'ferry-operator'), { recursive: true });
+  const other = await portolan(directory, 'diff', 'oci:images:v1', 'next', '--format', 'json');
+  expect(JSON.parse(other.out).packages).toMatchObject([{ package: 'ferry-operator' }]);
 });
