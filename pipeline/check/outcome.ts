@@ -28,6 +28,7 @@ export type Outcome =
       readonly tree: string;
       readonly change: Change;
       readonly judgements: readonly Judgement[];
+      readonly unchecked: CheckReport['unchecked'];
       readonly authority: AuthorityDecision | undefined;
     });
 
@@ -101,7 +102,7 @@ function judged(outcome: Extract<Outcome, { kind: 'judged' }>): CheckReport {
     known: judgements.flatMap(({ known }) => known).sort(compareFindings),
     waived: waived.map(({ finding, waiver }) => ({ finding, until: waiver.until, reason: waiver.reason })),
     diffs: judgements.flatMap(({ diffs }) => diffs),
-    unchecked: [],
+    unchecked: outcome.unchecked,
   };
 }
 

@@ -11,6 +11,7 @@ import { contentDigests } from '../change/digest.ts';
 import { type CheckScene, touchedCatalogs } from '../check/catalogs.ts';
 import { type Judgement, judgeCatalog } from '../check/judge.ts';
 import { type Outcome, reportOf } from '../check/outcome.ts';
+import { pastOf } from '../check/past.ts';
 import { POLICY_PATH, type PolicyRead, policyAt, readPolicy } from '../config.ts';
 import { mergedTree } from '../git/merge.ts';
 import type { Repository } from '../git/repository.ts';
@@ -62,13 +63,14 @@ export async function check(repository: Repository, request: CheckRequest): Prom
   const trees = { base: ids.base, merged: merged.tree };
   const change = await classifyChange(repository.objects, trees, read.policy);
   const scene = { objects: repository.objects, trees, change, policy: read.policy };
-  const judgements = await judgeCatalogs(scene, request.today);
+  const { judgements, unchecked } = await judgeCatalogs(repository, scene, request.today);
   const authority = await judgePeople(
     repository,
     { ...ids, change, policy: read.policy, judgements },
     request,
   );
-  const outcome: Outcome = { ...start, kind: 'judged', tree: merged.tree, change, judgements, authority };
+  const found = { tree: merged.tree, change, judgements, unchecked, authority };
+  const outcome: Outcome = { ...start, kind: 'judged', ...found };
   return reportOf(outcome);
 }
 
@@ -96,12 +98,23 @@ async function readPolicyOf(
   return { ...(await policyAt(repository.objects, base, ids)), path: POLICY_PATH };
 }
 
-async function judgeCatalogs(scene: Omit<CheckScene, 'reader'>, today: string): Promise<Judgement[]> {
+async function judgeCatalogs(
+  repository: Repository,
+  scene: Omit<CheckScene, 'reader'>,
+  today: string,
+): Promise<{ judgements: Judgement[]; unchecked: CheckReport['unchecked'] }> {
   // What is unsafe is not read any further.
-  if (scene.change.unsafe.length > 0) return [];
-  const reader = fileReader(scene.objects, scene.policy.limits);
+  if (scene.change.unsafe.length > 0) return { judgements: [], unchecked: [] };
+  const { policy, trees } = scene;
+  const reader = fileReader(scene.objects, policy.limits);
   const touched = await touchedCatalogs({ ...scene, reader });
-  return Promise.all(touched.map((catalog) => judgeCatalog(catalog, scene.policy, today)));
+  const { published, incomplete } = await pastOf(repository, { base: trees.base, policy, touched });
+  const time = { today, published };
+  return {
+    judgements: await Promise.all(touched.map((catalog) => judgeCatalog(catalog, policy, time))),
+    unchecked:
+      incomplete === undefined ? [] : [{ what: 'versions that were published earlier', why: incomplete }],
+  };
 }
 
 /** Rules whose findings mean that what was taken away is missed by somebody. */
