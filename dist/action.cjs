@@ -5654,12 +5654,12 @@ Content-Type: ${value.type || "application/octet-stream"}\r
             if (mimeType !== null) {
               switch (mimeType.essence) {
                 case "multipart/form-data": {
-                  const parsed2 = multipartFormDataParser(value, mimeType);
-                  if (parsed2 === "failure") {
+                  const parsed3 = multipartFormDataParser(value, mimeType);
+                  if (parsed3 === "failure") {
                     throw new TypeError("Failed to parse body as FormData.");
                   }
                   const fd = new FormData();
-                  fd[kState] = parsed2;
+                  fd[kState] = parsed3;
                   return fd;
                 }
                 case "application/x-www-form-urlencoded": {
@@ -9039,10 +9039,10 @@ var require_env_http_proxy_agent = __commonJS({
           if (!entry) {
             continue;
           }
-          const parsed2 = entry.match(/^(.+):(\d+)$/);
+          const parsed3 = entry.match(/^(.+):(\d+)$/);
           noProxyEntries.push({
-            hostname: (parsed2 ? parsed2[1] : entry).toLowerCase(),
-            port: parsed2 ? Number.parseInt(parsed2[2], 10) : 0
+            hostname: (parsed3 ? parsed3[1] : entry).toLowerCase(),
+            port: parsed3 ? Number.parseInt(parsed3[2], 10) : 0
           });
         }
         this.#noProxyValue = noProxyValue;
@@ -15046,9 +15046,9 @@ var require_util4 = __commonJS({
       switch (type) {
         case "DataURL": {
           let dataURL = "data:";
-          const parsed2 = parseMIMEType(mimeType || "application/octet-stream");
-          if (parsed2 !== "failure") {
-            dataURL += serializeAMimeType(parsed2);
+          const parsed3 = parseMIMEType(mimeType || "application/octet-stream");
+          if (parsed3 !== "failure") {
+            dataURL += serializeAMimeType(parsed3);
           }
           dataURL += ";base64,";
           const decoder = new StringDecoder("latin1");
@@ -19532,8 +19532,8 @@ function registerFunctions(registry) {
       case "nan":
         return Number.NaN;
       default: {
-        const parsed2 = Number(v);
-        if (!Number.isNaN(parsed2)) return parsed2;
+        const parsed3 = Number(v);
+        if (!Number.isNaN(parsed3)) return parsed3;
         throw evaluationError(
           "double_conversion_error",
           "double() type error: cannot convert to double"
@@ -20971,11 +20971,11 @@ var init_registry = __esm({
         else if (typeof handler === "object") opts = handler;
         else if (!opts) opts = {};
         const sig = typeof s === "string" ? s : opts.signature ?? void 0;
-        const parsed2 = sig !== void 0 ? this.#parseSignature(sig) : void 0;
-        const name = parsed2?.name || opts.name;
-        const receiverType = parsed2?.receiverType || opts.receiverType;
-        const argTypes = parsed2?.argTypes;
-        const returnType = parsed2?.returnType || opts.returnType;
+        const parsed3 = sig !== void 0 ? this.#parseSignature(sig) : void 0;
+        const name = parsed3?.name || opts.name;
+        const receiverType = parsed3?.receiverType || opts.receiverType;
+        const argTypes = parsed3?.argTypes;
+        const returnType = parsed3?.returnType || opts.returnType;
         const params = opts.params;
         handler = typeof handler === "function" ? handler : opts.handler;
         let dec;
@@ -27644,11 +27644,11 @@ var require_fast_uri = __commonJS({
     var URI_PARSE = /^(?:([^#/:?]+):)?(?:\/\/((?:([^#/?@]*)@)?(\[[^#/?\]]+\]|[^#/:?]*)(?::(\d*))?))?([^#?]*)(?:\?([^#]*))?(?:#((?:.|[\n\r])*))?/u;
     var AUTHORITY_PREFIX = /^(?:[^#/:?]+:)?\/\/([^/?#]*)/;
     var AUTHORITY_INTRODUCER_REGION = /^(?:[^#/:?]+:)?([/\\\t\n\r]*)/;
-    function getParseError(parsed2, matches2) {
-      if (matches2[2] !== void 0 && parsed2.path && parsed2.path[0] !== "/") {
+    function getParseError(parsed3, matches2) {
+      if (matches2[2] !== void 0 && parsed3.path && parsed3.path[0] !== "/") {
         return 'URI path must start with "/" when authority is present.';
       }
-      if (typeof parsed2.port === "number" && (parsed2.port < 0 || parsed2.port > 65535)) {
+      if (typeof parsed3.port === "number" && (parsed3.port < 0 || parsed3.port > 65535)) {
         return "URI port is malformed.";
       }
       return void 0;
@@ -27671,30 +27671,30 @@ var require_fast_uri = __commonJS({
       const host = matches2[4];
       return hasMalformedPercentEncoding(matches2[3]) || host !== void 0 && !isIPLiteral(host) && hasMalformedPercentEncoding(host) || hasMalformedPercentEncoding(matches2[6]) || hasMalformedPercentEncoding(matches2[7]) || hasMalformedPercentEncoding(matches2[8]);
     }
-    function canonicalizeHost(parsed2, options, schemeHandler, isIP3) {
-      if (hasForbiddenDomainHost(parsed2, options, schemeHandler, isIP3)) {
-        parsed2.error = parsed2.error || MALFORMED_HOST_ERROR;
+    function canonicalizeHost(parsed3, options, schemeHandler, isIP3) {
+      if (hasForbiddenDomainHost(parsed3, options, schemeHandler, isIP3)) {
+        parsed3.error = parsed3.error || MALFORMED_HOST_ERROR;
         return true;
       }
-      if (!options.unicodeSupport && (!schemeHandler || !schemeHandler.unicodeSupport) && parsed2.host && !isIPLiteral(parsed2.host) && (options.domainHost || schemeHandler && schemeHandler.domainHost) && isIP3 === false && nonSimpleDomain(parsed2.host)) {
+      if (!options.unicodeSupport && (!schemeHandler || !schemeHandler.unicodeSupport) && parsed3.host && !isIPLiteral(parsed3.host) && (options.domainHost || schemeHandler && schemeHandler.domainHost) && isIP3 === false && nonSimpleDomain(parsed3.host)) {
         let url;
         try {
-          url = new URL("http://" + parsed2.host);
+          url = new URL("http://" + parsed3.host);
         } catch (e) {
-          parsed2.error = parsed2.error || "Host's domain name can not be converted to ASCII: " + e;
+          parsed3.error = parsed3.error || "Host's domain name can not be converted to ASCII: " + e;
           return true;
         }
         if (!isHostOnlyURL(url)) {
-          parsed2.error = parsed2.error || MALFORMED_HOST_ERROR;
+          parsed3.error = parsed3.error || MALFORMED_HOST_ERROR;
           return true;
         }
-        parsed2.host = url.hostname;
+        parsed3.host = url.hostname;
       }
       return false;
     }
-    function hasForbiddenDomainHost(parsed2, options, schemeHandler, isIP3) {
+    function hasForbiddenDomainHost(parsed3, options, schemeHandler, isIP3) {
       return Boolean(
-        parsed2.host && isIP3 === false && !isIPLiteral(parsed2.host) && (options.domainHost || schemeHandler && schemeHandler.domainHost) && FORBIDDEN_DOMAIN_HOST_CHARACTER.test(parsed2.host)
+        parsed3.host && isIP3 === false && !isIPLiteral(parsed3.host) && (options.domainHost || schemeHandler && schemeHandler.domainHost) && FORBIDDEN_DOMAIN_HOST_CHARACTER.test(parsed3.host)
       );
     }
     function isHostOnlyURL(url) {
@@ -27702,7 +27702,7 @@ var require_fast_uri = __commonJS({
     }
     function parseWithStatus(uri, opts) {
       const options = Object.assign({}, opts);
-      const parsed2 = {
+      const parsed3 = {
         scheme: void 0,
         userinfo: void 0,
         host: "",
@@ -27727,7 +27727,7 @@ var require_fast_uri = __commonJS({
       }
       const authorityMatch = uri.match(AUTHORITY_PREFIX);
       if (authorityMatch !== null && authorityMatch[1].indexOf("\\") !== -1) {
-        parsed2.error = "URI authority must not contain a literal backslash.";
+        parsed3.error = "URI authority must not contain a literal backslash.";
         malformedAuthorityOrPort = true;
       }
       const introducerMatch = uri.match(AUTHORITY_INTRODUCER_REGION);
@@ -27736,104 +27736,104 @@ var require_fast_uri = __commonJS({
         const normalizedRegion = region.replace(/[\t\n\r]/g, "");
         if (normalizedRegion.length >= 2) {
           if (normalizedRegion.slice(0, 2) !== "//") {
-            parsed2.error = parsed2.error || "URI authority must not contain a literal backslash.";
+            parsed3.error = parsed3.error || "URI authority must not contain a literal backslash.";
             malformedAuthorityOrPort = true;
           } else if (region.length !== normalizedRegion.length) {
-            parsed2.error = parsed2.error || "URI authority introducer must not contain whitespace.";
+            parsed3.error = parsed3.error || "URI authority introducer must not contain whitespace.";
             malformedAuthorityOrPort = true;
           }
         }
       }
       const matches2 = uri.match(URI_PARSE);
       if (matches2) {
-        parsed2.scheme = matches2[1];
-        parsed2.userinfo = matches2[3];
-        parsed2.host = matches2[4];
-        parsed2.port = parseInt(matches2[5], 10);
-        parsed2.path = matches2[6] || "";
-        parsed2.query = matches2[7];
-        parsed2.fragment = matches2[8];
-        if (parsed2.scheme !== void 0) {
-          if (VALID_SCHEME.test(parsed2.scheme)) {
-            parsed2.scheme = parsed2.scheme.toLowerCase();
+        parsed3.scheme = matches2[1];
+        parsed3.userinfo = matches2[3];
+        parsed3.host = matches2[4];
+        parsed3.port = parseInt(matches2[5], 10);
+        parsed3.path = matches2[6] || "";
+        parsed3.query = matches2[7];
+        parsed3.fragment = matches2[8];
+        if (parsed3.scheme !== void 0) {
+          if (VALID_SCHEME.test(parsed3.scheme)) {
+            parsed3.scheme = parsed3.scheme.toLowerCase();
           } else {
-            parsed2.error = parsed2.error || MALFORMED_SCHEME_ERROR;
+            parsed3.error = parsed3.error || MALFORMED_SCHEME_ERROR;
             malformedScheme = true;
           }
         }
         malformedPercentEncoding = hasMalformedComponentPercentEncoding(matches2);
         if (malformedPercentEncoding) {
-          parsed2.error = parsed2.error || "URI contains malformed percent-encoding.";
+          parsed3.error = parsed3.error || "URI contains malformed percent-encoding.";
         }
-        if (isNaN(parsed2.port)) {
-          parsed2.port = matches2[5];
+        if (isNaN(parsed3.port)) {
+          parsed3.port = matches2[5];
         }
-        const parseError2 = getParseError(parsed2, matches2);
+        const parseError2 = getParseError(parsed3, matches2);
         if (parseError2 !== void 0) {
-          parsed2.error = parsed2.error || parseError2;
+          parsed3.error = parsed3.error || parseError2;
           malformedAuthorityOrPort = true;
         }
-        if (parsed2.host) {
-          const ipv4result = isIPv4(parsed2.host);
+        if (parsed3.host) {
+          const ipv4result = isIPv4(parsed3.host);
           if (ipv4result === false) {
-            const bracketedIPLiteral = isIPLiteral(parsed2.host);
-            const hasIPLiteralBracket = parsed2.host.indexOf("[") !== -1 || parsed2.host.indexOf("]") !== -1;
-            const ipv6result = normalizeIPv6(parsed2.host);
+            const bracketedIPLiteral = isIPLiteral(parsed3.host);
+            const hasIPLiteralBracket = parsed3.host.indexOf("[") !== -1 || parsed3.host.indexOf("]") !== -1;
+            const ipv6result = normalizeIPv6(parsed3.host);
             isIP3 = ipv6result.isIPV6 || ipv6result.isIPVFuture === true;
             malformedIPLiteral = hasIPLiteralBracket && (!bracketedIPLiteral || ipv6result.error === true);
-            parsed2.host = isIP3 ? ipv6result.host : ipv6result.host.toLowerCase();
+            parsed3.host = isIP3 ? ipv6result.host : ipv6result.host.toLowerCase();
             if (malformedIPLiteral) {
-              parsed2.error = parsed2.error || MALFORMED_HOST_ERROR;
+              parsed3.error = parsed3.error || MALFORMED_HOST_ERROR;
               malformedAuthorityOrPort = true;
             }
           } else {
             isIP3 = true;
           }
         }
-        if (parsed2.scheme === void 0 && parsed2.userinfo === void 0 && parsed2.host === void 0 && parsed2.port === void 0 && parsed2.query === void 0 && !parsed2.path) {
-          parsed2.reference = "same-document";
-        } else if (parsed2.scheme === void 0) {
-          parsed2.reference = "relative";
-        } else if (parsed2.fragment === void 0) {
-          parsed2.reference = "absolute";
+        if (parsed3.scheme === void 0 && parsed3.userinfo === void 0 && parsed3.host === void 0 && parsed3.port === void 0 && parsed3.query === void 0 && !parsed3.path) {
+          parsed3.reference = "same-document";
+        } else if (parsed3.scheme === void 0) {
+          parsed3.reference = "relative";
+        } else if (parsed3.fragment === void 0) {
+          parsed3.reference = "absolute";
         } else {
-          parsed2.reference = "uri";
+          parsed3.reference = "uri";
         }
-        if (options.reference && options.reference !== "suffix" && options.reference !== parsed2.reference) {
-          parsed2.error = parsed2.error || "URI is not a " + options.reference + " reference.";
+        if (options.reference && options.reference !== "suffix" && options.reference !== parsed3.reference) {
+          parsed3.error = parsed3.error || "URI is not a " + options.reference + " reference.";
         }
-        const schemeHandler = getSchemeHandler(options.scheme || parsed2.scheme);
+        const schemeHandler = getSchemeHandler(options.scheme || parsed3.scheme);
         if (!malformedIPLiteral) {
-          malformedHost = canonicalizeHost(parsed2, options, schemeHandler, isIP3);
+          malformedHost = canonicalizeHost(parsed3, options, schemeHandler, isIP3);
         }
-        if (uri.indexOf("%") !== -1 && parsed2.host !== void 0 && !malformedIPLiteral) {
-          let host = isIP3 ? parsed2.host : normalizePercentEncoding(parsed2.host, true);
+        if (uri.indexOf("%") !== -1 && parsed3.host !== void 0 && !malformedIPLiteral) {
+          let host = isIP3 ? parsed3.host : normalizePercentEncoding(parsed3.host, true);
           if (!isIP3) {
             host = normalizePercentEncoding(host.toLowerCase());
           }
-          parsed2.host = isIP3 || options.scheme !== "null" ? reescapeHostDelimiters(host, isIP3) : host;
+          parsed3.host = isIP3 || options.scheme !== "null" ? reescapeHostDelimiters(host, isIP3) : host;
         }
         if (!schemeHandler || schemeHandler && !schemeHandler.skipNormalize) {
-          if (parsed2.path) {
-            parsed2.path = normalizePathEncoding(parsed2.path);
+          if (parsed3.path) {
+            parsed3.path = normalizePathEncoding(parsed3.path);
           }
-          if (parsed2.query) {
-            parsed2.query = normalizeQueryFragmentEncoding(parsed2.query);
+          if (parsed3.query) {
+            parsed3.query = normalizeQueryFragmentEncoding(parsed3.query);
           }
-          if (parsed2.fragment) {
-            parsed2.fragment = normalizeQueryFragmentEncoding(parsed2.fragment);
+          if (parsed3.fragment) {
+            parsed3.fragment = normalizeQueryFragmentEncoding(parsed3.fragment);
           }
         }
         if (schemeHandler && schemeHandler.parse) {
-          schemeHandler.parse(parsed2, options);
-          if (schemeHandler === SCHEMES.urn && parsed2.nid === void 0) {
+          schemeHandler.parse(parsed3, options);
+          if (schemeHandler === SCHEMES.urn && parsed3.nid === void 0) {
             malformedSchemeSpecific = true;
           }
         }
       } else {
-        parsed2.error = parsed2.error || "URI can not be parsed.";
+        parsed3.error = parsed3.error || "URI can not be parsed.";
       }
-      return { parsed: parsed2, malformedAuthorityOrPort, malformedPercentEncoding, malformedSchemeSpecific, malformedHost, malformedScheme };
+      return { parsed: parsed3, malformedAuthorityOrPort, malformedPercentEncoding, malformedSchemeSpecific, malformedHost, malformedScheme };
     }
     function parse2(uri, opts) {
       return parseWithStatus(uri, opts).parsed;
@@ -27842,9 +27842,9 @@ var require_fast_uri = __commonJS({
       return normalizeStringWithStatus(uri, opts).normalized;
     }
     function normalizeStringWithStatus(uri, opts) {
-      const { parsed: parsed2, malformedAuthorityOrPort, malformedPercentEncoding, malformedSchemeSpecific, malformedHost, malformedScheme } = parseWithStatus(uri, opts);
+      const { parsed: parsed3, malformedAuthorityOrPort, malformedPercentEncoding, malformedSchemeSpecific, malformedHost, malformedScheme } = parseWithStatus(uri, opts);
       return {
-        normalized: malformedAuthorityOrPort || malformedPercentEncoding || malformedSchemeSpecific || malformedHost || malformedScheme ? uri : serialize2(parsed2, opts),
+        normalized: malformedAuthorityOrPort || malformedPercentEncoding || malformedSchemeSpecific || malformedHost || malformedScheme ? uri : serialize2(parsed3, opts),
         malformedAuthorityOrPort,
         malformedPercentEncoding,
         malformedSchemeSpecific,
@@ -31464,8 +31464,8 @@ var ObjectReader = class {
    * @throws PipelineError `not-found`, `git` when it is no tree
    */
   tree(id) {
-    const kept = this.#trees.get(id);
-    if (kept) return kept;
+    const kept2 = this.#trees.get(id);
+    if (kept2) return kept2;
     const read = this.#readTree(id);
     if (this.#trees.size >= KEPT_TREES) this.#trees.clear();
     this.#trees.set(id, read);
@@ -32034,10 +32034,10 @@ async function errorText(answer) {
 }
 function errorsOf(body2) {
   try {
-    const parsed2 = JSON.parse(body2);
-    const errors = typeof parsed2 === "object" && parsed2 !== null && "errors" in parsed2 ? parsed2.errors : void 0;
+    const parsed3 = JSON.parse(body2);
+    const errors = typeof parsed3 === "object" && parsed3 !== null && "errors" in parsed3 ? parsed3.errors : void 0;
     if (Array.isArray(errors)) return errors.slice(0, 3).filter((e) => typeof e === "object" && e !== null);
-    return typeof parsed2 === "object" && parsed2 !== null ? [parsed2] : [];
+    return typeof parsed3 === "object" && parsed3 !== null ? [parsed3] : [];
   } catch {
     return [];
   }
@@ -32987,14 +32987,14 @@ function manifestType(bytes2, header2) {
 function describe({ mediaType, digest, bytes: bytes2 }) {
   return { mediaType, digest, size: bytes2.length };
 }
-function referrerDescriptor({ mediaType, digest, size: size2 }, parsed2) {
-  const artifactType = parsed2.artifactType ?? (parsed2.kind === "image" ? parsed2.config.mediaType : "");
+function referrerDescriptor({ mediaType, digest, size: size2 }, parsed3) {
+  const artifactType = parsed3.artifactType ?? (parsed3.kind === "image" ? parsed3.config.mediaType : "");
   return {
     mediaType,
     digest,
     size: size2,
     ...artifactType === "" ? {} : { artifactType },
-    ...parsed2.annotations === void 0 ? {} : { annotations: parsed2.annotations }
+    ...parsed3.annotations === void 0 ? {} : { annotations: parsed3.annotations }
   };
 }
 function parseObject(bytes2, bad) {
@@ -33297,12 +33297,12 @@ async function fromTag(endpoint, of, { digest, limit }) {
   const list2 = parseManifest(manifest);
   return list2.kind === "list" ? list2.manifests : [];
 }
-async function noteReferrer(endpoint, to, { manifest, parsed: parsed2, limit }) {
-  const subject = parsed2.subject?.digest;
+async function noteReferrer(endpoint, to, { manifest, parsed: parsed3, limit }) {
+  const subject = parsed3.subject?.digest;
   if (subject === void 0) return;
   await changeList(endpoint, referrersTag(to, subject), {
     limit,
-    change: (list2) => list2.some((one) => one["digest"] === manifest.digest) ? void 0 : [...list2, { ...referrerDescriptor(describe(manifest), parsed2) }]
+    change: (list2) => list2.some((one) => one["digest"] === manifest.digest) ? void 0 : [...list2, { ...referrerDescriptor(describe(manifest), parsed3) }]
   });
 }
 async function forgetReferrer(endpoint, of, { digest, subject, limit }) {
@@ -38240,18 +38240,18 @@ var Search = class {
   }
 };
 function conflictOf(variables) {
-  let kept = variables.map((variable) => ({ ...variable }));
-  const total = kept.reduce((count, { constraints }) => count + constraints.length, 0);
+  let kept2 = variables.map((variable) => ({ ...variable }));
+  const total = kept2.reduce((count, { constraints }) => count + constraints.length, 0);
   if (total > MAX_EXPLAINED) return [];
-  for (const [i, { constraints }] of kept.entries()) {
+  for (const [i, { constraints }] of kept2.entries()) {
     for (const constraint2 of constraints) {
-      const without = kept.map(
+      const without = kept2.map(
         (variable, j) => j === i ? { ...variable, constraints: variable.constraints.filter((c) => c !== constraint2) } : variable
       );
-      if (new Search(without).run() === "unsatisfiable") kept = without;
+      if (new Search(without).run() === "unsatisfiable") kept2 = without;
     }
   }
-  return [...new Set(kept.flatMap(({ constraints }) => constraints.map(({ text: text5 }) => text5)))].sort(
+  return [...new Set(kept2.flatMap(({ constraints }) => constraints.map(({ text: text5 }) => text5)))].sort(
     compareText
   );
 }
@@ -39336,8 +39336,22 @@ function readDefinitions({ properties }) {
   if (objects.length === 0) return void 0;
   return objects.flatMap(({ value }) => {
     const data = isObject(value) ? value["data"] : void 0;
-    return typeof data === "string" ? crdDefinition(jsonIn(data)) ?? [] : [];
+    return typeof data === "string" ? definitionIn(data) ?? [] : [];
   });
+}
+var MOST_KEPT = 32 * 1024 * 1024;
+var kept = /* @__PURE__ */ new Map();
+var keptSize = 0;
+function definitionIn(data) {
+  if (kept.has(data)) return kept.get(data);
+  const definition = crdDefinition(jsonIn(data));
+  keptSize += data.length;
+  if (keptSize > MOST_KEPT) {
+    kept.clear();
+    keptSize = data.length;
+  }
+  kept.set(data, definition);
+  return definition;
 }
 function jsonIn(data) {
   const text5 = new TextDecoder().decode(decodeBase64(data));
@@ -40286,7 +40300,7 @@ ${edge.to.name}`;
     compared.add(pair);
     for (const after of definitionsOfBundle(edge.to) ?? []) {
       const before = definitionsOfBundle(edge.from)?.find(({ name }) => name === after.name);
-      for (const change of before ? unsafeChanges(before, after) : []) {
+      for (const change of before ? changesBetween(before, after) : []) {
         const key = `${after.name}
 ${change.text}`;
         const cause2 = causes.get(key) ?? { definition: after.name, change, edges: [] };
@@ -40296,6 +40310,15 @@ ${change.text}`;
     }
   }
   return causes.values();
+}
+var between = /* @__PURE__ */ new WeakMap();
+function changesBetween(before, after) {
+  if (before === after) return [];
+  const known3 = between.get(before) ?? /* @__PURE__ */ new WeakMap();
+  between.set(before, known3);
+  const changes = known3.get(after) ?? unsafeChanges(before, after);
+  known3.set(after, changes);
+  return changes;
 }
 var SHOWN2 = 3;
 function reportCause(ofPackage, { definition, change, edges }, report) {
@@ -41448,11 +41471,14 @@ var rule67 = {
 };
 
 // catalog/rules/stranding.ts
+var FIXED = 12;
 function reportStranded(world, all, { report, ...telling }) {
   const key = ({ package: name, channel, fate: { last } }) => JSON.stringify([name, channel, last.kind === "circle" ? "" : [last.reason.code, last.reason.text]]);
-  for (const group of grouped(all, key)) reportGroup2(world, group, { report, ...telling });
+  for (const [i, group] of grouped(all, key).entries()) {
+    reportGroup2(world, group, { report, ...telling, wantsFix: i < FIXED });
+  }
 }
-function reportGroup2(world, group, { report, olm, verb, past }) {
+function reportGroup2(world, group, { report, olm, verb, past, wantsFix }) {
   const [first] = group;
   const channel = first && channelIn(world, first.package, first.channel);
   if (!first || !channel) return;
@@ -41461,7 +41487,8 @@ function reportGroup2(world, group, { report, olm, verb, past }) {
   const head2 = headOf(channel);
   const headBundle3 = head2 && world.catalog.packages.get(first.package)?.bundles.get(head2.name);
   const headText = headBundle3 ? `, ${shortName(headBundle3)},` : "";
-  const fix = fixFor(world, { package: first.package, channel: first.channel, olm, installed }, past);
+  const stuck2 = { package: first.package, channel: first.channel, olm, installed };
+  const fix = wantsFix ? fixFor(world, stuck2, past) : void 0;
   const place = fix && fix.index >= 0 ? placeOfEntry(channel, fix.index) : placeOfHead(channel);
   const message = `under OLM ${olm} ${listed(versions)} ${verb} the head${headText} of ${channelText(first.channel, first.package)}: ${whyText(group)}`;
   report(message, place, {
@@ -44667,7 +44694,7 @@ async function byFolder(files, fileName, paths) {
   return { identities, source: identities.length > 0 ? fileName : void 0, findings: named };
 }
 function settingsFiles(objects, tree) {
-  const kept = /* @__PURE__ */ new Map();
+  const kept2 = /* @__PURE__ */ new Map();
   const read = async (path) => {
     const entry = await entryAt(objects, tree, path);
     if (!entry) return { settings: void 0, findings: [] };
@@ -44684,8 +44711,8 @@ function settingsFiles(objects, tree) {
   };
   return {
     read: (path) => {
-      const found = kept.get(path) ?? read(path);
-      kept.set(path, found);
+      const found = kept2.get(path) ?? read(path);
+      kept2.set(path, found);
       return found;
     }
   };
@@ -44993,12 +45020,12 @@ function newBlobs(before, after) {
 
 // pipeline/change/content.ts
 function fileReader(objects, limits) {
-  const kept = /* @__PURE__ */ new Map();
+  const kept2 = /* @__PURE__ */ new Map();
   return {
     read: async (file) => {
       const key = `${file.mode} ${file.id}`;
-      const read = kept.get(key) ?? readFile2(objects, file, limits);
-      kept.set(key, read);
+      const read = kept2.get(key) ?? readFile2(objects, file, limits);
+      kept2.set(key, read);
       const { blobs, findings } = await read;
       return { blobs, findings: findings.map((finding2) => inFile2(finding2, file.path)) };
     }
@@ -45134,7 +45161,7 @@ async function compareUnit(input, pair, drafts) {
   const before = await sideOf(input, input.base.tree, pair.before);
   const after = await sideOf(input, input.merged.tree, pair.after);
   const old = new Set(before.files.map(({ path, id }) => `${path} ${id}`));
-  const kept = new Set(
+  const kept2 = new Set(
     after.files.filter(({ path, id }) => old.has(`${path} ${id}`)).map(({ path }) => path)
   );
   const foreign = [];
@@ -45158,7 +45185,7 @@ async function compareUnit(input, pair, drafts) {
     if (owner === "foreign") foreign.push(...added.map((blob) => foreignPlace(pieces, blob)));
     await writeChange(input, pieces, drafts.of(owner === "place" ? unit.package ?? name : name));
   }
-  const unread2 = after.unread.filter(({ location }) => !kept.has(location.file));
+  const unread2 = after.unread.filter(({ location }) => !kept2.has(location.file));
   return { unit, foreign, unread: unread2, beyond };
 }
 async function sideOf(input, tree, unit) {
@@ -45424,17 +45451,17 @@ function isGatePath(path) {
 // pipeline/change/safety.ts
 async function unsafePaths(objects, input) {
   const { diff, placed: placed3, merged, policy } = input;
-  const kept = diff.changes.filter(({ after }) => after !== void 0);
-  const added = kept.filter(({ before }) => before === void 0).map(({ path }) => path);
+  const kept2 = diff.changes.filter(({ after }) => after !== void 0);
+  const added = kept2.filter(({ before }) => before === void 0).map(({ path }) => path);
   const places = new Map(placed3.map((place) => [place.path, place]));
   return [
     ...diff.complete ? [] : [tooMany2(policy.limits)],
-    ...kept.flatMap((change) => [
+    ...kept2.flatMap((change) => [
       ...modeFindings(change, policy.layout),
       ...nameFindings(change.path, places.get(change.path))
     ]),
     ...await collisionFindings(objects, merged, added),
-    ...await sizeFindings(objects, kept, policy.limits)
+    ...await sizeFindings(objects, kept2, policy.limits)
   ];
 }
 function unsafe(rule115, message, file, hint) {
@@ -45517,8 +45544,8 @@ async function sharedNames(objects, root, folder) {
   }
   return shared2;
 }
-async function sizeFindings(objects, kept, { fileBytes }) {
-  const files = kept.filter(({ after }) => after && after.mode !== "160000");
+async function sizeFindings(objects, kept2, { fileBytes }) {
+  const files = kept2.filter(({ after }) => after && after.mode !== "160000");
   const infos = await Promise.all(files.map(({ after }) => objects.info(after?.id ?? "")));
   return files.flatMap(({ path }, i) => {
     const size2 = infos[i]?.size ?? 0;
@@ -45858,11 +45885,17 @@ async function touchedCatalogs(scene) {
       identityOf(after),
       following.map(({ units }) => identityOf(units))
     ]);
+    const places = placesOf(name, [...before, ...after]);
     const known3 = alike.get(key);
-    if (known3) known3.names.push(name);
-    else alike.set(key, { names: [name], packages, before, after, following });
+    if (known3) {
+      known3.names.push(name);
+      known3.places.push(...places);
+    } else alike.set(key, { names: [name], packages, before, after, following, places });
   }
   return Promise.all([...alike.values()].map((draft) => readDraft(scene, draft)));
+}
+function placesOf(catalog, units) {
+  return [...new Set(units.map(({ path }) => path))].map((path) => ({ catalog, path }));
 }
 function packagesByCatalog({ change, policy }) {
   const touched = /* @__PURE__ */ new Map();
@@ -45901,7 +45934,8 @@ async function readDraft(scene, draft) {
     packages: draft.packages,
     before: draft.before.length === 0 ? void 0 : await readState(scene, trees.base, draft.before),
     after: draft.after.length === 0 ? void 0 : await readState(scene, trees.merged, draft.after),
-    following
+    following,
+    places: draft.places
   };
 }
 async function readState({ objects, reader }, tree, units) {
@@ -46224,9 +46258,9 @@ function severitiesOf(policy) {
 }
 
 // pipeline/check/judge.ts
-async function judgeCatalog(touched, policy, today) {
+async function judgeCatalog(touched, policy, time2) {
   const severityOf = severitiesOf(policy);
-  const change = await changeIn(touched, policy, today);
+  const change = await changeIn(touched, policy, time2);
   const valid = touched.after ? validity(touched.after, severityOf) : [];
   const foreseen = touched.after ? runForesight(change.after, RULES, severityOf) : [];
   const seen = new Set(touched.before ? runForesight(change.before, RULES, severityOf).map(sameness) : []);
@@ -46240,9 +46274,9 @@ async function judgeCatalog(touched, policy, today) {
     diffs: placedDiffs(change, touched.names)
   };
 }
-async function changeIn(touched, policy, today) {
+async function changeIn(touched, policy, time2) {
   const [before, after] = await Promise.all(
-    [touched.before, touched.after].map((state) => state && optionsOf(touched, state, policy, today))
+    [touched.before, touched.after].map((state) => state && optionsOf(touched, state, { policy, time: time2 }))
   );
   return changeOf(before, after);
 }
@@ -46252,7 +46286,7 @@ function placedDiffs(change, catalogs) {
 function validity({ blobs, unread: unread2 }, severityOf) {
   return [...withSeverities(unread2, RULES, severityOf), ...runRules(catalogOf(blobs), RULES, severityOf)];
 }
-async function optionsOf(touched, state, { graph }, today) {
+async function optionsOf(touched, state, { policy: { graph }, time: time2 }) {
   const [name = ""] = touched.names;
   const following = await Promise.all(
     touched.following.map((next2) => {
@@ -46271,13 +46305,28 @@ async function optionsOf(touched, state, { graph }, today) {
     catalog: catalogOf(state.blobs),
     packages: touched.packages,
     olm: graph.olm,
-    asOf: today,
+    asOf: time2.today,
     following,
+    published: publishedIn(touched, time2.published),
     ...platform3 ? { platform: platform3 } : {}
   };
 }
 function cause({ package: of, channel, installed, location, hint }) {
   return JSON.stringify([of, channel, installed, location, hint]);
+}
+function publishedIn({ names, packages }, published = /* @__PURE__ */ new Map()) {
+  const ever = /* @__PURE__ */ new Map();
+  for (const name of packages) {
+    const all = names.flatMap((catalog) => published.get(catalog)?.get(name) ?? []);
+    const latest = /* @__PURE__ */ new Map();
+    for (const bundle of all) {
+      const key = JSON.stringify([bundle.channel, bundle.name]);
+      const known3 = latest.get(key);
+      if (!known3 || (known3.last ?? "") < (bundle.last ?? "")) latest.set(key, bundle);
+    }
+    ever.set(name, [...latest.values()]);
+  }
+  return ever;
 }
 function sameness({ rule: rule115, message, package: of, channel, installed }) {
   return JSON.stringify([rule115, of, channel, installed, message]);
@@ -46430,7 +46479,7 @@ function judged2(outcome) {
     known: judgements.flatMap(({ known: known3 }) => known3).sort(compareFindings),
     waived: waived.map(({ finding: finding2, waiver }) => ({ finding: finding2, until: waiver.until, reason: waiver.reason })),
     diffs: judgements.flatMap(({ diffs }) => diffs),
-    unchecked: references.unchecked
+    unchecked: [...references.unchecked, ...outcome.unchecked]
   };
 }
 function packageReport({ name, catalogs, classes, details }) {
@@ -46460,6 +46509,166 @@ function headlineOf({ verdict, findings, authority, unchecked }) {
   if (authority && authority.authority === "needs") return authority.headline;
   if (authority && authority.holds.length > 0) return `allowed and green, but held: ${authority.holds[0]}`;
   return authority ? "allowed and green" : "green; authority was not judged (no --author)";
+}
+
+// pipeline/check/ledger.ts
+function readLedger(text5, path) {
+  const published = /* @__PURE__ */ new Map();
+  for (const line3 of parseLines(text5, path)) {
+    const packages = published.get(line3.catalog) ?? /* @__PURE__ */ new Map();
+    published.set(line3.catalog, packages);
+    const bundles = packages.get(line3.package) ?? [];
+    packages.set(line3.package, bundles);
+    const { channel, bundle: name, last } = line3;
+    bundles.push({ channel, name, version: tryParseVersion(line3.version), last });
+  }
+  return published;
+}
+function parseLines(text5, path) {
+  return text5.split("\n").flatMap((line3, i) => line3.trim() === "" ? [] : [parseLine(line3, `${path}:${i + 1}`)]);
+}
+var FIELDS = ["catalog", "package", "channel", "bundle", "version", "last"];
+function parseLine(line3, where) {
+  const value = parsed2(line3);
+  if (isObject(value) && FIELDS.every((field2) => typeof value[field2] === "string")) {
+    return value;
+  }
+  throw new PipelineError("usage", `${where} is no line of a ledger`, {
+    hint: `each line is JSON with the texts ${FIELDS.join(", ")}; portolan ledger writes them`
+  });
+}
+function parsed2(line3) {
+  try {
+    return JSON.parse(line3);
+  } catch {
+    return void 0;
+  }
+}
+
+// pipeline/check/published.ts
+var MOST_FILES2 = 100;
+var MOST_BYTES = 32 * 1024 * 1024;
+var TOGETHER2 = 12;
+var MOST_PATHS = 2e3;
+async function publishedBefore(repository, { commit: commit2, places, limits }) {
+  const found = /* @__PURE__ */ new Map();
+  const { versions, incomplete } = await oldVersions(repository, commit2, places);
+  const files = new Map(versions.map((version) => [version.id, version]));
+  const asked = [...files.values()].slice(0, MOST_FILES2);
+  const parser = documentParser(limits);
+  const read = /* @__PURE__ */ new Map();
+  let bytes2 = 0;
+  for (let i = 0; i < asked.length && bytes2 < MOST_BYTES; i += TOGETHER2) {
+    const batch = asked.slice(i, i + TOGETHER2);
+    const contents = await Promise.all(batch.map(({ id }) => contentOf2(repository, id, limits)));
+    for (const [at, { id }] of batch.entries()) {
+      const content = contents[at];
+      if (!content) continue;
+      bytes2 += content.length;
+      read.set(id, await parser(content.toString("utf8")));
+    }
+  }
+  for (const { id, path, date } of versions) {
+    const catalog = places.find((place) => path === place.path || path.startsWith(`${place.path}/`))?.catalog;
+    const past = read.get(id);
+    if (catalog !== void 0 && past) note2(past, date, mapIn(found, catalog));
+  }
+  const cut3 = read.size < files.size ? `of ${files.size} old versions of files ${read.size} were read, the latest first` : void 0;
+  return {
+    published: publishedOf(found),
+    incomplete: repository.shallow ? "the clone is shallow" : incomplete ?? cut3
+  };
+}
+async function contentOf2({ objects }, id, limits) {
+  try {
+    return (await objects.read(id, limits.fileBytes)).bytes;
+  } catch (error2) {
+    if (error2 instanceof PipelineError && (error2.code === "not-found" || error2.code === "too-large"))
+      return void 0;
+    throw error2;
+  }
+}
+function publishedOf(found) {
+  return new Map(
+    [...found].map(([catalog, packages]) => [
+      catalog,
+      new Map([...packages].map(([name, bundles]) => [name, [...bundles.values()]]))
+    ])
+  );
+}
+function mapIn(of, key) {
+  const known3 = of.get(key) ?? /* @__PURE__ */ new Map();
+  of.set(key, known3);
+  return known3;
+}
+function documentParser(limits) {
+  const kept2 = /* @__PURE__ */ new Map();
+  return async (text5) => {
+    const channels = [];
+    const versions = /* @__PURE__ */ new Map();
+    for (const document of text5.split(/^---[ \t]*\r?$/m)) {
+      const known3 = kept2.get(document) ?? await parseDocument(document, limits);
+      kept2.set(document, known3);
+      channels.push(...known3.channels);
+      for (const [name, version] of known3.versions) versions.set(name, version);
+    }
+    return { channels, versions };
+  };
+}
+async function parseDocument(text5, limits) {
+  const bytes2 = new TextEncoder().encode(text5);
+  const file = { path: "file", read: () => bytes2 };
+  const { blobs } = await load({ files: () => Promise.resolve([file]) }, limits);
+  return {
+    channels: blobs.channels,
+    versions: new Map(blobs.bundles.map(({ package: of, name, version }) => [`${of}
+${name}`, version]))
+  };
+}
+function note2({ channels, versions }, last, packages) {
+  for (const { package: of, name: channel, entries: entries2 } of channels) {
+    const known3 = mapIn(packages, of);
+    for (const { name } of entries2) {
+      const key = `${channel}
+${name}`;
+      const version = versions.get(`${of}
+${name}`);
+      if (!known3.has(key)) known3.set(key, { channel, name, version, last });
+    }
+  }
+}
+async function oldVersions({ settings, scratch }, commit2, places) {
+  const paths = [...new Set(places.map(({ path }) => path))];
+  if (paths.length === 0) return { versions: [], incomplete: void 0 };
+  const asked = paths.slice(0, MOST_PATHS);
+  const incomplete = asked.length < paths.length ? `the history of ${paths.length} paths is too long to be read` : void 0;
+  const parameters = ["log", "-z", "--first-parent", "-m", "--raw", "--no-renames", "--no-abbrev"];
+  const run3 = { settings, directory: scratch, bare: true };
+  const { output } = await runGit(run3, [...parameters, "--format=%x01%cs", commit2, "--", ...asked]);
+  return { versions: parseLog(output.toString("utf8")), incomplete };
+}
+function parseLog(text5) {
+  return text5.split("").slice(1).flatMap((part2) => {
+    const [date = "", ...tokens] = part2.split("\0").map((token) => token.trimStart());
+    return tokens.flatMap((token, i) => {
+      const [, id] = /^:(?:100644|100755|100664) \d+ ([0-9a-f]{40,64}) /.exec(token) ?? [];
+      return id === void 0 ? [] : [{ id, path: tokens[i + 1] ?? "", date }];
+    });
+  });
+}
+
+// pipeline/check/past.ts
+async function pastOf(repository, { base: base2, policy, touched }) {
+  const { published } = policy.graph;
+  if (published === "git") {
+    const places = touched.flatMap((catalog) => catalog.places);
+    return publishedBefore(repository, { commit: base2, places, limits: policy.limits });
+  }
+  const { objects } = repository;
+  const file = await entryAt(objects, await objects.treeOf(base2), published.ledger);
+  if (!file) return { published: /* @__PURE__ */ new Map(), incomplete: `there is no ledger ${published.ledger} yet` };
+  const { bytes: bytes2 } = await objects.read(file.id, policy.limits.fileBytes);
+  return { published: readLedger(bytes2.toString("utf8"), published.ledger), incomplete: void 0 };
 }
 
 // pipeline/references/look-up.ts
@@ -46503,13 +46712,13 @@ async function withPlatforms(reference, { registry }) {
   const manifest = await registry.getManifest(reference);
   if (!manifest) return { kind: "absent" };
   const { digest } = manifest;
-  const parsed2 = parseManifest(manifest);
-  if (parsed2.kind === "list") {
-    const listed2 = parsed2.manifests.flatMap(({ platform: platform3 }) => platform3 ?? []);
+  const parsed3 = parseManifest(manifest);
+  if (parsed3.kind === "list") {
+    const listed2 = parsed3.manifests.flatMap(({ platform: platform3 }) => platform3 ?? []);
     const real = listed2.filter(({ os: os5, architecture }) => os5 !== "unknown" && architecture !== "unknown");
     return { kind: "found", digest, platforms: unique(real.map(platformText)) };
   }
-  const config = await readConfig(reference, parsed2.config, registry);
+  const config = await readConfig(reference, parsed3.config, registry);
   return { kind: "found", digest, platforms: [platformText(config)] };
 }
 var LARGEST_CONFIG = 4 * 1024 * 1024;
@@ -47804,9 +48013,7 @@ async function check2(repository, request) {
   const change = await classifyChange(repository.objects, trees, read.policy);
   const scene = { objects: repository.objects, trees, change, policy: read.policy };
   const touched = await touchedIn(scene);
-  const judgements = await Promise.all(
-    touched.map((catalog) => judgeCatalog(catalog, scene.policy, request.today))
-  );
+  const { judgements, unchecked } = await judgeCatalogs(repository, { ...scene, touched }, request.today);
   const references = await judgeReferences(touched, scene.policy, request.registryFor?.(scene.policy));
   const authority = await judgePeople(
     repository,
@@ -47814,7 +48021,7 @@ async function check2(repository, request) {
     request
   );
   const author = request.people?.author.login;
-  const judged3 = { change, judgements, references, authority, author };
+  const judged3 = { change, judgements, references, unchecked, authority, author };
   return reportOf({ ...start3, kind: "judged", tree: merged.tree, ...judged3 });
 }
 async function resolveRevisions2(repository, { base: base2, head: head2 }) {
@@ -47833,6 +48040,15 @@ async function touchedIn(scene) {
   if (scene.change.unsafe.length > 0) return [];
   const reader = fileReader(scene.objects, scene.policy.limits);
   return touchedCatalogs({ ...scene, reader });
+}
+async function judgeCatalogs(repository, { trees, policy, touched }, today) {
+  if (touched.length === 0) return { judgements: [], unchecked: [] };
+  const { published, incomplete } = await pastOf(repository, { base: trees.base, policy, touched });
+  const time2 = { today, published };
+  return {
+    judgements: await Promise.all(touched.map((catalog) => judgeCatalog(catalog, policy, time2))),
+    unchecked: incomplete === void 0 ? [] : [{ what: "versions that were published earlier", why: incomplete }]
+  };
 }
 var PRUNING = /* @__PURE__ */ new Set([
   "graph/strands-installed-v0",
@@ -48005,8 +48221,8 @@ fix: ${plain(hint)}`;
 }
 function shortened(markdown) {
   if (Buffer.byteLength(markdown) <= SUMMARY_BYTES) return markdown;
-  const kept = Buffer.from(markdown).subarray(0, SUMMARY_BYTES - 200).toString("utf8");
-  return `${kept.slice(0, kept.lastIndexOf("\n"))}
+  const kept2 = Buffer.from(markdown).subarray(0, SUMMARY_BYTES - 200).toString("utf8");
+  return `${kept2.slice(0, kept2.lastIndexOf("\n"))}
 
 The rest did not fit: the step's output \`report\` names the whole report.
 `;

@@ -17,8 +17,30 @@ function readDefinitions({ properties }: Bundle): readonly CrdDefinition[] | und
   if (objects.length === 0) return undefined;
   return objects.flatMap(({ value }) => {
     const data = isObject(value) ? value['data'] : undefined;
-    return typeof data === 'string' ? (crdDefinition(jsonIn(data)) ?? []) : [];
+    return typeof data === 'string' ? (definitionIn(data) ?? []) : [];
   });
+}
+
+/** Most characters of manifests that are remembered. */
+const MOST_KEPT = 32 * 1024 * 1024;
+
+const kept = new Map<string, CrdDefinition | undefined>();
+let keptSize = 0;
+
+/**
+ * The definition in a manifest. Most releases, and most catalogs, repeat the manifest of
+ * the one before: equal manifests are one definition.
+ */
+function definitionIn(data: string): CrdDefinition | undefined {
+  if (kept.has(data)) return kept.get(data);
+  const definition = crdDefinition(jsonIn(data));
+  keptSize += data.length;
+  if (keptSize > MOST_KEPT) {
+    kept.clear();
+    keptSize = data.length;
+  }
+  kept.set(data, definition);
+  return definition;
 }
 
 /** The JSON in a property; what is no JSON is reported where catalogs are read. */

@@ -27,6 +27,9 @@ export interface Telling {
   readonly past?: World;
 }
 
+/** Groups for which a fix is looked for: each takes several trials of its whole channel. */
+const FIXED = 12;
+
 /** Reports installations whose roads end short of the head, those that end for one reason together. */
 export function reportStranded(
   world: World,
@@ -35,13 +38,15 @@ export function reportStranded(
 ): void {
   const key = ({ package: name, channel, fate: { last } }: Stranded): string =>
     JSON.stringify([name, channel, last.kind === 'circle' ? '' : [last.reason.code, last.reason.text]]);
-  for (const group of grouped(all, key)) reportGroup(world, group, { report, ...telling });
+  for (const [i, group] of grouped(all, key).entries()) {
+    reportGroup(world, group, { report, ...telling, wantsFix: i < FIXED });
+  }
 }
 
 function reportGroup(
   world: World,
   group: readonly Stranded[],
-  { report, olm, verb, past }: Telling & { readonly report: Report },
+  { report, olm, verb, past, wantsFix }: Telling & { readonly report: Report; readonly wantsFix: boolean },
 ): void {
   const [first] = group;
   const channel = first && channelIn(world, first.package, first.channel);
@@ -51,7 +56,8 @@ function reportGroup(
   const head = headOf(channel);
   const headBundle = head && world.catalog.packages.get(first.package)?.bundles.get(head.name);
   const headText = headBundle ? `, ${shortName(headBundle)},` : '';
-  const fix = fixFor(world, { package: first.package, channel: first.channel, olm, installed }, past);
+  const stuck = { package: first.package, channel: first.channel, olm, installed };
+  const fix = wantsFix ? fixFor(world, stuck, past) : undefined;
   const place = fix && fix.index >= 0 ? placeOfEntry(channel, fix.index) : placeOfHead(channel);
   const message = `under OLM ${olm} ${listed(versions)} ${verb} the head${headText} of ${channelText(first.channel, first.package)}: ${whyText(group)}`;
   report(message, place, {

@@ -11,6 +11,7 @@ import type { Trees } from '../change/scene.ts';
 import { type CatalogUnit, catalogUnits } from '../change/unit.ts';
 import type { ObjectReader } from '../git/objects.ts';
 import type { Policy } from '../policy/policy.ts';
+import type { CatalogPath } from './published.ts';
 
 /** One state of the touched packages of a catalog. */
 export interface CatalogState {
@@ -29,6 +30,8 @@ export interface TouchedCatalog {
   readonly after: CatalogState | undefined;
   /** The same packages in the catalogs of the platform's next versions, the nearest first. */
   readonly following: readonly { readonly name: string; readonly state: CatalogState }[];
+  /** Where the packages stand in each of the catalogs, before or after. */
+  readonly places: readonly CatalogPath[];
 }
 
 export interface CheckScene {
@@ -61,15 +64,23 @@ export async function touchedCatalogs(scene: CheckScene): Promise<TouchedCatalog
       identityOf(after),
       following.map(({ units }) => identityOf(units)),
     ]);
+    const places = placesOf(name, [...before, ...after]);
     const known = alike.get(key);
-    if (known) known.names.push(name);
-    else alike.set(key, { names: [name], packages, before, after, following });
+    if (known) {
+      known.names.push(name);
+      known.places.push(...places);
+    } else alike.set(key, { names: [name], packages, before, after, following, places });
   }
   return Promise.all([...alike.values()].map((draft) => readDraft(scene, draft)));
 }
 
+function placesOf(catalog: string, units: readonly CatalogUnit[]): CatalogPath[] {
+  return [...new Set(units.map(({ path }) => path))].map((path) => ({ catalog, path }));
+}
+
 interface Draft {
   readonly names: string[];
+  readonly places: CatalogPath[];
   readonly packages: ReadonlySet<string>;
   readonly before: readonly CatalogUnit[];
   readonly after: readonly CatalogUnit[];
@@ -129,6 +140,7 @@ async function readDraft(scene: CheckScene, draft: Draft): Promise<TouchedCatalo
     before: draft.before.length === 0 ? undefined : await readState(scene, trees.base, draft.before),
     after: draft.after.length === 0 ? undefined : await readState(scene, trees.merged, draft.after),
     following,
+    places: draft.places,
   };
 }
 

@@ -5,7 +5,14 @@
 import { diffOf, type PackageDiff } from '../../catalog/diff.ts';
 import type { Finding } from '../../catalog/finding.ts';
 import { tryParseMinor } from '../../catalog/graph/openshift.ts';
-import { type Change, changeOf, type World, type WorldOptions, worldOf } from '../../catalog/graph/world.ts';
+import {
+  type Change,
+  changeOf,
+  type PublishedBundle,
+  type World,
+  type WorldOptions,
+  worldOf,
+} from '../../catalog/graph/world.ts';
 import { catalogOf } from '../../catalog/model.ts';
 import { RULES } from '../../catalog/rules/index.ts';
 import {
@@ -18,6 +25,7 @@ import {
 import type { Policy } from '../policy/policy.ts';
 import { severitiesOf } from '../policy/severity.ts';
 import type { CatalogState, TouchedCatalog } from './catalogs.ts';
+import type { Published } from './published.ts';
 
 export interface Judgement {
   /** What the pull request brings, or what makes a catalog invalid. */
@@ -32,18 +40,18 @@ export interface PlacedDiff extends PackageDiff {
   readonly catalogs: readonly string[];
 }
 
-/**
- * Judges one group of catalogs that change alike.
- *
- * @param today the day for which is judged, `YYYY-MM-DD`
- */
-export async function judgeCatalog(
-  touched: TouchedCatalog,
-  policy: Policy,
-  today: string,
-): Promise<Judgement> {
+/** For when is judged, and with what knowledge of the past. */
+export interface Time {
+  /** The day for which is judged, `YYYY-MM-DD`. */
+  readonly today: string;
+  /** What was ever published, where that is known. */
+  readonly published?: Published;
+}
+
+/** Judges one group of catalogs that change alike. */
+export async function judgeCatalog(touched: TouchedCatalog, policy: Policy, time: Time): Promise<Judgement> {
   const severityOf = severitiesOf(policy);
-  const change = await changeIn(touched, policy, today);
+  const change = await changeIn(touched, policy, time);
   const valid = touched.after ? validity(touched.after, severityOf) : [];
   const foreseen = touched.after ? runForesight(change.after, RULES, severityOf) : [];
   const seen = new Set(touched.before ? runForesight(change.before, RULES, severityOf).map(sameness) : []);
@@ -59,9 +67,9 @@ export async function judgeCatalog(
 }
 
 /** The change of a group of catalogs, with what surrounds them. */
-export async function changeIn(touched: TouchedCatalog, policy: Policy, today: string): Promise<Change> {
+export async function changeIn(touched: TouchedCatalog, policy: Policy, time: Time): Promise<Change> {
   const [before, after] = await Promise.all(
-    [touched.before, touched.after].map((state) => state && optionsOf(touched, state, policy, today)),
+    [touched.before, touched.after].map((state) => state && optionsOf(touched, state, { policy, time })),
   );
   return changeOf(before, after);
 }
@@ -79,8 +87,7 @@ function validity({ blobs, unread }: CatalogState, severityOf: SeverityOf): Find
 async function optionsOf(
   touched: TouchedCatalog,
   state: CatalogState,
-  { graph }: Policy,
-  today: string,
+  { policy: { graph }, time }: { policy: Policy; time: Time },
 ): Promise<WorldOptions> {
   const [name = ''] = touched.names;
   const following = await Promise.all(
@@ -100,8 +107,9 @@ async function optionsOf(
     catalog: catalogOf(state.blobs),
     packages: touched.packages,
     olm: graph.olm,
-    asOf: today,
+    asOf: time.today,
     following,
+    published: publishedIn(touched, time.published),
     ...(platform ? { platform } : {}),
   };
 }
@@ -109,6 +117,25 @@ async function optionsOf(
 /** What a finding is due to: the comparison says of a change what a rule about the catalog says as well. */
 function cause({ package: of, channel, installed, location, hint }: Finding): string {
   return JSON.stringify([of, channel, installed, location, hint]);
+}
+
+/** What was ever published of the touched packages in any of the catalogs, which change alike. */
+function publishedIn(
+  { names, packages }: TouchedCatalog,
+  published: Published = new Map(),
+): Map<string, PublishedBundle[]> {
+  const ever = new Map<string, PublishedBundle[]>();
+  for (const name of packages) {
+    const all = names.flatMap((catalog) => published.get(catalog)?.get(name) ?? []);
+    const latest = new Map<string, PublishedBundle>();
+    for (const bundle of all) {
+      const key = JSON.stringify([bundle.channel, bundle.name]);
+      const known = latest.get(key);
+      if (!known || (known.last ?? '') < (bundle.last ?? '')) latest.set(key, bundle);
+    }
+    ever.set(name, [...latest.values()]);
+  }
+  return ever;
 }
 
 /** Two findings are the same whatever line they stand on. */

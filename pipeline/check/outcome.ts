@@ -32,6 +32,8 @@ export type Outcome =
       readonly references: ReferenceJudgement;
       /** Login of who wrote it, where that is known. */
       readonly author: string | undefined;
+      /** What could not be looked at, of the past of the catalogs. */
+      readonly unchecked: CheckReport['unchecked'];
       readonly authority: AuthorityDecision | undefined;
     });
 
@@ -111,7 +113,7 @@ function judged(outcome: Extract<Outcome, { kind: 'judged' }>): CheckReport {
     known: judgements.flatMap(({ known }) => known).sort(compareFindings),
     waived: waived.map(({ finding, waiver }) => ({ finding, until: waiver.until, reason: waiver.reason })),
     diffs: judgements.flatMap(({ diffs }) => diffs),
-    unchecked: references.unchecked,
+    unchecked: [...references.unchecked, ...outcome.unchecked],
   };
 }
 

@@ -41,6 +41,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./diff.ts')).command,
   },
   {
+    words: 'ledger',
+    summary: 'add what catalogs have today to the ledger of all that was ever published',
+    load: async () => (await import('./ledger.ts')).command,
+  },
+  {
     words: 'list packages',
     summary: 'list the packages of a catalog',
     load: async () => (await import('./list-packages.ts')).command,

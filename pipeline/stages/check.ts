@@ -11,6 +11,7 @@ import { contentDigests } from '../change/digest.ts';
 import { type CheckScene, type TouchedCatalog, touchedCatalogs } from '../check/catalogs.ts';
 import { type Judgement, judgeCatalog } from '../check/judge.ts';
 import { reportOf } from '../check/outcome.ts';
+import { pastOf } from '../check/past.ts';
 import { judgeReferences } from '../check/references.ts';
 import { POLICY_PATH, type PolicyRead, policyAt, readPolicy } from '../config.ts';
 import { mergedTree } from '../git/merge.ts';
@@ -67,9 +68,7 @@ export async function check(repository: Repository, request: CheckRequest): Prom
   const change = await classifyChange(repository.objects, trees, read.policy);
   const scene = { objects: repository.objects, trees, change, policy: read.policy };
   const touched = await touchedIn(scene);
-  const judgements = await Promise.all(
-    touched.map((catalog) => judgeCatalog(catalog, scene.policy, request.today)),
-  );
+  const { judgements, unchecked } = await judgeCatalogs(repository, { ...scene, touched }, request.today);
   const references = await judgeReferences(touched, scene.policy, request.registryFor?.(scene.policy));
   const authority = await judgePeople(
     repository,
@@ -77,7 +76,7 @@ export async function check(repository: Repository, request: CheckRequest): Prom
     request,
   );
   const author = request.people?.author.login;
-  const judged = { change, judgements, references, authority, author };
+  const judged = { change, judgements, references, unchecked, authority, author };
   return reportOf({ ...start, kind: 'judged', tree: merged.tree, ...judged });
 }
 
@@ -110,6 +109,27 @@ async function touchedIn(scene: Omit<CheckScene, 'reader'>): Promise<TouchedCata
   if (scene.change.unsafe.length > 0) return [];
   const reader = fileReader(scene.objects, scene.policy.limits);
   return touchedCatalogs({ ...scene, reader });
+}
+
+interface Touched {
+  readonly trees: { readonly base: string };
+  readonly policy: Policy;
+  readonly touched: readonly TouchedCatalog[];
+}
+
+async function judgeCatalogs(
+  repository: Repository,
+  { trees, policy, touched }: Touched,
+  today: string,
+): Promise<{ judgements: Judgement[]; unchecked: CheckReport['unchecked'] }> {
+  if (touched.length === 0) return { judgements: [], unchecked: [] };
+  const { published, incomplete } = await pastOf(repository, { base: trees.base, policy, touched });
+  const time = { today, published };
+  return {
+    judgements: await Promise.all(touched.map((catalog) => judgeCatalog(catalog, policy, time))),
+    unchecked:
+      incomplete === undefined ? [] : [{ what: 'versions that were published earlier', why: incomplete }],
+  };
 }
 
 /** Rules whose findings mean that what was taken away is missed by somebody. */

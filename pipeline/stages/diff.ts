@@ -50,7 +50,7 @@ export async function diffRevisions(
   const reader = fileReader(objects, policy.limits);
   const touched = await touchedCatalogs({ objects, reader, policy, trees, change });
   const changes = await Promise.all(
-    touched.map(async (one) => placedDiffs(await changeIn(one, policy, today), one.names)),
+    touched.map(async (one) => placedDiffs(await changeIn(one, policy, { today }), one.names)),
   );
   return changes.flat();
 }

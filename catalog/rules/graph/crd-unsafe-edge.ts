@@ -1,4 +1,5 @@
 import { safeChange } from '../../crd/advice.ts';
+import type { CrdDefinition } from '../../crd/definition.ts';
 import { definitionsOfBundle } from '../../crd/of-bundle.ts';
 import { type UnsafeChange, unsafeChanges } from '../../crd/safety.ts';
 import { installedOf, shortName } from '../../graph/edge.ts';
@@ -83,7 +84,7 @@ function causesOf(edges: readonly UsedEdge[]): Iterable<Cause> {
     compared.add(pair);
     for (const after of definitionsOfBundle(edge.to) ?? []) {
       const before = definitionsOfBundle(edge.from)?.find(({ name }) => name === after.name);
-      for (const change of before ? unsafeChanges(before, after) : []) {
+      for (const change of before ? changesBetween(before, after) : []) {
         const key = `${after.name}\n${change.text}`;
         const cause = causes.get(key) ?? { definition: after.name, change, edges: [] };
         cause.edges.push(edge);
@@ -92,6 +93,18 @@ function causesOf(edges: readonly UsedEdge[]): Iterable<Cause> {
     }
   }
   return causes.values();
+}
+
+const between = new WeakMap<CrdDefinition, WeakMap<CrdDefinition, readonly UnsafeChange[]>>();
+
+/** The unsafe changes of one definition into another: the same pairs stand in one catalog after the other. */
+function changesBetween(before: CrdDefinition, after: CrdDefinition): readonly UnsafeChange[] {
+  if (before === after) return [];
+  const known = between.get(before) ?? new WeakMap<CrdDefinition, readonly UnsafeChange[]>();
+  between.set(before, known);
+  const changes = known.get(after) ?? unsafeChanges(before, after);
+  known.set(after, changes);
+  return changes;
 }
 
 const SHOWN = 3;

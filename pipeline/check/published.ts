@@ -1,0 +1,197 @@
+/**
+ * What was ever published: clusters may still run a bundle that its catalog no longer
+ * has. The branch's history tells it, in the old versions of the files that a pull
+ * request touches. One version differs from the next by a document or two: only these
+ * are parsed.
+ */
+import type { PublishedBundle } from '../../catalog/graph/world.ts';
+import { load } from '../../catalog/load.ts';
+import type { Channel } from '../../catalog/model.ts';
+import type { Version } from '../../catalog/version.ts';
+import { PipelineError } from '../error.ts';
+import { runGit } from '../git/process.ts';
+import type { Repository } from '../git/repository.ts';
+import type { Limits } from '../policy/policy.ts';
+
+/** By catalog and package. */
+export type Published = ReadonlyMap<string, ReadonlyMap<string, readonly PublishedBundle[]>>;
+
+export interface PublishedHistory {
+  readonly published: Published;
+  /** Why some of it may be missing. */
+  readonly incomplete: string | undefined;
+}
+
+/** Where a catalog, or a package of it, stands. */
+export interface CatalogPath {
+  readonly catalog: string;
+  /** A folder or a file. */
+  readonly path: string;
+}
+
+/** Most old versions of files that are read, and most of their bytes. */
+const MOST_FILES = 100;
+const MOST_BYTES = 32 * 1024 * 1024;
+
+/** Old versions that are asked for together. */
+const TOGETHER = 12;
+
+/** Largest number of paths that git is asked for together. */
+const MOST_PATHS = 2000;
+
+/**
+ * What catalogs had before a commit, and with it.
+ *
+ * @param commit id of the commit whose first parents are followed
+ */
+export async function publishedBefore(
+  repository: Repository,
+  { commit, places, limits }: { commit: string; places: readonly CatalogPath[]; limits: Limits },
+): Promise<PublishedHistory> {
+  const found: Found = new Map();
+  const { versions, incomplete } = await oldVersions(repository, commit, places);
+  const files = new Map(versions.map((version) => [version.id, version]));
+  const asked = [...files.values()].slice(0, MOST_FILES);
+  const parser = documentParser(limits);
+  const read = new Map<string, FilePast>();
+  let bytes = 0;
+  for (let i = 0; i < asked.length && bytes < MOST_BYTES; i += TOGETHER) {
+    const batch = asked.slice(i, i + TOGETHER);
+    const contents = await Promise.all(batch.map(({ id }) => contentOf(repository, id, limits)));
+    for (const [at, { id }] of batch.entries()) {
+      const content = contents[at];
+      if (!content) continue;
+      bytes += content.length;
+      read.set(id, await parser(content.toString('utf8')));
+    }
+  }
+  for (const { id, path, date } of versions) {
+    const catalog = places.find((place) => path === place.path || path.startsWith(`${place.path}/`))?.catalog;
+    const past = read.get(id);
+    if (catalog !== undefined && past) note(past, date, mapIn(found, catalog));
+  }
+  const cut =
+    read.size < files.size
+      ? `of ${files.size} old versions of files ${read.size} were read, the latest first`
+      : undefined;
+  return {
+    published: publishedOf(found),
+    incomplete: repository.shallow ? 'the clone is shallow' : (incomplete ?? cut),
+  };
+}
+
+/** The bytes of an old version; undefined where a partial clone does not have it, or it is too large. */
+async function contentOf({ objects }: Repository, id: string, limits: Limits): Promise<Buffer | undefined> {
+  try {
+    return (await objects.read(id, limits.fileBytes)).bytes;
+  } catch (error) {
+    if (error instanceof PipelineError && (error.code === 'not-found' || error.code === 'too-large'))
+      return undefined;
+    throw error;
+  }
+}
+
+/** By catalog, package, and channel with bundle. */
+type Found = Map<string, Map<string, Map<string, PublishedBundle>>>;
+
+function publishedOf(found: Found): Published {
+  return new Map(
+    [...found].map(([catalog, packages]) => [
+      catalog,
+      new Map([...packages].map(([name, bundles]) => [name, [...bundles.values()]] as const)),
+    ]),
+  );
+}
+
+function mapIn<K, V>(of: Map<string, Map<K, V>>, key: string): Map<K, V> {
+  const known = of.get(key) ?? new Map<K, V>();
+  of.set(key, known);
+  return known;
+}
+
+/** What one version of a file says of channels, and of the versions of bundles. */
+interface FilePast {
+  readonly channels: readonly Channel[];
+  readonly versions: ReadonlyMap<string, Version | undefined>;
+}
+
+/** Parses files document by document, each document once. */
+function documentParser(limits: Limits): (text: string) => Promise<FilePast> {
+  const kept = new Map<string, FilePast>();
+  return async (text) => {
+    const channels: Channel[] = [];
+    const versions = new Map<string, Version | undefined>();
+    // A line of three dashes at its beginning ends a document, wherever it stands.
+    for (const document of text.split(/^---[ \t]*\r?$/m)) {
+      const known = kept.get(document) ?? (await parseDocument(document, limits));
+      kept.set(document, known);
+      channels.push(...known.channels);
+      for (const [name, version] of known.versions) versions.set(name, version);
+    }
+    return { channels, versions };
+  };
+}
+
+async function parseDocument(text: string, limits: Limits): Promise<FilePast> {
+  const bytes = new TextEncoder().encode(text);
+  const file = { path: 'file', read: () => bytes };
+  const { blobs } = await load({ files: () => Promise.resolve([file]) }, limits);
+  return {
+    channels: blobs.channels,
+    versions: new Map(blobs.bundles.map(({ package: of, name, version }) => [`${of}\n${name}`, version])),
+  };
+}
+
+/** Notes what a file had; what is known already had a later last day. */
+function note(
+  { channels, versions }: FilePast,
+  last: string,
+  packages: Map<string, Map<string, PublishedBundle>>,
+): void {
+  for (const { package: of, name: channel, entries } of channels) {
+    const known = mapIn(packages, of);
+    for (const { name } of entries) {
+      const key = `${channel}\n${name}`;
+      const version = versions.get(`${of}\n${name}`);
+      if (!known.has(key)) known.set(key, { channel, name, version, last });
+    }
+  }
+}
+
+/** A version of a file that is no more. */
+interface OldVersion {
+  readonly id: string;
+  readonly path: string;
+  /** The last day, `YYYY-MM-DD`. */
+  readonly date: string;
+}
+
+async function oldVersions(
+  { settings, scratch }: Repository,
+  commit: string,
+  places: readonly CatalogPath[],
+): Promise<{ versions: OldVersion[]; incomplete: string | undefined }> {
+  const paths = [...new Set(places.map(({ path }) => path))];
+  if (paths.length === 0) return { versions: [], incomplete: undefined };
+  const asked = paths.slice(0, MOST_PATHS);
+  const incomplete =
+    asked.length < paths.length ? `the history of ${paths.length} paths is too long to be read` : undefined;
+  const parameters = ['log', '-z', '--first-parent', '-m', '--raw', '--no-renames', '--no-abbrev'];
+  const run = { settings, directory: scratch, bare: true };
+  const { output } = await runGit(run, [...parameters, '--format=%x01%cs', commit, '--', ...asked]);
+  return { versions: parseLog(output.toString('utf8')), incomplete };
+}
+
+/** Old versions of files, the latest first. */
+function parseLog(text: string): OldVersion[] {
+  return text
+    .split('\u0001')
+    .slice(1)
+    .flatMap((part) => {
+      const [date = '', ...tokens] = part.split('\0').map((token) => token.trimStart());
+      return tokens.flatMap((token, i) => {
+        const [, id] = /^:(?:100644|100755|100664) \d+ ([0-9a-f]{40,64}) /.exec(token) ?? [];
+        return id === undefined ? [] : [{ id, path: tokens[i + 1] ?? '', date }];
+      });
+    });
+}

@@ -1,0 +1,48 @@
+// node scripts/run.mjs test/bench/graph.ts [DIRECTORY of catalogs]
+//
+// The cost of foresight, parsing apart: all rules about graphs over real catalogs, and over packages of
+// the largest known shape and of multiples of it.
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { load } from '../../catalog/load.ts';
+import { catalogOf } from '../../catalog/model.ts';
+import { RULES } from '../../catalog/rules/index.ts';
+import { runForesight } from '../../catalog/rules/rule.ts';
+import { sourceOf } from '../../catalog/source.ts';
+import { catalogPlaces, readCatalogs } from '../../pipeline/catalogs.ts';
+import { worldsOf } from '../../pipeline/stages/audit.ts';
+import { largeCatalog } from './large-catalog.ts';
+
+const GRAPH = RULES.filter(({ id }) => id.startsWith('graph/'));
+const AUDIT = { olm: ['v0', 'v1'], today: '2026-01-01' } as const;
+
+const [root] = process.argv.slice(2);
+if (root !== undefined) {
+  const places = catalogPlaces(
+    readdirSync(root, { withFileTypes: true })
+      .filter((entry) => entry.isDirectory())
+      .map(({ name }) => join(root, name)),
+    process.cwd(),
+  );
+  const catalogs = await readCatalogs(places);
+  const before = process.cpuUsage();
+  let findings = 0;
+  for (const world of await worldsOf({ ...AUDIT, catalogs })) findings += runForesight(world, GRAPH).length;
+  console.log(`${catalogs.length} real catalogs: ${milliseconds(before)} ms of CPU, ${findings} findings`);
+}
+for (const times of [1, 2, 5, 10, 20]) {
+  const { text, bundles, edges } = largeCatalog(times);
+  const { blobs } = await load(sourceOf({ 'catalog.json': text }));
+  const catalogs = [
+    { name: 'v4.20', prefix: '', source: sourceOf({}), catalog: catalogOf(blobs), unread: [], files: [] },
+  ];
+  const before = process.cpuUsage();
+  const [world] = await worldsOf({ ...AUDIT, catalogs });
+  if (world) runForesight(world, GRAPH);
+  console.log(`x${times}: ${bundles} bundles, ${edges} expanded edges: ${milliseconds(before)} ms of CPU`);
+}
+
+function milliseconds(since: NodeJS.CpuUsage): string {
+  const { user, system } = process.cpuUsage(since);
+  return ((user + system) / 1000).toFixed(0);
+}
