@@ -30,7 +30,7 @@ for (const set of sets) {
   }
   console.log(closing);
   for (const line of lines) {
-    const name = /^differs: (\S+)/.exec(line)?.[1];
+    const name = /^differs: (\S+?):?(?: |$)/.exec(line)?.[1];
     if (name !== undefined) differing.add(`${set}/${name}`);
   }
 }

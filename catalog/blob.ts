@@ -74,10 +74,36 @@ export function decodeBlob(
   document: SourceDocument,
   findings: Finding[],
 ): Decoded | undefined {
-  const report = (rule: string, message: string, path: Path, hint?: string): void => {
+  const report = reportTo(document, findings);
+  const meta = readMeta(value, report);
+  if (!meta) return undefined;
+  if (meta.schema === '') {
+    report('fbc/schema-missing', 'the object has no schema', [], 'schema: olm.bundle');
+    return undefined;
+  }
+  return decodeSchema({ ...meta, document }, report);
+}
+
+/**
+ * Reads no more of a document than what every blob has; a schema need not be there.
+ * What keeps it from being a blob is said in `findings`.
+ */
+export function decodeMeta(
+  value: unknown,
+  document: SourceDocument,
+  findings: Finding[],
+): (Meta & Pick<Blob, 'value'>) | undefined {
+  return readMeta(value, reportTo(document, findings));
+}
+
+function reportTo(document: SourceDocument, findings: Finding[]): Report {
+  return (rule, message, path, hint) => {
     const location = document.locate(path);
     findings.push({ rule, severity: 'error', message, location, ...(hint === undefined ? {} : { hint }) });
   };
+}
+
+function readMeta(value: unknown, report: Report): (Meta & Pick<Blob, 'value'>) | undefined {
   if (value === null) {
     report(
       'fbc/schema-missing',
@@ -98,13 +124,13 @@ export function decodeBlob(
     return undefined;
   }
   const meta = metaOf(value, report);
-  if (!meta) return undefined;
-  return decodeSchema({ ...meta, value, document }, report);
+  return meta && { ...meta, value };
 }
 
 type Report = (rule: string, message: string, path: Path, hint?: string) => void;
 
-interface Meta {
+/** What every blob has. */
+export interface Meta {
   readonly schema: string;
   readonly package: string;
   readonly name: string;
@@ -145,10 +171,6 @@ function metaOf(value: Readonly<Record<string, unknown>>, report: Report): Meta 
     }
   }
   if (!sound) return undefined;
-  if (fields.schema === '') {
-    report('fbc/schema-missing', 'the object has no schema', [], 'schema: olm.bundle');
-    return undefined;
-  }
   return fields;
 }
 

@@ -6,6 +6,7 @@ import { compareText } from './finding.ts';
 import { headOf } from './graph/channel.ts';
 import type { EdgeField } from './graph/edge.ts';
 import { type FateChange, fateChanges } from './graph/fate-change.ts';
+import { type HopGraph, hopChange } from './graph/hop-graph.ts';
 import type { Change } from './graph/world.ts';
 import type { Blobs, Bundle, Channel, Package } from './model.ts';
 import { formatVersion } from './version.ts';
@@ -27,6 +28,8 @@ export interface PackageDiff {
   readonly deprecations: readonly DeprecationDiff[];
   /** What clusters will do otherwise; only what changes. */
   readonly fates: readonly FateChange[];
+  /** The next-hop graph of the channels in which it changes. */
+  readonly graph: HopGraph;
 }
 
 export type Kind = 'added' | 'removed' | 'changed';
@@ -90,6 +93,7 @@ function packageDiff(change: Change, name: string): PackageDiff {
   const before = change.before.catalog.packages.get(name);
   const after = change.after.catalog.packages.get(name);
   const [was, is] = [before?.defaultChannel ?? '', after?.defaultChannel ?? ''];
+  const graph = hopChange(change, name);
   return {
     package: name,
     kind: kindOf(before, after),
@@ -102,6 +106,7 @@ function packageDiff(change: Change, name: string): PackageDiff {
     ),
     deprecations: deprecationDiffs(before, after),
     fates: fateChanges(change, name),
+    graph: { ...graph, lanes: graph.lanes.filter(({ isChanged }) => isChanged) },
   };
 }
 

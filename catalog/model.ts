@@ -119,17 +119,6 @@ export function locate(blob: Blob, ...path: Path): Location {
   return blob.document.locate(path);
 }
 
-/** The blobs of several catalogs as one, in their order. */
-export function combined(all: readonly Blobs[]): Blobs {
-  return {
-    packages: all.flatMap(({ packages }) => packages),
-    channels: all.flatMap(({ channels }) => channels),
-    bundles: all.flatMap(({ bundles }) => bundles),
-    deprecations: all.flatMap(({ deprecations }) => deprecations),
-    others: all.flatMap(({ others }) => others),
-  };
-}
-
 /** Groups blobs by package. */
 export function catalogOf(blobs: Blobs): Catalog {
   const packages = new Map<string, PackageBuilder>();

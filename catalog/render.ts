@@ -5,6 +5,7 @@
  */
 import { fieldsOf } from './blob.ts';
 import { compareText } from './finding.ts';
+import { sortAsGo } from './go-sort.ts';
 import { indentedJson, indentMembers, jsonString, RawJson } from './json-text.ts';
 import type { Blob, Blobs } from './model.ts';
 import { isObject } from './shape.ts';
@@ -23,6 +24,15 @@ export type Members = readonly (readonly [key: string, value: unknown])[];
  * as in opm (the rules report them).
  */
 export function renderOrder(blobs: Blobs): Blob[] {
+  const { packages, rest } = renderGroups(blobs);
+  return [...packages.flatMap(([, group]) => group), ...rest];
+}
+
+/** The same order in groups: each package by name with its blobs, and what belongs to none. */
+export function renderGroups(blobs: Blobs): {
+  readonly packages: readonly (readonly [name: string, blobs: readonly Blob[]])[];
+  readonly rest: readonly Blob[];
+} {
   const packages = new Map<string, PackageBlobs>();
   const of = (name: string): PackageBlobs => {
     let found = packages.get(name);
@@ -37,10 +47,12 @@ export function renderOrder(blobs: Blobs): Blob[] {
   for (const blob of blobs.bundles) if (blob.package !== '') of(blob.package).bundles.push(blob);
   for (const blob of blobs.others) if (blob.package !== '') of(blob.package).others.push(blob);
   for (const blob of blobs.deprecations) if (blob.package !== '') of(blob.package).deprecations.push(blob);
-  const ordered = [...packages]
-    .sort(([a], [b]) => compareText(a, b))
-    .flatMap(([, group]) => packageOrder(group));
-  return [...ordered, ...blobs.others.filter((blob) => blob.package === '')];
+  return {
+    packages: [...packages]
+      .sort(([a], [b]) => compareText(a, b))
+      .map(([name, group]) => [name, packageOrder(group)]),
+    rest: blobs.others.filter((blob) => blob.package === ''),
+  };
 }
 
 interface PackageBlobs {
@@ -54,11 +66,15 @@ interface PackageBlobs {
 function packageOrder(group: PackageBlobs): Blob[] {
   return [
     ...group.packages,
-    ...group.channels.sort((a, b) => compareText(a.name, b.name)),
-    ...group.bundles.sort((a, b) => compareText(a.name, b.name)),
+    ...sortAsGo(group.channels, byName),
+    ...sortAsGo(group.bundles, byName),
     ...group.others.sort((a, b) => compareText(a.schema, b.schema)),
     ...group.deprecations,
   ];
+}
+
+function byName(a: Blob, b: Blob): boolean {
+  return compareText(a.name, b.name) < 0;
 }
 
 /**
@@ -177,16 +193,14 @@ function propertyList(value: unknown): readonly Struct[] | undefined {
 
 function relatedImageList(images: readonly Fields[] | undefined): readonly Struct[] | undefined {
   if (!images || images.length === 0) return undefined;
-  return images
-    .map((image) => ({ name: text(image['name']), image: text(image['image']) }))
-    .sort((a, b) => compareText(a.image, b.image))
-    .map(
-      ({ name, image }) =>
-        new Struct([
-          ['name', name],
-          ['image', image],
-        ]),
-    );
+  const named = images.map((image) => ({ name: text(image['name']), image: text(image['image']) }));
+  return sortAsGo(named, (a, b) => compareText(a.image, b.image) < 0).map(
+    ({ name, image }) =>
+      new Struct([
+        ['name', name],
+        ['image', image],
+      ]),
+  );
 }
 
 /**

@@ -24,6 +24,7 @@ import type {
   OwnersSource,
   Policy,
   PublishPolicy,
+  RegistriesPolicy,
   Requirement,
   RuleSetting,
 } from './policy/policy.ts';
@@ -110,6 +111,7 @@ function policyOf(written: Written): Policy {
       via: merge.via ?? 'queue-if-enabled',
     },
     graph: graphOf(written.graph ?? {}),
+    registries: registriesOf(written.registries ?? {}),
     publish: publishOf(written.publish ?? {}),
   };
 }
@@ -235,6 +237,10 @@ function graphOf({ olm, catalogOrder, companions, published }: Part<'graph'>): G
     companions: companions ?? [],
     published: published ?? 'git',
   };
+}
+
+function registriesOf({ allow, credentials, internal }: Part<'registries'>): RegistriesPolicy {
+  return { allow: allow ?? [], credentials: credentials ?? [], internal: internal ?? [] };
 }
 
 function publishOf({ catalogs = {}, role }: Part<'publish'>): PublishPolicy {

@@ -43,7 +43,7 @@ function list(folder: string): Dirent[] {
 function fileAt(root: string, path: string, entry: Dirent): SourceFile {
   const full = join(root, path);
   const unreadable = entry.isFile() ? undefined : whyUnreadable(full, entry);
-  return { path, ...(unreadable === undefined ? {} : { unreadable }), read: () => readBytes(full) };
+  return { path, ...(unreadable === undefined ? {} : { unreadable }), read: () => readFileBytes(full) };
 }
 
 function whyUnreadable(path: string, entry: Dirent): string | undefined {
@@ -60,10 +60,15 @@ function whyUnreadable(path: string, entry: Dirent): string | undefined {
  * @throws PipelineError `not-found` or `io`
  */
 export function readText(path: string): string {
-  return new TextDecoder().decode(readBytes(path));
+  return new TextDecoder().decode(readFileBytes(path));
 }
 
-function readBytes(path: string): Uint8Array {
+/**
+ * The bytes of one file.
+ *
+ * @throws PipelineError `not-found` or `io`
+ */
+export function readFileBytes(path: string): Uint8Array {
   try {
     return readFileSync(path);
   } catch (error) {
@@ -92,6 +97,8 @@ const FILE_ERRORS: ReadonlyMap<string, string> = new Map([
   ['EPERM', 'operation not permitted'],
   ['EROFS', 'the file system is read-only'],
   ['ENOSPC', 'no space left on the device'],
+  ['EDQUOT', 'the quota of the disk is used up'],
+  ['EFBIG', 'file too large'],
   ['EISDIR', 'is a directory'],
   ['ENOTEMPTY', 'the directory is not empty'],
 ]);

@@ -12,6 +12,14 @@ export interface Written {
   readonly removed: readonly string[];
 }
 
+/** Files that are written whole beside their places, and wait to be seen. */
+export interface StagedFiles {
+  /** Puts all of them in their places. @throws PipelineError `io` */
+  commit(): Written;
+  /** Leaves everything as it was. */
+  discard(): void;
+}
+
 /**
  * Writes files into a folder, which is made if need be. A file that has its text already
  * is left alone, with its time.
@@ -24,29 +32,49 @@ export function writeFiles(
   files: ReadonlyMap<string, string>,
   known: readonly string[] = [],
 ): Written {
-  try {
-    mkdirSync(folder, { recursive: true });
-    const changed = [...files].filter(([name, text]) => textOf(join(folder, name)) !== text);
-    for (const [name, text] of changed) replace(join(folder, name), text);
-    const stale = known.filter((name) => !files.has(name) && textOf(join(folder, name)) !== undefined);
-    for (const name of stale) rmSync(join(folder, name));
-    const written = changed.map(([name]) => name);
-    const unchanged = [...files.keys()].filter((name) => !written.includes(name));
-    return { written, unchanged, removed: stale };
-  } catch (error) {
-    throw fileError(error, folder);
-  }
+  return stageFiles(folder, files, known).commit();
 }
 
-function replace(path: string, text: string): void {
-  const beside = `${path}.${process.pid}.part`;
+/**
+ * As {@link writeFiles}, in two steps: whatever can fail for want of room or permission fails in the
+ * first, before anything else is done that the files speak of.
+ *
+ * @throws PipelineError `io` or `not-found`
+ */
+export function stageFiles(
+  folder: string,
+  files: ReadonlyMap<string, string>,
+  known: readonly string[] = [],
+): StagedFiles {
+  const beside = (name: string): string => join(folder, `${name}.${process.pid}.part`);
+  const changed: string[] = [];
+  const discard = (): void => {
+    for (const name of changed) rmSync(beside(name), { force: true });
+  };
   try {
-    writeFileSync(beside, text, { flush: true });
-    renameSync(beside, path);
+    mkdirSync(folder, { recursive: true });
+    for (const [name, text] of files) {
+      if (textOf(join(folder, name)) === text) continue;
+      changed.push(name);
+      writeFileSync(beside(name), text, { flush: true });
+    }
   } catch (error) {
-    rmSync(beside, { force: true });
-    throw error;
+    discard();
+    throw fileError(error, folder);
   }
+  const commit = (): Written => {
+    try {
+      for (const name of changed) renameSync(beside(name), join(folder, name));
+      const stale = known.filter((name) => !files.has(name) && textOf(join(folder, name)) !== undefined);
+      for (const name of stale) rmSync(join(folder, name));
+      const unchanged = [...files.keys()].filter((name) => !changed.includes(name));
+      return { written: changed, unchanged, removed: stale };
+    } catch (error) {
+      discard();
+      throw fileError(error, folder);
+    }
+  };
+  return { commit, discard };
 }
 
 function textOf(path: string): string | undefined {

@@ -1,5 +1,5 @@
-// Builds dist/: the command line (one file and its parts), the library, and the Action.
-import { readFileSync, rmSync } from 'node:fs';
+// Builds dist/: the command line and the libraries (with the parts that they share), the Action, the functions.
+import { chmodSync, readFileSync, rmSync } from 'node:fs';
 import { build } from 'esbuild';
 
 const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
@@ -13,7 +13,13 @@ const common = {
   define: { PORTOLAN_VERSION: JSON.stringify(version) },
 };
 
-for (const old of ['dist/portolan.mjs', 'dist/catalog.mjs', 'dist/registry.mjs', 'dist/parts'])
+for (const old of [
+  'dist/portolan.mjs',
+  'dist/catalog.mjs',
+  'dist/registry.mjs',
+  'dist/parts',
+  'dist/functions',
+])
   rmSync(old, { force: true, recursive: true });
 await build({
   ...common,
@@ -25,7 +31,25 @@ await build({
   outdir: 'dist',
   outExtension: { '.js': '.mjs' },
   format: 'esm',
+  // They read files of their own packages, which therefore stay where npm puts them.
+  external: ['@grpc/*'],
   splitting: true,
   chunkNames: 'parts/[name]-[hash]',
   banner: { js: '#!/usr/bin/env node' },
+});
+// npx runs it in place.
+chmodSync('dist/portolan.mjs', 0o755);
+await build({
+  ...common,
+  entryPoints: { action: 'pipeline/action/index.ts' },
+  outdir: 'dist',
+  outExtension: { '.js': '.cjs' },
+  format: 'cjs',
+});
+await build({
+  ...common,
+  entryPoints: { publish: 'functions/aws/publish.ts' },
+  outdir: 'dist/functions',
+  outExtension: { '.js': '.mjs' },
+  format: 'esm',
 });

@@ -12,8 +12,10 @@ import { changeOf, type Olm, type WorldOptions, worldOf } from '../catalog/graph
 import { judge } from '../catalog/judge.ts';
 import { load } from '../catalog/load.ts';
 import { type Catalog, catalogOf } from '../catalog/model.ts';
+import type { Lookup } from '../catalog/references/lookup.ts';
+import { referenceSites } from '../catalog/references/site.ts';
 import { RULES } from '../catalog/rules/index.ts';
-import { runComparison, runForesight } from '../catalog/rules/rule.ts';
+import { runComparison, runForesight, runResolved } from '../catalog/rules/rule.ts';
 import { sourceOf } from '../catalog/source.ts';
 import { tryParseVersion } from '../catalog/version.ts';
 import { bundleFiles } from './fakes/bundle-fixture.ts';
@@ -24,7 +26,8 @@ import { membersOf } from './fakes/txtar.ts';
  * for a change. On a line with a defect stands, as a comment, the rule and a part of its
  * message; `<fixture>.expected` says so for files that cannot hold comments. Findings of
  * the folder's rule, and of every rule that is expected at all, must be exactly the
- * expected ones. A line `# world: {…}` says what surrounds the catalog.
+ * expected ones. A line `# world: {…}` says what surrounds the catalog, a line
+ * `# registries: {…}` what registries say of its references.
  * `<name>.txtar` holds the files of a folder of package manifests, or of a bundle.
  */
 const ROOT = 'test/rules';
@@ -46,7 +49,8 @@ describe.each(RULES.map(({ id }) => id).filter((id) => existsSync(join(ROOT, id)
     const text = readFileSync(join(folder, file), 'utf8');
     const { findings } = await judge(sourceOf({ [file]: text }), RULES);
     const foreseen = runForesight(await worldOf(await optionsIn(folder, file)), RULES);
-    expectExactly(id, expectations(join(folder, file), text), [...findings, ...foreseen]);
+    const resolved = await resolvedIn(folder, file);
+    expectExactly(id, expectations(join(folder, file), text), [...findings, ...foreseen, ...resolved]);
   });
 
   test.each(files.filter((file) => file.endsWith('.txtar')))('%s', async (file) => {
@@ -169,6 +173,29 @@ async function optionsIn(folder: string, file: string): Promise<WorldOptions> {
     following: await Promise.all(following),
     published: new Map(published),
   };
+}
+
+/** What a `# registries:` line may say: answers by reference, and what was locked. */
+interface WrittenRegistries {
+  readonly lookups: Readonly<Record<string, Lookup>>;
+  readonly lock?: Readonly<Record<string, string>>;
+}
+
+async function resolvedIn(folder: string, file: string): Promise<readonly Finding[]> {
+  const text = readFileSync(join(folder, file), 'utf8');
+  const [, line] = /^# registries: (.*)$/m.exec(text) ?? [];
+  if (line === undefined) return [];
+  const written: WrittenRegistries = JSON.parse(line);
+  const { sites, supports } = await referenceSites(sourceOf({ [file]: text }), { supports: true });
+  return runResolved(
+    {
+      sites,
+      supports,
+      lookups: new Map(Object.entries(written.lookups)),
+      lock: written.lock ? { digests: new Map(Object.entries(written.lock)) } : undefined,
+    },
+    RULES,
+  );
 }
 
 function expectations(path: string, text: string): Expected[] {

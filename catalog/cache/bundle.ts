@@ -110,6 +110,17 @@ function writeManifests(
   if (listed.length > 0) writer.text(']');
 }
 
+/** The ClusterServiceVersion among the manifests that a bundle holds as JSON; undefined when it holds none. */
+export function csvOf(bundle: Bundle): Readonly<Record<string, unknown>> | undefined {
+  for (const { type, value } of bundle.properties) {
+    if (type !== 'olm.bundle.object') continue;
+    const manifest = manifestJson(objectData(value));
+    const object = isCsv(manifest) ? parsed(new TextDecoder().decode(manifest)) : undefined;
+    if (isObject(object)) return object;
+  }
+  return undefined;
+}
+
 function objectData(value: unknown): string {
   if (isObject(value) && typeof value['data'] === 'string') return value['data'];
   return OBJECT_SHAPE ? textOf(fitStruct(value, OBJECT_SHAPE).value['data']) : '';

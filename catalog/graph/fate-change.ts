@@ -27,7 +27,10 @@ export interface Turn {
 
 /** A fate in short. */
 export interface Glance {
-  /** The version of the next bundle, or what happens in place of an upgrade. */
+  /**
+   * The version of the next bundle, or what happens in place of an upgrade. Empty in a row of installations
+   * whose next bundles differ, each the same before and after: only the end of the road changes for them.
+   */
   readonly next: string;
   readonly kind: 'upgrade' | 'stays' | 'fails';
   /** The version at which the road ends; empty where it ends at once. */
@@ -38,7 +41,7 @@ export interface Glance {
   readonly why: string;
 }
 
-/** Rows of a package, in the order of channels and versions. */
+/** Rows of a package: those that lose their road first, then in the order of channels and versions. */
 export function fateChanges(change: Change, name: string): FateChange[] {
   const moves = movesOf(change, name);
   // Under OLM v1 most extensions select no channel; who selects one is told by rules.
@@ -101,34 +104,61 @@ function mergeInstalled(rows: readonly { channel: string; installed: Installed; 
   for (const { channel, installed, turns } of rows) {
     const key = JSON.stringify([channel, outline(turns)]);
     const row = merged.get(key);
-    if (row) row.installed.push(installed);
+    if (row)
+      merged.set(key, { channel, installed: [...row.installed, installed], turns: shared(row.turns, turns) });
     else merged.set(key, { channel, installed: [installed], turns });
   }
   return [...merged.values()];
 }
 
-/** What must be equal for two installations to share a row. */
+/** What two installations of one row have in common. */
+function shared(one: Turns, other: Turns): Turns {
+  const of = (a: Turn | undefined, b: Turn | undefined): Turn | undefined =>
+    a && b && a.after.next !== b.after.next
+      ? { before: { ...a.before, next: '' }, after: { ...a.after, next: '' } }
+      : a;
+  const [v0, v1] = [of(one.v0, other.v0), of(one.v1, other.v1)];
+  return { ...(v0 ? { v0 } : {}), ...(v1 ? { v1 } : {}) };
+}
+
+/** What must be equal for two installations to share a row: a next bundle that stays the same plays no part. */
 function outline(turns: Turns): unknown {
-  const of = ({ kind, next, end, arrives }: Glance): unknown => [kind, next, end, arrives];
   return (['v0', 'v1'] as const).map((olm) => {
-    const turn = turns[olm];
-    return turn ? [of(turn.before), of(turn.after)] : [];
+    const { before, after } = turns[olm] ?? {};
+    if (!before || !after) return [];
+    const sameNext = before.kind === 'upgrade' && after.kind === 'upgrade' && before.next === after.next;
+    const of = ({ kind, next, end, arrives }: Glance): unknown => [kind, sameNext || next, end, arrives];
+    return [of(before), of(after)];
   });
 }
 
 /** Joins rows of channels that are equal otherwise. */
 function mergeChannels(rows: readonly Row[]): FateChange[] {
-  const merged = new Map<string, { channels: string[]; installed: string[]; turns: Turns }>();
+  const merged = new Map<string, { channels: string[]; installed: readonly Installed[]; turns: Turns }>();
   for (const { channel, installed, turns } of rows) {
-    const versions = [...installed].sort(compareInstalled).map(shortName);
-    const key = JSON.stringify([versions, outline(turns)]);
+    const sorted = [...installed].sort(compareInstalled);
+    const next = [turns.v0?.after.next, turns.v1?.after.next];
+    const key = JSON.stringify([sorted.map(shortName), next, outline(turns)]);
     const row = merged.get(key);
     if (row) row.channels.push(channel);
-    else merged.set(key, { channels: [channel], installed: versions, turns });
+    else merged.set(key, { channels: [channel], installed: sorted, turns });
   }
-  return [...merged.values()].map(({ channels, installed, turns }) => ({
-    channels: channels.sort(compareText),
-    installed,
-    ...turns,
-  }));
+  return [...merged.values()]
+    .map((row) => ({ ...row, channels: row.channels.sort(compareText) }))
+    .sort(
+      (a, b) =>
+        Number(isWorse(b.turns)) - Number(isWorse(a.turns)) ||
+        compareText(a.channels.join(), b.channels.join()) ||
+        compareLowest(a.installed, b.installed),
+    )
+    .map(({ channels, installed, turns }) => ({ channels, installed: installed.map(shortName), ...turns }));
+}
+
+/** Whether somebody who got to a head no longer does. */
+function isWorse({ v0, v1 }: Turns): boolean {
+  return [v0, v1].some((turn) => turn?.before.arrives === true && !turn.after.arrives);
+}
+
+function compareLowest([a]: readonly Installed[], [b]: readonly Installed[]): number {
+  return a && b ? compareInstalled(a, b) : 0;
 }

@@ -6,8 +6,7 @@ import type { Package } from '../model.ts';
 import { headOf } from './channel.ts';
 import { installedOf } from './edge.ts';
 import type { Foresight } from './foresight.ts';
-import type { Upgrade } from './outcome.ts';
-import { upgradeOf } from './outcome.ts';
+import { reasonOf, type Upgrade, upgradeOf } from './outcome.ts';
 import type { Olm } from './world.ts';
 
 /** One channel of a package as clusters see it. */
@@ -27,6 +26,8 @@ export interface Stop {
   readonly arrives: boolean;
   /** The upgrade that clusters make by themselves, if any. */
   readonly next: Upgrade | undefined;
+  /** Why there is none. */
+  readonly why: string | undefined;
 }
 
 /** The hops of every channel of a package. Under OLM v1 an extension is taken to select the channel alone. */
@@ -44,9 +45,8 @@ export function nextHops(foresight: Foresight, ofPackage: Package, olm: Olm): Ch
           : foresight.v1({ package: ofPackage.name, channels: [channel.name] }, installed);
       const isDeprecated = ofPackage.deprecatedBundles.has(name);
       const isHead = name === head;
-      return [
-        { bundle: name, isHead, isSkipped: skipped.has(name), isDeprecated, arrives, next: upgradeOf(next) },
-      ];
+      const [isSkipped, why] = [skipped.has(name), reasonOf(next)?.text];
+      return [{ bundle: name, isHead, isSkipped, isDeprecated, arrives, next: upgradeOf(next), why }];
     });
     return { channel: channel.name, stops };
   });

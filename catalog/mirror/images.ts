@@ -2,13 +2,12 @@
  * The image references of a catalog: which there are, and which bundle needs them.
  * Read blob by blob, so that a catalog of any size passes through.
  */
-import type { SourceDocument } from '../document.ts';
 import type { Finding, Location } from '../finding.ts';
-import { DEFAULT_LIMITS, load } from '../load.ts';
-import type { Blob, Blobs, Bundle, Channel, Deprecations, PackageBlob } from '../model.ts';
+import type { Blob, Blobs, Bundle } from '../model.ts';
 import { type Reference, tryParseReference } from '../reference.ts';
 import { fitStruct, isObject, listOf, struct, text } from '../shape.ts';
 import type { CatalogSource } from '../source.ts';
+import { visitBlobs } from '../visit.ts';
 import { withoutProperties } from './trim.ts';
 
 /** What a bundle needs to be installed and to run. */
@@ -58,49 +57,12 @@ export async function catalogImages(source: CatalogSource): Promise<CatalogImage
 
 async function collectImages(source: CatalogSource): Promise<CatalogImages> {
   const collector = new Collector();
-  const noted = <B extends Blob>(blob: B, rest: B): B => {
-    collector.addOther(blob);
-    return rest;
-  };
-  const { findings } = await load(source, DEFAULT_LIMITS, {
-    bundle: (bundle) => {
-      collector.addBundle(bundle);
-      return NO_BUNDLE;
-    },
-    package: (blob) => noted(blob, NO_PACKAGE),
-    channel: (blob) => noted(blob, NO_CHANNEL),
-    deprecations: (blob) => noted(blob, NO_DEPRECATIONS),
-    other: (blob) => noted(blob, NO_BLOB),
+  const findings = await visitBlobs(source, {
+    bundle: (bundle) => collector.addBundle(bundle),
+    other: (blob) => collector.addOther(blob),
   });
   return { ...collector.images(), findings };
 }
-
-const NO_DOCUMENT: SourceDocument = {
-  file: '',
-  line: 1,
-  locate: () => ({ file: '', line: 1, column: 1 }),
-  detached: () => NO_DOCUMENT,
-};
-
-/** What stays of a blob whose references are noted: even its name would keep the file's text in memory. */
-const NO_BLOB: Blob = {
-  schema: '',
-  package: '',
-  name: '',
-  value: {},
-  document: NO_DOCUMENT,
-};
-const NO_PACKAGE: PackageBlob = { ...NO_BLOB, defaultChannel: '', description: '', properties: [] };
-const NO_DEPRECATIONS: Deprecations = { ...NO_BLOB, entries: [] };
-const NO_CHANNEL: Channel = { ...NO_BLOB, entries: [], properties: [] };
-const NO_BUNDLE: Bundle = {
-  ...NO_BLOB,
-  image: '',
-  properties: [],
-  relatedImages: [],
-  version: undefined,
-  release: '',
-};
 
 /** The references of blobs that are loaded already. */
 export function imagesOf(blobs: Blobs): CatalogImages {

@@ -149,6 +149,15 @@ import { rule as graphUpgradeLostV1 } from './graph/upgrade-lost-v1.ts';
 import { rule as graphV0V1Disagree } from './graph/v0-v1-disagree.ts';
 import { rule as graphV1DefaultInstallSurprise } from './graph/v1-default-install-surprise.ts';
 import { rule as imageCache } from './image/cache.ts';
+import { rule as imageDigest } from './image/digest.ts';
+import { rule as imageDigestMissing } from './image/digest-missing.ts';
+import { rule as imagePlatforms } from './image/platforms.ts';
+import { rule as imageRegistry } from './image/registry.ts';
+import { rule as imageTagMissing } from './image/tag-missing.ts';
+import { rule as imageTagMoved } from './image/tag-moved.ts';
+import { rule as imageUndeclared } from './image/undeclared.ts';
+import { rule as imageUnlisted } from './image/unlisted.ts';
+import { rule as imageUnpinned } from './image/unpinned.ts';
 import { rule as manifestCsvMissing } from './manifest/csv-missing.ts';
 import { rule as manifestDuplicateObject } from './manifest/duplicate-object.ts';
 import { rule as manifestFolders } from './manifest/folders.ts';
@@ -371,6 +380,15 @@ export const RULES: readonly Rule[] = [
   graphV0V1Disagree,
   graphV1DefaultInstallSurprise,
   imageCache,
+  imageDigestMissing,
+  imageDigest,
+  imagePlatforms,
+  imageRegistry,
+  imageTagMissing,
+  imageTagMoved,
+  imageUndeclared,
+  imageUnlisted,
+  imageUnpinned,
   manifestCsvMissing,
   manifestDuplicateObject,
   manifestFolders,

@@ -6,6 +6,7 @@ import type { Inspected } from '../bundle/inspect.ts';
 import { compareFindings, type Finding, type Location, milder, type Severity } from '../finding.ts';
 import type { Change, World } from '../graph/world.ts';
 import type { Bundle, Catalog } from '../model.ts';
+import type { ResolvedReferences } from '../references/lookup.ts';
 
 export interface Rule {
   /** `<kind>/<defect>`, which is also the path of the rule's file and fixtures. */
@@ -26,6 +27,8 @@ export interface Rule {
   readonly foresee?: (world: World, report: Report) => void;
   /** Looks at what a change of a catalog does to clusters. */
   readonly compare?: (change: Change, report: Report) => void;
+  /** Looks at what registries said about a catalog's references. */
+  readonly resolved?: (references: ResolvedReferences, report: Report) => void;
 }
 
 export type BundleCheck = (bundle: Bundle, report: Report) => void;
@@ -84,6 +87,15 @@ export function runComparison(
   severityOf: SeverityOf = ownSeverity,
 ): Finding[] {
   return runEach(rules, severityOf, (rule, report) => rule.compare?.(change, report));
+}
+
+/** Runs the checks that look at what registries said. Findings are sorted, the worst first. */
+export function runResolved(
+  references: ResolvedReferences,
+  rules: readonly Rule[],
+  severityOf: SeverityOf = ownSeverity,
+): Finding[] {
+  return runEach(rules, severityOf, (rule, report) => rule.resolved?.(references, report));
 }
 
 function runEach(

@@ -5,7 +5,9 @@
  *
  * @see https://pkg.go.dev/fmt
  */
+
 import { compareText } from '../finding.ts';
+import { goQuoted } from '../go-text.ts';
 import { isMerge, resolveScalar } from './resolve.ts';
 import { formatG, integerText } from './scalar.ts';
 import type { YamlMapping, YamlNode, YamlScalar } from './tree.ts';
@@ -54,7 +56,7 @@ function compareKeys(a: string, b: string): number {
 function scalarSyntax(node: YamlScalar): string {
   const { kind, value } = resolveScalar(node);
   if (value === null) return NIL;
-  if (typeof value === 'string') return quoted(value);
+  if (typeof value === 'string') return goQuoted(value);
   if (typeof value === 'boolean') return String(value);
   if (kind === 'int') return integerSyntax(integerText(node.text));
   return Number.isFinite(value) ? formatG(value) : goNotFinite(value);
@@ -69,30 +71,4 @@ export function integerSyntax(digits: string): string {
 export function goNotFinite(value: number): string {
   if (Number.isNaN(value)) return 'NaN';
   return value > 0 ? '+Inf' : '-Inf';
-}
-
-const SHORT: ReadonlyMap<string, string> = new Map(
-  Object.entries({
-    '"': '\\"',
-    '\\': '\\\\',
-    '\x07': '\\a',
-    '\b': '\\b',
-    '\f': '\\f',
-    '\n': '\\n',
-    '\r': '\\r',
-    '\t': '\\t',
-    '\v': '\\v',
-  }),
-);
-
-/** Go's `strconv.Quote`. */
-function quoted(text: string): string {
-  const inner = text.replaceAll(/["\\]|[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu, (character) => {
-    const code = character.codePointAt(0) ?? 0;
-    const hex = code.toString(16);
-    if (code > 0xffff) return `\\U${hex.padStart(8, '0')}`;
-    if (code > 0x7f) return `\\u${hex.padStart(4, '0')}`;
-    return SHORT.get(character) ?? `\\x${hex.padStart(2, '0')}`;
-  });
-  return `"${inner}"`;
 }

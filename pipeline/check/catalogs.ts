@@ -2,9 +2,9 @@
  * The catalogs that a pull request touches, before and after, as far as it touches them.
  * Equal git blobs are read once, wherever they lie; catalogs that change alike are one.
  */
-import { inFile } from '../../catalog/document.ts';
+import { joinedBlobs, placedBlobs } from '../../catalog/blobs.ts';
 import { compareText, type Finding } from '../../catalog/finding.ts';
-import type { Blob, Blobs } from '../../catalog/model.ts';
+import type { Blobs } from '../../catalog/model.ts';
 import type { Change } from '../change/change.ts';
 import { type FileReader, loadedFiles } from '../change/content.ts';
 import type { Trees } from '../change/scene.ts';
@@ -141,29 +141,11 @@ async function readState(
   for (const unit of units) {
     for (const file of await loadedFiles(objects, tree, unit)) {
       const { blobs, findings } = await reader.read(file);
-      parts.push({ blobs: placed(blobs, file.path), unread: findings });
+      parts.push({ blobs: placedBlobs(blobs, file.path), unread: findings });
     }
   }
-  return { blobs: joined(parts.map(({ blobs }) => blobs)), unread: parts.flatMap(({ unread }) => unread) };
-}
-
-function placed({ packages, channels, bundles, deprecations, others }: Blobs, file: string): Blobs {
-  const here = <T extends Blob>(blob: T): T => ({ ...blob, document: inFile(blob.document, file) });
   return {
-    packages: packages.map(here),
-    channels: channels.map(here),
-    bundles: bundles.map(here),
-    deprecations: deprecations.map(here),
-    others: others.map(here),
-  };
-}
-
-function joined(parts: readonly Blobs[]): Blobs {
-  return {
-    packages: parts.flatMap(({ packages }) => packages),
-    channels: parts.flatMap(({ channels }) => channels),
-    bundles: parts.flatMap(({ bundles }) => bundles),
-    deprecations: parts.flatMap(({ deprecations }) => deprecations),
-    others: parts.flatMap(({ others }) => others),
+    blobs: joinedBlobs(parts.map(({ blobs }) => blobs)),
+    unread: parts.flatMap(({ unread }) => unread),
   };
 }

@@ -2,10 +2,10 @@
  * All rules over the catalogs that a pull request touches. What was there before is
  * told apart from what the pull request brings.
  */
-import { type CatalogDiff, diffOf, type PackageDiff } from '../../catalog/diff.ts';
+import { diffOf, type PackageDiff } from '../../catalog/diff.ts';
 import type { Finding } from '../../catalog/finding.ts';
 import { tryParseMinor } from '../../catalog/graph/openshift.ts';
-import { changeOf, type World, type WorldOptions, worldOf } from '../../catalog/graph/world.ts';
+import { type Change, changeOf, type World, type WorldOptions, worldOf } from '../../catalog/graph/world.ts';
 import { catalogOf } from '../../catalog/model.ts';
 import { RULES } from '../../catalog/rules/index.ts';
 import {
@@ -43,22 +43,32 @@ export async function judgeCatalog(
   today: string,
 ): Promise<Judgement> {
   const severityOf = severitiesOf(policy);
-  const after = touched.after && (await optionsOf(touched, touched.after, policy, today));
-  const before = touched.before && (await optionsOf(touched, touched.before, policy, today));
-  const change = await changeOf(before, after);
+  const change = await changeIn(touched, policy, today);
   const valid = touched.after ? validity(touched.after, severityOf) : [];
-  const foreseen = after ? runForesight(change.after, RULES, severityOf) : [];
-  const seen = new Set(before ? runForesight(change.before, RULES, severityOf).map(sameness) : []);
+  const foreseen = touched.after ? runForesight(change.after, RULES, severityOf) : [];
+  const seen = new Set(touched.before ? runForesight(change.before, RULES, severityOf).map(sameness) : []);
   const compared = runComparison(change, RULES, severityOf);
+  const said = new Set(compared.map(cause));
+  const isNews = (finding: Finding): boolean => !seen.has(sameness(finding)) && !said.has(cause(finding));
   const inCatalogs = (finding: Finding): Finding => ({ ...finding, catalogs: touched.names });
-  const diff: CatalogDiff = diffOf(change);
   return {
-    findings: [...valid, ...foreseen.filter((finding) => !seen.has(sameness(finding))), ...compared].map(
-      inCatalogs,
-    ),
+    findings: [...valid, ...foreseen.filter(isNews), ...compared].map(inCatalogs),
     known: foreseen.filter((finding) => seen.has(sameness(finding))).map(inCatalogs),
-    diffs: diff.packages.map((packageDiff) => ({ ...packageDiff, catalogs: touched.names })),
+    diffs: placedDiffs(change, touched.names),
   };
+}
+
+/** The change of a group of catalogs, with what surrounds them. */
+export async function changeIn(touched: TouchedCatalog, policy: Policy, today: string): Promise<Change> {
+  const [before, after] = await Promise.all(
+    [touched.before, touched.after].map((state) => state && optionsOf(touched, state, policy, today)),
+  );
+  return changeOf(before, after);
+}
+
+/** What changes in the packages of a change, with the catalogs that change so. */
+export function placedDiffs(change: Change, catalogs: readonly string[]): PlacedDiff[] {
+  return diffOf(change).packages.map((packageDiff) => ({ ...packageDiff, catalogs }));
 }
 
 /** What makes the catalog as it would be merged invalid, as opm sees it and beyond. */
@@ -94,6 +104,11 @@ async function optionsOf(
     following,
     ...(platform ? { platform } : {}),
   };
+}
+
+/** What a finding is due to: the comparison says of a change what a rule about the catalog says as well. */
+function cause({ package: of, channel, installed, location, hint }: Finding): string {
+  return JSON.stringify([of, channel, installed, location, hint]);
 }
 
 /** Two findings are the same whatever line they stand on. */

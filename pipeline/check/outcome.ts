@@ -11,6 +11,7 @@ import { applyWaivers, type Waived } from '../policy/waiver.ts';
 import type { AuthorityReport, CheckReport, PackageReport, PolicyReport, Verdict } from '../report/report.ts';
 import { countText } from '../report/text.ts';
 import type { Judgement } from './judge.ts';
+import type { ReferenceJudgement } from './references.ts';
 
 interface Start {
   readonly base: string;
@@ -28,6 +29,9 @@ export type Outcome =
       readonly tree: string;
       readonly change: Change;
       readonly judgements: readonly Judgement[];
+      readonly references: ReferenceJudgement;
+      /** Login of who wrote it, where that is known. */
+      readonly author: string | undefined;
       readonly authority: AuthorityDecision | undefined;
     });
 
@@ -83,16 +87,22 @@ function policyReport({ defaults, path }: Start['policy'], expired: Waived['expi
 }
 
 function judged(outcome: Extract<Outcome, { kind: 'judged' }>): CheckReport {
-  const { change, judgements, authority, policy, today } = outcome;
-  const found = [...change.unsafe, ...policy.findings, ...judgements.flatMap(({ findings }) => findings)];
+  const { change, judgements, references, authority, policy, today } = outcome;
+  const found = [
+    ...change.unsafe,
+    ...policy.findings,
+    ...judgements.flatMap(({ findings }) => findings),
+    ...references.findings,
+  ];
   const { findings, waived, expired } = applyWaivers(found, policy.policy?.waivers ?? [], today);
   const sorted = [...findings].sort(compareFindings);
-  const verdict: Verdict = sorted.some(({ severity }) => severity === 'error') ? 'fail' : 'pass';
-  const people = authorityReport(authority);
+  const failed = sorted.some(({ severity }) => severity === 'error');
+  const verdict: Verdict = failed ? 'fail' : references.unanswered ? 'inconclusive' : 'pass';
+  const people = authorityReport(authority, outcome.author);
   return {
     ...head(outcome),
     verdict,
-    headline: headlineOf(verdict, sorted, authority),
+    headline: headlineOf({ verdict, findings: sorted, authority, unchecked: references.unchecked }),
     authority: people,
     tree: outcome.tree,
     policy: policyReport(policy, expired),
@@ -101,7 +111,7 @@ function judged(outcome: Extract<Outcome, { kind: 'judged' }>): CheckReport {
     known: judgements.flatMap(({ known }) => known).sort(compareFindings),
     waived: waived.map(({ finding, waiver }) => ({ finding, until: waiver.until, reason: waiver.reason })),
     diffs: judgements.flatMap(({ diffs }) => diffs),
-    unchecked: [],
+    unchecked: references.unchecked,
   };
 }
 
@@ -109,10 +119,11 @@ function packageReport({ name, catalogs, classes, details }: PackageChange): Pac
   return { name, catalogs, classes: [...classes], details };
 }
 
-function authorityReport(authority: AuthorityDecision | undefined): AuthorityReport {
+function authorityReport(authority: AuthorityDecision | undefined, author = ''): AuthorityReport {
   if (!authority) return { decision: 'not judged', reasons: [], needs: [] };
   return {
     decision: authority.authority,
+    author,
     reasons: authority.subjects.flatMap(({ subject, reasons }) =>
       reasons.map((reason) => `${subject}: ${reason}`),
     ),
@@ -120,18 +131,24 @@ function authorityReport(authority: AuthorityDecision | undefined): AuthorityRep
   };
 }
 
+interface Told {
+  readonly verdict: Verdict;
+  readonly findings: readonly Finding[];
+  readonly authority: AuthorityDecision | undefined;
+  readonly unchecked: CheckReport['unchecked'];
+}
+
 /** The first line: what is missing, or that nothing is. */
-function headlineOf(
-  verdict: Verdict,
-  findings: readonly Finding[],
-  authority: AuthorityDecision | undefined,
-): string {
+function headlineOf({ verdict, findings, authority, unchecked }: Told): string {
   if (authority?.authority === 'deny') return `denied: ${authority.headline}`;
   const [worst] = findings;
   if (verdict === 'fail' && worst) {
     const of = worst.package === undefined ? '' : ` of package ${worst.package}`;
     return `${countText(findings)}: first correct ${worst.rule}${of} at ${worst.location.file}:${worst.location.line}`;
   }
+  const [first] = unchecked;
+  if (verdict === 'inconclusive' && first)
+    return `not all images that the pull request brings could be looked up: ${first.why}`;
   if (authority && authority.authority === 'needs') return authority.headline;
   if (authority && authority.holds.length > 0) return `allowed and green, but held: ${authority.holds[0]}`;
   return authority ? 'allowed and green' : 'green; authority was not judged (no --author)';

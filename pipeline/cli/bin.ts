@@ -1,6 +1,8 @@
 /** The program: reads the world once, and runs the command line. */
+import { writeSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
 import { setFlagsFromString } from 'node:v8';
+import { fileError } from '../directory.ts';
 import { main } from './main.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -37,7 +39,9 @@ const terminal: Terminal = {
 
 // A reader that has seen enough (head) closes the pipe: that is no defect of ours.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  process.exit(error.code === 'EPIPE' ? 0 : 2);
+  if (error.code === 'EPIPE') process.exit(0);
+  writeSync(process.stderr.fd, `portolan: ${fileError(error, 'standard output').message}\n`);
+  process.exit(2);
 });
 
 process.exitCode = await main(process.argv.slice(2), PORTOLAN_VERSION, terminal);

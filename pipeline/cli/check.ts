@@ -3,6 +3,8 @@ import { resolve } from 'node:path';
 import { fileError } from '../directory.ts';
 import { openRepository } from '../git/repository.ts';
 import { parseIdentity } from '../github/identity.ts';
+import type { Policy } from '../policy/policy.ts';
+import type { RegistryClient } from '../registry/client.ts';
 import { jsonReport } from '../report/json.ts';
 import { markdownReport } from '../report/markdown.ts';
 import type { CheckReport } from '../report/report.ts';
@@ -10,7 +12,9 @@ import { sarifReport } from '../report/sarif.ts';
 import { textReport } from '../report/text-report.ts';
 import { type CheckRequest, check, type People } from '../stages/check.ts';
 import { type Command, type Invocation, usageError } from './command.ts';
-import type { ExitCode, Terminal } from './terminal.ts';
+import { registryClientFor } from './registry-access.ts';
+import { REGISTRY_OPTIONS } from './registry-options.ts';
+import { type ExitCode, searchPath, type Terminal } from './terminal.ts';
 
 const FORMATS: Readonly<Record<string, (report: CheckReport) => string>> = {
   text: textReport,
@@ -36,10 +40,11 @@ export const command: Command = {
     },
     policy: { value: 'FILE', description: "a policy in place of the base branch's" },
     format: { value: 'text|json|markdown|sarif', description: 'how to print the report (default: text)' },
+    ...REGISTRY_OPTIONS,
   },
   details: [
     'Reads git objects only: no work tree is touched, and nothing of the pull request is executed. What is judged is the',
-    'merge of base and head.',
+    'merge of base and head. Registries are asked about new images as far as the policy allows (registries.allow).',
   ].join('\n'),
   examples: [
     'portolan check --base origin/main --head HEAD',
@@ -50,20 +55,22 @@ export const command: Command = {
     if (!format) throw usageError(command, `--format must be one of ${Object.keys(FORMATS).join(', ')}`);
     const directory = resolve(terminal.directory, invocation.text('repo') ?? '.');
     const repository = await openRepository(directory, searchPath(terminal));
+    const clients: RegistryClient[] = [];
+    const registryFor = (policy: Policy): RegistryClient => {
+      const client = registryClientFor(invocation, terminal, { policy });
+      clients.push(client);
+      return client;
+    };
     try {
-      const report = await check(repository, requestOf(invocation, terminal));
+      const report = await check(repository, { ...requestOf(invocation, terminal), registryFor });
       await terminal.out(format(report));
       return exitCode(report);
     } finally {
+      for (const client of clients) client.close();
       await repository.close();
     }
   },
 };
-
-function searchPath({ environment }: Terminal): { searchPath?: string } {
-  const path = environment['PATH'];
-  return path === undefined ? {} : { searchPath: path };
-}
 
 function requestOf(invocation: Invocation, terminal: Terminal): CheckRequest {
   const policy = invocation.text('policy');

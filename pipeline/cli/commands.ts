@@ -21,14 +21,64 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./validate.ts')).command,
   },
   {
+    words: 'audit',
+    summary: 'say all that can be said of catalogs as they stand, the worst first',
+    load: async () => (await import('./audit.ts')).command,
+  },
+  {
+    words: 'next',
+    summary: 'say what a cluster does with an installed version, and where its road ends',
+    load: async () => (await import('./next.ts')).command,
+  },
+  {
+    words: 'graph',
+    summary: 'draw where each version really goes next: a page, a picture, a diagram, or data',
+    load: async () => (await import('./graph.ts')).command,
+  },
+  {
+    words: 'diff',
+    summary: 'compare two states of catalogs: what was changed, what clusters will do otherwise',
+    load: async () => (await import('./diff.ts')).command,
+  },
+  {
+    words: 'list packages',
+    summary: 'list the packages of a catalog',
+    load: async () => (await import('./list-packages.ts')).command,
+  },
+  {
+    words: 'list channels',
+    summary: 'list the channels of a catalog, with their heads',
+    load: async () => (await import('./list-channels.ts')).command,
+  },
+  {
+    words: 'list bundles',
+    summary: 'list the bundles of a catalog, channel by channel, with their edges',
+    load: async () => (await import('./list-bundles.ts')).command,
+  },
+  {
     words: 'render',
     summary: 'print catalogs as one stream of JSON or YAML, byte for byte as opm',
     load: async () => (await import('./render.ts')).command,
   },
   {
+    words: 'publish',
+    summary: 'build the index image of a commit, push it, write what mirrors need',
+    load: async () => (await import('./publish.ts')).command,
+  },
+  {
     words: 'opm',
     summary: 'do what opm does: its commands and flags as they are typed, its output byte for byte',
     load: async () => (await import('./opm.ts')).command,
+  },
+  {
+    words: 'resolve',
+    summary: 'find the digest of every tag that catalogs and templates name; lock and pin them',
+    load: async () => (await import('./resolve.ts')).command,
+  },
+  {
+    words: 'serve',
+    summary: 'serve a catalog as clusters see it: the registry API by gRPC, catalogd by HTTP',
+    load: async () => (await import('./serve.ts')).command,
   },
   {
     words: 'mirror plan',

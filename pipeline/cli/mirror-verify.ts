@@ -7,14 +7,16 @@ import { nodeConfig } from '../../catalog/mirror/node.ts';
 import { mirrorKinds, mirrorRules, type ReadObject, readObjects } from '../../catalog/mirror/read.ts';
 import { contentsOf, readiness } from '../../catalog/mirror/readiness.ts';
 import { readinessReport, readinessText } from '../../catalog/mirror/report.ts';
-import { directorySource, fileError, readText } from '../directory.ts';
+import { fileError, readText } from '../directory.ts';
 import { findingText, plain } from '../report/text.ts';
 import type { Command } from './command.ts';
+import { openOperand } from './open-operand.ts';
+import { REGISTRY_OPTIONS } from './registry-options.ts';
 
 export const command: Command = {
   words: 'mirror verify',
   summary: 'Follow every reference of every bundle as a node would, and say what is missing.',
-  operands: 'DIR',
+  operands: 'DIR|IMAGE',
   options: {
     documents: {
       value: 'PATH',
@@ -27,12 +29,14 @@ export const command: Command = {
     },
     all: { description: 'name every missing reference, not only the first ones' },
     format: { value: 'text|json', description: 'how to print the result (default: text)' },
+    ...REGISTRY_OPTIONS,
   },
   examples: [
     'portolan mirror verify catalogs/v4.20 --documents mirror',
     'oc get imagedigestmirrorset,imagetagmirrorset -o yaml > cluster.yaml && portolan mirror verify catalogs/v4.20 --documents cluster.yaml --mapping mirror/mapping.txt',
   ],
-  run: async ({ operands: [root = '.'], needed, list, text, flag }, terminal) => {
+  run: async (invocation, terminal) => {
+    const { operands, needed, list, text, flag } = invocation;
     const paths = list('documents').map((path) => resolve(terminal.directory, path));
     if (paths.length === 0) needed('documents');
     const folder = paths.find(isFolder);
@@ -41,7 +45,8 @@ export const command: Command = {
       mapping === undefined && folder !== undefined
         ? join(folder, 'mapping.txt')
         : resolve(terminal.directory, needed('mapping'));
-    const images = await catalogImages(directorySource(resolve(terminal.directory, root)));
+    const opened = await openOperand(operands[0] ?? '.', invocation, terminal);
+    const images = await catalogImages(opened.source).finally(opened.close);
     const read = paths.flatMap(documentFiles).map((file) => readObjects(readText(file), file));
     const objects = read.flatMap((one) => one.objects);
     const rules = mirrorRules(objects);

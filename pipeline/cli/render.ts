@@ -1,5 +1,7 @@
+import { joinedBlobs } from '../../catalog/blobs.ts';
 import { compareFindings } from '../../catalog/finding.ts';
-import { type Blobs, combined } from '../../catalog/model.ts';
+import type { Blobs } from '../../catalog/model.ts';
+import { registryClient } from '../render/client.ts';
 import { renderReference } from '../render/reference.ts';
 import { writeBlobs } from '../render/write.ts';
 import { findingText } from '../report/text.ts';
@@ -8,7 +10,7 @@ import { type Command, usageError } from './command.ts';
 export const command: Command = {
   words: 'render',
   summary: 'Print catalogs as one stream of JSON or YAML, byte for byte as opm.',
-  operands: 'DIR…',
+  operands: 'DIR|REFERENCE…',
   options: {
     output: { short: 'o', value: 'json|yaml', description: 'format of the stream (default: json)' },
   },
@@ -20,13 +22,16 @@ export const command: Command = {
     }
     const rendered: Blobs[] = [];
     for (const reference of operands) {
-      const { blobs, findings } = await renderReference(reference, terminal);
+      const { blobs, findings } = await renderReference(reference, {
+        directory: terminal.directory,
+        registry: (host) => registryClient(terminal, host, { plainHttp: false }),
+      });
       const errors = findings.filter(({ severity }) => severity === 'error').sort(compareFindings);
       for (const finding of errors) terminal.err(findingText(finding));
       if (errors.length > 0) return 1;
       rendered.push(blobs);
     }
-    await writeBlobs(combined(rendered), format, terminal.out);
+    await writeBlobs(joinedBlobs(rendered), format, terminal.out);
     return 0;
   },
 };

@@ -24,3 +24,9 @@ export interface Terminal {
 
 /** 0: passed; 1: failed; 2: could not tell. */
 export type ExitCode = 0 | 1 | 2;
+
+/** Where git and other programs are looked for. */
+export function searchPath({ environment }: Terminal): { searchPath?: string } {
+  const path = environment['PATH'];
+  return path === undefined ? {} : { searchPath: path };
+}

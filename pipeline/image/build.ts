@@ -3,7 +3,7 @@
  * build that the memory is of is neither parsed nor compressed again, and no more than a
  * few packages are in memory at a time.
  */
-import { sealDigest } from '../../catalog/cache/layout.ts';
+import { CACHE, CONFIGS, sealDigest } from '../../catalog/cache/layout.ts';
 import type { Finding } from '../../catalog/finding.ts';
 import type { CatalogSource } from '../../catalog/source.ts';
 import { PipelineError } from '../error.ts';
@@ -128,17 +128,21 @@ async function assemble(
   const remake = (names: readonly string[]) => async (): Promise<void> => {
     await makeShard(names, workshop);
   };
-  const layer = (facts: LayerFacts, make: () => Promise<void>): Layer => ({
-    facts,
-    blob: layerBlob(options.scratch, facts, make),
-  });
-  const configs = shards.map(({ names, configs }) => layer(configs, remake(names)));
-  const caches = shards.flatMap(({ names, cache }) => (cache ? [layer(cache, remake(names))] : []));
+  const layerIn =
+    (folder: string) =>
+    (facts: LayerFacts, make: () => Promise<void>): Layer => ({
+      facts,
+      blob: layerBlob(options.scratch, facts, make),
+      folder: `/${folder}`,
+    });
+  const [inConfigs, inCache] = [layerIn(CONFIGS), layerIn(CACHE)];
+  const configs = shards.map(({ names, configs }) => inConfigs(configs, remake(names)));
+  const caches = shards.flatMap(({ names, cache }) => (cache ? [inCache(cache, remake(names))] : []));
   const cached = options.cache === 'json';
   const meta = cached
     ? await makeMeta(packages, (stretches) => digestOver(packages, stretches), workshop)
     : undefined;
-  const layers = [...configs, ...caches, ...(meta ? [layer(meta.facts, meta.make)] : [])];
+  const layers = [...configs, ...caches, ...(meta ? [inCache(meta.facts, meta.make)] : [])];
   return {
     image: catalogImage(base, layers, { ...options, cache: cached }),
     slim: catalogImage(undefined, configs, {

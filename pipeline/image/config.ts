@@ -16,16 +16,27 @@ export interface ImageSettings {
   readonly cache: boolean;
 }
 
+/** What the history says of a layer of ours, with the folder of the image that it is in. */
+export const MADE_BY = 'portolan';
+
+/** A layer of ours, as the configuration names it. */
+export interface ConfiguredLayer {
+  /** Its digest before compression. */
+  readonly diffId: string;
+  /** The folder of the image that all of it is in, with a slash before it. */
+  readonly folder: string;
+}
+
 /** Nothing in an image says when it was built: the same content is the same image. */
 const NO_TIME = '1970-01-01T00:00:00Z';
 
 /**
  * @param base the base's configuration; undefined for an image of nothing but the catalog
- * @param diffIds our layers' digests before compression, the lowest first
+ * @param layers ours, the lowest first
  */
 export function imageConfig(
   base: { readonly config: Json; readonly platform: Platform } | undefined,
-  settings: ImageSettings & { readonly diffIds: readonly string[]; readonly platform: Platform },
+  settings: ImageSettings & { readonly layers: readonly ConfiguredLayer[]; readonly platform: Platform },
 ): Uint8Array {
   const config = base?.config ?? {};
   const inner = objectIn(config, 'config');
@@ -43,10 +54,13 @@ export function imageConfig(
       ...(base ? serving(settings.cache) : {}),
       Labels: labelsOf(objectIn(inner, 'Labels'), settings.labels),
     },
-    rootfs: { type: 'layers', diff_ids: [...listIn(rootfs, 'diff_ids'), ...settings.diffIds] },
+    rootfs: {
+      type: 'layers',
+      diff_ids: [...listIn(rootfs, 'diff_ids'), ...settings.layers.map(({ diffId }) => diffId)],
+    },
     history: [
       ...listIn(config, 'history'),
-      ...settings.diffIds.map(() => ({ created: NO_TIME, created_by: 'portolan' })),
+      ...settings.layers.map(({ folder }) => ({ created: NO_TIME, created_by: `${MADE_BY} ${folder}` })),
     ],
   });
   return new TextEncoder().encode(text);

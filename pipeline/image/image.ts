@@ -29,6 +29,8 @@ export interface CatalogImage {
 export interface Layer {
   readonly facts: LayerFacts;
   readonly blob: BlobSource;
+  /** The folder of the image that all of it is in, with a slash before it. */
+  readonly folder: string;
 }
 
 /** Where an image runs that stands on no base: the architectures of Kubernetes nodes that OLM is used on. */
@@ -53,7 +55,7 @@ export function catalogImage(
   options: ImageOptions,
 ): CatalogImage {
   const family = base?.family ?? 'oci';
-  const diffIds = layers.map(({ facts }) => facts.diffId);
+  const configured = layers.map(({ facts: { diffId }, folder }) => ({ diffId, folder }));
   const own = layers.map(({ facts }) => layerDescriptor(facts, family));
   const wanted =
     base?.platforms ?? options.platforms.map((platform) => ({ platform, layers: [], config: {} }));
@@ -61,7 +63,7 @@ export function catalogImage(
   const manifests: Manifest[] = [];
   const listed: Json[] = [];
   for (const { platform, layers: below, config } of wanted) {
-    const bytes = imageConfig(base && { config, platform }, { ...options, diffIds, platform });
+    const bytes = imageConfig(base && { config, platform }, { ...options, layers: configured, platform });
     configs.push(bytesBlob(bytes));
     const manifest = manifestOf({
       config: bytes,

@@ -1,8 +1,9 @@
-import { type Blobs, combined } from '../../catalog/model.ts';
-import { renderReference } from '../render/reference.ts';
+import { type ImageTemplate, parseImageTemplate } from '../../catalog/bundle/image-template.ts';
+import { PipelineError } from '../error.ts';
 import { writeBlobs } from '../render/write.ts';
-import { findingText } from '../report/text.ts';
+import { readAll } from './catalog.ts';
 import type { OpmCommand } from './command.ts';
+import { MIGRATE_FLAG, migratesTo } from './migrations.ts';
 import { OUTPUT_FLAG, outputOf } from './output.ts';
 
 export const command: OpmCommand = {
@@ -11,18 +12,36 @@ export const command: OpmCommand = {
   operands: 'DIRECTORY|IMAGE…',
   least: 1,
   most: Number.POSITIVE_INFINITY,
-  flags: { output: { ...OUTPUT_FLAG, description: 'format of the stream (json|yaml)' } },
-  run: async (call, { terminal }) => {
+  flags: {
+    output: { ...OUTPUT_FLAG, description: 'format of the stream (json|yaml)' },
+    'migrate-level': MIGRATE_FLAG,
+    migrate: { description: 'the same as --migrate-level all' },
+    'alpha-image-ref-template': {
+      value: 'TEMPLATE',
+      description: 'the image of bundle directories, with {{.Package}}, {{.Name}} and {{.Version}}',
+    },
+  },
+  exclusive: ['migrate', 'migrate-level'],
+  run: async (call, world) => {
     const format = outputOf(call, ['json', 'yaml']);
-    const rendered: Blobs[] = [];
-    for (const reference of call.operands) {
-      const { blobs, findings } = await renderReference(reference, terminal);
-      const errors = findings.filter(({ severity }) => severity === 'error');
-      for (const finding of errors) terminal.err(findingText(finding));
-      if (errors.length > 0) return 1;
-      rendered.push(blobs);
-    }
-    await writeBlobs(combined(rendered), format, terminal.out);
+    const migrates = migratesTo(call.flag('migrate') ? 'all' : call.text('migrate-level'));
+    const template = call.text('alpha-image-ref-template');
+    const blobs = await readAll(call, world, {
+      references: call.operands,
+      migrates,
+      ...(template === '' ? {} : { imageTemplate: imageTemplateOf(template) }),
+    });
+    if (!blobs) return 1;
+    await writeBlobs(blobs, format, world.terminal.out);
     return 0;
   },
 };
+
+function imageTemplateOf(text: string): ImageTemplate {
+  try {
+    return parseImageTemplate(text);
+  } catch (error) {
+    if (error instanceof SyntaxError) throw new PipelineError('usage', error.message);
+    throw error;
+  }
+}

@@ -1,10 +1,10 @@
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { judge } from '../../catalog/judge.ts';
-import { RULES } from '../../catalog/rules/index.ts';
+import { OPM_RULES } from '../../catalog/rules/opm.ts';
 import { directorySource, fileError } from '../directory.ts';
 import { PipelineError } from '../error.ts';
-import { findingText } from '../report/text.ts';
+import { complain } from './catalog.ts';
 import type { OpmCommand } from './command.ts';
 import { OUTPUT_FLAG } from './output.ts';
 
@@ -15,18 +15,13 @@ export const command: OpmCommand = {
   least: 1,
   most: 1,
   flags: { output: { ...OUTPUT_FLAG, default: '', description: 'format of the verdict (json|yaml)' } },
-  run: async ({ operands: [directory = ''] }, { terminal }) => {
-    const root = resolve(terminal.directory, directory);
+  run: async ({ operands: [directory = ''] }, world) => {
+    const root = resolve(world.terminal.directory, directory);
     if (!isDirectory(root)) throw new PipelineError('usage', `${directory} is not a directory`);
     const { findings } = await judge(directorySource(root), OPM_RULES);
-    const errors = findings.filter(({ severity }) => severity === 'error');
-    for (const finding of errors) terminal.err(findingText(finding));
-    return errors.length > 0 ? 1 : 0;
+    return complain(findings, world) ? 1 : 0;
   },
 };
-
-/** Rules that stand for what opm says. */
-const OPM_RULES = RULES.filter(({ opm }) => opm !== undefined && opm.length > 0);
 
 function isDirectory(path: string): boolean {
   try {

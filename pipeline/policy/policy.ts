@@ -43,6 +43,7 @@ export interface Policy {
   readonly limits: Limits;
   readonly merge: MergePolicy;
   readonly graph: GraphPolicy;
+  readonly registries: RegistriesPolicy;
   readonly publish: PublishPolicy;
 }
 
@@ -135,6 +136,16 @@ export interface GraphPolicy {
   readonly companions: readonly string[];
   /** Where versions that were ever published stand: the branch's history, or a ledger file. */
   readonly published: 'git' | { readonly ledger: string };
+}
+
+/** Patterns of registries and repositories: see `repositoryMatcher`. */
+export interface RegistriesPolicy {
+  /** Where images may come from; nowhere else is asked. */
+  readonly allow: readonly string[];
+  /** Where the job's own credentials are used. */
+  readonly credentials: readonly string[];
+  /** Hosts and address ranges of internal networks that may be connected to. */
+  readonly internal: readonly string[];
 }
 
 export interface PublishPolicy {

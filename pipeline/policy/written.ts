@@ -43,6 +43,7 @@ export interface Written {
     readonly companions?: readonly string[];
     readonly published?: 'git' | { readonly ledger: string };
   };
+  readonly registries?: Readonly<Partial<Record<'allow' | 'credentials' | 'internal', readonly string[]>>>;
   readonly publish?: {
     readonly catalogs?: Readonly<Record<string, WrittenTarget>>;
     readonly role?: string;

@@ -5,7 +5,7 @@
 
 import { type Reference, withDigest } from '../../catalog/reference.ts';
 import { PipelineError } from '../error.ts';
-import type { BlobOutcome, BlobSource, Descriptor, Manifest, Registry } from '../ports.ts';
+import type { BlobOutcome, BlobSource, Descriptor, Manifest, Registry, Repository } from '../ports.ts';
 import { contentOf, parseManifest } from './image.ts';
 import { skipping } from './stream.ts';
 
@@ -29,6 +29,8 @@ export interface PushReport {
   readonly digest: string;
   /** How many blobs were there, were mounted, were sent. */
   readonly blobs: Readonly<Record<BlobOutcome, number>>;
+  /** Bytes of the blobs and manifests that were sent; what a broken upload sent twice is counted once. */
+  readonly bytes: number;
   /** Whether the reference named this very image before. */
   readonly unchanged: boolean;
 }
@@ -50,16 +52,26 @@ export async function pushImage(
   const { root, manifests, blobs } = image;
   const outcomes = { present: 0, mounted: 0, uploaded: 0 };
   const standing = await registry.resolve(to);
-  if (standing?.digest === root.digest) return { digest: root.digest, blobs: outcomes, unchanged: true };
+  const { digest } = root;
+  if (standing?.digest === digest) return { digest, blobs: outcomes, bytes: 0, unchanged: true };
+  let bytes = 0;
   await inParallel(unique(blobs), options.parallel ?? 4, async (blob) => {
-    outcomes[await registry.putBlob(to, blob, options.mountFrom ? { mountFrom: options.mountFrom } : {})]++;
+    const outcome = await registry.putBlob(
+      to,
+      blob,
+      options.mountFrom ? { mountFrom: options.mountFrom } : {},
+    );
+    outcomes[outcome]++;
+    if (outcome === 'uploaded') bytes += blob.size;
   });
   for (const manifest of unique(manifests)) {
     const name = withDigest(to, manifest.digest);
-    if ((await registry.resolve(name)) === undefined) await registry.putManifest(name, manifest);
+    if ((await registry.resolve(name)) !== undefined) continue;
+    await registry.putManifest(name, manifest);
+    bytes += manifest.bytes.length;
   }
   await registry.putManifest(to, root);
-  return { digest: root.digest, blobs: outcomes, unchanged: false };
+  return { digest, blobs: outcomes, bytes: bytes + root.bytes.length, unchanged: false };
 }
 
 function unique<T extends { readonly digest: string }>(items: readonly T[]): T[] {
@@ -113,7 +125,7 @@ export async function readImage(registry: Registry, from: Reference): Promise<Im
     }
   };
   await walk(root, 0);
-  const open = (blob: Descriptor): BlobSource => blobSource(registry, from, blob);
+  const open = (blob: Descriptor): BlobSource => blobOf(registry, from, blob);
   return { root, manifests, blobs: unique(blobs).map(open) };
 }
 
@@ -125,7 +137,7 @@ async function manifestAt(registry: Registry, reference: Reference): Promise<Man
 }
 
 /** A blob of a registry, to be put into another one. */
-function blobSource(registry: Registry, from: Reference, { digest, size }: Descriptor): BlobSource {
+export function blobOf(registry: Registry, from: Repository, { digest, size }: Descriptor): BlobSource {
   return {
     digest,
     size,

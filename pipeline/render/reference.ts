@@ -1,26 +1,40 @@
 /**
- * What stands behind a reference, as blobs: a directory with a catalog, an index image.
+ * What stands behind a reference, as blobs: a directory or an image, with a catalog or a bundle.
  *
  * @see https://github.com/operator-framework/operator-registry/blob/master/alpha/action/render.go
  */
-import { statSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { lstatSync, statSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { type Loaded, load } from '../../catalog/load.ts';
 import { directorySource } from '../directory.ts';
 import { PipelineError } from '../error.ts';
-
-export interface RenderOptions {
-  /** The directory that relative paths start from. */
-  readonly directory: string;
-}
+import { renderImage } from './image.ts';
+import { loadBundle, migrated, type Rendering } from './loaded.ts';
 
 /**
+ * Reads a directory that exists, and an image otherwise.
+ *
  * @throws PipelineError `not-found` or `usage` when there is nothing that could be rendered
  */
-export async function renderReference(reference: string, options: RenderOptions): Promise<Loaded> {
+export async function renderReference(reference: string, options: Rendering): Promise<Loaded> {
   const path = resolve(options.directory, reference);
   const found = statSync(path, { throwIfNoEntry: false });
-  if (!found) throw new PipelineError('not-found', `${reference}: no such directory`);
+  if (!found) return renderImage(reference, options);
   if (!found.isDirectory()) throw new PipelineError('usage', `${reference} is not a directory`);
-  return load(directorySource(path));
+  const bundle = isBundle(path);
+  if (options.only === 'bundles')
+    throw new PipelineError('usage', `${reference} is a directory, not an image`);
+  if (bundle && options.only === 'catalogs') {
+    throw new PipelineError('usage', `${reference} is a bundle, not a catalog`);
+  }
+  const { imageTemplate } = options;
+  if (bundle) return loadBundle(directorySource(path), options, imageTemplate ? { imageTemplate } : {});
+  return migrated(await load(directorySource(path)), options);
+}
+
+/** opm takes a directory for a bundle by the two directories in it. */
+function isBundle(path: string): boolean {
+  const isFolder = (name: string): boolean =>
+    lstatSync(join(path, name), { throwIfNoEntry: false })?.isDirectory() ?? false;
+  return isFolder('manifests') && isFolder('metadata');
 }

@@ -28,11 +28,9 @@ export async function writeBlobs(
   if (chunk !== '') await out(chunk);
 }
 
-/** The text of blobs in opm's order. @throws PipelineError as {@link writeBlobs} */
-export function blobsText(blobs: Blobs, format: RenderFormat): string {
-  return renderOrder(blobs)
-    .map((blob) => rendered(blob, format))
-    .join('');
+/** The text of blobs in the order in which they are given. @throws PipelineError as {@link writeBlobs} */
+export function textOf(blobs: readonly Blob[], format: RenderFormat): string {
+  return blobs.map((blob) => rendered(blob, format)).join('');
 }
 
 function rendered(blob: Blob, format: RenderFormat): string {

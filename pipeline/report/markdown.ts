@@ -5,9 +5,11 @@
 import type { Finding } from '../../catalog/finding.ts';
 import type { FateChange, Turn } from '../../catalog/graph/fate-change.ts';
 import type { PlacedDiff } from '../check/judge.ts';
+import { mermaidText } from './mermaid.ts';
 import type { CheckReport } from './report.ts';
-import { countText, plain } from './text.ts';
+import { countText, plain, shortList } from './text.ts';
 import { roadText } from './text-report.ts';
+import { writtenLines } from './written.ts';
 
 export function markdownReport(report: CheckReport): string {
   const parts = [
@@ -16,6 +18,7 @@ export function markdownReport(report: CheckReport): string {
     packagesTable(report),
     ...report.diffs.filter((diff) => diff.fates.length > 0).map(fatesTable),
     findingsText(report.findings),
+    ...changesText(report.diffs),
     footer(report),
   ];
   return `${parts.filter((part) => part !== '').join('\n\n')}\n`;
@@ -41,7 +44,8 @@ function packagesTable({ packages }: CheckReport): string {
   return ['| package | catalogs | change | |', '|---|---|---|---|', ...rows].join('\n');
 }
 
-function fatesTable(diff: PlacedDiff): string {
+/** The table of what clusters will do otherwise with a package. */
+export function fatesTable(diff: PlacedDiff): string {
   const title = `### What clusters will do: ${escaped(diff.package)} (${escaped(diff.catalogs.join(', '))})`;
   const head = [
     '| channel | installed | OLM v0 before | after | OLM v1 before | after |',
@@ -51,7 +55,27 @@ function fatesTable(diff: PlacedDiff): string {
 }
 
 function fateRow({ channels, installed, v0, v1 }: FateChange): string {
-  return row([channels.join(', '), installed.join(', '), ...turnCells(v0), ...turnCells(v1)]);
+  return row([channels.join(', '), shortList(installed), ...turnCells(v0), ...turnCells(v1)]);
+}
+
+/** Most characters of diagrams in one report: GitHub cuts a comment at 65,536. */
+const MOST_DRAWN = 40_000;
+
+/** What is written otherwise, folded up, with the next-hop diagrams as long as there is room. */
+function changesText(diffs: readonly PlacedDiff[]): string[] {
+  let room = MOST_DRAWN;
+  return diffs.map((diff) => {
+    const drawn = mermaidText(diff.graph, true);
+    const diagram = drawn !== undefined && drawn.length <= room ? drawn : undefined;
+    room -= diagram?.length ?? 0;
+    const title = `What is written otherwise: ${escaped(diff.package)} (${escaped(diff.catalogs.join(', '))})`;
+    return [
+      `<details><summary>${title}</summary>`,
+      writtenMarkdown(diff),
+      ...(diagram === undefined ? [] : [`\`\`\`mermaid\n${diagram}\`\`\``]),
+      '</details>',
+    ].join('\n\n');
+  });
 }
 
 function turnCells(turn: Turn | undefined): [string, string] {
@@ -86,6 +110,13 @@ function footer({ known, waived, unchecked, base, head }: CheckReport): string {
   }
   for (const { what, why } of unchecked) lines.push(`Not checked: ${escaped(what)}: ${escaped(why)}`);
   return lines.join('\n\n');
+}
+
+/** What is written otherwise in a package, as a list. */
+export function writtenMarkdown(diff: PlacedDiff): string {
+  return writtenLines(diff)
+    .map((line) => (line.startsWith('  ') ? `  - ${code(line.trim())}` : `- ${escaped(line)}`))
+    .join('\n');
 }
 
 function row(cells: readonly string[]): string {

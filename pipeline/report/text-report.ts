@@ -4,7 +4,7 @@
 import type { FateChange, Turn } from '../../catalog/graph/fate-change.ts';
 import type { PlacedDiff } from '../check/judge.ts';
 import type { CheckReport } from './report.ts';
-import { countText, findingText, plain } from './text.ts';
+import { countText, findingText, plain, shortList } from './text.ts';
 
 export function textReport(report: CheckReport): string {
   const lines = [
@@ -42,13 +42,14 @@ function alsoText({ known, waived }: CheckReport): string {
   return parts.length > 0 ? `; besides ${parts.join(', ')}` : '';
 }
 
-function fateLines(diff: PlacedDiff): string[] {
+/** What clusters will do otherwise with a package; the first line is its title. */
+export function fateLines(diff: PlacedDiff): string[] {
   const title = `  ${plain(diff.package)} (${diff.catalogs.join(', ')})`;
   return [title, ...diff.fates.flatMap(rowLines)];
 }
 
 function rowLines({ channels, installed, v0, v1 }: FateChange): string[] {
-  const who = `    ${plain(channels.join(', '))}: installed ${plain(installed.join(', '))}`;
+  const who = `    ${plain(channels.join(', '))}: installed ${plain(shortList(installed))}`;
   return [who, ...turnLine('OLM v0', v0), ...turnLine('OLM v1', v1)];
 }
 
@@ -60,5 +61,6 @@ function turnLine(olm: string, turn: Turn | undefined): string[] {
 
 /** The next bundle, and the end of the road where that is another. */
 export function roadText({ next, end }: Turn['after']): string {
+  if (next === '') return `… ${plain(end)}`;
   return end === '' || end === next ? plain(next) : `${plain(next)} … ${plain(end)}`;
 }

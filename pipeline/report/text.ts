@@ -22,6 +22,20 @@ export function countText(findings: readonly Finding[]): string {
   return counts.length === 0 ? 'no findings' : counts.join(', ');
 }
 
+/** Versions that are written out in a long list. */
+const LISTED = 6;
+
+/** Versions in their order; of a long list the first and the last. */
+export function shortList(versions: readonly string[]): string {
+  if (versions.length <= LISTED) return versions.join(', ');
+  return `${versions.slice(0, 3).join(', ')} … ${versions.at(-1)} (${versions.length} versions)`;
+}
+
+/** `1 package`, `2 packages`. */
+export function amount(count: number, one: string): string {
+  return `${count} ${one}${count === 1 ? '' : 's'}`;
+}
+
 /** Text of a catalog that can do nothing to a terminal or a log: control characters are escaped. */
 export function plain(text: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for

@@ -8,9 +8,10 @@ import type { Change } from '../change/change.ts';
 import { classifyChange } from '../change/classify.ts';
 import { fileReader } from '../change/content.ts';
 import { contentDigests } from '../change/digest.ts';
-import { type CheckScene, touchedCatalogs } from '../check/catalogs.ts';
+import { type CheckScene, type TouchedCatalog, touchedCatalogs } from '../check/catalogs.ts';
 import { type Judgement, judgeCatalog } from '../check/judge.ts';
-import { type Outcome, reportOf } from '../check/outcome.ts';
+import { reportOf } from '../check/outcome.ts';
+import { judgeReferences } from '../check/references.ts';
 import { POLICY_PATH, type PolicyRead, policyAt, readPolicy } from '../config.ts';
 import { mergedTree } from '../git/merge.ts';
 import type { Repository } from '../git/repository.ts';
@@ -19,6 +20,7 @@ import { type AuthorityDecision, judgeAuthority } from '../github/authority.ts';
 import type { CommitFacts } from '../github/authorship.ts';
 import { type Directory, EMPTY_DIRECTORY, type Person } from '../github/identity.ts';
 import type { Policy } from '../policy/policy.ts';
+import type { Registry } from '../ports.ts';
 import type { CheckReport } from '../report/report.ts';
 
 export interface CheckRequest {
@@ -34,6 +36,8 @@ export interface CheckRequest {
   readonly people?: People;
   /** The day for which is judged, `YYYY-MM-DD` in UTC. */
   readonly today: string;
+  /** A client that asks what the policy allows; without it no registry is asked. */
+  readonly registryFor?: (policy: Policy) => Registry;
 }
 
 /** Who wrote a pull request and what was said of it. */
@@ -62,14 +66,19 @@ export async function check(repository: Repository, request: CheckRequest): Prom
   const trees = { base: ids.base, merged: merged.tree };
   const change = await classifyChange(repository.objects, trees, read.policy);
   const scene = { objects: repository.objects, trees, change, policy: read.policy };
-  const judgements = await judgeCatalogs(scene, request.today);
+  const touched = await touchedIn(scene);
+  const judgements = await Promise.all(
+    touched.map((catalog) => judgeCatalog(catalog, scene.policy, request.today)),
+  );
+  const references = await judgeReferences(touched, scene.policy, request.registryFor?.(scene.policy));
   const authority = await judgePeople(
     repository,
     { ...ids, change, policy: read.policy, judgements },
     request,
   );
-  const outcome: Outcome = { ...start, kind: 'judged', tree: merged.tree, change, judgements, authority };
-  return reportOf(outcome);
+  const author = request.people?.author.login;
+  const judged = { change, judgements, references, authority, author };
+  return reportOf({ ...start, kind: 'judged', tree: merged.tree, ...judged });
 }
 
 interface Ids {
@@ -96,12 +105,11 @@ async function readPolicyOf(
   return { ...(await policyAt(repository.objects, base, ids)), path: POLICY_PATH };
 }
 
-async function judgeCatalogs(scene: Omit<CheckScene, 'reader'>, today: string): Promise<Judgement[]> {
+async function touchedIn(scene: Omit<CheckScene, 'reader'>): Promise<TouchedCatalog[]> {
   // What is unsafe is not read any further.
   if (scene.change.unsafe.length > 0) return [];
   const reader = fileReader(scene.objects, scene.policy.limits);
-  const touched = await touchedCatalogs({ ...scene, reader });
-  return Promise.all(touched.map((catalog) => judgeCatalog(catalog, scene.policy, today)));
+  return touchedCatalogs({ ...scene, reader });
 }
 
 /** Rules whose findings mean that what was taken away is missed by somebody. */

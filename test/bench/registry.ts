@@ -10,6 +10,7 @@ import { connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Reference } from '../../catalog/reference.ts';
+import { lookUp } from '../../pipeline/references/look-up.ts';
 import { createRegistryClient } from '../../pipeline/registry/client.ts';
 import { startRegistry } from '../../pipeline/registry/embedded/server.ts';
 import { openLayout } from '../../pipeline/registry/layout/layout.ts';
@@ -109,17 +110,14 @@ async function ours(host: string, cert: string): Promise<void> {
   const client = createRegistryClient({ internal: ['127.0.0.0/8'], authorities: [cert] });
   const before = process.cpuUsage();
   const began = performance.now();
-  let next = 0;
-  let found = 0;
   let peak = 0;
-  // As many at a time as a caller likes: the client itself paces the host.
-  const worker = async (): Promise<void> => {
-    for (let i = next++; i < tags; i = next++) {
-      if (await client.resolve(reference(host, i))) found++;
-      if (i % 1000 === 0) peak = Math.max(peak, process.memoryUsage().rss);
-    }
-  };
-  await Promise.all(Array.from({ length: 256 }, worker));
+  const watch = setInterval(() => {
+    peak = Math.max(peak, process.memoryUsage().rss);
+  }, 50);
+  const wanted = Array.from({ length: tags }, (_, i) => reference(host, i));
+  const lookups = await lookUp(wanted, { registry: client });
+  clearInterval(watch);
+  const found = [...lookups.values()].filter(({ kind }) => kind === 'found').length;
   const seconds = (performance.now() - began) / 1000;
   const { user, system } = process.cpuUsage(before);
   const { requests = 0 } = client.traffic().get(host) ?? {};

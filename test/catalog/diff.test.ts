@@ -44,7 +44,8 @@ describe('diffOf', () => {
     };
     const { packages } = await diff(before, after);
     expect(packages).toHaveLength(1);
-    const [{ fates, ...written } = { fates: [] }] = packages;
+    const [{ fates, graph, ...written } = { fates: [] }] = packages;
+    expect(graph?.lanes.map(({ channel }) => channel)).toEqual(['fast']);
     expect(written).toEqual({
       package: 'p',
       kind: 'changed',
@@ -67,8 +68,8 @@ describe('diffOf', () => {
     expect(
       fates.map(({ channels, installed, v0, v1 }) => [channels, installed, short(v0), short(v1)]),
     ).toEqual([
-      [['fast'], ['0.2.3'], 'stays > 0.3.0', 'stays > 0.3.0'],
       [['fast'], ['0.1.1', '0.2.0'], '0.2.3 > stays!', '0.2.3 > 0.2.3'],
+      [['fast'], ['0.2.3'], 'stays > 0.3.0', 'stays > 0.3.0'],
     ]);
   });
 

@@ -1,5 +1,6 @@
 // opm's file side: every recorded command line, run by `portolan opm` in a folder of its own.
 import {
+  existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -11,7 +12,8 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { opm } from '../../pipeline/opm/main.ts';
-import { registryClient } from '../../pipeline/render/client.ts';
+import type { Registry } from '../../pipeline/ports.ts';
+import { serveImages } from './fbc-images.ts';
 import { capture } from './fbc-terminal.ts';
 import type { CaseResult, ConformanceSet } from './main.ts';
 
@@ -36,12 +38,27 @@ interface Case {
   };
 }
 
-export const cases: ConformanceSet['cases'] = async function* (folder) {
-  const lines = readFileSync(join(folder, 'fbc/cases.jsonl'), 'utf8').split('\n');
-  for (const line of lines.filter((text) => text !== '')) yield await compared(JSON.parse(line));
+export const cases: ConformanceSet['cases'] = async function* (folder, fallback) {
+  const all = casesIn(folder);
+  // What the index image holds is what one of the cases prints.
+  const catalog = [...all, ...casesIn(fallback)].find(({ name }) => name === 'render-catalog-image');
+  const bundles = [folder, fallback]
+    .map((root) => join(root, 'fbc/_bundles'))
+    .find((path) => existsSync(path));
+  const { registry, close } = await serveImages(bundles ?? '', catalog?.expect.stdout ?? '');
+  try {
+    for (const one of all) yield await compared(one, registry);
+  } finally {
+    await close();
+  }
 };
 
-async function compared({ name, files, expect }: Case): Promise<CaseResult> {
+function casesIn(folder: string): Case[] {
+  const lines = readFileSync(join(folder, 'fbc/cases.jsonl'), 'utf8').split('\n');
+  return lines.filter((line) => line !== '').map((line) => JSON.parse(line));
+}
+
+async function compared({ name, files, expect }: Case, registry: Registry): Promise<CaseResult> {
   const work = mkdtempSync(join(tmpdir(), 'fbc-'));
   const places = { $INPUT: join(work, 'input'), $OUT: join(work, 'out'), $WORK: work };
   const real = (text: string): string => placed(text, places);
@@ -50,8 +67,7 @@ async function compared({ name, files, expect }: Case): Promise<CaseResult> {
     const directory = expect.cwd === undefined ? work : real(expect.cwd);
     const { terminal, printed } = capture(directory, expect.stdin ?? '');
     const before = new Set(filesBelow(work));
-    const world = { terminal, registry: registryClient.bind(undefined, terminal) };
-    const code = await opm(expect.cmd.slice(1).map(real), world);
+    const code = await opm(expect.cmd.slice(1).map(real), { terminal, registry: () => registry });
     const ours: Answer = {
       exitCode: code,
       stdout: recorded(printed(), places),

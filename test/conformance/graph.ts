@@ -170,9 +170,7 @@ function compareResolution(
 function compareServed({ query, expected, scope }: Case): string[] {
   if (expected.serveError) {
     const [, rules = []] = [...scope.refused][0] ?? [];
-    const told = rules.some((id) =>
-      RULES.find((rule) => rule.id === id)?.opm?.some((message) => says(expected.serveError, message)),
-    );
+    const told = saysWhy(expected.serveError, rules);
     return differs('refusal', told ? 'as recorded' : rules, 'as recorded');
   }
   const refusal = differs('refusal', [...scope.refused.values()].flat(), []);
@@ -182,6 +180,13 @@ function compareServed({ query, expected, scope }: Case): string[] {
       compareAnswer(query.queries[i], answer, scope),
     ),
   ];
+}
+
+/** Whether a recorded refusal is one that any of the rules stands for. */
+export function saysWhy(recorded: string, rules: readonly string[]): boolean {
+  return rules.some((id) =>
+    RULES.find((rule) => rule.id === id)?.opm?.some((message) => says(recorded, message)),
+  );
 }
 
 /** Whether a recorded text has the words of a rule's message around its quoted names. */

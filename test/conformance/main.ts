@@ -23,6 +23,7 @@ const SETS: Readonly<Record<string, () => Promise<ConformanceSet>>> = {
   tables: () => import('./tables.ts'),
   crdsafety: () => import('./crdsafety.ts'),
   graph: () => import('./graph.ts'),
+  grpc: () => import('./grpc.ts'),
   mirror: () => import('./mirror.ts'),
   pkgman: () => import('./pkgman.ts'),
   render: () => import('./render.ts'),

@@ -73,6 +73,7 @@ waivers: [{rule: graph/stranded, package: etcd, catalog: 'v4.1*', until: 2027-03
 limits: {fileBytes: 1, files: 2, docs: 3, depth: 4, aliases: 0}
 merge: {mode: off, method: rebase, via: direct}
 graph: {olm: [v1], catalogOrder: [v4.12, v4.13], companions: [quay.io/a/b], published: {ledger: published.json}}
+registries: {allow: ['*.example.com', 'quay.io/my-org'], credentials: ['r.example.com:5000'], internal: [10.0.0.0/8]}
 publish:
   role: arn:aws:iam::1:role/x
   catalogs: {'v*': {image: 'quay.io/o/i:{catalog}', base: quay.io/x/opm, platforms: [linux/arm64], mirrorTo: 'm:5000/olm'}}
@@ -96,6 +97,11 @@ publish:
     limits: { fileBytes: 1, files: 2, documents: 3, depth: 4, aliases: 0 },
     merge: { mode: 'off', method: 'rebase', via: 'direct' },
     graph: { olm: ['v1'], catalogOrder: ['v4.12', 'v4.13'], published: { ledger: 'published.json' } },
+    registries: {
+      allow: ['*.example.com', 'quay.io/my-org'],
+      credentials: ['r.example.com:5000'],
+      internal: ['10.0.0.0/8'],
+    },
     publish: { role: 'arn:aws:iam::1:role/x', catalogs: [{ pattern: 'v*', platforms: ['linux/arm64'] }] },
   });
   expect(policy?.owners.packages.get('etcd')).toEqual([{ kind: 'account', login: 'bob', id: undefined }]);

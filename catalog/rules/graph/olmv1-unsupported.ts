@@ -1,7 +1,7 @@
-import { headsOf } from '../../graph/channel.ts';
 import { v1Obstacles } from '../../graph/support.ts';
 import { judgedPackages } from '../../graph/world.ts';
-import { type Bundle, locate, type Package } from '../../model.ts';
+import { locate } from '../../model.ts';
+import { headBundles } from '../heads.ts';
 import { grouped, listed, versionsOf } from '../phrase.ts';
 import { quoted, type Rule } from '../rule.ts';
 
@@ -31,9 +31,3 @@ export const rule: Rule = {
     }
   },
 };
-
-/** What people install: the heads of all channels. */
-function headBundles({ channels, bundles }: Package): Bundle[] {
-  const names = new Set([...channels.values()].flatMap(headsOf).map(({ name }) => name));
-  return [...names].flatMap((name) => bundles.get(name) ?? []);
-}

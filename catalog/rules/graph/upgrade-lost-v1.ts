@@ -25,8 +25,8 @@ export const rule: Rule = {
       const channel = ofPackage?.channels.get(ofPackage.defaultChannel);
       const location = channel ? placeOfHead(channel) : placeOfPackage(change.after, name);
       if (!location) continue;
-      const example = group.length === 1 ? '' : `, ${shortName(first.installed)}`;
-      const message = `under OLM v1 ${listed(versions)} of package ${quoted(name)} had an upgrade and now silently stays:${example} went to ${shortName(was.to)}, and now ${why.text}`;
+      const [subject, stays] = group.length === 1 ? ['it', 'stays'] : [shortName(first.installed), 'stay'];
+      const message = `under OLM v1 ${listed(versions)} of package ${quoted(name)} had an upgrade and now silently ${stays}: ${subject} went to ${shortName(was.to)}, and now ${why.text}`;
       const hint = `let an entry with a higher version replace or skip ${first.installed.name}`;
       report(message, location, { package: name, installed: versions, hint });
     }

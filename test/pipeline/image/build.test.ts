@@ -178,8 +178,8 @@ describe('the digest of the image', () => {
     const { image, slim } = await build(CATALOG, { base: 'oci' });
     expect([image.manifestList.digest, slim.manifestList.digest]).toMatchInlineSnapshot(`
       [
-        "sha256:d0eb955884d9cda9e51d346d4b76362c4b1964105db6644d4c9fe627fb5b0fb5",
-        "sha256:eefcfba7a6f43ae176053abc99dcbdd448ce86774703801fe39d42f6b01ddc1c",
+        "sha256:f1a79171a494fe0424f515c013e529794f6adfa56247af450c208d0fd70014ba",
+        "sha256:c5dabaad7de997b94aa8ea578d491729b49c98241b7a0f8784ba6b0a87349bb7",
       ]
     `);
   });

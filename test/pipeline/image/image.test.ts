@@ -22,6 +22,7 @@ function layer(text: string): Layer {
       codec: 'gzip',
     },
     blob,
+    folder: '/configs',
   };
 }
 

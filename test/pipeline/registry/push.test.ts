@@ -1,12 +1,19 @@
 import { describe, expect, test } from 'vitest';
 import { parseReference } from '../../../catalog/reference.ts';
 import { OCI_INDEX } from '../../../pipeline/registry/image.ts';
-import { copyImage, pushImage, readImage } from '../../../pipeline/registry/push.ts';
+import { copyImage, type ImageContent, pushImage, readImage } from '../../../pipeline/registry/push.ts';
 import { reply, startHost, testClient } from '../../fakes/host.ts';
 import { manifestOf, noise, sampleImage } from '../../fakes/image.ts';
 import { registry } from '../../fakes/registry.ts';
 
 const image = sampleImage({ architectures: ['amd64', 'arm64'], layers: ['a', 'b', noise(50_000)] });
+
+/** Of every blob and manifest, each once. */
+function bytesOfAll({ root, manifests, blobs }: ImageContent): number {
+  const pieces = [root, ...manifests].map(({ digest, bytes }) => ({ digest, size: bytes.length }));
+  const sizes = new Map([...pieces, ...blobs].map(({ digest, size }) => [digest, size]));
+  return [...sizes.values()].reduce((sum, size) => sum + size, 0);
+}
 
 describe('a push', () => {
   test('sends blobs, then manifests, then the tag', async () => {
@@ -15,6 +22,7 @@ describe('a push', () => {
     expect(report).toEqual({
       digest: image.root.digest,
       blobs: { present: 0, mounted: 0, uploaded: 5 },
+      bytes: bytesOfAll(image),
       unchanged: false,
     });
     const writes = seen

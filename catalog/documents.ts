@@ -1,0 +1,241 @@
+/**
+ * From a file's bytes to its documents: JSON or YAML by what it holds and not by its name,
+ * one value after another. What cannot be read is a finding, and reading goes on behind it
+ * where that is possible.
+ *
+ * @see https://github.com/kubernetes/apimachinery/blob/v0.36.3/pkg/util/yaml/decoder.go
+ */
+import { MarkedDocument, OffsetDocument, type SourceDocument } from './document.ts';
+import type { Finding, Location } from './finding.ts';
+import { JsonError, JsonReader, type JsonValue } from './json.ts';
+import { splitDocuments } from './split.ts';
+import { compose } from './yaml/compose.ts';
+import { readFast } from './yaml/fast.ts';
+import { readTree } from './yaml/parser.ts';
+import { YamlError } from './yaml/tree.ts';
+
+export interface ReadDocument {
+  /** JSON. */
+  readonly value: unknown;
+  readonly document: SourceDocument;
+}
+
+export interface DocumentLimits {
+  /** Deepest nesting of collections. */
+  readonly depth: number;
+  /** Most aliases in one document; any number when left out. */
+  readonly aliases?: number;
+}
+
+/**
+ * The documents of one file, read as they are asked for.
+ *
+ * @param findings where to put what could not be read, or is read otherwise than written;
+ *   what the caller finds in a document goes there, too, before the next one is asked for
+ */
+export function readDocuments(
+  path: string,
+  bytes: Uint8Array,
+  options: { readonly limits: DocumentLimits; readonly findings: Finding[] },
+): Generator<ReadDocument> {
+  return new FileReader(path, options.limits, options.findings).documents(bytes);
+}
+
+/** How far into a file Go looks for the brace that says JSON. */
+const SNIFF = 4096;
+
+class FileReader {
+  readonly #path: string;
+  readonly #limits: DocumentLimits;
+  readonly #findings: Finding[];
+
+  constructor(path: string, limits: DocumentLimits, findings: Finding[]) {
+    this.#path = path;
+    this.#limits = limits;
+    this.#findings = findings;
+  }
+
+  *documents(bytes: Uint8Array): Generator<ReadDocument> {
+    const text = this.#decode(bytes);
+    if (startsLikeJson(text)) yield* this.#jsonStream(text);
+    else yield* this.#yamlStream(normalBreaks(text), 0, 1);
+  }
+
+  #find(rule: string, message: string, location: Location, hint?: string): void {
+    this.#findings.push({
+      rule,
+      severity: 'error',
+      message,
+      location,
+      ...(hint === undefined ? {} : { hint }),
+    });
+  }
+
+  #warn(rule: string, message: string, location: Location, hint: string): void {
+    this.#findings.push({ rule, severity: 'warning', message, location, hint });
+  }
+
+  #decode(bytes: Uint8Array): string {
+    try {
+      return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+    } catch {
+      const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes);
+      // Go's JSON reader puts U+FFFD where UTF-8 is broken; its YAML reader refuses the document.
+      if (!startsLikeJson(text)) {
+        const { line, column } = firstInvalid(bytes);
+        this.#find(
+          'fbc/yaml',
+          'the file is not UTF-8',
+          { file: this.#path, line, column },
+          'save the file as UTF-8',
+        );
+      }
+      return text;
+    }
+  }
+
+  *#jsonStream(text: string): Generator<ReadDocument> {
+    const reader = new JsonReader(text, this.#limits.depth);
+    let count = 0;
+    for (;;) {
+      try {
+        const read = reader.next();
+        if (!read) return;
+        count++;
+        yield this.#jsonDocument(read);
+      } catch (error) {
+        if (!(error instanceof JsonError)) throw error;
+        yield* this.#brokenJson(text, { reader, error, count });
+        return;
+      }
+    }
+  }
+
+  #jsonDocument(read: JsonValue): ReadDocument {
+    const document = new MarkedDocument(this.#path, read.value, read.marks, read.written);
+    for (const { key, line, column } of read.duplicates) {
+      this.#repeatedKey(key, { file: this.#path, line, column });
+    }
+    return { value: read.value, document };
+  }
+
+  /**
+   * With no more than one object read, Go tries the rest as YAML: so comments, single
+   * quotes and trailing commas pass in a file of one object.
+   */
+  *#brokenJson(
+    text: string,
+    { reader, error, count }: { reader: JsonReader; error: JsonError; count: number },
+  ): Generator<ReadDocument> {
+    const findings = this.#findings.length;
+    if (count <= 1) {
+      const rest = afterFirstBreak(text, reader.offset);
+      const line = reader.line + (rest.brokeLine ? 1 : 0);
+      yield* this.#yamlStream(normalBreaks(text), rest.offset, line);
+      if (this.#findings.length === findings) return;
+    }
+    // As JSON was meant, what JSON says is the better help.
+    this.#findings.length = findings;
+    const { line, column } = placeOf(text, error.offset);
+    this.#find('fbc/json', `not JSON: ${error.message}`, { file: this.#path, line, column });
+  }
+
+  *#yamlStream(text: string, from: number, firstLine: number): Generator<ReadDocument> {
+    for (const piece of splitDocuments(text, from, firstLine)) {
+      if ('rest' in piece) {
+        const message = `a line that begins with --- separates documents, but "${piece.rest}" follows on it`;
+        this.#find(
+          'fbc/yaml',
+          message,
+          { file: this.#path, line: piece.line, column: piece.column },
+          'write the separator on a line of its own',
+        );
+        continue;
+      }
+      const fast = readFast(text, piece.from, piece.to, piece.line);
+      if (fast) {
+        yield { value: fast.value, document: new MarkedDocument(this.#path, fast.value, fast.marks) };
+        continue;
+      }
+      const read = this.#fullYaml(text.slice(piece.from, piece.to), piece.line);
+      if (read) yield read;
+    }
+  }
+
+  #fullYaml(text: string, line: number): ReadDocument | undefined {
+    try {
+      const tree = readTree(text, this.#limits);
+      const { value, duplicates, locate } = compose(tree.root);
+      const document = new OffsetDocument(this.#path, text, line, locate);
+      for (const { key, again } of duplicates) this.#repeatedKey(key, document.place(again));
+      if (tree.ignoredFrom >= 0) {
+        const message = 'the tools never read this text: the document ends before it';
+        this.#warn(
+          'fbc/ignored-content',
+          message,
+          document.place(tree.ignoredFrom),
+          'put a line with --- before it',
+        );
+      }
+      return { value, document };
+    } catch (error) {
+      if (!(error instanceof YamlError)) throw error;
+      const document = new OffsetDocument(this.#path, text, line, () => 0);
+      this.#find('fbc/yaml', `not YAML as the tools read it: ${error.message}`, document.place(error.offset));
+      return undefined;
+    }
+  }
+
+  #repeatedKey(key: string, location: Location): void {
+    this.#warn(
+      'fbc/repeated-key',
+      `the key "${key}" stands twice; only the last counts`,
+      location,
+      'remove one of them',
+    );
+  }
+}
+
+/** Go's white space is that of `\s` with U+0085 and without the byte-order mark. */
+const LIKE_JSON = /^(?:(?!\ufeff)[\s\u0085])*\{/;
+
+function startsLikeJson(text: string): boolean {
+  return LIKE_JSON.test(text.slice(0, SNIFF));
+}
+
+/** Go drops the carriage return before a line feed. */
+function normalBreaks(text: string): string {
+  return text.includes('\r\n') ? text.replaceAll('\r\n', '\n') : text;
+}
+
+/** Go drops white space behind a JSON value, up to and with the first line break. */
+function afterFirstBreak(text: string, from: number): { offset: number; brokeLine: boolean } {
+  let at = from;
+  while (at < text.length && /\s/.test(text.charAt(at))) {
+    if (text.charAt(at++) === '\n') return { offset: at, brokeLine: true };
+  }
+  return { offset: at, brokeLine: false };
+}
+
+function placeOf(text: string, offset: number): { line: number; column: number } {
+  const before = text.slice(0, offset);
+  const lastBreak = before.lastIndexOf('\n');
+  return { line: before.split('\n').length, column: offset - lastBreak };
+}
+
+/** Place of the first byte that is not UTF-8. */
+function firstInvalid(bytes: Uint8Array): { line: number; column: number } {
+  let line = 1;
+  for (let from = 0; ; line++) {
+    const found = bytes.indexOf(10, from);
+    const to = found < 0 ? bytes.length : found;
+    try {
+      new TextDecoder('utf-8', { fatal: true }).decode(bytes.subarray(from, to));
+    } catch {
+      const text = new TextDecoder().decode(bytes.subarray(from, to));
+      return { line, column: text.indexOf('\ufffd') + 1 };
+    }
+    if (found < 0) return { line, column: 1 };
+    from = found + 1;
+  }
+}

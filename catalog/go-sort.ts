@@ -1,0 +1,195 @@
+/**
+ * Go's `sort.Slice`, step by step. It is not stable, and opm sorts with it: where two items
+ * count as equal (a bundle that names one image twice), the order in its output is the one
+ * that these steps happen to leave.
+ *
+ * @see https://github.com/golang/go/blob/go1.26/src/sort/zsortfunc.go
+ */
+
+/** Sorts a list in place and returns it. */
+export function sortAsGo<T>(items: T[], less: (a: T, b: T) => boolean): T[] {
+  new Sorter(items, less).sort(0, items.length, bitLength(items.length));
+  return items;
+}
+
+/** So many items or fewer are sorted by insertion, which is stable. */
+const MOST_INSERTED = 12;
+const SHORTEST_NINTHER = 50;
+const SHORTEST_SHIFTED = 50;
+const MOST_SHIFTS = 5;
+/** Swaps that choosing a pivot among nine items takes when they stand in falling order. */
+const FALLING = 12;
+
+function bitLength(value: number): number {
+  return 32 - Math.clz32(value);
+}
+
+class Sorter<T> {
+  readonly #items: T[];
+  readonly #isLess: (a: T, b: T) => boolean;
+  #swaps = 0;
+
+  constructor(items: T[], less: (a: T, b: T) => boolean) {
+    this.#items = items;
+    this.#isLess = less;
+  }
+
+  #less(i: number, j: number): boolean {
+    return this.#isLess(this.#items[i] as T, this.#items[j] as T);
+  }
+
+  #swap(i: number, j: number): void {
+    const items = this.#items;
+    const item = items[i] as T;
+    items[i] = items[j] as T;
+    items[j] = item;
+  }
+
+  /** Sorts the items from `from` to before `end`; after `limit` bad pivots by a heap. */
+  sort(from: number, end: number, limit: number): void {
+    let [a, b, left] = [from, end, limit];
+    let balanced = true;
+    let partitioned = true;
+    while (b - a > MOST_INSERTED) {
+      if (left === 0) {
+        this.#heapSort(a, b);
+        return;
+      }
+      if (!balanced) {
+        this.#breakPatterns(a, b);
+        left--;
+      }
+      const { pivot, rising } = this.#pivotInRisingOrder(a, b);
+      if (balanced && partitioned && rising && this.#insertSome(a, b)) return;
+      if (a > 0 && !this.#less(a - 1, pivot)) {
+        a = this.#partitionEqual(a, b, pivot);
+        continue;
+      }
+      const length = b - a;
+      const { middle, already } = this.#partition(a, b, pivot);
+      partitioned = already;
+      balanced = Math.min(middle - a, b - middle) >= Math.floor(length / 8);
+      if (middle - a < b - middle) {
+        this.sort(a, middle, left);
+        a = middle + 1;
+      } else {
+        this.sort(middle + 1, b, left);
+        b = middle;
+      }
+    }
+    this.#insertionSort(a, b);
+  }
+
+  #insertionSort(a: number, b: number): void {
+    for (let i = a + 1; i < b; i++) {
+      for (let j = i; j > a && this.#less(j, j - 1); j--) this.#swap(j, j - 1);
+    }
+  }
+
+  #heapSort(a: number, b: number): void {
+    const length = b - a;
+    for (let i = Math.floor((length - 1) / 2); i >= 0; i--) this.#siftDown(i, length, a);
+    for (let i = length - 1; i >= 0; i--) {
+      this.#swap(a, a + i);
+      this.#siftDown(0, i, a);
+    }
+  }
+
+  #siftDown(low: number, high: number, first: number): void {
+    for (let root = low; ; ) {
+      let child = 2 * root + 1;
+      if (child >= high) return;
+      if (child + 1 < high && this.#less(first + child, first + child + 1)) child++;
+      if (!this.#less(first + root, first + child)) return;
+      this.#swap(first + root, first + child);
+      root = child;
+    }
+  }
+
+  #breakPatterns(a: number, b: number): void {
+    const length = b - a;
+    const random = xorshift(length);
+    const mask = BigInt(2 ** bitLength(length) - 1);
+    const middle = a + Math.floor(length / 4) * 2;
+    for (let at = middle - 1; at <= middle + 1; at++) {
+      const other = Number(random() & mask);
+      this.#swap(at, a + (other >= length ? other - length : other));
+    }
+  }
+
+  #pivotInRisingOrder(a: number, b: number): { pivot: number; rising: boolean } {
+    const quarter = Math.floor((b - a) / 4);
+    const candidates = [a + quarter, a + quarter * 2, a + quarter * 3];
+    this.#swaps = 0;
+    const [i = 0, j = 0, k = 0] =
+      b - a >= SHORTEST_NINTHER ? candidates.map((at) => this.#median(at - 1, at, at + 1)) : candidates;
+    const pivot = this.#median(i, j, k);
+    if (this.#swaps !== FALLING) return { pivot, rising: this.#swaps === 0 };
+    for (let [x, y] = [a, b - 1]; x < y; x++, y--) this.#swap(x, y);
+    return { pivot: b - 1 - (pivot - a), rising: true };
+  }
+
+  #median(a: number, b: number, c: number): number {
+    const [low, middle] = this.#inOrder(a, b);
+    const [next] = this.#inOrder(middle, c);
+    return this.#inOrder(low, next)[1];
+  }
+
+  #inOrder(a: number, b: number): [number, number] {
+    if (!this.#less(b, a)) return [a, b];
+    this.#swaps++;
+    return [b, a];
+  }
+
+  /** Tries whether the items are nearly sorted. @returns whether they are sorted now */
+  #insertSome(a: number, b: number): boolean {
+    let i = a + 1;
+    for (let step = 0; step < MOST_SHIFTS; step++) {
+      while (i < b && !this.#less(i, i - 1)) i++;
+      if (i === b) return true;
+      if (b - a < SHORTEST_SHIFTED) return false;
+      this.#swap(i, i - 1);
+      if (i - a >= 2) for (let j = i - 1; j >= 1 && this.#less(j, j - 1); j--) this.#swap(j, j - 1);
+      if (b - i >= 2) for (let j = i + 1; j < b && this.#less(j, j - 1); j++) this.#swap(j, j - 1);
+    }
+    return false;
+  }
+
+  #partition(a: number, b: number, pivot: number): { middle: number; already: boolean } {
+    this.#swap(a, pivot);
+    let [i, j] = [a + 1, b - 1];
+    for (let already = true; ; already = false) {
+      while (i <= j && this.#less(i, a)) i++;
+      while (i <= j && !this.#less(j, a)) j--;
+      if (i > j) {
+        this.#swap(j, a);
+        return { middle: j, already };
+      }
+      this.#swap(i++, j--);
+    }
+  }
+
+  /** Moves what equals the pivot to the front. @returns where the rest begins */
+  #partitionEqual(a: number, b: number, pivot: number): number {
+    this.#swap(a, pivot);
+    let [i, j] = [a + 1, b - 1];
+    for (;;) {
+      while (i <= j && !this.#less(a, i)) i++;
+      while (i <= j && this.#less(a, j)) j--;
+      if (i > j) return i;
+      this.#swap(i++, j--);
+    }
+  }
+}
+
+const WORD = (1n << 64n) - 1n;
+
+function xorshift(seed: number): () => bigint {
+  let state = BigInt(seed);
+  return () => {
+    state ^= (state << 13n) & WORD;
+    state ^= state >> 7n;
+    state ^= (state << 17n) & WORD;
+    return state;
+  };
+}

@@ -1,0 +1,30 @@
+/** What registries said about the references of a catalog, for the rules that judge it. */
+import type { ReferenceLock } from './lock.ts';
+import type { ReferenceSite } from './site.ts';
+import type { Support } from './support.ts';
+
+/** What a registry said about one reference. */
+export type Lookup =
+  | {
+      readonly kind: 'found';
+      /** Of the manifest list where there is one. */
+      readonly digest: string;
+      /** The platforms that the image is for, `os/architecture`; undefined when nobody asked. */
+      readonly platforms?: readonly string[];
+    }
+  | { readonly kind: 'absent' }
+  /** The policy does not allow to ask there; nobody did. */
+  | { readonly kind: 'not-allowed' }
+  /** It could not be found out. */
+  | { readonly kind: 'unknown'; readonly why: string };
+
+/** The references of a catalog with all that is known of them. */
+export interface ResolvedReferences {
+  readonly sites: readonly ReferenceSite[];
+  /** By `lookupKey`. What was not looked up is missing. */
+  readonly lookups: ReadonlyMap<string, Lookup>;
+  /** What tags stood for before; undefined when nothing was locked. */
+  readonly lock: ReferenceLock | undefined;
+  /** On which platforms packages say that they run, by package. */
+  readonly supports?: ReadonlyMap<string, Support>;
+}

@@ -1,0 +1,79 @@
+/**
+ * Pinning: digests written over tags where these stand, and nothing else of the file
+ * touched. The tag becomes a comment where the format has comments.
+ */
+
+/** One replacement; `line` and `column` from 1, columns in UTF-16 units. */
+export interface Pin {
+  readonly line: number;
+  readonly column: number;
+  /** What must stand there. */
+  readonly written: string;
+  readonly pinned: string;
+  /** What to keep as a comment; nothing when empty. */
+  readonly note: string;
+}
+
+/** The text with its pins, and the pins that have no place: what stands there is written in another way. */
+export interface Pinned {
+  readonly text: string;
+  readonly refused: readonly Pin[];
+}
+
+/** Writes pins into a text. Line ends, comments, quotes and order stay as they are. */
+export function pinReferences(text: string, pins: readonly Pin[]): Pinned {
+  const lines = text.split('\n');
+  const commented = !/^\s*\{/.test(text.slice(0, SNIFF));
+  const refused: { readonly pin: Pin; readonly alias: string | undefined }[] = [];
+  const anchors = new Set<string>();
+  // From the end of each line to its beginning, so that places stay right.
+  const ordered = unique(pins).sort((a, b) => a.line - b.line || b.column - a.column);
+  for (const pin of ordered) {
+    const line = lines[pin.line - 1] ?? '';
+    const replaced = pinLine(line, pin, commented);
+    if (replaced === undefined) refused.push({ pin, alias: aliasAt(line, pin) });
+    else {
+      lines[pin.line - 1] = replaced;
+      for (const [, name = ''] of line.matchAll(/&([^\s,[\]{}]+)\s/g)) anchors.add(name);
+    }
+  }
+  // An alias follows its anchor.
+  const lost = refused.filter(({ alias }) => alias === undefined || !anchors.has(alias));
+  return { text: lines.join('\n'), refused: lost.map(({ pin }) => pin) };
+}
+
+/** How far into a file Go looks for the brace that says JSON, which has no comments. */
+const SNIFF = 4096;
+
+/** The name of the alias that is the value at a place, or that the key there has as its value. */
+function aliasAt(line: string, { column }: Pin): string | undefined {
+  return /^(?:[\w"']+\s*:\s+)?\*([^\s,[\]{}]+)/.exec(line.slice(column - 1))?.[1];
+}
+
+/** Several places of a catalog may be one of its text, by merge keys. */
+function unique(pins: readonly Pin[]): Pin[] {
+  return [...new Map(pins.map((pin) => [`${pin.line}:${pin.column}`, pin])).values()];
+}
+
+function pinLine(line: string, pin: Pin, commented: boolean): string | undefined {
+  const start = pin.column - 1;
+  // An anchor or a tag may stand before the text.
+  const properties = /^(?:[&!][^\s,[\]{}]*\s+)*/.exec(line.slice(start))?.[0].length ?? 0;
+  const at = start + properties;
+  const quote = /^["']/.exec(line.slice(at))?.[0] ?? '';
+  const from = at + quote.length;
+  const to = from + pin.written.length;
+  if (line.slice(from, to) !== pin.written) return undefined;
+  const rest = line.slice(to);
+  // A longer plain text that only begins like this is another reference.
+  if (quote === '' ? !/^(?:[\s,\]}]|$)/.test(rest) : !rest.startsWith(quote)) return undefined;
+  return line.slice(0, from) + pin.pinned + (commented ? withNote(rest, quote, pin.note) : rest);
+}
+
+/** Adds a comment behind what ends the value, when nothing else stands on the line. */
+function withNote(rest: string, quote: string, note: string): string {
+  const [, closed = '', comment = '', end = ''] = /^(.*?)(\s+#.*?)?(\s*)$/s.exec(rest) ?? [];
+  const ends = /^[\s,\]}]*$/.test(closed.slice(quote.length));
+  if (note === '' || !ends || comment.trim() === `# ${note}`) return rest;
+  return `${closed} # ${note}${comment}${end}`;
+}

@@ -1,0 +1,170 @@
+/**
+ * Where a catalog, a template or a composite names images: each place with what stands
+ * there and whose it is.
+ *
+ * @see https://olm.operatorframework.io/docs/reference/catalog-templates/
+ */
+import type { Path } from '../document.ts';
+import type { Finding, Location } from '../finding.ts';
+import type { LoadLimits } from '../load.ts';
+import type { Blob, Bundle } from '../model.ts';
+import { formatReference, type Reference, tryParseReference } from '../reference.ts';
+import { isObject } from '../shape.ts';
+import type { CatalogSource } from '../source.ts';
+import { type Visitor, visitBlobs } from '../visit.ts';
+import { createSupportCollector, type Support } from './support.ts';
+
+/** `bundle`: what is installed; `related`: what it needs; `base`: what an index image is built on. */
+export type SiteKind = 'bundle' | 'related' | 'base';
+
+/** One place that names an image. */
+export interface ReferenceSite {
+  readonly kind: SiteKind;
+  /** As it stands there. */
+  readonly written: string;
+  readonly reference: Reference;
+  /** The package, or the empty string where the place belongs to none. */
+  readonly package: string;
+  /** Name of the bundle, or the empty string: templates do not know it yet. */
+  readonly bundle: string;
+  readonly location: Location;
+}
+
+/** The places of a catalog in the order of reading; `findings` say what could not be read. */
+export interface Sites {
+  readonly sites: readonly ReferenceSite[];
+  /** On which platforms packages say that they run, by package; empty when nobody asked. */
+  readonly supports: ReadonlyMap<string, Support>;
+  readonly findings: readonly Finding[];
+}
+
+export interface SitesOptions {
+  readonly limits?: LoadLimits;
+  /** Whether the platforms are read too, which means to read every manifest. */
+  readonly supports?: boolean;
+}
+
+/** Reads where a catalog or a folder of templates names images. What is no reference is left to the rule that says so. */
+export async function referenceSites(
+  source: CatalogSource,
+  { limits, supports = false }: SitesOptions = {},
+): Promise<Sites> {
+  const collector = createCollector();
+  const support = createSupportCollector();
+  const visitor: Visitor = {
+    bundle: (bundle) => {
+      collector.bundle(bundle);
+      if (supports) support.bundle(bundle);
+    },
+    other: (blob) => {
+      collector.other(blob);
+      support.other(blob);
+    },
+  };
+  const findings = await visitBlobs(source, visitor, limits);
+  return { sites: collector.sites, supports: support.supports(), findings };
+}
+
+/** The places in bundles that are loaded already. */
+export function sitesOf(bundles: readonly Bundle[]): readonly ReferenceSite[] {
+  const collector = createCollector();
+  for (const bundle of bundles) collector.bundle(bundle);
+  return collector.sites;
+}
+
+/** The key under which a reference is looked up: a tag in full, a digest without a tag beside it. */
+export function lookupKey(reference: Reference): string {
+  if (reference.kind === 'tag') return formatReference(reference);
+  const { registry, repository, digest } = reference;
+  return formatReference({ kind: 'digest', registry, repository, digest });
+}
+
+interface Collector {
+  readonly sites: readonly ReferenceSite[];
+  bundle(bundle: Bundle): void;
+  other(blob: Blob): void;
+}
+
+function createCollector(): Collector {
+  const sites: ReferenceSite[] = [];
+  // The same references and names stand in many places: each text is copied and read once.
+  const texts = new Map<string, { readonly own: string; readonly reference: Reference | undefined }>();
+  const read = (text: string): { own: string; reference: Reference | undefined } => {
+    const known = texts.get(text);
+    if (known) return known;
+    const own = ` ${text}`.slice(1);
+    const fresh = { own, reference: tryParseReference(own) };
+    texts.set(own, fresh);
+    return fresh;
+  };
+  const add = (blob: Blob, path: Path, found: Found): void => {
+    const { own: written, reference } = read(found.written);
+    if (!reference) return;
+    const { document } = blob;
+    const names = { package: read(found.package).own, bundle: read(found.bundle).own };
+    sites.push({ kind: found.kind, written, reference, ...names, location: document.locate(path) });
+  };
+  return {
+    sites,
+    bundle: (bundle) => {
+      const names = { package: bundle.package, bundle: bundle.name };
+      if (bundle.image !== '') add(bundle, ['image'], { kind: 'bundle', written: bundle.image, ...names });
+      for (const [i, { image }] of bundle.relatedImages.entries()) {
+        if (image === '') continue;
+        // The bundle's own image is listed among the others; it is never run.
+        const kind = image === bundle.image ? 'bundle' : 'related';
+        add(bundle, ['relatedImages', i, 'image'], { kind, written: image, ...names });
+      }
+    },
+    other: (blob) => {
+      const names = { package: blob.package, bundle: '' };
+      for (const { path, kind, written } of imagesIn(blob.value, isTemplate(blob))) {
+        add(blob, path, { kind, written, ...names });
+      }
+    },
+  };
+}
+
+type Found = Pick<ReferenceSite, 'kind' | 'written' | 'package' | 'bundle'>;
+
+/** Templates hold bundles inside of them; of other schemas only what stands at the top can mean an image. */
+function isTemplate({ schema }: Blob): boolean {
+  return /^olm\.(?:template\.|semver|composite)/.test(schema);
+}
+
+interface InnerImage {
+  readonly path: Path;
+  readonly kind: SiteKind;
+  readonly written: string;
+}
+
+/** Keys under which images stand, whatever the case of their letters, as Go reads them. */
+const KINDS: ReadonlyMap<string, SiteKind> = new Map([
+  ['image', 'bundle'],
+  ['baseimage', 'base'],
+]);
+
+function* imagesIn(value: unknown, deep: boolean, path: Path = []): Generator<InnerImage> {
+  if (Array.isArray(value)) {
+    for (const [i, item] of value.entries()) yield* imagesIn(item, deep, [...path, i]);
+    return;
+  }
+  if (!isObject(value)) return;
+  for (const [key, inner] of Object.entries(value)) {
+    const name = key.toLowerCase();
+    const kind = KINDS.get(name);
+    const at = [...path, key];
+    if (kind !== undefined && typeof inner === 'string') yield { path: at, kind, written: inner };
+    else if (name === 'relatedimages') yield* relatedIn(inner, at);
+    else if (deep && name !== 'properties') yield* imagesIn(inner, deep, at);
+  }
+}
+
+function* relatedIn(value: unknown, path: Path): Generator<InnerImage> {
+  if (!Array.isArray(value)) return;
+  for (const [i, related] of value.entries()) {
+    for (const { path: at, written } of imagesIn(related, false, [...path, i])) {
+      yield { path: at, kind: 'related', written };
+    }
+  }
+}

@@ -1,0 +1,68 @@
+/**
+ * On which platforms packages say that they run. Only the head of the default channel speaks for
+ * a package: OLM v0's package server reads the labels there.
+ */
+import { headOf } from '../graph/channel.ts';
+import type { Blob, Bundle, Channel } from '../model.ts';
+import { supportedPlatforms } from './csv.ts';
+import type { ReferenceSite } from './site.ts';
+
+export interface Support {
+  /** Name of the bundle that says so. */
+  readonly bundle: string;
+  /** `os/architecture`. */
+  readonly platforms: readonly string[];
+}
+
+/** Notes what packages say while their blobs go by. */
+export interface SupportCollector {
+  bundle(bundle: Bundle): void;
+  other(blob: Blob): void;
+  /** By package; those of which nothing is known are missing. */
+  supports(): ReadonlyMap<string, Support>;
+}
+
+export function createSupportCollector(): SupportCollector {
+  const defaults = new Map<string, string>();
+  const heads = new Map<string, string>();
+  const platforms = new Map<string, readonly string[]>();
+  const key = (...names: readonly string[]): string => JSON.stringify(names);
+  return {
+    bundle: (bundle) => {
+      const supported = supportedPlatforms(bundle);
+      if (supported) platforms.set(key(bundle.package, bundle.name), supported.map(own));
+    },
+    other: (blob) => {
+      if (isChannel(blob)) heads.set(key(blob.package, blob.name), own(headOf(blob)?.name ?? ''));
+      else if (blob.schema === 'olm.package') {
+        const { defaultChannel } = blob.value;
+        if (typeof defaultChannel === 'string') defaults.set(own(blob.name), own(defaultChannel));
+      }
+    },
+    supports: () => {
+      const found = [...defaults].flatMap(([name, channel]): [string, Support][] => {
+        const bundle = heads.get(key(name, channel)) ?? '';
+        const supported = platforms.get(key(name, bundle));
+        return supported ? [[name, { bundle, platforms: supported }]] : [];
+      });
+      return new Map(found);
+    },
+  };
+}
+
+/** Whether a place names an image that must run where a package says that it does: all but the bundle itself. */
+export function runsFor(
+  { kind, package: name, bundle }: ReferenceSite,
+  supports: ReadonlyMap<string, Support>,
+): boolean {
+  return kind === 'related' && bundle !== '' && supports.get(name)?.bundle === bundle;
+}
+
+function isChannel(blob: Blob): blob is Channel {
+  return blob.schema === 'olm.channel' && 'entries' in blob;
+}
+
+/** A copy: a part of a text keeps the whole file in memory. */
+function own(text: string): string {
+  return ` ${text}`.slice(1);
+}

@@ -1,0 +1,9 @@
+/** What people install today: the heads of all channels. */
+import { headsOf } from '../graph/channel.ts';
+import type { Bundle, Package } from '../model.ts';
+
+/** The bundles that are heads of channels of a package, each once. */
+export function headBundles({ channels, bundles }: Package): Bundle[] {
+  const names = new Set([...channels.values()].flatMap(headsOf).map(({ name }) => name));
+  return [...names].flatMap((name) => bundles.get(name) ?? []);
+}

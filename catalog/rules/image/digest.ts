@@ -1,0 +1,18 @@
+import { formatReference, withDigest } from '../../reference.ts';
+import { lookedUp, placed } from '../looked-up.ts';
+import type { Rule } from '../rule.ts';
+
+export const rule: Rule = {
+  id: 'image/digest',
+  severity: 'info',
+  summary: 'Images are named by digest, so that everybody gets the image that was checked',
+  resolved: (references, report) => {
+    for (const { site, lookup } of lookedUp(references)) {
+      if (site.reference.kind !== 'tag' || lookup.kind !== 'found') continue;
+      report(`${placed(site)} is a tag, which may stand for another image tomorrow`, site.location, {
+        package: site.package,
+        hint: formatReference(withDigest(site.reference, lookup.digest)),
+      });
+    }
+  },
+};

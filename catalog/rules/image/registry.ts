@@ -1,0 +1,17 @@
+import { lookedUp, placed } from '../looked-up.ts';
+import type { Rule } from '../rule.ts';
+
+export const rule: Rule = {
+  id: 'image/registry',
+  severity: 'error',
+  summary: 'Images come from registries that the policy allows',
+  resolved: (references, report) => {
+    for (const { site, lookup } of lookedUp(references)) {
+      if (lookup.kind !== 'not-allowed') continue;
+      report(`${placed(site)} is in a registry that the policy does not allow`, site.location, {
+        package: site.package,
+        hint: `registries: {allow: [${site.reference.registry}]}`,
+      });
+    }
+  },
+};

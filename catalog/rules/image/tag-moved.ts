@@ -1,0 +1,33 @@
+import { lookupKey } from '../../references/site.ts';
+import { lockedTags, lookedUp, placed } from '../looked-up.ts';
+import type { Rule } from '../rule.ts';
+
+export const rule: Rule = {
+  id: 'image/tag-moved',
+  severity: 'warning',
+  summary: 'Every tag stands for the digest that was locked',
+  resolved: (references, report) => {
+    const { lock, lookups } = references;
+    if (!lock) return;
+    for (const { site, lookup } of lookedUp(references)) {
+      const { reference } = site;
+      if (reference.kind !== 'tag' || lookup.kind !== 'found') continue;
+      const locked = lock.digests.get(lookupKey(reference));
+      if (locked === undefined || locked === lookup.digest) continue;
+      report(`${placed(site)} has moved: it was ${locked}, it is ${lookup.digest} now`, site.location, {
+        package: site.package,
+        hint: 'resolve with --update to take the new image, or name the locked digest',
+      });
+    }
+    // What is pinned stays what it was; that its tag has moved on is worth knowing all the same.
+    for (const { site, tag } of lockedTags(references)) {
+      const lookup = lookups.get(tag);
+      if (lookup?.kind !== 'found' || lookup.digest === lock.digests.get(tag)) continue;
+      report(`${placed(site)} was pinned from ${tag}, which is ${lookup.digest} now`, site.location, {
+        package: site.package,
+        severity: 'info',
+        hint: 'resolve with --update --write to take the new image',
+      });
+    }
+  },
+};

@@ -1,0 +1,25 @@
+import { shortName } from '../../graph/edge.ts';
+import { judgedPackages } from '../../graph/world.ts';
+import { locate } from '../../model.ts';
+import { headBundles } from '../heads.ts';
+import { quoted, type Rule } from '../rule.ts';
+
+export const rule: Rule = {
+  id: 'image/undeclared',
+  severity: 'warning',
+  summary:
+    'The head of a channel declares the images that it runs in relatedImages: only those reach a disconnected cluster',
+  foresee(world, report) {
+    for (const ofPackage of judgedPackages(world)) {
+      for (const bundle of headBundles(ofPackage)) {
+        if (bundle.relatedImages.some(({ image }) => image !== '' && image !== bundle.image)) continue;
+        const message = `${shortName(bundle)} of package ${quoted(ofPackage.name)} declares no image beyond the bundle itself: what it runs is never mirrored`;
+        report(message, locate(bundle, 'relatedImages'), {
+          package: ofPackage.name,
+          installed: [shortName(bundle)],
+          hint: "list every image in the CSV's spec.relatedImages, and render the bundle again",
+        });
+      }
+    }
+  },
+};

@@ -1,0 +1,37 @@
+import { shortName } from '../../graph/edge.ts';
+import { judgedPackages } from '../../graph/world.ts';
+import { locate } from '../../model.ts';
+import { csvOf, usedImages } from '../../references/csv.ts';
+import { headBundles } from '../heads.ts';
+import { quoted, type Rule } from '../rule.ts';
+
+export const rule: Rule = {
+  id: 'image/unlisted',
+  severity: 'warning',
+  summary:
+    'The head of a channel lists in relatedImages what its deployments run and what RELATED_IMAGE_ variables name',
+  foresee(world, report) {
+    for (const ofPackage of judgedPackages(world)) {
+      for (const bundle of headBundles(ofPackage)) {
+        const csv = csvOf(bundle);
+        if (!csv) continue;
+        const listed = new Set([bundle.image, ...bundle.relatedImages.map(({ image }) => image)]);
+        for (const { image, place } of firstUses(usedImages(csv))) {
+          if (listed.has(image)) continue;
+          const message = `${shortName(bundle)} of package ${quoted(ofPackage.name)} uses ${quoted(image)} (${place}), which is not among its relatedImages`;
+          report(message, locate(bundle, 'relatedImages'), {
+            package: ofPackage.name,
+            installed: [shortName(bundle)],
+            hint: `- {name: …, image: ${image}}`,
+          });
+        }
+      }
+    }
+  },
+};
+
+/** Each image once, where it is used first. */
+function firstUses<T extends { readonly image: string }>(used: readonly T[]): T[] {
+  const seen = new Set<string>();
+  return used.filter(({ image }) => !seen.has(image) && seen.add(image));
+}

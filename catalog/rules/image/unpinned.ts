@@ -1,0 +1,41 @@
+import type { Path } from '../../document.ts';
+import { shortName } from '../../graph/edge.ts';
+import { judgedPackages } from '../../graph/world.ts';
+import { type Bundle, locate } from '../../model.ts';
+import { tryParseReference } from '../../reference.ts';
+import { headBundles } from '../heads.ts';
+import { quoted, type Rule } from '../rule.ts';
+
+export const rule: Rule = {
+  id: 'image/unpinned',
+  severity: 'warning',
+  summary:
+    'The head of a channel names its images by digest: a tag may move, and mirrors for disconnected clusters answer digests only',
+  foresee(world, report) {
+    for (const ofPackage of judgedPackages(world)) {
+      for (const bundle of headBundles(ofPackage)) {
+        const tags = referencesOf(bundle).filter(({ image }) => tryParseReference(image)?.kind === 'tag');
+        const [first, ...others] = tags;
+        if (!first) continue;
+        const more = others.length > 0 ? ` and ${others.length} more of its images` : '';
+        const message = `${shortName(bundle)} of package ${quoted(ofPackage.name)} names ${quoted(first.image)}${more} by tag`;
+        report(message, locate(bundle, ...first.path), {
+          package: ofPackage.name,
+          installed: [shortName(bundle)],
+          hint: 'portolan resolve DIR --write writes the digests, with the tags as comments',
+        });
+      }
+    }
+  },
+};
+
+function referencesOf({ image, relatedImages }: Bundle): { image: string; path: Path }[] {
+  const all = [
+    { image, path: ['image'] as Path },
+    ...relatedImages.map((related, i) => ({
+      image: related.image,
+      path: ['relatedImages', i, 'image'] as Path,
+    })),
+  ];
+  return all.filter((one, i) => all.findIndex((other) => other.image === one.image) === i);
+}

@@ -1,0 +1,61 @@
+/**
+ * What registries say of the images that a pull request brings. Images that the base branch names
+ * already are not asked for again: a registry's bad day is not the pull request's.
+ */
+import type { Finding } from '../../catalog/finding.ts';
+import { lookupKey, type ReferenceSite, sitesOf } from '../../catalog/references/site.ts';
+import type { Policy } from '../policy/policy.ts';
+import { repositoryMatcher } from '../policy/registries.ts';
+import { severitiesOf } from '../policy/severity.ts';
+import type { Registry } from '../ports.ts';
+import { resolveSites } from '../stages/resolve.ts';
+import type { TouchedCatalog } from './catalogs.ts';
+
+export interface ReferenceJudgement {
+  readonly findings: readonly Finding[];
+  /** What was not looked at, and why. */
+  readonly unchecked: readonly { readonly what: string; readonly why: string }[];
+  /** Whether a registry that may be asked gave no answer: then nobody can tell. */
+  readonly unanswered: boolean;
+}
+
+/** @param registry asked for what the policy allows; without one nothing is asked */
+export async function judgeReferences(
+  touched: readonly TouchedCatalog[],
+  policy: Policy,
+  registry: Registry | undefined,
+): Promise<ReferenceJudgement> {
+  const brought = touched.map((catalog) => ({ catalog, sites: broughtSites(catalog) }));
+  const count = brought.reduce((sum, { sites }) => sum + sites.length, 0);
+  if (count === 0) return { findings: [], unchecked: [], unanswered: false };
+  if (!registry || policy.registries.allow.length === 0) {
+    const why = registry
+      ? 'the policy allows no registry to be asked (registries.allow)'
+      : 'nothing was asked';
+    return {
+      findings: [],
+      unchecked: [{ what: `${count} new ${count === 1 ? 'reference' : 'references'}`, why }],
+      unanswered: false,
+    };
+  }
+  const allows = repositoryMatcher(policy.registries.allow);
+  const findings: Finding[] = [];
+  const unchecked: { what: string; why: string }[] = [];
+  for (const { catalog, sites } of brought) {
+    const asked = { registry, allows, digests: true, severityOf: severitiesOf(policy) };
+    const resolution = await resolveSites(sites, asked);
+    findings.push(...resolution.findings.map((finding) => ({ ...finding, catalogs: catalog.names })));
+    for (const { registry: host, references, why } of resolution.unanswered) {
+      unchecked.push({
+        what: `${references} ${references === 1 ? 'reference' : 'references'} in ${host}`,
+        why,
+      });
+    }
+  }
+  return { findings, unchecked, unanswered: unchecked.length > 0 };
+}
+
+function broughtSites({ before, after }: TouchedCatalog): ReferenceSite[] {
+  const known = new Set(sitesOf(before?.blobs.bundles ?? []).map(({ reference }) => lookupKey(reference)));
+  return sitesOf(after?.blobs.bundles ?? []).filter(({ reference }) => !known.has(lookupKey(reference)));
+}

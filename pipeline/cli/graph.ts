@@ -1,0 +1,100 @@
+import { dirname, resolve } from 'node:path';
+import { graphDocument } from '../../catalog/graph/graph-document.ts';
+import { hopGraph } from '../../catalog/graph/hop-graph.ts';
+import type { World } from '../../catalog/graph/world.ts';
+import { PipelineError } from '../error.ts';
+import { mermaidText } from '../report/mermaid.ts';
+import { pageText } from '../report/page/page.ts';
+import { svgText } from '../report/svg.ts';
+import { worldsOf } from '../stages/audit.ts';
+import { writeFiles } from '../write.ts';
+import { type Command, type Invocation, usageError } from './command.ts';
+import { readOperands } from './operands.ts';
+import { REGISTRY_OPTIONS } from './registry-options.ts';
+import type { Terminal } from './terminal.ts';
+
+const FORMATS: Readonly<Record<string, (worlds: readonly World[], name: string | undefined) => string>> = {
+  mermaid: (worlds, name) => {
+    const text = mermaidText(onePackage(worlds, name), false);
+    if (text !== undefined) return text;
+    throw new PipelineError('too-large', 'the package has more edges than Mermaid draws', {
+      hint: '--format svg or html has no limit',
+    });
+  },
+  svg: (worlds, name) => svgText(onePackage(worlds, name), { interactive: false, styled: true }),
+  json: (worlds) => `${JSON.stringify(graphDocument(worlds))}\n`,
+  html: (worlds) =>
+    pageText({
+      title: `Upgrades in ${worlds.map(({ name }) => name).join(', ')}`,
+      headline: '',
+      summary: [],
+      findings: [],
+      graph: graphDocument(worlds),
+    }),
+};
+
+export const command: Command = {
+  words: 'graph',
+  summary: 'Draw where each version really goes next: a page, a picture, a diagram, or data.',
+  operands: 'DIR|REFERENCE…',
+  options: {
+    package: { value: 'NAME', description: 'only this package; needed for mermaid and svg' },
+    olm: { value: 'v0|v1', description: 'what one resolver does (default: both)' },
+    format: { value: 'html|svg|mermaid|json', description: 'what to draw (default: html)' },
+    out: { short: 'o', value: 'FILE', description: 'where to (default: standard output)' },
+    ...REGISTRY_OPTIONS,
+  },
+  details: [
+    'One edge for each bundle: the one that the resolver takes, not every edge that is written. The page is one file that',
+    'opens without a server: search, channels as lanes, and the road of any version that somebody runs.',
+  ].join('\n'),
+  examples: [
+    'portolan graph catalogs/v4.20 -o graph.html',
+    'portolan graph catalogs/v4.20 --package etcd --format mermaid',
+  ],
+  run: async (invocation, terminal) => {
+    const { operands, text } = invocation;
+    const format = FORMATS[text('format') ?? 'html'];
+    if (!format) throw usageError(command, `--format must be one of ${Object.keys(FORMATS).join(', ')}`);
+    const catalogs = await readOperands(operands, invocation, terminal);
+    const name = text('package');
+    const packages = name === undefined ? undefined : new Set([name]);
+    const worlds = await worldsOf({
+      catalogs,
+      olm: olmOf(invocation),
+      today: terminal.now().toISOString().slice(0, 10),
+      ...(packages ? { packages } : {}),
+    });
+    await written(format(worlds, name), text('out'), terminal);
+    return 0;
+  },
+};
+
+function olmOf({ text }: Invocation): readonly ('v0' | 'v1')[] {
+  const olm = text('olm');
+  if (olm === undefined) return ['v0', 'v1'];
+  if (olm === 'v0' || olm === 'v1') return [olm];
+  throw usageError(command, `--olm must be v0 or v1, not ${JSON.stringify(olm)}`);
+}
+
+function onePackage(worlds: readonly World[], name: string | undefined): ReturnType<typeof hopGraph> {
+  if (name === undefined) throw usageError(command, '--package is needed for a diagram');
+  const [world, another] = worlds.filter(({ catalog }) => catalog.packages.has(name));
+  const ofPackage = world?.catalog.packages.get(name);
+  if (!world || !ofPackage) {
+    throw new PipelineError('usage', `no catalog has the package ${JSON.stringify(name)}`, {
+      hint: 'portolan list packages DIR names them',
+    });
+  }
+  if (another) throw usageError(command, 'a diagram shows the package of one catalog: give one DIR');
+  return hopGraph(world, ofPackage);
+}
+
+async function written(content: string, out: string | undefined, terminal: Terminal): Promise<void> {
+  if (out === undefined) {
+    await terminal.out(content);
+    return;
+  }
+  const path = resolve(terminal.directory, out);
+  writeFiles(dirname(path), new Map([[path.slice(dirname(path).length + 1), content]]));
+}

@@ -1,0 +1,110 @@
+import type { Olm } from '../../catalog/graph/world.ts';
+import { plain } from '../report/text.ts';
+import { type Answer, type AnsweredRoad, answerQuestion, type Question } from '../stages/next.ts';
+import { type Command, type Invocation, usageError } from './command.ts';
+import { readOperands } from './operands.ts';
+import { REGISTRY_OPTIONS } from './registry-options.ts';
+import type { Terminal } from './terminal.ts';
+
+export const command: Command = {
+  words: 'next',
+  summary: 'Say what a cluster does with an installed version: the next one, and where its road ends.',
+  operands: 'DIR|REFERENCE…',
+  options: {
+    package: { value: 'NAME', description: 'the package that is installed' },
+    version: {
+      value: 'VERSION',
+      description: 'the installed version; without, what a new installation gets',
+    },
+    name: {
+      value: 'BUNDLE',
+      description: "name of the installed bundle (its CSV), where the version alone doesn't tell",
+    },
+    channel: {
+      value: 'CHANNEL',
+      description: 'the subscribed channel (default: that of the package); under OLM v1 a selected one',
+      multiple: true,
+    },
+    olm: { value: 'v0|v1', description: 'only one of both (default: both)' },
+    range: { value: 'RANGE', description: 'the version that a ClusterExtension asks for (OLM v1)' },
+    catalog: { value: 'NAME', description: 'which of the catalogs is subscribed to (OLM v0)' },
+    json: { description: 'print the answer as JSON' },
+    ...REGISTRY_OPTIONS,
+  },
+  details: [
+    'Each operand is a catalog of the cluster: a directory, called after its last folder, or an index image. Both resolvers are simulated, with dependencies,',
+    'deprecations and their silent failures. Exit code 0: every road that was asked for ends at a head; 1: one does not.',
+  ].join('\n'),
+  examples: [
+    'portolan next --package etcd --version 0.9.2 --channel alpha catalogs/v4.20',
+    'portolan next --package etcd --version 0.9.2 --olm v1 --range "<1.0.0" catalogs/v4.20 catalogs/internal',
+  ],
+  run: async (invocation, terminal) => {
+    const catalogs = await readOperands(invocation.operands, invocation, terminal);
+    const question = questionOf(invocation);
+    const answer = await answerQuestion(catalogs, question);
+    if (invocation.flag('json')) await terminal.out(`${JSON.stringify(answer, null, 2)}\n`);
+    else await terminal.out(answerText(answer, question));
+    warnOfErrors(catalogs, terminal);
+    return answer.roads.every((road) => road.arrives || isPinned(road, question)) ? 0 : 1;
+  },
+};
+
+function questionOf(invocation: Invocation): Question {
+  const { text, list, needed } = invocation;
+  const olm = text('olm');
+  if (olm !== undefined && olm !== 'v0' && olm !== 'v1') {
+    throw usageError(command, `--olm must be v0 or v1, not ${JSON.stringify(olm)}`);
+  }
+  return {
+    package: needed('package'),
+    version: text('version'),
+    bundle: text('name'),
+    channels: list('channel'),
+    olm: olm === undefined ? ['v0', 'v1'] : [olm satisfies Olm],
+    range: text('range') ?? '',
+    catalog: text('catalog'),
+  };
+}
+
+function warnOfErrors(
+  catalogs: readonly { readonly prefix: string; readonly unread: readonly { severity: string }[] }[],
+  terminal: Terminal,
+): void {
+  for (const { prefix, unread } of catalogs) {
+    const errors = unread.filter(({ severity }) => severity === 'error').length;
+    if (errors > 0) {
+      terminal.err(
+        `${prefix}: ${errors} parts cannot be read and are left out (portolan validate says which)\n`,
+      );
+    }
+  }
+}
+
+/** Whether a road ends where its range does: that is what was asked for. */
+function isPinned({ olm, end }: AnsweredRoad, { range }: Question): boolean {
+  return olm === 'v1' && range !== '' && end === 'stays';
+}
+
+function answerText(answer: Answer, question: Question): string {
+  const { installed, assumed } = answer;
+  const lines = [
+    installed
+      ? `${answer.package} ${installed.version ?? installed.name} (${installed.name})`
+      : `${answer.package}, newly installed`,
+    ...(assumed ? ['  the catalogs no longer have it: only what its name and version tell is known'] : []),
+    ...answer.roads.flatMap((road) => roadLines(road, question)),
+  ];
+  return `${lines.map(plain).join('\n')}\n`;
+}
+
+function roadLines(answered: AnsweredRoad, question: Question): string[] {
+  const { olm, where, steps, last, arrives } = answered;
+  const names = steps.map(
+    ({ version, name, edge, deprecated }) =>
+      `${version ?? name}${edge === 'none' ? '' : ` (${edge}${deprecated ? ', deprecated' : ''})`}`,
+  );
+  const road = names.length > 0 ? names.join(' -> ') : 'nothing';
+  const sign = arrives ? 'ends at the head' : isPinned(answered, question) ? 'stays' : 'STUCK';
+  return [`  OLM ${olm}, ${where}: ${road}`, `    ${sign}: ${last}`];
+}

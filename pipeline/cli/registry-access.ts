@@ -1,0 +1,48 @@
+/** How commands reach registries: the client that their options make. */
+import { resolve } from 'node:path';
+import { readText } from '../directory.ts';
+import type { Policy } from '../policy/policy.ts';
+import { clientUnder } from '../references/client.ts';
+import { type ClientOptions, createRegistryClient, type RegistryClient } from '../registry/client.ts';
+import { authfileCredentials } from '../registry/credentials.ts';
+import { parsePlace } from '../registry/place.ts';
+import type { Invocation } from './command.ts';
+import type { Terminal } from './terminal.ts';
+
+/** What a client may ask. */
+export interface ClientScope {
+  readonly policy?: Policy | undefined;
+  /** Places as they were typed: who types a host means it, be it on an internal network. */
+  readonly named?: readonly (string | undefined)[];
+}
+
+/**
+ * A client for registries. Under a policy it asks only what that allows, with credentials only
+ * where that names them; without one it asks whatever the caller names.
+ *
+ * @throws PipelineError `not-found` or `io` for a file of certificates
+ */
+export function registryClientFor(
+  invocation: Invocation,
+  { directory, environment }: Terminal,
+  { policy, named = [] }: ClientScope = {},
+): RegistryClient {
+  const authfile = invocation.text('authfile');
+  const file = authfile === undefined ? undefined : resolve(directory, authfile);
+  const credentials = authfileCredentials({ authfile: file, environment });
+  const plainHttp = invocation.list('insecure');
+  const options: ClientOptions = {
+    credentials,
+    plainHttp,
+    internal: [...plainHttp, ...named.flatMap(hostOf), ...invocation.list('internal')],
+    authorities: invocation.list('ca').map((path) => readText(resolve(directory, path))),
+    environment,
+  };
+  return policy ? clientUnder(policy, options) : createRegistryClient(options);
+}
+
+function hostOf(text: string | undefined): string[] {
+  if (text === undefined) return [];
+  const place = parsePlace(text);
+  return place.kind === 'registry' ? [place.reference.registry] : [];
+}

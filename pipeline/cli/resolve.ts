@@ -1,0 +1,176 @@
+import { lstatSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
+import { compareFindings, type Finding } from '../../catalog/finding.ts';
+import { formatLock, InvalidLock, type ReferenceLock, readLock } from '../../catalog/references/lock.ts';
+import type { Lookup } from '../../catalog/references/lookup.ts';
+import { type PolicyRead, readPolicy } from '../config.ts';
+import { directorySource, fileError, readText } from '../directory.ts';
+import { PipelineError } from '../error.ts';
+import { severitiesOf } from '../policy/severity.ts';
+import { pinFile, pinsByFile } from '../references/pins.ts';
+import { countText, findingText, plain } from '../report/text.ts';
+import { type Resolution, resolveReferences } from '../stages/resolve.ts';
+import { writeFiles } from '../write.ts';
+import type { Command, Invocation } from './command.ts';
+import { registryClientFor } from './registry-access.ts';
+import { REGISTRY_OPTIONS } from './registry-options.ts';
+import type { ExitCode, Terminal } from './terminal.ts';
+
+export const command: Command = {
+  words: 'resolve',
+  summary: 'Find the digest of every tag that catalogs and templates name; lock and pin them.',
+  operands: 'DIR',
+  options: {
+    lock: {
+      value: 'FILE',
+      description: 'what tags stood for before; new tags are added to it, moved ones are findings',
+    },
+    write: { description: 'write digests in place of tags, with the tag as a comment' },
+    update: { description: 'take what tags stand for now, in the lock and in what was pinned from it' },
+    digests: { description: 'see that images which are named by digest exist too' },
+    platforms: {
+      description: "see that images run where their package's labels (operatorframework.io/arch.*) say",
+    },
+    policy: { value: 'FILE', description: 'a policy: only registries that it allows are asked' },
+    json: { description: 'print the result as JSON' },
+    ...REGISTRY_OPTIONS,
+  },
+  details: [
+    'Reads file-based catalogs, templates (basic, semver) and composites below DIR. A digest is that of the manifest list',
+    'where there is one. Nothing is written when a tag does not exist or a registry does not answer.',
+  ].join('\n'),
+  examples: [
+    'portolan resolve catalogs/v4.20',
+    'portolan resolve catalogs/v4.20 --lock catalogs/v4.20.lock.json --write',
+  ],
+  run: async (invocation, terminal) => {
+    const root = resolve(terminal.directory, invocation.operands[0] ?? '.');
+    const policy = policyOf(invocation, terminal);
+    if (policy && !policy.policy) {
+      for (const finding of policy.findings) terminal.err(findingText(finding));
+      return 2;
+    }
+    const lockFile = invocation.text('lock');
+    const lockPath = lockFile === undefined ? undefined : resolve(terminal.directory, lockFile);
+    const client = registryClientFor(invocation, terminal, { policy: policy?.policy });
+    try {
+      const resolution = await resolveReferences([directorySource(root)], {
+        registry: client,
+        lock: lockPath === undefined ? undefined : lockAt(lockPath),
+        digests: invocation.flag('digests'),
+        platforms: invocation.flag('platforms'),
+        update: invocation.flag('update'),
+        ...(policy?.policy ? { severityOf: severitiesOf(policy.policy) } : {}),
+      });
+      const outcome = writeOutcome(resolution, { root, lockPath, pin: invocation.flag('write') });
+      if (invocation.flag('json')) await terminal.out(jsonOf(outcome));
+      else await printText(outcome, terminal);
+      return outcome.exit;
+    } finally {
+      client.close();
+    }
+  },
+};
+
+function policyOf(invocation: Invocation, { directory }: Terminal): PolicyRead | undefined {
+  const file = invocation.text('policy');
+  return file === undefined
+    ? undefined
+    : readPolicy(new TextEncoder().encode(readText(resolve(directory, file))));
+}
+
+/** The lock in a file; none when there is no such file yet. */
+function lockAt(path: string): ReferenceLock | undefined {
+  try {
+    return readLock(readText(path));
+  } catch (error) {
+    if (error instanceof PipelineError && error.code === 'not-found') return undefined;
+    if (!(error instanceof InvalidLock)) throw error;
+    throw new PipelineError('usage', `${path} is no lock: ${error.message}`, {
+      cause: error,
+      hint: 'take it from the history of the repository, or delete it to lock anew',
+    });
+  }
+}
+
+interface Target {
+  readonly root: string;
+  readonly lockPath: string | undefined;
+  readonly pin: boolean;
+}
+
+interface Outcome {
+  readonly resolution: Resolution;
+  readonly findings: readonly Finding[];
+  readonly exit: ExitCode;
+  /** Files that were changed, as paths below the root; the lock as it was named. */
+  readonly written: readonly string[];
+}
+
+/** Writes all or nothing: half a lock, or half of the pins, would pass for the whole. */
+function writeOutcome(resolution: Resolution, { root, lockPath, pin }: Target): Outcome {
+  const failed = resolution.findings.some(({ severity }) => severity === 'error');
+  const exit = resolution.unanswered.length > 0 ? 2 : failed ? 1 : 0;
+  if (exit !== 0) return { resolution, findings: resolution.findings, exit, written: [] };
+  const pinned = pin ? pinAll(root, resolution) : { findings: [], written: [] };
+  const lockFiles = lockPath === undefined ? [] : writeLock(lockPath, resolution.lock);
+  // What was pinned is no tag any more.
+  const kept = pin ? resolution.findings.filter(({ rule }) => rule !== 'image/digest') : resolution.findings;
+  const findings = [...kept, ...pinned.findings].sort(compareFindings);
+  return { resolution, findings, exit, written: [...pinned.written, ...lockFiles] };
+}
+
+function writeLock(path: string, lock: ReferenceLock): readonly string[] {
+  return writeFiles(dirname(path), new Map([[basename(path), formatLock(lock)]])).written;
+}
+
+function pinAll(root: string, { resolved, lock }: Resolution): { findings: Finding[]; written: string[] } {
+  const findings: Finding[] = [];
+  const files = new Map<string, string>();
+  for (const [file, pins] of pinsByFile(resolved, lock)) {
+    refuseLink(join(root, file));
+    const pinned = pinFile(file, readText(join(root, file)), pins);
+    findings.push(...pinned.findings);
+    files.set(file, pinned.text);
+  }
+  return { findings, written: [...writeFiles(root, files).written] };
+}
+
+/** A link leads to a file that may belong to somebody else; it would also be replaced by a file. */
+function refuseLink(path: string): void {
+  try {
+    if (!lstatSync(path).isSymbolicLink()) return;
+  } catch (error) {
+    throw fileError(error, path);
+  }
+  throw new PipelineError('usage', `${path} is a link: nothing was written`, {
+    hint: 'pin the folder that holds the file itself',
+  });
+}
+
+function jsonOf({ resolution, findings, exit, written }: Outcome): string {
+  const { resolved, lock, unanswered } = resolution;
+  const lookups = [...resolved.lookups].map(([reference, lookup]) => ({ reference, ...lookup }));
+  const verdict = (['pass', 'fail', 'inconclusive'] as const)[exit];
+  const document = { verdict, lookups, lock: JSON.parse(formatLock(lock)), findings, unanswered, written };
+  return `${JSON.stringify(document, null, 2)}\n`;
+}
+
+async function printText(
+  { resolution, findings, exit, written }: Outcome,
+  terminal: Terminal,
+): Promise<void> {
+  const { resolved, unanswered } = resolution;
+  await terminal.out(findings.map(findingText).join(''));
+  for (const { registry, why, references } of unanswered) {
+    const more = references === 1 ? '' : ` (and ${references - 1} more of ${plain(registry)})`;
+    terminal.err(`portolan: ${plain(why)}${more}\n`);
+  }
+  for (const file of written) terminal.err(`wrote ${plain(file)}\n`);
+  const count = (kind: Lookup['kind']): number =>
+    [...resolved.lookups.values()].filter((lookup) => lookup.kind === kind).length;
+  const verdict = ['PASS', 'FAIL', 'INCONCLUSIVE'][exit];
+  terminal.err(
+    `${verdict}: ${count('found')} of ${resolved.lookups.size} references found in ${resolved.sites.length} places, ${countText(findings)}\n`,
+  );
+}

@@ -1,0 +1,94 @@
+import { basename, resolve } from 'node:path';
+import { findingText } from '../report/text.ts';
+import type { OpenCatalog } from '../source/open.ts';
+import { type Address, serveCatalog } from '../stages/serve.ts';
+import { type Command, type Invocation, usageError } from './command.ts';
+
+import { openOperand } from './open-operand.ts';
+import { REGISTRY_OPTIONS } from './registry-options.ts';
+
+import type { Terminal } from './terminal.ts';
+
+export const command: Command = {
+  words: 'serve',
+  summary: 'Serve a catalog as clusters see it, until it is interrupted.',
+  operands: 'DIR|IMAGE',
+  options: {
+    listen: {
+      value: 'HOST:PORT|off',
+      description: 'where OLM v0 asks, by gRPC (default: 127.0.0.1:50051; port 0 takes any)',
+    },
+    http: {
+      value: 'HOST:PORT|off',
+      description: 'where OLM v1 asks, by HTTP (default: 127.0.0.1:8080; port 0 takes any)',
+    },
+    name: {
+      value: 'NAME',
+      description: "the catalog's name for OLM v1 (default: that of the directory or image)",
+    },
+    ...REGISTRY_OPTIONS,
+  },
+  details: [
+    'By gRPC: api.Registry as opm serve answers it, health and reflection. By HTTP: what catalogd answers, at',
+    '/catalogs/NAME/api/v1/all and /catalogs/NAME/api/v1/metas. Both speak without TLS, so to this machine alone unless',
+    'told otherwise. An image is a reference, oci:DIR, oci-archive:FILE or docker-archive:FILE; only the layers that hold',
+    'its catalog are fetched. A catalog that opm would refuse to serve is refused.',
+  ].join('\n'),
+  examples: [
+    'portolan serve catalogs/v4.20',
+    'portolan serve quay.io/operatorhubio/catalog:latest --http off',
+    'grpcurl -plaintext localhost:50051 api.Registry/ListPackages',
+    "curl 'http://localhost:8080/catalogs/v4.20/api/v1/metas?schema=olm.package'",
+  ],
+  run: async (invocation, terminal) => {
+    const [operand = '.'] = invocation.operands;
+    const [grpc, http] = [addressOf(invocation, 'listen', 50051), addressOf(invocation, 'http', 8080)];
+    const opened = await openOperand(operand, invocation, terminal);
+    const name = invocation.text('name') ?? nameOf(opened, terminal);
+    try {
+      const serving = await serveCatalog({ source: opened.source, name, grpc, http, now: terminal.now() });
+      if (serving.kind === 'refused') {
+        for (const finding of serving.findings) terminal.err(findingText(finding));
+        terminal.err('FAIL: opm would not serve this catalog\n');
+        return 1;
+      }
+      const { packages } = serving;
+      const lines = [
+        `serving ${packages} ${packages === 1 ? 'package' : 'packages'} of ${opened.name}`,
+        ...(grpc ? [`  gRPC  ${hostText(grpc, serving.grpc)}`] : []),
+        ...(http ? [`  HTTP  http://${hostText(http, serving.http)}/catalogs/${name}/api/v1/all`] : []),
+      ];
+      await terminal.out(`${lines.join('\n')}\n`);
+      await terminal.interrupted();
+      await serving.close();
+      return 0;
+    } finally {
+      await opened.close();
+    }
+  },
+};
+
+function addressOf(invocation: Invocation, option: string, usual: number): Address | undefined {
+  const text = invocation.text(option) ?? `127.0.0.1:${usual}`;
+  if (text === 'off') return undefined;
+  const [, host, port] = /^(.*):([0-9]{1,5})$/.exec(text) ?? [];
+  if (host === undefined || Number(port) > 65535) {
+    throw usageError(command, `--${option} must be HOST:PORT or off, not ${JSON.stringify(text)}`);
+  }
+  return { host: host.replace(/^\[(.*)\]$/, '$1') || '127.0.0.1', port: Number(port) };
+}
+
+function hostText({ host }: Address, port: number | undefined): string {
+  return `${host.includes(':') ? `[${host}]` : host}:${port}`;
+}
+
+/** What the directory or the image is called, as a name that Kubernetes takes. */
+function nameOf({ name: operand, image }: OpenCatalog, { directory }: Terminal): string {
+  const repository = image && image.reference.registry !== '' ? image.reference.repository : undefined;
+  const last = basename(repository ?? resolve(directory, operand));
+  const name = last
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9.-]+/g, '-')
+    .replaceAll(/^[^a-z0-9]+|[^a-z0-9]+$/g, '');
+  return name === '' ? 'catalog' : name;
+}

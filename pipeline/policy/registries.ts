@@ -1,0 +1,33 @@
+/** Which registries the policy allows to ask. */
+import type { Repository } from '../ports.ts';
+
+/** Whether something is said of a repository. */
+export type RepositoryMatcher = (repository: Repository) => boolean;
+
+/** What a pattern of registries looks like; the schema holds the same. */
+const PATTERN = /^(\*|(?:\*\.)?[^/*]+)(?:\/(.+))?$/;
+
+/**
+ * A matcher for patterns: `quay.io` (a registry), `quay.io/my-org` (what lies below a path of
+ * it), `*.example.com` (every registry of a domain), `*` (every registry). Nothing matches no
+ * patterns.
+ */
+export function repositoryMatcher(patterns: readonly string[]): RepositoryMatcher {
+  const matchers = patterns.map(matcherOf);
+  return (repository) => matchers.some((matches) => matches(repository));
+}
+
+function matcherOf(pattern: string): RepositoryMatcher {
+  const [, host = '', path] = PATTERN.exec(pattern) ?? [];
+  const registryMatches = hostMatcher(host.toLowerCase());
+  return ({ registry, repository }) =>
+    registryMatches(registry.toLowerCase()) &&
+    (path === undefined || repository === path || repository.startsWith(`${path}/`));
+}
+
+function hostMatcher(host: string): (registry: string) => boolean {
+  if (host === '*') return () => true;
+  if (host.startsWith('*.'))
+    return (registry) => registry.endsWith(host.slice(1)) && registry !== host.slice(1);
+  return (registry) => registry === host;
+}

@@ -1,0 +1,30 @@
+/** The mirror's documents for an index image that is being published. */
+import { CACHE, CONFIGS } from '../../catalog/cache/layout.ts';
+import type { DocumentOptions } from '../../catalog/mirror/documents.ts';
+import type { PlanFilesRequest } from '../../catalog/mirror/files.ts';
+import type { CatalogSource } from '../../catalog/source.ts';
+import { prepareMirror } from '../stages/mirror.ts';
+import type { PublishReceipt } from './receipt.ts';
+import type { PublishTarget } from './target.ts';
+
+/**
+ * @returns what the plan's files are made of; undefined when nothing is mirrored
+ * @throws PipelineError `usage` for a mirror that cannot be named so
+ */
+export async function mirrorFiles(
+  source: CatalogSource,
+  { mirrorTo, reference }: PublishTarget,
+  { digest, base }: PublishReceipt,
+): Promise<PlanFilesRequest | undefined> {
+  if (mirrorTo === undefined || reference === undefined) return undefined;
+  // Without a base the image has no server: the cluster's own opm reads the catalog out of it.
+  const extractContent =
+    base === undefined ? { cacheDir: `/${CACHE}`, catalogDir: `/${CONFIGS}` } : undefined;
+  const documents: DocumentOptions = { catalogSource: extractContent ? { extractContent } : {} };
+  const outcome = await prepareMirror({
+    catalogs: [{ source, reference, digest }],
+    to: mirrorTo,
+    documents,
+  });
+  return { ...outcome, options: documents };
+}

@@ -1,0 +1,60 @@
+/**
+ * What was published. It follows from the content alone, so that publishing the same commit again
+ * writes the same receipt.
+ */
+import type { BaseImage } from '../image/base.ts';
+import type { BuiltCatalog } from '../image/build.ts';
+import type { PublishTarget } from './target.ts';
+
+export interface PublishReceipt {
+  readonly apiVersion: 'portolan/v1alpha1';
+  readonly kind: 'PublishReceipt';
+  readonly catalog: string;
+  /** Id of the commit. */
+  readonly commit: string;
+  /** The place under which the image was published. */
+  readonly image: string;
+  /** Of the manifest list. */
+  readonly digest: string;
+  /** Digest of the base image's manifest list; absent for an image on nothing. */
+  readonly base?: string;
+  /** `os/architecture[/variant]`, in the order of the list. */
+  readonly platforms: readonly string[];
+  readonly packages: number;
+  /** Our layers; the base's are not counted. */
+  readonly layers: number;
+  /** What `opm serve` checks its cache by. */
+  readonly cacheDigest?: string;
+}
+
+export function receiptOf(
+  { image, packages, layers, cacheDigest }: BuiltCatalog,
+  about: {
+    readonly catalog: string;
+    readonly commit: string;
+    readonly target: PublishTarget;
+    readonly base: BaseImage | undefined;
+  },
+): PublishReceipt {
+  const { catalog, commit, target, base } = about;
+  const platforms = base?.platforms.map(({ platform }) => platform) ?? target.platforms;
+  return {
+    apiVersion: 'portolan/v1alpha1',
+    kind: 'PublishReceipt',
+    catalog,
+    commit,
+    image: target.name,
+    digest: image.manifestList.digest,
+    ...(base ? { base: base.digest } : {}),
+    platforms: platforms.map(({ os, architecture, variant }) =>
+      [os, architecture, ...(variant === undefined ? [] : [variant])].join('/'),
+    ),
+    packages,
+    layers,
+    ...(cacheDigest === undefined ? {} : { cacheDigest }),
+  };
+}
+
+export function receiptText(receipt: PublishReceipt): string {
+  return `${JSON.stringify(receipt, null, 2)}\n`;
+}

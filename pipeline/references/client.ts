@@ -1,0 +1,17 @@
+/** A client for the references that a pull request brings. */
+import type { Policy } from '../policy/policy.ts';
+import { repositoryMatcher } from '../policy/registries.ts';
+import { type ClientOptions, createRegistryClient, type RegistryClient } from '../registry/client.ts';
+import { credentialsOnlyFor } from '../registry/credentials.ts';
+
+/** It asks only what the policy allows, with credentials only where that names them. */
+export function clientUnder({ registries }: Policy, options: ClientOptions): RegistryClient {
+  const { credentials, internal = [] } = options;
+  const own = credentials && credentialsOnlyFor(credentials, repositoryMatcher(registries.credentials));
+  return createRegistryClient({
+    ...options,
+    ...(own ? { credentials: own } : {}),
+    allows: repositoryMatcher(registries.allow),
+    internal: [...internal, ...registries.internal],
+  });
+}

@@ -1,0 +1,115 @@
+/** Asking registries what references name: each once, many at a time, only where that is allowed. */
+import { formatReference, type Reference } from '../../catalog/reference.ts';
+import type { Lookup } from '../../catalog/references/lookup.ts';
+import { lookupKey } from '../../catalog/references/site.ts';
+import { type ErrorCode, PipelineError } from '../error.ts';
+import type { RepositoryMatcher } from '../policy/registries.ts';
+import type { Descriptor, Registry } from '../ports.ts';
+import { parseManifest } from '../registry/image.ts';
+import { allOf } from '../registry/stream.ts';
+
+export interface LookUpOptions {
+  readonly registry: Registry;
+  /** Asked before any request; every registry may be asked when left out. */
+  readonly allows?: RepositoryMatcher | undefined;
+  /** By `lookupKey`, the images of which the platforms are looked up too. */
+  readonly platforms?: ReadonlySet<string> | undefined;
+}
+
+/** Questions at a time; how many of them go to one host at a time is the client's to say. */
+const AT_A_TIME = 128;
+
+/**
+ * Looks references up.
+ *
+ * @returns by `lookupKey`; what could not be found out is `unknown`, with the reason
+ */
+export async function lookUp(
+  references: Iterable<Reference>,
+  options: LookUpOptions,
+): Promise<ReadonlyMap<string, Lookup>> {
+  const wanted = new Map<string, Reference>();
+  // Entered in their order, whatever comes back first.
+  const lookups = new Map<string, Lookup>();
+  for (const reference of references) {
+    const key = lookupKey(reference);
+    wanted.set(key, reference);
+    lookups.set(key, UNASKED);
+  }
+  const silent = new Map<string, string>();
+  const queue = wanted.entries();
+  const worker = async (): Promise<void> => {
+    for (const [key, reference] of queue) lookups.set(key, await ask(key, reference, { ...options, silent }));
+  };
+  await Promise.all(Array.from({ length: Math.min(AT_A_TIME, wanted.size) }, worker));
+  return lookups;
+}
+
+const UNASKED: Lookup = { kind: 'unknown', why: 'it was not looked up' };
+
+/** Reasons that hold for every image of a registry: it is not asked again. */
+const OF_THE_HOST: ReadonlySet<ErrorCode> = new Set(['unreachable', 'rate-limited', 'bad-answer']);
+
+async function ask(
+  key: string,
+  reference: Reference,
+  options: LookUpOptions & { readonly silent: Map<string, string> },
+): Promise<Lookup> {
+  const { allows, silent } = options;
+  if (allows && !allows(reference)) return { kind: 'not-allowed' };
+  const known = silent.get(reference.registry);
+  if (known !== undefined) return { kind: 'unknown', why: known };
+  try {
+    if (options.platforms?.has(key)) return await withPlatforms(reference, options);
+    const found = await options.registry.resolve(reference);
+    return found ? { kind: 'found', digest: found.digest } : { kind: 'absent' };
+  } catch (error) {
+    if (!(error instanceof PipelineError)) throw error;
+    if (error.code === 'not-allowed') return { kind: 'not-allowed' };
+    if (error.code === 'not-found') return { kind: 'absent' };
+    if (OF_THE_HOST.has(error.code)) silent.set(reference.registry, error.message);
+    return { kind: 'unknown', why: error.message };
+  }
+}
+
+/** A list says it in itself, an image in its configuration. */
+async function withPlatforms(reference: Reference, { registry }: LookUpOptions): Promise<Lookup> {
+  const manifest = await registry.getManifest(reference);
+  if (!manifest) return { kind: 'absent' };
+  const { digest } = manifest;
+  const parsed = parseManifest(manifest);
+  if (parsed.kind === 'list') {
+    const listed = parsed.manifests.flatMap(({ platform }) => platform ?? []);
+    const real = listed.filter(({ os, architecture }) => os !== 'unknown' && architecture !== 'unknown');
+    return { kind: 'found', digest, platforms: unique(real.map(platformText)) };
+  }
+  const config = await readConfig(reference, parsed.config, registry);
+  return { kind: 'found', digest, platforms: [platformText(config)] };
+}
+
+/** Bytes of a configuration at most. */
+const LARGEST_CONFIG = 4 * 1024 * 1024;
+
+async function readConfig(
+  reference: Reference,
+  config: Descriptor,
+  registry: Registry,
+): Promise<{ os: string; architecture: string }> {
+  if (config.size > LARGEST_CONFIG) {
+    throw new PipelineError('too-large', `an image's configuration has ${config.size} bytes`);
+  }
+  const bytes = await allOf(registry.getBlob(reference, config));
+  try {
+    const { os, architecture } = Object(JSON.parse(bytes.toString('utf8')));
+    if (typeof os === 'string' && typeof architecture === 'string') return { os, architecture };
+  } catch {}
+  throw new PipelineError('bad-answer', `${formatReference(reference)} does not say what platform it is for`);
+}
+
+function platformText({ os, architecture }: { readonly os: string; readonly architecture: string }): string {
+  return `${os}/${architecture}`;
+}
+
+function unique(texts: readonly string[]): string[] {
+  return [...new Set(texts)].sort();
+}

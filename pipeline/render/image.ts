@@ -1,0 +1,110 @@
+/** Images as blobs, by what their labels say that they hold. */
+import { posix } from 'node:path';
+import { readBundle } from '../../catalog/bundle/registry-bundle.ts';
+import { renderBundle } from '../../catalog/bundle/render.ts';
+import { type Loaded, load } from '../../catalog/load.ts';
+import type { Bundle } from '../../catalog/model.ts';
+import type { CatalogSource } from '../../catalog/source.ts';
+import { PipelineError } from '../error.ts';
+import { CONFIGS_LABEL } from '../image/base.ts';
+import type { ImageTree } from '../image/tree.ts';
+import { loadBundle, migrated, migrateLevel, type Rendering } from './loaded.ts';
+import { type OpenImage, withImage } from './open-image.ts';
+import { treeSource } from './tree-source.ts';
+
+/** The label by which an image is known to be a bundle. */
+const PACKAGE_LABEL = 'operators.operatorframework.io.bundle.package.v1';
+
+/** The label of index images of the time before file-based catalogs. */
+const DATABASE_LABEL = 'operators.operatorframework.io.index.database.v1';
+
+/**
+ * @param name a reference, or `oci:DIR:TAG` and the like
+ * @throws PipelineError `not-found`, or `usage` for an image that holds nothing to render
+ */
+export async function renderImage(name: string, options: Rendering): Promise<Loaded> {
+  return withImage(name, options.registry, async (image) => {
+    const configs = image.labels.get(CONFIGS_LABEL);
+    if (configs !== undefined) {
+      if (options.only === 'bundles')
+        throw new PipelineError('usage', `${name} is an index image, not a bundle`);
+      return migrated(await readIndexImage(name, image, configs), options);
+    }
+    if (!image.labels.has(PACKAGE_LABEL)) throw unknownImage(name, image.labels);
+    if (options.only === 'catalogs')
+      throw new PipelineError('usage', `${name} is a bundle, not an index image`);
+    return unpackBundle(image, (source) => loadBundle(source, options, { image: name }));
+  });
+}
+
+/** A bundle's image: its blob, and the ClusterServiceVersion that it was made from. */
+export interface BundleImage {
+  readonly bundle: Bundle;
+  readonly csv: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * Renders the image of a bundle.
+ *
+ * @throws PipelineError `not-found`, or `usage` for an image that is no bundle or a broken one
+ */
+export async function renderBundleImage(name: string, options: Rendering): Promise<BundleImage> {
+  return withImage(name, options.registry, async (image) => {
+    if (image.labels.has(CONFIGS_LABEL) || !image.labels.has(PACKAGE_LABEL)) {
+      throw new PipelineError('usage', `${name} is no bundle: it lacks the label ${PACKAGE_LABEL}`);
+    }
+    return unpackBundle(image, async (source) => {
+      const read = await readBundle(source);
+      const level = migrateLevel(options.migrates ?? false);
+      const rendered = read.bundle && renderBundle(read.bundle, { image: name, migrateLevel: level });
+      const [finding] = [...read.findings, ...(rendered?.findings ?? [])];
+      if (read.bundle && rendered?.blob) return { bundle: rendered.blob, csv: read.bundle.csv.value };
+      const { file = '', line = 1 } = finding?.location ?? {};
+      throw new PipelineError('usage', `${name}: ${file}:${line}: ${finding?.message ?? 'no bundle'}`);
+    });
+  });
+}
+
+function unpackBundle<T>({ unpack }: OpenImage, use: (source: CatalogSource) => Promise<T>): Promise<T> {
+  return unpack(
+    (path) => /^(?:manifests|metadata)\//.test(path),
+    (tree) => use(treeSource(tree, '')),
+  );
+}
+
+function readIndexImage(name: string, { unpack }: OpenImage, configs: string): Promise<Loaded> {
+  const folder = posix.join('/', configs).slice(1).replace(/\/$/, '');
+  const isWanted = (path: string): boolean =>
+    folder === '' || path.startsWith(`${folder}/`) || path === folder;
+  const read = (tree: ImageTree): Promise<Loaded> => {
+    if (!holdsFolder(tree, folder)) {
+      throw new PipelineError('not-found', `${name} has no directory /${folder}, which its label names`);
+    }
+    return load(treeSource(tree, folder));
+  };
+  return unpack(isWanted, read, folder);
+}
+
+/** Whether a folder is there; archives need not name folders. */
+export function holdsFolder(tree: ImageTree, folder: string): boolean {
+  if (folder === '' || tree.entries.get(folder)?.kind === 'directory') return true;
+  return [...tree.entries.keys()].some((path) => path.startsWith(`${folder}/`));
+}
+
+/** The error for an image that is neither an index image nor a bundle. */
+export function unknownImage(name: string, labels: ReadonlyMap<string, string>): PipelineError {
+  if (labels.has(DATABASE_LABEL)) {
+    return new PipelineError(
+      'usage',
+      `${name} is an index image with a database, which opm no longer reads`,
+      {
+        hint: 'build it anew from a file-based catalog',
+      },
+    );
+  }
+  const found = [...labels].map(([key, value]) => `${key}=${value}`).join(', ');
+  return new PipelineError(
+    'usage',
+    `${name} is neither an index image nor a bundle: ${found === '' ? 'it has no labels' : `its labels are ${found}`}`,
+  );
+}

@@ -1,0 +1,191 @@
+/** An image opened for reading: its labels, and its files when they are asked for. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { arch, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { formatReference, type Reference, withDigest } from '../../catalog/reference.ts';
+import { isObject } from '../../catalog/shape.ts';
+import { fileError } from '../directory.ts';
+import { PipelineError } from '../error.ts';
+import { type ImageTree, readTree } from '../image/tree.ts';
+import type { Descriptor, Registry } from '../ports.ts';
+import { type ImageManifest, type ManifestList, parseManifest } from '../registry/image.ts';
+import { openSource, type Source } from '../registry/open.ts';
+import { parsePlace } from '../registry/place.ts';
+import { allOf } from '../registry/stream.ts';
+import { type Fetch, readAhead } from '../source/ahead.ts';
+import { layersFor } from '../source/history.ts';
+
+export interface OpenImage {
+  readonly labels: ReadonlyMap<string, string>;
+  /** Of what the reference names: the manifest list where there is one. */
+  readonly digest: string;
+  /**
+   * Calls `use` with the image's files, of which the content of the wanted ones can be read.
+   *
+   * @param within folder, without a slash before it, that all wanted files are in: layers that the
+   *   image's history places elsewhere are not fetched
+   */
+  readonly unpack: <T>(
+    wanted: (path: string) => boolean,
+    use: (tree: ImageTree) => Promise<T>,
+    within?: string,
+  ) => Promise<T>;
+  /**
+   * The files below a folder (without a slash before it; empty for all), until the tree is closed.
+   * Layers that the image's history places elsewhere are not fetched, unless `allLayers`.
+   */
+  readonly unpackFolder: (folder: string, allLayers?: boolean) => Promise<ImageTree>;
+}
+
+/**
+ * @param name a reference, or `oci:DIR:TAG` and the like
+ * @param registryOf the way to the registry of a host
+ * @throws PipelineError `not-found` when there is no such image, and what a registry may throw
+ */
+export async function withImage<T>(
+  name: string,
+  registryOf: (host: string) => Registry,
+  use: (image: OpenImage) => Promise<T>,
+): Promise<T> {
+  const place = parsePlace(name);
+  const host = place.kind === 'registry' ? place.reference.registry : '';
+  const source = await openSource(place, registryOf(host));
+  try {
+    return await use(await openImage(source, name));
+  } finally {
+    await source.close();
+  }
+}
+
+/** Opens an image whose place is open. @throws PipelineError as {@link withImage} */
+export async function openImage(
+  { registry, reference }: Pick<Source, 'registry' | 'reference'>,
+  name: string,
+): Promise<OpenImage> {
+  const root = await manifestAt(registry, reference, name);
+  const manifest = await platformManifest(root.parsed, { registry, reference, name });
+  const config = await configOf(registry, reference, manifest.config);
+  const fetches = manifest.layers.map(
+    (layer): Fetch => ({
+      size: layer.size,
+      open: () => registry.getBlob(reference, layer),
+    }),
+  );
+  const layersIn = (folder: string): Fetch[] => {
+    const holds = layersFor(config['history'], fetches.length, `/${folder}`);
+    return fetches.filter((_, i) => holds[i]);
+  };
+  return {
+    labels: labelsIn(config),
+    digest: root.digest,
+    unpack: (wanted, use, within = '') => unpacked(readAhead(layersIn(within)), wanted, use),
+    unpackFolder: (folder, allLayers = false) =>
+      treeOf(
+        readAhead(allLayers ? fetches : layersIn(folder)),
+        (path) => folder === '' || path === folder || path.startsWith(`${folder}/`),
+      ),
+  };
+}
+
+/** Go's names of what Node calls otherwise. */
+const ARCHITECTURES: ReadonlyMap<string, string> = new Map([
+  ['x64', 'amd64'],
+  ['ppc64', 'ppc64le'],
+]);
+
+/** The manifest for Linux on this machine's architecture; of a list without one, the first for Linux. */
+async function platformManifest(
+  parsed: ImageManifest | ManifestList,
+  { registry, reference, name }: Pick<Source, 'registry' | 'reference'> & { readonly name: string },
+): Promise<ImageManifest> {
+  if (parsed.kind === 'image') return parsed;
+  const own = ARCHITECTURES.get(arch()) ?? arch();
+  const linux = parsed.manifests.filter(({ platform }) => platform?.os === 'linux');
+  const chosen = linux.find(({ platform }) => platform?.architecture === own) ?? linux[0];
+  const image = chosen && (await manifestAt(registry, withDigest(reference, chosen.digest), name)).parsed;
+  if (image?.kind === 'image') return image;
+  throw new PipelineError('bad-answer', `${name} is a list without an image for Linux`);
+}
+
+async function manifestAt(
+  registry: Registry,
+  reference: Reference,
+  name: string,
+): Promise<{ readonly digest: string; readonly parsed: ImageManifest | ManifestList }> {
+  const manifest = await registry.getManifest(reference);
+  if (manifest) return { digest: manifest.digest, parsed: parseManifest(manifest) };
+  const written = reference.registry === '' ? name : formatReference(reference);
+  throw new PipelineError('not-found', `there is no image ${written}`);
+}
+
+/** Most bytes of an image's configuration. */
+const LARGEST_CONFIG = 8 * 1024 * 1024;
+
+async function configOf(
+  registry: Registry,
+  reference: Reference,
+  config: Descriptor,
+): Promise<Readonly<Record<string, unknown>>> {
+  if (config.size > LARGEST_CONFIG) {
+    throw new PipelineError('too-large', `the image's configuration has ${config.size} bytes`);
+  }
+  return parsedObject(await allOf(registry.getBlob(reference, config)));
+}
+
+function labelsIn(config: Readonly<Record<string, unknown>>): Map<string, string> {
+  const inner = isObject(config['config']) ? config['config'] : {};
+  const labels = isObject(inner['Labels']) ? inner['Labels'] : {};
+  return new Map(
+    Object.entries(labels).flatMap(([key, value]) => (typeof value === 'string' ? [[key, value]] : [])),
+  );
+}
+
+function parsedObject(bytes: Uint8Array): Readonly<Record<string, unknown>> {
+  try {
+    const json: unknown = JSON.parse(new TextDecoder().decode(bytes));
+    return isObject(json) ? json : {};
+  } catch (error) {
+    throw new PipelineError('bad-answer', "the image's configuration is no JSON", { cause: error });
+  }
+}
+
+async function unpacked<T>(
+  layers: readonly AsyncIterable<Uint8Array>[],
+  wanted: (path: string) => boolean,
+  use: (tree: ImageTree) => Promise<T>,
+): Promise<T> {
+  const tree = await treeOf(layers, wanted);
+  try {
+    return await use(tree);
+  } finally {
+    tree.close();
+  }
+}
+
+/** A tree that removes its folder when it is closed. */
+async function treeOf(
+  layers: readonly AsyncIterable<Uint8Array>[],
+  wanted: (path: string) => boolean,
+): Promise<ImageTree> {
+  const scratch = scratchFolder();
+  const remove = (): void => rmSync(scratch, { recursive: true, force: true });
+  try {
+    const tree = await readTree(layers, { scratch, wanted });
+    const close = (): void => {
+      tree.close();
+      remove();
+    };
+    return { ...tree, close };
+  } catch (error) {
+    remove();
+    throw error;
+  }
+}
+
+function scratchFolder(): string {
+  try {
+    return mkdtempSync(join(tmpdir(), 'portolan-'));
+  } catch (error) {
+    throw fileError(error, tmpdir());
+  }
+}

@@ -1,0 +1,20 @@
+import { graphDocument } from '../../catalog/graph/graph-document.ts';
+import type { Audited } from '../stages/audit.ts';
+import { catalogLine, headline } from './audit-text.ts';
+import { pageText } from './page/page.ts';
+
+/** An audit as one HTML file: the findings, and the graphs that they are about. */
+export function auditPage({ report, worlds }: Audited): string {
+  return pageText({
+    title: titleOf(report),
+    headline: headline(report),
+    summary: report.catalogs.map((one) => catalogLine(one).trim()),
+    findings: report.findings,
+    graph: graphDocument(worlds),
+  });
+}
+
+function titleOf({ catalogs }: Audited['report']): string {
+  const [first] = catalogs;
+  return first && catalogs.length === 1 ? `Audit of ${first.name}` : `Audit of ${catalogs.length} catalogs`;
+}

@@ -1,0 +1,79 @@
+/**
+ * An audit as text: what to act on first, then each catalog in one line.
+ */
+import type { Finding } from '../../catalog/finding.ts';
+import type { AuditReport, CatalogAudit } from '../stages/audit.ts';
+import { catalogsText } from './catalogs-text.ts';
+import { amount, countText, plain } from './text.ts';
+
+/** Findings of one package and rule that are written out; the others are counted. */
+const SHOWN = 3;
+
+export interface AuditTextOptions {
+  /** Whether what is only good to know is written out as well. */
+  readonly all: boolean;
+}
+
+export function auditText(report: AuditReport, { all }: AuditTextOptions): string {
+  const order = report.catalogs.map(({ name }) => name);
+  const shown = report.findings.filter(({ severity }) => all || severity !== 'info');
+  const groups = [...groupsOf(shown).values()];
+  const infos = report.findings.length - shown.length;
+  const parts = [
+    `${headline(report)}\n`,
+    ...groups.map((group) => `\n${groupText(group, order, all)}`),
+    `\n${report.catalogs.map(catalogLine).join('')}`,
+    infos > 0 ? `${infos} more are only good to know (--all shows them)\n` : '',
+  ];
+  return parts.join('');
+}
+
+/** The audit in one line. */
+export function headline({ catalogs, findings }: AuditReport): string {
+  const packages = new Set(
+    findings.filter(({ severity }) => severity === 'error').map((finding) => finding.package ?? ''),
+  );
+  const bundles = catalogs.reduce((sum, one) => sum + one.bundles, 0);
+  const errors = packages.size === 0 ? 'no errors' : `errors in ${amount(packages.size, 'package')}`;
+  return `${amount(catalogs.length, 'catalog')}, ${amount(bundles, 'bundle')}: ${errors} (${countText(findings)})`;
+}
+
+/** Findings of one package and rule, in the order of the worst of them. */
+function groupsOf(findings: readonly Finding[]): Map<string, Finding[]> {
+  const groups = new Map<string, Finding[]>();
+  for (const finding of findings) {
+    const key = JSON.stringify([finding.severity, finding.package, finding.rule]);
+    groups.set(key, [...(groups.get(key) ?? []), finding]);
+  }
+  return groups;
+}
+
+function groupText(group: readonly Finding[], order: readonly string[], all: boolean): string {
+  const [first] = group;
+  if (!first) return '';
+  const shown = all ? group : group.slice(0, SHOWN);
+  const more = group.length - shown.length;
+  return [
+    `${first.severity.toUpperCase()} ${plain(first.package ?? 'the catalog')}: ${first.rule}\n`,
+    ...shown.map((finding) => oneText(finding, order)),
+    more > 0 ? `  and ${more} more like these\n` : '',
+  ].join('');
+}
+
+function oneText({ message, location, hint, catalogs = [] }: Finding, order: readonly string[]): string {
+  const where = `${plain(location.file)}:${location.line}:${location.column}`;
+  const fix = hint === undefined ? '' : `    fix: ${plain(hint)}\n`;
+  return `  ${plain(message)}\n    at ${where} (${plain(catalogsText(catalogs, order))})\n${fix}`;
+}
+
+/** A catalog in one line. */
+export function catalogLine({ name, packages, bundles, served, reach, images }: CatalogAudit): string {
+  const roads = reach.map(({ olm, installations, arrive }) =>
+    installations === arrive
+      ? `OLM ${olm}: all ${installations} installable versions reach a head`
+      : `OLM ${olm}: ${installations - arrive} of ${installations} installable versions reach no head`,
+  );
+  const refused = served ? '' : ' REFUSED by opm serve: no cluster gets any of it;';
+  const pinned = `${images.pinned} of ${images.references} images by digest`;
+  return `${plain(name)}:${refused} ${amount(packages, 'package')}, ${amount(bundles, 'bundle')}; ${[...roads, pinned].join('; ')}\n`;
+}

@@ -1,0 +1,273 @@
+/**
+ * What the page does in a browser. It is bundled into `page/script.ts` by `npm run generate`,
+ * and must import nothing that needs Node. Texts of catalogs only ever become text nodes,
+ * but for the picture, which escapes them itself.
+ */
+import type { Finding } from '../../../catalog/finding.ts';
+import { type ReadRoad, readRoad } from '../../../catalog/graph/document-road.ts';
+import type { BundleNote, CatalogGraph, PackageGraph } from '../../../catalog/graph/graph-document.ts';
+import { catalogsText } from '../catalogs-text.ts';
+import type { PageData } from '../page/page-data.ts';
+import { svgText } from '../svg.ts';
+import { button, el, option } from './elements.ts';
+
+const data: PageData = JSON.parse(document.getElementById('data')?.textContent ?? '{}');
+const order = data.graph.catalogs.map(({ name }) => name);
+const search = field('search', HTMLInputElement);
+const catalogs = field('catalog', HTMLSelectElement);
+const list = field('packages', HTMLElement);
+const main = field('main', HTMLElement);
+
+function field<T extends HTMLElement>(id: string, kind: new () => T): T {
+  const found = document.getElementById(id);
+  if (!(found instanceof kind)) throw new Error(`the page lacks #${id}`);
+  return found;
+}
+
+function begin(): void {
+  catalogs.append(...order.map((name) => option(name)));
+  search.addEventListener('input', showList);
+  catalogs.addEventListener('change', () => go(catalogs.value, here()?.graph.package));
+  field('theme', HTMLButtonElement).addEventListener('click', turnTheme);
+  window.addEventListener('hashchange', show);
+  document.addEventListener('keydown', (event) => {
+    if (event.key !== '/' || event.target instanceof HTMLInputElement) return;
+    event.preventDefault();
+    search.focus();
+  });
+  show();
+}
+
+function turnTheme(): void {
+  const root = document.documentElement;
+  const dark = matchMedia('(prefers-color-scheme: dark)').matches;
+  const now = root.dataset['theme'] ?? (dark ? 'dark' : 'light');
+  root.dataset['theme'] = now === 'dark' ? 'light' : 'dark';
+}
+
+/** Where the address says that we are: a catalog and a package of it. */
+function here(): { catalog: CatalogGraph; graph: PackageGraph } | undefined {
+  const [name = '', packageName = ''] = location.hash.slice(1).split('/').map(decodeURIComponent);
+  const catalog = data.graph.catalogs.find((one) => one.name === name);
+  const graph = catalog?.packages.find((one) => one.package === packageName);
+  return catalog && graph ? { catalog, graph } : undefined;
+}
+
+function go(catalog: string, packageName: string | undefined): void {
+  const found = data.graph.catalogs.find(({ name }) => name === catalog);
+  const target = found?.packages.find((one) => one.package === packageName) ?? found?.packages[0];
+  location.hash = target ? `${encodeURIComponent(catalog)}/${encodeURIComponent(target.package)}` : '';
+}
+
+function show(): void {
+  const at = here();
+  if (at) catalogs.value = at.catalog.name;
+  showList();
+  const [first] = data.graph.catalogs;
+  if (at) main.replaceChildren(...packageView(at.graph, at.catalog.name));
+  else if (data.findings.length > 0) main.replaceChildren(...findingsView(data.findings));
+  else if (first) go(first.name, undefined);
+}
+
+function showList(): void {
+  const wanted = search.value.trim().toLowerCase();
+  const catalog = data.graph.catalogs.find(({ name }) => name === catalogs.value);
+  const matching = (catalog?.packages ?? []).filter((graph) => matches(graph, wanted));
+  const now = here()?.graph.package;
+  const items = matching.map((graph) => {
+    const stuck = stuckCount(graph);
+    const link = el(
+      'a',
+      { href: `#${encodeURIComponent(catalogs.value)}/${encodeURIComponent(graph.package)}` },
+      [graph.package, ...(stuck > 0 ? [el('span', { class: 'badge' }, [`${stuck} stuck`])] : [])],
+    );
+    if (graph.package === now) link.setAttribute('aria-current', 'page');
+    return el('li', {}, [link]);
+  });
+  const overview =
+    data.findings.length > 0
+      ? [el('li', {}, [el('a', { href: '#' }, [`Findings (${data.findings.length})`])])]
+      : [];
+  list.replaceChildren(...overview, ...items);
+  field('count', HTMLElement).textContent = `${matching.length} packages`;
+}
+
+function matches({ package: name, bundles, lanes }: PackageGraph, wanted: string): boolean {
+  const words = [
+    name,
+    ...bundles.flatMap((bundle) => [bundle.name, bundle.version]),
+    ...lanes.map(({ channel }) => channel),
+  ];
+  return words.some((word) => word.toLowerCase().includes(wanted));
+}
+
+/** How many installations have no road to a head. */
+function stuckCount({ lanes }: PackageGraph): number {
+  return lanes.reduce((sum, { stops }) => sum + stops.filter(({ stuck }) => stuck.length > 0).length, 0);
+}
+
+function packageView(graph: PackageGraph, catalog: string): Node[] {
+  const notes =
+    graph.deprecated === undefined ? [] : [el('p', { class: 'warn' }, [`Deprecated: ${graph.deprecated}`])];
+  const channels = Object.entries(graph.deprecatedChannels).map(([channel, message]) =>
+    el('p', { class: 'warn' }, [`Channel ${channel} is deprecated: ${message}`]),
+  );
+  const box = roadBox(graph);
+  const picture = el(
+    'div',
+    { class: 'picture', tabindex: '0', role: 'region', 'aria-label': 'Channels as lanes' },
+    [],
+  );
+  picture.innerHTML = svgText(graph, { interactive: true, styled: false });
+  picture.addEventListener('click', (event) => choose(event.target, box.choose));
+  picture.addEventListener('keydown', (event) => {
+    if (event.key !== 'Enter' && event.key !== ' ') return;
+    event.preventDefault();
+    choose(event.target, box.choose);
+  });
+  const found = data.findings.filter(
+    (finding) => finding.package === graph.package && finding.catalogs?.includes(catalog) !== false,
+  );
+  return [
+    el('h2', {}, [
+      graph.package,
+      ' ',
+      el('small', {}, [`in ${catalog}, default channel ${graph.defaultChannel}`]),
+    ]),
+    ...notes,
+    ...channels,
+    box.node,
+    el('h3', {}, ['Channels']),
+    picture,
+    el('p', { class: 'legend' }, [LEGEND]),
+    ...(found.length > 0 ? [el('h3', {}, ['Findings']), ...found.map(findingItem)] : []),
+  ];
+}
+
+const LEGEND =
+  'Each version leads where a cluster really goes next: above or straight under OLM v0, dashed where only OLM v1 goes. Orange: no road to a head. Choose a version to see its road.';
+
+function choose(target: EventTarget | null, take: (bundle: string, channel: string) => void): void {
+  const stop = target instanceof Element ? target.closest('[data-bundle]') : null;
+  const [bundle, channel] = [stop?.getAttribute('data-bundle'), stop?.getAttribute('data-in')];
+  if (bundle && channel !== null && channel !== undefined) take(bundle, channel);
+}
+
+function roadBox(graph: PackageGraph): {
+  node: HTMLElement;
+  choose: (bundle: string, channel: string) => void;
+} {
+  const channel = el(
+    'select',
+    { id: 'channel' },
+    graph.lanes.map((lane) => option(lane.channel)),
+  );
+  const version = el('select', { id: 'version' }, []);
+  const answer = el('div', { id: 'answer', 'aria-live': 'polite' }, []);
+  const fill = (): void => {
+    const stops = graph.lanes.find((lane) => lane.channel === channel.value)?.stops ?? [];
+    const known = version.value;
+    version.replaceChildren(...[...stops].reverse().map(({ bundle, label }) => option(bundle, label)));
+    if (stops.some(({ bundle }) => bundle === known)) version.value = known;
+  };
+  const tell = (): void => answer.replaceChildren(...roads(graph, channel.value, version.value));
+  channel.addEventListener('change', () => {
+    fill();
+    tell();
+  });
+  version.addEventListener('change', tell);
+  fill();
+  tell();
+  const node = el('section', { class: 'road', 'aria-label': 'Where an installed version goes' }, [
+    el('p', {}, [
+      el('label', { for: 'version' }, ['I run version ']),
+      version,
+      el('label', { for: 'channel' }, [' in channel ']),
+      channel,
+    ]),
+    answer,
+  ]);
+  return {
+    node,
+    choose: (bundle, name) => {
+      channel.value = name;
+      fill();
+      version.value = bundle;
+      tell();
+      node.scrollIntoView({ block: 'nearest' });
+    },
+  };
+}
+
+function roads(graph: PackageGraph, channel: string, bundle: string): HTMLElement[] {
+  const notes = new Map(graph.bundles.map((note) => [note.name, note]));
+  const own = notes.get(bundle)?.deprecated;
+  return [
+    ...(own === undefined ? [] : [el('p', { class: 'warn' }, [`This version is deprecated: ${own}`])]),
+    roadView('v0', `OLM v0, subscribed to ${channel}`, {
+      road: readRoad(graph, 'v0', { channel, bundle }),
+      notes,
+    }),
+    roadView('v1', 'OLM v1, no channel selected', {
+      road: readRoad(graph, 'v1', { channel: '', bundle }),
+      notes,
+    }),
+  ];
+}
+
+function roadView(
+  id: string,
+  title: string,
+  { road, notes }: { road: ReadRoad; notes: ReadonlyMap<string, BundleNote> },
+): HTMLElement {
+  const { steps, arrives, why } = road;
+  const items = steps.map((name) => {
+    const note = notes.get(name);
+    const version = note && note.version !== '' ? note.version : name;
+    return el('li', { 'data-step': name }, [
+      version,
+      ...(note?.deprecated === undefined ? [] : [' (deprecated)']),
+    ]);
+  });
+  const end = arrives
+    ? `Ends at the head: ${why}.`
+    : `STUCK: ${why === 'circle' ? 'it goes round in a circle' : why}`;
+  return el('section', { id: `road-${id}`, 'data-arrives': String(arrives), 'data-why': why }, [
+    el('h3', {}, [title]),
+    steps.length > 0 ? el('ol', { class: 'steps' }, items) : el('p', {}, ['No upgrade from here.']),
+    el('p', { class: arrives ? 'good' : 'warn' }, [end]),
+  ]);
+}
+
+function findingsView(findings: readonly Finding[]): Node[] {
+  const all = el('div', {}, []);
+  const show = (infos: boolean): void =>
+    all.replaceChildren(...findings.filter(({ severity }) => infos || severity !== 'info').map(findingItem));
+  const infos = findings.filter(({ severity }) => severity === 'info').length;
+  show(false);
+  return [
+    el('h2', {}, ['Findings, the worst first']),
+    el('p', {}, [data.headline]),
+    ...(infos > 0 ? [button(`Show ${infos} that are only good to know`, () => show(true))] : []),
+    all,
+    el('h2', {}, ['Catalogs']),
+    ...data.summary.map((line) => el('p', {}, [line])),
+  ];
+}
+
+function findingItem(finding: Finding): HTMLElement {
+  const { severity, rule, message, hint, location: place, catalogs: names = [], package: of } = finding;
+  const [first] = names;
+  const links =
+    of !== undefined && first !== undefined
+      ? [el('a', { href: `#${encodeURIComponent(first)}/${encodeURIComponent(of)}` }, [of]), ' ']
+      : [];
+  return el('article', { class: `finding ${severity}` }, [
+    el('p', {}, [el('strong', {}, [severity.toUpperCase()]), ' ', ...links, el('code', {}, [rule])]),
+    el('p', {}, [message]),
+    ...(hint === undefined ? [] : [el('p', {}, ['Fix: ', el('code', {}, [hint])])]),
+    el('p', { class: 'where' }, [`${place.file}:${place.line} (${catalogsText(names, order)})`]),
+  ]);
+}
+
+begin();

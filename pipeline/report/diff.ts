@@ -1,0 +1,30 @@
+/** What changes in packages, and what clusters will do otherwise, as text and as Markdown. */
+import type { PlacedDiff } from '../check/judge.ts';
+import { escaped, fatesTable, writtenMarkdown } from './markdown.ts';
+import { plain } from './text.ts';
+import { fateLines } from './text-report.ts';
+import { writtenLines } from './written.ts';
+
+export function diffText(diffs: readonly PlacedDiff[]): string {
+  if (diffs.length === 0) return 'nothing changes\n';
+  return diffs
+    .map((diff) => {
+      const title = `${plain(diff.package)} (${diff.kind}) in ${plain(diff.catalogs.join(', '))}`;
+      const fates =
+        diff.fates.length > 0 ? ['  What clusters will do otherwise:', ...fateLines(diff).slice(1)] : [];
+      const lines = [title, ...writtenLines(diff).map((line) => `  ${plain(line)}`), ...fates];
+      return `${lines.join('\n')}\n`;
+    })
+    .join('\n');
+}
+
+export function diffMarkdown(diffs: readonly PlacedDiff[]): string {
+  if (diffs.length === 0) return 'Nothing changes.\n';
+  const parts = diffs.flatMap((diff) => [
+    diff.fates.length > 0
+      ? fatesTable(diff)
+      : `### ${escaped(diff.package)} (${escaped(diff.catalogs.join(', '))})`,
+    writtenMarkdown(diff),
+  ]);
+  return `${parts.filter((part) => part !== '').join('\n\n')}\n`;
+}

@@ -1,0 +1,14 @@
+import type { Finding } from '../../../catalog/finding.ts';
+import type { GraphDocument } from '../../../catalog/graph/graph-document.ts';
+
+/** What a page knows. */
+export interface PageData {
+  readonly title: string;
+  /** Stands above the findings; empty without any. */
+  readonly headline: string;
+  /** Sentences that stand below the findings. */
+  readonly summary: readonly string[];
+  /** The worst first; none for a page of graphs alone. */
+  readonly findings: readonly Finding[];
+  readonly graph: GraphDocument;
+}

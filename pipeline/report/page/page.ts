@@ -1,0 +1,43 @@
+/**
+ * The page: one file with everything in it, which opens without a server and asks nobody
+ * for anything. The policy in its head forbids it to, whatever a catalog says.
+ */
+import { createHash } from 'node:crypto';
+import { escapeXml, HOPS_STYLE } from '../svg.ts';
+import type { PageData } from './page-data.ts';
+import { SCRIPT } from './script.ts';
+import { STYLE } from './style.ts';
+
+/** The page as HTML. */
+export function pageText(data: PageData): string {
+  // A script element ends at `</`, wherever that stands.
+  const json = JSON.stringify(data).replaceAll('<', '\\u003c');
+  const digest = createHash('sha256').update(SCRIPT).digest('base64');
+  const policy = `default-src 'none'; script-src 'sha256-${digest}'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'`;
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="${policy}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${escapeXml(data.title)}</title>
+<style>${STYLE}${HOPS_STYLE}</style>
+</head>
+<body>
+<a class="jump" href="#main">To the package</a>
+<header>
+<h1>${escapeXml(data.title)}</h1>
+<label for="catalog">Catalog</label> <select id="catalog"></select>
+<label for="search">Search</label> <input id="search" type="search" placeholder="package, version, channel ( / )">
+<button id="theme" type="button">Dark or light</button>
+</header>
+<div class="columns">
+<nav aria-label="Packages"><p id="count" aria-live="polite"></p><ul id="packages"></ul></nav>
+<main id="main" tabindex="-1"></main>
+</div>
+<script type="application/json" id="data">${json}</script>
+<script>${SCRIPT}</script>
+</body>
+</html>
+`;
+}

@@ -1,0 +1,49 @@
+/** What is written otherwise in a package: defaults, heads, entries and edges by channel. */
+import type { BundleDiff, ChannelDiff, EdgeDiff, Pair } from '../../catalog/diff.ts';
+import type { PlacedDiff } from '../check/judge.ts';
+
+/** Most lines of one list. */
+const SHOWN = 40;
+
+/** What is written otherwise: a line for each change, what belongs to a channel indented. */
+export function writtenLines({ defaultChannel, channels, bundles, deprecations }: PlacedDiff): string[] {
+  return [
+    ...(defaultChannel ? [`default channel: ${pairText(defaultChannel)}`] : []),
+    ...channels.flatMap(channelLines),
+    ...bundleLines(bundles),
+    ...deprecations.map(({ kind, of, message }) => `deprecation of ${of} ${kind}: ${message}`),
+  ];
+}
+
+function pairText({ before, after }: Pair): string {
+  return `${before === '' ? 'none' : before} -> ${after === '' ? 'none' : after}`;
+}
+
+function channelLines({ channel, kind, head, added, removed, edges }: ChannelDiff): string[] {
+  const moved = head ? `: head ${pairText(head)}` : '';
+  return [
+    `channel ${channel}${kind === 'changed' ? '' : ` (${kind})`}${moved}`,
+    ...cut([
+      ...removed.map((name) => `  - entry ${name}`),
+      ...added.map((name) => `  + entry ${name}`),
+      ...edges.map(edgeLine),
+    ]),
+  ];
+}
+
+function edgeLine({ kind, to, field, from }: EdgeDiff): string {
+  return `  ${kind === 'added' ? '+' : '-'} ${to} ${field} ${from}`;
+}
+
+function bundleLines(bundles: readonly BundleDiff[]): readonly string[] {
+  return cut(
+    bundles.map(
+      ({ bundle, kind, fields }) =>
+        `bundle ${bundle} ${kind}${fields.length > 0 ? `: ${fields.join(', ')}` : ''}`,
+    ),
+  );
+}
+
+function cut(lines: readonly string[]): readonly string[] {
+  return lines.length > SHOWN ? [...lines.slice(0, SHOWN), `  … and ${lines.length - SHOWN} more`] : lines;
+}

@@ -1,0 +1,135 @@
+/**
+ * The publishing of one merge: a catalog of a commit becomes an index image in a registry or a
+ * directory, and the documents that clusters without a network of their own need.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Finding } from '../../catalog/finding.ts';
+import { judge } from '../../catalog/judge.ts';
+import { PLAN_FILES, planFiles } from '../../catalog/mirror/files.ts';
+import { RULES } from '../../catalog/rules/index.ts';
+import type { CatalogSource } from '../../catalog/source.ts';
+import { wholeCatalog } from '../change/whole-catalog.ts';
+import { policyAt } from '../config.ts';
+import { PipelineError } from '../error.ts';
+import type { Repository } from '../git/repository.ts';
+import { BUILD_DEFAULTS, type BuiltCatalog, buildCatalogImage } from '../image/build.ts';
+import type { Store } from '../image/memory.ts';
+import { severitiesOf } from '../policy/severity.ts';
+import { applyWaivers } from '../policy/waiver.ts';
+import type { Registry } from '../ports.ts';
+import { openBase } from '../publish/base.ts';
+import { mirrorFiles } from '../publish/mirror.ts';
+import { pushCatalogImage } from '../publish/push.ts';
+import { type PublishReceipt, receiptOf, receiptText } from '../publish/receipt.ts';
+import { type PublishChoices, type PublishTarget, targetOf } from '../publish/target.ts';
+import type { PushReport } from '../registry/push.ts';
+import { stageFiles, type Written } from '../write.ts';
+
+export interface PublishRequest extends PublishChoices {
+  /** Revision that is published. */
+  readonly commit: string;
+  /** The catalog's name, as the layout of the commit's policy finds it. */
+  readonly catalog: string;
+  /** Where the receipt and the mirror's documents are written. */
+  readonly out: string;
+  /** The day for which waivers are judged, `YYYY-MM-DD` in UTC. */
+  readonly today: string;
+  /** What builds remember of each other; every build is a first one without. */
+  readonly store?: Store | undefined;
+}
+
+export interface PublishPorts {
+  readonly repository: Repository;
+  readonly registry: Registry;
+  /** Told of each step when it begins. */
+  readonly progress: (step: string) => void;
+}
+
+export type Published =
+  /** Nothing was pushed and nothing written: what is wrong are errors of the catalog or the policy. */
+  | { readonly kind: 'refused'; readonly findings: readonly Finding[] }
+  | {
+      readonly kind: 'published';
+      /** What is worth knowing, none of it an error. */
+      readonly findings: readonly Finding[];
+      readonly receipt: PublishReceipt;
+      readonly push: PushReport;
+      readonly files: Written;
+    };
+
+/** The receipt's file in the output directory. */
+const RECEIPT = 'receipt.json';
+
+/**
+ * Publishes a catalog. The tag moves last; the files are complete before it moves and are seen after.
+ *
+ * @throws PipelineError `not-found` for a commit, catalog or base image that is not there, `usage` for
+ *   choices that cannot be followed, `io`, and whatever the registry answers
+ */
+export async function publish(
+  { repository, registry, progress }: PublishPorts,
+  request: PublishRequest,
+): Promise<Published> {
+  const [commit = ''] = await repository.resolve([request.commit]);
+  const { policy, findings: policyFindings } = await policyAt(repository.objects, commit, RULE_IDS);
+  if (!policy) return { kind: 'refused', findings: policyFindings };
+  const { catalog } = request;
+  const target = targetOf(policy, catalog, request);
+  const source = await wholeCatalog(repository.objects, commit, { layout: policy.layout, name: catalog });
+  progress(`judging ${catalog} at ${commit.slice(0, 12)}`);
+  const judged = await judge(source, RULES, { severityOf: severitiesOf(policy), limits: policy.limits });
+  const named = judged.findings.map((finding) => ({ ...finding, catalogs: [catalog] }));
+  const { findings } = applyWaivers(named, policy.waivers, request.today);
+  if (findings.some(isError)) return { kind: 'refused', findings };
+  const scratch = scratchFolder();
+  try {
+    const base = target.base && (await openBase(registry, target.base));
+    progress(base ? `building on ${base.name}` : 'building on nothing: a catalog without a server');
+    const options = { ...BUILD_DEFAULTS, platforms: target.platforms, scratch, ...memoryOf(request) };
+    const { built, findings: defects } = await buildCatalogImage(source, base?.image, options);
+    if (!built) return { kind: 'refused', findings: defects };
+    const receipt = receiptOf(built, { catalog, commit, target, base: base?.image });
+    const files = await filesOf(source, { target, receipt, built });
+    const staged = stageFiles(request.out, files, PLAN_FILES);
+    try {
+      progress(`pushing ${built.packages} packages in ${built.layers} layers to ${target.name}`);
+      const push = await pushCatalogImage(registry, built.image, { place: target.to, base });
+      return { kind: 'published', findings, receipt, push, files: staged.commit() };
+    } catch (error) {
+      staged.discard();
+      throw error;
+    }
+  } finally {
+    rmSync(scratch, { recursive: true, force: true });
+  }
+}
+
+const RULE_IDS: readonly string[] = RULES.map(({ id }) => id);
+
+function isError({ severity }: Finding): boolean {
+  return severity === 'error';
+}
+
+function scratchFolder(): string {
+  try {
+    return mkdtempSync(join(tmpdir(), 'portolan-build-'));
+  } catch (cause) {
+    throw new PipelineError('io', `no directory for layers can be made in ${tmpdir()}`, { cause });
+  }
+}
+
+function memoryOf({ store, catalog }: PublishRequest): { memory?: { store: Store; key: string } } {
+  return store ? { memory: { store, key: catalog } } : {};
+}
+
+async function filesOf(
+  source: CatalogSource,
+  made: { readonly target: PublishTarget; readonly receipt: PublishReceipt; readonly built: BuiltCatalog },
+): Promise<Map<string, string>> {
+  const files = new Map([[RECEIPT, receiptText(made.receipt)]]);
+  const outcome = await mirrorFiles(source, made.target, made.receipt);
+  if (outcome) for (const [name, text] of planFiles(outcome)) files.set(name, text);
+  return files;
+}

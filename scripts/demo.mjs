@@ -1,0 +1,169 @@
+// npm run demo: the main job on a sample repository. Three pull requests are checked, the first is
+// merged, and the merge is published to a registry of our own, twice. Needs Node and git, no network.
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join, relative, resolve } from 'node:path';
+import { createInterface } from 'node:readline';
+
+const ROOT = resolve(import.meta.dirname, '..');
+const PLACE = join(ROOT, '.demo');
+const REPOSITORY = join(PLACE, 'catalogs');
+const PROGRAM = join(ROOT, 'dist/portolan.mjs');
+const SHOWN = 'npx portolan';
+
+say('Building the command line');
+execFileSync(process.execPath, [join(ROOT, 'scripts/build.mjs')], { cwd: ROOT, stdio: 'inherit' });
+
+say('Making a git repository from test/catalogs/sample: three packages, an owner file, a policy');
+rmSync(PLACE, { recursive: true, force: true });
+mkdirSync(PLACE);
+cpSync(join(ROOT, 'test/catalogs/sample'), REPOSITORY, { recursive: true });
+git('init', '--quiet', '--initial-branch=main');
+commit('The catalog as it stands', 'grace');
+
+const requests = [
+  {
+    title: 'Pull request 1: anna, an owner of harbour-operator, adds version 1.3.0',
+    branch: 'harbour-1.3.0',
+    author: 'anna',
+    package: 'harbour-operator',
+    version: '1.3.0',
+    like: '1.2.0',
+    edges: ['replaces: harbour-operator.v1.2.0'],
+    expected: 0,
+  },
+  {
+    title: 'Pull request 2: mallory, who owns nothing, adds version 2.0.1 to ferry-operator',
+    branch: 'ferry-2.0.1',
+    author: 'mallory',
+    package: 'ferry-operator',
+    version: '2.0.1',
+    like: '2.0.0',
+    edges: ['replaces: ferry-operator.v2.0.0'],
+    expected: 1,
+  },
+  {
+    title:
+      'Pull request 3: grace, an admin, adds lighthouse-operator 2.2.0. opm validate is green; clusters are not',
+    branch: 'lighthouse-2.2.0',
+    author: 'grace',
+    package: 'lighthouse-operator',
+    version: '2.2.0',
+    like: '2.1.0',
+    edges: [
+      'replaces: lighthouse-operator.v2.0.1',
+      'skips:',
+      '- lighthouse-operator.v2.0.1',
+      '- lighthouse-operator.v2.1.0',
+    ],
+    expected: 1,
+  },
+];
+for (const request of requests) {
+  say(request.title);
+  git('checkout', '--quiet', '-b', request.branch, 'main');
+  addVersion(request);
+  commit(`${request.package}: ${request.version}`, request.author);
+  git('checkout', '--quiet', 'main');
+  const parameters = ['--base', 'main', '--head', request.branch, '--author', request.author];
+  portolan(['check', '--repo', REPOSITORY, ...parameters], request.expected);
+}
+
+const [first] = requests;
+say('Merging the first, and publishing the merge');
+git('merge', '--quiet', '--no-ff', '-m', `Merge ${first.branch}`, first.branch);
+const registry = await startRegistry();
+const to = `${registry.host}/sea/catalog:v4.20`;
+const out = join(PLACE, 'publish');
+const publish = ['publish', '--repo', REPOSITORY, '--commit', 'main', '--catalog', 'v4.20', '--to', to];
+const further = ['--insecure', registry.host, '--mirror-to', 'mirror.example.com/olm', '--out', out];
+const once = portolan([...publish, ...further], 0);
+say('Publishing the same commit again: the same digest, nothing uploaded');
+const again = portolan([...publish, ...further], 0);
+registry.stop();
+if (digestIn(once) !== digestIn(again) || !again.includes('uploaded 0 bytes')) {
+  fail('the second publish was not the same as the first');
+}
+
+say('Done. What was made, and where to look');
+for (const [path, what] of [
+  ['catalogs', 'the git repository, with its three branches'],
+  ['registry', 'the registry, an OCI image layout: npx portolan registry .demo/registry serves it'],
+  ['publish/receipt.json', 'what was published, by digest'],
+  ['publish/mapping.txt', 'every image that a disconnected cluster needs, and where it goes'],
+  ['publish/imageContentSourcePolicy.yaml', 'how nodes find them (OpenShift up to 4.12)'],
+  ['publish/imageDigestMirrorSet.yaml', 'the same, for images by digest (from 4.13)'],
+  ['publish/imageTagMirrorSet.yaml', 'the same, for images by tag'],
+  ['publish/catalogSource.yaml', 'makes the catalog known to OLM v0'],
+  ['publish/clusterCatalog.yaml', 'makes the catalog known to OLM v1'],
+]) {
+  console.log(`  .demo/${path.padEnd(38)} ${what}`);
+}
+console.log(`\nOn a repository of your own: ${SHOWN} check --base origin/main --head HEAD`);
+
+function say(text) {
+  console.log(`\n== ${text}`);
+}
+
+function fail(text) {
+  console.error(`demo: ${text}`);
+  process.exit(1);
+}
+
+function git(...parameters) {
+  const environment = { ...process.env, GIT_CONFIG_NOSYSTEM: '1', GIT_CONFIG_GLOBAL: '/dev/null' };
+  for (const role of ['AUTHOR', 'COMMITTER']) {
+    environment[`GIT_${role}_NAME`] = 'demo';
+    environment[`GIT_${role}_EMAIL`] = 'demo@example.com';
+  }
+  return execFileSync('git', ['-C', REPOSITORY, ...parameters], { env: environment, encoding: 'utf8' });
+}
+
+function commit(message, author) {
+  git('add', '--all');
+  git('commit', '--quiet', '--author', `${author} <${author}@example.com>`, '-m', message);
+}
+
+/** Adds a version to a package's last channel: an entry, and a bundle made after an older one. */
+function addVersion({ package: name, version, like, edges }) {
+  const path = join(REPOSITORY, 'catalogs/v4.20', name, 'catalog.yaml');
+  const documents = readFileSync(path, 'utf8').split(/^---\n/m);
+  const channel = documents.findLastIndex((document) => document.startsWith('schema: olm.channel\n'));
+  const bundle = documents.find((document) => document.includes(`\nname: ${name}.v${like}\n`));
+  const entry = [`- name: ${name}.v${version}`, ...edges.map((edge) => `  ${edge}`), ''].join('\n');
+  documents[channel] += entry;
+  const renamed = bundle.replaceAll(like, version).replaceAll(/sha256:[0-9a-f]{64}/g, shifted);
+  writeFileSync(path, [...documents, renamed].join('---\n'));
+}
+
+/** Another digest for another version. */
+function shifted(digest) {
+  return `sha256:${[...digest.slice(7)].reverse().join('')}`;
+}
+
+function portolan(parameters, expected) {
+  const shown = parameters.map((parameter) =>
+    parameter.startsWith(ROOT) ? relative(ROOT, parameter) : parameter,
+  );
+  console.log(`\n$ ${SHOWN} ${shown.join(' ')}`);
+  const { status, stdout, stderr } = spawnSync(process.execPath, [PROGRAM, ...parameters], {
+    encoding: 'utf8',
+  });
+  process.stdout.write(stderr + stdout);
+  if (status !== expected) fail(`exit code ${status}, expected ${expected}`);
+  return stdout;
+}
+
+function digestIn(text) {
+  return /sha256:[0-9a-f]{64}/.exec(text)?.[0];
+}
+
+async function startRegistry() {
+  const parameters = ['registry', join(PLACE, 'registry'), '--listen', '127.0.0.1:0', '--quiet'];
+  const child = spawn(process.execPath, [PROGRAM, ...parameters], { stdio: ['ignore', 'pipe', 'inherit'] });
+  for await (const line of createInterface({ input: child.stdout })) {
+    const host = / at (\S+)$/.exec(line)?.[1];
+    if (host !== undefined) return { host, stop: () => child.kill() };
+  }
+  return fail('the registry did not start');
+}

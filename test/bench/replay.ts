@@ -1,0 +1,67 @@
+// node scripts/run.mjs test/bench/replay.ts REPOSITORY [STRANDING-MERGES.json]
+//
+// Checks every commit of a repository against its parent, as if it were a pull request, and prints
+// one JSON line for each finding about what a change does. With a list of merges that are known to
+// strand somebody, says which of them were not found, and fails if there are any.
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { compareFindings, type Finding } from '../../catalog/finding.ts';
+import { RULES } from '../../catalog/rules/index.ts';
+import { openRepository } from '../../pipeline/git/repository.ts';
+import { check } from '../../pipeline/stages/check.ts';
+
+interface Known {
+  readonly subject: string;
+  readonly package: string;
+  readonly check: string;
+  readonly catalogs: readonly string[];
+  readonly installed: readonly string[];
+}
+
+const [directory = '.', list] = process.argv.slice(2);
+const settings = { searchPath: process.env['PATH'] ?? '' };
+const log = execFileSync('git', ['-C', directory, 'log', '--reverse', '--format=%H%x09%cs%x09%s'], {
+  encoding: 'utf8',
+});
+const commits = log
+  .trim()
+  .split('\n')
+  .map((line) => line.split('\t') as [string, string, string]);
+const comparing = new Set(RULES.filter((rule) => rule.compare !== undefined).map(({ id }) => id));
+const found = new Map<string, readonly Finding[]>();
+const started = performance.now();
+for (const [i, [head, date, subject]] of commits.entries()) {
+  const base = commits[i - 1]?.[0];
+  if (base === undefined) continue;
+  const repository = await openRepository(directory, settings);
+  const report = await check(repository, { base, head, today: date });
+  await repository.close();
+  const findings = report.findings.filter(({ rule }) => comparing.has(rule)).sort(compareFindings);
+  found.set(subject, [...(found.get(subject) ?? []), ...findings]);
+  for (const { rule, severity, message, package: of, channel, catalogs, installed } of findings) {
+    console.log(
+      JSON.stringify({ date, subject, package: of, rule, severity, channel, catalogs, installed, message }),
+    );
+  }
+}
+const seconds = (performance.now() - started) / 1000;
+console.error(`${commits.length - 1} changes in ${seconds.toFixed(1)} s`);
+if (list !== undefined) {
+  const { merges }: { merges: readonly Known[] } = JSON.parse(readFileSync(list, 'utf8'));
+  const missed = merges.filter((known) => !isFound(known, found.get(known.subject) ?? []));
+  for (const known of missed) console.error(`not found: ${JSON.stringify(known)}`);
+  console.error(`${merges.length - missed.length} of ${merges.length} known strandings found`);
+  process.exitCode = missed.length > 0 ? 1 : 0;
+}
+
+/** Whether the same rule found the package, in all of the catalogs, with all of the installed versions that are named. */
+function isFound(known: Known, findings: readonly Finding[]): boolean {
+  const same = findings.filter(
+    (finding) => finding.rule === `graph/${known.check}` && finding.package === known.package,
+  );
+  const versions = same.flatMap(({ installed = [] }) => installed);
+  return (
+    known.catalogs.every((name) => same.some(({ catalogs = [] }) => catalogs.includes(name))) &&
+    known.installed.every((name) => versions.some((version) => name.endsWith(version)))
+  );
+}

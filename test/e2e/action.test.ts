@@ -1,0 +1,99 @@
+/** The Action as a runner starts it: dist/action.cjs, the runner's environment, an event in a file. */
+import { execFileSync, spawnSync } from 'node:child_process';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { eventOf } from '../fakes/event.ts';
+import { folder } from '../fakes/folder.ts';
+import { type SampleRepository, sampleRepository } from '../fakes/sample.ts';
+
+let repository: SampleRepository;
+beforeAll(() => {
+  execFileSync(process.execPath, ['scripts/build.mjs']);
+  repository = sampleRepository();
+  return repository.remove;
+});
+
+interface Step {
+  readonly head: string;
+  readonly author: string;
+  readonly draft?: boolean;
+}
+
+function runStep({ head, author, draft = false }: Step) {
+  const temporary = folder();
+  const at = (name: string): string => join(temporary, name);
+  const event = eventOf({ base: repository.base, head, author, draft });
+  writeFileSync(at('event.json'), JSON.stringify(event));
+  for (const name of ['summary', 'output']) writeFileSync(at(name), '');
+  const { status, stdout } = spawnSync(process.execPath, [resolve('dist/action.cjs')], {
+    encoding: 'utf8',
+    env: {
+      PATH: process.env['PATH'],
+      INPUT_REPOSITORY: '.',
+      GITHUB_WORKSPACE: repository.directory,
+      GITHUB_EVENT_NAME: 'pull_request_target',
+      GITHUB_EVENT_PATH: at('event.json'),
+      GITHUB_STEP_SUMMARY: at('summary'),
+      GITHUB_OUTPUT: at('output'),
+      RUNNER_TEMP: temporary,
+    },
+  });
+  return {
+    status,
+    log: stdout,
+    summary: readFileSync(at('summary'), 'utf8'),
+    outputs: outputsIn(readFileSync(at('output'), 'utf8')),
+    report: existsSync(at('portolan-report.json'))
+      ? JSON.parse(readFileSync(at('portolan-report.json'), 'utf8'))
+      : undefined,
+  };
+}
+
+/** Outputs as the runner reads them: `name<<DELIMITER`, the value, the delimiter. */
+function outputsIn(text: string): Record<string, string> {
+  const pattern = /^(\w+)<<(\S+)\n([\s\S]*?)\n\2$/gm;
+  return Object.fromEntries([...text.matchAll(pattern)].map(([, name = '', , value = '']) => [name, value]));
+}
+
+describe('a step of a workflow', () => {
+  test('allows what an owner adds', () => {
+    const { status, summary, outputs, report } = runStep({ head: repository.addition, author: 'anna' });
+    expect(status).toBe(0);
+    expect(outputs).toMatchObject({ verdict: 'pass', authority: 'allow', headline: 'allowed and green' });
+    expect(report).toMatchObject({ kind: 'CheckReport', verdict: 'pass', head: repository.addition });
+    expect(summary).toContain('✅');
+    expect(summary).toContain('harbour-operator');
+  });
+
+  test('names who must approve what a stranger adds, and does not fail', () => {
+    const { status, summary, outputs } = runStep({ head: repository.addition, author: 'mallory' });
+    expect(status).toBe(0);
+    expect(outputs).toMatchObject({ verdict: 'pass', authority: 'needs' });
+    expect(summary).toContain('anna');
+  });
+
+  test('annotates the line that strands clusters', () => {
+    const { status, log, outputs } = runStep({ head: repository.stranding, author: 'grace' });
+    expect(status).toBe(0);
+    expect(outputs['verdict']).toBe('fail');
+    expect(log).toMatch(
+      /^::error title=graph\/strands-installed-v0,file=catalogs\/v4\.20\/lighthouse-operator\/catalog\.yaml,line=\d+,col=\d+::/m,
+    );
+  });
+
+  test('stops commands around text of the pull request', () => {
+    const { log } = runStep({ head: repository.addition, author: 'anna' });
+    const [, token = ''] = /^::stop-commands::(\S+)$/m.exec(log) ?? [];
+    expect(log.indexOf('PASS')).toBeGreaterThan(log.indexOf(token));
+    expect(log).toContain(`\n::${token}::\n`);
+  });
+
+  test('fails, and says what to do, when the head is not in the clone', () => {
+    const { status, log, outputs } = runStep({ head: 'f'.repeat(40), author: 'anna' });
+    expect(status).toBe(1);
+    expect(log).toContain('::error::');
+    expect(log).toContain('git fetch origin pull/7/head');
+    expect(outputs).toEqual({});
+  });
+});

@@ -1,0 +1,30 @@
+import { describe, expect, test } from 'vitest';
+import { started } from '../fakes/terminal.ts';
+import { isOnPath, run } from '../fakes/tools.ts';
+
+describe.skipIf(!isOnPath('grpcurl'))('as grpcurl sees it', () => {
+  test('services, packages, a channel’s head, health: nothing but reflection tells it how', async () => {
+    const running = await started(
+      '.',
+      'serve',
+      'test/catalogs/sample/catalogs/v4.20',
+      ...['--listen', '127.0.0.1:0', '--http', 'off'],
+    );
+    const [, port = ''] = /gRPC {2}127\.0\.0\.1:(\d+)/.exec(running.out()) ?? [];
+    const ask = async (...words: string[]): Promise<string> => {
+      const data = words.slice(1);
+      return (await run('grpcurl', '-plaintext', ...data, `localhost:${port}`, words[0] ?? '')).toString();
+    };
+    expect((await ask('list')).trim().split('\n')).toEqual(['api.Registry', 'grpc.health.v1.Health']);
+    expect(await ask('api.Registry/ListPackages')).toContain('"name": "ferry-operator"');
+    const name = JSON.stringify({ name: 'harbour-operator' });
+    expect(JSON.parse(await ask('api.Registry/GetPackage', '-d', name)).defaultChannelName).toBe('stable');
+    const channel = JSON.stringify({ pkgName: 'harbour-operator', channelName: 'stable' });
+    const head = JSON.parse(await ask('api.Registry/GetBundleForChannel', '-d', channel));
+    expect(head.csvName).toBe('harbour-operator.v1.2.0');
+    expect(JSON.parse(await ask('grpc.health.v1.Health/Check'))).toEqual({ status: 'SERVING' });
+    await expect(ask('api.Registry/GetPackage', '-d', '{"name":"nope"}')).rejects.toThrow(
+      'package "nope" not found',
+    );
+  });
+});

@@ -1,0 +1,110 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { parseReference } from '../../../catalog/reference.ts';
+import { openRepository } from '../../../pipeline/git/repository.ts';
+import { clientUnder } from '../../../pipeline/references/client.ts';
+import { pushImage } from '../../../pipeline/registry/push.ts';
+import type { CheckReport } from '../../../pipeline/report/report.ts';
+import { check } from '../../../pipeline/stages/check.ts';
+import { testClient } from '../../fakes/host.ts';
+import { sampleImage } from '../../fakes/image.ts';
+import { registry, type TestRegistry } from '../../fakes/registry.ts';
+import { makeRepository, type TestRepository } from '../../fakes/repository.ts';
+import { freePort } from '../../fakes/tools.ts';
+
+let git: TestRepository;
+beforeEach(() => {
+  git = makeRepository();
+});
+afterEach(() => git.remove());
+
+const PATH = 'catalogs/v1/tug/catalog.yaml';
+
+function policy(allow: string): string {
+  return `apiVersion: portolan/v1alpha1\nkind: Portolan\nregistries: {allow: [${allow}], internal: ['127.0.0.1']}\n`;
+}
+
+/** A package with one bundle for each of the images, each replacing the one before. */
+function tug(...images: readonly string[]): string {
+  const entries = images.map(
+    (_, i) => `- name: tug.v1.${i}.0${i === 0 ? '' : `\n  replaces: tug.v1.${i - 1}.0`}`,
+  );
+  const bundles = images.map(
+    (image, i) => `---
+schema: olm.bundle
+package: tug
+name: tug.v1.${i}.0
+image: ${image}
+properties: [{type: olm.package, value: {packageName: tug, version: 1.${i}.0}}]
+`,
+  );
+  const channel = `---\nschema: olm.channel\npackage: tug\nname: stable\nentries:\n${entries.join('\n')}\n`;
+  return `schema: olm.package\nname: tug\ndefaultChannel: stable\n${channel}${bundles.join('')}`;
+}
+
+async function reportOf(
+  allow: string,
+  plainHttp: readonly string[],
+  images: readonly string[],
+): Promise<CheckReport> {
+  const [first = ''] = images;
+  const base = git.commit({ '.github/portolan.yaml': policy(allow), [PATH]: tug(first) });
+  const head = git.commit({ [PATH]: tug(...images) }, { parents: [base], branch: 'more' });
+  const repository = await openRepository(git.directory, { searchPath: process.env['PATH'] });
+  try {
+    const registryFor = (of: Parameters<typeof clientUnder>[0]) =>
+      clientUnder(of, { plainHttp, retry: { attempts: 1 } });
+    return await check(repository, { base, head, today: '2026-11-21', registryFor });
+  } finally {
+    await repository.close();
+  }
+}
+
+async function push({ host }: TestRegistry, name: string): Promise<string> {
+  const reference = `${host}/org/${name}:v1`;
+  await pushImage(testClient([host]), parseReference(reference), { image: sampleImage() });
+  return reference;
+}
+
+const rulesIn = ({ findings }: CheckReport): string[] => findings.map(({ rule }) => rule);
+
+test('a tag that exists is no error; one that does not exist is, on its line', async () => {
+  const far = await registry();
+  const there = await push(far, 'there');
+  const images = ['example.com/old:v1', there, `${far.host}/org/absent:v1`];
+  const report = await reportOf(`'${far.host}'`, [far.host], images);
+  expect(report.verdict).toBe('fail');
+  expect(report.findings.filter(({ severity }) => severity === 'error')).toMatchObject([
+    { rule: 'image/tag-missing', package: 'tug', location: { file: PATH, line: 30 } },
+  ]);
+  expect(report.unchecked).toEqual([]);
+});
+
+test('what the base names already is not asked for again', async () => {
+  const far = await registry();
+  const there = await push(far, 'there');
+  const report = await reportOf(`'${far.host}'`, [far.host], [`${far.host}/org/gone:v1`, there]);
+  expect(rulesIn(report)).not.toContain('image/tag-missing');
+});
+
+test('a host that the policy does not allow is not asked, and is a finding', async () => {
+  const far = await registry();
+  const report = await reportOf('quay.io', [far.host], ['quay.io/org/old:v1', `${far.host}/org/app:v1`]);
+  expect(rulesIn(report)).toContain('image/registry');
+  expect(far.seen).toEqual([]);
+});
+
+test('a registry that does not answer: nobody can tell', async () => {
+  const host = `127.0.0.1:${await freePort()}`;
+  const report = await reportOf(`'${host}'`, [host], ['example.com/old:v1', `${host}/org/app:v1`]);
+  expect(report.verdict).toBe('inconclusive');
+  expect(report.headline).toContain(host);
+  expect(report.unchecked).toHaveLength(1);
+});
+
+test('a policy that allows nothing: said, and no verdict', async () => {
+  const report = await reportOf('', [], ['example.com/old:v1', 'example.com/new:v1']);
+  expect(report.verdict).toBe('pass');
+  expect(report.unchecked).toEqual([
+    { what: '1 new reference', why: 'the policy allows no registry to be asked (registries.allow)' },
+  ]);
+});

@@ -1,0 +1,67 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { parseReference } from '../../../catalog/reference.ts';
+import { directorySource } from '../../../pipeline/directory.ts';
+import { BUILD_DEFAULTS, buildCatalogImage } from '../../../pipeline/image/build.ts';
+import { createRegistryClient } from '../../../pipeline/registry/client.ts';
+import { openDestination } from '../../../pipeline/registry/open.ts';
+import { parsePlace } from '../../../pipeline/registry/place.ts';
+import { pushImage } from '../../../pipeline/registry/push.ts';
+import { folder } from '../../fakes/folder.ts';
+import { registry } from '../../fakes/registry.ts';
+import { portolan } from '../../fakes/terminal.ts';
+
+const SAMPLE = 'test/catalogs/sample/catalogs/v4.20';
+
+async function indexImage() {
+  const options = { ...BUILD_DEFAULTS, scratch: folder() };
+  const { built } = await buildCatalogImage(directorySource(SAMPLE), undefined, options);
+  if (!built) throw new Error('nothing was built');
+  const { manifestList, manifests, blobs } = built.image;
+  return { root: manifestList, manifests, blobs };
+}
+
+/** The lines of a mapping but that of the index image itself, whose name depends on where it is. */
+function mapping(out: string, name: string): string[] {
+  const lines = readFileSync(join(out, 'mapping.txt'), 'utf8').split('\n');
+  return lines.filter((line) => !line.startsWith(name));
+}
+
+test('a mirror is planned from an index image as from its directory, with its name and digest', async () => {
+  const far = await registry();
+  const client = createRegistryClient({ plainHttp: [far.host], internal: [far.host] });
+  const image = await indexImage();
+  const name = `${far.host}/org/catalog`;
+  await pushImage(client, parseReference(`${name}:v4.20`), { image });
+  client.close();
+  const [a, b] = [folder(), folder()];
+  const to = ['--to', 'mirror.example.com/olm', '--out'];
+  const fromImage = await portolan('.', 'mirror', 'plan', `${name}:v4.20`, '--insecure', far.host, ...to, a);
+  expect(fromImage).toMatchObject({ exit: 0 });
+  expect(fromImage.err).not.toContain('--as names the real one');
+  await portolan('.', 'mirror', 'plan', SAMPLE, '--as', `${name}:v4.20`, ...to, b);
+  expect(mapping(a, name)).toEqual(mapping(b, name));
+  const own = readFileSync(join(a, 'mapping.txt'), 'utf8')
+    .split('\n')
+    .find((line) => line.startsWith(name));
+  expect(own).toContain(image.root.digest);
+  const verified = await portolan(
+    '.',
+    ...['mirror', 'verify', `${name}:v4.20`, '--insecure', far.host],
+    '--documents',
+    a,
+  );
+  expect(verified.exit).toBe(0);
+});
+
+test('an image in a directory has no name that clusters know: one is made up, and said', async () => {
+  const directory = folder();
+  const image = await indexImage();
+  const to = await openDestination(parsePlace(`oci:${directory}/images:v1`), createRegistryClient());
+  await pushImage(to.registry, to.reference, { image });
+  const ran = await portolan(directory, 'mirror', 'plan', 'oci:images:v1', '--to', 'mirror.example.com');
+  expect(ran.exit).toBe(0);
+  expect(ran.err).toContain('the index image is called localhost/catalog:');
+  expect(readFileSync(join(directory, 'mirror', 'mapping.txt'), 'utf8')).toContain(image.root.digest);
+});
