@@ -3376,13 +3376,13 @@ var require_data_url = __commonJS({
     }
     function collectASequenceOfCodePointsFast(char, input, position) {
       const idx = input.indexOf(char, position.position);
-      const start3 = position.position;
+      const start4 = position.position;
       if (idx === -1) {
         position.position = input.length;
-        return input.slice(start3);
+        return input.slice(start4);
       }
       position.position = idx;
-      return input.slice(start3, position.position);
+      return input.slice(start4, position.position);
     }
     function stringPercentDecode(input) {
       const bytes2 = encoder5.encode(input);
@@ -4861,8 +4861,8 @@ var require_util2 = __commonJS({
       }
       return values;
     }
-    function getDecodeSplit(name, list2) {
-      const value = list2.get(name, true);
+    function getDecodeSplit(name, list3) {
+      const value = list3.get(name, true);
       if (value === null) {
         return null;
       }
@@ -4970,8 +4970,8 @@ var require_file = __commonJS({
     var { kState } = require_symbols2();
     var { webidl } = require_webidl();
     var FileLike = class _FileLike {
-      constructor(blobLike, fileName, options = {}) {
-        const n = fileName;
+      constructor(blobLike, fileName2, options = {}) {
+        const n = fileName2;
         const t = options.type;
         const d = options.lastModified ?? Date.now();
         this[kState] = {
@@ -5388,11 +5388,11 @@ var require_formdata_parser = __commonJS({
       return name;
     }
     function collectASequenceOfBytes(condition, input, position) {
-      let start3 = position.position;
-      while (start3 < input.length && condition(input[start3])) {
-        ++start3;
+      let start4 = position.position;
+      while (start4 < input.length && condition(input[start4])) {
+        ++start4;
       }
-      return input.subarray(position.position, position.position = start3);
+      return input.subarray(position.position, position.position = start4);
     }
     function removeChars(buf, leading, trailing, predicate) {
       let lead = 0;
@@ -5405,12 +5405,12 @@ var require_formdata_parser = __commonJS({
       }
       return lead === 0 && trail === buf.length - 1 ? buf : buf.subarray(lead, trail + 1);
     }
-    function bufferStartsWith(buffer, start3, position) {
-      if (buffer.length < start3.length) {
+    function bufferStartsWith(buffer, start4, position) {
+      if (buffer.length < start4.length) {
         return false;
       }
-      for (let i = 0; i < start3.length; i++) {
-        if (start3[i] !== buffer[position.position + i]) {
+      for (let i = 0; i < start4.length; i++) {
+        if (start4[i] !== buffer[position.position + i]) {
           return false;
         }
       }
@@ -5654,12 +5654,12 @@ Content-Type: ${value.type || "application/octet-stream"}\r
             if (mimeType !== null) {
               switch (mimeType.essence) {
                 case "multipart/form-data": {
-                  const parsed3 = multipartFormDataParser(value, mimeType);
-                  if (parsed3 === "failure") {
+                  const parsed4 = multipartFormDataParser(value, mimeType);
+                  if (parsed4 === "failure") {
                     throw new TypeError("Failed to parse body as FormData.");
                   }
                   const fd = new FormData();
-                  fd[kState] = parsed3;
+                  fd[kState] = parsed4;
                   return fd;
                 }
                 case "application/x-www-form-urlencoded": {
@@ -5816,8 +5816,8 @@ var require_client_h1 = __commonJS({
           },
           wasm_on_status: (p, at, len) => {
             assert(currentParser.ptr === p);
-            const start3 = at - currentBufferPtr + currentBufferRef.byteOffset;
-            return currentParser.onStatus(new FastBuffer(currentBufferRef.buffer, start3, len)) || 0;
+            const start4 = at - currentBufferPtr + currentBufferRef.byteOffset;
+            return currentParser.onStatus(new FastBuffer(currentBufferRef.buffer, start4, len)) || 0;
           },
           wasm_on_message_begin: (p) => {
             assert(currentParser.ptr === p);
@@ -5825,13 +5825,13 @@ var require_client_h1 = __commonJS({
           },
           wasm_on_header_field: (p, at, len) => {
             assert(currentParser.ptr === p);
-            const start3 = at - currentBufferPtr + currentBufferRef.byteOffset;
-            return currentParser.onHeaderField(new FastBuffer(currentBufferRef.buffer, start3, len)) || 0;
+            const start4 = at - currentBufferPtr + currentBufferRef.byteOffset;
+            return currentParser.onHeaderField(new FastBuffer(currentBufferRef.buffer, start4, len)) || 0;
           },
           wasm_on_header_value: (p, at, len) => {
             assert(currentParser.ptr === p);
-            const start3 = at - currentBufferPtr + currentBufferRef.byteOffset;
-            return currentParser.onHeaderValue(new FastBuffer(currentBufferRef.buffer, start3, len)) || 0;
+            const start4 = at - currentBufferPtr + currentBufferRef.byteOffset;
+            return currentParser.onHeaderValue(new FastBuffer(currentBufferRef.buffer, start4, len)) || 0;
           },
           wasm_on_headers_complete: (p, statusCode, upgrade2, shouldKeepAlive) => {
             assert(currentParser.ptr === p);
@@ -5839,8 +5839,8 @@ var require_client_h1 = __commonJS({
           },
           wasm_on_body: (p, at, len) => {
             assert(currentParser.ptr === p);
-            const start3 = at - currentBufferPtr + currentBufferRef.byteOffset;
-            return currentParser.onBody(new FastBuffer(currentBufferRef.buffer, start3, len)) || 0;
+            const start4 = at - currentBufferPtr + currentBufferRef.byteOffset;
+            return currentParser.onBody(new FastBuffer(currentBufferRef.buffer, start4, len)) || 0;
           },
           wasm_on_message_complete: (p) => {
             assert(currentParser.ptr === p);
@@ -9039,10 +9039,10 @@ var require_env_http_proxy_agent = __commonJS({
           if (!entry) {
             continue;
           }
-          const parsed3 = entry.match(/^(.+):(\d+)$/);
+          const parsed4 = entry.match(/^(.+):(\d+)$/);
           noProxyEntries.push({
-            hostname: (parsed3 ? parsed3[1] : entry).toLowerCase(),
-            port: parsed3 ? Number.parseInt(parsed3[2], 10) : 0
+            hostname: (parsed4 ? parsed4[1] : entry).toLowerCase(),
+            port: parsed4 ? Number.parseInt(parsed4[2], 10) : 0
           });
         }
         this.#noProxyValue = noProxyValue;
@@ -9288,8 +9288,8 @@ var require_retry_handler = __commonJS({
             this.abort(contentLengthError);
             return false;
           }
-          const { start: start3, size: size2, end: end2 = size2 - 1 } = contentRange;
-          if (this.start !== start3 || this.end != null && this.end !== end2) {
+          const { start: start4, size: size2, end: end2 = size2 - 1 } = contentRange;
+          if (this.start !== start4 || this.end != null && this.end !== end2) {
             this.abort(
               new RequestRetryError("Content-Range mismatch", statusCode, {
                 headers,
@@ -9318,13 +9318,13 @@ var require_retry_handler = __commonJS({
               this.abort(contentLengthError);
               return false;
             }
-            const { start: start3, size: size2, end: end2 = size2 - 1 } = range;
+            const { start: start4, size: size2, end: end2 = size2 - 1 } = range;
             assert(
-              start3 != null && Number.isFinite(start3),
+              start4 != null && Number.isFinite(start4),
               "content-range mismatch"
             );
             assert(end2 != null && Number.isFinite(end2), "invalid content-length");
-            this.start = start3;
+            this.start = start4;
             this.end = end2;
           }
           if (this.end == null) {
@@ -9650,9 +9650,9 @@ var require_readable = __commonJS({
       }
       const { _readableState: state } = consume2.stream;
       if (state.bufferIndex) {
-        const start3 = state.bufferIndex;
+        const start4 = state.bufferIndex;
         const end2 = state.buffer.length;
-        for (let n = start3; n < end2; n++) {
+        for (let n = start4; n < end2; n++) {
           consumePush(consume2, state.buffer[n]);
         }
       } else {
@@ -9677,8 +9677,8 @@ var require_readable = __commonJS({
       }
       const buffer = chunks.length === 1 ? chunks[0] : Buffer.concat(chunks, length);
       const bufferLength = buffer.length;
-      const start3 = bufferLength > 2 && buffer[0] === 239 && buffer[1] === 187 && buffer[2] === 191 ? 3 : 0;
-      return buffer.utf8Slice(start3, bufferLength);
+      const start4 = bufferLength > 2 && buffer[0] === 239 && buffer[1] === 187 && buffer[2] === 191 ? 3 : 0;
+      return buffer.utf8Slice(start4, bufferLength);
     }
     function chunksConcat(chunks, length) {
       if (chunks.length === 0 || length === 0) {
@@ -12131,9 +12131,9 @@ var require_headers = __commonJS({
             return array;
           }
           const iterator = this[kHeadersMap][Symbol.iterator]();
-          const firstValue = iterator.next().value;
-          array[0] = [firstValue[0], firstValue[1].value];
-          assert(firstValue[1].value !== null);
+          const firstValue2 = iterator.next().value;
+          array[0] = [firstValue2[0], firstValue2[1].value];
+          assert(firstValue2[1].value !== null);
           for (let i = 1, j = 0, right = 0, left = 0, pivot = 0, x, value; i < size2; ++i) {
             value = iterator.next().value;
             x = array[i] = [value[0], value[1].value];
@@ -12274,9 +12274,9 @@ var require_headers = __commonJS({
       // https://fetch.spec.whatwg.org/#dom-headers-getsetcookie
       getSetCookie() {
         webidl.brandCheck(this, _Headers);
-        const list2 = this.#headersList.cookies;
-        if (list2) {
-          return [...list2];
+        const list3 = this.#headersList.cookies;
+        if (list3) {
+          return [...list3];
         }
         return [];
       }
@@ -12316,8 +12316,8 @@ var require_headers = __commonJS({
       static getHeadersList(o) {
         return o.#headersList;
       }
-      static setHeadersList(o, list2) {
-        o.#headersList = list2;
+      static setHeadersList(o, list3) {
+        o.#headersList = list3;
       }
     };
     var { getHeadersGuard, setHeadersGuard, getHeadersList, setHeadersList } = Headers2;
@@ -13285,13 +13285,13 @@ var require_request2 = __commonJS({
         if (this.signal.aborted) {
           ac.abort(this.signal.reason);
         } else {
-          let list2 = dependentControllerMap.get(this.signal);
-          if (list2 === void 0) {
-            list2 = /* @__PURE__ */ new Set();
-            dependentControllerMap.set(this.signal, list2);
+          let list3 = dependentControllerMap.get(this.signal);
+          if (list3 === void 0) {
+            list3 = /* @__PURE__ */ new Set();
+            dependentControllerMap.set(this.signal, list3);
           }
           const acRef = new WeakRef(ac);
-          list2.add(acRef);
+          list3.add(acRef);
           util.addAbortListener(
             ac.signal,
             buildAbort(acRef)
@@ -15046,9 +15046,9 @@ var require_util4 = __commonJS({
       switch (type) {
         case "DataURL": {
           let dataURL = "data:";
-          const parsed3 = parseMIMEType(mimeType || "application/octet-stream");
-          if (parsed3 !== "failure") {
-            dataURL += serializeAMimeType(parsed3);
+          const parsed4 = parseMIMEType(mimeType || "application/octet-stream");
+          if (parsed4 !== "failure") {
+            dataURL += serializeAMimeType(parsed4);
           }
           dataURL += ";base64,";
           const decoder = new StringDecoder("latin1");
@@ -18328,19 +18328,19 @@ var require_eventsource_stream = __commonJS({
     var minParserItems = 1024;
     var maxParserItems = 131072;
     var bytesPerParserItem = 128;
-    function isASCIINumberBytes(buffer2, start3) {
-      if (start3 >= buffer2.length) {
+    function isASCIINumberBytes(buffer2, start4) {
+      if (start4 >= buffer2.length) {
         return false;
       }
-      for (let i = start3; i < buffer2.length; i++) {
+      for (let i = start4; i < buffer2.length; i++) {
         if (buffer2[i] < 48 || buffer2[i] > 57) {
           return false;
         }
       }
       return true;
     }
-    function isValidLastEventIdBytes(buffer2, start3) {
-      for (let i = start3; i < buffer2.length; i++) {
+    function isValidLastEventIdBytes(buffer2, start4) {
+      for (let i = start4; i < buffer2.length; i++) {
         if (buffer2[i] === 0) {
           return false;
         }
@@ -18643,9 +18643,9 @@ ${value}`;
         let length = 0;
         for (let i = this.lineChunkIndex; i <= this.chunkIndex; i++) {
           const chunk = this.chunks[i];
-          const start3 = i === this.lineChunkIndex ? this.linePos : 0;
+          const start4 = i === this.lineChunkIndex ? this.linePos : 0;
           const end2 = i === this.chunkIndex ? this.pos : chunk.length;
-          const slice = chunk.subarray(start3, end2);
+          const slice = chunk.subarray(start4, end2);
           length += slice.length;
           chunks.push(slice);
         }
@@ -19182,10 +19182,10 @@ function typeError(code2, message, node) {
   return new TypeError2({ code: code2, message, node });
 }
 function normalizeRange(node) {
-  const start3 = node?.pos ?? node?.start;
-  if (typeof start3 !== "number") return;
-  const end2 = typeof node.end === "number" ? node.end : start3;
-  return { start: start3, end: end2 };
+  const start4 = node?.pos ?? node?.start;
+  if (typeof start4 !== "number") return;
+  const end2 = typeof node.end === "number" ? node.end : start4;
+  return { start: start4, end: end2 };
 }
 function formatErrorWithHighlight(message, node, range) {
   const pos = node.pos ?? range?.start;
@@ -19532,8 +19532,8 @@ function registerFunctions(registry) {
       case "nan":
         return Number.NaN;
       default: {
-        const parsed3 = Number(v);
-        if (!Number.isNaN(parsed3)) return parsed3;
+        const parsed4 = Number(v);
+        if (!Number.isNaN(parsed4)) return parsed4;
         throw evaluationError(
           "double_conversion_error",
           "double() type error: cannot convert to double"
@@ -19628,32 +19628,32 @@ function registerFunctions(registry) {
     }
     return BigInt(string.lastIndexOf(search, fromIndex));
   });
-  functionOverload("string.substring(int): string", (string, start3) => {
-    start3 = Number(start3);
-    if (start3 < 0 || start3 > string.length) {
+  functionOverload("string.substring(int): string", (string, start4) => {
+    start4 = Number(start4);
+    if (start4 < 0 || start4 > string.length) {
       throw evaluationError(
         "index_out_of_range",
         "string.substring(start, end): start index out of range"
       );
     }
-    return string.substring(start3);
+    return string.substring(start4);
   });
-  functionOverload("string.substring(int, int): string", (string, start3, end2) => {
-    start3 = Number(start3);
-    if (start3 < 0 || start3 > string.length) {
+  functionOverload("string.substring(int, int): string", (string, start4, end2) => {
+    start4 = Number(start4);
+    if (start4 < 0 || start4 > string.length) {
       throw evaluationError(
         "index_out_of_range",
         "string.substring(start, end): start index out of range"
       );
     }
     end2 = Number(end2);
-    if (end2 < start3 || end2 > string.length) {
+    if (end2 < start4 || end2 > string.length) {
       throw evaluationError(
         "index_out_of_range",
         "string.substring(start, end): end index out of range"
       );
     }
-    return string.substring(start3, end2);
+    return string.substring(start4, end2);
   });
   functionOverload("string.matches(string): bool", (a, b) => {
     try {
@@ -19666,10 +19666,10 @@ function registerFunctions(registry) {
   functionOverload("string.split(string, int): list<string>", (s, sep, l) => {
     l = Number(l);
     if (l === 0) return [];
-    const parts2 = s.split(sep);
-    if (l < 0 || parts2.length <= l) return parts2;
-    const limited = parts2.slice(0, l - 1);
-    limited.push(parts2.slice(l - 1).join(sep));
+    const parts3 = s.split(sep);
+    if (l < 0 || parts3.length <= l) return parts3;
+    const limited = parts3.slice(0, l - 1);
+    limited.push(parts3.slice(l - 1).join(sep));
     return limited;
   });
   functionOverload("list<string>.join(): string", (v) => {
@@ -19734,8 +19734,8 @@ function registerFunctions(registry) {
   }
   function getDayOfYear(d, tz) {
     const workingDate = tz ? tzDate(d, tz) : new Date(d.getUTCFullYear(), d.getUTCMonth(), d.getUTCDate());
-    const start3 = new Date(workingDate.getFullYear(), 0, 0);
-    return BigInt(Math.floor((workingDate - start3) / 864e5) - 1);
+    const start4 = new Date(workingDate.getFullYear(), 0, 0);
+    return BigInt(Math.floor((workingDate - start4) / 864e5) - 1);
   }
   functionOverload(`timestamp(string): ${TS}`, (v) => {
     if (v.length < 20 || v.length > 30) {
@@ -19976,21 +19976,21 @@ function _createPlaceholderType(name) {
   return new TypeDeclaration({ kind: "param", name, type: name });
 }
 function splitByComma(str) {
-  const parts2 = [];
+  const parts3 = [];
   let current = "";
   let depth2 = 0;
   for (const char of str) {
     if (char === "<") depth2++;
     else if (char === ">") depth2--;
     else if (char === "," && depth2 === 0) {
-      parts2.push(current.trim());
+      parts3.push(current.trim());
       current = "";
       continue;
     }
     current += char;
   }
-  if (current) parts2.push(current.trim());
-  return parts2;
+  if (current) parts3.push(current.trim());
+  return parts3;
 }
 function createRegistry(opts) {
   return new Registry(opts);
@@ -20248,13 +20248,13 @@ var init_registry = __esm({
           ast
         );
       }
-      #getListElementAtIndex(list2, pos) {
-        switch (list2?.constructor) {
+      #getListElementAtIndex(list3, pos) {
+        switch (list3?.constructor) {
           case Array:
-            return list2[pos];
+            return list3[pos];
           case Set: {
             let i = 0;
-            for (const item of list2) {
+            for (const item of list3) {
               if (i++ !== pos) continue;
               return item;
             }
@@ -20385,9 +20385,9 @@ var init_registry = __esm({
       "map<dyn, dyn>": mapType
     };
     for (const t of [celTypes.string, celTypes.double, celTypes.int]) {
-      const list2 = _createListType(t);
+      const list3 = _createListType(t);
       const map = _createMapType(celTypes.string, t);
-      celTypes[list2.name] = list2;
+      celTypes[list3.name] = list3;
       celTypes[map.name] = map;
     }
     Object.freeze(celTypes);
@@ -20791,10 +20791,10 @@ var init_registry = __esm({
             return this.#createDeclaration(_createListType, `list<${vType}>`, vType);
           }
           case "map": {
-            const parts2 = splitByComma(inner);
-            if (parts2.length !== 2) throw new Error(`Invalid map type: ${typeStr}`);
-            const kType = this.#parseTypeString(parts2[0], requireKnownTypes);
-            const vType = this.#parseTypeString(parts2[1], requireKnownTypes);
+            const parts3 = splitByComma(inner);
+            if (parts3.length !== 2) throw new Error(`Invalid map type: ${typeStr}`);
+            const kType = this.#parseTypeString(parts3[0], requireKnownTypes);
+            const vType = this.#parseTypeString(parts3[1], requireKnownTypes);
             return this.#createDeclaration(_createMapType, `map<${kType}, ${vType}>`, kType, vType);
           }
           case "optional": {
@@ -20971,11 +20971,11 @@ var init_registry = __esm({
         else if (typeof handler === "object") opts = handler;
         else if (!opts) opts = {};
         const sig = typeof s === "string" ? s : opts.signature ?? void 0;
-        const parsed3 = sig !== void 0 ? this.#parseSignature(sig) : void 0;
-        const name = parsed3?.name || opts.name;
-        const receiverType = parsed3?.receiverType || opts.receiverType;
-        const argTypes = parsed3?.argTypes;
-        const returnType = parsed3?.returnType || opts.returnType;
+        const parsed4 = sig !== void 0 ? this.#parseSignature(sig) : void 0;
+        const name = parsed4?.name || opts.name;
+        const receiverType = parsed4?.receiverType || opts.receiverType;
+        const argTypes = parsed4?.argTypes;
+        const returnType = parsed4?.returnType || opts.returnType;
         const params = opts.params;
         handler = typeof handler === "function" ? handler : opts.handler;
         let dec;
@@ -21013,11 +21013,11 @@ var init_registry = __esm({
           const [, op2, operandType, returnType2] = unaryParts;
           return this.unaryOverload(op2, operandType, handler, returnType2, opts?.async);
         }
-        const parts2 = string.match(
+        const parts3 = string.match(
           /^([\w.<>]+) ([-+*%/]|==|!=|<|<=|>|>=|in) ([\w.<>]+)(?::\s*([\w.<>]+))?$/
         );
-        if (!parts2) throw new Error(`Operator overload invalid: ${string}`);
-        const [, leftType, op, rightType, returnType] = parts2;
+        if (!parts3) throw new Error(`Operator overload invalid: ${string}`);
+        const [, leftType, op, rightType, returnType] = parts3;
         return this.binaryOverload(leftType, op, rightType, handler, returnType);
       }
       unaryOverload(op, typeStr, handler, returnTypeStr, async) {
@@ -22167,17 +22167,17 @@ function registerOverloads(registry) {
   binaryOverload(GPT, "-", GPD, (a, b) => b.subtractTimestamp(a));
   binaryOverload(GPT, "+", GPD, (a, b) => b.extendTimestamp(a));
   binaryOverload(GPD, "+", GPT, (a, b) => a.extendTimestamp(b));
-  function listIncludes(value, list2, ast, ev) {
-    if (list2 instanceof Set && list2.has(value)) return true;
-    for (const v of list2) if (isEqual(value, v, ast, ev)) return true;
+  function listIncludes(value, list3, ast, ev) {
+    if (list3 instanceof Set && list3.has(value)) return true;
+    for (const v of list3) if (isEqual(value, v, ast, ev)) return true;
     return false;
   }
   function mapIncludes(a, b) {
     if (b instanceof Map) return b.get(a) !== void 0;
     return hasOwn(b, a) ? b[a] !== void 0 : false;
   }
-  function listMembership(value, list2, ast, ev) {
-    return listIncludes(value, list2, ast, ev);
+  function listMembership(value, list3, ast, ev) {
+    return listIncludes(value, list3, ast, ev);
   }
   binaryOverload("V", "in", "list<V>", listMembership);
   binaryOverload("K", "in", "map<K, V>", mapIncludes);
@@ -22375,7 +22375,7 @@ var init_type_checker = __esm({
 });
 
 // node_modules/@marcbachmann/cel-js/lib/parser.js
-var TOKEN2, OP_FOR_TOKEN, TOKEN_BY_NUMBER, HEX_CODES, ESCAPE_ERRORS, STRING_ESCAPES, ASTNode, Lexer, globalLexer, Parser2;
+var TOKEN2, OP_FOR_TOKEN, TOKEN_BY_NUMBER, HEX_CODES, ESCAPE_ERRORS, STRING_ESCAPES, ASTNode, Lexer, globalLexer, Parser;
 var init_parser = __esm({
   "node_modules/@marcbachmann/cel-js/lib/parser.js"() {
     init_functions();
@@ -22460,13 +22460,13 @@ var init_parser = __esm({
     ASTNode = class _ASTNode {
       #meta;
       #input;
-      constructor(input, pos, start3, end2, op, args) {
+      constructor(input, pos, start4, end2, op, args) {
         this.#meta = { check: op.check, evaluate: op.evaluate };
         this.#input = input;
         this.op = op.name;
         this.args = args;
         this.pos = pos;
-        this.start = start3;
+        this.start = start4;
         this.end = end2;
       }
       clone(op, args) {
@@ -22685,34 +22685,34 @@ var init_parser = __esm({
         if (c < 48 || c > 122) return false;
         return c >= 97 || c >= 65 && c <= 90 || c <= 57 || c === 95;
       }
-      _parseAsDouble(start3, end2) {
-        const value = Number(this.input.substring(start3, end2));
-        if (Number.isFinite(value)) return this.token(start3, TOKEN2.NUMBER, value);
+      _parseAsDouble(start4, end2) {
+        const value = Number(this.input.substring(start4, end2));
+        if (Number.isFinite(value)) return this.token(start4, TOKEN2.NUMBER, value);
         throw parseError("invalid_number", `Invalid number: ${value}`, {
-          pos: start3,
-          start: start3,
+          pos: start4,
+          start: start4,
           end: end2,
           input: this.input
         });
       }
-      _parseAsBigInt(start3, end2, isHex2, unsigned) {
-        const string = this.input.substring(start3, end2);
+      _parseAsBigInt(start4, end2, isHex2, unsigned) {
+        const string = this.input.substring(start4, end2);
         if (unsigned === "u" || unsigned === "U") {
           this.pos++;
           try {
-            return this.token(start3, TOKEN2.NUMBER, new UnsignedInt(string));
+            return this.token(start4, TOKEN2.NUMBER, new UnsignedInt(string));
           } catch (_err) {
           }
         } else {
           try {
-            return this.token(start3, TOKEN2.NUMBER, BigInt(string));
+            return this.token(start4, TOKEN2.NUMBER, BigInt(string));
           } catch (_err) {
           }
         }
         throw parseError(
           isHex2 ? "invalid_hex_integer" : "invalid_integer",
           isHex2 ? `Invalid hex integer: ${string}` : `Invalid integer: ${string}`,
-          { pos: start3, start: start3, end: this.pos, input: this.input }
+          { pos: start4, start: start4, end: this.pos, input: this.input }
         );
       }
       _readDigits(input, length, pos, code2) {
@@ -22724,9 +22724,9 @@ var init_parser = __esm({
         if (ch === "e" || ch === "E") {
           ch = ++pos < length && input[pos];
           if (ch === "-" || ch === "+") pos++;
-          const start3 = pos;
+          const start4 = pos;
           pos = this._readDigits(input, length, pos);
-          if (start3 === pos)
+          if (start4 === pos)
             throw parseError("invalid_exponent", "Invalid exponent", {
               pos,
               start: pos,
@@ -22737,12 +22737,12 @@ var init_parser = __esm({
         return pos;
       }
       readNumber() {
-        const { input, length, pos: start3 } = this;
-        let pos = start3;
+        const { input, length, pos: start4 } = this;
+        let pos = start4;
         if (input[pos] === "0" && (input[pos + 1] === "x" || input[pos + 1] === "X")) {
           pos += 2;
           while (pos < length && HEX_CODES[input[pos].charCodeAt(0)]) pos++;
-          return this._parseAsBigInt(start3, this.pos = pos, true, input[pos]);
+          return this._parseAsBigInt(start4, this.pos = pos, true, input[pos]);
         }
         pos = this._readDigits(input, length, pos);
         if (pos + 1 < length) {
@@ -22751,9 +22751,9 @@ var init_parser = __esm({
           if (afterpos !== pos + 1) (isDouble = true) && (pos = afterpos);
           afterpos = this._readExponent(input, length, pos);
           if (afterpos !== pos) (isDouble = true) && (pos = afterpos);
-          if (isDouble) return this._parseAsDouble(start3, this.pos = pos);
+          if (isDouble) return this._parseAsDouble(start4, this.pos = pos);
         }
-        return this._parseAsBigInt(start3, this.pos = pos, false, input[pos]);
+        return this._parseAsBigInt(start4, this.pos = pos, false, input[pos]);
       }
       readString(del, prefix) {
         const { input: i, pos: s } = this;
@@ -22780,16 +22780,16 @@ var init_parser = __esm({
         }
       }
       readSingleQuotedString(delimiter, prefix) {
-        const { input, length, pos: start3 } = this;
+        const { input, length, pos: start4 } = this;
         let ch;
         let pos = this.pos + 1;
         while (pos < length && (ch = input[pos])) {
           switch (ch) {
             case delimiter:
-              const rawStart = start3 + 1;
+              const rawStart = start4 + 1;
               const rawValue = input.slice(rawStart, pos);
               this.pos = ++pos;
-              return this._closeQuotedString(rawStart, rawValue, prefix, start3);
+              return this._closeQuotedString(rawStart, rawValue, prefix, start4);
             case "\n":
             case "\r":
               throw parseError("newline_in_string", "Newlines not allowed in single-quoted strings", {
@@ -22804,24 +22804,24 @@ var init_parser = __esm({
           pos++;
         }
         throw parseError("unterminated_string", "Unterminated string", {
-          pos: start3,
-          start: start3,
+          pos: start4,
+          start: start4,
           end: input.length,
           input
         });
       }
       readTripleQuotedString(delimiter, prefix) {
-        const { input, length, pos: start3 } = this;
+        const { input, length, pos: start4 } = this;
         let ch;
         let pos = this.pos + 3;
         while (pos < length && (ch = input[pos])) {
           switch (ch) {
             case delimiter:
               if (input[pos + 1] === delimiter && input[pos + 2] === delimiter) {
-                const rawStart = start3 + 3;
+                const rawStart = start4 + 3;
                 const rawValue = input.slice(rawStart, pos);
                 this.pos = pos + 3;
-                return this._closeQuotedString(rawStart, rawValue, prefix, start3);
+                return this._closeQuotedString(rawStart, rawValue, prefix, start4);
               }
               break;
             case "\\":
@@ -22830,19 +22830,19 @@ var init_parser = __esm({
           pos++;
         }
         throw parseError("unterminated_triple_quoted_string", "Unterminated triple-quoted string", {
-          pos: start3,
-          start: start3,
+          pos: start4,
+          start: start4,
           end: input.length,
           input
         });
       }
       #escapeErr(code2, offset, len, i, chars, extra) {
-        const start3 = offset + i;
+        const start4 = offset + i;
         return parseError(code2, ESCAPE_ERRORS[code2](extra), {
           input: this.input,
-          pos: start3,
-          start: start3,
-          end: Math.min(start3 + chars, offset + len)
+          pos: start4,
+          start: start4,
+          end: Math.min(start4 + chars, offset + len)
         });
       }
       processEscapes(offset, str, isBytes) {
@@ -22909,7 +22909,7 @@ var init_parser = __esm({
       }
     };
     globalLexer = new Lexer();
-    Parser2 = class {
+    Parser = class {
       lexer = globalLexer;
       input = null;
       maxDepthRemaining = null;
@@ -22928,8 +22928,8 @@ var init_parser = __esm({
           input: this.input
         });
       }
-      #node(start3, end2, op, args, pos = start3) {
-        const node = new ASTNode(this.input, pos, start3, end2, op, args);
+      #node(start4, end2, op, args, pos = start4) {
+        const node = new ASTNode(this.input, pos, start4, end2, op, args);
         if (!this.astNodesRemaining--) this.#limitExceeded("maxAstNodes", pos);
         return node;
       }
@@ -22993,12 +22993,12 @@ var init_parser = __esm({
           }
         );
       }
-      #expandMacro(start3, end2, op, args) {
+      #expandMacro(start4, end2, op, args) {
         const methodName = args[0];
         const receiver = op === OPERATORS2.rcall ? args[1] : null;
         const fnArgs = op === OPERATORS2.rcall ? args[2] : args[1];
         const decl = this.registry.findMacro(methodName, !!receiver, fnArgs.length);
-        const ast = this.#node(start3, end2, op, args);
+        const ast = this.#node(start4, end2, op, args);
         if (!decl) return ast;
         const macro = decl.handler({ ast, args: fnArgs, receiver, methodName, parser: this });
         if (macro.callAst) return ast.setMeta("alternate", macro.callAst);
@@ -23094,7 +23094,7 @@ var init_parser = __esm({
             if (!this.maxDepthRemaining--) this.#limitExceeded("maxDepth", dot);
             const op = this.match(TOKEN2.QUESTION) && this.registry.enableOptionalTypes && this.#advanceToken() ? OPERATORS2.optionalFieldAccess : OPERATORS2.fieldAccess;
             const propertyValue = this.value;
-            const start3 = this.pos;
+            const start4 = this.pos;
             const end2 = this.lexer.pos;
             this.consume(TOKEN2.IDENTIFIER);
             if (op === OPERATORS2.fieldAccess && this.match(TOKEN2.LPAREN) && this.#advanceToken()) {
@@ -23103,7 +23103,7 @@ var init_parser = __esm({
               this.consume(TOKEN2.RPAREN);
               expr = this.#expandMacro(expr.start, closeEnd, OPERATORS2.rcall, [propertyValue, expr, args]);
             } else {
-              expr = this.#accessNode(op, expr, propertyValue, end2, start3);
+              expr = this.#accessNode(op, expr, propertyValue, end2, start4);
             }
             continue;
           }
@@ -23153,21 +23153,21 @@ var init_parser = __esm({
       #parseIdentifierPrimary() {
         const value = this.value;
         const end2 = this.lexer.pos;
-        const start3 = this.consume(TOKEN2.IDENTIFIER);
+        const start4 = this.consume(TOKEN2.IDENTIFIER);
         if (RESERVED.has(value)) {
           throw parseError("reserved_identifier", `Reserved identifier: ${value}`, {
-            pos: start3,
-            start: start3,
+            pos: start4,
+            start: start4,
             end: end2,
             input: this.input
           });
         }
-        if (!this.match(TOKEN2.LPAREN)) return this.#node(start3, end2, OPERATORS2.id, value);
+        if (!this.match(TOKEN2.LPAREN)) return this.#node(start4, end2, OPERATORS2.id, value);
         this.#advanceToken();
         const args = this.parseArgumentList();
         const closeEnd = this.lexer.pos;
         this.consume(TOKEN2.RPAREN);
-        return this.#expandMacro(start3, closeEnd, OPERATORS2.call, [value, args]);
+        return this.#expandMacro(start4, closeEnd, OPERATORS2.call, [value, args]);
       }
       #parseParenthesizedExpression() {
         this.consume(TOKEN2.LPAREN);
@@ -23176,7 +23176,7 @@ var init_parser = __esm({
         return expr;
       }
       parseList() {
-        const start3 = this.consume(TOKEN2.LBRACKET);
+        const start4 = this.consume(TOKEN2.LBRACKET);
         const elements = [];
         let remainingElements = this.limits.maxListElements;
         if (!this.match(TOKEN2.RBRACKET)) {
@@ -23191,10 +23191,10 @@ var init_parser = __esm({
         }
         const closeEnd = this.lexer.pos;
         this.consume(TOKEN2.RBRACKET);
-        return this.#node(start3, closeEnd, OPERATORS2.list, elements);
+        return this.#node(start4, closeEnd, OPERATORS2.list, elements);
       }
       parseMap() {
-        const start3 = this.consume(TOKEN2.LBRACE);
+        const start4 = this.consume(TOKEN2.LBRACE);
         const props = [];
         let remainingEntries = this.limits.maxMapEntries;
         if (!this.match(TOKEN2.RBRACE)) {
@@ -23209,7 +23209,7 @@ var init_parser = __esm({
         }
         const closeEnd = this.lexer.pos;
         this.consume(TOKEN2.RBRACE);
-        return this.#node(start3, closeEnd, OPERATORS2.map, props);
+        return this.#node(start4, closeEnd, OPERATORS2.map, props);
       }
       parseProperty() {
         return [this.parseExpression(), (this.consume(TOKEN2.COLON), this.parseExpression())];
@@ -23320,7 +23320,7 @@ var init_evaluator = __esm({
         this.#typeChecker = new TypeChecker(childOpts);
         this.#evalTypeChecker = new TypeChecker(childOpts, true);
         this.#evaluator = new Evaluator(childOpts);
-        this.#parser = new Parser2(this.opts.limits, this.#registry);
+        this.#parser = new Parser(this.opts.limits, this.#registry);
         Object.freeze(this);
       }
       clone(opts) {
@@ -24700,11 +24700,11 @@ var require_util9 = __commonJS({
       return false;
     }
     exports2.schemaHasRules = schemaHasRules;
-    function schemaHasRulesButRef(schema, RULES2) {
+    function schemaHasRulesButRef(schema, RULES3) {
       if (typeof schema == "boolean")
         return !schema;
       for (const key in schema)
-        if (key !== "$ref" && RULES2.all[key])
+        if (key !== "$ref" && RULES3.all[key])
           return true;
       return false;
     }
@@ -25076,12 +25076,12 @@ var require_applicability = __commonJS({
     }
     exports2.schemaHasRulesForType = schemaHasRulesForType;
     function shouldUseGroup(schema, group) {
-      return group.rules.some((rule115) => shouldUseRule(schema, rule115));
+      return group.rules.some((rule228) => shouldUseRule(schema, rule228));
     }
     exports2.shouldUseGroup = shouldUseGroup;
-    function shouldUseRule(schema, rule115) {
+    function shouldUseRule(schema, rule228) {
       var _a;
-      return schema[rule115.keyword] !== void 0 || ((_a = rule115.definition.implements) === null || _a === void 0 ? void 0 : _a.some((kwd) => schema[kwd] !== void 0));
+      return schema[rule228.keyword] !== void 0 || ((_a = rule228.definition.implements) === null || _a === void 0 ? void 0 : _a.some((kwd) => schema[kwd] !== void 0));
     }
     exports2.shouldUseRule = shouldUseRule;
   }
@@ -26098,17 +26098,17 @@ var require_validate = __commonJS({
     }
     function schemaKeywords(it, types, typeErrors, errsCount) {
       const { gen, schema, data, allErrors, opts, self } = it;
-      const { RULES: RULES2 } = self;
-      if (schema.$ref && (opts.ignoreKeywordsWithRef || !(0, util_1.schemaHasRulesButRef)(schema, RULES2))) {
-        gen.block(() => keywordCode(it, "$ref", RULES2.all.$ref.definition));
+      const { RULES: RULES3 } = self;
+      if (schema.$ref && (opts.ignoreKeywordsWithRef || !(0, util_1.schemaHasRulesButRef)(schema, RULES3))) {
+        gen.block(() => keywordCode(it, "$ref", RULES3.all.$ref.definition));
         return;
       }
       if (!opts.jtd)
         checkStrictTypes(it, types);
       gen.block(() => {
-        for (const group of RULES2.rules)
+        for (const group of RULES3.rules)
           groupKeywords(group);
-        groupKeywords(RULES2.post);
+        groupKeywords(RULES3.post);
       });
       function groupKeywords(group) {
         if (!(0, applicability_1.shouldUseGroup)(schema, group))
@@ -26133,9 +26133,9 @@ var require_validate = __commonJS({
       if (useDefaults)
         (0, defaults_1.assignDefaults)(it, group.type);
       gen.block(() => {
-        for (const rule115 of group.rules) {
-          if ((0, applicability_1.shouldUseRule)(schema, rule115)) {
-            keywordCode(it, rule115.keyword, rule115.definition, group.type);
+        for (const rule228 of group.rules) {
+          if ((0, applicability_1.shouldUseRule)(schema, rule228)) {
+            keywordCode(it, rule228.keyword, rule228.definition, group.type);
           }
         }
       });
@@ -26170,9 +26170,9 @@ var require_validate = __commonJS({
     function checkKeywordTypes(it, ts) {
       const rules = it.self.RULES.all;
       for (const keyword in rules) {
-        const rule115 = rules[keyword];
-        if (typeof rule115 == "object" && (0, applicability_1.shouldUseRule)(it.schema, rule115)) {
-          const { type } = rule115.definition;
+        const rule228 = rules[keyword];
+        if (typeof rule228 == "object" && (0, applicability_1.shouldUseRule)(it.schema, rule228)) {
+          const { type } = rule228.definition;
           if (type.length && !type.some((t) => hasApplicableType(ts, t))) {
             strictTypesError(it, `missing type "${type.join(",")}" for keyword "${keyword}"`);
           }
@@ -26805,28 +26805,28 @@ var require_utils2 = __commonJS({
         if (left.length === 1 && left[0] === "") left.length = 0;
         if (right.length === 1 && right[0] === "") right.length = 0;
       }
-      const parts2 = left.concat(right);
+      const parts3 = left.concat(right);
       let hextetCount = 0;
-      for (let i = 0; i < parts2.length; i++) {
-        const part2 = parts2[i];
+      for (let i = 0; i < parts3.length; i++) {
+        const part2 = parts3[i];
         if (part2 === "") return void 0;
         if (part2.indexOf(".") !== -1) {
-          if (i !== parts2.length - 1 || compression !== -1 && right.length === 0 || !isIPv4(part2)) return void 0;
+          if (i !== parts3.length - 1 || compression !== -1 && right.length === 0 || !isIPv4(part2)) return void 0;
           hextetCount += 2;
           continue;
         }
         if (!isHextet(part2)) return void 0;
-        parts2[i] = parseInt(part2, 16).toString(16);
+        parts3[i] = parseInt(part2, 16).toString(16);
         hextetCount++;
       }
       if (compression === -1) {
         if (hextetCount !== 8) return void 0;
-        return compressIPv6ZeroRun(parts2);
+        return compressIPv6ZeroRun(parts3);
       }
       if (hextetCount >= 8) return void 0;
-      const expanded = parts2.slice(0, left.length);
+      const expanded = parts3.slice(0, left.length);
       for (let i = hextetCount; i < 8; i++) expanded.push("0");
-      for (let i = left.length; i < parts2.length; i++) expanded.push(parts2[i]);
+      for (let i = left.length; i < parts3.length; i++) expanded.push(parts3[i]);
       return compressIPv6ZeroRun(expanded);
     }
     function normalizeIPv6(host) {
@@ -27644,11 +27644,11 @@ var require_fast_uri = __commonJS({
     var URI_PARSE = /^(?:([^#/:?]+):)?(?:\/\/((?:([^#/?@]*)@)?(\[[^#/?\]]+\]|[^#/:?]*)(?::(\d*))?))?([^#?]*)(?:\?([^#]*))?(?:#((?:.|[\n\r])*))?/u;
     var AUTHORITY_PREFIX = /^(?:[^#/:?]+:)?\/\/([^/?#]*)/;
     var AUTHORITY_INTRODUCER_REGION = /^(?:[^#/:?]+:)?([/\\\t\n\r]*)/;
-    function getParseError(parsed3, matches2) {
-      if (matches2[2] !== void 0 && parsed3.path && parsed3.path[0] !== "/") {
+    function getParseError(parsed4, matches2) {
+      if (matches2[2] !== void 0 && parsed4.path && parsed4.path[0] !== "/") {
         return 'URI path must start with "/" when authority is present.';
       }
-      if (typeof parsed3.port === "number" && (parsed3.port < 0 || parsed3.port > 65535)) {
+      if (typeof parsed4.port === "number" && (parsed4.port < 0 || parsed4.port > 65535)) {
         return "URI port is malformed.";
       }
       return void 0;
@@ -27671,30 +27671,30 @@ var require_fast_uri = __commonJS({
       const host = matches2[4];
       return hasMalformedPercentEncoding(matches2[3]) || host !== void 0 && !isIPLiteral(host) && hasMalformedPercentEncoding(host) || hasMalformedPercentEncoding(matches2[6]) || hasMalformedPercentEncoding(matches2[7]) || hasMalformedPercentEncoding(matches2[8]);
     }
-    function canonicalizeHost(parsed3, options, schemeHandler, isIP3) {
-      if (hasForbiddenDomainHost(parsed3, options, schemeHandler, isIP3)) {
-        parsed3.error = parsed3.error || MALFORMED_HOST_ERROR;
+    function canonicalizeHost(parsed4, options, schemeHandler, isIP3) {
+      if (hasForbiddenDomainHost(parsed4, options, schemeHandler, isIP3)) {
+        parsed4.error = parsed4.error || MALFORMED_HOST_ERROR;
         return true;
       }
-      if (!options.unicodeSupport && (!schemeHandler || !schemeHandler.unicodeSupport) && parsed3.host && !isIPLiteral(parsed3.host) && (options.domainHost || schemeHandler && schemeHandler.domainHost) && isIP3 === false && nonSimpleDomain(parsed3.host)) {
+      if (!options.unicodeSupport && (!schemeHandler || !schemeHandler.unicodeSupport) && parsed4.host && !isIPLiteral(parsed4.host) && (options.domainHost || schemeHandler && schemeHandler.domainHost) && isIP3 === false && nonSimpleDomain(parsed4.host)) {
         let url;
         try {
-          url = new URL("http://" + parsed3.host);
+          url = new URL("http://" + parsed4.host);
         } catch (e) {
-          parsed3.error = parsed3.error || "Host's domain name can not be converted to ASCII: " + e;
+          parsed4.error = parsed4.error || "Host's domain name can not be converted to ASCII: " + e;
           return true;
         }
         if (!isHostOnlyURL(url)) {
-          parsed3.error = parsed3.error || MALFORMED_HOST_ERROR;
+          parsed4.error = parsed4.error || MALFORMED_HOST_ERROR;
           return true;
         }
-        parsed3.host = url.hostname;
+        parsed4.host = url.hostname;
       }
       return false;
     }
-    function hasForbiddenDomainHost(parsed3, options, schemeHandler, isIP3) {
+    function hasForbiddenDomainHost(parsed4, options, schemeHandler, isIP3) {
       return Boolean(
-        parsed3.host && isIP3 === false && !isIPLiteral(parsed3.host) && (options.domainHost || schemeHandler && schemeHandler.domainHost) && FORBIDDEN_DOMAIN_HOST_CHARACTER.test(parsed3.host)
+        parsed4.host && isIP3 === false && !isIPLiteral(parsed4.host) && (options.domainHost || schemeHandler && schemeHandler.domainHost) && FORBIDDEN_DOMAIN_HOST_CHARACTER.test(parsed4.host)
       );
     }
     function isHostOnlyURL(url) {
@@ -27702,7 +27702,7 @@ var require_fast_uri = __commonJS({
     }
     function parseWithStatus(uri, opts) {
       const options = Object.assign({}, opts);
-      const parsed3 = {
+      const parsed4 = {
         scheme: void 0,
         userinfo: void 0,
         host: "",
@@ -27727,7 +27727,7 @@ var require_fast_uri = __commonJS({
       }
       const authorityMatch = uri.match(AUTHORITY_PREFIX);
       if (authorityMatch !== null && authorityMatch[1].indexOf("\\") !== -1) {
-        parsed3.error = "URI authority must not contain a literal backslash.";
+        parsed4.error = "URI authority must not contain a literal backslash.";
         malformedAuthorityOrPort = true;
       }
       const introducerMatch = uri.match(AUTHORITY_INTRODUCER_REGION);
@@ -27736,104 +27736,104 @@ var require_fast_uri = __commonJS({
         const normalizedRegion = region.replace(/[\t\n\r]/g, "");
         if (normalizedRegion.length >= 2) {
           if (normalizedRegion.slice(0, 2) !== "//") {
-            parsed3.error = parsed3.error || "URI authority must not contain a literal backslash.";
+            parsed4.error = parsed4.error || "URI authority must not contain a literal backslash.";
             malformedAuthorityOrPort = true;
           } else if (region.length !== normalizedRegion.length) {
-            parsed3.error = parsed3.error || "URI authority introducer must not contain whitespace.";
+            parsed4.error = parsed4.error || "URI authority introducer must not contain whitespace.";
             malformedAuthorityOrPort = true;
           }
         }
       }
       const matches2 = uri.match(URI_PARSE);
       if (matches2) {
-        parsed3.scheme = matches2[1];
-        parsed3.userinfo = matches2[3];
-        parsed3.host = matches2[4];
-        parsed3.port = parseInt(matches2[5], 10);
-        parsed3.path = matches2[6] || "";
-        parsed3.query = matches2[7];
-        parsed3.fragment = matches2[8];
-        if (parsed3.scheme !== void 0) {
-          if (VALID_SCHEME.test(parsed3.scheme)) {
-            parsed3.scheme = parsed3.scheme.toLowerCase();
+        parsed4.scheme = matches2[1];
+        parsed4.userinfo = matches2[3];
+        parsed4.host = matches2[4];
+        parsed4.port = parseInt(matches2[5], 10);
+        parsed4.path = matches2[6] || "";
+        parsed4.query = matches2[7];
+        parsed4.fragment = matches2[8];
+        if (parsed4.scheme !== void 0) {
+          if (VALID_SCHEME.test(parsed4.scheme)) {
+            parsed4.scheme = parsed4.scheme.toLowerCase();
           } else {
-            parsed3.error = parsed3.error || MALFORMED_SCHEME_ERROR;
+            parsed4.error = parsed4.error || MALFORMED_SCHEME_ERROR;
             malformedScheme = true;
           }
         }
         malformedPercentEncoding = hasMalformedComponentPercentEncoding(matches2);
         if (malformedPercentEncoding) {
-          parsed3.error = parsed3.error || "URI contains malformed percent-encoding.";
+          parsed4.error = parsed4.error || "URI contains malformed percent-encoding.";
         }
-        if (isNaN(parsed3.port)) {
-          parsed3.port = matches2[5];
+        if (isNaN(parsed4.port)) {
+          parsed4.port = matches2[5];
         }
-        const parseError2 = getParseError(parsed3, matches2);
+        const parseError2 = getParseError(parsed4, matches2);
         if (parseError2 !== void 0) {
-          parsed3.error = parsed3.error || parseError2;
+          parsed4.error = parsed4.error || parseError2;
           malformedAuthorityOrPort = true;
         }
-        if (parsed3.host) {
-          const ipv4result = isIPv4(parsed3.host);
+        if (parsed4.host) {
+          const ipv4result = isIPv4(parsed4.host);
           if (ipv4result === false) {
-            const bracketedIPLiteral = isIPLiteral(parsed3.host);
-            const hasIPLiteralBracket = parsed3.host.indexOf("[") !== -1 || parsed3.host.indexOf("]") !== -1;
-            const ipv6result = normalizeIPv6(parsed3.host);
+            const bracketedIPLiteral = isIPLiteral(parsed4.host);
+            const hasIPLiteralBracket = parsed4.host.indexOf("[") !== -1 || parsed4.host.indexOf("]") !== -1;
+            const ipv6result = normalizeIPv6(parsed4.host);
             isIP3 = ipv6result.isIPV6 || ipv6result.isIPVFuture === true;
             malformedIPLiteral = hasIPLiteralBracket && (!bracketedIPLiteral || ipv6result.error === true);
-            parsed3.host = isIP3 ? ipv6result.host : ipv6result.host.toLowerCase();
+            parsed4.host = isIP3 ? ipv6result.host : ipv6result.host.toLowerCase();
             if (malformedIPLiteral) {
-              parsed3.error = parsed3.error || MALFORMED_HOST_ERROR;
+              parsed4.error = parsed4.error || MALFORMED_HOST_ERROR;
               malformedAuthorityOrPort = true;
             }
           } else {
             isIP3 = true;
           }
         }
-        if (parsed3.scheme === void 0 && parsed3.userinfo === void 0 && parsed3.host === void 0 && parsed3.port === void 0 && parsed3.query === void 0 && !parsed3.path) {
-          parsed3.reference = "same-document";
-        } else if (parsed3.scheme === void 0) {
-          parsed3.reference = "relative";
-        } else if (parsed3.fragment === void 0) {
-          parsed3.reference = "absolute";
+        if (parsed4.scheme === void 0 && parsed4.userinfo === void 0 && parsed4.host === void 0 && parsed4.port === void 0 && parsed4.query === void 0 && !parsed4.path) {
+          parsed4.reference = "same-document";
+        } else if (parsed4.scheme === void 0) {
+          parsed4.reference = "relative";
+        } else if (parsed4.fragment === void 0) {
+          parsed4.reference = "absolute";
         } else {
-          parsed3.reference = "uri";
+          parsed4.reference = "uri";
         }
-        if (options.reference && options.reference !== "suffix" && options.reference !== parsed3.reference) {
-          parsed3.error = parsed3.error || "URI is not a " + options.reference + " reference.";
+        if (options.reference && options.reference !== "suffix" && options.reference !== parsed4.reference) {
+          parsed4.error = parsed4.error || "URI is not a " + options.reference + " reference.";
         }
-        const schemeHandler = getSchemeHandler(options.scheme || parsed3.scheme);
+        const schemeHandler = getSchemeHandler(options.scheme || parsed4.scheme);
         if (!malformedIPLiteral) {
-          malformedHost = canonicalizeHost(parsed3, options, schemeHandler, isIP3);
+          malformedHost = canonicalizeHost(parsed4, options, schemeHandler, isIP3);
         }
-        if (uri.indexOf("%") !== -1 && parsed3.host !== void 0 && !malformedIPLiteral) {
-          let host = isIP3 ? parsed3.host : normalizePercentEncoding(parsed3.host, true);
+        if (uri.indexOf("%") !== -1 && parsed4.host !== void 0 && !malformedIPLiteral) {
+          let host = isIP3 ? parsed4.host : normalizePercentEncoding(parsed4.host, true);
           if (!isIP3) {
             host = normalizePercentEncoding(host.toLowerCase());
           }
-          parsed3.host = isIP3 || options.scheme !== "null" ? reescapeHostDelimiters(host, isIP3) : host;
+          parsed4.host = isIP3 || options.scheme !== "null" ? reescapeHostDelimiters(host, isIP3) : host;
         }
         if (!schemeHandler || schemeHandler && !schemeHandler.skipNormalize) {
-          if (parsed3.path) {
-            parsed3.path = normalizePathEncoding(parsed3.path);
+          if (parsed4.path) {
+            parsed4.path = normalizePathEncoding(parsed4.path);
           }
-          if (parsed3.query) {
-            parsed3.query = normalizeQueryFragmentEncoding(parsed3.query);
+          if (parsed4.query) {
+            parsed4.query = normalizeQueryFragmentEncoding(parsed4.query);
           }
-          if (parsed3.fragment) {
-            parsed3.fragment = normalizeQueryFragmentEncoding(parsed3.fragment);
+          if (parsed4.fragment) {
+            parsed4.fragment = normalizeQueryFragmentEncoding(parsed4.fragment);
           }
         }
         if (schemeHandler && schemeHandler.parse) {
-          schemeHandler.parse(parsed3, options);
-          if (schemeHandler === SCHEMES.urn && parsed3.nid === void 0) {
+          schemeHandler.parse(parsed4, options);
+          if (schemeHandler === SCHEMES.urn && parsed4.nid === void 0) {
             malformedSchemeSpecific = true;
           }
         }
       } else {
-        parsed3.error = parsed3.error || "URI can not be parsed.";
+        parsed4.error = parsed4.error || "URI can not be parsed.";
       }
-      return { parsed: parsed3, malformedAuthorityOrPort, malformedPercentEncoding, malformedSchemeSpecific, malformedHost, malformedScheme };
+      return { parsed: parsed4, malformedAuthorityOrPort, malformedPercentEncoding, malformedSchemeSpecific, malformedHost, malformedScheme };
     }
     function parse2(uri, opts) {
       return parseWithStatus(uri, opts).parsed;
@@ -27842,9 +27842,9 @@ var require_fast_uri = __commonJS({
       return normalizeStringWithStatus(uri, opts).normalized;
     }
     function normalizeStringWithStatus(uri, opts) {
-      const { parsed: parsed3, malformedAuthorityOrPort, malformedPercentEncoding, malformedSchemeSpecific, malformedHost, malformedScheme } = parseWithStatus(uri, opts);
+      const { parsed: parsed4, malformedAuthorityOrPort, malformedPercentEncoding, malformedSchemeSpecific, malformedHost, malformedScheme } = parseWithStatus(uri, opts);
       return {
-        normalized: malformedAuthorityOrPort || malformedPercentEncoding || malformedSchemeSpecific || malformedHost || malformedScheme ? uri : serialize2(parsed3, opts),
+        normalized: malformedAuthorityOrPort || malformedPercentEncoding || malformedSchemeSpecific || malformedHost || malformedScheme ? uri : serialize2(parsed4, opts),
         malformedAuthorityOrPort,
         malformedPercentEncoding,
         malformedSchemeSpecific,
@@ -28258,16 +28258,16 @@ var require_core = __commonJS({
         return this;
       }
       getKeyword(keyword) {
-        const rule115 = this.RULES.all[keyword];
-        return typeof rule115 == "object" ? rule115.definition : !!rule115;
+        const rule228 = this.RULES.all[keyword];
+        return typeof rule228 == "object" ? rule228.definition : !!rule228;
       }
       // Remove keyword
       removeKeyword(keyword) {
-        const { RULES: RULES2 } = this;
-        delete RULES2.keywords[keyword];
-        delete RULES2.all[keyword];
-        for (const group of RULES2.rules) {
-          const i = group.rules.findIndex((rule115) => rule115.keyword === keyword);
+        const { RULES: RULES3 } = this;
+        delete RULES3.keywords[keyword];
+        delete RULES3.all[keyword];
+        for (const group of RULES3.rules) {
+          const i = group.rules.findIndex((rule228) => rule228.keyword === keyword);
           if (i >= 0)
             group.rules.splice(i, 1);
         }
@@ -28283,7 +28283,7 @@ var require_core = __commonJS({
       errorsText(errors = this.errors, { separator = ", ", dataVar = "data" } = {}) {
         if (!errors || errors.length === 0)
           return "No errors";
-        return errors.map((e) => `${dataVar}${e.instancePath} ${e.message}`).reduce((text5, msg) => text5 + separator + msg);
+        return errors.map((e) => `${dataVar}${e.instancePath} ${e.message}`).reduce((text6, msg) => text6 + separator + msg);
       }
       $dataMetaSchema(metaSchema, keywordsJsonPointers) {
         const rules = this.RULES.all;
@@ -28294,10 +28294,10 @@ var require_core = __commonJS({
           for (const seg of segments)
             keywords = keywords[seg];
           for (const key in rules) {
-            const rule115 = rules[key];
-            if (typeof rule115 != "object")
+            const rule228 = rules[key];
+            if (typeof rule228 != "object")
               continue;
-            const { $data } = rule115.definition;
+            const { $data } = rule228.definition;
             const schema = keywords[key];
             if ($data && schema)
               keywords[key] = schemaOrData(schema);
@@ -28434,9 +28434,9 @@ var require_core = __commonJS({
     }
     var KEYWORD_NAME = /^[a-z_$][a-z0-9_$:-]*$/i;
     function checkKeyword(keyword, def) {
-      const { RULES: RULES2 } = this;
+      const { RULES: RULES3 } = this;
       (0, util_1.eachItem)(keyword, (kwd) => {
-        if (RULES2.keywords[kwd])
+        if (RULES3.keywords[kwd])
           throw new Error(`Keyword ${kwd} is already defined`);
         if (!KEYWORD_NAME.test(kwd))
           throw new Error(`Keyword ${kwd} has invalid name`);
@@ -28452,16 +28452,16 @@ var require_core = __commonJS({
       const post = definition === null || definition === void 0 ? void 0 : definition.post;
       if (dataType && post)
         throw new Error('keyword with "post" flag cannot have "type"');
-      const { RULES: RULES2 } = this;
-      let ruleGroup = post ? RULES2.post : RULES2.rules.find(({ type: t }) => t === dataType);
+      const { RULES: RULES3 } = this;
+      let ruleGroup = post ? RULES3.post : RULES3.rules.find(({ type: t }) => t === dataType);
       if (!ruleGroup) {
         ruleGroup = { type: dataType, rules: [] };
-        RULES2.rules.push(ruleGroup);
+        RULES3.rules.push(ruleGroup);
       }
-      RULES2.keywords[keyword] = true;
+      RULES3.keywords[keyword] = true;
       if (!definition)
         return;
-      const rule115 = {
+      const rule228 = {
         keyword,
         definition: {
           ...definition,
@@ -28470,18 +28470,18 @@ var require_core = __commonJS({
         }
       };
       if (definition.before)
-        addBeforeRule.call(this, ruleGroup, rule115, definition.before);
+        addBeforeRule.call(this, ruleGroup, rule228, definition.before);
       else
-        ruleGroup.rules.push(rule115);
-      RULES2.all[keyword] = rule115;
+        ruleGroup.rules.push(rule228);
+      RULES3.all[keyword] = rule228;
       (_a = definition.implements) === null || _a === void 0 ? void 0 : _a.forEach((kwd) => this.addKeyword(kwd));
     }
-    function addBeforeRule(ruleGroup, rule115, before) {
+    function addBeforeRule(ruleGroup, rule228, before) {
       const i = ruleGroup.rules.findIndex((_rule) => _rule.keyword === before);
       if (i >= 0) {
-        ruleGroup.rules.splice(i, 0, rule115);
+        ruleGroup.rules.splice(i, 0, rule228);
       } else {
-        ruleGroup.rules.push(rule115);
+        ruleGroup.rules.push(rule228);
         this.logger.warn(`rule ${before} is not defined`);
       }
     }
@@ -30835,8 +30835,8 @@ var Summary = class {
    *
    * @returns {Summary} summary instance
    */
-  addRaw(text5, addEOL = false) {
-    this._buffer += text5;
+  addRaw(text6, addEOL = false) {
+    this._buffer += text6;
     return addEOL ? this.addEOL() : this;
   }
   /**
@@ -30932,10 +30932,10 @@ var Summary = class {
    *
    * @returns {Summary} summary instance
    */
-  addHeading(text5, level) {
+  addHeading(text6, level) {
     const tag = `h${level}`;
     const allowedTag = ["h1", "h2", "h3", "h4", "h5", "h6"].includes(tag) ? tag : "h1";
-    const element = this.wrap(allowedTag, text5);
+    const element = this.wrap(allowedTag, text6);
     return this.addRaw(element).addEOL();
   }
   /**
@@ -30964,9 +30964,9 @@ var Summary = class {
    *
    * @returns {Summary} summary instance
    */
-  addQuote(text5, cite) {
+  addQuote(text6, cite) {
     const attrs = Object.assign({}, cite && { cite });
-    const element = this.wrap("blockquote", text5, attrs);
+    const element = this.wrap("blockquote", text6, attrs);
     return this.addRaw(element).addEOL();
   }
   /**
@@ -30977,8 +30977,8 @@ var Summary = class {
    *
    * @returns {Summary} summary instance
    */
-  addLink(text5, href) {
-    const element = this.wrap("a", text5, { href });
+  addLink(text6, href) {
+    const element = this.wrap("a", text6, { href });
     return this.addRaw(element).addEOL();
   }
 };
@@ -31630,10 +31630,10 @@ function nameOf(bytes2) {
 
 // pipeline/git/repository.ts
 async function openRepository(directory, settings = {}) {
-  const place = await locate(directory, settings);
+  const place2 = await locate(directory, settings);
   const scratch = (0, import_node_fs.mkdtempSync)((0, import_node_path.join)((0, import_node_os.tmpdir)(), "portolan-git-"));
   try {
-    borrow(scratch, place);
+    borrow(scratch, place2);
   } catch (error2) {
     (0, import_node_fs.rmSync)(scratch, { recursive: true, force: true });
     throw error2;
@@ -31643,7 +31643,7 @@ async function openRepository(directory, settings = {}) {
     settings,
     objects,
     scratch,
-    shallow: place.shallow !== void 0,
+    shallow: place2.shallow !== void 0,
     resolve: (revisions) => resolveRevisions(directory, settings, revisions),
     close: async () => {
       await objects.close();
@@ -31754,13 +31754,13 @@ var DIGEST_LENGTHS = /* @__PURE__ */ new Map([
   ["sha384", 96],
   ["sha512", 128]
 ]);
-function parseReference(text5) {
-  if (IDENTIFIER.test(text5)) {
+function parseReference(text6) {
+  if (IDENTIFIER.test(text6)) {
     throw new InvalidReference(
-      `invalid repository name (${text5}), cannot specify 64-byte hexadecimal strings`
+      `invalid repository name (${text6}), cannot specify 64-byte hexadecimal strings`
     );
   }
-  const [host, rest] = splitHost(text5);
+  const [host, rest] = splitHost(text6);
   const path = rest.split(":", 1)[0] ?? "";
   if (path.toLowerCase() !== path) {
     throw new InvalidReference("invalid reference format: repository name must be lowercase");
@@ -31779,23 +31779,23 @@ function parseReference(text5) {
   checkDigest(digest);
   return { kind: "digest", registry, repository, digest, ...tag === void 0 ? {} : { tag } };
 }
-function tryParseReference(text5) {
+function tryParseReference(text6) {
   try {
-    return parseReference(text5);
+    return parseReference(text6);
   } catch (error2) {
     if (error2 instanceof InvalidReference) return void 0;
     throw error2;
   }
 }
-function splitHost(text5) {
-  const slash = text5.indexOf("/");
-  const first = slash < 0 ? "" : text5.slice(0, slash);
+function splitHost(text6) {
+  const slash = text6.indexOf("/");
+  const first = slash < 0 ? "" : text6.slice(0, slash);
   let host = DOCKER_HUB;
-  let rest = text5;
-  if (first === DOCKER_HUB_BEFORE) rest = text5.slice(slash + 1);
+  let rest = text6;
+  if (first === DOCKER_HUB_BEFORE) rest = text6.slice(slash + 1);
   else if (first === "localhost" || /[.:]/.test(first)) {
     host = first;
-    rest = text5.slice(slash + 1);
+    rest = text6.slice(slash + 1);
   }
   if (host === DOCKER_HUB && !rest.includes("/")) rest = OFFICIAL + rest;
   return [host, rest];
@@ -31903,24 +31903,24 @@ function embeddedV4(address) {
 }
 function groupsOf(address) {
   const [head2 = "", tail] = new URL(`http://[${address}]/`).hostname.slice(1, -1).split("::");
-  const read = (text5) => text5 === "" ? [] : text5.split(":").map((g) => parseInt(g, 16));
+  const read = (text6) => text6 === "" ? [] : text6.split(":").map((g) => parseInt(g, 16));
   const before = read(head2);
   const after = tail === void 0 ? [] : read(tail);
   return [...before, ...new Array(8 - before.length - after.length).fill(0), ...after];
 }
 function rangeList(ranges2) {
-  const list2 = new import_node_net.BlockList();
+  const list3 = new import_node_net.BlockList();
   for (const range of ranges2) {
     const [address = "", bits] = range.split("/");
     const family = (0, import_node_net.isIP)(address) === 6 ? "ipv6" : "ipv4";
-    list2.addSubnet(address, bits === void 0 ? family === "ipv6" ? 128 : 32 : Number(bits), family);
+    list3.addSubnet(address, bits === void 0 ? family === "ipv6" ? 128 : 32 : Number(bits), family);
   }
-  return list2;
+  return list3;
 }
 function addressRule(internal) {
-  const isRange = (text5) => (0, import_node_net.isIP)(text5.split("/", 1)[0] ?? "") !== 0;
+  const isRange = (text6) => (0, import_node_net.isIP)(text6.split("/", 1)[0] ?? "") !== 0;
   const ranges2 = rangeList(internal.filter(isRange));
-  const hosts = new Set(internal.filter((text5) => !isRange(text5)).map((text5) => text5.toLowerCase()));
+  const hosts = new Set(internal.filter((text6) => !isRange(text6)).map((text6) => text6.toLowerCase()));
   return {
     allows: (host, address) => !isInternal(address) || hosts.has(host.toLowerCase()) || hosts.has(withoutPort(host).toLowerCase()) || ranges2.check(address, (0, import_node_net.isIP)(address) === 6 ? "ipv6" : "ipv4")
   };
@@ -31932,9 +31932,9 @@ function literalAddress(url) {
   const name = url.hostname.startsWith("[") ? url.hostname.slice(1, -1) : url.hostname;
   return (0, import_node_net.isIP)(name) === 0 ? void 0 : name;
 }
-function checkLiteral(rule115, url) {
+function checkLiteral(rule228, url) {
   const address = literalAddress(url);
-  if (address !== void 0 && !rule115.allows(url.host, address)) throw refused(url.host);
+  if (address !== void 0 && !rule228.allows(url.host, address)) throw refused(url.host);
 }
 function refused(host) {
   return new PipelineError("not-allowed", `${host} is on an internal network`, {
@@ -31944,11 +31944,11 @@ function refused(host) {
 var systemResolver = (name) => new Promise((resolve3, reject) => {
   (0, import_node_dns.lookup)(name, { all: true }, (error2, addresses) => error2 ? reject(error2) : resolve3(addresses));
 });
-function guardedLookup(rule115, host, resolver) {
+function guardedLookup(rule228, host, resolver) {
   return (name, options, callback) => {
     resolver(name).then(
       (addresses) => {
-        const allowed = addresses.filter(({ address }) => rule115.allows(host, address));
+        const allowed = addresses.filter(({ address }) => rule228.allows(host, address));
         const first = allowed[0];
         if (first === void 0) callback(refused(host), "", 0);
         else if (options.all === true) callback(null, allowed);
@@ -32025,25 +32025,25 @@ async function errorText(answer) {
     return "";
   }
   if (!/json/.test(contentType(answer)) && !body2.startsWith("{")) return "";
-  const parts2 = [];
+  const parts3 = [];
   for (const error2 of errorsOf(body2)) {
-    const text5 = [error2.code, error2.message].filter((part2) => typeof part2 === "string" && part2 !== "").join(" ");
-    if (text5 !== "") parts2.push(text5);
+    const text6 = [error2.code, error2.message].filter((part2) => typeof part2 === "string" && part2 !== "").join(" ");
+    if (text6 !== "") parts3.push(text6);
   }
-  return printable(parts2.join("; "));
+  return printable(parts3.join("; "));
 }
 function errorsOf(body2) {
   try {
-    const parsed3 = JSON.parse(body2);
-    const errors = typeof parsed3 === "object" && parsed3 !== null && "errors" in parsed3 ? parsed3.errors : void 0;
+    const parsed4 = JSON.parse(body2);
+    const errors = typeof parsed4 === "object" && parsed4 !== null && "errors" in parsed4 ? parsed4.errors : void 0;
     if (Array.isArray(errors)) return errors.slice(0, 3).filter((e) => typeof e === "object" && e !== null);
-    return typeof parsed3 === "object" && parsed3 !== null ? [parsed3] : [];
+    return typeof parsed4 === "object" && parsed4 !== null ? [parsed4] : [];
   } catch {
     return [];
   }
 }
-function printable(text5) {
-  const line3 = text5.replace(/[\p{C}\p{Zl}\p{Zp}\s]+/gu, " ").trim();
+function printable(text6) {
+  const line3 = text6.replace(/[\p{C}\p{Zl}\p{Zp}\s]+/gu, " ").trim();
   return line3.length > MESSAGE_LENGTH2 ? `${line3.slice(0, MESSAGE_LENGTH2)}…` : line3;
 }
 
@@ -32052,10 +32052,10 @@ var import_node_crypto = require("node:crypto");
 function digestOf(bytes2, algorithm = "sha256") {
   return `${algorithm}:${(0, import_node_crypto.createHash)(algorithm).update(bytes2).digest("hex")}`;
 }
-function isDigest(text5) {
-  if (typeof text5 !== "string") return false;
+function isDigest(text6) {
+  if (typeof text6 !== "string") return false;
   try {
-    checkDigest(text5);
+    checkDigest(text6);
     return true;
   } catch {
     return false;
@@ -32179,12 +32179,12 @@ async function checkHead(answer, { digest, size: size2, offset }, what) {
   const said = header(answer, "docker-content-digest");
   const length = header(answer, "content-length");
   const rest = answer.status === 206 ? size2 - offset : size2;
-  const start3 = /^bytes (\d+)-/.exec(header(answer, "content-range") ?? "")?.[1];
+  const start4 = /^bytes (\d+)-/.exec(header(answer, "content-range") ?? "")?.[1];
   let error2;
   if (isDigest(said) && contradicts(said, digest)) error2 = corrupt(digest, said);
   else if (length !== void 0 && Number(length) !== rest) {
     error2 = new PipelineError("corrupt", `${what} comes with ${Number(length)} bytes, not ${rest}`);
-  } else if (answer.status === 206 && start3 !== String(offset)) {
+  } else if (answer.status === 206 && start4 !== String(offset)) {
     error2 = new PipelineError("bad-answer", `${what} goes on at another place than was asked for`);
   }
   if (error2 === void 0) return answer.status === 206 ? 0 : offset;
@@ -32232,14 +32232,14 @@ function proxiesFrom(environment) {
   const direct = directHosts(variable("no_proxy"));
   return (url) => direct(url) ? void 0 : proxies[url.protocol];
 }
-function proxyUrl(name, text5) {
-  if (text5 === "") return void 0;
-  const full = text5.includes("://") ? text5 : `http://${text5}`;
+function proxyUrl(name, text6) {
+  if (text6 === "") return void 0;
+  const full = text6.includes("://") ? text6 : `http://${text6}`;
   if (URL.canParse(full) && /^https?:/.test(full)) return new URL(full);
   throw new PipelineError("usage", `${name} is no http:// or https:// URL`);
 }
-function directHosts(text5) {
-  const entries2 = text5.toLowerCase().split(",").map((entry) => entry.trim()).filter((entry) => entry !== "");
+function directHosts(text6) {
+  const entries2 = text6.toLowerCase().split(",").map((entry) => entry.trim()).filter((entry) => entry !== "");
   if (entries2.includes("*")) return () => true;
   const ranges2 = new import_node_net2.BlockList();
   const names = [];
@@ -32324,8 +32324,8 @@ function createConnections(options) {
   const throughProxy = async (url, proxy) => {
     await checkProxied(url, options);
     if (url.protocol === "https:") {
-      const place = { hostname: hostname(url), port: url.port, path: pathOf(url) };
-      return { secure: true, headers: {}, options: { ...place, agent: agents.tunnel(proxy) } };
+      const place2 = { hostname: hostname(url), port: url.port, path: pathOf(url) };
+      return { secure: true, headers: {}, options: { ...place2, agent: agents.tunnel(proxy) } };
     }
     const isSecure = proxy.protocol === "https:";
     return {
@@ -32507,7 +32507,7 @@ function createBatches(options) {
       else for (const wish of batch) wish.failed(error2);
     }
   };
-  const start3 = () => {
+  const start4 = () => {
     planned = false;
     while (running < FETCHES_AT_A_TIME && wishes.length > 0) {
       const batch = wishes.slice(0, SCOPES_PER_TOKEN);
@@ -32515,14 +32515,14 @@ function createBatches(options) {
       running++;
       void serve(batch).finally(() => {
         running--;
-        start3();
+        start4();
       });
     }
   };
   return {
     join: (scope, budget) => new Promise((done, failed) => {
       wishes.push({ scope, budget, done, failed });
-      if (!planned) setImmediate(start3);
+      if (!planned) setImmediate(start4);
       planned = true;
     })
   };
@@ -32910,9 +32910,9 @@ function connectionError({ url, method, signal }, error2) {
   if (error2 instanceof PipelineError) return error2;
   if (signal?.aborted) return stopped(signal);
   const code2 = error2.code ?? "";
-  const text5 = explain(code2, error2);
+  const text6 = explain(code2, error2);
   const final = FINAL.has(code2) || /CERT|SIGNATURE|ERR_TLS|ERR_SSL/.test(code2);
-  return new PipelineError("unreachable", `${method} to ${url.host}: ${text5}`, {
+  return new PipelineError("unreachable", `${method} to ${url.host}: ${text6}`, {
     retryable: !final,
     cause: error2,
     ...isUntrusted(code2) ? { hint: `give the certificate of the authority that signed ${url.host}'s` } : {},
@@ -32987,14 +32987,14 @@ function manifestType(bytes2, header2) {
 function describe({ mediaType, digest, bytes: bytes2 }) {
   return { mediaType, digest, size: bytes2.length };
 }
-function referrerDescriptor({ mediaType, digest, size: size2 }, parsed3) {
-  const artifactType = parsed3.artifactType ?? (parsed3.kind === "image" ? parsed3.config.mediaType : "");
+function referrerDescriptor({ mediaType, digest, size: size2 }, parsed4) {
+  const artifactType = parsed4.artifactType ?? (parsed4.kind === "image" ? parsed4.config.mediaType : "");
   return {
     mediaType,
     digest,
     size: size2,
     ...artifactType === "" ? {} : { artifactType },
-    ...parsed3.annotations === void 0 ? {} : { annotations: parsed3.annotations }
+    ...parsed4.annotations === void 0 ? {} : { annotations: parsed4.annotations }
   };
 }
 function parseObject(bytes2, bad) {
@@ -33179,14 +33179,14 @@ var HOST2 = /^(?:[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?|\[[0-9a-f:.]+\])(?::\d{1,5})?$
 var REPOSITORY2 = /^[a-z0-9]+(?:(?:\.|_|__|-+|\/)[a-z0-9]+)*$/;
 var REPOSITORY_LENGTH = 255;
 var TAG2 = /^\w[\w.-]{0,127}$/;
-function isHost(text5) {
-  return HOST2.test(text5);
+function isHost(text6) {
+  return HOST2.test(text6);
 }
-function isRepository(text5) {
-  return text5.length <= REPOSITORY_LENGTH && REPOSITORY2.test(text5);
+function isRepository(text6) {
+  return text6.length <= REPOSITORY_LENGTH && REPOSITORY2.test(text6);
 }
-function isTag(text5) {
-  return TAG2.test(text5);
+function isTag(text6) {
+  return TAG2.test(text6);
 }
 
 // pipeline/registry/tags.ts
@@ -33287,39 +33287,39 @@ function readPage2(endpoint, of, { url, digest, limit }) {
     if (answer.status !== 200) throw await failure2(answer, what);
     const next2 = nextPage(endpoint, answer, what);
     const bytes2 = await readAll(answer, limit, what);
-    const list2 = parseManifest({ bytes: bytes2, mediaType: OCI_INDEX, digest: what });
-    return { descriptors: list2.kind === "list" ? list2.manifests : [], next: next2 };
+    const list3 = parseManifest({ bytes: bytes2, mediaType: OCI_INDEX, digest: what });
+    return { descriptors: list3.kind === "list" ? list3.manifests : [], next: next2 };
   });
 }
 async function fromTag(endpoint, of, { digest, limit }) {
   const manifest = await getManifest(endpoint, referrersTag(of, digest), limit);
   if (manifest?.mediaType !== OCI_INDEX) return [];
-  const list2 = parseManifest(manifest);
-  return list2.kind === "list" ? list2.manifests : [];
+  const list3 = parseManifest(manifest);
+  return list3.kind === "list" ? list3.manifests : [];
 }
-async function noteReferrer(endpoint, to, { manifest, parsed: parsed3, limit }) {
-  const subject = parsed3.subject?.digest;
+async function noteReferrer(endpoint, to, { manifest, parsed: parsed4, limit }) {
+  const subject = parsed4.subject?.digest;
   if (subject === void 0) return;
   await changeList(endpoint, referrersTag(to, subject), {
     limit,
-    change: (list2) => list2.some((one) => one["digest"] === manifest.digest) ? void 0 : [...list2, { ...referrerDescriptor(describe(manifest), parsed3) }]
+    change: (list3) => list3.some((one) => one["digest"] === manifest.digest) ? void 0 : [...list3, { ...referrerDescriptor(describe(manifest), parsed4) }]
   });
 }
 async function forgetReferrer(endpoint, of, { digest, subject, limit }) {
   await changeList(endpoint, referrersTag(of, subject), {
     limit,
-    change: (list2) => list2.some((one) => one["digest"] === digest) ? list2.filter((one) => one["digest"] !== digest) : void 0
+    change: (list3) => list3.some((one) => one["digest"] === digest) ? list3.filter((one) => one["digest"] !== digest) : void 0
   });
 }
 var ROUNDS = 5;
 async function changeList(endpoint, tag, { limit, change }) {
   for (let round = 0; round < ROUNDS; round++) {
     const before = await getManifest(endpoint, tag, limit);
-    const list2 = before === void 0 ? {} : readList(before, tag);
-    const changed = change(rawManifests(list2));
+    const list3 = before === void 0 ? {} : readList(before, tag);
+    const changed = change(rawManifests(list3));
     if (changed === void 0) return;
     if (changed.length === 0) return void await deleteManifest(endpoint, tag);
-    const json = { ...list2, schemaVersion: 2, mediaType: OCI_INDEX, manifests: changed };
+    const json = { ...list3, schemaVersion: 2, mediaType: OCI_INDEX, manifests: changed };
     const bytes2 = new TextEncoder().encode(JSON.stringify(json));
     await putManifest(endpoint, tag, { mediaType: OCI_INDEX, digest: digestOf(bytes2), bytes: bytes2 });
   }
@@ -33336,8 +33336,8 @@ function readList(manifest, tag) {
     `the tag ${tag.tag} of ${repositoryName(tag)} holds no list of referrers`
   );
 }
-function rawManifests(list2) {
-  return Array.isArray(list2["manifests"]) ? list2["manifests"] : [];
+function rawManifests(list3) {
+  return Array.isArray(list3["manifests"]) ? list3["manifests"] : [];
 }
 
 // pipeline/registry/retry.ts
@@ -33675,9 +33675,9 @@ async function readThrough(blob) {
   for await (const _ of checked(blob.open(0), blob)) ;
 }
 var BREAKS2 = 3;
-async function sendChunks(upload, start3, size2) {
+async function sendChunks(upload, start4, size2) {
   const { blob } = upload;
-  let location = start3;
+  let location = start4;
   let offset = 0;
   for (let breaks = 0; offset < blob.size; ) {
     const end2 = Math.min(offset + size2, blob.size);
@@ -33876,8 +33876,8 @@ function run(program, input, environment) {
       shell: false
     });
     let output = "";
-    child2.stdout.setEncoding("utf8").on("data", (text5) => {
-      output += text5;
+    child2.stdout.setEncoding("utf8").on("data", (text6) => {
+      output += text6;
       if (output.length > OUTPUT) child2.kill();
     });
     child2.once(
@@ -33948,9 +33948,9 @@ function usualPaths(environment) {
   return paths;
 }
 async function readAuthfile(path) {
-  let text5;
+  let text6;
   try {
-    text5 = await (0, import_promises.readFile)(path, "utf8");
+    text6 = await (0, import_promises.readFile)(path, "utf8");
   } catch (error2) {
     const absent = ["ENOENT", "ENOTDIR"].includes(error2.code ?? "");
     throw new PipelineError(absent ? "not-found" : "io", `the authfile ${path} cannot be read`, {
@@ -33959,7 +33959,7 @@ async function readAuthfile(path) {
   }
   let json;
   try {
-    json = JSON.parse(text5);
+    json = JSON.parse(text6);
   } catch {
     throw new PipelineError("usage", `the authfile ${path} is no JSON`);
   }
@@ -34024,13 +34024,13 @@ function isText(value) {
   return typeof value === "string" && value !== "";
 }
 function pairOf(auth) {
-  const text5 = Buffer.from(auth, "base64").toString("utf8");
-  const colon = text5.indexOf(":");
+  const text6 = Buffer.from(auth, "base64").toString("utf8");
+  const colon = text6.indexOf(":");
   if (colon <= 0) return void 0;
   return {
     kind: "basic",
-    username: text5.slice(0, colon),
-    password: text5.slice(colon + 1).replace(/\0+$/, "")
+    username: text6.slice(0, colon),
+    password: text6.slice(colon + 1).replace(/\0+$/, "")
   };
 }
 
@@ -34065,8 +34065,8 @@ function mermaidText(graph, changedOnly) {
     () => lanes2.map(nearView)
   ];
   for (const view of views) {
-    const text5 = drawn(view());
-    if (text5 !== void 0) return text5;
+    const text6 = drawn(view());
+    if (text6 !== void 0) return text6;
   }
   return void 0;
 }
@@ -34145,7 +34145,7 @@ function drawn(views) {
   );
   const edges = views.flatMap(({ nodes }, lane) => edgesOf(nodes, `l${lane}n`, ids[lane] ?? /* @__PURE__ */ new Map()));
   if (edges.length > MOST_EDGES) return void 0;
-  const text5 = [
+  const text6 = [
     "flowchart LR",
     ...views.flatMap(laneLines),
     ...edges.map(({ text: line3 }) => `  ${line3}`),
@@ -34153,7 +34153,7 @@ function drawn(views) {
     ...classLines(views),
     ""
   ].join("\n");
-  return text5.length > MOST_CHARACTERS ? void 0 : text5;
+  return text6.length > MOST_CHARACTERS ? void 0 : text6;
 }
 function edgesOf(nodes, prefix, ids) {
   return nodes.flatMap(
@@ -34196,17 +34196,17 @@ function classLines(views) {
   const used2 = new Set(views.flatMap(({ nodes }) => nodes.map(({ style }) => style)));
   return Object.entries(CLASSES).filter(([name]) => used2.has(name)).map(([name, style]) => `  classDef ${name} ${style}`);
 }
-function quoted(text5) {
-  const safe = text5.replaceAll(/[^A-Za-z0-9 .,:()+…_-]/gu, (c) => `#${c.codePointAt(0)};`);
+function quoted(text6) {
+  const safe = text6.replaceAll(/[^A-Za-z0-9 .,:()+…_-]/gu, (c) => `#${c.codePointAt(0)};`);
   return `"${safe}"`;
 }
 
 // pipeline/report/text.ts
 function findingText(finding2) {
   const { location } = finding2;
-  const where = `${plain(location.file)}:${location.line}:${location.column}`;
+  const where2 = `${plain(location.file)}:${location.line}:${location.column}`;
   const catalogs = finding2.catalogs && finding2.catalogs.length > 1 ? ` [${finding2.catalogs.join(", ")}]` : "";
-  const line3 = `${where}: ${finding2.severity}: ${plain(finding2.message)} (${finding2.rule})${catalogs}
+  const line3 = `${where2}: ${finding2.severity}: ${plain(finding2.message)} (${finding2.rule})${catalogs}
 `;
   return finding2.hint === void 0 ? line3 : `${line3}    fix: ${plain(finding2.hint)}
 `;
@@ -34224,8 +34224,8 @@ function shortList(versions) {
   if (versions.length <= LISTED) return versions.join(", ");
   return `${versions.slice(0, 3).join(", ")} … ${versions.at(-1)} (${versions.length} versions)`;
 }
-function plain(text5) {
-  return text5.replaceAll(/[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g, (c) => {
+function plain(text6) {
+  return text6.replaceAll(/[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g, (c) => {
     return `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`;
   });
 }
@@ -34243,28 +34243,28 @@ function textReport(report) {
   ];
   const fates = report.diffs.filter((diff) => diff.fates.length > 0);
   if (fates.length > 0) lines.push("", "What clusters will do otherwise:", ...fates.flatMap(fateLines));
-  const parts2 = [`${lines.join("\n")}
+  const parts3 = [`${lines.join("\n")}
 `];
-  if (report.findings.length > 0) parts2.push("\n", ...report.findings.map(findingText));
-  parts2.push(`
+  if (report.findings.length > 0) parts3.push("\n", ...report.findings.map(findingText));
+  parts3.push(`
 ${countText(report.findings)}${alsoText(report)}
 `);
-  return parts2.join("");
+  return parts3.join("");
 }
 function verdictWord({ verdict, authority }) {
   if (verdict !== "pass") return verdict.toUpperCase();
   return authority.decision === "needs" || authority.decision === "deny" ? "NOT YET" : "PASS";
 }
 function packageLine({ name, catalogs, classes, details }) {
-  const where = catalogs.length > 0 ? ` in ${catalogs.join(", ")}` : "";
+  const where2 = catalogs.length > 0 ? ` in ${catalogs.join(", ")}` : "";
   const what = details.length > 0 ? `: ${details.join("; ")}` : "";
-  return `  package ${plain(name)}${where} (${classes.join(", ")})${plain(what)}`;
+  return `  package ${plain(name)}${where2} (${classes.join(", ")})${plain(what)}`;
 }
 function alsoText({ known: known3, waived }) {
-  const parts2 = [];
-  if (waived.length > 0) parts2.push(`${waived.length} waived`);
-  if (known3.length > 0) parts2.push(`${known3.length} known from the base branch`);
-  return parts2.length > 0 ? `; besides ${parts2.join(", ")}` : "";
+  const parts3 = [];
+  if (waived.length > 0) parts3.push(`${waived.length} waived`);
+  if (known3.length > 0) parts3.push(`${known3.length} known from the base branch`);
+  return parts3.length > 0 ? `; besides ${parts3.join(", ")}` : "";
 }
 function fateLines(diff) {
   const title = `  ${plain(diff.package)} (${diff.catalogs.join(", ")})`;
@@ -34324,7 +34324,7 @@ function cut(lines) {
 
 // pipeline/report/markdown.ts
 function markdownReport(report) {
-  const parts2 = [
+  const parts3 = [
     `## ${verdictSign(report)} ${escaped(report.headline)}`,
     authorityText(report),
     packagesTable(report),
@@ -34333,7 +34333,7 @@ function markdownReport(report) {
     ...changesText(report.diffs),
     footer(report)
   ];
-  return `${parts2.filter((part2) => part2 !== "").join("\n\n")}
+  return `${parts3.filter((part2) => part2 !== "").join("\n\n")}
 `;
 }
 function verdictSign({ verdict, authority }) {
@@ -34388,10 +34388,10 @@ function turnCells(turn) {
 }
 function findingsText(findings) {
   if (findings.length === 0) return "";
-  const rows = findings.map(({ severity, rule: rule115, message, location, hint, catalogs }) => {
-    const where = `${location.file}:${location.line}`;
+  const rows = findings.map(({ severity, rule: rule228, message, location, hint, catalogs }) => {
+    const where2 = `${location.file}:${location.line}`;
     const also = catalogs && catalogs.length > 1 ? ` (${catalogs.join(", ")})` : "";
-    return `| ${severity} | ${code(where)} | ${escaped(message + also)} | ${hint === void 0 ? "" : code(hint)} | ${code(rule115)} |`;
+    return `| ${severity} | ${code(where2)} | ${escaped(message + also)} | ${hint === void 0 ? "" : code(hint)} | ${code(rule228)} |`;
   });
   return [
     `### ${countText(findings)}`,
@@ -34418,14 +34418,14 @@ function writtenMarkdown(diff) {
 function row(cells) {
   return `| ${cells.map(escaped).join(" | ")} |`;
 }
-function escaped(text5) {
-  return plain(text5).replaceAll(
+function escaped(text6) {
+  return plain(text6).replaceAll(
     /[\\`*_{}[\]()#+!|~<>&-]/g,
     (c) => c === "<" ? "&lt;" : c === ">" ? "&gt;" : c === "&" ? "&amp;" : `\\${c}`
   ).replaceAll("@", "@​").replaceAll(/(https?|ftp):/gi, "$1​:").replaceAll(/www\./gi, "www​.");
 }
-function code(text5) {
-  const shown4 = plain(text5).replaceAll("|", "\\|");
+function code(text6) {
+  const shown4 = plain(text6).replaceAll("|", "\\|");
   const longest = Math.max(0, ...[...shown4.matchAll(/`+/g)].map(([run3]) => run3.length));
   const fence = "`".repeat(longest + 1);
   const pad = shown4.startsWith("`") || shown4.endsWith("`") ? " " : "";
@@ -34455,56 +34455,347 @@ function compareText(a, b) {
   return a.length - b.length;
 }
 
-// catalog/model.ts
-function locate2(blob, ...path) {
-  return blob.document.locate(path);
-}
-function catalogOf(blobs) {
-  const packages = /* @__PURE__ */ new Map();
-  const of = (name) => {
-    let found = packages.get(name);
-    if (!found) {
-      found = new PackageBuilder(name);
-      packages.set(name, found);
-    }
-    return found;
-  };
-  for (const blob of blobs.packages) of(blob.name).setBlob(blob);
-  for (const channel of blobs.channels) addFirst(of(channel.package).channels, channel);
-  for (const bundle of blobs.bundles) addFirst(of(bundle.package).bundles, bundle);
-  for (const deprecations of blobs.deprecations) of(deprecations.package).deprecate(deprecations);
-  return { packages, blobs };
-}
-function addFirst(to, blob) {
-  if (!to.has(blob.name)) to.set(blob.name, blob);
-}
-var PackageBuilder = class {
-  name;
-  blob;
-  channels = /* @__PURE__ */ new Map();
-  bundles = /* @__PURE__ */ new Map();
-  deprecation;
-  deprecatedChannels = /* @__PURE__ */ new Map();
-  deprecatedBundles = /* @__PURE__ */ new Map();
-  constructor(name) {
-    this.name = name;
-  }
-  get defaultChannel() {
-    return this.blob?.defaultChannel ?? "";
-  }
-  setBlob(blob) {
-    this.blob ??= blob;
-  }
-  deprecate(blob) {
-    for (const entry of blob.entries) {
-      if (entry.schema === "olm.package") this.deprecation ??= entry.message;
-      else if (entry.schema === "olm.channel") setFirst(this.deprecatedChannels, entry);
-      else if (entry.schema === "olm.bundle") setFirst(this.deprecatedBundles, entry);
-    }
+// catalog/version.ts
+var VersionError = class extends Error {
+  constructor(message) {
+    super(message);
+    this.name = "VersionError";
   }
 };
-function setFirst(to, entry) {
-  if (!to.has(entry.name)) to.set(entry.name, entry.message);
+var MAX_UINT64 = 2n ** 64n - 1n;
+var DIGITS = /^[0-9]*$/;
+var ALPHANUMERIC = /^[0-9A-Za-z-]*$/;
+function parseVersion(text6) {
+  if (text6 === "") throw new VersionError("Version string empty");
+  const [major, minor, rest] = splitThree(text6);
+  const buildAt = rest.indexOf("+");
+  const beforeBuild = buildAt < 0 ? rest : rest.slice(0, buildAt);
+  const prereleaseAt = beforeBuild.indexOf("-");
+  const patch = prereleaseAt < 0 ? beforeBuild : beforeBuild.slice(0, prereleaseAt);
+  return {
+    major: parseNumber("Major", major),
+    minor: parseNumber("Minor", minor),
+    patch: parseNumber("Patch", patch),
+    prerelease: prereleaseAt < 0 ? [] : beforeBuild.slice(prereleaseAt + 1).split(".").map(parsePrerelease),
+    build: buildAt < 0 ? [] : rest.slice(buildAt + 1).split(".").map(parseBuild)
+  };
+}
+function tryParseVersion(text6) {
+  try {
+    return parseVersion(text6);
+  } catch (error2) {
+    if (error2 instanceof VersionError) return void 0;
+    throw error2;
+  }
+}
+function parseTolerant(text6) {
+  const [major = "", minor, ...rest] = text6.trim().replace(/^v/, "").split(".");
+  if (minor === void 0 || rest.length === 0) {
+    if (/[+-]/.test(minor ?? major)) {
+      throw new VersionError("Short version cannot contain PreRelease/Build meta data");
+    }
+  }
+  const patch = rest.length > 0 ? rest.join(".") : "0";
+  return parseVersion([major, minor ?? "0", patch].map(withoutLeadingZeros).join("."));
+}
+function withoutLeadingZeros(part2) {
+  if (part2.length < 2) return part2;
+  const bare = part2.replace(/^0+/, "");
+  return /^[0-9]/.test(bare) ? bare : `0${bare}`;
+}
+function splitThree(text6) {
+  const first = text6.indexOf(".");
+  const second = first < 0 ? -1 : text6.indexOf(".", first + 1);
+  if (second < 0) throw new VersionError("No Major.Minor.Patch elements found");
+  return [text6.slice(0, first), text6.slice(first + 1, second), text6.slice(second + 1)];
+}
+function parseNumber(part2, text6) {
+  if (!DIGITS.test(text6)) {
+    throw new VersionError(`Invalid character(s) found in ${part2.toLowerCase()} number ${quote(text6)}`);
+  }
+  if (text6.length > 1 && text6.startsWith("0")) {
+    throw new VersionError(`${part2} number must not contain leading zeroes ${quote(text6)}`);
+  }
+  return parseUint(text6);
+}
+function parseUint(text6) {
+  if (text6 === "") throw new VersionError('strconv.ParseUint: parsing "": invalid syntax');
+  if (text6.length <= 15) return Number(text6);
+  const value = BigInt(text6);
+  if (value > MAX_UINT64)
+    throw new VersionError(`strconv.ParseUint: parsing ${quote(text6)}: value out of range`);
+  return value <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(value) : value;
+}
+function parsePrerelease(text6) {
+  if (text6 === "") throw new VersionError("Prerelease is empty");
+  if (DIGITS.test(text6)) {
+    if (text6.length > 1 && text6.startsWith("0")) {
+      throw new VersionError(`Numeric PreRelease version must not contain leading zeroes ${quote(text6)}`);
+    }
+    return parseUint(text6);
+  }
+  if (!ALPHANUMERIC.test(text6))
+    throw new VersionError(`Invalid character(s) found in prerelease ${quote(text6)}`);
+  return text6;
+}
+function parseBuild(text6) {
+  if (text6 === "") throw new VersionError("Build meta data is empty");
+  if (!ALPHANUMERIC.test(text6))
+    throw new VersionError(`Invalid character(s) found in build meta data ${quote(text6)}`);
+  return text6;
+}
+function quote(text6) {
+  return JSON.stringify(text6);
+}
+function formatVersion(version) {
+  let text6 = `${version.major}.${version.minor}.${version.patch}`;
+  if (version.prerelease.length > 0) text6 += `-${version.prerelease.join(".")}`;
+  if (version.build.length > 0) text6 += `+${version.build.join(".")}`;
+  return text6;
+}
+function compareVersions(a, b) {
+  return compareNumbers(a.major, b.major) || compareNumbers(a.minor, b.minor) || compareNumbers(a.patch, b.patch) || comparePrereleases(a.prerelease, b.prerelease);
+}
+function compareNumbers(a, b) {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+function comparePrereleases(a, b) {
+  if (a.length === 0 || b.length === 0) return Math.sign(b.length - a.length);
+  const length = Math.min(a.length, b.length);
+  for (let i = 0; i < length; i++) {
+    const order = compareIdentifiers(a[i] ?? "", b[i] ?? "");
+    if (order !== 0) return order;
+  }
+  return Math.sign(a.length - b.length);
+}
+function compareIdentifiers(a, b) {
+  if (typeof a === "string") return typeof b === "string" ? Math.sign(compareText(a, b)) : 1;
+  return typeof b === "string" ? -1 : compareNumbers(a, b);
+}
+function parseRange(text6) {
+  const alternatives = splitAlternatives(splitTokens(text6)).map(
+    (tokens) => tokens.flatMap(expandWildcard).map(parseComparator)
+  );
+  return { text: text6, alternatives };
+}
+function tryParseRange(text6) {
+  try {
+    return parseRange(text6);
+  } catch (error2) {
+    if (error2 instanceof VersionError) return void 0;
+    throw error2;
+  }
+}
+function satisfies(version, range) {
+  return range.alternatives.some(
+    (comparators) => comparators.length > 0 && comparators.every((comparator) => holds(version, comparator))
+  );
+}
+function holds(version, { operator, version: bound }) {
+  const order = compareVersions(version, bound);
+  switch (operator) {
+    case "=":
+      return order === 0;
+    case "!=":
+      return order !== 0;
+    case ">":
+      return order > 0;
+    case ">=":
+      return order >= 0;
+    case "<":
+      return order < 0;
+    case "<=":
+      return order <= 0;
+  }
+}
+function splitTokens(text6) {
+  const tokens = [];
+  let from2 = 0;
+  let last = "";
+  for (let i = 0; i < text6.length; i++) {
+    const c = text6.charAt(i);
+    if (c === " " && last !== ">" && last !== "<" && last !== "=") {
+      if (from2 < i - 1) tokens.push(text6.slice(from2, i));
+      from2 = i + 1;
+    } else if (c !== " ") last = c;
+  }
+  if (from2 < text6.length - 1) tokens.push(text6.slice(from2));
+  return tokens.map((token) => token.replaceAll(" ", ""));
+}
+function splitAlternatives(tokens) {
+  const alternatives = [];
+  let from2 = 0;
+  for (const [i, token] of tokens.entries()) {
+    if (token !== "||") continue;
+    if (i === 0) throw new VersionError("First element in range is '||'");
+    alternatives.push(tokens.slice(from2, i));
+    from2 = i + 1;
+  }
+  if (from2 === tokens.length) throw new VersionError("Last element in range is '||'");
+  alternatives.push(tokens.slice(from2));
+  return alternatives;
+}
+function splitOperator(token) {
+  const digit = token.search(new RegExp("\\p{Nd}", "u"));
+  if (digit < 0) throw new VersionError(`Could not get version from string: ${quote(token)}`);
+  return [token.slice(0, digit).trim(), token.slice(digit)];
+}
+function parseComparator(token) {
+  const [operatorText, versionText] = splitOperator(token);
+  const whole3 = quote(operatorText + versionText);
+  const operator = OPERATORS.get(operatorText);
+  if (operator === void 0) {
+    throw new VersionError(
+      `Could not parse Range ${quote(token)}: Could not parse comparator ${quote(operatorText)} in ${whole3}`
+    );
+  }
+  try {
+    return { operator, version: parseVersion(versionText) };
+  } catch (error2) {
+    if (!(error2 instanceof VersionError)) throw error2;
+    throw new VersionError(
+      `Could not parse Range ${quote(token)}: Could not parse version ${quote(versionText)} in ${whole3}: ${error2.message}`
+    );
+  }
+}
+var OPERATORS = /* @__PURE__ */ new Map([
+  ["", "="],
+  ["=", "="],
+  ["==", "="],
+  ["!", "!="],
+  ["!=", "!="],
+  [">", ">"],
+  [">=", ">="],
+  ["<", "<"],
+  ["<=", "<="]
+]);
+var WILDCARD_OPERATORS = /* @__PURE__ */ new Map([
+  [">", { operator: ">=", raised: true }],
+  [">=", { operator: ">=", raised: false }],
+  ["<", { operator: "<", raised: false }],
+  ["<=", { operator: "<", raised: true }],
+  ["", { before: ">=", operator: "<", raised: true }],
+  ["=", { before: ">=", operator: "<", raised: true }],
+  ["==", { before: ">=", operator: "<", raised: true }],
+  // Both bounds must hold, so "not 1.x" matches nothing: a bug that clusters have.
+  ["!", { before: "<", operator: ">=", raised: true }],
+  ["!=", { before: "<", operator: ">=", raised: true }]
+]);
+function expandWildcard(token) {
+  if (!token.includes("x")) return [token];
+  const [operatorText, wildcard] = splitOperator(token);
+  const flat = flatten(wildcard);
+  const rule228 = WILDCARD_OPERATORS.get(operatorText);
+  if (!rule228) return [flat];
+  const bound = rule228.operator + (rule228.raised ? raise(flat, wildcard) : flat);
+  return rule228.before === void 0 ? [bound] : [rule228.before + flat, bound];
+}
+function flatten(wildcard) {
+  const version = wildcard.replace(".x.x", ".x").replace(".x", ".0");
+  return version.split(".").length === 2 ? `${version}.0` : version;
+}
+function raise(flat, wildcard) {
+  const parts3 = wildcard.split(".");
+  if (parts3.at(-1) !== "x" || parts3.length < 2 || parts3.length > 3) return "";
+  const raised = flat.split(".");
+  const position = parts3.length - 2;
+  const text6 = raised[position] ?? "";
+  if (!/^[-+]?[0-9]+$/.test(text6)) return "";
+  raised[position] = String(BigInt(text6.replace("+", "")) + 1n);
+  return raised.join(".");
+}
+var MAX_RELEASE = 20;
+function parseRelease(text6) {
+  if (text6 === "") return [];
+  if (text6.length > MAX_RELEASE) {
+    throw new VersionError(
+      `invalid release ${quote(text6)}: exceeds maximum length of ${MAX_RELEASE} characters`
+    );
+  }
+  const identifiers = [];
+  const defects = [];
+  for (const [i, segment] of text6.split(".").entries()) {
+    try {
+      identifiers.push(parsePrerelease(segment));
+    } catch (error2) {
+      if (!(error2 instanceof VersionError)) throw error2;
+      defects.push(`segment ${i}: ${error2.message}`);
+    }
+  }
+  if (defects.length > 0) throw new VersionError(`invalid release ${quote(text6)}: ${defects.join("\n")}`);
+  return identifiers;
+}
+
+// catalog/graph/cel.ts
+var CelError2 = class extends Error {
+  constructor(message) {
+    super(message);
+    this.name = "CelError";
+  }
+};
+var LIMITS = { maxAstNodes: 500, maxDepth: 50, maxListElements: 100, maxMapEntries: 100 };
+var MAX_COST = 1e5;
+var PROPERTIES = 100;
+async function loadCel() {
+  const { Environment: Environment2 } = await Promise.resolve().then(() => (init_lib(), lib_exports));
+  const environment = new Environment2({ limits: LIMITS }).registerVariable("properties", "list<map<string, dyn>>").registerFunction("semver_compare(dyn, dyn): int", (a, b) => {
+    return BigInt(compareVersions(parseTolerant(String(a)), parseTolerant(String(b))));
+  });
+  const compiled2 = /* @__PURE__ */ new Map();
+  return {
+    compile(rule228) {
+      const known3 = compiled2.get(rule228);
+      if (known3 !== void 0) return known3;
+      const fresh = compile(environment, rule228);
+      compiled2.set(rule228, fresh);
+      return fresh;
+    }
+  };
+}
+function compile(environment, rule228) {
+  try {
+    const program = environment.parse(rule228);
+    if (cost(program.ast) > MAX_COST) return null;
+    const { valid, type, error: error2 } = program.check();
+    if (!valid && firstLine(error2).startsWith("has() invalid argument")) return null;
+    if (!valid) throw new CelError2(firstLine(error2));
+    if (String(type) !== "bool") throw new CelError2("cel expressions must have type Bool");
+    return (properties) => {
+      try {
+        return program({ properties: properties.map(({ type: type2, value }) => ({ type: type2, value })) }) === true;
+      } catch {
+        return false;
+      }
+    };
+  } catch (error2) {
+    throw error2 instanceof CelError2 ? error2 : new CelError2(firstLine(error2));
+  }
+}
+function firstLine(error2) {
+  return (error2 instanceof Error ? error2.message : String(error2)).split("\n")[0] ?? "";
+}
+var MACROS = /* @__PURE__ */ new Set(["all", "exists", "exists_one", "map", "filter"]);
+function cost(node) {
+  if (node.op === "rcall") {
+    const [name, receiver, parameters] = node.args;
+    if (name === "matches") return Number.POSITIVE_INFINITY;
+    const body2 = sum(parameters.map(cost));
+    return cost(receiver) + body2 * (MACROS.has(name) ? size(receiver) : 1);
+  }
+  if (node.op === "call" && node.args[0] === "matches") return Number.POSITIVE_INFINITY;
+  return 1 + sum(childrenOf(node).map(cost));
+}
+function size(node) {
+  if (node.op === "list") return node.args.length;
+  if (node.op === "+") return size(node.args[0]) + size(node.args[1]);
+  if (node.op === "rcall" && MACROS.has(node.args[0])) return size(node.args[1]);
+  return PROPERTIES;
+}
+function childrenOf(node) {
+  return [node.args].flat(3).filter((part2) => typeof part2 === "object" && part2 !== null && "op" in part2);
+}
+function sum(numbers) {
+  return numbers.reduce((total, number) => total + number, 0);
 }
 
 // catalog/rules/rule.ts
@@ -34516,36 +34807,36 @@ function runRules(catalog, rules, severityOf = ownSeverity) {
 }
 function runCatalogChecks(catalog, rules, severityOf = ownSeverity) {
   const findings = [];
-  for (const rule115 of rules) {
-    if (!rule115.check) continue;
-    const severity = severityOf(rule115);
-    if (severity !== "off") rule115.check(catalog, reportTo(findings, rule115, severity));
+  for (const rule228 of rules) {
+    if (!rule228.check) continue;
+    const severity = severityOf(rule228);
+    if (severity !== "off") rule228.check(catalog, reportTo(findings, rule228, severity));
   }
   return findings;
 }
 function runForesight(world, rules, severityOf = ownSeverity) {
-  return runEach(rules, severityOf, (rule115, report) => rule115.foresee?.(world, report));
+  return runEach(rules, severityOf, (rule228, report) => rule228.foresee?.(world, report));
 }
 function runComparison(change, rules, severityOf = ownSeverity) {
-  return runEach(rules, severityOf, (rule115, report) => rule115.compare?.(change, report));
+  return runEach(rules, severityOf, (rule228, report) => rule228.compare?.(change, report));
 }
 function runResolved(references, rules, severityOf = ownSeverity) {
-  return runEach(rules, severityOf, (rule115, report) => rule115.resolved?.(references, report));
+  return runEach(rules, severityOf, (rule228, report) => rule228.resolved?.(references, report));
 }
 function runEach(rules, severityOf, run3) {
   const findings = [];
-  for (const rule115 of rules) {
-    const severity = severityOf(rule115);
-    if (severity !== "off") run3(rule115, reportTo(findings, rule115, severity));
+  for (const rule228 of rules) {
+    const severity = severityOf(rule228);
+    if (severity !== "off") run3(rule228, reportTo(findings, rule228, severity));
   }
   return findings.sort(compareFindings);
 }
 function bundleJudge(rules, severityOf, findings) {
-  const checks = rules.flatMap((rule115) => {
-    const severity = severityOf(rule115);
-    if (!rule115.bundleCheck || severity === "off") return [];
-    const check3 = rule115.bundleCheck();
-    const report = reportTo(findings, rule115, severity);
+  const checks = rules.flatMap((rule228) => {
+    const severity = severityOf(rule228);
+    if (!rule228.bundleCheck || severity === "off") return [];
+    const check3 = rule228.bundleCheck();
+    const report = reportTo(findings, rule228, severity);
     return [(bundle) => check3(bundle, report)];
   });
   return (bundle) => {
@@ -34553,120 +34844,24 @@ function bundleJudge(rules, severityOf, findings) {
   };
 }
 function withSeverities(findings, rules, severityOf) {
-  const byId = new Map(rules.map((rule115) => [rule115.id, rule115]));
+  const byId = new Map(rules.map((rule228) => [rule228.id, rule228]));
   return findings.flatMap((finding2) => {
-    const rule115 = byId.get(finding2.rule);
-    const severity = rule115 ? severityOf(rule115) : finding2.severity;
+    const rule228 = byId.get(finding2.rule);
+    const severity = rule228 ? severityOf(rule228) : finding2.severity;
     return severity === "off" ? [] : [{ ...finding2, severity }];
   });
 }
-function ownSeverity(rule115) {
-  return rule115.severity;
+function ownSeverity(rule228) {
+  return rule228.severity;
 }
-function reportTo(findings, rule115, severity) {
+function reportTo(findings, rule228, severity) {
   return (message, location, { severity: own = severity, ...details } = {}) => {
-    findings.push({ rule: rule115.id, severity: milder(severity, own), message, location, ...details });
+    findings.push({ rule: rule228.id, severity: milder(severity, own), message, location, ...details });
   };
 }
 function quoted2(name) {
   return JSON.stringify(name);
 }
-
-// catalog/rules/bundle/build-metadata.ts
-var rule = {
-  id: "bundle/build-metadata",
-  severity: "error",
-  summary: "A bundle with a release has no build metadata in its version",
-  opm: ["cannot use build metadata in version with a release version"],
-  bundleCheck: () => (bundle, report) => {
-    if (!bundle.version || bundle.version.build.length === 0 || bundle.release === "") return;
-    const i = bundle.properties.findIndex(({ type }) => type === "olm.package");
-    const message = `bundle ${quoted2(bundle.name)} has both build metadata (+${bundle.version.build.join(".")}) and a release (${bundle.release})`;
-    const location = locate2(bundle, "properties", i, "value", "version");
-    report(message, location, {
-      package: bundle.package,
-      hint: "keep the release, take + and what follows from the version"
-    });
-  }
-};
-
-// catalog/rules/bundle/duplicate.ts
-var rule2 = {
-  id: "bundle/duplicate",
-  severity: "error",
-  summary: "A bundle stands once in its package",
-  opm: ['package "p" has duplicate bundle "b"'],
-  check(catalog, report) {
-    for (const bundle of catalog.blobs.bundles) {
-      const first = catalog.packages.get(bundle.package)?.bundles.get(bundle.name);
-      if (!first || first === bundle || bundle.package === "") continue;
-      const { file, line: line3 } = locate2(first);
-      const message = `bundle ${quoted2(bundle.name)} of package ${quoted2(bundle.package)} stands twice: first at ${file}:${line3}`;
-      report(message, locate2(bundle, "name"), { package: bundle.package, hint: "remove one of the two" });
-    }
-  }
-};
-
-// catalog/rules/bundle/image.ts
-var rule3 = {
-  id: "bundle/image",
-  severity: "error",
-  summary: "A bundle has an image, or holds its manifests as olm.bundle.object properties",
-  opm: ["bundle image must be set"],
-  bundleCheck: () => (bundle, report) => {
-    if (bundle.image !== "" || bundle.properties.some(({ type }) => type === "olm.bundle.object")) return;
-    const hint = "image: registry.example.com/my-operator-bundle@sha256:…";
-    report(`bundle ${quoted2(bundle.name)} has no image`, locate2(bundle, "image"), {
-      package: bundle.package,
-      hint
-    });
-  }
-};
-
-// catalog/rules/bundle/package.ts
-var rule4 = {
-  id: "bundle/package",
-  severity: "error",
-  summary: "A bundle says which package it belongs to",
-  opm: ['package name must be set for bundle "b"'],
-  bundleCheck: () => (bundle, report) => {
-    if (bundle.package !== "") return;
-    report(`bundle ${quoted2(bundle.name)} names no package`, locate2(bundle, "package"), {
-      hint: "package: my-operator"
-    });
-  }
-};
-
-// catalog/rules/bundle/package-property.ts
-var rule5 = {
-  id: "bundle/package-property",
-  severity: "error",
-  summary: "A bundle has exactly one olm.package property, which names its package",
-  opm: [
-    'package "p" bundle "b" must have exactly 1 "olm.package" property, found N',
-    'package "p" does not match "olm.package" property "q"'
-  ],
-  bundleCheck: () => (bundle, report) => {
-    const own = [...bundle.properties.entries()].filter(([, { type }]) => type === "olm.package");
-    const details = { package: bundle.package };
-    const [first, second] = own;
-    if (!first || second) {
-      const message2 = `bundle ${quoted2(bundle.name)} must have exactly one olm.package property, found ${own.length}`;
-      const hint = `- {type: olm.package, value: {packageName: ${bundle.package}, version: 1.0.0}}`;
-      report(message2, second ? locate2(bundle, "properties", second[0]) : locate2(bundle, "properties"), {
-        ...details,
-        hint
-      });
-      return;
-    }
-    const [i, { value }] = first;
-    const name = isObject(value) ? value["packageName"] ?? "" : "";
-    if (typeof name !== "string" || name === bundle.package) return;
-    const message = `bundle ${quoted2(bundle.name)} belongs to package ${quoted2(bundle.package)}, but its olm.package property says ${quoted2(name)}`;
-    const location = locate2(bundle, "properties", i, "value", "packageName");
-    report(message, location, { ...details, hint: `packageName: ${bundle.package}` });
-  }
-};
 
 // catalog/property.ts
 var RESOURCE = struct("v1alpha1.APIResourceReference", { name: text, kind: text, version: text });
@@ -34743,275 +34938,1089 @@ var PROPERTY_SHAPES = /* @__PURE__ */ new Map([
   ]
 ]);
 
-// catalog/version.ts
-var VersionError = class extends Error {
-  constructor(message) {
-    super(message);
-    this.name = "VersionError";
+// catalog/bundle/kubernetes.ts
+var QUANTITY_SYNTAX = /^[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[KMGTPE]i|[numkMGTPE]|[eE][+-]?[0-9]+)?$/;
+var quantity = {
+  kind: "checked",
+  goName: "resource.Quantity",
+  expected: "a quantity such as 100m or 64Mi",
+  refusal: (value) => (typeof value === "string" || typeof value === "number") && QUANTITY_SYNTAX.test(String(value)) ? void 0 : "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
+};
+var intOrString = {
+  kind: "checked",
+  goName: "intstr.IntOrString",
+  expected: "a whole number or text",
+  refusal: (value) => typeof value === "string" || Number.isInteger(value) ? void 0 : "json: cannot unmarshal value into Go value of type int32"
+};
+var RFC3339 = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)$/;
+var time = {
+  kind: "checked",
+  goName: "v1.Time",
+  expected: "a time of RFC 3339",
+  refusal: (value) => {
+    if (typeof value !== "string") return "json: cannot unmarshal value into Go value of type string";
+    return value === "" || RFC3339.test(value) ? void 0 : `parsing time ${JSON.stringify(value)} as "2006-01-02T15:04:05Z07:00": cannot parse`;
   }
 };
-var MAX_UINT64 = 2n ** 64n - 1n;
-var DIGITS = /^[0-9]*$/;
-var ALPHANUMERIC = /^[0-9A-Za-z-]*$/;
-function parseVersion(text5) {
-  if (text5 === "") throw new VersionError("Version string empty");
-  const [major, minor, rest] = splitThree(text5);
-  const buildAt = rest.indexOf("+");
-  const beforeBuild = buildAt < 0 ? rest : rest.slice(0, buildAt);
-  const prereleaseAt = beforeBuild.indexOf("-");
-  const patch = prereleaseAt < 0 ? beforeBuild : beforeBuild.slice(0, prereleaseAt);
+var texts = listOf(text);
+var textMap2 = mapOf(text);
+var LOCAL_REFERENCE = struct("v1.LocalObjectReference", { name: text });
+var OBJECT_META = struct("v1.ObjectMeta", {
+  name: text,
+  generateName: text,
+  namespace: text,
+  selfLink: text,
+  uid: text,
+  resourceVersion: text,
+  generation: int64,
+  creationTimestamp: time,
+  deletionTimestamp: time,
+  deletionGracePeriodSeconds: int64,
+  labels: textMap2,
+  annotations: textMap2,
+  ownerReferences: listOf(
+    struct("v1.OwnerReference", {
+      apiVersion: text,
+      kind: text,
+      name: text,
+      uid: text,
+      controller: bool,
+      blockOwnerDeletion: bool
+    })
+  ),
+  finalizers: texts,
+  managedFields: listOf(
+    struct("v1.ManagedFieldsEntry", {
+      manager: text,
+      operation: text,
+      apiVersion: text,
+      time,
+      fieldsType: text,
+      subresource: text
+    })
+  )
+});
+var POLICY_RULE = struct("v1.PolicyRule", {
+  verbs: texts,
+  apiGroups: texts,
+  resources: texts,
+  resourceNames: texts,
+  nonResourceURLs: texts
+});
+var LABEL_SELECTOR = struct("v1.LabelSelector", {
+  matchLabels: textMap2,
+  matchExpressions: listOf(
+    struct("v1.LabelSelectorRequirement", { key: text, operator: text, values: texts })
+  )
+});
+var KEY_SELECTOR = { name: text, key: text, optional: bool };
+var FIELD_REFERENCE = struct("v1.ObjectFieldSelector", { apiVersion: text, fieldPath: text });
+var RESOURCE_FIELD = struct("v1.ResourceFieldSelector", {
+  containerName: text,
+  resource: text,
+  divisor: quantity
+});
+var ENVIRONMENT = {
+  env: listOf(
+    struct("v1.EnvVar", {
+      name: text,
+      value: text,
+      valueFrom: struct("v1.EnvVarSource", {
+        fieldRef: FIELD_REFERENCE,
+        resourceFieldRef: RESOURCE_FIELD,
+        configMapKeyRef: struct("v1.ConfigMapKeySelector", KEY_SELECTOR),
+        secretKeyRef: struct("v1.SecretKeySelector", KEY_SELECTOR)
+      })
+    })
+  ),
+  envFrom: listOf(
+    struct("v1.EnvFromSource", {
+      prefix: text,
+      configMapRef: struct("v1.ConfigMapEnvSource", { name: text, optional: bool }),
+      secretRef: struct("v1.SecretEnvSource", { name: text, optional: bool })
+    })
+  )
+};
+var HANDLER = {
+  exec: struct("v1.ExecAction", { command: texts }),
+  httpGet: struct("v1.HTTPGetAction", {
+    path: text,
+    port: intOrString,
+    host: text,
+    scheme: text,
+    httpHeaders: listOf(struct("v1.HTTPHeader", { name: text, value: text }))
+  }),
+  tcpSocket: struct("v1.TCPSocketAction", { port: intOrString, host: text })
+};
+var LIFECYCLE_HANDLER = struct("v1.LifecycleHandler", {
+  ...HANDLER,
+  sleep: struct("v1.SleepAction", { seconds: int64 })
+});
+var PROBE = struct("v1.Probe", {
+  ...HANDLER,
+  grpc: struct("v1.GRPCAction", { port: int32, service: text }),
+  initialDelaySeconds: int32,
+  timeoutSeconds: int32,
+  periodSeconds: int32,
+  successThreshold: int32,
+  failureThreshold: int32,
+  terminationGracePeriodSeconds: int64
+});
+var SELINUX = struct("v1.SELinuxOptions", { user: text, role: text, type: text, level: text });
+var SECCOMP = struct("v1.SeccompProfile", { type: text, localhostProfile: text });
+var APPARMOR = struct("v1.AppArmorProfile", { type: text, localhostProfile: text });
+var WINDOWS = struct("v1.WindowsSecurityContextOptions", {
+  gmsaCredentialSpecName: text,
+  gmsaCredentialSpec: text,
+  runAsUserName: text,
+  hostProcess: bool
+});
+var RUN_AS = {
+  runAsUser: int64,
+  runAsGroup: int64,
+  runAsNonRoot: bool,
+  seLinuxOptions: SELINUX,
+  seccompProfile: SECCOMP,
+  appArmorProfile: APPARMOR,
+  windowsOptions: WINDOWS
+};
+var RESOURCES = struct("v1.ResourceRequirements", {
+  limits: mapOf(quantity),
+  requests: mapOf(quantity),
+  claims: listOf(struct("v1.ResourceClaim", { name: text, request: text }))
+});
+var CONTAINER = struct("v1.Container", {
+  name: text,
+  image: text,
+  command: texts,
+  args: texts,
+  workingDir: text,
+  ports: listOf(
+    struct("v1.ContainerPort", {
+      name: text,
+      hostPort: int32,
+      containerPort: int32,
+      protocol: text,
+      hostIP: text
+    })
+  ),
+  ...ENVIRONMENT,
+  resources: RESOURCES,
+  restartPolicy: text,
+  volumeMounts: listOf(
+    struct("v1.VolumeMount", {
+      name: text,
+      readOnly: bool,
+      recursiveReadOnly: text,
+      mountPath: text,
+      subPath: text,
+      mountPropagation: text,
+      subPathExpr: text
+    })
+  ),
+  volumeDevices: listOf(struct("v1.VolumeDevice", { name: text, devicePath: text })),
+  livenessProbe: PROBE,
+  readinessProbe: PROBE,
+  startupProbe: PROBE,
+  lifecycle: struct("v1.Lifecycle", { postStart: LIFECYCLE_HANDLER, preStop: LIFECYCLE_HANDLER }),
+  terminationMessagePath: text,
+  terminationMessagePolicy: text,
+  imagePullPolicy: text,
+  securityContext: struct("v1.SecurityContext", {
+    capabilities: struct("v1.Capabilities", { add: texts, drop: texts }),
+    privileged: bool,
+    ...RUN_AS,
+    readOnlyRootFilesystem: bool,
+    allowPrivilegeEscalation: bool,
+    procMount: text
+  }),
+  stdin: bool,
+  stdinOnce: bool,
+  tty: bool
+});
+var KEY_TO_PATH = listOf(struct("v1.KeyToPath", { key: text, path: text, mode: int32 }));
+var DOWNWARD_ITEMS = listOf(
+  struct("v1.DownwardAPIVolumeFile", {
+    path: text,
+    fieldRef: FIELD_REFERENCE,
+    resourceFieldRef: RESOURCE_FIELD,
+    mode: int32
+  })
+);
+var VOLUME = struct("v1.Volume", {
+  name: text,
+  hostPath: struct("v1.HostPathVolumeSource", { path: text, type: text }),
+  emptyDir: struct("v1.EmptyDirVolumeSource", { medium: text, sizeLimit: quantity }),
+  secret: struct("v1.SecretVolumeSource", {
+    secretName: text,
+    items: KEY_TO_PATH,
+    defaultMode: int32,
+    optional: bool
+  }),
+  configMap: struct("v1.ConfigMapVolumeSource", {
+    name: text,
+    items: KEY_TO_PATH,
+    defaultMode: int32,
+    optional: bool
+  }),
+  persistentVolumeClaim: struct("v1.PersistentVolumeClaimVolumeSource", { claimName: text, readOnly: bool }),
+  downwardAPI: struct("v1.DownwardAPIVolumeSource", { items: DOWNWARD_ITEMS, defaultMode: int32 }),
+  nfs: struct("v1.NFSVolumeSource", { server: text, path: text, readOnly: bool }),
+  csi: struct("v1.CSIVolumeSource", {
+    driver: text,
+    readOnly: bool,
+    fsType: text,
+    volumeAttributes: textMap2,
+    nodePublishSecretRef: LOCAL_REFERENCE
+  }),
+  projected: struct("v1.ProjectedVolumeSource", {
+    sources: listOf(
+      struct("v1.VolumeProjection", {
+        secret: struct("v1.SecretProjection", { name: text, items: KEY_TO_PATH, optional: bool }),
+        downwardAPI: struct("v1.DownwardAPIProjection", { items: DOWNWARD_ITEMS }),
+        configMap: struct("v1.ConfigMapProjection", { name: text, items: KEY_TO_PATH, optional: bool }),
+        serviceAccountToken: struct("v1.ServiceAccountTokenProjection", {
+          audience: text,
+          expirationSeconds: int64,
+          path: text
+        })
+      })
+    ),
+    defaultMode: int32
+  })
+});
+var NODE_TERM = struct("v1.NodeSelectorTerm", {
+  matchExpressions: listOf(
+    struct("v1.NodeSelectorRequirement", { key: text, operator: text, values: texts })
+  ),
+  matchFields: listOf(struct("v1.NodeSelectorRequirement", { key: text, operator: text, values: texts }))
+});
+var POD_TERM = struct("v1.PodAffinityTerm", {
+  labelSelector: LABEL_SELECTOR,
+  namespaces: texts,
+  topologyKey: text,
+  namespaceSelector: LABEL_SELECTOR,
+  matchLabelKeys: texts,
+  mismatchLabelKeys: texts
+});
+var POD_TERMS = {
+  requiredDuringSchedulingIgnoredDuringExecution: listOf(POD_TERM),
+  preferredDuringSchedulingIgnoredDuringExecution: listOf(
+    struct("v1.WeightedPodAffinityTerm", { weight: int32, podAffinityTerm: POD_TERM })
+  )
+};
+var AFFINITY = struct("v1.Affinity", {
+  nodeAffinity: struct("v1.NodeAffinity", {
+    requiredDuringSchedulingIgnoredDuringExecution: struct("v1.NodeSelector", {
+      nodeSelectorTerms: listOf(NODE_TERM)
+    }),
+    preferredDuringSchedulingIgnoredDuringExecution: listOf(
+      struct("v1.PreferredSchedulingTerm", { weight: int32, preference: NODE_TERM })
+    )
+  }),
+  podAffinity: struct("v1.PodAffinity", POD_TERMS),
+  podAntiAffinity: struct("v1.PodAntiAffinity", POD_TERMS)
+});
+var POD_SPEC = struct("v1.PodSpec", {
+  volumes: listOf(VOLUME),
+  initContainers: listOf(CONTAINER),
+  containers: listOf(CONTAINER),
+  ephemeralContainers: any,
+  restartPolicy: text,
+  terminationGracePeriodSeconds: int64,
+  activeDeadlineSeconds: int64,
+  dnsPolicy: text,
+  nodeSelector: textMap2,
+  serviceAccountName: text,
+  serviceAccount: text,
+  automountServiceAccountToken: bool,
+  nodeName: text,
+  hostNetwork: bool,
+  hostPID: bool,
+  hostIPC: bool,
+  shareProcessNamespace: bool,
+  securityContext: struct("v1.PodSecurityContext", {
+    ...RUN_AS,
+    supplementalGroups: listOf(int64),
+    supplementalGroupsPolicy: text,
+    fsGroup: int64,
+    sysctls: listOf(struct("v1.Sysctl", { name: text, value: text })),
+    fsGroupChangePolicy: text,
+    seLinuxChangePolicy: text
+  }),
+  imagePullSecrets: listOf(LOCAL_REFERENCE),
+  hostname: text,
+  subdomain: text,
+  affinity: AFFINITY,
+  schedulerName: text,
+  tolerations: listOf(
+    struct("v1.Toleration", {
+      key: text,
+      operator: text,
+      value: text,
+      effect: text,
+      tolerationSeconds: int64
+    })
+  ),
+  hostAliases: listOf(struct("v1.HostAlias", { ip: text, hostnames: texts })),
+  priorityClassName: text,
+  priority: int32,
+  dnsConfig: struct("v1.PodDNSConfig", {
+    nameservers: texts,
+    searches: texts,
+    options: listOf(struct("v1.PodDNSConfigOption", { name: text, value: text }))
+  }),
+  readinessGates: listOf(struct("v1.PodReadinessGate", { conditionType: text })),
+  runtimeClassName: text,
+  enableServiceLinks: bool,
+  preemptionPolicy: text,
+  overhead: mapOf(quantity),
+  topologySpreadConstraints: listOf(
+    struct("v1.TopologySpreadConstraint", {
+      maxSkew: int32,
+      topologyKey: text,
+      whenUnsatisfiable: text,
+      labelSelector: LABEL_SELECTOR,
+      minDomains: int32,
+      nodeAffinityPolicy: text,
+      nodeTaintsPolicy: text,
+      matchLabelKeys: texts
+    })
+  ),
+  setHostnameAsFQDN: bool,
+  os: struct("v1.PodOS", { name: text }),
+  hostUsers: bool
+});
+var DEPLOYMENT_SPEC = struct("v1.DeploymentSpec", {
+  replicas: int32,
+  selector: LABEL_SELECTOR,
+  template: struct("v1.PodTemplateSpec", { metadata: OBJECT_META, spec: POD_SPEC }),
+  strategy: struct("v1.DeploymentStrategy", {
+    type: text,
+    rollingUpdate: struct("v1.RollingUpdateDeployment", {
+      maxUnavailable: intOrString,
+      maxSurge: intOrString
+    })
+  }),
+  minReadySeconds: int32,
+  revisionHistoryLimit: int32,
+  paused: bool,
+  progressDeadlineSeconds: int32
+});
+var JSON_SCHEMA_FIELDS = {};
+var JSON_SCHEMA = {
+  kind: "struct",
+  name: "v1.JSONSchemaProps",
+  fields: JSON_SCHEMA_FIELDS,
+  exactKeys: true
+};
+function schemaOr(goName2, other) {
   return {
-    major: parseNumber("Major", major),
-    minor: parseNumber("Minor", minor),
-    patch: parseNumber("Patch", patch),
-    prerelease: prereleaseAt < 0 ? [] : beforeBuild.slice(prereleaseAt + 1).split(".").map(parsePrerelease),
-    build: buildAt < 0 ? [] : rest.slice(buildAt + 1).split(".").map(parseBuild)
+    kind: "checked",
+    goName: goName2,
+    expected: "a schema",
+    refusal: (value) => typeof value === "object" && !Array.isArray(value) || other(value) ? void 0 : "boolean or JSON schema expected"
   };
 }
-function tryParseVersion(text5) {
-  try {
-    return parseVersion(text5);
-  } catch (error2) {
-    if (error2 instanceof VersionError) return void 0;
-    throw error2;
-  }
+var schemas = listOf(JSON_SCHEMA);
+Object.assign(JSON_SCHEMA_FIELDS, {
+  id: text,
+  $schema: text,
+  $ref: text,
+  description: text,
+  type: text,
+  format: text,
+  title: text,
+  default: any,
+  maximum: float,
+  exclusiveMaximum: bool,
+  minimum: float,
+  exclusiveMinimum: bool,
+  maxLength: int64,
+  minLength: int64,
+  pattern: text,
+  maxItems: int64,
+  minItems: int64,
+  uniqueItems: bool,
+  multipleOf: float,
+  enum: listOf(any),
+  maxProperties: int64,
+  minProperties: int64,
+  required: texts,
+  items: schemaOr("v1.JSONSchemaPropsOrArray", Array.isArray),
+  allOf: schemas,
+  oneOf: schemas,
+  anyOf: schemas,
+  not: JSON_SCHEMA,
+  properties: mapOf(JSON_SCHEMA),
+  additionalProperties: schemaOr("v1.JSONSchemaPropsOrBool", (value) => typeof value === "boolean"),
+  patternProperties: mapOf(JSON_SCHEMA),
+  dependencies: any,
+  additionalItems: schemaOr("v1.JSONSchemaPropsOrBool", (value) => typeof value === "boolean"),
+  definitions: mapOf(JSON_SCHEMA),
+  externalDocs: struct("v1.ExternalDocumentation", { description: text, url: text }),
+  example: any,
+  nullable: bool,
+  "x-kubernetes-preserve-unknown-fields": bool,
+  "x-kubernetes-embedded-resource": bool,
+  "x-kubernetes-int-or-string": bool,
+  "x-kubernetes-list-map-keys": texts,
+  "x-kubernetes-list-type": text,
+  "x-kubernetes-map-type": text,
+  "x-kubernetes-validations": listOf(
+    struct("v1.ValidationRule", {
+      rule: text,
+      message: text,
+      messageExpression: text,
+      reason: text,
+      fieldPath: text,
+      optionalOldSelf: bool
+    })
+  )
+});
+var NAMES = struct("v1.CustomResourceDefinitionNames", {
+  plural: text,
+  singular: text,
+  shortNames: texts,
+  kind: text,
+  listKind: text,
+  categories: texts
+});
+var WEBHOOK_CLIENT = struct("v1.WebhookClientConfig", {
+  url: text,
+  service: struct("v1.ServiceReference", { namespace: text, name: text, path: text, port: int32 }),
+  caBundle: bytes
+});
+var VALIDATION = struct("v1.CustomResourceValidation", { openAPIV3Schema: JSON_SCHEMA });
+var SUBRESOURCES = struct("v1.CustomResourceSubresources", {
+  status: struct("v1.CustomResourceSubresourceStatus", {}),
+  scale: struct("v1.CustomResourceSubresourceScale", {
+    specReplicasPath: text,
+    statusReplicasPath: text,
+    labelSelectorPath: text
+  })
+});
+var COLUMN = { name: text, type: text, format: text, description: text, priority: int32 };
+function exact(shape) {
+  return { ...shape, exactKeys: true };
 }
-function parseTolerant(text5) {
-  const [major = "", minor, ...rest] = text5.trim().replace(/^v/, "").split(".");
-  if (minor === void 0 || rest.length === 0) {
-    if (/[+-]/.test(minor ?? major)) {
-      throw new VersionError("Short version cannot contain PreRelease/Build meta data");
+function crdVersion(column) {
+  return struct("v1.CustomResourceDefinitionVersion", {
+    name: text,
+    served: bool,
+    storage: bool,
+    deprecated: bool,
+    deprecationWarning: text,
+    schema: VALIDATION,
+    subresources: SUBRESOURCES,
+    additionalPrinterColumns: listOf(
+      struct("v1.CustomResourceColumnDefinition", { ...COLUMN, [column]: text })
+    ),
+    selectableFields: listOf(struct("v1.SelectableField", { jsonPath: text }))
+  });
+}
+var CRD_META = { apiVersion: text, kind: text, metadata: OBJECT_META, status: any };
+var CRD_V1 = exact(
+  struct("v1.CustomResourceDefinition", {
+    ...CRD_META,
+    spec: exact(
+      struct("v1.CustomResourceDefinitionSpec", {
+        group: text,
+        names: NAMES,
+        scope: text,
+        versions: listOf(crdVersion("jsonPath")),
+        conversion: struct("v1.CustomResourceConversion", {
+          strategy: text,
+          webhook: struct("v1.WebhookConversion", {
+            clientConfig: WEBHOOK_CLIENT,
+            conversionReviewVersions: texts
+          })
+        }),
+        preserveUnknownFields: bool
+      })
+    )
+  })
+);
+var CRD_V1BETA1 = exact(
+  struct("v1beta1.CustomResourceDefinition", {
+    ...CRD_META,
+    spec: exact(
+      struct("v1beta1.CustomResourceDefinitionSpec", {
+        group: text,
+        version: text,
+        names: NAMES,
+        scope: text,
+        validation: VALIDATION,
+        subresources: SUBRESOURCES,
+        versions: listOf(crdVersion("JSONPath")),
+        additionalPrinterColumns: listOf(
+          struct("v1beta1.CustomResourceColumnDefinition", { ...COLUMN, JSONPath: text })
+        ),
+        selectableFields: listOf(struct("v1beta1.SelectableField", { jsonPath: text })),
+        conversion: struct("v1beta1.CustomResourceConversion", {
+          strategy: text,
+          webhookClientConfig: WEBHOOK_CLIENT,
+          conversionReviewVersions: texts
+        }),
+        preserveUnknownFields: bool
+      })
+    )
+  })
+);
+
+// catalog/bundle/csv-shape.ts
+function parsed(goName2, expected, parse2) {
+  return {
+    kind: "checked",
+    goName: goName2,
+    expected,
+    refusal: (value) => {
+      if (typeof value !== "string") return `json: cannot unmarshal value into Go value of type string`;
+      try {
+        parse2(value);
+        return void 0;
+      } catch (error2) {
+        if (error2 instanceof VersionError) return error2.message;
+        throw error2;
+      }
     }
+  };
+}
+var PERMISSIONS = listOf(
+  struct("v1alpha1.StrategyDeploymentPermissions", { serviceAccountName: text, rules: listOf(POLICY_RULE) })
+);
+var texts2 = listOf(text);
+var WEBHOOK = struct("v1alpha1.WebhookDescription", {
+  generateName: text,
+  type: text,
+  deploymentName: text,
+  containerPort: int32,
+  targetPort: intOrString,
+  rules: listOf(
+    struct("v1.RuleWithOperations", {
+      operations: texts2,
+      apiGroups: texts2,
+      apiVersions: texts2,
+      resources: texts2,
+      scope: text
+    })
+  ),
+  failurePolicy: text,
+  matchPolicy: text,
+  objectSelector: LABEL_SELECTOR,
+  sideEffects: text,
+  timeoutSeconds: int32,
+  admissionReviewVersions: texts2,
+  reinvocationPolicy: text,
+  webhookPath: text,
+  conversionCRDs: texts2
+});
+var SPEC = struct("v1alpha1.ClusterServiceVersionSpec", {
+  install: struct("v1alpha1.NamedInstallStrategy", {
+    strategy: text,
+    spec: struct("v1alpha1.StrategyDetailsDeployment", {
+      deployments: listOf(
+        struct("v1alpha1.StrategyDeploymentSpec", {
+          name: text,
+          spec: DEPLOYMENT_SPEC,
+          label: mapOf(text)
+        })
+      ),
+      permissions: PERMISSIONS,
+      clusterPermissions: PERMISSIONS
+    })
+  }),
+  version: parsed("version.OperatorVersion", "a version", parseTolerant),
+  release: parsed("release.OperatorRelease", "a release", parseRelease),
+  maturity: text,
+  customresourcedefinitions: CRD_DESCRIPTIONS,
+  apiservicedefinitions: API_SERVICE_DESCRIPTIONS,
+  webhookdefinitions: listOf(WEBHOOK),
+  nativeAPIs: listOf(GROUP_VERSION_KIND),
+  minKubeVersion: text,
+  displayName: text,
+  description: text,
+  keywords: texts2,
+  maintainers: listOf(MAINTAINER),
+  provider: LINK,
+  links: listOf(LINK),
+  icon: listOf(struct("v1alpha1.Icon", { base64data: text, mediatype: text })),
+  installModes: listOf(INSTALL_MODE),
+  replaces: text,
+  labels: mapOf(text),
+  annotations: mapOf(text),
+  selector: LABEL_SELECTOR,
+  cleanup: struct("v1alpha1.CleanupSpec", { enabled: bool }),
+  skips: texts2,
+  relatedImages: listOf(struct("v1alpha1.RelatedImage", { name: text, image: text }))
+});
+var CSV = struct("v1alpha1.ClusterServiceVersion", {
+  kind: text,
+  apiVersion: text,
+  metadata: OBJECT_META,
+  spec: SPEC,
+  status: any
+});
+var CSV_META = struct("registry.ClusterServiceVersion", {
+  kind: text,
+  apiVersion: text,
+  metadata: OBJECT_META
+});
+var CSV_DEPLOYMENTS = struct("registry.csvSpec", {
+  Install: struct("registry.strategy", {
+    strategy: text,
+    spec: struct("registry.strategySpec", {
+      Deployments: listOf(struct("registry.dep", { Name: text, Spec: DEPLOYMENT_SPEC }))
+    })
+  })
+});
+
+// catalog/document.ts
+var MarkedDocument = class _MarkedDocument {
+  file;
+  #value;
+  #marks;
+  #written;
+  /**
+   * @param marks a line and a column for each node in pre-order, the root first
+   * @param written members of the objects whose keys are not in the order of reading
+   */
+  constructor(file, value, marks2, written) {
+    this.file = file;
+    this.#value = value;
+    this.#marks = marks2;
+    this.#written = written;
   }
-  const patch = rest.length > 0 ? rest.join(".") : "0";
-  return parseVersion([major, minor ?? "0", patch].map(withoutLeadingZeros).join("."));
-}
-function withoutLeadingZeros(part2) {
-  if (part2.length < 2) return part2;
-  const bare = part2.replace(/^0+/, "");
-  return /^[0-9]/.test(bare) ? bare : `0${bare}`;
-}
-function splitThree(text5) {
-  const first = text5.indexOf(".");
-  const second = first < 0 ? -1 : text5.indexOf(".", first + 1);
-  if (second < 0) throw new VersionError("No Major.Minor.Patch elements found");
-  return [text5.slice(0, first), text5.slice(first + 1, second), text5.slice(second + 1)];
-}
-function parseNumber(part2, text5) {
-  if (!DIGITS.test(text5)) {
-    throw new VersionError(`Invalid character(s) found in ${part2.toLowerCase()} number ${quote(text5)}`);
+  get line() {
+    return this.#marks[0] ?? 1;
   }
-  if (text5.length > 1 && text5.startsWith("0")) {
-    throw new VersionError(`${part2} number must not contain leading zeroes ${quote(text5)}`);
+  detached() {
+    if (this.#written && this.#written.size > 0) return this;
+    return new _MarkedDocument(this.file, JSON.parse(JSON.stringify(this.#value)), this.#marks);
   }
-  return parseUint(text5);
-}
-function parseUint(text5) {
-  if (text5 === "") throw new VersionError('strconv.ParseUint: parsing "": invalid syntax');
-  if (text5.length <= 15) return Number(text5);
-  const value = BigInt(text5);
-  if (value > MAX_UINT64)
-    throw new VersionError(`strconv.ParseUint: parsing ${quote(text5)}: value out of range`);
-  return value <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(value) : value;
-}
-function parsePrerelease(text5) {
-  if (text5 === "") throw new VersionError("Prerelease is empty");
-  if (DIGITS.test(text5)) {
-    if (text5.length > 1 && text5.startsWith("0")) {
-      throw new VersionError(`Numeric PreRelease version must not contain leading zeroes ${quote(text5)}`);
+  locate(path) {
+    let node = this.#value;
+    let slot = 0;
+    for (const step of path) {
+      const next2 = this.#descend(node, step);
+      if (!next2) break;
+      node = next2.value;
+      slot += next2.skipped;
     }
-    return parseUint(text5);
+    return { file: this.file, line: this.#marks[slot * 2] ?? 1, column: this.#marks[slot * 2 + 1] ?? 1 };
   }
-  if (!ALPHANUMERIC.test(text5))
-    throw new VersionError(`Invalid character(s) found in prerelease ${quote(text5)}`);
-  return text5;
-}
-function parseBuild(text5) {
-  if (text5 === "") throw new VersionError("Build meta data is empty");
-  if (!ALPHANUMERIC.test(text5))
-    throw new VersionError(`Invalid character(s) found in build meta data ${quote(text5)}`);
-  return text5;
-}
-function quote(text5) {
-  return JSON.stringify(text5);
-}
-function formatVersion(version) {
-  let text5 = `${version.major}.${version.minor}.${version.patch}`;
-  if (version.prerelease.length > 0) text5 += `-${version.prerelease.join(".")}`;
-  if (version.build.length > 0) text5 += `+${version.build.join(".")}`;
-  return text5;
-}
-function compareVersions(a, b) {
-  return compareNumbers(a.major, b.major) || compareNumbers(a.minor, b.minor) || compareNumbers(a.patch, b.patch) || comparePrereleases(a.prerelease, b.prerelease);
-}
-function compareNumbers(a, b) {
-  return a < b ? -1 : a > b ? 1 : 0;
-}
-function comparePrereleases(a, b) {
-  if (a.length === 0 || b.length === 0) return Math.sign(b.length - a.length);
-  const length = Math.min(a.length, b.length);
-  for (let i = 0; i < length; i++) {
-    const order = compareIdentifiers(a[i] ?? "", b[i] ?? "");
-    if (order !== 0) return order;
+  /** The child at `step`, and how many nodes after its parent it was read. */
+  #descend(parent, step) {
+    if (Array.isArray(parent)) {
+      if (typeof step !== "number" || step < 0 || step >= parent.length) return void 0;
+      let skipped = 1;
+      for (let i = 0; i < step; i++) skipped += this.#count(parent[i]);
+      return { value: parent[step], skipped };
+    }
+    if (!isObject(parent) || typeof step !== "string" || !Object.hasOwn(parent, step)) return void 0;
+    return { value: parent[step], skipped: 1 + this.#before(parent, step) };
   }
-  return Math.sign(a.length - b.length);
-}
-function compareIdentifiers(a, b) {
-  if (typeof a === "string") return typeof b === "string" ? Math.sign(compareText(a, b)) : 1;
-  return typeof b === "string" ? -1 : compareNumbers(a, b);
-}
-function parseRange(text5) {
-  const alternatives = splitAlternatives(splitTokens(text5)).map(
-    (tokens) => tokens.flatMap(expandWildcard).map(parseComparator)
-  );
-  return { text: text5, alternatives };
-}
-function tryParseRange(text5) {
-  try {
-    return parseRange(text5);
-  } catch (error2) {
-    if (error2 instanceof VersionError) return void 0;
-    throw error2;
+  /** How many nodes of an object were read before the value of a key; of a key that stands twice, the last counts. */
+  #before(object, step) {
+    const written = this.#written?.get(object);
+    if (written) {
+      const last = written.findLastIndex(({ key }) => key === step);
+      return written.slice(0, last).reduce((count, { nodes: nodes2 }) => count + nodes2, 0);
+    }
+    let nodes = 0;
+    for (const key in object) {
+      if (key === step) break;
+      nodes += this.#count(object[key]);
+    }
+    return nodes;
   }
-}
-function satisfies(version, range) {
-  return range.alternatives.some(
-    (comparators) => comparators.length > 0 && comparators.every((comparator) => holds(version, comparator))
-  );
-}
-function holds(version, { operator, version: bound }) {
-  const order = compareVersions(version, bound);
-  switch (operator) {
-    case "=":
-      return order === 0;
-    case "!=":
-      return order !== 0;
-    case ">":
-      return order > 0;
-    case ">=":
-      return order >= 0;
-    case "<":
-      return order < 0;
-    case "<=":
-      return order <= 0;
+  #count(value) {
+    if (typeof value !== "object" || value === null) return 1;
+    if (Array.isArray(value)) return value.reduce((count, item) => count + this.#count(item), 1);
+    const written = this.#written?.get(value);
+    if (written) return written.reduce((count, { nodes }) => count + nodes, 1);
+    return Object.values(value).reduce((count, item) => count + this.#count(item), 1);
   }
+};
+function inFile(document, file) {
+  return {
+    file,
+    line: document.line,
+    locate: (path) => ({ ...document.locate(path), file }),
+    detached: () => inFile(document.detached(), file)
+  };
 }
-function splitTokens(text5) {
-  const tokens = [];
-  let from2 = 0;
-  let last = "";
-  for (let i = 0; i < text5.length; i++) {
-    const c = text5.charAt(i);
-    if (c === " " && last !== ">" && last !== "<" && last !== "=") {
-      if (from2 < i - 1) tokens.push(text5.slice(from2, i));
-      from2 = i + 1;
-    } else if (c !== " ") last = c;
+var OffsetDocument = class {
+  file;
+  line;
+  #offset;
+  #lines;
+  constructor(file, text6, firstLine2, offset) {
+    this.file = file;
+    this.line = firstLine2;
+    this.#offset = offset;
+    this.#lines = new LineMap(text6, firstLine2);
   }
-  if (from2 < text5.length - 1) tokens.push(text5.slice(from2));
-  return tokens.map((token) => token.replaceAll(" ", ""));
-}
-function splitAlternatives(tokens) {
-  const alternatives = [];
-  let from2 = 0;
-  for (const [i, token] of tokens.entries()) {
-    if (token !== "||") continue;
-    if (i === 0) throw new VersionError("First element in range is '||'");
-    alternatives.push(tokens.slice(from2, i));
-    from2 = i + 1;
+  locate(path) {
+    return this.place(this.#offset(path));
   }
-  if (from2 === tokens.length) throw new VersionError("Last element in range is '||'");
-  alternatives.push(tokens.slice(from2));
-  return alternatives;
-}
-function splitOperator(token) {
-  const digit = token.search(new RegExp("\\p{Nd}", "u"));
-  if (digit < 0) throw new VersionError(`Could not get version from string: ${quote(token)}`);
-  return [token.slice(0, digit).trim(), token.slice(digit)];
-}
-function parseComparator(token) {
-  const [operatorText, versionText] = splitOperator(token);
-  const whole3 = quote(operatorText + versionText);
-  const operator = OPERATORS.get(operatorText);
-  if (operator === void 0) {
-    throw new VersionError(
-      `Could not parse Range ${quote(token)}: Could not parse comparator ${quote(operatorText)} in ${whole3}`
-    );
+  detached() {
+    return this;
   }
-  try {
-    return { operator, version: parseVersion(versionText) };
-  } catch (error2) {
-    if (!(error2 instanceof VersionError)) throw error2;
-    throw new VersionError(
-      `Could not parse Range ${quote(token)}: Could not parse version ${quote(versionText)} in ${whole3}: ${error2.message}`
-    );
+  /** Place of an offset in the document's text. */
+  place(offset) {
+    return { file: this.file, ...this.#lines.place(offset) };
   }
-}
-var OPERATORS = /* @__PURE__ */ new Map([
-  ["", "="],
-  ["=", "="],
-  ["==", "="],
-  ["!", "!="],
-  ["!=", "!="],
-  [">", ">"],
-  [">=", ">="],
-  ["<", "<"],
-  ["<=", "<="]
+};
+var LineMap = class {
+  #starts = [0];
+  #firstLine;
+  constructor(text6, firstLine2) {
+    this.#firstLine = firstLine2;
+    for (let at = text6.indexOf("\n"); at >= 0; at = text6.indexOf("\n", at + 1)) this.#starts.push(at + 1);
+  }
+  place(offset) {
+    let low = 0;
+    let high = this.#starts.length - 1;
+    while (low < high) {
+      const middle = low + high + 1 >> 1;
+      if ((this.#starts[middle] ?? 0) <= offset) low = middle;
+      else high = middle - 1;
+    }
+    return { line: this.#firstLine + low, column: offset - (this.#starts[low] ?? 0) + 1 };
+  }
+};
+
+// catalog/json.ts
+var JsonError = class extends Error {
+  offset;
+  /** Whether the text is no JSON at all; otherwise a value does not fit (a number out of range, too deep). */
+  syntax;
+  constructor(message, offset, syntax = true) {
+    super(message);
+    this.name = "JsonError";
+    this.offset = offset;
+    this.syntax = syntax;
+  }
+};
+var QUOTE = 34;
+var BACKSLASH = 92;
+var NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?/y;
+var NOT_LITERAL = /[\\\x00-\x1f]/;
+var ESCAPES = /* @__PURE__ */ new Map([
+  ['"', '"'],
+  ["\\", "\\"],
+  ["/", "/"],
+  ["b", "\b"],
+  ["f", "\f"],
+  ["n", "\n"],
+  ["r", "\r"],
+  ["t", "	"]
 ]);
-var WILDCARD_OPERATORS = /* @__PURE__ */ new Map([
-  [">", { operator: ">=", raised: true }],
-  [">=", { operator: ">=", raised: false }],
-  ["<", { operator: "<", raised: false }],
-  ["<=", { operator: "<", raised: true }],
-  ["", { before: ">=", operator: "<", raised: true }],
-  ["=", { before: ">=", operator: "<", raised: true }],
-  ["==", { before: ">=", operator: "<", raised: true }],
-  // Both bounds must hold, so "not 1.x" matches nothing: a bug that clusters have.
-  ["!", { before: "<", operator: ">=", raised: true }],
-  ["!=", { before: "<", operator: ">=", raised: true }]
-]);
-function expandWildcard(token) {
-  if (!token.includes("x")) return [token];
-  const [operatorText, wildcard] = splitOperator(token);
-  const flat = flatten(wildcard);
-  const rule115 = WILDCARD_OPERATORS.get(operatorText);
-  if (!rule115) return [flat];
-  const bound = rule115.operator + (rule115.raised ? raise(flat, wildcard) : flat);
-  return rule115.before === void 0 ? [bound] : [rule115.before + flat, bound];
-}
-function flatten(wildcard) {
-  const version = wildcard.replace(".x.x", ".x").replace(".x", ".0");
-  return version.split(".").length === 2 ? `${version}.0` : version;
-}
-function raise(flat, wildcard) {
-  const parts2 = wildcard.split(".");
-  if (parts2.at(-1) !== "x" || parts2.length < 2 || parts2.length > 3) return "";
-  const raised = flat.split(".");
-  const position = parts2.length - 2;
-  const text5 = raised[position] ?? "";
-  if (!/^[-+]?[0-9]+$/.test(text5)) return "";
-  raised[position] = String(BigInt(text5.replace("+", "")) + 1n);
-  return raised.join(".");
-}
-var MAX_RELEASE = 20;
-function parseRelease(text5) {
-  if (text5 === "") return [];
-  if (text5.length > MAX_RELEASE) {
-    throw new VersionError(
-      `invalid release ${quote(text5)}: exceeds maximum length of ${MAX_RELEASE} characters`
-    );
+var JsonReader = class {
+  #text;
+  #maxDepth;
+  #at;
+  #line;
+  #lineStart;
+  #depth = 0;
+  #marks = new Int32Array(1 << 12);
+  #marked = 0;
+  #written = /* @__PURE__ */ new Map();
+  #duplicates = [];
+  /** @param maxDepth how deep arrays and objects may be nested */
+  constructor(text6, maxDepth) {
+    this.#text = text6;
+    this.#maxDepth = maxDepth;
+    this.#at = 0;
+    this.#line = 1;
+    this.#lineStart = 0;
   }
-  const identifiers = [];
-  const defects = [];
-  for (const [i, segment] of text5.split(".").entries()) {
+  /** Offset behind the last value that was read. */
+  get offset() {
+    return this.#at;
+  }
+  /** Line of {@link offset}, 1-based. */
+  get line() {
+    return this.#line;
+  }
+  /**
+   * The next value, or undefined at the end of the stream. After an error the offset
+   * is still behind the last complete value.
+   *
+   * @throws JsonError
+   */
+  next() {
+    const before = { at: this.#at, line: this.#line, lineStart: this.#lineStart };
+    this.#skipSpace();
+    if (this.#at >= this.#text.length) return void 0;
+    this.#marked = 0;
+    this.#written = /* @__PURE__ */ new Map();
+    this.#duplicates = [];
     try {
-      identifiers.push(parsePrerelease(segment));
+      const value = this.#value();
+      const marks2 = this.#marks.slice(0, this.#marked);
+      return { value, marks: marks2, written: this.#written, duplicates: this.#duplicates };
     } catch (error2) {
-      if (!(error2 instanceof VersionError)) throw error2;
-      defects.push(`segment ${i}: ${error2.message}`);
+      this.#at = before.at;
+      this.#line = before.line;
+      this.#lineStart = before.lineStart;
+      this.#depth = 0;
+      throw error2;
     }
   }
-  if (defects.length > 0) throw new VersionError(`invalid release ${quote(text5)}: ${defects.join("\n")}`);
-  return identifiers;
+  #skipSpace() {
+    const text6 = this.#text;
+    for (; ; ) {
+      const c = text6.charCodeAt(this.#at);
+      if (c === 10) {
+        this.#line++;
+        this.#lineStart = this.#at + 1;
+      } else if (c !== 32 && c !== 9 && c !== 13) return;
+      this.#at++;
+    }
+  }
+  #mark() {
+    const slot = this.#marked;
+    if (slot + 2 > this.#marks.length) {
+      const larger = new Int32Array(this.#marks.length * 2);
+      larger.set(this.#marks);
+      this.#marks = larger;
+    }
+    this.#remark(slot);
+    this.#marked = slot + 2;
+    return slot;
+  }
+  #remark(slot) {
+    this.#marks[slot] = this.#line;
+    this.#marks[slot + 1] = this.#at - this.#lineStart + 1;
+  }
+  /** Reads a value whose node is already marked, or marks it as an item of its own. */
+  #value(slot = this.#mark()) {
+    const c = this.#text.charCodeAt(this.#at);
+    if (c === 123) return this.#object();
+    if (c === 91) return this.#array();
+    this.#remark(slot);
+    if (c === QUOTE) return this.#string();
+    if (c === 116) return this.#literal("true", true);
+    if (c === 102) return this.#literal("false", false);
+    if (c === 110) return this.#literal("null", null);
+    return this.#number();
+  }
+  #object() {
+    this.#enter();
+    const object = {};
+    let written;
+    if (this.#closes(125, "looking for beginning of object key string")) return object;
+    for (; ; ) {
+      if (this.#text.charCodeAt(this.#at) !== QUOTE)
+        throw this.#unexpected("looking for beginning of object key string");
+      const slot = this.#mark();
+      const key = this.#string();
+      this.#skipSpace();
+      if (this.#text.charCodeAt(this.#at) !== 58) throw this.#unexpected("after object key");
+      this.#at++;
+      this.#skipSpace();
+      if (this.#moves(object, key, slot)) written ??= this.#writtenSoFar(object);
+      const value = this.#value(slot);
+      if (key === "__proto__") {
+        Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true });
+      } else object[key] = value;
+      written?.push({ key, nodes: (this.#marked - slot) / 2 });
+      if (this.#ends(125, "after object key:value pair")) return object;
+    }
+  }
+  /** Whether JavaScript would not keep this key behind the ones before it. */
+  #moves(object, key, slot) {
+    if (Object.hasOwn(object, key)) {
+      this.#duplicates.push({ key, line: this.#marks[slot] ?? 1, column: this.#marks[slot + 1] ?? 1 });
+      return true;
+    }
+    const c = key.charCodeAt(0);
+    return c >= 48 && c <= 57 && /^[0-9]+$/.test(key);
+  }
+  #writtenSoFar(object) {
+    const written = Object.entries(object).map(([key, value]) => ({ key, nodes: countNodes(value) }));
+    this.#written.set(object, written);
+    return written;
+  }
+  #array() {
+    this.#enter();
+    const array = [];
+    if (this.#closes(93, "looking for beginning of value")) return array;
+    for (; ; ) {
+      array.push(this.#value());
+      if (this.#ends(93, "after array element")) return array;
+    }
+  }
+  #enter() {
+    if (++this.#depth > this.#maxDepth) {
+      throw new JsonError(`nested deeper than ${this.#maxDepth} levels`, this.#at, false);
+    }
+    this.#at++;
+    this.#skipSpace();
+  }
+  /** Whether the collection that was just entered is empty. */
+  #closes(bracket, context) {
+    if (this.#at >= this.#text.length) throw this.#unexpected(context);
+    if (this.#text.charCodeAt(this.#at) !== bracket) return false;
+    this.#at++;
+    this.#depth--;
+    return true;
+  }
+  /** Reads what follows a member: a comma (false) or the closing bracket (true). */
+  #ends(bracket, context) {
+    this.#skipSpace();
+    const c = this.#text.charCodeAt(this.#at);
+    if (c === bracket) {
+      this.#at++;
+      this.#depth--;
+      return true;
+    }
+    if (c !== 44) throw this.#unexpected(context);
+    this.#at++;
+    this.#skipSpace();
+    return false;
+  }
+  #string() {
+    const text6 = this.#text;
+    const from2 = this.#at + 1;
+    const close = text6.indexOf('"', from2);
+    if (close >= 0) {
+      const literal = text6.slice(from2, close);
+      if (!NOT_LITERAL.test(literal)) {
+        this.#at = close + 1;
+        return literal;
+      }
+    }
+    return this.#escapedString(from2);
+  }
+  #escapedString(from2) {
+    const text6 = this.#text;
+    let value = "";
+    let start4 = from2;
+    for (let i = from2; ; i++) {
+      const c = text6.charCodeAt(i);
+      if (c === QUOTE) {
+        this.#at = i + 1;
+        return (value + text6.slice(start4, i)).toWellFormed();
+      }
+      if (Number.isNaN(c)) throw new JsonError("unexpected EOF", i);
+      if (c < 32) throw this.#unexpectedAt(i, "in string literal");
+      if (c !== BACKSLASH) continue;
+      const letter = text6.charAt(i + 1);
+      if (letter === "u") {
+        const hex = text6.slice(i + 2, i + 6);
+        if (!/^[0-9a-fA-F]{4}$/.test(hex)) {
+          throw this.#unexpectedAt(
+            i + 2 + (/^[0-9a-fA-F]*/.exec(hex)?.[0].length ?? 0),
+            "in \\u hexadecimal character escape"
+          );
+        }
+        value += text6.slice(start4, i) + String.fromCharCode(Number.parseInt(hex, 16));
+        i += 5;
+      } else {
+        const character = ESCAPES.get(letter);
+        if (character === void 0) throw this.#unexpectedAt(i + 1, "in string escape code");
+        value += text6.slice(start4, i) + character;
+        i += 1;
+      }
+      start4 = i + 1;
+    }
+  }
+  #literal(word, value) {
+    for (let i = 1; i < word.length; i++) {
+      if (this.#text.charAt(this.#at + i) !== word.charAt(i)) {
+        throw this.#unexpectedAt(this.#at + i, `in literal ${word} (expecting '${word.charAt(i)}')`);
+      }
+    }
+    this.#at += word.length;
+    return value;
+  }
+  #number() {
+    NUMBER.lastIndex = this.#at;
+    const literal = NUMBER.exec(this.#text)?.[0];
+    if (literal === void 0) throw this.#numberSyntax();
+    const value = Number(literal);
+    if (!Number.isFinite(value)) {
+      throw new JsonError(
+        `json: cannot unmarshal number ${literal} into Go value of type float64`,
+        this.#at,
+        false
+      );
+    }
+    this.#at += literal.length;
+    return value;
+  }
+  #numberSyntax() {
+    return this.#text.charAt(this.#at) === "-" ? this.#unexpectedAt(this.#at + 1, "in numeric literal") : this.#unexpected("looking for beginning of value");
+  }
+  #unexpected(context) {
+    return this.#unexpectedAt(this.#at, context);
+  }
+  #unexpectedAt(offset, context) {
+    if (offset >= this.#text.length) return new JsonError("unexpected EOF", offset);
+    const character = String.fromCodePoint(this.#text.codePointAt(offset) ?? 0);
+    return new JsonError(`invalid character ${quoteRune(character)} ${context}`, offset);
+  }
+};
+function quoteRune(character) {
+  if (character === "'") return `'\\''`;
+  if (character === '"') return `'"'`;
+  return `'${JSON.stringify(character).slice(1, -1)}'`;
+}
+function countNodes(value) {
+  if (typeof value !== "object" || value === null) return 1;
+  let count = 1;
+  for (const child2 of Object.values(value)) count += countNodes(child2);
+  return count;
+}
+
+// catalog/split.ts
+function* splitDocuments(text6, from2, firstLine2) {
+  let line3 = firstLine2;
+  let at = from2;
+  let pieceFrom = -1;
+  let pieceLine = line3;
+  while (at < text6.length) {
+    const separator = text6.startsWith("---", at) ? at : nextSeparator(text6, at);
+    if (separator > at) {
+      if (pieceFrom < 0) {
+        pieceFrom = at;
+        pieceLine = line3;
+      }
+      line3 += countLines(text6, at, separator);
+    }
+    if (separator >= text6.length) break;
+    const lineEnd = endOfLine(text6, separator);
+    const rest = text6.slice(separator + 3, lineEnd).trim();
+    if (rest !== "" && !rest.startsWith("#")) {
+      yield { line: line3, column: 4, rest };
+    }
+    if (pieceFrom >= 0) {
+      yield { from: pieceFrom, to: separator, line: pieceLine };
+      pieceFrom = -1;
+    } else {
+      pieceFrom = lineEnd + 1;
+      pieceLine = line3 + 1;
+    }
+    at = lineEnd + 1;
+    line3++;
+  }
+  if (pieceFrom >= 0) yield { from: Math.min(pieceFrom, text6.length), to: text6.length, line: pieceLine };
+}
+function nextSeparator(text6, from2) {
+  const found = text6.indexOf("\n---", from2);
+  return found < 0 ? text6.length : found + 1;
+}
+function endOfLine(text6, from2) {
+  const found = text6.indexOf("\n", from2);
+  return found < 0 ? text6.length : found;
+}
+function countLines(text6, from2, to) {
+  let lines = 0;
+  for (let at = text6.indexOf("\n", from2); at >= 0 && at < to; at = text6.indexOf("\n", at + 1)) lines++;
+  return lines;
 }
 
 // catalog/go-text.ts
@@ -35028,8 +36037,8 @@ var SHORT = new Map(
     "\v": "\\v"
   })
 );
-function goQuoted(text5) {
-  const inner = text5.replaceAll(/["\\]|[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu, (character) => {
+function goQuoted(text6) {
+  const inner = text6.replaceAll(/["\\]|[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu, (character) => {
     const code2 = character.codePointAt(0) ?? 0;
     const hex = code2.toString(16);
     if (code2 > 65535) return `\\U${hex.padStart(8, "0")}`;
@@ -35066,32 +36075,32 @@ var DOT = 46;
 var NINE = 57;
 var HINTS = new Uint8Array(128);
 for (const c of "+-0123456789.yYnNtTfFoO~") HINTS[c.charCodeAt(0)] = 1;
-function resolvePlain(text5) {
-  if (text5 === "") return null;
-  const first = text5.charCodeAt(0);
-  if (first > 127 || HINTS[first] === 0) return text5;
-  if (text5.length <= LONGEST_WORD) {
-    const word = WORDS.get(text5);
+function resolvePlain(text6) {
+  if (text6 === "") return null;
+  const first = text6.charCodeAt(0);
+  if (first > 127 || HINTS[first] === 0) return text6;
+  if (text6.length <= LONGEST_WORD) {
+    const word = WORDS.get(text6);
     if (word !== void 0) return word;
-    const special = NOT_FINITE.get(text5);
+    const special = NOT_FINITE.get(text6);
     if (special !== void 0) return special;
   }
-  return first > NINE ? text5 : resolveNumber(text5);
+  return first > NINE ? text6 : resolveNumber(text6);
 }
-function resolveNumber(text5) {
-  if (SHORT_DECIMAL.test(text5)) return Number(text5);
-  if (YEAR.test(text5)) return text5;
-  const integer = integerOf(text5);
-  return integer === void 0 ? resolveFloat(text5) : Number(integer);
+function resolveNumber(text6) {
+  if (SHORT_DECIMAL.test(text6)) return Number(text6);
+  if (YEAR.test(text6)) return text6;
+  const integer = integerOf(text6);
+  return integer === void 0 ? resolveFloat(text6) : Number(integer);
 }
-function resolveFloat(text5) {
-  const plain3 = text5.replaceAll("_", "");
-  const fits = text5.charCodeAt(0) === DOT ? DOT_FLOAT.test(text5) : FLOAT.test(plain3);
+function resolveFloat(text6) {
+  const plain3 = text6.replaceAll("_", "");
+  const fits = text6.charCodeAt(0) === DOT ? DOT_FLOAT.test(text6) : FLOAT.test(plain3);
   const value = fits ? Number(plain3) : Number.NaN;
-  return Number.isFinite(value) ? value : text5;
+  return Number.isFinite(value) ? value : text6;
 }
-function integerOf(text5) {
-  const plain3 = text5.replaceAll("_", "");
+function integerOf(text6) {
+  const plain3 = text6.replaceAll("_", "");
   const binary = SIGNED_BINARY.exec(plain3);
   if (!binary && !INTEGER.test(plain3)) return void 0;
   const sign = binary ? binary[1] : plain3.charAt(0);
@@ -35107,17 +36116,17 @@ function magnitudeOf(literal) {
   if (digits.length > 64) return void 0;
   return BigInt(`${prefix === "0" ? "0o" : prefix}${digits === "" ? "0" : digits}`);
 }
-function kindOfPlain(text5) {
-  const value = resolvePlain(text5);
+function kindOfPlain(text6) {
+  const value = resolvePlain(text6);
   if (value === null) return "null";
   if (typeof value === "boolean") return "bool";
-  if (typeof value === "string") return isTimestamp(text5) ? "timestamp" : "str";
-  return text5.charCodeAt(0) !== DOT && integerOf(text5) !== void 0 ? "int" : "float";
+  if (typeof value === "string") return isTimestamp(text6) ? "timestamp" : "str";
+  return text6.charCodeAt(0) !== DOT && integerOf(text6) !== void 0 ? "int" : "float";
 }
 var TIMESTAMP = /^([0-9]{4})-([0-9]{1,2})-([0-9]{1,2})(?:[Tt]([0-9]{1,2}):([0-9]{1,2}):([0-9]{1,2})(?:[.,][0-9]+)?(?:Z|[-+]([0-9]{2}):([0-9]{2}))| +([0-9]{1,2}):([0-9]{1,2}):([0-9]{1,2})(?:[.,][0-9]+)?)?$/;
-function isTimestamp(text5) {
-  if (!YEAR.test(text5)) return false;
-  const found = TIMESTAMP.exec(text5);
+function isTimestamp(text6) {
+  if (!YEAR.test(text6)) return false;
+  const found = TIMESTAMP.exec(text6);
   if (!found) return false;
   const [, year, month, day, ...rest] = found.map((part2) => Number(part2 ?? 0));
   const [h, m, s, zoneHours, zoneMinutes, hour, minute, second] = rest;
@@ -35127,15 +36136,15 @@ function daysIn(month, year) {
   if (month === 2) return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : 28;
   return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31;
 }
-function keyText({ kind, value }, text5) {
+function keyText({ kind, value }, text6) {
   if (value === null) return void 0;
   if (typeof value !== "number") return String(value);
   if (kind === "float") return formatFloat32(value);
-  const integer = integerOf(text5);
+  const integer = integerOf(text6);
   return integer === void 0 || integer > MAX_INT64 ? void 0 : String(integer);
 }
-function integerText(text5) {
-  return String(integerOf(text5));
+function integerText(text6) {
+  return String(integerOf(text6));
 }
 function formatFloat32(value) {
   const rounded = Math.fround(value);
@@ -35196,8 +36205,8 @@ function scalarValue(node) {
 }
 function resolveScalar(node) {
   if (node.tag !== "") return resolveTagged(node);
-  const { text: text5 } = node;
-  return node.plain ? { kind: kindOfPlain(text5), value: resolvePlain(text5) } : { kind: "str", value: text5 };
+  const { text: text6 } = node;
+  return node.plain ? { kind: kindOfPlain(text6), value: resolvePlain(text6) } : { kind: "str", value: text6 };
 }
 function keyName(key) {
   const node = key.kind === "alias" ? key.target : key;
@@ -35210,7 +36219,7 @@ function isMerge(key) {
   return key.kind === "scalar" && key.text === "<<" && (key.plain || key.tag === `${CORE}merge`);
 }
 function resolveTagged(node) {
-  const { text: text5, tag } = node;
+  const { text: text6, tag } = node;
   const name = tag.startsWith(CORE) ? tag.slice(CORE.length) : "";
   switch (name) {
     case "binary":
@@ -35222,21 +36231,21 @@ function resolveTagged(node) {
     case "timestamp":
       return resolveAs(node, name);
     default:
-      return { kind: "str", value: text5 };
+      return { kind: "str", value: text6 };
   }
 }
 function resolveAs(node, wanted) {
-  const { text: text5 } = node;
-  const found = { kind: kindOfPlain(text5), value: resolvePlain(text5) };
+  const { text: text6 } = node;
+  const found = { kind: kindOfPlain(text6), value: resolvePlain(text6) };
   if (found.kind === wanted) return found;
-  if (wanted === "float" && found.kind === "int" && keyText(found, text5) !== void 0) {
+  if (wanted === "float" && found.kind === "int" && keyText(found, text6) !== void 0) {
     return { kind: "float", value: found.value };
   }
   const shown4 = found.kind === "timestamp" ? "str" : found.kind;
   throw new YamlError(
-    `"${text5}" is no ${wanted}`,
+    `"${text6}" is no ${wanted}`,
     node.start,
-    `yaml: cannot decode !!${shown4} \`${text5}\` as a !!${wanted}`
+    `yaml: cannot decode !!${shown4} \`${text6}\` as a !!${wanted}`
   );
 }
 var BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
@@ -35269,8 +36278,8 @@ function goSyntax(node) {
     case "mapping": {
       const entries2 = /* @__PURE__ */ new Map();
       collect(node, entries2);
-      const text5 = [...entries2].sort(([a], [b]) => compareKeys(a, b)).map(([key, value]) => `${key}:${value}`);
-      return `map[interface {}]interface {}{${text5.join(", ")}}`;
+      const text6 = [...entries2].sort(([a], [b]) => compareKeys(a, b)).map(([key, value]) => `${key}:${value}`);
+      return `map[interface {}]interface {}{${text6.join(", ")}}`;
     }
   }
 }
@@ -35313,7 +36322,7 @@ function compose(root, options = {}) {
   if (root === void 0) return { value: null, duplicates: [], locate: () => 0 };
   const decoder = new Decoder(options.exactIntegers ?? false);
   const value = decoder.document(root);
-  return { value, duplicates: decoder.duplicates, locate: (path) => locate3(root, path) };
+  return { value, duplicates: decoder.duplicates, locate: (path) => locate2(root, path) };
 }
 var ALIAS_RATIO_LOW = 4e5;
 var ALIAS_RATIO_HIGH = 4e6;
@@ -35501,12 +36510,12 @@ function refuseNotFinite(root, scalars) {
 function* parts(value) {
   yield value;
   if (typeof value !== "object" || value === null) return;
-  for (const member2 of Object.values(value)) yield* parts(member2);
+  for (const member3 of Object.values(value)) yield* parts(member3);
 }
 function target(node) {
   return node.kind === "alias" ? node.target : node;
 }
-function locate3(root, path) {
+function locate2(root, path) {
   let node = root;
   let offset = root.start;
   for (const step of path) {
@@ -35536,6 +36545,606 @@ function child(node, step, searched) {
     }
   }
   return void 0;
+}
+
+// catalog/yaml/escape.ts
+var ESCAPES2 = new Map(
+  Object.entries({
+    "0": "\0",
+    a: "\x07",
+    b: "\b",
+    t: "	",
+    "	": "	",
+    n: "\n",
+    v: "\v",
+    f: "\f",
+    r: "\r",
+    e: "\x1B",
+    " ": " ",
+    '"': '"',
+    "'": "'",
+    "\\": "\\",
+    N: "",
+    _: " ",
+    L: "\u2028",
+    P: "\u2029"
+  })
+);
+var HEX_DIGITS = /* @__PURE__ */ new Map([
+  ["x", 2],
+  ["u", 4],
+  ["U", 8]
+]);
+function characterOf(hex) {
+  const code2 = Number.parseInt(hex, 16);
+  if (code2 >= 55296 && code2 <= 57343 || code2 > 1114111) return void 0;
+  return String.fromCodePoint(code2);
+}
+var HEX = /^[0-9a-fA-F]+$/;
+function isHex(text6, digits) {
+  return text6.length === digits && HEX.test(text6);
+}
+function unescapeText(raw) {
+  let from2 = raw.indexOf("\\");
+  let value = raw.slice(0, Math.max(from2, 0));
+  while (from2 >= 0) {
+    const letter = raw.charAt(from2 + 1);
+    const digits = HEX_DIGITS.get(letter) ?? 0;
+    const after = from2 + 2 + digits;
+    const hex = raw.slice(from2 + 2, after);
+    const character = digits === 0 ? ESCAPES2.get(letter) : isHex(hex, digits) ? characterOf(hex) : void 0;
+    if (character === void 0) return void 0;
+    from2 = raw.indexOf("\\", after);
+    value += character + raw.slice(after, from2 < 0 ? raw.length : from2);
+  }
+  return value;
+}
+
+// catalog/yaml/fast-text.ts
+var LF = 10;
+var SPACE2 = 32;
+var TAB = 9;
+var HASH = 35;
+var DASH = 45;
+var DOT2 = 46;
+var LEAVE = /* @__PURE__ */ Symbol("outside the subset");
+var text3 = "";
+var end = 0;
+var body = "";
+var base = 0;
+var unended = false;
+var line = 0;
+var bol = 0;
+var start = 0;
+var eol = 0;
+var indent = -1;
+var MOST_KEPT_MARKS = 1 << 16;
+var marks = new Int32Array(MOST_KEPT_MARKS);
+var marked = 0;
+var UNUSUAL = /[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]/;
+function openText(source, from2, to, firstLine2) {
+  body = source.slice(from2, to);
+  if (body === "") return false;
+  unended = body.charCodeAt(body.length - 1) !== LF;
+  if (unended) body += "\n";
+  if (UNUSUAL.test(body)) return false;
+  text3 = unended ? body : source;
+  base = unended ? 0 : from2;
+  end = base + body.length;
+  line = firstLine2 - 1;
+  eol = base - 1;
+  marked = 0;
+  foundAt.fill(-1);
+  return true;
+}
+function closeText() {
+  text3 = body = "";
+  if (marks.length > MOST_KEPT_MARKS) marks = new Int32Array(MOST_KEPT_MARKS);
+}
+function nextLine() {
+  const source = text3;
+  let at = eol + 1;
+  for (; ; ) {
+    line++;
+    if (at >= end) {
+      indent = -1;
+      return;
+    }
+    const from2 = at;
+    let c = source.charCodeAt(at);
+    while (c === SPACE2) c = source.charCodeAt(++at);
+    if (c === TAB) throw LEAVE;
+    if (c === LF) {
+      at++;
+      continue;
+    }
+    eol = source.indexOf("\n", at);
+    if (c === HASH) {
+      at = eol + 1;
+      continue;
+    }
+    bol = from2;
+    start = at;
+    indent = at - from2;
+    if (indent === 0 && (c === DOT2 || c === DASH) && isMarker(at)) throw LEAVE;
+    return;
+  }
+}
+function enterLine(begin, first) {
+  line++;
+  bol = begin;
+  start = first;
+  eol = text3.indexOf("\n", first);
+}
+function passLines(count, to) {
+  line += count;
+  eol = to;
+}
+function startInside(at) {
+  start = at;
+  indent = at - bol;
+}
+function isMarker(at) {
+  return text3.startsWith("...", at) || text3.startsWith("---", at);
+}
+function isBlankAt(at) {
+  return at >= eol || text3.charCodeAt(at) === SPACE2;
+}
+function mark(at) {
+  const slot = marked;
+  if (slot + 2 > marks.length) growMarks();
+  marks[slot] = line;
+  marks[slot + 1] = at - bol + 1;
+  marked = slot + 2;
+  return slot;
+}
+function growMarks() {
+  const grown = new Int32Array(2 * marks.length);
+  grown.set(marks);
+  marks = grown;
+}
+function remark(slot, at) {
+  marks[slot] = line;
+  marks[slot + 1] = at - bol + 1;
+}
+function takeMarks() {
+  return marks.slice(0, marked);
+}
+var SOUGHT = [":", "#", "	", "\\", "'", '"'];
+var KEY_COLON = 0;
+var COMMENT = 1;
+var ANY_TAB = 2;
+var ANY_BACKSLASH = 3;
+var ANY_SINGLE = 4;
+var ANY_DOUBLE = 5;
+var askedFrom = new Int32Array(SOUGHT.length);
+var foundAt = new Int32Array(SOUGHT.length);
+function next(sought, from2) {
+  const found = foundAt[sought];
+  return from2 <= found && from2 >= askedFrom[sought] ? found : seek(sought, from2);
+}
+function seek(sought, from2) {
+  const character = SOUGHT[sought];
+  let at = body.indexOf(character, from2 - base);
+  while (at >= 0 && !isMeant(sought, base + at)) at = body.indexOf(character, at + 1);
+  const found = at < 0 ? end : base + at;
+  askedFrom[sought] = from2;
+  foundAt[sought] = found;
+  return found;
+}
+function isMeant(sought, at) {
+  if (sought === COMMENT) return text3.charCodeAt(at - 1) === SPACE2;
+  if (sought !== KEY_COLON) return true;
+  const c = text3.charCodeAt(at + 1);
+  return c === SPACE2 || c === LF;
+}
+
+// catalog/yaml/fast-scalar.ts
+var LF2 = 10;
+var SPACE3 = 32;
+var TAB2 = 9;
+var HASH2 = 35;
+var PLUS = 43;
+var DASH2 = 45;
+var DOT3 = 46;
+var DOUBLE = 34;
+var SINGLE = 39;
+var BACKSLASH2 = 92;
+var PLAIN = 0;
+var READERS = [
+  readPlain,
+  readSingle,
+  readDouble,
+  readBlockScalar,
+  readEmptyCollection
+];
+var KINDS = new Uint8Array(128);
+KINDS[SINGLE] = 1;
+KINDS[DOUBLE] = 2;
+for (const c of "|>") KINDS[c.charCodeAt(0)] = 3;
+for (const c of "?:,[]{}#&*!%@`	") KINDS[c.charCodeAt(0)] = 4;
+function readScalar(at, parent) {
+  return READERS[kindAt(at)](at, parent);
+}
+function isPlainAt(at) {
+  return kindAt(at) === PLAIN;
+}
+function kindAt(at) {
+  const c = text3.charCodeAt(at);
+  return c < 128 ? KINDS[c] : PLAIN;
+}
+function readEmptyCollection(at) {
+  const pair = text3.slice(at, at + 2);
+  if (pair !== "{}" && pair !== "[]") throw LEAVE;
+  endLine(at + 2);
+  return pair === "{}" ? {} : [];
+}
+function endLine(after) {
+  let at = after;
+  while (at < eol && text3.charCodeAt(at) === SPACE3) at++;
+  if (at < eol && (text3.charCodeAt(at) !== HASH2 || at === after)) throw LEAVE;
+  nextLine();
+}
+function readPlain(at, parent) {
+  const lineEnd = plainEnd(at);
+  const first = text3.slice(at, trimmedEnd(at, lineEnd));
+  const value = lineEnd === eol && mayGoOn(eol + 1, parent) ? first + readMorePlain(parent) : first;
+  nextLine();
+  return resolve(value);
+}
+function readMorePlain(parent) {
+  let value = "";
+  let breaks = 0;
+  for (let at = eol + 1; at < end; ) {
+    let i = at;
+    let c = text3.charCodeAt(i);
+    while (c === SPACE3) c = text3.charCodeAt(++i);
+    if (c === TAB2) throw LEAVE;
+    if (c === LF2) {
+      breaks++;
+      at = i + 1;
+      continue;
+    }
+    if (i - at <= parent || c === HASH2) break;
+    if (i === at && isMarker(i)) throw LEAVE;
+    passLines(breaks, eol);
+    enterLine(at, i);
+    const lineEnd = plainEnd(i);
+    value += fold(breaks) + text3.slice(i, trimmedEnd(i, lineEnd));
+    if (lineEnd < eol) break;
+    breaks = 0;
+    at = eol + 1;
+  }
+  return value;
+}
+function mayGoOn(at, parent) {
+  if (at >= end) return false;
+  const source = text3;
+  let i = at;
+  let c = source.charCodeAt(i);
+  while (c === SPACE3) c = source.charCodeAt(++i);
+  if (c === LF2 || c === TAB2) return true;
+  return i - at > parent && c !== HASH2;
+}
+function resolve(plain3) {
+  const value = resolvePlain(plain3);
+  if (typeof value === "number" && !Number.isFinite(value)) throw LEAVE;
+  return value;
+}
+function plainEnd(at) {
+  const stop = Math.min(next(COMMENT, at + 1) - 1, eol);
+  if (next(KEY_COLON, at) < stop || next(ANY_TAB, at) < eol) throw LEAVE;
+  return stop;
+}
+function trimmedEnd(from2, to) {
+  let stop = to;
+  while (stop > from2 && isWhite(text3.charCodeAt(stop - 1))) stop--;
+  return stop;
+}
+function isWhite(c) {
+  return c === SPACE3 || c === TAB2;
+}
+function fold(blankLines) {
+  return blankLines === 0 ? " " : "\n".repeat(blankLines);
+}
+function closingQuote(at, quote3) {
+  let close;
+  if (quote3 === SINGLE) {
+    close = next(ANY_SINGLE, at + 1);
+    while (close < eol && text3.charCodeAt(close + 1) === SINGLE) close = next(ANY_SINGLE, close + 2);
+  } else {
+    close = next(ANY_DOUBLE, at + 1);
+    while (close < eol && isEscaped(close, at)) close = next(ANY_DOUBLE, close + 1);
+  }
+  return close < eol ? close : -1;
+}
+function isEscaped(at, open3) {
+  if (next(ANY_BACKSLASH, open3 + 1) > at) return false;
+  let slashes = 0;
+  while (at - 1 - slashes > open3 && text3.charCodeAt(at - 1 - slashes) === BACKSLASH2) slashes++;
+  return slashes % 2 === 1;
+}
+function singleText(raw) {
+  return raw.includes("''") ? raw.replaceAll("''", "'") : raw;
+}
+function doubleText(raw) {
+  const value = raw.includes("\\") ? unescapeText(raw) : raw;
+  if (value === void 0) throw LEAVE;
+  return value;
+}
+function readSingle(at) {
+  let value = "";
+  let from2 = at + 1;
+  for (; ; ) {
+    const close = closingQuote(from2 - 1, SINGLE);
+    value += singleText(text3.slice(from2, close < 0 ? trimmedEnd(from2, eol) : close));
+    if (close >= 0) {
+      endLine(close + 1);
+      return value;
+    }
+    value += fold(nextQuotedLine());
+    from2 = start;
+  }
+}
+function readDouble(at) {
+  let value = "";
+  let from2 = at + 1;
+  for (; ; ) {
+    const close = closingQuote(from2 - 1, DOUBLE);
+    const escapedBreak = close < 0 && isEscaped(eol, from2 - 1);
+    const stop = close >= 0 ? close : escapedBreak ? eol - 1 : trimmedEnd(from2, eol);
+    value += doubleText(text3.slice(from2, stop));
+    if (close >= 0) {
+      endLine(close + 1);
+      return value;
+    }
+    const blankLines = nextQuotedLine();
+    value += escapedBreak ? "\n".repeat(blankLines) : fold(blankLines);
+    from2 = start;
+  }
+}
+function nextQuotedLine() {
+  let blankLines = 0;
+  for (let at = eol + 1; at < end; ) {
+    let i = at;
+    while (isWhite(text3.charCodeAt(i))) i++;
+    const c = text3.charCodeAt(i);
+    if (c !== LF2) {
+      if (i === at && (c === DASH2 || c === DOT3)) break;
+      passLines(blankLines, eol);
+      enterLine(at, i);
+      return blankLines;
+    }
+    blankLines++;
+    at = i + 1;
+  }
+  throw LEAVE;
+}
+function readBlockScalar(at, parent) {
+  const isFolded = text3.charCodeAt(at) === 62;
+  let chomping = 0;
+  let increment = 0;
+  let i = at + 1;
+  for (; i < eol; i++) {
+    const c = text3.charCodeAt(i);
+    if (c === PLUS || c === DASH2) {
+      if (chomping !== 0) throw LEAVE;
+      chomping = c;
+    } else if (c >= 49 && c <= 57) {
+      if (increment !== 0) throw LEAVE;
+      increment = c - 48;
+    } else break;
+  }
+  while (i < eol && text3.charCodeAt(i) === SPACE3) i++;
+  if (i < eol && (text3.charCodeAt(i) !== HASH2 || text3.charCodeAt(i - 1) !== SPACE3)) throw LEAVE;
+  const { value, breaks } = readBlockLines(
+    increment > 0 ? Math.max(parent, 0) + increment : 0,
+    parent,
+    isFolded
+  );
+  if (unended && eol + 1 >= end) throw LEAVE;
+  nextLine();
+  if (chomping === DASH2) return value;
+  if (chomping === PLUS) return value + "\n".repeat(breaks);
+  return value === "" ? "" : `${value}
+`;
+}
+function readBlockLines(fixed, parent, isFolded) {
+  let width = fixed;
+  let value = "";
+  let breaks = 0;
+  let wasIndented = true;
+  let deepestBlank = 0;
+  for (let at = eol + 1; at < end; at = eol + 1) {
+    let i = at;
+    while (text3.charCodeAt(i) === SPACE3 && (width === 0 || i - at < width)) i++;
+    const c = text3.charCodeAt(i);
+    if (c === LF2) {
+      if (width === 0 && i - at > deepestBlank) deepestBlank = i - at;
+      breaks++;
+      passLines(1, i);
+      continue;
+    }
+    if (width === 0 && i - at > Math.max(parent, 0)) {
+      if (c === TAB2 || deepestBlank > i - at) throw LEAVE;
+      width = i - at;
+    }
+    if (width === 0 || i - at < width) {
+      if (c === TAB2) throw LEAVE;
+      break;
+    }
+    if (!isFolded) {
+      passLiteralLines(at, width);
+      value += "\n".repeat(breaks) + text3.slice(i, eol).replaceAll(`
+${" ".repeat(width)}`, "\n");
+    } else {
+      passLines(1, text3.indexOf("\n", i));
+      const isIndented = isWhite(c);
+      const joined = !wasIndented && !isIndented;
+      value += (joined ? fold(breaks - 1) : "\n".repeat(breaks)) + text3.slice(i, eol);
+      wasIndented = isIndented;
+    }
+    breaks = 1;
+  }
+  return { value, breaks };
+}
+function passLiteralLines(from2, width) {
+  const source = text3;
+  let lines = 0;
+  for (let at = from2; at < end; ) {
+    let i = at;
+    while (source.charCodeAt(i) === SPACE3 && i - at < width) i++;
+    const isEmpty = source.charCodeAt(i) === LF2;
+    if (i - at < width && !(isEmpty && i === at)) return;
+    lines++;
+    at = source.indexOf("\n", i) + 1;
+    if (isEmpty) continue;
+    passLines(lines, at - 1);
+    lines = 0;
+  }
+}
+
+// catalog/yaml/fast.ts
+var MAX_DEPTH = 64;
+var MAX_KEY = 1e3;
+var SPACE4 = 32;
+var TAB3 = 9;
+var HASH3 = 35;
+var COLON = 58;
+var DASH3 = 45;
+var DOUBLE2 = 34;
+var SINGLE2 = 39;
+var depth = 0;
+function readFast(source, from2, to, firstLine2) {
+  try {
+    if (!openText(source, from2, to, firstLine2)) return void 0;
+    depth = 0;
+    nextLine();
+    if (indent < 0) return void 0;
+    const value = readBlock(indent, -1, mark(start));
+    return indent < 0 && typeof value === "object" ? { value, marks: takeMarks() } : void 0;
+  } catch (error2) {
+    if (error2 === LEAVE) return void 0;
+    throw error2;
+  } finally {
+    closeText();
+  }
+}
+function readBlock(column, parent, slot) {
+  if (isItemAt(start)) return readCollection(SEQUENCE, column, -1);
+  const colon = keyEnd(start);
+  return colon < 0 ? readScalarAt(start, parent, slot) : readCollection(MAPPING, column, colon);
+}
+function readScalarAt(at, parent, slot) {
+  remark(slot, at);
+  return readScalar(at, parent);
+}
+var SEQUENCE = 0;
+var MAPPING = 1;
+var COLLECTIONS = [readSequence, readMapping];
+function readCollection(kind, column, firstColon) {
+  if (++depth > MAX_DEPTH) throw LEAVE;
+  const collection = COLLECTIONS[kind](column, firstColon);
+  if (indent > column) throw LEAVE;
+  depth--;
+  return collection;
+}
+function isItemAt(at) {
+  return text3.charCodeAt(at) === DASH3 && isBlankAt(at + 1);
+}
+function readSequence(column) {
+  const items = [];
+  while (indent === column && isItemAt(start)) items.push(readItem(column));
+  return items;
+}
+function readItem(column) {
+  const slot = mark(start);
+  const at = pastSpaces(start + 1);
+  const c = at < eol ? text3.charCodeAt(at) : HASH3;
+  if (c === HASH3) {
+    nextLine();
+    return indent > column ? readBlock(indent, column, slot) : null;
+  }
+  if (c === TAB3) throw LEAVE;
+  const isItem = isItemAt(at);
+  const colon = isItem ? -1 : keyEnd(at);
+  if (!isItem && colon < 0) return readScalarAt(at, column, slot);
+  startInside(at);
+  remark(slot, at);
+  return readCollection(isItem ? SEQUENCE : MAPPING, indent, colon);
+}
+function pastSpaces(from2) {
+  let at = from2;
+  while (at < eol && text3.charCodeAt(at) === SPACE4) at++;
+  return at;
+}
+function readMapping(column, firstColon) {
+  const mapping = {};
+  let entries2 = 0;
+  let colon = firstColon;
+  for (; ; ) {
+    const key = readKey(start, colon);
+    mapping[key] = readValue(colon + 1, column);
+    entries2++;
+    if (indent !== column) break;
+    colon = keyEnd(start);
+    if (colon < 0 || isItemAt(start)) throw LEAVE;
+  }
+  if (Object.keys(mapping).length !== entries2) throw LEAVE;
+  return mapping;
+}
+function readValue(after, column) {
+  const slot = mark(start);
+  const at = pastSpaces(after);
+  const c = at < eol ? text3.charCodeAt(at) : HASH3;
+  if (c !== HASH3) {
+    if (c === TAB3 || isItemAt(at)) throw LEAVE;
+    return readScalarAt(at, column, slot);
+  }
+  nextLine();
+  if (indent > column) return readBlock(indent, column, slot);
+  return indent === column && isItemAt(start) ? readCollection(SEQUENCE, column, -1) : null;
+}
+function keyEnd(at) {
+  const first = text3.charCodeAt(at);
+  if (first === DOUBLE2 || first === SINGLE2) return quotedKeyEnd(at, first);
+  const colon = next(KEY_COLON, at);
+  return colon < eol && colon - at <= MAX_KEY && next(COMMENT, at + 1) > colon ? colon : -1;
+}
+function quotedKeyEnd(at, quote3) {
+  const close = closingQuote(at, quote3);
+  if (close < 0 || close - at > MAX_KEY) return -1;
+  return text3.charCodeAt(close + 1) === COLON && isBlankAt(close + 2) ? close + 1 : -1;
+}
+var KEY_SLOTS = 1 << 12;
+var knownKeys = new Array(KEY_SLOTS).fill("\n");
+var LONGEST_KNOWN_KEY = 64;
+function readKey(at, colon) {
+  const length = colon - at;
+  const middle = text3.charCodeAt(at + (length >> 1));
+  const hash = length << 7 ^ text3.charCodeAt(at) << 4 ^ middle << 2 ^ text3.charCodeAt(colon - 1);
+  const slot = hash & KEY_SLOTS - 1;
+  const known3 = knownKeys[slot];
+  if (known3.length === length && text3.startsWith(known3, at)) return known3;
+  const key = newKey(at, colon);
+  if (key.length === length && length <= LONGEST_KNOWN_KEY) knownKeys[slot] = Object.keys({ [key]: 0 })[0];
+  return key;
+}
+function newKey(at, colon) {
+  const first = text3.charCodeAt(at);
+  if (first === SINGLE2) return checkedKey(singleText(text3.slice(at + 1, colon - 1)));
+  if (first === DOUBLE2) return checkedKey(doubleText(text3.slice(at + 1, colon - 1)));
+  if (!isPlainAt(at)) throw LEAVE;
+  let stop = colon;
+  while (text3.charCodeAt(stop - 1) === SPACE4) stop--;
+  const key = text3.slice(at, stop);
+  if (key === "<<" || key.includes("	") || resolvePlain(key) !== key) throw LEAVE;
+  return checkedKey(key);
+}
+function checkedKey(key) {
+  const c = key.charCodeAt(0);
+  if (c >= 48 && c <= 57 && /^[0-9]+$/.test(key) || key === "__proto__") throw LEAVE;
+  return key;
 }
 
 // catalog/yaml/collection.ts
@@ -35638,36 +37247,36 @@ function takesValue(scanner, none) {
   scanner.take();
   return !none.has(scanner.peek().kind);
 }
-function emptyScalar(start3) {
-  return { kind: "scalar", start: start3, text: "", plain: true, tag: "" };
+function emptyScalar(start4) {
+  return { kind: "scalar", start: start4, text: "", plain: true, tag: "" };
 }
 function refuse(problem, context, token, offset = token.start) {
-  const where = token.line > 0 ? `line ${token.line}: ` : "";
-  throw new YamlError(`${problem}${context}`, offset, `yaml: ${where}${problem}`);
+  const where2 = token.line > 0 ? `line ${token.line}: ` : "";
+  throw new YamlError(`${problem}${context}`, offset, `yaml: ${where2}${problem}`);
 }
 
 // catalog/yaml/cursor.ts
 var END = 0;
-var TAB = 9;
-var LF = 10;
+var TAB4 = 9;
+var LF3 = 10;
 var CR = 13;
-var SPACE2 = 32;
+var SPACE5 = 32;
 var NEXT_LINE = 133;
 var LINE_SEPARATOR = 8232;
 var PARAGRAPH_SEPARATOR = 8233;
 var BYTE_ORDER_MARK = 65279;
 function isBreak(c) {
-  if (c < NEXT_LINE) return c === LF || c === CR;
+  if (c < NEXT_LINE) return c === LF3 || c === CR;
   return c === NEXT_LINE || c === LINE_SEPARATOR || c === PARAGRAPH_SEPARATOR;
 }
 function isBreakOrEnd(c) {
   return c === END || isBreak(c);
 }
 function isBlank(c) {
-  return c === SPACE2 || c === TAB;
+  return c === SPACE5 || c === TAB4;
 }
 function isBlankOrEnd(c) {
-  return c <= SPACE2 ? c === SPACE2 || c === LF || c === TAB || c === CR || c === END : isBreak(c);
+  return c <= SPACE5 ? c === SPACE5 || c === LF3 || c === TAB4 || c === CR || c === END : isBreak(c);
 }
 function isDigit(c) {
   return c >= 48 && c <= 57;
@@ -35682,9 +37291,9 @@ var Cursor = class {
   /** 0-based number of the line, and where it begins. */
   line = 0;
   lineStart = 0;
-  constructor(text5) {
-    this.text = `${text5}\0`;
-    if (text5.charCodeAt(0) === BYTE_ORDER_MARK) this.lineStart = this.at = 1;
+  constructor(text6) {
+    this.text = `${text6}\0`;
+    if (text6.charCodeAt(0) === BYTE_ORDER_MARK) this.lineStart = this.at = 1;
   }
   get column() {
     return this.at - this.lineStart;
@@ -35696,7 +37305,7 @@ var Cursor = class {
   /** Moves behind the line break at the cursor and returns what it means in a scalar. */
   passBreak() {
     const c = this.peek();
-    this.at += c === CR && this.peek(1) === LF ? 2 : 1;
+    this.at += c === CR && this.peek(1) === LF3 ? 2 : 1;
     this.line++;
     this.lineStart = this.at;
     return c === LINE_SEPARATOR || c === PARAGRAPH_SEPARATOR ? String.fromCharCode(c) : "\n";
@@ -35723,8 +37332,8 @@ var Cursor = class {
    * @param offset where to look, when that is not where the cursor stands
    */
   fail(problem, context, offset = this.at) {
-    const where = this.line > 0 ? `line ${this.line + 1}: ` : "";
-    throw new YamlError(`${problem}${context}`, offset, `yaml: ${where}${problem}`);
+    const where2 = this.line > 0 ? `line ${this.line + 1}: ` : "";
+    throw new YamlError(`${problem}${context}`, offset, `yaml: ${where2}${problem}`);
   }
 };
 
@@ -35823,16 +37432,16 @@ function widthOfUtf8(first) {
   return (first & 248) === 240 ? 4 : 0;
 }
 function scanDirective(cursor) {
-  const start3 = cursor.at;
+  const start4 = cursor.at;
   cursor.at++;
   const name = passWord(cursor);
-  if (name === "") cursor.fail("could not find expected directive name", " behind %", start3);
+  if (name === "") cursor.fail("could not find expected directive name", " behind %", start4);
   if (!isBlankOrEnd(cursor.peek())) cursor.fail("found unexpected non-alphabetical character", "");
   if (name !== "YAML" && name !== "TAG") {
     cursor.fail(
       "found unknown directive name",
       ": a line that begins with % is a directive, %YAML or %TAG",
-      start3
+      start4
     );
   }
   cursor.skipBlanks();
@@ -35867,83 +37476,30 @@ function passTagDirective(cursor) {
   return { kind: "tag", handle, prefix };
 }
 
-// catalog/yaml/escape.ts
-var ESCAPES = new Map(
-  Object.entries({
-    "0": "\0",
-    a: "\x07",
-    b: "\b",
-    t: "	",
-    "	": "	",
-    n: "\n",
-    v: "\v",
-    f: "\f",
-    r: "\r",
-    e: "\x1B",
-    " ": " ",
-    '"': '"',
-    "'": "'",
-    "\\": "\\",
-    N: "",
-    _: " ",
-    L: "\u2028",
-    P: "\u2029"
-  })
-);
-var HEX_DIGITS = /* @__PURE__ */ new Map([
-  ["x", 2],
-  ["u", 4],
-  ["U", 8]
-]);
-function characterOf(hex) {
-  const code2 = Number.parseInt(hex, 16);
-  if (code2 >= 55296 && code2 <= 57343 || code2 > 1114111) return void 0;
-  return String.fromCodePoint(code2);
-}
-var HEX = /^[0-9a-fA-F]+$/;
-function isHex(text5, digits) {
-  return text5.length === digits && HEX.test(text5);
-}
-function unescapeText(raw) {
-  let from2 = raw.indexOf("\\");
-  let value = raw.slice(0, Math.max(from2, 0));
-  while (from2 >= 0) {
-    const letter = raw.charAt(from2 + 1);
-    const digits = HEX_DIGITS.get(letter) ?? 0;
-    const after = from2 + 2 + digits;
-    const hex = raw.slice(from2 + 2, after);
-    const character = digits === 0 ? ESCAPES.get(letter) : isHex(hex, digits) ? characterOf(hex) : void 0;
-    if (character === void 0) return void 0;
-    from2 = raw.indexOf("\\", after);
-    value += character + raw.slice(after, from2 < 0 ? raw.length : from2);
-  }
-  return value;
-}
-
 // catalog/yaml/scan-scalar.ts
-var TAB2 = 9;
-var SPACE3 = 32;
-var DOUBLE = 34;
-var HASH = 35;
-var PLUS = 43;
+var TAB5 = 9;
+var SPACE6 = 32;
+var DOUBLE3 = 34;
+var HASH4 = 35;
+var PLUS2 = 43;
 var MINUS = 45;
-var COLON = 58;
-var BACKSLASH = 92;
+var COLON2 = 58;
+var BACKSLASH3 = 92;
 var FLOW_INDICATOR = new Uint8Array(128);
 for (const c of ",?[]{}") FLOW_INDICATOR[c.charCodeAt(0)] = 1;
 function scanPlain(cursor, least, inFlow) {
-  const { text: text5 } = cursor;
+  const { text: text6 } = cursor;
   let value = "";
   let from2 = cursor.at;
   let end2 = from2;
   let joint = "";
   let brokeLine = false;
   for (; ; ) {
-    if (cursor.peek() === HASH || cursor.atMarker()) break;
-    const stop = endOfPlainRun(text5, cursor.at, inFlow);
+    if (cursor.peek() === HASH4 || cursor.atMarker()) break;
+    const stop = endOfPlainRun(text6, cursor.at, inFlow);
     if (stop > cursor.at) {
       if (brokeLine) {
-        value += text5.slice(from2, end2) + joint;
+        value += text6.slice(from2, end2) + joint;
         from2 = cursor.at;
         brokeLine = false;
       }
@@ -35958,13 +37514,13 @@ function scanPlain(cursor, least, inFlow) {
     }
     if (!inFlow && cursor.column < least) break;
   }
-  return { text: value + text5.slice(from2, end2), end: end2, brokeLine };
+  return { text: value + text6.slice(from2, end2), end: end2, brokeLine };
 }
-function endOfPlainRun(text5, from2, inFlow) {
+function endOfPlainRun(text6, from2, inFlow) {
   for (let at = from2; ; at++) {
-    const c = text5.charCodeAt(at);
-    if (c > SPACE3 && c < 128) {
-      if (c === COLON ? isBlankOrEnd(text5.charCodeAt(at + 1)) : inFlow && FLOW_INDICATOR[c] === 1) return at;
+    const c = text6.charCodeAt(at);
+    if (c > SPACE6 && c < 128) {
+      if (c === COLON2 ? isBlankOrEnd(text6.charCodeAt(at + 1)) : inFlow && FLOW_INDICATOR[c] === 1) return at;
     } else if (isBlankOrEnd(c)) return at;
   }
 }
@@ -35974,7 +37530,7 @@ function passFoldedBreaks(cursor, least) {
   for (; ; ) {
     const c = cursor.peek();
     if (isBreak(c)) more += cursor.passBreak();
-    else if (c === TAB2 && cursor.column < least) {
+    else if (c === TAB5 && cursor.column < least) {
       cursor.fail("found a tab character that violates indentation", ": indent with spaces");
     } else if (isBlank(c)) cursor.at++;
     else break;
@@ -35983,18 +37539,18 @@ function passFoldedBreaks(cursor, least) {
   return more === "" ? " " : more;
 }
 function scanQuoted(cursor) {
-  const start3 = cursor.at;
+  const start4 = cursor.at;
   const quote3 = cursor.peek();
   let value = "";
   cursor.at++;
   for (; ; ) {
     if (cursor.atMarker()) {
-      cursor.fail("found unexpected document indicator", " in the quoted text that begins here", start3);
+      cursor.fail("found unexpected document indicator", " in the quoted text that begins here", start4);
     }
     if (cursor.peek() === END) {
-      cursor.fail("found unexpected end of stream", ": the quote that opens here is never closed", start3);
+      cursor.fail("found unexpected end of stream", ": the quote that opens here is never closed", start4);
     }
-    value += quote3 === DOUBLE ? passDoubleQuoted(cursor) : passSingleQuoted(cursor, quote3);
+    value += quote3 === DOUBLE3 ? passDoubleQuoted(cursor) : passSingleQuoted(cursor, quote3);
     const c = cursor.peek();
     if (c === quote3) break;
     if (isBreak(c)) value += passFoldedBreaks(cursor, 0);
@@ -36003,41 +37559,41 @@ function scanQuoted(cursor) {
   return value;
 }
 function passSingleQuoted(cursor, quote3) {
-  const { text: text5 } = cursor;
+  const { text: text6 } = cursor;
   let value = "";
   let from2 = cursor.at;
   for (; ; cursor.at++) {
     const c = cursor.peek();
-    if (isBreakOrEnd(c)) return value + trimmedSlice(text5, from2, cursor.at);
+    if (isBreakOrEnd(c)) return value + trimmedSlice(text6, from2, cursor.at);
     if (c !== quote3) continue;
-    if (cursor.peek(1) !== quote3) return value + text5.slice(from2, cursor.at);
+    if (cursor.peek(1) !== quote3) return value + text6.slice(from2, cursor.at);
     cursor.at++;
-    value += text5.slice(from2, cursor.at);
+    value += text6.slice(from2, cursor.at);
     from2 = cursor.at + 1;
   }
 }
 function passDoubleQuoted(cursor) {
-  const { text: text5 } = cursor;
+  const { text: text6 } = cursor;
   let value = "";
   let from2 = cursor.at;
   for (; ; ) {
     const c = cursor.peek();
-    if (isBreakOrEnd(c)) return value + trimmedSlice(text5, from2, cursor.at);
-    if (c === DOUBLE) return value + text5.slice(from2, cursor.at);
-    if (c !== BACKSLASH) {
+    if (isBreakOrEnd(c)) return value + trimmedSlice(text6, from2, cursor.at);
+    if (c === DOUBLE3) return value + text6.slice(from2, cursor.at);
+    if (c !== BACKSLASH3) {
       cursor.at++;
       continue;
     }
-    value += text5.slice(from2, cursor.at);
+    value += text6.slice(from2, cursor.at);
     if (isBreak(cursor.peek(1))) return value + passEscapedBreak(cursor);
     value += passEscape(cursor);
     from2 = cursor.at;
   }
 }
-function trimmedSlice(text5, from2, to) {
+function trimmedSlice(text6, from2, to) {
   let end2 = to;
-  while (end2 > from2 && isBlank(text5.charCodeAt(end2 - 1))) end2--;
-  return text5.slice(from2, end2);
+  while (end2 > from2 && isBlank(text6.charCodeAt(end2 - 1))) end2--;
+  return text6.slice(from2, end2);
 }
 function passEscapedBreak(cursor) {
   let breaks = "";
@@ -36053,7 +37609,7 @@ function passEscape(cursor) {
   const letter = String.fromCharCode(cursor.peek(1));
   const digits = HEX_DIGITS.get(letter);
   if (digits !== void 0) return passHexEscape(cursor, digits);
-  const meaning = ESCAPES.get(letter);
+  const meaning = ESCAPES2.get(letter);
   if (meaning === void 0) {
     const written = JSON.stringify(letter === "\0" ? "\\" : `\\${letter}`);
     cursor.fail("found unknown escape character", `: ${written} means nothing in YAML 1.1`);
@@ -36075,10 +37631,10 @@ function passHexEscape(cursor, digits) {
   return character;
 }
 function scanBlock(cursor, parent) {
-  const start3 = cursor.at;
+  const start4 = cursor.at;
   const folded = cursor.peek() === 62;
   cursor.at++;
-  const { chomping, increment } = passHeader(cursor, start3);
+  const { chomping, increment } = passHeader(cursor, start4);
   const fixed = increment === 0 ? 0 : Math.max(parent, 0) + increment;
   const first = passFirstLines(cursor, fixed, parent + 1);
   const { indent: indent2 } = first;
@@ -36098,9 +37654,9 @@ function scanBlock(cursor, parent) {
   if (chomping === "strip") return value;
   return chomping === "keep" ? value + lineBreak + breaks : value + lineBreak;
 }
-function passHeader(cursor, start3) {
+function passHeader(cursor, start4) {
   let chomping = passChomping(cursor);
-  const increment = passIncrement(cursor, start3);
+  const increment = passIncrement(cursor, start4);
   if (chomping === void 0 && increment > 0) chomping = passChomping(cursor);
   cursor.skipBlanks();
   cursor.skipComment();
@@ -36115,14 +37671,14 @@ function passHeader(cursor, start3) {
 }
 function passChomping(cursor) {
   const c = cursor.peek();
-  if (c !== PLUS && c !== MINUS) return void 0;
+  if (c !== PLUS2 && c !== MINUS) return void 0;
   cursor.at++;
-  return c === PLUS ? "keep" : "strip";
+  return c === PLUS2 ? "keep" : "strip";
 }
-function passIncrement(cursor, start3) {
+function passIncrement(cursor, start4) {
   const c = cursor.peek();
   if (!isDigit(c)) return 0;
-  if (c === 48) cursor.fail("found an indentation indicator equal to 0", "", start3);
+  if (c === 48) cursor.fail("found an indentation indicator equal to 0", "", start4);
   cursor.at++;
   return c - 48;
 }
@@ -36137,10 +37693,10 @@ function passFirstLines(cursor, fixed, least) {
   let breaks = "";
   let deepest = 0;
   for (; ; ) {
-    while (cursor.peek() === SPACE3) cursor.at++;
+    while (cursor.peek() === SPACE6) cursor.at++;
     deepest = Math.max(deepest, cursor.column);
     const c = cursor.peek();
-    if (c === TAB2) cursor.fail(TAB_IN_BLOCK, "");
+    if (c === TAB5) cursor.fail(TAB_IN_BLOCK, "");
     if (!isBreak(c)) return { indent: Math.max(deepest, least, 1), breaks };
     breaks += cursor.passBreak();
   }
@@ -36148,9 +37704,9 @@ function passFirstLines(cursor, fixed, least) {
 function passBlankLines(cursor, indent2) {
   let breaks = "";
   for (; ; ) {
-    while (cursor.column < indent2 && cursor.peek() === SPACE3) cursor.at++;
+    while (cursor.column < indent2 && cursor.peek() === SPACE6) cursor.at++;
     const c = cursor.peek();
-    if (c === TAB2 && cursor.column < indent2) cursor.fail(TAB_IN_BLOCK, "");
+    if (c === TAB5 && cursor.column < indent2) cursor.fail(TAB_IN_BLOCK, "");
     if (!isBreak(c)) return breaks;
     breaks += cursor.passBreak();
   }
@@ -36229,10 +37785,10 @@ var SimpleKeys = class {
   }
   /** Whether more characters than a key may have stand between `from` and the cursor. */
   #isFarFrom(from2) {
-    const { at, text: text5 } = this.#cursor;
+    const { at, text: text6 } = this.#cursor;
     if (at - from2 <= MAX_LENGTH) return false;
     if (at - from2 > 2 * MAX_LENGTH) return true;
-    const pairs2 = text5.slice(from2, at).match(/[\ud800-\udbff]/g)?.length ?? 0;
+    const pairs2 = text6.slice(from2, at).match(/[\ud800-\udbff]/g)?.length ?? 0;
     return at - from2 - pairs2 > MAX_LENGTH;
   }
 };
@@ -36262,9 +37818,9 @@ var TokenQueue = class {
    * beginning could be a key.
    */
   insert(token, number) {
-    const place = number - this.#taken;
-    if (place < 0) this.#tokens.push(token);
-    else this.#tokens.splice(this.#head + place, 0, token);
+    const place2 = number - this.#taken;
+    if (place2 < 0) this.#tokens.push(token);
+    else this.#tokens.splice(this.#head + place2, 0, token);
   }
   shift() {
     this.#taken++;
@@ -36278,8 +37834,8 @@ var TokenQueue = class {
 
 // catalog/yaml/scanner.ts
 var MAX_NESTING = 1e4;
-var TAB3 = 9;
-var SPACE4 = 32;
+var TAB6 = 9;
+var SPACE7 = 32;
 var MINUS2 = 45;
 var Scanner = class {
   #cursor;
@@ -36294,8 +37850,8 @@ var Scanner = class {
   #flowDepth = 0;
   /** Whether a key without `?` may begin at the cursor. */
   #keyAllowed = true;
-  constructor(text5) {
-    this.#cursor = new Cursor(text5);
+  constructor(text6) {
+    this.#cursor = new Cursor(text6);
     this.#keys = new SimpleKeys(this.#cursor);
   }
   /** The next token, which stays the next. */
@@ -36323,14 +37879,14 @@ var Scanner = class {
     this.#keys.save(this.#queue.nextNumber, required);
   }
   /** Puts a token that stretches from `start` to the cursor at the end of the queue. */
-  #mark(kind, start3, line3 = this.#cursor.line) {
-    this.#queue.push({ kind, start: start3, end: this.#cursor.at, line: line3 });
+  #mark(kind, start4, line3 = this.#cursor.line) {
+    this.#queue.push({ kind, start: start4, end: this.#cursor.at, line: line3 });
   }
   /** Passes an indicator and puts its token at the end of the queue. */
   #indicator(kind, length) {
-    const start3 = this.#cursor.at;
+    const start4 = this.#cursor.at;
     this.#cursor.at += length;
-    this.#mark(kind, start3);
+    this.#mark(kind, start4);
   }
   /** Puts a token before the one that begins a key. */
   #insert(kind, key) {
@@ -36374,7 +37930,7 @@ var Scanner = class {
     const cursor = this.#cursor;
     for (; ; ) {
       let c = cursor.peek();
-      while (c === SPACE4 || c === TAB3 && (this.#flowDepth > 0 || !this.#keyAllowed)) {
+      while (c === SPACE7 || c === TAB6 && (this.#flowDepth > 0 || !this.#keyAllowed)) {
         cursor.at++;
         c = cursor.peek();
       }
@@ -36400,9 +37956,9 @@ var Scanner = class {
   }
   #fetchDirective() {
     this.#leaveBlocks();
-    const { at: start3, line: line3 } = this.#cursor;
+    const { at: start4, line: line3 } = this.#cursor;
     const directive = scanDirective(this.#cursor);
-    this.#queue.push({ kind: "directive", directive, start: start3, end: this.#cursor.at, line: line3 });
+    this.#queue.push({ kind: "directive", directive, start: start4, end: this.#cursor.at, line: line3 });
   }
   /** Fetches a token that is a single character; false when none begins here. */
   #fetchIndicator(c) {
@@ -36521,43 +38077,43 @@ var Scanner = class {
   #fetchAnchor(kind) {
     this.#saveKey();
     this.#keyAllowed = false;
-    const { at: start3, line: line3 } = this.#cursor;
+    const { at: start4, line: line3 } = this.#cursor;
     const name = scanAnchor(this.#cursor);
-    this.#queue.push({ kind, name, start: start3, end: this.#cursor.at, line: line3 });
+    this.#queue.push({ kind, name, start: start4, end: this.#cursor.at, line: line3 });
     return true;
   }
   #fetchTag() {
     this.#saveKey();
     this.#keyAllowed = false;
-    const { at: start3, line: line3 } = this.#cursor;
+    const { at: start4, line: line3 } = this.#cursor;
     const tag = scanTag(this.#cursor);
-    this.#queue.push({ kind: "tag", tag, start: start3, end: this.#cursor.at, line: line3 });
+    this.#queue.push({ kind: "tag", tag, start: start4, end: this.#cursor.at, line: line3 });
     return true;
   }
   #fetchQuoted() {
     this.#saveKey();
     this.#keyAllowed = false;
-    const { at: start3, line: line3 } = this.#cursor;
-    const text5 = scanQuoted(this.#cursor);
-    this.#queue.push({ kind: "scalar", text: text5, plain: false, start: start3, end: this.#cursor.at, line: line3 });
+    const { at: start4, line: line3 } = this.#cursor;
+    const text6 = scanQuoted(this.#cursor);
+    this.#queue.push({ kind: "scalar", text: text6, plain: false, start: start4, end: this.#cursor.at, line: line3 });
     return true;
   }
   #fetchBlockScalar() {
     this.#keys.remove();
     this.#keyAllowed = true;
-    const { at: start3, line: line3 } = this.#cursor;
-    const text5 = scanBlock(this.#cursor, this.#indent);
-    this.#queue.push({ kind: "scalar", text: text5, plain: false, start: start3, end: this.#cursor.at, line: line3 });
+    const { at: start4, line: line3 } = this.#cursor;
+    const text6 = scanBlock(this.#cursor, this.#indent);
+    this.#queue.push({ kind: "scalar", text: text6, plain: false, start: start4, end: this.#cursor.at, line: line3 });
     return true;
   }
   #fetchPlain(c) {
     if (!this.#mayBeginPlain(c)) this.#failCharacter(c);
     this.#saveKey();
     this.#keyAllowed = false;
-    const { at: start3, line: line3 } = this.#cursor;
-    const { text: text5, end: end2, brokeLine } = scanPlain(this.#cursor, this.#indent + 1, this.#flowDepth > 0);
+    const { at: start4, line: line3 } = this.#cursor;
+    const { text: text6, end: end2, brokeLine } = scanPlain(this.#cursor, this.#indent + 1, this.#flowDepth > 0);
     if (brokeLine) this.#keyAllowed = true;
-    this.#queue.push({ kind: "scalar", text: text5, plain: true, start: start3, end: end2, line: line3 });
+    this.#queue.push({ kind: "scalar", text: text6, plain: true, start: start4, end: end2, line: line3 });
   }
   /** Indicators begin no plain scalar, save `-`, `?` and `:` before something else than white space. */
   #mayBeginPlain(c) {
@@ -36565,10 +38121,10 @@ var Scanner = class {
     if (c === 63 || c === 58) {
       return this.#flowDepth === 0 && !isBlankOrEnd(this.#cursor.peek(1));
     }
-    return c !== TAB3 && !NEVER_PLAIN.has(c);
+    return c !== TAB6 && !NEVER_PLAIN.has(c);
   }
   #failCharacter(c) {
-    const context = c === TAB3 ? ": a tab cannot indent" : `: text with ${String.fromCharCode(c)} needs quotes`;
+    const context = c === TAB6 ? ": a tab cannot indent" : `: text with ${String.fromCharCode(c)} needs quotes`;
     this.#cursor.fail("found character that cannot start any token", context);
   }
 };
@@ -36576,20 +38132,20 @@ var NEVER_PLAIN = new Set([..."|>%@`"].map((c) => c.charCodeAt(0)));
 
 // catalog/yaml/parser.ts
 var FORBIDDEN = /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ufffe\uffff]/;
-function readTree(text5, limits) {
-  const forbidden = FORBIDDEN.exec(text5);
+function readTree(text6, limits) {
+  const forbidden = FORBIDDEN.exec(text6);
   if (forbidden) {
     const code2 = forbidden[0].charCodeAt(0).toString(16).toUpperCase().padStart(4, "0");
     const problem = "control characters are not allowed";
     throw new YamlError(`${problem}: found U+${code2}`, forbidden.index, `yaml: ${problem}`);
   }
-  const parser = new Parser(text5, limits);
+  const parser = new Parser2(text6, limits);
   const root = parser.document();
   const ignored = parser.rest();
-  return { root, ignoredFrom: ignored < 0 ? -1 : findText(text5, ignored) };
+  return { root, ignoredFrom: ignored < 0 ? -1 : findText(text6, ignored) };
 }
-function findText(text5, from2) {
-  const cursor = new Cursor(text5);
+function findText(text6, from2) {
+  const cursor = new Cursor(text6);
   cursor.at = from2;
   for (; ; ) {
     cursor.skipBlanks();
@@ -36601,7 +38157,7 @@ function findText(text5, from2) {
   }
 }
 var NO_CONTENT = /* @__PURE__ */ new Set(["directive", "document-start", "document-end", "stream-end"]);
-var Parser = class {
+var Parser2 = class {
   #scanner;
   #depthLimit;
   /** How many aliases may still come. */
@@ -36609,8 +38165,8 @@ var Parser = class {
   #anchors = /* @__PURE__ */ new Map();
   /** What handles of tags stand for. */
   #prefixes = /* @__PURE__ */ new Map();
-  constructor(text5, { depth: depth2, aliases = Number.POSITIVE_INFINITY }) {
-    this.#scanner = new Scanner(text5);
+  constructor(text6, { depth: depth2, aliases = Number.POSITIVE_INFINITY }) {
+    this.#scanner = new Scanner(text6);
     this.#depthLimit = Math.min(depth2, DEEPEST);
     this.#aliases = aliases;
   }
@@ -36619,9 +38175,9 @@ var Parser = class {
     if (first === "stream-end") return void 0;
     this.#directives();
     if (first !== "directive" && first !== "document-start") return this.#node("block");
-    const start3 = this.#peek();
-    if (start3.kind !== "document-start") {
-      refuse("did not find expected <document start>", ": directives end with a line of ---", start3);
+    const start4 = this.#peek();
+    if (start4.kind !== "document-start") {
+      refuse("did not find expected <document start>", ": directives end with a line of ---", start4);
     }
     this.#scanner.take();
     const token = this.#peek();
@@ -36655,9 +38211,9 @@ var Parser = class {
     if (!this.#prefixes.has("!")) this.#prefixes.set("!", "!");
     if (!this.#prefixes.has("!!")) this.#prefixes.set("!!", "tag:yaml.org,2002:");
   }
-  #node(place) {
+  #node(place2) {
     const open3 = [];
-    let begun = this.#begin(place);
+    let begun = this.#begin(place2);
     for (; ; ) {
       let complete;
       if (begun.filling) {
@@ -36689,7 +38245,7 @@ var Parser = class {
     throw new YamlError(`collections are nested deeper than ${this.#depthLimit} levels`, node.start);
   }
   /** Reads a scalar, or what stands before the content of a collection. */
-  #begin(place) {
+  #begin(place2) {
     const first = this.#peek();
     if (first.kind === "alias") return { node: this.#alias(first.name, first.start) };
     const properties = this.#properties();
@@ -36703,28 +38259,28 @@ var Parser = class {
         return this.#collection(token, properties);
       case "block-sequence":
       case "block-mapping":
-        if (place !== "flow") return this.#collection(token, properties);
+        if (place2 !== "flow") return this.#collection(token, properties);
         break;
       case "block-entry":
-        if (place === "value") return this.#collection(token, properties);
+        if (place2 === "value") return this.#collection(token, properties);
     }
     if (properties.anchor === "" && properties.tag === "") {
       refuse("did not find expected node content", "", token);
     }
     return { node: this.#scalar({ start: first.start, text: "", plain: true }, properties) };
   }
-  #alias(name, start3) {
+  #alias(name, start4) {
     const target2 = this.#anchors.get(name);
     if (!target2) {
       throw new YamlError(
         `unknown anchor "${name}": an alias must follow its anchor`,
-        start3,
+        start4,
         `yaml: unknown anchor '${name}' referenced`
       );
     }
-    if (--this.#aliases < 0) throw new YamlError("more aliases than are allowed", start3);
+    if (--this.#aliases < 0) throw new YamlError("more aliases than are allowed", start4);
     this.#scanner.take();
-    return { kind: "alias", start: start3, name, target: target2 };
+    return { kind: "alias", start: start4, name, target: target2 };
   }
   /** The anchor and the tag before a node, in either order. */
   #properties() {
@@ -36748,25 +38304,1212 @@ var Parser = class {
     if (anchor !== "") this.#anchors.set(anchor, node);
     return node;
   }
-  #scalar({ start: start3, text: text5, plain: plain3 }, { anchor, tag }) {
+  #scalar({ start: start4, text: text6, plain: plain3 }, { anchor, tag }) {
     const untagged = tag === "" ? plain3 : tag === "!";
-    return this.#remember({ kind: "scalar", start: start3, text: text5, plain: untagged, tag }, anchor);
+    return this.#remember({ kind: "scalar", start: start4, text: text6, plain: untagged, tag }, anchor);
   }
-  #collection({ kind, start: start3 }, { anchor }) {
+  #collection({ kind, start: start4 }, { anchor }) {
     const scanner = this.#scanner;
     if (kind === "flow-mapping" || kind === "block-mapping") {
-      const node2 = this.#remember({ kind: "mapping", start: start3, pairs: [] }, anchor);
+      const node2 = this.#remember({ kind: "mapping", start: start4, pairs: [] }, anchor);
       const fill2 = kind === "flow-mapping" ? flowPairs : blockPairs;
       return { node: node2, filling: fill2(scanner, node2.pairs) };
     }
-    const node = this.#remember({ kind: "sequence", start: start3, items: [] }, anchor);
+    const node = this.#remember({ kind: "sequence", start: start4, items: [] }, anchor);
     const fill = kind === "flow-sequence" ? flowItems : kind === "block-sequence" ? blockItems : listItems;
     return { node, filling: fill(scanner, node.items) };
   }
 };
 
+// catalog/bundle/manifest.ts
+function firstValue(file) {
+  const [first] = file.documents;
+  return first?.kind === "value" ? first : void 0;
+}
+var MAX_INT642 = 2n ** 63n - 1n;
+function kindOf(value) {
+  if (!isObject(value) || typeof value["kind"] !== "string" || value["kind"] === "") return void 0;
+  const apiVersion = typeof value["apiVersion"] === "string" ? value["apiVersion"] : "";
+  const parts3 = apiVersion === "" || apiVersion === "/" ? [""] : apiVersion.split("/");
+  if (parts3.length > 2) return void 0;
+  const version = parts3.at(-1) ?? "";
+  return { group: parts3.length === 2 ? parts3[0] ?? "" : "", version, kind: value["kind"] };
+}
+
+// catalog/bundle/read.ts
+function isDirect(file) {
+  return file.path.split("/").length === 2;
+}
+function fileName(file) {
+  return file.path.slice(file.path.lastIndexOf("/") + 1);
+}
+
+// catalog/json-text.ts
+var ESCAPED = /["\\\x00-\x1f\u2028\u2029\ud800-\udfff]/;
+function jsonString(text6) {
+  if (!ESCAPED.test(text6)) return `"${text6}"`;
+  const quoted3 = JSON.stringify(text6.toWellFormed());
+  return quoted3.replaceAll("\u2028", "\\u2028").replaceAll("\u2029", "\\u2029");
+}
+function jsonNumber(value) {
+  return Object.is(value, -0) ? "-0" : String(value);
+}
+var RawJson = class {
+  /** Sound JSON. */
+  text;
+  constructor(text6) {
+    this.text = text6;
+  }
+  get value() {
+    return JSON.parse(this.text);
+  }
+};
+function compactJson(value) {
+  if (typeof value === "string") return jsonString(value);
+  if (typeof value === "number") return jsonNumber(value);
+  if (typeof value !== "object" || value === null) return String(value ?? null);
+  if (value instanceof RawJson) return value.text;
+  if (Array.isArray(value)) return `[${value.map(compactJson).join(",")}]`;
+  const members2 = sortedKeys(value).map((key) => `${jsonString(key)}:${compactJson(member(value, key))}`);
+  return `{${members2.join(",")}}`;
+}
+function sortedKeys(value) {
+  const keys = Object.keys(value);
+  for (let i = 1; i < keys.length; i++) {
+    if (compareText(keys[i - 1] ?? "", keys[i] ?? "") > 0) return keys.sort(compareText);
+  }
+  return keys;
+}
+function member(value, key) {
+  return value[key];
+}
+
+// catalog/cache/go-json.ts
+function escapeHtml(json) {
+  return json.replaceAll(/[<>&]/g, (c) => c === "<" ? "\\u003c" : c === ">" ? "\\u003e" : "\\u0026");
+}
+function goString(text6) {
+  return escapeHtml(jsonString(text6));
+}
+function goObject(members2) {
+  const written = members2.flatMap(([key, json]) => json === void 0 ? [] : [`"${key}":${json}`]);
+  return `{${written.join(",")}}`;
+}
+function goList(items) {
+  return items.length === 0 ? void 0 : `[${items.join(",")}]`;
+}
+var encoder = new TextEncoder();
+var REPLACEMENT = encoder.encode("\\ufffd");
+var LINE_SEPARATOR2 = encoder.encode("\\u2028");
+var PARAGRAPH_SEPARATOR2 = encoder.encode("\\u2029");
+var ESCAPES3 = Array.from(
+  { length: 128 },
+  (_, code2) => encoder.encode(goString(String.fromCharCode(code2)).slice(1, -1))
+);
+var PLAIN2 = Uint8Array.from(
+  { length: 256 },
+  (_, code2) => code2 < 128 && ESCAPES3[code2]?.length === 1 ? 1 : 0
+);
+
+// catalog/bundle/registry-bundle.ts
+var PREFIX = "operators.operatorframework.io.bundle.";
+var ANNOTATIONS = struct("registry.AnnotationsFile", {
+  annotations: struct("registry.Annotations", {
+    [`${PREFIX}package.v1`]: text,
+    [`${PREFIX}channels.v1`]: text,
+    [`${PREFIX}channel.default.v1`]: text
+  })
+});
+function propertiesIn(file, key) {
+  const first = firstValue(file);
+  if (!first || !isObject(first.value)) return void 0;
+  const [name, list3] = Object.entries(first.value).find(([member3]) => member3.toLowerCase() === key) ?? [
+    key,
+    void 0
+  ];
+  if (!Array.isArray(list3)) return void 0;
+  const entries2 = [];
+  for (const [i, item] of list3.entries()) {
+    const property = isObject(item) ? item : {};
+    const type = foldedMember(property, "type") ?? "";
+    if (typeof type !== "string" || item !== null && !isObject(item)) return void 0;
+    const value = foldedMember(property, "value");
+    const json = value === void 0 ? "" : escapeHtml(compactJson(value));
+    entries2.push({ type, json, location: first.document.locate([name, i]) });
+  }
+  return entries2;
+}
+function foldedMember(object, name) {
+  if (Object.hasOwn(object, name)) return object[name];
+  const key = Object.keys(object).find((member3) => member3.toLowerCase() === name.toLowerCase());
+  return key === void 0 ? void 0 : object[key];
+}
+
+// catalog/bundle/inspect.ts
+var PREFIX2 = "operators.operatorframework.io.bundle.";
+function textOf(value) {
+  return typeof value === "string" ? value : "";
+}
+function member2(value, ...path) {
+  let at = value;
+  for (const key of path) at = isObject(at) ? at[key] : void 0;
+  return isObject(at) ? at : {};
+}
+function list(value, ...path) {
+  const last = path.at(-1);
+  const found = last === void 0 ? value : member2(value, ...path.slice(0, -1))[last];
+  return Array.isArray(found) ? found.map((item) => isObject(item) ? item : {}) : [];
+}
+function text4(value, key) {
+  return textOf(value[key]);
+}
+function texts3(value, key) {
+  const found = value[key];
+  return Array.isArray(found) ? found.map(textOf) : [];
+}
+function deploymentsOf({ spec }) {
+  return list(spec, "install", "spec", "deployments").map((value, i) => ({
+    value,
+    path: ["spec", "install", "spec", "deployments", i]
+  }));
+}
+
+// catalog/bundle/check/annotations.ts
+function checkAnnotationsPresent({ annotations, files }, report) {
+  if (annotations || files.metadata.length === 0) return;
+  report(
+    "no file of metadata/ holds annotations",
+    { file: "metadata", line: 1, column: 1 },
+    {
+      hint: "write metadata/annotations.yaml (portolan bundle generate)"
+    }
+  );
+}
+function checkMetadataReadable({ files }, report) {
+  for (const { documents } of files.metadata) {
+    const [first] = documents;
+    if (first?.kind === "unread") report(first.message, first.location);
+  }
+}
+var REQUIRED = ["mediatype", "manifests", "metadata", "package", "channels"];
+function checkAnnotationKeys({ annotations }, report) {
+  if (!annotations) return;
+  for (const name of REQUIRED) {
+    const key = `${PREFIX2}${name}.v1`;
+    if (key in annotations.values) continue;
+    report(
+      `the annotation ${JSON.stringify(key)} is missing`,
+      annotations.document.locate([annotations.key]),
+      {
+        hint: `${key}: ${name === "mediatype" ? "registry+v1" : name === "manifests" || name === "metadata" ? `${name}/` : "…"}`
+      }
+    );
+  }
+}
+function checkAnnotatedFolders({ annotations }, report) {
+  for (const name of annotations ? ["manifests", "metadata"] : []) {
+    const key = `${PREFIX2}${name}.v1`;
+    const found = annotations?.values[key];
+    if (!annotations || typeof found !== "string" || found.replaceAll(/^\.?\/|\/$/g, "") === name) continue;
+    const message = `the annotation ${JSON.stringify(key)} must be ${name}/, found ${JSON.stringify(found)}: opm and OLM look into ${name}/, operator-sdk where it says`;
+    report(message, annotations.document.locate([annotations.key, key]), { hint: `${key}: ${name}/` });
+  }
+}
+function checkAnnotationTypes({ annotations }, report) {
+  for (const [key, value] of Object.entries(annotations?.values ?? {})) {
+    if (typeof value === "string" || !annotations) continue;
+    const place2 = annotations.document.locate([annotations.key, key]);
+    report(`the annotation ${JSON.stringify(key)} must be text, found ${JSON.stringify(value)}`, place2, {
+      hint: `${key}: "${String(value)}"`
+    });
+  }
+}
+function checkMediaType({ annotations, csv, manifests }, report) {
+  if (!annotations || manifests.length === 0) return;
+  const key = `${PREFIX2}mediatype.v1`;
+  const expected = manifests.some(({ path }) => path === "manifests/Chart.yaml") ? "helm+v1" : csv ? "registry+v1" : "plain+v0";
+  const found = text4(annotations.values, key);
+  if (found === expected) return;
+  const message = `the annotation ${JSON.stringify(key)} must be ${JSON.stringify(expected)}, found ${JSON.stringify(found)}`;
+  report(message, annotations.document.locate([annotations.key, key]), { hint: `${key}: ${expected}` });
+}
+function checkAnnotationsFilled({ annotations }, report) {
+  if (!annotations) return;
+  for (const [key, isOptional] of [
+    [`${PREFIX2}channels.v1`, false],
+    [`${PREFIX2}channel.default.v1`, true]
+  ]) {
+    if (text4(annotations.values, key) !== "" || isOptional && !(key in annotations.values)) continue;
+    report(
+      `the annotation ${JSON.stringify(key)} is empty`,
+      annotations.document.locate([annotations.key, key]),
+      {
+        hint: `${key}: stable`
+      }
+    );
+  }
+}
+function checkDefaultChannel({ annotations, channels }, report) {
+  const key = `${PREFIX2}channel.default.v1`;
+  const name = annotations ? text4(annotations.values, key) : "";
+  if (!annotations || name === "" || channels.includes(name) || channels.join("") === "") return;
+  const message = `the default channel ${JSON.stringify(name)} is none of the channels ${JSON.stringify(channels)}`;
+  report(message, annotations.document.locate([annotations.key, key]));
+}
+var DEPENDENCIES = /* @__PURE__ */ new Map([
+  ["olm.gvk", struct("registry.GVKDependency", { group: text, kind: text, version: text })],
+  ["olm.package", struct("registry.PackageDependency", { packageName: text, version: text })],
+  ["olm.label", struct("registry.LabelDependency", { label: text })],
+  [
+    "olm.constraint",
+    struct("registry.CelConstraint", {
+      failureMessage: text,
+      cel: struct("constraints.Cel", { rule: text })
+    })
+  ]
+]);
+function dependenciesOf({ files }) {
+  for (const file of files.metadata.filter(isDirect)) {
+    const found = propertiesIn(file, "dependencies") ?? [];
+    if (found.length > 0) return found.map((dependency) => ({ dependency, fields: fieldsOf(dependency) }));
+  }
+  return [];
+}
+function fieldsOf({ type, json }) {
+  const shape = DEPENDENCIES.get(type);
+  if (!shape || json === "") return void 0;
+  const value = JSON.parse(json);
+  const { value: fields2, misfits } = fitStruct(value, shape);
+  return misfits.length === 0 ? fields2 : void 0;
+}
+function forType(type, check3) {
+  return (bundle, report) => {
+    for (const { dependency, fields: fields2 } of dependenciesOf(bundle)) {
+      if (dependency.type !== type || !fields2) continue;
+      const say = (message, hint) => report(`dependency ${type}: ${message}`, dependency.location, hint === void 0 ? {} : { hint });
+      check3(fields2, say, bundle);
+    }
+  };
+}
+var checkGvkDependency = forType(
+  "olm.gvk",
+  (fields2, say) => {
+    for (const field2 of ["group", "version", "kind"])
+      if (text4(fields2, field2) === "") say(`${field2} is empty`);
+  }
+);
+var checkLabelDependency = forType(
+  "olm.label",
+  (fields2, say) => {
+    if (text4(fields2, "label") === "") say("label is empty");
+  }
+);
+var checkPackageDependency = forType(
+  "olm.package",
+  (fields2, say) => {
+    if (text4(fields2, "packageName") === "") say("packageName is empty");
+    const version = text4(fields2, "version");
+    if (version === "") say("version is empty");
+    else if (!tryParseRange(version)) {
+      say(`version ${JSON.stringify(version)} is no range of semantic versions`, 'version: ">=1.0.0 <2.0.0"');
+    }
+  }
+);
+var COMPOUND = ["all", "any", "not", "none", "package", "gvk"];
+var checkConstraint = (bundle, report) => {
+  for (const { dependency, fields: fields2 } of dependenciesOf(bundle)) {
+    if (dependency.type !== "olm.constraint" || !fields2) continue;
+    const message = constraintDefect(dependency, fields2, bundle);
+    if (message)
+      report(`dependency olm.constraint: ${message.text}`, dependency.location, {
+        severity: message.severity
+      });
+  }
+};
+function constraintDefect({ json }, fields2, { cel }) {
+  const rule228 = fields2["cel"];
+  if (!isObject(rule228)) {
+    const value = JSON.parse(json);
+    const isCompound = isObject(value) && COMPOUND.some((key) => foldedMember(value, key) !== void 0);
+    return isCompound ? { text: "opm validates only rules in CEL; OLM knows this one", severity: "warning" } : { text: "cel is missing", severity: "error" };
+  }
+  const expression2 = text4(rule228, "rule");
+  if (expression2 === "") return { text: "cel.rule is empty", severity: "error" };
+  try {
+    cel?.compile(expression2);
+    return void 0;
+  } catch (error2) {
+    if (error2 instanceof CelError2)
+      return { text: `cel.rule is no rule: ${error2.message}`, severity: "error" };
+    throw error2;
+  }
+}
+function checkDependencyTypes(bundle, report) {
+  for (const { dependency, fields: fields2 } of dependenciesOf(bundle)) {
+    if (fields2) continue;
+    const known3 = DEPENDENCIES.has(dependency.type);
+    const message = known3 ? `the value of the dependency ${dependency.type} does not fit its type` : `unknown type of dependency ${JSON.stringify(dependency.type)}`;
+    report(message, dependency.location, { hint: `types: ${[...DEPENDENCIES.keys()].join(", ")}` });
+  }
+}
+
+// catalog/rules/annotations/default-channel.ts
+var rule = {
+  id: "annotations/default-channel",
+  severity: "warning",
+  summary: "The default channel is one of the channels",
+  inspect: checkDefaultChannel
+};
+
+// catalog/rules/annotations/empty.ts
+var rule2 = {
+  id: "annotations/empty",
+  severity: "error",
+  summary: "The annotated channels are not empty",
+  opm: ['Expecting annotation "K" to have non-empty value'],
+  inspect: checkAnnotationsFilled
+};
+
+// catalog/rules/annotations/folder.ts
+var rule3 = {
+  id: "annotations/folder",
+  severity: "error",
+  summary: "The annotated folders are manifests/ and metadata/",
+  opm: ["lstat DIR: no such file or directory"],
+  inspect: checkAnnotatedFolders
+};
+
+// catalog/rules/annotations/key.ts
+var rule4 = {
+  id: "annotations/key",
+  severity: "error",
+  summary: "The annotations say media type, folders, package and channels",
+  opm: ['Missing annotation "K"'],
+  inspect: checkAnnotationKeys
+};
+
+// catalog/rules/annotations/media-type.ts
+var rule5 = {
+  id: "annotations/media-type",
+  severity: "error",
+  summary: "The annotated media type is that of the manifests",
+  opm: ['Expecting annotation "K" to have value "V" instead of "W"'],
+  inspect: checkMediaType
+};
+
+// catalog/rules/annotations/missing.ts
+var rule6 = {
+  id: "annotations/missing",
+  severity: "error",
+  summary: "A file of metadata/ holds the annotations of the bundle",
+  opm: ["Could not find annotations file"],
+  inspect: checkAnnotationsPresent
+};
+
+// catalog/names.ts
+var LABEL = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
+var SUBDOMAIN = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
+function isDnsLabel(name) {
+  return name.length <= 63 && LABEL.test(name);
+}
+function isDnsSubdomain(name) {
+  return name.length <= 253 && SUBDOMAIN.test(name);
+}
+
+// catalog/bundle/check/csv.ts
+function ofCsv(check3) {
+  return (bundle, report) => {
+    if (bundle.csv) check3(bundle.csv, report, bundle);
+  };
+}
+function called({ name }) {
+  return `ClusterServiceVersion ${JSON.stringify(name)}`;
+}
+var checkCsvType = ofCsv((csv, report) => {
+  for (const { path, found, expected } of csv.misfits) {
+    report(`${called(csv)}: ${path.join(".")} must be ${expected}, found ${found}`, csv.at(...path));
+  }
+});
+var LABEL_VALUE = /^[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
+var checkCsvName = ofCsv((csv, report) => {
+  const names = [["metadata.name", csv.name, ["metadata", "name"]]];
+  const replaces = text4(csv.spec, "replaces");
+  if (replaces !== "") names.push(["spec.replaces", replaces, ["spec", "replaces"]]);
+  for (const [field2, name, path] of names) {
+    if (isDnsSubdomain(name) && LABEL_VALUE.test(name)) continue;
+    const message = `${called(csv)}: ${field2} ${JSON.stringify(name)} must be a lower-case DNS name of at most 63 characters`;
+    report(message, csv.at(...path));
+  }
+});
+var checkCsvAnnotations = ofCsv((csv, report) => {
+  if (Object.keys(csv.annotations).length > 0) return;
+  report(`${called(csv)} has no annotations`, csv.at("metadata"));
+});
+var EXAMPLES = ["alm-examples", "olm.examples"];
+function examplesKey({ annotations }) {
+  return EXAMPLES.find((key) => key in annotations);
+}
+var checkExamplesPresent = ofCsv((csv, report) => {
+  if (examplesKey(csv) || Object.keys(csv.annotations).length === 0) return;
+  report(`${called(csv)} has no examples`, csv.at("metadata", "annotations"), {
+    hint: `the annotation alm-examples: '[{"apiVersion": …, "kind": …}]'`
+  });
+});
+var checkExamplesOnce = ofCsv((csv, report) => {
+  if (!EXAMPLES.every((key) => key in csv.annotations)) return;
+  report(
+    `${called(csv)} has examples twice: olm.examples is not read`,
+    csv.at("metadata", "annotations", "olm.examples")
+  );
+});
+function examplesOf(csv) {
+  const key = examplesKey(csv);
+  if (!key) return void 0;
+  const json = csv.annotations[key] ?? "";
+  if (json.trim() === "") return [];
+  const examples = jsonOf(json);
+  if (typeof examples === "string") return examples;
+  if (!Array.isArray(examples.value)) return "expected a list of objects";
+  const bad = examples.value.findIndex((item) => !isObject(item) || !kindOf(item));
+  return bad < 0 ? examples.value : `item ${bad} is no object with a kind`;
+}
+var MAX_DEPTH2 = 1e3;
+function jsonOf(json) {
+  const reader = new JsonReader(json, MAX_DEPTH2);
+  try {
+    const value = reader.next()?.value;
+    return reader.next() === void 0 ? { value } : "not JSON: text follows the list";
+  } catch (error2) {
+    if (error2 instanceof JsonError) return `not JSON: ${error2.message} at character ${error2.offset + 1}`;
+    throw error2;
+  }
+}
+var checkExamples = ofCsv((csv, report) => {
+  const examples = examplesOf(csv);
+  if (typeof examples !== "string") return;
+  const key = examplesKey(csv) ?? "";
+  report(`${called(csv)}: ${key}: ${examples}`, csv.at("metadata", "annotations", key));
+});
+function gvk(group, version, kind) {
+  return `${group}/${version}, Kind=${kind}`;
+}
+function ownedApis({ spec }) {
+  const apis = /* @__PURE__ */ new Map();
+  for (const [i, crd] of list(spec, "customresourcedefinitions", "owned").entries()) {
+    const dot = text4(crd, "name").indexOf(".");
+    if (dot < 0) continue;
+    const path = ["spec", "customresourcedefinitions", "owned", i];
+    apis.set(gvk(text4(crd, "name").slice(dot + 1), text4(crd, "version"), text4(crd, "kind")), path);
+  }
+  for (const [i, api] of list(spec, "apiservicedefinitions", "owned").entries()) {
+    apis.set(gvk(text4(api, "group"), text4(api, "version"), text4(api, "kind")), [
+      "spec",
+      "apiservicedefinitions",
+      "owned",
+      i
+    ]);
+  }
+  return apis;
+}
+var checkCrdNames = ofCsv((csv, report) => {
+  for (const which2 of ["owned", "required"]) {
+    for (const [i, crd] of list(csv.spec, "customresourcedefinitions", which2).entries()) {
+      if (text4(crd, "name").includes(".")) continue;
+      const message = `${called(csv)}: the ${which2} definition ${JSON.stringify(text4(crd, "name"))} must be named <plural>.<group>`;
+      report(message, csv.at("spec", "customresourcedefinitions", which2, i, "name"));
+    }
+  }
+});
+function exampleApis(csv) {
+  const examples = examplesOf(csv);
+  if (!Array.isArray(examples)) return void 0;
+  return new Set(
+    examples.map((example) => {
+      const kind = kindOf(example);
+      return gvk(kind?.group ?? "", kind?.version ?? "", kind?.kind ?? "");
+    })
+  );
+}
+var checkExampleApis = ofCsv((csv, report) => {
+  const owned2 = ownedApis(csv);
+  for (const api of exampleApis(csv) ?? []) {
+    if (owned2.has(api)) continue;
+    const key = examplesKey(csv) ?? "";
+    report(
+      `${called(csv)}: there is an example of ${api}, which it does not own`,
+      csv.at("metadata", "annotations", key)
+    );
+  }
+});
+var checkApiExamples = ofCsv((csv, report) => {
+  const examples = exampleApis(csv);
+  for (const [api, path] of examples ? ownedApis(csv) : []) {
+    if (examples?.has(api)) continue;
+    report(`${called(csv)}: there is no example of ${api}, which it owns`, csv.at(...path));
+  }
+});
+var checkInstallModes = ofCsv((csv, report) => {
+  const modes = list(csv.spec, "installModes");
+  const supported = modes.filter((mode) => mode["supported"] === true);
+  if (supported.length > 0) return;
+  const found = modes.length === 0 ? "has no install modes" : "supports none of its install modes";
+  report(`${called(csv)} ${found}`, csv.at("spec", "installModes"), {
+    hint: "installModes: [{type: AllNamespaces, supported: true}]"
+  });
+});
+var checkInstallModesOnce = ofCsv((csv, report) => {
+  const modes = list(csv.spec, "installModes").map((mode) => text4(mode, "type"));
+  for (const [i, mode] of modes.entries()) {
+    if (modes.indexOf(mode) === i) continue;
+    report(
+      `${called(csv)} has the install mode ${JSON.stringify(mode)} twice`,
+      csv.at("spec", "installModes", i)
+    );
+  }
+});
+var checkConversionModes = ofCsv((csv, report) => {
+  const modes = list(csv.spec, "installModes");
+  const supported = modes.filter((mode) => mode["supported"] === true).map((mode) => text4(mode, "type"));
+  const onlyAll = !modes.some(
+    (mode) => text4(mode, "type") === "AllNamespaces" !== (mode["supported"] === true)
+  );
+  for (const [i, webhook] of list(csv.spec, "webhookdefinitions").entries()) {
+    const converts = text4(webhook, "type") === "ConversionWebhook";
+    const strict = converts && !(supported.length === 1 && supported[0] === "AllNamespaces");
+    const loose = texts3(webhook, "conversionCRDs").length > 0 && !onlyAll;
+    if (!strict && !loose) continue;
+    const name = JSON.stringify(text4(webhook, "generateName"));
+    const message = `${called(csv)}: the webhook ${name} converts, so AllNamespaces must be the only supported install mode, found ${JSON.stringify(supported)}`;
+    report(message, csv.at("spec", "webhookdefinitions", i));
+  }
+});
+var checkMinKubeVersionPresent = ofCsv((csv, report) => {
+  if (text4(csv.spec, "minKubeVersion").trim() !== "") return;
+  report(`${called(csv)} has no minKubeVersion: it can be installed on any cluster`, csv.at("spec"), {
+    hint: "minKubeVersion: 1.28.0"
+  });
+});
+var checkMinKubeVersion = ofCsv((csv, report) => {
+  const version = text4(csv.spec, "minKubeVersion");
+  if (version.trim() === "" || tryParseVersion(version)) return;
+  report(
+    `${called(csv)}: minKubeVersion ${JSON.stringify(version)} is no version such as 1.28.0`,
+    csv.at("spec", "minKubeVersion")
+  );
+});
+var REQUIRED2 = [
+  ["spec"],
+  ["spec", "install"],
+  ["spec", "install", "strategy"],
+  ["spec", "install", "spec", "deployments"],
+  ["spec", "displayName"]
+];
+var checkRequiredFields = ofCsv((csv, report) => {
+  const root = { spec: csv.spec };
+  for (const path of REQUIRED2) {
+    const parents = path.slice(0, -1);
+    const parent = parents.length === 0 ? root : member2(root, ...parents);
+    const isParentThere = parents.length === 0 || !isZero(parent);
+    if (!isParentThere || !isZero(parent[path.at(-1) ?? ""])) continue;
+    report(`${called(csv)}: ${path.join(".")} is missing`, csv.at(...path));
+  }
+});
+function isZero(value) {
+  if (value === void 0 || value === null || value === "" || value === false || value === 0) return true;
+  return isObject(value) && Object.values(value).every(isZero);
+}
+var ANNOTATION_NAMES = [
+  "olm.operatorGroup",
+  "olm.operatorNamespace",
+  "olm.targetNamespaces",
+  "olm.providedAPIs",
+  "olm.skipRange"
+];
+var checkAnnotationCase = (bundle, report) => {
+  for (const { kind, name, value, document } of bundle.objects) {
+    if (kind !== "ClusterServiceVersion" && kind !== "OperatorGroup") continue;
+    for (const key of Object.keys(member2(value, "metadata", "annotations"))) {
+      const proper = ANNOTATION_NAMES.find(
+        (known3) => known3 !== key && known3.toLowerCase() === key.toLowerCase()
+      );
+      if (proper === void 0) continue;
+      const place2 = document.locate(["metadata", "annotations", key]);
+      report(
+        `${kind} ${JSON.stringify(name)}: the annotation ${JSON.stringify(key)} must be spelled ${JSON.stringify(proper)}`,
+        place2
+      );
+    }
+  }
+};
+var checkPropertiesAnnotation = ofCsv((csv, report) => {
+  if (!("olm.properties" in csv.annotations)) return;
+  const message = `${called(csv)} has properties in the annotation olm.properties`;
+  report(message, csv.at("metadata", "annotations", "olm.properties"), {
+    hint: "move them to metadata/properties.yaml"
+  });
+});
+var checkTypeMeta = ofCsv((csv, report) => {
+  const apiVersion = text4(csv.object.value, "apiVersion");
+  if (apiVersion === "")
+    report(`${called(csv)} has no apiVersion`, csv.at(), {
+      hint: "apiVersion: operators.coreos.com/v1alpha1"
+    });
+  else if (apiVersion !== "operators.coreos.com/v1alpha1") {
+    report(
+      `${called(csv)}: apiVersion must be operators.coreos.com/v1alpha1, found ${JSON.stringify(apiVersion)}`,
+      csv.at("apiVersion"),
+      {
+        severity: "warning"
+      }
+    );
+  }
+});
+var checkRelatedImages = ofCsv((csv, report) => {
+  for (const [i, related] of list(csv.spec, "relatedImages").entries()) {
+    const image = text4(related, "image");
+    const defect = image === "" ? "is empty" : referenceDefect(image);
+    if (defect === void 0) continue;
+    const shown4 = image === "" ? "" : ` ${JSON.stringify(image)}`;
+    report(
+      `${called(csv)}: relatedImages[${i}].image${shown4} ${defect}`,
+      csv.at("spec", "relatedImages", i, "image")
+    );
+  }
+});
+function referenceDefect(image) {
+  try {
+    parseReference(image);
+    return void 0;
+  } catch (error2) {
+    if (error2 instanceof InvalidReference) return `is no image reference: ${error2.message}`;
+    throw error2;
+  }
+}
+var checkReleaseName = ofCsv((csv, report, bundle) => {
+  const release = text4(csv.spec, "release");
+  if (release === "") return;
+  const expected = `${bundle.package}-v${text4(csv.spec, "version")}-${release}`;
+  if (csv.name === expected) return;
+  report(
+    `${called(csv)} has a release, so it must be named ${JSON.stringify(expected)}`,
+    csv.at("metadata", "name")
+  );
+});
+var checkServiceAccounts = ofCsv((csv, report, { objects }) => {
+  const used2 = new Set(
+    deploymentsOf(csv).map(
+      ({ value }) => text4(member2(value, "spec", "template", "spec"), "serviceAccountName")
+    )
+  );
+  for (const { kind, group, version, name, document } of objects) {
+    if (kind !== "ServiceAccount" || group !== "" || version !== "v1" || !used2.has(name)) continue;
+    const message = `the service account ${JSON.stringify(name)} is one that OLM makes for a deployment of ${called(csv)}`;
+    report(message, document.locate(["metadata", "name"]), {
+      hint: "remove the manifest, or rename one of the two"
+    });
+  }
+});
+var checkSubstitutes = ofCsv((csv, report) => {
+  const substitutes = csv.annotations["olm.substitutesFor"];
+  if (substitutes === void 0 || text4(csv.spec, "release") === "") return;
+  const message = `${called(csv)} has a release and substitutes for ${JSON.stringify(substitutes)}; only one of both is possible`;
+  report(message, csv.at("metadata", "annotations", "olm.substitutesFor"));
+});
+var checkUnquoted = ofCsv((csv, report) => {
+  for (const path of csv.unquoted) {
+    const field2 = path.join(".");
+    const message = `${called(csv)}: ${field2} is no text: operator-sdk takes it for one, opm and OLM v1 refuse the bundle`;
+    report(message, csv.at(...path), { hint: `${String(path.at(-1))}: "…"` });
+  }
+});
+var checkFieldCase = ofCsv((csv, report) => {
+  for (const { path, field: field2 } of csv.miscased) {
+    const message = `${called(csv)}: ${path.join(".")} is spelled ${field2}: clusters do not read the field`;
+    report(message, csv.at(...path), { hint: `${field2}: …` });
+  }
+});
+
+// catalog/bundle/check/olm.ts
+var checkDeploymentNames = ofCsv((csv, report) => {
+  const names = deploymentsOf(csv).map(({ value }) => text4(value, "name"));
+  for (const [i, { path }] of deploymentsOf(csv).entries()) {
+    const name = names[i] ?? "";
+    if (names.indexOf(name) !== i)
+      report(`${called(csv)}: the deployment ${JSON.stringify(name)} stands twice`, csv.at(...path, "name"));
+    else if (!isDnsSubdomain(name)) {
+      report(
+        `${called(csv)}: the deployment's name ${JSON.stringify(name)} must be a lower-case DNS name`,
+        csv.at(...path, "name")
+      );
+    }
+  }
+});
+var checkPackageNamed = ({ annotations, package: name }, report) => {
+  if (!annotations || name !== "") return;
+  report(
+    "the annotations name no package: OLM v1 and opm render nothing",
+    annotations.document.locate([annotations.key])
+  );
+};
+function eachWebhook(check3) {
+  return ofCsv((csv, report, bundle) => {
+    for (const [i, webhook] of list(csv.spec, "webhookdefinitions").entries()) {
+      const shown4 = `${called(csv)}: webhook ${JSON.stringify(text4(webhook, "generateName"))}`;
+      const say = (field2, message) => report(`${shown4} ${message}`, csv.at("spec", "webhookdefinitions", i, field2));
+      check3(webhook, say, bundle, csv);
+    }
+  });
+}
+var TYPES2 = ["ValidatingAdmissionWebhook", "MutatingAdmissionWebhook", "ConversionWebhook"];
+var checkWebhookType = eachWebhook((webhook, say) => {
+  const type = text4(webhook, "type");
+  if (!TYPES2.includes(type))
+    say("type", `must be of a type ${TYPES2.join(", ")}, found ${JSON.stringify(type)}`);
+});
+var checkWebhookDeployment = eachWebhook((webhook, say, _, csv) => {
+  const name = text4(webhook, "deploymentName");
+  if (deploymentsOf(csv).some(({ value }) => text4(value, "name") === name)) return;
+  say("deploymentName", `is served by the deployment ${JSON.stringify(name)}, which does not exist`);
+});
+var checkWebhookName = eachWebhook((webhook, say) => {
+  if (!isDnsSubdomain(text4(webhook, "generateName"))) say("generateName", "must have a lower-case DNS name");
+});
+var checkWebhookNamesOnce = eachWebhook((webhook, say, _, csv) => {
+  const all = list(csv.spec, "webhookdefinitions");
+  const name = text4(webhook, "generateName");
+  const before = all.slice(0, all.indexOf(webhook)).filter((other) => text4(other, "generateName") === name);
+  if (before.length === 0) return;
+  const sameType = before.some((other) => text4(other, "type") === text4(webhook, "type"));
+  say(
+    "generateName",
+    sameType ? "stands twice" : "stands twice, which OLM v0 refuses though the types differ"
+  );
+});
+var checkConversionOwned = eachWebhook((webhook, say, bundle, csv) => {
+  if (text4(webhook, "type") !== "ConversionWebhook") return;
+  const owned2 = list(csv.spec, "customresourcedefinitions", "owned").map((crd) => text4(crd, "name"));
+  const converted = texts3(webhook, "conversionCRDs");
+  if (converted.length === 0) say("conversionCRDs", "converts no definition");
+  for (const name of converted) {
+    if (!owned2.includes(name)) say("conversionCRDs", `converts ${JSON.stringify(name)}, which is not owned`);
+    const crd = bundle.crds.find((object) => object.name === name);
+    if (crd && preserves(crd.value, crd.version))
+      say("conversionCRDs", `converts ${JSON.stringify(name)}, of which preserveUnknownFields must be false`);
+  }
+});
+function preserves(crd, version) {
+  return (member2(crd, "spec")["preserveUnknownFields"] ?? version === "v1beta1") === true;
+}
+var checkConversionOnce = ofCsv((csv, report) => {
+  const webhooks = /* @__PURE__ */ new Map();
+  for (const [i, webhook] of list(csv.spec, "webhookdefinitions").entries()) {
+    if (text4(webhook, "type") !== "ConversionWebhook") continue;
+    for (const crd of texts3(webhook, "conversionCRDs")) {
+      const other = webhooks.get(crd);
+      webhooks.set(crd, text4(webhook, "generateName"));
+      if (other === void 0) continue;
+      const message = `${called(csv)}: both ${JSON.stringify(other)} and ${JSON.stringify(text4(webhook, "generateName"))} convert ${JSON.stringify(crd)}`;
+      report(message, csv.at("spec", "webhookdefinitions", i, "conversionCRDs"));
+    }
+  }
+});
+var OLM_GROUPS = ["olm.operatorframework.io", "operators.coreos.com"];
+var CONFIGURATIONS = /^(?:\*|(?:mutating|validating)webhookconfigurations?)$/i;
+var checkWebhookRules = eachWebhook((webhook, say) => {
+  if (text4(webhook, "type") === "ConversionWebhook") return;
+  for (const rule228 of list(webhook, "rules")) {
+    for (const group of texts3(rule228, "apiGroups")) {
+      if (group === "*") say("rules", "must not be for all API groups");
+      if (OLM_GROUPS.includes(group)) say("rules", `must not be for OLM's own group ${group}`);
+      const resource = texts3(rule228, "resources").find((name) => CONFIGURATIONS.test(name));
+      if (group === "admissionregistration.k8s.io" && resource !== void 0) {
+        say("rules", `must not be for webhook configurations, found ${JSON.stringify(resource)} of ${group}`);
+      }
+    }
+  }
+});
+var checkApiServices = ofCsv((csv, report) => {
+  if (list(csv.spec, "apiservicedefinitions", "owned").length === 0) return;
+  report(
+    `${called(csv)}: OLM v1 cannot install it: it owns API services`,
+    csv.at("spec", "apiservicedefinitions", "owned")
+  );
+});
+var checkWebhookSupport = ofCsv((csv, report) => {
+  if (list(csv.spec, "webhookdefinitions").length === 0) return;
+  const message = `${called(csv)}: OLM v1 before 1.4 (OpenShift 4.20) cannot install it: it has webhooks`;
+  report(message, csv.at("spec", "webhookdefinitions"));
+});
+var SINGLE_MODES = ["AllNamespaces", "SingleNamespace", "OwnNamespace"];
+var checkInstallModeSupport = ofCsv((csv, report) => {
+  const supported = list(csv.spec, "installModes").filter((mode) => mode["supported"] === true).map((mode) => text4(mode, "type"));
+  if (supported.includes("AllNamespaces")) return;
+  const some = supported.some((mode) => SINGLE_MODES.includes(mode));
+  const how = some ? " without its feature gate SingleOwnNamespaceInstallSupport" : "";
+  report(
+    `${called(csv)}: OLM v1 cannot install it${how}: it does not support AllNamespaces`,
+    csv.at("spec", "installModes")
+  );
+});
+var UNSUPPORTED = /* @__PURE__ */ new Map([
+  ["olm.gvk", "olm.gvk.required"],
+  ["olm.package", "olm.package.required"],
+  ["olm.constraint", "olm.constraint"]
+]);
+var checkDependencySupport = ({ files, csv }, report) => {
+  const metadata = files.metadata.filter(isDirect);
+  const dependencies = metadata.flatMap((file) => propertiesIn(file, "dependencies") ?? []);
+  for (const { type, location } of dependencies) {
+    const property = UNSUPPORTED.get(type);
+    if (property)
+      report(`OLM v1 resolves no dependencies: it never installs a bundle with ${property}`, location);
+  }
+  const properties = metadata.flatMap((file) => propertiesIn(file, "properties") ?? []);
+  for (const { type, location } of properties) {
+    if ([...UNSUPPORTED.values()].includes(type))
+      report(`OLM v1 resolves no dependencies: it never installs a bundle with ${type}`, location);
+  }
+  for (const section of ["customresourcedefinitions", "apiservicedefinitions"]) {
+    if (!csv || list(csv.spec, section, "required").length === 0) continue;
+    report(
+      "OLM v1 resolves no dependencies: it never installs a bundle with olm.gvk.required",
+      csv.at("spec", section, "required")
+    );
+  }
+};
+var checkAnnotationsFile = ({ annotations, files }, report) => {
+  const path = "metadata/annotations.yaml";
+  if (!annotations || files.metadata.some((file) => file.path === path)) return;
+  report(`OLM v1 reads the annotations from ${path} alone`, annotations.document.locate([]));
+};
+
+// catalog/rules/annotations/package.ts
+var rule7 = {
+  id: "annotations/package",
+  severity: "error",
+  summary: "The annotations name the package",
+  opm: ["package name is empty"],
+  inspect: checkPackageNamed
+};
+
+// catalog/rules/annotations/text.ts
+var rule8 = {
+  id: "annotations/text",
+  severity: "error",
+  summary: "The value of every annotation is text",
+  opm: ["Could not find annotations file"],
+  inspect: checkAnnotationTypes
+};
+
+// catalog/rules/annotations/unreadable.ts
+var rule9 = {
+  id: "annotations/unreadable",
+  severity: "error",
+  summary: "Every file of metadata/ is YAML or JSON",
+  opm: ["unable to load the annotations file F: …"],
+  inspect: checkMetadataReadable
+};
+
+// catalog/bundle/check/removed-api.ts
+var REMOVED = /* @__PURE__ */ new Map([
+  [
+    "1.22",
+    {
+      "apiextensions.k8s.io/v1beta1": ["CustomResourceDefinition"],
+      "scheduling.k8s.io/v1beta1": ["PriorityClass"],
+      "rbac.authorization.k8s.io/v1beta1": ["Role", "ClusterRoleBinding", "RoleBinding", "ClusterRole"],
+      "apiregistration.k8s.io/v1beta1": ["APIService"],
+      "authentication.k8s.io/v1beta1": ["TokenReview"],
+      "authorization.k8s.io/v1beta1": [
+        "LocalSubjectAccessReview",
+        "SelfSubjectAccessReview",
+        "SubjectAccessReview"
+      ],
+      "admissionregistration.k8s.io/v1beta1": [
+        "MutatingWebhookConfiguration",
+        "ValidatingWebhookConfiguration"
+      ],
+      "coordination.k8s.io/v1beta1": ["Lease"],
+      "extensions/v1beta1": ["Ingress"],
+      "networking.k8s.io/v1beta1": ["Ingress", "IngressClass"],
+      "storage.k8s.io/v1beta1": ["CSIDriver", "CSINode", "StorageClass", "VolumeAttachment"],
+      "certificates.k8s.io/v1beta1": ["CertificateSigningRequest"]
+    }
+  ],
+  [
+    "1.25",
+    {
+      "batch/v1beta1": ["CronJob"],
+      "discovery.k8s.io/v1beta1": ["EndpointSlice"],
+      "events.k8s.io/v1beta1": ["Event"],
+      "autoscaling/v2beta1": ["HorizontalPodAutoscaler"],
+      "policy/v1beta1": ["PodDisruptionBudget", "PodSecurityPolicy"],
+      "node.k8s.io/v1beta1": ["RuntimeClass"]
+    }
+  ],
+  ["1.26", { "autoscaling/v2beta2": ["HorizontalPodAutoscaler"] }]
+]);
+function checkRemovedIn(release) {
+  return (bundle, report) => {
+    const hint = `https://kubernetes.io/docs/reference/using-api/deprecation-guide/#v${release.replace(".", "-")}`;
+    for (const { what, location } of usesOf(bundle, release)) {
+      const severity = isReached(bundle, release) ? "error" : "warning";
+      report(`${what}: Kubernetes ${release} removed the API`, location, { hint, severity });
+    }
+    if (release !== "1.25") return;
+    for (const { what, location } of podSecurityUses(bundle)) {
+      report(`${what}: Kubernetes ${release} removed the API`, location, { hint, severity: "warning" });
+    }
+  };
+}
+function usesOf({ objects, csv }, release) {
+  const removed = REMOVED.get(release) ?? {};
+  const isRemoved = (apiVersion, kind) => removed[apiVersion]?.includes(kind) ?? false;
+  const uses = objects.filter(({ value, kind }) => isRemoved(text4(value, "apiVersion"), kind)).map(({ value, kind, name, document }) => ({
+    what: `${kind} ${JSON.stringify(name)} of ${text4(value, "apiVersion")}`,
+    location: document.locate(["apiVersion"])
+  }));
+  for (const which2 of csv && release === "1.25" ? ["owned", "required"] : []) {
+    for (const [i, crd] of list(csv?.spec, "customresourcedefinitions", which2).entries()) {
+      for (const [j, resource] of list(crd, "resources").entries()) {
+        const [version, kind] = [text4(resource, "version"), text4(resource, "kind")];
+        const path = ["spec", "customresourcedefinitions", which2, i, "resources", j];
+        if (csv && isRemoved(version, kind))
+          uses.push({ what: `${kind} of ${version} at ${path.join(".")}`, location: csv.at(...path) });
+      }
+    }
+  }
+  return uses;
+}
+function podSecurityUses({ csv }) {
+  if (!csv) return [];
+  const listed2 = ["owned", "required"].flatMap(
+    (which2) => list(csv.spec, "customresourcedefinitions", which2).flatMap(
+      (crd) => list(crd, "resources").map((resource) => `${text4(resource, "kind").toLowerCase()}s`)
+    )
+  );
+  if (listed2.includes("podsecuritypolicies") || listed2.includes("podsecuritypolicys")) return [];
+  return ["clusterPermissions", "permissions"].flatMap(
+    (section) => list(csv.spec, "install", "spec", section).flatMap(
+      (permission, i) => list(permission, "rules").flatMap((rule228, j) => {
+        const asks = texts3(rule228, "apiGroups").includes("policy") && texts3(rule228, "resources").includes("podsecuritypolicies");
+        const path = ["spec", "install", "spec", section, i, "rules", j];
+        return asks ? [{ what: `podsecuritypolicies in ${section}[${i}].rules[${j}]`, location: csv.at(...path) }] : [];
+      })
+    )
+  );
+}
+function isReached({ csv, options }, release) {
+  const target2 = parseTolerant(release);
+  const known3 = [options.kubernetesVersion, csv && text4(csv.spec, "minKubeVersion")].map(
+    (version) => tryTolerant(version ?? "")
+  );
+  return known3.some((version) => version !== void 0 && compareVersions(version, target2) >= 0);
+}
+function tryTolerant(version) {
+  if (version === "") return void 0;
+  try {
+    return parseTolerant(version);
+  } catch (error2) {
+    if (error2 instanceof VersionError) return void 0;
+    throw error2;
+  }
+}
+function checkMinKubeUsable({ csv }, report) {
+  const version = csv ? text4(member2(csv.spec), "minKubeVersion") : "";
+  if (!csv || version === "" || tryTolerant(version)) return;
+  const message = `minKubeVersion ${JSON.stringify(version)} is no version: whether removed APIs matter cannot be told`;
+  report(message, csv.at("spec", "minKubeVersion"));
+}
+
+// catalog/rules/api/min-kube-version.ts
+var rule10 = {
+  id: "api/min-kube-version",
+  severity: "error",
+  summary: "The field minKubeVersion tells for which Kubernetes a bundle is",
+  opm: [
+    "unable to use csv.Spec.MinKubeVersion to verify the CRD/Webhook apis because it has an invalid value: V"
+  ],
+  inspect: checkMinKubeUsable
+};
+
+// catalog/rules/api/removed-1-22.ts
+var rule11 = {
+  id: "api/removed-1-22",
+  severity: "error",
+  summary: "No manifest is of an API that Kubernetes 1.22 removed",
+  opm: ["this bundle is using APIs which were deprecated and removed in v1.22. …"],
+  inspect: checkRemovedIn("1.22")
+};
+
+// catalog/rules/api/removed-1-25.ts
+var rule12 = {
+  id: "api/removed-1-25",
+  severity: "error",
+  summary: "No manifest or permission is of an API that Kubernetes 1.25 removed",
+  opm: ["this bundle is using APIs which were deprecated and removed in v1.25. …"],
+  inspect: checkRemovedIn("1.25")
+};
+
+// catalog/rules/api/removed-1-26.ts
+var rule13 = {
+  id: "api/removed-1-26",
+  severity: "error",
+  summary: "No manifest is of an API that Kubernetes 1.26 removed",
+  opm: ["this bundle is using APIs which were deprecated and removed in v1.26. …"],
+  inspect: checkRemovedIn("1.26")
+};
+
+// catalog/model.ts
+function locate3(blob, ...path) {
+  return blob.document.locate(path);
+}
+function catalogOf(blobs) {
+  const packages = /* @__PURE__ */ new Map();
+  const of = (name) => {
+    let found = packages.get(name);
+    if (!found) {
+      found = new PackageBuilder(name);
+      packages.set(name, found);
+    }
+    return found;
+  };
+  for (const blob of blobs.packages) of(blob.name).setBlob(blob);
+  for (const channel of blobs.channels) addFirst(of(channel.package).channels, channel);
+  for (const bundle of blobs.bundles) addFirst(of(bundle.package).bundles, bundle);
+  for (const deprecations of blobs.deprecations) of(deprecations.package).deprecate(deprecations);
+  return { packages, blobs };
+}
+function addFirst(to, blob) {
+  if (!to.has(blob.name)) to.set(blob.name, blob);
+}
+var PackageBuilder = class {
+  name;
+  blob;
+  channels = /* @__PURE__ */ new Map();
+  bundles = /* @__PURE__ */ new Map();
+  deprecation;
+  deprecatedChannels = /* @__PURE__ */ new Map();
+  deprecatedBundles = /* @__PURE__ */ new Map();
+  constructor(name) {
+    this.name = name;
+  }
+  get defaultChannel() {
+    return this.blob?.defaultChannel ?? "";
+  }
+  setBlob(blob) {
+    this.blob ??= blob;
+  }
+  deprecate(blob) {
+    for (const entry of blob.entries) {
+      if (entry.schema === "olm.package") this.deprecation ??= entry.message;
+      else if (entry.schema === "olm.channel") setFirst(this.deprecatedChannels, entry);
+      else if (entry.schema === "olm.bundle") setFirst(this.deprecatedBundles, entry);
+    }
+  }
+};
+function setFirst(to, entry) {
+  if (!to.has(entry.name)) to.set(entry.name, entry.message);
+}
+
+// catalog/rules/bundle/build-metadata.ts
+var rule14 = {
+  id: "bundle/build-metadata",
+  severity: "error",
+  summary: "A bundle with a release has no build metadata in its version",
+  opm: ["cannot use build metadata in version with a release version"],
+  bundleCheck: () => (bundle, report) => {
+    if (!bundle.version || bundle.version.build.length === 0 || bundle.release === "") return;
+    const i = bundle.properties.findIndex(({ type }) => type === "olm.package");
+    const message = `bundle ${quoted2(bundle.name)} has both build metadata (+${bundle.version.build.join(".")}) and a release (${bundle.release})`;
+    const location = locate3(bundle, "properties", i, "value", "version");
+    report(message, location, {
+      package: bundle.package,
+      hint: "keep the release, take + and what follows from the version"
+    });
+  }
+};
+
+// catalog/rules/bundle/duplicate.ts
+var rule15 = {
+  id: "bundle/duplicate",
+  severity: "error",
+  summary: "A bundle stands once in its package",
+  opm: ['package "p" has duplicate bundle "b"'],
+  check(catalog, report) {
+    for (const bundle of catalog.blobs.bundles) {
+      const first = catalog.packages.get(bundle.package)?.bundles.get(bundle.name);
+      if (!first || first === bundle || bundle.package === "") continue;
+      const { file, line: line3 } = locate3(first);
+      const message = `bundle ${quoted2(bundle.name)} of package ${quoted2(bundle.package)} stands twice: first at ${file}:${line3}`;
+      report(message, locate3(bundle, "name"), { package: bundle.package, hint: "remove one of the two" });
+    }
+  }
+};
+
+// catalog/rules/bundle/image.ts
+var rule16 = {
+  id: "bundle/image",
+  severity: "error",
+  summary: "A bundle has an image, or holds its manifests as olm.bundle.object properties",
+  opm: ["bundle image must be set"],
+  bundleCheck: () => (bundle, report) => {
+    if (bundle.image !== "" || bundle.properties.some(({ type }) => type === "olm.bundle.object")) return;
+    const hint = "image: registry.example.com/my-operator-bundle@sha256:…";
+    report(`bundle ${quoted2(bundle.name)} has no image`, locate3(bundle, "image"), {
+      package: bundle.package,
+      hint
+    });
+  }
+};
+
+// catalog/rules/bundle/package.ts
+var rule17 = {
+  id: "bundle/package",
+  severity: "error",
+  summary: "A bundle says which package it belongs to",
+  opm: ['package name must be set for bundle "b"'],
+  bundleCheck: () => (bundle, report) => {
+    if (bundle.package !== "") return;
+    report(`bundle ${quoted2(bundle.name)} names no package`, locate3(bundle, "package"), {
+      hint: "package: my-operator"
+    });
+  }
+};
+
+// catalog/rules/bundle/package-property.ts
+var rule18 = {
+  id: "bundle/package-property",
+  severity: "error",
+  summary: "A bundle has exactly one olm.package property, which names its package",
+  opm: [
+    'package "p" bundle "b" must have exactly 1 "olm.package" property, found N',
+    'package "p" does not match "olm.package" property "q"'
+  ],
+  bundleCheck: () => (bundle, report) => {
+    const own = [...bundle.properties.entries()].filter(([, { type }]) => type === "olm.package");
+    const details = { package: bundle.package };
+    const [first, second] = own;
+    if (!first || second) {
+      const message2 = `bundle ${quoted2(bundle.name)} must have exactly one olm.package property, found ${own.length}`;
+      const hint = `- {type: olm.package, value: {packageName: ${bundle.package}, version: 1.0.0}}`;
+      report(message2, second ? locate3(bundle, "properties", second[0]) : locate3(bundle, "properties"), {
+        ...details,
+        hint
+      });
+      return;
+    }
+    const [i, { value }] = first;
+    const name = isObject(value) ? value["packageName"] ?? "" : "";
+    if (typeof name !== "string" || name === bundle.package) return;
+    const message = `bundle ${quoted2(bundle.name)} belongs to package ${quoted2(bundle.package)}, but its olm.package property says ${quoted2(name)}`;
+    const location = locate3(bundle, "properties", i, "value", "packageName");
+    report(message, location, { ...details, hint: `packageName: ${bundle.package}` });
+  }
+};
+
 // catalog/blob.ts
-var PROPERTIES = listOf(struct("property.Property", { type: text, value: any }));
+var PROPERTIES2 = listOf(struct("property.Property", { type: text, value: any }));
 var META = { schema: text, name: text, package: text };
 var PACKAGE = struct("declcfg.Package", {
   schema: text,
@@ -36774,19 +39517,19 @@ var PACKAGE = struct("declcfg.Package", {
   defaultChannel: text,
   icon: struct("declcfg.Icon", { base64data: bytes, mediatype: text }),
   description: text,
-  properties: PROPERTIES
+  properties: PROPERTIES2
 });
 var CHANNEL = struct("declcfg.Channel", {
   ...META,
   entries: listOf(
     struct("declcfg.ChannelEntry", { name: text, replaces: text, skips: listOf(text), skipRange: text })
   ),
-  properties: PROPERTIES
+  properties: PROPERTIES2
 });
 var BUNDLE = struct("declcfg.Bundle", {
   ...META,
   image: text,
-  properties: PROPERTIES,
+  properties: PROPERTIES2,
   relatedImages: listOf(struct("declcfg.RelatedImage", { name: text, image: text }))
 });
 var DEPRECATIONS = struct("declcfg.Deprecation", {
@@ -36810,9 +39553,9 @@ function decodeBlob(value, document, findings) {
   return decodeSchema({ ...meta, document }, report);
 }
 function reportTo2(document, findings) {
-  return (rule115, message, path, hint) => {
+  return (rule228, message, path, hint) => {
     const location = document.locate(path);
-    findings.push({ rule: rule115, severity: "error", message, location, ...hint === void 0 ? {} : { hint } });
+    findings.push({ rule: rule228, severity: "error", message, location, ...hint === void 0 ? {} : { hint } });
   };
 }
 function readMeta(value, report) {
@@ -36930,7 +39673,7 @@ function article(found) {
       return found;
   }
 }
-function textOf(value) {
+function textOf2(value) {
   return typeof value === "string" ? value : "";
 }
 function listOfObjects(value) {
@@ -36938,7 +39681,7 @@ function listOfObjects(value) {
 }
 function propertiesOf(value) {
   return listOfObjects(value).map((property) => ({
-    type: textOf(property["type"]),
+    type: textOf2(property["type"]),
     value: property["value"]
   }));
 }
@@ -36946,19 +39689,19 @@ function packageOf(blob, fields2) {
   const icon = fields2["icon"];
   return {
     ...blob,
-    defaultChannel: textOf(fields2["defaultChannel"]),
-    description: textOf(fields2["description"]),
+    defaultChannel: textOf2(fields2["defaultChannel"]),
+    description: textOf2(fields2["description"]),
     properties: propertiesOf(fields2["properties"]),
-    ...isObject(icon) ? { icon: { base64data: textOf(icon["base64data"]), mediatype: textOf(icon["mediatype"]) } } : {}
+    ...isObject(icon) ? { icon: { base64data: textOf2(icon["base64data"]), mediatype: textOf2(icon["mediatype"]) } } : {}
   };
 }
 function channelOf(blob, fields2) {
   const entries2 = listOfObjects(fields2["entries"]).map(
     (entry, index) => ({
-      name: textOf(entry["name"]),
-      replaces: textOf(entry["replaces"]),
-      skips: Array.isArray(entry["skips"]) ? entry["skips"].map(textOf) : [],
-      skipRange: textOf(entry["skipRange"]),
+      name: textOf2(entry["name"]),
+      replaces: textOf2(entry["replaces"]),
+      skips: Array.isArray(entry["skips"]) ? entry["skips"].map(textOf2) : [],
+      skipRange: textOf2(entry["skipRange"]),
       index
     })
   );
@@ -36968,24 +39711,24 @@ function bundleOf(blob, fields2) {
   const properties = propertiesOf(fields2["properties"]);
   const own = properties.find((property) => property.type === "olm.package")?.value;
   const relatedImages = listOfObjects(fields2["relatedImages"]).map(
-    (image) => ({ name: textOf(image["name"]), image: textOf(image["image"]) })
+    (image) => ({ name: textOf2(image["name"]), image: textOf2(image["image"]) })
   );
   return {
     ...blob,
-    image: textOf(fields2["image"]),
+    image: textOf2(fields2["image"]),
     properties,
     relatedImages,
-    version: isObject(own) ? tryParseVersion(textOf(own["version"])) : void 0,
-    release: isObject(own) ? textOf(own["release"]) : ""
+    version: isObject(own) ? tryParseVersion(textOf2(own["version"])) : void 0,
+    release: isObject(own) ? textOf2(own["release"]) : ""
   };
 }
 function deprecationsOf(blob, fields2) {
   const entries2 = listOfObjects(fields2["entries"]).map((entry, index) => {
     const reference = isObject(entry["reference"]) ? entry["reference"] : {};
     return {
-      schema: textOf(reference["schema"]),
-      name: textOf(reference["name"]),
-      message: textOf(entry["message"]),
+      schema: textOf2(reference["schema"]),
+      name: textOf2(reference["name"]),
+      message: textOf2(entry["message"]),
       index
     };
   });
@@ -37010,7 +39753,7 @@ function objectDefect(value) {
   const { value: object, misfits } = fitStruct(value, BUNDLE_OBJECT);
   const [misfit2] = misfits;
   if (misfit2) return `must be ${misfit2.expected}, found ${article(misfit2.found)}`;
-  const data = textOf(object["data"]);
+  const data = textOf2(object["data"]);
   if (data.startsWith("ey")) return void 0;
   return yamlDefect(data);
 }
@@ -37028,16 +39771,16 @@ function yamlDefect(base64) {
 }
 
 // catalog/rules/bundle/property.ts
-var rule6 = {
+var rule19 = {
   id: "bundle/property",
   severity: "error",
   summary: "A bundle's properties have values, those that OLM knows of the type that OLM expects",
   opm: ['parse properties for bundle "b": parse property[i] of type "t": …'],
   bundleCheck: () => (bundle, report) => {
     for (const [i, { type, value }] of bundle.properties.entries()) {
-      const where = `bundle ${quoted2(bundle.name)}: property ${quoted2(type)} at properties[${i}]`;
+      const where2 = `bundle ${quoted2(bundle.name)}: property ${quoted2(type)} at properties[${i}]`;
       if (value === void 0) {
-        report(`${where} has no value`, locate2(bundle, "properties", i), {
+        report(`${where2} has no value`, locate3(bundle, "properties", i), {
           package: bundle.package,
           hint: "value: {}"
         });
@@ -37045,8 +39788,8 @@ var rule6 = {
       }
       for (const misfit2 of misfitsOf(type, value)) {
         const path = misfit2.path.length === 0 ? "value" : `value.${pathText(misfit2.path)}`;
-        const location = locate2(bundle, "properties", i, "value", ...misfit2.path);
-        report(`${where}: ${path} must be ${misfit2.expected}, found ${misfit2.found}`, location, {
+        const location = locate3(bundle, "properties", i, "value", ...misfit2.path);
+        report(`${where2}: ${path} must be ${misfit2.expected}, found ${misfit2.found}`, location, {
           package: bundle.package
         });
       }
@@ -37059,7 +39802,7 @@ function misfitsOf(type, value) {
 }
 
 // catalog/rules/bundle/reference.ts
-var rule7 = {
+var rule20 = {
   id: "bundle/reference",
   severity: "error",
   summary: "A bundle's image and relatedImages are image references",
@@ -37069,15 +39812,15 @@ var rule7 = {
   ],
   bundleCheck: () => {
     const defects = /* @__PURE__ */ new Map();
-    const defectOf4 = (text5) => {
-      if (!defects.has(text5)) defects.set(text5, referenceDefect(text5));
-      return defects.get(text5);
+    const defectOf4 = (text6) => {
+      if (!defects.has(text6)) defects.set(text6, referenceDefect2(text6));
+      return defects.get(text6);
     };
     return (bundle, report) => {
-      const check3 = (text5, path, what) => {
-        const defect = defectOf4(text5);
+      const check3 = (text6, path, what) => {
+        const defect = defectOf4(text6);
         if (defect === void 0) return;
-        reportReference(report, bundle, path, `${what} ${quoted2(text5)} is no image reference: ${defect}`);
+        reportReference(report, bundle, path, `${what} ${quoted2(text6)} is no image reference: ${defect}`);
       };
       check3(bundle.image, ["image"], "the image");
       for (const [i, { image }] of bundle.relatedImages.entries()) {
@@ -37086,10 +39829,10 @@ var rule7 = {
     };
   }
 };
-function referenceDefect(text5) {
-  if (text5 === "") return void 0;
+function referenceDefect2(text6) {
+  if (text6 === "") return void 0;
   try {
-    parseReference(text5);
+    parseReference(text6);
     return void 0;
   } catch (error2) {
     if (error2 instanceof InvalidReference) return error2.message;
@@ -37098,14 +39841,14 @@ function referenceDefect(text5) {
 }
 function reportReference(report, bundle, path, message) {
   const hint = "write registry/repository@sha256:<64 hex digits> or registry/repository:tag, the name in lower case";
-  report(`bundle ${quoted2(bundle.name)}: ${message}`, locate2(bundle, ...path), {
+  report(`bundle ${quoted2(bundle.name)}: ${message}`, locate3(bundle, ...path), {
     package: bundle.package,
     hint
   });
 }
 
 // catalog/rules/bundle/release-name.ts
-var rule8 = {
+var rule21 = {
   id: "bundle/release-name",
   severity: "error",
   summary: "A bundle with a release is named <package>-v<version>-<release>",
@@ -37115,12 +39858,12 @@ var rule8 = {
     const expected = `${bundle.package}-v${formatVersion(bundle.version)}-${bundle.release}`;
     if (bundle.name === expected) return;
     const message = `bundle ${quoted2(bundle.name)} has release ${quoted2(bundle.release)}, so its name must be ${quoted2(expected)}`;
-    report(message, locate2(bundle, "name"), { package: bundle.package, hint: `name: ${expected}` });
+    report(message, locate3(bundle, "name"), { package: bundle.package, hint: `name: ${expected}` });
   }
 };
 
 // catalog/rules/bundle/unlisted.ts
-var rule9 = {
+var rule22 = {
   id: "bundle/unlisted",
   severity: "error",
   summary: "Every bundle is an entry of at least one channel",
@@ -37135,14 +39878,14 @@ var rule9 = {
         if (listed2.has(bundle.name)) continue;
         const message = `bundle ${quoted2(bundle.name)} of package ${quoted2(bundle.package)} is no entry of any channel`;
         const hint = `add to a channel's entries: - name: ${bundle.name}`;
-        report(message, locate2(bundle, "name"), { package: bundle.package, hint });
+        report(message, locate3(bundle, "name"), { package: bundle.package, hint });
       }
     }
   }
 };
 
 // catalog/rules/bundle/version.ts
-var rule10 = {
+var rule23 = {
   id: "bundle/version",
   severity: "error",
   summary: "A bundle's version is a semantic version, its release a list of identifiers of at most 20 characters",
@@ -37155,13 +39898,13 @@ var rule10 = {
     const defect = typeof version === "string" ? defectOf(() => parseVersion(version)) : void 0;
     if (defect !== void 0) {
       const message = `bundle ${quoted2(bundle.name)}: the version ${quoted2(String(version))} is no semantic version: ${defect}`;
-      const location = locate2(bundle, "properties", i, "value", "version");
+      const location = locate3(bundle, "properties", i, "value", "version");
       report(message, location, { package: bundle.package, hint: "version: 1.2.3" });
     }
     const releaseDefect = defectOf(() => parseRelease(bundle.release));
     if (releaseDefect !== void 0) {
       const message = `bundle ${quoted2(bundle.name)}: the release ${quoted2(bundle.release)} is no release: ${releaseDefect}`;
-      const location = locate2(bundle, "properties", i, "value", "release");
+      const location = locate3(bundle, "properties", i, "value", "release");
       report(message, location, { package: bundle.package, hint: 'release: "1"' });
     }
   }
@@ -37207,7 +39950,7 @@ function chainBelow(channel, head2) {
 }
 
 // catalog/rules/channel/cycle.ts
-var rule11 = {
+var rule24 = {
   id: "channel/cycle",
   severity: "error",
   summary: "Replacements in a channel run in no circle",
@@ -37219,7 +39962,7 @@ var rule11 = {
       if (!cycle) continue;
       const closing = channel.entries.find(({ name }) => name === cycle.at(-2));
       const message = `channel ${quoted2(channel.name)} of package ${quoted2(channel.package)}: replacements run in a circle: ${cycle.join(" -> ")}`;
-      const location = locate2(channel, "entries", closing?.index ?? 0, "replaces");
+      const location = locate3(channel, "entries", closing?.index ?? 0, "replaces");
       const details = {
         package: channel.package,
         channel: channel.name,
@@ -37231,7 +39974,7 @@ var rule11 = {
 };
 
 // catalog/rules/channel/duplicate.ts
-var rule12 = {
+var rule25 = {
   id: "channel/duplicate",
   severity: "error",
   summary: "A channel stands once in its package",
@@ -37240,20 +39983,20 @@ var rule12 = {
     for (const channel of catalog.blobs.channels) {
       const first = catalog.packages.get(channel.package)?.channels.get(channel.name);
       if (!first || first === channel) continue;
-      const { file, line: line3 } = locate2(first);
+      const { file, line: line3 } = locate3(first);
       const message = `channel ${quoted2(channel.name)} of package ${quoted2(channel.package)} stands twice: first at ${file}:${line3}`;
       const details = {
         package: channel.package,
         channel: channel.name,
         hint: "put all entries into one olm.channel blob"
       };
-      report(message, locate2(channel, "name"), details);
+      report(message, locate3(channel, "name"), details);
     }
   }
 };
 
 // catalog/rules/channel/empty.ts
-var rule13 = {
+var rule26 = {
   id: "channel/empty",
   severity: "error",
   summary: "A channel has at least one entry",
@@ -37267,13 +40010,13 @@ var rule13 = {
         channel: channel.name,
         hint: "add an entry, or remove the channel"
       };
-      report(message, locate2(channel, "entries"), details);
+      report(message, locate3(channel, "entries"), details);
     }
   }
 };
 
 // catalog/rules/channel/head.ts
-var rule14 = {
+var rule27 = {
   id: "channel/head",
   severity: "error",
   summary: "A channel has exactly one head: one entry that no other replaces or skips",
@@ -37282,11 +40025,11 @@ var rule14 = {
     for (const channel of catalog.blobs.channels) {
       const heads = headsOf(channel);
       if (channel.entries.length === 0 || heads.length === 1) continue;
-      const where = `channel ${quoted2(channel.name)} of package ${quoted2(channel.package)}`;
+      const where2 = `channel ${quoted2(channel.name)} of package ${quoted2(channel.package)}`;
       const details = { package: channel.package, channel: channel.name };
       if (heads.length === 0) {
-        const message = `${where} has no head: every entry is replaced or skipped by another`;
-        report(message, locate2(channel, "entries"), {
+        const message = `${where2} has no head: every entry is replaced or skipped by another`;
+        report(message, locate3(channel, "entries"), {
           ...details,
           hint: "remove the replaces or skips that closes the circle"
         });
@@ -37294,16 +40037,16 @@ var rule14 = {
       }
       const [newest, ...others] = [...heads].reverse();
       for (const head2 of others) {
-        const message = `${where} has ${heads.length} heads: nothing replaces or skips ${quoted2(head2.name)}, as nothing does ${quoted2(newest?.name ?? "")}`;
+        const message = `${where2} has ${heads.length} heads: nothing replaces or skips ${quoted2(head2.name)}, as nothing does ${quoted2(newest?.name ?? "")}`;
         const hint = `let one entry follow the other: replaces: ${head2.name}`;
-        report(message, locate2(channel, "entries", head2.index, "name"), { ...details, hint });
+        report(message, locate3(channel, "entries", head2.index, "name"), { ...details, hint });
       }
     }
   }
 };
 
 // catalog/rules/channel/name.ts
-var rule15 = {
+var rule28 = {
   id: "channel/name",
   severity: "error",
   summary: "A channel has a name",
@@ -37312,13 +40055,13 @@ var rule15 = {
     for (const channel of catalog.blobs.channels) {
       if (channel.name !== "") continue;
       const message = `a channel of package ${quoted2(channel.package)} has no name`;
-      report(message, locate2(channel, "name"), { package: channel.package, hint: "name: stable" });
+      report(message, locate3(channel, "name"), { package: channel.package, hint: "name: stable" });
     }
   }
 };
 
 // catalog/rules/channel/stranded.ts
-var rule16 = {
+var rule29 = {
   id: "channel/stranded",
   severity: "error",
   summary: "Every entry of a channel is on the chain of replacements below the head, or skipped",
@@ -37331,14 +40074,993 @@ var rule16 = {
         const message = `channel ${quoted2(channel.name)} of package ${quoted2(channel.package)}: no road leads from ${quoted2(entry.name)} to the head ${quoted2(head2.name)}`;
         const hint = `add to the entry of ${head2.name}: skips: [${entry.name}]`;
         const details = { package: channel.package, channel: channel.name, installed: [entry.name], hint };
-        report(message, locate2(channel, "entries", entry.index, "name"), details);
+        report(message, locate3(channel, "entries", entry.index, "name"), details);
       }
     }
   }
 };
 
+// catalog/bundle/check/crd.ts
+function eachCrd(check3) {
+  return ({ crds }, report) => {
+    for (const object of crds) {
+      const spec = member2(object.value, "spec");
+      const isBeta = object.version === "v1beta1";
+      if (!isBeta && object.version !== "v1") continue;
+      const listed2 = list(spec, "versions");
+      const single = text4(spec, "version");
+      const versions = isBeta && listed2.length === 0 && single !== "" ? [{ name: single, served: true, storage: true }] : listed2;
+      const say = (path, message, hint) => {
+        const field2 = path.map((step) => typeof step === "number" ? `[${step}]` : `.${step}`).join("").slice(1);
+        report(
+          `custom resource definition ${JSON.stringify(object.name)}: ${field2} ${message}`,
+          object.document.locate(path),
+          hint === void 0 ? {} : { hint }
+        );
+      };
+      check3({ object, spec, isBeta, versions, names: member2(spec, "names"), say });
+    }
+  };
+}
+var checkCrdType = ({ crds }, report) => {
+  for (const { value, version, name, document } of crds) {
+    if (version !== "v1" && version !== "v1beta1") continue;
+    const { misfits } = fitStruct(value, version === "v1" ? CRD_V1 : CRD_V1BETA1);
+    for (const { path, expected, found } of misfits) {
+      const message = `custom resource definition ${JSON.stringify(name)}: ${path.join(".")} must be ${expected}, found ${found}`;
+      report(message, document.locate(path));
+    }
+  }
+};
+var checkCrdApiVersion = ({ objects }, report) => {
+  for (const { kind, group, version, name, document } of objects) {
+    if (kind !== "CustomResourceDefinition") continue;
+    if (group === "apiextensions.k8s.io" && (version === "v1" || version === "v1beta1")) continue;
+    const message = `custom resource definition ${JSON.stringify(name)}: unknown apiVersion`;
+    report(message, document.locate(["apiVersion"]), { hint: "apiVersion: apiextensions.k8s.io/v1" });
+  }
+};
+var checkCrdName = eachCrd(({ object, spec, names, say }) => {
+  const expected = `${text4(names, "plural")}.${text4(spec, "group")}`;
+  if (object.name !== expected)
+    say(["metadata", "name"], `must be <plural>.<group>, ${JSON.stringify(expected)}`);
+  else if (!isDnsSubdomain(object.name)) say(["metadata", "name"], "must be a lower-case DNS name");
+});
+var checkCrdGroup = eachCrd(({ spec, say }) => {
+  const group = text4(spec, "group");
+  if (group === "") say(["spec", "group"], "is missing");
+  else if (!isDnsSubdomain(group))
+    say(["spec", "group"], `${JSON.stringify(group)} must be a lower-case DNS name`);
+  else if (!group.includes("."))
+    say(["spec", "group"], `${JSON.stringify(group)} must be a domain with at least one dot`);
+});
+var checkCrdScope = eachCrd(({ spec, isBeta, say }) => {
+  const scope = text4(spec, "scope");
+  if (scope === "Namespaced" || scope === "Cluster" || isBeta && scope === "") return;
+  say(["spec", "scope"], `must be Namespaced or Cluster, found ${JSON.stringify(scope)}`);
+});
+var checkStorageVersion = eachCrd(({ versions, say }) => {
+  const stored = versions.filter((version) => version["storage"] === true).length;
+  if (stored !== 1)
+    say(["spec", "versions"], `must have exactly one version with storage: true, found ${stored}`);
+});
+var DNS_LABEL = /^[a-z](?:[-a-z0-9]{0,61}[a-z0-9])?$/;
+var LABEL_TEXT = "must be lower-case letters, digits and -, beginning with a letter";
+var checkVersionNames = eachCrd(({ versions, say }) => {
+  const names = versions.map((version) => text4(version, "name"));
+  for (const [i, name] of names.entries()) {
+    if (!DNS_LABEL.test(name)) say(["spec", "versions", i, "name"], `${JSON.stringify(name)} ${LABEL_TEXT}`);
+    if (names.indexOf(name) !== i)
+      say(["spec", "versions", i, "name"], `${JSON.stringify(name)} stands twice`);
+  }
+});
+var checkNames = eachCrd(({ names, say }) => {
+  const kind = text4(names, "kind");
+  const listKind = text4(names, "listKind") || `${kind}List`;
+  const plural = text4(names, "plural");
+  const singular = text4(names, "singular") || kind.toLowerCase();
+  const at = (field2) => ["spec", "names", field2];
+  if (plural === "") say(at("plural"), "is missing");
+  else if (!DNS_LABEL.test(plural)) say(at("plural"), `${JSON.stringify(plural)} ${LABEL_TEXT}`);
+  if (singular !== "" && !DNS_LABEL.test(singular))
+    say(at("singular"), `${JSON.stringify(singular)} ${LABEL_TEXT}`);
+  if (kind === "") say(at("kind"), "is missing");
+  for (const [field2, name] of [
+    ["kind", kind],
+    ["listKind", listKind]
+  ]) {
+    if (name !== "" && !DNS_LABEL.test(name.toLowerCase()))
+      say(at(field2), `${JSON.stringify(name)} must be letters, digits and -`);
+  }
+  if (kind !== "" && kind === listKind) say(at("listKind"), "must differ from kind");
+  for (const field2 of ["shortNames", "categories"]) {
+    for (const [i, name] of texts3(names, field2).entries()) {
+      if (!DNS_LABEL.test(name)) say([...at(field2), i], `${JSON.stringify(name)} ${LABEL_TEXT}`);
+    }
+  }
+});
+function conversionOf({ spec, isBeta }) {
+  const conversion = member2(spec, "conversion");
+  const holder = isBeta ? conversion : member2(conversion, "webhook");
+  const client = holder[isBeta ? "webhookClientConfig" : "clientConfig"];
+  return {
+    client: isObject(client) ? client : void 0,
+    reviews: texts3(holder, "conversionReviewVersions"),
+    path: isBeta ? ["spec", "conversion"] : ["spec", "conversion", "webhook"],
+    strategy: text4(conversion, "strategy") || "None"
+  };
+}
+var checkConversion = eachCrd((definition) => {
+  const { isBeta, say } = definition;
+  const { client, reviews, path, strategy } = conversionOf(definition);
+  const clientPath = [...path, isBeta ? "webhookClientConfig" : "clientConfig"];
+  if (strategy !== "None" && strategy !== "Webhook") {
+    say(["spec", "conversion", "strategy"], `must be None or Webhook, found ${JSON.stringify(strategy)}`);
+  }
+  if (strategy !== "Webhook") {
+    if (client) say(clientPath, "must not be set: the strategy is not Webhook");
+    return;
+  }
+  if (!client) say(clientPath, "is missing: the strategy is Webhook");
+  else checkClient(client, clientPath, say);
+  const reviewsPath = [...path, "conversionReviewVersions"];
+  if (reviews.length === 0)
+    say(reviewsPath, "is missing: the strategy is Webhook", "conversionReviewVersions: [v1]");
+  else if (!reviews.includes("v1") && !reviews.includes("v1beta1"))
+    say(reviewsPath, "must include v1 or v1beta1");
+  for (const [i, review] of reviews.entries()) {
+    if (!DNS_LABEL.test(review)) say([...reviewsPath, i], `${JSON.stringify(review)} ${LABEL_TEXT}`);
+    if (reviews.indexOf(review) !== i) say([...reviewsPath, i], `${JSON.stringify(review)} stands twice`);
+  }
+});
+function checkClient(client, path, say) {
+  const url = text4(client, "url");
+  const service = isObject(client["service"]) ? client["service"] : void 0;
+  if (url !== "" === (service !== void 0)) say(path, "must have either a url or a service");
+  if (url !== "" && !/^https:\/\/[^/]+/.test(url))
+    say([...path, "url"], `${JSON.stringify(url)} must begin with https://`);
+  for (const field2 of service ? ["name", "namespace"] : []) {
+    if (text4(service ?? {}, field2) === "") say([...path, "service", field2], "is missing");
+  }
+}
+var checkPreserveUnknown = eachCrd(({ spec, isBeta, say }) => {
+  const preserves2 = spec["preserveUnknownFields"] ?? isBeta;
+  if (preserves2 !== true) return;
+  const how = spec["preserveUnknownFields"] === true ? "must not be true" : "must be false: left out, it is true in v1beta1";
+  say(
+    ["spec", "preserveUnknownFields"],
+    how,
+    "preserveUnknownFields: false, and x-kubernetes-preserve-unknown-fields: true in the schema where it is needed"
+  );
+});
+var checkDeprecationWarning = eachCrd(({ versions, say }) => {
+  for (const [i, version] of versions.entries()) {
+    const warning2 = version["deprecationWarning"];
+    if (typeof warning2 !== "string") continue;
+    const at = ["spec", "versions", i, "deprecationWarning"];
+    if (version["deprecated"] !== true) say(at, "can only be set for a version with deprecated: true");
+    else if (warning2 === "" || warning2.length > 256) say(at, "must have 1 to 256 characters");
+    else if (/[\x00-\x1f\x7f]/.test(warning2)) say(at, "must be printable");
+  }
+});
+function parts2(definition, key) {
+  const found = definition.versions.map((version, i) => ({
+    value: version[key],
+    path: ["spec", "versions", i, key]
+  }));
+  return [...found, { value: definition.spec[key], path: ["spec", key] }].filter(
+    ({ value }) => value !== void 0
+  );
+}
+var COLUMN_TYPES = ["boolean", "date", "integer", "number", "string"];
+var COLUMN_FORMATS = ["", "int32", "int64", "float", "double", "byte", "date", "date-time", "password"];
+var checkPrinterColumns = eachCrd((definition) => {
+  const pathField = definition.isBeta ? "JSONPath" : "jsonPath";
+  for (const { value, path } of parts2(definition, "additionalPrinterColumns")) {
+    for (const [i, column] of list(value).entries()) {
+      const say = (field2, message) => definition.say([...path, i, field2], message);
+      if (text4(column, "name") === "") say("name", "is missing");
+      if (!COLUMN_TYPES.includes(text4(column, "type")))
+        say("type", `must be one of ${COLUMN_TYPES.join(", ")}`);
+      if (!COLUMN_FORMATS.includes(text4(column, "format")))
+        say("format", `must be one of ${COLUMN_FORMATS.slice(1).join(", ")}`);
+      if (text4(column, pathField) === "") say(pathField, "is missing");
+    }
+  }
+});
+var checkScale = eachCrd((definition) => {
+  for (const { value, path } of parts2(definition, "subresources")) {
+    const scale = isObject(value) ? value["scale"] : void 0;
+    if (!isObject(scale)) continue;
+    const say = (field2, message) => definition.say([...path, "scale", field2], message);
+    const spec = text4(scale, "specReplicasPath");
+    if (spec === "") say("specReplicasPath", "is missing");
+    else if (!/^\.spec\.[^.]/.test(spec))
+      say("specReplicasPath", `must be a path under .spec, found ${JSON.stringify(spec)}`);
+    const status = text4(scale, "statusReplicasPath");
+    if (status === "") say("statusReplicasPath", "is missing");
+    else if (!/^\.status\.[^.]/.test(status))
+      say("statusReplicasPath", `must be a path under .status, found ${JSON.stringify(status)}`);
+    const selector = text4(scale, "labelSelectorPath");
+    if (selector !== "" && !/^\.(?:spec|status)\.[^.]/.test(selector)) {
+      say("labelSelectorPath", `must be a path under .spec or .status, found ${JSON.stringify(selector)}`);
+    }
+  }
+});
+var checkSingleVersion = eachCrd(({ spec, isBeta, versions, say }) => {
+  const single = text4(spec, "version");
+  const first = text4(versions[0] ?? {}, "name");
+  if (isBeta && single !== "" && single !== first)
+    say(["spec", "version"], `must be the first of spec.versions, ${JSON.stringify(first)}`);
+  if (isBeta && versions.length === 0) say(["spec", "versions"], "is missing");
+});
+var APPROVAL = "api-approved.kubernetes.io";
+var checkProtectedGroup = eachCrd(({ object, spec, say }) => {
+  if (!/(?:^|\.)(?:k8s|kubernetes)\.io$/.test(text4(spec, "group"))) return;
+  const approval = text4(member2(object.value, "metadata", "annotations"), APPROVAL);
+  if (/^https?:\/\/[^/]+|^unapproved/.test(approval)) return;
+  say(
+    ["metadata", "annotations", APPROVAL],
+    "must name the approval: the group is one of Kubernetes",
+    `${APPROVAL}: https://github.com/kubernetes/enhancements/pull/…`
+  );
+});
+var checkSelectableFields = eachCrd((definition) => {
+  for (const { value, path } of parts2(definition, "selectableFields")) {
+    const paths = list(value).map((field2) => text4(field2, "jsonPath"));
+    if (paths.length > 8) definition.say(path, `has ${paths.length} fields, the limit is 8`);
+    for (const [i, field2] of paths.entries()) {
+      if (field2 === "" || paths.indexOf(field2) !== i)
+        definition.say([...path, i, "jsonPath"], `${JSON.stringify(field2)} is empty or stands twice`);
+    }
+  }
+});
+function servedApis({ crds }) {
+  return crds.flatMap((object) => {
+    const spec = member2(object.value, "spec");
+    const listed2 = list(spec, "versions").map((version) => text4(version, "name"));
+    const versions = listed2.length === 0 && object.version === "v1beta1" ? [text4(spec, "version")] : listed2;
+    const kind = text4(member2(spec, "names"), "kind");
+    return versions.map((version) => [
+      `${text4(spec, "group")}/${version}, Kind=${kind}`,
+      object
+    ]);
+  });
+}
+var checkCrdOnce = (bundle, report) => {
+  const seen = /* @__PURE__ */ new Set();
+  const names = /* @__PURE__ */ new Set();
+  for (const { name, document } of bundle.allObjects.filter(
+    ({ kind }) => kind === "CustomResourceDefinition"
+  )) {
+    if (names.has(name))
+      report(
+        `the custom resource definition ${JSON.stringify(name)} stands twice in the bundle`,
+        document.locate(["metadata", "name"])
+      );
+    names.add(name);
+  }
+  for (const [api, { document }] of servedApis(bundle)) {
+    if (seen.has(api)) report(`${api} is defined twice in the bundle`, document.locate(["spec", "versions"]));
+    seen.add(api);
+  }
+};
+var checkOwnedPresent = ofCsv((csv, report, bundle) => {
+  const served = new Set(servedApis(bundle).map(([api]) => api));
+  const names = new Set(bundle.crds.map(({ name }) => name));
+  for (const [i, crd] of list(csv.spec, "customresourcedefinitions", "owned").entries()) {
+    const name = text4(crd, "name");
+    const dot = name.indexOf(".");
+    const api = `${dot < 0 ? name : name.slice(dot + 1)}/${text4(crd, "version")}, Kind=${text4(crd, "kind")}`;
+    if (served.has(api) && names.has(name)) continue;
+    const message = `ClusterServiceVersion ${JSON.stringify(csv.name)} owns ${api} (${name}), which the bundle does not define`;
+    report(message, csv.at("spec", "customresourcedefinitions", "owned", i), {
+      hint: "add the definition to manifests/"
+    });
+  }
+});
+var checkOwnedGroup = ofCsv((csv, report) => {
+  for (const [i, crd] of list(csv.object.value, "spec", "customresourcedefinitions", "owned").entries()) {
+    if (crd["group"] === void 0) continue;
+    const path = ["spec", "customresourcedefinitions", "owned", i, "group"];
+    const message = `ClusterServiceVersion ${JSON.stringify(csv.name)}: an owned definition has no field group: opm does not find the definition then`;
+    report(message, csv.at(...path), { hint: "remove it: the group is in the name" });
+  }
+});
+var checkNotOwned = ofCsv((csv, report, bundle) => {
+  const owned2 = new Set(ownedApis(csv).keys());
+  const kinds = new Set(
+    servedApis(bundle).filter(([api]) => owned2.has(api)).map(([api]) => kindKey(api))
+  );
+  for (const [api, { document }] of new Map(servedApis(bundle))) {
+    if (owned2.has(api) || kinds.has(kindKey(api))) continue;
+    const message = `the bundle defines ${api}, which ClusterServiceVersion ${JSON.stringify(csv.name)} does not own`;
+    report(message, document.locate(["metadata", "name"]), {
+      hint: "add it to spec.customresourcedefinitions.owned"
+    });
+  }
+});
+function kindKey(api) {
+  return api.replace(/\/[^/,]*, /, " ");
+}
+
+// catalog/rules/crd/api-version.ts
+var rule30 = {
+  id: "crd/api-version",
+  severity: "error",
+  summary: "A custom resource definition is of apiextensions.k8s.io",
+  opm: ["unsupported CRD version V for F", "Unsupported api version of CRD: V"],
+  inspect: checkCrdApiVersion
+};
+
+// catalog/rules/crd/conversion.ts
+var rule31 = {
+  id: "crd/conversion",
+  severity: "error",
+  summary: "A definition converts in a way that the API server can call",
+  opm: ["spec.conversion.F: …"],
+  inspect: checkConversion
+};
+
+// catalog/rules/crd/deprecation-warning.ts
+var rule32 = {
+  id: "crd/deprecation-warning",
+  severity: "error",
+  summary: "Only deprecated versions have a warning, which can be shown",
+  opm: ["spec.versions[i].deprecationWarning: …"],
+  inspect: checkDeprecationWarning
+};
+
+// catalog/rules/crd/duplicate.ts
+var rule33 = {
+  id: "crd/duplicate",
+  severity: "error",
+  summary: "A custom resource definition stands once in a bundle",
+  opm: ['duplicate CRD "K" in bundle "B"', "bundle contains duplicate custom resource definition 'C'"],
+  inspect: checkCrdOnce
+};
+
+// catalog/rules/crd/group.ts
+var rule34 = {
+  id: "crd/group",
+  severity: "error",
+  summary: "The group of a definition is a domain",
+  opm: ["spec.group: …"],
+  inspect: checkCrdGroup
+};
+
+// catalog/rules/crd/name.ts
+var rule35 = {
+  id: "crd/name",
+  severity: "error",
+  summary: "A custom resource definition is named <plural>.<group>",
+  opm: ['metadata.name: Invalid value: must be spec.names.plural+"."+spec.group'],
+  inspect: checkCrdName
+};
+
+// catalog/rules/crd/names.ts
+var rule36 = {
+  id: "crd/names",
+  severity: "error",
+  summary: "Plural, singular, kind and list kind of a definition are sound",
+  opm: ["spec.names.F: …"],
+  inspect: checkNames
+};
+
+// catalog/rules/crd/not-owned.ts
+var rule37 = {
+  id: "crd/not-owned",
+  severity: "error",
+  summary: "The ClusterServiceVersion owns every definition of the bundle",
+  opm: ['CRD "K" is present in bundle "B" but not defined in CSV'],
+  inspect: checkNotOwned
+};
+
+// catalog/rules/crd/owned-group.ts
+var rule38 = {
+  id: "crd/owned-group",
+  severity: "error",
+  summary: "Owned definitions have no field group",
+  opm: ['owned CRD N/V not found in bundle "B"'],
+  inspect: checkOwnedGroup
+};
+
+// catalog/rules/crd/owned-missing.ts
+var rule39 = {
+  id: "crd/owned-missing",
+  severity: "error",
+  summary: "The bundle holds every definition that it owns",
+  opm: [
+    'owned CRD "K" not found in bundle "B"',
+    "cluster service definition references owned custom resource definition 'C' not found in bundle"
+  ],
+  inspect: checkOwnedPresent
+};
+
+// catalog/rules/crd/preserve-unknown.ts
+var rule40 = {
+  id: "crd/preserve-unknown",
+  severity: "error",
+  summary: "A definition does not preserve unknown fields as a whole",
+  opm: ["spec.preserveUnknownFields: cannot set to true, …"],
+  inspect: checkPreserveUnknown
+};
+
+// catalog/rules/crd/printer-column.ts
+var rule41 = {
+  id: "crd/printer-column",
+  severity: "error",
+  summary: "Printer columns have a name, a type and a path",
+  opm: ["additionalPrinterColumns[i].F: …"],
+  inspect: checkPrinterColumns
+};
+
+// catalog/rules/crd/protected-group.ts
+var rule42 = {
+  id: "crd/protected-group",
+  severity: "error",
+  summary: "A definition in a group of Kubernetes names its approval",
+  opm: ["metadata.annotations[api-approved.kubernetes.io]: protected groups must have approval annotation …"],
+  inspect: checkProtectedGroup
+};
+
+// catalog/rules/crd/scale.ts
+var rule43 = {
+  id: "crd/scale",
+  severity: "error",
+  summary: "The paths of the scale subresource lie in spec and status",
+  opm: ["subresources.scale.F: …"],
+  inspect: checkScale
+};
+
+// catalog/rules/crd/scope.ts
+var rule44 = {
+  id: "crd/scope",
+  severity: "error",
+  summary: "The scope of a definition is Namespaced or Cluster",
+  opm: ["spec.scope: …"],
+  inspect: checkCrdScope
+};
+
+// catalog/rules/crd/selectable-field.ts
+var rule45 = {
+  id: "crd/selectable-field",
+  severity: "error",
+  summary: "Selectable fields are at most eight different paths",
+  opm: ["selectableFields: …"],
+  inspect: checkSelectableFields
+};
+
+// catalog/rules/crd/single-version.ts
+var rule46 = {
+  id: "crd/single-version",
+  severity: "error",
+  summary: "The single version of a v1beta1 definition is the first of its versions",
+  opm: ["spec.version: must match the first version in spec.versions"],
+  inspect: checkSingleVersion
+};
+
+// catalog/rules/crd/storage-version.ts
+var rule47 = {
+  id: "crd/storage-version",
+  severity: "error",
+  summary: "A definition has exactly one storage version",
+  opm: ["spec.versions: must have exactly one version marked as storage version"],
+  inspect: checkStorageVersion
+};
+
+// catalog/rules/crd/type.ts
+var rule48 = {
+  id: "crd/type",
+  severity: "error",
+  summary: "A custom resource definition fits its type",
+  opm: ["unable to parse CRD F: …"],
+  inspect: checkCrdType
+};
+
+// catalog/rules/crd/version-names.ts
+var rule49 = {
+  id: "crd/version-names",
+  severity: "error",
+  summary: "Versions of a definition have different names, which are DNS labels",
+  opm: ["spec.versions: must contain unique version names", "spec.versions[i].name: …"],
+  inspect: checkVersionNames
+};
+
+// catalog/rules/csv/annotation-case.ts
+var rule50 = {
+  id: "csv/annotation-case",
+  severity: "error",
+  summary: "The annotations of OLM are spelled as OLM reads them",
+  opm: ["provided annotation A uses wrong case and should be B instead"],
+  inspect: checkAnnotationCase
+};
+
+// catalog/rules/csv/annotations.ts
+var rule51 = {
+  id: "csv/annotations",
+  severity: "warning",
+  summary: "A ClusterServiceVersion has annotations",
+  opm: ["(N) annotations not found"],
+  inspect: checkCsvAnnotations
+};
+
+// catalog/rules/csv/api-example.ts
+var rule52 = {
+  id: "csv/api-example",
+  severity: "warning",
+  summary: "There is an example of every owned API",
+  opm: ["provided API should have an example annotation"],
+  inspect: checkApiExamples
+};
+
+// catalog/bundle/check/store.ts
+var checkProvider = ofCsv((csv, report) => {
+  if (text4(member2(csv.spec, "provider"), "name") !== "") return;
+  report(`${called(csv)} has no provider.name`, csv.at("spec", "provider"), {
+    hint: "provider: {name: Example Inc}"
+  });
+});
+var checkMaintainers = ofCsv((csv, report) => {
+  for (const [i, maintainer] of list(csv.spec, "maintainers").entries()) {
+    const [name, email] = [text4(maintainer, "name"), text4(maintainer, "email")];
+    const place2 = csv.at("spec", "maintainers", i, "email");
+    if (name === "" || email === "")
+      report(`${called(csv)}: maintainer ${i} must have a name and an email`, place2);
+    if (email !== "" && !isAddress(email)) {
+      report(
+        `${called(csv)}: the email ${JSON.stringify(email)} of maintainer ${i} is not one address`,
+        place2
+      );
+    }
+  }
+});
+var ATOM = "[A-Za-z0-9!#$%&'*+/=?^_`{|}~\\u0080-\\uffff-]+";
+var ADDRESS = new RegExp(`^${ATOM}(?:\\.${ATOM})*@(?:${ATOM}(?:\\.${ATOM})*|\\[[^\\]]+\\])$`);
+var NAMED = /^(?:"(?:[^"\\]|\\.)*"|[^<>@,]*?)\s*<([^<>]*)>$/;
+function isAddress(email) {
+  const trimmed = email.trim();
+  return ADDRESS.test(NAMED.exec(trimmed)?.[1] ?? trimmed);
+}
+var checkLinks = ofCsv((csv, report) => {
+  for (const [i, link] of list(csv.spec, "links").entries()) {
+    const url = text4(link, "url");
+    const place2 = csv.at("spec", "links", i, "url");
+    if (text4(link, "name") === "" || url === "")
+      report(`${called(csv)}: link ${i} must have a name and a url`, place2);
+    if (url !== "" && !isRequestUri(url))
+      report(`${called(csv)}: the url ${JSON.stringify(url)} of link ${i} is no URL`, place2);
+  }
+});
+function isRequestUri(url) {
+  if (/[\x00-\x1f\x7f]/.test(url) || /%(?![0-9A-Fa-f]{2})/.test(url)) return false;
+  if (url.startsWith("/")) return true;
+  const absolute = /^[A-Za-z][A-Za-z0-9+.-]*:(.*)$/.exec(url);
+  if (!absolute) return false;
+  const host = /^\/\/([^/?#]*)/.exec(absolute[1] ?? "")?.[1];
+  return host === void 0 || /^[^\s"<>\\^`{|}]*$/.test(host);
+}
+var checkVersion = ofCsv((csv, report) => {
+  const version = text4(csv.spec, "version");
+  if (version === "" || version === "0.0.0") {
+    report(`${called(csv)} has no version`, csv.at("spec", "version"), { hint: "version: 1.0.0" });
+  } else if (!tryParseVersion(version)) {
+    const message = `${called(csv)}: version ${JSON.stringify(version)} is no semantic version: a catalog with it is refused`;
+    report(message, csv.at("spec", "version"), { severity: "warning" });
+  }
+});
+var MEDIA_TYPES = ["image/gif", "image/jpeg", "image/png", "image/svg+xml"];
+var checkIcon = ofCsv((csv, report) => {
+  const icons = list(csv.spec, "icon");
+  if (icons.length > 1)
+    report(`${called(csv)} has ${icons.length} icons; one is shown`, csv.at("spec", "icon", 1));
+  const [icon] = icons;
+  if (!icon) return;
+  const [data, type] = [text4(icon, "base64data"), text4(icon, "mediatype")];
+  if (data === "" || type === "")
+    report(`${called(csv)}: the icon must have base64data and a mediatype`, csv.at("spec", "icon", 0));
+  if (type !== "" && !MEDIA_TYPES.includes(type)) {
+    const message = `${called(csv)}: the icon's mediatype ${JSON.stringify(type)} must be one of ${MEDIA_TYPES.join(", ")}`;
+    report(message, csv.at("spec", "icon", 0, "mediatype"));
+  }
+});
+var checkIconData = ofCsv((csv, report) => {
+  const data = text4(list(csv.spec, "icon")[0] ?? {}, "base64data");
+  if (data === "" || base64Defect(data) < 0) return;
+  report(`${called(csv)}: the icon's base64data is no base64`, csv.at("spec", "icon", 0, "base64data"));
+});
+var checkIconPresent = ofCsv((csv, report) => {
+  if (list(csv.spec, "icon").length > 0) return;
+  report(`${called(csv)} has no icon`, csv.at("spec"), {
+    hint: "icon: [{base64data: …, mediatype: image/svg+xml}]"
+  });
+});
+var CAPABILITIES = ["Basic Install", "Seamless Upgrades", "Full Lifecycle", "Deep Insights", "Auto Pilot"];
+var checkCapabilities = ofCsv((csv, report) => {
+  const level = csv.annotations["capabilities"];
+  if (level === void 0 || CAPABILITIES.includes(level)) return;
+  const message = `${called(csv)}: capabilities ${JSON.stringify(level)} must be one of ${CAPABILITIES.join(", ")}`;
+  report(message, csv.at("metadata", "annotations", "capabilities"));
+});
+var CATEGORIES = [
+  "AI/Machine Learning",
+  "Application Runtime",
+  "Big Data",
+  "Cloud Provider",
+  "Database",
+  "Developer Tools",
+  "Integration & Delivery",
+  "Logging & Tracing",
+  "Modernization & Migration",
+  "Monitoring",
+  "Networking",
+  "Observability",
+  "OpenShift Optional",
+  "Security",
+  "Storage",
+  "Streaming & Messaging"
+];
+var checkCategories = ofCsv((csv, report, { options }) => {
+  const value = csv.annotations["categories"];
+  if (value === void 0) return;
+  const place2 = csv.at("metadata", "annotations", "categories");
+  const allowed = options.categories === void 0 ? CATEGORIES : customCategories(options.categories);
+  if (!allowed) {
+    report('the custom categories cannot be read: expected {"categories": ["…"]}', place2);
+    return;
+  }
+  const kind = options.categories === void 0 ? "standard" : "custom";
+  for (const category of value.split(",")) {
+    if (allowed.includes(category.trim())) continue;
+    const message = `${called(csv)}: ${JSON.stringify(category)} is none of the ${kind} categories`;
+    report(message, place2, { hint: `one of ${allowed.join(", ")}` });
+  }
+});
+function customCategories(json) {
+  try {
+    const value = JSON.parse(json);
+    const found = isObject(value) ? value["categories"] : void 0;
+    return Array.isArray(found) ? found.map(String) : void 0;
+  } catch (error2) {
+    if (error2 instanceof SyntaxError) return void 0;
+    throw error2;
+  }
+}
+
+// catalog/rules/csv/capabilities.ts
+var rule53 = {
+  id: "csv/capabilities",
+  severity: "error",
+  summary: "The capability level is one of the five",
+  opm: ['(N) csv.Metadata.Annotations.Capabilities "C" is not a valid capabilities level'],
+  inspect: checkCapabilities
+};
+
+// catalog/rules/csv/categories.ts
+var rule54 = {
+  id: "csv/categories",
+  severity: "error",
+  summary: "Categories are of the standard ones, or of those that are configured",
+  opm: [
+    '(N) csv.Metadata.Annotations["categories"] value "C" is not in the set of standard categories',
+    "(N) could not extract custom categories from categories …"
+  ],
+  inspect: checkCategories
+};
+
+// catalog/rules/csv/conversion-modes.ts
+var rule55 = {
+  id: "csv/conversion-modes",
+  severity: "error",
+  summary: "With a webhook that converts, AllNamespaces is the only supported install mode",
+  opm: [
+    "(N) only AllNamespaces InstallModeType is supported when conversionCRDs is present",
+    'bundle contains conversion webhook "W" and supports install modes […]'
+  ],
+  inspect: checkConversionModes
+};
+
+// catalog/rules/csv/crd-name.ts
+var rule56 = {
+  id: "csv/crd-name",
+  severity: "error",
+  summary: "Owned and required definitions are named <plural>.<group>",
+  opm: ["couldn't parse plural.group from crd name: N"],
+  inspect: checkCrdNames
+};
+
+// catalog/rules/csv/example-api.ts
+var rule57 = {
+  id: "csv/example-api",
+  severity: "error",
+  summary: "Examples are of APIs that the ClusterServiceVersion owns",
+  opm: ["example must have a provided API"],
+  inspect: checkExampleApis
+};
+
+// catalog/rules/csv/examples.ts
+var rule58 = {
+  id: "csv/examples",
+  severity: "error",
+  summary: "Examples are a JSON list of objects",
+  opm: ["invalid example", "error decoding example CustomResource"],
+  inspect: checkExamples
+};
+
+// catalog/rules/csv/examples-missing.ts
+var rule59 = {
+  id: "csv/examples-missing",
+  severity: "warning",
+  summary: "A ClusterServiceVersion has examples of its custom resources",
+  opm: ["(N) example annotations not found"],
+  inspect: checkExamplesPresent
+};
+
+// catalog/rules/csv/examples-twice.ts
+var rule60 = {
+  id: "csv/examples-twice",
+  severity: "warning",
+  summary: "Examples stand in one annotation",
+  opm: ["(N) both `alm-examples` and `olm.examples` are present. Checking only `alm-examples`"],
+  inspect: checkExamplesOnce
+};
+
+// catalog/rules/csv/field-case.ts
+var rule61 = {
+  id: "csv/field-case",
+  severity: "error",
+  summary: "Fields are spelled as Kubernetes spells them",
+  opm: ["required field missing"],
+  inspect: checkFieldCase
+};
+
+// catalog/rules/csv/icon.ts
+var rule62 = {
+  id: "csv/icon",
+  severity: "error",
+  summary: "There is one icon, with data and a media type that browsers show",
+  opm: [
+    "(N) csv.Spec.Icon should only have one element",
+    "(N) csv.Spec.Icon elements should contain both data and mediatype",
+    "(N) csv.Spec.Icon M does not have a valid mediatype"
+  ],
+  inspect: checkIcon
+};
+
+// catalog/rules/csv/icon-data.ts
+var rule63 = {
+  id: "csv/icon-data",
+  severity: "warning",
+  summary: "The data of an icon is base64",
+  inspect: checkIconData
+};
+
+// catalog/rules/csv/icon-missing.ts
+var rule64 = {
+  id: "csv/icon-missing",
+  severity: "warning",
+  summary: "There is an icon",
+  opm: ["(N) csv.Spec.Icon not specified"],
+  inspect: checkIconPresent
+};
+
+// catalog/rules/csv/install-modes.ts
+var rule65 = {
+  id: "csv/install-modes",
+  severity: "error",
+  summary: "At least one install mode is supported",
+  opm: ["(N) install modes not found", "(N) none of InstallModeTypes are supported"],
+  inspect: checkInstallModes
+};
+
+// catalog/rules/csv/install-modes-twice.ts
+var rule66 = {
+  id: "csv/install-modes-twice",
+  severity: "warning",
+  summary: "An install mode stands once",
+  opm: ["(N) duplicate install modes present"],
+  inspect: checkInstallModesOnce
+};
+
+// catalog/rules/csv/link.ts
+var rule67 = {
+  id: "csv/link",
+  severity: "error",
+  summary: "Links have a name and a URL",
+  opm: [
+    "(N) csv.Spec.Links elements should contain both name and url",
+    "(N) csv.Spec.Links url U is invalid: …"
+  ],
+  inspect: checkLinks
+};
+
+// catalog/rules/csv/maintainer.ts
+var rule68 = {
+  id: "csv/maintainer",
+  severity: "error",
+  summary: "Maintainers have a name and one email address",
+  opm: [
+    "(N) csv.Spec.Maintainers elements should contain both name and email",
+    "(N) csv.Spec.Maintainers email E is invalid: …"
+  ],
+  inspect: checkMaintainers
+};
+
+// catalog/rules/csv/min-kube-version.ts
+var rule69 = {
+  id: "csv/min-kube-version",
+  severity: "error",
+  summary: "The field minKubeVersion is a semantic version",
+  opm: ["(N) csv.Spec.MinKubeVersion has an invalid value: V"],
+  inspect: checkMinKubeVersion
+};
+
+// catalog/rules/csv/min-kube-version-missing.ts
+var rule70 = {
+  id: "csv/min-kube-version-missing",
+  severity: "warning",
+  summary: "A ClusterServiceVersion says which Kubernetes it needs",
+  opm: ["(N) csv.Spec.minKubeVersion is not informed. …"],
+  inspect: checkMinKubeVersionPresent
+};
+
+// catalog/rules/csv/name.ts
+var rule71 = {
+  id: "csv/name",
+  severity: "error",
+  summary: "Names of ClusterServiceVersions are DNS names that fit into a label",
+  opm: ['(N) metadata.name "N" is invalid: …', '(N) spec.replaces "N" is invalid: …'],
+  inspect: checkCsvName
+};
+
+// catalog/rules/csv/properties-annotation.ts
+var rule72 = {
+  id: "csv/properties-annotation",
+  severity: "warning",
+  summary: "Properties stand in metadata/properties.yaml",
+  opm: [
+    "found olm.properties annotation, please define these properties in metadata/properties.yaml instead"
+  ],
+  inspect: checkPropertiesAnnotation
+};
+
+// catalog/rules/csv/provider.ts
+var rule73 = {
+  id: "csv/provider",
+  severity: "error",
+  summary: "A ClusterServiceVersion names its provider",
+  opm: ["(N) csv.Spec.Provider.Name not specified"],
+  inspect: checkProvider
+};
+
+// catalog/rules/csv/related-image.ts
+var rule74 = {
+  id: "csv/related-image",
+  severity: "error",
+  summary: "Related images are image references",
+  opm: ["relatedImages[i] has an empty image field", 'relatedImages[i] has an invalid image pullspec "S": …'],
+  inspect: checkRelatedImages
+};
+
+// catalog/rules/csv/release-name.ts
+var rule75 = {
+  id: "csv/release-name",
+  severity: "error",
+  summary: "A ClusterServiceVersion with a release is named <package>-v<version>-<release>",
+  opm: ['bundle name with release versioning "N" does not match expected name "M"'],
+  inspect: checkReleaseName
+};
+
+// catalog/rules/csv/required-field.ts
+var rule76 = {
+  id: "csv/required-field",
+  severity: "error",
+  summary: "Required fields of a ClusterServiceVersion are there",
+  opm: ["required field missing"],
+  inspect: checkRequiredFields
+};
+
+// catalog/rules/csv/service-account.ts
+var rule77 = {
+  id: "csv/service-account",
+  severity: "error",
+  summary: "The bundle brings no service account that OLM makes for a deployment",
+  opm: ["invalid service account found in bundle. …"],
+  inspect: checkServiceAccounts
+};
+
+// catalog/rules/csv/substitutes-for.ts
+var rule78 = {
+  id: "csv/substitutes-for",
+  severity: "error",
+  summary: "A ClusterServiceVersion has a release, or substitutes for another, not both",
+  opm: ['bundle "B" cannot have both a release version ("R") and olm.substitutesFor annotation ("S")'],
+  inspect: checkSubstitutes
+};
+
+// catalog/rules/csv/type.ts
+var rule79 = {
+  id: "csv/type",
+  severity: "error",
+  summary: "A ClusterServiceVersion fits its type",
+  opm: ["unable to parse CSV F: error unmarshaling JSON: …"],
+  inspect: checkCsvType
+};
+
+// catalog/rules/csv/type-meta.ts
+var rule80 = {
+  id: "csv/type-meta",
+  severity: "error",
+  summary: "A ClusterServiceVersion has the apiVersion operators.coreos.com/v1alpha1",
+  opm: ["(N) 'apiVersion' is missing", "(N) 'kind' is missing"],
+  inspect: checkTypeMeta
+};
+
+// catalog/rules/csv/unquoted.ts
+var rule81 = {
+  id: "csv/unquoted",
+  severity: "error",
+  summary: "Numbers and booleans have quotes where text is wanted",
+  opm: ["json: cannot unmarshal number into Go struct field ObjectMeta.metadata.annotations of type string"],
+  inspect: checkUnquoted
+};
+
+// catalog/rules/csv/version.ts
+var rule82 = {
+  id: "csv/version",
+  severity: "error",
+  summary: "A ClusterServiceVersion has a semantic version",
+  opm: ["(N) csv.Spec.Version must be set"],
+  inspect: checkVersion
+};
+
+// catalog/rules/dependency/constraint.ts
+var rule83 = {
+  id: "dependency/constraint",
+  severity: "error",
+  summary: "A constraint is a rule in CEL that says yes or no",
+  opm: ["The CEL field is missing", "The CEL expression is missing", "Invalid CEL expression: …"],
+  inspect: checkConstraint
+};
+
+// catalog/rules/dependency/gvk.ts
+var rule84 = {
+  id: "dependency/gvk",
+  severity: "error",
+  summary: "A dependency on an API names group, version and kind",
+  opm: ["API Group is empty", "API Version is empty", "API Kind is empty"],
+  inspect: checkGvkDependency
+};
+
+// catalog/rules/dependency/label.ts
+var rule85 = {
+  id: "dependency/label",
+  severity: "error",
+  summary: "A dependency on a label names it",
+  opm: ["Label information is missing"],
+  inspect: checkLabelDependency
+};
+
+// catalog/rules/dependency/package.ts
+var rule86 = {
+  id: "dependency/package",
+  severity: "error",
+  summary: "A dependency on a package names it and a range of versions",
+  opm: ["Package name is empty", "Package version is empty", "Invalid semver format version"],
+  inspect: checkPackageDependency
+};
+
+// catalog/rules/dependency/type.ts
+var rule87 = {
+  id: "dependency/type",
+  severity: "error",
+  summary: "A dependency is of a type that OLM knows, and its value fits it",
+  opm: ["couldn't parse dependency of type T"],
+  inspect: checkDependencyTypes
+};
+
 // catalog/rules/deprecation/message.ts
-var rule17 = {
+var rule88 = {
   id: "deprecation/message",
   severity: "error",
   summary: "A deprecation tells users why, and what to do",
@@ -37350,14 +41072,14 @@ var rule17 = {
         const what = entry.schema === "olm.package" ? "the package" : `${entry.schema} ${quoted2(entry.name)}`;
         const message = `deprecations of package ${quoted2(blob.package)}: the deprecation of ${what} has no message`;
         const hint = 'message: "1.0 is no longer supported; move to channel stable-2.x"';
-        report(message, locate2(blob, "entries", entry.index), { package: blob.package, hint });
+        report(message, locate3(blob, "entries", entry.index), { package: blob.package, hint });
       }
     }
   }
 };
 
 // catalog/rules/deprecation/package.ts
-var rule18 = {
+var rule89 = {
   id: "deprecation/package",
   severity: "error",
   summary: "A package has at most one olm.deprecations blob, and each such blob names its package",
@@ -37369,10 +41091,10 @@ var rule18 = {
     const seen = /* @__PURE__ */ new Set();
     for (const blob of catalog.blobs.deprecations) {
       if (blob.package === "") {
-        report("the deprecations name no package", locate2(blob, "package"), { hint: "package: my-operator" });
+        report("the deprecations name no package", locate3(blob, "package"), { hint: "package: my-operator" });
       } else if (seen.has(blob.package)) {
         const message = `package ${quoted2(blob.package)} has more than one olm.deprecations blob`;
-        report(message, locate2(blob, "package"), {
+        report(message, locate3(blob, "package"), {
           package: blob.package,
           hint: "put all entries into one blob"
         });
@@ -37383,7 +41105,7 @@ var rule18 = {
 };
 
 // catalog/rules/deprecation/reference.ts
-var rule19 = {
+var rule90 = {
   id: "deprecation/reference",
   severity: "error",
   summary: "A deprecation refers, once, to its package or to a channel or bundle of it that exists",
@@ -37404,7 +41126,7 @@ var rule19 = {
         seen.add(key);
         if (!defect) continue;
         const message = `deprecations of package ${quoted2(blob.package)}: entry ${entry.index} (${entry.schema} ${quoted2(entry.name)}) ${defect.what}`;
-        const location = locate2(
+        const location = locate3(
           blob,
           "entries",
           entry.index,
@@ -37435,7 +41157,7 @@ function defectOf2(catalog, blob, entry) {
 }
 
 // catalog/rules/entry/duplicate.ts
-var rule20 = {
+var rule91 = {
   id: "entry/duplicate",
   severity: "error",
   summary: "A bundle is one entry of a channel, not two",
@@ -37454,14 +41176,14 @@ var rule20 = {
           channel: channel.name,
           hint: "put the edges of both into one entry"
         };
-        report(message, locate2(channel, "entries", entry.index, "name"), details);
+        report(message, locate3(channel, "entries", entry.index, "name"), details);
       }
     }
   }
 };
 
 // catalog/rules/entry/name.ts
-var rule21 = {
+var rule92 = {
   id: "entry/name",
   severity: "error",
   summary: "A channel entry has the name of a bundle",
@@ -37472,14 +41194,14 @@ var rule21 = {
         if (entry.name !== "") continue;
         const message = `channel ${quoted2(channel.name)} of package ${quoted2(channel.package)} has an entry without a name`;
         const details = { package: channel.package, channel: channel.name, hint: "name: my-operator.v1.0.0" };
-        report(message, locate2(channel, "entries", entry.index, "name"), details);
+        report(message, locate3(channel, "entries", entry.index, "name"), details);
       }
     }
   }
 };
 
 // catalog/rules/entry/no-bundle.ts
-var rule22 = {
+var rule93 = {
   id: "entry/no-bundle",
   severity: "error",
   summary: "Every channel entry has its olm.bundle blob",
@@ -37495,7 +41217,7 @@ var rule22 = {
         if (entry.name === "" || bundles?.has(entry.name)) continue;
         const message = `channel ${quoted2(channel.name)} of package ${quoted2(channel.package)}: there is no olm.bundle blob for the entry ${quoted2(entry.name)}`;
         const hint = `add the olm.bundle blob with name: ${entry.name}, or remove the entry`;
-        report(message, locate2(channel, "entries", entry.index, "name"), {
+        report(message, locate3(channel, "entries", entry.index, "name"), {
           package: channel.package,
           channel: channel.name,
           hint
@@ -37506,7 +41228,7 @@ var rule22 = {
 };
 
 // catalog/rules/entry/skip-empty.ts
-var rule23 = {
+var rule94 = {
   id: "entry/skip-empty",
   severity: "error",
   summary: "Every item of an entry's skips is the name of a bundle",
@@ -37518,7 +41240,7 @@ var rule23 = {
           if (skip !== "") continue;
           const message = `channel ${quoted2(channel.name)} of package ${quoted2(channel.package)}: skips[${i}] of ${quoted2(entry.name)} is empty`;
           const details = { package: channel.package, channel: channel.name, hint: "remove the item" };
-          report(message, locate2(channel, "entries", entry.index, "skips", i), details);
+          report(message, locate3(channel, "entries", entry.index, "skips", i), details);
         }
       }
     }
@@ -37526,7 +41248,7 @@ var rule23 = {
 };
 
 // catalog/rules/entry/skip-range.ts
-var rule24 = {
+var rule95 = {
   id: "entry/skip-range",
   severity: "error",
   summary: 'A skipRange is a range as OLM reads it, such as ">=1.0.0 <1.2.0"',
@@ -37539,15 +41261,15 @@ var rule24 = {
         const message = `channel ${quoted2(channel.name)} of package ${quoted2(channel.package)}: the skipRange ${quoted2(entry.skipRange)} of ${quoted2(entry.name)} is no range: ${defect}`;
         const hint = "skipRange: '>=1.0.0 <1.2.0' (whole versions, comparators with spaces between, || for or)";
         const details = { package: channel.package, channel: channel.name, hint };
-        report(message, locate2(channel, "entries", entry.index, "skipRange"), details);
+        report(message, locate3(channel, "entries", entry.index, "skipRange"), details);
       }
     }
   }
 };
-function rangeDefect(text5) {
-  if (text5 === "") return void 0;
+function rangeDefect(text6) {
+  if (text6 === "") return void 0;
   try {
-    parseRange(text5);
+    parseRange(text6);
     return void 0;
   } catch (error2) {
     if (error2 instanceof VersionError) return error2.message;
@@ -37556,7 +41278,7 @@ function rangeDefect(text5) {
 }
 
 // catalog/rules/fbc/bundle-object.ts
-var rule25 = {
+var rule96 = {
   id: "fbc/bundle-object",
   severity: "error",
   summary: "An olm.bundle.object holds a manifest as base64 of JSON or YAML",
@@ -37567,7 +41289,7 @@ var rule25 = {
 };
 
 // catalog/rules/fbc/duplicate-key.ts
-var rule26 = {
+var rule97 = {
   id: "fbc/duplicate-key",
   severity: "error",
   summary: "No two keys of a document differ only by case",
@@ -37575,7 +41297,7 @@ var rule26 = {
 };
 
 // catalog/rules/fbc/field-type.ts
-var rule27 = {
+var rule98 = {
   id: "fbc/field-type",
   severity: "error",
   summary: "Every field has the type that its schema gives it",
@@ -37589,14 +41311,14 @@ var rule27 = {
 };
 
 // catalog/rules/fbc/ignored-content.ts
-var rule28 = {
+var rule99 = {
   id: "fbc/ignored-content",
   severity: "warning",
   summary: "All of a document is read; what follows ... is lost"
 };
 
 // catalog/rules/fbc/json.ts
-var rule29 = {
+var rule100 = {
   id: "fbc/json",
   severity: "error",
   summary: "A file that begins with a brace is a stream of JSON values, or YAML",
@@ -37604,14 +41326,14 @@ var rule29 = {
 };
 
 // catalog/rules/fbc/limits.ts
-var rule30 = {
+var rule101 = {
   id: "fbc/limits",
   severity: "error",
   summary: "A catalog stays within the limits of the policy"
 };
 
 // catalog/rules/fbc/object.ts
-var rule31 = {
+var rule102 = {
   id: "fbc/object",
   severity: "error",
   summary: "Every document is an object",
@@ -37621,14 +41343,14 @@ var rule31 = {
 };
 
 // catalog/rules/fbc/repeated-key.ts
-var rule32 = {
+var rule103 = {
   id: "fbc/repeated-key",
   severity: "warning",
   summary: "A key stands once in a mapping; readers silently keep the last"
 };
 
 // catalog/rules/fbc/schema-missing.ts
-var rule33 = {
+var rule104 = {
   id: "fbc/schema-missing",
   severity: "error",
   summary: "Every document has a schema",
@@ -37636,7 +41358,7 @@ var rule33 = {
 };
 
 // catalog/rules/fbc/unreadable.ts
-var rule34 = {
+var rule105 = {
   id: "fbc/unreadable",
   severity: "error",
   summary: "Every file of a catalog can be read",
@@ -37644,7 +41366,7 @@ var rule34 = {
 };
 
 // catalog/rules/fbc/yaml.ts
-var rule35 = {
+var rule106 = {
   id: "fbc/yaml",
   severity: "error",
   summary: "A YAML document is YAML as Go's tools read it",
@@ -37700,85 +41422,13 @@ function compareReleases(a, b) {
 function versionReleaseKey({ version, release }) {
   return `${formatVersion({ ...version, build: [] })} ${release.join(".")}`;
 }
-function tryParseRelease(text5) {
+function tryParseRelease(text6) {
   try {
-    return parseRelease(text5);
+    return parseRelease(text6);
   } catch (error2) {
     if (error2 instanceof VersionError) return void 0;
     throw error2;
   }
-}
-
-// catalog/graph/cel.ts
-var CelError2 = class extends Error {
-  constructor(message) {
-    super(message);
-    this.name = "CelError";
-  }
-};
-var LIMITS = { maxAstNodes: 500, maxDepth: 50, maxListElements: 100, maxMapEntries: 100 };
-var MAX_COST = 1e5;
-var PROPERTIES2 = 100;
-async function loadCel() {
-  const { Environment: Environment2 } = await Promise.resolve().then(() => (init_lib(), lib_exports));
-  const environment = new Environment2({ limits: LIMITS }).registerVariable("properties", "list<map<string, dyn>>").registerFunction("semver_compare(dyn, dyn): int", (a, b) => {
-    return BigInt(compareVersions(parseTolerant(String(a)), parseTolerant(String(b))));
-  });
-  const compiled2 = /* @__PURE__ */ new Map();
-  return {
-    compile(rule115) {
-      const known3 = compiled2.get(rule115);
-      if (known3 !== void 0) return known3;
-      const fresh = compile(environment, rule115);
-      compiled2.set(rule115, fresh);
-      return fresh;
-    }
-  };
-}
-function compile(environment, rule115) {
-  try {
-    const program = environment.parse(rule115);
-    if (cost(program.ast) > MAX_COST) return null;
-    const { valid, type, error: error2 } = program.check();
-    if (!valid && firstLine(error2).startsWith("has() invalid argument")) return null;
-    if (!valid) throw new CelError2(firstLine(error2));
-    if (String(type) !== "bool") throw new CelError2("cel expressions must have type Bool");
-    return (properties) => {
-      try {
-        return program({ properties: properties.map(({ type: type2, value }) => ({ type: type2, value })) }) === true;
-      } catch {
-        return false;
-      }
-    };
-  } catch (error2) {
-    throw error2 instanceof CelError2 ? error2 : new CelError2(firstLine(error2));
-  }
-}
-function firstLine(error2) {
-  return (error2 instanceof Error ? error2.message : String(error2)).split("\n")[0] ?? "";
-}
-var MACROS = /* @__PURE__ */ new Set(["all", "exists", "exists_one", "map", "filter"]);
-function cost(node) {
-  if (node.op === "rcall") {
-    const [name, receiver, parameters] = node.args;
-    if (name === "matches") return Number.POSITIVE_INFINITY;
-    const body2 = sum(parameters.map(cost));
-    return cost(receiver) + body2 * (MACROS.has(name) ? size(receiver) : 1);
-  }
-  if (node.op === "call" && node.args[0] === "matches") return Number.POSITIVE_INFINITY;
-  return 1 + sum(childrenOf(node).map(cost));
-}
-function size(node) {
-  if (node.op === "list") return node.args.length;
-  if (node.op === "+") return size(node.args[0]) + size(node.args[1]);
-  if (node.op === "rcall" && MACROS.has(node.args[0])) return size(node.args[1]);
-  return PROPERTIES2;
-}
-function childrenOf(node) {
-  return [node.args].flat(3).filter((part2) => typeof part2 === "object" && part2 !== null && "op" in part2);
-}
-function sum(numbers) {
-  return numbers.reduce((total, number) => total + number, 0);
 }
 
 // catalog/graph/candidates.ts
@@ -37805,16 +41455,16 @@ function follow(head2, byName2, chain) {
   return true;
 }
 function disorderText(candidates, channel, ofPackage) {
-  const where = `channel ${JSON.stringify(channel)} of package ${JSON.stringify(ofPackage)}`;
+  const where2 = `channel ${JSON.stringify(channel)} of package ${JSON.stringify(ofPackage)}`;
   switch (candidates.kind) {
     case "ordered":
       return "";
     case "no-head":
-      return `no channel heads (entries not replaced by another entry) found in ${where}`;
+      return `no channel heads (entries not replaced by another entry) found in ${where2}`;
     case "cycle":
-      return `a cycle exists in the chain of replacement beginning with ${JSON.stringify(candidates.head)} in ${where}`;
+      return `a cycle exists in the chain of replacement beginning with ${JSON.stringify(candidates.head)} in ${where2}`;
     case "many-heads":
-      return `a unique replacement chain within a channel is required to determine the relative order between channel entries, but ${candidates.heads.length} replacement chains were found in ${where}: ${candidates.heads.join(", ")}`;
+      return `a unique replacement chain within a channel is required to determine the relative order between channel entries, but ${candidates.heads.length} replacement chains were found in ${where2}: ${candidates.heads.join(", ")}`;
   }
 }
 
@@ -37914,7 +41564,7 @@ var RequirementError = class extends Error {
 };
 var GVK2 = struct("struct", { group: text, version: text, kind: text });
 var PACKAGE_REQUIRED = struct("struct", { packageName: text, versionRange: text });
-var LABEL = struct("struct", { label: text });
+var LABEL2 = struct("struct", { label: text });
 function gvkKey(group, version, kind) {
   return JSON.stringify([group, version, kind]);
 }
@@ -37931,7 +41581,7 @@ function offerOf(properties, known3) {
     packages: packages.length > 0 ? packages.map(({ packageName = "" }) => packageName) : known3.package === "" ? [] : [known3.package],
     versions: [...versions, known3.version].filter((version) => version !== void 0),
     gvks: gvks.map(({ group = "", version = "", kind = "" }) => gvkKey(group, version, kind)),
-    labels: fields2("olm.label", LABEL).map(({ label = "" }) => label),
+    labels: fields2("olm.label", LABEL2).map(({ label = "" }) => label),
     properties
   };
 }
@@ -37956,7 +41606,7 @@ function requirementOf({ type, value }, cel) {
     case "olm.package.required":
       return packageRequired(decode(value, PACKAGE_REQUIRED));
     case "olm.label.required":
-      return labelRequired(decode(value, LABEL));
+      return labelRequired(decode(value, LABEL2));
     default:
       return constraintRequired(value, cel);
   }
@@ -38002,42 +41652,42 @@ function constraintRequired(value, cel) {
 var CONSTRAINT_FIELDS = ["failureMessage", "cel", "package", "gvk", "all", "any", "not"];
 function constraint(value, cel) {
   const fields2 = strictFields(value, CONSTRAINT_FIELDS);
-  if (fields2["gvk"] !== void 0) return gvkRequired(texts(fields2["gvk"], ["group", "kind", "version"]));
+  if (fields2["gvk"] !== void 0) return gvkRequired(texts4(fields2["gvk"], ["group", "kind", "version"]));
   if (fields2["package"] !== void 0) {
-    return packageRequired(texts(fields2["package"], ["packageName", "versionRange"]));
+    return packageRequired(texts4(fields2["package"], ["packageName", "versionRange"]));
   }
-  for (const [name, combine] of COMPOUND) {
+  for (const [name, combine] of COMPOUND2) {
     if (fields2[name] !== void 0) return combine(members(fields2[name], cel));
   }
   if (fields2["cel"] !== void 0) {
-    const { rule: rule115 = "" } = texts(fields2["cel"], ["rule"]);
-    const { failureMessage = "" } = texts({ failureMessage: fields2["failureMessage"] ?? "" }, [
+    const { rule: rule228 = "" } = texts4(fields2["cel"], ["rule"]);
+    const { failureMessage = "" } = texts4({ failureMessage: fields2["failureMessage"] ?? "" }, [
       "failureMessage"
     ]);
-    return celRequired({ rule: rule115, failureMessage }, cel);
+    return celRequired({ rule: rule228, failureMessage }, cel);
   }
   throw new RequirementError("convert olm.constraint to resolver predicate: constraint is empty");
 }
-var COMPOUND = [
+var COMPOUND2 = [
   [
     "all",
-    (parts2) => ({
-      text: parts2.map((part2) => part2.text).join(" and "),
-      holds: (offer) => parts2.every(({ holds: holds2 }) => holds2(offer))
+    (parts3) => ({
+      text: parts3.map((part2) => part2.text).join(" and "),
+      holds: (offer) => parts3.every(({ holds: holds2 }) => holds2(offer))
     })
   ],
   [
     "any",
-    (parts2) => ({
-      text: parts2.map((part2) => part2.text).join(" or "),
-      holds: (offer) => parts2.some(({ holds: holds2 }) => holds2(offer))
+    (parts3) => ({
+      text: parts3.map((part2) => part2.text).join(" or "),
+      holds: (offer) => parts3.some(({ holds: holds2 }) => holds2(offer))
     })
   ],
   [
     "not",
-    (parts2) => ({
-      text: `not (${parts2.map((part2) => part2.text).join(" or ")})`,
-      holds: (offer) => !parts2.some(({ holds: holds2 }) => holds2(offer))
+    (parts3) => ({
+      text: `not (${parts3.map((part2) => part2.text).join(" or ")})`,
+      holds: (offer) => !parts3.some(({ holds: holds2 }) => holds2(offer))
     })
   ]
 ];
@@ -38046,14 +41696,14 @@ function members(value, cel) {
   if (constraints === void 0) return [];
   if (!Array.isArray(constraints))
     throw new RequirementError("parse olm.constraint: constraints must be a list");
-  return constraints.map((member2) => constraint(member2, cel));
+  return constraints.map((member3) => constraint(member3, cel));
 }
-function celRequired({ rule: rule115, failureMessage }, cel) {
+function celRequired({ rule: rule228, failureMessage }, cel) {
   if (!cel) throw new RequirementError("CEL rules are not evaluated here", "undecided");
-  const words = `with constraint: ${JSON.stringify(rule115)} and message: ${JSON.stringify(failureMessage)}`;
+  const words = `with constraint: ${JSON.stringify(rule228)} and message: ${JSON.stringify(failureMessage)}`;
   try {
-    const holds2 = cel.compile(rule115);
-    if (!holds2) throw new RequirementError(`too costly a rule to evaluate here: ${rule115}`, "undecided");
+    const holds2 = cel.compile(rule228);
+    if (!holds2) throw new RequirementError(`too costly a rule to evaluate here: ${rule228}`, "undecided");
     return { text: words, holds: ({ properties }) => holds2(properties) };
   } catch (error2) {
     if (!(error2 instanceof CelError2)) throw error2;
@@ -38064,16 +41714,16 @@ function strictFields(value, names) {
   if (value === null || value === void 0) return {};
   if (!isObject(value)) throw new RequirementError("parse olm.constraint: expected an object");
   const fields2 = [];
-  for (const [key, member2] of Object.entries(value)) {
+  for (const [key, member3] of Object.entries(value)) {
     const name = names.find((known3) => known3.toLowerCase() === key.toLowerCase());
     if (name === void 0) {
       throw new RequirementError(`parse olm.constraint: json: unknown field ${JSON.stringify(key)}`);
     }
-    if (member2 !== null) fields2.push([name, member2]);
+    if (member3 !== null) fields2.push([name, member3]);
   }
   return Object.fromEntries(fields2);
 }
-function texts(value, names) {
+function texts4(value, names) {
   const fields2 = strictFields(value, names);
   for (const [name, field2] of Object.entries(fields2)) {
     if (typeof field2 !== "string") throw new RequirementError(`parse olm.constraint: ${name} must be text`);
@@ -38099,8 +41749,8 @@ function laneOf(ofPackage, channel, entries2) {
     const bundle = ofPackage.bundles.get(entry.name);
     if (!bundle) return [];
     const { name, replaces, skips } = entry;
-    const place = { name, package: ofPackage.name, channel, isDefaultChannel, replaces, skips };
-    return [{ ...place, version: bundle.version, offer: offerOfBundle(bundle), entry, bundle }];
+    const place2 = { name, package: ofPackage.name, channel, isDefaultChannel, replaces, skips };
+    return [{ ...place2, version: bundle.version, offer: offerOfBundle(bundle), entry, bundle }];
   });
   return { package: ofPackage.name, channel, isDefaultChannel, nodes, candidates: candidatesOf(nodes) };
 }
@@ -38251,7 +41901,7 @@ function conflictOf(variables) {
       if (new Search(without).run() === "unsatisfiable") kept2 = without;
     }
   }
-  return [...new Set(kept2.flatMap(({ constraints }) => constraints.map(({ text: text5 }) => text5)))].sort(
+  return [...new Set(kept2.flatMap(({ constraints }) => constraints.map(({ text: text6 }) => text6)))].sort(
     compareText
   );
 }
@@ -38271,8 +41921,8 @@ function resolveNamespace(scope, namespace) {
 }
 var Failure = class extends Error {
   code;
-  constructor(code2, text5) {
-    super(text5);
+  constructor(code2, text6) {
+    super(text6);
     this.code = code2;
   }
 };
@@ -38318,20 +41968,20 @@ var Problem = class {
       this.#variables.set(id, { id, constraints: [exists2, prohibited] });
       return;
     }
-    const ids = found.places.map((place) => this.#addBundle(place));
+    const ids = found.places.map((place2) => this.#addBundle(place2));
     if (current) {
       const own = this.#idOf({ node: current, source: void 0 });
       for (const candidate of ids) this.#letReplace(candidate, own, current.name);
       ids.push(own);
     }
     const [requires, ...more] = [ids.at(-1), ids.slice(0, -1).join(", ")];
-    const text5 = ids.length === 0 ? `no operators found matching the criteria of subscription ${subscription.name}` : `subscription ${subscription.name} requires ${ids.length === 1 ? "" : `at least one of ${more[0]} or `}${requires}`;
-    this.#variables.set(id, { id, constraints: [exists2, { kind: "dependency", ids, text: text5 }] });
+    const text6 = ids.length === 0 ? `no operators found matching the criteria of subscription ${subscription.name}` : `subscription ${subscription.name} requires ${ids.length === 1 ? "" : `at least one of ${more[0]} or `}${requires}`;
+    this.#variables.set(id, { id, constraints: [exists2, { kind: "dependency", ids, text: text6 }] });
   }
   #letReplace(candidate, own, name) {
     this.#replaced.set(candidate, name);
-    const text5 = `${candidate} conflicts with ${own}`;
-    this.#variables.get(candidate)?.constraints.push({ kind: "conflict", id: own, text: text5 });
+    const text6 = `${candidate} conflicts with ${own}`;
+    this.#variables.get(candidate)?.constraints.push({ kind: "conflict", id: own, text: text6 });
   }
   /** The bundles that a subscription may go to, the preferred first. */
   #offered({ name, package: packageName, channel, catalog, startingCSV }, current) {
@@ -38346,16 +41996,16 @@ var Problem = class {
         missing: `no operators found from catalog ${catalog} in namespace ${source?.namespace ?? ""} referenced by subscription ${name}`
       };
     }
-    const where = `in the catalog referenced by subscription ${name}`;
+    const where2 = `in the catalog referenced by subscription ${name}`;
     if (!all.some((lane) => lane.nodes.length > 0)) {
-      return { missing: `no operators found in package ${packageName} ${where}` };
+      return { missing: `no operators found in package ${packageName} ${where2}` };
     }
     if (!wanted.some((lane) => lane.nodes.length > 0)) {
-      return { missing: `no operators found in channel ${channel} of package ${packageName} ${where}` };
+      return { missing: `no operators found in channel ${channel} of package ${packageName} ${where2}` };
     }
     if (nodes.length === 0) {
       return {
-        missing: `no operators found with name ${starting} in channel ${channel} of package ${packageName} ${where}`
+        missing: `no operators found with name ${starting} in channel ${channel} of package ${packageName} ${where2}`
       };
     }
     const ordered = [];
@@ -38368,9 +42018,9 @@ var Problem = class {
     return { places };
   }
   /** Adds a bundle with all that it may need, and returns its identifier. */
-  #addBundle(place) {
-    const id = this.#idOf(place);
-    const waiting = [place];
+  #addBundle(place2) {
+    const id = this.#idOf(place2);
+    const waiting = [place2];
     for (let next2 = waiting.pop(); next2; next2 = waiting.pop()) {
       const known3 = this.#idOf(next2);
       if (this.#variables.has(known3)) continue;
@@ -38380,8 +42030,8 @@ var Problem = class {
       for (const requirement of requirementsOf(next2.node.offer.properties, this.#scope.cel)) {
         const providers2 = this.#lanesWith(requirement.holds, next2.source).flatMap(({ nodes, source }) => nodes.map((node) => ({ node, source }))).filter(({ node }) => requirement.holds(node.offer));
         waiting.push(...providers2);
-        const text5 = `bundle ${next2.node.name} requires an operator ${requirement.text}`;
-        variable.constraints.push({ kind: "dependency", ids: providers2.map((one) => this.#idOf(one)), text: text5 });
+        const text6 = `bundle ${next2.node.name} requires an operator ${requirement.text}`;
+        variable.constraints.push({ kind: "dependency", ids: providers2.map((one) => this.#idOf(one)), text: text6 });
       }
     }
     return id;
@@ -38390,8 +42040,8 @@ var Problem = class {
     const constraints = [];
     const isFree = !source && !this.#namespace.subscriptions.some(({ installedCSV }) => installedCSV === node.name);
     if (isFree) {
-      const text5 = `clusterserviceversion ${node.name} exists and is not referenced by a subscription`;
-      constraints.push({ kind: "mandatory", text: text5 });
+      const text6 = `clusterserviceversion ${node.name} exists and is not referenced by a subscription`;
+      constraints.push({ kind: "mandatory", text: text6 });
     }
     if (node.offer.properties.some(({ type }) => type === "olm.deprecated")) {
       constraints.push({ kind: "prohibited", text: `bundle ${this.#idOf({ node, source })} is deprecated` });
@@ -38420,24 +42070,24 @@ var Problem = class {
     const gvks = /* @__PURE__ */ new Map();
     const packages = /* @__PURE__ */ new Map();
     for (const [id, { node }] of this.#places) {
-      for (const gvk of node.offer.gvks) append(gvks, gvk, id);
+      for (const gvk2 of node.offer.gvks) append(gvks, gvk2, id);
       for (const name of node.offer.packages) append(packages, name, id);
     }
     const rival = (id, ids, what) => {
       const sorted2 = [...ids].sort(compareText);
-      const text5 = `${sorted2.slice(0, -1).join(", ")} and ${sorted2.at(-1)} ${what}`;
-      return { id, constraints: ids.length > 1 ? [{ kind: "at-most-one", ids: sorted2, text: text5 }] : [] };
+      const text6 = `${sorted2.slice(0, -1).join(", ")} and ${sorted2.at(-1)} ${what}`;
+      return { id, constraints: ids.length > 1 ? [{ kind: "at-most-one", ids: sorted2, text: text6 }] : [] };
     };
     return [
-      ...[...gvks].map(([gvk, ids]) => rival(`gvk:${gvk}`, ids, `provide ${gvkText(gvk)}`)),
+      ...[...gvks].map(([gvk2, ids]) => rival(`gvk:${gvk2}`, ids, `provide ${gvkText(gvk2)}`)),
       ...[...packages].map(([name, ids]) => rival(`package:${name}`, ids, `originate from package ${name}`))
     ];
   }
   #steps(chosen2) {
     return chosen2.flatMap((id) => {
-      const place = this.#places.get(id);
-      if (!place?.source) return [];
-      const { node, source } = place;
+      const place2 = this.#places.get(id);
+      if (!place2?.source) return [];
+      const { node, source } = place2;
       const subscriptions = this.#namespace.subscriptions.filter(
         (one) => one.package === node.package && (one.channel === "" || one.channel === node.channel) && one.catalog === source.name
       );
@@ -38462,8 +42112,8 @@ var Problem = class {
 };
 function existingNode({ name, version, properties }) {
   const offer = offerOf(properties, { package: "", version });
-  const place = { name, package: offer.packages.at(-1) ?? "", channel: "", isDefaultChannel: false };
-  return { ...place, replaces: "", skips: [], version, offer, entry: void 0, bundle: void 0 };
+  const place2 = { name, package: offer.packages.at(-1) ?? "", channel: "", isDefaultChannel: false };
+  return { ...place2, replaces: "", skips: [], version, offer, entry: void 0, bundle: void 0 };
 }
 function inOrder(candidates, lane) {
   if (candidates.kind === "ordered") return candidates.entries;
@@ -38473,8 +42123,8 @@ function compareLanes(a, b) {
   return Number(b.isDefaultChannel) - Number(a.isDefaultChannel) || compareText(a.package, b.package) || compareText(a.channel, b.channel);
 }
 function append(to, key, value) {
-  const list2 = to.get(key);
-  if (list2) list2.push(value);
+  const list3 = to.get(key);
+  if (list3) list3.push(value);
   else to.set(key, [value]);
 }
 function groupBy(items, key) {
@@ -38488,10 +42138,10 @@ function groupBy(items, key) {
 }
 
 // catalog/graph/next-v0.ts
-function nextV0(scope, source, { place, installed }) {
-  const ofPackage = source.catalog.packages.get(place.package);
-  const lane = ofPackage && laneOf2(ofPackage, place.channel);
-  if (!lane || lane.nodes.length === 0) return missing3(place, ofPackage);
+function nextV0(scope, source, { place: place2, installed }) {
+  const ofPackage = source.catalog.packages.get(place2.package);
+  const lane = ofPackage && laneOf2(ofPackage, place2.channel);
+  if (!lane || lane.nodes.length === 0) return missing3(place2, ofPackage);
   if (hasRequirements(lane) && !scope.assumesDependencies)
     return resolved(scope, source, { lane, installed });
   if (lane.candidates.kind !== "ordered") {
@@ -38507,8 +42157,8 @@ function laneOf2(ofPackage, channel) {
 function missing3({ package: name, channel }, ofPackage) {
   return ofPackage && ofPackage.bundles.size > 0 ? fails("missing", `no operators found in channel ${channel} of package ${name}`) : fails("missing", `no operators found in package ${name}`);
 }
-function fails(code2, text5) {
-  return { kind: "fails", reason: { code: code2, text: text5 } };
+function fails(code2, text6) {
+  return { kind: "fails", reason: { code: code2, text: text6 } };
 }
 var needy = /* @__PURE__ */ new WeakMap();
 function hasRequirements(lane) {
@@ -38616,11 +42266,11 @@ function skippedText(lane, skipped) {
 var PART = "[0-9xX*|]+";
 var IDENTIFIERS = "[0-9A-Za-z-]+(?:\\.[0-9A-Za-z-]+)*";
 var VERSION = `v?${PART}(?:\\.${PART})?(?:\\.${PART})?(?:-${IDENTIFIERS})?(?:\\+${IDENTIFIERS})?`;
-var SPACE5 = "[\\t\\n\\f\\r ]";
-var HYPHEN_RANGE = new RegExp(`${SPACE5}*(${VERSION})${SPACE5}+-${SPACE5}+(${VERSION})${SPACE5}*`, "g");
-var TERM = new RegExp(`(!=|>=|=>|<=|=<|~>|[=><~^]|)${SPACE5}*(${VERSION})${SPACE5}*`, "y");
-var SEPARATOR = new RegExp(`,${SPACE5}*`, "y");
-var BLANK = new RegExp(`${SPACE5}*`, "y");
+var SPACE8 = "[\\t\\n\\f\\r ]";
+var HYPHEN_RANGE = new RegExp(`${SPACE8}*(${VERSION})${SPACE8}+-${SPACE8}+(${VERSION})${SPACE8}*`, "g");
+var TERM = new RegExp(`(!=|>=|=>|<=|=<|~>|[=><~^]|)${SPACE8}*(${VERSION})${SPACE8}*`, "y");
+var SEPARATOR = new RegExp(`,${SPACE8}*`, "y");
+var BLANK = new RegExp(`${SPACE8}*`, "y");
 var PARTS = new RegExp(
   `^(v?(${PART}))(?:\\.(${PART}))?(?:\\.(${PART}))?(?:-(${IDENTIFIERS}))?(?:\\+(${IDENTIFIERS}))?$`
 );
@@ -38631,20 +42281,20 @@ function compareCandidates(a, b) {
   if (!a.versionRelease || !b.versionRelease) return Number(!a.versionRelease) - Number(!b.versionRelease);
   return compareVersionReleases(b.versionRelease, a.versionRelease);
 }
-var UNSUPPORTED = /* @__PURE__ */ new Set([
+var UNSUPPORTED2 = /* @__PURE__ */ new Set([
   "olm.package.required",
   "olm.gvk.required",
   "olm.constraint"
 ]);
 function unsupportedProperty(bundle) {
-  return bundle.properties.find(({ type }) => UNSUPPORTED.has(type))?.type;
+  return bundle.properties.find(({ type }) => UNSUPPORTED2.has(type))?.type;
 }
 function outcomeOf(best, from2) {
   const { bundle } = best;
   const unsupported = unsupportedProperty(bundle);
   if (unsupported) {
-    const text5 = `validating bundle ${JSON.stringify(bundle.name)}: bundle ${JSON.stringify(bundle.name)} has a dependency declared via property ${JSON.stringify(unsupported)} which is currently not supported`;
-    return { kind: "fails", reason: { code: "dependency", text: text5, bundle: bundle.name } };
+    const text6 = `validating bundle ${JSON.stringify(bundle.name)}: bundle ${JSON.stringify(bundle.name)} has a dependency declared via property ${JSON.stringify(unsupported)} which is currently not supported`;
+    return { kind: "fails", reason: { code: "dependency", text: text6, bundle: bundle.name } };
   }
   if (bundle.name === from2.extension.installed?.name) {
     return {
@@ -38693,8 +42343,8 @@ function nextV1(source, { selection, installed }) {
     version: installed.version ? storedVersion(withRelease(installed.version)) : ""
   };
   if (!best) {
-    const text5 = noChoiceText({ ...selection, version: "", installed: stored }, []);
-    return { kind: "fails", reason: { code: "no-bundle", text: text5 } };
+    const text6 = noChoiceText({ ...selection, version: "", installed: stored }, []);
+    return { kind: "fails", reason: { code: "no-bundle", text: text6 } };
   }
   return outcomeOf(best, {
     catalog: source.name,
@@ -38766,12 +42416,12 @@ function foresightOf(scope, source) {
   return {
     scope,
     source,
-    v0: (place, installed) => walk(`v0 ${JSON.stringify([place.package, place.channel])}`, () => {
-      const channel = source.catalog.packages.get(place.package)?.channels.get(place.channel);
+    v0: (place2, installed) => walk(`v0 ${JSON.stringify([place2.package, place2.channel])}`, () => {
+      const channel = source.catalog.packages.get(place2.package)?.channels.get(place2.channel);
       const head2 = channel && headOf(channel)?.name;
       return new Walk({
-        next: (from2) => nextV0(scope, source, { place, installed: from2 }),
-        bundle: (name) => bundle(place.package, name),
+        next: (from2) => nextV0(scope, source, { place: place2, installed: from2 }),
+        bundle: (name) => bundle(place2.package, name),
         isHead: (name) => name === head2
       });
     }).fate(installed),
@@ -38827,8 +42477,8 @@ var Walk = class {
   }
   /** Ends the roads of all bundles of a circle, and returns the fate of the first. */
   #circle(path, first) {
-    const start3 = path.findIndex(({ from: from2 }) => from2.name === first.name && this.#isOwn(from2));
-    const fates = path.splice(start3).map(
+    const start4 = path.findIndex(({ from: from2 }) => from2.name === first.name && this.#isOwn(from2));
+    const fates = path.splice(start4).map(
       ({ from: from2, next: next2 }) => this.#keep(from2, { next: next2, end: from2, last: { kind: "circle" }, hops: 0, arrives: false })
     );
     return fates[0];
@@ -38955,7 +42605,7 @@ function grouped(items, key) {
 }
 
 // catalog/rules/graph/ambiguous-versions.ts
-var rule36 = {
+var rule107 = {
   id: "graph/ambiguous-versions",
   severity: "error",
   summary: "Versions differ by more than build metadata that OLM v1 cannot order",
@@ -38972,7 +42622,7 @@ var rule36 = {
           if (!first?.bundle.version || version === formatVersion(first.bundle.version)) continue;
           const message = `package ${quoted2(ofPackage.name)}: OLM v1 cannot tell ${shortName(first.bundle)} and ${shortName(bundle)} apart and takes either, since what stands behind + orders only as a release: identifiers without leading zeros, at most 20 characters`;
           const at = bundle.properties.findIndex(({ type }) => type === "olm.package");
-          report(message, locate2(bundle, "properties", at, "value", "version"), {
+          report(message, locate3(bundle, "properties", at, "value", "version"), {
             package: ofPackage.name,
             installed: [shortName(first.bundle), shortName(bundle)],
             hint: "give each bundle a version of its own"
@@ -39005,10 +42655,10 @@ function findMoves(change, name) {
   ];
 }
 function moveV0({ before, after }, name, { channel, installed }) {
-  const place = { package: name, channel };
+  const place2 = { package: name, channel };
   const fates = {
-    before: before.foresight.v0(place, installed),
-    after: after.foresight.v0(place, installed)
+    before: before.foresight.v0(place2, installed),
+    after: after.foresight.v0(place2, installed)
   };
   return { package: name, olm: "v0", channel, installed, ...fates };
 }
@@ -39037,20 +42687,20 @@ function entryIn(channel, name) {
   return channel?.entries.find((entry) => entry.name === name);
 }
 function placeOfEntry(channel, index, field2 = "name") {
-  return locate2(channel, "entries", index, field2);
+  return locate3(channel, "entries", index, field2);
 }
 function placeOfHead(channel) {
   const head2 = headOf(channel);
-  return head2 ? placeOfEntry(channel, head2.index) : locate2(channel, "name");
+  return head2 ? placeOfEntry(channel, head2.index) : locate3(channel, "name");
 }
 function placeOfPackage({ catalog }, name, ...path) {
   const found = catalog.packages.get(name);
   const blob = found?.blob ?? found?.channels.values().next().value ?? found?.bundles.values().next().value;
-  return blob && locate2(blob, ...path);
+  return blob && locate3(blob, ...path);
 }
 
 // catalog/rules/graph/automatic-downgrade.ts
-var rule37 = {
+var rule108 = {
   id: "graph/automatic-downgrade",
   severity: "error",
   summary: "A change leads no installation to a lower version",
@@ -39100,7 +42750,7 @@ function reportGroup(change, group, report) {
 }
 
 // catalog/rules/graph/bundle-mutated.ts
-var rule38 = {
+var rule109 = {
   id: "graph/bundle-mutated",
   severity: "error",
   summary: "A published bundle stays as it is: clusters that have it never install it again",
@@ -39112,7 +42762,7 @@ var rule38 = {
         const difference = old && differenceOf(old, bundle);
         if (!difference) continue;
         const message = `bundle ${quoted2(bundle.name)} is published and now differs: ${difference.text}`;
-        report(message, locate2(bundle, ...difference.path), {
+        report(message, locate3(bundle, ...difference.path), {
           package: name,
           installed: [shortName(old)],
           ...difference.severity ? { severity: difference.severity } : {},
@@ -39155,7 +42805,7 @@ function canonical(value) {
 }
 
 // catalog/rules/graph/channel-removed.ts
-var rule39 = {
+var rule110 = {
   id: "graph/channel-removed",
   severity: "error",
   summary: "A channel that clusters may be subscribed to is deprecated before it is removed, and then kept for a while",
@@ -39186,7 +42836,7 @@ function isUnstable(channel) {
 }
 
 // catalog/rules/graph/channel-switch-blocked.ts
-var rule40 = {
+var rule111 = {
   id: "graph/channel-switch-blocked",
   severity: "warning",
   summary: "From the head of a channel there is a way into every released channel with a newer head",
@@ -39227,8 +42877,8 @@ function blockedIn(world, ofPackage) {
   });
 }
 function enters({ foresight }, from2, to) {
-  const place = { package: from2.channel.package, channel: to.channel.name };
-  return from2 !== to && foresight.v0(place, installedOf(from2.bundle)).arrives;
+  const place2 = { package: from2.channel.package, channel: to.channel.name };
+  return from2 !== to && foresight.v0(place2, installedOf(from2.bundle)).arrives;
 }
 function isNewer({ bundle: a }, { bundle: b }) {
   return a.version !== void 0 && b.version !== void 0 && compareVersions(a.version, b.version) > 0;
@@ -39262,13 +42912,13 @@ var VALUES = Uint8Array.from({ length: 128 }, (_, code2) => {
   const value = DIGITS2.indexOf(String.fromCharCode(code2));
   return value < 0 ? 255 : value;
 });
-function decodeBase64(text5) {
-  const bytes2 = new Uint8Array(Math.ceil(text5.length * 3 / 4));
+function decodeBase64(text6) {
+  const bytes2 = new Uint8Array(Math.ceil(text6.length * 3 / 4));
   let length = 0;
   let bits = 0;
   let count = 0;
-  for (let i = 0; i < text5.length; i++) {
-    const value = VALUES[text5.charCodeAt(i)] ?? 255;
+  for (let i = 0; i < text6.length; i++) {
+    const value = VALUES[text6.charCodeAt(i)] ?? 255;
     if (value === 255) continue;
     bits = (bits << 6 | value) & 16777215;
     count += 6;
@@ -39286,16 +42936,16 @@ function crdDefinition(value) {
   if (!isObject(value) || value["kind"] !== "CustomResourceDefinition") return void 0;
   if (value["apiVersion"] !== "apiextensions.k8s.io/v1") return void 0;
   const spec = fields(value["spec"]);
-  const versions = list(spec["versions"]).map(fields).map((version) => ({
-    name: text3(version["name"]),
+  const versions = list2(spec["versions"]).map(fields).map((version) => ({
+    name: text5(version["name"]),
     served: version["served"] === true,
     storage: version["storage"] === true,
     schema: fields(version["schema"])["openAPIV3Schema"]
   }));
-  const stored = list(fields(value["status"])["storedVersions"]).map(text3);
+  const stored = list2(fields(value["status"])["storedVersions"]).map(text5);
   return {
-    name: text3(fields(value["metadata"])["name"]),
-    scope: text3(spec["scope"]),
+    name: text5(fields(value["metadata"])["name"]),
+    scope: text5(spec["scope"]),
     versions,
     storedVersions: stored.length > 0 ? stored : versions.filter(({ storage }) => storage).map(({ name }) => name),
     convertsByWebhook: fields(spec["conversion"])["strategy"] === "Webhook"
@@ -39304,10 +42954,10 @@ function crdDefinition(value) {
 function fields(value) {
   return isObject(value) ? value : {};
 }
-function list(value) {
+function list2(value) {
   return Array.isArray(value) ? value : [];
 }
-function text3(value) {
+function text5(value) {
   return typeof value === "string" ? value : "";
 }
 var KUBE_VERSION = /^v([1-9][0-9]*)(?:(alpha|beta)([1-9][0-9]*))?$/;
@@ -39354,659 +43004,62 @@ function definitionIn(data) {
   return definition;
 }
 function jsonIn(data) {
-  const text5 = new TextDecoder().decode(decodeBase64(data));
-  if (!text5.includes("CustomResourceDefinition")) return void 0;
+  const text6 = new TextDecoder().decode(decodeBase64(data));
+  if (!text6.includes("CustomResourceDefinition")) return void 0;
   try {
-    return JSON.parse(text5);
+    return JSON.parse(text6);
   } catch (error2) {
     if (error2 instanceof SyntaxError) return void 0;
     throw error2;
   }
 }
 
-// catalog/json-text.ts
-var ESCAPED = /["\\\x00-\x1f\u2028\u2029\ud800-\udfff]/;
-function jsonString(text5) {
-  if (!ESCAPED.test(text5)) return `"${text5}"`;
-  const quoted3 = JSON.stringify(text5.toWellFormed());
-  return quoted3.replaceAll("\u2028", "\\u2028").replaceAll("\u2029", "\\u2029");
-}
-function jsonNumber(value) {
-  return Object.is(value, -0) ? "-0" : String(value);
-}
-var RawJson = class {
-  /** Sound JSON. */
-  text;
-  constructor(text5) {
-    this.text = text5;
-  }
-  get value() {
-    return JSON.parse(this.text);
-  }
-};
-function compactJson(value) {
-  if (typeof value === "string") return jsonString(value);
-  if (typeof value === "number") return jsonNumber(value);
-  if (typeof value !== "object" || value === null) return String(value ?? null);
-  if (value instanceof RawJson) return value.text;
-  if (Array.isArray(value)) return `[${value.map(compactJson).join(",")}]`;
-  const members2 = sortedKeys(value).map((key) => `${jsonString(key)}:${compactJson(member(value, key))}`);
-  return `{${members2.join(",")}}`;
-}
-function sortedKeys(value) {
-  const keys = Object.keys(value);
-  for (let i = 1; i < keys.length; i++) {
-    if (compareText(keys[i - 1] ?? "", keys[i] ?? "") > 0) return keys.sort(compareText);
-  }
-  return keys;
-}
-function member(value, key) {
-  return value[key];
-}
-
-// catalog/cache/go-json.ts
-function escapeHtml(json) {
-  return json.replaceAll(/[<>&]/g, (c) => c === "<" ? "\\u003c" : c === ">" ? "\\u003e" : "\\u0026");
-}
-function goString(text5) {
-  return escapeHtml(jsonString(text5));
-}
-function goObject(members2) {
-  const written = members2.flatMap(([key, json]) => json === void 0 ? [] : [`"${key}":${json}`]);
-  return `{${written.join(",")}}`;
-}
-function goList(items) {
-  return items.length === 0 ? void 0 : `[${items.join(",")}]`;
-}
-var encoder = new TextEncoder();
-var REPLACEMENT = encoder.encode("\\ufffd");
-var LINE_SEPARATOR2 = encoder.encode("\\u2028");
-var PARAGRAPH_SEPARATOR2 = encoder.encode("\\u2029");
-var ESCAPES2 = Array.from(
-  { length: 128 },
-  (_, code2) => encoder.encode(goString(String.fromCharCode(code2)).slice(1, -1))
-);
-var PLAIN = Uint8Array.from(
-  { length: 256 },
-  (_, code2) => code2 < 128 && ESCAPES2[code2]?.length === 1 ? 1 : 0
-);
-
-// catalog/bundle/kubernetes.ts
-var QUANTITY_SYNTAX = /^[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[KMGTPE]i|[numkMGTPE]|[eE][+-]?[0-9]+)?$/;
-var quantity = {
-  kind: "checked",
-  goName: "resource.Quantity",
-  expected: "a quantity such as 100m or 64Mi",
-  refusal: (value) => (typeof value === "string" || typeof value === "number") && QUANTITY_SYNTAX.test(String(value)) ? void 0 : "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
-};
-var intOrString = {
-  kind: "checked",
-  goName: "intstr.IntOrString",
-  expected: "a whole number or text",
-  refusal: (value) => typeof value === "string" || Number.isInteger(value) ? void 0 : "json: cannot unmarshal value into Go value of type int32"
-};
-var RFC3339 = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)$/;
-var time = {
-  kind: "checked",
-  goName: "v1.Time",
-  expected: "a time of RFC 3339",
-  refusal: (value) => {
-    if (typeof value !== "string") return "json: cannot unmarshal value into Go value of type string";
-    return value === "" || RFC3339.test(value) ? void 0 : `parsing time ${JSON.stringify(value)} as "2006-01-02T15:04:05Z07:00": cannot parse`;
-  }
-};
-var texts2 = listOf(text);
-var textMap2 = mapOf(text);
-var LOCAL_REFERENCE = struct("v1.LocalObjectReference", { name: text });
-var OBJECT_META = struct("v1.ObjectMeta", {
-  name: text,
-  generateName: text,
-  namespace: text,
-  selfLink: text,
-  uid: text,
-  resourceVersion: text,
-  generation: int64,
-  creationTimestamp: time,
-  deletionTimestamp: time,
-  deletionGracePeriodSeconds: int64,
-  labels: textMap2,
-  annotations: textMap2,
-  ownerReferences: listOf(
-    struct("v1.OwnerReference", {
-      apiVersion: text,
-      kind: text,
-      name: text,
-      uid: text,
-      controller: bool,
-      blockOwnerDeletion: bool
-    })
-  ),
-  finalizers: texts2,
-  managedFields: listOf(
-    struct("v1.ManagedFieldsEntry", {
-      manager: text,
-      operation: text,
-      apiVersion: text,
-      time,
-      fieldsType: text,
-      subresource: text
-    })
-  )
-});
-var POLICY_RULE = struct("v1.PolicyRule", {
-  verbs: texts2,
-  apiGroups: texts2,
-  resources: texts2,
-  resourceNames: texts2,
-  nonResourceURLs: texts2
-});
-var LABEL_SELECTOR = struct("v1.LabelSelector", {
-  matchLabels: textMap2,
-  matchExpressions: listOf(
-    struct("v1.LabelSelectorRequirement", { key: text, operator: text, values: texts2 })
-  )
-});
-var KEY_SELECTOR = { name: text, key: text, optional: bool };
-var FIELD_REFERENCE = struct("v1.ObjectFieldSelector", { apiVersion: text, fieldPath: text });
-var RESOURCE_FIELD = struct("v1.ResourceFieldSelector", {
-  containerName: text,
-  resource: text,
-  divisor: quantity
-});
-var ENVIRONMENT = {
-  env: listOf(
-    struct("v1.EnvVar", {
-      name: text,
-      value: text,
-      valueFrom: struct("v1.EnvVarSource", {
-        fieldRef: FIELD_REFERENCE,
-        resourceFieldRef: RESOURCE_FIELD,
-        configMapKeyRef: struct("v1.ConfigMapKeySelector", KEY_SELECTOR),
-        secretKeyRef: struct("v1.SecretKeySelector", KEY_SELECTOR)
-      })
-    })
-  ),
-  envFrom: listOf(
-    struct("v1.EnvFromSource", {
-      prefix: text,
-      configMapRef: struct("v1.ConfigMapEnvSource", { name: text, optional: bool }),
-      secretRef: struct("v1.SecretEnvSource", { name: text, optional: bool })
-    })
-  )
-};
-var HANDLER = {
-  exec: struct("v1.ExecAction", { command: texts2 }),
-  httpGet: struct("v1.HTTPGetAction", {
-    path: text,
-    port: intOrString,
-    host: text,
-    scheme: text,
-    httpHeaders: listOf(struct("v1.HTTPHeader", { name: text, value: text }))
-  }),
-  tcpSocket: struct("v1.TCPSocketAction", { port: intOrString, host: text })
-};
-var LIFECYCLE_HANDLER = struct("v1.LifecycleHandler", {
-  ...HANDLER,
-  sleep: struct("v1.SleepAction", { seconds: int64 })
-});
-var PROBE = struct("v1.Probe", {
-  ...HANDLER,
-  grpc: struct("v1.GRPCAction", { port: int32, service: text }),
-  initialDelaySeconds: int32,
-  timeoutSeconds: int32,
-  periodSeconds: int32,
-  successThreshold: int32,
-  failureThreshold: int32,
-  terminationGracePeriodSeconds: int64
-});
-var SELINUX = struct("v1.SELinuxOptions", { user: text, role: text, type: text, level: text });
-var SECCOMP = struct("v1.SeccompProfile", { type: text, localhostProfile: text });
-var APPARMOR = struct("v1.AppArmorProfile", { type: text, localhostProfile: text });
-var WINDOWS = struct("v1.WindowsSecurityContextOptions", {
-  gmsaCredentialSpecName: text,
-  gmsaCredentialSpec: text,
-  runAsUserName: text,
-  hostProcess: bool
-});
-var RUN_AS = {
-  runAsUser: int64,
-  runAsGroup: int64,
-  runAsNonRoot: bool,
-  seLinuxOptions: SELINUX,
-  seccompProfile: SECCOMP,
-  appArmorProfile: APPARMOR,
-  windowsOptions: WINDOWS
-};
-var RESOURCES = struct("v1.ResourceRequirements", {
-  limits: mapOf(quantity),
-  requests: mapOf(quantity),
-  claims: listOf(struct("v1.ResourceClaim", { name: text, request: text }))
-});
-var CONTAINER = struct("v1.Container", {
-  name: text,
-  image: text,
-  command: texts2,
-  args: texts2,
-  workingDir: text,
-  ports: listOf(
-    struct("v1.ContainerPort", {
-      name: text,
-      hostPort: int32,
-      containerPort: int32,
-      protocol: text,
-      hostIP: text
-    })
-  ),
-  ...ENVIRONMENT,
-  resources: RESOURCES,
-  restartPolicy: text,
-  volumeMounts: listOf(
-    struct("v1.VolumeMount", {
-      name: text,
-      readOnly: bool,
-      recursiveReadOnly: text,
-      mountPath: text,
-      subPath: text,
-      mountPropagation: text,
-      subPathExpr: text
-    })
-  ),
-  volumeDevices: listOf(struct("v1.VolumeDevice", { name: text, devicePath: text })),
-  livenessProbe: PROBE,
-  readinessProbe: PROBE,
-  startupProbe: PROBE,
-  lifecycle: struct("v1.Lifecycle", { postStart: LIFECYCLE_HANDLER, preStop: LIFECYCLE_HANDLER }),
-  terminationMessagePath: text,
-  terminationMessagePolicy: text,
-  imagePullPolicy: text,
-  securityContext: struct("v1.SecurityContext", {
-    capabilities: struct("v1.Capabilities", { add: texts2, drop: texts2 }),
-    privileged: bool,
-    ...RUN_AS,
-    readOnlyRootFilesystem: bool,
-    allowPrivilegeEscalation: bool,
-    procMount: text
-  }),
-  stdin: bool,
-  stdinOnce: bool,
-  tty: bool
-});
-var KEY_TO_PATH = listOf(struct("v1.KeyToPath", { key: text, path: text, mode: int32 }));
-var DOWNWARD_ITEMS = listOf(
-  struct("v1.DownwardAPIVolumeFile", {
-    path: text,
-    fieldRef: FIELD_REFERENCE,
-    resourceFieldRef: RESOURCE_FIELD,
-    mode: int32
-  })
-);
-var VOLUME = struct("v1.Volume", {
-  name: text,
-  hostPath: struct("v1.HostPathVolumeSource", { path: text, type: text }),
-  emptyDir: struct("v1.EmptyDirVolumeSource", { medium: text, sizeLimit: quantity }),
-  secret: struct("v1.SecretVolumeSource", {
-    secretName: text,
-    items: KEY_TO_PATH,
-    defaultMode: int32,
-    optional: bool
-  }),
-  configMap: struct("v1.ConfigMapVolumeSource", {
-    name: text,
-    items: KEY_TO_PATH,
-    defaultMode: int32,
-    optional: bool
-  }),
-  persistentVolumeClaim: struct("v1.PersistentVolumeClaimVolumeSource", { claimName: text, readOnly: bool }),
-  downwardAPI: struct("v1.DownwardAPIVolumeSource", { items: DOWNWARD_ITEMS, defaultMode: int32 }),
-  nfs: struct("v1.NFSVolumeSource", { server: text, path: text, readOnly: bool }),
-  csi: struct("v1.CSIVolumeSource", {
-    driver: text,
-    readOnly: bool,
-    fsType: text,
-    volumeAttributes: textMap2,
-    nodePublishSecretRef: LOCAL_REFERENCE
-  }),
-  projected: struct("v1.ProjectedVolumeSource", {
-    sources: listOf(
-      struct("v1.VolumeProjection", {
-        secret: struct("v1.SecretProjection", { name: text, items: KEY_TO_PATH, optional: bool }),
-        downwardAPI: struct("v1.DownwardAPIProjection", { items: DOWNWARD_ITEMS }),
-        configMap: struct("v1.ConfigMapProjection", { name: text, items: KEY_TO_PATH, optional: bool }),
-        serviceAccountToken: struct("v1.ServiceAccountTokenProjection", {
-          audience: text,
-          expirationSeconds: int64,
-          path: text
-        })
-      })
-    ),
-    defaultMode: int32
-  })
-});
-var NODE_TERM = struct("v1.NodeSelectorTerm", {
-  matchExpressions: listOf(
-    struct("v1.NodeSelectorRequirement", { key: text, operator: text, values: texts2 })
-  ),
-  matchFields: listOf(struct("v1.NodeSelectorRequirement", { key: text, operator: text, values: texts2 }))
-});
-var POD_TERM = struct("v1.PodAffinityTerm", {
-  labelSelector: LABEL_SELECTOR,
-  namespaces: texts2,
-  topologyKey: text,
-  namespaceSelector: LABEL_SELECTOR,
-  matchLabelKeys: texts2,
-  mismatchLabelKeys: texts2
-});
-var POD_TERMS = {
-  requiredDuringSchedulingIgnoredDuringExecution: listOf(POD_TERM),
-  preferredDuringSchedulingIgnoredDuringExecution: listOf(
-    struct("v1.WeightedPodAffinityTerm", { weight: int32, podAffinityTerm: POD_TERM })
-  )
-};
-var AFFINITY = struct("v1.Affinity", {
-  nodeAffinity: struct("v1.NodeAffinity", {
-    requiredDuringSchedulingIgnoredDuringExecution: struct("v1.NodeSelector", {
-      nodeSelectorTerms: listOf(NODE_TERM)
-    }),
-    preferredDuringSchedulingIgnoredDuringExecution: listOf(
-      struct("v1.PreferredSchedulingTerm", { weight: int32, preference: NODE_TERM })
-    )
-  }),
-  podAffinity: struct("v1.PodAffinity", POD_TERMS),
-  podAntiAffinity: struct("v1.PodAntiAffinity", POD_TERMS)
-});
-var POD_SPEC = struct("v1.PodSpec", {
-  volumes: listOf(VOLUME),
-  initContainers: listOf(CONTAINER),
-  containers: listOf(CONTAINER),
-  ephemeralContainers: any,
-  restartPolicy: text,
-  terminationGracePeriodSeconds: int64,
-  activeDeadlineSeconds: int64,
-  dnsPolicy: text,
-  nodeSelector: textMap2,
-  serviceAccountName: text,
-  serviceAccount: text,
-  automountServiceAccountToken: bool,
-  nodeName: text,
-  hostNetwork: bool,
-  hostPID: bool,
-  hostIPC: bool,
-  shareProcessNamespace: bool,
-  securityContext: struct("v1.PodSecurityContext", {
-    ...RUN_AS,
-    supplementalGroups: listOf(int64),
-    supplementalGroupsPolicy: text,
-    fsGroup: int64,
-    sysctls: listOf(struct("v1.Sysctl", { name: text, value: text })),
-    fsGroupChangePolicy: text,
-    seLinuxChangePolicy: text
-  }),
-  imagePullSecrets: listOf(LOCAL_REFERENCE),
-  hostname: text,
-  subdomain: text,
-  affinity: AFFINITY,
-  schedulerName: text,
-  tolerations: listOf(
-    struct("v1.Toleration", {
-      key: text,
-      operator: text,
-      value: text,
-      effect: text,
-      tolerationSeconds: int64
-    })
-  ),
-  hostAliases: listOf(struct("v1.HostAlias", { ip: text, hostnames: texts2 })),
-  priorityClassName: text,
-  priority: int32,
-  dnsConfig: struct("v1.PodDNSConfig", {
-    nameservers: texts2,
-    searches: texts2,
-    options: listOf(struct("v1.PodDNSConfigOption", { name: text, value: text }))
-  }),
-  readinessGates: listOf(struct("v1.PodReadinessGate", { conditionType: text })),
-  runtimeClassName: text,
-  enableServiceLinks: bool,
-  preemptionPolicy: text,
-  overhead: mapOf(quantity),
-  topologySpreadConstraints: listOf(
-    struct("v1.TopologySpreadConstraint", {
-      maxSkew: int32,
-      topologyKey: text,
-      whenUnsatisfiable: text,
-      labelSelector: LABEL_SELECTOR,
-      minDomains: int32,
-      nodeAffinityPolicy: text,
-      nodeTaintsPolicy: text,
-      matchLabelKeys: texts2
-    })
-  ),
-  setHostnameAsFQDN: bool,
-  os: struct("v1.PodOS", { name: text }),
-  hostUsers: bool
-});
-var DEPLOYMENT_SPEC = struct("v1.DeploymentSpec", {
-  replicas: int32,
-  selector: LABEL_SELECTOR,
-  template: struct("v1.PodTemplateSpec", { metadata: OBJECT_META, spec: POD_SPEC }),
-  strategy: struct("v1.DeploymentStrategy", {
-    type: text,
-    rollingUpdate: struct("v1.RollingUpdateDeployment", {
-      maxUnavailable: intOrString,
-      maxSurge: intOrString
-    })
-  }),
-  minReadySeconds: int32,
-  revisionHistoryLimit: int32,
-  paused: bool,
-  progressDeadlineSeconds: int32
-});
-var JSON_SCHEMA_FIELDS = {};
-var JSON_SCHEMA = {
-  kind: "struct",
-  name: "v1.JSONSchemaProps",
-  fields: JSON_SCHEMA_FIELDS,
-  exactKeys: true
-};
-function schemaOr(goName2, other) {
-  return {
-    kind: "checked",
-    goName: goName2,
-    expected: "a schema",
-    refusal: (value) => typeof value === "object" && !Array.isArray(value) || other(value) ? void 0 : "boolean or JSON schema expected"
-  };
-}
-var schemas = listOf(JSON_SCHEMA);
-Object.assign(JSON_SCHEMA_FIELDS, {
-  id: text,
-  $schema: text,
-  $ref: text,
-  description: text,
-  type: text,
-  format: text,
-  title: text,
-  default: any,
-  maximum: float,
-  exclusiveMaximum: bool,
-  minimum: float,
-  exclusiveMinimum: bool,
-  maxLength: int64,
-  minLength: int64,
-  pattern: text,
-  maxItems: int64,
-  minItems: int64,
-  uniqueItems: bool,
-  multipleOf: float,
-  enum: listOf(any),
-  maxProperties: int64,
-  minProperties: int64,
-  required: texts2,
-  items: schemaOr("v1.JSONSchemaPropsOrArray", Array.isArray),
-  allOf: schemas,
-  oneOf: schemas,
-  anyOf: schemas,
-  not: JSON_SCHEMA,
-  properties: mapOf(JSON_SCHEMA),
-  additionalProperties: schemaOr("v1.JSONSchemaPropsOrBool", (value) => typeof value === "boolean"),
-  patternProperties: mapOf(JSON_SCHEMA),
-  dependencies: any,
-  additionalItems: schemaOr("v1.JSONSchemaPropsOrBool", (value) => typeof value === "boolean"),
-  definitions: mapOf(JSON_SCHEMA),
-  externalDocs: struct("v1.ExternalDocumentation", { description: text, url: text }),
-  example: any,
-  nullable: bool,
-  "x-kubernetes-preserve-unknown-fields": bool,
-  "x-kubernetes-embedded-resource": bool,
-  "x-kubernetes-int-or-string": bool,
-  "x-kubernetes-list-map-keys": texts2,
-  "x-kubernetes-list-type": text,
-  "x-kubernetes-map-type": text,
-  "x-kubernetes-validations": listOf(
-    struct("v1.ValidationRule", {
-      rule: text,
-      message: text,
-      messageExpression: text,
-      reason: text,
-      fieldPath: text,
-      optionalOldSelf: bool
-    })
-  )
-});
-var NAMES = struct("v1.CustomResourceDefinitionNames", {
-  plural: text,
-  singular: text,
-  shortNames: texts2,
-  kind: text,
-  listKind: text,
-  categories: texts2
-});
-var WEBHOOK_CLIENT = struct("v1.WebhookClientConfig", {
-  url: text,
-  service: struct("v1.ServiceReference", { namespace: text, name: text, path: text, port: int32 }),
-  caBundle: bytes
-});
-var VALIDATION = struct("v1.CustomResourceValidation", { openAPIV3Schema: JSON_SCHEMA });
-var SUBRESOURCES = struct("v1.CustomResourceSubresources", {
-  status: struct("v1.CustomResourceSubresourceStatus", {}),
-  scale: struct("v1.CustomResourceSubresourceScale", {
-    specReplicasPath: text,
-    statusReplicasPath: text,
-    labelSelectorPath: text
-  })
-});
-var COLUMN = { name: text, type: text, format: text, description: text, priority: int32 };
-function exact(shape) {
-  return { ...shape, exactKeys: true };
-}
-function crdVersion(column) {
-  return struct("v1.CustomResourceDefinitionVersion", {
-    name: text,
-    served: bool,
-    storage: bool,
-    deprecated: bool,
-    deprecationWarning: text,
-    schema: VALIDATION,
-    subresources: SUBRESOURCES,
-    additionalPrinterColumns: listOf(
-      struct("v1.CustomResourceColumnDefinition", { ...COLUMN, [column]: text })
-    ),
-    selectableFields: listOf(struct("v1.SelectableField", { jsonPath: text }))
-  });
-}
-var CRD_META = { apiVersion: text, kind: text, metadata: OBJECT_META, status: any };
-var CRD_V1 = exact(
-  struct("v1.CustomResourceDefinition", {
-    ...CRD_META,
-    spec: exact(
-      struct("v1.CustomResourceDefinitionSpec", {
-        group: text,
-        names: NAMES,
-        scope: text,
-        versions: listOf(crdVersion("jsonPath")),
-        conversion: struct("v1.CustomResourceConversion", {
-          strategy: text,
-          webhook: struct("v1.WebhookConversion", {
-            clientConfig: WEBHOOK_CLIENT,
-            conversionReviewVersions: texts2
-          })
-        }),
-        preserveUnknownFields: bool
-      })
-    )
-  })
-);
-var CRD_V1BETA1 = exact(
-  struct("v1beta1.CustomResourceDefinition", {
-    ...CRD_META,
-    spec: exact(
-      struct("v1beta1.CustomResourceDefinitionSpec", {
-        group: text,
-        version: text,
-        names: NAMES,
-        scope: text,
-        validation: VALIDATION,
-        subresources: SUBRESOURCES,
-        versions: listOf(crdVersion("JSONPath")),
-        additionalPrinterColumns: listOf(
-          struct("v1beta1.CustomResourceColumnDefinition", { ...COLUMN, JSONPath: text })
-        ),
-        selectableFields: listOf(struct("v1beta1.SelectableField", { jsonPath: text })),
-        conversion: struct("v1beta1.CustomResourceConversion", {
-          strategy: text,
-          webhookClientConfig: WEBHOOK_CLIENT,
-          conversionReviewVersions: texts2
-        }),
-        preserveUnknownFields: bool
-      })
-    )
-  })
-);
-
 // catalog/crd/schema.ts
 var CURRENT = {
   key: (path) => JSON.stringify(path),
-  items: (text5) => `${text5}.items`,
-  index: (text5, keyword, index) => `${text5}.${keyword}[${index}]`,
-  only: (text5, keyword) => `${text5}.${keyword}`,
-  named: (text5, keyword, name) => `${text5}.${keyword}[${name}]`,
-  additional: (text5) => `${text5}.additionalProperties`
+  items: (text6) => `${text6}.items`,
+  index: (text6, keyword, index) => `${text6}.${keyword}[${index}]`,
+  only: (text6, keyword) => `${text6}.${keyword}`,
+  named: (text6, keyword, name) => `${text6}.${keyword}[${name}]`,
+  additional: (text6) => `${text6}.additionalProperties`
 };
 function flatten2(schema, dialect) {
   const nodes = /* @__PURE__ */ new Map();
-  const visit = (value, path, text5) => {
+  const visit = (value, path, text6) => {
     if (!isObject(value)) return;
-    nodes.set(dialect.key(path, text5), { text: text5, schema: value });
-    for (const child2 of children(value, dialect, text5)) {
+    nodes.set(dialect.key(path, text6), { text: text6, schema: value });
+    for (const child2 of children(value, dialect, text6)) {
       visit(child2.schema, [...path, ...child2.path], child2.text);
     }
   };
   visit(schema, [], "^");
   return nodes;
 }
-function* children(schema, dialect, text5) {
+function* children(schema, dialect, text6) {
   const { items } = schema;
   if (Array.isArray(items)) {
     for (const [i, item] of items.entries()) {
-      yield { path: ["items", `${i}`], text: dialect.index(text5, "items", i), schema: item };
+      yield { path: ["items", `${i}`], text: dialect.index(text6, "items", i), schema: item };
     }
-  } else if (items !== void 0) yield { path: ["items"], text: dialect.items(text5), schema: items };
+  } else if (items !== void 0) yield { path: ["items"], text: dialect.items(text6), schema: items };
   for (const keyword of ["allOf", "anyOf", "oneOf"]) {
     for (const [i, item] of listOf2(schema[keyword]).entries()) {
-      yield { path: [keyword, `${i}`], text: dialect.index(text5, keyword, i), schema: item };
+      yield { path: [keyword, `${i}`], text: dialect.index(text6, keyword, i), schema: item };
     }
   }
-  yield { path: ["not"], text: dialect.only(text5, "not"), schema: schema["not"] };
+  yield { path: ["not"], text: dialect.only(text6, "not"), schema: schema["not"] };
   for (const [name, property] of entriesOf(schema["properties"])) {
-    yield { path: ["properties", name], text: `${text5}.${name}`, schema: property };
+    yield { path: ["properties", name], text: `${text6}.${name}`, schema: property };
   }
   const additional = schema["additionalProperties"];
-  yield { path: ["additionalProperties"], text: dialect.additional(text5), schema: additional };
+  yield { path: ["additionalProperties"], text: dialect.additional(text6), schema: additional };
   for (const keyword of ["patternProperties", "definitions", "dependencies"]) {
     for (const [name, property] of entriesOf(schema[keyword])) {
-      yield { path: [keyword, name], text: dialect.named(text5, keyword, name), schema: property };
+      yield { path: [keyword, name], text: dialect.named(text6, keyword, name), schema: property };
     }
   }
   const more = schema["additionalItems"];
-  yield { path: ["additionalItems"], text: dialect.only(text5, "additionalItems"), schema: more };
+  yield { path: ["additionalItems"], text: dialect.only(text6, "additionalItems"), schema: more };
 }
 function listOf2(value) {
   return Array.isArray(value) ? value : [];
@@ -40076,7 +43129,7 @@ function unhandledText(changes) {
     goField(key),
     `${goField(key)} ${goValue(key, before)} -> ${goValue(key, after)}`
   ]).sort(([a], [b]) => a < b ? -1 : 1);
-  return `unhandled changes found (${details.map(([, text5]) => text5).join("; ")})`;
+  return `unhandled changes found (${details.map(([, text6]) => text6).join("; ")})`;
 }
 function goField(key) {
   return GO_FIELDS.get(key) ?? `${key.charAt(0).toUpperCase()}${key.slice(1)}`;
@@ -40131,10 +43184,10 @@ function compareDescription(a, b, options) {
   return `description changed : ${quote2(a)} -> ${quote2(b)}`;
 }
 function missing4(from2, others) {
-  const known3 = new Set(texts3(others));
-  return [...new Set(texts3(from2))].filter((text5) => !known3.has(text5)).sort(compareText);
+  const known3 = new Set(texts5(others));
+  return [...new Set(texts5(from2))].filter((text6) => !known3.has(text6)).sort(compareText);
 }
-function texts3(value) {
+function texts5(value) {
   return Array.isArray(value) ? value.map(rawJson) : [];
 }
 function compareEnum(a, b, options) {
@@ -40172,7 +43225,7 @@ function comparePattern(a, b) {
   return `pattern ${verb} : ${quote2(a)} -> ${quote2(b)}`;
 }
 function compareRequired(a, b) {
-  const added = missing4(b, a).map((text5) => String(JSON.parse(text5)));
+  const added = missing4(b, a).map((text6) => String(JSON.parse(text6)));
   return added.length > 0 ? `new required fields: [${added.join(" ")}]` : void 0;
 }
 function compareType(a, b) {
@@ -40208,10 +43261,10 @@ function wholeChanges(before, after) {
   }
   for (const [older, newer] of commonVersions(before, after)) {
     const left = flatten2(newer.schema, CURRENT);
-    for (const [key, { text: text5 }] of flatten2(older.schema, CURRENT)) {
+    for (const [key, { text: text6 }] of flatten2(older.schema, CURRENT)) {
       if (left.has(key)) continue;
-      const message = `removed field : ${newer.name}.${text5}`;
-      changes.push(whole("existingFieldRemoval", message, text5, newer.name));
+      const message = `removed field : ${newer.name}.${text6}`;
+      changes.push(whole("existingFieldRemoval", message, text6, newer.name));
     }
   }
   return changes;
@@ -40224,20 +43277,20 @@ function commonVersions(before, after) {
 }
 function sameVersionChanges(before, after, options) {
   return commonVersions(before, after).flatMap(
-    ([older, newer]) => schemaChanges(older, newer, options).map(([{ text: text5 }, change]) => placed(older.name, text5, change))
+    ([older, newer]) => schemaChanges(older, newer, options).map(([{ text: text6 }, change]) => placed(older.name, text6, change))
   );
 }
 function placed(version, field2, { check: check3, message }) {
   return { check: check3, version, field: field2, message, text: `${version}: ${field2}: ${check3}: ${message}` };
 }
 function servedChanges(before, after, options) {
-  const known3 = new Set(pairChanges(before, options).map(({ text: text5 }) => text5));
-  return pairChanges(after, options).filter(({ text: text5 }) => !known3.has(text5));
+  const known3 = new Set(pairChanges(before, options).map(({ text: text6 }) => text6));
+  return pairChanges(after, options).filter(({ text: text6 }) => !known3.has(text6));
 }
 function pairChanges(definition, options) {
   return servedPairs(definition).flatMap(
     ([older, newer]) => schemaChanges(older, newer, options).map(
-      ([{ text: text5 }, change]) => placed(`${older.name} -> ${newer.name}`, text5, change)
+      ([{ text: text6 }, change]) => placed(`${older.name} -> ${newer.name}`, text6, change)
     )
   );
 }
@@ -40253,7 +43306,7 @@ function schemaChanges(older, newer, options) {
 }
 
 // catalog/rules/graph/crd-unsafe-edge.ts
-var rule41 = {
+var rule112 = {
   id: "graph/crd-unsafe-edge",
   severity: "error",
   summary: "No upgrade that clusters make changes a custom resource definition in a way that existing objects do not survive",
@@ -40278,10 +43331,10 @@ function usedEdges({ foresight, olm }, ofPackage) {
     (channel) => channel.entries.flatMap(({ name }) => {
       const from2 = ofPackage.bundles.get(name);
       if (!from2 || offerOfBundle(from2).gvks.length === 0) return [];
-      const place = { package: ofPackage.name, channel: channel.name };
+      const place2 = { package: ofPackage.name, channel: channel.name };
       const edges = [];
       for (const generation of olm) {
-        const { next: next2 } = generation === "v0" ? foresight.v0(place, installedOf(from2)) : foresight.v1({ ...place, channels: [] }, installedOf(from2));
+        const { next: next2 } = generation === "v0" ? foresight.v0(place2, installedOf(from2)) : foresight.v1({ ...place2, channels: [] }, installedOf(from2));
         const to = ofPackage.bundles.get(upgradeOf(next2)?.to.name ?? "");
         const isNew = to && !edges.some((edge) => edge.to === to);
         if (isNew && offerOfBundle(to).gvks.length > 0) edges.push({ channel, from: from2, to, olm: generation });
@@ -40332,8 +43385,8 @@ function reportCause(ofPackage, { definition, change, edges }, report) {
   const onEdges = `${roads.length === 1 ? "on the upgrade" : `on ${roads.length} upgrades`} ${roads.slice(0, SHOWN2).join(", ")}${more}`;
   const message = `the custom resource definition ${quoted2(definition)} of package ${quoted2(name)} changes unsafely ${onEdges}: ${change.text}`;
   const entry = entryIn(first.channel, first.to.name);
-  const place = entry ? placeOfEntry(first.channel, entry.index) : placeOfHead(first.channel);
-  report(message, place, {
+  const place2 = entry ? placeOfEntry(first.channel, entry.index) : placeOfHead(first.channel);
+  report(message, place2, {
     package: name,
     channel: first.channel.name,
     installed: [...new Set(edges.map(({ from: from2 }) => shortName(installedOf(from2))))],
@@ -40344,7 +43397,7 @@ function reportCause(ofPackage, { definition, change, edges }, report) {
 }
 
 // catalog/rules/graph/cross-channel-edge-divergence.ts
-var rule42 = {
+var rule113 = {
   id: "graph/cross-channel-edge-divergence",
   severity: "warning",
   summary: "A bundle has the same edges in all its channels: OLM v1 follows those of all together",
@@ -40384,11 +43437,11 @@ function isOther(a, b) {
   return a !== "" && b !== "" && a !== b;
 }
 function edgeText({ replaces, skipRange }) {
-  const parts2 = [
+  const parts3 = [
     ...replaces === "" ? [] : [`replaces ${replaces}`],
     ...skipRange === "" ? [] : [`skipRange ${quoted2(skipRange)}`]
   ];
-  return parts2.join(" and ") || "no edge";
+  return parts3.join(" and ") || "no edge";
 }
 
 // catalog/graph/trial.ts
@@ -40490,8 +43543,8 @@ function withoutAnyOwnSkips(channel) {
   const entries2 = channel.entries.map(
     (entry) => traps.includes(entry) ? { ...entry, skips: entry.skips.filter((name) => name !== entry.replaces) } : entry
   );
-  const text5 = `${traps.map(untrapText).join("; ")}: what is replaced must not be skipped`;
-  return [{ entry: first.name, index: first.index, text: text5, entries: entries2 }];
+  const text6 = `${traps.map(untrapText).join("; ")}: what is replaced must not be skipped`;
+  return [{ entry: first.name, index: first.index, text: text6, entries: entries2 }];
 }
 function trapsIn({ entries: entries2 }) {
   return entries2.filter(({ skips, replaces }) => replaces !== "" && skips.includes(replaces));
@@ -40537,8 +43590,8 @@ function ranging(channel, head2, installed) {
   const [lowest, highest] = [sorted2[0], sorted2.at(-1)];
   if (head2.skipRange !== "" || lowest === void 0 || highest === void 0) return [];
   const skipRange = lowest === highest ? `=${lowest}` : `>=${lowest} <=${highest}`;
-  const text5 = `in the entry of ${scalar(head2.name)} write: skipRange: '${skipRange}'`;
-  return [edited(channel, { ...head2, skipRange }, text5)];
+  const text6 = `in the entry of ${scalar(head2.name)} write: skipRange: '${skipRange}'`;
+  return [edited(channel, { ...head2, skipRange }, text6)];
 }
 function plain2(version) {
   return formatVersion({ ...version, build: [] });
@@ -40549,12 +43602,12 @@ function restored(channel, old) {
   const last = gone.at(-1);
   if (!last) return [];
   const names = gone.map(({ name }) => scalar(name)).join(", ");
-  const text5 = `restore the ${gone.length === 1 ? "entry" : "entries"} of ${names}: ${gone.map(flowEntry).join(" ")}`;
-  return [{ entry: last.name, index: -1, text: text5, entries: [...channel.entries, ...gone] }];
+  const text6 = `restore the ${gone.length === 1 ? "entry" : "entries"} of ${names}: ${gone.map(flowEntry).join(" ")}`;
+  return [{ entry: last.name, index: -1, text: text6, entries: [...channel.entries, ...gone] }];
 }
-function edited(channel, entry, text5) {
+function edited(channel, entry, text6) {
   const entries2 = channel.entries.map((one) => one.index === entry.index ? entry : one);
-  return { entry: entry.name, index: entry.index, text: text5, entries: entries2 };
+  return { entry: entry.name, index: entry.index, text: text6, entries: entries2 };
 }
 function flow(names) {
   return `[${names.map(scalar).join(", ")}]`;
@@ -40563,17 +43616,17 @@ function scalar(name) {
   return /^[A-Za-z][A-Za-z0-9._+-]*$/.test(name) ? name : JSON.stringify(name);
 }
 function flowEntry({ name, replaces, skips, skipRange }) {
-  const parts2 = [
+  const parts3 = [
     `name: ${scalar(name)}`,
     ...replaces === "" ? [] : [`replaces: ${scalar(replaces)}`],
     ...skips.length === 0 ? [] : [`skips: ${flow(skips)}`],
     ...skipRange === "" ? [] : [`skipRange: '${skipRange}'`]
   ];
-  return `- {${parts2.join(", ")}}`;
+  return `- {${parts3.join(", ")}}`;
 }
 
 // catalog/rules/graph/default-channel-changed.ts
-var rule43 = {
+var rule114 = {
   id: "graph/default-channel-changed",
   severity: "error",
   summary: "When the default channel changes, the head of the old one can go to the new one",
@@ -40608,7 +43661,7 @@ var rule43 = {
 };
 
 // catalog/rules/graph/default-deprecated.ts
-var rule44 = {
+var rule115 = {
   id: "graph/default-deprecated",
   severity: "warning",
   summary: "The default channel is not deprecated where another is not",
@@ -40650,7 +43703,7 @@ function isOpen({ alternatives }) {
 }
 
 // catalog/rules/graph/default-not-newest.ts
-var rule45 = {
+var rule116 = {
   id: "graph/default-not-newest",
   severity: "warning",
   summary: "The default channel has the newest released version of the package",
@@ -40680,7 +43733,7 @@ function headBundle(ofPackage, channel) {
 }
 
 // catalog/rules/graph/default-unstable.ts
-var rule46 = {
+var rule117 = {
   id: "graph/default-unstable",
   severity: "warning",
   summary: "The default channel is no alpha or candidate channel where there is a stable one",
@@ -40700,7 +43753,7 @@ var rule46 = {
 };
 
 // catalog/rules/graph/deprecated-head.ts
-var rule47 = {
+var rule118 = {
   id: "graph/deprecated-head",
   severity: "warning",
   summary: "A deprecated bundle has a successor, unless its channel or its package is deprecated with it",
@@ -40766,7 +43819,7 @@ function sameNumbers(a, b) {
 }
 
 // catalog/rules/graph/downgrade-edge.ts
-var rule48 = {
+var rule119 = {
   id: "graph/downgrade-edge",
   severity: "error",
   summary: "No edge leads from a newer version of a package to an older one",
@@ -40806,7 +43859,7 @@ function isTaken({ foresight, olm }, { channel, from: from2, to }) {
 }
 
 // catalog/rules/graph/edge-from-absent.ts
-var rule49 = {
+var rule120 = {
   id: "graph/edge-from-absent",
   severity: "info",
   summary: "Edges by name lead from bundles of the package; one from a bundle that is gone serves those who still have it",
@@ -40828,7 +43881,7 @@ var rule49 = {
 };
 
 // catalog/rules/graph/edge-from-other-channel.ts
-var rule50 = {
+var rule121 = {
   id: "graph/edge-from-other-channel",
   severity: "info",
   summary: "Edges by name lead from entries of the same channel; one from another channel serves those who switch",
@@ -40851,7 +43904,7 @@ var rule50 = {
 };
 
 // catalog/rules/graph/edge-removed-or-changed.ts
-var rule51 = {
+var rule122 = {
   id: "graph/edge-removed-or-changed",
   severity: "info",
   summary: "The edges of a published entry are changed on purpose only; what that does to clusters is told by other rules",
@@ -40881,8 +43934,8 @@ function differencesOf(old, entry) {
     ...old.skipRange === entry.skipRange ? [] : [`skipRange ${shown(entry.skipRange)} in place of ${shown(old.skipRange)}`]
   ];
 }
-function shown(text5) {
-  return text5 === "" ? "nothing" : quoted2(text5);
+function shown(text6) {
+  return text6 === "" ? "nothing" : quoted2(text6);
 }
 
 // catalog/rules/removed.ts
@@ -40905,7 +43958,7 @@ function removedEntries(change) {
 }
 
 // catalog/rules/graph/entry-removed.ts
-var rule52 = {
+var rule123 = {
   id: "graph/entry-removed",
   severity: "info",
   summary: "Entries are removed only where edges still cover them; where they do not, other rules say who is stranded",
@@ -40926,7 +43979,7 @@ var rule52 = {
 };
 
 // catalog/rules/graph/gvk-takeover.ts
-var rule53 = {
+var rule124 = {
   id: "graph/gvk-takeover",
   severity: "error",
   summary: "No two packages that the same clusters see provide the same kind of object",
@@ -40946,7 +43999,7 @@ var rule53 = {
       if (!ofPackage) continue;
       const known3 = new Set(was ? providedBy(was) : []);
       for (const rival of rivalsOf(after, ofPackage)) {
-        const gvks = rival.gvks.filter((gvk) => !known3.has(gvk));
+        const gvks = rival.gvks.filter((gvk2) => !known3.has(gvk2));
         if (gvks.length === 0) continue;
         reportRival({ world: after, ofPackage, rival: { ...rival, gvks }, report, isNew: was === void 0 });
       }
@@ -40965,9 +44018,9 @@ function rivalsOf(world, ofPackage) {
   if (own.size === 0) return [];
   const shared2 = /* @__PURE__ */ new Map();
   for (const { catalog } of world.foresight.scope.catalogs) {
-    for (const gvk of own) {
-      for (const name of providersIn(catalog).get(gvk) ?? []) {
-        if (name !== ofPackage.name) shared2.set(name, [...shared2.get(name) ?? [], gvk]);
+    for (const gvk2 of own) {
+      for (const name of providersIn(catalog).get(gvk2) ?? []) {
+        if (name !== ofPackage.name) shared2.set(name, [...shared2.get(name) ?? [], gvk2]);
       }
     }
   }
@@ -40979,8 +44032,8 @@ function providersIn(catalog) {
   if (known3) return known3;
   const byGvk = /* @__PURE__ */ new Map();
   for (const ofPackage of catalog.packages.values()) {
-    for (const gvk of new Set(providedBy(ofPackage)))
-      byGvk.set(gvk, [...byGvk.get(gvk) ?? [], ofPackage.name]);
+    for (const gvk2 of new Set(providedBy(ofPackage)))
+      byGvk.set(gvk2, [...byGvk.get(gvk2) ?? [], ofPackage.name]);
   }
   providers.set(catalog, byGvk);
   return byGvk;
@@ -40993,7 +44046,7 @@ function providedBy({ channels, bundles }) {
 }
 
 // catalog/rules/graph/head-regression.ts
-var rule54 = {
+var rule125 = {
   id: "graph/head-regression",
   severity: "error",
   summary: "The head of a channel never goes back to a lower version",
@@ -41018,8 +44071,8 @@ function headBundle2({ catalog }, channel) {
 
 // catalog/graph/openshift.ts
 var NAME3 = /^v?([0-9]{1,4})\.([0-9]{1,4})$/;
-function tryParseMinor(text5) {
-  const [, major, minor] = NAME3.exec(text5) ?? [];
+function tryParseMinor(text6) {
+  const [, major, minor] = NAME3.exec(text6) ?? [];
   return major === void 0 || minor === void 0 ? void 0 : { major: Number(major), minor: Number(minor) };
 }
 function formatMinor({ major, minor }) {
@@ -41038,14 +44091,14 @@ function limitOf(properties) {
   if (!first) return { kind: "none" };
   if (others.length > 0)
     return { kind: "invalid", why: `the property ${TYPE} stands ${others.length + 1} times` };
-  const text5 = JSON.stringify(first.value ?? null).replaceAll(/^"+|"+$/g, "");
-  if (text5 === "") return { kind: "invalid", why: "the version is empty" };
+  const text6 = JSON.stringify(first.value ?? null).replaceAll(/^"+|"+$/g, "");
+  if (text6 === "") return { kind: "invalid", why: "the version is empty" };
   try {
-    const { major, minor, patch, prerelease } = parseTolerant(text5);
-    return patch === 0 && prerelease.length === 0 ? { kind: "limit", max: { major: Number(major), minor: Number(minor) } } : { kind: "invalid", why: `${text5} is more than a major and a minor version` };
+    const { major, minor, patch, prerelease } = parseTolerant(text6);
+    return patch === 0 && prerelease.length === 0 ? { kind: "limit", max: { major: Number(major), minor: Number(minor) } } : { kind: "invalid", why: `${text6} is more than a major and a minor version` };
   } catch (error2) {
     if (error2 instanceof VersionError)
-      return { kind: "invalid", why: `${text5} is no version: ${error2.message}` };
+      return { kind: "invalid", why: `${text6} is no version: ${error2.message}` };
     throw error2;
   }
 }
@@ -41054,7 +44107,7 @@ function allows(limit, platform3) {
 }
 
 // catalog/rules/graph/max-openshift-version.ts
-var rule55 = {
+var rule126 = {
   id: "graph/max-openshift-version",
   severity: "error",
   summary: "A bundle's olm.maxOpenShiftVersion is one minor version, and not below the catalog's",
@@ -41069,7 +44122,7 @@ var rule55 = {
         if (!last) continue;
         const versions = versionsOf(group.map(({ bundle }) => bundle));
         const message = `package ${quoted2(name)}: ${last.why}; while ${listed(versions)} ${versions.length === 1 ? "is" : "are"} installed, the cluster goes to no later version`;
-        report(message, locate2(last.bundle, "properties", positionIn(last.bundle), "value"), {
+        report(message, locate3(last.bundle, "properties", positionIn(last.bundle), "value"), {
           package: name,
           installed: [...new Set(group.map(({ bundle }) => shortName(bundle)))],
           hint: `value: "${world.platform ? formatMinor(world.platform) : "4.20"}"`
@@ -41134,7 +44187,7 @@ function jsonIn2(base64) {
 }
 
 // catalog/rules/graph/newly-unsupported-v1.ts
-var rule56 = {
+var rule127 = {
   id: "graph/newly-unsupported-v1",
   severity: "error",
   summary: "A change leads no installation under OLM v1 to a bundle that OLM v1 newly cannot install",
@@ -41150,7 +44203,7 @@ var rule56 = {
       const versions = versionsOf(group.map(({ move }) => move.installed));
       const message = `under OLM v1 ${listed(versions)} of package ${quoted2(bundle.package)} would go to ${bundle.name}, which OLM v1 cannot install: ${v1Obstacles(bundle).join(", ")}`;
       const hint = "under OLM v1 dependencies are installed by hand and operators watch all namespaces: release for both, or say in the release notes that OLM v1 is not supported";
-      report(message, locate2(bundle, "properties"), { package: bundle.package, installed: versions, hint });
+      report(message, locate3(bundle, "properties"), { package: bundle.package, installed: versions, hint });
     }
   }
 };
@@ -41177,7 +44230,7 @@ function headBundles({ channels, bundles }) {
 }
 
 // catalog/rules/graph/olmv1-unsupported.ts
-var rule57 = {
+var rule128 = {
   id: "graph/olmv1-unsupported",
   severity: "error",
   summary: "The head of a channel asks for nothing that OLM v1 lacks: dependencies, namespaced installation, API services",
@@ -41192,7 +44245,7 @@ var rule57 = {
         if (!last) continue;
         const versions = versionsOf(group.map(({ bundle }) => bundle));
         const message = `OLM v1 cannot install ${listed(versions)} of package ${quoted2(name)}: ${last.why}`;
-        report(message, locate2(last.bundle, "properties"), {
+        report(message, locate3(last.bundle, "properties"), {
           package: name,
           installed: versions,
           severity: world.olm.has("v0") ? "warning" : "error",
@@ -41204,7 +44257,7 @@ var rule57 = {
 };
 
 // catalog/rules/graph/package-removed.ts
-var rule58 = {
+var rule129 = {
   id: "graph/package-removed",
   severity: "error",
   summary: "A package that clusters may have installed is deprecated before it is removed, and then kept for a while",
@@ -41225,7 +44278,7 @@ var rule58 = {
 // catalog/rules/graph/path-length.ts
 var LONG = 10;
 var VERY_LONG = 25;
-var rule59 = {
+var rule130 = {
   id: "graph/path-length",
   severity: "warning",
   summary: "No installation needs more than a few upgrades, one after the other, to get to the head of its channel",
@@ -41256,7 +44309,7 @@ var rule59 = {
 };
 
 // catalog/rules/graph/repeated-gvk.ts
-var rule60 = {
+var rule131 = {
   id: "graph/repeated-gvk",
   severity: "error",
   summary: "A bundle names each kind of object that it provides once: OLM v0 takes two for rivals and never installs it",
@@ -41266,13 +44319,13 @@ var rule60 = {
       for (const bundle of bundles.values()) {
         const seen = /* @__PURE__ */ new Set();
         for (const [i, property] of bundle.properties.entries()) {
-          const [gvk] = offerOf([property], { package: "", version: void 0 }).gvks;
-          if (gvk !== void 0 && seen.has(gvk)) {
-            const message = `bundle ${quoted2(bundle.name)} names ${gvkText(gvk)} twice: OLM v0 takes them for two providers and never installs it`;
+          const [gvk2] = offerOf([property], { package: "", version: void 0 }).gvks;
+          if (gvk2 !== void 0 && seen.has(gvk2)) {
+            const message = `bundle ${quoted2(bundle.name)} names ${gvkText(gvk2)} twice: OLM v0 takes them for two providers and never installs it`;
             const hint = "remove one of the two olm.gvk properties";
-            report(message, locate2(bundle, "properties", i), { package: name, hint });
+            report(message, locate3(bundle, "properties", i), { package: name, hint });
           }
-          if (gvk !== void 0) seen.add(gvk);
+          if (gvk2 !== void 0) seen.add(gvk2);
         }
       }
     }
@@ -41280,7 +44333,7 @@ var rule60 = {
 };
 
 // catalog/rules/graph/semver-order-trap.ts
-var rule61 = {
+var rule132 = {
   id: "graph/semver-order-trap",
   severity: "error",
   summary: "A bundle that follows another sorts above it: OLM v1 never takes 1.0.1-1 for newer than 1.0.1",
@@ -41314,7 +44367,7 @@ function asBuild(version) {
 }
 
 // catalog/rules/graph/skiprange-covers-itself.ts
-var rule62 = {
+var rule133 = {
   id: "graph/skiprange-covers-itself",
   severity: "warning",
   summary: "A skipRange ends below the version of its own entry",
@@ -41330,7 +44383,7 @@ var rule62 = {
 };
 
 // catalog/rules/graph/skiprange-covers-nothing.ts
-var rule63 = {
+var rule134 = {
   id: "graph/skiprange-covers-nothing",
   severity: "info",
   summary: "A skipRange covers something that was published",
@@ -41352,7 +44405,7 @@ var rule63 = {
 };
 
 // catalog/rules/graph/skiprange-gap.ts
-var rule64 = {
+var rule135 = {
   id: "graph/skiprange-gap",
   severity: "warning",
   summary: "Between what a skipRange covers and what its entry replaces no version of the channel is left out",
@@ -41375,9 +44428,9 @@ var rule64 = {
   }
 };
 function stuckIn({ foresight }, { ofPackage, channel }) {
-  const place = { package: ofPackage.name, channel: channel.name };
+  const place2 = { package: ofPackage.name, channel: channel.name };
   return channel.entries.flatMap(({ name }) => versioned(ofPackage, name) ?? []).filter((bundle) => {
-    const { next: next2, arrives } = foresight.v0(place, installedOf(bundle));
+    const { next: next2, arrives } = foresight.v0(place2, installedOf(bundle));
     return next2.kind !== "upgrade" && !arrives;
   });
 }
@@ -41391,7 +44444,7 @@ function leftOut({ ofPackage, channel }, { entry, range }, stuck2) {
 }
 
 // catalog/rules/graph/skiprange-misses-prerelease.ts
-var rule65 = {
+var rule136 = {
   id: "graph/skiprange-misses-prerelease",
   severity: "warning",
   summary: "A skipRange that begins with a version also covers the pre-releases of that version",
@@ -41399,10 +44452,10 @@ var rule65 = {
     for (const ranged of rangedChannels(world)) {
       const stuck2 = stuckPrereleases(world, ranged);
       for (const { channel, entry, range, bundle } of stuck2.length > 0 ? ranged.ranged : []) {
-        const [start3, ...starts] = startsOf(range);
-        if (!start3) continue;
+        const [start4, ...starts] = startsOf(range);
+        if (!start4) continue;
         const missed = stuck2.filter(
-          ({ version }) => version && [start3, ...starts].some((one) => isPrereleaseOf(version, one))
+          ({ version }) => version && [start4, ...starts].some((one) => isPrereleaseOf(version, one))
         );
         const left = missed.filter(({ version }) => version && !satisfies(version, range));
         if (left.length === 0) continue;
@@ -41412,15 +44465,15 @@ var rule65 = {
           package: channel.package,
           channel: channel.name,
           installed: versions,
-          hint: `begin the range with >=${formatVersion(start3)}-0`
+          hint: `begin the range with >=${formatVersion(start4)}-0`
         });
       }
     }
   }
 };
 function stuckPrereleases(world, { ofPackage, channel }) {
-  const place = { package: ofPackage.name, channel: channel.name };
-  return installationsOf(world, ofPackage.name).filter((one) => one.channel === channel.name && (one.installed.version?.prerelease.length ?? 0) > 0).map(({ installed }) => installed).filter((installed) => !world.foresight.v0(place, installed).arrives);
+  const place2 = { package: ofPackage.name, channel: channel.name };
+  return installationsOf(world, ofPackage.name).filter((one) => one.channel === channel.name && (one.installed.version?.prerelease.length ?? 0) > 0).map(({ installed }) => installed).filter((installed) => !world.foresight.v0(place2, installed).arrives);
 }
 function startsOf({ alternatives }) {
   return alternatives.flat().filter(({ operator, version }) => operator === ">=" && version.prerelease.length === 0).map(({ version }) => version);
@@ -41430,7 +44483,7 @@ function isPrereleaseOf(version, release) {
 }
 
 // catalog/rules/graph/skiprange-unbounded.ts
-var rule66 = {
+var rule137 = {
   id: "graph/skiprange-unbounded",
   severity: "warning",
   summary: "A skipRange has an upper end: without one it covers every version that is still to come",
@@ -41446,7 +44499,7 @@ var rule66 = {
 };
 
 // catalog/rules/graph/startingcsv-pin-lost.ts
-var rule67 = {
+var rule138 = {
   id: "graph/startingcsv-pin-lost",
   severity: "warning",
   summary: "What people may have pinned, by startingCSV or by an exact version, stays in the catalog",
@@ -41489,9 +44542,9 @@ function reportGroup2(world, group, { report, olm, verb, past, wantsFix }) {
   const headText = headBundle3 ? `, ${shortName(headBundle3)},` : "";
   const stuck2 = { package: first.package, channel: first.channel, olm, installed };
   const fix = wantsFix ? fixFor(world, stuck2, past) : void 0;
-  const place = fix && fix.index >= 0 ? placeOfEntry(channel, fix.index) : placeOfHead(channel);
+  const place2 = fix && fix.index >= 0 ? placeOfEntry(channel, fix.index) : placeOfHead(channel);
   const message = `under OLM ${olm} ${listed(versions)} ${verb} the head${headText} of ${channelText(first.channel, first.package)}: ${whyText(group)}`;
-  report(message, place, {
+  report(message, place2, {
     package: first.package,
     channel: first.channel,
     installed: versions,
@@ -41511,7 +44564,7 @@ function whyText(group) {
 
 // catalog/rules/graph/stranded-published.ts
 var LONG_AGO = 365;
-var rule68 = {
+var rule139 = {
   id: "graph/stranded-published",
   severity: "error",
   summary: "Under OLM v0 every bundle that was ever published in a channel has a road to its head",
@@ -41537,7 +44590,7 @@ function isLongAgo(last, asOf) {
 }
 
 // catalog/rules/graph/stranded-v0.ts
-var rule69 = {
+var rule140 = {
   id: "graph/stranded-v0",
   severity: "error",
   summary: "Under OLM v0 every bundle of a channel has a road to its head",
@@ -41564,7 +44617,7 @@ function isBlocked(last) {
 }
 
 // catalog/rules/graph/strands-installed-v0.ts
-var rule70 = {
+var rule141 = {
   id: "graph/strands-installed-v0",
   severity: "error",
   summary: "Under OLM v0 every installation that could reach the head of its channel still can after a change",
@@ -41586,7 +44639,7 @@ function isDisordered(last) {
 }
 
 // catalog/rules/graph/strands-installed-v1.ts
-var rule71 = {
+var rule142 = {
   id: "graph/strands-installed-v1",
   severity: "error",
   summary: "Under OLM v1 no installation that worked ends in an error after a change",
@@ -41621,10 +44674,10 @@ function reportGroup3(change, group, report) {
   const onlyChannel = channel !== "";
   const stuck2 = target2 && { package: name, channel: target2.name, olm: "v1", onlyChannel, installed };
   const fix = stuck2 && fixFor(change.after, stuck2, change.before);
-  const place = target2 && (fix && fix.index >= 0 ? placeOfEntry(target2, fix.index) : placeOfHead(target2));
+  const place2 = target2 && (fix && fix.index >= 0 ? placeOfEntry(target2, fix.index) : placeOfHead(target2));
   const within = onlyChannel ? ` with channel ${quoted2(channel)} alone` : "";
   const message = `under OLM v1 an extension of package ${quoted2(name)}${within} at ${listed(versions)} ends in an error: the catalog no longer has the bundle, and no entry follows it`;
-  const location = place ?? placeOfPackage(change.after, name) ?? placeOfPackage(change.before, name);
+  const location = place2 ?? placeOfPackage(change.after, name) ?? placeOfPackage(change.before, name);
   if (!location) return;
   report(message, location, {
     package: name,
@@ -41643,7 +44696,7 @@ function homeOf(change, { package: name, installed }) {
 
 // catalog/rules/graph/strands-on-platform-upgrade.ts
 var STEPS = 2;
-var rule72 = {
+var rule143 = {
   id: "graph/strands-on-platform-upgrade",
   severity: "error",
   summary: "What is installed has a road in the catalogs of the platform versions that clusters go to next",
@@ -41705,7 +44758,7 @@ function isHeldBack(bundle, platform3) {
 function whatIsLost(world, to, { channel, bundle }) {
   const next2 = to.catalog.packages.get(bundle.package);
   if (!next2 || next2.channels.size === 0) return { what: "package", why: "the package is not there" };
-  const place = { package: bundle.package, channel: channel.name };
+  const place2 = { package: bundle.package, channel: channel.name };
   const selection = { package: bundle.package, channels: [] };
   const installed = installedOf(bundle);
   if (world.olm.has("v0")) {
@@ -41715,7 +44768,7 @@ function whatIsLost(world, to, { channel, bundle }) {
         why: "that channel is not there, so under OLM v0 resolution fails in the whole namespace"
       };
     }
-    const why2 = lostRoad(world.foresight.v0(place, installed), to.foresight.v0(place, installed));
+    const why2 = lostRoad(world.foresight.v0(place2, installed), to.foresight.v0(place2, installed));
     if (why2 !== void 0) return { what: "v0", why: `under OLM v0 ${why2}` };
   }
   if (!world.olm.has("v1")) return void 0;
@@ -41729,7 +44782,7 @@ function lostRoad(now, then) {
 }
 
 // catalog/rules/graph/stuck-v1.ts
-var rule73 = {
+var rule144 = {
   id: "graph/stuck-v1",
   severity: "error",
   summary: "Under OLM v1 every bundle of a channel has a road to the head of a channel",
@@ -41770,7 +44823,7 @@ function isToldElsewhere({ last }) {
 }
 
 // catalog/rules/graph/suspicious-name.ts
-var rule74 = {
+var rule145 = {
   id: "graph/suspicious-name",
   severity: "error",
   summary: "Channels have names that people can tell apart, and bundles the version in their names that they have",
@@ -41786,7 +44839,7 @@ var rule74 = {
           severity: defect.severity,
           hint: "name: stable"
         };
-        report(message, locate2(channel, "name"), details);
+        report(message, locate3(channel, "name"), details);
       }
       for (const bundle of bundles.values()) {
         const other = otherVersionIn(bundle);
@@ -41794,7 +44847,7 @@ var rule74 = {
         const version = formatVersion(bundle.version);
         const message = `bundle ${quoted2(bundle.name)} of package ${quoted2(name)} has version ${version}, but another in its name: ${other}`;
         const hint = `name: ${name}.v${version}`;
-        report(message, locate2(bundle, "name"), { package: name, severity: "warning", hint });
+        report(message, locate3(bundle, "name"), { package: name, severity: "warning", hint });
       }
     }
   }
@@ -41815,7 +44868,7 @@ function otherVersionIn({ name, version }) {
 }
 
 // catalog/rules/graph/unsatisfied-dependency.ts
-var rule75 = {
+var rule146 = {
   id: "graph/unsatisfied-dependency",
   severity: "error",
   summary: "Under OLM v0 what a bundle depends on is in the catalogs of its clusters",
@@ -41823,13 +44876,13 @@ var rule75 = {
     if (!world.olm.has("v0")) return;
     for (const { name, bundles } of judgedPackages(world)) {
       const unmet = [...bundles.values()].flatMap((bundle) => unmetBy(world, bundle));
-      for (const group of grouped(unmet, ({ text: text5 }) => text5)) {
+      for (const group of grouped(unmet, ({ text: text6 }) => text6)) {
         const last = group.at(-1);
         if (!last) continue;
         const versions = versionsOf(group.map(({ bundle }) => bundle));
-        const where = world.hasCompanions ? "no catalog of the clusters has one, so it cannot be installed, and upgrades to it silently do not happen" : "this catalog has none: without another that does it cannot be installed, and upgrades to it silently do not happen";
-        const message = `package ${quoted2(name)}: ${listed(versions)} ${versions.length === 1 ? "asks" : "ask"} for an operator ${last.text}, and ${where}`;
-        report(message, locate2(last.bundle, "properties", last.at), {
+        const where2 = world.hasCompanions ? "no catalog of the clusters has one, so it cannot be installed, and upgrades to it silently do not happen" : "this catalog has none: without another that does it cannot be installed, and upgrades to it silently do not happen";
+        const message = `package ${quoted2(name)}: ${listed(versions)} ${versions.length === 1 ? "asks" : "ask"} for an operator ${last.text}, and ${where2}`;
+        report(message, locate3(last.bundle, "properties", last.at), {
           package: name,
           installed: [...new Set(group.map(({ bundle }) => shortName(bundle)))],
           severity: world.hasCompanions ? "error" : "warning",
@@ -41852,22 +44905,22 @@ function unmetBy({ foresight }, bundle) {
   });
 }
 var met = /* @__PURE__ */ new WeakMap();
-function isMet(scope, { text: text5, holds: holds2 }) {
+function isMet(scope, { text: text6, holds: holds2 }) {
   const known3 = met.get(scope) ?? /* @__PURE__ */ new Map();
   met.set(scope, known3);
-  const found = known3.get(text5) ?? scope.catalogs.some(
+  const found = known3.get(text6) ?? scope.catalogs.some(
     ({ catalog }) => [...catalog.packages.values()].some(
       (ofPackage) => lanesOf(ofPackage).some(
         ({ candidates }) => candidates.kind === "ordered" && candidates.entries.some(({ bundle }) => bundle !== void 0 && holds2(offerOfBundle(bundle)))
       )
     )
   );
-  known3.set(text5, found);
+  known3.set(text6, found);
   return found;
 }
 
 // catalog/rules/graph/upgrade-lost-v1.ts
-var rule76 = {
+var rule147 = {
   id: "graph/upgrade-lost-v1",
   severity: "error",
   summary: "Under OLM v1 what had an upgrade before a change has one after it",
@@ -41895,7 +44948,7 @@ var rule76 = {
 };
 
 // catalog/rules/graph/v0-v1-disagree.ts
-var rule77 = {
+var rule148 = {
   id: "graph/v0-v1-disagree",
   severity: "warning",
   summary: "OLM v0 and OLM v1 lead what is installed from a channel to the same next bundle",
@@ -41905,7 +44958,7 @@ var rule77 = {
       for (const channel of ofPackage.channels.values()) {
         const differences = differencesIn(world, ofPackage, channel);
         if (differences.length === 0) continue;
-        const message = `${channelText(channel.name, ofPackage.name)}: OLM v0 and OLM v1 go different ways from ${listed(differences.map(({ text: text5 }) => text5))}`;
+        const message = `${channelText(channel.name, ofPackage.name)}: OLM v0 and OLM v1 go different ways from ${listed(differences.map(({ text: text6 }) => text6))}`;
         report(message, placeOfHead(channel), {
           package: ofPackage.name,
           channel: channel.name,
@@ -41929,7 +44982,7 @@ function differencesIn({ foresight }, ofPackage, channel) {
 }
 
 // catalog/rules/graph/v1-default-install-surprise.ts
-var rule78 = {
+var rule149 = {
   id: "graph/v1-default-install-surprise",
   severity: "warning",
   summary: "What OLM v1 installs when nobody names a channel is the head of the default channel, and no pre-release",
@@ -42068,7 +45121,7 @@ function bundlePath(pkg, channel, entry) {
 var encoder3 = new TextEncoder();
 
 // catalog/rules/image/cache.ts
-var rule79 = {
+var rule150 = {
   id: "image/cache",
   severity: "warning",
   summary: "The cache of an index image can be built: its file names are possible, CSV metadata stands once",
@@ -42082,7 +45135,7 @@ var rule79 = {
     if (second === void 0) return;
     const message = `bundle ${quoted2(bundle.name)} has ${metadata.length} olm.csv.metadata properties, expected one at most`;
     const details = { package: bundle.package, hint: "remove all but one" };
-    report(message, locate2(bundle, "properties", second), details);
+    report(message, locate3(bundle, "properties", second), details);
   }
 };
 var COMPONENT = /^[a-zA-Z0-9][a-zA-Z0-9._-]*$/;
@@ -42091,7 +45144,7 @@ function checkOther(blob, report) {
     const name = blob[field2];
     if (COMPONENT.test(name) || field2 === "package" && name === "") continue;
     const message = `the ${field2} ${quoted2(name)} cannot name a folder of the cache`;
-    report(message, locate2(blob, field2), {
+    report(message, locate3(blob, field2), {
       package: blob.package,
       hint: "use letters, digits, dots, underscores and hyphens; begin with a letter or digit"
     });
@@ -42116,1006 +45169,11 @@ function checkBundleFiles(catalog, report) {
       };
       report(
         `${what} has no place in the cache: ${defect}`,
-        locate2(channel, "entries", entry.index, "name"),
+        locate3(channel, "entries", entry.index, "name"),
         details
       );
     }
   }
-}
-
-// catalog/document.ts
-var MarkedDocument = class _MarkedDocument {
-  file;
-  #value;
-  #marks;
-  #written;
-  /**
-   * @param marks a line and a column for each node in pre-order, the root first
-   * @param written members of the objects whose keys are not in the order of reading
-   */
-  constructor(file, value, marks2, written) {
-    this.file = file;
-    this.#value = value;
-    this.#marks = marks2;
-    this.#written = written;
-  }
-  get line() {
-    return this.#marks[0] ?? 1;
-  }
-  detached() {
-    if (this.#written && this.#written.size > 0) return this;
-    return new _MarkedDocument(this.file, JSON.parse(JSON.stringify(this.#value)), this.#marks);
-  }
-  locate(path) {
-    let node = this.#value;
-    let slot = 0;
-    for (const step of path) {
-      const next2 = this.#descend(node, step);
-      if (!next2) break;
-      node = next2.value;
-      slot += next2.skipped;
-    }
-    return { file: this.file, line: this.#marks[slot * 2] ?? 1, column: this.#marks[slot * 2 + 1] ?? 1 };
-  }
-  /** The child at `step`, and how many nodes after its parent it was read. */
-  #descend(parent, step) {
-    if (Array.isArray(parent)) {
-      if (typeof step !== "number" || step < 0 || step >= parent.length) return void 0;
-      let skipped = 1;
-      for (let i = 0; i < step; i++) skipped += this.#count(parent[i]);
-      return { value: parent[step], skipped };
-    }
-    if (!isObject(parent) || typeof step !== "string" || !Object.hasOwn(parent, step)) return void 0;
-    return { value: parent[step], skipped: 1 + this.#before(parent, step) };
-  }
-  /** How many nodes of an object were read before the value of a key; of a key that stands twice, the last counts. */
-  #before(object, step) {
-    const written = this.#written?.get(object);
-    if (written) {
-      const last = written.findLastIndex(({ key }) => key === step);
-      return written.slice(0, last).reduce((count, { nodes: nodes2 }) => count + nodes2, 0);
-    }
-    let nodes = 0;
-    for (const key in object) {
-      if (key === step) break;
-      nodes += this.#count(object[key]);
-    }
-    return nodes;
-  }
-  #count(value) {
-    if (typeof value !== "object" || value === null) return 1;
-    if (Array.isArray(value)) return value.reduce((count, item) => count + this.#count(item), 1);
-    const written = this.#written?.get(value);
-    if (written) return written.reduce((count, { nodes }) => count + nodes, 1);
-    return Object.values(value).reduce((count, item) => count + this.#count(item), 1);
-  }
-};
-function inFile(document, file) {
-  return {
-    file,
-    line: document.line,
-    locate: (path) => ({ ...document.locate(path), file }),
-    detached: () => inFile(document.detached(), file)
-  };
-}
-var OffsetDocument = class {
-  file;
-  line;
-  #offset;
-  #lines;
-  constructor(file, text5, firstLine2, offset) {
-    this.file = file;
-    this.line = firstLine2;
-    this.#offset = offset;
-    this.#lines = new LineMap(text5, firstLine2);
-  }
-  locate(path) {
-    return this.place(this.#offset(path));
-  }
-  detached() {
-    return this;
-  }
-  /** Place of an offset in the document's text. */
-  place(offset) {
-    return { file: this.file, ...this.#lines.place(offset) };
-  }
-};
-var LineMap = class {
-  #starts = [0];
-  #firstLine;
-  constructor(text5, firstLine2) {
-    this.#firstLine = firstLine2;
-    for (let at = text5.indexOf("\n"); at >= 0; at = text5.indexOf("\n", at + 1)) this.#starts.push(at + 1);
-  }
-  place(offset) {
-    let low = 0;
-    let high = this.#starts.length - 1;
-    while (low < high) {
-      const middle = low + high + 1 >> 1;
-      if ((this.#starts[middle] ?? 0) <= offset) low = middle;
-      else high = middle - 1;
-    }
-    return { line: this.#firstLine + low, column: offset - (this.#starts[low] ?? 0) + 1 };
-  }
-};
-
-// catalog/json.ts
-var JsonError = class extends Error {
-  offset;
-  /** Whether the text is no JSON at all; otherwise a value does not fit (a number out of range, too deep). */
-  syntax;
-  constructor(message, offset, syntax = true) {
-    super(message);
-    this.name = "JsonError";
-    this.offset = offset;
-    this.syntax = syntax;
-  }
-};
-var QUOTE = 34;
-var BACKSLASH2 = 92;
-var NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?/y;
-var NOT_LITERAL = /[\\\x00-\x1f]/;
-var ESCAPES3 = /* @__PURE__ */ new Map([
-  ['"', '"'],
-  ["\\", "\\"],
-  ["/", "/"],
-  ["b", "\b"],
-  ["f", "\f"],
-  ["n", "\n"],
-  ["r", "\r"],
-  ["t", "	"]
-]);
-var JsonReader = class {
-  #text;
-  #maxDepth;
-  #at;
-  #line;
-  #lineStart;
-  #depth = 0;
-  #marks = new Int32Array(1 << 12);
-  #marked = 0;
-  #written = /* @__PURE__ */ new Map();
-  #duplicates = [];
-  /** @param maxDepth how deep arrays and objects may be nested */
-  constructor(text5, maxDepth) {
-    this.#text = text5;
-    this.#maxDepth = maxDepth;
-    this.#at = 0;
-    this.#line = 1;
-    this.#lineStart = 0;
-  }
-  /** Offset behind the last value that was read. */
-  get offset() {
-    return this.#at;
-  }
-  /** Line of {@link offset}, 1-based. */
-  get line() {
-    return this.#line;
-  }
-  /**
-   * The next value, or undefined at the end of the stream. After an error the offset
-   * is still behind the last complete value.
-   *
-   * @throws JsonError
-   */
-  next() {
-    const before = { at: this.#at, line: this.#line, lineStart: this.#lineStart };
-    this.#skipSpace();
-    if (this.#at >= this.#text.length) return void 0;
-    this.#marked = 0;
-    this.#written = /* @__PURE__ */ new Map();
-    this.#duplicates = [];
-    try {
-      const value = this.#value();
-      const marks2 = this.#marks.slice(0, this.#marked);
-      return { value, marks: marks2, written: this.#written, duplicates: this.#duplicates };
-    } catch (error2) {
-      this.#at = before.at;
-      this.#line = before.line;
-      this.#lineStart = before.lineStart;
-      this.#depth = 0;
-      throw error2;
-    }
-  }
-  #skipSpace() {
-    const text5 = this.#text;
-    for (; ; ) {
-      const c = text5.charCodeAt(this.#at);
-      if (c === 10) {
-        this.#line++;
-        this.#lineStart = this.#at + 1;
-      } else if (c !== 32 && c !== 9 && c !== 13) return;
-      this.#at++;
-    }
-  }
-  #mark() {
-    const slot = this.#marked;
-    if (slot + 2 > this.#marks.length) {
-      const larger = new Int32Array(this.#marks.length * 2);
-      larger.set(this.#marks);
-      this.#marks = larger;
-    }
-    this.#remark(slot);
-    this.#marked = slot + 2;
-    return slot;
-  }
-  #remark(slot) {
-    this.#marks[slot] = this.#line;
-    this.#marks[slot + 1] = this.#at - this.#lineStart + 1;
-  }
-  /** Reads a value whose node is already marked, or marks it as an item of its own. */
-  #value(slot = this.#mark()) {
-    const c = this.#text.charCodeAt(this.#at);
-    if (c === 123) return this.#object();
-    if (c === 91) return this.#array();
-    this.#remark(slot);
-    if (c === QUOTE) return this.#string();
-    if (c === 116) return this.#literal("true", true);
-    if (c === 102) return this.#literal("false", false);
-    if (c === 110) return this.#literal("null", null);
-    return this.#number();
-  }
-  #object() {
-    this.#enter();
-    const object = {};
-    let written;
-    if (this.#closes(125, "looking for beginning of object key string")) return object;
-    for (; ; ) {
-      if (this.#text.charCodeAt(this.#at) !== QUOTE)
-        throw this.#unexpected("looking for beginning of object key string");
-      const slot = this.#mark();
-      const key = this.#string();
-      this.#skipSpace();
-      if (this.#text.charCodeAt(this.#at) !== 58) throw this.#unexpected("after object key");
-      this.#at++;
-      this.#skipSpace();
-      if (this.#moves(object, key, slot)) written ??= this.#writtenSoFar(object);
-      const value = this.#value(slot);
-      if (key === "__proto__") {
-        Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true });
-      } else object[key] = value;
-      written?.push({ key, nodes: (this.#marked - slot) / 2 });
-      if (this.#ends(125, "after object key:value pair")) return object;
-    }
-  }
-  /** Whether JavaScript would not keep this key behind the ones before it. */
-  #moves(object, key, slot) {
-    if (Object.hasOwn(object, key)) {
-      this.#duplicates.push({ key, line: this.#marks[slot] ?? 1, column: this.#marks[slot + 1] ?? 1 });
-      return true;
-    }
-    const c = key.charCodeAt(0);
-    return c >= 48 && c <= 57 && /^[0-9]+$/.test(key);
-  }
-  #writtenSoFar(object) {
-    const written = Object.entries(object).map(([key, value]) => ({ key, nodes: countNodes(value) }));
-    this.#written.set(object, written);
-    return written;
-  }
-  #array() {
-    this.#enter();
-    const array = [];
-    if (this.#closes(93, "looking for beginning of value")) return array;
-    for (; ; ) {
-      array.push(this.#value());
-      if (this.#ends(93, "after array element")) return array;
-    }
-  }
-  #enter() {
-    if (++this.#depth > this.#maxDepth) {
-      throw new JsonError(`nested deeper than ${this.#maxDepth} levels`, this.#at, false);
-    }
-    this.#at++;
-    this.#skipSpace();
-  }
-  /** Whether the collection that was just entered is empty. */
-  #closes(bracket, context) {
-    if (this.#at >= this.#text.length) throw this.#unexpected(context);
-    if (this.#text.charCodeAt(this.#at) !== bracket) return false;
-    this.#at++;
-    this.#depth--;
-    return true;
-  }
-  /** Reads what follows a member: a comma (false) or the closing bracket (true). */
-  #ends(bracket, context) {
-    this.#skipSpace();
-    const c = this.#text.charCodeAt(this.#at);
-    if (c === bracket) {
-      this.#at++;
-      this.#depth--;
-      return true;
-    }
-    if (c !== 44) throw this.#unexpected(context);
-    this.#at++;
-    this.#skipSpace();
-    return false;
-  }
-  #string() {
-    const text5 = this.#text;
-    const from2 = this.#at + 1;
-    const close = text5.indexOf('"', from2);
-    if (close >= 0) {
-      const literal = text5.slice(from2, close);
-      if (!NOT_LITERAL.test(literal)) {
-        this.#at = close + 1;
-        return literal;
-      }
-    }
-    return this.#escapedString(from2);
-  }
-  #escapedString(from2) {
-    const text5 = this.#text;
-    let value = "";
-    let start3 = from2;
-    for (let i = from2; ; i++) {
-      const c = text5.charCodeAt(i);
-      if (c === QUOTE) {
-        this.#at = i + 1;
-        return (value + text5.slice(start3, i)).toWellFormed();
-      }
-      if (Number.isNaN(c)) throw new JsonError("unexpected EOF", i);
-      if (c < 32) throw this.#unexpectedAt(i, "in string literal");
-      if (c !== BACKSLASH2) continue;
-      const letter = text5.charAt(i + 1);
-      if (letter === "u") {
-        const hex = text5.slice(i + 2, i + 6);
-        if (!/^[0-9a-fA-F]{4}$/.test(hex)) {
-          throw this.#unexpectedAt(
-            i + 2 + (/^[0-9a-fA-F]*/.exec(hex)?.[0].length ?? 0),
-            "in \\u hexadecimal character escape"
-          );
-        }
-        value += text5.slice(start3, i) + String.fromCharCode(Number.parseInt(hex, 16));
-        i += 5;
-      } else {
-        const character = ESCAPES3.get(letter);
-        if (character === void 0) throw this.#unexpectedAt(i + 1, "in string escape code");
-        value += text5.slice(start3, i) + character;
-        i += 1;
-      }
-      start3 = i + 1;
-    }
-  }
-  #literal(word, value) {
-    for (let i = 1; i < word.length; i++) {
-      if (this.#text.charAt(this.#at + i) !== word.charAt(i)) {
-        throw this.#unexpectedAt(this.#at + i, `in literal ${word} (expecting '${word.charAt(i)}')`);
-      }
-    }
-    this.#at += word.length;
-    return value;
-  }
-  #number() {
-    NUMBER.lastIndex = this.#at;
-    const literal = NUMBER.exec(this.#text)?.[0];
-    if (literal === void 0) throw this.#numberSyntax();
-    const value = Number(literal);
-    if (!Number.isFinite(value)) {
-      throw new JsonError(
-        `json: cannot unmarshal number ${literal} into Go value of type float64`,
-        this.#at,
-        false
-      );
-    }
-    this.#at += literal.length;
-    return value;
-  }
-  #numberSyntax() {
-    return this.#text.charAt(this.#at) === "-" ? this.#unexpectedAt(this.#at + 1, "in numeric literal") : this.#unexpected("looking for beginning of value");
-  }
-  #unexpected(context) {
-    return this.#unexpectedAt(this.#at, context);
-  }
-  #unexpectedAt(offset, context) {
-    if (offset >= this.#text.length) return new JsonError("unexpected EOF", offset);
-    const character = String.fromCodePoint(this.#text.codePointAt(offset) ?? 0);
-    return new JsonError(`invalid character ${quoteRune(character)} ${context}`, offset);
-  }
-};
-function quoteRune(character) {
-  if (character === "'") return `'\\''`;
-  if (character === '"') return `'"'`;
-  return `'${JSON.stringify(character).slice(1, -1)}'`;
-}
-function countNodes(value) {
-  if (typeof value !== "object" || value === null) return 1;
-  let count = 1;
-  for (const child2 of Object.values(value)) count += countNodes(child2);
-  return count;
-}
-
-// catalog/split.ts
-function* splitDocuments(text5, from2, firstLine2) {
-  let line3 = firstLine2;
-  let at = from2;
-  let pieceFrom = -1;
-  let pieceLine = line3;
-  while (at < text5.length) {
-    const separator = text5.startsWith("---", at) ? at : nextSeparator(text5, at);
-    if (separator > at) {
-      if (pieceFrom < 0) {
-        pieceFrom = at;
-        pieceLine = line3;
-      }
-      line3 += countLines(text5, at, separator);
-    }
-    if (separator >= text5.length) break;
-    const lineEnd = endOfLine(text5, separator);
-    const rest = text5.slice(separator + 3, lineEnd).trim();
-    if (rest !== "" && !rest.startsWith("#")) {
-      yield { line: line3, column: 4, rest };
-    }
-    if (pieceFrom >= 0) {
-      yield { from: pieceFrom, to: separator, line: pieceLine };
-      pieceFrom = -1;
-    } else {
-      pieceFrom = lineEnd + 1;
-      pieceLine = line3 + 1;
-    }
-    at = lineEnd + 1;
-    line3++;
-  }
-  if (pieceFrom >= 0) yield { from: Math.min(pieceFrom, text5.length), to: text5.length, line: pieceLine };
-}
-function nextSeparator(text5, from2) {
-  const found = text5.indexOf("\n---", from2);
-  return found < 0 ? text5.length : found + 1;
-}
-function endOfLine(text5, from2) {
-  const found = text5.indexOf("\n", from2);
-  return found < 0 ? text5.length : found;
-}
-function countLines(text5, from2, to) {
-  let lines = 0;
-  for (let at = text5.indexOf("\n", from2); at >= 0 && at < to; at = text5.indexOf("\n", at + 1)) lines++;
-  return lines;
-}
-
-// catalog/yaml/fast-text.ts
-var LF2 = 10;
-var SPACE6 = 32;
-var TAB4 = 9;
-var HASH2 = 35;
-var DASH = 45;
-var DOT2 = 46;
-var LEAVE = /* @__PURE__ */ Symbol("outside the subset");
-var text4 = "";
-var end = 0;
-var body = "";
-var base = 0;
-var unended = false;
-var line = 0;
-var bol = 0;
-var start = 0;
-var eol = 0;
-var indent = -1;
-var MOST_KEPT_MARKS = 1 << 16;
-var marks = new Int32Array(MOST_KEPT_MARKS);
-var marked = 0;
-var UNUSUAL = /[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]/;
-function openText(source, from2, to, firstLine2) {
-  body = source.slice(from2, to);
-  if (body === "") return false;
-  unended = body.charCodeAt(body.length - 1) !== LF2;
-  if (unended) body += "\n";
-  if (UNUSUAL.test(body)) return false;
-  text4 = unended ? body : source;
-  base = unended ? 0 : from2;
-  end = base + body.length;
-  line = firstLine2 - 1;
-  eol = base - 1;
-  marked = 0;
-  foundAt.fill(-1);
-  return true;
-}
-function closeText() {
-  text4 = body = "";
-  if (marks.length > MOST_KEPT_MARKS) marks = new Int32Array(MOST_KEPT_MARKS);
-}
-function nextLine() {
-  const source = text4;
-  let at = eol + 1;
-  for (; ; ) {
-    line++;
-    if (at >= end) {
-      indent = -1;
-      return;
-    }
-    const from2 = at;
-    let c = source.charCodeAt(at);
-    while (c === SPACE6) c = source.charCodeAt(++at);
-    if (c === TAB4) throw LEAVE;
-    if (c === LF2) {
-      at++;
-      continue;
-    }
-    eol = source.indexOf("\n", at);
-    if (c === HASH2) {
-      at = eol + 1;
-      continue;
-    }
-    bol = from2;
-    start = at;
-    indent = at - from2;
-    if (indent === 0 && (c === DOT2 || c === DASH) && isMarker(at)) throw LEAVE;
-    return;
-  }
-}
-function enterLine(begin, first) {
-  line++;
-  bol = begin;
-  start = first;
-  eol = text4.indexOf("\n", first);
-}
-function passLines(count, to) {
-  line += count;
-  eol = to;
-}
-function startInside(at) {
-  start = at;
-  indent = at - bol;
-}
-function isMarker(at) {
-  return text4.startsWith("...", at) || text4.startsWith("---", at);
-}
-function isBlankAt(at) {
-  return at >= eol || text4.charCodeAt(at) === SPACE6;
-}
-function mark(at) {
-  const slot = marked;
-  if (slot + 2 > marks.length) growMarks();
-  marks[slot] = line;
-  marks[slot + 1] = at - bol + 1;
-  marked = slot + 2;
-  return slot;
-}
-function growMarks() {
-  const grown = new Int32Array(2 * marks.length);
-  grown.set(marks);
-  marks = grown;
-}
-function remark(slot, at) {
-  marks[slot] = line;
-  marks[slot + 1] = at - bol + 1;
-}
-function takeMarks() {
-  return marks.slice(0, marked);
-}
-var SOUGHT = [":", "#", "	", "\\", "'", '"'];
-var KEY_COLON = 0;
-var COMMENT = 1;
-var ANY_TAB = 2;
-var ANY_BACKSLASH = 3;
-var ANY_SINGLE = 4;
-var ANY_DOUBLE = 5;
-var askedFrom = new Int32Array(SOUGHT.length);
-var foundAt = new Int32Array(SOUGHT.length);
-function next(sought, from2) {
-  const found = foundAt[sought];
-  return from2 <= found && from2 >= askedFrom[sought] ? found : seek(sought, from2);
-}
-function seek(sought, from2) {
-  const character = SOUGHT[sought];
-  let at = body.indexOf(character, from2 - base);
-  while (at >= 0 && !isMeant(sought, base + at)) at = body.indexOf(character, at + 1);
-  const found = at < 0 ? end : base + at;
-  askedFrom[sought] = from2;
-  foundAt[sought] = found;
-  return found;
-}
-function isMeant(sought, at) {
-  if (sought === COMMENT) return text4.charCodeAt(at - 1) === SPACE6;
-  if (sought !== KEY_COLON) return true;
-  const c = text4.charCodeAt(at + 1);
-  return c === SPACE6 || c === LF2;
-}
-
-// catalog/yaml/fast-scalar.ts
-var LF3 = 10;
-var SPACE7 = 32;
-var TAB5 = 9;
-var HASH3 = 35;
-var PLUS2 = 43;
-var DASH2 = 45;
-var DOT3 = 46;
-var DOUBLE2 = 34;
-var SINGLE = 39;
-var BACKSLASH3 = 92;
-var PLAIN2 = 0;
-var READERS = [
-  readPlain,
-  readSingle,
-  readDouble,
-  readBlockScalar,
-  readEmptyCollection
-];
-var KINDS = new Uint8Array(128);
-KINDS[SINGLE] = 1;
-KINDS[DOUBLE2] = 2;
-for (const c of "|>") KINDS[c.charCodeAt(0)] = 3;
-for (const c of "?:,[]{}#&*!%@`	") KINDS[c.charCodeAt(0)] = 4;
-function readScalar(at, parent) {
-  return READERS[kindAt(at)](at, parent);
-}
-function isPlainAt(at) {
-  return kindAt(at) === PLAIN2;
-}
-function kindAt(at) {
-  const c = text4.charCodeAt(at);
-  return c < 128 ? KINDS[c] : PLAIN2;
-}
-function readEmptyCollection(at) {
-  const pair = text4.slice(at, at + 2);
-  if (pair !== "{}" && pair !== "[]") throw LEAVE;
-  endLine(at + 2);
-  return pair === "{}" ? {} : [];
-}
-function endLine(after) {
-  let at = after;
-  while (at < eol && text4.charCodeAt(at) === SPACE7) at++;
-  if (at < eol && (text4.charCodeAt(at) !== HASH3 || at === after)) throw LEAVE;
-  nextLine();
-}
-function readPlain(at, parent) {
-  const lineEnd = plainEnd(at);
-  const first = text4.slice(at, trimmedEnd(at, lineEnd));
-  const value = lineEnd === eol && mayGoOn(eol + 1, parent) ? first + readMorePlain(parent) : first;
-  nextLine();
-  return resolve(value);
-}
-function readMorePlain(parent) {
-  let value = "";
-  let breaks = 0;
-  for (let at = eol + 1; at < end; ) {
-    let i = at;
-    let c = text4.charCodeAt(i);
-    while (c === SPACE7) c = text4.charCodeAt(++i);
-    if (c === TAB5) throw LEAVE;
-    if (c === LF3) {
-      breaks++;
-      at = i + 1;
-      continue;
-    }
-    if (i - at <= parent || c === HASH3) break;
-    if (i === at && isMarker(i)) throw LEAVE;
-    passLines(breaks, eol);
-    enterLine(at, i);
-    const lineEnd = plainEnd(i);
-    value += fold(breaks) + text4.slice(i, trimmedEnd(i, lineEnd));
-    if (lineEnd < eol) break;
-    breaks = 0;
-    at = eol + 1;
-  }
-  return value;
-}
-function mayGoOn(at, parent) {
-  if (at >= end) return false;
-  const source = text4;
-  let i = at;
-  let c = source.charCodeAt(i);
-  while (c === SPACE7) c = source.charCodeAt(++i);
-  if (c === LF3 || c === TAB5) return true;
-  return i - at > parent && c !== HASH3;
-}
-function resolve(plain3) {
-  const value = resolvePlain(plain3);
-  if (typeof value === "number" && !Number.isFinite(value)) throw LEAVE;
-  return value;
-}
-function plainEnd(at) {
-  const stop = Math.min(next(COMMENT, at + 1) - 1, eol);
-  if (next(KEY_COLON, at) < stop || next(ANY_TAB, at) < eol) throw LEAVE;
-  return stop;
-}
-function trimmedEnd(from2, to) {
-  let stop = to;
-  while (stop > from2 && isWhite(text4.charCodeAt(stop - 1))) stop--;
-  return stop;
-}
-function isWhite(c) {
-  return c === SPACE7 || c === TAB5;
-}
-function fold(blankLines) {
-  return blankLines === 0 ? " " : "\n".repeat(blankLines);
-}
-function closingQuote(at, quote3) {
-  let close;
-  if (quote3 === SINGLE) {
-    close = next(ANY_SINGLE, at + 1);
-    while (close < eol && text4.charCodeAt(close + 1) === SINGLE) close = next(ANY_SINGLE, close + 2);
-  } else {
-    close = next(ANY_DOUBLE, at + 1);
-    while (close < eol && isEscaped(close, at)) close = next(ANY_DOUBLE, close + 1);
-  }
-  return close < eol ? close : -1;
-}
-function isEscaped(at, open3) {
-  if (next(ANY_BACKSLASH, open3 + 1) > at) return false;
-  let slashes = 0;
-  while (at - 1 - slashes > open3 && text4.charCodeAt(at - 1 - slashes) === BACKSLASH3) slashes++;
-  return slashes % 2 === 1;
-}
-function singleText(raw) {
-  return raw.includes("''") ? raw.replaceAll("''", "'") : raw;
-}
-function doubleText(raw) {
-  const value = raw.includes("\\") ? unescapeText(raw) : raw;
-  if (value === void 0) throw LEAVE;
-  return value;
-}
-function readSingle(at) {
-  let value = "";
-  let from2 = at + 1;
-  for (; ; ) {
-    const close = closingQuote(from2 - 1, SINGLE);
-    value += singleText(text4.slice(from2, close < 0 ? trimmedEnd(from2, eol) : close));
-    if (close >= 0) {
-      endLine(close + 1);
-      return value;
-    }
-    value += fold(nextQuotedLine());
-    from2 = start;
-  }
-}
-function readDouble(at) {
-  let value = "";
-  let from2 = at + 1;
-  for (; ; ) {
-    const close = closingQuote(from2 - 1, DOUBLE2);
-    const escapedBreak = close < 0 && isEscaped(eol, from2 - 1);
-    const stop = close >= 0 ? close : escapedBreak ? eol - 1 : trimmedEnd(from2, eol);
-    value += doubleText(text4.slice(from2, stop));
-    if (close >= 0) {
-      endLine(close + 1);
-      return value;
-    }
-    const blankLines = nextQuotedLine();
-    value += escapedBreak ? "\n".repeat(blankLines) : fold(blankLines);
-    from2 = start;
-  }
-}
-function nextQuotedLine() {
-  let blankLines = 0;
-  for (let at = eol + 1; at < end; ) {
-    let i = at;
-    while (isWhite(text4.charCodeAt(i))) i++;
-    const c = text4.charCodeAt(i);
-    if (c !== LF3) {
-      if (i === at && (c === DASH2 || c === DOT3)) break;
-      passLines(blankLines, eol);
-      enterLine(at, i);
-      return blankLines;
-    }
-    blankLines++;
-    at = i + 1;
-  }
-  throw LEAVE;
-}
-function readBlockScalar(at, parent) {
-  const isFolded = text4.charCodeAt(at) === 62;
-  let chomping = 0;
-  let increment = 0;
-  let i = at + 1;
-  for (; i < eol; i++) {
-    const c = text4.charCodeAt(i);
-    if (c === PLUS2 || c === DASH2) {
-      if (chomping !== 0) throw LEAVE;
-      chomping = c;
-    } else if (c >= 49 && c <= 57) {
-      if (increment !== 0) throw LEAVE;
-      increment = c - 48;
-    } else break;
-  }
-  while (i < eol && text4.charCodeAt(i) === SPACE7) i++;
-  if (i < eol && (text4.charCodeAt(i) !== HASH3 || text4.charCodeAt(i - 1) !== SPACE7)) throw LEAVE;
-  const { value, breaks } = readBlockLines(
-    increment > 0 ? Math.max(parent, 0) + increment : 0,
-    parent,
-    isFolded
-  );
-  if (unended && eol + 1 >= end) throw LEAVE;
-  nextLine();
-  if (chomping === DASH2) return value;
-  if (chomping === PLUS2) return value + "\n".repeat(breaks);
-  return value === "" ? "" : `${value}
-`;
-}
-function readBlockLines(fixed, parent, isFolded) {
-  let width = fixed;
-  let value = "";
-  let breaks = 0;
-  let wasIndented = true;
-  let deepestBlank = 0;
-  for (let at = eol + 1; at < end; at = eol + 1) {
-    let i = at;
-    while (text4.charCodeAt(i) === SPACE7 && (width === 0 || i - at < width)) i++;
-    const c = text4.charCodeAt(i);
-    if (c === LF3) {
-      if (width === 0 && i - at > deepestBlank) deepestBlank = i - at;
-      breaks++;
-      passLines(1, i);
-      continue;
-    }
-    if (width === 0 && i - at > Math.max(parent, 0)) {
-      if (c === TAB5 || deepestBlank > i - at) throw LEAVE;
-      width = i - at;
-    }
-    if (width === 0 || i - at < width) {
-      if (c === TAB5) throw LEAVE;
-      break;
-    }
-    if (!isFolded) {
-      passLiteralLines(at, width);
-      value += "\n".repeat(breaks) + text4.slice(i, eol).replaceAll(`
-${" ".repeat(width)}`, "\n");
-    } else {
-      passLines(1, text4.indexOf("\n", i));
-      const isIndented = isWhite(c);
-      const joined = !wasIndented && !isIndented;
-      value += (joined ? fold(breaks - 1) : "\n".repeat(breaks)) + text4.slice(i, eol);
-      wasIndented = isIndented;
-    }
-    breaks = 1;
-  }
-  return { value, breaks };
-}
-function passLiteralLines(from2, width) {
-  const source = text4;
-  let lines = 0;
-  for (let at = from2; at < end; ) {
-    let i = at;
-    while (source.charCodeAt(i) === SPACE7 && i - at < width) i++;
-    const isEmpty = source.charCodeAt(i) === LF3;
-    if (i - at < width && !(isEmpty && i === at)) return;
-    lines++;
-    at = source.indexOf("\n", i) + 1;
-    if (isEmpty) continue;
-    passLines(lines, at - 1);
-    lines = 0;
-  }
-}
-
-// catalog/yaml/fast.ts
-var MAX_DEPTH = 64;
-var MAX_KEY = 1e3;
-var SPACE8 = 32;
-var TAB6 = 9;
-var HASH4 = 35;
-var COLON2 = 58;
-var DASH3 = 45;
-var DOUBLE3 = 34;
-var SINGLE2 = 39;
-var depth = 0;
-function readFast(source, from2, to, firstLine2) {
-  try {
-    if (!openText(source, from2, to, firstLine2)) return void 0;
-    depth = 0;
-    nextLine();
-    if (indent < 0) return void 0;
-    const value = readBlock(indent, -1, mark(start));
-    return indent < 0 && typeof value === "object" ? { value, marks: takeMarks() } : void 0;
-  } catch (error2) {
-    if (error2 === LEAVE) return void 0;
-    throw error2;
-  } finally {
-    closeText();
-  }
-}
-function readBlock(column, parent, slot) {
-  if (isItemAt(start)) return readCollection(SEQUENCE, column, -1);
-  const colon = keyEnd(start);
-  return colon < 0 ? readScalarAt(start, parent, slot) : readCollection(MAPPING, column, colon);
-}
-function readScalarAt(at, parent, slot) {
-  remark(slot, at);
-  return readScalar(at, parent);
-}
-var SEQUENCE = 0;
-var MAPPING = 1;
-var COLLECTIONS = [readSequence, readMapping];
-function readCollection(kind, column, firstColon) {
-  if (++depth > MAX_DEPTH) throw LEAVE;
-  const collection = COLLECTIONS[kind](column, firstColon);
-  if (indent > column) throw LEAVE;
-  depth--;
-  return collection;
-}
-function isItemAt(at) {
-  return text4.charCodeAt(at) === DASH3 && isBlankAt(at + 1);
-}
-function readSequence(column) {
-  const items = [];
-  while (indent === column && isItemAt(start)) items.push(readItem(column));
-  return items;
-}
-function readItem(column) {
-  const slot = mark(start);
-  const at = pastSpaces(start + 1);
-  const c = at < eol ? text4.charCodeAt(at) : HASH4;
-  if (c === HASH4) {
-    nextLine();
-    return indent > column ? readBlock(indent, column, slot) : null;
-  }
-  if (c === TAB6) throw LEAVE;
-  const isItem = isItemAt(at);
-  const colon = isItem ? -1 : keyEnd(at);
-  if (!isItem && colon < 0) return readScalarAt(at, column, slot);
-  startInside(at);
-  remark(slot, at);
-  return readCollection(isItem ? SEQUENCE : MAPPING, indent, colon);
-}
-function pastSpaces(from2) {
-  let at = from2;
-  while (at < eol && text4.charCodeAt(at) === SPACE8) at++;
-  return at;
-}
-function readMapping(column, firstColon) {
-  const mapping = {};
-  let entries2 = 0;
-  let colon = firstColon;
-  for (; ; ) {
-    const key = readKey(start, colon);
-    mapping[key] = readValue(colon + 1, column);
-    entries2++;
-    if (indent !== column) break;
-    colon = keyEnd(start);
-    if (colon < 0 || isItemAt(start)) throw LEAVE;
-  }
-  if (Object.keys(mapping).length !== entries2) throw LEAVE;
-  return mapping;
-}
-function readValue(after, column) {
-  const slot = mark(start);
-  const at = pastSpaces(after);
-  const c = at < eol ? text4.charCodeAt(at) : HASH4;
-  if (c !== HASH4) {
-    if (c === TAB6 || isItemAt(at)) throw LEAVE;
-    return readScalarAt(at, column, slot);
-  }
-  nextLine();
-  if (indent > column) return readBlock(indent, column, slot);
-  return indent === column && isItemAt(start) ? readCollection(SEQUENCE, column, -1) : null;
-}
-function keyEnd(at) {
-  const first = text4.charCodeAt(at);
-  if (first === DOUBLE3 || first === SINGLE2) return quotedKeyEnd(at, first);
-  const colon = next(KEY_COLON, at);
-  return colon < eol && colon - at <= MAX_KEY && next(COMMENT, at + 1) > colon ? colon : -1;
-}
-function quotedKeyEnd(at, quote3) {
-  const close = closingQuote(at, quote3);
-  if (close < 0 || close - at > MAX_KEY) return -1;
-  return text4.charCodeAt(close + 1) === COLON2 && isBlankAt(close + 2) ? close + 1 : -1;
-}
-var KEY_SLOTS = 1 << 12;
-var knownKeys = new Array(KEY_SLOTS).fill("\n");
-var LONGEST_KNOWN_KEY = 64;
-function readKey(at, colon) {
-  const length = colon - at;
-  const middle = text4.charCodeAt(at + (length >> 1));
-  const hash = length << 7 ^ text4.charCodeAt(at) << 4 ^ middle << 2 ^ text4.charCodeAt(colon - 1);
-  const slot = hash & KEY_SLOTS - 1;
-  const known3 = knownKeys[slot];
-  if (known3.length === length && text4.startsWith(known3, at)) return known3;
-  const key = newKey(at, colon);
-  if (key.length === length && length <= LONGEST_KNOWN_KEY) knownKeys[slot] = Object.keys({ [key]: 0 })[0];
-  return key;
-}
-function newKey(at, colon) {
-  const first = text4.charCodeAt(at);
-  if (first === SINGLE2) return checkedKey(singleText(text4.slice(at + 1, colon - 1)));
-  if (first === DOUBLE3) return checkedKey(doubleText(text4.slice(at + 1, colon - 1)));
-  if (!isPlainAt(at)) throw LEAVE;
-  let stop = colon;
-  while (text4.charCodeAt(stop - 1) === SPACE8) stop--;
-  const key = text4.slice(at, stop);
-  if (key === "<<" || key.includes("	") || resolvePlain(key) !== key) throw LEAVE;
-  return checkedKey(key);
-}
-function checkedKey(key) {
-  const c = key.charCodeAt(0);
-  if (c >= 48 && c <= 57 && /^[0-9]+$/.test(key) || key === "__proto__") throw LEAVE;
-  return key;
 }
 
 // catalog/documents.ts
@@ -43133,28 +45191,28 @@ var FileReader = class {
     this.#findings = findings;
   }
   *documents(bytes2) {
-    const text5 = this.#decode(bytes2);
-    if (startsLikeJson(text5)) yield* this.#jsonStream(text5);
-    else yield* this.#yamlStream(normalBreaks(text5), 0, 1);
+    const text6 = this.#decode(bytes2);
+    if (startsLikeJson(text6)) yield* this.#jsonStream(text6);
+    else yield* this.#yamlStream(normalBreaks(text6), 0, 1);
   }
-  #find(rule115, message, location, hint) {
+  #find(rule228, message, location, hint) {
     this.#findings.push({
-      rule: rule115,
+      rule: rule228,
       severity: "error",
       message,
       location,
       ...hint === void 0 ? {} : { hint }
     });
   }
-  #warn(rule115, message, location, hint) {
-    this.#findings.push({ rule: rule115, severity: "warning", message, location, hint });
+  #warn(rule228, message, location, hint) {
+    this.#findings.push({ rule: rule228, severity: "warning", message, location, hint });
   }
   #decode(bytes2) {
     try {
       return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes2);
     } catch {
-      const text5 = new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes2);
-      if (!startsLikeJson(text5)) {
+      const text6 = new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes2);
+      if (!startsLikeJson(text6)) {
         const { line: line3, column } = firstInvalid(bytes2);
         this.#find(
           "fbc/yaml",
@@ -43163,11 +45221,11 @@ var FileReader = class {
           "save the file as UTF-8"
         );
       }
-      return text5;
+      return text6;
     }
   }
-  *#jsonStream(text5) {
-    const reader = new JsonReader(text5, this.#limits.depth);
+  *#jsonStream(text6) {
+    const reader = new JsonReader(text6, this.#limits.depth);
     let count = 0;
     for (; ; ) {
       try {
@@ -43177,7 +45235,7 @@ var FileReader = class {
         yield this.#jsonDocument(read);
       } catch (error2) {
         if (!(error2 instanceof JsonError)) throw error2;
-        yield* this.#brokenJson(text5, { reader, error: error2, count });
+        yield* this.#brokenJson(text6, { reader, error: error2, count });
         return;
       }
     }
@@ -43193,20 +45251,20 @@ var FileReader = class {
    * With no more than one object read, Go tries the rest as YAML: so comments, single
    * quotes and trailing commas pass in a file of one object.
    */
-  *#brokenJson(text5, { reader, error: error2, count }) {
+  *#brokenJson(text6, { reader, error: error2, count }) {
     const findings = this.#findings.length;
     if (count <= 1) {
-      const rest = afterFirstBreak(text5, reader.offset);
+      const rest = afterFirstBreak(text6, reader.offset);
       const line4 = reader.line + (rest.brokeLine ? 1 : 0);
-      yield* this.#yamlStream(normalBreaks(text5), rest.offset, line4);
+      yield* this.#yamlStream(normalBreaks(text6), rest.offset, line4);
       if (this.#findings.length === findings) return;
     }
     this.#findings.length = findings;
-    const { line: line3, column } = placeOf(text5, error2.offset);
+    const { line: line3, column } = placeOf(text6, error2.offset);
     this.#find("fbc/json", `not JSON: ${error2.message}`, { file: this.#path, line: line3, column });
   }
-  *#yamlStream(text5, from2, firstLine2) {
-    for (const piece of splitDocuments(text5, from2, firstLine2)) {
+  *#yamlStream(text6, from2, firstLine2) {
+    for (const piece of splitDocuments(text6, from2, firstLine2)) {
       if ("rest" in piece) {
         const message = `a line that begins with --- separates documents, but "${piece.rest}" follows on it`;
         this.#find(
@@ -43217,20 +45275,20 @@ var FileReader = class {
         );
         continue;
       }
-      const fast = readFast(text5, piece.from, piece.to, piece.line);
+      const fast = readFast(text6, piece.from, piece.to, piece.line);
       if (fast) {
         yield { value: fast.value, document: new MarkedDocument(this.#path, fast.value, fast.marks) };
         continue;
       }
-      const read = this.#fullYaml(text5.slice(piece.from, piece.to), piece.line);
+      const read = this.#fullYaml(text6.slice(piece.from, piece.to), piece.line);
       if (read) yield read;
     }
   }
-  #fullYaml(text5, line3) {
+  #fullYaml(text6, line3) {
     try {
-      const tree = readTree(text5, this.#limits);
+      const tree = readTree(text6, this.#limits);
       const { value, duplicates, locate: locate4 } = compose(tree.root);
-      const document = new OffsetDocument(this.#path, text5, line3, locate4);
+      const document = new OffsetDocument(this.#path, text6, line3, locate4);
       for (const { key, again } of duplicates) this.#repeatedKey(key, document.place(again));
       if (tree.ignoredFrom >= 0) {
         const message = "the tools never read this text: the document ends before it";
@@ -43244,7 +45302,7 @@ var FileReader = class {
       return { value, document };
     } catch (error2) {
       if (!(error2 instanceof YamlError)) throw error2;
-      const document = new OffsetDocument(this.#path, text5, line3, () => 0);
+      const document = new OffsetDocument(this.#path, text6, line3, () => 0);
       this.#find("fbc/yaml", `not YAML as the tools read it: ${error2.message}`, document.place(error2.offset));
       return void 0;
     }
@@ -43259,21 +45317,21 @@ var FileReader = class {
   }
 };
 var LIKE_JSON = /^(?:(?!\ufeff)[\s\u0085])*\{/;
-function startsLikeJson(text5) {
-  return LIKE_JSON.test(text5.slice(0, SNIFF));
+function startsLikeJson(text6) {
+  return LIKE_JSON.test(text6.slice(0, SNIFF));
 }
-function normalBreaks(text5) {
-  return text5.includes("\r\n") ? text5.replaceAll("\r\n", "\n") : text5;
+function normalBreaks(text6) {
+  return text6.includes("\r\n") ? text6.replaceAll("\r\n", "\n") : text6;
 }
-function afterFirstBreak(text5, from2) {
+function afterFirstBreak(text6, from2) {
   let at = from2;
-  while (at < text5.length && /\s/.test(text5.charAt(at))) {
-    if (text5.charAt(at++) === "\n") return { offset: at, brokeLine: true };
+  while (at < text6.length && /\s/.test(text6.charAt(at))) {
+    if (text6.charAt(at++) === "\n") return { offset: at, brokeLine: true };
   }
   return { offset: at, brokeLine: false };
 }
-function placeOf(text5, offset) {
-  const before = text5.slice(0, offset);
+function placeOf(text6, offset) {
+  const before = text6.slice(0, offset);
   const lastBreak = before.lastIndexOf("\n");
   return { line: before.split("\n").length, column: offset - lastBreak };
 }
@@ -43285,8 +45343,8 @@ function firstInvalid(bytes2) {
     try {
       new TextDecoder("utf-8", { fatal: true }).decode(bytes2.subarray(from2, to));
     } catch {
-      const text5 = new TextDecoder().decode(bytes2.subarray(from2, to));
-      return { line: line3, column: text5.indexOf("�") + 1 };
+      const text6 = new TextDecoder().decode(bytes2.subarray(from2, to));
+      return { line: line3, column: text6.indexOf("�") + 1 };
     }
     if (found < 0) return { line: line3, column: 1 };
     from2 = found + 1;
@@ -43297,9 +45355,9 @@ function firstInvalid(bytes2) {
 var IGNORE_FILE = ".indexignore";
 function ignoreMatcher(files) {
   const patterns = [];
-  for (const [path, text5] of files) {
+  for (const [path, text6] of files) {
     const domain = path.split("/").slice(0, -1);
-    for (const raw of text5.split("\n")) {
+    for (const raw of text6.split("\n")) {
       const line3 = raw.trim();
       if (line3 !== "" && !line3.startsWith("#")) patterns.push(parsePattern(line3, domain));
     }
@@ -43313,10 +45371,10 @@ function ignoreMatcher(files) {
 }
 function parsePattern(line3, domain) {
   const includes2 = line3.startsWith("!");
-  let text5 = includes2 ? line3.slice(1) : line3;
-  const directoriesOnly = text5.endsWith("/");
-  if (directoriesOnly) text5 = text5.slice(0, -1);
-  return { domain, segments: text5.split("/"), includes: includes2, directoriesOnly };
+  let text6 = includes2 ? line3.slice(1) : line3;
+  const directoriesOnly = text6.endsWith("/");
+  if (directoriesOnly) text6 = text6.slice(0, -1);
+  return { domain, segments: text6.split("/"), includes: includes2, directoriesOnly };
 }
 function matches(pattern, path) {
   if (path.length <= pattern.domain.length) return false;
@@ -43500,9 +45558,9 @@ var Loader = class {
       "every file of a catalog must be a regular file, or a link to one"
     );
   }
-  #find(rule115, message, location, hint) {
+  #find(rule228, message, location, hint) {
     this.#findings.push({
-      rule: rule115,
+      rule: rule228,
       severity: "error",
       message,
       location,
@@ -43567,24 +45625,21 @@ var NO_BUNDLE = {
   release: ""
 };
 
-// catalog/bundle/manifest.ts
-var MAX_INT642 = 2n ** 63n - 1n;
-
 // catalog/references/csv.ts
 var CSV_KIND = "ClusterServiceVersion";
 function csvOf2({ properties }) {
   for (const { type, value } of properties) {
     if (type !== "olm.bundle.object" || !isObject(value) || typeof value["data"] !== "string") continue;
-    const text5 = new TextDecoder().decode(decodeBase64(value["data"]));
-    if (!text5.includes(CSV_KIND)) continue;
-    const manifest = parsed(text5);
+    const text6 = new TextDecoder().decode(decodeBase64(value["data"]));
+    if (!text6.includes(CSV_KIND)) continue;
+    const manifest = parsed2(text6);
     if (isObject(manifest) && manifest["kind"] === CSV_KIND) return manifest;
   }
   return void 0;
 }
-function parsed(text5) {
+function parsed2(text6) {
   try {
-    return text5.trimStart().startsWith("{") ? JSON.parse(text5) : compose(readTree(text5, { depth: 1e3 }).root).value;
+    return text6.trimStart().startsWith("{") ? JSON.parse(text6) : compose(readTree(text6, { depth: 1e3 }).root).value;
   } catch (error2) {
     if (error2 instanceof YamlError || error2 instanceof SyntaxError) return void 0;
     throw error2;
@@ -43597,20 +45652,20 @@ function usedImages(csv) {
   return listAt(csv, DEPLOYMENTS).flatMap(
     ({ item: deployment, path: at }) => ["initContainers", "containers"].flatMap(
       (kind) => listAt(deployment, [...POD, kind]).flatMap(({ item, path }) => {
-        const place = `container ${shown2(item["name"])} of deployment ${shown2(deployment["name"])}`;
-        return imagesOfContainer(item, place, [...at, ...path]);
+        const place2 = `container ${shown2(item["name"])} of deployment ${shown2(deployment["name"])}`;
+        return imagesOfContainer(item, place2, [...at, ...path]);
       })
     )
   );
 }
-function imagesOfContainer(container, place, path) {
+function imagesOfContainer(container, place2, path) {
   const variables = listAt(container, ["env"]).filter(({ item }) => RELATED_IMAGE.test(String(item["name"]))).flatMap(
-    ({ item, path: at }) => used(item["value"], `${String(item["name"])} in ${place}`, [...path, ...at, "value"])
+    ({ item, path: at }) => used(item["value"], `${String(item["name"])} in ${place2}`, [...path, ...at, "value"])
   );
-  return [...used(container["image"], place, [...path, "image"]), ...variables];
+  return [...used(container["image"], place2, [...path, "image"]), ...variables];
 }
-function used(image, place, path) {
-  return typeof image === "string" && image !== "" ? [{ image, place, path }] : [];
+function used(image, place2, path) {
+  return typeof image === "string" && image !== "" ? [{ image, place: place2, path }] : [];
 }
 function shown2(name) {
   return JSON.stringify(typeof name === "string" ? name : "");
@@ -43645,13 +45700,13 @@ function lookupKey(reference) {
 }
 function createCollector() {
   const sites = [];
-  const texts4 = /* @__PURE__ */ new Map();
-  const read = (text5) => {
-    const known3 = texts4.get(text5);
+  const texts6 = /* @__PURE__ */ new Map();
+  const read = (text6) => {
+    const known3 = texts6.get(text6);
     if (known3) return known3;
-    const own = ` ${text5}`.slice(1);
+    const own = ` ${text6}`.slice(1);
     const fresh = { own, reference: tryParseReference(own) };
-    texts4.set(own, fresh);
+    texts6.set(own, fresh);
     return fresh;
   };
   const add = (blob, path, found) => {
@@ -43741,7 +45796,7 @@ function placed2({ kind, written, bundle }) {
 }
 
 // catalog/rules/image/digest.ts
-var rule80 = {
+var rule151 = {
   id: "image/digest",
   severity: "info",
   summary: "Images are named by digest, so that everybody gets the image that was checked",
@@ -43757,7 +45812,7 @@ var rule80 = {
 };
 
 // catalog/rules/image/digest-missing.ts
-var rule81 = {
+var rule152 = {
   id: "image/digest-missing",
   severity: "error",
   summary: "Every image that is named by digest exists in its registry",
@@ -43773,7 +45828,7 @@ var rule81 = {
 };
 
 // catalog/rules/image/platforms.ts
-var rule82 = {
+var rule153 = {
   id: "image/platforms",
   severity: "warning",
   summary: "Related images of the head of a default channel are for every platform that its labels operatorframework.io/arch.* and os.* name",
@@ -43796,7 +45851,7 @@ var rule82 = {
 };
 
 // catalog/rules/image/registry.ts
-var rule83 = {
+var rule154 = {
   id: "image/registry",
   severity: "error",
   summary: "Images come from registries that the policy allows",
@@ -43812,7 +45867,7 @@ var rule83 = {
 };
 
 // catalog/rules/image/tag-missing.ts
-var rule84 = {
+var rule155 = {
   id: "image/tag-missing",
   severity: "error",
   summary: "Every tag that a bundle or a template names exists in its registry",
@@ -43828,7 +45883,7 @@ var rule84 = {
 };
 
 // catalog/rules/image/tag-moved.ts
-var rule85 = {
+var rule156 = {
   id: "image/tag-moved",
   severity: "warning",
   summary: "Every tag stands for the digest that was locked",
@@ -43858,7 +45913,7 @@ var rule85 = {
 };
 
 // catalog/rules/image/undeclared.ts
-var rule86 = {
+var rule157 = {
   id: "image/undeclared",
   severity: "warning",
   summary: "The head of a channel declares the images that it runs in relatedImages: only those reach a disconnected cluster",
@@ -43867,7 +45922,7 @@ var rule86 = {
       for (const bundle of headBundles(ofPackage)) {
         if (bundle.relatedImages.some(({ image }) => image !== "" && image !== bundle.image)) continue;
         const message = `${shortName(bundle)} of package ${quoted2(ofPackage.name)} declares no image beyond the bundle itself: what it runs is never mirrored`;
-        report(message, locate2(bundle, "relatedImages"), {
+        report(message, locate3(bundle, "relatedImages"), {
           package: ofPackage.name,
           installed: [shortName(bundle)],
           hint: "list every image in the CSV's spec.relatedImages, and render the bundle again"
@@ -43878,7 +45933,7 @@ var rule86 = {
 };
 
 // catalog/rules/image/unlisted.ts
-var rule87 = {
+var rule158 = {
   id: "image/unlisted",
   severity: "warning",
   summary: "The head of a channel lists in relatedImages what its deployments run and what RELATED_IMAGE_ variables name",
@@ -43888,10 +45943,10 @@ var rule87 = {
         const csv = csvOf2(bundle);
         if (!csv) continue;
         const listed2 = /* @__PURE__ */ new Set([bundle.image, ...bundle.relatedImages.map(({ image }) => image)]);
-        for (const { image, place } of firstUses(usedImages(csv))) {
+        for (const { image, place: place2 } of firstUses(usedImages(csv))) {
           if (listed2.has(image)) continue;
-          const message = `${shortName(bundle)} of package ${quoted2(ofPackage.name)} uses ${quoted2(image)} (${place}), which is not among its relatedImages`;
-          report(message, locate2(bundle, "relatedImages"), {
+          const message = `${shortName(bundle)} of package ${quoted2(ofPackage.name)} uses ${quoted2(image)} (${place2}), which is not among its relatedImages`;
+          report(message, locate3(bundle, "relatedImages"), {
             package: ofPackage.name,
             installed: [shortName(bundle)],
             hint: `- {name: …, image: ${image}}`
@@ -43907,7 +45962,7 @@ function firstUses(used2) {
 }
 
 // catalog/rules/image/unpinned.ts
-var rule88 = {
+var rule159 = {
   id: "image/unpinned",
   severity: "warning",
   summary: "The head of a channel names its images by digest: a tag may move, and mirrors for disconnected clusters answer digests only",
@@ -43919,7 +45974,7 @@ var rule88 = {
         if (!first) continue;
         const more = others.length > 0 ? ` and ${others.length} more of its images` : "";
         const message = `${shortName(bundle)} of package ${quoted2(ofPackage.name)} names ${quoted2(first.image)}${more} by tag`;
-        report(message, locate2(bundle, ...first.path), {
+        report(message, locate3(bundle, ...first.path), {
           package: ofPackage.name,
           installed: [shortName(bundle)],
           hint: "portolan resolve DIR --write writes the digests, with the tags as comments"
@@ -43939,8 +45994,690 @@ function referencesOf({ image, relatedImages }) {
   return all.filter((one, i) => all.findIndex((other) => other.image === one.image) === i);
 }
 
+// catalog/bundle/check/files.ts
+function checkFolders({ files }, report) {
+  for (const folder of ["manifests", "metadata"]) {
+    if (files[folder].length === 0) {
+      report(`the bundle has no files in ${folder}/`, start3(folder), {
+        hint: `a bundle has the folders manifests/ and metadata/`
+      });
+    }
+  }
+}
+function start3(file) {
+  return { file, line: 1, column: 1 };
+}
+function checkCsvPresent({ csv, files }, report) {
+  if (csv || files.manifests.length === 0) return;
+  report("manifests/ holds no ClusterServiceVersion that can be read", start3("manifests"), {
+    hint: "one file of manifests/ begins with a document of the kind ClusterServiceVersion"
+  });
+}
+function checkSingleCsv({ objects }, report) {
+  const [first, ...others] = objects.filter(({ kind }) => kind === "ClusterServiceVersion");
+  for (const other of others) {
+    const message = `a second ClusterServiceVersion ${JSON.stringify(other.name)}: ${JSON.stringify(first?.name)} is there already`;
+    report(message, other.document.locate(["metadata", "name"]), { hint: "a bundle is one version" });
+  }
+}
+function checkSubfolders({ files }, report) {
+  const folders = new Set(
+    files.manifests.filter((file) => !isDirect(file)).map(({ path }) => path.split("/")[1] ?? "")
+  );
+  for (const folder of folders) {
+    report(
+      `manifests/ has the folder ${JSON.stringify(folder)}, which no tool reads`,
+      start3(`manifests/${folder}`),
+      {
+        hint: "move its files up, or out of the bundle"
+      }
+    );
+  }
+}
+function checkHiddenFiles({ manifests }, report) {
+  for (const file of manifests) {
+    if (!fileName(file).startsWith(".")) continue;
+    report(`manifests/ has the hidden file ${JSON.stringify(fileName(file))}`, start3(file.path), {
+      hint: "remove it"
+    });
+  }
+}
+function checkReadable({ manifests, files }, report) {
+  for (const { path, why } of files.unreadable) report(why, start3(path));
+  for (const file of manifests) {
+    const [first] = file.documents;
+    if (!first) report("the file is empty", start3(file.path), { hint: "remove it" });
+    else if (first.kind === "unread") report(first.message, first.location);
+    else if (!kindOf(first.value)) {
+      const found = isObject(first.value) ? "an object without a kind" : `no object`;
+      report(`expected a manifest, found ${found}`, first.document.locate([]), {
+        hint: "manifests/ holds Kubernetes objects only"
+      });
+    }
+  }
+}
+function checkLostDocuments({ manifests }, report) {
+  for (const file of manifests) {
+    const [, second] = file.documents;
+    if (second?.kind !== "value" || second.value === null) continue;
+    report(
+      "OLM v0 and opm read only the first document of a file; this one is lost",
+      second.document.locate([]),
+      {
+        hint: "put it into a file of its own"
+      }
+    );
+  }
+}
+function checkObjectsOnce({ objects }, report) {
+  const seen = /* @__PURE__ */ new Set();
+  for (const { group, kind, name, document, value } of objects) {
+    const metadata = isObject(value["metadata"]) ? value["metadata"] : {};
+    const key = JSON.stringify([group, kind, metadata["namespace"] ?? "", name]);
+    if (seen.has(key) && kind !== "ClusterServiceVersion") {
+      report(`a second ${kind} ${JSON.stringify(name)}`, document.locate(["metadata", "name"]));
+    }
+    seen.add(key);
+  }
+}
+var SUPPORTED = /* @__PURE__ */ new Set([
+  "ClusterServiceVersion",
+  "CustomResourceDefinition",
+  "ClusterRole",
+  "ClusterRoleBinding",
+  "Service",
+  "ServiceAccount",
+  "Role",
+  "RoleBinding",
+  "PrometheusRule",
+  "ServiceMonitor",
+  "Secret",
+  "ConfigMap",
+  "PodDisruptionBudget",
+  "PriorityClass",
+  "VerticalPodAutoscaler",
+  "ConsoleYAMLSample",
+  "ConsoleQuickStart",
+  "ConsoleCLIDownload",
+  "ConsoleLink",
+  "ConsolePlugin",
+  "NetworkPolicy",
+  "PodMonitor"
+]);
+function checkKinds({ allObjects }, report) {
+  for (const { kind, name, document } of allObjects) {
+    if (SUPPORTED.has(kind)) continue;
+    const message = `OLM installs no ${kind} from a bundle: found ${JSON.stringify(name)}`;
+    report(message, document.locate(["kind"]), { hint: "let the operator create it" });
+  }
+}
+var QUALIFIED = /^(?:([a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*)\/)?([A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)$/;
+var LABEL_VALUE2 = /^(?:[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$/;
+function checkMetadata({ objects }, report) {
+  for (const object of objects) {
+    if (/^(?:ClusterServiceVersion|CustomResourceDefinition)$/.test(object.kind) || !SUPPORTED.has(object.kind))
+      continue;
+    const metadata = isObject(object.value["metadata"]) ? object.value["metadata"] : {};
+    const say = (field2, message) => {
+      report(
+        `${object.kind} ${JSON.stringify(object.name)}: metadata.${field2} ${message}`,
+        object.document.locate(["metadata", field2])
+      );
+    };
+    if (metadata["namespace"] !== void 0 && metadata["namespace"] !== "") {
+      say("namespace", "must not be set: OLM puts the object into the namespace of the operator");
+    }
+    if (object.name === "" && !metadata["generateName"]) say("name", "is missing");
+    if (typeof metadata["generation"] === "number" && metadata["generation"] < 0)
+      say("generation", "must not be negative");
+    for (const field2 of ["labels", "annotations"]) {
+      for (const [key, value] of Object.entries(isObject(metadata[field2]) ? metadata[field2] : {})) {
+        const name = field2 === "annotations" ? key.toLowerCase() : key;
+        if (!QUALIFIED.test(name))
+          say(field2, `has the key ${JSON.stringify(key)}, which is no qualified name`);
+        else if (field2 === "labels" && !LABEL_VALUE2.test(String(value)))
+          say(field2, `has the value ${JSON.stringify(value)}, which is no label value`);
+      }
+    }
+    for (const finalizer of Array.isArray(metadata["finalizers"]) ? metadata["finalizers"] : []) {
+      if (!QUALIFIED.test(String(finalizer)))
+        say("finalizers", `has ${JSON.stringify(finalizer)}, which is no qualified name`);
+    }
+  }
+}
+
+// catalog/rules/manifest/csv-missing.ts
+var rule160 = {
+  id: "manifest/csv-missing",
+  severity: "error",
+  summary: "A bundle holds a ClusterServiceVersion, in the first document of a file",
+  opm: ["unable to find a csv in bundle directory DIR", "no ClusterServiceVersion in bundle"],
+  inspect: checkCsvPresent
+};
+
+// catalog/rules/manifest/duplicate-object.ts
+var rule161 = {
+  id: "manifest/duplicate-object",
+  severity: "warning",
+  summary: "No two manifests are the same object",
+  inspect: checkObjectsOnce
+};
+
+// catalog/rules/manifest/folders.ts
+var rule162 = {
+  id: "manifest/folders",
+  severity: "error",
+  summary: "A bundle has files in manifests/ and in metadata/",
+  opm: ["Unable to locate manifests directory", "The directory DIR contains no yaml files"],
+  inspect: checkFolders
+};
+
+// catalog/rules/manifest/hidden-file.ts
+var rule163 = {
+  id: "manifest/hidden-file",
+  severity: "error",
+  summary: "The folder manifests/ holds no hidden files",
+  opm: ["bundle manifests dir has hidden file: PATH"],
+  inspect: checkHiddenFiles
+};
+
+// catalog/rules/manifest/kind.ts
+var rule164 = {
+  id: "manifest/kind",
+  severity: "error",
+  summary: "Manifests are of kinds that OLM installs from bundles",
+  opm: [
+    "K is not supported type for registryV1 bundle: F",
+    "unsupported media type registry+v1 for bundle object",
+    'unsupported resource "n" with kind "K"'
+  ],
+  inspect: checkKinds
+};
+
+// catalog/rules/manifest/lost-document.ts
+var rule165 = {
+  id: "manifest/lost-document",
+  severity: "warning",
+  summary: "A file of manifests/ holds one document: only OLM v1 reads the others",
+  inspect: checkLostDocuments
+};
+
+// catalog/rules/manifest/metadata.ts
+var rule166 = {
+  id: "manifest/metadata",
+  severity: "error",
+  summary: "Manifests have sound metadata, and no namespace",
+  opm: ["error validating object metadata: …"],
+  inspect: checkMetadata
+};
+
+// catalog/rules/manifest/several-csvs.ts
+var rule167 = {
+  id: "manifest/several-csvs",
+  severity: "error",
+  summary: "A bundle holds one ClusterServiceVersion",
+  opm: ["invalid bundle: contains multiple CSVs"],
+  inspect: checkSingleCsv
+};
+
+// catalog/bundle/check/size.ts
+var LARGEST = 1024 * 1024;
+var NEAR = 0.85;
+var SURELY_FITS = LARGEST * 0.6;
+function checkSize({ manifests, options: { gzipLength } }, report) {
+  const size2 = manifests.reduce((sum2, { bytes: bytes2 }) => sum2 + bytes2.length, 0);
+  const encoded = manifests.reduce((sum2, { bytes: bytes2 }) => sum2 + base64Length(bytes2.length), 0);
+  if (!gzipLength || encoded < SURELY_FITS) return;
+  const compressed = manifests.reduce((sum2, { bytes: bytes2 }) => sum2 + base64Length(gzipLength(bytes2)), 0);
+  const limit = bytesText(LARGEST);
+  const found = `${bytesText(compressed)} compressed and as base64 (${bytesText(size2)} as they are); OLM takes ${limit}`;
+  const place2 = { file: "manifests", line: 1, column: 1 };
+  const hint = "shorten descriptions in the custom resource definitions, and move icons and examples out";
+  if (compressed > LARGEST) report(`the manifests are too large: ${found}`, place2, { hint });
+  else if (compressed > LARGEST * NEAR)
+    report(`the manifests are nearly too large: ${found}`, place2, { hint, severity: "warning" });
+}
+function base64Length(length) {
+  return Math.ceil(length / 3) * 4;
+}
+var UNITS = ["B", "kB", "MB", "GB"];
+function bytesText(bytes2) {
+  const power = bytes2 < 1e3 ? 0 : Math.min(Math.floor(Math.log10(bytes2) / 3), UNITS.length - 1);
+  return power === 0 ? `${bytes2} B` : `${(bytes2 / 1e3 ** power).toFixed(1)} ${UNITS[power]}`;
+}
+
+// catalog/rules/manifest/size.ts
+var rule168 = {
+  id: "manifest/size",
+  severity: "error",
+  summary: "The manifests of a bundle, compressed, fit into a ConfigMap",
+  opm: [
+    "maximum bundle compressed size with gzip size exceeded: …",
+    "nearing maximum bundle compressed size with gzip: …"
+  ],
+  inspect: checkSize
+};
+
+// catalog/rules/manifest/subfolder.ts
+var rule169 = {
+  id: "manifest/subfolder",
+  severity: "error",
+  summary: "The folder manifests/ holds files only",
+  opm: ["bundle manifests dir contains directory: PATH"],
+  inspect: checkSubfolders
+};
+
+// catalog/rules/manifest/unreadable.ts
+var rule170 = {
+  id: "manifest/unreadable",
+  severity: "error",
+  summary: "Every file of manifests/ is a Kubernetes object in YAML or JSON",
+  opm: ["unable to decode object: …"],
+  inspect: checkReadable
+};
+
+// catalog/bundle/check/practice.ts
+var checkDeployments = ofCsv((csv, report) => {
+  if (Array.isArray(member2(csv.spec, "install", "spec")["deployments"])) return;
+  report(`${called(csv)} installs no deployment`, csv.at("spec", "install", "spec"));
+});
+var checkResourceRequests = ofCsv((csv, report) => {
+  for (const { value, path } of deploymentsOf(csv)) {
+    for (const [i, container] of list(value, "spec", "template", "spec", "containers").entries()) {
+      if (member2(container, "resources")["requests"]) continue;
+      const message = `${called(csv)}: the container ${JSON.stringify(text4(container, "name"))} requests neither CPU nor memory`;
+      report(message, csv.at(...path, "spec", "template", "spec", "containers", i), {
+        hint: "resources: {requests: {cpu: 10m, memory: 64Mi}}"
+      });
+    }
+  }
+});
+var VERSION_AT_END = /\d+\.\d+\.\d+(?:-[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*)?(?:\+[0-9A-Za-z-]+)?$/;
+var checkNaming = ofCsv((csv, report) => {
+  const hint = "<operator>.v<version>, such as etcd.v1.0.0";
+  const version = VERSION_AT_END.exec(csv.name)?.[0];
+  if (version === void 0 || !tryParseVersion(version)) {
+    report(`${called(csv)}: the name does not end with a version`, csv.at("metadata", "name"), { hint });
+  }
+  if (csv.name.split(".v").length !== 2) {
+    report(`${called(csv)}: the name is not <operator>.v<version>`, csv.at("metadata", "name"), { hint });
+  }
+});
+var checkChannelNames = ({ annotations, channels }, report) => {
+  if (!annotations) return;
+  const byDefault = text4(annotations.values, `${PREFIX2}channel.default.v1`).trim();
+  for (const name of /* @__PURE__ */ new Set([...channels, byDefault])) {
+    if (name === "" || /^(?:candidate|stable|fast)/.test(name)) continue;
+    const message = `the channel ${JSON.stringify(name)} does not begin with candidate, fast or stable`;
+    report(message, annotations.document.locate([annotations.key, `${PREFIX2}channels.v1`]));
+  }
+};
+var CREATES_CRDS = [
+  ["*", "[*]", "customresourcedefinitions"],
+  ["create", "*", "[*]", "patch"]
+];
+var checkCreatesCrds = ofCsv((csv, report) => {
+  for (const section of ["permissions", "clusterPermissions"]) {
+    for (const [i, permission] of list(csv.spec, "install", "spec", section).entries()) {
+      for (const [j, rule228] of list(permission, "rules").entries()) {
+        const [resources, verbs] = CREATES_CRDS;
+        const asks = texts3(rule228, "apiGroups").includes("apiextensions.k8s.io") && texts3(rule228, "resources").some((resource) => resources.includes(resource)) && texts3(rule228, "verbs").some((verb) => verbs.includes(verb));
+        if (!asks) continue;
+        const message = `${called(csv)} may create custom resource definitions, which is for OLM to do`;
+        report(message, csv.at("spec", "install", "spec", section, i, "rules", j), {
+          hint: "depend on the operator that owns them"
+        });
+        return;
+      }
+    }
+  }
+});
+var checkCrdDescriptions = ofCsv((csv, report) => {
+  for (const which2 of ["owned", "required"]) {
+    for (const [i, crd] of list(csv.spec, "customresourcedefinitions", which2).entries()) {
+      if (text4(crd, "description") !== "") continue;
+      const message = `${called(csv)}: the ${which2} definition ${JSON.stringify(text4(crd, "name"))} has no description`;
+      report(message, csv.at("spec", "customresourcedefinitions", which2, i));
+    }
+  }
+});
+var META2 = { apiVersion: text, kind: text, metadata: OBJECT_META };
+var RULES = listOf(POLICY_RULE);
+var TYPES3 = /* @__PURE__ */ new Map([
+  [
+    "PodDisruptionBudget",
+    struct("v1beta1.PodDisruptionBudget", {
+      ...META2,
+      spec: struct("v1beta1.PodDisruptionBudgetSpec", {
+        minAvailable: intOrString,
+        maxUnavailable: intOrString
+      })
+    })
+  ],
+  ["PriorityClass", struct("v1.PriorityClass", { ...META2, globalDefault: bool, description: text })],
+  ["Role", struct("v1.Role", { ...META2, rules: RULES })],
+  ["ClusterRole", struct("v1.ClusterRole", { ...META2, rules: RULES })]
+]);
+var checkObjectTypes = ({ objects }, report) => {
+  for (const { kind, name, value, document } of objects) {
+    const type = TYPES3.get(kind);
+    for (const { path, expected, found } of type ? fitStruct(value, type).misfits : []) {
+      report(
+        `${kind} ${JSON.stringify(name)}: ${path.join(".")} must be ${expected}, found ${found}`,
+        document.locate(path)
+      );
+    }
+  }
+};
+function ofKind({ objects }, ...kinds) {
+  return objects.filter(({ kind }) => kinds.includes(kind));
+}
+var checkDisruptionBudgets = (bundle, report) => {
+  for (const { name, value, document } of ofKind(bundle, "PodDisruptionBudget")) {
+    const spec = member2(value, "spec");
+    const say = (field2, message) => report(
+      `PodDisruptionBudget ${JSON.stringify(name)}: ${field2} ${message}: nodes cannot be drained`,
+      document.locate(["spec", field2])
+    );
+    if (spec["maxUnavailable"] === 0 || spec["maxUnavailable"] === "0%")
+      say("maxUnavailable", "must not be 0");
+    if (spec["minAvailable"] === "100%") say("minAvailable", "must not be 100%");
+  }
+};
+var checkPriorityClasses = (bundle, report) => {
+  for (const { name, value, document } of ofKind(bundle, "PriorityClass")) {
+    if (value["globalDefault"] !== true) continue;
+    report(
+      `PriorityClass ${JSON.stringify(name)}: globalDefault must not be true`,
+      document.locate(["globalDefault"])
+    );
+  }
+};
+function* rulesOf(bundle) {
+  for (const object of ofKind(bundle, "Role", "ClusterRole")) {
+    for (const [i, rule228] of list(object.value, "rules").entries()) yield { object, rule: rule228, path: ["rules", i] };
+  }
+}
+function asksFor(rule228, group, resource, verbs) {
+  return texts3(rule228, "apiGroups").includes(group) && texts3(rule228, "resources").includes(resource) && texts3(rule228, "verbs").some((verb) => verbs.includes(verb));
+}
+var checkDisruptionRights = (bundle, report) => {
+  for (const { object, rule: rule228, path } of rulesOf(bundle)) {
+    if (!asksFor(rule228, "policy", "poddisruptionbudgets", ["*", "create", "update", "patch"])) continue;
+    report(
+      `${object.kind} ${JSON.stringify(object.name)} may change pod disruption budgets`,
+      object.document.locate(path)
+    );
+  }
+};
+var DEFAULT_SCCS = [
+  "privileged",
+  "restricted",
+  "restricted-v2",
+  "anyuid",
+  "nonroot",
+  "nonroot-v2",
+  "hostaccess",
+  "hostmount-anyuid",
+  "hostnetwork",
+  "hostnetwork-v2",
+  "node-exporter"
+];
+var checkSccRights = (bundle, report) => {
+  for (const { object, rule: rule228, path } of rulesOf(bundle)) {
+    if (!asksFor(rule228, "security.openshift.io", "securitycontextconstraints", [
+      "*",
+      "delete",
+      "update",
+      "patch"
+    ]))
+      continue;
+    const names = texts3(rule228, "resourceNames").filter((name) => DEFAULT_SCCS.includes(name));
+    if (names.length === 0) continue;
+    const message = `${object.kind} ${JSON.stringify(object.name)} may change the default security context constraints ${names.join(", ")}`;
+    report(message, object.document.locate(path));
+  }
+};
+
+// catalog/rules/object/disruption-budget.ts
+var rule171 = {
+  id: "object/disruption-budget",
+  severity: "error",
+  summary: "A pod disruption budget lets nodes be drained",
+  opm: ["maxUnavailable field cannot be set to 0 or 0%", "minAvailable field cannot be set to 100%"],
+  inspect: checkDisruptionBudgets
+};
+
+// catalog/rules/object/disruption-rights.ts
+var rule172 = {
+  id: "object/disruption-rights",
+  severity: "warning",
+  summary: "Roles do not change pod disruption budgets",
+  opm: [
+    "RBAC includes permission to create/update poddisruptionbudgets, which could impact cluster stability"
+  ],
+  inspect: checkDisruptionRights
+};
+
+// catalog/rules/object/priority-class.ts
+var rule173 = {
+  id: "object/priority-class",
+  severity: "error",
+  summary: "A priority class is not the default of the cluster",
+  opm: ["globalDefault field cannot be set to true"],
+  inspect: checkPriorityClasses
+};
+
+// catalog/rules/object/scc-rights.ts
+var rule174 = {
+  id: "object/scc-rights",
+  severity: "error",
+  summary: "Roles do not change the default security context constraints",
+  opm: [
+    "RBAC includes permission to modify default securitycontextconstraints, which could impact cluster stability"
+  ],
+  inspect: checkSccRights
+};
+
+// catalog/rules/object/type.ts
+var rule175 = {
+  id: "object/type",
+  severity: "error",
+  summary: "Objects that endanger clusters fit their types",
+  opm: ["error unmarshaling poddisruptionbudget"],
+  inspect: checkObjectTypes
+};
+
+// catalog/rules/olmv1/annotations-file.ts
+var rule176 = {
+  id: "olmv1/annotations-file",
+  severity: "info",
+  summary: "OLM v1 reads the annotations from metadata/annotations.yaml",
+  opm: ["open metadata/annotations.yaml: no such file or directory"],
+  inspect: checkAnnotationsFile
+};
+
+// catalog/rules/olmv1/api-service.ts
+var rule177 = {
+  id: "olmv1/api-service",
+  severity: "info",
+  summary: "OLM v1 installs no bundle that owns API services",
+  opm: ["unsupported bundle: apiServiceDefintions are not supported"],
+  inspect: checkApiServices
+};
+
+// catalog/rules/olmv1/dependency.ts
+var rule178 = {
+  id: "olmv1/dependency",
+  severity: "info",
+  summary: "OLM v1 installs no bundle with dependencies",
+  opm: ['bundle "B" has a dependency declared via property "T" which is currently not supported'],
+  inspect: checkDependencySupport
+};
+
+// catalog/rules/olmv1/deployment-name.ts
+var rule179 = {
+  id: "olmv1/deployment-name",
+  severity: "warning",
+  summary: "Deployments have different names, which are DNS names",
+  opm: [
+    "cluster service version contains duplicate strategy deployment spec 'D'",
+    "invalid cluster service version strategy deployment name 'D': …"
+  ],
+  inspect: checkDeploymentNames
+};
+
+// catalog/rules/olmv1/install-mode.ts
+var rule180 = {
+  id: "olmv1/install-mode",
+  severity: "info",
+  summary: "OLM v1 installs bundles that support AllNamespaces",
+  opm: ["unsupported bundle: bundle does not support AllNamespaces install mode"],
+  inspect: checkInstallModeSupport
+};
+
+// catalog/rules/olmv1/webhooks.ts
+var rule181 = {
+  id: "olmv1/webhooks",
+  severity: "info",
+  summary: "OLM v1 installs webhooks since 1.4",
+  opm: ["unsupported bundle: webhookDefinitions are not supported"],
+  inspect: checkWebhookSupport
+};
+
+// catalog/bundle/check/openshift.ts
+var WITHOUT = parseTolerant("4.9");
+function maxVersion(csv) {
+  const json = csv.annotations["olm.properties"] ?? "";
+  if (json === "") return { defect: "there is no annotation olm.properties" };
+  let properties;
+  try {
+    properties = JSON.parse(json);
+  } catch (error2) {
+    if (!(error2 instanceof SyntaxError)) throw error2;
+  }
+  if (!Array.isArray(properties) || !properties.every(isObject))
+    return { defect: "the annotation olm.properties is no list of properties" };
+  const property = properties.find((item) => foldedMember(item, "type") === "olm.maxOpenShiftVersion");
+  return property ? { value: foldedMember(property, "value") } : { defect: "olm.properties does not hold it" };
+}
+function place(csv) {
+  return csv.at("metadata", "annotations", "olm.properties");
+}
+function tryTolerant2(text6) {
+  try {
+    return parseTolerant(text6);
+  } catch (error2) {
+    if (error2 instanceof VersionError) return void 0;
+    throw error2;
+  }
+}
+var checkMaxVersion = ofCsv((csv, report) => {
+  const found = maxVersion(csv);
+  if ("defect" in found) {
+    if (found.defect.includes("no list")) report(`${called(csv)}: ${found.defect}`, place(csv));
+    return;
+  }
+  const { value } = found;
+  const text6 = typeof value === "string" || typeof value === "number" ? String(value) : "";
+  const version = tryTolerant2(text6);
+  if (typeof value !== "string") {
+    const message = `${called(csv)}: olm.maxOpenShiftVersion must be text: OLM takes a number too, the validators do not`;
+    report(message, place(csv), { hint: `"value": "${text6}"`, severity: "warning" });
+  }
+  if (!version) {
+    report(
+      `${called(csv)}: olm.maxOpenShiftVersion ${JSON.stringify(value)} is no version such as 4.16`,
+      place(csv)
+    );
+  } else if (formatVersion(version) !== `${version.major}.${version.minor}.0`) {
+    const message = `${called(csv)}: olm.maxOpenShiftVersion ${JSON.stringify(text6)} is read as ${version.major}.${version.minor}`;
+    report(message, place(csv), { severity: "warning" });
+  }
+});
+var LAST = [
+  ["1.22", "4.8"],
+  ["1.25", "4.11"],
+  ["1.26", "4.12"]
+];
+var checkMaxVersionForRemoved = ofCsv((csv, report, bundle) => {
+  const [, last] = LAST.find(
+    ([release]) => usesOf(bundle, release).length > 0 || release === "1.25" && podSecurityUses(bundle).length > 0
+  ) ?? [];
+  if (last === void 0) return;
+  const found = maxVersion(csv);
+  const version = "value" in found ? tryTolerant2(String(found.value)) : void 0;
+  if (version && compareVersions({ ...version, patch: 0n }, parseTolerant(last)) <= 0) return;
+  const why = "defect" in found ? found.defect : `it is ${JSON.stringify(found.value)}`;
+  const message = `${called(csv)} uses APIs that OpenShift has up to ${last}, so olm.maxOpenShiftVersion must be at most ${last}: ${why}`;
+  report(message, place(csv), {
+    hint: `olm.properties: '[{"type": "olm.maxOpenShiftVersion", "value": "${last}"}]'`
+  });
+});
+var LABEL3 = "com.redhat.openshift.versions";
+var checkVersionsLabel = ofCsv((csv, report, bundle) => {
+  if (usesOf(bundle, "1.22").length === 0) return;
+  const { dockerfile } = bundle.options;
+  const hint = `LABEL ${LABEL3}="v4.6-v4.8"`;
+  if (!dockerfile) {
+    const message = `${called(csv)} uses APIs that OpenShift 4.9 lacks, and no Dockerfile tells for which versions it is`;
+    report(message, csv.at(), { severity: "warning", hint });
+    return;
+  }
+  const lines = dockerfile.text?.split("\n") ?? [];
+  const index = lines.findIndex((line3) => line3.includes(LABEL3));
+  const location = { file: dockerfile.path, line: Math.max(index, 0) + 1, column: 1 };
+  const defect = dockerfile.text === void 0 ? "the Dockerfile cannot be read" : labelDefect(lines[index]);
+  if (defect !== void 0)
+    report(`${called(csv)} uses APIs that OpenShift 4.9 lacks: ${defect}`, location, { hint });
+});
+function labelDefect(line3) {
+  if (line3 === void 0) return `the Dockerfile has no label ${LABEL3}`;
+  if (!line3.includes("=")) return `the label ${LABEL3} has no value`;
+  const [, first = "", exact2 = ""] = line3.split("=").map((part2) => part2.replaceAll(/["'v]/g, "").trim());
+  const last = exact2 !== "" ? exact2 : first.split("-")[1];
+  if (exact2 === "" && first.length <= 1) return `the label ${LABEL3} has no value`;
+  if (last === void 0) return `the label ${LABEL3}=${first} has no end, so it is for 4.9 and later too`;
+  const version = tryTolerant2(last);
+  if (!version) return `the label ${LABEL3} ends with ${JSON.stringify(last)}, which is no version`;
+  return compareVersions(version, WITHOUT) >= 0 ? `the label ${LABEL3} ends with ${last}` : void 0;
+}
+
+// catalog/rules/openshift/max-version.ts
+var rule182 = {
+  id: "openshift/max-version",
+  severity: "error",
+  summary: "The property olm.maxOpenShiftVersion is a minor version of OpenShift",
+  opm: ["csv.Annotations.olm.properties has an invalid value. …"],
+  inspect: checkMaxVersion
+};
+
+// catalog/rules/openshift/max-version-needed.ts
+var rule183 = {
+  id: "openshift/max-version-needed",
+  severity: "warning",
+  summary: "A bundle with removed APIs keeps clusters at a version of OpenShift that has them",
+  opm: [
+    "csv.Annotations not specified olm.maxOpenShiftVersion for an OCP version < 4.9. …",
+    "olm.maxOpenShiftVersion csv.Annotations not specified with an OCP version lower than 4.9. …"
+  ],
+  inspect: checkMaxVersionForRemoved
+};
+
+// catalog/rules/openshift/versions-label.ts
+var rule184 = {
+  id: "openshift/versions-label",
+  severity: "warning",
+  summary: "A bundle with APIs that OpenShift 4.9 lacks is labelled for earlier versions",
+  opm: [
+    "invalid syntax (L) for (com.redhat.openshift.versions)",
+    "unable to get the range informed on com.redhat.openshift.versions"
+  ],
+  inspect: checkVersionsLabel
+};
+
 // catalog/rules/package/default-channel.ts
-var rule89 = {
+var rule185 = {
   id: "package/default-channel",
   severity: "error",
   summary: "A package names one of its channels as default",
@@ -43951,13 +46688,13 @@ var rule89 = {
       const known3 = [...channels.keys()];
       const hint = known3.length > 0 ? `defaultChannel: ${known3[0]}` : "add a channel first";
       const message = blob.defaultChannel === "" ? `package ${quoted2(name)} has no default channel` : `package ${quoted2(name)}: the default channel ${quoted2(blob.defaultChannel)} does not exist; there is ${known3.map(quoted2).join(", ") || "none"}`;
-      report(message, locate2(blob, "defaultChannel"), { package: name, hint });
+      report(message, locate3(blob, "defaultChannel"), { package: name, hint });
     }
   }
 };
 
 // catalog/rules/package/duplicate.ts
-var rule90 = {
+var rule186 = {
   id: "package/duplicate",
   severity: "error",
   summary: "A package stands once in a catalog",
@@ -43966,15 +46703,15 @@ var rule90 = {
     for (const blob of catalog.blobs.packages) {
       const first = catalog.packages.get(blob.name)?.blob;
       if (!first || first === blob || blob.name === "") continue;
-      const { file, line: line3 } = locate2(first);
+      const { file, line: line3 } = locate3(first);
       const message = `package ${quoted2(blob.name)} stands twice: first at ${file}:${line3}`;
-      report(message, locate2(blob, "name"), { package: blob.name, hint: "keep one olm.package blob" });
+      report(message, locate3(blob, "name"), { package: blob.name, hint: "keep one olm.package blob" });
     }
   }
 };
 
 // catalog/rules/package/duplicate-version.ts
-var rule91 = {
+var rule187 = {
   id: "package/duplicate-version",
   severity: "error",
   summary: "No two bundles of a package have the same version",
@@ -43992,25 +46729,15 @@ var rule91 = {
         }
         const message = `package ${quoted2(name)}: the bundles ${quoted2(other.name)} and ${quoted2(bundle.name)} both have version ${version}`;
         const property = bundle.properties.findIndex(({ type }) => type === "olm.package");
-        const location = locate2(bundle, "properties", property, "value", "version");
+        const location = locate3(bundle, "properties", property, "value", "version");
         report(message, location, { package: name, hint: "give each bundle a version of its own" });
       }
     }
   }
 };
 
-// catalog/names.ts
-var LABEL2 = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
-var SUBDOMAIN = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
-function isDnsLabel(name) {
-  return name.length <= 63 && LABEL2.test(name);
-}
-function isDnsSubdomain(name) {
-  return name.length <= 253 && SUBDOMAIN.test(name);
-}
-
 // catalog/rules/package/name.ts
-var rule92 = {
+var rule188 = {
   id: "package/name",
   severity: "error",
   summary: "A package has a name that is a DNS label: lower-case letters, digits and dashes, at most 63 characters",
@@ -44018,10 +46745,10 @@ var rule92 = {
   check(catalog, report) {
     for (const blob of catalog.blobs.packages) {
       if (blob.name === "") {
-        report("the package has no name", locate2(blob, "name"), { hint: "name: my-operator" });
+        report("the package has no name", locate3(blob, "name"), { hint: "name: my-operator" });
       } else if (!isDnsLabel(blob.name)) {
         const message = `package ${quoted2(blob.name)}: the name must be a DNS label (a-z, 0-9 and -, at most 63 characters, a letter or digit at both ends)`;
-        report(message, locate2(blob, "name"), { package: blob.name, hint: `name: ${dnsLabelOf(blob.name)}` });
+        report(message, locate3(blob, "name"), { package: blob.name, hint: `name: ${dnsLabelOf(blob.name)}` });
       }
     }
   }
@@ -44032,7 +46759,7 @@ function dnsLabelOf(name) {
 }
 
 // catalog/rules/package/no-channel.ts
-var rule93 = {
+var rule189 = {
   id: "package/no-channel",
   severity: "error",
   summary: "A package has at least one channel",
@@ -44041,13 +46768,13 @@ var rule93 = {
     for (const { name, blob, channels } of catalog.packages.values()) {
       if (!blob || name === "" || channels.size > 0) continue;
       const hint = `add an olm.channel blob with package: ${name}`;
-      report(`package ${quoted2(name)} has no channel`, locate2(blob), { package: name, hint });
+      report(`package ${quoted2(name)} has no channel`, locate3(blob), { package: name, hint });
     }
   }
 };
 
 // catalog/rules/package/unknown.ts
-var rule94 = {
+var rule190 = {
   id: "package/unknown",
   severity: "error",
   summary: "Channels, bundles and deprecations belong to a package of the catalog",
@@ -44062,7 +46789,7 @@ var rule94 = {
       if (catalog.packages.get(blob.package)?.blob) return;
       const message = `${what} belongs to package ${quoted2(blob.package)}, which has no olm.package blob`;
       const hint = `add an olm.package blob with name: ${blob.package}, or correct the package`;
-      report(message, locate2(blob, "package"), { package: blob.package, hint });
+      report(message, locate3(blob, "package"), { package: blob.package, hint });
     };
     for (const channel of channels) check3(channel, `channel ${quoted2(channel.name)}`);
     for (const bundle of bundles) if (bundle.package !== "") check3(bundle, `bundle ${quoted2(bundle.name)}`);
@@ -44071,7 +46798,7 @@ var rule94 = {
 };
 
 // catalog/rules/package-manifest/channel-duplicate.ts
-var rule95 = {
+var rule191 = {
   id: "package-manifest/channel-duplicate",
   severity: "error",
   summary: "A channel stands once in its package file",
@@ -44079,7 +46806,7 @@ var rule95 = {
 };
 
 // catalog/rules/package-manifest/channel-name.ts
-var rule96 = {
+var rule192 = {
   id: "package-manifest/channel-name",
   severity: "error",
   summary: "Every channel of a package file has a name",
@@ -44087,7 +46814,7 @@ var rule96 = {
 };
 
 // catalog/rules/package-manifest/channels-empty.ts
-var rule97 = {
+var rule193 = {
   id: "package-manifest/channels-empty",
   severity: "error",
   summary: "A package file lists at least one channel",
@@ -44095,14 +46822,14 @@ var rule97 = {
 };
 
 // catalog/rules/package-manifest/channels-lost.ts
-var rule98 = {
+var rule194 = {
   id: "package-manifest/channels-lost",
   severity: "warning",
   summary: "A version becomes a bundle with all of its channels"
 };
 
 // catalog/rules/package-manifest/csv-duplicate.ts
-var rule99 = {
+var rule195 = {
   id: "package-manifest/csv-duplicate",
   severity: "error",
   summary: "A ClusterServiceVersion stands once in its package",
@@ -44110,7 +46837,7 @@ var rule99 = {
 };
 
 // catalog/rules/package-manifest/csv-unreadable.ts
-var rule100 = {
+var rule196 = {
   id: "package-manifest/csv-unreadable",
   severity: "error",
   summary: "A ClusterServiceVersion in a folder of package manifests fits its type",
@@ -44118,7 +46845,7 @@ var rule100 = {
 };
 
 // catalog/rules/package-manifest/current-empty.ts
-var rule101 = {
+var rule197 = {
   id: "package-manifest/current-empty",
   severity: "error",
   summary: "Every channel of a package file names its head with currentCSV",
@@ -44126,7 +46853,7 @@ var rule101 = {
 };
 
 // catalog/rules/package-manifest/current-unknown.ts
-var rule102 = {
+var rule198 = {
   id: "package-manifest/current-unknown",
   severity: "error",
   summary: "The currentCSV of a channel exists",
@@ -44134,7 +46861,7 @@ var rule102 = {
 };
 
 // catalog/rules/package-manifest/cycle.ts
-var rule103 = {
+var rule199 = {
   id: "package-manifest/cycle",
   severity: "error",
   summary: "Replacements in a package run in no circle",
@@ -44142,7 +46869,7 @@ var rule103 = {
 };
 
 // catalog/rules/package-manifest/default-missing.ts
-var rule104 = {
+var rule200 = {
   id: "package-manifest/default-missing",
   severity: "error",
   summary: "A package file names its default channel; a package with one channel may leave it to the tools",
@@ -44153,7 +46880,7 @@ var rule104 = {
 };
 
 // catalog/rules/package-manifest/default-unknown.ts
-var rule105 = {
+var rule201 = {
   id: "package-manifest/default-unknown",
   severity: "error",
   summary: "The default channel of a package file is one of its channels",
@@ -44161,7 +46888,7 @@ var rule105 = {
 };
 
 // catalog/rules/package-manifest/missing.ts
-var rule106 = {
+var rule202 = {
   id: "package-manifest/missing",
   severity: "error",
   summary: "A folder of package manifests has a package file",
@@ -44169,7 +46896,7 @@ var rule106 = {
 };
 
 // catalog/rules/package-manifest/name.ts
-var rule107 = {
+var rule203 = {
   id: "package-manifest/name",
   severity: "error",
   summary: "A package file names its package",
@@ -44177,14 +46904,14 @@ var rule107 = {
 };
 
 // catalog/rules/package-manifest/orphan.ts
-var rule108 = {
+var rule204 = {
   id: "package-manifest/orphan",
   severity: "warning",
   summary: "Every ClusterServiceVersion is reached by a channel from its head"
 };
 
 // catalog/rules/package-manifest/owned-missing.ts
-var rule109 = {
+var rule205 = {
   id: "package-manifest/owned-missing",
   severity: "error",
   summary: "A definition that a ClusterServiceVersion owns lies beside it",
@@ -44192,7 +46919,7 @@ var rule109 = {
 };
 
 // catalog/rules/package-manifest/replaces-missing.ts
-var rule110 = {
+var rule206 = {
   id: "package-manifest/replaces-missing",
   severity: "error",
   summary: "What a ClusterServiceVersion replaces exists in its package",
@@ -44200,7 +46927,7 @@ var rule110 = {
 };
 
 // catalog/rules/package-manifest/several.ts
-var rule111 = {
+var rule207 = {
   id: "package-manifest/several",
   severity: "error",
   summary: "A folder of package manifests has one package file",
@@ -44208,7 +46935,7 @@ var rule111 = {
 };
 
 // catalog/rules/package-manifest/two-csvs.ts
-var rule112 = {
+var rule208 = {
   id: "package-manifest/two-csvs",
   severity: "warning",
   summary: "The folder of a version holds one ClusterServiceVersion",
@@ -44216,7 +46943,7 @@ var rule112 = {
 };
 
 // catalog/rules/package-manifest/unreadable.ts
-var rule113 = {
+var rule209 = {
   id: "package-manifest/unreadable",
   severity: "warning",
   summary: "Files beside the package file are YAML or JSON: older tools read each of them as a package",
@@ -44224,20 +46951,243 @@ var rule113 = {
 };
 
 // catalog/rules/package-manifest/version.ts
-var rule114 = {
+var rule210 = {
   id: "package-manifest/version",
   severity: "error",
   summary: "A ClusterServiceVersion that a channel reaches has a semantic version",
   opm: ['parse version "": Version string empty']
 };
 
+// catalog/rules/practice/channel-name.ts
+var rule211 = {
+  id: "practice/channel-name",
+  severity: "warning",
+  summary: "Channels are named candidate, fast or stable",
+  opm: ["channel(s) [C] are not following the recommended naming convention: …"],
+  inspect: checkChannelNames
+};
+
+// catalog/rules/practice/crd-description.ts
+var rule212 = {
+  id: "practice/crd-description",
+  severity: "warning",
+  summary: "Owned and required definitions are described",
+  opm: ['owned CRD "N" has an empty description'],
+  inspect: checkCrdDescriptions
+};
+
+// catalog/rules/practice/creates-crds.ts
+var rule213 = {
+  id: "practice/creates-crds",
+  severity: "warning",
+  summary: "An operator does not create custom resource definitions",
+  opm: ["CSV contains permissions to create CRD. …"],
+  inspect: checkCreatesCrds
+};
+
+// catalog/rules/practice/csv-name.ts
+var rule214 = {
+  id: "practice/csv-name",
+  severity: "warning",
+  summary: "A ClusterServiceVersion is named <operator>.v<version>",
+  opm: [
+    "csv.metadata.Name N is not following the versioning convention …",
+    "csv.metadata.Name N is not following the recommended naming convention: …"
+  ],
+  inspect: checkNaming
+};
+
+// catalog/rules/practice/deployment.ts
+var rule215 = {
+  id: "practice/deployment",
+  severity: "error",
+  summary: "An operator is a deployment",
+  opm: ["unable to find a deployment to install in the CSV"],
+  inspect: checkDeployments
+};
+
+// catalog/rules/practice/resource-requests.ts
+var rule216 = {
+  id: "practice/resource-requests",
+  severity: "warning",
+  summary: "Containers request CPU and memory",
+  opm: ["unable to find the resource requests for the container: (C). …"],
+  inspect: checkResourceRequests
+};
+
+// catalog/bundle/check/scorecard.ts
+var checkOwnedResources = ofCsv((csv, report) => {
+  const owned2 = list(csv.spec, "customresourcedefinitions", "owned");
+  for (const [i, crd] of owned2.entries()) {
+    if (list(crd, "resources").length > 0) continue;
+    const message = `${called(csv)}: the owned definition ${JSON.stringify(text4(crd, "name"))} lists no resources`;
+    report(message, csv.at("spec", "customresourcedefinitions", "owned", i), {
+      hint: 'resources: [{kind: Deployment, name: "", version: apps/v1}]'
+    });
+  }
+});
+function examplesOf2(csv) {
+  const owned2 = list(csv.spec, "customresourcedefinitions", "owned");
+  return parsedExamples(csv.annotations["alm-examples"] ?? "").map((value) => {
+    const kind = kindOf(value);
+    const index = owned2.findIndex(
+      (crd2) => text4(crd2, "kind") === kind?.kind && text4(crd2, "version") === kind.version && text4(crd2, "name").slice(text4(crd2, "name").indexOf(".") + 1) === kind.group
+    );
+    const crd = owned2[index];
+    return { value, owned: crd && { crd, index } };
+  });
+}
+function parsedExamples(json) {
+  try {
+    const value = JSON.parse(json === "" ? "[]" : json);
+    return Array.isArray(value) ? value.filter(isObject) : [];
+  } catch (error2) {
+    if (error2 instanceof SyntaxError) return [];
+    throw error2;
+  }
+}
+function where({ value }) {
+  return `${text4(value, "kind")} of ${text4(value, "apiVersion")}`;
+}
+function descriptorCheck(part2) {
+  return ofCsv((csv, report) => {
+    for (const example of examplesOf2(csv)) {
+      const { owned: owned2 } = example;
+      if (!owned2) continue;
+      const known3 = list(owned2.crd, `${part2}Descriptors`).map((descriptor2) => text4(descriptor2, "path"));
+      for (const field2 of Object.keys(member2(example.value, part2))) {
+        if (known3.some((path) => path === field2 || path.split(/[.[]/)[0] === field2)) continue;
+        const message = `${called(csv)}: the field ${part2}.${field2} of ${where(example)} has no descriptor`;
+        report(message, csv.at("spec", "customresourcedefinitions", "owned", owned2.index));
+      }
+    }
+  });
+}
+var checkSpecDescriptors = descriptorCheck("spec");
+var checkStatusDescriptors = descriptorCheck("status");
+var checkExampleFields = ofCsv((csv, report, bundle) => {
+  for (const example of examplesOf2(csv)) {
+    const kind = kindOf(example.value);
+    const crd = bundle.crds.find(({ value }) => text4(member2(value, "spec", "names"), "kind") === kind?.kind);
+    const version = list(crd?.value, "spec", "versions").find((each) => text4(each, "name") === kind?.version);
+    if (!version) continue;
+    const known3 = member2(version, "schema", "openAPIV3Schema", "properties", "spec", "properties");
+    for (const field2 of Object.keys(member2(example.value, "spec"))) {
+      if (field2 in known3) continue;
+      const message = `${called(csv)}: the example of ${where(example)} has spec.${field2}, which the definition's schema does not know`;
+      report(message, csv.at("metadata", "annotations", "alm-examples"));
+    }
+  }
+});
+
+// catalog/rules/scorecard/example-field.ts
+var rule217 = {
+  id: "scorecard/example-field",
+  severity: "info",
+  summary: "Examples have only fields that the schema knows",
+  opm: ["Add CRD validation for spec field `F` in K/V"],
+  inspect: checkExampleFields
+};
+
+// catalog/rules/scorecard/resources.ts
+var rule218 = {
+  id: "scorecard/resources",
+  severity: "info",
+  summary: "Owned definitions list the resources that the operator makes of them",
+  opm: ["Owned CRDs do not have resources specified"],
+  inspect: checkOwnedResources
+};
+
+// catalog/rules/scorecard/spec-descriptor.ts
+var rule219 = {
+  id: "scorecard/spec-descriptor",
+  severity: "info",
+  summary: "Fields of the spec in examples have descriptors",
+  opm: ["F does not have a spec descriptor"],
+  inspect: checkSpecDescriptors
+};
+
+// catalog/rules/scorecard/status-descriptor.ts
+var rule220 = {
+  id: "scorecard/status-descriptor",
+  severity: "info",
+  summary: "Fields of the status in examples have descriptors",
+  opm: ["C does not have a status descriptor"],
+  inspect: checkStatusDescriptors
+};
+
+// catalog/rules/webhook/conversion-owned.ts
+var rule221 = {
+  id: "webhook/conversion-owned",
+  severity: "warning",
+  summary: "A webhook converts definitions that are owned and prune unknown fields",
+  opm: [
+    "conversion webhook 'W' references custom resource definition 'C' not owned bundle",
+    "custom resource definition 'C' must have .spec.preserveUnknownFields set to false to let API Server call webhook to do the conversion"
+  ],
+  inspect: checkConversionOwned
+};
+
+// catalog/rules/webhook/conversion-twice.ts
+var rule222 = {
+  id: "webhook/conversion-twice",
+  severity: "warning",
+  summary: "A definition is converted by one webhook",
+  opm: ["conversion webhooks [V,W] reference same custom resource definition 'C'"],
+  inspect: checkConversionOnce
+};
+
+// catalog/rules/webhook/deployment.ts
+var rule223 = {
+  id: "webhook/deployment",
+  severity: "warning",
+  summary: "A webhook is served by a deployment of the ClusterServiceVersion",
+  opm: ["webhook of type 'T' with name 'W' references non-existent deployment 'D'"],
+  inspect: checkWebhookDeployment
+};
+
+// catalog/rules/webhook/duplicate.ts
+var rule224 = {
+  id: "webhook/duplicate",
+  severity: "warning",
+  summary: "No two webhooks have one name",
+  opm: ["duplicate webhook 'W' of type 'T'", "CSV contains repeated WebhookDescription name"],
+  inspect: checkWebhookNamesOnce
+};
+
+// catalog/rules/webhook/name.ts
+var rule225 = {
+  id: "webhook/name",
+  severity: "warning",
+  summary: "A webhook has a DNS name",
+  opm: ["webhook of type 'T' has invalid name 'W': …"],
+  inspect: checkWebhookName
+};
+
+// catalog/rules/webhook/rules.ts
+var rule226 = {
+  id: "webhook/rules",
+  severity: "warning",
+  summary: "A webhook takes neither all API groups nor those of OLM and of webhooks",
+  opm: ['webhook "W" contains forbidden rule: …', "webhook rules cannot include the OLM group"],
+  inspect: checkWebhookRules
+};
+
+// catalog/rules/webhook/type.ts
+var rule227 = {
+  id: "webhook/type",
+  severity: "warning",
+  summary: "A webhook is of a type that OLM knows",
+  inspect: checkWebhookType
+};
+
 // catalog/rules/index.ts
-var RULES = [
+var RULES2 = [
   rule,
   rule2,
   rule3,
-  rule5,
   rule4,
+  rule5,
   rule6,
   rule7,
   rule8,
@@ -44249,8 +47199,8 @@ var RULES = [
   rule14,
   rule15,
   rule16,
-  rule17,
   rule18,
+  rule17,
   rule19,
   rule20,
   rule21,
@@ -44290,19 +47240,19 @@ var RULES = [
   rule55,
   rule56,
   rule57,
-  rule58,
   rule59,
   rule60,
+  rule58,
   rule61,
-  rule62,
   rule63,
   rule64,
-  rule65,
+  rule62,
   rule66,
+  rule65,
   rule67,
   rule68,
-  rule69,
   rule70,
+  rule69,
   rule71,
   rule72,
   rule73,
@@ -44311,9 +47261,9 @@ var RULES = [
   rule76,
   rule77,
   rule78,
+  rule80,
   rule79,
   rule81,
-  rule80,
   rule82,
   rule83,
   rule84,
@@ -44321,6 +47271,12 @@ var RULES = [
   rule86,
   rule87,
   rule88,
+  rule89,
+  rule90,
+  rule91,
+  rule92,
+  rule93,
+  rule94,
   rule95,
   rule96,
   rule97,
@@ -44341,12 +47297,119 @@ var RULES = [
   rule112,
   rule113,
   rule114,
-  rule89,
-  rule91,
-  rule90,
-  rule92,
-  rule93,
-  rule94
+  rule115,
+  rule116,
+  rule117,
+  rule118,
+  rule119,
+  rule120,
+  rule121,
+  rule122,
+  rule123,
+  rule124,
+  rule125,
+  rule126,
+  rule127,
+  rule128,
+  rule129,
+  rule130,
+  rule131,
+  rule132,
+  rule133,
+  rule134,
+  rule135,
+  rule136,
+  rule137,
+  rule138,
+  rule139,
+  rule140,
+  rule141,
+  rule142,
+  rule143,
+  rule144,
+  rule145,
+  rule146,
+  rule147,
+  rule148,
+  rule149,
+  rule150,
+  rule152,
+  rule151,
+  rule153,
+  rule154,
+  rule155,
+  rule156,
+  rule157,
+  rule158,
+  rule159,
+  rule160,
+  rule161,
+  rule162,
+  rule163,
+  rule164,
+  rule165,
+  rule166,
+  rule167,
+  rule168,
+  rule169,
+  rule170,
+  rule171,
+  rule172,
+  rule173,
+  rule174,
+  rule175,
+  rule176,
+  rule177,
+  rule178,
+  rule179,
+  rule180,
+  rule181,
+  rule183,
+  rule182,
+  rule184,
+  rule191,
+  rule192,
+  rule193,
+  rule194,
+  rule195,
+  rule196,
+  rule197,
+  rule198,
+  rule199,
+  rule200,
+  rule201,
+  rule202,
+  rule203,
+  rule204,
+  rule205,
+  rule206,
+  rule207,
+  rule208,
+  rule209,
+  rule210,
+  rule185,
+  rule187,
+  rule186,
+  rule188,
+  rule189,
+  rule190,
+  rule211,
+  rule212,
+  rule213,
+  rule214,
+  rule215,
+  rule216,
+  rule217,
+  rule218,
+  rule219,
+  rule220,
+  rule221,
+  rule222,
+  rule223,
+  rule224,
+  rule225,
+  rule226,
+  rule227
 ];
 
 // pipeline/git/tree.ts
@@ -44374,8 +47437,8 @@ async function diffTrees(objects, { before, after }, most) {
   return { changes: changes.slice(0, most), complete: changes.length <= most };
 }
 function bothListings(objects, { before, after }) {
-  const list2 = (id) => id === void 0 ? Promise.resolve([]) : objects.tree(id);
-  return Promise.all([list2(before), list2(after)]);
+  const list3 = (id) => id === void 0 ? Promise.resolve([]) : objects.tree(id);
+  return Promise.all([list3(before), list3(after)]);
 }
 function compareFolder(path, old, now, found) {
   const rest = new Map(now.map((entry) => [entry.name, entry]));
@@ -44472,37 +47535,37 @@ var PLAIN_MODES = /* @__PURE__ */ new Set(["100644", "100755", "100664"]);
 // pipeline/settings.ts
 var DEPTH = 50;
 function readSettings(file, bytes2) {
-  const text5 = new TextDecoder("utf-8").decode(bytes2).replaceAll("\r\n", "\n");
+  const text6 = new TextDecoder("utf-8").decode(bytes2).replaceAll("\r\n", "\n");
   const findings = [];
-  const warn = (rule115, message, location, hint) => {
-    findings.push({ rule: rule115, severity: "warning", message, location, hint });
+  const warn = (rule228, message, location, hint) => {
+    findings.push({ rule: rule228, severity: "warning", message, location, hint });
   };
   try {
-    const tree = readTree(text5, { depth: DEPTH });
+    const tree = readTree(text6, { depth: DEPTH });
     const { value, duplicates, locate: locate4 } = compose(tree.root);
-    const document = new OffsetDocument(file, text5, 1, locate4);
+    const document = new OffsetDocument(file, text6, 1, locate4);
     for (const { key, again } of duplicates) {
       const message = `the key ${JSON.stringify(key)} stands twice; only the last counts`;
       warn("settings/repeated-key", message, document.place(again), "keep one of them");
     }
-    const unread2 = tree.ignoredFrom >= 0 ? tree.ignoredFrom : secondDocument(text5);
+    const unread2 = tree.ignoredFrom >= 0 ? tree.ignoredFrom : secondDocument(text6);
     if (unread2 >= 0) {
-      const place = document.place(unread2);
-      warn("settings/document", "nothing behind the end of the document is read", place, "keep one document");
+      const place2 = document.place(unread2);
+      warn("settings/document", "nothing behind the end of the document is read", place2, "keep one document");
     }
     const locateKey = (path) => document.place(keyOffset(tree.root, path) ?? locate4(path));
     return { settings: { value, locate: (path) => document.locate(path), locateKey }, findings };
   } catch (error2) {
     if (!(error2 instanceof YamlError)) throw error2;
-    const place = new OffsetDocument(file, text5, 1, () => 0).place(error2.offset);
+    const place2 = new OffsetDocument(file, text6, 1, () => 0).place(error2.offset);
     const message = `not YAML: ${error2.message}`;
-    findings.push({ rule: "settings/yaml", severity: "error", message, location: place });
+    findings.push({ rule: "settings/yaml", severity: "error", message, location: place2 });
     return { settings: void 0, findings };
   }
 }
-function secondDocument(text5) {
-  const content = /^(?![#%]|---(?:\s|$)|\s*(?:#|$))/m.exec(text5)?.index ?? text5.length;
-  const separator = /^---(?:\s|$)/m.exec(text5.slice(content));
+function secondDocument(text6) {
+  const content = /^(?![#%]|---(?:\s|$)|\s*(?:#|$))/m.exec(text6)?.index ?? text6.length;
+  const separator = /^---(?:\s|$)/m.exec(text6.slice(content));
   return separator ? content + separator.index : -1;
 }
 function keyOffset(root, path) {
@@ -44525,10 +47588,10 @@ function keyOffset(root, path) {
 // pipeline/github/identity.ts
 var ACCOUNT = /^([A-Za-z0-9](?:[A-Za-z0-9_-]{0,98})?(?:\[bot\])?)(?:#([1-9][0-9]{0,15}))?$/;
 var TEAM = /^@([A-Za-z0-9][A-Za-z0-9-]{0,38}\/[A-Za-z0-9_.-]{1,100})$/;
-function parseIdentity(text5) {
-  const [, login, id] = ACCOUNT.exec(text5) ?? [];
+function parseIdentity(text6) {
+  const [, login, id] = ACCOUNT.exec(text6) ?? [];
   if (login !== void 0) return { kind: "account", login, id: id === void 0 ? void 0 : Number(id) };
-  const team = TEAM.exec(text5)?.[1];
+  const team = TEAM.exec(text6)?.[1];
   return team === void 0 ? void 0 : { kind: "team", team: team.toLowerCase() };
 }
 function formatIdentity(identity2) {
@@ -44608,7 +47671,7 @@ async function approversOf(path, fileIn, aliases) {
     const relative = names.slice(length).join("/");
     for (const { pattern, logins } of file.approvers) {
       if (pattern === void 0 || pattern.test(relative)) {
-        for (const login of logins) for (const member2 of aliases.get(login) ?? [login]) found.add(member2);
+        for (const login of logins) for (const member3 of aliases.get(login) ?? [login]) found.add(member3);
       }
     }
     if (file.noParentOwners && found.size > 0) break;
@@ -44675,10 +47738,10 @@ function approversIn2(settings, aliases) {
   const logins = readOwnersFile(settings).approvers.filter(({ pattern }) => pattern === void 0).flatMap(({ logins: logins2 }) => logins2.flatMap((login) => aliases.get(login) ?? [login]));
   return { identities: [...new Set(logins)].flatMap((login) => parseIdentity(login) ?? []), findings: [] };
 }
-async function byFolder(files, fileName, paths) {
+async function byFolder(files, fileName2, paths) {
   const findings = /* @__PURE__ */ new Map();
   const fileIn = async (folder) => {
-    const path = joinPath(folder, fileName);
+    const path = joinPath(folder, fileName2);
     const file = await files.read(path);
     findings.set(path, file.findings);
     return file.settings && readOwnersFile(file.settings);
@@ -44691,7 +47754,7 @@ async function byFolder(files, fileName, paths) {
   }
   const identities = [...common ?? []].flatMap((login) => parseIdentity(login) ?? []);
   const named = [...findings.values()].flat();
-  return { identities, source: identities.length > 0 ? fileName : void 0, findings: named };
+  return { identities, source: identities.length > 0 ? fileName2 : void 0, findings: named };
 }
 function settingsFiles(objects, tree) {
   const kept2 = /* @__PURE__ */ new Map();
@@ -44776,8 +47839,8 @@ function segmentsOf(pattern) {
     };
   });
 }
-function escapeText(text5) {
-  return text5.replaceAll(/[\\^$.*+?()[\]{}|]/g, "\\$&");
+function escapeText(text6) {
+  return text6.replaceAll(/[\\^$.*+?()[\]{}|]/g, "\\$&");
 }
 function matchSegment(segment, name, captured) {
   if (segment.literal !== void 0) return segment.literal === name ? captured : void 0;
@@ -44833,9 +47896,9 @@ function firstPackage(patterns, path) {
   }
   return void 0;
 }
-function matchesGlob(pattern, text5) {
+function matchesGlob(pattern, text6) {
   const source = pattern.split("*").map(escapeText).join(".*");
-  return new RegExp(`^${source}$`, "su").test(text5);
+  return new RegExp(`^${source}$`, "su").test(text6);
 }
 
 // pipeline/change/area.ts
@@ -44980,8 +48043,8 @@ function formatOf({ properties }) {
 function sameItems(a, b) {
   if (a.length !== b.length) return false;
   if (sameJson2(a, b)) return true;
-  const texts4 = (list2) => list2.map(canonical2).sort();
-  return sameJson2(texts4(a), texts4(b));
+  const texts6 = (list3) => list3.map(canonical2).sort();
+  return sameJson2(texts6(a), texts6(b));
 }
 function sameSet(a, b) {
   const set = new Set(a);
@@ -45202,7 +48265,7 @@ function placeOf2({ claimed }, { unit, name, before }) {
   return before.packages.length > 0 ? "place" : "own";
 }
 function foreignPlace({ unit, name, after }, blob) {
-  const location = { ...locate2(blob), file: after.files.get(blob) ?? unit.path };
+  const location = { ...locate3(blob), file: after.files.get(blob) ?? unit.path };
   return { package: name, place: unit.package ?? "", location };
 }
 async function writeChange(input, pieces, draft) {
@@ -45251,9 +48314,9 @@ async function sharedPackages(objects, reader, { tree, units }) {
   return names;
 }
 function addOnce(findings, finding2, catalog) {
-  const { rule: rule115, message, location } = finding2;
+  const { rule: rule228, message, location } = finding2;
   const name = location.file.split("/").at(-1);
-  const key = JSON.stringify([rule115, message, name, location.line, location.column]);
+  const key = JSON.stringify([rule228, message, name, location.line, location.column]);
   const known3 = findings.get(key);
   const catalogs = /* @__PURE__ */ new Set([...known3?.catalogs ?? [], catalog]);
   findings.set(key, { ...known3 ?? finding2, catalogs: [...catalogs].sort() });
@@ -45297,7 +48360,7 @@ async function packagesOfTemplate(reader, { path, before, after, package: own = 
   for (const blob of Object.values(blobs).flat()) {
     for (const { name, steps } of namesIn(blob)) {
       if (known3.has(name) || named.has(name)) continue;
-      named.set(name, { name, location: { ...locate2(blob, ...steps), file: path } });
+      named.set(name, { name, location: { ...locate3(blob, ...steps), file: path } });
     }
   }
   return { named: [...named.values()], unread: findings.filter(({ severity }) => severity === "error") };
@@ -45375,10 +48438,10 @@ async function compareTemplate(scene, path, found) {
   found.unread.push(...unread2);
   found.foreign.push(...foreignNames(scene, path.package, named));
 }
-function foreignNames(scene, place, named) {
+function foreignNames(scene, place2, named) {
   return named.flatMap(({ name, location }) => {
-    if (name === place) return [];
-    if (claims(scene)(name)) return [{ package: name, place, location }];
+    if (name === place2) return [];
+    if (claims(scene)(name)) return [{ package: name, place: place2, location }];
     scene.drafts.of(name).classes.add("add-entry");
     return [];
   });
@@ -45426,8 +48489,8 @@ function pathPlacer({ layout, owners }) {
     return { ...unplaced, area: path.includes("/") ? "unknown" : "root" };
   };
 }
-function firstDefined(list2, of) {
-  for (const item of list2) {
+function firstDefined(list3, of) {
+  for (const item of list3) {
     const found = of(item);
     if (found !== void 0) return found;
   }
@@ -45453,7 +48516,7 @@ async function unsafePaths(objects, input) {
   const { diff, placed: placed3, merged, policy } = input;
   const kept2 = diff.changes.filter(({ after }) => after !== void 0);
   const added = kept2.filter(({ before }) => before === void 0).map(({ path }) => path);
-  const places = new Map(placed3.map((place) => [place.path, place]));
+  const places = new Map(placed3.map((place2) => [place2.path, place2]));
   return [
     ...diff.complete ? [] : [tooMany2(policy.limits)],
     ...kept2.flatMap((change) => [
@@ -45464,8 +48527,8 @@ async function unsafePaths(objects, input) {
     ...await sizeFindings(objects, kept2, policy.limits)
   ];
 }
-function unsafe(rule115, message, file, hint) {
-  return { rule: rule115, severity: "error", message, location: { file, line: 1, column: 1 }, hint };
+function unsafe(rule228, message, file, hint) {
+  return { rule: rule228, severity: "error", message, location: { file, line: 1, column: 1 }, hint };
 }
 function tooMany2({ files }) {
   const message = `the pull request changes more than ${files} files`;
@@ -45579,10 +48642,10 @@ async function packageFolders(objects, tree, layout) {
   for (const { segments } of layout.patterns) {
     const at = segments.findIndex(({ names }) => names.includes("package"));
     if (at < 0) continue;
-    for (const { captured, ...place } of await expand(objects, tree, segments.slice(0, at + 1))) {
+    for (const { captured, ...place2 } of await expand(objects, tree, segments.slice(0, at + 1))) {
       const name = captured["package"];
-      if (name === void 0 || !isTree(place.mode) && at < segments.length - 1) continue;
-      folders.set(place.path, { ...place, package: name });
+      if (name === void 0 || !isTree(place2.mode) && at < segments.length - 1) continue;
+      folders.set(place2.path, { ...place2, package: name });
     }
   }
   return [...folders.values()].sort((a, b) => compareText(a.path, b.path));
@@ -45618,10 +48681,10 @@ function rootSegment(pattern) {
 // pipeline/change/classify.ts
 async function classifyChange(objects, trees, policy) {
   const diff = await diffTrees(objects, { before: trees.base, after: trees.merged }, policy.limits.files);
-  const place = pathPlacer(policy);
-  const paths = diff.changes.map((change) => ({ ...place(change.path), ...change }));
+  const place2 = pathPlacer(policy);
+  const paths = diff.changes.map((change) => ({ ...place2(change.path), ...change }));
   const unsafe2 = await unsafePaths(objects, { diff, placed: paths, merged: trees.merged, policy });
-  if (unsafe2.some(({ rule: rule115 }) => rule115 === "path/limits")) return unread(paths, unsafe2);
+  if (unsafe2.some(({ rule: rule228 }) => rule228 === "path/limits")) return unread(paths, unsafe2);
   const scene = await sceneOf(objects, { trees, policy, paths });
   const catalogs = await compareCatalogs(
     { ...scene, paths: paths.map(({ path }) => path), claimed: claims(scene) },
@@ -45713,8 +48776,8 @@ async function foreignBlobs(scene, places) {
   const reader = ownersReader(scene.objects, scene.trees.base, scene.policy);
   const of = async (name) => reader.of(name, await pathsOf(scene, { name, paths: /* @__PURE__ */ new Set() }));
   const blobs = [];
-  for (const place of places) {
-    blobs.push({ ...place, owners: await of(place.package), placeOwners: await of(place.place) });
+  for (const place2 of places) {
+    blobs.push({ ...place2, owners: await of(place2.package), placeOwners: await of(place2.place) });
   }
   return blobs;
 }
@@ -45826,9 +48889,9 @@ async function packageContent({ objects }, commit2, { name, paths }, folders) {
 }
 async function areaContent({ objects }, commit2, { area, paths, root }, { changed, policy }) {
   if (root !== void 0) return [line2(root, await entryAt(objects, commit2, root))];
-  const place = pathPlacer(policy);
+  const place2 = pathPlacer(policy);
   const named = new Set(paths);
-  const concerns = ({ path }) => named.has(path) || place(path).area === area;
+  const concerns = ({ path }) => named.has(path) || place2(path).area === area;
   return changed.filter(concerns).map(({ path, after }) => line2(path, after));
 }
 async function changesOf(repository, { base: base2, commit: commit2, policy }) {
@@ -45855,13 +48918,13 @@ function placedBlobs({ packages, channels, bundles, deprecations, others }, file
     others: others.map(here)
   };
 }
-function joinedBlobs(parts2) {
+function joinedBlobs(parts3) {
   return {
-    packages: parts2.flatMap(({ packages }) => packages),
-    channels: parts2.flatMap(({ channels }) => channels),
-    bundles: parts2.flatMap(({ bundles }) => bundles),
-    deprecations: parts2.flatMap(({ deprecations }) => deprecations),
-    others: parts2.flatMap(({ others }) => others)
+    packages: parts3.flatMap(({ packages }) => packages),
+    channels: parts3.flatMap(({ channels }) => channels),
+    bundles: parts3.flatMap(({ bundles }) => bundles),
+    deprecations: parts3.flatMap(({ deprecations }) => deprecations),
+    others: parts3.flatMap(({ others }) => others)
   };
 }
 
@@ -45905,8 +48968,8 @@ function packagesByCatalog({ change, policy }) {
   for (const { name, catalogs } of change.packages.values())
     for (const catalog of catalogs) add(catalog, name);
   const rank = new Map(policy.graph.catalogOrder.map((name, i) => [name, i]));
-  const place = (name) => rank.get(name) ?? rank.size;
-  return [...touched].sort(([a], [b]) => place(a) - place(b) || compareText(a, b));
+  const place2 = (name) => rank.get(name) ?? rank.size;
+  return [...touched].sort(([a], [b]) => place2(a) - place2(b) || compareText(a, b));
 }
 function selectUnits(units, catalog, packages, change) {
   const reached = ({ path }) => change?.paths.some((changed) => changed.path === path || changed.path.startsWith(`${path}/`)) ?? false;
@@ -45939,16 +49002,16 @@ async function readDraft(scene, draft) {
   };
 }
 async function readState({ objects, reader }, tree, units) {
-  const parts2 = [];
+  const parts3 = [];
   for (const unit of units) {
     for (const file of await loadedFiles(objects, tree, unit)) {
       const { blobs, findings } = await reader.read(file);
-      parts2.push({ blobs: placedBlobs(blobs, file.path), unread: findings });
+      parts3.push({ blobs: placedBlobs(blobs, file.path), unread: findings });
     }
   }
   return {
-    blobs: joinedBlobs(parts2.map(({ blobs }) => blobs)),
-    unread: parts2.flatMap(({ unread: unread2 }) => unread2)
+    blobs: joinedBlobs(parts3.map(({ blobs }) => blobs)),
+    unread: parts3.flatMap(({ unread: unread2 }) => unread2)
   };
 }
 
@@ -46092,14 +49155,14 @@ function graphOf(name, before, after) {
       return {
         channel,
         isDefault: channel === defaultChannel,
-        kind: kindOf(was, is),
+        kind: kindOf2(was, is),
         isChanged: was === void 0 || is === void 0 || stops.some(({ bundle, ...stop }) => isMoved(stop, was.get(bundle))),
         stops
       };
     })
   };
 }
-function kindOf(before, after) {
+function kindOf2(before, after) {
   if (before === void 0) return "added";
   return after === void 0 ? "removed" : "same";
 }
@@ -46115,14 +49178,14 @@ function stopsOf(was, is) {
       {
         bundle,
         label: shortName(installed),
-        kind: kindOf(old, now),
+        kind: kindOf2(old, now),
         isHead: now !== void 0 && isHead,
         isSkipped,
         isDeprecated,
         stuck: now?.stuck ?? [],
         why: now?.why ?? {},
         hops: [
-          ...hopsOf(now?.next, old?.next, now && old ? "added" : kindOf(old, now)),
+          ...hopsOf(now?.next, old?.next, now && old ? "added" : kindOf2(old, now)),
           ...now && old ? goneHops(old.next, now.next) : []
         ]
       }
@@ -46166,7 +49229,7 @@ function packageDiff(change, name) {
   const graph = hopChange(change, name);
   return {
     package: name,
-    kind: kindOf2(before, after),
+    kind: kindOf3(before, after),
     ...was === is ? {} : { defaultChannel: { before: was, after: is } },
     channels: pairs(before?.channels, after?.channels).flatMap(
       ([one, other, channel]) => channelDiff(channel, one, other)
@@ -46179,7 +49242,7 @@ function packageDiff(change, name) {
     graph: { ...graph, lanes: graph.lanes.filter(({ isChanged }) => isChanged) }
   };
 }
-function kindOf2(before, after) {
+function kindOf3(before, after) {
   if (before === void 0) return "added";
   return after === void 0 ? "removed" : "changed";
 }
@@ -46196,7 +49259,7 @@ function channelDiff(channel, before, after) {
   const sameHead = oldHead === newHead;
   if (before && after && sameHead && added.length + removed.length + edges.length === 0) return [];
   const head2 = sameHead ? {} : { head: { before: oldHead ?? "", after: newHead ?? "" } };
-  return [{ channel, kind: kindOf2(before, after), ...head2, added, removed, edges }];
+  return [{ channel, kind: kindOf3(before, after), ...head2, added, removed, edges }];
 }
 function namesIn2(channel) {
   return new Set(channel?.entries.map(({ name }) => name));
@@ -46217,7 +49280,7 @@ function edgesOf2(channel) {
   return new Map(edges.map((edge) => [JSON.stringify([edge.to, edge.field, edge.from]), edge]));
 }
 function bundleDiff(bundle, before, after) {
-  const kind = kindOf2(before, after);
+  const kind = kindOf3(before, after);
   if (!before || !after) return [{ bundle, kind, fields: [] }];
   const fields2 = before === after ? [] : fieldsThatDiffer(before, after);
   return fields2.length > 0 ? [{ bundle, kind, fields: fields2 }] : [];
@@ -46236,7 +49299,7 @@ function sameJson3(a, b) {
 }
 function deprecationDiffs(before, after) {
   return pairs(deprecationsOf2(before), deprecationsOf2(after)).flatMap(
-    ([was, is, of]) => was === is ? [] : [{ kind: kindOf2(was, is), of, message: is ?? was ?? "" }]
+    ([was, is, of]) => was === is ? [] : [{ kind: kindOf3(was, is), of, message: is ?? was ?? "" }]
   );
 }
 function deprecationsOf2(ofPackage) {
@@ -46254,7 +49317,7 @@ function settingOf({ rules }, id) {
   return rules.get(id) ?? rules.get(`${id.split("/")[0]}/*`);
 }
 function severitiesOf(policy) {
-  return (rule115) => settingOf(policy, rule115.id)?.severity ?? rule115.severity;
+  return (rule228) => settingOf(policy, rule228.id)?.severity ?? rule228.severity;
 }
 
 // pipeline/check/judge.ts
@@ -46262,9 +49325,9 @@ async function judgeCatalog(touched, policy, time2) {
   const severityOf = severitiesOf(policy);
   const change = await changeIn(touched, policy, time2);
   const valid = touched.after ? validity(touched.after, severityOf) : [];
-  const foreseen = touched.after ? runForesight(change.after, RULES, severityOf) : [];
-  const seen = new Set(touched.before ? runForesight(change.before, RULES, severityOf).map(sameness) : []);
-  const compared = runComparison(change, RULES, severityOf);
+  const foreseen = touched.after ? runForesight(change.after, RULES2, severityOf) : [];
+  const seen = new Set(touched.before ? runForesight(change.before, RULES2, severityOf).map(sameness) : []);
+  const compared = runComparison(change, RULES2, severityOf);
   const said = new Set(compared.map(cause));
   const isNews = (finding2) => !seen.has(sameness(finding2)) && !said.has(cause(finding2));
   const inCatalogs = (finding2) => ({ ...finding2, catalogs: touched.names });
@@ -46284,7 +49347,7 @@ function placedDiffs(change, catalogs) {
   return diffOf(change).packages.map((packageDiff2) => ({ ...packageDiff2, catalogs }));
 }
 function validity({ blobs, unread: unread2 }, severityOf) {
-  return [...withSeverities(unread2, RULES, severityOf), ...runRules(catalogOf(blobs), RULES, severityOf)];
+  return [...withSeverities(unread2, RULES2, severityOf), ...runRules(catalogOf(blobs), RULES2, severityOf)];
 }
 async function optionsOf(touched, state, { policy: { graph }, time: time2 }) {
   const [name = ""] = touched.names;
@@ -46328,8 +49391,8 @@ function publishedIn({ names, packages }, published = /* @__PURE__ */ new Map())
   }
   return ever;
 }
-function sameness({ rule: rule115, message, package: of, channel, installed }) {
-  return JSON.stringify([rule115, of, channel, installed, message]);
+function sameness({ rule: rule228, message, package: of, channel, installed }) {
+  return JSON.stringify([rule228, of, channel, installed, message]);
 }
 
 // pipeline/github/need.ts
@@ -46451,7 +49514,7 @@ function head(outcome) {
 function policyReport({ defaults, path }, expired) {
   return {
     source: defaults ? "built-in defaults" : path,
-    expired: expired.map(({ rule: rule115, package: name, until }) => `${rule115} for ${name}, until ${until}`)
+    expired: expired.map(({ rule: rule228, package: name, until }) => `${rule228} for ${name}, until ${until}`)
   };
 }
 function judged2(outcome) {
@@ -46512,9 +49575,9 @@ function headlineOf({ verdict, findings, authority, unchecked }) {
 }
 
 // pipeline/check/ledger.ts
-function readLedger(text5, path) {
+function readLedger(text6, path) {
   const published = /* @__PURE__ */ new Map();
-  for (const line3 of parseLines(text5, path)) {
+  for (const line3 of parseLines(text6, path)) {
     const packages = published.get(line3.catalog) ?? /* @__PURE__ */ new Map();
     published.set(line3.catalog, packages);
     const bundles = packages.get(line3.package) ?? [];
@@ -46524,20 +49587,20 @@ function readLedger(text5, path) {
   }
   return published;
 }
-function parseLines(text5, path) {
-  return text5.split("\n").flatMap((line3, i) => line3.trim() === "" ? [] : [parseLine(line3, `${path}:${i + 1}`)]);
+function parseLines(text6, path) {
+  return text6.split("\n").flatMap((line3, i) => line3.trim() === "" ? [] : [parseLine(line3, `${path}:${i + 1}`)]);
 }
 var FIELDS = ["catalog", "package", "channel", "bundle", "version", "last"];
-function parseLine(line3, where) {
-  const value = parsed2(line3);
+function parseLine(line3, where2) {
+  const value = parsed3(line3);
   if (isObject(value) && FIELDS.every((field2) => typeof value[field2] === "string")) {
     return value;
   }
-  throw new PipelineError("usage", `${where} is no line of a ledger`, {
+  throw new PipelineError("usage", `${where2} is no line of a ledger`, {
     hint: `each line is JSON with the texts ${FIELDS.join(", ")}; portolan ledger writes them`
   });
 }
-function parsed2(line3) {
+function parsed3(line3) {
   try {
     return JSON.parse(line3);
   } catch {
@@ -46569,7 +49632,7 @@ async function publishedBefore(repository, { commit: commit2, places, limits }) 
     }
   }
   for (const { id, path, date } of versions) {
-    const catalog = places.find((place) => path === place.path || path.startsWith(`${place.path}/`))?.catalog;
+    const catalog = places.find((place2) => path === place2.path || path.startsWith(`${place2.path}/`))?.catalog;
     const past = read.get(id);
     if (catalog !== void 0 && past) note2(past, date, mapIn(found, catalog));
   }
@@ -46603,10 +49666,10 @@ function mapIn(of, key) {
 }
 function documentParser(limits) {
   const kept2 = /* @__PURE__ */ new Map();
-  return async (text5) => {
+  return async (text6) => {
     const channels = [];
     const versions = /* @__PURE__ */ new Map();
-    for (const document of text5.split(/^---[ \t]*\r?$/m)) {
+    for (const document of text6.split(/^---[ \t]*\r?$/m)) {
       const known3 = kept2.get(document) ?? await parseDocument(document, limits);
       kept2.set(document, known3);
       channels.push(...known3.channels);
@@ -46615,8 +49678,8 @@ function documentParser(limits) {
     return { channels, versions };
   };
 }
-async function parseDocument(text5, limits) {
-  const bytes2 = new TextEncoder().encode(text5);
+async function parseDocument(text6, limits) {
+  const bytes2 = new TextEncoder().encode(text6);
   const file = { path: "file", read: () => bytes2 };
   const { blobs } = await load({ files: () => Promise.resolve([file]) }, limits);
   return {
@@ -46647,8 +49710,8 @@ async function oldVersions({ settings, scratch }, commit2, places) {
   const { output } = await runGit(run3, [...parameters, "--format=%x01%cs", commit2, "--", ...asked]);
   return { versions: parseLog(output.toString("utf8")), incomplete };
 }
-function parseLog(text5) {
-  return text5.split("").slice(1).flatMap((part2) => {
+function parseLog(text6) {
+  return text6.split("").slice(1).flatMap((part2) => {
     const [date = "", ...tokens] = part2.split("\0").map((token) => token.trimStart());
     return tokens.flatMap((token, i) => {
       const [, id] = /^:(?:100644|100755|100664) \d+ ([0-9a-f]{40,64}) /.exec(token) ?? [];
@@ -46712,13 +49775,13 @@ async function withPlatforms(reference, { registry }) {
   const manifest = await registry.getManifest(reference);
   if (!manifest) return { kind: "absent" };
   const { digest } = manifest;
-  const parsed3 = parseManifest(manifest);
-  if (parsed3.kind === "list") {
-    const listed2 = parsed3.manifests.flatMap(({ platform: platform3 }) => platform3 ?? []);
+  const parsed4 = parseManifest(manifest);
+  if (parsed4.kind === "list") {
+    const listed2 = parsed4.manifests.flatMap(({ platform: platform3 }) => platform3 ?? []);
     const real = listed2.filter(({ os: os5, architecture }) => os5 !== "unknown" && architecture !== "unknown");
     return { kind: "found", digest, platforms: unique(real.map(platformText)) };
   }
-  const config = await readConfig(reference, parsed3.config, registry);
+  const config = await readConfig(reference, parsed4.config, registry);
   return { kind: "found", digest, platforms: [platformText(config)] };
 }
 var LARGEST_CONFIG = 4 * 1024 * 1024;
@@ -46737,8 +49800,8 @@ async function readConfig(reference, config, registry) {
 function platformText({ os: os5, architecture }) {
   return `${os5}/${architecture}`;
 }
-function unique(texts4) {
-  return [...new Set(texts4)].sort();
+function unique(texts6) {
+  return [...new Set(texts6)].sort();
 }
 
 // pipeline/references/pins.ts
@@ -46768,7 +49831,7 @@ async function resolveSites(sites, request) {
   return {
     resolved: resolved2,
     lock: nextLock(resolved2, update),
-    findings: runResolved(resolved2, RULES, severityOf),
+    findings: runResolved(resolved2, RULES2, severityOf),
     unanswered: unansweredOf(resolved2)
   };
 }
@@ -47321,15 +50384,15 @@ function withOff(value) {
   return {
     ...value,
     ...isObject(merge) && merge["mode"] === false ? { merge: { ...merge, mode: "off" } } : {},
-    ...isObject(rules) ? { rules: Object.fromEntries(Object.entries(rules).map(([id, rule115]) => [id, ruleWithOff(rule115)])) } : {}
+    ...isObject(rules) ? { rules: Object.fromEntries(Object.entries(rules).map(([id, rule228]) => [id, ruleWithOff(rule228)])) } : {}
   };
 }
-function ruleWithOff(rule115) {
-  if (rule115 === false) return "off";
-  return isObject(rule115) && rule115["severity"] === false ? { ...rule115, severity: "off" } : rule115;
+function ruleWithOff(rule228) {
+  if (rule228 === false) return "off";
+  return isObject(rule228) && rule228["severity"] === false ? { ...rule228, severity: "off" } : rule228;
 }
-function finding(rule115, message, location, hint) {
-  return { rule: rule115, severity: "error", message, location, ...hint === void 0 ? {} : { hint } };
+function finding(rule228, message, location, hint) {
+  return { rule: rule228, severity: "error", message, location, ...hint === void 0 ? {} : { hint } };
 }
 function schemaFinding(defect, value, settings) {
   const path = pathOf2(defect.instancePath, value);
@@ -47364,15 +50427,15 @@ function unknownKey(defect, path, settings) {
     isObject(defect.parentSchema?.["properties"]) ? defect.parentSchema["properties"] : {}
   );
   const meant = nearest(key, known3);
-  const where = path.length === 0 ? "" : ` in ${pathText2(path)}`;
+  const where2 = path.length === 0 ? "" : ` in ${pathText2(path)}`;
   const hint = meant === void 0 ? `the keys are ${known3.join(", ")}` : `did you mean ${meant}?`;
   const location = settings.locateKey([...path, key]);
-  return finding("policy/unknown-key", `there is no key ${JSON.stringify(key)}${where}`, location, hint);
+  return finding("policy/unknown-key", `there is no key ${JSON.stringify(key)}${where2}`, location, hint);
 }
 function expectation({ keyword, params, parentSchema }) {
   switch (keyword) {
     case "type":
-      return TYPES2.get(String(params["type"])) ?? String(params["type"]);
+      return TYPES4.get(String(params["type"])) ?? String(params["type"]);
     case "enum":
       return Array.isArray(params["allowedValues"]) ? `one of ${params["allowedValues"].join(", ")}` : "another";
     case "const":
@@ -47388,7 +50451,7 @@ function expectation({ keyword, params, parentSchema }) {
       return typeof parentSchema?.["description"] === "string" ? `like this: ${parentSchema["description"]}` : `in the form ${params["pattern"] ?? keyword}`;
   }
 }
-var TYPES2 = /* @__PURE__ */ new Map([
+var TYPES4 = /* @__PURE__ */ new Map([
   ["object", "a mapping"],
   ["array", "a list"],
   ["string", "text"],
@@ -47420,8 +50483,8 @@ function pathOf2(pointer, root) {
   return path;
 }
 function pathText2(path) {
-  const text5 = path.map((step) => typeof step === "number" ? `[${step}]` : `.${step}`).join("");
-  return text5.startsWith(".") ? text5.slice(1) : text5;
+  const text6 = path.map((step) => typeof step === "number" ? `[${step}]` : `.${step}`).join("");
+  return text6.startsWith(".") ? text6.slice(1) : text6;
 }
 function patternFindings({ layout = {} }, settings) {
   return Object.entries(layout).flatMap(
@@ -47464,7 +50527,7 @@ function ruleFindings(written, settings, ruleIds) {
   return [
     ...Object.keys(written.rules ?? {}).flatMap((id) => unknown(id, settings.locateKey(["rules", id]))),
     ...(written.waivers ?? []).flatMap(
-      ({ rule: rule115 }, i) => unknown(rule115, settings.locate(["waivers", i, "rule"]))
+      ({ rule: rule228 }, i) => unknown(rule228, settings.locate(["waivers", i, "rule"]))
     )
   ];
 }
@@ -47507,7 +50570,7 @@ function policyOf(written) {
     approval: approvalOf(written.approval ?? {}),
     commits: { signOff: commits.signOff ?? false, verified: commits.verified ?? false },
     requiredChecks: (written.checks?.required ?? []).map((check3) => ({ ...check3, workflow: check3.workflow })),
-    rules: new Map(Object.entries(written.rules ?? {}).map(([id, rule115]) => [id, ruleOf(rule115)])),
+    rules: new Map(Object.entries(written.rules ?? {}).map(([id, rule228]) => [id, ruleOf(rule228)])),
     waivers: waivers.map((waiver) => ({ ...waiver, catalog: waiver.catalog })),
     limits: limitsOf(written.limits ?? {}),
     merge: {
@@ -47539,8 +50602,8 @@ function layoutOf(written) {
     })
   );
 }
-function isPathKind(text5) {
-  return PATH_KINDS.includes(text5);
+function isPathKind(text6) {
+  return PATH_KINDS.includes(text6);
 }
 var SOURCES = [
   { path: "operators/{package}/ci.yaml", format: "ci.yaml" },
@@ -47558,9 +50621,9 @@ function ownersOf(written) {
   };
 }
 function identitiesOf(written = []) {
-  return written.flatMap((text5) => parseIdentity(text5) ?? []);
+  return written.flatMap((text6) => parseIdentity(text6) ?? []);
 }
-var REQUIRED = {
+var REQUIRED3 = {
   "add-entry": "owners",
   "edit-graph": "owners",
   promote: "owners",
@@ -47588,17 +50651,17 @@ function approvalOf({
     ownerSelfApproval: ownerSelfApproval ?? true,
     pusherMustBeOwner: pusherMustBeOwner ?? true,
     required: new Map(
-      Object.entries({ ...REQUIRED, ...classes }).map(([name, text5]) => [
+      Object.entries({ ...REQUIRED3, ...classes }).map(([name, text6]) => [
         name,
-        requirementOf2(text5)
+        requirementOf2(text6)
       ])
     ),
     multiPackage: multiPackage === "admins" ? "admins" : "each"
   };
 }
-function requirementOf2(text5) {
+function requirementOf2(text6) {
   const count = (role) => {
-    const [, found, times = "1"] = new RegExp(`(${role})(?::([1-9]))?`).exec(text5) ?? [];
+    const [, found, times = "1"] = new RegExp(`(${role})(?::([1-9]))?`).exec(text6) ?? [];
     return found === void 0 ? 0 : Number(times);
   };
   return { owners: count("owners"), admins: count("admins") };
@@ -47664,7 +50727,7 @@ var COMMIT_BYTES = 1024 * 1024;
 
 // pipeline/github/authorship.ts
 var WEB_FLOW = { login: "web-flow", id: 19864447 };
-var NAMED = 5;
+var NAMED2 = 5;
 function judgeCommits(commits, known3, policy) {
   const among = (people, { account }) => account !== void 0 && people.some((person) => samePerson(person, account));
   const coAuthors = commits.flatMap(
@@ -47696,9 +50759,9 @@ function isSignedOff({ author, signedOffBy }) {
 function demand(commits, what) {
   return cut2(commits.map(({ id }) => `commit ${id.slice(0, 12)} ${what}`));
 }
-function cut2(texts4) {
-  const rest = texts4.length - NAMED;
-  return rest <= 0 ? [...texts4] : [...texts4.slice(0, NAMED), `${rest} more commits likewise`];
+function cut2(texts6) {
+  const rest = texts6.length - NAMED2;
+  return rest <= 0 ? [...texts6] : [...texts6.slice(0, NAMED2), `${rest} more commits likewise`];
 }
 function personText({ name, account }) {
   return account ? `@${account.login}` : `${JSON.stringify(name)}, whose address no account has`;
@@ -48005,10 +51068,10 @@ function allowText(subjects) {
 async function check2(repository, request) {
   const ids = await resolveRevisions2(repository, request);
   const read = await readPolicyOf(repository, ids.base, request);
-  const start3 = { ...ids, policy: read, today: request.today };
-  if (!read.policy) return reportOf({ ...start3, kind: "no policy" });
+  const start4 = { ...ids, policy: read, today: request.today };
+  if (!read.policy) return reportOf({ ...start4, kind: "no policy" });
   const merged = await mergedTree(repository, { ...ids, ...ancestorOf(request) });
-  if (merged.kind !== "merged") return reportOf({ ...start3, kind: "no merge", merged });
+  if (merged.kind !== "merged") return reportOf({ ...start4, kind: "no merge", merged });
   const trees = { base: ids.base, merged: merged.tree };
   const change = await classifyChange(repository.objects, trees, read.policy);
   const scene = { objects: repository.objects, trees, change, policy: read.policy };
@@ -48022,7 +51085,7 @@ async function check2(repository, request) {
   );
   const author = request.people?.author.login;
   const judged3 = { change, judgements, references, unchecked, authority, author };
-  return reportOf({ ...start3, kind: "judged", tree: merged.tree, ...judged3 });
+  return reportOf({ ...start4, kind: "judged", tree: merged.tree, ...judged3 });
 }
 async function resolveRevisions2(repository, { base: base2, head: head2 }) {
   const [baseId = "", headId = ""] = await repository.resolve([base2, head2]);
@@ -48032,7 +51095,7 @@ function ancestorOf({ ancestor }) {
   return ancestor === void 0 ? {} : { ancestor };
 }
 async function readPolicyOf(repository, base2, request) {
-  const ids = RULES.map(({ id }) => id);
+  const ids = RULES2.map(({ id }) => id);
   if (request.policy) return { ...readPolicy(request.policy.bytes, ids), path: request.policy.path };
   return { ...await policyAt(repository.objects, base2, ids), path: POLICY_PATH };
 }
@@ -48060,7 +51123,7 @@ var PRUNING = /* @__PURE__ */ new Set([
 async function judgePeople(repository, { base: base2, head: head2, change, policy, judgements }, { people }) {
   if (!people) return void 0;
   const findings = judgements.flatMap((judgement) => judgement.findings).sort(compareFindings);
-  const refused2 = findings.filter(({ rule: rule115, severity }) => PRUNING.has(rule115) && severity === "error");
+  const refused2 = findings.filter(({ rule: rule228, severity }) => PRUNING.has(rule228) && severity === "error");
   return judgeAuthority({
     policy,
     change,
@@ -48090,10 +51153,10 @@ function stageFiles(folder, files, known3 = []) {
   };
   try {
     (0, import_node_fs2.mkdirSync)(folder, { recursive: true });
-    for (const [name, text5] of files) {
-      if (textOf2((0, import_node_path3.join)(folder, name)) === text5) continue;
+    for (const [name, text6] of files) {
+      if (textOf3((0, import_node_path3.join)(folder, name)) === text6) continue;
       changed.push(name);
-      (0, import_node_fs2.writeFileSync)(beside(name), text5, { flush: true });
+      (0, import_node_fs2.writeFileSync)(beside(name), text6, { flush: true });
     }
   } catch (error2) {
     discard2();
@@ -48102,7 +51165,7 @@ function stageFiles(folder, files, known3 = []) {
   const commit2 = () => {
     try {
       for (const name of changed) (0, import_node_fs2.renameSync)(beside(name), (0, import_node_path3.join)(folder, name));
-      const stale = known3.filter((name) => !files.has(name) && textOf2((0, import_node_path3.join)(folder, name)) !== void 0);
+      const stale = known3.filter((name) => !files.has(name) && textOf3((0, import_node_path3.join)(folder, name)) !== void 0);
       for (const name of stale) (0, import_node_fs2.rmSync)((0, import_node_path3.join)(folder, name));
       const unchanged = [...files.keys()].filter((name) => !changed.includes(name));
       return { written: changed, unchanged, removed: stale };
@@ -48113,7 +51176,7 @@ function stageFiles(folder, files, known3 = []) {
   };
   return { commit: commit2, discard: discard2 };
 }
-function textOf2(path) {
+function textOf3(path) {
   try {
     return (0, import_node_fs2.readFileSync)(path, "utf8");
   } catch (error2) {
@@ -48212,11 +51275,11 @@ var ANNOTATE = {
 };
 function annotate(findings, severity) {
   for (const finding2 of findings.filter((one) => one.severity === severity).slice(0, SHOWN3)) {
-    const { location, rule: rule115, message, hint } = finding2;
-    const text5 = hint === void 0 ? plain(message) : `${plain(message)}
+    const { location, rule: rule228, message, hint } = finding2;
+    const text6 = hint === void 0 ? plain(message) : `${plain(message)}
 fix: ${plain(hint)}`;
     const { file, line: line3, column } = location;
-    ANNOTATE[severity](text5, { title: rule115, file, startLine: line3, startColumn: column });
+    ANNOTATE[severity](text6, { title: rule228, file, startLine: line3, startColumn: column });
   }
 }
 function shortened(markdown) {
@@ -48232,16 +51295,16 @@ The rest did not fit: the step's output \`report\` names the whole report.
 void run2(inputs);
 function inputs() {
   const environment = process.env;
-  const text5 = (name) => getInput(name) || void 0;
+  const text6 = (name) => getInput(name) || void 0;
   const directory = environment["GITHUB_WORKSPACE"] ?? process.cwd();
   return {
     directory,
-    repository: text5("repository") ?? ".",
-    policy: text5("policy"),
-    base: text5("base"),
-    head: text5("head"),
+    repository: text6("repository") ?? ".",
+    policy: text6("policy"),
+    base: text6("base"),
+    head: text6("head"),
     event: readEvent(environment),
-    authfile: text5("authfile"),
+    authfile: text6("authfile"),
     environment,
     temporary: environment["RUNNER_TEMP"] ?? directory,
     now: /* @__PURE__ */ new Date()

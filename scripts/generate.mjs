@@ -113,7 +113,8 @@ function rulesMarkdown(rules) {
     '# Rules',
     '',
     'Every finding names its rule. A policy can set each rule to `error`, `warning`, `info` or `off`.',
-    'The last column names the messages of `opm validate` that a rule stands for; rules without one are ours.',
+    'The last column names the messages of the real tools that a rule stands for (`opm validate` for catalogs; opm,',
+    'operator-sdk, the validators of OperatorHub and OLM v1 for bundles); rules without one are ours.',
     '',
   ];
   const kinds = new Map();
@@ -122,7 +123,7 @@ function rulesMarkdown(rules) {
     kinds.set(kind, [...(kinds.get(kind) ?? []), rule]);
   }
   for (const [kind, ofKind] of kinds) {
-    lines.push(`## ${kind}`, '', '| rule | severity | what must hold | opm |', '|---|---|---|---|');
+    lines.push(`## ${kind}`, '', '| rule | severity | what must hold | messages |', '|---|---|---|---|');
     for (const rule of ofKind) {
       const opm = (rule.opm ?? []).map((message) => `\`${message.replaceAll('|', '\\|')}\``).join('<br>');
       lines.push(

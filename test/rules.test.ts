@@ -1,6 +1,8 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
+import { inspect, inspectedBundle } from '../catalog/bundle/inspect.ts';
 import { convertToBundles } from '../catalog/bundle/package-bundles.ts';
 import { convertPackage } from '../catalog/bundle/package-catalog.ts';
 import { readPackageFolder } from '../catalog/bundle/package-manifest.ts';
@@ -16,6 +18,7 @@ import { RULES } from '../catalog/rules/index.ts';
 import { runComparison, runForesight, runResolved } from '../catalog/rules/rule.ts';
 import { sourceOf } from '../catalog/source.ts';
 import { tryParseVersion } from '../catalog/version.ts';
+import { bundleFiles } from './fakes/bundle-fixture.ts';
 import { membersOf } from './fakes/txtar.ts';
 
 /**
@@ -53,7 +56,8 @@ describe.each(RULES.map(({ id }) => id).filter((id) => existsSync(join(ROOT, id)
   test.each(files.filter((file) => file.endsWith('.txtar')))('%s', async (file) => {
     const members = membersOf(readFileSync(join(folder, file), 'utf8'));
     const expected = [...members].flatMap(([path, text]) => memberExpectations(path, text));
-    const found = await judgeFiles(new Map([...members].filter(([path]) => !path.endsWith('.expected'))));
+    const files = new Map([...members].filter(([path]) => !path.endsWith('expected') && path !== 'options'));
+    const found = await judgeFiles(files, members.get('options'));
     const watched = new Set([id, ...expected.map(({ rule }) => rule)]);
     const shownFindings = found.filter(({ rule }) => watched.has(rule));
     const match = (e: PlacedExpectation): string => {
@@ -86,7 +90,7 @@ interface PlacedExpectation extends Expected {
 
 /** What is expected of one file of a folder; `.expected` says so for files that cannot hold comments. */
 function memberExpectations(path: string, text: string): PlacedExpectation[] {
-  if (!path.endsWith('.expected')) return expectationsIn(text).map((e) => ({ ...e, file: path }));
+  if (!path.endsWith('expected')) return expectationsIn(text).map((e) => ({ ...e, file: path }));
   return text
     .trim()
     .split('\n')
@@ -101,10 +105,14 @@ function placed({ location, ...finding }: Finding): string {
   return `${location.file}:${shown({ location, ...finding })}`;
 }
 
-/** Judges a folder: of package manifests when it has none of a bundle's folders. */
-async function judgeFiles(files: ReadonlyMap<string, string>): Promise<readonly Finding[]> {
-  const source = sourceOf(Object.fromEntries(files));
-  const folder = await readPackageFolder(source);
+/** Judges a bundle, or a folder of package manifests: such a folder has a package file or a version's folder. */
+async function judgeFiles(files: ReadonlyMap<string, string>, options = '{}'): Promise<readonly Finding[]> {
+  if (![...files.keys()].some((path) => /package\.yaml$|^\d/.test(path))) {
+    const bundle = Object.fromEntries(bundleFiles(files));
+    const gzipLength = (bytes: Uint8Array): number => gzipSync(bytes).length;
+    return inspect(await inspectedBundle(sourceOf(bundle), { gzipLength, ...JSON.parse(options) }), RULES);
+  }
+  const folder = await readPackageFolder(sourceOf(Object.fromEntries(files)));
   return [...folder.findings, ...convertPackage(folder).findings, ...convertToBundles(folder).findings];
 }
 

@@ -149,7 +149,7 @@ export function versionOf({ csv }: Pick<RegistryBundle, 'csv'>): { version: stri
   const release = spec['release'] ?? '';
   const refuse = (field: string, expected: string, found: unknown): never => {
     const message = `${JSON.stringify(csv.name)}: spec.${field} must be ${expected}, found ${compactJson(found)}`;
-    throw new BundleRefusal('manifest/field-type', message, csv.document.locate(['spec', field]));
+    throw new BundleRefusal('csv/type', message, csv.document.locate(['spec', field]));
   };
   if (typeof version !== 'string') return refuse('version', 'text', version);
   if (typeof release === 'string') return { version, release };

@@ -98,7 +98,8 @@ function at(file: string): Location {
 }
 
 function refusalAt(object: BundleObject, path: Path, message: string): BundleRefusal {
-  return new BundleRefusal('manifest/field-type', message, object.document.locate(path));
+  const rule = object.kind === 'CustomResourceDefinition' ? 'crd/type' : 'csv/type';
+  return new BundleRefusal(rule, message, object.document.locate(path));
 }
 
 /** The fields of an object that a Go type has. @throws BundleRefusal when it does not fit */
@@ -140,8 +141,20 @@ function bundleObjects(files: readonly ManifestFile[]): BundleObject[] {
 /** The object in a file's first document; undefined when there is none. */
 export function objectIn(file: ManifestFile): BundleObject | undefined {
   const first = firstValue(file);
-  const kind = kindOf(first?.value);
-  if (!first || !kind || !isObject(first.value)) return undefined;
+  return first && objectOf(first);
+}
+
+/** The objects in all of a file's documents, and of lists in them. */
+export function objectsIn(file: ManifestFile): BundleObject[] {
+  return file.documents.flatMap((document) => {
+    const object = document.kind === 'value' ? objectOf(document) : undefined;
+    return object ?? [];
+  });
+}
+
+function objectOf(first: { value: unknown; document: SourceDocument }): BundleObject | undefined {
+  const kind = kindOf(first.value);
+  if (!kind || !isObject(first.value)) return undefined;
   const value = objectNumbers(first.value) as Fields;
   const metadata = value['metadata'];
   const name = isObject(metadata) && typeof metadata['name'] === 'string' ? metadata['name'] : '';

@@ -2,6 +2,7 @@
  * Rules: one file a rule, one thing a rule. A rule looks at a catalog as a whole and
  * reports every defect that it finds, each at its place.
  */
+import type { Inspected } from '../bundle/inspect.ts';
 import { compareFindings, type Finding, type Location, milder, type Severity } from '../finding.ts';
 import type { Change, World } from '../graph/world.ts';
 import type { Bundle, Catalog } from '../model.ts';
@@ -14,12 +15,14 @@ export interface Rule {
   readonly severity: Severity;
   /** What must hold, in one sentence. */
   readonly summary: string;
-  /** Messages of `opm validate` that the rule stands for; absent for rules that opm lacks. */
+  /** Messages of opm, and of the validators of bundles, that the rule stands for; absent for rules that they lack. */
   readonly opm?: readonly string[];
   /** Looks at the catalog as a whole. A rule without any check is for what is found while files are read. */
   readonly check?: (catalog: Catalog, report: Report) => void;
   /** Makes a check that looks at one bundle by itself; made anew for each run, it may remember. */
   readonly bundleCheck?: () => BundleCheck;
+  /** Looks at the files of a bundle. */
+  readonly inspect?: (bundle: Inspected, report: Report) => void;
   /** Looks at what clusters do with a catalog. */
   readonly foresee?: (world: World, report: Report) => void;
   /** Looks at what a change of a catalog does to clusters. */
@@ -145,7 +148,8 @@ export function ownSeverity(rule: Rule): Severity {
   return rule.severity;
 }
 
-function reportTo(findings: Finding[], rule: Rule, severity: Severity): Report {
+/** A report that adds to `findings`. */
+export function reportTo(findings: Finding[], rule: Rule, severity: Severity): Report {
   return (message, location, { severity: own = severity, ...details } = {}) => {
     findings.push({ rule: rule.id, severity: milder(severity, own), message, location, ...details });
   };

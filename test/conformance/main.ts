@@ -16,6 +16,7 @@ export interface ConformanceSet {
 }
 
 const SETS: Readonly<Record<string, () => Promise<ConformanceSet>>> = {
+  bundle: () => import('./bundle.ts'),
   cache: () => import('./cache.ts'),
   fbc: () => import('./fbc.ts'),
   'fbc-real': () => import('./fbc-real.ts'),

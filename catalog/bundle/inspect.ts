@@ -1,0 +1,229 @@
+/**
+ * A bundle as the rules see it: every file, whatever is wrong with the others, and the
+ * ClusterServiceVersion under its Go type.
+ */
+
+import type { Path, SourceDocument } from '../document.ts';
+import { compareFindings, type Finding, type Location } from '../finding.ts';
+import { type Cel, loadCel } from '../graph/cel.ts';
+import type { Rule, SeverityOf } from '../rules/rule.ts';
+import { ownSeverity, reportTo } from '../rules/rule.ts';
+import { fitStruct, isObject, type Misfit, type Shape, type StructShape } from '../shape.ts';
+import type { CatalogSource } from '../source.ts';
+import { CSV } from './csv-shape.ts';
+import { firstValue, type ManifestFile } from './manifest.ts';
+import { type BundleFiles, isDirect, readBundleFiles } from './read.ts';
+import { type BundleObject, foldedMember, objectIn, objectsIn } from './registry-bundle.ts';
+
+export type Fields = Readonly<Record<string, unknown>>;
+
+/** What a rule may need to know beside the bundle. */
+export interface InspectOptions {
+  /** The version of Kubernetes for which is judged, such as `1.25`; as typed. */
+  readonly kubernetesVersion?: string;
+  /** The Dockerfile of the bundle's image: its text and its path; without a text, why there is none. */
+  readonly dockerfile?: { readonly path: string; readonly text?: string };
+  /** The only categories that are allowed, as JSON text `{"categories": […]}`. */
+  readonly categories?: string;
+  /** How many bytes gzip makes of a file's; without it the size of the bundle is not checked. */
+  readonly gzipLength?: (bytes: Uint8Array) => number;
+  /** Platforms of images such as `linux/amd64`, by reference; unknown where an image is missing. */
+  readonly platforms?: ReadonlyMap<string, readonly string[]>;
+}
+
+/** The ClusterServiceVersion under its type. */
+export interface TypedCsv {
+  readonly name: string;
+  /** As written. */
+  readonly object: BundleObject;
+  readonly metadata: Fields;
+  readonly annotations: Readonly<Record<string, string>>;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly spec: Fields;
+  readonly misfits: readonly Misfit[];
+  /** Where a number or a boolean stands in the place of text. */
+  readonly unquoted: readonly Path[];
+  /** Where a key is spelled in another case than the field that it stands for. */
+  readonly miscased: readonly { readonly path: Path; readonly field: string }[];
+  at(...path: Path): Location;
+}
+
+export interface Inspected {
+  readonly files: BundleFiles;
+  /** Files of `manifests/` itself. */
+  readonly manifests: readonly ManifestFile[];
+  /** The object of the first document of each file. */
+  readonly objects: readonly BundleObject[];
+  /** The objects of all documents, which only OLM v1 sees. */
+  readonly allObjects: readonly BundleObject[];
+  readonly csv: TypedCsv | undefined;
+  /** Definitions of `apiextensions.k8s.io`, v1 and v1beta1. */
+  readonly crds: readonly BundleObject[];
+  /** The first file of `metadata/` with annotations. */
+  readonly annotations:
+    | { readonly values: Fields; readonly document: SourceDocument; readonly key: string }
+    | undefined;
+  /** As annotated; may be empty. */
+  readonly package: string;
+  readonly channels: readonly string[];
+  readonly cel: Cel | undefined;
+  readonly options: InspectOptions;
+}
+
+/** Reads a bundle for the rules. */
+export async function inspectedBundle(
+  source: CatalogSource,
+  options: InspectOptions = {},
+): Promise<Inspected> {
+  const files = await readBundleFiles(source);
+  const manifests = files.manifests.filter(isDirect);
+  const objects = manifests.flatMap((file) => objectIn(file) ?? []);
+  const csv = objects.find(({ kind }) => kind === 'ClusterServiceVersion');
+  const annotations = annotationsOf(files);
+  const usesCel = files.metadata.some(({ bytes }) => new TextDecoder().decode(bytes).includes('cel'));
+  const channels = textOf(annotations?.values[`${PREFIX}channels.v1`]);
+  return {
+    files,
+    manifests,
+    objects,
+    allObjects: manifests.flatMap(objectsIn),
+    csv: csv && typedCsv(csv),
+    crds: objects.filter(
+      ({ kind, group }) => kind === 'CustomResourceDefinition' && group === 'apiextensions.k8s.io',
+    ),
+    annotations,
+    package: textOf(annotations?.values[`${PREFIX}package.v1`]),
+    channels: channels.split(',').map((channel) => channel.trim()),
+    cel: usesCel ? await loadCel() : undefined,
+    options,
+  };
+}
+
+/** Runs the rules that look at bundles. Findings are sorted, the worst first. */
+export function inspect(
+  bundle: Inspected,
+  rules: readonly Rule[],
+  severityOf: SeverityOf = ownSeverity,
+): Finding[] {
+  const findings: Finding[] = [];
+  for (const rule of rules) {
+    const severity = severityOf(rule);
+    if (severity !== 'off') rule.inspect?.(bundle, reportTo(findings, rule, severity));
+  }
+  return findings.sort(compareFindings);
+}
+
+export const PREFIX = 'operators.operatorframework.io.bundle.';
+
+function annotationsOf(files: BundleFiles): Inspected['annotations'] {
+  for (const file of files.metadata.filter(isDirect)) {
+    const first = firstValue(file);
+    if (!first || !isObject(first.value)) continue;
+    const values = foldedMember(first.value, 'annotations');
+    const key =
+      Object.keys(first.value).find((member) => member.toLowerCase() === 'annotations') ?? 'annotations';
+    if (isObject(values)) return { values, document: first.document, key };
+  }
+  return undefined;
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}
+
+function typedCsv(object: BundleObject): TypedCsv {
+  const found: Loosened = { unquoted: [], miscased: [] };
+  const { value, misfits } = fitStruct(loosened(object.value, CSV, [], found), CSV);
+  const metadata = isObject(value['metadata']) ? value['metadata'] : {};
+  return {
+    name: object.name,
+    object,
+    metadata,
+    annotations: textMap(metadata['annotations']),
+    labels: textMap(metadata['labels']),
+    spec: isObject(value['spec']) ? value['spec'] : {},
+    misfits,
+    ...found,
+    at: (...path) => object.document.locate(path),
+  };
+}
+
+function textMap(value: unknown): Readonly<Record<string, string>> {
+  return isObject(value) ? (value as Readonly<Record<string, string>>) : {};
+}
+
+interface Loosened {
+  readonly unquoted: Path[];
+  readonly miscased: { path: Path; field: string }[];
+}
+
+/** A value of YAML with scalars made text where the type wants text, as Go's typed reader does. */
+function loosened(value: unknown, shape: Shape, path: Path, found: Loosened): unknown {
+  switch (shape.kind) {
+    case 'string':
+      if (!['number', 'boolean', 'bigint'].includes(typeof value)) return value;
+      found.unquoted.push(path);
+      return String(value);
+    case 'list':
+      return Array.isArray(value)
+        ? value.map((item, i) => loosened(item, shape.items, [...path, i], found))
+        : value;
+    case 'map':
+      return isObject(value)
+        ? mapValues(value, (item, key) => loosened(item, shape.values, [...path, key], found))
+        : value;
+    case 'struct':
+      return isObject(value)
+        ? mapValues(value, (item, key) => loosenedField(item, shape, [...path, key], found))
+        : value;
+    default:
+      return value;
+  }
+}
+
+function loosenedField(value: unknown, { fields }: StructShape, path: Path, found: Loosened): unknown {
+  const key = String(path.at(-1));
+  const field = Object.hasOwn(fields, key)
+    ? key
+    : Object.keys(fields).find((name) => name.toLowerCase() === key.toLowerCase());
+  if (field !== undefined && field !== key) found.miscased.push({ path, field });
+  const inner = field === undefined ? undefined : fields[field];
+  return inner ? loosened(value, inner, path, found) : value;
+}
+
+function mapValues(object: Fields, change: (value: unknown, key: string) => unknown): Fields {
+  return Object.fromEntries(Object.entries(object).map(([key, value]) => [key, change(value, key)]));
+}
+
+/** A member that is an object; empty when it is none. */
+export function member(value: unknown, ...path: readonly string[]): Fields {
+  let at: unknown = value;
+  for (const key of path) at = isObject(at) ? at[key] : undefined;
+  return isObject(at) ? at : {};
+}
+
+/** A member that is a list of objects; empty when it is none. */
+export function list(value: unknown, ...path: readonly string[]): readonly Fields[] {
+  const last = path.at(-1);
+  const found = last === undefined ? value : member(value, ...path.slice(0, -1))[last];
+  return Array.isArray(found) ? found.map((item) => (isObject(item) ? item : {})) : [];
+}
+
+/** A member that is text; empty when it is none. */
+export function text(value: Fields, key: string): string {
+  return textOf(value[key]);
+}
+
+/** A member that is a list of texts. */
+export function texts(value: Fields, key: string): readonly string[] {
+  const found = value[key];
+  return Array.isArray(found) ? found.map(textOf) : [];
+}
+
+/** The deployments that a ClusterServiceVersion installs, with their places. */
+export function deploymentsOf({ spec }: TypedCsv): { readonly value: Fields; readonly path: Path }[] {
+  return list(spec, 'install', 'spec', 'deployments').map((value, i) => ({
+    value,
+    path: ['spec', 'install', 'spec', 'deployments', i],
+  }));
+}

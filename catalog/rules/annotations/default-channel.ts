@@ -1,0 +1,9 @@
+import { checkDefaultChannel } from '../../bundle/check/annotations.ts';
+import type { Rule } from '../rule.ts';
+
+export const rule: Rule = {
+  id: 'annotations/default-channel',
+  severity: 'warning',
+  summary: 'The default channel is one of the channels',
+  inspect: checkDefaultChannel,
+};

@@ -1,0 +1,10 @@
+import { checkAnnotationKeys } from '../../bundle/check/annotations.ts';
+import type { Rule } from '../rule.ts';
+
+export const rule: Rule = {
+  id: 'annotations/key',
+  severity: 'error',
+  summary: 'The annotations say media type, folders, package and channels',
+  opm: ['Missing annotation "K"'],
+  inspect: checkAnnotationKeys,
+};

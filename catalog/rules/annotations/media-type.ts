@@ -1,0 +1,10 @@
+import { checkMediaType } from '../../bundle/check/annotations.ts';
+import type { Rule } from '../rule.ts';
+
+export const rule: Rule = {
+  id: 'annotations/media-type',
+  severity: 'error',
+  summary: 'The annotated media type is that of the manifests',
+  opm: ['Expecting annotation "K" to have value "V" instead of "W"'],
+  inspect: checkMediaType,
+};

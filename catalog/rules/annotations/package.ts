@@ -1,0 +1,10 @@
+import { checkPackageNamed } from '../../bundle/check/olm.ts';
+import type { Rule } from '../rule.ts';
+
+export const rule: Rule = {
+  id: 'annotations/package',
+  severity: 'error',
+  summary: 'The annotations name the package',
+  opm: ['package name is empty'],
+  inspect: checkPackageNamed,
+};

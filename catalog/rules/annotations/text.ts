@@ -1,0 +1,10 @@
+import { checkAnnotationTypes } from '../../bundle/check/annotations.ts';
+import type { Rule } from '../rule.ts';
+
+export const rule: Rule = {
+  id: 'annotations/text',
+  severity: 'error',
+  summary: 'The value of every annotation is text',
+  opm: ['Could not find annotations file'],
+  inspect: checkAnnotationTypes,
+};

@@ -1,0 +1,10 @@
+import { checkMetadataReadable } from '../../bundle/check/annotations.ts';
+import type { Rule } from '../rule.ts';
+
+export const rule: Rule = {
+  id: 'annotations/unreadable',
+  severity: 'error',
+  summary: 'Every file of metadata/ is YAML or JSON',
+  opm: ['unable to load the annotations file F: …'],
+  inspect: checkMetadataReadable,
+};

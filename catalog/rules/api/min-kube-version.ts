@@ -1,0 +1,12 @@
+import { checkMinKubeUsable } from '../../bundle/check/removed-api.ts';
+import type { Rule } from '../rule.ts';
+
+export const rule: Rule = {
+  id: 'api/min-kube-version',
+  severity: 'error',
+  summary: 'The field minKubeVersion tells for which Kubernetes a bundle is',
+  opm: [
+    'unable to use csv.Spec.MinKubeVersion to verify the CRD/Webhook apis because it has an invalid value: V',
+  ],
+  inspect: checkMinKubeUsable,
+};

@@ -1,0 +1,10 @@
+import { checkCrdOnce } from '../../bundle/check/crd.ts';
+import type { Rule } from '../rule.ts';
+
+export const rule: Rule = {
+  id: 'crd/duplicate',
+  severity: 'error',
+  summary: 'A custom resource definition stands once in a bundle',
+  opm: ['duplicate CRD "K" in bundle "B"', "bundle contains duplicate custom resource definition 'C'"],
+  inspect: checkCrdOnce,
+};

@@ -1,0 +1,10 @@
+import { checkCrdGroup } from '../../bundle/check/crd.ts';
+import type { Rule } from '../rule.ts';
+
+export const rule: Rule = {
+  id: 'crd/group',
+  severity: 'error',
+  summary: 'The group of a definition is a domain',
+  opm: ['spec.group: …'],
+  inspect: checkCrdGroup,
+};

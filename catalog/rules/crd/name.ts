@@ -1,0 +1,10 @@
+import { checkCrdName } from '../../bundle/check/crd.ts';
+import type { Rule } from '../rule.ts';
+
+export const rule: Rule = {
+  id: 'crd/name',
+  severity: 'error',
+  summary: 'A custom resource definition is named <plural>.<group>',
+  opm: ['metadata.name: Invalid value: must be spec.names.plural+"."+spec.group'],
+  inspect: checkCrdName,
+};

@@ -1,0 +1,10 @@
+import { checkOwnedGroup } from '../../bundle/check/crd.ts';
+import type { Rule } from '../rule.ts';
+
+export const rule: Rule = {
+  id: 'crd/owned-group',
+  severity: 'error',
+  summary: 'Owned definitions have no field group',
+  opm: ['owned CRD N/V not found in bundle "B"'],
+  inspect: checkOwnedGroup,
+};

@@ -1,0 +1,10 @@
+import { checkPrinterColumns } from '../../bundle/check/crd.ts';
+import type { Rule } from '../rule.ts';
+
+export const rule: Rule = {
+  id: 'crd/printer-column',
+  severity: 'error',
+  summary: 'Printer columns have a name, a type and a path',
+  opm: ['additionalPrinterColumns[i].F: …'],
+  inspect: checkPrinterColumns,
+};

@@ -1,0 +1,10 @@
+import { checkProtectedGroup } from '../../bundle/check/crd.ts';
+import type { Rule } from '../rule.ts';
+
+export const rule: Rule = {
+  id: 'crd/protected-group',
+  severity: 'error',
+  summary: 'A definition in a group of Kubernetes names its approval',
+  opm: ['metadata.annotations[api-approved.kubernetes.io]: protected groups must have approval annotation …'],
+  inspect: checkProtectedGroup,
+};

@@ -1,0 +1,10 @@
+import { checkScale } from '../../bundle/check/crd.ts';
+import type { Rule } from '../rule.ts';
+
+export const rule: Rule = {
+  id: 'crd/scale',
+  severity: 'error',
+  summary: 'The paths of the scale subresource lie in spec and status',
+  opm: ['subresources.scale.F: …'],
+  inspect: checkScale,
+};

@@ -1,0 +1,10 @@
+import { checkSelectableFields } from '../../bundle/check/crd.ts';
+import type { Rule } from '../rule.ts';
+
+export const rule: Rule = {
+  id: 'crd/selectable-field',
+  severity: 'error',
+  summary: 'Selectable fields are at most eight different paths',
+  opm: ['selectableFields: …'],
+  inspect: checkSelectableFields,
+};

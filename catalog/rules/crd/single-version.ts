@@ -1,0 +1,10 @@
+import { checkSingleVersion } from '../../bundle/check/crd.ts';
+import type { Rule } from '../rule.ts';
+
+export const rule: Rule = {
+  id: 'crd/single-version',
+  severity: 'error',
+  summary: 'The single version of a v1beta1 definition is the first of its versions',
+  opm: ['spec.version: must match the first version in spec.versions'],
+  inspect: checkSingleVersion,
+};

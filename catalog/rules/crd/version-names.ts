@@ -1,0 +1,10 @@
+import { checkVersionNames } from '../../bundle/check/crd.ts';
+import type { Rule } from '../rule.ts';
+
+export const rule: Rule = {
+  id: 'crd/version-names',
+  severity: 'error',
+  summary: 'Versions of a definition have different names, which are DNS labels',
+  opm: ['spec.versions: must contain unique version names', 'spec.versions[i].name: …'],
+  inspect: checkVersionNames,
+};

@@ -1,0 +1,10 @@
+import { checkCsvAnnotations } from '../../bundle/check/csv.ts';
+import type { Rule } from '../rule.ts';
+
+export const rule: Rule = {
+  id: 'csv/annotations',
+  severity: 'warning',
+  summary: 'A ClusterServiceVersion has annotations',
+  opm: ['(N) annotations not found'],
+  inspect: checkCsvAnnotations,
+};

@@ -1,0 +1,13 @@
+import { checkCategories } from '../../bundle/check/store.ts';
+import type { Rule } from '../rule.ts';
+
+export const rule: Rule = {
+  id: 'csv/categories',
+  severity: 'error',
+  summary: 'Categories are of the standard ones, or of those that are configured',
+  opm: [
+    '(N) csv.Metadata.Annotations["categories"] value "C" is not in the set of standard categories',
+    '(N) could not extract custom categories from categories …',
+  ],
+  inspect: checkCategories,
+};

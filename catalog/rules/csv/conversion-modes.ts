@@ -1,0 +1,13 @@
+import { checkConversionModes } from '../../bundle/check/csv.ts';
+import type { Rule } from '../rule.ts';
+
+export const rule: Rule = {
+  id: 'csv/conversion-modes',
+  severity: 'error',
+  summary: 'With a webhook that converts, AllNamespaces is the only supported install mode',
+  opm: [
+    '(N) only AllNamespaces InstallModeType is supported when conversionCRDs is present',
+    'bundle contains conversion webhook "W" and supports install modes […]',
+  ],
+  inspect: checkConversionModes,
+};

@@ -1,0 +1,10 @@
+import { checkCrdNames } from '../../bundle/check/csv.ts';
+import type { Rule } from '../rule.ts';
+
+export const rule: Rule = {
+  id: 'csv/crd-name',
+  severity: 'error',
+  summary: 'Owned and required definitions are named <plural>.<group>',
+  opm: ["couldn't parse plural.group from crd name: N"],
+  inspect: checkCrdNames,
+};

@@ -1,0 +1,10 @@
+import { checkExampleApis } from '../../bundle/check/csv.ts';
+import type { Rule } from '../rule.ts';
+
+export const rule: Rule = {
+  id: 'csv/example-api',
+  severity: 'error',
+  summary: 'Examples are of APIs that the ClusterServiceVersion owns',
+  opm: ['example must have a provided API'],
+  inspect: checkExampleApis,
+};

@@ -1,0 +1,10 @@
+import { checkExamplesOnce } from '../../bundle/check/csv.ts';
+import type { Rule } from '../rule.ts';
+
+export const rule: Rule = {
+  id: 'csv/examples-twice',
+  severity: 'warning',
+  summary: 'Examples stand in one annotation',
+  opm: ['(N) both `alm-examples` and `olm.examples` are present. Checking only `alm-examples`'],
+  inspect: checkExamplesOnce,
+};

@@ -1,0 +1,9 @@
+import { checkIconData } from '../../bundle/check/store.ts';
+import type { Rule } from '../rule.ts';
+
+export const rule: Rule = {
+  id: 'csv/icon-data',
+  severity: 'warning',
+  summary: 'The data of an icon is base64',
+  inspect: checkIconData,
+};

@@ -1,0 +1,10 @@
+import { checkIconPresent } from '../../bundle/check/store.ts';
+import type { Rule } from '../rule.ts';
+
+export const rule: Rule = {
+  id: 'csv/icon-missing',
+  severity: 'warning',
+  summary: 'There is an icon',
+  opm: ['(N) csv.Spec.Icon not specified'],
+  inspect: checkIconPresent,
+};

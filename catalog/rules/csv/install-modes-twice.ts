@@ -1,0 +1,10 @@
+import { checkInstallModesOnce } from '../../bundle/check/csv.ts';
+import type { Rule } from '../rule.ts';
+
+export const rule: Rule = {
+  id: 'csv/install-modes-twice',
+  severity: 'warning',
+  summary: 'An install mode stands once',
+  opm: ['(N) duplicate install modes present'],
+  inspect: checkInstallModesOnce,
+};

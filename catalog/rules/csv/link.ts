@@ -1,0 +1,13 @@
+import { checkLinks } from '../../bundle/check/store.ts';
+import type { Rule } from '../rule.ts';
+
+export const rule: Rule = {
+  id: 'csv/link',
+  severity: 'error',
+  summary: 'Links have a name and a URL',
+  opm: [
+    '(N) csv.Spec.Links elements should contain both name and url',
+    '(N) csv.Spec.Links url U is invalid: …',
+  ],
+  inspect: checkLinks,
+};

@@ -1,0 +1,10 @@
+import { checkMinKubeVersionPresent } from '../../bundle/check/csv.ts';
+import type { Rule } from '../rule.ts';
+
+export const rule: Rule = {
+  id: 'csv/min-kube-version-missing',
+  severity: 'warning',
+  summary: 'A ClusterServiceVersion says which Kubernetes it needs',
+  opm: ['(N) csv.Spec.minKubeVersion is not informed. …'],
+  inspect: checkMinKubeVersionPresent,
+};

@@ -1,0 +1,10 @@
+import { checkMinKubeVersion } from '../../bundle/check/csv.ts';
+import type { Rule } from '../rule.ts';
+
+export const rule: Rule = {
+  id: 'csv/min-kube-version',
+  severity: 'error',
+  summary: 'The field minKubeVersion is a semantic version',
+  opm: ['(N) csv.Spec.MinKubeVersion has an invalid value: V'],
+  inspect: checkMinKubeVersion,
+};

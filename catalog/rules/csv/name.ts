@@ -1,0 +1,10 @@
+import { checkCsvName } from '../../bundle/check/csv.ts';
+import type { Rule } from '../rule.ts';
+
+export const rule: Rule = {
+  id: 'csv/name',
+  severity: 'error',
+  summary: 'Names of ClusterServiceVersions are DNS names that fit into a label',
+  opm: ['(N) metadata.name "N" is invalid: …', '(N) spec.replaces "N" is invalid: …'],
+  inspect: checkCsvName,
+};

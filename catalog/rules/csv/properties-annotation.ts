@@ -1,0 +1,12 @@
+import { checkPropertiesAnnotation } from '../../bundle/check/csv.ts';
+import type { Rule } from '../rule.ts';
+
+export const rule: Rule = {
+  id: 'csv/properties-annotation',
+  severity: 'warning',
+  summary: 'Properties stand in metadata/properties.yaml',
+  opm: [
+    'found olm.properties annotation, please define these properties in metadata/properties.yaml instead',
+  ],
+  inspect: checkPropertiesAnnotation,
+};

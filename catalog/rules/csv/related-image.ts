@@ -1,0 +1,10 @@
+import { checkRelatedImages } from '../../bundle/check/csv.ts';
+import type { Rule } from '../rule.ts';
+
+export const rule: Rule = {
+  id: 'csv/related-image',
+  severity: 'error',
+  summary: 'Related images are image references',
+  opm: ['relatedImages[i] has an empty image field', 'relatedImages[i] has an invalid image pullspec "S": …'],
+  inspect: checkRelatedImages,
+};

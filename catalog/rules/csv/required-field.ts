@@ -1,0 +1,10 @@
+import { checkRequiredFields } from '../../bundle/check/csv.ts';
+import type { Rule } from '../rule.ts';
+
+export const rule: Rule = {
+  id: 'csv/required-field',
+  severity: 'error',
+  summary: 'Required fields of a ClusterServiceVersion are there',
+  opm: ['required field missing'],
+  inspect: checkRequiredFields,
+};

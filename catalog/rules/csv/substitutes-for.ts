@@ -1,0 +1,10 @@
+import { checkSubstitutes } from '../../bundle/check/csv.ts';
+import type { Rule } from '../rule.ts';
+
+export const rule: Rule = {
+  id: 'csv/substitutes-for',
+  severity: 'error',
+  summary: 'A ClusterServiceVersion has a release, or substitutes for another, not both',
+  opm: ['bundle "B" cannot have both a release version ("R") and olm.substitutesFor annotation ("S")'],
+  inspect: checkSubstitutes,
+};

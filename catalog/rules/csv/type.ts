@@ -1,0 +1,10 @@
+import { checkCsvType } from '../../bundle/check/csv.ts';
+import type { Rule } from '../rule.ts';
+
+export const rule: Rule = {
+  id: 'csv/type',
+  severity: 'error',
+  summary: 'A ClusterServiceVersion fits its type',
+  opm: ['unable to parse CSV F: error unmarshaling JSON: …'],
+  inspect: checkCsvType,
+};

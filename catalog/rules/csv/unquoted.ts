@@ -1,0 +1,10 @@
+import { checkUnquoted } from '../../bundle/check/csv.ts';
+import type { Rule } from '../rule.ts';
+
+export const rule: Rule = {
+  id: 'csv/unquoted',
+  severity: 'error',
+  summary: 'Numbers and booleans have quotes where text is wanted',
+  opm: ['json: cannot unmarshal number into Go struct field ObjectMeta.metadata.annotations of type string'],
+  inspect: checkUnquoted,
+};

@@ -1,0 +1,10 @@
+import { checkConstraint } from '../../bundle/check/annotations.ts';
+import type { Rule } from '../rule.ts';
+
+export const rule: Rule = {
+  id: 'dependency/constraint',
+  severity: 'error',
+  summary: 'A constraint is a rule in CEL that says yes or no',
+  opm: ['The CEL field is missing', 'The CEL expression is missing', 'Invalid CEL expression: …'],
+  inspect: checkConstraint,
+};

@@ -1,0 +1,10 @@
+import { checkGvkDependency } from '../../bundle/check/annotations.ts';
+import type { Rule } from '../rule.ts';
+
+export const rule: Rule = {
+  id: 'dependency/gvk',
+  severity: 'error',
+  summary: 'A dependency on an API names group, version and kind',
+  opm: ['API Group is empty', 'API Version is empty', 'API Kind is empty'],
+  inspect: checkGvkDependency,
+};

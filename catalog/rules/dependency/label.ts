@@ -1,0 +1,10 @@
+import { checkLabelDependency } from '../../bundle/check/annotations.ts';
+import type { Rule } from '../rule.ts';
+
+export const rule: Rule = {
+  id: 'dependency/label',
+  severity: 'error',
+  summary: 'A dependency on a label names it',
+  opm: ['Label information is missing'],
+  inspect: checkLabelDependency,
+};

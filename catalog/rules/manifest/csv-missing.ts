@@ -1,0 +1,10 @@
+import { checkCsvPresent } from '../../bundle/check/files.ts';
+import type { Rule } from '../rule.ts';
+
+export const rule: Rule = {
+  id: 'manifest/csv-missing',
+  severity: 'error',
+  summary: 'A bundle holds a ClusterServiceVersion, in the first document of a file',
+  opm: ['unable to find a csv in bundle directory DIR', 'no ClusterServiceVersion in bundle'],
+  inspect: checkCsvPresent,
+};

@@ -1,0 +1,9 @@
+import { checkObjectsOnce } from '../../bundle/check/files.ts';
+import type { Rule } from '../rule.ts';
+
+export const rule: Rule = {
+  id: 'manifest/duplicate-object',
+  severity: 'warning',
+  summary: 'No two manifests are the same object',
+  inspect: checkObjectsOnce,
+};

@@ -1,0 +1,10 @@
+import { checkHiddenFiles } from '../../bundle/check/files.ts';
+import type { Rule } from '../rule.ts';
+
+export const rule: Rule = {
+  id: 'manifest/hidden-file',
+  severity: 'error',
+  summary: 'The folder manifests/ holds no hidden files',
+  opm: ['bundle manifests dir has hidden file: PATH'],
+  inspect: checkHiddenFiles,
+};

@@ -1,0 +1,14 @@
+import { checkKinds } from '../../bundle/check/files.ts';
+import type { Rule } from '../rule.ts';
+
+export const rule: Rule = {
+  id: 'manifest/kind',
+  severity: 'error',
+  summary: 'Manifests are of kinds that OLM installs from bundles',
+  opm: [
+    'K is not supported type for registryV1 bundle: F',
+    'unsupported media type registry+v1 for bundle object',
+    'unsupported resource "n" with kind "K"',
+  ],
+  inspect: checkKinds,
+};

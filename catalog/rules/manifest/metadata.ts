@@ -1,0 +1,10 @@
+import { checkMetadata } from '../../bundle/check/files.ts';
+import type { Rule } from '../rule.ts';
+
+export const rule: Rule = {
+  id: 'manifest/metadata',
+  severity: 'error',
+  summary: 'Manifests have sound metadata, and no namespace',
+  opm: ['error validating object metadata: …'],
+  inspect: checkMetadata,
+};

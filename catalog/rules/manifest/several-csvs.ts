@@ -1,0 +1,10 @@
+import { checkSingleCsv } from '../../bundle/check/files.ts';
+import type { Rule } from '../rule.ts';
+
+export const rule: Rule = {
+  id: 'manifest/several-csvs',
+  severity: 'error',
+  summary: 'A bundle holds one ClusterServiceVersion',
+  opm: ['invalid bundle: contains multiple CSVs'],
+  inspect: checkSingleCsv,
+};

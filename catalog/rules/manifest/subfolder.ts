@@ -1,0 +1,10 @@
+import { checkSubfolders } from '../../bundle/check/files.ts';
+import type { Rule } from '../rule.ts';
+
+export const rule: Rule = {
+  id: 'manifest/subfolder',
+  severity: 'error',
+  summary: 'The folder manifests/ holds files only',
+  opm: ['bundle manifests dir contains directory: PATH'],
+  inspect: checkSubfolders,
+};

@@ -1,0 +1,10 @@
+import { checkReadable } from '../../bundle/check/files.ts';
+import type { Rule } from '../rule.ts';
+
+export const rule: Rule = {
+  id: 'manifest/unreadable',
+  severity: 'error',
+  summary: 'Every file of manifests/ is a Kubernetes object in YAML or JSON',
+  opm: ['unable to decode object: …'],
+  inspect: checkReadable,
+};

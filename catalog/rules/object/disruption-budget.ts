@@ -1,0 +1,10 @@
+import { checkDisruptionBudgets } from '../../bundle/check/practice.ts';
+import type { Rule } from '../rule.ts';
+
+export const rule: Rule = {
+  id: 'object/disruption-budget',
+  severity: 'error',
+  summary: 'A pod disruption budget lets nodes be drained',
+  opm: ['maxUnavailable field cannot be set to 0 or 0%', 'minAvailable field cannot be set to 100%'],
+  inspect: checkDisruptionBudgets,
+};

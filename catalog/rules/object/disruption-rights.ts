@@ -1,0 +1,12 @@
+import { checkDisruptionRights } from '../../bundle/check/practice.ts';
+import type { Rule } from '../rule.ts';
+
+export const rule: Rule = {
+  id: 'object/disruption-rights',
+  severity: 'warning',
+  summary: 'Roles do not change pod disruption budgets',
+  opm: [
+    'RBAC includes permission to create/update poddisruptionbudgets, which could impact cluster stability',
+  ],
+  inspect: checkDisruptionRights,
+};

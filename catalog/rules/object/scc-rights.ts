@@ -1,0 +1,12 @@
+import { checkSccRights } from '../../bundle/check/practice.ts';
+import type { Rule } from '../rule.ts';
+
+export const rule: Rule = {
+  id: 'object/scc-rights',
+  severity: 'error',
+  summary: 'Roles do not change the default security context constraints',
+  opm: [
+    'RBAC includes permission to modify default securitycontextconstraints, which could impact cluster stability',
+  ],
+  inspect: checkSccRights,
+};

@@ -1,0 +1,10 @@
+import { checkObjectTypes } from '../../bundle/check/practice.ts';
+import type { Rule } from '../rule.ts';
+
+export const rule: Rule = {
+  id: 'object/type',
+  severity: 'error',
+  summary: 'Objects that endanger clusters fit their types',
+  opm: ['error unmarshaling poddisruptionbudget'],
+  inspect: checkObjectTypes,
+};

@@ -1,0 +1,10 @@
+import { checkApiServices } from '../../bundle/check/olm.ts';
+import type { Rule } from '../rule.ts';
+
+export const rule: Rule = {
+  id: 'olmv1/api-service',
+  severity: 'info',
+  summary: 'OLM v1 installs no bundle that owns API services',
+  opm: ['unsupported bundle: apiServiceDefintions are not supported'],
+  inspect: checkApiServices,
+};

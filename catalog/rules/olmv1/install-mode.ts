@@ -1,0 +1,10 @@
+import { checkInstallModeSupport } from '../../bundle/check/olm.ts';
+import type { Rule } from '../rule.ts';
+
+export const rule: Rule = {
+  id: 'olmv1/install-mode',
+  severity: 'info',
+  summary: 'OLM v1 installs bundles that support AllNamespaces',
+  opm: ['unsupported bundle: bundle does not support AllNamespaces install mode'],
+  inspect: checkInstallModeSupport,
+};

@@ -1,0 +1,10 @@
+import { checkWebhookSupport } from '../../bundle/check/olm.ts';
+import type { Rule } from '../rule.ts';
+
+export const rule: Rule = {
+  id: 'olmv1/webhooks',
+  severity: 'info',
+  summary: 'OLM v1 installs webhooks since 1.4',
+  opm: ['unsupported bundle: webhookDefinitions are not supported'],
+  inspect: checkWebhookSupport,
+};

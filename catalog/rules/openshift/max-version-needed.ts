@@ -1,0 +1,13 @@
+import { checkMaxVersionForRemoved } from '../../bundle/check/openshift.ts';
+import type { Rule } from '../rule.ts';
+
+export const rule: Rule = {
+  id: 'openshift/max-version-needed',
+  severity: 'warning',
+  summary: 'A bundle with removed APIs keeps clusters at a version of OpenShift that has them',
+  opm: [
+    'csv.Annotations not specified olm.maxOpenShiftVersion for an OCP version < 4.9. …',
+    'olm.maxOpenShiftVersion csv.Annotations not specified with an OCP version lower than 4.9. …',
+  ],
+  inspect: checkMaxVersionForRemoved,
+};

@@ -1,0 +1,10 @@
+import { checkMaxVersion } from '../../bundle/check/openshift.ts';
+import type { Rule } from '../rule.ts';
+
+export const rule: Rule = {
+  id: 'openshift/max-version',
+  severity: 'error',
+  summary: 'The property olm.maxOpenShiftVersion is a minor version of OpenShift',
+  opm: ['csv.Annotations.olm.properties has an invalid value. …'],
+  inspect: checkMaxVersion,
+};

@@ -1,0 +1,10 @@
+import { checkChannelNames } from '../../bundle/check/practice.ts';
+import type { Rule } from '../rule.ts';
+
+export const rule: Rule = {
+  id: 'practice/channel-name',
+  severity: 'warning',
+  summary: 'Channels are named candidate, fast or stable',
+  opm: ['channel(s) [C] are not following the recommended naming convention: …'],
+  inspect: checkChannelNames,
+};

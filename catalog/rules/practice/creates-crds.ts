@@ -1,0 +1,10 @@
+import { checkCreatesCrds } from '../../bundle/check/practice.ts';
+import type { Rule } from '../rule.ts';
+
+export const rule: Rule = {
+  id: 'practice/creates-crds',
+  severity: 'warning',
+  summary: 'An operator does not create custom resource definitions',
+  opm: ['CSV contains permissions to create CRD. …'],
+  inspect: checkCreatesCrds,
+};

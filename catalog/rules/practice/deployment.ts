@@ -1,0 +1,10 @@
+import { checkDeployments } from '../../bundle/check/practice.ts';
+import type { Rule } from '../rule.ts';
+
+export const rule: Rule = {
+  id: 'practice/deployment',
+  severity: 'error',
+  summary: 'An operator is a deployment',
+  opm: ['unable to find a deployment to install in the CSV'],
+  inspect: checkDeployments,
+};

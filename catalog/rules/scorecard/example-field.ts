@@ -1,0 +1,10 @@
+import { checkExampleFields } from '../../bundle/check/scorecard.ts';
+import type { Rule } from '../rule.ts';
+
+export const rule: Rule = {
+  id: 'scorecard/example-field',
+  severity: 'info',
+  summary: 'Examples have only fields that the schema knows',
+  opm: ['Add CRD validation for spec field `F` in K/V'],
+  inspect: checkExampleFields,
+};

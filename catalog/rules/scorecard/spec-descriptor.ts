@@ -1,0 +1,10 @@
+import { checkSpecDescriptors } from '../../bundle/check/scorecard.ts';
+import type { Rule } from '../rule.ts';
+
+export const rule: Rule = {
+  id: 'scorecard/spec-descriptor',
+  severity: 'info',
+  summary: 'Fields of the spec in examples have descriptors',
+  opm: ['F does not have a spec descriptor'],
+  inspect: checkSpecDescriptors,
+};

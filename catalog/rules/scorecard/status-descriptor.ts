@@ -1,0 +1,10 @@
+import { checkStatusDescriptors } from '../../bundle/check/scorecard.ts';
+import type { Rule } from '../rule.ts';
+
+export const rule: Rule = {
+  id: 'scorecard/status-descriptor',
+  severity: 'info',
+  summary: 'Fields of the status in examples have descriptors',
+  opm: ['C does not have a status descriptor'],
+  inspect: checkStatusDescriptors,
+};

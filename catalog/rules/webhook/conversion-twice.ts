@@ -1,0 +1,10 @@
+import { checkConversionOnce } from '../../bundle/check/olm.ts';
+import type { Rule } from '../rule.ts';
+
+export const rule: Rule = {
+  id: 'webhook/conversion-twice',
+  severity: 'warning',
+  summary: 'A definition is converted by one webhook',
+  opm: ["conversion webhooks [V,W] reference same custom resource definition 'C'"],
+  inspect: checkConversionOnce,
+};

@@ -1,0 +1,10 @@
+import { checkWebhookDeployment } from '../../bundle/check/olm.ts';
+import type { Rule } from '../rule.ts';
+
+export const rule: Rule = {
+  id: 'webhook/deployment',
+  severity: 'warning',
+  summary: 'A webhook is served by a deployment of the ClusterServiceVersion',
+  opm: ["webhook of type 'T' with name 'W' references non-existent deployment 'D'"],
+  inspect: checkWebhookDeployment,
+};

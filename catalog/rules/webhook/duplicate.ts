@@ -1,0 +1,10 @@
+import { checkWebhookNamesOnce } from '../../bundle/check/olm.ts';
+import type { Rule } from '../rule.ts';
+
+export const rule: Rule = {
+  id: 'webhook/duplicate',
+  severity: 'warning',
+  summary: 'No two webhooks have one name',
+  opm: ["duplicate webhook 'W' of type 'T'", 'CSV contains repeated WebhookDescription name'],
+  inspect: checkWebhookNamesOnce,
+};

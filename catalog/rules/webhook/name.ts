@@ -1,0 +1,10 @@
+import { checkWebhookName } from '../../bundle/check/olm.ts';
+import type { Rule } from '../rule.ts';
+
+export const rule: Rule = {
+  id: 'webhook/name',
+  severity: 'warning',
+  summary: 'A webhook has a DNS name',
+  opm: ["webhook of type 'T' has invalid name 'W': …"],
+  inspect: checkWebhookName,
+};

@@ -1,0 +1,9 @@
+import { checkWebhookType } from '../../bundle/check/olm.ts';
+import type { Rule } from '../rule.ts';
+
+export const rule: Rule = {
+  id: 'webhook/type',
+  severity: 'warning',
+  summary: 'A webhook is of a type that OLM knows',
+  inspect: checkWebhookType,
+};

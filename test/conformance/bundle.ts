@@ -1,0 +1,211 @@
+// Bundles: for each error and warning of the real tools a finding of the rule that stands for it.
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import {
+  type Inspected,
+  type InspectOptions,
+  inspect,
+  inspectedBundle,
+} from '../../catalog/bundle/inspect.ts';
+import type { Finding } from '../../catalog/finding.ts';
+import { RULES } from '../../catalog/rules/index.ts';
+import { directorySource } from '../../pipeline/directory.ts';
+import { OURS, TEXTS } from './bundle-texts.ts';
+import type { CaseResult } from './main.ts';
+
+export async function* cases(golden: string): AsyncIterable<CaseResult> {
+  const root = join(golden, 'bundle');
+  for (const name of readdirSync(root).sort()) {
+    if (!name.startsWith('_')) yield await compare(name, join(root, name));
+  }
+}
+
+async function compare(name: string, root: string): Promise<CaseResult> {
+  const recorded: unknown = JSON.parse(readFileSync(join(root, 'expect.json'), 'utf8'));
+  const bundle = await inspectedBundle(directorySource(join(root, 'input')), optionsOf(root));
+  const findings = inspect(bundle, RULES);
+  const said = saidIn(recorded as Recorded);
+  const chosen = new Set<string>();
+  const lost = said.flatMap((text) => {
+    const row = chosenRow(text, bundle, said);
+    if (row !== undefined) {
+      chosen.add(row);
+      return [];
+    }
+    const rules = rulesFor(text);
+    if (rules.length === 0) return [`no rule stands for: ${text.slice(0, 160)}`];
+    return findings.some((finding) => rules.includes(finding.rule))
+      ? []
+      : [`${rules[0]}: ${text.slice(0, 160)}`];
+  });
+  const differing = [...new Set([...lost, ...addedErrors(recorded as Recorded, said, findings)])];
+  if (differing.length > 0) return { name, outcome: 'differ', detail: differing.join(' | ') };
+  return chosen.size > 0
+    ? { name, outcome: 'chosen', detail: [...chosen].join(', ') }
+    : { name, outcome: 'agree' };
+}
+
+function rulesFor(text: string): readonly string[] {
+  const [, ...rules] = TEXTS.find(([pattern]) => pattern.test(text)) ?? [/^/];
+  return rules;
+}
+
+/** The row of docs/bundle-differences.md that tells why a text of the tools is none of ours. */
+function chosenRow(text: string, { objects }: Inspected, said: readonly string[]): string | undefined {
+  if (text.startsWith('panic: ')) return 'panic';
+  if (/invalid value \(container-tools\)/.test(text)) return 'no-container-tools';
+  if (/does not match expected name "-v/.test(text)) return 'package-not-read';
+  const isZero = ({ value }: { value: Readonly<Record<string, unknown>> }): boolean =>
+    /"maxUnavailable":(?:0|"0%")/.test(JSON.stringify(value['spec'] ?? {}));
+  if (text.startsWith('maxUnavailable field') && !objects.some(isZero)) return 'percentage-is-not-zero';
+  return isFollowUp(text, said) ? 'follow-up' : undefined;
+}
+
+/** opm goes on without a ClusterServiceVersion, and complains of all that this lacks. */
+function isFollowUp(text: string, said: readonly string[]): boolean {
+  if (/^\(\) |^Error: Value : \(\) /.test(text)) return true;
+  const unread = said.some((other) => UNREAD_CSV.test(other));
+  return unread && /Provider\.Name not specified|Spec\.Version must be set|required field missing/.test(text);
+}
+
+const UNREAD_CSV =
+  /unrecognized type: |cannot convert \w+ to \w+|Go struct field ObjectMeta|quantities must match|Short version cannot|cannot unmarshal \w+ into Go/;
+
+/** Errors of ours that no tool has reason for. What follows from a bundle that cannot be loaded is not looked at. */
+function addedErrors({ load }: Recorded, said: readonly string[], findings: readonly Finding[]): string[] {
+  if (load.error) return [];
+  return findings
+    .filter(({ severity, rule }) => severity === 'error' && !OURS.has(rule))
+    .filter(
+      ({ rule }) =>
+        !said.some((text) =>
+          TEXTS.find(([pattern]) => pattern.test(text))
+            ?.slice(1)
+            .includes(rule),
+        ),
+    )
+    .map(({ rule, message }) => `too much: ${rule}: ${message}`);
+}
+
+interface Said {
+  readonly errors?: readonly { detail: string }[];
+  readonly warnings?: readonly { detail: string }[];
+  readonly panic?: string;
+}
+
+interface Recorded {
+  readonly load: { readonly error: string | null };
+  readonly api?: Readonly<Record<string, readonly Said[] | Said>>;
+  readonly ocp?: readonly Said[] | Said;
+  readonly olmv0webhooks?: readonly {
+    type: string;
+    rules: string | null;
+    repeatedName?: boolean;
+    singleton?: boolean;
+  }[];
+  readonly opmValidate?: Readonly<Record<string, Readonly<Record<string, readonly unknown[] | string>>>>;
+  readonly sdk?: Readonly<Record<string, { outputs?: readonly { message: string }[] }>>;
+  readonly olmv1?: Readonly<Record<string, string | readonly string[] | null>>;
+  readonly scorecard?: Readonly<Record<string, { errors?: readonly string[]; error?: string } | string>>;
+}
+
+/** Every error and warning of every tool, one text each. */
+function saidIn(recorded: Recorded): string[] {
+  const { load, api = {}, ocp = [], opmValidate = {}, sdk = {} } = recorded;
+  return [
+    ...loadTexts(load.error),
+    ...Object.values(api).flatMap(details),
+    ...details(ocp),
+    ...webhookTexts(recorded),
+    ...Object.values(opmValidate).flatMap((parts) =>
+      Object.values(parts).flatMap((texts) =>
+        [texts]
+          .flat()
+          .map((text) => bare(typeof text === 'string' ? text : `panic: ${JSON.stringify(text)}`)),
+      ),
+    ),
+    ...Object.values(sdk).flatMap(({ outputs = [] }) =>
+      outputs.flatMap(({ message }) => formatTexts(bare(message))),
+    ),
+    ...olmv1Texts(recorded),
+    ...scorecardTexts(recorded),
+  ];
+}
+
+function details(results: readonly Said[] | Said): string[] {
+  return [results]
+    .flat()
+    .flatMap(({ errors = [], warnings = [], panic }) => [
+      ...(panic === undefined ? [] : [`panic: ${panic}`]),
+      ...[...errors, ...warnings].map(({ detail }) => detail),
+    ]);
+}
+
+function loadTexts(error: string | null): string[] {
+  if (error === null) return [];
+  return error
+    .replace(/^\[(.*)\]$/s, '$1')
+    .split(/, (?=no bundle csv found|unable to )/)
+    .filter((text) => !/^no bundle csv found|^unable to load bundle from directory/.test(text));
+}
+
+/** A message without what comes before its detail. */
+function bare(message: string): string {
+  const text = message.replace(
+    /^(?:Error|Warning): (?:Field [^,:]*(?:, Value [\s\S]*?)?: |Value [\s\S]*?: |: )?/,
+    '',
+  );
+  const field = /^(?:Error|Warning): Field ([^,:\s]+)/.exec(message)?.[1];
+  // Of fields of definitions, the value may hold anything: the field is enough.
+  return field !== undefined && /^(?:spec|metadata)\b/.test(field) ? `${field}: ${message}` : text;
+}
+
+/** opm and operator-sdk put all that is wrong with the format into one line. */
+function formatTexts(message: string): string[] {
+  const [, list] = /Bundle validation errors: (.*)$/s.exec(message) ?? [];
+  return list === undefined ? [message] : list.split(/,(?=[A-Z]|couldn't)/);
+}
+
+function webhookTexts({ olmv0webhooks = [] }: Recorded): string[] {
+  return olmv0webhooks.flatMap(({ type, rules, repeatedName, singleton }) => [
+    ...(rules === null ? [] : [rules]),
+    ...(repeatedName ? ['repeated webhook name'] : []),
+    ...(type === 'ConversionWebhook' && singleton === false
+      ? ['conversion webhook is not for AllNamespaces alone']
+      : []),
+  ]);
+}
+
+function olmv1Texts({ olmv1 = {} }: Recorded): string[] {
+  return ['loadError', 'validation', 'dependency', 'installDefault', 'installNoWebhook', 'installSingleOwn']
+    .flatMap((key) => [olmv1[key] ?? []].flat())
+    .flatMap((text) => text.split('\n'))
+    .filter((text) => text !== '');
+}
+
+function scorecardTexts({ scorecard = {} }: Recorded): string[] {
+  return Object.values(scorecard).flatMap((result) => {
+    if (typeof result === 'string') return [result];
+    return [...(result.errors ?? []), ...loadTexts(result.error ?? null)];
+  });
+}
+
+function optionsOf(root: string): InspectOptions {
+  const file = join(root, 'options.json');
+  const options: Readonly<Record<string, string>> = existsSync(file)
+    ? JSON.parse(readFileSync(file, 'utf8'))
+    : {};
+  const categories = join(root, 'categories.json');
+  const index = options['index-path'];
+  return {
+    gzipLength: (bytes) => gzipSync(bytes).length,
+    ...(options['k8s-version'] === undefined ? {} : { kubernetesVersion: options['k8s-version'] }),
+    ...(existsSync(categories) ? { categories: readFileSync(categories, 'utf8') } : {}),
+    ...(index === undefined ? {} : { dockerfile: dockerfileAt(join(root, index), index) }),
+  };
+}
+
+function dockerfileAt(file: string, path: string): { path: string; text?: string } {
+  return statSync(file).isFile() ? { path, text: readFileSync(file, 'utf8') } : { path };
+}

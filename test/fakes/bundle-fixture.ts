@@ -1,0 +1,55 @@
+/**
+ * Bundles of fixtures: the sample bundle with changes. A section `edit PATH` replaces
+ * lines (`-old` by `+new`, hunks divided by an empty line), `remove PATH` leaves a file
+ * out, `fill PATH` makes a manifest of so many characters that do not compress; any
+ * other section is a file.
+ */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+const SAMPLE = 'test/catalogs/bundle';
+
+/** The files of a bundle by path. */
+export function bundleFiles(members: ReadonlyMap<string, string>): Map<string, string> {
+  const files = new Map(
+    readdirSync(SAMPLE, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => join(entry.parentPath, entry.name))
+      .map((path): [string, string] => [path.slice(SAMPLE.length + 1), readFileSync(path, 'utf8')]),
+  );
+  for (const [name, text] of members) {
+    const [verb, path = ''] = name.split(' ');
+    if (verb === 'edit') files.set(path, edited(files.get(path) ?? '', text));
+    else if (verb === 'fill') files.set(path, filled(Number(text)));
+    else if (verb === 'remove') files.delete(path);
+    else files.set(name, text);
+  }
+  return files;
+}
+
+/** @throws Error when the lines to replace are not there */
+function edited(text: string, edits: string): string {
+  return edits.split('\n\n').reduce((result, hunk) => {
+    const lines = hunk.split('\n').filter((line) => line !== '');
+    const of = (sign: string): string =>
+      lines
+        .filter((line) => line.startsWith(sign))
+        .map((line) => `${line.slice(1)}\n`)
+        .join('');
+    if (!result.includes(of('-')))
+      throw new Error(`the sample bundle does not hold ${JSON.stringify(of('-'))}`);
+    return result.replace(of('-'), () => of('+'));
+  }, text);
+}
+
+const DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
+
+/** A ConfigMap with noise in it, the same every time. */
+function filled(length: number): string {
+  let state = 1;
+  const noise = Array.from({ length }, () => {
+    state = (state * 48271) % 2147483647;
+    return DIGITS.charAt(state >> 25);
+  });
+  return `apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: noise\ndata:\n  noise: ${noise.join('')}\n`;
+}
