@@ -14,14 +14,14 @@ import { wholeCatalog } from '../change/whole-catalog.ts';
 import { policyAt } from '../config.ts';
 import { PipelineError } from '../error.ts';
 import type { Repository } from '../git/repository.ts';
-import { BUILD_DEFAULTS, type BuiltCatalog, buildCatalogImage } from '../image/build.ts';
+import { type BuiltCatalog, buildCatalogImage } from '../image/build.ts';
 import type { Store } from '../image/memory.ts';
 import { severitiesOf } from '../policy/severity.ts';
 import { applyWaivers } from '../policy/waiver.ts';
 import type { Registry } from '../ports.ts';
-import { openBase } from '../publish/base.ts';
+import { type OpenBase, openBase } from '../publish/base.ts';
 import { mirrorFiles } from '../publish/mirror.ts';
-import { pushCatalogImage } from '../publish/push.ts';
+import { type PushJob, sendCatalogImages, summedReport } from '../publish/push.ts';
 import { type PublishReceipt, receiptOf, receiptText } from '../publish/receipt.ts';
 import { type PublishChoices, type PublishTarget, targetOf } from '../publish/target.ts';
 import type { PushReport } from '../registry/push.ts';
@@ -87,7 +87,7 @@ export async function publish(
   try {
     const base = target.base && (await openBase(registry, target.base));
     progress(base ? `building on ${base.name}` : 'building on nothing: a catalog without a server');
-    const options = { ...BUILD_DEFAULTS, platforms: target.platforms, scratch, ...memoryOf(request) };
+    const options = { ...target.settings, scratch, ...memoryOf(request) };
     const { built, findings: defects } = await buildCatalogImage(source, base?.image, options);
     if (!built) return { kind: 'refused', findings: defects };
     const receipt = receiptOf(built, { catalog, commit, target, base: base?.image });
@@ -95,7 +95,8 @@ export async function publish(
     const staged = stageFiles(request.out, files, PLAN_FILES);
     try {
       progress(`pushing ${built.packages} packages in ${built.layers} layers to ${target.name}`);
-      const push = await pushCatalogImage(registry, built.image, { place: target.to, base });
+      const sent = await sendCatalogImages(registry, jobsOf(target, built, base));
+      const push = summedReport(await sent.tag());
       return { kind: 'published', findings, receipt, push, files: staged.commit() };
     } catch (error) {
       staged.discard();
@@ -122,6 +123,13 @@ function scratchFolder(): string {
 
 function memoryOf({ store, catalog }: PublishRequest): { memory?: { store: Store; key: string } } {
   return store ? { memory: { store, key: catalog } } : {};
+}
+
+function jobsOf(target: PublishTarget, built: BuiltCatalog, base: OpenBase | undefined): PushJob[] {
+  const { to, also, slim, untagged } = target;
+  const places = [to, ...also].map((place): PushJob => ({ image: built.image, place, base, untagged }));
+  const alone = slim && { image: built.slim, place: slim, base: undefined, untagged };
+  return alone ? [...places, alone] : places;
 }
 
 async function filesOf(
