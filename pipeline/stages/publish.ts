@@ -6,7 +6,6 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Finding } from '../../catalog/finding.ts';
-import { judge } from '../../catalog/judge.ts';
 import { PLAN_FILES, planFiles } from '../../catalog/mirror/files.ts';
 import { RULES } from '../../catalog/rules/index.ts';
 import type { CatalogSource } from '../../catalog/source.ts';
@@ -15,7 +14,10 @@ import { policyAt } from '../config.ts';
 import { PipelineError } from '../error.ts';
 import type { Repository } from '../git/repository.ts';
 import { type BuiltCatalog, buildCatalogImage } from '../image/build.ts';
-import type { Store } from '../image/memory.ts';
+import { type Judging, judgeContents } from '../image/judge.ts';
+import type { Memory, Store } from '../image/memory.ts';
+import type { Contents } from '../image/packages.ts';
+import type { Policy } from '../policy/policy.ts';
 import { severitiesOf } from '../policy/severity.ts';
 import { applyWaivers } from '../policy/waiver.ts';
 import type { Registry } from '../ports.ts';
@@ -78,18 +80,16 @@ export async function publish(
   const { catalog } = request;
   const target = targetOf(policy, catalog, request);
   const source = await wholeCatalog(repository.objects, commit, { layout: policy.layout, name: catalog });
-  progress(`judging ${catalog} at ${commit.slice(0, 12)}`);
-  const judged = await judge(source, RULES, { severityOf: severitiesOf(policy), limits: policy.limits });
-  const named = judged.findings.map((finding) => ({ ...finding, catalogs: [catalog] }));
-  const { findings } = applyWaivers(named, policy.waivers, request.today);
-  if (findings.some(isError)) return { kind: 'refused', findings };
   const scratch = scratchFolder();
   try {
+    progress(`judging ${catalog} at ${commit.slice(0, 12)}`);
+    const judgeIt = async (contents: Contents, { verdicts }: Memory): Promise<Finding[]> =>
+      judgedUnder(policy, await judgeContents(contents, verdicts, judgingBy(policy)), request);
     const base = target.base && (await openBase(registry, target.base));
     progress(base ? `building on ${base.name}` : 'building on nothing: a catalog without a server');
-    const options = { ...target.settings, scratch, ...memoryOf(request) };
-    const { built, findings: defects } = await buildCatalogImage(source, base?.image, options);
-    if (!built) return { kind: 'refused', findings: defects };
+    const options = { ...target.settings, scratch, ...memoryOf(request), judge: judgeIt };
+    const { built, findings } = await buildCatalogImage(source, base?.image, options);
+    if (!built) return { kind: 'refused', findings };
     const receipt = receiptOf(built, { catalog, commit, target, base: base?.image });
     const files = await filesOf(source, { target, receipt, built });
     const staged = stageFiles(request.out, files, PLAN_FILES);
@@ -109,8 +109,18 @@ export async function publish(
 
 const RULE_IDS: readonly string[] = RULES.map(({ id }) => id);
 
-function isError({ severity }: Finding): boolean {
-  return severity === 'error';
+function judgingBy(policy: Policy): Judging {
+  return { rules: RULES, severityOf: severitiesOf(policy), limits: policy.limits };
+}
+
+/** Findings as they count on the day: what is waived is not among them. */
+function judgedUnder(
+  { waivers }: Policy,
+  findings: readonly Finding[],
+  { catalog, today }: PublishRequest,
+): Finding[] {
+  const named = findings.map((finding) => ({ ...finding, catalogs: [catalog] }));
+  return [...applyWaivers(named, waivers, today).findings];
 }
 
 function scratchFolder(): string {
