@@ -1,46 +1,38 @@
 /** A change as most merges are one: a version more at the head of a package's default channel. */
-import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-export interface Changed {
+/** A package with one bundle more. */
+export interface Addition {
   readonly package: string;
-  /** Bytes of the bundle that was added. */
+  /** The file that changes, and what it then holds. */
+  readonly path: string;
+  readonly text: string;
+  /** Bytes of the bundle. */
   readonly bytes: number;
 }
 
 /**
- * Adds a bundle, a copy of the head's under the next version, to the package whose catalog is the nearest
- * in size to `bytes`.
+ * What would be added to packages: a bundle each, a copy of the head's under the next version. Of all packages of
+ * which the head can be told, the smallest first, those at the given parts of the way.
  *
  * @param root folder with a folder for each package
+ * @param parts numbers from 0 to 1
  */
-export function addOneBundle(root: string, bytes: number): Changed {
-  const [smallest] = readdirSync(root)
-    .flatMap((name) => candidates(join(root, name), name))
-    .sort((a, b) => Math.abs(a.size - bytes) - Math.abs(b.size - bytes));
-  if (!smallest) throw new Error(`${root} holds no package that a version can be added to`);
-  const { path, package: name, text } = smallest;
-  const documents = text.split(/^---\n/m);
-  const added = addition(documents);
-  if (!added) throw new Error(`${path} names no head`);
-  writeFileSync(path, added.documents.join('---\n'));
-  return { package: name, bytes: Buffer.byteLength(added.bundle) };
+export function additions(root: string, parts: readonly number[]): Addition[] {
+  const possible = readdirSync(root)
+    .flatMap((name) => additionsTo(join(root, name), name))
+    .sort((a, b) => a.text.length - b.text.length);
+  return parts.flatMap((part) => possible[Math.round(part * (possible.length - 1))] ?? []);
 }
 
-interface Candidate {
-  readonly package: string;
-  readonly path: string;
-  readonly size: number;
-  readonly text: string;
-}
-
-function candidates(folder: string, name: string): Candidate[] {
+function additionsTo(folder: string, name: string): Addition[] {
   return readdirSync(folder).flatMap((file) => {
     const path = join(folder, file);
-    const { size } = statSync(path);
-    if (size > 4e6 || size < 5e5) return [];
-    const text = readFileSync(path, 'utf8');
-    return addition(text.split(/^---\n/m)) ? [{ package: name, path, size, text }] : [];
+    const added = addition(readFileSync(path, 'utf8').split(/^---\n/m));
+    if (!added) return [];
+    const { documents, bundle } = added;
+    return [{ package: name, path, text: documents.join('---\n'), bytes: Buffer.byteLength(bundle) }];
   });
 }
 
