@@ -23,6 +23,14 @@ export interface GitRun {
   readonly accept?: readonly number[];
   /** How long it may take, in ms. */
   readonly timeout?: number;
+  /** Set when another repository is to be reached; without, nothing but this directory is. */
+  readonly reach?: Reach;
+}
+
+/** How another repository is reached: over HTTP, or in a directory of this machine. */
+export interface Reach {
+  /** An HTTP header that proves who asks, such as `Authorization: Basic …`; never in a command line. */
+  readonly header?: string | undefined;
 }
 
 export interface GitAnswer {
@@ -43,7 +51,23 @@ const CONFIGURATION: readonly (readonly [key: string, value: string])[] = [
   ['protocol.allow', 'never'],
 ];
 
-function environmentOf({ settings, directory, bare }: GitRun): Record<string, string> {
+/** Transports that run no program which a name could choose. */
+const TRANSPORTS = ['https', 'http', 'file'];
+
+function configurationOf(reach: Reach | undefined): (readonly [key: string, value: string])[] {
+  if (!reach) return [...CONFIGURATION];
+  const { header } = reach;
+  return [
+    ...CONFIGURATION,
+    ...TRANSPORTS.map((name) => [`protocol.${name}.allow`, 'always'] as const),
+    // Credentials are not carried to another host.
+    ['http.followRedirects', 'initial'],
+    ...(header === undefined ? [] : [['http.extraHeader', header] as const]),
+  ];
+}
+
+function environmentOf({ settings, directory, bare, reach }: GitRun): Record<string, string> {
+  const configuration = configurationOf(reach);
   const environment: Record<string, string> = {
     ...(settings.searchPath === undefined ? {} : { PATH: settings.searchPath }),
     ...(bare ? { GIT_DIR: directory } : {}),
@@ -54,13 +78,13 @@ function environmentOf({ settings, directory, bare }: GitRun): Record<string, st
     GIT_TERMINAL_PROMPT: '0',
     // A partial clone must not fetch in the middle of reading: what is missing is said.
     GIT_NO_LAZY_FETCH: '1',
-    GIT_ALLOW_PROTOCOL: '',
+    GIT_ALLOW_PROTOCOL: reach ? TRANSPORTS.join(':') : '',
     GIT_NO_REPLACE_OBJECTS: '1',
     GIT_OPTIONAL_LOCKS: '0',
     GIT_LITERAL_PATHSPECS: '1',
-    GIT_CONFIG_COUNT: String(CONFIGURATION.length),
+    GIT_CONFIG_COUNT: String(configuration.length),
   };
-  for (const [i, [key, value]] of CONFIGURATION.entries()) {
+  for (const [i, [key, value]] of configuration.entries()) {
     environment[`GIT_CONFIG_KEY_${i}`] = key;
     environment[`GIT_CONFIG_VALUE_${i}`] = value;
   }

@@ -4,8 +4,10 @@ import type { CatalogImage } from '../image/image.ts';
 import type { Registry } from '../ports.ts';
 import { type Destination, openDestination } from '../registry/open.ts';
 import type { Place } from '../registry/place.ts';
-import { blobOf, type PushReport, sendImage } from '../registry/push.ts';
+import { blobOf, type PushReport, pushImage, sendImage } from '../registry/push.ts';
 import type { OpenBase } from './base.ts';
+import type { Follower } from './fence.ts';
+import { followingTag } from './fence-tag.ts';
 
 /** An image and a place for it. */
 export interface PushJob {
@@ -15,6 +17,8 @@ export interface PushJob {
   readonly base: OpenBase | undefined;
   /** Whether the place's tag is left alone: the image is then known by its digest only. */
   readonly untagged: boolean;
+  /** Moves the tag once the image is there by its digest; without it the push itself does. */
+  readonly promote?: ((tag: Follower) => Promise<void>) | undefined;
 }
 
 /** Images of which all is in its place, but the tags. */
@@ -37,9 +41,8 @@ export async function sendCatalogImages(client: Registry, jobs: readonly PushJob
   };
   try {
     for (const job of jobs) {
-      const to = destinationOf(await openDestination(job.place, client), job);
-      const mountFrom = mountable(job, sent);
-      sent.push({ job, to, report: await send(to, job, mountFrom) });
+      const to = await openDestination(job.place, client);
+      sent.push({ job, to, report: await send(to, job, mountable(job, sent)) });
     }
   } catch (error) {
     await discard();
@@ -54,30 +57,39 @@ interface Sent {
   readonly report: PushReport;
 }
 
-function destinationOf(to: Destination, { image, untagged }: PushJob): Destination {
-  return untagged ? { ...to, reference: withDigest(to.reference, image.manifestList.digest) } : to;
-}
-
-function send(to: Destination, { image, base }: PushJob, mountFrom: readonly string[]): Promise<PushReport> {
-  const { manifestList, manifests, blobs, baseLayers } = image;
+function send(to: Destination, job: PushJob, mountFrom: readonly string[]): Promise<PushReport> {
+  const { manifestList, manifests, blobs, baseLayers } = job.image;
+  const { base } = job;
   // Layers with addresses of their own may be nowhere else, and need not be here.
   const below = base
     ? baseLayers
         .filter(({ urls }) => urls === undefined)
         .map((layer) => blobOf(base.source.registry, base.source.reference, layer))
     : [];
-  return sendImage(to.registry, to.reference, {
-    image: { root: manifestList, manifests, blobs: [...blobs, ...below] },
-    mountFrom,
-  });
+  const content = { root: manifestList, manifests, blobs: [...blobs, ...below] };
+  if (!isByDigest(job)) return sendImage(to.registry, to.reference, { image: content, mountFrom });
+  return pushImage(to.registry, withDigest(to.reference, manifestList.digest), { image: content, mountFrom });
+}
+
+/** Whether the image is to stand under its digest before, or without, a tag that names it. */
+function isByDigest({ place, promote, untagged }: PushJob): boolean {
+  return untagged || (promote !== undefined && isFenced(place));
 }
 
 async function tag(sent: readonly Sent[]): Promise<PushReport[]> {
   for (const { job, to, report } of sent) {
-    if (!report.unchanged) await to.registry.putManifest(to.reference, job.image.manifestList);
+    const { promote, image, untagged } = job;
+    if (!isByDigest(job)) {
+      if (!report.unchanged) await to.registry.putManifest(to.reference, image.manifestList);
+    } else if (!untagged) await promote?.(followingTag(to.registry, to.reference));
     await to.finish();
   }
   return sent.map(({ report }) => report);
+}
+
+/** Whether a place keeps what it had, so that an older image could come back: an archive is written anew. */
+export function isFenced({ kind }: Place): boolean {
+  return kind === 'registry' || kind === 'oci';
 }
 
 /** Repositories of the same registry that hold layers of the image: one that was just sent, else the base's. */

@@ -14,18 +14,21 @@ import { policyAt } from '../config.ts';
 import { PipelineError } from '../error.ts';
 import type { Repository } from '../git/repository.ts';
 import { type BuiltCatalog, buildCatalogImage } from '../image/build.ts';
+import type { CatalogImage } from '../image/image.ts';
 import { type Judging, judgeContents } from '../image/judge.ts';
 import type { Memory, Store } from '../image/memory.ts';
 import type { Contents } from '../image/packages.ts';
 import type { Policy } from '../policy/policy.ts';
 import { severitiesOf } from '../policy/severity.ts';
 import { applyWaivers } from '../policy/waiver.ts';
-import type { Registry } from '../ports.ts';
+import type { Fence, Registry, StandingClaim } from '../ports.ts';
 import { type OpenBase, openBase } from '../publish/base.ts';
+import { type Guard, type Guarded, guardOf } from '../publish/fence-guard.ts';
 import { mirrorFiles } from '../publish/mirror.ts';
 import { type PushJob, sendCatalogImages, summedReport } from '../publish/push.ts';
 import { type PublishReceipt, receiptOf, receiptText } from '../publish/receipt.ts';
 import { type PublishChoices, type PublishTarget, targetOf } from '../publish/target.ts';
+import { formatPlace, type Place } from '../registry/place.ts';
 import type { PushReport } from '../registry/push.ts';
 import { stageFiles, type Written } from '../write.ts';
 
@@ -38,6 +41,8 @@ export interface PublishRequest extends PublishChoices {
   readonly out: string;
   /** The day for which waivers are judged, `YYYY-MM-DD` in UTC. */
   readonly today: string;
+  /** Raised by one when the branch's history was rewritten; the standing one when left out. */
+  readonly epoch?: number | undefined;
   /** What builds remember of each other; every build is a first one without. */
   readonly store?: Store | undefined;
 }
@@ -45,6 +50,8 @@ export interface PublishRequest extends PublishChoices {
 export interface PublishPorts {
   readonly repository: Repository;
   readonly registry: Registry;
+  /** Decides whose tag it is; without one, the last to publish wins. */
+  readonly fence?: Fence | undefined;
   /** Told of each step when it begins. */
   readonly progress: (step: string) => void;
 }
@@ -52,6 +59,8 @@ export interface PublishPorts {
 export type Published =
   /** Nothing was pushed and nothing written: what is wrong are errors of the catalog or the policy. */
   | { readonly kind: 'refused'; readonly findings: readonly Finding[] }
+  /** Nothing was written: a newer commit is published, and the tag names its image. */
+  | { readonly kind: 'superseded'; readonly findings: readonly Finding[]; readonly by: StandingClaim }
   | {
       readonly kind: 'published';
       /** What is worth knowing, none of it an error. */
@@ -71,7 +80,7 @@ const RECEIPT = 'receipt.json';
  *   choices that cannot be followed, `io`, and whatever the registry answers
  */
 export async function publish(
-  { repository, registry, progress }: PublishPorts,
+  { repository, registry, fence, progress }: PublishPorts,
   request: PublishRequest,
 ): Promise<Published> {
   const [commit = ''] = await repository.resolve([request.commit]);
@@ -79,6 +88,10 @@ export async function publish(
   if (!policy) return { kind: 'refused', findings: policyFindings };
   const { catalog } = request;
   const target = targetOf(policy, catalog, request);
+  const guarded = { repository, fence: target.untagged ? undefined : fence, ...request, commit };
+  const guard = guardOf(target, guarded);
+  const ahead = await guard?.newer(registry);
+  if (ahead) return { kind: 'superseded', findings: [], by: ahead };
   const source = await wholeCatalog(repository.objects, commit, { layout: policy.layout, name: catalog });
   const scratch = scratchFolder();
   try {
@@ -95,8 +108,13 @@ export async function publish(
     const staged = stageFiles(request.out, files, PLAN_FILES);
     try {
       progress(`pushing ${built.packages} packages in ${built.layers} layers to ${target.name}`);
-      const sent = await sendCatalogImages(registry, jobsOf(target, built, base));
+      const sent = await sendCatalogImages(registry, jobsOf(target, built, { base, guard, guarded }));
       const push = summedReport(await sent.tag());
+      const won = guard?.winner();
+      if (won && won.digest !== receipt.digest) {
+        staged.discard();
+        return { kind: 'superseded', findings, by: won };
+      }
       return { kind: 'published', findings, receipt, push, files: staged.commit() };
     } catch (error) {
       staged.discard();
@@ -135,11 +153,24 @@ function memoryOf({ store, catalog }: PublishRequest): { memory?: { store: Store
   return store ? { memory: { store, key: catalog } } : {};
 }
 
-function jobsOf(target: PublishTarget, built: BuiltCatalog, base: OpenBase | undefined): PushJob[] {
-  const { to, also, slim, untagged } = target;
-  const places = [to, ...also].map((place): PushJob => ({ image: built.image, place, base, untagged }));
-  const alone = slim && { image: built.slim, place: slim, base: undefined, untagged };
-  return alone ? [...places, alone] : places;
+/** Each place has a fence of its own: the slim image has another digest. */
+function jobsOf(
+  { to, also, slim, untagged }: PublishTarget,
+  built: BuiltCatalog,
+  around: {
+    readonly base: OpenBase | undefined;
+    readonly guard: Guard | undefined;
+    readonly guarded: Guarded;
+  },
+): PushJob[] {
+  const jobOf = (place: Place, image: CatalogImage): PushJob => {
+    const own =
+      place === to ? around.guard : guardOf({ to: place, name: formatPlace(place) }, around.guarded);
+    const base = image === built.slim ? undefined : around.base;
+    return { image, place, base, untagged, promote: own?.promote(image.manifestList.digest) };
+  };
+  const jobs = [to, ...also].map((place) => jobOf(place, built.image));
+  return slim ? [...jobs, jobOf(slim, built.slim)] : jobs;
 }
 
 async function filesOf(
