@@ -71,6 +71,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./publish.ts')).command,
   },
   {
+    words: 'verify',
+    summary: 'tell who signed an image, and whether that is who must have',
+    load: async () => (await import('./verify.ts')).command,
+  },
+  {
     words: 'compose',
     summary: 'put packages out of several index images together',
     load: async () => (await import('./compose.ts')).command,

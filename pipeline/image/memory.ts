@@ -28,6 +28,13 @@ export interface StretchFacts {
   readonly addend: string;
 }
 
+export interface BundleFacts {
+  readonly name: string;
+  readonly version: string;
+  /** Reference of the bundle's image; empty for one without. */
+  readonly image: string;
+}
+
 /** What the rest of the image needs to know of a package. */
 export interface PackageFacts {
   /** Undefined for the blobs of no package when there are none. */
@@ -36,6 +43,8 @@ export interface PackageFacts {
   readonly cache?: StretchFacts;
   /** The package's member of packages.json; absent without a cache. */
   readonly member?: string;
+  /** Its bundles, for the list of what is in the image. */
+  readonly bundles: readonly BundleFacts[];
   /** Files of blobs of other schemas. */
   readonly metas: readonly { readonly path: string; readonly text: string }[];
 }
@@ -68,7 +77,7 @@ export interface FactTable<T> {
 declare const PORTOLAN_VERSION: string | undefined;
 
 /** Changes when anything changes that turns content into bytes or findings. */
-const FORMAT = `2 ${typeof PORTOLAN_VERSION === 'string' ? PORTOLAN_VERSION : 'sources'}`;
+const FORMAT = `3 ${typeof PORTOLAN_VERSION === 'string' ? PORTOLAN_VERSION : 'sources'}`;
 
 /** The key of facts that follow from texts; no two lists of texts have the same. */
 export function contentKey(...texts: readonly string[]): string {

@@ -9,6 +9,7 @@ import type { Finding } from '../../catalog/finding.ts';
 import { PLAN_FILES, planFiles } from '../../catalog/mirror/files.ts';
 import { RULES } from '../../catalog/rules/index.ts';
 import type { CatalogSource } from '../../catalog/source.ts';
+import { type Attested, type AttestOptions, attestImages } from '../attest/attest.ts';
 import { wholeCatalog } from '../change/whole-catalog.ts';
 import { policyAt } from '../config.ts';
 import { PipelineError } from '../error.ts';
@@ -43,6 +44,8 @@ export interface PublishRequest extends PublishChoices {
   readonly today: string;
   /** Raised by one when the branch's history was rewritten; the standing one when left out. */
   readonly epoch?: number | undefined;
+  /** What is put beside the image before a tag names it; nothing when left out. */
+  readonly attest?: AttestOptions | undefined;
   /** What builds remember of each other; every build is a first one without. */
   readonly store?: Store | undefined;
 }
@@ -109,6 +112,8 @@ export async function publish(
     try {
       progress(`pushing ${built.packages} packages in ${built.layers} layers to ${target.name}`);
       const sent = await sendCatalogImages(registry, jobsOf(target, built, { base, guard, guarded }));
+      if (request.attest)
+        await attestImages(sent.standing, attestedOf(request.attest, { target, built, receipt }));
       const push = summedReport(await sent.tag());
       const won = guard?.winner();
       if (won && won.digest !== receipt.digest) {
@@ -151,6 +156,14 @@ function scratchFolder(): string {
 
 function memoryOf({ store, catalog }: PublishRequest): { memory?: { store: Store; key: string } } {
   return store ? { memory: { store, key: catalog } } : {};
+}
+
+function attestedOf(
+  options: AttestOptions,
+  { target, built, receipt }: { target: PublishTarget; built: BuiltCatalog; receipt: PublishReceipt },
+): Attested {
+  const { cache, codec, labels } = target.settings;
+  return { options, built, receipt, settings: { cache, compression: codec, labels } };
 }
 
 /** Each place has a fence of its own: the slim image has another digest. */
