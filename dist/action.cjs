@@ -18319,7 +18319,7 @@ var require_eventsource_stream = __commonJS({
     var LF4 = 10;
     var CR2 = 13;
     var COLON3 = 58;
-    var SPACE9 = 32;
+    var SPACE10 = 32;
     var defaultMaxEventSize = buffer.kStringMaxLength;
     var DATA = Buffer.from("data");
     var EVENT = Buffer.from("event");
@@ -18511,7 +18511,7 @@ var require_eventsource_stream = __commonJS({
         if (colonPosition !== -1) {
           fieldLength = colonPosition;
           valueStart = colonPosition + 1;
-          if (line3[valueStart] === SPACE9) {
+          if (line3[valueStart] === SPACE10) {
             ++valueStart;
           }
         }
@@ -34455,6 +34455,36 @@ function compareText(a, b) {
   return a.length - b.length;
 }
 
+// catalog/go-text.ts
+var SHORT = new Map(
+  Object.entries({
+    '"': '\\"',
+    "\\": "\\\\",
+    "\x07": "\\a",
+    "\b": "\\b",
+    "\f": "\\f",
+    "\n": "\\n",
+    "\r": "\\r",
+    "	": "\\t",
+    "\v": "\\v"
+  })
+);
+var GO_SPACE = "\\t-\\r \\u0085\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000";
+var AROUND = new RegExp(`^[${GO_SPACE}]+|[${GO_SPACE}]+$`, "g");
+function goTrimmed(text6) {
+  return text6.replaceAll(AROUND, "");
+}
+function goQuoted(text6) {
+  const inner = text6.replaceAll(/["\\]|[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu, (character) => {
+    const code2 = character.codePointAt(0) ?? 0;
+    const hex = code2.toString(16);
+    if (code2 > 65535) return `\\U${hex.padStart(8, "0")}`;
+    if (code2 > 127) return `\\u${hex.padStart(4, "0")}`;
+    return SHORT.get(character) ?? `\\x${hex.padStart(2, "0")}`;
+  });
+  return `"${inner}"`;
+}
+
 // catalog/version.ts
 var VersionError = class extends Error {
   constructor(message) {
@@ -34489,7 +34519,7 @@ function tryParseVersion(text6) {
   }
 }
 function parseTolerant(text6) {
-  const [major = "", minor, ...rest] = text6.trim().replace(/^v/, "").split(".");
+  const [major = "", minor, ...rest] = goTrimmed(text6).replace(/^v/, "").split(".");
   if (minor === void 0 || rest.length === 0) {
     if (/[+-]/.test(minor ?? major)) {
       throw new VersionError("Short version cannot contain PreRelease/Build meta data");
@@ -34638,7 +34668,7 @@ function splitAlternatives(tokens) {
 function splitOperator(token) {
   const digit = token.search(new RegExp("\\p{Nd}", "u"));
   if (digit < 0) throw new VersionError(`Could not get version from string: ${quote(token)}`);
-  return [token.slice(0, digit).trim(), token.slice(digit)];
+  return [goTrimmed(token.slice(0, digit)), token.slice(digit)];
 }
 function parseComparator(token) {
   const [operatorText, versionText] = splitOperator(token);
@@ -35993,7 +36023,7 @@ function* splitDocuments(text6, from2, firstLine2) {
     }
     if (separator >= text6.length) break;
     const lineEnd = endOfLine(text6, separator);
-    const rest = text6.slice(separator + 3, lineEnd).trim();
+    const rest = goTrimmed(text6.slice(separator + 3, lineEnd));
     if (rest !== "" && !rest.startsWith("#")) {
       yield { line: line3, column: 4, rest };
     }
@@ -36021,31 +36051,6 @@ function countLines(text6, from2, to) {
   let lines = 0;
   for (let at = text6.indexOf("\n", from2); at >= 0 && at < to; at = text6.indexOf("\n", at + 1)) lines++;
   return lines;
-}
-
-// catalog/go-text.ts
-var SHORT = new Map(
-  Object.entries({
-    '"': '\\"',
-    "\\": "\\\\",
-    "\x07": "\\a",
-    "\b": "\\b",
-    "\f": "\\f",
-    "\n": "\\n",
-    "\r": "\\r",
-    "	": "\\t",
-    "\v": "\\v"
-  })
-);
-function goQuoted(text6) {
-  const inner = text6.replaceAll(/["\\]|[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu, (character) => {
-    const code2 = character.codePointAt(0) ?? 0;
-    const hex = code2.toString(16);
-    if (code2 > 65535) return `\\U${hex.padStart(8, "0")}`;
-    if (code2 > 127) return `\\u${hex.padStart(4, "0")}`;
-    return SHORT.get(character) ?? `\\x${hex.padStart(2, "0")}`;
-  });
-  return `"${inner}"`;
 }
 
 // catalog/yaml/scalar.ts
@@ -38321,6 +38326,182 @@ var Parser2 = class {
   }
 };
 
+// catalog/documents.ts
+function readDocuments(path, bytes2, options) {
+  return new FileReader(path, options.limits, options.findings).documents(bytes2);
+}
+var SNIFF = 4096;
+var FileReader = class {
+  #path;
+  #limits;
+  #findings;
+  constructor(path, limits, findings) {
+    this.#path = path;
+    this.#limits = limits;
+    this.#findings = findings;
+  }
+  *documents(bytes2) {
+    const text6 = this.#decode(bytes2);
+    if (startsLikeJson(text6)) yield* this.#jsonStream(text6);
+    else yield* this.#yamlStream(normalBreaks(text6), 0, 1);
+  }
+  #find(rule228, message, location, hint) {
+    this.#findings.push({
+      rule: rule228,
+      severity: "error",
+      message,
+      location,
+      ...hint === void 0 ? {} : { hint }
+    });
+  }
+  #warn(rule228, message, location, hint) {
+    this.#findings.push({ rule: rule228, severity: "warning", message, location, hint });
+  }
+  #decode(bytes2) {
+    try {
+      return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes2);
+    } catch {
+      const text6 = new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes2);
+      if (!startsLikeJson(text6)) {
+        const { line: line3, column } = firstInvalid(bytes2);
+        this.#find(
+          "fbc/yaml",
+          "the file is not UTF-8",
+          { file: this.#path, line: line3, column },
+          "save the file as UTF-8"
+        );
+      }
+      return text6;
+    }
+  }
+  *#jsonStream(text6) {
+    const reader = new JsonReader(text6, this.#limits.depth);
+    let count = 0;
+    for (; ; ) {
+      try {
+        const read = reader.next();
+        if (!read) return;
+        count++;
+        yield this.#jsonDocument(read);
+      } catch (error2) {
+        if (!(error2 instanceof JsonError)) throw error2;
+        yield* this.#brokenJson(text6, { reader, error: error2, count });
+        return;
+      }
+    }
+  }
+  #jsonDocument(read) {
+    const document = new MarkedDocument(this.#path, read.value, read.marks, read.written);
+    for (const { key, line: line3, column } of read.duplicates) {
+      this.#repeatedKey(key, { file: this.#path, line: line3, column });
+    }
+    return { value: read.value, document };
+  }
+  /**
+   * With no more than one object read, Go tries the rest as YAML: so comments, single
+   * quotes and trailing commas pass in a file of one object.
+   */
+  *#brokenJson(text6, { reader, error: error2, count }) {
+    const findings = this.#findings.length;
+    if (count <= 1) {
+      const rest = afterFirstBreak(text6, reader.offset);
+      const line4 = reader.line + (rest.brokeLine ? 1 : 0);
+      yield* this.#yamlStream(normalBreaks(text6), rest.offset, line4);
+      if (this.#findings.length === findings) return;
+    }
+    this.#findings.length = findings;
+    const { line: line3, column } = placeOf(text6, error2.offset);
+    this.#find("fbc/json", `not JSON: ${error2.message}`, { file: this.#path, line: line3, column });
+  }
+  *#yamlStream(text6, from2, firstLine2) {
+    for (const piece of splitDocuments(text6, from2, firstLine2)) {
+      if ("rest" in piece) {
+        const message = `a line that begins with --- separates documents, but "${piece.rest}" follows on it`;
+        this.#find(
+          "fbc/yaml",
+          message,
+          { file: this.#path, line: piece.line, column: piece.column },
+          "write the separator on a line of its own"
+        );
+        continue;
+      }
+      const fast = readFast(text6, piece.from, piece.to, piece.line);
+      if (fast) {
+        yield { value: fast.value, document: new MarkedDocument(this.#path, fast.value, fast.marks) };
+        continue;
+      }
+      const read = this.#fullYaml(text6.slice(piece.from, piece.to), piece.line);
+      if (read) yield read;
+    }
+  }
+  #fullYaml(text6, line3) {
+    try {
+      const tree = readTree(text6, this.#limits);
+      const { value, duplicates, locate: locate4 } = compose(tree.root);
+      const document = new OffsetDocument(this.#path, text6, line3, locate4);
+      for (const { key, again } of duplicates) this.#repeatedKey(key, document.place(again));
+      if (tree.ignoredFrom >= 0) {
+        const message = "the tools never read this text: the document ends before it";
+        this.#warn(
+          "fbc/ignored-content",
+          message,
+          document.place(tree.ignoredFrom),
+          "put a line with --- before it"
+        );
+      }
+      return { value, document };
+    } catch (error2) {
+      if (!(error2 instanceof YamlError)) throw error2;
+      const document = new OffsetDocument(this.#path, text6, line3, () => 0);
+      this.#find("fbc/yaml", `not YAML as the tools read it: ${error2.message}`, document.place(error2.offset));
+      return void 0;
+    }
+  }
+  #repeatedKey(key, location) {
+    this.#warn(
+      "fbc/repeated-key",
+      `the key "${key}" stands twice; only the last counts`,
+      location,
+      "remove one of them"
+    );
+  }
+};
+var LIKE_JSON = new RegExp(`^[${GO_SPACE}]*\\{`);
+var SPACE8 = new RegExp(`[${GO_SPACE}]`);
+function startsLikeJson(text6, sniff = SNIFF) {
+  return LIKE_JSON.test(text6.slice(0, sniff));
+}
+function normalBreaks(text6) {
+  return text6.includes("\r\n") ? text6.replaceAll("\r\n", "\n") : text6;
+}
+function afterFirstBreak(text6, from2) {
+  let at = from2;
+  while (at < text6.length && SPACE8.test(text6.charAt(at))) {
+    if (text6.charAt(at++) === "\n") return { offset: at, brokeLine: true };
+  }
+  return { offset: at, brokeLine: false };
+}
+function placeOf(text6, offset) {
+  const before = text6.slice(0, offset);
+  const lastBreak = before.lastIndexOf("\n");
+  return { line: before.split("\n").length, column: offset - lastBreak };
+}
+function firstInvalid(bytes2) {
+  let line3 = 1;
+  for (let from2 = 0; ; line3++) {
+    const found = bytes2.indexOf(10, from2);
+    const to = found < 0 ? bytes2.length : found;
+    try {
+      new TextDecoder("utf-8", { fatal: true }).decode(bytes2.subarray(from2, to));
+    } catch {
+      const text6 = new TextDecoder().decode(bytes2.subarray(from2, to));
+      return { line: line3, column: text6.indexOf("�") + 1 };
+    }
+    if (found < 0) return { line: line3, column: 1 };
+    from2 = found + 1;
+  }
+}
+
 // catalog/bundle/manifest.ts
 function firstValue(file) {
   const [first] = file.documents;
@@ -39760,7 +39941,7 @@ function objectDefect(value) {
 function yamlDefect(base64) {
   const raw = Uint8Array.from(atob(base64.replaceAll(/[\r\n]/g, "")), (c) => c.charCodeAt(0));
   const manifest = new TextDecoder().decode(raw);
-  if (manifest.trimStart().startsWith("{")) return void 0;
+  if (goTrimmed(manifest).startsWith("{")) return void 0;
   try {
     compose(readTree(manifest, { depth: 1e3 }).root);
     return void 0;
@@ -42266,11 +42447,11 @@ function skippedText(lane, skipped) {
 var PART = "[0-9xX*|]+";
 var IDENTIFIERS = "[0-9A-Za-z-]+(?:\\.[0-9A-Za-z-]+)*";
 var VERSION = `v?${PART}(?:\\.${PART})?(?:\\.${PART})?(?:-${IDENTIFIERS})?(?:\\+${IDENTIFIERS})?`;
-var SPACE8 = "[\\t\\n\\f\\r ]";
-var HYPHEN_RANGE = new RegExp(`${SPACE8}*(${VERSION})${SPACE8}+-${SPACE8}+(${VERSION})${SPACE8}*`, "g");
-var TERM = new RegExp(`(!=|>=|=>|<=|=<|~>|[=><~^]|)${SPACE8}*(${VERSION})${SPACE8}*`, "y");
-var SEPARATOR = new RegExp(`,${SPACE8}*`, "y");
-var BLANK = new RegExp(`${SPACE8}*`, "y");
+var SPACE9 = "[\\t\\n\\f\\r ]";
+var HYPHEN_RANGE = new RegExp(`${SPACE9}*(${VERSION})${SPACE9}+-${SPACE9}+(${VERSION})${SPACE9}*`, "g");
+var TERM = new RegExp(`(!=|>=|=>|<=|=<|~>|[=><~^]|)${SPACE9}*(${VERSION})${SPACE9}*`, "y");
+var SEPARATOR = new RegExp(`,${SPACE9}*`, "y");
+var BLANK = new RegExp(`${SPACE9}*`, "y");
 var PARTS = new RegExp(
   `^(v?(${PART}))(?:\\.(${PART}))?(?:\\.(${PART}))?(?:-(${IDENTIFIERS}))?(?:\\+(${IDENTIFIERS}))?$`
 );
@@ -45176,181 +45357,6 @@ function checkBundleFiles(catalog, report) {
   }
 }
 
-// catalog/documents.ts
-function readDocuments(path, bytes2, options) {
-  return new FileReader(path, options.limits, options.findings).documents(bytes2);
-}
-var SNIFF = 4096;
-var FileReader = class {
-  #path;
-  #limits;
-  #findings;
-  constructor(path, limits, findings) {
-    this.#path = path;
-    this.#limits = limits;
-    this.#findings = findings;
-  }
-  *documents(bytes2) {
-    const text6 = this.#decode(bytes2);
-    if (startsLikeJson(text6)) yield* this.#jsonStream(text6);
-    else yield* this.#yamlStream(normalBreaks(text6), 0, 1);
-  }
-  #find(rule228, message, location, hint) {
-    this.#findings.push({
-      rule: rule228,
-      severity: "error",
-      message,
-      location,
-      ...hint === void 0 ? {} : { hint }
-    });
-  }
-  #warn(rule228, message, location, hint) {
-    this.#findings.push({ rule: rule228, severity: "warning", message, location, hint });
-  }
-  #decode(bytes2) {
-    try {
-      return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes2);
-    } catch {
-      const text6 = new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes2);
-      if (!startsLikeJson(text6)) {
-        const { line: line3, column } = firstInvalid(bytes2);
-        this.#find(
-          "fbc/yaml",
-          "the file is not UTF-8",
-          { file: this.#path, line: line3, column },
-          "save the file as UTF-8"
-        );
-      }
-      return text6;
-    }
-  }
-  *#jsonStream(text6) {
-    const reader = new JsonReader(text6, this.#limits.depth);
-    let count = 0;
-    for (; ; ) {
-      try {
-        const read = reader.next();
-        if (!read) return;
-        count++;
-        yield this.#jsonDocument(read);
-      } catch (error2) {
-        if (!(error2 instanceof JsonError)) throw error2;
-        yield* this.#brokenJson(text6, { reader, error: error2, count });
-        return;
-      }
-    }
-  }
-  #jsonDocument(read) {
-    const document = new MarkedDocument(this.#path, read.value, read.marks, read.written);
-    for (const { key, line: line3, column } of read.duplicates) {
-      this.#repeatedKey(key, { file: this.#path, line: line3, column });
-    }
-    return { value: read.value, document };
-  }
-  /**
-   * With no more than one object read, Go tries the rest as YAML: so comments, single
-   * quotes and trailing commas pass in a file of one object.
-   */
-  *#brokenJson(text6, { reader, error: error2, count }) {
-    const findings = this.#findings.length;
-    if (count <= 1) {
-      const rest = afterFirstBreak(text6, reader.offset);
-      const line4 = reader.line + (rest.brokeLine ? 1 : 0);
-      yield* this.#yamlStream(normalBreaks(text6), rest.offset, line4);
-      if (this.#findings.length === findings) return;
-    }
-    this.#findings.length = findings;
-    const { line: line3, column } = placeOf(text6, error2.offset);
-    this.#find("fbc/json", `not JSON: ${error2.message}`, { file: this.#path, line: line3, column });
-  }
-  *#yamlStream(text6, from2, firstLine2) {
-    for (const piece of splitDocuments(text6, from2, firstLine2)) {
-      if ("rest" in piece) {
-        const message = `a line that begins with --- separates documents, but "${piece.rest}" follows on it`;
-        this.#find(
-          "fbc/yaml",
-          message,
-          { file: this.#path, line: piece.line, column: piece.column },
-          "write the separator on a line of its own"
-        );
-        continue;
-      }
-      const fast = readFast(text6, piece.from, piece.to, piece.line);
-      if (fast) {
-        yield { value: fast.value, document: new MarkedDocument(this.#path, fast.value, fast.marks) };
-        continue;
-      }
-      const read = this.#fullYaml(text6.slice(piece.from, piece.to), piece.line);
-      if (read) yield read;
-    }
-  }
-  #fullYaml(text6, line3) {
-    try {
-      const tree = readTree(text6, this.#limits);
-      const { value, duplicates, locate: locate4 } = compose(tree.root);
-      const document = new OffsetDocument(this.#path, text6, line3, locate4);
-      for (const { key, again } of duplicates) this.#repeatedKey(key, document.place(again));
-      if (tree.ignoredFrom >= 0) {
-        const message = "the tools never read this text: the document ends before it";
-        this.#warn(
-          "fbc/ignored-content",
-          message,
-          document.place(tree.ignoredFrom),
-          "put a line with --- before it"
-        );
-      }
-      return { value, document };
-    } catch (error2) {
-      if (!(error2 instanceof YamlError)) throw error2;
-      const document = new OffsetDocument(this.#path, text6, line3, () => 0);
-      this.#find("fbc/yaml", `not YAML as the tools read it: ${error2.message}`, document.place(error2.offset));
-      return void 0;
-    }
-  }
-  #repeatedKey(key, location) {
-    this.#warn(
-      "fbc/repeated-key",
-      `the key "${key}" stands twice; only the last counts`,
-      location,
-      "remove one of them"
-    );
-  }
-};
-var LIKE_JSON = /^(?:(?!\ufeff)[\s\u0085])*\{/;
-function startsLikeJson(text6) {
-  return LIKE_JSON.test(text6.slice(0, SNIFF));
-}
-function normalBreaks(text6) {
-  return text6.includes("\r\n") ? text6.replaceAll("\r\n", "\n") : text6;
-}
-function afterFirstBreak(text6, from2) {
-  let at = from2;
-  while (at < text6.length && /\s/.test(text6.charAt(at))) {
-    if (text6.charAt(at++) === "\n") return { offset: at, brokeLine: true };
-  }
-  return { offset: at, brokeLine: false };
-}
-function placeOf(text6, offset) {
-  const before = text6.slice(0, offset);
-  const lastBreak = before.lastIndexOf("\n");
-  return { line: before.split("\n").length, column: offset - lastBreak };
-}
-function firstInvalid(bytes2) {
-  let line3 = 1;
-  for (let from2 = 0; ; line3++) {
-    const found = bytes2.indexOf(10, from2);
-    const to = found < 0 ? bytes2.length : found;
-    try {
-      new TextDecoder("utf-8", { fatal: true }).decode(bytes2.subarray(from2, to));
-    } catch {
-      const text6 = new TextDecoder().decode(bytes2.subarray(from2, to));
-      return { line: line3, column: text6.indexOf("�") + 1 };
-    }
-    if (found < 0) return { line: line3, column: 1 };
-    from2 = found + 1;
-  }
-}
-
 // catalog/ignore.ts
 var IGNORE_FILE = ".indexignore";
 function ignoreMatcher(files) {
@@ -45358,7 +45364,7 @@ function ignoreMatcher(files) {
   for (const [path, text6] of files) {
     const domain = path.split("/").slice(0, -1);
     for (const raw of text6.split("\n")) {
-      const line3 = raw.trim();
+      const line3 = goTrimmed(raw);
       if (line3 !== "" && !line3.startsWith("#")) patterns.push(parsePattern(line3, domain));
     }
   }
