@@ -37029,8 +37029,8 @@ ${" ".repeat(width)}`, "\n");
     } else {
       passLines(1, text3.indexOf("\n", i));
       const isIndented = isWhite(c);
-      const joined = !wasIndented && !isIndented;
-      value += (joined ? fold(breaks - 1) : "\n".repeat(breaks)) + text3.slice(i, eol);
+      const joined2 = !wasIndented && !isIndented;
+      value += (joined2 ? fold(breaks - 1) : "\n".repeat(breaks)) + text3.slice(i, eol);
       wasIndented = isIndented;
     }
     breaks = 1;
@@ -42171,6 +42171,13 @@ var Failure = class extends Error {
     this.code = code2;
   }
 };
+function joined(failures, first) {
+  const undecided = failures.find((one) => one instanceof RequirementError && one.kind === "undecided");
+  if (undecided) return undecided;
+  const texts6 = [...new Set(failures.map(({ message }) => message))];
+  const code2 = first instanceof Failure ? first.code : "bad-dependency";
+  return new Failure(code2, texts6.length > 1 ? `[${texts6.join(", ")}]` : first.message);
+}
 var EXISTING = "@existing";
 var Problem = class {
   #scope;
@@ -42186,13 +42193,15 @@ var Problem = class {
     this.#existing = namespace.installed.map(existingNode);
   }
   resolve() {
+    for (const node of this.#existing) this.#addBundle({ node, source: void 0 });
+    const failures = this.#namespace.subscriptions.flatMap((one) => this.#failureToAdd(one));
     const down = this.#scope.catalogs.filter(({ serving }) => !serving);
     if (down.length > 0) {
       const names = down.map(({ name, namespace }) => `${namespace}/${name}`);
       throw new Failure("not-serving", `error using catalogsource ${names.join(", ")}`);
     }
-    for (const node of this.#existing) this.#addBundle({ node, source: void 0 });
-    for (const subscription of this.#namespace.subscriptions) this.#addSubscription(subscription);
+    const [failure3] = failures;
+    if (failure3) throw failures.length > 1 ? joined(failures, failure3) : failure3;
     const variables = [...this.#variables.values(), ...this.#invariants()];
     const solution = solve(variables);
     if (solution.kind === "solved") return { kind: "resolved", steps: this.#steps(solution.chosen) };
@@ -42201,6 +42210,16 @@ var Problem = class {
     }
     const because = solution.because.length > 0 ? `: ${solution.because.join(", ")}` : "";
     throw new Failure("unsatisfiable", `constraints not satisfiable${because}`);
+  }
+  /** Adds what a subscription may become, and returns why it could not; the others are added all the same. */
+  #failureToAdd(subscription) {
+    try {
+      this.#addSubscription(subscription);
+      return [];
+    } catch (error2) {
+      if (error2 instanceof Failure || error2 instanceof RequirementError) return [error2];
+      throw error2;
+    }
   }
   /** Adds what a subscription may become. */
   #addSubscription(subscription) {
