@@ -21,6 +21,8 @@ export interface MoveHints {
   readonly isNew: boolean;
   /** A repository of the same registry that has the blob. */
   readonly beside: string | undefined;
+  /** Asks the registry even for what came before. */
+  readonly doubted?: boolean;
 }
 
 const MIB = 1024 * 1024;
@@ -64,8 +66,8 @@ export function createBlobMover(
       const known = places.get(key) ?? new Map<string, Promise<BlobOutcome>>();
       places.set(key, known);
       const there = known.get(to.repository);
-      if (there) return there.then(() => 'present');
-      const coming = bring(blob, to, { ...hints, known: new Map(known) });
+      if (there && !hints.doubted) return there.then(() => 'present');
+      const coming = bring(blob, to, { ...hints, known: new Map(hints.doubted ? [] : known) });
       known.set(to.repository, coming);
       coming.catch(() => known.delete(to.repository));
       return coming;

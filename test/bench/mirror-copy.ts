@@ -62,9 +62,11 @@ interface Named {
   readonly tag: string;
 }
 
+/** Neighbours are in different repositories, as in a sorted mapping they seldom are: the kind order for all. */
+const repositoryCount = Math.ceil(images / IN_REPOSITORY);
 const named: readonly Named[] = Array.from({ length: images }, (_, i) => ({
-  repository: `org/app-${Math.floor(i / IN_REPOSITORY)}`,
-  tag: `v${i % IN_REPOSITORY}`,
+  repository: `org/app-${i % repositoryCount}`,
+  tag: `v${Math.floor(i / repositoryCount)}`,
 }));
 
 /** A layer that the repository shares, one of its own, 10 kB each, and a config. */
@@ -99,7 +101,15 @@ async function fill({ near }: Registry): Promise<void> {
     const to = { kind: 'tag', registry: near, repository, tag } as const;
     await pushImage(client, to, { image: { root, manifests: [], blobs: [config ?? blob(''), ...layers] } });
   };
-  for (let i = 0; i < named.length; i += 16) await Promise.all(named.slice(i, i + 16).map(one));
+  // One after the other in a repository: docker-registry refuses manifests while their blobs come twice.
+  const repositories = [...new Set(named.map(({ repository }) => repository))];
+  for (let i = 0; i < repositories.length; i += 16) {
+    await Promise.all(
+      repositories.slice(i, i + 16).map(async (repository) => {
+        for (const image of named.filter((other) => other.repository === repository)) await one(image);
+      }),
+    );
+  }
   client.close();
 }
 
