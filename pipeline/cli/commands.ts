@@ -116,6 +116,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./mirror-plan.ts')).command,
   },
   {
+    words: 'mirror copy',
+    summary: 'carry out a mapping.txt: copy the images, with all platforms and signatures',
+    load: async () => (await import('./mirror-copy.ts')).command,
+  },
+  {
     words: 'mirror verify',
     summary: 'follow every reference of every bundle as a node would',
     load: async () => (await import('./mirror-verify.ts')).command,
