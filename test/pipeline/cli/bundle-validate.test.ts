@@ -52,7 +52,7 @@ describe('portolan bundle validate', () => {
     const directory = changed(/^ +minKubeVersion: .*\n/m, '');
     writeFileSync(
       join(directory, 'policy.yaml'),
-      'apiVersion: portolan/v1alpha1\nkind: Policy\nrules:\n  csv/min-kube-version-missing: error\n',
+      'apiVersion: portolan/v1alpha1\nkind: Portolan\nrules:\n  csv/min-kube-version-missing: error\n',
     );
     const words = ['bundle', 'validate', '.', '--policy', 'policy.yaml', '--format', 'sarif'];
     const { exit, out, err } = await portolan(directory, ...words);
