@@ -209,6 +209,11 @@ import { rule as packageManifestSeveral } from './package-manifest/several.ts';
 import { rule as packageManifestTwoCsvs } from './package-manifest/two-csvs.ts';
 import { rule as packageManifestUnreadable } from './package-manifest/unreadable.ts';
 import { rule as packageManifestVersion } from './package-manifest/version.ts';
+import { rule as platformAffinity } from './platform/affinity.ts';
+import { rule as platformAlike } from './platform/alike.ts';
+import { rule as platformLabel } from './platform/label.ts';
+import { rule as platformUnknown } from './platform/unknown.ts';
+import { rule as platformUnsupported } from './platform/unsupported.ts';
 import { rule as practiceChannelName } from './practice/channel-name.ts';
 import { rule as practiceCrdDescription } from './practice/crd-description.ts';
 import { rule as practiceCreatesCrds } from './practice/creates-crds.ts';
@@ -440,6 +445,11 @@ export const RULES: readonly Rule[] = [
   packageName,
   packageNoChannel,
   packageUnknown,
+  platformAffinity,
+  platformAlike,
+  platformLabel,
+  platformUnknown,
+  platformUnsupported,
   practiceChannelName,
   practiceCrdDescription,
   practiceCreatesCrds,

@@ -5,7 +5,8 @@ import { SUITE_NAMES, type Suite, VIEW_NAMES, type View } from '../../catalog/bu
 import { RULES } from '../../catalog/rules/index.ts';
 import { ownSeverity, type SeverityOf } from '../../catalog/rules/rule.ts';
 import { type BundleJudgement, judgeBundle } from '../bundle/judge.ts';
-import { withBundle } from '../bundle/open.ts';
+import { type OpenBundle, withBundle } from '../bundle/open.ts';
+import { platformsOf } from '../bundle/platforms.ts';
 import { readPolicy } from '../config.ts';
 import { fileError, readText } from '../directory.ts';
 import { PipelineError } from '../error.ts';
@@ -13,6 +14,7 @@ import { severitiesOf } from '../policy/severity.ts';
 import { sarifReport } from '../report/sarif.ts';
 import { amount, countText, findingText } from '../report/text.ts';
 import { type Command, type Invocation, usageError } from './command.ts';
+import { registryClientFor } from './registry-access.ts';
 import { REGISTRY_OPTIONS } from './registry-options.ts';
 import { renderingOf } from './rendering.ts';
 import type { ExitCode, Terminal } from './terminal.ts';
@@ -25,10 +27,11 @@ export const command: Command = {
   details: [
     'A bundle is a directory with manifests/ and metadata/, an image in a registry, or one in a layout (oci:DIR:TAG) or',
     'an archive. The suite default is what OLM v0 needs, and part of every other; what other suites would add is counted',
-    'on the last line. --compat shows only what a real tool says, with its blind spots: the rest is left out.',
+    'on the last line. The suite multiarch asks registries for which platforms the images are. --compat shows only',
+    'what a real tool says, with its blind spots: the rest is left out.',
   ].join('\n'),
   options: {
-    suite: { value: SUITE_NAMES.join('|'), description: 'who judges (default: default)', multiple: true },
+    suite: { value: 'SUITE', description: `who judges: ${SUITE_NAMES.join(', ')}`, multiple: true },
     compat: { value: VIEW_NAMES.join('|'), description: 'show only what operator-sdk or opm says' },
     'kubernetes-version': {
       value: 'VERSION',
@@ -56,11 +59,28 @@ export const command: Command = {
     const format = invocation.text('format') ?? 'text';
     if (!['text', 'json', 'sarif'].includes(format))
       throw usageError(command, `--format must be text, json or sarif, not ${JSON.stringify(format)}`);
-    return withBundle(name, renderingOf(invocation, terminal), async (bundle) =>
-      printJudgement(await judgeBundle(bundle, judging), format, terminal),
-    );
+    return withBundle(name, renderingOf(invocation, terminal), async (bundle) => {
+      const platforms = await askedPlatforms(bundle, judging.suites, { invocation, terminal });
+      const options = { ...judging.options, ...(platforms ? { platforms } : {}) };
+      return printJudgement(await judgeBundle(bundle, { ...judging, options }), format, terminal);
+    });
   },
 };
+
+/** Registries are only asked for the suite that needs them. */
+async function askedPlatforms(
+  { source }: OpenBundle,
+  suites: readonly Suite[],
+  { invocation, terminal }: { readonly invocation: Invocation; readonly terminal: Terminal },
+): Promise<InspectOptions['platforms']> {
+  if (!suites.includes('multiarch')) return undefined;
+  const client = registryClientFor(invocation, terminal);
+  try {
+    return await platformsOf(source, client);
+  } finally {
+    client.close();
+  }
+}
 
 /** Prints what was found of a bundle. */
 export async function printJudgement(

@@ -253,15 +253,29 @@ function optionsOf(root: string): InspectOptions {
     ? JSON.parse(readFileSync(file, 'utf8'))
     : {};
   const categories = join(root, 'categories.json');
+  const images = join(root, 'images.json');
   const index = options['index-path'];
   return {
     gzipLength: (bytes) => gzipSync(bytes).length,
     ...(options['k8s-version'] === undefined ? {} : { kubernetesVersion: options['k8s-version'] }),
     ...(existsSync(categories) ? { categories: readFileSync(categories, 'utf8') } : {}),
+    ...(options['multiarch'] && existsSync(images) ? { platforms: platformsIn(images) } : {}),
     ...(index === undefined ? {} : { dockerfile: dockerfileAt(join(root, index), index) }),
   };
 }
 
 function dockerfileAt(file: string, path: string): { path: string; text?: string } {
   return statSync(file).isFile() ? { path, text: readFileSync(file, 'utf8') } : { path };
+}
+
+function platformsIn(file: string): Map<string, readonly string[]> {
+  const images: Readonly<Record<string, readonly { os: string; architecture: string }[]>> = JSON.parse(
+    readFileSync(file, 'utf8'),
+  );
+  return new Map(
+    Object.entries(images).map(([image, platforms]) => [
+      image,
+      platforms.map(({ os, architecture }) => `${os}/${architecture}`),
+    ]),
+  );
 }
