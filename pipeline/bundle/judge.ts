@@ -48,6 +48,6 @@ function byOtherSuites(findings: readonly Finding[]): Map<Suite, Finding[]> {
 }
 
 /** How many bytes gzip makes of a file's, as OLM compresses manifests into a ConfigMap. */
-function gzipLength(bytes: Uint8Array): number {
+export function gzipLength(bytes: Uint8Array): number {
   return gzipSync(bytes).length;
 }
