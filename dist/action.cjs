@@ -31376,8 +31376,11 @@ var CONFIGURATION = [
   ["maintenance.auto", "false"],
   ["protocol.allow", "never"]
 ];
-function environmentOf({ settings, directory, bare }) {
+function environmentOf({ settings, directory, bare, remote }) {
+  const asked = remote ? settings.remote : void 0;
+  const configuration = [...CONFIGURATION, ...asked ? remoteConfiguration(asked) : []];
   const environment = {
+    ...asked?.environment,
     ...settings.searchPath === void 0 ? {} : { PATH: settings.searchPath },
     ...bare ? { GIT_DIR: directory } : {},
     LC_ALL: "C",
@@ -31386,18 +31389,28 @@ function environmentOf({ settings, directory, bare }) {
     GIT_ATTR_NOSYSTEM: "1",
     GIT_TERMINAL_PROMPT: "0",
     // A partial clone must not fetch in the middle of reading: what is missing is said.
-    GIT_NO_LAZY_FETCH: "1",
-    GIT_ALLOW_PROTOCOL: "",
+    ...asked ? {} : { GIT_NO_LAZY_FETCH: "1" },
+    GIT_ALLOW_PROTOCOL: asked ? new URL(asked.url).protocol.slice(0, -1) : "",
     GIT_NO_REPLACE_OBJECTS: "1",
     GIT_OPTIONAL_LOCKS: "0",
     GIT_LITERAL_PATHSPECS: "1",
-    GIT_CONFIG_COUNT: String(CONFIGURATION.length)
+    GIT_CONFIG_COUNT: String(configuration.length)
   };
-  for (const [i, [key, value]] of CONFIGURATION.entries()) {
+  for (const [i, [key, value]] of configuration.entries()) {
     environment[`GIT_CONFIG_KEY_${i}`] = key;
     environment[`GIT_CONFIG_VALUE_${i}`] = value;
   }
   return environment;
+}
+function remoteConfiguration({ url, authorization: authorization2 }) {
+  return [
+    ["remote.origin.url", url],
+    ["remote.origin.promisor", "true"],
+    ["remote.origin.partialclonefilter", "blob:none"],
+    ["fetch.negotiationAlgorithm", "noop"],
+    ["http.followRedirects", "false"],
+    ...authorization2 === void 0 ? [] : [[`http.${url}.extraHeader`, `Authorization: ${authorization2}`]]
+  ];
 }
 function startGit(run3, parameters) {
   const options = {
@@ -31449,14 +31462,22 @@ function failure(command, code2, message) {
 // pipeline/git/objects.ts
 var STRUCTURE_BYTES = 64 * 1024 * 1024;
 var KEPT_TREES = 2e4;
+var GATHERING = 5;
 var ObjectReader = class {
   #run;
+  #fetch;
+  /** Objects that were found missing and are about to be fetched. */
+  #missing = [];
+  #gathering;
+  #brought = /* @__PURE__ */ new Map();
   #child;
   #waiting = [];
   #answer;
   #trees = /* @__PURE__ */ new Map();
-  constructor(run3) {
+  /** @param fetch asked for what is missing, for many objects at once; without, missing is missing */
+  constructor(run3, fetch) {
     this.#run = run3;
+    this.#fetch = fetch;
   }
   /** Type and size of an object, or undefined when this clone does not have it. */
   info(id) {
@@ -31469,7 +31490,11 @@ var ObjectReader = class {
    * @throws PipelineError `not-found` when this clone does not have it, `too-large`
    */
   async read(id, most = Number.POSITIVE_INFINITY) {
-    const found = await this.#ask(id, most);
+    let found = await this.#ask(id, most);
+    if (!found && this.#fetch) {
+      await this.#bring(id);
+      found = await this.#ask(id, most);
+    }
     if (!found) throw missing2(id);
     if ("bytes" in found) return found;
     throw new PipelineError("too-large", `object ${id} has ${found.size} bytes, the limit is ${most}`);
@@ -31508,6 +31533,34 @@ var ObjectReader = class {
       child2.once("close", () => resolve3());
       child2.stdin?.end();
     });
+  }
+  /** Whether what is not here can be fetched. */
+  get isRemote() {
+    return this.#fetch !== void 0;
+  }
+  /** Fetches objects that will be read, all at once; those that are here cost nothing. */
+  async prefetch(ids) {
+    if (!this.#fetch) return;
+    const unique2 = [...new Set(ids)];
+    const known4 = await Promise.all(unique2.map((id) => this.info(id)));
+    await Promise.all(unique2.filter((_, i) => !known4[i]).map((id) => this.#bring(id)));
+  }
+  /** Fetches an object once, together with all that are found missing at the same time. */
+  #bring(id) {
+    const known4 = this.#brought.get(id);
+    if (known4) return known4;
+    this.#missing.push(id);
+    this.#gathering ??= new Promise((resolve3, reject) => {
+      setTimeout(() => this.#bringGathered().then(resolve3, reject), GATHERING);
+    });
+    this.#brought.set(id, this.#gathering);
+    return this.#gathering;
+  }
+  async #bringGathered() {
+    const ids = this.#missing;
+    this.#missing = [];
+    this.#gathering = void 0;
+    await this.#fetch?.(ids);
   }
   #ask(id, most) {
     if (!/^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(id)) {
@@ -31662,6 +31715,7 @@ async function openRepository(directory, settings = {}) {
     scratch,
     shallow: place2.shallow !== void 0,
     resolve: (revisions) => resolveRevisions(directory, settings, revisions),
+    bring: () => Promise.resolve(),
     close: async () => {
       await objects.close();
       (0, import_node_fs.rmSync)(scratch, { recursive: true, force: true });
@@ -49185,8 +49239,9 @@ async function readContent(reader, files) {
     content.files.set(blob, file);
     return content;
   };
-  for (const file of files) {
-    const { blobs, findings } = await reader.read(file);
+  const loaded = await Promise.all(files.map((file) => reader.read(file)));
+  for (const [i, file] of files.entries()) {
+    const { blobs = emptyContent(), findings = [] } = loaded[i] ?? {};
     unread2.push(...findings.filter(({ severity }) => severity === "error"));
     for (const blob of blobs.packages) of(blob.name, blob, file.path).packages.push(blob);
     for (const blob of blobs.channels) of(blob.package, blob, file.path).channels.push(blob);
@@ -49520,6 +49575,107 @@ async function compareBundle({ objects, trees }, { path, version = "" }, draft) 
   );
 }
 
+// pipeline/change/unit.ts
+async function catalogUnits(objects, tree, layout) {
+  const units = /* @__PURE__ */ new Map();
+  for (const pattern of layout.patterns.filter(({ kind }) => kind === "catalog")) {
+    const rootAt = rootSegment(pattern);
+    for (const { path, id, mode, captured } of await expand(objects, tree, withoutRest(pattern))) {
+      if (isTree(mode) !== isOpen2(pattern) || units.has(path)) continue;
+      const root = path.split("/").slice(0, rootAt).join("/");
+      const catalog = captured["catalog"] ?? root.split("/").at(-1) ?? "";
+      units.set(path, { path, id, mode, catalog, package: captured["package"], root });
+    }
+  }
+  return units;
+}
+async function packagesIn(objects, tree, layout) {
+  const names = /* @__PURE__ */ new Set();
+  for (const folder of await packageFolders(objects, tree, layout)) names.add(folder.package);
+  return names;
+}
+async function packageFolders(objects, tree, layout) {
+  const folders = /* @__PURE__ */ new Map();
+  for (const { segments } of layout.patterns) {
+    const at = segments.findIndex(({ names }) => names.includes("package"));
+    if (at < 0) continue;
+    for (const { captured, ...place2 } of await expand(objects, tree, segments.slice(0, at + 1))) {
+      const name = captured["package"];
+      if (name === void 0 || !isTree(place2.mode) && at < segments.length - 1) continue;
+      folders.set(place2.path, { ...place2, package: name });
+    }
+  }
+  return [...folders.values()].sort((a, b) => compareText(a.path, b.path));
+}
+async function expand(objects, tree, segments) {
+  let places = [{ path: "", id: tree, mode: "40000", captured: {} }];
+  for (const segment of segments) {
+    const folders = places.filter(({ mode }) => isTree(mode));
+    const listings = await Promise.all(folders.map(({ id }) => objects.tree(id)));
+    places = folders.flatMap(
+      (folder, i) => (listings[i] ?? []).flatMap(({ name, id, mode }) => {
+        const captured = matchSegment(segment, name, folder.captured);
+        return captured ? [{ path: joinPath(folder.path, name), id, mode, captured }] : [];
+      })
+    );
+  }
+  return places;
+}
+function isOpen2({ segments }) {
+  return segments.at(-1)?.rest ?? false;
+}
+function withoutRest(pattern) {
+  return isOpen2(pattern) ? pattern.segments.slice(0, -1) : pattern.segments;
+}
+function rootSegment(pattern) {
+  const fixed = withoutRest(pattern);
+  const named = fixed.findIndex(({ names }) => names.includes("catalog"));
+  if (named >= 0) return named + 1;
+  const variable = fixed.findIndex(({ literal }) => literal === void 0);
+  return variable < 0 ? fixed.length : variable;
+}
+
+// pipeline/change/needed.ts
+var COMPARED = /* @__PURE__ */ new Set(["catalog", "template", "composite", "packageConfig", "owners"]);
+async function bringNeeded(objects, { trees, policy, paths }) {
+  if (!objects.isRemote) return;
+  const ids = paths.flatMap(({ area, before, after }) => {
+    const sides = COMPARED.has(area) ? [before, after] : area === "bundle" ? [after] : [];
+    return sides.flatMap((file) => file && file.mode !== "160000" ? [file.id] : []);
+  });
+  const names = new Set(paths.flatMap(({ package: name }) => name ?? []));
+  for (const tree of [trees.base, trees.merged]) {
+    for (const name of names) ids.push(...await ownersFiles(objects, tree, { name, policy }));
+  }
+  ids.push(...await unitFiles(objects, trees, policy));
+  await objects.prefetch(ids);
+}
+async function ownersFiles(objects, tree, { name, policy }) {
+  const paths = policy.owners.sources.map(({ path }) => path).filter((path) => path.includes("{package}"));
+  const entries2 = await Promise.all(
+    paths.map(
+      (path) => entryAt(
+        objects,
+        tree,
+        path.replaceAll("{package}", () => name)
+      )
+    )
+  );
+  return entries2.flatMap((entry) => entry && !isTree(entry.mode) ? [entry.id] : []);
+}
+async function unitFiles(objects, trees, { layout }) {
+  const before = await catalogUnits(objects, trees.base, layout);
+  const after = await catalogUnits(objects, trees.merged, layout);
+  const changed = [
+    ...[...before.values()].filter(({ path, id }) => after.get(path)?.id !== id),
+    ...[...after.values()].filter(({ path, id }) => before.get(path)?.id !== id)
+  ];
+  const listed2 = await Promise.all(
+    changed.map(({ id, mode }) => isTree(mode) ? listFiles(objects, id) : Promise.resolve([{ id, mode }]))
+  );
+  return listed2.flat().flatMap(({ id, mode }) => mode === "160000" ? [] : [id]);
+}
+
 // pipeline/change/path.ts
 function pathPlacer({ layout, owners }) {
   const sources = owners.sources.map(sourceMatcher);
@@ -49665,71 +49821,12 @@ async function sizeFindings(objects, kept2, { fileBytes }) {
   });
 }
 
-// pipeline/change/unit.ts
-async function catalogUnits(objects, tree, layout) {
-  const units = /* @__PURE__ */ new Map();
-  for (const pattern of layout.patterns.filter(({ kind }) => kind === "catalog")) {
-    const rootAt = rootSegment(pattern);
-    for (const { path, id, mode, captured } of await expand(objects, tree, withoutRest(pattern))) {
-      if (isTree(mode) !== isOpen2(pattern) || units.has(path)) continue;
-      const root = path.split("/").slice(0, rootAt).join("/");
-      const catalog = captured["catalog"] ?? root.split("/").at(-1) ?? "";
-      units.set(path, { path, id, mode, catalog, package: captured["package"], root });
-    }
-  }
-  return units;
-}
-async function packagesIn(objects, tree, layout) {
-  const names = /* @__PURE__ */ new Set();
-  for (const folder of await packageFolders(objects, tree, layout)) names.add(folder.package);
-  return names;
-}
-async function packageFolders(objects, tree, layout) {
-  const folders = /* @__PURE__ */ new Map();
-  for (const { segments } of layout.patterns) {
-    const at = segments.findIndex(({ names }) => names.includes("package"));
-    if (at < 0) continue;
-    for (const { captured, ...place2 } of await expand(objects, tree, segments.slice(0, at + 1))) {
-      const name = captured["package"];
-      if (name === void 0 || !isTree(place2.mode) && at < segments.length - 1) continue;
-      folders.set(place2.path, { ...place2, package: name });
-    }
-  }
-  return [...folders.values()].sort((a, b) => compareText(a.path, b.path));
-}
-async function expand(objects, tree, segments) {
-  let places = [{ path: "", id: tree, mode: "40000", captured: {} }];
-  for (const segment of segments) {
-    const folders = places.filter(({ mode }) => isTree(mode));
-    const listings = await Promise.all(folders.map(({ id }) => objects.tree(id)));
-    places = folders.flatMap(
-      (folder, i) => (listings[i] ?? []).flatMap(({ name, id, mode }) => {
-        const captured = matchSegment(segment, name, folder.captured);
-        return captured ? [{ path: joinPath(folder.path, name), id, mode, captured }] : [];
-      })
-    );
-  }
-  return places;
-}
-function isOpen2({ segments }) {
-  return segments.at(-1)?.rest ?? false;
-}
-function withoutRest(pattern) {
-  return isOpen2(pattern) ? pattern.segments.slice(0, -1) : pattern.segments;
-}
-function rootSegment(pattern) {
-  const fixed = withoutRest(pattern);
-  const named = fixed.findIndex(({ names }) => names.includes("catalog"));
-  if (named >= 0) return named + 1;
-  const variable = fixed.findIndex(({ literal }) => literal === void 0);
-  return variable < 0 ? fixed.length : variable;
-}
-
 // pipeline/change/classify.ts
 async function classifyChange(objects, trees, policy) {
   const diff = await diffTrees(objects, { before: trees.base, after: trees.merged }, policy.limits.files);
   const place2 = pathPlacer(policy);
   const paths = diff.changes.map((change) => ({ ...place2(change.path), ...change }));
+  await bringNeeded(objects, { trees, policy, paths });
   const unsafe2 = await unsafePaths(objects, { diff, placed: paths, merged: trees.merged, policy });
   if (unsafe2.some(({ rule: rule252 }) => rule252 === "path/limits")) return unread(paths, unsafe2);
   const scene = await sceneOf(objects, { trees, policy, paths });
@@ -49859,7 +49956,7 @@ async function mergedTree(repository, request) {
     if (repository.shallow) throw tooShallow(base2, head2);
     return { kind: "unrelated" };
   }
-  const { code: code2, output } = await runGit({ ...run3, accept: [0, 1] }, parameters);
+  const { code: code2, output } = await runGit({ ...run3, remote: true, accept: [0, 1] }, parameters);
   const [tree = "", ...paths] = output.toString("utf8").split("\0");
   if (code2 === 1) return { kind: "conflict", paths: paths.filter((path) => path !== "") };
   return { kind: "merged", tree };
@@ -50151,13 +50248,13 @@ async function readDraft(scene, draft) {
   };
 }
 async function readState({ objects, reader }, tree, units) {
-  const parts3 = [];
-  for (const unit of units) {
-    for (const file of await loadedFiles(objects, tree, unit)) {
+  const files = await Promise.all(units.map((unit) => loadedFiles(objects, tree, unit)));
+  const parts3 = await Promise.all(
+    files.flat().map(async (file) => {
       const { blobs, findings } = await reader.read(file);
-      parts3.push({ blobs: placedBlobs(blobs, file.path), unread: findings });
-    }
-  }
+      return { blobs: placedBlobs(blobs, file.path), unread: findings };
+    })
+  );
   return {
     blobs: joinedBlobs(parts3.map(({ blobs }) => blobs)),
     unread: parts3.flatMap(({ unread: unread2 }) => unread2)
