@@ -153,6 +153,41 @@ export interface Fence {
   ): Promise<StandingClaim | undefined>;
 }
 
+/** What one step asks another one to do. */
+export interface Message {
+  /** Messages of one group are handled in the order in which they were sent, one at a time. */
+  readonly group: string;
+  /** Messages of one id are one message. */
+  readonly id: string;
+  /** JSON; small: what is large is in the record store. */
+  readonly body: string;
+}
+
+/** Delivers each message at least once: late, twice, and again when its handler dies. */
+export interface Queue {
+  send(message: Message): Promise<void>;
+}
+
+/** What became of a merge, where its author looks. */
+export interface CommitStatus {
+  /** `owner/name`. */
+  readonly repository: string;
+  /** Id of the commit. */
+  readonly commit: string;
+  /** What it is about, such as `portolan/publish v4.20`. */
+  readonly context: string;
+  readonly state: 'pending' | 'success' | 'failure' | 'error';
+  /** At most 140 characters. */
+  readonly description: string;
+  /** Where more of it can be read. */
+  readonly url?: string;
+}
+
+/** The service that holds the repository. */
+export interface Forge {
+  report(status: CommitStatus): Promise<void>;
+}
+
 /** Time, so that waiting can be tested without waiting. All in milliseconds. */
 export interface Clock {
   /** Since the epoch. */

@@ -18,7 +18,7 @@ import { BUILD_DEFAULTS, type BuiltCatalog, buildCatalogImage } from '../image/b
 import type { Store } from '../image/memory.ts';
 import { severitiesOf } from '../policy/severity.ts';
 import { applyWaivers } from '../policy/waiver.ts';
-import type { Fence, Registry, StandingClaim } from '../ports.ts';
+import type { Fence, RecordStore, Registry, StandingClaim } from '../ports.ts';
 import { openBase } from '../publish/base.ts';
 import { guardOf } from '../publish/fence-guard.ts';
 import { mirrorFiles } from '../publish/mirror.ts';
@@ -48,6 +48,8 @@ export interface PublishPorts {
   readonly registry: Registry;
   /** Decides whose tag it is; without one, the last to publish wins. */
   readonly fence?: Fence | undefined;
+  /** Where the documents of every publish are kept as well; only behind a fence. */
+  readonly records?: RecordStore | undefined;
   /** Told of each step when it begins. */
   readonly progress: (step: string) => void;
 }
@@ -76,7 +78,7 @@ const RECEIPT = 'receipt.json';
  *   choices that cannot be followed, `io`, and whatever the registry answers
  */
 export async function publish(
-  { repository, registry, fence, progress }: PublishPorts,
+  { repository, registry, fence, records, progress }: PublishPorts,
   request: PublishRequest,
 ): Promise<Published> {
   const [commit = ''] = await repository.resolve([request.commit]);
@@ -84,7 +86,7 @@ export async function publish(
   if (!policy) return { kind: 'refused', findings: policyFindings };
   const { catalog } = request;
   const target = targetOf(policy, catalog, request);
-  const guard = guardOf(target, { repository, fence, ...request, commit });
+  const guard = guardOf(target, { repository, fence, records, ...request, commit });
   const ahead = await guard?.newer(registry);
   if (ahead) return { kind: 'superseded', findings: [], by: ahead };
   const source = await wholeCatalog(repository.objects, commit, { layout: policy.layout, name: catalog });
@@ -105,7 +107,7 @@ export async function publish(
     const staged = stageFiles(request.out, files, PLAN_FILES);
     try {
       progress(`pushing ${built.packages} packages in ${built.layers} layers to ${target.name}`);
-      const promote = guard?.promote(receipt.digest);
+      const promote = guard?.promote(receipt.digest, files);
       const push = await pushCatalogImage(registry, built.image, { place: target.to, base, promote });
       const won = guard?.winner();
       if (won && won.digest !== receipt.digest) {
