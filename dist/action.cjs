@@ -18319,7 +18319,7 @@ var require_eventsource_stream = __commonJS({
     var LF4 = 10;
     var CR2 = 13;
     var COLON3 = 58;
-    var SPACE9 = 32;
+    var SPACE10 = 32;
     var defaultMaxEventSize = buffer.kStringMaxLength;
     var DATA = Buffer.from("data");
     var EVENT = Buffer.from("event");
@@ -18511,7 +18511,7 @@ var require_eventsource_stream = __commonJS({
         if (colonPosition !== -1) {
           fieldLength = colonPosition;
           valueStart = colonPosition + 1;
-          if (line3[valueStart] === SPACE9) {
+          if (line3[valueStart] === SPACE10) {
             ++valueStart;
           }
         }
@@ -31075,15 +31075,25 @@ function fitsAsIs(value, shape) {
       return typeof value === shape.kind;
     case "checked":
       return value !== null && shape.refusal(value) === void 0;
+    case "bytes":
+      return typeof value === "string" && base64Defect(value) < 0;
     case "list":
-      return Array.isArray(value) && value.every((item) => fitsAsIs(item, shape.items));
+      return Array.isArray(value) && listFitsAsIs(value, shape.items);
     case "map":
-      return isObject(value) && Object.values(value).every((item) => fitsAsIs(item, shape.values));
+      return isObject(value) && mapFitsAsIs(value, shape.values);
     case "struct":
       return isObject(value) && structFitsAsIs(value, shape);
     default:
       return false;
   }
+}
+function listFitsAsIs(list3, items) {
+  for (const item of list3) if (!fitsAsIs(item, items)) return false;
+  return true;
+}
+function mapFitsAsIs(map, values) {
+  for (const key in map) if (!fitsAsIs(map[key], values)) return false;
+  return true;
 }
 function structFitsAsIs(value, shape) {
   for (const key in value) {
@@ -31140,7 +31150,6 @@ function fitInteger(value, bits, context) {
   const limit = bits === 32 ? 2 ** 31 : 2 ** 63;
   return Number.isInteger(value) && value >= -limit && value < limit ? value : misfit(value, `int${bits}`, `a whole number of ${bits} bits`, context);
 }
-var NOT_BASE64 = /[^A-Za-z0-9+/]/;
 function fitBytes(value, context) {
   if (typeof value !== "string") return misfit(value, "[]uint8", "base64 text", context);
   const offset = base64Defect(value);
@@ -31150,10 +31159,9 @@ function fitBytes(value, context) {
   return void 0;
 }
 function base64Defect(value) {
-  const end2 = value.search(NOT_BASE64);
-  if (end2 < 0 && value.length % 4 === 0) return -1;
-  let digits = Math.max(end2, 0) - Math.max(end2, 0) % 4;
-  let i = digits;
+  if (isUnbrokenBase64(value)) return -1;
+  let digits = 0;
+  let i = 0;
   for (; i < value.length; i++) {
     const c = value.charAt(i);
     if (c === "\n" || c === "\r") continue;
@@ -31162,6 +31170,15 @@ function base64Defect(value) {
     digits++;
   }
   return digits % 4 === 0 ? -1 : i - digits % 4;
+}
+function isUnbrokenBase64(value) {
+  if (value.length % 4 !== 0) return false;
+  const padding = value.endsWith("==") ? 2 : value.endsWith("=") ? 1 : 0;
+  try {
+    return atob(value).length === value.length / 4 * 3 - padding;
+  } catch {
+    return false;
+  }
 }
 function paddingDefect(value, at, digits) {
   if (digits < 2) return at;
@@ -34455,6 +34472,36 @@ function compareText(a, b) {
   return a.length - b.length;
 }
 
+// catalog/go-text.ts
+var SHORT = new Map(
+  Object.entries({
+    '"': '\\"',
+    "\\": "\\\\",
+    "\x07": "\\a",
+    "\b": "\\b",
+    "\f": "\\f",
+    "\n": "\\n",
+    "\r": "\\r",
+    "	": "\\t",
+    "\v": "\\v"
+  })
+);
+var GO_SPACE = "\\t-\\r \\u0085\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000";
+var AROUND = new RegExp(`^[${GO_SPACE}]+|[${GO_SPACE}]+$`, "g");
+function goTrimmed(text6) {
+  return text6.replaceAll(AROUND, "");
+}
+function goQuoted(text6) {
+  const inner = text6.replaceAll(/["\\]|[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu, (character) => {
+    const code2 = character.codePointAt(0) ?? 0;
+    const hex = code2.toString(16);
+    if (code2 > 65535) return `\\U${hex.padStart(8, "0")}`;
+    if (code2 > 127) return `\\u${hex.padStart(4, "0")}`;
+    return SHORT.get(character) ?? `\\x${hex.padStart(2, "0")}`;
+  });
+  return `"${inner}"`;
+}
+
 // catalog/version.ts
 var VersionError = class extends Error {
   constructor(message) {
@@ -34489,7 +34536,7 @@ function tryParseVersion(text6) {
   }
 }
 function parseTolerant(text6) {
-  const [major = "", minor, ...rest] = text6.trim().replace(/^v/, "").split(".");
+  const [major = "", minor, ...rest] = goTrimmed(text6).replace(/^v/, "").split(".");
   if (minor === void 0 || rest.length === 0) {
     if (/[+-]/.test(minor ?? major)) {
       throw new VersionError("Short version cannot contain PreRelease/Build meta data");
@@ -34638,7 +34685,7 @@ function splitAlternatives(tokens) {
 function splitOperator(token) {
   const digit = token.search(new RegExp("\\p{Nd}", "u"));
   if (digit < 0) throw new VersionError(`Could not get version from string: ${quote(token)}`);
-  return [token.slice(0, digit).trim(), token.slice(digit)];
+  return [goTrimmed(token.slice(0, digit)), token.slice(digit)];
 }
 function parseComparator(token) {
   const [operatorText, versionText] = splitOperator(token);
@@ -35977,23 +36024,23 @@ function countNodes(value) {
 }
 
 // catalog/split.ts
-function* splitDocuments(text6, from2, firstLine2) {
+function* splitDocuments(text6, firstLine2 = 1, readPiece) {
   let line3 = firstLine2;
-  let at = from2;
+  let at = 0;
   let pieceFrom = -1;
   let pieceLine = line3;
   while (at < text6.length) {
-    const separator = text6.startsWith("---", at) ? at : nextSeparator(text6, at);
-    if (separator > at) {
+    let separator = at;
+    if (!text6.startsWith("---", at)) {
       if (pieceFrom < 0) {
         pieceFrom = at;
         pieceLine = line3;
       }
-      line3 += countLines(text6, at, separator);
+      ({ to: separator, line: line3 } = readPiece?.(at, line3) ?? pieceEnd(text6, at, line3));
     }
     if (separator >= text6.length) break;
     const lineEnd = endOfLine(text6, separator);
-    const rest = text6.slice(separator + 3, lineEnd).trim();
+    const rest = goTrimmed(text6.slice(separator + 3, lineEnd));
     if (rest !== "" && !rest.startsWith("#")) {
       yield { line: line3, column: 4, rest };
     }
@@ -36009,9 +36056,10 @@ function* splitDocuments(text6, from2, firstLine2) {
   }
   if (pieceFrom >= 0) yield { from: Math.min(pieceFrom, text6.length), to: text6.length, line: pieceLine };
 }
-function nextSeparator(text6, from2) {
+function pieceEnd(text6, from2, line3) {
   const found = text6.indexOf("\n---", from2);
-  return found < 0 ? text6.length : found + 1;
+  const to = found < 0 ? text6.length : found + 1;
+  return { to, line: line3 + countLines(text6, from2, to) };
 }
 function endOfLine(text6, from2) {
   const found = text6.indexOf("\n", from2);
@@ -36021,31 +36069,6 @@ function countLines(text6, from2, to) {
   let lines = 0;
   for (let at = text6.indexOf("\n", from2); at >= 0 && at < to; at = text6.indexOf("\n", at + 1)) lines++;
   return lines;
-}
-
-// catalog/go-text.ts
-var SHORT = new Map(
-  Object.entries({
-    '"': '\\"',
-    "\\": "\\\\",
-    "\x07": "\\a",
-    "\b": "\\b",
-    "\f": "\\f",
-    "\n": "\\n",
-    "\r": "\\r",
-    "	": "\\t",
-    "\v": "\\v"
-  })
-);
-function goQuoted(text6) {
-  const inner = text6.replaceAll(/["\\]|[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu, (character) => {
-    const code2 = character.codePointAt(0) ?? 0;
-    const hex = code2.toString(16);
-    if (code2 > 65535) return `\\U${hex.padStart(8, "0")}`;
-    if (code2 > 127) return `\\u${hex.padStart(4, "0")}`;
-    return SHORT.get(character) ?? `\\x${hex.padStart(2, "0")}`;
-  });
-  return `"${inner}"`;
 }
 
 // catalog/yaml/scalar.ts
@@ -36610,6 +36633,7 @@ var DOT2 = 46;
 var LEAVE = /* @__PURE__ */ Symbol("outside the subset");
 var text3 = "";
 var end = 0;
+var endsAtSeparator = false;
 var body = "";
 var base = 0;
 var unended = false;
@@ -36622,6 +36646,9 @@ var MOST_KEPT_MARKS = 1 << 16;
 var marks = new Int32Array(MOST_KEPT_MARKS);
 var marked = 0;
 var UNUSUAL = /[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]/;
+function isUsualText(source) {
+  return source.endsWith("\n") && !UNUSUAL.test(source);
+}
 function openText(source, from2, to, firstLine2) {
   body = source.slice(from2, to);
   if (body === "") return false;
@@ -36631,15 +36658,31 @@ function openText(source, from2, to, firstLine2) {
   text3 = unended ? body : source;
   base = unended ? 0 : from2;
   end = base + body.length;
-  line = firstLine2 - 1;
-  eol = base - 1;
-  marked = 0;
+  endsAtSeparator = false;
   foundAt.fill(-1);
+  open3(base, firstLine2);
   return true;
+}
+function openUsualText(source, from2, firstLine2) {
+  if (source !== body) foundAt.fill(-1);
+  text3 = body = source;
+  base = 0;
+  end = source.length;
+  unended = false;
+  endsAtSeparator = true;
+  open3(from2, firstLine2);
+}
+function open3(from2, firstLine2) {
+  line = firstLine2 - 1;
+  eol = from2 - 1;
+  marked = 0;
 }
 function closeText() {
   text3 = body = "";
   if (marks.length > MOST_KEPT_MARKS) marks = new Int32Array(MOST_KEPT_MARKS);
+}
+function documentEnd() {
+  return { to: eol + 1, line };
 }
 function nextLine() {
   const source = text3;
@@ -36647,6 +36690,7 @@ function nextLine() {
   for (; ; ) {
     line++;
     if (at >= end) {
+      eol = end - 1;
       indent = -1;
       return;
     }
@@ -36658,6 +36702,12 @@ function nextLine() {
       at++;
       continue;
     }
+    if (at === from2 && (c === DOT2 || c === DASH) && isMarker(at)) {
+      if (!endsAtSeparator || c === DOT2) throw LEAVE;
+      eol = at - 1;
+      indent = -1;
+      return;
+    }
     eol = source.indexOf("\n", at);
     if (c === HASH) {
       at = eol + 1;
@@ -36666,7 +36716,6 @@ function nextLine() {
     bol = from2;
     start = at;
     indent = at - from2;
-    if (indent === 0 && (c === DOT2 || c === DASH) && isMarker(at)) throw LEAVE;
     return;
   }
 }
@@ -36858,10 +36907,10 @@ function closingQuote(at, quote3) {
   }
   return close < eol ? close : -1;
 }
-function isEscaped(at, open3) {
-  if (next(ANY_BACKSLASH, open3 + 1) > at) return false;
+function isEscaped(at, open4) {
+  if (next(ANY_BACKSLASH, open4 + 1) > at) return false;
   let slashes = 0;
-  while (at - 1 - slashes > open3 && text3.charCodeAt(at - 1 - slashes) === BACKSLASH2) slashes++;
+  while (at - 1 - slashes > open4 && text3.charCodeAt(at - 1 - slashes) === BACKSLASH2) slashes++;
   return slashes % 2 === 1;
 }
 function singleText(raw) {
@@ -37017,7 +37066,18 @@ var SINGLE2 = 39;
 var depth = 0;
 function readFast(source, from2, to, firstLine2) {
   try {
-    if (!openText(source, from2, to, firstLine2)) return void 0;
+    return openText(source, from2, to, firstLine2) ? readOpened() : void 0;
+  } finally {
+    closeText();
+  }
+}
+function readFastPiece(source, from2, firstLine2) {
+  openUsualText(source, from2, firstLine2);
+  const read = readOpened();
+  return read && { ...read, ...documentEnd() };
+}
+function readOpened() {
+  try {
     depth = 0;
     nextLine();
     if (indent < 0) return void 0;
@@ -37026,8 +37086,6 @@ function readFast(source, from2, to, firstLine2) {
   } catch (error2) {
     if (error2 === LEAVE) return void 0;
     throw error2;
-  } finally {
-    closeText();
   }
 }
 function readBlock(column, parent, slot) {
@@ -37194,9 +37252,9 @@ function* blockPairs(scanner, pairs2) {
   scanner.take();
 }
 function* flowItems(scanner, items) {
-  const open3 = scanner.peek();
+  const open4 = scanner.peek();
   scanner.take();
-  for (let first = true; hasMore(scanner, "flow-sequence-end", first, open3); first = false) {
+  for (let first = true; hasMore(scanner, "flow-sequence-end", first, open4); first = false) {
     const token = scanner.peek();
     if (token.kind === "key") {
       const pair = { kind: "mapping", start: token.start, pairs: [] };
@@ -37212,9 +37270,9 @@ function* flowPair(scanner, pairs2) {
   pairs2.push({ key, value });
 }
 function* flowPairs(scanner, pairs2) {
-  const open3 = scanner.peek();
+  const open4 = scanner.peek();
   scanner.take();
-  for (let first = true; hasMore(scanner, "flow-mapping-end", first, open3); first = false) {
+  for (let first = true; hasMore(scanner, "flow-mapping-end", first, open4); first = false) {
     const token = scanner.peek();
     if (token.kind === "key") {
       scanner.take();
@@ -37228,12 +37286,12 @@ function* flowPairs(scanner, pairs2) {
     }
   }
 }
-function hasMore(scanner, end2, first, open3) {
+function hasMore(scanner, end2, first, open4) {
   let token = scanner.peek();
   if (token.kind !== end2 && !first) {
     if (token.kind !== "flow-entry") {
       const bracket = end2 === "flow-sequence-end" ? "]" : "}";
-      refuse(`did not find expected ',' or '${bracket}'`, "", token, open3.start);
+      refuse(`did not find expected ',' or '${bracket}'`, "", token, open4.start);
     }
     scanner.take();
     token = scanner.peek();
@@ -38212,15 +38270,15 @@ var Parser2 = class {
     if (!this.#prefixes.has("!!")) this.#prefixes.set("!!", "tag:yaml.org,2002:");
   }
   #node(place2) {
-    const open3 = [];
+    const open4 = [];
     let begun = this.#begin(place2);
     for (; ; ) {
       let complete;
       if (begun.filling) {
-        if (open3.length >= this.#depthLimit) this.#failTooDeep(begun.node);
-        open3.push({ node: begun.node, filling: begun.filling });
+        if (open4.length >= this.#depthLimit) this.#failTooDeep(begun.node);
+        open4.push({ node: begun.node, filling: begun.filling });
       } else complete = begun.node;
-      const wanted = this.#fill(open3, complete);
+      const wanted = this.#fill(open4, complete);
       if (typeof wanted !== "string") return wanted;
       begun = this.#begin(wanted);
     }
@@ -38230,15 +38288,15 @@ var Parser2 = class {
    * it when it is complete by that, until a collection wants another node or the
    * outermost is complete.
    */
-  #fill(open3, complete) {
+  #fill(open4, complete) {
     let node = complete;
     for (; ; ) {
-      const innermost = open3[open3.length - 1];
+      const innermost = open4[open4.length - 1];
       if (!innermost) return node;
       const step = innermost.filling.next(node);
       if (step.done !== true) return step.value;
       node = innermost.node;
-      open3.pop();
+      open4.pop();
     }
   }
   #failTooDeep(node) {
@@ -38320,6 +38378,193 @@ var Parser2 = class {
     return { node, filling: fill(scanner, node.items) };
   }
 };
+
+// catalog/documents.ts
+function readDocuments(path, bytes2, options) {
+  return new FileReader(path, options.limits, options.findings).documents(bytes2);
+}
+var SNIFF = 4096;
+var FileReader = class {
+  #path;
+  #limits;
+  #findings;
+  constructor(path, limits, findings) {
+    this.#path = path;
+    this.#limits = limits;
+    this.#findings = findings;
+  }
+  *documents(bytes2) {
+    const text6 = this.#decode(bytes2);
+    if (startsLikeJson(text6)) yield* this.#jsonStream(text6);
+    else yield* this.#yamlStream(text6, 1);
+  }
+  #find(rule228, message, location, hint) {
+    this.#findings.push({
+      rule: rule228,
+      severity: "error",
+      message,
+      location,
+      ...hint === void 0 ? {} : { hint }
+    });
+  }
+  #warn(rule228, message, location, hint) {
+    this.#findings.push({ rule: rule228, severity: "warning", message, location, hint });
+  }
+  #decode(bytes2) {
+    try {
+      return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes2);
+    } catch {
+      const text6 = new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes2);
+      if (!startsLikeJson(text6)) {
+        const { line: line3, column } = firstInvalid(bytes2);
+        this.#find(
+          "fbc/yaml",
+          "the file is not UTF-8",
+          { file: this.#path, line: line3, column },
+          "save the file as UTF-8"
+        );
+      }
+      return text6;
+    }
+  }
+  *#jsonStream(text6) {
+    const reader = new JsonReader(text6, this.#limits.depth);
+    let count = 0;
+    for (; ; ) {
+      try {
+        const read = reader.next();
+        if (!read) return;
+        count++;
+        yield this.#jsonDocument(read);
+      } catch (error2) {
+        if (!(error2 instanceof JsonError)) throw error2;
+        yield* this.#brokenJson(text6, { reader, error: error2, count });
+        return;
+      }
+    }
+  }
+  #jsonDocument(read) {
+    const document = new MarkedDocument(this.#path, read.value, read.marks, read.written);
+    for (const { key, line: line3, column } of read.duplicates) {
+      this.#repeatedKey(key, { file: this.#path, line: line3, column });
+    }
+    return { value: read.value, document };
+  }
+  /**
+   * With no more than one object read, Go tries the rest as YAML: so comments, single
+   * quotes and trailing commas pass in a file of one object.
+   */
+  *#brokenJson(text6, { reader, error: error2, count }) {
+    const findings = this.#findings.length;
+    if (count <= 1) {
+      const rest = afterFirstBreak(text6, reader.offset);
+      const line4 = reader.line + (rest.brokeLine ? 1 : 0);
+      yield* this.#yamlStream(text6.slice(rest.offset), line4);
+      if (this.#findings.length === findings) return;
+    }
+    this.#findings.length = findings;
+    const { line: line3, column } = placeOf(text6, error2.offset);
+    this.#find("fbc/json", `not JSON: ${error2.message}`, { file: this.#path, line: line3, column });
+  }
+  *#yamlStream(written, firstLine2) {
+    const isUsual = isUsualText(written);
+    const text6 = isUsual ? written : normalBreaks(written);
+    let fast;
+    const readPiece = (from2, line3) => {
+      const piece = readFastPiece(text6, from2, line3);
+      fast = piece;
+      return piece;
+    };
+    try {
+      for (const piece of splitDocuments(text6, firstLine2, isUsual ? readPiece : void 0)) {
+        if ("rest" in piece) {
+          this.#badSeparator(piece);
+          continue;
+        }
+        if (!isUsual) fast = readFast(text6, piece.from, piece.to, piece.line);
+        const read = fast ? this.#fastDocument(fast) : this.#fullYaml(text6.slice(piece.from, piece.to), piece.line);
+        fast = void 0;
+        if (read) yield read;
+      }
+    } finally {
+      closeText();
+    }
+  }
+  #badSeparator({ rest, line: line3, column }) {
+    const message = `a line that begins with --- separates documents, but "${rest}" follows on it`;
+    const hint = "write the separator on a line of its own";
+    this.#find("fbc/yaml", message, { file: this.#path, line: line3, column }, hint);
+  }
+  #fastDocument({ value, marks: marks2 }) {
+    return { value, document: new MarkedDocument(this.#path, value, marks2) };
+  }
+  #fullYaml(text6, line3) {
+    try {
+      const tree = readTree(text6, this.#limits);
+      const { value, duplicates, locate: locate4 } = compose(tree.root);
+      const document = new OffsetDocument(this.#path, text6, line3, locate4);
+      for (const { key, again } of duplicates) this.#repeatedKey(key, document.place(again));
+      if (tree.ignoredFrom >= 0) {
+        const message = "the tools never read this text: the document ends before it";
+        this.#warn(
+          "fbc/ignored-content",
+          message,
+          document.place(tree.ignoredFrom),
+          "put a line with --- before it"
+        );
+      }
+      return { value, document };
+    } catch (error2) {
+      if (!(error2 instanceof YamlError)) throw error2;
+      const document = new OffsetDocument(this.#path, text6, line3, () => 0);
+      this.#find("fbc/yaml", `not YAML as the tools read it: ${error2.message}`, document.place(error2.offset));
+      return void 0;
+    }
+  }
+  #repeatedKey(key, location) {
+    this.#warn(
+      "fbc/repeated-key",
+      `the key "${key}" stands twice; only the last counts`,
+      location,
+      "remove one of them"
+    );
+  }
+};
+var LIKE_JSON = new RegExp(`^[${GO_SPACE}]*\\{`);
+var SPACE8 = new RegExp(`[${GO_SPACE}]`);
+function startsLikeJson(text6, sniff = SNIFF) {
+  return LIKE_JSON.test(text6.slice(0, sniff));
+}
+function normalBreaks(text6) {
+  return text6.includes("\r\n") ? text6.replaceAll("\r\n", "\n") : text6;
+}
+function afterFirstBreak(text6, from2) {
+  let at = from2;
+  while (at < text6.length && SPACE8.test(text6.charAt(at))) {
+    if (text6.charAt(at++) === "\n") return { offset: at, brokeLine: true };
+  }
+  return { offset: at, brokeLine: false };
+}
+function placeOf(text6, offset) {
+  const before = text6.slice(0, offset);
+  const lastBreak = before.lastIndexOf("\n");
+  return { line: before.split("\n").length, column: offset - lastBreak };
+}
+function firstInvalid(bytes2) {
+  let line3 = 1;
+  for (let from2 = 0; ; line3++) {
+    const found = bytes2.indexOf(10, from2);
+    const to = found < 0 ? bytes2.length : found;
+    try {
+      new TextDecoder("utf-8", { fatal: true }).decode(bytes2.subarray(from2, to));
+    } catch {
+      const text6 = new TextDecoder().decode(bytes2.subarray(from2, to));
+      return { line: line3, column: text6.indexOf("�") + 1 };
+    }
+    if (found < 0) return { line: line3, column: 1 };
+    from2 = found + 1;
+  }
+}
 
 // catalog/bundle/manifest.ts
 function firstValue(file) {
@@ -39760,7 +40005,7 @@ function objectDefect(value) {
 function yamlDefect(base64) {
   const raw = Uint8Array.from(atob(base64.replaceAll(/[\r\n]/g, "")), (c) => c.charCodeAt(0));
   const manifest = new TextDecoder().decode(raw);
-  if (manifest.trimStart().startsWith("{")) return void 0;
+  if (goTrimmed(manifest).startsWith("{")) return void 0;
   try {
     compose(readTree(manifest, { depth: 1e3 }).root);
     return void 0;
@@ -42266,11 +42511,11 @@ function skippedText(lane, skipped) {
 var PART = "[0-9xX*|]+";
 var IDENTIFIERS = "[0-9A-Za-z-]+(?:\\.[0-9A-Za-z-]+)*";
 var VERSION = `v?${PART}(?:\\.${PART})?(?:\\.${PART})?(?:-${IDENTIFIERS})?(?:\\+${IDENTIFIERS})?`;
-var SPACE8 = "[\\t\\n\\f\\r ]";
-var HYPHEN_RANGE = new RegExp(`${SPACE8}*(${VERSION})${SPACE8}+-${SPACE8}+(${VERSION})${SPACE8}*`, "g");
-var TERM = new RegExp(`(!=|>=|=>|<=|=<|~>|[=><~^]|)${SPACE8}*(${VERSION})${SPACE8}*`, "y");
-var SEPARATOR = new RegExp(`,${SPACE8}*`, "y");
-var BLANK = new RegExp(`${SPACE8}*`, "y");
+var SPACE9 = "[\\t\\n\\f\\r ]";
+var HYPHEN_RANGE = new RegExp(`${SPACE9}*(${VERSION})${SPACE9}+-${SPACE9}+(${VERSION})${SPACE9}*`, "g");
+var TERM = new RegExp(`(!=|>=|=>|<=|=<|~>|[=><~^]|)${SPACE9}*(${VERSION})${SPACE9}*`, "y");
+var SEPARATOR = new RegExp(`,${SPACE9}*`, "y");
+var BLANK = new RegExp(`${SPACE9}*`, "y");
 var PARTS = new RegExp(
   `^(v?(${PART}))(?:\\.(${PART}))?(?:\\.(${PART}))?(?:-(${IDENTIFIERS}))?(?:\\+(${IDENTIFIERS}))?$`
 );
@@ -44645,9 +44890,9 @@ var rule142 = {
   summary: "Under OLM v1 no installation that worked ends in an error after a change",
   compare(change, report) {
     const lost = allMoves(change, "v1").filter((move) => isLost(move, change));
-    const open3 = new Set(lost.filter(({ channel }) => channel === "").map(keyOf2));
+    const open4 = new Set(lost.filter(({ channel }) => channel === "").map(keyOf2));
     const groups = grouped(
-      lost.filter((move) => move.channel === "" || !open3.has(keyOf2(move))),
+      lost.filter((move) => move.channel === "" || !open4.has(keyOf2(move))),
       ({ package: name, channel }) => JSON.stringify([name, channel])
     );
     for (const group of groups) reportGroup3(change, group, report);
@@ -45176,181 +45421,6 @@ function checkBundleFiles(catalog, report) {
   }
 }
 
-// catalog/documents.ts
-function readDocuments(path, bytes2, options) {
-  return new FileReader(path, options.limits, options.findings).documents(bytes2);
-}
-var SNIFF = 4096;
-var FileReader = class {
-  #path;
-  #limits;
-  #findings;
-  constructor(path, limits, findings) {
-    this.#path = path;
-    this.#limits = limits;
-    this.#findings = findings;
-  }
-  *documents(bytes2) {
-    const text6 = this.#decode(bytes2);
-    if (startsLikeJson(text6)) yield* this.#jsonStream(text6);
-    else yield* this.#yamlStream(normalBreaks(text6), 0, 1);
-  }
-  #find(rule228, message, location, hint) {
-    this.#findings.push({
-      rule: rule228,
-      severity: "error",
-      message,
-      location,
-      ...hint === void 0 ? {} : { hint }
-    });
-  }
-  #warn(rule228, message, location, hint) {
-    this.#findings.push({ rule: rule228, severity: "warning", message, location, hint });
-  }
-  #decode(bytes2) {
-    try {
-      return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes2);
-    } catch {
-      const text6 = new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes2);
-      if (!startsLikeJson(text6)) {
-        const { line: line3, column } = firstInvalid(bytes2);
-        this.#find(
-          "fbc/yaml",
-          "the file is not UTF-8",
-          { file: this.#path, line: line3, column },
-          "save the file as UTF-8"
-        );
-      }
-      return text6;
-    }
-  }
-  *#jsonStream(text6) {
-    const reader = new JsonReader(text6, this.#limits.depth);
-    let count = 0;
-    for (; ; ) {
-      try {
-        const read = reader.next();
-        if (!read) return;
-        count++;
-        yield this.#jsonDocument(read);
-      } catch (error2) {
-        if (!(error2 instanceof JsonError)) throw error2;
-        yield* this.#brokenJson(text6, { reader, error: error2, count });
-        return;
-      }
-    }
-  }
-  #jsonDocument(read) {
-    const document = new MarkedDocument(this.#path, read.value, read.marks, read.written);
-    for (const { key, line: line3, column } of read.duplicates) {
-      this.#repeatedKey(key, { file: this.#path, line: line3, column });
-    }
-    return { value: read.value, document };
-  }
-  /**
-   * With no more than one object read, Go tries the rest as YAML: so comments, single
-   * quotes and trailing commas pass in a file of one object.
-   */
-  *#brokenJson(text6, { reader, error: error2, count }) {
-    const findings = this.#findings.length;
-    if (count <= 1) {
-      const rest = afterFirstBreak(text6, reader.offset);
-      const line4 = reader.line + (rest.brokeLine ? 1 : 0);
-      yield* this.#yamlStream(normalBreaks(text6), rest.offset, line4);
-      if (this.#findings.length === findings) return;
-    }
-    this.#findings.length = findings;
-    const { line: line3, column } = placeOf(text6, error2.offset);
-    this.#find("fbc/json", `not JSON: ${error2.message}`, { file: this.#path, line: line3, column });
-  }
-  *#yamlStream(text6, from2, firstLine2) {
-    for (const piece of splitDocuments(text6, from2, firstLine2)) {
-      if ("rest" in piece) {
-        const message = `a line that begins with --- separates documents, but "${piece.rest}" follows on it`;
-        this.#find(
-          "fbc/yaml",
-          message,
-          { file: this.#path, line: piece.line, column: piece.column },
-          "write the separator on a line of its own"
-        );
-        continue;
-      }
-      const fast = readFast(text6, piece.from, piece.to, piece.line);
-      if (fast) {
-        yield { value: fast.value, document: new MarkedDocument(this.#path, fast.value, fast.marks) };
-        continue;
-      }
-      const read = this.#fullYaml(text6.slice(piece.from, piece.to), piece.line);
-      if (read) yield read;
-    }
-  }
-  #fullYaml(text6, line3) {
-    try {
-      const tree = readTree(text6, this.#limits);
-      const { value, duplicates, locate: locate4 } = compose(tree.root);
-      const document = new OffsetDocument(this.#path, text6, line3, locate4);
-      for (const { key, again } of duplicates) this.#repeatedKey(key, document.place(again));
-      if (tree.ignoredFrom >= 0) {
-        const message = "the tools never read this text: the document ends before it";
-        this.#warn(
-          "fbc/ignored-content",
-          message,
-          document.place(tree.ignoredFrom),
-          "put a line with --- before it"
-        );
-      }
-      return { value, document };
-    } catch (error2) {
-      if (!(error2 instanceof YamlError)) throw error2;
-      const document = new OffsetDocument(this.#path, text6, line3, () => 0);
-      this.#find("fbc/yaml", `not YAML as the tools read it: ${error2.message}`, document.place(error2.offset));
-      return void 0;
-    }
-  }
-  #repeatedKey(key, location) {
-    this.#warn(
-      "fbc/repeated-key",
-      `the key "${key}" stands twice; only the last counts`,
-      location,
-      "remove one of them"
-    );
-  }
-};
-var LIKE_JSON = /^(?:(?!\ufeff)[\s\u0085])*\{/;
-function startsLikeJson(text6) {
-  return LIKE_JSON.test(text6.slice(0, SNIFF));
-}
-function normalBreaks(text6) {
-  return text6.includes("\r\n") ? text6.replaceAll("\r\n", "\n") : text6;
-}
-function afterFirstBreak(text6, from2) {
-  let at = from2;
-  while (at < text6.length && /\s/.test(text6.charAt(at))) {
-    if (text6.charAt(at++) === "\n") return { offset: at, brokeLine: true };
-  }
-  return { offset: at, brokeLine: false };
-}
-function placeOf(text6, offset) {
-  const before = text6.slice(0, offset);
-  const lastBreak = before.lastIndexOf("\n");
-  return { line: before.split("\n").length, column: offset - lastBreak };
-}
-function firstInvalid(bytes2) {
-  let line3 = 1;
-  for (let from2 = 0; ; line3++) {
-    const found = bytes2.indexOf(10, from2);
-    const to = found < 0 ? bytes2.length : found;
-    try {
-      new TextDecoder("utf-8", { fatal: true }).decode(bytes2.subarray(from2, to));
-    } catch {
-      const text6 = new TextDecoder().decode(bytes2.subarray(from2, to));
-      return { line: line3, column: text6.indexOf("�") + 1 };
-    }
-    if (found < 0) return { line: line3, column: 1 };
-    from2 = found + 1;
-  }
-}
-
 // catalog/ignore.ts
 var IGNORE_FILE = ".indexignore";
 function ignoreMatcher(files) {
@@ -45358,7 +45428,7 @@ function ignoreMatcher(files) {
   for (const [path, text6] of files) {
     const domain = path.split("/").slice(0, -1);
     for (const raw of text6.split("\n")) {
-      const line3 = raw.trim();
+      const line3 = goTrimmed(raw);
       if (line3 !== "" && !line3.startsWith("#")) patterns.push(parsePattern(line3, domain));
     }
   }
@@ -45434,8 +45504,8 @@ function compileGlob(pattern) {
   const expression2 = new RegExp(`^${source}$`, "su");
   return (name) => expression2.test(name);
 }
-function characterSet(pattern, open3) {
-  let i = open3 + 1;
+function characterSet(pattern, open4) {
+  let i = open4 + 1;
   const negated = pattern.charAt(i) === "^";
   if (negated) i++;
   let source = "";
@@ -47873,9 +47943,9 @@ function firstMatch(patterns, path) {
   return void 0;
 }
 function matchAll(segments, names) {
-  const open3 = segments.at(-1)?.rest ?? false;
-  const fixed = open3 ? segments.slice(0, -1) : segments;
-  if (open3 ? names.length <= fixed.length : names.length !== fixed.length) return void 0;
+  const open4 = segments.at(-1)?.rest ?? false;
+  const fixed = open4 ? segments.slice(0, -1) : segments;
+  if (open4 ? names.length <= fixed.length : names.length !== fixed.length) return void 0;
   return matchBeginning(fixed, names);
 }
 function matchBeginning(segments, names) {
@@ -49018,7 +49088,7 @@ async function readState({ objects, reader }, tree, units) {
 // catalog/graph/fate-change.ts
 function fateChanges(change, name) {
   const moves = movesOf(change, name);
-  const open3 = new Map(
+  const open4 = new Map(
     moves.filter((move) => move.olm === "v1" && move.channel === "").map((move) => [move.installed.name, move])
   );
   const places = moves.filter(
@@ -49026,7 +49096,7 @@ function fateChanges(change, name) {
   );
   const rows = places.flatMap((move) => {
     const v0 = move.olm === "v0" ? turnOf(move) : void 0;
-    const v1 = turnOf(open3.get(move.installed.name));
+    const v1 = turnOf(open4.get(move.installed.name));
     return v0 || v1 ? [
       {
         channel: move.channel,
