@@ -31376,9 +31376,14 @@ var CONFIGURATION = [
   ["maintenance.auto", "false"],
   ["protocol.allow", "never"]
 ];
-function environmentOf({ settings, directory, bare, remote }) {
+var TRANSPORTS = ["https", "http", "file"];
+function environmentOf({ settings, directory, bare, remote, reach }) {
   const asked = remote ? settings.remote : void 0;
-  const configuration = [...CONFIGURATION, ...asked ? remoteConfiguration(asked) : []];
+  const configuration = [
+    ...CONFIGURATION,
+    ...asked ? remoteConfiguration(asked) : [],
+    ...reach ? reachConfiguration(reach) : []
+  ];
   const environment = {
     ...asked?.environment,
     ...settings.searchPath === void 0 ? {} : { PATH: settings.searchPath },
@@ -31390,7 +31395,7 @@ function environmentOf({ settings, directory, bare, remote }) {
     GIT_TERMINAL_PROMPT: "0",
     // A partial clone must not fetch in the middle of reading: what is missing is said.
     ...asked ? {} : { GIT_NO_LAZY_FETCH: "1" },
-    GIT_ALLOW_PROTOCOL: asked ? new URL(asked.url).protocol.slice(0, -1) : "",
+    GIT_ALLOW_PROTOCOL: protocolsOf(asked, reach),
     GIT_NO_REPLACE_OBJECTS: "1",
     GIT_OPTIONAL_LOCKS: "0",
     GIT_LITERAL_PATHSPECS: "1",
@@ -31410,6 +31415,18 @@ function remoteConfiguration({ url, authorization: authorization2 }) {
     ["fetch.negotiationAlgorithm", "noop"],
     ["http.followRedirects", "false"],
     ...authorization2 === void 0 ? [] : [[`http.${url}.extraHeader`, `Authorization: ${authorization2}`]]
+  ];
+}
+function protocolsOf(asked, reach) {
+  if (reach) return TRANSPORTS.join(":");
+  return asked ? new URL(asked.url).protocol.slice(0, -1) : "";
+}
+function reachConfiguration({ header: header2 }) {
+  return [
+    ...TRANSPORTS.map((name) => [`protocol.${name}.allow`, "always"]),
+    // Credentials are not carried to another host.
+    ["http.followRedirects", "initial"],
+    ...header2 === void 0 ? [] : [["http.extraHeader", header2]]
   ];
 }
 function startGit(run3, parameters) {
@@ -49992,11 +50009,12 @@ async function commitTree(repository, commit2, parents) {
   const { output } = await runGit(run3, ["hash-object", "-t", "commit", "-w", "--stdin"]);
   return output.toString("utf8").trim();
 }
+var DEEPER = "git fetch --unshallow, or check out with fetch-depth: 0";
 function tooShallow(base2, head2) {
   return new PipelineError(
     "not-found",
     `this shallow clone does not reach the common ancestor of ${base2.slice(0, 12)} and ${head2.slice(0, 12)}`,
-    { hint: "git fetch --unshallow, or check out with fetch-depth: 0" }
+    { hint: DEEPER }
   );
 }
 

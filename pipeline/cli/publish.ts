@@ -5,6 +5,7 @@ import type { RegistryClient } from '../registry/client.ts';
 import { findingText, plain } from '../report/text.ts';
 import { type Published, publish } from '../stages/publish.ts';
 import { type Command, type Invocation, usageError } from './command.ts';
+import { openFence } from './fence.ts';
 import { registryClientFor } from './registry-access.ts';
 import { REGISTRY_OPTIONS } from './registry-options.ts';
 import { type ExitCode, searchPath, type Terminal } from './terminal.ts';
@@ -26,12 +27,21 @@ export const command: Command = {
     'mirror-to': { value: 'REGISTRY[/PATH]', description: "write the mirror's documents for this registry" },
     out: { short: 'o', value: 'DIR', description: 'where the receipt and documents go (default: publish)' },
     cache: { value: 'DIR', description: 'remember what was built, so that only what changed is built again' },
+    fence: {
+      value: 'repo|none|URL|DIR',
+      description:
+        'where the newest published commit is kept (default: repo, a ref of the repository itself)',
+    },
+    epoch: { value: 'N', description: "publish a history that was rewritten: one more than the fence's" },
     format: { value: 'text|json', description: 'how to print what was published (default: text)' },
     ...REGISTRY_OPTIONS,
   },
   details: [
     'Reads git objects only. A catalog with errors is not published. The same commit gives the same digest, and nothing',
     'is sent that is there. The tag moves last: until then it names what it named before.',
+    'It never moves back: the fence, refs/portolan/<catalog>/<place> of a git repository, remembers the newest commit,',
+    'and an older one ends well with nothing published. A URL names a repository that several publishers share (its',
+    'token is PORTOLAN_GIT_TOKEN); a DIR is for those on one machine.',
   ].join('\n'),
   examples: [
     'portolan publish --catalog v4.20 --to quay.io/acme/catalog:v4.20 --mirror-to mirror.example.com/olm --out publish',
@@ -42,6 +52,7 @@ export const command: Command = {
     if (format !== 'text' && format !== 'json') throw usageError(command, '--format must be text or json');
     const directory = resolve(terminal.directory, invocation.text('repo') ?? '.');
     const repository = await openRepository(directory, searchPath(terminal));
+    const fence = openFence(invocation, terminal, directory);
     const client = registryClientFor(invocation, terminal, {
       named: [invocation.text('to'), invocation.text('base-image')],
     });
@@ -49,12 +60,13 @@ export const command: Command = {
       const out = resolve(terminal.directory, invocation.text('out') ?? 'publish');
       const progress = (step: string): void => terminal.err(`${plain(step)}\n`);
       const published = await publish(
-        { repository, registry: client, progress },
+        { repository, registry: client, fence, progress },
         { ...choicesOf(invocation, terminal), out },
       );
       return await (format === 'json' ? printJson : printText)(published, { terminal, client, out });
     } finally {
       client.close();
+      await fence?.close();
       await repository.close();
     }
   },
@@ -69,9 +81,16 @@ function choicesOf({ text, needed }: Invocation, { directory, now }: Terminal) {
     as: text('as'),
     base: text('base-image'),
     mirrorTo: text('mirror-to'),
+    epoch: epochOf(text('epoch')),
     today: now().toISOString().slice(0, 10),
     store: cache === undefined ? undefined : directoryStore(resolve(directory, cache)),
   };
+}
+
+function epochOf(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  if (/^[0-9]{1,9}$/.test(text)) return Number(text);
+  throw usageError(command, `--epoch must be a number, not ${JSON.stringify(text)}`);
 }
 
 interface Printing {
@@ -83,8 +102,13 @@ interface Printing {
 async function printText(published: Published, { terminal, client, out }: Printing): Promise<ExitCode> {
   for (const finding of published.findings) terminal.err(findingText(finding));
   if (published.kind === 'refused') {
-    terminal.err('FAIL: the catalog has errors; nothing was published\n');
+    terminal.err('FAIL: merged, not published: the catalog has errors, and the tag stays as it was\n');
     return 1;
+  }
+  if (published.kind === 'superseded') {
+    const { commit, digest } = published.by;
+    await terminal.out(`nothing published: the newer commit ${commit} is, as ${digest}\n`);
+    return 0;
   }
   const { receipt, push, files } = published;
   const { present, mounted, uploaded } = push.blobs;
@@ -104,5 +128,5 @@ async function printText(published: Published, { terminal, client, out }: Printi
 
 async function printJson(published: Published, { terminal }: Printing): Promise<ExitCode> {
   await terminal.out(`${JSON.stringify(published, null, 2)}\n`);
-  return published.kind === 'published' ? 0 : 1;
+  return published.kind === 'refused' ? 1 : 0;
 }

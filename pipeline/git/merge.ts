@@ -54,6 +54,27 @@ export async function mergeBases(repository: Repository, a: string, b: string): 
 }
 
 /**
+ * Whether the first of two commits is an ancestor of the second, or the same. Order is ancestry, not a
+ * count of commits, which lies in a shallow clone.
+ *
+ * @throws PipelineError `not-found` when the clone does not have both, or is cut before it can tell
+ */
+export async function isAncestor(repository: Repository, older: string, newer: string): Promise<boolean> {
+  if (older === newer) return true;
+  const run = { settings: repository.settings, directory: repository.scratch, bare: true, accept: [0, 1] };
+  for (const id of [older, newer]) {
+    if (await repository.objects.info(id)) continue;
+    throw new PipelineError('not-found', `commit ${id.slice(0, 12)} is not in this clone`, { hint: DEEPER });
+  }
+  const { code } = await runGit(run, ['merge-base', '--is-ancestor', older, newer]);
+  if (code === 0) return true;
+  if (!repository.shallow || (await runGit(run, ['merge-base', '--is-ancestor', newer, older])).code === 0) {
+    return false;
+  }
+  throw tooShallow(older, newer);
+}
+
+/**
  * Ids of the commits that `head` has and `base` has not, the newest first.
  *
  * @param most how many are listed at most
@@ -109,10 +130,12 @@ async function commitTree(
   return output.toString('utf8').trim();
 }
 
+const DEEPER = 'git fetch --unshallow, or check out with fetch-depth: 0';
+
 function tooShallow(base: string, head: string): PipelineError {
   return new PipelineError(
     'not-found',
     `this shallow clone does not reach the common ancestor of ${base.slice(0, 12)} and ${head.slice(0, 12)}`,
-    { hint: 'git fetch --unshallow, or check out with fetch-depth: 0' },
+    { hint: DEEPER },
   );
 }

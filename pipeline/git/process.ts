@@ -37,6 +37,14 @@ export interface GitRun {
   readonly accept?: readonly number[];
   /** How long it may take, in ms. */
   readonly timeout?: number;
+  /** Set when another repository is to be reached; without, nothing but this directory is. */
+  readonly reach?: Reach;
+}
+
+/** How another repository is reached: over HTTP, or in a directory of this machine. */
+export interface Reach {
+  /** An HTTP header that proves who asks, such as `Authorization: Basic …`; never in a command line. */
+  readonly header?: string | undefined;
 }
 
 export interface GitAnswer {
@@ -57,9 +65,16 @@ const CONFIGURATION: readonly (readonly [key: string, value: string])[] = [
   ['protocol.allow', 'never'],
 ];
 
-function environmentOf({ settings, directory, bare, remote }: GitRun): Record<string, string> {
+/** Transports that run no program which a name could choose. */
+const TRANSPORTS = ['https', 'http', 'file'];
+
+function environmentOf({ settings, directory, bare, remote, reach }: GitRun): Record<string, string> {
   const asked = remote ? settings.remote : undefined;
-  const configuration = [...CONFIGURATION, ...(asked ? remoteConfiguration(asked) : [])];
+  const configuration = [
+    ...CONFIGURATION,
+    ...(asked ? remoteConfiguration(asked) : []),
+    ...(reach ? reachConfiguration(reach) : []),
+  ];
   const environment: Record<string, string> = {
     ...asked?.environment,
     ...(settings.searchPath === undefined ? {} : { PATH: settings.searchPath }),
@@ -71,7 +86,7 @@ function environmentOf({ settings, directory, bare, remote }: GitRun): Record<st
     GIT_TERMINAL_PROMPT: '0',
     // A partial clone must not fetch in the middle of reading: what is missing is said.
     ...(asked ? {} : { GIT_NO_LAZY_FETCH: '1' }),
-    GIT_ALLOW_PROTOCOL: asked ? new URL(asked.url).protocol.slice(0, -1) : '',
+    GIT_ALLOW_PROTOCOL: protocolsOf(asked, reach),
     GIT_NO_REPLACE_OBJECTS: '1',
     GIT_OPTIONAL_LOCKS: '0',
     GIT_LITERAL_PATHSPECS: '1',
@@ -95,6 +110,20 @@ function remoteConfiguration({ url, authorization }: GitRemote): [key: string, v
     ...(authorization === undefined
       ? []
       : [[`http.${url}.extraHeader`, `Authorization: ${authorization}`] as [string, string]]),
+  ];
+}
+
+function protocolsOf(asked: GitRemote | undefined, reach: Reach | undefined): string {
+  if (reach) return TRANSPORTS.join(':');
+  return asked ? new URL(asked.url).protocol.slice(0, -1) : '';
+}
+
+function reachConfiguration({ header }: Reach): (readonly [key: string, value: string])[] {
+  return [
+    ...TRANSPORTS.map((name) => [`protocol.${name}.allow`, 'always'] as const),
+    // Credentials are not carried to another host.
+    ['http.followRedirects', 'initial'],
+    ...(header === undefined ? [] : [['http.extraHeader', header] as const]),
   ];
 }
 

@@ -18,8 +18,9 @@ import { BUILD_DEFAULTS, type BuiltCatalog, buildCatalogImage } from '../image/b
 import type { Store } from '../image/memory.ts';
 import { severitiesOf } from '../policy/severity.ts';
 import { applyWaivers } from '../policy/waiver.ts';
-import type { Registry } from '../ports.ts';
+import type { Fence, RecordStore, Registry, StandingClaim } from '../ports.ts';
 import { openBase } from '../publish/base.ts';
+import { guardOf } from '../publish/fence-guard.ts';
 import { mirrorFiles } from '../publish/mirror.ts';
 import { pushCatalogImage } from '../publish/push.ts';
 import { type PublishReceipt, receiptOf, receiptText } from '../publish/receipt.ts';
@@ -36,6 +37,8 @@ export interface PublishRequest extends PublishChoices {
   readonly out: string;
   /** The day for which waivers are judged, `YYYY-MM-DD` in UTC. */
   readonly today: string;
+  /** Raised by one when the branch's history was rewritten; the standing one when left out. */
+  readonly epoch?: number | undefined;
   /** What builds remember of each other; every build is a first one without. */
   readonly store?: Store | undefined;
 }
@@ -43,6 +46,10 @@ export interface PublishRequest extends PublishChoices {
 export interface PublishPorts {
   readonly repository: Repository;
   readonly registry: Registry;
+  /** Decides whose tag it is; without one, the last to publish wins. */
+  readonly fence?: Fence | undefined;
+  /** Where the documents of every publish are kept as well; only behind a fence. */
+  readonly records?: RecordStore | undefined;
   /** Told of each step when it begins. */
   readonly progress: (step: string) => void;
 }
@@ -50,6 +57,8 @@ export interface PublishPorts {
 export type Published =
   /** Nothing was pushed and nothing written: what is wrong are errors of the catalog or the policy. */
   | { readonly kind: 'refused'; readonly findings: readonly Finding[] }
+  /** Nothing was written: a newer commit is published, and the tag names its image. */
+  | { readonly kind: 'superseded'; readonly findings: readonly Finding[]; readonly by: StandingClaim }
   | {
       readonly kind: 'published';
       /** What is worth knowing, none of it an error. */
@@ -69,7 +78,7 @@ const RECEIPT = 'receipt.json';
  *   choices that cannot be followed, `io`, and whatever the registry answers
  */
 export async function publish(
-  { repository, registry, progress }: PublishPorts,
+  { repository, registry, fence, records, progress }: PublishPorts,
   request: PublishRequest,
 ): Promise<Published> {
   const [commit = ''] = await repository.resolve([request.commit]);
@@ -77,6 +86,9 @@ export async function publish(
   if (!policy) return { kind: 'refused', findings: policyFindings };
   const { catalog } = request;
   const target = targetOf(policy, catalog, request);
+  const guard = guardOf(target, { repository, fence, records, ...request, commit });
+  const ahead = await guard?.newer(registry);
+  if (ahead) return { kind: 'superseded', findings: [], by: ahead };
   const source = await wholeCatalog(repository.objects, commit, { layout: policy.layout, name: catalog });
   progress(`judging ${catalog} at ${commit.slice(0, 12)}`);
   const judged = await judge(source, RULES, { severityOf: severitiesOf(policy), limits: policy.limits });
@@ -95,7 +107,13 @@ export async function publish(
     const staged = stageFiles(request.out, files, PLAN_FILES);
     try {
       progress(`pushing ${built.packages} packages in ${built.layers} layers to ${target.name}`);
-      const push = await pushCatalogImage(registry, built.image, { place: target.to, base });
+      const promote = guard?.promote(receipt.digest, files);
+      const push = await pushCatalogImage(registry, built.image, { place: target.to, base, promote });
+      const won = guard?.winner();
+      if (won && won.digest !== receipt.digest) {
+        staged.discard();
+        return { kind: 'superseded', findings, by: won };
+      }
       return { kind: 'published', findings, receipt, push, files: staged.commit() };
     } catch (error) {
       staged.discard();
