@@ -51517,10 +51517,34 @@ var policy_schema_default = {
                 type: "string",
                 minLength: 1
               },
+              also: {
+                description: "Further tags and places of the same image, written as image is.",
+                type: "array",
+                items: { type: "string", minLength: 1 },
+                uniqueItems: true
+              },
+              slim: {
+                description: "Reference of the image for OLM v1 alone: the catalog without server and cache.",
+                type: "string",
+                minLength: 1
+              },
               base: {
                 description: "Reference of the image to build on; nothing when left out.",
                 type: "string",
                 minLength: 1
+              },
+              cache: {
+                description: "json: opm's cache is in the image; none: opm builds its own at every start.",
+                enum: ["json", "none"]
+              },
+              compression: {
+                description: "Of the layers; zstd is smaller by far, and older clients cannot read it.",
+                enum: ["gzip", "zstd"]
+              },
+              labels: {
+                description: "Labels of the image.",
+                type: "object",
+                additionalProperties: { type: "string" }
               },
               platforms: {
                 type: "array",
@@ -51949,11 +51973,16 @@ function registriesOf({ allow, credentials, internal }) {
 }
 function publishOf({ catalogs = {}, role }) {
   return {
-    catalogs: Object.entries(catalogs).map(([pattern, { image, base: base2, platforms, mirrorTo }]) => ({
+    catalogs: Object.entries(catalogs).map(([pattern, { image, slim, base: base2, mirrorTo, ...written }]) => ({
       pattern,
       image,
+      also: written.also ?? [],
+      slim,
       base: base2,
-      platforms: platforms ?? ["linux/amd64"],
+      platforms: written.platforms ?? ["linux/amd64"],
+      cache: written.cache ?? "json",
+      compression: written.compression ?? "gzip",
+      labels: written.labels ?? {},
       mirrorTo
     })),
     role
