@@ -5,6 +5,7 @@ import { judge } from '../../catalog/judge.ts';
 import { load } from '../../catalog/load.ts';
 import { conversionError } from '../../catalog/opm/model.ts';
 import { treeText, validationTree } from '../../catalog/opm/tree.ts';
+import { readingError } from '../../catalog/opm/unread.ts';
 import { OPM_RULES } from '../../catalog/rules/opm.ts';
 import { emitYaml } from '../../catalog/yaml/emit.ts';
 import { directorySource, fileError } from '../directory.ts';
@@ -36,9 +37,15 @@ export const command: OpmCommand = {
 
 /** What opm says of an invalid catalog: of several things that it cannot read, opm says any one. */
 async function opmError(root: string): Promise<string> {
-  const { blobs, findings } = await load(directorySource(root));
+  const source = directorySource(root);
+  const { blobs, findings } = await load(source);
   const unread = findings.find(({ severity }) => severity === 'error');
-  if (unread) return `${unread.location.file}:${unread.location.line}: ${unread.message}`;
+  if (unread) {
+    const { file, line } = unread.location;
+    const broken = (await source.files()).find(({ path }) => path === file);
+    const said = broken && broken.unreadable === undefined && readingError(await broken.read());
+    return said || `${file}:${line}: ${unread.message}`;
+  }
   const tree = validationTree(blobs);
   return conversionError(blobs) ?? (tree ? treeText(tree) : '');
 }
