@@ -55,7 +55,10 @@ const API_SERVICE_DESCRIPTION = struct('v1alpha1.APIServiceDescription', {
 });
 
 export const LINK: StructShape = struct('v1alpha1.AppLink', { name: text, url: text });
-export const INSTALL_MODE: StructShape = struct('v1alpha1.InstallMode', { type: text, supported: bool });
+export const INSTALL_MODE: StructShape = struct('v1alpha1.InstallMode', {
+  type: { kind: 'string', goName: 'v1alpha1.InstallModeType' },
+  supported: bool,
+});
 export const MAINTAINER: StructShape = struct('v1alpha1.Maintainer', { name: text, email: text });
 const GVK = { group: text, kind: text, version: text };
 export const GROUP_VERSION_KIND: StructShape = struct('v1.GroupVersionKind', GVK);
