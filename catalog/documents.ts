@@ -222,12 +222,12 @@ export function startsLikeJson(text: string, sniff: number = SNIFF): boolean {
 }
 
 /** Go drops the carriage return before a line feed. */
-function normalBreaks(text: string): string {
+export function normalBreaks(text: string): string {
   return text.includes('\r\n') ? text.replaceAll('\r\n', '\n') : text;
 }
 
 /** Go drops white space behind a JSON value, up to and with the first line break. */
-function afterFirstBreak(text: string, from: number): { offset: number; brokeLine: boolean } {
+export function afterFirstBreak(text: string, from: number): { offset: number; brokeLine: boolean } {
   let at = from;
   while (at < text.length && SPACE.test(text.charAt(at))) {
     if (text.charAt(at++) === '\n') return { offset: at, brokeLine: true };
