@@ -96,11 +96,28 @@ export class MarkedDocument implements SourceDocument {
 
   #count(value: unknown): number {
     if (typeof value !== 'object' || value === null) return 1;
-    if (Array.isArray(value)) return value.reduce((count, item) => count + this.#count(item), 1);
+    let count = 1;
+    if (Array.isArray(value)) {
+      for (const item of value) count += this.#count(item);
+      return count;
+    }
     const written = this.#written?.get(value);
-    if (written) return written.reduce((count, { nodes }) => count + nodes, 1);
-    return Object.values(value).reduce((count: number, item) => count + this.#count(item), 1);
+    if (written) {
+      for (const { nodes } of written) count += nodes;
+      return count;
+    }
+    const members = value as Readonly<Record<string, unknown>>;
+    for (const key in members) count += this.#count(members[key]);
+    return count;
   }
+}
+
+/**
+ * A copy of a text. A part of a string keeps the whole string alive, and with it the
+ * file that it was cut from.
+ */
+export function ownText(text: string): string {
+  return ` ${text}`.slice(1);
 }
 
 /**

@@ -3,10 +3,18 @@
  * bundle goes by, and then only what the other rules need is kept. So memory grows
  * with the graph, not with the manifests.
  */
-import { keepPlaces } from './document.ts';
+import { keepPlaces, ownText } from './document.ts';
 import { compareFindings, type Finding } from './finding.ts';
 import { DEFAULT_LIMITS, type LoadLimits, load } from './load.ts';
-import { type Bundle, type Catalog, type Channel, catalogOf } from './model.ts';
+import {
+  type Blob,
+  type Bundle,
+  type Catalog,
+  type Channel,
+  catalogOf,
+  type Deprecations,
+  type PackageBlob,
+} from './model.ts';
 import {
   bundleJudge,
   ownSeverity,
@@ -21,7 +29,7 @@ import { formatVersion, parseVersion } from './version.ts';
 export interface Judged {
   /** All findings, the worst first. */
   readonly findings: readonly Finding[];
-  /** The catalog's graph: bundles and channels with nothing else in them. */
+  /** The catalog's graph: packages, channels, bundles and deprecations with nothing else in them. */
   readonly catalog: Catalog;
 }
 
@@ -44,8 +52,10 @@ export async function judge(
       judgeBundle(bundle);
       return lightBundle(bundle);
     },
+    package: ownPackage,
     channel: ownChannel,
-    other: (blob) => ({ ...blob, value: {} }),
+    deprecations: ownDeprecations,
+    other: ownBlob,
   });
   const catalog = catalogOf(blobs);
   findings.push(
@@ -79,6 +89,40 @@ function lightBundle(bundle: Bundle): Bundle {
   };
 }
 
+function ownPackage(blob: PackageBlob): PackageBlob {
+  return {
+    ...ownBlob(blob, ['defaultChannel']),
+    defaultChannel: ownText(blob.defaultChannel),
+    description: '',
+    properties: [],
+  };
+}
+
+function ownDeprecations(deprecations: Deprecations): Deprecations {
+  const entries = deprecations.entries.map((entry) => ({
+    schema: ownText(entry.schema),
+    name: ownText(entry.name),
+    message: ownText(entry.message),
+    index: entry.index,
+  }));
+  return { ...ownBlob(deprecations), document: deprecations.document.detached(), entries };
+}
+
+/** What all blobs have, with the places of it and of further fields. */
+function ownBlob(blob: Blob, further: readonly string[] = []): Blob {
+  const fields = ['schema', 'package', 'name', ...further];
+  return {
+    schema: ownText(blob.schema),
+    package: ownText(blob.package),
+    name: ownText(blob.name),
+    value: {},
+    document: keepPlaces(
+      blob.document,
+      fields.map((field) => [[field], [field]]),
+    ),
+  };
+}
+
 function ownChannel(channel: Channel): Channel {
   const entries = channel.entries.map((entry) => ({
     name: ownText(entry.name),
@@ -96,12 +140,4 @@ function ownChannel(channel: Channel): Channel {
     entries,
     properties: [],
   };
-}
-
-/**
- * A copy of a text. A part of a string keeps the whole string alive, and with it the
- * file that it was cut from.
- */
-function ownText(text: string): string {
-  return ` ${text}`.slice(1);
 }
