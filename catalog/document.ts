@@ -130,12 +130,25 @@ export function keepPlaces(
   paths: readonly (readonly [at: Path, as: Path])[],
 ): SourceDocument {
   const { file, line } = document;
-  const start = document.locate([]);
-  const places = paths.map(([at, as]) => ({ key: as.join('.'), place: document.locate(at) }));
+  return keptDocument(file, line, placesOf(document, paths));
+}
+
+interface Places {
+  readonly start: Location;
+  readonly known: readonly { readonly key: string; readonly place: Location }[];
+}
+
+function placesOf(document: SourceDocument, paths: readonly (readonly [at: Path, as: Path])[]): Places {
+  const known = paths.map(([at, as]) => ({ key: as.join('.'), place: document.locate(at) }));
+  return { start: document.locate([]), known };
+}
+
+/** Made where the whole document is not in scope: a function keeps alive all that stands in its scope. */
+function keptDocument(file: string, line: number, { start, known }: Places): SourceDocument {
   const kept: SourceDocument = {
     file,
     line,
-    locate: (path) => places.find(({ key }) => key === path.join('.'))?.place ?? start,
+    locate: (path) => known.find(({ key }) => key === path.join('.'))?.place ?? start,
     detached: () => kept,
   };
   return kept;
