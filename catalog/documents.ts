@@ -37,10 +37,10 @@ export interface DocumentLimits {
  */
 export function readDocuments(
   path: string,
-  bytes: Uint8Array,
+  content: Uint8Array | string,
   options: { readonly limits: DocumentLimits; readonly findings: Finding[] },
 ): Generator<ReadDocument> {
-  return new FileReader(path, options.limits, options.findings).documents(bytes);
+  return new FileReader(path, options.limits, options.findings).documents(content);
 }
 
 /** How far into a file Go looks for the brace that says JSON. */
@@ -57,8 +57,8 @@ class FileReader {
     this.#findings = findings;
   }
 
-  *documents(bytes: Uint8Array): Generator<ReadDocument> {
-    const text = this.#decode(bytes);
+  *documents(content: Uint8Array | string): Generator<ReadDocument> {
+    const text = typeof content === 'string' ? content : this.#decode(content);
     if (startsLikeJson(text)) yield* this.#jsonStream(text);
     else yield* this.#yamlStream(text, 1);
   }
