@@ -6,7 +6,7 @@
  */
 import { repositoryName } from '../../catalog/reference.ts';
 import { PipelineError } from '../error.ts';
-import type { BlobOutcome, BlobSource, PutBlobOptions, Repository } from '../ports.ts';
+import type { BlobOutcome, BlobSource, PutBlobOptions, Repository, UploadMemory } from '../ports.ts';
 import { failure, header } from './answer.ts';
 import type { Access } from './auth.ts';
 import { headBlob } from './blob.ts';
@@ -24,6 +24,7 @@ interface Upload {
   readonly blob: BlobSource;
   readonly chunk: number;
   readonly budget: Budget;
+  readonly memory: UploadMemory | undefined;
 }
 
 /** An upload that the registry has opened. */
@@ -42,12 +43,20 @@ export function putBlob(
   endpoint: Endpoint,
   to: Repository,
   blob: BlobSource,
-  { mountFrom = [], chunk = CHUNK }: PutBlobOptions & { readonly chunk?: number } = {},
+  { mountFrom = [], chunk = CHUNK, absent = false, memory }: PutBlobOptions = {},
 ): Promise<BlobOutcome> {
   let [mount] = mountFrom.filter((repository) => repository !== to.repository);
+  let isAbsent = absent;
+  let begun = memory?.location;
   return endpoint.attempt(async (budget) => {
-    const upload: Upload = { endpoint, to, blob, chunk, budget };
-    if (await headBlob(endpoint, to, { digest: blob.digest, actions: 'pull,push', budget })) return 'present';
+    const upload: Upload = { endpoint, to, blob, chunk, budget, memory };
+    const head = { digest: blob.digest, actions: 'pull,push', budget } as const;
+    if (!isAbsent && (await headBlob(endpoint, to, head))) return 'present';
+    // What broke off may have arrived.
+    isAbsent = false;
+    const earlier = begun;
+    begun = undefined;
+    if (earlier !== undefined && (await goOn(upload, earlier))) return 'uploaded';
     const session = await open(upload, mount);
     if (session === 'mounted') return 'mounted';
     // A mount that came to nothing once does so again.
@@ -55,6 +64,22 @@ export function putBlob(
     await send(upload, session);
     return 'uploaded';
   });
+}
+
+/** Ends an upload that an earlier try began; false when the registry does not know it any more. */
+async function goOn(upload: Upload, location: string): Promise<boolean> {
+  const { endpoint, chunk } = upload;
+  // The address comes out of a file: it may lead to the registry only.
+  if (!URL.canParse(location) || new URL(location).origin !== endpoint.base.origin) return false;
+  try {
+    const known = await progress(upload, new URL(location));
+    if (known.offset === 0) return false;
+    await commit(upload, await sendChunks(upload, known, chunk), undefined);
+    return true;
+  } catch (error) {
+    if (error instanceof PipelineError && !['unreachable', 'rate-limited'].includes(error.code)) return false;
+    throw error;
+  }
 }
 
 async function open(upload: Upload, mount: string | undefined): Promise<Session | 'mounted'> {
@@ -106,7 +131,8 @@ async function send(upload: Upload, session: Session): Promise<void> {
   if (endpoint.quirks.monolithic || blob.size <= chunk)
     return commit(upload, session.location, wholeBody(blob));
   const size = Math.max(chunk, session.smallest);
-  return commit(upload, await sendChunks(upload, session.location, size), undefined);
+  const start = { location: session.location, offset: 0 };
+  return commit(upload, await sendChunks(upload, start, size), undefined);
 }
 
 /** The blob, checked as it leaves: what a registry says about a wrong digest is then its own doing. */
@@ -163,10 +189,9 @@ async function readThrough(blob: BlobSource): Promise<void> {
 const BREAKS = 3;
 
 /** Sends all chunks; after a break the registry is asked how far it got. */
-async function sendChunks(upload: Upload, start: URL, size: number): Promise<URL> {
-  const { blob } = upload;
-  let location = start;
-  let offset = 0;
+async function sendChunks(upload: Upload, start: Progress, size: number): Promise<URL> {
+  const { blob, memory } = upload;
+  let { location, offset } = start;
   for (let breaks = 0; offset < blob.size; ) {
     const end = Math.min(offset + size, blob.size);
     try {
@@ -174,6 +199,7 @@ async function sendChunks(upload: Upload, start: URL, size: number): Promise<URL
       if (next.offset > offset) breaks = 0;
       else breaks++;
       ({ location, offset } = next);
+      memory?.note(location.href);
     } catch (error) {
       if (!(error instanceof PipelineError) || !error.retryable || ++breaks > BREAKS) throw error;
       const known = await progress(upload, location);
