@@ -4,7 +4,8 @@
  * because a kill loses just that.
  */
 import { repositoryName } from '../../catalog/reference.ts';
-import type { BlobOutcome, BlobSource, PutBlobOptions, Registry, Repository } from '../ports.ts';
+import type { BlobOutcome, BlobSource, PutBlobOptions, Repository } from '../ports.ts';
+import type { CopyTarget } from './copy.ts';
 import type { CopyMemory } from './memory.ts';
 import { createAllowance } from './parallel.ts';
 
@@ -35,7 +36,7 @@ const MOST = 32 * MIB;
  * @param sent told of the bytes of each blob as they leave
  */
 export function createBlobMover(
-  registry: Registry,
+  registry: CopyTarget,
   memory: CopyMemory,
   sent: (digest: string, upTo: number) => void,
 ): BlobMover {
