@@ -32740,6 +32740,7 @@ function createEndpoint(registry, options) {
     registry,
     base: base2,
     quirks,
+    learnt: {},
     ask: ask3,
     attempt: (work) => transport.attempt(base2.host, work),
     follow: (location, from2) => followLocation(location, from2, base2)
@@ -33258,6 +33259,7 @@ async function listReferrers(endpoint, of, { digest, artifactType, limit }) {
   return artifactType === void 0 ? all : all.filter((one) => one.artifactType === artifactType);
 }
 async function fromApi(endpoint, of, { digest, artifactType, limit }) {
+  if (endpoint.learnt.keepsReferrers === false) return void 0;
   const query = artifactType === void 0 ? "" : `?${new URLSearchParams({ artifactType })}`;
   const first = new URL(`/v2/${of.repository}/referrers/${digest}${query}`, endpoint.base);
   const found = [];
@@ -33280,11 +33282,14 @@ function readPage2(endpoint, of, { url, digest, limit }) {
       budget
     );
     const absent = [400, 404, 405, 501].includes(answer.status);
-    if (absent || answer.status === 200 && !/json/.test(header(answer, "content-type") ?? "")) {
+    const isJson = /json/.test(header(answer, "content-type") ?? "");
+    if (absent || answer.status === 200 && !isJson) {
       await answer.discard();
+      if (!isJson) endpoint.learnt.keepsReferrers ??= false;
       return void 0;
     }
     if (answer.status !== 200) throw await failure2(answer, what);
+    endpoint.learnt.keepsReferrers = true;
     const next2 = nextPage(endpoint, answer, what);
     const bytes2 = await readAll(answer, limit, what);
     const list3 = parseManifest({ bytes: bytes2, mediaType: OCI_INDEX, digest: what });
@@ -33586,17 +33591,37 @@ async function untilDown(host, { clock }, work) {
 
 // pipeline/registry/upload.ts
 var CHUNK = 16 * 1024 * 1024;
-function putBlob(endpoint, to, blob, { mountFrom = [], chunk = CHUNK } = {}) {
+function putBlob(endpoint, to, blob, { mountFrom = [], chunk = CHUNK, absent = false, memory } = {}) {
   let [mount] = mountFrom.filter((repository) => repository !== to.repository);
+  let isAbsent = absent;
+  let begun = memory?.location;
   return endpoint.attempt(async (budget) => {
-    const upload = { endpoint, to, blob, chunk, budget };
-    if (await headBlob(endpoint, to, { digest: blob.digest, actions: "pull,push", budget })) return "present";
+    const upload = { endpoint, to, blob, chunk, budget, memory };
+    const head2 = { digest: blob.digest, actions: "pull,push", budget };
+    if (!isAbsent && await headBlob(endpoint, to, head2)) return "present";
+    isAbsent = false;
+    const earlier = begun;
+    begun = void 0;
+    if (earlier !== void 0 && await goOn(upload, earlier)) return "uploaded";
     const session = await open2(upload, mount);
     if (session === "mounted") return "mounted";
     mount = void 0;
     await send2(upload, session);
     return "uploaded";
   });
+}
+async function goOn(upload, location) {
+  const { endpoint, chunk } = upload;
+  if (!URL.canParse(location) || new URL(location).origin !== endpoint.base.origin) return false;
+  try {
+    const known3 = await progress(upload, new URL(location));
+    if (known3.offset === 0) return false;
+    await commit(upload, await sendChunks(upload, known3, chunk), void 0);
+    return true;
+  } catch (error2) {
+    if (error2 instanceof PipelineError && !["unreachable", "rate-limited"].includes(error2.code)) return false;
+    throw error2;
+  }
 }
 async function open2(upload, mount) {
   const { endpoint, to, blob, budget } = upload;
@@ -33639,7 +33664,8 @@ async function send2(upload, session) {
   if (endpoint.quirks.monolithic || blob.size <= chunk)
     return commit(upload, session.location, wholeBody(blob));
   const size2 = Math.max(chunk, session.smallest);
-  return commit(upload, await sendChunks(upload, session.location, size2), void 0);
+  const start4 = { location: session.location, offset: 0 };
+  return commit(upload, await sendChunks(upload, start4, size2), void 0);
 }
 function wholeBody(blob) {
   return { size: blob.size, open: () => checked(blob.open(0), blob) };
@@ -33676,9 +33702,8 @@ async function readThrough(blob) {
 }
 var BREAKS2 = 3;
 async function sendChunks(upload, start4, size2) {
-  const { blob } = upload;
-  let location = start4;
-  let offset = 0;
+  const { blob, memory } = upload;
+  let { location, offset } = start4;
   for (let breaks = 0; offset < blob.size; ) {
     const end2 = Math.min(offset + size2, blob.size);
     try {
@@ -33686,6 +33711,7 @@ async function sendChunks(upload, start4, size2) {
       if (next2.offset > offset) breaks = 0;
       else breaks++;
       ({ location, offset } = next2);
+      memory?.note(location.href);
     } catch (error2) {
       if (!(error2 instanceof PipelineError) || !error2.retryable || ++breaks > BREAKS2) throw error2;
       const known3 = await progress(upload, location);
@@ -33749,7 +33775,7 @@ async function* part(blob, offset, end2) {
 var LARGEST_MANIFEST = 4 * 1024 * 1024;
 var ANONYMOUS = { credential: async () => void 0 };
 function createRegistryClient(options = {}) {
-  const { transport, endpointOf } = wire(options);
+  const { transport, endpointOf, endpoints } = wire(options);
   const limit = options.largestManifest ?? LARGEST_MANIFEST;
   const chunk = options.chunk ?? CHUNK;
   const referrersOf = async (of, digest, artifactType) => listReferrers(endpointOf(of), of, { digest, artifactType, limit });
@@ -33760,13 +33786,14 @@ function createRegistryClient(options = {}) {
       yield* getBlob(endpointOf(from2), from2, blob);
     },
     hasBlob: async (from2, digest) => hasBlob(endpointOf(from2), from2, digest),
-    putBlob: async (to, blob, how) => putBlob(endpointOf(to), to, blob, { ...how, chunk }),
+    putBlob: async (to, blob, how) => putBlob(endpointOf(to), to, blob, { chunk, ...how }),
     putManifest: async (to, manifest) => writeManifest(endpointOf(to), to, { manifest, limit }),
     async *listTags(of) {
       yield* listTags(endpointOf(of), of);
     },
     listReferrers: referrersOf,
     deleteManifest: async (reference) => removeManifest(endpointOf(reference), reference, limit),
+    keepsReferrers: (registry) => endpoints.get(registry)?.learnt.keepsReferrers,
     traffic: transport.traffic,
     close: transport.close
   };
@@ -33806,7 +33833,7 @@ function wire(options) {
     endpoints.set(registry, fresh);
     return fresh;
   };
-  return { transport, endpointOf };
+  return { transport, endpointOf, endpoints };
 }
 function checkRepository(repository, allows2) {
   if (!isHost(repository.registry) || !isRepository(repository.repository)) {

@@ -26,11 +26,10 @@ export interface MoveHints {
   readonly doubted?: boolean;
 }
 
-const MIB = 1024 * 1024;
 /** Bytes on their way: a part of all that there is, so that twenty kills lose less than a tenth. */
-const PART = 1 / 128;
-const LEAST = MIB;
-const MOST = 32 * MIB;
+const PART = 1 / 200;
+const LEAST = 192 * 1024;
+const MOST = 32 * 1024 * 1024;
 
 /**
  * @param sent told of the bytes of each blob as they leave
@@ -45,7 +44,7 @@ export function createBlobMover(
   /** By registry and digest: which repositories have it, or are about to. */
   const places = new Map<string, Map<string, Promise<BlobOutcome>>>();
   const put = (blob: BlobSource, to: Repository, options: PutBlobOptions): Promise<BlobOutcome> => {
-    const chunk = Math.max(most / 2, LEAST / 2);
+    const chunk = Math.floor(most / 2);
     const memo = blob.size > chunk ? memory.upload(`${repositoryName(to)}@${blob.digest}`) : undefined;
     const watched: BlobSource = { ...blob, open: (from) => watch(blob, from, sent) };
     return allowance.within(Math.min(blob.size, chunk), () =>

@@ -13,7 +13,7 @@ import { buildProgram } from '../fakes/program.ts';
 import { dockerRegistry } from '../fakes/real-registry.ts';
 import { freePort, isOnPath } from '../fakes/tools.ts';
 
-const IMAGES = 120;
+const IMAGES = 80;
 const KILLS = 20;
 
 interface Counted {
@@ -51,9 +51,15 @@ async function counted(target: string): Promise<Counted> {
 /** Runs the program; kills it once so many bytes have gone in all. */
 function copyUntil(parameters: readonly string[], line: Counted, limit: number): Promise<number | null> {
   return new Promise((done) => {
-    const child = spawn(process.execPath, [resolve('dist/portolan.mjs'), ...parameters], { stdio: 'ignore' });
+    const command = [resolve('dist/portolan.mjs'), ...parameters];
+    const child = spawn(process.execPath, command, { stdio: ['ignore', 'ignore', 'pipe'] });
+    const said: Buffer[] = [];
+    child.stderr.on('data', (chunk) => said.push(chunk));
     line.onBytes((bytes) => bytes >= limit && child.kill('SIGKILL'));
-    child.on('close', (code) => done(code));
+    child.on('close', (code) => {
+      if (code) console.error(Buffer.concat(said).toString());
+      done(code);
+    });
   });
 }
 
@@ -66,7 +72,7 @@ test.skipIf(!isOnPath('docker-registry'))(
     const images = Array.from({ length: IMAGES }, (_, i) =>
       sampleImage({
         architectures: i % 3 === 0 ? ['amd64', 'arm64'] : ['amd64'],
-        layers: ['base', noise(i % 10 === 0 ? 3_000_000 : 100_000)],
+        layers: ['base', Buffer.concat([Buffer.from(`${i}`), noise(i % 10 === 0 ? 4_000_000 : 200_000)])],
       }),
     );
     const name = (i: number): string => `org/app-${i % 12}:v${i}`;
