@@ -6,6 +6,7 @@
  */
 import type { Path, SourceDocument } from './document.ts';
 import type { Finding } from './finding.ts';
+import { goTrimmed } from './go-text.ts';
 import type {
   Blob,
   Bundle,
@@ -219,6 +220,12 @@ export function fieldsOf(blob: Blob): Fields | undefined {
   return shape && fitStruct(blob.value, shape).value;
 }
 
+/** As {@link fieldsOf}; what does not fit is said in `findings`. */
+export function readFields(blob: Blob, findings: Finding[]): Fields | undefined {
+  const shape = SHAPES.get(blob.schema);
+  return shape && fitted(blob, shape, reportTo(blob.document, findings));
+}
+
 function fitted(blob: Blob, shape: StructShape, report: Report): Fields | undefined {
   const { value, misfits } = fitStruct(blob.value, shape);
   for (const { path, found, expected } of misfits) {
@@ -353,7 +360,7 @@ function objectDefect(value: unknown): string | undefined {
 function yamlDefect(base64: string): string | undefined {
   const raw = Uint8Array.from(atob(base64.replaceAll(/[\r\n]/g, '')), (c) => c.charCodeAt(0));
   const manifest = new TextDecoder().decode(raw);
-  if (manifest.trimStart().startsWith('{')) return undefined;
+  if (goTrimmed(manifest).startsWith('{')) return undefined;
   try {
     compose(readTree(manifest, { depth: 1000 }).root);
     return undefined;

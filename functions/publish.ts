@@ -81,7 +81,7 @@ export async function handlePublish(message: PublishMessage, host: PublishHost):
   try {
     const today = now.toISOString().slice(0, 10);
     const published = await publish({ repository, registry, progress: log }, { ...message, out, today });
-    if (published.kind === 'refused') return { published: false, findings: published.findings };
+    if (published.kind !== 'published') return { published: false, findings: published.findings };
     const { receipt, push } = published;
     return { published: true, receipt, bytes: push.bytes, files: filesIn(out) };
   } finally {

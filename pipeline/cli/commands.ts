@@ -136,6 +136,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./mirror-migrate.ts')).command,
   },
   {
+    words: 'bundle validate',
+    summary: 'judge a bundle as every tool would, every defect at once and on its line',
+    load: async () => (await import('./bundle-validate.ts')).command,
+  },
+  {
     words: 'crd-diff',
     summary: 'judge whether objects survive the upgrade of their definitions',
     load: async () => (await import('./crd-diff.ts')).command,

@@ -8,6 +8,7 @@ import type { Change } from '../change/change.ts';
 import { classifyChange } from '../change/classify.ts';
 import { fileReader } from '../change/content.ts';
 import { contentDigests } from '../change/digest.ts';
+import { judgeBundles } from '../check/bundles.ts';
 import { type CheckScene, type TouchedCatalog, touchedCatalogs } from '../check/catalogs.ts';
 import { type Judgement, judgeCatalog } from '../check/judge.ts';
 import { reportOf } from '../check/outcome.ts';
@@ -68,7 +69,12 @@ export async function check(repository: Repository, request: CheckRequest): Prom
   const change = await classifyChange(repository.objects, trees, read.policy);
   const scene = { objects: repository.objects, trees, change, policy: read.policy };
   const touched = await touchedIn(scene);
-  const { judgements, unchecked } = await judgeCatalogs(repository, { ...scene, touched }, request.today);
+  const { judgements: ofCatalogs, unchecked } = await judgeCatalogs(
+    repository,
+    { ...scene, touched },
+    request.today,
+  );
+  const judgements = [...ofCatalogs, ...(change.unsafe.length > 0 ? [] : await judgeBundles(scene))];
   const references = await judgeReferences(touched, scene.policy, request.registryFor?.(scene.policy));
   const authority = await judgePeople(
     repository,
