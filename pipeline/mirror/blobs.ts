@@ -30,6 +30,8 @@ export interface MoveHints {
 const PART = 1 / 200;
 const LEAST = 192 * 1024;
 const MOST = 32 * 1024 * 1024;
+/** Bytes of a chunk at most: what is handed over in one piece arrives whole also when the program is killed. */
+const CHUNK = 4 * 1024 * 1024;
 
 /**
  * @param sent told of the bytes of each blob as they leave
@@ -44,7 +46,7 @@ export function createBlobMover(
   /** By registry and digest: which repositories have it, or are about to. */
   const places = new Map<string, Map<string, Promise<BlobOutcome>>>();
   const put = (blob: BlobSource, to: Repository, options: PutBlobOptions): Promise<BlobOutcome> => {
-    const chunk = Math.floor(most / 2);
+    const chunk = Math.min(CHUNK, Math.floor(most / 2));
     const memo = blob.size > chunk ? memory.upload(`${repositoryName(to)}@${blob.digest}`) : undefined;
     const watched: BlobSource = { ...blob, open: (from) => watch(blob, from, sent) };
     return allowance.within(Math.min(blob.size, chunk), () =>
