@@ -1,11 +1,10 @@
 import { safeChange } from '../../crd/advice.ts';
 import type { CrdDefinition } from '../../crd/definition.ts';
-import { definitionsOfBundle } from '../../crd/of-bundle.ts';
 import { type UnsafeChange, unsafeChanges } from '../../crd/safety.ts';
 import { installedOf, shortName } from '../../graph/edge.ts';
 import { upgradeOf } from '../../graph/outcome.ts';
 import { offerOfBundle } from '../../graph/snapshot.ts';
-import { judgedPackages, type Olm, type World } from '../../graph/world.ts';
+import { type DefinitionsOf, judgedPackages, type Olm, type World } from '../../graph/world.ts';
 import type { Bundle, Channel, Package } from '../../model.ts';
 import { entryIn, placeOfEntry, placeOfHead } from '../place.ts';
 import { quoted, type Report, type Rule } from '../rule.ts';
@@ -23,8 +22,8 @@ export const rule: Rule = {
     let unchecked: Channel | undefined;
     for (const ofPackage of judgedPackages(world)) {
       const edges = usedEdges(world, ofPackage);
-      for (const cause of causesOf(edges)) reportCause(ofPackage, cause, report);
-      const blind = edges.find(({ from, to }) => !isKnown(from) || !isKnown(to));
+      for (const cause of causesOf(edges, world)) reportCause(ofPackage, cause, report);
+      const blind = edges.find(({ from, to }) => !isKnown(from, world) || !isKnown(to, world));
       unchecked ??= blind?.channel;
     }
     if (!unchecked) return;
@@ -49,8 +48,8 @@ interface Cause {
 }
 
 /** Whether a bundle's definitions can be seen, or it serves none. */
-function isKnown(bundle: Bundle): boolean {
-  return offerOfBundle(bundle).gvks.length === 0 || definitionsOfBundle(bundle) !== undefined;
+function isKnown(bundle: Bundle, { definitions }: Known): boolean {
+  return offerOfBundle(bundle).gvks.length === 0 || definitions(bundle) !== undefined;
 }
 
 /** The upgrades that clusters make by themselves. */
@@ -75,15 +74,19 @@ function usedEdges({ foresight, olm }: World, ofPackage: Package): UsedEdge[] {
   );
 }
 
-function causesOf(edges: readonly UsedEdge[]): Iterable<Cause> {
+interface Known {
+  readonly definitions: DefinitionsOf;
+}
+
+function causesOf(edges: readonly UsedEdge[], { definitions }: Known): Iterable<Cause> {
   const causes = new Map<string, Cause>();
   const compared = new Set<string>();
   for (const edge of edges) {
     const pair = `${edge.from.name}\n${edge.to.name}`;
     if (compared.has(pair)) continue;
     compared.add(pair);
-    for (const after of definitionsOfBundle(edge.to) ?? []) {
-      const before = definitionsOfBundle(edge.from)?.find(({ name }) => name === after.name);
+    for (const after of definitions(edge.to) ?? []) {
+      const before = definitions(edge.from)?.find(({ name }) => name === after.name);
       for (const change of before ? changesBetween(before, after) : []) {
         const key = `${after.name}\n${change.text}`;
         const cause = causes.get(key) ?? { definition: after.name, change, edges: [] };
