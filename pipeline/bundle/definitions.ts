@@ -1,6 +1,6 @@
 /** Custom resource definitions of bundles that lie in directories `PACKAGE/VERSION`. */
 import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { closeSync, existsSync, fstatSync, openSync, readdirSync, readSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { firstValue, readManifestFile } from '../../catalog/bundle/manifest.ts';
 import { type CrdDefinition, crdDefinition } from '../../catalog/crd/definition.ts';
@@ -93,9 +93,26 @@ function list(path: string): string[] {
   }
 }
 
+/** Where files are read into: most are only looked at, and need no memory of their own. */
+let scratch = Buffer.alloc(1024 * 1024);
+
+/** The bytes of a file, until the next one is read. @throws PipelineError */
 function bytesOf(path: string): Buffer {
   try {
-    return readFileSync(path);
+    const file = openSync(path, 'r');
+    try {
+      const { size } = fstatSync(file);
+      if (size > scratch.length) scratch = Buffer.alloc(size);
+      let length = 0;
+      while (length < size) {
+        const read = readSync(file, scratch, length, size - length, length);
+        if (read === 0) break;
+        length += read;
+      }
+      return scratch.subarray(0, length);
+    } finally {
+      closeSync(file);
+    }
   } catch (error) {
     throw fileError(error, path);
   }

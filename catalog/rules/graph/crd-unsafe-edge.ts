@@ -40,8 +40,15 @@ interface UsedEdge {
   readonly olm: Olm;
 }
 
-/** One unsafe change with the upgrades that make it. */
+/** Unsafe changes of one definition with the upgrades that make all of them. */
 interface Cause {
+  readonly definition: string;
+  readonly changes: UnsafeChange[];
+  readonly edges: readonly UsedEdge[];
+}
+
+/** One of the changes. */
+interface OneChange {
   readonly definition: string;
   readonly change: UnsafeChange;
   readonly edges: UsedEdge[];
@@ -60,7 +67,8 @@ function usedEdges({ foresight, olm }: World, ofPackage: Package): UsedEdge[] {
       if (!from || offerOfBundle(from).gvks.length === 0) return [];
       const place = { package: ofPackage.name, channel: channel.name };
       const edges: UsedEdge[] = [];
-      for (const generation of olm) {
+      // What both generations do is laid to OLM v1, which refuses it.
+      for (const generation of [...olm].sort().reverse()) {
         const { next } =
           generation === 'v0'
             ? foresight.v0(place, installedOf(from))
@@ -79,7 +87,7 @@ interface Known {
 }
 
 function causesOf(edges: readonly UsedEdge[], { definitions }: Known): Iterable<Cause> {
-  const causes = new Map<string, Cause>();
+  const causes = new Map<string, OneChange>();
   const compared = new Set<string>();
   for (const edge of edges) {
     const pair = `${edge.from.name}\n${edge.to.name}`;
@@ -94,6 +102,18 @@ function causesOf(edges: readonly UsedEdge[], { definitions }: Known): Iterable<
         causes.set(key, cause);
       }
     }
+  }
+  return grouped(causes.values());
+}
+
+/** Changes that the same upgrades make are one cause: they are corrected together. */
+function grouped(changes: Iterable<OneChange>): Iterable<Cause> {
+  const causes = new Map<string, Cause>();
+  for (const { definition, change, edges } of changes) {
+    const key = JSON.stringify([definition, edges.map(({ from, to }) => [from.name, to.name])]);
+    const cause = causes.get(key) ?? { definition, changes: [], edges };
+    cause.changes.push(change);
+    causes.set(key, cause);
   }
   return causes.values();
 }
@@ -112,7 +132,12 @@ function changesBetween(before: CrdDefinition, after: CrdDefinition): readonly U
 
 const SHOWN = 3;
 
-function reportCause(ofPackage: Package, { definition, change, edges }: Cause, report: Report): void {
+function listed(texts: readonly string[]): string {
+  const more = texts.length > SHOWN ? `; and ${texts.length - SHOWN} more` : '';
+  return `${texts.slice(0, SHOWN).join('; ')}${more}`;
+}
+
+function reportCause(ofPackage: Package, { definition, changes, edges }: Cause, report: Report): void {
   const [first] = edges;
   if (!first) return;
   const { name } = ofPackage;
@@ -121,14 +146,14 @@ function reportCause(ofPackage: Package, { definition, change, edges }: Cause, r
   );
   const more = roads.length > SHOWN ? ` and ${roads.length - SHOWN} more` : '';
   const onEdges = `${roads.length === 1 ? 'on the upgrade' : `on ${roads.length} upgrades`} ${roads.slice(0, SHOWN).join(', ')}${more}`;
-  const message = `the custom resource definition ${quoted(definition)} of package ${quoted(name)} changes unsafely ${onEdges}: ${change.text}`;
+  const message = `the custom resource definition ${quoted(definition)} of package ${quoted(name)} changes unsafely ${onEdges}: ${listed(changes.map(({ text }) => text))}`;
   const entry = entryIn(first.channel, first.to.name);
   const place = entry ? placeOfEntry(first.channel, entry.index) : placeOfHead(first.channel);
   report(message, place, {
     package: name,
     channel: first.channel.name,
     installed: [...new Set(edges.map(({ from }) => shortName(installedOf(from))))],
-    hint: safeChange(change),
+    hint: listed([...new Set(changes.map(safeChange))]),
     // Only OLM v1 refuses such an upgrade; OLM v0 makes it, and objects may not survive.
     ...(edges.some(({ olm }) => olm === 'v1') ? {} : { severity: 'warning' }),
   });
