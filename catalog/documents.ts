@@ -7,10 +7,12 @@
  */
 import { MarkedDocument, OffsetDocument, type SourceDocument } from './document.ts';
 import type { Finding, Location } from './finding.ts';
+import { GO_SPACE } from './go-text.ts';
 import { JsonError, JsonReader, type JsonValue } from './json.ts';
-import { splitDocuments } from './split.ts';
+import { type BadSeparator, splitDocuments } from './split.ts';
 import { compose } from './yaml/compose.ts';
-import { readFast } from './yaml/fast.ts';
+import { type FastDocument, type FastPiece, readFast, readFastPiece } from './yaml/fast.ts';
+import { closeText, isUsualText } from './yaml/fast-text.ts';
 import { readTree } from './yaml/parser.ts';
 import { YamlError } from './yaml/tree.ts';
 
@@ -35,10 +37,10 @@ export interface DocumentLimits {
  */
 export function readDocuments(
   path: string,
-  bytes: Uint8Array,
+  content: Uint8Array | string,
   options: { readonly limits: DocumentLimits; readonly findings: Finding[] },
 ): Generator<ReadDocument> {
-  return new FileReader(path, options.limits, options.findings).documents(bytes);
+  return new FileReader(path, options.limits, options.findings).documents(content);
 }
 
 /** How far into a file Go looks for the brace that says JSON. */
@@ -55,10 +57,10 @@ class FileReader {
     this.#findings = findings;
   }
 
-  *documents(bytes: Uint8Array): Generator<ReadDocument> {
-    const text = this.#decode(bytes);
+  *documents(content: Uint8Array | string): Generator<ReadDocument> {
+    const text = typeof content === 'string' ? content : this.#decode(content);
     if (startsLikeJson(text)) yield* this.#jsonStream(text);
-    else yield* this.#yamlStream(normalBreaks(text), 0, 1);
+    else yield* this.#yamlStream(text, 1);
   }
 
   #find(rule: string, message: string, location: Location, hint?: string): void {
@@ -131,7 +133,7 @@ class FileReader {
     if (count <= 1) {
       const rest = afterFirstBreak(text, reader.offset);
       const line = reader.line + (rest.brokeLine ? 1 : 0);
-      yield* this.#yamlStream(normalBreaks(text), rest.offset, line);
+      yield* this.#yamlStream(text.slice(rest.offset), line);
       if (this.#findings.length === findings) return;
     }
     // As JSON was meant, what JSON says is the better help.
@@ -140,26 +142,41 @@ class FileReader {
     this.#find('fbc/json', `not JSON: ${error.message}`, { file: this.#path, line, column });
   }
 
-  *#yamlStream(text: string, from: number, firstLine: number): Generator<ReadDocument> {
-    for (const piece of splitDocuments(text, from, firstLine)) {
-      if ('rest' in piece) {
-        const message = `a line that begins with --- separates documents, but "${piece.rest}" follows on it`;
-        this.#find(
-          'fbc/yaml',
-          message,
-          { file: this.#path, line: piece.line, column: piece.column },
-          'write the separator on a line of its own',
-        );
-        continue;
+  *#yamlStream(written: string, firstLine: number): Generator<ReadDocument> {
+    const isUsual = isUsualText(written);
+    const text = isUsual ? written : normalBreaks(written);
+    let fast: FastDocument | undefined;
+    const readPiece = (from: number, line: number): FastPiece | undefined => {
+      const piece = readFastPiece(text, from, line);
+      fast = piece;
+      return piece;
+    };
+    try {
+      for (const piece of splitDocuments(text, firstLine, isUsual ? readPiece : undefined)) {
+        if ('rest' in piece) {
+          this.#badSeparator(piece);
+          continue;
+        }
+        if (!isUsual) fast = readFast(text, piece.from, piece.to, piece.line);
+        const read = fast
+          ? this.#fastDocument(fast)
+          : this.#fullYaml(text.slice(piece.from, piece.to), piece.line);
+        fast = undefined;
+        if (read) yield read;
       }
-      const fast = readFast(text, piece.from, piece.to, piece.line);
-      if (fast) {
-        yield { value: fast.value, document: new MarkedDocument(this.#path, fast.value, fast.marks) };
-        continue;
-      }
-      const read = this.#fullYaml(text.slice(piece.from, piece.to), piece.line);
-      if (read) yield read;
+    } finally {
+      closeText();
     }
+  }
+
+  #badSeparator({ rest, line, column }: BadSeparator): void {
+    const message = `a line that begins with --- separates documents, but "${rest}" follows on it`;
+    const hint = 'write the separator on a line of its own';
+    this.#find('fbc/yaml', message, { file: this.#path, line, column }, hint);
+  }
+
+  #fastDocument({ value, marks }: FastDocument): ReadDocument {
+    return { value, document: new MarkedDocument(this.#path, value, marks) };
   }
 
   #fullYaml(text: string, line: number): ReadDocument | undefined {
@@ -196,23 +213,23 @@ class FileReader {
   }
 }
 
-/** Go's white space is that of `\s` with U+0085 and without the byte-order mark. */
-const LIKE_JSON = /^(?:(?!\ufeff)[\s\u0085])*\{/;
+const LIKE_JSON = new RegExp(`^[${GO_SPACE}]*\\{`);
+const SPACE = new RegExp(`[${GO_SPACE}]`);
 
-/** Whether a text is read as JSON first. */
-export function startsLikeJson(text: string): boolean {
-  return LIKE_JSON.test(text.slice(0, SNIFF));
+/** Whether a text is read as JSON first: whether a brace shows in its first characters. */
+export function startsLikeJson(text: string, sniff: number = SNIFF): boolean {
+  return LIKE_JSON.test(text.slice(0, sniff));
 }
 
 /** Go drops the carriage return before a line feed. */
-function normalBreaks(text: string): string {
+export function normalBreaks(text: string): string {
   return text.includes('\r\n') ? text.replaceAll('\r\n', '\n') : text;
 }
 
 /** Go drops white space behind a JSON value, up to and with the first line break. */
-function afterFirstBreak(text: string, from: number): { offset: number; brokeLine: boolean } {
+export function afterFirstBreak(text: string, from: number): { offset: number; brokeLine: boolean } {
   let at = from;
-  while (at < text.length && /\s/.test(text.charAt(at))) {
+  while (at < text.length && SPACE.test(text.charAt(at))) {
     if (text.charAt(at++) === '\n') return { offset: at, brokeLine: true };
   }
   return { offset: at, brokeLine: false };

@@ -48,6 +48,20 @@ export type BlobOutcome = 'present' | 'mounted' | 'uploaded';
 export interface PutBlobOptions {
   /** Repositories of the same registry that are likely to hold the blob, the likeliest first. */
   readonly mountFrom?: readonly string[];
+  /** The repository is known not to hold the blob: it is not asked first. */
+  readonly absent?: boolean;
+  /** Bytes of an upload's chunk, and the size up to which a blob goes in one request. */
+  readonly chunk?: number;
+  /** Where an upload that was cut off goes on, in another process too. */
+  readonly memory?: UploadMemory;
+}
+
+/** What is remembered of an upload in chunks. */
+export interface UploadMemory {
+  /** Where the registry said to go on, as it said it; undefined for an upload that was never begun. */
+  readonly location: string | undefined;
+  /** Told of the place to go on after each chunk that the registry has taken. */
+  note(location: string): void;
 }
 
 /**
@@ -151,6 +165,41 @@ export interface Fence {
     claim: Claim,
     standing: StandingClaim | undefined,
   ): Promise<StandingClaim | undefined>;
+}
+
+/** What one step asks another one to do. */
+export interface Message {
+  /** Messages of one group are handled in the order in which they were sent, one at a time. */
+  readonly group: string;
+  /** Messages of one id are one message. */
+  readonly id: string;
+  /** JSON; small: what is large is in the record store. */
+  readonly body: string;
+}
+
+/** Delivers each message at least once: late, twice, and again when its handler dies. */
+export interface Queue {
+  send(message: Message): Promise<void>;
+}
+
+/** What became of a merge, where its author looks. */
+export interface CommitStatus {
+  /** `owner/name`. */
+  readonly repository: string;
+  /** Id of the commit. */
+  readonly commit: string;
+  /** What it is about, such as `portolan/publish v4.20`. */
+  readonly context: string;
+  readonly state: 'pending' | 'success' | 'failure' | 'error';
+  /** At most 140 characters. */
+  readonly description: string;
+  /** Where more of it can be read. */
+  readonly url?: string;
+}
+
+/** The service that holds the repository. */
+export interface Forge {
+  report(status: CommitStatus): Promise<void>;
 }
 
 /** Time, so that waiting can be tested without waiting. All in milliseconds. */

@@ -21,7 +21,8 @@ export interface AttestOptions {
 }
 
 export interface Attested {
-  readonly options: AttestOptions;
+  /** Nothing is put there when left out. */
+  readonly options: AttestOptions | undefined;
   readonly built: BuiltCatalog;
   readonly receipt: PublishReceipt;
   readonly settings: ProvenanceRequest['settings'];
@@ -40,10 +41,11 @@ export async function attestImages(
   attested: Attested,
 ): Promise<string[]> {
   const { options, built } = attested;
+  if (!options) return [];
   const makers: readonly (readonly [string, () => Promise<Attachment>])[] = [
     ...(options.sbom ? [[SBOM_TYPE, () => sbom(attested)] as const] : []),
     ...(options.provenance
-      ? [[options.signer ? BUNDLE_TYPE : STATEMENT_TYPE, () => provenance(attested)] as const]
+      ? [[options.signer ? BUNDLE_TYPE : STATEMENT_TYPE, () => provenance(attested, options)] as const]
       : []),
   ];
   const made = new Map<string, Promise<Attachment>>();
@@ -76,8 +78,10 @@ function sbom({ built, receipt }: Attested): Promise<Attachment> {
   return sbomOf({ name, digest, base }, built.contents);
 }
 
-async function provenance({ options, receipt, settings }: Attested): Promise<Attachment> {
-  const { source, builder, signer } = options;
+async function provenance(
+  { receipt, settings }: Attested,
+  { source, builder, signer }: AttestOptions,
+): Promise<Attachment> {
   const statement = provenanceOf({ receipt, source, settings, builder });
   return signer
     ? signedStatement(statement, PROVENANCE_PREDICATE, signer)

@@ -121,6 +121,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./mirror-plan.ts')).command,
   },
   {
+    words: 'mirror copy',
+    summary: 'carry out a mapping.txt: copy the images, with all platforms and signatures',
+    load: async () => (await import('./mirror-copy.ts')).command,
+  },
+  {
     words: 'mirror verify',
     summary: 'follow every reference of every bundle as a node would',
     load: async () => (await import('./mirror-verify.ts')).command,
@@ -134,6 +139,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     words: 'mirror migrate',
     summary: 'print ImageContentSourcePolicies as ImageDigestMirrorSets',
     load: async () => (await import('./mirror-migrate.ts')).command,
+  },
+  {
+    words: 'bundle validate',
+    summary: 'judge a bundle as every tool would, every defect at once and on its line',
+    load: async () => (await import('./bundle-validate.ts')).command,
   },
   {
     words: 'crd-diff',

@@ -3,12 +3,12 @@
  * file of its own, made by linking a whole file to a name that must not exist: the file system
  * decides who is first, nothing is locked, and a process that dies leaves nothing in the way.
  */
-import { linkSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { linkSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { compareText } from '../../catalog/finding.ts';
-import { fileError } from '../directory.ts';
+import { fileError, readFileBytes } from '../directory.ts';
 import { PipelineError } from '../error.ts';
-import type { RecordStore } from '../ports.ts';
+import type { RecordStore, StoredRecord } from '../ports.ts';
 
 /** Ends the folder that holds a record's versions, so that a key may begin another one. */
 const ENDING = '.record';
@@ -30,6 +30,11 @@ export function directoryRecords(root: string): RecordStore {
   };
   const latest = (folder: string): number =>
     namesIn(folder).reduce((most, name) => Math.max(most, /^\d+$/.test(name) ? Number(name) : 0), 0);
+  const read = (folder: string): StoredRecord | undefined => {
+    const version = latest(folder);
+    if (version === 0) return undefined;
+    return { bytes: readFileBytes(join(folder, String(version))), version: String(version) };
+  };
   const write = (folder: string, bytes: Uint8Array, version: number): boolean => {
     const whole = join(folder, `.${process.pid}-${count++}`);
     try {
@@ -45,18 +50,11 @@ export function directoryRecords(root: string): RecordStore {
     }
   };
   return {
-    get: async (key) => {
-      const folder = folderOf(key);
-      const version = latest(folder);
-      if (version === 0) return undefined;
-      try {
-        return { bytes: readFileSync(join(folder, String(version))), version: String(version) };
-      } catch (error) {
-        throw fileError(error, folder);
-      }
-    },
+    get: async (key) => read(folderOf(key)),
     put: async (key, bytes) => {
       const folder = folderOf(key);
+      const standing = read(folder);
+      if (standing && Buffer.from(standing.bytes).equals(bytes)) return;
       while (!write(folder, bytes, latest(folder) + 1));
     },
     replace: async (key, bytes, version) => {

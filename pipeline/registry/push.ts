@@ -132,10 +132,12 @@ export async function readImage(registry: Registry, from: Reference): Promise<Im
     if (content.length > MOST_MANIFESTS) {
       throw new PipelineError('too-large', `the list ${manifest.digest} names ${content.length} manifests`);
     }
-    for (const child of content) {
-      const read = await manifestAt(registry, withDigest(from, child.digest));
-      await walk(read, depth + 1);
-      manifests.push(read);
+    const children = await Promise.all(
+      content.map(({ digest }) => manifestAt(registry, withDigest(from, digest))),
+    );
+    for (const child of children) {
+      await walk(child, depth + 1);
+      manifests.push(child);
     }
   };
   await walk(root, 0);

@@ -3,11 +3,13 @@
  * objects; policy and owners from the base; nothing of the pull request is executed.
  */
 import { compareFindings, type Finding } from '../../catalog/finding.ts';
+import type { DefinitionsOf } from '../../catalog/graph/world.ts';
 import { RULES } from '../../catalog/rules/index.ts';
 import type { Change } from '../change/change.ts';
 import { classifyChange } from '../change/classify.ts';
 import { fileReader } from '../change/content.ts';
 import { contentDigests } from '../change/digest.ts';
+import { judgeBundles } from '../check/bundles.ts';
 import { type CheckScene, type TouchedCatalog, touchedCatalogs } from '../check/catalogs.ts';
 import { type Judgement, judgeCatalog } from '../check/judge.ts';
 import { reportOf } from '../check/outcome.ts';
@@ -39,6 +41,8 @@ export interface CheckRequest {
   readonly today: string;
   /** A client that asks what the policy allows; without it no registry is asked. */
   readonly registryFor?: (policy: Policy) => Registry;
+  /** Definitions of bundles whose manifests the catalogs do not hold. */
+  readonly definitions?: DefinitionsOf;
 }
 
 /** Who wrote a pull request and what was said of it. */
@@ -68,7 +72,12 @@ export async function check(repository: Repository, request: CheckRequest): Prom
   const change = await classifyChange(repository.objects, trees, read.policy);
   const scene = { objects: repository.objects, trees, change, policy: read.policy };
   const touched = await touchedIn(scene);
-  const { judgements, unchecked } = await judgeCatalogs(repository, { ...scene, touched }, request.today);
+  const { judgements: ofCatalogs, unchecked } = await judgeCatalogs(
+    repository,
+    { ...scene, touched },
+    request,
+  );
+  const judgements = [...ofCatalogs, ...(change.unsafe.length > 0 ? [] : await judgeBundles(scene))];
   const references = await judgeReferences(touched, scene.policy, request.registryFor?.(scene.policy));
   const authority = await judgePeople(
     repository,
@@ -120,11 +129,11 @@ interface Touched {
 async function judgeCatalogs(
   repository: Repository,
   { trees, policy, touched }: Touched,
-  today: string,
+  { today, definitions }: Pick<CheckRequest, 'today' | 'definitions'>,
 ): Promise<{ judgements: Judgement[]; unchecked: CheckReport['unchecked'] }> {
   if (touched.length === 0) return { judgements: [], unchecked: [] };
   const { published, incomplete } = await pastOf(repository, { base: trees.base, policy, touched });
-  const time = { today, published };
+  const time = { today, published, ...(definitions ? { definitions } : {}) };
   return {
     judgements: await Promise.all(touched.map((catalog) => judgeCatalog(catalog, policy, time))),
     unchecked:

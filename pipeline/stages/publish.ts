@@ -22,7 +22,7 @@ import type { Contents } from '../image/packages.ts';
 import type { Policy } from '../policy/policy.ts';
 import { severitiesOf } from '../policy/severity.ts';
 import { applyWaivers } from '../policy/waiver.ts';
-import type { Fence, Registry, StandingClaim } from '../ports.ts';
+import type { Fence, RecordStore, Registry, StandingClaim } from '../ports.ts';
 import { type OpenBase, openBase } from '../publish/base.ts';
 import { type Guard, type Guarded, guardOf } from '../publish/fence-guard.ts';
 import { mirrorFiles } from '../publish/mirror.ts';
@@ -55,6 +55,8 @@ export interface PublishPorts {
   readonly registry: Registry;
   /** Decides whose tag it is; without one, the last to publish wins. */
   readonly fence?: Fence | undefined;
+  /** Where the documents of every publish are kept as well; only behind a fence. */
+  readonly records?: RecordStore | undefined;
   /** Told of each step when it begins. */
   readonly progress: (step: string) => void;
 }
@@ -83,7 +85,7 @@ const RECEIPT = 'receipt.json';
  *   choices that cannot be followed, `io`, and whatever the registry answers
  */
 export async function publish(
-  { repository, registry, fence, progress }: PublishPorts,
+  { repository, registry, fence, records, progress }: PublishPorts,
   request: PublishRequest,
 ): Promise<Published> {
   const [commit = ''] = await repository.resolve([request.commit]);
@@ -91,7 +93,7 @@ export async function publish(
   if (!policy) return { kind: 'refused', findings: policyFindings };
   const { catalog } = request;
   const target = targetOf(policy, catalog, request);
-  const guarded = { repository, fence: target.untagged ? undefined : fence, ...request, commit };
+  const guarded = { repository, fence: target.untagged ? undefined : fence, records, ...request, commit };
   const guard = guardOf(target, guarded);
   const ahead = await guard?.newer(registry);
   if (ahead) return { kind: 'superseded', findings: [], by: ahead };
@@ -111,9 +113,8 @@ export async function publish(
     const staged = stageFiles(request.out, files, PLAN_FILES);
     try {
       progress(`pushing ${built.packages} packages in ${built.layers} layers to ${target.name}`);
-      const sent = await sendCatalogImages(registry, jobsOf(target, built, { base, guard, guarded }));
-      if (request.attest)
-        await attestImages(sent.standing, attestedOf(request.attest, { target, built, receipt }));
+      const sent = await sendCatalogImages(registry, jobsOf(target, built, { base, guard, guarded, files }));
+      await attestImages(sent.standing, attestedOf(request.attest, { target, built, receipt }));
       const push = summedReport(await sent.tag());
       const won = guard?.winner();
       if (won && won.digest !== receipt.digest) {
@@ -159,14 +160,14 @@ function memoryOf({ store, catalog }: PublishRequest): { memory?: { store: Store
 }
 
 function attestedOf(
-  options: AttestOptions,
+  options: AttestOptions | undefined,
   { target, built, receipt }: { target: PublishTarget; built: BuiltCatalog; receipt: PublishReceipt },
 ): Attested {
   const { cache, codec, labels } = target.settings;
   return { options, built, receipt, settings: { cache, compression: codec, labels } };
 }
 
-/** Each place has a fence of its own: the slim image has another digest. */
+/** Each place has a fence of its own: the slim image has another digest. The documents are those of the first. */
 function jobsOf(
   { to, also, slim, untagged }: PublishTarget,
   built: BuiltCatalog,
@@ -174,13 +175,14 @@ function jobsOf(
     readonly base: OpenBase | undefined;
     readonly guard: Guard | undefined;
     readonly guarded: Guarded;
+    readonly files: ReadonlyMap<string, string>;
   },
 ): PushJob[] {
   const jobOf = (place: Place, image: CatalogImage): PushJob => {
-    const own =
-      place === to ? around.guard : guardOf({ to: place, name: formatPlace(place) }, around.guarded);
+    const elsewhere = { ...around.guarded, records: undefined };
+    const own = place === to ? around.guard : guardOf({ to: place, name: formatPlace(place) }, elsewhere);
     const base = image === built.slim ? undefined : around.base;
-    return { image, place, base, untagged, promote: own?.promote(image.manifestList.digest) };
+    return { image, place, base, untagged, promote: own?.promote(image.manifestList.digest, around.files) };
   };
   const jobs = [to, ...also].map((place) => jobOf(place, built.image));
   return slim ? [...jobs, jobOf(slim, built.slim)] : jobs;

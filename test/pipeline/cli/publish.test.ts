@@ -10,9 +10,9 @@ import { type SampleRepository, sampleRepository } from '../../fakes/sample.ts';
 import { portolan, type Ran } from '../../fakes/terminal.ts';
 
 let sample: SampleRepository;
+vi.setConfig({ testTimeout: 20_000 });
 beforeAll(() => {
   sample = sampleRepository();
-  vi.setConfig({ testTimeout: 20_000 });
 });
 afterAll(() => sample.remove());
 
