@@ -59,7 +59,9 @@ async function mergeNow(
 ): Promise<MergeOutcome> {
   const tip = await readTip(github, repository, branch);
   if (tip !== base) return { kind: 'moved', why: `the branch ${branch} has moved on since it was judged` };
-  const asked = { ...repository, pull_number: number, sha: head, merge_method: merge.method };
+  // What is refused now is refused; it is judged again before it is asked again.
+  const request = { retries: 0 };
+  const asked = { ...repository, pull_number: number, sha: head, merge_method: merge.method, request };
   const { sha } = await answer(github.request('PUT /repos/{owner}/{repo}/pulls/{pull_number}/merge', asked));
   return { kind: 'merged', commit: sha };
 }

@@ -99,7 +99,6 @@ export async function startForge(
     self: undefined,
     writer: ACTIONS_BOT.login,
   };
-  // biome-ignore lint/style/useConst: routes see the whole, which exists when they are asked
   let forge: FakeForge;
   const routes: Routes = new Proxy({} as Routes, {
     get: (_, operation: string) => routesOf(forge, repository)[operation],
