@@ -1,0 +1,2 @@
+import type { RunInputs } from './inputs.ts';
+export async function publishPush(_inputs: RunInputs): Promise<void> {}
