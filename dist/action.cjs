@@ -31376,7 +31376,20 @@ var CONFIGURATION = [
   ["maintenance.auto", "false"],
   ["protocol.allow", "never"]
 ];
-function environmentOf({ settings, directory, bare }) {
+var TRANSPORTS = ["https", "http", "file"];
+function configurationOf(reach) {
+  if (!reach) return [...CONFIGURATION];
+  const { header: header2 } = reach;
+  return [
+    ...CONFIGURATION,
+    ...TRANSPORTS.map((name) => [`protocol.${name}.allow`, "always"]),
+    // Credentials are not carried to another host.
+    ["http.followRedirects", "initial"],
+    ...header2 === void 0 ? [] : [["http.extraHeader", header2]]
+  ];
+}
+function environmentOf({ settings, directory, bare, reach }) {
+  const configuration = configurationOf(reach);
   const environment = {
     ...settings.searchPath === void 0 ? {} : { PATH: settings.searchPath },
     ...bare ? { GIT_DIR: directory } : {},
@@ -31387,13 +31400,13 @@ function environmentOf({ settings, directory, bare }) {
     GIT_TERMINAL_PROMPT: "0",
     // A partial clone must not fetch in the middle of reading: what is missing is said.
     GIT_NO_LAZY_FETCH: "1",
-    GIT_ALLOW_PROTOCOL: "",
+    GIT_ALLOW_PROTOCOL: reach ? TRANSPORTS.join(":") : "",
     GIT_NO_REPLACE_OBJECTS: "1",
     GIT_OPTIONAL_LOCKS: "0",
     GIT_LITERAL_PATHSPECS: "1",
-    GIT_CONFIG_COUNT: String(CONFIGURATION.length)
+    GIT_CONFIG_COUNT: String(configuration.length)
   };
-  for (const [i, [key, value]] of CONFIGURATION.entries()) {
+  for (const [i, [key, value]] of configuration.entries()) {
     environment[`GIT_CONFIG_KEY_${i}`] = key;
     environment[`GIT_CONFIG_VALUE_${i}`] = value;
   }
@@ -37029,8 +37042,8 @@ ${" ".repeat(width)}`, "\n");
     } else {
       passLines(1, text3.indexOf("\n", i));
       const isIndented = isWhite(c);
-      const joined = !wasIndented && !isIndented;
-      value += (joined ? fold(breaks - 1) : "\n".repeat(breaks)) + text3.slice(i, eol);
+      const joined2 = !wasIndented && !isIndented;
+      value += (joined2 ? fold(breaks - 1) : "\n".repeat(breaks)) + text3.slice(i, eol);
       wasIndented = isIndented;
     }
     breaks = 1;
@@ -42171,6 +42184,13 @@ var Failure = class extends Error {
     this.code = code2;
   }
 };
+function joined(failures, first) {
+  const undecided = failures.find((one) => one instanceof RequirementError && one.kind === "undecided");
+  if (undecided) return undecided;
+  const texts6 = [...new Set(failures.map(({ message }) => message))];
+  const code2 = first instanceof Failure ? first.code : "bad-dependency";
+  return new Failure(code2, texts6.length > 1 ? `[${texts6.join(", ")}]` : first.message);
+}
 var EXISTING = "@existing";
 var Problem = class {
   #scope;
@@ -42186,13 +42206,15 @@ var Problem = class {
     this.#existing = namespace.installed.map(existingNode);
   }
   resolve() {
+    for (const node of this.#existing) this.#addBundle({ node, source: void 0 });
+    const failures = this.#namespace.subscriptions.flatMap((one) => this.#failureToAdd(one));
     const down = this.#scope.catalogs.filter(({ serving }) => !serving);
     if (down.length > 0) {
       const names = down.map(({ name, namespace }) => `${namespace}/${name}`);
       throw new Failure("not-serving", `error using catalogsource ${names.join(", ")}`);
     }
-    for (const node of this.#existing) this.#addBundle({ node, source: void 0 });
-    for (const subscription of this.#namespace.subscriptions) this.#addSubscription(subscription);
+    const [failure3] = failures;
+    if (failure3) throw failures.length > 1 ? joined(failures, failure3) : failure3;
     const variables = [...this.#variables.values(), ...this.#invariants()];
     const solution = solve(variables);
     if (solution.kind === "solved") return { kind: "resolved", steps: this.#steps(solution.chosen) };
@@ -42201,6 +42223,16 @@ var Problem = class {
     }
     const because = solution.because.length > 0 ? `: ${solution.because.join(", ")}` : "";
     throw new Failure("unsatisfiable", `constraints not satisfiable${because}`);
+  }
+  /** Adds what a subscription may become, and returns why it could not; the others are added all the same. */
+  #failureToAdd(subscription) {
+    try {
+      this.#addSubscription(subscription);
+      return [];
+    } catch (error2) {
+      if (error2 instanceof Failure || error2 instanceof RequirementError) return [error2];
+      throw error2;
+    }
   }
   /** Adds what a subscription may become. */
   #addSubscription(subscription) {
@@ -48918,11 +48950,12 @@ async function commitTree(repository, commit2, parents) {
   const { output } = await runGit(run3, ["hash-object", "-t", "commit", "-w", "--stdin"]);
   return output.toString("utf8").trim();
 }
+var DEEPER = "git fetch --unshallow, or check out with fetch-depth: 0";
 function tooShallow(base2, head2) {
   return new PipelineError(
     "not-found",
     `this shallow clone does not reach the common ancestor of ${base2.slice(0, 12)} and ${head2.slice(0, 12)}`,
-    { hint: "git fetch --unshallow, or check out with fetch-depth: 0" }
+    { hint: DEEPER }
   );
 }
 
