@@ -54,7 +54,8 @@ const OLDEST = 3 * 24 * 60 * 60 * 1000;
 export async function receive({ headers, body }: Delivery, ports: ReceivePorts): Promise<Answer> {
   if (body.length > LARGEST) return refused(ports, 413, 'the body is too large');
   const signature = headers['x-hub-signature-256'] ?? '';
-  const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(body);
+  const text = decoded(body);
+  if (text === undefined) return refused(ports, 400, 'the body is no text');
   if (!(await isSigned(text, signature, await ports.secret()))) {
     return refused(ports, 401, 'the signature is not that of the body');
   }
@@ -74,6 +75,15 @@ export async function receive({ headers, body }: Delivery, ports: ReceivePorts):
   await ports.queue.send(messageOf({ v: 1, kind: 'push', repository, branch, commit: push.after }));
   await ports.records.put(key, new TextEncoder().encode(`${JSON.stringify({ commit: push.after })}\n`));
   return { status: 202, text: 'taken in' };
+}
+
+/** The text whose bytes these are; other bytes could pass for it if they were only replaced. */
+function decoded(body: Uint8Array): string | undefined {
+  try {
+    return new TextDecoder('utf-8', { ignoreBOM: true, fatal: true }).decode(body);
+  } catch {
+    return undefined;
+  }
 }
 
 function refused({ log }: ReceivePorts, status: number, text: string): Answer {
