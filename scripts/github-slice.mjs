@@ -5,6 +5,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 
 const OPERATIONS = [
+  'GET /repos/{owner}/{repo}',
   'GET /repos/{owner}/{repo}/pulls/{pull_number}',
   'GET /repos/{owner}/{repo}/pulls/{pull_number}/reviews',
   'GET /repos/{owner}/{repo}/pulls/{pull_number}/commits',

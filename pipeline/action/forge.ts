@@ -3,6 +3,7 @@ import { info, setSecret } from '@actions/core';
 import { PipelineError } from '../error.ts';
 import type { GitRemote, GitSettings } from '../git/process.ts';
 import { answer, type GitHub, openGitHub, type RepositoryName } from '../github/client.ts';
+import { readTip } from '../github/pull-request.ts';
 import { plain } from '../report/text.ts';
 import { repositoryName } from '../stages/gate.ts';
 import type { ForgeInputs, RunInputs } from './inputs.ts';
@@ -62,4 +63,12 @@ async function enter(forge: ForgeInputs, repository: RepositoryName): Promise<En
   const { token } = (await github.auth({ type: 'installation' })) as { token: string };
   setSecret(token);
   return { github, token };
+}
+
+/** The tip of the repository's default branch. @throws PipelineError as the client */
+export async function defaultTip({ github, repository }: Forge): Promise<{ branch: string; commit: string }> {
+  const { default_branch: branch } = await answer(
+    github.request('GET /repos/{owner}/{repo}', { ...repository }),
+  );
+  return { branch, commit: await readTip(github, repository, branch) };
 }

@@ -242,6 +242,7 @@ function routesOf(forge: FakeForge, repository: TestRepository): Routes {
       forge.deployments[Number(path['deployment_id']) - 1]?.states.push(body.state);
       return { status: 201, data: { state: body.state } };
     },
+    'GET /repos/{owner}/{repo}': () => ({ data: { name: 'catalogs', default_branch: 'main' } }),
     'GET /orgs/{org}/teams/{team_slug}': ({ path }) =>
       forge.teams.has(`${path['org']}/${path['team_slug']}`)
         ? { data: { slug: path['team_slug'] } }
