@@ -64,6 +64,14 @@ export async function verifySignatures(
   return { verified, rejected };
 }
 
+/** Why an image without a signature that counts has none, for messages. */
+export function whyUnsigned(rejected: SignatureReport['rejected']): string {
+  const [first] = rejected;
+  if (!first) return 'it has none';
+  const more = rejected.length === 1 ? '' : ` (and ${rejected.length - 1} more)`;
+  return `${first.where}: ${first.why}${more}`;
+}
+
 /** Says who signed; throws an Error with the reason when it is nobody who counts. */
 type Check = (found: FoundSignature) => Promise<string>;
 

@@ -21,6 +21,7 @@ import type { Memory, Store } from '../image/memory.ts';
 import type { Contents } from '../image/packages.ts';
 import type { Policy } from '../policy/policy.ts';
 import { severitiesOf } from '../policy/severity.ts';
+import { signatureDemands } from '../policy/signatures.ts';
 import { applyWaivers } from '../policy/waiver.ts';
 import type { Fence, RecordStore, Registry, StandingClaim } from '../ports.ts';
 import { type OpenBase, openBase } from '../publish/base.ts';
@@ -103,7 +104,7 @@ export async function publish(
     progress(`judging ${catalog} at ${commit.slice(0, 12)}`);
     const judgeIt = async (contents: Contents, { verdicts }: Memory): Promise<Finding[]> =>
       judgedUnder(policy, await judgeContents(contents, verdicts, judgingBy(policy)), request);
-    const base = target.base && (await openBase(registry, target.base));
+    const base = target.base && (await openBase(registry, target.base, signatureDemands(policy)));
     progress(base ? `building on ${base.name}` : 'building on nothing: a catalog without a server');
     const options = { ...target.settings, scratch, ...memoryOf(request), judge: judgeIt };
     const { built, findings } = await buildCatalogImage(source, base?.image, options);
