@@ -113,6 +113,7 @@ export async function publish(
     const files = await filesOf(source, { target, receipt, built });
     const staged = stageFiles(request.out, files, PLAN_FILES);
     try {
+      for (const step of replanning(built)) progress(step);
       progress(`pushing ${built.packages} packages in ${built.layers} layers to ${target.name}`);
       const sent = await sendCatalogImages(registry, jobsOf(target, built, { base, guard, guarded, files }));
       await attestImages(sent.standing, attestedOf(request.attest, { target, built, receipt }));
@@ -158,6 +159,15 @@ function scratchFolder(): string {
 
 function memoryOf({ store, catalog }: PublishRequest): { memory?: { store: Store; key: string } } {
   return store ? { memory: { store, key: catalog } } : {};
+}
+
+/** What a build that put packages into other layers than the one before costs. */
+function replanning({ replanned }: BuiltCatalog): string[] {
+  if (!replanned) return [];
+  const { from, to } = replanned;
+  const words = (slots: number | 'packages'): string =>
+    slots === 'packages' ? 'a layer for each package' : `layers shared in ${slots} slots`;
+  return [`packages move from ${words(from)} to ${words(to)}: all of them are sent again`];
 }
 
 function attestedOf(
