@@ -10,7 +10,7 @@ import { afterFirstBreak, normalBreaks, startsLikeJson } from '../documents.ts';
 import { compareText } from '../finding.ts';
 import { goQuoted } from '../go-text.ts';
 import { JsonError, JsonReader } from '../json.ts';
-import { compactJson, indentedJson } from '../json-text.ts';
+import { compactJson, indentedJson, RawJson } from '../json-text.ts';
 import { PROPERTY_SHAPES } from '../property.ts';
 import { fitStruct, isObject, type Misfit } from '../shape.ts';
 import { splitDocuments } from '../split.ts';
@@ -61,8 +61,17 @@ function nextJson(
     const { message } = error;
     if (message === 'unexpected EOF') return { refusal: { bare: message, first: message } };
     const read = new TextEncoder().encode(text.slice(0, error.offset)).length + 1;
-    return { refusal: { bare: message, first: `json: offset ${read}: ${message}` } };
+    const said = inBytes(message, text.codePointAt(error.offset) ?? 0);
+    return { refusal: { bare: said, first: `json: offset ${read}: ${said}` } };
   }
+}
+
+/** Go reads bytes: it names the first one of a character as if it were a character of its own. */
+function inBytes(message: string, character: number): string {
+  if (character >= 0x20 && character < 0x7f) return message;
+  const [byte = 0] = new TextEncoder().encode(String.fromCodePoint(character));
+  const context = message.slice(message.lastIndexOf("' ") + 2);
+  return `invalid character '${goQuoted(String.fromCharCode(byte)).slice(1, -1)}' ${context}`;
 }
 
 /** The rest of a file that began as JSON; where its first document is no YAML either, opm says what JSON said. */
@@ -113,7 +122,7 @@ function rootError(value: unknown, raw: string): string {
   const misfit = 'into Go value of type map[string]interface {} at offset';
   const marker = '(indicated by <==)\n';
   if (Array.isArray(value)) {
-    const text = raw === '[]' ? raw : indentedJson(value);
+    const text = indentedJson(new RawJson(raw));
     return `json: cannot unmarshal array ${misfit} 1 ${marker}[ <== ${text.slice(1)}`;
   }
   const found = typeof value === 'boolean' ? 'bool' : typeof value;
