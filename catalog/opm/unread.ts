@@ -26,7 +26,43 @@ const YAML_LIMITS = { depth: 1000 };
 /** @returns undefined when the file can be read, or when it is not known what opm says */
 export function readingError(bytes: Uint8Array): string | undefined {
   const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes);
-  return startsLikeJson(text) ? jsonStreamError(text) : yamlStreamError(normalBreaks(text));
+  if (startsLikeJson(text)) return jsonStreamError(text);
+  const broken = text.includes('\ufffd') ? octetError(bytes) : undefined;
+  if (!broken) return yamlStreamError(normalBreaks(text));
+  // What is wrong before the octets is met first.
+  const end = new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes.subarray(0, broken.at));
+  const before = end.lastIndexOf('\n---') < 0 ? '' : end.slice(0, end.lastIndexOf('\n---') + 1);
+  return yamlStreamError(normalBreaks(before)) ?? `error converting YAML to JSON: yaml: ${broken.problem}`;
+}
+
+/** Where go-yaml finds that bytes are not UTF-8, and what it says. */
+function octetError(bytes: Uint8Array): { at: number; problem: string } | undefined {
+  for (let at = 0; at < bytes.length; ) {
+    const lead = bytes[at] ?? 0;
+    const width =
+      lead < 0x80
+        ? 1
+        : (lead & 0xe0) === 0xc0
+          ? 2
+          : (lead & 0xf0) === 0xe0
+            ? 3
+            : (lead & 0xf8) === 0xf0
+              ? 4
+              : 0;
+    if (width === 0) return { at, problem: 'invalid leading UTF-8 octet' };
+    const trail = bytes.subarray(at + 1, at + width);
+    if (trail.length < width - 1) return { at, problem: 'incomplete UTF-8 octet sequence' };
+    if (trail.some((octet) => (octet & 0xc0) !== 0x80))
+      return { at, problem: 'invalid trailing UTF-8 octet' };
+    const value = trail.reduce((sum, octet) => (sum << 6) + (octet & 0x3f), lead & (0xff >> (width + 1)));
+    const least = [0, 0, 0x80, 0x800, 0x10000][width] ?? 0;
+    if (width > 1 && value < least) return { at, problem: 'invalid length of a UTF-8 sequence' };
+    if ((value >= 0xd800 && value <= 0xdfff) || value > 0x10ffff) {
+      return { at, problem: 'invalid Unicode character' };
+    }
+    at += width;
+  }
+  return undefined;
 }
 
 function jsonStreamError(text: string): string | undefined {

@@ -27,6 +27,7 @@ export const command: OpmCommand = {
     const [directory = ''] = operands;
     const format =
       given('output') && call.text('output') !== '' ? outputOf(call, ['json', 'yaml']) : undefined;
+    if (directory === '') throw new PipelineError('usage', 'the name of the directory is empty');
     const root = resolve(world.terminal.directory, directory);
     if (!isDirectory(root)) throw new PipelineError('usage', `${directory} is not a directory`);
     const { findings } = await judge(directorySource(root), OPM_RULES);
