@@ -51,9 +51,9 @@ function octetError(bytes: Uint8Array): { at: number; problem: string } | undefi
               : 0;
     if (width === 0) return { at, problem: 'invalid leading UTF-8 octet' };
     const trail = bytes.subarray(at + 1, at + width);
-    if (trail.length < width - 1) return { at, problem: 'incomplete UTF-8 octet sequence' };
-    if (trail.some((octet) => (octet & 0xc0) !== 0x80))
-      return { at, problem: 'invalid trailing UTF-8 octet' };
+    // Lines reach go-yaml with a line feed behind them: a character is never cut off by the end.
+    const isCut = trail.length < width - 1 || trail.some((octet) => (octet & 0xc0) !== 0x80);
+    if (isCut) return { at, problem: 'invalid trailing UTF-8 octet' };
     const value = trail.reduce((sum, octet) => (sum << 6) + (octet & 0x3f), lead & (0xff >> (width + 1)));
     const least = [0, 0, 0x80, 0x800, 0x10000][width] ?? 0;
     if (width > 1 && value < least) return { at, problem: 'invalid length of a UTF-8 sequence' };
