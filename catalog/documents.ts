@@ -10,9 +10,10 @@ import type { Finding, Location } from './finding.ts';
 import { GO_SPACE } from './go-text.ts';
 import { JsonError, JsonReader, type JsonValue } from './json.ts';
 import { isObject } from './shape.ts';
-import { splitDocuments } from './split.ts';
+import { type BadSeparator, splitDocuments } from './split.ts';
 import { compose } from './yaml/compose.ts';
-import { readFast } from './yaml/fast.ts';
+import { type FastDocument, type FastPiece, readFast, readFastPiece } from './yaml/fast.ts';
+import { closeText, isUsualText } from './yaml/fast-text.ts';
 import { readTree } from './yaml/parser.ts';
 import { YamlError } from './yaml/tree.ts';
 
@@ -37,10 +38,10 @@ export interface DocumentLimits {
  */
 export function readDocuments(
   path: string,
-  bytes: Uint8Array,
+  content: Uint8Array | string,
   options: { readonly limits: DocumentLimits; readonly findings: Finding[] },
 ): Generator<ReadDocument> {
-  return new FileReader(path, options.limits, options.findings).documents(bytes);
+  return new FileReader(path, options.limits, options.findings).documents(content);
 }
 
 /** How far into a file Go looks for the brace that says JSON. */
@@ -63,10 +64,10 @@ class FileReader {
     this.#findings = findings;
   }
 
-  *documents(bytes: Uint8Array): Generator<ReadDocument> {
-    const text = this.#decode(bytes);
+  *documents(content: Uint8Array | string): Generator<ReadDocument> {
+    const text = typeof content === 'string' ? content : this.#decode(content);
     if (startsLikeJson(text)) yield* this.#jsonStream(text);
-    else yield* this.#yamlStream(normalBreaks(text), 0, 1);
+    else yield* this.#yamlStream(text, 1);
   }
 
   #find(rule: string, message: string, location: Location, hint?: string): void {
@@ -154,32 +155,47 @@ class FileReader {
     const findings = this.#findings.length;
     const rest = afterFirstBreak(text, from.offset);
     const line = from.line + (rest.brokeLine ? 1 : 0);
-    yield* this.#yamlStream(normalBreaks(text.slice(rest.offset)), 0, line);
+    yield* this.#yamlStream(text.slice(rest.offset), line);
     if (this.#findings.slice(findings).every(({ severity }) => severity !== 'error')) return true;
     this.#findings.length = findings;
     return false;
   }
 
-  *#yamlStream(text: string, from: number, firstLine: number): Generator<ReadDocument> {
-    for (const piece of splitDocuments(text, from, firstLine)) {
-      if ('rest' in piece) {
-        const message = `a line that begins with --- separates documents, but "${piece.rest}" follows on it`;
-        this.#find(
-          'fbc/yaml',
-          message,
-          { file: this.#path, line: piece.line, column: piece.column },
-          'write the separator on a line of its own',
-        );
-        continue;
+  *#yamlStream(written: string, firstLine: number): Generator<ReadDocument> {
+    const isUsual = isUsualText(written);
+    const text = isUsual ? written : normalBreaks(written);
+    let fast: FastDocument | undefined;
+    const readPiece = (from: number, line: number): FastPiece | undefined => {
+      const piece = readFastPiece(text, from, line);
+      fast = piece;
+      return piece;
+    };
+    try {
+      for (const piece of splitDocuments(text, firstLine, isUsual ? readPiece : undefined)) {
+        if ('rest' in piece) {
+          this.#badSeparator(piece);
+          continue;
+        }
+        if (!isUsual) fast = readFast(text, piece.from, piece.to, piece.line);
+        const read = fast
+          ? this.#fastDocument(fast)
+          : this.#fullYaml(text.slice(piece.from, piece.to), piece.line);
+        fast = undefined;
+        if (read) yield read;
       }
-      const fast = readFast(text, piece.from, piece.to, piece.line);
-      if (fast) {
-        yield { value: fast.value, document: new MarkedDocument(this.#path, fast.value, fast.marks) };
-        continue;
-      }
-      const read = this.#fullYaml(text.slice(piece.from, piece.to), piece.line);
-      if (read) yield read;
+    } finally {
+      closeText();
     }
+  }
+
+  #badSeparator({ rest, line, column }: BadSeparator): void {
+    const message = `a line that begins with --- separates documents, but "${rest}" follows on it`;
+    const hint = 'write the separator on a line of its own';
+    this.#find('fbc/yaml', message, { file: this.#path, line, column }, hint);
+  }
+
+  #fastDocument({ value, marks }: FastDocument): ReadDocument {
+    return { value, document: new MarkedDocument(this.#path, value, marks) };
   }
 
   #fullYaml(text: string, line: number): ReadDocument | undefined {

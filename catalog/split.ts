@@ -22,28 +22,35 @@ export interface BadSeparator {
   readonly rest: string;
 }
 
+/** Where a piece ends: the offset of its separator or the text's length, and the 1-based line there. */
+export interface PieceEnd {
+  readonly to: number;
+  readonly line: number;
+}
+
 /**
- * @param from where to begin, at the beginning of a line
- * @param firstLine the 1-based line at `from`
+ * @param firstLine the 1-based number of the text's first line
+ * @param readPiece told where a piece with text in it begins, reads it and says where it
+ *   ends, or undefined to have its end looked for
  */
 export function* splitDocuments(
   text: string,
-  from: number,
-  firstLine: number,
+  firstLine = 1,
+  readPiece?: (from: number, line: number) => PieceEnd | undefined,
 ): Generator<Piece | BadSeparator> {
   let line = firstLine;
-  let at = from;
+  let at = 0;
   // Where the open piece begins, or -1 when nothing has been put into it yet.
   let pieceFrom = -1;
   let pieceLine = line;
   while (at < text.length) {
-    const separator = text.startsWith('---', at) ? at : nextSeparator(text, at);
-    if (separator > at) {
+    let separator = at;
+    if (!text.startsWith('---', at)) {
       if (pieceFrom < 0) {
         pieceFrom = at;
         pieceLine = line;
       }
-      line += countLines(text, at, separator);
+      ({ to: separator, line } = readPiece?.(at, line) ?? pieceEnd(text, at, line));
     }
     if (separator >= text.length) break;
     const lineEnd = endOfLine(text, separator);
@@ -65,9 +72,10 @@ export function* splitDocuments(
   if (pieceFrom >= 0) yield { from: Math.min(pieceFrom, text.length), to: text.length, line: pieceLine };
 }
 
-function nextSeparator(text: string, from: number): number {
+function pieceEnd(text: string, from: number, line: number): PieceEnd {
   const found = text.indexOf('\n---', from);
-  return found < 0 ? text.length : found + 1;
+  const to = found < 0 ? text.length : found + 1;
+  return { to, line: line + countLines(text, from, to) };
 }
 
 function endOfLine(text: string, from: number): number {

@@ -94,7 +94,7 @@ function jsonUnread(path: string, text: string, error: JsonError): FileDocument 
 
 function* yamlDocuments(path: string, text: string): Generator<FileDocument> {
   const normal = text.includes('\r\n') ? text.replaceAll('\r\n', '\n') : text;
-  for (const piece of splitDocuments(normal, 0, 1)) {
+  for (const piece of splitDocuments(normal)) {
     if ('rest' in piece) {
       const message = `a line that begins with --- separates documents, but "${piece.rest}" follows on it`;
       const location = { file: path, line: piece.line, column: piece.column };

@@ -36,7 +36,7 @@ const DEPTH = 100;
 export function readObjects(text: string, file: string): ObjectsRead {
   const objects: ReadObject[] = [];
   const findings: Finding[] = [];
-  for (const piece of splitDocuments(text, 0, 1)) {
+  for (const piece of splitDocuments(text)) {
     if ('rest' in piece) {
       const message = `a line that begins with --- separates documents, but "${piece.rest}" follows on it`;
       findings.push(defect(message, { file, line: piece.line, column: piece.column }));

@@ -119,7 +119,7 @@ function yamlAfterJson(text: string, from: number, said: string): string | undef
 function yamlStreamError(text: string, said?: string): string | undefined {
   let instead = said;
   let behind = -1;
-  for (const piece of splitDocuments(text, 0, 1)) {
+  for (const piece of splitDocuments(text)) {
     if ('rest' in piece) return instead ?? `invalid Yaml document separator: ${piece.rest}`;
     const { value, refusal } = yamlValue(text.slice(openedAt(text, piece.from, behind), piece.to));
     behind = piece.to;

@@ -15,9 +15,11 @@ const DOT = 46;
 /** Thrown, without a stack, to leave the subset that the fast reader reads. */
 export const LEAVE: unique symbol = Symbol('outside the subset');
 
-/** The whole text, and where the document in it ends: behind a line break. */
+/** The whole text, and where what is read of it ends: behind a line break. */
 export let text = '';
 export let end = 0;
+/** Whether the document ends before the next separator; otherwise at `end`, and no separator may come before it. */
+let endsAtSeparator = false;
 /**
  * The document alone, which begins at `base` of the text: for searches, which must not
  * run on into what follows it. Single characters are read faster from the whole text.
@@ -46,6 +48,11 @@ let marked = 0;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
 const UNUSUAL = /[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]/;
 
+/** Whether a text ends with a line break and holds no character outside the subset. */
+export function isUsualText(source: string): boolean {
+  return source.endsWith('\n') && !UNUSUAL.test(source);
+}
+
 /** Begins a document; false when it is empty or holds characters outside the subset. */
 export function openText(source: string, from: number, to: number, firstLine: number): boolean {
   body = source.slice(from, to);
@@ -56,17 +63,39 @@ export function openText(source: string, from: number, to: number, firstLine: nu
   text = unended ? body : source;
   base = unended ? 0 : from;
   end = base + body.length;
-  line = firstLine - 1;
-  eol = base - 1;
-  marked = 0;
+  endsAtSeparator = false;
   foundAt.fill(-1);
+  open(base, firstLine);
   return true;
+}
+
+/** Begins a document that ends before the next separator of a usual text, or with the text. */
+export function openUsualText(source: string, from: number, firstLine: number): void {
+  // What was found behind one document is good for the next.
+  if (source !== body) foundAt.fill(-1);
+  text = body = source;
+  base = 0;
+  end = source.length;
+  unended = false;
+  endsAtSeparator = true;
+  open(from, firstLine);
+}
+
+function open(from: number, firstLine: number): void {
+  line = firstLine - 1;
+  eol = from - 1;
+  marked = 0;
 }
 
 /** Lets go of the text and of the memory that an unusually large document took. */
 export function closeText(): void {
   text = body = '';
   if (marks.length > MOST_KEPT_MARKS) marks = new Int32Array(MOST_KEPT_MARKS);
+}
+
+/** Where a document ended that was used up, and on which line. */
+export function documentEnd(): { readonly to: number; readonly line: number } {
+  return { to: eol + 1, line };
 }
 
 /** Moves to the next line that holds more than white space or a comment. */
@@ -76,6 +105,7 @@ export function nextLine(): void {
   for (;;) {
     line++;
     if (at >= end) {
+      eol = end - 1;
       indent = -1;
       return;
     }
@@ -87,6 +117,12 @@ export function nextLine(): void {
       at++;
       continue;
     }
+    if (at === from && (c === DOT || c === DASH) && isMarker(at)) {
+      if (!endsAtSeparator || c === DOT) throw LEAVE;
+      eol = at - 1;
+      indent = -1;
+      return;
+    }
     eol = source.indexOf('\n', at);
     if (c === HASH) {
       at = eol + 1;
@@ -95,7 +131,6 @@ export function nextLine(): void {
     bol = from;
     start = at;
     indent = at - from;
-    if (indent === 0 && (c === DOT || c === DASH) && isMarker(at)) throw LEAVE;
     return;
   }
 }

@@ -11,6 +11,7 @@ import { closingQuote, doubleText, isPlainAt, readScalar, singleText } from './f
 import {
   COMMENT,
   closeText,
+  documentEnd,
   eol,
   indent,
   isBlankAt,
@@ -20,6 +21,7 @@ import {
   next,
   nextLine,
   openText,
+  openUsualText,
   remark,
   start,
   startInside,
@@ -67,7 +69,34 @@ export function readFast(
   firstLine: number,
 ): FastDocument | undefined {
   try {
-    if (!openText(source, from, to, firstLine)) return undefined;
+    return openText(source, from, to, firstLine) ? readOpened() : undefined;
+  } finally {
+    closeText();
+  }
+}
+
+/** A document that was read up to the separator behind it. */
+export interface FastPiece extends FastDocument {
+  /** Offset of the separator, or the text's length, and the 1-based line there. */
+  readonly to: number;
+  readonly line: number;
+}
+
+/**
+ * Reads the document of a text that {@link isUsualText} which ends before the next
+ * separator, a line that begins with `---`. The text is held until {@link closeText}.
+ *
+ * @param firstLine the 1-based line of `from`, which must begin a line
+ * @returns undefined when the document holds anything outside the subset
+ */
+export function readFastPiece(source: string, from: number, firstLine: number): FastPiece | undefined {
+  openUsualText(source, from, firstLine);
+  const read = readOpened();
+  return read && { ...read, ...documentEnd() };
+}
+
+function readOpened(): FastDocument | undefined {
+  try {
     depth = 0;
     nextLine();
     if (indent < 0) return undefined;
@@ -76,8 +105,6 @@ export function readFast(
   } catch (error) {
     if (error === LEAVE) return undefined;
     throw error;
-  } finally {
-    closeText();
   }
 }
 

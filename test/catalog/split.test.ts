@@ -22,7 +22,7 @@ describe('splitDocuments', () => {
   });
 
   test('text behind a separator is reported with its place, and reading goes on', () => {
-    expect([...splitDocuments('a\n--- b\nc\n', 0, 1)]).toEqual([
+    expect([...splitDocuments('a\n--- b\nc\n')]).toEqual([
       { line: 2, column: 4, rest: 'b' },
       { from: 0, to: 2, line: 1 },
       { from: 8, to: 10, line: 3 },
@@ -31,7 +31,7 @@ describe('splitDocuments', () => {
 });
 
 function piecesOf(text: string): string[] {
-  return [...splitDocuments(text, 0, 1)].map((piece) =>
+  return [...splitDocuments(text)].map((piece) =>
     'rest' in piece ? `bad ${piece.rest}` : `${piece.line} ${text.slice(piece.from, piece.to)}`,
   );
 }
