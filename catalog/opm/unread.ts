@@ -39,16 +39,8 @@ export function readingError(bytes: Uint8Array): string | undefined {
 function octetError(bytes: Uint8Array): { at: number; problem: string } | undefined {
   for (let at = 0; at < bytes.length; ) {
     const lead = bytes[at] ?? 0;
-    const width =
-      lead < 0x80
-        ? 1
-        : (lead & 0xe0) === 0xc0
-          ? 2
-          : (lead & 0xf0) === 0xe0
-            ? 3
-            : (lead & 0xf8) === 0xf0
-              ? 4
-              : 0;
+    const ones = Math.clz32((~lead & 0xff) << 24);
+    const width = ones === 0 ? 1 : ones >= 2 && ones <= 4 ? ones : 0;
     if (width === 0) return { at, problem: 'invalid leading UTF-8 octet' };
     const trail = bytes.subarray(at + 1, at + width);
     // Lines reach go-yaml with a line feed behind them: a character is never cut off by the end.
@@ -141,7 +133,8 @@ function openedAt(text: string, from: number, closing: number): number {
 
 function yamlValue(text: string): { value?: unknown; refusal?: YamlError } {
   try {
-    return { value: compose(readTree(text, YAML_LIMITS).root).value };
+    // Lines reach go-yaml with a line feed behind them.
+    return { value: compose(readTree(text.endsWith('\n') ? text : `${text}\n`, YAML_LIMITS).root).value };
   } catch (error) {
     if (error instanceof YamlError) return { refusal: error };
     throw error;
