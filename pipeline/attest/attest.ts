@@ -28,6 +28,18 @@ export interface Attested {
   readonly settings: ProvenanceRequest['settings'];
 }
 
+/** What a policy asks for; nothing when that is nothing. */
+export function attestBy(asked: readonly ('sbom' | 'provenance' | 'keyless')[]): AttestOptions | undefined {
+  if (asked.length === 0) return undefined;
+  const keyless = asked.includes('keyless');
+  return {
+    sbom: asked.includes('sbom'),
+    provenance: keyless || asked.includes('provenance'),
+    signer: keyless ? { kind: 'keyless' } : undefined,
+    builder: 'urn:portolan:publish',
+  };
+}
+
 /**
  * Puts documents beside the image, where there are none of their kind yet: a commit that changes nothing in the
  * image adds nothing to it.
