@@ -1,20 +1,12 @@
 /**
  * A directory of the local file system as the source of a catalog.
  */
-import { isAscii, isUtf8 } from 'node:buffer';
-import {
-  closeSync,
-  type Dirent,
-  lstatSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  readSync,
-  statSync,
-} from 'node:fs';
+import { type Dirent, lstatSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import type { CatalogSource, FileText, SourceFile } from '../catalog/source.ts';
+import type { CatalogSource, SourceFile } from '../catalog/source.ts';
 import { PipelineError } from './error.ts';
+import { fileError } from './file-error.ts';
+import { filePieces } from './pieces.ts';
 
 /**
  * Files are followed through links, directories are not, as opm does; whatever is
@@ -57,7 +49,7 @@ function fileAt(root: string, path: string, entry: Dirent): SourceFile {
     path,
     ...(unreadable === undefined ? {} : { unreadable }),
     read: () => readFileBytes(full),
-    readText: () => readFileText(full),
+    readPieces: () => filePieces(full),
   };
 }
 
@@ -67,38 +59,6 @@ function whyUnreadable(path: string, entry: Dirent): string | undefined {
   if (!target) return 'a link to nothing';
   if (target.isFile()) return undefined;
   return target.isDirectory() ? 'a link to a directory' : 'a link to something that is no file';
-}
-
-/** Larger files are not decoded in the memory that is kept for it. */
-const MOST_KEPT = 1 << 24;
-let kept: Buffer | undefined;
-
-/** The file decoded, read through the same memory as the files before it; undefined when it is large or not UTF-8. */
-function readFileText(path: string): FileText | undefined {
-  kept ??= Buffer.allocUnsafeSlow(MOST_KEPT);
-  const size = readInto(kept, path);
-  if (size === kept.length) return undefined;
-  const bytes = kept.subarray(0, size);
-  if (isAscii(bytes)) return { text: bytes.toString('latin1'), size };
-  return isUtf8(bytes) ? { text: bytes.toString('utf8'), size } : undefined;
-}
-
-/** Reads a file from its beginning; returns how many bytes it has, or the buffer has. */
-function readInto(buffer: Buffer, path: string): number {
-  try {
-    const file = openSync(path, 'r');
-    try {
-      let size = 0;
-      for (let read = -1; read !== 0 && size < buffer.length; size += read) {
-        read = readSync(file, buffer, size, buffer.length - size, null);
-      }
-      return size;
-    } finally {
-      closeSync(file);
-    }
-  } catch (error) {
-    throw fileError(error, path);
-  }
 }
 
 /**
@@ -122,30 +82,3 @@ export function readFileBytes(path: string): Uint8Array {
     throw fileError(error, path);
   }
 }
-
-/** What the operating system says, as a PipelineError with the path in it. */
-export function fileError(error: unknown, path: string): PipelineError {
-  if (error instanceof PipelineError) return error;
-  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  const message = FILE_ERRORS.get(code) ?? (error instanceof Error ? error.message : String(error));
-  return new PipelineError(
-    code === 'ENOENT' || code === 'ENOTDIR' ? 'not-found' : 'io',
-    `${path}: ${message}`,
-    {
-      cause: error,
-    },
-  );
-}
-
-const FILE_ERRORS: ReadonlyMap<string, string> = new Map([
-  ['ENOENT', 'no such file or directory'],
-  ['ENOTDIR', 'not a directory'],
-  ['EACCES', 'permission denied'],
-  ['EPERM', 'operation not permitted'],
-  ['EROFS', 'the file system is read-only'],
-  ['ENOSPC', 'no space left on the device'],
-  ['EDQUOT', 'the quota of the disk is used up'],
-  ['EFBIG', 'file too large'],
-  ['EISDIR', 'is a directory'],
-  ['ENOTEMPTY', 'the directory is not empty'],
-]);

@@ -3,7 +3,7 @@
  */
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileError } from './directory.ts';
+import { fileError } from './file-error.ts';
 
 /** What writing changed, by file name. */
 export interface Written {

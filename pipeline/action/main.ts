@@ -16,8 +16,8 @@ import {
   warning,
 } from '@actions/core';
 import type { Finding, Severity } from '../../catalog/finding.ts';
-import { fileError } from '../directory.ts';
 import { PipelineError } from '../error.ts';
+import { fileError } from '../file-error.ts';
 import { openRepository } from '../git/repository.ts';
 import type { Policy } from '../policy/policy.ts';
 import { clientUnder } from '../references/client.ts';

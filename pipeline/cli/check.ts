@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { fileError } from '../directory.ts';
+import { fileError } from '../file-error.ts';
 import { openRepository } from '../git/repository.ts';
 import { parseIdentity } from '../github/identity.ts';
 import type { Policy } from '../policy/policy.ts';
