@@ -6,6 +6,7 @@
  */
 import type { Path, SourceDocument } from './document.ts';
 import type { Finding } from './finding.ts';
+import { goTrimmed } from './go-text.ts';
 import type {
   Blob,
   Bundle,
@@ -17,7 +18,7 @@ import type {
   Property,
   RelatedImage,
 } from './model.ts';
-import { PROPERTY_SHAPES } from './property.ts';
+import { PROPERTY_SHAPES, packageProperty } from './property.ts';
 import { any, bytes, fitStruct, isObject, listOf, type StructShape, struct, text } from './shape.ts';
 import { tryParseVersion } from './version.ts';
 import { compose } from './yaml/compose.ts';
@@ -204,7 +205,8 @@ function decodeSchema(blob: Blob, report: Report): Decoded | undefined {
   }
 }
 
-type Fields = Readonly<Record<string, unknown>>;
+/** The fields of an object, by name. */
+export type Fields = Readonly<Record<string, unknown>>;
 
 const SHAPES: ReadonlyMap<string, StructShape> = new Map([
   ['olm.package', PACKAGE],
@@ -213,10 +215,21 @@ const SHAPES: ReadonlyMap<string, StructShape> = new Map([
   ['olm.deprecations', DEPRECATIONS],
 ]);
 
+/** What OLM expects of the blobs of a schema; undefined for schemas that are not OLM's. */
+export function shapeOf(schema: string): StructShape | undefined {
+  return SHAPES.get(schema);
+}
+
 /** The fields that OLM knows of a blob, under their proper names; undefined for schemas that are not OLM's. */
 export function fieldsOf(blob: Blob): Fields | undefined {
   const shape = SHAPES.get(blob.schema);
   return shape && fitStruct(blob.value, shape).value;
+}
+
+/** As {@link fieldsOf}; what does not fit is said in `findings`. */
+export function readFields(blob: Blob, findings: Finding[]): Fields | undefined {
+  const shape = SHAPES.get(blob.schema);
+  return shape && fitted(blob, shape, reportTo(blob.document, findings));
 }
 
 function fitted(blob: Blob, shape: StructShape, report: Report): Fields | undefined {
@@ -295,7 +308,7 @@ function channelOf(blob: Blob, fields: Fields): Channel {
 
 function bundleOf(blob: Blob, fields: Fields): Bundle {
   const properties = propertiesOf(fields['properties']);
-  const own = properties.find((property) => property.type === 'olm.package')?.value;
+  const own = packageProperty(properties.find(({ type }) => type === 'olm.package')?.value);
   const relatedImages = listOfObjects(fields['relatedImages']).map(
     (image): RelatedImage => ({ name: textOf(image['name']), image: textOf(image['image']) }),
   );
@@ -304,8 +317,8 @@ function bundleOf(blob: Blob, fields: Fields): Bundle {
     image: textOf(fields['image']),
     properties,
     relatedImages,
-    version: isObject(own) ? tryParseVersion(textOf(own['version'])) : undefined,
-    release: isObject(own) ? textOf(own['release']) : '',
+    version: tryParseVersion(own.version ?? ''),
+    release: own.release ?? '',
   };
 }
 
@@ -353,7 +366,7 @@ function objectDefect(value: unknown): string | undefined {
 function yamlDefect(base64: string): string | undefined {
   const raw = Uint8Array.from(atob(base64.replaceAll(/[\r\n]/g, '')), (c) => c.charCodeAt(0));
   const manifest = new TextDecoder().decode(raw);
-  if (manifest.trimStart().startsWith('{')) return undefined;
+  if (goTrimmed(manifest).startsWith('{')) return undefined;
   try {
     compose(readTree(manifest, { depth: 1000 }).root);
     return undefined;

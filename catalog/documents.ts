@@ -7,6 +7,7 @@
  */
 import { MarkedDocument, OffsetDocument, type SourceDocument } from './document.ts';
 import type { Finding, Location } from './finding.ts';
+import { GO_SPACE } from './go-text.ts';
 import { JsonError, JsonReader, type JsonValue } from './json.ts';
 import type { FilePieces } from './source.ts';
 import { type BadSeparator, splitDocuments } from './split.ts';
@@ -226,23 +227,23 @@ class FileReader {
   }
 }
 
-/** Go's white space is that of `\s` with U+0085 and without the byte-order mark. */
-const LIKE_JSON = /^(?:(?!\ufeff)[\s\u0085])*\{/;
+const LIKE_JSON = new RegExp(`^[${GO_SPACE}]*\\{`);
+const SPACE = new RegExp(`[${GO_SPACE}]`);
 
-/** Whether a text is read as JSON first. */
-export function startsLikeJson(text: string): boolean {
-  return LIKE_JSON.test(text.slice(0, SNIFF));
+/** Whether a text is read as JSON first: whether a brace shows in its first characters. */
+export function startsLikeJson(text: string, sniff: number = SNIFF): boolean {
+  return LIKE_JSON.test(text.slice(0, sniff));
 }
 
 /** Go drops the carriage return before a line feed. */
-function normalBreaks(text: string): string {
+export function normalBreaks(text: string): string {
   return text.includes('\r\n') ? text.replaceAll('\r\n', '\n') : text;
 }
 
 /** Go drops white space behind a JSON value, up to and with the first line break. */
-function afterFirstBreak(text: string, from: number): { offset: number; brokeLine: boolean } {
+export function afterFirstBreak(text: string, from: number): { offset: number; brokeLine: boolean } {
   let at = from;
-  while (at < text.length && /\s/.test(text.charAt(at))) {
+  while (at < text.length && SPACE.test(text.charAt(at))) {
     if (text.charAt(at++) === '\n') return { offset: at, brokeLine: true };
   }
   return { offset: at, brokeLine: false };

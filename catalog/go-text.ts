@@ -14,6 +14,20 @@ const SHORT: ReadonlyMap<string, string> = new Map(
   }),
 );
 
+/**
+ * White space as Go's `unicode.IsSpace` knows it: that of `\s` with U+0085 and without the
+ * byte-order mark. To stand between brackets of a regular expression.
+ */
+export const GO_SPACE: string =
+  '\\t-\\r \\u0085\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000';
+
+const AROUND = new RegExp(`^[${GO_SPACE}]+|[${GO_SPACE}]+$`, 'g');
+
+/** Text without the white space around it, as Go's `strings.TrimSpace` leaves it. */
+export function goTrimmed(text: string): string {
+  return text.replaceAll(AROUND, '');
+}
+
 /** Text in quotes, as Go's `strconv.Quote` and `%q` write it. */
 export function goQuoted(text: string): string {
   const inner = text.replaceAll(/["\\]|[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu, (character) => {

@@ -20,7 +20,6 @@ const BEGINNINGS: readonly (readonly [mediaType: string, pattern: RegExp])[] = [
   ['image/vnd.adobe.photoshop', /^38425053/],
   ['image/vnd.microsoft.icon', /^00000100/],
   ['image/vnd.dwg', /^41433130/],
-  ['image/x-exr', /^762f3101/],
 ];
 
 /** Most bytes that any beginning looks at. */
@@ -35,7 +34,9 @@ export function imageType(bytes: Uint8Array): string | undefined {
   return BEGINNINGS.find(([, pattern]) => pattern.test(beginning))?.[0] ?? containerType(bytes);
 }
 
-const SVG = /^\s*(?:<\?xml[^>]*>\s*)?(?:<!doctype svg[^>]*>\s*)?<svg[^>]*>[^*]*<\/svg>\s*$/i;
+/** White space is that of Go's expressions: ASCII only. */
+const SVG =
+  /^[\t\n\f\r ]*(?:<\?xml[^>]*>[\t\n\f\r ]*)?(?:<!doctype svg[^>]*>[\t\n\f\r ]*)?<svg[^>]*>[^*]*<\/svg>[\t\n\f\r ]*$/i;
 
 function isSvg(bytes: Uint8Array): boolean {
   if (bytes.length >= 24 && bytes.subarray(0, 24).some((byte) => byte <= 8 || byte > 127)) return false;
@@ -53,6 +54,5 @@ function containerType(bytes: Uint8Array): string | undefined {
   if (brands[0] === 'mif1' || brands[0] === 'msf1') {
     for (let at = 16; at < length && at + 4 <= bytes.length; at += 4) brands.push(ascii(at));
   }
-  if (brands.includes('heic')) return 'image/heif';
-  return brands.includes('avif') ? 'image/avif' : undefined;
+  return brands.includes('heic') ? 'image/heif' : undefined;
 }

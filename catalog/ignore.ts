@@ -5,6 +5,7 @@
  *
  * @see https://github.com/go-git/go-git/tree/v5.16.0/plumbing/format/gitignore
  */
+import { goTrimmed } from './go-text.ts';
 
 export const IGNORE_FILE = '.indexignore';
 
@@ -27,7 +28,7 @@ export function ignoreMatcher(
   for (const [path, text] of files) {
     const domain = path.split('/').slice(0, -1);
     for (const raw of text.split('\n')) {
-      const line = raw.trim();
+      const line = goTrimmed(raw);
       if (line !== '' && !line.startsWith('#')) patterns.push(parsePattern(line, domain));
     }
   }

@@ -4,6 +4,7 @@
  *
  * @see https://github.com/kubernetes/apimachinery/blob/v0.36.3/pkg/util/yaml/decoder.go
  */
+import { goTrimmed } from './go-text.ts';
 
 /** One piece between separators. Pieces hold at least one line, if only a separator. */
 export interface Piece {
@@ -54,7 +55,7 @@ export function* splitDocuments(
     }
     if (separator >= text.length) break;
     const lineEnd = endOfLine(text, separator);
-    const rest = text.slice(separator + 3, lineEnd).trim();
+    const rest = goTrimmed(text.slice(separator + 3, lineEnd));
     if (rest !== '' && !rest.startsWith('#')) {
       yield { line, column: 4, rest };
     }

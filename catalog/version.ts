@@ -6,6 +6,7 @@
  * @see https://github.com/blang/semver/tree/v4.0.0
  */
 import { compareText } from './finding.ts';
+import { goTrimmed } from './go-text.ts';
 
 /** A non-negative integer up to 2^64-1; bigint above 2^53. */
 type Uint64 = number | bigint;
@@ -78,7 +79,7 @@ export function tryParseVersion(text: string): Version | undefined {
  * @throws VersionError
  */
 export function parseTolerant(text: string): Version {
-  const [major = '', minor, ...rest] = text.trim().replace(/^v/, '').split('.');
+  const [major = '', minor, ...rest] = goTrimmed(text).replace(/^v/, '').split('.');
   if (minor === undefined || rest.length === 0) {
     if (/[+-]/.test(minor ?? major)) {
       throw new VersionError('Short version cannot contain PreRelease/Build meta data');
@@ -281,7 +282,7 @@ function splitAlternatives(tokens: readonly string[]): string[][] {
 function splitOperator(token: string): [operator: string, version: string] {
   const digit = token.search(/\p{Nd}/u);
   if (digit < 0) throw new VersionError(`Could not get version from string: ${quote(token)}`);
-  return [token.slice(0, digit).trim(), token.slice(digit)];
+  return [goTrimmed(token.slice(0, digit)), token.slice(digit)];
 }
 
 function parseComparator(token: string): Comparator {

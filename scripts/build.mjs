@@ -82,10 +82,19 @@ await build({
 });
 await build({
   ...common,
-  entryPoints: { publish: 'functions/aws/publish.ts' },
+  entryPoints: Object.fromEntries(
+    ['publish', 'receive', 'reconcile', 'work'].map((name) => [`${name}/index`, `functions/aws/${name}.ts`]),
+  ),
   outdir: 'dist/functions',
   outExtension: { '.js': '.mjs' },
   format: 'esm',
+  minify: true,
+  // One file each: a layer of the runtime's own may change under it.
+  mainFields: ['module', 'main'],
+  // Some of what is bundled asks for Node's modules as CommonJS does.
+  banner: {
+    js: "import { createRequire as portolanRequire } from 'node:module'; const require = portolanRequire(import.meta.url);",
+  },
 });
 
 /** Of the tables of commands, leaves in only what one command loads. */

@@ -5,6 +5,7 @@
  * @see https://github.com/kubernetes/apimachinery/blob/v0.36.3/pkg/util/yaml/decoder.go
  */
 import { MarkedDocument, OffsetDocument, type SourceDocument } from '../document.ts';
+import { startsLikeJson } from '../documents.ts';
 import type { Location } from '../finding.ts';
 import { JsonError, JsonReader } from '../json.ts';
 import { isObject } from '../shape.ts';
@@ -48,18 +49,19 @@ export interface ManifestFile {
 /** Reads all documents of a file. A file without any text has none. */
 export function readManifestFile(path: string, bytes: Uint8Array): ManifestFile {
   const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes);
-  const documents = [...(startsLikeJson(text) ? jsonDocuments(path, text) : yamlDocuments(path, text))];
+  const documents = [
+    ...(startsLikeJson(text, SNIFF) ? jsonDocuments(path, text) : yamlDocuments(path, text)),
+  ];
   return { path, bytes, documents };
 }
 
+/** A document that was read. */
+export type ReadValue = Extract<FileDocument, { kind: 'value' }>;
+
 /** The first document as JSON; undefined when it cannot be read or is not there. */
-export function firstValue(file: ManifestFile): { value: unknown; document: SourceDocument } | undefined {
+export function firstValue(file: ManifestFile): ReadValue | undefined {
   const [first] = file.documents;
   return first?.kind === 'value' ? first : undefined;
-}
-
-function startsLikeJson(text: string): boolean {
-  return text.slice(0, SNIFF).trimStart().startsWith('{');
 }
 
 function* jsonDocuments(path: string, text: string): Generator<FileDocument> {

@@ -81,6 +81,18 @@ class Failure extends Error {
   }
 }
 
+/** Several failures in one, as the resolver words them; what is undecided leaves all undecided. */
+function joined(
+  failures: readonly (Failure | RequirementError)[],
+  first: Failure | RequirementError,
+): Failure | RequirementError {
+  const undecided = failures.find((one) => one instanceof RequirementError && one.kind === 'undecided');
+  if (undecided) return undecided;
+  const texts = [...new Set(failures.map(({ message }) => message))];
+  const code = first instanceof Failure ? first.code : 'bad-dependency';
+  return new Failure(code, texts.length > 1 ? `[${texts.join(', ')}]` : first.message);
+}
+
 /** The source of what is installed, which the resolver treats as one more catalog. */
 const EXISTING = '@existing';
 
@@ -106,13 +118,16 @@ class Problem {
   }
 
   resolve(): Resolution {
+    for (const node of this.#existing) this.#addBundle({ node, source: undefined });
+    const failures = this.#namespace.subscriptions.flatMap((one) => this.#failureToAdd(one));
+    // Only now does the resolver ask whether all catalogs answered.
     const down = this.#scope.catalogs.filter(({ serving }) => !serving);
     if (down.length > 0) {
       const names = down.map(({ name, namespace }) => `${namespace}/${name}`);
       throw new Failure('not-serving', `error using catalogsource ${names.join(', ')}`);
     }
-    for (const node of this.#existing) this.#addBundle({ node, source: undefined });
-    for (const subscription of this.#namespace.subscriptions) this.#addSubscription(subscription);
+    const [failure] = failures;
+    if (failure) throw failures.length > 1 ? joined(failures, failure) : failure;
     const variables = [...this.#variables.values(), ...this.#invariants()];
     const solution = solve(variables);
     if (solution.kind === 'solved') return { kind: 'resolved', steps: this.#steps(solution.chosen) };
@@ -121,6 +136,17 @@ class Problem {
     }
     const because = solution.because.length > 0 ? `: ${solution.because.join(', ')}` : '';
     throw new Failure('unsatisfiable', `constraints not satisfiable${because}`);
+  }
+
+  /** Adds what a subscription may become, and returns why it could not; the others are added all the same. */
+  #failureToAdd(subscription: Subscription): readonly (Failure | RequirementError)[] {
+    try {
+      this.#addSubscription(subscription);
+      return [];
+    } catch (error) {
+      if (error instanceof Failure || error instanceof RequirementError) return [error];
+      throw error;
+    }
   }
 
   /** Adds what a subscription may become. */

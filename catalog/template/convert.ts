@@ -3,7 +3,7 @@
  *
  * @see https://github.com/operator-framework/operator-registry/blob/master/alpha/template/converter/converter.go
  */
-import { decodeBlob, decodeMeta, fieldsOf } from '../blob.ts';
+import { decodeMeta, readFields } from '../blob.ts';
 import { escapeHtml } from '../cache/go-json.ts';
 import { readDocuments } from '../documents.ts';
 import type { Finding } from '../finding.ts';
@@ -31,8 +31,7 @@ export function convertTo(kind: TemplateKind, { file, bytes }: TemplateText): Co
     const meta = decodeMeta(value, document, findings);
     if (!meta) continue;
     if (kind === 'basic' && meta.schema === 'olm.bundle') {
-      const image = fieldsOf({ ...meta, document })?.['image'];
-      decodeBlob(value, document, findings);
+      const image = readFields({ ...meta, document }, findings)?.['image'];
       entries.push(`{"schema":"olm.bundle","image":${compactJson(typeof image === 'string' ? image : '')}}`);
     } else entries.push(compactJson(meta.value));
   }

@@ -42,7 +42,7 @@ function imagesOf(call: Call): { base: string; builder: string } {
   const base = call.given('binary-image') ? call.text('binary-image') : call.text('base-image');
   const builder =
     call.given('binary-image') && !call.given('builder-image') ? base : call.text('builder-image');
-  if (builder === 'scratch') {
+  if (call.text('builder-image') === 'scratch') {
     throw new PipelineError('usage', '--builder-image cannot be scratch: it must contain opm');
   }
   if (base === '') throw new PipelineError('usage', '--base-image is empty');

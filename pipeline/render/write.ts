@@ -19,13 +19,16 @@ export async function writeBlobs(
   out: (text: string) => Promise<void>,
 ): Promise<void> {
   let chunk = '';
-  for (const blob of renderOrder(blobs)) {
-    chunk += rendered(blob, format);
-    if (chunk.length < CHUNK) continue;
-    await out(chunk);
-    chunk = '';
+  try {
+    for (const blob of renderOrder(blobs)) {
+      chunk += rendered(blob, format);
+      if (chunk.length < CHUNK) continue;
+      await out(chunk);
+      chunk = '';
+    }
+  } finally {
+    if (chunk !== '') await out(chunk);
   }
-  if (chunk !== '') await out(chunk);
 }
 
 /** The text of blobs in the order in which they are given. @throws PipelineError as {@link writeBlobs} */

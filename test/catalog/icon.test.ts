@@ -14,7 +14,7 @@ test.each([
   ['424d', 'image/bmp'],
   ['00000100', 'image/vnd.microsoft.icon'],
   ['00000018667479706d696631000000006d69663168656963', 'image/heif'],
-  ['0000001866747970617669660000000061766966' + '6d696631', 'image/avif'],
+  ['0000001866747970617669660000000061766966' + '6d696631', undefined],
   ['255044462d312e34', undefined],
   ['', undefined],
 ])('%s is %s', (hex, type) => expect(imageType(bytes(hex))).toBe(type));
@@ -27,4 +27,6 @@ test.each([
   ],
   ['<html><svg></svg></html>', undefined],
   ['<svg>', undefined],
+  ['\ufeff<svg></svg>', undefined],
+  ['\f<svg>\u00a0</svg>\r\n', 'image/svg+xml'],
 ])('%j is %s', (content, type) => expect(imageType(text(content))).toBe(type));

@@ -25,6 +25,8 @@ describe('ignoreMatcher', () => {
     ['# a', 'a', false],
     ['  a  ', 'a', true],
     ['.', '.hidden', false],
+    ['\u0085a', 'a', true],
+    ['\ufeffa', 'a', false],
     ['(x)+', '(x)+', true],
   ])('%j on %j: %s', (pattern, path, ignored) => {
     expect(ignoreMatcher([['.indexignore', pattern]])(path)).toBe(ignored);

@@ -61,11 +61,13 @@ describe('validate', () => {
     expect(err.match(/has no image/g)?.length).toBe(ferry.match(/^image: /gm)?.length);
   });
 
-  test('what cannot be read is told with its place', async () => {
+  test('what cannot be read is told in the words of opm, and with its place on standard error', async () => {
     write('c/catalog.yaml', 'schema: olm.package\nname: [\n');
-    const { code, out } = await run('validate c -o yaml');
+    const { code, out, err } = await run('validate c -o json');
     expect(code).toBe(1);
-    expect(out).toContain('catalog.yaml:');
+    const said = 'error converting YAML to JSON: yaml: line 2: did not find expected node content';
+    expect(JSON.parse(out)).toEqual({ passed: false, error: { message: said } });
+    expect(err).toContain('catalog.yaml:3:1: error: ');
   });
 
   test('a file and a missing directory are refused', async () => {
@@ -106,6 +108,12 @@ describe('generate dockerfile', () => {
     expect(readFileSync(join(work, 'c.Dockerfile'), 'utf8')).toBe(text);
   });
 
+  test('may be built on nothing by the old flag, as opm allows', async () => {
+    write('c/a', '');
+    expect((await run('generate dockerfile c --binary-image scratch')).code).toBe(0);
+    expect((await run('generate dockerfile c -b scratch')).code).toBe(1);
+  });
+
   test('leaves nothing behind when it fails', async () => {
     write('c/catalog.yaml', ferry);
     for (const flags of ['-b scratch', '-i=', '-l x', '--binary-image a -i b']) {
@@ -142,6 +150,14 @@ describe('templates', () => {
     const { code, err } = await run('alpha render-template', template);
     expect(code).toBe(1);
     expect(err).toContain(message);
+  });
+
+  test('of a bundle only the fields are read, not the manifests', async () => {
+    const object = '{"type":"olm.bundle.object","value":"no object"}';
+    const bundle = `{"schema":"olm.bundle","image":"a/b","properties":[${object}]}`;
+    const { code, out } = await run('alpha convert-template basic', bundle);
+    expect(code).toBe(0);
+    expect(JSON.parse(out).entries).toEqual([{ schema: 'olm.bundle', image: 'a/b' }]);
   });
 
   test('a catalog becomes a template, and the template names its images', async () => {

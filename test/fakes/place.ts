@@ -1,0 +1,18 @@
+/** Images at places, written and read as commands do. */
+import { createRegistryClient } from '../../pipeline/registry/client.ts';
+import { openDestination, openSource } from '../../pipeline/registry/open.ts';
+import { parsePlace } from '../../pipeline/registry/place.ts';
+import { type ImageContent, pushImage, readImage } from '../../pipeline/registry/push.ts';
+
+const client = createRegistryClient();
+
+export async function writeTo(place: string, image: ImageContent): Promise<void> {
+  const to = await openDestination(parsePlace(place), client);
+  await pushImage(to.registry, to.reference, { image });
+  await to.finish();
+}
+
+export async function readFrom(place: string): Promise<ImageContent & { close(): Promise<void> }> {
+  const from = await openSource(parsePlace(place), client);
+  return { ...(await readImage(from.registry, from.reference)), close: from.close };
+}
