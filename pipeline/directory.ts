@@ -3,10 +3,9 @@
  */
 import { type Dirent, lstatSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import type { CatalogSource, SourceFile } from '../catalog/source.ts';
+import type { CatalogSource, FilePieces, SourceFile } from '../catalog/source.ts';
 import { PipelineError } from './error.ts';
-import { fileError } from './file-error.ts';
-import { filePieces } from './pieces.ts';
+import { piecesOf } from './pieces.ts';
 
 /**
  * Files are followed through links, directories are not, as opm does; whatever is
@@ -53,6 +52,27 @@ function fileAt(root: string, path: string, entry: Dirent): SourceFile {
   };
 }
 
+/**
+ * A file in pieces.
+ *
+ * @throws PipelineError `not-found` or `io`, also while pieces are read
+ */
+export function filePieces(path: string): FilePieces {
+  try {
+    return { size: statSync(path).size, pieces: readable(path) };
+  } catch (error) {
+    throw fileError(error, path);
+  }
+}
+
+function* readable(path: string): Generator<string | Uint8Array> {
+  try {
+    yield* piecesOf(path);
+  } catch (error) {
+    throw fileError(error, path);
+  }
+}
+
 function whyUnreadable(path: string, entry: Dirent): string | undefined {
   if (!entry.isSymbolicLink()) return 'neither a file nor a directory';
   const target = statSync(path, { throwIfNoEntry: false });
@@ -82,3 +102,30 @@ export function readFileBytes(path: string): Uint8Array {
     throw fileError(error, path);
   }
 }
+
+/** What the operating system says, as a PipelineError with the path in it. */
+export function fileError(error: unknown, path: string): PipelineError {
+  if (error instanceof PipelineError) return error;
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  const message = FILE_ERRORS.get(code) ?? (error instanceof Error ? error.message : String(error));
+  return new PipelineError(
+    code === 'ENOENT' || code === 'ENOTDIR' ? 'not-found' : 'io',
+    `${path}: ${message}`,
+    {
+      cause: error,
+    },
+  );
+}
+
+const FILE_ERRORS: ReadonlyMap<string, string> = new Map([
+  ['ENOENT', 'no such file or directory'],
+  ['ENOTDIR', 'not a directory'],
+  ['EACCES', 'permission denied'],
+  ['EPERM', 'operation not permitted'],
+  ['EROFS', 'the file system is read-only'],
+  ['ENOSPC', 'no space left on the device'],
+  ['EDQUOT', 'the quota of the disk is used up'],
+  ['EFBIG', 'file too large'],
+  ['EISDIR', 'is a directory'],
+  ['ENOTEMPTY', 'the directory is not empty'],
+]);

@@ -3,9 +3,7 @@
  * memory: what a catalog takes then is the size of its largest document.
  */
 import { isAscii, isUtf8 } from 'node:buffer';
-import { closeSync, openSync, readSync, statSync } from 'node:fs';
-import type { FilePieces } from '../catalog/source.ts';
-import { fileError } from './file-error.ts';
+import { closeSync, openSync, readSync } from 'node:fs';
 
 /** How much is read at once: what fits into the fast memory of a processor is read fastest. */
 const WINDOW = 1 << 17;
@@ -17,26 +15,18 @@ const LF = 10;
 let spare: Buffer | undefined;
 
 /**
- * A file as pieces.
+ * The pieces of a file, as `FilePieces` in catalog/source.ts has them.
  *
  * @param window bytes that are read at once
- * @throws PipelineError `not-found` or `io`, also while pieces are read
+ * @throws what the file system says
  */
-export function filePieces(path: string, window: number = WINDOW): FilePieces {
-  try {
-    return { size: statSync(path).size, pieces: piecesOf(path, window) };
-  } catch (error) {
-    throw fileError(error, path);
-  }
-}
-
-function* piecesOf(path: string, window: number): Generator<string | Uint8Array> {
+export function* piecesOf(path: string, window: number = WINDOW): Generator<string | Uint8Array> {
+  const file = openSync(path, 'r');
   let buffer = spare?.length === window ? spare : Buffer.allocUnsafeSlow(window);
   spare = undefined;
-  const file = open(path);
   try {
     for (let held = 0; ; ) {
-      held += readInto(file, buffer.subarray(held), path);
+      held += readInto(file, buffer.subarray(held));
       if (held < buffer.length) {
         if (held > 0) yield decoded(buffer.subarray(0, held));
         return;
@@ -55,25 +45,13 @@ function* piecesOf(path: string, window: number): Generator<string | Uint8Array>
   }
 }
 
-function open(path: string): number {
-  try {
-    return openSync(path, 'r');
-  } catch (error) {
-    throw fileError(error, path);
-  }
-}
-
 /** Fills the buffer as far as the file goes; returns how many bytes there were. */
-function readInto(file: number, buffer: Buffer, path: string): number {
-  try {
-    let size = 0;
-    for (let read = -1; read !== 0 && size < buffer.length; size += read) {
-      read = readSync(file, buffer, size, buffer.length - size, null);
-    }
-    return size;
-  } catch (error) {
-    throw fileError(error, path);
+function readInto(file: number, buffer: Buffer): number {
+  let size = 0;
+  for (let read = -1; read !== 0 && size < buffer.length; size += read) {
+    read = readSync(file, buffer, size, buffer.length - size, null);
   }
+  return size;
 }
 
 /**

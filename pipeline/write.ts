@@ -3,7 +3,7 @@
  */
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileError } from './file-error.ts';
+import { fileError } from './directory.ts';
 
 /** What writing changed, by file name. */
 export interface Written {

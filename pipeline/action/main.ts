@@ -2,40 +2,8 @@
  * A step of a workflow, whichever mode it is in. The step fails when nothing could be told;
  * what was told of a pull request stands in its outputs, and on GitHub where it may write.
  */
-<<<<<<< HEAD
-
-import { randomUUID } from 'node:crypto';
-import { readFileSync } from 'node:fs';
-import { resolve } from 'node:path';
-import {
-  type AnnotationProperties,
-  error,
-  info,
-  notice,
-  setFailed,
-  setOutput,
-  summary,
-  warning,
-} from '@actions/core';
-import type { Finding, Severity } from '../../catalog/finding.ts';
-import { PipelineError } from '../error.ts';
-import { fileError } from '../file-error.ts';
-import { openRepository } from '../git/repository.ts';
-import type { Policy } from '../policy/policy.ts';
-import { clientUnder } from '../references/client.ts';
-import type { ClientOptions, RegistryClient } from '../registry/client.ts';
-import { authfileCredentials } from '../registry/credentials.ts';
-import type { Environment } from '../registry/proxy.ts';
-import { jsonReport } from '../report/json.ts';
-import { markdownReport } from '../report/markdown.ts';
-
-=======
-
 import { info, setFailed, setOutput } from '@actions/core';
 import { PipelineError } from '../error.ts';
-
->>>>>>> main
-
 import type { CheckReport } from '../report/report.ts';
 import { unpackedReport } from '../report/sent.ts';
 import { plain } from '../report/text.ts';

@@ -2,7 +2,7 @@
 import { writeSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
 import { setFlagsFromString } from 'node:v8';
-import { fileError } from '../file-error.ts';
+import { fileError } from '../directory.ts';
 import { main } from './main.ts';
 import type { Terminal } from './terminal.ts';
 

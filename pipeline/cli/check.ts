@@ -1,17 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-
-<<<<<<< HEAD
-
-import { fileError } from '../file-error.ts';
-
-=======
-
 import { definitionsIn } from '../bundle/definitions.ts';
 import { fileError } from '../directory.ts';
-
->>>>>>> main
-
 import { openRepository } from '../git/repository.ts';
 import { parseIdentity } from '../github/identity.ts';
 import type { Policy } from '../policy/policy.ts';

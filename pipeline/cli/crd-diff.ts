@@ -5,9 +5,8 @@ import { safeChange } from '../../catalog/crd/advice.ts';
 import { type CrdDefinition, crdDefinition } from '../../catalog/crd/definition.ts';
 import { type LegacyRelease, legacyChanges } from '../../catalog/crd/legacy.ts';
 import { unsafeChanges } from '../../catalog/crd/safety.ts';
-import { directorySource, readText } from '../directory.ts';
+import { directorySource, fileError, readText } from '../directory.ts';
 import { PipelineError } from '../error.ts';
-import { fileError } from '../file-error.ts';
 import { type Command, usageError } from './command.ts';
 
 export const command: Command = {

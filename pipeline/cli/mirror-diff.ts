@@ -8,9 +8,8 @@ import {
 } from '../../catalog/mirror/diff.ts';
 import { mappingText, readMapping } from '../../catalog/mirror/mapping.ts';
 import { readReport } from '../../catalog/mirror/report.ts';
-import { readText } from '../directory.ts';
+import { fileError, readText } from '../directory.ts';
 import { PipelineError } from '../error.ts';
-import { fileError } from '../file-error.ts';
 import { plain } from '../report/text.ts';
 import { writeFiles } from '../write.ts';
 import type { Command } from './command.ts';

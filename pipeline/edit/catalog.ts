@@ -7,9 +7,8 @@ import type { Finding } from '../../catalog/finding.ts';
 import { catalogFiles, load } from '../../catalog/load.ts';
 import { opmFindings } from '../../catalog/rules/opm.ts';
 import { type CatalogSource, sourceOf } from '../../catalog/source.ts';
-import { directorySource } from '../directory.ts';
+import { directorySource, fileError } from '../directory.ts';
 import { PipelineError } from '../error.ts';
-import { fileError } from '../file-error.ts';
 import { writeFiles } from '../write.ts';
 
 export interface Edited {

@@ -1,7 +1,7 @@
 /** A build's memory in a directory: a cache of the Action's runner, or of one's own machine. */
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileError } from '../file-error.ts';
+import { fileError } from '../directory.ts';
 import { contentKey, type Store } from './memory.ts';
 
 /**

@@ -7,7 +7,7 @@ import { closeSync, createReadStream, openSync, renameSync, rmSync, writeSync } 
 import { join } from 'node:path';
 import { DIRECTORY_MODE, FILE_MODE, sizeOf, type TreePart } from '../../catalog/cache/layout.ts';
 import { TAR_END, tarHeader, tarPadding } from '../../catalog/cache/tar.ts';
-import { fileError } from '../file-error.ts';
+import { fileError } from '../directory.ts';
 import { type Codec, compressor } from './compress.ts';
 import type { BlobSource } from './content.ts';
 

@@ -9,8 +9,8 @@ import { closeSync, openSync, readSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { createTarDecoder, type TarHeader } from 'modern-tar';
+import { fileError } from '../directory.ts';
 import { PipelineError } from '../error.ts';
-import { fileError } from '../file-error.ts';
 import { decompressed } from './decompress.ts';
 
 export interface ImageTree {

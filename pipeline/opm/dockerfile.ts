@@ -1,8 +1,8 @@
 import { statSync, writeFileSync } from 'node:fs';
 import { join, normalize, parse, resolve } from 'node:path';
 import { dockerfileText, OPM_IMAGE } from '../../catalog/dockerfile.ts';
+import { fileError } from '../directory.ts';
 import { PipelineError } from '../error.ts';
-import { fileError } from '../file-error.ts';
 import type { Call, OpmCommand } from './command.ts';
 
 export const command: OpmCommand = {

@@ -3,8 +3,8 @@ import { mkdirSync, readdirSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join, normalize } from 'node:path';
 import type { Blobs } from '../../catalog/model.ts';
 import { type RenderFormat, renderGroups } from '../../catalog/render.ts';
+import { fileError } from '../directory.ts';
 import { PipelineError } from '../error.ts';
-import { fileError } from '../file-error.ts';
 import { writeFiles } from '../write.ts';
 import { textOf } from './write.ts';
 
