@@ -8,7 +8,8 @@ export function auditPage({ report, worlds }: Audited): string {
   return pageText({
     title: titleOf(report),
     headline: headline(report),
-    summary: [...asked(report), ...report.catalogs.map(catalogLine)].map((line) => line.trim()),
+    asked: asked(report),
+    summary: report.catalogs.map((one) => catalogLine(one).trim()),
     findings: report.findings,
     graph: graphDocument(worlds),
   });
