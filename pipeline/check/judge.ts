@@ -8,6 +8,7 @@ import { tryParseMinor } from '../../catalog/graph/openshift.ts';
 import {
   type Change,
   changeOf,
+  type DefinitionsOf,
   type PublishedBundle,
   type World,
   type WorldOptions,
@@ -46,6 +47,8 @@ export interface Time {
   readonly today: string;
   /** What was ever published, where that is known. */
   readonly published?: Published;
+  /** Definitions of bundles whose manifests the catalogs do not hold. */
+  readonly definitions?: DefinitionsOf;
 }
 
 /** Judges one group of catalogs that change alike. */
@@ -110,6 +113,7 @@ async function optionsOf(
     asOf: time.today,
     following,
     published: publishedIn(touched, time.published),
+    ...(time.definitions ? { definitions: time.definitions } : {}),
     ...(platform ? { platform } : {}),
   };
 }

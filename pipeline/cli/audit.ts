@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { definitionsIn } from '../bundle/definitions.ts';
 import { readCluster } from '../cluster.ts';
 import { fileError } from '../directory.ts';
 import { auditPage } from '../report/audit-page.ts';
@@ -32,6 +33,11 @@ export const command: Command = {
     },
     history: { description: 'say which merges of the past stranded whom; for the checkout of a repository' },
     since: { value: 'YYYY-MM-DD', description: 'the first day of that past (default: its beginning)' },
+    bundles: {
+      value: 'DIR',
+      description:
+        'bundle directories PACKAGE/VERSION, for what only manifests tell: whether definitions change safely',
+    },
     all: { description: 'write out what is only good to know, too' },
     format: {
       value: 'text|json|html',
@@ -63,6 +69,7 @@ export const command: Command = {
       catalogs,
       olm: olm === undefined ? ['v0', 'v1'] : [olm],
       today: terminal.now().toISOString().slice(0, 10),
+      ...definitionsIn(text('bundles'), terminal),
     });
     const report = {
       ...audited.report,

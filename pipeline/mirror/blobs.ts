@@ -4,7 +4,8 @@
  * because a kill loses just that.
  */
 import { repositoryName } from '../../catalog/reference.ts';
-import type { BlobOutcome, BlobSource, PutBlobOptions, Registry, Repository } from '../ports.ts';
+import type { BlobOutcome, BlobSource, PutBlobOptions, Repository } from '../ports.ts';
+import type { CopyTarget } from './copy.ts';
 import type { CopyMemory } from './memory.ts';
 import { createAllowance } from './parallel.ts';
 
@@ -25,17 +26,18 @@ export interface MoveHints {
   readonly doubted?: boolean;
 }
 
-const MIB = 1024 * 1024;
 /** Bytes on their way: a part of all that there is, so that twenty kills lose less than a tenth. */
-const PART = 1 / 128;
-const LEAST = MIB;
-const MOST = 32 * MIB;
+const PART = 1 / 200;
+const LEAST = 192 * 1024;
+const MOST = 32 * 1024 * 1024;
+/** Bytes of a chunk at most: what is handed over in one piece arrives whole also when the program is killed. */
+const CHUNK = 4 * 1024 * 1024;
 
 /**
  * @param sent told of the bytes of each blob as they leave
  */
 export function createBlobMover(
-  registry: Registry,
+  registry: CopyTarget,
   memory: CopyMemory,
   sent: (digest: string, upTo: number) => void,
 ): BlobMover {
@@ -44,7 +46,7 @@ export function createBlobMover(
   /** By registry and digest: which repositories have it, or are about to. */
   const places = new Map<string, Map<string, Promise<BlobOutcome>>>();
   const put = (blob: BlobSource, to: Repository, options: PutBlobOptions): Promise<BlobOutcome> => {
-    const chunk = Math.max(most / 2, LEAST / 2);
+    const chunk = Math.min(CHUNK, Math.floor(most / 2));
     const memo = blob.size > chunk ? memory.upload(`${repositoryName(to)}@${blob.digest}`) : undefined;
     const watched: BlobSource = { ...blob, open: (from) => watch(blob, from, sent) };
     return allowance.within(Math.min(blob.size, chunk), () =>

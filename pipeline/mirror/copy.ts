@@ -17,10 +17,15 @@ import { createProgress, type Progress, type ProgressState } from './progress.ts
 import { putImage } from './put.ts';
 import { createTagLists, type TagLists } from './tag-lists.ts';
 
+/** What a copy needs of the place that it fills. */
+export type CopyTarget = Pick<Registry, 'resolve' | 'putBlob' | 'putManifest' | 'listTags'>;
+
 export interface CopyPorts {
   /** Where images come from; image layouts are opened beside it. */
   readonly from: Registry;
-  readonly to: Registry;
+  readonly to: CopyTarget;
+  /** A repository of the destination that is known to have a blob. */
+  readonly holderOf?: (registry: string, digest: string) => string | undefined;
   /** Whether a registry keeps lists of referrers itself, as far as is known. */
   readonly keepsReferrers: (registry: string) => boolean | undefined;
   readonly memory: CopyMemory;

@@ -56,7 +56,8 @@ async function withMissing(put: () => Promise<void>, again: () => Promise<void>)
 }
 
 async function putBlob(blob: BlobSource, to: Reference, { run, ...hints }: Putting): Promise<void> {
-  run.progress.blobDone(blob, await run.mover.move(blob, to, hints));
+  const beside = hints.beside ?? run.ports.holderOf?.(to.registry, blob.digest);
+  run.progress.blobDone(blob, await run.mover.move(blob, to, { ...hints, beside }));
 }
 
 /** Waits for all, also when one fails: what is on its way is not left behind. */

@@ -14,6 +14,7 @@ import { algorithmOf, checked, contradicts, corrupt, isDigest } from './digest.t
 import type { Endpoint } from './endpoint.ts';
 import type { Answer, RequestBody } from './exchange.ts';
 import type { Budget } from './retry.ts';
+import { allOf, only, readingOf } from './stream.ts';
 
 /** Bytes of a chunk, and the size up to which a blob goes in one request. */
 export const CHUNK: number = 16 * 1024 * 1024;
@@ -48,8 +49,10 @@ export function putBlob(
   let [mount] = mountFrom.filter((repository) => repository !== to.repository);
   let isAbsent = absent;
   let begun = memory?.location;
-  return endpoint.attempt(async (budget) => {
-    const upload: Upload = { endpoint, to, blob, chunk, budget, memory };
+  const reading = readingOf(blob);
+  const source: BlobSource = { ...blob, open: reading.open };
+  const work = endpoint.attempt(async (budget) => {
+    const upload: Upload = { endpoint, to, blob: source, chunk, budget, memory };
     const head = { digest: blob.digest, actions: 'pull,push', budget } as const;
     if (!isAbsent && (await headBlob(endpoint, to, head))) return 'present';
     // What broke off may have arrived.
@@ -64,6 +67,7 @@ export function putBlob(
     await send(upload, session);
     return 'uploaded';
   });
+  return work.finally(reading.close);
 }
 
 /** Ends an upload that an earlier try began; false when the registry does not know it any more. */
@@ -129,15 +133,27 @@ function sessionOf(endpoint: Endpoint, answer: Answer): Session {
 async function send(upload: Upload, session: Session): Promise<void> {
   const { blob, chunk, endpoint } = upload;
   if (endpoint.quirks.monolithic || blob.size <= chunk)
-    return commit(upload, session.location, wholeBody(blob));
+    return commit(upload, session.location, await wholeBody(blob));
   const size = Math.max(chunk, session.smallest);
   const start = { location: session.location, offset: 0 };
   return commit(upload, await sendChunks(upload, start, size), undefined);
 }
 
+/**
+ * Bytes up to which a body is read before its request begins: a kill then leaves a request that is
+ * complete, or none. A registry that got half of a chunk gives the whole upload up.
+ */
+const READ_AHEAD = 4 * 1024 * 1024;
+
 /** The blob, checked as it leaves: what a registry says about a wrong digest is then its own doing. */
-function wholeBody(blob: BlobSource): RequestBody {
-  return { size: blob.size, open: () => checked(blob.open(0), blob) };
+async function wholeBody(blob: BlobSource): Promise<RequestBody> {
+  const { size } = blob;
+  const open = (): AsyncGenerator<Uint8Array> => checked(blob.open(0), blob);
+  return size > READ_AHEAD ? { size, open } : bodyOf(await allOf(open()));
+}
+
+function bodyOf(bytes: Uint8Array): RequestBody {
+  return { size: bytes.length, open: () => only(bytes) };
 }
 
 /** Closes an upload, with the bytes in the same request when there is a body. */
@@ -225,13 +241,15 @@ async function sendChunk(
 ): Promise<Progress> {
   const { endpoint, budget, blob } = upload;
   const request = uploadRequest(upload);
+  const bytes = { size: end - offset, open: () => part(blob, offset, end) };
+  const body = bytes.size > READ_AHEAD ? bytes : bodyOf(await allOf(bytes.open()));
   const answer = await endpoint.ask(
     {
       ...request,
       method: 'PATCH',
       to: location,
       headers: { ...request.headers, 'content-range': `${offset}-${end - 1}` },
-      body: { size: end - offset, open: () => part(blob, offset, end) },
+      body,
     },
     budget,
   );
