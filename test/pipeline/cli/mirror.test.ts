@@ -1,13 +1,19 @@
-import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
-import { parseReference } from '../../../catalog/reference.ts';
+import { expect, test, vi } from 'vitest';
+import { parseReference, withDigest } from '../../../catalog/reference.ts';
+import { directorySource } from '../../../pipeline/directory.ts';
+import { BUILD_DEFAULTS, buildCatalogImage } from '../../../pipeline/image/build.ts';
+import { planArtifact } from '../../../pipeline/publish/plan-artifact.ts';
 import { pushImage } from '../../../pipeline/registry/push.ts';
 import { folder } from '../../fakes/folder.ts';
 import { testClient } from '../../fakes/host.ts';
 import { sampleImage } from '../../fakes/image.ts';
 import { registry } from '../../fakes/registry.ts';
 import { portolan } from '../../fakes/terminal.ts';
+
+// Registries that keep what they get on the disk: slow where many tests share one.
+vi.setConfig({ testTimeout: 30_000 });
 
 const list = sampleImage({ architectures: ['amd64', 'arm64'], layers: ['operator'] });
 const bundle = sampleImage({ layers: ['bundle'] });
@@ -75,4 +81,87 @@ test('through an archive on a disk', async () => {
   expect(next.out).toContain('0 copied, 3 were there');
   const verified = await run('verify', 'catalog', '--documents', 'mirror', '--online', ...hosts);
   expect(verified).toMatchObject({ exit: 0 });
+});
+
+test('what a mirror does not need any more is deleted after asking', async () => {
+  const { mirror, client, hosts, index, run, directory } = await scene();
+  await run('plan', 'catalog', '--as', index, '--to', `${mirror.host}/m`, '--out', 'old');
+  await run('copy', 'old/mapping.txt', ...hosts);
+  const mapping = readFileSync(join(directory, 'old/mapping.txt'), 'utf8').split('\n');
+  const kept = mapping.filter((line) => !line.includes('org/operator'));
+  const gone = mapping.find((line) => line.includes('org/operator'))?.split('=')[1] ?? '';
+  writeFileSync(join(directory, 'new.txt'), kept.join('\n'));
+  await run('diff', 'old', 'new.txt', '--delete-images', 'gone.yaml');
+  const refused = await run('prune', 'gone.yaml', ...hosts);
+  expect(refused).toMatchObject({ exit: 1 });
+  expect(refused.err).toContain(`- ${gone}`);
+  expect(await client.resolve(parseReference(gone))).toBeDefined();
+  expect(await run('prune', 'gone.yaml', '--yes', ...hosts)).toMatchObject({
+    exit: 0,
+    out: '1 images: 1 deleted, 0 were not there, 0 failed\n',
+  });
+  expect(await client.resolve(parseReference(gone))).toBeUndefined();
+  expect((await run('prune', 'gone.yaml', '--yes', ...hosts)).out).toContain('1 were not there');
+  writeFileSync(join(directory, 'bad.yaml'), 'apiVersion: v1\nkind: Pod\n');
+  expect((await run('prune', 'bad.yaml', '--yes')).err).toContain('expected a DeleteImageList');
+});
+
+test("oc-mirror's configuration is followed, and written for those who go on with it", async () => {
+  const { mirror, client, hosts, run, directory, source } = await scene();
+  const { built } = await buildCatalogImage(directorySource(join(directory, 'catalog')), undefined, {
+    ...BUILD_DEFAULTS,
+    scratch: folder(),
+  });
+  if (!built) throw new Error('nothing was built');
+  const { manifestList: root, manifests, blobs } = built.image;
+  const reference = `${source.host}/org/index:v1`;
+  await pushImage(client, parseReference(reference), { image: { root, manifests, blobs } });
+  const configuration = (full: string): string =>
+    `kind: ImageSetConfiguration\napiVersion: mirror.openshift.io/v2alpha1\nmirror:\n  operators:\n  - catalog: ${reference}\n${full}`;
+  writeFileSync(join(directory, 'isc.yaml'), configuration('    full: true\n'));
+  const words = ['--to', `docker://${mirror.host}/m`, '--style', 'oc-mirror', ...hosts];
+  expect(await run('plan', '--image-set', 'isc.yaml', ...words)).toMatchObject({ exit: 0 });
+  const mapping = readFileSync(join(directory, 'mirror/mapping.txt'), 'utf8');
+  expect(mapping).toContain(
+    `docker://${source.host}/org/index@${root.digest}=docker://${mirror.host}/m/org/index:v1`,
+  );
+  expect(await run('copy', 'mirror/mapping.txt', ...hosts)).toMatchObject({ exit: 0 });
+  writeFileSync(join(directory, 'isc.yaml'), configuration('    packages: [{name: nothing}]\n'));
+  expect((await run('plan', '--image-set', 'isc.yaml', ...words)).exit).toBe(1);
+  await run('plan', reference, '--to', mirror.host, '--out', 'ours', ...hosts);
+  const written = readFileSync(join(directory, 'ours/imageSetConfiguration.yaml'), 'utf8');
+  expect(written).toContain(`  - catalog: ${reference}\n    full: true\n`);
+});
+
+test('the plan that publish attached is found again by digest, with no rebuild', async () => {
+  const { client, hosts, run, directory, source } = await scene();
+  const reference = parseReference(`${source.host}/org/index:v1`);
+  await pushImage(client, reference, { image: bundle });
+  const attach = async (mirror: string, text: string): Promise<void> => {
+    const files = new Map([
+      ['mapping.txt', text],
+      ['../outside', 'no'],
+    ]);
+    const image = planArtifact(bundle.root, { mirror, files });
+    await pushImage(client, withDigest(reference, image.root.digest), { image });
+  };
+  const named = `${source.host}/org/index@${bundle.root.digest}`;
+  const none = await run('plan', named, ...hosts);
+  expect(none).toMatchObject({ exit: 2 });
+  expect(none.err).toContain('no plan is attached');
+  await attach('mirror.example.com/a', 'a=b\n');
+  expect(await run('plan', named, '--out', 'found', ...hosts)).toMatchObject({ exit: 0 });
+  expect(readdirSync(join(directory, 'found'))).toEqual(['mapping.txt']);
+  expect(readFileSync(join(directory, 'found/mapping.txt'), 'utf8')).toBe('a=b\n');
+  const receipt = {
+    kind: 'PublishReceipt',
+    image: `${source.host}/org/index:v1`,
+    digest: bundle.root.digest,
+  };
+  writeFileSync(join(directory, 'receipt.json'), JSON.stringify(receipt));
+  expect(await run('plan', 'receipt.json', '--out', 'again', ...hosts)).toMatchObject({ exit: 0 });
+  await attach('mirror.example.com/b', 'c=d\n');
+  expect((await run('plan', named, ...hosts)).err).toContain(
+    '--to mirror.example.com/a, --to mirror.example.com/b',
+  );
 });

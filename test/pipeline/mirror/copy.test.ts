@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { readMapping } from '../../../catalog/mirror/mapping.ts';
 import { parseReference, withDigest } from '../../../catalog/reference.ts';
 import { openArchives, receiptAt } from '../../../pipeline/mirror/archive-reader.ts';
@@ -16,6 +16,9 @@ import { folder } from '../../fakes/folder.ts';
 import { testClient } from '../../fakes/host.ts';
 import { bytesOf, noise, sampleImage, sampleReferrer } from '../../fakes/image.ts';
 import { registry } from '../../fakes/registry.ts';
+
+// Registries that keep what they get on the disk: slow where many tests share one.
+vi.setConfig({ testTimeout: 30_000 });
 
 const list = sampleImage({ architectures: ['amd64', 'arm64'], layers: ['base', 'list'] });
 const single = sampleImage({ layers: ['base', 'single'], format: 'docker' });
