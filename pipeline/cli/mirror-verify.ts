@@ -144,11 +144,27 @@ function isFolder(path: string): boolean {
   }
 }
 
-/** A file, or the YAML and JSON files of a folder that are no report. */
+/** A file, or those of a folder: what its kustomization applies, else all YAML that is no configuration. */
 function documentFiles(path: string): string[] {
   if (!isFolder(path)) return [path];
-  return readdirSync(path)
-    .filter((name) => /\.ya?ml$/.test(name) && !/^(?:kustomization|registries\.d)\.yaml$/.test(name))
-    .sort()
-    .map((name) => join(path, name));
+  const names = readdirSync(path).sort();
+  const applied = names.includes(KUSTOMIZATION) ? resourcesOf(join(path, KUSTOMIZATION)) : undefined;
+  return (applied ?? names.filter((name) => /\.ya?ml$/.test(name) && !OTHERS.has(name))).map((name) =>
+    join(path, name),
+  );
+}
+
+const KUSTOMIZATION = 'kustomization.yaml';
+const OTHERS: ReadonlySet<string> = new Set([
+  KUSTOMIZATION,
+  'registries.d.yaml',
+  'imageSetConfiguration.yaml',
+]);
+
+/** The files beside a kustomization that it applies; undefined where it is none. */
+function resourcesOf(file: string): string[] | undefined {
+  const [object] = readObjects(readText(file), file).objects;
+  const resources = object?.value['resources'];
+  if (!Array.isArray(resources)) return undefined;
+  return resources.filter((name): name is string => typeof name === 'string' && /^[\w.-]+$/.test(name));
 }
