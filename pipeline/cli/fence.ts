@@ -1,5 +1,6 @@
 /** The option `--fence`: where a command keeps the newest commit that was published. */
 import { resolve } from 'node:path';
+import { authorization } from '../git/process.ts';
 import type { Fence } from '../ports.ts';
 import { gitFence } from '../publish/fence-git.ts';
 import { recordFence } from '../publish/fence-records.ts';
@@ -29,10 +30,4 @@ export function openFence(
   }
   const fence = recordFence(directoryRecords(resolve(terminal.directory, place)));
   return { ...fence, close: async () => undefined };
-}
-
-/** The header by which GitHub takes a token over HTTP. */
-export function authorization(token: string | undefined): string | undefined {
-  if (token === undefined || token === '') return undefined;
-  return `Authorization: Basic ${Buffer.from(`x-access-token:${token}`).toString('base64')}`;
 }

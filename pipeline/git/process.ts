@@ -52,6 +52,12 @@ export interface GitAnswer {
   readonly output: Buffer;
 }
 
+/** The header by which GitHub takes a token over HTTP; undefined without one. */
+export function authorization(token: string | undefined): string | undefined {
+  if (token === undefined || token === '') return undefined;
+  return `Authorization: Basic ${Buffer.from(`x-access-token:${token}`).toString('base64')}`;
+}
+
 /** Configuration that wins over the repository's own. */
 const CONFIGURATION: readonly (readonly [key: string, value: string])[] = [
   // Objects are only read, and nothing in the directory is run: whose it is does not matter.

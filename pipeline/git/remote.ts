@@ -29,14 +29,21 @@ export function openRemote(remote: GitRemote, settings: GitSettings): Repository
   writeFileSync(join(scratch, 'config'), '[core]\n\trepositoryFormatVersion = 0\n\tbare = true\n');
   const asking = { ...settings, remote };
   const run = { settings: asking, directory: scratch, bare: true };
-  const objects = new ObjectReader(run, (ids) => fetchObjects(run, ids));
+  // One after the other: git locks the place where it notes at which commits the history ends.
+  let last: Promise<void> = Promise.resolve();
+  const inTurn = (fetching: () => Promise<void>): Promise<void> => {
+    const next = last.then(fetching);
+    last = next.catch(() => undefined);
+    return next;
+  };
+  const objects = new ObjectReader(run, (ids) => inTurn(() => fetchObjects(run, ids)));
   return {
     settings: asking,
     objects,
     scratch,
     shallow: true,
     resolve: (revisions) => Promise.all(revisions.map((id) => commitId(objects, id))),
-    bring: (commits) => fetchCommits(run, commits),
+    bring: (commits) => inTurn(() => fetchCommits(run, commits)),
     close: async () => {
       await objects.close();
       rmSync(scratch, { recursive: true, force: true });

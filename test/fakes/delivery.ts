@@ -32,10 +32,12 @@ export interface Run {
   readonly pushes: readonly PushMessage[];
   readonly fate?: Fate;
   readonly attempts?: number;
+  /** Done at the end, with the same ports. */
+  readonly last?: (ports: DeliveryPorts) => Promise<unknown>;
 }
 
 /** Handles the pushes to the end, each step in a process of its own that may die. */
-export async function deliver({ directory, pushes, fate, attempts = 5 }: Run): Promise<Delivered> {
+export async function deliver({ directory, pushes, fate, attempts = 5, last }: Run): Promise<Delivered> {
   const records = directoryRecords(folder());
   const registry = layoutRegistry(await openLayout(folder(), { create: true }));
   const statuses = new Map<string, CommitStatus>();
@@ -83,6 +85,7 @@ export async function deliver({ directory, pushes, fate, attempts = 5 }: Run): P
     await queue.send(messageOf(push));
     await queue.drain((body) => handleWork(body, living()));
   }
+  await last?.(living());
   return { state: await stateOf(records, registry, statuses), calls, aside: queue.aside.length };
 }
 
