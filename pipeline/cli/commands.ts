@@ -146,6 +146,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./mirror-diff.ts')).command,
   },
   {
+    words: 'mirror prune',
+    summary: 'delete from a mirror what is not needed any more, after asking',
+    load: async () => (await import('./mirror-prune.ts')).command,
+  },
+  {
     words: 'mirror migrate',
     summary: 'print ImageContentSourcePolicies as ImageDigestMirrorSets',
     load: async () => (await import('./mirror-migrate.ts')).command,
