@@ -151,6 +151,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./bundle-build.ts')).push,
   },
   {
+    words: 'bundle manifests',
+    summary: 'write what installs a bundle, with exactly the permissions that it needs',
+    load: async () => (await import('./bundle-manifests.ts')).command,
+  },
+  {
     words: 'crd-diff',
     summary: 'judge whether objects survive the upgrade of their definitions',
     load: async () => (await import('./crd-diff.ts')).command,
