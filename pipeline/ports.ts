@@ -48,6 +48,20 @@ export type BlobOutcome = 'present' | 'mounted' | 'uploaded';
 export interface PutBlobOptions {
   /** Repositories of the same registry that are likely to hold the blob, the likeliest first. */
   readonly mountFrom?: readonly string[];
+  /** The repository is known not to hold the blob: it is not asked first. */
+  readonly absent?: boolean;
+  /** Bytes of an upload's chunk, and the size up to which a blob goes in one request. */
+  readonly chunk?: number;
+  /** Where an upload that was cut off goes on, in another process too. */
+  readonly memory?: UploadMemory;
+}
+
+/** What is remembered of an upload in chunks. */
+export interface UploadMemory {
+  /** Where the registry said to go on, as it said it; undefined for an upload that was never begun. */
+  readonly location: string | undefined;
+  /** Told of the place to go on after each chunk that the registry has taken. */
+  note(location: string): void;
 }
 
 /**
@@ -95,6 +109,97 @@ export type Credential =
 export interface CredentialSource {
   /** The credential for a repository; undefined means to ask anonymously. */
   credential(repository: Repository): Promise<Credential | undefined>;
+}
+
+/** A record as it stands, with what a conditional write over it names. */
+export interface StoredRecord {
+  readonly bytes: Uint8Array;
+  readonly version: string;
+}
+
+/** Bytes by key (segments with slashes between), with writes that are refused when somebody else was first. */
+export interface RecordStore {
+  get(key: string): Promise<StoredRecord | undefined>;
+  /** Writes whatever stands there: for records that are the same whoever writes them. */
+  put(key: string, bytes: Uint8Array): Promise<void>;
+  /**
+   * Writes only over the version that was read; `undefined` means that there was none.
+   *
+   * @returns false, and nothing is written, when another version stands there
+   */
+  replace(key: string, bytes: Uint8Array, version: string | undefined): Promise<boolean>;
+  /** Keys that begin with the prefix, sorted. */
+  list(prefix: string): Promise<readonly string[]>;
+}
+
+/** What a publisher wants its tag to name. */
+export interface Claim {
+  /** Raised when the branch's history was rewritten; a higher one wins whatever the commits say. */
+  readonly epoch: number;
+  /** Id of the commit that is published. */
+  readonly commit: string;
+  /** Digest of its index image, which is in the registry already. */
+  readonly digest: string;
+}
+
+export interface StandingClaim extends Claim {
+  /** How many claims there were, with this one. */
+  readonly sequence: number;
+  /** What `replace` compares. */
+  readonly version: string;
+}
+
+/**
+ * The last claim for each name. Registries have no conditional writes of tags: whoever moves a tag
+ * moves it to what stands here.
+ */
+export interface Fence {
+  read(name: string): Promise<StandingClaim | undefined>;
+  /**
+   * Puts a claim in the place of the one that was read, in one step.
+   *
+   * @returns the claim as it stands now; undefined when somebody else was first
+   */
+  replace(
+    name: string,
+    claim: Claim,
+    standing: StandingClaim | undefined,
+  ): Promise<StandingClaim | undefined>;
+}
+
+/** What one step asks another one to do. */
+export interface Message {
+  /** Messages of one group are handled in the order in which they were sent, one at a time. */
+  readonly group: string;
+  /** Messages of one id are one message. */
+  readonly id: string;
+  /** JSON; small: what is large is in the record store. */
+  readonly body: string;
+}
+
+/** Delivers each message at least once: late, twice, and again when its handler dies. */
+export interface Queue {
+  send(message: Message): Promise<void>;
+}
+
+/** What became of a merge, where its author looks. */
+export interface CommitStatus {
+  /** `owner/name`. */
+  readonly repository: string;
+  /** Id of the commit. */
+  readonly commit: string;
+  /** What it is about, such as `portolan/publish v4.20`. */
+  readonly context: string;
+  readonly state: 'pending' | 'success' | 'failure' | 'error';
+  /** At most 140 characters. */
+  readonly description: string;
+  /** Where more of it can be read. */
+  readonly url?: string;
+}
+
+/** The service that holds the repository. */
+export interface Forge {
+  report(status: CommitStatus): Promise<void>;
 }
 
 /** Time, so that waiting can be tested without waiting. All in milliseconds. */

@@ -1,31 +1,87 @@
-/** The function's environment, read into a typed value. */
+/** The functions' environment, read into typed values. */
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { isObject } from '../../catalog/shape.ts';
+import { isBranch } from '../../pipeline/delivery/message.ts';
 import { PipelineError } from '../../pipeline/error.ts';
-import type { PublishHost } from '../publish.ts';
+import type { Source } from '../receive.ts';
 
-/**
- * `PORTOLAN_REPOSITORY` is the directory of the clone; `PORTOLAN_AUTHFILE` and `PORTOLAN_PLAIN_HTTP`
- * (hosts, with commas between) may be left out.
- *
- * @throws PipelineError `usage`
- */
-export function hostFrom(environment: Readonly<Record<string, string | undefined>>): PublishHost {
-  const repository = environment['PORTOLAN_REPOSITORY'];
-  if (repository === undefined || repository === '') {
-    throw new PipelineError('usage', 'PORTOLAN_REPOSITORY is not set', {
-      hint: 'set it to the directory of the clone that the function reads',
-    });
-  }
+type Environment = Readonly<Record<string, string | undefined>>;
+
+export interface Settings {
+  readonly sources: readonly Source[];
+  readonly queue: string;
+  readonly table: string;
+  readonly bucket: string;
+  /** Name of the bus that hears of publishes; none does when undefined. */
+  readonly bus: string | undefined;
+  /** Names of secrets in Secrets Manager. */
+  readonly secrets: { readonly webhook: string | undefined; readonly app: string | undefined };
+  /** GitHub's API. */
+  readonly api: string;
+  /** Hosts, with their ports, that speak plain HTTP. */
+  readonly plainHttp: readonly string[];
+  readonly authfile: string | undefined;
+  /** Set when something else stands in for the cloud. */
+  readonly endpoint: string | undefined;
+  /** Where clones are kept from one call to the next. */
+  readonly clones: string;
+  /** The PATH that git is on, proxies. */
+  readonly environment: Environment;
+}
+
+/** @throws PipelineError `usage` that names the variable */
+export function settingsFrom(environment: Environment): Settings {
+  const needed = (name: string): string => {
+    const value = environment[name];
+    if (value !== undefined && value !== '') return value;
+    throw new PipelineError('usage', `${name} is not set`, { hint: 'functions/aws/template.yaml sets it' });
+  };
   return {
-    repository,
-    environment,
-    authfile: environment['PORTOLAN_AUTHFILE'],
+    sources: sourcesFrom(needed('PORTOLAN_SOURCES')),
+    queue: needed('PORTOLAN_QUEUE'),
+    table: needed('PORTOLAN_TABLE'),
+    bucket: needed('PORTOLAN_BUCKET'),
+    bus: environment['PORTOLAN_BUS'] || undefined,
+    secrets: {
+      webhook: environment['PORTOLAN_WEBHOOK_SECRET'] || undefined,
+      app: environment['PORTOLAN_APP_SECRET'] || undefined,
+    },
+    api: environment['PORTOLAN_API'] || 'https://api.github.com',
     plainHttp: (environment['PORTOLAN_PLAIN_HTTP'] ?? '').split(',').filter((host) => host !== ''),
-    log: (line) => void process.stdout.write(`${line}\n`),
-    now: new Date(),
+    authfile: environment['PORTOLAN_AUTHFILE'] || undefined,
+    endpoint: environment['AWS_ENDPOINT_URL'] || undefined,
+    clones: mkdtempSync(join(tmpdir(), 'portolan-clones-')),
+    environment,
   };
 }
 
-/** The host as Lambda's environment tells it. */
-export function host(): PublishHost {
-  return hostFrom(process.env);
+function sourcesFrom(text: string): Source[] {
+  const value: unknown = parsed(text);
+  const sources = Array.isArray(value) ? value.filter(isSource) : [];
+  if (Array.isArray(value) && value.length > 0 && sources.length === value.length) return sources;
+  throw new PipelineError('usage', 'PORTOLAN_SOURCES is no list of repositories', {
+    hint: '[{"repository": "owner/name", "id": 123, "branch": "main", "url": "https://github.com/owner/name.git"}]',
+  });
+}
+
+function isSource(value: unknown): value is Source {
+  if (!isObject(value)) return false;
+  const { repository, id, branch, url } = value;
+  const texts = typeof repository === 'string' && typeof branch === 'string' && typeof url === 'string';
+  return texts && typeof id === 'number' && isBranch(branch) && /^https?:\/\//.test(url);
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The settings as Lambda's environment tells them. */
+export function settings(): Settings {
+  return settingsFrom(process.env);
 }

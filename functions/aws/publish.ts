@@ -1,11 +1,23 @@
-/** The publish function on AWS Lambda, called with a message as its event. */
-import { handlePublish, type PublishAnswer, readMessage } from '../publish.ts';
-import { host } from './env.ts';
+/** One catalog published, called by the state machine. */
+import { handleCatalog } from '../../pipeline/delivery/catalog.ts';
+import { readWork } from '../../pipeline/delivery/message.ts';
+import { PipelineError } from '../../pipeline/error.ts';
+import { settings } from './env.ts';
+import { telemetryOf } from './log.ts';
+import { portsOf } from './ports.ts';
+import { bucketMemory } from './store.ts';
+
+const telemetry = telemetryOf('publish');
+const ports = portsOf(settings(), telemetry);
+const store = bucketMemory(ports.records);
 
 /**
- * @param event a {@link import('../publish.ts').PublishMessage}
- * @throws what the stage throws: Lambda reports its name and message, and the caller may try again
+ * @param event a message for one catalog
+ * @returns what became of it: `published`, `superseded`, `refused`, or `done` when it was before
  */
-export async function handler(event: unknown): Promise<PublishAnswer> {
-  return handlePublish(readMessage(event), host());
+export async function handler(event: unknown): Promise<{ catalog: string; state: string }> {
+  const work = readWork(JSON.stringify(event));
+  if (work.kind !== 'catalog') throw new PipelineError('usage', 'the message names no catalog');
+  const published = await handleCatalog(work, ports, { store });
+  return { catalog: work.catalog, state: published?.kind ?? 'done' };
 }

@@ -16,6 +16,16 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./check.ts')).command,
   },
   {
+    words: 'preview',
+    summary: 'build what a pull request would publish, start it, and ask for its packages',
+    load: async () => (await import('./preview.ts')).command,
+  },
+  {
+    words: 'setup',
+    summary: 'write the policy and the workflows that gate a repository',
+    load: async () => (await import('./setup.ts')).command,
+  },
+  {
     words: 'validate',
     summary: 'judge a catalog as opm does, every defect at once and on its line',
     load: async () => (await import('./validate.ts')).command,
@@ -114,6 +124,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     words: 'mirror plan',
     summary: 'write what a disconnected cluster needs: mapping.txt, mirror sets, catalog sources',
     load: async () => (await import('./mirror-plan.ts')).command,
+  },
+  {
+    words: 'mirror copy',
+    summary: 'carry out a mapping.txt: copy the images, with all platforms and signatures',
+    load: async () => (await import('./mirror-copy.ts')).command,
   },
   {
     words: 'mirror verify',

@@ -5,6 +5,7 @@ import type { RegistryClient } from '../registry/client.ts';
 import { findingText, plain } from '../report/text.ts';
 import { type Published, publish } from '../stages/publish.ts';
 import { type Command, type Invocation, usageError } from './command.ts';
+import { openFence } from './fence.ts';
 import { registryClientFor } from './registry-access.ts';
 import { REGISTRY_OPTIONS } from './registry-options.ts';
 import { type ExitCode, searchPath, type Terminal } from './terminal.ts';
@@ -21,17 +22,35 @@ export const command: Command = {
       value: 'REFERENCE|oci:DIR',
       description: "where the image goes (default: the policy's publish.catalogs)",
     },
+    also: { value: 'REFERENCE', description: 'a further tag or place of the same image', multiple: true },
+    slim: { value: 'REFERENCE', description: 'where the image for OLM v1 alone goes: no server, no cache' },
+    untagged: { description: 'move no tag: the image is known by its digest only' },
     as: { value: 'REFERENCE', description: 'what clusters call the image, when --to is a directory' },
     'base-image': { value: 'REFERENCE', description: 'image of opm to build on (default: nothing)' },
     'mirror-to': { value: 'REGISTRY[/PATH]', description: "write the mirror's documents for this registry" },
     out: { short: 'o', value: 'DIR', description: 'where the receipt and documents go (default: publish)' },
-    cache: { value: 'DIR', description: 'remember what was built, so that only what changed is built again' },
+    cache: { value: 'json|none', description: "whether the image holds opm's cache (default: json)" },
+    compression: { value: 'gzip|zstd', description: 'of the layers (default: gzip)' },
+    label: { value: 'KEY=VALUE', description: 'a label of the image', multiple: true },
+    memory: {
+      value: 'DIR',
+      description: 'remember what was built, so that only what changed is built again',
+    },
+    fence: {
+      value: 'repo|none|URL|DIR',
+      description:
+        'where the newest published commit is kept (default: repo, a ref of the repository itself)',
+    },
+    epoch: { value: 'N', description: "publish a history that was rewritten: one more than the fence's" },
     format: { value: 'text|json', description: 'how to print what was published (default: text)' },
     ...REGISTRY_OPTIONS,
   },
   details: [
     'Reads git objects only. A catalog with errors is not published. The same commit gives the same digest, and nothing',
     'is sent that is there. The tag moves last: until then it names what it named before.',
+    'It never moves back: the fence, refs/portolan/<catalog>/<place> of a git repository, remembers the newest commit,',
+    'and an older one ends well with nothing published. A URL names a repository that several publishers share (its',
+    'token is PORTOLAN_GIT_TOKEN); a DIR is for those on one machine.',
   ].join('\n'),
   examples: [
     'portolan publish --catalog v4.20 --to quay.io/acme/catalog:v4.20 --mirror-to mirror.example.com/olm --out publish',
@@ -42,36 +61,65 @@ export const command: Command = {
     if (format !== 'text' && format !== 'json') throw usageError(command, '--format must be text or json');
     const directory = resolve(terminal.directory, invocation.text('repo') ?? '.');
     const repository = await openRepository(directory, searchPath(terminal));
+    const fence = openFence(invocation, terminal, directory);
     const client = registryClientFor(invocation, terminal, {
-      named: [invocation.text('to'), invocation.text('base-image')],
+      named: [...['to', 'slim', 'base-image'].map(invocation.text), ...invocation.list('also')],
     });
     try {
       const out = resolve(terminal.directory, invocation.text('out') ?? 'publish');
       const progress = (step: string): void => terminal.err(`${plain(step)}\n`);
       const published = await publish(
-        { repository, registry: client, progress },
+        { repository, registry: client, fence, progress },
         { ...choicesOf(invocation, terminal), out },
       );
       return await (format === 'json' ? printJson : printText)(published, { terminal, client, out });
     } finally {
       client.close();
+      await fence?.close();
       await repository.close();
     }
   },
 };
 
-function choicesOf({ text, needed }: Invocation, { directory, now }: Terminal) {
-  const cache = text('cache');
+function choicesOf(invocation: Invocation, { directory, now }: Terminal) {
+  const { text, needed, list, flag } = invocation;
+  const memory = text('memory');
   return {
     commit: text('commit') ?? 'HEAD',
     catalog: needed('catalog'),
     to: text('to'),
+    also: list('also').length === 0 ? undefined : list('also'),
+    slim: text('slim'),
+    untagged: flag('untagged'),
+    cache: oneOf(invocation, 'cache', ['json', 'none'] as const),
+    compression: oneOf(invocation, 'compression', ['gzip', 'zstd'] as const),
+    labels: list('label').length === 0 ? undefined : Object.fromEntries(list('label').map(labelOf)),
     as: text('as'),
     base: text('base-image'),
     mirrorTo: text('mirror-to'),
+    epoch: epochOf(text('epoch')),
     today: now().toISOString().slice(0, 10),
-    store: cache === undefined ? undefined : directoryStore(resolve(directory, cache)),
+    store: memory === undefined ? undefined : directoryStore(resolve(directory, memory)),
   };
+}
+
+function oneOf<T extends string>({ text }: Invocation, option: string, words: readonly T[]): T | undefined {
+  const written = text(option);
+  const known = words.find((word) => word === written);
+  if (written === undefined || known !== undefined) return known;
+  throw usageError(command, `--${option} must be ${words.join(' or ')}`);
+}
+
+function labelOf(text: string): [key: string, value: string] {
+  const at = text.indexOf('=');
+  if (at > 0) return [text.slice(0, at), text.slice(at + 1)];
+  throw usageError(command, `--label takes KEY=VALUE, not ${JSON.stringify(text)}`);
+}
+
+function epochOf(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  if (/^[0-9]{1,9}$/.test(text)) return Number(text);
+  throw usageError(command, `--epoch must be a number, not ${JSON.stringify(text)}`);
 }
 
 interface Printing {
@@ -83,8 +131,13 @@ interface Printing {
 async function printText(published: Published, { terminal, client, out }: Printing): Promise<ExitCode> {
   for (const finding of published.findings) terminal.err(findingText(finding));
   if (published.kind === 'refused') {
-    terminal.err('FAIL: the catalog has errors; nothing was published\n');
+    terminal.err('FAIL: merged, not published: the catalog has errors, and the tag stays as it was\n');
     return 1;
+  }
+  if (published.kind === 'superseded') {
+    const { commit, digest } = published.by;
+    await terminal.out(`nothing published: the newer commit ${commit} is, as ${digest}\n`);
+    return 0;
   }
   const { receipt, push, files } = published;
   const { present, mounted, uploaded } = push.blobs;
@@ -104,5 +157,5 @@ async function printText(published: Published, { terminal, client, out }: Printi
 
 async function printJson(published: Published, { terminal }: Printing): Promise<ExitCode> {
   await terminal.out(`${JSON.stringify(published, null, 2)}\n`);
-  return published.kind === 'published' ? 0 : 1;
+  return published.kind === 'refused' ? 1 : 0;
 }

@@ -36,7 +36,8 @@ export async function mergedTree(repository: Repository, request: MergeRequest):
     if (repository.shallow) throw tooShallow(base, head);
     return { kind: 'unrelated' };
   }
-  const { code, output } = await runGit({ ...run, accept: [0, 1] }, parameters);
+  // Where both sides changed a file, its versions are needed that nobody has read yet.
+  const { code, output } = await runGit({ ...run, remote: true, accept: [0, 1] }, parameters);
   const [tree = '', ...paths] = output.toString('utf8').split('\0');
   if (code === 1) return { kind: 'conflict', paths: paths.filter((path) => path !== '') };
   return { kind: 'merged', tree };
@@ -50,6 +51,27 @@ export async function mergeBases(repository: Repository, a: string, b: string): 
     .toString('utf8')
     .split('\n')
     .filter((line) => line !== '');
+}
+
+/**
+ * Whether the first of two commits is an ancestor of the second, or the same. Order is ancestry, not a
+ * count of commits, which lies in a shallow clone.
+ *
+ * @throws PipelineError `not-found` when the clone does not have both, or is cut before it can tell
+ */
+export async function isAncestor(repository: Repository, older: string, newer: string): Promise<boolean> {
+  if (older === newer) return true;
+  const run = { settings: repository.settings, directory: repository.scratch, bare: true, accept: [0, 1] };
+  for (const id of [older, newer]) {
+    if (await repository.objects.info(id)) continue;
+    throw new PipelineError('not-found', `commit ${id.slice(0, 12)} is not in this clone`, { hint: DEEPER });
+  }
+  const { code } = await runGit(run, ['merge-base', '--is-ancestor', older, newer]);
+  if (code === 0) return true;
+  if (!repository.shallow || (await runGit(run, ['merge-base', '--is-ancestor', newer, older])).code === 0) {
+    return false;
+  }
+  throw tooShallow(older, newer);
 }
 
 /**
@@ -108,10 +130,12 @@ async function commitTree(
   return output.toString('utf8').trim();
 }
 
+const DEEPER = 'git fetch --unshallow, or check out with fetch-depth: 0';
+
 function tooShallow(base: string, head: string): PipelineError {
   return new PipelineError(
     'not-found',
     `this shallow clone does not reach the common ancestor of ${base.slice(0, 12)} and ${head.slice(0, 12)}`,
-    { hint: 'git fetch --unshallow, or check out with fetch-depth: 0' },
+    { hint: DEEPER },
   );
 }

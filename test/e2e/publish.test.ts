@@ -71,9 +71,10 @@ describe('publish', () => {
     const again = await publish('--commit', 'main', ...to);
     expect(digestIn(again)).toBe(digestIn(text));
     expect(again).toContain('uploaded 0 bytes');
-    // A greeting, and what the tag names now.
+    // A greeting, whether the image is there, and what the tag names now.
     expect(seen.slice(before).map(({ method, received }) => [method, received])).toEqual([
       ['GET', 0],
+      ['HEAD', 0],
       ['HEAD', 0],
     ]);
   });

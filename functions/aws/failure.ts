@@ -1,0 +1,39 @@
+/** What the cloud's APIs answer when something cannot be done, as a PipelineError. */
+import { isObject } from '../../catalog/shape.ts';
+import { type ErrorCode, PipelineError } from '../../pipeline/error.ts';
+
+/** Whether an API answered with a status of HTTP. */
+export function isStatus(error: unknown, status: number): boolean {
+  const metadata = isObject(error) ? error['$metadata'] : undefined;
+  return isObject(metadata) && metadata['httpStatusCode'] === status;
+}
+
+/**
+ * Does something with an API.
+ *
+ * @param what it is done to, for the message
+ * @throws PipelineError with the API's own name for what went wrong, and nothing of the request
+ */
+export async function cloudError<T>(what: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof PipelineError) throw error;
+    const name = error instanceof Error ? error.name : 'an unknown failure';
+    throw new PipelineError(codeOf(error), `${what}: ${name}`, {
+      cause: error,
+      retryable: isRetryable(error),
+    });
+  }
+}
+
+function codeOf(error: unknown): ErrorCode {
+  if (isStatus(error, 401) || isStatus(error, 403)) return 'denied';
+  if (isStatus(error, 404)) return 'not-found';
+  if (isStatus(error, 429)) return 'rate-limited';
+  return isObject(error) && isObject(error['$metadata']) ? 'bad-answer' : 'unreachable';
+}
+
+function isRetryable(error: unknown): boolean {
+  return ![400, 401, 403, 404].some((status) => isStatus(error, status));
+}

@@ -1,0 +1,25 @@
+/** Logs and metrics: lines of JSON that CloudWatch understands. */
+import { Logger } from '@aws-lambda-powertools/logger';
+import { Metrics, MetricUnit } from '@aws-lambda-powertools/metrics';
+import { plain } from '../../pipeline/report/text.ts';
+
+export interface Telemetry {
+  readonly log: (line: string) => void;
+  readonly count: (name: string) => void;
+  /** In ms. */
+  readonly time: (name: string, duration: number) => void;
+  /** Writes the metrics that were gathered. */
+  readonly flush: () => void;
+}
+
+export function telemetryOf(service: string): Telemetry {
+  const logger = new Logger({ serviceName: service });
+  const metrics = new Metrics({ namespace: 'Portolan', serviceName: service });
+  return {
+    // What people wrote into catalogs and commits stands in it: without control characters.
+    log: (line) => logger.info(plain(line)),
+    count: (name) => metrics.addMetric(name, MetricUnit.Count, 1),
+    time: (name, duration) => metrics.addMetric(name, MetricUnit.Milliseconds, Math.round(duration)),
+    flush: () => metrics.publishStoredMetrics(),
+  };
+}

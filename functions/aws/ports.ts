@@ -1,0 +1,69 @@
+/** The ports of a delivery, as AWS has them; made once for each sandbox. */
+import { createHash } from 'node:crypto';
+import { join } from 'node:path';
+import type { DeliveryPorts, OpenBranch } from '../../pipeline/delivery/ports.ts';
+import { PipelineError } from '../../pipeline/error.ts';
+import { fetchBranch } from '../../pipeline/git/fetch.ts';
+import { authorization } from '../../pipeline/git/process.ts';
+import { openRepository } from '../../pipeline/git/repository.ts';
+import type { CommitStatus, Forge } from '../../pipeline/ports.ts';
+import { createRegistryClient } from '../../pipeline/registry/client.ts';
+import { authfileCredentials } from '../../pipeline/registry/credentials.ts';
+import { appForge, type GitHubForge, readAppSecret } from '../github.ts';
+import type { Settings } from './env.ts';
+import { tableFence } from './fence.ts';
+import type { Telemetry } from './log.ts';
+import { fifoQueue } from './queue.ts';
+import { bucketRecords } from './records.ts';
+import { secretReader } from './secret.ts';
+
+export function portsOf(settings: Settings, telemetry: Telemetry): DeliveryPorts {
+  const { environment, plainHttp, authfile, bucket, endpoint, table, queue } = settings;
+  const github = githubOf(settings);
+  const credentials = authfileCredentials({ authfile, environment });
+  return {
+    open: (from) => open({ ...settings, token: github?.token }, from),
+    registry: createRegistryClient({ credentials, plainHttp, internal: plainHttp, environment }),
+    fence: tableFence(table),
+    records: bucketRecords({ bucket, prefix: '', inPath: endpoint !== undefined }),
+    queue: fifoQueue(queue),
+    forge: github ?? logForge(telemetry),
+    now: () => new Date(),
+    log: telemetry.log,
+  };
+}
+
+/** The App; undefined where none is set up. */
+function githubOf({ secrets, api }: Settings): GitHubForge | undefined {
+  if (secrets.app === undefined) return undefined;
+  const secret = secretReader(secrets.app);
+  return appForge(async () => readAppSecret(await secret()), api);
+}
+
+async function open(
+  {
+    sources,
+    clones,
+    environment,
+    token,
+  }: Settings & { readonly token?: (() => Promise<string>) | undefined },
+  { repository: name, branch }: { readonly repository: string; readonly branch: string },
+): Promise<OpenBranch> {
+  const source = sources.find((one) => one.repository === name && one.branch === branch);
+  if (!source) throw new PipelineError('not-allowed', `${name} ${branch} is not published from here`);
+  const directory = join(clones, createHash('sha256').update(source.url).digest('hex').slice(0, 16));
+  const searchPath = environment['PATH'];
+  const git = searchPath === undefined ? {} : { searchPath };
+  const header = authorization(await token?.());
+  const tip = await fetchBranch({ url: source.url, branch, directory, settings: git, reach: { header } });
+  const repository = await openRepository(directory, git);
+  return { repository, tip, close: repository.close };
+}
+
+/** Statuses as lines of the log, where no App reports them. */
+function logForge({ log }: Telemetry): Forge {
+  return {
+    report: async ({ repository, commit, context, state, description }: CommitStatus) =>
+      log(`${repository} ${commit} ${context}: ${state}: ${description}`),
+  };
+}

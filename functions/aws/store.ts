@@ -1,0 +1,12 @@
+/** What builds remember of each other, in the bucket. */
+import { contentKey, type Store } from '../../pipeline/image/memory.ts';
+import type { RecordStore } from '../../pipeline/ports.ts';
+
+/** A memory that is lost costs time, nothing else: what cannot be read was not there. */
+export function bucketMemory(records: RecordStore): Store {
+  const keyOf = (key: string): string => `memory/${contentKey('file', key)}`;
+  return {
+    get: async (key) => (await records.get(keyOf(key)).catch(() => undefined))?.bytes,
+    put: (key, bytes) => records.put(keyOf(key), bytes),
+  };
+}

@@ -1,0 +1,44 @@
+/** The queue's messages: a push becomes catalogs, a catalog becomes an image. */
+import { processPartialResponse, SqsFifoPartialProcessorAsync } from '@aws-lambda-powertools/batch';
+import { handleWork } from '../../pipeline/delivery/work.ts';
+import { settings } from './env.ts';
+import { telemetryOf } from './log.ts';
+import { portsOf } from './ports.ts';
+import { bucketMemory } from './store.ts';
+
+interface SqsRecord {
+  readonly messageId: string;
+  readonly body: string;
+}
+
+const telemetry = telemetryOf('work');
+const read = settings();
+const ports = portsOf(read, telemetry);
+const store = bucketMemory(ports.records);
+
+/**
+ * Answers with the messages that are to come again: the first that failed, and all behind it, so that
+ * none overtakes another.
+ */
+export async function handler(event: { readonly Records: readonly SqsRecord[] }): Promise<unknown> {
+  const processor = new SqsFifoPartialProcessorAsync();
+  const work = async ({ body }: SqsRecord): Promise<void> => {
+    const began = performance.now();
+    try {
+      await handleWork(body, ports, { store });
+    } catch (error) {
+      telemetry.log(`failed: ${error instanceof Error ? error.message : String(error)}`);
+      telemetry.count('WorkFailed');
+      throw error;
+    } finally {
+      telemetry.time('WorkDuration', performance.now() - began);
+    }
+  };
+  try {
+    return await processPartialResponse(event as never, work as never, processor, {
+      throwOnFullBatchFailure: false,
+    });
+  } finally {
+    telemetry.flush();
+  }
+}

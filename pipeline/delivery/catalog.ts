@@ -1,0 +1,86 @@
+/** One catalog is to be published: the message's commit, or the newest one that the branch has. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Store } from '../image/memory.ts';
+import { type Published, publish } from '../stages/publish.ts';
+import type { CatalogMessage } from './message.ts';
+import { outcomeAt, tellOutcome } from './outcome.ts';
+import type { DeliveryPorts, OpenBranch } from './ports.ts';
+import { isOn } from './push.ts';
+
+export interface CatalogOptions {
+  /** What builds remember of each other. */
+  readonly store?: Store | undefined;
+}
+
+/**
+ * Publishes, and tells what became of it; a message that was done before does nothing. Whatever it throws may be tried again: all that it does is
+ * done over, to the same end.
+ *
+ * @throws PipelineError as the stage
+ */
+export async function handleCatalog(
+  message: CatalogMessage,
+  ports: DeliveryPorts,
+  options: CatalogOptions = {},
+): Promise<Published | undefined> {
+  const before = await outcomeAt(ports.records, message);
+  // Told last of all, so there is nothing left to do; the reconciler looks after what happens later.
+  const isDone = before?.state === 'published' || before?.state === 'superseded';
+  if (isDone && !message.again) return undefined;
+  const branch = await ports.open(message);
+  try {
+    if (!(await isOn(branch.repository, message.commit, branch.tip))) {
+      ports.log(`${message.commit} is not on ${message.branch} of ${message.repository}: nothing to do`);
+      return undefined;
+    }
+    const published = await newestOf(message, branch, { ports, options });
+    await tellOutcome(ports, message, outcomeOf(published, message));
+    return published;
+  } finally {
+    await branch.close();
+  }
+}
+
+interface Publishing {
+  readonly ports: DeliveryPorts;
+  readonly options: CatalogOptions;
+}
+
+/** A newer commit that cannot be published does not keep back the one that was asked for. */
+async function newestOf(
+  message: CatalogMessage,
+  branch: OpenBranch,
+  publishing: Publishing,
+): Promise<Published> {
+  const newest = await publishCommit(message, { ...branch, commit: branch.tip }, publishing);
+  if (newest.kind !== 'refused' || branch.tip === message.commit) return newest;
+  return publishCommit(message, { ...branch, commit: message.commit }, publishing);
+}
+
+async function publishCommit(
+  { catalog }: CatalogMessage,
+  { repository, commit }: Pick<OpenBranch, 'repository'> & { readonly commit: string },
+  { ports, options }: Publishing,
+): Promise<Published> {
+  const { registry, fence, records, log, now } = ports;
+  const out = mkdtempSync(join(tmpdir(), 'portolan-publish-'));
+  try {
+    const request = { commit, catalog, out, today: now().toISOString().slice(0, 10), ...options };
+    return await publish({ repository, registry, fence, records, progress: log }, request);
+  } finally {
+    rmSync(out, { recursive: true, force: true });
+  }
+}
+
+function outcomeOf(published: Published, { commit }: CatalogMessage) {
+  if (published.kind === 'superseded') return { state: 'superseded', detail: published.by.commit } as const;
+  if (published.kind === 'refused') {
+    const first = published.findings.find(({ severity }) => severity === 'error');
+    return { state: 'refused', detail: first ? `${first.rule}: ${first.message}` : 'it has errors' } as const;
+  }
+  const { receipt } = published;
+  if (receipt.commit !== commit) return { state: 'superseded', detail: receipt.commit } as const;
+  return { state: 'published', detail: receipt.digest } as const;
+}

@@ -1,0 +1,73 @@
+/** The catalogs of a commit beside what is published of them. */
+import { compareText } from '../../catalog/finding.ts';
+import { catalogUnits } from '../change/unit.ts';
+import { POLICY_PATH } from '../config.ts';
+import type { Repository } from '../git/repository.ts';
+import { entryAt } from '../git/tree.ts';
+import { matchesGlob } from '../policy/layout.ts';
+import type { Policy } from '../policy/policy.ts';
+import type { StandingClaim } from '../ports.ts';
+import { PUBLISHED } from '../publish/documents.ts';
+import { fenceName } from '../publish/fence.ts';
+import { type PublishTarget, targetOf } from '../publish/target.ts';
+import type { DeliveryPorts } from './ports.ts';
+
+export interface CatalogAt {
+  readonly catalog: string;
+  readonly target: PublishTarget;
+  /** Of the fence. */
+  readonly name: string;
+  readonly standing: StandingClaim | undefined;
+  /** Whether its content, or the policy, is not that of the claimed commit. */
+  readonly isChanged: boolean;
+}
+
+interface At {
+  /** Id of a commit. */
+  readonly tip: string;
+  readonly policy: Policy;
+}
+
+/** Catalogs that have a place in the policy. */
+export async function catalogsAt(
+  repository: Repository,
+  { tip, policy }: At,
+  { fence, records }: Pick<DeliveryPorts, 'fence' | 'records'>,
+): Promise<CatalogAt[]> {
+  const found: CatalogAt[] = [];
+  for (const [catalog, content] of await contentsAt(repository, tip, policy)) {
+    const target = targetOf(policy, catalog, {});
+    const name = fenceName(catalog, target.name);
+    const standing = await fence.read(name);
+    const isThere = standing && (await records.get(`${PUBLISHED}${name}`)) !== undefined;
+    const before = isThere ? await contentsBefore(repository, standing.commit, policy) : undefined;
+    found.push({ catalog, target, name, standing, isChanged: before?.get(catalog) !== content });
+  }
+  return found;
+}
+
+async function contentsBefore(
+  repository: Repository,
+  commit: string,
+  policy: Policy,
+): Promise<ReadonlyMap<string, string> | undefined> {
+  // Gone with a history that was rewritten.
+  if (!(await repository.objects.info(commit))) return undefined;
+  return contentsAt(repository, commit, policy);
+}
+
+/** What each catalog's image follows from: ids of its places in the tree, and of the policy. */
+async function contentsAt(
+  repository: Repository,
+  commit: string,
+  policy: Policy,
+): Promise<Map<string, string>> {
+  const written = await entryAt(repository.objects, commit, POLICY_PATH);
+  const contents = new Map<string, string>();
+  const units = [...(await catalogUnits(repository.objects, commit, policy.layout)).values()];
+  for (const { catalog, path, id } of units.sort((a, b) => compareText(a.path, b.path))) {
+    if (!policy.publish.catalogs.some(({ pattern }) => matchesGlob(pattern, catalog))) continue;
+    contents.set(catalog, `${contents.get(catalog) ?? written?.id ?? ''}\n${path} ${id}`);
+  }
+  return contents;
+}

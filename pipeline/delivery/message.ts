@@ -1,0 +1,89 @@
+/** What the steps of a delivery tell each other. */
+import { createHash } from 'node:crypto';
+import { isObject } from '../../catalog/shape.ts';
+import { PipelineError } from '../error.ts';
+import type { Message } from '../ports.ts';
+
+/** The branch moved. */
+export interface PushMessage {
+  readonly v: 1;
+  readonly kind: 'push';
+  /** `owner/name`. */
+  readonly repository: string;
+  readonly branch: string;
+  /** Id of the commit that it was moved to. */
+  readonly commit: string;
+}
+
+/** A catalog of a commit is to be published, unless a newer commit is. */
+export interface CatalogMessage {
+  readonly v: 1;
+  readonly kind: 'catalog';
+  readonly repository: string;
+  readonly branch: string;
+  readonly commit: string;
+  readonly catalog: string;
+  /** Set when it is to be built again though it was published: its image, or its base's, is another now. */
+  readonly again?: true;
+}
+
+export type Work = PushMessage | CatalogMessage;
+
+/** Catalogs of one repository go in parallel, each in order; so do the pushes to one repository. */
+export function messageOf(work: Work): Message {
+  const group = work.kind === 'push' ? work.repository : `${work.repository}:${work.catalog}`;
+  const body = JSON.stringify(work);
+  // Both fit what SQS allows in a group and in an id, whatever the names hold.
+  return { group: digestOf(group), id: digestOf(body), body };
+}
+
+function digestOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}
+
+const REPOSITORY = /^[A-Za-z0-9][A-Za-z0-9-]{0,38}\/[A-Za-z0-9._-]{1,100}$/;
+const COMMIT = /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/;
+
+/**
+ * Reads a message's body.
+ *
+ * @throws PipelineError `usage` that names what is wrong with it; such a message is never handled
+ */
+export function readWork(body: string): Work {
+  const value = parsed(body);
+  if (!isObject(value) || value['v'] !== 1) throw unreadable('it is no message of version 1');
+  const { kind, repository, branch, commit, catalog } = value;
+  if (kind !== 'push' && kind !== 'catalog') throw unreadable(`its kind is ${JSON.stringify(kind)}`);
+  if (typeof repository !== 'string' || !REPOSITORY.test(repository)) {
+    throw unreadable(`its repository is ${JSON.stringify(repository)}, expected owner/name`);
+  }
+  if (typeof branch !== 'string' || !isBranch(branch)) {
+    throw unreadable(`its branch is ${JSON.stringify(branch)}`);
+  }
+  if (typeof commit !== 'string' || !COMMIT.test(commit)) {
+    throw unreadable(`its commit is ${JSON.stringify(commit)}, expected an id`);
+  }
+  if (kind === 'push') return { v: 1, kind, repository, branch, commit };
+  if (typeof catalog !== 'string' || catalog === '') {
+    throw unreadable(`its catalog is ${JSON.stringify(catalog)}`);
+  }
+  const again = value['again'] === true ? ({ again: true } as const) : {};
+  return { v: 1, kind, repository, branch, commit, catalog, ...again };
+}
+
+/** Whether a text names a branch as `git check-ref-format` has it, without the odder ones. */
+export function isBranch(text: string): boolean {
+  return /^[\w][\w./+-]{0,200}$/.test(text) && !/\.\.|\/\/|\.lock(?:\/|$)|\/\.|[./]$/.test(text);
+}
+
+function unreadable(why: string): PipelineError {
+  return new PipelineError('usage', `the message cannot be read: ${why}`);
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

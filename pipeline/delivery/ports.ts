@@ -1,0 +1,23 @@
+/** What the steps of a delivery need from their host. */
+import type { Repository } from '../git/repository.ts';
+import type { Fence, Forge, Queue, RecordStore, Registry } from '../ports.ts';
+
+/** A repository as its branch is now. */
+export interface OpenBranch {
+  readonly repository: Repository;
+  /** Id of the branch's newest commit. */
+  readonly tip: string;
+  close(): Promise<void>;
+}
+
+export interface DeliveryPorts {
+  /** Opens a repository, with all that its branch has now. @throws PipelineError */
+  readonly open: (from: { readonly repository: string; readonly branch: string }) => Promise<OpenBranch>;
+  readonly registry: Registry;
+  readonly fence: Fence;
+  readonly records: RecordStore;
+  readonly queue: Queue;
+  readonly forge: Forge;
+  readonly now: () => Date;
+  readonly log: (line: string) => void;
+}

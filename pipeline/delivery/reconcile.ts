@@ -1,0 +1,70 @@
+/**
+ * Heals: what is published is compared with the branch and with what is claimed. Tags and records that
+ * do not follow their claim are moved; catalogs that differ from the branch, and images that are
+ * gone, are to be published.
+ */
+import { policyAt } from '../config.ts';
+import { PipelineError } from '../error.ts';
+import { followingRecord } from '../publish/documents.ts';
+import { converge } from '../publish/fence.ts';
+import { followingTag } from '../publish/fence-tag.ts';
+import { openDestination } from '../registry/open.ts';
+import { type CatalogAt, catalogsAt } from './changed.ts';
+import type { CatalogMessage } from './message.ts';
+import type { DeliveryPorts } from './ports.ts';
+import { RULE_IDS } from './push.ts';
+
+export interface ReconcileRequest {
+  readonly repository: string;
+  readonly branch: string;
+}
+
+export interface Reconciled {
+  /** Catalogs whose tag or record was moved. */
+  readonly healed: readonly string[];
+  /** What is to be published. */
+  readonly messages: readonly CatalogMessage[];
+}
+
+/** @throws PipelineError `usage` when the branch's policy cannot be used, and what its ports throw */
+export async function reconcile(request: ReconcileRequest, ports: DeliveryPorts): Promise<Reconciled> {
+  const { repository, tip, close } = await ports.open(request);
+  try {
+    const { policy, findings } = await policyAt(repository.objects, tip, RULE_IDS);
+    if (!policy) throw new PipelineError('usage', `the policy cannot be used: ${findings[0]?.message}`);
+    const healed: string[] = [];
+    const messages: CatalogMessage[] = [];
+    for (const found of await catalogsAt(repository, { tip, policy }, ports)) {
+      const state = await heal(found, ports);
+      if (state === 'moved') healed.push(found.catalog);
+      if (!found.isChanged && state !== 'lost') continue;
+      const again = state === 'lost' ? ({ again: true } as const) : {};
+      const { repository: name, branch } = request;
+      const { catalog } = found;
+      messages.push({ v: 1, kind: 'catalog', repository: name, branch, commit: tip, catalog, ...again });
+    }
+    return { healed, messages };
+  } finally {
+    await close();
+  }
+}
+
+/** @returns `lost` when the claimed image is not in its registry any more */
+async function heal(
+  { catalog, target, name, standing }: CatalogAt,
+  { fence, records, registry }: DeliveryPorts,
+): Promise<'as claimed' | 'moved' | 'lost'> {
+  if (!standing) return 'as claimed';
+  const { registry: at, reference } = await openDestination(target.to, registry);
+  const followers = [
+    followingTag(at, reference),
+    followingRecord(records, { name, catalog, place: target.name }),
+  ];
+  try {
+    const { moved } = await converge({ fence, name }, standing, followers);
+    return moved ? 'moved' : 'as claimed';
+  } catch (error) {
+    if (error instanceof PipelineError && error.code === 'not-found') return 'lost';
+    throw error;
+  }
+}

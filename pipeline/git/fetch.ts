@@ -1,0 +1,51 @@
+/** A branch of another repository, brought into a directory of our own. */
+import { existsSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { PipelineError } from '../error.ts';
+import { type GitSettings, type Reach, runGit } from './process.ts';
+
+export interface FetchRequest {
+  /** `https://…`, `http://…` or `file:///…`. */
+  readonly url: string;
+  readonly branch: string;
+  /** A bare repository, made when it is not there; what it has is not fetched again. */
+  readonly directory: string;
+  readonly settings: GitSettings;
+  readonly reach: Reach;
+}
+
+/** How long the first fetch of a large repository may take, in ms. */
+const TIMEOUT = 600_000;
+
+/**
+ * Fetches the branch's commits, with all that they hold.
+ *
+ * @returns id of the branch's newest commit
+ * @throws PipelineError `git`, retryable, with nothing of the credentials in it
+ */
+export async function fetchBranch({
+  url,
+  branch,
+  directory,
+  settings,
+  reach,
+}: FetchRequest): Promise<string> {
+  if (!/^(?:https?|file):\/\//.test(url)) {
+    throw new PipelineError('usage', `${JSON.stringify(url)} is no repository to fetch from`);
+  }
+  const run = { settings, directory, bare: true };
+  if (!existsSync(join(directory, 'HEAD'))) {
+    mkdirSync(directory, { recursive: true });
+    await runGit({ settings, directory }, ['init', '--quiet', '--bare', '.']);
+  }
+  const ref = `refs/heads/${branch}`;
+  const parameters = ['fetch', '--quiet', '--no-tags', '--no-write-fetch-head', '--', url, `+${ref}:${ref}`];
+  try {
+    await runGit({ ...run, reach, timeout: TIMEOUT }, parameters);
+  } catch (error) {
+    if (!(error instanceof PipelineError)) throw error;
+    throw new PipelineError('git', error.message, { cause: error, retryable: true });
+  }
+  const { output } = await runGit(run, ['rev-parse', '--verify', `${ref}^{commit}`]);
+  return output.toString('utf8').trim();
+}

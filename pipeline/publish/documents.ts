@@ -1,0 +1,76 @@
+/**
+ * The documents of publishes as records: each publish's own under a key that nobody else writes, and
+ * one record for each fence that says whose are current.
+ */
+import { isObject } from '../../catalog/shape.ts';
+import type { RecordStore, StandingClaim } from '../ports.ts';
+import type { Follower } from './fence.ts';
+
+/** What is published, and where its documents are. */
+export interface Current {
+  readonly catalog: string;
+  /** The place of the image, as `formatPlace` writes it. */
+  readonly image: string;
+  readonly epoch: number;
+  readonly commit: string;
+  readonly digest: string;
+  /** Prefix of the keys of its documents, with a slash at its end. */
+  readonly documents: string;
+}
+
+/** Where records of what is published begin. */
+export const PUBLISHED = 'published/';
+
+/** What does not change from claim to claim. */
+export interface Fenced {
+  /** The fence's. */
+  readonly name: string;
+  readonly catalog: string;
+  readonly place: string;
+}
+
+interface Made {
+  readonly commit: string;
+  readonly digest: string;
+  /** By file name. */
+  readonly files: ReadonlyMap<string, string>;
+}
+
+/** Keeps the documents of one publish; the same publish writes the same ones again. */
+export async function keepDocuments(records: RecordStore, name: string, made: Made): Promise<void> {
+  const prefix = prefixOf(name, made);
+  for (const [file, text] of made.files)
+    await records.put(`${prefix}${file}`, new TextEncoder().encode(text));
+}
+
+function prefixOf(name: string, { commit, digest }: Pick<Made, 'commit' | 'digest'>): string {
+  return `documents/${name}/${commit}-${digest.slice('sha256:'.length, 'sha256:'.length + 16)}/`;
+}
+
+/** The record of what is published; it follows the claims as the tag does. */
+export function followingRecord(records: RecordStore, { name, catalog, place }: Fenced): Follower {
+  const key = `${PUBLISHED}${name}`;
+  const textOf = ({ epoch, commit, digest }: StandingClaim): string => {
+    const documents = prefixOf(name, { commit, digest });
+    const current: Current = { catalog, image: place, epoch, commit, digest, documents };
+    return `${JSON.stringify(current)}\n`;
+  };
+  return {
+    follows: async (claim) => {
+      const record = await records.get(key);
+      return record !== undefined && new TextDecoder().decode(record.bytes) === textOf(claim);
+    },
+    move: (claim) => records.put(key, new TextEncoder().encode(textOf(claim))),
+  };
+}
+
+/** What is published by all the fences of a store. */
+export async function publishedIn(records: RecordStore): Promise<Current[]> {
+  const found: Current[] = [];
+  for (const key of await records.list(PUBLISHED)) {
+    const record = await records.get(key);
+    const value: unknown = record && JSON.parse(new TextDecoder().decode(record.bytes));
+    if (isObject(value)) found.push(value as unknown as Current);
+  }
+  return found;
+}

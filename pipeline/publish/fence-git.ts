@@ -1,0 +1,148 @@
+/**
+ * A fence with no cloud: a git ref, `refs/portolan/<catalog>/<place>`, of the catalogs' own
+ * repository. Each claim is a commit whose parent is the claim before it, so the ref only moves
+ * forward, and git itself compares and moves it in one step: the server of a remote one, or
+ * `update-ref` in a directory.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PipelineError } from '../error.ts';
+import { type GitRun, type GitSettings, type Reach, runGit } from '../git/process.ts';
+import type { Fence, StandingClaim } from '../ports.ts';
+import { claimText, parseClaim } from './fence-records.ts';
+
+/** The repository that holds the refs. */
+export interface FencePlace {
+  /** `https://…`, `http://…` or `file:///…`; a directory, written with a slash before it, is used in place. */
+  readonly repository: string;
+  readonly settings: GitSettings;
+  readonly reach?: Reach | undefined;
+}
+
+/** The name of the claim's file in its commit. */
+const FILE = 'claim.json';
+
+const PERSON = 'portolan <portolan@localhost> 0 +0000';
+
+/**
+ * @throws PipelineError from its functions: `git`, and `denied` when the server lets nobody move the ref
+ */
+export function gitFence(place: FencePlace): Fence & { close(): Promise<void> } {
+  const isDirectory = place.repository.startsWith('/');
+  if (!isDirectory && !/^(?:https?|file):\/\//.test(place.repository)) {
+    throw new PipelineError('usage', `${JSON.stringify(place.repository)} is no repository for a fence`, {
+      hint: 'write https://…, file:///… or a directory',
+    });
+  }
+  return isDirectory ? localFence(place) : remoteFence(place);
+}
+
+function refOf(name: string): string {
+  return `refs/portolan/${name}`;
+}
+
+function localFence({ repository, settings }: FencePlace): Fence & { close(): Promise<void> } {
+  const run: GitRun = { settings, directory: repository };
+  const read = async (name: string): Promise<StandingClaim | undefined> => {
+    const parameters = ['rev-parse', '--verify', '--quiet', refOf(name)];
+    const { code, output } = await runGit({ ...run, accept: [0, 1] }, parameters);
+    return code === 1 ? undefined : claimAt(run, output.toString('utf8').trim());
+  };
+  return {
+    read,
+    replace: async (name, claim, standing) => {
+      const next = { ...claim, sequence: (standing?.sequence ?? 0) + 1 };
+      const id = await claimCommit(run, claimText(next), standing?.version);
+      const before = standing?.version ?? '0'.repeat(id.length);
+      const parameters = ['update-ref', refOf(name), id, before];
+      const { code } = await runGit({ ...run, accept: [0, 128] }, parameters);
+      if (code === 0) return { ...next, version: id };
+      // Refused for another value, or for another reason that the next try would meet as well.
+      const now = await read(name);
+      if (now?.version !== standing?.version) return undefined;
+      throw new PipelineError('git', `${refOf(name)} in ${repository} cannot be written`, {
+        retryable: true,
+        hint: 'the repository must be writable, or name another place for the fence: --fence URL',
+      });
+    },
+    close: async () => undefined,
+  };
+}
+
+function remoteFence({ repository, settings, reach }: FencePlace): Fence & { close(): Promise<void> } {
+  const scratch = mkdtempSync(join(tmpdir(), 'portolan-fence-'));
+  const run: GitRun = { settings, directory: scratch, bare: true };
+  const far: GitRun = { ...run, reach: reach ?? {} };
+  // One at a time: git keeps locks in its directory.
+  let last: Promise<unknown> = runGit({ settings, directory: scratch }, ['init', '--quiet', '--bare', '.']);
+  const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
+    const turn = last.then(work);
+    last = turn.catch(() => undefined);
+    return turn;
+  };
+  return {
+    read: (name) => inTurn(() => readRemote(run, far, { repository, name })),
+    replace: (name, claim, standing) =>
+      inTurn(async () => {
+        const next = { ...claim, sequence: (standing?.sequence ?? 0) + 1 };
+        const id = await claimCommit(run, claimText(next), standing?.version);
+        const lease = `--force-with-lease=${refOf(name)}:${standing?.version ?? ''}`;
+        const parameters = ['push', '--porcelain', lease, '--', repository, `${id}:${refOf(name)}`];
+        const { code, output } = await runGit({ ...far, accept: [0, 1] }, parameters);
+        if (code === 0) return { ...next, version: id };
+        return lost(output.toString('utf8'), repository);
+      }),
+    close: async () => {
+      await last.catch(() => undefined);
+      rmSync(scratch, { recursive: true, force: true });
+    },
+  };
+}
+
+async function readRemote(
+  run: GitRun,
+  far: GitRun,
+  { repository, name }: { readonly repository: string; readonly name: string },
+): Promise<StandingClaim | undefined> {
+  const { output } = await runGit(far, ['ls-remote', '--', repository, refOf(name)]);
+  const id = /^([0-9a-f]+)\t/.exec(output.toString('utf8'))?.[1];
+  if (id === undefined) return undefined;
+  const { code } = await runGit({ ...run, accept: [0, 1, 128] }, ['cat-file', '-e', `${id}:${FILE}`]);
+  const fetch = ['fetch', '--quiet', '--no-tags', '--depth=1', '--no-write-fetch-head', '--', repository];
+  if (code !== 0) await runGit(far, [...fetch, id]);
+  return claimAt(run, id);
+}
+
+/** What a server says to the second of two who move a ref at once. */
+const RACE = /\[rejected\]|cannot lock ref|failed to update ref|incorrect old value|already exists/;
+
+/** @throws PipelineError unless the ref was moved by somebody else */
+function lost(said: string, repository: string): undefined {
+  const line = said.split('\n').find((one) => one.startsWith('!'));
+  if (line !== undefined && RACE.test(line)) return undefined;
+  const why = line?.split('\t').at(-1) ?? 'no answer';
+  throw new PipelineError('denied', `${repository} does not let the fence move: ${why.slice(0, 200)}`, {
+    hint: 'the token needs to write refs/portolan/* (contents: write)',
+  });
+}
+
+async function claimAt(run: GitRun, id: string): Promise<StandingClaim> {
+  const { output } = await runGit(run, ['cat-file', 'blob', `${id}:${FILE}`]);
+  return { ...parseClaim(output.toString('utf8'), `commit ${id}`), version: id };
+}
+
+/** Writes the commit of a claim; the same claim after the same one has the same id. */
+async function claimCommit(run: GitRun, text: string, parent: string | undefined): Promise<string> {
+  const blob = await written(run, 'blob', text);
+  const entry = Buffer.concat([Buffer.from(`100644 ${FILE}\0`), Buffer.from(blob, 'hex')]);
+  const tree = await written(run, 'tree', entry);
+  const parents = parent === undefined ? [] : [`parent ${parent}`];
+  const lines = [`tree ${tree}`, ...parents, `author ${PERSON}`, `committer ${PERSON}`, '', text];
+  return written(run, 'commit', lines.join('\n'));
+}
+
+async function written(run: GitRun, type: string, input: string | Uint8Array): Promise<string> {
+  const { output } = await runGit({ ...run, input }, ['hash-object', '-t', type, '-w', '--stdin']);
+  return output.toString('utf8').trim();
+}

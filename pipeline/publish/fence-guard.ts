@@ -1,0 +1,62 @@
+/** The fence around one publish: asked before anything is built, and moved before the tag is. */
+import { isAncestor } from '../git/merge.ts';
+import type { Repository } from '../git/repository.ts';
+import type { Fence, RecordStore, Registry, StandingClaim } from '../ports.ts';
+import { openDestination } from '../registry/open.ts';
+import { followingRecord, keepDocuments } from './documents.ts';
+import { claim, converge, type Fencing, type Follower, fenceName, standingOf } from './fence.ts';
+import { followingTag } from './fence-tag.ts';
+import { isFenced } from './push.ts';
+import type { PublishTarget } from './target.ts';
+
+export interface Guarded {
+  readonly repository: Repository;
+  readonly fence: Fence | undefined;
+  /** Where the documents of every publish are kept, besides the directory that they are written to. */
+  readonly records?: RecordStore | undefined;
+  readonly catalog: string;
+  /** Id of the commit. */
+  readonly commit: string;
+  readonly epoch?: number | undefined;
+}
+
+export interface Guard {
+  /** The newer claim that makes this publish needless, once the tag follows it; undefined when there is none. */
+  newer(registry: Registry): Promise<StandingClaim | undefined>;
+  /** Claims the tag for an image that is in its place by digest, and moves it. */
+  promote(digest: string, files: ReadonlyMap<string, string>): (tag: Follower) => Promise<void>;
+  /** What the tag follows after the move; undefined before. */
+  winner(): StandingClaim | undefined;
+}
+
+/** @returns undefined where nothing is fenced */
+export function guardOf(
+  { to, name: place }: Pick<PublishTarget, 'to' | 'name'>,
+  guarded: Guarded,
+): Guard | undefined {
+  const { fence, repository, records, catalog, commit, epoch } = guarded;
+  if (!fence || !isFenced(to)) return undefined;
+  const name = fenceName(catalog, place);
+  const fencing: Fencing = {
+    fence,
+    name,
+    isAncestor: (older, newer) => isAncestor(repository, older, newer),
+  };
+  const beside = records ? [followingRecord(records, { name, catalog, place })] : [];
+  let winner: StandingClaim | undefined;
+  return {
+    newer: async (registry) => {
+      const standing = await standingOf(fencing, { commit, epoch });
+      if (standing.kind === 'ahead') return undefined;
+      const { registry: at, reference } = await openDestination(to, registry);
+      return (await converge(fencing, standing.by, [followingTag(at, reference), ...beside])).claim;
+    },
+    promote: (digest, files) => async (tag) => {
+      // Kept before the claim: whoever moves the tag then finds all that belongs to it.
+      if (records) await keepDocuments(records, name, { commit, digest, files });
+      const claimed = await claim(fencing, { commit, digest, epoch });
+      winner = (await converge(fencing, claimed.claim, [tag, ...beside])).claim;
+    },
+    winner: () => winner,
+  };
+}

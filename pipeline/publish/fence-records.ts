@@ -1,0 +1,62 @@
+/** A fence over any store with conditional writes. */
+import { isObject } from '../../catalog/shape.ts';
+import { PipelineError } from '../error.ts';
+import type { Claim, Fence, RecordStore, StandingClaim } from '../ports.ts';
+
+/** Claims as records below `fence/`. */
+export function recordFence(store: RecordStore): Fence {
+  const keyOf = (name: string): string => `fence/${name}`;
+  const read = async (name: string): Promise<StandingClaim | undefined> => {
+    const record = await store.get(keyOf(name));
+    if (!record) return undefined;
+    return { ...parseClaim(new TextDecoder().decode(record.bytes), keyOf(name)), version: record.version };
+  };
+  return {
+    read,
+    replace: async (name, claim, standing) => {
+      const text = claimText({ ...claim, sequence: (standing?.sequence ?? 0) + 1 });
+      const isOurs = await store.replace(keyOf(name), new TextEncoder().encode(text), standing?.version);
+      // Another claim may stand there by now; it is ahead of ours, and as good to go on with.
+      return isOurs ? read(name) : undefined;
+    },
+  };
+}
+
+type Written = Claim & Pick<StandingClaim, 'sequence'>;
+
+/** A claim as it is kept. */
+export function claimText({ epoch, commit, digest, sequence }: Written): string {
+  return `${JSON.stringify({ epoch, sequence, commit, digest })}\n`;
+}
+
+/**
+ * Reads a claim as it is kept.
+ *
+ * @param where for the message
+ * @throws PipelineError `corrupt`
+ */
+export function parseClaim(text: string, where: string): Written {
+  const value = parsed(text);
+  if (isObject(value)) {
+    const { epoch, sequence, commit, digest } = value;
+    const numbers = Number.isSafeInteger(epoch) && Number.isSafeInteger(sequence);
+    if (numbers && isId(commit) && typeof digest === 'string' && /^sha256:[0-9a-f]{64}$/.test(digest)) {
+      return { epoch: Number(epoch), sequence: Number(sequence), commit, digest };
+    }
+  }
+  throw new PipelineError('corrupt', `${where} holds no claim: ${JSON.stringify(text.slice(0, 80))}`, {
+    hint: 'nothing is published over a fence that cannot be read (docs/functions.md#disaster-recovery)',
+  });
+}
+
+function isId(value: unknown): value is string {
+  return typeof value === 'string' && /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/.test(value);
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

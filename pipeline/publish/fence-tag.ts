@@ -1,0 +1,24 @@
+/** A tag that follows the claims of a fence. */
+import { formatReference, type Reference, withDigest } from '../../catalog/reference.ts';
+import { PipelineError } from '../error.ts';
+import type { Registry } from '../ports.ts';
+import type { Follower } from './fence.ts';
+
+/**
+ * The tag of an index image. Whatever digest is claimed is in the registry: it is claimed after it
+ * was pushed.
+ */
+export function followingTag(registry: Registry, tag: Reference): Follower {
+  return {
+    follows: async ({ digest }) => (await registry.resolve(tag))?.digest === digest,
+    move: async ({ digest }) => {
+      const manifest = await registry.getManifest(withDigest(tag, digest));
+      if (manifest) return registry.putManifest(tag, manifest);
+      throw new PipelineError(
+        'not-found',
+        `the image ${digest}, which ${formatReference(tag)} is to name, is not there any more`,
+        { hint: 'publish the commit again: the image is built and pushed anew' },
+      );
+    },
+  };
+}

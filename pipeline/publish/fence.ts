@@ -1,0 +1,127 @@
+/**
+ * Why an older commit never wins a tag. A publisher first claims the tag, by a conditional write
+ * that only a newer commit passes, and then moves the tag to whatever is claimed, until nothing
+ * was claimed meanwhile. So claims only ever go forward, every move writes a claim that was read,
+ * and the last move is followed by a look that found no later claim.
+ */
+import { createHash } from 'node:crypto';
+import { PipelineError } from '../error.ts';
+import type { Claim, Fence, StandingClaim } from '../ports.ts';
+
+export interface Fencing {
+  readonly fence: Fence;
+  /** What is fenced: {@link fenceName}. */
+  readonly name: string;
+  /** Whether the first of two commits is an ancestor of the second, or the same. */
+  readonly isAncestor: (older: string, newer: string) => Promise<boolean>;
+}
+
+/** How a commit stands to the one that is claimed. */
+export type Standing =
+  | { readonly kind: 'ahead'; readonly of: StandingClaim | undefined }
+  /** A newer commit is claimed, or a later epoch. */
+  | { readonly kind: 'superseded'; readonly by: StandingClaim };
+
+/** What is to be claimed; the epoch is the standing one where none is given. */
+export interface Wanted extends Omit<Claim, 'epoch'> {
+  readonly epoch?: number | undefined;
+}
+
+/** Claims that somebody else won in a row before giving up: each was a newer commit. */
+const MOST_LOST = 100;
+
+/**
+ * A name for a catalog at a place, fit for a path and for a git ref. One catalog may go to several places.
+ *
+ * @param place as `formatPlace` writes it
+ */
+export function fenceName(catalog: string, place: string): string {
+  const isPlain = /^[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*$/.test(catalog) && !catalog.endsWith('.lock');
+  return `${isPlain ? catalog : `x-${shortDigest(catalog)}`}/${shortDigest(place)}`;
+}
+
+function shortDigest(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, 16);
+}
+
+/**
+ * Whether a commit may still be published.
+ *
+ * @throws PipelineError `conflict` for a commit of a history that does not lead on from the claimed one
+ */
+export async function standingOf(
+  { fence, name, isAncestor }: Fencing,
+  { commit, epoch }: Pick<Wanted, 'commit' | 'epoch'>,
+): Promise<Standing> {
+  const standing = await fence.read(name);
+  if (!standing) return { kind: 'ahead', of: undefined };
+  const wanted = epoch ?? standing.epoch;
+  if (wanted < standing.epoch) return { kind: 'superseded', by: standing };
+  if (wanted > standing.epoch || (await isAncestor(standing.commit, commit))) {
+    return { kind: 'ahead', of: standing };
+  }
+  if (await isAncestor(commit, standing.commit)) return { kind: 'superseded', by: standing };
+  throw new PipelineError(
+    'conflict',
+    `${commit.slice(0, 12)} does not follow ${standing.commit.slice(0, 12)}, which is published`,
+    {
+      hint: `publish a commit of the same branch; if its history was rewritten, say so once: --epoch ${standing.epoch + 1}`,
+    },
+  );
+}
+
+/**
+ * Claims a tag for an image that is in the registry whole.
+ *
+ * @returns the claim that stands afterwards: one's own, or the one that is ahead of it
+ * @throws PipelineError as {@link standingOf}; `conflict`, retryable, when others are always first
+ */
+export async function claim(fencing: Fencing, wanted: Wanted): Promise<Standing & { claim: StandingClaim }> {
+  for (let lost = 0; lost < MOST_LOST; lost++) {
+    const standing = await standingOf(fencing, wanted);
+    if (standing.kind === 'superseded') return { ...standing, claim: standing.by };
+    const { of } = standing;
+    const epoch = wanted.epoch ?? of?.epoch ?? 0;
+    if (of?.commit === wanted.commit && of.digest === wanted.digest && of.epoch === epoch) {
+      return { ...standing, claim: of };
+    }
+    const { commit, digest } = wanted;
+    const made = await fencing.fence.replace(fencing.name, { epoch, commit, digest }, of);
+    if (made) return { ...standing, claim: made };
+  }
+  throw new PipelineError('conflict', `the claim of ${fencing.name} was lost ${MOST_LOST} times in a row`, {
+    retryable: true,
+  });
+}
+
+/** Something that is to follow the claims: a tag, a record of what is published. */
+export interface Follower {
+  /** Whether it is as the claim says. */
+  follows(claim: StandingClaim): Promise<boolean>;
+  move(claim: StandingClaim): Promise<void>;
+}
+
+/**
+ * Moves followers to what is claimed until no other claim was made meanwhile. Safe to be called by
+ * anybody, at any time, any number of times.
+ *
+ * @param read the claim that was read or made last
+ * @returns the claim that they follow now, and whether anything was moved
+ */
+export async function converge(
+  { fence, name }: Pick<Fencing, 'fence' | 'name'>,
+  read: StandingClaim,
+  followers: readonly Follower[],
+): Promise<{ claim: StandingClaim; moved: boolean }> {
+  let moved = false;
+  for (let current = read; ; ) {
+    for (const follower of followers) {
+      if (await follower.follows(current)) continue;
+      await follower.move(current);
+      moved = true;
+    }
+    const later = (await fence.read(name)) ?? current;
+    if (later.version === current.version) return { claim: current, moved };
+    current = later;
+  }
+}

@@ -1,0 +1,76 @@
+/** A function dies at every call of a port, and at several by chance; each message comes again. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { PushMessage } from '../../pipeline/delivery/message.ts';
+import { deliver } from '../fakes/delivery.ts';
+import { type SampleRepository, sampleRepository } from '../fakes/sample.ts';
+
+let sample: SampleRepository;
+beforeAll(() => {
+  // One package: several hundred runs.
+  const without = (name: string) => [`catalogs/v4.20/${name}/catalog.yaml`, null] as const;
+  sample = sampleRepository(Object.fromEntries(['ferry-operator', 'lighthouse-operator'].map(without)));
+});
+afterAll(() => sample.remove());
+
+const push = (commit: string, branch: string): PushMessage => ({
+  v: 1,
+  kind: 'push',
+  repository: 'sea/catalogs',
+  branch,
+  commit,
+});
+
+function pushes(): PushMessage[] {
+  return [push(sample.base, 'main'), push(sample.addition, 'addition'), push(sample.base, 'addition')];
+}
+
+/** Runs so many at a time: most of each is waiting for git. */
+async function inParallel<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
+  const rest = [...items];
+  const worker = async (): Promise<void> => {
+    for (let item = rest.shift(); item !== undefined; item = rest.shift()) await work(item);
+  };
+  await Promise.all(Array.from({ length: 8 }, worker));
+}
+
+test('at every call, before it was done and after', async () => {
+  const run = { directory: sample.directory, pushes: pushes() };
+  const undisturbed = await deliver(run);
+  const points = undisturbed.calls.flatMap((name, i) =>
+    (['before', 'after'] as const).map((how) => ({ at: i + 1, how, name })),
+  );
+  await inParallel(points, async ({ at, how, name }) => {
+    const disturbed = await deliver({ ...run, fate: (call) => (call === at ? how : undefined) });
+    expect(disturbed.state, `${how} call ${at}, ${name}`).toEqual(undisturbed.state);
+  });
+  console.log(
+    `${points.length} deaths, one in each run: ${undisturbed.calls.length} calls, before and after`,
+  );
+  expect(points.length).toBeGreaterThan(100);
+}, 400_000);
+
+test('several in one run, at random', async () => {
+  const run = { directory: sample.directory, pushes: pushes(), attempts: 50 };
+  const undisturbed = await deliver(run);
+  const seeds = Array.from({ length: 20 }, (_, i) => i + 1);
+  await inParallel(seeds, async (seed) => {
+    const random = generator(seed);
+    let deaths = 0;
+    const fate = () => {
+      if (deaths >= 8 || random() >= 0.06) return undefined;
+      deaths++;
+      return random() < 0.5 ? 'before' : 'after';
+    };
+    const disturbed = await deliver({ ...run, fate });
+    expect(disturbed.state, `seed ${seed}, ${deaths} deaths`).toEqual(undisturbed.state);
+  });
+}, 400_000);
+
+/** Numbers from 0 to 1 that follow from the seed. @see https://en.wikipedia.org/wiki/Linear_congruential_generator */
+function generator(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return state / 2 ** 32;
+  };
+}

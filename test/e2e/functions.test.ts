@@ -1,0 +1,85 @@
+/**
+ * The whole way on a stand-in for AWS: a merge in a repository over HTTP, a signed webhook, the queue,
+ * the functions as they are deployed, a registry that others wrote, documents in S3, statuses.
+ */
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { type Cloud, cloud, type FakeGitHub, fakeGitHub, pushPayload } from '../fakes/cloud.ts';
+import { folder } from '../fakes/folder.ts';
+import { gitServer } from '../fakes/git-server.ts';
+import { buildProgram } from '../fakes/program.ts';
+import { dockerRegistry, type RealRegistry } from '../fakes/real-registry.ts';
+import { type SampleRepository, sampleFiles, sampleRepository } from '../fakes/sample.ts';
+import { isOnPath, run } from '../fakes/tools.ts';
+
+const isComplete = ['ministack', 'aws', 'docker-registry', 'skopeo'].every(isOnPath);
+
+beforeAll(() => {
+  if (isComplete) buildProgram();
+});
+
+interface Scene {
+  readonly sample: SampleRepository;
+  readonly registry: RealRegistry;
+  readonly github: FakeGitHub;
+  readonly cloud: Cloud;
+  /** Moves the branch, as a merge does. */
+  merge(commit: string): void;
+  /** The digest that the tag names now, as skopeo sees it. */
+  now(): Promise<string | undefined>;
+}
+
+async function scene(): Promise<Scene> {
+  const registry = await dockerRegistry();
+  const path = '.github/portolan.yaml';
+  const policy = String(sampleFiles()[path]).replace(
+    'registry.example.com/sea/catalog',
+    `${registry.host}/sea/catalog`,
+  );
+  const sample = sampleRepository({ [path]: policy });
+  const served = join(folder(), 'catalogs.git');
+  execFileSync('git', ['clone', '--quiet', '--bare', sample.directory, served]);
+  const merge = (commit: string): void =>
+    void execFileSync('git', ['-C', served, 'update-ref', 'refs/heads/main', commit]);
+  const github = await fakeGitHub();
+  const git = await gitServer(served);
+  const at = await cloud({ git, branch: 'main', registry: registry.host, github: github.url });
+  const now = async (): Promise<string | undefined> => {
+    const name = `docker://${registry.host}/sea/catalog:v4.20`;
+    const words = ['inspect', '--format', '{{.Digest}}', ...registry.skopeo, name];
+    return (await run('skopeo', ...words).catch(() => undefined))?.toString().trim();
+  };
+  return { sample, registry, github, cloud: at, merge, now };
+}
+
+async function until(what: () => boolean | Promise<boolean>, seconds: number): Promise<number> {
+  const began = performance.now();
+  while (!(await what())) {
+    if (performance.now() - began > seconds * 1000) throw new Error(`not within ${seconds} s`);
+    await new Promise((done) => setTimeout(done, 200));
+  }
+  return (performance.now() - began) / 1000;
+}
+
+describe.skipIf(!isComplete)('on a stand-in for AWS', () => {
+  test('a merge becomes an image, documents and a status; the next one replaces it', async () => {
+    const { sample, github, cloud: at, merge, now } = await scene();
+    const said = (commit: string): string | undefined =>
+      github.statuses.findLast((status) => status.commit === commit)?.state;
+    expect(await at.push(pushPayload(sample.base, 'main'))).toBe(202);
+    const first = await until(() => said(sample.base) === 'success', 60);
+    const digest = await now();
+    expect(digest).toMatch(/^sha256:/);
+    merge(sample.addition);
+    expect(await at.push(pushPayload(sample.addition, 'main'))).toBe(202);
+    const second = await until(() => said(sample.addition) === 'success', 60);
+    expect(await now()).not.toBe(digest);
+    console.log(
+      `merge to published: ${first.toFixed(1)} s in a cold function, ${second.toFixed(1)} s in a warm one`,
+    );
+    const listed = await at.aws('s3api', 'list-objects-v2', '--bucket', at.outputs['Records'] ?? '');
+    const keys = (listed as { Contents: { Key: string }[] }).Contents.map(({ Key }) => Key);
+    expect(keys.filter((key) => key.includes(sample.addition)).join('\n')).toContain('mapping.txt');
+  });
+});

@@ -1,0 +1,158 @@
+/** AWS as ministack has it, with the project's own template deployed there. */
+import { execFile } from 'node:child_process';
+import { createHmac, generateKeyPairSync } from 'node:crypto';
+import { request } from 'node:http';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { folder } from './folder.ts';
+import { type Asked, reply, startHost } from './host.ts';
+import { freePort, start } from './tools.ts';
+
+export interface Cloud {
+  readonly endpoint: string;
+  /** What the template says of itself, by name. */
+  readonly outputs: Readonly<Record<string, string>>;
+  /** Sends a push to the webhook's address, signed; answers with the status. */
+  push(payload: string, headers?: Readonly<Record<string, string>>): Promise<number>;
+  /** Runs `aws`; gives what it printed, read as JSON. */
+  aws(...parameters: readonly string[]): Promise<unknown>;
+}
+
+export interface CloudOptions {
+  /** The branch's repository over HTTP. */
+  readonly git: string;
+  readonly branch: string;
+  /** A registry that speaks plain HTTP. */
+  readonly registry: string;
+  /** GitHub's API. */
+  readonly github: string;
+}
+
+/** The number of the repository. */
+export const REPOSITORY_ID = 4711;
+
+export async function cloud({ git, branch, registry, github }: CloudOptions): Promise<Cloud> {
+  const port = await freePort();
+  const endpoint = `http://127.0.0.1:${port}`;
+  const environment = {
+    BIND_HOST: '127.0.0.1',
+    GATEWAY_PORT: String(port),
+    AWS_ACCESS_KEY_ID: 'test',
+    AWS_SECRET_ACCESS_KEY: 'test',
+    AWS_DEFAULT_REGION: 'us-east-1',
+    AWS_ENDPOINT_URL: endpoint,
+  };
+  await start({ program: 'ministack', parameters: [], environment, url: `${endpoint}/_ministack/health` });
+  const run = async (...parameters: readonly string[]): Promise<unknown> => {
+    const options = { env: { ...process.env, ...environment }, maxBuffer: 1 << 26 };
+    const { stdout } = await promisify(execFile)('aws', [...parameters, '--output', 'json'], options);
+    return stdout.trimStart().startsWith('{') || stdout.startsWith('[') ? JSON.parse(stdout) : stdout;
+  };
+  const packaged = join(folder(), 'template.yaml');
+  await run('s3', 'mb', 's3://portolan-code');
+  const source = ['--template-file', 'functions/aws/template.yaml', '--s3-bucket', 'portolan-code'];
+  await run('cloudformation', 'package', ...source, '--output-template-file', packaged);
+  const secret = JSON.stringify({ appId: 1, installationId: 2, privateKey: privateKey() });
+  await run('secretsmanager', 'create-secret', '--name', 'portolan-app', '--secret-string', secret);
+  const sources = JSON.stringify([{ repository: 'sea/catalogs', id: REPOSITORY_ID, branch, url: git }]);
+  const parameters = {
+    Sources: sources,
+    PlainHttp: registry,
+    AppSecret: 'portolan-app',
+    GitHubApi: github,
+  };
+  const overrides = Object.entries(parameters).map(([name, value]) => `${name}=${value}`);
+  const capabilities = ['--capabilities', 'CAPABILITY_IAM', 'CAPABILITY_AUTO_EXPAND'];
+  const deploy = ['cloudformation', 'deploy', '--template-file', packaged, '--stack-name', 'portolan'];
+  await run(...deploy, ...capabilities, '--parameter-overrides', ...overrides);
+  const outputs = outputsIn(await run('cloudformation', 'describe-stacks', '--stack-name', 'portolan'));
+  const value = await run(
+    'secretsmanager',
+    'get-secret-value',
+    '--secret-id',
+    outputs['WebhookSecret'] ?? '',
+  );
+  const webhookSecret = (value as { SecretString: string }).SecretString;
+  const api = /^https:\/\/([^.]+)\./.exec(outputs['Webhook'] ?? '')?.[1];
+  const host = `${api}.execute-api.localhost:${port}`;
+  return {
+    endpoint,
+    outputs,
+    aws: run,
+    push: async (payload, headers = {}) => {
+      const signature = `sha256=${createHmac('sha256', webhookSecret).update(payload).digest('hex')}`;
+      const all = {
+        host,
+        'content-type': 'application/json',
+        'content-length': String(Buffer.byteLength(payload)),
+        'x-github-event': 'push',
+        'x-hub-signature-256': signature,
+        ...headers,
+      };
+      return send(port, all, payload);
+    },
+  };
+}
+
+/** The name of the API's host stands only in the header: nothing resolves it. */
+function send(port: number, headers: Readonly<Record<string, string>>, body: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const asked = request(
+      { host: '127.0.0.1', port, path: '/webhook', method: 'POST', headers },
+      (answer) => {
+        answer.resume().on('end', () => resolve(answer.statusCode ?? 0));
+      },
+    );
+    asked.on('error', reject);
+    asked.end(body);
+  });
+}
+
+function privateKey(): string {
+  const { privateKey: key } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+  return key.export({ type: 'pkcs8', format: 'pem' }).toString();
+}
+
+function outputsIn(answer: unknown): Record<string, string> {
+  const { Stacks } = answer as { Stacks: { Outputs: { OutputKey: string; OutputValue: string }[] }[] };
+  return Object.fromEntries((Stacks[0]?.Outputs ?? []).map((one) => [one.OutputKey, one.OutputValue]));
+}
+
+/** The payload of a push, with all that is read of it. */
+export function pushPayload(commit: string, branch: string, pushedAt: number = Date.now()): string {
+  return JSON.stringify({
+    ref: `refs/heads/${branch}`,
+    before: '0'.repeat(40),
+    after: commit,
+    deleted: false,
+    repository: { id: REPOSITORY_ID, full_name: 'sea/catalogs', pushed_at: Math.floor(pushedAt / 1000) },
+  });
+}
+
+export interface FakeGitHub {
+  readonly url: string;
+  /** Statuses in the order in which they came: commit, context and what was said. */
+  readonly statuses: readonly { readonly commit: string; readonly context: string; readonly state: string }[];
+  readonly asked: readonly Asked[];
+}
+
+/** GitHub's API as far as statuses of an App need it. */
+export async function fakeGitHub(): Promise<FakeGitHub> {
+  const statuses: { commit: string; context: string; state: string }[] = [];
+  const { url, asked } = await startHost((request, response) => {
+    const commit = /^\/repos\/sea\/catalogs\/statuses\/([0-9a-f]{40})$/.exec(request.url)?.[1];
+    const json = { 'content-type': 'application/json' };
+    if (/^\/app\/installations\/2\/access_tokens$/.test(request.url)) {
+      const expires = new Date(Date.now() + 3_600_000).toISOString();
+      const token = { token: 'ghs_fake', expires_at: expires, permissions: {}, repository_selection: 'all' };
+      return reply(response, 201, JSON.stringify(token), json);
+    }
+    if (commit === undefined || request.headers.authorization !== 'Bearer ghs_fake') {
+      return reply(response, 404, '{}', json);
+    }
+    const { context, state } = JSON.parse(request.body.toString());
+    statuses.push({ commit, context, state });
+    reply(response, 201, '{}', json);
+  });
+  return { url, statuses, asked };
+}

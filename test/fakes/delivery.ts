@@ -1,0 +1,107 @@
+/** A delivery with no cloud, whose ports may die: the sample's repository, a layout, records, a queue. */
+
+import { memoryQueue } from '../../pipeline/delivery/memory-queue.ts';
+import { messageOf, type PushMessage } from '../../pipeline/delivery/message.ts';
+import type { DeliveryPorts } from '../../pipeline/delivery/ports.ts';
+import { handleWork } from '../../pipeline/delivery/work.ts';
+import { openRepository } from '../../pipeline/git/repository.ts';
+import type { CommitStatus, RecordStore, Registry } from '../../pipeline/ports.ts';
+import { recordFence } from '../../pipeline/publish/fence-records.ts';
+import { directoryRecords } from '../../pipeline/records/directory.ts';
+import { openLayout } from '../../pipeline/registry/layout/layout.ts';
+import { layoutRegistry } from '../../pipeline/registry/layout/registry.ts';
+import { folder } from './folder.ts';
+
+/** What dies with a process. */
+export class Death extends Error {}
+
+/** Decides for each call of a port, counted over the whole run, whether its process dies there. */
+export type Fate = (call: number, name: string) => 'before' | 'after' | undefined;
+
+export interface Delivered {
+  /** Everything that people or clusters can see in the end. */
+  readonly state: unknown;
+  /** Calls of ports, by name, in order. */
+  readonly calls: readonly string[];
+  readonly aside: number;
+}
+
+export interface Run {
+  readonly directory: string;
+  /** Pushes in the order in which they come; between two of them the branch is moved by `before`. */
+  readonly pushes: readonly PushMessage[];
+  readonly fate?: Fate;
+  readonly attempts?: number;
+  /** Done at the end, with the same ports. */
+  readonly last?: (ports: DeliveryPorts) => Promise<unknown>;
+}
+
+/** Handles the pushes to the end, each step in a process of its own that may die. */
+export async function deliver({ directory, pushes, fate, attempts = 5, last }: Run): Promise<Delivered> {
+  const records = directoryRecords(folder());
+  const registry = layoutRegistry(await openLayout(folder(), { create: true }));
+  const statuses = new Map<string, CommitStatus>();
+  const queue = memoryQueue({ attempts, parallel: 1 });
+  const calls: string[] = [];
+  const living = (): DeliveryPorts => {
+    let dead = false;
+    const mortal = <T extends object>(name: string, port: T): T =>
+      new Proxy(port, {
+        get:
+          (of, key) =>
+          async (...parameters: unknown[]) => {
+            if (dead) throw new Death();
+            const call = calls.push(`${name}.${String(key)}`);
+            const end = fate?.(call, `${name}.${String(key)}`);
+            dead = end !== undefined;
+            if (end === 'before') throw new Death();
+            const answer = await (of as Record<string | symbol, (...all: unknown[]) => unknown>)[key]?.(
+              ...parameters,
+            );
+            if (end === 'after') throw new Death();
+            return answer;
+          },
+      });
+    const settings = { searchPath: process.env['PATH'] };
+    return {
+      open: async ({ branch }) => {
+        const repository = await openRepository(directory, settings);
+        const [tip = ''] = await repository.resolve([branch]);
+        return { repository, tip, close: repository.close };
+      },
+      registry: mortal<Registry>('registry', registry),
+      fence: mortal('fence', recordFence(records)),
+      records: mortal<RecordStore>('records', records),
+      queue: mortal('queue', { send: queue.send }),
+      forge: mortal('forge', {
+        report: async (status: CommitStatus) =>
+          void statuses.set(`${status.commit} ${status.context}`, status),
+      }),
+      now: () => new Date('2026-01-01T00:00:00Z'),
+      log: () => undefined,
+    };
+  };
+  for (const push of pushes) {
+    await queue.send(messageOf(push));
+    await queue.drain((body) => handleWork(body, living()));
+  }
+  await last?.(living());
+  return { state: await stateOf(records, registry, statuses), calls, aside: queue.aside.length };
+}
+
+async function stateOf(
+  records: RecordStore,
+  registry: Registry,
+  statuses: ReadonlyMap<string, CommitStatus>,
+) {
+  const texts: Record<string, string> = {};
+  for (const key of await records.list('')) {
+    texts[key] = new TextDecoder().decode((await records.get(key))?.bytes);
+  }
+  const tags: Record<string, string | undefined> = {};
+  const of = { registry: 'registry.example.com', repository: 'sea/catalog' };
+  for await (const tag of registry.listTags(of)) {
+    tags[tag] = (await registry.resolve({ kind: 'tag', ...of, tag }))?.digest;
+  }
+  return { texts, tags, statuses: [...statuses.values()].map((status) => JSON.stringify(status)).sort() };
+}

@@ -1,0 +1,104 @@
+/** Each function may do what it does and nothing else: the calls that it makes beside its policy. */
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { handleCatalog } from '../../../pipeline/delivery/catalog.ts';
+import type { PushMessage } from '../../../pipeline/delivery/message.ts';
+import type { DeliveryPorts } from '../../../pipeline/delivery/ports.ts';
+import { reconcile } from '../../../pipeline/delivery/reconcile.ts';
+import { deliver } from '../../fakes/delivery.ts';
+import { type SampleRepository, sampleRepository } from '../../fakes/sample.ts';
+
+vi.setConfig({ testTimeout: 60_000 });
+let sample: SampleRepository;
+beforeAll(() => {
+  sample = sampleRepository();
+});
+afterAll(() => sample.remove());
+
+/** What each call of a port takes; a record that is not there is only said so to who may list. */
+const ACTIONS: Readonly<Record<string, readonly string[]>> = {
+  'records.get': ['s3:GetObject', 's3:ListBucket'],
+  'records.put': ['s3:PutObject'],
+  'records.list': ['s3:ListBucket'],
+  'fence.read': ['dynamodb:GetItem'],
+  'fence.replace': ['dynamodb:PutItem'],
+  'queue.send': ['sqs:SendMessage'],
+  'forge.report': ['secretsmanager:GetSecretValue'],
+  'registry.resolve': ['ecr:GetAuthorizationToken', 'ecr:BatchGetImage'],
+  'registry.getManifest': ['ecr:BatchGetImage', 'ecr:GetDownloadUrlForLayer'],
+  'registry.putBlob': [
+    'ecr:BatchCheckLayerAvailability',
+    'ecr:InitiateLayerUpload',
+    'ecr:UploadLayerPart',
+    'ecr:CompleteLayerUpload',
+  ],
+  'registry.putManifest': ['ecr:PutImage'],
+};
+
+function actionsOf(calls: readonly string[]): string[] {
+  return sorted(calls.flatMap((call) => ACTIONS[call] ?? [`unknown: ${call}`]));
+}
+
+function sorted(actions: readonly string[]): string[] {
+  return [...new Set(actions)].sort();
+}
+
+/** Every action that stands in a function's part of the template. */
+function allowed(name: string): string[] {
+  const template = readFileSync('functions/aws/template.yaml', 'utf8');
+  const part = new RegExp(`^  ${name}:\\n((?: {4}.*\\n|\\n)+)`, 'm').exec(template)?.[1] ?? '';
+  return sorted(
+    [...part.matchAll(/\b(?:s3|sqs|dynamodb|ecr|secretsmanager):[A-Z][A-Za-z]+/g)].map(([action]) => action),
+  );
+}
+
+const push = (commit: string, branch = 'main'): PushMessage => ({
+  v: 1,
+  kind: 'push',
+  repository: 'sea/catalogs',
+  branch,
+  commit,
+});
+
+/** The calls of what is done last, after the sample was published. */
+async function callsOf(last: (ports: DeliveryPorts) => Promise<unknown>): Promise<readonly string[]> {
+  const run = { directory: sample.directory, pushes: [push(sample.base)] };
+  const { calls: before } = await deliver(run);
+  const { calls } = await deliver({ ...run, last });
+  return calls.slice(before.length);
+}
+
+test('the function of the queue', async () => {
+  const { calls } = await deliver({ directory: sample.directory, pushes: [push(sample.base)] });
+  expect(allowed('WorkFunction')).toEqual(actionsOf(calls));
+});
+
+test('the function of the state machine', async () => {
+  const calls = await callsOf(({ ...ports }) =>
+    handleCatalog({ ...push(sample.addition, 'addition'), kind: 'catalog', catalog: 'v4.20' }, ports),
+  );
+  expect(allowed('PublishFunction')).toEqual(actionsOf(calls));
+});
+
+test('the reconciler, when a tag was moved by somebody else', async () => {
+  const tag = {
+    kind: 'tag',
+    registry: 'registry.example.com',
+    repository: 'sea/catalog',
+    tag: 'v4.20',
+  } as const;
+  const calls = await callsOf(async (ports) => {
+    await ports.registry.deleteManifest(tag);
+    await ports.records.put('published/v4.20/x', new Uint8Array());
+    const { healed } = await reconcile({ repository: 'sea/catalogs', branch: 'main' }, ports);
+    expect(healed).toEqual(['v4.20']);
+  });
+  // It reads the App's secret to fetch, which is no call of a port.
+  const own = [...calls.filter((call) => call !== 'registry.deleteManifest'), 'forge.report'];
+  expect(allowed('ReconcileFunction')).toEqual(actionsOf(own));
+});
+
+test('the address of webhooks, which everybody can reach', () => {
+  const calls = ['records.get', 'records.put', 'queue.send', 'forge.report'];
+  expect(allowed('ReceiveFunction')).toEqual(actionsOf(calls));
+});

@@ -1,0 +1,137 @@
+/** Webhooks as anybody may send them: what is GitHub's is taken in once, everything else is refused. */
+import { createHmac } from 'node:crypto';
+import { expect, test } from 'vitest';
+import { type Answer, type Delivery, type ReceivePorts, receive } from '../../functions/receive.ts';
+import type { Message } from '../../pipeline/ports.ts';
+import { directoryRecords } from '../../pipeline/records/directory.ts';
+import { folder } from '../fakes/folder.ts';
+
+const SECRET = "It's a Secret to Everybody";
+const COMMIT = 'c'.repeat(40);
+const NOW = new Date('2026-01-10T00:00:00Z');
+
+interface Address {
+  readonly send: (delivery: Delivery) => Promise<Answer>;
+  readonly queued: readonly Message[];
+  readonly logged: readonly string[];
+}
+
+function address(differing: Partial<ReceivePorts> = {}): Address {
+  const queued: Message[] = [];
+  const logged: string[] = [];
+  const ports: ReceivePorts = {
+    secret: async () => SECRET,
+    sources: [
+      { repository: 'sea/catalogs', id: 1, branch: 'main', url: 'https://github.com/sea/catalogs.git' },
+    ],
+    queue: { send: async (message) => void queued.push(message) },
+    records: directoryRecords(folder()),
+    now: () => NOW,
+    log: (line) => logged.push(line),
+    ...differing,
+  };
+  return { send: (delivery) => receive(delivery, ports), queued, logged };
+}
+
+function payload(differing: object = {}): string {
+  const repository = { id: 1, full_name: 'sea/catalogs', pushed_at: NOW.getTime() / 1000 };
+  return JSON.stringify({ ref: 'refs/heads/main', after: COMMIT, deleted: false, repository, ...differing });
+}
+
+function signed(text: string, secret = SECRET, headers: Delivery['headers'] = {}): Delivery {
+  const signature = `sha256=${createHmac('sha256', secret).update(text).digest('hex')}`;
+  return {
+    headers: { 'x-github-event': 'push', 'x-hub-signature-256': signature, ...headers },
+    body: new TextEncoder().encode(text),
+  };
+}
+
+test("GitHub's own example of a signature is taken for one", async () => {
+  const { send } = address();
+  const signature = 'sha256=757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17';
+  const headers = { 'x-github-event': 'ping', 'x-hub-signature-256': signature };
+  const answer = await send({ headers, body: new TextEncoder().encode('Hello, World!') });
+  expect(answer.status).toBe(202);
+});
+
+test('a push is queued, in the group of its repository', async () => {
+  const { send, queued } = address();
+  expect(await send(signed(payload()))).toEqual({ status: 202, text: 'taken in' });
+  expect(queued.map(({ body }) => JSON.parse(body))).toEqual([
+    { v: 1, kind: 'push', repository: 'sea/catalogs', branch: 'main', commit: COMMIT },
+  ]);
+});
+
+test('the same push again is taken in once, whatever id it says it has', async () => {
+  const { send, queued } = address();
+  for (const id of ['1', '1', '2']) {
+    const { status } = await send(signed(payload(), SECRET, { 'x-github-delivery': id }));
+    expect(status).toBe(202);
+  }
+  expect(queued).toHaveLength(1);
+});
+
+test('a push that could not be queued is not remembered: it may come again', async () => {
+  const records = directoryRecords(folder());
+  const down = address({ records, queue: { send: () => Promise.reject(new Error('down')) } });
+  await expect(down.send(signed(payload()))).rejects.toThrow('down');
+  const up = address({ records });
+  await up.send(signed(payload()));
+  expect(up.queued).toHaveLength(1);
+});
+
+const REFUSED: readonly (readonly [string, Delivery, number])[] = [
+  ['signed with another secret', signed(payload(), 'guess'), 401],
+  ['without a signature', { ...signed(payload()), headers: { 'x-github-event': 'push' } }, 401],
+  ['with the signature of another body', { ...signed(payload()), body: signed(payload({ x: 1 })).body }, 401],
+  [
+    'with the older, weaker signature',
+    {
+      body: signed(payload()).body,
+      headers: {
+        'x-github-event': 'push',
+        'x-hub-signature': `sha1=${createHmac('sha1', SECRET).update(payload()).digest('hex')}`,
+      },
+    },
+    401,
+  ],
+  ['with bytes that are no text', { ...signed('\uFFFD'), body: Uint8Array.of(0xff) }, 400],
+  ['larger than is looked at', signed(' '.repeat(5 * 1024 * 1024 + 1)), 413],
+  [
+    'of another repository of the same name',
+    signed(payload({ repository: { id: 2, full_name: 'sea/catalogs', pushed_at: 1e9 } })),
+    403,
+  ],
+  [
+    'of four days ago',
+    signed(payload({ repository: { id: 1, pushed_at: NOW.getTime() / 1000 - 4 * 86_400 } })),
+    409,
+  ],
+  ['that is no push', signed('[]'), 400],
+  ['with a commit that is none', signed(payload({ after: '--upload-pack=id' })), 400],
+  ['with a branch that is none', signed(payload({ ref: 'refs/heads/a..b' })), 400],
+];
+
+test.each(REFUSED)('a delivery %s is refused', async (_, delivery, status) => {
+  const { send, queued, logged } = address();
+  expect(await send(delivery)).toMatchObject({ status });
+  expect(queued).toEqual([]);
+  expect(logged).toHaveLength(1);
+  // Nothing that the sender wrote, and no secret.
+  expect(logged[0]).toMatch(/^refused a delivery: [a-z ]+$/);
+});
+
+test('an empty secret signs nothing', async () => {
+  const { send } = address({ secret: async () => '' });
+  expect((await send(signed(payload(), ''))).status).toBe(401);
+});
+
+test.each([
+  ['another branch', payload({ ref: 'refs/heads/feature' })],
+  ['a tag', payload({ ref: 'refs/tags/main' })],
+  ['a branch that was deleted', payload({ deleted: true, after: '0'.repeat(40) })],
+])('%s needs nothing', async (_, text) => {
+  const { send, queued } = address();
+  expect((await send(signed(text))).status).toBe(202);
+  expect(queued).toEqual([]);
+});

@@ -1,0 +1,135 @@
+/** The places of a fence, each as it really is: a directory, a repository's refs, a repository behind a URL. */
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { expect, onTestFinished, test } from 'vitest';
+import type { Fence } from '../../../pipeline/ports.ts';
+import { claim, converge, type Fencing } from '../../../pipeline/publish/fence.ts';
+import { gitFence } from '../../../pipeline/publish/fence-git.ts';
+import { recordFence } from '../../../pipeline/publish/fence-records.ts';
+import { directoryRecords } from '../../../pipeline/records/directory.ts';
+import { folder } from '../../fakes/folder.ts';
+
+const settings = { searchPath: process.env['PATH'] };
+const NAME = 'v4.20/0123456789abcdef';
+
+function bare(): string {
+  const directory = join(folder(), 'catalogs.git');
+  execFileSync('git', ['init', '--quiet', '--bare', directory]);
+  return directory;
+}
+
+function git(repository: string): Fence {
+  const fence = gitFence({ repository, settings });
+  onTestFinished(fence.close);
+  return fence;
+}
+
+/** Two views of one fence, as two machines have them. */
+const PLACES: readonly (readonly [string, () => readonly [Fence, Fence]])[] = [
+  [
+    'records in a directory',
+    () => {
+      const directory = folder();
+      return [recordFence(directoryRecords(directory)), recordFence(directoryRecords(directory))];
+    },
+  ],
+  [
+    'refs of a repository',
+    () => {
+      const directory = bare();
+      return [git(directory), git(directory)];
+    },
+  ],
+  [
+    'refs behind a URL',
+    () => {
+      const url = pathToFileURL(bare()).href;
+      return [git(url), git(url)];
+    },
+  ],
+];
+
+function commitOf(n: number): string {
+  return n.toString(16).padStart(40, '0');
+}
+
+function digestOf(n: number): string {
+  return `sha256:${n.toString(16).padStart(64, '0')}`;
+}
+
+const isAncestor = async (a: string, b: string): Promise<boolean> => a <= b;
+
+test.each(PLACES)('%s: a claim is replaced only by who has read it', async (_, open) => {
+  const [one, two] = open();
+  expect(await one.read(NAME)).toBeUndefined();
+  const made = { epoch: 0, commit: commitOf(1), digest: digestOf(1) };
+  const first = await one.replace(NAME, made, undefined);
+  expect(first).toMatchObject({ ...made, sequence: 1 });
+  expect(await two.read(NAME)).toEqual(first);
+  expect(await two.replace(NAME, { ...made, commit: commitOf(2) }, undefined)).toBeUndefined();
+  const second = await two.replace(NAME, { ...made, commit: commitOf(2) }, first);
+  expect(second).toMatchObject({ commit: commitOf(2), sequence: 2 });
+  expect(await one.replace(NAME, { ...made, commit: commitOf(3) }, first)).toBeUndefined();
+  expect(await one.read(NAME)).toEqual(second);
+  expect(await one.read('v4.19/0123456789abcdef')).toBeUndefined();
+});
+
+test.each(PLACES)('%s: of four at once the newest commit wins, and the tag follows it', async (_, open) => {
+  const fences = open();
+  let tag = '';
+  const publish = async (n: number): Promise<void> => {
+    const fencing: Fencing = { fence: fences[n % 2] ?? fences[0], name: NAME, isAncestor };
+    const claimed = await claim(fencing, { commit: commitOf(n), digest: digestOf(n) });
+    await converge(fencing, claimed.claim, [
+      {
+        follows: async ({ digest }) => tag === digest,
+        move: async ({ digest }) => {
+          tag = digest;
+        },
+      },
+    ]);
+  };
+  await Promise.all([3, 1, 4, 2].map(publish));
+  expect(tag).toBe(digestOf(4));
+  expect(await fences[0].read(NAME)).toMatchObject({ commit: commitOf(4) });
+});
+
+test('claims of a repository are commits, each the child of the one before', async () => {
+  const directory = bare();
+  const fence = git(directory);
+  const fencing: Fencing = { fence, name: NAME, isAncestor };
+  for (const n of [1, 1, 2]) await claim(fencing, { commit: commitOf(n), digest: digestOf(n) });
+  const log = execFileSync('git', ['-C', directory, 'log', '--format=%s', `refs/portolan/${NAME}`]);
+  const sequences = log
+    .toString()
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line).sequence);
+  expect(sequences).toEqual([2, 1]);
+});
+
+test('a history that does not lead on is refused, until the epoch is raised', async () => {
+  const fence = recordFence(directoryRecords(folder()));
+  const fencing: Fencing = { fence, name: NAME, isAncestor: async (a, b) => a === b };
+  await claim(fencing, { commit: commitOf(1), digest: digestOf(1) });
+  const wanted = { commit: commitOf(2), digest: digestOf(2) };
+  await expect(claim(fencing, wanted)).rejects.toMatchObject({
+    code: 'conflict',
+    hint: expect.stringContaining('--epoch 1'),
+  });
+  expect(await claim(fencing, { ...wanted, epoch: 1 })).toMatchObject({ kind: 'ahead', claim: { epoch: 1 } });
+  const late = { commit: commitOf(1), digest: digestOf(1), epoch: 0 };
+  expect(await claim(fencing, late)).toMatchObject({ kind: 'superseded', by: { epoch: 1 } });
+});
+
+test('a fence that holds something else stops everything', async () => {
+  const store = directoryRecords(folder());
+  await store.put(`fence/${NAME}`, new TextEncoder().encode('{"epoch":0}'));
+  await expect(recordFence(store).read(NAME)).rejects.toMatchObject({ code: 'corrupt' });
+});
+
+test('a name that could run a program reaches no git', () => {
+  for (const repository of ['ext::sh -c id', '--upload-pack=id', 'git@host:repo', 'relative/path'])
+    expect(() => gitFence({ repository, settings })).toThrow(/is no repository for a fence/);
+});
