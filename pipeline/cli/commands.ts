@@ -161,6 +161,26 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./bundle-validate.ts')).command,
   },
   {
+    words: 'bundle generate',
+    summary: 'write the metadata of a bundle and its Dockerfile, as opm does',
+    load: async () => (await import('./bundle-generate.ts')).command,
+  },
+  {
+    words: 'bundle build',
+    summary: 'make the image of a bundle, without a daemon',
+    load: async () => (await import('./bundle-build.ts')).build,
+  },
+  {
+    words: 'bundle push',
+    summary: 'make the image of a bundle and push it',
+    load: async () => (await import('./bundle-build.ts')).push,
+  },
+  {
+    words: 'bundle manifests',
+    summary: 'write what installs a bundle, with exactly the permissions that it needs',
+    load: async () => (await import('./bundle-manifests.ts')).command,
+  },
+  {
     words: 'crd-diff',
     summary: 'judge whether objects survive the upgrade of their definitions',
     load: async () => (await import('./crd-diff.ts')).command,

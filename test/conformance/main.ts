@@ -19,6 +19,7 @@ const SETS: Readonly<Record<string, () => Promise<ConformanceSet>>> = {
   bundle: () => import('./bundle.ts'),
   'bundle-real': () => import('./bundle-real.ts'),
   cache: () => import('./cache.ts'),
+  'crdsafety-real': () => import('./crdsafety-real.ts'),
   fbc: () => import('./fbc.ts'),
   'fbc-real': () => import('./fbc-real.ts'),
   tables: () => import('./tables.ts'),
