@@ -12,6 +12,8 @@ const common = {
   logLevel: 'error',
   legalComments: 'none',
   charset: 'utf8',
+  // A part of the CycloneDX library that writes XML, which is not installed.
+  external: ['xmlbuilder2'],
   define: { PORTOLAN_VERSION: JSON.stringify(version), PORTOLAN_SOURCES: JSON.stringify(sourcesDigest()) },
 };
 
@@ -46,7 +48,7 @@ await build({
   outExtension: { '.js': '.mjs' },
   format: 'esm',
   // They read files of their own packages, which therefore stay where npm puts them.
-  external: ['@grpc/*'],
+  external: [...common.external, '@grpc/*'],
   splitting: true,
   chunkNames: 'parts/[name]-[hash]',
 });
