@@ -360,9 +360,12 @@ describe('hostile text', () => {
   });
 
   test('outputs are told from text by what nobody can guess', async () => {
-    const pull = hub.open({ 'operators/etcd/ci.yaml': `reviewers: [bob]\n# ${EVIL}` });
+    const pull = hub.open(etcd('1.2.0'), { labels: [`do-not-merge/${EVIL}\nghadelimiter\nverdict=fail`] });
     const { outputs } = await stepOn(pull);
-    expect(outputs['verdict']).toBe('pass');
-    expect(outputs['headline']).toBe('allowed and green');
+    expect(outputs).toMatchObject({ verdict: 'pass', authority: 'allow', state: 'pending' });
+    expect(outputs['headline']).toMatch(
+      /^allowed and green, but held: it has the label "do-not-merge\/::error::pwned/,
+    );
+    expect(outputs['headline']).not.toContain('\n');
   });
 });
