@@ -109,7 +109,7 @@ async function peopleOf(
 }
 
 /** Labels with which people say that something waits. */
-const HOLD = /^(?:hold|wip|do-not-merge(?:[/-].*)?)$/i;
+const HOLD = /^(?:hold|wip|do-not-merge(?:[/-].*)?)$/is;
 
 function holdsOf({ draft, labels }: PullRequest): string[] {
   return [
