@@ -21,6 +21,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./preview.ts')).command,
   },
   {
+    words: 'release',
+    summary: 'bring a bundle into the catalogs that its release-config.yaml names',
+    load: async () => (await import('./release.ts')).command,
+  },
+  {
     words: 'setup',
     summary: 'write the policy and the workflows that gate a repository',
     load: async () => (await import('./setup.ts')).command,
