@@ -71,6 +71,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./publish.ts')).command,
   },
   {
+    words: 'status',
+    summary: 'say what is published where, from which commit, and what waits or failed',
+    load: async () => (await import('./status.ts')).command,
+  },
+  {
     words: 'compose',
     summary: 'put packages out of several index images together',
     load: async () => (await import('./compose.ts')).command,
