@@ -18,7 +18,7 @@ import type {
   Property,
   RelatedImage,
 } from './model.ts';
-import { PROPERTY_SHAPES } from './property.ts';
+import { PROPERTY_SHAPES, packageProperty } from './property.ts';
 import { any, bytes, fitStruct, isObject, listOf, type StructShape, struct, text } from './shape.ts';
 import { tryParseVersion } from './version.ts';
 import { compose } from './yaml/compose.ts';
@@ -205,7 +205,8 @@ function decodeSchema(blob: Blob, report: Report): Decoded | undefined {
   }
 }
 
-type Fields = Readonly<Record<string, unknown>>;
+/** The fields of an object, by name. */
+export type Fields = Readonly<Record<string, unknown>>;
 
 const SHAPES: ReadonlyMap<string, StructShape> = new Map([
   ['olm.package', PACKAGE],
@@ -213,6 +214,11 @@ const SHAPES: ReadonlyMap<string, StructShape> = new Map([
   ['olm.bundle', BUNDLE],
   ['olm.deprecations', DEPRECATIONS],
 ]);
+
+/** What OLM expects of the blobs of a schema; undefined for schemas that are not OLM's. */
+export function shapeOf(schema: string): StructShape | undefined {
+  return SHAPES.get(schema);
+}
 
 /** The fields that OLM knows of a blob, under their proper names; undefined for schemas that are not OLM's. */
 export function fieldsOf(blob: Blob): Fields | undefined {
@@ -302,7 +308,7 @@ function channelOf(blob: Blob, fields: Fields): Channel {
 
 function bundleOf(blob: Blob, fields: Fields): Bundle {
   const properties = propertiesOf(fields['properties']);
-  const own = properties.find((property) => property.type === 'olm.package')?.value;
+  const own = packageProperty(properties.find(({ type }) => type === 'olm.package')?.value);
   const relatedImages = listOfObjects(fields['relatedImages']).map(
     (image): RelatedImage => ({ name: textOf(image['name']), image: textOf(image['image']) }),
   );
@@ -311,8 +317,8 @@ function bundleOf(blob: Blob, fields: Fields): Bundle {
     image: textOf(fields['image']),
     properties,
     relatedImages,
-    version: isObject(own) ? tryParseVersion(textOf(own['version'])) : undefined,
-    release: isObject(own) ? textOf(own['release']) : '',
+    version: tryParseVersion(own.version ?? ''),
+    release: own.release ?? '',
   };
 }
 

@@ -52,7 +52,7 @@ export class MarkedDocument implements SourceDocument {
 
   detached(): SourceDocument {
     if (this.#written && this.#written.size > 0) return this;
-    return new MarkedDocument(this.file, JSON.parse(JSON.stringify(this.#value)), this.#marks);
+    return new MarkedDocument(this.file, outline(this.#value), this.#marks);
   }
 
   locate(path: Path): Location {
@@ -96,32 +96,81 @@ export class MarkedDocument implements SourceDocument {
 
   #count(value: unknown): number {
     if (typeof value !== 'object' || value === null) return 1;
-    if (Array.isArray(value)) return value.reduce((count, item) => count + this.#count(item), 1);
+    let count = 1;
+    if (Array.isArray(value)) {
+      for (const item of value) count += this.#count(item);
+      return count;
+    }
     const written = this.#written?.get(value);
-    if (written) return written.reduce((count, { nodes }) => count + nodes, 1);
-    return Object.values(value).reduce((count: number, item) => count + this.#count(item), 1);
+    if (written) {
+      for (const { nodes } of written) count += nodes;
+      return count;
+    }
+    const members = value as Readonly<Record<string, unknown>>;
+    for (const key in members) count += this.#count(members[key]);
+    return count;
   }
+}
+
+/** Collections and their keys, with nothing in the places of scalars: all that places are found by. */
+function outline(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(outline);
+  if (!isObject(value)) return null;
+  return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, outline(member)]));
+}
+
+/**
+ * A copy of a text. A part of a string keeps the whole string alive, and with it the
+ * file that it was cut from.
+ */
+export function ownText(text: string): string {
+  return ` ${text}`.slice(1);
 }
 
 /**
  * A document of which only the places of a few paths are kept; any other path is where the document begins.
  *
- * @param paths paths in the document, each with the path under which its place is asked for
+ * @param paths paths in the document
+ * @param keys the same paths as they are asked for, their steps joined by dots
  */
 export function keepPlaces(
   document: SourceDocument,
-  paths: readonly (readonly [at: Path, as: Path])[],
+  paths: readonly Path[],
+  keys: readonly string[] = paths.map((path) => path.join('.')),
 ): SourceDocument {
-  const { file, line } = document;
-  const start = document.locate([]);
-  const places = paths.map(([at, as]) => ({ key: as.join('.'), place: document.locate(at) }));
-  const kept: SourceDocument = {
-    file,
-    line,
-    locate: (path) => places.find(({ key }) => key === path.join('.'))?.place ?? start,
-    detached: () => kept,
-  };
-  return kept;
+  const marks: number[] = [];
+  for (const path of [[], ...paths]) {
+    const { line, column } = document.locate(path);
+    marks.push(line, column);
+  }
+  return new KeptPlaces(document.file, keys, marks);
+}
+
+/** Not made of functions: a function keeps alive all that stood in the scope it was made in. */
+class KeptPlaces implements SourceDocument {
+  readonly file: string;
+  readonly #keys: readonly string[];
+  /** A line and a column of the document's beginning, then of each key. */
+  readonly #marks: readonly number[];
+
+  constructor(file: string, keys: readonly string[], marks: readonly number[]) {
+    this.file = file;
+    this.#keys = keys;
+    this.#marks = marks;
+  }
+
+  get line(): number {
+    return this.#marks[0] ?? 1;
+  }
+
+  locate(path: Path): Location {
+    const at = 2 * (this.#keys.indexOf(path.join('.')) + 1);
+    return { file: this.file, line: this.#marks[at] ?? 1, column: this.#marks[at + 1] ?? 1 };
+  }
+
+  detached(): SourceDocument {
+    return this;
+  }
 }
 
 /** The same document in another file: equal files are read once, and may lie in several places. */

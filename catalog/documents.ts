@@ -37,10 +37,10 @@ export interface DocumentLimits {
  */
 export function readDocuments(
   path: string,
-  bytes: Uint8Array,
+  content: Uint8Array | string,
   options: { readonly limits: DocumentLimits; readonly findings: Finding[] },
 ): Generator<ReadDocument> {
-  return new FileReader(path, options.limits, options.findings).documents(bytes);
+  return new FileReader(path, options.limits, options.findings).documents(content);
 }
 
 /** How far into a file Go looks for the brace that says JSON. */
@@ -57,8 +57,8 @@ class FileReader {
     this.#findings = findings;
   }
 
-  *documents(bytes: Uint8Array): Generator<ReadDocument> {
-    const text = this.#decode(bytes);
+  *documents(content: Uint8Array | string): Generator<ReadDocument> {
+    const text = typeof content === 'string' ? content : this.#decode(content);
     if (startsLikeJson(text)) yield* this.#jsonStream(text);
     else yield* this.#yamlStream(text, 1);
   }
@@ -222,12 +222,12 @@ export function startsLikeJson(text: string, sniff: number = SNIFF): boolean {
 }
 
 /** Go drops the carriage return before a line feed. */
-function normalBreaks(text: string): string {
+export function normalBreaks(text: string): string {
   return text.includes('\r\n') ? text.replaceAll('\r\n', '\n') : text;
 }
 
 /** Go drops white space behind a JSON value, up to and with the first line break. */
-function afterFirstBreak(text: string, from: number): { offset: number; brokeLine: boolean } {
+export function afterFirstBreak(text: string, from: number): { offset: number; brokeLine: boolean } {
   let at = from;
   while (at < text.length && SPACE.test(text.charAt(at))) {
     if (text.charAt(at++) === '\n') return { offset: at, brokeLine: true };

@@ -3,10 +3,19 @@
  * bundle goes by, and then only what the other rules need is kept. So memory grows
  * with the graph, not with the manifests.
  */
-import { keepPlaces } from './document.ts';
+import { keepPlaces, ownText } from './document.ts';
 import { compareFindings, type Finding } from './finding.ts';
 import { DEFAULT_LIMITS, type LoadLimits, load } from './load.ts';
-import { type Bundle, type Catalog, type Channel, catalogOf } from './model.ts';
+import {
+  type Blob,
+  type Bundle,
+  type Catalog,
+  type Channel,
+  catalogOf,
+  type Deprecations,
+  type PackageBlob,
+  type Property,
+} from './model.ts';
 import {
   bundleJudge,
   ownSeverity,
@@ -21,7 +30,7 @@ import { formatVersion, parseVersion } from './version.ts';
 export interface Judged {
   /** All findings, the worst first. */
   readonly findings: readonly Finding[];
-  /** The catalog's graph: bundles and channels with nothing else in them. */
+  /** The catalog's graph: packages, channels, bundles and deprecations with nothing else in them. */
   readonly catalog: Catalog;
 }
 
@@ -39,13 +48,16 @@ export async function judge(
   const { limits = DEFAULT_LIMITS, severityOf = ownSeverity } = options;
   const findings: Finding[] = [];
   const judgeBundle = bundleJudge(rules, severityOf, findings);
+  const own = ownTexts();
   const { blobs, findings: unread } = await load(source, limits, {
     bundle: (bundle) => {
       judgeBundle(bundle);
-      return lightBundle(bundle);
+      return lightBundle(bundle, own);
     },
-    channel: ownChannel,
-    other: (blob) => ({ ...blob, value: {} }),
+    package: (blob) => lightPackage(blob, own),
+    channel: (channel) => lightChannel(channel, own),
+    deprecations: (deprecations) => lightDeprecations(deprecations, own),
+    other: (blob) => lightBlob(blob, ['schema', 'package', 'name'], own),
   });
   const catalog = catalogOf(blobs);
   findings.push(
@@ -55,53 +67,93 @@ export async function judge(
   return { findings: findings.sort(compareFindings), catalog };
 }
 
-/** What is left of a bundle for the rules that look at the whole catalog. */
-function lightBundle(bundle: Bundle): Bundle {
-  const version = bundle.properties.findIndex(({ type }) => type === 'olm.package');
-  return {
-    schema: 'olm.bundle',
-    package: ownText(bundle.package),
-    name: ownText(bundle.name),
-    value: {},
-    document: keepPlaces(bundle.document, [
-      [['name'], ['name']],
-      [['package'], ['package']],
-      [
-        ['properties', version, 'value', 'version'],
-        ['properties', 0, 'value', 'version'],
-      ],
-    ]),
-    image: '',
-    properties: version < 0 ? [] : [{ type: 'olm.package', value: null }],
-    relatedImages: [],
-    version: bundle.version && parseVersion(ownText(formatVersion(bundle.version))),
-    release: ownText(bundle.release),
+/** Copies of texts, each made once: the names of packages and bundles stand in many places. */
+function ownTexts(): OwnText {
+  const known = new Map<string, string>();
+  return (text) => {
+    let own = known.get(text);
+    if (own === undefined) {
+      own = ownText(text);
+      known.set(own, own);
+    }
+    return own;
   };
 }
 
-function ownChannel(channel: Channel): Channel {
+type OwnText = (text: string) => string;
+
+/** What is left of a bundle for the rules that look at the whole catalog. */
+function lightBundle(bundle: Bundle, own: OwnText): Bundle {
+  const version = bundle.properties.findIndex(({ type }) => type === 'olm.package');
+  const paths = [['name'], ['package'], ['properties', version, 'value', 'version']];
+  return {
+    schema: 'olm.bundle',
+    package: own(bundle.package),
+    name: own(bundle.name),
+    value: NOTHING,
+    document: keepPlaces(bundle.document, paths, BUNDLE_PLACES),
+    image: '',
+    properties: version < 0 ? NONE : OWN_PROPERTY,
+    relatedImages: NONE,
+    version: bundle.version && parseVersion(own(formatVersion(bundle.version))),
+    release: own(bundle.release),
+  };
+}
+
+const NOTHING = {};
+const NONE: readonly never[] = [];
+const OWN_PROPERTY: readonly Property[] = [{ type: 'olm.package', value: null }];
+/** Under which paths the places of a bundle are asked for, of which one property is left. */
+const BUNDLE_PLACES = ['name', 'package', 'properties.0.value.version'];
+
+function lightPackage(blob: PackageBlob, own: OwnText): PackageBlob {
+  return {
+    ...lightBlob(blob, ['name', 'defaultChannel'], own),
+    defaultChannel: own(blob.defaultChannel),
+    description: '',
+    properties: NONE,
+  };
+}
+
+function lightDeprecations(deprecations: Deprecations, own: OwnText): Deprecations {
+  const entries = deprecations.entries.map((entry) => ({
+    schema: own(entry.schema),
+    name: own(entry.name),
+    message: own(entry.message),
+    index: entry.index,
+  }));
+  return { ...lightBlob(deprecations, [], own), document: deprecations.document.detached(), entries };
+}
+
+/** What all blobs have, with the places of some fields. */
+function lightBlob(blob: Blob, fields: readonly string[], own: OwnText): Blob {
+  return {
+    schema: own(blob.schema),
+    package: own(blob.package),
+    name: own(blob.name),
+    value: NOTHING,
+    document: keepPlaces(
+      blob.document,
+      fields.map((field) => [field]),
+    ),
+  };
+}
+
+function lightChannel(channel: Channel, own: OwnText): Channel {
   const entries = channel.entries.map((entry) => ({
-    name: ownText(entry.name),
-    replaces: ownText(entry.replaces),
-    skips: entry.skips.map(ownText),
-    skipRange: ownText(entry.skipRange),
+    name: own(entry.name),
+    replaces: own(entry.replaces),
+    skips: entry.skips.length === 0 ? NONE : entry.skips.map(own),
+    skipRange: own(entry.skipRange),
     index: entry.index,
   }));
   return {
     schema: 'olm.channel',
-    package: ownText(channel.package),
-    name: ownText(channel.name),
-    value: {},
+    package: own(channel.package),
+    name: own(channel.name),
+    value: NOTHING,
     document: channel.document.detached(),
     entries,
-    properties: [],
+    properties: NONE,
   };
-}
-
-/**
- * A copy of a text. A part of a string keeps the whole string alive, and with it the
- * file that it was cut from.
- */
-function ownText(text: string): string {
-  return ` ${text}`.slice(1);
 }

@@ -101,9 +101,11 @@ class Loader {
       this.unreadable(file, file.unreadable);
       return;
     }
-    const bytes = await file.read();
-    if (bytes.length > this.#limits.fileBytes) {
-      const message = `the file has ${bytes.length} bytes, the limit is ${this.#limits.fileBytes}`;
+    const decoded = file.readText?.();
+    const content = decoded?.text ?? (await file.read());
+    const size = decoded?.size ?? content.length;
+    if (size > this.#limits.fileBytes) {
+      const message = `the file has ${size} bytes, the limit is ${this.#limits.fileBytes}`;
       this.#find(
         'fbc/limits',
         message,
@@ -113,7 +115,7 @@ class Loader {
       return;
     }
     const options = { limits: this.#limits, findings: this.#findings };
-    for (const { value, document } of readDocuments(file.path, bytes, options))
+    for (const { value, document } of readDocuments(file.path, content, options))
       this.#document(value, document);
   }
 

@@ -3,7 +3,18 @@
  *
  * @see https://github.com/operator-framework/operator-registry/blob/master/alpha/property/property.go
  */
-import { any, bool, bytes, int32, listOf, mapOf, type StructShape, struct, text } from './shape.ts';
+import {
+  any,
+  bool,
+  bytes,
+  fitStruct,
+  int32,
+  listOf,
+  mapOf,
+  type StructShape,
+  struct,
+  text,
+} from './shape.ts';
 
 const RESOURCE = struct('v1alpha1.APIResourceReference', { name: text, kind: text, version: text });
 
@@ -44,7 +55,10 @@ const API_SERVICE_DESCRIPTION = struct('v1alpha1.APIServiceDescription', {
 });
 
 export const LINK: StructShape = struct('v1alpha1.AppLink', { name: text, url: text });
-export const INSTALL_MODE: StructShape = struct('v1alpha1.InstallMode', { type: text, supported: bool });
+export const INSTALL_MODE: StructShape = struct('v1alpha1.InstallMode', {
+  type: { kind: 'string', goName: 'v1alpha1.InstallModeType' },
+  supported: bool,
+});
 export const MAINTAINER: StructShape = struct('v1alpha1.Maintainer', { name: text, email: text });
 const GVK = { group: text, kind: text, version: text };
 export const GROUP_VERSION_KIND: StructShape = struct('v1.GroupVersionKind', GVK);
@@ -58,9 +72,11 @@ export const API_SERVICE_DESCRIPTIONS: StructShape = struct('v1alpha1.APIService
   required: listOf(API_SERVICE_DESCRIPTION),
 });
 
+const PACKAGE = struct('property.Package', { packageName: text, version: text, release: text });
+
 /** The Go type of a property's value, by property type. Other properties may hold any JSON. */
 export const PROPERTY_SHAPES: ReadonlyMap<string, StructShape> = new Map([
-  ['olm.package', struct('property.Package', { packageName: text, version: text, release: text })],
+  ['olm.package', PACKAGE],
   ['olm.package.required', struct('property.PackageRequired', { packageName: text, versionRange: text })],
   ['olm.gvk', struct('property.GVK', GVK)],
   ['olm.gvk.required', struct('property.GVKRequired', GVK)],
@@ -86,3 +102,22 @@ export const PROPERTY_SHAPES: ReadonlyMap<string, StructShape> = new Map([
     }),
   ],
 ]);
+
+/** What an `olm.package` property says; undefined for what is no text, which `bundle/property` reports. */
+export interface PackageProperty {
+  readonly packageName: string | undefined;
+  readonly version: string | undefined;
+  readonly release: string | undefined;
+}
+
+/** Reads an `olm.package` property, its keys in whatever case; what is not there is the empty text. */
+export function packageProperty(value: unknown): PackageProperty {
+  const { value: fields, misfits } = fitStruct(value ?? {}, PACKAGE);
+  const written = (field: unknown): string | undefined =>
+    typeof field === 'string' ? field : misfits.length > 0 ? undefined : '';
+  return {
+    packageName: written(fields['packageName']),
+    version: written(fields['version']),
+    release: written(fields['release']),
+  };
+}

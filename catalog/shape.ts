@@ -7,7 +7,8 @@
 import type { Path } from './document.ts';
 
 export type Shape =
-  | { readonly kind: 'string' }
+  /** Text; the Go type's name where that is not `string`. */
+  | { readonly kind: 'string'; readonly goName?: string }
   | { readonly kind: 'boolean' }
   | { readonly kind: 'number' }
   /** A whole number within the bits of the Go type. */
@@ -138,7 +139,7 @@ function fitValue(value: unknown, shape: Shape, context: Context): unknown {
   if (value === null || value === undefined || shape.kind === 'any') return value;
   switch (shape.kind) {
     case 'string':
-      return typeof value === 'string' ? value : misfit(value, 'string', 'a string', context);
+      return typeof value === 'string' ? value : misfit(value, goName(shape), 'a string', context);
     case 'boolean':
       return typeof value === 'boolean' ? value : misfit(value, 'bool', 'true or false', context);
     case 'number':
@@ -323,7 +324,7 @@ function foldCase(key: string): string {
 function goName(shape: Shape): string {
   switch (shape.kind) {
     case 'string':
-      return 'string';
+      return shape.goName ?? 'string';
     case 'boolean':
       return 'bool';
     case 'number':

@@ -16,6 +16,15 @@ export interface SourceFile {
   /** Why there is nothing to read (a link to a directory, a broken link, a pipe), in words for a finding. */
   readonly unreadable?: string;
   read(): Promise<Uint8Array> | Uint8Array;
+  /** The content decoded, where the source does that faster than from its bytes; undefined when it is not UTF-8. */
+  readText?(): FileText | undefined;
+}
+
+export interface FileText {
+  /** With its byte-order mark, if it has one. */
+  readonly text: string;
+  /** In bytes. */
+  readonly size: number;
 }
 
 /** A source in memory. */

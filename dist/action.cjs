@@ -3663,7 +3663,7 @@ var require_data_url = __commonJS({
 var require_webidl = __commonJS({
   "node_modules/undici/lib/web/fetch/webidl.js"(exports2, module2) {
     "use strict";
-    var { types, inspect } = require("node:util");
+    var { types, inspect: inspect2 } = require("node:util");
     var { markAsUncloneable } = require("node:worker_threads");
     var { toUSVString } = require_util();
     var webidl = {};
@@ -3810,7 +3810,7 @@ var require_webidl = __commonJS({
         case "Symbol":
           return `Symbol(${V.description})`;
         case "Object":
-          return inspect(V);
+          return inspect2(V);
         case "String":
           return `"${V}"`;
         default:
@@ -25076,12 +25076,12 @@ var require_applicability = __commonJS({
     }
     exports2.schemaHasRulesForType = schemaHasRulesForType;
     function shouldUseGroup(schema, group) {
-      return group.rules.some((rule228) => shouldUseRule(schema, rule228));
+      return group.rules.some((rule252) => shouldUseRule(schema, rule252));
     }
     exports2.shouldUseGroup = shouldUseGroup;
-    function shouldUseRule(schema, rule228) {
+    function shouldUseRule(schema, rule252) {
       var _a;
-      return schema[rule228.keyword] !== void 0 || ((_a = rule228.definition.implements) === null || _a === void 0 ? void 0 : _a.some((kwd) => schema[kwd] !== void 0));
+      return schema[rule252.keyword] !== void 0 || ((_a = rule252.definition.implements) === null || _a === void 0 ? void 0 : _a.some((kwd) => schema[kwd] !== void 0));
     }
     exports2.shouldUseRule = shouldUseRule;
   }
@@ -26133,9 +26133,9 @@ var require_validate = __commonJS({
       if (useDefaults)
         (0, defaults_1.assignDefaults)(it, group.type);
       gen.block(() => {
-        for (const rule228 of group.rules) {
-          if ((0, applicability_1.shouldUseRule)(schema, rule228)) {
-            keywordCode(it, rule228.keyword, rule228.definition, group.type);
+        for (const rule252 of group.rules) {
+          if ((0, applicability_1.shouldUseRule)(schema, rule252)) {
+            keywordCode(it, rule252.keyword, rule252.definition, group.type);
           }
         }
       });
@@ -26170,9 +26170,9 @@ var require_validate = __commonJS({
     function checkKeywordTypes(it, ts) {
       const rules = it.self.RULES.all;
       for (const keyword in rules) {
-        const rule228 = rules[keyword];
-        if (typeof rule228 == "object" && (0, applicability_1.shouldUseRule)(it.schema, rule228)) {
-          const { type } = rule228.definition;
+        const rule252 = rules[keyword];
+        if (typeof rule252 == "object" && (0, applicability_1.shouldUseRule)(it.schema, rule252)) {
+          const { type } = rule252.definition;
           if (type.length && !type.some((t) => hasApplicableType(ts, t))) {
             strictTypesError(it, `missing type "${type.join(",")}" for keyword "${keyword}"`);
           }
@@ -26396,11 +26396,11 @@ var require_validate = __commonJS({
         jsonPointer = $data;
         data = names_1.default.rootData;
       } else {
-        const matches2 = RELATIVE_JSON_POINTER.exec($data);
-        if (!matches2)
+        const matches3 = RELATIVE_JSON_POINTER.exec($data);
+        if (!matches3)
           throw new Error(`Invalid JSON-pointer: ${$data}`);
-        const up = +matches2[1];
-        jsonPointer = matches2[2];
+        const up = +matches3[1];
+        jsonPointer = matches3[2];
         if (jsonPointer === "#") {
           if (up >= dataLevel)
             throw new Error(errorMsg("property/index", up));
@@ -27319,11 +27319,11 @@ var require_schemes = __commonJS({
         urnComponent.error = "URN can not be parsed";
         return urnComponent;
       }
-      const matches2 = urnComponent.path.match(URN_REG);
-      if (matches2 && matches2[0] === urnComponent.path) {
+      const matches3 = urnComponent.path.match(URN_REG);
+      if (matches3 && matches3[0] === urnComponent.path) {
         const scheme = options.scheme || urnComponent.scheme || "urn";
-        urnComponent.nid = matches2[1].toLowerCase();
-        urnComponent.nss = matches2[2];
+        urnComponent.nid = matches3[1].toLowerCase();
+        urnComponent.nss = matches3[2];
         const urnScheme = `${scheme}:${options.nid || urnComponent.nid}`;
         const schemeHandler = getSchemeHandler(urnScheme);
         urnComponent.path = void 0;
@@ -27644,8 +27644,8 @@ var require_fast_uri = __commonJS({
     var URI_PARSE = /^(?:([^#/:?]+):)?(?:\/\/((?:([^#/?@]*)@)?(\[[^#/?\]]+\]|[^#/:?]*)(?::(\d*))?))?([^#?]*)(?:\?([^#]*))?(?:#((?:.|[\n\r])*))?/u;
     var AUTHORITY_PREFIX = /^(?:[^#/:?]+:)?\/\/([^/?#]*)/;
     var AUTHORITY_INTRODUCER_REGION = /^(?:[^#/:?]+:)?([/\\\t\n\r]*)/;
-    function getParseError(parsed4, matches2) {
-      if (matches2[2] !== void 0 && parsed4.path && parsed4.path[0] !== "/") {
+    function getParseError(parsed4, matches3) {
+      if (matches3[2] !== void 0 && parsed4.path && parsed4.path[0] !== "/") {
         return 'URI path must start with "/" when authority is present.';
       }
       if (typeof parsed4.port === "number" && (parsed4.port < 0 || parsed4.port > 65535)) {
@@ -27667,9 +27667,9 @@ var require_fast_uri = __commonJS({
     function isIPLiteral(host) {
       return host[0] === "[" && host[host.length - 1] === "]";
     }
-    function hasMalformedComponentPercentEncoding(matches2) {
-      const host = matches2[4];
-      return hasMalformedPercentEncoding(matches2[3]) || host !== void 0 && !isIPLiteral(host) && hasMalformedPercentEncoding(host) || hasMalformedPercentEncoding(matches2[6]) || hasMalformedPercentEncoding(matches2[7]) || hasMalformedPercentEncoding(matches2[8]);
+    function hasMalformedComponentPercentEncoding(matches3) {
+      const host = matches3[4];
+      return hasMalformedPercentEncoding(matches3[3]) || host !== void 0 && !isIPLiteral(host) && hasMalformedPercentEncoding(host) || hasMalformedPercentEncoding(matches3[6]) || hasMalformedPercentEncoding(matches3[7]) || hasMalformedPercentEncoding(matches3[8]);
     }
     function canonicalizeHost(parsed4, options, schemeHandler, isIP3) {
       if (hasForbiddenDomainHost(parsed4, options, schemeHandler, isIP3)) {
@@ -27744,15 +27744,15 @@ var require_fast_uri = __commonJS({
           }
         }
       }
-      const matches2 = uri.match(URI_PARSE);
-      if (matches2) {
-        parsed4.scheme = matches2[1];
-        parsed4.userinfo = matches2[3];
-        parsed4.host = matches2[4];
-        parsed4.port = parseInt(matches2[5], 10);
-        parsed4.path = matches2[6] || "";
-        parsed4.query = matches2[7];
-        parsed4.fragment = matches2[8];
+      const matches3 = uri.match(URI_PARSE);
+      if (matches3) {
+        parsed4.scheme = matches3[1];
+        parsed4.userinfo = matches3[3];
+        parsed4.host = matches3[4];
+        parsed4.port = parseInt(matches3[5], 10);
+        parsed4.path = matches3[6] || "";
+        parsed4.query = matches3[7];
+        parsed4.fragment = matches3[8];
         if (parsed4.scheme !== void 0) {
           if (VALID_SCHEME.test(parsed4.scheme)) {
             parsed4.scheme = parsed4.scheme.toLowerCase();
@@ -27761,14 +27761,14 @@ var require_fast_uri = __commonJS({
             malformedScheme = true;
           }
         }
-        malformedPercentEncoding = hasMalformedComponentPercentEncoding(matches2);
+        malformedPercentEncoding = hasMalformedComponentPercentEncoding(matches3);
         if (malformedPercentEncoding) {
           parsed4.error = parsed4.error || "URI contains malformed percent-encoding.";
         }
         if (isNaN(parsed4.port)) {
-          parsed4.port = matches2[5];
+          parsed4.port = matches3[5];
         }
-        const parseError2 = getParseError(parsed4, matches2);
+        const parseError2 = getParseError(parsed4, matches3);
         if (parseError2 !== void 0) {
           parsed4.error = parsed4.error || parseError2;
           malformedAuthorityOrPort = true;
@@ -28258,8 +28258,8 @@ var require_core = __commonJS({
         return this;
       }
       getKeyword(keyword) {
-        const rule228 = this.RULES.all[keyword];
-        return typeof rule228 == "object" ? rule228.definition : !!rule228;
+        const rule252 = this.RULES.all[keyword];
+        return typeof rule252 == "object" ? rule252.definition : !!rule252;
       }
       // Remove keyword
       removeKeyword(keyword) {
@@ -28267,7 +28267,7 @@ var require_core = __commonJS({
         delete RULES3.keywords[keyword];
         delete RULES3.all[keyword];
         for (const group of RULES3.rules) {
-          const i = group.rules.findIndex((rule228) => rule228.keyword === keyword);
+          const i = group.rules.findIndex((rule252) => rule252.keyword === keyword);
           if (i >= 0)
             group.rules.splice(i, 1);
         }
@@ -28294,10 +28294,10 @@ var require_core = __commonJS({
           for (const seg of segments)
             keywords = keywords[seg];
           for (const key in rules) {
-            const rule228 = rules[key];
-            if (typeof rule228 != "object")
+            const rule252 = rules[key];
+            if (typeof rule252 != "object")
               continue;
-            const { $data } = rule228.definition;
+            const { $data } = rule252.definition;
             const schema = keywords[key];
             if ($data && schema)
               keywords[key] = schemaOrData(schema);
@@ -28461,7 +28461,7 @@ var require_core = __commonJS({
       RULES3.keywords[keyword] = true;
       if (!definition)
         return;
-      const rule228 = {
+      const rule252 = {
         keyword,
         definition: {
           ...definition,
@@ -28470,18 +28470,18 @@ var require_core = __commonJS({
         }
       };
       if (definition.before)
-        addBeforeRule.call(this, ruleGroup, rule228, definition.before);
+        addBeforeRule.call(this, ruleGroup, rule252, definition.before);
       else
-        ruleGroup.rules.push(rule228);
-      RULES3.all[keyword] = rule228;
+        ruleGroup.rules.push(rule252);
+      RULES3.all[keyword] = rule252;
       (_a = definition.implements) === null || _a === void 0 ? void 0 : _a.forEach((kwd) => this.addKeyword(kwd));
     }
-    function addBeforeRule(ruleGroup, rule228, before) {
+    function addBeforeRule(ruleGroup, rule252, before) {
       const i = ruleGroup.rules.findIndex((_rule) => _rule.keyword === before);
       if (i >= 0) {
-        ruleGroup.rules.splice(i, 0, rule228);
+        ruleGroup.rules.splice(i, 0, rule252);
       } else {
-        ruleGroup.rules.push(rule228);
+        ruleGroup.rules.push(rule252);
         this.logger.warn(`rule ${before} is not defined`);
       }
     }
@@ -31377,20 +31377,15 @@ var CONFIGURATION = [
   ["protocol.allow", "never"]
 ];
 var TRANSPORTS = ["https", "http", "file"];
-function configurationOf(reach) {
-  if (!reach) return [...CONFIGURATION];
-  const { header: header2 } = reach;
-  return [
+function environmentOf({ settings, directory, bare, remote, reach }) {
+  const asked = remote ? settings.remote : void 0;
+  const configuration = [
     ...CONFIGURATION,
-    ...TRANSPORTS.map((name) => [`protocol.${name}.allow`, "always"]),
-    // Credentials are not carried to another host.
-    ["http.followRedirects", "initial"],
-    ...header2 === void 0 ? [] : [["http.extraHeader", header2]]
+    ...asked ? remoteConfiguration(asked) : [],
+    ...reach ? reachConfiguration(reach) : []
   ];
-}
-function environmentOf({ settings, directory, bare, reach }) {
-  const configuration = configurationOf(reach);
   const environment = {
+    ...asked?.environment,
     ...settings.searchPath === void 0 ? {} : { PATH: settings.searchPath },
     ...bare ? { GIT_DIR: directory } : {},
     LC_ALL: "C",
@@ -31399,8 +31394,8 @@ function environmentOf({ settings, directory, bare, reach }) {
     GIT_ATTR_NOSYSTEM: "1",
     GIT_TERMINAL_PROMPT: "0",
     // A partial clone must not fetch in the middle of reading: what is missing is said.
-    GIT_NO_LAZY_FETCH: "1",
-    GIT_ALLOW_PROTOCOL: reach ? TRANSPORTS.join(":") : "",
+    ...asked ? {} : { GIT_NO_LAZY_FETCH: "1" },
+    GIT_ALLOW_PROTOCOL: protocolsOf(asked, reach),
     GIT_NO_REPLACE_OBJECTS: "1",
     GIT_OPTIONAL_LOCKS: "0",
     GIT_LITERAL_PATHSPECS: "1",
@@ -31411,6 +31406,28 @@ function environmentOf({ settings, directory, bare, reach }) {
     environment[`GIT_CONFIG_VALUE_${i}`] = value;
   }
   return environment;
+}
+function remoteConfiguration({ url, authorization: authorization2 }) {
+  return [
+    ["remote.origin.url", url],
+    ["remote.origin.promisor", "true"],
+    ["remote.origin.partialclonefilter", "blob:none"],
+    ["fetch.negotiationAlgorithm", "noop"],
+    ["http.followRedirects", "false"],
+    ...authorization2 === void 0 ? [] : [[`http.${url}.extraHeader`, `Authorization: ${authorization2}`]]
+  ];
+}
+function protocolsOf(asked, reach) {
+  if (reach) return TRANSPORTS.join(":");
+  return asked ? new URL(asked.url).protocol.slice(0, -1) : "";
+}
+function reachConfiguration({ header: header2 }) {
+  return [
+    ...TRANSPORTS.map((name) => [`protocol.${name}.allow`, "always"]),
+    // Credentials are not carried to another host.
+    ["http.followRedirects", "initial"],
+    ...header2 === void 0 ? [] : [["http.extraHeader", header2]]
+  ];
 }
 function startGit(run3, parameters) {
   const options = {
@@ -31462,14 +31479,22 @@ function failure(command, code2, message) {
 // pipeline/git/objects.ts
 var STRUCTURE_BYTES = 64 * 1024 * 1024;
 var KEPT_TREES = 2e4;
+var GATHERING = 5;
 var ObjectReader = class {
   #run;
+  #fetch;
+  /** Objects that were found missing and are about to be fetched. */
+  #missing = [];
+  #gathering;
+  #brought = /* @__PURE__ */ new Map();
   #child;
   #waiting = [];
   #answer;
   #trees = /* @__PURE__ */ new Map();
-  constructor(run3) {
+  /** @param fetch asked for what is missing, for many objects at once; without, missing is missing */
+  constructor(run3, fetch) {
     this.#run = run3;
+    this.#fetch = fetch;
   }
   /** Type and size of an object, or undefined when this clone does not have it. */
   info(id) {
@@ -31482,7 +31507,11 @@ var ObjectReader = class {
    * @throws PipelineError `not-found` when this clone does not have it, `too-large`
    */
   async read(id, most = Number.POSITIVE_INFINITY) {
-    const found = await this.#ask(id, most);
+    let found = await this.#ask(id, most);
+    if (!found && this.#fetch) {
+      await this.#bring(id);
+      found = await this.#ask(id, most);
+    }
     if (!found) throw missing2(id);
     if ("bytes" in found) return found;
     throw new PipelineError("too-large", `object ${id} has ${found.size} bytes, the limit is ${most}`);
@@ -31521,6 +31550,34 @@ var ObjectReader = class {
       child2.once("close", () => resolve3());
       child2.stdin?.end();
     });
+  }
+  /** Whether what is not here can be fetched. */
+  get isRemote() {
+    return this.#fetch !== void 0;
+  }
+  /** Fetches objects that will be read, all at once; those that are here cost nothing. */
+  async prefetch(ids) {
+    if (!this.#fetch) return;
+    const unique2 = [...new Set(ids)];
+    const known4 = await Promise.all(unique2.map((id) => this.info(id)));
+    await Promise.all(unique2.filter((_, i) => !known4[i]).map((id) => this.#bring(id)));
+  }
+  /** Fetches an object once, together with all that are found missing at the same time. */
+  #bring(id) {
+    const known4 = this.#brought.get(id);
+    if (known4) return known4;
+    this.#missing.push(id);
+    this.#gathering ??= new Promise((resolve3, reject) => {
+      setTimeout(() => this.#bringGathered().then(resolve3, reject), GATHERING);
+    });
+    this.#brought.set(id, this.#gathering);
+    return this.#gathering;
+  }
+  async #bringGathered() {
+    const ids = this.#missing;
+    this.#missing = [];
+    this.#gathering = void 0;
+    await this.#fetch?.(ids);
   }
   #ask(id, most) {
     if (!/^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(id)) {
@@ -31675,6 +31732,7 @@ async function openRepository(directory, settings = {}) {
     scratch,
     shallow: place2.shallow !== void 0,
     resolve: (revisions) => resolveRevisions(directory, settings, revisions),
+    bring: () => Promise.resolve(),
     close: async () => {
       await objects.close();
       (0, import_node_fs.rmSync)(scratch, { recursive: true, force: true });
@@ -31743,7 +31801,7 @@ async function resolveRevisions(directory, settings, revisions) {
 var PATTERN = /^(\*|(?:\*\.)?[^/*]+)(?:\/(.+))?$/;
 function repositoryMatcher(patterns) {
   const matchers = patterns.map(matcherOf);
-  return (repository) => matchers.some((matches2) => matches2(repository));
+  return (repository) => matchers.some((matches3) => matches3(repository));
 }
 function matcherOf(pattern) {
   const [, host = "", path] = PATTERN.exec(pattern) ?? [];
@@ -31962,9 +32020,9 @@ function literalAddress(url) {
   const name = url.hostname.startsWith("[") ? url.hostname.slice(1, -1) : url.hostname;
   return (0, import_node_net.isIP)(name) === 0 ? void 0 : name;
 }
-function checkLiteral(rule228, url) {
+function checkLiteral(rule252, url) {
   const address = literalAddress(url);
-  if (address !== void 0 && !rule228.allows(url.host, address)) throw refused(url.host);
+  if (address !== void 0 && !rule252.allows(url.host, address)) throw refused(url.host);
 }
 function refused(host) {
   return new PipelineError("not-allowed", `${host} is on an internal network`, {
@@ -31974,11 +32032,11 @@ function refused(host) {
 var systemResolver = (name) => new Promise((resolve3, reject) => {
   (0, import_node_dns.lookup)(name, { all: true }, (error2, addresses) => error2 ? reject(error2) : resolve3(addresses));
 });
-function guardedLookup(rule228, host, resolver) {
+function guardedLookup(rule252, host, resolver) {
   return (name, options, callback) => {
     resolver(name).then(
       (addresses) => {
-        const allowed = addresses.filter(({ address }) => rule228.allows(host, address));
+        const allowed = addresses.filter(({ address }) => rule252.allows(host, address));
         const first = allowed[0];
         if (first === void 0) callback(refused(host), "", 0);
         else if (options.all === true) callback(null, allowed);
@@ -32320,10 +32378,10 @@ function createAgents({ authorities, connectTimeout }) {
     );
     return trust;
   };
-  const known3 = /* @__PURE__ */ new Map();
+  const known4 = /* @__PURE__ */ new Map();
   const agentFor = (key, make) => {
-    const agent = known3.get(key) ?? make();
-    known3.set(key, agent);
+    const agent = known4.get(key) ?? make();
+    known4.set(key, agent);
     return agent;
   };
   return {
@@ -32331,7 +32389,7 @@ function createAgents({ authorities, connectTimeout }) {
     secure: () => agentFor("https:", () => new import_node_https.Agent({ ...KEEP, secureContext: secureContext() })),
     tunnel: (proxy) => agentFor(proxy.href, () => tunnelAgent(proxy, secureContext(), connectTimeout)),
     close: () => {
-      for (const agent of known3.values()) agent.destroy();
+      for (const agent of known4.values()) agent.destroy();
     }
   };
 }
@@ -32339,8 +32397,8 @@ function createConnections(options) {
   const agents = createAgents(options);
   const direct = /* @__PURE__ */ new Map();
   const directTo = (url) => {
-    const known3 = direct.get(url.origin);
-    if (known3) return known3;
+    const known4 = direct.get(url.origin);
+    if (known4) return known4;
     checkLiteral(options.addresses, url);
     const fresh = {
       hostname: hostname(url),
@@ -32487,7 +32545,7 @@ var DEFAULT_LIFE = 60;
 var READ_ONLY = /^repository:[^:]+:pull$/;
 function createTokens(options) {
   const { clock } = options;
-  const known3 = /* @__PURE__ */ new Map();
+  const known4 = /* @__PURE__ */ new Map();
   const underWay = /* @__PURE__ */ new Map();
   const alone = /* @__PURE__ */ new Set();
   const batches = createBatches(options);
@@ -32500,20 +32558,20 @@ function createTokens(options) {
   return {
     get: async (scopes, budget) => {
       const key = scopes.join(" ");
-      const token = known3.get(key);
+      const token = known4.get(key);
       if (token && token.expires > clock.now()) return token.value;
       const running = underWay.get(key);
       if (running) return (await running).value;
       const fetching = fetched(scopes, budget).finally(() => underWay.delete(key));
       underWay.set(key, fetching);
       const fresh = await fetching;
-      known3.set(key, fresh);
+      known4.set(key, fresh);
       return fresh.value;
     },
     reject: (scopes, token) => {
       const key = scopes.join(" ");
       alone.add(key);
-      if (known3.get(key)?.value === token) known3.delete(key);
+      if (known4.get(key)?.value === token) known4.delete(key);
     }
   };
 }
@@ -32624,7 +32682,7 @@ function createAuthentication(options) {
   let ping;
   const books = /* @__PURE__ */ new Map();
   const scopes = createScopes();
-  const known3 = async (budget) => {
+  const known4 = async (budget) => {
     if (scheme) return scheme;
     ping ??= askScheme(options, budget).finally(() => {
       ping = void 0;
@@ -32639,7 +32697,7 @@ function createAuthentication(options) {
     return book;
   };
   const header2 = async (access2, budget) => {
-    const { kind } = await known3(budget);
+    const { kind } = await known4(budget);
     const credential = await credentials.credential({ registry, repository: access2.repository });
     if (credential?.kind === "bearer") return `Bearer ${credential.token}`;
     if (kind === "none") return void 0;
@@ -32770,6 +32828,7 @@ function createEndpoint(registry, options) {
     registry,
     base: base2,
     quirks,
+    learnt: {},
     ask: ask3,
     attempt: (work) => transport.attempt(base2.host, work),
     follow: (location, from2) => followLocation(location, from2, base2)
@@ -33288,6 +33347,7 @@ async function listReferrers(endpoint, of, { digest, artifactType, limit }) {
   return artifactType === void 0 ? all : all.filter((one) => one.artifactType === artifactType);
 }
 async function fromApi(endpoint, of, { digest, artifactType, limit }) {
+  if (endpoint.learnt.keepsReferrers === false) return void 0;
   const query = artifactType === void 0 ? "" : `?${new URLSearchParams({ artifactType })}`;
   const first = new URL(`/v2/${of.repository}/referrers/${digest}${query}`, endpoint.base);
   const found = [];
@@ -33310,11 +33370,14 @@ function readPage2(endpoint, of, { url, digest, limit }) {
       budget
     );
     const absent = [400, 404, 405, 501].includes(answer.status);
-    if (absent || answer.status === 200 && !/json/.test(header(answer, "content-type") ?? "")) {
+    const isJson = /json/.test(header(answer, "content-type") ?? "");
+    if (absent || answer.status === 200 && !isJson) {
       await answer.discard();
+      if (!isJson) endpoint.learnt.keepsReferrers ??= false;
       return void 0;
     }
     if (answer.status !== 200) throw await failure2(answer, what);
+    endpoint.learnt.keepsReferrers = true;
     const next2 = nextPage(endpoint, answer, what);
     const bytes2 = await readAll(answer, limit, what);
     const list3 = parseManifest({ bytes: bytes2, mediaType: OCI_INDEX, digest: what });
@@ -33495,8 +33558,8 @@ function createTransport(options) {
   const hosts = /* @__PURE__ */ new Map();
   const { retrying } = options;
   const state = (host) => {
-    const known3 = hosts.get(host);
-    if (known3) return known3;
+    const known4 = hosts.get(host);
+    if (known4) return known4;
     const fresh = newHost(host, options);
     hosts.set(host, fresh);
     return fresh;
@@ -33616,17 +33679,37 @@ async function untilDown(host, { clock }, work) {
 
 // pipeline/registry/upload.ts
 var CHUNK = 16 * 1024 * 1024;
-function putBlob(endpoint, to, blob, { mountFrom = [], chunk = CHUNK } = {}) {
+function putBlob(endpoint, to, blob, { mountFrom = [], chunk = CHUNK, absent = false, memory } = {}) {
   let [mount] = mountFrom.filter((repository) => repository !== to.repository);
+  let isAbsent = absent;
+  let begun = memory?.location;
   return endpoint.attempt(async (budget) => {
-    const upload = { endpoint, to, blob, chunk, budget };
-    if (await headBlob(endpoint, to, { digest: blob.digest, actions: "pull,push", budget })) return "present";
+    const upload = { endpoint, to, blob, chunk, budget, memory };
+    const head2 = { digest: blob.digest, actions: "pull,push", budget };
+    if (!isAbsent && await headBlob(endpoint, to, head2)) return "present";
+    isAbsent = false;
+    const earlier = begun;
+    begun = void 0;
+    if (earlier !== void 0 && await goOn(upload, earlier)) return "uploaded";
     const session = await open2(upload, mount);
     if (session === "mounted") return "mounted";
     mount = void 0;
     await send2(upload, session);
     return "uploaded";
   });
+}
+async function goOn(upload, location) {
+  const { endpoint, chunk } = upload;
+  if (!URL.canParse(location) || new URL(location).origin !== endpoint.base.origin) return false;
+  try {
+    const known4 = await progress(upload, new URL(location));
+    if (known4.offset === 0) return false;
+    await commit(upload, await sendChunks(upload, known4, chunk), void 0);
+    return true;
+  } catch (error2) {
+    if (error2 instanceof PipelineError && !["unreachable", "rate-limited"].includes(error2.code)) return false;
+    throw error2;
+  }
 }
 async function open2(upload, mount) {
   const { endpoint, to, blob, budget } = upload;
@@ -33669,7 +33752,8 @@ async function send2(upload, session) {
   if (endpoint.quirks.monolithic || blob.size <= chunk)
     return commit(upload, session.location, wholeBody(blob));
   const size2 = Math.max(chunk, session.smallest);
-  return commit(upload, await sendChunks(upload, session.location, size2), void 0);
+  const start4 = { location: session.location, offset: 0 };
+  return commit(upload, await sendChunks(upload, start4, size2), void 0);
 }
 function wholeBody(blob) {
   return { size: blob.size, open: () => checked(blob.open(0), blob) };
@@ -33706,9 +33790,8 @@ async function readThrough(blob) {
 }
 var BREAKS2 = 3;
 async function sendChunks(upload, start4, size2) {
-  const { blob } = upload;
-  let location = start4;
-  let offset = 0;
+  const { blob, memory } = upload;
+  let { location, offset } = start4;
   for (let breaks = 0; offset < blob.size; ) {
     const end2 = Math.min(offset + size2, blob.size);
     try {
@@ -33716,11 +33799,12 @@ async function sendChunks(upload, start4, size2) {
       if (next2.offset > offset) breaks = 0;
       else breaks++;
       ({ location, offset } = next2);
+      memory?.note(location.href);
     } catch (error2) {
       if (!(error2 instanceof PipelineError) || !error2.retryable || ++breaks > BREAKS2) throw error2;
-      const known3 = await progress(upload, location);
-      if (known3.offset < offset) throw error2;
-      ({ location, offset } = known3);
+      const known4 = await progress(upload, location);
+      if (known4.offset < offset) throw error2;
+      ({ location, offset } = known4);
     }
     if (breaks > BREAKS2) throw stuck(upload);
   }
@@ -33779,7 +33863,7 @@ async function* part(blob, offset, end2) {
 var LARGEST_MANIFEST = 4 * 1024 * 1024;
 var ANONYMOUS = { credential: async () => void 0 };
 function createRegistryClient(options = {}) {
-  const { transport, endpointOf } = wire(options);
+  const { transport, endpointOf, endpoints } = wire(options);
   const limit = options.largestManifest ?? LARGEST_MANIFEST;
   const chunk = options.chunk ?? CHUNK;
   const referrersOf = async (of, digest, artifactType) => listReferrers(endpointOf(of), of, { digest, artifactType, limit });
@@ -33790,13 +33874,14 @@ function createRegistryClient(options = {}) {
       yield* getBlob(endpointOf(from2), from2, blob);
     },
     hasBlob: async (from2, digest) => hasBlob(endpointOf(from2), from2, digest),
-    putBlob: async (to, blob, how) => putBlob(endpointOf(to), to, blob, { ...how, chunk }),
+    putBlob: async (to, blob, how) => putBlob(endpointOf(to), to, blob, { chunk, ...how }),
     putManifest: async (to, manifest) => writeManifest(endpointOf(to), to, { manifest, limit }),
     async *listTags(of) {
       yield* listTags(endpointOf(of), of);
     },
     listReferrers: referrersOf,
     deleteManifest: async (reference) => removeManifest(endpointOf(reference), reference, limit),
+    keepsReferrers: (registry) => endpoints.get(registry)?.learnt.keepsReferrers,
     traffic: transport.traffic,
     close: transport.close
   };
@@ -33830,13 +33915,13 @@ function wire(options) {
   const endpointOf = (repository) => {
     checkRepository(repository, options.allows);
     const { registry } = repository;
-    const known3 = endpoints.get(registry);
-    if (known3) return known3;
+    const known4 = endpoints.get(registry);
+    if (known4) return known4;
     const fresh = createEndpoint(registry, { transport, credentials, clock, plainHosts });
     endpoints.set(registry, fresh);
     return fresh;
   };
-  return { transport, endpointOf };
+  return { transport, endpointOf, endpoints };
 }
 function checkRepository(repository, allows2) {
   if (!isHost(repository.registry) || !isRepository(repository.repository)) {
@@ -33936,8 +34021,8 @@ function authfileCredentials({ authfile, environment }) {
   return {
     credential: (repository) => {
       const name = repositoryName(repository);
-      const known3 = answers.get(name);
-      if (known3) return known3;
+      const known4 = answers.get(name);
+      if (known4) return known4;
       const answer = look(repository);
       answers.set(name, answer);
       return answer;
@@ -34125,10 +34210,10 @@ function nearView(lane) {
   const quiet = quietStops(lane);
   const loud = lane.stops.filter(({ bundle }) => !quiet.has(bundle));
   const near = new Set(loud.flatMap(({ bundle, hops }) => [bundle, ...hops.map(({ to }) => to)]));
-  const shown4 = lane.stops.filter(({ bundle }) => near.has(bundle));
-  const left = lane.stops.length - shown4.length;
+  const shown5 = lane.stops.filter(({ bundle }) => near.has(bundle));
+  const left = lane.stops.length - shown5.length;
   const rest = left > 0 ? [{ bundles: [], label: `and ${left} more as before`, style: "many", hops: [] }] : [];
-  return { lane, nodes: [...shown4.map(nodeOf), ...rest] };
+  return { lane, nodes: [...shown5.map(nodeOf), ...rest] };
 }
 function quietStops({ stops }) {
   const touched = new Set(
@@ -34290,10 +34375,10 @@ function packageLine({ name, catalogs, classes, details }) {
   const what = details.length > 0 ? `: ${details.join("; ")}` : "";
   return `  package ${plain(name)}${where2} (${classes.join(", ")})${plain(what)}`;
 }
-function alsoText({ known: known3, waived }) {
+function alsoText({ known: known4, waived }) {
   const parts3 = [];
   if (waived.length > 0) parts3.push(`${waived.length} waived`);
-  if (known3.length > 0) parts3.push(`${known3.length} known from the base branch`);
+  if (known4.length > 0) parts3.push(`${known4.length} known from the base branch`);
   return parts3.length > 0 ? `; besides ${parts3.join(", ")}` : "";
 }
 function fateLines(diff) {
@@ -34418,10 +34503,10 @@ function turnCells(turn) {
 }
 function findingsText(findings) {
   if (findings.length === 0) return "";
-  const rows = findings.map(({ severity, rule: rule228, message, location, hint, catalogs }) => {
+  const rows = findings.map(({ severity, rule: rule252, message, location, hint, catalogs }) => {
     const where2 = `${location.file}:${location.line}`;
     const also = catalogs && catalogs.length > 1 ? ` (${catalogs.join(", ")})` : "";
-    return `| ${severity} | ${code(where2)} | ${escaped(message + also)} | ${hint === void 0 ? "" : code(hint)} | ${code(rule228)} |`;
+    return `| ${severity} | ${code(where2)} | ${escaped(message + also)} | ${hint === void 0 ? "" : code(hint)} | ${code(rule252)} |`;
   });
   return [
     `### ${countText(findings)}`,
@@ -34431,9 +34516,9 @@ function findingsText(findings) {
     ...rows
   ].join("\n");
 }
-function footer({ known: known3, waived, unchecked, base: base2, head: head2 }) {
+function footer({ known: known4, waived, unchecked, base: base2, head: head2 }) {
   const lines = [`Reproduce: ${code(`npx portolan check --base ${base2} --head ${head2}`)}`];
-  if (known3.length > 0) lines.push(`${known3.length} more findings are known from the base branch.`);
+  if (known4.length > 0) lines.push(`${known4.length} more findings are known from the base branch.`);
   for (const { finding: finding2, until, reason } of waived) {
     lines.push(
       `Waived until ${until}: ${code(finding2.rule)} ${escaped(finding2.message)} (${escaped(reason)})`
@@ -34455,11 +34540,11 @@ function escaped(text6) {
   ).replaceAll("@", "@​").replaceAll(/(https?|ftp):/gi, "$1​:").replaceAll(/www\./gi, "www​.");
 }
 function code(text6) {
-  const shown4 = plain(text6).replaceAll("|", "\\|");
-  const longest = Math.max(0, ...[...shown4.matchAll(/`+/g)].map(([run3]) => run3.length));
+  const shown5 = plain(text6).replaceAll("|", "\\|");
+  const longest = Math.max(0, ...[...shown5.matchAll(/`+/g)].map(([run3]) => run3.length));
   const fence = "`".repeat(longest + 1);
-  const pad = shown4.startsWith("`") || shown4.endsWith("`") ? " " : "";
-  return `${fence}${pad}${shown4}${pad}${fence}`;
+  const pad = shown5.startsWith("`") || shown5.endsWith("`") ? " " : "";
+  return `${fence}${pad}${shown5}${pad}${fence}`;
 }
 
 // catalog/finding.ts
@@ -34745,10 +34830,10 @@ function expandWildcard(token) {
   if (!token.includes("x")) return [token];
   const [operatorText, wildcard] = splitOperator(token);
   const flat = flatten(wildcard);
-  const rule228 = WILDCARD_OPERATORS.get(operatorText);
-  if (!rule228) return [flat];
-  const bound = rule228.operator + (rule228.raised ? raise(flat, wildcard) : flat);
-  return rule228.before === void 0 ? [bound] : [rule228.before + flat, bound];
+  const rule252 = WILDCARD_OPERATORS.get(operatorText);
+  if (!rule252) return [flat];
+  const bound = rule252.operator + (rule252.raised ? raise(flat, wildcard) : flat);
+  return rule252.before === void 0 ? [bound] : [rule252.before + flat, bound];
 }
 function flatten(wildcard) {
   const version = wildcard.replace(".x.x", ".x").replace(".x", ".0");
@@ -34803,18 +34888,18 @@ async function loadCel() {
   });
   const compiled2 = /* @__PURE__ */ new Map();
   return {
-    compile(rule228) {
-      const known3 = compiled2.get(rule228);
-      if (known3 !== void 0) return known3;
-      const fresh = compile(environment, rule228);
-      compiled2.set(rule228, fresh);
+    compile(rule252) {
+      const known4 = compiled2.get(rule252);
+      if (known4 !== void 0) return known4;
+      const fresh = compile(environment, rule252);
+      compiled2.set(rule252, fresh);
       return fresh;
     }
   };
 }
-function compile(environment, rule228) {
+function compile(environment, rule252) {
   try {
-    const program = environment.parse(rule228);
+    const program = environment.parse(rule252);
     if (cost(program.ast) > MAX_COST) return null;
     const { valid, type, error: error2 } = program.check();
     if (!valid && firstLine(error2).startsWith("has() invalid argument")) return null;
@@ -34867,36 +34952,36 @@ function runRules(catalog, rules, severityOf = ownSeverity) {
 }
 function runCatalogChecks(catalog, rules, severityOf = ownSeverity) {
   const findings = [];
-  for (const rule228 of rules) {
-    if (!rule228.check) continue;
-    const severity = severityOf(rule228);
-    if (severity !== "off") rule228.check(catalog, reportTo(findings, rule228, severity));
+  for (const rule252 of rules) {
+    if (!rule252.check) continue;
+    const severity = severityOf(rule252);
+    if (severity !== "off") rule252.check(catalog, reportTo(findings, rule252, severity));
   }
   return findings;
 }
 function runForesight(world, rules, severityOf = ownSeverity) {
-  return runEach(rules, severityOf, (rule228, report) => rule228.foresee?.(world, report));
+  return runEach(rules, severityOf, (rule252, report) => rule252.foresee?.(world, report));
 }
 function runComparison(change, rules, severityOf = ownSeverity) {
-  return runEach(rules, severityOf, (rule228, report) => rule228.compare?.(change, report));
+  return runEach(rules, severityOf, (rule252, report) => rule252.compare?.(change, report));
 }
 function runResolved(references, rules, severityOf = ownSeverity) {
-  return runEach(rules, severityOf, (rule228, report) => rule228.resolved?.(references, report));
+  return runEach(rules, severityOf, (rule252, report) => rule252.resolved?.(references, report));
 }
 function runEach(rules, severityOf, run3) {
   const findings = [];
-  for (const rule228 of rules) {
-    const severity = severityOf(rule228);
-    if (severity !== "off") run3(rule228, reportTo(findings, rule228, severity));
+  for (const rule252 of rules) {
+    const severity = severityOf(rule252);
+    if (severity !== "off") run3(rule252, reportTo(findings, rule252, severity));
   }
   return findings.sort(compareFindings);
 }
 function bundleJudge(rules, severityOf, findings) {
-  const checks = rules.flatMap((rule228) => {
-    const severity = severityOf(rule228);
-    if (!rule228.bundleCheck || severity === "off") return [];
-    const check3 = rule228.bundleCheck();
-    const report = reportTo(findings, rule228, severity);
+  const checks = rules.flatMap((rule252) => {
+    const severity = severityOf(rule252);
+    if (!rule252.bundleCheck || severity === "off") return [];
+    const check3 = rule252.bundleCheck();
+    const report = reportTo(findings, rule252, severity);
     return [(bundle) => check3(bundle, report)];
   });
   return (bundle) => {
@@ -34904,19 +34989,19 @@ function bundleJudge(rules, severityOf, findings) {
   };
 }
 function withSeverities(findings, rules, severityOf) {
-  const byId = new Map(rules.map((rule228) => [rule228.id, rule228]));
+  const byId = new Map(rules.map((rule252) => [rule252.id, rule252]));
   return findings.flatMap((finding2) => {
-    const rule228 = byId.get(finding2.rule);
-    const severity = rule228 ? severityOf(rule228) : finding2.severity;
+    const rule252 = byId.get(finding2.rule);
+    const severity = rule252 ? severityOf(rule252) : finding2.severity;
     return severity === "off" ? [] : [{ ...finding2, severity }];
   });
 }
-function ownSeverity(rule228) {
-  return rule228.severity;
+function ownSeverity(rule252) {
+  return rule252.severity;
 }
-function reportTo(findings, rule228, severity) {
+function reportTo(findings, rule252, severity) {
   return (message, location, { severity: own = severity, ...details } = {}) => {
-    findings.push({ rule: rule228.id, severity: milder(severity, own), message, location, ...details });
+    findings.push({ rule: rule252.id, severity: milder(severity, own), message, location, ...details });
   };
 }
 function quoted2(name) {
@@ -36277,11 +36362,11 @@ function resolveAs(node, wanted) {
   if (wanted === "float" && found.kind === "int" && keyText(found, text6) !== void 0) {
     return { kind: "float", value: found.value };
   }
-  const shown4 = found.kind === "timestamp" ? "str" : found.kind;
+  const shown5 = found.kind === "timestamp" ? "str" : found.kind;
   throw new YamlError(
     `"${text6}" is no ${wanted}`,
     node.start,
-    `yaml: cannot decode !!${shown4} \`${text6}\` as a !!${wanted}`
+    `yaml: cannot decode !!${shown5} \`${text6}\` as a !!${wanted}`
   );
 }
 var BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
@@ -37195,8 +37280,8 @@ function readKey(at, colon) {
   const middle = text3.charCodeAt(at + (length >> 1));
   const hash = length << 7 ^ text3.charCodeAt(at) << 4 ^ middle << 2 ^ text3.charCodeAt(colon - 1);
   const slot = hash & KEY_SLOTS - 1;
-  const known3 = knownKeys[slot];
-  if (known3.length === length && text3.startsWith(known3, at)) return known3;
+  const known4 = knownKeys[slot];
+  if (known4.length === length && text3.startsWith(known4, at)) return known4;
   const key = newKey(at, colon);
   if (key.length === length && length <= LONGEST_KNOWN_KEY) knownKeys[slot] = Object.keys({ [key]: 0 })[0];
   return key;
@@ -38411,17 +38496,17 @@ var FileReader = class {
     if (startsLikeJson(text6)) yield* this.#jsonStream(text6);
     else yield* this.#yamlStream(text6, 1);
   }
-  #find(rule228, message, location, hint) {
+  #find(rule252, message, location, hint) {
     this.#findings.push({
-      rule: rule228,
+      rule: rule252,
       severity: "error",
       message,
       location,
       ...hint === void 0 ? {} : { hint }
     });
   }
-  #warn(rule228, message, location, hint) {
-    this.#findings.push({ rule: rule228, severity: "warning", message, location, hint });
+  #warn(rule252, message, location, hint) {
+    this.#findings.push({ rule: rule252, severity: "warning", message, location, hint });
   }
   #decode(bytes2) {
     try {
@@ -38580,11 +38665,95 @@ function firstInvalid(bytes2) {
 }
 
 // catalog/bundle/manifest.ts
+var DEPTH = 1e3;
+var SNIFF2 = 30;
+function readManifestFile(path, bytes2) {
+  const text6 = new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes2);
+  const documents = [
+    ...startsLikeJson(text6, SNIFF2) ? jsonDocuments(path, text6) : yamlDocuments(path, text6)
+  ];
+  return { path, bytes: bytes2, documents };
+}
 function firstValue(file) {
   const [first] = file.documents;
   return first?.kind === "value" ? first : void 0;
 }
+function* jsonDocuments(path, text6) {
+  const reader = new JsonReader(text6, DEPTH);
+  for (let count = 0; ; count++) {
+    try {
+      const read = reader.next();
+      if (!read) return;
+      if (hasRoundedInteger(read.value) && count === 0) {
+        yield readYaml(path, text6, 1);
+        return;
+      }
+      const document = new MarkedDocument(path, read.value, read.marks, read.written);
+      yield { kind: "value", value: read.value, document, tree: () => void 0 };
+    } catch (error2) {
+      if (!(error2 instanceof JsonError)) throw error2;
+      const asYaml = count === 0 ? [...yamlDocuments(path, text6)] : [];
+      if (asYaml[0]?.kind === "value") yield* asYaml;
+      else yield jsonUnread(path, text6, error2);
+      return;
+    }
+  }
+}
+function jsonUnread(path, text6, error2) {
+  const place2 = new OffsetDocument(path, text6, 1, () => error2.offset).locate([]);
+  return { kind: "unread", message: `not JSON: ${error2.message}`, go: error2.message, location: place2 };
+}
+function* yamlDocuments(path, text6) {
+  const normal3 = text6.includes("\r\n") ? text6.replaceAll("\r\n", "\n") : text6;
+  for (const piece of splitDocuments(normal3)) {
+    if ("rest" in piece) {
+      const message = `a line that begins with --- separates documents, but "${piece.rest}" follows on it`;
+      const location = { file: path, line: piece.line, column: piece.column };
+      yield { kind: "unread", message, go: `invalid Yaml document separator: ${piece.rest}`, location };
+      return;
+    }
+    const fast = readFast(normal3, piece.from, piece.to, piece.line);
+    if (fast && !hasRoundedInteger(fast.value)) {
+      const document = new MarkedDocument(path, fast.value, fast.marks);
+      const source = normal3.slice(piece.from, piece.to);
+      yield { kind: "value", value: fast.value, document, tree: () => treeOf(source) };
+    } else yield readYaml(path, normal3.slice(piece.from, piece.to), piece.line);
+  }
+}
+function treeOf(text6) {
+  return readTree(text6, { depth: DEPTH }).root;
+}
+function readYaml(path, text6, line3) {
+  try {
+    const { root } = readTree(text6, { depth: DEPTH });
+    const { value, locate: locate4 } = compose(root, { exactIntegers: true });
+    return { kind: "value", value, document: new OffsetDocument(path, text6, line3, locate4), tree: () => root };
+  } catch (error2) {
+    if (!(error2 instanceof YamlError)) throw error2;
+    const location = new OffsetDocument(path, text6, line3, () => error2.offset).locate([]);
+    const go = `error converting YAML to JSON: ${error2.original ?? error2.message}`;
+    return { kind: "unread", message: `not YAML as the tools read it: ${error2.message}`, go, location };
+  }
+}
+function hasRoundedInteger(value) {
+  if (typeof value === "number") return Number.isInteger(value) && !Number.isSafeInteger(value);
+  if (typeof value !== "object" || value === null) return false;
+  for (const member3 of Object.values(value)) if (hasRoundedInteger(member3)) return true;
+  return false;
+}
 var MAX_INT642 = 2n ** 63n - 1n;
+function objectNumbers(value) {
+  if (typeof value === "bigint") return value > MAX_INT642 ? Number(value) : value;
+  if (Object.is(value, -0)) return 0;
+  if (typeof value !== "object" || value === null) return value;
+  if (Array.isArray(value)) return keepSame(value, value.map(objectNumbers));
+  const entries2 = Object.entries(value);
+  const changed = entries2.map(([key, member3]) => [key, objectNumbers(member3)]);
+  return changed.every(([, member3], i) => Object.is(member3, entries2[i]?.[1])) ? value : Object.fromEntries(changed);
+}
+function keepSame(before, after) {
+  return after.every((item, i) => Object.is(item, before[i])) ? before : after;
+}
 function kindOf(value) {
   if (!isObject(value) || typeof value["kind"] !== "string" || value["kind"] === "") return void 0;
   const apiVersion = typeof value["apiVersion"] === "string" ? value["apiVersion"] : "";
@@ -38595,6 +38764,20 @@ function kindOf(value) {
 }
 
 // catalog/bundle/read.ts
+async function readBundleFiles(source) {
+  const manifests = [];
+  const metadata = [];
+  const others = [];
+  const unreadable = [];
+  for (const file of [...await source.files()].sort((a, b) => compareText(a.path, b.path))) {
+    const [folder] = file.path.split("/");
+    const room = folder === "manifests" ? manifests : folder === "metadata" ? metadata : void 0;
+    if (!room || folder === file.path) others.push(file.path);
+    else if (file.unreadable !== void 0) unreadable.push({ path: file.path, why: file.unreadable });
+    else room.push(readManifestFile(file.path, await file.read()));
+  }
+  return { manifests, metadata, others, unreadable };
+}
 function isDirect(file) {
   return file.path.split("/").length === 2;
 }
@@ -38670,6 +38853,24 @@ var PLAIN2 = Uint8Array.from(
 );
 
 // catalog/bundle/registry-bundle.ts
+function objectIn(file) {
+  const first = firstValue(file);
+  return first && objectOf(first);
+}
+function objectsIn(file) {
+  return file.documents.flatMap((document) => {
+    const object = document.kind === "value" ? objectOf(document) : void 0;
+    return object ?? [];
+  });
+}
+function objectOf(first) {
+  const kind = kindOf(first.value);
+  if (!kind || !isObject(first.value)) return void 0;
+  const value = objectNumbers(first.value);
+  const metadata = value["metadata"];
+  const name = isObject(metadata) && typeof metadata["name"] === "string" ? metadata["name"] : "";
+  return { ...kind, name, value, document: first.document };
+}
 var PREFIX = "operators.operatorframework.io.bundle.";
 var ANNOTATIONS = struct("registry.AnnotationsFile", {
   annotations: struct("registry.Annotations", {
@@ -38704,9 +38905,96 @@ function foldedMember(object, name) {
 }
 
 // catalog/bundle/inspect.ts
+async function inspectedBundle(source, options = {}) {
+  const files = await readBundleFiles(source);
+  const manifests = files.manifests.filter(isDirect);
+  const objects = manifests.flatMap((file) => objectIn(file) ?? []);
+  const csv = objects.find(({ kind }) => kind === "ClusterServiceVersion");
+  const annotations = annotationsOf(files);
+  const usesCel = files.metadata.some(({ bytes: bytes2 }) => new TextDecoder().decode(bytes2).includes("cel"));
+  const channels = textOf(annotations?.values[`${PREFIX2}channels.v1`]);
+  return {
+    files,
+    manifests,
+    objects,
+    allObjects: manifests.flatMap(objectsIn),
+    csv: csv && typedCsv(csv),
+    crds: objects.filter(
+      ({ kind, group }) => kind === "CustomResourceDefinition" && group === "apiextensions.k8s.io"
+    ),
+    annotations,
+    package: textOf(annotations?.values[`${PREFIX2}package.v1`]),
+    channels: channels.split(",").map((channel) => channel.trim()),
+    cel: usesCel ? await loadCel() : void 0,
+    options
+  };
+}
+function inspect(bundle, rules, severityOf = ownSeverity) {
+  const findings = [];
+  for (const rule252 of rules) {
+    const severity = severityOf(rule252);
+    if (severity !== "off") rule252.inspect?.(bundle, reportTo(findings, rule252, severity));
+  }
+  return findings.sort(compareFindings);
+}
 var PREFIX2 = "operators.operatorframework.io.bundle.";
+function annotationsOf(files) {
+  for (const file of files.metadata.filter(isDirect)) {
+    const first = firstValue(file);
+    if (!first || !isObject(first.value)) continue;
+    const values = foldedMember(first.value, "annotations");
+    const key = Object.keys(first.value).find((member3) => member3.toLowerCase() === "annotations") ?? "annotations";
+    if (isObject(values)) return { values, document: first.document, key };
+  }
+  return void 0;
+}
 function textOf(value) {
   return typeof value === "string" ? value : "";
+}
+function typedCsv(object) {
+  const found = { unquoted: [], miscased: [] };
+  const { value, misfits } = fitStruct(loosened(object.value, CSV, [], found), CSV);
+  const metadata = isObject(value["metadata"]) ? value["metadata"] : {};
+  return {
+    name: object.name,
+    object,
+    metadata,
+    annotations: textMap3(metadata["annotations"]),
+    labels: textMap3(metadata["labels"]),
+    spec: isObject(value["spec"]) ? value["spec"] : {},
+    misfits,
+    ...found,
+    at: (...path) => object.document.locate(path)
+  };
+}
+function textMap3(value) {
+  return isObject(value) ? value : {};
+}
+function loosened(value, shape, path, found) {
+  switch (shape.kind) {
+    case "string":
+      if (!["number", "boolean", "bigint"].includes(typeof value)) return value;
+      found.unquoted.push(path);
+      return String(value);
+    case "list":
+      return Array.isArray(value) ? value.map((item, i) => loosened(item, shape.items, [...path, i], found)) : value;
+    case "map":
+      return isObject(value) ? mapValues(value, (item, key) => loosened(item, shape.values, [...path, key], found)) : value;
+    case "struct":
+      return isObject(value) ? mapValues(value, (item, key) => loosenedField(item, shape, [...path, key], found)) : value;
+    default:
+      return value;
+  }
+}
+function loosenedField(value, { fields: fields2 }, path, found) {
+  const key = String(path.at(-1));
+  const field2 = Object.hasOwn(fields2, key) ? key : Object.keys(fields2).find((name) => name.toLowerCase() === key.toLowerCase());
+  if (field2 !== void 0 && field2 !== key) found.miscased.push({ path, field: field2 });
+  const inner = field2 === void 0 ? void 0 : fields2[field2];
+  return inner ? loosened(value, inner, path, found) : value;
+}
+function mapValues(object, change) {
+  return Object.fromEntries(Object.entries(object).map(([key, value]) => [key, change(value, key)]));
 }
 function member2(value, ...path) {
   let at = value;
@@ -38885,13 +39173,13 @@ var checkConstraint = (bundle, report) => {
   }
 };
 function constraintDefect({ json }, fields2, { cel }) {
-  const rule228 = fields2["cel"];
-  if (!isObject(rule228)) {
+  const rule252 = fields2["cel"];
+  if (!isObject(rule252)) {
     const value = JSON.parse(json);
     const isCompound = isObject(value) && COMPOUND.some((key) => foldedMember(value, key) !== void 0);
     return isCompound ? { text: "opm validates only rules in CEL; OLM knows this one", severity: "warning" } : { text: "cel is missing", severity: "error" };
   }
-  const expression2 = text4(rule228, "rule");
+  const expression2 = text4(rule252, "rule");
   if (expression2 === "") return { text: "cel.rule is empty", severity: "error" };
   try {
     cel?.compile(expression2);
@@ -38905,8 +39193,8 @@ function constraintDefect({ json }, fields2, { cel }) {
 function checkDependencyTypes(bundle, report) {
   for (const { dependency, fields: fields2 } of dependenciesOf(bundle)) {
     if (fields2) continue;
-    const known3 = DEPENDENCIES.has(dependency.type);
-    const message = known3 ? `the value of the dependency ${dependency.type} does not fit its type` : `unknown type of dependency ${JSON.stringify(dependency.type)}`;
+    const known4 = DEPENDENCIES.has(dependency.type);
+    const message = known4 ? `the value of the dependency ${dependency.type} does not fit its type` : `unknown type of dependency ${JSON.stringify(dependency.type)}`;
     report(message, dependency.location, { hint: `types: ${[...DEPENDENCIES.keys()].join(", ")}` });
   }
 }
@@ -38944,24 +39232,6 @@ var rule4 = {
   summary: "The annotations say media type, folders, package and channels",
   opm: ['Missing annotation "K"'],
   inspect: checkAnnotationKeys
-};
-
-// catalog/rules/annotations/media-type.ts
-var rule5 = {
-  id: "annotations/media-type",
-  severity: "error",
-  summary: "The annotated media type is that of the manifests",
-  opm: ['Expecting annotation "K" to have value "V" instead of "W"'],
-  inspect: checkMediaType
-};
-
-// catalog/rules/annotations/missing.ts
-var rule6 = {
-  id: "annotations/missing",
-  severity: "error",
-  summary: "A file of metadata/ holds the annotations of the bundle",
-  opm: ["Could not find annotations file"],
-  inspect: checkAnnotationsPresent
 };
 
 // catalog/names.ts
@@ -39188,7 +39458,7 @@ var checkAnnotationCase = (bundle, report) => {
     if (kind !== "ClusterServiceVersion" && kind !== "OperatorGroup") continue;
     for (const key of Object.keys(member2(value, "metadata", "annotations"))) {
       const proper = ANNOTATION_NAMES.find(
-        (known3) => known3 !== key && known3.toLowerCase() === key.toLowerCase()
+        (known4) => known4 !== key && known4.toLowerCase() === key.toLowerCase()
       );
       if (proper === void 0) continue;
       const place2 = document.locate(["metadata", "annotations", key]);
@@ -39227,9 +39497,9 @@ var checkRelatedImages = ofCsv((csv, report) => {
     const image = text4(related, "image");
     const defect = image === "" ? "is empty" : referenceDefect(image);
     if (defect === void 0) continue;
-    const shown4 = image === "" ? "" : ` ${JSON.stringify(image)}`;
+    const shown5 = image === "" ? "" : ` ${JSON.stringify(image)}`;
     report(
-      `${called(csv)}: relatedImages[${i}].image${shown4} ${defect}`,
+      `${called(csv)}: relatedImages[${i}].image${shown5} ${defect}`,
       csv.at("spec", "relatedImages", i, "image")
     );
   }
@@ -39283,9 +39553,81 @@ var checkUnquoted = ofCsv((csv, report) => {
 var checkFieldCase = ofCsv((csv, report) => {
   for (const { path, field: field2 } of csv.miscased) {
     const message = `${called(csv)}: ${path.join(".")} is spelled ${field2}: clusters do not read the field`;
-    report(message, csv.at(...path), { hint: `${field2}: …` });
+    const isRequired = REQUIRED2.some(
+      (required) => required.join(".") === [...path.slice(0, -1), field2].join(".")
+    );
+    report(message, csv.at(...path), {
+      hint: `${field2}: …`,
+      ...isRequired ? {} : { severity: "warning" }
+    });
   }
 });
+
+// catalog/bundle/check/update.ts
+var checkSkipRange = ofCsv((csv, report) => {
+  const range = csv.annotations["olm.skipRange"];
+  if (range === void 0) return;
+  if (tryParseRange(range)) return;
+  const message = `${called(csv)}: olm.skipRange ${JSON.stringify(range)} is no range of semantic versions, so OLM skips nothing`;
+  report(message, csv.at("metadata", "annotations", "olm.skipRange"), {
+    hint: "olm.skipRange: '>=1.0.0 <1.2.0'"
+  });
+});
+var checkSelfReplacement = ofCsv((csv, report) => {
+  if (csv.name !== "" && text4(csv.spec, "replaces") === csv.name)
+    report(`${called(csv)} replaces itself`, csv.at("spec", "replaces"));
+  const at = texts3(csv.spec, "skips").indexOf(csv.name);
+  if (csv.name !== "" && at >= 0) report(`${called(csv)} skips itself`, csv.at("spec", "skips", at));
+});
+function labelsOf({ options: { labels, dockerfile } }) {
+  if (labels) return labels;
+  if (dockerfile?.text === void 0) return void 0;
+  const found = /* @__PURE__ */ new Map();
+  for (const line3 of dockerfile.text.replaceAll(/\\\r?\n/g, " ").split("\n")) {
+    if (!/^\s*LABEL\s/i.test(line3)) continue;
+    for (const [, key = "", quoted3, bare = ""] of line3.matchAll(LABEL2)) found.set(key, quoted3 ?? bare);
+  }
+  return found;
+}
+var LABEL2 = /"?([\w./-]+)"?=(?:"([^"]*)"|(\S*))/g;
+var checkLabels = (bundle, report) => {
+  const { annotations } = bundle;
+  const labels = labelsOf(bundle);
+  if (!annotations || !labels) return;
+  for (const [key, label] of labels) {
+    const value = annotations.values[key];
+    if (!key.startsWith(PREFIX2) || value === label) continue;
+    const found = value === void 0 ? "the annotation is missing" : `the annotation is ${JSON.stringify(value)}`;
+    const message = `the image is labelled ${key}=${JSON.stringify(label)}, ${found}: OLM goes by the annotation, catalogs are built by either`;
+    report(message, annotations.document.locate([annotations.key, key]), { hint: `${key}: ${label}` });
+  }
+};
+
+// catalog/rules/annotations/labels.ts
+var rule5 = {
+  id: "annotations/labels",
+  severity: "warning",
+  summary: "The labels of the bundle image, or of its Dockerfile, are those of the annotations",
+  inspect: checkLabels
+};
+
+// catalog/rules/annotations/media-type.ts
+var rule6 = {
+  id: "annotations/media-type",
+  severity: "error",
+  summary: "The annotated media type is that of the manifests",
+  opm: ['Expecting annotation "K" to have value "V" instead of "W"'],
+  inspect: checkMediaType
+};
+
+// catalog/rules/annotations/missing.ts
+var rule7 = {
+  id: "annotations/missing",
+  severity: "error",
+  summary: "A file of metadata/ holds the annotations of the bundle",
+  opm: ["Could not find annotations file"],
+  inspect: checkAnnotationsPresent
+};
 
 // catalog/bundle/check/olm.ts
 var checkDeploymentNames = ofCsv((csv, report) => {
@@ -39312,8 +39654,8 @@ var checkPackageNamed = ({ annotations, package: name }, report) => {
 function eachWebhook(check3) {
   return ofCsv((csv, report, bundle) => {
     for (const [i, webhook] of list(csv.spec, "webhookdefinitions").entries()) {
-      const shown4 = `${called(csv)}: webhook ${JSON.stringify(text4(webhook, "generateName"))}`;
-      const say = (field2, message) => report(`${shown4} ${message}`, csv.at("spec", "webhookdefinitions", i, field2));
+      const shown5 = `${called(csv)}: webhook ${JSON.stringify(text4(webhook, "generateName"))}`;
+      const say = (field2, message) => report(`${shown5} ${message}`, csv.at("spec", "webhookdefinitions", i, field2));
       check3(webhook, say, bundle, csv);
     }
   });
@@ -39375,11 +39717,11 @@ var OLM_GROUPS = ["olm.operatorframework.io", "operators.coreos.com"];
 var CONFIGURATIONS = /^(?:\*|(?:mutating|validating)webhookconfigurations?)$/i;
 var checkWebhookRules = eachWebhook((webhook, say) => {
   if (text4(webhook, "type") === "ConversionWebhook") return;
-  for (const rule228 of list(webhook, "rules")) {
-    for (const group of texts3(rule228, "apiGroups")) {
+  for (const rule252 of list(webhook, "rules")) {
+    for (const group of texts3(rule252, "apiGroups")) {
       if (group === "*") say("rules", "must not be for all API groups");
       if (OLM_GROUPS.includes(group)) say("rules", `must not be for OLM's own group ${group}`);
-      const resource = texts3(rule228, "resources").find((name) => CONFIGURATIONS.test(name));
+      const resource = texts3(rule252, "resources").find((name) => CONFIGURATIONS.test(name));
       if (group === "admissionregistration.k8s.io" && resource !== void 0) {
         say("rules", `must not be for webhook configurations, found ${JSON.stringify(resource)} of ${group}`);
       }
@@ -39442,7 +39784,7 @@ var checkAnnotationsFile = ({ annotations, files }, report) => {
 };
 
 // catalog/rules/annotations/package.ts
-var rule7 = {
+var rule8 = {
   id: "annotations/package",
   severity: "error",
   summary: "The annotations name the package",
@@ -39451,7 +39793,7 @@ var rule7 = {
 };
 
 // catalog/rules/annotations/text.ts
-var rule8 = {
+var rule9 = {
   id: "annotations/text",
   severity: "error",
   summary: "The value of every annotation is text",
@@ -39460,7 +39802,7 @@ var rule8 = {
 };
 
 // catalog/rules/annotations/unreadable.ts
-var rule9 = {
+var rule10 = {
   id: "annotations/unreadable",
   severity: "error",
   summary: "Every file of metadata/ is YAML or JSON",
@@ -39549,8 +39891,8 @@ function podSecurityUses({ csv }) {
   if (listed2.includes("podsecuritypolicies") || listed2.includes("podsecuritypolicys")) return [];
   return ["clusterPermissions", "permissions"].flatMap(
     (section) => list(csv.spec, "install", "spec", section).flatMap(
-      (permission, i) => list(permission, "rules").flatMap((rule228, j) => {
-        const asks = texts3(rule228, "apiGroups").includes("policy") && texts3(rule228, "resources").includes("podsecuritypolicies");
+      (permission, i) => list(permission, "rules").flatMap((rule252, j) => {
+        const asks = texts3(rule252, "apiGroups").includes("policy") && texts3(rule252, "resources").includes("podsecuritypolicies");
         const path = ["spec", "install", "spec", section, i, "rules", j];
         return asks ? [{ what: `podsecuritypolicies in ${section}[${i}].rules[${j}]`, location: csv.at(...path) }] : [];
       })
@@ -39559,10 +39901,10 @@ function podSecurityUses({ csv }) {
 }
 function isReached({ csv, options }, release) {
   const target2 = parseTolerant(release);
-  const known3 = [options.kubernetesVersion, csv && text4(csv.spec, "minKubeVersion")].map(
+  const known4 = [options.kubernetesVersion, csv && text4(csv.spec, "minKubeVersion")].map(
     (version) => tryTolerant(version ?? "")
   );
-  return known3.some((version) => version !== void 0 && compareVersions(version, target2) >= 0);
+  return known4.some((version) => version !== void 0 && compareVersions(version, target2) >= 0);
 }
 function tryTolerant(version) {
   if (version === "") return void 0;
@@ -39581,7 +39923,7 @@ function checkMinKubeUsable({ csv }, report) {
 }
 
 // catalog/rules/api/min-kube-version.ts
-var rule10 = {
+var rule11 = {
   id: "api/min-kube-version",
   severity: "error",
   summary: "The field minKubeVersion tells for which Kubernetes a bundle is",
@@ -39592,7 +39934,7 @@ var rule10 = {
 };
 
 // catalog/rules/api/removed-1-22.ts
-var rule11 = {
+var rule12 = {
   id: "api/removed-1-22",
   severity: "error",
   summary: "No manifest is of an API that Kubernetes 1.22 removed",
@@ -39601,7 +39943,7 @@ var rule11 = {
 };
 
 // catalog/rules/api/removed-1-25.ts
-var rule12 = {
+var rule13 = {
   id: "api/removed-1-25",
   severity: "error",
   summary: "No manifest or permission is of an API that Kubernetes 1.25 removed",
@@ -39610,7 +39952,7 @@ var rule12 = {
 };
 
 // catalog/rules/api/removed-1-26.ts
-var rule13 = {
+var rule14 = {
   id: "api/removed-1-26",
   severity: "error",
   summary: "No manifest is of an API that Kubernetes 1.26 removed",
@@ -39671,7 +40013,7 @@ function setFirst(to, entry) {
 }
 
 // catalog/rules/bundle/build-metadata.ts
-var rule14 = {
+var rule15 = {
   id: "bundle/build-metadata",
   severity: "error",
   summary: "A bundle with a release has no build metadata in its version",
@@ -39689,7 +40031,7 @@ var rule14 = {
 };
 
 // catalog/rules/bundle/duplicate.ts
-var rule15 = {
+var rule16 = {
   id: "bundle/duplicate",
   severity: "error",
   summary: "A bundle stands once in its package",
@@ -39706,7 +40048,7 @@ var rule15 = {
 };
 
 // catalog/rules/bundle/image.ts
-var rule16 = {
+var rule17 = {
   id: "bundle/image",
   severity: "error",
   summary: "A bundle has an image, or holds its manifests as olm.bundle.object properties",
@@ -39722,7 +40064,7 @@ var rule16 = {
 };
 
 // catalog/rules/bundle/package.ts
-var rule17 = {
+var rule18 = {
   id: "bundle/package",
   severity: "error",
   summary: "A bundle says which package it belongs to",
@@ -39736,7 +40078,7 @@ var rule17 = {
 };
 
 // catalog/rules/bundle/package-property.ts
-var rule18 = {
+var rule19 = {
   id: "bundle/package-property",
   severity: "error",
   summary: "A bundle has exactly one olm.package property, which names its package",
@@ -39811,9 +40153,9 @@ function decodeBlob(value, document, findings) {
   return decodeSchema({ ...meta, document }, report);
 }
 function reportTo2(document, findings) {
-  return (rule228, message, path, hint) => {
+  return (rule252, message, path, hint) => {
     const location = document.locate(path);
-    findings.push({ rule: rule228, severity: "error", message, location, ...hint === void 0 ? {} : { hint } });
+    findings.push({ rule: rule252, severity: "error", message, location, ...hint === void 0 ? {} : { hint } });
   };
 }
 function readMeta(value, report) {
@@ -40029,7 +40371,7 @@ function yamlDefect(base64) {
 }
 
 // catalog/rules/bundle/property.ts
-var rule19 = {
+var rule20 = {
   id: "bundle/property",
   severity: "error",
   summary: "A bundle's properties have values, those that OLM knows of the type that OLM expects",
@@ -40060,7 +40402,7 @@ function misfitsOf(type, value) {
 }
 
 // catalog/rules/bundle/reference.ts
-var rule20 = {
+var rule21 = {
   id: "bundle/reference",
   severity: "error",
   summary: "A bundle's image and relatedImages are image references",
@@ -40106,7 +40448,7 @@ function reportReference(report, bundle, path, message) {
 }
 
 // catalog/rules/bundle/release-name.ts
-var rule21 = {
+var rule22 = {
   id: "bundle/release-name",
   severity: "error",
   summary: "A bundle with a release is named <package>-v<version>-<release>",
@@ -40121,7 +40463,7 @@ var rule21 = {
 };
 
 // catalog/rules/bundle/unlisted.ts
-var rule22 = {
+var rule23 = {
   id: "bundle/unlisted",
   severity: "error",
   summary: "Every bundle is an entry of at least one channel",
@@ -40143,7 +40485,7 @@ var rule22 = {
 };
 
 // catalog/rules/bundle/version.ts
-var rule23 = {
+var rule24 = {
   id: "bundle/version",
   severity: "error",
   summary: "A bundle's version is a semantic version, its release a list of identifiers of at most 20 characters",
@@ -40208,7 +40550,7 @@ function chainBelow(channel, head2) {
 }
 
 // catalog/rules/channel/cycle.ts
-var rule24 = {
+var rule25 = {
   id: "channel/cycle",
   severity: "error",
   summary: "Replacements in a channel run in no circle",
@@ -40232,7 +40574,7 @@ var rule24 = {
 };
 
 // catalog/rules/channel/duplicate.ts
-var rule25 = {
+var rule26 = {
   id: "channel/duplicate",
   severity: "error",
   summary: "A channel stands once in its package",
@@ -40254,7 +40596,7 @@ var rule25 = {
 };
 
 // catalog/rules/channel/empty.ts
-var rule26 = {
+var rule27 = {
   id: "channel/empty",
   severity: "error",
   summary: "A channel has at least one entry",
@@ -40274,7 +40616,7 @@ var rule26 = {
 };
 
 // catalog/rules/channel/head.ts
-var rule27 = {
+var rule28 = {
   id: "channel/head",
   severity: "error",
   summary: "A channel has exactly one head: one entry that no other replaces or skips",
@@ -40304,7 +40646,7 @@ var rule27 = {
 };
 
 // catalog/rules/channel/name.ts
-var rule28 = {
+var rule29 = {
   id: "channel/name",
   severity: "error",
   summary: "A channel has a name",
@@ -40319,7 +40661,7 @@ var rule28 = {
 };
 
 // catalog/rules/channel/stranded.ts
-var rule29 = {
+var rule30 = {
   id: "channel/stranded",
   severity: "error",
   summary: "Every entry of a channel is on the chain of replacements below the head, or skipped",
@@ -40336,6 +40678,353 @@ var rule29 = {
       }
     }
   }
+};
+
+// catalog/bundle/check/console.ts
+function ofAnnotation(key, check3) {
+  return ofCsv((csv, report) => {
+    const value = csv.annotations[key];
+    if (value === void 0) return;
+    const say = (message, hint) => report(
+      `${called(csv)}: the annotation ${key} ${message}`,
+      csv.at("metadata", "annotations", key),
+      hint === void 0 ? {} : { hint }
+    );
+    check3({ csv, key, value, say });
+  });
+}
+function jsonOf2({ value, say }, hint) {
+  try {
+    return JSON.parse(value);
+  } catch (error2) {
+    if (!(error2 instanceof SyntaxError)) throw error2;
+    say("is no JSON", hint);
+    return void 0;
+  }
+}
+function textsOf(annotation, hint) {
+  const value = jsonOf2(annotation, hint);
+  if (value === void 0) return [];
+  if (Array.isArray(value) && value.every((item) => typeof item === "string")) return value;
+  annotation.say("is no list of texts", hint);
+  return [];
+}
+var FEATURES = "features.operators.openshift.io/";
+var REQUIRED_FEATURES = [
+  "disconnected",
+  "fips-compliant",
+  "proxy-aware",
+  "tls-profiles",
+  "token-auth-aws",
+  "token-auth-azure",
+  "token-auth-gcp"
+];
+var OTHER_FEATURES = ["cnf", "cni", "csi"];
+var checkFeatures = ofCsv((csv, report) => {
+  const known4 = [...REQUIRED_FEATURES, ...OTHER_FEATURES];
+  for (const [key, value] of Object.entries(csv.annotations)) {
+    if (!key.startsWith(FEATURES)) continue;
+    const name = key.slice(FEATURES.length);
+    const place2 = csv.at("metadata", "annotations", key);
+    if (!known4.includes(name)) {
+      report(`${called(csv)}: ${JSON.stringify(name)} is no feature that consoles know`, place2, {
+        hint: `one of ${known4.join(", ")}`
+      });
+    } else if (value !== "true" && value !== "false") {
+      report(
+        `${called(csv)}: the annotation ${key} must be "true" or "false", found ${JSON.stringify(value)}`,
+        place2,
+        {
+          hint: `${key}: "${/^(?:true|yes|y|1)$/i.test(value)}"`
+        }
+      );
+    }
+  }
+});
+var checkFeaturesPresent = ofCsv((csv, report) => {
+  const missing5 = REQUIRED_FEATURES.filter((name) => !(`${FEATURES}${name}` in csv.annotations));
+  if (missing5.length === 0) return;
+  report(
+    `${called(csv)} does not say about ${missing5.join(", ")} (${FEATURES}…)`,
+    csv.at("metadata", "annotations"),
+    {
+      hint: `${FEATURES}${missing5[0]}: "false"`
+    }
+  );
+});
+var INFRASTRUCTURE = ["disconnected", "cnf", "cni", "csi", "fips", "proxy-aware"];
+var checkInfrastructure = ofAnnotation(
+  "operators.openshift.io/infrastructure-features",
+  (annotation) => {
+    for (const feature of textsOf(annotation, `'["disconnected", "proxy-aware"]'`)) {
+      if (INFRASTRUCTURE.includes(feature.toLowerCase())) continue;
+      annotation.say(
+        `names ${JSON.stringify(feature)}, which consoles do not know`,
+        `one of ${INFRASTRUCTURE.join(", ")}`
+      );
+    }
+  }
+);
+var checkSuggestedNamespace = ofAnnotation(
+  "operatorframework.io/suggested-namespace",
+  ({ value, say }) => {
+    if (!isDnsLabel(value)) say(`must be the name of a namespace, found ${JSON.stringify(value)}`);
+  }
+);
+var NAMESPACE = `'{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": …}}'`;
+var checkNamespaceTemplate = ofAnnotation(
+  "operatorframework.io/suggested-namespace-template",
+  (annotation) => {
+    const value = jsonOf2(annotation, NAMESPACE);
+    if (value === void 0) return;
+    const { csv, say } = annotation;
+    const kind = kindOf(value);
+    if (kind?.kind !== "Namespace" || kind.version !== "v1" || kind.group !== "") {
+      say("is no Namespace of v1", NAMESPACE);
+      return;
+    }
+    const name = text4(member2(value, "metadata"), "name");
+    if (!isDnsLabel(name))
+      say(`names the namespace ${JSON.stringify(name)}, which no cluster takes`, NAMESPACE);
+    const plain3 = csv.annotations["operatorframework.io/suggested-namespace"];
+    if (plain3 !== void 0 && plain3 !== name)
+      say(
+        `names ${JSON.stringify(name)}, operatorframework.io/suggested-namespace ${JSON.stringify(plain3)}: the template counts`
+      );
+  }
+);
+var checkInitialization = ofAnnotation(
+  "operatorframework.io/initialization-resource",
+  (annotation) => {
+    const hint = `one object as JSON: '{"apiVersion": …, "kind": …, "metadata": {"name": …}, "spec": {…}}'`;
+    const value = jsonOf2(annotation, hint);
+    if (value === void 0) return;
+    const kind = kindOf(value);
+    if (!kind) {
+      annotation.say("is no single object with a kind", hint);
+      return;
+    }
+    const api = `${kind.group}/${kind.version}, Kind=${kind.kind}`;
+    if (!ownedApis(annotation.csv).has(api))
+      annotation.say(`is of ${api}, which the ClusterServiceVersion does not own`);
+  }
+);
+var checkInternalObjects = ofAnnotation(
+  "operators.operatorframework.io/internal-objects",
+  (annotation) => {
+    const owned2 = list(annotation.csv.spec, "customresourcedefinitions", "owned").map(
+      (crd) => text4(crd, "name")
+    );
+    for (const name of textsOf(annotation, `'["internals.example.com"]'`)) {
+      if (!owned2.includes(name))
+        annotation.say(
+          `hides ${JSON.stringify(name)}, which the ClusterServiceVersion does not own`,
+          `one of ${owned2.join(", ")}`
+        );
+    }
+  }
+);
+var checkSubscriptions = ofAnnotation(
+  "operators.openshift.io/valid-subscription",
+  (annotation) => {
+    textsOf(annotation, `'["OpenShift Container Platform"]'`);
+  }
+);
+var PLATFORMS = {
+  arch: ["amd64", "arm64", "ppc64le", "s390x"],
+  os: ["linux", "zos"]
+};
+var checkPlatformLabelNames = ofCsv((csv, report) => {
+  for (const [key, value] of Object.entries(csv.labels)) {
+    const [, kind = "", name = ""] = /^operatorframework\.io\/(arch|os)\.(.*)$/.exec(key) ?? [];
+    const known4 = PLATFORMS[kind];
+    if (!known4) continue;
+    const place2 = csv.at("metadata", "labels", key);
+    if (!known4.includes(name))
+      report(`${called(csv)}: the label ${key} names no platform that consoles filter by`, place2, {
+        hint: `one of ${known4.join(", ")}`
+      });
+    else if (value !== "supported")
+      report(`${called(csv)}: the label ${key} must be "supported", found ${JSON.stringify(value)}`, place2, {
+        hint: `${key}: supported`
+      });
+  }
+});
+var PRESENTED = [
+  ["description", (value) => typeof value === "string" && value.trim() !== ""],
+  ["keywords", isFilled],
+  ["maintainers", isFilled],
+  ["maturity", (value) => typeof value === "string" && value !== ""]
+];
+function isFilled(value) {
+  return Array.isArray(value) && value.length > 0;
+}
+var checkPresentation = ofCsv((csv, report) => {
+  const missing5 = PRESENTED.filter(([field2, isThere]) => !isThere(csv.spec[field2])).map(([field2]) => field2);
+  if (csv.annotations["capabilities"] === void 0) missing5.push("the annotation capabilities");
+  if (missing5.length === 0) return;
+  report(`${called(csv)} lacks ${missing5.join(", ")}, which catalogs show`, csv.at("spec"));
+});
+var API_FIELDS = {
+  customresourcedefinitions: ["name", "version", "kind", "displayName", "description"],
+  apiservicedefinitions: ["group", "version", "kind", "displayName", "description"]
+};
+var checkApiFields = ofCsv((csv, report) => {
+  for (const section of ["customresourcedefinitions", "apiservicedefinitions"]) {
+    for (const which2 of ["owned", "required"]) {
+      for (const [i, api] of list(csv.spec, section, which2).entries()) {
+        const wanted = [...API_FIELDS[section]];
+        if (section === "apiservicedefinitions" && which2 === "owned") wanted.push("name", "deploymentName");
+        const missing5 = wanted.filter((field2) => text4(api, field2) === "");
+        if (missing5.length === 0) continue;
+        const name = text4(api, "name") || text4(api, "kind");
+        report(
+          `${called(csv)}: the ${which2} API ${JSON.stringify(name)} lacks ${missing5.join(", ")}`,
+          csv.at("spec", section, which2, i)
+        );
+      }
+    }
+  }
+});
+var DESCRIPTORS = ["specDescriptors", "statusDescriptors", "actionDescriptors"];
+var checkDescriptors = ofCsv((csv, report) => {
+  for (const section of ["customresourcedefinitions", "apiservicedefinitions"]) {
+    for (const [i, api] of list(csv.spec, section, "owned").entries()) {
+      for (const kind of DESCRIPTORS) {
+        for (const [j, descriptor2] of list(api, kind).entries()) {
+          const defect = descriptorDefect(descriptor2);
+          if (defect === void 0) continue;
+          const message = `${called(csv)}: ${kind}[${j}] of ${JSON.stringify(text4(api, "name"))} ${defect}`;
+          report(message, csv.at("spec", section, "owned", i, kind, j));
+        }
+      }
+    }
+  }
+});
+function descriptorDefect(descriptor2) {
+  if (text4(descriptor2, "path") === "") return "has no path";
+  const hints = descriptor2["x-descriptors"];
+  const odd = Array.isArray(hints) ? hints.find((hint) => typeof hint !== "string" || !hint.startsWith("urn:")) : void 0;
+  return odd === void 0 ? void 0 : `has the x-descriptor ${JSON.stringify(odd)}, which is no URN`;
+}
+var checkApiServiceDeployment = ofCsv((csv, report) => {
+  const deployments = list(csv.spec, "install", "spec", "deployments").map(
+    (deployment) => text4(deployment, "name")
+  );
+  for (const [i, api] of list(csv.spec, "apiservicedefinitions", "owned").entries()) {
+    const name = text4(api, "deploymentName");
+    if (name === "" || deployments.includes(name)) continue;
+    const message = `${called(csv)}: the API service ${JSON.stringify(text4(api, "name"))} is served by the deployment ${JSON.stringify(name)}, which does not exist: the ClusterServiceVersion stays pending`;
+    report(message, csv.at("spec", "apiservicedefinitions", "owned", i, "deploymentName"));
+  }
+});
+function isAnnotated(csv, feature) {
+  if (csv.annotations[`${FEATURES}${feature}`] === "true") return true;
+  const old = csv.annotations["operators.openshift.io/infrastructure-features"] ?? "[]";
+  try {
+    const features = JSON.parse(old);
+    return Array.isArray(features) && features.some((item) => String(item).toLowerCase() === feature);
+  } catch (error2) {
+    if (error2 instanceof SyntaxError) return false;
+    throw error2;
+  }
+}
+
+// catalog/rules/console/api-fields.ts
+var rule31 = {
+  id: "console/api-fields",
+  severity: "warning",
+  summary: "Owned and required APIs have a name, a version, a kind, a display name and a description",
+  inspect: checkApiFields
+};
+
+// catalog/rules/console/descriptor.ts
+var rule32 = {
+  id: "console/descriptor",
+  severity: "warning",
+  summary: "Descriptors have a path, their hints are URNs",
+  inspect: checkDescriptors
+};
+
+// catalog/rules/console/feature.ts
+var rule33 = {
+  id: "console/feature",
+  severity: "warning",
+  summary: "Features are those that consoles know, each true or false",
+  inspect: checkFeatures
+};
+
+// catalog/rules/console/features-missing.ts
+var rule34 = {
+  id: "console/features-missing",
+  severity: "info",
+  summary: "A ClusterServiceVersion says of each feature whether it has it",
+  opm: [`required annotation missing: features.operators.openshift.io/F`],
+  inspect: checkFeaturesPresent
+};
+
+// catalog/rules/console/infrastructure.ts
+var rule35 = {
+  id: "console/infrastructure",
+  severity: "warning",
+  summary: "Infrastructure features are a JSON list of those that consoles know",
+  inspect: checkInfrastructure
+};
+
+// catalog/rules/console/initialization.ts
+var rule36 = {
+  id: "console/initialization",
+  severity: "warning",
+  summary: "The resource that initialises an operator is one object of an owned API",
+  inspect: checkInitialization
+};
+
+// catalog/rules/console/internal-objects.ts
+var rule37 = {
+  id: "console/internal-objects",
+  severity: "warning",
+  summary: "Hidden definitions are owned ones",
+  inspect: checkInternalObjects
+};
+
+// catalog/rules/console/namespace.ts
+var rule38 = {
+  id: "console/namespace",
+  severity: "warning",
+  summary: "The suggested namespace has a name that clusters take",
+  inspect: checkSuggestedNamespace
+};
+
+// catalog/rules/console/namespace-template.ts
+var rule39 = {
+  id: "console/namespace-template",
+  severity: "warning",
+  summary: "The template of the suggested namespace is a Namespace",
+  inspect: checkNamespaceTemplate
+};
+
+// catalog/rules/console/platform-label.ts
+var rule40 = {
+  id: "console/platform-label",
+  severity: "warning",
+  summary: "Platform labels name platforms that consoles filter by, as supported",
+  inspect: checkPlatformLabelNames
+};
+
+// catalog/rules/console/presentation.ts
+var rule41 = {
+  id: "console/presentation",
+  severity: "warning",
+  summary: "An operator has a description, keywords, maintainers, a maturity and a capability level",
+  inspect: checkPresentation
+};
+
+// catalog/rules/console/subscription.ts
+var rule42 = {
+  id: "console/subscription",
+  severity: "warning",
+  summary: "Valid subscriptions are a JSON list of texts",
+  inspect: checkSubscriptions
 };
 
 // catalog/bundle/check/crd.ts
@@ -40643,7 +41332,7 @@ function kindKey(api) {
 }
 
 // catalog/rules/crd/api-version.ts
-var rule30 = {
+var rule43 = {
   id: "crd/api-version",
   severity: "error",
   summary: "A custom resource definition is of apiextensions.k8s.io",
@@ -40652,7 +41341,7 @@ var rule30 = {
 };
 
 // catalog/rules/crd/conversion.ts
-var rule31 = {
+var rule44 = {
   id: "crd/conversion",
   severity: "error",
   summary: "A definition converts in a way that the API server can call",
@@ -40661,7 +41350,7 @@ var rule31 = {
 };
 
 // catalog/rules/crd/deprecation-warning.ts
-var rule32 = {
+var rule45 = {
   id: "crd/deprecation-warning",
   severity: "error",
   summary: "Only deprecated versions have a warning, which can be shown",
@@ -40670,7 +41359,7 @@ var rule32 = {
 };
 
 // catalog/rules/crd/duplicate.ts
-var rule33 = {
+var rule46 = {
   id: "crd/duplicate",
   severity: "error",
   summary: "A custom resource definition stands once in a bundle",
@@ -40679,7 +41368,7 @@ var rule33 = {
 };
 
 // catalog/rules/crd/group.ts
-var rule34 = {
+var rule47 = {
   id: "crd/group",
   severity: "error",
   summary: "The group of a definition is a domain",
@@ -40688,7 +41377,7 @@ var rule34 = {
 };
 
 // catalog/rules/crd/name.ts
-var rule35 = {
+var rule48 = {
   id: "crd/name",
   severity: "error",
   summary: "A custom resource definition is named <plural>.<group>",
@@ -40697,7 +41386,7 @@ var rule35 = {
 };
 
 // catalog/rules/crd/names.ts
-var rule36 = {
+var rule49 = {
   id: "crd/names",
   severity: "error",
   summary: "Plural, singular, kind and list kind of a definition are sound",
@@ -40706,7 +41395,7 @@ var rule36 = {
 };
 
 // catalog/rules/crd/not-owned.ts
-var rule37 = {
+var rule50 = {
   id: "crd/not-owned",
   severity: "error",
   summary: "The ClusterServiceVersion owns every definition of the bundle",
@@ -40715,7 +41404,7 @@ var rule37 = {
 };
 
 // catalog/rules/crd/owned-group.ts
-var rule38 = {
+var rule51 = {
   id: "crd/owned-group",
   severity: "error",
   summary: "Owned definitions have no field group",
@@ -40724,7 +41413,7 @@ var rule38 = {
 };
 
 // catalog/rules/crd/owned-missing.ts
-var rule39 = {
+var rule52 = {
   id: "crd/owned-missing",
   severity: "error",
   summary: "The bundle holds every definition that it owns",
@@ -40736,7 +41425,7 @@ var rule39 = {
 };
 
 // catalog/rules/crd/preserve-unknown.ts
-var rule40 = {
+var rule53 = {
   id: "crd/preserve-unknown",
   severity: "error",
   summary: "A definition does not preserve unknown fields as a whole",
@@ -40745,7 +41434,7 @@ var rule40 = {
 };
 
 // catalog/rules/crd/printer-column.ts
-var rule41 = {
+var rule54 = {
   id: "crd/printer-column",
   severity: "error",
   summary: "Printer columns have a name, a type and a path",
@@ -40754,7 +41443,7 @@ var rule41 = {
 };
 
 // catalog/rules/crd/protected-group.ts
-var rule42 = {
+var rule55 = {
   id: "crd/protected-group",
   severity: "error",
   summary: "A definition in a group of Kubernetes names its approval",
@@ -40763,7 +41452,7 @@ var rule42 = {
 };
 
 // catalog/rules/crd/scale.ts
-var rule43 = {
+var rule56 = {
   id: "crd/scale",
   severity: "error",
   summary: "The paths of the scale subresource lie in spec and status",
@@ -40772,7 +41461,7 @@ var rule43 = {
 };
 
 // catalog/rules/crd/scope.ts
-var rule44 = {
+var rule57 = {
   id: "crd/scope",
   severity: "error",
   summary: "The scope of a definition is Namespaced or Cluster",
@@ -40781,7 +41470,7 @@ var rule44 = {
 };
 
 // catalog/rules/crd/selectable-field.ts
-var rule45 = {
+var rule58 = {
   id: "crd/selectable-field",
   severity: "error",
   summary: "Selectable fields are at most eight different paths",
@@ -40790,7 +41479,7 @@ var rule45 = {
 };
 
 // catalog/rules/crd/single-version.ts
-var rule46 = {
+var rule59 = {
   id: "crd/single-version",
   severity: "error",
   summary: "The single version of a v1beta1 definition is the first of its versions",
@@ -40799,7 +41488,7 @@ var rule46 = {
 };
 
 // catalog/rules/crd/storage-version.ts
-var rule47 = {
+var rule60 = {
   id: "crd/storage-version",
   severity: "error",
   summary: "A definition has exactly one storage version",
@@ -40808,7 +41497,7 @@ var rule47 = {
 };
 
 // catalog/rules/crd/type.ts
-var rule48 = {
+var rule61 = {
   id: "crd/type",
   severity: "error",
   summary: "A custom resource definition fits its type",
@@ -40817,7 +41506,7 @@ var rule48 = {
 };
 
 // catalog/rules/crd/version-names.ts
-var rule49 = {
+var rule62 = {
   id: "crd/version-names",
   severity: "error",
   summary: "Versions of a definition have different names, which are DNS labels",
@@ -40826,7 +41515,7 @@ var rule49 = {
 };
 
 // catalog/rules/csv/annotation-case.ts
-var rule50 = {
+var rule63 = {
   id: "csv/annotation-case",
   severity: "error",
   summary: "The annotations of OLM are spelled as OLM reads them",
@@ -40835,7 +41524,7 @@ var rule50 = {
 };
 
 // catalog/rules/csv/annotations.ts
-var rule51 = {
+var rule64 = {
   id: "csv/annotations",
   severity: "warning",
   summary: "A ClusterServiceVersion has annotations",
@@ -40844,12 +41533,20 @@ var rule51 = {
 };
 
 // catalog/rules/csv/api-example.ts
-var rule52 = {
+var rule65 = {
   id: "csv/api-example",
   severity: "warning",
   summary: "There is an example of every owned API",
   opm: ["provided API should have an example annotation"],
   inspect: checkApiExamples
+};
+
+// catalog/rules/csv/api-service.ts
+var rule66 = {
+  id: "csv/api-service",
+  severity: "warning",
+  summary: "An owned API service is served by a deployment of the ClusterServiceVersion",
+  inspect: checkApiServiceDeployment
 };
 
 // catalog/bundle/check/store.ts
@@ -40986,7 +41683,7 @@ function customCategories(json) {
 }
 
 // catalog/rules/csv/capabilities.ts
-var rule53 = {
+var rule67 = {
   id: "csv/capabilities",
   severity: "error",
   summary: "The capability level is one of the five",
@@ -40995,7 +41692,7 @@ var rule53 = {
 };
 
 // catalog/rules/csv/categories.ts
-var rule54 = {
+var rule68 = {
   id: "csv/categories",
   severity: "error",
   summary: "Categories are of the standard ones, or of those that are configured",
@@ -41007,7 +41704,7 @@ var rule54 = {
 };
 
 // catalog/rules/csv/conversion-modes.ts
-var rule55 = {
+var rule69 = {
   id: "csv/conversion-modes",
   severity: "error",
   summary: "With a webhook that converts, AllNamespaces is the only supported install mode",
@@ -41019,7 +41716,7 @@ var rule55 = {
 };
 
 // catalog/rules/csv/crd-name.ts
-var rule56 = {
+var rule70 = {
   id: "csv/crd-name",
   severity: "error",
   summary: "Owned and required definitions are named <plural>.<group>",
@@ -41028,7 +41725,7 @@ var rule56 = {
 };
 
 // catalog/rules/csv/example-api.ts
-var rule57 = {
+var rule71 = {
   id: "csv/example-api",
   severity: "error",
   summary: "Examples are of APIs that the ClusterServiceVersion owns",
@@ -41037,7 +41734,7 @@ var rule57 = {
 };
 
 // catalog/rules/csv/examples.ts
-var rule58 = {
+var rule72 = {
   id: "csv/examples",
   severity: "error",
   summary: "Examples are a JSON list of objects",
@@ -41046,7 +41743,7 @@ var rule58 = {
 };
 
 // catalog/rules/csv/examples-missing.ts
-var rule59 = {
+var rule73 = {
   id: "csv/examples-missing",
   severity: "warning",
   summary: "A ClusterServiceVersion has examples of its custom resources",
@@ -41055,7 +41752,7 @@ var rule59 = {
 };
 
 // catalog/rules/csv/examples-twice.ts
-var rule60 = {
+var rule74 = {
   id: "csv/examples-twice",
   severity: "warning",
   summary: "Examples stand in one annotation",
@@ -41064,7 +41761,7 @@ var rule60 = {
 };
 
 // catalog/rules/csv/field-case.ts
-var rule61 = {
+var rule75 = {
   id: "csv/field-case",
   severity: "error",
   summary: "Fields are spelled as Kubernetes spells them",
@@ -41073,7 +41770,7 @@ var rule61 = {
 };
 
 // catalog/rules/csv/icon.ts
-var rule62 = {
+var rule76 = {
   id: "csv/icon",
   severity: "error",
   summary: "There is one icon, with data and a media type that browsers show",
@@ -41086,7 +41783,7 @@ var rule62 = {
 };
 
 // catalog/rules/csv/icon-data.ts
-var rule63 = {
+var rule77 = {
   id: "csv/icon-data",
   severity: "warning",
   summary: "The data of an icon is base64",
@@ -41094,7 +41791,7 @@ var rule63 = {
 };
 
 // catalog/rules/csv/icon-missing.ts
-var rule64 = {
+var rule78 = {
   id: "csv/icon-missing",
   severity: "warning",
   summary: "There is an icon",
@@ -41103,7 +41800,7 @@ var rule64 = {
 };
 
 // catalog/rules/csv/install-modes.ts
-var rule65 = {
+var rule79 = {
   id: "csv/install-modes",
   severity: "error",
   summary: "At least one install mode is supported",
@@ -41112,7 +41809,7 @@ var rule65 = {
 };
 
 // catalog/rules/csv/install-modes-twice.ts
-var rule66 = {
+var rule80 = {
   id: "csv/install-modes-twice",
   severity: "warning",
   summary: "An install mode stands once",
@@ -41121,7 +41818,7 @@ var rule66 = {
 };
 
 // catalog/rules/csv/link.ts
-var rule67 = {
+var rule81 = {
   id: "csv/link",
   severity: "error",
   summary: "Links have a name and a URL",
@@ -41133,7 +41830,7 @@ var rule67 = {
 };
 
 // catalog/rules/csv/maintainer.ts
-var rule68 = {
+var rule82 = {
   id: "csv/maintainer",
   severity: "error",
   summary: "Maintainers have a name and one email address",
@@ -41145,7 +41842,7 @@ var rule68 = {
 };
 
 // catalog/rules/csv/min-kube-version.ts
-var rule69 = {
+var rule83 = {
   id: "csv/min-kube-version",
   severity: "error",
   summary: "The field minKubeVersion is a semantic version",
@@ -41154,7 +41851,7 @@ var rule69 = {
 };
 
 // catalog/rules/csv/min-kube-version-missing.ts
-var rule70 = {
+var rule84 = {
   id: "csv/min-kube-version-missing",
   severity: "warning",
   summary: "A ClusterServiceVersion says which Kubernetes it needs",
@@ -41163,7 +41860,7 @@ var rule70 = {
 };
 
 // catalog/rules/csv/name.ts
-var rule71 = {
+var rule85 = {
   id: "csv/name",
   severity: "error",
   summary: "Names of ClusterServiceVersions are DNS names that fit into a label",
@@ -41172,7 +41869,7 @@ var rule71 = {
 };
 
 // catalog/rules/csv/properties-annotation.ts
-var rule72 = {
+var rule86 = {
   id: "csv/properties-annotation",
   severity: "warning",
   summary: "Properties stand in metadata/properties.yaml",
@@ -41183,7 +41880,7 @@ var rule72 = {
 };
 
 // catalog/rules/csv/provider.ts
-var rule73 = {
+var rule87 = {
   id: "csv/provider",
   severity: "error",
   summary: "A ClusterServiceVersion names its provider",
@@ -41192,7 +41889,7 @@ var rule73 = {
 };
 
 // catalog/rules/csv/related-image.ts
-var rule74 = {
+var rule88 = {
   id: "csv/related-image",
   severity: "error",
   summary: "Related images are image references",
@@ -41201,7 +41898,7 @@ var rule74 = {
 };
 
 // catalog/rules/csv/release-name.ts
-var rule75 = {
+var rule89 = {
   id: "csv/release-name",
   severity: "error",
   summary: "A ClusterServiceVersion with a release is named <package>-v<version>-<release>",
@@ -41210,7 +41907,7 @@ var rule75 = {
 };
 
 // catalog/rules/csv/required-field.ts
-var rule76 = {
+var rule90 = {
   id: "csv/required-field",
   severity: "error",
   summary: "Required fields of a ClusterServiceVersion are there",
@@ -41218,8 +41915,16 @@ var rule76 = {
   inspect: checkRequiredFields
 };
 
+// catalog/rules/csv/self-replacement.ts
+var rule91 = {
+  id: "csv/self-replacement",
+  severity: "warning",
+  summary: "A ClusterServiceVersion neither replaces nor skips itself",
+  inspect: checkSelfReplacement
+};
+
 // catalog/rules/csv/service-account.ts
-var rule77 = {
+var rule92 = {
   id: "csv/service-account",
   severity: "error",
   summary: "The bundle brings no service account that OLM makes for a deployment",
@@ -41227,8 +41932,16 @@ var rule77 = {
   inspect: checkServiceAccounts
 };
 
+// catalog/rules/csv/skip-range.ts
+var rule93 = {
+  id: "csv/skip-range",
+  severity: "warning",
+  summary: "The annotation olm.skipRange is a range of semantic versions",
+  inspect: checkSkipRange
+};
+
 // catalog/rules/csv/substitutes-for.ts
-var rule78 = {
+var rule94 = {
   id: "csv/substitutes-for",
   severity: "error",
   summary: "A ClusterServiceVersion has a release, or substitutes for another, not both",
@@ -41237,7 +41950,7 @@ var rule78 = {
 };
 
 // catalog/rules/csv/type.ts
-var rule79 = {
+var rule95 = {
   id: "csv/type",
   severity: "error",
   summary: "A ClusterServiceVersion fits its type",
@@ -41246,7 +41959,7 @@ var rule79 = {
 };
 
 // catalog/rules/csv/type-meta.ts
-var rule80 = {
+var rule96 = {
   id: "csv/type-meta",
   severity: "error",
   summary: "A ClusterServiceVersion has the apiVersion operators.coreos.com/v1alpha1",
@@ -41255,7 +41968,7 @@ var rule80 = {
 };
 
 // catalog/rules/csv/unquoted.ts
-var rule81 = {
+var rule97 = {
   id: "csv/unquoted",
   severity: "error",
   summary: "Numbers and booleans have quotes where text is wanted",
@@ -41264,7 +41977,7 @@ var rule81 = {
 };
 
 // catalog/rules/csv/version.ts
-var rule82 = {
+var rule98 = {
   id: "csv/version",
   severity: "error",
   summary: "A ClusterServiceVersion has a semantic version",
@@ -41273,7 +41986,7 @@ var rule82 = {
 };
 
 // catalog/rules/dependency/constraint.ts
-var rule83 = {
+var rule99 = {
   id: "dependency/constraint",
   severity: "error",
   summary: "A constraint is a rule in CEL that says yes or no",
@@ -41282,7 +41995,7 @@ var rule83 = {
 };
 
 // catalog/rules/dependency/gvk.ts
-var rule84 = {
+var rule100 = {
   id: "dependency/gvk",
   severity: "error",
   summary: "A dependency on an API names group, version and kind",
@@ -41291,7 +42004,7 @@ var rule84 = {
 };
 
 // catalog/rules/dependency/label.ts
-var rule85 = {
+var rule101 = {
   id: "dependency/label",
   severity: "error",
   summary: "A dependency on a label names it",
@@ -41300,7 +42013,7 @@ var rule85 = {
 };
 
 // catalog/rules/dependency/package.ts
-var rule86 = {
+var rule102 = {
   id: "dependency/package",
   severity: "error",
   summary: "A dependency on a package names it and a range of versions",
@@ -41309,7 +42022,7 @@ var rule86 = {
 };
 
 // catalog/rules/dependency/type.ts
-var rule87 = {
+var rule103 = {
   id: "dependency/type",
   severity: "error",
   summary: "A dependency is of a type that OLM knows, and its value fits it",
@@ -41318,7 +42031,7 @@ var rule87 = {
 };
 
 // catalog/rules/deprecation/message.ts
-var rule88 = {
+var rule104 = {
   id: "deprecation/message",
   severity: "error",
   summary: "A deprecation tells users why, and what to do",
@@ -41337,7 +42050,7 @@ var rule88 = {
 };
 
 // catalog/rules/deprecation/package.ts
-var rule89 = {
+var rule105 = {
   id: "deprecation/package",
   severity: "error",
   summary: "A package has at most one olm.deprecations blob, and each such blob names its package",
@@ -41363,7 +42076,7 @@ var rule89 = {
 };
 
 // catalog/rules/deprecation/reference.ts
-var rule90 = {
+var rule106 = {
   id: "deprecation/reference",
   severity: "error",
   summary: "A deprecation refers, once, to its package or to a channel or bundle of it that exists",
@@ -41414,8 +42127,164 @@ function defectOf2(catalog, blob, entry) {
   }
 }
 
+// catalog/base64.ts
+var DIGITS2 = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+var VALUES = Uint8Array.from({ length: 128 }, (_, code2) => {
+  const value = DIGITS2.indexOf(String.fromCharCode(code2));
+  return value < 0 ? 255 : value;
+});
+function decodeBase64(text6) {
+  const bytes2 = new Uint8Array(Math.ceil(text6.length * 3 / 4));
+  let length = 0;
+  let bits = 0;
+  let count = 0;
+  for (let i = 0; i < text6.length; i++) {
+    const value = VALUES[text6.charCodeAt(i)] ?? 255;
+    if (value === 255) continue;
+    bits = (bits << 6 | value) & 16777215;
+    count += 6;
+    if (count >= 8) {
+      count -= 8;
+      bytes2[length++] = bits >>> count & 255;
+    }
+  }
+  return bytes2.subarray(0, length);
+}
+var STRETCH = 3 * 8192;
+
+// catalog/references/csv.ts
+var CSV_KIND = "ClusterServiceVersion";
+function csvOf({ properties }) {
+  for (const { type, value } of properties) {
+    if (type !== "olm.bundle.object" || !isObject(value) || typeof value["data"] !== "string") continue;
+    const text6 = new TextDecoder().decode(decodeBase64(value["data"]));
+    if (!text6.includes(CSV_KIND)) continue;
+    const manifest = parsed2(text6);
+    if (isObject(manifest) && manifest["kind"] === CSV_KIND) return manifest;
+  }
+  return void 0;
+}
+function parsed2(text6) {
+  try {
+    return text6.trimStart().startsWith("{") ? JSON.parse(text6) : compose(readTree(text6, { depth: 1e3 }).root).value;
+  } catch (error2) {
+    if (error2 instanceof YamlError || error2 instanceof SyntaxError) return void 0;
+    throw error2;
+  }
+}
+var RELATED_IMAGE = /^RELATED_IMAGE_/;
+var DEPLOYMENTS = ["spec", "install", "spec", "deployments"];
+var POD = ["spec", "template", "spec"];
+function usedImages(csv) {
+  return listAt(csv, DEPLOYMENTS).flatMap(
+    ({ item: deployment, path: at }) => ["initContainers", "containers"].flatMap(
+      (kind) => listAt(deployment, [...POD, kind]).flatMap(({ item, path }) => {
+        const place2 = `container ${shown(item["name"])} of deployment ${shown(deployment["name"])}`;
+        return imagesOfContainer(item, place2, [...at, ...path]);
+      })
+    )
+  );
+}
+function imagesOfContainer(container, place2, path) {
+  const variables = listAt(container, ["env"]).filter(({ item }) => RELATED_IMAGE.test(String(item["name"]))).flatMap(
+    ({ item, path: at }) => used(item["value"], `${String(item["name"])} in ${place2}`, [...path, ...at, "value"])
+  );
+  return [...used(container["image"], place2, [...path, "image"]), ...variables];
+}
+function namedImages(csv) {
+  const annotations = fieldOf(fieldOf(csv, "metadata"), "annotations");
+  const annotated = ["metadata", "annotations", "containerImage"];
+  const listed2 = listAt(csv, ["spec", "relatedImages"]).flatMap(
+    ({ item, path }) => used(item["image"], "relatedImages", [...path, "image"])
+  );
+  const annotation = used(annotations["containerImage"], "the annotation containerImage", annotated);
+  return [...annotation, ...listed2, ...usedImages(csv)];
+}
+function used(image, place2, path) {
+  return typeof image === "string" && image !== "" ? [{ image, place: place2, path }] : [];
+}
+function shown(name) {
+  return JSON.stringify(typeof name === "string" ? name : "");
+}
+function fieldOf(fields2, key) {
+  const value = Object.hasOwn(fields2, key) ? fields2[key] : void 0;
+  return isObject(value) ? value : {};
+}
+function listAt(fields2, path) {
+  const folder = path.slice(0, -1).reduce(fieldOf, fields2);
+  const key = path.at(-1) ?? "";
+  const value = Object.hasOwn(folder, key) ? folder[key] : void 0;
+  if (!Array.isArray(value)) return [];
+  return value.map((item, i) => ({ item: isObject(item) ? item : {}, path: [...path, i] }));
+}
+
+// catalog/bundle/check/disconnected.ts
+var checkImagesListed = ofCsv((csv, report) => {
+  const listed2 = new Set(list(csv.spec, "relatedImages").map((related) => text4(related, "image")));
+  for (const { image, place: place2, path } of namedImages(csv.object.value)) {
+    if (place2 === "relatedImages" || listed2.has(image)) continue;
+    listed2.add(image);
+    const message = `${called(csv)}: the image ${JSON.stringify(image)} (${place2}) is not among relatedImages, so no mirror gets it`;
+    report(message, csv.at(...path), { hint: `relatedImages: - {name: …, image: ${image}}` });
+  }
+});
+var checkImagesPinned = ofCsv((csv, report) => {
+  const seen = /* @__PURE__ */ new Set();
+  for (const { image, place: place2, path } of namedImages(csv.object.value)) {
+    if (seen.has(image) || isPinned(image)) continue;
+    seen.add(image);
+    const message = `${called(csv)}: the image ${JSON.stringify(image)} (${place2}) is not named by digest: mirrors for disconnected clusters answer digests only`;
+    report(message, csv.at(...path), { hint: "portolan resolve finds the digest of a tag" });
+  }
+});
+function isPinned(image) {
+  try {
+    return parseReference(image).kind === "digest";
+  } catch (error2) {
+    if (error2 instanceof InvalidReference) return true;
+    throw error2;
+  }
+}
+var checkDisconnectedClaim = ofCsv((csv, report) => {
+  if (!isAnnotated(csv, "disconnected")) return;
+  const related = list(csv.spec, "relatedImages");
+  const images = namedImages(csv.object.value);
+  const lacking = [
+    ...related.length === 0 ? ["relatedImages"] : [],
+    ...images.some(({ place: place2 }) => place2.startsWith("RELATED_IMAGE_")) ? [] : ["a variable RELATED_IMAGE_… in a container"],
+    ...related.every((image) => isPinned(text4(image, "image"))) ? [] : ["digests in all relatedImages"]
+  ];
+  if (lacking.length === 0) return;
+  const message = `${called(csv)} says that it supports disconnected clusters, and lacks ${lacking.join(", ")}`;
+  report(message, csv.at("metadata", "annotations"));
+});
+
+// catalog/rules/disconnected/claim.ts
+var rule107 = {
+  id: "disconnected/claim",
+  severity: "warning",
+  summary: "An operator for disconnected clusters lists its images by digest and takes them from variables",
+  inspect: checkDisconnectedClaim
+};
+
+// catalog/rules/disconnected/listed.ts
+var rule108 = {
+  id: "disconnected/listed",
+  severity: "warning",
+  summary: "Every image that a ClusterServiceVersion names is among its relatedImages",
+  inspect: checkImagesListed
+};
+
+// catalog/rules/disconnected/pinned.ts
+var rule109 = {
+  id: "disconnected/pinned",
+  severity: "warning",
+  summary: "A ClusterServiceVersion names images by digest",
+  inspect: checkImagesPinned
+};
+
 // catalog/rules/entry/duplicate.ts
-var rule91 = {
+var rule110 = {
   id: "entry/duplicate",
   severity: "error",
   summary: "A bundle is one entry of a channel, not two",
@@ -41441,7 +42310,7 @@ var rule91 = {
 };
 
 // catalog/rules/entry/name.ts
-var rule92 = {
+var rule111 = {
   id: "entry/name",
   severity: "error",
   summary: "A channel entry has the name of a bundle",
@@ -41459,7 +42328,7 @@ var rule92 = {
 };
 
 // catalog/rules/entry/no-bundle.ts
-var rule93 = {
+var rule112 = {
   id: "entry/no-bundle",
   severity: "error",
   summary: "Every channel entry has its olm.bundle blob",
@@ -41486,7 +42355,7 @@ var rule93 = {
 };
 
 // catalog/rules/entry/skip-empty.ts
-var rule94 = {
+var rule113 = {
   id: "entry/skip-empty",
   severity: "error",
   summary: "Every item of an entry's skips is the name of a bundle",
@@ -41506,7 +42375,7 @@ var rule94 = {
 };
 
 // catalog/rules/entry/skip-range.ts
-var rule95 = {
+var rule114 = {
   id: "entry/skip-range",
   severity: "error",
   summary: 'A skipRange is a range as OLM reads it, such as ">=1.0.0 <1.2.0"',
@@ -41536,7 +42405,7 @@ function rangeDefect(text6) {
 }
 
 // catalog/rules/fbc/bundle-object.ts
-var rule96 = {
+var rule115 = {
   id: "fbc/bundle-object",
   severity: "error",
   summary: "An olm.bundle.object holds a manifest as base64 of JSON or YAML",
@@ -41547,7 +42416,7 @@ var rule96 = {
 };
 
 // catalog/rules/fbc/duplicate-key.ts
-var rule97 = {
+var rule116 = {
   id: "fbc/duplicate-key",
   severity: "error",
   summary: "No two keys of a document differ only by case",
@@ -41555,7 +42424,7 @@ var rule97 = {
 };
 
 // catalog/rules/fbc/field-type.ts
-var rule98 = {
+var rule117 = {
   id: "fbc/field-type",
   severity: "error",
   summary: "Every field has the type that its schema gives it",
@@ -41569,14 +42438,14 @@ var rule98 = {
 };
 
 // catalog/rules/fbc/ignored-content.ts
-var rule99 = {
+var rule118 = {
   id: "fbc/ignored-content",
   severity: "warning",
   summary: "All of a document is read; what follows ... is lost"
 };
 
 // catalog/rules/fbc/json.ts
-var rule100 = {
+var rule119 = {
   id: "fbc/json",
   severity: "error",
   summary: "A file that begins with a brace is a stream of JSON values, or YAML",
@@ -41584,14 +42453,14 @@ var rule100 = {
 };
 
 // catalog/rules/fbc/limits.ts
-var rule101 = {
+var rule120 = {
   id: "fbc/limits",
   severity: "error",
   summary: "A catalog stays within the limits of the policy"
 };
 
 // catalog/rules/fbc/object.ts
-var rule102 = {
+var rule121 = {
   id: "fbc/object",
   severity: "error",
   summary: "Every document is an object",
@@ -41601,14 +42470,14 @@ var rule102 = {
 };
 
 // catalog/rules/fbc/repeated-key.ts
-var rule103 = {
+var rule122 = {
   id: "fbc/repeated-key",
   severity: "warning",
   summary: "A key stands once in a mapping; readers silently keep the last"
 };
 
 // catalog/rules/fbc/schema-missing.ts
-var rule104 = {
+var rule123 = {
   id: "fbc/schema-missing",
   severity: "error",
   summary: "Every document has a schema",
@@ -41616,7 +42485,7 @@ var rule104 = {
 };
 
 // catalog/rules/fbc/unreadable.ts
-var rule105 = {
+var rule124 = {
   id: "fbc/unreadable",
   severity: "error",
   summary: "Every file of a catalog can be read",
@@ -41624,7 +42493,7 @@ var rule105 = {
 };
 
 // catalog/rules/fbc/yaml.ts
-var rule106 = {
+var rule125 = {
   id: "fbc/yaml",
   severity: "error",
   summary: "A YAML document is YAML as Go's tools read it",
@@ -41822,7 +42691,7 @@ var RequirementError = class extends Error {
 };
 var GVK2 = struct("struct", { group: text, version: text, kind: text });
 var PACKAGE_REQUIRED = struct("struct", { packageName: text, versionRange: text });
-var LABEL2 = struct("struct", { label: text });
+var LABEL3 = struct("struct", { label: text });
 function gvkKey(group, version, kind) {
   return JSON.stringify([group, version, kind]);
 }
@@ -41830,16 +42699,16 @@ function gvkText(key) {
   const [group, version, kind] = JSON.parse(key);
   return `${kind} (${group}/${version})`;
 }
-function offerOf(properties, known3) {
+function offerOf(properties, known4) {
   const fields2 = (type, shape) => properties.filter((property) => property.type === type).flatMap(({ value }) => readable(value, shape));
   const packages = fields2("olm.package", PROPERTY_SHAPES.get("olm.package"));
   const versions = packages.map(({ version = "" }) => tryParseVersion(version));
   const gvks = fields2("olm.gvk", GVK2);
   return {
-    packages: packages.length > 0 ? packages.map(({ packageName = "" }) => packageName) : known3.package === "" ? [] : [known3.package],
-    versions: [...versions, known3.version].filter((version) => version !== void 0),
+    packages: packages.length > 0 ? packages.map(({ packageName = "" }) => packageName) : known4.package === "" ? [] : [known4.package],
+    versions: [...versions, known4.version].filter((version) => version !== void 0),
     gvks: gvks.map(({ group = "", version = "", kind = "" }) => gvkKey(group, version, kind)),
-    labels: fields2("olm.label", LABEL2).map(({ label = "" }) => label),
+    labels: fields2("olm.label", LABEL3).map(({ label = "" }) => label),
     properties
   };
 }
@@ -41864,7 +42733,7 @@ function requirementOf({ type, value }, cel) {
     case "olm.package.required":
       return packageRequired(decode(value, PACKAGE_REQUIRED));
     case "olm.label.required":
-      return labelRequired(decode(value, LABEL2));
+      return labelRequired(decode(value, LABEL3));
     default:
       return constraintRequired(value, cel);
   }
@@ -41918,11 +42787,11 @@ function constraint(value, cel) {
     if (fields2[name] !== void 0) return combine(members(fields2[name], cel));
   }
   if (fields2["cel"] !== void 0) {
-    const { rule: rule228 = "" } = texts4(fields2["cel"], ["rule"]);
+    const { rule: rule252 = "" } = texts4(fields2["cel"], ["rule"]);
     const { failureMessage = "" } = texts4({ failureMessage: fields2["failureMessage"] ?? "" }, [
       "failureMessage"
     ]);
-    return celRequired({ rule: rule228, failureMessage }, cel);
+    return celRequired({ rule: rule252, failureMessage }, cel);
   }
   throw new RequirementError("convert olm.constraint to resolver predicate: constraint is empty");
 }
@@ -41956,12 +42825,12 @@ function members(value, cel) {
     throw new RequirementError("parse olm.constraint: constraints must be a list");
   return constraints.map((member3) => constraint(member3, cel));
 }
-function celRequired({ rule: rule228, failureMessage }, cel) {
+function celRequired({ rule: rule252, failureMessage }, cel) {
   if (!cel) throw new RequirementError("CEL rules are not evaluated here", "undecided");
-  const words = `with constraint: ${JSON.stringify(rule228)} and message: ${JSON.stringify(failureMessage)}`;
+  const words = `with constraint: ${JSON.stringify(rule252)} and message: ${JSON.stringify(failureMessage)}`;
   try {
-    const holds2 = cel.compile(rule228);
-    if (!holds2) throw new RequirementError(`too costly a rule to evaluate here: ${rule228}`, "undecided");
+    const holds2 = cel.compile(rule252);
+    if (!holds2) throw new RequirementError(`too costly a rule to evaluate here: ${rule252}`, "undecided");
     return { text: words, holds: ({ properties }) => holds2(properties) };
   } catch (error2) {
     if (!(error2 instanceof CelError2)) throw error2;
@@ -41973,7 +42842,7 @@ function strictFields(value, names) {
   if (!isObject(value)) throw new RequirementError("parse olm.constraint: expected an object");
   const fields2 = [];
   for (const [key, member3] of Object.entries(value)) {
-    const name = names.find((known3) => known3.toLowerCase() === key.toLowerCase());
+    const name = names.find((known4) => known4.toLowerCase() === key.toLowerCase());
     if (name === void 0) {
       throw new RequirementError(`parse olm.constraint: json: unknown field ${JSON.stringify(key)}`);
     }
@@ -42299,11 +43168,11 @@ var Problem = class {
     const id = this.#idOf(place2);
     const waiting = [place2];
     for (let next2 = waiting.pop(); next2; next2 = waiting.pop()) {
-      const known3 = this.#idOf(next2);
-      if (this.#variables.has(known3)) continue;
-      const variable = { id: known3, constraints: this.#ownConstraints(next2) };
-      this.#variables.set(known3, variable);
-      this.#places.set(known3, next2);
+      const known4 = this.#idOf(next2);
+      if (this.#variables.has(known4)) continue;
+      const variable = { id: known4, constraints: this.#ownConstraints(next2) };
+      this.#variables.set(known4, variable);
+      this.#places.set(known4, next2);
       for (const requirement of requirementsOf(next2.node.offer.properties, this.#scope.cel)) {
         const providers2 = this.#lanesWith(requirement.holds, next2.source).flatMap(({ nodes, source }) => nodes.map((node) => ({ node, source }))).filter(({ node }) => requirement.holds(node.offer));
         waiting.push(...providers2);
@@ -42439,8 +43308,8 @@ function fails(code2, text6) {
 }
 var needy = /* @__PURE__ */ new WeakMap();
 function hasRequirements(lane) {
-  const known3 = needy.get(lane);
-  if (known3 !== void 0) return known3;
+  const known4 = needy.get(lane);
+  if (known4 !== void 0) return known4;
   const answer = lane.nodes.some(
     ({ offer: { properties } }) => properties.some(({ type }) => REQUIRING.has(type))
   );
@@ -42591,8 +43460,8 @@ function stayReason2(best, { all, isHead }) {
     return isHead(best.bundle.name) ? { code: "newest", text: "it is the head of a channel" } : { code: "no-edge", text: "no bundle follows it" };
   }
   const names = others.map(({ bundle }) => bundle.name);
-  const shown4 = names.slice(0, 3).join(", ") + (names.length > 3 ? ` and ${names.length - 3} more` : "");
-  return others.every(({ deprecated }) => deprecated && !best.deprecated) ? { code: "successor-deprecated", text: `all that follows it is deprecated: ${shown4}` } : { code: "successor-lower", text: `all that follows it has a lower version: ${shown4}` };
+  const shown5 = names.slice(0, 3).join(", ") + (names.length > 3 ? ` and ${names.length - 3} more` : "");
+  return others.every(({ deprecated }) => deprecated && !best.deprecated) ? { code: "successor-deprecated", text: `all that follows it is deprecated: ${shown5}` } : { code: "successor-lower", text: `all that follows it has a lower version: ${shown5}` };
 }
 function noChoiceText({
   installed,
@@ -42632,11 +43501,11 @@ function nextV1(source, { selection, installed }) {
 }
 var indexes = /* @__PURE__ */ new WeakMap();
 function indexOf(ofPackage, channels) {
-  const known3 = indexes.get(ofPackage) ?? /* @__PURE__ */ new Map();
-  indexes.set(ofPackage, known3);
+  const known4 = indexes.get(ofPackage) ?? /* @__PURE__ */ new Map();
+  indexes.set(ofPackage, known4);
   const key = JSON.stringify(channels);
-  const found = known3.get(key) ?? makeIndex(ofPackage, channels);
-  known3.set(key, found);
+  const found = known4.get(key) ?? makeIndex(ofPackage, channels);
+  known4.set(key, found);
   return found;
 }
 function makeIndex(ofPackage, names) {
@@ -42680,10 +43549,10 @@ function allOf2({ ranked, entries: entries2, byVersion }, installed) {
 
 // catalog/graph/foresight.ts
 function foresightOf(scope, source) {
-  const known3 = /* @__PURE__ */ new Map();
+  const known4 = /* @__PURE__ */ new Map();
   const walk = (key, make) => {
-    const found = known3.get(key) ?? make();
-    known3.set(key, found);
+    const found = known4.get(key) ?? make();
+    known4.set(key, found);
     return found;
   };
   const bundle = (ofPackage, name) => {
@@ -42727,8 +43596,8 @@ var Walk = class {
     const onPath = /* @__PURE__ */ new Set();
     let at = installed;
     for (; ; ) {
-      const known3 = this.#kept(at);
-      if (known3) return this.#unwind(path, known3);
+      const known4 = this.#kept(at);
+      if (known4) return this.#unwind(path, known4);
       const own = this.#isOwn(at);
       if (own && onPath.has(at.name)) return this.#unwind(path, this.#circle(path, at));
       const next2 = this.#ground.next(at);
@@ -42817,12 +43686,12 @@ async function changeOf(before, after) {
 function installationsOf(world, name) {
   const ofPackage = world.catalog.packages.get(name);
   const present = ofPackage ? presentOf(ofPackage) : [];
-  const known3 = new Set(present.map(keyOf));
+  const known4 = new Set(present.map(keyOf));
   const published = (world.published.get(name) ?? []).map((bundle) => ({
     channel: bundle.channel,
     installed: absentBundle(ofPackage, bundle),
     published: bundle
-  })).filter((one) => !known3.has(keyOf(one)));
+  })).filter((one) => !known4.has(keyOf(one)));
   return [...present, ...published];
 }
 function presentOf(ofPackage) {
@@ -42852,9 +43721,9 @@ function compareInstalled(a, b) {
 // catalog/rules/phrase.ts
 var LISTED2 = 6;
 function listed(names) {
-  const shown4 = names.length > LISTED2 ? names.slice(0, LISTED2 - 1) : names;
-  const more = names.length > shown4.length ? [`${names.length - shown4.length} more`] : [];
-  const all = [...shown4, ...more];
+  const shown5 = names.length > LISTED2 ? names.slice(0, LISTED2 - 1) : names;
+  const more = names.length > shown5.length ? [`${names.length - shown5.length} more`] : [];
+  const all = [...shown5, ...more];
   return all.length < 2 ? all.join("") : `${all.slice(0, -1).join(", ")} and ${all.at(-1)}`;
 }
 function versionsOf(installed) {
@@ -42882,7 +43751,7 @@ function grouped(items, key) {
 }
 
 // catalog/rules/graph/ambiguous-versions.ts
-var rule107 = {
+var rule126 = {
   id: "graph/ambiguous-versions",
   severity: "error",
   summary: "Versions differ by more than build metadata that OLM v1 cannot order",
@@ -42977,7 +43846,7 @@ function placeOfPackage({ catalog }, name, ...path) {
 }
 
 // catalog/rules/graph/automatic-downgrade.ts
-var rule108 = {
+var rule127 = {
   id: "graph/automatic-downgrade",
   severity: "error",
   summary: "A change leads no installation to a lower version",
@@ -43027,7 +43896,7 @@ function reportGroup(change, group, report) {
 }
 
 // catalog/rules/graph/bundle-mutated.ts
-var rule109 = {
+var rule128 = {
   id: "graph/bundle-mutated",
   severity: "error",
   summary: "A published bundle stays as it is: clusters that have it never install it again",
@@ -43082,7 +43951,7 @@ function canonical(value) {
 }
 
 // catalog/rules/graph/channel-removed.ts
-var rule110 = {
+var rule129 = {
   id: "graph/channel-removed",
   severity: "error",
   summary: "A channel that clusters may be subscribed to is deprecated before it is removed, and then kept for a while",
@@ -43113,7 +43982,7 @@ function isUnstable(channel) {
 }
 
 // catalog/rules/graph/channel-switch-blocked.ts
-var rule111 = {
+var rule130 = {
   id: "graph/channel-switch-blocked",
   severity: "warning",
   summary: "From the head of a channel there is a way into every released channel with a newer head",
@@ -43182,31 +44051,6 @@ var ADVICE = /* @__PURE__ */ new Map([
 function safeChange({ check: check3 }) {
   return ADVICE.get(check3) ?? (/^(?:max|min)/.test(check3) ? "only loosen the bound; let the controller check the tighter one" : "make the change in a new API version, with conversion by a webhook");
 }
-
-// catalog/base64.ts
-var DIGITS2 = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-var VALUES = Uint8Array.from({ length: 128 }, (_, code2) => {
-  const value = DIGITS2.indexOf(String.fromCharCode(code2));
-  return value < 0 ? 255 : value;
-});
-function decodeBase64(text6) {
-  const bytes2 = new Uint8Array(Math.ceil(text6.length * 3 / 4));
-  let length = 0;
-  let bits = 0;
-  let count = 0;
-  for (let i = 0; i < text6.length; i++) {
-    const value = VALUES[text6.charCodeAt(i)] ?? 255;
-    if (value === 255) continue;
-    bits = (bits << 6 | value) & 16777215;
-    count += 6;
-    if (count >= 8) {
-      count -= 8;
-      bytes2[length++] = bits >>> count & 255;
-    }
-  }
-  return bytes2.subarray(0, length);
-}
-var STRETCH = 3 * 8192;
 
 // catalog/crd/definition.ts
 function crdDefinition(value) {
@@ -43461,8 +44305,8 @@ function compareDescription(a, b, options) {
   return `description changed : ${quote2(a)} -> ${quote2(b)}`;
 }
 function missing4(from2, others) {
-  const known3 = new Set(texts5(others));
-  return [...new Set(texts5(from2))].filter((text6) => !known3.has(text6)).sort(compareText);
+  const known4 = new Set(texts5(others));
+  return [...new Set(texts5(from2))].filter((text6) => !known4.has(text6)).sort(compareText);
 }
 function texts5(value) {
   return Array.isArray(value) ? value.map(rawJson) : [];
@@ -43561,8 +44405,8 @@ function placed(version, field2, { check: check3, message }) {
   return { check: check3, version, field: field2, message, text: `${version}: ${field2}: ${check3}: ${message}` };
 }
 function servedChanges(before, after, options) {
-  const known3 = new Set(pairChanges(before, options).map(({ text: text6 }) => text6));
-  return pairChanges(after, options).filter(({ text: text6 }) => !known3.has(text6));
+  const known4 = new Set(pairChanges(before, options).map(({ text: text6 }) => text6));
+  return pairChanges(after, options).filter(({ text: text6 }) => !known4.has(text6));
 }
 function pairChanges(definition, options) {
   return servedPairs(definition).flatMap(
@@ -43583,7 +44427,7 @@ function schemaChanges(older, newer, options) {
 }
 
 // catalog/rules/graph/crd-unsafe-edge.ts
-var rule112 = {
+var rule131 = {
   id: "graph/crd-unsafe-edge",
   severity: "error",
   summary: "No upgrade that clusters make changes a custom resource definition in a way that existing objects do not survive",
@@ -43644,10 +44488,10 @@ ${change.text}`;
 var between = /* @__PURE__ */ new WeakMap();
 function changesBetween(before, after) {
   if (before === after) return [];
-  const known3 = between.get(before) ?? /* @__PURE__ */ new WeakMap();
-  between.set(before, known3);
-  const changes = known3.get(after) ?? unsafeChanges(before, after);
-  known3.set(after, changes);
+  const known4 = between.get(before) ?? /* @__PURE__ */ new WeakMap();
+  between.set(before, known4);
+  const changes = known4.get(after) ?? unsafeChanges(before, after);
+  known4.set(after, changes);
   return changes;
 }
 var SHOWN2 = 3;
@@ -43674,7 +44518,7 @@ function reportCause(ofPackage, { definition, change, edges }, report) {
 }
 
 // catalog/rules/graph/cross-channel-edge-divergence.ts
-var rule113 = {
+var rule132 = {
   id: "graph/cross-channel-edge-divergence",
   severity: "warning",
   summary: "A bundle has the same edges in all its channels: OLM v1 follows those of all together",
@@ -43903,7 +44747,7 @@ function flowEntry({ name, replaces, skips, skipRange }) {
 }
 
 // catalog/rules/graph/default-channel-changed.ts
-var rule114 = {
+var rule133 = {
   id: "graph/default-channel-changed",
   severity: "error",
   summary: "When the default channel changes, the head of the old one can go to the new one",
@@ -43938,7 +44782,7 @@ var rule114 = {
 };
 
 // catalog/rules/graph/default-deprecated.ts
-var rule115 = {
+var rule134 = {
   id: "graph/default-deprecated",
   severity: "warning",
   summary: "The default channel is not deprecated where another is not",
@@ -43980,7 +44824,7 @@ function isOpen({ alternatives }) {
 }
 
 // catalog/rules/graph/default-not-newest.ts
-var rule116 = {
+var rule135 = {
   id: "graph/default-not-newest",
   severity: "warning",
   summary: "The default channel has the newest released version of the package",
@@ -44010,7 +44854,7 @@ function headBundle(ofPackage, channel) {
 }
 
 // catalog/rules/graph/default-unstable.ts
-var rule117 = {
+var rule136 = {
   id: "graph/default-unstable",
   severity: "warning",
   summary: "The default channel is no alpha or candidate channel where there is a stable one",
@@ -44030,7 +44874,7 @@ var rule117 = {
 };
 
 // catalog/rules/graph/deprecated-head.ts
-var rule118 = {
+var rule137 = {
   id: "graph/deprecated-head",
   severity: "warning",
   summary: "A deprecated bundle has a successor, unless its channel or its package is deprecated with it",
@@ -44096,7 +44940,7 @@ function sameNumbers(a, b) {
 }
 
 // catalog/rules/graph/downgrade-edge.ts
-var rule119 = {
+var rule138 = {
   id: "graph/downgrade-edge",
   severity: "error",
   summary: "No edge leads from a newer version of a package to an older one",
@@ -44136,7 +44980,7 @@ function isTaken({ foresight, olm }, { channel, from: from2, to }) {
 }
 
 // catalog/rules/graph/edge-from-absent.ts
-var rule120 = {
+var rule139 = {
   id: "graph/edge-from-absent",
   severity: "info",
   summary: "Edges by name lead from bundles of the package; one from a bundle that is gone serves those who still have it",
@@ -44158,7 +45002,7 @@ var rule120 = {
 };
 
 // catalog/rules/graph/edge-from-other-channel.ts
-var rule121 = {
+var rule140 = {
   id: "graph/edge-from-other-channel",
   severity: "info",
   summary: "Edges by name lead from entries of the same channel; one from another channel serves those who switch",
@@ -44181,7 +45025,7 @@ var rule121 = {
 };
 
 // catalog/rules/graph/edge-removed-or-changed.ts
-var rule122 = {
+var rule141 = {
   id: "graph/edge-removed-or-changed",
   severity: "info",
   summary: "The edges of a published entry are changed on purpose only; what that does to clusters is told by other rules",
@@ -44205,13 +45049,13 @@ function differencesOf(old, entry) {
   const lost = old.skips.filter((name) => !entry.skips.includes(name));
   const won = entry.skips.filter((name) => !old.skips.includes(name));
   return [
-    ...old.replaces === entry.replaces ? [] : [`replaces ${shown(entry.replaces)} in place of ${shown(old.replaces)}`],
+    ...old.replaces === entry.replaces ? [] : [`replaces ${shown2(entry.replaces)} in place of ${shown2(old.replaces)}`],
     ...lost.length > 0 ? [`skips no longer ${lost.join(", ")}`] : [],
     ...won.length > 0 ? [`skips ${won.join(", ")}`] : [],
-    ...old.skipRange === entry.skipRange ? [] : [`skipRange ${shown(entry.skipRange)} in place of ${shown(old.skipRange)}`]
+    ...old.skipRange === entry.skipRange ? [] : [`skipRange ${shown2(entry.skipRange)} in place of ${shown2(old.skipRange)}`]
   ];
 }
-function shown(text6) {
+function shown2(text6) {
   return text6 === "" ? "nothing" : quoted2(text6);
 }
 
@@ -44235,7 +45079,7 @@ function removedEntries(change) {
 }
 
 // catalog/rules/graph/entry-removed.ts
-var rule123 = {
+var rule142 = {
   id: "graph/entry-removed",
   severity: "info",
   summary: "Entries are removed only where edges still cover them; where they do not, other rules say who is stranded",
@@ -44256,7 +45100,7 @@ var rule123 = {
 };
 
 // catalog/rules/graph/gvk-takeover.ts
-var rule124 = {
+var rule143 = {
   id: "graph/gvk-takeover",
   severity: "error",
   summary: "No two packages that the same clusters see provide the same kind of object",
@@ -44274,9 +45118,9 @@ var rule124 = {
       const was = before.catalog.packages.get(name);
       const ofPackage = after.catalog.packages.get(name);
       if (!ofPackage) continue;
-      const known3 = new Set(was ? providedBy(was) : []);
+      const known4 = new Set(was ? providedBy(was) : []);
       for (const rival of rivalsOf(after, ofPackage)) {
-        const gvks = rival.gvks.filter((gvk2) => !known3.has(gvk2));
+        const gvks = rival.gvks.filter((gvk2) => !known4.has(gvk2));
         if (gvks.length === 0) continue;
         reportRival({ world: after, ofPackage, rival: { ...rival, gvks }, report, isNew: was === void 0 });
       }
@@ -44305,8 +45149,8 @@ function rivalsOf(world, ofPackage) {
 }
 var providers = /* @__PURE__ */ new WeakMap();
 function providersIn(catalog) {
-  const known3 = providers.get(catalog);
-  if (known3) return known3;
+  const known4 = providers.get(catalog);
+  if (known4) return known4;
   const byGvk = /* @__PURE__ */ new Map();
   for (const ofPackage of catalog.packages.values()) {
     for (const gvk2 of new Set(providedBy(ofPackage)))
@@ -44323,7 +45167,7 @@ function providedBy({ channels, bundles }) {
 }
 
 // catalog/rules/graph/head-regression.ts
-var rule125 = {
+var rule144 = {
   id: "graph/head-regression",
   severity: "error",
   summary: "The head of a channel never goes back to a lower version",
@@ -44384,7 +45228,7 @@ function allows(limit, platform3) {
 }
 
 // catalog/rules/graph/max-openshift-version.ts
-var rule126 = {
+var rule145 = {
   id: "graph/max-openshift-version",
   severity: "error",
   summary: "A bundle's olm.maxOpenShiftVersion is one minor version, and not below the catalog's",
@@ -44428,7 +45272,7 @@ function v1Obstacles(bundle) {
 function findObstacles(bundle) {
   const dependency = unsupportedProperty(bundle);
   const found = dependency ? [`it has dependencies (${dependency})`] : [];
-  const spec = csvOf(bundle);
+  const spec = csvOf2(bundle);
   if (!spec) return found;
   const modes = Array.isArray(spec["installModes"]) ? spec["installModes"].filter(isObject) : [];
   const forAll = modes.some(({ type, supported }) => type === "AllNamespaces" && supported === true);
@@ -44439,7 +45283,7 @@ function findObstacles(bundle) {
   }
   return found;
 }
-function csvOf(bundle) {
+function csvOf2(bundle) {
   const metadata = bundle.properties.find(({ type }) => type === "olm.csv.metadata")?.value;
   if (isObject(metadata)) return metadata;
   for (const { type, value } of bundle.properties) {
@@ -44464,7 +45308,7 @@ function jsonIn2(base64) {
 }
 
 // catalog/rules/graph/newly-unsupported-v1.ts
-var rule127 = {
+var rule146 = {
   id: "graph/newly-unsupported-v1",
   severity: "error",
   summary: "A change leads no installation under OLM v1 to a bundle that OLM v1 newly cannot install",
@@ -44507,7 +45351,7 @@ function headBundles({ channels, bundles }) {
 }
 
 // catalog/rules/graph/olmv1-unsupported.ts
-var rule128 = {
+var rule147 = {
   id: "graph/olmv1-unsupported",
   severity: "error",
   summary: "The head of a channel asks for nothing that OLM v1 lacks: dependencies, namespaced installation, API services",
@@ -44534,7 +45378,7 @@ var rule128 = {
 };
 
 // catalog/rules/graph/package-removed.ts
-var rule129 = {
+var rule148 = {
   id: "graph/package-removed",
   severity: "error",
   summary: "A package that clusters may have installed is deprecated before it is removed, and then kept for a while",
@@ -44555,7 +45399,7 @@ var rule129 = {
 // catalog/rules/graph/path-length.ts
 var LONG = 10;
 var VERY_LONG = 25;
-var rule130 = {
+var rule149 = {
   id: "graph/path-length",
   severity: "warning",
   summary: "No installation needs more than a few upgrades, one after the other, to get to the head of its channel",
@@ -44586,7 +45430,7 @@ var rule130 = {
 };
 
 // catalog/rules/graph/repeated-gvk.ts
-var rule131 = {
+var rule150 = {
   id: "graph/repeated-gvk",
   severity: "error",
   summary: "A bundle names each kind of object that it provides once: OLM v0 takes two for rivals and never installs it",
@@ -44610,7 +45454,7 @@ var rule131 = {
 };
 
 // catalog/rules/graph/semver-order-trap.ts
-var rule132 = {
+var rule151 = {
   id: "graph/semver-order-trap",
   severity: "error",
   summary: "A bundle that follows another sorts above it: OLM v1 never takes 1.0.1-1 for newer than 1.0.1",
@@ -44644,7 +45488,7 @@ function asBuild(version) {
 }
 
 // catalog/rules/graph/skiprange-covers-itself.ts
-var rule133 = {
+var rule152 = {
   id: "graph/skiprange-covers-itself",
   severity: "warning",
   summary: "A skipRange ends below the version of its own entry",
@@ -44660,7 +45504,7 @@ var rule133 = {
 };
 
 // catalog/rules/graph/skiprange-covers-nothing.ts
-var rule134 = {
+var rule153 = {
   id: "graph/skiprange-covers-nothing",
   severity: "info",
   summary: "A skipRange covers something that was published",
@@ -44682,7 +45526,7 @@ var rule134 = {
 };
 
 // catalog/rules/graph/skiprange-gap.ts
-var rule135 = {
+var rule154 = {
   id: "graph/skiprange-gap",
   severity: "warning",
   summary: "Between what a skipRange covers and what its entry replaces no version of the channel is left out",
@@ -44721,7 +45565,7 @@ function leftOut({ ofPackage, channel }, { entry, range }, stuck2) {
 }
 
 // catalog/rules/graph/skiprange-misses-prerelease.ts
-var rule136 = {
+var rule155 = {
   id: "graph/skiprange-misses-prerelease",
   severity: "warning",
   summary: "A skipRange that begins with a version also covers the pre-releases of that version",
@@ -44760,7 +45604,7 @@ function isPrereleaseOf(version, release) {
 }
 
 // catalog/rules/graph/skiprange-unbounded.ts
-var rule137 = {
+var rule156 = {
   id: "graph/skiprange-unbounded",
   severity: "warning",
   summary: "A skipRange has an upper end: without one it covers every version that is still to come",
@@ -44776,7 +45620,7 @@ var rule137 = {
 };
 
 // catalog/rules/graph/startingcsv-pin-lost.ts
-var rule138 = {
+var rule157 = {
   id: "graph/startingcsv-pin-lost",
   severity: "warning",
   summary: "What people may have pinned, by startingCSV or by an exact version, stays in the catalog",
@@ -44841,7 +45685,7 @@ function whyText(group) {
 
 // catalog/rules/graph/stranded-published.ts
 var LONG_AGO = 365;
-var rule139 = {
+var rule158 = {
   id: "graph/stranded-published",
   severity: "error",
   summary: "Under OLM v0 every bundle that was ever published in a channel has a road to its head",
@@ -44867,7 +45711,7 @@ function isLongAgo(last, asOf) {
 }
 
 // catalog/rules/graph/stranded-v0.ts
-var rule140 = {
+var rule159 = {
   id: "graph/stranded-v0",
   severity: "error",
   summary: "Under OLM v0 every bundle of a channel has a road to its head",
@@ -44894,7 +45738,7 @@ function isBlocked(last) {
 }
 
 // catalog/rules/graph/strands-installed-v0.ts
-var rule141 = {
+var rule160 = {
   id: "graph/strands-installed-v0",
   severity: "error",
   summary: "Under OLM v0 every installation that could reach the head of its channel still can after a change",
@@ -44916,7 +45760,7 @@ function isDisordered(last) {
 }
 
 // catalog/rules/graph/strands-installed-v1.ts
-var rule142 = {
+var rule161 = {
   id: "graph/strands-installed-v1",
   severity: "error",
   summary: "Under OLM v1 no installation that worked ends in an error after a change",
@@ -44973,7 +45817,7 @@ function homeOf(change, { package: name, installed }) {
 
 // catalog/rules/graph/strands-on-platform-upgrade.ts
 var STEPS = 2;
-var rule143 = {
+var rule162 = {
   id: "graph/strands-on-platform-upgrade",
   severity: "error",
   summary: "What is installed has a road in the catalogs of the platform versions that clusters go to next",
@@ -44982,9 +45826,9 @@ var rule143 = {
   },
   compare({ before, after, packages }, report) {
     const touched = new Set(packages);
-    const known3 = new Set(lossesOf(before).map(keyOf3));
+    const known4 = new Set(lossesOf(before).map(keyOf3));
     const fresh = lossesOf(after).filter(
-      (loss) => touched.has(loss.channel.package) && !known3.has(keyOf3(loss))
+      (loss) => touched.has(loss.channel.package) && !known4.has(keyOf3(loss))
     );
     tell(fresh, { world: after, report, severity: "error" });
   }
@@ -45059,7 +45903,7 @@ function lostRoad(now, then) {
 }
 
 // catalog/rules/graph/stuck-v1.ts
-var rule144 = {
+var rule163 = {
   id: "graph/stuck-v1",
   severity: "error",
   summary: "Under OLM v1 every bundle of a channel has a road to the head of a channel",
@@ -45100,7 +45944,7 @@ function isToldElsewhere({ last }) {
 }
 
 // catalog/rules/graph/suspicious-name.ts
-var rule145 = {
+var rule164 = {
   id: "graph/suspicious-name",
   severity: "error",
   summary: "Channels have names that people can tell apart, and bundles the version in their names that they have",
@@ -45145,7 +45989,7 @@ function otherVersionIn({ name, version }) {
 }
 
 // catalog/rules/graph/unsatisfied-dependency.ts
-var rule146 = {
+var rule165 = {
   id: "graph/unsatisfied-dependency",
   severity: "error",
   summary: "Under OLM v0 what a bundle depends on is in the catalogs of its clusters",
@@ -45183,21 +46027,21 @@ function unmetBy({ foresight }, bundle) {
 }
 var met = /* @__PURE__ */ new WeakMap();
 function isMet(scope, { text: text6, holds: holds2 }) {
-  const known3 = met.get(scope) ?? /* @__PURE__ */ new Map();
-  met.set(scope, known3);
-  const found = known3.get(text6) ?? scope.catalogs.some(
+  const known4 = met.get(scope) ?? /* @__PURE__ */ new Map();
+  met.set(scope, known4);
+  const found = known4.get(text6) ?? scope.catalogs.some(
     ({ catalog }) => [...catalog.packages.values()].some(
       (ofPackage) => lanesOf(ofPackage).some(
         ({ candidates }) => candidates.kind === "ordered" && candidates.entries.some(({ bundle }) => bundle !== void 0 && holds2(offerOfBundle(bundle)))
       )
     )
   );
-  known3.set(text6, found);
+  known4.set(text6, found);
   return found;
 }
 
 // catalog/rules/graph/upgrade-lost-v1.ts
-var rule147 = {
+var rule166 = {
   id: "graph/upgrade-lost-v1",
   severity: "error",
   summary: "Under OLM v1 what had an upgrade before a change has one after it",
@@ -45225,7 +46069,7 @@ var rule147 = {
 };
 
 // catalog/rules/graph/v0-v1-disagree.ts
-var rule148 = {
+var rule167 = {
   id: "graph/v0-v1-disagree",
   severity: "warning",
   summary: "OLM v0 and OLM v1 lead what is installed from a channel to the same next bundle",
@@ -45259,7 +46103,7 @@ function differencesIn({ foresight }, ofPackage, channel) {
 }
 
 // catalog/rules/graph/v1-default-install-surprise.ts
-var rule149 = {
+var rule168 = {
   id: "graph/v1-default-install-surprise",
   severity: "warning",
   summary: "What OLM v1 installs when nobody names a channel is the head of the default channel, and no pre-release",
@@ -45295,7 +46139,7 @@ function freshOf(ofPackage) {
 function csvWriters(quote3) {
   const always = (value) => quote3(typeof value === "string" ? value : "");
   const optional2 = (value) => typeof value === "string" && value !== "" ? quote3(value) : void 0;
-  const textMap3 = (value) => {
+  const textMap4 = (value) => {
     const keys = isObject(value) ? Object.keys(value).sort(compareText) : [];
     const members2 = keys.map((key) => `${quote3(key)}:${always(value[key])}`);
     return members2.length === 0 ? void 0 : `{${members2.join(",")}}`;
@@ -45307,7 +46151,7 @@ function csvWriters(quote3) {
   return {
     text: always,
     optional: optional2,
-    textMap: textMap3,
+    textMap: textMap4,
     link,
     texts: listOf3(always),
     ...definitions(always, optional2),
@@ -45398,7 +46242,7 @@ function bundlePath(pkg, channel, entry) {
 var encoder3 = new TextEncoder();
 
 // catalog/rules/image/cache.ts
-var rule150 = {
+var rule169 = {
   id: "image/cache",
   severity: "warning",
   summary: "The cache of an index image can be built: its file names are possible, CSV metadata stands once",
@@ -45660,9 +46504,9 @@ var Loader = class {
       "every file of a catalog must be a regular file, or a link to one"
     );
   }
-  #find(rule228, message, location, hint) {
+  #find(rule252, message, location, hint) {
     this.#findings.push({
-      rule: rule228,
+      rule: rule252,
       severity: "error",
       message,
       location,
@@ -45727,63 +46571,6 @@ var NO_BUNDLE = {
   release: ""
 };
 
-// catalog/references/csv.ts
-var CSV_KIND = "ClusterServiceVersion";
-function csvOf2({ properties }) {
-  for (const { type, value } of properties) {
-    if (type !== "olm.bundle.object" || !isObject(value) || typeof value["data"] !== "string") continue;
-    const text6 = new TextDecoder().decode(decodeBase64(value["data"]));
-    if (!text6.includes(CSV_KIND)) continue;
-    const manifest = parsed2(text6);
-    if (isObject(manifest) && manifest["kind"] === CSV_KIND) return manifest;
-  }
-  return void 0;
-}
-function parsed2(text6) {
-  try {
-    return text6.trimStart().startsWith("{") ? JSON.parse(text6) : compose(readTree(text6, { depth: 1e3 }).root).value;
-  } catch (error2) {
-    if (error2 instanceof YamlError || error2 instanceof SyntaxError) return void 0;
-    throw error2;
-  }
-}
-var RELATED_IMAGE = /^RELATED_IMAGE_/;
-var DEPLOYMENTS = ["spec", "install", "spec", "deployments"];
-var POD = ["spec", "template", "spec"];
-function usedImages(csv) {
-  return listAt(csv, DEPLOYMENTS).flatMap(
-    ({ item: deployment, path: at }) => ["initContainers", "containers"].flatMap(
-      (kind) => listAt(deployment, [...POD, kind]).flatMap(({ item, path }) => {
-        const place2 = `container ${shown2(item["name"])} of deployment ${shown2(deployment["name"])}`;
-        return imagesOfContainer(item, place2, [...at, ...path]);
-      })
-    )
-  );
-}
-function imagesOfContainer(container, place2, path) {
-  const variables = listAt(container, ["env"]).filter(({ item }) => RELATED_IMAGE.test(String(item["name"]))).flatMap(
-    ({ item, path: at }) => used(item["value"], `${String(item["name"])} in ${place2}`, [...path, ...at, "value"])
-  );
-  return [...used(container["image"], place2, [...path, "image"]), ...variables];
-}
-function used(image, place2, path) {
-  return typeof image === "string" && image !== "" ? [{ image, place: place2, path }] : [];
-}
-function shown2(name) {
-  return JSON.stringify(typeof name === "string" ? name : "");
-}
-function fieldOf(fields2, key) {
-  const value = Object.hasOwn(fields2, key) ? fields2[key] : void 0;
-  return isObject(value) ? value : {};
-}
-function listAt(fields2, path) {
-  const folder = path.slice(0, -1).reduce(fieldOf, fields2);
-  const key = path.at(-1) ?? "";
-  const value = Object.hasOwn(folder, key) ? folder[key] : void 0;
-  if (!Array.isArray(value)) return [];
-  return value.map((item, i) => ({ item: isObject(item) ? item : {}, path: [...path, i] }));
-}
-
 // catalog/references/support.ts
 function runsFor({ kind, package: name, bundle }, supports) {
   return kind === "related" && bundle !== "" && supports.get(name)?.bundle === bundle;
@@ -45804,8 +46591,8 @@ function createCollector() {
   const sites = [];
   const texts6 = /* @__PURE__ */ new Map();
   const read = (text6) => {
-    const known3 = texts6.get(text6);
-    if (known3) return known3;
+    const known4 = texts6.get(text6);
+    if (known4) return known4;
     const own = ` ${text6}`.slice(1);
     const fresh = { own, reference: tryParseReference(own) };
     texts6.set(own, fresh);
@@ -45898,7 +46685,7 @@ function placed2({ kind, written, bundle }) {
 }
 
 // catalog/rules/image/digest.ts
-var rule151 = {
+var rule170 = {
   id: "image/digest",
   severity: "info",
   summary: "Images are named by digest, so that everybody gets the image that was checked",
@@ -45914,7 +46701,7 @@ var rule151 = {
 };
 
 // catalog/rules/image/digest-missing.ts
-var rule152 = {
+var rule171 = {
   id: "image/digest-missing",
   severity: "error",
   summary: "Every image that is named by digest exists in its registry",
@@ -45930,7 +46717,7 @@ var rule152 = {
 };
 
 // catalog/rules/image/platforms.ts
-var rule153 = {
+var rule172 = {
   id: "image/platforms",
   severity: "warning",
   summary: "Related images of the head of a default channel are for every platform that its labels operatorframework.io/arch.* and os.* name",
@@ -45953,7 +46740,7 @@ var rule153 = {
 };
 
 // catalog/rules/image/registry.ts
-var rule154 = {
+var rule173 = {
   id: "image/registry",
   severity: "error",
   summary: "Images come from registries that the policy allows",
@@ -45969,7 +46756,7 @@ var rule154 = {
 };
 
 // catalog/rules/image/tag-missing.ts
-var rule155 = {
+var rule174 = {
   id: "image/tag-missing",
   severity: "error",
   summary: "Every tag that a bundle or a template names exists in its registry",
@@ -45985,7 +46772,7 @@ var rule155 = {
 };
 
 // catalog/rules/image/tag-moved.ts
-var rule156 = {
+var rule175 = {
   id: "image/tag-moved",
   severity: "warning",
   summary: "Every tag stands for the digest that was locked",
@@ -46015,7 +46802,7 @@ var rule156 = {
 };
 
 // catalog/rules/image/undeclared.ts
-var rule157 = {
+var rule176 = {
   id: "image/undeclared",
   severity: "warning",
   summary: "The head of a channel declares the images that it runs in relatedImages: only those reach a disconnected cluster",
@@ -46035,14 +46822,14 @@ var rule157 = {
 };
 
 // catalog/rules/image/unlisted.ts
-var rule158 = {
+var rule177 = {
   id: "image/unlisted",
   severity: "warning",
   summary: "The head of a channel lists in relatedImages what its deployments run and what RELATED_IMAGE_ variables name",
   foresee(world, report) {
     for (const ofPackage of judgedPackages(world)) {
       for (const bundle of headBundles(ofPackage)) {
-        const csv = csvOf2(bundle);
+        const csv = csvOf(bundle);
         if (!csv) continue;
         const listed2 = /* @__PURE__ */ new Set([bundle.image, ...bundle.relatedImages.map(({ image }) => image)]);
         for (const { image, place: place2 } of firstUses(usedImages(csv))) {
@@ -46064,7 +46851,7 @@ function firstUses(used2) {
 }
 
 // catalog/rules/image/unpinned.ts
-var rule159 = {
+var rule178 = {
   id: "image/unpinned",
   severity: "warning",
   summary: "The head of a channel names its images by digest: a tag may move, and mirrors for disconnected clusters answer digests only",
@@ -46249,7 +47036,7 @@ function checkMetadata({ objects }, report) {
 }
 
 // catalog/rules/manifest/csv-missing.ts
-var rule160 = {
+var rule179 = {
   id: "manifest/csv-missing",
   severity: "error",
   summary: "A bundle holds a ClusterServiceVersion, in the first document of a file",
@@ -46258,7 +47045,7 @@ var rule160 = {
 };
 
 // catalog/rules/manifest/duplicate-object.ts
-var rule161 = {
+var rule180 = {
   id: "manifest/duplicate-object",
   severity: "warning",
   summary: "No two manifests are the same object",
@@ -46266,7 +47053,7 @@ var rule161 = {
 };
 
 // catalog/rules/manifest/folders.ts
-var rule162 = {
+var rule181 = {
   id: "manifest/folders",
   severity: "error",
   summary: "A bundle has files in manifests/ and in metadata/",
@@ -46275,7 +47062,7 @@ var rule162 = {
 };
 
 // catalog/rules/manifest/hidden-file.ts
-var rule163 = {
+var rule182 = {
   id: "manifest/hidden-file",
   severity: "error",
   summary: "The folder manifests/ holds no hidden files",
@@ -46284,7 +47071,7 @@ var rule163 = {
 };
 
 // catalog/rules/manifest/kind.ts
-var rule164 = {
+var rule183 = {
   id: "manifest/kind",
   severity: "error",
   summary: "Manifests are of kinds that OLM installs from bundles",
@@ -46297,7 +47084,7 @@ var rule164 = {
 };
 
 // catalog/rules/manifest/lost-document.ts
-var rule165 = {
+var rule184 = {
   id: "manifest/lost-document",
   severity: "warning",
   summary: "A file of manifests/ holds one document: only OLM v1 reads the others",
@@ -46305,7 +47092,7 @@ var rule165 = {
 };
 
 // catalog/rules/manifest/metadata.ts
-var rule166 = {
+var rule185 = {
   id: "manifest/metadata",
   severity: "error",
   summary: "Manifests have sound metadata, and no namespace",
@@ -46314,7 +47101,7 @@ var rule166 = {
 };
 
 // catalog/rules/manifest/several-csvs.ts
-var rule167 = {
+var rule186 = {
   id: "manifest/several-csvs",
   severity: "error",
   summary: "A bundle holds one ClusterServiceVersion",
@@ -46326,11 +47113,11 @@ var rule167 = {
 var LARGEST = 1024 * 1024;
 var NEAR = 0.85;
 var SURELY_FITS = LARGEST * 0.6;
-function checkSize({ manifests, options: { gzipLength } }, report) {
+function checkSize({ manifests, options: { gzipLength: gzipLength2 } }, report) {
   const size2 = manifests.reduce((sum2, { bytes: bytes2 }) => sum2 + bytes2.length, 0);
   const encoded = manifests.reduce((sum2, { bytes: bytes2 }) => sum2 + base64Length(bytes2.length), 0);
-  if (!gzipLength || encoded < SURELY_FITS) return;
-  const compressed = manifests.reduce((sum2, { bytes: bytes2 }) => sum2 + base64Length(gzipLength(bytes2)), 0);
+  if (!gzipLength2 || encoded < SURELY_FITS) return;
+  const compressed = manifests.reduce((sum2, { bytes: bytes2 }) => sum2 + base64Length(gzipLength2(bytes2)), 0);
   const limit = bytesText(LARGEST);
   const found = `${bytesText(compressed)} compressed and as base64 (${bytesText(size2)} as they are); OLM takes ${limit}`;
   const place2 = { file: "manifests", line: 1, column: 1 };
@@ -46349,7 +47136,7 @@ function bytesText(bytes2) {
 }
 
 // catalog/rules/manifest/size.ts
-var rule168 = {
+var rule187 = {
   id: "manifest/size",
   severity: "error",
   summary: "The manifests of a bundle, compressed, fit into a ConfigMap",
@@ -46361,7 +47148,7 @@ var rule168 = {
 };
 
 // catalog/rules/manifest/subfolder.ts
-var rule169 = {
+var rule188 = {
   id: "manifest/subfolder",
   severity: "error",
   summary: "The folder manifests/ holds files only",
@@ -46370,7 +47157,7 @@ var rule169 = {
 };
 
 // catalog/rules/manifest/unreadable.ts
-var rule170 = {
+var rule189 = {
   id: "manifest/unreadable",
   severity: "error",
   summary: "Every file of manifests/ is a Kubernetes object in YAML or JSON",
@@ -46421,9 +47208,9 @@ var CREATES_CRDS = [
 var checkCreatesCrds = ofCsv((csv, report) => {
   for (const section of ["permissions", "clusterPermissions"]) {
     for (const [i, permission] of list(csv.spec, "install", "spec", section).entries()) {
-      for (const [j, rule228] of list(permission, "rules").entries()) {
+      for (const [j, rule252] of list(permission, "rules").entries()) {
         const [resources, verbs] = CREATES_CRDS;
-        const asks = texts3(rule228, "apiGroups").includes("apiextensions.k8s.io") && texts3(rule228, "resources").some((resource) => resources.includes(resource)) && texts3(rule228, "verbs").some((verb) => verbs.includes(verb));
+        const asks = texts3(rule252, "apiGroups").includes("apiextensions.k8s.io") && texts3(rule252, "resources").some((resource) => resources.includes(resource)) && texts3(rule252, "verbs").some((verb) => verbs.includes(verb));
         if (!asks) continue;
         const message = `${called(csv)} may create custom resource definitions, which is for OLM to do`;
         report(message, csv.at("spec", "install", "spec", section, i, "rules", j), {
@@ -46497,15 +47284,15 @@ var checkPriorityClasses = (bundle, report) => {
 };
 function* rulesOf(bundle) {
   for (const object of ofKind(bundle, "Role", "ClusterRole")) {
-    for (const [i, rule228] of list(object.value, "rules").entries()) yield { object, rule: rule228, path: ["rules", i] };
+    for (const [i, rule252] of list(object.value, "rules").entries()) yield { object, rule: rule252, path: ["rules", i] };
   }
 }
-function asksFor(rule228, group, resource, verbs) {
-  return texts3(rule228, "apiGroups").includes(group) && texts3(rule228, "resources").includes(resource) && texts3(rule228, "verbs").some((verb) => verbs.includes(verb));
+function asksFor(rule252, group, resource, verbs) {
+  return texts3(rule252, "apiGroups").includes(group) && texts3(rule252, "resources").includes(resource) && texts3(rule252, "verbs").some((verb) => verbs.includes(verb));
 }
 var checkDisruptionRights = (bundle, report) => {
-  for (const { object, rule: rule228, path } of rulesOf(bundle)) {
-    if (!asksFor(rule228, "policy", "poddisruptionbudgets", ["*", "create", "update", "patch"])) continue;
+  for (const { object, rule: rule252, path } of rulesOf(bundle)) {
+    if (!asksFor(rule252, "policy", "poddisruptionbudgets", ["*", "create", "update", "patch"])) continue;
     report(
       `${object.kind} ${JSON.stringify(object.name)} may change pod disruption budgets`,
       object.document.locate(path)
@@ -46526,15 +47313,15 @@ var DEFAULT_SCCS = [
   "node-exporter"
 ];
 var checkSccRights = (bundle, report) => {
-  for (const { object, rule: rule228, path } of rulesOf(bundle)) {
-    if (!asksFor(rule228, "security.openshift.io", "securitycontextconstraints", [
+  for (const { object, rule: rule252, path } of rulesOf(bundle)) {
+    if (!asksFor(rule252, "security.openshift.io", "securitycontextconstraints", [
       "*",
       "delete",
       "update",
       "patch"
     ]))
       continue;
-    const names = texts3(rule228, "resourceNames").filter((name) => DEFAULT_SCCS.includes(name));
+    const names = texts3(rule252, "resourceNames").filter((name) => DEFAULT_SCCS.includes(name));
     if (names.length === 0) continue;
     const message = `${object.kind} ${JSON.stringify(object.name)} may change the default security context constraints ${names.join(", ")}`;
     report(message, object.document.locate(path));
@@ -46542,7 +47329,7 @@ var checkSccRights = (bundle, report) => {
 };
 
 // catalog/rules/object/disruption-budget.ts
-var rule171 = {
+var rule190 = {
   id: "object/disruption-budget",
   severity: "error",
   summary: "A pod disruption budget lets nodes be drained",
@@ -46551,7 +47338,7 @@ var rule171 = {
 };
 
 // catalog/rules/object/disruption-rights.ts
-var rule172 = {
+var rule191 = {
   id: "object/disruption-rights",
   severity: "warning",
   summary: "Roles do not change pod disruption budgets",
@@ -46562,7 +47349,7 @@ var rule172 = {
 };
 
 // catalog/rules/object/priority-class.ts
-var rule173 = {
+var rule192 = {
   id: "object/priority-class",
   severity: "error",
   summary: "A priority class is not the default of the cluster",
@@ -46571,7 +47358,7 @@ var rule173 = {
 };
 
 // catalog/rules/object/scc-rights.ts
-var rule174 = {
+var rule193 = {
   id: "object/scc-rights",
   severity: "error",
   summary: "Roles do not change the default security context constraints",
@@ -46582,7 +47369,7 @@ var rule174 = {
 };
 
 // catalog/rules/object/type.ts
-var rule175 = {
+var rule194 = {
   id: "object/type",
   severity: "error",
   summary: "Objects that endanger clusters fit their types",
@@ -46591,7 +47378,7 @@ var rule175 = {
 };
 
 // catalog/rules/olmv1/annotations-file.ts
-var rule176 = {
+var rule195 = {
   id: "olmv1/annotations-file",
   severity: "info",
   summary: "OLM v1 reads the annotations from metadata/annotations.yaml",
@@ -46600,7 +47387,7 @@ var rule176 = {
 };
 
 // catalog/rules/olmv1/api-service.ts
-var rule177 = {
+var rule196 = {
   id: "olmv1/api-service",
   severity: "info",
   summary: "OLM v1 installs no bundle that owns API services",
@@ -46609,7 +47396,7 @@ var rule177 = {
 };
 
 // catalog/rules/olmv1/dependency.ts
-var rule178 = {
+var rule197 = {
   id: "olmv1/dependency",
   severity: "info",
   summary: "OLM v1 installs no bundle with dependencies",
@@ -46618,7 +47405,7 @@ var rule178 = {
 };
 
 // catalog/rules/olmv1/deployment-name.ts
-var rule179 = {
+var rule198 = {
   id: "olmv1/deployment-name",
   severity: "warning",
   summary: "Deployments have different names, which are DNS names",
@@ -46630,7 +47417,7 @@ var rule179 = {
 };
 
 // catalog/rules/olmv1/install-mode.ts
-var rule180 = {
+var rule199 = {
   id: "olmv1/install-mode",
   severity: "info",
   summary: "OLM v1 installs bundles that support AllNamespaces",
@@ -46639,7 +47426,7 @@ var rule180 = {
 };
 
 // catalog/rules/olmv1/webhooks.ts
-var rule181 = {
+var rule200 = {
   id: "olmv1/webhooks",
   severity: "info",
   summary: "OLM v1 installs webhooks since 1.4",
@@ -46716,37 +47503,37 @@ var checkMaxVersionForRemoved = ofCsv((csv, report, bundle) => {
     hint: `olm.properties: '[{"type": "olm.maxOpenShiftVersion", "value": "${last}"}]'`
   });
 });
-var LABEL3 = "com.redhat.openshift.versions";
+var LABEL4 = "com.redhat.openshift.versions";
 var checkVersionsLabel = ofCsv((csv, report, bundle) => {
   if (usesOf(bundle, "1.22").length === 0) return;
   const { dockerfile } = bundle.options;
-  const hint = `LABEL ${LABEL3}="v4.6-v4.8"`;
+  const hint = `LABEL ${LABEL4}="v4.6-v4.8"`;
   if (!dockerfile) {
     const message = `${called(csv)} uses APIs that OpenShift 4.9 lacks, and no Dockerfile tells for which versions it is`;
     report(message, csv.at(), { severity: "warning", hint });
     return;
   }
   const lines = dockerfile.text?.split("\n") ?? [];
-  const index = lines.findIndex((line3) => line3.includes(LABEL3));
+  const index = lines.findIndex((line3) => line3.includes(LABEL4));
   const location = { file: dockerfile.path, line: Math.max(index, 0) + 1, column: 1 };
   const defect = dockerfile.text === void 0 ? "the Dockerfile cannot be read" : labelDefect(lines[index]);
   if (defect !== void 0)
     report(`${called(csv)} uses APIs that OpenShift 4.9 lacks: ${defect}`, location, { hint });
 });
 function labelDefect(line3) {
-  if (line3 === void 0) return `the Dockerfile has no label ${LABEL3}`;
-  if (!line3.includes("=")) return `the label ${LABEL3} has no value`;
+  if (line3 === void 0) return `the Dockerfile has no label ${LABEL4}`;
+  if (!line3.includes("=")) return `the label ${LABEL4} has no value`;
   const [, first = "", exact2 = ""] = line3.split("=").map((part2) => part2.replaceAll(/["'v]/g, "").trim());
   const last = exact2 !== "" ? exact2 : first.split("-")[1];
-  if (exact2 === "" && first.length <= 1) return `the label ${LABEL3} has no value`;
-  if (last === void 0) return `the label ${LABEL3}=${first} has no end, so it is for 4.9 and later too`;
+  if (exact2 === "" && first.length <= 1) return `the label ${LABEL4} has no value`;
+  if (last === void 0) return `the label ${LABEL4}=${first} has no end, so it is for 4.9 and later too`;
   const version = tryTolerant2(last);
-  if (!version) return `the label ${LABEL3} ends with ${JSON.stringify(last)}, which is no version`;
-  return compareVersions(version, WITHOUT) >= 0 ? `the label ${LABEL3} ends with ${last}` : void 0;
+  if (!version) return `the label ${LABEL4} ends with ${JSON.stringify(last)}, which is no version`;
+  return compareVersions(version, WITHOUT) >= 0 ? `the label ${LABEL4} ends with ${last}` : void 0;
 }
 
 // catalog/rules/openshift/max-version.ts
-var rule182 = {
+var rule201 = {
   id: "openshift/max-version",
   severity: "error",
   summary: "The property olm.maxOpenShiftVersion is a minor version of OpenShift",
@@ -46755,7 +47542,7 @@ var rule182 = {
 };
 
 // catalog/rules/openshift/max-version-needed.ts
-var rule183 = {
+var rule202 = {
   id: "openshift/max-version-needed",
   severity: "warning",
   summary: "A bundle with removed APIs keeps clusters at a version of OpenShift that has them",
@@ -46767,7 +47554,7 @@ var rule183 = {
 };
 
 // catalog/rules/openshift/versions-label.ts
-var rule184 = {
+var rule203 = {
   id: "openshift/versions-label",
   severity: "warning",
   summary: "A bundle with APIs that OpenShift 4.9 lacks is labelled for earlier versions",
@@ -46779,7 +47566,7 @@ var rule184 = {
 };
 
 // catalog/rules/package/default-channel.ts
-var rule185 = {
+var rule204 = {
   id: "package/default-channel",
   severity: "error",
   summary: "A package names one of its channels as default",
@@ -46787,16 +47574,16 @@ var rule185 = {
   check(catalog, report) {
     for (const { name, blob, channels } of catalog.packages.values()) {
       if (!blob || name === "" || channels.has(blob.defaultChannel)) continue;
-      const known3 = [...channels.keys()];
-      const hint = known3.length > 0 ? `defaultChannel: ${known3[0]}` : "add a channel first";
-      const message = blob.defaultChannel === "" ? `package ${quoted2(name)} has no default channel` : `package ${quoted2(name)}: the default channel ${quoted2(blob.defaultChannel)} does not exist; there is ${known3.map(quoted2).join(", ") || "none"}`;
+      const known4 = [...channels.keys()];
+      const hint = known4.length > 0 ? `defaultChannel: ${known4[0]}` : "add a channel first";
+      const message = blob.defaultChannel === "" ? `package ${quoted2(name)} has no default channel` : `package ${quoted2(name)}: the default channel ${quoted2(blob.defaultChannel)} does not exist; there is ${known4.map(quoted2).join(", ") || "none"}`;
       report(message, locate3(blob, "defaultChannel"), { package: name, hint });
     }
   }
 };
 
 // catalog/rules/package/duplicate.ts
-var rule186 = {
+var rule205 = {
   id: "package/duplicate",
   severity: "error",
   summary: "A package stands once in a catalog",
@@ -46813,7 +47600,7 @@ var rule186 = {
 };
 
 // catalog/rules/package/duplicate-version.ts
-var rule187 = {
+var rule206 = {
   id: "package/duplicate-version",
   severity: "error",
   summary: "No two bundles of a package have the same version",
@@ -46839,7 +47626,7 @@ var rule187 = {
 };
 
 // catalog/rules/package/name.ts
-var rule188 = {
+var rule207 = {
   id: "package/name",
   severity: "error",
   summary: "A package has a name that is a DNS label: lower-case letters, digits and dashes, at most 63 characters",
@@ -46861,7 +47648,7 @@ function dnsLabelOf(name) {
 }
 
 // catalog/rules/package/no-channel.ts
-var rule189 = {
+var rule208 = {
   id: "package/no-channel",
   severity: "error",
   summary: "A package has at least one channel",
@@ -46876,7 +47663,7 @@ var rule189 = {
 };
 
 // catalog/rules/package/unknown.ts
-var rule190 = {
+var rule209 = {
   id: "package/unknown",
   severity: "error",
   summary: "Channels, bundles and deprecations belong to a package of the catalog",
@@ -46900,7 +47687,7 @@ var rule190 = {
 };
 
 // catalog/rules/package-manifest/channel-duplicate.ts
-var rule191 = {
+var rule210 = {
   id: "package-manifest/channel-duplicate",
   severity: "error",
   summary: "A channel stands once in its package file",
@@ -46908,7 +47695,7 @@ var rule191 = {
 };
 
 // catalog/rules/package-manifest/channel-name.ts
-var rule192 = {
+var rule211 = {
   id: "package-manifest/channel-name",
   severity: "error",
   summary: "Every channel of a package file has a name",
@@ -46916,7 +47703,7 @@ var rule192 = {
 };
 
 // catalog/rules/package-manifest/channels-empty.ts
-var rule193 = {
+var rule212 = {
   id: "package-manifest/channels-empty",
   severity: "error",
   summary: "A package file lists at least one channel",
@@ -46924,14 +47711,14 @@ var rule193 = {
 };
 
 // catalog/rules/package-manifest/channels-lost.ts
-var rule194 = {
+var rule213 = {
   id: "package-manifest/channels-lost",
   severity: "warning",
   summary: "A version becomes a bundle with all of its channels"
 };
 
 // catalog/rules/package-manifest/csv-duplicate.ts
-var rule195 = {
+var rule214 = {
   id: "package-manifest/csv-duplicate",
   severity: "error",
   summary: "A ClusterServiceVersion stands once in its package",
@@ -46939,7 +47726,7 @@ var rule195 = {
 };
 
 // catalog/rules/package-manifest/csv-unreadable.ts
-var rule196 = {
+var rule215 = {
   id: "package-manifest/csv-unreadable",
   severity: "error",
   summary: "A ClusterServiceVersion in a folder of package manifests fits its type",
@@ -46947,7 +47734,7 @@ var rule196 = {
 };
 
 // catalog/rules/package-manifest/current-empty.ts
-var rule197 = {
+var rule216 = {
   id: "package-manifest/current-empty",
   severity: "error",
   summary: "Every channel of a package file names its head with currentCSV",
@@ -46955,7 +47742,7 @@ var rule197 = {
 };
 
 // catalog/rules/package-manifest/current-unknown.ts
-var rule198 = {
+var rule217 = {
   id: "package-manifest/current-unknown",
   severity: "error",
   summary: "The currentCSV of a channel exists",
@@ -46963,7 +47750,7 @@ var rule198 = {
 };
 
 // catalog/rules/package-manifest/cycle.ts
-var rule199 = {
+var rule218 = {
   id: "package-manifest/cycle",
   severity: "error",
   summary: "Replacements in a package run in no circle",
@@ -46971,7 +47758,7 @@ var rule199 = {
 };
 
 // catalog/rules/package-manifest/default-missing.ts
-var rule200 = {
+var rule219 = {
   id: "package-manifest/default-missing",
   severity: "error",
   summary: "A package file names its default channel; a package with one channel may leave it to the tools",
@@ -46982,7 +47769,7 @@ var rule200 = {
 };
 
 // catalog/rules/package-manifest/default-unknown.ts
-var rule201 = {
+var rule220 = {
   id: "package-manifest/default-unknown",
   severity: "error",
   summary: "The default channel of a package file is one of its channels",
@@ -46990,7 +47777,7 @@ var rule201 = {
 };
 
 // catalog/rules/package-manifest/missing.ts
-var rule202 = {
+var rule221 = {
   id: "package-manifest/missing",
   severity: "error",
   summary: "A folder of package manifests has a package file",
@@ -46998,7 +47785,7 @@ var rule202 = {
 };
 
 // catalog/rules/package-manifest/name.ts
-var rule203 = {
+var rule222 = {
   id: "package-manifest/name",
   severity: "error",
   summary: "A package file names its package",
@@ -47006,14 +47793,14 @@ var rule203 = {
 };
 
 // catalog/rules/package-manifest/orphan.ts
-var rule204 = {
+var rule223 = {
   id: "package-manifest/orphan",
   severity: "warning",
   summary: "Every ClusterServiceVersion is reached by a channel from its head"
 };
 
 // catalog/rules/package-manifest/owned-missing.ts
-var rule205 = {
+var rule224 = {
   id: "package-manifest/owned-missing",
   severity: "error",
   summary: "A definition that a ClusterServiceVersion owns lies beside it",
@@ -47021,7 +47808,7 @@ var rule205 = {
 };
 
 // catalog/rules/package-manifest/replaces-missing.ts
-var rule206 = {
+var rule225 = {
   id: "package-manifest/replaces-missing",
   severity: "error",
   summary: "What a ClusterServiceVersion replaces exists in its package",
@@ -47029,7 +47816,7 @@ var rule206 = {
 };
 
 // catalog/rules/package-manifest/several.ts
-var rule207 = {
+var rule226 = {
   id: "package-manifest/several",
   severity: "error",
   summary: "A folder of package manifests has one package file",
@@ -47037,7 +47824,7 @@ var rule207 = {
 };
 
 // catalog/rules/package-manifest/two-csvs.ts
-var rule208 = {
+var rule227 = {
   id: "package-manifest/two-csvs",
   severity: "warning",
   summary: "The folder of a version holds one ClusterServiceVersion",
@@ -47045,7 +47832,7 @@ var rule208 = {
 };
 
 // catalog/rules/package-manifest/unreadable.ts
-var rule209 = {
+var rule228 = {
   id: "package-manifest/unreadable",
   severity: "warning",
   summary: "Files beside the package file are YAML or JSON: older tools read each of them as a package",
@@ -47053,15 +47840,215 @@ var rule209 = {
 };
 
 // catalog/rules/package-manifest/version.ts
-var rule210 = {
+var rule229 = {
   id: "package-manifest/version",
   severity: "error",
   summary: "A ClusterServiceVersion that a channel reaches has a semantic version",
   opm: ['parse version "": Version string empty']
 };
 
+// catalog/bundle/check/platform.ts
+function ofImages(check3) {
+  return ofCsv((csv, report, { options: { platforms } }) => {
+    if (!platforms) return;
+    const images = imagesOf(csv).map((placed3) => ({
+      ...placed3,
+      platforms: known3(platforms.get(placed3.image))
+    }));
+    check3({ csv, images, arch: labelled(csv, "arch", "amd64"), os: labelled(csv, "os", "linux"), report });
+  });
+}
+function known3(platforms) {
+  return platforms?.filter(
+    (platform3) => !platform3.split("/").some((part2) => part2 === "unknown" || part2 === "")
+  );
+}
+function labelled({ labels }, kind, fallback) {
+  const prefix = `operatorframework.io/${kind}.`;
+  const values = Object.entries(labels).filter(([key, value]) => key.startsWith(prefix) && value === "supported").map(([key]) => key.slice(prefix.length)).sort(compareText);
+  return values.length > 0 ? { values, isDefault: false } : { values: [fallback], isDefault: true };
+}
+var PROXY = "kube-rbac-proxy";
+function imagesOf(csv) {
+  const images = [];
+  const add = (placed3) => {
+    const isThere = images.some(
+      ({ image, kind }) => image === placed3.image && (kind === placed3.kind || placed3.kind === "other")
+    );
+    if (placed3.image !== "" && !isThere) images.push(placed3);
+  };
+  const containers = deploymentsOf(csv).flatMap(({ value, path }) => containersOf(value, path));
+  for (const { name: _, ...manager } of containers.filter(({ kind }) => kind === "manager")) add(manager);
+  for (const { name: _, ...other } of containers.filter(({ kind }) => kind === "other")) add(other);
+  for (const [i, related] of list(csv.spec, "relatedImages").entries()) {
+    const path = ["spec", "relatedImages", i, "image"];
+    add({ image: text4(related, "image"), kind: "related", path, affinity: [] });
+  }
+  return images;
+}
+function containersOf(deployment, path) {
+  const pod = member2(deployment, "spec", "template", "spec");
+  const containers = list(pod, "containers");
+  const hasManager = containers.some((container) => text4(container, "name") === "manager");
+  const affinity = affinityOf(pod);
+  return containers.map((container, i) => {
+    const name = text4(container, "name");
+    const isManager = hasManager ? name === "manager" : name !== PROXY;
+    return {
+      name,
+      image: text4(container, "image"),
+      kind: isManager ? "manager" : "other",
+      path: [...path, "spec", "template", "spec", "containers", i, "image"],
+      affinity
+    };
+  });
+}
+function affinityOf(pod) {
+  const required = member2(pod, "affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution");
+  return list(required, "nodeSelectorTerms").flatMap((term) => {
+    const of = (key) => {
+      const found = list(term, "matchExpressions").filter(
+        (each) => text4(each, "key") === key && text4(each, "operator") === "In"
+      );
+      return texts3(found.at(-1) ?? {}, "values");
+    };
+    return of("kubernetes.io/os").flatMap((os5) => of("kubernetes.io/arch").map((arch2) => `${os5}/${arch2}`));
+  });
+}
+var checkPlatformsSupported = ofImages(({ csv, images, arch: arch2, os: os5, report }) => {
+  const wanted = os5.values.flatMap((one) => arch2.values.map((other) => `${one}/${other}`));
+  for (const { image, path, platforms } of images) {
+    const missing5 = platforms ? wanted.filter((platform3) => !platforms.includes(platform3)) : [];
+    if (missing5.length === 0) continue;
+    const why = arch2.isDefault && os5.isDefault ? "without labels the platform is" : "its labels name";
+    const message = `${called(csv)}: the image ${JSON.stringify(image)} is not for ${missing5.join(", ")}: ${why} ${wanted.join(", ")}, the image is for ${shown3(platforms)}`;
+    report(message, csv.at(...path), {
+      hint: "push a manifest list with all platforms, or take the label away"
+    });
+  }
+});
+function shown3(platforms) {
+  return platforms && platforms.length > 0 ? platforms.join(", ") : "no platform";
+}
+function ofManagers(images, part2) {
+  const managers = images.filter(({ kind }) => kind === "manager");
+  return new Set(
+    managers.flatMap(({ platforms = [] }) => platforms.map((one) => one.split("/")[part2] ?? ""))
+  );
+}
+var checkPlatformLabels = ofImages(({ csv, images, arch: arch2, os: os5, report }) => {
+  for (const [kind, { values, isDefault }, part2] of [
+    ["arch", arch2, 1],
+    ["os", os5, 0]
+  ]) {
+    const supported = ofManagers(images, part2);
+    const missing5 = [...supported].filter((value) => isDefault || !values.includes(value)).sort(compareText);
+    const isPlain = isDefault && missing5.every((value) => values.includes(value));
+    if (missing5.length === 0 || isPlain) continue;
+    const labels = missing5.map((value) => `operatorframework.io/${kind}.${value}`);
+    const message = `${called(csv)} lacks the label ${labels.join(", ")}: the operator's image is for ${missing5.join(", ")} too, and clusters without the label do not list it`;
+    report(message, csv.at("metadata", "labels"), {
+      hint: labels.map((label) => `${label}: supported`).join("\n")
+    });
+  }
+});
+var checkPlatformsAlike = ofImages(({ csv, images, arch: arch2, os: os5, report }) => {
+  for (const { image, kind, path, platforms } of images) {
+    if (kind === "manager" || !platforms) continue;
+    for (const [labels, part2] of [
+      [arch2, 1],
+      [os5, 0]
+    ]) {
+      const own = new Set(platforms.map((one) => one.split("/")[part2]));
+      const wanted = /* @__PURE__ */ new Set([...labels.values, ...ofManagers(images, part2)]);
+      const missing5 = [...wanted].filter((value) => !own.has(value)).sort(compareText);
+      if (missing5.length === 0) continue;
+      const message = `${called(csv)}: the image ${JSON.stringify(image)} is not for ${missing5.join(", ")}, which the labels or the operator's image are for`;
+      report(message, csv.at(...path));
+    }
+  }
+});
+var checkAffinity = ofImages(({ csv, images, report }) => {
+  for (const { image, kind, path, platforms, affinity } of images) {
+    if (kind === "related") continue;
+    const say = (message) => report(`${called(csv)}: ${message} the image ${JSON.stringify(image)}`, csv.at(...path), {
+      hint: AFFINITY2
+    });
+    if (affinity.length === 0) {
+      say(`no node affinity keeps nodes out that are not for ${shown3(platforms)}, the platforms of`);
+      continue;
+    }
+    const extra = affinity.filter((platform3) => !(platforms ?? []).includes(platform3));
+    if (extra.length > 0) say(`the node affinity allows ${extra.join(", ")}, which is no platform of`);
+    const lost = (platforms ?? []).filter((platform3) => !affinity.includes(platform3));
+    if (lost.length > 0) say(`the node affinity keeps ${lost.join(", ")} out, a platform of`);
+  }
+});
+var AFFINITY2 = "affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution: kubernetes.io/arch and kubernetes.io/os In […]";
+var checkInspected = ofImages(({ csv, images, report }) => {
+  for (const { image, path, platforms } of images) {
+    if (platforms) continue;
+    report(
+      `${called(csv)}: no registry said for which platforms the image ${JSON.stringify(image)} is`,
+      csv.at(...path)
+    );
+  }
+});
+
+// catalog/rules/platform/affinity.ts
+var rule230 = {
+  id: "platform/affinity",
+  severity: "info",
+  summary: "The node affinity of a deployment allows the platforms of its images, and no other",
+  opm: [
+    `check if the CSV has a missing or invalid node affinity configuration for the image: I. …`,
+    `the CSV includes A in the node affinity configuration for the image: I, but …`,
+    `the image data indicates A is supported for the image: I, but …`
+  ],
+  inspect: checkAffinity
+};
+
+// catalog/rules/platform/alike.ts
+var rule231 = {
+  id: "platform/alike",
+  severity: "warning",
+  summary: "Images beside the operator are for the same platforms as it",
+  opm: [`check if the image I should not support A. …`],
+  inspect: checkPlatformsAlike
+};
+
+// catalog/rules/platform/label.ts
+var rule232 = {
+  id: "platform/label",
+  severity: "warning",
+  summary: "The labels of a ClusterServiceVersion name every platform that the image of the operator is for",
+  opm: [
+    `check if the CSV is missing the label (operatorframework.io/arch.<value>) for the Arch(s): …`,
+    `check if the CSV is missing the label (operatorframework.io/os.<value>) for the OS(s): …`
+  ],
+  inspect: checkPlatformLabels
+};
+
+// catalog/rules/platform/unknown.ts
+var rule233 = {
+  id: "platform/unknown",
+  severity: "warning",
+  summary: "Registries say for which platforms the images of a bundle are",
+  opm: [`unable to inspect the image (I) : …`],
+  inspect: checkInspected
+};
+
+// catalog/rules/platform/unsupported.ts
+var rule234 = {
+  id: "platform/unsupported",
+  severity: "error",
+  summary: "Every image of a bundle is for the platforms that the labels of the ClusterServiceVersion name",
+  opm: [`not all images specified are providing the support described via the CSV labels. …`],
+  inspect: checkPlatformsSupported
+};
+
 // catalog/rules/practice/channel-name.ts
-var rule211 = {
+var rule235 = {
   id: "practice/channel-name",
   severity: "warning",
   summary: "Channels are named candidate, fast or stable",
@@ -47070,7 +48057,7 @@ var rule211 = {
 };
 
 // catalog/rules/practice/crd-description.ts
-var rule212 = {
+var rule236 = {
   id: "practice/crd-description",
   severity: "warning",
   summary: "Owned and required definitions are described",
@@ -47079,7 +48066,7 @@ var rule212 = {
 };
 
 // catalog/rules/practice/creates-crds.ts
-var rule213 = {
+var rule237 = {
   id: "practice/creates-crds",
   severity: "warning",
   summary: "An operator does not create custom resource definitions",
@@ -47088,7 +48075,7 @@ var rule213 = {
 };
 
 // catalog/rules/practice/csv-name.ts
-var rule214 = {
+var rule238 = {
   id: "practice/csv-name",
   severity: "warning",
   summary: "A ClusterServiceVersion is named <operator>.v<version>",
@@ -47100,7 +48087,7 @@ var rule214 = {
 };
 
 // catalog/rules/practice/deployment.ts
-var rule215 = {
+var rule239 = {
   id: "practice/deployment",
   severity: "error",
   summary: "An operator is a deployment",
@@ -47109,7 +48096,7 @@ var rule215 = {
 };
 
 // catalog/rules/practice/resource-requests.ts
-var rule216 = {
+var rule240 = {
   id: "practice/resource-requests",
   severity: "warning",
   summary: "Containers request CPU and memory",
@@ -47156,9 +48143,9 @@ function descriptorCheck(part2) {
     for (const example of examplesOf2(csv)) {
       const { owned: owned2 } = example;
       if (!owned2) continue;
-      const known3 = list(owned2.crd, `${part2}Descriptors`).map((descriptor2) => text4(descriptor2, "path"));
+      const known4 = list(owned2.crd, `${part2}Descriptors`).map((descriptor2) => text4(descriptor2, "path"));
       for (const field2 of Object.keys(member2(example.value, part2))) {
-        if (known3.some((path) => path === field2 || path.split(/[.[]/)[0] === field2)) continue;
+        if (known4.includes(field2)) continue;
         const message = `${called(csv)}: the field ${part2}.${field2} of ${where(example)} has no descriptor`;
         report(message, csv.at("spec", "customresourcedefinitions", "owned", owned2.index));
       }
@@ -47173,9 +48160,9 @@ var checkExampleFields = ofCsv((csv, report, bundle) => {
     const crd = bundle.crds.find(({ value }) => text4(member2(value, "spec", "names"), "kind") === kind?.kind);
     const version = list(crd?.value, "spec", "versions").find((each) => text4(each, "name") === kind?.version);
     if (!version) continue;
-    const known3 = member2(version, "schema", "openAPIV3Schema", "properties", "spec", "properties");
+    const known4 = member2(version, "schema", "openAPIV3Schema", "properties", "spec", "properties");
     for (const field2 of Object.keys(member2(example.value, "spec"))) {
-      if (field2 in known3) continue;
+      if (field2 in known4) continue;
       const message = `${called(csv)}: the example of ${where(example)} has spec.${field2}, which the definition's schema does not know`;
       report(message, csv.at("metadata", "annotations", "alm-examples"));
     }
@@ -47183,7 +48170,7 @@ var checkExampleFields = ofCsv((csv, report, bundle) => {
 });
 
 // catalog/rules/scorecard/example-field.ts
-var rule217 = {
+var rule241 = {
   id: "scorecard/example-field",
   severity: "info",
   summary: "Examples have only fields that the schema knows",
@@ -47192,7 +48179,7 @@ var rule217 = {
 };
 
 // catalog/rules/scorecard/resources.ts
-var rule218 = {
+var rule242 = {
   id: "scorecard/resources",
   severity: "info",
   summary: "Owned definitions list the resources that the operator makes of them",
@@ -47201,7 +48188,7 @@ var rule218 = {
 };
 
 // catalog/rules/scorecard/spec-descriptor.ts
-var rule219 = {
+var rule243 = {
   id: "scorecard/spec-descriptor",
   severity: "info",
   summary: "Fields of the spec in examples have descriptors",
@@ -47210,7 +48197,7 @@ var rule219 = {
 };
 
 // catalog/rules/scorecard/status-descriptor.ts
-var rule220 = {
+var rule244 = {
   id: "scorecard/status-descriptor",
   severity: "info",
   summary: "Fields of the status in examples have descriptors",
@@ -47219,7 +48206,7 @@ var rule220 = {
 };
 
 // catalog/rules/webhook/conversion-owned.ts
-var rule221 = {
+var rule245 = {
   id: "webhook/conversion-owned",
   severity: "warning",
   summary: "A webhook converts definitions that are owned and prune unknown fields",
@@ -47231,7 +48218,7 @@ var rule221 = {
 };
 
 // catalog/rules/webhook/conversion-twice.ts
-var rule222 = {
+var rule246 = {
   id: "webhook/conversion-twice",
   severity: "warning",
   summary: "A definition is converted by one webhook",
@@ -47240,7 +48227,7 @@ var rule222 = {
 };
 
 // catalog/rules/webhook/deployment.ts
-var rule223 = {
+var rule247 = {
   id: "webhook/deployment",
   severity: "warning",
   summary: "A webhook is served by a deployment of the ClusterServiceVersion",
@@ -47249,7 +48236,7 @@ var rule223 = {
 };
 
 // catalog/rules/webhook/duplicate.ts
-var rule224 = {
+var rule248 = {
   id: "webhook/duplicate",
   severity: "warning",
   summary: "No two webhooks have one name",
@@ -47258,7 +48245,7 @@ var rule224 = {
 };
 
 // catalog/rules/webhook/name.ts
-var rule225 = {
+var rule249 = {
   id: "webhook/name",
   severity: "warning",
   summary: "A webhook has a DNS name",
@@ -47267,7 +48254,7 @@ var rule225 = {
 };
 
 // catalog/rules/webhook/rules.ts
-var rule226 = {
+var rule250 = {
   id: "webhook/rules",
   severity: "warning",
   summary: "A webhook takes neither all API groups nor those of OLM and of webhooks",
@@ -47276,7 +48263,7 @@ var rule226 = {
 };
 
 // catalog/rules/webhook/type.ts
-var rule227 = {
+var rule251 = {
   id: "webhook/type",
   severity: "warning",
   summary: "A webhook is of a type that OLM knows",
@@ -47301,9 +48288,9 @@ var RULES2 = [
   rule14,
   rule15,
   rule16,
-  rule18,
   rule17,
   rule19,
+  rule18,
   rule20,
   rule21,
   rule22,
@@ -47322,8 +48309,8 @@ var RULES2 = [
   rule35,
   rule36,
   rule37,
-  rule38,
   rule39,
+  rule38,
   rule40,
   rule41,
   rule42,
@@ -47342,33 +48329,33 @@ var RULES2 = [
   rule55,
   rule56,
   rule57,
+  rule58,
   rule59,
   rule60,
-  rule58,
   rule61,
+  rule62,
   rule63,
   rule64,
-  rule62,
-  rule66,
   rule65,
+  rule66,
   rule67,
   rule68,
-  rule70,
   rule69,
+  rule70,
   rule71,
-  rule72,
   rule73,
   rule74,
+  rule72,
   rule75,
-  rule76,
   rule77,
   rule78,
+  rule76,
   rule80,
   rule79,
   rule81,
   rule82,
-  rule83,
   rule84,
+  rule83,
   rule85,
   rule86,
   rule87,
@@ -47379,8 +48366,8 @@ var RULES2 = [
   rule92,
   rule93,
   rule94,
-  rule95,
   rule96,
+  rule95,
   rule97,
   rule98,
   rule99,
@@ -47435,8 +48422,8 @@ var RULES2 = [
   rule148,
   rule149,
   rule150,
-  rule152,
   rule151,
+  rule152,
   rule153,
   rule154,
   rule155,
@@ -47454,8 +48441,8 @@ var RULES2 = [
   rule167,
   rule168,
   rule169,
-  rule170,
   rule171,
+  rule170,
   rule172,
   rule173,
   rule174,
@@ -47466,9 +48453,15 @@ var RULES2 = [
   rule179,
   rule180,
   rule181,
-  rule183,
   rule182,
+  rule183,
   rule184,
+  rule185,
+  rule186,
+  rule187,
+  rule188,
+  rule189,
+  rule190,
   rule191,
   rule192,
   rule193,
@@ -47479,22 +48472,10 @@ var RULES2 = [
   rule198,
   rule199,
   rule200,
-  rule201,
   rule202,
+  rule201,
   rule203,
-  rule204,
-  rule205,
-  rule206,
-  rule207,
-  rule208,
-  rule209,
   rule210,
-  rule185,
-  rule187,
-  rule186,
-  rule188,
-  rule189,
-  rule190,
   rule211,
   rule212,
   rule213,
@@ -47511,7 +48492,37 @@ var RULES2 = [
   rule224,
   rule225,
   rule226,
-  rule227
+  rule227,
+  rule228,
+  rule229,
+  rule204,
+  rule206,
+  rule205,
+  rule207,
+  rule208,
+  rule209,
+  rule230,
+  rule231,
+  rule232,
+  rule233,
+  rule234,
+  rule235,
+  rule236,
+  rule237,
+  rule238,
+  rule239,
+  rule240,
+  rule241,
+  rule242,
+  rule243,
+  rule244,
+  rule245,
+  rule246,
+  rule247,
+  rule248,
+  rule249,
+  rule250,
+  rule251
 ];
 
 // pipeline/git/tree.ts
@@ -47613,6 +48624,11 @@ function tooMany() {
 }
 
 // pipeline/git/source.ts
+function treeSource(objects, tree) {
+  return {
+    files: async () => (await listFiles(objects, tree)).map((file) => sourceFile(objects, file))
+  };
+}
 function sourceFile(objects, { path, mode, id }) {
   const unreadable = whyUnreadable(mode);
   return {
@@ -47635,15 +48651,15 @@ function whyUnreadable(mode) {
 var PLAIN_MODES = /* @__PURE__ */ new Set(["100644", "100755", "100664"]);
 
 // pipeline/settings.ts
-var DEPTH = 50;
+var DEPTH2 = 50;
 function readSettings(file, bytes2) {
   const text6 = new TextDecoder("utf-8").decode(bytes2).replaceAll("\r\n", "\n");
   const findings = [];
-  const warn = (rule228, message, location, hint) => {
-    findings.push({ rule: rule228, severity: "warning", message, location, hint });
+  const warn = (rule252, message, location, hint) => {
+    findings.push({ rule: rule252, severity: "warning", message, location, hint });
   };
   try {
-    const tree = readTree(text6, { depth: DEPTH });
+    const tree = readTree(text6, { depth: DEPTH2 });
     const { value, duplicates, locate: locate4 } = compose(tree.root);
     const document = new OffsetDocument(file, text6, 1, locate4);
     for (const { key, again } of duplicates) {
@@ -48050,11 +49066,11 @@ function contentChange(before, after) {
   return { classes, added, lost, mutated };
 }
 function isPromotion(unit, elsewhere) {
-  const known3 = /* @__PURE__ */ new Map();
+  const known4 = /* @__PURE__ */ new Map();
   for (const blobs of elsewhere) {
-    for (const bundle of blobs.bundles) known3.set(bundle.name, [...known3.get(bundle.name) ?? [], bundle]);
+    for (const bundle of blobs.bundles) known4.set(bundle.name, [...known4.get(bundle.name) ?? [], bundle]);
   }
-  return unit.bundles.length > 0 && unit.bundles.every((bundle) => known3.get(bundle.name)?.some((other) => sameBundle(other, bundle)));
+  return unit.bundles.length > 0 && unit.bundles.every((bundle) => known4.get(bundle.name)?.some((other) => sameBundle(other, bundle)));
 }
 function byName(blobs) {
   return new Map(blobs.toReversed().map((blob) => [blob.name, blob]));
@@ -48240,8 +49256,9 @@ async function readContent(reader, files) {
     content.files.set(blob, file);
     return content;
   };
-  for (const file of files) {
-    const { blobs, findings } = await reader.read(file);
+  const loaded = await Promise.all(files.map((file) => reader.read(file)));
+  for (const [i, file] of files.entries()) {
+    const { blobs = emptyContent(), findings = [] } = loaded[i] ?? {};
     unread2.push(...findings.filter(({ severity }) => severity === "error"));
     for (const blob of blobs.packages) of(blob.name, blob, file.path).packages.push(blob);
     for (const blob of blobs.channels) of(blob.package, blob, file.path).channels.push(blob);
@@ -48416,12 +49433,12 @@ async function sharedPackages(objects, reader, { tree, units }) {
   return names;
 }
 function addOnce(findings, finding2, catalog) {
-  const { rule: rule228, message, location } = finding2;
+  const { rule: rule252, message, location } = finding2;
   const name = location.file.split("/").at(-1);
-  const key = JSON.stringify([rule228, message, name, location.line, location.column]);
-  const known3 = findings.get(key);
-  const catalogs = /* @__PURE__ */ new Set([...known3?.catalogs ?? [], catalog]);
-  findings.set(key, { ...known3 ?? finding2, catalogs: [...catalogs].sort() });
+  const key = JSON.stringify([rule252, message, name, location.line, location.column]);
+  const known4 = findings.get(key);
+  const catalogs = /* @__PURE__ */ new Set([...known4?.catalogs ?? [], catalog]);
+  findings.set(key, { ...known4 ?? finding2, catalogs: [...catalogs].sort() });
 }
 
 // pipeline/change/composite.ts
@@ -48457,11 +49474,11 @@ async function packagesOfTemplate(reader, { path, before, after, package: own = 
   if (!after || !/\.(?:ya?ml|json)$/i.test(path)) return { named: [], unread: [] };
   const { blobs, findings } = await reader.read({ path, ...after });
   const old = before && Object.values((await reader.read({ path, ...before })).blobs).flat();
-  const known3 = /* @__PURE__ */ new Set(["", own, ...(old ?? []).flatMap(namesIn).map(({ name }) => name)]);
+  const known4 = /* @__PURE__ */ new Set(["", own, ...(old ?? []).flatMap(namesIn).map(({ name }) => name)]);
   const named = /* @__PURE__ */ new Map();
   for (const blob of Object.values(blobs).flat()) {
     for (const { name, steps } of namesIn(blob)) {
-      if (known3.has(name) || named.has(name)) continue;
+      if (known4.has(name) || named.has(name)) continue;
       named.set(name, { name, location: { ...locate3(blob, ...steps), file: path } });
     }
   }
@@ -48575,6 +49592,107 @@ async function compareBundle({ objects, trees }, { path, version = "" }, draft) 
   );
 }
 
+// pipeline/change/unit.ts
+async function catalogUnits(objects, tree, layout) {
+  const units = /* @__PURE__ */ new Map();
+  for (const pattern of layout.patterns.filter(({ kind }) => kind === "catalog")) {
+    const rootAt = rootSegment(pattern);
+    for (const { path, id, mode, captured } of await expand(objects, tree, withoutRest(pattern))) {
+      if (isTree(mode) !== isOpen2(pattern) || units.has(path)) continue;
+      const root = path.split("/").slice(0, rootAt).join("/");
+      const catalog = captured["catalog"] ?? root.split("/").at(-1) ?? "";
+      units.set(path, { path, id, mode, catalog, package: captured["package"], root });
+    }
+  }
+  return units;
+}
+async function packagesIn(objects, tree, layout) {
+  const names = /* @__PURE__ */ new Set();
+  for (const folder of await packageFolders(objects, tree, layout)) names.add(folder.package);
+  return names;
+}
+async function packageFolders(objects, tree, layout) {
+  const folders = /* @__PURE__ */ new Map();
+  for (const { segments } of layout.patterns) {
+    const at = segments.findIndex(({ names }) => names.includes("package"));
+    if (at < 0) continue;
+    for (const { captured, ...place2 } of await expand(objects, tree, segments.slice(0, at + 1))) {
+      const name = captured["package"];
+      if (name === void 0 || !isTree(place2.mode) && at < segments.length - 1) continue;
+      folders.set(place2.path, { ...place2, package: name });
+    }
+  }
+  return [...folders.values()].sort((a, b) => compareText(a.path, b.path));
+}
+async function expand(objects, tree, segments) {
+  let places = [{ path: "", id: tree, mode: "40000", captured: {} }];
+  for (const segment of segments) {
+    const folders = places.filter(({ mode }) => isTree(mode));
+    const listings = await Promise.all(folders.map(({ id }) => objects.tree(id)));
+    places = folders.flatMap(
+      (folder, i) => (listings[i] ?? []).flatMap(({ name, id, mode }) => {
+        const captured = matchSegment(segment, name, folder.captured);
+        return captured ? [{ path: joinPath(folder.path, name), id, mode, captured }] : [];
+      })
+    );
+  }
+  return places;
+}
+function isOpen2({ segments }) {
+  return segments.at(-1)?.rest ?? false;
+}
+function withoutRest(pattern) {
+  return isOpen2(pattern) ? pattern.segments.slice(0, -1) : pattern.segments;
+}
+function rootSegment(pattern) {
+  const fixed = withoutRest(pattern);
+  const named = fixed.findIndex(({ names }) => names.includes("catalog"));
+  if (named >= 0) return named + 1;
+  const variable = fixed.findIndex(({ literal }) => literal === void 0);
+  return variable < 0 ? fixed.length : variable;
+}
+
+// pipeline/change/needed.ts
+var COMPARED = /* @__PURE__ */ new Set(["catalog", "template", "composite", "packageConfig", "owners"]);
+async function bringNeeded(objects, { trees, policy, paths }) {
+  if (!objects.isRemote) return;
+  const ids = paths.flatMap(({ area, before, after }) => {
+    const sides = COMPARED.has(area) ? [before, after] : area === "bundle" ? [after] : [];
+    return sides.flatMap((file) => file && file.mode !== "160000" ? [file.id] : []);
+  });
+  const names = new Set(paths.flatMap(({ package: name }) => name ?? []));
+  for (const tree of [trees.base, trees.merged]) {
+    for (const name of names) ids.push(...await ownersFiles(objects, tree, { name, policy }));
+  }
+  ids.push(...await unitFiles(objects, trees, policy));
+  await objects.prefetch(ids);
+}
+async function ownersFiles(objects, tree, { name, policy }) {
+  const paths = policy.owners.sources.map(({ path }) => path).filter((path) => path.includes("{package}"));
+  const entries2 = await Promise.all(
+    paths.map(
+      (path) => entryAt(
+        objects,
+        tree,
+        path.replaceAll("{package}", () => name)
+      )
+    )
+  );
+  return entries2.flatMap((entry) => entry && !isTree(entry.mode) ? [entry.id] : []);
+}
+async function unitFiles(objects, trees, { layout }) {
+  const before = await catalogUnits(objects, trees.base, layout);
+  const after = await catalogUnits(objects, trees.merged, layout);
+  const changed = [
+    ...[...before.values()].filter(({ path, id }) => after.get(path)?.id !== id),
+    ...[...after.values()].filter(({ path, id }) => before.get(path)?.id !== id)
+  ];
+  const listed2 = await Promise.all(
+    changed.map(({ id, mode }) => isTree(mode) ? listFiles(objects, id) : Promise.resolve([{ id, mode }]))
+  );
+  return listed2.flat().flatMap(({ id, mode }) => mode === "160000" ? [] : [id]);
+}
+
 // pipeline/change/path.ts
 function pathPlacer({ layout, owners }) {
   const sources = owners.sources.map(sourceMatcher);
@@ -48629,8 +49747,8 @@ async function unsafePaths(objects, input) {
     ...await sizeFindings(objects, kept2, policy.limits)
   ];
 }
-function unsafe(rule228, message, file, hint) {
-  return { rule: rule228, severity: "error", message, location: { file, line: 1, column: 1 }, hint };
+function unsafe(rule252, message, file, hint) {
+  return { rule: rule252, severity: "error", message, location: { file, line: 1, column: 1 }, hint };
 }
 function tooMany2({ files }) {
   const message = `the pull request changes more than ${files} files`;
@@ -48720,73 +49838,14 @@ async function sizeFindings(objects, kept2, { fileBytes }) {
   });
 }
 
-// pipeline/change/unit.ts
-async function catalogUnits(objects, tree, layout) {
-  const units = /* @__PURE__ */ new Map();
-  for (const pattern of layout.patterns.filter(({ kind }) => kind === "catalog")) {
-    const rootAt = rootSegment(pattern);
-    for (const { path, id, mode, captured } of await expand(objects, tree, withoutRest(pattern))) {
-      if (isTree(mode) !== isOpen2(pattern) || units.has(path)) continue;
-      const root = path.split("/").slice(0, rootAt).join("/");
-      const catalog = captured["catalog"] ?? root.split("/").at(-1) ?? "";
-      units.set(path, { path, id, mode, catalog, package: captured["package"], root });
-    }
-  }
-  return units;
-}
-async function packagesIn(objects, tree, layout) {
-  const names = /* @__PURE__ */ new Set();
-  for (const folder of await packageFolders(objects, tree, layout)) names.add(folder.package);
-  return names;
-}
-async function packageFolders(objects, tree, layout) {
-  const folders = /* @__PURE__ */ new Map();
-  for (const { segments } of layout.patterns) {
-    const at = segments.findIndex(({ names }) => names.includes("package"));
-    if (at < 0) continue;
-    for (const { captured, ...place2 } of await expand(objects, tree, segments.slice(0, at + 1))) {
-      const name = captured["package"];
-      if (name === void 0 || !isTree(place2.mode) && at < segments.length - 1) continue;
-      folders.set(place2.path, { ...place2, package: name });
-    }
-  }
-  return [...folders.values()].sort((a, b) => compareText(a.path, b.path));
-}
-async function expand(objects, tree, segments) {
-  let places = [{ path: "", id: tree, mode: "40000", captured: {} }];
-  for (const segment of segments) {
-    const folders = places.filter(({ mode }) => isTree(mode));
-    const listings = await Promise.all(folders.map(({ id }) => objects.tree(id)));
-    places = folders.flatMap(
-      (folder, i) => (listings[i] ?? []).flatMap(({ name, id, mode }) => {
-        const captured = matchSegment(segment, name, folder.captured);
-        return captured ? [{ path: joinPath(folder.path, name), id, mode, captured }] : [];
-      })
-    );
-  }
-  return places;
-}
-function isOpen2({ segments }) {
-  return segments.at(-1)?.rest ?? false;
-}
-function withoutRest(pattern) {
-  return isOpen2(pattern) ? pattern.segments.slice(0, -1) : pattern.segments;
-}
-function rootSegment(pattern) {
-  const fixed = withoutRest(pattern);
-  const named = fixed.findIndex(({ names }) => names.includes("catalog"));
-  if (named >= 0) return named + 1;
-  const variable = fixed.findIndex(({ literal }) => literal === void 0);
-  return variable < 0 ? fixed.length : variable;
-}
-
 // pipeline/change/classify.ts
 async function classifyChange(objects, trees, policy) {
   const diff = await diffTrees(objects, { before: trees.base, after: trees.merged }, policy.limits.files);
   const place2 = pathPlacer(policy);
   const paths = diff.changes.map((change) => ({ ...place2(change.path), ...change }));
+  await bringNeeded(objects, { trees, policy, paths });
   const unsafe2 = await unsafePaths(objects, { diff, placed: paths, merged: trees.merged, policy });
-  if (unsafe2.some(({ rule: rule228 }) => rule228 === "path/limits")) return unread(paths, unsafe2);
+  if (unsafe2.some(({ rule: rule252 }) => rule252 === "path/limits")) return unread(paths, unsafe2);
   const scene = await sceneOf(objects, { trees, policy, paths });
   const catalogs = await compareCatalogs(
     { ...scene, paths: paths.map(({ path }) => path), claimed: claims(scene) },
@@ -48914,7 +49973,7 @@ async function mergedTree(repository, request) {
     if (repository.shallow) throw tooShallow(base2, head2);
     return { kind: "unrelated" };
   }
-  const { code: code2, output } = await runGit({ ...run3, accept: [0, 1] }, parameters);
+  const { code: code2, output } = await runGit({ ...run3, remote: true, accept: [0, 1] }, parameters);
   const [tree = "", ...paths] = output.toString("utf8").split("\0");
   if (code2 === 1) return { kind: "conflict", paths: paths.filter((path) => path !== "") };
   return { kind: "merged", tree };
@@ -49010,6 +50069,108 @@ function digestOf2(lines) {
   return (0, import_node_crypto2.createHash)("sha256").update(JSON.stringify(lines)).digest("hex");
 }
 
+// catalog/bundle/suite.ts
+var STORE = [
+  "csv/provider",
+  "csv/maintainer",
+  "csv/link",
+  "csv/version",
+  "csv/icon",
+  "csv/icon-data",
+  "csv/icon-missing",
+  "csv/capabilities",
+  "csv/categories"
+];
+var SUITES = {
+  operatorhub: [
+    ...STORE,
+    "practice/*",
+    "api/*",
+    "console/presentation",
+    "console/api-fields",
+    "console/descriptor"
+  ],
+  community: [...STORE, "practice/*", "api/*", "openshift/*", "console/presentation"],
+  openshift: [...STORE, "practice/*", "api/*", "openshift/*", "console/*", "disconnected/*", "platform/*"],
+  olmv1: ["olmv1/*"],
+  multiarch: ["platform/*"],
+  objects: ["object/*"],
+  scorecard: ["scorecard/*"]
+};
+var SUITE_NAMES = ["default", ...keysOf2(SUITES), "all"];
+function keysOf2(object) {
+  return Object.keys(object);
+}
+function isInSuite(id, suite) {
+  if (suite === "all") return true;
+  const special = keysOf2(SUITES).filter((name) => matches2(SUITES[name], id));
+  return special.length === 0 || special.some((name) => name === suite);
+}
+function matches2(patterns, id) {
+  return patterns.includes(id) || patterns.includes(`${id.split("/")[0]}/*`);
+}
+
+// pipeline/bundle/judge.ts
+var import_node_zlib = require("node:zlib");
+function gzipLength(bytes2) {
+  return (0, import_node_zlib.gzipSync)(bytes2).length;
+}
+
+// pipeline/policy/severity.ts
+function settingOf({ rules }, id) {
+  return rules.get(id) ?? rules.get(`${id.split("/")[0]}/*`);
+}
+function severitiesOf(policy) {
+  return (rule252) => settingOf(policy, rule252.id)?.severity ?? rule252.severity;
+}
+
+// pipeline/check/bundles.ts
+async function judgeBundles(scene) {
+  const judgements = [];
+  for (const folder of foldersOf(scene)) {
+    const now = await findingsIn(scene, scene.trees.merged, folder);
+    const before = new Set((await findingsIn(scene, scene.trees.base, folder)).map(sameness));
+    const isNews = (finding2) => !before.has(sameness(finding2));
+    judgements.push({
+      findings: now.filter(isNews),
+      known: now.filter((finding2) => !isNews(finding2)),
+      diffs: []
+    });
+  }
+  return judgements;
+}
+function foldersOf({ change, policy }) {
+  const folders = /* @__PURE__ */ new Map();
+  for (const { path } of change.paths) {
+    const match = policy.layout.match(path);
+    if (match?.kind !== "bundle" || match.version === void 0 || match.package === void 0) continue;
+    const names = path.split("/");
+    const at = names.indexOf(match.version, names.indexOf(match.package) + 1);
+    const folder = names.slice(0, at + 1).join("/");
+    folders.set(folder, { path: folder, package: match.package });
+  }
+  return [...folders.values()].sort((a, b) => compareText(a.path, b.path));
+}
+async function findingsIn({ objects, policy }, tree, { path, package: name }) {
+  const entry = await entryAt(objects, tree, path);
+  if (!entry || !isTree(entry.mode)) return [];
+  const folders = await objects.tree(entry.id);
+  if (!folders.some(({ name: folder }) => folder === "manifests" || folder === "metadata")) return [];
+  const bundle = await inspectedBundle(treeSource(objects, entry.id), { gzipLength });
+  return inspect(bundle, RULES2, countedSeverities(policy)).map((finding2) => ({
+    ...finding2,
+    package: name,
+    location: { ...finding2.location, file: `${path}/${finding2.location.file}` }
+  }));
+}
+function countedSeverities(policy) {
+  const severityOf = severitiesOf(policy);
+  return (rule252) => isInSuite(rule252.id, "default") || settingOf(policy, rule252.id) ? severityOf(rule252) : "off";
+}
+function sameness({ rule: rule252, message, location }) {
+  return JSON.stringify([rule252, message, location.file]);
+}
+
 // catalog/blobs.ts
 function placedBlobs({ packages, channels, bundles, deprecations, others }, file) {
   const here = (blob) => ({ ...blob, document: inFile(blob.document, file) });
@@ -49052,10 +50213,10 @@ async function touchedCatalogs(scene) {
       following.map(({ units }) => identityOf(units))
     ]);
     const places = placesOf(name, [...before, ...after]);
-    const known3 = alike.get(key);
-    if (known3) {
-      known3.names.push(name);
-      known3.places.push(...places);
+    const known4 = alike.get(key);
+    if (known4) {
+      known4.names.push(name);
+      known4.places.push(...places);
     } else alike.set(key, { names: [name], packages, before, after, following, places });
   }
   return Promise.all([...alike.values()].map((draft) => readDraft(scene, draft)));
@@ -49105,13 +50266,13 @@ async function readDraft(scene, draft) {
   };
 }
 async function readState({ objects, reader }, tree, units) {
-  const parts3 = [];
-  for (const unit of units) {
-    for (const file of await loadedFiles(objects, tree, unit)) {
+  const files = await Promise.all(units.map((unit) => loadedFiles(objects, tree, unit)));
+  const parts3 = await Promise.all(
+    files.flat().map(async (file) => {
       const { blobs, findings } = await reader.read(file);
-      parts3.push({ blobs: placedBlobs(blobs, file.path), unread: findings });
-    }
-  }
+      return { blobs: placedBlobs(blobs, file.path), unread: findings };
+    })
+  );
   return {
     blobs: joinedBlobs(parts3.map(({ blobs }) => blobs)),
     unread: parts3.flatMap(({ unread: unread2 }) => unread2)
@@ -49235,11 +50396,11 @@ function stateOf(foresight, ofPackage, olm) {
       const lane = channels.get(channel) ?? /* @__PURE__ */ new Map();
       channels.set(channel, lane);
       for (const stop of stops) {
-        const known3 = lane.get(stop.bundle);
-        const next2 = new Map(known3?.next);
+        const known4 = lane.get(stop.bundle);
+        const next2 = new Map(known4?.next);
         if (stop.next) next2.set(one, stop.next.to.name);
-        const stuck2 = [...known3?.stuck ?? [], ...stop.arrives ? [] : [one]];
-        const why = stop.why === void 0 ? known3?.why : { ...known3?.why, [one]: stop.why };
+        const stuck2 = [...known4?.stuck ?? [], ...stop.arrives ? [] : [one]];
+        const why = stop.why === void 0 ? known4?.why : { ...known4?.why, [one]: stop.why };
         const installed = { name: stop.bundle, version: ofPackage.bundles.get(stop.bundle)?.version };
         lane.set(stop.bundle, { stop, installed, next: next2, stuck: stuck2, why: why ?? {} });
       }
@@ -49274,9 +50435,9 @@ function stopsOf(was, is) {
   return all.sort(compareInstalled).flatMap((installed) => {
     const bundle = installed.name;
     const [old, now] = [was.get(bundle), is.get(bundle)];
-    const shown4 = now ?? old;
-    if (!shown4) return [];
-    const { isHead, isSkipped, isDeprecated } = shown4.stop;
+    const shown5 = now ?? old;
+    if (!shown5) return [];
+    const { isHead, isSkipped, isDeprecated } = shown5.stop;
     return [
       {
         bundle,
@@ -49415,28 +50576,20 @@ function deprecationsOf2(ofPackage) {
   ]);
 }
 
-// pipeline/policy/severity.ts
-function settingOf({ rules }, id) {
-  return rules.get(id) ?? rules.get(`${id.split("/")[0]}/*`);
-}
-function severitiesOf(policy) {
-  return (rule228) => settingOf(policy, rule228.id)?.severity ?? rule228.severity;
-}
-
 // pipeline/check/judge.ts
 async function judgeCatalog(touched, policy, time2) {
   const severityOf = severitiesOf(policy);
   const change = await changeIn(touched, policy, time2);
   const valid = touched.after ? validity(touched.after, severityOf) : [];
   const foreseen = touched.after ? runForesight(change.after, RULES2, severityOf) : [];
-  const seen = new Set(touched.before ? runForesight(change.before, RULES2, severityOf).map(sameness) : []);
+  const seen = new Set(touched.before ? runForesight(change.before, RULES2, severityOf).map(sameness2) : []);
   const compared = runComparison(change, RULES2, severityOf);
   const said = new Set(compared.map(cause));
-  const isNews = (finding2) => !seen.has(sameness(finding2)) && !said.has(cause(finding2));
+  const isNews = (finding2) => !seen.has(sameness2(finding2)) && !said.has(cause(finding2));
   const inCatalogs = (finding2) => ({ ...finding2, catalogs: touched.names });
   return {
     findings: [...valid, ...foreseen.filter(isNews), ...compared].map(inCatalogs),
-    known: foreseen.filter((finding2) => seen.has(sameness(finding2))).map(inCatalogs),
+    known: foreseen.filter((finding2) => seen.has(sameness2(finding2))).map(inCatalogs),
     diffs: placedDiffs(change, touched.names)
   };
 }
@@ -49487,15 +50640,15 @@ function publishedIn({ names, packages }, published = /* @__PURE__ */ new Map())
     const latest = /* @__PURE__ */ new Map();
     for (const bundle of all) {
       const key = JSON.stringify([bundle.channel, bundle.name]);
-      const known3 = latest.get(key);
-      if (!known3 || (known3.last ?? "") < (bundle.last ?? "")) latest.set(key, bundle);
+      const known4 = latest.get(key);
+      if (!known4 || (known4.last ?? "") < (bundle.last ?? "")) latest.set(key, bundle);
     }
     ever.set(name, [...latest.values()]);
   }
   return ever;
 }
-function sameness({ rule: rule228, message, package: of, channel, installed }) {
-  return JSON.stringify([rule228, of, channel, installed, message]);
+function sameness2({ rule: rule252, message, package: of, channel, installed }) {
+  return JSON.stringify([rule252, of, channel, installed, message]);
 }
 
 // pipeline/github/need.ts
@@ -49521,11 +50674,11 @@ function mergeNeeds(needs) {
   const merged = /* @__PURE__ */ new Map();
   for (const need of needs) {
     const key = JSON.stringify([need.who, need.count, need.from, need.who === "author" ? need.why : ""]);
-    const known3 = merged.get(key);
-    if (!known3) merged.set(key, need);
+    const known4 = merged.get(key);
+    if (!known4) merged.set(key, need);
     else {
-      const why = known3.why.split("; ").includes(need.why) ? known3.why : `${known3.why}; ${need.why}`;
-      merged.set(key, { ...known3, why, subjects: [.../* @__PURE__ */ new Set([...known3.subjects, ...need.subjects])] });
+      const why = known4.why.split("; ").includes(need.why) ? known4.why : `${known4.why}; ${need.why}`;
+      merged.set(key, { ...known4, why, subjects: [.../* @__PURE__ */ new Set([...known4.subjects, ...need.subjects])] });
     }
   }
   const rank = { author: 0, admin: 1, owner: 2 };
@@ -49546,9 +50699,9 @@ function needText(needs) {
   return `needs ${times} of ${from2}${what}: it ${first.why}${more}`;
 }
 function listText(words, most) {
-  const shown4 = words.length > most ? [...words.slice(0, most), `${words.length - most} others`] : [...words];
-  const last = shown4.pop() ?? "";
-  return shown4.length === 0 ? last : `${shown4.join(", ")} or ${last}`;
+  const shown5 = words.length > most ? [...words.slice(0, most), `${words.length - most} others`] : [...words];
+  const last = shown5.pop() ?? "";
+  return shown5.length === 0 ? last : `${shown5.join(", ")} or ${last}`;
 }
 
 // pipeline/policy/waiver.ts
@@ -49617,7 +50770,7 @@ function head(outcome) {
 function policyReport({ defaults, path }, expired) {
   return {
     source: defaults ? "built-in defaults" : path,
-    expired: expired.map(({ rule: rule228, package: name, until }) => `${rule228} for ${name}, until ${until}`)
+    expired: expired.map(({ rule: rule252, package: name, until }) => `${rule252} for ${name}, until ${until}`)
   };
 }
 function judged2(outcome) {
@@ -49642,7 +50795,7 @@ function judged2(outcome) {
     policy: policyReport(policy, expired),
     packages: [...change.packages.values()].map(packageReport),
     findings: sorted2,
-    known: judgements.flatMap(({ known: known3 }) => known3).sort(compareFindings),
+    known: judgements.flatMap(({ known: known4 }) => known4).sort(compareFindings),
     waived: waived.map(({ finding: finding2, waiver }) => ({ finding: finding2, until: waiver.until, reason: waiver.reason })),
     diffs: judgements.flatMap(({ diffs }) => diffs),
     unchecked: [...references.unchecked, ...outcome.unchecked]
@@ -49763,9 +50916,9 @@ function publishedOf(found) {
   );
 }
 function mapIn(of, key) {
-  const known3 = of.get(key) ?? /* @__PURE__ */ new Map();
-  of.set(key, known3);
-  return known3;
+  const known4 = of.get(key) ?? /* @__PURE__ */ new Map();
+  of.set(key, known4);
+  return known4;
 }
 function documentParser(limits) {
   const kept2 = /* @__PURE__ */ new Map();
@@ -49773,10 +50926,10 @@ function documentParser(limits) {
     const channels = [];
     const versions = /* @__PURE__ */ new Map();
     for (const document of text6.split(/^---[ \t]*\r?$/m)) {
-      const known3 = kept2.get(document) ?? await parseDocument(document, limits);
-      kept2.set(document, known3);
-      channels.push(...known3.channels);
-      for (const [name, version] of known3.versions) versions.set(name, version);
+      const known4 = kept2.get(document) ?? await parseDocument(document, limits);
+      kept2.set(document, known4);
+      channels.push(...known4.channels);
+      for (const [name, version] of known4.versions) versions.set(name, version);
     }
     return { channels, versions };
   };
@@ -49793,13 +50946,13 @@ ${name}`, version]))
 }
 function note2({ channels, versions }, last, packages) {
   for (const { package: of, name: channel, entries: entries2 } of channels) {
-    const known3 = mapIn(packages, of);
+    const known4 = mapIn(packages, of);
     for (const { name } of entries2) {
       const key = `${channel}
 ${name}`;
       const version = versions.get(`${of}
 ${name}`);
-      if (!known3.has(key)) known3.set(key, { channel, name, version, last });
+      if (!known4.has(key)) known4.set(key, { channel, name, version, last });
     }
   }
 }
@@ -49860,8 +51013,8 @@ var OF_THE_HOST = /* @__PURE__ */ new Set(["unreachable", "rate-limited", "bad-a
 async function ask2(key, reference, options) {
   const { allows: allows2, silent } = options;
   if (allows2 && !allows2(reference)) return { kind: "not-allowed" };
-  const known3 = silent.get(reference.registry);
-  if (known3 !== void 0) return { kind: "unknown", why: known3 };
+  const known4 = silent.get(reference.registry);
+  if (known4 !== void 0) return { kind: "unknown", why: known4 };
   try {
     if (options.platforms?.has(key)) return await withPlatforms(reference, options);
     const found = await options.registry.resolve(reference);
@@ -49950,9 +51103,9 @@ function unansweredOf({ lookups }) {
   for (const [key, lookup2] of lookups) {
     if (lookup2.kind !== "unknown") continue;
     const registry = key.slice(0, key.indexOf("/"));
-    const known3 = byRegistry.get(registry) ?? { registry, why: lookup2.why, references: 0 };
-    known3.references++;
-    byRegistry.set(registry, known3);
+    const known4 = byRegistry.get(registry) ?? { registry, why: lookup2.why, references: 0 };
+    known4.references++;
+    byRegistry.set(registry, known4);
   }
   return [...byRegistry.values()];
 }
@@ -49987,8 +51140,8 @@ async function judgeReferences(touched, policy, registry) {
   return { findings, unchecked, unanswered: unchecked.length > 0 };
 }
 function broughtSites({ before, after }) {
-  const known3 = new Set(sitesOf(before?.blobs.bundles ?? []).map(({ reference }) => lookupKey(reference)));
-  return sitesOf(after?.blobs.bundles ?? []).filter(({ reference }) => !known3.has(lookupKey(reference)));
+  const known4 = new Set(sitesOf(before?.blobs.bundles ?? []).map(({ reference }) => lookupKey(reference)));
+  return sitesOf(after?.blobs.bundles ?? []).filter(({ reference }) => !known4.has(lookupKey(reference)));
 }
 
 // pipeline/policy/judge.ts
@@ -50364,10 +51517,34 @@ var policy_schema_default = {
                 type: "string",
                 minLength: 1
               },
+              also: {
+                description: "Further tags and places of the same image, written as image is.",
+                type: "array",
+                items: { type: "string", minLength: 1 },
+                uniqueItems: true
+              },
+              slim: {
+                description: "Reference of the image for OLM v1 alone: the catalog without server and cache.",
+                type: "string",
+                minLength: 1
+              },
               base: {
                 description: "Reference of the image to build on; nothing when left out.",
                 type: "string",
                 minLength: 1
+              },
+              cache: {
+                description: "json: opm's cache is in the image; none: opm builds its own at every start.",
+                enum: ["json", "none"]
+              },
+              compression: {
+                description: "Of the layers; zstd is smaller by far, and older clients cannot read it.",
+                enum: ["gzip", "zstd"]
+              },
+              labels: {
+                description: "Labels of the image.",
+                type: "object",
+                additionalProperties: { type: "string" }
               },
               platforms: {
                 type: "array",
@@ -50487,15 +51664,15 @@ function withOff(value) {
   return {
     ...value,
     ...isObject(merge) && merge["mode"] === false ? { merge: { ...merge, mode: "off" } } : {},
-    ...isObject(rules) ? { rules: Object.fromEntries(Object.entries(rules).map(([id, rule228]) => [id, ruleWithOff(rule228)])) } : {}
+    ...isObject(rules) ? { rules: Object.fromEntries(Object.entries(rules).map(([id, rule252]) => [id, ruleWithOff(rule252)])) } : {}
   };
 }
-function ruleWithOff(rule228) {
-  if (rule228 === false) return "off";
-  return isObject(rule228) && rule228["severity"] === false ? { ...rule228, severity: "off" } : rule228;
+function ruleWithOff(rule252) {
+  if (rule252 === false) return "off";
+  return isObject(rule252) && rule252["severity"] === false ? { ...rule252, severity: "off" } : rule252;
 }
-function finding(rule228, message, location, hint) {
-  return { rule: rule228, severity: "error", message, location, ...hint === void 0 ? {} : { hint } };
+function finding(rule252, message, location, hint) {
+  return { rule: rule252, severity: "error", message, location, ...hint === void 0 ? {} : { hint } };
 }
 function schemaFinding(defect, value, settings) {
   const path = pathOf2(defect.instancePath, value);
@@ -50521,17 +51698,17 @@ function schemaFinding(defect, value, settings) {
       break;
   }
   const expected = expectation(defect);
-  const message = `${at} must be ${expected}, found ${shown3(defect.data)}`;
+  const message = `${at} must be ${expected}, found ${shown4(defect.data)}`;
   return finding("policy/value", message, settings.locate(path), hintFor(defect));
 }
 function unknownKey(defect, path, settings) {
   const key = String(defect.params["additionalProperty"]);
-  const known3 = Object.keys(
+  const known4 = Object.keys(
     isObject(defect.parentSchema?.["properties"]) ? defect.parentSchema["properties"] : {}
   );
-  const meant = nearest(key, known3);
+  const meant = nearest(key, known4);
   const where2 = path.length === 0 ? "" : ` in ${pathText2(path)}`;
-  const hint = meant === void 0 ? `the keys are ${known3.join(", ")}` : `did you mean ${meant}?`;
+  const hint = meant === void 0 ? `the keys are ${known4.join(", ")}` : `did you mean ${meant}?`;
   const location = settings.locateKey([...path, key]);
   return finding("policy/unknown-key", `there is no key ${JSON.stringify(key)}${where2}`, location, hint);
 }
@@ -50570,7 +51747,7 @@ function hintFor({ keyword, params, data }) {
   const meant = nearest(data, params["allowedValues"].map(String));
   return meant === void 0 ? void 0 : `did you mean ${meant}?`;
 }
-function shown3(value) {
+function shown4(value) {
   if (Array.isArray(value)) return "a list";
   if (isObject(value)) return "a mapping";
   return JSON.stringify(value) ?? "nothing";
@@ -50620,17 +51797,17 @@ function dateFindings({ waivers = [] }, settings) {
 function ruleFindings(written, settings, ruleIds) {
   if (!ruleIds) return [];
   const groups = new Set(ruleIds.map((id) => `${id.split("/")[0]}/*`));
-  const known3 = /* @__PURE__ */ new Set([...ruleIds, ...groups]);
+  const known4 = /* @__PURE__ */ new Set([...ruleIds, ...groups]);
   const unknown = (id, location) => {
-    if (known3.has(id)) return [];
-    const meant = nearest(id, known3);
+    if (known4.has(id)) return [];
+    const meant = nearest(id, known4);
     const hint = meant === void 0 ? "docs/rules.md lists the rules" : `did you mean ${meant}?`;
     return [finding("policy/unknown-key", `there is no rule ${JSON.stringify(id)}`, location, hint)];
   };
   return [
     ...Object.keys(written.rules ?? {}).flatMap((id) => unknown(id, settings.locateKey(["rules", id]))),
     ...(written.waivers ?? []).flatMap(
-      ({ rule: rule228 }, i) => unknown(rule228, settings.locate(["waivers", i, "rule"]))
+      ({ rule: rule252 }, i) => unknown(rule252, settings.locate(["waivers", i, "rule"]))
     )
   ];
 }
@@ -50673,7 +51850,7 @@ function policyOf(written) {
     approval: approvalOf(written.approval ?? {}),
     commits: { signOff: commits.signOff ?? false, verified: commits.verified ?? false },
     requiredChecks: (written.checks?.required ?? []).map((check3) => ({ ...check3, workflow: check3.workflow })),
-    rules: new Map(Object.entries(written.rules ?? {}).map(([id, rule228]) => [id, ruleOf(rule228)])),
+    rules: new Map(Object.entries(written.rules ?? {}).map(([id, rule252]) => [id, ruleOf(rule252)])),
     waivers: waivers.map((waiver) => ({ ...waiver, catalog: waiver.catalog })),
     limits: limitsOf(written.limits ?? {}),
     merge: {
@@ -50796,11 +51973,16 @@ function registriesOf({ allow, credentials, internal }) {
 }
 function publishOf({ catalogs = {}, role }) {
   return {
-    catalogs: Object.entries(catalogs).map(([pattern, { image, base: base2, platforms, mirrorTo }]) => ({
+    catalogs: Object.entries(catalogs).map(([pattern, { image, slim, base: base2, mirrorTo, ...written }]) => ({
       pattern,
       image,
+      also: written.also ?? [],
+      slim,
       base: base2,
-      platforms: platforms ?? ["linux/amd64"],
+      platforms: written.platforms ?? ["linux/amd64"],
+      cache: written.cache ?? "json",
+      compression: written.compression ?? "gzip",
+      labels: written.labels ?? {},
       mirrorTo
     })),
     role
@@ -50831,15 +52013,15 @@ var COMMIT_BYTES = 1024 * 1024;
 // pipeline/github/authorship.ts
 var WEB_FLOW = { login: "web-flow", id: 19864447 };
 var NAMED2 = 5;
-function judgeCommits(commits, known3, policy) {
+function judgeCommits(commits, known4, policy) {
   const among = (people, { account }) => account !== void 0 && people.some((person) => samePerson(person, account));
   const coAuthors = commits.flatMap(
     (commit2) => (
       // Whoever is named must be named by somebody who is known.
-      among(known3, commit2.author) ? commit2.coAuthors.flatMap(({ account }) => account ?? []) : []
+      among(known4, commit2.author) ? commit2.coAuthors.flatMap(({ account }) => account ?? []) : []
     )
   );
-  const welcome = [...known3, ...coAuthors];
+  const welcome = [...known4, ...coAuthors];
   const strangers = commits.flatMap((commit2) => {
     const byWeb = commit2.committer.account !== void 0 && samePerson(commit2.committer.account, WEB_FLOW);
     const unknown = [commit2.author, ...byWeb ? [] : [commit2.committer]].find((one) => !among(welcome, one));
@@ -50878,8 +52060,8 @@ function caseOf(input, policy) {
   const owners = [...input.change.packages.values()].flatMap(
     (change) => peopleOf(change.owners.identities, { policy, directory: input.directory, warnings })
   );
-  const known3 = [input.author, ...admins, ...owners];
-  const authorship = judgeCommits(input.commits ?? [], known3, policy.commits);
+  const known4 = [input.author, ...admins, ...owners];
+  const authorship = judgeCommits(input.commits ?? [], known4, policy.commits);
   warnings.push(...authorship.strangers);
   return {
     ...input,
@@ -51179,7 +52361,12 @@ async function check2(repository, request) {
   const change = await classifyChange(repository.objects, trees, read.policy);
   const scene = { objects: repository.objects, trees, change, policy: read.policy };
   const touched = await touchedIn(scene);
-  const { judgements, unchecked } = await judgeCatalogs(repository, { ...scene, touched }, request.today);
+  const { judgements: ofCatalogs, unchecked } = await judgeCatalogs(
+    repository,
+    { ...scene, touched },
+    request.today
+  );
+  const judgements = [...ofCatalogs, ...change.unsafe.length > 0 ? [] : await judgeBundles(scene)];
   const references = await judgeReferences(touched, scene.policy, request.registryFor?.(scene.policy));
   const authority = await judgePeople(
     repository,
@@ -51226,7 +52413,7 @@ var PRUNING = /* @__PURE__ */ new Set([
 async function judgePeople(repository, { base: base2, head: head2, change, policy, judgements }, { people }) {
   if (!people) return void 0;
   const findings = judgements.flatMap((judgement) => judgement.findings).sort(compareFindings);
-  const refused2 = findings.filter(({ rule: rule228, severity }) => PRUNING.has(rule228) && severity === "error");
+  const refused2 = findings.filter(({ rule: rule252, severity }) => PRUNING.has(rule252) && severity === "error");
   return judgeAuthority({
     policy,
     change,
@@ -51245,10 +52432,10 @@ async function judgePeople(repository, { base: base2, head: head2, change, polic
 // pipeline/write.ts
 var import_node_fs2 = require("node:fs");
 var import_node_path3 = require("node:path");
-function writeFiles(folder, files, known3 = []) {
-  return stageFiles(folder, files, known3).commit();
+function writeFiles(folder, files, known4 = []) {
+  return stageFiles(folder, files, known4).commit();
 }
-function stageFiles(folder, files, known3 = []) {
+function stageFiles(folder, files, known4 = []) {
   const beside = (name) => (0, import_node_path3.join)(folder, `${name}.${process.pid}.part`);
   const changed = [];
   const discard2 = () => {
@@ -51268,7 +52455,7 @@ function stageFiles(folder, files, known3 = []) {
   const commit2 = () => {
     try {
       for (const name of changed) (0, import_node_fs2.renameSync)(beside(name), (0, import_node_path3.join)(folder, name));
-      const stale = known3.filter((name) => !files.has(name) && textOf3((0, import_node_path3.join)(folder, name)) !== void 0);
+      const stale = known4.filter((name) => !files.has(name) && textOf3((0, import_node_path3.join)(folder, name)) !== void 0);
       for (const name of stale) (0, import_node_fs2.rmSync)((0, import_node_path3.join)(folder, name));
       const unchanged = [...files.keys()].filter((name) => !changed.includes(name));
       return { written: changed, unchanged, removed: stale };
@@ -51378,11 +52565,11 @@ var ANNOTATE = {
 };
 function annotate(findings, severity) {
   for (const finding2 of findings.filter((one) => one.severity === severity).slice(0, SHOWN3)) {
-    const { location, rule: rule228, message, hint } = finding2;
+    const { location, rule: rule252, message, hint } = finding2;
     const text6 = hint === void 0 ? plain(message) : `${plain(message)}
 fix: ${plain(hint)}`;
     const { file, line: line3, column } = location;
-    ANNOTATE[severity](text6, { title: rule228, file, startLine: line3, startColumn: column });
+    ANNOTATE[severity](text6, { title: rule252, file, startLine: line3, startColumn: column });
   }
 }
 function shortened(markdown) {

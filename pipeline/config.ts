@@ -245,11 +245,16 @@ function registriesOf({ allow, credentials, internal }: Part<'registries'>): Reg
 
 function publishOf({ catalogs = {}, role }: Part<'publish'>): PublishPolicy {
   return {
-    catalogs: Object.entries(catalogs).map(([pattern, { image, base, platforms, mirrorTo }]) => ({
+    catalogs: Object.entries(catalogs).map(([pattern, { image, slim, base, mirrorTo, ...written }]) => ({
       pattern,
       image,
+      also: written.also ?? [],
+      slim,
       base,
-      platforms: platforms ?? ['linux/amd64'],
+      platforms: written.platforms ?? ['linux/amd64'],
+      cache: written.cache ?? 'json',
+      compression: written.compression ?? 'gzip',
+      labels: written.labels ?? {},
       mirrorTo,
     })),
     role,

@@ -48,6 +48,20 @@ export type BlobOutcome = 'present' | 'mounted' | 'uploaded';
 export interface PutBlobOptions {
   /** Repositories of the same registry that are likely to hold the blob, the likeliest first. */
   readonly mountFrom?: readonly string[];
+  /** The repository is known not to hold the blob: it is not asked first. */
+  readonly absent?: boolean;
+  /** Bytes of an upload's chunk, and the size up to which a blob goes in one request. */
+  readonly chunk?: number;
+  /** Where an upload that was cut off goes on, in another process too. */
+  readonly memory?: UploadMemory;
+}
+
+/** What is remembered of an upload in chunks. */
+export interface UploadMemory {
+  /** Where the registry said to go on, as it said it; undefined for an upload that was never begun. */
+  readonly location: string | undefined;
+  /** Told of the place to go on after each chunk that the registry has taken. */
+  note(location: string): void;
 }
 
 /**

@@ -13,10 +13,22 @@ const common = {
   define: { PORTOLAN_VERSION: JSON.stringify(version) },
 };
 
+/** Commands that have a file of their own: their words, and the modules that only they need. */
+const COMMAND_FILES = {
+  validate: ['pipeline/cli/validate.ts'],
+  render: ['pipeline/cli/render.ts'],
+  'opm validate': ['pipeline/cli/opm.ts', 'pipeline/opm/validate.ts'],
+  'opm render': ['pipeline/cli/opm.ts', 'pipeline/opm/render.ts'],
+};
+/** All commands. */
+const PROGRAM_FILE = './parts/portolan.mjs';
+const commandFile = (words) => `commands/${words.replace(' ', '-')}.cjs`;
+
 for (const old of [
   'dist/portolan.mjs',
   'dist/catalog.mjs',
   'dist/registry.mjs',
+  'dist/commands',
   'dist/parts',
   'dist/functions',
 ])
@@ -24,7 +36,7 @@ for (const old of [
 await build({
   ...common,
   entryPoints: {
-    portolan: 'pipeline/cli/bin.ts',
+    'parts/portolan': 'pipeline/cli/bin.ts',
     catalog: 'catalog/index.ts',
     registry: 'pipeline/registry/index.ts',
   },
@@ -35,6 +47,28 @@ await build({
   external: ['@grpc/*'],
   splitting: true,
   chunkNames: 'parts/[name]-[hash]',
+});
+for (const [words, modules] of Object.entries(COMMAND_FILES)) {
+  await build({
+    ...common,
+    entryPoints: ['pipeline/cli/bin.ts'],
+    outfile: `dist/${commandFile(words)}`,
+    format: 'cjs',
+    plugins: [onlyCommand(modules)],
+  });
+}
+await build({
+  ...common,
+  entryPoints: ['pipeline/cli/start.ts'],
+  outfile: 'dist/portolan.mjs',
+  format: 'esm',
+  external: [PROGRAM_FILE],
+  define: {
+    PROGRAM_FILE: JSON.stringify(PROGRAM_FILE),
+    COMMAND_FILES: JSON.stringify(
+      Object.fromEntries(Object.keys(COMMAND_FILES).map((words) => [words, `./${commandFile(words)}`])),
+    ),
+  },
   banner: { js: '#!/usr/bin/env node' },
 });
 // npx runs it in place.
@@ -65,3 +99,20 @@ await build({
     js: "import { createRequire as portolanRequire } from 'node:module'; const require = portolanRequire(import.meta.url);",
   },
 });
+
+/** Of the tables of commands, leaves in only what one command loads. */
+function onlyCommand(modules) {
+  return {
+    name: 'only-command',
+    setup(builder) {
+      builder.onResolve({ filter: /^\.\/.*\.ts$/ }, ({ importer, kind, path }) => {
+        const isTable = kind === 'dynamic-import' && /\/(cli|opm)\/commands\.ts$/.test(importer);
+        const isWanted = modules.some((module) =>
+          `/${module}`.endsWith(`${importer.match(/\/(cli|opm)\//)?.[0]}${path.slice(2)}`),
+        );
+        return isTable && !isWanted ? { path, namespace: 'another-command' } : undefined;
+      });
+      builder.onLoad({ filter: /.*/, namespace: 'another-command' }, () => ({ contents: '' }));
+    },
+  };
+}

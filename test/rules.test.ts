@@ -110,7 +110,10 @@ async function judgeFiles(files: ReadonlyMap<string, string>, options = '{}'): P
   if (![...files.keys()].some((path) => /package\.yaml$|^\d/.test(path))) {
     const bundle = Object.fromEntries(bundleFiles(files));
     const gzipLength = (bytes: Uint8Array): number => gzipSync(bytes).length;
-    return inspect(await inspectedBundle(sourceOf(bundle), { gzipLength, ...JSON.parse(options) }), RULES);
+    const { platforms, ...rest } = JSON.parse(options);
+    const asked = platforms ? { platforms: new Map(Object.entries<string[]>(platforms)) } : {};
+    const inspected = await inspectedBundle(sourceOf(bundle), { gzipLength, ...rest, ...asked });
+    return inspect(inspected, RULES);
   }
   const folder = await readPackageFolder(sourceOf(Object.fromEntries(files)));
   return [...folder.findings, ...convertPackage(folder).findings, ...convertToBundles(folder).findings];

@@ -23,6 +23,8 @@ export interface InspectOptions {
   readonly kubernetesVersion?: string;
   /** The Dockerfile of the bundle's image: its text and its path; without a text, why there is none. */
   readonly dockerfile?: { readonly path: string; readonly text?: string };
+  /** The labels of the bundle's image. */
+  readonly labels?: ReadonlyMap<string, string>;
   /** The only categories that are allowed, as JSON text `{"categories": […]}`. */
   readonly categories?: string;
   /** How many bytes gzip makes of a file's; without it the size of the bundle is not checked. */

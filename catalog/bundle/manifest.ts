@@ -55,8 +55,11 @@ export function readManifestFile(path: string, bytes: Uint8Array): ManifestFile 
   return { path, bytes, documents };
 }
 
+/** A document that was read. */
+export type ReadValue = Extract<FileDocument, { kind: 'value' }>;
+
 /** The first document as JSON; undefined when it cannot be read or is not there. */
-export function firstValue(file: ManifestFile): { value: unknown; document: SourceDocument } | undefined {
+export function firstValue(file: ManifestFile): ReadValue | undefined {
   const [first] = file.documents;
   return first?.kind === 'value' ? first : undefined;
 }

@@ -51,8 +51,10 @@ export function renderedProperties(bundle: RegistryBundle): RenderedProperty[] {
     { type: 'olm.package', json: ofPackage },
     ...[...gvks].map((json) => ({ type: 'olm.gvk', json })),
     ...[...required].map((json) => ({ type: 'olm.gvk.required', json })),
-    ...others.map(({ type, json }) => ({ type, json: json === '' ? 'null' : json })),
-  ].sort((a, b) => compareText(a.type, b.type) || compareText(a.json, b.json));
+    ...others,
+  ]
+    .sort((a, b) => compareText(a.type, b.type) || compareText(a.json, b.json))
+    .map(({ type, json }) => ({ type, json: json === '' ? 'null' : json }));
 }
 
 /** The version that a catalog takes for the bundle's where it names images. */

@@ -10,11 +10,12 @@ import { escapeHtml } from '../cache/go-json.ts';
 import type { Path, SourceDocument } from '../document.ts';
 import type { Finding, Location } from '../finding.ts';
 import { compactJson } from '../json-text.ts';
-import { fitStruct, isObject, type StructShape, struct, text } from '../shape.ts';
+import { any, fitStruct, isObject, listOf, type StructShape, struct, text } from '../shape.ts';
 import type { CatalogSource } from '../source.ts';
+import { asText } from '../yaml/as-text.ts';
 import { CSV_META } from './csv-shape.ts';
 import { CRD_V1, CRD_V1BETA1 } from './kubernetes.ts';
-import { firstValue, kindOf, type ManifestFile, objectNumbers } from './manifest.ts';
+import { firstValue, kindOf, type ManifestFile, objectNumbers, type ReadValue } from './manifest.ts';
 import { type BundleFiles, fileName, isDirect, readBundleFiles } from './read.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -192,12 +193,18 @@ function metadataOf(files: readonly ManifestFile[]): Metadata {
 }
 
 function annotationsIn(file: ManifestFile): Readonly<Record<string, string>> | undefined {
-  const { value, misfits } = fitStruct(firstValue(file)?.value, ANNOTATIONS);
+  const first = firstValue(file);
+  const { value, misfits } = fitStruct(first && readInto(ANNOTATIONS, first), ANNOTATIONS);
   const found = value['annotations'];
   if (misfits.length > 0 || !isObject(found)) return undefined;
   return Object.values(found).some((annotation) => annotation !== '')
     ? (found as Readonly<Record<string, string>>)
     : undefined;
+}
+
+/** A document's value as Go reads it into a type: of YAML, scalars become the text that is wanted. */
+function readInto(shape: StructShape, { value, tree }: ReadValue): unknown {
+  return fitStruct(value, shape).misfits.length > 0 && tree() ? asText(value, shape) : value;
 }
 
 function firstFilled(files: readonly ManifestFile[], key: 'dependencies' | 'properties'): WrittenProperty[] {
@@ -208,6 +215,8 @@ function firstFilled(files: readonly ManifestFile[], key: 'dependencies' | 'prop
   return [];
 }
 
+const PROPERTIES = listOf(struct('registry.Property', { type: text, value: any }));
+
 /** The entries of a list of properties; undefined when the file does not hold such a list. */
 export function propertiesIn(
   file: ManifestFile,
@@ -215,10 +224,11 @@ export function propertiesIn(
 ): WrittenProperty[] | undefined {
   const first = firstValue(file);
   if (!first || !isObject(first.value)) return undefined;
-  const [name, list] = Object.entries(first.value).find(([member]) => member.toLowerCase() === key) ?? [
-    key,
-    undefined,
-  ];
+  const shape = struct('registry.PropertiesFile', { [key]: PROPERTIES });
+  const fields = readInto(shape, first);
+  const [name, list] = Object.entries(isObject(fields) ? fields : {}).find(
+    ([member]) => member.toLowerCase() === key,
+  ) ?? [key, undefined];
   if (!Array.isArray(list)) return undefined;
   const entries: WrittenProperty[] = [];
   for (const [i, item] of list.entries()) {

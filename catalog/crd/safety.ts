@@ -8,7 +8,7 @@
 import { compareText } from '../finding.ts';
 import { type CompareOptions, compareNodes, type NodeChange } from './compare.ts';
 import { type CrdDefinition, type CrdVersion, servedPairs } from './definition.ts';
-import { CURRENT, flatten, ownKeywords, type SchemaNode } from './schema.ts';
+import { changedNodes, ownKeywords } from './schema.ts';
 
 /** One reason why an upgrade is refused. */
 export interface UnsafeChange {
@@ -71,9 +71,8 @@ function wholeChanges(before: CrdDefinition, after: CrdDefinition): UnsafeChange
     changes.push(whole('storedVersionRemoval', `stored versions removed : [${removed.join(' ')}]`));
   }
   for (const [older, newer] of commonVersions(before, after)) {
-    const left = flatten(newer.schema, CURRENT);
-    for (const [key, { text }] of flatten(older.schema, CURRENT)) {
-      if (left.has(key)) continue;
+    for (const { text, newer: left } of changedNodes(older.schema, newer.schema)) {
+      if (left) continue;
       const message = `removed field : ${newer.name}.${text}`;
       changes.push(whole('existingFieldRemoval', message, text, newer.name));
     }
@@ -94,7 +93,7 @@ function sameVersionChanges(
   options: CompareOptions,
 ): UnsafeChange[] {
   return commonVersions(before, after).flatMap(([older, newer]) =>
-    schemaChanges(older, newer, options).map(([{ text }, change]) => placed(older.name, text, change)),
+    schemaChanges(older, newer, options).map(([text, change]) => placed(older.name, text, change)),
   );
 }
 
@@ -110,7 +109,7 @@ function servedChanges(before: CrdDefinition, after: CrdDefinition, options: Com
 
 function pairChanges(definition: CrdDefinition, options: CompareOptions): UnsafeChange[] {
   return servedPairs(definition).flatMap(([older, newer]) =>
-    schemaChanges(older, newer, options).map(([{ text }, change]) =>
+    schemaChanges(older, newer, options).map(([text, change]) =>
       placed(`${older.name} -> ${newer.name}`, text, change),
     ),
   );
@@ -123,12 +122,9 @@ function schemaChanges(
   older: CrdVersion,
   newer: CrdVersion,
   options: CompareOptions,
-): [SchemaNode, NodeChange][] {
-  const left = flatten(newer.schema, CURRENT);
-  return [...flatten(older.schema, CURRENT)].flatMap(([key, node]) => {
-    const other = left.get(key)?.schema ?? {};
-    if (other === node.schema) return [];
-    const changes = compareNodes(ownKeywords(node.schema, CHILDREN), ownKeywords(other, CHILDREN), options);
-    return changes.map((change): [SchemaNode, NodeChange] => [node, change]);
+): [string, NodeChange][] {
+  return [...changedNodes(older.schema, newer.schema)].flatMap(({ text, older: was, newer: is = {} }) => {
+    const changes = compareNodes(ownKeywords(was, CHILDREN), ownKeywords(is, CHILDREN), options);
+    return changes.map((change): [string, NodeChange] => [text, change]);
   });
 }

@@ -65,6 +65,34 @@ export function flatten(schema: unknown, dialect: Dialect): ReadonlyMap<string, 
   return nodes;
 }
 
+/** A place in two schemas: the node of the second is missing where that has none. */
+export interface NodePair {
+  readonly text: string;
+  readonly older: Schema;
+  readonly newer: Schema | undefined;
+}
+
+/** Every node of a schema with its counterpart in another. Parts that are the same object are passed over. */
+export function* changedNodes(older: unknown, newer: unknown, text = '^'): Generator<NodePair> {
+  if (older === newer || !isObject(older)) return;
+  const other = isObject(newer) ? newer : undefined;
+  yield { text, older, newer: other };
+  for (const child of children(older, CURRENT, text)) {
+    if (isObject(child.schema))
+      yield* changedNodes(child.schema, other && childAt(other, child.path), child.text);
+  }
+}
+
+/** The child of a schema at the path of another's child, in a list only where that is in one. */
+function childAt(schema: Schema, [keyword = '', name]: readonly string[]): unknown {
+  const value = schema[keyword];
+  if (name === undefined) return value;
+  if (LISTS.has(keyword)) return Array.isArray(value) ? value[Number(name)] : undefined;
+  return isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
+}
+
+const LISTS: ReadonlySet<string> = new Set(['items', 'allOf', 'anyOf', 'oneOf']);
+
 interface Child {
   readonly path: readonly string[];
   readonly text: string;

@@ -2,7 +2,9 @@
  * What surrounds a catalog on clusters, and what was ever installed from it: everything
  * that decides what a change of the catalog does to them.
  */
-import { type Catalog, catalogOf, type Package, type Property } from '../model.ts';
+import type { CrdDefinition } from '../crd/definition.ts';
+import { definitionsOfBundle } from '../crd/of-bundle.ts';
+import { type Bundle, type Catalog, catalogOf, type Package, type Property } from '../model.ts';
 import type { Version } from '../version.ts';
 import { type Cel, loadCel } from './cel.ts';
 import { type Foresight, foresightOf } from './foresight.ts';
@@ -34,7 +36,11 @@ export interface World {
   readonly platform: Minor | undefined;
   /** The catalogs of the platform's next versions, the nearest first. */
   readonly following: readonly World[];
+  readonly definitions: DefinitionsOf;
 }
+
+/** The custom resource definitions of a bundle; undefined where they are unknown. */
+export type DefinitionsOf = (bundle: Bundle) => readonly CrdDefinition[] | undefined;
 
 /** A bundle that was once an entry of a channel. */
 export interface PublishedBundle {
@@ -57,6 +63,8 @@ export interface WorldOptions {
   readonly asOf?: string;
   readonly platform?: Minor;
   readonly following?: readonly World[];
+  /** Definitions of bundles whose manifests the catalog does not hold. */
+  readonly definitions?: DefinitionsOf;
 }
 
 /** Prepares a catalog for foresight. */
@@ -77,6 +85,7 @@ export async function worldOf(options: WorldOptions): Promise<World> {
     asOf: options.asOf,
     platform: options.platform,
     following: options.following ?? [],
+    definitions: (bundle) => definitionsOfBundle(bundle) ?? options.definitions?.(bundle),
   };
 }
 

@@ -16,9 +16,9 @@ import {
   type Package,
 } from '../model.ts';
 import { isDnsLabel } from '../names.ts';
-import { PROPERTY_SHAPES } from '../property.ts';
+import { PROPERTY_SHAPES, packageProperty } from '../property.ts';
 import { InvalidReference, parseReference } from '../reference.ts';
-import { fitStruct, isObject } from '../shape.ts';
+import { fitStruct } from '../shape.ts';
 import { parseRelease, parseVersion, VersionError } from '../version.ts';
 
 const q = goQuoted;
@@ -139,15 +139,8 @@ function propertyError(bundle: Bundle): string | undefined {
   if (own.length !== 1) {
     return `${where} bundle ${q(bundle.name)} must have exactly 1 "olm.package" property, found ${own.length}`;
   }
-  const name = field(own[0]?.value, 'packageName');
+  const name = packageProperty(own[0]?.value).packageName ?? '';
   return name === bundle.package ? undefined : `${where} does not match "olm.package" property ${q(name)}`;
-}
-
-const PACKAGE = PROPERTY_SHAPES.get('olm.package');
-
-function field(value: unknown, name: string): string {
-  const fields = PACKAGE ? fitStruct(value, PACKAGE).value : {};
-  return isObject(fields) && typeof fields[name] === 'string' ? fields[name] : '';
 }
 
 function imageError(bundle: Bundle): string | undefined {
@@ -164,10 +157,9 @@ function imageError(bundle: Bundle): string | undefined {
 
 function versionError(bundle: Bundle): string | undefined {
   const own = bundle.properties.find(({ type }) => type === 'olm.package')?.value;
-  const version = field(own, 'version');
+  const { version = '', release = '' } = packageProperty(own);
   const why = thrown(VersionError, () => parseVersion(version));
   if (why !== undefined) return `error parsing bundle ${q(bundle.name)} version ${q(version)}: ${why}`;
-  const release = field(own, 'release');
   const whyNot = thrown(VersionError, () => parseRelease(release));
   if (whyNot === undefined) return undefined;
   return `error parsing bundle ${q(bundle.name)} release version ${q(release)}: ${whyNot}`;

@@ -3,6 +3,7 @@ import { rule as annotationsDefaultChannel } from './annotations/default-channel
 import { rule as annotationsEmpty } from './annotations/empty.ts';
 import { rule as annotationsFolder } from './annotations/folder.ts';
 import { rule as annotationsKey } from './annotations/key.ts';
+import { rule as annotationsLabels } from './annotations/labels.ts';
 import { rule as annotationsMediaType } from './annotations/media-type.ts';
 import { rule as annotationsMissing } from './annotations/missing.ts';
 import { rule as annotationsPackage } from './annotations/package.ts';
@@ -28,6 +29,18 @@ import { rule as channelEmpty } from './channel/empty.ts';
 import { rule as channelHead } from './channel/head.ts';
 import { rule as channelName } from './channel/name.ts';
 import { rule as channelStranded } from './channel/stranded.ts';
+import { rule as consoleApiFields } from './console/api-fields.ts';
+import { rule as consoleDescriptor } from './console/descriptor.ts';
+import { rule as consoleFeature } from './console/feature.ts';
+import { rule as consoleFeaturesMissing } from './console/features-missing.ts';
+import { rule as consoleInfrastructure } from './console/infrastructure.ts';
+import { rule as consoleInitialization } from './console/initialization.ts';
+import { rule as consoleInternalObjects } from './console/internal-objects.ts';
+import { rule as consoleNamespace } from './console/namespace.ts';
+import { rule as consoleNamespaceTemplate } from './console/namespace-template.ts';
+import { rule as consolePlatformLabel } from './console/platform-label.ts';
+import { rule as consolePresentation } from './console/presentation.ts';
+import { rule as consoleSubscription } from './console/subscription.ts';
 import { rule as crdApiVersion } from './crd/api-version.ts';
 import { rule as crdConversion } from './crd/conversion.ts';
 import { rule as crdDeprecationWarning } from './crd/deprecation-warning.ts';
@@ -51,6 +64,7 @@ import { rule as crdVersionNames } from './crd/version-names.ts';
 import { rule as csvAnnotationCase } from './csv/annotation-case.ts';
 import { rule as csvAnnotations } from './csv/annotations.ts';
 import { rule as csvApiExample } from './csv/api-example.ts';
+import { rule as csvApiService } from './csv/api-service.ts';
 import { rule as csvCapabilities } from './csv/capabilities.ts';
 import { rule as csvCategories } from './csv/categories.ts';
 import { rule as csvConversionModes } from './csv/conversion-modes.ts';
@@ -75,7 +89,9 @@ import { rule as csvProvider } from './csv/provider.ts';
 import { rule as csvRelatedImage } from './csv/related-image.ts';
 import { rule as csvReleaseName } from './csv/release-name.ts';
 import { rule as csvRequiredField } from './csv/required-field.ts';
+import { rule as csvSelfReplacement } from './csv/self-replacement.ts';
 import { rule as csvServiceAccount } from './csv/service-account.ts';
+import { rule as csvSkipRange } from './csv/skip-range.ts';
 import { rule as csvSubstitutesFor } from './csv/substitutes-for.ts';
 import { rule as csvType } from './csv/type.ts';
 import { rule as csvTypeMeta } from './csv/type-meta.ts';
@@ -89,6 +105,9 @@ import { rule as dependencyType } from './dependency/type.ts';
 import { rule as deprecationMessage } from './deprecation/message.ts';
 import { rule as deprecationPackage } from './deprecation/package.ts';
 import { rule as deprecationReference } from './deprecation/reference.ts';
+import { rule as disconnectedClaim } from './disconnected/claim.ts';
+import { rule as disconnectedListed } from './disconnected/listed.ts';
+import { rule as disconnectedPinned } from './disconnected/pinned.ts';
 import { rule as entryDuplicate } from './entry/duplicate.ts';
 import { rule as entryName } from './entry/name.ts';
 import { rule as entryNoBundle } from './entry/no-bundle.ts';
@@ -209,6 +228,11 @@ import { rule as packageManifestSeveral } from './package-manifest/several.ts';
 import { rule as packageManifestTwoCsvs } from './package-manifest/two-csvs.ts';
 import { rule as packageManifestUnreadable } from './package-manifest/unreadable.ts';
 import { rule as packageManifestVersion } from './package-manifest/version.ts';
+import { rule as platformAffinity } from './platform/affinity.ts';
+import { rule as platformAlike } from './platform/alike.ts';
+import { rule as platformLabel } from './platform/label.ts';
+import { rule as platformUnknown } from './platform/unknown.ts';
+import { rule as platformUnsupported } from './platform/unsupported.ts';
 import { rule as practiceChannelName } from './practice/channel-name.ts';
 import { rule as practiceCrdDescription } from './practice/crd-description.ts';
 import { rule as practiceCreatesCrds } from './practice/creates-crds.ts';
@@ -234,6 +258,7 @@ export const RULES: readonly Rule[] = [
   annotationsEmpty,
   annotationsFolder,
   annotationsKey,
+  annotationsLabels,
   annotationsMediaType,
   annotationsMissing,
   annotationsPackage,
@@ -259,6 +284,18 @@ export const RULES: readonly Rule[] = [
   channelHead,
   channelName,
   channelStranded,
+  consoleApiFields,
+  consoleDescriptor,
+  consoleFeature,
+  consoleFeaturesMissing,
+  consoleInfrastructure,
+  consoleInitialization,
+  consoleInternalObjects,
+  consoleNamespaceTemplate,
+  consoleNamespace,
+  consolePlatformLabel,
+  consolePresentation,
+  consoleSubscription,
   crdApiVersion,
   crdConversion,
   crdDeprecationWarning,
@@ -282,6 +319,7 @@ export const RULES: readonly Rule[] = [
   csvAnnotationCase,
   csvAnnotations,
   csvApiExample,
+  csvApiService,
   csvCapabilities,
   csvCategories,
   csvConversionModes,
@@ -306,7 +344,9 @@ export const RULES: readonly Rule[] = [
   csvRelatedImage,
   csvReleaseName,
   csvRequiredField,
+  csvSelfReplacement,
   csvServiceAccount,
+  csvSkipRange,
   csvSubstitutesFor,
   csvTypeMeta,
   csvType,
@@ -320,6 +360,9 @@ export const RULES: readonly Rule[] = [
   deprecationMessage,
   deprecationPackage,
   deprecationReference,
+  disconnectedClaim,
+  disconnectedListed,
+  disconnectedPinned,
   entryDuplicate,
   entryName,
   entryNoBundle,
@@ -440,6 +483,11 @@ export const RULES: readonly Rule[] = [
   packageName,
   packageNoChannel,
   packageUnknown,
+  platformAffinity,
+  platformAlike,
+  platformLabel,
+  platformUnknown,
+  platformUnsupported,
   practiceChannelName,
   practiceCrdDescription,
   practiceCreatesCrds,

@@ -1,6 +1,7 @@
 /** Semver templates as they are written: strict YAML, where a field that nobody knows is a mistake. */
 import { OffsetDocument, type SourceDocument } from '../document.ts';
-import { bool, fitStruct, isObject, listOf, type StructShape, struct, text } from '../shape.ts';
+import { bool, fitStruct, isObject, listOf, type Shape, struct, text } from '../shape.ts';
+import { asText, fieldOf } from '../yaml/as-text.ts';
 import { compose } from '../yaml/compose.ts';
 import { readTree } from '../yaml/parser.ts';
 import { YamlError } from '../yaml/tree.ts';
@@ -83,20 +84,18 @@ function strictDocument({ file, bytes }: TemplateText): { value: unknown; docume
   }
 }
 
-type Shaped = StructShape | { readonly kind: string; readonly items?: unknown };
-
 function unknownField(
   value: unknown,
-  shape: Shaped,
+  shape: Shape,
   path: (string | number)[],
 ): (string | number)[] | undefined {
   if (Array.isArray(value) && shape.kind === 'list') {
     for (const [i, item] of value.entries()) {
-      const found = unknownField(item, (shape as { items: Shaped }).items, [...path, i]);
+      const found = unknownField(item, shape.items, [...path, i]);
       if (found) return found;
     }
   }
-  if (!isObject(value) || !isStruct(shape)) return undefined;
+  if (!isObject(value) || shape.kind !== 'struct') return undefined;
   for (const [key, item] of Object.entries(value)) {
     const field = fieldOf(shape, key);
     if (!field) return [...path, key];
@@ -104,28 +103,6 @@ function unknownField(
     if (found) return found;
   }
   return undefined;
-}
-
-function isStruct(shape: Shaped): shape is StructShape {
-  return shape.kind === 'struct';
-}
-
-function fieldOf(shape: StructShape, key: string): Shaped | undefined {
-  const name = Object.keys(shape.fields).find((one) => one.toLowerCase() === key.toLowerCase());
-  return name === undefined ? undefined : shape.fields[name];
-}
-
-/** Where text is wanted, sigs.k8s.io/yaml makes text of numbers, true and false. */
-function asText(value: unknown, shape: Shaped): unknown {
-  if (shape.kind === 'string')
-    return typeof value === 'number' || typeof value === 'boolean' ? String(value) : value;
-  if (Array.isArray(value) && shape.kind === 'list') {
-    return value.map((item) => asText(item, (shape as { items: Shaped }).items));
-  }
-  if (!isObject(value) || !isStruct(shape)) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([key, item]) => [key, asText(item, fieldOf(shape, key) ?? { kind: 'any' })]),
-  );
 }
 
 function imagesIn(fields: Fields, archetype: Archetype): string[] {

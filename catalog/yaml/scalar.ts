@@ -174,7 +174,7 @@ export function integerText(text: string): string {
 }
 
 /** Go's `strconv.FormatFloat(x, 'g', -1, 32)`: the shortest text that reads back as the same 32-bit float. */
-function formatFloat32(value: number): string {
+export function formatFloat32(value: number): string {
   const rounded = Math.fround(value);
   if (!Number.isFinite(rounded) || rounded === 0) return formatG(rounded);
   for (let digits = 1; digits < 9; digits++) {

@@ -1,14 +1,26 @@
 /**
- * The event of a pull request as GitHub sends it, as far as the check needs it.
- *
- * @see https://docs.github.com/en/webhooks/webhook-events-and-payloads#pull_request
+ * Events of GitHub, as far as they matter here. Of a pull request an event says only which
+ * one it is and who pushed: everything else is asked for when it is needed.
  */
 import { isObject } from '../../catalog/shape.ts';
 import { PipelineError } from '../error.ts';
 import type { Person } from '../github/identity.ts';
 
-export interface Event {
+export type Event =
+  | PullRequestEvent
+  | { readonly kind: 'group'; readonly base: string; readonly head: string; readonly branch: string }
+  /** Somebody asks for another look. */
+  | { readonly kind: 'recheck'; readonly number: number }
+  /** A workflow that has no rights of its own says that something happened at a commit. */
+  | { readonly kind: 'poke'; readonly commit: string }
+  | { readonly kind: 'push'; readonly branch: string; readonly commit: string; readonly before: string }
+  | { readonly kind: 'clock' }
+  | { readonly kind: 'none'; readonly why: string };
+
+export interface PullRequestEvent {
+  readonly kind: 'pull request';
   readonly number: number;
+  readonly action: string;
   /** Ids of commits. */
   readonly base: string;
   readonly head: string;
@@ -20,17 +32,84 @@ export interface Event {
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** @throws PipelineError `bad-answer` for a payload that is none of a pull request */
-export function eventOf(payload: Json): Event {
+/**
+ * Reads the payload of an event.
+ *
+ * @param name as GitHub calls it: `pull_request_target`, `push` …
+ * @throws PipelineError `bad-answer` for a payload that lacks what its event must have
+ */
+export function eventOf(name: string, payload: Json): Event {
+  switch (name) {
+    case 'pull_request':
+    case 'pull_request_target':
+    case 'pull_request_review':
+      return pullRequestEvent(payload);
+    case 'merge_group':
+      return groupEvent(payload);
+    case 'issue_comment':
+      return commentEvent(payload);
+    case 'workflow_run':
+      return { kind: 'poke', commit: commitAt(objectAt(payload, 'workflow_run'), 'head_sha') };
+    case 'push':
+      return pushEvent(payload);
+    case 'schedule':
+    case 'workflow_dispatch':
+      return { kind: 'clock' };
+    default:
+      return { kind: 'none', why: `nothing is done for the event ${JSON.stringify(name)}` };
+  }
+}
+
+function pullRequestEvent(payload: Json): PullRequestEvent {
   const request = objectAt(payload, 'pull_request');
+  const action = payload['action'];
   return {
-    number: Number(request['number']),
-    base: commitAt(request, 'base'),
-    head: commitAt(request, 'head'),
+    kind: 'pull request',
+    number: numberAt(request, 'number'),
+    action: typeof action === 'string' ? action : '',
+    base: commitAt(objectAt(request, 'base'), 'sha'),
+    head: commitAt(objectAt(request, 'head'), 'sha'),
     author: personAt(request, 'user') ?? missing('pull_request.user'),
     sender: personAt(payload, 'sender'),
     draft: request['draft'] === true,
   };
+}
+
+function groupEvent(payload: Json): Event {
+  if (payload['action'] !== 'checks_requested')
+    return { kind: 'none', why: 'the group of the queue asks for no checks' };
+  const group = objectAt(payload, 'merge_group');
+  return {
+    kind: 'group',
+    base: commitAt(group, 'base_sha'),
+    head: commitAt(group, 'head_sha'),
+    branch: branchAt(group, 'base_ref'),
+  };
+}
+
+/** The only command of a comment; its whole first line, so that it is never said by the way. */
+const RECHECK = /^\/recheck[ \t]*(?:\r?\n|$)/;
+
+/** Comments decide nothing: whoever may write one may have the same question answered again. */
+function commentEvent(payload: Json): Event {
+  const issue = objectAt(payload, 'issue');
+  const { body } = objectAt(payload, 'comment');
+  const asked = payload['action'] === 'created' && typeof body === 'string' && RECHECK.test(body);
+  if (!isObject(issue['pull_request']) || !asked)
+    return { kind: 'none', why: 'the comment is no new /recheck on a pull request' };
+  return { kind: 'recheck', number: numberAt(issue, 'number') };
+}
+
+function pushEvent(payload: Json): Event {
+  if (payload['deleted'] === true) return { kind: 'none', why: 'the branch was deleted' };
+  const branch = branchAt(payload, 'ref');
+  return { kind: 'push', branch, commit: commitAt(payload, 'after'), before: commitAt(payload, 'before') };
+}
+
+function branchAt(json: Json, key: string): string {
+  const ref = json[key];
+  const [, branch] = typeof ref === 'string' ? (/^refs\/heads\/(.+)$/.exec(ref) ?? []) : [];
+  return branch ?? missing(key);
 }
 
 function objectAt(json: Json, key: string): Json {
@@ -38,16 +117,20 @@ function objectAt(json: Json, key: string): Json {
   return isObject(value) ? value : missing(key);
 }
 
-function commitAt(request: Json, side: 'base' | 'head'): string {
-  const id = objectAt(request, side)['sha'];
-  return typeof id === 'string' && /^[0-9a-f]{40}([0-9a-f]{24})?$/.test(id)
-    ? id
-    : missing(`pull_request.${side}.sha`);
+function numberAt(json: Json, key: string): number {
+  const value = json[key];
+  return typeof value === 'number' && Number.isSafeInteger(value) && value > 0 ? value : missing(key);
+}
+
+function commitAt(json: Json, key: string): string {
+  const id = json[key];
+  return typeof id === 'string' && /^[0-9a-f]{40}([0-9a-f]{24})?$/.test(id) ? id : missing(key);
 }
 
 function personAt(json: Json, key: string): Person | undefined {
-  const { login, id } = isObject(json[key]) ? json[key] : {};
-  return typeof login === 'string' && typeof id === 'number' ? { login, id } : undefined;
+  const { login, id, type } = isObject(json[key]) ? json[key] : {};
+  if (typeof login !== 'string' || typeof id !== 'number') return undefined;
+  return type === 'Bot' ? { login, id, bot: true } : { login, id };
 }
 
 function missing(what: string): never {

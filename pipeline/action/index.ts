@@ -1,37 +1,101 @@
-/** The Action's entry: reads the runner's environment once, into a typed value, and runs the check. */
+/** The Action's entry: reads the runner's environment once, into a typed value, and runs the mode. */
 import { readFileSync } from 'node:fs';
-import { getInput } from '@actions/core';
+import { join, resolve } from 'node:path';
+import { getInput, setSecret } from '@actions/core';
 import { isObject } from '../../catalog/shape.ts';
 import { PipelineError } from '../error.ts';
 import { type Event, eventOf } from './event.ts';
-import { type RunInputs, run } from './main.ts';
+import {
+  type ForgeInputs,
+  MODES,
+  type Mode,
+  type PublishInputs,
+  type RunInputs,
+  type SayingInputs,
+} from './inputs.ts';
+import { run } from './main.ts';
 
 void run(inputs);
 
+type Text = (name: string) => string | undefined;
+
 function inputs(): RunInputs {
   const environment = process.env;
-  const text = (name: string): string | undefined => getInput(name) || undefined;
+  const text: Text = (name) => getInput(name) || undefined;
   const directory = environment['GITHUB_WORKSPACE'] ?? process.cwd();
+  const temporary = environment['RUNNER_TEMP'] ?? directory;
   return {
+    mode: modeOf(text('mode')),
     directory,
-    repository: text('repository') ?? '.',
+    clone: text('repository'),
     policy: text('policy'),
     base: text('base'),
     head: text('head'),
     event: readEvent(environment),
+    result: text('result'),
+    forge: forgeOf(text, environment),
+    says: sayingOf(text, environment),
+    publish: publishOf(text, temporary),
     authfile: text('authfile'),
     environment,
-    temporary: environment['RUNNER_TEMP'] ?? directory,
+    temporary,
     now: new Date(),
   };
 }
 
-function readEvent({
-  GITHUB_EVENT_NAME: name = '',
-  GITHUB_EVENT_PATH: path,
-}: NodeJS.ProcessEnv): Event | undefined {
-  if (path === undefined || !/^pull_request(_target)?$/.test(name)) return undefined;
+function modeOf(text = 'auto'): Mode {
+  const mode = MODES.find((one) => one === text);
+  if (mode) return mode;
+  throw new PipelineError('usage', `the input mode is ${JSON.stringify(text)}, expected ${MODES.join(', ')}`);
+}
+
+function readEvent({ GITHUB_EVENT_NAME: name = '', GITHUB_EVENT_PATH: path }: NodeJS.ProcessEnv): Event {
+  if (path === undefined) return { kind: 'none', why: 'there is no event' };
   const payload: unknown = JSON.parse(readFileSync(path, 'utf8'));
-  if (isObject(payload)) return eventOf(payload);
+  if (isObject(payload)) return eventOf(name, payload);
   throw new PipelineError('bad-answer', `${path} holds no event`);
+}
+
+function forgeOf(text: Text, environment: NodeJS.ProcessEnv): ForgeInputs | undefined {
+  const token = text('github-token');
+  const [id, privateKey] = [text('app-id'), text('app-private-key')];
+  const repository = environment['GITHUB_REPOSITORY'];
+  if (token !== undefined) setSecret(token);
+  if ((id === undefined) !== (privateKey === undefined))
+    throw new PipelineError(
+      'usage',
+      'the inputs app-id and app-private-key are given together or not at all',
+    );
+  if (repository === undefined || (token === undefined && id === undefined)) return undefined;
+  return {
+    api: environment['GITHUB_API_URL'] ?? 'https://api.github.com',
+    server: environment['GITHUB_SERVER_URL'] ?? 'https://github.com',
+    repository,
+    token,
+    app: id === undefined || privateKey === undefined ? undefined : { id, privateKey },
+  };
+}
+
+function sayingOf(text: Text, environment: NodeJS.ProcessEnv): SayingInputs {
+  const { GITHUB_SERVER_URL: server, GITHUB_REPOSITORY: repository, GITHUB_RUN_ID: id } = environment;
+  return {
+    link: server && repository && id ? `${server}/${repository}/actions/runs/${id}` : undefined,
+    annotations: countOf('annotations-max', text('annotations-max')) ?? 200,
+    comment: text('comment') !== 'false',
+    merge: text('merge') !== 'off',
+  };
+}
+
+function countOf(name: string, text: string | undefined): number | undefined {
+  if (text === undefined || /^[0-9]{1,4}$/.test(text)) return text === undefined ? undefined : Number(text);
+  throw new PipelineError('usage', `the input ${name} is ${JSON.stringify(text)}, expected a number`);
+}
+
+function publishOf(text: Text, temporary: string): PublishInputs {
+  return {
+    out: resolve(text('out') ?? join(temporary, 'portolan-published')),
+    url: text('publish-url'),
+    plainHttp: (text('plain-http') ?? '').split(/[\s,]+/).filter((host) => host !== ''),
+    everything: text('catalogs') === 'all',
+  };
 }

@@ -15,6 +15,7 @@ import { fileReader } from './content.ts';
 import { finish, newDrafts, type PackageDraft } from './draft.ts';
 import { compareFiles } from './files.ts';
 import type { ForeignPlace } from './foreign.ts';
+import { bringNeeded } from './needed.ts';
 import { pathPlacer } from './path.ts';
 import { unsafePaths } from './safety.ts';
 import { type ChangedPath, claims, type Scene, type Trees } from './scene.ts';
@@ -29,6 +30,7 @@ export async function classifyChange(objects: ObjectReader, trees: Trees, policy
   const diff = await diffTrees(objects, { before: trees.base, after: trees.merged }, policy.limits.files);
   const place = pathPlacer(policy);
   const paths = diff.changes.map((change) => ({ ...place(change.path), ...change }));
+  await bringNeeded(objects, { trees, policy, paths });
   const unsafe = await unsafePaths(objects, { diff, placed: paths, merged: trees.merged, policy });
   // What is too large is not read.
   if (unsafe.some(({ rule }) => rule === 'path/limits')) return unread(paths, unsafe);

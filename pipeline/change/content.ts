@@ -107,8 +107,9 @@ export async function readContent(reader: FileReader, files: readonly ListedFile
     content.files.set(blob, file);
     return content;
   };
-  for (const file of files) {
-    const { blobs, findings } = await reader.read(file);
+  const loaded = await Promise.all(files.map((file) => reader.read(file)));
+  for (const [i, file] of files.entries()) {
+    const { blobs = emptyContent(), findings = [] } = loaded[i] ?? {};
     unread.push(...findings.filter(({ severity }) => severity === 'error'));
     for (const blob of blobs.packages) of(blob.name, blob, file.path).packages.push(blob);
     for (const blob of blobs.channels) of(blob.package, blob, file.path).channels.push(blob);

@@ -149,13 +149,13 @@ async function readState(
   tree: string,
   units: readonly CatalogUnit[],
 ): Promise<CatalogState> {
-  const parts: CatalogState[] = [];
-  for (const unit of units) {
-    for (const file of await loadedFiles(objects, tree, unit)) {
+  const files = await Promise.all(units.map((unit) => loadedFiles(objects, tree, unit)));
+  const parts = await Promise.all(
+    files.flat().map(async (file): Promise<CatalogState> => {
       const { blobs, findings } = await reader.read(file);
-      parts.push({ blobs: placedBlobs(blobs, file.path), unread: findings });
-    }
-  }
+      return { blobs: placedBlobs(blobs, file.path), unread: findings };
+    }),
+  );
   return {
     blobs: joinedBlobs(parts.map(({ blobs }) => blobs)),
     unread: parts.flatMap(({ unread }) => unread),

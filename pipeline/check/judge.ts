@@ -8,6 +8,7 @@ import { tryParseMinor } from '../../catalog/graph/openshift.ts';
 import {
   type Change,
   changeOf,
+  type DefinitionsOf,
   type PublishedBundle,
   type World,
   type WorldOptions,
@@ -46,6 +47,8 @@ export interface Time {
   readonly today: string;
   /** What was ever published, where that is known. */
   readonly published?: Published;
+  /** Definitions of bundles whose manifests the catalogs do not hold. */
+  readonly definitions?: DefinitionsOf;
 }
 
 /** Judges one group of catalogs that change alike. */
@@ -54,14 +57,14 @@ export async function judgeCatalog(touched: TouchedCatalog, policy: Policy, time
   const change = await changeIn(touched, policy, time);
   const valid = touched.after ? validity(touched.after, severityOf) : [];
   const foreseen = touched.after ? runForesight(change.after, RULES, severityOf) : [];
-  const seen = new Set(touched.before ? runForesight(change.before, RULES, severityOf).map(sameness) : []);
+  const isKnown = knownFrom(touched.before ? runForesight(change.before, RULES, severityOf) : []);
   const compared = runComparison(change, RULES, severityOf);
   const said = new Set(compared.map(cause));
-  const isNews = (finding: Finding): boolean => !seen.has(sameness(finding)) && !said.has(cause(finding));
+  const isNews = (finding: Finding): boolean => !isKnown(finding) && !said.has(cause(finding));
   const inCatalogs = (finding: Finding): Finding => ({ ...finding, catalogs: touched.names });
   return {
     findings: [...valid, ...foreseen.filter(isNews), ...compared].map(inCatalogs),
-    known: foreseen.filter((finding) => seen.has(sameness(finding))).map(inCatalogs),
+    known: foreseen.filter(isKnown).map(inCatalogs),
     diffs: placedDiffs(change, touched.names),
   };
 }
@@ -110,6 +113,7 @@ async function optionsOf(
     asOf: time.today,
     following,
     published: publishedIn(touched, time.published),
+    ...(time.definitions ? { definitions: time.definitions } : {}),
     ...(platform ? { platform } : {}),
   };
 }
@@ -136,6 +140,35 @@ function publishedIn(
     ever.set(name, [...latest.values()]);
   }
   return ever;
+}
+
+/** Rules that tell who has no good road: of those who had none before it is no news, though the head moves on. */
+const ABOUT_ROADS: ReadonlySet<string> = new Set([
+  'graph/channel-switch-blocked',
+  'graph/path-length',
+  'graph/stranded-published',
+  'graph/stranded-v0',
+  'graph/stuck-v1',
+  'graph/v0-v1-disagree',
+]);
+
+/** Tells whether a finding was there before, on whatever line, and for all whom it touches. */
+function knownFrom(before: readonly Finding[]): (finding: Finding) => boolean {
+  const same = new Set(before.map(sameness));
+  const touched = new Map<string, Set<string>>();
+  const place = ({ rule, severity, package: of, channel }: Finding): string =>
+    JSON.stringify([rule, severity, of, channel]);
+  for (const finding of before) {
+    const versions = touched.get(place(finding)) ?? new Set();
+    for (const version of finding.installed ?? []) versions.add(version);
+    touched.set(place(finding), versions);
+  }
+  return (finding) => {
+    if (same.has(sameness(finding))) return true;
+    const { rule, installed = [] } = finding;
+    const versions = touched.get(place(finding));
+    return ABOUT_ROADS.has(rule) && installed.length > 0 && installed.every((one) => versions?.has(one));
+  };
 }
 
 /** Two findings are the same whatever line they stand on. */

@@ -8,7 +8,14 @@ import type { Merged } from '../git/merge.ts';
 import type { AuthorityDecision } from '../github/authority.ts';
 import { needText } from '../github/need.ts';
 import { applyWaivers, type Waived } from '../policy/waiver.ts';
-import type { AuthorityReport, CheckReport, PackageReport, PolicyReport, Verdict } from '../report/report.ts';
+import type {
+  AuthorityReport,
+  CheckReport,
+  PackageReport,
+  PolicyReport,
+  RequestReport,
+  Verdict,
+} from '../report/report.ts';
 import { countText } from '../report/text.ts';
 import type { Judgement } from './judge.ts';
 import type { ReferenceJudgement } from './references.ts';
@@ -61,12 +68,14 @@ function unjudged(outcome: Start, verdict: Verdict, headline: string): CheckRepo
     ...head(outcome),
     verdict,
     headline,
-    authority: { decision: 'not judged', reasons: [], needs: [] },
+    authority: { decision: 'not judged', reasons: [], needs: [], warnings: [] },
     packages: [],
     findings: outcome.policy.findings,
     known: [],
     waived: [],
     diffs: [],
+    holds: [],
+    waitsFor: [],
     unchecked: [{ what: 'the pull request', why: headline }],
   };
 }
@@ -113,6 +122,8 @@ function judged(outcome: Extract<Outcome, { kind: 'judged' }>): CheckReport {
     known: judgements.flatMap(({ known }) => known).sort(compareFindings),
     waived: waived.map(({ finding, waiver }) => ({ finding, until: waiver.until, reason: waiver.reason })),
     diffs: judgements.flatMap(({ diffs }) => diffs),
+    holds: authority?.holds ?? [],
+    waitsFor: [],
     unchecked: [...references.unchecked, ...outcome.unchecked],
   };
 }
@@ -122,10 +133,11 @@ function packageReport({ name, catalogs, classes, details }: PackageChange): Pac
 }
 
 function authorityReport(authority: AuthorityDecision | undefined, author = ''): AuthorityReport {
-  if (!authority) return { decision: 'not judged', reasons: [], needs: [] };
+  if (!authority) return { decision: 'not judged', reasons: [], needs: [], warnings: [] };
   return {
     decision: authority.authority,
     author,
+    warnings: authority.warnings,
     reasons: authority.subjects.flatMap(({ subject, reasons }) =>
       reasons.map((reason) => `${subject}: ${reason}`),
     ),
@@ -154,4 +166,19 @@ function headlineOf({ verdict, findings, authority, unchecked }: Told): string {
   if (authority && authority.authority === 'needs') return authority.headline;
   if (authority && authority.holds.length > 0) return `allowed and green, but held: ${authority.holds[0]}`;
   return authority ? 'allowed and green' : 'green; authority was not judged (no --author)';
+}
+
+/** A report of a pull request on GitHub, with the checks that it waits for. */
+export function onGitHub(
+  report: CheckReport,
+  request: RequestReport,
+  waitsFor: readonly string[],
+): CheckReport {
+  const whole = { ...report, request, waitsFor };
+  const free =
+    report.verdict === 'pass' && report.authority.decision === 'allow' && report.holds.length === 0;
+  const [first] = waitsFor;
+  return free && first !== undefined
+    ? { ...whole, headline: `allowed and green, but waits: ${first}` }
+    : whole;
 }

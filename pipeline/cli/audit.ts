@@ -1,5 +1,6 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { definitionsIn } from '../bundle/definitions.ts';
 import { auditPage } from '../report/audit-page.ts';
 import { auditText } from '../report/audit-text.ts';
 import { audit } from '../stages/audit.ts';
@@ -16,6 +17,11 @@ export const command: Command = {
   operands: 'DIR|REFERENCE…',
   options: {
     olm: { value: 'v0|v1', description: 'what the clusters run (default: both)' },
+    bundles: {
+      value: 'DIR',
+      description:
+        'bundle directories PACKAGE/VERSION, for what only manifests tell: whether definitions change safely',
+    },
     all: { description: 'write out what is only good to know, too' },
     format: {
       value: 'text|json|html',
@@ -44,6 +50,7 @@ export const command: Command = {
       catalogs,
       olm: olm === undefined ? ['v0', 'v1'] : [olm],
       today: terminal.now().toISOString().slice(0, 10),
+      ...definitionsIn(text('bundles'), terminal),
     });
     const { report } = audited;
     if (format === 'html') await terminal.out(auditPage(audited));

@@ -44,4 +44,6 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   process.exit(2);
 });
 
-process.exitCode = await main(process.argv.slice(2), PORTOLAN_VERSION, terminal);
+main(process.argv.slice(2), PORTOLAN_VERSION, terminal).then((code) => {
+  process.exitCode = code;
+});

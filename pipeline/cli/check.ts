@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { definitionsIn } from '../bundle/definitions.ts';
 import { fileError } from '../directory.ts';
 import { openRepository } from '../git/repository.ts';
 import { parseIdentity } from '../github/identity.ts';
@@ -39,6 +40,10 @@ export const command: Command = {
       description: 'who wrote it, as LOGIN or LOGIN#ID; without, authority is not judged',
     },
     policy: { value: 'FILE', description: "a policy in place of the base branch's" },
+    bundles: {
+      value: 'DIR',
+      description: 'bundle directories PACKAGE/VERSION, to see whether definitions change safely',
+    },
     format: { value: 'text|json|markdown|sarif', description: 'how to print the report (default: text)' },
     ...REGISTRY_OPTIONS,
   },
@@ -62,7 +67,12 @@ export const command: Command = {
       return client;
     };
     try {
-      const report = await check(repository, { ...requestOf(invocation, terminal), registryFor });
+      const definitions = definitionsIn(invocation.text('bundles'), terminal);
+      const report = await check(repository, {
+        ...requestOf(invocation, terminal),
+        ...definitions,
+        registryFor,
+      });
       await terminal.out(format(report));
       return exitCode(report);
     } finally {

@@ -12,6 +12,7 @@ import type { OpenCatalog } from '../source/open.ts';
 import { type MirrorOutcome, type MirrorRequest, prepareMirror, writePlan } from '../stages/mirror.ts';
 import { writeFiles } from '../write.ts';
 import { type Command, type Invocation, usageError } from './command.ts';
+import { numberOption } from './number-option.ts';
 import { openOperand } from './operands.ts';
 import { REGISTRY_OPTIONS } from './registry-options.ts';
 import type { ExitCode, Terminal } from './terminal.ts';
@@ -108,7 +109,7 @@ function requestOf(invocation: Invocation, { source, image }: OpenCatalog, refer
     ],
     to: needed('to'),
     style: styleOption(invocation),
-    maxComponents: numberOption(invocation, 'max-components'),
+    maxComponents: numberOption(command, invocation, 'max-components'),
     scope,
     policyScope: scopeOption(invocation, 'icsp-scope'),
     documents: documentOptions(invocation, flag('never-contact-source')),
@@ -133,12 +134,12 @@ function unnamed({ name }: OpenCatalog, { directory, err }: Terminal): string {
 function documentOptions(invocation: Invocation, neverContact: boolean): DocumentOptions {
   const { text, list } = invocation;
   const pollInterval = text('poll');
-  const priority = numberOption(invocation, 'priority');
+  const priority = numberOption(command, invocation, 'priority');
   return {
     platform: text('platform'),
     sourcePolicy: neverContact ? 'NeverContactSource' : undefined,
-    maxBytes: numberOption(invocation, 'max-idms-size'),
-    maxPolicyBytes: numberOption(invocation, 'max-icsp-size'),
+    maxBytes: numberOption(command, invocation, 'max-idms-size'),
+    maxPolicyBytes: numberOption(command, invocation, 'max-icsp-size'),
     catalogSource: {
       displayName: text('display-name'),
       publisher: text('publisher'),
@@ -164,13 +165,6 @@ function scopeOption({ text }: Invocation, option: string): Scope | undefined {
   const known = SCOPES.find((one) => one === scope);
   if (scope === undefined || known) return known;
   throw usageError(command, `--${option} must be ${SCOPES.join(', ')}, not ${JSON.stringify(scope)}`);
-}
-
-function numberOption({ text }: Invocation, option: string): number | undefined {
-  const value = text(option);
-  if (value === undefined) return undefined;
-  if (/^-?\d+$/.test(value)) return Number(value);
-  throw usageError(command, `--${option} must be a whole number, not ${JSON.stringify(value)}`);
 }
 
 /** The selected catalogs beside the plan: their images are to be built from them. */

@@ -23,11 +23,20 @@ export const command: Command = {
       value: 'REFERENCE|oci:DIR',
       description: "where the image goes (default: the policy's publish.catalogs)",
     },
+    also: { value: 'REFERENCE', description: 'a further tag or place of the same image', multiple: true },
+    slim: { value: 'REFERENCE', description: 'where the image for OLM v1 alone goes: no server, no cache' },
+    untagged: { description: 'move no tag: the image is known by its digest only' },
     as: { value: 'REFERENCE', description: 'what clusters call the image, when --to is a directory' },
     'base-image': { value: 'REFERENCE', description: 'image of opm to build on (default: nothing)' },
     'mirror-to': { value: 'REGISTRY[/PATH]', description: "write the mirror's documents for this registry" },
     out: { short: 'o', value: 'DIR', description: 'where the receipt and documents go (default: publish)' },
-    cache: { value: 'DIR', description: 'remember what was built, so that only what changed is built again' },
+    cache: { value: 'json|none', description: "whether the image holds opm's cache (default: json)" },
+    compression: { value: 'gzip|zstd', description: 'of the layers (default: gzip)' },
+    label: { value: 'KEY=VALUE', description: 'a label of the image', multiple: true },
+    memory: {
+      value: 'DIR',
+      description: 'remember what was built, so that only what changed is built again',
+    },
     fence: {
       value: 'repo|none|URL|DIR',
       description:
@@ -62,7 +71,7 @@ export const command: Command = {
     const repository = await openRepository(directory, searchPath(terminal));
     const fence = openFence(invocation, terminal, directory);
     const client = registryClientFor(invocation, terminal, {
-      named: [invocation.text('to'), invocation.text('base-image')],
+      named: [...['to', 'slim', 'base-image'].map(invocation.text), ...invocation.list('also')],
     });
     try {
       const out = resolve(terminal.directory, invocation.text('out') ?? 'publish');
@@ -80,19 +89,39 @@ export const command: Command = {
   },
 };
 
-function choicesOf({ text, needed }: Invocation, { directory, now }: Terminal) {
-  const cache = text('cache');
+function choicesOf(invocation: Invocation, { directory, now }: Terminal) {
+  const { text, needed, list, flag } = invocation;
+  const memory = text('memory');
   return {
     commit: text('commit') ?? 'HEAD',
     catalog: needed('catalog'),
     to: text('to'),
+    also: list('also').length === 0 ? undefined : list('also'),
+    slim: text('slim'),
+    untagged: flag('untagged'),
+    cache: oneOf(invocation, 'cache', ['json', 'none'] as const),
+    compression: oneOf(invocation, 'compression', ['gzip', 'zstd'] as const),
+    labels: list('label').length === 0 ? undefined : Object.fromEntries(list('label').map(labelOf)),
     as: text('as'),
     base: text('base-image'),
     mirrorTo: text('mirror-to'),
     epoch: epochOf(text('epoch')),
     today: now().toISOString().slice(0, 10),
-    store: cache === undefined ? undefined : directoryStore(resolve(directory, cache)),
+    store: memory === undefined ? undefined : directoryStore(resolve(directory, memory)),
   };
+}
+
+function oneOf<T extends string>({ text }: Invocation, option: string, words: readonly T[]): T | undefined {
+  const written = text(option);
+  const known = words.find((word) => word === written);
+  if (written === undefined || known !== undefined) return known;
+  throw usageError(command, `--${option} must be ${words.join(' or ')}`);
+}
+
+function labelOf(text: string): [key: string, value: string] {
+  const at = text.indexOf('=');
+  if (at > 0) return [text.slice(0, at), text.slice(at + 1)];
+  throw usageError(command, `--label takes KEY=VALUE, not ${JSON.stringify(text)}`);
 }
 
 function epochOf(text: string | undefined): number | undefined {

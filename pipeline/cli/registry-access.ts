@@ -16,6 +16,8 @@ export interface ClientScope {
   readonly named?: readonly (string | undefined)[];
   /** The same as hosts. */
   readonly hosts?: readonly string[];
+  /** Requests at a time to one host at most. */
+  readonly concurrency?: number | undefined;
 }
 
 /**
@@ -27,7 +29,7 @@ export interface ClientScope {
 export function registryClientFor(
   invocation: Invocation,
   { directory, environment }: Terminal,
-  { policy, named = [], hosts = [] }: ClientScope = {},
+  { policy, named = [], hosts = [], concurrency }: ClientScope = {},
 ): RegistryClient {
   const authfile = invocation.text('authfile');
   const file = authfile === undefined ? undefined : resolve(directory, authfile);
@@ -39,6 +41,7 @@ export function registryClientFor(
     internal: [...plainHttp, ...hosts, ...named.flatMap(hostOf), ...invocation.list('internal')],
     authorities: invocation.list('ca').map((path) => readText(resolve(directory, path))),
     environment,
+    ...(concurrency === undefined ? {} : { concurrency }),
   };
   return policy ? clientUnder(policy, options) : createRegistryClient(options);
 }

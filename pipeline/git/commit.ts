@@ -87,7 +87,7 @@ function parseSigner(text: string): Signer {
 const TRAILER = /^([A-Za-z0-9][A-Za-z0-9-]*): *(.+)$/;
 
 /** Trailers of the message's last paragraph; that of the title is none. */
-function parseTrailers(message: string): Trailer[] {
+export function parseTrailers(message: string): Trailer[] {
   const paragraphs = message.trimEnd().split(/\n[ \t]*\n/);
   if (paragraphs.length < 2) return [];
   const trailers: Trailer[] = [];

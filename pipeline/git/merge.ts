@@ -36,7 +36,8 @@ export async function mergedTree(repository: Repository, request: MergeRequest):
     if (repository.shallow) throw tooShallow(base, head);
     return { kind: 'unrelated' };
   }
-  const { code, output } = await runGit({ ...run, accept: [0, 1] }, parameters);
+  // Where both sides changed a file, its versions are needed that nobody has read yet.
+  const { code, output } = await runGit({ ...run, remote: true, accept: [0, 1] }, parameters);
   const [tree = '', ...paths] = output.toString('utf8').split('\0');
   if (code === 1) return { kind: 'conflict', paths: paths.filter((path) => path !== '') };
   return { kind: 'merged', tree };

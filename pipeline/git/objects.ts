@@ -31,6 +31,9 @@ const STRUCTURE_BYTES = 64 * 1024 * 1024;
 /** Trees that are kept, so that a second walk over the same folders costs nothing. */
 const KEPT_TREES = 20_000;
 
+/** How long requests for missing objects are gathered, in ms. */
+const GATHERING = 5;
+
 interface Request {
   readonly id: string;
   /** Contents are thrown away beyond this size; undefined when only the size is asked for. */
@@ -39,15 +42,25 @@ interface Request {
   readonly reject: (error: PipelineError) => void;
 }
 
+/** Brings objects that are not here. */
+export type FetchObjects = (ids: readonly string[]) => Promise<void>;
+
 export class ObjectReader {
   readonly #run: GitRun;
+  readonly #fetch: FetchObjects | undefined;
+  /** Objects that were found missing and are about to be fetched. */
+  #missing: string[] = [];
+  #gathering: Promise<void> | undefined;
+  readonly #brought = new Map<string, Promise<void>>();
   #child: ChildProcess | undefined;
   #waiting: Request[] = [];
   #answer: AnswerParser | undefined;
   readonly #trees = new Map<string, Promise<readonly TreeEntry[]>>();
 
-  constructor(run: GitRun) {
+  /** @param fetch asked for what is missing, for many objects at once; without, missing is missing */
+  constructor(run: GitRun, fetch?: FetchObjects) {
     this.#run = run;
+    this.#fetch = fetch;
   }
 
   /** Type and size of an object, or undefined when this clone does not have it. */
@@ -62,7 +75,11 @@ export class ObjectReader {
    * @throws PipelineError `not-found` when this clone does not have it, `too-large`
    */
   async read(id: string, most: number = Number.POSITIVE_INFINITY): Promise<GitObject> {
-    const found = await this.#ask(id, most);
+    let found = await this.#ask(id, most);
+    if (!found && this.#fetch) {
+      await this.#bring(id);
+      found = await this.#ask(id, most);
+    }
     if (!found) throw missing(id);
     if ('bytes' in found) return found;
     throw new PipelineError('too-large', `object ${id} has ${found.size} bytes, the limit is ${most}`);
@@ -105,6 +122,38 @@ export class ObjectReader {
       child.once('close', () => resolve());
       child.stdin?.end();
     });
+  }
+
+  /** Whether what is not here can be fetched. */
+  get isRemote(): boolean {
+    return this.#fetch !== undefined;
+  }
+
+  /** Fetches objects that will be read, all at once; those that are here cost nothing. */
+  async prefetch(ids: readonly string[]): Promise<void> {
+    if (!this.#fetch) return;
+    const unique = [...new Set(ids)];
+    const known = await Promise.all(unique.map((id) => this.info(id)));
+    await Promise.all(unique.filter((_, i) => !known[i]).map((id) => this.#bring(id)));
+  }
+
+  /** Fetches an object once, together with all that are found missing at the same time. */
+  #bring(id: string): Promise<void> {
+    const known = this.#brought.get(id);
+    if (known) return known;
+    this.#missing.push(id);
+    this.#gathering ??= new Promise((resolve, reject) => {
+      setTimeout(() => this.#bringGathered().then(resolve, reject), GATHERING);
+    });
+    this.#brought.set(id, this.#gathering);
+    return this.#gathering;
+  }
+
+  async #bringGathered(): Promise<void> {
+    const ids = this.#missing;
+    this.#missing = [];
+    this.#gathering = undefined;
+    await this.#fetch?.(ids);
   }
 
   #ask(id: string, most: number | undefined): Promise<GitObject | ObjectInfo | undefined> {

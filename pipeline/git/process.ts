@@ -10,6 +10,18 @@ import { PipelineError } from '../error.ts';
 export interface GitSettings {
   /** The PATH on which git is looked for; the system's default one when undefined. */
   readonly searchPath?: string | undefined;
+  /** Where objects come from that are not here; only commands that say `remote` may ask there. */
+  readonly remote?: GitRemote | undefined;
+}
+
+/** A repository that is asked over HTTP for what is needed of it. */
+export interface GitRemote {
+  /** `https://…`; plain HTTP only where it says so. */
+  readonly url: string;
+  /** The value of the header that says who asks; nobody in particular when undefined. */
+  readonly authorization: string | undefined;
+  /** Variables that name a proxy or certificates: `HTTPS_PROXY`, `SSL_CERT_FILE` … */
+  readonly environment: Readonly<Record<string, string>>;
 }
 
 export interface GitRun {
@@ -19,6 +31,8 @@ export interface GitRun {
   /** Whether `directory` is the git directory, so that none is looked for. */
   readonly bare?: boolean;
   readonly input?: string | Uint8Array;
+  /** Whether the command may ask the settings' remote for objects. */
+  readonly remote?: boolean;
   /** Exit codes that are answers; every other one is a failure. */
   readonly accept?: readonly number[];
   /** How long it may take, in ms. */
@@ -60,21 +74,15 @@ const CONFIGURATION: readonly (readonly [key: string, value: string])[] = [
 /** Transports that run no program which a name could choose. */
 const TRANSPORTS = ['https', 'http', 'file'];
 
-function configurationOf(reach: Reach | undefined): (readonly [key: string, value: string])[] {
-  if (!reach) return [...CONFIGURATION];
-  const { header } = reach;
-  return [
+function environmentOf({ settings, directory, bare, remote, reach }: GitRun): Record<string, string> {
+  const asked = remote ? settings.remote : undefined;
+  const configuration = [
     ...CONFIGURATION,
-    ...TRANSPORTS.map((name) => [`protocol.${name}.allow`, 'always'] as const),
-    // Credentials are not carried to another host.
-    ['http.followRedirects', 'initial'],
-    ...(header === undefined ? [] : [['http.extraHeader', header] as const]),
+    ...(asked ? remoteConfiguration(asked) : []),
+    ...(reach ? reachConfiguration(reach) : []),
   ];
-}
-
-function environmentOf({ settings, directory, bare, reach }: GitRun): Record<string, string> {
-  const configuration = configurationOf(reach);
   const environment: Record<string, string> = {
+    ...asked?.environment,
     ...(settings.searchPath === undefined ? {} : { PATH: settings.searchPath }),
     ...(bare ? { GIT_DIR: directory } : {}),
     LC_ALL: 'C',
@@ -83,8 +91,8 @@ function environmentOf({ settings, directory, bare, reach }: GitRun): Record<str
     GIT_ATTR_NOSYSTEM: '1',
     GIT_TERMINAL_PROMPT: '0',
     // A partial clone must not fetch in the middle of reading: what is missing is said.
-    GIT_NO_LAZY_FETCH: '1',
-    GIT_ALLOW_PROTOCOL: reach ? TRANSPORTS.join(':') : '',
+    ...(asked ? {} : { GIT_NO_LAZY_FETCH: '1' }),
+    GIT_ALLOW_PROTOCOL: protocolsOf(asked, reach),
     GIT_NO_REPLACE_OBJECTS: '1',
     GIT_OPTIONAL_LOCKS: '0',
     GIT_LITERAL_PATHSPECS: '1',
@@ -95,6 +103,34 @@ function environmentOf({ settings, directory, bare, reach }: GitRun): Record<str
     environment[`GIT_CONFIG_VALUE_${i}`] = value;
   }
   return environment;
+}
+
+/** The remote stands in the environment only: a repository on the disk never says where to ask. */
+function remoteConfiguration({ url, authorization }: GitRemote): [key: string, value: string][] {
+  return [
+    ['remote.origin.url', url],
+    ['remote.origin.promisor', 'true'],
+    ['remote.origin.partialclonefilter', 'blob:none'],
+    ['fetch.negotiationAlgorithm', 'noop'],
+    ['http.followRedirects', 'false'],
+    ...(authorization === undefined
+      ? []
+      : [[`http.${url}.extraHeader`, `Authorization: ${authorization}`] as [string, string]]),
+  ];
+}
+
+function protocolsOf(asked: GitRemote | undefined, reach: Reach | undefined): string {
+  if (reach) return TRANSPORTS.join(':');
+  return asked ? new URL(asked.url).protocol.slice(0, -1) : '';
+}
+
+function reachConfiguration({ header }: Reach): (readonly [key: string, value: string])[] {
+  return [
+    ...TRANSPORTS.map((name) => [`protocol.${name}.allow`, 'always'] as const),
+    // Credentials are not carried to another host.
+    ['http.followRedirects', 'initial'],
+    ...(header === undefined ? [] : [['http.extraHeader', header] as const]),
+  ];
 }
 
 /** Starts git with its three streams as pipes. */

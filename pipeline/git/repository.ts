@@ -25,6 +25,8 @@ export interface Repository {
    * @throws PipelineError `not-found`
    */
   resolve(revisions: readonly string[]): Promise<string[]>;
+  /** Brings commits that the remote has, without history or files; nothing where there is no remote. */
+  bring(commits: readonly string[]): Promise<void>;
   /** Ends the reading process and removes what was written. */
   close(): Promise<void>;
 }
@@ -50,6 +52,7 @@ export async function openRepository(directory: string, settings: GitSettings = 
     scratch,
     shallow: place.shallow !== undefined,
     resolve: (revisions) => resolveRevisions(directory, settings, revisions),
+    bring: () => Promise.resolve(),
     close: async () => {
       await objects.close();
       rmSync(scratch, { recursive: true, force: true });

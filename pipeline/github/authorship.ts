@@ -3,7 +3,7 @@
  * it never gives anybody a right; commits of strangers only take one away: then the
  * author's own word is not enough, and somebody who owns the package must look.
  */
-import { type Commit, type Signer, signerOf } from '../git/commit.ts';
+import { signerOf, type Trailer } from '../git/commit.ts';
 import type { CommitsPolicy } from '../policy/policy.ts';
 import { type Person, samePerson } from './identity.ts';
 
@@ -91,30 +91,29 @@ function personText({ name, account }: CommitPerson): string {
   return account ? `@${account.login}` : `${JSON.stringify(name)}, whose address no account has`;
 }
 
-/**
- * What a commit object says, with the accounts that GitHub knows by the addresses in it.
- *
- * @param accounts by lower-case address
- */
-export function commitFacts(
-  commit: Commit,
+/** Those whom `Co-authored-by` lines name, with the accounts that GitHub knows by their addresses. */
+export function trailerPeople(
+  trailers: readonly Trailer[],
   accounts: ReadonlyMap<string, Person>,
-  verified: boolean,
-): CommitFacts {
-  const personOf = ({ name, email }: Signer): CommitPerson => ({
-    name,
-    email,
-    account: accounts.get(email.toLowerCase()),
-  });
-  const trailers = (key: string): Signer[] =>
-    commit.trailers.filter((trailer) => trailer.key === key).map(signerOf);
-  return {
-    id: commit.id,
-    parents: commit.parents.length,
-    author: personOf(commit.author),
-    committer: personOf(commit.committer),
-    coAuthors: trailers('co-authored-by').map(personOf),
-    signedOffBy: trailers('signed-off-by').map(({ email }) => email),
-    verified,
-  };
+): CommitPerson[] {
+  return trailers
+    .filter(({ key }) => key === 'co-authored-by')
+    .map(signerOf)
+    .map(({ name, email }) => ({
+      name,
+      email,
+      account: accounts.get(email.toLowerCase()) ?? noReply(email),
+    }));
+}
+
+/** The account in an address that GitHub gives to those who keep theirs to themselves. */
+function noReply(email: string): Person | undefined {
+  const [, id, login] =
+    /^([1-9][0-9]*)\+([A-Za-z0-9-]+(?:\[bot\])?)@users\.noreply\.github\.com$/i.exec(email) ?? [];
+  return id === undefined || login === undefined ? undefined : { login, id: Number(id) };
+}
+
+/** Addresses in `Signed-off-by` lines. */
+export function signedOffBy(trailers: readonly Trailer[]): string[] {
+  return trailers.filter(({ key }) => key === 'signed-off-by').map((trailer) => signerOf(trailer).email);
 }

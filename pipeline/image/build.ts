@@ -20,7 +20,7 @@ import {
   type StretchFacts,
   writeMemory,
 } from './memory.ts';
-import { ROOT, readContents } from './packages.ts';
+import { type Contents, ROOT, readContents } from './packages.ts';
 import { type LayerPlan, planLayers } from './plan.ts';
 import { makeMeta, makeShard, packageKey, type ShardFacts, shardKeys, type Workshop } from './shard.ts';
 
@@ -37,6 +37,8 @@ export interface BuildOptions {
   readonly scratch: string;
   /** Where the memory of the build before is, and under which key. */
   readonly memory?: { readonly store: Store; readonly key: string };
+  /** What is wrong with the catalog: nothing is made of one with errors. */
+  readonly judge?: (contents: Contents, memory: Memory) => Promise<readonly Finding[]>;
 }
 
 export const BUILD_DEFAULTS: Pick<BuildOptions, 'cache' | 'codec' | 'labels' | 'platforms'> = {
@@ -64,7 +66,7 @@ export interface BuiltCatalog {
 /**
  * Builds the index image of a catalog.
  *
- * @returns either what was built, or why nothing was: all findings are errors
+ * @returns what was built, or nothing when there are errors among the findings
  * @throws PipelineError `io` for the scratch directory, `too-large` when the base has too many
  *   layers, `usage` when the base is Docker's and zstd is asked for
  */
@@ -81,6 +83,8 @@ export async function buildCatalogImage(
   }
   const memory = openMemory(await kept?.store.get(kept.key));
   const { contents, findings: unread } = await readContents(source, memory.files, options.cache === 'json');
+  const findings = (await options.judge?.(contents, memory)) ?? [];
+  if (findings.some(({ severity }) => severity === 'error')) return { findings };
   if (unread.length > 0) return { findings: unread };
   const workshop: Workshop = { ...options, contents, memory, findings: new Set(), made: new Set() };
   const plan = planFor(contents.packages, base, options);
@@ -90,7 +94,7 @@ export async function buildCatalogImage(
   if (workshop.findings.size > 0) return { findings: [...workshop.findings] };
   const built = await assemble(shards, base, { plan, workshop, options });
   if (kept) await kept.store.put(kept.key, writeMemory(memory, plan.slots));
-  return { findings: [], built };
+  return { findings, built };
 }
 
 function planFor(

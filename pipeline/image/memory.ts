@@ -4,6 +4,7 @@
  * content that it follows from; what is not remembered is computed again.
  */
 import { createHash } from 'node:crypto';
+import type { Finding } from '../../catalog/finding.ts';
 import { isObject } from '../../catalog/shape.ts';
 import type { LayerFacts } from './layer.ts';
 
@@ -39,11 +40,19 @@ export interface PackageFacts {
   readonly metas: readonly { readonly path: string; readonly text: string }[];
 }
 
+/** What the rules said of files that belong together. */
+export interface VerdictFacts {
+  readonly findings: readonly Finding[];
+  /** How many blobs they hold. */
+  readonly blobs: number;
+}
+
 /** Facts by content key. What was used is kept for the next build, the rest is forgotten. */
 export interface Memory {
   readonly files: FactTable<FileFacts>;
   readonly packages: FactTable<PackageFacts>;
   readonly layers: FactTable<LayerFacts>;
+  readonly verdicts: FactTable<VerdictFacts>;
   /** Hash slots of the build before. */
   readonly slots: number | 'packages' | undefined;
 }
@@ -56,8 +65,10 @@ export interface FactTable<T> {
   readonly used: ReadonlyMap<string, T>;
 }
 
-/** Changes when anything changes that turns content into bytes. */
-const FORMAT = 1;
+declare const PORTOLAN_VERSION: string | undefined;
+
+/** Changes when anything changes that turns content into bytes or findings. */
+const FORMAT = `2 ${typeof PORTOLAN_VERSION === 'string' ? PORTOLAN_VERSION : 'sources'}`;
 
 /** The key of facts that follow from texts; no two lists of texts have the same. */
 export function contentKey(...texts: readonly string[]): string {
@@ -69,19 +80,26 @@ export function contentKey(...texts: readonly string[]): string {
 /** Reads what a build wrote; a memory of another format, or none, is empty. */
 export function openMemory(bytes: Uint8Array | undefined): Memory {
   const json = bytes === undefined ? undefined : parse(bytes);
-  const { files, packages, layers, slots } = isObject(json) && json['format'] === FORMAT ? json : {};
+  const { files, packages, layers, verdicts, slots } =
+    isObject(json) && json['format'] === FORMAT ? json : {};
   return {
     files: factTable(files),
     packages: factTable(packages),
     layers: factTable(layers),
+    verdicts: factTable(verdicts),
     slots: typeof slots === 'number' || slots === 'packages' ? slots : undefined,
   };
 }
 
 /** The memory for the next build. */
 export function writeMemory(memory: Memory, slots: number | 'packages'): Uint8Array {
-  const { files, packages, layers } = memory;
-  const tables = { files: [...files.used], packages: [...packages.used], layers: [...layers.used] };
+  const { files, packages, layers, verdicts } = memory;
+  const tables = {
+    files: [...files.used],
+    packages: [...packages.used],
+    layers: [...layers.used],
+    verdicts: [...verdicts.used],
+  };
   return new TextEncoder().encode(JSON.stringify({ format: FORMAT, slots, ...tables }));
 }
 

@@ -21,6 +21,8 @@ export interface Contents {
   readonly packages: readonly string[];
   /** Whether there are blobs of no package. */
   readonly hasRoot: boolean;
+  /** All files, those together that hold blobs of the same packages. */
+  readonly groups: readonly (readonly IdentifiedFile[])[];
   /** Names the content of a package: equal texts mean equal blobs. */
   identity(name: string): string;
   /** Reads a package. It is forgotten again when all packages of its files were read. */
@@ -36,7 +38,8 @@ export interface PackageContent {
   readonly findings: readonly Finding[];
 }
 
-interface IdentifiedFile {
+/** A file and what names its content: equal identities mean equal bytes. */
+export interface IdentifiedFile {
   readonly file: SourceFile;
   readonly identity: string;
 }
@@ -56,22 +59,26 @@ export async function readContents(
   const files = await catalogFiles(source, (file) => unreadable.push(file));
   for (const file of unreadable) findings.push(...(await load({ files: async () => [file] })).findings);
   const byPackage = new Map<string, IdentifiedFile[]>();
+  const alone: IdentifiedFile[] = [];
   for (const file of files) {
-    const identity = file.identity ?? (await hashed(file));
+    const identity = await identityOf(file);
     const found = facts.get(identity);
     const { packages } = found ?? (await packagesIn(file, findings));
     if (!found) facts.set(identity, { packages });
+    if (packages.length === 0) alone.push({ file, identity });
     for (const name of packages) {
       const of = byPackage.get(name);
       if (of) of.push({ file, identity });
       else byPackage.set(name, [{ file, identity }]);
     }
   }
-  return { contents: contentsOf(byPackage, cached), findings };
+  return { contents: contentsOf(byPackage, alone, cached), findings };
 }
 
-async function hashed(file: SourceFile): Promise<string> {
+async function identityOf(file: SourceFile): Promise<string> {
+  // A link has the identity of a file with its target as text.
   if (file.unreadable !== undefined) return `unreadable ${file.unreadable}`;
+  if (file.identity !== undefined) return file.identity;
   return createHash('sha256')
     .update(await file.read())
     .digest('hex');
@@ -85,6 +92,8 @@ async function packagesIn(file: SourceFile, findings: Finding[]): Promise<FileFa
     return { ...blob, value: {}, properties: [], relatedImages: [], entries: [] };
   };
   const loaded = await load({ files: async () => [file] }, undefined, {
+    package: note,
+    deprecations: note,
     bundle: note,
     channel: note,
     other: note,
@@ -102,12 +111,20 @@ function packageOf(blob: Blob): string {
   return blob.schema === 'olm.package' ? blob.name : blob.package;
 }
 
-function contentsOf(files: ReadonlyMap<string, readonly IdentifiedFile[]>, cached: boolean): Contents {
+function contentsOf(
+  files: ReadonlyMap<string, readonly IdentifiedFile[]>,
+  alone: readonly IdentifiedFile[],
+  cached: boolean,
+): Contents {
   const groups = groupsOf(files);
   const loaded = new Map<Group, Map<string, PackageContent>>();
   return {
     packages: [...files.keys()].filter((name) => name !== ROOT).sort(compareText),
     hasRoot: files.has(ROOT),
+    groups: [
+      ...[...new Set(groups.values())].map((group) => [...group.files.values()]),
+      ...alone.map((file) => [file]),
+    ],
     identity: (name) => JSON.stringify((files.get(name) ?? []).map(({ identity }) => identity)),
     async read(name) {
       const group = groups.get(name);
@@ -127,7 +144,7 @@ function contentsOf(files: ReadonlyMap<string, readonly IdentifiedFile[]>, cache
 /** Packages that share files, and so are read together. */
 interface Group {
   readonly packages: Set<string>;
-  readonly files: Map<string, SourceFile>;
+  readonly files: Map<string, IdentifiedFile>;
 }
 
 function groupsOf(byPackage: ReadonlyMap<string, readonly IdentifiedFile[]>): Map<string, Group> {
@@ -135,13 +152,14 @@ function groupsOf(byPackage: ReadonlyMap<string, readonly IdentifiedFile[]>): Ma
   const ofPackage = new Map<string, Group>();
   for (const [name, files] of byPackage) {
     const met = new Set(files.flatMap(({ file }) => ofFile.get(file.path) ?? []));
-    const [first = { packages: new Set<string>(), files: new Map<string, SourceFile>() }, ...others] = met;
+    const [first = { packages: new Set<string>(), files: new Map<string, IdentifiedFile>() }, ...others] =
+      met;
     for (const other of others) absorb(first, other, { ofFile, ofPackage });
     first.packages.add(name);
     ofPackage.set(name, first);
-    for (const { file } of files) {
-      first.files.set(file.path, file);
-      ofFile.set(file.path, first);
+    for (const one of files) {
+      first.files.set(one.file.path, one);
+      ofFile.set(one.file.path, first);
     }
   }
   return ofPackage;
@@ -164,7 +182,9 @@ function absorb(group: Group, other: Group, { ofFile, ofPackage }: GroupTables):
 }
 
 async function loadGroup(group: Group, cached: boolean): Promise<Map<string, PackageContent>> {
-  const { blobs, findings: unread } = await load({ files: async () => [...group.files.values()] });
+  const { blobs, findings: unread } = await load({
+    files: async () => [...group.files.values()].map(({ file }) => file),
+  });
   const catalog = catalogOf(blobs);
   const rules = RULES.filter(({ opm }) => opm !== undefined);
   const judged = [...unread, ...runRules(catalog, cached ? [...rules, CACHE_RULE] : rules, () => 'error')];

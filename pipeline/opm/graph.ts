@@ -1,7 +1,8 @@
 import type { Finding } from '../../catalog/finding.ts';
 import { mermaidGraph } from '../../catalog/mermaid.ts';
-import type { Blobs } from '../../catalog/model.ts';
-import { rule as packageProperty } from '../../catalog/rules/bundle/package-property.ts';
+import type { Blobs, Bundle } from '../../catalog/model.ts';
+import { packageProperty } from '../../catalog/property.ts';
+import { rule as ownProperty } from '../../catalog/rules/bundle/package-property.ts';
 import { rule as property } from '../../catalog/rules/bundle/property.ts';
 import { rule as version } from '../../catalog/rules/bundle/version.ts';
 import { bundleJudge, ownSeverity } from '../../catalog/rules/rule.ts';
@@ -55,11 +56,17 @@ export function drawn(blobs: Blobs, options: Parameters<typeof mermaidGraph>[1])
 /** What keeps versions of bundles from being known; of equal names the first counts. */
 export function versionless(blobs: Blobs): Finding[] {
   const findings: Finding[] = [];
-  const judge = bundleJudge([packageProperty, property, version], ownSeverity, findings);
+  const judge = bundleJudge([ownProperty, property, version], ownSeverity, findings);
   const seen = new Set<string>();
   for (const bundle of blobs.bundles) {
-    if (!seen.has(bundle.name)) judge(plainBundle(bundle));
+    if (!seen.has(bundle.name)) judge(asDrawn(plainBundle(bundle)));
     seen.add(bundle.name);
   }
   return findings;
+}
+
+/** A drawing asks for versions only: not for the package that the property names, nor for the release. */
+function asDrawn(bundle: Bundle): Bundle {
+  const own = bundle.properties.find(({ type }) => type === 'olm.package');
+  return { ...bundle, package: packageProperty(own?.value).packageName ?? bundle.package, release: '' };
 }

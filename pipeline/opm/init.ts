@@ -1,9 +1,9 @@
 import { resolve } from 'node:path';
 import { imageType } from '../../catalog/icon.ts';
 import { packageBlob } from '../../catalog/made.ts';
-import { renderBlob } from '../../catalog/render.ts';
 import { readFileBytes } from '../directory.ts';
 import { PipelineError } from '../error.ts';
+import { textOf } from '../render/write.ts';
 import type { OpmCommand } from './command.ts';
 import { OUTPUT_FLAG, outputOf } from './output.ts';
 
@@ -40,7 +40,7 @@ export const command: OpmCommand = {
       description: new TextDecoder('utf-8', { ignoreBOM: true }).decode(description),
     });
     // A package without a name is nothing that opm would write.
-    if (blob.name !== '') await terminal.out(renderBlob(blob, format));
+    if (blob.name !== '') await terminal.out(textOf([blob], format));
     return 0;
   },
 };

@@ -1,12 +1,14 @@
 import { statSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { escapeHtml } from '../../catalog/cache/go-json.ts';
+import { jsonString } from '../../catalog/json-text.ts';
 import { judge } from '../../catalog/judge.ts';
 import { load } from '../../catalog/load.ts';
 import { conversionError } from '../../catalog/opm/model.ts';
 import { treeText, validationTree } from '../../catalog/opm/tree.ts';
+import { readingError } from '../../catalog/opm/unread.ts';
 import { OPM_RULES } from '../../catalog/rules/opm.ts';
-import { emitYaml } from '../../catalog/yaml/emit.ts';
+import { EmitError, emitYaml } from '../../catalog/yaml/emit.ts';
 import { directorySource, fileError } from '../directory.ts';
 import { PipelineError } from '../error.ts';
 import { complain } from './catalog.ts';
@@ -34,18 +36,46 @@ export const command: OpmCommand = {
   },
 };
 
-/** What opm says of an invalid catalog: of several things that it cannot read, opm says any one. */
+/** What opm says of an invalid catalog: of several files that it cannot read, opm says any one. */
 async function opmError(root: string): Promise<string> {
-  const { blobs, findings } = await load(directorySource(root));
+  const source = directorySource(root);
+  const { blobs, findings } = await load(source);
   const unread = findings.find(({ severity }) => severity === 'error');
-  if (unread) return `${unread.location.file}:${unread.location.line}: ${unread.message}`;
-  const tree = validationTree(blobs);
-  return conversionError(blobs) ?? (tree ? treeText(tree) : '');
+  if (!unread) {
+    const tree = validationTree(blobs);
+    return conversionError(blobs) ?? (tree ? treeText(tree) : '');
+  }
+  const { file, line } = unread.location;
+  const broken = (await source.files()).find(({ path }) => path === file);
+  const said = broken && (broken.unreadable ? openingError(root, file) : readingError(await broken.read()));
+  return said ?? `${file}:${line}: ${unread.message}`;
+}
+
+/** What opm says of a link that leads to no file. */
+function openingError(root: string, path: string): string | undefined {
+  const full = join(root, path);
+  const target = statSync(full, { throwIfNoEntry: false });
+  if (!target) return `open ${path}: no such file or directory`;
+  return target.isDirectory() ? `read ${full}: is a directory` : undefined;
 }
 
 function verdictText(message: string | undefined, format: 'json' | 'yaml'): string {
+  if (format === 'yaml') return yamlVerdict(message);
+  if (message === undefined) return '{\n  "passed": true\n}\n';
+  const quoted = escapeHtml(jsonString(message));
+  return `{\n  "passed": false,\n  "error": {\n    "message": ${quoted}\n  }\n}\n`;
+}
+
+function yamlVerdict(message: string | undefined): string {
   const verdict = { passed: message === undefined, ...(message === undefined ? {} : { error: { message } }) };
-  return format === 'json' ? `${escapeHtml(JSON.stringify(verdict, null, 2))}\n` : `${emitYaml(verdict)}\n`;
+  try {
+    return `${emitYaml(verdict)}\n`;
+  } catch (error) {
+    if (!(error instanceof EmitError)) throw error;
+    throw new PipelineError('usage', `YAML cannot hold the verdict: ${error.message}`, {
+      hint: 'ask for -o json',
+    });
+  }
 }
 
 function isDirectory(path: string): boolean {

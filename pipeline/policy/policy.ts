@@ -158,7 +158,15 @@ export interface PublishTarget {
   readonly pattern: string;
   /** Reference of the index image, in which `{catalog}` stands for the catalog's name. */
   readonly image: string;
+  /** Further tags and places of the same image, written as it is. */
+  readonly also: readonly string[];
+  /** Where the image for OLM v1 alone goes, written as `image` is. */
+  readonly slim: string | undefined;
   readonly base: string | undefined;
   readonly platforms: readonly string[];
+  readonly cache: 'json' | 'none';
+  readonly compression: 'gzip' | 'zstd';
+  /** Labels of the image. */
+  readonly labels: Readonly<Record<string, string>>;
   readonly mirrorTo: string | undefined;
 }

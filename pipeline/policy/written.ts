@@ -74,7 +74,12 @@ export interface WrittenWaiver {
 
 export interface WrittenTarget {
   readonly image: string;
+  readonly also?: readonly string[];
+  readonly slim?: string;
   readonly base?: string;
+  readonly cache?: 'json' | 'none';
+  readonly compression?: 'gzip' | 'zstd';
+  readonly labels?: Readonly<Record<string, string>>;
   readonly platforms?: readonly string[];
   readonly mirrorTo?: string;
 }

@@ -30,7 +30,10 @@ export interface Guard {
 }
 
 /** @returns undefined where nothing is fenced */
-export function guardOf({ to, name: place }: PublishTarget, guarded: Guarded): Guard | undefined {
+export function guardOf(
+  { to, name: place }: Pick<PublishTarget, 'to' | 'name'>,
+  guarded: Guarded,
+): Guard | undefined {
   const { fence, repository, records, catalog, commit, epoch } = guarded;
   if (!fence || !isFenced(to)) return undefined;
   const name = fenceName(catalog, place);

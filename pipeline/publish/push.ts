@@ -1,48 +1,90 @@
-/** An index image into its place: our layers are sent, the base's are mounted or copied. */
+/** Index images into their places: our layers are sent, the base's are mounted or copied. */
 import { withDigest } from '../../catalog/reference.ts';
 import type { CatalogImage } from '../image/image.ts';
 import type { Registry } from '../ports.ts';
-import { openDestination } from '../registry/open.ts';
+import { type Destination, openDestination } from '../registry/open.ts';
 import type { Place } from '../registry/place.ts';
-import { blobOf, type PushReport, pushImage } from '../registry/push.ts';
+import { blobOf, type PushReport, pushImage, sendImage } from '../registry/push.ts';
 import type { OpenBase } from './base.ts';
 import type { Follower } from './fence.ts';
 import { followingTag } from './fence-tag.ts';
 
-export interface PushTo {
+/** An image and a place for it. */
+export interface PushJob {
+  readonly image: CatalogImage;
   readonly place: Place;
+  /** What the image was built on; undefined when that was nothing. */
   readonly base: OpenBase | undefined;
+  /** Whether the place's tag is left alone: the image is then known by its digest only. */
+  readonly untagged: boolean;
   /** Moves the tag once the image is there by its digest; without it the push itself does. */
   readonly promote?: ((tag: Follower) => Promise<void>) | undefined;
 }
 
-/** @throws PipelineError, and then the place names what it named before */
-export async function pushCatalogImage(
-  client: Registry,
-  { manifestList, manifests, blobs, baseLayers }: CatalogImage,
-  { place, base, promote }: PushTo,
-): Promise<PushReport> {
-  const to = await openDestination(place, client);
+/** Images of which all is in its place, but the tags. */
+export interface SentImages {
+  /** Moves the tags, the first job's first. @returns what was sent to each place */
+  tag(): Promise<PushReport[]>;
+  /** Leaves archives unwritten. */
+  discard(): Promise<void>;
+}
+
+/**
+ * Sends all of the images to all of their places before a tag moves in any of them.
+ *
+ * @throws PipelineError, and then every place names what it named before
+ */
+export async function sendCatalogImages(client: Registry, jobs: readonly PushJob[]): Promise<SentImages> {
+  const sent: Sent[] = [];
+  const discard = async (): Promise<void> => {
+    for (const { to } of sent) await to.discard();
+  };
   try {
-    // Layers with addresses of their own may be nowhere else, and need not be here.
-    const below = base
-      ? baseLayers
-          .filter(({ urls }) => urls === undefined)
-          .map((layer) => blobOf(base.source.registry, base.source.reference, layer))
-      : [];
-    const fenced = isFenced(place) ? promote : undefined;
-    const name = fenced ? withDigest(to.reference, manifestList.digest) : to.reference;
-    const report = await pushImage(to.registry, name, {
-      image: { root: manifestList, manifests, blobs: [...blobs, ...below] },
-      mountFrom: mountable(base, place),
-    });
-    await fenced?.(followingTag(to.registry, to.reference));
-    await to.finish();
-    return report;
+    for (const job of jobs) {
+      const to = await openDestination(job.place, client);
+      sent.push({ job, to, report: await send(to, job, mountable(job, sent)) });
+    }
   } catch (error) {
-    await to.discard();
+    await discard();
     throw error;
   }
+  return { tag: () => tag(sent), discard };
+}
+
+interface Sent {
+  readonly job: PushJob;
+  readonly to: Destination;
+  readonly report: PushReport;
+}
+
+function send(to: Destination, job: PushJob, mountFrom: readonly string[]): Promise<PushReport> {
+  const { manifestList, manifests, blobs, baseLayers } = job.image;
+  const { base } = job;
+  // Layers with addresses of their own may be nowhere else, and need not be here.
+  const below = base
+    ? baseLayers
+        .filter(({ urls }) => urls === undefined)
+        .map((layer) => blobOf(base.source.registry, base.source.reference, layer))
+    : [];
+  const content = { root: manifestList, manifests, blobs: [...blobs, ...below] };
+  if (!isByDigest(job)) return sendImage(to.registry, to.reference, { image: content, mountFrom });
+  return pushImage(to.registry, withDigest(to.reference, manifestList.digest), { image: content, mountFrom });
+}
+
+/** Whether the image is to stand under its digest before, or without, a tag that names it. */
+function isByDigest({ place, promote, untagged }: PushJob): boolean {
+  return untagged || (promote !== undefined && isFenced(place));
+}
+
+async function tag(sent: readonly Sent[]): Promise<PushReport[]> {
+  for (const { job, to, report } of sent) {
+    const { promote, image, untagged } = job;
+    if (!isByDigest(job)) {
+      if (!report.unchanged) await to.registry.putManifest(to.reference, image.manifestList);
+    } else if (!untagged) await promote?.(followingTag(to.registry, to.reference));
+    await to.finish();
+  }
+  return sent.map(({ report }) => report);
 }
 
 /** Whether a place keeps what it had, so that an older image could come back: an archive is written anew. */
@@ -50,9 +92,27 @@ export function isFenced({ kind }: Place): boolean {
   return kind === 'registry' || kind === 'oci';
 }
 
-/** Repositories of the same registry that hold the base's layers. */
-function mountable(base: OpenBase | undefined, place: Place): string[] {
-  const from = base?.source.reference;
-  const isSame = place.kind === 'registry' && from?.registry === place.reference.registry;
-  return isSame ? [from.repository] : [];
+/** Repositories of the same registry that hold layers of the image: one that was just sent, else the base's. */
+function mountable({ base, place }: PushJob, before: readonly Sent[]): string[] {
+  if (place.kind !== 'registry') return [];
+  const earlier = before.flatMap(({ job }) => (job.place.kind === 'registry' ? [job.place.reference] : []));
+  return [...earlier, ...(base ? [base.source.reference] : [])]
+    .filter(({ registry }) => registry === place.reference.registry)
+    .map(({ repository }) => repository);
+}
+
+/** What was sent to all places together. */
+export function summedReport(reports: readonly PushReport[]): PushReport {
+  const sum = (of: (report: PushReport) => number): number =>
+    reports.reduce((total, report) => total + of(report), 0);
+  return {
+    digest: reports[0]?.digest ?? '',
+    blobs: {
+      present: sum(({ blobs }) => blobs.present),
+      mounted: sum(({ blobs }) => blobs.mounted),
+      uploaded: sum(({ blobs }) => blobs.uploaded),
+    },
+    bytes: sum(({ bytes }) => bytes),
+    unchanged: reports.every(({ unchanged }) => unchanged),
+  };
 }

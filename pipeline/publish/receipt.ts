@@ -4,6 +4,7 @@
  */
 import type { BaseImage } from '../image/base.ts';
 import type { BuiltCatalog } from '../image/build.ts';
+import { formatPlace } from '../registry/place.ts';
 import type { PublishTarget } from './target.ts';
 
 export interface PublishReceipt {
@@ -16,6 +17,10 @@ export interface PublishReceipt {
   readonly image: string;
   /** Of the manifest list. */
   readonly digest: string;
+  /** Further places of the same image; absent without any. */
+  readonly also?: readonly string[];
+  /** The image for OLM v1 alone; absent when there was no place for it. */
+  readonly slim?: { readonly image: string; readonly digest: string };
   /** Digest of the base image's manifest list; absent for an image on nothing. */
   readonly base?: string;
   /** `os/architecture[/variant]`, in the order of the list. */
@@ -28,7 +33,7 @@ export interface PublishReceipt {
 }
 
 export function receiptOf(
-  { image, packages, layers, cacheDigest }: BuiltCatalog,
+  { image, slim, packages, layers, cacheDigest }: BuiltCatalog,
   about: {
     readonly catalog: string;
     readonly commit: string;
@@ -37,7 +42,7 @@ export function receiptOf(
   },
 ): PublishReceipt {
   const { catalog, commit, target, base } = about;
-  const platforms = base?.platforms.map(({ platform }) => platform) ?? target.platforms;
+  const platforms = base?.platforms.map(({ platform }) => platform) ?? target.settings.platforms;
   return {
     apiVersion: 'portolan/v1alpha1',
     kind: 'PublishReceipt',
@@ -45,6 +50,8 @@ export function receiptOf(
     commit,
     image: target.name,
     digest: image.manifestList.digest,
+    ...(target.also.length === 0 ? {} : { also: target.also.map(formatPlace) }),
+    ...(target.slim ? { slim: { image: formatPlace(target.slim), digest: slim.manifestList.digest } } : {}),
     ...(base ? { base: base.digest } : {}),
     platforms: platforms.map(({ os, architecture, variant }) =>
       [os, architecture, ...(variant === undefined ? [] : [variant])].join('/'),

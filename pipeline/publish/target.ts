@@ -1,9 +1,10 @@
 /** Where a catalog is published: what was asked for, else what the policy says. */
-import { formatReference } from '../../catalog/reference.ts';
+import { formatReference, repositoryName } from '../../catalog/reference.ts';
 import { PipelineError } from '../error.ts';
-import { PLATFORMS } from '../image/image.ts';
+import { BUILD_DEFAULTS, type BuildOptions } from '../image/build.ts';
+import type { Codec } from '../image/compress.ts';
 import { matchesGlob } from '../policy/layout.ts';
-import type { Policy } from '../policy/policy.ts';
+import type { Policy, PublishTarget as WrittenTarget } from '../policy/policy.ts';
 import type { Platform } from '../ports.ts';
 import { formatPlace, type Place, parsePlace } from '../registry/place.ts';
 
@@ -11,6 +12,16 @@ import { formatPlace, type Place, parsePlace } from '../registry/place.ts';
 export interface PublishChoices {
   /** A reference, `oci:DIR` or another place. */
   readonly to?: string | undefined;
+  /** Further tags and places of the same image; in place of the policy's. */
+  readonly also?: readonly string[] | undefined;
+  /** Where the image for OLM v1 alone goes. */
+  readonly slim?: string | undefined;
+  /** Whether no tag is moved: the image is then known by its digest only. */
+  readonly untagged?: boolean | undefined;
+  readonly cache?: BuildOptions['cache'] | undefined;
+  readonly compression?: Codec | undefined;
+  /** In place of the policy's. */
+  readonly labels?: Readonly<Record<string, string>> | undefined;
   /** What clusters call the image, where it is not pushed to a registry itself. */
   readonly as?: string | undefined;
   readonly base?: string | undefined;
@@ -20,34 +31,46 @@ export interface PublishChoices {
 
 export interface PublishTarget {
   readonly to: Place;
-  /** The place as it was written. */
+  /** The place as it was written; without a tag where none is moved. */
   readonly name: string;
+  readonly also: readonly Place[];
+  readonly slim: Place | undefined;
+  readonly untagged: boolean;
+  readonly settings: Pick<BuildOptions, 'cache' | 'codec' | 'labels' | 'platforms'>;
   /** What clusters call the image; undefined for a directory that nobody named. */
   readonly reference: string | undefined;
   readonly base: Place | undefined;
-  /** Platforms of an image without a base. */
-  readonly platforms: readonly Platform[];
   readonly mirrorTo: string | undefined;
 }
 
 /** @throws PipelineError `usage` when nobody says where to, or what is said cannot be read */
 export function targetOf({ publish }: Policy, catalog: string, choices: PublishChoices): PublishTarget {
   const written = publish.catalogs.find(({ pattern }) => matchesGlob(pattern, catalog));
-  const image = written?.image.replaceAll('{catalog}', catalog);
+  const named = (text: string | undefined): string | undefined => text?.replaceAll('{catalog}', catalog);
+  const image = named(written?.image);
   const to = choices.to ?? image;
   if (to === undefined) {
     throw new PipelineError('usage', `nothing says where the catalog ${catalog} is published`, {
       hint: 'name a place (--to REFERENCE), or write publish.catalogs in the policy',
     });
   }
+  const untagged = choices.untagged ?? false;
   const place = tagged(parsePlace(to));
+  // What the policy says besides belongs to the place that it names.
+  const beside = choices.to === undefined ? written : undefined;
+  const also = choices.also ?? beside?.also.flatMap((text) => named(text) ?? []) ?? [];
+  const slim = choices.slim ?? named(beside?.slim);
   const base = choices.base ?? written?.base;
+  const places = { also: also.map(taggedPlace), slim: slim === undefined ? undefined : taggedPlace(slim) };
+  if (untagged) for (const one of [place, ...places.also, places.slim]) refuseUntagged(one);
   const target = {
     to: place,
-    name: formatPlace(place),
+    name: untagged ? withoutTag(place) : formatPlace(place),
+    ...places,
+    untagged,
+    settings: settingsOf(written, choices),
     reference: place.kind === 'registry' ? formatPlace(place) : (choices.as ?? image),
     base: base === undefined ? undefined : parsePlace(base),
-    platforms: written?.platforms.map(platformOf) ?? PLATFORMS,
     mirrorTo: choices.mirrorTo ?? written?.mirrorTo,
   };
   if (target.mirrorTo !== undefined && target.reference === undefined) {
@@ -56,6 +79,34 @@ export function targetOf({ publish }: Policy, catalog: string, choices: PublishC
     });
   }
   return target;
+}
+
+function settingsOf(
+  written: WrittenTarget | undefined,
+  { cache, compression, labels }: PublishChoices,
+): PublishTarget['settings'] {
+  return {
+    cache: cache ?? written?.cache ?? BUILD_DEFAULTS.cache,
+    codec: compression ?? written?.compression ?? BUILD_DEFAULTS.codec,
+    labels: labels ?? written?.labels ?? BUILD_DEFAULTS.labels,
+    platforms: written?.platforms.map(platformOf) ?? BUILD_DEFAULTS.platforms,
+  };
+}
+
+function taggedPlace(text: string): Place {
+  return tagged(parsePlace(text));
+}
+
+function withoutTag(place: Place): string {
+  return place.kind === 'registry' ? repositoryName(place.reference) : formatPlace(place);
+}
+
+function refuseUntagged(place: Place | undefined): void {
+  if (place === undefined || place.kind === 'registry') return;
+  throw new PipelineError(
+    'usage',
+    `${formatPlace(place)} needs a tag: only a registry finds images by digest`,
+  );
 }
 
 /** An image is published under a tag: a digest cannot be known before. */

@@ -52,6 +52,8 @@ export interface ClientOptions {
 }
 
 export interface RegistryClient extends Registry {
+  /** Whether a registry keeps lists of referrers itself; undefined until it was asked for one. */
+  keepsReferrers(registry: string): boolean | undefined;
   /** What has gone over the network so far, by host. */
   traffic(): ReadonlyMap<string, Traffic>;
   /** Closes the connections that are kept for further requests. */
@@ -64,7 +66,7 @@ const ANONYMOUS: CredentialSource = { credential: async () => undefined };
 
 /** @throws PipelineError `usage` for a proxy variable that cannot be used */
 export function createRegistryClient(options: ClientOptions = {}): RegistryClient {
-  const { transport, endpointOf } = wire(options);
+  const { transport, endpointOf, endpoints } = wire(options);
   const limit = options.largestManifest ?? LARGEST_MANIFEST;
   const chunk = options.chunk ?? CHUNK;
   const referrersOf = async (of: Repository, digest: string, artifactType?: string) =>
@@ -76,13 +78,14 @@ export function createRegistryClient(options: ClientOptions = {}): RegistryClien
       yield* getBlob(endpointOf(from), from, blob);
     },
     hasBlob: async (from, digest) => hasBlob(endpointOf(from), from, digest),
-    putBlob: async (to, blob, how) => putBlob(endpointOf(to), to, blob, { ...how, chunk }),
+    putBlob: async (to, blob, how) => putBlob(endpointOf(to), to, blob, { chunk, ...how }),
     putManifest: async (to, manifest) => writeManifest(endpointOf(to), to, { manifest, limit }),
     async *listTags(of) {
       yield* listTags(endpointOf(of), of);
     },
     listReferrers: referrersOf,
     deleteManifest: async (reference) => removeManifest(endpointOf(reference), reference, limit),
+    keepsReferrers: (registry) => endpoints.get(registry)?.learnt.keepsReferrers,
     traffic: transport.traffic,
     close: transport.close,
   };
@@ -91,6 +94,7 @@ export function createRegistryClient(options: ClientOptions = {}): RegistryClien
 function wire(options: ClientOptions): {
   transport: ReturnType<typeof createTransport>;
   endpointOf: (repository: Repository) => Endpoint;
+  endpoints: ReadonlyMap<string, Endpoint>;
 } {
   const clock = options.clock ?? systemClock;
   const plainHosts = new Set(options.plainHttp ?? []);
@@ -126,7 +130,7 @@ function wire(options: ClientOptions): {
     endpoints.set(registry, fresh);
     return fresh;
   };
-  return { transport, endpointOf };
+  return { transport, endpointOf, endpoints };
 }
 
 /** @throws PipelineError `usage` for a name that makes no URL, `not-allowed` for one that may not be asked for */

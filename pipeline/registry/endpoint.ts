@@ -22,12 +22,19 @@ export interface Endpoint {
   readonly registry: string;
   readonly base: URL;
   readonly quirks: Quirks;
+  /** What was learnt of the registry on the way. */
+  readonly learnt: Learnt;
   /** One try, authorised. */
   ask(request: EndpointRequest, budget: Budget): Promise<Answer>;
   /** Tries something until it works, within one budget. */
   attempt<T>(work: (budget: Budget) => Promise<T>): Promise<T>;
   /** What the registry gave as the place to go on, in full; it may be relative. */
   follow(location: string | undefined, from: URL): URL;
+}
+
+export interface Learnt {
+  /** Whether it keeps lists of referrers itself; undefined until it was asked for one. */
+  keepsReferrers?: boolean;
 }
 
 export interface EndpointOptions {
@@ -54,6 +61,7 @@ export function createEndpoint(registry: string, options: EndpointOptions): Endp
     registry,
     base,
     quirks,
+    learnt: {},
     ask,
     attempt: (work) => transport.attempt(base.host, work),
     follow: (location, from) => followLocation(location, from, base),

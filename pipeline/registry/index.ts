@@ -13,6 +13,7 @@ export type {
   PutBlobOptions,
   Registry,
   Repository,
+  UploadMemory,
 } from '../ports.ts';
 export { type ClientOptions, createRegistryClient, type RegistryClient } from './client.ts';
 export { type AuthfileOptions, authfileCredentials, credentialsOnlyFor } from './credentials.ts';

@@ -47,6 +47,21 @@ const MOST_MANIFESTS = 1000;
 export async function pushImage(
   registry: Registry,
   to: Reference,
+  options: PushOptions & { readonly image: ImageContent },
+): Promise<PushReport> {
+  const report = await sendImage(registry, to, options);
+  if (!report.unchanged) await registry.putManifest(to, options.image.root);
+  return report;
+}
+
+/**
+ * Sends all of an image but what the reference is to name: after it one request is left to be made.
+ *
+ * @returns what is sent with that last request; `unchanged` when it is not needed
+ */
+export async function sendImage(
+  registry: Registry,
+  to: Reference,
   { image, ...options }: PushOptions & { readonly image: ImageContent },
 ): Promise<PushReport> {
   const { root, manifests, blobs } = image;
@@ -70,7 +85,6 @@ export async function pushImage(
     await registry.putManifest(name, manifest);
     bytes += manifest.bytes.length;
   }
-  await registry.putManifest(to, root);
   return { digest, blobs: outcomes, bytes: bytes + root.bytes.length, unchanged: false };
 }
 
@@ -118,10 +132,12 @@ export async function readImage(registry: Registry, from: Reference): Promise<Im
     if (content.length > MOST_MANIFESTS) {
       throw new PipelineError('too-large', `the list ${manifest.digest} names ${content.length} manifests`);
     }
-    for (const child of content) {
-      const read = await manifestAt(registry, withDigest(from, child.digest));
-      await walk(read, depth + 1);
-      manifests.push(read);
+    const children = await Promise.all(
+      content.map(({ digest }) => manifestAt(registry, withDigest(from, digest))),
+    );
+    for (const child of children) {
+      await walk(child, depth + 1);
+      manifests.push(child);
     }
   };
   await walk(root, 0);

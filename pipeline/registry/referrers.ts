@@ -47,6 +47,7 @@ async function fromApi(
   of: Repository,
   { digest, artifactType, limit }: { digest: string; artifactType: string | undefined; limit: number },
 ): Promise<Descriptor[] | undefined> {
+  if (endpoint.learnt.keepsReferrers === false) return undefined;
   const query = artifactType === undefined ? '' : `?${new URLSearchParams({ artifactType })}`;
   const first = new URL(`/v2/${of.repository}/referrers/${digest}${query}`, endpoint.base);
   const found: Descriptor[] = [];
@@ -80,11 +81,15 @@ function readPage(
     );
     // Registries of before the API take `referrers` for a part of a name, or for nothing at all.
     const absent = [400, 404, 405, 501].includes(answer.status);
-    if (absent || (answer.status === 200 && !/json/.test(header(answer, 'content-type') ?? ''))) {
+    const isJson = /json/.test(header(answer, 'content-type') ?? '');
+    if (absent || (answer.status === 200 && !isJson)) {
       await answer.discard();
+      // An error in JSON may be about this repository; a page of text is what no such API looks like.
+      if (!isJson) endpoint.learnt.keepsReferrers ??= false;
       return undefined;
     }
     if (answer.status !== 200) throw await failure(answer, what);
+    endpoint.learnt.keepsReferrers = true;
     const next = nextPage(endpoint, answer, what);
     const bytes = await readAll(answer, limit, what);
     const list = parseManifest({ bytes, mediaType: OCI_INDEX, digest: what });

@@ -23,3 +23,45 @@ export async function* skipping(
     skip = Math.max(0, skip - chunk.length);
   }
 }
+
+/** Content that is read from the front to the back in several goes. */
+export interface Reading {
+  /** The bytes from an offset to the end. Going on where the last go stopped costs nothing. */
+  open(from: number): AsyncGenerator<Uint8Array, void, undefined>;
+  /** Leaves the rest unread. */
+  close(): Promise<void>;
+}
+
+/** Reads a source once, whatever the pieces are in which it is asked for; going back begins it anew. */
+export function readingOf(source: { open(from: number): AsyncIterable<Uint8Array> }): Reading {
+  let bytes: AsyncIterator<Uint8Array> | undefined;
+  /** The piece that was handed out last, and where it begins: whoever got it may not have taken all of it. */
+  let last = { at: 0, piece: new Uint8Array() as Uint8Array };
+  const close = async (): Promise<void> => {
+    const left = bytes;
+    bytes = undefined;
+    await left?.return?.();
+  };
+  const seek = async (from: number): Promise<Uint8Array> => {
+    const isNear = bytes !== undefined && from >= last.at && from <= last.at + last.piece.length;
+    if (isNear) return last.piece.subarray(from - last.at);
+    await close();
+    bytes = source.open(from)[Symbol.asyncIterator]();
+    last = { at: from, piece: new Uint8Array() };
+    return last.piece;
+  };
+  return {
+    close,
+    async *open(from) {
+      let at = from;
+      for (let piece = await seek(from); ; ) {
+        last = { at, piece };
+        at += piece.length;
+        if (piece.length > 0) yield piece;
+        const next = await bytes?.next();
+        if (!next || next.done) return;
+        piece = next.value;
+      }
+    },
+  };
+}

@@ -6,7 +6,7 @@
  */
 import { repositoryName } from '../../catalog/reference.ts';
 import { PipelineError } from '../error.ts';
-import type { BlobOutcome, BlobSource, PutBlobOptions, Repository } from '../ports.ts';
+import type { BlobOutcome, BlobSource, PutBlobOptions, Repository, UploadMemory } from '../ports.ts';
 import { failure, header } from './answer.ts';
 import type { Access } from './auth.ts';
 import { headBlob } from './blob.ts';
@@ -14,6 +14,7 @@ import { algorithmOf, checked, contradicts, corrupt, isDigest } from './digest.t
 import type { Endpoint } from './endpoint.ts';
 import type { Answer, RequestBody } from './exchange.ts';
 import type { Budget } from './retry.ts';
+import { allOf, only, readingOf } from './stream.ts';
 
 /** Bytes of a chunk, and the size up to which a blob goes in one request. */
 export const CHUNK: number = 16 * 1024 * 1024;
@@ -24,6 +25,7 @@ interface Upload {
   readonly blob: BlobSource;
   readonly chunk: number;
   readonly budget: Budget;
+  readonly memory: UploadMemory | undefined;
 }
 
 /** An upload that the registry has opened. */
@@ -42,12 +44,22 @@ export function putBlob(
   endpoint: Endpoint,
   to: Repository,
   blob: BlobSource,
-  { mountFrom = [], chunk = CHUNK }: PutBlobOptions & { readonly chunk?: number } = {},
+  { mountFrom = [], chunk = CHUNK, absent = false, memory }: PutBlobOptions = {},
 ): Promise<BlobOutcome> {
   let [mount] = mountFrom.filter((repository) => repository !== to.repository);
-  return endpoint.attempt(async (budget) => {
-    const upload: Upload = { endpoint, to, blob, chunk, budget };
-    if (await headBlob(endpoint, to, { digest: blob.digest, actions: 'pull,push', budget })) return 'present';
+  let isAbsent = absent;
+  let begun = memory?.location;
+  const reading = readingOf(blob);
+  const source: BlobSource = { ...blob, open: reading.open };
+  const work = endpoint.attempt(async (budget) => {
+    const upload: Upload = { endpoint, to, blob: source, chunk, budget, memory };
+    const head = { digest: blob.digest, actions: 'pull,push', budget } as const;
+    if (!isAbsent && (await headBlob(endpoint, to, head))) return 'present';
+    // What broke off may have arrived.
+    isAbsent = false;
+    const earlier = begun;
+    begun = undefined;
+    if (earlier !== undefined && (await goOn(upload, earlier))) return 'uploaded';
     const session = await open(upload, mount);
     if (session === 'mounted') return 'mounted';
     // A mount that came to nothing once does so again.
@@ -55,6 +67,23 @@ export function putBlob(
     await send(upload, session);
     return 'uploaded';
   });
+  return work.finally(reading.close);
+}
+
+/** Ends an upload that an earlier try began; false when the registry does not know it any more. */
+async function goOn(upload: Upload, location: string): Promise<boolean> {
+  const { endpoint, chunk } = upload;
+  // The address comes out of a file: it may lead to the registry only.
+  if (!URL.canParse(location) || new URL(location).origin !== endpoint.base.origin) return false;
+  try {
+    const known = await progress(upload, new URL(location));
+    if (known.offset === 0) return false;
+    await commit(upload, await sendChunks(upload, known, chunk), undefined);
+    return true;
+  } catch (error) {
+    if (error instanceof PipelineError && !['unreachable', 'rate-limited'].includes(error.code)) return false;
+    throw error;
+  }
 }
 
 async function open(upload: Upload, mount: string | undefined): Promise<Session | 'mounted'> {
@@ -104,14 +133,27 @@ function sessionOf(endpoint: Endpoint, answer: Answer): Session {
 async function send(upload: Upload, session: Session): Promise<void> {
   const { blob, chunk, endpoint } = upload;
   if (endpoint.quirks.monolithic || blob.size <= chunk)
-    return commit(upload, session.location, wholeBody(blob));
+    return commit(upload, session.location, await wholeBody(blob));
   const size = Math.max(chunk, session.smallest);
-  return commit(upload, await sendChunks(upload, session.location, size), undefined);
+  const start = { location: session.location, offset: 0 };
+  return commit(upload, await sendChunks(upload, start, size), undefined);
 }
 
+/**
+ * Bytes up to which a body is read before its request begins: a kill then leaves a request that is
+ * complete, or none. A registry that got half of a chunk gives the whole upload up.
+ */
+const READ_AHEAD = 4 * 1024 * 1024;
+
 /** The blob, checked as it leaves: what a registry says about a wrong digest is then its own doing. */
-function wholeBody(blob: BlobSource): RequestBody {
-  return { size: blob.size, open: () => checked(blob.open(0), blob) };
+async function wholeBody(blob: BlobSource): Promise<RequestBody> {
+  const { size } = blob;
+  const open = (): AsyncGenerator<Uint8Array> => checked(blob.open(0), blob);
+  return size > READ_AHEAD ? { size, open } : bodyOf(await allOf(open()));
+}
+
+function bodyOf(bytes: Uint8Array): RequestBody {
+  return { size: bytes.length, open: () => only(bytes) };
 }
 
 /** Closes an upload, with the bytes in the same request when there is a body. */
@@ -163,10 +205,9 @@ async function readThrough(blob: BlobSource): Promise<void> {
 const BREAKS = 3;
 
 /** Sends all chunks; after a break the registry is asked how far it got. */
-async function sendChunks(upload: Upload, start: URL, size: number): Promise<URL> {
-  const { blob } = upload;
-  let location = start;
-  let offset = 0;
+async function sendChunks(upload: Upload, start: Progress, size: number): Promise<URL> {
+  const { blob, memory } = upload;
+  let { location, offset } = start;
   for (let breaks = 0; offset < blob.size; ) {
     const end = Math.min(offset + size, blob.size);
     try {
@@ -174,6 +215,7 @@ async function sendChunks(upload: Upload, start: URL, size: number): Promise<URL
       if (next.offset > offset) breaks = 0;
       else breaks++;
       ({ location, offset } = next);
+      memory?.note(location.href);
     } catch (error) {
       if (!(error instanceof PipelineError) || !error.retryable || ++breaks > BREAKS) throw error;
       const known = await progress(upload, location);
@@ -199,13 +241,15 @@ async function sendChunk(
 ): Promise<Progress> {
   const { endpoint, budget, blob } = upload;
   const request = uploadRequest(upload);
+  const bytes = { size: end - offset, open: () => part(blob, offset, end) };
+  const body = bytes.size > READ_AHEAD ? bytes : bodyOf(await allOf(bytes.open()));
   const answer = await endpoint.ask(
     {
       ...request,
       method: 'PATCH',
       to: location,
       headers: { ...request.headers, 'content-range': `${offset}-${end - 1}` },
-      body: { size: end - offset, open: () => part(blob, offset, end) },
+      body,
     },
     budget,
   );

@@ -5,34 +5,52 @@
 import type { Finding } from '../../catalog/finding.ts';
 import type { FateChange, Turn } from '../../catalog/graph/fate-change.ts';
 import type { PlacedDiff } from '../check/judge.ts';
+import { type Part, withinBudget } from './budget.ts';
 import { mermaidText } from './mermaid.ts';
-import type { CheckReport } from './report.ts';
+import { type CheckReport, stateOf } from './report.ts';
 import { countText, plain, shortList } from './text.ts';
 import { roadText } from './text-report.ts';
 import { writtenLines } from './written.ts';
 
-export function markdownReport(report: CheckReport): string {
-  const parts = [
-    `## ${verdictSign(report)} ${escaped(report.headline)}`,
-    authorityText(report),
-    packagesTable(report),
-    ...report.diffs.filter((diff) => diff.fates.length > 0).map(fatesTable),
-    findingsText(report.findings),
-    ...changesText(report.diffs),
-    footer(report),
+/** Most bytes of a comment, of which GitHub takes 65,536 characters, and of a check run's summary. */
+export const COMMENT_BYTES = 65_000;
+
+/** Most bytes of a step's summary. */
+const SUMMARY_BYTES = 1024 * 1024;
+
+/**
+ * The report as Markdown, who must act in its first line.
+ *
+ * @param most bytes; what does not fit is left out, the least important first, and that is said
+ */
+export function markdownReport(report: CheckReport, most: number = SUMMARY_BYTES): string {
+  const parts: Part[] = [
+    { text: `## ${verdictSign(report)} ${escaped(report.headline)}` },
+    { text: authorityText(report), cuttable: true },
+    { text: footer(report), cuttable: true },
+    { text: packagesTable(report), cuttable: true },
+    { text: findingsText(report.findings), cuttable: true },
+    ...report.diffs
+      .filter((diff) => diff.fates.length > 0)
+      .map((diff) => ({ text: fatesTable(diff), cuttable: true })),
+    ...changesText(report.diffs).map((text) => ({ text })),
   ];
-  return `${parts.filter((part) => part !== '').join('\n\n')}\n`;
+  return withinBudget(parts, most);
 }
 
-function verdictSign({ verdict, authority }: CheckReport): string {
-  if (verdict === 'fail' || authority.decision === 'deny') return '❌';
-  if (verdict === 'inconclusive') return '❔';
-  return authority.decision === 'needs' ? '⏳' : '✅';
+function verdictSign(report: CheckReport): string {
+  if (stateOf(report) === 'failure') return '❌';
+  if (report.verdict === 'inconclusive') return '❔';
+  const { authority, holds, waitsFor } = report;
+  return authority.decision === 'needs' || holds.length + waitsFor.length > 0 ? '⏳' : '✅';
 }
 
-function authorityText({ authority, policy }: CheckReport): string {
+function authorityText({ authority, policy, holds, waitsFor }: CheckReport): string {
   const lines = [`Authority: **${authority.decision}**. Policy: ${escaped(policy.source)}.`];
   for (const need of authority.needs) lines.push(`- ${escaped(need)}`);
+  for (const hold of holds) lines.push(`- held: ${escaped(hold)}`);
+  for (const wait of waitsFor) lines.push(`- waits: ${escaped(wait)}`);
+  for (const warning of authority.warnings) lines.push(`- ${escaped(warning)}`);
   return lines.join('\n');
 }
 

@@ -4,6 +4,7 @@
  */
 import type { Finding } from '../../catalog/finding.ts';
 import type { PlacedDiff } from '../check/judge.ts';
+import type { MergePolicy } from '../policy/policy.ts';
 
 export type Verdict = 'pass' | 'fail' | 'inconclusive';
 
@@ -28,8 +29,32 @@ export interface CheckReport {
   readonly waived: readonly { readonly finding: Finding; readonly until: string; readonly reason: string }[];
   /** What changes in the catalogs, and what clusters will do otherwise. */
   readonly diffs: readonly PlacedDiff[];
+  /** Why it is not merged although nothing is wrong with it. */
+  readonly holds: readonly string[];
+  /** Checks of others that the policy asks for and that have not passed. */
+  readonly waitsFor: readonly string[];
+  /** The pull request on GitHub; absent for what was judged elsewhere. */
+  readonly request?: RequestReport;
   /** What was not looked at, and why. */
   readonly unchecked: readonly { readonly what: string; readonly why: string }[];
+}
+
+export interface RequestReport {
+  /** `owner/name`. */
+  readonly repository: string;
+  readonly number: number;
+  /** The branch that it is for. */
+  readonly branch: string;
+  readonly merge: MergePolicy;
+}
+
+/** How a report stands on a commit: nothing is missing, somebody must act or wait, the author must correct it. */
+export type ReportState = 'success' | 'pending' | 'failure';
+
+export function stateOf({ verdict, authority, holds, waitsFor }: CheckReport): ReportState {
+  if (verdict === 'fail' || authority.decision === 'deny') return 'failure';
+  const missing = verdict !== 'pass' || authority.decision !== 'allow' || holds.length + waitsFor.length > 0;
+  return missing ? 'pending' : 'success';
 }
 
 export interface AuthorityReport {
@@ -37,6 +62,8 @@ export interface AuthorityReport {
   readonly author?: string;
   readonly reasons: readonly string[];
   readonly needs: readonly string[];
+  /** Owners' entries that do not count, and what is odd about the commits. */
+  readonly warnings: readonly string[];
 }
 
 export interface PolicyReport {

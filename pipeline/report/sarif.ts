@@ -9,7 +9,7 @@ import type { CheckReport } from './report.ts';
 
 const LEVELS: Readonly<Record<Severity, string>> = { error: 'error', warning: 'warning', info: 'note' };
 
-export function sarifReport(report: CheckReport): string {
+export function sarifReport(report: Pick<CheckReport, 'findings'>): string {
   const used = new Set(report.findings.map(({ rule }) => rule));
   const known = new Map(RULES.map((rule) => [rule.id, rule]));
   const rules = [...used].sort().map((id) => ({

@@ -6,7 +6,13 @@
 import { compareFindings, compareText, type Finding } from '../../catalog/finding.ts';
 import { installationsOf, withoutChannels } from '../../catalog/graph/installation.ts';
 import { compareMinors, type Minor, tryParseMinor } from '../../catalog/graph/openshift.ts';
-import { type Olm, type PublishedBundle, type World, worldOf } from '../../catalog/graph/world.ts';
+import {
+  type DefinitionsOf,
+  type Olm,
+  type PublishedBundle,
+  type World,
+  worldOf,
+} from '../../catalog/graph/world.ts';
 import type { Catalog } from '../../catalog/model.ts';
 import { tryParseReference } from '../../catalog/reference.ts';
 import { RULES } from '../../catalog/rules/index.ts';
@@ -22,6 +28,8 @@ export interface AuditRequest {
   readonly packages?: ReadonlySet<string>;
   /** What was ever published, by catalog and package; absent where nobody knows. */
   readonly published?: ReadonlyMap<string, ReadonlyMap<string, readonly PublishedBundle[]>>;
+  /** Definitions of bundles whose manifests the catalogs do not hold. */
+  readonly definitions?: DefinitionsOf;
 }
 
 /** As JSON a public interface. */
@@ -87,6 +95,7 @@ export async function worldsOf({
   today,
   packages,
   published,
+  definitions,
 }: AuditRequest): Promise<World[]> {
   const platforms = catalogs.map(({ name }) => tryParseMinor(name));
   const order = platforms
@@ -104,6 +113,7 @@ export async function worldsOf({
       asOf: today,
       following: platform ? [...following] : [],
       ...(packages ? { packages } : {}),
+      ...(definitions ? { definitions } : {}),
       ...(ever ? { published: ever } : {}),
       ...(platform ? { platform } : {}),
     });

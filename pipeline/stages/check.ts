@@ -3,23 +3,27 @@
  * objects; policy and owners from the base; nothing of the pull request is executed.
  */
 import { compareFindings, type Finding } from '../../catalog/finding.ts';
+import type { DefinitionsOf } from '../../catalog/graph/world.ts';
 import { RULES } from '../../catalog/rules/index.ts';
 import type { Change } from '../change/change.ts';
 import { classifyChange } from '../change/classify.ts';
 import { fileReader } from '../change/content.ts';
-import { contentDigests } from '../change/digest.ts';
+import { contentDigests, type DigestInput } from '../change/digest.ts';
+import { judgeBundles } from '../check/bundles.ts';
 import { type CheckScene, type TouchedCatalog, touchedCatalogs } from '../check/catalogs.ts';
 import { type Judgement, judgeCatalog } from '../check/judge.ts';
 import { reportOf } from '../check/outcome.ts';
 import { pastOf } from '../check/past.ts';
 import { judgeReferences } from '../check/references.ts';
 import { POLICY_PATH, type PolicyRead, policyAt, readPolicy } from '../config.ts';
+import { PipelineError } from '../error.ts';
 import { mergedTree } from '../git/merge.ts';
 import type { Repository } from '../git/repository.ts';
 import type { Review } from '../github/approval.ts';
 import { type AuthorityDecision, judgeAuthority } from '../github/authority.ts';
 import type { CommitFacts } from '../github/authorship.ts';
-import { type Directory, EMPTY_DIRECTORY, type Person } from '../github/identity.ts';
+import { type Directory, EMPTY_DIRECTORY, type Identity, type Person } from '../github/identity.ts';
+import type { GivenReview } from '../github/pull-request.ts';
 import type { Policy } from '../policy/policy.ts';
 import type { Registry } from '../ports.ts';
 import type { CheckReport } from '../report/report.ts';
@@ -39,15 +43,19 @@ export interface CheckRequest {
   readonly today: string;
   /** A client that asks what the policy allows; without it no registry is asked. */
   readonly registryFor?: (policy: Policy) => Registry;
+  /** Definitions of bundles whose manifests the catalogs do not hold. */
+  readonly definitions?: DefinitionsOf;
 }
 
 /** Who wrote a pull request and what was said of it. */
 export interface People {
   readonly author: Person;
   readonly pusher: Person | undefined;
-  readonly reviews: readonly Review[];
+  /** In the order in which they were submitted. */
+  readonly reviews: readonly GivenReview[];
   readonly commits: readonly CommitFacts[] | undefined;
-  readonly directory?: Directory;
+  /** Looks up who the names in owners' lists are; without it they are what they say. */
+  readonly directoryFor?: (identities: readonly Identity[]) => Promise<Directory>;
   /** Reasons of others not to merge: a draft, a label. */
   readonly holds: readonly string[];
 }
@@ -68,7 +76,12 @@ export async function check(repository: Repository, request: CheckRequest): Prom
   const change = await classifyChange(repository.objects, trees, read.policy);
   const scene = { objects: repository.objects, trees, change, policy: read.policy };
   const touched = await touchedIn(scene);
-  const { judgements, unchecked } = await judgeCatalogs(repository, { ...scene, touched }, request.today);
+  const { judgements: ofCatalogs, unchecked } = await judgeCatalogs(
+    repository,
+    { ...scene, touched },
+    request,
+  );
+  const judgements = [...ofCatalogs, ...(change.unsafe.length > 0 ? [] : await judgeBundles(scene))];
   const references = await judgeReferences(touched, scene.policy, request.registryFor?.(scene.policy));
   const authority = await judgePeople(
     repository,
@@ -120,11 +133,11 @@ interface Touched {
 async function judgeCatalogs(
   repository: Repository,
   { trees, policy, touched }: Touched,
-  today: string,
+  { today, definitions }: Pick<CheckRequest, 'today' | 'definitions'>,
 ): Promise<{ judgements: Judgement[]; unchecked: CheckReport['unchecked'] }> {
   if (touched.length === 0) return { judgements: [], unchecked: [] };
   const { published, incomplete } = await pastOf(repository, { base: trees.base, policy, touched });
-  const time = { today, published };
+  const time = { today, published, ...(definitions ? { definitions } : {}) };
   return {
     judgements: await Promise.all(touched.map((catalog) => judgeCatalog(catalog, policy, time))),
     unchecked:
@@ -164,10 +177,46 @@ async function judgePeople(
     pusher: people.pusher,
     head,
     content: await contentDigests(repository, { base, commit: head, change, policy }),
-    reviews: people.reviews,
+    reviews: await readReviewed(repository, { base, head, change, policy }, people.reviews),
     commits: people.commits,
-    directory: people.directory ?? EMPTY_DIRECTORY,
+    directory: (await people.directoryFor?.(identitiesIn(policy, change))) ?? EMPTY_DIRECTORY,
     prunesRefused: new Set(refused.flatMap(({ package: name }) => (name === undefined ? [] : [name]))),
     holds: people.holds,
   });
+}
+
+/** Everybody whom the policy and the packages' owners name. */
+function identitiesIn({ owners }: Policy, { packages }: Change): Identity[] {
+  const ofPackages = [...packages.values()].flatMap((change) => [
+    ...change.owners.identities,
+    ...change.ownersAfter.identities,
+  ]);
+  return [...owners.admins, ...owners.blocked, ...ofPackages];
+}
+
+/** Approvals with what they were of; a commit that cannot be read any more approves nothing. */
+async function readReviewed(
+  repository: Repository,
+  { base, head, change, policy }: Omit<Judged, 'judgements'>,
+  reviews: readonly GivenReview[],
+): Promise<Review[]> {
+  const contents = new Map<string, ReadonlyMap<string, string> | undefined>();
+  for (const { commit, state } of reviews) {
+    if (commit === undefined || commit === head || state !== 'approved' || contents.has(commit)) continue;
+    contents.set(commit, await contentAt(repository, { base, commit, change, policy }));
+  }
+  return reviews.map((review) => ({ ...review, content: contents.get(review.commit ?? '') }));
+}
+
+async function contentAt(
+  repository: Repository,
+  input: DigestInput,
+): Promise<ReadonlyMap<string, string> | undefined> {
+  try {
+    await repository.bring([input.commit]);
+    return await contentDigests(repository, input);
+  } catch (error) {
+    if (error instanceof PipelineError && error.code === 'not-found') return undefined;
+    throw error;
+  }
 }

@@ -2,6 +2,7 @@
  * Preparing a mirror: read the catalogs, plan, write the files that carry the plan out.
  */
 import type { Finding } from '../../catalog/finding.ts';
+import { celFor } from '../../catalog/graph/world.ts';
 import { load } from '../../catalog/load.ts';
 import {
   type DocumentOptions,
@@ -10,6 +11,7 @@ import {
 } from '../../catalog/mirror/documents.ts';
 import { PLAN_FILES, planFiles } from '../../catalog/mirror/files.ts';
 import { type CatalogImages, catalogImages, imagesOf } from '../../catalog/mirror/images.ts';
+import { needsWith } from '../../catalog/mirror/needs.ts';
 import { InvalidOption } from '../../catalog/mirror/option.ts';
 import {
   type CatalogRequest,
@@ -18,8 +20,8 @@ import {
   planMirror,
 } from '../../catalog/mirror/plan.ts';
 import { type MirrorReport, mirrorReport, planFindings } from '../../catalog/mirror/report.ts';
-import { type Choice, type Kept, type Need, selectPackages } from '../../catalog/mirror/select.ts';
-import { type Blobs, type Bundle, catalogOf } from '../../catalog/model.ts';
+import { type Choice, type Kept, selectPackages } from '../../catalog/mirror/select.ts';
+import { type Blobs, catalogOf } from '../../catalog/model.ts';
 import type { CatalogSource } from '../../catalog/source.ts';
 import { PipelineError } from '../error.ts';
 import { type Written, writeFiles } from '../write.ts';
@@ -34,8 +36,6 @@ export interface MirroredCatalog extends Omit<CatalogRequest, 'images' | 'select
 export interface MirrorRequest extends Omit<PlanRequest, 'catalogs'> {
   readonly catalogs: readonly MirroredCatalog[];
   readonly documents: DocumentOptions;
-  /** What a bundle requires of others, for selections. */
-  readonly needsOf?: ((bundle: Bundle) => readonly Need[]) | undefined;
 }
 
 export interface MirrorOutcome {
@@ -56,7 +56,7 @@ export interface MirrorOutcome {
  * @throws PipelineError `usage` for options that cannot be followed
  */
 export async function prepareMirror(request: MirrorRequest): Promise<MirrorOutcome> {
-  const read = await Promise.all(request.catalogs.map((catalog) => readCatalog(catalog, request.needsOf)));
+  const read = await Promise.all(request.catalogs.map((catalog) => readCatalog(catalog)));
   return asUsage(() => {
     const images = read.map((one) => one.images);
     const catalogs = request.catalogs.map((catalog, i) => requestOf(catalog, read[i]));
@@ -81,16 +81,14 @@ interface ReadCatalog {
   readonly selection: Blobs | undefined;
 }
 
-async function readCatalog(
-  { source, choices = [] }: MirroredCatalog,
-  needsOf: MirrorRequest['needsOf'] = () => [],
-): Promise<ReadCatalog> {
+async function readCatalog({ source, choices = [] }: MirroredCatalog): Promise<ReadCatalog> {
   if (choices.length === 0) {
     const images = await catalogImages(source);
     return { images, findings: images.findings, kept: [], selection: undefined };
   }
   const { blobs, findings } = await load(source);
-  const chosen = selectPackages(catalogOf(blobs), choices, needsOf);
+  const catalog = catalogOf(blobs);
+  const chosen = selectPackages(catalog, choices, needsWith(await celFor([{ catalog }])));
   return {
     images: imagesOf(chosen.blobs),
     findings: [...findings, ...chosen.findings],

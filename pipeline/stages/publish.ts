@@ -6,7 +6,6 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Finding } from '../../catalog/finding.ts';
-import { judge } from '../../catalog/judge.ts';
 import { PLAN_FILES, planFiles } from '../../catalog/mirror/files.ts';
 import { RULES } from '../../catalog/rules/index.ts';
 import type { CatalogSource } from '../../catalog/source.ts';
@@ -14,17 +13,22 @@ import { wholeCatalog } from '../change/whole-catalog.ts';
 import { policyAt } from '../config.ts';
 import { PipelineError } from '../error.ts';
 import type { Repository } from '../git/repository.ts';
-import { BUILD_DEFAULTS, type BuiltCatalog, buildCatalogImage } from '../image/build.ts';
-import type { Store } from '../image/memory.ts';
+import { type BuiltCatalog, buildCatalogImage } from '../image/build.ts';
+import type { CatalogImage } from '../image/image.ts';
+import { type Judging, judgeContents } from '../image/judge.ts';
+import type { Memory, Store } from '../image/memory.ts';
+import type { Contents } from '../image/packages.ts';
+import type { Policy } from '../policy/policy.ts';
 import { severitiesOf } from '../policy/severity.ts';
 import { applyWaivers } from '../policy/waiver.ts';
 import type { Fence, RecordStore, Registry, StandingClaim } from '../ports.ts';
-import { openBase } from '../publish/base.ts';
-import { guardOf } from '../publish/fence-guard.ts';
+import { type OpenBase, openBase } from '../publish/base.ts';
+import { type Guard, type Guarded, guardOf } from '../publish/fence-guard.ts';
 import { mirrorFiles } from '../publish/mirror.ts';
-import { pushCatalogImage } from '../publish/push.ts';
+import { type PushJob, sendCatalogImages, summedReport } from '../publish/push.ts';
 import { type PublishReceipt, receiptOf, receiptText } from '../publish/receipt.ts';
 import { type PublishChoices, type PublishTarget, targetOf } from '../publish/target.ts';
+import { formatPlace, type Place } from '../registry/place.ts';
 import type { PushReport } from '../registry/push.ts';
 import { stageFiles, type Written } from '../write.ts';
 
@@ -86,29 +90,28 @@ export async function publish(
   if (!policy) return { kind: 'refused', findings: policyFindings };
   const { catalog } = request;
   const target = targetOf(policy, catalog, request);
-  const guard = guardOf(target, { repository, fence, records, ...request, commit });
+  const guarded = { repository, fence: target.untagged ? undefined : fence, records, ...request, commit };
+  const guard = guardOf(target, guarded);
   const ahead = await guard?.newer(registry);
   if (ahead) return { kind: 'superseded', findings: [], by: ahead };
   const source = await wholeCatalog(repository.objects, commit, { layout: policy.layout, name: catalog });
-  progress(`judging ${catalog} at ${commit.slice(0, 12)}`);
-  const judged = await judge(source, RULES, { severityOf: severitiesOf(policy), limits: policy.limits });
-  const named = judged.findings.map((finding) => ({ ...finding, catalogs: [catalog] }));
-  const { findings } = applyWaivers(named, policy.waivers, request.today);
-  if (findings.some(isError)) return { kind: 'refused', findings };
   const scratch = scratchFolder();
   try {
+    progress(`judging ${catalog} at ${commit.slice(0, 12)}`);
+    const judgeIt = async (contents: Contents, { verdicts }: Memory): Promise<Finding[]> =>
+      judgedUnder(policy, await judgeContents(contents, verdicts, judgingBy(policy)), request);
     const base = target.base && (await openBase(registry, target.base));
     progress(base ? `building on ${base.name}` : 'building on nothing: a catalog without a server');
-    const options = { ...BUILD_DEFAULTS, platforms: target.platforms, scratch, ...memoryOf(request) };
-    const { built, findings: defects } = await buildCatalogImage(source, base?.image, options);
-    if (!built) return { kind: 'refused', findings: defects };
+    const options = { ...target.settings, scratch, ...memoryOf(request), judge: judgeIt };
+    const { built, findings } = await buildCatalogImage(source, base?.image, options);
+    if (!built) return { kind: 'refused', findings };
     const receipt = receiptOf(built, { catalog, commit, target, base: base?.image });
     const files = await filesOf(source, { target, receipt, built });
     const staged = stageFiles(request.out, files, PLAN_FILES);
     try {
       progress(`pushing ${built.packages} packages in ${built.layers} layers to ${target.name}`);
-      const promote = guard?.promote(receipt.digest, files);
-      const push = await pushCatalogImage(registry, built.image, { place: target.to, base, promote });
+      const sent = await sendCatalogImages(registry, jobsOf(target, built, { base, guard, guarded, files }));
+      const push = summedReport(await sent.tag());
       const won = guard?.winner();
       if (won && won.digest !== receipt.digest) {
         staged.discard();
@@ -126,8 +129,18 @@ export async function publish(
 
 const RULE_IDS: readonly string[] = RULES.map(({ id }) => id);
 
-function isError({ severity }: Finding): boolean {
-  return severity === 'error';
+function judgingBy(policy: Policy): Judging {
+  return { rules: RULES, severityOf: severitiesOf(policy), limits: policy.limits };
+}
+
+/** Findings as they count on the day: what is waived is not among them. */
+function judgedUnder(
+  { waivers }: Policy,
+  findings: readonly Finding[],
+  { catalog, today }: PublishRequest,
+): Finding[] {
+  const named = findings.map((finding) => ({ ...finding, catalogs: [catalog] }));
+  return [...applyWaivers(named, waivers, today).findings];
 }
 
 function scratchFolder(): string {
@@ -140,6 +153,27 @@ function scratchFolder(): string {
 
 function memoryOf({ store, catalog }: PublishRequest): { memory?: { store: Store; key: string } } {
   return store ? { memory: { store, key: catalog } } : {};
+}
+
+/** Each place has a fence of its own: the slim image has another digest. The documents are those of the first. */
+function jobsOf(
+  { to, also, slim, untagged }: PublishTarget,
+  built: BuiltCatalog,
+  around: {
+    readonly base: OpenBase | undefined;
+    readonly guard: Guard | undefined;
+    readonly guarded: Guarded;
+    readonly files: ReadonlyMap<string, string>;
+  },
+): PushJob[] {
+  const jobOf = (place: Place, image: CatalogImage): PushJob => {
+    const elsewhere = { ...around.guarded, records: undefined };
+    const own = place === to ? around.guard : guardOf({ to: place, name: formatPlace(place) }, elsewhere);
+    const base = image === built.slim ? undefined : around.base;
+    return { image, place, base, untagged, promote: own?.promote(image.manifestList.digest, around.files) };
+  };
+  const jobs = [to, ...also].map((place) => jobOf(place, built.image));
+  return slim ? [...jobs, jobOf(slim, built.slim)] : jobs;
 }
 
 async function filesOf(

@@ -6,7 +6,6 @@
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Reference } from '../../catalog/reference.ts';
@@ -17,6 +16,7 @@ import { openLayout } from '../../pipeline/registry/layout/layout.ts';
 import { layoutRegistry } from '../../pipeline/registry/layout/registry.ts';
 import { pushImage } from '../../pipeline/registry/push.ts';
 import { selfSigned } from '../fakes/certificate.ts';
+import { distance } from '../fakes/distance.ts';
 import { sampleImage } from '../fakes/image.ts';
 import { freePort, isOnPath } from '../fakes/tools.ts';
 
@@ -57,7 +57,7 @@ async function serve(): Promise<void> {
     url: `https://127.0.0.1:${far}`,
     readOnly: true,
   });
-  await distance(far, Number(host.split(':')[1]));
+  await distance({ from: far, to: Number(host.split(':')[1]), roundTrip });
   const ready: Ready = { host: `127.0.0.1:${far}`, cert: tls.cert };
   process.send?.(ready);
   process.on('disconnect', () => process.exit());
@@ -69,26 +69,6 @@ function named(i: number): { repository: string; tag: string } {
 
 function reference(host: string, i: number): Reference {
   return { kind: 'tag', registry: host, ...named(i) };
-}
-
-/** Hands bytes on after half a round trip, each way, in their order. */
-function distance(from: number, to: number): Promise<void> {
-  const later = (source: Socket, target: Socket): void => {
-    source.on('data', (chunk) => setTimeout(() => target.writable && target.write(chunk), roundTrip / 2));
-    source.on('end', () => setTimeout(() => target.end(), roundTrip / 2));
-    source.on('error', () => target.destroy());
-  };
-  const server = createServer({ noDelay: true, allowHalfOpen: true }, (socket) => {
-    // The handshake of TCP is one round trip too.
-    socket.pause();
-    setTimeout(() => {
-      const target = connect({ port: to, host: '127.0.0.1', noDelay: true, allowHalfOpen: true });
-      later(socket, target);
-      later(target, socket);
-      socket.resume();
-    }, roundTrip);
-  });
-  return new Promise((done) => server.listen(from, '127.0.0.1', done));
 }
 
 async function measure(): Promise<void> {

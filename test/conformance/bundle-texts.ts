@@ -172,6 +172,11 @@ export const TEXTS: readonly (readonly [pattern: RegExp, ...rules: string[]])[] 
   [/Owned CRDs do not have resources/, 'scorecard/resources'],
   [/does not have a spec descriptor/, 'scorecard/spec-descriptor'],
   [/does not have a status descriptor/, 'scorecard/status-descriptor'],
+  [/^not all images specified are providing/, 'platform/unsupported'],
+  [/^check if the CSV is missing the label/, 'platform/label'],
+  [/^check if the image .* should not support/, 'platform/alike'],
+  [/node affinity configuration/, 'platform/affinity'],
+  [/^unable to inspect the image/, 'platform/unknown'],
   [
     /json: cannot unmarshal|unmarshaling|failed to unmarshal/,
     'csv/unquoted',

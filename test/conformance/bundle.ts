@@ -8,6 +8,7 @@ import {
   inspect,
   inspectedBundle,
 } from '../../catalog/bundle/inspect.ts';
+import { isInSuite, type Suite, seenBy, type View } from '../../catalog/bundle/suite.ts';
 import type { Finding } from '../../catalog/finding.ts';
 import { RULES } from '../../catalog/rules/index.ts';
 import { directorySource } from '../../pipeline/directory.ts';
@@ -17,15 +18,20 @@ import type { CaseResult } from './main.ts';
 export async function* cases(golden: string): AsyncIterable<CaseResult> {
   const root = join(golden, 'bundle');
   for (const name of readdirSync(root).sort()) {
-    if (!name.startsWith('_')) yield await compare(name, join(root, name));
+    if (name.startsWith('_')) continue;
+    const folder = join(root, name);
+    const bundle = await inspectedBundle(directorySource(join(folder, 'input')), optionsOf(folder));
+    yield compare(name, recordedAt(join(folder, 'expect.json')), bundle);
   }
 }
 
-async function compare(name: string, root: string): Promise<CaseResult> {
-  const recorded: unknown = JSON.parse(readFileSync(join(root, 'expect.json'), 'utf8'));
-  const bundle = await inspectedBundle(directorySource(join(root, 'input')), optionsOf(root));
+export function recordedAt(path: string): Recorded {
+  return JSON.parse(readFileSync(path, 'utf8'));
+}
+
+export function compare(name: string, recorded: Recorded, bundle: Inspected): CaseResult {
   const findings = inspect(bundle, RULES);
-  const said = saidIn(recorded as Recorded);
+  const said = saidIn(recorded);
   const chosen = new Set<string>();
   const lost = said.flatMap((text) => {
     const row = chosenRow(text, bundle, said);
@@ -39,11 +45,61 @@ async function compare(name: string, root: string): Promise<CaseResult> {
       ? []
       : [`${rules[0]}: ${text.slice(0, 160)}`];
   });
-  const differing = [...new Set([...lost, ...addedErrors(recorded as Recorded, said, findings)])];
+  const verdicts = verdictsDiffer(recorded, said, findings);
+  for (const { row } of verdicts) if (row !== undefined) chosen.add(row);
+  const differing = [
+    ...new Set([
+      ...lost,
+      ...addedErrors(recorded, said, findings),
+      ...verdicts.flatMap(({ row, text }) => (row === undefined ? [text] : [])),
+    ]),
+  ];
   if (differing.length > 0) return { name, outcome: 'differ', detail: differing.join(' | ') };
   return chosen.size > 0
     ? { name, outcome: 'chosen', detail: [...chosen].join(', ') }
     : { name, outcome: 'agree' };
+}
+
+/** Whether the views of tools come to the tools' verdicts; a row says why one may not. */
+function verdictsDiffer(
+  { sdk = {}, opmValidate = {} }: Recorded,
+  said: readonly string[],
+  findings: readonly Finding[],
+): { readonly text: string; readonly row: string | undefined }[] {
+  const verdicts: [string, View, Suite, boolean][] = [
+    ...Object.entries(sdk).map(([suite, { passed = false }]): [string, View, Suite, boolean] => [
+      `sdk ${suite}`,
+      'sdk',
+      suite === 'default' ? 'default' : 'operatorhub',
+      passed,
+    ]),
+    ...Object.entries(opmValidate).map(([suite, parts]): [string, View, Suite, boolean] => [
+      `opm ${suite}`,
+      'opm',
+      suite === 'default' ? 'default' : 'operatorhub',
+      Object.values(parts).every((texts) => Array.isArray(texts) && texts.length === 0),
+    ]),
+  ];
+  return verdicts.flatMap(([tool, view, suite, passed]) => {
+    const errors = seenBy(view, findings).filter(
+      ({ rule, severity }) => severity === 'error' && isInSuite(rule, suite),
+    );
+    if ((errors.length === 0) === passed) return [];
+    const rules = [...new Set(errors.map(({ rule }) => rule))];
+    return [
+      {
+        text: `${tool}: ${passed ? 'passes' : 'fails'}, ours: ${rules.join(', ')}`,
+        row: rowOfVerdict(said, rules),
+      },
+    ];
+  });
+}
+
+function rowOfVerdict(said: readonly string[], rules: readonly string[]): string | undefined {
+  if (rules.length > 0) return undefined;
+  if (said.some((text) => text.startsWith('panic: '))) return 'panic';
+  if (said.some((text) => text.startsWith('The CEL field is missing'))) return 'compound-constraint';
+  return said.some((text) => /does not match expected name "-v/.test(text)) ? 'package-not-read' : undefined;
 }
 
 function rulesFor(text: string): readonly string[] {
@@ -94,7 +150,7 @@ interface Said {
   readonly panic?: string;
 }
 
-interface Recorded {
+export interface Recorded {
   readonly load: { readonly error: string | null };
   readonly api?: Readonly<Record<string, readonly Said[] | Said>>;
   readonly ocp?: readonly Said[] | Said;
@@ -105,7 +161,7 @@ interface Recorded {
     singleton?: boolean;
   }[];
   readonly opmValidate?: Readonly<Record<string, Readonly<Record<string, readonly unknown[] | string>>>>;
-  readonly sdk?: Readonly<Record<string, { outputs?: readonly { message: string }[] }>>;
+  readonly sdk?: Readonly<Record<string, { passed?: boolean; outputs?: readonly { message: string }[] }>>;
   readonly olmv1?: Readonly<Record<string, string | readonly string[] | null>>;
   readonly scorecard?: Readonly<Record<string, { errors?: readonly string[]; error?: string } | string>>;
 }
@@ -197,15 +253,29 @@ function optionsOf(root: string): InspectOptions {
     ? JSON.parse(readFileSync(file, 'utf8'))
     : {};
   const categories = join(root, 'categories.json');
+  const images = join(root, 'images.json');
   const index = options['index-path'];
   return {
     gzipLength: (bytes) => gzipSync(bytes).length,
     ...(options['k8s-version'] === undefined ? {} : { kubernetesVersion: options['k8s-version'] }),
     ...(existsSync(categories) ? { categories: readFileSync(categories, 'utf8') } : {}),
+    ...(options['multiarch'] && existsSync(images) ? { platforms: platformsIn(images) } : {}),
     ...(index === undefined ? {} : { dockerfile: dockerfileAt(join(root, index), index) }),
   };
 }
 
 function dockerfileAt(file: string, path: string): { path: string; text?: string } {
   return statSync(file).isFile() ? { path, text: readFileSync(file, 'utf8') } : { path };
+}
+
+function platformsIn(file: string): Map<string, readonly string[]> {
+  const images: Readonly<Record<string, readonly { os: string; architecture: string }[]>> = JSON.parse(
+    readFileSync(file, 'utf8'),
+  );
+  return new Map(
+    Object.entries(images).map(([image, platforms]) => [
+      image,
+      platforms.map(({ os, architecture }) => `${os}/${architecture}`),
+    ]),
+  );
 }

@@ -17,6 +17,7 @@ export interface ConformanceSet {
 
 const SETS: Readonly<Record<string, () => Promise<ConformanceSet>>> = {
   bundle: () => import('./bundle.ts'),
+  'bundle-real': () => import('./bundle-real.ts'),
   cache: () => import('./cache.ts'),
   fbc: () => import('./fbc.ts'),
   'fbc-real': () => import('./fbc-real.ts'),

@@ -183,7 +183,8 @@ async function selected(one: MirrorCase, selection: CatalogSelection, i: number)
   const digest = digests[0]?.[1];
   const root = one.catalogs[i];
   if (digest === undefined || root === undefined)
-    throw new NoCounterpart(`asks a registry for ${selection.catalog}`);
+    // The recorded registries hold what the case's information names, and nothing else.
+    throw new Refused(`there is no image ${selection.catalog}`);
   const { blobs, findings } = await load(directorySource(root));
   const filtered = filterImageSet(blobs, selection);
   const { bundles } = filtered.blobs;

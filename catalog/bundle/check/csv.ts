@@ -374,6 +374,12 @@ export const checkUnquoted: Check = ofCsv((csv, report) => {
 export const checkFieldCase: Check = ofCsv((csv, report) => {
   for (const { path, field } of csv.miscased) {
     const message = `${called(csv)}: ${path.join('.')} is spelled ${field}: clusters do not read the field`;
-    report(message, csv.at(...path), { hint: `${field}: …` });
+    const isRequired = REQUIRED.some(
+      (required) => required.join('.') === [...path.slice(0, -1), field].join('.'),
+    );
+    report(message, csv.at(...path), {
+      hint: `${field}: …`,
+      ...(isRequired ? {} : { severity: 'warning' }),
+    });
   }
 });

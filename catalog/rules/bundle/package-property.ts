@@ -1,5 +1,5 @@
 import { locate } from '../../model.ts';
-import { isObject } from '../../shape.ts';
+import { packageProperty } from '../../property.ts';
 import { quoted, type Rule } from '../rule.ts';
 
 export const rule: Rule = {
@@ -24,8 +24,8 @@ export const rule: Rule = {
       return;
     }
     const [i, { value }] = first;
-    const name = isObject(value) ? (value['packageName'] ?? '') : '';
-    if (typeof name !== 'string' || name === bundle.package) return;
+    const { packageName: name } = packageProperty(value);
+    if (name === undefined || name === bundle.package) return;
     const message = `bundle ${quoted(bundle.name)} belongs to package ${quoted(bundle.package)}, but its olm.package property says ${quoted(name)}`;
     const location = locate(bundle, 'properties', i, 'value', 'packageName');
     report(message, location, { ...details, hint: `packageName: ${bundle.package}` });

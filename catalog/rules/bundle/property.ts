@@ -11,9 +11,10 @@ export const rule: Rule = {
   opm: ['parse properties for bundle "b": parse property[i] of type "t": …'],
   bundleCheck: () => (bundle, report) => {
     for (const [i, { type, value }] of bundle.properties.entries()) {
-      const where = `bundle ${quoted(bundle.name)}: property ${quoted(type)} at properties[${i}]`;
+      const where = (): string =>
+        `bundle ${quoted(bundle.name)}: property ${quoted(type)} at properties[${i}]`;
       if (value === undefined) {
-        report(`${where} has no value`, locate(bundle, 'properties', i), {
+        report(`${where()} has no value`, locate(bundle, 'properties', i), {
           package: bundle.package,
           hint: 'value: {}',
         });
@@ -22,7 +23,7 @@ export const rule: Rule = {
       for (const misfit of misfitsOf(type, value)) {
         const path = misfit.path.length === 0 ? 'value' : `value.${pathText(misfit.path)}`;
         const location = locate(bundle, 'properties', i, 'value', ...misfit.path);
-        report(`${where}: ${path} must be ${misfit.expected}, found ${misfit.found}`, location, {
+        report(`${where()}: ${path} must be ${misfit.expected}, found ${misfit.found}`, location, {
           package: bundle.package,
         });
       }

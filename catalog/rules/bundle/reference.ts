@@ -1,4 +1,4 @@
-import type { Path } from '../../document.ts';
+import { ownText, type Path } from '../../document.ts';
 import { type Bundle, locate } from '../../model.ts';
 import { InvalidReference, parseReference } from '../../reference.ts';
 import { quoted, type Report, type Rule } from '../rule.ts';
@@ -15,7 +15,8 @@ export const rule: Rule = {
     // The same reference stands in many bundles: it is parsed once.
     const defects = new Map<string, string | undefined>();
     const defectOf = (text: string): string | undefined => {
-      if (!defects.has(text)) defects.set(text, referenceDefect(text));
+      if (isPlainReference(text)) return undefined;
+      if (!defects.has(text)) defects.set(ownText(text), referenceDefect(text));
       return defects.get(text);
     };
     return (bundle, report) => {
@@ -31,6 +32,16 @@ export const rule: Rule = {
     };
   },
 };
+
+const PLAIN =
+  /^[a-z0-9]{1,30}(?:[.-][a-z0-9]{1,30}){0,3}\.[a-z]{1,9}(?:\/[a-z0-9]{1,30}(?:[._-][a-z0-9]{1,30}){0,3}){1,3}@sha256:[a-f0-9]{64}$/;
+/** With the digest, shorter than the longest name. */
+const LONGEST_PLAIN = 255;
+
+/** Whether a text is what nearly all references look like: a host, a path, a digest. Others have to be parsed. */
+export function isPlainReference(text: string): boolean {
+  return text.length <= LONGEST_PLAIN && PLAIN.test(text);
+}
 
 function referenceDefect(text: string): string | undefined {
   if (text === '') return undefined;

@@ -1,4 +1,5 @@
 import { locate } from '../../model.ts';
+import { packageProperty } from '../../property.ts';
 import { isObject } from '../../shape.ts';
 import { parseRelease, parseVersion, VersionError } from '../../version.ts';
 import { quoted, type Rule } from '../rule.ts';
@@ -13,10 +14,10 @@ export const rule: Rule = {
     const i = bundle.properties.findIndex(({ type }) => type === 'olm.package');
     const value = bundle.properties[i]?.value;
     if (!isObject(value)) return;
-    const version = value['version'] ?? '';
-    const defect = typeof version === 'string' ? defectOf(() => parseVersion(version)) : undefined;
+    const { version } = packageProperty(value);
+    const defect = version === undefined ? undefined : defectOf(() => parseVersion(version));
     if (defect !== undefined) {
-      const message = `bundle ${quoted(bundle.name)}: the version ${quoted(String(version))} is no semantic version: ${defect}`;
+      const message = `bundle ${quoted(bundle.name)}: the version ${quoted(version ?? '')} is no semantic version: ${defect}`;
       const location = locate(bundle, 'properties', i, 'value', 'version');
       report(message, location, { package: bundle.package, hint: 'version: 1.2.3' });
     }

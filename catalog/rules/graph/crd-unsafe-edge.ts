@@ -1,11 +1,10 @@
 import { safeChange } from '../../crd/advice.ts';
 import type { CrdDefinition } from '../../crd/definition.ts';
-import { definitionsOfBundle } from '../../crd/of-bundle.ts';
 import { type UnsafeChange, unsafeChanges } from '../../crd/safety.ts';
 import { installedOf, shortName } from '../../graph/edge.ts';
 import { upgradeOf } from '../../graph/outcome.ts';
 import { offerOfBundle } from '../../graph/snapshot.ts';
-import { judgedPackages, type Olm, type World } from '../../graph/world.ts';
+import { type DefinitionsOf, judgedPackages, type Olm, type World } from '../../graph/world.ts';
 import type { Bundle, Channel, Package } from '../../model.ts';
 import { entryIn, placeOfEntry, placeOfHead } from '../place.ts';
 import { quoted, type Report, type Rule } from '../rule.ts';
@@ -23,8 +22,8 @@ export const rule: Rule = {
     let unchecked: Channel | undefined;
     for (const ofPackage of judgedPackages(world)) {
       const edges = usedEdges(world, ofPackage);
-      for (const cause of causesOf(edges)) reportCause(ofPackage, cause, report);
-      const blind = edges.find(({ from, to }) => !isKnown(from) || !isKnown(to));
+      for (const cause of causesOf(edges, world)) reportCause(ofPackage, cause, report);
+      const blind = edges.find(({ from, to }) => !isKnown(from, world) || !isKnown(to, world));
       unchecked ??= blind?.channel;
     }
     if (!unchecked) return;
@@ -41,16 +40,23 @@ interface UsedEdge {
   readonly olm: Olm;
 }
 
-/** One unsafe change with the upgrades that make it. */
+/** Unsafe changes of one definition with the upgrades that make all of them. */
 interface Cause {
+  readonly definition: string;
+  readonly changes: UnsafeChange[];
+  readonly edges: readonly UsedEdge[];
+}
+
+/** One of the changes. */
+interface OneChange {
   readonly definition: string;
   readonly change: UnsafeChange;
   readonly edges: UsedEdge[];
 }
 
 /** Whether a bundle's definitions can be seen, or it serves none. */
-function isKnown(bundle: Bundle): boolean {
-  return offerOfBundle(bundle).gvks.length === 0 || definitionsOfBundle(bundle) !== undefined;
+function isKnown(bundle: Bundle, { definitions }: Known): boolean {
+  return offerOfBundle(bundle).gvks.length === 0 || definitions(bundle) !== undefined;
 }
 
 /** The upgrades that clusters make by themselves. */
@@ -61,7 +67,8 @@ function usedEdges({ foresight, olm }: World, ofPackage: Package): UsedEdge[] {
       if (!from || offerOfBundle(from).gvks.length === 0) return [];
       const place = { package: ofPackage.name, channel: channel.name };
       const edges: UsedEdge[] = [];
-      for (const generation of olm) {
+      // What both generations do is laid to OLM v1, which refuses it.
+      for (const generation of [...olm].sort().reverse()) {
         const { next } =
           generation === 'v0'
             ? foresight.v0(place, installedOf(from))
@@ -75,15 +82,19 @@ function usedEdges({ foresight, olm }: World, ofPackage: Package): UsedEdge[] {
   );
 }
 
-function causesOf(edges: readonly UsedEdge[]): Iterable<Cause> {
-  const causes = new Map<string, Cause>();
+interface Known {
+  readonly definitions: DefinitionsOf;
+}
+
+function causesOf(edges: readonly UsedEdge[], { definitions }: Known): Iterable<Cause> {
+  const causes = new Map<string, OneChange>();
   const compared = new Set<string>();
   for (const edge of edges) {
     const pair = `${edge.from.name}\n${edge.to.name}`;
     if (compared.has(pair)) continue;
     compared.add(pair);
-    for (const after of definitionsOfBundle(edge.to) ?? []) {
-      const before = definitionsOfBundle(edge.from)?.find(({ name }) => name === after.name);
+    for (const after of definitions(edge.to) ?? []) {
+      const before = definitions(edge.from)?.find(({ name }) => name === after.name);
       for (const change of before ? changesBetween(before, after) : []) {
         const key = `${after.name}\n${change.text}`;
         const cause = causes.get(key) ?? { definition: after.name, change, edges: [] };
@@ -91,6 +102,18 @@ function causesOf(edges: readonly UsedEdge[]): Iterable<Cause> {
         causes.set(key, cause);
       }
     }
+  }
+  return grouped(causes.values());
+}
+
+/** Changes that the same upgrades make are one cause: they are corrected together. */
+function grouped(changes: Iterable<OneChange>): Iterable<Cause> {
+  const causes = new Map<string, Cause>();
+  for (const { definition, change, edges } of changes) {
+    const key = JSON.stringify([definition, edges.map(({ from, to }) => [from.name, to.name])]);
+    const cause = causes.get(key) ?? { definition, changes: [], edges };
+    cause.changes.push(change);
+    causes.set(key, cause);
   }
   return causes.values();
 }
@@ -109,7 +132,12 @@ function changesBetween(before: CrdDefinition, after: CrdDefinition): readonly U
 
 const SHOWN = 3;
 
-function reportCause(ofPackage: Package, { definition, change, edges }: Cause, report: Report): void {
+function listed(texts: readonly string[]): string {
+  const more = texts.length > SHOWN ? `; and ${texts.length - SHOWN} more` : '';
+  return `${texts.slice(0, SHOWN).join('; ')}${more}`;
+}
+
+function reportCause(ofPackage: Package, { definition, changes, edges }: Cause, report: Report): void {
   const [first] = edges;
   if (!first) return;
   const { name } = ofPackage;
@@ -118,14 +146,14 @@ function reportCause(ofPackage: Package, { definition, change, edges }: Cause, r
   );
   const more = roads.length > SHOWN ? ` and ${roads.length - SHOWN} more` : '';
   const onEdges = `${roads.length === 1 ? 'on the upgrade' : `on ${roads.length} upgrades`} ${roads.slice(0, SHOWN).join(', ')}${more}`;
-  const message = `the custom resource definition ${quoted(definition)} of package ${quoted(name)} changes unsafely ${onEdges}: ${change.text}`;
+  const message = `the custom resource definition ${quoted(definition)} of package ${quoted(name)} changes unsafely ${onEdges}: ${listed(changes.map(({ text }) => text))}`;
   const entry = entryIn(first.channel, first.to.name);
   const place = entry ? placeOfEntry(first.channel, entry.index) : placeOfHead(first.channel);
   report(message, place, {
     package: name,
     channel: first.channel.name,
     installed: [...new Set(edges.map(({ from }) => shortName(installedOf(from))))],
-    hint: safeChange(change),
+    hint: listed([...new Set(changes.map(safeChange))]),
     // Only OLM v1 refuses such an upgrade; OLM v0 makes it, and objects may not survive.
     ...(edges.some(({ olm }) => olm === 'v1') ? {} : { severity: 'warning' }),
   });

@@ -148,14 +148,15 @@ export interface TarSource {
 }
 
 /** The header of a file: mode 0644, owner 0:0, time 0, so that bytes depend on content only. */
-function headerOf(name: string, size: number): Buffer {
+export function headerOf(name: string, size: number): Buffer {
   const header = Buffer.alloc(BLOCK);
-  if (Buffer.byteLength(name) > 100 || size >= 8 ** 11) throw new Error(`no plain tar entry: ${name}`);
+  if (Buffer.byteLength(name) > 100) throw new Error(`no plain tar entry: ${name}`);
   header.write(name, 0);
   header.write('0000644\0', 100);
   header.write('0000000\0', 108);
   header.write('0000000\0', 116);
-  header.write(`${size.toString(8).padStart(11, '0')}\0`, 124);
+  if (size < 8 ** 11) header.write(`${size.toString(8).padStart(11, '0')}\0`, 124);
+  else writeLarge(header, size);
   header.write('00000000000\0', 136);
   header.write('        ', 148);
   header.write('0', 156);
@@ -164,6 +165,20 @@ function headerOf(name: string, size: number): Buffer {
   header.write(`${sum.toString(8).padStart(6, '0')}\0 `, 148);
   return header;
 }
+
+/** The size in binary, as GNU tar and all that read its archives have it for 8 GiB and more. */
+function writeLarge(header: Buffer, size: number): void {
+  header[124] = 0x80;
+  header.writeBigUInt64BE(BigInt(size), 128);
+}
+
+/** Zeros behind an entry of so many bytes, up to the next block. */
+export function paddingOf(size: number): Buffer {
+  return Buffer.alloc((BLOCK - (size % BLOCK)) % BLOCK);
+}
+
+/** What a tar file ends with. */
+export const TAR_END: Buffer = Buffer.alloc(2 * BLOCK);
 
 /** Writes an archive of files, in the order given. */
 export async function writeTar(path: string, sources: Iterable<TarSource>): Promise<void> {
@@ -177,10 +192,9 @@ export async function writeTar(path: string, sources: Iterable<TarSource>): Prom
         await handle.writeFile(chunk);
       }
       if (size !== source.size) throw new PipelineError('io', `${source.name} changed while it was archived`);
-      const rest = size % BLOCK;
-      if (rest > 0) await handle.writeFile(Buffer.alloc(BLOCK - rest));
+      await handle.writeFile(paddingOf(size));
     }
-    await handle.writeFile(Buffer.alloc(2 * BLOCK));
+    await handle.writeFile(TAR_END);
     await handle.sync();
   } finally {
     await handle.close();

@@ -1,6 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { parseCommit } from '../../../pipeline/git/commit.ts';
-import { type CommitFacts, commitFacts, judgeCommits } from '../../../pipeline/github/authorship.ts';
+import { parseCommit, type Signer } from '../../../pipeline/git/commit.ts';
+import {
+  type CommitFacts,
+  type CommitPerson,
+  judgeCommits,
+  signedOffBy,
+  trailerPeople,
+} from '../../../pipeline/github/authorship.ts';
 import { formatIdentity, parseIdentity, resolvePeople } from '../../../pipeline/github/identity.ts';
 import { mergeNeeds, type Need, needText } from '../../../pipeline/github/need.ts';
 
@@ -67,12 +73,23 @@ test('people of a list are counted once, and what does not count is said', () =>
 describe('commits', () => {
   const anna = { login: 'anna', id: 1 };
   const accounts = new Map([['anna@example.com', anna]]);
-  const facts = (headers: string, message: string, verified = false): CommitFacts =>
-    commitFacts(
-      parseCommit('c'.repeat(40), `tree ${'0'.repeat(40)}\n${headers}\n\n${message}`),
-      accounts,
+  const facts = (headers: string, message: string, verified = false): CommitFacts => {
+    const commit = parseCommit('c'.repeat(40), `tree ${'0'.repeat(40)}\n${headers}\n\n${message}`);
+    const personOf = ({ name, email }: Signer): CommitPerson => ({
+      name,
+      email,
+      account: accounts.get(email),
+    });
+    return {
+      id: commit.id,
+      parents: commit.parents.length,
+      author: personOf(commit.author),
+      committer: personOf(commit.committer),
+      coAuthors: trailerPeople(commit.trailers, accounts),
+      signedOffBy: signedOffBy(commit.trailers),
       verified,
-    );
+    };
+  };
   const by = (name: string): string =>
     `author ${name} <${name}@example.com> 1 +0000\ncommitter ${name} <${name}@example.com> 1 +0000`;
   const parent = `parent ${'1'.repeat(40)}\n`;

@@ -245,6 +245,14 @@ describe('after a change of one package', () => {
     expect(await verifyCache(layersOf(after.image), scratch)).toMatchObject({ computed: before.cacheDigest });
   });
 
+  test('a package whose blobs stand in files of their own is the same image', async () => {
+    const [name = '', text = ''] = Object.entries(CATALOG)[0] ?? [];
+    const blobs = text.split(/^---\n/m).map((blob, i) => [`${name}/${i}.yaml`, blob]);
+    expect(blobs.length).toBeGreaterThan(2);
+    const apart = await build({ ...CATALOG, [name]: '', ...Object.fromEntries(blobs) });
+    expect(apart.image.manifestList.digest).toBe((await build(CATALOG)).image.manifestList.digest);
+  });
+
   test('a damaged memory costs time and nothing else', async () => {
     const store = memoryStore();
     await store.put('k', Buffer.from('{"format":1,"files":[["x'));

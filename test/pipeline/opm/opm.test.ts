@@ -61,11 +61,13 @@ describe('validate', () => {
     expect(err.match(/has no image/g)?.length).toBe(ferry.match(/^image: /gm)?.length);
   });
 
-  test('what cannot be read is told with its place', async () => {
+  test('what cannot be read is told in the words of opm, and with its place on standard error', async () => {
     write('c/catalog.yaml', 'schema: olm.package\nname: [\n');
-    const { code, out } = await run('validate c -o yaml');
+    const { code, out, err } = await run('validate c -o json');
     expect(code).toBe(1);
-    expect(out).toContain('catalog.yaml:');
+    const said = 'error converting YAML to JSON: yaml: line 2: did not find expected node content';
+    expect(JSON.parse(out)).toEqual({ passed: false, error: { message: said } });
+    expect(err).toContain('catalog.yaml:3:1: error: ');
   });
 
   test('a file and a missing directory are refused', async () => {

@@ -1,0 +1,144 @@
+/**
+ * Which rules count for whom. A suite is named after those who judge by it; a view shows
+ * what one of the real tools would say, and nothing else.
+ *
+ * @see https://github.com/operator-framework/operator-sdk/blob/master/internal/cmd/operator-sdk/bundle/validate/optional.go
+ */
+import type { Finding } from '../finding.ts';
+
+/** What OperatorHub shows of an operator. */
+const STORE: readonly string[] = [
+  'csv/provider',
+  'csv/maintainer',
+  'csv/link',
+  'csv/version',
+  'csv/icon',
+  'csv/icon-data',
+  'csv/icon-missing',
+  'csv/capabilities',
+  'csv/categories',
+];
+
+type Special = 'operatorhub' | 'community' | 'openshift' | 'olmv1' | 'multiarch' | 'objects' | 'scorecard';
+
+/** Suites beside `default`, each a list of rule ids and of kinds `KIND/*`; a rule may be in several. */
+const SUITES: Readonly<Record<Special, readonly string[]>> = {
+  operatorhub: [
+    ...STORE,
+    'practice/*',
+    'api/*',
+    'console/presentation',
+    'console/api-fields',
+    'console/descriptor',
+  ],
+  community: [...STORE, 'practice/*', 'api/*', 'openshift/*', 'console/presentation'],
+  openshift: [...STORE, 'practice/*', 'api/*', 'openshift/*', 'console/*', 'disconnected/*', 'platform/*'],
+  olmv1: ['olmv1/*'],
+  multiarch: ['platform/*'],
+  objects: ['object/*'],
+  scorecard: ['scorecard/*'],
+};
+
+export type Suite = 'default' | 'all' | Special;
+
+/** Every suite: `default` is what OLM v0 needs, `all` every rule. */
+export const SUITE_NAMES: readonly Suite[] = ['default', ...keysOf(SUITES), 'all'];
+
+function keysOf<T extends object>(object: T): (keyof T)[] {
+  return Object.keys(object) as (keyof T)[];
+}
+
+/** Whether a suite has a rule by itself; what no suite has is in `default`, which is part of every suite. */
+export function isInSuite(id: string, suite: Suite): boolean {
+  if (suite === 'all') return true;
+  const special = keysOf(SUITES).filter((name) => matches(SUITES[name], id));
+  return special.length === 0 || special.some((name) => name === suite);
+}
+
+function matches(patterns: readonly string[], id: string): boolean {
+  return patterns.includes(id) || patterns.includes(`${id.split('/')[0]}/*`);
+}
+
+export type View = 'sdk' | 'opm';
+
+export const VIEW_NAMES: readonly View[] = ['sdk', 'opm'];
+
+interface Tool {
+  /** Rules whose defects the tool does not see. */
+  readonly blind: readonly string[];
+  /** Whether it says warnings. */
+  readonly warns: boolean;
+}
+
+const TOOLS: Readonly<Record<View, Tool>> = {
+  sdk: {
+    warns: true,
+    blind: [
+      'annotations/default-channel',
+      'annotations/package',
+      'annotations/text',
+      'crd/owned-group',
+      'csv/annotations',
+      'csv/api-service',
+      'csv/self-replacement',
+      'csv/skip-range',
+      'annotations/labels',
+      'csv/capabilities',
+      'csv/field-case',
+      'csv/icon-data',
+      'csv/install-modes-twice',
+      'csv/substitutes-for',
+      'csv/unquoted',
+      'manifest/duplicate-object',
+      'manifest/lost-document',
+      'practice/channel-name',
+      'console/*',
+      'disconnected/*',
+      'webhook/*',
+      'object/*',
+      'openshift/*',
+    ],
+  },
+  opm: {
+    warns: false,
+    blind: [
+      'annotations/default-channel',
+      'annotations/text',
+      'annotations/folder',
+      'annotations/package',
+      'annotations/unreadable',
+      'crd/duplicate',
+      'crd/not-owned',
+      'csv/annotations',
+      'csv/api-service',
+      'csv/self-replacement',
+      'csv/skip-range',
+      'annotations/labels',
+      'csv/capabilities',
+      'csv/icon-data',
+      'csv/install-modes-twice',
+      'csv/related-image',
+      'csv/release-name',
+      'csv/service-account',
+      'manifest/hidden-file',
+      'manifest/several-csvs',
+      'manifest/size',
+      'practice/*',
+      'api/*',
+      'console/*',
+      'disconnected/*',
+      'webhook/*',
+      'object/*',
+      'openshift/*',
+    ],
+  },
+};
+
+/** Of findings those that a tool has too. */
+export function seenBy(view: View, findings: readonly Finding[]): Finding[] {
+  const { blind, warns } = TOOLS[view];
+  return findings.filter(
+    ({ rule, severity }) =>
+      (severity === 'error' || (severity === 'warning' && warns)) && !matches(blind, rule),
+  );
+}

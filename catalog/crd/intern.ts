@@ -1,0 +1,48 @@
+/** Equal parts of schemas as one object, so that what did not change is known by its identity. */
+
+/**
+ * Makes a function that gives equal JSON values back as one. It takes its value over: what was seen before
+ * stands in the place of its equal.
+ */
+export function interner(): <T>(value: T) => T {
+  const known = new Map<string, object>();
+  const ids = new Map<object, number>();
+  // Descriptions are long: a number for each keeps the keys short.
+  const numbers = new Map<string, number>();
+  const texts: string[] = [];
+  const numberOf = (text: string): number => {
+    const known = numbers.get(text);
+    if (known !== undefined) return known;
+    const own = ownText(text);
+    numbers.set(own, texts.length);
+    return texts.push(own) - 1;
+  };
+  const intern = (value: unknown): unknown => {
+    if (typeof value !== 'object' || value === null || ids.has(value)) return value;
+    const members = value as Record<string, unknown>;
+    let key = Array.isArray(value) ? '[' : '{';
+    for (const name of Object.keys(members)) {
+      const member = members[name];
+      if (typeof member === 'object' && member !== null) {
+        const same = intern(member) as object;
+        if (same !== member) members[name] = same;
+        key += `${numberOf(name)}#${ids.get(same)},`;
+      } else if (typeof member === 'string') {
+        const number = numberOf(member);
+        members[name] = texts[number];
+        key += `${numberOf(name)}"${number},`;
+      } else key += `${numberOf(name)}:${typeof member === 'bigint' ? `${member}n` : String(member)},`;
+    }
+    const same = known.get(key);
+    if (same) return same;
+    known.set(key, value);
+    ids.set(value, ids.size);
+    return value;
+  };
+  return intern as <T>(value: T) => T;
+}
+
+/** A copy of a text: a part of a string keeps the whole string alive, and with it the file that it was cut from. */
+function ownText(text: string): string {
+  return ` ${text}`.slice(1);
+}

@@ -1,0 +1,222 @@
+/**
+ * Why opm cannot read a file: the first reason, in opm's words. Opm names no file, and
+ * counts the lines of YAML from where its document begins.
+ *
+ * @see https://github.com/kubernetes/apimachinery/blob/v0.36.3/pkg/util/yaml/decoder.go
+ */
+import { type Fields, shapeOf } from '../blob.ts';
+import { escapeHtml } from '../cache/go-json.ts';
+import { afterFirstBreak, normalBreaks, startsLikeJson } from '../documents.ts';
+import { compareText } from '../finding.ts';
+import { goQuoted } from '../go-text.ts';
+import { JsonError, JsonReader } from '../json.ts';
+import { compactJson, indentedJson } from '../json-text.ts';
+import { PROPERTY_SHAPES } from '../property.ts';
+import { fitStruct, isObject, type Misfit } from '../shape.ts';
+import { splitDocuments } from '../split.ts';
+import { compose } from '../yaml/compose.ts';
+import { readTree } from '../yaml/parser.ts';
+import { formatG } from '../yaml/scalar.ts';
+import { YamlError } from '../yaml/tree.ts';
+
+/** How deep Go reads JSON. */
+const JSON_DEPTH = 10_000;
+const YAML_LIMITS = { depth: 1000 };
+
+/** @returns undefined when the file can be read, or when it is not known what opm says */
+export function readingError(bytes: Uint8Array): string | undefined {
+  const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes);
+  return startsLikeJson(text) ? jsonStreamError(text) : yamlStreamError(normalBreaks(text));
+}
+
+function jsonStreamError(text: string): string | undefined {
+  const reader = new JsonReader(text, JSON_DEPTH);
+  for (let count = 0; ; count++) {
+    const from = reader.offset;
+    const { value, refusal } = nextJson(reader, text);
+    if (refusal === undefined && value === undefined) return undefined;
+    const why = refusal ?? (value && metaError(value.value, value.raw));
+    if (why !== undefined) return count > 1 ? why.bare : yamlAfterJson(text, from, why.first);
+    const unfit = value && blobError(value.value, 'null\n');
+    if (unfit !== undefined) return unfit;
+  }
+}
+
+/** What is said of a value of a JSON stream: by itself, and where YAML was tried, too. */
+interface Refusal {
+  readonly bare: string;
+  readonly first: string;
+}
+
+function nextJson(
+  reader: JsonReader,
+  text: string,
+): { value?: { readonly value: unknown; readonly raw: string }; refusal?: Refusal } {
+  const from = reader.offset;
+  try {
+    const read = reader.next();
+    return read ? { value: { value: read.value, raw: text.slice(from, reader.offset).trim() } } : {};
+  } catch (error) {
+    if (!(error instanceof JsonError)) throw error;
+    const { message } = error;
+    if (message === 'unexpected EOF') return { refusal: { bare: message, first: message } };
+    const read = new TextEncoder().encode(text.slice(0, error.offset)).length + 1;
+    return { refusal: { bare: message, first: `json: offset ${read}: ${message}` } };
+  }
+}
+
+/** The rest of a file that began as JSON; where its first document is no YAML either, opm says what JSON said. */
+function yamlAfterJson(text: string, from: number, said: string): string | undefined {
+  const { offset } = afterFirstBreak(text, from);
+  return offset >= text.length ? said : yamlStreamError(normalBreaks(text.slice(offset)), said);
+}
+
+function yamlStreamError(text: string, said?: string): string | undefined {
+  let instead = said;
+  let behind = -1;
+  for (const piece of splitDocuments(text)) {
+    if ('rest' in piece) return instead ?? `invalid Yaml document separator: ${piece.rest}`;
+    const { value, refusal } = yamlValue(text.slice(openedAt(text, piece.from, behind), piece.to));
+    behind = piece.to;
+    if (refusal) return instead ?? (refusal.original && `error converting YAML to JSON: ${refusal.original}`);
+    const why = value === null ? undefined : metaError(value, escapeHtml(compactJson(value)));
+    if (why) return instead ?? `error unmarshaling JSON: while decoding JSON: ${why.bare}`;
+    const unfit = blobError(value, '');
+    if (unfit !== undefined) return unfit;
+    instead = undefined;
+  }
+  return undefined;
+}
+
+/** Lines count from the separator that opens a piece, but not from one that closed the piece before it. */
+function openedAt(text: string, from: number, closing: number): number {
+  const before = from === 0 ? 0 : text.lastIndexOf('\n', from - 2) + 1;
+  return before !== closing && text.startsWith('---', before) ? before : from;
+}
+
+function yamlValue(text: string): { value?: unknown; refusal?: YamlError } {
+  try {
+    return { value: compose(readTree(text, YAML_LIMITS).root).value };
+  } catch (error) {
+    if (error instanceof YamlError) return { refusal: error };
+    throw error;
+  }
+}
+
+/** What keeps a value from having a schema, a package and a name. @param raw the value as Go was given it */
+function metaError(value: unknown, raw: string): Refusal | undefined {
+  const why = value === null ? undefined : isObject(value) ? keyError(value) : rootError(value, raw);
+  return why === undefined ? undefined : { bare: why, first: why };
+}
+
+function rootError(value: unknown, raw: string): string {
+  const misfit = 'into Go value of type map[string]interface {} at offset';
+  const marker = '(indicated by <==)\n';
+  if (Array.isArray(value)) {
+    const text = raw === '[]' ? raw : indentedJson(value);
+    return `json: cannot unmarshal array ${misfit} 1 ${marker}[ <== ${text.slice(1)}`;
+  }
+  const found = typeof value === 'boolean' ? 'bool' : typeof value;
+  return `json: cannot unmarshal ${found} ${misfit} ${new TextEncoder().encode(raw).length} ${marker}${raw} <==`;
+}
+
+function keyError(value: Fields): string | undefined {
+  const keys = new Map<string, string[]>();
+  for (const key of Object.keys(value)) {
+    const folded = key.toUpperCase().toLowerCase();
+    keys.set(folded, [...(keys.get(folded) ?? []), key]);
+  }
+  const doubles = [...keys]
+    .filter(([, found]) => found.length > 1)
+    .sort(([a], [b]) => compareText(a, b))
+    .map(
+      ([folded, found]) =>
+        `duplicate keys for key ${goQuoted(folded)}: [${found.sort(compareText).join(' ')}]`,
+    );
+  if (doubles.length > 0) return doubles.length === 1 ? doubles[0] : `[${doubles.join(', ')}]`;
+  for (const field of ['schema', 'package', 'name']) {
+    const [key] = keys.get(field) ?? [];
+    const found = key === undefined ? '' : value[key];
+    if (typeof found !== 'string') {
+      return `expected value for key ${goQuoted(key ?? '')} to be a string, got ${found === null ? '%!t(<nil>)' : goValue(found, goBad)}: ${goValue(found)}`;
+    }
+  }
+  return undefined;
+}
+
+/** A value as Go's `%v` prints it, its parts as `part` does. */
+function goValue(value: unknown, part: (text: string, value: unknown) => string = (text) => text): string {
+  if (Array.isArray(value)) return `[${value.map((item) => goValue(item, part)).join(' ')}]`;
+  if (!isObject(value)) {
+    const text = value === null ? '<nil>' : typeof value === 'number' ? formatG(value) : String(value);
+    return part(text, value);
+  }
+  const members = Object.keys(value)
+    .sort(compareText)
+    .map((key) => `${part(key, key)}:${goValue(value[key], part)}`);
+  return `map[${members.join(' ')}]`;
+}
+
+/** A part as Go's `%t` prints it: only true and false fit. */
+function goBad(text: string, value: unknown): string {
+  if (typeof value === 'boolean' || value === null) return text;
+  return `%!t(${typeof value === 'number' ? 'float64' : 'string'}=${text})`;
+}
+
+const WORDS: ReadonlyMap<string, string> = new Map([
+  ['olm.package', 'package'],
+  ['olm.channel', 'channel'],
+  ['olm.bundle', 'bundle'],
+  ['olm.deprecations', 'deprecation'],
+]);
+
+/** What keeps a value from being a blob. @param nothing what Go is left with of `null` */
+function blobError(value: unknown, nothing: string): string | undefined {
+  const fields = isObject(value) ? value : {};
+  const schemaKey = Object.keys(fields).find((key) => key.toUpperCase().toLowerCase() === 'schema');
+  const schema = schemaKey === undefined ? '' : String(fields[schemaKey]);
+  if (schema === '') {
+    return `object '${value === null ? nothing : `${compactJson(value)}\n`}' is missing root schema field`;
+  }
+  const shape = shapeOf(schema);
+  if (!shape) return undefined;
+  const { value: known, misfits } = fitStruct(value, shape);
+  const misfit = firstOf(misfits);
+  if (misfit) return `parse ${WORDS.get(schema)}: ${misfit.go}`;
+  return schema === 'olm.bundle' ? objectError(known) : undefined;
+}
+
+/** The misfit that Go meets first: it reads keys in byte order. */
+function firstOf(misfits: readonly Misfit[]): Misfit | undefined {
+  const [first] = [...misfits].sort(({ path: a }, { path: b }) => {
+    const at = a.findIndex((step, i) => step !== b[i]);
+    const [x, y] = [a[at], b[at]];
+    return typeof x === 'number' && typeof y === 'number' ? x - y : compareText(String(x), String(y));
+  });
+  return first;
+}
+
+function objectError(bundle: Fields): string | undefined {
+  const shape = PROPERTY_SHAPES.get('olm.bundle.object');
+  const properties = Array.isArray(bundle['properties']) ? bundle['properties'] : [];
+  for (const [i, property] of properties.entries()) {
+    if (!shape || !isObject(property) || property['type'] !== 'olm.bundle.object') continue;
+    const where = `read bundle objects: package ${quotedField(bundle, 'package')}, bundle ${quotedField(bundle, 'name')}:`;
+    const { value: object, misfits } = fitStruct(property['value'] ?? {}, shape);
+    const unfit = property['value'] === undefined ? 'unexpected end of JSON input' : firstOf(misfits)?.go;
+    if (unfit !== undefined) return `${where} parse property at index ${i} as bundle object: ${unfit}`;
+    const why = manifestError(typeof object['data'] === 'string' ? object['data'] : '');
+    if (why !== undefined) return `${where} convert bundle object property at index ${i} to JSON: ${why}`;
+  }
+  return undefined;
+}
+
+function quotedField(bundle: Fields, field: string): string {
+  return goQuoted(typeof bundle[field] === 'string' ? bundle[field] : '');
+}
+
+function manifestError(base64: string): string | undefined {
+  const raw = Uint8Array.from(atob(base64.replaceAll(/[\r\n]/g, '')), (c) => c.charCodeAt(0));
+  const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(raw);
+  return startsLikeJson(text, text.length) ? undefined : yamlValue(text).refusal?.original;
+}

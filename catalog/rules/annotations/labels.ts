@@ -1,0 +1,9 @@
+import { checkLabels } from '../../bundle/check/update.ts';
+import type { Rule } from '../rule.ts';
+
+export const rule: Rule = {
+  id: 'annotations/labels',
+  severity: 'warning',
+  summary: 'The labels of the bundle image, or of its Dockerfile, are those of the annotations',
+  inspect: checkLabels,
+};

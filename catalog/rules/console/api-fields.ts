@@ -1,0 +1,9 @@
+import { checkApiFields } from '../../bundle/check/console.ts';
+import type { Rule } from '../rule.ts';
+
+export const rule: Rule = {
+  id: 'console/api-fields',
+  severity: 'warning',
+  summary: 'Owned and required APIs have a name, a version, a kind, a display name and a description',
+  inspect: checkApiFields,
+};

@@ -1,0 +1,9 @@
+import { checkDescriptors } from '../../bundle/check/console.ts';
+import type { Rule } from '../rule.ts';
+
+export const rule: Rule = {
+  id: 'console/descriptor',
+  severity: 'warning',
+  summary: 'Descriptors have a path, their hints are URNs',
+  inspect: checkDescriptors,
+};

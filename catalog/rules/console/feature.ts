@@ -1,0 +1,9 @@
+import { checkFeatures } from '../../bundle/check/console.ts';
+import type { Rule } from '../rule.ts';
+
+export const rule: Rule = {
+  id: 'console/feature',
+  severity: 'warning',
+  summary: 'Features are those that consoles know, each true or false',
+  inspect: checkFeatures,
+};

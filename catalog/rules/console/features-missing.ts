@@ -1,0 +1,10 @@
+import { checkFeaturesPresent } from '../../bundle/check/console.ts';
+import type { Rule } from '../rule.ts';
+
+export const rule: Rule = {
+  id: 'console/features-missing',
+  severity: 'info',
+  summary: 'A ClusterServiceVersion says of each feature whether it has it',
+  opm: [`required annotation missing: features.operators.openshift.io/F`],
+  inspect: checkFeaturesPresent,
+};

@@ -1,0 +1,9 @@
+import { checkInfrastructure } from '../../bundle/check/console.ts';
+import type { Rule } from '../rule.ts';
+
+export const rule: Rule = {
+  id: 'console/infrastructure',
+  severity: 'warning',
+  summary: 'Infrastructure features are a JSON list of those that consoles know',
+  inspect: checkInfrastructure,
+};

@@ -1,0 +1,9 @@
+import { checkInitialization } from '../../bundle/check/console.ts';
+import type { Rule } from '../rule.ts';
+
+export const rule: Rule = {
+  id: 'console/initialization',
+  severity: 'warning',
+  summary: 'The resource that initialises an operator is one object of an owned API',
+  inspect: checkInitialization,
+};

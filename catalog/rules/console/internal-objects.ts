@@ -1,0 +1,9 @@
+import { checkInternalObjects } from '../../bundle/check/console.ts';
+import type { Rule } from '../rule.ts';
+
+export const rule: Rule = {
+  id: 'console/internal-objects',
+  severity: 'warning',
+  summary: 'Hidden definitions are owned ones',
+  inspect: checkInternalObjects,
+};

@@ -1,0 +1,9 @@
+import { checkNamespaceTemplate } from '../../bundle/check/console.ts';
+import type { Rule } from '../rule.ts';
+
+export const rule: Rule = {
+  id: 'console/namespace-template',
+  severity: 'warning',
+  summary: 'The template of the suggested namespace is a Namespace',
+  inspect: checkNamespaceTemplate,
+};

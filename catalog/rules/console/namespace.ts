@@ -1,0 +1,9 @@
+import { checkSuggestedNamespace } from '../../bundle/check/console.ts';
+import type { Rule } from '../rule.ts';
+
+export const rule: Rule = {
+  id: 'console/namespace',
+  severity: 'warning',
+  summary: 'The suggested namespace has a name that clusters take',
+  inspect: checkSuggestedNamespace,
+};

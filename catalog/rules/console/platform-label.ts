@@ -1,0 +1,9 @@
+import { checkPlatformLabelNames } from '../../bundle/check/console.ts';
+import type { Rule } from '../rule.ts';
+
+export const rule: Rule = {
+  id: 'console/platform-label',
+  severity: 'warning',
+  summary: 'Platform labels name platforms that consoles filter by, as supported',
+  inspect: checkPlatformLabelNames,
+};

@@ -1,0 +1,9 @@
+import { checkPresentation } from '../../bundle/check/console.ts';
+import type { Rule } from '../rule.ts';
+
+export const rule: Rule = {
+  id: 'console/presentation',
+  severity: 'warning',
+  summary: 'An operator has a description, keywords, maintainers, a maturity and a capability level',
+  inspect: checkPresentation,
+};

@@ -1,0 +1,9 @@
+import { checkSubscriptions } from '../../bundle/check/console.ts';
+import type { Rule } from '../rule.ts';
+
+export const rule: Rule = {
+  id: 'console/subscription',
+  severity: 'warning',
+  summary: 'Valid subscriptions are a JSON list of texts',
+  inspect: checkSubscriptions,
+};

@@ -1,0 +1,9 @@
+import { checkApiServiceDeployment } from '../../bundle/check/console.ts';
+import type { Rule } from '../rule.ts';
+
+export const rule: Rule = {
+  id: 'csv/api-service',
+  severity: 'warning',
+  summary: 'An owned API service is served by a deployment of the ClusterServiceVersion',
+  inspect: checkApiServiceDeployment,
+};

@@ -1,0 +1,9 @@
+import { checkSelfReplacement } from '../../bundle/check/update.ts';
+import type { Rule } from '../rule.ts';
+
+export const rule: Rule = {
+  id: 'csv/self-replacement',
+  severity: 'warning',
+  summary: 'A ClusterServiceVersion neither replaces nor skips itself',
+  inspect: checkSelfReplacement,
+};

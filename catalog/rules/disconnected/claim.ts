@@ -1,0 +1,9 @@
+import { checkDisconnectedClaim } from '../../bundle/check/disconnected.ts';
+import type { Rule } from '../rule.ts';
+
+export const rule: Rule = {
+  id: 'disconnected/claim',
+  severity: 'warning',
+  summary: 'An operator for disconnected clusters lists its images by digest and takes them from variables',
+  inspect: checkDisconnectedClaim,
+};

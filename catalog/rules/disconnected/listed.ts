@@ -1,0 +1,9 @@
+import { checkImagesListed } from '../../bundle/check/disconnected.ts';
+import type { Rule } from '../rule.ts';
+
+export const rule: Rule = {
+  id: 'disconnected/listed',
+  severity: 'warning',
+  summary: 'Every image that a ClusterServiceVersion names is among its relatedImages',
+  inspect: checkImagesListed,
+};

@@ -1,0 +1,9 @@
+import { checkImagesPinned } from '../../bundle/check/disconnected.ts';
+import type { Rule } from '../rule.ts';
+
+export const rule: Rule = {
+  id: 'disconnected/pinned',
+  severity: 'warning',
+  summary: 'A ClusterServiceVersion names images by digest',
+  inspect: checkImagesPinned,
+};

@@ -1,0 +1,10 @@
+import { checkPlatformsAlike } from '../../bundle/check/platform.ts';
+import type { Rule } from '../rule.ts';
+
+export const rule: Rule = {
+  id: 'platform/alike',
+  severity: 'warning',
+  summary: 'Images beside the operator are for the same platforms as it',
+  opm: [`check if the image I should not support A. …`],
+  inspect: checkPlatformsAlike,
+};

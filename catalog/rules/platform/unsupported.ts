@@ -1,0 +1,10 @@
+import { checkPlatformsSupported } from '../../bundle/check/platform.ts';
+import type { Rule } from '../rule.ts';
+
+export const rule: Rule = {
+  id: 'platform/unsupported',
+  severity: 'error',
+  summary: 'Every image of a bundle is for the platforms that the labels of the ClusterServiceVersion name',
+  opm: [`not all images specified are providing the support described via the CSV labels. …`],
+  inspect: checkPlatformsSupported,
+};

@@ -1,0 +1,32 @@
+/**
+ * YAML read into a Go type at once: where the type wants text, sigs.k8s.io/yaml makes text
+ * of numbers, true and false.
+ *
+ * @see https://github.com/kubernetes-sigs/yaml/blob/v1.6.0/yaml.go
+ */
+import { isObject, type Shape, type StructShape } from '../shape.ts';
+import { formatFloat32 } from './scalar.ts';
+
+/** A value with text where a shape wants it and a plain scalar stands. */
+export function asText(value: unknown, shape: Shape): unknown {
+  if (shape.kind === 'string') return scalarText(value);
+  if (Array.isArray(value) && shape.kind === 'list') return value.map((item) => asText(item, shape.items));
+  if (!isObject(value) || shape.kind !== 'struct') return value;
+  const members = Object.entries(value).map(([key, item]) => {
+    const field = fieldOf(shape, key);
+    return [key, field ? asText(item, field) : item];
+  });
+  return Object.fromEntries(members);
+}
+
+function scalarText(value: unknown): unknown {
+  if (typeof value === 'boolean' || typeof value === 'bigint') return String(value);
+  if (typeof value !== 'number') return value;
+  return Number.isInteger(value) ? String(value) : formatFloat32(value);
+}
+
+/** The field of a struct that a key stands for, whatever its case. */
+export function fieldOf(shape: StructShape, key: string): Shape | undefined {
+  const name = Object.keys(shape.fields).find((one) => one.toLowerCase() === key.toLowerCase());
+  return name === undefined ? undefined : shape.fields[name];
+}

@@ -1,0 +1,67 @@
+/** The check in a clone that somebody else made: no token, nothing asked of GitHub, reviews not known. */
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { fileError } from '../directory.ts';
+import { PipelineError } from '../error.ts';
+import { openRepository } from '../git/repository.ts';
+import type { CheckReport } from '../report/report.ts';
+import { type CheckRequest, check } from '../stages/check.ts';
+import type { PullRequestEvent } from './event.ts';
+import type { RunInputs } from './inputs.ts';
+import { registriesOf } from './registries.ts';
+
+/** @throws PipelineError `not-found` when the clone lacks a commit, `usage` when nothing says which two */
+export async function checkClone(inputs: RunInputs): Promise<CheckReport> {
+  const searchPath = inputs.environment['PATH'];
+  const directory = resolve(inputs.directory, inputs.clone ?? '.');
+  const repository = await openRepository(directory, searchPath === undefined ? {} : { searchPath });
+  const registries = registriesOf(inputs);
+  try {
+    return await check(repository, { ...requestOf(inputs), registryFor: registries.under });
+  } catch (thrown) {
+    if (thrown instanceof PipelineError && thrown.code === 'not-found') {
+      throw new PipelineError('not-found', thrown.message, { cause: thrown, hint: fetchHint(inputs) });
+    }
+    throw thrown;
+  } finally {
+    registries.close();
+    await repository.close();
+  }
+}
+
+function fetchHint({ event }: RunInputs): string {
+  const head = event.kind === 'pull request' ? `, and run: git fetch origin pull/${event.number}/head` : '';
+  return `give actions/checkout fetch-depth: 0${head}`;
+}
+
+function requestOf({ event, policy, directory, now, ...inputs }: RunInputs): CheckRequest {
+  const pull = event.kind === 'pull request' ? event : undefined;
+  const base = inputs.base ?? pull?.base;
+  if (base === undefined) {
+    throw new PipelineError('usage', 'there is no pull request to check', {
+      hint: 'run on pull_request or pull_request_target, or give the input base',
+    });
+  }
+  return {
+    base,
+    head: inputs.head ?? pull?.head ?? 'HEAD',
+    today: now.toISOString().slice(0, 10),
+    ...(pull ? { people: peopleOf(pull) } : {}),
+    ...(policy === undefined ? {} : { policy: policyIn(directory, policy) }),
+  };
+}
+
+/** The policy of a file. @throws PipelineError `not-found`, `io` */
+export function policyIn(directory: string, path: string): NonNullable<CheckRequest['policy']> {
+  const file = resolve(directory, path);
+  try {
+    return { path, bytes: readFileSync(file) };
+  } catch (thrown) {
+    throw fileError(thrown, file);
+  }
+}
+
+function peopleOf({ author, sender, draft }: PullRequestEvent): NonNullable<CheckRequest['people']> {
+  const holds = draft ? ['the pull request is a draft'] : [];
+  return { author, pusher: sender, reviews: [], commits: undefined, holds };
+}

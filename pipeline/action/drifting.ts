@@ -1,0 +1,46 @@
+/** Mode drift: what has drifted, in the job summary. It blames nobody, so it fails for nothing but not knowing. */
+import { setOutput, summary, warning } from '@actions/core';
+import { policyAt } from '../config.ts';
+import { PipelineError } from '../error.ts';
+import { openRemote } from '../git/remote.ts';
+import { createRegistryClient } from '../registry/client.ts';
+import { code, escaped } from '../report/markdown.ts';
+import { plain } from '../report/text.ts';
+import { type Drift, driftOf } from '../stages/drift.ts';
+import { defaultTip, openForge } from './forge.ts';
+import type { RunInputs } from './inputs.ts';
+import { registryOptions } from './registries.ts';
+
+/** @throws PipelineError as the client and the fetching do */
+export async function findDrift(inputs: RunInputs): Promise<void> {
+  const forge = await openForge(inputs);
+  const { commit } = await defaultTip(forge);
+  const repository = openRemote(forge.remote, forge.git);
+  const { plainHttp } = inputs.publish;
+  const registry = createRegistryClient({ ...registryOptions(inputs), plainHttp, internal: plainHttp });
+  try {
+    await repository.bring([commit]);
+    const { policy } = await policyAt(repository.objects, commit);
+    if (!policy) throw new PipelineError('usage', 'the policy cannot be read: portolan check says why');
+    const today = inputs.now.toISOString().slice(0, 10);
+    const ports = { github: forge.github, name: forge.repository, repository, registry };
+    await say(await driftOf(ports, { commit, policy, today }));
+  } finally {
+    registry.close();
+    await repository.close();
+  }
+}
+
+async function say(drift: readonly Drift[]): Promise<void> {
+  for (const { message, hint } of drift) warning(`${plain(message)}\n${plain(hint)}`);
+  setOutput('drift', drift.length);
+  const rows = drift.map(
+    ({ kind, of, message, hint }) => `| ${kind} | ${code(of)} | ${escaped(message)} | ${escaped(hint)} |`,
+  );
+  const table = ['| | of | what | what to do |', '|---|---|---|---|', ...rows];
+  const text =
+    drift.length === 0
+      ? ['## Nothing has drifted']
+      : [`## ${drift.length} things have drifted`, '', ...table];
+  await summary.addRaw(`${text.join('\n')}\n`).write({ overwrite: true });
+}

@@ -1,0 +1,74 @@
+/** GitHub and its repositories, as the step's inputs name them. */
+import { info, setSecret } from '@actions/core';
+import { PipelineError } from '../error.ts';
+import type { GitRemote, GitSettings } from '../git/process.ts';
+import { answer, type GitHub, openGitHub, type RepositoryName } from '../github/client.ts';
+import { readTip } from '../github/pull-request.ts';
+import { plain } from '../report/text.ts';
+import { repositoryName } from '../stages/gate.ts';
+import type { ForgeInputs, RunInputs } from './inputs.ts';
+
+export interface Forge {
+  readonly github: GitHub;
+  readonly repository: RepositoryName;
+  readonly remote: GitRemote;
+  readonly git: GitSettings;
+}
+
+/** Variables that say how git reaches hosts. */
+const NETWORK = ['HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY', 'NO_PROXY', 'SSL_CERT_FILE', 'GIT_SSL_CAINFO'];
+
+/** @throws PipelineError `usage` without a token, and as the client when an App is nowhere installed */
+export async function openForge({ forge, environment }: RunInputs): Promise<Forge> {
+  if (!forge) {
+    throw new PipelineError('usage', 'there is no token to ask GitHub with', {
+      hint: 'leave the input github-token at its default, or give repository: a clone that holds base and head',
+    });
+  }
+  const repository = repositoryName(forge.repository);
+  const { github, token } = await enter(forge, repository);
+  const authorization = `basic ${Buffer.from(`x-access-token:${token}`).toString('base64')}`;
+  setSecret(authorization.slice('basic '.length));
+  const network = NETWORK.flatMap((name) => [name, name.toLowerCase()]).flatMap((name) => {
+    const value = environment[name];
+    return value ? [[name, value] as const] : [];
+  });
+  return {
+    github,
+    repository,
+    remote: {
+      url: `${forge.server}/${repository.owner}/${repository.repo}.git`,
+      authorization,
+      environment: Object.fromEntries(network),
+    },
+    git: { searchPath: environment['PATH'] },
+  };
+}
+
+interface Entered {
+  readonly github: GitHub;
+  readonly token: string;
+}
+
+async function enter(forge: ForgeInputs, repository: RepositoryName): Promise<Entered> {
+  const log = (line: string): void => info(plain(line));
+  if (!forge.app) {
+    const token = forge.token ?? '';
+    return { github: openGitHub({ url: forge.api, identity: { kind: 'token', token }, log }), token };
+  }
+  const identity = { kind: 'app', app: forge.app.id, privateKey: forge.app.privateKey } as const;
+  const app = openGitHub({ url: forge.api, identity: { ...identity, installation: undefined }, log });
+  const { id } = await answer(app.request('GET /repos/{owner}/{repo}/installation', { ...repository }));
+  const github = openGitHub({ url: forge.api, identity: { ...identity, installation: Number(id) }, log });
+  const { token } = (await github.auth({ type: 'installation' })) as { token: string };
+  setSecret(token);
+  return { github, token };
+}
+
+/** The tip of the repository's default branch. @throws PipelineError as the client */
+export async function defaultTip({ github, repository }: Forge): Promise<{ branch: string; commit: string }> {
+  const { default_branch: branch } = await answer(
+    github.request('GET /repos/{owner}/{repo}', { ...repository }),
+  );
+  return { branch, commit: await readTip(github, repository, branch) };
+}

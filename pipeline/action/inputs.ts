@@ -1,0 +1,64 @@
+/** What a run is told: the inputs of the step, the event, and where GitHub is. */
+import type { Environment } from '../registry/proxy.ts';
+import type { Event } from './event.ts';
+
+export const MODES = ['auto', 'check', 'report', 'publish', 'drift'] as const;
+export type Mode = (typeof MODES)[number];
+
+export interface RunInputs {
+  readonly mode: Mode;
+  /** The workspace; relative paths start from it. */
+  readonly directory: string;
+  /** A clone that holds base and head, in place of fetching what is needed. */
+  readonly clone: string | undefined;
+  /** A file that stands in for the base branch's policy. */
+  readonly policy: string | undefined;
+  /** Revisions of the clone that stand in for the event's. */
+  readonly base: string | undefined;
+  readonly head: string | undefined;
+  readonly event: Event;
+  /** The packed report of an earlier job. */
+  readonly result: string | undefined;
+  /** Undefined where there is nobody to ask as: then only a clone can be checked. */
+  readonly forge: ForgeInputs | undefined;
+  readonly says: SayingInputs;
+  readonly publish: PublishInputs;
+  /** Credentials for registries; without one the files of podman and docker are looked for. */
+  readonly authfile: string | undefined;
+  /** Where credentials, proxies and git are found. */
+  readonly environment: Environment;
+  /** A directory for reports. */
+  readonly temporary: string;
+  readonly now: Date;
+}
+
+export interface ForgeInputs {
+  /** Of the API, and of the pages and repositories: `https://api.github.com`, `https://github.com`. */
+  readonly api: string;
+  readonly server: string;
+  /** `owner/name`. */
+  readonly repository: string;
+  readonly token: string | undefined;
+  readonly app: { readonly id: string; readonly privateKey: string } | undefined;
+}
+
+export interface SayingInputs {
+  /** Where the job's log is. */
+  readonly link: string | undefined;
+  /** Most annotations of a check run. */
+  readonly annotations: number;
+  readonly comment: boolean;
+  /** Whether the policy's `merge` is followed; it is never gone beyond. */
+  readonly merge: boolean;
+}
+
+export interface PublishInputs {
+  /** Where the published files go. */
+  readonly out: string;
+  /** Functions that publish, asked with the job's identity token; the job publishes itself without. */
+  readonly url: string | undefined;
+  /** Hosts, with their ports, that speak plain HTTP. */
+  readonly plainHttp: readonly string[];
+  /** Publishes every catalog, whatever the push changed. */
+  readonly everything: boolean;
+}

@@ -1,0 +1,182 @@
+/** What a push to a gated branch brings to clusters: every catalog that differs from what was published last. */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { getIDToken, info, setFailed, setOutput, summary, warning } from '@actions/core';
+import { isObject } from '../../catalog/shape.ts';
+import { bringCatalog, catalogIdentity, publishedCatalogs } from '../check/published-catalogs.ts';
+import { policyAt } from '../config.ts';
+import { PipelineError } from '../error.ts';
+import { openRemote } from '../git/remote.ts';
+import type { Repository } from '../git/repository.ts';
+import { lastDeployed, noteDeployed } from '../github/deployments.ts';
+import { matchesGlob } from '../policy/layout.ts';
+import type { Policy } from '../policy/policy.ts';
+import type { PublishReceipt } from '../publish/receipt.ts';
+import { createRegistryClient } from '../registry/client.ts';
+import { code, escaped } from '../report/markdown.ts';
+import { findingText, plain } from '../report/text.ts';
+import { publish } from '../stages/publish.ts';
+import { defaultTip, type Forge, openForge } from './forge.ts';
+import type { RunInputs } from './inputs.ts';
+import { registryOptions } from './registries.ts';
+import { logText } from './say.ts';
+
+interface Publishing {
+  readonly inputs: RunInputs;
+  readonly forge: Forge;
+  readonly repository: Repository;
+  readonly commit: string;
+  readonly policy: Policy;
+}
+
+/** How publishing one catalog ended. */
+type Ended =
+  | { readonly catalog: string; readonly kind: 'published'; readonly receipt: PublishReceipt }
+  | { readonly catalog: string; readonly kind: 'refused'; readonly why: string }
+  | { readonly catalog: string; readonly kind: 'unchanged' };
+
+/** @throws PipelineError as the client and the fetching do */
+export async function publishPush(inputs: RunInputs): Promise<void> {
+  const forge = await openForge(inputs);
+  const { branch, commit } = await pushedOf(inputs, forge);
+  const repository = openRemote(forge.remote, forge.git);
+  try {
+    await repository.bring([commit]);
+    const { policy, findings } = await policyAt(repository.objects, commit);
+    if (!policy) {
+      logText(findings.map(findingText).join(''));
+      throw new PipelineError(
+        'usage',
+        'the policy of the pushed commit cannot be read; nothing is published',
+      );
+    }
+    if (!policy.branches.some((pattern) => matchesGlob(pattern, branch)))
+      return info(plain(`the branch ${branch} is not gated; nothing is published from it`));
+    await publishAll({ inputs, forge, repository, commit, policy });
+  } finally {
+    await repository.close();
+  }
+}
+
+/** What was pushed; on a schedule, the tip of the default branch, in case no push told of it. */
+async function pushedOf({ event }: RunInputs, forge: Forge): Promise<{ branch: string; commit: string }> {
+  if (event.kind === 'push') return event;
+  if (event.kind === 'clock') return defaultTip(forge);
+  throw new PipelineError('usage', 'mode publish is for the events push, schedule and workflow_dispatch');
+}
+
+async function publishAll(publishing: Publishing): Promise<void> {
+  const { repository, commit, policy, inputs } = publishing;
+  const ended: Ended[] = [];
+  for (const catalog of await publishedCatalogs(repository.objects, commit, policy)) {
+    ended.push(await publishOne(publishing, catalog));
+  }
+  const receipts = ended.flatMap((one) =>
+    one.kind === 'published' ? [[one.catalog, one.receipt] as const] : [],
+  );
+  setOutput('published', JSON.stringify(Object.fromEntries(receipts)));
+  setOutput('files', inputs.publish.out);
+  await summary.addRaw(summaryOf(commit, ended)).write({ overwrite: true });
+  const refused = ended.filter(({ kind }) => kind === 'refused').map(({ catalog }) => catalog);
+  if (refused.length > 0) setFailed(`not published: ${plain(refused.join(', '))}`);
+}
+
+async function publishOne(publishing: Publishing, catalog: string): Promise<Ended> {
+  const { forge, inputs } = publishing;
+  if (!inputs.publish.everything && !(await hasChanged(publishing, catalog)))
+    return { catalog, kind: 'unchanged' };
+  info(plain(`publishing ${catalog}`));
+  const ended =
+    inputs.publish.url === undefined ? await here(publishing, catalog) : await elsewhere(publishing, catalog);
+  if (ended.kind !== 'published') return ended;
+  try {
+    await noteDeployed(forge.github, forge.repository, { receipt: ended.receipt, link: inputs.says.link });
+  } catch (error) {
+    if (!(error instanceof PipelineError)) throw error;
+    warning(`the deployment of ${plain(catalog)} cannot be noted: ${plain(error.message)}`);
+  }
+  return ended;
+}
+
+/** Whether a catalog differs from the one that was published last; where nobody knows, it does. */
+async function hasChanged({ forge, repository, commit, policy }: Publishing, name: string): Promise<boolean> {
+  const last = await lastDeployed(forge.github, forge.repository, name);
+  if (!last) return true;
+  try {
+    await repository.bring([last.commit]);
+    const [before, now] = await Promise.all(
+      [last.commit, commit].map((id) => catalogIdentity(repository.objects, id, { policy, name })),
+    );
+    return before !== now;
+  } catch (error) {
+    if (error instanceof PipelineError && error.code === 'not-found') return true;
+    throw error;
+  }
+}
+
+async function here({ inputs, repository, commit, policy }: Publishing, catalog: string): Promise<Ended> {
+  await bringCatalog(repository.objects, commit, { policy, name: catalog });
+  const { plainHttp } = inputs.publish;
+  const registry = createRegistryClient({ ...registryOptions(inputs), plainHttp, internal: plainHttp });
+  try {
+    const progress = (step: string): void => info(plain(step));
+    const out = join(inputs.publish.out, catalog);
+    const today = inputs.now.toISOString().slice(0, 10);
+    const published = await publish({ repository, registry, progress }, { commit, catalog, out, today });
+    if (published.findings.length > 0) logText(published.findings.map(findingText).join(''));
+    if (published.kind === 'published') return { catalog, kind: 'published', receipt: published.receipt };
+    return { catalog, kind: 'refused', why: published.findings[0]?.message ?? 'it has errors' };
+  } finally {
+    registry.close();
+  }
+}
+
+/** How long functions may take, in ms. */
+const TIMEOUT = 15 * 60_000;
+
+/** Asks functions to publish, with the identity of this job and no other secret. */
+async function elsewhere({ inputs, forge, commit }: Publishing, catalog: string): Promise<Ended> {
+  const url = inputs.publish.url ?? '';
+  const token = await getIDToken(url);
+  const { owner, repo } = forge.repository;
+  const response = await fetch(url, {
+    method: 'POST',
+    redirect: 'error',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ repository: `${owner}/${repo}`, commit, catalog }),
+    signal: AbortSignal.timeout(TIMEOUT),
+  });
+  const answer: unknown = response.ok ? await response.json() : undefined;
+  if (!isObject(answer))
+    return { catalog, kind: 'refused', why: `the functions answered ${response.status}` };
+  if (answer['published'] !== true || !isObject(answer['receipt']))
+    return { catalog, kind: 'refused', why: 'the functions refused the catalog' };
+  writeAnswer(join(inputs.publish.out, catalog), answer['files']);
+  return { catalog, kind: 'published', receipt: answer['receipt'] as unknown as PublishReceipt };
+}
+
+function writeAnswer(out: string, files: unknown): void {
+  if (!isObject(files)) return;
+  mkdirSync(out, { recursive: true });
+  for (const [name, text] of Object.entries(files)) {
+    if (/^[A-Za-z0-9][A-Za-z0-9._-]*$/.test(name) && typeof text === 'string')
+      writeFileSync(join(out, name), text);
+  }
+}
+
+function summaryOf(commit: string, ended: readonly Ended[]): string {
+  const rows = ended.map((one) => {
+    const what =
+      one.kind === 'published' ? code(one.receipt.image) : one.kind === 'refused' ? escaped(one.why) : '';
+    const digest = one.kind === 'published' ? code(one.receipt.digest) : '';
+    return `| ${escaped(one.catalog)} | ${one.kind} | ${what} | ${digest} |`;
+  });
+  return [
+    `## Catalogs of ${commit.slice(0, 12)}`,
+    '',
+    '| catalog | | image | digest |',
+    '|---|---|---|---|',
+    ...rows,
+    '',
+  ].join('\n');
+}

@@ -1,0 +1,31 @@
+/** Clients of registries, each asking only what a policy allows. */
+import { resolve } from 'node:path';
+import type { Policy } from '../policy/policy.ts';
+import { clientUnder } from '../references/client.ts';
+import type { ClientOptions, RegistryClient } from '../registry/client.ts';
+import { authfileCredentials } from '../registry/credentials.ts';
+import type { RunInputs } from './inputs.ts';
+
+export interface Registries {
+  under(policy: Policy): RegistryClient;
+  close(): void;
+}
+
+export function registriesOf(inputs: RunInputs): Registries {
+  const clients: RegistryClient[] = [];
+  return {
+    under: (policy) => {
+      const client = clientUnder(policy, registryOptions(inputs));
+      clients.push(client);
+      return client;
+    },
+    close: () => {
+      for (const client of clients) client.close();
+    },
+  };
+}
+
+export function registryOptions({ authfile, directory, environment }: RunInputs): ClientOptions {
+  const file = authfile === undefined ? undefined : resolve(directory, authfile);
+  return { credentials: authfileCredentials({ authfile: file, environment }), environment };
+}

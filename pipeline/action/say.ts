@@ -1,0 +1,70 @@
+/** What a step says to the runner: its log, annotations, the job summary, outputs. */
+import { randomUUID } from 'node:crypto';
+import { resolve } from 'node:path';
+import { type AnnotationProperties, error, info, notice, setOutput, summary, warning } from '@actions/core';
+import type { Finding, Severity } from '../../catalog/finding.ts';
+import { jsonReport } from '../report/json.ts';
+import { markdownReport } from '../report/markdown.ts';
+import { type CheckReport, stateOf } from '../report/report.ts';
+import { sarifReport } from '../report/sarif.ts';
+import { packedReport } from '../report/sent.ts';
+import { plain } from '../report/text.ts';
+import { textReport } from '../report/text-report.ts';
+import { writeFiles } from '../write.ts';
+
+/** What GitHub shows of a step: ten annotations of each kind. */
+const SHOWN = 10;
+const REPORT = 'portolan-report.json';
+const SARIF = 'portolan.sarif';
+
+/** Text of a pull request, which must not be taken for a command of the runner. */
+export function logText(text: string): void {
+  const stop = randomUUID();
+  info(`::stop-commands::${stop}`);
+  info(text.trimEnd());
+  info(`::${stop}::`);
+}
+
+/** Says a report in every way that takes no right: the log, the summary, outputs, files. */
+export async function sayReport(report: CheckReport, temporary: string): Promise<void> {
+  logText(textReport(report));
+  await summary.addRaw(markdownReport(report)).write({ overwrite: true });
+  writeFiles(
+    temporary,
+    new Map([
+      [REPORT, jsonReport(report)],
+      [SARIF, sarifReport(report)],
+    ]),
+  );
+  const count = (severity: Severity): number =>
+    report.findings.filter((one) => one.severity === severity).length;
+  setOutput('verdict', report.verdict);
+  setOutput('authority', report.authority.decision);
+  setOutput('state', stateOf(report));
+  setOutput('headline', plain(report.headline));
+  setOutput('errors', count('error'));
+  setOutput('warnings', count('warning'));
+  setOutput('packages', JSON.stringify(report.packages.map(({ name }) => name)));
+  setOutput('catalogs', JSON.stringify([...new Set(report.packages.flatMap(({ catalogs }) => catalogs))]));
+  setOutput('report', resolve(temporary, REPORT));
+  setOutput('sarif', resolve(temporary, SARIF));
+  setOutput('result', packedReport(report));
+}
+
+const ANNOTATE: Readonly<Record<Severity, (message: string, where: AnnotationProperties) => void>> = {
+  error,
+  warning,
+  info: notice,
+};
+
+/** Annotations of the step, for where no check run can be made. */
+export function annotate(findings: readonly Finding[]): void {
+  for (const severity of ['error', 'warning', 'info'] as const) {
+    for (const finding of findings.filter((one) => one.severity === severity).slice(0, SHOWN)) {
+      const { location, rule, message, hint } = finding;
+      const text = hint === undefined ? plain(message) : `${plain(message)}\nfix: ${plain(hint)}`;
+      const { file, line, column } = location;
+      ANNOTATE[severity](text, { title: rule, file, startLine: line, startColumn: column });
+    }
+  }
+}

@@ -1,0 +1,119 @@
+/** Custom resource definitions of bundles that lie in directories `PACKAGE/VERSION`. */
+import { createHash } from 'node:crypto';
+import { closeSync, existsSync, fstatSync, openSync, readdirSync, readSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { firstValue, readManifestFile } from '../../catalog/bundle/manifest.ts';
+import { type CrdDefinition, crdDefinition } from '../../catalog/crd/definition.ts';
+import { interner } from '../../catalog/crd/intern.ts';
+import type { DefinitionsOf } from '../../catalog/graph/world.ts';
+import type { Bundle } from '../../catalog/model.ts';
+import { formatVersion } from '../../catalog/version.ts';
+import { fileError } from '../directory.ts';
+
+/** What a stage is given when somebody named a directory; nothing otherwise. */
+export function definitionsIn(
+  directory: string | undefined,
+  { directory: start }: { readonly directory: string },
+): { definitions?: DefinitionsOf } {
+  return directory === undefined ? {} : { definitions: definitionsBelow(resolve(start, directory)) };
+}
+
+/**
+ * Looks bundles up in `ROOT/PACKAGE/VERSION` or `ROOT/operators/PACKAGE/VERSION`, or in whatever folder of the
+ * package holds a ClusterServiceVersion of the bundle's name. What is read is kept while one package is asked for.
+ *
+ * @throws PipelineError `not-found` when the directory does not exist, on use `io`
+ */
+export function definitionsBelow(root: string): DefinitionsOf {
+  const folders = [join(root, 'operators'), root].filter((path) => existsSync(path));
+  if (folders.length === 0) list(root);
+  let shelf = emptyShelf('');
+  return (bundle) => {
+    if (shelf.package !== bundle.package) shelf = emptyShelf(bundle.package);
+    const known = shelf.byBundle.get(bundle.name);
+    if (known) return known;
+    const folder = folderOf(folders, bundle);
+    const found = folder === undefined ? undefined : definitionsOf(join(folder, 'manifests'), shelf);
+    if (found) shelf.byBundle.set(bundle.name, found);
+    return found;
+  };
+}
+
+/** What is kept of one package. Most versions repeat the definitions of the one before: equal files are one. */
+interface Shelf {
+  readonly package: string;
+  readonly byBundle: Map<string, readonly CrdDefinition[]>;
+  readonly byDigest: Map<string, CrdDefinition | undefined>;
+  /** Makes equal parts of definitions one. */
+  readonly intern: <T>(value: T) => T;
+}
+
+function emptyShelf(name: string): Shelf {
+  return { package: name, byBundle: new Map(), byDigest: new Map(), intern: interner() };
+}
+
+function folderOf(
+  roots: readonly string[],
+  { package: name, name: bundle, version }: Bundle,
+): string | undefined {
+  // The name comes from a catalog that anybody may have written: it must not lead elsewhere.
+  if (!/^[A-Za-z0-9][\w.-]*$/.test(name)) return undefined;
+  const own = roots.map((root) => join(root, name)).find((path) => existsSync(path));
+  if (own === undefined) return undefined;
+  const versions = list(own);
+  const text = version ? formatVersion(version) : '';
+  const exact = versions.find((folder) => folder === text || folder === `v${text}`);
+  const found = exact ?? versions.find((folder) => holdsCsv(join(own, folder, 'manifests'), bundle));
+  return found === undefined ? undefined : join(own, found);
+}
+
+function holdsCsv(manifests: string, name: string): boolean {
+  if (!existsSync(manifests)) return false;
+  const files = list(manifests).filter((file) => /clusterserviceversion|csv/i.test(file));
+  return files.some((file) => bytesOf(join(manifests, file)).includes(`name: ${name}\n`));
+}
+
+function definitionsOf(manifests: string, { byDigest, intern }: Shelf): readonly CrdDefinition[] | undefined {
+  if (!existsSync(manifests)) return undefined;
+  return list(manifests).flatMap((file) => {
+    const bytes = bytesOf(join(manifests, file));
+    if (!bytes.includes('CustomResourceDefinition')) return [];
+    const digest = createHash('sha256').update(bytes).digest('base64');
+    if (!byDigest.has(digest))
+      byDigest.set(digest, intern(crdDefinition(firstValue(readManifestFile(file, bytes))?.value)));
+    return byDigest.get(digest) ?? [];
+  });
+}
+
+function list(path: string): string[] {
+  try {
+    return readdirSync(path).sort();
+  } catch (error) {
+    throw fileError(error, path);
+  }
+}
+
+/** Where files are read into: most are only looked at, and need no memory of their own. */
+let scratch = Buffer.alloc(1024 * 1024);
+
+/** The bytes of a file, until the next one is read. @throws PipelineError */
+function bytesOf(path: string): Buffer {
+  try {
+    const file = openSync(path, 'r');
+    try {
+      const { size } = fstatSync(file);
+      if (size > scratch.length) scratch = Buffer.alloc(size);
+      let length = 0;
+      while (length < size) {
+        const read = readSync(file, scratch, length, size - length, length);
+        if (read === 0) break;
+        length += read;
+      }
+      return scratch.subarray(0, length);
+    } finally {
+      closeSync(file);
+    }
+  } catch (error) {
+    throw fileError(error, path);
+  }
+}

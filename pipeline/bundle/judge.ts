@@ -1,0 +1,53 @@
+/** Judging one bundle: every rule is asked, a suite says which findings count. */
+import { gzipSync } from 'node:zlib';
+import { type InspectOptions, inspect, inspectedBundle } from '../../catalog/bundle/inspect.ts';
+import { isInSuite, SUITE_NAMES, type Suite, seenBy, type View } from '../../catalog/bundle/suite.ts';
+import type { Finding } from '../../catalog/finding.ts';
+import { RULES } from '../../catalog/rules/index.ts';
+import type { SeverityOf } from '../../catalog/rules/rule.ts';
+import type { OpenBundle } from './open.ts';
+
+export interface BundleJudging {
+  readonly suites: readonly Suite[];
+  readonly view?: View;
+  readonly severityOf?: SeverityOf;
+  readonly options?: InspectOptions;
+}
+
+export interface BundleJudgement {
+  /** What counts, the worst first. */
+  readonly findings: readonly Finding[];
+  /** What other suites would add; none is said twice. */
+  readonly others: ReadonlyMap<Suite, readonly Finding[]>;
+}
+
+/** Judges a bundle. */
+export async function judgeBundle(
+  { source, dockerfile, labels }: OpenBundle,
+  { suites, view, severityOf, options = {} }: BundleJudging,
+): Promise<BundleJudgement> {
+  const bundle = await inspectedBundle(source, {
+    gzipLength,
+    ...(dockerfile ? { dockerfile } : {}),
+    ...(labels ? { labels } : {}),
+    ...options,
+  });
+  const all = inspect(bundle, RULES, severityOf);
+  const seen = view ? seenBy(view, all) : all;
+  const counts = ({ rule }: Finding): boolean => suites.some((suite) => isInSuite(rule, suite));
+  return { findings: seen.filter(counts), others: byOtherSuites(seen.filter((finding) => !counts(finding))) };
+}
+
+function byOtherSuites(findings: readonly Finding[]): Map<Suite, Finding[]> {
+  const others = new Map<Suite, Finding[]>();
+  for (const finding of findings) {
+    const suite = SUITE_NAMES.find((name) => isInSuite(finding.rule, name));
+    if (suite) others.set(suite, [...(others.get(suite) ?? []), finding]);
+  }
+  return others;
+}
+
+/** How many bytes gzip makes of a file's, as OLM compresses manifests into a ConfigMap. */
+export function gzipLength(bytes: Uint8Array): number {
+  return gzipSync(bytes).length;
+}

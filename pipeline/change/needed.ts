@@ -1,0 +1,63 @@
+/**
+ * Files that judging a change will read, so that a repository of which little is here
+ * brings them in one request. Whatever is left out is fetched when it is read.
+ */
+import type { ObjectReader } from '../git/objects.ts';
+import { entryAt, isTree, listFiles } from '../git/tree.ts';
+import type { Policy } from '../policy/policy.ts';
+import type { Area } from './path.ts';
+import type { ChangedPath, Trees } from './scene.ts';
+import { catalogUnits } from './unit.ts';
+
+/** Places of which the old files are read too. */
+const COMPARED: ReadonlySet<Area> = new Set(['catalog', 'template', 'composite', 'packageConfig', 'owners']);
+
+/** Fetches what is needed to say what a change is. */
+export async function bringNeeded(
+  objects: ObjectReader,
+  { trees, policy, paths }: { trees: Trees; policy: Policy; paths: readonly ChangedPath[] },
+): Promise<void> {
+  if (!objects.isRemote) return;
+  const ids = paths.flatMap(({ area, before, after }) => {
+    const sides = COMPARED.has(area) ? [before, after] : area === 'bundle' ? [after] : [];
+    return sides.flatMap((file) => (file && file.mode !== '160000' ? [file.id] : []));
+  });
+  const names = new Set(paths.flatMap(({ package: name }) => name ?? []));
+  for (const tree of [trees.base, trees.merged]) {
+    for (const name of names) ids.push(...(await ownersFiles(objects, tree, { name, policy })));
+  }
+  ids.push(...(await unitFiles(objects, trees, policy)));
+  await objects.prefetch(ids);
+}
+
+async function ownersFiles(
+  objects: ObjectReader,
+  tree: string,
+  { name, policy }: { name: string; policy: Policy },
+): Promise<string[]> {
+  const paths = policy.owners.sources.map(({ path }) => path).filter((path) => path.includes('{package}'));
+  const entries = await Promise.all(
+    paths.map((path) =>
+      entryAt(
+        objects,
+        tree,
+        path.replaceAll('{package}', () => name),
+      ),
+    ),
+  );
+  return entries.flatMap((entry) => (entry && !isTree(entry.mode) ? [entry.id] : []));
+}
+
+/** All files of units that change, those included that stay as they are. */
+async function unitFiles(objects: ObjectReader, trees: Trees, { layout }: Policy): Promise<string[]> {
+  const before = await catalogUnits(objects, trees.base, layout);
+  const after = await catalogUnits(objects, trees.merged, layout);
+  const changed = [
+    ...[...before.values()].filter(({ path, id }) => after.get(path)?.id !== id),
+    ...[...after.values()].filter(({ path, id }) => before.get(path)?.id !== id),
+  ];
+  const listed = await Promise.all(
+    changed.map(({ id, mode }) => (isTree(mode) ? listFiles(objects, id) : Promise.resolve([{ id, mode }]))),
+  );
+  return listed.flat().flatMap(({ id, mode }) => (mode === '160000' ? [] : [id]));
+}

@@ -1,0 +1,47 @@
+/** Catalogs that a commit holds and the policy publishes, and which of them differ from what was published. */
+import { catalogUnits } from '../change/unit.ts';
+import type { ObjectReader } from '../git/objects.ts';
+import { isTree, listFiles } from '../git/tree.ts';
+import { matchesGlob } from '../policy/layout.ts';
+import type { Policy } from '../policy/policy.ts';
+
+/** Names of the catalogs that the policy publishes, in byte order. */
+export async function publishedCatalogs(
+  objects: ObjectReader,
+  commit: string,
+  policy: Policy,
+): Promise<string[]> {
+  const units = await catalogUnits(objects, commit, policy.layout);
+  const names = new Set([...units.values()].map(({ catalog }) => catalog));
+  return [...names]
+    .filter((name) => policy.publish.catalogs.some(({ pattern }) => matchesGlob(pattern, name)))
+    .sort();
+}
+
+/** What a catalog is made of: paths and git ids, as text. Empty for a catalog that is not there. */
+export async function catalogIdentity(
+  objects: ObjectReader,
+  commit: string,
+  { policy, name }: { readonly policy: Policy; readonly name: string },
+): Promise<string> {
+  const units = await catalogUnits(objects, commit, policy.layout);
+  const own = [...units.values()].filter(({ catalog }) => catalog === name);
+  return own
+    .map(({ path, mode, id }) => `${path} ${mode} ${id}`)
+    .sort()
+    .join('\n');
+}
+
+/** Fetches all files of a catalog at once. */
+export async function bringCatalog(
+  objects: ObjectReader,
+  commit: string,
+  { policy, name }: { readonly policy: Policy; readonly name: string },
+): Promise<void> {
+  const units = await catalogUnits(objects, commit, policy.layout);
+  const own = [...units.values()].filter(({ catalog }) => catalog === name);
+  const listed = await Promise.all(
+    own.map(({ id, mode }) => (isTree(mode) ? listFiles(objects, id) : Promise.resolve([{ id, mode }]))),
+  );
+  await objects.prefetch(listed.flat().flatMap(({ id, mode }) => (mode === '160000' ? [] : [id])));
+}

@@ -1,0 +1,158 @@
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import type { InspectOptions } from '../../catalog/bundle/inspect.ts';
+import { SUITE_NAMES, type Suite, VIEW_NAMES, type View } from '../../catalog/bundle/suite.ts';
+import { RULES } from '../../catalog/rules/index.ts';
+import { ownSeverity, type SeverityOf } from '../../catalog/rules/rule.ts';
+import { type BundleJudgement, judgeBundle } from '../bundle/judge.ts';
+import { type OpenBundle, withBundle } from '../bundle/open.ts';
+import { platformsOf } from '../bundle/platforms.ts';
+import { readPolicy } from '../config.ts';
+import { fileError, readText } from '../directory.ts';
+import { PipelineError } from '../error.ts';
+import { severitiesOf } from '../policy/severity.ts';
+import { sarifReport } from '../report/sarif.ts';
+import { amount, countText, findingText } from '../report/text.ts';
+import { type Command, type Invocation, usageError } from './command.ts';
+import { registryClientFor } from './registry-access.ts';
+import { REGISTRY_OPTIONS } from './registry-options.ts';
+import { renderingOf } from './rendering.ts';
+import type { ExitCode, Terminal } from './terminal.ts';
+
+export const command: Command = {
+  words: 'bundle validate',
+  summary:
+    'Judge a bundle: its format, its manifests and its metadata, every defect at once and on its line.',
+  operands: 'DIR|REFERENCE',
+  details: [
+    'A bundle is a directory with manifests/ and metadata/, an image in a registry, or one in a layout (oci:DIR:TAG) or',
+    'an archive. The suite default is what OLM v0 needs, and part of every other; what other suites would add is counted',
+    'on the last line. The suite multiarch asks registries for which platforms the images are. --compat shows only',
+    'what a real tool says, with its blind spots: the rest is left out.',
+  ].join('\n'),
+  options: {
+    suite: { value: 'SUITE', description: `who judges: ${SUITE_NAMES.join(', ')}`, multiple: true },
+    compat: { value: VIEW_NAMES.join('|'), description: 'show only what operator-sdk or opm says' },
+    'kubernetes-version': {
+      value: 'VERSION',
+      description: 'the Kubernetes to be installed on, such as 1.25',
+    },
+    categories: { value: 'FILE', description: 'the only allowed categories, JSON: {"categories": […]}' },
+    dockerfile: { value: 'FILE', description: "the bundle's Dockerfile (default: the one in the directory)" },
+    policy: { value: 'FILE', description: 'a policy that gives rules their severities' },
+    format: { value: 'text|json|sarif', description: 'how to print the findings (default: text)' },
+    ...REGISTRY_OPTIONS,
+  },
+  examples: [
+    'portolan bundle validate operators/etcd/0.9.4',
+    'portolan bundle validate --suite operatorhub --suite olmv1 quay.io/example/etcd-bundle:v0.9.4',
+    'portolan bundle validate --format sarif oci:layout:v1 > findings.sarif',
+  ],
+  run: async (invocation, terminal) => {
+    const [name = ''] = invocation.operands;
+    const judging = {
+      suites: suitesOf(invocation),
+      severityOf: severitiesIn(invocation, terminal),
+      options: optionsOf(invocation, terminal),
+      ...viewOf(invocation),
+    };
+    const format = invocation.text('format') ?? 'text';
+    if (!['text', 'json', 'sarif'].includes(format))
+      throw usageError(command, `--format must be text, json or sarif, not ${JSON.stringify(format)}`);
+    return withBundle(name, renderingOf(invocation, terminal), async (bundle) => {
+      const platforms = await askedPlatforms(bundle, judging.suites, { invocation, terminal });
+      const options = { ...judging.options, ...(platforms ? { platforms } : {}) };
+      return printJudgement(await judgeBundle(bundle, { ...judging, options }), format, terminal);
+    });
+  },
+};
+
+/** Registries are only asked for the suite that needs them. */
+async function askedPlatforms(
+  { source }: OpenBundle,
+  suites: readonly Suite[],
+  { invocation, terminal }: { readonly invocation: Invocation; readonly terminal: Terminal },
+): Promise<InspectOptions['platforms']> {
+  if (!suites.includes('multiarch')) return undefined;
+  const client = registryClientFor(invocation, terminal);
+  try {
+    return await platformsOf(source, client);
+  } finally {
+    client.close();
+  }
+}
+
+/** Prints what was found of a bundle. */
+export async function printJudgement(
+  { findings, others }: BundleJudgement,
+  format: string,
+  { out, err }: Terminal,
+): Promise<ExitCode> {
+  const failed = findings.some(({ severity }) => severity === 'error');
+  if (format === 'sarif') await out(sarifReport({ findings }));
+  else if (format === 'json')
+    await out(`${JSON.stringify({ verdict: failed ? 'fail' : 'pass', findings }, null, 2)}\n`);
+  else {
+    for (const finding of findings) await out(findingText(finding));
+    const more = [...others].map(
+      ([suite, found]) => `${amount(found.length, 'finding')} by --suite ${suite}`,
+    );
+    err(`${failed ? 'FAIL' : 'PASS'}: ${countText(findings)}`);
+    err(more.length > 0 ? `; not counted: ${more.join(', ')}\n` : '\n');
+  }
+  return failed ? 1 : 0;
+}
+
+function suitesOf(invocation: Invocation): readonly Suite[] {
+  const written = invocation.list('suite').flatMap((text) => text.split(','));
+  return (written.length === 0 ? ['default'] : written).map((text) => {
+    const suite = SUITE_NAMES.find((name) => name === text);
+    if (suite) return suite;
+    throw usageError(
+      command,
+      `--suite must be one of ${SUITE_NAMES.join(', ')}, not ${JSON.stringify(text)}`,
+    );
+  });
+}
+
+function viewOf(invocation: Invocation): { view?: View } {
+  const text = invocation.text('compat');
+  if (text === undefined) return {};
+  const view = VIEW_NAMES.find((name) => name === text);
+  if (view) return { view };
+  throw usageError(command, `--compat must be one of ${VIEW_NAMES.join(', ')}, not ${JSON.stringify(text)}`);
+}
+
+function severitiesIn(invocation: Invocation, { directory }: Terminal): SeverityOf {
+  const file = invocation.text('policy');
+  if (file === undefined) return ownSeverity;
+  const path = resolve(directory, file);
+  const { policy, findings } = readPolicy(
+    bytesOf(path),
+    RULES.map(({ id }) => id),
+  );
+  if (policy) return severitiesOf(policy);
+  const [first] = findings;
+  throw new PipelineError('usage', `${file}:${first?.location.line ?? 1}: ${first?.message ?? 'no policy'}`);
+}
+
+function bytesOf(path: string): Uint8Array {
+  try {
+    return readFileSync(path);
+  } catch (error) {
+    throw fileError(error, path);
+  }
+}
+
+function optionsOf({ text }: Invocation, { directory }: Terminal): InspectOptions {
+  const version = text('kubernetes-version');
+  const categories = text('categories');
+  const dockerfile = text('dockerfile');
+  return {
+    ...(version === undefined ? {} : { kubernetesVersion: version }),
+    ...(categories === undefined ? {} : { categories: readText(resolve(directory, categories)) }),
+    ...(dockerfile === undefined
+      ? {}
+      : { dockerfile: { path: dockerfile, text: readText(resolve(directory, dockerfile)) } }),
+  };
+}

@@ -1,0 +1,99 @@
+/**
+ * A repository that is somewhere else: of its history and files only what is asked for
+ * comes here, into a git directory of our own that has no configuration and no remote.
+ */
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PipelineError } from '../error.ts';
+import { ObjectReader } from './objects.ts';
+import { type GitRemote, type GitSettings, runGit } from './process.ts';
+import type { Repository } from './repository.ts';
+
+/** Objects that are asked for in one request. */
+const TOGETHER = 2000;
+
+/** How long one request may take, in ms. */
+const TIMEOUT = 60_000;
+
+/**
+ * Opens a repository over HTTP. Nothing is asked for yet.
+ *
+ * @throws PipelineError `io` when there is no room for it
+ */
+export function openRemote(remote: GitRemote, settings: GitSettings): Repository {
+  const scratch = mkdtempSync(join(tmpdir(), 'portolan-git-'));
+  for (const folder of ['objects/info', 'objects/pack', 'refs'])
+    mkdirSync(join(scratch, folder), { recursive: true });
+  writeFileSync(join(scratch, 'HEAD'), 'ref: refs/heads/none\n');
+  writeFileSync(join(scratch, 'config'), '[core]\n\trepositoryFormatVersion = 0\n\tbare = true\n');
+  const asking = { ...settings, remote };
+  const run = { settings: asking, directory: scratch, bare: true };
+  // One after the other: git locks the place where it notes at which commits the history ends.
+  let last: Promise<void> = Promise.resolve();
+  const inTurn = (fetching: () => Promise<void>): Promise<void> => {
+    const next = last.then(fetching);
+    last = next.catch(() => undefined);
+    return next;
+  };
+  const objects = new ObjectReader(run, (ids) => inTurn(() => fetchObjects(run, ids)));
+  return {
+    settings: asking,
+    objects,
+    scratch,
+    shallow: true,
+    resolve: (revisions) => Promise.all(revisions.map((id) => commitId(objects, id))),
+    bring: (commits) => inTurn(() => fetchCommits(run, commits)),
+    close: async () => {
+      await objects.close();
+      rmSync(scratch, { recursive: true, force: true });
+    },
+  };
+}
+
+interface Run {
+  readonly settings: GitSettings;
+  readonly directory: string;
+  readonly bare: boolean;
+}
+
+async function fetchCommits(run: Run, commits: readonly string[]): Promise<void> {
+  if (commits.length === 0) return;
+  await fetch(run, ['--depth=1'], commits);
+}
+
+async function fetchObjects(run: Run, ids: readonly string[]): Promise<void> {
+  for (let i = 0; i < ids.length; i += TOGETHER) await fetch(run, [], ids.slice(i, i + TOGETHER));
+}
+
+const OPTIONS = ['--quiet', '--no-tags', '--no-write-fetch-head', '--no-recurse-submodules', '--no-auto-gc'];
+
+async function fetch(run: Run, options: readonly string[], ids: readonly string[]): Promise<void> {
+  for (const id of ids) {
+    if (!/^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(id))
+      throw new PipelineError('git', `${JSON.stringify(id)} is no object id`);
+  }
+  const parameters = ['fetch', ...OPTIONS, ...options, '--filter=blob:none', '--stdin', 'origin'];
+  const input = ids.map((id) => `${id}\n`).join('');
+  try {
+    await runGit({ ...run, remote: true, input, timeout: TIMEOUT }, parameters);
+  } catch (error) {
+    throw error instanceof PipelineError ? fetchError(error, ids) : error;
+  }
+}
+
+function fetchError(error: PipelineError, ids: readonly string[]): PipelineError {
+  const options = { cause: error };
+  if (/not our ref|remote error: upload-pack/.test(error.message)) {
+    return new PipelineError('not-found', `the repository does not give out ${ids[0]}`, options);
+  }
+  if (/returned error: 40[13]|Authentication failed|could not read Username/.test(error.message)) {
+    return new PipelineError('denied', `the repository may not be read: ${error.message}`, options);
+  }
+  return new PipelineError('unreachable', error.message, { ...options, retryable: true });
+}
+
+async function commitId(objects: ObjectReader, id: string): Promise<string> {
+  if ((await objects.info(id))?.type === 'commit') return id;
+  throw new PipelineError('not-found', `${JSON.stringify(id)} names no commit that was fetched`);
+}

@@ -1,0 +1,82 @@
+/** Checks of others that the policy waits for: only by the app, and the workflow, that it names. */
+import type { RequiredCheck } from '../policy/policy.ts';
+import { type GitHub, pages, type RepositoryName } from './client.ts';
+
+/** What is known of a required check at a commit. */
+export interface CheckState {
+  readonly name: string;
+  readonly state: 'passed' | 'failed' | 'waiting';
+  /** Why it does not count, in words. */
+  readonly why: string;
+}
+
+const PASSED: ReadonlySet<string | null> = new Set(['success', 'neutral', 'skipped']);
+
+/** Looks required checks up at a commit; nothing is asked when there are none. */
+export async function readRequiredChecks(
+  github: GitHub,
+  repository: RepositoryName,
+  { commit, required }: { readonly commit: string; readonly required: readonly RequiredCheck[] },
+): Promise<CheckState[]> {
+  if (required.length === 0) return [];
+  const runs = await pages(
+    github.paginate('GET /repos/{owner}/{repo}/commits/{ref}/check-runs', {
+      ...repository,
+      ref: commit,
+      filter: 'latest',
+      per_page: 100,
+    }),
+  );
+  const workflows = required.some(({ workflow }) => workflow !== undefined)
+    ? await workflowsAt(github, repository, commit)
+    : new Map<number, string>();
+  return required.map((check) => {
+    const named = runs.filter(({ name, head_sha: head }) => name === check.name && head === commit);
+    const own = named.filter(
+      ({ app, check_suite: suite }) =>
+        Number(app?.id) === check.app &&
+        (check.workflow === undefined || workflows.get(Number(suite?.id)) === check.workflow),
+    );
+    return stateOf(check, own, named.length > 0);
+  });
+}
+
+interface Run {
+  readonly status: string;
+  readonly conclusion: string | null;
+}
+
+/** One bad run counts, whatever others say: a check may run several times at a commit. */
+function stateOf({ name }: RequiredCheck, runs: readonly Run[], others: boolean): CheckState {
+  if (runs.length === 0) {
+    const why = others ? 'was made by somebody else than the policy names' : 'has not been made';
+    return { name, state: 'waiting', why };
+  }
+  if (runs.some(({ status }) => status !== 'completed'))
+    return { name, state: 'waiting', why: 'is not done yet' };
+  const bad = runs.find(({ conclusion }) => !PASSED.has(conclusion));
+  return bad
+    ? { name, state: 'failed', why: `ended with ${bad.conclusion}` }
+    : { name, state: 'passed', why: 'has passed' };
+}
+
+/** Paths of the workflows that ran at a commit, by check suite. */
+async function workflowsAt(
+  github: GitHub,
+  repository: RepositoryName,
+  commit: string,
+): Promise<Map<number, string>> {
+  const runs = await pages(
+    github.paginate('GET /repos/{owner}/{repo}/actions/runs', {
+      ...repository,
+      head_sha: commit,
+      per_page: 100,
+    }),
+  );
+  return new Map(
+    runs.flatMap(({ check_suite_id: suite, path }) =>
+      // A path may say at which commit the workflow was taken.
+      suite === undefined ? [] : [[Number(suite), path.replace(/@.*$/, '')] as const],
+    ),
+  );
+}

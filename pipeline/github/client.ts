@@ -1,0 +1,147 @@
+/**
+ * GitHub's API: one client with Octokit's own plugins for pages, rate limits and bad
+ * moments; whatever goes wrong becomes a PipelineError without a token in it.
+ */
+import { createAppAuth } from '@octokit/auth-app';
+import { Octokit } from '@octokit/core';
+import { type PaginateInterface, paginateRest } from '@octokit/plugin-paginate-rest';
+import { retry } from '@octokit/plugin-retry';
+import { throttling } from '@octokit/plugin-throttling';
+import { type ErrorCode, PipelineError } from '../error.ts';
+
+export type GitHub = Octokit & { readonly paginate: PaginateInterface };
+
+/** Whose name requests are made in. */
+export type GitHubIdentity =
+  | { readonly kind: 'token'; readonly token: string }
+  | {
+      readonly kind: 'app';
+      readonly app: string;
+      readonly privateKey: string;
+      readonly installation: number | undefined;
+    };
+
+export interface GitHubOptions {
+  /** `https://api.github.com`, or that of an enterprise's own. */
+  readonly url: string;
+  readonly identity: GitHubIdentity;
+  /** Told when a request waits for a rate limit, and of nothing else. */
+  readonly log: (line: string) => void;
+  /** How long one request may be told to wait, in s; beyond it the answer is an error. */
+  readonly patience?: number;
+}
+
+/** Where a repository is. */
+export interface RepositoryName {
+  readonly owner: string;
+  readonly repo: string;
+}
+
+/** How long a rate limit is waited for unless said otherwise, in s. */
+const PATIENCE = 60;
+const TRIES = 3;
+
+/** How long one answer may take, in ms. */
+const TIMEOUT = 30_000;
+
+export function openGitHub({ url, identity, log, patience = PATIENCE }: GitHubOptions): GitHub {
+  const wait = (seconds: number, { method, url: path }: { method: string; url: string }, tries: number) => {
+    const waits = seconds <= patience && tries < TRIES;
+    log(
+      `${method} ${path}: GitHub asks to wait ${seconds} s${waits ? '' : ', which is longer than this job does'}`,
+    );
+    return waits;
+  };
+  const Client = Octokit.plugin(paginateRest, throttling, retry);
+  const silent = (): void => undefined;
+  return new Client({
+    baseUrl: url,
+    userAgent: 'portolan',
+    ...authOf(identity),
+    log: { debug: silent, info: silent, warn: silent, error: silent },
+    request: { fetch: timely },
+    retry: { retries: TRIES },
+    throttle: {
+      onRateLimit: (seconds, request, _client, tries) => wait(seconds, request as Asked, tries),
+      onSecondaryRateLimit: (seconds, request, _client, tries) => wait(seconds, request as Asked, tries),
+    },
+  });
+}
+
+interface Asked {
+  readonly method: string;
+  readonly url: string;
+}
+
+function authOf(identity: GitHubIdentity): object {
+  if (identity.kind === 'token') return { auth: identity.token };
+  const { app, privateKey, installation } = identity;
+  const installed = installation === undefined ? {} : { installationId: installation };
+  return { authStrategy: createAppAuth, auth: { appId: app, privateKey, ...installed } };
+}
+
+function timely(url: string, options: RequestInit): Promise<Response> {
+  return fetch(url, { ...options, signal: AbortSignal.timeout(TIMEOUT) });
+}
+
+/**
+ * The data of an answer.
+ *
+ * @throws PipelineError `not-found`, `denied`, `rate-limited`, `conflict`, `usage` for what GitHub does not
+ *   take, `bad-answer` (retryable) when it fails, `unreachable`
+ */
+export async function answer<T>(asked: Promise<{ readonly data: T }>): Promise<T> {
+  try {
+    return (await asked).data;
+  } catch (error) {
+    throw errorOf(error);
+  }
+}
+
+/** As {@link answer}, undefined for what does not exist or may not be seen. */
+export async function answerIfAny<T>(asked: Promise<{ readonly data: T }>): Promise<T | undefined> {
+  try {
+    return await answer(asked);
+  } catch (error) {
+    if (error instanceof PipelineError && (error.code === 'not-found' || error.code === 'denied'))
+      return undefined;
+    throw error;
+  }
+}
+
+/** All pages of a list. @throws PipelineError as {@link answer} */
+export async function pages<T>(asked: Promise<T[]>): Promise<T[]> {
+  try {
+    return await asked;
+  } catch (error) {
+    throw errorOf(error);
+  }
+}
+
+const CODES: Readonly<Record<number, ErrorCode>> = {
+  401: 'denied',
+  403: 'denied',
+  404: 'not-found',
+  405: 'conflict',
+  409: 'conflict',
+  410: 'not-found',
+  422: 'usage',
+  429: 'rate-limited',
+};
+
+function errorOf(thrown: unknown): unknown {
+  if (!(thrown instanceof Error) || !('status' in thrown) || !('request' in thrown)) return thrown;
+  const { status, request } = thrown as Error & { status: number; request: Asked };
+  const what = `${request.method} ${new URL(request.url).pathname}`;
+  const said = thrown.message.replaceAll(/\s+/g, ' ').slice(0, 300);
+  const waiting = /rate limit/i.test(said);
+  // Octokit says 500 for what never got an answer.
+  if (!('response' in thrown) || thrown.response === undefined) {
+    return new PipelineError('unreachable', `${what}: ${said}`, { retryable: true, cause: thrown });
+  }
+  const code = waiting ? 'rate-limited' : (CODES[status] ?? 'bad-answer');
+  return new PipelineError(code, `GitHub answered ${status} to ${what}: ${said}`, {
+    retryable: status >= 500 || code === 'rate-limited',
+    cause: thrown,
+  });
+}

@@ -1,0 +1,48 @@
+/** What GitHub says of the names in owners' lists: whose number a login has, and who is in a team. */
+import { PipelineError } from '../error.ts';
+import { answer, answerIfAny, type GitHub, pages } from './client.ts';
+import type { Directory, Identity, Person } from './identity.ts';
+import { personOf } from './pull-request.ts';
+
+/** Names that are looked up for one pull request at most. */
+const MOST_NAMES = 200;
+
+/** Looks identities up. What cannot be found out is absent, and then counts for nobody. */
+export async function readDirectory(github: GitHub, identities: readonly Identity[]): Promise<Directory> {
+  const logins = new Set(
+    identities.flatMap((one) => (one.kind === 'account' ? one.login.toLowerCase() : [])),
+  );
+  const teams = new Set(identities.flatMap((one) => (one.kind === 'team' ? one.team : [])));
+  const accounts = await Promise.all(
+    [...logins]
+      .slice(0, MOST_NAMES)
+      .map(async (login) => [login, await accountNumber(github, login)] as const),
+  );
+  const members = await Promise.all(
+    [...teams].slice(0, MOST_NAMES).map(async (team) => [team, await readTeam(github, team)] as const),
+  );
+  return {
+    accounts: new Map(accounts.flatMap(([login, id]) => (id === undefined ? [] : [[login, id]]))),
+    teams: new Map(members.flatMap(([team, people]) => (people ? [[team, people]] : []))),
+  };
+}
+
+/** The number of an account, null for a login that nobody has, undefined when it cannot be told. */
+async function accountNumber(github: GitHub, login: string): Promise<number | null | undefined> {
+  try {
+    return Number((await answer(github.request('GET /users/{username}', { username: login }))).id);
+  } catch (error) {
+    if (error instanceof PipelineError) return error.code === 'not-found' ? null : undefined;
+    throw error;
+  }
+}
+
+async function readTeam(github: GitHub, team: string): Promise<readonly Person[] | undefined> {
+  const [org = '', slug = ''] = team.split('/');
+  const asked = { org, team_slug: slug, per_page: 100 };
+  const seen = await answerIfAny(
+    github.request('GET /orgs/{org}/teams/{team_slug}', { org, team_slug: slug }),
+  );
+  if (!seen) return undefined;
+  return (await pages(github.paginate('GET /orgs/{org}/teams/{team_slug}/members', asked))).map(personOf);
+}

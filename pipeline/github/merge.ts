@@ -1,0 +1,105 @@
+/** Merging what is allowed and green: at the judged commit or not at all, by the queue where there is one. */
+import { PipelineError } from '../error.ts';
+import type { MergePolicy } from '../policy/policy.ts';
+import { answer, type GitHub, pages, type RepositoryName } from './client.ts';
+import { readTip } from './pull-request.ts';
+
+export interface MergeRequest {
+  readonly number: number;
+  /** Id of the head that was judged. */
+  readonly head: string;
+  /** Id of the base branch's tip that it was judged with. */
+  readonly base: string;
+  readonly branch: string;
+  readonly merge: MergePolicy;
+}
+
+export type MergeOutcome =
+  | { readonly kind: 'merged'; readonly commit: string }
+  | { readonly kind: 'queued' }
+  /** What was judged is no longer what would be merged. */
+  | { readonly kind: 'moved'; readonly why: string }
+  /** GitHub does not let it be merged: a rule of the branch, a conflict. Nothing is bypassed. */
+  | { readonly kind: 'refused'; readonly why: string };
+
+/** @throws PipelineError as the client, but for what GitHub refuses */
+export async function mergeJudged(
+  github: GitHub,
+  repository: RepositoryName,
+  request: MergeRequest,
+): Promise<MergeOutcome> {
+  const { via } = request.merge;
+  const queue = via !== 'direct' && (via === 'queue' || (await hasQueue(github, repository, request.branch)));
+  try {
+    return queue ? await enqueue(github, repository, request) : await mergeNow(github, repository, request);
+  } catch (error) {
+    if (!(error instanceof PipelineError)) throw error;
+    if (error.code === 'conflict')
+      return { kind: /409/.test(error.message) ? 'moved' : 'refused', why: error.message };
+    if (error.code === 'usage' || error.code === 'denied') return { kind: 'refused', why: error.message };
+    throw error;
+  }
+}
+
+async function hasQueue(github: GitHub, repository: RepositoryName, branch: string): Promise<boolean> {
+  const rules = await pages(
+    github.paginate('GET /repos/{owner}/{repo}/rules/branches/{branch}', {
+      ...repository,
+      branch,
+      per_page: 100,
+    }),
+  );
+  return rules.some(({ type }) => type === 'merge_queue');
+}
+
+async function mergeNow(
+  github: GitHub,
+  repository: RepositoryName,
+  { number, head, base, branch, merge }: MergeRequest,
+): Promise<MergeOutcome> {
+  const tip = await readTip(github, repository, branch);
+  if (tip !== base) return { kind: 'moved', why: `the branch ${branch} has moved on since it was judged` };
+  // What is refused now is refused; it is judged again before it is asked again.
+  const request = { retries: 0 };
+  const asked = { ...repository, pull_number: number, sha: head, merge_method: merge.method, request };
+  const { sha } = await answer(github.request('PUT /repos/{owner}/{repo}/pulls/{pull_number}/merge', asked));
+  return { kind: 'merged', commit: sha };
+}
+
+const NODE_ID = `query($owner: String!, $repo: String!, $number: Int!) {
+  repository(owner: $owner, name: $repo) { pullRequest(number: $number) { id } }
+}`;
+
+const ENQUEUE = `mutation($id: ID!, $head: GitObjectID!) {
+  enqueuePullRequest(input: {pullRequestId: $id, expectedHeadOid: $head}) { mergeQueueEntry { id } }
+}`;
+
+async function enqueue(
+  github: GitHub,
+  repository: RepositoryName,
+  { number, head }: MergeRequest,
+): Promise<MergeOutcome> {
+  const found = await graphql<{ repository: { pullRequest: { id: string } } }>(github, NODE_ID, {
+    ...repository,
+    number,
+  });
+  await graphql(github, ENQUEUE, { id: found.repository.pullRequest.id, head });
+  return { kind: 'queued' };
+}
+
+/** Answers of GraphQL. @throws PipelineError `conflict` with GitHub's words when it refuses */
+export async function graphql<T>(
+  github: GitHub,
+  query: string,
+  variables: Record<string, unknown>,
+): Promise<T> {
+  const { data, errors } = await answer(
+    github.request('POST /graphql', { query, variables }) as Promise<{
+      data: { data?: T; errors?: readonly { readonly message: string }[] };
+    }>,
+  );
+  const [error] = errors ?? [];
+  if (error) throw new PipelineError('conflict', `GitHub refuses: ${error.message}`);
+  if (data === undefined) throw new PipelineError('bad-answer', 'GitHub answered a query with nothing');
+  return data;
+}

@@ -1,0 +1,196 @@
+/** A pull request as GitHub has it: its people, its commits, what was said of it. */
+import { parseTrailers } from '../git/commit.ts';
+import { type CommitFacts, type CommitPerson, signedOffBy, trailerPeople } from './authorship.ts';
+import { answer, answerIfAny, type GitHub, pages, type RepositoryName } from './client.ts';
+import type { Person } from './identity.ts';
+
+export interface PullRequest {
+  readonly number: number;
+  readonly author: Person;
+  /** Ids of commits; the base's is the tip of its branch when GitHub last looked. */
+  readonly base: { readonly branch: string; readonly commit: string };
+  readonly head: {
+    readonly branch: string;
+    readonly commit: string;
+    readonly repository: RepositoryName | undefined;
+  };
+  readonly draft: boolean;
+  readonly open: boolean;
+  readonly labels: readonly string[];
+  readonly commits: number;
+}
+
+/** @throws PipelineError as the client */
+export async function readPullRequest(
+  github: GitHub,
+  repository: RepositoryName,
+  number: number,
+): Promise<PullRequest> {
+  const data = await answer(
+    github.request('GET /repos/{owner}/{repo}/pulls/{pull_number}', { ...repository, pull_number: number }),
+  );
+  return {
+    number: data.number,
+    author: personOf(data.user),
+    base: { branch: data.base.ref, commit: data.base.sha },
+    head: {
+      branch: data.head.ref,
+      commit: data.head.sha,
+      // The fork may be gone.
+      repository: data.head.repo
+        ? { owner: data.head.repo.owner.login, repo: data.head.repo.name }
+        : undefined,
+    },
+    draft: data.draft ?? false,
+    open: data.state === 'open',
+    labels: data.labels.map(({ name }) => name),
+    commits: data.commits,
+  };
+}
+
+interface Account {
+  readonly login: string;
+  readonly id: number | bigint;
+  readonly type: string;
+}
+
+/** An account; somebody without a right where GitHub no longer knows it. */
+export function personOf(account: Account | null | undefined): Person {
+  if (!account) return { login: 'ghost', id: 10_137 };
+  const { login, type } = account;
+  const id = Number(account.id);
+  return type === 'User' ? { login, id } : { login, id, bot: true };
+}
+
+export interface GivenReview {
+  readonly author: Person;
+  readonly state: 'approved' | 'changes-requested' | 'dismissed' | 'commented';
+  /** Id of the reviewed commit; undefined when GitHub no longer knows. */
+  readonly commit: string | undefined;
+}
+
+const STATES: Readonly<Record<string, GivenReview['state']>> = {
+  APPROVED: 'approved',
+  CHANGES_REQUESTED: 'changes-requested',
+  DISMISSED: 'dismissed',
+};
+
+/** Reviews in the order in which they were submitted. */
+export async function readReviews(
+  github: GitHub,
+  repository: RepositoryName,
+  number: number,
+): Promise<GivenReview[]> {
+  const reviews = await pages(
+    github.paginate('GET /repos/{owner}/{repo}/pulls/{pull_number}/reviews', {
+      ...repository,
+      pull_number: number,
+      per_page: 100,
+    }),
+  );
+  return reviews
+    .filter(({ state }) => state !== 'PENDING')
+    .sort((a, b) => (a.submitted_at ?? '').localeCompare(b.submitted_at ?? '') || Number(a.id) - Number(b.id))
+    .map(({ user, state, commit_id: commit }) => ({
+      author: personOf(user),
+      state: STATES[state] ?? 'commented',
+      commit: commit ?? undefined,
+    }));
+}
+
+/** GitHub lists no more commits of a pull request. */
+const MOST_COMMITS = 250;
+
+/** The commits; one by nobody stands for those that GitHub does not list. */
+export async function readCommits(
+  github: GitHub,
+  repository: RepositoryName,
+  { number, commits: count }: Pick<PullRequest, 'number' | 'commits'>,
+): Promise<CommitFacts[]> {
+  const listed = await pages(
+    github.paginate('GET /repos/{owner}/{repo}/pulls/{pull_number}/commits', {
+      ...repository,
+      pull_number: number,
+      per_page: 100,
+    }),
+  );
+  const accounts = new Map<string, Person>();
+  const signerOf = (
+    signer: { name?: string; email?: string } | null | undefined,
+    account: unknown,
+  ): CommitPerson => {
+    const { name = '', email = '' } = signer ?? {};
+    const known = isAccount(account) ? personOf(account) : undefined;
+    if (known && email !== '') accounts.set(email.toLowerCase(), known);
+    return { name, email, account: known };
+  };
+  const facts = listed.map(({ sha, parents, commit, author, committer }) => ({
+    id: sha,
+    parents: parents.length,
+    author: signerOf(commit.author, author),
+    committer: signerOf(commit.committer, committer),
+    trailers: parseTrailers(commit.message),
+    verified: commit.verification?.verified ?? false,
+  }));
+  const known = facts.map(
+    ({ trailers, ...fact }): CommitFacts => ({
+      ...fact,
+      coAuthors: trailerPeople(trailers, accounts),
+      signedOffBy: signedOffBy(trailers),
+    }),
+  );
+  return count > Math.min(known.length, MOST_COMMITS) ? [...known, UNLISTED] : known;
+}
+
+const NOBODY: CommitPerson = { name: 'beyond what GitHub lists', email: '', account: undefined };
+const UNLISTED: CommitFacts = {
+  id: '0'.repeat(40),
+  parents: 1,
+  author: NOBODY,
+  committer: NOBODY,
+  coAuthors: [],
+  signedOffBy: [],
+  verified: false,
+};
+
+function isAccount(value: unknown): value is Account {
+  return typeof value === 'object' && value !== null && 'login' in value && 'id' in value && 'type' in value;
+}
+
+/** Who pushed a commit to the head's branch; undefined when that is not known. */
+export async function readPusher(github: GitHub, { head }: PullRequest): Promise<Person | undefined> {
+  if (!head.repository) return undefined;
+  const pushes = await answerIfAny(
+    github.request('GET /repos/{owner}/{repo}/activity', {
+      ...head.repository,
+      ref: `refs/heads/${head.branch}`,
+      per_page: 100,
+    }),
+  );
+  const push = pushes?.find(({ after }) => after === head.commit);
+  return push?.actor ? personOf(push.actor as Account) : undefined;
+}
+
+/** Id of the latest common ancestor of two commits; undefined when they have none. */
+export async function readAncestor(
+  github: GitHub,
+  repository: RepositoryName,
+  { base, head }: { readonly base: string; readonly head: string },
+): Promise<string | undefined> {
+  const compared = await answerIfAny(
+    github.request('GET /repos/{owner}/{repo}/compare/{basehead}', {
+      ...repository,
+      basehead: `${base}...${head}`,
+      per_page: 1,
+    }),
+  );
+  return compared?.merge_base_commit.sha;
+}
+
+/** Id of a branch's tip. */
+export async function readTip(github: GitHub, repository: RepositoryName, branch: string): Promise<string> {
+  const { object } = await answer(
+    github.request('GET /repos/{owner}/{repo}/git/ref/{ref}', { ...repository, ref: `heads/${branch}` }),
+  );
+  return object.sha;
+}

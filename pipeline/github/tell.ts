@@ -1,0 +1,181 @@
+/** What is said on GitHub: the status that a branch may require, the check run with its annotations, one comment. */
+import type { Finding } from '../../catalog/finding.ts';
+import { COMMENT_BYTES, markdownReport } from '../report/markdown.ts';
+import { type CheckReport, stateOf } from '../report/report.ts';
+import { plain } from '../report/text.ts';
+import { answer, answerIfAny, type GitHub, pages, type RepositoryName } from './client.ts';
+import { readPullRequest } from './pull-request.ts';
+
+/** The status context that a branch requires. */
+export const STATUS_CONTEXT = 'portolan';
+export const CHECK_NAME = 'portolan / checks';
+
+/** Stands in the comment that is written over again; only one of our own account counts. */
+export const COMMENT_MARK = '<!-- portolan:v1 -->';
+
+export interface Telling {
+  readonly github: GitHub;
+  readonly repository: RepositoryName;
+  /** Where the job's log is. */
+  readonly link: string | undefined;
+  /** Most annotations in all. */
+  readonly annotations: number;
+}
+
+/** GitHub takes so many characters of a status' description. */
+const DESCRIPTION = 140;
+
+/** Sets the status of a commit. @throws PipelineError as the client */
+export async function tellStatus(
+  { github, repository, link }: Telling,
+  { commit, report }: { readonly commit: string; readonly report: CheckReport },
+): Promise<void> {
+  await answer(
+    github.request('POST /repos/{owner}/{repo}/statuses/{sha}', {
+      ...repository,
+      sha: commit,
+      state: stateOf(report),
+      context: STATUS_CONTEXT,
+      description: shortened(plain(report.headline), DESCRIPTION),
+      ...(link === undefined ? {} : { target_url: link }),
+    }),
+  );
+}
+
+function shortened(text: string, most: number): string {
+  const characters = [...text];
+  return characters.length <= most ? text : `${characters.slice(0, most - 1).join('')}…`;
+}
+
+/** GitHub takes so many annotations in one request, and adds those of the next one. */
+const TOGETHER = 50;
+const MOST_TITLE = 200;
+const MOST_MESSAGE = 8000;
+
+const CONCLUSIONS = { pass: 'success', fail: 'failure', inconclusive: 'neutral' } as const;
+
+/** Makes the check run with its annotations. @throws PipelineError as the client */
+export async function tellCheck(
+  { github, repository, link, annotations: most }: Telling,
+  { commit, report }: { readonly commit: string; readonly report: CheckReport },
+): Promise<void> {
+  const all = annotationsOf(report.findings).slice(0, most);
+  const output = (from: number) => ({
+    title: shortened(plain(report.headline), MOST_TITLE),
+    summary: markdownReport(report, COMMENT_BYTES),
+    annotations: all.slice(from, from + TOGETHER),
+  });
+  const done = { status: 'completed', conclusion: CONCLUSIONS[report.verdict] } as const;
+  const stateAt = (from: number) =>
+    from + TOGETHER >= all.length ? done : ({ status: 'in_progress' } as const);
+  const { id } = await answer(
+    github.request('POST /repos/{owner}/{repo}/check-runs', {
+      ...repository,
+      name: CHECK_NAME,
+      head_sha: commit,
+      ...(link === undefined ? {} : { details_url: link }),
+      ...stateAt(0),
+      output: output(0),
+    }),
+  );
+  for (let from = TOGETHER; from < all.length; from += TOGETHER) {
+    await answer(
+      github.request('PATCH /repos/{owner}/{repo}/check-runs/{check_run_id}', {
+        ...repository,
+        check_run_id: id,
+        ...stateAt(from),
+        output: output(from),
+      }),
+    );
+  }
+}
+
+const LEVELS = { error: 'failure', warning: 'warning', info: 'notice' } as const;
+
+function annotationsOf(findings: readonly Finding[]) {
+  return findings
+    .filter(({ location }) => location.file !== '')
+    .map(({ location: { file, line }, severity, rule, message, hint, catalogs }) => ({
+      path: file,
+      start_line: line,
+      end_line: line,
+      annotation_level: LEVELS[severity],
+      title: shortened(
+        `${rule}${catalogs && catalogs.length > 1 ? ` (${catalogs.join(', ')})` : ''}`,
+        MOST_TITLE,
+      ),
+      message: shortened(
+        hint === undefined ? plain(message) : `${plain(message)}\nfix: ${plain(hint)}`,
+        MOST_MESSAGE,
+      ),
+    }));
+}
+
+/**
+ * Writes the pull request's one comment, or writes it over again.
+ *
+ * @returns false when the pull request has moved on: then the comment is for another run to write
+ * @throws PipelineError as the client
+ */
+export async function tellComment(
+  { github, repository }: Telling,
+  { number, report }: { readonly number: number; readonly report: CheckReport },
+): Promise<boolean> {
+  const { head } = await readPullRequest(github, repository, number);
+  if (head.commit !== report.head) return false;
+  const body = `${COMMENT_MARK}\n${markdownReport(report, COMMENT_BYTES)}`;
+  const own = await ownComment(github, repository, number);
+  if (own?.body === body) return true;
+  await answer(
+    own
+      ? github.request('PATCH /repos/{owner}/{repo}/issues/comments/{comment_id}', {
+          ...repository,
+          comment_id: own.id,
+          body,
+        })
+      : github.request('POST /repos/{owner}/{repo}/issues/{issue_number}/comments', {
+          ...repository,
+          issue_number: number,
+          body,
+        }),
+  );
+  return true;
+}
+
+interface OwnComment {
+  readonly id: number;
+  readonly body: string;
+}
+
+/** Anybody can write the mark: only a comment of the account that writes now is taken for ours. */
+async function ownComment(
+  github: GitHub,
+  repository: RepositoryName,
+  number: number,
+): Promise<OwnComment | undefined> {
+  const comments = await pages(
+    github.paginate('GET /repos/{owner}/{repo}/issues/{issue_number}/comments', {
+      ...repository,
+      issue_number: number,
+      per_page: 100,
+    }),
+  );
+  const marked = comments.filter(({ body }) => body?.startsWith(COMMENT_MARK));
+  if (marked.length === 0) return undefined;
+  const self = await ownAccount(github);
+  const own = marked.find(({ user }) => Number(user?.id) === self);
+  return own && { id: Number(own.id), body: own.body ?? '' };
+}
+
+/** The account of jobs that use their own token: github-actions[bot]. */
+const ACTIONS_BOT = 41_898_282;
+
+/** Number of the account that requests are made by. */
+async function ownAccount(github: GitHub): Promise<number> {
+  const app = await answerIfAny(github.request('GET /app'));
+  const bot =
+    app && (await answerIfAny(github.request('GET /users/{username}', { username: `${app.slug}[bot]` })));
+  if (bot) return Number(bot.id);
+  const user = await answerIfAny(github.request('GET /user'));
+  return user ? Number(user.id) : ACTIONS_BOT;
+}

@@ -1,0 +1,142 @@
+/** Archives to be read: images under the names that they are to have at the destination. */
+import { join } from 'node:path';
+import { formatReference, type Reference, repositoryName } from '../../catalog/reference.ts';
+import { readText } from '../directory.ts';
+import { PipelineError } from '../error.ts';
+import type { Descriptor, Manifest, Registry, Repository } from '../ports.ts';
+import { algorithmOf, checked, corrupt, digestOf } from '../registry/digest.ts';
+import { manifestType } from '../registry/image.ts';
+import { allOf } from '../registry/stream.ts';
+import { checkParts, readParts } from './parts.ts';
+import { type ArchivedName, type ArchiveReceipt, RECEIPT, readReceipt } from './receipt.ts';
+
+export interface ArchiveReader {
+  readonly registry: Registry;
+  /** A repository of the destination that got a blob with this archive or with an earlier one. */
+  readonly holderOf: (registry: string, digest: string) => string | undefined;
+}
+
+interface Opened {
+  readonly directory: string;
+  readonly receipt: ArchiveReceipt;
+}
+
+/**
+ * Opens archives; what is in several of them under one name is that of the last.
+ *
+ * @throws PipelineError `not-found`, `corrupt`
+ */
+export async function openArchives(directories: readonly string[]): Promise<ArchiveReader> {
+  const opened: Opened[] = [];
+  for (const directory of directories) {
+    const receipt = receiptAt(directory);
+    await checkParts(directory, receipt);
+    opened.push({ directory, receipt });
+  }
+  const names = new Map(
+    opened.flatMap(({ receipt }) => receipt.names.map((one) => [one.name, one] as const)),
+  );
+  const earlier = new Map(
+    opened.flatMap(({ receipt }) =>
+      receipt.earlier.map(({ digest, repository }) => [digest, repository] as const),
+    ),
+  );
+  const places = new Map(
+    opened.flatMap((one) => one.receipt.blobs.map((blob) => [blob.digest, { ...blob, one }] as const)),
+  );
+  const bytesOf = (digest: string): AsyncGenerator<Uint8Array, void, undefined> => {
+    const place = places.get(digest);
+    if (!place) throw absent(digest, earlier.has(digest));
+    const { offset, size, one } = place;
+    return readParts(one.directory, { part: one.receipt.part, start: offset, end: offset + size });
+  };
+  return {
+    registry: archiveRegistry(names, { bytesOf, has: (digest) => places.has(digest) }),
+    holderOf: (registry, digest) => {
+      const holder = earlier.get(digest);
+      return holder?.startsWith(`${registry}/`) ? holder.slice(registry.length + 1) : undefined;
+    },
+  };
+}
+
+/** @throws PipelineError `not-found`, `corrupt` */
+export function receiptAt(directory: string): ArchiveReceipt {
+  const path = join(directory, RECEIPT);
+  try {
+    return readReceipt(readText(path), path);
+  } catch (error) {
+    if (!(error instanceof PipelineError) || error.code !== 'not-found') throw error;
+    throw new PipelineError('not-found', `${directory} is no complete archive: it has no ${RECEIPT}`, {
+      hint: 'call the copy into the archive again: it goes on where it stopped',
+    });
+  }
+}
+
+function absent(digest: string, isEarlier: boolean): PipelineError {
+  const why = isEarlier
+    ? 'came with an earlier archive, and the destination does not have it'
+    : 'is not in the archive';
+  return new PipelineError(
+    'not-found',
+    `${digest} ${why}`,
+    isEarlier ? { hint: 'load the earlier archive first, or name it with --from-archive too' } : {},
+  );
+}
+
+interface Content {
+  readonly bytesOf: (digest: string) => AsyncGenerator<Uint8Array, void, undefined>;
+  readonly has: (digest: string) => boolean;
+}
+
+function archiveRegistry(names: ReadonlyMap<string, ArchivedName>, { bytesOf, has }: Content): Registry {
+  const refuse = async (): Promise<never> => {
+    throw new PipelineError('denied', 'an archive is only read');
+  };
+  const resolve = async (reference: Reference): Promise<Descriptor | undefined> =>
+    names.get(keyOf(reference));
+  return {
+    resolve,
+    getManifest: async (reference) => {
+      const name = names.get(keyOf(reference));
+      const digest = name?.digest ?? (reference.kind === 'digest' ? reference.digest : undefined);
+      return digest === undefined ? undefined : readManifest(digest, name, bytesOf);
+    },
+    getBlob: (_, blob) => checked(bytesOf(blob.digest), blob),
+    hasBlob: async (_, digest) => has(digest),
+    async *listTags(of) {
+      const prefix = `${repositoryName(of)}:`;
+      for (const name of names.keys()) if (name.startsWith(prefix)) yield name.slice(prefix.length);
+    },
+    listReferrers: async (of, digest) => referrersOf(names, of, digest),
+    putBlob: refuse,
+    putManifest: refuse,
+    deleteManifest: refuse,
+  };
+}
+
+function referrersOf(
+  names: ReadonlyMap<string, ArchivedName>,
+  of: Repository,
+  subject: string,
+): ArchivedName[] {
+  const prefix = `${repositoryName(of)}@`;
+  return [...names.values()].filter((one) => one.subject === subject && one.name.startsWith(prefix));
+}
+
+function keyOf(reference: Reference): string {
+  const { registry, repository } = reference;
+  return reference.kind === 'tag'
+    ? formatReference(reference)
+    : formatReference({ kind: 'digest', registry, repository, digest: reference.digest });
+}
+
+async function readManifest(
+  digest: string,
+  name: ArchivedName | undefined,
+  bytesOf: Content['bytesOf'],
+): Promise<Manifest> {
+  const bytes = await allOf(bytesOf(digest));
+  const found = digestOf(bytes, algorithmOf(digest));
+  if (found !== digest) throw corrupt(digest, found);
+  return { mediaType: name?.mediaType ?? manifestType(bytes, ''), digest, bytes };
+}

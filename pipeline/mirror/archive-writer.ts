@@ -1,0 +1,251 @@
+/**
+ * Images into an archive: a tar file, in parts, of an OCI image layout, and a receipt. What
+ * is complete of it stays when the program is killed; the next run goes on behind it.
+ */
+import { appendFileSync, existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { formatReference, type Reference, repositoryName } from '../../catalog/reference.ts';
+import { readText } from '../directory.ts';
+import { PipelineError } from '../error.ts';
+import type { BlobOutcome, BlobSource, Manifest, Repository } from '../ports.ts';
+import { headerOf, paddingOf, TAR_END } from '../registry/archive/tar.ts';
+import { checked } from '../registry/digest.ts';
+import { describe, isManifestType, OCI_INDEX, parseManifest, referrerDescriptor } from '../registry/image.ts';
+import { fileError, replaceFile } from '../registry/layout/files.ts';
+import { allOf, only } from '../registry/stream.ts';
+import type { CopyTarget } from './copy.ts';
+import { openParts, type PartWriter } from './parts.ts';
+import {
+  type ArchivedBlob,
+  type ArchivedName,
+  type ArchiveReceipt,
+  type EarlierBlob,
+  RECEIPT,
+  readReceipt,
+  receiptText,
+} from './receipt.ts';
+
+export interface ArchiveWriter {
+  readonly target: CopyTarget;
+  /** Writes the index and the receipt; gives the bytes of the archive. */
+  finish(): Promise<number>;
+  /** Leaves the archive as it is, to be gone on with. */
+  close(): Promise<void>;
+}
+
+export interface ArchiveOptions {
+  readonly directory: string;
+  /** Bytes of a part. */
+  readonly part: number;
+  /** The receipt of the archive before: what came with it is left out. */
+  readonly since: ArchiveReceipt | undefined;
+}
+
+/** What has been written, one line of JSON each, until there is a receipt. */
+const JOURNAL = 'receipt.part';
+/** Blobs up to this size are read whole before they are written, many at a time. */
+const SMALL = 4 * 1024 * 1024;
+const BLOCK = 512;
+
+type Line = { readonly part: number } | { readonly blob: ArchivedBlob } | { readonly name: ArchivedName };
+
+interface State {
+  readonly blobs: Map<string, ArchivedBlob>;
+  readonly names: Map<string, ArchivedName>;
+  /** By digest. */
+  readonly earlier: ReadonlyMap<string, EarlierBlob>;
+}
+
+/**
+ * Opens an archive to be written, or to be gone on with.
+ *
+ * @throws PipelineError `io`, `corrupt`
+ */
+export async function openArchiveWriter(options: ArchiveOptions): Promise<ArchiveWriter> {
+  const { directory, part } = options;
+  const journal = join(directory, JOURNAL);
+  const state = openState(options);
+  const ends = [...state.blobs.values()].map(({ offset, size }) => offset + size + paddingOf(size).length);
+  const parts = await openParts(directory, part, Math.max(0, ...ends));
+  const note = (line: Line): void => appendFileSync(journal, `${JSON.stringify(line)}\n`);
+  const append = appender(parts, (blob) => {
+    state.blobs.set(blob.digest, blob);
+    note({ blob });
+  });
+  const put = async (to: Repository, blob: BlobSource): Promise<BlobOutcome> => {
+    if (state.earlier.has(blob.digest) || state.blobs.has(blob.digest)) return 'present';
+    await append(blob, repositoryName(to));
+    return 'uploaded';
+  };
+  return {
+    target: {
+      resolve: async (reference) => state.names.get(formatReference(named(reference))),
+      putBlob: put,
+      putManifest: async (to, manifest) => {
+        const { digest, bytes } = manifest;
+        await put(to, { digest, size: bytes.length, open: () => only(bytes) });
+        const name = nameOf(to, manifest);
+        if (state.names.get(name.name)?.digest === digest) return;
+        state.names.set(name.name, name);
+        note({ name });
+      },
+      async *listTags(of) {
+        const prefix = `${repositoryName(of)}:`;
+        for (const { name } of state.names.values())
+          if (name.startsWith(prefix)) yield name.slice(prefix.length);
+      },
+    },
+    close: parts.close,
+    finish: async () => {
+      const receipt = await finishParts(parts, state, part);
+      await replaceFile(join(directory, RECEIPT), new TextEncoder().encode(receiptText(receipt)));
+      rmSync(journal, { force: true });
+      return receipt.size;
+    },
+  };
+}
+
+/** A reference with a tag and a digest is written under its tag, as registries do. */
+function named(reference: Reference): Reference {
+  const { registry, repository } = reference;
+  return reference.kind === 'digest'
+    ? { kind: 'digest', registry, repository, digest: reference.digest }
+    : reference;
+}
+
+function nameOf(to: Reference, manifest: Manifest): ArchivedName {
+  const descriptor = describe(manifest);
+  const parsed = isManifestType(manifest.mediaType) ? parseManifest(manifest) : undefined;
+  const { artifactType } = parsed ? referrerDescriptor(descriptor, parsed) : descriptor;
+  const subject = parsed?.subject?.digest;
+  return {
+    name: formatReference(named(to)),
+    digest: descriptor.digest,
+    mediaType: descriptor.mediaType,
+    size: descriptor.size,
+    ...(subject === undefined ? {} : { subject, ...(artifactType === undefined ? {} : { artifactType }) }),
+  };
+}
+
+/** What an earlier run has left, complete or not; what came with the archive before. */
+function openState({ directory, part, since }: ArchiveOptions): State {
+  const state: State = {
+    blobs: new Map(),
+    names: new Map((since?.names ?? []).map((name) => [name.name, name])),
+    earlier: new Map([...(since?.earlier ?? []), ...(since?.blobs ?? [])].map((blob) => [blob.digest, blob])),
+  };
+  try {
+    mkdirSync(directory, { recursive: true });
+    for (const line of writtenIn(directory, part)) {
+      if ('blob' in line) state.blobs.set(line.blob.digest, line.blob);
+      else if ('name' in line) state.names.set(line.name.name, line.name);
+    }
+  } catch (error) {
+    throw fileError(`cannot write an archive into ${directory}`, error);
+  }
+  return state;
+}
+
+function writtenIn(directory: string, part: number): Line[] {
+  const journal = join(directory, JOURNAL);
+  const path = join(directory, RECEIPT);
+  const written: Line[] = [];
+  if (existsSync(path)) {
+    const receipt = readReceipt(readText(path), path);
+    if (receipt.part !== part) throw otherParts(directory, receipt.part);
+    written.push(...receipt.blobs.map((blob) => ({ blob })), ...receipt.names.map((name) => ({ name })));
+  }
+  if (!existsSync(journal)) {
+    appendFileSync(journal, `${JSON.stringify({ part })}\n`);
+    return written;
+  }
+  const [head, ...lines] = linesOf(readFileSync(journal, 'utf8'));
+  if (head && 'part' in head && head.part !== part) throw otherParts(directory, head.part);
+  return [...written, ...lines];
+}
+
+function otherParts(directory: string, part: number): PipelineError {
+  return new PipelineError('usage', `the archive in ${directory} has parts of ${part} bytes`, {
+    hint: `--archive-size ${part}, or another directory`,
+  });
+}
+
+/** The lines of a journal; the last one may have been cut short by a kill. */
+function linesOf(text: string): Line[] {
+  return text
+    .split('\n')
+    .slice(0, -1)
+    .map((line) => JSON.parse(line));
+}
+
+/** Writes one blob after the other; small ones are fetched before it is their turn. */
+function appender(
+  parts: PartWriter,
+  done: (blob: ArchivedBlob) => void,
+): (blob: BlobSource, repository: string) => Promise<void> {
+  let turn: Promise<unknown> = Promise.resolve();
+  const write = async (
+    { digest, size }: BlobSource,
+    repository: string,
+    bytes: AsyncIterable<Uint8Array>,
+  ): Promise<void> => {
+    const start = parts.position();
+    try {
+      await parts.write(headerOf(entryName(digest), size));
+      for await (const chunk of bytes) await parts.write(chunk);
+      await parts.write(paddingOf(size));
+    } catch (error) {
+      await parts.cut(start);
+      throw error;
+    }
+    done({ digest, size, offset: start + BLOCK, repository });
+  };
+  return async (blob, repository) => {
+    const bytes = checked(blob.open(0), blob);
+    const ready = blob.size <= SMALL ? only(await allOf(bytes)) : bytes;
+    const mine = turn.then(() => write(blob, repository, ready));
+    turn = mine.catch(() => undefined);
+    await mine;
+  };
+}
+
+function entryName(digest: string): string {
+  const colon = digest.indexOf(':');
+  return `blobs/${digest.slice(0, colon)}/${digest.slice(colon + 1)}`.slice(0, 100);
+}
+
+/** Ends the tar with what makes it an image layout once it is unpacked. */
+async function finishParts(
+  parts: PartWriter,
+  { names, blobs, earlier }: State,
+  part: number,
+): Promise<ArchiveReceipt> {
+  const content = parts.position();
+  const manifests = [...names.values()].map(({ name, digest, mediaType, size }) => ({
+    mediaType,
+    digest,
+    size,
+    annotations: { 'org.opencontainers.image.ref.name': name },
+  }));
+  const files: readonly (readonly [string, unknown])[] = [
+    ['oci-layout', { imageLayoutVersion: '1.0.0' }],
+    ['index.json', { schemaVersion: 2, mediaType: OCI_INDEX, manifests }],
+  ];
+  for (const [name, json] of files) {
+    const bytes = new TextEncoder().encode(JSON.stringify(json));
+    await parts.write(headerOf(name, bytes.length));
+    await parts.write(bytes);
+    await parts.write(paddingOf(bytes.length));
+  }
+  await parts.write(TAR_END);
+  await parts.close();
+  return {
+    format: 'dev.portolan.archive/v1',
+    part,
+    size: parts.position(),
+    content,
+    names: [...names.values()],
+    blobs: [...blobs.values()],
+    earlier: [...earlier.values()].map(({ digest, repository }) => ({ digest, repository })),
+  };
+}

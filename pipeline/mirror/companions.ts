@@ -1,0 +1,89 @@
+/**
+ * What belongs to an image and is no part of it: referrers, and the tags under which
+ * cosign keeps signatures, attestations and bills of materials.
+ *
+ * @see https://github.com/sigstore/cosign/blob/main/specs/SIGNATURE_SPEC.md
+ */
+import { type Reference, repositoryName, withDigest } from '../../catalog/reference.ts';
+import { PipelineError } from '../error.ts';
+import type { Registry } from '../ports.ts';
+import type { TagLists } from './tag-lists.ts';
+
+const SUFFIXES = ['sig', 'att', 'sbom'] as const;
+
+/** One thing that belongs to an image. */
+export interface Companion {
+  /** In the repository of the image, by tag or by digest. */
+  readonly reference: Reference;
+  /** The image's digest that a referrer is about; undefined for a tag, which says so itself. */
+  readonly subject: string | undefined;
+}
+
+export interface CompanionSource {
+  readonly registry: Registry;
+  readonly tags: TagLists;
+  /** Whether a registry keeps lists of referrers itself; undefined when that is not known. */
+  readonly keepsReferrers: (registry: string) => boolean | undefined;
+}
+
+/**
+ * Finds what belongs to the digests of an image.
+ *
+ * @throws PipelineError when the source does not tell
+ */
+export async function companionsOf(
+  image: Reference,
+  digests: readonly string[],
+  source: CompanionSource,
+): Promise<Companion[]> {
+  const tags = await source.tags.of(image);
+  const found = await Promise.all(
+    digests.map(async (digest) => [
+      ...(await signatureTags(image, digest, { ...source, listed: tags })),
+      ...(await referrers(image, digest, { ...source, listed: tags })),
+    ]),
+  );
+  return found.flat();
+}
+
+interface Search extends CompanionSource {
+  readonly listed: ReadonlySet<string> | undefined;
+}
+
+async function signatureTags(
+  image: Reference,
+  digest: string,
+  { registry, listed }: Search,
+): Promise<Companion[]> {
+  const { registry: host, repository } = image;
+  const tags = SUFFIXES.map((suffix) => `${digest.replace(':', '-')}.${suffix}`);
+  const references = tags.map((tag): Reference => ({ kind: 'tag', registry: host, repository, tag }));
+  const isThere = async (reference: Reference): Promise<boolean> =>
+    reference.kind === 'tag' && listed
+      ? listed.has(reference.tag)
+      : (await registry.resolve(reference)) !== undefined;
+  const there = await Promise.all(references.map(isThere));
+  return references.filter((_, i) => there[i]).map((reference) => ({ reference, subject: undefined }));
+}
+
+async function referrers(
+  image: Reference,
+  digest: string,
+  { registry, listed, keepsReferrers }: Search,
+): Promise<Companion[]> {
+  // Without an API the list is in a tag, and the tags are known.
+  if (keepsReferrers(image.registry) === false && listed && !listed.has(digest.replace(':', '-'))) return [];
+  const listing = await registry.listReferrers(image, digest);
+  return listing.map((one) => ({ reference: withDigest(image, one.digest), subject: digest }));
+}
+
+/** The error of something that could not be copied along, naming the image that it belongs to. */
+export function companionError({ reference }: Companion, image: string, cause: unknown): PipelineError {
+  const name = reference.kind === 'digest' ? reference.digest : reference.tag;
+  const why = cause instanceof Error ? cause.message : String(cause);
+  return new PipelineError(
+    cause instanceof PipelineError ? cause.code : 'bad-answer',
+    `${repositoryName(reference)} ${name}, which belongs to ${image}: ${why}`,
+    { cause },
+  );
+}

@@ -1,0 +1,125 @@
+/**
+ * What a `mapping.txt` asks for, as single copies: lines of oc-mirror's own registry are
+ * put together, patterns of tags are written out.
+ */
+import type { Finding } from '../../catalog/finding.ts';
+import type { Mapping, MappingLine } from '../../catalog/mirror/mapping.ts';
+import { parseHome } from '../../catalog/mirror/style.ts';
+import { type Reference, repositoryName, tryParseReference, withDigest } from '../../catalog/reference.ts';
+import type { Registry } from '../ports.ts';
+import { asUsage } from '../stages/mirror.ts';
+
+/** One image to copy. */
+export interface CopyJob extends Mapping {
+  /** Where it is; undefined for an image layout, whose directory the source then names. */
+  readonly from: Reference | undefined;
+  /** A tag, or a digest where the mapping names no tag. */
+  readonly to: Reference;
+}
+
+export interface JobsRead {
+  readonly jobs: readonly CopyJob[];
+  /** Lines that cannot be carried out. */
+  readonly findings: readonly Finding[];
+}
+
+/** A registry of oc-mirror's own, which it fills before the real one. */
+const CACHE = /^localhost:\d+\//;
+
+/**
+ * The copies of a mapping.
+ *
+ * @param registry where tags are looked up that a pattern stands for
+ * @param to what takes the place of oc-mirror's own registry, `HOST[:PORT][/PATH]`
+ * @throws PipelineError what the registry answers, or `usage`
+ */
+export async function copyJobs(
+  lines: readonly MappingLine[],
+  registry: Pick<Registry, 'listTags'>,
+  to: string | undefined,
+): Promise<JobsRead> {
+  const findings: Finding[] = [];
+  const jobs = new Map<string, CopyJob>();
+  for (const line of throughCache(lines, to)) {
+    const read = line.tags === undefined ? [jobOf(line)] : await jobsOfTags(line, registry);
+    for (const job of read) {
+      if (typeof job === 'string') findings.push(defect(line, job));
+      else if (!jobs.has(job.destination)) jobs.set(job.destination, job);
+      else if (jobs.get(job.destination)?.source !== job.source)
+        findings.push(defect(line, `${job.destination} is the destination of another image already`));
+    }
+  }
+  return { jobs: [...jobs.values()], findings };
+}
+
+function defect({ location }: MappingLine, message: string): Finding {
+  return { rule: 'mirror/mapping', severity: 'error', message, location };
+}
+
+/** Lines from the sources to the mirror, without the stop at oc-mirror's own registry. */
+function throughCache(lines: readonly MappingLine[], to: string | undefined): readonly MappingLine[] {
+  const filled = new Map(
+    lines.filter(({ destination }) => CACHE.test(destination)).map((line) => [line.destination, line]),
+  );
+  if (filled.size === 0) return lines;
+  const drained = new Set(lines.map(({ source }) => source));
+  const direct = new Set(
+    lines.filter(({ destination }) => !CACHE.test(destination)).map(({ source }) => source),
+  );
+  const home = to === undefined ? undefined : asUsage(() => parseHome(to));
+  return lines.flatMap((line) => {
+    if (!CACHE.test(line.destination)) {
+      const first = filled.get(line.source);
+      return [first ? { ...line, source: first.source } : line];
+    }
+    if (drained.has(line.destination) || direct.has(line.source)) return [];
+    if (!home) return [line];
+    const prefix = home.path === '' ? home.registry : `${home.registry}/${home.path}`;
+    return [{ ...line, destination: line.destination.replace(CACHE, `${prefix}/`) }];
+  });
+}
+
+/** The copy, or why there is none. */
+function jobOf({ source, destination }: Mapping): CopyJob | string {
+  for (const text of [source, destination]) {
+    if (/^(?:file|s3):\/\//.test(text))
+      return `${text} is in files of oc: archives are written with --to-archive and read with --from-archive`;
+  }
+  const from = source.startsWith('oci://') ? undefined : tryParseReference(source);
+  if (!from && !source.startsWith('oci://')) return `${JSON.stringify(source)} is no reference`;
+  const to = tryParseReference(destination);
+  if (!to) return `${JSON.stringify(destination)} is no reference`;
+  const isTagged = destination.lastIndexOf(':') > destination.lastIndexOf('/');
+  if (isTagged || from?.kind !== 'digest') return { source, destination, from, to };
+  return { source, destination, from, to: withDigest(to, from.digest) };
+}
+
+/** One copy for each tag that the pattern of a line means. */
+async function jobsOfTags(
+  { source, destination, tags = '*' }: MappingLine,
+  registry: Pick<Registry, 'listTags'>,
+): Promise<(CopyJob | string)[]> {
+  const repository = tryParseReference(source);
+  if (!repository) return [`${JSON.stringify(source)} is no repository`];
+  const jobs: (CopyJob | string)[] = [];
+  for await (const tag of registry.listTags(repository)) {
+    if (matches(tags, tag))
+      jobs.push(jobOf({ source: `${source}:${tag}`, destination: `${destination}:${tag}` }));
+  }
+  return jobs.length > 0 ? jobs : [`${repositoryName(repository)} has no tag ${tags}`];
+}
+
+/** Whether a pattern, in which `*` is any text, means a tag. */
+function matches(pattern: string, tag: string): boolean {
+  const [first = '', ...others] = pattern.split('*');
+  const last = others.pop();
+  if (last === undefined) return pattern === tag;
+  if (!tag.startsWith(first) || tag.length < first.length + last.length || !tag.endsWith(last)) return false;
+  let at = first.length;
+  for (const part of others) {
+    const found = tag.indexOf(part, at);
+    if (found < 0) return false;
+    at = found + part.length;
+  }
+  return at <= tag.length - last.length;
+}

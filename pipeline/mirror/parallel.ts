@@ -1,0 +1,52 @@
+/** Doing many things at a time, but not too many. */
+
+/** Does something with every item, so many at a time; `work` must not fail. */
+export async function eachOf<T>(
+  items: readonly T[],
+  most: number,
+  work: (item: T) => Promise<void>,
+): Promise<void> {
+  let next = 0;
+  const worker = async (): Promise<void> => {
+    for (let item = items[next++]; item !== undefined; item = items[next++]) await work(item);
+  };
+  await Promise.all(Array.from({ length: Math.min(most, items.length) }, worker));
+}
+
+/** A number of bytes that may be on their way at a time. */
+export interface Allowance {
+  /** Waits until so many fit, and does the work; something larger than all of it goes alone. */
+  within<T>(bytes: number, work: () => Promise<T>): Promise<T>;
+  /** Changes how many there may be. */
+  resize(most: number): void;
+}
+
+export function createAllowance(start: number): Allowance {
+  let most = start;
+  let taken = 0;
+  const waiting: { readonly bytes: number; readonly go: () => void }[] = [];
+  const admit = (): void => {
+    for (let [next] = waiting; next && (taken === 0 || taken + next.bytes <= most); [next] = waiting) {
+      waiting.shift();
+      taken += next.bytes;
+      next.go();
+    }
+  };
+  return {
+    within: async (bytes, work) => {
+      await new Promise<void>((go) => {
+        waiting.push({ bytes, go });
+        admit();
+      });
+      try {
+        return await work();
+      } finally {
+        taken -= bytes;
+        admit();
+      }
+    },
+    resize: (bytes) => {
+      most = bytes;
+    },
+  };
+}

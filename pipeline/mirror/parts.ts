@@ -1,0 +1,138 @@
+/** One long file that is cut into parts of a size, so that they fit onto what carries them. */
+import { type FileHandle, open, readdir, rm, stat, truncate } from 'node:fs/promises';
+import { join } from 'node:path';
+import { PipelineError } from '../error.ts';
+import { fileError } from '../registry/layout/files.ts';
+
+/** The parts of an archive, to be written from the front to the back. */
+export interface PartWriter {
+  /** Writes behind what is there. */
+  write(bytes: Uint8Array): Promise<void>;
+  /** Takes back what was written from a place on. */
+  cut(to: number): Promise<void>;
+  /** Where the next byte goes. */
+  position(): number;
+  /** Puts all of it onto the disk. */
+  close(): Promise<void>;
+}
+
+function partPath(directory: string, i: number): string {
+  return join(directory, `archive-${String(i + 1).padStart(6, '0')}.tar`);
+}
+
+/**
+ * Opens the parts in a directory at a place: what is behind it is taken away.
+ *
+ * @throws PipelineError `io`
+ */
+export async function openParts(directory: string, part: number, start: number): Promise<PartWriter> {
+  let at = start;
+  let current: { readonly i: number; readonly handle: FileHandle } | undefined;
+  const close = async (): Promise<void> => {
+    await current?.handle.sync();
+    await current?.handle.close();
+    current = undefined;
+  };
+  const handleFor = async (i: number): Promise<FileHandle> => {
+    if (current?.i === i) return current.handle;
+    await close();
+    const handle = await open(partPath(directory, i), 'a', 0o644);
+    current = { i, handle };
+    return handle;
+  };
+  const guarded = async <T>(work: () => Promise<T>): Promise<T> => {
+    try {
+      return await work();
+    } catch (error) {
+      throw fileError(`cannot write the archive in ${directory}`, error);
+    }
+  };
+  const cut = (to: number): Promise<void> =>
+    guarded(async () => {
+      await close();
+      await cutParts(directory, part, to);
+      at = to;
+    });
+  await cut(start);
+  return {
+    write: (bytes) =>
+      guarded(async () => {
+        for (let from = 0; from < bytes.length; ) {
+          const i = Math.floor(at / part);
+          const piece = bytes.subarray(from, from + (i + 1) * part - at);
+          await (await handleFor(i)).appendFile(piece);
+          from += piece.length;
+          at += piece.length;
+        }
+      }),
+    cut,
+    position: () => at,
+    close: () => guarded(close),
+  };
+}
+
+/** Shortens the parts to so many bytes in all. */
+async function cutParts(directory: string, part: number, to: number): Promise<void> {
+  const last = Math.floor(to / part);
+  for (const name of await readdir(directory)) {
+    const number = /^archive-(\d{6})\.tar$/.exec(name)?.[1];
+    if (number !== undefined && Number(number) - 1 > last) await rm(join(directory, name));
+  }
+  const path = partPath(directory, last);
+  if (to % part > 0) await truncate(path, to % part);
+  else await rm(path, { force: true });
+}
+
+/**
+ * The bytes of an archive from `start` up to but not with `end`.
+ *
+ * @throws PipelineError `not-found` for a part that is missing
+ */
+export async function* readParts(
+  directory: string,
+  { part, start, end }: { readonly part: number; readonly start: number; readonly end: number },
+): AsyncGenerator<Uint8Array, void, undefined> {
+  for (let at = start; at < end; ) {
+    const i = Math.floor(at / part);
+    const stop = Math.min(end, (i + 1) * part);
+    yield* readRange(partPath(directory, i), at - i * part, stop - i * part);
+    at = stop;
+  }
+}
+
+const READ_SIZE = 256 * 1024;
+
+async function* readRange(path: string, start: number, end: number): AsyncGenerator<Uint8Array> {
+  let handle: FileHandle | undefined;
+  try {
+    handle = await open(path, 'r');
+    for (let at = start; at < end; ) {
+      const buffer = Buffer.allocUnsafe(Math.min(READ_SIZE, end - at));
+      const { bytesRead } = await handle.read(buffer, 0, buffer.length, at);
+      if (bytesRead === 0) throw new PipelineError('corrupt', `${path} ends too early`);
+      at += bytesRead;
+      yield buffer.subarray(0, bytesRead);
+    }
+  } catch (error) {
+    throw fileError(`cannot read ${path}`, error);
+  } finally {
+    await handle?.close();
+  }
+}
+
+/** @throws PipelineError `corrupt` when a part is missing or has another size */
+export async function checkParts(
+  directory: string,
+  { part, size }: { part: number; size: number },
+): Promise<void> {
+  for (let i = 0; i * part < size; i++) {
+    const path = partPath(directory, i);
+    const expected = Math.min(part, size - i * part);
+    const found = await stat(path).catch(() => undefined);
+    if (found?.size === expected) continue;
+    const what = found ? `has ${found.size} bytes, not ${expected}` : 'is missing';
+    throw new PipelineError('corrupt', `${path} ${what}`, {
+      hint: 'bring all parts of the archive over again',
+    });
+  }
+}

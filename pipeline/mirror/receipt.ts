@@ -1,0 +1,84 @@
+/**
+ * The receipt of an archive: what is in it and where, and what came with the archives
+ * before it. The next archive leaves that out.
+ */
+import { isObject } from '../../catalog/shape.ts';
+import { PipelineError } from '../error.ts';
+import { isDigest } from '../registry/digest.ts';
+
+/** Content in the archive. */
+export interface ArchivedBlob extends EarlierBlob {
+  /** In bytes. */
+  readonly size: number;
+  /** Of the first byte, in all parts of the archive one behind the other. */
+  readonly offset: number;
+}
+
+/** A name at the destination, `host/repository:tag` or `host/repository@digest`. */
+export interface ArchivedName {
+  readonly name: string;
+  readonly digest: string;
+  readonly mediaType: string;
+  readonly size: number;
+  /** The digest that the manifest is about, for referrers. */
+  readonly subject?: string;
+  readonly artifactType?: string;
+}
+
+/** Content that one archive brought, and later ones leave out. */
+export interface EarlierBlob {
+  readonly digest: string;
+  /** A repository of the destination that has it, with its host. */
+  readonly repository: string;
+}
+
+export interface ArchiveReceipt {
+  readonly format: 'dev.portolan.archive/v1';
+  /** Bytes of a part; the last one may be shorter. */
+  readonly part: number;
+  /** Bytes of all parts, and of those in front of the tar's own index. */
+  readonly size: number;
+  readonly content: number;
+  readonly names: readonly ArchivedName[];
+  readonly blobs: readonly ArchivedBlob[];
+  readonly earlier: readonly EarlierBlob[];
+}
+
+export const RECEIPT = 'receipt.json';
+
+export function receiptText(receipt: ArchiveReceipt): string {
+  const list = (items: readonly unknown[]): string =>
+    items.length === 0 ? '[]' : `[\n    ${items.map((item) => JSON.stringify(item)).join(',\n    ')}\n  ]`;
+  const { names, blobs, earlier, ...rest } = receipt;
+  const fields = Object.entries(rest).map(([key, value]) => `  "${key}": ${JSON.stringify(value)}`);
+  fields.push(`  "names": ${list(names)}`, `  "blobs": ${list(blobs)}`, `  "earlier": ${list(earlier)}`);
+  return `{\n${fields.join(',\n')}\n}\n`;
+}
+
+/** @throws PipelineError `corrupt` */
+export function readReceipt(text: string, path: string): ArchiveReceipt {
+  const bad = (why: string): PipelineError =>
+    new PipelineError('corrupt', `${path} is no receipt of an archive: ${why}`);
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch {
+    throw bad('it is no JSON');
+  }
+  if (!isObject(json) || json['format'] !== 'dev.portolan.archive/v1') throw bad('it has another format');
+  const { part, size, content, names, blobs, earlier } = json;
+  const lists = [names, blobs, earlier];
+  if (![part, size, content].every(isCount) || part === 0) throw bad('its sizes are no numbers');
+  if (!lists.every((list) => Array.isArray(list) && list.every(isEntry))) throw bad('its lists are none');
+  return json as unknown as ArchiveReceipt;
+}
+
+function isCount(value: unknown): boolean {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
+}
+
+/** Whether a value has the fields of one of the three kinds of entries, as far as it has them. */
+function isEntry(value: unknown): boolean {
+  if (!isObject(value) || !isDigest(value['digest'])) return false;
+  return ['size', 'offset'].every((key) => value[key] === undefined || isCount(value[key]));
+}

@@ -1,0 +1,410 @@
+/** Attacks and traps of GitHub itself, by the numbers of the design's list; the gate against a fake GitHub. */
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { POLICY_PATH } from '../../pipeline/config.ts';
+import { openGitHub } from '../../pipeline/github/client.ts';
+import { mergeJudged } from '../../pipeline/github/merge.ts';
+import { type CheckReport, stateOf } from '../../pipeline/report/report.ts';
+import { type GatePorts, gate, gateGroup, pullRequestsAt } from '../../pipeline/stages/gate.ts';
+import { catalogOf, PEOPLE, POLICY } from '../fakes/gate.ts';
+import { type FakePull, TOKEN } from '../fakes/github/forge.ts';
+import { type Hub, openHub } from '../fakes/hub.ts';
+import type { Files } from '../fakes/repository.ts';
+
+let hub: Hub;
+let ports: GatePorts;
+beforeEach(async () => {
+  hub = await openHub();
+  const log = (line: string): void => void hub.log.push(line);
+  const github = openGitHub({ url: hub.forge.url, identity: { kind: 'token', token: TOKEN }, log });
+  const authorization = `basic ${Buffer.from(`x-access-token:${TOKEN}`).toString('base64')}`;
+  const remote = { url: `${hub.forge.url}/example/catalogs.git`, authorization, environment: {} };
+  const repository = { owner: 'example', repo: 'catalogs' };
+  ports = { github, repository, remote, git: { searchPath: process.env['PATH'] }, today: '2026-01-01' };
+});
+afterEach(async () => {
+  await hub.close();
+  expect(hub.forge.defects).toEqual([]);
+});
+
+const etcd = (...versions: string[]): Files => ({
+  'catalogs/v4.20/etcd/catalog.yaml': catalogOf('etcd', ['1.0.0', '1.1.0', ...versions]),
+});
+const quay = (...versions: string[]): Files => ({
+  'catalogs/v4.20/quay/catalog.yaml': catalogOf('quay', ['3.0.0', '3.1.0', ...versions]),
+});
+
+async function judge(pull: FakePull, pushed?: { by: string; head?: string }): Promise<CheckReport> {
+  const by = pushed && { by: PEOPLE[pushed.by as 'bob'], head: pushed.head ?? pull.head };
+  const outcome = await gate(ports, { number: pull.number, ...(by ? { pushed: by } : {}) });
+  if (outcome.kind !== 'judged') throw new Error(outcome.why);
+  return outcome.report;
+}
+
+const decisionOn = async (pull: FakePull): Promise<string> => (await judge(pull)).authority.decision;
+
+describe('what is read', () => {
+  test('3 and 11: policy and owners are those of the branch’s tip, whatever the event and the pull request say', async () => {
+    const pull = hub.open(etcd('1.2.0'), { author: 'mallory' });
+    expect(await decisionOn(pull)).toBe('needs');
+    // The event still names the commit that the branch was at.
+    hub.moveBase({ 'operators/etcd/ci.yaml': 'reviewers: [mallory]\n' });
+    expect(await decisionOn(pull)).toBe('allow');
+    const own = hub.open(
+      { ...etcd('1.2.0'), 'operators/etcd/ci.yaml': 'reviewers: [dan]\n' },
+      { author: 'dan' },
+    );
+    expect(await decisionOn(own)).toBe('needs');
+  });
+
+  test('8: what is judged is the merge with the tip, where the branch has moved on in the same file', async () => {
+    const pull = hub.open(etcd('1.2.0'));
+    hub.moveBase({ 'README.md': 'moved\n', ...quay('3.2.0') });
+    const report = await judge(pull);
+    expect(report.packages.map(({ name }) => name)).toEqual(['etcd']);
+    hub.moveBase(etcd('1.3.0'));
+    expect(await judge(pull)).toMatchObject({
+      verdict: 'inconclusive',
+      headline: expect.stringContaining('resolve the conflict'),
+    });
+  });
+
+  test('10: git says what changes; no list of the API does', async () => {
+    await judge(hub.open(etcd('1.2.0')));
+    const asked = hub.forge.asked.map(({ operation }) => operation);
+    expect(asked.filter((operation) => /\/files|\/git\/trees|\/contents/.test(operation))).toEqual([]);
+  });
+
+  test('only what is judged is fetched, and in few requests', async () => {
+    const big = Object.fromEntries(
+      Array.from({ length: 50 }, (_, i) => [
+        `operators/other${i}/0.1.0/manifests/csv.yaml`,
+        'x'.repeat(20_000) + i,
+      ]),
+    );
+    hub.moveBase(big);
+    await judge(hub.open(etcd('1.2.0')));
+    expect(hub.forge.git.bytes).toBeLessThan(30_000);
+    expect(hub.forge.git.requests).toBeLessThan(16);
+  });
+
+  test('a merge of what both sides changed fetches their versions', async () => {
+    const lines = (first: string, last: string): Files => ({
+      'operators/etcd/Makefile': [first, ...Array.from({ length: 20 }, (_, i) => `line ${i}`), last].join(
+        '\n',
+      ),
+    });
+    hub.moveBase(lines('a', 'z'));
+    const pull = hub.open(lines('mine', 'z'));
+    hub.moveBase(lines('a', 'theirs'));
+    expect(await judge(pull)).toMatchObject({ verdict: 'pass', packages: [{ name: 'etcd' }] });
+  });
+});
+
+describe('who it is', () => {
+  test('6 and 7: a review approves the content of a package that it saw, and nothing that was pushed since', async () => {
+    const pull = hub.open(etcd('1.2.0'), { author: 'mallory' });
+    pull.reviews.push({ by: 'bob', state: 'APPROVED', commit: pull.head });
+    expect(await decisionOn(pull)).toBe('allow');
+    const approved = pull.head;
+    hub.push(pull, { ...etcd('1.2.0'), ...quay('3.2.0') });
+    expect((await judge(pull)).authority.needs).toMatchObject([
+      expect.stringMatching(/@carol or @dan .*package quay/),
+    ]);
+    hub.push(pull, etcd('1.2.0', '6.6.6'));
+    expect(await decisionOn(pull)).toBe('needs');
+    // Back to what was approved, as another commit.
+    hub.push(pull, {
+      ...etcd('1.2.0'),
+      'catalogs/v4.20/quay/catalog.yaml': catalogOf('quay', ['3.0.0', '3.1.0']),
+    });
+    expect(pull.head).not.toBe(approved);
+    expect(await decisionOn(pull)).toBe('allow');
+  });
+
+  test('6: a review of a commit that GitHub forgot approves nothing', async () => {
+    const pull = hub.open(etcd('1.2.0'), { author: 'mallory' });
+    for (const commit of [null, 'f'.repeat(40)]) {
+      pull.reviews.splice(0, 1, { by: 'bob', state: 'APPROVED', commit });
+      expect(await decisionOn(pull)).toBe('needs');
+    }
+  });
+
+  test('13: a login that nobody has any more owns nothing', async () => {
+    const pull = hub.open(etcd('1.2.0'));
+    expect(await decisionOn(pull)).toBe('allow');
+    hub.forge.accounts.splice(
+      hub.forge.accounts.findIndex(({ login }) => login === 'bob'),
+      1,
+      { login: 'bob', id: 666 },
+    );
+    hub.moveBase({ 'operators/etcd/ci.yaml': "reviewers: ['bob#11']\n" });
+    const report = await judge(pull);
+    expect(report.authority.decision).toBe('needs');
+    expect(report.authority.warnings).toEqual([
+      expect.stringContaining('the login now belongs to account 666'),
+    ]);
+  });
+
+  test('13: members of a team are asked for; a team that may not be read is nobody', async () => {
+    hub.moveBase({ 'operators/etcd/ci.yaml': "reviewers: ['@example/etcd']\n" });
+    const pull = hub.open(etcd('1.2.0'));
+    expect((await judge(pull)).authority).toMatchObject({
+      decision: 'needs',
+      warnings: [expect.stringContaining('takes the token of a GitHub App')],
+    });
+    hub.forge.teams.set('example/etcd', ['bob']);
+    expect(await decisionOn(pull)).toBe('allow');
+  });
+
+  test('14: names in commits give no right', async () => {
+    const pull = hub.open(etcd('1.2.0'), { author: 'mallory' });
+    pull.commits = [
+      {
+        sha: pull.head,
+        author: 'bob',
+        verified: true,
+        message: 'x\n\nCo-authored-by: bob <11+bob@users.noreply.github.com>',
+      },
+    ];
+    expect(await decisionOn(pull)).toBe('needs');
+  });
+
+  test('15: somebody else’s push or commit in an owner’s pull request takes an owner’s look', async () => {
+    const pull = hub.open(etcd('1.2.0'));
+    expect((await judge(pull, { by: 'bob' })).authority.decision).toBe('allow');
+    expect((await judge(pull, { by: 'mallory' })).authority.decision).toBe('needs');
+    // Who pushed is asked for when the event does not say it, or says it of another head.
+    pull.pusher = 'mallory';
+    expect(await decisionOn(pull)).toBe('needs');
+    expect((await judge(pull, { by: 'bob', head: 'e'.repeat(40) })).authority.decision).toBe('needs');
+    pull.pusher = undefined;
+    expect(await decisionOn(pull)).toBe('needs');
+    pull.pusher = 'bob';
+    pull.commits = [
+      { sha: pull.head, author: 'bob' },
+      { sha: 'a'.repeat(40), author: 'mallory' },
+    ];
+    expect(await decisionOn(pull)).toBe('needs');
+  });
+
+  test('15: commits beyond those that GitHub lists are nobody’s', async () => {
+    const pull = hub.open(etcd('1.2.0'));
+    pull.commits = Array.from({ length: 260 }, (_, i) => ({
+      sha: i.toString(16).padStart(40, '0'),
+      author: 'bob',
+    }));
+    hub.forge.faults = [
+      ({ operation, query }) =>
+        operation.endsWith('/pulls/{pull_number}/commits') && Number(query['page'] ?? 1) > 2
+          ? { data: [] }
+          : undefined,
+    ];
+    expect((await judge(pull)).authority.warnings).toEqual([
+      expect.stringContaining('beyond what GitHub lists'),
+    ]);
+  });
+
+  test('16: comments approve nothing, nor do programs', async () => {
+    const pull = hub.open(etcd('1.2.0'), { author: 'mallory' });
+    pull.reviews.push({ by: 'bob', state: 'COMMENTED', commit: pull.head });
+    expect(await decisionOn(pull)).toBe('needs');
+    hub.moveBase({ 'operators/etcd/ci.yaml': "reviewers: ['github-actions[bot]', bob]\n" });
+    pull.reviews.push({ by: 'github-actions[bot]', state: 'APPROVED', commit: pull.head });
+    expect(await decisionOn(pull)).toBe('needs');
+  });
+});
+
+describe('what others say', () => {
+  const policy = `${POLICY}checks:
+  required: [{name: install, app: 15368, workflow: .github/workflows/install-test.yml}]
+`;
+
+  test('22 and 4: a required check counts only from its app and its workflow, at the judged head', async () => {
+    hub.moveBase({ [POLICY_PATH]: policy });
+    const pull = hub.open(etcd('1.2.0'));
+    const waits = async (): Promise<readonly string[]> => (await judge(pull)).waitsFor;
+    expect(await waits()).toEqual(['the required check "install" has not been made']);
+    const check = {
+      name: 'install',
+      head: pull.head,
+      app: 666,
+      suite: 1,
+      status: 'completed',
+      conclusion: 'success',
+    };
+    hub.forge.checks.push(check);
+    hub.forge.workflows.push({ suite: 1, path: '.github/workflows/evil.yml', head: pull.head });
+    expect(await waits()).toEqual([
+      'the required check "install" was made by somebody else than the policy names',
+    ]);
+    hub.forge.checks.push({ ...check, app: 15368 });
+    expect(await waits()).toHaveLength(1);
+    hub.forge.workflows.splice(0, 1, {
+      suite: 1,
+      path: '.github/workflows/install-test.yml',
+      head: pull.head,
+    });
+    const report = await judge(pull);
+    expect([report.waitsFor, stateOf(report)]).toEqual([[], 'success']);
+    // A second run at the same commit that failed is not outvoted.
+    hub.forge.checks.push({ ...check, app: 15368, conclusion: 'failure' });
+    expect(await waits()).toEqual(['the required check "install" ended with failure']);
+    hub.push(pull, etcd('1.2.0', '1.3.0'));
+    expect(await waits()).toEqual(['the required check "install" has not been made']);
+  });
+
+  test('5: a poke names a commit; whose pull request that is, GitHub says', async () => {
+    const pull = hub.open(etcd('1.2.0'));
+    hub.open(quay('3.2.0'), { author: 'mallory' });
+    expect(await pullRequestsAt(ports, pull.head)).toEqual([pull.number]);
+    expect(await pullRequestsAt(ports, 'a'.repeat(40))).toEqual([]);
+  });
+
+  test('25: a review that comes later is seen when the gate is poked', async () => {
+    const pull = hub.open(etcd('1.2.0'), { author: 'mallory' });
+    expect(stateOf(await judge(pull))).toBe('pending');
+    pull.reviews.push({ by: 'bob', state: 'APPROVED', commit: pull.head });
+    expect(stateOf(await judge(pull))).toBe('success');
+  });
+
+  test('drafts and labels hold what is allowed and green', async () => {
+    const pull = hub.open(etcd('1.2.0'), {
+      draft: true,
+      labels: ['do-not-merge/work-in-progress', 'kind/bug'],
+    });
+    const report = await judge(pull);
+    expect(report.holds).toEqual([
+      'the pull request is a draft',
+      'it has the label "do-not-merge/work-in-progress"',
+    ]);
+    expect(stateOf(report)).toBe('pending');
+  });
+});
+
+describe('merging', () => {
+  const how = { mode: 'auto', method: 'squash', via: 'queue-if-enabled' } as const;
+  const mergeOf = (pull: FakePull, report: CheckReport) =>
+    mergeJudged(ports.github, ports.repository, {
+      number: pull.number,
+      head: report.head,
+      base: report.base,
+      branch: 'main',
+      merge: how,
+    });
+
+  test('33: only the judged head is merged', async () => {
+    const pull = hub.open(etcd('1.2.0'));
+    const report = await judge(pull);
+    hub.push(pull, etcd('6.6.6'));
+    expect(await mergeOf(pull, report)).toMatchObject({ kind: 'moved' });
+    expect(hub.forge.merges).toEqual([]);
+    expect(await mergeOf(pull, await judge(pull))).toMatchObject({ kind: 'merged' });
+    expect(hub.forge.merges).toEqual([{ number: pull.number, sha: pull.head, method: 'squash' }]);
+  });
+
+  test('8: not with a base that has moved since it was judged', async () => {
+    const pull = hub.open(etcd('1.2.0'));
+    const report = await judge(pull);
+    hub.moveBase(quay('3.2.0'));
+    expect(await mergeOf(pull, report)).toMatchObject({ kind: 'moved' });
+    expect(hub.forge.merges).toEqual([]);
+  });
+
+  test('33: by the queue where the branch has one, at the judged head', async () => {
+    hub.forge.rules = ['merge_queue'];
+    const pull = hub.open(etcd('1.2.0'));
+    const report = await judge(pull);
+    const judged = pull.head;
+    hub.push(pull, etcd('6.6.6'));
+    expect(await mergeOf(pull, report)).toMatchObject({ kind: 'refused' });
+    expect(hub.forge.enqueued).toEqual([]);
+    pull.head = judged;
+    expect(await mergeOf(pull, report)).toEqual({ kind: 'queued' });
+    expect(hub.forge.enqueued).toEqual([{ number: pull.number, head: judged }]);
+  });
+
+  test('22: a rule of the branch that refuses is not bypassed', async () => {
+    const pull = hub.open(etcd('1.2.0'));
+    const report = await judge(pull);
+    hub.forge.faults = [
+      ({ operation }) =>
+        operation.startsWith('PUT')
+          ? { status: 405, data: { message: 'Required status check is expected.' } }
+          : undefined,
+    ];
+    expect(await mergeOf(pull, report)).toMatchObject({
+      kind: 'refused',
+      why: expect.stringContaining('Required'),
+    });
+  });
+
+  test('26: a group of the queue is judged as it would be merged, with everybody who is in it', async () => {
+    const first = hub.open(etcd('1.2.0'));
+    const second = hub.open(quay('3.2.0'), { author: 'carol' });
+    const groups = hub.queue([first, second]);
+    const judgeGroup = async (): Promise<CheckReport> => {
+      const outcome = await gateGroup(ports, { base: hub.base(), head: groups.at(-1) ?? '', branch: 'main' });
+      if (outcome.kind !== 'judged') throw new Error(outcome.why);
+      return outcome.report;
+    };
+    const report = await judgeGroup();
+    expect(report).toMatchObject({ head: groups.at(-1), verdict: 'pass', authority: { decision: 'allow' } });
+    expect(report.packages.map(({ name }) => name)).toEqual(['etcd', 'quay']);
+    // One who may not keeps the group out; so does a queue that does not tell.
+    second.author = 'mallory';
+    expect(stateOf(await judgeGroup())).toBe('failure');
+    second.author = 'carol';
+    hub.forge.queue.splice(0, 1);
+    expect(await judgeGroup()).toMatchObject({ headline: expect.stringContaining('does not tell') });
+  });
+});
+
+describe('bad moments of GitHub', () => {
+  const slowly = 20_000;
+
+  test('failures that pass are asked again, limits are waited for', { timeout: slowly }, async () => {
+    const pull = hub.open(etcd('1.2.0'));
+    let left = 2;
+    hub.forge.faults = [
+      ({ operation }) => {
+        if (!operation.endsWith('/reviews') || left-- <= 0) return undefined;
+        if (left === 1) return { status: 502, data: { message: 'Server Error' } };
+        return {
+          status: 403,
+          headers: { 'retry-after': '1' },
+          data: { message: 'You have exceeded a secondary rate limit. Please wait.' },
+        };
+      },
+    ];
+    expect(await decisionOn(pull)).toBe('allow');
+    expect(hub.log.join()).toMatch(/asks to wait 1 s/);
+  });
+
+  test('a limit that lasts is an error that may be tried again, and no verdict', async () => {
+    const pull = hub.open(etcd('1.2.0'));
+    hub.forge.faults = [
+      ({ operation }) =>
+        operation.endsWith('/reviews')
+          ? {
+              status: 403,
+              headers: { 'retry-after': '3600' },
+              data: { message: 'You have exceeded a secondary rate limit.' },
+            }
+          : undefined,
+    ];
+    await expect(judge(pull)).rejects.toMatchObject({ code: 'rate-limited', retryable: true });
+  });
+
+  test('28: an error names no token', async () => {
+    const pull = hub.open(etcd('1.2.0'));
+    hub.forge.faults = [() => ({ status: 403, data: { message: 'Resource not accessible by integration' } })];
+    const error = await judge(pull).catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ code: 'denied' });
+    expect(String(error)).not.toContain(TOKEN);
+    const lost = { ...ports, remote: { ...ports.remote, authorization: `basic ${TOKEN}` } };
+    hub.forge.faults = [];
+    const refused = await gate(lost, { number: pull.number }).catch((thrown: unknown) => thrown);
+    expect(refused).toMatchObject({ code: 'denied' });
+    expect(String(refused)).not.toContain(TOKEN);
+  });
+});

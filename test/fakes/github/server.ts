@@ -1,0 +1,160 @@
+/**
+ * GitHub on loopback: its API as its own description has it, and repositories over smart HTTP. Every
+ * request and every answer is judged by the description; what it does not allow is kept as a defect, which
+ * ends the test.
+ */
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { type GitTraffic, serveGit } from './git-http.ts';
+import { defectsOf, leastOf, OPERATIONS, type Operation, responseSchema } from './schema.ts';
+
+/** A request that the description knows. */
+export interface Asked {
+  readonly operation: string;
+  readonly url: URL;
+  readonly path: Readonly<Record<string, string>>;
+  readonly query: Readonly<Record<string, string>>;
+  // biome-ignore lint/suspicious/noExplicitAny: bodies are judged by the description before anybody reads them
+  readonly body: any;
+}
+
+export interface Answer {
+  readonly status?: number;
+  /** What of the answer matters; the rest is made up as the description asks for it. */
+  readonly data?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export type Routes = Readonly<Record<string, (asked: Asked) => Answer>>;
+
+/** What goes wrong: an answer in place of the right one, or undefined to let the request pass. */
+export type Fault = (asked: Asked) => Answer | 'cut' | undefined;
+
+export interface GitHubServer {
+  /** Of the API, and of repositories. */
+  readonly url: string;
+  readonly asked: Asked[];
+  readonly git: GitTraffic;
+  /** What GitHub would not have taken, or would not have said. */
+  readonly defects: string[];
+  faults: Fault[];
+  close(): Promise<void>;
+}
+
+export interface ServerOptions {
+  readonly routes: Routes;
+  /** Directory of the repository that is served under every name. */
+  readonly repository: string;
+  readonly token: string;
+}
+
+export async function startGitHub({ routes, repository, token }: ServerOptions): Promise<GitHubServer> {
+  const fake = {
+    asked: [] as Asked[],
+    git: { requests: 0, bytes: 0 },
+    defects: [] as string[],
+    faults: [] as Fault[],
+  };
+  const answerTo = (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const url = new URL(request.url ?? '/', 'http://localhost');
+    const [, path] = /^\/[^/]+\/[^/]+?\.git(\/.*)$/.exec(url.pathname) ?? [];
+    if (path === undefined) return answerApi({ ...fake, routes, token }, request, response);
+    const expected = `basic ${Buffer.from(`x-access-token:${token}`).toString('base64')}`;
+    if (request.headers.authorization?.toLowerCase() !== expected.toLowerCase()) {
+      response.writeHead(401, { 'www-authenticate': 'Basic' }).end();
+      return Promise.resolve();
+    }
+    return serveGit(
+      { request, response },
+      { directory: repository, path: `/.git${path}`, query: url.search.slice(1) },
+      fake.git,
+    );
+  };
+  const server = createServer((request, response) => {
+    answerTo(request, response).catch((error: unknown) => {
+      fake.defects.push(String(error));
+      response.destroy();
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', () => resolve()));
+  const { port } = server.address() as AddressInfo;
+  return Object.assign(fake, {
+    url: `http://127.0.0.1:${port}`,
+    close: () =>
+      new Promise<void>((resolve) => {
+        server.closeAllConnections();
+        server.close(() => resolve());
+      }),
+  });
+}
+
+interface Api {
+  readonly asked: Asked[];
+  readonly defects: string[];
+  readonly faults: Fault[];
+  readonly routes: Routes;
+  readonly token: string;
+}
+
+async function answerApi(api: Api, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const url = new URL(request.url ?? '/', 'http://localhost');
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  const body = chunks.length > 0 ? JSON.parse(Buffer.concat(chunks).toString('utf8')) : undefined;
+  const operation = operationOf(request.method ?? '', url.pathname);
+  const asked: Asked = {
+    operation: operation?.name ?? `${request.method} ${url.pathname}`,
+    url: new URL(request.url ?? '/', `http://${request.headers.host}`),
+    path: pathOf(operation, url.pathname),
+    query: Object.fromEntries(url.searchParams),
+    body,
+  };
+  api.asked.push(asked);
+  if (operation) api.defects.push(...requestDefects(operation, asked));
+  else if (url.pathname !== '/graphql') api.defects.push(`no operation ${asked.operation}`);
+  const isKnown = /^(?:token|bearer) /i.test(request.headers.authorization ?? '');
+  const answer = isKnown
+    ? (api.faults.map((fault) => fault(asked)).find(Boolean) ?? routed(api, asked))
+    : { status: 401 };
+  if (answer === 'cut') {
+    response.destroy();
+    return;
+  }
+  const { status = 200, data, headers } = answer;
+  const whole = operation ? answerOf(api, operation, { status, data, headers: {} }) : data;
+  response.writeHead(status, { 'content-type': 'application/json', ...headers });
+  response.end(status === 204 ? undefined : JSON.stringify(whole ?? { message: 'x' }));
+}
+
+function routed({ routes }: Api, asked: Asked): Answer {
+  return routes[asked.operation]?.(asked) ?? { status: 404, data: { message: 'Not Found' } };
+}
+
+function operationOf(method: string, path: string): Operation | undefined {
+  const fitting = OPERATIONS.filter((one) => one.method === method && one.pattern.test(path));
+  // Of several the one with the fewest names to fill in.
+  return fitting.sort((a, b) => a.name.split('{').length - b.name.split('{').length)[0];
+}
+
+function pathOf(operation: Operation | undefined, path: string): Record<string, string> {
+  const groups = operation?.pattern.exec(path)?.groups ?? {};
+  return Object.fromEntries(Object.entries(groups).map(([name, value]) => [name, decodeURIComponent(value)]));
+}
+
+function requestDefects(operation: Operation, { query, body }: Asked): string[] {
+  const defects = Object.entries(query).flatMap(([name, value]) => {
+    const parameter = operation.parameters.find((one) => one.in === 'query' && one.name === name);
+    if (!parameter) return [`has no parameter ${name}`];
+    return defectsOf({ type: 'object', properties: { value: parameter.schema ?? {} } }, { value }, true);
+  });
+  if (operation.body) defects.push(...defectsOf(operation.body, body ?? {}));
+  return defects.map((defect) => `request ${operation.name}: ${defect}`);
+}
+
+function answerOf({ defects }: Api, operation: Operation, { status = 200, data }: Answer): unknown {
+  const schema = responseSchema(operation, status);
+  if (!schema || status >= 400) return data;
+  const whole = leastOf(schema, data);
+  defects.push(...defectsOf(schema, whole).map((defect) => `answer ${operation.name}: ${defect}`));
+  return whole;
+}

@@ -1,0 +1,63 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { bundle, documents } from '../../fakes/gate.ts';
+import { makeRepository } from '../../fakes/repository.ts';
+import { portolan } from '../../fakes/terminal.ts';
+
+const FILE = 'catalogs/v4.20/etcd/catalog.yaml';
+
+interface Written {
+  readonly name: string;
+  readonly replaces?: string;
+  readonly skips?: readonly string[];
+}
+
+function catalog(...entries: readonly Written[]): string {
+  return documents(
+    { schema: 'olm.package', name: 'etcd', defaultChannel: 'stable' },
+    { schema: 'olm.channel', package: 'etcd', name: 'stable', entries },
+    ...entries.map(({ name }) => bundle('etcd', name.replace('etcd.v', ''))),
+  );
+}
+
+/** Entries in which 1.0.0 is stuck: its way on is both replaced and skipped. */
+const TRAP: readonly Written[] = [
+  { name: 'etcd.v1.0.0' },
+  { name: 'etcd.v1.1.0', skips: ['etcd.v1.0.0'] },
+  { name: 'etcd.v1.2.0', replaces: 'etcd.v1.1.0', skips: ['etcd.v1.1.0'] },
+];
+
+async function stuck(
+  before: readonly Written[],
+  after: readonly Written[],
+): Promise<{ verdict: string; findings: string[][]; known: string[][] }> {
+  const repository = makeRepository();
+  onTestFinished(repository.remove);
+  const base = repository.commit({ [FILE]: catalog(...before) });
+  const head = repository.commit({ [FILE]: catalog(...after) }, { parents: [base] });
+  const { out } = await portolan(
+    repository.directory,
+    ...['check', '--base', base, '--head', head, '--format', 'json'],
+  );
+  const { verdict, findings, known } = JSON.parse(out);
+  const told = (all: { rule: string; installed: string[] }[]): string[][] =>
+    all.filter(({ rule }) => rule === 'graph/stranded-v0').map(({ installed }) => installed);
+  return { verdict, findings: told(findings), known: told(known) };
+}
+
+test('who was stuck before is no news when the head moves on', async () => {
+  const [first, second, third] = TRAP as [Written, Written, Written];
+  const moved = [
+    first,
+    second,
+    { name: third.name },
+    { name: 'etcd.v1.3.0', replaces: 'etcd.v1.1.0', skips: ['etcd.v1.1.0', 'etcd.v1.2.0'] },
+  ];
+  expect(await stuck(TRAP, moved)).toEqual({ verdict: 'pass', findings: [], known: [['1.0.0']] });
+});
+
+test('who gets stuck is news beside who was', async () => {
+  const next = [...TRAP, { name: 'etcd.v1.3.0', replaces: 'etcd.v1.2.0', skips: ['etcd.v1.2.0'] }];
+  const { verdict, findings } = await stuck(TRAP, next);
+  expect(verdict).toBe('fail');
+  expect(findings).toEqual([]);
+});

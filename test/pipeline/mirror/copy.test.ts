@@ -1,0 +1,245 @@
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { readMapping } from '../../../catalog/mirror/mapping.ts';
+import { parseReference, withDigest } from '../../../catalog/reference.ts';
+import { openArchives, receiptAt } from '../../../pipeline/mirror/archive-reader.ts';
+import { openArchiveWriter } from '../../../pipeline/mirror/archive-writer.ts';
+import { type CopyPorts, type CopyReport, copyImages } from '../../../pipeline/mirror/copy.ts';
+import { copyJobs } from '../../../pipeline/mirror/jobs.ts';
+import { NO_MEMORY, openMemory } from '../../../pipeline/mirror/memory.ts';
+import type { RegistryClient } from '../../../pipeline/registry/client.ts';
+import { type ImageContent, pushImage, readImage } from '../../../pipeline/registry/push.ts';
+import { type Fault, faultProxy, type Passing } from '../../fakes/fault-proxy.ts';
+import { folder } from '../../fakes/folder.ts';
+import { testClient } from '../../fakes/host.ts';
+import { bytesOf, noise, sampleImage, sampleReferrer } from '../../fakes/image.ts';
+import { registry } from '../../fakes/registry.ts';
+
+const list = sampleImage({ architectures: ['amd64', 'arm64'], layers: ['base', 'list'] });
+const single = sampleImage({ layers: ['base', 'single'], format: 'docker' });
+
+interface Scene {
+  readonly from: string;
+  readonly to: string;
+  readonly client: RegistryClient;
+  readonly ports: Omit<CopyPorts, 'progress'>;
+}
+
+/** Two registries; the images are in the first, under `org/a:list` and `org/b:single`. */
+async function scene(choose?: (request: Passing) => Fault): Promise<Scene> {
+  const [source, target] = [await registry(), await registry()];
+  const from = choose ? (await faultProxy(source.host, choose)).host : source.host;
+  const filler = testClient([source.host]);
+  await pushImage(filler, parseReference(`${source.host}/org/a:list`), { image: list });
+  await pushImage(filler, parseReference(`${source.host}/org/b:single`), { image: single });
+  const client = testClient([from, target.host, source.host]);
+  const { keepsReferrers } = client;
+  return {
+    from,
+    to: target.host,
+    client,
+    ports: { from: client, to: client, keepsReferrers, memory: NO_MEMORY },
+  };
+}
+
+async function copy(text: string, ports: Omit<CopyPorts, 'progress'>, loads = false): Promise<CopyReport> {
+  const read = readMapping(text, 'mapping.txt');
+  expect(read.findings).toEqual([]);
+  const { jobs, findings } = await copyJobs(read.mappings, ports.from, undefined);
+  expect(findings).toEqual([]);
+  const all = loads ? jobs.map((job) => ({ ...job, from: job.to })) : jobs;
+  return copyImages({ ...ports, progress: () => undefined }, { jobs: all, parallel: 8, companions: true });
+}
+
+function mappingOf({ from, to }: Pick<Scene, 'from' | 'to'>): string {
+  return `${from}/org/a@${list.root.digest}=${to}/m/a:list\n${from}/org/b:single=${to}/m/b:single\n`;
+}
+
+async function expectWhole(client: RegistryClient, name: string, image: ImageContent): Promise<void> {
+  const read = await readImage(client, parseReference(name));
+  expect([read.root, ...read.manifests]).toEqual([image.root, ...image.manifests]);
+  for (const blob of read.blobs) await bytesOf(blob.open(0));
+}
+
+test('lists stay whole, digests as they are, blobs go once, and a second run sends nothing', async () => {
+  const { client, ports, ...hosts } = await scene();
+  const first = await copy(mappingOf(hosts), ports);
+  expect(first).toMatchObject({ images: 2, copied: 2, unchanged: 0, failed: [] });
+  await expectWhole(client, `${hosts.to}/m/a:list`, list);
+  await expectWhole(client, `${hosts.to}/m/b:single`, single);
+  const shared = list.blobs.filter(({ digest }) => single.blobs.some((blob) => blob.digest === digest));
+  expect(first.blobs.uploaded).toBe(list.blobs.length + single.blobs.length - shared.length);
+  const before = client.traffic().get(hosts.to)?.sent;
+  expect(await copy(mappingOf(hosts), ports)).toMatchObject({ copied: 0, unchanged: 2, bytes: 0 });
+  expect(client.traffic().get(hosts.to)?.sent).toBe(before);
+});
+
+test('signatures and referrers come along, those of platforms and of signatures too', async () => {
+  const { client, ports, ...hosts } = await scene();
+  const [child] = list.manifests;
+  const repository = `${hosts.from}/org/a`;
+  const sbom = sampleReferrer(list.root, 'test/sbom');
+  const aboutSbom = sampleReferrer(sbom.root, 'test/signature');
+  const aboutChild = sampleReferrer(child ?? list.root, 'test/signature', 'child');
+  for (const one of [sbom, aboutSbom, aboutChild]) {
+    await pushImage(client, withDigest(parseReference(`${repository}:list`), one.root.digest), {
+      image: one,
+    });
+  }
+  const tags = [`${list.root.digest.replace(':', '-')}.sig`, `${child?.digest.replace(':', '-')}.att`];
+  for (const tag of tags) await pushImage(client, parseReference(`${repository}:${tag}`), { image: single });
+  expect(await copy(mappingOf(hosts), ports)).toMatchObject({ failed: [], companions: 5 });
+  for (const tag of tags) await expectWhole(client, `${hosts.to}/m/a:${tag}`, single);
+  const about = async (digest: string): Promise<string[]> =>
+    (await client.listReferrers(parseReference(`${hosts.to}/m/a:list`), digest)).map((one) => one.digest);
+  expect(await about(list.root.digest)).toEqual([sbom.root.digest]);
+  expect(await about(sbom.root.digest)).toEqual([aboutSbom.root.digest]);
+  expect(await about(child?.digest ?? '')).toEqual([aboutChild.root.digest]);
+});
+
+test('what fails is named and spoils nothing else', async () => {
+  const { client, ports, ...hosts } = await scene();
+  const gone = `${hosts.from}/org/gone:v1=${hosts.to}/m/gone:v1\n`;
+  const report = await copy(gone + mappingOf(hosts), ports);
+  expect(report).toMatchObject({ images: 3, copied: 2 });
+  expect(report.failed).toEqual([
+    {
+      source: `${hosts.from}/org/gone:v1`,
+      destination: `${hosts.to}/m/gone:v1`,
+      why: expect.stringContaining('org/gone'),
+    },
+  ]);
+  await expectWhole(client, `${hosts.to}/m/b:single`, single);
+});
+
+const layer = list.blobs[0]?.digest ?? '';
+const faults: Record<string, (request: Passing) => Fault> = {
+  'once 503, then 429': ({ number }) =>
+    number % 3 === 0
+      ? { kind: 'answer', status: number % 2 ? 503 : 429, headers: { 'retry-after': '0' } }
+      : { kind: 'pass' },
+  'blobs cut off': ({ url, headers }) =>
+    url.includes(layer) && headers.range === undefined ? { kind: 'truncate', after: 20 } : { kind: 'pass' },
+};
+
+test.each(Object.entries(faults))('%s: the right result', async (_, choose) => {
+  const { client, ports, ...hosts } = await scene(choose);
+  expect((await copy(mappingOf(hosts), ports)).failed).toEqual([]);
+  await expectWhole(client, `${hosts.to}/m/a:list`, list);
+});
+
+test('other bytes than the digest says: a named failure, and no tag', async () => {
+  const other = noise(list.blobs[0]?.size ?? 1);
+  const { client, ports, ...hosts } = await scene(({ url }) =>
+    url.includes(layer) ? { kind: 'answer', status: 200, body: other.toString('latin1') } : { kind: 'pass' },
+  );
+  const { failed } = await copy(mappingOf(hosts), ports);
+  expect(failed.map(({ destination }) => destination)).toContain(`${hosts.to}/m/a:list`);
+  expect(await client.resolve(parseReference(`${hosts.to}/m/a:list`))).toBeUndefined();
+});
+
+test('a pattern of tags, and a destination without a tag', async () => {
+  const { client, ports, ...hosts } = await scene();
+  const text = `${hosts.from}/org/a:li*=${hosts.to}/p\n${hosts.from}/org/a@${list.root.digest}=${hosts.to}/q\n`;
+  expect(await copy(text, ports)).toMatchObject({ copied: 2, failed: [] });
+  await expectWhole(client, `${hosts.to}/p:list`, list);
+  await expectWhole(client, `${hosts.to}/q@${list.root.digest}`, list);
+});
+
+async function archive(directory: string, from: Scene, text: string, since?: string): Promise<number> {
+  const options = { directory, part: 4096, since: since === undefined ? undefined : receiptAt(since) };
+  const writer = await openArchiveWriter(options);
+  expect(await copy(text, { ...from.ports, to: writer.target })).toMatchObject({ failed: [] });
+  return writer.finish();
+}
+
+test('into an archive in parts, and out of it; the next one holds only what is new', async () => {
+  const from = await scene();
+  const [one, two] = [folder(), folder()];
+  const big = sampleImage({ layers: ['base', noise(20_000)] });
+  await pushImage(from.client, parseReference(`${from.from}/org/big:v1`), { image: big });
+  const text = `${mappingOf(from)}${from.from}/org/big:v1=${from.to}/m/big:v1\n`;
+  const first = await archive(one, from, text);
+  expect(first).toBeGreaterThan(20_000);
+  expect(readdirSync(one)).toContain('archive-000006.tar');
+
+  const added = sampleImage({ layers: ['base', 'added'] });
+  await pushImage(from.client, parseReference(`${from.from}/org/c:new`), { image: added });
+  const longer = `${text}${from.from}/org/c:new=${from.to}/m/c:new\n`;
+  expect(await archive(two, from, longer, one)).toBeLessThan(first / 2);
+
+  const refused = await load([two], from, longer);
+  expect(refused.failed.map(({ why }) => why).join()).toContain('came with an earlier archive');
+  expect(await load([one], from, text)).toMatchObject({ copied: 3, failed: [] });
+  const second = await load([two], from, longer);
+  expect(second).toMatchObject({ copied: 1, unchanged: 3, failed: [] });
+  expect(second.blobs.uploaded).toBe(0);
+  await expectWhole(from.client, `${from.to}/m/c:new`, added);
+  await expectWhole(from.client, `${from.to}/m/big:v1`, big);
+});
+
+async function load(directories: readonly string[], { client }: Scene, text: string): Promise<CopyReport> {
+  const { registry: from, holderOf } = await openArchives(directories);
+  return copy(text, { from, to: client, holderOf, keepsReferrers: () => true, memory: NO_MEMORY }, true);
+}
+
+test('an archive with a byte that changed, or a part that is missing, is refused by name', async () => {
+  const from = await scene();
+  const directory = folder();
+  await archive(directory, from, mappingOf(from));
+  const receipt = receiptAt(directory);
+  const blob = receipt.blobs.find(({ digest }) => digest === layer);
+  const part = join(directory, `archive-00000${Math.floor((blob?.offset ?? 0) / 4096) + 1}.tar`);
+  const bytes = readFileSync(part);
+  const at = (blob?.offset ?? 0) % 4096;
+  bytes[at] = (bytes[at] ?? 0) ^ 1;
+  writeFileSync(part, bytes);
+  const { failed } = await load([directory], from, mappingOf(from));
+  expect(failed.length).toBeGreaterThan(0);
+  expect(failed[0]?.why).toContain(layer);
+  writeFileSync(part, bytes.subarray(1));
+  await expect(openArchives([directory])).rejects.toThrow('not 4096');
+});
+
+test('an archive that was cut off goes on behind what is complete', async () => {
+  const from = await scene();
+  const directory = folder();
+  const cut = await openArchiveWriter({ directory, part: 1 << 20, since: undefined });
+  await copy(`${from.from}/org/b:single=${from.to}/m/b:single\n`, { ...from.ports, to: cut.target });
+  await cut.close();
+  writeFileSync(join(directory, 'archive-000001.tar'), 'half a blob', { flag: 'a' });
+  expect(existsSync(join(directory, 'receipt.json'))).toBe(false);
+  await archive1(directory, from);
+  expect(await load([directory], from, mappingOf(from))).toMatchObject({ copied: 2, failed: [] });
+  await expectWhole(from.client, `${from.to}/m/a:list`, list);
+});
+
+async function archive1(directory: string, from: Scene): Promise<void> {
+  const writer = await openArchiveWriter({ directory, part: 1 << 20, since: undefined });
+  const report = await copy(mappingOf(from), { ...from.ports, to: writer.target });
+  expect(report).toMatchObject({ copied: 1, unchanged: 1, failed: [] });
+  await writer.finish();
+}
+
+test('an upload in chunks goes on in another process', async () => {
+  const { client, ports, ...hosts } = await scene();
+  const big = sampleImage({ layers: [noise(3_000_000)] });
+  await pushImage(client, parseReference(`${hosts.from}/org/big:v1`), { image: big });
+  const text = `${hosts.from}/org/big:v1=${hosts.to}/m/big:v1\n`;
+  const state = join(folder(), 'state');
+  let chunks = 0;
+  const proxy = await faultProxy(hosts.to, ({ method }) =>
+    method === 'PATCH' && ++chunks > 12 ? { kind: 'cut' } : { kind: 'pass' },
+  );
+  const flaky = testClient([proxy.host, hosts.from]);
+  const broken = { from: flaky, to: flaky, keepsReferrers: flaky.keepsReferrers, memory: openMemory(state) };
+  expect((await copy(text.replace(hosts.to, proxy.host), broken)).failed).toHaveLength(1);
+  expect(readFileSync(state, 'utf8')).toContain(proxy.host);
+  writeFileSync(state, readFileSync(state, 'utf8').replaceAll(proxy.host, hosts.to));
+  const before = client.traffic().get(hosts.to)?.sent ?? 0;
+  expect(await copy(text, { ...ports, memory: openMemory(state) })).toMatchObject({ copied: 1, failed: [] });
+  expect((client.traffic().get(hosts.to)?.sent ?? 0) - before).toBeLessThan(2_000_000);
+  expect(existsSync(state)).toBe(false);
+  await expectWhole(client, `${hosts.to}/m/big:v1`, big);
+});

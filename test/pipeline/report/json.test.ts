@@ -1,0 +1,70 @@
+import { readFileSync } from 'node:fs';
+import { Ajv } from 'ajv';
+import { expect, onTestFinished, test } from 'vitest';
+import { bundle, documents, POLICY } from '../../fakes/gate.ts';
+import { type Files, makeRepository } from '../../fakes/repository.ts';
+import { portolan } from '../../fakes/terminal.ts';
+
+const schema = JSON.parse(readFileSync('docs/check-report.schema.json', 'utf8'));
+const valid = new Ajv({ strict: true, allErrors: true }).compile(schema);
+
+/** The report of a pull request that turns one state into another. */
+async function report(before: Files, after: Files, ...more: readonly string[]): Promise<unknown> {
+  const repository = makeRepository();
+  onTestFinished(repository.remove);
+  const base = repository.commit(before);
+  const head = repository.commit(after, { parents: [base] });
+  const words = ['check', '--base', base, '--head', head, '--format', 'json', ...more];
+  return JSON.parse((await portolan(repository.directory, ...words)).out);
+}
+
+const FILE = 'catalogs/v4.20/etcd/catalog.yaml';
+
+function catalog(channels: Readonly<Record<string, readonly object[]>>, versions: readonly string[]): string {
+  return documents(
+    { schema: 'olm.package', name: 'etcd', defaultChannel: Object.keys(channels)[0] },
+    ...Object.entries(channels).map(([name, entries]) => ({
+      schema: 'olm.channel',
+      package: 'etcd',
+      name,
+      entries,
+    })),
+    ...versions.map((version) => bundle('etcd', version)),
+    {
+      schema: 'olm.deprecations',
+      package: 'etcd',
+      entries: [{ reference: { schema: 'olm.package' }, message: `as of ${versions.length}` }],
+    },
+  );
+}
+
+const ONE = catalog({ stable: [{ name: 'etcd.v1.0.0' }] }, ['1.0.0']);
+const TWO = catalog(
+  {
+    fast: [
+      { name: 'etcd.v1.1.0', skips: ['etcd.v1.0.0'] },
+      { name: 'etcd.v1.2.0', replaces: 'etcd.v1.1.0', skips: ['etcd.v1.1.0'] },
+    ],
+    stable: [{ name: 'etcd.v1.1.0', skipRange: '<1.1.0' }],
+  },
+  ['1.1.0', '1.2.0'],
+);
+
+const WAIVED = `${POLICY}waivers:
+- {rule: graph/strands-installed-v0, package: etcd, until: 2099-01-01, reason: known}
+- {rule: graph/channel-removed, package: etcd, until: 2020-01-01, reason: over}
+`;
+
+test.each<[string, Files, Files, readonly string[]]>([
+  ['nothing of the catalogs', { 'README.md': 'a' }, { 'README.md': 'b' }, []],
+  ['a new package', { 'README.md': 'a' }, { 'README.md': 'a', [FILE]: ONE }, ['--author', 'bob#11']],
+  ['a channel, edges and heads', { [FILE]: ONE }, { [FILE]: TWO }, []],
+  ['what is lost', { [FILE]: TWO }, { [FILE]: ONE }, ['--author', 'mallory#66']],
+  ['a package that goes', { [FILE]: TWO }, { 'README.md': 'a' }, []],
+  ['what is waived', { [FILE]: TWO, '.github/portolan.yaml': WAIVED }, { [FILE]: ONE }, []],
+  ['a policy that cannot be read', { '.github/portolan.yaml': 'kind: 7\n' }, { [FILE]: ONE }, []],
+  ['broken YAML', { [FILE]: ONE }, { [FILE]: 'a: [' }, []],
+])('the report of %s is as its schema says', async (_, before, after, more) => {
+  valid(await report(before, after, ...more));
+  expect(valid.errors).toBeNull();
+}, 20_000);
