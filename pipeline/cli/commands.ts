@@ -86,6 +86,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./status.ts')).command,
   },
   {
+    words: 'rollback',
+    summary: 'propose a catalog as an earlier commit had it, and say who would be stranded',
+    load: async () => (await import('./rollback.ts')).command,
+  },
+  {
     words: 'compose',
     summary: 'put packages out of several index images together',
     load: async () => (await import('./compose.ts')).command,
