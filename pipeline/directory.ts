@@ -10,6 +10,7 @@ import {
   readdirSync,
   readFileSync,
   readSync,
+  type Stats,
   statSync,
 } from 'node:fs';
 import { join } from 'node:path';
@@ -63,10 +64,19 @@ function fileAt(root: string, path: string, entry: Dirent): SourceFile {
 
 function whyUnreadable(path: string, entry: Dirent): string | undefined {
   if (!entry.isSymbolicLink()) return 'neither a file nor a directory';
-  const target = statSync(path, { throwIfNoEntry: false });
+  const target = targetOf(path);
   if (!target) return 'a link to nothing';
   if (target.isFile()) return undefined;
   return target.isDirectory() ? 'a link to a directory' : 'a link to something that is no file';
+}
+
+/** What a link leads to; undefined for nothing, in a circle or for who may not look. */
+function targetOf(path: string): Stats | undefined {
+  try {
+    return statSync(path);
+  } catch {
+    return undefined;
+  }
 }
 
 /** Larger files are not decoded in the memory that is kept for it. */

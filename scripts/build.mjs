@@ -1,5 +1,6 @@
 // Builds dist/: the command line and the libraries (with the parts that they share), the Action, the functions.
 import { chmodSync, readFileSync, rmSync } from 'node:fs';
+import { basename, dirname } from 'node:path';
 import { build } from 'esbuild';
 
 const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
@@ -108,7 +109,7 @@ function onlyCommand(modules) {
       builder.onResolve({ filter: /^\.\/.*\.ts$/ }, ({ importer, kind, path }) => {
         const isTable = kind === 'dynamic-import' && /\/(cli|opm)\/commands\.ts$/.test(importer);
         const isWanted = modules.some((module) =>
-          `/${module}`.endsWith(`${importer.match(/\/(cli|opm)\//)?.[0]}${path.slice(2)}`),
+          `/${module}`.endsWith(`/${basename(dirname(importer))}/${path.slice(2)}`),
         );
         return isTable && !isWanted ? { path, namespace: 'another-command' } : undefined;
       });

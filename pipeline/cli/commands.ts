@@ -91,6 +91,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./rollback.ts')).command,
   },
   {
+    words: 'convert',
+    summary: 'lay a catalog out anew: one file, one a package, one a blob',
+    load: async () => (await import('./convert.ts')).command,
+  },
+  {
     words: 'compose',
     summary: 'put packages out of several index images together',
     load: async () => (await import('./compose.ts')).command,
