@@ -87,7 +87,10 @@ await build({
 await build({
   ...common,
   entryPoints: Object.fromEntries(
-    ['publish', 'receive', 'reconcile', 'work'].map((name) => [`${name}/index`, `functions/aws/${name}.ts`]),
+    ['publish', 'receive', 'reconcile', 'status', 'work'].map((name) => [
+      `${name}/index`,
+      `functions/aws/${name}.ts`,
+    ]),
   ),
   outdir: 'dist/functions',
   outExtension: { '.js': '.mjs' },

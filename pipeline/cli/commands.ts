@@ -86,6 +86,16 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./publish.ts')).command,
   },
   {
+    words: 'status',
+    summary: 'say what is published where, from which commit, and what waits or failed',
+    load: async () => (await import('./status.ts')).command,
+  },
+  {
+    words: 'rollback',
+    summary: 'propose a catalog as an earlier commit had it, and say who would be stranded',
+    load: async () => (await import('./rollback.ts')).command,
+  },
+  {
     words: 'convert',
     summary: 'lay a catalog out anew: one file, one a package, one a blob',
     load: async () => (await import('./convert.ts')).command,
