@@ -99,6 +99,8 @@ export const COMMANDS: readonly CommandEntry[] = [
     words: 'convert',
     summary: 'lay a catalog out anew: one file, one a package, one a blob',
     load: async () => (await import('./convert.ts')).command,
+  },
+  {
     words: 'verify',
     summary: 'tell who signed an image, and whether that is who must have',
     load: async () => (await import('./verify.ts')).command,
