@@ -9,6 +9,7 @@ import { findingText, plain } from '../report/text.ts';
 import { type Published, publish } from '../stages/publish.ts';
 import { type Command, type Invocation, usageError } from './command.ts';
 import { openFence } from './fence.ts';
+import { publishLocally } from './publish-local.ts';
 import { registryClientFor } from './registry-access.ts';
 import { REGISTRY_OPTIONS } from './registry-options.ts';
 import { type ExitCode, searchPath, type Terminal } from './terminal.ts';
@@ -50,6 +51,10 @@ export const command: Command = {
     'sign-key': { value: 'FILE', description: 'private key, PEM, that signs the provenance' },
     keyless: { description: "sign the provenance by the job's OIDC identity" },
     source: { value: 'URL', description: 'the repository, for the provenance' },
+    local: {
+      value: 'DIR',
+      description: 'publish every catalog of the policy into a registry and records in this directory',
+    },
     format: { value: 'text|json', description: 'how to print what was published (default: text)' },
     ...REGISTRY_OPTIONS,
   },
@@ -59,6 +64,8 @@ export const command: Command = {
     'It never moves back: the fence, refs/portolan/<catalog>/<place> of a git repository, remembers the newest commit,',
     'and an older one ends well with nothing published. A URL names a repository that several publishers share (its',
     'token is PORTOLAN_GIT_TOKEN); a DIR is for those on one machine.',
+    'With --local the steps are those of the functions on AWS, with no cloud: DIR/registry (portolan registry serves',
+    'it), DIR/documents by catalog, and portolan status DIR.',
   ].join('\n'),
   examples: [
     'portolan publish --catalog v4.20 --to quay.io/acme/catalog:v4.20 --mirror-to mirror.example.com/olm --out publish',
@@ -68,6 +75,7 @@ export const command: Command = {
     const format = invocation.text('format') ?? 'text';
     if (format !== 'text' && format !== 'json') throw usageError(command, '--format must be text or json');
     const directory = resolve(terminal.directory, invocation.text('repo') ?? '.');
+    if (invocation.text('local') !== undefined) return publishLocally(invocation, terminal);
     const repository = await openRepository(directory, searchPath(terminal));
     const fence = openFence(invocation, terminal, directory);
     const client = registryClientFor(invocation, terminal, {

@@ -52,8 +52,10 @@ export interface PackageFacts {
 /** What the rules said of files that belong together. */
 export interface VerdictFacts {
   readonly findings: readonly Finding[];
-  /** How many blobs they hold. */
+  /** How many blobs they hold, and how many of them are packages and bundles. */
   readonly blobs: number;
+  readonly packages: number;
+  readonly bundles: number;
 }
 
 /** Facts by content key. What was used is kept for the next build, the rest is forgotten. */
@@ -74,10 +76,11 @@ export interface FactTable<T> {
   readonly used: ReadonlyMap<string, T>;
 }
 
-declare const PORTOLAN_VERSION: string | undefined;
+/** A digest of the sources that the program was built from. */
+declare const PORTOLAN_SOURCES: string | undefined;
 
 /** Changes when anything changes that turns content into bytes or findings. */
-const FORMAT = `3 ${typeof PORTOLAN_VERSION === 'string' ? PORTOLAN_VERSION : 'sources'}`;
+const FORMAT = `3 ${typeof PORTOLAN_SOURCES === 'string' ? PORTOLAN_SOURCES : 'sources'}`;
 
 /** The key of facts that follow from texts; no two lists of texts have the same. */
 export function contentKey(...texts: readonly string[]): string {

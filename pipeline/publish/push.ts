@@ -8,6 +8,7 @@ import { blobOf, type PushReport, pushImage, sendImage } from '../registry/push.
 import type { OpenBase } from './base.ts';
 import type { Follower } from './fence.ts';
 import { followingTag } from './fence-tag.ts';
+import { type AttachedPlan, planArtifact } from './plan-artifact.ts';
 
 /** An image and a place for it. */
 export interface PushJob {
@@ -19,6 +20,8 @@ export interface PushJob {
   readonly untagged: boolean;
   /** Moves the tag once the image is there by its digest; without it the push itself does. */
   readonly promote?: ((tag: Follower) => Promise<void>) | undefined;
+  /** The plan of a mirror, attached to the image. */
+  readonly plan?: AttachedPlan | undefined;
 }
 
 /** Images of which all is in its place, but the tags. */
@@ -45,6 +48,7 @@ export async function sendCatalogImages(client: Registry, jobs: readonly PushJob
     for (const job of jobs) {
       const to = await openDestination(job.place, client);
       sent.push({ job, to, report: await send(to, job, mountable(job, sent)) });
+      await attachPlan(to, job);
     }
   } catch (error) {
     await discard();
@@ -82,6 +86,13 @@ function send(to: Destination, job: PushJob, mountFrom: readonly string[]): Prom
   const content = { root: manifestList, manifests, blobs: [...blobs, ...below] };
   if (!isByDigest(job)) return sendImage(to.registry, to.reference, { image: content, mountFrom });
   return pushImage(to.registry, withDigest(to.reference, manifestList.digest), { image: content, mountFrom });
+}
+
+/** An archive for Docker has no room for what is about an image. */
+async function attachPlan(to: Destination, { image, place, plan }: PushJob): Promise<void> {
+  if (!plan || place.kind === 'docker-archive') return;
+  const artifact = planArtifact(image.manifestList, plan);
+  await pushImage(to.registry, withDigest(to.reference, artifact.root.digest), { image: artifact });
 }
 
 /** Whether the image is to stand under its digest before, or without, a tag that names it. */

@@ -185,7 +185,7 @@ function attestedOf(
 
 /** Each place has a fence of its own: the slim image has another digest. The documents are those of the first. */
 function jobsOf(
-  { to, also, slim, untagged }: PublishTarget,
+  { to, also, slim, untagged, mirrorTo }: PublishTarget,
   built: BuiltCatalog,
   around: {
     readonly base: OpenBase | undefined;
@@ -198,10 +198,19 @@ function jobsOf(
     const elsewhere = { ...around.guarded, records: undefined };
     const own = place === to ? around.guard : guardOf({ to: place, name: formatPlace(place) }, elsewhere);
     const base = image === built.slim ? undefined : around.base;
-    return { image, place, base, untagged, promote: own?.promote(image.manifestList.digest, around.files) };
+    const promote = own?.promote(image.manifestList.digest, around.files);
+    // The documents name the digest of the first image; the slim one has another.
+    const plan = image === built.image ? planOf(mirrorTo, around.files) : undefined;
+    return { image, place, base, untagged, promote, plan };
   };
   const jobs = [to, ...also].map((place) => jobOf(place, built.image));
   return slim ? [...jobs, jobOf(slim, built.slim)] : jobs;
+}
+
+/** The plan's files, to be attached to the image; the receipt is about the image itself. */
+function planOf(mirror: string | undefined, files: ReadonlyMap<string, string>): PushJob['plan'] {
+  if (mirror === undefined) return undefined;
+  return { mirror, files: new Map([...files].filter(([name]) => name !== RECEIPT)) };
 }
 
 async function filesOf(
