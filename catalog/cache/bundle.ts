@@ -110,13 +110,19 @@ function writeManifests(
   if (listed.length > 0) writer.text(']');
 }
 
-/** The ClusterServiceVersion among the manifests that a bundle holds as JSON; undefined when it holds none. */
+/** The ClusterServiceVersion among the manifests that a bundle holds; undefined when it holds none. */
 export function csvOf(bundle: Bundle): Readonly<Record<string, unknown>> | undefined {
+  const text = csvTextOf(bundle);
+  const object = text === undefined ? undefined : parsed(text);
+  return isObject(object) ? object : undefined;
+}
+
+/** As {@link csvOf}, as opm keeps it: a text that begins like JSON, and need not be. */
+export function csvTextOf(bundle: Bundle): string | undefined {
   for (const { type, value } of bundle.properties) {
     if (type !== 'olm.bundle.object') continue;
     const manifest = manifestJson(objectData(value));
-    const object = isCsv(manifest) ? parsed(new TextDecoder().decode(manifest)) : undefined;
-    if (isObject(object)) return object;
+    if (isCsv(manifest)) return new TextDecoder().decode(manifest);
   }
   return undefined;
 }
