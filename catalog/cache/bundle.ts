@@ -164,7 +164,7 @@ function isCsv(manifest: Uint8Array): boolean {
  * control characters, line separators, escapes that YAML lacks, keys beyond YAML's limit.
  */
 const NOT_YAML =
-  /[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]|\\\/|\\u[dD][89a-fA-F]|"<<"|"[^"\\]{1000}(?:[^"\\]|\\.)*"\s*:/;
+  /^[\n\r ]*\t|[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]|\\\/|\\u[dD][89a-fA-F]|"<<"|"[^"\\]{1000}(?:[^"\\]|\\.)*"\s*:/;
 
 function parsed(text: string): unknown {
   if (NOT_YAML.test(text)) return parsedYaml(text);
