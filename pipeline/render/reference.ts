@@ -8,7 +8,6 @@ import { join, resolve } from 'node:path';
 import { type Loaded, load } from '../../catalog/load.ts';
 import { directorySource } from '../directory.ts';
 import { PipelineError } from '../error.ts';
-import { renderImage } from './image.ts';
 import { loadBundle, migrated, type Rendering } from './loaded.ts';
 
 /**
@@ -19,7 +18,10 @@ import { loadBundle, migrated, type Rendering } from './loaded.ts';
 export async function renderReference(reference: string, options: Rendering): Promise<Loaded> {
   const path = resolve(options.directory, reference);
   const found = statSync(path, { throwIfNoEntry: false });
-  if (!found) return renderImage(reference, options);
+  if (!found) {
+    const { renderImage } = await import('./image.ts');
+    return renderImage(reference, options);
+  }
   if (!found.isDirectory()) throw new PipelineError('usage', `${reference} is not a directory`);
   const bundle = isBundle(path);
   if (options.only === 'bundles')
