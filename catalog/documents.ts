@@ -9,6 +9,7 @@ import { MarkedDocument, OffsetDocument, type SourceDocument } from './document.
 import type { Finding, Location } from './finding.ts';
 import { GO_SPACE } from './go-text.ts';
 import { JsonError, JsonReader, type JsonValue } from './json.ts';
+import { isObject } from './shape.ts';
 import type { FilePieces } from './source.ts';
 import { type BadSeparator, splitDocuments } from './split.ts';
 import { compose } from './yaml/compose.ts';
@@ -49,6 +50,12 @@ export function readDocuments(
 
 /** How far into a file Go looks for the brace that says JSON. */
 const SNIFF = 4096;
+
+/** Where reading goes on: an offset in the text, and its line. */
+interface Start {
+  readonly offset: number;
+  readonly line: number;
+}
 
 class FileReader {
   readonly #path: string;
@@ -108,16 +115,21 @@ class FileReader {
 
   *#jsonStream(text: string): Generator<ReadDocument> {
     const reader = new JsonReader(text, this.#limits.depth);
-    let count = 0;
-    for (;;) {
+    for (let count = 0; ; count++) {
+      const from = { offset: reader.offset, line: reader.line };
       try {
         const read = reader.next();
         if (!read) return;
-        count++;
-        yield this.#jsonDocument(read);
+        const document = this.#jsonDocument(read);
+        if (count > 1 || read.value === null || isObject(read.value)) yield document;
+        else {
+          // Text that begins with a scalar or a list may be YAML; where it is not, what was read is no object.
+          if (yield* this.#asYaml(text, from)) return;
+          yield document;
+        }
       } catch (error) {
         if (!(error instanceof JsonError)) throw error;
-        yield* this.#brokenJson(text, { reader, error, count });
+        yield* this.#brokenJson(text, { from, error, count });
         return;
       }
     }
@@ -137,19 +149,26 @@ class FileReader {
    */
   *#brokenJson(
     text: string,
-    { reader, error, count }: { reader: JsonReader; error: JsonError; count: number },
+    { from, error, count }: { from: Start; error: JsonError; count: number },
   ): Generator<ReadDocument> {
-    const findings = this.#findings.length;
-    if (count <= 1) {
-      const rest = afterFirstBreak(text, reader.offset);
-      const line = reader.line + (rest.brokeLine ? 1 : 0);
-      yield* this.#yamlStream(text.slice(rest.offset), line);
-      if (this.#findings.length === findings) return;
-    }
+    if (count <= 1 && (yield* this.#asYaml(text, from))) return;
     // As JSON was meant, what JSON says is the better help.
-    this.#findings.length = findings;
     const { line, column } = placeOf(text, error.offset);
     this.#find('fbc/json', `not JSON: ${error.message}`, { file: this.#path, line, column });
+  }
+
+  /**
+   * The rest of a file that began like JSON. @returns whether it could be read; what was found to be wrong
+   * with it is forgotten otherwise
+   */
+  *#asYaml(text: string, from: Start): Generator<ReadDocument, boolean> {
+    const findings = this.#findings.length;
+    const rest = afterFirstBreak(text, from.offset);
+    const line = from.line + (rest.brokeLine ? 1 : 0);
+    yield* this.#yamlStream(text.slice(rest.offset), line);
+    if (this.#findings.slice(findings).every(({ severity }) => severity !== 'error')) return true;
+    this.#findings.length = findings;
+    return false;
   }
 
   /** @returns the 1-based line behind the text */

@@ -61,7 +61,8 @@ export async function catalogFiles(
   const ignoreFiles: [string, string][] = [];
   for (const file of files.filter(isIgnoreFile)) {
     if (file.unreadable !== undefined) unreadable(file, file.unreadable);
-    else ignoreFiles.push([file.path, new TextDecoder().decode(await file.read())]);
+    else
+      ignoreFiles.push([file.path, new TextDecoder('utf-8', { ignoreBOM: true }).decode(await file.read())]);
   }
   const ignored = ignoreMatcher(ignoreFiles);
   return files.filter((file) => !isIgnoreFile(file) && !ignored(file.path));

@@ -1,7 +1,7 @@
 /**
  * A directory of the local file system as the source of a catalog.
  */
-import { type Dirent, lstatSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { type Dirent, lstatSync, readdirSync, readFileSync, type Stats, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { CatalogSource, FilePieces, SourceFile } from '../catalog/source.ts';
 import { PipelineError } from './error.ts';
@@ -75,10 +75,19 @@ function* readable(path: string): Generator<string | Uint8Array> {
 
 function whyUnreadable(path: string, entry: Dirent): string | undefined {
   if (!entry.isSymbolicLink()) return 'neither a file nor a directory';
-  const target = statSync(path, { throwIfNoEntry: false });
+  const target = targetOf(path);
   if (!target) return 'a link to nothing';
   if (target.isFile()) return undefined;
   return target.isDirectory() ? 'a link to a directory' : 'a link to something that is no file';
+}
+
+/** What a link leads to; undefined for nothing, in a circle or for who may not look. */
+function targetOf(path: string): Stats | undefined {
+  try {
+    return statSync(path);
+  } catch {
+    return undefined;
+  }
 }
 
 /**

@@ -12,6 +12,8 @@ const common = {
   logLevel: 'error',
   legalComments: 'none',
   charset: 'utf8',
+  // A part of the CycloneDX library that writes XML, which is not installed.
+  external: ['xmlbuilder2'],
   define: { PORTOLAN_VERSION: JSON.stringify(version), PORTOLAN_SOURCES: JSON.stringify(sourcesDigest()) },
 };
 
@@ -53,7 +55,7 @@ await build({
   outExtension: { '.js': '.mjs' },
   format: 'esm',
   // They read files of their own packages, which therefore stay where npm puts them.
-  external: ['@grpc/*'],
+  external: [...common.external, '@grpc/*'],
   splitting: true,
   chunkNames: 'parts/[name]-[hash]',
 });
@@ -97,7 +99,10 @@ await build({
 await build({
   ...common,
   entryPoints: Object.fromEntries(
-    ['publish', 'receive', 'reconcile', 'work'].map((name) => [`${name}/index`, `functions/aws/${name}.ts`]),
+    ['publish', 'receive', 'reconcile', 'status', 'work'].map((name) => [
+      `${name}/index`,
+      `functions/aws/${name}.ts`,
+    ]),
   ),
   outdir: 'dist/functions',
   outExtension: { '.js': '.mjs' },

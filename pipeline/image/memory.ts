@@ -28,6 +28,13 @@ export interface StretchFacts {
   readonly addend: string;
 }
 
+export interface BundleFacts {
+  readonly name: string;
+  readonly version: string;
+  /** Reference of the bundle's image; empty for one without. */
+  readonly image: string;
+}
+
 /** What the rest of the image needs to know of a package. */
 export interface PackageFacts {
   /** Undefined for the blobs of no package when there are none. */
@@ -36,6 +43,8 @@ export interface PackageFacts {
   readonly cache?: StretchFacts;
   /** The package's member of packages.json; absent without a cache. */
   readonly member?: string;
+  /** Its bundles, for the list of what is in the image. */
+  readonly bundles: readonly BundleFacts[];
   /** Files of blobs of other schemas. */
   readonly metas: readonly { readonly path: string; readonly text: string }[];
 }
