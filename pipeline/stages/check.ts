@@ -13,6 +13,7 @@ import { judgeBundles } from '../check/bundles.ts';
 import { type CheckScene, type TouchedCatalog, touchedCatalogs } from '../check/catalogs.ts';
 import { type Judgement, judgeCatalog } from '../check/judge.ts';
 import { reportOf } from '../check/outcome.ts';
+import { overlooked } from '../check/overlooked.ts';
 import { pastOf } from '../check/past.ts';
 import { judgeReferences } from '../check/references.ts';
 import { POLICY_PATH, type PolicyRead, policyAt, readPolicy } from '../config.ts';
@@ -89,7 +90,14 @@ export async function check(repository: Repository, request: CheckRequest): Prom
     request,
   );
   const author = request.people?.author.login;
-  const judged = { change, judgements, references, unchecked, authority, author };
+  const judged = {
+    change,
+    judgements,
+    references,
+    unchecked: [...unchecked, ...(await overlooked(repository.objects, change))],
+    authority,
+    author,
+  };
   return reportOf({ ...start, kind: 'judged', tree: merged.tree, ...judged });
 }
 
