@@ -1,5 +1,5 @@
 /** Index images into their places: our layers are sent, the base's are mounted or copied. */
-import { withDigest } from '../../catalog/reference.ts';
+import { type Reference, withDigest } from '../../catalog/reference.ts';
 import type { CatalogImage } from '../image/image.ts';
 import type { Registry } from '../ports.ts';
 import { type Destination, openDestination } from '../registry/open.ts';
@@ -26,6 +26,8 @@ export interface PushJob {
 
 /** Images of which all is in its place, but the tags. */
 export interface SentImages {
+  /** Where the images are, of which each place says what it names; without archives. */
+  readonly standing: readonly StandingImage[];
   /** Moves the tags, the first job's first. @returns what was sent to each place */
   tag(): Promise<PushReport[]>;
   /** Leaves archives unwritten. */
@@ -52,7 +54,18 @@ export async function sendCatalogImages(client: Registry, jobs: readonly PushJob
     await discard();
     throw error;
   }
-  return { tag: () => tag(sent), discard };
+  return { standing: sent.flatMap(standingOf), tag: () => tag(sent), discard };
+}
+
+/** An image in its place, before the tag names it. */
+export interface StandingImage {
+  readonly image: CatalogImage;
+  readonly registry: Registry;
+  readonly reference: Reference;
+}
+
+function standingOf({ job, to }: Sent): StandingImage[] {
+  return isFenced(job.place) ? [{ image: job.image, registry: to.registry, reference: to.reference }] : [];
 }
 
 interface Sent {

@@ -256,9 +256,15 @@ async function progress(upload: Upload, location: URL): Promise<Progress> {
   const { endpoint, budget } = upload;
   const request = uploadRequest(upload);
   const answer = await endpoint.ask({ ...request, method: 'GET', to: location }, budget);
-  if (answer.status !== 204) throw await refusedUpload(upload, answer);
+  if (answer.status !== 204) throw await unsaid(answer, request.what);
   await answer.discard();
   return progressOf(upload, answer, 0);
+}
+
+/** A registry that does not say how far it got takes the blob anew. */
+async function unsaid(answer: Answer, what: string): Promise<PipelineError> {
+  const { code, message, retryable } = await failure(answer, what);
+  return new PipelineError(code, message, { retryable: retryable || answer.status < 500 });
 }
 
 function progressOf({ endpoint, blob }: Upload, answer: Answer, otherwise: number): Progress {
