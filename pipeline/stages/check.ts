@@ -11,6 +11,7 @@ import { fileReader } from '../change/content.ts';
 import { contentDigests, type DigestInput } from '../change/digest.ts';
 import { judgeBundles } from '../check/bundles.ts';
 import { type CheckScene, type TouchedCatalog, touchedCatalogs } from '../check/catalogs.ts';
+import { disconnectedOf } from '../check/disconnected.ts';
 import { type Judgement, judgeCatalog } from '../check/judge.ts';
 import { reportOf } from '../check/outcome.ts';
 import { type HistoryOf, pastOf } from '../check/past.ts';
@@ -91,7 +92,8 @@ export async function check(repository: Repository, request: CheckRequest): Prom
     request,
   );
   const author = request.people?.author.login;
-  const judged = { change, judgements, references, unchecked, authority, author };
+  const disconnected = disconnectedOf(touched);
+  const judged = { change, judgements, references, unchecked, authority, author, disconnected };
   return reportOf({ ...start, kind: 'judged', tree: merged.tree, ...judged });
 }
 
