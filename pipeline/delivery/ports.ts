@@ -1,6 +1,7 @@
 /** What the steps of a delivery need from their host. */
 import type { Repository } from '../git/repository.ts';
 import type { Fence, Forge, Queue, RecordStore, Registry } from '../ports.ts';
+import type { GateMessage } from './message.ts';
 
 /** A repository as its branch is now. */
 export interface OpenBranch {
@@ -18,6 +19,8 @@ export interface DeliveryPorts {
   readonly records: RecordStore;
   readonly queue: Queue;
   readonly forge: Forge;
+  /** Judges a pull request and says so; undefined where none are judged. */
+  readonly gate?: ((message: GateMessage) => Promise<void>) | undefined;
   readonly now: () => Date;
   readonly log: (line: string) => void;
 }
