@@ -14,6 +14,7 @@ import { repositoryName } from '../../pipeline/stages/gate.ts';
 import { handleGate } from '../gate.ts';
 import { appForge, type GitHubForge, readAppSecret } from '../github.ts';
 import type { Settings } from './env.ts';
+import { announcerOn } from './events.ts';
 import { tableFence } from './fence.ts';
 import type { Telemetry } from './log.ts';
 import { fifoQueue } from './queue.ts';
@@ -31,6 +32,7 @@ export function portsOf(settings: Settings, telemetry: Telemetry): DeliveryPorts
     records: bucketRecords({ bucket, prefix: '', inPath: endpoint !== undefined }),
     queue: fifoQueue(queue),
     forge: github ?? logForge(telemetry),
+    announce: settings.bus === undefined ? undefined : announcerOn(settings.bus),
     gate: github && ((message) => judge(settings, { github, telemetry }, message)),
     now: () => new Date(),
     log: telemetry.log,

@@ -11,6 +11,16 @@ export interface OpenBranch {
   close(): Promise<void>;
 }
 
+/** A catalog was published; it may be told more than once. */
+export interface Announcement {
+  readonly repository: string;
+  readonly catalog: string;
+  readonly commit: string;
+  /** The place of the image. */
+  readonly image: string;
+  readonly digest: string;
+}
+
 export interface DeliveryPorts {
   /** Opens a repository, with all that its branch has now. @throws PipelineError */
   readonly open: (from: { readonly repository: string; readonly branch: string }) => Promise<OpenBranch>;
@@ -19,6 +29,8 @@ export interface DeliveryPorts {
   readonly records: RecordStore;
   readonly queue: Queue;
   readonly forge: Forge;
+  /** Tells whoever subscribed that a tag names another image; nobody hears of it when left out. */
+  readonly announce?: ((published: Announcement) => Promise<void>) | undefined;
   /** Judges a pull request and says so; undefined where none are judged. */
   readonly gate?: ((message: GateMessage) => Promise<void>) | undefined;
   readonly now: () => Date;

@@ -89,6 +89,7 @@ export async function deliver({
           statuses.set(`${status.commit} ${status.context}`, status);
         },
       }),
+      announce: mortal('bus', { announce: async () => undefined }).announce,
       now: () => new Date('2026-01-01T00:00:00Z'),
       log: () => undefined,
     };
