@@ -13,6 +13,7 @@ import { authfileCredentials } from '../../pipeline/registry/credentials.ts';
 import { repositoryName } from '../../pipeline/stages/gate.ts';
 import { handleGate } from '../gate.ts';
 import { appForge, type GitHubForge, readAppSecret } from '../github.ts';
+import { ecrCredentials } from './ecr.ts';
 import type { Settings } from './env.ts';
 import { announcerOn } from './events.ts';
 import { tableFence } from './fence.ts';
@@ -24,7 +25,8 @@ import { secretReader } from './secret.ts';
 export function portsOf(settings: Settings, telemetry: Telemetry): DeliveryPorts {
   const { environment, plainHttp, authfile, bucket, endpoint, table, queue } = settings;
   const github = githubOf(settings, telemetry);
-  const credentials = authfileCredentials({ authfile, environment });
+  const files = authfileCredentials({ authfile, environment });
+  const credentials = ecrCredentials(files, () => new Date());
   return {
     open: (from) => open({ ...settings, token: github?.token }, from),
     registry: createRegistryClient({ credentials, plainHttp, internal: plainHttp, environment }),

@@ -1,4 +1,7 @@
 import { resolve } from 'node:path';
+import type { AttestOptions } from '../attest/attest.ts';
+import type { Signer } from '../attest/sign.ts';
+import { readText } from '../directory.ts';
 import { openRepository } from '../git/repository.ts';
 import { directoryStore } from '../image/directory-store.ts';
 import type { RegistryClient } from '../registry/client.ts';
@@ -43,6 +46,11 @@ export const command: Command = {
         'where the newest published commit is kept (default: repo, a ref of the repository itself)',
     },
     epoch: { value: 'N', description: "publish a history that was rewritten: one more than the fence's" },
+    sbom: { description: 'put beside the image what is in it, as CycloneDX' },
+    provenance: { description: 'put beside the image where it comes from, as SLSA provenance' },
+    'sign-key': { value: 'FILE', description: 'private key, PEM, that signs the provenance' },
+    keyless: { description: "sign the provenance by the job's OIDC identity" },
+    source: { value: 'URL', description: 'the repository, for the provenance' },
     local: {
       value: 'DIR',
       description: 'publish every catalog of the policy into a registry and records in this directory',
@@ -78,7 +86,7 @@ export const command: Command = {
       const progress = (step: string): void => terminal.err(`${plain(step)}\n`);
       const published = await publish(
         { repository, registry: client, fence, progress },
-        { ...choicesOf(invocation, terminal), out },
+        { ...choicesOf(invocation, terminal), attest: attestOf(invocation, terminal), out },
       );
       return await (format === 'json' ? printJson : printText)(published, { terminal, client, out });
     } finally {
@@ -110,6 +118,20 @@ function choicesOf(invocation: Invocation, { directory, now }: Terminal) {
     store: memory === undefined ? undefined : directoryStore(resolve(directory, memory)),
   };
 }
+
+function attestOf({ flag, text }: Invocation, { directory }: Terminal): AttestOptions | undefined {
+  const file = text('sign-key');
+  if (file !== undefined && flag('keyless')) throw usageError(command, '--sign-key or --keyless, not both');
+  const signer: Signer | undefined =
+    file === undefined ? undefined : { kind: 'key', key: readText(resolve(directory, file)) };
+  const signs = signer ?? (flag('keyless') ? ({ kind: 'keyless' } as const) : undefined);
+  const provenance = flag('provenance') || signs !== undefined;
+  if (!flag('sbom') && !provenance) return undefined;
+  return { sbom: flag('sbom'), provenance, signer: signs, source: text('source'), builder: BUILDER };
+}
+
+/** Who ran the build, for a provenance that a person's machine makes. */
+const BUILDER = 'urn:portolan:cli';
 
 function oneOf<T extends string>({ text }: Invocation, option: string, words: readonly T[]): T | undefined {
   const written = text(option);
