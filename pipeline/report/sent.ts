@@ -5,7 +5,7 @@
 import { brotliCompressSync, brotliDecompressSync, constants } from 'node:zlib';
 import { Ajv } from 'ajv';
 import type { PlacedDiff } from '../check/judge.ts';
-import schema from '../check-report.schema.json' with { type: 'json' };
+import schema from '../../docs/check-report.schema.json' with { type: 'json' };
 import { PipelineError } from '../error.ts';
 import type { CheckReport } from './report.ts';
 
