@@ -4,8 +4,8 @@
  */
 import { brotliCompressSync, brotliDecompressSync, constants } from 'node:zlib';
 import { Ajv } from 'ajv';
-import type { PlacedDiff } from '../check/judge.ts';
 import schema from '../../docs/check-report.schema.json' with { type: 'json' };
+import type { PlacedDiff } from '../check/judge.ts';
 import { PipelineError } from '../error.ts';
 import type { CheckReport } from './report.ts';
 
