@@ -353,7 +353,7 @@ function objectsRead(bundle: Bundle, report: Report): boolean {
 
 function objectDefect(value: unknown): string | undefined {
   if (value === undefined) return 'has no value';
-  if (!BUNDLE_OBJECT) return undefined;
+  if (!BUNDLE_OBJECT || value === null) return undefined;
   const { value: object, misfits } = fitStruct(value, BUNDLE_OBJECT);
   const [misfit] = misfits;
   if (misfit) return `must be ${misfit.expected}, found ${article(misfit.found)}`;

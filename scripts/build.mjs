@@ -1,5 +1,7 @@
 // Builds dist/: the command line and the libraries (with the parts that they share), the Action, the functions.
-import { chmodSync, readFileSync, rmSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { chmodSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import { build } from 'esbuild';
 
 const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
@@ -10,7 +12,9 @@ const common = {
   logLevel: 'error',
   legalComments: 'none',
   charset: 'utf8',
-  define: { PORTOLAN_VERSION: JSON.stringify(version) },
+  // A part of the CycloneDX library that writes XML, which is not installed.
+  external: ['xmlbuilder2'],
+  define: { PORTOLAN_VERSION: JSON.stringify(version), PORTOLAN_SOURCES: JSON.stringify(sourcesDigest()) },
 };
 
 /** Commands that have a file of their own: their words, and the modules that only they need. */
@@ -44,7 +48,7 @@ await build({
   outExtension: { '.js': '.mjs' },
   format: 'esm',
   // They read files of their own packages, which therefore stay where npm puts them.
-  external: ['@grpc/*'],
+  external: [...common.external, '@grpc/*'],
   splitting: true,
   chunkNames: 'parts/[name]-[hash]',
 });
@@ -83,7 +87,10 @@ await build({
 await build({
   ...common,
   entryPoints: Object.fromEntries(
-    ['publish', 'receive', 'reconcile', 'work'].map((name) => [`${name}/index`, `functions/aws/${name}.ts`]),
+    ['publish', 'receive', 'reconcile', 'status', 'work'].map((name) => [
+      `${name}/index`,
+      `functions/aws/${name}.ts`,
+    ]),
   ),
   outdir: 'dist/functions',
   outExtension: { '.js': '.mjs' },
@@ -105,11 +112,23 @@ function onlyCommand(modules) {
       builder.onResolve({ filter: /^\.\/.*\.ts$/ }, ({ importer, kind, path }) => {
         const isTable = kind === 'dynamic-import' && /\/(cli|opm)\/commands\.ts$/.test(importer);
         const isWanted = modules.some((module) =>
-          `/${module}`.endsWith(`${importer.match(/\/(cli|opm)\//)?.[0]}${path.slice(2)}`),
+          `/${module}`.endsWith(`/${basename(dirname(importer))}/${path.slice(2)}`),
         );
         return isTable && !isWanted ? { path, namespace: 'another-command' } : undefined;
       });
       builder.onLoad({ filter: /.*/, namespace: 'another-command' }, () => ({ contents: '' }));
     },
   };
+}
+
+/** Names what the program is made of: what it remembers between runs is good for no other. */
+function sourcesDigest() {
+  const hash = createHash('sha256');
+  for (const folder of ['catalog', 'pipeline']) {
+    for (const path of readdirSync(folder, { recursive: true }).sort()) {
+      if (path.endsWith('.ts')) hash.update(`${folder}/${path}\0`).update(readFileSync(join(folder, path)));
+    }
+  }
+  hash.update(readFileSync('package-lock.json'));
+  return hash.digest('hex');
 }

@@ -8,7 +8,7 @@
 import { compareText } from '../finding.ts';
 import { type CompareOptions, compareNodes, type NodeChange } from './compare.ts';
 import { type CrdDefinition, type CrdVersion, servedPairs } from './definition.ts';
-import { changedNodes, ownKeywords } from './schema.ts';
+import { changedNodes, ownKeywords, type Schema } from './schema.ts';
 
 /** One reason why an upgrade is refused. */
 export interface UnsafeChange {
@@ -118,12 +118,20 @@ function pairChanges(definition: CrdDefinition, options: CompareOptions): Unsafe
 /** Of a node, what lies below it is compared where it lies. */
 const CHILDREN = ['properties', 'items'];
 
+/** Whether all that two nodes say by themselves are the same values. */
+function isSameItself(a: Schema, b: Schema): boolean {
+  const same = (key: string): boolean => a[key] === b[key] || CHILDREN.includes(key);
+  return Object.keys(a).every(same) && Object.keys(b).every(same);
+}
+
 function schemaChanges(
   older: CrdVersion,
   newer: CrdVersion,
   options: CompareOptions,
 ): [string, NodeChange][] {
   return [...changedNodes(older.schema, newer.schema)].flatMap(({ text, older: was, newer: is = {} }) => {
+    // Most nodes only have something below them that differs.
+    if (isSameItself(was, is)) return [];
     const changes = compareNodes(ownKeywords(was, CHILDREN), ownKeywords(is, CHILDREN), options);
     return changes.map((change): [string, NodeChange] => [text, change]);
   });

@@ -153,13 +153,15 @@ const OPTIONAL_TEXTS: ReadonlySet<string> = new Set([
  * same as nothing left out.
  */
 export function ownKeywords(schema: Schema, childKeywords: readonly string[]): Map<string, unknown> {
-  const own = new Map<string, unknown>();
-  for (const key of Object.keys(JSON_SCHEMA.fields)) {
-    const value = schema[key];
-    if (!childKeywords.includes(key) && !isNothing(key, value)) own.set(key, value);
-  }
-  return own;
+  const keys = Object.keys(schema).filter(
+    (key) => RANK.has(key) && !childKeywords.includes(key) && !isNothing(key, schema[key]),
+  );
+  keys.sort((a, b) => (RANK.get(a) ?? 0) - (RANK.get(b) ?? 0));
+  return new Map(keys.map((key) => [key, schema[key]]));
 }
+
+/** The order of the fields that Kubernetes knows. */
+const RANK: ReadonlyMap<string, number> = new Map(Object.keys(JSON_SCHEMA.fields).map((key, i) => [key, i]));
 
 function isNothing(key: string, value: unknown): boolean {
   if (value === undefined || value === null) return true;

@@ -4,11 +4,11 @@
  */
 import { compareText, type Finding, type Location } from '../finding.ts';
 import { isObject } from '../shape.ts';
-import { appliedTo, type MirrorDocuments } from './documents.ts';
+import { appliedTo, type MirrorDocuments, mirrorDocuments } from './documents.ts';
 import type { CatalogImages } from './images.ts';
 import { nodeConfig } from './node.ts';
 import { type Collision, formatDestination, type ImageRole } from './placement.ts';
-import type { MirrorPlan } from './plan.ts';
+import { type MirrorPlan, planMirror } from './plan.ts';
 import { rulesOf } from './read.ts';
 import { type MissingReason, placedContents, type Readiness, readiness } from './readiness.ts';
 import type { Scope } from './scope.ts';
@@ -104,6 +104,17 @@ export function mirrorReport(
     blocked: plan.blocked,
     ready: readinessReport(ready),
   };
+}
+
+/** A registry that no catalog names. */
+const ANYWHERE = 'mirror.invalid:5000';
+
+/** What a disconnected cluster could install of a catalog, were it mirrored under names of our own. */
+export function planReadiness(images: CatalogImages): Readiness {
+  const plan = planMirror({ catalogs: [{ reference: `${ANYWHERE}/catalog:latest`, images }], to: ANYWHERE });
+  const documents = mirrorDocuments(plan);
+  const applied = appliedTo(undefined).flatMap((name) => documents[name]);
+  return readiness([images], nodeConfig(rulesOf(applied)), placedContents(plan.placements));
 }
 
 /** Readiness with its missing references by reference instead of by bundle. */

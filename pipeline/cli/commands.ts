@@ -21,6 +21,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./preview.ts')).command,
   },
   {
+    words: 'release',
+    summary: 'bring a bundle into the catalogs that its release-config.yaml names',
+    load: async () => (await import('./release.ts')).command,
+  },
+  {
     words: 'setup',
     summary: 'write the policy and the workflows that gate a repository',
     load: async () => (await import('./setup.ts')).command,
@@ -81,6 +86,26 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./publish.ts')).command,
   },
   {
+    words: 'status',
+    summary: 'say what is published where, from which commit, and what waits or failed',
+    load: async () => (await import('./status.ts')).command,
+  },
+  {
+    words: 'rollback',
+    summary: 'propose a catalog as an earlier commit had it, and say who would be stranded',
+    load: async () => (await import('./rollback.ts')).command,
+  },
+  {
+    words: 'convert',
+    summary: 'lay a catalog out anew: one file, one a package, one a blob',
+    load: async () => (await import('./convert.ts')).command,
+  },
+  {
+    words: 'verify',
+    summary: 'tell who signed an image, and whether that is who must have',
+    load: async () => (await import('./verify.ts')).command,
+  },
+  {
     words: 'compose',
     summary: 'put packages out of several index images together',
     load: async () => (await import('./compose.ts')).command,
@@ -139,6 +164,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     words: 'mirror diff',
     summary: 'say what to add to a mirror, what stays, what may be deleted',
     load: async () => (await import('./mirror-diff.ts')).command,
+  },
+  {
+    words: 'mirror prune',
+    summary: 'delete from a mirror what is not needed any more, after asking',
+    load: async () => (await import('./mirror-prune.ts')).command,
   },
   {
     words: 'mirror migrate',

@@ -17,6 +17,7 @@ import { loadBundle, migrated, type Rendering } from './loaded.ts';
  * @throws PipelineError `not-found` or `usage` when there is nothing that could be rendered
  */
 export async function renderReference(reference: string, options: Rendering): Promise<Loaded> {
+  if (reference === '') throw new PipelineError('usage', 'a reference is empty');
   const path = resolve(options.directory, reference);
   const found = statSync(path, { throwIfNoEntry: false });
   if (!found) return renderImage(reference, options);

@@ -3,7 +3,6 @@ import { execFile, execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { parseReference } from '../../catalog/reference.ts';
@@ -194,26 +193,3 @@ describe.skipIf(!existsSync(HISTORY) || !isOnPath('docker-registry') || !isOnPat
     });
   },
 );
-
-test('the publish function, called as Lambda calls it', async () => {
-  const { host } = await registry();
-  const handler = pathToFileURL('dist/functions/publish.mjs').href;
-  const event = JSON.stringify({
-    commit: 'main',
-    catalog: 'v4.20',
-    to: `${host}/sea/catalog:v4.20`,
-    mirrorTo: 'mirror.example.com',
-  });
-  const call = `const { handler } = await import(${JSON.stringify(handler)}); console.log('ANSWER ' + JSON.stringify(await handler(${event}, {})));`;
-  const environment = {
-    PATH: process.env['PATH'],
-    PORTOLAN_REPOSITORY: repository.directory,
-    PORTOLAN_PLAIN_HTTP: host,
-  };
-  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', call], {
-    env: environment,
-  });
-  const answer = JSON.parse(/^ANSWER (.*)$/m.exec(stdout)?.[1] ?? '');
-  expect(answer).toMatchObject({ published: true, receipt: { catalog: 'v4.20', commit: repository.base } });
-  expect(Object.keys(answer.files)).toContain('mapping.txt');
-});
