@@ -10,6 +10,7 @@ import type { Finding, Location } from './finding.ts';
 import { GO_SPACE } from './go-text.ts';
 import { JsonError, JsonReader, type JsonValue } from './json.ts';
 import { isObject } from './shape.ts';
+import type { FilePieces } from './source.ts';
 import { type BadSeparator, splitDocuments } from './split.ts';
 import { compose } from './yaml/compose.ts';
 import { type FastDocument, type FastPiece, readFast, readFastPiece } from './yaml/fast.ts';
@@ -33,15 +34,18 @@ export interface DocumentLimits {
 /**
  * The documents of one file, read as they are asked for.
  *
+ * @param content all bytes of the file, or its pieces as {@link FilePieces} has them
  * @param findings where to put what could not be read, or is read otherwise than written;
  *   what the caller finds in a document goes there, too, before the next one is asked for
  */
 export function readDocuments(
   path: string,
-  content: Uint8Array | string,
+  content: Uint8Array | FilePieces['pieces'],
   options: { readonly limits: DocumentLimits; readonly findings: Finding[] },
 ): Generator<ReadDocument> {
-  return new FileReader(path, options.limits, options.findings).documents(content);
+  return new FileReader(path, options.limits, options.findings).documents(
+    content instanceof Uint8Array ? [content] : content,
+  );
 }
 
 /** How far into a file Go looks for the brace that says JSON. */
@@ -57,6 +61,8 @@ class FileReader {
   readonly #path: string;
   readonly #limits: DocumentLimits;
   readonly #findings: Finding[];
+  /** Whether the file was said not to be UTF-8. */
+  #isBroken = false;
 
   constructor(path: string, limits: DocumentLimits, findings: Finding[]) {
     this.#path = path;
@@ -64,10 +70,20 @@ class FileReader {
     this.#findings = findings;
   }
 
-  *documents(content: Uint8Array | string): Generator<ReadDocument> {
-    const text = typeof content === 'string' ? content : this.#decode(content);
-    if (startsLikeJson(text)) yield* this.#jsonStream(text);
-    else yield* this.#yamlStream(text, 1);
+  *documents(pieces: FilePieces['pieces']): Generator<ReadDocument> {
+    let line = 1;
+    let isFirst = true;
+    let json: string | undefined;
+    for (const piece of pieces) {
+      const { text, isUtf8 } = typeof piece === 'string' ? { text: piece, isUtf8: true } : decode(piece);
+      if (json !== undefined || (isFirst && startsLikeJson(text))) json = (json ?? '') + text;
+      else {
+        if (typeof piece !== 'string' && !isUtf8) this.#notUtf8(piece, line);
+        line = yield* this.#yamlStream(text, line);
+      }
+      isFirst = false;
+    }
+    if (json !== undefined) yield* this.#jsonStream(json);
   }
 
   #find(rule: string, message: string, location: Location, hint?: string): void {
@@ -84,23 +100,17 @@ class FileReader {
     this.#findings.push({ rule, severity: 'warning', message, location, hint });
   }
 
-  #decode(bytes: Uint8Array): string {
-    try {
-      return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
-    } catch {
-      const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes);
-      // Go's JSON reader puts U+FFFD where UTF-8 is broken; its YAML reader refuses the document.
-      if (!startsLikeJson(text)) {
-        const { line, column } = firstInvalid(bytes);
-        this.#find(
-          'fbc/yaml',
-          'the file is not UTF-8',
-          { file: this.#path, line, column },
-          'save the file as UTF-8',
-        );
-      }
-      return text;
-    }
+  /** Go's JSON reader puts U+FFFD where UTF-8 is broken; its YAML reader refuses the document. */
+  #notUtf8(bytes: Uint8Array, firstLine: number): void {
+    if (this.#isBroken) return;
+    this.#isBroken = true;
+    const { line, column } = firstInvalid(bytes);
+    this.#find(
+      'fbc/yaml',
+      'the file is not UTF-8',
+      { file: this.#path, line: firstLine + line - 1, column },
+      'save the file as UTF-8',
+    );
   }
 
   *#jsonStream(text: string): Generator<ReadDocument> {
@@ -161,7 +171,8 @@ class FileReader {
     return false;
   }
 
-  *#yamlStream(written: string, firstLine: number): Generator<ReadDocument> {
+  /** @returns the 1-based line behind the text */
+  *#yamlStream(written: string, firstLine: number): Generator<ReadDocument, number> {
     const isUsual = isUsualText(written);
     const text = isUsual ? written : normalBreaks(written);
     let fast: FastDocument | undefined;
@@ -170,8 +181,11 @@ class FileReader {
       fast = piece;
       return piece;
     };
+    const pieces = splitDocuments(text, firstLine, isUsual ? readPiece : undefined);
     try {
-      for (const piece of splitDocuments(text, firstLine, isUsual ? readPiece : undefined)) {
+      for (;;) {
+        const { value: piece, done } = pieces.next();
+        if (done) return piece;
         if ('rest' in piece) {
           this.#badSeparator(piece);
           continue;
@@ -258,6 +272,14 @@ function placeOf(text: string, offset: number): { line: number; column: number }
   const before = text.slice(0, offset);
   const lastBreak = before.lastIndexOf('\n');
   return { line: before.split('\n').length, column: offset - lastBreak };
+}
+
+function decode(bytes: Uint8Array): { text: string; isUtf8: boolean } {
+  try {
+    return { text: new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes), isUtf8: true };
+  } catch {
+    return { text: new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes), isUtf8: false };
+  }
 }
 
 /** Place of the first byte that is not UTF-8. */

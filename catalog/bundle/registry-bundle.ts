@@ -7,7 +7,7 @@
  */
 
 import { escapeHtml } from '../cache/go-json.ts';
-import type { Path, SourceDocument } from '../document.ts';
+import { type Path, partOfDocument, type SourceDocument } from '../document.ts';
 import type { Finding, Location } from '../finding.ts';
 import { compactJson } from '../json-text.ts';
 import { any, fitStruct, isObject, listOf, type StructShape, struct, text } from '../shape.ts';
@@ -150,8 +150,17 @@ export function objectIn(file: ManifestFile): BundleObject | undefined {
 export function objectsIn(file: ManifestFile): BundleObject[] {
   return file.documents.flatMap((document) => {
     const object = document.kind === 'value' ? objectOf(document) : undefined;
-    return object ?? [];
+    return object ? (itemsOf(object) ?? object) : [];
   });
+}
+
+/** The objects of a list; undefined for what is none. */
+export function itemsOf({ kind, value, document }: BundleObject): BundleObject[] | undefined {
+  const items = value['items'];
+  if (!kind.endsWith('List') || !Array.isArray(items)) return undefined;
+  return items.flatMap(
+    (item: unknown, i) => objectOf({ value: item, document: partOfDocument(document, ['items', i]) }) ?? [],
+  );
 }
 
 function objectOf(first: { value: unknown; document: SourceDocument }): BundleObject | undefined {

@@ -82,7 +82,8 @@ function turnOf(move: Move | undefined): Turn | undefined {
   return same ? undefined : { before, after };
 }
 
-function glance({ next, end, last, hops, arrives }: Fate): Glance {
+/** A fate as people are told of it. */
+export function glance({ next, end, last, hops, arrives }: Fate): Glance {
   return {
     next: next.kind === 'upgrade' ? shortName(next.to) : next.kind,
     kind: next.kind,

@@ -174,6 +174,7 @@ import { rule as imageDigest } from './image/digest.ts';
 import { rule as imageDigestMissing } from './image/digest-missing.ts';
 import { rule as imagePlatforms } from './image/platforms.ts';
 import { rule as imageRegistry } from './image/registry.ts';
+import { rule as imageSigned } from './image/signed.ts';
 import { rule as imageTagMissing } from './image/tag-missing.ts';
 import { rule as imageTagMoved } from './image/tag-moved.ts';
 import { rule as imageUndeclared } from './image/undeclared.ts';
@@ -431,6 +432,7 @@ export const RULES: readonly Rule[] = [
   imageDigest,
   imagePlatforms,
   imageRegistry,
+  imageSigned,
   imageTagMissing,
   imageTagMoved,
   imageUndeclared,

@@ -10,6 +10,7 @@ import type { CommitStatus, Forge } from '../../pipeline/ports.ts';
 import { createRegistryClient } from '../../pipeline/registry/client.ts';
 import { authfileCredentials } from '../../pipeline/registry/credentials.ts';
 import { appForge, type GitHubForge, readAppSecret } from '../github.ts';
+import { ecrCredentials } from './ecr.ts';
 import type { Settings } from './env.ts';
 import { tableFence } from './fence.ts';
 import type { Telemetry } from './log.ts';
@@ -20,7 +21,8 @@ import { secretReader } from './secret.ts';
 export function portsOf(settings: Settings, telemetry: Telemetry): DeliveryPorts {
   const { environment, plainHttp, authfile, bucket, endpoint, table, queue } = settings;
   const github = githubOf(settings);
-  const credentials = authfileCredentials({ authfile, environment });
+  const files = authfileCredentials({ authfile, environment });
+  const credentials = ecrCredentials(files, () => new Date());
   return {
     open: (from) => open({ ...settings, token: github?.token }, from),
     registry: createRegistryClient({ credentials, plainHttp, internal: plainHttp, environment }),

@@ -124,6 +124,7 @@ async function here({ inputs, repository, commit, policy }: Publishing, catalog:
     const today = inputs.now.toISOString().slice(0, 10);
     const published = await publish({ repository, registry, progress }, { commit, catalog, out, today });
     if (published.findings.length > 0) logText(published.findings.map(findingText).join(''));
+    if (published.kind === 'superseded') return { catalog, kind: 'unchanged' };
     if (published.kind === 'published') return { catalog, kind: 'published', receipt: published.receipt };
     return { catalog, kind: 'refused', why: published.findings[0]?.message ?? 'it has errors' };
   } finally {

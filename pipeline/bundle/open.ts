@@ -58,10 +58,3 @@ function dockerfileIn(path: string): Pick<OpenBundle, 'dockerfile'> {
   const name = DOCKERFILES.find((known) => names.includes(known));
   return name === undefined ? {} : { dockerfile: { path: name, text: readText(join(path, name)) } };
 }
-
-/** Whether a directory holds a bundle: it has the two folders of one. */
-export function holdsBundle(path: string): boolean {
-  const isFolder = (name: string): boolean =>
-    statSync(join(path, name), { throwIfNoEntry: false })?.isDirectory() ?? false;
-  return isFolder('manifests') && isFolder('metadata');
-}

@@ -11,6 +11,7 @@ import { applyWaivers, type Waived } from '../policy/waiver.ts';
 import type {
   AuthorityReport,
   CheckReport,
+  DisconnectedReport,
   PackageReport,
   PolicyReport,
   RequestReport,
@@ -41,6 +42,7 @@ export type Outcome =
       readonly author: string | undefined;
       /** What could not be looked at, of the past of the catalogs. */
       readonly unchecked: CheckReport['unchecked'];
+      readonly disconnected: readonly DisconnectedReport[];
       readonly authority: AuthorityDecision | undefined;
     });
 
@@ -124,6 +126,7 @@ function judged(outcome: Extract<Outcome, { kind: 'judged' }>): CheckReport {
     diffs: judgements.flatMap(({ diffs }) => diffs),
     holds: authority?.holds ?? [],
     waitsFor: [],
+    disconnected: outcome.disconnected,
     unchecked: [...references.unchecked, ...outcome.unchecked],
   };
 }

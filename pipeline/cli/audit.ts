@@ -1,13 +1,18 @@
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { definitionsIn } from '../bundle/definitions.ts';
+import { readCluster } from '../cluster.ts';
+import { fileError } from '../directory.ts';
 import { auditPage } from '../report/audit-page.ts';
 import { auditText } from '../report/audit-text.ts';
-import { audit } from '../stages/audit.ts';
-import { type Command, usageError } from './command.ts';
+import { isAnyStuck } from '../report/cluster-text.ts';
+import { type Audited, type AuditReport, audit } from '../stages/audit.ts';
+import type { HistoryAudit } from '../stages/history.ts';
+import { prospectsOf } from '../stages/prospects.ts';
+import { type Command, type Invocation, usageError } from './command.ts';
 import { readOperands } from './operands.ts';
 import { REGISTRY_OPTIONS } from './registry-options.ts';
-import type { Terminal } from './terminal.ts';
+import { searchPath, type Terminal } from './terminal.ts';
 
 const FORMATS = ['text', 'json', 'html'];
 
@@ -17,6 +22,17 @@ export const command: Command = {
   operands: 'DIR|REFERENCE…',
   options: {
     olm: { value: 'v0|v1', description: 'what the clusters run (default: both)' },
+    installed: {
+      value: 'FILE',
+      description:
+        'what a cluster has: the output of oc get subscriptions.operators.coreos.com,csv -A -o json, or of oc get clusterextensions -o json',
+    },
+    platform: {
+      value: 'VERSION',
+      description: "the cluster's version, such as 4.19 (default: the lowest of the catalogs)",
+    },
+    history: { description: 'say which merges of the past stranded whom; for the checkout of a repository' },
+    since: { value: 'YYYY-MM-DD', description: 'the first day of that past (default: its beginning)' },
     bundles: {
       value: 'DIR',
       description:
@@ -36,6 +52,8 @@ export const command: Command = {
   examples: [
     'portolan audit catalogs/v4.20',
     'portolan audit ../community-operators --format html > audit.html',
+    'portolan audit ../community-operators --history --since 2026-01-01',
+    'portolan audit catalogs/v4.19 catalogs/v4.20 --installed cluster.json',
   ],
   run: async (invocation, terminal) => {
     const { operands, text, flag } = invocation;
@@ -44,6 +62,7 @@ export const command: Command = {
     const olm = text('olm');
     if (olm !== undefined && olm !== 'v0' && olm !== 'v1')
       throw usageError(command, '--olm must be v0 or v1');
+    const past = askedPast(invocation);
     const roots = operands.flatMap((root) => catalogRoots(root, terminal));
     const catalogs = await readOperands(roots, invocation, terminal);
     const audited = await audit({
@@ -52,13 +71,87 @@ export const command: Command = {
       today: terminal.now().toISOString().slice(0, 10),
       ...definitionsIn(text('bundles'), terminal),
     });
-    const { report } = audited;
-    if (format === 'html') await terminal.out(auditPage(audited));
+    const report = {
+      ...audited.report,
+      ...clusterOf(audited, invocation, terminal),
+      ...(past ? await pastOf(past, terminal) : {}),
+    };
+    if (format === 'html') await terminal.out(auditPage({ ...audited, report }));
     else if (format === 'json') await terminal.out(`${JSON.stringify(report, null, 2)}\n`);
     else await terminal.out(auditText(report, { all: flag('all') }));
-    return report.findings.some(({ severity }) => severity === 'error') ? 1 : 0;
+    return isBad(report) ? 1 : 0;
   },
 };
+
+function isBad({ findings, cluster }: AuditReport): boolean {
+  return findings.some(({ severity }) => severity === 'error') || (cluster ? isAnyStuck(cluster) : false);
+}
+
+/** What becomes of the cluster that is asked about. */
+function clusterOf(
+  { worlds }: Audited,
+  { text }: Invocation,
+  { directory }: Terminal,
+): Pick<AuditReport, 'cluster'> {
+  const file = text('installed');
+  if (file === undefined) return {};
+  const installations = readCluster(contentOf(resolve(directory, file)), file);
+  return { cluster: prospectsOf(installations, { worlds, platform: text('platform') }) };
+}
+
+function contentOf(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    throw fileError(error, path);
+  }
+}
+
+/** Whose past is asked for, and from which day on. */
+interface Past {
+  readonly root: string;
+  readonly since: string | undefined;
+}
+
+function askedPast({ operands, text, flag }: Invocation): Past | undefined {
+  if (!flag('history')) return undefined;
+  const [root, another] = operands;
+  const since = text('since');
+  if (root === undefined || another !== undefined) {
+    throw usageError(command, '--history needs one operand, the checkout of a repository');
+  }
+  if (since !== undefined && !/^[0-9]{4}-[0-9]{2}-[0-9]{2}$/.test(since)) {
+    throw usageError(command, `--since must be a day such as 2026-01-31, not ${JSON.stringify(since)}`);
+  }
+  return { root, since };
+}
+
+/** What the merges of the past did, told as it is found out: it takes a while. */
+async function pastOf({ root, since }: Past, terminal: Terminal): Promise<{ history: HistoryAudit }> {
+  // Few audits look back: what reads git is loaded for those that do.
+  const { openRepository } = await import('../git/repository.ts');
+  const { history } = await import('../stages/history.ts');
+  const directory = resolve(terminal.directory, root);
+  const repository = await openRepository(directory, searchPath(terminal));
+  const paths = existsSync(join(directory, 'catalogs')) ? ['catalogs'] : [];
+  try {
+    return {
+      history: await history(repository, { head: 'HEAD', paths, since, progress: progressTo(terminal) }),
+    };
+  } finally {
+    await repository.close();
+  }
+}
+
+/** Says now and then how far it is. */
+function progressTo({ err }: Terminal): (done: number, all: number) => void {
+  return (done, all) => {
+    if (done > 0 && done % EVERY === 0) err(`${done} of ${all} merges looked at\n`);
+  };
+}
+
+/** Merges between two words on the progress. */
+const EVERY = 100;
 
 /** The catalogs of a directory: those below its folder `catalogs`, or the directory itself. */
 function catalogRoots(root: string, { directory }: Terminal): string[] {

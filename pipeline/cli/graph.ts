@@ -27,6 +27,7 @@ const FORMATS: Readonly<Record<string, (worlds: readonly World[], name: string |
     pageText({
       title: `Upgrades in ${worlds.map(({ name }) => name).join(', ')}`,
       headline: '',
+      asked: [],
       summary: [],
       findings: [],
       graph: graphDocument(worlds),

@@ -50,7 +50,7 @@ export async function withImage<T>(
   const typed = parsePlace(name);
   const place = typed.kind === 'registry' ? typed : { ...typed, path: resolve(directory, typed.path) };
   const host = place.kind === 'registry' ? place.reference.registry : '';
-  const source = await openSource(place, registryOf(host));
+  const source = await openSource(place, await registryOf(host));
   try {
     return await use(await openImage(source, name));
   } finally {

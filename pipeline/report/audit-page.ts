@@ -1,6 +1,6 @@
 import { graphDocument } from '../../catalog/graph/graph-document.ts';
 import type { Audited } from '../stages/audit.ts';
-import { catalogLine, headline } from './audit-text.ts';
+import { asked, catalogLine, headline } from './audit-text.ts';
 import { pageText } from './page/page.ts';
 
 /** An audit as one HTML file: the findings, and the graphs that they are about. */
@@ -8,6 +8,7 @@ export function auditPage({ report, worlds }: Audited): string {
   return pageText({
     title: titleOf(report),
     headline: headline(report),
+    asked: asked(report),
     summary: report.catalogs.map((one) => catalogLine(one).trim()),
     findings: report.findings,
     graph: graphDocument(worlds),

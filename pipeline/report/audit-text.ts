@@ -4,6 +4,8 @@
 import type { Finding } from '../../catalog/finding.ts';
 import type { AuditReport, CatalogAudit } from '../stages/audit.ts';
 import { catalogsText } from './catalogs-text.ts';
+import { clusterLines } from './cluster-text.ts';
+import { historyLines } from './history-text.ts';
 import { amount, countText, plain } from './text.ts';
 
 /** Findings of one package and rule that are written out; the others are counted. */
@@ -21,11 +23,48 @@ export function auditText(report: AuditReport, { all }: AuditTextOptions): strin
   const infos = report.findings.length - shown.length;
   const parts = [
     `${headline(report)}\n`,
+    ...asked(report).map((line) => `${line}\n`),
+    overviewText(shown),
     ...groups.map((group) => `\n${groupText(group, order, all)}`),
     `\n${report.catalogs.map(catalogLine).join('')}`,
     infos > 0 ? `${infos} more are only good to know (--all shows them)\n` : '',
   ];
   return parts.join('');
+}
+
+/** What else was asked: what becomes of a cluster, and what the past did. */
+export function asked({ catalogs, cluster, history }: AuditReport): string[] {
+  return [
+    ...(cluster ? clusterLines(cluster) : []),
+    ...(history
+      ? historyLines(
+          history,
+          catalogs.map(({ name }) => name),
+        )
+      : []),
+  ];
+}
+
+/** Packages that are named in a line of the overview. */
+const NAMED = 4;
+
+/** What to act on, one line a rule; nothing where that is as short as the findings themselves. */
+function overviewText(findings: readonly Finding[]): string {
+  const rules = new Map<string, { severity: string; rule: string; packages: Set<string> }>();
+  for (const { severity, rule, package: of = 'the catalog' } of findings) {
+    const key = `${severity} ${rule}`;
+    const known = rules.get(key) ?? { severity, rule, packages: new Set() };
+    known.packages.add(of);
+    rules.set(key, known);
+  }
+  if (findings.length <= rules.size) return '';
+  const width = Math.max(...[...rules.values()].map(({ rule }) => rule.length));
+  const lines = [...rules.values()].map(({ severity, rule, packages }) => {
+    const named = [...packages].slice(0, NAMED).join(', ');
+    const more = packages.size > NAMED ? ` and ${packages.size - NAMED} more` : '';
+    return `  ${severity.toUpperCase().padEnd(7)} ${rule.padEnd(width)}  ${plain(named)}${more}\n`;
+  });
+  return `\n${lines.join('')}`;
 }
 
 /** The audit in one line. */

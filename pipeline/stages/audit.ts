@@ -18,6 +18,8 @@ import { tryParseReference } from '../../catalog/reference.ts';
 import { RULES } from '../../catalog/rules/index.ts';
 import { ownSeverity, runForesight, runRules, withSeverities } from '../../catalog/rules/rule.ts';
 import type { ReadCatalog } from '../catalogs.ts';
+import type { HistoryAudit } from './history.ts';
+import type { ClusterAudit } from './prospects.ts';
 
 export interface AuditRequest {
   readonly catalogs: readonly ReadCatalog[];
@@ -39,6 +41,10 @@ export interface AuditReport {
   readonly catalogs: readonly CatalogAudit[];
   /** The worst first; what several catalogs have alike is one finding, at its place in the first of them. */
   readonly findings: readonly Finding[];
+  /** What becomes of the cluster that was asked about. */
+  readonly cluster?: ClusterAudit;
+  /** What the merges of the past did, where that was asked. */
+  readonly history?: HistoryAudit;
 }
 
 export interface CatalogAudit {

@@ -87,6 +87,21 @@ describe('what is read', () => {
     expect(hub.forge.git.requests).toBeLessThan(16);
   });
 
+  test('what was published once and is gone still counts, without the history', async () => {
+    hub.moveBase({ 'catalogs/v4.20/etcd/catalog.yaml': catalogOf('etcd', ['1.0.0', '1.0.1', '1.1.0']) });
+    hub.moveBase({ 'catalogs/v4.20/etcd/catalog.yaml': catalogOf('etcd', ['1.1.0']) });
+    hub.forge.git.bytes = 0;
+    // The road from 1.0.1, which only the past knows, ends here.
+    const pull = hub.open({ 'catalogs/v4.20/etcd/catalog.yaml': catalogOf('etcd', ['1.2.0']) });
+    const report = await judge(pull);
+    expect(report.unchecked).not.toContainEqual(
+      expect.objectContaining({ what: expect.stringContaining('earlier') }),
+    );
+    const installed = report.findings.flatMap((finding) => finding.installed ?? []);
+    expect(installed).toContain('1.0.1');
+    expect(hub.forge.git.bytes).toBeLessThan(40_000);
+  });
+
   test('a merge of what both sides changed fetches their versions', async () => {
     const lines = (first: string, last: string): Files => ({
       'operators/etcd/Makefile': [first, ...Array.from({ length: 20 }, (_, i) => `line ${i}`), last].join(

@@ -1,7 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { LineMap, MarkedDocument } from '../../catalog/document.ts';
+import { LineMap, MarkedDocument, OffsetDocument } from '../../catalog/document.ts';
+import { type ReadDocument, readDocuments, startsLikeJson } from '../../catalog/documents.ts';
+import { splitDocuments } from '../../catalog/split.ts';
 import { type Composed, compose } from '../../catalog/yaml/compose.ts';
 import { emitYaml } from '../../catalog/yaml/emit.ts';
 import { type FastDocument, readFast } from '../../catalog/yaml/fast.ts';
@@ -28,6 +30,45 @@ test(`${RUNS} documents are read by both readers alike, or refused with a place 
   }
   expect(fastOnes).toBeGreaterThan(RUNS / 50);
 });
+
+test(`${RUNS / 4} files of several documents are read as each document is by itself (seed ${SEED})`, () => {
+  const random = new Random(SEED + 1);
+  let documents = 0;
+  for (let run = 0; run < RUNS / 4; run++) {
+    const pieces = Array.from({ length: 1 + random.below(4) }, () => `${yamlDocument(random)}\n`);
+    const text = pieces.join(random.pick(['---\n', '--- # c\n', '---\n---\n']));
+    if (startsLikeJson(text) || !text.isWellFormed()) continue;
+    const read = [...readDocuments('f', new TextEncoder().encode(text), { limits: LIMITS, findings: [] })];
+    const alone = [...readAlone(text.replaceAll('\r\n', '\n'))];
+    documents += read.length;
+    const values = (all: readonly ReadDocument[]): string[] =>
+      all.map(({ value }) => JSON.stringify(inOrder(value)));
+    expect(values(read), JSON.stringify(text)).toEqual(values(alone));
+    for (const [i, { value, document }] of alone.entries()) {
+      for (const path of scalarPaths(value, [])) {
+        const found = read[i]?.document.locate(path);
+        expect(found, `${path} in ${JSON.stringify(text)}`).toEqual(document.locate(path));
+      }
+    }
+  }
+  expect(documents).toBeGreaterThan(RUNS / 50);
+});
+
+const LIMITS = { depth: 100 };
+
+/** The documents of a text, each cut out before it is read, and by the full reader alone. */
+function* readAlone(text: string): Generator<ReadDocument> {
+  for (const piece of splitDocuments(text)) {
+    if ('rest' in piece) continue;
+    const source = text.slice(piece.from, piece.to);
+    try {
+      const { value, locate } = compose(readTree(source, LIMITS).root);
+      yield { value, document: new OffsetDocument('f', source, piece.line, locate) };
+    } catch (error) {
+      if (!(error instanceof YamlError)) throw error;
+    }
+  }
+}
 
 test(`${RUNS} values are written so that they read back (seed ${SEED})`, () => {
   const random = new Random(SEED);

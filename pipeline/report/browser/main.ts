@@ -10,6 +10,7 @@ import { catalogsText } from '../catalogs-text.ts';
 import type { PageData } from '../page/page-data.ts';
 import { svgText } from '../svg.ts';
 import { button, el, option } from './elements.ts';
+import { groupsOf, overview } from './findings.ts';
 
 const data: PageData = JSON.parse(document.getElementById('data')?.textContent ?? '{}');
 const order = data.graph.catalogs.map(({ name }) => name);
@@ -241,18 +242,30 @@ function roadView(
 
 function findingsView(findings: readonly Finding[]): Node[] {
   const all = el('div', {}, []);
-  const show = (infos: boolean): void =>
-    all.replaceChildren(...findings.filter(({ severity }) => infos || severity !== 'info').map(findingItem));
+  const show = (withInfos: boolean): void => {
+    const shown = findings.filter(({ severity }) => withInfos || severity !== 'info');
+    all.replaceChildren(overview(shown), ...groupsOf(shown).map(groupItem));
+  };
   const infos = findings.filter(({ severity }) => severity === 'info').length;
   show(false);
   return [
     el('h2', {}, ['Findings, the worst first']),
     el('p', {}, [data.headline]),
+    ...data.asked.map((line) => el('p', { class: 'asked' }, [line])),
     ...(infos > 0 ? [button(`Show ${infos} that are only good to know`, () => show(true))] : []),
     all,
     el('h2', {}, ['Catalogs']),
     ...data.summary.map((line) => el('p', {}, [line])),
   ];
+}
+
+function groupItem([first, ...others]: readonly Finding[]): Node {
+  const item = first ? findingItem(first) : el('p', {}, []);
+  if (others.length > 0) {
+    const title = el('summary', {}, [`and ${others.length} more like this`]);
+    item.append(el('details', {}, [title, ...others.map(findingItem)]));
+  }
+  return item;
 }
 
 function findingItem(finding: Finding): HTMLElement {

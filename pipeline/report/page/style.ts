@@ -33,6 +33,8 @@ export const STYLE: string = [
   '.picture .stop:focus-visible{outline:none}.picture .stop:focus-visible rect{stroke:var(--link);stroke-width:3.5}',
   '.legend,.where{color:var(--dim);font-size:.9em}',
   '.finding{border-left:4px solid var(--line);padding:.1rem .8rem;margin:.7rem 0;overflow-wrap:anywhere}.finding p{margin:.15rem 0}',
+  '.asked{margin:.1rem 0;white-space:pre-wrap}.finding details{margin:.4rem 0}.finding summary{cursor:pointer}',
+  '.overview{border-collapse:collapse;margin:.8rem 0 1.4rem}.overview th,.overview td{text-align:left;vertical-align:top;padding:.2rem .9rem .2rem 0;border-bottom:1px solid var(--line)}.overview tr.error strong{color:var(--gone)}',
   '.finding.error{border-color:var(--gone)}.finding.warning{border-color:var(--bad)}',
   'code{font-family:ui-monospace,Menlo,Consolas,monospace;font-size:.93em;background:var(--box);padding:0 .2em;border-radius:4px}',
   '.jump{position:absolute;left:-99rem}.jump:focus{left:.5rem;top:.5rem;background:var(--ground);padding:.3rem;z-index:2}',

@@ -1,0 +1,38 @@
+/** Findings in an order in which somebody can act on them. */
+import type { Finding } from '../../../catalog/finding.ts';
+import { el } from './elements.ts';
+
+/** What to act on: one row a rule, with the packages that it is about. */
+export function overview(findings: readonly Finding[]): HTMLElement {
+  const rules = new Map<string, { finding: Finding; packages: Set<string> }>();
+  for (const finding of findings) {
+    const key = `${finding.severity} ${finding.rule}`;
+    const known = rules.get(key) ?? { finding, packages: new Set<string>() };
+    known.packages.add(finding.package ?? 'the catalog');
+    rules.set(key, known);
+  }
+  const rows = [...rules.values()].map(({ finding: { severity, rule }, packages }) =>
+    el('tr', { class: severity }, [
+      el('td', {}, [el('strong', {}, [severity.toUpperCase()])]),
+      el('td', {}, [el('code', {}, [rule])]),
+      el('td', {}, [`${packages.size}`]),
+      el('td', {}, [[...packages].slice(0, NAMED).join(', ') + (packages.size > NAMED ? ' …' : '')]),
+    ]),
+  );
+  const names = ['Severity', 'Rule', 'Packages', 'Which'].map((name) => el('th', { scope: 'col' }, [name]));
+  const head = el('thead', {}, [el('tr', {}, names)]);
+  return el('table', { class: 'overview' }, [head, el('tbody', {}, rows)]);
+}
+
+/** Packages that are named in a row of the overview. */
+const NAMED = 5;
+
+/** Findings of one package and rule together, in the order of the worst of them. */
+export function groupsOf(findings: readonly Finding[]): Finding[][] {
+  const groups = new Map<string, Finding[]>();
+  for (const finding of findings) {
+    const key = JSON.stringify([finding.severity, finding.package, finding.rule]);
+    groups.set(key, [...(groups.get(key) ?? []), finding]);
+  }
+  return [...groups.values()];
+}

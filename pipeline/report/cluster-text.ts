@@ -1,0 +1,41 @@
+/**
+ * What becomes of a cluster, as lines: who is stuck today comes first, then who will be.
+ */
+import type { Glance } from '../../catalog/graph/fate-change.ts';
+import type { ClusterAudit, Prospect } from '../stages/prospects.ts';
+import { amount, plain } from './text.ts';
+import { roadText } from './text-report.ts';
+
+/** Lines about a cluster, the first of which is a headline. */
+export function clusterLines({ today, next, prospects, unknown }: ClusterAudit): string[] {
+  const then = next.length > 0 ? `, then ${next.join(', ')}` : '';
+  const stuckNow = prospects.filter((one) => !one.today.arrives);
+  const stuckThen = prospects.filter((one) => one.today.arrives && one.next && !one.next.arrives);
+  const holding = prospects.filter(({ holdsBack }) => holdsBack);
+  const fine = prospects.length - stuckNow.length - stuckThen.length;
+  return [
+    `the cluster: ${amount(prospects.length, 'operator')} judged against ${today.join(', ')}${then}: ${stuckNow.length} stuck today${next.length > 0 ? `, ${stuckThen.length} more after that` : ''}`,
+    ...stuckNow.map((one) => `  STUCK TODAY  ${prospectText(one, one.today)}`),
+    ...stuckThen.map((one) => `  STUCK IN ${next.join(', ')}  ${prospectText(one, one.next)}`),
+    ...holding.map((one) => `  HOLDS THE PLATFORM BACK  ${whoText(one)}: its olm.maxOpenShiftVersion`),
+    ...(fine > 0 ? [`  ${fine} get to a head${next.length > 0 ? ', and will' : ''}`] : []),
+    ...(unknown.length > 0 ? [`  not judged, for want of their catalog: ${unknown.join(', ')}`] : []),
+  ].map(plain);
+}
+
+/** Whether any operator of the cluster has no road, today or then. */
+export function isAnyStuck({ prospects }: ClusterAudit): boolean {
+  return prospects.some(({ today, next }) => !today.arrives || next?.arrives === false);
+}
+
+function whoText({ olm, namespace, name, package: of, installed, channels }: Prospect): string {
+  const channel = channels.length > 0 ? `, channel ${channels.join(', ')}` : '';
+  const own = name === of ? '' : ` of package ${of}`;
+  return `${namespace === '' ? '' : `${namespace}/`}${name}${own} ${installed} (OLM ${olm}${channel})`;
+}
+
+function prospectText(prospect: Prospect, glance: Glance | undefined): string {
+  if (!glance) return whoText(prospect);
+  const road = glance.kind === 'upgrade' ? ` goes to ${roadText(glance)}, and there` : '';
+  return `${whoText(prospect)}:${road} ${glance.why}`;
+}

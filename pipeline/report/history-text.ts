@@ -1,0 +1,34 @@
+/**
+ * The merges of the past that did harm, as lines: the latest first.
+ */
+import type { HarmfulMerge, HistoryAudit } from '../stages/history.ts';
+import { catalogsText } from './catalogs-text.ts';
+import { amount, plain, shortList } from './text.ts';
+
+/**
+ * Lines about the past, the first of which is a headline.
+ *
+ * @param order names of all catalogs, in the order of platforms
+ */
+export function historyLines(
+  { merges, harmful, unchecked }: HistoryAudit,
+  order: readonly string[],
+): string[] {
+  return [
+    `the past: of ${amount(merges, 'merge')} ${harmful.length} did harm`,
+    ...harmful.flatMap((merge) => mergeLines(merge, order)),
+    ...unchecked.map(({ what, why }) => `  not checked: ${what}: ${why}`),
+  ].map(plain);
+}
+
+function mergeLines({ commit, date, subject, findings }: HarmfulMerge, order: readonly string[]): string[] {
+  const places = new Map<string, Set<string>>();
+  for (const { rule, package: of = '', channel, installed = [], catalogs = [] } of findings) {
+    const where = channel === undefined || channel === '' ? '' : `, channel ${channel}`;
+    const who = installed.length > 0 ? `: installed ${shortList(installed)}` : '';
+    const text = `${rule} ${of}${where}${who}`;
+    places.set(text, new Set([...(places.get(text) ?? []), ...catalogs]));
+  }
+  const told = [...places].map(([text, catalogs]) => `    ${text} (${catalogsText([...catalogs], order)})`);
+  return [`  ${date} ${commit.slice(0, 12)} ${subject}`, ...told];
+}
