@@ -282,6 +282,7 @@ function publishOf({ catalogs = {}, role }: Part<'publish'>): PublishPolicy {
       cache: written.cache ?? 'json',
       compression: written.compression ?? 'gzip',
       labels: written.labels ?? {},
+      attest: written.attest ?? [],
       mirrorTo,
     })),
     role,

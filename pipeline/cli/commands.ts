@@ -216,6 +216,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./bundle-manifests.ts')).command,
   },
   {
+    words: 'bundle fetch',
+    summary: 'fetch the bundle images of catalogs into directories',
+    load: async () => (await import('./bundle-fetch.ts')).command,
+  },
+  {
     words: 'crd-diff',
     summary: 'judge whether objects survive the upgrade of their definitions',
     load: async () => (await import('./crd-diff.ts')).command,
