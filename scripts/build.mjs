@@ -54,8 +54,8 @@ await build({
   outdir: 'dist',
   outExtension: { '.js': '.mjs' },
   format: 'esm',
-  // They read files of their own packages, which therefore stay where npm puts them.
-  external: [...common.external, '@grpc/*'],
+  // They read files of their own packages, or ask for Node's modules as CommonJS does: they stay where npm puts them.
+  external: [...common.external, '@grpc/*', 'sigstore', '@sigstore/*'],
   splitting: true,
   chunkNames: 'parts/[name]-[hash]',
 });

@@ -32,6 +32,8 @@ import { rule as fbcLimits } from './fbc/limits.ts';
 import { rule as fbcObject } from './fbc/object.ts';
 import { rule as fbcRepeatedKey } from './fbc/repeated-key.ts';
 import { rule as fbcSchemaMissing } from './fbc/schema-missing.ts';
+import { rule as fbcSchemaPrefix } from './fbc/schema-prefix.ts';
+import { rule as fbcUnknownSchema } from './fbc/unknown-schema.ts';
 import { rule as fbcUnreadable } from './fbc/unreadable.ts';
 import { rule as fbcYaml } from './fbc/yaml.ts';
 import { rule as imageCache } from './image/cache.ts';
@@ -78,6 +80,8 @@ export const CATALOG_RULES: readonly Rule[] = [
   fbcObject,
   fbcRepeatedKey,
   fbcSchemaMissing,
+  fbcSchemaPrefix,
+  fbcUnknownSchema,
   fbcUnreadable,
   fbcYaml,
   imageCache,

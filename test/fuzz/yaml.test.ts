@@ -1,3 +1,5 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { LineMap, MarkedDocument, OffsetDocument } from '../../catalog/document.ts';
 import { type ReadDocument, readDocuments, startsLikeJson } from '../../catalog/documents.ts';
@@ -80,6 +82,43 @@ test(`${RUNS} values are written so that they read back (seed ${SEED})`, () => {
     readFull(damage(yaml, random));
   }
 });
+
+test(`${RUNS} damaged parts of catalogs are read by both readers alike (seed ${SEED})`, () => {
+  const random = new Random(SEED);
+  const files = catalogLines();
+  let fastOnes = 0;
+  for (let run = 0; run < RUNS; run++) {
+    const part = partOf(random.pick(files), random);
+    const text = random.below(8) === 0 ? part : damage(part, random);
+    const composed = readFull(text);
+    const fast = /^(?:---|\.\.\.)/m.test(text) ? undefined : readFast(text, 0, text.length, 1);
+    if (!fast) continue;
+    fastOnes++;
+    const same = composed && JSON.stringify(fast.value) === JSON.stringify(inOrder(composed.value));
+    if (!same) expect.fail(`the readers differ on ${JSON.stringify(text)}`);
+    // Places are compared of some only: it takes long.
+    if (run % 16 === 0) comparePlaces(text, fast, composed);
+  }
+  expect(fastOnes).toBeGreaterThan(RUNS / 20);
+});
+
+/** The lines of the YAML files of the catalogs at `FUZZ_CATALOGS`, by default the sample's. */
+function catalogLines(): string[][] {
+  const root = process.env['FUZZ_CATALOGS'] ?? 'test/catalogs';
+  return readdirSync(root, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && entry.name.endsWith('.yaml'))
+    .map((entry) => readFileSync(join(entry.parentPath, entry.name), 'utf8').split('\n'));
+}
+
+/** A few lines that begin at a key of the first level, none of them long. */
+function partOf(lines: readonly string[], random: Random): string {
+  let from = random.below(lines.length);
+  while (from > 0 && /^[\s-]|^$/.test(lines[from] ?? '')) from--;
+  if (lines[from]?.startsWith('---')) from++;
+  const part = lines.slice(from, from + 1 + random.below(30)).map((line) => line.slice(0, 160));
+  const end = part.findIndex((line) => line.startsWith('---'));
+  return `${part.slice(0, end < 0 ? part.length : end).join('\n')}\n`;
+}
 
 /** @returns undefined when the document is refused */
 function readFull(text: string): Composed | undefined {
