@@ -153,13 +153,6 @@ export function readinessText(report: ReadinessReport, most: number = NAMED): st
   return `${lines.join('\n')}\n`;
 }
 
-/** What a change makes worse: bundles that were ready and are not any longer, by `package/bundle`. */
-export function lostReadiness(before: Readiness, after: Readiness): string[] {
-  const name = (bundle: { package: string; name: string }): string => `${bundle.package}/${bundle.name}`;
-  const was = new Set(before.bundles.filter(({ missing }) => missing.length === 0).map(name));
-  return after.bundles.filter((bundle) => bundle.missing.length > 0 && was.has(name(bundle))).map(name);
-}
-
 /** What is wrong with a plan, for those who show findings. */
 export function planFindings(plan: MirrorPlan): Finding[] {
   const first: Location = { file: 'mapping.txt', line: 1, column: 1 };

@@ -18,6 +18,7 @@ import {
   writePlan,
 } from '../stages/mirror.ts';
 import { writeFiles } from '../write.ts';
+import type { BuiltSelection } from './build-selection.ts';
 import { type Command, type Invocation, usageError } from './command.ts';
 import { openImageSet } from './image-set.ts';
 import { numberOption } from './number-option.ts';
@@ -57,6 +58,11 @@ export const command: Command = {
         "instead of a catalog: oc-mirror's ImageSetConfiguration (v2alpha1), with all that it selects",
     },
     only: { value: 'PACKAGE[@CHANNEL|RANGE]', description: 'mirror this and what it needs', multiple: true },
+    build: {
+      value: 'REPOSITORY:TAG|oci:DIR',
+      description: 'build the index image of what is selected, and put it here for the copy',
+    },
+    'base-image': { value: 'REFERENCE', description: 'image of opm to build on (default: nothing)' },
     format: { value: 'text|json', description: 'print the report as JSON (default: text)' },
     ...REGISTRY_OPTIONS,
   },
@@ -82,8 +88,12 @@ export const command: Command = {
     const opened = await openOperand(operand, invocation, terminal);
     try {
       const reference = invocation.text('as') ?? referenceOf(opened) ?? unnamed(opened, terminal);
-      const outcome = await prepareMirror(requestOf(invocation, { opened, reference, terminal }));
-      return await write(outcome, invocation, terminal);
+      const request = requestOf(invocation, { opened, reference, terminal });
+      const outcome = await prepareMirror(request);
+      const built = await buildOf(outcome, invocation, terminal);
+      if (!built) return await write(outcome, invocation, terminal);
+      const catalogs = request.catalogs.map((catalog) => ({ ...catalog, ...built }));
+      return await write(await prepareMirror({ ...request, catalogs }), invocation, terminal);
     } finally {
       await opened.close();
     }
@@ -94,16 +104,41 @@ async function planImageSet(file: string, invocation: Invocation, terminal: Term
   if (invocation.operands.length > 0) throw usageError(command, '--image-set names its catalogs itself');
   const { imageSet, catalogs, close } = await openImageSet(file, invocation, terminal);
   try {
-    const outcome = await prepareImageSet({
+    const request = {
       imageSet,
       catalogs: catalogs.map(({ source, image }) => ({ source, digest: image?.digest })),
       ...namingOptions(invocation),
       documents: documentOptions(command, invocation, terminal),
-    });
-    return await write(outcome, invocation, terminal);
+    };
+    const outcome = await prepareImageSet(request);
+    const built = await buildOf(outcome, invocation, terminal);
+    if (!built) return await write(outcome, invocation, terminal);
+    const chosen = request.catalogs.map((catalog, i) =>
+      outcome.selections[i] ? { ...catalog, ...built } : catalog,
+    );
+    return await write(await prepareImageSet({ ...request, catalogs: chosen }), invocation, terminal);
   } finally {
     await close();
   }
+}
+
+/** Builds the image of the selection, if that is asked for. */
+async function buildOf(
+  { selections, findings }: MirrorOutcome,
+  invocation: Invocation,
+  terminal: Terminal,
+): Promise<BuiltSelection | undefined> {
+  const place = invocation.text('build');
+  if (place === undefined || findings.some(({ severity }) => severity === 'error')) return undefined;
+  const [blobs, ...more] = selections.filter((one) => one !== undefined);
+  if (!blobs || more.length > 0) {
+    throw usageError(
+      command,
+      `--build makes one image, and ${blobs ? more.length + 1 : 'no'} selections are made`,
+    );
+  }
+  const { buildSelection } = await import('./build-selection.ts');
+  return buildSelection(blobs, place, { invocation, terminal });
 }
 
 /** The image that a receipt of a publish is about; other operands as they are. */

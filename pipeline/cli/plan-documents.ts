@@ -40,9 +40,10 @@ export function documentOptions(
   const { text, list, flag } = invocation;
   const pollInterval = text('poll');
   const priority = numberOption(command, invocation, 'priority');
-  const extractContent = flag('extract-content')
-    ? { cacheDir: `/${CACHE}`, catalogDir: `/${CONFIGS}` }
-    : undefined;
+  // An image that is built on nothing has no server either.
+  const hasServer =
+    !flag('extract-content') && (text('build') === undefined || text('base-image') !== undefined);
+  const extractContent = !hasServer ? { cacheDir: `/${CACHE}`, catalogDir: `/${CONFIGS}` } : undefined;
   return {
     platform: text('platform'),
     sourcePolicy: flag('never-contact-source') ? 'NeverContactSource' : undefined,

@@ -68,6 +68,8 @@ export async function prepareMirror(request: MirrorRequest): Promise<MirrorOutco
 export interface SelectedCatalog {
   readonly source: CatalogSource;
   readonly digest: string | undefined;
+  /** Where the image of the selection was put. */
+  readonly from?: string | undefined;
 }
 
 export interface ImageSetPlanRequest extends Omit<PlanRequest, 'catalogs' | 'additional' | 'blocked'> {
@@ -87,7 +89,11 @@ export async function prepareImageSet(request: ImageSetPlanRequest): Promise<Mir
   const read = await Promise.all(
     imageSet.catalogs.map(async (selection, i) => readSelection(selection, request.catalogs[i])),
   );
-  const images = read.map((one, i) => ({ ...one, digest: request.catalogs[i]?.digest }));
+  const images = read.map((one, i) => ({
+    images: one.images,
+    digest: request.catalogs[i]?.digest,
+    from: request.catalogs[i]?.from,
+  }));
   const { catalogs, ...others } = imageSetRequest(imageSet, images);
   return outcomeOf({ ...request, ...others, catalogs }, documents, read);
 }
@@ -168,7 +174,11 @@ function requestOf(
   read: ReadCatalog | undefined,
 ): CatalogRequest {
   if (!read) throw new TypeError('a catalog that was not read');
-  return { ...catalog, images: read.images, selected: read.selection !== undefined };
+  return {
+    ...catalog,
+    images: read.images,
+    selected: read.selection !== undefined && catalog.from === undefined,
+  };
 }
 
 /** Writes the plan's files; files of an earlier plan that this one does not have are removed. */

@@ -64,15 +64,20 @@ async function published() {
 
 describe('publish', () => {
   test('the same commit is the same digest, and nothing is uploaded again', async () => {
-    const { to, text, seen } = await published();
+    const { to, text, seen, out, host } = await published();
     expect(digestIn(text)).toMatch(/^sha256:/);
+    const found = join(out, 'found');
+    const plan = ['mirror', 'plan', join(out, 'receipt.json'), '--insecure', host, '--out', found];
+    await run(process.execPath, 'dist/portolan.mjs', ...plan);
+    expect(readFileSync(join(found, 'mapping.txt'))).toEqual(readFileSync(join(out, 'mapping.txt')));
     const before = seen.length;
     const again = await publish('--commit', 'main', ...to);
     expect(digestIn(again)).toBe(digestIn(text));
     expect(again).toContain('uploaded 0 bytes');
-    // A greeting, whether the image is there, and what the tag names now.
+    // A greeting, whether the image is there, whether the mirror's plan is, and what the tag names now.
     expect(seen.slice(before).map(({ method, received }) => [method, received])).toEqual([
       ['GET', 0],
+      ['HEAD', 0],
       ['HEAD', 0],
       ['HEAD', 0],
     ]);

@@ -165,3 +165,25 @@ test('the plan that publish attached is found again by digest, with no rebuild',
     '--to mirror.example.com/a, --to mirror.example.com/b',
   );
 });
+
+test('a part of a catalog: its image is built, copied, and served from the mirror', async () => {
+  const { mirror, client, hosts, index, run, directory } = await scene();
+  const words = ['catalog', '--as', index, '--to', `${mirror.host}/m`, '--only', 'foo@stable', ...hosts];
+  expect(await run('plan', ...words, '--build', 'oci:built')).toMatchObject({ exit: 0 });
+  const mapping = readFileSync(join(directory, 'mirror/mapping.txt'), 'utf8');
+  expect(mapping).toContain(`oci://${join(directory, 'built')}=${mirror.host}/m/`);
+  const image =
+    /image: (\S+)/.exec(readFileSync(join(directory, 'mirror/catalogSource.yaml'), 'utf8'))?.[1] ?? '';
+  expect(image).toContain('/org/catalog@sha256:');
+  expect(await run('copy', 'mirror/mapping.txt', ...hosts)).toMatchObject({ exit: 0 });
+  expect(await client.resolve(parseReference(image))).toBeDefined();
+  expect(await run('verify', image, '--documents', 'mirror', '--online', ...hosts)).toMatchObject({
+    exit: 0,
+  });
+  const again = await run('plan', ...words, '--build', `${mirror.host}/parts/foo:v1`);
+  expect(again).toMatchObject({ exit: 0 });
+  expect(readFileSync(join(directory, 'mirror/mapping.txt'), 'utf8')).toContain(
+    `${mirror.host}/parts/foo@${image.slice(image.indexOf('@') + 1)}=`,
+  );
+  expect((await run('plan', 'catalog', '--as', index, '--to', mirror.host, '--build', 'oci:x')).exit).toBe(2);
+});

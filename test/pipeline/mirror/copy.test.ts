@@ -143,6 +143,24 @@ test('other bytes than the digest says: a named failure, and no tag', async () =
   expect(await client.resolve(parseReference(`${hosts.to}/m/a:list`))).toBeUndefined();
 });
 
+test('tokens that expire on the way are fetched anew', async () => {
+  const access = { kind: 'token', accounts: { me: 'secret' }, tokenLife: 0.5 } as const;
+  const [source, target] = [await registry({ access }), await registry({ access })];
+  const credentials = {
+    credential: async () => ({ kind: 'basic', username: 'me', password: 'secret' }) as const,
+  };
+  const client = testClient([source.host, target.host], { credentials });
+  const tags = Array.from({ length: 30 }, (_, i) => `v${i}`);
+  const hosts = { from: source.host, to: target.host };
+  for (const tag of tags)
+    await pushImage(client, parseReference(`${hosts.from}/org/a:${tag}`), { image: list });
+  const text = tags.map((tag) => `${hosts.from}/org/a:${tag}=${hosts.to}/m/${tag}:x\n`).join('');
+  const ports = { from: client, to: client, keepsReferrers: client.keepsReferrers, memory: NO_MEMORY };
+  expect((await copy(text, ports)).failed).toEqual([]);
+  for (const tag of tags) await expectWhole(client, `${hosts.to}/m/${tag}:x`, list);
+  expect(target.seen.filter(({ status }) => status === 401).length).toBeGreaterThan(0);
+});
+
 test('a pattern of tags, and a destination without a tag', async () => {
   const { client, ports, ...hosts } = await scene();
   const text = `${hosts.from}/org/a:li*=${hosts.to}/p\n${hosts.from}/org/a@${list.root.digest}=${hosts.to}/q\n`;
