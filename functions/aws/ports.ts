@@ -20,6 +20,7 @@ import { tableFence } from './fence.ts';
 import type { Telemetry } from './log.ts';
 import { fifoQueue } from './queue.ts';
 import { bucketRecords } from './records.ts';
+import { makingRepositories } from './repositories.ts';
 import { secretReader } from './secret.ts';
 
 export function portsOf(settings: Settings, telemetry: Telemetry): DeliveryPorts {
@@ -29,7 +30,9 @@ export function portsOf(settings: Settings, telemetry: Telemetry): DeliveryPorts
   const credentials = ecrCredentials(files, () => new Date());
   return {
     open: (from) => open({ ...settings, token: github?.token }, from),
-    registry: createRegistryClient({ credentials, plainHttp, internal: plainHttp, environment }),
+    registry: makingRepositories(
+      createRegistryClient({ credentials, plainHttp, internal: plainHttp, environment }),
+    ),
     fence: tableFence(table),
     records: bucketRecords({ bucket, prefix: '', inPath: endpoint !== undefined }),
     queue: fifoQueue(queue),

@@ -81,14 +81,14 @@ async function newestOf(
 }
 
 async function publishCommit(
-  { catalog }: CatalogMessage,
+  { catalog, epoch }: CatalogMessage,
   { repository, commit }: Pick<OpenBranch, 'repository'> & { readonly commit: string },
   { ports, options }: Publishing,
 ): Promise<Published> {
   const { registry, fence, records, log, now } = ports;
   const out = mkdtempSync(join(tmpdir(), 'portolan-publish-'));
   try {
-    const request = { commit, catalog, out, today: now().toISOString().slice(0, 10), ...options };
+    const request = { commit, catalog, epoch, out, today: now().toISOString().slice(0, 10), ...options };
     return await publish({ repository, registry, fence, records, progress: log }, request);
   } finally {
     rmSync(out, { recursive: true, force: true });

@@ -25,6 +25,8 @@ export interface CatalogMessage {
   readonly catalog: string;
   /** Set when it is to be built again though it was published: its image, or its base's, is another now. */
   readonly again?: true;
+  /** Raised by one when the branch's history was rewritten; the standing one when left out. */
+  readonly epoch?: number;
 }
 
 /** A pull request is to be judged, as it stands when the message is read. */
@@ -100,7 +102,13 @@ function readMove(
     throw unreadable(`its catalog is ${JSON.stringify(catalog)}`);
   }
   const again = value['again'] === true ? ({ again: true } as const) : {};
-  return { v: 1, kind, repository, branch, commit, catalog, ...again };
+  return { v: 1, kind, repository, branch, commit, catalog, ...again, ...epochOf(value['epoch']) };
+}
+
+function epochOf(epoch: unknown): { readonly epoch?: number } {
+  if (epoch === undefined) return {};
+  if (typeof epoch === 'number' && Number.isSafeInteger(epoch) && epoch >= 0) return { epoch };
+  throw unreadable(`its epoch is ${JSON.stringify(epoch)}`);
 }
 
 /** Whether a text names a branch as `git check-ref-format` has it, without the odder ones. */

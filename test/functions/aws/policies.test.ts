@@ -28,6 +28,8 @@ const ACTIONS: Readonly<Record<string, readonly string[]>> = {
   'registry.resolve': ['ecr:GetAuthorizationToken', 'ecr:BatchGetImage'],
   'registry.getManifest': ['ecr:BatchGetImage', 'ecr:GetDownloadUrlForLayer'],
   'registry.putBlob': [
+    'ecr:DescribeRepositories',
+    'ecr:CreateRepository',
     'ecr:BatchCheckLayerAvailability',
     'ecr:InitiateLayerUpload',
     'ecr:UploadLayerPart',

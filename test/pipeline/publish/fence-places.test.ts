@@ -2,13 +2,16 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import type { Fence } from '../../../pipeline/ports.ts';
 import { claim, converge, type Fencing } from '../../../pipeline/publish/fence.ts';
 import { gitFence } from '../../../pipeline/publish/fence-git.ts';
 import { recordFence } from '../../../pipeline/publish/fence-records.ts';
 import { directoryRecords } from '../../../pipeline/records/directory.ts';
 import { folder } from '../../fakes/folder.ts';
+
+// Dozens of processes of git in a test.
+vi.setConfig({ testTimeout: 30_000 });
 
 const settings = { searchPath: process.env['PATH'] };
 const NAME = 'v4.20/0123456789abcdef';

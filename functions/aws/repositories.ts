@@ -1,0 +1,29 @@
+/** A registry that makes ECR's repositories when something is first sent to them. */
+import { ECRClient } from '@aws-sdk/client-ecr';
+import type { Registry, Repository } from '../../pipeline/ports.ts';
+import { ecrHost, ensureEcrRepository } from './ecr.ts';
+
+/** @throws PipelineError `denied` from `putBlob` when the role may not make a repository that is not there */
+export function makingRepositories(registry: Registry): Registry {
+  const made = new Map<string, Promise<unknown>>();
+  const ensure = async (repository: Repository): Promise<void> => {
+    const host = ecrHost(repository.registry);
+    if (!host) return;
+    const name = `${repository.registry}/${repository.repository}`;
+    const known = made.get(name);
+    if (known) return void (await known);
+    // Its tags must move: the catalog's own is one of them.
+    const making = ensureEcrRepository(new ECRClient({ region: host.region }), repository, false);
+    made.set(name, making);
+    // What failed is tried again.
+    making.catch(() => made.delete(name));
+    await making;
+  };
+  return {
+    ...registry,
+    putBlob: async (to, blob, options) => {
+      await ensure(to);
+      return registry.putBlob(to, blob, options);
+    },
+  };
+}
