@@ -101,6 +101,7 @@ test('what is in the image and where it comes from, signed, and verified', async
   const referrers = () => client.listReferrers(parseReference(name), digest);
   expect((await referrers()).map(({ artifactType }) => artifactType).sort()).toEqual([
     'application/vnd.cyclonedx+json',
+    'application/vnd.dev.portolan.mirror-plan.v1',
     'application/vnd.dev.sigstore.bundle.v0.3+json',
   ]);
   const verify = (...how: string[]): Promise<Ran> =>
@@ -112,6 +113,6 @@ test('what is in the image and where it comes from, signed, and verified', async
   expect(await verify('--says', 'https://example.com/other')).toMatchObject({ exit: 1 });
   // The same image of a later commit: the documents stay as they are.
   await publish('main', ...words);
-  expect(await referrers()).toHaveLength(2);
+  expect(await referrers()).toHaveLength(3);
   expect(await portolan(at, 'verify', name, '--insecure', host)).toMatchObject({ exit: 2 });
 });
