@@ -125,7 +125,17 @@ const LAYOUT: Readonly<Record<PathKind, readonly string[]>> = {
   template: ['operators/{package}/catalog-templates/**'],
   packageConfig: ['operators/{package}/{ci.yaml,Makefile}'],
   composite: [],
-  catalog: ['catalogs/{catalog}/{package}/**'],
+  catalog: [
+    'catalogs/{catalog}/{package}/**',
+    // Catalogs in one file, and those of people who have but one catalog.
+    'catalogs/{catalog}/{catalog,index}.{yaml,yml,json}',
+    'catalogs/{catalog,index}.{yaml,yml,json}',
+    'catalog/{package}/{catalog,index}.{yaml,yml,json}',
+    'catalog/{catalog,index}.{yaml,yml,json}',
+    'configs/{package}/{catalog,index}.{yaml,yml,json}',
+    'catalog.yaml',
+    'catalog.json',
+  ],
   bundle: ['operators/{package}/{version}/**'],
 };
 
@@ -272,6 +282,7 @@ function publishOf({ catalogs = {}, role }: Part<'publish'>): PublishPolicy {
       cache: written.cache ?? 'json',
       compression: written.compression ?? 'gzip',
       labels: written.labels ?? {},
+      attest: written.attest ?? [],
       mirrorTo,
     })),
     role,

@@ -3,6 +3,10 @@ import type { Finding } from '../catalog/finding.ts';
 import { DEFAULT_LIMITS } from '../catalog/load.ts';
 import { ownSeverity, type Rule } from '../catalog/rules/rule.ts';
 import type { CatalogSource } from '../catalog/source.ts';
+import { directorySource } from './directory.ts';
+import type { GitSettings } from './git/process.ts';
+import { workTreeSource } from './git/work-tree.ts';
+import { directoryStore } from './image/directory-store.ts';
 import { judgeContents, judgedCounts } from './image/judge.ts';
 import { openMemory, type Store, writeMemory } from './image/memory.ts';
 import { readContents } from './image/packages.ts';
@@ -16,6 +20,19 @@ export interface Verdict {
 }
 
 const KEY = 'validate';
+
+/**
+ * What `judge` says of the catalog in a directory, remembered in another.
+ *
+ * @throws PipelineError `io` or `not-found` for either directory
+ */
+export function judgeWorkTree(
+  root: string,
+  rules: readonly Rule[],
+  { cache, ...settings }: GitSettings & { readonly cache: string },
+): Promise<Verdict> {
+  return judgeRemembered(workTreeSource(directorySource(root), root, settings), rules, directoryStore(cache));
+}
 
 /**
  * What `judge` says of a catalog. The store keeps what was said of each package, and nothing

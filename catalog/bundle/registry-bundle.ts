@@ -88,10 +88,11 @@ export function registryBundle(files: BundleFiles): RegistryBundle {
   if (objects.length === 0) throw new BundleRefusal('manifest/csv-missing', 'no manifests', at('manifests'));
   const csv = objects.find(({ kind }) => kind === 'ClusterServiceVersion');
   if (!csv) throw new BundleRefusal('manifest/csv-missing', 'no ClusterServiceVersion', at('manifests'));
-  fitObject(csv, CSV_META);
+  const { metadata } = fitObject(csv, CSV_META);
+  const name = isObject(metadata) && typeof metadata['name'] === 'string' ? metadata['name'] : '';
   if (!('spec' in csv.value)) throw refusalAt(csv, [], 'the ClusterServiceVersion has no spec');
   for (const crd of objects) checkCrd(crd);
-  return { csv, objects, name: csv.name, ...metadataOf(files.metadata.filter(isDirect)) };
+  return { csv, objects, name, ...metadataOf(files.metadata.filter(isDirect)) };
 }
 
 function at(file: string): Location {

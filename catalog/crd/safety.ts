@@ -7,8 +7,8 @@
  */
 import { compareText } from '../finding.ts';
 import { type CompareOptions, compareNodes, type NodeChange } from './compare.ts';
-import { type CrdDefinition, type CrdVersion, servedPairs } from './definition.ts';
-import { changedNodes, ownKeywords, type Schema } from './schema.ts';
+import { type CrdDefinition, servedPairs } from './definition.ts';
+import { changedNodes, type NodePair, ownKeywords, type Schema } from './schema.ts';
 
 /** One reason why an upgrade is refused. */
 export interface UnsafeChange {
@@ -48,9 +48,12 @@ export function unsafeChanges(
   after: CrdDefinition,
   options: SafetyOptions = OLM_OPTIONS,
 ): UnsafeChange[] {
+  const versions = comparedVersions(before, after);
   return [
-    ...wholeChanges(before, after),
-    ...sameVersionChanges(before, after, options),
+    ...wholeChanges(before, after, versions),
+    ...versions.flatMap(({ name, nodes }) =>
+      schemaChanges(nodes, options).map(([text, change]) => placed(name, text, change)),
+    ),
     ...(options.webhookMayConvert && after.convertsByWebhook ? [] : servedChanges(before, after, options)),
   ].sort((a, b) => compareText(a.text, b.text));
 }
@@ -59,7 +62,11 @@ function whole(check: string, message: string, field = '', version = ''): Unsafe
   return { check, version, field, message, text: `${check}: ${message}` };
 }
 
-function wholeChanges(before: CrdDefinition, after: CrdDefinition): UnsafeChange[] {
+function wholeChanges(
+  before: CrdDefinition,
+  after: CrdDefinition,
+  compared: readonly ComparedVersion[],
+): UnsafeChange[] {
   const changes: UnsafeChange[] = [];
   if (before.scope !== after.scope) {
     const scopes = `${JSON.stringify(before.scope)} -> ${JSON.stringify(after.scope)}`;
@@ -70,31 +77,26 @@ function wholeChanges(before: CrdDefinition, after: CrdDefinition): UnsafeChange
   if (removed.length > 0) {
     changes.push(whole('storedVersionRemoval', `stored versions removed : [${removed.join(' ')}]`));
   }
-  for (const [older, newer] of commonVersions(before, after)) {
-    for (const { text, newer: left } of changedNodes(older.schema, newer.schema)) {
+  for (const { name, nodes } of compared) {
+    for (const { text, newer: left } of nodes) {
       if (left) continue;
-      const message = `removed field : ${newer.name}.${text}`;
-      changes.push(whole('existingFieldRemoval', message, text, newer.name));
+      changes.push(whole('existingFieldRemoval', `removed field : ${name}.${text}`, text, name));
     }
   }
   return changes;
 }
 
-function commonVersions(before: CrdDefinition, after: CrdDefinition): [CrdVersion, CrdVersion][] {
-  return before.versions.flatMap((older): [CrdVersion, CrdVersion][] => {
-    const newer = after.versions.find(({ name }) => name === older.name);
-    return newer ? [[older, newer]] : [];
-  });
+/** A version that both definitions have, with what differs in its schema. */
+interface ComparedVersion {
+  readonly name: string;
+  readonly nodes: readonly NodePair[];
 }
 
-function sameVersionChanges(
-  before: CrdDefinition,
-  after: CrdDefinition,
-  options: CompareOptions,
-): UnsafeChange[] {
-  return commonVersions(before, after).flatMap(([older, newer]) =>
-    schemaChanges(older, newer, options).map(([text, change]) => placed(older.name, text, change)),
-  );
+function comparedVersions(before: CrdDefinition, after: CrdDefinition): ComparedVersion[] {
+  return before.versions.flatMap((older): ComparedVersion[] => {
+    const newer = after.versions.find(({ name }) => name === older.name);
+    return newer ? [{ name: older.name, nodes: changedNodes(older.schema, newer.schema) }] : [];
+  });
 }
 
 function placed(version: string, field: string, { check, message }: NodeChange): UnsafeChange {
@@ -109,7 +111,7 @@ function servedChanges(before: CrdDefinition, after: CrdDefinition, options: Com
 
 function pairChanges(definition: CrdDefinition, options: CompareOptions): UnsafeChange[] {
   return servedPairs(definition).flatMap(([older, newer]) =>
-    schemaChanges(older, newer, options).map(([text, change]) =>
+    schemaChanges(changedNodes(older.schema, newer.schema), options).map(([text, change]) =>
       placed(`${older.name} -> ${newer.name}`, text, change),
     ),
   );
@@ -124,12 +126,8 @@ function isSameItself(a: Schema, b: Schema): boolean {
   return Object.keys(a).every(same) && Object.keys(b).every(same);
 }
 
-function schemaChanges(
-  older: CrdVersion,
-  newer: CrdVersion,
-  options: CompareOptions,
-): [string, NodeChange][] {
-  return [...changedNodes(older.schema, newer.schema)].flatMap(({ text, older: was, newer: is = {} }) => {
+function schemaChanges(nodes: readonly NodePair[], options: CompareOptions): [string, NodeChange][] {
+  return nodes.flatMap(({ text, older: was, newer: is = {} }) => {
     // Most nodes only have something below them that differs.
     if (isSameItself(was, is)) return [];
     const changes = compareNodes(ownKeywords(was, CHILDREN), ownKeywords(is, CHILDREN), options);

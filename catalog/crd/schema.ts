@@ -73,14 +73,18 @@ export interface NodePair {
 }
 
 /** Every node of a schema with its counterpart in another. Parts that are the same object are passed over. */
-export function* changedNodes(older: unknown, newer: unknown, text = '^'): Generator<NodePair> {
-  if (older === newer || !isObject(older)) return;
-  const other = isObject(newer) ? newer : undefined;
-  yield { text, older, newer: other };
-  for (const child of children(older, CURRENT, text)) {
-    if (isObject(child.schema))
-      yield* changedNodes(child.schema, other && childAt(other, child.path), child.text);
-  }
+export function changedNodes(older: unknown, newer: unknown): NodePair[] {
+  const pairs: NodePair[] = [];
+  const visit = (was: unknown, is: unknown, text: string): void => {
+    if (was === is || !isObject(was)) return;
+    const other = isObject(is) ? is : undefined;
+    pairs.push({ text, older: was, newer: other });
+    for (const child of children(was, CURRENT, text)) {
+      if (isObject(child.schema)) visit(child.schema, other && childAt(other, child.path), child.text);
+    }
+  };
+  visit(older, newer, '^');
+  return pairs;
 }
 
 /** The child of a schema at the path of another's child, in a list only where that is in one. */
@@ -99,32 +103,34 @@ interface Child {
   readonly schema: unknown;
 }
 
-function* children(schema: Schema, dialect: Dialect, text: string): Generator<Child> {
+/** What lies below a schema; a keyword that is not there is no child. */
+function children(schema: Schema, dialect: Dialect, text: string): readonly Child[] {
+  const found: Child[] = [];
+  const add = (path: readonly string[], place: string, child: unknown): void => {
+    if (child !== undefined) found.push({ path, text: place, schema: child });
+  };
   const { items } = schema;
-  if (Array.isArray(items)) {
-    for (const [i, item] of items.entries()) {
-      yield { path: ['items', `${i}`], text: dialect.index(text, 'items', i), schema: item };
-    }
-  } else if (items !== undefined) yield { path: ['items'], text: dialect.items(text), schema: items };
-  for (const keyword of ['allOf', 'anyOf', 'oneOf']) {
-    for (const [i, item] of listOf(schema[keyword]).entries()) {
-      yield { path: [keyword, `${i}`], text: dialect.index(text, keyword, i), schema: item };
-    }
+  for (const [i, item] of listOf(items).entries())
+    add(['items', `${i}`], dialect.index(text, 'items', i), item);
+  if (!Array.isArray(items)) add(['items'], dialect.items(text), items);
+  for (const keyword of COMBINING) {
+    for (const [i, item] of listOf(schema[keyword]).entries())
+      add([keyword, `${i}`], dialect.index(text, keyword, i), item);
   }
-  yield { path: ['not'], text: dialect.only(text, 'not'), schema: schema['not'] };
-  for (const [name, property] of entriesOf(schema['properties'])) {
-    yield { path: ['properties', name], text: `${text}.${name}`, schema: property };
+  add(['not'], dialect.only(text, 'not'), schema['not']);
+  for (const [name, property] of entriesOf(schema['properties']))
+    add(['properties', name], `${text}.${name}`, property);
+  add(['additionalProperties'], dialect.additional(text), schema['additionalProperties']);
+  for (const keyword of NAMING) {
+    for (const [name, property] of entriesOf(schema[keyword]))
+      add([keyword, name], dialect.named(text, keyword, name), property);
   }
-  const additional = schema['additionalProperties'];
-  yield { path: ['additionalProperties'], text: dialect.additional(text), schema: additional };
-  for (const keyword of ['patternProperties', 'definitions', 'dependencies']) {
-    for (const [name, property] of entriesOf(schema[keyword])) {
-      yield { path: [keyword, name], text: dialect.named(text, keyword, name), schema: property };
-    }
-  }
-  const more = schema['additionalItems'];
-  yield { path: ['additionalItems'], text: dialect.only(text, 'additionalItems'), schema: more };
+  add(['additionalItems'], dialect.only(text, 'additionalItems'), schema['additionalItems']);
+  return found;
 }
+
+const COMBINING = ['allOf', 'anyOf', 'oneOf'];
+const NAMING = ['patternProperties', 'definitions', 'dependencies'];
 
 function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];

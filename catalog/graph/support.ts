@@ -4,6 +4,7 @@
  *
  * @see https://github.com/operator-framework/operator-controller/blob/main/internal/operator-controller/rukpak/render/registryv1/validators/validator.go
  */
+import { decodeBase64 } from '../base64.ts';
 import type { Bundle } from '../model.ts';
 import { isObject } from '../shape.ts';
 import { unsupportedProperty } from './extension.ts';
@@ -55,8 +56,7 @@ function jsonIn(base64: string): unknown {
   if (!base64.startsWith('ey')) return undefined;
   try {
     if (!atob(base64.slice(0, BEGINNING)).includes('ClusterServiceVersion')) return undefined;
-    const bytes = Uint8Array.from(atob(base64.replaceAll(/[\r\n]/g, '')), (c) => c.charCodeAt(0));
-    return JSON.parse(new TextDecoder().decode(bytes));
+    return JSON.parse(new TextDecoder().decode(decodeBase64(base64)));
   } catch {
     return undefined;
   }

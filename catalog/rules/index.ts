@@ -122,6 +122,8 @@ import { rule as fbcLimits } from './fbc/limits.ts';
 import { rule as fbcObject } from './fbc/object.ts';
 import { rule as fbcRepeatedKey } from './fbc/repeated-key.ts';
 import { rule as fbcSchemaMissing } from './fbc/schema-missing.ts';
+import { rule as fbcSchemaPrefix } from './fbc/schema-prefix.ts';
+import { rule as fbcUnknownSchema } from './fbc/unknown-schema.ts';
 import { rule as fbcUnreadable } from './fbc/unreadable.ts';
 import { rule as fbcYaml } from './fbc/yaml.ts';
 import { rule as graphAmbiguousVersions } from './graph/ambiguous-versions.ts';
@@ -378,6 +380,8 @@ export const RULES: readonly Rule[] = [
   fbcObject,
   fbcRepeatedKey,
   fbcSchemaMissing,
+  fbcSchemaPrefix,
+  fbcUnknownSchema,
   fbcUnreadable,
   fbcYaml,
   graphAmbiguousVersions,

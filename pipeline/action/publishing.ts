@@ -117,7 +117,8 @@ async function hasChanged({ forge, repository, commit, policy }: Publishing, nam
 async function here({ inputs, repository, commit, policy }: Publishing, catalog: string): Promise<Ended> {
   await bringCatalog(repository.objects, commit, { policy, name: catalog });
   const { plainHttp } = inputs.publish;
-  const registry = createRegistryClient({ ...registryOptions(inputs), plainHttp, internal: plainHttp });
+  const internal = [...plainHttp, ...policy.registries.internal];
+  const registry = createRegistryClient({ ...registryOptions(inputs), plainHttp, internal });
   try {
     const progress = (step: string): void => info(plain(step));
     const out = join(inputs.publish.out, catalog);

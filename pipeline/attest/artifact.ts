@@ -18,6 +18,9 @@ export interface Attachment {
   readonly annotations?: Readonly<Record<string, string>>;
 }
 
+/** Type of the artifact that says what is in an image. */
+export const SBOM_TYPE = 'application/vnd.cyclonedx+json';
+
 const EMPTY_TYPE = 'application/vnd.oci.empty.v1+json';
 const EMPTY = new TextEncoder().encode('{}');
 

@@ -4,9 +4,8 @@ import type { BuiltCatalog } from '../image/build.ts';
 import type { Descriptor } from '../ports.ts';
 import type { StandingImage } from '../publish/push.ts';
 import type { PublishReceipt } from '../publish/receipt.ts';
-import { type Attachment, attach } from './artifact.ts';
+import { type Attachment, attach, SBOM_TYPE } from './artifact.ts';
 import { PROVENANCE_PREDICATE, type ProvenanceRequest, provenanceOf, STATEMENT_TYPE } from './provenance.ts';
-import { SBOM_TYPE, sbomOf } from './sbom.ts';
 import { BUNDLE_TYPE, PREDICATE_TYPE, type Signer, signedStatement } from './sign.ts';
 
 export interface AttestOptions {
@@ -26,6 +25,18 @@ export interface Attested {
   readonly built: BuiltCatalog;
   readonly receipt: PublishReceipt;
   readonly settings: ProvenanceRequest['settings'];
+}
+
+/** What a policy asks for; nothing when that is nothing. */
+export function attestBy(asked: readonly ('sbom' | 'provenance' | 'keyless')[]): AttestOptions | undefined {
+  if (asked.length === 0) return undefined;
+  const keyless = asked.includes('keyless');
+  return {
+    sbom: asked.includes('sbom'),
+    provenance: keyless || asked.includes('provenance'),
+    signer: keyless ? { kind: 'keyless' } : undefined,
+    builder: 'urn:portolan:publish',
+  };
 }
 
 /**
@@ -73,7 +84,9 @@ function says({ annotations = {} }: Descriptor, predicateType: string): boolean 
   return annotations[PREDICATE_TYPE] === predicateType;
 }
 
-function sbom({ built, receipt }: Attested): Promise<Attachment> {
+async function sbom({ built, receipt }: Attested): Promise<Attachment> {
+  // Loaded when it is wanted: most publishes want none.
+  const { sbomOf } = await import('./sbom.ts');
   const { image: name, digest, base } = receipt;
   return sbomOf({ name, digest, base }, built.contents);
 }

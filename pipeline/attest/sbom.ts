@@ -4,9 +4,13 @@
  *
  * @see https://cyclonedx.org/docs/1.6/json/
  */
+import { ComponentType } from '@cyclonedx/cyclonedx-library/Enums';
+import { Bom, Component } from '@cyclonedx/cyclonedx-library/Models';
+import { JSON as Json, JsonSerializer } from '@cyclonedx/cyclonedx-library/Serialize';
+import { Spec1dot6 } from '@cyclonedx/cyclonedx-library/Spec';
 import { type Reference, repositoryName, tryParseReference } from '../../catalog/reference.ts';
 import type { BundleFacts } from '../image/memory.ts';
-import type { Attachment } from './artifact.ts';
+import { type Attachment, SBOM_TYPE } from './artifact.ts';
 
 export interface ListedPackage {
   readonly name: string;
@@ -22,15 +26,8 @@ export interface SbomSubject {
   readonly base?: string | undefined;
 }
 
-/** Type of the artifact. */
-export const SBOM_TYPE = 'application/vnd.cyclonedx+json';
-
-/** The library is loaded when a document is wanted: most publishes want none. */
-export async function sbomOf(subject: SbomSubject, packages: readonly ListedPackage[]): Promise<Attachment> {
-  const { ComponentType } = await import('@cyclonedx/cyclonedx-library/Enums');
-  const { Bom, Component } = await import('@cyclonedx/cyclonedx-library/Models');
-  const { Spec1dot6 } = await import('@cyclonedx/cyclonedx-library/Spec');
-  const { JSON: Json, JsonSerializer } = await import('@cyclonedx/cyclonedx-library/Serialize');
+/** The document as an attachment. */
+export function sbomOf(subject: SbomSubject, packages: readonly ListedPackage[]): Attachment {
   const bom = new Bom();
   const { name, digest, base } = subject;
   const image = new Component(ComponentType.Container, name, { version: digest, bomRef: digest });

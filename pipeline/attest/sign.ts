@@ -81,20 +81,8 @@ function preAuthentication(payload: Uint8Array): Buffer {
 
 async function keyless(
   statement: Uint8Array,
-  { token, fulcio, rekor }: Extract<Signer, { kind: 'keyless' }>,
+  signer: Extract<Signer, { kind: 'keyless' }>,
 ): Promise<unknown> {
-  const { attest } = await import('sigstore');
-  try {
-    return await attest(Buffer.from(statement), STATEMENT_TYPE, {
-      ...(token === undefined ? {} : { identityToken: token }),
-      ...(fulcio === undefined ? {} : { fulcioURL: fulcio }),
-      ...(rekor === undefined ? {} : { rekorURL: rekor }),
-    });
-  } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause);
-    throw new PipelineError('denied', `nothing could be signed without a key: ${why}`, {
-      cause,
-      hint: 'give the job permission id-token: write, or name a key',
-    });
-  }
+  const { keylessBundle } = await import('./keyless.ts');
+  return keylessBundle(statement, signer);
 }

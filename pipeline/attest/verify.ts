@@ -89,7 +89,8 @@ function publicKey(pem: string): KeyObject {
 
 function byKeys(keys: readonly KeyObject[]): Check {
   return async (found) => {
-    const { signature } = await entityOf(found);
+    const { entityOf } = await import('./sigstore.ts');
+    const { signature } = entityOf(found);
     const at = keys.findIndex((key) => signature.verifySignature(key));
     if (at < 0) throw new Error('it is not by a trusted key');
     return `key ${at + 1}`;
@@ -97,13 +98,10 @@ function byKeys(keys: readonly KeyObject[]): Check {
 }
 
 async function byIdentity({ identity, issuer, root }: Extract<Trust, { kind: 'identity' }>): Promise<Check> {
-  const { toTrustMaterial, Verifier } = await import('@sigstore/verify');
-  const { TrustedRoot } = await import('@sigstore/protobuf-specs');
-  const verifier = new Verifier(
-    toTrustMaterial(root === undefined ? await publicRoot() : TrustedRoot.fromJSON(root)),
-  );
+  const { entityOf, verifierBy } = await import('./sigstore.ts');
+  const verifier = await verifierBy(root);
   return async (found) => {
-    const { identity: signer } = verifier.verify(await entityOf(found));
+    const { identity: signer } = verifier.verify(entityOf(found));
     const name = signer?.subjectAlternativeName ?? '';
     const vouched = signer?.extensions?.issuer ?? '';
     // Compared whole: the library would take a part of a name for the name.
@@ -115,28 +113,9 @@ async function byIdentity({ identity, issuer, root }: Extract<Trust, { kind: 'id
   };
 }
 
-async function publicRoot() {
-  const { getTrustedRoot } = await import('@sigstore/tuf');
-  try {
-    return await getTrustedRoot();
-  } catch (cause) {
-    throw new PipelineError('unreachable', "the trusted root of Sigstore's public instance cannot be had", {
-      cause,
-      retryable: true,
-      hint: 'give a copy: --trusted-root FILE',
-    });
-  }
-}
-
 function globOf(pattern: string): RegExp {
   const parts = pattern.split('*').map((part) => part.replaceAll(/[.\\+?^${}()|[\]]/g, '\\$&'));
   return new RegExp(`^${parts.join('.*')}$`, 's');
-}
-
-async function entityOf({ bundle, payload }: FoundSignature) {
-  const { bundleFromJSON } = await import('@sigstore/bundle');
-  const { toSignedEntity } = await import('@sigstore/verify');
-  return toSignedEntity(bundleFromJSON(bundle), payload);
 }
 
 /** What a signature says, which must be of this very image. */

@@ -131,6 +131,21 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./prune.ts')).command,
   },
   {
+    words: 'index add',
+    summary: 'put bundles into a catalog as opm index add put them into its database',
+    load: async () => (await import('./index-add.ts')).command,
+  },
+  {
+    words: 'index rm',
+    summary: 'take packages out of a catalog, as opm index rm did',
+    load: async () => (await import('./index-keep.ts')).remove,
+  },
+  {
+    words: 'index prune',
+    summary: 'keep only some packages of a catalog, as opm index prune did',
+    load: async () => (await import('./index-keep.ts')).prune,
+  },
+  {
     words: 'opm',
     summary: 'do what opm does: its commands and flags as they are typed, its output byte for byte',
     load: async () => (await import('./opm.ts')).command,
@@ -199,6 +214,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     words: 'bundle manifests',
     summary: 'write what installs a bundle, with exactly the permissions that it needs',
     load: async () => (await import('./bundle-manifests.ts')).command,
+  },
+  {
+    words: 'bundle fetch',
+    summary: 'fetch the bundle images of catalogs into directories',
+    load: async () => (await import('./bundle-fetch.ts')).command,
   },
   {
     words: 'crd-diff',

@@ -1,14 +1,10 @@
 import { resolve } from 'node:path';
 import { judge } from '../../catalog/judge.ts';
-import { RULES } from '../../catalog/rules/index.ts';
-import { judgeBundle } from '../bundle/judge.ts';
-import { holdsBundle, openBundleDirectory } from '../bundle/open.ts';
+import { CATALOG_RULES } from '../../catalog/rules/catalog.ts';
+import { holdsBundle } from '../bundle/holds.ts';
 import { directorySource } from '../directory.ts';
-import { workTreeSource } from '../git/work-tree.ts';
-import { directoryStore } from '../image/directory-store.ts';
 import type { Verdict } from '../remembered.ts';
 import { countText, findingText } from '../report/text.ts';
-import { printJudgement } from './bundle-validate.ts';
 import type { Command } from './command.ts';
 import { searchPath, type Terminal } from './terminal.ts';
 
@@ -34,8 +30,8 @@ export const command: Command = {
   run: async ({ operands: [root = '.'], text }, terminal) => {
     const path = resolve(terminal.directory, root);
     if (holdsBundle(path)) {
-      const judgement = await judgeBundle(openBundleDirectory(path), { suites: ['default'] });
-      return printJudgement(judgement, text('format') ?? 'text', terminal);
+      const { validateBundle } = await import('./bundle-validate.ts');
+      return validateBundle(path, text('format') ?? 'text', terminal);
     }
     const { findings, packages, bundles } = await verdictOn(path, text('cache'), terminal);
     const failed = findings.some(({ severity }) => severity === 'error');
@@ -51,13 +47,12 @@ export const command: Command = {
 };
 
 async function verdictOn(path: string, cache: string | undefined, terminal: Terminal): Promise<Verdict> {
-  const source = directorySource(path);
   if (cache !== undefined) {
-    const { judgeRemembered } = await import('../remembered.ts');
-    const store = directoryStore(resolve(terminal.directory, cache));
-    return judgeRemembered(workTreeSource(source, path, searchPath(terminal)), RULES, store);
+    const { judgeWorkTree } = await import('../remembered.ts');
+    const settings = { ...searchPath(terminal), cache: resolve(terminal.directory, cache) };
+    return judgeWorkTree(path, CATALOG_RULES, settings);
   }
-  const { findings, catalog } = await judge(source, RULES);
+  const { findings, catalog } = await judge(directorySource(path), CATALOG_RULES);
   const { packages, bundles } = catalog.blobs;
   return { findings, packages: packages.length, bundles: bundles.length };
 }

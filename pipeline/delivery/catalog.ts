@@ -37,6 +37,10 @@ export async function handleCatalog(
       return undefined;
     }
     const published = await newestOf(message, branch, { ports, options });
+    if (published.kind === 'published') {
+      const { catalog, commit, image, digest } = published.receipt;
+      await ports.announce?.({ repository: message.repository, catalog, commit, image, digest });
+    }
     await tellOutcome(ports, message, outcomeOf(published, message));
     return published;
   } catch (error) {

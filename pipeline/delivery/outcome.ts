@@ -1,7 +1,9 @@
 /** What became of a commit's catalog: a record for `portolan status`, and a status on the commit. */
 import { isObject } from '../../catalog/shape.ts';
-import type { CommitStatus, Forge, RecordStore } from '../ports.ts';
+import { PipelineError } from '../error.ts';
+import type { CommitStatus, RecordStore } from '../ports.ts';
 import type { CatalogMessage } from './message.ts';
+import type { DeliveryPorts } from './ports.ts';
 
 export type OutcomeState = 'pending' | 'published' | 'superseded' | 'refused' | 'failed';
 
@@ -43,23 +45,36 @@ const DESCRIPTION = 140;
  * does not wait again, though its message came twice.
  */
 export async function tellOutcome(
-  { records, forge }: { readonly records: RecordStore; readonly forge: Forge },
+  ports: Pick<DeliveryPorts, 'records' | 'forge' | 'log'>,
   message: CatalogMessage,
   { state, detail }: Pick<Outcome, 'state' | 'detail'>,
 ): Promise<void> {
+  const { records } = ports;
   const { repository, catalog, commit } = message;
   const outcome: Outcome = { repository, catalog, commit, state, detail };
   if (state === 'pending' && (await records.get(keyOf(outcome))) !== undefined) return;
-  await forge.report({
-    repository,
-    commit,
-    context: `portolan/publish ${catalog}`,
-    state: STATES[state],
-    description: `${WORDS[state]}: ${detail}`.slice(0, DESCRIPTION),
-  });
+  await report(ports, outcome);
   const bytes = new TextEncoder().encode(`${JSON.stringify(outcome)}\n`);
   await tellLast(records, outcome);
   await records.put(keyOf(outcome), bytes);
+}
+
+/**
+ * Nothing waits for GitHub to take a status: a merge is published all the same. An end is told again
+ * where that may help.
+ */
+async function report(
+  { forge, log }: Pick<DeliveryPorts, 'forge' | 'log'>,
+  { repository, commit, catalog, state, detail }: Outcome,
+): Promise<void> {
+  const description = `${WORDS[state]}: ${detail}`.slice(0, DESCRIPTION);
+  const context = `portolan/publish ${catalog}`;
+  try {
+    await forge.report({ repository, commit, context, state: STATES[state], description });
+  } catch (error) {
+    if (!(error instanceof PipelineError) || (error.retryable && state !== 'pending')) throw error;
+    log(`the status of ${commit} cannot be set: ${error.message}`);
+  }
 }
 
 /** What a newer commit made needless is no news of the catalog, unless it was the last that was heard of. */

@@ -49,7 +49,7 @@ export interface Call {
 export interface World {
   readonly terminal: Terminal;
   /** The way to the registry of a host that somebody typed the name of. */
-  readonly registry: (host: string, options: ReachOptions) => Registry;
+  readonly registry: (host: string, options: ReachOptions) => Registry | Promise<Registry>;
 }
 
 /** Flags that every command has. */

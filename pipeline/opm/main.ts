@@ -1,6 +1,7 @@
 /** opm's command line: finds the command, reads its flags, runs it. */
+
+import { nearest } from '../../catalog/spelling.ts';
 import { PipelineError } from '../error.ts';
-import { nearest } from '../spelling.ts';
 import { GLOBAL_FLAGS, type OpmCommand, type OpmExit, type OpmFlag, type World } from './command.ts';
 import { OPM_COMMANDS, type OpmEntry } from './commands.ts';
 import { callOf, operandIndexes } from './flags.ts';

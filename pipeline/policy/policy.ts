@@ -178,5 +178,7 @@ export interface PublishTarget {
   readonly compression: 'gzip' | 'zstd';
   /** Labels of the image. */
   readonly labels: Readonly<Record<string, string>>;
+  /** What is put beside the image; `keyless` signs the provenance by the job's OIDC identity. */
+  readonly attest: readonly ('sbom' | 'provenance' | 'keyless')[];
   readonly mirrorTo: string | undefined;
 }

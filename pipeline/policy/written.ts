@@ -91,6 +91,7 @@ export interface WrittenTarget {
   readonly cache?: 'json' | 'none';
   readonly compression?: 'gzip' | 'zstd';
   readonly labels?: Readonly<Record<string, string>>;
+  readonly attest?: readonly ('sbom' | 'provenance' | 'keyless')[];
   readonly platforms?: readonly string[];
   readonly mirrorTo?: string;
 }

@@ -8,7 +8,6 @@ import { join, resolve } from 'node:path';
 import { type Loaded, load } from '../../catalog/load.ts';
 import { directorySource } from '../directory.ts';
 import { PipelineError } from '../error.ts';
-import { renderImage } from './image.ts';
 import { loadBundle, migrated, type Rendering } from './loaded.ts';
 
 /**
@@ -20,7 +19,10 @@ export async function renderReference(reference: string, options: Rendering): Pr
   if (reference === '') throw new PipelineError('usage', 'a reference is empty');
   const path = resolve(options.directory, reference);
   const found = statSync(path, { throwIfNoEntry: false });
-  if (!found) return renderImage(reference, options);
+  if (!found) {
+    const { renderImage } = await import('./image.ts');
+    return renderImage(reference, options);
+  }
   if (!found.isDirectory()) throw new PipelineError('usage', `${reference} is not a directory`);
   const bundle = isBundle(path);
   if (options.only === 'bundles')

@@ -14,6 +14,7 @@ import { type CheckScene, type TouchedCatalog, touchedCatalogs } from '../check/
 import { disconnectedOf } from '../check/disconnected.ts';
 import { type Judgement, judgeCatalog } from '../check/judge.ts';
 import { reportOf } from '../check/outcome.ts';
+import { overlooked } from '../check/overlooked.ts';
 import { type HistoryOf, pastOf } from '../check/past.ts';
 import { judgeReferences } from '../check/references.ts';
 import { POLICY_PATH, type PolicyRead, policyAt, readPolicy } from '../config.ts';
@@ -92,8 +93,15 @@ export async function check(repository: Repository, request: CheckRequest): Prom
     request,
   );
   const author = request.people?.author.login;
-  const disconnected = disconnectedOf(touched);
-  const judged = { change, judgements, references, unchecked, authority, author, disconnected };
+  const judged = {
+    change,
+    judgements,
+    references,
+    unchecked: [...unchecked, ...(await overlooked(repository.objects, change))],
+    authority,
+    author,
+    disconnected: disconnectedOf(touched),
+  };
   return reportOf({ ...start, kind: 'judged', tree: merged.tree, ...judged });
 }
 

@@ -9,7 +9,7 @@ import type { Finding } from '../../catalog/finding.ts';
 import { PLAN_FILES, planFiles } from '../../catalog/mirror/files.ts';
 import { RULES } from '../../catalog/rules/index.ts';
 import type { CatalogSource } from '../../catalog/source.ts';
-import { type Attested, type AttestOptions, attestImages } from '../attest/attest.ts';
+import { type Attested, type AttestOptions, attestBy, attestImages } from '../attest/attest.ts';
 import { wholeCatalog } from '../change/whole-catalog.ts';
 import { policyAt } from '../config.ts';
 import { PipelineError } from '../error.ts';
@@ -45,7 +45,7 @@ export interface PublishRequest extends PublishChoices {
   readonly today: string;
   /** Raised by one when the branch's history was rewritten; the standing one when left out. */
   readonly epoch?: number | undefined;
-  /** What is put beside the image before a tag names it; nothing when left out. */
+  /** What is put beside the image before a tag names it; what the policy says when left out. */
   readonly attest?: AttestOptions | undefined;
   /** What builds remember of each other; every build is a first one without. */
   readonly store?: Store | undefined;
@@ -175,7 +175,12 @@ function attestedOf(
   { target, built, receipt }: { target: PublishTarget; built: BuiltCatalog; receipt: PublishReceipt },
 ): Attested {
   const { cache, codec, labels } = target.settings;
-  return { options, built, receipt, settings: { cache, compression: codec, labels } };
+  return {
+    options: options ?? attestBy(target.attest),
+    built,
+    receipt,
+    settings: { cache, compression: codec, labels },
+  };
 }
 
 /** Each place has a fence of its own: the slim image has another digest. The documents are those of the first. */

@@ -4,7 +4,7 @@
 // starts it, cold, against a fake GitHub that serves a synthetic repository of 80,000 paths and 13,000
 // commits over smart HTTP. Every answer can be held back by LATENCY ms. Prints bytes, requests and times.
 import { execFileSync, spawn } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { request as ask, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -32,6 +32,8 @@ const front = await delayed(forge.url, Number(latency));
 const times: number[] = [];
 const ends: number[] = [];
 const bytes: number[] = [];
+/** Processor time of the step, git included, in ms. */
+const cpu: number[] = [];
 const requests: { api: number; git: number }[] = [];
 for (let i = 0; i < Number(runs); i++) await measure(i);
 const paths = 210 + PACKAGES * (1 + VERSIONS * FILES);
@@ -40,6 +42,7 @@ console.log(
 );
 console.log(`event to status, ms: ${quantiles(times)}`);
 console.log(`event to the end of the step, ms: ${quantiles(ends)}`);
+console.log(`processor time of the step, ms: ${quantiles(cpu)}`);
 console.log(`bytes by git: ${quantiles(bytes)}`);
 console.log(`requests: ${requests[0]?.api} to the API, ${requests[0]?.git} by git`);
 await front.close();
@@ -87,7 +90,8 @@ function step(payload: unknown): Promise<void> {
   const at = (name: string): string => join(temporary, name);
   writeFileSync(at('event.json'), JSON.stringify(payload));
   for (const name of ['summary', 'output']) writeFileSync(at(name), '');
-  const child = spawn(process.execPath, [resolve('dist/action.cjs')], {
+  const program = [process.execPath, process.env['PORTOLAN_ACTION'] ?? resolve('dist/action.cjs')];
+  const child = spawn('/usr/bin/time', ['-f', '%U %S', '-o', at('cpu'), ...program], {
     stdio: 'ignore',
     env: {
       PATH: process.env['PATH'],
@@ -105,6 +109,8 @@ function step(payload: unknown): Promise<void> {
   });
   return new Promise((done) => {
     child.on('close', () => {
+      const spent = readFileSync(at('cpu'), 'utf8').trim().split(' ').map(Number);
+      cpu.push(spent.reduce((sum, one) => sum + one * 1000, 0));
       rmSync(temporary, { recursive: true, force: true });
       done();
     });

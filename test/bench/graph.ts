@@ -1,9 +1,9 @@
-// node scripts/run.mjs test/bench/graph.ts [DIRECTORY of catalogs]
+// node scripts/run.mjs test/bench/graph.ts [CATALOG…]
 //
 // The cost of foresight, parsing apart: all rules about graphs over real catalogs, and over packages of
 // the largest known shape and of multiples of it.
-import { readdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { definitionsOfBundle } from '../../catalog/crd/of-bundle.ts';
+import { v1Obstacles } from '../../catalog/graph/support.ts';
 import { load } from '../../catalog/load.ts';
 import { catalogOf } from '../../catalog/model.ts';
 import { RULES } from '../../catalog/rules/index.ts';
@@ -16,15 +16,14 @@ import { largeCatalog } from './large-catalog.ts';
 const GRAPH = RULES.filter(({ id }) => id.startsWith('graph/'));
 const AUDIT = { olm: ['v0', 'v1'], today: '2026-01-01' } as const;
 
-const [root] = process.argv.slice(2);
-if (root !== undefined) {
-  const places = catalogPlaces(
-    readdirSync(root, { withFileTypes: true })
-      .filter((entry) => entry.isDirectory())
-      .map(({ name }) => join(root, name)),
-    process.cwd(),
-  );
-  const catalogs = await readCatalogs(places);
+const roots = process.argv.slice(2);
+if (roots.length > 0) {
+  const catalogs = await readCatalogs(catalogPlaces(roots, process.cwd()));
+  const bundles = new Set(catalogs.flatMap(({ catalog }) => catalog.blobs.bundles));
+  for (const bundle of bundles) {
+    definitionsOfBundle(bundle);
+    v1Obstacles(bundle);
+  }
   const before = process.cpuUsage();
   let findings = 0;
   for (const world of await worldsOf({ ...AUDIT, catalogs })) findings += runForesight(world, GRAPH).length;

@@ -61,3 +61,30 @@ test('who gets stuck is news beside who was', async () => {
   expect(verdict).toBe('fail');
   expect(findings).toEqual([]);
 });
+
+test.each([
+  'catalogs/v4.20/catalog.yaml',
+  'catalogs/catalog.json',
+  'catalog/etcd/catalog.yaml',
+  'configs/etcd/index.yaml',
+  'catalog.yaml',
+])('a catalog at %s is judged without a policy', async (file) => {
+  expect(await checkedAt(file)).toMatchObject({ verdict: 'fail', unchecked: [] });
+});
+
+test('a catalog where the layout knows of none is named', async () => {
+  expect(await checkedAt('some/where.yaml')).toMatchObject({
+    verdict: 'pass',
+    unchecked: [{ what: 'some/where.yaml', why: expect.stringContaining('no pattern of the layout') }],
+  });
+});
+
+/** The report of a pull request that strands somebody in a catalog at a path. */
+async function checkedAt(file: string): Promise<unknown> {
+  const repository = makeRepository();
+  onTestFinished(repository.remove);
+  const base = repository.commit({ [file]: catalog(...TRAP.slice(0, 2)) });
+  const head = repository.commit({ [file]: catalog(...TRAP) }, { parents: [base] });
+  const words = ['check', '--base', base, '--head', head, '--format', 'json'];
+  return JSON.parse((await portolan(repository.directory, ...words)).out);
+}

@@ -7,7 +7,7 @@ import { parseReference, withDigest } from '../../../catalog/reference.ts';
 import { folder } from '../../fakes/folder.ts';
 import { testClient } from '../../fakes/host.ts';
 import { registry } from '../../fakes/registry.ts';
-import { type SampleRepository, sampleRepository } from '../../fakes/sample.ts';
+import { type SampleRepository, sampleFiles, sampleRepository } from '../../fakes/sample.ts';
 import { portolan, type Ran } from '../../fakes/terminal.ts';
 
 let sample: SampleRepository;
@@ -115,4 +115,23 @@ test('what is in the image and where it comes from, signed, and verified', async
   await publish('main', ...words);
   expect(await referrers()).toHaveLength(3);
   expect(await portolan(at, 'verify', name, '--insecure', host)).toMatchObject({ exit: 2 });
+});
+
+test('what the policy asks for is put beside the image', async () => {
+  const { host, client } = await target();
+  const name = `${host}/sea/catalog:v4.20`;
+  const policy = sampleFiles()['.github/portolan.yaml'] ?? '';
+  const text = `${policy.split('publish:')[0]}publish: {catalogs: {'v*': {image: '${name}', attest: [sbom, provenance]}}}\n`;
+  const commit = sample.commit(
+    { '.github/portolan.yaml': text },
+    { parents: [sample.base], branch: 'attesting' },
+  );
+  const words = ['publish', '--commit', commit, '--catalog', 'v4.20', '--insecure', host, '--out', folder()];
+  const ran = await portolan(sample.directory, ...words, '--format', 'json');
+  expect(ran.exit, ran.err).toBe(0);
+  const found = await client.listReferrers(parseReference(name), JSON.parse(ran.out).receipt.digest);
+  expect(found.map(({ artifactType }) => artifactType).sort()).toEqual([
+    'application/vnd.cyclonedx+json',
+    'application/vnd.in-toto+json',
+  ]);
 });
