@@ -28,8 +28,8 @@ export interface MoveHints {
 
 const MIB = 1024 * 1024;
 /** Bytes on their way: a part of all that there is, so that twenty kills lose less than a tenth. */
-const PART = 1 / 100;
-const LEAST = 512 * 1024;
+const PART = 1 / 200;
+const LEAST = 192 * 1024;
 const MOST = 32 * MIB;
 /** Bytes that are read ahead: a body begins to leave when all of it is here, as far as it is no larger. */
 const AHEAD = 64 * MIB;

@@ -48,7 +48,7 @@ export async function sendCatalogImages(client: Registry, jobs: readonly PushJob
     for (const job of jobs) {
       const to = await openDestination(job.place, client);
       sent.push({ job, to, report: await send(to, job, mountable(job, sent)) });
-      await attachPlan(to, job);
+      await attachPlan(to, job, mountable(job, sent));
     }
   } catch (error) {
     await discard();
@@ -89,10 +89,17 @@ function send(to: Destination, job: PushJob, mountFrom: readonly string[]): Prom
 }
 
 /** An archive for Docker has no room for what is about an image. */
-async function attachPlan(to: Destination, { image, place, plan }: PushJob): Promise<void> {
+async function attachPlan(
+  to: Destination,
+  { image, place, plan }: PushJob,
+  mountFrom: readonly string[],
+): Promise<void> {
   if (!plan || place.kind === 'docker-archive') return;
   const artifact = planArtifact(image.manifestList, plan);
-  await pushImage(to.registry, withDigest(to.reference, artifact.root.digest), { image: artifact });
+  await pushImage(to.registry, withDigest(to.reference, artifact.root.digest), {
+    image: artifact,
+    mountFrom,
+  });
 }
 
 /** Whether the image is to stand under its digest before, or without, a tag that names it. */

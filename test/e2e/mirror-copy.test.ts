@@ -13,7 +13,7 @@ import { buildProgram } from '../fakes/program.ts';
 import { dockerRegistry } from '../fakes/real-registry.ts';
 import { freePort, isOnPath } from '../fakes/tools.ts';
 
-const IMAGES = 80;
+const IMAGES = 100;
 const KILLS = 20;
 
 interface Counted {
@@ -72,7 +72,7 @@ test.skipIf(!isOnPath('docker-registry'))(
     const images = Array.from({ length: IMAGES }, (_, i) =>
       sampleImage({
         architectures: i % 3 === 0 ? ['amd64', 'arm64'] : ['amd64'],
-        layers: ['base', Buffer.concat([Buffer.from(`${i}`), noise(i % 10 === 0 ? 4_000_000 : 200_000)])],
+        layers: ['base', Buffer.concat([Buffer.from(`${i}`), noise(i % 10 === 0 ? 500_000 : 150_000)])],
       }),
     );
     const name = (i: number): string => `org/app-${i % 12}:v${i}`;
