@@ -4,7 +4,7 @@
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 
 export interface Input {
   readonly name: string;
@@ -39,10 +39,26 @@ export function makeInputs(history: string, root: string, names: ReadonlySet<str
   };
   return Object.entries(recipes).flatMap(([name, copies]) => {
     if (!names.has(name)) return [];
-    const directory = join(root, name);
+    const directory = join(root, 'inputs', name);
     if (!existsSync(directory)) writeCopies(directory, copies());
     return [{ name, directory }];
   });
+}
+
+/** Has git know the files of an input, so that their blobs name them. */
+export function track({ directory }: Input): void {
+  const git = (...words: readonly string[]): void => {
+    execFileSync('git', ['-C', dirname(directory), ...words], { stdio: 'ignore' });
+  };
+  if (!existsSync(join(dirname(directory), '.git'))) git('init', '--quiet');
+  git('add', '--', basename(directory));
+}
+
+/** Changes one file of an input: its last line is a comment with a number. */
+export function changeOneFile({ directory }: Input, to: number): void {
+  const [file = ''] = filesIn(directory);
+  const text = readFileSync(file, 'utf8').replace(/# changed [0-9]+\n$/, '');
+  writeFileSync(file, `${text}# changed ${to}\n`);
 }
 
 interface Copy {

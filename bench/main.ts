@@ -2,6 +2,7 @@
  * npm run bench: how long validate and render take, and how much memory, next to the peers that are on the PATH.
  *
  *     npm run bench -- [--history BUNDLE] [--keep DIR] [--inputs text,base64,big,huge] [--runs N]
+ *       [--tasks 'validate;validate, unchanged;validate, one file changed;render -o json;render -o yaml']
  *
  * Runs of ours and of a peer alternate, so that a busy machine slows both. GNU time gives the CPU and the memory.
  */
@@ -18,7 +19,7 @@ import {
 import { cpus, tmpdir } from 'node:os';
 import { delimiter, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { type Input, makeInputs } from './inputs.ts';
+import { changeOneFile, type Input, makeInputs, track } from './inputs.ts';
 
 const { values } = parseArgs({
   options: {
@@ -26,6 +27,7 @@ const { values } = parseArgs({
     keep: { type: 'string', default: join(tmpdir(), 'portolan-bench') },
     inputs: { type: 'string', default: 'text,base64,big' },
     runs: { type: 'string', default: '5' },
+    tasks: { type: 'string' },
   },
 });
 
@@ -41,22 +43,56 @@ interface Sample {
 }
 
 const portolan = [process.execPath, resolve('dist/portolan.mjs')];
-const tasks: readonly { readonly name: string; readonly contenders: readonly Contender[] }[] = [
+const cache = join(values.keep, 'cache');
+
+interface Task {
+  readonly name: string;
+  /** What is done before each run, the time of which does not count. */
+  readonly prepare?: (input: Input, run: number) => void;
+  readonly contenders: readonly Contender[];
+}
+
+const tasks: readonly Task[] = [
   {
     name: 'validate',
     contenders: [
       { name: 'portolan', command: ({ directory }) => [...portolan, 'validate', directory] },
       ...peer('opm', ({ directory }) => ['opm', 'validate', directory]),
+      ...peer('yq', ({ directory }) => ['yq', '.', ...filesIn(directory)]),
     ],
   },
-  {
-    name: 'render -o json',
+  remembered('validate, unchanged', (input) => track(input)),
+  remembered('validate, one file changed', (input, run) => changeOneFile(input, run)),
+  ...(['json', 'yaml'] as const).map((format) => ({
+    name: `render -o ${format}`,
     contenders: [
-      { name: 'portolan', command: ({ directory }) => [...portolan, 'render', directory, '-o', 'json'] },
-      ...peer('opm', ({ directory }) => ['opm', 'render', directory, '-o', 'json']),
+      {
+        name: 'portolan',
+        command: ({ directory }: Input) => [...portolan, 'render', directory, '-o', format],
+      },
+      ...peer('opm', ({ directory }) => ['opm', 'render', directory, '-o', format]),
     ],
-  },
+  })),
 ];
+
+/** Validation with a cache that was filled before, by a run that is not counted; a peer has none. */
+function remembered(name: string, prepare: (input: Input, run: number) => void): Task {
+  const command = ({ directory }: Input): string[] => [...portolan, 'validate', '--cache', cache, directory];
+  return {
+    name,
+    prepare: (input, run) => {
+      if (run === 0) {
+        track(input);
+        timed(command(input));
+      }
+      prepare(input, run + 1);
+    },
+    contenders: [
+      { name: 'portolan', command },
+      ...peer('opm', ({ directory }) => ['opm', 'validate', directory]),
+    ],
+  };
+}
 
 mkdirSync(values.keep, { recursive: true });
 const inputs = makeInputs(resolve(values.history), values.keep, new Set(values.inputs.split(',')));
@@ -64,7 +100,10 @@ console.log(
   `Node ${process.version}, ${cpus()[0]?.model ?? 'unknown'} × ${cpus().length}, ${new Date().toISOString().slice(0, 10)}`,
 );
 console.log(['task', 'input', 'MB', 'who', 'wall s', 'CPU s', 'peak MB', 'wall ×', 'CPU ×'].join(' | '));
-for (const input of inputs) for (const task of tasks) measure(task, input);
+const chosen = tasks.filter(
+  ({ name }) => values.tasks === undefined || values.tasks.split(';').includes(name),
+);
+for (const input of inputs) for (const task of chosen) measure(task, input);
 
 function peer(name: string, command: Contender['command']): Contender[] {
   return isOnPath(name) ? [{ name, command }] : [];
@@ -81,9 +120,10 @@ function isOnPath(program: string): boolean {
   });
 }
 
-function measure({ name, contenders }: (typeof tasks)[number], input: Input): void {
+function measure({ name, prepare, contenders }: Task, input: Input): void {
   const samples = new Map<string, Sample[]>(contenders.map((contender) => [contender.name, []]));
   for (let run = 0; run < Number(values.runs); run++) {
+    prepare?.(input, run);
     for (const contender of contenders) {
       samples.get(contender.name)?.push(timed(contender.command(input)));
     }
@@ -135,8 +175,12 @@ function spread(samples: readonly Sample[], key: keyof Sample, digits = 2): stri
     .join(' ');
 }
 
-function sizeOf(directory: string): number {
+function filesIn(directory: string): string[] {
   return readdirSync(directory, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
-    .reduce((sum, { parentPath, name }) => sum + statSync(join(parentPath, name)).size, 0);
+    .map(({ parentPath, name }) => join(parentPath, name));
+}
+
+function sizeOf(directory: string): number {
+  return filesIn(directory).reduce((sum, file) => sum + statSync(file).size, 0);
 }

@@ -5,15 +5,15 @@
  *     npm run build && node scripts/run.mjs bench/publish.ts [--history BUNDLE] [--keep DIR]
  */
 import { execFileSync } from 'node:child_process';
-import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { isOnPath } from '../test/fakes/tools.ts';
 import { type Count, countedRegistry } from './counted-registry.ts';
 import { makeInputs } from './inputs.ts';
-import { type Addition, additions } from './one-bundle.ts';
 import { type Run, timedRun } from './process.ts';
+import { type Repository, repositoryOf } from './repository.ts';
 
 const { values } = parseArgs({
   options: {
@@ -29,7 +29,7 @@ const [big] = makeInputs(resolve(values.history), values.keep, new Set(['big']))
 const scratch = mkdtempSync(join(tmpdir(), 'portolan-publish-'));
 const registry = await countedRegistry();
 try {
-  const repository = repositoryOf(big?.directory ?? '');
+  const repository = repositoryOf(big?.directory ?? '', PARTS, scratch);
   console.log(`Node ${process.version}, ${cpus()[0]?.model ?? 'unknown'} × ${cpus().length}`);
   for (const { package: name, bytes, text } of repository.added) {
     console.log(
@@ -43,38 +43,6 @@ try {
 } finally {
   await registry.close();
   rmSync(scratch, { recursive: true, force: true });
-}
-
-interface Repository {
-  readonly directory: string;
-  readonly added: readonly Addition[];
-}
-
-/** A repository with the commit `first`, and after it for each package of {@link PARTS} a commit with its number. */
-function repositoryOf(packages: string): Repository {
-  const directory = join(scratch, 'repository');
-  const root = join(directory, 'catalogs/big');
-  cpSync(packages, root, { recursive: true });
-  const git = (...words: string[]): void => {
-    execFileSync('git', ['-C', directory, '-c', 'user.name=b', '-c', 'user.email=b@example.com', ...words], {
-      stdio: 'ignore',
-    });
-  };
-  const commit = (name: string): void => {
-    git('add', '.');
-    git('commit', '-q', '-m', name);
-    git('tag', name);
-  };
-  git('init', '-q');
-  commit('first');
-  const added = additions(root, PARTS);
-  for (const [i, { path, text }] of added.entries()) {
-    git('checkout', '-q', 'first');
-    writeFileSync(path, text);
-    commit(String(i));
-  }
-  git('repack', '-adq');
-  return { directory, added };
 }
 
 interface Sample {
@@ -96,7 +64,7 @@ async function ours({ directory, added }: Repository, compression: string): Prom
         '--insecure',
         registry.host,
       ],
-      ...['--memory', memory, '--compression', compression, '--out', join(scratch, 'out')],
+      ...['--fence', 'none', '--memory', memory, '--compression', compression, '--out', join(scratch, 'out')],
     ]);
     return { run, count: registry.take() };
   };

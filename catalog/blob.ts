@@ -353,7 +353,7 @@ function objectsRead(bundle: Bundle, report: Report): boolean {
 
 function objectDefect(value: unknown): string | undefined {
   if (value === undefined) return 'has no value';
-  if (!BUNDLE_OBJECT) return undefined;
+  if (!BUNDLE_OBJECT || value === null) return undefined;
   const { value: object, misfits } = fitStruct(value, BUNDLE_OBJECT);
   const [misfit] = misfits;
   if (misfit) return `must be ${misfit.expected}, found ${article(misfit.found)}`;
@@ -363,10 +363,20 @@ function objectDefect(value: unknown): string | undefined {
   return yamlDefect(data);
 }
 
+function isUtf8(bytes: Uint8Array): boolean {
+  try {
+    new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 function yamlDefect(base64: string): string | undefined {
   const raw = Uint8Array.from(atob(base64.replaceAll(/[\r\n]/g, '')), (c) => c.charCodeAt(0));
-  const manifest = new TextDecoder().decode(raw);
+  const manifest = new TextDecoder('utf-8', { ignoreBOM: true }).decode(raw);
   if (goTrimmed(manifest).startsWith('{')) return undefined;
+  if (manifest.includes('\ufffd') && !isUtf8(raw)) return 'is not UTF-8';
   try {
     compose(readTree(manifest, { depth: 1000 }).root);
     return undefined;

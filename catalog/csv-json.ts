@@ -6,7 +6,7 @@
  */
 import { escapeHtml, goList, goObject } from './cache/go-json.ts';
 import { compareText } from './finding.ts';
-import { compactJson } from './json-text.ts';
+import { compactJson, RawJson } from './json-text.ts';
 import { isObject } from './shape.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -75,6 +75,11 @@ export function csvWriters(quote: (text: string) => string): CsvWriters {
   };
 }
 
+function rawValue(value: unknown): string | undefined {
+  if (value instanceof RawJson) return value.text;
+  return value === undefined ? undefined : escapeHtml(compactJson(value));
+}
+
 function definitions(
   always: (value: unknown) => string,
   optional: Write,
@@ -85,7 +90,7 @@ function definitions(
     ['description', optional],
     ['x-descriptors', listOf(always)],
     // Raw JSON of a marshalled object, in which HTML is escaped whoever copies it.
-    ['value', (value) => (value === undefined ? undefined : escapeHtml(compactJson(value)))],
+    ['value', rawValue],
   ]);
   const resource = structOf([
     ['name', always],

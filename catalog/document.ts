@@ -23,6 +23,16 @@ export interface SourceDocument {
   detached(): SourceDocument;
 }
 
+/** A part of a document as a document: places are looked for below the node at `prefix`. */
+export function partOfDocument(document: SourceDocument, prefix: Path): SourceDocument {
+  return {
+    file: document.file,
+    line: document.line,
+    locate: (path) => document.locate([...prefix, ...path]),
+    detached: () => partOfDocument(document.detached(), prefix),
+  };
+}
+
 /** A document whose nodes were marked in the order in which they were read. */
 export class MarkedDocument implements SourceDocument {
   readonly file: string;

@@ -9,6 +9,8 @@ import { MarkedDocument, OffsetDocument, type SourceDocument } from './document.
 import type { Finding, Location } from './finding.ts';
 import { GO_SPACE } from './go-text.ts';
 import { JsonError, JsonReader, type JsonValue } from './json.ts';
+import { isObject } from './shape.ts';
+import type { FilePieces } from './source.ts';
 import { type BadSeparator, splitDocuments } from './split.ts';
 import { compose } from './yaml/compose.ts';
 import { type FastDocument, type FastPiece, readFast, readFastPiece } from './yaml/fast.ts';
@@ -32,24 +34,35 @@ export interface DocumentLimits {
 /**
  * The documents of one file, read as they are asked for.
  *
+ * @param content all bytes of the file, or its pieces as {@link FilePieces} has them
  * @param findings where to put what could not be read, or is read otherwise than written;
  *   what the caller finds in a document goes there, too, before the next one is asked for
  */
 export function readDocuments(
   path: string,
-  content: Uint8Array | string,
+  content: Uint8Array | FilePieces['pieces'],
   options: { readonly limits: DocumentLimits; readonly findings: Finding[] },
 ): Generator<ReadDocument> {
-  return new FileReader(path, options.limits, options.findings).documents(content);
+  return new FileReader(path, options.limits, options.findings).documents(
+    content instanceof Uint8Array ? [content] : content,
+  );
 }
 
 /** How far into a file Go looks for the brace that says JSON. */
 const SNIFF = 4096;
 
+/** Where reading goes on: an offset in the text, and its line. */
+interface Start {
+  readonly offset: number;
+  readonly line: number;
+}
+
 class FileReader {
   readonly #path: string;
   readonly #limits: DocumentLimits;
   readonly #findings: Finding[];
+  /** Whether the file was said not to be UTF-8. */
+  #isBroken = false;
 
   constructor(path: string, limits: DocumentLimits, findings: Finding[]) {
     this.#path = path;
@@ -57,10 +70,20 @@ class FileReader {
     this.#findings = findings;
   }
 
-  *documents(content: Uint8Array | string): Generator<ReadDocument> {
-    const text = typeof content === 'string' ? content : this.#decode(content);
-    if (startsLikeJson(text)) yield* this.#jsonStream(text);
-    else yield* this.#yamlStream(text, 1);
+  *documents(pieces: FilePieces['pieces']): Generator<ReadDocument> {
+    let line = 1;
+    let isFirst = true;
+    let json: string | undefined;
+    for (const piece of pieces) {
+      const { text, isUtf8 } = typeof piece === 'string' ? { text: piece, isUtf8: true } : decode(piece);
+      if (json !== undefined || (isFirst && startsLikeJson(text))) json = (json ?? '') + text;
+      else {
+        if (typeof piece !== 'string' && !isUtf8) this.#notUtf8(piece, line);
+        line = yield* this.#yamlStream(text, line);
+      }
+      isFirst = false;
+    }
+    if (json !== undefined) yield* this.#jsonStream(json);
   }
 
   #find(rule: string, message: string, location: Location, hint?: string): void {
@@ -77,37 +100,36 @@ class FileReader {
     this.#findings.push({ rule, severity: 'warning', message, location, hint });
   }
 
-  #decode(bytes: Uint8Array): string {
-    try {
-      return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
-    } catch {
-      const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes);
-      // Go's JSON reader puts U+FFFD where UTF-8 is broken; its YAML reader refuses the document.
-      if (!startsLikeJson(text)) {
-        const { line, column } = firstInvalid(bytes);
-        this.#find(
-          'fbc/yaml',
-          'the file is not UTF-8',
-          { file: this.#path, line, column },
-          'save the file as UTF-8',
-        );
-      }
-      return text;
-    }
+  /** Go's JSON reader puts U+FFFD where UTF-8 is broken; its YAML reader refuses the document. */
+  #notUtf8(bytes: Uint8Array, firstLine: number): void {
+    if (this.#isBroken) return;
+    this.#isBroken = true;
+    const { line, column } = firstInvalid(bytes);
+    this.#find(
+      'fbc/yaml',
+      'the file is not UTF-8',
+      { file: this.#path, line: firstLine + line - 1, column },
+      'save the file as UTF-8',
+    );
   }
 
   *#jsonStream(text: string): Generator<ReadDocument> {
     const reader = new JsonReader(text, this.#limits.depth);
-    let count = 0;
-    for (;;) {
+    for (let count = 0; ; count++) {
+      const from = { offset: reader.offset, line: reader.line };
       try {
         const read = reader.next();
         if (!read) return;
-        count++;
-        yield this.#jsonDocument(read);
+        const document = this.#jsonDocument(read);
+        if (count > 1 || read.value === null || isObject(read.value)) yield document;
+        else {
+          // Text that begins with a scalar or a list may be YAML; where it is not, what was read is no object.
+          if (yield* this.#asYaml(text, from)) return;
+          yield document;
+        }
       } catch (error) {
         if (!(error instanceof JsonError)) throw error;
-        yield* this.#brokenJson(text, { reader, error, count });
+        yield* this.#brokenJson(text, { from, error, count });
         return;
       }
     }
@@ -127,22 +149,30 @@ class FileReader {
    */
   *#brokenJson(
     text: string,
-    { reader, error, count }: { reader: JsonReader; error: JsonError; count: number },
+    { from, error, count }: { from: Start; error: JsonError; count: number },
   ): Generator<ReadDocument> {
-    const findings = this.#findings.length;
-    if (count <= 1) {
-      const rest = afterFirstBreak(text, reader.offset);
-      const line = reader.line + (rest.brokeLine ? 1 : 0);
-      yield* this.#yamlStream(text.slice(rest.offset), line);
-      if (this.#findings.length === findings) return;
-    }
+    if (count <= 1 && (yield* this.#asYaml(text, from))) return;
     // As JSON was meant, what JSON says is the better help.
-    this.#findings.length = findings;
     const { line, column } = placeOf(text, error.offset);
     this.#find('fbc/json', `not JSON: ${error.message}`, { file: this.#path, line, column });
   }
 
-  *#yamlStream(written: string, firstLine: number): Generator<ReadDocument> {
+  /**
+   * The rest of a file that began like JSON. @returns whether it could be read; what was found to be wrong
+   * with it is forgotten otherwise
+   */
+  *#asYaml(text: string, from: Start): Generator<ReadDocument, boolean> {
+    const findings = this.#findings.length;
+    const rest = afterFirstBreak(text, from.offset);
+    const line = from.line + (rest.brokeLine ? 1 : 0);
+    yield* this.#yamlStream(text.slice(rest.offset), line);
+    if (this.#findings.slice(findings).every(({ severity }) => severity !== 'error')) return true;
+    this.#findings.length = findings;
+    return false;
+  }
+
+  /** @returns the 1-based line behind the text */
+  *#yamlStream(written: string, firstLine: number): Generator<ReadDocument, number> {
     const isUsual = isUsualText(written);
     const text = isUsual ? written : normalBreaks(written);
     let fast: FastDocument | undefined;
@@ -151,8 +181,11 @@ class FileReader {
       fast = piece;
       return piece;
     };
+    const pieces = splitDocuments(text, firstLine, isUsual ? readPiece : undefined);
     try {
-      for (const piece of splitDocuments(text, firstLine, isUsual ? readPiece : undefined)) {
+      for (;;) {
+        const { value: piece, done } = pieces.next();
+        if (done) return piece;
         if ('rest' in piece) {
           this.#badSeparator(piece);
           continue;
@@ -239,6 +272,14 @@ function placeOf(text: string, offset: number): { line: number; column: number }
   const before = text.slice(0, offset);
   const lastBreak = before.lastIndexOf('\n');
   return { line: before.split('\n').length, column: offset - lastBreak };
+}
+
+function decode(bytes: Uint8Array): { text: string; isUtf8: boolean } {
+  try {
+    return { text: new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes), isUtf8: true };
+  } catch {
+    return { text: new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes), isUtf8: false };
+  }
 }
 
 /** Place of the first byte that is not UTF-8. */

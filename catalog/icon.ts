@@ -39,7 +39,7 @@ const SVG =
   /^[\t\n\f\r ]*(?:<\?xml[^>]*>[\t\n\f\r ]*)?(?:<!doctype svg[^>]*>[\t\n\f\r ]*)?<svg[^>]*>[^*]*<\/svg>[\t\n\f\r ]*$/i;
 
 function isSvg(bytes: Uint8Array): boolean {
-  if (bytes.length >= 24 && bytes.subarray(0, 24).some((byte) => byte <= 8 || byte > 127)) return false;
+  if (bytes.length >= 24 && bytes.subarray(0, 24).some((byte) => byte <= 8)) return false;
   const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes);
   return SVG.test(text.replaceAll(/<!--[\s\S]*?-->/g, ''));
 }

@@ -10,7 +10,7 @@ import { type DocumentLimits, readDocuments } from './documents.ts';
 import type { Finding, Location } from './finding.ts';
 import { IGNORE_FILE, ignoreMatcher } from './ignore.ts';
 import type { Blob, Blobs, Bundle, Channel, Deprecations, PackageBlob } from './model.ts';
-import { type CatalogSource, compareWalk, type SourceFile } from './source.ts';
+import { type CatalogSource, compareWalk, type FilePieces, type SourceFile } from './source.ts';
 
 /** What a catalog may ask of the machine that reads it. */
 export interface LoadLimits extends DocumentLimits {
@@ -61,7 +61,8 @@ export async function catalogFiles(
   const ignoreFiles: [string, string][] = [];
   for (const file of files.filter(isIgnoreFile)) {
     if (file.unreadable !== undefined) unreadable(file, file.unreadable);
-    else ignoreFiles.push([file.path, new TextDecoder().decode(await file.read())]);
+    else
+      ignoreFiles.push([file.path, new TextDecoder('utf-8', { ignoreBOM: true }).decode(await file.read())]);
   }
   const ignored = ignoreMatcher(ignoreFiles);
   return files.filter((file) => !isIgnoreFile(file) && !ignored(file.path));
@@ -101,9 +102,7 @@ class Loader {
       this.unreadable(file, file.unreadable);
       return;
     }
-    const decoded = file.readText?.();
-    const content = decoded?.text ?? (await file.read());
-    const size = decoded?.size ?? content.length;
+    const { size, pieces } = file.readPieces?.() ?? wholeFile(await file.read());
     if (size > this.#limits.fileBytes) {
       const message = `the file has ${size} bytes, the limit is ${this.#limits.fileBytes}`;
       this.#find(
@@ -115,7 +114,7 @@ class Loader {
       return;
     }
     const options = { limits: this.#limits, findings: this.#findings };
-    for (const { value, document } of readDocuments(file.path, content, options))
+    for (const { value, document } of readDocuments(file.path, pieces, options))
       this.#document(value, document);
   }
 
@@ -165,6 +164,10 @@ class Loader {
         break;
     }
   }
+}
+
+function wholeFile(bytes: Uint8Array): FilePieces {
+  return { size: bytes.length, pieces: [bytes] };
 }
 
 function start(file: string): Location {

@@ -4,6 +4,7 @@
  * @see https://github.com/operator-framework/operator-registry/blob/master/alpha/declcfg/write.go
  */
 import { fieldsOf } from './blob.ts';
+import { engineJson, inByteOrder } from './engine-json.ts';
 import { compareText } from './finding.ts';
 import { sortAsGo } from './go-sort.ts';
 import { indentedJson, indentMembers, jsonString, RawJson } from './json-text.ts';
@@ -236,10 +237,30 @@ function plainJson(value: unknown): Json {
 /** One blob as opm writes it in JSON, with the line break behind it. */
 export function renderJson(blob: Blob): string {
   const members = membersOf(blob);
+  const value = members ? new Struct(members) : blob.value;
+  const plain = plainInOrder(value);
+  const json = plain === undefined ? undefined : engineJson(plain);
+  if (json !== undefined) return `${json}\n`;
   const parts: string[] = [];
-  writeJson(members ? new Struct(members) : blob.value, 0, parts);
+  writeJson(value, 0, parts);
   parts.push('\n');
   return parts.join('');
+}
+
+/** Structs as objects, all else in byte order; undefined as in {@link inByteOrder}. */
+function plainInOrder(value: unknown): unknown {
+  if (Array.isArray(value) && value[0] instanceof Struct) {
+    const items = value.map(plainInOrder);
+    return items.includes(undefined) ? undefined : items;
+  }
+  if (!(value instanceof Struct)) return inByteOrder(value);
+  const object: Record<string, unknown> = {};
+  for (const [key, member] of value.members) {
+    const plain = plainInOrder(member);
+    if (plain === undefined) return undefined;
+    object[key] = plain;
+  }
+  return object;
 }
 
 function writeJson(value: unknown, level: number, parts: string[]): void {

@@ -4,6 +4,7 @@
  *
  * @see https://pkg.go.dev/encoding/json#Unmarshal
  */
+import { encodeBase64 } from './base64.ts';
 import type { Path } from './document.ts';
 
 export type Shape =
@@ -196,12 +197,24 @@ function fitInteger(value: unknown, bits: 32 | 64, context: Context): unknown {
 }
 
 function fitBytes(value: unknown, context: Context): unknown {
+  if (Array.isArray(value)) return fitByteList(value, context);
   if (typeof value !== 'string') return misfit(value, '[]uint8', 'base64 text', context);
   const offset = base64Defect(value);
   if (offset < 0) return value;
   const go = `illegal base64 data at input byte ${offset}`;
   context.misfits.push({ path: context.path, found: 'text that is not base64', expected: 'base64 text', go });
   return undefined;
+}
+
+/** Go takes a list of numbers for bytes, too. @returns base64 text */
+function fitByteList(value: readonly unknown[], context: Context): unknown {
+  const misfits = context.misfits.length;
+  for (const [i, item] of value.entries()) {
+    const isByte = typeof item === 'number' && Number.isInteger(item) && item >= 0 && item < 256;
+    if (!isByte && item !== null) misfit(item, 'uint8', 'a byte', { ...context, path: [...context.path, i] });
+  }
+  if (context.misfits.length > misfits) return undefined;
+  return encodeBase64(Uint8Array.from(value, Number));
 }
 
 /** Offset at which Go's base64 decoder gives up, or -1 for good base64. Line breaks are allowed. */

@@ -16,15 +16,18 @@ export interface SourceFile {
   /** Why there is nothing to read (a link to a directory, a broken link, a pipe), in words for a finding. */
   readonly unreadable?: string;
   read(): Promise<Uint8Array> | Uint8Array;
-  /** The content decoded, where the source does that faster than from its bytes; undefined when it is not UTF-8. */
-  readText?(): FileText | undefined;
+  /** The content piece by piece, for sources that need not hold all of a file at once. */
+  readPieces?(): FilePieces;
 }
 
-export interface FileText {
-  /** With its byte-order mark, if it has one. */
-  readonly text: string;
-  /** In bytes. */
+export interface FilePieces {
+  /** Of the whole file, in bytes. */
   readonly size: number;
+  /**
+   * Text where it is UTF-8, else bytes, which are good until the next piece is asked for.
+   * A piece ends behind a separator line that ends a document, or with the file.
+   */
+  readonly pieces: Iterable<string | Uint8Array>;
 }
 
 /** A source in memory. */

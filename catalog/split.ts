@@ -32,12 +32,13 @@ export interface PieceEnd {
  * @param firstLine the 1-based number of the text's first line
  * @param readPiece told where a piece with text in it begins, reads it and says where it
  *   ends, or undefined to have its end looked for
+ * @returns the 1-based line behind the text
  */
 export function* splitDocuments(
   text: string,
   firstLine = 1,
   readPiece?: (from: number, line: number) => PieceEnd | undefined,
-): Generator<Piece | BadSeparator> {
+): Generator<Piece | BadSeparator, number> {
   let line = firstLine;
   let at = 0;
   // Where the open piece begins, or -1 when nothing has been put into it yet.
@@ -70,6 +71,7 @@ export function* splitDocuments(
     line++;
   }
   if (pieceFrom >= 0) yield { from: Math.min(pieceFrom, text.length), to: text.length, line: pieceLine };
+  return line;
 }
 
 function pieceEnd(text: string, from: number, line: number): PieceEnd {

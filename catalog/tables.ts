@@ -3,11 +3,12 @@
  *
  * @see https://github.com/operator-framework/operator-registry/blob/master/alpha/action/list.go
  */
-import { csvOf } from './cache/bundle.ts';
+import { CSV } from './bundle/csv-shape.ts';
+import { csvTextOf } from './cache/bundle.ts';
 import { compareText } from './finding.ts';
 import { headOf } from './graph/channel.ts';
 import type { Catalog, Channel, Package } from './model.ts';
-import { isObject } from './shape.ts';
+import { fitStruct, isObject } from './shape.ts';
 
 /** Packages by name: name, display name of the default channel's head, default channel. */
 export function packageTable(catalog: Catalog): string {
@@ -57,9 +58,19 @@ function channelsOf({ channels }: Package): Channel[] {
 function displayName(pkg: Package): string {
   const channel = pkg.channels.get(pkg.defaultChannel);
   const bundle = pkg.bundles.get((channel && headOf(channel)?.name) ?? '');
-  const spec = bundle && csvOf(bundle)?.['spec'];
+  const { value, misfits } = fitStruct(soundJson((bundle && csvTextOf(bundle)) ?? '{}'), CSV);
+  const spec = misfits.length === 0 ? value['spec'] : undefined;
   const name = isObject(spec) ? spec['displayName'] : undefined;
   return typeof name === 'string' ? name : '';
+}
+
+/** A value of JSON; undefined for a text that is none. */
+function soundJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }
 
 /** Cells under each other with two spaces between; the last column is as wide as it is. */

@@ -6,7 +6,7 @@
  * @see https://github.com/blang/semver/tree/v4.0.0
  */
 import { compareText } from './finding.ts';
-import { goTrimmed } from './go-text.ts';
+import { goQuoted, goTrimmed } from './go-text.ts';
 
 /** A non-negative integer up to 2^64-1; bigint above 2^53. */
 type Uint64 = number | bigint;
@@ -148,7 +148,7 @@ function parseBuild(text: string): string {
 
 /** Go's `%q`, near enough for a message. */
 function quote(text: string): string {
-  return JSON.stringify(text);
+  return goQuoted(text);
 }
 
 export function formatVersion(version: Version): string {

@@ -1,8 +1,7 @@
-/** GitHub as an App sees it: statuses on commits, and tokens to fetch with. */
-import { createAppAuth } from '@octokit/auth-app';
-import { request } from '@octokit/request';
+/** GitHub as an App sees it: statuses on commits, tokens to fetch with, pull requests to judge. */
 import { isObject } from '../catalog/shape.ts';
 import { PipelineError } from '../pipeline/error.ts';
+import { answer, type GitHub, openGitHub } from '../pipeline/github/client.ts';
 import type { CommitStatus, Forge } from '../pipeline/ports.ts';
 
 /** How the App proves itself: a secret, as JSON. */
@@ -14,15 +13,10 @@ export interface AppSecret {
 }
 
 export interface GitHubForge extends Forge {
-  /** A token of the installation, good for an hour at most; it is kept until shortly before. */
+  /** The client; its token is got when it is needed, and kept until shortly before its end. */
+  client(): Promise<GitHub>;
+  /** A token of the installation, good for an hour at most. */
   token(): Promise<string>;
-}
-
-/** How long one answer may take, in ms. */
-const TIMEOUT = 20_000;
-
-function timely(url: string, options: RequestInit): Promise<Response> {
-  return fetch(url, { ...options, redirect: 'error', signal: AbortSignal.timeout(TIMEOUT) });
 }
 
 /** @throws PipelineError `usage` for a secret that is none */
@@ -46,53 +40,40 @@ function parsed(text: string): unknown {
 }
 
 /**
- * @param api `https://api.github.com`, or that of an enterprise's own
+ * @param at where GitHub's API is, and who is told of waits
  * @throws PipelineError from its functions, with nothing of a token in it
  */
-export function appForge(secret: () => Promise<AppSecret>, api: string): GitHubForge {
-  const send = request.defaults({
-    baseUrl: api,
-    headers: { 'user-agent': 'portolan' },
-    request: { fetch: timely },
-  });
-  let authentication: Promise<ReturnType<typeof createAppAuth>> | undefined;
-  const token = async (): Promise<string> => {
-    authentication ??= secret().then((read) => createAppAuth({ ...read, request: send }));
-    try {
-      return (await (await authentication)({ type: 'installation' })).token;
-    } catch (error) {
-      authentication = undefined;
-      if (error instanceof PipelineError) throw error;
-      throw new PipelineError('denied', 'GitHub gives the App no token', { cause: error, retryable: true });
-    }
+export function appForge(
+  secret: () => Promise<AppSecret>,
+  at: { readonly api: string; readonly log: (line: string) => void },
+): GitHubForge {
+  let opened: Promise<GitHub> | undefined;
+  const client = (): Promise<GitHub> => {
+    opened ??= secret().then(({ appId, installationId, privateKey }) => {
+      const identity = { kind: 'app', app: String(appId), privateKey, installation: installationId } as const;
+      return openGitHub({ url: at.api, identity, log: at.log });
+    });
+    opened.catch(() => {
+      opened = undefined;
+    });
+    return opened;
   };
   return {
-    token,
-    report: async ({ repository, commit, context, state, description, url }: CommitStatus) => {
-      const [owner = '', repo = ''] = repository.split('/');
-      const status = { state, context, description, ...(url === undefined ? {} : { target_url: url }) };
-      const headers = { authorization: `Bearer ${await token()}` };
+    client,
+    token: async () => {
+      const github = await client();
       try {
-        await send('POST /repos/{owner}/{repo}/statuses/{sha}', {
-          owner,
-          repo,
-          sha: commit,
-          headers,
-          ...status,
-        });
-      } catch (error) {
-        throw failure(error);
+        return ((await github.auth({ type: 'installation' })) as { token: string }).token;
+      } catch (cause) {
+        throw new PipelineError('denied', 'GitHub gives the App no token', { cause, retryable: true });
       }
     },
+    report: async ({ repository, commit, context, state, description, url }: CommitStatus) => {
+      const [owner = '', repo = ''] = repository.split('/');
+      const github = await client();
+      const said = { state, context, description, ...(url === undefined ? {} : { target_url: url }) };
+      const parameters = { owner, repo, sha: commit, ...said };
+      await answer(github.request('POST /repos/{owner}/{repo}/statuses/{sha}', parameters));
+    },
   };
-}
-
-/** What GitHub answered, without the request, which has the token in it. */
-function failure(error: unknown): PipelineError {
-  const status = isObject(error) && typeof error['status'] === 'number' ? error['status'] : 0;
-  if (status === 0) return new PipelineError('unreachable', 'GitHub does not answer', { retryable: true });
-  const code = status === 401 || status === 403 ? 'denied' : status === 404 ? 'not-found' : 'bad-answer';
-  return new PipelineError(code, `GitHub answered ${status} to a commit's status`, {
-    retryable: status >= 500 || status === 403 || status === 429,
-  });
 }

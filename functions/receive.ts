@@ -6,7 +6,7 @@
 import { createHash } from 'node:crypto';
 import { Webhooks } from '@octokit/webhooks';
 import { isObject } from '../catalog/shape.ts';
-import { isBranch, messageOf } from '../pipeline/delivery/message.ts';
+import { isBranch, messageOf, type Work } from '../pipeline/delivery/message.ts';
 import type { Queue, RecordStore } from '../pipeline/ports.ts';
 
 /** A repository whose branch is published. */
@@ -47,7 +47,7 @@ export interface Answer {
 /** Bytes of a body that are looked at; GitHub's pushes of thousands of commits are cut at 25 MB. */
 const LARGEST = 5 * 1024 * 1024;
 
-/** How old a push may be, in ms: GitHub lets people send one again for three days. */
+/** How old an event may be, in ms: GitHub lets people send one again for three days. */
 const OLDEST = 3 * 24 * 60 * 60 * 1000;
 
 /** Answers a delivery. */
@@ -59,22 +59,28 @@ export async function receive({ headers, body }: Delivery, ports: ReceivePorts):
   if (!(await isSigned(text, signature, await ports.secret()))) {
     return refused(ports, 401, 'the signature is not that of the body');
   }
-  if (headers['x-github-event'] !== 'push') return { status: 202, text: 'nothing to do for this event' };
-  const push = readPush(text);
-  if (!push) return refused(ports, 400, 'this is no push');
-  const source = ports.sources.find(({ id }) => id === push.id);
+  const event = eventOf(headers['x-github-event'], text);
+  if (event === 'other') return { status: 202, text: 'nothing to do for this event' };
+  if (!event) return refused(ports, 400, 'the event cannot be read');
+  const source = ports.sources.find(({ id }) => id === event.id);
   if (!source) return refused(ports, 403, 'the repository is not published from here');
-  if (push.ref !== `refs/heads/${source.branch}` || push.deleted) {
-    return { status: 202, text: 'nothing to do for this branch' };
-  }
-  if (ports.now().getTime() - push.pushedAt > OLDEST) return refused(ports, 409, 'the push is stale');
+  if (ports.now().getTime() - event.at > OLDEST) return refused(ports, 409, 'the event is stale');
   // The delivery's id is not signed: whoever replays a body can give it another one.
-  const key = `deliveries/${createHash('sha256').update(body).digest('hex')}`;
-  if (await ports.records.get(key)) return { status: 202, text: 'taken in before' };
-  const { repository, branch } = source;
-  await ports.queue.send(messageOf({ v: 1, kind: 'push', repository, branch, commit: push.after }));
-  await ports.records.put(key, new TextEncoder().encode(`${JSON.stringify({ commit: push.after })}\n`));
+  const digest = createHash('sha256').update(body).digest('hex');
+  const work = workOf(event, source, digest);
+  if (!work) return { status: 202, text: 'nothing to do for this branch' };
+  if (await ports.records.get(`deliveries/${digest}`)) return { status: 202, text: 'taken in before' };
+  await ports.queue.send(messageOf(work));
+  await ports.records.put(`deliveries/${digest}`, new TextEncoder().encode(`${JSON.stringify(work)}\n`));
   return { status: 202, text: 'taken in' };
+}
+
+function workOf(event: Event, { repository, branch }: Source, digest: string): Work | undefined {
+  if (event.kind === 'pull') {
+    return { v: 1, kind: 'gate', repository, number: event.number, event: digest };
+  }
+  if (event.ref !== `refs/heads/${branch}` || event.deleted) return undefined;
+  return { v: 1, kind: 'push', repository, branch, commit: event.after };
 }
 
 /** The text whose bytes these are; other bytes could pass for it if they were only replaced. */
@@ -97,24 +103,54 @@ async function isSigned(text: string, signature: string, secret: string): Promis
 }
 
 interface Push {
+  readonly kind: 'push';
+  /** GitHub's number of the repository. */
   readonly id: number;
+  /** In ms since 1970. */
+  readonly at: number;
   readonly ref: string;
   readonly after: string;
   readonly deleted: boolean;
-  /** In ms since 1970. */
-  readonly pushedAt: number;
 }
 
-function readPush(text: string): Push | undefined {
+interface Pull {
+  readonly kind: 'pull';
+  readonly id: number;
+  readonly at: number;
+  readonly number: number;
+}
+
+type Event = Push | Pull;
+
+/** Events after which a pull request is judged anew. */
+const PULLS: ReadonlySet<string> = new Set(['pull_request', 'pull_request_review']);
+
+/** @returns `other` for an event that asks for nothing; undefined for one that is not as GitHub writes it */
+function eventOf(name: string | undefined, text: string): Event | 'other' | undefined {
+  if (name === undefined || (name !== 'push' && !PULLS.has(name))) return 'other';
   const value = parsed(text);
   if (!isObject(value) || !isObject(value['repository'])) return undefined;
-  const { ref, after, deleted } = value;
-  const { id, pushed_at: pushedAt } = value['repository'];
+  const { id } = value['repository'];
+  if (typeof id !== 'number') return undefined;
+  return name === 'push' ? pushOf(value, id) : pullOf(value['pull_request'], id);
+}
+
+function pushOf(value: Readonly<Record<string, unknown>>, id: number): Push | undefined {
+  const { ref, after, deleted, repository } = value;
   if (typeof ref !== 'string' || !isBranch(ref) || typeof after !== 'string') return undefined;
-  if (!/^[0-9a-f]{40}(?:[0-9a-f]{24})?$/.test(after) || typeof id !== 'number') return undefined;
+  if (!/^[0-9a-f]{40}(?:[0-9a-f]{24})?$/.test(after)) return undefined;
   // Seconds in pushes, a date in every other event.
+  const pushedAt = isObject(repository) ? repository['pushed_at'] : undefined;
   if (typeof pushedAt !== 'number') return undefined;
-  return { id, ref, after, deleted: deleted === true, pushedAt: pushedAt * 1000 };
+  return { kind: 'push', id, at: pushedAt * 1000, ref, after, deleted: deleted === true };
+}
+
+function pullOf(value: unknown, id: number): Pull | undefined {
+  if (!isObject(value)) return undefined;
+  const { number, updated_at: updated } = value;
+  const at = typeof updated === 'string' ? Date.parse(updated) : Number.NaN;
+  if (typeof number !== 'number' || Number.isNaN(at)) return undefined;
+  return { kind: 'pull', id, at, number };
 }
 
 function parsed(text: string): unknown {

@@ -2,7 +2,9 @@
  * The policy file: read, judged, and made whole with the only defaults there are. Wrong
  * keys and values are findings, each on its line.
  */
+
 import { compareFindings, type Finding } from '../catalog/finding.ts';
+import type { Trust } from './attest/verify.ts';
 import type { ObjectReader } from './git/objects.ts';
 import { whyUnreadable } from './git/source.ts';
 import { entryAt } from './git/tree.ts';
@@ -28,7 +30,7 @@ import type {
   Requirement,
   RuleSetting,
 } from './policy/policy.ts';
-import type { Written, WrittenRule } from './policy/written.ts';
+import type { Written, WrittenRule, WrittenSignature } from './policy/written.ts';
 import { readSettings } from './settings.ts';
 
 /** Where the policy lies in a repository. */
@@ -249,8 +251,23 @@ function graphOf({ olm, catalogOrder, companions, published }: Part<'graph'>): G
   };
 }
 
-function registriesOf({ allow, credentials, internal }: Part<'registries'>): RegistriesPolicy {
-  return { allow: allow ?? [], credentials: credentials ?? [], internal: internal ?? [] };
+function registriesOf({
+  allow,
+  credentials,
+  internal,
+  signatures = [],
+}: Part<'registries'>): RegistriesPolicy {
+  return {
+    allow: allow ?? [],
+    credentials: credentials ?? [],
+    internal: internal ?? [],
+    signatures: signatures.map((demand) => ({ from: demand.from, trust: trustOf(demand) })),
+  };
+}
+
+function trustOf({ keys, identity = '', issuer = '', trustedRoot: root }: WrittenSignature): Trust {
+  if (keys) return { kind: 'keys', keys };
+  return { kind: 'identity', identity, issuer, ...(root === undefined ? {} : { root }) };
 }
 
 function publishOf({ catalogs = {}, role }: Part<'publish'>): PublishPolicy {
@@ -265,6 +282,7 @@ function publishOf({ catalogs = {}, role }: Part<'publish'>): PublishPolicy {
       cache: written.cache ?? 'json',
       compression: written.compression ?? 'gzip',
       labels: written.labels ?? {},
+      attest: written.attest ?? [],
       mirrorTo,
     })),
     role,

@@ -1,20 +1,11 @@
 /**
  * A directory of the local file system as the source of a catalog.
  */
-import { isAscii, isUtf8 } from 'node:buffer';
-import {
-  closeSync,
-  type Dirent,
-  lstatSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  readSync,
-  statSync,
-} from 'node:fs';
+import { type Dirent, lstatSync, readdirSync, readFileSync, type Stats, statSync } from 'node:fs';
 import { join } from 'node:path';
-import type { CatalogSource, FileText, SourceFile } from '../catalog/source.ts';
+import type { CatalogSource, FilePieces, SourceFile } from '../catalog/source.ts';
 import { PipelineError } from './error.ts';
+import { piecesOf } from './pieces.ts';
 
 /**
  * Files are followed through links, directories are not, as opm does; whatever is
@@ -57,47 +48,45 @@ function fileAt(root: string, path: string, entry: Dirent): SourceFile {
     path,
     ...(unreadable === undefined ? {} : { unreadable }),
     read: () => readFileBytes(full),
-    readText: () => readFileText(full),
+    readPieces: () => filePieces(full),
   };
+}
+
+/**
+ * A file in pieces.
+ *
+ * @throws PipelineError `not-found` or `io`, also while pieces are read
+ */
+export function filePieces(path: string): FilePieces {
+  try {
+    return { size: statSync(path).size, pieces: readable(path) };
+  } catch (error) {
+    throw fileError(error, path);
+  }
+}
+
+function* readable(path: string): Generator<string | Uint8Array> {
+  try {
+    yield* piecesOf(path);
+  } catch (error) {
+    throw fileError(error, path);
+  }
 }
 
 function whyUnreadable(path: string, entry: Dirent): string | undefined {
   if (!entry.isSymbolicLink()) return 'neither a file nor a directory';
-  const target = statSync(path, { throwIfNoEntry: false });
+  const target = targetOf(path);
   if (!target) return 'a link to nothing';
   if (target.isFile()) return undefined;
   return target.isDirectory() ? 'a link to a directory' : 'a link to something that is no file';
 }
 
-/** Larger files are not decoded in the memory that is kept for it. */
-const MOST_KEPT = 1 << 24;
-let kept: Buffer | undefined;
-
-/** The file decoded, read through the same memory as the files before it; undefined when it is large or not UTF-8. */
-function readFileText(path: string): FileText | undefined {
-  kept ??= Buffer.allocUnsafeSlow(MOST_KEPT);
-  const size = readInto(kept, path);
-  if (size === kept.length) return undefined;
-  const bytes = kept.subarray(0, size);
-  if (isAscii(bytes)) return { text: bytes.toString('latin1'), size };
-  return isUtf8(bytes) ? { text: bytes.toString('utf8'), size } : undefined;
-}
-
-/** Reads a file from its beginning; returns how many bytes it has, or the buffer has. */
-function readInto(buffer: Buffer, path: string): number {
+/** What a link leads to; undefined for nothing, in a circle or for who may not look. */
+function targetOf(path: string): Stats | undefined {
   try {
-    const file = openSync(path, 'r');
-    try {
-      let size = 0;
-      for (let read = -1; read !== 0 && size < buffer.length; size += read) {
-        read = readSync(file, buffer, size, buffer.length - size, null);
-      }
-      return size;
-    } finally {
-      closeSync(file);
-    }
-  } catch (error) {
-    throw fileError(error, path);
+    return statSync(path);
+  } catch {
+    return undefined;
   }
 }
 

@@ -54,6 +54,8 @@ export interface PutBlobOptions {
   readonly chunk?: number;
   /** Where an upload that was cut off goes on, in another process too. */
   readonly memory?: UploadMemory;
+  /** Waits until so many bytes may leave, and lets them. */
+  readonly gate?: <T>(bytes: number, send: () => Promise<T>) => Promise<T>;
 }
 
 /** What is remembered of an upload in chunks. */

@@ -1,5 +1,7 @@
 // Builds dist/: the command line and the libraries (with the parts that they share), the Action, the functions.
-import { chmodSync, readFileSync, rmSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { chmodSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { join, relative } from 'node:path';
 import { build } from 'esbuild';
 
 const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
@@ -10,15 +12,24 @@ const common = {
   logLevel: 'error',
   legalComments: 'none',
   charset: 'utf8',
-  define: { PORTOLAN_VERSION: JSON.stringify(version) },
+  // A part of the CycloneDX library that writes XML, which is not installed.
+  external: ['xmlbuilder2'],
+  define: { PORTOLAN_VERSION: JSON.stringify(version), PORTOLAN_SOURCES: JSON.stringify(sourcesDigest()) },
 };
 
-/** Commands that have a file of their own: their words, and the modules that only they need. */
+/**
+ * Commands that have a file of their own: their words, and the modules of their tables that they need.
+ * With the folder `unless` in an operand they take the whole program, so theirs is without `lacks`.
+ */
 const COMMAND_FILES = {
-  validate: ['pipeline/cli/validate.ts'],
-  render: ['pipeline/cli/render.ts'],
-  'opm validate': ['pipeline/cli/opm.ts', 'pipeline/opm/validate.ts'],
-  'opm render': ['pipeline/cli/opm.ts', 'pipeline/opm/render.ts'],
+  validate: {
+    modules: ['pipeline/cli/validate.ts'],
+    unless: 'manifests',
+    lacks: ['pipeline/cli/bundle-validate.ts'],
+  },
+  render: { modules: ['pipeline/cli/render.ts'] },
+  'opm validate': { modules: ['pipeline/cli/opm.ts', 'pipeline/opm/validate.ts'] },
+  'opm render': { modules: ['pipeline/cli/opm.ts', 'pipeline/opm/render.ts'] },
 };
 /** All commands. */
 const PROGRAM_FILE = './parts/portolan.mjs';
@@ -43,18 +54,18 @@ await build({
   outdir: 'dist',
   outExtension: { '.js': '.mjs' },
   format: 'esm',
-  // They read files of their own packages, which therefore stay where npm puts them.
-  external: ['@grpc/*'],
+  // They read files of their own packages, or ask for Node's modules as CommonJS does: they stay where npm puts them.
+  external: [...common.external, '@grpc/*', 'sigstore', '@sigstore/*'],
   splitting: true,
   chunkNames: 'parts/[name]-[hash]',
 });
-for (const [words, modules] of Object.entries(COMMAND_FILES)) {
+for (const [words, command] of Object.entries(COMMAND_FILES)) {
   await build({
     ...common,
     entryPoints: ['pipeline/cli/bin.ts'],
     outfile: `dist/${commandFile(words)}`,
     format: 'cjs',
-    plugins: [onlyCommand(modules)],
+    plugins: [onlyCommand(command)],
   });
 }
 await build({
@@ -66,7 +77,12 @@ await build({
   define: {
     PROGRAM_FILE: JSON.stringify(PROGRAM_FILE),
     COMMAND_FILES: JSON.stringify(
-      Object.fromEntries(Object.keys(COMMAND_FILES).map((words) => [words, `./${commandFile(words)}`])),
+      Object.fromEntries(
+        Object.entries(COMMAND_FILES).map(([words, { unless }]) => [
+          words,
+          { file: `./${commandFile(words)}`, unless },
+        ]),
+      ),
     ),
   },
   banner: { js: '#!/usr/bin/env node' },
@@ -83,7 +99,10 @@ await build({
 await build({
   ...common,
   entryPoints: Object.fromEntries(
-    ['publish', 'receive', 'reconcile', 'work'].map((name) => [`${name}/index`, `functions/aws/${name}.ts`]),
+    ['publish', 'receive', 'reconcile', 'status', 'work'].map((name) => [
+      `${name}/index`,
+      `functions/aws/${name}.ts`,
+    ]),
   ),
   outdir: 'dist/functions',
   outExtension: { '.js': '.mjs' },
@@ -97,19 +116,32 @@ await build({
   },
 });
 
-/** Of the tables of commands, leaves in only what one command loads. */
-function onlyCommand(modules) {
+/** Leaves in only what one command loads. */
+function onlyCommand({ modules, lacks = [] }) {
+  const isTable = (module) => /^pipeline\/(cli|opm)\/commands\.ts$/.test(module);
   return {
     name: 'only-command',
     setup(builder) {
-      builder.onResolve({ filter: /^\.\/.*\.ts$/ }, ({ importer, kind, path }) => {
-        const isTable = kind === 'dynamic-import' && /\/(cli|opm)\/commands\.ts$/.test(importer);
-        const isWanted = modules.some((module) =>
-          `/${module}`.endsWith(`${importer.match(/\/(cli|opm)\//)?.[0]}${path.slice(2)}`),
-        );
-        return isTable && !isWanted ? { path, namespace: 'another-command' } : undefined;
+      builder.onResolve({ filter: /^\.\/.*\.ts$/ }, ({ importer, kind, path, resolveDir }) => {
+        if (kind !== 'dynamic-import') return undefined;
+        const module = relative('.', join(resolveDir, path));
+        const isOther =
+          lacks.includes(module) || (isTable(relative('.', importer)) && !modules.includes(module));
+        return isOther ? { path, namespace: 'another-command' } : undefined;
       });
       builder.onLoad({ filter: /.*/, namespace: 'another-command' }, () => ({ contents: '' }));
     },
   };
+}
+
+/** Names what the program is made of: what it remembers between runs is good for no other. */
+function sourcesDigest() {
+  const hash = createHash('sha256');
+  for (const folder of ['catalog', 'pipeline']) {
+    for (const path of readdirSync(folder, { recursive: true }).sort()) {
+      if (path.endsWith('.ts')) hash.update(`${folder}/${path}\0`).update(readFileSync(join(folder, path)));
+    }
+  }
+  hash.update(readFileSync('package-lock.json'));
+  return hash.digest('hex');
 }

@@ -491,14 +491,16 @@ Object.assign(JSON_SCHEMA_FIELDS, {
   'x-kubernetes-list-type': text,
   'x-kubernetes-map-type': text,
   'x-kubernetes-validations': listOf(
-    struct('v1.ValidationRule', {
-      rule: text,
-      message: text,
-      messageExpression: text,
-      reason: text,
-      fieldPath: text,
-      optionalOldSelf: bool,
-    }),
+    exact(
+      struct('v1.ValidationRule', {
+        rule: text,
+        message: text,
+        messageExpression: text,
+        reason: text,
+        fieldPath: text,
+        optionalOldSelf: bool,
+      }),
+    ),
   ),
 });
 
@@ -526,8 +528,17 @@ const SUBRESOURCES = struct('v1.CustomResourceSubresources', {
 });
 const COLUMN = { name: text, type: text, format: text, description: text, priority: int32 };
 
+/** The same shape with keys that count only as they are spelled, at every depth. */
 function exact(shape: StructShape): StructShape {
-  return { ...shape, exactKeys: true };
+  if (shape.exactKeys) return shape;
+  const fields = Object.entries(shape.fields).map(([name, field]) => [name, exactIn(field)] as const);
+  return { ...shape, fields: Object.fromEntries(fields), exactKeys: true };
+}
+
+function exactIn(shape: Shape): Shape {
+  if (shape.kind === 'struct') return exact(shape);
+  if (shape.kind === 'list') return listOf(exactIn(shape.items));
+  return shape.kind === 'map' ? mapOf(exactIn(shape.values)) : shape;
 }
 
 /** A version of a custom resource definition; columns have their path under different names. */
@@ -553,22 +564,20 @@ const CRD_META = { apiVersion: text, kind: text, metadata: OBJECT_META, status: 
 export const CRD_V1: StructShape = exact(
   struct('v1.CustomResourceDefinition', {
     ...CRD_META,
-    spec: exact(
-      struct('v1.CustomResourceDefinitionSpec', {
-        group: text,
-        names: NAMES,
-        scope: text,
-        versions: listOf(crdVersion('jsonPath')),
-        conversion: struct('v1.CustomResourceConversion', {
-          strategy: text,
-          webhook: struct('v1.WebhookConversion', {
-            clientConfig: WEBHOOK_CLIENT,
-            conversionReviewVersions: texts,
-          }),
+    spec: struct('v1.CustomResourceDefinitionSpec', {
+      group: text,
+      names: NAMES,
+      scope: text,
+      versions: listOf(crdVersion('jsonPath')),
+      conversion: struct('v1.CustomResourceConversion', {
+        strategy: text,
+        webhook: struct('v1.WebhookConversion', {
+          clientConfig: WEBHOOK_CLIENT,
+          conversionReviewVersions: texts,
         }),
-        preserveUnknownFields: bool,
       }),
-    ),
+      preserveUnknownFields: bool,
+    }),
   }),
 );
 
@@ -576,26 +585,24 @@ export const CRD_V1: StructShape = exact(
 export const CRD_V1BETA1: StructShape = exact(
   struct('v1beta1.CustomResourceDefinition', {
     ...CRD_META,
-    spec: exact(
-      struct('v1beta1.CustomResourceDefinitionSpec', {
-        group: text,
-        version: text,
-        names: NAMES,
-        scope: text,
-        validation: VALIDATION,
-        subresources: SUBRESOURCES,
-        versions: listOf(crdVersion('JSONPath')),
-        additionalPrinterColumns: listOf(
-          struct('v1beta1.CustomResourceColumnDefinition', { ...COLUMN, JSONPath: text }),
-        ),
-        selectableFields: listOf(struct('v1beta1.SelectableField', { jsonPath: text })),
-        conversion: struct('v1beta1.CustomResourceConversion', {
-          strategy: text,
-          webhookClientConfig: WEBHOOK_CLIENT,
-          conversionReviewVersions: texts,
-        }),
-        preserveUnknownFields: bool,
+    spec: struct('v1beta1.CustomResourceDefinitionSpec', {
+      group: text,
+      version: text,
+      names: NAMES,
+      scope: text,
+      validation: VALIDATION,
+      subresources: SUBRESOURCES,
+      versions: listOf(crdVersion('JSONPath')),
+      additionalPrinterColumns: listOf(
+        struct('v1beta1.CustomResourceColumnDefinition', { ...COLUMN, JSONPath: text }),
+      ),
+      selectableFields: listOf(struct('v1beta1.SelectableField', { jsonPath: text })),
+      conversion: struct('v1beta1.CustomResourceConversion', {
+        strategy: text,
+        webhookClientConfig: WEBHOOK_CLIENT,
+        conversionReviewVersions: texts,
       }),
-    ),
+      preserveUnknownFields: bool,
+    }),
   }),
 );

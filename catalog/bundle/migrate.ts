@@ -3,10 +3,12 @@
  *
  * @see https://github.com/operator-framework/operator-registry/blob/master/alpha/action/migrations/000_bundle_object_to_csv_metadata.go
  */
-import { csvOf } from '../cache/bundle.ts';
+import { csvTextOf } from '../cache/bundle.ts';
 import type { Finding } from '../finding.ts';
-import { RawJson } from '../json-text.ts';
+import { JsonError, JsonReader } from '../json.ts';
+import { RawJson, rawItems } from '../json-text.ts';
 import { type Bundle, locate, type Property } from '../model.ts';
+import { isObject } from '../shape.ts';
 import { csvMetadataJson } from './csv-metadata.ts';
 import { BundleRefusal } from './registry-bundle.ts';
 
@@ -35,8 +37,9 @@ export function migrateBundles(bundles: readonly Bundle[]): {
 
 /** @throws BundleRefusal when the ClusterServiceVersion does not fit its type */
 function migrateBundle(bundle: Bundle): Bundle {
-  const value = bundle.image === '' ? undefined : csvOf(bundle);
-  if (!value) return bundle;
+  const text = bundle.image === '' ? undefined : csvTextOf(bundle);
+  if (text === undefined) return bundle;
+  const value = csvValue(text, bundle);
   const csv = { group: '', version: '', kind: '', name: bundle.name, value, document: bundle.document };
   const json = csvMetadataJson(csv);
   if (bundle.properties.some(({ type }) => type === 'olm.csv.metadata')) return bundle;
@@ -47,4 +50,56 @@ function migrateBundle(bundle: Bundle): Bundle {
   const { schema, name, image, relatedImages } = bundle;
   const fields = { schema, name, package: bundle.package, image, properties, relatedImages };
   return { ...bundle, properties, value: fields };
+}
+
+/** Deepest nesting of a manifest. */
+const DEPTH = 10_000;
+
+/** @throws BundleRefusal for a text that is read as YAML elsewhere, and is no JSON */
+function csvValue(text: string, bundle: Bundle): Readonly<Record<string, unknown>> {
+  try {
+    const reader = new JsonReader(text, DEPTH);
+    const read = reader.next();
+    const rest = text.slice(reader.offset).trim();
+    if (rest !== '') throw new JsonError('something follows the end of the object', reader.offset);
+    const value = spelled(text.trim(), read?.value, RAW);
+    return isObject(value) ? value : {};
+  } catch (error) {
+    if (!(error instanceof JsonError)) throw error;
+    const message = `bundle ${JSON.stringify(bundle.name)}: the ClusterServiceVersion is not JSON: ${error.message}`;
+    throw new BundleRefusal('csv/type', message, locate(bundle));
+  }
+}
+
+/** The way to the values that Go keeps as they are spelled: those of descriptors. */
+const RAW: readonly RegExp[] = [
+  /^spec$/i,
+  /^(?:customresource|apiservice)definitions$/i,
+  /^(?:owned|required)$/i,
+  /^/,
+  /^(?:spec|status|action)descriptors$/i,
+  /^/,
+  /^value$/i,
+];
+
+/** A value with {@link RawJson} in the places that `way` leads to. @param raw its text */
+function spelled(raw: string, value: unknown, way: readonly RegExp[]): unknown {
+  const [step, ...further] = way;
+  if (!step) return new RawJson(withoutSpace(raw));
+  if (typeof value !== 'object' || value === null) return value;
+  const items = rawItems(raw);
+  if (Array.isArray(value)) {
+    return step.source === '^' ? value.map((item, i) => spelled(items[i]?.text ?? '', item, further)) : value;
+  }
+  const copy: Record<string, unknown> = { ...value };
+  for (const { key, text } of items) {
+    const name = JSON.parse(key ?? '""') as string;
+    if (step.source !== '^' && step.test(name)) copy[name] = spelled(text.trim(), copy[name], further);
+  }
+  return copy;
+}
+
+/** Sound JSON with nothing between its tokens. */
+function withoutSpace(json: string): string {
+  return json.replaceAll(/"(?:[^"\\]|\\.)*"|\s+/g, (token) => (token.startsWith('"') ? token : ''));
 }

@@ -7,7 +7,7 @@
  */
 
 import { escapeHtml } from '../cache/go-json.ts';
-import type { Path, SourceDocument } from '../document.ts';
+import { type Path, partOfDocument, type SourceDocument } from '../document.ts';
 import type { Finding, Location } from '../finding.ts';
 import { compactJson } from '../json-text.ts';
 import { any, fitStruct, isObject, listOf, type StructShape, struct, text } from '../shape.ts';
@@ -88,10 +88,11 @@ export function registryBundle(files: BundleFiles): RegistryBundle {
   if (objects.length === 0) throw new BundleRefusal('manifest/csv-missing', 'no manifests', at('manifests'));
   const csv = objects.find(({ kind }) => kind === 'ClusterServiceVersion');
   if (!csv) throw new BundleRefusal('manifest/csv-missing', 'no ClusterServiceVersion', at('manifests'));
-  fitObject(csv, CSV_META);
+  const { metadata } = fitObject(csv, CSV_META);
+  const name = isObject(metadata) && typeof metadata['name'] === 'string' ? metadata['name'] : '';
   if (!('spec' in csv.value)) throw refusalAt(csv, [], 'the ClusterServiceVersion has no spec');
   for (const crd of objects) checkCrd(crd);
-  return { csv, objects, name: csv.name, ...metadataOf(files.metadata.filter(isDirect)) };
+  return { csv, objects, name, ...metadataOf(files.metadata.filter(isDirect)) };
 }
 
 function at(file: string): Location {
@@ -149,8 +150,17 @@ export function objectIn(file: ManifestFile): BundleObject | undefined {
 export function objectsIn(file: ManifestFile): BundleObject[] {
   return file.documents.flatMap((document) => {
     const object = document.kind === 'value' ? objectOf(document) : undefined;
-    return object ?? [];
+    return object ? (itemsOf(object) ?? object) : [];
   });
+}
+
+/** The objects of a list; undefined for what is none. */
+export function itemsOf({ kind, value, document }: BundleObject): BundleObject[] | undefined {
+  const items = value['items'];
+  if (!kind.endsWith('List') || !Array.isArray(items)) return undefined;
+  return items.flatMap(
+    (item: unknown, i) => objectOf({ value: item, document: partOfDocument(document, ['items', i]) }) ?? [],
+  );
 }
 
 function objectOf(first: { value: unknown; document: SourceDocument }): BundleObject | undefined {

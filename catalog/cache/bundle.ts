@@ -110,13 +110,19 @@ function writeManifests(
   if (listed.length > 0) writer.text(']');
 }
 
-/** The ClusterServiceVersion among the manifests that a bundle holds as JSON; undefined when it holds none. */
+/** The ClusterServiceVersion among the manifests that a bundle holds; undefined when it holds none. */
 export function csvOf(bundle: Bundle): Readonly<Record<string, unknown>> | undefined {
+  const text = csvTextOf(bundle);
+  const object = text === undefined ? undefined : parsed(text);
+  return isObject(object) ? object : undefined;
+}
+
+/** As {@link csvOf}, as opm keeps it: a text that begins like JSON, and need not be. */
+export function csvTextOf(bundle: Bundle): string | undefined {
   for (const { type, value } of bundle.properties) {
     if (type !== 'olm.bundle.object') continue;
     const manifest = manifestJson(objectData(value));
-    const object = isCsv(manifest) ? parsed(new TextDecoder().decode(manifest)) : undefined;
-    if (isObject(object)) return object;
+    if (isCsv(manifest)) return new TextDecoder().decode(manifest);
   }
   return undefined;
 }
@@ -158,7 +164,7 @@ function isCsv(manifest: Uint8Array): boolean {
  * control characters, line separators, escapes that YAML lacks, keys beyond YAML's limit.
  */
 const NOT_YAML =
-  /[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]|\\\/|\\u[dD][89a-fA-F]|"<<"|"[^"\\]{1000}(?:[^"\\]|\\.)*"\s*:/;
+  /^[\n\r ]*\t|[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]|\\\/|\\u[dD][89a-fA-F]|"<<"|"[^"\\]{1000}(?:[^"\\]|\\.)*"\s*:/;
 
 function parsed(text: string): unknown {
   if (NOT_YAML.test(text)) return parsedYaml(text);

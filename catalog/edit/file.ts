@@ -5,7 +5,7 @@
 import { decodeMeta, type Meta } from '../blob.ts';
 import { readDocuments, startsLikeJson } from '../documents.ts';
 import type { Finding } from '../finding.ts';
-import { JsonReader } from '../json.ts';
+import { JsonError, JsonReader } from '../json.ts';
 import { DEFAULT_LIMITS } from '../load.ts';
 import type { Blob } from '../model.ts';
 
@@ -27,9 +27,8 @@ export interface PieceText {
 /** Cuts a file into its pieces. Joined, their texts are the file's text. Only for files that can be read. */
 export function fileText(path: string, bytes: Uint8Array): FileText {
   const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes);
-  const format = startsLikeJson(text) ? 'json' : 'yaml';
-  const texts = format === 'json' ? jsonPieces(text) : yamlPieces(text);
-  return { path, format, pieces: texts.map(pieceOf) };
+  const json = startsLikeJson(text) ? jsonPieces(text) : undefined;
+  return { path, format: json ? 'json' : 'yaml', pieces: (json ?? yamlPieces(text)).map(pieceOf) };
 }
 
 /** The piece of a text. */
@@ -49,13 +48,19 @@ function yamlPieces(text: string): string[] {
   return text.split(/^(?=---)/m).filter((piece) => piece !== '');
 }
 
-function jsonPieces(text: string): string[] {
+/** @returns undefined for what begins like JSON and is YAML */
+function jsonPieces(text: string): string[] | undefined {
   const reader = new JsonReader(text, DEFAULT_LIMITS.depth);
   const pieces: string[] = [];
   let from = 0;
-  while (reader.next()) {
-    pieces.push(text.slice(from, reader.offset));
-    from = reader.offset;
+  try {
+    while (reader.next()) {
+      pieces.push(text.slice(from, reader.offset));
+      from = reader.offset;
+    }
+  } catch (error) {
+    if (error instanceof JsonError) return undefined;
+    throw error;
   }
   const last = pieces.pop();
   return last === undefined ? [text] : [...pieces, last + text.slice(from)];

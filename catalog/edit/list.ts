@@ -38,22 +38,47 @@ function rewritten(
 
 /** Undefined when the list does not stand over several lines. */
 function insertedItem(text: string, key: string, item: Json): string | undefined {
+  return insertedAt(text, [key], item);
+}
+
+/**
+ * A document's text with one more item at the end of the list at a path; all else as it stands.
+ * Undefined when there is no such list, or it does not stand over several lines.
+ */
+export function insertedAt(text: string, path: readonly (string | number)[], item: Json): string | undefined {
   const { root } = readTree(text, { depth: DEPTH });
-  if (root?.kind !== 'mapping') return undefined;
-  const list = root.pairs.findLast((pair) => pair.key.kind === 'scalar' && pair.key.text === key)?.value;
+  const beside: number[] = [];
+  let list: YamlNode | undefined = root;
+  for (const step of path) {
+    beside.push(...startsIn(list));
+    list = childAt(list, step);
+  }
   if (list?.kind !== 'sequence' || list.items.length === 0 || text.charAt(list.start) !== '-')
     return undefined;
-  const margin = text.slice(text.lastIndexOf('\n', list.start) + 1, list.start);
-  if (margin.trim() !== '') return undefined;
-  const at = endOf(
-    list,
-    root.pairs.map((pair) => pair.key.start),
-    text,
-  );
+  const margin = marginOf(text, list.start);
+  if (margin === undefined) return undefined;
+  const at = endOf(list, beside, text);
   const lines = emitYaml(item).trimEnd().split('\n');
   const written = lines.map((line, i) => `${margin}${i === 0 ? '- ' : '  '}${line}\n`).join('');
   const before = text.slice(0, at);
   return `${before}${before.endsWith('\n') ? '' : '\n'}${written}${text.slice(at)}`;
+}
+
+/** What stands before a list's first dash; undefined when that is more than spaces and dashes of lists around it. */
+function marginOf(text: string, start: number): string | undefined {
+  const before = text.slice(text.lastIndexOf('\n', start - 1) + 1, start);
+  return /^[ -]*$/.test(before) ? before.replaceAll('-', ' ') : undefined;
+}
+
+function childAt(node: YamlNode | undefined, step: string | number): YamlNode | undefined {
+  if (node?.kind === 'sequence' && typeof step === 'number') return node.items[step];
+  if (node?.kind !== 'mapping') return undefined;
+  return node.pairs.findLast(({ key }) => key.kind === 'scalar' && key.text === step)?.value;
+}
+
+function startsIn(node: YamlNode | undefined): number[] {
+  if (node?.kind === 'mapping') return node.pairs.map(({ key }) => key.start);
+  return node?.kind === 'sequence' ? node.items.map(({ start }) => start) : [];
 }
 
 /** Where a list's last line ends: before the next key, and before the blank lines and comments that lead to it. */

@@ -3,6 +3,8 @@
  * who run the clusters.
  */
 import { appliedTo, type DocumentOptions, type MirrorDocuments } from './documents.ts';
+import type { ImageSet } from './image-set.ts';
+import { imageSetText } from './image-set-text.ts';
 import { mappingText } from './mapping.ts';
 import { type KubernetesObject, objectsText } from './object.ts';
 import { type MirrorPlan, mappingsOf } from './plan.ts';
@@ -24,6 +26,7 @@ const MAPPING = 'mapping.txt';
 const REPORT = 'report.json';
 const KUSTOMIZATION = 'kustomization.yaml';
 const REGISTRIES = 'registries.d.yaml';
+const IMAGE_SET = 'imageSetConfiguration.yaml';
 
 /** Every name that a plan may write: what a later plan does not write any longer is stale. */
 export const PLAN_FILES: readonly string[] = [
@@ -31,6 +34,7 @@ export const PLAN_FILES: readonly string[] = [
   ...Object.values(NAMES),
   REGISTRIES,
   KUSTOMIZATION,
+  IMAGE_SET,
   REPORT,
 ];
 
@@ -55,9 +59,20 @@ export function planFiles({ plan, documents, report, options }: PlanFilesRequest
     if (signers.length > 0) files.set(REGISTRIES, registriesDirectoryText(plan, signers));
     const applied = appliedTo(platform).filter((kind) => files.has(NAMES[kind]));
     files.set(KUSTOMIZATION, kustomizationText(applied.map((kind) => NAMES[kind])));
+    if (plan.style === 'nested') files.set(IMAGE_SET, imageSetText(imageSetOf(plan)));
   }
   files.set(REPORT, `${JSON.stringify(report, null, 2)}\n`);
   return files;
+}
+
+/** The same images for people who go on with oc-mirror: each catalog whole, as selections are images of their own. */
+function imageSetOf({ catalogs, placements }: MirrorPlan): ImageSet {
+  const additional = placements.filter(({ role }) => role === 'additional');
+  return {
+    catalogs: catalogs.map(({ reference }) => ({ catalog: reference, full: true, packages: [] })),
+    additional: [...new Set(additional.map(({ written }) => written))].map((reference) => ({ reference })),
+    blocked: [],
+  };
 }
 
 function objectsOf(documents: MirrorDocuments, kind: keyof MirrorDocuments): readonly KubernetesObject[] {

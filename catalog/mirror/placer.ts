@@ -7,6 +7,7 @@ import type { CatalogImages } from './images.ts';
 import { parseOcReference } from './oc.ts';
 import { InvalidOption } from './option.ts';
 import {
+  digestTag,
   formatDestination,
   type ImageRole,
   type Naming,
@@ -51,7 +52,7 @@ export class Placer {
     const wanted = indexReference(written, style);
     const found = this.#naming.place({ role: 'index', written, wanted, digest });
     if (typeof found === 'string') throw new InvalidOption(`the index image ${reference} ${found}`);
-    const placed = written === reference ? found : { ...found, written: reference, source: reference };
+    const placed = placedIndex(found, catalog);
     if (!selected) this.placements.push(placed);
     const { destination } = placed;
     return {
@@ -117,6 +118,17 @@ export class Placer {
     const texts = [written, formatDestination(destination)];
     return (this.#request.blocked ?? []).some((pattern) => texts.some((text) => pattern.test(text)));
   }
+}
+
+/** The place of an index image, copied from where it really is. */
+function placedIndex(found: Placement, { reference, digest, from }: CatalogRequest): Placement {
+  if (from === undefined)
+    return reference === found.written ? found : { ...found, written: reference, source: reference };
+  const { wanted, destination } = found;
+  const isNamed = wanted.kind === 'tag' || wanted.tag !== undefined || digest === undefined;
+  // The tag of a digest would promise the whole catalog.
+  const own = isNamed ? destination : { ...destination, tag: digestTag(digest) };
+  return { ...found, written: reference, source: from, destination: own };
 }
 
 /** The index image by name: one in an OCI layout (`oci://DIRECTORY`) is called like its directory. */

@@ -48,6 +48,8 @@ export interface CatalogRequest {
   readonly target?: Target | undefined;
   /** The catalog is a selection: its image is to be built, not copied. */
   readonly selected?: boolean | undefined;
+  /** Where the image was put that was built of a selection: it is copied from there. */
+  readonly from?: string | undefined;
 }
 
 export interface AdditionalImage extends Target {
@@ -134,7 +136,7 @@ export function imageSetRequest(
       ...(targetCatalog === undefined ? {} : { repository: targetCatalog }),
       ...(tag === undefined ? {} : { tag }),
     };
-    return [{ reference: catalog, ...chosen, target, selected }];
+    return [{ reference: catalog, ...chosen, target, selected: selected && chosen.from === undefined }];
   });
   return { catalogs: requests, additional, blocked };
 }
@@ -145,7 +147,7 @@ function selectionTag({ full, packages }: CatalogSelection): string {
 }
 
 /** What a catalog of an ImageSetConfiguration needs. */
-export type SelectedImages = Pick<CatalogRequest, 'digest' | 'images'>;
+export type SelectedImages = Pick<CatalogRequest, 'digest' | 'images' | 'from'>;
 
 /** The lines of `mapping.txt`, sorted. */
 export function mappingsOf(plan: MirrorPlan): Mapping[] {

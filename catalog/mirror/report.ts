@@ -4,11 +4,11 @@
  */
 import { compareText, type Finding, type Location } from '../finding.ts';
 import { isObject } from '../shape.ts';
-import { appliedTo, type MirrorDocuments } from './documents.ts';
+import { appliedTo, type MirrorDocuments, mirrorDocuments } from './documents.ts';
 import type { CatalogImages } from './images.ts';
 import { nodeConfig } from './node.ts';
 import { type Collision, formatDestination, type ImageRole } from './placement.ts';
-import type { MirrorPlan } from './plan.ts';
+import { type MirrorPlan, planMirror } from './plan.ts';
 import { rulesOf } from './read.ts';
 import { type MissingReason, placedContents, type Readiness, readiness } from './readiness.ts';
 import type { Scope } from './scope.ts';
@@ -106,6 +106,17 @@ export function mirrorReport(
   };
 }
 
+/** A registry that no catalog names. */
+const ANYWHERE = 'mirror.invalid:5000';
+
+/** What a disconnected cluster could install of a catalog, were it mirrored under names of our own. */
+export function planReadiness(images: CatalogImages): Readiness {
+  const plan = planMirror({ catalogs: [{ reference: `${ANYWHERE}/catalog:latest`, images }], to: ANYWHERE });
+  const documents = mirrorDocuments(plan);
+  const applied = appliedTo(undefined).flatMap((name) => documents[name]);
+  return readiness([images], nodeConfig(rulesOf(applied)), placedContents(plan.placements));
+}
+
 /** Readiness with its missing references by reference instead of by bundle. */
 export function readinessReport({ bundles, ...counts }: Readiness): ReadinessReport {
   const missing = new Map<string, ReportedMissing & { bundles: string[] }>();
@@ -140,13 +151,6 @@ export function readinessText(report: ReadinessReport, most: number = NAMED): st
   }
   if (missing.length > most) lines.push(`  and ${missing.length - most} more references`);
   return `${lines.join('\n')}\n`;
-}
-
-/** What a change makes worse: bundles that were ready and are not any longer, by `package/bundle`. */
-export function lostReadiness(before: Readiness, after: Readiness): string[] {
-  const name = (bundle: { package: string; name: string }): string => `${bundle.package}/${bundle.name}`;
-  const was = new Set(before.bundles.filter(({ missing }) => missing.length === 0).map(name));
-  return after.bundles.filter((bundle) => bundle.missing.length > 0 && was.has(name(bundle))).map(name);
 }
 
 /** What is wrong with a plan, for those who show findings. */

@@ -10,7 +10,7 @@ import { afterFirstBreak, normalBreaks, startsLikeJson } from '../documents.ts';
 import { compareText } from '../finding.ts';
 import { goQuoted } from '../go-text.ts';
 import { JsonError, JsonReader } from '../json.ts';
-import { compactJson, indentedJson } from '../json-text.ts';
+import { compactJson, indentedJson, RawJson } from '../json-text.ts';
 import { PROPERTY_SHAPES } from '../property.ts';
 import { fitStruct, isObject, type Misfit } from '../shape.ts';
 import { splitDocuments } from '../split.ts';
@@ -26,7 +26,35 @@ const YAML_LIMITS = { depth: 1000 };
 /** @returns undefined when the file can be read, or when it is not known what opm says */
 export function readingError(bytes: Uint8Array): string | undefined {
   const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes);
-  return startsLikeJson(text) ? jsonStreamError(text) : yamlStreamError(normalBreaks(text));
+  if (startsLikeJson(text)) return jsonStreamError(text);
+  const broken = text.includes('\ufffd') ? octetError(bytes) : undefined;
+  if (!broken) return yamlStreamError(normalBreaks(text));
+  // What is wrong before the octets is met first.
+  const end = new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes.subarray(0, broken.at));
+  const before = end.lastIndexOf('\n---') < 0 ? '' : end.slice(0, end.lastIndexOf('\n---') + 1);
+  return yamlStreamError(normalBreaks(before)) ?? `error converting YAML to JSON: yaml: ${broken.problem}`;
+}
+
+/** Where go-yaml finds that bytes are not UTF-8, and what it says. */
+function octetError(bytes: Uint8Array): { at: number; problem: string } | undefined {
+  for (let at = 0; at < bytes.length; ) {
+    const lead = bytes[at] ?? 0;
+    const ones = Math.clz32((~lead & 0xff) << 24);
+    const width = ones === 0 ? 1 : ones >= 2 && ones <= 4 ? ones : 0;
+    if (width === 0) return { at, problem: 'invalid leading UTF-8 octet' };
+    const trail = bytes.subarray(at + 1, at + width);
+    // Lines reach go-yaml with a line feed behind them: a character is never cut off by the end.
+    const isCut = trail.length < width - 1 || trail.some((octet) => (octet & 0xc0) !== 0x80);
+    if (isCut) return { at, problem: 'invalid trailing UTF-8 octet' };
+    const value = trail.reduce((sum, octet) => (sum << 6) + (octet & 0x3f), lead & (0xff >> (width + 1)));
+    const least = [0, 0, 0x80, 0x800, 0x10000][width] ?? 0;
+    if (width > 1 && value < least) return { at, problem: 'invalid length of a UTF-8 sequence' };
+    if ((value >= 0xd800 && value <= 0xdfff) || value > 0x10ffff) {
+      return { at, problem: 'invalid Unicode character' };
+    }
+    at += width;
+  }
+  return undefined;
 }
 
 function jsonStreamError(text: string): string | undefined {
@@ -61,8 +89,17 @@ function nextJson(
     const { message } = error;
     if (message === 'unexpected EOF') return { refusal: { bare: message, first: message } };
     const read = new TextEncoder().encode(text.slice(0, error.offset)).length + 1;
-    return { refusal: { bare: message, first: `json: offset ${read}: ${message}` } };
+    const said = inBytes(message, text.codePointAt(error.offset) ?? 0);
+    return { refusal: { bare: said, first: `json: offset ${read}: ${said}` } };
   }
+}
+
+/** Go reads bytes: it names the first one of a character as if it were a character of its own. */
+function inBytes(message: string, character: number): string {
+  if (character >= 0x20 && character < 0x7f) return message;
+  const [byte = 0] = new TextEncoder().encode(String.fromCodePoint(character));
+  const context = message.slice(message.lastIndexOf("' ") + 2);
+  return `invalid character '${goQuoted(String.fromCharCode(byte)).slice(1, -1)}' ${context}`;
 }
 
 /** The rest of a file that began as JSON; where its first document is no YAML either, opm says what JSON said. */
@@ -96,7 +133,8 @@ function openedAt(text: string, from: number, closing: number): number {
 
 function yamlValue(text: string): { value?: unknown; refusal?: YamlError } {
   try {
-    return { value: compose(readTree(text, YAML_LIMITS).root).value };
+    // Lines reach go-yaml with a line feed behind them.
+    return { value: compose(readTree(text.endsWith('\n') ? text : `${text}\n`, YAML_LIMITS).root).value };
   } catch (error) {
     if (error instanceof YamlError) return { refusal: error };
     throw error;
@@ -113,7 +151,7 @@ function rootError(value: unknown, raw: string): string {
   const misfit = 'into Go value of type map[string]interface {} at offset';
   const marker = '(indicated by <==)\n';
   if (Array.isArray(value)) {
-    const text = raw === '[]' ? raw : indentedJson(value);
+    const text = indentedJson(new RawJson(raw));
     return `json: cannot unmarshal array ${misfit} 1 ${marker}[ <== ${text.slice(1)}`;
   }
   const found = typeof value === 'boolean' ? 'bool' : typeof value;

@@ -11,6 +11,8 @@ export type Lookup =
       readonly digest: string;
       /** The platforms that the image is for, `os/architecture`; undefined when nobody asked. */
       readonly platforms?: readonly string[];
+      /** Why the signature that a policy demands is missing; undefined where it is there, or none is demanded. */
+      readonly unsigned?: string;
     }
   | { readonly kind: 'absent' }
   /** The policy does not allow to ask there; nobody did. */

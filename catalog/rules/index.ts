@@ -122,6 +122,8 @@ import { rule as fbcLimits } from './fbc/limits.ts';
 import { rule as fbcObject } from './fbc/object.ts';
 import { rule as fbcRepeatedKey } from './fbc/repeated-key.ts';
 import { rule as fbcSchemaMissing } from './fbc/schema-missing.ts';
+import { rule as fbcSchemaPrefix } from './fbc/schema-prefix.ts';
+import { rule as fbcUnknownSchema } from './fbc/unknown-schema.ts';
 import { rule as fbcUnreadable } from './fbc/unreadable.ts';
 import { rule as fbcYaml } from './fbc/yaml.ts';
 import { rule as graphAmbiguousVersions } from './graph/ambiguous-versions.ts';
@@ -172,6 +174,7 @@ import { rule as imageDigest } from './image/digest.ts';
 import { rule as imageDigestMissing } from './image/digest-missing.ts';
 import { rule as imagePlatforms } from './image/platforms.ts';
 import { rule as imageRegistry } from './image/registry.ts';
+import { rule as imageSigned } from './image/signed.ts';
 import { rule as imageTagMissing } from './image/tag-missing.ts';
 import { rule as imageTagMoved } from './image/tag-moved.ts';
 import { rule as imageUndeclared } from './image/undeclared.ts';
@@ -377,6 +380,8 @@ export const RULES: readonly Rule[] = [
   fbcObject,
   fbcRepeatedKey,
   fbcSchemaMissing,
+  fbcSchemaPrefix,
+  fbcUnknownSchema,
   fbcUnreadable,
   fbcYaml,
   graphAmbiguousVersions,
@@ -427,6 +432,7 @@ export const RULES: readonly Rule[] = [
   imageDigest,
   imagePlatforms,
   imageRegistry,
+  imageSigned,
   imageTagMissing,
   imageTagMoved,
   imageUndeclared,

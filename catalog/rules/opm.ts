@@ -1,10 +1,12 @@
 /** opm's own rules: what `opm validate` would say of a catalog, and nothing else. */
 import type { Finding } from '../finding.ts';
 import { type Blobs, catalogOf } from '../model.ts';
-import { RULES } from './index.ts';
+import { CATALOG_RULES } from './catalog.ts';
 import { type Rule, runRules } from './rule.ts';
 
-export const OPM_RULES: readonly Rule[] = RULES.filter(({ opm }) => opm !== undefined && opm.length > 0);
+export const OPM_RULES: readonly Rule[] = CATALOG_RULES.filter(
+  ({ opm }) => opm !== undefined && opm.length > 0,
+);
 
 /** Findings of opm's rules; a catalog without any is one that opm serves. */
 export function opmFindings(blobs: Blobs): Finding[] {

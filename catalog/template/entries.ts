@@ -59,8 +59,8 @@ export function readTemplate(template: TemplateText, schema: string, shape: Stru
 function firstDocument({ file, bytes }: TemplateText): { value: unknown; document: SourceDocument } {
   const findings: Finding[] = [];
   const [first] = readDocuments(file, bytes, { limits: DEFAULT_LIMITS, findings });
-  if (first) return first;
-  const [defect] = findings;
+  const defect = findings.find(({ severity }) => severity === 'error');
+  if (first && !defect) return first;
   throw new TemplateError(
     defect?.message ?? 'the template is empty',
     defect?.location ?? { file, line: 1, column: 1 },

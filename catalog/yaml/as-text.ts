@@ -7,6 +7,10 @@
 import { isObject, type Shape, type StructShape } from '../shape.ts';
 import { formatFloat32 } from './scalar.ts';
 
+/** Integers beyond 64 bits are floats. */
+const MIN = -(2n ** 63n);
+const MAX = 2n ** 64n - 1n;
+
 /** A value with text where a shape wants it and a plain scalar stands. */
 export function asText(value: unknown, shape: Shape): unknown {
   if (shape.kind === 'string') return scalarText(value);
@@ -20,9 +24,10 @@ export function asText(value: unknown, shape: Shape): unknown {
 }
 
 function scalarText(value: unknown): unknown {
-  if (typeof value === 'boolean' || typeof value === 'bigint') return String(value);
-  if (typeof value !== 'number') return value;
-  return Number.isInteger(value) ? String(value) : formatFloat32(value);
+  if (typeof value === 'boolean') return String(value);
+  if (typeof value !== 'number' && typeof value !== 'bigint') return value;
+  const isInteger = typeof value === 'bigint' || Number.isInteger(value);
+  return isInteger && value >= MIN && value <= MAX ? String(value) : formatFloat32(Number(value));
 }
 
 /** The field of a struct that a key stands for, whatever its case. */

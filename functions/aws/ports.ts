@@ -1,6 +1,7 @@
 /** The ports of a delivery, as AWS has them; made once for each sandbox. */
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
+import type { GateMessage } from '../../pipeline/delivery/message.ts';
 import type { DeliveryPorts, OpenBranch } from '../../pipeline/delivery/ports.ts';
 import { PipelineError } from '../../pipeline/error.ts';
 import { fetchBranch } from '../../pipeline/git/fetch.ts';
@@ -9,8 +10,12 @@ import { openRepository } from '../../pipeline/git/repository.ts';
 import type { CommitStatus, Forge } from '../../pipeline/ports.ts';
 import { createRegistryClient } from '../../pipeline/registry/client.ts';
 import { authfileCredentials } from '../../pipeline/registry/credentials.ts';
+import { repositoryName } from '../../pipeline/stages/gate.ts';
+import { handleGate } from '../gate.ts';
 import { appForge, type GitHubForge, readAppSecret } from '../github.ts';
+import { ecrCredentials } from './ecr.ts';
 import type { Settings } from './env.ts';
+import { announcerOn } from './events.ts';
 import { tableFence } from './fence.ts';
 import type { Telemetry } from './log.ts';
 import { fifoQueue } from './queue.ts';
@@ -19,8 +24,9 @@ import { secretReader } from './secret.ts';
 
 export function portsOf(settings: Settings, telemetry: Telemetry): DeliveryPorts {
   const { environment, plainHttp, authfile, bucket, endpoint, table, queue } = settings;
-  const github = githubOf(settings);
-  const credentials = authfileCredentials({ authfile, environment });
+  const github = githubOf(settings, telemetry);
+  const files = authfileCredentials({ authfile, environment });
+  const credentials = ecrCredentials(files, () => new Date());
   return {
     open: (from) => open({ ...settings, token: github?.token }, from),
     registry: createRegistryClient({ credentials, plainHttp, internal: plainHttp, environment }),
@@ -28,16 +34,42 @@ export function portsOf(settings: Settings, telemetry: Telemetry): DeliveryPorts
     records: bucketRecords({ bucket, prefix: '', inPath: endpoint !== undefined }),
     queue: fifoQueue(queue),
     forge: github ?? logForge(telemetry),
+    announce: settings.bus === undefined ? undefined : announcerOn(settings.bus),
+    gate: github && ((message) => judge(settings, { github, telemetry }, message)),
     now: () => new Date(),
     log: telemetry.log,
   };
 }
 
 /** The App; undefined where none is set up. */
-function githubOf({ secrets, api }: Settings): GitHubForge | undefined {
+function githubOf({ secrets, api }: Settings, { log }: Telemetry): GitHubForge | undefined {
   if (secrets.app === undefined) return undefined;
   const secret = secretReader(secrets.app);
-  return appForge(async () => readAppSecret(await secret()), api);
+  return appForge(async () => readAppSecret(await secret()), { api, log });
+}
+
+interface Judging {
+  readonly github: GitHubForge;
+  readonly telemetry: Telemetry;
+}
+
+async function judge(
+  { sources, environment }: Settings,
+  { github, telemetry }: Judging,
+  { repository: name, number }: GateMessage,
+): Promise<void> {
+  const source = sources.find((one) => one.repository === name);
+  if (!source) throw new PipelineError('not-allowed', `${name} is not judged from here`);
+  const token = await github.token();
+  const basic = Buffer.from(`x-access-token:${token}`).toString('base64');
+  const ports = {
+    github: await github.client(),
+    repository: repositoryName(name),
+    remote: { url: source.url, authorization: `basic ${basic}`, environment: {} },
+    git: { searchPath: environment['PATH'] },
+    today: new Date().toISOString().slice(0, 10),
+  };
+  await handleGate(number, ports, telemetry.log);
 }
 
 async function open(

@@ -117,13 +117,15 @@ async function hasChanged({ forge, repository, commit, policy }: Publishing, nam
 async function here({ inputs, repository, commit, policy }: Publishing, catalog: string): Promise<Ended> {
   await bringCatalog(repository.objects, commit, { policy, name: catalog });
   const { plainHttp } = inputs.publish;
-  const registry = createRegistryClient({ ...registryOptions(inputs), plainHttp, internal: plainHttp });
+  const internal = [...plainHttp, ...policy.registries.internal];
+  const registry = createRegistryClient({ ...registryOptions(inputs), plainHttp, internal });
   try {
     const progress = (step: string): void => info(plain(step));
     const out = join(inputs.publish.out, catalog);
     const today = inputs.now.toISOString().slice(0, 10);
     const published = await publish({ repository, registry, progress }, { commit, catalog, out, today });
     if (published.findings.length > 0) logText(published.findings.map(findingText).join(''));
+    if (published.kind === 'superseded') return { catalog, kind: 'unchanged' };
     if (published.kind === 'published') return { catalog, kind: 'published', receipt: published.receipt };
     return { catalog, kind: 'refused', why: published.findings[0]?.message ?? 'it has errors' };
   } finally {

@@ -5,9 +5,9 @@ import type { CatalogSource } from '../../catalog/source.ts';
 import { directorySource, readText } from '../directory.ts';
 import { PipelineError } from '../error.ts';
 import { CONFIGS_LABEL } from '../image/base.ts';
+import { unpackBundle } from '../render/image.ts';
 import type { Rendering } from '../render/loaded.ts';
 import { withImage } from '../render/open-image.ts';
-import { treeSource } from '../render/tree-source.ts';
 
 export interface OpenBundle {
   readonly source: CatalogSource;
@@ -32,16 +32,13 @@ export async function withBundle<T>(
   const found = statSync(path, { throwIfNoEntry: false });
   if (found?.isDirectory()) return use(openBundleDirectory(path));
   if (found) throw new PipelineError('usage', `${name} is a file: a bundle is a directory or an image`);
-  return withImage(name, access, async ({ labels, unpack }) => {
-    if (labels.has(CONFIGS_LABEL)) {
+  return withImage(name, access, async (image) => {
+    if (image.labels.has(CONFIGS_LABEL)) {
       throw new PipelineError('usage', `${name} is an index image, not a bundle`, {
         hint: 'portolan validate judges catalogs',
       });
     }
-    return unpack(
-      (file) => /^(?:manifests|metadata)\//.test(file),
-      (tree) => use({ source: treeSource(tree, ''), labels }),
-    );
+    return unpackBundle(image, (source) => use({ source, labels: image.labels }));
   });
 }
 
@@ -57,11 +54,4 @@ function dockerfileIn(path: string): Pick<OpenBundle, 'dockerfile'> {
   const names = readdirSync(path);
   const name = DOCKERFILES.find((known) => names.includes(known));
   return name === undefined ? {} : { dockerfile: { path: name, text: readText(join(path, name)) } };
-}
-
-/** Whether a directory holds a bundle: it has the two folders of one. */
-export function holdsBundle(path: string): boolean {
-  const isFolder = (name: string): boolean =>
-    statSync(join(path, name), { throwIfNoEntry: false })?.isDirectory() ?? false;
-  return isFolder('manifests') && isFolder('metadata');
 }

@@ -11,6 +11,7 @@ import { applyWaivers, type Waived } from '../policy/waiver.ts';
 import type {
   AuthorityReport,
   CheckReport,
+  DisconnectedReport,
   PackageReport,
   PolicyReport,
   RequestReport,
@@ -41,6 +42,7 @@ export type Outcome =
       readonly author: string | undefined;
       /** What could not be looked at, of the past of the catalogs. */
       readonly unchecked: CheckReport['unchecked'];
+      readonly disconnected: readonly DisconnectedReport[];
       readonly authority: AuthorityDecision | undefined;
     });
 
@@ -102,7 +104,7 @@ function judged(outcome: Extract<Outcome, { kind: 'judged' }>): CheckReport {
   const found = [
     ...change.unsafe,
     ...policy.findings,
-    ...judgements.flatMap(({ findings }) => findings),
+    ...joined(judgements.flatMap(({ findings }) => findings)),
     ...references.findings,
   ];
   const { findings, waived, expired } = applyWaivers(found, policy.policy?.waivers ?? [], today);
@@ -124,8 +126,31 @@ function judged(outcome: Extract<Outcome, { kind: 'judged' }>): CheckReport {
     diffs: judgements.flatMap(({ diffs }) => diffs),
     holds: authority?.holds ?? [],
     waitsFor: [],
+    disconnected: outcome.disconnected,
     unchecked: [...references.unchecked, ...outcome.unchecked],
   };
+}
+
+/** Rules about bundles rather than catalogs: what they say of a bundle is the same wherever it is offered. */
+const OF_BUNDLES: ReadonlySet<string> = new Set(['graph/crd-unsafe-edge']);
+
+/** What is said alike of several catalogs and channels is one finding, at its first place. */
+function joined(findings: readonly Finding[]): Finding[] {
+  const alike = new Map<string, Finding>();
+  for (const [i, finding] of findings.entries()) {
+    const { rule, severity, message, package: of, catalogs = [], installed = [] } = finding;
+    const key = OF_BUNDLES.has(rule) ? JSON.stringify([rule, severity, message, of]) : String(i);
+    const known = alike.get(key);
+    if (!known) alike.set(key, finding);
+    else {
+      alike.set(key, {
+        ...known,
+        catalogs: [...new Set([...(known.catalogs ?? []), ...catalogs])],
+        installed: [...new Set([...(known.installed ?? []), ...installed])],
+      });
+    }
+  }
+  return [...alike.values()];
 }
 
 function packageReport({ name, catalogs, classes, details }: PackageChange): PackageReport {

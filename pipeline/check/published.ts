@@ -48,10 +48,21 @@ export async function publishedBefore(
   repository: Repository,
   { commit, places, limits }: { commit: string; places: readonly CatalogPath[]; limits: Limits },
 ): Promise<PublishedHistory> {
+  const past = await oldVersions(repository, commit, places);
+  const shallow = repository.shallow ? { incomplete: 'the clone is shallow' } : {};
+  return publishedIn(repository, { ...past, ...shallow }, { places, limits });
+}
+
+/** What catalogs had in old versions of their files, the latest first. */
+export async function publishedIn(
+  repository: Repository,
+  { versions, incomplete }: OldVersions,
+  { places, limits }: { readonly places: readonly CatalogPath[]; readonly limits: Limits },
+): Promise<PublishedHistory> {
   const found: Found = new Map();
-  const { versions, incomplete } = await oldVersions(repository, commit, places);
   const files = new Map(versions.map((version) => [version.id, version]));
   const asked = [...files.values()].slice(0, MOST_FILES);
+  await repository.objects.prefetch(asked.map(({ id }) => id));
   const parser = documentParser(limits);
   const read = new Map<string, FilePast>();
   let bytes = 0;
@@ -76,7 +87,7 @@ export async function publishedBefore(
       : undefined;
   return {
     published: publishedOf(found),
-    incomplete: repository.shallow ? 'the clone is shallow' : (incomplete ?? cut),
+    incomplete: incomplete ?? cut,
   };
 }
 
@@ -158,8 +169,14 @@ function note(
   }
 }
 
+export interface OldVersions {
+  readonly versions: readonly OldVersion[];
+  /** Why some may be missing. */
+  readonly incomplete: string | undefined;
+}
+
 /** A version of a file that is no more. */
-interface OldVersion {
+export interface OldVersion {
   readonly id: string;
   readonly path: string;
   /** The last day, `YYYY-MM-DD`. */
@@ -170,7 +187,7 @@ async function oldVersions(
   { settings, scratch }: Repository,
   commit: string,
   places: readonly CatalogPath[],
-): Promise<{ versions: OldVersion[]; incomplete: string | undefined }> {
+): Promise<OldVersions> {
   const paths = [...new Set(places.map(({ path }) => path))];
   if (paths.length === 0) return { versions: [], incomplete: undefined };
   const asked = paths.slice(0, MOST_PATHS);

@@ -7,6 +7,7 @@ import { lookupKey, type ReferenceSite, sitesOf } from '../../catalog/references
 import type { Policy } from '../policy/policy.ts';
 import { repositoryMatcher } from '../policy/registries.ts';
 import { severitiesOf } from '../policy/severity.ts';
+import { signatureDemands } from '../policy/signatures.ts';
 import type { Registry } from '../ports.ts';
 import { resolveSites } from '../stages/resolve.ts';
 import type { TouchedCatalog } from './catalogs.ts';
@@ -42,7 +43,8 @@ export async function judgeReferences(
   const findings: Finding[] = [];
   const unchecked: { what: string; why: string }[] = [];
   for (const { catalog, sites } of brought) {
-    const asked = { registry, allows, digests: true, severityOf: severitiesOf(policy) };
+    const signed = signatureDemands(policy);
+    const asked = { registry, allows, digests: true, severityOf: severitiesOf(policy), signed };
     const resolution = await resolveSites(sites, asked);
     findings.push(...resolution.findings.map((finding) => ({ ...finding, catalogs: catalog.names })));
     for (const { registry: host, references, why } of resolution.unanswered) {

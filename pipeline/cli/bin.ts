@@ -34,8 +34,20 @@ const terminal: Terminal = {
     new Promise((resolve) => {
       for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => resolve());
     }),
+  ask,
   input: () => text(process.stdin),
 };
+
+async function ask(question: string): Promise<string> {
+  const { createInterface } = await import('node:readline/promises');
+  const lines = createInterface({ input: process.stdin, output: process.stderr });
+  const ended = new Promise<string>((resolve) => lines.once('close', () => resolve('')));
+  try {
+    return await Promise.race([lines.question(question), ended]);
+  } finally {
+    lines.close();
+  }
+}
 
 // A reader that has seen enough (head) closes the pipe: that is no defect of ours.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {

@@ -5,7 +5,7 @@ import { SUITE_NAMES, type Suite, VIEW_NAMES, type View } from '../../catalog/bu
 import { RULES } from '../../catalog/rules/index.ts';
 import { ownSeverity, type SeverityOf } from '../../catalog/rules/rule.ts';
 import { type BundleJudgement, judgeBundle } from '../bundle/judge.ts';
-import { type OpenBundle, withBundle } from '../bundle/open.ts';
+import { type OpenBundle, openBundleDirectory, withBundle } from '../bundle/open.ts';
 import { platformsOf } from '../bundle/platforms.ts';
 import { readPolicy } from '../config.ts';
 import { fileError, readText } from '../directory.ts';
@@ -18,6 +18,12 @@ import { registryClientFor } from './registry-access.ts';
 import { REGISTRY_OPTIONS } from './registry-options.ts';
 import { renderingOf } from './rendering.ts';
 import type { ExitCode, Terminal } from './terminal.ts';
+
+/** Judges the bundle in a directory by the suite that `bundle validate` takes by default. */
+export async function validateBundle(path: string, format: string, terminal: Terminal): Promise<ExitCode> {
+  const judgement = await judgeBundle(openBundleDirectory(path), { suites: ['default'] });
+  return printJudgement(judgement, format, terminal);
+}
 
 export const command: Command = {
   words: 'bundle validate',
@@ -83,7 +89,7 @@ async function askedPlatforms(
 }
 
 /** Prints what was found of a bundle. */
-export async function printJudgement(
+async function printJudgement(
   { findings, others }: BundleJudgement,
   format: string,
   { out, err }: Terminal,

@@ -21,6 +21,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./preview.ts')).command,
   },
   {
+    words: 'release',
+    summary: 'bring a bundle into the catalogs that its release-config.yaml names',
+    load: async () => (await import('./release.ts')).command,
+  },
+  {
     words: 'setup',
     summary: 'write the policy and the workflows that gate a repository',
     load: async () => (await import('./setup.ts')).command,
@@ -81,6 +86,26 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./publish.ts')).command,
   },
   {
+    words: 'status',
+    summary: 'say what is published where, from which commit, and what waits or failed',
+    load: async () => (await import('./status.ts')).command,
+  },
+  {
+    words: 'rollback',
+    summary: 'propose a catalog as an earlier commit had it, and say who would be stranded',
+    load: async () => (await import('./rollback.ts')).command,
+  },
+  {
+    words: 'convert',
+    summary: 'lay a catalog out anew: one file, one a package, one a blob',
+    load: async () => (await import('./convert.ts')).command,
+  },
+  {
+    words: 'verify',
+    summary: 'tell who signed an image, and whether that is who must have',
+    load: async () => (await import('./verify.ts')).command,
+  },
+  {
     words: 'compose',
     summary: 'put packages out of several index images together',
     load: async () => (await import('./compose.ts')).command,
@@ -104,6 +129,21 @@ export const COMMANDS: readonly CommandEntry[] = [
     words: 'prune',
     summary: 'keep only some packages of a catalog',
     load: async () => (await import('./prune.ts')).command,
+  },
+  {
+    words: 'index add',
+    summary: 'put bundles into a catalog as opm index add put them into its database',
+    load: async () => (await import('./index-add.ts')).command,
+  },
+  {
+    words: 'index rm',
+    summary: 'take packages out of a catalog, as opm index rm did',
+    load: async () => (await import('./index-keep.ts')).remove,
+  },
+  {
+    words: 'index prune',
+    summary: 'keep only some packages of a catalog, as opm index prune did',
+    load: async () => (await import('./index-keep.ts')).prune,
   },
   {
     words: 'opm',
@@ -141,6 +181,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./mirror-diff.ts')).command,
   },
   {
+    words: 'mirror prune',
+    summary: 'delete from a mirror what is not needed any more, after asking',
+    load: async () => (await import('./mirror-prune.ts')).command,
+  },
+  {
     words: 'mirror migrate',
     summary: 'print ImageContentSourcePolicies as ImageDigestMirrorSets',
     load: async () => (await import('./mirror-migrate.ts')).command,
@@ -149,6 +194,31 @@ export const COMMANDS: readonly CommandEntry[] = [
     words: 'bundle validate',
     summary: 'judge a bundle as every tool would, every defect at once and on its line',
     load: async () => (await import('./bundle-validate.ts')).command,
+  },
+  {
+    words: 'bundle generate',
+    summary: 'write the metadata of a bundle and its Dockerfile, as opm does',
+    load: async () => (await import('./bundle-generate.ts')).command,
+  },
+  {
+    words: 'bundle build',
+    summary: 'make the image of a bundle, without a daemon',
+    load: async () => (await import('./bundle-build.ts')).build,
+  },
+  {
+    words: 'bundle push',
+    summary: 'make the image of a bundle and push it',
+    load: async () => (await import('./bundle-build.ts')).push,
+  },
+  {
+    words: 'bundle manifests',
+    summary: 'write what installs a bundle, with exactly the permissions that it needs',
+    load: async () => (await import('./bundle-manifests.ts')).command,
+  },
+  {
+    words: 'bundle fetch',
+    summary: 'fetch the bundle images of catalogs into directories',
+    load: async () => (await import('./bundle-fetch.ts')).command,
   },
   {
     words: 'crd-diff',

@@ -1,8 +1,8 @@
 /** What the commands that list a catalog share. */
 import type { Catalog } from '../../catalog/model.ts';
+import { nearest } from '../../catalog/spelling.ts';
 import { PipelineError } from '../error.ts';
 import { findingText } from '../report/text.ts';
-import { nearest } from '../spelling.ts';
 import type { Invocation, Option } from './command.ts';
 import { readOperands } from './operands.ts';
 import { REGISTRY_OPTIONS } from './registry-options.ts';

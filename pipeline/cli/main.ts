@@ -1,8 +1,9 @@
 /**
  * The command line: finds the command, reads its options, runs it, says what went wrong.
  */
+
+import { nearest } from '../../catalog/spelling.ts';
 import { PipelineError } from '../error.ts';
-import { nearest } from '../spelling.ts';
 import { helpText, invocationOf, twoColumns } from './command.ts';
 import { COMMANDS, type CommandEntry } from './commands.ts';
 import type { ExitCode, Terminal } from './terminal.ts';

@@ -1,10 +1,9 @@
 import { join, resolve } from 'node:path';
 import { compareFindings } from '../../catalog/finding.ts';
-import { type MappingLine, type MappingsRead, readMapping } from '../../catalog/mirror/mapping.ts';
-import { tryParseReference } from '../../catalog/reference.ts';
+import { type MappingsRead, readMapping } from '../../catalog/mirror/mapping.ts';
 import { readText } from '../directory.ts';
 import { type CopyReport, copyImages } from '../mirror/copy.ts';
-import { copyJobs } from '../mirror/jobs.ts';
+import { copyJobs, destinationHosts } from '../mirror/jobs.ts';
 import type { RegistryClient } from '../registry/client.ts';
 import { findingText, plain } from '../report/text.ts';
 import { type Command, type Invocation, usageError } from './command.ts';
@@ -112,15 +111,6 @@ function mappingOf({ operands, list }: Invocation, { directory }: Terminal): Map
 
 /** The mapping in an archive. */
 const MAPPING = 'mapping.txt';
-
-/** Who says where a mirror is means it, be it on an internal network; sources come out of catalogs. */
-function destinationHosts(mappings: readonly MappingLine[], to: string | undefined): string[] {
-  const places = [
-    ...mappings.map(({ destination }) => destination),
-    ...(to === undefined ? [] : [`${to}/a`]),
-  ];
-  return [...new Set(places.flatMap((place) => tryParseReference(place)?.registry ?? []))];
-}
 
 interface Printing {
   readonly terminal: Terminal;

@@ -1,26 +1,36 @@
 import { basename, join, resolve } from 'node:path';
 import { compareFindings } from '../../catalog/finding.ts';
-import type { DocumentOptions } from '../../catalog/mirror/documents.ts';
 import { readinessText } from '../../catalog/mirror/report.ts';
 import type { Scope } from '../../catalog/mirror/scope.ts';
 import { parseChoice } from '../../catalog/mirror/select.ts';
 import { STYLES, type Style } from '../../catalog/mirror/style.ts';
 import { formatReference } from '../../catalog/reference.ts';
 import { renderJson, renderOrder } from '../../catalog/render.ts';
+import { readText } from '../directory.ts';
+import { readPublishReceipt } from '../publish/receipt.ts';
 import { findingText, plain } from '../report/text.ts';
 import type { OpenCatalog } from '../source/open.ts';
-import { type MirrorOutcome, type MirrorRequest, prepareMirror, writePlan } from '../stages/mirror.ts';
+import {
+  type MirrorOutcome,
+  type MirrorRequest,
+  prepareImageSet,
+  prepareMirror,
+  writePlan,
+} from '../stages/mirror.ts';
 import { writeFiles } from '../write.ts';
+import type { BuiltSelection } from './build-selection.ts';
 import { type Command, type Invocation, usageError } from './command.ts';
+import { openImageSet } from './image-set.ts';
 import { numberOption } from './number-option.ts';
 import { openOperand } from './operands.ts';
+import { DOCUMENT_OPTIONS, documentOptions } from './plan-documents.ts';
 import { REGISTRY_OPTIONS } from './registry-options.ts';
 import type { ExitCode, Terminal } from './terminal.ts';
 
 export const command: Command = {
   words: 'mirror plan',
   summary: 'Write what a disconnected cluster needs: mapping.txt, mirror sets, catalog sources.',
-  operands: 'DIR|IMAGE',
+  operands: '[DIR|IMAGE|RECEIPT]',
   options: {
     as: {
       value: 'REFERENCE',
@@ -41,47 +51,111 @@ export const command: Command = {
     },
     'icsp-scope': { value: 'SCOPE', description: 'the same for ImageContentSourcePolicy alone' },
     'idms-scope': { value: 'SCOPE', description: 'another word for --scope' },
-    'max-icsp-size': { value: 'BYTES', description: 'most bytes of an ImageContentSourcePolicy' },
-    'max-idms-size': { value: 'BYTES', description: 'most bytes of a mirror set' },
-    'never-contact-source': { description: 'nodes ask the mirror only' },
-    platform: { value: '4.N', description: "the clusters' OpenShift version (default: a current one)" },
-    name: { value: 'NAME', description: 'name of the catalog on clusters' },
-    'display-name': { value: 'TEXT', description: 'what the console shows' },
-    publisher: { value: 'TEXT', description: 'who publishes the catalog' },
-    poll: { value: 'DURATION', description: 'let clusters look for a new index image so often, such as 30m' },
-    secret: { value: 'NAME', description: "pull secret in the catalog source's namespace", multiple: true },
-    priority: { value: 'N', description: 'priority of the catalog among others' },
+    ...DOCUMENT_OPTIONS,
+    'image-set': {
+      value: 'FILE',
+      description:
+        "instead of a catalog: oc-mirror's ImageSetConfiguration (v2alpha1), with all that it selects",
+    },
     only: { value: 'PACKAGE[@CHANNEL|RANGE]', description: 'mirror this and what it needs', multiple: true },
+    build: {
+      value: 'REPOSITORY:TAG|oci:DIR',
+      description: 'build the index image of what is selected, and put it here for the copy',
+    },
+    'base-image': { value: 'REFERENCE', description: 'image of opm to build on (default: nothing)' },
     format: { value: 'text|json', description: 'print the report as JSON (default: text)' },
     ...REGISTRY_OPTIONS,
   },
-  details:
-    'IMAGE is a reference, oci:DIR, oci-archive:FILE or docker-archive:FILE. Images are copied by what carries out mapping.txt: portolan mirror copy, or oc image mirror --keep-manifest-list=true -f mapping.txt. The other files are applied to clusters with oc apply -k.',
+  details: [
+    'IMAGE is a reference, oci:DIR, oci-archive:FILE or docker-archive:FILE; RECEIPT is the receipt.json of a publish.',
+    'Without --to the plan is taken that publish attached to the image. Images are copied by what carries out mapping.txt:',
+    'portolan mirror copy, or oc image mirror --keep-manifest-list=true -f mapping.txt. The other files are applied to',
+    'clusters with oc apply -k.',
+  ].join('\n'),
   examples: [
     'portolan mirror plan catalogs/v4.20 --as quay.io/acme/catalog:v4.20 --to mirror.example.com/olm',
     'portolan mirror plan quay.io/acme/catalog:v4.20 --to mirror.example.com --only etcd@stable',
   ],
   run: async (invocation, terminal) => {
-    const [operand = '.'] = invocation.operands;
+    const file = invocation.text('image-set');
+    if (file !== undefined) return planImageSet(file, invocation, terminal);
+    const operand = publishedImage(invocation.operands[0] ?? '.', terminal);
+    if (invocation.text('to') === undefined) {
+      // Most plans are made of directories: registries are loaded for those that are not.
+      const { takeAttachedPlan } = await import('./attached-plan.ts');
+      return takeAttachedPlan(command, operand, { invocation, terminal });
+    }
     const opened = await openOperand(operand, invocation, terminal);
     try {
-      return await planFor(opened, invocation, terminal);
+      const reference = invocation.text('as') ?? referenceOf(opened) ?? unnamed(opened, terminal);
+      const request = requestOf(invocation, { opened, reference, terminal });
+      const outcome = await prepareMirror(request);
+      const built = await buildOf(outcome, invocation, terminal);
+      if (!built) return await write(outcome, invocation, terminal);
+      const catalogs = request.catalogs.map((catalog) => ({ ...catalog, ...built }));
+      return await write(await prepareMirror({ ...request, catalogs }), invocation, terminal);
     } finally {
       await opened.close();
     }
   },
 };
 
-async function planFor(opened: OpenCatalog, invocation: Invocation, terminal: Terminal): Promise<ExitCode> {
-  const reference = invocation.text('as') ?? referenceOf(opened) ?? unnamed(opened, terminal);
-  const request = requestOf(invocation, opened, reference);
-  const outcome = await prepareMirror(request);
+async function planImageSet(file: string, invocation: Invocation, terminal: Terminal): Promise<ExitCode> {
+  if (invocation.operands.length > 0) throw usageError(command, '--image-set names its catalogs itself');
+  const { imageSet, catalogs, close } = await openImageSet(file, invocation, terminal);
+  try {
+    const request = {
+      imageSet,
+      catalogs: catalogs.map(({ source, image }) => ({ source, digest: image?.digest })),
+      ...namingOptions(invocation),
+      documents: documentOptions(command, invocation, terminal),
+    };
+    const outcome = await prepareImageSet(request);
+    const built = await buildOf(outcome, invocation, terminal);
+    if (!built) return await write(outcome, invocation, terminal);
+    const chosen = request.catalogs.map((catalog, i) =>
+      outcome.selections[i] ? { ...catalog, ...built } : catalog,
+    );
+    return await write(await prepareImageSet({ ...request, catalogs: chosen }), invocation, terminal);
+  } finally {
+    await close();
+  }
+}
+
+/** Builds the image of the selection, if that is asked for. */
+async function buildOf(
+  { selections, findings }: MirrorOutcome,
+  invocation: Invocation,
+  terminal: Terminal,
+): Promise<BuiltSelection | undefined> {
+  const place = invocation.text('build');
+  if (place === undefined || findings.some(({ severity }) => severity === 'error')) return undefined;
+  const [blobs, ...more] = selections.filter((one) => one !== undefined);
+  if (!blobs || more.length > 0) {
+    throw usageError(
+      command,
+      `--build makes one image, and ${blobs ? more.length + 1 : 'no'} selections are made`,
+    );
+  }
+  const { buildSelection } = await import('./build-selection.ts');
+  return buildSelection(blobs, place, { invocation, terminal });
+}
+
+/** The image that a receipt of a publish is about; other operands as they are. */
+function publishedImage(operand: string, { directory }: Terminal): string {
+  if (!operand.endsWith('.json')) return operand;
+  const receipt = readPublishReceipt(readText(resolve(directory, operand)));
+  if (!receipt) throw usageError(command, `${operand} is no receipt of a publish`);
+  return receipt;
+}
+
+async function write(outcome: MirrorOutcome, invocation: Invocation, terminal: Terminal): Promise<ExitCode> {
   for (const finding of [...outcome.findings].sort(compareFindings)) terminal.err(findingText(finding));
   const errors = outcome.findings.filter(({ severity }) => severity === 'error');
   // A catalog that cannot be read whole has images that nobody knows of: no plan at all.
   if (errors.some(({ rule }) => rule !== 'mirror/reference')) return 1;
   const out = resolve(terminal.directory, invocation.text('out') ?? 'mirror');
-  const { written, removed } = writePlan(out, outcome, request.documents);
+  const { written, removed } = writePlan(out, outcome, documentOptions(command, invocation, terminal));
   writeSelections(out, outcome);
   for (const { package: name, bundle, why } of outcome.kept) {
     terminal.err(`kept ${plain(`${name}/${bundle}`)}: ${plain(why)}\n`);
@@ -94,9 +168,15 @@ async function planFor(opened: OpenCatalog, invocation: Invocation, terminal: Te
   return errors.length > 0 || outcome.report.ready.ready < outcome.report.ready.bundles ? 1 : 0;
 }
 
-function requestOf(invocation: Invocation, { source, image }: OpenCatalog, reference: string): MirrorRequest {
-  const { text, needed, list, flag } = invocation;
-  const scope = scopeOption(invocation, 'scope') ?? scopeOption(invocation, 'idms-scope');
+interface Planned {
+  readonly opened: OpenCatalog;
+  readonly reference: string;
+  readonly terminal: Terminal;
+}
+
+function requestOf(invocation: Invocation, { opened, reference, terminal }: Planned): MirrorRequest {
+  const { text, list } = invocation;
+  const { source, image } = opened;
   return {
     catalogs: [
       {
@@ -107,12 +187,20 @@ function requestOf(invocation: Invocation, { source, image }: OpenCatalog, refer
         choices: list('only').map(parseChoice),
       },
     ],
-    to: needed('to'),
+    ...namingOptions(invocation),
+    documents: documentOptions(command, invocation, terminal),
+  };
+}
+
+function namingOptions(
+  invocation: Invocation,
+): Pick<MirrorRequest, 'to' | 'style' | 'maxComponents' | 'scope' | 'policyScope'> {
+  return {
+    to: invocation.needed('to'),
     style: styleOption(invocation),
     maxComponents: numberOption(command, invocation, 'max-components'),
-    scope,
+    scope: scopeOption(invocation, 'scope') ?? scopeOption(invocation, 'idms-scope'),
     policyScope: scopeOption(invocation, 'icsp-scope'),
-    documents: documentOptions(invocation, flag('never-contact-source')),
   };
 }
 
@@ -129,26 +217,6 @@ function unnamed({ name }: OpenCatalog, { directory, err }: Terminal): string {
   const reference = `localhost/catalog:${tag || 'latest'}`;
   err(`the index image is called ${plain(reference)}: --as names the real one\n`);
   return reference;
-}
-
-function documentOptions(invocation: Invocation, neverContact: boolean): DocumentOptions {
-  const { text, list } = invocation;
-  const pollInterval = text('poll');
-  const priority = numberOption(command, invocation, 'priority');
-  return {
-    platform: text('platform'),
-    sourcePolicy: neverContact ? 'NeverContactSource' : undefined,
-    maxBytes: numberOption(command, invocation, 'max-idms-size'),
-    maxPolicyBytes: numberOption(command, invocation, 'max-icsp-size'),
-    catalogSource: {
-      displayName: text('display-name'),
-      publisher: text('publisher'),
-      secrets: list('secret'),
-      priority,
-      pollInterval,
-    },
-    clusterCatalog: { priority, pollInterval },
-  };
 }
 
 function styleOption({ text }: Invocation): Style | undefined {
@@ -169,10 +237,11 @@ function scopeOption({ text }: Invocation, option: string): Scope | undefined {
 
 /** The selected catalogs beside the plan: their images are to be built from them. */
 function writeSelections(out: string, { selections }: MirrorOutcome): void {
-  for (const blobs of selections) {
+  const isOne = selections.length === 1;
+  for (const [i, blobs] of selections.entries()) {
     if (!blobs) continue;
     const text = renderOrder(blobs).map(renderJson).join('');
-    writeFiles(join(out, 'catalog'), new Map([['catalog.json', text]]));
+    writeFiles(join(out, isOne ? 'catalog' : `catalog-${i + 1}`), new Map([['catalog.json', text]]));
   }
 }
 

@@ -2,16 +2,20 @@ import { readdirSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { compareFindings, type Finding } from '../../catalog/finding.ts';
 import { catalogImages } from '../../catalog/mirror/images.ts';
-import { readMapping } from '../../catalog/mirror/mapping.ts';
-import { nodeConfig } from '../../catalog/mirror/node.ts';
+import { type MappingLine, readMapping } from '../../catalog/mirror/mapping.ts';
+import { type MirrorRules, nodeConfig } from '../../catalog/mirror/node.ts';
 import { mirrorKinds, mirrorRules, type ReadObject, readObjects } from '../../catalog/mirror/read.ts';
 import { contentsOf, readiness } from '../../catalog/mirror/readiness.ts';
 import { readinessReport, readinessText } from '../../catalog/mirror/report.ts';
 import { fileError, readText } from '../directory.ts';
+import { copyJobs, destinationHosts } from '../mirror/jobs.ts';
+import { lookOnline, type Presence } from '../mirror/online.ts';
 import { findingText, plain } from '../report/text.ts';
-import type { Command } from './command.ts';
+import type { Command, Invocation } from './command.ts';
 import { openOperand } from './operands.ts';
+import { registryClientFor } from './registry-access.ts';
 import { REGISTRY_OPTIONS } from './registry-options.ts';
+import type { Terminal } from './terminal.ts';
 
 export const command: Command = {
   words: 'mirror verify',
@@ -27,6 +31,10 @@ export const command: Command = {
       value: 'FILE',
       description: 'mapping.txt with what is copied (default: beside the documents)',
     },
+    online: {
+      description:
+        'ask the registries too: whether each image is there, whole, with its digest, on both sides',
+    },
     all: { description: 'name every missing reference, not only the first ones' },
     format: { value: 'text|json', description: 'how to print the result (default: text)' },
     ...REGISTRY_OPTIONS,
@@ -36,39 +44,82 @@ export const command: Command = {
     'oc get imagedigestmirrorset,imagetagmirrorset -o yaml > cluster.yaml && portolan mirror verify catalogs/v4.20 --documents cluster.yaml --mapping mirror/mapping.txt',
   ],
   run: async (invocation, terminal) => {
-    const { operands, needed, list, text, flag } = invocation;
-    const paths = list('documents').map((path) => resolve(terminal.directory, path));
-    if (paths.length === 0) needed('documents');
-    const folder = paths.find(isFolder);
-    const mapping = text('mapping');
-    const mappingFile =
-      mapping === undefined && folder !== undefined
-        ? join(folder, 'mapping.txt')
-        : resolve(terminal.directory, needed('mapping'));
+    const { operands, text, flag } = invocation;
     const opened = await openOperand(operands[0] ?? '.', invocation, terminal);
     const images = await catalogImages(opened.source).finally(opened.close);
-    const read = paths.flatMap(documentFiles).map((file) => readObjects(readText(file), file));
-    const objects = read.flatMap((one) => one.objects);
-    const rules = mirrorRules(objects);
-    const copied = readMapping(readText(mappingFile), mappingFile);
-    const findings = [
-      ...images.findings,
-      ...read.flatMap((one) => one.findings),
-      ...rules.findings,
-      ...copied.findings,
-      ...mixture(objects),
-    ];
-    for (const finding of findings.sort(compareFindings)) terminal.err(findingText(finding));
-    const report = readinessReport(readiness([images], nodeConfig(rules.rules), contentsOf(copied.mappings)));
-    if (text('format') === 'json') await terminal.out(`${JSON.stringify(report, null, 2)}\n`);
-    else {
+    const given = readGiven(invocation, terminal);
+    const findings = [...images.findings, ...given.findings].sort(compareFindings);
+    for (const finding of findings) terminal.err(findingText(finding));
+    const online = flag('online') ? await askRegistries(given.mappings, invocation, terminal) : undefined;
+    const contents = contentsOf(online ? online.filter(isThere) : given.mappings);
+    const report = readinessReport(readiness([images], nodeConfig(given.rules), contents));
+    if (text('format') === 'json') {
+      await terminal.out(`${JSON.stringify({ ...report, ...(online && { online }) }, null, 2)}\n`);
+    } else {
       const lines = readinessText(report, flag('all') ? report.missing.length : undefined);
-      await terminal.out(lines.split('\n').map(plain).join('\n'));
+      const absent = (online ?? []).flatMap(presenceLines);
+      await terminal.out([...lines.split('\n').slice(0, -1), ...absent, ''].map(plain).join('\n'));
     }
-    const failed = findings.some(({ severity }) => severity === 'error');
+    const failed = findings.some(({ severity }) => severity === 'error') || online?.every(isThere) === false;
     return failed || report.ready < report.bundles ? 1 : 0;
   },
 };
+
+interface Given {
+  readonly rules: MirrorRules;
+  readonly mappings: readonly MappingLine[];
+  readonly findings: readonly Finding[];
+}
+
+/** The documents and the mapping that were named. */
+function readGiven({ list, needed, text }: Invocation, { directory }: Terminal): Given {
+  const paths = list('documents').map((path) => resolve(directory, path));
+  if (paths.length === 0) needed('documents');
+  const folder = paths.find(isFolder);
+  const mapping = text('mapping');
+  const mappingFile =
+    mapping === undefined && folder !== undefined
+      ? join(folder, 'mapping.txt')
+      : resolve(directory, needed('mapping'));
+  const read = paths.flatMap(documentFiles).map((file) => readObjects(readText(file), file));
+  const objects = read.flatMap((one) => one.objects);
+  const { rules, findings } = mirrorRules(objects);
+  const copied = readMapping(readText(mappingFile), mappingFile);
+  return {
+    rules,
+    mappings: copied.mappings,
+    findings: [...read.flatMap((one) => one.findings), ...findings, ...copied.findings, ...mixture(objects)],
+  };
+}
+
+function isThere({ atDestination }: Presence): boolean {
+  return atDestination === undefined;
+}
+
+/** What is not there, a line each. */
+function presenceLines({ source, destination, atSource, atDestination }: Presence): string[] {
+  return [
+    ...(atDestination === undefined ? [] : [`  ${destination}, of ${source}: ${atDestination}`]),
+    ...(atSource === undefined ? [] : [`  ${source} at its source: ${atSource}`]),
+  ];
+}
+
+const PARALLEL = 48;
+
+async function askRegistries(
+  mappings: readonly MappingLine[],
+  invocation: Invocation,
+  terminal: Terminal,
+): Promise<Presence[]> {
+  const client = registryClientFor(invocation, terminal, { hosts: destinationHosts(mappings, undefined) });
+  try {
+    const { jobs, findings } = await copyJobs(mappings, client, undefined);
+    for (const finding of findings) terminal.err(findingText(finding));
+    return await lookOnline(jobs, client, PARALLEL);
+  } finally {
+    client.close();
+  }
+}
 
 /** Policies beside mirror sets: older nodes refuse both, newer ones merge them. */
 function mixture(objects: readonly ReadObject[]): Finding[] {
@@ -93,11 +144,27 @@ function isFolder(path: string): boolean {
   }
 }
 
-/** A file, or the YAML and JSON files of a folder that are no report. */
+/** A file, or those of a folder: what its kustomization applies, else all YAML that is no configuration. */
 function documentFiles(path: string): string[] {
   if (!isFolder(path)) return [path];
-  return readdirSync(path)
-    .filter((name) => /\.ya?ml$/.test(name) && !/^(?:kustomization|registries\.d)\.yaml$/.test(name))
-    .sort()
-    .map((name) => join(path, name));
+  const names = readdirSync(path).sort();
+  const applied = names.includes(KUSTOMIZATION) ? resourcesOf(join(path, KUSTOMIZATION)) : undefined;
+  return (applied ?? names.filter((name) => /\.ya?ml$/.test(name) && !OTHERS.has(name))).map((name) =>
+    join(path, name),
+  );
+}
+
+const KUSTOMIZATION = 'kustomization.yaml';
+const OTHERS: ReadonlySet<string> = new Set([
+  KUSTOMIZATION,
+  'registries.d.yaml',
+  'imageSetConfiguration.yaml',
+]);
+
+/** The files beside a kustomization that it applies; undefined where it is none. */
+function resourcesOf(file: string): string[] | undefined {
+  const [object] = readObjects(readText(file), file).objects;
+  const resources = object?.value['resources'];
+  if (!Array.isArray(resources)) return undefined;
+  return resources.filter((name): name is string => typeof name === 'string' && /^[\w.-]+$/.test(name));
 }

@@ -1,5 +1,4 @@
 import { opm } from '../opm/main.ts';
-import { registryClient } from '../render/client.ts';
 import type { Command } from './command.ts';
 
 export const command: Command = {
@@ -19,5 +18,11 @@ export const command: Command = {
     'portolan opm alpha render-template semver template.yaml -o yaml > catalog.yaml',
   ],
   run: ({ operands }, terminal) =>
-    opm(operands, { terminal, registry: (host, options) => registryClient(terminal, host, options) }),
+    opm(operands, {
+      terminal,
+      registry: async (host, options) => {
+        const { registryClient } = await import('../render/client.ts');
+        return registryClient(terminal, host, options);
+      },
+    }),
 };

@@ -1,4 +1,7 @@
 import { resolve } from 'node:path';
+import type { AttestOptions } from '../attest/attest.ts';
+import type { Signer } from '../attest/sign.ts';
+import { readText } from '../directory.ts';
 import { openRepository } from '../git/repository.ts';
 import { directoryStore } from '../image/directory-store.ts';
 import type { RegistryClient } from '../registry/client.ts';
@@ -6,6 +9,7 @@ import { findingText, plain } from '../report/text.ts';
 import { type Published, publish } from '../stages/publish.ts';
 import { type Command, type Invocation, usageError } from './command.ts';
 import { openFence } from './fence.ts';
+import { publishLocally } from './publish-local.ts';
 import { registryClientFor } from './registry-access.ts';
 import { REGISTRY_OPTIONS } from './registry-options.ts';
 import { type ExitCode, searchPath, type Terminal } from './terminal.ts';
@@ -42,6 +46,15 @@ export const command: Command = {
         'where the newest published commit is kept (default: repo, a ref of the repository itself)',
     },
     epoch: { value: 'N', description: "publish a history that was rewritten: one more than the fence's" },
+    sbom: { description: 'put beside the image what is in it, as CycloneDX' },
+    provenance: { description: 'put beside the image where it comes from, as SLSA provenance' },
+    'sign-key': { value: 'FILE', description: 'private key, PEM, that signs the provenance' },
+    keyless: { description: "sign the provenance by the job's OIDC identity" },
+    source: { value: 'URL', description: 'the repository, for the provenance' },
+    local: {
+      value: 'DIR',
+      description: 'publish every catalog of the policy into a registry and records in this directory',
+    },
     format: { value: 'text|json', description: 'how to print what was published (default: text)' },
     ...REGISTRY_OPTIONS,
   },
@@ -51,6 +64,8 @@ export const command: Command = {
     'It never moves back: the fence, refs/portolan/<catalog>/<place> of a git repository, remembers the newest commit,',
     'and an older one ends well with nothing published. A URL names a repository that several publishers share (its',
     'token is PORTOLAN_GIT_TOKEN); a DIR is for those on one machine.',
+    'With --local the steps are those of the functions on AWS, with no cloud: DIR/registry (portolan registry serves',
+    'it), DIR/documents by catalog, and portolan status DIR.',
   ].join('\n'),
   examples: [
     'portolan publish --catalog v4.20 --to quay.io/acme/catalog:v4.20 --mirror-to mirror.example.com/olm --out publish',
@@ -60,6 +75,7 @@ export const command: Command = {
     const format = invocation.text('format') ?? 'text';
     if (format !== 'text' && format !== 'json') throw usageError(command, '--format must be text or json');
     const directory = resolve(terminal.directory, invocation.text('repo') ?? '.');
+    if (invocation.text('local') !== undefined) return publishLocally(invocation, terminal);
     const repository = await openRepository(directory, searchPath(terminal));
     const fence = openFence(invocation, terminal, directory);
     const client = registryClientFor(invocation, terminal, {
@@ -70,7 +86,7 @@ export const command: Command = {
       const progress = (step: string): void => terminal.err(`${plain(step)}\n`);
       const published = await publish(
         { repository, registry: client, fence, progress },
-        { ...choicesOf(invocation, terminal), out },
+        { ...choicesOf(invocation, terminal), attest: attestOf(invocation, terminal), out },
       );
       return await (format === 'json' ? printJson : printText)(published, { terminal, client, out });
     } finally {
@@ -102,6 +118,20 @@ function choicesOf(invocation: Invocation, { directory, now }: Terminal) {
     store: memory === undefined ? undefined : directoryStore(resolve(directory, memory)),
   };
 }
+
+function attestOf({ flag, text }: Invocation, { directory }: Terminal): AttestOptions | undefined {
+  const file = text('sign-key');
+  if (file !== undefined && flag('keyless')) throw usageError(command, '--sign-key or --keyless, not both');
+  const signer: Signer | undefined =
+    file === undefined ? undefined : { kind: 'key', key: readText(resolve(directory, file)) };
+  const signs = signer ?? (flag('keyless') ? ({ kind: 'keyless' } as const) : undefined);
+  const provenance = flag('provenance') || signs !== undefined;
+  if (!flag('sbom') && !provenance) return undefined;
+  return { sbom: flag('sbom'), provenance, signer: signs, source: text('source'), builder: BUILDER };
+}
+
+/** Who ran the build, for a provenance that a person's machine makes. */
+const BUILDER = 'urn:portolan:cli';
 
 function oneOf<T extends string>({ text }: Invocation, option: string, words: readonly T[]): T | undefined {
   const written = text(option);

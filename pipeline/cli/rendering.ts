@@ -10,7 +10,6 @@ import { renderReference } from '../render/reference.ts';
 import { writeBlobs } from '../render/write.ts';
 import { findingText } from '../report/text.ts';
 import { type Command, type Invocation, type Option, usageError } from './command.ts';
-import { registryClientFor } from './registry-access.ts';
 import { REGISTRY_OPTIONS } from './registry-options.ts';
 import type { ExitCode, Terminal } from './terminal.ts';
 
@@ -31,7 +30,10 @@ export function formatOf(command: Command, { text }: Invocation): RenderFormat {
 export function renderingOf(invocation: Invocation, terminal: Terminal): Rendering {
   return {
     directory: terminal.directory,
-    registry: (host) => registryClientFor(invocation, terminal, { hosts: [host] }),
+    registry: async (host) => {
+      const { registryClientFor } = await import('./registry-access.ts');
+      return registryClientFor(invocation, terminal, { hosts: [host] });
+    },
   };
 }
 

@@ -7,6 +7,7 @@ import { type PolicyRead, readPolicy } from '../config.ts';
 import { directorySource, fileError, readText } from '../directory.ts';
 import { PipelineError } from '../error.ts';
 import { severitiesOf } from '../policy/severity.ts';
+import { signatureDemands } from '../policy/signatures.ts';
 import { pinFile, pinsByFile } from '../references/pins.ts';
 import { countText, findingText, plain } from '../report/text.ts';
 import { type Resolution, resolveReferences } from '../stages/resolve.ts';
@@ -60,7 +61,9 @@ export const command: Command = {
         digests: invocation.flag('digests'),
         platforms: invocation.flag('platforms'),
         update: invocation.flag('update'),
-        ...(policy?.policy ? { severityOf: severitiesOf(policy.policy) } : {}),
+        ...(policy?.policy
+          ? { severityOf: severitiesOf(policy.policy), signed: signatureDemands(policy.policy) }
+          : {}),
       });
       const outcome = writeOutcome(resolution, { root, lockPath, pin: invocation.flag('write') });
       if (invocation.flag('json')) await terminal.out(jsonOf(outcome));

@@ -18,6 +18,8 @@ export interface Terminal {
   readonly now: () => Date;
   /** Settles when the program is asked to end: an interrupt, a hang-up, a termination. */
   readonly interrupted: () => Promise<void>;
+  /** Asks a question; gives the next line of standard input, nothing at its end. */
+  readonly ask: (question: string) => Promise<string>;
   /** All of standard input. */
   readonly input: () => Promise<string>;
 }

@@ -2,6 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { PipelineError } from '../error.ts';
 import type { Store } from '../image/memory.ts';
 import { type Published, publish } from '../stages/publish.ts';
 import type { CatalogMessage } from './message.ts';
@@ -36,10 +37,30 @@ export async function handleCatalog(
       return undefined;
     }
     const published = await newestOf(message, branch, { ports, options });
+    if (published.kind === 'published') {
+      const { catalog, commit, image, digest } = published.receipt;
+      await ports.announce?.({ repository: message.repository, catalog, commit, image, digest });
+    }
     await tellOutcome(ports, message, outcomeOf(published, message));
     return published;
+  } catch (error) {
+    if (error instanceof PipelineError) await tellFailure(ports, message, error);
+    throw error;
   } finally {
     await branch.close();
+  }
+}
+
+/** The message comes again; meanwhile people can see why they wait. */
+async function tellFailure(
+  ports: DeliveryPorts,
+  message: CatalogMessage,
+  error: PipelineError,
+): Promise<void> {
+  try {
+    await tellOutcome(ports, message, { state: 'failed', detail: error.message });
+  } catch (second) {
+    ports.log(`what failed could not be told: ${second instanceof Error ? second.message : String(second)}`);
   }
 }
 

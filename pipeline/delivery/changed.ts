@@ -2,6 +2,7 @@
 import { compareText } from '../../catalog/finding.ts';
 import { catalogUnits } from '../change/unit.ts';
 import { POLICY_PATH } from '../config.ts';
+import { isAncestor } from '../git/merge.ts';
 import type { Repository } from '../git/repository.ts';
 import { entryAt } from '../git/tree.ts';
 import { matchesGlob } from '../policy/layout.ts';
@@ -18,7 +19,7 @@ export interface CatalogAt {
   /** Of the fence. */
   readonly name: string;
   readonly standing: StandingClaim | undefined;
-  /** Whether its content, or the policy, is not that of the claimed commit. */
+  /** Whether its content, or the policy, is not that of the claimed commit, which is not a newer one. */
   readonly isChanged: boolean;
 }
 
@@ -41,9 +42,17 @@ export async function catalogsAt(
     const standing = await fence.read(name);
     const isThere = standing && (await records.get(`${PUBLISHED}${name}`)) !== undefined;
     const before = isThere ? await contentsBefore(repository, standing.commit, policy) : undefined;
-    found.push({ catalog, target, name, standing, isChanged: before?.get(catalog) !== content });
+    const isLate = standing !== undefined && (await isBehind(repository, tip, standing.commit));
+    const isChanged = !isLate && before?.get(catalog) !== content;
+    found.push({ catalog, target, name, standing, isChanged });
   }
   return found;
+}
+
+/** Whether a commit is older than the claimed one. */
+async function isBehind(repository: Repository, commit: string, claimed: string): Promise<boolean> {
+  if (commit === claimed || !(await repository.objects.info(claimed))) return false;
+  return isAncestor(repository, commit, claimed);
 }
 
 async function contentsBefore(

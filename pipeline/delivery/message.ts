@@ -27,14 +27,28 @@ export interface CatalogMessage {
   readonly again?: true;
 }
 
-export type Work = PushMessage | CatalogMessage;
+/** A pull request is to be judged, as it stands when the message is read. */
+export interface GateMessage {
+  readonly v: 1;
+  readonly kind: 'gate';
+  readonly repository: string;
+  readonly number: number;
+  /** Digest of the event that asks for it: two events are two messages. */
+  readonly event: string;
+}
+
+export type Work = PushMessage | CatalogMessage | GateMessage;
 
 /** Catalogs of one repository go in parallel, each in order; so do the pushes to one repository. */
 export function messageOf(work: Work): Message {
-  const group = work.kind === 'push' ? work.repository : `${work.repository}:${work.catalog}`;
   const body = JSON.stringify(work);
   // Both fit what SQS allows in a group and in an id, whatever the names hold.
-  return { group: digestOf(group), id: digestOf(body), body };
+  return { group: digestOf(groupOf(work)), id: digestOf(body), body };
+}
+
+function groupOf(work: Work): string {
+  if (work.kind === 'push') return work.repository;
+  return `${work.repository}${work.kind === 'gate' ? `#${work.number}` : `:${work.catalog}`}`;
 }
 
 function digestOf(text: string): string {
@@ -52,11 +66,29 @@ const COMMIT = /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/;
 export function readWork(body: string): Work {
   const value = parsed(body);
   if (!isObject(value) || value['v'] !== 1) throw unreadable('it is no message of version 1');
-  const { kind, repository, branch, commit, catalog } = value;
-  if (kind !== 'push' && kind !== 'catalog') throw unreadable(`its kind is ${JSON.stringify(kind)}`);
+  const { kind, repository } = value;
   if (typeof repository !== 'string' || !REPOSITORY.test(repository)) {
     throw unreadable(`its repository is ${JSON.stringify(repository)}, expected owner/name`);
   }
+  if (kind === 'gate') return readGate(value, repository);
+  if (kind === 'push' || kind === 'catalog') return readMove(value, { kind, repository });
+  throw unreadable(`its kind is ${JSON.stringify(kind)}`);
+}
+
+function readGate({ number, event }: Fields, repository: string): GateMessage {
+  if (typeof number !== 'number' || !Number.isSafeInteger(number) || number < 1) {
+    throw unreadable(`its number is ${JSON.stringify(number)}`);
+  }
+  return { v: 1, kind: 'gate', repository, number, event: String(event) };
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+function readMove(
+  value: Fields,
+  { kind, repository }: { readonly kind: 'push' | 'catalog'; readonly repository: string },
+): PushMessage | CatalogMessage {
+  const { branch, commit, catalog } = value;
   if (typeof branch !== 'string' || !isBranch(branch)) {
     throw unreadable(`its branch is ${JSON.stringify(branch)}`);
   }

@@ -1,7 +1,9 @@
 /** What became of a commit's catalog: a record for `portolan status`, and a status on the commit. */
 import { isObject } from '../../catalog/shape.ts';
-import type { CommitStatus, Forge, RecordStore } from '../ports.ts';
+import { PipelineError } from '../error.ts';
+import type { CommitStatus, RecordStore } from '../ports.ts';
 import type { CatalogMessage } from './message.ts';
+import type { DeliveryPorts } from './ports.ts';
 
 export type OutcomeState = 'pending' | 'published' | 'superseded' | 'refused' | 'failed';
 
@@ -16,6 +18,8 @@ export interface Outcome {
 
 /** Where records of outcomes begin. */
 const OUTCOMES = 'outcomes/';
+/** Where the last one of each catalog stands. */
+const LAST = 'last/';
 
 const STATES: Readonly<Record<OutcomeState, CommitStatus['state']>> = {
   pending: 'pending',
@@ -37,25 +41,55 @@ const WORDS: Readonly<Record<OutcomeState, string>> = {
 const DESCRIPTION = 140;
 
 /**
- * Reports the status, then writes the record: what is recorded was told. A commit whose end is known
+ * Reports the status, then writes the records: what is recorded was told. A commit whose end is known
  * does not wait again, though its message came twice.
  */
 export async function tellOutcome(
-  { records, forge }: { readonly records: RecordStore; readonly forge: Forge },
+  ports: Pick<DeliveryPorts, 'records' | 'forge' | 'log'>,
   message: CatalogMessage,
   { state, detail }: Pick<Outcome, 'state' | 'detail'>,
 ): Promise<void> {
+  const { records } = ports;
   const { repository, catalog, commit } = message;
   const outcome: Outcome = { repository, catalog, commit, state, detail };
   if (state === 'pending' && (await records.get(keyOf(outcome))) !== undefined) return;
-  await forge.report({
-    repository,
-    commit,
-    context: `portolan/publish ${catalog}`,
-    state: STATES[state],
-    description: `${WORDS[state]}: ${detail}`.slice(0, DESCRIPTION),
-  });
-  await records.put(keyOf(outcome), new TextEncoder().encode(`${JSON.stringify(outcome)}\n`));
+  await report(ports, outcome);
+  const bytes = new TextEncoder().encode(`${JSON.stringify(outcome)}\n`);
+  await tellLast(records, outcome);
+  await records.put(keyOf(outcome), bytes);
+}
+
+/**
+ * Nothing waits for GitHub to take a status: a merge is published all the same. An end is told again
+ * where that may help.
+ */
+async function report(
+  { forge, log }: Pick<DeliveryPorts, 'forge' | 'log'>,
+  { repository, commit, catalog, state, detail }: Outcome,
+): Promise<void> {
+  const description = `${WORDS[state]}: ${detail}`.slice(0, DESCRIPTION);
+  const context = `portolan/publish ${catalog}`;
+  try {
+    await forge.report({ repository, commit, context, state: STATES[state], description });
+  } catch (error) {
+    if (!(error instanceof PipelineError) || (error.retryable && state !== 'pending')) throw error;
+    log(`the status of ${commit} cannot be set: ${error.message}`);
+  }
+}
+
+/** What a newer commit made needless is no news of the catalog, unless it was the last that was heard of. */
+async function tellLast(records: RecordStore, outcome: Outcome): Promise<void> {
+  const key = `${LAST}${nameOf(outcome)}`;
+  const isSuperseded = outcome.state === 'superseded';
+  if (isSuperseded && (await readOutcome(records, key))?.commit !== outcome.commit) return;
+  const news = isSuperseded ? { ...outcome, state: 'published', commit: outcome.detail } : outcome;
+  await records.put(key, new TextEncoder().encode(`${JSON.stringify(news)}\n`));
+}
+
+async function readOutcome(records: RecordStore, key: string): Promise<Outcome | undefined> {
+  const record = await records.get(key);
+  const value: unknown = record && JSON.parse(new TextDecoder().decode(record.bytes));
+  return isObject(value) ? (value as unknown as Outcome) : undefined;
 }
 
 /** What became of a commit's catalog so far; undefined when nothing is known of it. */
@@ -63,22 +97,23 @@ export async function outcomeAt(
   records: RecordStore,
   of: Pick<Outcome, 'repository' | 'catalog' | 'commit'>,
 ): Promise<Outcome | undefined> {
-  const record = await records.get(keyOf(of));
-  const value: unknown = record && JSON.parse(new TextDecoder().decode(record.bytes));
-  return isObject(value) ? (value as unknown as Outcome) : undefined;
+  return readOutcome(records, keyOf(of));
 }
 
 function keyOf({ repository, catalog, commit }: Pick<Outcome, 'repository' | 'catalog' | 'commit'>): string {
-  return `${OUTCOMES}${repository}/${encodeURIComponent(catalog)}/${commit}`;
+  return `${OUTCOMES}${nameOf({ repository, catalog })}/${commit}`;
 }
 
-/** Outcomes of all commits that a store remembers. */
-export async function outcomesIn(records: RecordStore): Promise<Outcome[]> {
+function nameOf({ repository, catalog }: Pick<Outcome, 'repository' | 'catalog'>): string {
+  return `${repository}/${encodeURIComponent(catalog)}`;
+}
+
+/** The last word on every catalog. */
+export async function lastOutcomes(records: RecordStore): Promise<Outcome[]> {
   const found: Outcome[] = [];
-  for (const key of await records.list(OUTCOMES)) {
-    const record = await records.get(key);
-    const value: unknown = record && JSON.parse(new TextDecoder().decode(record.bytes));
-    if (isObject(value)) found.push(value as unknown as Outcome);
+  for (const key of await records.list(LAST)) {
+    const outcome = await readOutcome(records, key);
+    if (outcome) found.push(outcome);
   }
   return found;
 }

@@ -1,6 +1,7 @@
 /** What the steps of a delivery need from their host. */
 import type { Repository } from '../git/repository.ts';
 import type { Fence, Forge, Queue, RecordStore, Registry } from '../ports.ts';
+import type { GateMessage } from './message.ts';
 
 /** A repository as its branch is now. */
 export interface OpenBranch {
@@ -8,6 +9,16 @@ export interface OpenBranch {
   /** Id of the branch's newest commit. */
   readonly tip: string;
   close(): Promise<void>;
+}
+
+/** A catalog was published; it may be told more than once. */
+export interface Announcement {
+  readonly repository: string;
+  readonly catalog: string;
+  readonly commit: string;
+  /** The place of the image. */
+  readonly image: string;
+  readonly digest: string;
 }
 
 export interface DeliveryPorts {
@@ -18,6 +29,10 @@ export interface DeliveryPorts {
   readonly records: RecordStore;
   readonly queue: Queue;
   readonly forge: Forge;
+  /** Tells whoever subscribed that a tag names another image; nobody hears of it when left out. */
+  readonly announce?: ((published: Announcement) => Promise<void>) | undefined;
+  /** Judges a pull request and says so; undefined where none are judged. */
+  readonly gate?: ((message: GateMessage) => Promise<void>) | undefined;
   readonly now: () => Date;
   readonly log: (line: string) => void;
 }

@@ -1,4 +1,5 @@
 /** A message of the queue handled, whatever it asks for. */
+import { PipelineError } from '../error.ts';
 import type { Store } from '../image/memory.ts';
 import { handleCatalog } from './catalog.ts';
 import { readWork } from './message.ts';
@@ -15,5 +16,7 @@ export async function handleWork(
 ): Promise<void> {
   const work = readWork(body);
   if (work.kind === 'push') await handlePush(work, ports);
-  else await handleCatalog(work, ports, options);
+  else if (work.kind === 'catalog') await handleCatalog(work, ports, options);
+  else if (ports.gate) await ports.gate(work);
+  else throw new PipelineError('usage', 'no pull request is judged here: there is no App');
 }

@@ -59,11 +59,13 @@ interface Run {
 
 async function fetchCommits(run: Run, commits: readonly string[]): Promise<void> {
   if (commits.length === 0) return;
-  await fetch(run, ['--depth=1'], commits);
+  await fetch(run, ['--depth=1', '--filter=blob:none'], commits);
 }
 
+/** These very objects: of a tree, nothing that is in it; of a commit, neither its tree nor its parents. */
 async function fetchObjects(run: Run, ids: readonly string[]): Promise<void> {
-  for (let i = 0; i < ids.length; i += TOGETHER) await fetch(run, [], ids.slice(i, i + TOGETHER));
+  for (let i = 0; i < ids.length; i += TOGETHER)
+    await fetch(run, ['--filter=tree:0'], ids.slice(i, i + TOGETHER));
 }
 
 const OPTIONS = ['--quiet', '--no-tags', '--no-write-fetch-head', '--no-recurse-submodules', '--no-auto-gc'];
@@ -73,7 +75,7 @@ async function fetch(run: Run, options: readonly string[], ids: readonly string[
     if (!/^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(id))
       throw new PipelineError('git', `${JSON.stringify(id)} is no object id`);
   }
-  const parameters = ['fetch', ...OPTIONS, ...options, '--filter=blob:none', '--stdin', 'origin'];
+  const parameters = ['fetch', ...OPTIONS, ...options, '--stdin', 'origin'];
   const input = ids.map((id) => `${id}\n`).join('');
   try {
     await runGit({ ...run, remote: true, input, timeout: TIMEOUT }, parameters);

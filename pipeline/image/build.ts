@@ -4,7 +4,7 @@
  * few packages are in memory at a time.
  */
 import { CACHE, CONFIGS, sealDigest } from '../../catalog/cache/layout.ts';
-import type { Finding } from '../../catalog/finding.ts';
+import { compareText, type Finding } from '../../catalog/finding.ts';
 import type { CatalogSource } from '../../catalog/source.ts';
 import { PipelineError } from '../error.ts';
 import type { BaseImage } from './base.ts';
@@ -13,6 +13,7 @@ import type { Platform } from './content.ts';
 import { type CatalogImage, catalogImage, type Layer, PLATFORMS } from './image.ts';
 import { type LayerFacts, layerBlob } from './layer.ts';
 import {
+  type BundleFacts,
   type Memory,
   openMemory,
   type PackageFacts,
@@ -56,6 +57,8 @@ export interface BuiltCatalog {
   /** What `opm serve` checks the cache by; undefined without a cache. */
   readonly cacheDigest: string | undefined;
   readonly packages: number;
+  /** What is in the image, sorted by package. */
+  readonly contents: readonly { readonly name: string; readonly bundles: readonly BundleFacts[] }[];
   /** How many of our layers had to be made; the others were known. */
   readonly made: number;
   readonly layers: number;
@@ -156,10 +159,18 @@ async function assemble(
     }),
     cacheDigest: meta?.digest,
     packages: workshop.contents.packages.length,
+    contents: contentsOf(shards),
     made: workshop.made.size,
     layers: layers.length,
     replanned: replanned(workshop.memory, plan),
   };
+}
+
+function contentsOf(shards: readonly ShardFacts[]): BuiltCatalog['contents'] {
+  return shards
+    .flatMap(({ names, packages }) => names.map((name, i) => ({ name, bundles: packages[i]?.bundles ?? [] })))
+    .filter(({ name }) => name !== ROOT)
+    .sort((a, b) => compareText(a.name, b.name));
 }
 
 function platformsOf(base: BaseImage | undefined, { platforms }: BuildOptions): readonly Platform[] {

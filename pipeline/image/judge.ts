@@ -23,7 +23,7 @@ export async function judgeContents(
   judging: Judging,
 ): Promise<Finding[]> {
   const { limits } = judging;
-  const setting = settingOf(judging);
+  const setting = contentKey('setting', settingOf(judging));
   const findings: Finding[] = [];
   let blobs = 0;
   for (const group of groups) {
@@ -54,7 +54,19 @@ async function judgeGroup(
 ): Promise<VerdictFacts> {
   const source = { files: async () => group.map(({ file }) => file) };
   const { findings, catalog } = await judge(source, rules, { severityOf, limits });
-  return { findings, blobs: countOf(catalog) };
+  const { packages, bundles } = catalog.blobs;
+  return { findings, blobs: countOf(catalog), packages: packages.length, bundles: bundles.length };
+}
+
+/** How many packages and bundles there are in what was judged. */
+export function judgedCounts(verdicts: FactTable<VerdictFacts>): { packages: number; bundles: number } {
+  let packages = 0;
+  let bundles = 0;
+  for (const facts of verdicts.used.values()) {
+    packages += facts.packages;
+    bundles += facts.bundles;
+  }
+  return { packages, bundles };
 }
 
 function countOf({ blobs }: Catalog): number {

@@ -28,6 +28,13 @@ export interface StretchFacts {
   readonly addend: string;
 }
 
+export interface BundleFacts {
+  readonly name: string;
+  readonly version: string;
+  /** Reference of the bundle's image; empty for one without. */
+  readonly image: string;
+}
+
 /** What the rest of the image needs to know of a package. */
 export interface PackageFacts {
   /** Undefined for the blobs of no package when there are none. */
@@ -36,6 +43,8 @@ export interface PackageFacts {
   readonly cache?: StretchFacts;
   /** The package's member of packages.json; absent without a cache. */
   readonly member?: string;
+  /** Its bundles, for the list of what is in the image. */
+  readonly bundles: readonly BundleFacts[];
   /** Files of blobs of other schemas. */
   readonly metas: readonly { readonly path: string; readonly text: string }[];
 }
@@ -43,8 +52,10 @@ export interface PackageFacts {
 /** What the rules said of files that belong together. */
 export interface VerdictFacts {
   readonly findings: readonly Finding[];
-  /** How many blobs they hold. */
+  /** How many blobs they hold, and how many of them are packages and bundles. */
   readonly blobs: number;
+  readonly packages: number;
+  readonly bundles: number;
 }
 
 /** Facts by content key. What was used is kept for the next build, the rest is forgotten. */
@@ -65,10 +76,11 @@ export interface FactTable<T> {
   readonly used: ReadonlyMap<string, T>;
 }
 
-declare const PORTOLAN_VERSION: string | undefined;
+/** A digest of the sources that the program was built from. */
+declare const PORTOLAN_SOURCES: string | undefined;
 
 /** Changes when anything changes that turns content into bytes or findings. */
-const FORMAT = `2 ${typeof PORTOLAN_VERSION === 'string' ? PORTOLAN_VERSION : 'sources'}`;
+const FORMAT = `3 ${typeof PORTOLAN_SOURCES === 'string' ? PORTOLAN_SOURCES : 'sources'}`;
 
 /** The key of facts that follow from texts; no two lists of texts have the same. */
 export function contentKey(...texts: readonly string[]): string {

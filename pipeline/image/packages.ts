@@ -8,7 +8,7 @@ import { catalogFiles, load } from '../../catalog/load.ts';
 import { type Blob, type Catalog, catalogOf } from '../../catalog/model.ts';
 import { renderOrder } from '../../catalog/render.ts';
 import { rule as CACHE_RULE } from '../../catalog/rules/image/cache.ts';
-import { RULES } from '../../catalog/rules/index.ts';
+import { OPM_RULES } from '../../catalog/rules/opm.ts';
 import { runRules } from '../../catalog/rules/rule.ts';
 import type { CatalogSource, SourceFile } from '../../catalog/source.ts';
 import type { FactTable, FileFacts } from './memory.ts';
@@ -186,8 +186,10 @@ async function loadGroup(group: Group, cached: boolean): Promise<Map<string, Pac
     files: async () => [...group.files.values()].map(({ file }) => file),
   });
   const catalog = catalogOf(blobs);
-  const rules = RULES.filter(({ opm }) => opm !== undefined);
-  const judged = [...unread, ...runRules(catalog, cached ? [...rules, CACHE_RULE] : rules, () => 'error')];
+  const judged = [
+    ...unread,
+    ...runRules(catalog, cached ? [...OPM_RULES, CACHE_RULE] : OPM_RULES, () => 'error'),
+  ];
   const findings = judged.filter(({ severity }) => severity === 'error');
   const lines = new Map<string, Blob[]>([...group.packages].map((name) => [name, []]));
   for (const blob of renderOrder(blobs)) lines.get(packageOf(blob))?.push(blob);

@@ -13,11 +13,13 @@ import {
 } from '../../catalog/cache/layout.ts';
 import { packageMember, packagesJson } from '../../catalog/cache/package-index.ts';
 import type { Finding } from '../../catalog/finding.ts';
+import type { Bundle } from '../../catalog/model.ts';
 import { compareWalk } from '../../catalog/source.ts';
+import { formatVersion } from '../../catalog/version.ts';
 import { PipelineError } from '../error.ts';
 import { CODEC_IDS, type Codec } from './compress.ts';
 import { type LayerFacts, type LayerSink, openLayer } from './layer.ts';
-import { contentKey, type Memory, type PackageFacts, type StretchFacts } from './memory.ts';
+import { type BundleFacts, contentKey, type Memory, type PackageFacts, type StretchFacts } from './memory.ts';
 import { type Contents, type PackageContent, ROOT } from './packages.ts';
 
 /** What every step of a build works with. */
@@ -109,16 +111,23 @@ async function makePackage(name: string, layers: ShardLayers, workshop: Workshop
   const content = await workshop.contents.read(name);
   for (const finding of content.findings) workshop.findings.add(finding);
   // What is wrong anywhere is reported; nothing is made of it.
-  if (content.findings.length > 0) return { metas: [] };
+  if (content.findings.length > 0) return { bundles: [], metas: [] };
   const parts = name === ROOT ? rootParts(content) : packageParts(name, content);
   const configs = await put(parts, { tree: 'configs', root: CONFIGS, layer: layers.configs });
   const cached = workshop.cache === 'json';
   const metas = cached ? metasOf(content) : [];
   const pkg = content.catalog.packages.get(name);
-  if (!cached || !pkg || name === ROOT) return { ...(configs ? { configs } : {}), metas };
+  const bundles = [...(pkg?.bundles.values() ?? [])].map(bundleFacts);
+  if (!cached || !pkg || name === ROOT) return { ...(configs ? { configs } : {}), bundles, metas };
   const cache = await put(cacheParts(pkg), { tree: 'cache', root: CACHE_FILES, layer: layers.cache });
   const member = Buffer.from(packageMember(pkg, { icon: false })).toString();
-  return { ...(configs ? { configs } : {}), ...(cache ? { cache } : {}), member, metas };
+  return { ...(configs ? { configs } : {}), ...(cache ? { cache } : {}), member, bundles, metas };
+}
+
+/** Texts of their own: what is cut out of a file's text would keep all of it in memory. */
+function bundleFacts({ name, version, image }: Bundle): BundleFacts {
+  const own = (text: string): string => Buffer.from(text).toString();
+  return { name: own(name), version: version ? own(formatVersion(version)) : '', image: own(image) };
 }
 
 function rootParts(content: PackageContent): TreePart[] {

@@ -26,12 +26,14 @@ export interface MoveHints {
   readonly doubted?: boolean;
 }
 
+const MIB = 1024 * 1024;
 /** Bytes on their way: a part of all that there is, so that twenty kills lose less than a tenth. */
-const PART = 1 / 200;
-const LEAST = 192 * 1024;
-const MOST = 32 * 1024 * 1024;
-/** Bytes of a chunk at most: what is handed over in one piece arrives whole also when the program is killed. */
-const CHUNK = 4 * 1024 * 1024;
+const PART = 1 / 100;
+const LEAST = 512 * 1024;
+const MOST = 32 * MIB;
+/** Bytes that are read ahead: a body begins to leave when all of it is here, as far as it is no larger. */
+const AHEAD = 64 * MIB;
+const CHUNK = 16 * MIB;
 
 /**
  * @param sent told of the bytes of each blob as they leave
@@ -41,16 +43,20 @@ export function createBlobMover(
   memory: CopyMemory,
   sent: (digest: string, upTo: number) => void,
 ): BlobMover {
-  let most = LEAST;
-  const allowance = createAllowance(most);
+  const leaving = createAllowance(LEAST);
+  const ahead = createAllowance(AHEAD);
   /** By registry and digest: which repositories have it, or are about to. */
   const places = new Map<string, Map<string, Promise<BlobOutcome>>>();
   const put = (blob: BlobSource, to: Repository, options: PutBlobOptions): Promise<BlobOutcome> => {
-    const chunk = Math.min(CHUNK, Math.floor(most / 2));
-    const memo = blob.size > chunk ? memory.upload(`${repositoryName(to)}@${blob.digest}`) : undefined;
+    const memo = blob.size > CHUNK ? memory.upload(`${repositoryName(to)}@${blob.digest}`) : undefined;
     const watched: BlobSource = { ...blob, open: (from) => watch(blob, from, sent) };
-    return allowance.within(Math.min(blob.size, chunk), () =>
-      registry.putBlob(to, watched, { ...options, chunk, ...(memo && { memory: memo }) }),
+    return ahead.within(Math.min(blob.size, CHUNK), () =>
+      registry.putBlob(to, watched, {
+        ...options,
+        chunk: CHUNK,
+        gate: leaving.within,
+        ...(memo && { memory: memo }),
+      }),
     );
   };
   const bring = async (
@@ -74,10 +80,7 @@ export function createBlobMover(
       coming.catch(() => known.delete(to.repository));
       return coming;
     },
-    expect: (bytes) => {
-      most = Math.min(MOST, Math.max(LEAST, bytes * PART));
-      allowance.resize(most);
-    },
+    expect: (bytes) => leaving.resize(Math.min(MOST, Math.max(LEAST, bytes * PART))),
   };
 }
 

@@ -123,3 +123,12 @@ function matches(pattern: string, tag: string): boolean {
   }
   return at <= tag.length - last.length;
 }
+
+/** Who says where a mirror is means it, be it on an internal network; sources come out of catalogs. */
+export function destinationHosts(mappings: readonly MappingLine[], to: string | undefined): string[] {
+  const places = [
+    ...mappings.map(({ destination }) => destination),
+    ...(to === undefined ? [] : [`${to}/a`]),
+  ];
+  return [...new Set(places.flatMap((place) => tryParseReference(place)?.registry ?? []))];
+}

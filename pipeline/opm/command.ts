@@ -49,11 +49,12 @@ export interface Call {
 export interface World {
   readonly terminal: Terminal;
   /** The way to the registry of a host that somebody typed the name of. */
-  readonly registry: (host: string, options: ReachOptions) => Registry;
+  readonly registry: (host: string, options: ReachOptions) => Registry | Promise<Registry>;
 }
 
 /** Flags that every command has. */
 export const GLOBAL_FLAGS: Readonly<Record<string, OpmFlag>> = {
+  help: { short: 'h', description: 'print what the command takes' },
   'skip-tls': { description: 'the same as --skip-tls-verify --use-http' },
   'skip-tls-verify': { description: 'skip TLS certificate verification for registries' },
   'use-http': { description: 'use plain HTTP for registries' },

@@ -43,6 +43,7 @@ export function operandIndexes(words: readonly string[]): number[] {
   for (let i = 0; i < words.length; i++) {
     const word = words[i] ?? '';
     if (word === '--') break;
+    if (word === '' || word === '-') continue;
     if (!isFlag(word)) indexes.push(i);
     else if (!word.includes('=') && takesNext(word)) i++;
   }

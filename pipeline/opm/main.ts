@@ -1,6 +1,7 @@
 /** opm's command line: finds the command, reads its flags, runs it. */
+
+import { nearest } from '../../catalog/spelling.ts';
 import { PipelineError } from '../error.ts';
-import { nearest } from '../spelling.ts';
 import { GLOBAL_FLAGS, type OpmCommand, type OpmExit, type OpmFlag, type World } from './command.ts';
 import { OPM_COMMANDS, type OpmEntry } from './commands.ts';
 import { callOf, operandIndexes } from './flags.ts';
@@ -19,11 +20,13 @@ export async function opm(words: readonly string[], world: World): Promise<OpmEx
   }
 }
 
+const HELP = /^(?:-h|--help)(?:=(?:1|t|T|TRUE|true|True))?$/;
+
 async function dispatch(words: readonly string[], world: World): Promise<OpmExit> {
   const [first] = words;
   const typed = first === 'help' ? words.slice(1) : words;
   const found = findEntry(typed);
-  const wantsHelp = first === 'help' || typed.includes('--help') || typed.includes('-h');
+  const wantsHelp = first === 'help' || typed.some((word) => HELP.test(word));
   if (!found) return family(typed, wantsHelp, world);
   const command = await found.entry.load();
   if (wantsHelp) {
@@ -52,17 +55,20 @@ async function family(words: readonly string[], wantsHelp: boolean, world: World
   const operands = operandIndexes(words).map((index) => words[index] ?? '');
   const group = longestGroup(operands);
   const unknown = operands[group === '' ? 0 : group.split(' ').length];
-  if (wantsHelp || !SILENT.has(group)) {
+  const isSilent = SILENT.has(group);
+  if (!wantsHelp && (!isSilent || unknown === undefined)) {
+    const taken = new Set(operandIndexes(words).slice(0, group === '' ? 0 : group.split(' ').length));
+    const most = isSilent ? 0 : Number.POSITIVE_INFINITY;
+    callOf(
+      groupCommand(group, most),
+      words.filter((_, i) => !taken.has(i)),
+    );
+  }
+  if (wantsHelp || !isSilent) {
     await world.terminal.out(groupHelp(group));
     return 0;
   }
-  if (unknown === undefined) {
-    callOf(
-      groupCommand(group),
-      words.filter((word) => word.startsWith('-')),
-    );
-    return 0;
-  }
+  if (unknown === undefined) return 0;
   throw new PipelineError(
     'usage',
     `there is no command ${JSON.stringify(unknown)} in opm${group === '' ? '' : ` ${group}`}`,
@@ -80,8 +86,8 @@ function longestGroup(operands: readonly string[]): string {
   return '';
 }
 
-function groupCommand(words: string): OpmCommand {
-  return { words, summary: '', operands: '', least: 0, most: 0, flags: {}, run: async () => 0 };
+function groupCommand(words: string, most: number): OpmCommand {
+  return { words, summary: '', operands: '', least: 0, most, flags: {}, run: async () => 0 };
 }
 
 function suggestion(group: string, unknown: string): string {

@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { PipelineError } from '../error.ts';
 import { writePackages } from '../render/files.ts';
 import { readAll } from './catalog.ts';
 import type { OpmCommand } from './command.ts';
@@ -17,6 +18,7 @@ export const command: OpmCommand = {
   },
   run: async (call, world) => {
     const [reference = '', output = ''] = call.operands;
+    if (output === '') throw new PipelineError('usage', 'the name of the output directory is empty');
     const format = outputOf(call, ['json', 'yaml']);
     const migrates = migratesTo(call.text('migrate-level'));
     const written = await writePackages(resolve(world.terminal.directory, output), format, () =>

@@ -8,7 +8,10 @@ import type { Call, World } from './command.ts';
  *
  * @throws PipelineError `usage` for flags that exclude each other
  */
-export function registries(call: Call, { registry, terminal }: World): (host: string) => Registry {
+export function registries(
+  call: Call,
+  { registry, terminal }: World,
+): (host: string) => Registry | Promise<Registry> {
   for (const [a, b] of EXCLUSIVE) {
     if (call.given(a) && call.given(b))
       throw new PipelineError('usage', `--${a} and --${b} cannot be given together`);

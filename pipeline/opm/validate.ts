@@ -27,6 +27,7 @@ export const command: OpmCommand = {
     const [directory = ''] = operands;
     const format =
       given('output') && call.text('output') !== '' ? outputOf(call, ['json', 'yaml']) : undefined;
+    if (directory === '') throw new PipelineError('usage', 'the name of the directory is empty');
     const root = resolve(world.terminal.directory, directory);
     if (!isDirectory(root)) throw new PipelineError('usage', `${directory} is not a directory`);
     const { findings } = await judge(directorySource(root), OPM_RULES);
@@ -54,9 +55,12 @@ async function opmError(root: string): Promise<string> {
 /** What opm says of a link that leads to no file. */
 function openingError(root: string, path: string): string | undefined {
   const full = join(root, path);
-  const target = statSync(full, { throwIfNoEntry: false });
-  if (!target) return `open ${path}: no such file or directory`;
-  return target.isDirectory() ? `read ${full}: is a directory` : undefined;
+  try {
+    return statSync(full).isDirectory() ? `read ${full}: is a directory` : undefined;
+  } catch (error) {
+    const isLoop = error instanceof Error && 'code' in error && error.code === 'ELOOP';
+    return `open ${path}: ${isLoop ? 'too many levels of symbolic links' : 'no such file or directory'}`;
+  }
 }
 
 function verdictText(message: string | undefined, format: 'json' | 'yaml'): string {

@@ -2,9 +2,9 @@
 import { Ajv, type ErrorObject, type Options, type ValidateFunction } from 'ajv';
 import type { Finding, Location } from '../../catalog/finding.ts';
 import { isObject } from '../../catalog/shape.ts';
+import { nearest } from '../../catalog/spelling.ts';
 import schema from '../policy.schema.json' with { type: 'json' };
 import type { Settings } from '../settings.ts';
-import { nearest } from '../spelling.ts';
 import { patternDefect } from './layout.ts';
 import type { Written } from './written.ts';
 

@@ -1,5 +1,6 @@
 /** The policy as the pipeline uses it: every key there, references read, nothing left to look up. */
 import type { Severity } from '../../catalog/finding.ts';
+import type { Trust } from '../attest/verify.ts';
 import type { Identity } from '../github/identity.ts';
 import type { Layout, PathKind } from './layout.ts';
 
@@ -146,6 +147,15 @@ export interface RegistriesPolicy {
   readonly credentials: readonly string[];
   /** Hosts and address ranges of internal networks that may be connected to. */
   readonly internal: readonly string[];
+  /** Which images must be signed; the first whose patterns match counts. */
+  readonly signatures: readonly SignatureDemand[];
+}
+
+export interface SignatureDemand {
+  /** Patterns of registries and repositories. */
+  readonly from: readonly string[];
+  /** By whom. */
+  readonly trust: Trust;
 }
 
 export interface PublishPolicy {
@@ -168,5 +178,7 @@ export interface PublishTarget {
   readonly compression: 'gzip' | 'zstd';
   /** Labels of the image. */
   readonly labels: Readonly<Record<string, string>>;
+  /** What is put beside the image; `keyless` signs the provenance by the job's OIDC identity. */
+  readonly attest: readonly ('sbom' | 'provenance' | 'keyless')[];
   readonly mirrorTo: string | undefined;
 }

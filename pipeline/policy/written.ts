@@ -43,7 +43,9 @@ export interface Written {
     readonly companions?: readonly string[];
     readonly published?: 'git' | { readonly ledger: string };
   };
-  readonly registries?: Readonly<Partial<Record<'allow' | 'credentials' | 'internal', readonly string[]>>>;
+  readonly registries?: Readonly<Partial<Record<'allow' | 'credentials' | 'internal', readonly string[]>>> & {
+    readonly signatures?: readonly WrittenSignature[];
+  };
   readonly publish?: {
     readonly catalogs?: Readonly<Record<string, WrittenTarget>>;
     readonly role?: string;
@@ -72,6 +74,15 @@ export interface WrittenWaiver {
   readonly reason: string;
 }
 
+/** With keys, or with identity and issuer. */
+export interface WrittenSignature {
+  readonly from: readonly string[];
+  readonly keys?: readonly string[];
+  readonly identity?: string;
+  readonly issuer?: string;
+  readonly trustedRoot?: unknown;
+}
+
 export interface WrittenTarget {
   readonly image: string;
   readonly also?: readonly string[];
@@ -80,6 +91,7 @@ export interface WrittenTarget {
   readonly cache?: 'json' | 'none';
   readonly compression?: 'gzip' | 'zstd';
   readonly labels?: Readonly<Record<string, string>>;
+  readonly attest?: readonly ('sbom' | 'provenance' | 'keyless')[];
   readonly platforms?: readonly string[];
   readonly mirrorTo?: string;
 }

@@ -1,9 +1,11 @@
 /** The base image of an index image, read from wherever it is. */
 
-import { withDigest } from '../../catalog/reference.ts';
+import { type DigestReference, formatReference, withDigest } from '../../catalog/reference.ts';
+import { type Trust, verifySignatures, whyUnsigned } from '../attest/verify.ts';
 import { PipelineError } from '../error.ts';
 import type { BaseImage } from '../image/base.ts';
 import { readBase } from '../image/base.ts';
+import type { SignatureDemands } from '../policy/signatures.ts';
 import type { Descriptor, Registry } from '../ports.ts';
 import { isManifestType } from '../registry/image.ts';
 import { openSource, type Source } from '../registry/open.ts';
@@ -22,15 +24,29 @@ const LARGEST_CONFIG = 4 * 1024 * 1024;
 
 /**
  * @param client for references
- * @throws PipelineError `not-found`, and as {@link readBase}
+ * @param signed whose signatures are demanded; nobody's when left out
+ * @throws PipelineError `not-found`, `not-allowed` without the signature, and as {@link readBase}
  */
-export async function openBase(client: Registry, place: Place): Promise<OpenBase> {
+export async function openBase(client: Registry, place: Place, signed?: SignatureDemands): Promise<OpenBase> {
   const source = await openSource(place, client);
   const { registry, reference } = source;
   const manifest = await registry.getManifest(reference);
   if (!manifest) throw new PipelineError('not-found', `there is no base image ${formatPlace(place)}`);
+  const trust = place.kind === 'registry' ? signed?.(place.reference) : undefined;
+  if (trust) await refuseUnsigned(registry, withDigest(reference, manifest.digest), trust);
   const image = await readBase(manifest, (descriptor) => contentAt(source, descriptor));
   return { image, name: `${formatPlace(place)} (${image.digest})`, source };
+}
+
+async function refuseUnsigned(registry: Registry, image: DigestReference, trust: Trust): Promise<void> {
+  const { verified, rejected } = await verifySignatures(registry, image, trust);
+  if (verified.length > 0) return;
+  const name = formatReference(image);
+  throw new PipelineError(
+    'not-allowed',
+    `the base image ${name} lacks the signature that the policy demands: ${whyUnsigned(rejected)}`,
+    { hint: `portolan verify ${name} tells who has signed it (registries.signatures in the policy)` },
+  );
 }
 
 async function contentAt({ registry, reference }: Source, descriptor: Descriptor): Promise<Uint8Array> {

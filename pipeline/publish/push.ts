@@ -1,5 +1,5 @@
 /** Index images into their places: our layers are sent, the base's are mounted or copied. */
-import { withDigest } from '../../catalog/reference.ts';
+import { type Reference, withDigest } from '../../catalog/reference.ts';
 import type { CatalogImage } from '../image/image.ts';
 import type { Registry } from '../ports.ts';
 import { type Destination, openDestination } from '../registry/open.ts';
@@ -8,6 +8,7 @@ import { blobOf, type PushReport, pushImage, sendImage } from '../registry/push.
 import type { OpenBase } from './base.ts';
 import type { Follower } from './fence.ts';
 import { followingTag } from './fence-tag.ts';
+import { type AttachedPlan, planArtifact } from './plan-artifact.ts';
 
 /** An image and a place for it. */
 export interface PushJob {
@@ -19,10 +20,14 @@ export interface PushJob {
   readonly untagged: boolean;
   /** Moves the tag once the image is there by its digest; without it the push itself does. */
   readonly promote?: ((tag: Follower) => Promise<void>) | undefined;
+  /** The plan of a mirror, attached to the image. */
+  readonly plan?: AttachedPlan | undefined;
 }
 
 /** Images of which all is in its place, but the tags. */
 export interface SentImages {
+  /** Where the images are, of which each place says what it names; without archives. */
+  readonly standing: readonly StandingImage[];
   /** Moves the tags, the first job's first. @returns what was sent to each place */
   tag(): Promise<PushReport[]>;
   /** Leaves archives unwritten. */
@@ -43,12 +48,24 @@ export async function sendCatalogImages(client: Registry, jobs: readonly PushJob
     for (const job of jobs) {
       const to = await openDestination(job.place, client);
       sent.push({ job, to, report: await send(to, job, mountable(job, sent)) });
+      await attachPlan(to, job);
     }
   } catch (error) {
     await discard();
     throw error;
   }
-  return { tag: () => tag(sent), discard };
+  return { standing: sent.flatMap(standingOf), tag: () => tag(sent), discard };
+}
+
+/** An image in its place, before the tag names it. */
+export interface StandingImage {
+  readonly image: CatalogImage;
+  readonly registry: Registry;
+  readonly reference: Reference;
+}
+
+function standingOf({ job, to }: Sent): StandingImage[] {
+  return isFenced(job.place) ? [{ image: job.image, registry: to.registry, reference: to.reference }] : [];
 }
 
 interface Sent {
@@ -69,6 +86,13 @@ function send(to: Destination, job: PushJob, mountFrom: readonly string[]): Prom
   const content = { root: manifestList, manifests, blobs: [...blobs, ...below] };
   if (!isByDigest(job)) return sendImage(to.registry, to.reference, { image: content, mountFrom });
   return pushImage(to.registry, withDigest(to.reference, manifestList.digest), { image: content, mountFrom });
+}
+
+/** An archive for Docker has no room for what is about an image. */
+async function attachPlan(to: Destination, { image, place, plan }: PushJob): Promise<void> {
+  if (!plan || place.kind === 'docker-archive') return;
+  const artifact = planArtifact(image.manifestList, plan);
+  await pushImage(to.registry, withDigest(to.reference, artifact.root.digest), { image: artifact });
 }
 
 /** Whether the image is to stand under its digest before, or without, a tag that names it. */

@@ -2,6 +2,7 @@
  * What was published. It follows from the content alone, so that publishing the same commit again
  * writes the same receipt.
  */
+import { formatReference, tryParseReference } from '../../catalog/reference.ts';
 import type { BaseImage } from '../image/base.ts';
 import type { BuiltCatalog } from '../image/build.ts';
 import { formatPlace } from '../registry/place.ts';
@@ -64,4 +65,18 @@ export function receiptOf(
 
 export function receiptText(receipt: PublishReceipt): string {
   return `${JSON.stringify(receipt, null, 2)}\n`;
+}
+
+/** The reference by digest of the image that a receipt is about; undefined when the text is none. */
+export function readPublishReceipt(text: string): string | undefined {
+  try {
+    const { kind, image, digest } = Object(JSON.parse(text)) as Record<string, unknown>;
+    if (kind !== 'PublishReceipt' || typeof image !== 'string' || typeof digest !== 'string')
+      return undefined;
+    const reference = tryParseReference(image);
+    return reference ? `${formatReference(reference)}@${digest}` : image;
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
 }

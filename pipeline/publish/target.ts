@@ -36,6 +36,8 @@ export interface PublishTarget {
   readonly also: readonly Place[];
   readonly slim: Place | undefined;
   readonly untagged: boolean;
+  /** What is put beside the image. */
+  readonly attest: WrittenTarget['attest'];
   readonly settings: Pick<BuildOptions, 'cache' | 'codec' | 'labels' | 'platforms'>;
   /** What clusters call the image; undefined for a directory that nobody named. */
   readonly reference: string | undefined;
@@ -68,6 +70,7 @@ export function targetOf({ publish }: Policy, catalog: string, choices: PublishC
     name: untagged ? withoutTag(place) : formatPlace(place),
     ...places,
     untagged,
+    attest: written?.attest ?? [],
     settings: settingsOf(written, choices),
     reference: place.kind === 'registry' ? formatPlace(place) : (choices.as ?? image),
     base: base === undefined ? undefined : parsePlace(base),

@@ -1,9 +1,11 @@
 /** Asking registries what references name: each once, many at a time, only where that is allowed. */
-import { formatReference, type Reference } from '../../catalog/reference.ts';
+import { formatReference, type Reference, withDigest } from '../../catalog/reference.ts';
 import type { Lookup } from '../../catalog/references/lookup.ts';
 import { lookupKey } from '../../catalog/references/site.ts';
+import { type Trust, verifySignatures, whyUnsigned } from '../attest/verify.ts';
 import { type ErrorCode, PipelineError } from '../error.ts';
 import type { RepositoryMatcher } from '../policy/registries.ts';
+import type { SignatureDemands } from '../policy/signatures.ts';
 import type { Descriptor, Registry } from '../ports.ts';
 import { parseManifest } from '../registry/image.ts';
 import { allOf } from '../registry/stream.ts';
@@ -14,6 +16,8 @@ export interface LookUpOptions {
   readonly allows?: RepositoryMatcher | undefined;
   /** By `lookupKey`, the images of which the platforms are looked up too. */
   readonly platforms?: ReadonlySet<string> | undefined;
+  /** Whose signatures are demanded; nobody's when left out. */
+  readonly signed?: SignatureDemands | undefined;
 }
 
 /** Questions at a time; how many of them go to one host at a time is the client's to say. */
@@ -60,9 +64,11 @@ async function ask(
   const known = silent.get(reference.registry);
   if (known !== undefined) return { kind: 'unknown', why: known };
   try {
-    if (options.platforms?.has(key)) return await withPlatforms(reference, options);
-    const found = await options.registry.resolve(reference);
-    return found ? { kind: 'found', digest: found.digest } : { kind: 'absent' };
+    const found = await answerOf(key, reference, options);
+    const trust = options.signed?.(reference);
+    return found.kind === 'found' && trust
+      ? await withSignature(found, reference, { ...options, trust })
+      : found;
   } catch (error) {
     if (!(error instanceof PipelineError)) throw error;
     if (error.code === 'not-allowed') return { kind: 'not-allowed' };
@@ -70,6 +76,21 @@ async function ask(
     if (OF_THE_HOST.has(error.code)) silent.set(reference.registry, error.message);
     return { kind: 'unknown', why: error.message };
   }
+}
+
+async function answerOf(key: string, reference: Reference, options: LookUpOptions): Promise<Lookup> {
+  if (options.platforms?.has(key)) return withPlatforms(reference, options);
+  const found = await options.registry.resolve(reference);
+  return found ? { kind: 'found', digest: found.digest } : { kind: 'absent' };
+}
+
+async function withSignature(
+  found: Extract<Lookup, { kind: 'found' }>,
+  reference: Reference,
+  { registry, trust }: LookUpOptions & { readonly trust: Trust },
+): Promise<Lookup> {
+  const { verified, rejected } = await verifySignatures(registry, withDigest(reference, found.digest), trust);
+  return verified.length > 0 ? found : { ...found, unsigned: whyUnsigned(rejected) };
 }
 
 /** A list says it in itself, an image in its configuration. */

@@ -47,11 +47,20 @@ export interface EndpointOptions {
 /** How often one request may be refused for want of proof before that is believed. */
 const PROOFS = 2;
 
+/** @throws PipelineError `usage` for a host that no address can be made of, such as one with the port 99999 */
+function baseOf(address: string): URL {
+  try {
+    return new URL(address);
+  } catch {
+    throw new PipelineError('usage', `${address} is no address of a registry`);
+  }
+}
+
 export function createEndpoint(registry: string, options: EndpointOptions): Endpoint {
   const { transport, plainHosts } = options;
   const quirks = quirksOf(registry);
   const host = quirks.apiHost ?? registry;
-  const base = new URL(`${plainHosts.has(registry) ? 'http' : 'https'}://${host}`);
+  const base = baseOf(`${plainHosts.has(registry) ? 'http' : 'https'}://${host}`);
   const auth = createAuthentication({ ...options, registry, base });
   const ask = (request: EndpointRequest, budget: Budget): Promise<Answer> => {
     const url = request.to instanceof URL ? request.to : new URL(`/v2/${request.to}`, base);

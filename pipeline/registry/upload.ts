@@ -26,6 +26,7 @@ interface Upload {
   readonly chunk: number;
   readonly budget: Budget;
   readonly memory: UploadMemory | undefined;
+  readonly gate: NonNullable<PutBlobOptions['gate']>;
 }
 
 /** An upload that the registry has opened. */
@@ -44,7 +45,7 @@ export function putBlob(
   endpoint: Endpoint,
   to: Repository,
   blob: BlobSource,
-  { mountFrom = [], chunk = CHUNK, absent = false, memory }: PutBlobOptions = {},
+  { mountFrom = [], chunk = CHUNK, absent = false, memory, gate = (_, send) => send() }: PutBlobOptions = {},
 ): Promise<BlobOutcome> {
   let [mount] = mountFrom.filter((repository) => repository !== to.repository);
   let isAbsent = absent;
@@ -52,7 +53,7 @@ export function putBlob(
   const reading = readingOf(blob);
   const source: BlobSource = { ...blob, open: reading.open };
   const work = endpoint.attempt(async (budget) => {
-    const upload: Upload = { endpoint, to, blob: source, chunk, budget, memory };
+    const upload: Upload = { endpoint, to, blob: source, chunk, budget, memory, gate };
     const head = { digest: blob.digest, actions: 'pull,push', budget } as const;
     if (!isAbsent && (await headBlob(endpoint, to, head))) return 'present';
     // What broke off may have arrived.
@@ -143,7 +144,7 @@ async function send(upload: Upload, session: Session): Promise<void> {
  * Bytes up to which a body is read before its request begins: a kill then leaves a request that is
  * complete, or none. A registry that got half of a chunk gives the whole upload up.
  */
-const READ_AHEAD = 4 * 1024 * 1024;
+const READ_AHEAD = CHUNK;
 
 /** The blob, checked as it leaves: what a registry says about a wrong digest is then its own doing. */
 async function wholeBody(blob: BlobSource): Promise<RequestBody> {
@@ -158,14 +159,12 @@ function bodyOf(bytes: Uint8Array): RequestBody {
 
 /** Closes an upload, with the bytes in the same request when there is a body. */
 async function commit(upload: Upload, location: URL, body: RequestBody | undefined): Promise<void> {
-  const { endpoint, blob, budget } = upload;
+  const { endpoint, blob, budget, gate } = upload;
   // Appended, not set: the location's own query may be signed and must stay as it is spelt.
   const url = new URL(location);
   url.search += `${url.search === '' ? '?' : '&'}digest=${encodeURIComponent(blob.digest)}`;
-  const answer = await endpoint.ask(
-    { ...uploadRequest(upload), method: 'PUT', to: url, ...(body && { body }) },
-    budget,
-  );
+  const request = { ...uploadRequest(upload), method: 'PUT', to: url, ...(body && { body }) } as const;
+  const answer = await gate(body?.size ?? 0, () => endpoint.ask(request, budget));
   if (answer.status !== 201 && answer.status !== 204) throw await refusedUpload(upload, answer);
   await answer.discard();
   const digest = header(answer, 'docker-content-digest');
@@ -239,19 +238,13 @@ async function sendChunk(
   location: URL,
   { offset, end }: { readonly offset: number; readonly end: number },
 ): Promise<Progress> {
-  const { endpoint, budget, blob } = upload;
+  const { endpoint, budget, blob, gate } = upload;
   const request = uploadRequest(upload);
   const bytes = { size: end - offset, open: () => part(blob, offset, end) };
   const body = bytes.size > READ_AHEAD ? bytes : bodyOf(await allOf(bytes.open()));
-  const answer = await endpoint.ask(
-    {
-      ...request,
-      method: 'PATCH',
-      to: location,
-      headers: { ...request.headers, 'content-range': `${offset}-${end - 1}` },
-      body,
-    },
-    budget,
+  const headers = { ...request.headers, 'content-range': `${offset}-${end - 1}` };
+  const answer = await gate(body.size, () =>
+    endpoint.ask({ ...request, method: 'PATCH', to: location, headers, body }, budget),
   );
   if (answer.status !== 202 && answer.status !== 204) throw await refusedUpload(upload, answer);
   await answer.discard();
@@ -263,9 +256,15 @@ async function progress(upload: Upload, location: URL): Promise<Progress> {
   const { endpoint, budget } = upload;
   const request = uploadRequest(upload);
   const answer = await endpoint.ask({ ...request, method: 'GET', to: location }, budget);
-  if (answer.status !== 204) throw await refusedUpload(upload, answer);
+  if (answer.status !== 204) throw await unsaid(answer, request.what);
   await answer.discard();
   return progressOf(upload, answer, 0);
+}
+
+/** A registry that does not say how far it got takes the blob anew. */
+async function unsaid(answer: Answer, what: string): Promise<PipelineError> {
+  const { code, message, retryable } = await failure(answer, what);
+  return new PipelineError(code, message, { retryable: retryable || answer.status < 500 });
 }
 
 function progressOf({ endpoint, blob }: Upload, answer: Answer, otherwise: number): Progress {

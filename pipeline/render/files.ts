@@ -24,12 +24,27 @@ export async function writePackages(
   const blobs = await read();
   if (!blobs) return undefined;
   const files = packageFiles(blobs, format);
+  writeAll(directory, files);
+  return files.length;
+}
+
+/**
+ * Writes files into a directory that is empty, or made.
+ *
+ * @param files texts by paths that stay within the directory
+ * @throws PipelineError `usage` when the directory is not empty, `io`
+ */
+export function writeNewFolder(directory: string, files: ReadonlyMap<string, string>): void {
+  checkEmpty(directory);
+  writeAll(directory, [...files]);
+}
+
+function writeAll(directory: string, files: readonly (readonly [path: string, text: string])[]): void {
   makeFolder(directory);
   for (const [path, text] of files) {
     const full = join(directory, path);
     writeFiles(dirname(full), new Map([[basename(full), text]]));
   }
-  return files.length;
 }
 
 function checkEmpty(path: string): void {

@@ -7,7 +7,7 @@ import type { Bundle } from '../../catalog/model.ts';
 import type { CatalogSource } from '../../catalog/source.ts';
 import { PipelineError } from '../error.ts';
 import { CONFIGS_LABEL } from '../image/base.ts';
-import type { ImageTree } from '../image/tree.ts';
+import type { ImageTree, TreeLimits } from '../image/tree.ts';
 import { loadBundle, migrated, migrateLevel, type Rendering } from './loaded.ts';
 import { type OpenImage, withImage } from './open-image.ts';
 import { treeSource } from './tree-source.ts';
@@ -65,10 +65,26 @@ export async function renderBundleImage(name: string, options: Rendering): Promi
   });
 }
 
-function unpackBundle<T>({ unpack }: OpenImage, use: (source: CatalogSource) => Promise<T>): Promise<T> {
+/** A cluster takes a bundle of a hundredth of it; what is larger was made to exhaust whoever reads it. */
+const BUNDLE_LIMITS: TreeLimits = { bytes: 256 * 2 ** 20, entries: 100_000 };
+
+/**
+ * Calls `use` with the files of a bundle's image.
+ *
+ * @throws PipelineError `too-large`, before anything is fetched where the manifest says so
+ */
+export async function unpackBundle<T>(
+  { unpack, size }: Pick<OpenImage, 'unpack' | 'size'>,
+  use: (source: CatalogSource) => Promise<T>,
+): Promise<T> {
+  if (size > BUNDLE_LIMITS.bytes) {
+    const message = `the layers of the bundle have ${size} bytes, the limit is ${BUNDLE_LIMITS.bytes}`;
+    throw new PipelineError('too-large', message);
+  }
   return unpack(
     (path) => /^(?:manifests|metadata)\//.test(path),
     (tree) => use(treeSource(tree, '')),
+    { limits: BUNDLE_LIMITS },
   );
 }
 
@@ -82,7 +98,7 @@ function readIndexImage(name: string, { unpack }: OpenImage, configs: string): P
     }
     return load(treeSource(tree, folder));
   };
-  return unpack(isWanted, read, folder);
+  return unpack(isWanted, read, { within: folder });
 }
 
 /** Whether a folder is there; archives need not name folders. */

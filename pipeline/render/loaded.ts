@@ -11,7 +11,7 @@ export interface Rendering {
   /** The directory that relative paths start from. */
   readonly directory: string;
   /** The way to the registry of a host. */
-  readonly registry: (host: string) => Registry;
+  readonly registry: (host: string) => Registry | Promise<Registry>;
   /** What is rendered; the other is refused. Both when left out. */
   readonly only?: 'catalogs' | 'bundles';
   /** Whether manifests give way to `olm.csv.metadata`, in bundles that have an image. */

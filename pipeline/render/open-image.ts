@@ -6,7 +6,7 @@ import { formatReference, type Reference, withDigest } from '../../catalog/refer
 import { isObject } from '../../catalog/shape.ts';
 import { fileError } from '../directory.ts';
 import { PipelineError } from '../error.ts';
-import { type ImageTree, readTree } from '../image/tree.ts';
+import { type ImageTree, readTree, TREE_LIMITS, type TreeLimits, type TreeOptions } from '../image/tree.ts';
 import type { Descriptor, Registry } from '../ports.ts';
 import { type ImageManifest, type ManifestList, parseManifest } from '../registry/image.ts';
 import { openSource, type Source } from '../registry/open.ts';
@@ -18,6 +18,8 @@ import type { Rendering } from './loaded.ts';
 
 export interface OpenImage {
   readonly labels: ReadonlyMap<string, string>;
+  /** Bytes of all layers, as they are sent. */
+  readonly size: number;
   /** Of what the reference names: the manifest list where there is one. */
   readonly digest: string;
   /**
@@ -29,13 +31,19 @@ export interface OpenImage {
   readonly unpack: <T>(
     wanted: (path: string) => boolean,
     use: (tree: ImageTree) => Promise<T>,
-    within?: string,
+    options?: UnpackOptions,
   ) => Promise<T>;
   /**
    * The files below a folder (without a slash before it; empty for all), until the tree is closed.
    * Layers that the image's history places elsewhere are not fetched, unless `allLayers`.
    */
   readonly unpackFolder: (folder: string, allLayers?: boolean) => Promise<ImageTree>;
+}
+
+export interface UnpackOptions {
+  readonly within?: string;
+  /** What layers may ask of the machine; those of an index image when left out. */
+  readonly limits?: TreeLimits;
 }
 
 /**
@@ -50,7 +58,7 @@ export async function withImage<T>(
   const typed = parsePlace(name);
   const place = typed.kind === 'registry' ? typed : { ...typed, path: resolve(directory, typed.path) };
   const host = place.kind === 'registry' ? place.reference.registry : '';
-  const source = await openSource(place, registryOf(host));
+  const source = await openSource(place, await registryOf(host));
   try {
     return await use(await openImage(source, name));
   } finally {
@@ -79,12 +87,13 @@ export async function openImage(
   return {
     labels: labelsIn(config),
     digest: root.digest,
-    unpack: (wanted, use, within = '') => unpacked(readAhead(layersIn(within)), wanted, use),
+    size: manifest.layers.reduce((sum, layer) => sum + layer.size, 0),
+    unpack: (wanted, use, { within = '', limits = TREE_LIMITS } = {}) =>
+      unpacked(readAhead(layersIn(within)), { wanted, limits }, use),
     unpackFolder: (folder, allLayers = false) =>
-      treeOf(
-        readAhead(allLayers ? fetches : layersIn(folder)),
-        (path) => folder === '' || path === folder || path.startsWith(`${folder}/`),
-      ),
+      treeOf(readAhead(allLayers ? fetches : layersIn(folder)), {
+        wanted: (path) => folder === '' || path === folder || path.startsWith(`${folder}/`),
+      }),
   };
 }
 
@@ -152,10 +161,10 @@ function parsedObject(bytes: Uint8Array): Readonly<Record<string, unknown>> {
 
 async function unpacked<T>(
   layers: readonly AsyncIterable<Uint8Array>[],
-  wanted: (path: string) => boolean,
+  options: Omit<TreeOptions, 'scratch'>,
   use: (tree: ImageTree) => Promise<T>,
 ): Promise<T> {
-  const tree = await treeOf(layers, wanted);
+  const tree = await treeOf(layers, options);
   try {
     return await use(tree);
   } finally {
@@ -166,12 +175,12 @@ async function unpacked<T>(
 /** A tree that removes its folder when it is closed. */
 async function treeOf(
   layers: readonly AsyncIterable<Uint8Array>[],
-  wanted: (path: string) => boolean,
+  options: Omit<TreeOptions, 'scratch'>,
 ): Promise<ImageTree> {
   const scratch = scratchFolder();
   const remove = (): void => rmSync(scratch, { recursive: true, force: true });
   try {
-    const tree = await readTree(layers, { scratch, wanted });
+    const tree = await readTree(layers, { scratch, ...options });
     const close = (): void => {
       tree.close();
       remove();

@@ -8,7 +8,6 @@ import { join, resolve } from 'node:path';
 import { type Loaded, load } from '../../catalog/load.ts';
 import { directorySource } from '../directory.ts';
 import { PipelineError } from '../error.ts';
-import { renderImage } from './image.ts';
 import { loadBundle, migrated, type Rendering } from './loaded.ts';
 
 /**
@@ -17,9 +16,13 @@ import { loadBundle, migrated, type Rendering } from './loaded.ts';
  * @throws PipelineError `not-found` or `usage` when there is nothing that could be rendered
  */
 export async function renderReference(reference: string, options: Rendering): Promise<Loaded> {
+  if (reference === '') throw new PipelineError('usage', 'a reference is empty');
   const path = resolve(options.directory, reference);
   const found = statSync(path, { throwIfNoEntry: false });
-  if (!found) return renderImage(reference, options);
+  if (!found) {
+    const { renderImage } = await import('./image.ts');
+    return renderImage(reference, options);
+  }
   if (!found.isDirectory()) throw new PipelineError('usage', `${reference} is not a directory`);
   const bundle = isBundle(path);
   if (options.only === 'bundles')

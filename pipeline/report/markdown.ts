@@ -9,7 +9,7 @@ import { type Part, withinBudget } from './budget.ts';
 import { mermaidText } from './mermaid.ts';
 import { type CheckReport, stateOf } from './report.ts';
 import { countText, plain, shortList } from './text.ts';
-import { roadText } from './text-report.ts';
+import { disconnectedLines, roadText } from './text-report.ts';
 import { writtenLines } from './written.ts';
 
 /** Most bytes of a comment, of which GitHub takes 65,536 characters, and of a check run's summary. */
@@ -29,6 +29,7 @@ export function markdownReport(report: CheckReport, most: number = SUMMARY_BYTES
     { text: authorityText(report), cuttable: true },
     { text: footer(report), cuttable: true },
     { text: packagesTable(report), cuttable: true },
+    { text: disconnectedText(report), cuttable: true },
     { text: findingsText(report.findings), cuttable: true },
     ...report.diffs
       .filter((diff) => diff.fates.length > 0)
@@ -60,6 +61,13 @@ function packagesTable({ packages }: CheckReport): string {
     row([name, catalogs.join(', '), classes.join(', '), details.join('; ')]),
   );
   return ['| package | catalogs | change | |', '|---|---|---|---|', ...rows].join('\n');
+}
+
+function disconnectedText({ disconnected = [] }: CheckReport): string {
+  const lines = disconnected.flatMap(disconnectedLines);
+  return lines
+    .map((line) => (line.startsWith('  ') ? `  - ${escaped(line.trim())}` : `- ${escaped(line)}`))
+    .join('\n');
 }
 
 /** The table of what clusters will do otherwise with a package. */

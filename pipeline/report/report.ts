@@ -35,6 +35,8 @@ export interface CheckReport {
   readonly waitsFor: readonly string[];
   /** The pull request on GitHub; absent for what was judged elsewhere. */
   readonly request?: RequestReport;
+  /** What disconnected clusters can install of the packages that are touched. */
+  readonly disconnected?: readonly DisconnectedReport[];
   /** What was not looked at, and why. */
   readonly unchecked: readonly { readonly what: string; readonly why: string }[];
 }
@@ -55,6 +57,15 @@ export function stateOf({ verdict, authority, holds, waitsFor }: CheckReport): R
   if (verdict === 'fail' || authority.decision === 'deny') return 'failure';
   const missing = verdict !== 'pass' || authority.decision !== 'allow' || holds.length + waitsFor.length > 0;
   return missing ? 'pending' : 'success';
+}
+
+export interface DisconnectedReport {
+  readonly catalogs: readonly string[];
+  /** Bundles of the touched packages, and how many of them a disconnected node can pull in full. */
+  readonly bundles: number;
+  readonly ready: number;
+  /** What the pull request makes worse, as `package/bundle`, and each reference that is missing with its reason. */
+  readonly worse: readonly { readonly bundle: string; readonly missing: readonly string[] }[];
 }
 
 export interface AuthorityReport {

@@ -3,7 +3,7 @@
  */
 import type { FateChange, Turn } from '../../catalog/graph/fate-change.ts';
 import type { PlacedDiff } from '../check/judge.ts';
-import type { CheckReport } from './report.ts';
+import type { CheckReport, DisconnectedReport } from './report.ts';
 import { countText, findingText, plain, shortList } from './text.ts';
 
 export function textReport(report: CheckReport): string {
@@ -14,6 +14,7 @@ export function textReport(report: CheckReport): string {
     `  policy: ${plain(report.policy.source)}`,
     ...report.policy.expired.map((waiver) => `    a waiver has expired: ${plain(waiver)}`),
     ...report.packages.map(packageLine),
+    ...(report.disconnected ?? []).flatMap(disconnectedLines).map((line) => `  ${plain(line)}`),
     ...report.unchecked.map(({ what, why }) => `  not checked: ${plain(what)}: ${plain(why)}`),
   ];
   const fates = report.diffs.filter((diff) => diff.fates.length > 0);
@@ -22,6 +23,17 @@ export function textReport(report: CheckReport): string {
   if (report.findings.length > 0) parts.push('\n', ...report.findings.map(findingText));
   parts.push(`\n${countText(report.findings)}${alsoText(report)}\n`);
   return parts.join('');
+}
+
+/** `disconnected ready: 12 of 13 bundles`, and what is worse than before, a line each. */
+export function disconnectedLines({ catalogs, bundles, ready, worse }: DisconnectedReport): string[] {
+  const where = catalogs.length > 0 ? ` in ${catalogs.join(', ')}` : '';
+  return [
+    `disconnected ready: ${ready} of ${bundles} bundles${where}`,
+    ...worse.map(
+      ({ bundle, missing }) => `  not ready because of this change: ${bundle} (${missing.join('; ')})`,
+    ),
+  ];
 }
 
 function verdictWord({ verdict, authority }: CheckReport): string {

@@ -11,10 +11,11 @@ import { fileReader } from '../change/content.ts';
 import { contentDigests, type DigestInput } from '../change/digest.ts';
 import { judgeBundles } from '../check/bundles.ts';
 import { type CheckScene, type TouchedCatalog, touchedCatalogs } from '../check/catalogs.ts';
+import { disconnectedOf } from '../check/disconnected.ts';
 import { type Judgement, judgeCatalog } from '../check/judge.ts';
 import { reportOf } from '../check/outcome.ts';
 import { overlooked } from '../check/overlooked.ts';
-import { pastOf } from '../check/past.ts';
+import { type HistoryOf, pastOf } from '../check/past.ts';
 import { judgeReferences } from '../check/references.ts';
 import { POLICY_PATH, type PolicyRead, policyAt, readPolicy } from '../config.ts';
 import { PipelineError } from '../error.ts';
@@ -38,6 +39,8 @@ export interface CheckRequest {
   readonly ancestor?: string;
   /** Bytes of a policy that stands in for the base branch's. */
   readonly policy?: { readonly path: string; readonly bytes: Uint8Array };
+  /** Says which versions files had, where the clone has no history. */
+  readonly historyOf?: HistoryOf;
   /** Who is asking; authority is not judged without. */
   readonly people?: People;
   /** The day for which is judged, `YYYY-MM-DD` in UTC. */
@@ -97,6 +100,7 @@ export async function check(repository: Repository, request: CheckRequest): Prom
     unchecked: [...unchecked, ...(await overlooked(repository.objects, change))],
     authority,
     author,
+    disconnected: disconnectedOf(touched),
   };
   return reportOf({ ...start, kind: 'judged', tree: merged.tree, ...judged });
 }
@@ -141,10 +145,15 @@ interface Touched {
 async function judgeCatalogs(
   repository: Repository,
   { trees, policy, touched }: Touched,
-  { today, definitions }: Pick<CheckRequest, 'today' | 'definitions'>,
+  { today, definitions, historyOf }: CheckRequest,
 ): Promise<{ judgements: Judgement[]; unchecked: CheckReport['unchecked'] }> {
   if (touched.length === 0) return { judgements: [], unchecked: [] };
-  const { published, incomplete } = await pastOf(repository, { base: trees.base, policy, touched });
+  const { published, incomplete } = await pastOf(repository, {
+    base: trees.base,
+    policy,
+    touched,
+    historyOf,
+  });
   const time = { today, published, ...(definitions ? { definitions } : {}) };
   return {
     judgements: await Promise.all(touched.map((catalog) => judgeCatalog(catalog, policy, time))),

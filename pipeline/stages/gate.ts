@@ -4,6 +4,7 @@
  * branch that the pull request is for, whatever commit the event names.
  */
 import { onGitHub } from '../check/outcome.ts';
+import type { HistoryOf } from '../check/past.ts';
 import { policyAt } from '../config.ts';
 import { PipelineError } from '../error.ts';
 import type { GitRemote, GitSettings } from '../git/process.ts';
@@ -12,6 +13,7 @@ import type { Repository } from '../git/repository.ts';
 import { type CheckState, readRequiredChecks } from '../github/checks.ts';
 import { type GitHub, pages, type RepositoryName } from '../github/client.ts';
 import { readDirectory } from '../github/directory.ts';
+import { readOldVersions } from '../github/history.ts';
 import type { Person } from '../github/identity.ts';
 import {
   type PullRequest,
@@ -77,6 +79,7 @@ export async function gate(ports: GatePorts, request: GateRequest): Promise<Gate
       head: pull.head.commit,
       people,
       today: ports.today,
+      historyOf: historyBefore(ports, repository, base),
       ...(ancestor === undefined ? {} : { ancestor }),
       ...(ports.registryFor ? { registryFor: ports.registryFor } : {}),
       ...(request.policy ? { policy: request.policy } : {}),
@@ -109,7 +112,7 @@ async function peopleOf(
 }
 
 /** Labels with which people say that something waits. */
-const HOLD = /^(?:hold|wip|do-not-merge(?:[/-].*)?)$/i;
+const HOLD = /^(?:hold|wip|do-not-merge(?:[/-].*)?)$/is;
 
 function holdsOf({ draft, labels }: PullRequest): string[] {
   return [
@@ -163,6 +166,10 @@ function waitText({ name, why }: CheckState): string {
   return `the required check ${JSON.stringify(name)} ${why}`;
 }
 
+function historyBefore({ github, repository }: GatePorts, { objects }: Repository, base: string): HistoryOf {
+  return (places) => readOldVersions({ github, repository, objects }, base, places);
+}
+
 /** Numbers of the open pull requests whose head is a commit. */
 export async function pullRequestsAt({ github, repository }: GatePorts, commit: string): Promise<number[]> {
   const found = await pages(
@@ -202,7 +209,8 @@ export async function gateGroup(
     if (policy === 'not gated')
       return { kind: 'skipped', why: `the branch ${branch} is not gated (branches)` };
     const { registryFor, today } = ports;
-    const asked = { base, head, ancestor: base, today, ...(registryFor ? { registryFor } : {}) };
+    const historyOf = historyBefore(ports, repository, base);
+    const asked = { base, head, ancestor: base, today, historyOf, ...(registryFor ? { registryFor } : {}) };
     const group = await check(repository, asked);
     const members = await Promise.all(
       (queued ?? []).map((one) => judgeMember(ports, { base, repository }, one)),

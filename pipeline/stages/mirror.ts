@@ -10,11 +10,14 @@ import {
   mirrorDocuments,
 } from '../../catalog/mirror/documents.ts';
 import { PLAN_FILES, planFiles } from '../../catalog/mirror/files.ts';
+import type { CatalogSelection, ImageSet } from '../../catalog/mirror/image-set.ts';
+import { filterImageSet, takesAll } from '../../catalog/mirror/image-set-filter.ts';
 import { type CatalogImages, catalogImages, imagesOf } from '../../catalog/mirror/images.ts';
 import { needsWith } from '../../catalog/mirror/needs.ts';
 import { InvalidOption } from '../../catalog/mirror/option.ts';
 import {
   type CatalogRequest,
+  imageSetRequest,
   type MirrorPlan,
   type PlanRequest,
   planMirror,
@@ -57,16 +60,85 @@ export interface MirrorOutcome {
  */
 export async function prepareMirror(request: MirrorRequest): Promise<MirrorOutcome> {
   const read = await Promise.all(request.catalogs.map((catalog) => readCatalog(catalog)));
+  const catalogs = request.catalogs.map((catalog, i) => requestOf(catalog, read[i]));
+  return outcomeOf({ ...request, catalogs }, request.documents, read);
+}
+
+/** A catalog of an ImageSetConfiguration, opened. */
+export interface SelectedCatalog {
+  readonly source: CatalogSource;
+  readonly digest: string | undefined;
+  /** Where the image of the selection was put. */
+  readonly from?: string | undefined;
+}
+
+export interface ImageSetPlanRequest extends Omit<PlanRequest, 'catalogs' | 'additional' | 'blocked'> {
+  readonly imageSet: ImageSet;
+  /** In the order of the configuration. */
+  readonly catalogs: readonly SelectedCatalog[];
+  readonly documents: DocumentOptions;
+}
+
+/**
+ * Plans a mirror of what an ImageSetConfiguration selects.
+ *
+ * @throws PipelineError `usage` for options that cannot be followed
+ */
+export async function prepareImageSet(request: ImageSetPlanRequest): Promise<MirrorOutcome> {
+  const { imageSet, documents } = request;
+  const read = await Promise.all(
+    imageSet.catalogs.map(async (selection, i) => readSelection(selection, request.catalogs[i])),
+  );
+  const images = read.map((one, i) => ({
+    images: one.images,
+    digest: request.catalogs[i]?.digest,
+    from: request.catalogs[i]?.from,
+  }));
+  const { catalogs, ...others } = imageSetRequest(imageSet, images);
+  return outcomeOf({ ...request, ...others, catalogs }, documents, read);
+}
+
+async function readSelection(
+  selection: CatalogSelection,
+  opened: SelectedCatalog | undefined,
+): Promise<ReadCatalog> {
+  if (!opened) throw new TypeError('a catalog that was not opened');
+  const { blobs, findings } = await load(opened.source);
+  const filtered = filterImageSet(blobs, selection);
+  return {
+    images: imagesOf(filtered.blobs),
+    findings: [...findings, ...filtered.findings, ...absentPackages(selection, blobs)],
+    kept: [],
+    selection: takesAll(selection) ? undefined : filtered.blobs,
+  };
+}
+
+/** Packages that are chosen and are not there: a misspelt one would be missed on the other side only. */
+function absentPackages({ catalog, packages }: CatalogSelection, blobs: Blobs): Finding[] {
+  const there = new Set(blobs.packages.map(({ name }) => name));
+  return packages
+    .filter(({ name }) => !there.has(name))
+    .map(({ name }) => ({
+      rule: 'mirror/selection',
+      severity: 'error',
+      message: `there is no package ${JSON.stringify(name)} in ${catalog}`,
+      location: { file: 'ImageSetConfiguration', line: 1, column: 1 },
+    }));
+}
+
+function outcomeOf(
+  request: PlanRequest,
+  options: DocumentOptions,
+  read: readonly ReadCatalog[],
+): MirrorOutcome {
   return asUsage(() => {
+    const plan = planMirror(request);
+    const documents = mirrorDocuments(plan, options);
     const images = read.map((one) => one.images);
-    const catalogs = request.catalogs.map((catalog, i) => requestOf(catalog, read[i]));
-    const plan = planMirror({ ...request, catalogs });
-    const documents = mirrorDocuments(plan, request.documents);
-    const report = mirrorReport(plan, documents, { images, platform: request.documents.platform });
     return {
       plan,
       documents,
-      report,
+      report: mirrorReport(plan, documents, { images, platform: options.platform }),
       findings: [...read.flatMap(({ findings }) => findings), ...planFindings(plan)],
       kept: read.flatMap(({ kept }) => kept),
       selections: read.map(({ selection }) => selection),
@@ -102,7 +174,11 @@ function requestOf(
   read: ReadCatalog | undefined,
 ): CatalogRequest {
   if (!read) throw new TypeError('a catalog that was not read');
-  return { ...catalog, images: read.images, selected: read.selection !== undefined };
+  return {
+    ...catalog,
+    images: read.images,
+    selected: read.selection !== undefined && catalog.from === undefined,
+  };
 }
 
 /** Writes the plan's files; files of an earlier plan that this one does not have are removed. */

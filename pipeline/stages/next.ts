@@ -7,10 +7,10 @@ import { bundlesOfVersion, namedByEntries, type Road, roadV0, roadV1 } from '../
 import type { Scope, ScopeCatalog } from '../../catalog/graph/snapshot.ts';
 import { celFor, type Olm } from '../../catalog/graph/world.ts';
 import { isServed } from '../../catalog/rules/served.ts';
+import { nearest } from '../../catalog/spelling.ts';
 import { formatVersion, tryParseVersion } from '../../catalog/version.ts';
 import type { ReadCatalog } from '../catalogs.ts';
 import { PipelineError } from '../error.ts';
-import { nearest } from '../spelling.ts';
 
 export interface Question {
   readonly package: string;

@@ -9,6 +9,7 @@ import type { Finding } from '../../catalog/finding.ts';
 import { PLAN_FILES, planFiles } from '../../catalog/mirror/files.ts';
 import { RULES } from '../../catalog/rules/index.ts';
 import type { CatalogSource } from '../../catalog/source.ts';
+import { type Attested, type AttestOptions, attestBy, attestImages } from '../attest/attest.ts';
 import { wholeCatalog } from '../change/whole-catalog.ts';
 import { policyAt } from '../config.ts';
 import { PipelineError } from '../error.ts';
@@ -20,6 +21,7 @@ import type { Memory, Store } from '../image/memory.ts';
 import type { Contents } from '../image/packages.ts';
 import type { Policy } from '../policy/policy.ts';
 import { severitiesOf } from '../policy/severity.ts';
+import { signatureDemands } from '../policy/signatures.ts';
 import { applyWaivers } from '../policy/waiver.ts';
 import type { Fence, RecordStore, Registry, StandingClaim } from '../ports.ts';
 import { type OpenBase, openBase } from '../publish/base.ts';
@@ -43,6 +45,8 @@ export interface PublishRequest extends PublishChoices {
   readonly today: string;
   /** Raised by one when the branch's history was rewritten; the standing one when left out. */
   readonly epoch?: number | undefined;
+  /** What is put beside the image before a tag names it; what the policy says when left out. */
+  readonly attest?: AttestOptions | undefined;
   /** What builds remember of each other; every build is a first one without. */
   readonly store?: Store | undefined;
 }
@@ -100,7 +104,7 @@ export async function publish(
     progress(`judging ${catalog} at ${commit.slice(0, 12)}`);
     const judgeIt = async (contents: Contents, { verdicts }: Memory): Promise<Finding[]> =>
       judgedUnder(policy, await judgeContents(contents, verdicts, judgingBy(policy)), request);
-    const base = target.base && (await openBase(registry, target.base));
+    const base = target.base && (await openBase(registry, target.base, signatureDemands(policy)));
     progress(base ? `building on ${base.name}` : 'building on nothing: a catalog without a server');
     const options = { ...target.settings, scratch, ...memoryOf(request), judge: judgeIt };
     const { built, findings } = await buildCatalogImage(source, base?.image, options);
@@ -109,8 +113,10 @@ export async function publish(
     const files = await filesOf(source, { target, receipt, built });
     const staged = stageFiles(request.out, files, PLAN_FILES);
     try {
+      for (const step of replanning(built)) progress(step);
       progress(`pushing ${built.packages} packages in ${built.layers} layers to ${target.name}`);
       const sent = await sendCatalogImages(registry, jobsOf(target, built, { base, guard, guarded, files }));
+      await attestImages(sent.standing, attestedOf(request.attest, { target, built, receipt }));
       const push = summedReport(await sent.tag());
       const won = guard?.winner();
       if (won && won.digest !== receipt.digest) {
@@ -155,9 +161,31 @@ function memoryOf({ store, catalog }: PublishRequest): { memory?: { store: Store
   return store ? { memory: { store, key: catalog } } : {};
 }
 
+/** What a build that put packages into other layers than the one before costs. */
+function replanning({ replanned }: BuiltCatalog): string[] {
+  if (!replanned) return [];
+  const { from, to } = replanned;
+  const words = (slots: number | 'packages'): string =>
+    slots === 'packages' ? 'a layer for each package' : `layers shared in ${slots} slots`;
+  return [`packages move from ${words(from)} to ${words(to)}: all of them are sent again`];
+}
+
+function attestedOf(
+  options: AttestOptions | undefined,
+  { target, built, receipt }: { target: PublishTarget; built: BuiltCatalog; receipt: PublishReceipt },
+): Attested {
+  const { cache, codec, labels } = target.settings;
+  return {
+    options: options ?? attestBy(target.attest),
+    built,
+    receipt,
+    settings: { cache, compression: codec, labels },
+  };
+}
+
 /** Each place has a fence of its own: the slim image has another digest. The documents are those of the first. */
 function jobsOf(
-  { to, also, slim, untagged }: PublishTarget,
+  { to, also, slim, untagged, mirrorTo }: PublishTarget,
   built: BuiltCatalog,
   around: {
     readonly base: OpenBase | undefined;
@@ -170,10 +198,19 @@ function jobsOf(
     const elsewhere = { ...around.guarded, records: undefined };
     const own = place === to ? around.guard : guardOf({ to: place, name: formatPlace(place) }, elsewhere);
     const base = image === built.slim ? undefined : around.base;
-    return { image, place, base, untagged, promote: own?.promote(image.manifestList.digest, around.files) };
+    const promote = own?.promote(image.manifestList.digest, around.files);
+    // The documents name the digest of the first image; the slim one has another.
+    const plan = image === built.image ? planOf(mirrorTo, around.files) : undefined;
+    return { image, place, base, untagged, promote, plan };
   };
   const jobs = [to, ...also].map((place) => jobOf(place, built.image));
   return slim ? [...jobs, jobOf(slim, built.slim)] : jobs;
+}
+
+/** The plan's files, to be attached to the image; the receipt is about the image itself. */
+function planOf(mirror: string | undefined, files: ReadonlyMap<string, string>): PushJob['plan'] {
+  if (mirror === undefined) return undefined;
+  return { mirror, files: new Map([...files].filter(([name]) => name !== RECEIPT)) };
 }
 
 async function filesOf(

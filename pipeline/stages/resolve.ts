@@ -14,6 +14,7 @@ import { lockedTags } from '../../catalog/rules/looked-up.ts';
 import { runResolved, type SeverityOf } from '../../catalog/rules/rule.ts';
 import type { CatalogSource } from '../../catalog/source.ts';
 import type { RepositoryMatcher } from '../policy/registries.ts';
+import type { SignatureDemands } from '../policy/signatures.ts';
 import type { Registry } from '../ports.ts';
 import { lookUp } from '../references/look-up.ts';
 import { nextLock } from '../references/pins.ts';
@@ -31,6 +32,8 @@ export interface ResolveRequest {
   /** Whether the lock takes what tags stand for now. */
   readonly update?: boolean;
   readonly severityOf?: SeverityOf;
+  /** Whose signatures are demanded; nobody's when left out. */
+  readonly signed?: SignatureDemands | undefined;
 }
 
 /** That images of one registry could not be looked up: how many, and why the first of them. */
@@ -90,9 +93,11 @@ export async function resolveSites(
 /** Every tag, the tags that digests were pinned from, and digests where these are asked for. */
 function* wantedReferences(
   sites: readonly ReferenceSite[],
-  { lock, digests = false }: ResolveRequest,
+  { lock, digests = false, signed }: ResolveRequest,
 ): Generator<Reference> {
-  for (const { reference } of sites) if (digests || reference.kind === 'tag') yield reference;
+  for (const { reference } of sites) {
+    if (digests || reference.kind === 'tag' || signed?.(reference) !== undefined) yield reference;
+  }
   for (const { tag } of lockedTags({ sites, lock })) {
     const reference = tryParseReference(tag);
     if (reference) yield reference;

@@ -32,7 +32,7 @@ const workflowOf = (file: string): Workflow => {
   const { settings, findings } = readSettings(file, readFileSync(`${folder}/${file}`));
   expect(findings).toEqual([]);
   // YAML 1.1 reads the key `on` as true.
-  const { true: on, ...rest } = { ...(settings?.value as Record<string, unknown>) };
+  const { true: on, ...rest } = (settings?.value ?? {}) as Record<string, unknown>;
   return { on, ...rest } as unknown as Workflow;
 };
 const steps = (file: string): Step[] => Object.values(workflowOf(file).jobs).flatMap((job) => [...job.steps]);

@@ -1,4 +1,5 @@
 // Bundles: for each error and warning of the real tools a finding of the rule that stands for it.
+import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -8,6 +9,7 @@ import {
   inspect,
   inspectedBundle,
 } from '../../catalog/bundle/inspect.ts';
+import { installedObjects } from '../../catalog/bundle/install.ts';
 import { isInSuite, type Suite, seenBy, type View } from '../../catalog/bundle/suite.ts';
 import type { Finding } from '../../catalog/finding.ts';
 import { RULES } from '../../catalog/rules/index.ts';
@@ -46,11 +48,14 @@ export function compare(name: string, recorded: Recorded, bundle: Inspected): Ca
       : [`${rules[0]}: ${text.slice(0, 160)}`];
   });
   const verdicts = verdictsDiffer(recorded, said, findings);
+  const objects = objectsDiffer(recorded, bundle);
+  if (objects === CHOSEN) chosen.add(CHOSEN);
   for (const { row } of verdicts) if (row !== undefined) chosen.add(row);
   const differing = [
     ...new Set([
       ...lost,
       ...addedErrors(recorded, said, findings),
+      ...(objects === undefined || objects === CHOSEN ? [] : [objects]),
       ...verdicts.flatMap(({ row, text }) => (row === undefined ? [text] : [])),
     ]),
   ];
@@ -58,6 +63,22 @@ export function compare(name: string, recorded: Recorded, bundle: Inspected): Ca
   return chosen.size > 0
     ? { name, outcome: 'chosen', detail: [...chosen].join(', ') }
     : { name, outcome: 'agree' };
+}
+
+const CHOSEN = 'first-document';
+
+/** Whether OLM v1 would make other objects of the bundle, or call them otherwise. */
+function objectsDiffer({ olmv1 = {} }: Recorded, bundle: Inspected): string | undefined {
+  const theirs = [...new Set([olmv1['objects'] ?? []].flat())].sort();
+  if (theirs.length === 0) return undefined;
+  const csvs = bundle.allObjects.filter(({ kind }) => kind === 'ClusterServiceVersion');
+  if (csvs.length !== 1 || !bundle.csv) return CHOSEN;
+  const hash = (bytes: Uint8Array): string => createHash('sha224').update(bytes).digest('hex');
+  const { objects } = installedObjects(bundle, { hash, certificates: 'cert-manager' });
+  const ours = objects.map(({ kind, name }) => `${kind}/${name}`).sort();
+  if (ours.join() === theirs.join()) return undefined;
+  const [lost, added] = [theirs.filter((o) => !ours.includes(o)), ours.filter((o) => !theirs.includes(o))];
+  return `objects: -${lost.join(' ')} +${added.join(' ')}`;
 }
 
 /** Whether the views of tools come to the tools' verdicts; a row says why one may not. */

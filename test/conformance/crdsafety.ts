@@ -26,9 +26,9 @@ export async function* cases(golden: string, fallback: string): AsyncIterable<Ca
   }
 }
 
-interface Recorded {
+export interface Recorded {
   readonly olmv1: Verdict & { readonly errors?: readonly string[] };
-  readonly crdifyDefault: { readonly failures?: boolean; readonly panic?: string };
+  readonly crdifyDefault?: { readonly failures?: boolean; readonly panic?: string };
   readonly 'v1.3': LegacyVerdict;
   readonly 'v0.17-kapp': LegacyVerdict;
 }
@@ -55,9 +55,24 @@ async function comparePair(
   const before = definitionIn(join(root, 'old.yaml'));
   const after = definitionIn(join(root, 'new.yaml'));
   if (!before || !after) return { name, outcome: 'differ', detail: 'not read' };
+  return compareDefinitions(name, recorded, { before, after, decided });
+}
+
+interface Definitions {
+  readonly before: CrdDefinition;
+  readonly after: CrdDefinition;
+  readonly decided?: { safe: boolean } | undefined;
+}
+
+/** What ours say of two definitions beside what the real checks said. */
+export function compareDefinitions(
+  name: string,
+  recorded: Recorded,
+  { before, after, decided }: Definitions,
+): CaseResult {
   const changes = unsafeChanges(before, after, OLM_OPTIONS);
   const safe = decided?.safe ?? recorded.olmv1.safe;
-  const strict = recorded.crdifyDefault.failures;
+  const strict = recorded.crdifyDefault?.failures;
   const isStrict = unsafeChanges(before, after, STRICT_OPTIONS).length > 0;
   const differing = [
     (changes.length === 0) === safe ? [] : [`verdict: ${changes.map(({ text }) => text).join('; ')}`],

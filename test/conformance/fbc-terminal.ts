@@ -24,6 +24,7 @@ export function capture(directory: string, input: string): Capture {
     environment: {},
     now: () => new Date(0),
     interrupted: () => new Promise(() => undefined),
+    ask: async () => '',
     input: async () => input,
   };
   return { terminal, printed: () => out.join(''), complaints: () => err.join('') };

@@ -19,6 +19,7 @@ const SETS: Readonly<Record<string, () => Promise<ConformanceSet>>> = {
   bundle: () => import('./bundle.ts'),
   'bundle-real': () => import('./bundle-real.ts'),
   cache: () => import('./cache.ts'),
+  'crdsafety-real': () => import('./crdsafety-real.ts'),
   fbc: () => import('./fbc.ts'),
   'fbc-real': () => import('./fbc-real.ts'),
   tables: () => import('./tables.ts'),
@@ -31,7 +32,7 @@ const SETS: Readonly<Record<string, () => Promise<ConformanceSet>>> = {
 };
 
 /** Sets whose inputs stand in another repository: whoever has a checkout runs them by name. */
-const NEED_A_CHECKOUT: ReadonlySet<string> = new Set(['bundle-real']);
+const NEED_A_CHECKOUT: ReadonlySet<string> = new Set(['bundle-real', 'crdsafety-real']);
 
 const FALLBACK = resolve('../shared/golden');
 

@@ -79,7 +79,8 @@ export class Excuses {
   }
 
   #whyLost({ source, destination }: Line): Row | undefined {
-    if (isCache(source) || isCache(destination)) return 'cache';
+    const hasCache = this.#case.command[0] === 'oc-mirror';
+    if (hasCache && (isCache(source) || isCache(destination))) return 'cache';
     if (source.startsWith('file://')) return 'files';
     // A short name with a dot in it, which oc takes for a host.
     if (source === '') return 'Docker Hub';

@@ -3,6 +3,7 @@
  * the functions as they are deployed, a registry that others wrote, documents in S3, statuses.
  */
 import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { type Cloud, cloud, type FakeGitHub, fakeGitHub, pushPayload } from '../fakes/cloud.ts';
@@ -64,7 +65,7 @@ async function until(what: () => boolean | Promise<boolean>, seconds: number): P
 
 describe.skipIf(!isComplete)('on a stand-in for AWS', () => {
   test('a merge becomes an image, documents and a status; the next one replaces it', async () => {
-    const { sample, github, cloud: at, merge, now } = await scene();
+    const { sample, registry, github, cloud: at, merge, now } = await scene();
     const said = (commit: string): string | undefined =>
       github.statuses.findLast((status) => status.commit === commit)?.state;
     expect(await at.push(pushPayload(sample.base, 'main'))).toBe(202);
@@ -81,5 +82,39 @@ describe.skipIf(!isComplete)('on a stand-in for AWS', () => {
     const listed = await at.aws('s3api', 'list-objects-v2', '--bucket', at.outputs['Records'] ?? '');
     const keys = (listed as { Contents: { Key: string }[] }).Contents.map(({ Key }) => Key);
     expect(keys.filter((key) => key.includes(sample.addition)).join('\n')).toContain('mapping.txt');
+    await refused(at, sample);
+    await healed(at, { registry, now });
   });
 });
+
+/** What is not GitHub's own, or came before, moves nothing. */
+async function refused(at: Cloud, sample: SampleRepository): Promise<void> {
+  const payload = pushPayload(sample.base, 'main');
+  expect(await at.push(payload, { 'x-hub-signature-256': `sha256=${'0'.repeat(64)}` })).toBe(401);
+  expect(await at.push(pushPayload(sample.base, 'main', Date.now() - 4 * 86_400_000))).toBe(409);
+  expect(await at.push(' '.repeat(6 * 1024 * 1024))).toBeGreaterThanOrEqual(400);
+}
+
+/** An image that is gone from its registry is built again: the state machine, to its end. */
+async function healed(at: Cloud, { registry, now }: Pick<Scene, 'registry' | 'now'>): Promise<void> {
+  const digest = await now();
+  await run('skopeo', 'delete', ...registry.skopeo, `docker://${registry.host}/sea/catalog:v4.20`);
+  expect(await now()).toBeUndefined();
+  const machine = at.outputs['Reconciler'] ?? '';
+  const started = await at.aws('stepfunctions', 'start-execution', '--state-machine-arn', machine);
+  const execution = (started as { executionArn: string }).executionArn;
+  const description = async () =>
+    (await at.aws('stepfunctions', 'describe-execution', '--execution-arn', execution)) as {
+      status: string;
+      output?: string;
+      error?: string;
+    };
+  await until(async () => (await description()).status !== 'RUNNING', 90);
+  const { status, output, error } = await description();
+  expect(status, error).toBe('SUCCEEDED');
+  expect(JSON.parse(output ?? '{}').catalogs).toEqual([{ catalog: 'v4.20', state: 'published' }]);
+  expect(await now()).toBe(digest);
+  const answer = join(folder(), 'status.json');
+  await at.aws('lambda', 'invoke', '--function-name', 'portolan-status', answer);
+  expect(JSON.parse(readFileSync(answer, 'utf8')).published).toMatchObject([{ catalog: 'v4.20', digest }]);
+}

@@ -3,7 +3,6 @@ import { execFile, execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { parseReference } from '../../catalog/reference.ts';
@@ -65,15 +64,20 @@ async function published() {
 
 describe('publish', () => {
   test('the same commit is the same digest, and nothing is uploaded again', async () => {
-    const { to, text, seen } = await published();
+    const { to, text, seen, out, host } = await published();
     expect(digestIn(text)).toMatch(/^sha256:/);
+    const found = join(out, 'found');
+    const plan = ['mirror', 'plan', join(out, 'receipt.json'), '--insecure', host, '--out', found];
+    await run(process.execPath, 'dist/portolan.mjs', ...plan);
+    expect(readFileSync(join(found, 'mapping.txt'))).toEqual(readFileSync(join(out, 'mapping.txt')));
     const before = seen.length;
     const again = await publish('--commit', 'main', ...to);
     expect(digestIn(again)).toBe(digestIn(text));
     expect(again).toContain('uploaded 0 bytes');
-    // A greeting, whether the image is there, and what the tag names now.
+    // A greeting, whether the image is there, whether the mirror's plan is, and what the tag names now.
     expect(seen.slice(before).map(({ method, received }) => [method, received])).toEqual([
       ['GET', 0],
+      ['HEAD', 0],
       ['HEAD', 0],
       ['HEAD', 0],
     ]);
@@ -194,26 +198,3 @@ describe.skipIf(!existsSync(HISTORY) || !isOnPath('docker-registry') || !isOnPat
     });
   },
 );
-
-test('the publish function, called as Lambda calls it', async () => {
-  const { host } = await registry();
-  const handler = pathToFileURL('dist/functions/publish.mjs').href;
-  const event = JSON.stringify({
-    commit: 'main',
-    catalog: 'v4.20',
-    to: `${host}/sea/catalog:v4.20`,
-    mirrorTo: 'mirror.example.com',
-  });
-  const call = `const { handler } = await import(${JSON.stringify(handler)}); console.log('ANSWER ' + JSON.stringify(await handler(${event}, {})));`;
-  const environment = {
-    PATH: process.env['PATH'],
-    PORTOLAN_REPOSITORY: repository.directory,
-    PORTOLAN_PLAIN_HTTP: host,
-  };
-  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', call], {
-    env: environment,
-  });
-  const answer = JSON.parse(/^ANSWER (.*)$/m.exec(stdout)?.[1] ?? '');
-  expect(answer).toMatchObject({ published: true, receipt: { catalog: 'v4.20', commit: repository.base } });
-  expect(Object.keys(answer.files)).toContain('mapping.txt');
-});

@@ -147,7 +147,7 @@ export async function fakeGitHub(): Promise<FakeGitHub> {
       const token = { token: 'ghs_fake', expires_at: expires, permissions: {}, repository_selection: 'all' };
       return reply(response, 201, JSON.stringify(token), json);
     }
-    if (commit === undefined || request.headers.authorization !== 'Bearer ghs_fake') {
+    if (commit === undefined || request.headers.authorization !== 'token ghs_fake') {
       return reply(response, 404, '{}', json);
     }
     const { context, state } = JSON.parse(request.body.toString());

@@ -4,6 +4,7 @@ import { memoryQueue } from '../../pipeline/delivery/memory-queue.ts';
 import { messageOf, type PushMessage } from '../../pipeline/delivery/message.ts';
 import type { DeliveryPorts } from '../../pipeline/delivery/ports.ts';
 import { handleWork } from '../../pipeline/delivery/work.ts';
+import { PipelineError } from '../../pipeline/error.ts';
 import { openRepository } from '../../pipeline/git/repository.ts';
 import type { CommitStatus, RecordStore, Registry } from '../../pipeline/ports.ts';
 import { recordFence } from '../../pipeline/publish/fence-records.ts';
@@ -32,12 +33,21 @@ export interface Run {
   readonly pushes: readonly PushMessage[];
   readonly fate?: Fate;
   readonly attempts?: number;
+  /** Whether GitHub refuses every status. */
+  readonly denies?: boolean;
   /** Done at the end, with the same ports. */
   readonly last?: (ports: DeliveryPorts) => Promise<unknown>;
 }
 
 /** Handles the pushes to the end, each step in a process of its own that may die. */
-export async function deliver({ directory, pushes, fate, attempts = 5, last }: Run): Promise<Delivered> {
+export async function deliver({
+  directory,
+  pushes,
+  fate,
+  attempts = 5,
+  last,
+  denies = false,
+}: Run): Promise<Delivered> {
   const records = directoryRecords(folder());
   const registry = layoutRegistry(await openLayout(folder(), { create: true }));
   const statuses = new Map<string, CommitStatus>();
@@ -74,9 +84,12 @@ export async function deliver({ directory, pushes, fate, attempts = 5, last }: R
       records: mortal<RecordStore>('records', records),
       queue: mortal('queue', { send: queue.send }),
       forge: mortal('forge', {
-        report: async (status: CommitStatus) =>
-          void statuses.set(`${status.commit} ${status.context}`, status),
+        report: async (status: CommitStatus) => {
+          if (denies) throw new PipelineError('denied', 'GitHub answered 403');
+          statuses.set(`${status.commit} ${status.context}`, status);
+        },
       }),
+      announce: mortal('bus', { announce: async () => undefined }).announce,
       now: () => new Date('2026-01-01T00:00:00Z'),
       log: () => undefined,
     };

@@ -76,6 +76,7 @@ function terminalOf(
     environment: { PATH: process.env['PATH'] },
     now: () => new Date('2026-01-01T00:00:00Z'),
     interrupted,
+    ask: async () => '',
     input: async () => '',
   };
 }

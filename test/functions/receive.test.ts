@@ -121,6 +121,28 @@ test.each(REFUSED)('a delivery %s is refused', async (_, delivery, status) => {
   expect(logged[0]).toMatch(/^refused a delivery: [a-z ]+$/);
 });
 
+test('pull requests and their reviews are judged: each event is one message', async () => {
+  const { send, queued } = address();
+  const pull = (updated: string): string =>
+    JSON.stringify({
+      action: 'synchronize',
+      pull_request: { number: 7, updated_at: updated },
+      repository: { id: 1, pushed_at: '2026-01-09T00:00:00Z' },
+    });
+  for (const name of ['pull_request', 'pull_request_review']) {
+    for (const updated of ['2026-01-09T00:00:00Z', '2026-01-09T00:00:01Z']) {
+      const { status } = await send(signed(pull(updated), SECRET, { 'x-github-event': name }));
+      expect(status).toBe(202);
+    }
+  }
+  expect(queued.map(({ body }) => JSON.parse(body))).toMatchObject([
+    { kind: 'gate', repository: 'sea/catalogs', number: 7 },
+    { kind: 'gate', repository: 'sea/catalogs', number: 7 },
+  ]);
+  const stale = signed(pull('2026-01-01T00:00:00Z'), SECRET, { 'x-github-event': 'pull_request' });
+  expect(await send(stale)).toMatchObject({ status: 409 });
+});
+
 test('an empty secret signs nothing', async () => {
   const { send } = address({ secret: async () => '' });
   expect((await send(signed(payload(), ''))).status).toBe(401);

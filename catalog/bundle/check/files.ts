@@ -4,6 +4,7 @@ import { isObject } from '../../shape.ts';
 import type { Inspected } from '../inspect.ts';
 import { kindOf } from '../manifest.ts';
 import { fileName, isDirect } from '../read.ts';
+import { itemsOf } from '../registry-bundle.ts';
 
 export function checkFolders({ files }: Inspected, report: Report): void {
   for (const folder of ['manifests', 'metadata'] as const) {
@@ -124,8 +125,10 @@ const SUPPORTED: ReadonlySet<string> = new Set([
   'PodMonitor',
 ]);
 
-export function checkKinds({ allObjects }: Inspected, report: Report): void {
-  for (const { kind, name, document } of allObjects) {
+export function checkKinds({ objects, allObjects }: Inspected, report: Report): void {
+  // Only OLM v1 looks into lists.
+  const lists = objects.filter((object) => itemsOf(object));
+  for (const { kind, name, document } of [...lists, ...allObjects]) {
     if (SUPPORTED.has(kind)) continue;
     const message = `OLM installs no ${kind} from a bundle: found ${JSON.stringify(name)}`;
     report(message, document.locate(['kind']), { hint: 'let the operator create it' });

@@ -13,7 +13,7 @@ export const rule: Rule = {
   bundleCheck: () => (bundle, report) => {
     const i = bundle.properties.findIndex(({ type }) => type === 'olm.package');
     const value = bundle.properties[i]?.value;
-    if (!isObject(value)) return;
+    if (value !== null && !isObject(value)) return;
     const { version } = packageProperty(value);
     const defect = version === undefined ? undefined : defectOf(() => parseVersion(version));
     if (defect !== undefined) {

@@ -51,3 +51,13 @@ test.each([
     'read bundle objects: package "", bundle "": convert bundle object property at index 0 to JSON: yaml: mapping values are not allowed in this context',
   ],
 ])('of %j opm says %j', (text, message) => expect(said(text)).toBe(message));
+
+test.each([
+  [[0x61, 0x3a, 0x20, 0xff], 'yaml: invalid leading UTF-8 octet'],
+  [[0x61, 0x3a, 0x20, 0xc3], 'yaml: invalid trailing UTF-8 octet'],
+  [[0x61, 0x3a, 0x20, 0xc3, 0x20], 'yaml: invalid trailing UTF-8 octet'],
+  [[0x61, 0x3a, 0x20, 0xc0, 0x80], 'yaml: invalid length of a UTF-8 sequence'],
+  [[0x61, 0x3a, 0x20, 0xed, 0xa0, 0x80], 'yaml: invalid Unicode character'],
+])('of the bytes %j opm says %s', (bytes, problem) => {
+  expect(readingError(Uint8Array.from(bytes))).toBe(`error converting YAML to JSON: ${problem}`);
+});

@@ -161,6 +161,15 @@ function routesOf(forge: FakeForge, repository: TestRepository): Routes {
         ? { status: 404 }
         : { data: { ref: `refs/${path['ref']}`, object: { type: 'commit', sha } } };
     },
+    'GET /repos/{owner}/{repo}/commits': ({ query }) => {
+      const most = `--max-count=${query['per_page'] ?? 30}`;
+      const log = git('log', most, '--format=%H %cI', query['sha'] ?? 'main', '--', query['path'] ?? '.');
+      const listed = log
+        .split('\n')
+        .filter(Boolean)
+        .map((line) => line.split(' '));
+      return { data: listed.map(([sha, date]) => ({ sha, commit: { committer: { date } } })) };
+    },
     'GET /repos/{owner}/{repo}/commits/{ref}/check-runs': ({ path }) => ({
       data: {
         total_count: forge.checks.length,

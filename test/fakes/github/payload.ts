@@ -1,14 +1,17 @@
 /** Events with GitHub's own example payloads, told of a pull request of ours. */
-import examples from '@octokit/webhooks-examples' with { type: 'json' };
+import { createRequire } from 'node:module';
 import type { Account, FakeForge, FakePull } from './forge.ts';
 
 type Json = Record<string, unknown>;
 
+const examples = createRequire(import.meta.url)('@octokit/webhooks-examples') as {
+  readonly name: string;
+  readonly examples: Json[];
+}[];
+
 /** An example payload of an event, of one action where that is given. */
 export function example(name: string, action?: string): Json {
-  const { examples: payloads } = (examples as unknown as { name: string; examples: Json[] }[]).find(
-    (event) => event.name === name,
-  ) ?? { examples: [] };
+  const { examples: payloads } = examples.find((event) => event.name === name) ?? { examples: [] };
   const found = payloads.find((payload) => action === undefined || payload['action'] === action);
   if (!found) throw new Error(`no example of ${name} ${action}`);
   return structuredClone(found);

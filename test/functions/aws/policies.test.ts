@@ -22,6 +22,7 @@ const ACTIONS: Readonly<Record<string, readonly string[]>> = {
   'records.list': ['s3:ListBucket'],
   'fence.read': ['dynamodb:GetItem'],
   'fence.replace': ['dynamodb:PutItem'],
+  'bus.announce': ['events:PutEvents'],
   'queue.send': ['sqs:SendMessage'],
   'forge.report': ['secretsmanager:GetSecretValue'],
   'registry.resolve': ['ecr:GetAuthorizationToken', 'ecr:BatchGetImage'],
@@ -48,7 +49,9 @@ function allowed(name: string): string[] {
   const template = readFileSync('functions/aws/template.yaml', 'utf8');
   const part = new RegExp(`^  ${name}:\\n((?: {4}.*\\n|\\n)+)`, 'm').exec(template)?.[1] ?? '';
   return sorted(
-    [...part.matchAll(/\b(?:s3|sqs|dynamodb|ecr|secretsmanager):[A-Z][A-Za-z]+/g)].map(([action]) => action),
+    [...part.matchAll(/\b(?:s3|sqs|dynamodb|ecr|events|secretsmanager):[A-Z][A-Za-z]+/g)].map(
+      ([action]) => action,
+    ),
   );
 }
 

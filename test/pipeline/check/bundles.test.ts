@@ -1,5 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { bundleFiles } from '../../fakes/bundle-fixture.ts';
+import { bundle, documents } from '../../fakes/gate.ts';
 import { type Files, makeRepository } from '../../fakes/repository.ts';
 import { portolan } from '../../fakes/terminal.ts';
 
@@ -56,4 +57,63 @@ test('what was there before is known, what only other suites want counts when th
     'csv/icon-missing',
     'csv/min-kube-version-missing',
   ]);
+});
+
+const CRD = (fields: readonly string[]): string =>
+  JSON.stringify({
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: 'etcds.etcd.io' },
+    spec: {
+      scope: 'Namespaced',
+      versions: [
+        {
+          name: 'v1',
+          served: true,
+          storage: true,
+          schema: {
+            openAPIV3Schema: {
+              type: 'object',
+              properties: Object.fromEntries(fields.map((field) => [field, { type: 'string' }])),
+            },
+          },
+        },
+      ],
+    },
+  });
+
+function catalog(fields: Readonly<Record<string, readonly string[]>>): string {
+  const names = Object.keys(fields).map((version) => `etcd.v${version}`);
+  return documents(
+    { schema: 'olm.package', name: 'etcd', defaultChannel: 'stable' },
+    {
+      schema: 'olm.channel',
+      package: 'etcd',
+      name: 'stable',
+      entries: names.map((name, i) => ({ name, ...(i === 0 ? {} : { replaces: names[i - 1] }) })),
+    },
+    ...Object.entries(fields).map(([version, of]) =>
+      bundle('etcd', version, {
+        image: `quay.io/example/etcd:v${version}`,
+        properties: [
+          { type: 'olm.package', value: { packageName: 'etcd', version } },
+          { type: 'olm.gvk', value: { group: 'etcd.io', version: 'v1', kind: 'Etcd' } },
+          { type: 'olm.bundle.object', value: { data: Buffer.from(CRD(of)).toString('base64') } },
+        ],
+      }),
+    ),
+  );
+}
+
+test('an unsafe definition is one finding, whatever else the catalogs differ in', async () => {
+  const files = (fields: Readonly<Record<string, readonly string[]>>): Files => ({
+    'catalogs/v4.19/etcd/catalog.yaml': `${catalog(fields)}\n`,
+    'catalogs/v4.20/etcd/catalog.yaml': catalog(fields),
+  });
+  const { findings } = await checked(
+    files({ '1.0.0': ['size', 'region'] }),
+    files({ '1.0.0': ['size', 'region'], '1.1.0': ['size'] }),
+  );
+  const unsafe = findings.filter(({ rule }) => rule === 'graph/crd-unsafe-edge');
+  expect(unsafe).toMatchObject([{ package: 'etcd', catalogs: ['v4.19', 'v4.20'] }]);
 });

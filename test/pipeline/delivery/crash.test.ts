@@ -50,3 +50,11 @@ test('a newer commit with errors is said to be merged, not published; the one be
   expect(tags).toEqual({});
   expect(statuses.join('\n')).toContain('merged, not published');
 });
+
+test('GitHub not taking statuses keeps no image back', async () => {
+  const run = { directory: sample.directory, pushes: [push(sample.base)] };
+  const { state } = await deliver({ ...run, denies: true });
+  const { tags, statuses } = state as { tags: object; statuses: string[] };
+  expect(Object.keys(tags)).toEqual(['v4.20']);
+  expect(statuses).toEqual([]);
+});

@@ -182,6 +182,22 @@ describe('chunks', () => {
     expect(Buffer.concat(patches.map(({ body }) => body)).equals(bytes)).toBe(true);
   });
 
+  test('a registry that does not say how far it got takes the blob anew', async () => {
+    let patches = 0;
+    const { host, asked } = await startHost((request, response) => {
+      if (request.method === 'POST') return reply(response, 202, '', { location: '/up' });
+      // The second chunk breaks, once; the way to ask is not known here.
+      if (request.method === 'PATCH' && ++patches === 2) return void response.destroy();
+      if (request.method === 'PATCH') return reply(response, 202, '', { location: '/up' });
+      if (request.url === '/up') return reply(response, 400, '{"errors":[{"code":"NAME_INVALID"}]}');
+      reply(response, request.method === 'PUT' ? 201 : request.url === '/v2/' ? 200 : 404);
+    });
+    expect(await testClient([host], { chunk: 100_000 }).putBlob(at(host), blob)).toBe('uploaded');
+    expect(asked.filter(({ method }) => method === 'POST')).toHaveLength(2);
+    const sent = asked.filter(({ method }) => method === 'PATCH').slice(-3);
+    expect(Buffer.concat(sent.map(({ body }) => body)).equals(bytes)).toBe(true);
+  });
+
   test('a registry that takes nothing, or claims more than was sent, is given up', async () => {
     for (const range of ['0-0', '0-999999']) {
       const { host } = await startHost((request, response) => {

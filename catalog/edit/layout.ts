@@ -1,0 +1,64 @@
+/** How a catalog lies in files: all in one, one for each package, one for each blob. */
+import type { Meta } from '../blob.ts';
+import type { FileFormat } from './file.ts';
+
+export const LAYOUTS = ['file', 'package', 'blob'] as const;
+export type Layout = (typeof LAYOUTS)[number];
+
+/** The text of a blob, and which blob it is. */
+export interface LaidBlob extends Meta {
+  readonly text: string;
+  readonly format: FileFormat;
+}
+
+/**
+ * Texts by path. Blobs keep their order within a file.
+ *
+ * @param blobs in the order of the catalog
+ */
+export function laidOut(blobs: readonly LaidBlob[], layout: Layout): Map<string, string> {
+  const files = new Map<string, string>();
+  const taken = new Map<string, string>();
+  for (const blob of blobs) {
+    const name = pathOf(blob, layout);
+    const path = layout === 'blob' ? free(name, blob, taken) : `${name}.${blob.format}`;
+    files.set(path, behind(files.get(path) ?? '', blob));
+  }
+  return files;
+}
+
+/** Without an ending. */
+function pathOf(blob: Meta, layout: Layout): string {
+  const pkg = blob.schema === 'olm.package' ? blob.name : blob.package;
+  if (layout === 'file') return 'catalog';
+  const folder = pkg === '' ? '' : `${safe(pkg)}/`;
+  return layout === 'package' ? `${folder}catalog` : `${folder}${blobName(blob)}`;
+}
+
+function blobName({ schema, name }: Meta): string {
+  const kind = schema.startsWith('olm.') ? schema.slice('olm.'.length) : schema;
+  return safe(kind === 'package' || name === '' ? kind : `${kind}-${name}`);
+}
+
+/** Names come from the catalog: they must not lead anywhere, nor hide. */
+function safe(name: string): string {
+  return name.replaceAll(/[^A-Za-z0-9._-]/g, '_').replace(/^\./, '_');
+}
+
+/** A path that no other blob has, not even where the case of letters does not count. */
+function free(name: string, { format }: LaidBlob, taken: Map<string, string>): string {
+  for (let count = 1; ; count++) {
+    const path = `${name}${count === 1 ? '' : `-${count}`}.${format}`;
+    if (taken.has(path.toLowerCase())) continue;
+    taken.set(path.toLowerCase(), path);
+    return path;
+  }
+}
+
+/** A blob's text behind others: separated, and each on lines of its own. */
+function behind(before: string, { text, format }: LaidBlob): string {
+  const ended = text.endsWith('\n') ? text : `${text}\n`;
+  if (before === '') return format === 'json' ? ended.trimStart() : ended;
+  if (format === 'json') return before + ended.replace(/^[\t\n\r ]+/, '');
+  return before + (ended.startsWith('---') ? ended : `---\n${ended}`);
+}

@@ -1,0 +1,26 @@
+import { locate } from '../../model.ts';
+import { quoted, type Rule } from '../rule.ts';
+
+/**
+ * Schemas of one's own stand beside everybody else's.
+ *
+ * @see https://olm.operatorframework.io/docs/reference/file-based-catalogs/
+ */
+export const rule: Rule = {
+  id: 'fbc/schema-prefix',
+  severity: 'info',
+  summary: 'A schema of your own says whose it is: it begins with a domain',
+  check(catalog, report) {
+    const seen = new Set<string>();
+    for (const blob of catalog.blobs.others) {
+      const { schema } = blob;
+      if (schema.includes('.') || seen.has(schema)) continue;
+      seen.add(schema);
+      const message = `the schema ${quoted(schema)} does not say whose it is`;
+      report(message, locate(blob, 'schema'), {
+        package: blob.package,
+        hint: `schema: com.example.${schema}`,
+      });
+    }
+  },
+};

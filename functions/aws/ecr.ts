@@ -1,0 +1,114 @@
+/**
+ * ECR as a registry: its passwords are tokens of the cloud, for half a day, and its repositories must be made before
+ * anything is pushed.
+ *
+ * @see https://docs.aws.amazon.com/AmazonECR/latest/userguide/registry_auth.html
+ */
+import {
+  CreateRepositoryCommand,
+  DescribeRepositoriesCommand,
+  ECRClient,
+  GetAuthorizationTokenCommand,
+  RepositoryAlreadyExistsException,
+  RepositoryNotFoundException,
+} from '@aws-sdk/client-ecr';
+import { PipelineError } from '../../pipeline/error.ts';
+import type { Credential, CredentialSource, Repository } from '../../pipeline/ports.ts';
+
+/** A registry of ECR. */
+export interface EcrHost {
+  /** Number of the account. */
+  readonly account: string;
+  readonly region: string;
+}
+
+/** @returns undefined for registries elsewhere */
+export function ecrHost(registry: string): EcrHost | undefined {
+  const [, account, region] =
+    /^(\d{12})\.dkr\.ecr(?:-fips)?\.([a-z0-9-]+)\.(?:amazonaws\.com(?:\.cn)?|on\.aws)$/.exec(registry) ?? [];
+  return account === undefined || region === undefined ? undefined : { account, region };
+}
+
+/** Time before the end of a token in which it is not begun with any more, in ms: a push may take that long. */
+const MARGIN = 30 * 60 * 1000;
+
+/**
+ * Credentials for ECR from the function's own role, for other registries from elsewhere.
+ *
+ * @param clientFor makes a client for a region; called once for each
+ * @throws PipelineError `denied` from its function when the role may not have a token
+ */
+export function ecrCredentials(
+  elsewhere: CredentialSource,
+  now: () => Date,
+  clientFor: (region: string) => ECRClient = (region) => new ECRClient({ region }),
+): CredentialSource {
+  const tokens = new Map<string, Promise<Token>>();
+  return {
+    async credential(repository) {
+      const host = ecrHost(repository.registry);
+      if (!host) return elsewhere.credential(repository);
+      const { region } = host;
+      const known = await tokens.get(region);
+      if (known && known.until > now().getTime()) return known.credential;
+      const fresh = tokenOf(clientFor(region));
+      tokens.set(region, fresh);
+      // What failed is asked for again.
+      fresh.catch(() => tokens.delete(region));
+      return (await fresh).credential;
+    },
+  };
+}
+
+interface Token {
+  readonly credential: Credential;
+  /** Until when it is begun with, in ms of Unix time. */
+  readonly until: number;
+}
+
+async function tokenOf(client: ECRClient): Promise<Token> {
+  const answer = await client.send(new GetAuthorizationTokenCommand({})).catch((cause: unknown) => {
+    throw refused('a token', cause);
+  });
+  const [data] = answer.authorizationData ?? [];
+  const text = Buffer.from(data?.authorizationToken ?? '', 'base64').toString();
+  const at = text.indexOf(':');
+  if (at < 1) throw new PipelineError('bad-answer', 'ECR gave no token');
+  const credential = { kind: 'basic', username: text.slice(0, at), password: text.slice(at + 1) } as const;
+  return { credential, until: (data?.expiresAt?.getTime() ?? 0) - MARGIN };
+}
+
+/**
+ * Makes a repository where there is none. One that is there stays as its owner set it up.
+ *
+ * @param immutable whether tags of a new repository may never move
+ * @returns whether it was made
+ * @throws PipelineError `denied`
+ */
+export async function ensureEcrRepository(
+  client: ECRClient,
+  { repository }: Repository,
+  immutable: boolean,
+): Promise<boolean> {
+  try {
+    await client.send(new DescribeRepositoriesCommand({ repositoryNames: [repository] }));
+    return false;
+  } catch (cause) {
+    if (!(cause instanceof RepositoryNotFoundException)) throw refused(`the repository ${repository}`, cause);
+  }
+  try {
+    const imageTagMutability = immutable ? 'IMMUTABLE' : 'MUTABLE';
+    await client.send(new CreateRepositoryCommand({ repositoryName: repository, imageTagMutability }));
+    return true;
+  } catch (cause) {
+    // Somebody else made it meanwhile.
+    if (cause instanceof RepositoryAlreadyExistsException) return false;
+    throw refused(`the repository ${repository}`, cause);
+  }
+}
+
+function refused(what: string, cause: unknown): PipelineError {
+  const why = cause instanceof Error ? `${cause.name}: ${cause.message}` : String(cause);
+  const retryable = cause instanceof Error && /Throttling|ServerException|Timeout|ECONN/.test(cause.name);
+  return new PipelineError('denied', `ECR does not give ${what}: ${why}`, { cause, retryable });
+}

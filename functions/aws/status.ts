@@ -1,0 +1,11 @@
+/** What is published, for `portolan status`. */
+import { type DeliveryStatus, statusOf } from '../../pipeline/delivery/status.ts';
+import { settings } from './env.ts';
+import { bucketRecords } from './records.ts';
+
+const { bucket, endpoint } = settings();
+const records = bucketRecords({ bucket, prefix: '', inPath: endpoint !== undefined });
+
+export async function handler(): Promise<DeliveryStatus> {
+  return statusOf(records);
+}

@@ -1,0 +1,129 @@
+/**
+ * The signatures that a registry holds of an image: Sigstore bundles among its referrers, and what cosign wrote
+ * under a tag before there were referrers. All of it is somebody's word until it is verified.
+ *
+ * @see https://github.com/sigstore/cosign/blob/main/specs/SIGNATURE_SPEC.md
+ */
+import { type DigestReference, type TagReference, withDigest } from '../../catalog/reference.ts';
+import { isObject } from '../../catalog/shape.ts';
+import { PipelineError } from '../error.ts';
+import type { Descriptor, Registry } from '../ports.ts';
+import { type ImageManifest, parseManifest } from '../registry/image.ts';
+import { allOf } from '../registry/stream.ts';
+
+/** A signature as it was found. */
+export interface FoundSignature {
+  /** Where, in words for messages. */
+  readonly where: string;
+  /** A Sigstore bundle as JSON. */
+  readonly bundle: unknown;
+  /** What was signed, where the bundle does not hold it itself. */
+  readonly payload?: Buffer;
+}
+
+/** Signatures that are looked at; more are somebody's attempt to keep us busy. */
+const MOST = 64;
+const LARGEST = 8 * 1024 * 1024;
+
+/** Whether a referrer is a Sigstore bundle of any version. */
+const BUNDLE = /^application\/vnd\.dev\.sigstore\.bundle(?:\.v0\.\d+\+json|\+json;version=0\.\d+)$/;
+const SIMPLE_SIGNING = 'application/vnd.dev.cosign.simplesigning.v1+json';
+
+/** @throws PipelineError whatever the registry answers */
+export async function signaturesOf(registry: Registry, image: DigestReference): Promise<FoundSignature[]> {
+  const referrers = await registry.listReferrers(image, image.digest);
+  const bundles = referrers.filter(({ artifactType = '' }) => BUNDLE.test(artifactType)).slice(0, MOST);
+  const found: FoundSignature[] = [];
+  for (const { digest } of bundles) {
+    const manifest = await manifestAt(registry, withDigest(image, digest));
+    const [layer] = manifest?.layers ?? [];
+    if (layer)
+      found.push({ where: `the referrer ${digest}`, bundle: parsed(await content(registry, image, layer)) });
+  }
+  return [...found, ...(await tagged(registry, image))];
+}
+
+async function manifestAt(
+  registry: Registry,
+  at: DigestReference | TagReference,
+): Promise<ImageManifest | undefined> {
+  const manifest = await registry.getManifest(at);
+  const read = manifest && parseManifest(manifest);
+  return read?.kind === 'image' ? read : undefined;
+}
+
+async function content(registry: Registry, image: DigestReference, blob: Descriptor): Promise<Buffer> {
+  if (blob.size <= LARGEST) return Buffer.from(await allOf(registry.getBlob(image, blob)));
+  throw new PipelineError('too-large', `a signature of ${image.digest} has ${blob.size} bytes`);
+}
+
+function parsed(bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(new TextDecoder().decode(bytes));
+  } catch {
+    return undefined;
+  }
+}
+
+/** What cosign wrote: a layer for each signature, with the signature in its annotations. */
+async function tagged(registry: Registry, image: DigestReference): Promise<FoundSignature[]> {
+  const { registry: host, repository, digest } = image;
+  const tag = `${digest.replace(':', '-')}.sig`;
+  const manifest = await manifestAt(registry, { kind: 'tag', registry: host, repository, tag });
+  const layers = (manifest?.layers ?? [])
+    .filter(({ mediaType }) => mediaType === SIMPLE_SIGNING)
+    .slice(0, MOST);
+  const found: FoundSignature[] = [];
+  for (const [i, layer] of layers.entries()) {
+    const payload = await content(registry, image, layer);
+    found.push({
+      where: `signature ${i + 1} under the tag ${tag}`,
+      bundle: bundleOf(layer),
+      payload,
+    });
+  }
+  return found;
+}
+
+const ANNOTATION = 'dev.cosignproject.cosign/signature';
+const CERTIFICATE = 'dev.sigstore.cosign/certificate';
+const REKOR = 'dev.sigstore.cosign/bundle';
+
+/** The same signature in today's form. */
+function bundleOf({ annotations = {}, digest }: Descriptor): unknown {
+  const certificate = annotations[CERTIFICATE];
+  const entry = rekorEntry(annotations[REKOR]);
+  const der = certificate && Buffer.from(certificate.replaceAll(/-----[^-]+-----|\s/g, ''), 'base64');
+  return {
+    mediaType: 'application/vnd.dev.sigstore.bundle+json;version=0.1',
+    verificationMaterial: {
+      ...(der
+        ? { x509CertificateChain: { certificates: [{ rawBytes: der.toString('base64') }] } }
+        : { publicKey: { hint: '' } }),
+      tlogEntries: entry ? [entry] : [],
+    },
+    messageSignature: {
+      messageDigest: { algorithm: 'SHA2_256', digest: base64(digest.split(':')[1] ?? '') },
+      signature: annotations[ANNOTATION] ?? '',
+    },
+  };
+}
+
+function base64(hex: string): string {
+  return Buffer.from(hex, 'hex').toString('base64');
+}
+
+/** Rekor's receipt as cosign writes it, as an entry of a bundle. */
+function rekorEntry(text: string | undefined): unknown {
+  const json = text === undefined ? undefined : parsed(Buffer.from(text));
+  if (!isObject(json) || !isObject(json['Payload'])) return undefined;
+  const { body, integratedTime, logIndex, logID } = json['Payload'];
+  return {
+    logIndex: String(logIndex),
+    logId: { keyId: base64(String(logID)) },
+    kindVersion: { kind: 'hashedrekord', version: '0.0.1' },
+    integratedTime: String(integratedTime),
+    inclusionPromise: { signedEntryTimestamp: String(json['SignedEntryTimestamp']) },
+    canonicalizedBody: String(body),
+  };
+}

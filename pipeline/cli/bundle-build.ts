@@ -1,0 +1,82 @@
+import { resolve } from 'node:path';
+import { bundleImage } from '../bundle/image.ts';
+import { judgeBundle } from '../bundle/judge.ts';
+import { openBundleDirectory } from '../bundle/open.ts';
+import { openDestination } from '../registry/open.ts';
+import { formatPlace, type Place, parsePlace } from '../registry/place.ts';
+import { pushImage } from '../registry/push.ts';
+import { countText, findingText, plain } from '../report/text.ts';
+import { type Command, type Invocation, usageError } from './command.ts';
+import { registryClientFor } from './registry-access.ts';
+import { REGISTRY_OPTIONS } from './registry-options.ts';
+import type { ExitCode, Terminal } from './terminal.ts';
+
+const OPTIONS: Command['options'] = {
+  force: { description: 'make the image of a bundle with errors, too' },
+  ...REGISTRY_OPTIONS,
+};
+
+const DETAILS = [
+  'The image is one layer with manifests/ and metadata/ on nothing, labelled with the annotations. No daemon is needed,',
+  'and the same files give the same digest. The bundle is judged first (portolan bundle validate).',
+].join('\n');
+
+export const build: Command = {
+  words: 'bundle build',
+  summary: 'Make the image of a bundle directory, in an image layout or an archive.',
+  operands: 'DIR oci:DIR[:TAG]|oci-archive:FILE|docker-archive:FILE',
+  details: DETAILS,
+  options: OPTIONS,
+  examples: ['portolan bundle build operators/etcd/0.9.4 oci:images:v0.9.4'],
+  run: (invocation, terminal) => {
+    const place = placeOf(invocation, terminal);
+    if (place.kind === 'registry') {
+      throw usageError(build, `${formatPlace(place)} is in a registry: portolan bundle push puts it there`);
+    }
+    return make(place, invocation, terminal);
+  },
+};
+
+export const push: Command = {
+  words: 'bundle push',
+  summary: 'Make the image of a bundle directory and push it to a registry.',
+  operands: 'DIR REFERENCE',
+  details: `${DETAILS}\nNothing is sent that is there; the tag moves last.`,
+  options: OPTIONS,
+  examples: ['portolan bundle push operators/etcd/0.9.4 quay.io/example/etcd-bundle:v0.9.4'],
+  run: (invocation, terminal) => make(placeOf(invocation, terminal), invocation, terminal),
+};
+
+function placeOf({ operands: [, to = ''] }: Invocation, { directory }: Terminal): Place {
+  const place = parsePlace(to);
+  return place.kind === 'registry' ? place : { ...place, path: resolve(directory, place.path) };
+}
+
+async function make(place: Place, invocation: Invocation, terminal: Terminal): Promise<ExitCode> {
+  const [directory = '', to = ''] = invocation.operands;
+  const bundle = openBundleDirectory(resolve(terminal.directory, directory));
+  const { findings } = await judgeBundle(bundle, { suites: ['default'] });
+  const errors = findings.filter(({ severity }) => severity === 'error');
+  for (const finding of errors) terminal.err(findingText(finding));
+  if (errors.length > 0 && !invocation.flag('force')) {
+    terminal.err(`FAIL: ${countText(errors)}; nothing was made\n`);
+    return 1;
+  }
+  const image = await bundleImage(bundle.source);
+  const client = registryClientFor(invocation, terminal, { named: [to] });
+  try {
+    const destination = await openDestination(place, client);
+    try {
+      const { digest, unchanged } = await pushImage(destination.registry, destination.reference, { image });
+      await destination.finish();
+      await terminal.out(`${digest}\n`);
+      terminal.err(`${plain(to)} ${unchanged ? 'was' : 'is'} ${digest}\n`);
+      return 0;
+    } catch (error) {
+      await destination.discard();
+      throw error;
+    }
+  } finally {
+    client.close();
+  }
+}

@@ -1,0 +1,88 @@
+import { statSync } from 'node:fs';
+import { basename, resolve } from 'node:path';
+import type { FileText } from '../../catalog/edit/file.ts';
+import { LAYOUTS, type LaidBlob, type Layout, laidOut } from '../../catalog/edit/layout.ts';
+import { load } from '../../catalog/load.ts';
+import { type RenderFormat, renderOrder } from '../../catalog/render.ts';
+import { type CatalogSource, sourceOf } from '../../catalog/source.ts';
+import { directorySource, fileError, readFileBytes } from '../directory.ts';
+import { textsOf } from '../edit/catalog.ts';
+import { PipelineError } from '../error.ts';
+import { writeNewFolder } from '../render/files.ts';
+import { textOf } from '../render/write.ts';
+import { type Command, type Invocation, usageError } from './command.ts';
+import { formatOf, sayErrors } from './rendering.ts';
+
+export const command: Command = {
+  words: 'convert',
+  summary: 'Lay a catalog out anew: all in one file, a file for each package, or a file for each blob.',
+  operands: 'DIR|FILE',
+  options: {
+    by: { value: 'file|package|blob', description: 'what a file is for (default: package)' },
+    to: { value: 'DIR', description: 'the directory to write into: empty, or made' },
+    output: {
+      short: 'o',
+      value: 'json|yaml',
+      description: 'write every blob anew in this format (default: each as it is written)',
+    },
+  },
+  details: [
+    'Without -o the texts of the blobs stay as they are, comments and formatting with them. What the catalog says is',
+    'the same before and after; the order of blobs within a file is that in which they were read.',
+  ].join('\n'),
+  examples: [
+    'portolan convert catalogs/v4.20 --by blob --to split',
+    'portolan convert catalog.json --by package --to catalogs/v4.20 -o yaml',
+  ],
+  run: async (invocation, terminal) => {
+    const to = invocation.needed('to');
+    const layout = layoutOf(invocation);
+    const format = invocation.text('output') === undefined ? undefined : formatOf(command, invocation);
+    const source = sourceAt(resolve(terminal.directory, invocation.operands[0] ?? '.'));
+    const { blobs, findings } = await load(source);
+    if (sayErrors(findings, terminal)) return 1;
+    const laid = format
+      ? renderOrder(blobs).map((blob) => ({ ...blob, format, text: textOf([blob], format) }))
+      : (await textsOf(source)).flatMap(blobTexts);
+    const count = Object.values(blobs).reduce((sum, { length }) => sum + length, 0);
+    if (!format && laid.length !== count) {
+      throw new PipelineError('usage', 'a file is read partly as JSON, partly as YAML', { hint: SAY_FORMAT });
+    }
+    checkFormats(laid, layout);
+    const files = laidOut(laid, layout);
+    writeNewFolder(resolve(terminal.directory, to), files);
+    terminal.err(`${files.size} files written to ${to}\n`);
+    return 0;
+  },
+};
+
+const SAY_FORMAT = 'say -o json or -o yaml';
+
+function layoutOf(invocation: Invocation): Layout {
+  const wanted = invocation.text('by') ?? 'package';
+  const layout = LAYOUTS.find((one) => one === wanted);
+  if (layout) return layout;
+  throw usageError(command, `--by must be ${LAYOUTS.join(', ')}, not ${JSON.stringify(wanted)}`);
+}
+
+function sourceAt(path: string): CatalogSource {
+  try {
+    if (statSync(path).isDirectory()) return directorySource(path);
+  } catch (error) {
+    throw fileError(error, path);
+  }
+  return sourceOf({ [basename(path)]: readFileBytes(path) });
+}
+
+function blobTexts({ format, pieces }: FileText): LaidBlob[] {
+  return pieces.flatMap(({ text, blob }) => (blob ? [{ ...blob, text, format }] : []));
+}
+
+/** One file is in one format. */
+function checkFormats(laid: readonly LaidBlob[], layout: Layout): void {
+  const formats = new Set<RenderFormat>(laid.map(({ format }) => format));
+  if (layout !== 'file' || formats.size < 2) return;
+  throw new PipelineError('usage', 'the catalog is written partly in JSON, partly in YAML', {
+    hint: SAY_FORMAT,
+  });
+}

@@ -1,0 +1,82 @@
+/** Packages taken out of an index image's catalog: by name, or all but those of a name. */
+import { compareText } from '../../catalog/finding.ts';
+import type { Blobs } from '../../catalog/model.ts';
+import { PipelineError } from '../error.ts';
+import { type Command, usageError } from './command.ts';
+import { deliver, formatOf, RENDER_OPTIONS, renderAll, renderingOf } from './rendering.ts';
+
+interface Kind {
+  readonly words: string;
+  readonly summary: string;
+  /** The option that names packages. */
+  readonly option: string;
+  readonly description: string;
+  /** Whether the packages that are named stay. */
+  readonly keeps: boolean;
+}
+
+function keepCommand({ words, summary, option, description, keeps }: Kind): Command {
+  const command: Command = {
+    words,
+    summary,
+    operands: '',
+    options: {
+      [option]: { value: 'PACKAGE,…', description },
+      'from-index': { value: 'REF', description: 'the index image or directory to start from' },
+      ...RENDER_OPTIONS,
+    },
+    details: 'portolan publish makes an image of the catalog.',
+    examples: [`portolan ${words} --${option} foo,bar --from-index quay.io/example/index:v4.20 --to catalog`],
+    run: async (invocation, terminal) => {
+      const names = new Set(
+        invocation
+          .needed(option)
+          .split(',')
+          .filter((name) => name !== ''),
+      );
+      if (names.size === 0) throw usageError(command, `--${option} names no package`);
+      const index = invocation.needed('from-index');
+      const rendering = { ...renderingOf(invocation, terminal), only: 'catalogs' as const };
+      const read = async (): Promise<Blobs | undefined> => {
+        const blobs = await renderAll([index], rendering, terminal);
+        return blobs && kept(blobs, names, keeps);
+      };
+      return deliver(read, formatOf(command, invocation), { invocation, terminal });
+    },
+  };
+  return command;
+}
+
+/** @throws PipelineError `not-found` for a package that is not there */
+function kept(blobs: Blobs, names: ReadonlySet<string>, keeps: boolean): Blobs {
+  const there = new Set(blobs.packages.map(({ name }) => name));
+  const missing = [...names].filter((name) => !there.has(name)).sort(compareText);
+  if (missing.length > 0) {
+    throw new PipelineError('not-found', `the index has no package ${missing.join(', ')}`);
+  }
+  const stays = (pkg: string): boolean => pkg === '' || names.has(pkg) === keeps;
+  const ofStaying = (blob: { readonly package: string }): boolean => stays(blob.package);
+  return {
+    packages: blobs.packages.filter(({ name }) => stays(name)),
+    channels: blobs.channels.filter(ofStaying),
+    bundles: blobs.bundles.filter(ofStaying),
+    deprecations: blobs.deprecations.filter(ofStaying),
+    others: blobs.others.filter(ofStaying),
+  };
+}
+
+export const remove: Command = keepCommand({
+  words: 'index rm',
+  summary: 'Take packages out of a catalog, as opm index rm did, and print the rest.',
+  option: 'operators',
+  description: 'packages to take out',
+  keeps: false,
+});
+
+export const prune: Command = keepCommand({
+  words: 'index prune',
+  summary: 'Keep only some packages of a catalog, as opm index prune did, and print them.',
+  option: 'packages',
+  description: 'packages to keep',
+  keeps: true,
+});

@@ -1,0 +1,98 @@
+import { resolve } from 'node:path';
+import { withDigest } from '../../catalog/reference.ts';
+import { type SignatureReport, type Trust, verifySignatures } from '../attest/verify.ts';
+import { readText } from '../directory.ts';
+import { PipelineError } from '../error.ts';
+import { openSource } from '../registry/open.ts';
+import { formatPlace, parsePlace } from '../registry/place.ts';
+import { plain } from '../report/text.ts';
+import { type Command, type Invocation, usageError } from './command.ts';
+import { registryClientFor } from './registry-access.ts';
+import { REGISTRY_OPTIONS } from './registry-options.ts';
+import type { Terminal } from './terminal.ts';
+
+export const command: Command = {
+  words: 'verify',
+  summary: 'Tell who signed an image, and whether that is who must have.',
+  operands: 'IMAGE',
+  options: {
+    key: { value: 'FILE', description: 'a public key, PEM; any of them counts', multiple: true },
+    identity: { value: 'TEXT', description: "the certificate's identity; * stands for anything" },
+    issuer: { value: 'URL', description: 'who vouches for the identity' },
+    'trusted-root': {
+      value: 'FILE',
+      description: "a trusted root, JSON (default: that of Sigstore's public instance)",
+    },
+    says: {
+      value: 'TYPE',
+      description: 'what must be said of the image, such as https://slsa.dev/provenance/v1',
+    },
+    format: { value: 'text|json', description: 'how to print the signatures (default: text)' },
+    ...REGISTRY_OPTIONS,
+  },
+  details: [
+    'Looks at Sigstore bundles among the referrers of the image, and at what cosign keeps under tags. With a key nothing',
+    'but the registry is asked; with --trusted-root neither.',
+  ].join('\n'),
+  examples: [
+    'portolan verify quay.io/acme/catalog:v4.20 --key catalog.pub',
+    'portolan verify quay.io/acme/catalog:v4.20 --identity "https://github.com/acme/catalog/*" --issuer https://token.actions.githubusercontent.com',
+  ],
+  run: async (invocation, terminal) => {
+    const format = invocation.text('format') ?? 'text';
+    if (format !== 'text' && format !== 'json') throw usageError(command, '--format must be text or json');
+    const [image = ''] = invocation.operands;
+    const trust = trustOf(invocation, terminal);
+    const client = registryClientFor(invocation, terminal, { named: [image] });
+    const place = parsePlace(image);
+    const source = await openSource(place, client);
+    try {
+      const found = await source.registry.resolve(source.reference);
+      if (!found) throw new PipelineError('not-found', `there is no image ${formatPlace(place)}`);
+      const at = withDigest(source.reference, found.digest);
+      const report = await verifySignatures(source.registry, at, trust);
+      const says = invocation.text('says');
+      const verified = report.verified.filter((one) => says === undefined || one.says === says);
+      const told = { image: formatPlace(place), digest: found.digest, verified, rejected: report.rejected };
+      await terminal.out(format === 'json' ? `${JSON.stringify(told, null, 2)}\n` : textOf(told));
+      return verified.length > 0 ? 0 : 1;
+    } finally {
+      await source.close();
+      client.close();
+    }
+  },
+};
+
+function trustOf({ list, text }: Invocation, { directory }: Terminal): Trust {
+  const [identity, issuer, root] = [text('identity'), text('issuer'), text('trusted-root')];
+  const keys = list('key').map((file) => readText(resolve(directory, file)));
+  if (keys.length > 0 && identity === undefined && issuer === undefined) return { kind: 'keys', keys };
+  if (identity === undefined || issuer === undefined || keys.length > 0) {
+    throw usageError(command, 'either --key, or --identity with --issuer');
+  }
+  if (root === undefined) return { kind: 'identity', identity, issuer };
+  return { kind: 'identity', identity, issuer, root: rootOf(readText(resolve(directory, root)), root) };
+}
+
+function rootOf(text: string, name: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw new PipelineError('usage', `${name} is no trusted root: it is no JSON`, { cause });
+  }
+}
+
+function textOf({
+  image,
+  digest,
+  verified,
+  rejected,
+}: SignatureReport & { readonly image: string; readonly digest: string }): string {
+  return [
+    `${image} ${digest}`,
+    ...verified.map(({ by, says }) => `  signed by ${plain(by)}: ${plain(says)}`),
+    ...rejected.map(({ where, why }) => `  not counted: ${plain(where)}: ${plain(why)}`),
+    ...(verified.length > 0 ? [] : ['FAIL: nobody who counts has signed it']),
+    '',
+  ].join('\n');
+}

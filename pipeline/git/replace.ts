@@ -1,0 +1,123 @@
+/** A commit on top of another one in which some paths are as a third one has them; no work tree is touched. */
+import { PipelineError } from '../error.ts';
+import { type GitRun, runGit } from './process.ts';
+import type { Repository } from './repository.ts';
+import { entryAt, isTree, TREE_MODE } from './tree.ts';
+
+export interface ReplaceRequest {
+  /** The directory of the repository that the commit is written to. */
+  readonly directory: string;
+  /** Id of the parent. */
+  readonly base: string;
+  /** Id of the commit that the paths are taken from. */
+  readonly from: string;
+  /** Files and folders; one that `from` lacks is removed. */
+  readonly paths: readonly string[];
+  readonly message: string;
+  /** Seconds since 1970. */
+  readonly time: number;
+}
+
+/**
+ * Writes the commit; no ref names it.
+ *
+ * @returns its id; that of the base when nothing is different
+ * @throws PipelineError `git`, `not-found`
+ */
+export async function replacePaths(repository: Repository, request: ReplaceRequest): Promise<string> {
+  const { directory, base, from, paths, message, time } = request;
+  const run: GitRun = { settings: repository.settings, directory };
+  const before = await repository.objects.treeOf(base);
+  let tree: string = before;
+  for (const path of paths) {
+    const entry = await entryAt(repository.objects, from, path);
+    tree =
+      (await replaced(repository, run, { tree, segments: path.split('/'), entry })) ?? (await empty(run));
+  }
+  if (tree === before) return base;
+  const person = `portolan <portolan@localhost> ${time} +0000`;
+  const lines = [
+    `tree ${tree}`,
+    `parent ${base}`,
+    `author ${person}`,
+    `committer ${person}`,
+    '',
+    message,
+    '',
+  ];
+  return lineOf(run, ['hash-object', '-t', 'commit', '-w', '--stdin'], lines.join('\n'));
+}
+
+interface Replacement {
+  readonly tree: string | undefined;
+  readonly segments: readonly string[];
+  readonly entry: { readonly mode: string; readonly id: string } | undefined;
+}
+
+/** @returns the new tree; undefined when nothing is left in it */
+async function replaced(
+  repository: Repository,
+  run: GitRun,
+  { tree, segments, entry }: Replacement,
+): Promise<string | undefined> {
+  const [name = '', ...rest] = segments;
+  const entries = tree === undefined ? [] : await repository.objects.tree(tree);
+  const standing = entries.find((one) => one.name === name);
+  const next = rest.length === 0 ? entry : await inside(repository, run, { standing, rest, entry });
+  const kept = entries.filter((one) => one.name !== name);
+  const all = next ? [...kept, { name, ...next }] : kept;
+  if (all.length === 0) return undefined;
+  // mktree sorts as git does.
+  const input = all.map(
+    (one) => `${one.mode} ${isTree(one.mode) ? 'tree' : typeOf(one.mode)} ${one.id}\t${one.name}\0`,
+  );
+  return lineOf(run, ['mktree', '-z'], input.join(''));
+}
+
+interface Inside {
+  readonly standing: { readonly mode: string; readonly id: string } | undefined;
+  readonly rest: readonly string[];
+  readonly entry: Replacement['entry'];
+}
+
+async function inside(repository: Repository, run: GitRun, { standing, rest, entry }: Inside) {
+  const tree = standing && isTree(standing.mode) ? standing.id : undefined;
+  const id = await replaced(repository, run, { tree, segments: rest, entry });
+  return id === undefined ? undefined : { mode: TREE_MODE, id };
+}
+
+function typeOf(mode: string): string {
+  return mode === '160000' ? 'commit' : 'blob';
+}
+
+function empty(run: GitRun): Promise<string> {
+  return lineOf(run, ['mktree', '-z'], '');
+}
+
+async function lineOf(run: GitRun, parameters: readonly string[], input: string): Promise<string> {
+  const { output } = await runGit({ ...run, input }, parameters);
+  const id = output.toString('utf8').trim();
+  if (/^[0-9a-f]{40,64}$/.test(id)) return id;
+  throw new PipelineError('git', `git ${parameters[0]} wrote no object`);
+}
+
+/**
+ * Makes a branch that must not be there.
+ *
+ * @throws PipelineError `conflict` when it is, and names another commit
+ */
+export async function makeBranch(
+  repository: Repository,
+  directory: string,
+  { branch, commit }: { readonly branch: string; readonly commit: string },
+): Promise<void> {
+  const run = { settings: repository.settings, directory, accept: [0, 1, 128] };
+  const ref = `refs/heads/${branch}`;
+  const { code } = await runGit(run, ['update-ref', ref, commit, '0'.repeat(commit.length)]);
+  if (code === 0) return;
+  const { output } = await runGit(run, ['rev-parse', '--verify', '--quiet', ref]);
+  if (output.toString('utf8').trim() === commit) return;
+  throw new PipelineError('conflict', `the branch ${branch} cannot be made`, {
+    hint: `delete it, if it is an older proposal: git branch -D ${branch}`,
+  });
+}

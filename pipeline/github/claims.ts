@@ -1,0 +1,65 @@
+/**
+ * What a job's identity token must say before something is published for it. The signature is
+ * the host's to check, by GitHub's keys; `sub` is not looked at, since its form depends on when
+ * the repository was made, and a repository's name can be taken by somebody else.
+ *
+ * @see https://docs.github.com/en/actions/concepts/security/openid-connect
+ */
+import { PipelineError } from '../error.ts';
+
+export const ISSUER = 'https://token.actions.githubusercontent.com';
+
+export interface ExpectedJob {
+  readonly audience: string;
+  /** Numbers of the repository and of its owner, which no other one ever has. */
+  readonly repositoryId: string;
+  readonly ownerId: string;
+  /** `refs/heads/main`. */
+  readonly ref: string;
+  /** Path of the workflow that may publish. */
+  readonly workflow: string;
+  /** Of the job: only who may use it can publish. Any when undefined. */
+  readonly environment: string | undefined;
+}
+
+/** Events that nobody outside of the repository can cause to run a workflow of their own. */
+const EVENTS: ReadonlySet<unknown> = new Set(['push', 'schedule', 'workflow_dispatch', 'workflow_run']);
+
+/** How far clocks may be apart, in s. */
+const SKEW = 60;
+
+/**
+ * Judges the claims of a token.
+ *
+ * @param now seconds since 1970
+ * @throws PipelineError `denied` that names the first claim that is not as expected
+ */
+export function judgeClaims(
+  claims: Readonly<Record<string, unknown>>,
+  expected: ExpectedJob,
+  now: number,
+): void {
+  const { audience, repositoryId, ownerId, ref, workflow, environment } = expected;
+  const same = (name: string, wanted: string | undefined): void => {
+    if (wanted !== undefined && claims[name] !== wanted) throw denied(name, claims[name], wanted);
+  };
+  same('iss', ISSUER);
+  same('aud', audience);
+  same('repository_id', repositoryId);
+  same('repository_owner_id', ownerId);
+  same('ref', ref);
+  same('environment', environment);
+  if (!EVENTS.has(claims['event_name']))
+    throw denied('event_name', claims['event_name'], [...EVENTS].join(', '));
+  const workflowRef = claims['job_workflow_ref'];
+  if (typeof workflowRef !== 'string' || !workflowRef.endsWith(`/${workflow}@${ref}`))
+    throw denied('job_workflow_ref', workflowRef, `${workflow}@${ref}`);
+  const [from, until] = [claims['nbf'] ?? claims['iat'], claims['exp']];
+  if (typeof until !== 'number' || until < now - SKEW) throw denied('exp', until, `after ${now}`);
+  if (typeof from !== 'number' || from > now + SKEW) throw denied('nbf', from, `before ${now}`);
+}
+
+function denied(name: string, found: unknown, expected: string): PipelineError {
+  const shown = JSON.stringify(found)?.slice(0, 200) ?? 'nothing';
+  return new PipelineError('denied', `the job's identity token says ${name} ${shown}, expected ${expected}`);
+}

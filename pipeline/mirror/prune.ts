@@ -1,0 +1,78 @@
+/**
+ * Deleting images from a mirror. Where a registry removes no tag by itself, the manifest goes
+ * with all its tags: then only when every one of them is to go.
+ */
+import { formatReference, type Reference, repositoryName, withDigest } from '../../catalog/reference.ts';
+import { PipelineError } from '../error.ts';
+import type { Registry, Repository } from '../ports.ts';
+import { eachOf } from './parallel.ts';
+
+export interface PruneReport {
+  readonly deleted: readonly string[];
+  /** What was not there any more. */
+  readonly absent: readonly string[];
+  readonly failed: readonly { readonly image: string; readonly why: string }[];
+}
+
+/** Deletes images; what fails stops nothing else. */
+export async function pruneImages(registry: Registry, images: readonly Reference[]): Promise<PruneReport> {
+  const deleted: string[] = [];
+  const absent: string[] = [];
+  const failed: { image: string; why: string }[] = [];
+  const going = new Set(images.map(formatReference));
+  const repositories = new Map<string, Reference[]>();
+  for (const image of images) {
+    const name = repositoryName(image);
+    repositories.set(name, [...(repositories.get(name) ?? []), image]);
+  }
+  // One after the other in a repository: two tags may be one manifest.
+  await eachOf([...repositories.values()], 16, async (group) => {
+    for (const image of group) {
+      const name = formatReference(image);
+      try {
+        const isGone = await deleteImage(registry, image, going);
+        (isGone ? deleted : absent).push(name);
+      } catch (error) {
+        if (!(error instanceof PipelineError)) throw error;
+        failed.push({ image: name, why: error.message });
+      }
+    }
+  });
+  return { deleted: deleted.sort(), absent: absent.sort(), failed };
+}
+
+async function deleteImage(
+  registry: Registry,
+  image: Reference,
+  going: ReadonlySet<string>,
+): Promise<boolean> {
+  const standing = await registry.resolve(image);
+  if (!standing) return false;
+  if (image.kind === 'tag') {
+    const gone = await registry.deleteManifest(image).catch((error: unknown) => {
+      if (error instanceof PipelineError && !error.retryable) return false;
+      throw error;
+    });
+    if (gone) return true;
+  }
+  const others = await tagsOf(registry, image, standing.digest);
+  const staying = others.filter((tag) => !going.has(`${repositoryName(image)}:${tag}`));
+  if (staying.length > 0) {
+    throw new PipelineError(
+      'conflict',
+      `${formatReference(image)} is the image of ${staying.join(', ')} too, and the registry removes no single tag`,
+    );
+  }
+  return registry.deleteManifest(withDigest(image, standing.digest));
+}
+
+/** The tags of a repository that name a digest. */
+async function tagsOf(registry: Registry, of: Repository, digest: string): Promise<string[]> {
+  const tags: string[] = [];
+  for await (const tag of registry.listTags(of)) {
+    const { registry: host, repository } = of;
+    const standing = await registry.resolve({ kind: 'tag', registry: host, repository, tag });
+    if (standing?.digest === digest) tags.push(tag);
+  }
+  return tags;
+}

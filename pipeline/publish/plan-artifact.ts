@@ -1,0 +1,119 @@
+/**
+ * The plan of a mirror as an artifact about its index image: whoever has the image's digest
+ * finds the files again, with any client that knows referrers (`oras pull` too).
+ *
+ * @see https://github.com/opencontainers/image-spec/blob/main/manifest.md#guidelines-for-artifact-usage
+ */
+import { type Reference, withDigest } from '../../catalog/reference.ts';
+import { PipelineError } from '../error.ts';
+import type { BlobSource, Descriptor, Manifest, Registry } from '../ports.ts';
+import { digestOf } from '../registry/digest.ts';
+import { describe, type ImageManifest, OCI_MANIFEST, parseManifest } from '../registry/image.ts';
+import type { ImageContent } from '../registry/push.ts';
+import { allOf } from '../registry/stream.ts';
+
+/** The type of the artifact: files of a mirror plan, one a layer, named by its title. */
+export const PLAN_TYPE = 'application/vnd.dev.portolan.mirror-plan.v1';
+const TITLE = 'org.opencontainers.image.title';
+/** Where the mirror is that the plan is for. */
+const MIRROR = 'dev.portolan.mirror';
+const EMPTY = 'application/vnd.oci.empty.v1+json';
+
+/** The artifact that holds the files; the same files make the same bytes. */
+export function planArtifact(subject: Manifest, { mirror, files }: AttachedPlan): ImageContent {
+  const config = blobOf(new TextEncoder().encode('{}'));
+  const layers = [...files].map(([name, text]) => ({ name, blob: blobOf(new TextEncoder().encode(text)) }));
+  const json = {
+    schemaVersion: 2,
+    mediaType: OCI_MANIFEST,
+    artifactType: PLAN_TYPE,
+    config: { mediaType: EMPTY, digest: config.digest, size: config.size },
+    layers: layers.map(({ name, blob: { digest, size } }) => ({
+      mediaType: mediaTypeOf(name),
+      digest,
+      size,
+      annotations: { [TITLE]: name },
+    })),
+    subject: describe(subject),
+    annotations: { [MIRROR]: mirror },
+  };
+  const bytes = new TextEncoder().encode(JSON.stringify(json));
+  const root: Manifest = { mediaType: OCI_MANIFEST, digest: digestOf(bytes), bytes };
+  return { root, manifests: [], blobs: [config, ...layers.map(({ blob }) => blob)] };
+}
+
+function blobOf(bytes: Uint8Array): BlobSource {
+  const open = async function* (from: number): AsyncGenerator<Uint8Array> {
+    yield bytes.subarray(from);
+  };
+  return { digest: digestOf(bytes), size: bytes.length, open };
+}
+
+function mediaTypeOf(name: string): string {
+  if (name.endsWith('.json')) return 'application/json';
+  return name.endsWith('.yaml') ? 'application/yaml' : 'text/plain';
+}
+
+/** A plan as an artifact holds it. */
+export interface AttachedPlan {
+  /** `REGISTRY[/PATH]`. */
+  readonly mirror: string;
+  readonly files: ReadonlyMap<string, string>;
+}
+
+/** Bytes of all files at most. */
+const LARGEST = 64 * 1024 * 1024;
+
+/**
+ * The plan that is attached to an index image; undefined when there is none.
+ *
+ * @param mirror the mirror that is meant, where plans for several are attached
+ * @param known names that a plan may have: others are not written
+ * @throws PipelineError `usage` when it is not clear which, `corrupt`, `too-large`
+ */
+export async function findPlan(
+  registry: Registry,
+  image: Reference,
+  { mirror, known }: { readonly mirror: string | undefined; readonly known: readonly string[] },
+): Promise<AttachedPlan | undefined> {
+  const digest = image.kind === 'digest' ? image.digest : (await registry.resolve(image))?.digest;
+  if (digest === undefined) return undefined;
+  const listed = await registry.listReferrers(image, digest, PLAN_TYPE);
+  const plans = new Map<string, ImageManifest>();
+  for (const one of listed) {
+    const manifest = await registry.getManifest(withDigest(image, one.digest));
+    const parsed = manifest && parseManifest(manifest);
+    if (parsed?.kind !== 'image' || parsed.subject?.digest !== digest) continue;
+    plans.set(parsed.annotations?.[MIRROR] ?? '', parsed);
+  }
+  const [only] = plans;
+  if (mirror === undefined && plans.size > 1) throw several([...plans.keys()].sort());
+  const [name, plan] = (mirror === undefined ? only : [mirror, plans.get(mirror)]) ?? [];
+  return name === undefined || !plan
+    ? undefined
+    : { mirror: name, files: await filesOf(plan, { registry, image, known }) };
+}
+
+function several(mirrors: readonly string[]): PipelineError {
+  return new PipelineError('usage', `plans for ${mirrors.length} mirrors are attached to the image`, {
+    hint: `choose one: ${mirrors.map((one) => `--to ${one}`).join(', ')}`,
+  });
+}
+
+async function filesOf(
+  { layers }: ImageManifest,
+  { registry, image, known }: { registry: Registry; image: Reference; known: readonly string[] },
+): Promise<Map<string, string>> {
+  const size = layers.reduce((sum, layer) => sum + layer.size, 0);
+  if (size > LARGEST) throw new PipelineError('too-large', `the attached plan has ${size} bytes`);
+  const titled = layers.flatMap((layer): [string, Descriptor][] => {
+    const title = layer.annotations?.[TITLE];
+    return title !== undefined && known.includes(title) ? [[title, layer]] : [];
+  });
+  const files = new Map<string, string>();
+  for (const [name, layer] of titled) {
+    const bytes = await allOf(registry.getBlob(image, layer));
+    files.set(name, new TextDecoder().decode(bytes));
+  }
+  return files;
+}

@@ -1,0 +1,371 @@
+/** What the Action says: to the runner, on GitHub, in files; and that no text of others does anything there. */
+import { execFileSync } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { POLICY_PATH } from '../../pipeline/config.ts';
+import { catalogOf, documents, POLICY } from '../fakes/gate.ts';
+import { type FakePull, TOKEN } from '../fakes/github/forge.ts';
+import { example, pullPayload } from '../fakes/github/payload.ts';
+import { type Hub, openHub } from '../fakes/hub.ts';
+import { registry } from '../fakes/registry.ts';
+import type { Files } from '../fakes/repository.ts';
+import { runStep, type Stepped } from '../fakes/step.ts';
+
+beforeAll(() => void execFileSync(process.execPath, ['scripts/build.mjs']));
+
+let hub: Hub;
+beforeEach(async () => {
+  hub = await openHub();
+});
+afterEach(async () => {
+  await hub.close();
+  expect(hub.forge.defects).toEqual([]);
+});
+
+const etcd = (...versions: string[]): Files => ({
+  'catalogs/v4.20/etcd/catalog.yaml': catalogOf('etcd', ['1.0.0', '1.1.0', ...versions]),
+});
+
+function stepOn(pull: FakePull, inputs: Record<string, string> = {}): Promise<Stepped> {
+  const { forge } = hub;
+  return runStep({ event: 'pull_request_target', payload: pullPayload(forge, pull), forge, inputs });
+}
+
+/** Everything that a step wrote anywhere. */
+function everything({ log, summary, temporary }: Stepped): string[] {
+  const files = readdirSync(temporary).filter((name) => name !== 'event.json');
+  const { statuses, checkRuns, comments } = hub.forge;
+  return [
+    // The runner is told what to hide.
+    log.replaceAll(/^::add-mask::.*$/gm, ''),
+    summary,
+    ...files.map((name) => readFileSync(join(temporary, name), 'utf8')),
+    JSON.stringify([statuses, checkRuns, [...comments.values()]]),
+  ];
+}
+
+describe('a pull request', () => {
+  test('that its owner may make is allowed, and said so everywhere', async () => {
+    const pull = hub.open(etcd('1.2.0'));
+    const stepped = await stepOn(pull);
+    expect(stepped.status, stepped.log).toBe(0);
+    expect(stepped.outputs).toMatchObject({ verdict: 'pass', authority: 'allow', state: 'success' });
+    expect(stepped.summary).toContain('allowed and green');
+    expect(hub.forge.statuses).toMatchObject([
+      { sha: pull.head, context: 'portolan', state: 'success', description: 'allowed and green' },
+    ]);
+    expect(hub.forge.checkRuns).toMatchObject([
+      {
+        head_sha: pull.head,
+        name: 'portolan / checks',
+        conclusion: 'success',
+        annotations: [{ start_line: 5 }],
+      },
+    ]);
+    expect(hub.forge.comments.get(pull.number)).toMatchObject([{ by: 'github-actions[bot]' }]);
+  });
+
+  test('1: nothing of it is checked out, and 28: no token is written anywhere', async () => {
+    const pull = hub.open({
+      ...etcd('1.2.0'),
+      '.gitattributes': '* merge=evil filter=evil\n',
+      'package.json': '{"scripts":{"install":"touch /tmp/pwned"}}',
+    });
+    const stepped = await stepOn(pull);
+    expect(stepped.report?.verdict).toBe('pass');
+    expect(readdirSync(stepped.temporary).sort()).toEqual(
+      ['event.json', 'output', 'portolan-report.json', 'portolan.sarif', 'summary'].sort(),
+    );
+    const secrets = [TOKEN, Buffer.from(`x-access-token:${TOKEN}`).toString('base64')];
+    for (const text of everything(stepped)) for (const secret of secrets) expect(text).not.toContain(secret);
+  });
+
+  test('23 and 33: the verdict is a status on the judged head, one comment is written over again', async () => {
+    const pull = hub.open(etcd('1.2.0'), { author: 'mallory' });
+    await stepOn(pull);
+    // Anybody can write the mark.
+    const [own] = hub.forge.comments.get(pull.number) ?? [];
+    hub.forge.comments.set(pull.number, [
+      { id: 5, by: 'mallory', body: own?.body ?? '' },
+      ...(own ? [own] : []),
+    ]);
+    const before = pull.head;
+    hub.push(pull, etcd('1.2.0', '1.3.0'));
+    expect(hub.forge.statuses.filter(({ sha }) => sha === pull.head)).toEqual([]);
+    await stepOn(pull);
+    expect(hub.forge.statuses.map(({ sha, state }) => [sha, state])).toEqual([
+      [before, 'pending'],
+      [pull.head, 'pending'],
+    ]);
+    expect(hub.forge.comments.get(pull.number)?.map(({ by }) => by)).toEqual([
+      'mallory',
+      'github-actions[bot]',
+    ]);
+    expect(hub.forge.comments.get(pull.number)?.[1]?.body).toContain(pull.head);
+  });
+
+  test('33: what a late run found is no longer written into the comment', async () => {
+    const pull = hub.open(etcd('1.2.0'));
+    const { outputs } = await stepOn(pull, { mode: 'check' });
+    expect(hub.forge.statuses).toEqual([]);
+    const judged = pull.head;
+    hub.push(pull, etcd('6.6.6'));
+    const inputs = { mode: 'report', result: outputs['result'] ?? '' };
+    const late = await stepOn(pull, inputs);
+    expect(late.status, late.log).toBe(0);
+    expect(hub.forge.statuses.map(({ sha }) => sha)).toEqual([judged]);
+    expect(hub.forge.comments.size).toBe(0);
+  });
+
+  test('5: a report that is none, or of another repository, is not said', async () => {
+    const pull = hub.open(etcd('1.2.0'));
+    const { outputs } = await stepOn(pull, { mode: 'check' });
+    for (const result of ['', 'e30=', `${outputs['result']?.slice(0, 200)}`]) {
+      const { status, log } = await stepOn(pull, { mode: 'report', result });
+      expect([status, log]).toEqual([1, expect.stringContaining('::error::the input result')]);
+    }
+    const { forge } = hub;
+    const elsewhere = await runStep({
+      event: 'pull_request_target',
+      payload: {},
+      forge,
+      inputs: { mode: 'report', result: outputs['result'] ?? '' },
+      environment: { GITHUB_REPOSITORY: 'example/other', GITHUB_EVENT_NAME: 'label' },
+    });
+    expect([elsewhere.status, elsewhere.log]).toEqual([1, expect.stringContaining('of another repository')]);
+    expect(hub.forge.statuses).toEqual([]);
+  });
+
+  test('that is allowed and green is merged where the policy says so', async () => {
+    hub.moveBase({ [POLICY_PATH]: `${POLICY}merge: {mode: auto, method: rebase}\n` });
+    const held = hub.open(etcd('1.2.0'), { labels: ['hold'] });
+    expect((await stepOn(held)).outputs['merged']).toBeUndefined();
+    const pull = hub.open(etcd('1.2.0'));
+    expect((await stepOn(pull, { merge: 'off' })).outputs['merged']).toBeUndefined();
+    expect((await stepOn(pull)).outputs).toMatchObject({ merged: 'merged' });
+    expect(hub.forge.merges).toEqual([{ number: pull.number, sha: pull.head, method: 'rebase' }]);
+  });
+
+  test('8: a base that moves while it is merged has it judged again', async () => {
+    hub.moveBase({ [POLICY_PATH]: `${POLICY}merge: {mode: auto}\n` });
+    const pull = hub.open(etcd('1.2.0'));
+    let moved = false;
+    hub.forge.faults = [
+      ({ operation }) => {
+        if (operation.endsWith('/comments') && operation.startsWith('POST') && !moved) {
+          moved = true;
+          hub.moveBase({ 'operators/etcd/ci.yaml': 'reviewers: [carol]\n' });
+        }
+        return undefined;
+      },
+    ];
+    const { outputs } = await stepOn(pull);
+    expect(outputs).toMatchObject({ merged: 'moved' });
+    expect(hub.forge.merges).toEqual([]);
+    expect(hub.forge.statuses.map(({ state }) => state)).toEqual(['success', 'pending']);
+  });
+
+  test('a job that may not write check runs says its findings in the log', async () => {
+    const pull = hub.open(etcd('1.2.0'));
+    hub.forge.faults = [
+      ({ operation }) =>
+        operation.includes('/check-runs')
+          ? { status: 403, data: { message: 'Resource not accessible by integration' } }
+          : undefined,
+    ];
+    const { status, log } = await stepOn(pull);
+    expect(status).toBe(0);
+    expect(log).toMatch(/^::warning title=image\/undeclared,file=catalogs\/v4\.20/m);
+    expect(hub.forge.statuses).toMatchObject([{ state: 'success' }]);
+  });
+});
+
+describe('events', () => {
+  const on = (event: string, payload: unknown): Promise<Stepped> =>
+    runStep({ event, payload, forge: hub.forge });
+
+  test('16 and 17: a comment has the same question answered again, and nothing else', async () => {
+    const pull = hub.open(etcd('1.2.0'), { author: 'mallory' });
+    const comment = (action: string, body: string) => {
+      const payload = example('issue_comment', 'created');
+      Object.assign(payload['issue'] as object, { number: pull.number, pull_request: { url: 'x' } });
+      Object.assign(payload['comment'] as object, { body });
+      return { ...payload, action };
+    };
+    for (const [action, body] of [
+      ['created', '/approve'],
+      ['created', 'see /recheck'],
+      ['edited', '/recheck'],
+    ] as const) {
+      expect((await on('issue_comment', comment(action, body))).log).toContain(
+        'the comment is no new /recheck',
+      );
+    }
+    expect(hub.forge.asked).toEqual([]);
+    await on('issue_comment', comment('created', '/recheck\nplease'));
+    expect(hub.forge.statuses).toMatchObject([{ sha: pull.head, state: 'pending' }]);
+  });
+
+  test('5 and 25: a poke is believed its commit only', async () => {
+    const pull = hub.open(etcd('1.2.0'));
+    const other = hub.open(etcd('6.6.6'), { author: 'mallory' });
+    const payload = example('workflow_run', 'completed');
+    Object.assign(payload['workflow_run'] as object, {
+      head_sha: pull.head,
+      pull_requests: [{ number: other.number }],
+    });
+    await on('workflow_run', payload);
+    expect(hub.forge.statuses).toMatchObject([{ sha: pull.head, state: 'success' }]);
+  });
+
+  test('26: a group of the queue gets its status on its own head', async () => {
+    const pull = hub.open(etcd('1.2.0'));
+    const [head = ''] = hub.queue([pull]);
+    const payload = example('merge_group', 'checks_requested');
+    Object.assign(payload['merge_group'] as object, {
+      head_sha: head,
+      base_sha: hub.base(),
+      base_ref: 'refs/heads/main',
+    });
+    const { status, log } = await on('merge_group', payload);
+    expect(status, log).toBe(0);
+    expect(hub.forge.statuses).toMatchObject([{ sha: head, context: 'portolan', state: 'success' }]);
+    expect(hub.forge.comments.size).toBe(0);
+  });
+
+  test('24: what was merged by nobody’s push is published by the schedule, once', async () => {
+    const { host } = await registry();
+    const image = `${host}/catalog:{catalog}`;
+    hub.moveBase({ [POLICY_PATH]: `${POLICY}publish: {catalogs: {'v4.20': {image: '${image}'}}}\n` });
+    const inputs = { mode: 'publish', 'plain-http': host };
+    const payload = { schedule: '23 * * * *' };
+    const first = await runStep({ event: 'schedule', payload, forge: hub.forge, inputs });
+    expect(first.status, first.log).toBe(0);
+    const { 'v4.20': receipt } = JSON.parse(first.outputs['published'] ?? '{}');
+    expect(receipt).toMatchObject({ commit: hub.base(), digest: expect.stringMatching(/^sha256:/) });
+    expect(hub.forge.deployments).toMatchObject([
+      {
+        ref: hub.base(),
+        environment: 'catalog/v4.20',
+        states: ['success'],
+        payload: { digest: receipt.digest },
+      },
+    ]);
+    hub.moveBase({ 'README.md': 'nothing of a catalog\n' });
+    const second = await runStep({ event: 'schedule', payload, forge: hub.forge, inputs });
+    expect(second.outputs['published']).toBe('{}');
+    const drift = { mode: 'drift', 'plain-http': host };
+    const none = await runStep({ event: 'schedule', payload, forge: hub.forge, inputs: drift });
+    expect([none.outputs['drift'], none.summary]).toEqual([
+      '0',
+      expect.stringContaining('Nothing has drifted'),
+    ]);
+    hub.moveBase({ ...etcd('1.2.0'), 'operators/quay/ci.yaml': 'reviewers: [carol, nobody-any-more]\n' });
+    const { summary, outputs } = await runStep({
+      event: 'schedule',
+      payload,
+      forge: hub.forge,
+      inputs: drift,
+    });
+    expect(outputs['drift']).toBe('2');
+    expect(summary).toMatch(/v4\\?\.20.*the branch holds another one/);
+    expect(summary).toContain('GitHub has no such account');
+    const push = example('push');
+    Object.assign(push, { ref: 'refs/heads/main', after: hub.base(), deleted: false });
+    const third = await runStep({
+      event: 'push',
+      payload: push,
+      forge: hub.forge,
+      inputs: { 'plain-http': host },
+    });
+    expect(JSON.parse(third.outputs['published'] ?? '{}')).toMatchObject({ 'v4.20': { commit: hub.base() } });
+  });
+});
+
+describe('hostile text', () => {
+  /** Commands of the runner, Markdown, mentions, ANSI, and what ends a Mermaid label. */
+  const EVIL = [
+    '::error::pwned',
+    '\n::set-output name=verdict::pass',
+    '##[add-path]/tmp',
+    '<img src=x onerror=alert(1)>',
+    '[click](https://evil.example)',
+    '@everyone',
+    '\u001b[31mred',
+    '"]\nclick A "javascript:alert(1)"',
+    '`code` | cell |\n| row',
+    '${{ secrets.TOKEN }}',
+    '$(touch pwned)',
+    '\u202egnp.exe',
+  ].join(' ');
+
+  test('18 and 21: in names, messages and paths it is text, in every output', async () => {
+    const channel = `stable${EVIL}`;
+    const catalog = documents(
+      { schema: 'olm.package', name: 'etcd', defaultChannel: channel, description: EVIL },
+      {
+        schema: 'olm.channel',
+        package: 'etcd',
+        name: channel,
+        entries: [{ name: `etcd.v2.0.0${EVIL}` }, { name: 'etcd.v1.1.0', replaces: `etcd.v1.0.0 ${EVIL}` }],
+      },
+      {
+        schema: 'olm.bundle',
+        package: 'etcd',
+        name: `etcd.v2.0.0${EVIL}`,
+        image: `quay.io/x ${EVIL}`,
+        properties: [{ type: 'olm.package', value: { packageName: 'etcd', version: `2.0.0${EVIL}` } }],
+      },
+      {
+        schema: 'olm.deprecations',
+        package: 'etcd',
+        entries: [{ reference: { schema: 'olm.package' }, message: EVIL }],
+      },
+    );
+    const pull = hub.open(
+      { 'catalogs/v4.20/etcd/catalog.yaml': catalog, 'operators/etcd/$(touch pwned)`x`.yaml': EVIL },
+      { branch: '$(touch${IFS}pwned)', labels: [`do-not-merge/${EVIL}`] },
+    );
+    const stepped = await stepOn(pull);
+    expect(stepped.status, stepped.log).toBe(0);
+    expect(stepped.report?.findings.length).toBeGreaterThan(0);
+    const { log, summary } = stepped;
+    // Between the two lines that stop commands nothing is one, and beyond them only our own.
+    const [, token = ''] = /^::stop-commands::(\S+)$/m.exec(log) ?? [];
+    const outside = log.replace(new RegExp(`::stop-commands::${token}[\\s\\S]*?^::${token}::$`, 'm'), '');
+    for (const line of outside.split('\n')) {
+      if (line.includes('pwned')) expect(line).toMatch(/^::(?:error|warning|notice) title=/);
+      expect(line).not.toMatch(/^(?:::set-output|##\[)/);
+    }
+    const comment = hub.forge.comments.get(pull.number)?.[0]?.body ?? '';
+    for (const text of [
+      log,
+      summary,
+      comment,
+      stepped.outputs['headline'] ?? '',
+      JSON.stringify(hub.forge.statuses),
+    ]) {
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: that is what must not be there
+      expect(text).not.toMatch(/[\u001b\u202e]/);
+    }
+    for (const text of [summary, comment]) {
+      const fences = text.replaceAll(/^```mermaid\n[\s\S]*?^```$/gm, '').replaceAll(/(`+)[^\n]*?\1/g, '');
+      expect(fences).not.toMatch(/<img/);
+      expect(fences).not.toMatch(/(?<!\\)\]\((?!\\)/);
+      expect(fences).not.toMatch(/@everyone/);
+      for (const [diagram] of text.matchAll(/^```mermaid\n[\s\S]*?^```$/gm))
+        expect(diagram).not.toMatch(/^\s*click/m);
+    }
+  });
+
+  test('outputs are told from text by what nobody can guess', async () => {
+    const pull = hub.open(etcd('1.2.0'), { labels: [`do-not-merge/${EVIL}\nghadelimiter\nverdict=fail`] });
+    const { outputs } = await stepOn(pull);
+    expect(outputs).toMatchObject({ verdict: 'pass', authority: 'allow', state: 'pending' });
+    expect(outputs['headline']).toMatch(
+      /^allowed and green, but held: it has the label "do-not-merge\/::error::pwned/,
+    );
+    expect(outputs['headline']).not.toContain('\n');
+  });
+});

@@ -1,0 +1,163 @@
+/**
+ * Fixtures of rules: what they hold is judged as the product would judge it. A fixture is a catalog of one file,
+ * `<name>.base.yaml` and `<name>.head.yaml` for a change, or `<name>.txtar` with the files of a bundle or of a
+ * folder of package manifests.
+ */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { inspect, inspectedBundle } from '../../catalog/bundle/inspect.ts';
+import { convertToBundles } from '../../catalog/bundle/package-bundles.ts';
+import { convertPackage } from '../../catalog/bundle/package-catalog.ts';
+import { readPackageFolder } from '../../catalog/bundle/package-manifest.ts';
+import type { Finding } from '../../catalog/finding.ts';
+import { tryParseMinor } from '../../catalog/graph/openshift.ts';
+import { changeOf, type Olm, type WorldOptions, worldOf } from '../../catalog/graph/world.ts';
+import { judge } from '../../catalog/judge.ts';
+import { load } from '../../catalog/load.ts';
+import { type Catalog, catalogOf } from '../../catalog/model.ts';
+import type { Lookup } from '../../catalog/references/lookup.ts';
+import { referenceSites } from '../../catalog/references/site.ts';
+import { RULES } from '../../catalog/rules/index.ts';
+import { runComparison, runForesight, runResolved } from '../../catalog/rules/rule.ts';
+import { sourceOf } from '../../catalog/source.ts';
+import { tryParseVersion } from '../../catalog/version.ts';
+import { bundleFiles } from './bundle-fixture.ts';
+import { membersOf } from './txtar.ts';
+
+/** The fixtures of a rule, by name: the file that stands for each. */
+export function fixturesIn(folder: string): { states: string[]; changes: string[]; archives: string[] } {
+  const files = readdirSync(folder).filter((file) => /\.(?:yaml|json|txtar)$/.test(file));
+  return {
+    states: files.filter((file) => !/\.txtar$|\.(?:base|head|companion|following)\./.test(file)),
+    changes: files.filter((file) => file.endsWith('.base.yaml')),
+    archives: files.filter((file) => file.endsWith('.txtar')),
+  };
+}
+
+/** Judges a catalog by itself, on clusters, and with what registries say. */
+export async function judgeState(folder: string, file: string): Promise<Finding[]> {
+  const { findings } = await judge(sourceOf({ [file]: readFileSync(join(folder, file), 'utf8') }), RULES);
+  const foreseen = runForesight(await worldOf(await optionsIn(folder, file)), RULES);
+  return [...findings, ...foreseen, ...(await resolvedIn(folder, file))];
+}
+
+/** Judges a change, by the file of its base. */
+export async function judgeChange(folder: string, base: string): Promise<Finding[]> {
+  const options = await optionsIn(folder, base.replace('.base.', '.head.'));
+  return runComparison(
+    await changeOf({ ...options, catalog: await catalogIn(join(folder, base)) }, options),
+    RULES,
+  );
+}
+
+/** Judges the files of an archive. */
+export async function judgeArchive(members: ReadonlyMap<string, string>): Promise<readonly Finding[]> {
+  const files = new Map([...members].filter(([path]) => !path.endsWith('expected') && path !== 'options'));
+  return judgeFiles(files, members.get('options'));
+}
+
+/** The first finding of a rule in its fixtures, the simplest kind of fixture first; undefined for none. */
+export async function exampleOf(folder: string, id: string): Promise<Finding | undefined> {
+  const { states, changes, archives } = fixturesIn(folder);
+  const judged = [
+    ...archives.map((file) => () => judgeArchive(membersOf(readFileSync(join(folder, file), 'utf8')))),
+    ...states.map((file) => () => judgeState(folder, file)),
+    ...changes.map((file) => () => judgeChange(folder, file)),
+  ];
+  for (const findings of judged) {
+    const found = (await findings()).find(({ rule }) => rule === id);
+    if (found) return found;
+  }
+  return undefined;
+}
+
+/** Judges a bundle, or a folder of package manifests: such a folder has a package file or a version's folder. */
+async function judgeFiles(files: ReadonlyMap<string, string>, options = '{}'): Promise<readonly Finding[]> {
+  if (![...files.keys()].some((path) => /package\.yaml$|^\d/.test(path))) {
+    const bundle = Object.fromEntries(bundleFiles(files));
+    const gzipLength = (bytes: Uint8Array): number => gzipSync(bytes).length;
+    const { platforms, ...rest } = JSON.parse(options);
+    const asked = platforms ? { platforms: new Map(Object.entries<string[]>(platforms)) } : {};
+    const inspected = await inspectedBundle(sourceOf(bundle), { gzipLength, ...rest, ...asked });
+    return inspect(inspected, RULES);
+  }
+  const folder = await readPackageFolder(sourceOf(Object.fromEntries(files)));
+  return [...folder.findings, ...convertPackage(folder).findings, ...convertToBundles(folder).findings];
+}
+
+async function catalogIn(path: string): Promise<Catalog> {
+  const { blobs } = await load(sourceOf({ [path]: readFileSync(path) }));
+  return catalogOf(blobs);
+}
+
+/** What a `# world:` line may say. */
+interface WrittenWorld {
+  readonly name?: string;
+  readonly platform?: string;
+  readonly olm?: readonly Olm[];
+  readonly asOf?: string;
+  readonly companions?: readonly string[];
+  readonly following?: readonly {
+    readonly name: string;
+    readonly platform?: string;
+    readonly file: string;
+  }[];
+  readonly published?: Readonly<
+    Record<string, readonly { channel: string; name: string; version: string; last?: string }[]>
+  >;
+}
+
+async function optionsIn(folder: string, file: string): Promise<WorldOptions> {
+  const [, line = '{}'] = /^# world: (.*)$/m.exec(readFileSync(join(folder, file), 'utf8')) ?? [];
+  const written: WrittenWorld = JSON.parse(line);
+  const platform = tryParseMinor(written.platform ?? '');
+  const companions = await Promise.all(
+    (written.companions ?? []).map(async (name) => [name, await catalogIn(join(folder, name))] as const),
+  );
+  const following = (written.following ?? []).map(async ({ name, file: next, platform: its = '' }) => {
+    const minor = tryParseMinor(its);
+    const catalog = await catalogIn(join(folder, next));
+    return worldOf({ name, catalog, ...(minor ? { platform: minor } : {}) });
+  });
+  const published = Object.entries(written.published ?? {}).map(
+    ([name, bundles]) =>
+      [
+        name,
+        bundles.map(({ version, ...rest }) => ({ ...rest, version: tryParseVersion(version) })),
+      ] as const,
+  );
+  return {
+    name: written.name ?? 'catalog',
+    catalog: await catalogIn(join(folder, file)),
+    ...(written.olm ? { olm: written.olm } : {}),
+    ...(written.asOf ? { asOf: written.asOf } : {}),
+    ...(platform ? { platform } : {}),
+    companions: new Map(companions),
+    following: await Promise.all(following),
+    published: new Map(published),
+  };
+}
+
+/** What a `# registries:` line may say: answers by reference, and what was locked. */
+interface WrittenRegistries {
+  readonly lookups: Readonly<Record<string, Lookup>>;
+  readonly lock?: Readonly<Record<string, string>>;
+}
+
+async function resolvedIn(folder: string, file: string): Promise<readonly Finding[]> {
+  const text = readFileSync(join(folder, file), 'utf8');
+  const [, line] = /^# registries: (.*)$/m.exec(text) ?? [];
+  if (line === undefined) return [];
+  const written: WrittenRegistries = JSON.parse(line);
+  const { sites, supports } = await referenceSites(sourceOf({ [file]: text }), { supports: true });
+  return runResolved(
+    {
+      sites,
+      supports,
+      lookups: new Map(Object.entries(written.lookups)),
+      lock: written.lock ? { digests: new Map(Object.entries(written.lock)) } : undefined,
+    },
+    RULES,
+  );
+}

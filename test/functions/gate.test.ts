@@ -1,0 +1,48 @@
+/** The gate as an App, against a fake GitHub that checks every request by GitHub's own description. */
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { handleGate } from '../../functions/gate.ts';
+import { openGitHub } from '../../pipeline/github/client.ts';
+import type { GatePorts } from '../../pipeline/stages/gate.ts';
+import { catalogOf } from '../fakes/gate.ts';
+import { TOKEN } from '../fakes/github/forge.ts';
+import { type Hub, openHub } from '../fakes/hub.ts';
+
+vi.setConfig({ testTimeout: 30_000 });
+let hub: Hub;
+let ports: GatePorts;
+beforeEach(async () => {
+  hub = await openHub();
+  const log = (line: string): void => void hub.log.push(line);
+  const authorization = `basic ${Buffer.from(`x-access-token:${TOKEN}`).toString('base64')}`;
+  ports = {
+    github: openGitHub({ url: hub.forge.url, identity: { kind: 'token', token: TOKEN }, log }),
+    repository: { owner: 'example', repo: 'catalogs' },
+    remote: { url: `${hub.forge.url}/example/catalogs.git`, authorization, environment: {} },
+    git: { searchPath: process.env['PATH'] },
+    today: '2026-01-01',
+  };
+});
+afterEach(async () => {
+  await hub.close();
+  expect(hub.forge.defects).toEqual([]);
+});
+
+const etcd = { 'catalogs/v4.20/etcd/catalog.yaml': catalogOf('etcd', ['1.0.0', '1.1.0', '1.2.0']) };
+
+test('judges a pull request as it stands, and says so in a status, a check run and a comment', async () => {
+  const pull = hub.open(etcd, { author: 'mallory' });
+  const outcome = await handleGate(pull.number, ports, (line) => hub.log.push(line));
+  expect(outcome).toMatchObject({
+    kind: 'judged',
+    report: { head: pull.head, authority: { decision: 'needs' } },
+  });
+  expect(hub.forge.statuses.at(-1)).toMatchObject({ sha: pull.head, context: 'portolan', state: 'pending' });
+});
+
+test('says nothing of a pull request that is closed', async () => {
+  const pull = hub.open(etcd, { state: 'closed' });
+  expect(await handleGate(pull.number, ports, (line) => hub.log.push(line))).toMatchObject({
+    kind: 'skipped',
+  });
+  expect(hub.forge.statuses).toEqual([]);
+});

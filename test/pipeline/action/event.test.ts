@@ -1,0 +1,67 @@
+import { createRequire } from 'node:module';
+import { describe, expect, test } from 'vitest';
+import { eventOf } from '../../../pipeline/action/event.ts';
+import { example } from '../../fakes/github/payload.ts';
+
+const examples = createRequire(import.meta.url)('@octokit/webhooks-examples') as {
+  readonly name: string;
+  readonly examples: Record<string, unknown>[];
+}[];
+const of = (name: string): Record<string, unknown>[] =>
+  examples.find((one) => one.name === name)?.examples ?? [];
+
+describe("GitHub's own examples", () => {
+  test.each(['pull_request', 'pull_request_review'])('%s: every action is one of a pull request', (name) => {
+    const payloads = of(name);
+    expect(payloads.length).toBeGreaterThan(2);
+    for (const payload of payloads) {
+      expect(eventOf(name, payload)).toMatchObject({
+        kind: 'pull request',
+        number: (payload['pull_request'] as { number: number }).number,
+        head: expect.stringMatching(/^[0-9a-f]{40}$/),
+      });
+    }
+  });
+
+  test('of comments only a new /recheck on a pull request counts', () => {
+    for (const payload of of('issue_comment')) expect(eventOf('issue_comment', payload).kind).toBe('none');
+    const payload = example('issue_comment', 'created');
+    Object.assign(payload['comment'] as object, { body: '/recheck' });
+    expect(eventOf('issue_comment', payload).kind).toBe('none');
+    Object.assign(payload['issue'] as object, { number: 7, pull_request: {} });
+    expect(eventOf('issue_comment', payload)).toEqual({ kind: 'recheck', number: 7 });
+  });
+
+  test('of pushes those to branches that stay', () => {
+    for (const payload of of('push').filter(({ ref }) => String(ref).startsWith('refs/heads/'))) {
+      expect(eventOf('push', payload).kind).toBe(payload['deleted'] === true ? 'none' : 'push');
+    }
+  });
+
+  test('groups of a queue, runs of workflows, the clock', () => {
+    expect(eventOf('merge_group', example('merge_group', 'checks_requested'))).toMatchObject({
+      kind: 'group',
+    });
+    expect(eventOf('workflow_run', example('workflow_run', 'completed'))).toMatchObject({ kind: 'poke' });
+    expect(eventOf('schedule', { schedule: '* * * * *' })).toEqual({ kind: 'clock' });
+    expect(eventOf('gollum', {})).toMatchObject({ kind: 'none' });
+  });
+});
+
+test.each<[string, Record<string, unknown>]>([
+  ['no pull request', {}],
+  [
+    'a head that is no commit',
+    {
+      pull_request: {
+        number: 1,
+        user: { login: 'a', id: 1 },
+        base: { sha: 'a'.repeat(40) },
+        head: { sha: '--upload-pack=x' },
+      },
+    },
+  ],
+  ['a number that is none', { pull_request: { number: '1; rm', user: { login: 'a', id: 1 } } }],
+])('a payload with %s is no event', (_, payload) => {
+  expect(() => eventOf('pull_request_target', payload)).toThrow(/the event names no/);
+});

@@ -1,0 +1,36 @@
+import { expect, test } from 'vitest';
+import { load } from '../../../catalog/load.ts';
+import type { TouchedCatalog } from '../../../pipeline/check/catalogs.ts';
+import { disconnectedOf } from '../../../pipeline/check/disconnected.ts';
+import { disconnectedLines } from '../../../pipeline/report/text-report.ts';
+
+async function state(...images: readonly string[]) {
+  const text = images
+    .map((image, i) => `---\nschema: olm.bundle\nname: foo.v${i}\npackage: foo\nimage: '${image}'\n`)
+    .join('');
+  const read = async () => new TextEncoder().encode(text);
+  const { blobs } = await load({ files: async () => [{ path: 'catalog.yaml', read }] });
+  return { blobs, unread: [] };
+}
+
+const good = `quay.io/foo/bundle@sha256:${'1'.repeat(64)}`;
+const bad = 'quay.io/foo/bundle@sha256:12';
+
+function touched(before: TouchedCatalog['before'], after: TouchedCatalog['after']): TouchedCatalog[] {
+  return [{ names: ['v4.20'], packages: new Set(['foo']), before, after, following: [], places: [] }];
+}
+
+test('what a pull request makes worse is named, with what is missing', async () => {
+  const [report] = disconnectedOf(touched(await state(good, bad), await state(bad, bad, good)));
+  expect(report).toMatchObject({ catalogs: ['v4.20'], bundles: 3, ready: 1 });
+  expect(report?.worse.map(({ bundle }) => bundle)).toEqual(['foo/foo.v0']);
+  expect(report && disconnectedLines(report)).toEqual([
+    'disconnected ready: 1 of 3 bundles in v4.20',
+    expect.stringContaining(`not ready because of this change: foo/foo.v0 (${bad}: `),
+  ]);
+});
+
+test('a catalog that is new, and one that is gone', async () => {
+  expect(disconnectedOf(touched(undefined, await state(good)))[0]?.worse).toEqual([]);
+  expect(disconnectedOf(touched(await state(good), undefined))).toEqual([]);
+});

@@ -1,0 +1,189 @@
+import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test, vi } from 'vitest';
+import { parseReference, withDigest } from '../../../catalog/reference.ts';
+import { directorySource } from '../../../pipeline/directory.ts';
+import { BUILD_DEFAULTS, buildCatalogImage } from '../../../pipeline/image/build.ts';
+import { planArtifact } from '../../../pipeline/publish/plan-artifact.ts';
+import { pushImage } from '../../../pipeline/registry/push.ts';
+import { folder } from '../../fakes/folder.ts';
+import { testClient } from '../../fakes/host.ts';
+import { sampleImage } from '../../fakes/image.ts';
+import { registry } from '../../fakes/registry.ts';
+import { portolan } from '../../fakes/terminal.ts';
+
+// Registries that keep what they get on the disk: slow where many tests share one.
+vi.setConfig({ testTimeout: 30_000 });
+
+const list = sampleImage({ architectures: ['amd64', 'arm64'], layers: ['operator'] });
+const bundle = sampleImage({ layers: ['bundle'] });
+
+/** A catalog with one bundle whose images are in one registry, and a mirror that is empty. */
+async function scene() {
+  const directory = folder();
+  const [source, mirror] = [await registry(), await registry()];
+  const client = testClient([source.host, mirror.host]);
+  const operator = `${source.host}/org/operator@${list.root.digest}`;
+  const image = `${source.host}/org/bundle:v1`;
+  await pushImage(client, parseReference(`${source.host}/org/operator:v1`), { image: list });
+  await pushImage(client, parseReference(image), { image: bundle });
+  mkdirSync(join(directory, 'catalog'));
+  writeFileSync(
+    join(directory, 'catalog', 'catalog.yaml'),
+    [
+      '---\nschema: olm.package\nname: foo\ndefaultChannel: stable\n',
+      '---\nschema: olm.channel\nname: stable\npackage: foo\nentries: [{name: foo.v1.0.0}]\n',
+      `---\nschema: olm.bundle\nname: foo.v1.0.0\npackage: foo\nimage: ${image}\n`,
+      `properties: [{type: olm.package, value: {packageName: foo, version: 1.0.0}}]\n`,
+      `relatedImages: [{name: op, image: '${operator}'}]\n`,
+    ].join(''),
+  );
+  const hosts = [source.host, mirror.host].flatMap((host) => ['--insecure', host]);
+  const index = `${source.host}/org/catalog:v1`;
+  await pushImage(client, parseReference(index), { image: bundle });
+  const run = (...words: string[]) => portolan(directory, 'mirror', ...words);
+  return { directory, source, mirror, client, hosts, index, run };
+}
+
+test('plan, copy, verify: what the nodes ask for is there, and what is not is named', async () => {
+  const { mirror, client, hosts, index, run, directory } = await scene();
+  expect(await run('plan', 'catalog', '--as', index, '--to', `${mirror.host}/m`)).toMatchObject({ exit: 0 });
+  const before = await run('verify', 'catalog', '--documents', 'mirror', '--online', ...hosts);
+  expect(before.exit).toBe(1);
+  expect(before.out).toContain('Disconnected ready: 0 of 1 bundles');
+  expect(before.out).toContain('there is no such image');
+  const copied = await run('copy', 'mirror/mapping.txt', ...hosts);
+  expect(copied).toMatchObject({ exit: 0 });
+  expect(copied.out).toContain('3 images: 3 copied, 0 were there, 0 failed');
+  expect(await run('verify', 'catalog', '--documents', 'mirror', '--online', ...hosts)).toMatchObject({
+    exit: 0,
+    out: 'Disconnected ready: 1 of 1 bundles\n',
+  });
+  const destination = readFileSync(join(directory, 'mirror/mapping.txt'), 'utf8')
+    .split('\n')
+    .find((line) => line.includes(list.root.digest))
+    ?.split('=')[1];
+  await pushImage(client, parseReference(destination ?? ''), { image: bundle });
+  const after = await run('verify', 'catalog', '--documents', 'mirror', '--online', ...hosts);
+  expect(after.exit).toBe(1);
+  expect(after.out).toContain(`it is ${bundle.root.digest}, not ${list.root.digest}`);
+});
+
+test('through an archive on a disk', async () => {
+  const { mirror, hosts, index, run, directory } = await scene();
+  await run('plan', 'catalog', '--as', index, '--to', `${mirror.host}/m`);
+  const mapping = 'mirror/mapping.txt';
+  const written = await run('copy', mapping, '--to-archive', 'disk/1', '--archive-size', '4Ki', ...hosts);
+  expect(written.exit).toBe(0);
+  cpSync(join(directory, 'disk/1'), join(directory, 'elsewhere'), { recursive: true });
+  expect(await run('copy', '--from-archive', 'elsewhere', ...hosts)).toMatchObject({ exit: 0 });
+  const next = await run('copy', mapping, '--to-archive', 'disk/2', '--since', 'disk/1', ...hosts);
+  expect(next.out).toContain('0 copied, 3 were there');
+  const verified = await run('verify', 'catalog', '--documents', 'mirror', '--online', ...hosts);
+  expect(verified).toMatchObject({ exit: 0 });
+});
+
+test('what a mirror does not need any more is deleted after asking', async () => {
+  const { mirror, client, hosts, index, run, directory } = await scene();
+  await run('plan', 'catalog', '--as', index, '--to', `${mirror.host}/m`, '--out', 'old');
+  await run('copy', 'old/mapping.txt', ...hosts);
+  const mapping = readFileSync(join(directory, 'old/mapping.txt'), 'utf8').split('\n');
+  const kept = mapping.filter((line) => !line.includes('org/operator'));
+  const gone = mapping.find((line) => line.includes('org/operator'))?.split('=')[1] ?? '';
+  writeFileSync(join(directory, 'new.txt'), kept.join('\n'));
+  await run('diff', 'old', 'new.txt', '--delete-images', 'gone.yaml');
+  const refused = await run('prune', 'gone.yaml', ...hosts);
+  expect(refused).toMatchObject({ exit: 1 });
+  expect(refused.err).toContain(`- ${gone}`);
+  expect(await client.resolve(parseReference(gone))).toBeDefined();
+  expect(await run('prune', 'gone.yaml', '--yes', ...hosts)).toMatchObject({
+    exit: 0,
+    out: '1 images: 1 deleted, 0 were not there, 0 failed\n',
+  });
+  expect(await client.resolve(parseReference(gone))).toBeUndefined();
+  expect((await run('prune', 'gone.yaml', '--yes', ...hosts)).out).toContain('1 were not there');
+  writeFileSync(join(directory, 'bad.yaml'), 'apiVersion: v1\nkind: Pod\n');
+  expect((await run('prune', 'bad.yaml', '--yes')).err).toContain('expected a DeleteImageList');
+});
+
+test("oc-mirror's configuration is followed, and written for those who go on with it", async () => {
+  const { mirror, client, hosts, run, directory, source } = await scene();
+  const { built } = await buildCatalogImage(directorySource(join(directory, 'catalog')), undefined, {
+    ...BUILD_DEFAULTS,
+    scratch: folder(),
+  });
+  if (!built) throw new Error('nothing was built');
+  const { manifestList: root, manifests, blobs } = built.image;
+  const reference = `${source.host}/org/index:v1`;
+  await pushImage(client, parseReference(reference), { image: { root, manifests, blobs } });
+  const configuration = (full: string): string =>
+    `kind: ImageSetConfiguration\napiVersion: mirror.openshift.io/v2alpha1\nmirror:\n  operators:\n  - catalog: ${reference}\n${full}`;
+  writeFileSync(join(directory, 'isc.yaml'), configuration('    full: true\n'));
+  const words = ['--to', `docker://${mirror.host}/m`, '--style', 'oc-mirror', ...hosts];
+  expect(await run('plan', '--image-set', 'isc.yaml', ...words)).toMatchObject({ exit: 0 });
+  const mapping = readFileSync(join(directory, 'mirror/mapping.txt'), 'utf8');
+  expect(mapping).toContain(
+    `docker://${source.host}/org/index@${root.digest}=docker://${mirror.host}/m/org/index:v1`,
+  );
+  expect(await run('copy', 'mirror/mapping.txt', ...hosts)).toMatchObject({ exit: 0 });
+  writeFileSync(join(directory, 'isc.yaml'), configuration('    packages: [{name: nothing}]\n'));
+  expect((await run('plan', '--image-set', 'isc.yaml', ...words)).exit).toBe(1);
+  await run('plan', reference, '--to', mirror.host, '--out', 'ours', ...hosts);
+  const written = readFileSync(join(directory, 'ours/imageSetConfiguration.yaml'), 'utf8');
+  expect(written).toContain(`  - catalog: ${reference}\n    full: true\n`);
+});
+
+test('the plan that publish attached is found again by digest, with no rebuild', async () => {
+  const { client, hosts, run, directory, source } = await scene();
+  const reference = parseReference(`${source.host}/org/index:v1`);
+  await pushImage(client, reference, { image: bundle });
+  const attach = async (mirror: string, text: string): Promise<void> => {
+    const files = new Map([
+      ['mapping.txt', text],
+      ['../outside', 'no'],
+    ]);
+    const image = planArtifact(bundle.root, { mirror, files });
+    await pushImage(client, withDigest(reference, image.root.digest), { image });
+  };
+  const named = `${source.host}/org/index@${bundle.root.digest}`;
+  const none = await run('plan', named, ...hosts);
+  expect(none).toMatchObject({ exit: 2 });
+  expect(none.err).toContain('no plan is attached');
+  await attach('mirror.example.com/a', 'a=b\n');
+  expect(await run('plan', named, '--out', 'found', ...hosts)).toMatchObject({ exit: 0 });
+  expect(readdirSync(join(directory, 'found'))).toEqual(['mapping.txt']);
+  expect(readFileSync(join(directory, 'found/mapping.txt'), 'utf8')).toBe('a=b\n');
+  const receipt = {
+    kind: 'PublishReceipt',
+    image: `${source.host}/org/index:v1`,
+    digest: bundle.root.digest,
+  };
+  writeFileSync(join(directory, 'receipt.json'), JSON.stringify(receipt));
+  expect(await run('plan', 'receipt.json', '--out', 'again', ...hosts)).toMatchObject({ exit: 0 });
+  await attach('mirror.example.com/b', 'c=d\n');
+  expect((await run('plan', named, ...hosts)).err).toContain(
+    '--to mirror.example.com/a, --to mirror.example.com/b',
+  );
+});
+
+test('a part of a catalog: its image is built, copied, and served from the mirror', async () => {
+  const { mirror, client, hosts, index, run, directory } = await scene();
+  const words = ['catalog', '--as', index, '--to', `${mirror.host}/m`, '--only', 'foo@stable', ...hosts];
+  expect(await run('plan', ...words, '--build', 'oci:built')).toMatchObject({ exit: 0 });
+  const mapping = readFileSync(join(directory, 'mirror/mapping.txt'), 'utf8');
+  expect(mapping).toContain(`oci://${join(directory, 'built')}=${mirror.host}/m/`);
+  const image =
+    /image: (\S+)/.exec(readFileSync(join(directory, 'mirror/catalogSource.yaml'), 'utf8'))?.[1] ?? '';
+  expect(image).toContain('/org/catalog@sha256:');
+  expect(await run('copy', 'mirror/mapping.txt', ...hosts)).toMatchObject({ exit: 0 });
+  expect(await client.resolve(parseReference(image))).toBeDefined();
+  expect(await run('verify', image, '--documents', 'mirror', '--online', ...hosts)).toMatchObject({
+    exit: 0,
+  });
+  const again = await run('plan', ...words, '--build', `${mirror.host}/parts/foo:v1`);
+  expect(again).toMatchObject({ exit: 0 });
+  expect(readFileSync(join(directory, 'mirror/mapping.txt'), 'utf8')).toContain(
+    `${mirror.host}/parts/foo@${image.slice(image.indexOf('@') + 1)}=`,
+  );
+  expect((await run('plan', 'catalog', '--as', index, '--to', mirror.host, '--build', 'oci:x')).exit).toBe(2);
+});
