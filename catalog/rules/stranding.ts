@@ -65,8 +65,15 @@ function reportGroup(
     channel: first.channel,
     installed: versions,
     ...(first.severity ? { severity: first.severity } : {}),
-    hint: fix?.text ?? 'give the next version an entry that skips them, and tell their users how to go on',
+    hint: fix?.text ?? helpText(first.fate),
   });
+}
+
+/** What helps where no small change of the entries does. */
+function helpText({ last }: Fate): string {
+  return last.kind === 'fails' && last.reason.code === 'no-order'
+    ? 'below the head an entry replaces what stands above it: remove that replaces'
+    : 'give the next version an entry that skips them, and tell their users how to go on';
 }
 
 function whyText(group: readonly Stranded[]): string {
@@ -76,5 +83,7 @@ function whyText(group: readonly Stranded[]): string {
   if (last.kind === 'circle') return `they go round in a circle at ${shortName(first.fate.end)}`;
   const ends = versionsOf(group.filter(({ fate }) => fate.hops > 0).map(({ fate }) => fate.end));
   const stop = ends.length > 0 ? `the road ends at ${listed(ends)}, since ` : '';
-  return stop + last.reason.text;
+  const whole =
+    last.reason.code === 'no-order' ? ', so nothing in a namespace that subscribes to it is resolved' : '';
+  return stop + last.reason.text + whole;
 }

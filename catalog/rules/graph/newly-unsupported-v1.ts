@@ -40,9 +40,14 @@ function refusedBundle(
   if (!bundle || bundle.name === installed.name || v1Obstacles(bundle).length === 0) return undefined;
   const own = bundleOf(before, name, installed.name) ?? bundleOf(after, name, installed.name);
   const previous = chosen(before, name, move.before) ?? own;
-  // What was unsupported all along is told of the catalog, not of the change.
-  if ([previous, own].some((one) => one && v1Obstacles(one).length > 0)) return undefined;
-  return bundle;
+  // What was in the way all along is told of the catalog, not of the change.
+  const known = new Set([previous, own].flatMap((one) => (one ? v1Obstacles(one).map(kindOf) : [])));
+  return v1Obstacles(bundle).every((obstacle) => known.has(kindOf(obstacle))) ? undefined : bundle;
+}
+
+/** An obstacle without its details: dependencies stay dependencies, whatever they are on. */
+function kindOf(obstacle: string): string {
+  return obstacle.replace(/ \(.*$/, '');
 }
 
 /** The bundle that OLM v1 settles on, whether it then refuses it or not. */

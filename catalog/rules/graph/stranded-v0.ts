@@ -1,3 +1,4 @@
+import { chainBelow, headOf } from '../../graph/channel.ts';
 import { installedOf } from '../../graph/edge.ts';
 import type { Fate } from '../../graph/foresight.ts';
 import { judgedPackages, type World } from '../../graph/world.ts';
@@ -19,15 +20,24 @@ export const rule: Rule = {
 };
 
 function strandedIn({ foresight }: World, ofPackage: Package, channel: Channel): Stranded[] {
+  const hidesCircle = isSoundToOpm(channel);
   return channel.entries.flatMap((entry) => {
     const bundle = ofPackage.bundles.get(entry.name);
     if (!bundle) return [];
     const installed = installedOf(bundle);
     const fate = foresight.v0({ package: ofPackage.name, channel: channel.name }, installed);
-    // Other rules tell of channels without order, and of dependencies that are not to be had.
-    if (fate.arrives || fate.last.kind === 'fails' || isBlocked(fate.last)) return [];
+    if (fate.arrives) return [];
+    // Other rules tell of channels that opm refuses, and of dependencies that are not to be had.
+    if (fate.last.kind === 'fails' && !(hidesCircle && fate.last.reason.code === 'no-order')) return [];
+    if (isBlocked(fate.last)) return [];
     return [{ package: ofPackage.name, channel: channel.name, installed, fate }];
   });
+}
+
+/** opm stops at what is skipped, so it sees no circle below that; OLM v0 walks on, and fails for the whole namespace. */
+function isSoundToOpm(channel: Channel): boolean {
+  const head = headOf(channel);
+  return head !== undefined && chainBelow(channel, head).cycle === undefined;
 }
 
 function isBlocked(last: Fate['last']): boolean {
