@@ -2,8 +2,9 @@
  * Files that judging a change will read, so that a repository of which little is here
  * brings them in one request. Whatever is left out is fetched when it is read.
  */
+import { POLICY_PATH } from '../config.ts';
 import type { ObjectReader } from '../git/objects.ts';
-import { entryAt, isTree, listFiles } from '../git/tree.ts';
+import { diffTrees, entryAt, isTree, listFiles } from '../git/tree.ts';
 import type { Policy } from '../policy/policy.ts';
 import type { Area } from './path.ts';
 import type { ChangedPath, Trees } from './scene.ts';
@@ -28,6 +29,31 @@ export async function bringNeeded(
   }
   ids.push(...(await unitFiles(objects, trees, policy)));
   await objects.prefetch(ids);
+}
+
+/** Changed files that are looked at ahead of the policy, which may let fewer be read. */
+const MOST_CHANGES = 3000;
+
+/** Files in which catalogs, templates, settings and owners are written, whatever the layout. */
+const LIKELY = /\.(?:ya?ml|json)$|(?:^|\/)(?:OWNERS|OWNERS_ALIASES|\.indexignore)$/;
+
+/**
+ * Fetches the policy and, in the same request, what will most likely be asked for next: the files that differ
+ * between two commits.
+ */
+export async function bringLikely(
+  objects: ObjectReader,
+  { base, before, after }: { readonly base: string; readonly before: string; readonly after: string },
+): Promise<void> {
+  const { changes } = await diffTrees(objects, { before, after }, MOST_CHANGES);
+  const policy = await entryAt(objects, base, POLICY_PATH);
+  const files = changes
+    .filter(({ path }) => LIKELY.test(path))
+    .flatMap((change) => [change.before, change.after])
+    .filter((file) => file !== undefined && /^100/.test(file.mode));
+  await objects.prefetch(
+    [policy, ...files].flatMap((file) => (file && /^100/.test(file.mode) ? [file.id] : [])),
+  );
 }
 
 async function ownersFiles(

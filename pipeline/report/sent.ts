@@ -2,35 +2,56 @@
  * A report on its way from the job that may read to the job that may write: as text, within
  * the room that a job's output has, and judged by its schema again where it arrives.
  */
-import { gunzipSync, gzipSync } from 'node:zlib';
+import { brotliCompressSync, brotliDecompressSync, constants } from 'node:zlib';
 import { Ajv } from 'ajv';
-import schema from '../check-report.schema.json' with { type: 'json' };
+import type { PlacedDiff } from '../check/judge.ts';
+import schema from '../../docs/check-report.schema.json' with { type: 'json' };
 import { PipelineError } from '../error.ts';
 import type { CheckReport } from './report.ts';
 
-/** Most characters of an output; GitHub takes a megabyte for all outputs of a job. */
-const MOST_CHARACTERS = 700_000;
+/**
+ * Most characters of the text. Outputs of a job may have a million, but the next job's step gets it as a variable
+ * of its environment, and Linux starts no program with one of 128 KiB.
+ */
+const MOST_CHARACTERS = 120_000;
 
 /** Most bytes that a report may unfold to. */
 const MOST_BYTES = 64 * 1024 * 1024;
 
-/** Findings that are sent when all of them are too many. */
-const MOST_FINDINGS = 500;
+type Shortening = (report: CheckReport) => CheckReport;
 
-/** A report as one line of text; what is too large for it loses its diagrams, then its last findings. */
+/** What is left out of a report that is too large, one after the other, and what is said of it. */
+const SHORTENINGS: readonly (readonly [what: string, shorten: Shortening])[] = [
+  ['diagrams', (report) => ({ ...report, diffs: report.diffs.map(withoutGraph) })],
+  ['what changes in catalogs', (report) => ({ ...report, diffs: [], known: [] })],
+  ['all but the first 500 findings', (report) => ({ ...report, findings: report.findings.slice(0, 500) })],
+  ['all but the first 50 findings', (report) => ({ ...report, findings: report.findings.slice(0, 50) })],
+];
+
+function withoutGraph(diff: PlacedDiff): PlacedDiff {
+  return { ...diff, graph: { ...diff.graph, lanes: [] } };
+}
+
+/** A report as one line of text; what is too large for it is left out, and that is said. */
 export function packedReport(report: CheckReport): string {
-  const whole = packed(report);
-  if (whole.length <= MOST_CHARACTERS) return whole;
-  const note = {
-    what: 'diagrams and the last findings',
-    why: 'the report is too large for a job to hand on',
-  };
-  const rest = { ...report, diffs: [], known: [], unchecked: [...report.unchecked, note] };
-  return packed({ ...rest, findings: report.findings.slice(0, MOST_FINDINGS) });
+  let text = packed(report);
+  let current = report;
+  for (const [what, shorten] of SHORTENINGS) {
+    if (text.length <= MOST_CHARACTERS) return text;
+    const why = 'the report is too large for a job to hand on';
+    current = shorten(current);
+    text = packed({ ...current, unchecked: [...report.unchecked, { what, why }] });
+  }
+  return text;
 }
 
 function packed(report: CheckReport): string {
-  return gzipSync(JSON.stringify(report)).toString('base64');
+  const bytes = Buffer.from(JSON.stringify(report));
+  const parameters = {
+    [constants.BROTLI_PARAM_QUALITY]: 5,
+    [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length,
+  };
+  return brotliCompressSync(bytes, { params: parameters }).toString('base64');
 }
 
 /** @throws PipelineError `usage` for anything but a report */
@@ -40,7 +61,7 @@ export function unpackedReport(text: string): CheckReport {
 
 function unfolded(text: string): unknown {
   try {
-    const bytes = gunzipSync(Buffer.from(text, 'base64'), { maxOutputLength: MOST_BYTES });
+    const bytes = brotliDecompressSync(Buffer.from(text, 'base64'), { maxOutputLength: MOST_BYTES });
     return JSON.parse(bytes.toString('utf8'));
   } catch (cause) {
     throw new PipelineError('usage', 'the input result holds no report of a check', { cause });

@@ -3,6 +3,7 @@
  * people are read, and the check is asked. Policy and owners are those of the tip of the
  * branch that the pull request is for, whatever commit the event names.
  */
+import { bringLikely } from '../change/needed.ts';
 import { onGitHub } from '../check/outcome.ts';
 import type { HistoryOf } from '../check/past.ts';
 import { policyAt } from '../config.ts';
@@ -133,6 +134,8 @@ async function bringBoth(
   ]);
   if (ancestor !== undefined && ancestor !== sides.base && ancestor !== sides.head)
     await repository.bring([ancestor]);
+  const { base, head } = sides;
+  await bringLikely(repository.objects, { base, before: ancestor ?? base, after: head });
   return ancestor;
 }
 

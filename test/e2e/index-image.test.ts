@@ -1,9 +1,10 @@
 /** Index images of real catalogs: what is in them, and that nothing but the catalog decides their digests. */
 import { execFileSync, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, createReadStream, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { verifyCache } from '../../pipeline/image/verify.ts';
 import { folder } from '../fakes/folder.ts';
 import { buildProgram, program } from '../fakes/program.ts';
 import { registryApi } from '../fakes/registry-api.ts';
@@ -49,14 +50,17 @@ interface Manifest {
   readonly layers: readonly { readonly digest: string }[];
 }
 
-/** The image of the first platform as files, its layers stacked by tar. */
-function unpacked({ layout, digest }: PublishedImage): string {
+/** Files of the layers of the first platform, the lowest first. */
+function layersOf({ layout, digest }: PublishedImage): string[] {
   const blob = (name = ''): string => join(layout, 'blobs', name.replace(':', '/'));
   const read = (name = ''): Manifest => JSON.parse(readFileSync(blob(name), 'utf8')) as Manifest;
+  return read(read(digest).manifests[0]?.digest).layers.map((layer) => blob(layer.digest));
+}
+
+/** The image as files, its layers stacked by tar. */
+function unpacked(image: PublishedImage): string {
   const root = folder();
-  for (const layer of read(read(digest).manifests[0]?.digest).layers) {
-    execFileSync('tar', ['-xzpf', blob(layer.digest), '-C', root]);
-  }
+  for (const layer of layersOf(image)) execFileSync('tar', ['-xzpf', layer, '-C', root]);
   return root;
 }
 
@@ -111,6 +115,9 @@ describe('the digest of the sample', () => {
   });
 });
 
+/** The catalog that opm serves. */
+const GENUINE = 'v4.20';
+
 interface Recordings {
   readonly catalogs: Readonly<Record<string, { readonly 'render-json': { readonly sha256: string } }>>;
 }
@@ -128,51 +135,56 @@ describe.skipIf(!existsSync(HISTORY))('catalogs of a community repository', () =
 
   test.each(Object.entries(catalogs))(
     'what is exported of %s renders as opm renders the source',
-    (name, recorded) => {
-      const root = unpacked(published(history(), name));
+    async (name, recorded) => {
+      const image = published(history(), name);
+      const cache = await verifyCache(
+        layersOf(image).map((layer) => createReadStream(layer)),
+        folder(),
+      );
+      expect(cache.recorded).toBe(cache.computed);
+      const root = unpacked(image);
       const rendered = program(['opm', 'render', join(root, 'configs')]);
       expect(rendered.exit, rendered.err).toBe(0);
       expect(sha256(rendered.out)).toBe(recorded['render-json'].sha256);
     },
   );
 
-  test.skipIf(!isOnPath('opm'))(
-    'opm serves one without touching the cache, and refuses it changed',
-    async () => {
-      const root = unpacked(published(history(), 'v4.20'));
-      const [configs, cache] = [join(root, 'configs'), join(root, 'tmp/cache')];
-      const serve = async (): Promise<{ exit: Promise<number | null>; port: number; stop: () => void }> => {
-        const port = await freePort();
-        const parameters = [
-          'serve',
-          configs,
-          `--cache-dir=${cache}`,
-          '--port',
-          String(port),
-          '--pprof-addr',
-          '',
-        ];
-        const child = spawn('opm', [...parameters, '--termination-log', join(folder(), 'log')], {
-          stdio: 'ignore',
-        });
-        onTestFinished(() => void child.kill());
-        const exit = new Promise<number | null>((resolve) => child.on('close', resolve));
-        return { exit, port, stop: () => child.kill() };
-      };
-      const running = await serve();
-      const api = registryApi(running.port);
-      onTestFinished(api.close);
-      let answer = await api.ask('ListPackages', {});
-      for (let tries = 0; tries < 100 && 'error' in answer; tries++) {
-        await new Promise((done) => setTimeout(done, 100));
-        answer = await api.ask('ListPackages', {});
-      }
-      expect('stream' in answer && answer.stream.length).toBeGreaterThan(10);
-      running.stop();
-      await running.exit;
-      mkdirSync(join(configs, 'more'));
-      writeFileSync(join(configs, 'more/catalog.json'), '{"schema":"olm.package","name":"more"}');
-      expect(await (await serve()).exit).not.toBe(0);
-    },
-  );
+  // Only opm itself can tell; where there is none, the replay from the layers above stands for it.
+  const whereOpmIs = isOnPath('opm') ? [GENUINE] : [];
+  test.each(whereOpmIs)('opm serves %s without touching the cache, and refuses it changed', async (name) => {
+    const root = unpacked(published(history(), name));
+    const [configs, cache] = [join(root, 'configs'), join(root, 'tmp/cache')];
+    const serve = async (): Promise<{ exit: Promise<number | null>; port: number; stop: () => void }> => {
+      const port = await freePort();
+      const parameters = [
+        'serve',
+        configs,
+        `--cache-dir=${cache}`,
+        '--port',
+        String(port),
+        '--pprof-addr',
+        '',
+      ];
+      const child = spawn('opm', [...parameters, '--termination-log', join(folder(), 'log')], {
+        stdio: 'ignore',
+      });
+      onTestFinished(() => void child.kill());
+      const exit = new Promise<number | null>((resolve) => child.on('close', resolve));
+      return { exit, port, stop: () => child.kill() };
+    };
+    const running = await serve();
+    const api = registryApi(running.port);
+    onTestFinished(api.close);
+    let answer = await api.ask('ListPackages', {});
+    for (let tries = 0; tries < 100 && 'error' in answer; tries++) {
+      await new Promise((done) => setTimeout(done, 100));
+      answer = await api.ask('ListPackages', {});
+    }
+    expect('stream' in answer && answer.stream.length).toBeGreaterThan(10);
+    running.stop();
+    await running.exit;
+    mkdirSync(join(configs, 'more'));
+    writeFileSync(join(configs, 'more/catalog.json'), '{"schema":"olm.package","name":"more"}');
+    expect(await (await serve()).exit).not.toBe(0);
+  });
 });
