@@ -11,6 +11,7 @@ import type { Repository } from '../git/repository.ts';
 import { lastDeployed, noteDeployed } from '../github/deployments.ts';
 import { matchesGlob } from '../policy/layout.ts';
 import type { Policy } from '../policy/policy.ts';
+import { gitFence } from '../publish/fence-git.ts';
 import type { PublishReceipt } from '../publish/receipt.ts';
 import { createRegistryClient } from '../registry/client.ts';
 import { code, escaped } from '../report/markdown.ts';
@@ -114,22 +115,31 @@ async function hasChanged({ forge, repository, commit, policy }: Publishing, nam
   }
 }
 
-async function here({ inputs, repository, commit, policy }: Publishing, catalog: string): Promise<Ended> {
+async function here(publishing: Publishing, catalog: string): Promise<Ended> {
+  const { inputs, forge, repository, commit, policy } = publishing;
   await bringCatalog(repository.objects, commit, { policy, name: catalog });
   const { plainHttp } = inputs.publish;
   const internal = [...plainHttp, ...policy.registries.internal];
   const registry = createRegistryClient({ ...registryOptions(inputs), plainHttp, internal });
+  // Runs end in any order, a run again of an old one too: the repository itself remembers the newest commit.
+  const { url, authorization, environment } = forge.remote;
+  const header = authorization === undefined ? undefined : `Authorization: ${authorization}`;
+  const fence = gitFence({ repository: url, settings: forge.git, reach: { header, environment } });
   try {
     const progress = (step: string): void => info(plain(step));
     const out = join(inputs.publish.out, catalog);
     const today = inputs.now.toISOString().slice(0, 10);
-    const published = await publish({ repository, registry, progress }, { commit, catalog, out, today });
+    const published = await publish(
+      { repository, registry, fence, progress },
+      { commit, catalog, out, today },
+    );
     if (published.findings.length > 0) logText(published.findings.map(findingText).join(''));
     if (published.kind === 'superseded') return { catalog, kind: 'unchanged' };
     if (published.kind === 'published') return { catalog, kind: 'published', receipt: published.receipt };
     return { catalog, kind: 'refused', why: published.findings[0]?.message ?? 'it has errors' };
   } finally {
     registry.close();
+    await fence.close();
   }
 }
 

@@ -61,6 +61,7 @@ export async function mergeBases(repository: Repository, a: string, b: string): 
  */
 export async function isAncestor(repository: Repository, older: string, newer: string): Promise<boolean> {
   if (older === newer) return true;
+  if (repository.shallow) await repository.bringHistory([older, newer]);
   const run = { settings: repository.settings, directory: repository.scratch, bare: true, accept: [0, 1] };
   for (const id of [older, newer]) {
     if (await repository.objects.info(id)) continue;

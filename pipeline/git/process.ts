@@ -45,6 +45,8 @@ export interface GitRun {
 export interface Reach {
   /** An HTTP header that proves who asks, such as `Authorization: Basic …`; never in a command line. */
   readonly header?: string | undefined;
+  /** Variables that name a proxy or certificates. */
+  readonly environment?: Readonly<Record<string, string>> | undefined;
 }
 
 export interface GitAnswer {
@@ -83,6 +85,7 @@ function environmentOf({ settings, directory, bare, remote, reach }: GitRun): Re
   ];
   const environment: Record<string, string> = {
     ...asked?.environment,
+    ...reach?.environment,
     ...(settings.searchPath === undefined ? {} : { PATH: settings.searchPath }),
     ...(bare ? { GIT_DIR: directory } : {}),
     LC_ALL: 'C',

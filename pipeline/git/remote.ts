@@ -13,6 +13,9 @@ import type { Repository } from './repository.ts';
 /** Objects that are asked for in one request. */
 const TOGETHER = 2000;
 
+/** As git writes that nothing is to be cut off. */
+const WHOLE_HISTORY = '--depth=2147483647';
+
 /** How long one request may take, in ms. */
 const TIMEOUT = 60_000;
 
@@ -44,6 +47,7 @@ export function openRemote(remote: GitRemote, settings: GitSettings): Repository
     shallow: true,
     resolve: (revisions) => Promise.all(revisions.map((id) => commitId(objects, id))),
     bring: (commits) => inTurn(() => fetchCommits(run, commits)),
+    bringHistory: (commits) => inTurn(() => fetch(run, [WHOLE_HISTORY, '--filter=tree:0'], commits)),
     close: async () => {
       await objects.close();
       rmSync(scratch, { recursive: true, force: true });

@@ -27,6 +27,8 @@ export interface Repository {
   resolve(revisions: readonly string[]): Promise<string[]>;
   /** Brings commits that the remote has, without history or files; nothing where there is no remote. */
   bring(commits: readonly string[]): Promise<void>;
+  /** Brings commits with all that led to them, but no files; nothing where there is no remote. */
+  bringHistory(commits: readonly string[]): Promise<void>;
   /** Ends the reading process and removes what was written. */
   close(): Promise<void>;
 }
@@ -53,6 +55,7 @@ export async function openRepository(directory: string, settings: GitSettings = 
     shallow: place.shallow !== undefined,
     resolve: (revisions) => resolveRevisions(directory, settings, revisions),
     bring: () => Promise.resolve(),
+    bringHistory: () => Promise.resolve(),
     close: async () => {
       await objects.close();
       rmSync(scratch, { recursive: true, force: true });

@@ -261,6 +261,7 @@ describe('events', () => {
       '0',
       expect.stringContaining('Nothing has drifted'),
     ]);
+    const older = hub.base();
     hub.moveBase({ ...etcd('1.2.0'), 'operators/quay/ci.yaml': 'reviewers: [carol, nobody-any-more]\n' });
     const { summary, outputs } = await runStep({
       event: 'schedule',
@@ -280,6 +281,10 @@ describe('events', () => {
       inputs: { 'plain-http': host },
     });
     expect(JSON.parse(third.outputs['published'] ?? '{}')).toMatchObject({ 'v4.20': { commit: hub.base() } });
+    // The run of an older push, started again: the tag stays.
+    const late = { event: 'push', payload: { ...push, after: older }, forge: hub.forge };
+    const fourth = await runStep({ ...late, inputs: { 'plain-http': host } });
+    expect([fourth.status, fourth.outputs['published']], fourth.log).toEqual([0, '{}']);
   });
 });
 
