@@ -42,7 +42,7 @@ describe('a broken YAML file', () => {
     const [out, images] = [join(folder(), 'out'), join(folder(), 'images')];
     const { exit, err } = publish(out, '--commit', broken, '--to', `oci:${images}`);
     expect(exit).toBe(1);
-    expect(err).toContain('nothing was published');
+    expect(err).toContain('merged, not published');
     expect([existsSync(out), existsSync(images)]).toEqual([false, false]);
   });
 });
