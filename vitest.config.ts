@@ -9,6 +9,7 @@ const config: ViteUserConfig = defineConfig({
     exclude: ['test/e2e/**', 'test/attack/**', 'test/fuzz/**'],
     isolate: false,
     pool: 'threads',
+    maxWorkers: '100%',
   },
 });
 export default config;
