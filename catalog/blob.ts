@@ -4,7 +4,7 @@
  *
  * @see https://github.com/operator-framework/operator-registry/blob/master/alpha/declcfg/declcfg.go
  */
-import type { Path, SourceDocument } from './document.ts';
+import type { SourceDocument } from './document.ts';
 import type { Finding } from './finding.ts';
 import { goTrimmed } from './go-text.ts';
 import type {
@@ -18,6 +18,7 @@ import type {
   Property,
   RelatedImage,
 } from './model.ts';
+import type { Path } from './path.ts';
 import { PROPERTY_SHAPES, packageProperty } from './property.ts';
 import { any, bytes, fitStruct, isObject, listOf, type StructShape, struct, text } from './shape.ts';
 import { tryParseVersion } from './version.ts';

@@ -4,10 +4,8 @@
  */
 import type { Location } from './finding.ts';
 import type { WrittenMember } from './json.ts';
+import type { Path } from './path.ts';
 import { isObject } from './shape.ts';
-
-/** Keys and indexes that lead from a document's root to a node. */
-export type Path = readonly (string | number)[];
 
 export interface SourceDocument {
   /** Path of the file, relative to the catalog's root, with forward slashes. */

@@ -4,9 +4,9 @@
  *
  * @see https://olm.operatorframework.io/docs/reference/file-based-catalogs/
  */
-
-import type { Path, SourceDocument } from './document.ts';
+import type { SourceDocument } from './document.ts';
 import type { Location } from './finding.ts';
+import type { Path } from './path.ts';
 import type { Version } from './version.ts';
 
 /** One object of a file-based catalog, whatever its schema. */

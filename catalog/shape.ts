@@ -5,7 +5,7 @@
  * @see https://pkg.go.dev/encoding/json#Unmarshal
  */
 import { encodeBase64 } from './base64.ts';
-import type { Path } from './document.ts';
+import type { Path } from './path.ts';
 
 export type Shape =
   /** Text; the Go type's name where that is not `string`. */

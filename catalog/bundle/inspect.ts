@@ -2,10 +2,10 @@
  * A bundle as the rules see it: every file, whatever is wrong with the others, and the
  * ClusterServiceVersion under its Go type.
  */
-
-import type { Path, SourceDocument } from '../document.ts';
+import type { SourceDocument } from '../document.ts';
 import { compareFindings, type Finding, type Location } from '../finding.ts';
 import { type Cel, loadCel } from '../graph/cel.ts';
+import type { Path } from '../path.ts';
 import type { Rule, SeverityOf } from '../rules/rule.ts';
 import { ownSeverity, reportTo } from '../rules/rule.ts';
 import { fitStruct, isObject, type Misfit, type Shape, type StructShape } from '../shape.ts';

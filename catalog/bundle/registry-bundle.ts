@@ -5,11 +5,11 @@
  *
  * @see https://github.com/operator-framework/operator-registry/blob/master/pkg/registry/parse.go
  */
-
 import { escapeHtml } from '../cache/go-json.ts';
-import { type Path, partOfDocument, type SourceDocument } from '../document.ts';
+import { partOfDocument, type SourceDocument } from '../document.ts';
 import type { Finding, Location } from '../finding.ts';
 import { compactJson } from '../json-text.ts';
+import type { Path } from '../path.ts';
 import { any, fitStruct, isObject, listOf, type StructShape, struct, text } from '../shape.ts';
 import type { CatalogSource } from '../source.ts';
 import { asText } from '../yaml/as-text.ts';

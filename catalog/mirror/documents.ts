@@ -7,7 +7,8 @@ import { imageDigestMirrorSets, imageTagMirrorSets, type SourcePolicy } from './
 import type { KubernetesObject, Metadata } from './object.ts';
 import { InvalidOption } from './option.ts';
 import { destinationRepository, formatDestination, type Placement } from './placement.ts';
-import type { MirrorPlan, PlannedCatalog } from './plan.ts';
+import type { MirrorPlan } from './plan.ts';
+import type { PlannedCatalog } from './request.ts';
 import { mirrorEntries } from './scope.ts';
 import { clusterImagePolicies, type Signer } from './signing.ts';
 import {

@@ -14,7 +14,7 @@ import {
   type Placement,
   type Unplaced,
 } from './placement.ts';
-import type { AdditionalImage, CatalogRequest, PlannedCatalog, PlanRequest } from './plan.ts';
+import type { AdditionalImage, CatalogRequest, PlannedCatalog, PlanRequest } from './request.ts';
 import { catalogNames, type Style } from './style.ts';
 
 /** A reference that cannot be mirrored. */

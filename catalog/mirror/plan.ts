@@ -1,60 +1,13 @@
 import { fnvHex } from './fnv.ts';
 import type { CatalogSelection, ImageSet } from './image-set.ts';
 import { takesAll } from './image-set-filter.ts';
-import type { CatalogImages } from './images.ts';
 import type { Mapping } from './mapping.ts';
 import type { Target } from './oc-mirror.ts';
-import { type Collision, type Destination, formatDestination, type Placement, settle } from './placement.ts';
+import { type Collision, formatDestination, type Placement, settle } from './placement.ts';
 import { indexText, type MissingPlace, Placer } from './placer.ts';
+import type { CatalogRequest, PlannedCatalog, PlanRequest } from './request.ts';
 import type { Scope } from './scope.ts';
-import {
-  type CatalogNames,
-  checkScope,
-  defaultScope,
-  type MirrorHome,
-  namingOf,
-  parseHome,
-  type Style,
-} from './style.ts';
-
-export interface PlanRequest {
-  readonly catalogs: readonly CatalogRequest[];
-  /** `HOST[:PORT][/PATH]` or, in the style `oc`, `file://PATH`. */
-  readonly to: string;
-  readonly style?: Style | undefined;
-  /** Most components of a destination's path; 0 for no limit. */
-  readonly maxComponents?: number | undefined;
-  /** How wide the entries of mirror sets reach. */
-  readonly scope?: Scope | undefined;
-  /** How wide the entries of content source policies reach; absent: like mirror sets. */
-  readonly policyScope?: Scope | undefined;
-  /** Images that no catalog names. */
-  readonly additional?: readonly AdditionalImage[] | undefined;
-  /** Images that are left out: patterns for a reference or a destination. */
-  readonly blocked?: readonly RegExp[] | undefined;
-  /** What tags mean at this moment, by reference as written: pins the copies. */
-  readonly lock?: ReadonlyMap<string, string> | undefined;
-}
-
-export interface CatalogRequest {
-  /** The index image, as somebody names it. */
-  readonly reference: string;
-  /** The index image's digest, where it is known. */
-  readonly digest?: string | undefined;
-  readonly images: CatalogImages;
-  /** Name of the catalog's objects; absent: one made from the reference. */
-  readonly name?: string | undefined;
-  /** Repository and tag below the destination; in the style `oc-mirror`. */
-  readonly target?: Target | undefined;
-  /** The catalog is a selection: its image is to be built, not copied. */
-  readonly selected?: boolean | undefined;
-  /** Where the image was put that was built of a selection: it is copied from there. */
-  readonly from?: string | undefined;
-}
-
-export interface AdditionalImage extends Target {
-  readonly reference: string;
-}
+import { checkScope, defaultScope, type MirrorHome, namingOf, parseHome, type Style } from './style.ts';
 
 export interface MirrorPlan {
   readonly style: Style;
@@ -69,14 +22,6 @@ export interface MirrorPlan {
   readonly collisions: readonly Collision[];
   /** References that were left out on purpose. */
   readonly blocked: readonly string[];
-}
-
-export interface PlannedCatalog {
-  readonly reference: string;
-  readonly digest: string | undefined;
-  readonly destination: Destination;
-  readonly names: CatalogNames;
-  readonly selected: boolean;
 }
 
 /**

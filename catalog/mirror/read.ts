@@ -2,8 +2,9 @@
  * Reading mirror documents back: from the files that somebody applies, or from what
  * `oc get … -o yaml` prints of a cluster.
  */
-import { OffsetDocument, type Path, type SourceDocument } from '../document.ts';
+import { OffsetDocument, type SourceDocument } from '../document.ts';
 import type { Finding } from '../finding.ts';
+import type { Path } from '../path.ts';
 import { isObject } from '../shape.ts';
 import { splitDocuments } from '../split.ts';
 import { compose } from '../yaml/compose.ts';

@@ -5,7 +5,7 @@ import { tryParseReference } from '../reference.ts';
 import { isObject } from '../shape.ts';
 import type { CatalogSource, SourceFile } from '../source.ts';
 import { namedImages } from './csv.ts';
-import type { ReferenceSite } from './site.ts';
+import type { ReferenceSite } from './reference-site.ts';
 
 /**
  * The folders of a source that are bundles of the format registry+v1: those with `manifests/` and

@@ -1,7 +1,7 @@
 /** What a bundle of a catalog says in its ClusterServiceVersion, as far as the catalog holds that. */
 import { decodeBase64 } from '../base64.ts';
-import type { Path } from '../document.ts';
 import type { Bundle } from '../model.ts';
+import type { Path } from '../path.ts';
 import { isObject } from '../shape.ts';
 import { compose } from '../yaml/compose.ts';
 import { readTree } from '../yaml/parser.ts';

@@ -1,6 +1,6 @@
 /** What registries said about the references of a catalog, for the rules that judge it. */
 import type { ReferenceLock } from './lock.ts';
-import type { ReferenceSite } from './site.ts';
+import type { ReferenceSite } from './reference-site.ts';
 import type { Support } from './support.ts';
 
 /** What a registry said about one reference. */

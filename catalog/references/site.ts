@@ -4,32 +4,17 @@
  *
  * @see https://olm.operatorframework.io/docs/reference/catalog-templates/
  */
-import type { Path } from '../document.ts';
-import type { Finding, Location } from '../finding.ts';
+import type { Finding } from '../finding.ts';
 import type { LoadLimits } from '../load.ts';
 import type { Blob, Bundle } from '../model.ts';
+import type { Path } from '../path.ts';
 import { formatReference, type Reference, tryParseReference } from '../reference.ts';
 import { isObject } from '../shape.ts';
 import type { CatalogSource } from '../source.ts';
 import { type Visitor, visitBlobs } from '../visit.ts';
 import { bundleFolders, bundleSites } from './bundle.ts';
+import type { ReferenceSite, SiteKind } from './reference-site.ts';
 import { createSupportCollector, type Support } from './support.ts';
-
-/** `bundle`: what is installed; `related`: what it needs; `base`: what an index image is built on. */
-export type SiteKind = 'bundle' | 'related' | 'base';
-
-/** One place that names an image. */
-export interface ReferenceSite {
-  readonly kind: SiteKind;
-  /** As it stands there. */
-  readonly written: string;
-  readonly reference: Reference;
-  /** The package, or the empty string where the place belongs to none. */
-  readonly package: string;
-  /** Name of the bundle, or the empty string: templates do not know it yet. */
-  readonly bundle: string;
-  readonly location: Location;
-}
 
 /** The places of a catalog in the order of reading; `findings` say what could not be read. */
 export interface Sites {

@@ -5,7 +5,7 @@
 import { headOf } from '../graph/channel.ts';
 import type { Blob, Bundle, Channel } from '../model.ts';
 import { supportedPlatforms } from './csv.ts';
-import type { ReferenceSite } from './site.ts';
+import type { ReferenceSite } from './reference-site.ts';
 
 export interface Support {
   /** Name of the bundle that says so. */

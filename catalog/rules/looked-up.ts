@@ -1,7 +1,8 @@
 /** Going through what registries said, place by place. */
 import { repositoryName } from '../reference.ts';
 import type { Lookup, ResolvedReferences } from '../references/lookup.ts';
-import { lookupKey, type ReferenceSite, type SiteKind } from '../references/site.ts';
+import type { ReferenceSite, SiteKind } from '../references/reference-site.ts';
+import { lookupKey } from '../references/site.ts';
 import { quoted } from './rule.ts';
 
 /** Every place whose reference was looked up, with the answer. */

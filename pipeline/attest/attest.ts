@@ -6,7 +6,8 @@ import type { StandingImage } from '../publish/push.ts';
 import type { PublishReceipt } from '../publish/receipt.ts';
 import { type Attachment, attach, SBOM_TYPE } from './artifact.ts';
 import { PROVENANCE_PREDICATE, type ProvenanceRequest, provenanceOf, STATEMENT_TYPE } from './provenance.ts';
-import { BUNDLE_TYPE, PREDICATE_TYPE, type Signer, signedStatement } from './sign.ts';
+import { BUNDLE_TYPE, PREDICATE_TYPE, signedStatement } from './sign.ts';
+import type { Signer } from './signer.ts';
 
 export interface AttestOptions {
   readonly sbom: boolean;

@@ -2,7 +2,7 @@
 import { attest } from 'sigstore';
 import { PipelineError } from '../error.ts';
 import { STATEMENT_TYPE } from './provenance.ts';
-import type { Signer } from './sign.ts';
+import type { Signer } from './signer.ts';
 
 /**
  * @returns a Sigstore bundle as JSON

@@ -8,18 +8,13 @@ import { createHash, createPrivateKey, createPublicKey, type KeyObject, sign } f
 import { PipelineError } from '../error.ts';
 import type { Attachment } from './artifact.ts';
 import { STATEMENT_TYPE } from './provenance.ts';
+import type { Signer } from './signer.ts';
 
 /** Type of the artifact. */
 export const BUNDLE_TYPE = 'application/vnd.dev.sigstore.bundle.v0.3+json';
 
 /** The annotation that says what a signed statement is about. */
 export const PREDICATE_TYPE = 'dev.sigstore.bundle.predicateType';
-
-export type Signer =
-  /** A private key, PEM. */
-  | { readonly kind: 'key'; readonly key: string }
-  /** The job's own identity; the services of Sigstore's public instance unless others are named. */
-  | { readonly kind: 'keyless'; readonly token?: string; readonly fulcio?: string; readonly rekor?: string };
 
 /**
  * @param predicateType what the statement says, for those who look for it

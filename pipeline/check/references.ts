@@ -3,7 +3,8 @@
  * already are not asked for again: a registry's bad day is not the pull request's.
  */
 import type { Finding } from '../../catalog/finding.ts';
-import { lookupKey, type ReferenceSite, sitesOf } from '../../catalog/references/site.ts';
+import type { ReferenceSite } from '../../catalog/references/reference-site.ts';
+import { lookupKey, sitesOf } from '../../catalog/references/site.ts';
 import type { Policy } from '../policy/policy.ts';
 import { repositoryMatcher } from '../policy/registries.ts';
 import { severitiesOf } from '../policy/severity.ts';

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import type { AttestOptions } from '../attest/attest.ts';
-import type { Signer } from '../attest/sign.ts';
+import type { Signer } from '../attest/signer.ts';
 import { readText } from '../directory.ts';
 import { openRepository } from '../git/repository.ts';
 import { directoryStore } from '../image/directory-store.ts';

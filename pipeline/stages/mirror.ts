@@ -15,14 +15,9 @@ import { filterImageSet, takesAll } from '../../catalog/mirror/image-set-filter.
 import { type CatalogImages, catalogImages, imagesOf } from '../../catalog/mirror/images.ts';
 import { needsWith } from '../../catalog/mirror/needs.ts';
 import { InvalidOption } from '../../catalog/mirror/option.ts';
-import {
-  type CatalogRequest,
-  imageSetRequest,
-  type MirrorPlan,
-  type PlanRequest,
-  planMirror,
-} from '../../catalog/mirror/plan.ts';
+import { imageSetRequest, type MirrorPlan, planMirror } from '../../catalog/mirror/plan.ts';
 import { type MirrorReport, mirrorReport, planFindings } from '../../catalog/mirror/report.ts';
+import type { CatalogRequest, PlanRequest } from '../../catalog/mirror/request.ts';
 import { type Choice, type Kept, selectPackages } from '../../catalog/mirror/select.ts';
 import { type Blobs, catalogOf } from '../../catalog/model.ts';
 import type { CatalogSource } from '../../catalog/source.ts';

@@ -15,14 +15,9 @@ import { type CatalogImages, catalogImages, imagesOf } from '../../catalog/mirro
 import { CONFIGS_LABEL, chooseImage, configsDirectory } from '../../catalog/mirror/index-image.ts';
 import { type Mapping, mappingText } from '../../catalog/mirror/mapping.ts';
 import { InvalidOption } from '../../catalog/mirror/option.ts';
-import {
-  imageSetRequest,
-  type MirrorPlan,
-  mappingsOf,
-  type PlanRequest,
-  planMirror,
-} from '../../catalog/mirror/plan.ts';
+import { imageSetRequest, type MirrorPlan, mappingsOf, planMirror } from '../../catalog/mirror/plan.ts';
 import { readObjects } from '../../catalog/mirror/read.ts';
+import type { PlanRequest } from '../../catalog/mirror/request.ts';
 import type { Scope } from '../../catalog/mirror/scope.ts';
 import type { Bundle } from '../../catalog/model.ts';
 import { directorySource } from '../../pipeline/directory.ts';

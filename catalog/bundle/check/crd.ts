@@ -4,8 +4,8 @@
  *
  * @see https://github.com/kubernetes/apiextensions-apiserver/blob/v0.36.0/pkg/apis/apiextensions/validation/validation.go
  */
-import type { Path } from '../../document.ts';
 import { isDnsSubdomain } from '../../names.ts';
+import type { Path } from '../../path.ts';
 import type { Report } from '../../rules/rule.ts';
 import { fitStruct, isObject } from '../../shape.ts';
 import { type Fields, type Inspected, list, member, text, texts } from '../inspect.ts';

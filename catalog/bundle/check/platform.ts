@@ -4,8 +4,8 @@
  *
  * @see https://github.com/operator-framework/api/blob/master/pkg/validation/internal/multiarch.go
  */
-import type { Path } from '../../document.ts';
 import { compareText } from '../../finding.ts';
+import type { Path } from '../../path.ts';
 import type { Report } from '../../rules/rule.ts';
 import {
   deploymentsOf,

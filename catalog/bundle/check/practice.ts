@@ -1,5 +1,5 @@
 /** Good practice of operators, and objects that endanger the clusters they are installed on. */
-import type { Path } from '../../document.ts';
+import type { Path } from '../../path.ts';
 import type { Report } from '../../rules/rule.ts';
 import { bool, fitStruct, listOf, struct, text as textShape } from '../../shape.ts';
 import { tryParseVersion } from '../../version.ts';

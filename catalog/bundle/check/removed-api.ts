@@ -3,8 +3,8 @@
  *
  * @see https://kubernetes.io/docs/reference/using-api/deprecation-guide/
  */
-import type { Path } from '../../document.ts';
 import type { Location } from '../../finding.ts';
+import type { Path } from '../../path.ts';
 import type { Report } from '../../rules/rule.ts';
 import { compareVersions, parseTolerant, type Version, VersionError } from '../../version.ts';
 import { type Inspected, list, member, text, texts } from '../inspect.ts';

@@ -1,5 +1,6 @@
-import { ownText, type Path } from '../../document.ts';
+import { ownText } from '../../document.ts';
 import { type Bundle, locate } from '../../model.ts';
+import type { Path } from '../../path.ts';
 import { InvalidReference, parseReference } from '../../reference.ts';
 import { quoted, type Report, type Rule } from '../rule.ts';
 

@@ -1,7 +1,7 @@
-import type { Path } from '../../document.ts';
 import { shortName } from '../../graph/edge.ts';
 import { judgedPackages } from '../../graph/world.ts';
 import { type Bundle, locate } from '../../model.ts';
+import type { Path } from '../../path.ts';
 import { tryParseReference } from '../../reference.ts';
 import { headBundles } from '../heads.ts';
 import { quoted, type Rule } from '../rule.ts';

@@ -9,7 +9,8 @@ import {
 } from '../../../catalog/mirror/documents.ts';
 import { catalogImages } from '../../../catalog/mirror/images.ts';
 import type { KubernetesObject } from '../../../catalog/mirror/object.ts';
-import { type PlanRequest, planMirror } from '../../../catalog/mirror/plan.ts';
+import { planMirror } from '../../../catalog/mirror/plan.ts';
+import type { PlanRequest } from '../../../catalog/mirror/request.ts';
 import type { CatalogSource } from '../../../catalog/source.ts';
 import { judgeOf } from '../../fakes/crd.ts';
 

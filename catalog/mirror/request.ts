@@ -1,0 +1,53 @@
+/** What is asked of a mirror plan. */
+import type { CatalogImages } from './images.ts';
+import type { Target } from './oc-mirror.ts';
+import type { Destination } from './placement.ts';
+import type { Scope } from './scope.ts';
+import type { CatalogNames, Style } from './style.ts';
+
+export interface PlanRequest {
+  readonly catalogs: readonly CatalogRequest[];
+  /** `HOST[:PORT][/PATH]` or, in the style `oc`, `file://PATH`. */
+  readonly to: string;
+  readonly style?: Style | undefined;
+  /** Most components of a destination's path; 0 for no limit. */
+  readonly maxComponents?: number | undefined;
+  /** How wide the entries of mirror sets reach. */
+  readonly scope?: Scope | undefined;
+  /** How wide the entries of content source policies reach; absent: like mirror sets. */
+  readonly policyScope?: Scope | undefined;
+  /** Images that no catalog names. */
+  readonly additional?: readonly AdditionalImage[] | undefined;
+  /** Images that are left out: patterns for a reference or a destination. */
+  readonly blocked?: readonly RegExp[] | undefined;
+  /** What tags mean at this moment, by reference as written: pins the copies. */
+  readonly lock?: ReadonlyMap<string, string> | undefined;
+}
+
+export interface CatalogRequest {
+  /** The index image, as somebody names it. */
+  readonly reference: string;
+  /** The index image's digest, where it is known. */
+  readonly digest?: string | undefined;
+  readonly images: CatalogImages;
+  /** Name of the catalog's objects; absent: one made from the reference. */
+  readonly name?: string | undefined;
+  /** Repository and tag below the destination; in the style `oc-mirror`. */
+  readonly target?: Target | undefined;
+  /** The catalog is a selection: its image is to be built, not copied. */
+  readonly selected?: boolean | undefined;
+  /** Where the image was put that was built of a selection: it is copied from there. */
+  readonly from?: string | undefined;
+}
+
+export interface AdditionalImage extends Target {
+  readonly reference: string;
+}
+
+export interface PlannedCatalog {
+  readonly reference: string;
+  readonly digest: string | undefined;
+  readonly destination: Destination;
+  readonly names: CatalogNames;
+  readonly selected: boolean;
+}

@@ -1,0 +1,2 @@
+/** Keys and indexes that lead from a document's root to a node. */
+export type Path = readonly (string | number)[];
