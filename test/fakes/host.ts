@@ -79,8 +79,8 @@ export function testClient(hosts: readonly string[], options: ClientOptions = {}
     internal: ['127.0.0.0/8'],
     plainHttp: hosts,
     ...options,
-    retry: { budget: 5000, attempts: 4, firstWait: 2, longestWait: 10, ...options.retry },
-    timeouts: { silence: 1000, answer: 1000, pause: 300, ...options.timeouts },
+    retry: { budget: 12_000, attempts: 4, firstWait: 2, longestWait: 10, ...options.retry },
+    timeouts: { silence: 4000, answer: 4000, pause: 1000, ...options.timeouts },
   });
   onTestFinished(client.close);
   return client;
