@@ -27,3 +27,15 @@ export function joinedBlobs(parts: readonly Blobs[]): Blobs {
     others: parts.flatMap(({ others }) => others),
   };
 }
+
+/** The blobs of the packages that are wanted; those of no package go by the empty name. */
+export function blobsOfPackages(blobs: Blobs, isWanted: (pkg: string) => boolean): Blobs {
+  const ofWanted = (blob: { readonly package: string }): boolean => isWanted(blob.package);
+  return {
+    packages: blobs.packages.filter(({ name }) => isWanted(name)),
+    channels: blobs.channels.filter(ofWanted),
+    bundles: blobs.bundles.filter(ofWanted),
+    deprecations: blobs.deprecations.filter(ofWanted),
+    others: blobs.others.filter(ofWanted),
+  };
+}

@@ -1,4 +1,5 @@
 /** Packages taken out of an index image's catalog: by name, or all but those of a name. */
+import { blobsOfPackages } from '../../catalog/blobs.ts';
 import { compareText } from '../../catalog/finding.ts';
 import type { Blobs } from '../../catalog/model.ts';
 import { PipelineError } from '../error.ts';
@@ -54,15 +55,7 @@ function kept(blobs: Blobs, names: ReadonlySet<string>, keeps: boolean): Blobs {
   if (missing.length > 0) {
     throw new PipelineError('not-found', `the index has no package ${missing.join(', ')}`);
   }
-  const stays = (pkg: string): boolean => pkg === '' || names.has(pkg) === keeps;
-  const ofStaying = (blob: { readonly package: string }): boolean => stays(blob.package);
-  return {
-    packages: blobs.packages.filter(({ name }) => stays(name)),
-    channels: blobs.channels.filter(ofStaying),
-    bundles: blobs.bundles.filter(ofStaying),
-    deprecations: blobs.deprecations.filter(ofStaying),
-    others: blobs.others.filter(ofStaying),
-  };
+  return blobsOfPackages(blobs, (name) => name === '' || names.has(name) === keeps);
 }
 
 export const remove: Command = keepCommand({

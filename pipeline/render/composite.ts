@@ -2,7 +2,7 @@
  * Composite catalogs: a file that names packages and, for each, the index image (or directory)
  * that it comes from.
  */
-import { joinedBlobs } from '../../catalog/blobs.ts';
+import { blobsOfPackages, joinedBlobs } from '../../catalog/blobs.ts';
 import type { Finding } from '../../catalog/finding.ts';
 import type { Blobs } from '../../catalog/model.ts';
 import { isObject } from '../../catalog/shape.ts';
@@ -87,12 +87,12 @@ export async function compose(
   base: readonly Blobs[] = [],
 ): Promise<{ readonly blobs: Blobs; readonly findings: readonly Finding[] }> {
   const names = new Set(references.map(({ name }) => name));
-  const parts = base.map((blobs) => blobsOf(blobs, (name) => !names.has(name)));
+  const parts = base.map((blobs) => blobsOfPackages(blobs, (name) => !names.has(name)));
   const findings: Finding[] = [];
   for (const { name, image, location } of references) {
     const loaded = await renderReference(image, { ...rendering, only: 'catalogs' });
     findings.push(...loaded.findings);
-    const blobs = blobsOf(loaded.blobs, (pkg) => pkg === name);
+    const blobs = blobsOfPackages(loaded.blobs, (pkg) => pkg === name);
     if (blobs.packages.length === 0) {
       const message = `${image} has no package ${JSON.stringify(name)}`;
       findings.push({ rule: 'composite/package', severity: 'error', message, location });
@@ -100,15 +100,4 @@ export async function compose(
     parts.push(blobs);
   }
   return { blobs: joinedBlobs(parts), findings };
-}
-
-function blobsOf(blobs: Blobs, isWanted: (pkg: string) => boolean): Blobs {
-  const ofWanted = (blob: { readonly package: string }): boolean => isWanted(blob.package);
-  return {
-    packages: blobs.packages.filter(({ name }) => isWanted(name)),
-    channels: blobs.channels.filter(ofWanted),
-    bundles: blobs.bundles.filter(ofWanted),
-    deprecations: blobs.deprecations.filter(ofWanted),
-    others: blobs.others.filter(ofWanted),
-  };
 }
