@@ -1,12 +1,12 @@
 import { type RegistryBundle, readBundle } from '../../catalog/bundle/registry-bundle.ts';
 import { renderBundle } from '../../catalog/bundle/render.ts';
-import { EditError } from '../../catalog/edit/package.ts';
 import { addBundles, type PlacedBundle, UPDATE_MODES, type UpdateMode } from '../../catalog/edit/update.ts';
 import type { Blobs, Bundle } from '../../catalog/model.ts';
 import { opmFindings } from '../../catalog/rules/opm.ts';
 import { isObject } from '../../catalog/shape.ts';
 import { plainBundle } from '../../catalog/template/template.ts';
 import { withBundle } from '../bundle/open.ts';
+import { attempt } from '../edit/catalog.ts';
 import { PipelineError } from '../error.ts';
 import type { Rendering } from '../render/loaded.ts';
 import { type Command, type Invocation, usageError } from './command.ts';
@@ -118,13 +118,4 @@ function placed(bundle: RegistryBundle, blob: Bundle): PlacedBundle {
 
 function textOf(value: unknown): string {
   return typeof value === 'string' ? value : '';
-}
-
-function attempt<T>(edit: () => T): T {
-  try {
-    return edit();
-  } catch (error) {
-    if (!(error instanceof EditError)) throw error;
-    throw new PipelineError('usage', error.message, error.hint === undefined ? {} : { hint: error.hint });
-  }
 }

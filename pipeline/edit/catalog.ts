@@ -61,7 +61,8 @@ function nameOf({ rule, message }: Finding): string {
   return `${rule} ${message}`;
 }
 
-function attempt<T>(edit: () => T): T {
+/** Makes a change to texts. @throws PipelineError `usage` for a change that cannot be made */
+export function attempt<T>(edit: () => T): T {
   try {
     return edit();
   } catch (error) {
