@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 import { PLAN_FILES } from '../../catalog/mirror/files.ts';
 import { findPlan } from '../publish/plan-artifact.ts';
 import { openSource } from '../registry/open.ts';
-import { parsePlace } from '../registry/place.ts';
+import { parsePlace, placeFrom } from '../registry/place.ts';
 import { plain } from '../report/text.ts';
 import { writeFiles } from '../write.ts';
 import { type Command, type Invocation, usageError } from './command.ts';
@@ -23,8 +23,7 @@ export async function takeAttachedPlan(
   }
   const client = registryClientFor(invocation, terminal, { named: [operand] });
   try {
-    const place = parsePlace(operand);
-    const at = place.kind === 'registry' ? place : { ...place, path: resolve(directory, place.path) };
+    const at = placeFrom(directory, parsePlace(operand));
     const { registry, reference, close } = await openSource(at, client);
     const plan = await findPlan(registry, reference, { mirror: undefined, known: PLAN_FILES }).finally(close);
     if (!plan) throw usageError(command, `--to is needed: no plan is attached to ${operand}`);

@@ -1,7 +1,7 @@
 /** The index image of a selected part of a catalog: built reproducibly, and put where a copy finds it. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import type { Blobs } from '../../catalog/model.ts';
 import { formatReference } from '../../catalog/reference.ts';
 import { renderJson, renderOrder } from '../../catalog/render.ts';
@@ -9,7 +9,7 @@ import { PipelineError } from '../error.ts';
 import { BUILD_DEFAULTS, buildCatalogImage } from '../image/build.ts';
 import { openBase } from '../publish/base.ts';
 import { sendCatalogImages } from '../publish/push.ts';
-import { type Place, parsePlace } from '../registry/place.ts';
+import { type Place, parsePlace, placeFrom } from '../registry/place.ts';
 import { findingText } from '../report/text.ts';
 import type { Invocation } from './command.ts';
 import { registryClientFor } from './registry-access.ts';
@@ -57,8 +57,7 @@ export async function buildSelection(
 function placeOf(written: string, directory: string): Place {
   const place = parsePlace(written);
   if (place.kind === 'registry' && place.reference.kind === 'tag') return place;
-  if (place.kind === 'oci' && place.tag === undefined)
-    return { ...place, path: resolve(directory, place.path) };
+  if (place.kind === 'oci' && place.tag === undefined) return placeFrom(directory, place);
   throw new PipelineError('usage', `--build is ${JSON.stringify(written)}`, {
     hint: 'write REPOSITORY:TAG or oci:DIR',
   });

@@ -3,7 +3,7 @@ import { bundleImage } from '../bundle/image.ts';
 import { judgeBundle } from '../bundle/judge.ts';
 import { openBundleDirectory } from '../bundle/open.ts';
 import { openDestination } from '../registry/open.ts';
-import { formatPlace, type Place, parsePlace } from '../registry/place.ts';
+import { formatPlace, type Place, parsePlace, placeFrom } from '../registry/place.ts';
 import { pushImage } from '../registry/push.ts';
 import { countText, findingText, plain } from '../report/text.ts';
 import { type Command, type Invocation, usageError } from './command.ts';
@@ -48,8 +48,7 @@ export const push: Command = {
 };
 
 function placeOf({ operands: [, to = ''] }: Invocation, { directory }: Terminal): Place {
-  const place = parsePlace(to);
-  return place.kind === 'registry' ? place : { ...place, path: resolve(directory, place.path) };
+  return placeFrom(directory, parsePlace(to));
 }
 
 async function make(place: Place, invocation: Invocation, terminal: Terminal): Promise<ExitCode> {

@@ -4,6 +4,7 @@
  *
  * @see https://github.com/containers/image/blob/main/docs/containers-transports.5.md
  */
+import { resolve } from 'node:path';
 import {
   formatReference,
   InvalidReference,
@@ -36,6 +37,11 @@ export function parsePlace(text: string): Place {
   if (kind === 'docker' && rest.startsWith('//'))
     return { kind: 'registry', reference: reference(rest.slice(2), text) };
   return { kind: 'registry', reference: reference(text, text) };
+}
+
+/** A place whose path starts from a directory. */
+export function placeFrom(directory: string, place: Place): Place {
+  return place.kind === 'registry' ? place : { ...place, path: resolve(directory, place.path) };
 }
 
 function layoutPlace(kind: 'oci' | 'oci-archive', rest: string, text: string): Place {

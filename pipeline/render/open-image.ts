@@ -1,7 +1,7 @@
 /** An image opened for reading: its labels, and its files when they are asked for. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { arch, tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { formatReference, type Reference, withDigest } from '../../catalog/reference.ts';
 import { isObject } from '../../catalog/shape.ts';
 import { fileError } from '../directory.ts';
@@ -10,7 +10,7 @@ import { type ImageTree, readTree, TREE_LIMITS, type TreeLimits, type TreeOption
 import type { Descriptor, Registry } from '../ports.ts';
 import { type ImageManifest, type ManifestList, parseManifest } from '../registry/image.ts';
 import { openSource, type Source } from '../registry/open.ts';
-import { parsePlace } from '../registry/place.ts';
+import { parsePlace, placeFrom } from '../registry/place.ts';
 import { allOf } from '../registry/stream.ts';
 import { type Fetch, readAhead } from '../source/ahead.ts';
 import { layersFor } from '../source/history.ts';
@@ -55,8 +55,7 @@ export async function withImage<T>(
   { directory, registry: registryOf }: Pick<Rendering, 'directory' | 'registry'>,
   use: (image: OpenImage) => Promise<T>,
 ): Promise<T> {
-  const typed = parsePlace(name);
-  const place = typed.kind === 'registry' ? typed : { ...typed, path: resolve(directory, typed.path) };
+  const place = placeFrom(directory, parsePlace(name));
   const host = place.kind === 'registry' ? place.reference.registry : '';
   const source = await openSource(place, await registryOf(host));
   try {

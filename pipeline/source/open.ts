@@ -7,7 +7,7 @@ import { directorySource, fileError } from '../directory.ts';
 import { PipelineError } from '../error.ts';
 import type { Registry } from '../ports.ts';
 import { openSource } from '../registry/open.ts';
-import { formatPlace, type Place, parsePlace } from '../registry/place.ts';
+import { formatPlace, type Place, parsePlace, placeFrom } from '../registry/place.ts';
 import { openImage } from '../render/open-image.ts';
 import { treeSource } from '../render/tree-source.ts';
 import { catalogTree } from './image.ts';
@@ -53,7 +53,7 @@ export async function openPlace(
 ): Promise<OpenCatalog> {
   const name = formatPlace(place);
   const opened = await openSource(
-    placed(place, directory),
+    placeFrom(directory, place),
     registry(place.kind === 'registry' ? place.reference.registry : undefined),
   );
   try {
@@ -103,8 +103,4 @@ function statOf(path: string): Stats | undefined {
 function namesRegistry(text: string): boolean {
   const [host, rest] = text.split('/', 2);
   return rest !== undefined && host !== undefined && /^(?:localhost|[^.].*[.:].*)(?::\d+)?$/.test(host);
-}
-
-function placed(place: Place, directory: string): Place {
-  return place.kind === 'registry' ? place : { ...place, path: resolve(directory, place.path) };
 }
