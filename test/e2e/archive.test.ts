@@ -1,14 +1,13 @@
 // GNU tar and gzip read what is written, and what they write is read.
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
-import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { compressor, probe } from '../../pipeline/image/compress.ts';
-import { readTarIndex, writeTar } from '../../pipeline/registry/archive/tar.ts';
+import { writeTar } from '../../pipeline/registry/archive/tar.ts';
 import { folder } from '../fakes/folder.ts';
 import { noise, sampleImage } from '../fakes/image.ts';
-import { readFrom, writeTo } from '../fakes/place.ts';
+import { readFrom, tarIndex, writeTo } from '../fakes/place.ts';
 
 test('links to layers, as old docker save writes them, are followed', async () => {
   const directory = folder();
@@ -40,7 +39,7 @@ test('entries are found where GNU tar and pax put them', async () => {
   for (const format of ['gnu', 'pax', 'ustar']) {
     const file = join(directory, `${format}.tar`);
     execFileSync('tar', ['cf', file, `--format=${format}`, '-C', join(directory, 'in'), '.']);
-    const index = await list(file);
+    const index = await tarIndex(file);
     const entry = index.get(`${long}/a.txt`);
     expect(
       readFileSync(file)
@@ -67,15 +66,6 @@ test('what we write GNU tar reads', async () => {
   expect(execFileSync('tar', ['tf', file]).toString()).toBe('a/b\nempty\n');
   expect(execFileSync('tar', ['xOf', file, 'a/b']).equals(bytes)).toBe(true);
 });
-
-async function list(file: string) {
-  const handle = await open(file, 'r');
-  try {
-    return await readTarIndex(handle, file);
-  } finally {
-    await handle.close();
-  }
-}
 
 test('gzip reads what is compressed', async () => {
   const found: Buffer[] = [];

@@ -1,4 +1,6 @@
 /** Images at places, written and read as commands do. */
+import { open } from 'node:fs/promises';
+import { readTarIndex } from '../../pipeline/registry/archive/tar.ts';
 import { createRegistryClient } from '../../pipeline/registry/client.ts';
 import { openDestination, openSource } from '../../pipeline/registry/open.ts';
 import { parsePlace } from '../../pipeline/registry/place.ts';
@@ -15,4 +17,14 @@ export async function writeTo(place: string, image: ImageContent): Promise<void>
 export async function readFrom(place: string): Promise<ImageContent & { close(): Promise<void> }> {
   const from = await openSource(parsePlace(place), client);
   return { ...(await readImage(from.registry, from.reference)), close: from.close };
+}
+
+/** What a tar file says of its entries. */
+export async function tarIndex(file: string): ReturnType<typeof readTarIndex> {
+  const handle = await open(file, 'r');
+  try {
+    return await readTarIndex(handle, file);
+  } finally {
+    await handle.close();
+  }
 }

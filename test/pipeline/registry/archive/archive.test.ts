@@ -1,17 +1,15 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { readTarIndex } from '../../../../pipeline/registry/archive/tar.ts';
 import { createRegistryClient } from '../../../../pipeline/registry/client.ts';
 import { openDestination, openSource } from '../../../../pipeline/registry/open.ts';
 import { parsePlace } from '../../../../pipeline/registry/place.ts';
 import { copyImage, type ImageContent, pushImage } from '../../../../pipeline/registry/push.ts';
 import { folder } from '../../../fakes/folder.ts';
 import { bytesOf, noise, sampleImage, tar } from '../../../fakes/image.ts';
-import { readFrom, writeTo } from '../../../fakes/place.ts';
+import { readFrom, tarIndex, writeTo } from '../../../fakes/place.ts';
 
 const client = createRegistryClient();
 
@@ -153,15 +151,6 @@ describe('docker-archive', () => {
 });
 
 describe('tar', () => {
-  async function list(file: string) {
-    const handle = await open(file, 'r');
-    try {
-      return await readTarIndex(handle, file);
-    } finally {
-      await handle.close();
-    }
-  }
-
   test('any bytes are either an archive or refused', async () => {
     const file = join(folder(), 'x.tar');
     const good = tar('a', Buffer.from('content'));
@@ -172,7 +161,7 @@ describe('tar', () => {
           const bytes = Buffer.from(good);
           for (const [at, value] of changes) bytes[at] = value;
           writeFileSync(file, bytes);
-          const index = await list(file).catch((error: unknown) => {
+          const index = await tarIndex(file).catch((error: unknown) => {
             expect(error).toMatchObject({ code: 'corrupt' });
             return new Map();
           });
