@@ -63,12 +63,10 @@ async function judge(
 ): Promise<void> {
   const source = sources.find((one) => one.repository === name);
   if (!source) throw new PipelineError('not-allowed', `${name} is not judged from here`);
-  const token = await github.token();
-  const basic = Buffer.from(`x-access-token:${token}`).toString('base64');
   const ports = {
     github: await github.client(),
     repository: repositoryName(name),
-    remote: { url: source.url, authorization: `basic ${basic}`, environment: {} },
+    remote: { url: source.url, header: authorization(await github.token()) },
     git: { searchPath: environment['PATH'] },
     today: new Date().toISOString().slice(0, 10),
   };

@@ -1,7 +1,7 @@
 /** GitHub and its repositories, as the step's inputs name them. */
 import { info, setSecret } from '@actions/core';
 import { PipelineError } from '../error.ts';
-import type { GitRemote, GitSettings } from '../git/process.ts';
+import { authorization, type GitRemote, type GitSettings } from '../git/process.ts';
 import { answer, type GitHub, openGitHub, type RepositoryName } from '../github/client.ts';
 import { readTip } from '../github/pull-request.ts';
 import { plain } from '../report/text.ts';
@@ -27,8 +27,8 @@ export async function openForge({ forge, environment }: RunInputs): Promise<Forg
   }
   const repository = repositoryName(forge.repository);
   const { github, token } = await enter(forge, repository);
-  const authorization = `basic ${Buffer.from(`x-access-token:${token}`).toString('base64')}`;
-  setSecret(authorization.slice('basic '.length));
+  const header = authorization(token);
+  if (header !== undefined) setSecret(header.slice(header.lastIndexOf(' ') + 1));
   const network = NETWORK.flatMap((name) => [name, name.toLowerCase()]).flatMap((name) => {
     const value = environment[name];
     return value ? [[name, value] as const] : [];
@@ -38,7 +38,7 @@ export async function openForge({ forge, environment }: RunInputs): Promise<Forg
     repository,
     remote: {
       url: `${forge.server}/${repository.owner}/${repository.repo}.git`,
-      authorization,
+      header,
       environment: Object.fromEntries(network),
     },
     git: { searchPath: environment['PATH'] },

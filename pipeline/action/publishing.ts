@@ -122,9 +122,7 @@ async function here(publishing: Publishing, catalog: string): Promise<Ended> {
   const internal = [...plainHttp, ...policy.registries.internal];
   const registry = createRegistryClient({ ...registryOptions(inputs), plainHttp, internal });
   // Runs end in any order, a run again of an old one too: the repository itself remembers the newest commit.
-  const { url, authorization, environment } = forge.remote;
-  const header = authorization === undefined ? undefined : `Authorization: ${authorization}`;
-  const fence = gitFence({ repository: url, settings: forge.git, reach: { header, environment } });
+  const fence = gitFence({ repository: forge.remote.url, settings: forge.git, reach: forge.remote });
   try {
     const progress = (step: string): void => info(plain(step));
     const out = join(inputs.publish.out, catalog);

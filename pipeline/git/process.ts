@@ -15,13 +15,9 @@ export interface GitSettings {
 }
 
 /** A repository that is asked over HTTP for what is needed of it. */
-export interface GitRemote {
+export interface GitRemote extends Reach {
   /** `https://…`; plain HTTP only where it says so. */
   readonly url: string;
-  /** The value of the header that says who asks; nobody in particular when undefined. */
-  readonly authorization: string | undefined;
-  /** Variables that name a proxy or certificates: `HTTPS_PROXY`, `SSL_CERT_FILE` … */
-  readonly environment: Readonly<Record<string, string>>;
 }
 
 export interface GitRun {
@@ -45,7 +41,7 @@ export interface GitRun {
 export interface Reach {
   /** An HTTP header that proves who asks, such as `Authorization: Basic …`; never in a command line. */
   readonly header?: string | undefined;
-  /** Variables that name a proxy or certificates. */
+  /** Variables that name a proxy or certificates: `HTTPS_PROXY`, `SSL_CERT_FILE` … */
   readonly environment?: Readonly<Record<string, string>> | undefined;
 }
 
@@ -109,16 +105,14 @@ function environmentOf({ settings, directory, bare, remote, reach }: GitRun): Re
 }
 
 /** The remote stands in the environment only: a repository on the disk never says where to ask. */
-function remoteConfiguration({ url, authorization }: GitRemote): [key: string, value: string][] {
+function remoteConfiguration({ url, header }: GitRemote): [key: string, value: string][] {
   return [
     ['remote.origin.url', url],
     ['remote.origin.promisor', 'true'],
     ['remote.origin.partialclonefilter', 'blob:none'],
     ['fetch.negotiationAlgorithm', 'noop'],
     ['http.followRedirects', 'false'],
-    ...(authorization === undefined
-      ? []
-      : [[`http.${url}.extraHeader`, `Authorization: ${authorization}`] as [string, string]]),
+    ...(header === undefined ? [] : [[`http.${url}.extraHeader`, header] as [string, string]]),
   ];
 }
 

@@ -39,6 +39,8 @@ export function openRemote(remote: GitRemote, settings: GitSettings): Repository
     last = next.catch(() => undefined);
     return next;
   };
+  // Commits that are here with all that led to them.
+  const whole = new Set<string>();
   const objects = new ObjectReader(run, (ids) => inTurn(() => fetchObjects(run, ids)));
   return {
     settings: asking,
@@ -47,7 +49,13 @@ export function openRemote(remote: GitRemote, settings: GitSettings): Repository
     shallow: true,
     resolve: (revisions) => Promise.all(revisions.map((id) => commitId(objects, id))),
     bring: (commits) => inTurn(() => fetchCommits(run, commits)),
-    bringHistory: (commits) => inTurn(() => fetch(run, [WHOLE_HISTORY, '--filter=tree:0'], commits)),
+    bringHistory: (commits) =>
+      inTurn(async () => {
+        const wanted = commits.filter((id) => !whole.has(id));
+        if (wanted.length === 0) return;
+        await fetch(run, [WHOLE_HISTORY, '--filter=tree:0'], wanted);
+        for (const id of wanted) whole.add(id);
+      }),
     close: async () => {
       await objects.close();
       rmSync(scratch, { recursive: true, force: true });

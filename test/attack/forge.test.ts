@@ -417,7 +417,7 @@ describe('bad moments of GitHub', () => {
     const error = await judge(pull).catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ code: 'denied' });
     expect(String(error)).not.toContain(TOKEN);
-    const lost = { ...ports, remote: { ...ports.remote, authorization: `basic ${TOKEN}` } };
+    const lost = { ...ports, remote: { ...ports.remote, header: `Authorization: basic ${TOKEN}` } };
     hub.forge.faults = [];
     const refused = await gate(lost, { number: pull.number }).catch((thrown: unknown) => thrown);
     expect(refused).toMatchObject({ code: 'denied' });

@@ -1,6 +1,7 @@
 /** The gate as an App, against a fake GitHub that checks every request by GitHub's own description. */
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { handleGate } from '../../functions/gate.ts';
+import { authorization } from '../../pipeline/git/process.ts';
 import { openGitHub } from '../../pipeline/github/client.ts';
 import type { GatePorts } from '../../pipeline/stages/gate.ts';
 import { catalogOf } from '../fakes/gate.ts';
@@ -13,11 +14,10 @@ let ports: GatePorts;
 beforeEach(async () => {
   hub = await openHub();
   const log = (line: string): void => void hub.log.push(line);
-  const authorization = `basic ${Buffer.from(`x-access-token:${TOKEN}`).toString('base64')}`;
   ports = {
     github: openGitHub({ url: hub.forge.url, identity: { kind: 'token', token: TOKEN }, log }),
     repository: { owner: 'example', repo: 'catalogs' },
-    remote: { url: `${hub.forge.url}/example/catalogs.git`, authorization, environment: {} },
+    remote: { url: `${hub.forge.url}/example/catalogs.git`, header: authorization(TOKEN) },
     git: { searchPath: process.env['PATH'] },
     today: '2026-01-01',
   };
