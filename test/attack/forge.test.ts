@@ -1,6 +1,8 @@
 /** Attacks and traps of GitHub itself, by the numbers of the design's list; the gate against a fake GitHub. */
+
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { POLICY_PATH } from '../../pipeline/config.ts';
+import { authorization } from '../../pipeline/git/process.ts';
 import { openGitHub } from '../../pipeline/github/client.ts';
 import { mergeJudged } from '../../pipeline/github/merge.ts';
 import { type CheckReport, stateOf } from '../../pipeline/report/report.ts';
@@ -16,8 +18,7 @@ beforeEach(async () => {
   hub = await openHub();
   const log = (line: string): void => void hub.log.push(line);
   const github = openGitHub({ url: hub.forge.url, identity: { kind: 'token', token: TOKEN }, log });
-  const authorization = `basic ${Buffer.from(`x-access-token:${TOKEN}`).toString('base64')}`;
-  const remote = { url: `${hub.forge.url}/example/catalogs.git`, authorization, environment: {} };
+  const remote = { url: `${hub.forge.url}/example/catalogs.git`, header: authorization(TOKEN) };
   const repository = { owner: 'example', repo: 'catalogs' };
   ports = { github, repository, remote, git: { searchPath: process.env['PATH'] }, today: '2026-01-01' };
 });
