@@ -38,10 +38,10 @@ export interface ProposalRequest {
   /** The branch that it is to be merged into. */
   readonly base: string;
   /**
-   * Makes the change on top of a commit, which is brought on the way; undefined when nothing is to change. Asked
-   * again when the branch moves meanwhile.
+   * Makes the change on top of a commit, which is brought on the way; undefined when nothing is to change, `as it
+   * stands` when that cannot be said. Asked again when the branch moves meanwhile.
    */
-  readonly make: (tip: string) => Promise<Proposal | undefined>;
+  readonly make: (tip: string) => Promise<Proposal | 'as it stands' | undefined>;
   /** Whether what somebody closed unmerged is proposed once more. */
   readonly again?: boolean;
 }
@@ -58,6 +58,8 @@ export interface Proposed {
     | 'declined'
     /** People have put commits on the branch. */
     | 'taken'
+    /** It was not looked at. */
+    | 'left'
     /** There is nothing to change and no pull request. */
     | 'nothing';
   readonly branch: string;
@@ -80,6 +82,7 @@ export async function propose(ports: ProposalPorts, request: ProposalRequest): P
   for (let tries = 0; tries < TRIES; tries++) {
     const tip = await readTip(ports.github, ports.name, request.base);
     const proposal = await request.make(tip);
+    if (proposal === 'as it stands') return outcome('left', branch, undefined);
     const placings = proposal ? await placingsOf(ports.objects, tip, proposal.files) : [];
     const standing = await readStanding(ports, { branch, base: request.base });
     const done =

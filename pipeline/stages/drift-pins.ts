@@ -92,6 +92,7 @@ const HINTS: Readonly<Record<Proposed['kind'], string>> = {
   declined: 'it was closed: portolan resolve --update --write by hand takes it all the same',
   taken: 'its branch has commits of people: they finish it',
   closed: 'nothing is left to do',
+  left: 'try again later',
   nothing: 'nothing is left to do',
 };
 
