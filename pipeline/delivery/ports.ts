@@ -31,6 +31,8 @@ export interface DeliveryPorts {
   readonly forge: Forge;
   /** Tells whoever subscribed that a tag names another image; nobody hears of it when left out. */
   readonly announce?: ((published: Announcement) => Promise<void>) | undefined;
+  /** A URL under which people find the documents of a publish, by the prefix of their keys; none when left out. */
+  readonly linkTo?: ((documents: string) => string) | undefined;
   /** Judges a pull request and says so; undefined where none are judged. */
   readonly gate?: ((message: GateMessage) => Promise<void>) | undefined;
   readonly now: () => Date;

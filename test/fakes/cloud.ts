@@ -129,16 +129,24 @@ export function pushPayload(commit: string, branch: string, pushedAt: number = D
   });
 }
 
+export interface SeenStatus {
+  readonly commit: string;
+  readonly context: string;
+  readonly state: string;
+  /** When it came, in ms of `performance.now()`. */
+  readonly at: number;
+}
+
 export interface FakeGitHub {
   readonly url: string;
-  /** Statuses in the order in which they came: commit, context and what was said. */
-  readonly statuses: readonly { readonly commit: string; readonly context: string; readonly state: string }[];
+  /** In the order in which they came. */
+  readonly statuses: readonly SeenStatus[];
   readonly asked: readonly Asked[];
 }
 
 /** GitHub's API as far as statuses of an App need it. */
 export async function fakeGitHub(): Promise<FakeGitHub> {
-  const statuses: { commit: string; context: string; state: string }[] = [];
+  const statuses: SeenStatus[] = [];
   const { url, asked } = await startHost((request, response) => {
     const commit = /^\/repos\/sea\/catalogs\/statuses\/([0-9a-f]{40})$/.exec(request.url)?.[1];
     const json = { 'content-type': 'application/json' };
@@ -151,7 +159,7 @@ export async function fakeGitHub(): Promise<FakeGitHub> {
       return reply(response, 404, '{}', json);
     }
     const { context, state } = JSON.parse(request.body.toString());
-    statuses.push({ commit, context, state });
+    statuses.push({ commit, context, state, at: performance.now() });
     reply(response, 201, '{}', json);
   });
   return { url, statuses, asked };
