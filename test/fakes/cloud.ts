@@ -26,12 +26,18 @@ export interface CloudOptions {
   readonly registry: string;
   /** GitHub's API. */
   readonly github: string;
+  /** Who gives jobs their tokens; the one of github.com when left out. */
+  readonly issuer?: string;
 }
+
+/** The job that may ask for publishes, and whom its tokens are for. */
+export const JOB = { ownerId: 12, workflow: '.github/workflows/publish.yml' } as const;
+export const AUDIENCE = 'https://publish.example.com';
 
 /** The number of the repository. */
 export const REPOSITORY_ID = 4711;
 
-export async function cloud({ git, branch, registry, github }: CloudOptions): Promise<Cloud> {
+export async function cloud({ git, branch, registry, github, issuer }: CloudOptions): Promise<Cloud> {
   const port = await freePort();
   const endpoint = `http://127.0.0.1:${port}`;
   const environment = {
@@ -54,12 +60,16 @@ export async function cloud({ git, branch, registry, github }: CloudOptions): Pr
   await run('cloudformation', 'package', ...source, '--output-template-file', packaged);
   const secret = JSON.stringify({ appId: 1, installationId: 2, privateKey: privateKey() });
   await run('secretsmanager', 'create-secret', '--name', 'portolan-app', '--secret-string', secret);
-  const sources = JSON.stringify([{ repository: 'sea/catalogs', id: REPOSITORY_ID, branch, url: git }]);
+  const sources = JSON.stringify([
+    { repository: 'sea/catalogs', id: REPOSITORY_ID, branch, url: git, job: JOB },
+  ]);
   const parameters = {
     Sources: sources,
     PlainHttp: registry,
     AppSecret: 'portolan-app',
     GitHubApi: github,
+    Audience: AUDIENCE,
+    ...(issuer === undefined ? {} : { TokenIssuer: issuer }),
   };
   const overrides = Object.entries(parameters).map(([name, value]) => `${name}=${value}`);
   const capabilities = ['--capabilities', 'CAPABILITY_IAM', 'CAPABILITY_AUTO_EXPAND'];
