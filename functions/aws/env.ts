@@ -23,6 +23,8 @@ export interface Settings {
   readonly issuer: string;
   /** Whom those tokens are for; the function's own address when undefined. */
   readonly audience: string | undefined;
+  /** Where people read what is in the bucket, without a slash at its end; in AWS's console when undefined. */
+  readonly pages: string | undefined;
   /** GitHub's API. */
   readonly api: string;
   /** Hosts, with their ports, that speak plain HTTP. */
@@ -55,6 +57,7 @@ export function settingsFrom(environment: Environment): Settings {
     },
     issuer: environment['PORTOLAN_ISSUER'] || ISSUER,
     audience: environment['PORTOLAN_AUDIENCE'] || undefined,
+    pages: environment['PORTOLAN_PAGES']?.replace(/\/$/, '') || undefined,
     api: environment['PORTOLAN_API'] || 'https://api.github.com',
     plainHttp: (environment['PORTOLAN_PLAIN_HTTP'] ?? '').split(',').filter((host) => host !== ''),
     authfile: environment['PORTOLAN_AUTHFILE'] || undefined,

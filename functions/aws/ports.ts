@@ -8,6 +8,7 @@ import { fetchBranch } from '../../pipeline/git/fetch.ts';
 import { authorization } from '../../pipeline/git/process.ts';
 import { openRepository } from '../../pipeline/git/repository.ts';
 import type { CommitStatus, CredentialSource, Forge } from '../../pipeline/ports.ts';
+import { PAGE } from '../../pipeline/publish/page.ts';
 import { createRegistryClient } from '../../pipeline/registry/client.ts';
 import { authfileCredentials } from '../../pipeline/registry/credentials.ts';
 import { handleGate } from '../gate.ts';
@@ -36,6 +37,8 @@ export function portsOf(settings: Settings, telemetry: Telemetry): DeliveryPorts
     records: bucketRecords({ bucket, prefix: '', inPath: endpoint !== undefined }),
     queue: fifoQueue(queue),
     forge: github ?? logForge(telemetry),
+    deployed: github?.deployed,
+    linkTo: linksTo(settings),
     announce: settings.bus === undefined ? undefined : announcerOn(settings.bus),
     gate: github && ((message) => judge(settings, { github, credentials, telemetry }, message)),
     now: () => new Date(),
@@ -48,6 +51,13 @@ function githubOf({ secrets, api }: Settings, { log }: Telemetry): GitHubForge |
   if (secrets.app === undefined) return undefined;
   const secret = secretReader(secrets.app);
   return appForge(async () => readAppSecret(await secret()), { api, log });
+}
+
+/** Where the page of a publish is shown: a site that stands before the bucket, or AWS's own console. */
+function linksTo({ pages, bucket, environment }: Settings): (documents: string) => string {
+  const region = environment['AWS_REGION'] ?? '';
+  const shown = `https://${region}.console.aws.amazon.com/s3/object/${bucket}?region=${region}&prefix=`;
+  return (documents) => `${pages === undefined ? shown : `${pages}/`}${encodeURI(documents)}${PAGE}`;
 }
 
 interface Judging {

@@ -4,12 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PipelineError } from '../error.ts';
 import type { Store } from '../image/memory.ts';
-import { prefixOf } from '../publish/documents.ts';
-import { fenceName } from '../publish/fence.ts';
 import { type Published, publish } from '../stages/publish.ts';
 import type { CatalogMessage } from './message.ts';
 import { isDone, noteOutcome, outcomeAt, tellOutcome } from './outcome.ts';
 import type { DeliveryPorts, OpenBranch } from './ports.ts';
+import { documentsOf, tellPublished } from './published.ts';
 import { isOn } from './push.ts';
 
 export interface CatalogOptions {
@@ -42,10 +41,7 @@ export async function handleCatalog(
       return undefined;
     }
     const published = await newestOf(message, branch, { ports, options });
-    if (published.kind === 'published') {
-      const { catalog, commit, image, digest } = published.receipt;
-      await ports.announce?.({ repository: message.repository, catalog, commit, image, digest });
-    }
+    if (published.kind === 'published') await tellPublished(ports, message.repository, published.receipt);
     await tellOutcome(ports, message, outcomeOf(published, message));
     return published;
   } catch (error) {
@@ -93,7 +89,15 @@ async function publishCommit(
   const { registry, fence, records, log, now } = ports;
   const out = mkdtempSync(join(tmpdir(), 'portolan-publish-'));
   try {
-    const request = { commit, catalog, epoch, out, today: now().toISOString().slice(0, 10), ...options };
+    const request = {
+      commit,
+      catalog,
+      epoch,
+      out,
+      today: now().toISOString().slice(0, 10),
+      ...options,
+      page: true,
+    };
     return await publish({ repository, registry, fence, records, progress: log }, request);
   } finally {
     rmSync(out, { recursive: true, force: true });
@@ -107,7 +111,7 @@ function outcomeOf(published: Published, { commit }: CatalogMessage) {
     return { state: 'refused', detail: first ? `${first.rule}: ${first.message}` : 'it has errors' } as const;
   }
   const { receipt } = published;
-  const documents = prefixOf(fenceName(receipt.catalog, receipt.image), receipt);
+  const documents = documentsOf(receipt);
   if (receipt.commit !== commit) return { state: 'superseded', detail: receipt.commit, documents } as const;
   return { state: 'published', detail: receipt.digest, documents } as const;
 }

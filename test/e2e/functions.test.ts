@@ -6,6 +6,8 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { PAGE_TYPE } from '../../pipeline/publish/page.ts';
+import { PLAN_TYPE } from '../../pipeline/publish/plan-artifact.ts';
 import {
   AUDIENCE,
   type Cloud,
@@ -89,6 +91,9 @@ describe.skipIf(!isComplete)('on a stand-in for AWS', () => {
     expect(await at.push(pushPayload(sample.base, 'main'))).toBe(202);
     const first = await until(() => said(sample.base) === 'success', 60);
     const digest = await now();
+    expect(github.deployments).toEqual([
+      { commit: sample.base, environment: 'catalog/v4.20', description: digest },
+    ]);
     expect(digest).toMatch(/^sha256:/);
     merge(sample.addition);
     expect(await at.push(pushPayload(sample.addition, 'main'))).toBe(202);
@@ -99,7 +104,20 @@ describe.skipIf(!isComplete)('on a stand-in for AWS', () => {
     );
     const listed = await at.aws('s3api', 'list-objects-v2', '--bucket', at.outputs['Records'] ?? '');
     const keys = (listed as { Contents: { Key: string }[] }).Contents.map(({ Key }) => Key);
-    expect(keys.filter((key) => key.includes(sample.addition)).join('\n')).toContain('mapping.txt');
+    const ofSecond = keys.filter((key) => key.includes(sample.addition));
+    expect(ofSecond.map((key) => key.split('/').at(-1))).toEqual(
+      expect.arrayContaining(['mapping.txt', 'page.html', 'receipt.json', 'catalogSource.yaml']),
+    );
+    const link = github.statuses.findLast(({ commit }) => commit === sample.addition)?.link ?? '';
+    const shown = ofSecond.find((key) => key.endsWith('/page.html')) ?? 'no page';
+    expect(new URL(link).searchParams.get('prefix')).toBe(shown);
+    const artifacts = await registry.client.listReferrers(
+      { registry: registry.host, repository: 'sea/catalog' },
+      (await now()) ?? '',
+    );
+    expect(artifacts.map(({ artifactType }) => artifactType)).toEqual(
+      expect.arrayContaining([PLAN_TYPE, PAGE_TYPE]),
+    );
     merge(third);
     await asked(at, issuer, third);
     await refused(at, sample);

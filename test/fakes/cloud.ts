@@ -143,20 +143,31 @@ export interface SeenStatus {
   readonly commit: string;
   readonly context: string;
   readonly state: string;
+  /** Where more of it is said. */
+  readonly link: string | undefined;
   /** When it came, in ms of `performance.now()`. */
   readonly at: number;
+}
+
+export interface SeenDeployment {
+  readonly commit: string;
+  readonly environment: string;
+  /** The digest. */
+  readonly description: string;
 }
 
 export interface FakeGitHub {
   readonly url: string;
   /** In the order in which they came. */
   readonly statuses: readonly SeenStatus[];
+  readonly deployments: readonly SeenDeployment[];
   readonly asked: readonly Asked[];
 }
 
-/** GitHub's API as far as statuses of an App need it. */
+/** GitHub's API as far as statuses and deployments of an App need it. */
 export async function fakeGitHub(): Promise<FakeGitHub> {
   const statuses: SeenStatus[] = [];
+  const deployments: SeenDeployment[] = [];
   const { url, asked } = await startHost((request, response) => {
     const commit = /^\/repos\/sea\/catalogs\/statuses\/([0-9a-f]{40})$/.exec(request.url)?.[1];
     const json = { 'content-type': 'application/json' };
@@ -165,12 +176,20 @@ export async function fakeGitHub(): Promise<FakeGitHub> {
       const token = { token: 'ghs_fake', expires_at: expires, permissions: {}, repository_selection: 'all' };
       return reply(response, 201, JSON.stringify(token), json);
     }
-    if (commit === undefined || request.headers.authorization !== 'token ghs_fake') {
-      return reply(response, 404, '{}', json);
+    if (request.headers.authorization !== 'token ghs_fake') return reply(response, 404, '{}', json);
+    const [path, status] = /^\/repos\/sea\/catalogs\/deployments(\/1\/statuses)?/.exec(request.url) ?? [];
+    if (path !== undefined) {
+      if (request.method === 'GET') return reply(response, 200, '[]', json);
+      if (status === undefined) {
+        const { ref, environment, description } = JSON.parse(request.body.toString());
+        deployments.push({ commit: ref, environment, description });
+      }
+      return reply(response, 201, '{"id": 1}', json);
     }
-    const { context, state } = JSON.parse(request.body.toString());
-    statuses.push({ commit, context, state, at: performance.now() });
+    if (commit === undefined) return reply(response, 404, '{}', json);
+    const { context, state, target_url: link } = JSON.parse(request.body.toString());
+    statuses.push({ commit, context, state, link, at: performance.now() });
     reply(response, 201, '{}', json);
   });
-  return { url, statuses, asked };
+  return { url, statuses, deployments, asked };
 }

@@ -45,7 +45,11 @@ test.each<[string, () => Promise<unknown>]>([
   ['a secret read', () => secretReader('webhook')()],
   [
     'an event told',
-    () => announcerOn('default')({ repository: 'r', catalog: 'c', commit: 'd', image: 'i', digest: 'e' }),
+    () =>
+      announcerOn('default')({
+        ...{ repository: 'r', catalog: 'c', commit: 'd' },
+        ...{ image: 'i', digest: 'e', documents: 'f/' },
+      }),
   ],
   [
     'a token of ECR',

@@ -26,6 +26,7 @@ const ACTIONS: Readonly<Record<string, readonly string[]>> = {
   'queue.send': ['sqs:SendMessage'],
   'queue.comesAgain': ['sqs:ChangeMessageVisibility'],
   'forge.report': ['secretsmanager:GetSecretValue'],
+  'forge.deployed': ['secretsmanager:GetSecretValue'],
   'registry.resolve': ['ecr:GetAuthorizationToken', 'ecr:BatchGetImage'],
   'registry.getManifest': ['ecr:BatchGetImage', 'ecr:GetDownloadUrlForLayer'],
   'registry.putBlob': [
