@@ -4,7 +4,7 @@
  */
 
 import { compareFindings, type Finding } from '../catalog/finding.ts';
-import type { Trust } from './attest/verify.ts';
+import type { Trust } from './attest/trust.ts';
 import type { ObjectReader } from './git/objects.ts';
 import { whyUnreadable } from './git/source.ts';
 import { entryAt } from './git/tree.ts';
