@@ -100,7 +100,7 @@ await build({
 await build({
   ...common,
   entryPoints: Object.fromEntries(
-    ['publish', 'receive', 'reconcile', 'status', 'work'].map((name) => [
+    ['ask', 'publish', 'receive', 'reconcile', 'status', 'work'].map((name) => [
       `${name}/index`,
       `functions/aws/${name}.ts`,
     ]),
