@@ -1,6 +1,5 @@
 /** The program: reads the world once, and runs the command line. */
 import { writeSync } from 'node:fs';
-import { text } from 'node:stream/consumers';
 import { setFlagsFromString } from 'node:v8';
 import { fileError } from '../directory.ts';
 import { main } from './main.ts';
@@ -39,7 +38,7 @@ const terminal: Terminal = {
       for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => resolve());
     }),
   ask,
-  input: () => text(process.stdin),
+  input: async () => (await import('node:stream/consumers')).text(process.stdin),
 };
 
 async function ask(question: string): Promise<string> {
