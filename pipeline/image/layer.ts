@@ -3,8 +3,8 @@
  * content (times are 0, modes and owners fixed).
  */
 import { createHash } from 'node:crypto';
+import type { BlobSource } from '../ports.ts';
 import type { Codec } from './compress.ts';
-import type { BlobSource } from './content.ts';
 import { decompressed } from './decompress.ts';
 import { type Extent, readExtents } from './piece.ts';
 
