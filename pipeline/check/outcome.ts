@@ -167,6 +167,7 @@ function authorityReport(authority: AuthorityDecision | undefined, author = ''):
       reasons.map((reason) => `${subject}: ${reason}`),
     ),
     needs: authority.needs.map((need) => needText([need])),
+    missing: authority.needs,
   };
 }
 

@@ -3,7 +3,8 @@ import type { Finding } from '../../catalog/finding.ts';
 import { COMMENT_BYTES, markdownReport } from '../report/markdown.ts';
 import { type CheckReport, stateOf } from '../report/report.ts';
 import { plain } from '../report/text.ts';
-import { answer, answerIfAny, type GitHub, pages, type RepositoryName } from './client.ts';
+import { ownAccount } from './account.ts';
+import { answer, type GitHub, pages, type RepositoryName } from './client.ts';
 import { readPullRequest } from './pull-request.ts';
 
 /** The status context that a branch requires. */
@@ -42,7 +43,8 @@ export async function tellStatus(
   );
 }
 
-function shortened(text: string, most: number): string {
+/** A text of so many characters at most. */
+export function shortened(text: string, most: number): string {
   const characters = [...text];
   return characters.length <= most ? text : `${characters.slice(0, most - 1).join('')}…`;
 }
@@ -165,17 +167,4 @@ async function ownComment(
   const self = await ownAccount(github);
   const own = marked.find(({ user }) => Number(user?.id) === self);
   return own && { id: Number(own.id), body: own.body ?? '' };
-}
-
-/** The account of jobs that use their own token: github-actions[bot]. */
-const ACTIONS_BOT = 41_898_282;
-
-/** Number of the account that requests are made by. */
-async function ownAccount(github: GitHub): Promise<number> {
-  const app = await answerIfAny(github.request('GET /app'));
-  const bot =
-    app && (await answerIfAny(github.request('GET /users/{username}', { username: `${app.slug}[bot]` })));
-  if (bot) return Number(bot.id);
-  const user = await answerIfAny(github.request('GET /user'));
-  return user ? Number(user.id) : ACTIONS_BOT;
 }

@@ -17,6 +17,7 @@ import { reportOf } from '../check/outcome.ts';
 import { overlooked } from '../check/overlooked.ts';
 import { type HistoryOf, pastOf } from '../check/past.ts';
 import { judgeReferences } from '../check/references.ts';
+import { suggestionsFor } from '../check/suggestions.ts';
 import { POLICY_PATH, type PolicyRead, policyAt, readPolicy } from '../config.ts';
 import { PipelineError } from '../error.ts';
 import { mergedTree } from '../git/merge.ts';
@@ -102,7 +103,19 @@ export async function check(repository: Repository, request: CheckRequest): Prom
     author,
     disconnected: disconnectedOf(touched),
   };
-  return reportOf({ ...start, kind: 'judged', tree: merged.tree, ...judged });
+  const report = reportOf({ ...start, kind: 'judged', tree: merged.tree, ...judged });
+  return withSuggestions(repository, { ...ids, ...ancestorOf(request), change, report });
+}
+
+interface Reported extends Ids {
+  readonly ancestor?: string;
+  readonly change: Change;
+  readonly report: CheckReport;
+}
+
+async function withSuggestions(repository: Repository, { report, ...scene }: Reported): Promise<CheckReport> {
+  const suggestions = await suggestionsFor(repository, { ...scene, findings: report.findings });
+  return suggestions.length === 0 ? report : { ...report, suggestions };
 }
 
 interface Ids {

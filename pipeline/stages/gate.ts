@@ -161,6 +161,8 @@ async function withChecks(
     number,
     branch: base.branch,
     merge: policy?.merge ?? ({ mode: 'off', method: 'squash', via: 'queue-if-enabled' } as const),
+    suggestions: policy?.suggestions ?? false,
+    ask: policy?.approval.ask ?? false,
   };
   return onGitHub(report, request, states.filter(({ state }) => state !== 'passed').map(waitText));
 }

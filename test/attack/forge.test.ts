@@ -55,6 +55,14 @@ describe('what is read', () => {
       { author: 'dan' },
     );
     expect(await decisionOn(own)).toBe('needs');
+    const policy = hub.open(
+      {
+        [POLICY_PATH]: `${POLICY.replace("['alice#1', amy]", '[mallory, dan]')}approval: {required: {gate: admins}}\n`,
+      },
+      { author: 'mallory' },
+    );
+    policy.reviews.push({ by: 'dan', state: 'APPROVED', commit: policy.head });
+    expect(await decisionOn(policy)).toBe('needs');
   });
 
   test('8: what is judged is the merge with the tip, where the branch has moved on in the same file', async () => {

@@ -2,6 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { brotliCompressSync } from 'node:zlib';
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { POLICY_PATH } from '../../pipeline/config.ts';
 import { catalogOf, documents, POLICY } from '../fakes/gate.ts';
@@ -79,6 +80,7 @@ describe('a pull request', () => {
     );
     const secrets = [TOKEN, Buffer.from(`x-access-token:${TOKEN}`).toString('base64')];
     for (const text of everything(stepped)) for (const secret of secrets) expect(text).not.toContain(secret);
+    expect(stepped.log).toContain(`::add-mask::${secrets[1]}`);
   });
 
   test('23 and 33: the verdict is a status on the judged head, one comment is written over again', async () => {
@@ -121,7 +123,8 @@ describe('a pull request', () => {
   test('5: a report that is none, or of another repository, is not said', async () => {
     const pull = hub.open(etcd('1.2.0'));
     const { outputs } = await stepOn(pull, { mode: 'check' });
-    for (const result of ['', 'e30=', `${outputs['result']?.slice(0, 200)}`]) {
+    const empty = brotliCompressSync('{"headline":"allowed","head":"x"}').toString('base64');
+    for (const result of ['', 'e30=', empty, `${outputs['result']?.slice(0, 200)}`]) {
       const { status, log } = await stepOn(pull, { mode: 'report', result });
       expect([status, log]).toEqual([1, expect.stringContaining('::error::the input result')]);
     }

@@ -1,5 +1,6 @@
 /** A repository on the fake GitHub: its people, its pull requests, and what was said about them. */
 import type { TestRepository } from '../repository.ts';
+import { type FakeReviewComment, reviewRoutes } from './reviews.ts';
 import { type Answer, type Asked, type GitHubServer, type Routes, startGitHub } from './server.ts';
 
 export interface Account {
@@ -45,6 +46,13 @@ export interface FakeForge extends GitHubServer {
   readonly comments: Map<number, FakeComment[]>;
   // biome-ignore lint/suspicious/noExplicitAny: what was sent, judged by the description
   readonly statuses: any[];
+  readonly reviewComments: FakeReviewComment[];
+  /** How many comments each review brought. */
+  readonly reviewPosts: number[];
+  /** Who was asked for a review. */
+  readonly requests: { number: number; login: string }[];
+  /** Accounts that are no collaborators. */
+  readonly outsiders: Set<string>;
   // biome-ignore lint/suspicious/noExplicitAny: what was sent, judged by the description
   readonly checkRuns: any[];
   readonly merges: { number: number; sha: string; method: string }[];
@@ -88,6 +96,10 @@ export async function startForge(
     pulls: new Map<number, FakePull>(),
     comments: new Map<number, FakeComment[]>(),
     statuses: [],
+    reviewComments: [],
+    reviewPosts: [],
+    requests: [],
+    outsiders: new Set<string>(),
     checkRuns: [],
     merges: [],
     enqueued: [],
@@ -264,6 +276,7 @@ function routesOf(forge: FakeForge, repository: TestRepository): Routes {
     },
     'GET /user': () => (forge.self === undefined ? { status: 403 } : { data: account(forge.self) }),
     'GET /app': () => ({ status: 401 }),
+    ...reviewRoutes(forge, repository, account),
     'POST /graphql': ({ body }) => graphql(forge, body),
   };
 }
@@ -317,9 +330,10 @@ function commitData(
 }
 
 function mergeAnswer(forge: FakeForge, pull: FakePull, { body }: Asked): Answer {
-  if (body.sha !== pull.head)
+  // Without one GitHub merges whatever the head is.
+  if (body.sha !== undefined && body.sha !== pull.head)
     return { status: 409, data: { message: 'Head branch was modified. Review and try the merge again.' } };
-  forge.merges.push({ number: pull.number, sha: body.sha, method: body.merge_method });
+  forge.merges.push({ number: pull.number, sha: pull.head, method: body.merge_method });
   pull.state = 'closed';
   return { data: { sha: pull.head, merged: true, message: 'merged' } };
 }
@@ -339,7 +353,8 @@ function graphql(
   if (query.includes('enqueuePullRequest')) {
     const number = Number(String(variables['id']).slice(3));
     const pull = forge.pulls.get(number);
-    if (!pull || pull.head !== variables['head'])
+    const expected = query.includes('expectedHeadOid: $head') ? variables['head'] : pull?.head;
+    if (!pull || pull.head !== expected)
       return { data: { data: null, errors: [{ message: 'Head oid was not the expected one' }] } };
     forge.enqueued.push({ number, head: pull.head });
     return { data: { data: { enqueuePullRequest: { mergeQueueEntry: { id: 'MQE_1' } } } } };
