@@ -59,7 +59,7 @@ async function byEvent(inputs: RunInputs): Promise<void> {
 
 async function finish(inputs: RunInputs, forge: Forge, outcome: GateOutcome): Promise<void> {
   if (outcome.kind === 'skipped') return info(plain(outcome.why));
-  await sayReport(outcome.report, inputs.temporary);
+  await sayReport(outcome.report, inputs);
   await tellAll(inputs, forge, {
     report: outcome.report,
     again: () => judgeAgain(inputs, forge, outcome.report),
@@ -77,7 +77,7 @@ async function checkOnly(inputs: RunInputs): Promise<void> {
 }
 
 async function told(inputs: RunInputs, report: CheckReport): Promise<void> {
-  await sayReport(report, inputs.temporary);
+  await sayReport(report, inputs);
   annotate(report.findings);
 }
 

@@ -37,8 +37,8 @@ export async function tellAll(inputs: RunInputs, forge: Forge, { report, again }
   }
 }
 
-async function tellOnce({ says }: RunInputs, forge: Forge, report: CheckReport): Promise<void> {
-  const telling: Telling = { ...forge, link: says.link, annotations: says.annotations };
+async function tellOnce({ says, forge: at }: RunInputs, forge: Forge, report: CheckReport): Promise<void> {
+  const telling: Telling = { ...forge, link: says.link, server: at?.server, annotations: says.annotations };
   const about = { commit: report.head, report };
   const failed = await attempt('the status', () => tellStatus(telling, about));
   if (failed) setFailed(`the status portolan cannot be set: ${plain(failed.message)}`);

@@ -19,6 +19,8 @@ export interface Telling {
   readonly repository: RepositoryName;
   /** Where the job's log is. */
   readonly link: string | undefined;
+  /** Where the pages of the repository are, such as `https://github.com`. */
+  readonly server?: string | undefined;
   /** Most annotations in all. */
   readonly annotations: number;
 }
@@ -58,13 +60,13 @@ const CONCLUSIONS = { pass: 'success', fail: 'failure', inconclusive: 'neutral' 
 
 /** Makes the check run with its annotations. @throws PipelineError as the client */
 export async function tellCheck(
-  { github, repository, link, annotations: most }: Telling,
+  { github, repository, link, server, annotations: most }: Telling,
   { commit, report }: { readonly commit: string; readonly report: CheckReport },
 ): Promise<void> {
   const all = annotationsOf(report.findings).slice(0, most);
   const output = (from: number) => ({
     title: shortened(plain(report.headline), MOST_TITLE),
-    summary: markdownReport(report, COMMENT_BYTES),
+    summary: markdownReport(report, { most: COMMENT_BYTES, server }),
     annotations: all.slice(from, from + TOGETHER),
   });
   const done = { status: 'completed', conclusion: CONCLUSIONS[report.verdict] } as const;
@@ -120,12 +122,12 @@ function annotationsOf(findings: readonly Finding[]) {
  * @throws PipelineError as the client
  */
 export async function tellComment(
-  { github, repository }: Telling,
+  { github, repository, server }: Telling,
   { number, report }: { readonly number: number; readonly report: CheckReport },
 ): Promise<boolean> {
   const { head } = await readPullRequest(github, repository, number);
   if (head.commit !== report.head) return false;
-  const body = `${COMMENT_MARK}\n${markdownReport(report, COMMENT_BYTES)}`;
+  const body = `${COMMENT_MARK}\n${markdownReport(report, { most: COMMENT_BYTES, server })}`;
   const own = await ownComment(github, repository, number);
   if (own?.body === body) return true;
   await answer(

@@ -76,7 +76,14 @@ describe('a pull request', () => {
     const stepped = await stepOn(pull);
     expect(stepped.report?.verdict).toBe('pass');
     expect(readdirSync(stepped.temporary).sort()).toEqual(
-      ['event.json', 'output', 'portolan-report.json', 'portolan.sarif', 'summary'].sort(),
+      [
+        'event.json',
+        'output',
+        'portolan-changes.md',
+        'portolan-report.json',
+        'portolan.sarif',
+        'summary',
+      ].sort(),
     );
     const secrets = [TOKEN, Buffer.from(`x-access-token:${TOKEN}`).toString('base64')];
     for (const text of everything(stepped)) for (const secret of secrets) expect(text).not.toContain(secret);
@@ -302,7 +309,7 @@ describe('hostile text', () => {
     '@everyone',
     '\u001b[31mred',
     '"]\nclick A "javascript:alert(1)"',
-    '`code` | cell |\n| row',
+    '`<img src=y>` | cell |\n| row',
     '${{ secrets.TOKEN }}',
     '$(touch pwned)',
     '\u202egnp.exe',
@@ -360,7 +367,10 @@ describe('hostile text', () => {
     for (const text of [summary, comment]) {
       const fences = text.replaceAll(/^```mermaid\n[\s\S]*?^```$/gm, '').replaceAll(/(`+)[^\n]*?\1/g, '');
       expect(fences).not.toMatch(/<img/);
-      expect(fences).not.toMatch(/(?<!\\)\]\((?!\\)/);
+      const links = [...fences.matchAll(/(?<!\\)\]\(([^)\s]*)\)/g)].map(([, url = '']) => url);
+      const pages = `${hub.forge.url}/example/catalogs/blob/${pull.head}/catalogs/`;
+      expect(links.filter((url) => !(url.startsWith(pages) && /^[\w%.:/#-]+$/.test(url)))).toEqual([]);
+      expect(links.length).toBeGreaterThan(0);
       expect(fences).not.toMatch(/@everyone/);
       for (const [diagram] of text.matchAll(/^```mermaid\n[\s\S]*?^```$/gm))
         expect(diagram).not.toMatch(/^\s*click/m);
