@@ -7,7 +7,8 @@ import { PipelineError } from '../error.ts';
 import type { CheckReport } from '../report/report.ts';
 import { unpackedReport } from '../report/sent.ts';
 import { plain } from '../report/text.ts';
-import { type GateOutcome, type GatePorts, gate, gateGroup, pullRequestsAt } from '../stages/gate.ts';
+import { type GateOutcome, type GatePorts, gate, pullRequestsAt } from '../stages/gate.ts';
+import { gateGroup } from '../stages/group.ts';
 import { checkClone, policyIn } from './clone.ts';
 import { type Forge, openForge } from './forge.ts';
 import type { RunInputs } from './inputs.ts';
@@ -101,7 +102,8 @@ async function judged(inputs: RunInputs, forge: Forge): Promise<GateOutcome[]> {
       case 'pull request': {
         const pushed = event.sender !== undefined && /^(?:opened|synchronize)$/.test(event.action);
         const by = pushed && event.sender ? { pushed: { by: event.sender, head: event.head } } : {};
-        return [await gate(ports, { number: event.number, ...by, ...policyOf(inputs) })];
+        const expected = { branch: event.branch, head: event.head };
+        return [await gate(ports, { number: event.number, expected, ...by, ...policyOf(inputs) })];
       }
       case 'recheck':
         return [await gate(ports, { number: event.number, ...policyOf(inputs) })];

@@ -117,8 +117,8 @@ export const PEOPLE_MUTATIONS: readonly Mutation[] = [
     attack: 15,
     without: 'the commits that GitHub does not list',
     file: 'pipeline/github/pull-request.ts',
-    text: '? [...known, UNLISTED] : known',
-    instead: '? known : known',
+    text: '? [...known, UNLISTED] : [...known]',
+    instead: '? [...known] : [...known]',
     test: FORGE,
   },
   {

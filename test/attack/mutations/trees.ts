@@ -6,13 +6,14 @@ const CATALOGS = 'pipeline/change/catalogs.ts';
 const MERGE = 'pipeline/github/merge.ts';
 const SAFETY = 'pipeline/change/safety.ts';
 const STAGE = 'pipeline/stages/gate.ts';
+const GROUP = 'pipeline/stages/group.ts';
 
 export const TREE_MUTATIONS: readonly Mutation[] = [
   {
     attack: 3,
     without: "the tip of the branch, in place of the event's commit",
     file: STAGE,
-    text: 'const base = await readTip(github, name, pull.base.branch);',
+    text: 'const { base } = sides;',
     instead: 'const base = pull.base.commit;',
     test: FORGE,
   },
@@ -137,7 +138,7 @@ export const TREE_MUTATIONS: readonly Mutation[] = [
   {
     attack: 26,
     without: 'asking everybody who is in a group of the queue',
-    file: STAGE,
+    file: GROUP,
     text: "const bad = members.find(({ report }) => report?.authority.decision !== 'allow' || report.holds.length > 0);",
     instead: 'const bad = members.find(() => false);',
     test: FORGE,
@@ -145,7 +146,7 @@ export const TREE_MUTATIONS: readonly Mutation[] = [
   {
     attack: 26,
     without: 'refusing a group that the queue does not tell',
-    file: STAGE,
+    file: GROUP,
     text: 'if (!members) return refuseGroup(group, unknown);',
     instead: 'if (!members) return { ...group, headline: unknown.replace(unknown, "allowed") };',
     test: FORGE,

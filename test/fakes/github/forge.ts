@@ -165,7 +165,8 @@ function routesOf(forge: FakeForge, repository: TestRepository): Routes {
     'GET /repos/{owner}/{repo}/compare/{basehead}': ({ path }) => {
       const [base = '', head = ''] = (path['basehead'] ?? '').split('...');
       const ancestor = attempt(() => git('merge-base', base, head));
-      return ancestor === undefined ? { status: 404 } : { data: { merge_base_commit: { sha: ancestor } } };
+      if (ancestor === undefined) return { status: 404 };
+      return { data: { base_commit: { sha: git('rev-parse', base) }, merge_base_commit: { sha: ancestor } } };
     },
     'GET /repos/{owner}/{repo}/git/ref/{ref}': ({ path }) => {
       const sha = attempt(() => git('rev-parse', '--verify', `refs/${path['ref']}`));
@@ -175,12 +176,17 @@ function routesOf(forge: FakeForge, repository: TestRepository): Routes {
     },
     'GET /repos/{owner}/{repo}/commits': ({ query }) => {
       const most = `--max-count=${query['per_page'] ?? 30}`;
-      const log = git('log', most, '--format=%H %cI', query['sha'] ?? 'main', '--', query['path'] ?? '.');
+      const log = git('log', most, '--format=%H %T %cI', query['sha'] ?? 'main', '--', query['path'] ?? '.');
       const listed = log
         .split('\n')
         .filter(Boolean)
         .map((line) => line.split(' '));
-      return { data: listed.map(([sha, date]) => ({ sha, commit: { committer: { date } } })) };
+      return {
+        data: listed.map(([sha, tree, date]) => ({
+          sha,
+          commit: { tree: { sha: tree }, committer: { date } },
+        })),
+      };
     },
     'GET /repos/{owner}/{repo}/commits/{ref}/check-runs': ({ path }) => ({
       data: {
