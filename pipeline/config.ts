@@ -4,7 +4,7 @@
  */
 
 import { compareFindings, type Finding } from '../catalog/finding.ts';
-import type { Trust } from './attest/verify.ts';
+import type { Trust } from './attest/trust.ts';
 import type { ObjectReader } from './git/objects.ts';
 import { whyUnreadable } from './git/source.ts';
 import { entryAt } from './git/tree.ts';
@@ -258,12 +258,14 @@ function registriesOf({
   allow,
   credentials,
   internal,
+  lock,
   signatures = [],
 }: Part<'registries'>): RegistriesPolicy {
   return {
     allow: allow ?? [],
     credentials: credentials ?? [],
     internal: internal ?? [],
+    lock: lock ?? 'catalogs/{catalog}.lock.json',
     signatures: signatures.map((demand) => ({ from: demand.from, trust: trustOf(demand) })),
   };
 }

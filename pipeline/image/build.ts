@@ -7,9 +7,9 @@ import { CACHE, CONFIGS, sealDigest } from '../../catalog/cache/layout.ts';
 import { compareText, type Finding } from '../../catalog/finding.ts';
 import type { CatalogSource } from '../../catalog/source.ts';
 import { PipelineError } from '../error.ts';
+import type { Platform } from '../ports.ts';
 import type { BaseImage } from './base.ts';
 import type { Codec } from './compress.ts';
-import type { Platform } from './content.ts';
 import { type CatalogImage, catalogImage, type Layer, PLATFORMS } from './image.ts';
 import { type LayerFacts, layerBlob } from './layer.ts';
 import {

@@ -8,8 +8,8 @@ import { join } from 'node:path';
 import { DIRECTORY_MODE, FILE_MODE, sizeOf, type TreePart } from '../../catalog/cache/layout.ts';
 import { TAR_END, tarHeader, tarPadding } from '../../catalog/cache/tar.ts';
 import { fileError } from '../directory.ts';
+import type { BlobSource } from '../ports.ts';
 import { type Codec, compressor } from './compress.ts';
-import type { BlobSource } from './content.ts';
 
 /** What is known of a layer without its bytes. Sizes in bytes. */
 export interface LayerFacts {

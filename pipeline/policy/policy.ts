@@ -1,6 +1,6 @@
 /** The policy as the pipeline uses it: every key there, references read, nothing left to look up. */
 import type { Severity } from '../../catalog/finding.ts';
-import type { Trust } from '../attest/verify.ts';
+import type { Trust } from '../attest/trust.ts';
 import type { Identity } from '../github/identity.ts';
 import type { Layout, PathKind } from './layout.ts';
 
@@ -151,6 +151,8 @@ export interface RegistriesPolicy {
   readonly credentials: readonly string[];
   /** Hosts and address ranges of internal networks that may be connected to. */
   readonly internal: readonly string[];
+  /** Where the lock of a catalog lies; `{catalog}` stands for its name. */
+  readonly lock: string;
   /** Which images must be signed; the first whose patterns match counts. */
   readonly signatures: readonly SignatureDemand[];
 }

@@ -12,11 +12,11 @@ import {
   type BuiltCatalog,
   buildCatalogImage,
 } from '../../../pipeline/image/build.ts';
-import type { BlobSource } from '../../../pipeline/image/content.ts';
 import type { CatalogImage } from '../../../pipeline/image/image.ts';
 import type { Store } from '../../../pipeline/image/memory.ts';
 import { readTree } from '../../../pipeline/image/tree.ts';
 import { verifyCache } from '../../../pipeline/image/verify.ts';
+import type { BlobSource } from '../../../pipeline/ports.ts';
 import { fakeBase, reader } from '../../fakes/base-image.ts';
 
 let scratch = '';
