@@ -114,6 +114,7 @@ function policyOf(written: Written): Policy {
     },
     graph: graphOf(written.graph ?? {}),
     registries: registriesOf(written.registries ?? {}),
+    release: written.release && { ...written.release, mode: written.release.mode ?? 'off' },
     publish: publishOf(written.publish ?? {}),
   };
 }

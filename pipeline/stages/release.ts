@@ -10,6 +10,7 @@ import type { Bundle } from '../../catalog/model.ts';
 import { renderOrder } from '../../catalog/render.ts';
 import { PipelineError } from '../error.ts';
 import { isPackageName } from '../policy/layout.ts';
+import { parsePlace } from '../registry/place.ts';
 import { directoryPlace, type ReleasePlace } from '../release/place.ts';
 import { inForm, type KnownBundles, knownBundles } from '../release/rendered.ts';
 import { type Wanted, wantedOf } from '../release/wanted.ts';
@@ -88,14 +89,19 @@ async function releaseInto(
     const { blobs, findings } = await kind.expand({ file: path, bytes: Buffer.from(text) }, async (one) => {
       const found = find(one);
       // What a catalog holds already was rendered from the same image before.
-      return found
-        ? { bundle: found, csv: {} }
-        : renderBundleImage(one, { ...rendering, migrates: own.migrates });
+      if (found) return { bundle: found, csv: {} };
+      return renderBundleImage(inRegistry(one, path), { ...rendering, migrates: own.migrates });
     });
     if (findings.length > 0 || !blobs) return { texts: new Map(), findings };
     texts.set(`${folder}/catalog.yaml`, textOf(renderOrder(blobs), 'yaml'));
   }
   return { texts, findings: [] };
+}
+
+/** A template is anybody's text: it names no files of this machine. @throws PipelineError `usage` */
+function inRegistry(image: string, path: string): string {
+  if (parsePlace(image).kind === 'registry') return image;
+  throw new PipelineError('usage', `${path}: ${JSON.stringify(image)} is no image of a registry`);
 }
 
 /** The bundle as another catalog has it, where that can be brought into this one's form. */
