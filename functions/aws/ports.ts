@@ -7,10 +7,10 @@ import { PipelineError } from '../../pipeline/error.ts';
 import { fetchBranch } from '../../pipeline/git/fetch.ts';
 import { authorization } from '../../pipeline/git/process.ts';
 import { openRepository } from '../../pipeline/git/repository.ts';
-import type { CommitStatus, Forge } from '../../pipeline/ports.ts';
+import type { CommitStatus, CredentialSource, Forge } from '../../pipeline/ports.ts';
+import { PAGE } from '../../pipeline/publish/page.ts';
 import { createRegistryClient } from '../../pipeline/registry/client.ts';
 import { authfileCredentials } from '../../pipeline/registry/credentials.ts';
-import { repositoryName } from '../../pipeline/stages/gate.ts';
 import { handleGate } from '../gate.ts';
 import { appForge, type GitHubForge, readAppSecret } from '../github.ts';
 import { ecrCredentials } from './ecr.ts';
@@ -37,8 +37,10 @@ export function portsOf(settings: Settings, telemetry: Telemetry): DeliveryPorts
     records: bucketRecords({ bucket, prefix: '', inPath: endpoint !== undefined }),
     queue: fifoQueue(queue),
     forge: github ?? logForge(telemetry),
+    deployed: github?.deployed,
+    linkTo: linksTo(settings),
     announce: settings.bus === undefined ? undefined : announcerOn(settings.bus),
-    gate: github && ((message) => judge(settings, { github, telemetry }, message)),
+    gate: github && ((message) => judge(settings, { github, credentials, telemetry }, message)),
     now: () => new Date(),
     log: telemetry.log,
   };
@@ -51,26 +53,35 @@ function githubOf({ secrets, api }: Settings, { log }: Telemetry): GitHubForge |
   return appForge(async () => readAppSecret(await secret()), { api, log });
 }
 
+/** Where the page of a publish is shown: a site that stands before the bucket, or AWS's own console. */
+function linksTo({ pages, bucket, environment }: Settings): (documents: string) => string {
+  const region = environment['AWS_REGION'] ?? '';
+  const shown = `https://${region}.console.aws.amazon.com/s3/object/${bucket}?region=${region}&prefix=`;
+  return (documents) => `${pages === undefined ? shown : `${pages}/`}${encodeURI(documents)}${PAGE}`;
+}
+
 interface Judging {
   readonly github: GitHubForge;
+  readonly credentials: CredentialSource;
   readonly telemetry: Telemetry;
 }
 
 async function judge(
-  { sources, environment }: Settings,
-  { github, telemetry }: Judging,
+  { sources, environment, plainHttp }: Settings,
+  { github, credentials, telemetry }: Judging,
   { repository: name, number }: GateMessage,
 ): Promise<void> {
   const source = sources.find((one) => one.repository === name);
   if (!source) throw new PipelineError('not-allowed', `${name} is not judged from here`);
-  const ports = {
+  await handleGate(number, {
     github: await github.client(),
-    repository: repositoryName(name),
-    remote: { url: source.url, header: authorization(await github.token()) },
+    source,
+    token: await github.token(),
     git: { searchPath: environment['PATH'] },
-    today: new Date().toISOString().slice(0, 10),
-  };
-  await handleGate(number, ports, telemetry.log);
+    registries: { credentials, plainHttp, environment },
+    now: new Date(),
+    log: telemetry.log,
+  });
 }
 
 async function open(

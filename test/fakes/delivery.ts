@@ -2,7 +2,7 @@
 
 import { memoryQueue } from '../../pipeline/delivery/memory-queue.ts';
 import { messageOf, type PushMessage } from '../../pipeline/delivery/message.ts';
-import type { DeliveryPorts } from '../../pipeline/delivery/ports.ts';
+import type { DeliveryPorts, Deployment } from '../../pipeline/delivery/ports.ts';
 import { handleWork } from '../../pipeline/delivery/work.ts';
 import { PipelineError } from '../../pipeline/error.ts';
 import { openRepository } from '../../pipeline/git/repository.ts';
@@ -51,6 +51,7 @@ export async function deliver({
   const records = directoryRecords(folder());
   const registry = layoutRegistry(await openLayout(folder(), { create: true }));
   const statuses = new Map<string, CommitStatus>();
+  const deployments = new Map<string, string>();
   const queue = memoryQueue({ attempts, parallel: 1 });
   const calls: string[] = [];
   const living = (): DeliveryPorts => {
@@ -89,6 +90,11 @@ export async function deliver({
           statuses.set(`${status.commit} ${status.context}`, status);
         },
       }),
+      deployed: mortal('forge', {
+        deployed: async ({ receipt }: Deployment) =>
+          void deployments.set(`${receipt.commit} ${receipt.catalog}`, receipt.digest),
+      }).deployed,
+      linkTo: (documents) => `https://pages.example.com/${documents}page.html`,
       announce: mortal('bus', { announce: async () => undefined }).announce,
       now: () => new Date('2026-01-01T00:00:00Z'),
       log: () => undefined,
@@ -99,7 +105,8 @@ export async function deliver({
     await queue.drain((body) => handleWork(body, living()));
   }
   await last?.(living());
-  return { state: await stateOf(records, registry, statuses), calls, aside: queue.aside.length };
+  const state = { ...(await stateOf(records, registry, statuses)), deployments: [...deployments].sort() };
+  return { state, calls, aside: queue.aside.length };
 }
 
 async function stateOf(

@@ -24,7 +24,9 @@ const ACTIONS: Readonly<Record<string, readonly string[]>> = {
   'fence.replace': ['dynamodb:PutItem'],
   'bus.announce': ['events:PutEvents'],
   'queue.send': ['sqs:SendMessage'],
+  'queue.comesAgain': ['sqs:ChangeMessageVisibility'],
   'forge.report': ['secretsmanager:GetSecretValue'],
+  'forge.deployed': ['secretsmanager:GetSecretValue'],
   'registry.resolve': ['ecr:GetAuthorizationToken', 'ecr:BatchGetImage'],
   'registry.getManifest': ['ecr:BatchGetImage', 'ecr:GetDownloadUrlForLayer'],
   'registry.putBlob': [
@@ -75,7 +77,8 @@ async function callsOf(last: (ports: DeliveryPorts) => Promise<unknown>): Promis
 
 test('the function of the queue', async () => {
   const { calls } = await deliver({ directory: sample.directory, pushes: [push(sample.base)] });
-  expect(allowed('WorkFunction')).toEqual(actionsOf(calls));
+  // A message that failed is hurried, which is no call of a port.
+  expect(allowed('WorkFunction')).toEqual(actionsOf([...calls, 'queue.comesAgain']));
 });
 
 test('the function of the state machine', async () => {
@@ -106,4 +109,9 @@ test('the reconciler, when a tag was moved by somebody else', async () => {
 test('the address of webhooks, which everybody can reach', () => {
   const calls = ['records.get', 'records.put', 'queue.send', 'forge.report'];
   expect(allowed('ReceiveFunction')).toEqual(actionsOf(calls));
+});
+
+test('the address of jobs, which everybody can reach', () => {
+  const calls = ['records.get', 'records.put', 'records.list', 'queue.send'];
+  expect(allowed('AskFunction')).toEqual(actionsOf(calls));
 });
