@@ -18,6 +18,7 @@ import { reportOf } from '../check/outcome.ts';
 import { overlooked } from '../check/overlooked.ts';
 import { type HistoryOf, pastOf } from '../check/past.ts';
 import { judgeReferences } from '../check/references.ts';
+import { type Foreseen, foreseeRelease, otherImages } from '../check/release.ts';
 import { POLICY_PATH, type PolicyRead, policyAt, readPolicy } from '../config.ts';
 import { PipelineError } from '../error.ts';
 import { mergedTree } from '../git/merge.ts';
@@ -84,14 +85,22 @@ export async function check(repository: Repository, request: CheckRequest): Prom
   const trees = { base: ids.base, merged: merged.tree };
   const change = await classifyChange(repository.objects, trees, read.policy);
   const scene = { objects: repository.objects, trees, change, policy: read.policy };
-  const touched = await touchedIn(scene);
+  // Catalogs are judged as the merge will leave them.
+  const foreseen = await foreseenIn(repository, scene);
+  const touched = await touchedIn(foreseen.scene);
   const { judgements: ofCatalogs, unchecked } = await judgeCatalogs(
     repository,
-    { ...scene, touched },
+    { ...foreseen.scene, touched },
     request,
   );
-  const judgements = [...ofCatalogs, ...(change.unsafe.length > 0 ? [] : await judgeBundles(scene))];
-  const references = await judgeReferences(touched, scene.policy, request.registryFor?.(scene.policy));
+  const ofRelease = [...foreseen.findings, ...otherImages(touched, foreseen.bundles)];
+  const judgements = [
+    ...ofCatalogs,
+    ...(change.unsafe.length > 0 ? [] : await judgeBundles(scene)),
+    { findings: ofRelease, known: [], diffs: [] },
+  ];
+  const brought = { touched, bundles: foreseen.bundles };
+  const references = await judgeReferences(brought, scene.policy, request.registryFor?.(scene.policy));
   const authority = await judgePeople(
     repository,
     { ...ids, change, policy: read.policy, judgements },
@@ -102,10 +111,11 @@ export async function check(repository: Repository, request: CheckRequest): Prom
     change,
     judgements,
     references,
-    unchecked: [...unchecked, ...(await overlooked(repository.objects, change))],
+    unchecked: [...unchecked, ...foreseen.unchecked, ...(await overlooked(repository.objects, change))],
     authority,
     author,
     disconnected: disconnectedOf(touched),
+    released: foreseen.released,
   };
   return reportOf({ ...start, kind: 'judged', tree: merged.tree, ...judged });
 }
@@ -132,6 +142,20 @@ async function readPolicyOf(
   const ids = RULES.map(({ id }) => id);
   if (request.policy) return { ...readPolicy(request.policy.bytes, ids), path: request.policy.path };
   return { ...(await policyAt(repository.objects, base, ids)), path: POLICY_PATH };
+}
+
+type Scene = Omit<CheckScene, 'reader'>;
+
+/** What is released after the merge, and the scene as it is then. */
+async function foreseenIn(repository: Repository, scene: Scene): Promise<Foreseen & { scene: Scene }> {
+  const { trees, policy, change } = scene;
+  const none = { tree: trees.merged, bundles: [], findings: [], unchecked: [], released: [] };
+  if (change.unsafe.length > 0) return { ...none, scene };
+  const foreseen = await foreseeRelease(repository, trees, policy);
+  if (foreseen.tree === trees.merged) return { ...foreseen, scene };
+  const then = { base: trees.base, merged: foreseen.tree };
+  const changed = await classifyChange(repository.objects, then, policy);
+  return { ...foreseen, scene: { ...scene, trees: then, change: changed } };
 }
 
 async function touchedIn(scene: Omit<CheckScene, 'reader'>): Promise<TouchedCatalog[]> {
