@@ -3,7 +3,8 @@ import { formatReference, type TagReference, tryParseReference } from '../../cat
 import type { CatalogSource } from '../../catalog/source.ts';
 import { bundleImage } from '../bundle/image.ts';
 import { PipelineError } from '../error.ts';
-import type { ImageContent } from '../registry/push.ts';
+import type { Registry } from '../ports.ts';
+import { type ImageContent, pushImage } from '../registry/push.ts';
 
 /** A bundle's folder by its names. */
 export interface BundleName {
@@ -47,4 +48,25 @@ export function bundleTag(pattern: string, { package: name, version }: BundleNam
   throw new PipelineError('usage', `${JSON.stringify(text)} is no reference with a tag`, {
     hint: "release.bundles: 'quay.io/my-org/{package}-bundle:v{version}'",
   });
+}
+
+/**
+ * Pushes a bundle's image under its tag, which never moves.
+ *
+ * @returns false when it was there
+ * @throws PipelineError `conflict` when the tag is another image, and whatever the registry answers
+ */
+export async function pushMade(registry: Registry, { tag, digest, image }: MadeBundle): Promise<boolean> {
+  const there = await registry.resolve(tag);
+  if (there && there.digest !== digest) {
+    throw new PipelineError(
+      'conflict',
+      `the bundle is ${digest}; ${formatReference(tag)} is ${there.digest} already`,
+      {
+        hint: 'a published bundle does not change: give it another version',
+      },
+    );
+  }
+  if (!there) await pushImage(registry, tag, { image });
+  return !there;
 }

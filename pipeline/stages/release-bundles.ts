@@ -14,9 +14,8 @@ import { branchOf, commitOnto, type Proposal, type Proposed, propose } from '../
 import { branchesBelow } from '../github/proposal-standing.ts';
 import type { Policy, ReleasePolicy } from '../policy/policy.ts';
 import type { Registry } from '../ports.ts';
-import { pushImage } from '../registry/push.ts';
 import { arrivedBundles } from '../release/arrived.ts';
-import { type BundleName, type MadeBundle, madeBundle } from '../release/bundle-image.ts';
+import { type BundleName, type MadeBundle, madeBundle, pushMade } from '../release/bundle-image.ts';
 import { treePlace } from '../release/place.ts';
 import { RELEASE_FILE } from '../release/wanted.ts';
 import { releaseBody } from '../report/release-text.ts';
@@ -141,7 +140,6 @@ function placedIn(finding: Finding, bundle: BundleName): Finding {
   return { ...finding, package: bundle.package, location: { ...location, file } };
 }
 
-/** Pushes a bundle's image under its tag, which never moves. @throws PipelineError `conflict` when it would have to */
 async function pushBundle(
   { repository, registry }: ReleasePorts,
   commit: string,
@@ -154,13 +152,7 @@ async function pushBundle(
   const errors = findings.filter(({ severity }) => severity === 'error');
   if (errors.length > 0) return { made: undefined, findings: errors.map((error) => placedIn(error, bundle)) };
   const made = await madeBundle(release.bundles, bundle, source);
-  const there = await registry.resolve(made.tag);
-  if (there && there.digest !== made.digest) {
-    throw new PipelineError('conflict', `${folder} is ${made.digest}, its tag is ${there.digest} already`, {
-      hint: 'a published bundle does not change: give it another version',
-    });
-  }
-  if (!there) await pushImage(registry, made.tag, { image: made.image });
+  await pushMade(registry, made);
   return { made, findings: [] };
 }
 

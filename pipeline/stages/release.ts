@@ -11,7 +11,7 @@ import { renderOrder } from '../../catalog/render.ts';
 import { PipelineError } from '../error.ts';
 import { isPackageName } from '../policy/layout.ts';
 import { parsePlace } from '../registry/place.ts';
-import { directoryPlace, type ReleasePlace } from '../release/place.ts';
+import type { ReleasePlace } from '../release/place.ts';
 import { inForm, type KnownBundles, knownBundles } from '../release/rendered.ts';
 import { type Wanted, wantedOf } from '../release/wanted.ts';
 import { renderBundleImage } from '../render/image.ts';
@@ -128,23 +128,10 @@ function edited(path: string, edit: () => string): string {
   }
 }
 
-export interface Released {
-  /** Paths of the files that differ now. */
-  readonly changed: readonly string[];
-  /** What keeps it from being released; then nothing was written. */
-  readonly findings: readonly Finding[];
-}
-
-/**
- * Releases a bundle of a work tree, laid out as community repositories are.
- *
- * @throws PipelineError as {@link releasedTexts}, `io`
- */
-export async function release(directory: string, request: ReleaseRequest): Promise<Released> {
-  const { texts, findings } = await releasedTexts(directoryPlace(directory), request);
-  const changed = [...texts].flatMap(([path, text]) => {
+/** Writes what a release makes into a work tree; gives the paths of the files that differ now. @throws PipelineError `io` */
+export function writeReleased(directory: string, { texts }: ReleasedTexts): string[] {
+  return [...texts].flatMap(([path, text]) => {
     const { written } = writeFiles(join(directory, dirname(path)), new Map([[basename(path), text]]));
     return written.length > 0 ? [path] : [];
   });
-  return { changed, findings };
 }

@@ -150,7 +150,7 @@ test('what cannot be released is told apart, and the others go on', async () => 
     image: undefined,
     findings: [
       {
-        message: expect.stringContaining('its tag is sha256:'),
+        message: expect.stringContaining('etcd-bundle:v1.1.0 is sha256:'),
         hint: expect.stringContaining('another version'),
       },
     ],
