@@ -85,13 +85,24 @@ export async function propose(ports: ProposalPorts, request: ProposalRequest): P
     if (proposal === 'as it stands') return outcome('left', branch, undefined);
     const placings = proposal ? await placingsOf(ports.objects, tip, proposal.files) : [];
     const standing = await readStanding(ports, { branch, base: request.base });
-    const done =
+    const done = await permitted(
       proposal && placings.length > 0
-        ? await offer(ports, { request, branch, tip, proposal, placings, key: keyOf(placings) }, standing)
-        : await withdraw(ports, branch, standing);
+        ? offer(ports, { request, branch, tip, proposal, placings, key: keyOf(placings) }, standing)
+        : withdraw(ports, branch, standing),
+    );
     if (done) return done;
   }
   throw moving(request.base);
+}
+
+/** Says what a token needs that may not write. */
+async function permitted<T>(writing: Promise<T>): Promise<T> {
+  try {
+    return await writing;
+  } catch (error) {
+    if (!(error instanceof PipelineError) || error.code !== 'denied') throw error;
+    throw new PipelineError('denied', error.message, { cause: error, hint: MAY_OPEN });
+  }
 }
 
 /**
@@ -229,11 +240,9 @@ async function openPull(ports: ProposalPorts, wanted: Offer): Promise<Proposed |
     const made = await answer(github.request('POST /repos/{owner}/{repo}/pulls', asked));
     return outcome('opened', branch, { number: made.number, url: made.html_url });
   } catch (error) {
-    if (!(error instanceof PipelineError)) throw error;
     // Another run was first; it is looked at as what stands.
-    if (/already exists/i.test(error.message)) return undefined;
-    if (error.code !== 'denied') throw error;
-    throw new PipelineError('denied', error.message, { cause: error, hint: MAY_OPEN });
+    if (error instanceof PipelineError && /already exists/i.test(error.message)) return undefined;
+    throw error;
   }
 }
 
