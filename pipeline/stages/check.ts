@@ -18,6 +18,7 @@ import { reportOf } from '../check/outcome.ts';
 import { overlooked } from '../check/overlooked.ts';
 import { type HistoryOf, pastOf } from '../check/past.ts';
 import { judgeReferences } from '../check/references.ts';
+import { type Foreseen, foreseeRelease, otherImages } from '../check/release.ts';
 import { suggestionsFor } from '../check/suggestions.ts';
 import { POLICY_PATH, type PolicyRead, policyAt, readPolicy } from '../config.ts';
 import { PipelineError } from '../error.ts';
@@ -85,26 +86,31 @@ export async function check(repository: Repository, request: CheckRequest): Prom
   const trees = { base: ids.base, merged: merged.tree };
   const change = await classifyChange(repository.objects, trees, read.policy);
   const scene = { objects: repository.objects, trees, change, policy: read.policy };
-  const touched = await touchedIn(scene);
+  // Catalogs are judged as the merge will leave them.
+  const foreseen = await foreseenIn(repository, scene);
+  const touched = await touchedIn(foreseen.scene);
   const asked = { ...ids, change, policy: read.policy };
+  const brought = { touched, bundles: foreseen.bundles };
   // What hosts are asked for does not wait for one another.
   const [{ judgements: ofCatalogs, unchecked }, ofBundles, references, known] = await Promise.all([
-    judgeCatalogs(repository, { ...scene, touched }, request),
+    judgeCatalogs(repository, { ...foreseen.scene, touched }, request),
     change.unsafe.length > 0 ? [] : judgeBundles(scene),
-    judgeReferences(touched, scene.policy, request.registryFor?.(scene.policy)),
+    judgeReferences(brought, scene.policy, request.registryFor?.(scene.policy)),
     request.people && knownOf(repository, asked, request.people),
   ]);
-  const judgements = [...ofCatalogs, ...ofBundles];
+  const ofRelease = [...foreseen.findings, ...otherImages(touched, foreseen.bundles)];
+  const judgements = [...ofCatalogs, ...ofBundles, { findings: ofRelease, known: [], diffs: [] }];
   const authority = judgePeople({ ...asked, judgements, known }, request);
   const author = request.people?.author.login;
   const judged = {
     change,
     judgements,
     references,
-    unchecked: [...unchecked, ...(await overlooked(repository.objects, change))],
+    unchecked: [...unchecked, ...foreseen.unchecked, ...(await overlooked(repository.objects, change))],
     authority,
     author,
     disconnected: disconnectedOf(touched),
+    released: foreseen.released,
   };
   const report = reportOf({ ...start, kind: 'judged', tree: merged.tree, ...judged });
   return withSuggestions(repository, { ...ids, ...ancestorOf(request), change, report });
@@ -143,6 +149,20 @@ async function readPolicyOf(
   const ids = RULES.map(({ id }) => id);
   if (request.policy) return { ...readPolicy(request.policy.bytes, ids), path: request.policy.path };
   return { ...(await policyAt(repository.objects, base, ids)), path: POLICY_PATH };
+}
+
+type Scene = Omit<CheckScene, 'reader'>;
+
+/** What is released after the merge, and the scene as it is then. */
+async function foreseenIn(repository: Repository, scene: Scene): Promise<Foreseen & { scene: Scene }> {
+  const { trees, policy, change } = scene;
+  const none = { tree: trees.merged, bundles: [], findings: [], unchecked: [], released: [] };
+  if (change.unsafe.length > 0) return { ...none, scene };
+  const foreseen = await foreseeRelease(repository, trees, policy);
+  if (foreseen.tree === trees.merged) return { ...foreseen, scene };
+  const then = { base: trees.base, merged: foreseen.tree };
+  const changed = await classifyChange(repository.objects, then, policy);
+  return { ...foreseen, scene: { ...scene, trees: then, change: changed } };
 }
 
 async function touchedIn(scene: Omit<CheckScene, 'reader'>): Promise<TouchedCatalog[]> {
