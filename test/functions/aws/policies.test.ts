@@ -71,7 +71,7 @@ const push = (commit: string, branch = 'main'): PushMessage => ({
 async function callsOf(last: (ports: DeliveryPorts) => Promise<unknown>): Promise<readonly string[]> {
   const run = { directory: sample.directory, pushes: [push(sample.base)] };
   const { calls: before } = await deliver(run);
-  const { calls } = await deliver({ ...run, last });
+  const { calls } = await deliver({ ...run, last: (living) => last(living()) });
   return calls.slice(before.length);
 }
 
