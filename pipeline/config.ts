@@ -255,12 +255,14 @@ function registriesOf({
   allow,
   credentials,
   internal,
+  lock,
   signatures = [],
 }: Part<'registries'>): RegistriesPolicy {
   return {
     allow: allow ?? [],
     credentials: credentials ?? [],
     internal: internal ?? [],
+    lock: lock ?? 'catalogs/{catalog}.lock.json',
     signatures: signatures.map((demand) => ({ from: demand.from, trust: trustOf(demand) })),
   };
 }

@@ -12,8 +12,9 @@ const common = {
   logLevel: 'error',
   legalComments: 'none',
   charset: 'utf8',
-  // A part of the CycloneDX library that writes XML, which is not installed.
-  external: ['xmlbuilder2'],
+  // A part of the CycloneDX library that writes XML, which is not installed; and SQLite, a megabyte for
+  // old index images alone, which only those have who have installed the package.
+  external: ['xmlbuilder2', 'sql.js'],
   define: { PORTOLAN_VERSION: JSON.stringify(version), PORTOLAN_SOURCES: JSON.stringify(sourcesDigest()) },
 };
 

@@ -26,6 +26,7 @@ import {
 import type { Policy } from '../policy/policy.ts';
 import { severitiesOf } from '../policy/severity.ts';
 import type { CatalogState, TouchedCatalog } from './catalogs.ts';
+import type { Sides } from './definitions.ts';
 import type { Published } from './published.ts';
 
 export interface Judgement {
@@ -47,8 +48,8 @@ export interface Time {
   readonly today: string;
   /** What was ever published, where that is known. */
   readonly published?: Published;
-  /** Definitions of bundles whose manifests the catalogs do not hold. */
-  readonly definitions?: DefinitionsOf;
+  /** Definitions of bundles whose manifests the catalogs do not hold, in each state. */
+  readonly definitions?: Sides;
 }
 
 /** Judges one group of catalogs that change alike. */
@@ -71,9 +72,11 @@ export async function judgeCatalog(touched: TouchedCatalog, policy: Policy, time
 
 /** The change of a group of catalogs, with what surrounds them. */
 export async function changeIn(touched: TouchedCatalog, policy: Policy, time: Time): Promise<Change> {
-  const [before, after] = await Promise.all(
-    [touched.before, touched.after].map((state) => state && optionsOf(touched, state, { policy, time })),
-  );
+  const on = (side: keyof Sides): Promise<WorldOptions> | undefined => {
+    const state = touched[side];
+    return state && optionsOf(touched, state, { policy, time, definitions: time.definitions?.[side] });
+  };
+  const [before, after] = await Promise.all([on('before'), on('after')]);
   return changeOf(before, after);
 }
 
@@ -87,10 +90,16 @@ function validity({ blobs, unread }: CatalogState, severityOf: SeverityOf): Find
   return [...withSeverities(unread, RULES, severityOf), ...runRules(catalogOf(blobs), RULES, severityOf)];
 }
 
+interface Scene {
+  readonly policy: Policy;
+  readonly time: Time;
+  readonly definitions: DefinitionsOf | undefined;
+}
+
 async function optionsOf(
   touched: TouchedCatalog,
   state: CatalogState,
-  { policy: { graph }, time }: { policy: Policy; time: Time },
+  { policy: { graph }, time, definitions }: Scene,
 ): Promise<WorldOptions> {
   const [name = ''] = touched.names;
   const following = await Promise.all(
@@ -113,7 +122,7 @@ async function optionsOf(
     asOf: time.today,
     following,
     published: publishedIn(touched, time.published),
-    ...(time.definitions ? { definitions: time.definitions } : {}),
+    ...(definitions ? { definitions } : {}),
     ...(platform ? { platform } : {}),
   };
 }

@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
-import { definitionsIn } from '../bundle/definitions.ts';
+import { basename, dirname, join, resolve } from 'node:path';
+import type { DefinitionsOf } from '../../catalog/graph/world.ts';
+import { definitionsBelow, definitionsIn } from '../bundle/definitions.ts';
 import { readCluster } from '../cluster.ts';
 import { fileError } from '../directory.ts';
 import { auditPage } from '../report/audit-page.ts';
@@ -36,7 +37,7 @@ export const command: Command = {
     bundles: {
       value: 'DIR',
       description:
-        'bundle directories PACKAGE/VERSION, for what only manifests tell: whether definitions change safely',
+        'bundle directories PACKAGE/VERSION, for what only manifests tell: whether definitions change safely (default: operators beside catalogs)',
     },
     all: { description: 'write out what is only good to know, too' },
     format: {
@@ -69,7 +70,9 @@ export const command: Command = {
       catalogs,
       olm: olm === undefined ? ['v0', 'v1'] : [olm],
       today: terminal.now().toISOString().slice(0, 10),
-      ...definitionsIn(text('bundles'), terminal),
+      ...(text('bundles') === undefined
+        ? ownDefinitions(operands, terminal)
+        : definitionsIn(text('bundles'), terminal)),
     });
     const report = {
       ...audited.report,
@@ -152,6 +155,31 @@ function progressTo({ err }: Terminal): (done: number, all: number) => void {
 
 /** Merges between two words on the progress. */
 const EVERY = 100;
+
+/** Definitions of the bundles that lie in `operators`, in a checkout or beside the folder `catalogs` of an operand. */
+function ownDefinitions(
+  operands: readonly string[],
+  { directory }: Terminal,
+): { definitions?: DefinitionsOf } {
+  const checkouts = operands.flatMap((operand) => {
+    const root = resolve(directory, operand);
+    return basename(dirname(root)) === 'catalogs' ? [root, dirname(dirname(root))] : [root];
+  });
+  const folders = new Set(
+    checkouts.map((root) => join(root, 'operators')).filter((path) => existsSync(path)),
+  );
+  const all = [...folders].map((path) => definitionsBelow(path));
+  if (all.length === 0) return {};
+  return {
+    definitions: (bundle) => {
+      for (const definitions of all) {
+        const found = definitions(bundle);
+        if (found) return found;
+      }
+      return undefined;
+    },
+  };
+}
 
 /** The catalogs of a directory: those below its folder `catalogs`, or the directory itself. */
 function catalogRoots(root: string, { directory }: Terminal): string[] {

@@ -24,8 +24,7 @@ export const command: Command = {
   run: async (invocation, terminal) => {
     const directory = resolve(terminal.directory, invocation.text('repo') ?? '.');
     const [name = '', version = ''] = invocation.operands;
-    const { changed, findings } = await release({
-      directory,
+    const { changed, findings } = await release(directory, {
       package: name,
       version,
       image: invocation.needed('image'),

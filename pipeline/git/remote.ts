@@ -47,7 +47,7 @@ export function openRemote(remote: GitRemote, settings: GitSettings): Repository
     objects,
     scratch,
     shallow: true,
-    resolve: (revisions) => Promise.all(revisions.map((id) => commitId(objects, id))),
+    resolve: (revisions) => Promise.all(revisions.map((id) => commitId(run, objects, id))),
     bring: (commits) => inTurn(() => fetchCommits(run, commits)),
     bringHistory: (commits) =>
       inTurn(async () => {
@@ -107,7 +107,17 @@ function fetchError(error: PipelineError, ids: readonly string[]): PipelineError
   return new PipelineError('unreachable', error.message, { ...options, retryable: true });
 }
 
-async function commitId(objects: ObjectReader, id: string): Promise<string> {
-  if ((await objects.info(id))?.type === 'commit') return id;
-  throw new PipelineError('not-found', `${JSON.stringify(id)} names no commit that was fetched`);
+/** A commit by its id, or by the beginning of the id of one whose history was brought. */
+async function commitId(run: Run, objects: ObjectReader, text: string): Promise<string> {
+  const id = /^[0-9a-f]{7,39}$/.test(text) ? await wholeId(run, text) : text;
+  if (/^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(id) && (await objects.info(id))?.type === 'commit') return id;
+  throw new PipelineError('not-found', `${JSON.stringify(text)} names no commit that was fetched`, {
+    hint: 'give the id of a commit',
+  });
+}
+
+async function wholeId(run: Run, beginning: string): Promise<string> {
+  const parameters = ['rev-parse', '--verify', '--quiet', `${beginning}^{commit}`];
+  const { code, output } = await runGit({ ...run, accept: [0, 1, 128] }, parameters);
+  return code === 0 ? output.toString('utf8').trim() : beginning;
 }

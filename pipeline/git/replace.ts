@@ -67,11 +67,11 @@ async function replaced(
   const kept = entries.filter((one) => one.name !== name);
   const all = next ? [...kept, { name, ...next }] : kept;
   if (all.length === 0) return undefined;
-  // mktree sorts as git does.
+  // mktree sorts as git does; what is beside may not have been fetched.
   const input = all.map(
     (one) => `${one.mode} ${isTree(one.mode) ? 'tree' : typeOf(one.mode)} ${one.id}\t${one.name}\0`,
   );
-  return lineOf(run, ['mktree', '-z'], input.join(''));
+  return lineOf(run, ['mktree', '-z', '--missing'], input.join(''));
 }
 
 interface Inside {

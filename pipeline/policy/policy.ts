@@ -147,6 +147,8 @@ export interface RegistriesPolicy {
   readonly credentials: readonly string[];
   /** Hosts and address ranges of internal networks that may be connected to. */
   readonly internal: readonly string[];
+  /** Where the lock of a catalog lies; `{catalog}` stands for its name. */
+  readonly lock: string;
   /** Which images must be signed; the first whose patterns match counts. */
   readonly signatures: readonly SignatureDemand[];
 }

@@ -44,6 +44,7 @@ export interface Written {
     readonly published?: 'git' | { readonly ledger: string };
   };
   readonly registries?: Readonly<Partial<Record<'allow' | 'credentials' | 'internal', readonly string[]>>> & {
+    readonly lock?: string;
     readonly signatures?: readonly WrittenSignature[];
   };
   readonly publish?: {

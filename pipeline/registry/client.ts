@@ -8,6 +8,7 @@ import { PipelineError } from '../error.ts';
 import type { Clock, CredentialSource, Manifest, Registry, Repository } from '../ports.ts';
 import { addressRule, type Resolver, systemResolver } from './addresses.ts';
 import { getBlob, hasBlob } from './blob.ts';
+import { CHUNK } from './chunks.ts';
 import { systemClock } from './clock.ts';
 import { createConnections } from './connection.ts';
 import { createEndpoint, type Endpoint } from './endpoint.ts';
@@ -20,7 +21,7 @@ import { forgetReferrer, listReferrers, noteReferrer } from './referrers.ts';
 import { DEFAULT_RETRY, type RetryOptions } from './retry.ts';
 import { listTags } from './tags.ts';
 import { createTransport, type Traffic } from './transport.ts';
-import { CHUNK, putBlob } from './upload.ts';
+import { putBlob } from './upload.ts';
 
 export interface ClientOptions {
   /** Nothing is proved to anybody when left out. */

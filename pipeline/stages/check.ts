@@ -11,6 +11,7 @@ import { fileReader } from '../change/content.ts';
 import { contentDigests, type DigestInput } from '../change/digest.ts';
 import { judgeBundles } from '../check/bundles.ts';
 import { type CheckScene, type TouchedCatalog, touchedCatalogs } from '../check/catalogs.ts';
+import { type OwnDefinitions, ownDefinitions } from '../check/definitions.ts';
 import { disconnectedOf } from '../check/disconnected.ts';
 import { type Judgement, judgeCatalog } from '../check/judge.ts';
 import { reportOf } from '../check/outcome.ts';
@@ -27,6 +28,7 @@ import type { CommitFacts } from '../github/authorship.ts';
 import { type Directory, EMPTY_DIRECTORY, type Identity, type Person } from '../github/identity.ts';
 import type { GivenReview } from '../github/pull-request.ts';
 import type { Policy } from '../policy/policy.ts';
+import { severitiesOf } from '../policy/severity.ts';
 import type { Registry } from '../ports.ts';
 import type { CheckReport } from '../report/report.ts';
 
@@ -47,7 +49,10 @@ export interface CheckRequest {
   readonly today: string;
   /** A client that asks what the policy allows; without it no registry is asked. */
   readonly registryFor?: (policy: Policy) => Registry;
-  /** Definitions of bundles whose manifests the catalogs do not hold. */
+  /**
+   * Definitions of bundles whose manifests the catalogs do not hold; without it they are those of the bundle
+   * directories of the repository, as far as the policy's layout has any.
+   */
   readonly definitions?: DefinitionsOf;
 }
 
@@ -136,17 +141,17 @@ async function touchedIn(scene: Omit<CheckScene, 'reader'>): Promise<TouchedCata
   return touchedCatalogs({ ...scene, reader });
 }
 
-interface Touched {
-  readonly trees: { readonly base: string };
-  readonly policy: Policy;
+interface Touched extends Omit<CheckScene, 'reader'> {
   readonly touched: readonly TouchedCatalog[];
 }
 
 async function judgeCatalogs(
   repository: Repository,
-  { trees, policy, touched }: Touched,
-  { today, definitions, historyOf }: CheckRequest,
+  scene: Touched,
+  request: CheckRequest,
 ): Promise<{ judgements: Judgement[]; unchecked: CheckReport['unchecked'] }> {
+  const { trees, policy, touched } = scene;
+  const { today, historyOf } = request;
   if (touched.length === 0) return { judgements: [], unchecked: [] };
   const { published, incomplete } = await pastOf(repository, {
     base: trees.base,
@@ -154,13 +159,29 @@ async function judgeCatalogs(
     touched,
     historyOf,
   });
-  const time = { today, published, ...(definitions ? { definitions } : {}) };
+  const { sides, unchecked } = await definitionsFor(scene, request);
+  const time = { today, published, definitions: sides };
+  const past =
+    incomplete === undefined ? [] : [{ what: 'versions that were published earlier', why: incomplete }];
   return {
     judgements: await Promise.all(touched.map((catalog) => judgeCatalog(catalog, policy, time))),
-    unchecked:
-      incomplete === undefined ? [] : [{ what: 'versions that were published earlier', why: incomplete }],
+    unchecked: [...past, ...unchecked],
   };
 }
+
+const NO_DEFINITIONS: DefinitionsOf = () => undefined;
+
+/** The definitions that are given, or the repository's own, if anybody asks for them. */
+function definitionsFor(scene: Touched, { definitions }: CheckRequest): Promise<OwnDefinitions> {
+  const isAsked = RULES.some((rule) => rule.id === UNSAFE_EDGE && severitiesOf(scene.policy)(rule) !== 'off');
+  const given = definitions ?? (isAsked ? undefined : NO_DEFINITIONS);
+  return given
+    ? Promise.resolve({ sides: { before: given, after: given }, unchecked: [] })
+    : ownDefinitions(scene, scene.touched);
+}
+
+/** The rule that looks at definitions. */
+const UNSAFE_EDGE = 'graph/crd-unsafe-edge';
 
 /** Rules whose findings mean that what was taken away is missed by somebody. */
 const PRUNING: ReadonlySet<string> = new Set([

@@ -1,6 +1,7 @@
 /** A repository on the fake GitHub: its people, its pull requests, and what was said about them. */
 import type { TestRepository } from '../repository.ts';
 import { type Answer, type Asked, type GitHubServer, type Routes, startGitHub } from './server.ts';
+import { pullData, writingRoutes } from './writing.ts';
 
 export interface Account {
   readonly login: string;
@@ -20,6 +21,9 @@ export interface FakePull {
   state: 'open' | 'closed';
   labels: string[];
   reviews: { by: string; state: string; commit: string | null }[];
+  title?: string;
+  body?: string;
+  merged?: boolean;
   /** Commits that GitHub lists; those of git when left out. */
   commits?: FakeCommit[];
 }
@@ -120,6 +124,7 @@ function routesOf(forge: FakeForge, repository: TestRepository): Routes {
   };
   const git = (...parameters: string[]): string => repository.git(...parameters);
   return {
+    ...writingRoutes(forge, repository, account),
     'GET /repos/{owner}/{repo}/pulls/{pull_number}': (asked) => ({
       data: pullData(pull(asked), account, forge),
     }),
@@ -268,24 +273,6 @@ function routesOf(forge: FakeForge, repository: TestRepository): Routes {
   };
 }
 
-function pullData(
-  { number, author, base, head, branch, draft, state, labels }: FakePull,
-  account: (login: string) => unknown,
-  { pulls }: FakeForge,
-) {
-  const repository = { name: 'catalogs', full_name: 'example/catalogs', owner: account(author) };
-  return {
-    number,
-    draft,
-    state,
-    user: account(author),
-    labels: labels.map((name) => ({ name })),
-    base: { ref: 'main', sha: base, repo: { name: 'catalogs' } },
-    head: { ref: branch, sha: head, repo: repository },
-    commits: pulls.get(number)?.commits?.length ?? 1,
-  };
-}
-
 function commitsOf(
   { base, head, commits, author }: FakePull,
   git: (...parameters: string[]) => string,
@@ -321,6 +308,7 @@ function mergeAnswer(forge: FakeForge, pull: FakePull, { body }: Asked): Answer 
     return { status: 409, data: { message: 'Head branch was modified. Review and try the merge again.' } };
   forge.merges.push({ number: pull.number, sha: body.sha, method: body.merge_method });
   pull.state = 'closed';
+  pull.merged = true;
   return { data: { sha: pull.head, merged: true, message: 'merged' } };
 }
 

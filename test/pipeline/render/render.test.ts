@@ -64,7 +64,7 @@ describe('render', () => {
       'neither an index image nor a bundle: its labels are a=1',
     );
     await push('old', { 'operators.operatorframework.io.index.database.v1': '/db' }, { db: 'x' });
-    expect((await run('render', 'oci:images:old')).err).toContain('an index image with a database');
+    expect((await run('render', 'oci:images:old')).err).toContain('oci:images:old is no SQLite database');
     await push('empty', CONFIGS, { 'a.txt': 'a' });
     expect((await run('render', 'oci:images:empty')).err).toContain('no directory /configs');
   });
