@@ -115,3 +115,8 @@ test('the address of jobs, which everybody can reach', () => {
   const calls = ['records.get', 'records.put', 'records.list', 'queue.send'];
   expect(allowed('AskFunction')).toEqual(actionsOf(calls));
 });
+
+test('the one that looks for drift', () => {
+  const calls = ['registry.resolve', 'registry.getManifest', 'forge.report'];
+  expect(allowed('DriftFunction')).toEqual(actionsOf(calls));
+});
