@@ -1,19 +1,27 @@
 /** The other handlers die at every call that they make; what asked for them asks again: the same end. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { parseReference } from '../../catalog/reference.ts';
+import { formatLock } from '../../catalog/references/lock.ts';
 import { ask } from '../../functions/ask.ts';
+import { handleDrift } from '../../functions/drift.ts';
 import { handleGate } from '../../functions/gate.ts';
 import { receive } from '../../functions/receive.ts';
+import { POLICY_PATH } from '../../pipeline/config.ts';
 import { handleCatalog } from '../../pipeline/delivery/catalog.ts';
 import { noteOutcome } from '../../pipeline/delivery/outcome.ts';
 import type { DeliveryPorts } from '../../pipeline/delivery/ports.ts';
 import { reconcile } from '../../pipeline/delivery/reconcile.ts';
-import { openGitHub } from '../../pipeline/github/client.ts';
 import { directoryRecords } from '../../pipeline/records/directory.ts';
+import { pushImage } from '../../pipeline/registry/push.ts';
 import { Death, deliver } from '../fakes/delivery.ts';
 import { folder } from '../fakes/folder.ts';
-import { catalogOf } from '../fakes/gate.ts';
+import { catalogOf, POLICY } from '../fakes/gate.ts';
+import { unpaced } from '../fakes/github/client.ts';
 import { TOKEN } from '../fakes/github/forge.ts';
+import { testClient } from '../fakes/host.ts';
 import { type Hub, openHub } from '../fakes/hub.ts';
+import { sampleImage } from '../fakes/image.ts';
+import { registry } from '../fakes/registry.ts';
 import { type SampleRepository, sampleRepository } from '../fakes/sample.ts';
 import { signedPush } from '../fakes/webhook.ts';
 
@@ -224,12 +232,47 @@ test('gate: the message comes again', async () => {
   });
 }, 900_000);
 
-function gateRequest(hub: Hub, fate: Fate): Parameters<typeof handleGate>[1] {
-  const github = openGitHub({
-    url: hub.forge.url,
-    identity: { kind: 'token', token: TOKEN },
-    log: () => undefined,
+test('drift: the schedule comes again', async () => {
+  const { host } = await registry();
+  const client = testClient([host]);
+  const push = async (content: string): Promise<string> => {
+    const image = sampleImage({ layers: [content], architectures: ['amd64'] });
+    await pushImage(client, parseReference(`${host}/org/etcd:v1`), { image });
+    return image.root.digest;
+  };
+  const old = await push('old');
+  await push('fresh');
+  const image = `${host}/org/etcd@${old}`;
+  const files = {
+    [POLICY_PATH]: `${POLICY}registries: {allow: ['${host}'], internal: ['127.0.0.0/8']}\n`,
+    'catalogs/v4.20/etcd/catalog.yaml': `schema: olm.bundle\nname: etcd.v1\npackage: etcd\nimage: ${image}\n`,
+    'catalogs/v4.20.lock.json': formatLock({ digests: new Map([[`${host}/org/etcd:v1`, old]]) }),
+  };
+  await atEveryCall('drift', async (fate) => {
+    const hub = await openHub(files);
+    try {
+      const url = `${hub.forge.url}/example/catalogs.git`;
+      const source = { repository: 'example/catalogs', id: 1, branch: 'main', url };
+      const look = () =>
+        handleDrift({ ...gateRequest(hub, fate), source, registries: { plainHttp: [host] } });
+      const kinds: unknown[] = [];
+      // The second time nothing is left to do.
+      for (const _ of ['an hour', 'the next one']) {
+        await again(async () => {
+          const { proposed } = await look();
+          kinds.push(proposed['v4.20']?.kind);
+        });
+      }
+      const open = [...hub.forge.pulls.values()].filter(({ state }) => state === 'open');
+      return [kinds.at(-1), open.length];
+    } finally {
+      await hub.close();
+    }
   });
+}, 900_000);
+
+function gateRequest(hub: Hub, fate: Fate): Parameters<typeof handleGate>[1] {
+  const github = unpaced(hub.forge);
   const mortal = fate.process();
   github.hook.wrap('request', (request, options) =>
     mortal({ request: async () => request(options) }).request(),
