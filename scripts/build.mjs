@@ -102,7 +102,7 @@ await build({
 await build({
   ...common,
   entryPoints: Object.fromEntries(
-    ['ask', 'publish', 'receive', 'reconcile', 'status', 'work'].map((name) => [
+    ['ask', 'drift', 'publish', 'receive', 'reconcile', 'status', 'work'].map((name) => [
       `${name}/index`,
       `functions/aws/${name}.ts`,
     ]),
