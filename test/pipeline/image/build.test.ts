@@ -179,8 +179,8 @@ describe('the digest of the image', () => {
     const { image, slim } = await build(CATALOG, { base: 'oci' });
     expect([image.manifestList.digest, slim.manifestList.digest]).toMatchInlineSnapshot(`
       [
-        "sha256:7aa57b9f1ff23beaedd31135a5832c5a3da81a64426537e7084caeb8bf283843",
-        "sha256:d670c59099283fb157a03ab912f65ef51b5cfbed7f7da390e46669c1d88eb76e",
+        "sha256:d53ebc905ab29b1e16f73874a0bd6b717076aa94359a8f59586500956140616c",
+        "sha256:dac44634575ad913c746a5f8d0ef324d5d58392db4399525fa635543d35d1e94",
       ]
     `);
   });
@@ -265,7 +265,7 @@ describe('after a change of one package', () => {
   describe('of a layer that packages share', () => {
     const many = (changed: string): CatalogSource & { readonly reads: string[] } => {
       const reads: string[] = [];
-      const texts = Array.from({ length: 80 }, (_, i): [string, string] => {
+      const texts = Array.from({ length: 55 }, (_, i): [string, string] => {
         const versions = `p${i}` === changed ? ['1.0.0', '1.1.0'] : ['1.0.0'];
         return [`${i}.yaml`, packageText(`p${i}`, versions)];
       });
