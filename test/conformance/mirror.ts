@@ -142,6 +142,8 @@ function judgeRefusal(step: Step, outputs: RecordedPlan | undefined, why: string
     return { outcome: 'chosen', detail: 'a size too small' };
   if (/the host has a dot or a port/.test(why) && step.rc === 0)
     return { outcome: 'chosen', detail: 'destination without a host' };
+  if (/no version of the default channel/.test(why) && step.rc === 0)
+    return { outcome: 'chosen', detail: 'empty channels' };
   // An entry for each repository is longer than one for a registry that leads nowhere.
   if (sizes && step.cmd.includes('registry')) {
     return { outcome: 'chosen', detail: 'entries that lead astray' };
