@@ -91,6 +91,20 @@ describe('rules', () => {
     },
   );
 
+  test('the page of rules gives each its source, its example and its fix', () => {
+    const page = readFileSync('docs/rules.md', 'utf8');
+    const kinds = page.split(/^## /m).slice(1, -1);
+    for (const kind of kinds) {
+      const [head = '', ...rules] = kind.split(/^### /m);
+      for (const rule of rules) {
+        const [name = ''] = rule.split('\n');
+        expect(`${name} ${head}${rule}`).toMatch(/Source: \S/);
+        expect(`${name} ${rule}`).toMatch(/^- Example: \S/m);
+        expect(`${name} ${rule}`).toMatch(/^- Fix: \S/m);
+      }
+    }
+  });
+
   test('no two rules have one id', () => expect(new Set(RULES.map(({ id }) => id)).size).toBe(RULES.length));
 });
 
