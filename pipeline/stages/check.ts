@@ -19,6 +19,7 @@ import { overlooked } from '../check/overlooked.ts';
 import { type HistoryOf, pastOf } from '../check/past.ts';
 import { judgeReferences } from '../check/references.ts';
 import { suggestionsFor } from '../check/suggestions.ts';
+import { judgeTemplates } from '../check/templates.ts';
 import { POLICY_PATH, type PolicyRead, policyAt, readPolicy } from '../config.ts';
 import { PipelineError } from '../error.ts';
 import { mergedTree } from '../git/merge.ts';
@@ -88,13 +89,15 @@ export async function check(repository: Repository, request: CheckRequest): Prom
   const touched = await touchedIn(scene);
   const asked = { ...ids, change, policy: read.policy };
   // What hosts are asked for does not wait for one another.
-  const [{ judgements: ofCatalogs, unchecked }, ofBundles, references, known] = await Promise.all([
-    judgeCatalogs(repository, { ...scene, touched }, request),
-    change.unsafe.length > 0 ? [] : judgeBundles(scene),
-    judgeReferences(touched, scene.policy, request.registryFor?.(scene.policy)),
-    request.people && knownOf(repository, asked, request.people),
-  ]);
-  const judgements = [...ofCatalogs, ...ofBundles];
+  const [{ judgements: ofCatalogs, unchecked }, ofBundles, ofTemplates, references, known] =
+    await Promise.all([
+      judgeCatalogs(repository, { ...scene, touched }, request),
+      change.unsafe.length > 0 ? [] : judgeBundles(scene),
+      change.unsafe.length > 0 ? [] : judgeTemplates(scene),
+      judgeReferences(touched, scene.policy, request.registryFor?.(scene.policy)),
+      request.people && knownOf(repository, asked, request.people),
+    ]);
+  const judgements = [...ofCatalogs, ...ofBundles, ...ofTemplates];
   const authority = judgePeople({ ...asked, judgements, known }, request);
   const author = request.people?.author.login;
   const judged = {
