@@ -120,6 +120,8 @@ function mappingIn(settings: Settings, written: unknown, i: number): Mapping[] {
 }
 
 function mappingFindings({ name, mappings, place }: Mapped, units: readonly CatalogUnit[]): Finding[] {
+  // Who brings the first bundle brings the catalogs next.
+  if (units.length === 0) return [];
   const has = new Set(units.map(({ catalog }) => catalog));
   const mapped = mappings.flatMap(({ template, catalogs }) =>
     catalogs.map((catalog) => ({ template, ...catalog })),
