@@ -81,9 +81,7 @@ async function compare({ id, name, version }: (typeof commits)[number]): Promise
 
 function newImage(templates: readonly (readonly (string | undefined)[])[]): string | undefined {
   const imagesIn = (text = ''): string[] =>
-    [...text.matchAll(/\S+\/\S+(?:@sha256:[0-9a-f]{64}|:[\w.-]+)/g)].map(([one]) =>
-      one.replaceAll(/["']/g, ''),
-    );
+    [...text.matchAll(/\bimage:\s*["']?([^\s"',}]+)/gi)].map(([, one = '']) => one);
   for (const [before, after] of templates) {
     const known = new Set(imagesIn(before));
     const fresh = imagesIn(after).find((one) => !known.has(one));
