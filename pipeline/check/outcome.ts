@@ -19,7 +19,7 @@ import type {
   Verdict,
 } from '../report/report.ts';
 import { countText } from '../report/text.ts';
-import type { Judgement } from './judge.ts';
+import { type Judgement, joinedDiffs } from './judge.ts';
 import type { ReferenceJudgement } from './references.ts';
 
 interface Start {
@@ -126,7 +126,7 @@ function judged(outcome: Extract<Outcome, { kind: 'judged' }>): CheckReport {
     findings: sorted,
     known: judgements.flatMap(({ known }) => known).sort(compareFindings),
     waived: waived.map(({ finding, waiver }) => ({ finding, until: waiver.until, reason: waiver.reason })),
-    diffs: judgements.flatMap(({ diffs }) => diffs),
+    diffs: joinedDiffs(judgements.flatMap(({ diffs }) => diffs)),
     holds: authority?.holds ?? [],
     waitsFor: [],
     disconnected: outcome.disconnected,
@@ -171,6 +171,7 @@ function authorityReport(authority: AuthorityDecision | undefined, author = ''):
       reasons.map((reason) => `${subject}: ${reason}`),
     ),
     needs: authority.needs.map((need) => needText([need])),
+    missing: authority.needs,
   };
 }
 

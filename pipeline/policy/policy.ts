@@ -43,6 +43,8 @@ export interface Policy {
   readonly waivers: readonly Waiver[];
   readonly limits: Limits;
   readonly merge: MergePolicy;
+  /** Whether corrections that fit on their line are offered in a review. */
+  readonly suggestions: boolean;
   readonly graph: GraphPolicy;
   readonly registries: RegistriesPolicy;
   /** What becomes of merged bundle directories; undefined where they are nobody's business here. */
@@ -80,6 +82,8 @@ export interface ApprovalPolicy {
   readonly pin: 'content' | 'head';
   readonly ownerSelfApproval: boolean;
   readonly pusherMustBeOwner: boolean;
+  /** Whether those whose approval is missing are asked for a review. */
+  readonly ask: boolean;
   readonly required: ReadonlyMap<AllowableClass, Requirement>;
   readonly multiPackage: 'each' | 'admins';
 }

@@ -19,6 +19,7 @@ export interface Written {
     readonly pin?: 'content' | 'head';
     readonly ownerSelfApproval?: boolean;
     readonly pusherMustBeOwner?: boolean;
+    readonly ask?: boolean;
     readonly required?: Readonly<Partial<Record<AllowableClass | 'multi-package', string>>>;
   };
   readonly commits?: { readonly signOff?: boolean; readonly verified?: boolean };
@@ -37,6 +38,7 @@ export interface Written {
     readonly method?: 'squash' | 'merge' | 'rebase';
     readonly via?: 'queue-if-enabled' | 'queue' | 'direct';
   };
+  readonly suggestions?: boolean;
   readonly graph?: {
     readonly olm?: readonly ('v0' | 'v1')[];
     readonly catalogOrder?: readonly string[];

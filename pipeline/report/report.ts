@@ -4,6 +4,8 @@
  */
 import type { Finding } from '../../catalog/finding.ts';
 import type { PlacedDiff } from '../check/judge.ts';
+import type { Suggestion } from '../check/suggestions.ts';
+import type { Need } from '../github/need.ts';
 import type { MergePolicy } from '../policy/policy.ts';
 
 export type Verdict = 'pass' | 'fail' | 'inconclusive';
@@ -24,6 +26,8 @@ export interface CheckReport {
   readonly packages: readonly PackageReport[];
   /** Everything that counts, the worst first. */
   readonly findings: readonly Finding[];
+  /** Corrections of lines that the pull request writes; absent when there are none. */
+  readonly suggestions?: readonly Suggestion[];
   /** What the base branch has as well, and the pull request leaves as it is. */
   readonly known: readonly Finding[];
   readonly waived: readonly { readonly finding: Finding; readonly until: string; readonly reason: string }[];
@@ -50,6 +54,10 @@ export interface RequestReport {
   /** The branch that it is for. */
   readonly branch: string;
   readonly merge: MergePolicy;
+  /** Whether suggestions are offered in a review. */
+  readonly suggestions: boolean;
+  /** Whether those whose approval is missing are asked for it. */
+  readonly ask: boolean;
 }
 
 /** How a report stands on a commit: nothing is missing, somebody must act or wait, the author must correct it. */
@@ -86,6 +94,8 @@ export interface AuthorityReport {
   readonly author?: string;
   readonly reasons: readonly string[];
   readonly needs: readonly string[];
+  /** The same, each with who can give it. */
+  readonly missing?: readonly Need[];
   /** Owners' entries that do not count, and what is odd about the commits. */
   readonly warnings: readonly string[];
 }
