@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { definitionsIn } from '../bundle/definitions.ts';
+import type { ReadCatalog } from '../catalogs.ts';
 import { readCluster } from '../cluster.ts';
 import { fileError } from '../directory.ts';
 import { auditPage } from '../report/audit-page.ts';
@@ -31,6 +32,11 @@ export const command: Command = {
       value: 'VERSION',
       description: "the cluster's version, such as 4.19 (default: the lowest of the catalogs)",
     },
+    commit: {
+      value: 'REVISION',
+      description:
+        'judge the catalogs that this commit of the repository holds, those that its policy has made of bundle directories among them',
+    },
     history: { description: 'say which merges of the past stranded whom; for the checkout of a repository' },
     since: { value: 'YYYY-MM-DD', description: 'the first day of that past (default: its beginning)' },
     bundles: {
@@ -56,15 +62,14 @@ export const command: Command = {
     'portolan audit catalogs/v4.19 catalogs/v4.20 --installed cluster.json',
   ],
   run: async (invocation, terminal) => {
-    const { operands, text, flag } = invocation;
+    const { text, flag } = invocation;
     const format = text('format') ?? 'text';
     if (!FORMATS.includes(format)) throw usageError(command, '--format must be text, json or html');
     const olm = text('olm');
     if (olm !== undefined && olm !== 'v0' && olm !== 'v1')
       throw usageError(command, '--olm must be v0 or v1');
     const past = askedPast(invocation);
-    const roots = operands.flatMap((root) => catalogRoots(root, terminal));
-    const catalogs = await readOperands(roots, invocation, terminal);
+    const catalogs = await catalogsOf(invocation, terminal);
     const audited = await audit({
       catalogs,
       olm: olm === undefined ? ['v0', 'v1'] : [olm],
@@ -152,6 +157,21 @@ function progressTo({ err }: Terminal): (done: number, all: number) => void {
 
 /** Merges between two words on the progress. */
 const EVERY = 100;
+
+async function catalogsOf(invocation: Invocation, terminal: Terminal): Promise<ReadCatalog[]> {
+  const { operands, text } = invocation;
+  const commit = text('commit');
+  if (commit === undefined) {
+    const roots = operands.flatMap((root) => catalogRoots(root, terminal));
+    return readOperands(roots, invocation, terminal);
+  }
+  const [repository, another] = operands;
+  if (repository === undefined || another !== undefined) {
+    throw usageError(command, '--commit needs one operand, the checkout of a repository');
+  }
+  const { readCommit } = await import('./commit-catalogs.ts');
+  return readCommit({ repository, commit }, {}, terminal);
+}
 
 /** The catalogs of a directory: those below its folder `catalogs`, or the directory itself. */
 function catalogRoots(root: string, { directory }: Terminal): string[] {
