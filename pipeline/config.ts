@@ -4,7 +4,7 @@
  */
 
 import { compareFindings, type Finding } from '../catalog/finding.ts';
-import type { Trust } from './attest/verify.ts';
+import type { Trust } from './attest/trust.ts';
 import type { ObjectReader } from './git/objects.ts';
 import { whyUnreadable } from './git/source.ts';
 import { entryAt } from './git/tree.ts';
@@ -112,8 +112,10 @@ function policyOf(written: Written): Policy {
       method: merge.method ?? 'squash',
       via: merge.via ?? 'queue-if-enabled',
     },
+    suggestions: written.suggestions ?? true,
     graph: graphOf(written.graph ?? {}),
     registries: registriesOf(written.registries ?? {}),
+    release: written.release && { ...written.release, mode: written.release.mode ?? 'off' },
     publish: publishOf(written.publish ?? {}),
   };
 }
@@ -201,6 +203,7 @@ function approvalOf({
   pin,
   ownerSelfApproval,
   pusherMustBeOwner,
+  ask,
   required,
 }: Part<'approval'>): ApprovalPolicy {
   const { 'multi-package': multiPackage, ...classes } = required ?? {};
@@ -208,6 +211,7 @@ function approvalOf({
     pin: pin ?? 'content',
     ownerSelfApproval: ownerSelfApproval ?? true,
     pusherMustBeOwner: pusherMustBeOwner ?? true,
+    ask: ask ?? true,
     required: new Map(
       Object.entries({ ...REQUIRED, ...classes }).map(([name, text]) => [
         name as AllowableClass,
@@ -256,12 +260,14 @@ function registriesOf({
   allow,
   credentials,
   internal,
+  lock,
   signatures = [],
 }: Part<'registries'>): RegistriesPolicy {
   return {
     allow: allow ?? [],
     credentials: credentials ?? [],
     internal: internal ?? [],
+    lock: lock ?? 'catalogs/{catalog}.lock.json',
     signatures: signatures.map((demand) => ({ from: demand.from, trust: trustOf(demand) })),
   };
 }

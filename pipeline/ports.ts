@@ -62,7 +62,9 @@ export interface PutBlobOptions {
 export interface UploadMemory {
   /** Where the registry said to go on, as it said it; undefined for an upload that was never begun. */
   readonly location: string | undefined;
-  /** Told of the place to go on after each chunk that the registry has taken. */
+  /** Bytes of a chunk, where the registry goes on with what broke; a smaller blob goes in one request. */
+  readonly chunk: number;
+  /** Told of the place to go on: where an upload begins, and after each chunk that the registry has taken. */
   note(location: string): void;
 }
 

@@ -36,7 +36,7 @@ export type BundleCheck = (bundle: Bundle, report: Report) => void;
 /** Says what is wrong at a place: which object, what was found, what was expected. */
 export type Report = (message: string, location: Location, details?: Details) => void;
 
-export type Details = Pick<Finding, 'hint' | 'package' | 'channel' | 'installed'> & {
+export type Details = Pick<Finding, 'hint' | 'correction' | 'package' | 'channel' | 'installed'> & {
   /** A finding may be milder than its rule, never worse. */
   readonly severity?: Severity;
 };
@@ -87,6 +87,15 @@ export function runComparison(
   severityOf: SeverityOf = ownSeverity,
 ): Finding[] {
   return runEach(rules, severityOf, (rule, report) => rule.compare?.(change, report));
+}
+
+/** Runs the checks that look at the files of a bundle. Findings are sorted, the worst first. */
+export function runInspection(
+  bundle: Inspected,
+  rules: readonly Rule[],
+  severityOf: SeverityOf = ownSeverity,
+): Finding[] {
+  return runEach(rules, severityOf, (rule, report) => rule.inspect?.(bundle, report));
 }
 
 /** Runs the checks that look at what registries said. Findings are sorted, the worst first. */
@@ -149,7 +158,7 @@ export function ownSeverity(rule: Rule): Severity {
 }
 
 /** A report that adds to `findings`. */
-export function reportTo(findings: Finding[], rule: Rule, severity: Severity): Report {
+function reportTo(findings: Finding[], rule: Rule, severity: Severity): Report {
   return (message, location, { severity: own = severity, ...details } = {}) => {
     findings.push({ rule: rule.id, severity: milder(severity, own), message, location, ...details });
   };

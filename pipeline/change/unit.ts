@@ -37,7 +37,7 @@ export async function catalogUnits(
   const units = new Map<string, CatalogUnit>();
   for (const pattern of layout.patterns.filter(({ kind }) => kind === 'catalog')) {
     const rootAt = rootSegment(pattern);
-    for (const { path, id, mode, captured } of await expand(objects, tree, withoutRest(pattern))) {
+    for (const { path, id, mode, captured } of await expand(objects, { tree }, withoutRest(pattern))) {
       if (isTree(mode) !== isOpen(pattern) || units.has(path)) continue;
       const root = path.split('/').slice(0, rootAt).join('/');
       const catalog = captured['catalog'] ?? root.split('/').at(-1) ?? '';
@@ -60,7 +60,7 @@ async function addMade(
   for (const { segments } of layout.patterns.filter(({ kind }) => kind === 'bundle')) {
     const at = segments.findIndex(({ names }) => names.includes('package'));
     if (at < 0) continue;
-    for (const { path, id, mode, captured } of await expand(objects, tree, segments.slice(0, at + 1))) {
+    for (const { path, id, mode, captured } of await expand(objects, { tree }, segments.slice(0, at + 1))) {
       const name = captured['package'];
       if (name === undefined || !isTree(mode)) continue;
       if (!(await objects.tree(id)).some((entry) => isTree(entry.mode) && isVersionFolder(entry.name)))
@@ -100,11 +100,37 @@ export async function packageFolders(
   for (const { segments } of layout.patterns) {
     const at = segments.findIndex(({ names }) => names.includes('package'));
     if (at < 0) continue;
-    for (const { captured, ...place } of await expand(objects, tree, segments.slice(0, at + 1))) {
+    for (const { captured, ...place } of await expand(objects, { tree }, segments.slice(0, at + 1))) {
       const name = captured['package'];
       // A file stands for a package only where the pattern ends with it.
       if (name === undefined || (!isTree(place.mode) && at < segments.length - 1)) continue;
       folders.set(place.path, { ...place, package: name });
+    }
+  }
+  return [...folders.values()].sort((a, b) => compareText(a.path, b.path));
+}
+
+export interface BundleFolder extends Place {
+  readonly package: string;
+  /** The version that its path says. */
+  readonly version: string;
+}
+
+/** The folders of bundles of some packages, in byte order of their paths; no other package's is entered. */
+export async function bundleFolders(
+  objects: ObjectReader,
+  tree: string,
+  { layout, packages }: { readonly layout: Layout; readonly packages: ReadonlySet<string> },
+): Promise<BundleFolder[]> {
+  const folders = new Map<string, BundleFolder>();
+  const isWanted = ({ package: name }: Captured): boolean => name === undefined || packages.has(name);
+  for (const { segments } of layout.patterns.filter(({ kind }) => kind === 'bundle')) {
+    const at = segments.findIndex(({ names }) => names.includes('version'));
+    const places = at < 0 ? [] : await expand(objects, { tree, isWanted }, segments.slice(0, at + 1));
+    for (const { captured, ...place } of places) {
+      const name = captured['package'];
+      if (name === undefined || !isTree(place.mode)) continue;
+      folders.set(place.path, { ...place, package: name, version: captured['version'] ?? '' });
     }
   }
   return [...folders.values()].sort((a, b) => compareText(a.path, b.path));
@@ -120,10 +146,16 @@ interface Expanded extends Place {
   readonly captured: Captured;
 }
 
+interface Ground {
+  readonly tree: string;
+  /** Whether what was captured so far is looked for; all is without it. */
+  readonly isWanted?: (captured: Captured) => boolean;
+}
+
 /** Everything in a tree that the segments of a pattern match. */
 async function expand(
   objects: ObjectReader,
-  tree: string,
+  { tree, isWanted = () => true }: Ground,
   segments: readonly PatternSegment[],
 ): Promise<Expanded[]> {
   let places: Expanded[] = [{ path: '', id: tree, mode: '40000', captured: {} }];
@@ -133,7 +165,9 @@ async function expand(
     places = folders.flatMap((folder, i) =>
       (listings[i] ?? []).flatMap(({ name, id, mode }) => {
         const captured = matchSegment(segment, name, folder.captured);
-        return captured ? [{ path: joinPath(folder.path, name), id, mode, captured }] : [];
+        return captured && isWanted(captured)
+          ? [{ path: joinPath(folder.path, name), id, mode, captured }]
+          : [];
       }),
     );
   }

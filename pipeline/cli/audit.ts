@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
-import { definitionsIn } from '../bundle/definitions.ts';
+import { basename, dirname, join, resolve } from 'node:path';
+import type { DefinitionsOf } from '../../catalog/graph/world.ts';
+import { definitionsBelow, definitionsIn } from '../bundle/definitions.ts';
 import type { ReadCatalog } from '../catalogs.ts';
 import { readCluster } from '../cluster.ts';
 import { fileError } from '../directory.ts';
@@ -42,7 +43,7 @@ export const command: Command = {
     bundles: {
       value: 'DIR',
       description:
-        'bundle directories PACKAGE/VERSION, for what only manifests tell: whether definitions change safely',
+        'bundle directories PACKAGE/VERSION, for what only manifests tell: whether definitions change safely (default: operators beside catalogs)',
     },
     all: { description: 'write out what is only good to know, too' },
     format: {
@@ -62,7 +63,7 @@ export const command: Command = {
     'portolan audit catalogs/v4.19 catalogs/v4.20 --installed cluster.json',
   ],
   run: async (invocation, terminal) => {
-    const { text, flag } = invocation;
+    const { operands, text, flag } = invocation;
     const format = text('format') ?? 'text';
     if (!FORMATS.includes(format)) throw usageError(command, '--format must be text, json or html');
     const olm = text('olm');
@@ -74,7 +75,9 @@ export const command: Command = {
       catalogs,
       olm: olm === undefined ? ['v0', 'v1'] : [olm],
       today: terminal.now().toISOString().slice(0, 10),
-      ...definitionsIn(text('bundles'), terminal),
+      ...(text('bundles') === undefined
+        ? ownDefinitions(operands, terminal)
+        : definitionsIn(text('bundles'), terminal)),
     });
     const report = {
       ...audited.report,
@@ -171,6 +174,31 @@ async function catalogsOf(invocation: Invocation, terminal: Terminal): Promise<R
   }
   const { readCommit } = await import('./commit-catalogs.ts');
   return readCommit({ repository, commit }, {}, terminal);
+}
+
+/** Definitions of the bundles that lie in `operators`, in a checkout or beside the folder `catalogs` of an operand. */
+function ownDefinitions(
+  operands: readonly string[],
+  { directory }: Terminal,
+): { definitions?: DefinitionsOf } {
+  const checkouts = operands.flatMap((operand) => {
+    const root = resolve(directory, operand);
+    return basename(dirname(root)) === 'catalogs' ? [root, dirname(dirname(root))] : [root];
+  });
+  const folders = new Set(
+    checkouts.map((root) => join(root, 'operators')).filter((path) => existsSync(path)),
+  );
+  const all = [...folders].map((path) => definitionsBelow(path));
+  if (all.length === 0) return {};
+  return {
+    definitions: (bundle) => {
+      for (const definitions of all) {
+        const found = definitions(bundle);
+        if (found) return found;
+      }
+      return undefined;
+    },
+  };
 }
 
 /** The catalogs of a directory: those below its folder `catalogs`, or the directory itself. */

@@ -2,16 +2,11 @@
  * The index image as bytes: manifests for every platform, one list of them, and where the
  * blobs come from. Everything follows from the layers, the base and the settings.
  */
+
+import type { BlobSource, Descriptor, Manifest, Platform } from '../ports.ts';
 import { type BaseImage, DOCKER_LIST, DOCKER_MANIFEST, OCI_INDEX, OCI_MANIFEST } from './base.ts';
 import { type ImageSettings, imageConfig } from './config.ts';
-import {
-  type BlobSource,
-  bytesBlob,
-  type Descriptor,
-  digestOf,
-  type Manifest,
-  type Platform,
-} from './content.ts';
+import { bytesBlob, digestOf } from './content.ts';
 import type { LayerFacts } from './layer.ts';
 
 /** OLM's index image. The list is the image; the rest is what it names. */

@@ -31,9 +31,13 @@ const MIB = 1024 * 1024;
 const PART = 1 / 200;
 const LEAST = 192 * 1024;
 const MOST = 32 * MIB;
+/** A body that the kernel takes at once: it arrives also when whoever sent it is killed the next moment. */
+const SURE = 32 * 1024;
 /** Bytes that are read ahead: a body begins to leave when all of it is here, as far as it is no larger. */
 const AHEAD = 64 * MIB;
 const CHUNK = 16 * MIB;
+/** A chunk at least, where the registry goes on with what broke: what is smaller is not worth a request more. */
+const LEAST_CHUNK = MIB;
 
 /**
  * @param sent told of the bytes of each blob as they leave
@@ -45,16 +49,17 @@ export function createBlobMover(
 ): BlobMover {
   const leaving = createAllowance(LEAST);
   const ahead = createAllowance(AHEAD);
+  let kept = CHUNK;
   /** By registry and digest: which repositories have it, or are about to. */
   const places = new Map<string, Map<string, Promise<BlobOutcome>>>();
   const put = (blob: BlobSource, to: Repository, options: PutBlobOptions): Promise<BlobOutcome> => {
-    const memo = blob.size > CHUNK ? memory.upload(`${repositoryName(to)}@${blob.digest}`) : undefined;
+    const memo = blob.size > kept ? memory.upload(`${repositoryName(to)}@${blob.digest}`, kept) : undefined;
     const watched: BlobSource = { ...blob, open: (from) => watch(blob, from, sent) };
     return ahead.within(Math.min(blob.size, CHUNK), () =>
       registry.putBlob(to, watched, {
         ...options,
         chunk: CHUNK,
-        gate: leaving.within,
+        gate: (bytes, send) => (bytes <= SURE ? send() : leaving.within(bytes, send)),
         ...(memo && { memory: memo }),
       }),
     );
@@ -80,7 +85,11 @@ export function createBlobMover(
       coming.catch(() => known.delete(to.repository));
       return coming;
     },
-    expect: (bytes) => leaving.resize(Math.min(MOST, Math.max(LEAST, bytes * PART))),
+    expect: (bytes) => {
+      const part = Math.round(bytes * PART);
+      leaving.resize(Math.min(MOST, Math.max(LEAST, part)));
+      kept = Math.min(CHUNK, Math.max(LEAST_CHUNK, part));
+    },
   };
 }
 

@@ -9,8 +9,8 @@ import type { UploadMemory } from '../ports.ts';
 export interface CopyMemory {
   /** Whether an earlier copy was begun and not ended: anything may be at the destination. */
   readonly isContinued: boolean;
-  /** What is remembered of an upload, by destination and digest. */
-  upload(key: string): UploadMemory | undefined;
+  /** What is remembered of an upload, by destination and digest, and how large its chunks are, in bytes. */
+  upload(key: string, chunk: number): UploadMemory | undefined;
   /** Forgets everything: all that was asked for is done. */
   end(): void;
 }
@@ -30,8 +30,9 @@ export function openMemory(path: string): CopyMemory {
     if (!isContinued) writeFileSync(path, '');
     return {
       isContinued,
-      upload: (key) => ({
+      upload: (key, chunk) => ({
         location: known.get(key),
+        chunk,
         note: (location) => appendFileSync(path, `${JSON.stringify([key, location])}\n`),
       }),
       end: () => rmSync(path, { force: true }),

@@ -8,6 +8,7 @@ import { PipelineError } from '../error.ts';
 import type { Clock, CredentialSource, Manifest, Registry, Repository } from '../ports.ts';
 import { addressRule, type Resolver, systemResolver } from './addresses.ts';
 import { getBlob, hasBlob } from './blob.ts';
+import { CHUNK } from './chunks.ts';
 import { systemClock } from './clock.ts';
 import { createConnections } from './connection.ts';
 import { createEndpoint, type Endpoint } from './endpoint.ts';
@@ -20,7 +21,7 @@ import { forgetReferrer, listReferrers, noteReferrer } from './referrers.ts';
 import { DEFAULT_RETRY, type RetryOptions } from './retry.ts';
 import { listTags } from './tags.ts';
 import { createTransport, type Traffic } from './transport.ts';
-import { CHUNK, putBlob } from './upload.ts';
+import { putBlob } from './upload.ts';
 
 export interface ClientOptions {
   /** Nothing is proved to anybody when left out. */
@@ -37,6 +38,8 @@ export interface ClientOptions {
   readonly environment?: Environment;
   /** Requests at a time to one host at most; 48 when left out. */
   readonly concurrency?: number;
+  /** The same for a host that is far away; as many as to any other when left out. */
+  readonly farthest?: number;
   readonly timeouts?: Partial<Timeouts>;
   readonly retry?: Partial<RetryOptions>;
   /** Bytes of a manifest at most; 4 MiB when left out. */
@@ -97,6 +100,7 @@ function wire(options: ClientOptions): {
   endpoints: ReadonlyMap<string, Endpoint>;
 } {
   const clock = options.clock ?? systemClock;
+  const concurrency = options.concurrency ?? 48;
   const plainHosts = new Set(options.plainHttp ?? []);
   const timeouts = { ...DEFAULT_TIMEOUTS, ...options.timeouts };
   const connections = createConnections({
@@ -109,7 +113,8 @@ function wire(options: ClientOptions): {
   const transport = createTransport({
     connections,
     plainHosts,
-    concurrency: options.concurrency ?? 48,
+    concurrency,
+    farthest: Math.max(concurrency, options.farthest ?? 0),
     timeouts,
     retrying: {
       options: { ...DEFAULT_RETRY, ...options.retry },

@@ -35,6 +35,8 @@ export interface Endpoint {
 export interface Learnt {
   /** Whether it keeps lists of referrers itself; undefined until it was asked for one. */
   keepsReferrers?: boolean;
+  /** Whether it goes on with an upload that broke off in a chunk; undefined until one was begun. */
+  keepsBroken?: Promise<boolean>;
 }
 
 export interface EndpointOptions {

@@ -6,28 +6,24 @@
  */
 import { repositoryName } from '../../catalog/reference.ts';
 import { PipelineError } from '../error.ts';
-import type { BlobOutcome, BlobSource, PutBlobOptions, Repository, UploadMemory } from '../ports.ts';
+import type { BlobOutcome, BlobSource, PutBlobOptions, Repository } from '../ports.ts';
 import { failure, header } from './answer.ts';
 import type { Access } from './auth.ts';
 import { headBlob } from './blob.ts';
+import {
+  bodyOf,
+  CHUNK,
+  progress,
+  READ_AHEAD,
+  refusedUpload,
+  sendChunks,
+  type Upload,
+  uploadRequest,
+} from './chunks.ts';
 import { algorithmOf, checked, contradicts, corrupt, isDigest } from './digest.ts';
 import type { Endpoint } from './endpoint.ts';
 import type { Answer, RequestBody } from './exchange.ts';
-import type { Budget } from './retry.ts';
-import { allOf, only, readingOf } from './stream.ts';
-
-/** Bytes of a chunk, and the size up to which a blob goes in one request. */
-export const CHUNK: number = 16 * 1024 * 1024;
-
-interface Upload {
-  readonly endpoint: Endpoint;
-  readonly to: Repository;
-  readonly blob: BlobSource;
-  readonly chunk: number;
-  readonly budget: Budget;
-  readonly memory: UploadMemory | undefined;
-  readonly gate: NonNullable<PutBlobOptions['gate']>;
-}
+import { allOf, readingOf } from './stream.ts';
 
 /** An upload that the registry has opened. */
 interface Session {
@@ -50,22 +46,37 @@ export function putBlob(
   let [mount] = mountFrom.filter((repository) => repository !== to.repository);
   let isAbsent = absent;
   let begun = memory?.location;
+  let early: Promise<RequestBody> | undefined;
+  const noting = memory && {
+    ...memory,
+    note: (location: string) => {
+      begun = location;
+      memory.note(location);
+    },
+  };
   const reading = readingOf(blob);
   const source: BlobSource = { ...blob, open: reading.open };
   const work = endpoint.attempt(async (budget) => {
-    const upload: Upload = { endpoint, to, blob: source, chunk, budget, memory, gate };
+    const upload: Upload = { endpoint, to, blob: source, chunk, budget, memory: noting, gate };
     const head = { digest: blob.digest, actions: 'pull,push', budget } as const;
+    // Whoever knows that it has to be sent reads the source while the upload is opened.
+    const isExpected = isAbsent && mount === undefined && begun === undefined;
     if (!isAbsent && (await headBlob(endpoint, to, head))) return 'present';
     // What broke off may have arrived.
     isAbsent = false;
-    const earlier = begun;
+    if (begun !== undefined && (await goOn(upload, begun))) return 'uploaded';
     begun = undefined;
-    if (earlier !== undefined && (await goOn(upload, earlier))) return 'uploaded';
+    const isWhole = blob.size <= Math.min(chunk, memory?.chunk ?? chunk);
+    if (isExpected && isWhole) early ??= wholeBody(source);
+    // Read anew when it failed; until it is asked for, nobody else hears of that.
+    early?.catch(() => {
+      early = undefined;
+    });
     const session = await open(upload, mount);
     if (session === 'mounted') return 'mounted';
     // A mount that came to nothing once does so again.
     mount = undefined;
-    await send(upload, session);
+    await send(upload, session, early);
     return 'uploaded';
   });
   return work.finally(reading.close);
@@ -73,13 +84,13 @@ export function putBlob(
 
 /** Ends an upload that an earlier try began; false when the registry does not know it any more. */
 async function goOn(upload: Upload, location: string): Promise<boolean> {
-  const { endpoint, chunk } = upload;
+  const { endpoint, chunk, memory } = upload;
   // The address comes out of a file: it may lead to the registry only.
   if (!URL.canParse(location) || new URL(location).origin !== endpoint.base.origin) return false;
   try {
     const known = await progress(upload, new URL(location));
     if (known.offset === 0) return false;
-    await commit(upload, await sendChunks(upload, known, chunk), undefined);
+    await commit(upload, await sendChunks(upload, known, memory?.chunk ?? chunk), undefined);
     return true;
   } catch (error) {
     if (error instanceof PipelineError && !['unreachable', 'rate-limited'].includes(error.code)) return false;
@@ -131,30 +142,47 @@ function sessionOf(endpoint: Endpoint, answer: Answer): Session {
   };
 }
 
-async function send(upload: Upload, session: Session): Promise<void> {
-  const { blob, chunk, endpoint } = upload;
-  if (endpoint.quirks.monolithic || blob.size <= chunk)
-    return commit(upload, session.location, await wholeBody(blob));
-  const size = Math.max(chunk, session.smallest);
+async function send(
+  upload: Upload,
+  session: Session,
+  early: Promise<RequestBody> | undefined,
+): Promise<void> {
+  const { blob, chunk, endpoint, memory } = upload;
+  const isKept = memory !== undefined && blob.size > memory.chunk && (await keepsBroken(upload, session));
+  if (endpoint.quirks.monolithic || (blob.size <= chunk && !isKept))
+    return commit(upload, session.location, await (early ?? wholeBody(blob)));
+  const size = Math.max(isKept ? memory.chunk : chunk, session.smallest);
   const start = { location: session.location, offset: 0 };
+  if (isKept) memory.note(session.location.href);
   return commit(upload, await sendChunks(upload, start, size), undefined);
 }
 
 /**
- * Bytes up to which a body is read before its request begins: a kill then leaves a request that is
- * complete, or none. A registry that got half of a chunk gives the whole upload up.
+ * Whether an upload that broke off in a chunk can be gone on with. Version 2 of distribution signs
+ * how far it got into the address: where half a chunk came, no address that was given fits any more.
+ * There one request is better, which arrives in full even if whoever sent it is killed meanwhile.
+ *
+ * @see https://github.com/distribution/distribution/blob/v2.8.2/registry/handlers/blobupload.go
  */
-const READ_AHEAD = CHUNK;
+function keepsBroken({ endpoint, budget, ...upload }: Upload, { location }: Session): Promise<boolean> {
+  const isSigned = location.searchParams.has('_state');
+  const ask = async (): Promise<boolean> => {
+    const unsigned = new URL(location);
+    unsigned.search = '';
+    const request = { ...uploadRequest(upload), method: 'GET', to: unsigned } as const;
+    const answer = await endpoint.ask(request, budget);
+    await answer.discard();
+    return answer.status === 204;
+  };
+  endpoint.learnt.keepsBroken ??= isSigned ? ask().catch(() => false) : Promise.resolve(true);
+  return endpoint.learnt.keepsBroken;
+}
 
 /** The blob, checked as it leaves: what a registry says about a wrong digest is then its own doing. */
 async function wholeBody(blob: BlobSource): Promise<RequestBody> {
   const { size } = blob;
   const open = (): AsyncGenerator<Uint8Array> => checked(blob.open(0), blob);
   return size > READ_AHEAD ? { size, open } : bodyOf(await allOf(open()));
-}
-
-function bodyOf(bytes: Uint8Array): RequestBody {
-  return { size: bytes.length, open: () => only(bytes) };
 }
 
 /** Closes an upload, with the bytes in the same request when there is a body. */
@@ -169,128 +197,4 @@ async function commit(upload: Upload, location: URL, body: RequestBody | undefin
   await answer.discard();
   const digest = header(answer, 'docker-content-digest');
   if (isDigest(digest) && contradicts(digest, blob.digest)) throw corrupt(blob.digest, digest);
-}
-
-function uploadRequest({ to, blob }: Upload): {
-  access: Access;
-  headers: Record<string, string>;
-  what: string;
-} {
-  return {
-    access: { repository: to.repository, actions: 'pull,push' },
-    headers: { 'content-type': 'application/octet-stream' },
-    what: `the upload of ${blob.digest} to ${repositoryName(to)}`,
-  };
-}
-
-/**
- * A registry that does not know the upload any more, or that got other bytes than left here,
- * may do better in a new upload.
- */
-async function refusedUpload(upload: Upload, answer: Answer): Promise<PipelineError> {
-  const error = await failure(answer, uploadRequest(upload).what);
-  const changed = /DIGEST_INVALID|SIZE_INVALID/.test(error.message);
-  if (changed) await readThrough(upload.blob);
-  if (!changed && answer.status !== 404 && answer.status !== 416) return error;
-  return new PipelineError(changed ? 'corrupt' : error.code, error.message, { retryable: true });
-}
-
-/** @throws PipelineError `corrupt` when it was the source that has other bytes */
-async function readThrough(blob: BlobSource): Promise<void> {
-  for await (const _ of checked(blob.open(0), blob));
-}
-
-/** Breaks in a row, without progress between them, after which an upload is begun anew. */
-const BREAKS = 3;
-
-/** Sends all chunks; after a break the registry is asked how far it got. */
-async function sendChunks(upload: Upload, start: Progress, size: number): Promise<URL> {
-  const { blob, memory } = upload;
-  let { location, offset } = start;
-  for (let breaks = 0; offset < blob.size; ) {
-    const end = Math.min(offset + size, blob.size);
-    try {
-      const next = await sendChunk(upload, location, { offset, end });
-      if (next.offset > offset) breaks = 0;
-      else breaks++;
-      ({ location, offset } = next);
-      memory?.note(location.href);
-    } catch (error) {
-      if (!(error instanceof PipelineError) || !error.retryable || ++breaks > BREAKS) throw error;
-      const known = await progress(upload, location);
-      // Behind what was confirmed before: this upload has lost bytes.
-      if (known.offset < offset) throw error;
-      ({ location, offset } = known);
-    }
-    if (breaks > BREAKS) throw stuck(upload);
-  }
-  return location;
-}
-
-interface Progress {
-  readonly location: URL;
-  /** Bytes that the registry has. */
-  readonly offset: number;
-}
-
-async function sendChunk(
-  upload: Upload,
-  location: URL,
-  { offset, end }: { readonly offset: number; readonly end: number },
-): Promise<Progress> {
-  const { endpoint, budget, blob, gate } = upload;
-  const request = uploadRequest(upload);
-  const bytes = { size: end - offset, open: () => part(blob, offset, end) };
-  const body = bytes.size > READ_AHEAD ? bytes : bodyOf(await allOf(bytes.open()));
-  const headers = { ...request.headers, 'content-range': `${offset}-${end - 1}` };
-  const answer = await gate(body.size, () =>
-    endpoint.ask({ ...request, method: 'PATCH', to: location, headers, body }, budget),
-  );
-  if (answer.status !== 202 && answer.status !== 204) throw await refusedUpload(upload, answer);
-  await answer.discard();
-  return progressOf(upload, answer, end);
-}
-
-/** Asks how far an upload has got. */
-async function progress(upload: Upload, location: URL): Promise<Progress> {
-  const { endpoint, budget } = upload;
-  const request = uploadRequest(upload);
-  const answer = await endpoint.ask({ ...request, method: 'GET', to: location }, budget);
-  if (answer.status !== 204) throw await unsaid(answer, request.what);
-  await answer.discard();
-  return progressOf(upload, answer, 0);
-}
-
-/** A registry that does not say how far it got takes the blob anew. */
-async function unsaid(answer: Answer, what: string): Promise<PipelineError> {
-  const { code, message, retryable } = await failure(answer, what);
-  return new PipelineError(code, message, { retryable: retryable || answer.status < 500 });
-}
-
-function progressOf({ endpoint, blob }: Upload, answer: Answer, otherwise: number): Progress {
-  const last = /^(?:bytes[= ])?0-(\d+)/.exec(header(answer, 'range') ?? '')?.[1];
-  // `0-0` is said for no byte at all as well, and chunks are never of one byte.
-  const offset = last === undefined ? otherwise : last === '0' ? 0 : Number(last) + 1;
-  if (offset > blob.size) {
-    throw new PipelineError('corrupt', `${endpoint.registry} has more of ${blob.digest} than was sent`, {
-      retryable: true,
-    });
-  }
-  return { location: endpoint.follow(header(answer, 'location') ?? answer.url.href, answer.url), offset };
-}
-
-function stuck({ endpoint, blob }: Upload): PipelineError {
-  return new PipelineError('bad-answer', `${endpoint.registry} takes no more of ${blob.digest}`, {
-    retryable: true,
-  });
-}
-
-/** Bytes of a blob from an offset up to another one. */
-async function* part(blob: BlobSource, offset: number, end: number): AsyncGenerator<Uint8Array> {
-  let left = end - offset;
-  for await (const chunk of blob.open(offset)) {
-    yield chunk.length <= left ? chunk : chunk.subarray(0, left);
-    left -= chunk.length;
-    if (left <= 0) return;
-  }
 }

@@ -1,29 +1,10 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { main } from '../../../pipeline/cli/main.ts';
-import { capture } from '../../conformance/fbc-terminal.ts';
+import { describe, expect, test, vi } from 'vitest';
+import { workbench } from '../../fakes/workbench.ts';
 
 // Reading the many files of the command line may take long on a busy machine.
 vi.setConfig({ testTimeout: 30_000 });
 
-let work = '';
-beforeEach(() => {
-  work = mkdtempSync(join(tmpdir(), 'index-'));
-});
-afterEach(() => rmSync(work, { recursive: true, force: true }));
-
-async function run(...words: string[]): Promise<{ code: number; out: string; err: string }> {
-  const { terminal, printed, complaints } = capture(work, '');
-  const code = await main(words, '0.0.0', terminal);
-  return { code, out: printed(), err: complaints() };
-}
-
-function write(path: string, text: string): void {
-  mkdirSync(dirname(join(work, path)), { recursive: true });
-  writeFileSync(join(work, path), text);
-}
+const { run, write } = workbench();
 
 /** A bundle directory. @param more lines of the spec */
 function bundle(version: string, more = '', channels = 'stable', annotations = ''): string {

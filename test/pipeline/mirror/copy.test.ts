@@ -258,7 +258,7 @@ test('an upload in chunks goes on in another process', async () => {
     method === 'PATCH' && ++chunks > 5 ? { kind: 'cut' } : { kind: 'pass' },
   );
   const flaky = testClient([proxy.host]);
-  const put = (through: RegistryClient, host: string, memory = openMemory(state).upload('big')) =>
+  const put = (through: RegistryClient, host: string, memory = openMemory(state).upload('big', 100_000)) =>
     through.putBlob({ ...to, registry: host }, blob, { chunk: 100_000, ...(memory && { memory }) });
   await expect(put(flaky, proxy.host)).rejects.toThrow();
   writeFileSync(state, `${readFileSync(state, 'utf8').replaceAll(proxy.host, hosts.to)}["cut sho`);

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { faultProxy } from '../../fakes/fault-proxy.ts';
 import { type Asked, type Respond, reply, startHost, testClient } from '../../fakes/host.ts';
 import { bytesOf, noise, source } from '../../fakes/image.ts';
 import { registry } from '../../fakes/registry.ts';
@@ -55,6 +56,27 @@ describe('sending', () => {
     expect(seen.reduce((sum, { received }) => sum + received, 0)).toBe(bytes.length);
   });
 
+  test('what is known to be absent is read while the upload is opened, once', async () => {
+    const real = await registry();
+    let posts = 0;
+    let reads = 0;
+    let readBefore = 0;
+    const front = await forward(real.host, (request, response) => {
+      if (request.method !== 'POST') return false;
+      readBefore = reads;
+      if (++posts === 1) reply(response, 503);
+      return posts === 1;
+    });
+    const open = (from: number) => {
+      reads++;
+      return blob.open(from);
+    };
+    const client = testClient([front.host]);
+    expect(await client.putBlob(at(front.host), { ...blob, open }, { absent: true })).toBe('uploaded');
+    expect({ posts, reads, readBefore }).toEqual({ posts: 2, reads: 1, readBefore: 1 });
+    expect(await client.hasBlob(at(front.host), blob.digest)).toBe(true);
+  });
+
   test('what cannot be mounted is sent, in the upload that the answer opened', async () => {
     const { host, seen } = await registry();
     expect(await testClient([host]).putBlob(at(host), blob, { mountFrom: ['other'] })).toBe('uploaded');
@@ -80,6 +102,59 @@ describe('sending', () => {
       }
       expect(await client.hasBlob(at(host), blob.digest)).toBe(false);
     }
+  });
+});
+
+describe('with a memory', () => {
+  /** A registry that signs how far an upload got into its address, and may tell without it. */
+  const signing = (tells: boolean) =>
+    startHost((request, response) => {
+      const location = '/v2/a/blobs/uploads/1?_state=signed';
+      if (request.method === 'POST' || request.method === 'PATCH')
+        return reply(response, 202, '', { location });
+      if (request.method === 'GET' && request.url === '/v2/a/blobs/uploads/1')
+        return reply(response, tells ? 204 : 404, '', tells ? { location, range: '0-0' } : {});
+      reply(response, request.method === 'PUT' ? 201 : request.url === '/v2/' ? 200 : 404);
+    });
+  const remembering = (noted: string[]) => ({
+    location: undefined,
+    chunk: 100_000,
+    note: (location: string) => void noted.push(location),
+  });
+
+  test('an upload goes in chunks where it can be gone on with, and says where from the start', async () => {
+    const { host, asked } = await signing(true);
+    const client = testClient([host]);
+    const noted: string[] = [];
+    for (const repository of ['a', 'a'])
+      await client.putBlob(at(host, repository), blob, { memory: remembering(noted) });
+    const once = ['POST', 'GET', 'PATCH', 'PATCH', 'PATCH', 'PUT'];
+    expect(steps(asked)).toEqual(['HEAD', ...once, 'HEAD', ...once.filter((method) => method !== 'GET')]);
+    expect(noted.slice(0, 4)).toEqual(Array(4).fill(`http://${host}/v2/a/blobs/uploads/1?_state=signed`));
+  });
+
+  test('one request is better where half a chunk ends an upload', async () => {
+    const { host, asked } = await signing(false);
+    const noted: string[] = [];
+    await testClient([host]).putBlob(at(host), blob, { memory: remembering(noted) });
+    expect(steps(asked)).toEqual(['HEAD', 'POST', 'GET', 'PUT']);
+    expect(noted).toEqual([]);
+  });
+
+  test('what was cut in the midst of a chunk goes on from there', async () => {
+    const real = await registry();
+    const cutting = await faultProxy(real.host, ({ method }) =>
+      method === 'PATCH' ? { kind: 'cut-request', after: 60_000 } : { kind: 'pass' },
+    );
+    const noted: string[] = [];
+    const once = testClient([cutting.host], { retry: { attempts: 1 } });
+    const first = once.putBlob(at(cutting.host), blob, { memory: remembering(noted) });
+    await expect(first).rejects.toThrow();
+    const location = noted.at(-1)?.replace(cutting.host, real.host);
+    const client = testClient([real.host]);
+    await client.putBlob(at(real.host), blob, { memory: { ...remembering([]), location } });
+    expect(await client.hasBlob(at(real.host), blob.digest)).toBe(true);
+    expect(client.traffic().get(real.host)?.sent).toBeLessThan(bytes.length);
   });
 });
 
