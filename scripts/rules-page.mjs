@@ -41,7 +41,7 @@ const WITHOUT_FIXTURE = {
   },
   'drift/template': {
     message:
-      'operators/harbour-operator/catalog-templates/stable.yaml and the catalog that is rendered from it differ: the entry "harbour-operator.v1.3.0" of channel "stable" is in the template only',
+      'operators/harbour-operator/catalog-templates/stable.yaml and the catalog that is rendered from it differ: the entry "harbour-operator.v1.3.0" in channel "stable" is in the template only',
     hint: 'render the template again into the catalog, or change the template',
   },
   'package/update-graph': {
