@@ -38,7 +38,8 @@ export async function visitBlobs(
   return findings;
 }
 
-const NO_DOCUMENT: SourceDocument = {
+/** The document of a blob of which nobody asks where it stands. */
+export const NO_DOCUMENT: SourceDocument = {
   file: '',
   line: 1,
   locate: () => ({ file: '', line: 1, column: 1 }),

@@ -1,8 +1,11 @@
 /** GitHub as an App sees it: statuses on commits, tokens to fetch with, pull requests to judge. */
 import { isObject } from '../catalog/shape.ts';
+import type { Deployment } from '../pipeline/delivery/ports.ts';
 import { PipelineError } from '../pipeline/error.ts';
 import { answer, type GitHub, openGitHub } from '../pipeline/github/client.ts';
+import { lastDeployed, noteDeployed } from '../pipeline/github/deployments.ts';
 import type { CommitStatus, Forge } from '../pipeline/ports.ts';
+import { repositoryName } from '../pipeline/stages/gate.ts';
 
 /** How the App proves itself: a secret, as JSON. */
 export interface AppSecret {
@@ -15,6 +18,8 @@ export interface AppSecret {
 export interface GitHubForge extends Forge {
   /** The client; its token is got when it is needed, and kept until shortly before its end. */
   client(): Promise<GitHub>;
+  /** Notes a publish as a deployment of its commit, once. */
+  deployed(deployment: Deployment): Promise<void>;
   /** A token of the installation, good for an hour at most. */
   token(): Promise<string>;
 }
@@ -68,8 +73,14 @@ export function appForge(
         throw new PipelineError('denied', 'GitHub gives the App no token', { cause, retryable: true });
       }
     },
+    deployed: async ({ repository, receipt, link }) => {
+      const [github, name] = [await client(), repositoryName(repository)];
+      const last = await lastDeployed(github, name, receipt.catalog);
+      if (last?.commit === receipt.commit && last.digest === receipt.digest) return;
+      await noteDeployed(github, name, { receipt, link });
+    },
     report: async ({ repository, commit, context, state, description, url }: CommitStatus) => {
-      const [owner = '', repo = ''] = repository.split('/');
+      const { owner, repo } = repositoryName(repository);
       const github = await client();
       const said = { state, context, description, ...(url === undefined ? {} : { target_url: url }) };
       const parameters = { owner, repo, sha: commit, ...said };

@@ -18,6 +18,18 @@ export interface Source {
   readonly branch: string;
   /** Where it is fetched from. */
   readonly url: string;
+  /** The job that may ask for publishes; none may when left out. */
+  readonly job?: PublishingJob | undefined;
+}
+
+/** A job of the Action, as its identity token names it. */
+export interface PublishingJob {
+  /** GitHub's number of the repository's owner. */
+  readonly ownerId: number;
+  /** Path of its workflow. */
+  readonly workflow: string;
+  /** Only who may use it can publish; any when left out. */
+  readonly environment?: string | undefined;
 }
 
 export interface Delivery {

@@ -4,7 +4,7 @@
  */
 
 import { compareFindings, type Finding } from '../catalog/finding.ts';
-import type { Trust } from './attest/verify.ts';
+import type { Trust } from './attest/trust.ts';
 import type { ObjectReader } from './git/objects.ts';
 import { whyUnreadable } from './git/source.ts';
 import { entryAt } from './git/tree.ts';
@@ -97,7 +97,7 @@ function policyOf(written: Written): Policy {
   const { automation = [], waivers = [], commits = {}, merge = {} } = written;
   return {
     branches: written.branches ?? ['*'],
-    layout: layoutOf(written.layout ?? {}),
+    layout: layoutOf(written.layout ?? {}, written.bundleCatalogs),
     owners: ownersOf(written.owners ?? {}),
     reservedNames: written.reservedNames ?? [],
     automation: automation.map((one) => ({ ...one, paths: one.paths, maxPackages: one.maxPackages ?? 1 })),
@@ -112,8 +112,10 @@ function policyOf(written: Written): Policy {
       method: merge.method ?? 'squash',
       via: merge.via ?? 'queue-if-enabled',
     },
+    suggestions: written.suggestions ?? true,
     graph: graphOf(written.graph ?? {}),
     registries: registriesOf(written.registries ?? {}),
+    release: written.release && { ...written.release, mode: written.release.mode ?? 'off' },
     publish: publishOf(written.publish ?? {}),
   };
 }
@@ -140,7 +142,7 @@ const LAYOUT: Readonly<Record<PathKind, readonly string[]>> = {
 };
 
 /** Kinds that are written come first, in the order of writing. */
-function layoutOf(written: Part<'layout'>): Layout {
+function layoutOf(written: Part<'layout'>, made: Written['bundleCatalogs']): Layout {
   const order = [
     ...Object.keys(written).filter(isPathKind),
     ...PATH_KINDS.filter((kind) => !(kind in written)),
@@ -150,6 +152,7 @@ function layoutOf(written: Part<'layout'>): Layout {
       const patterns = written[kind] ?? LAYOUT[kind];
       return (typeof patterns === 'string' ? [patterns] : patterns).map((pattern) => ({ kind, pattern }));
     }),
+    made && { names: made.names, image: made.image },
   );
 }
 
@@ -200,6 +203,7 @@ function approvalOf({
   pin,
   ownerSelfApproval,
   pusherMustBeOwner,
+  ask,
   required,
 }: Part<'approval'>): ApprovalPolicy {
   const { 'multi-package': multiPackage, ...classes } = required ?? {};
@@ -207,6 +211,7 @@ function approvalOf({
     pin: pin ?? 'content',
     ownerSelfApproval: ownerSelfApproval ?? true,
     pusherMustBeOwner: pusherMustBeOwner ?? true,
+    ask: ask ?? true,
     required: new Map(
       Object.entries({ ...REQUIRED, ...classes }).map(([name, text]) => [
         name as AllowableClass,
@@ -227,9 +232,8 @@ function requirementOf(text: string): Requirement {
 }
 
 function ruleOf(written: WrittenRule): RuleSetting {
-  if (typeof written === 'string') return { severity: written, parameters: {} };
-  const { severity, ...parameters } = written;
-  return { severity, parameters };
+  if (typeof written === 'string') return { severity: written, allowChannels: [] };
+  return { severity: written.severity, allowChannels: written.allowChannels ?? [] };
 }
 
 function limitsOf({ fileBytes, files, docs, depth, aliases }: Part<'limits'>): Limits {
@@ -255,12 +259,14 @@ function registriesOf({
   allow,
   credentials,
   internal,
+  lock,
   signatures = [],
 }: Part<'registries'>): RegistriesPolicy {
   return {
     allow: allow ?? [],
     credentials: credentials ?? [],
     internal: internal ?? [],
+    lock: lock ?? 'catalogs/{catalog}.lock.json',
     signatures: signatures.map((demand) => ({ from: demand.from, trust: trustOf(demand) })),
   };
 }

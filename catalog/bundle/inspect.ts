@@ -3,11 +3,9 @@
  * ClusterServiceVersion under its Go type.
  */
 import type { SourceDocument } from '../document.ts';
-import { compareFindings, type Finding, type Location } from '../finding.ts';
+import type { Location } from '../finding.ts';
 import { type Cel, loadCel } from '../graph/cel.ts';
 import type { Path } from '../path.ts';
-import type { Rule, SeverityOf } from '../rules/rule.ts';
-import { ownSeverity, reportTo } from '../rules/rule.ts';
 import { fitStruct, isObject, type Misfit, type Shape, type StructShape } from '../shape.ts';
 import type { CatalogSource } from '../source.ts';
 import { CSV } from './csv-shape.ts';
@@ -99,20 +97,6 @@ export async function inspectedBundle(
     cel: usesCel ? await loadCel() : undefined,
     options,
   };
-}
-
-/** Runs the rules that look at bundles. Findings are sorted, the worst first. */
-export function inspect(
-  bundle: Inspected,
-  rules: readonly Rule[],
-  severityOf: SeverityOf = ownSeverity,
-): Finding[] {
-  const findings: Finding[] = [];
-  for (const rule of rules) {
-    const severity = severityOf(rule);
-    if (severity !== 'off') rule.inspect?.(bundle, reportTo(findings, rule, severity));
-  }
-  return findings.sort(compareFindings);
 }
 
 export const PREFIX = 'operators.operatorframework.io.bundle.';

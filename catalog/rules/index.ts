@@ -16,6 +16,7 @@ import { rule as apiRemoved126 } from './api/removed-1-26.ts';
 import { rule as bundleBuildMetadata } from './bundle/build-metadata.ts';
 import { rule as bundleDuplicate } from './bundle/duplicate.ts';
 import { rule as bundleImage } from './bundle/image.ts';
+import { rule as bundleMetadataFormat } from './bundle/metadata-format.ts';
 import { rule as bundlePackage } from './bundle/package.ts';
 import { rule as bundlePackageProperty } from './bundle/package-property.ts';
 import { rule as bundleProperty } from './bundle/property.ts';
@@ -55,12 +56,14 @@ import { rule as crdPreserveUnknown } from './crd/preserve-unknown.ts';
 import { rule as crdPrinterColumn } from './crd/printer-column.ts';
 import { rule as crdProtectedGroup } from './crd/protected-group.ts';
 import { rule as crdScale } from './crd/scale.ts';
+import { rule as crdScaleStatus } from './crd/scale-status.ts';
 import { rule as crdScope } from './crd/scope.ts';
 import { rule as crdSelectableField } from './crd/selectable-field.ts';
 import { rule as crdSingleVersion } from './crd/single-version.ts';
 import { rule as crdStorageVersion } from './crd/storage-version.ts';
 import { rule as crdType } from './crd/type.ts';
 import { rule as crdVersionNames } from './crd/version-names.ts';
+import { rule as crdVersionParts } from './crd/version-parts.ts';
 import { rule as csvAnnotationCase } from './csv/annotation-case.ts';
 import { rule as csvAnnotations } from './csv/annotations.ts';
 import { rule as csvApiExample } from './csv/api-example.ts';
@@ -108,6 +111,8 @@ import { rule as deprecationReference } from './deprecation/reference.ts';
 import { rule as disconnectedClaim } from './disconnected/claim.ts';
 import { rule as disconnectedListed } from './disconnected/listed.ts';
 import { rule as disconnectedPinned } from './disconnected/pinned.ts';
+import { rule as driftMapping } from './drift/mapping.ts';
+import { rule as driftTemplate } from './drift/template.ts';
 import { rule as entryDuplicate } from './entry/duplicate.ts';
 import { rule as entryName } from './entry/name.ts';
 import { rule as entryNoBundle } from './entry/no-bundle.ts';
@@ -204,13 +209,17 @@ import { rule as olmv1InstallMode } from './olmv1/install-mode.ts';
 import { rule as olmv1Webhooks } from './olmv1/webhooks.ts';
 import { rule as openshiftMaxVersion } from './openshift/max-version.ts';
 import { rule as openshiftMaxVersionNeeded } from './openshift/max-version-needed.ts';
+import { rule as openshiftScc } from './openshift/scc.ts';
 import { rule as openshiftVersionsLabel } from './openshift/versions-label.ts';
+import { rule as openshiftVersionsRange } from './openshift/versions-range.ts';
 import { rule as packageDefaultChannel } from './package/default-channel.ts';
 import { rule as packageDuplicate } from './package/duplicate.ts';
 import { rule as packageDuplicateVersion } from './package/duplicate-version.ts';
+import { rule as packageLostField } from './package/lost-field.ts';
 import { rule as packageName } from './package/name.ts';
 import { rule as packageNoChannel } from './package/no-channel.ts';
 import { rule as packageUnknown } from './package/unknown.ts';
+import { rule as packageUpdateGraph } from './package/update-graph.ts';
 import { rule as packageManifestChannelDuplicate } from './package-manifest/channel-duplicate.ts';
 import { rule as packageManifestChannelName } from './package-manifest/channel-name.ts';
 import { rule as packageManifestChannelsEmpty } from './package-manifest/channels-empty.ts';
@@ -274,6 +283,7 @@ export const RULES: readonly Rule[] = [
   bundleBuildMetadata,
   bundleDuplicate,
   bundleImage,
+  bundleMetadataFormat,
   bundlePackageProperty,
   bundlePackage,
   bundleProperty,
@@ -312,6 +322,7 @@ export const RULES: readonly Rule[] = [
   crdPreserveUnknown,
   crdPrinterColumn,
   crdProtectedGroup,
+  crdScaleStatus,
   crdScale,
   crdScope,
   crdSelectableField,
@@ -319,6 +330,7 @@ export const RULES: readonly Rule[] = [
   crdStorageVersion,
   crdType,
   crdVersionNames,
+  crdVersionParts,
   csvAnnotationCase,
   csvAnnotations,
   csvApiExample,
@@ -366,6 +378,8 @@ export const RULES: readonly Rule[] = [
   disconnectedClaim,
   disconnectedListed,
   disconnectedPinned,
+  driftMapping,
+  driftTemplate,
   entryDuplicate,
   entryName,
   entryNoBundle,
@@ -462,7 +476,9 @@ export const RULES: readonly Rule[] = [
   olmv1Webhooks,
   openshiftMaxVersionNeeded,
   openshiftMaxVersion,
+  openshiftScc,
   openshiftVersionsLabel,
+  openshiftVersionsRange,
   packageManifestChannelDuplicate,
   packageManifestChannelName,
   packageManifestChannelsEmpty,
@@ -486,9 +502,11 @@ export const RULES: readonly Rule[] = [
   packageDefaultChannel,
   packageDuplicateVersion,
   packageDuplicate,
+  packageLostField,
   packageName,
   packageNoChannel,
   packageUnknown,
+  packageUpdateGraph,
   platformAffinity,
   platformAlike,
   platformLabel,

@@ -15,6 +15,8 @@ export interface Rule {
   readonly severity: Severity;
   /** What must hold, in one sentence. */
   readonly summary: string;
+  /** What to write or do, for findings that have no hint of their own. */
+  readonly fix?: string;
   /** Messages of opm, and of the validators of bundles, that the rule stands for; absent for rules that they lack. */
   readonly opm?: readonly string[];
   /** Looks at the catalog as a whole. A rule without any check is for what is found while files are read. */
@@ -36,7 +38,7 @@ export type BundleCheck = (bundle: Bundle, report: Report) => void;
 /** Says what is wrong at a place: which object, what was found, what was expected. */
 export type Report = (message: string, location: Location, details?: Details) => void;
 
-export type Details = Pick<Finding, 'hint' | 'package' | 'channel' | 'installed'> & {
+export type Details = Pick<Finding, 'hint' | 'correction' | 'package' | 'channel' | 'installed'> & {
   /** A finding may be milder than its rule, never worse. */
   readonly severity?: Severity;
 };
@@ -87,6 +89,15 @@ export function runComparison(
   severityOf: SeverityOf = ownSeverity,
 ): Finding[] {
   return runEach(rules, severityOf, (rule, report) => rule.compare?.(change, report));
+}
+
+/** Runs the checks that look at the files of a bundle. Findings are sorted, the worst first. */
+export function runInspection(
+  bundle: Inspected,
+  rules: readonly Rule[],
+  severityOf: SeverityOf = ownSeverity,
+): Finding[] {
+  return runEach(rules, severityOf, (rule, report) => rule.inspect?.(bundle, report));
 }
 
 /** Runs the checks that look at what registries said. Findings are sorted, the worst first. */
@@ -149,9 +160,11 @@ export function ownSeverity(rule: Rule): Severity {
 }
 
 /** A report that adds to `findings`. */
-export function reportTo(findings: Finding[], rule: Rule, severity: Severity): Report {
+function reportTo(findings: Finding[], rule: Rule, severity: Severity): Report {
+  // What is said of catalogs is compared with what was said before, hints included: only of files it is added.
+  const fix = rule.inspect && rule.fix !== undefined ? { hint: rule.fix } : {};
   return (message, location, { severity: own = severity, ...details } = {}) => {
-    findings.push({ rule: rule.id, severity: milder(severity, own), message, location, ...details });
+    findings.push({ rule: rule.id, severity: milder(severity, own), message, location, ...fix, ...details });
   };
 }
 

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { isObject } from '../../catalog/shape.ts';
 import { isBranch } from '../../pipeline/delivery/message.ts';
 import { PipelineError } from '../../pipeline/error.ts';
+import { ISSUER } from '../../pipeline/github/claims.ts';
 import type { Source } from '../receive.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -18,6 +19,12 @@ export interface Settings {
   readonly bus: string | undefined;
   /** Names of secrets in Secrets Manager. */
   readonly secrets: { readonly webhook: string | undefined; readonly app: string | undefined };
+  /** Who gives jobs their identity tokens. */
+  readonly issuer: string;
+  /** Whom those tokens are for; the function's own address when undefined. */
+  readonly audience: string | undefined;
+  /** Where people read what is in the bucket, without a slash at its end; in AWS's console when undefined. */
+  readonly pages: string | undefined;
   /** GitHub's API. */
   readonly api: string;
   /** Hosts, with their ports, that speak plain HTTP. */
@@ -48,6 +55,9 @@ export function settingsFrom(environment: Environment): Settings {
       webhook: environment['PORTOLAN_WEBHOOK_SECRET'] || undefined,
       app: environment['PORTOLAN_APP_SECRET'] || undefined,
     },
+    issuer: environment['PORTOLAN_ISSUER'] || ISSUER,
+    audience: environment['PORTOLAN_AUDIENCE'] || undefined,
+    pages: environment['PORTOLAN_PAGES']?.replace(/\/$/, '') || undefined,
     api: environment['PORTOLAN_API'] || 'https://api.github.com',
     plainHttp: (environment['PORTOLAN_PLAIN_HTTP'] ?? '').split(',').filter((host) => host !== ''),
     authfile: environment['PORTOLAN_AUTHFILE'] || undefined,
@@ -68,9 +78,18 @@ function sourcesFrom(text: string): Source[] {
 
 function isSource(value: unknown): value is Source {
   if (!isObject(value)) return false;
-  const { repository, id, branch, url } = value;
+  const { repository, id, branch, url, job } = value;
   const texts = typeof repository === 'string' && typeof branch === 'string' && typeof url === 'string';
-  return texts && typeof id === 'number' && isBranch(branch) && /^https?:\/\//.test(url);
+  if (!texts || typeof id !== 'number' || !isBranch(branch) || !/^https?:\/\//.test(url)) return false;
+  return job === undefined || isJob(job);
+}
+
+function isJob(value: unknown): boolean {
+  if (!isObject(value)) return false;
+  const { ownerId, workflow, environment } = value;
+  if (typeof ownerId !== 'number' || typeof workflow !== 'string') return false;
+  const isWorkflow = /^\.github\/workflows\/[\w.-]+\.ya?ml$/.test(workflow);
+  return isWorkflow && (environment === undefined || typeof environment === 'string');
 }
 
 function parsed(text: string): unknown {

@@ -27,13 +27,23 @@ export async function cloudError<T>(what: string, work: () => Promise<T>): Promi
   }
 }
 
+/** The APIs that speak JSON answer with 400 to everything that is wrong; the name tells what it was. */
+const DENIED =
+  /^(?:AccessDenied|NotAuthorized|UnrecognizedClient|ExpiredToken|Invalid(?:Signature|ClientToken))/;
+const SLOWER = /^(?:Throttl|RequestThrottled|RequestLimitExceeded|ProvisionedThroughput|TooManyRequests)/;
+
+function isNamed(error: unknown, names: RegExp): boolean {
+  return error instanceof Error && names.test(error.name);
+}
+
 function codeOf(error: unknown): ErrorCode {
-  if (isStatus(error, 401) || isStatus(error, 403)) return 'denied';
+  if (isStatus(error, 401) || isStatus(error, 403) || isNamed(error, DENIED)) return 'denied';
   if (isStatus(error, 404)) return 'not-found';
-  if (isStatus(error, 429)) return 'rate-limited';
+  if (isStatus(error, 429) || isNamed(error, SLOWER)) return 'rate-limited';
   return isObject(error) && isObject(error['$metadata']) ? 'bad-answer' : 'unreachable';
 }
 
 function isRetryable(error: unknown): boolean {
+  if (isNamed(error, SLOWER)) return true;
   return ![400, 401, 403, 404].some((status) => isStatus(error, status));
 }

@@ -1,5 +1,5 @@
 /** The queue: SQS FIFO, whose groups are in order and whose ids hold for five minutes. */
-import { SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
+import { ChangeMessageVisibilityCommand, SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 import type { Queue } from '../../pipeline/ports.ts';
 import { cloudError } from './failure.ts';
 
@@ -18,4 +18,23 @@ export function fifoQueue(url: string): Queue {
         );
       }),
   };
+}
+
+/** How long after the first failure a message comes again, in s; twice as long after each further one. */
+const FIRST_WAIT = 15;
+const LONGEST_WAIT = 900;
+
+/**
+ * Has a message that failed come again soon: the time that a function may take is far longer than what most
+ * failures last.
+ *
+ * @param tries how often it was delivered
+ */
+export function comesAgain(url: string, receipt: string, tries: number): Promise<void> {
+  return cloudError('the queue', async () => {
+    const wait = Math.min(FIRST_WAIT * 2 ** (tries - 1), LONGEST_WAIT);
+    await new SQSClient({}).send(
+      new ChangeMessageVisibilityCommand({ QueueUrl: url, ReceiptHandle: receipt, VisibilityTimeout: wait }),
+    );
+  });
 }

@@ -4,11 +4,14 @@ import { handleWork } from '../../pipeline/delivery/work.ts';
 import { settings } from './env.ts';
 import { telemetryOf } from './log.ts';
 import { portsOf } from './ports.ts';
+import { comesAgain } from './queue.ts';
 import { bucketMemory } from './store.ts';
 
 interface SqsRecord {
   readonly messageId: string;
   readonly body: string;
+  readonly receiptHandle: string;
+  readonly attributes: { readonly ApproximateReceiveCount: string };
 }
 
 const telemetry = telemetryOf('work');
@@ -22,13 +25,14 @@ const store = bucketMemory(ports.records);
  */
 export async function handler(event: { readonly Records: readonly SqsRecord[] }): Promise<unknown> {
   const processor = new SqsFifoPartialProcessorAsync();
-  const work = async ({ body }: SqsRecord): Promise<void> => {
+  const work = async ({ body, receiptHandle, attributes }: SqsRecord): Promise<void> => {
     const began = performance.now();
     try {
       await handleWork(body, ports, { store });
     } catch (error) {
       telemetry.log(`failed: ${error instanceof Error ? error.message : String(error)}`);
       telemetry.count('WorkFailed');
+      await soon(receiptHandle, Number(attributes.ApproximateReceiveCount));
       throw error;
     } finally {
       telemetry.time('WorkDuration', performance.now() - began);
@@ -40,5 +44,14 @@ export async function handler(event: { readonly Records: readonly SqsRecord[] })
     });
   } finally {
     telemetry.flush();
+  }
+}
+
+/** Without it the message comes again as well, only later. */
+async function soon(receipt: string, tries: number): Promise<void> {
+  try {
+    await comesAgain(read.queue, receipt, tries);
+  } catch (error) {
+    telemetry.log(`the message cannot be hurried: ${error instanceof Error ? error.message : String(error)}`);
   }
 }

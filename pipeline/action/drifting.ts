@@ -1,32 +1,44 @@
-/** Mode drift: what has drifted, in the job summary. It blames nobody, so it fails for nothing but not knowing. */
+/**
+ * Mode drift: what has a fix becomes a pull request, everything stands in the job summary. It blames nobody, so it
+ * fails for nothing but not knowing.
+ */
 import { setOutput, summary, warning } from '@actions/core';
 import { policyAt } from '../config.ts';
 import { PipelineError } from '../error.ts';
 import { openRemote } from '../git/remote.ts';
+import type { Policy } from '../policy/policy.ts';
+import type { Registry } from '../ports.ts';
 import { createRegistryClient } from '../registry/client.ts';
 import { code, escaped } from '../report/markdown.ts';
 import { plain } from '../report/text.ts';
 import { type Drift, driftOf } from '../stages/drift.ts';
+import { proposePins } from '../stages/drift-pins.ts';
 import { defaultTip, openForge } from './forge.ts';
 import type { RunInputs } from './inputs.ts';
-import { registryOptions } from './registries.ts';
+import { registriesOf, registryOptions } from './registries.ts';
 
 /** @throws PipelineError as the client and the fetching do */
 export async function findDrift(inputs: RunInputs): Promise<void> {
   const forge = await openForge(inputs);
-  const { commit } = await defaultTip(forge);
+  const { branch, commit } = await defaultTip(forge);
   const repository = openRemote(forge.remote, forge.git);
   const { plainHttp } = inputs.publish;
   const registry = createRegistryClient({ ...registryOptions(inputs), plainHttp, internal: plainHttp });
+  const references = registriesOf(inputs);
   try {
     await repository.bring([commit]);
     const { policy } = await policyAt(repository.objects, commit);
     if (!policy) throw new PipelineError('usage', 'the policy cannot be read: portolan check says why');
     const today = inputs.now.toISOString().slice(0, 10);
     const ports = { github: forge.github, name: forge.repository, repository, registry };
-    await say(await driftOf(ports, { commit, policy, today }));
+    const drift = await driftOf(ports, { commit, policy, today });
+    const registryFor = (one: Policy): Registry => references.under(one);
+    const pins = await proposePins({ ...ports, registryFor }, { branch, commit, policy });
+    setOutput('proposed', JSON.stringify(Object.fromEntries(pins.proposed)));
+    await say([...drift, ...pins.drift]);
   } finally {
     registry.close();
+    references.close();
     await repository.close();
   }
 }

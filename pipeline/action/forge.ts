@@ -1,7 +1,7 @@
 /** GitHub and its repositories, as the step's inputs name them. */
 import { info, setSecret } from '@actions/core';
 import { PipelineError } from '../error.ts';
-import { authorization, type GitRemote, type GitSettings } from '../git/process.ts';
+import { authorization, type GitRemote, type GitSettings, networkOf } from '../git/process.ts';
 import { answer, type GitHub, openGitHub, type RepositoryName } from '../github/client.ts';
 import { readTip } from '../github/pull-request.ts';
 import { plain } from '../report/text.ts';
@@ -15,9 +15,6 @@ export interface Forge {
   readonly git: GitSettings;
 }
 
-/** Variables that say how git reaches hosts. */
-const NETWORK = ['HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY', 'NO_PROXY', 'SSL_CERT_FILE', 'GIT_SSL_CAINFO'];
-
 /** @throws PipelineError `usage` without a token, and as the client when an App is nowhere installed */
 export async function openForge({ forge, environment }: RunInputs): Promise<Forge> {
   if (!forge) {
@@ -29,17 +26,13 @@ export async function openForge({ forge, environment }: RunInputs): Promise<Forg
   const { github, token } = await enter(forge, repository);
   const header = authorization(token);
   if (header !== undefined) setSecret(header.slice(header.lastIndexOf(' ') + 1));
-  const network = NETWORK.flatMap((name) => [name, name.toLowerCase()]).flatMap((name) => {
-    const value = environment[name];
-    return value ? [[name, value] as const] : [];
-  });
   return {
     github,
     repository,
     remote: {
       url: `${forge.server}/${repository.owner}/${repository.repo}.git`,
       header,
-      environment: Object.fromEntries(network),
+      environment: networkOf(environment),
     },
     git: { searchPath: environment['PATH'] },
   };

@@ -15,7 +15,7 @@ export function registriesOf(inputs: RunInputs): Registries {
   const clients: RegistryClient[] = [];
   return {
     under: (policy) => {
-      const client = clientUnder(policy, registryOptions(inputs));
+      const client = clientUnder(policy, { ...registryOptions(inputs), plainHttp: inputs.publish.plainHttp });
       clients.push(client);
       return client;
     },

@@ -6,20 +6,7 @@ import { PipelineError } from '../error.ts';
 import type { Registry } from '../ports.ts';
 import { STATEMENT_TYPE } from './provenance.ts';
 import { type FoundSignature, signaturesOf } from './signatures.ts';
-
-/** Whose signatures count. */
-export type Trust =
-  /** Public keys, PEM; any of them. */
-  | { readonly kind: 'keys'; readonly keys: readonly string[] }
-  | {
-      readonly kind: 'identity';
-      /** Of the certificate, such as `https://github.com/acme/catalog/.github/workflows/publish.yaml@refs/heads/main`; `*` stands for anything. */
-      readonly identity: string;
-      /** Who vouches for it, such as `https://token.actions.githubusercontent.com`. */
-      readonly issuer: string;
-      /** A trusted root as JSON; that of Sigstore's public instance when left out. */
-      readonly root?: unknown;
-    };
+import type { Trust } from './trust.ts';
 
 export interface VerifiedSignature {
   /** Where it was found, in words. */

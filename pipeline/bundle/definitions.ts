@@ -1,14 +1,15 @@
 /** Custom resource definitions of bundles that lie in directories `PACKAGE/VERSION`. */
 import { createHash } from 'node:crypto';
-import { closeSync, existsSync, fstatSync, openSync, readdirSync, readSync } from 'node:fs';
+import { closeSync, existsSync, fstatSync, lstatSync, openSync, readdirSync, readSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { firstValue, readManifestFile } from '../../catalog/bundle/manifest.ts';
 import { type CrdDefinition, crdDefinition } from '../../catalog/crd/definition.ts';
 import { interner } from '../../catalog/crd/intern.ts';
 import type { DefinitionsOf } from '../../catalog/graph/world.ts';
 import type { Bundle } from '../../catalog/model.ts';
-import { formatVersion } from '../../catalog/version.ts';
 import { fileError } from '../directory.ts';
+import { PipelineError } from '../error.ts';
+import { folderOfVersion, isCalledCsv, isCsvOf } from './folders.ts';
 
 /** What a stage is given when somebody named a directory; nothing otherwise. */
 export function definitionsIn(
@@ -52,30 +53,29 @@ function emptyShelf(name: string): Shelf {
   return { package: name, byBundle: new Map(), byDigest: new Map(), intern: interner() };
 }
 
-function folderOf(
-  roots: readonly string[],
-  { package: name, name: bundle, version }: Bundle,
-): string | undefined {
+function folderOf(roots: readonly string[], bundle: Bundle): string | undefined {
+  const { package: name } = bundle;
   // The name comes from a catalog that anybody may have written: it must not lead elsewhere.
   if (!/^[A-Za-z0-9][\w.-]*$/.test(name)) return undefined;
   const own = roots.map((root) => join(root, name)).find((path) => existsSync(path));
   if (own === undefined) return undefined;
   const versions = list(own);
-  const text = version ? formatVersion(version) : '';
-  const exact = versions.find((folder) => folder === text || folder === `v${text}`);
-  const found = exact ?? versions.find((folder) => holdsCsv(join(own, folder, 'manifests'), bundle));
+  const found =
+    folderOfVersion(versions, bundle) ??
+    versions.find((folder) => holdsCsv(join(own, folder, 'manifests'), bundle));
   return found === undefined ? undefined : join(own, found);
 }
 
-function holdsCsv(manifests: string, name: string): boolean {
+function holdsCsv(manifests: string, bundle: Bundle): boolean {
   if (!existsSync(manifests)) return false;
-  const files = list(manifests).filter((file) => /clusterserviceversion|csv/i.test(file));
-  return files.some((file) => bytesOf(join(manifests, file)).includes(`name: ${name}\n`));
+  return files(manifests)
+    .filter(isCalledCsv)
+    .some((file) => isCsvOf(bytesOf(join(manifests, file)), bundle));
 }
 
 function definitionsOf(manifests: string, { byDigest, intern }: Shelf): readonly CrdDefinition[] | undefined {
   if (!existsSync(manifests)) return undefined;
-  return list(manifests).flatMap((file) => {
+  return files(manifests).flatMap((file) => {
     const bytes = bytesOf(join(manifests, file));
     if (!bytes.includes('CustomResourceDefinition')) return [];
     const digest = createHash('sha256').update(bytes).digest('base64');
@@ -93,6 +93,14 @@ function list(path: string): string[] {
   }
 }
 
+/** Plain files: a link may lead anywhere, a pipe never ends. */
+function files(path: string): string[] {
+  return list(path).filter((name) => lstatSync(join(path, name), { throwIfNoEntry: false })?.isFile());
+}
+
+/** Largest manifest that is read. */
+const MOST_BYTES = 32 * 1024 * 1024;
+
 /** Where files are read into: most are only looked at, and need no memory of their own. */
 let scratch = Buffer.alloc(1024 * 1024);
 
@@ -102,6 +110,8 @@ function bytesOf(path: string): Buffer {
     const file = openSync(path, 'r');
     try {
       const { size } = fstatSync(file);
+      if (size > MOST_BYTES)
+        throw new PipelineError('too-large', `${path} has ${size} bytes, the limit is ${MOST_BYTES}`);
       if (size > scratch.length) scratch = Buffer.alloc(size);
       let length = 0;
       while (length < size) {
@@ -114,6 +124,6 @@ function bytesOf(path: string): Buffer {
       closeSync(file);
     }
   } catch (error) {
-    throw fileError(error, path);
+    throw error instanceof PipelineError ? error : fileError(error, path);
   }
 }

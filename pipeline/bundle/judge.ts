@@ -1,10 +1,10 @@
 /** Judging one bundle: every rule is asked, a suite says which findings count. */
 import { gzipSync } from 'node:zlib';
-import { type InspectOptions, inspect, inspectedBundle } from '../../catalog/bundle/inspect.ts';
+import { type InspectOptions, inspectedBundle } from '../../catalog/bundle/inspect.ts';
 import { isInSuite, SUITE_NAMES, type Suite, seenBy, type View } from '../../catalog/bundle/suite.ts';
 import type { Finding } from '../../catalog/finding.ts';
 import { RULES } from '../../catalog/rules/index.ts';
-import type { SeverityOf } from '../../catalog/rules/rule.ts';
+import { runInspection, type SeverityOf } from '../../catalog/rules/rule.ts';
 import type { OpenBundle } from './open.ts';
 
 export interface BundleJudging {
@@ -32,7 +32,7 @@ export async function judgeBundle(
     ...(labels ? { labels } : {}),
     ...options,
   });
-  const all = inspect(bundle, RULES, severityOf);
+  const all = runInspection(bundle, RULES, severityOf);
   const seen = view ? seenBy(view, all) : all;
   const counts = ({ rule }: Finding): boolean => suites.some((suite) => isInSuite(rule, suite));
   return { findings: seen.filter(counts), others: byOtherSuites(seen.filter((finding) => !counts(finding))) };

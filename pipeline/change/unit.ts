@@ -8,10 +8,12 @@ import { isTree, joinPath } from '../git/tree.ts';
 import {
   type Captured,
   type CompiledPattern,
+  isVersionFolder,
   type Layout,
   matchSegment,
   type PatternSegment,
 } from '../policy/layout.ts';
+import type { MadePackage } from './made.ts';
 
 export interface CatalogUnit {
   readonly path: string;
@@ -22,6 +24,8 @@ export interface CatalogUnit {
   readonly package: string | undefined;
   /** Path of the catalog's own folder, which is what opm is given; of the file, for a catalog in one file. */
   readonly root: string;
+  /** For a package that is made from the bundle directories in its folder, whose id the unit has. */
+  readonly made?: MadePackage;
 }
 
 /** Units of a tree by path. */
@@ -33,14 +37,42 @@ export async function catalogUnits(
   const units = new Map<string, CatalogUnit>();
   for (const pattern of layout.patterns.filter(({ kind }) => kind === 'catalog')) {
     const rootAt = rootSegment(pattern);
-    for (const { path, id, mode, captured } of await expand(objects, tree, withoutRest(pattern))) {
+    for (const { path, id, mode, captured } of await expand(objects, { tree }, withoutRest(pattern))) {
       if (isTree(mode) !== isOpen(pattern) || units.has(path)) continue;
       const root = path.split('/').slice(0, rootAt).join('/');
       const catalog = captured['catalog'] ?? root.split('/').at(-1) ?? '';
       units.set(path, { path, id, mode, catalog, package: captured['package'], root });
     }
   }
+  await addMade(units, objects, { tree, layout });
   return units;
+}
+
+/** Packages of catalogs that are made, but for those that people write. Their paths are those of no file. */
+async function addMade(
+  units: Map<string, CatalogUnit>,
+  objects: ObjectReader,
+  { tree, layout }: { readonly tree: string; readonly layout: Layout },
+): Promise<void> {
+  const { made } = layout;
+  if (!made) return;
+  const written = new Set([...units.values()].map((unit) => JSON.stringify([unit.catalog, unit.package])));
+  for (const { segments } of layout.patterns.filter(({ kind }) => kind === 'bundle')) {
+    const at = segments.findIndex(({ names }) => names.includes('package'));
+    if (at < 0) continue;
+    for (const { path, id, mode, captured } of await expand(objects, { tree }, segments.slice(0, at + 1))) {
+      const name = captured['package'];
+      if (name === undefined || !isTree(mode)) continue;
+      if (!(await objects.tree(id)).some((entry) => isTree(entry.mode) && isVersionFolder(entry.name)))
+        continue;
+      for (const catalog of made.names) {
+        if (written.has(JSON.stringify([catalog, name]))) continue;
+        const place = `${path}@${catalog}`;
+        const own = { folder: path, package: name, catalog, image: made.image };
+        units.set(place, { path: place, id, mode, catalog, package: name, root: place, made: own });
+      }
+    }
+  }
 }
 
 /** Names of packages that have a place of their own in a tree, whatever lies there. */
@@ -68,11 +100,37 @@ export async function packageFolders(
   for (const { segments } of layout.patterns) {
     const at = segments.findIndex(({ names }) => names.includes('package'));
     if (at < 0) continue;
-    for (const { captured, ...place } of await expand(objects, tree, segments.slice(0, at + 1))) {
+    for (const { captured, ...place } of await expand(objects, { tree }, segments.slice(0, at + 1))) {
       const name = captured['package'];
       // A file stands for a package only where the pattern ends with it.
       if (name === undefined || (!isTree(place.mode) && at < segments.length - 1)) continue;
       folders.set(place.path, { ...place, package: name });
+    }
+  }
+  return [...folders.values()].sort((a, b) => compareText(a.path, b.path));
+}
+
+export interface BundleFolder extends Place {
+  readonly package: string;
+  /** The version that its path says. */
+  readonly version: string;
+}
+
+/** The folders of bundles of some packages, in byte order of their paths; no other package's is entered. */
+export async function bundleFolders(
+  objects: ObjectReader,
+  tree: string,
+  { layout, packages }: { readonly layout: Layout; readonly packages: ReadonlySet<string> },
+): Promise<BundleFolder[]> {
+  const folders = new Map<string, BundleFolder>();
+  const isWanted = ({ package: name }: Captured): boolean => name === undefined || packages.has(name);
+  for (const { segments } of layout.patterns.filter(({ kind }) => kind === 'bundle')) {
+    const at = segments.findIndex(({ names }) => names.includes('version'));
+    const places = at < 0 ? [] : await expand(objects, { tree, isWanted }, segments.slice(0, at + 1));
+    for (const { captured, ...place } of places) {
+      const name = captured['package'];
+      if (name === undefined || !isTree(place.mode)) continue;
+      folders.set(place.path, { ...place, package: name, version: captured['version'] ?? '' });
     }
   }
   return [...folders.values()].sort((a, b) => compareText(a.path, b.path));
@@ -88,10 +146,16 @@ interface Expanded extends Place {
   readonly captured: Captured;
 }
 
+interface Ground {
+  readonly tree: string;
+  /** Whether what was captured so far is looked for; all is without it. */
+  readonly isWanted?: (captured: Captured) => boolean;
+}
+
 /** Everything in a tree that the segments of a pattern match. */
 async function expand(
   objects: ObjectReader,
-  tree: string,
+  { tree, isWanted = () => true }: Ground,
   segments: readonly PatternSegment[],
 ): Promise<Expanded[]> {
   let places: Expanded[] = [{ path: '', id: tree, mode: '40000', captured: {} }];
@@ -101,7 +165,9 @@ async function expand(
     places = folders.flatMap((folder, i) =>
       (listings[i] ?? []).flatMap(({ name, id, mode }) => {
         const captured = matchSegment(segment, name, folder.captured);
-        return captured ? [{ path: joinPath(folder.path, name), id, mode, captured }] : [];
+        return captured && isWanted(captured)
+          ? [{ path: joinPath(folder.path, name), id, mode, captured }]
+          : [];
       }),
     );
   }

@@ -1,9 +1,9 @@
 /** The bundle directories that a pull request brings or changes. */
-import { inspect, inspectedBundle } from '../../catalog/bundle/inspect.ts';
+import { inspectedBundle } from '../../catalog/bundle/inspect.ts';
 import { isInSuite } from '../../catalog/bundle/suite.ts';
 import { compareText, type Finding } from '../../catalog/finding.ts';
 import { RULES } from '../../catalog/rules/index.ts';
-import type { SeverityOf } from '../../catalog/rules/rule.ts';
+import { runInspection, type SeverityOf } from '../../catalog/rules/rule.ts';
 import { gzipLength } from '../bundle/judge.ts';
 import { treeSource } from '../git/source.ts';
 import { entryAt, isTree } from '../git/tree.ts';
@@ -57,7 +57,7 @@ async function findingsIn(
   const folders = await objects.tree(entry.id);
   if (!folders.some(({ name: folder }) => folder === 'manifests' || folder === 'metadata')) return [];
   const bundle = await inspectedBundle(treeSource(objects, entry.id), { gzipLength });
-  return inspect(bundle, RULES, countedSeverities(policy)).map((finding) => ({
+  return runInspection(bundle, RULES, countedSeverities(policy)).map((finding) => ({
     ...finding,
     package: name,
     location: { ...finding.location, file: `${path}/${finding.location.file}` },

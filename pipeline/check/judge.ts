@@ -24,8 +24,9 @@ import {
   withSeverities,
 } from '../../catalog/rules/rule.ts';
 import type { Policy } from '../policy/policy.ts';
-import { severitiesOf } from '../policy/severity.ts';
+import { inChannel, severitiesOf } from '../policy/severity.ts';
 import type { CatalogState, TouchedCatalog } from './catalogs.ts';
+import type { Sides } from './definitions.ts';
 import type { Published } from './published.ts';
 
 export interface Judgement {
@@ -47,8 +48,8 @@ export interface Time {
   readonly today: string;
   /** What was ever published, where that is known. */
   readonly published?: Published;
-  /** Definitions of bundles whose manifests the catalogs do not hold. */
-  readonly definitions?: DefinitionsOf;
+  /** Definitions of bundles whose manifests the catalogs do not hold, in each state. */
+  readonly definitions?: Sides;
 }
 
 /** Judges one group of catalogs that change alike. */
@@ -61,7 +62,10 @@ export async function judgeCatalog(touched: TouchedCatalog, policy: Policy, time
   const compared = runComparison(change, RULES, severityOf);
   const said = new Set(compared.map(cause));
   const isNews = (finding: Finding): boolean => !isKnown(finding) && !said.has(cause(finding));
-  const inCatalogs = (finding: Finding): Finding => ({ ...finding, catalogs: touched.names });
+  const inCatalogs = (finding: Finding): Finding => ({
+    ...inChannel(policy, finding),
+    catalogs: touched.names,
+  });
   return {
     findings: [...valid, ...foreseen.filter(isNews), ...compared].map(inCatalogs),
     known: foreseen.filter(isKnown).map(inCatalogs),
@@ -71,9 +75,11 @@ export async function judgeCatalog(touched: TouchedCatalog, policy: Policy, time
 
 /** The change of a group of catalogs, with what surrounds them. */
 export async function changeIn(touched: TouchedCatalog, policy: Policy, time: Time): Promise<Change> {
-  const [before, after] = await Promise.all(
-    [touched.before, touched.after].map((state) => state && optionsOf(touched, state, { policy, time })),
-  );
+  const on = (side: keyof Sides): Promise<WorldOptions> | undefined => {
+    const state = touched[side];
+    return state && optionsOf(touched, state, { policy, time, definitions: time.definitions?.[side] });
+  };
+  const [before, after] = await Promise.all([on('before'), on('after')]);
   return changeOf(before, after);
 }
 
@@ -82,15 +88,32 @@ export function placedDiffs(change: Change, catalogs: readonly string[]): Placed
   return diffOf(change).packages.map((packageDiff) => ({ ...packageDiff, catalogs }));
 }
 
+/** Changes that are the same in several groups of catalogs are one, at the place of the first. */
+export function joinedDiffs(diffs: readonly PlacedDiff[]): PlacedDiff[] {
+  const alike = new Map<string, PlacedDiff>();
+  for (const diff of diffs) {
+    const key = JSON.stringify({ ...diff, catalogs: [] });
+    const known = alike.get(key);
+    alike.set(key, known ? { ...known, catalogs: [...known.catalogs, ...diff.catalogs] } : diff);
+  }
+  return [...alike.values()];
+}
+
 /** What makes the catalog as it would be merged invalid, as opm sees it and beyond. */
 function validity({ blobs, unread }: CatalogState, severityOf: SeverityOf): Finding[] {
   return [...withSeverities(unread, RULES, severityOf), ...runRules(catalogOf(blobs), RULES, severityOf)];
 }
 
+interface Scene {
+  readonly policy: Policy;
+  readonly time: Time;
+  readonly definitions: DefinitionsOf | undefined;
+}
+
 async function optionsOf(
   touched: TouchedCatalog,
   state: CatalogState,
-  { policy: { graph }, time }: { policy: Policy; time: Time },
+  { policy: { graph }, time, definitions }: Scene,
 ): Promise<WorldOptions> {
   const [name = ''] = touched.names;
   const following = await Promise.all(
@@ -113,7 +136,7 @@ async function optionsOf(
     asOf: time.today,
     following,
     published: publishedIn(touched, time.published),
-    ...(time.definitions ? { definitions: time.definitions } : {}),
+    ...(definitions ? { definitions } : {}),
     ...(platform ? { platform } : {}),
   };
 }

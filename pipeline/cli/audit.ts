@@ -1,6 +1,8 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
-import { definitionsIn } from '../bundle/definitions.ts';
+import { basename, dirname, join, resolve } from 'node:path';
+import type { DefinitionsOf } from '../../catalog/graph/world.ts';
+import { definitionsBelow, definitionsIn } from '../bundle/definitions.ts';
+import type { ReadCatalog } from '../catalogs.ts';
 import { readCluster } from '../cluster.ts';
 import { fileError } from '../directory.ts';
 import { auditPage } from '../report/audit-page.ts';
@@ -31,12 +33,17 @@ export const command: Command = {
       value: 'VERSION',
       description: "the cluster's version, such as 4.19 (default: the lowest of the catalogs)",
     },
+    commit: {
+      value: 'REVISION',
+      description:
+        'judge the catalogs that this commit of the repository holds, those that its policy has made of bundle directories among them',
+    },
     history: { description: 'say which merges of the past stranded whom; for the checkout of a repository' },
     since: { value: 'YYYY-MM-DD', description: 'the first day of that past (default: its beginning)' },
     bundles: {
       value: 'DIR',
       description:
-        'bundle directories PACKAGE/VERSION, for what only manifests tell: whether definitions change safely',
+        'bundle directories PACKAGE/VERSION, for what only manifests tell: whether definitions change safely (default: operators beside catalogs)',
     },
     all: { description: 'write out what is only good to know, too' },
     format: {
@@ -63,13 +70,14 @@ export const command: Command = {
     if (olm !== undefined && olm !== 'v0' && olm !== 'v1')
       throw usageError(command, '--olm must be v0 or v1');
     const past = askedPast(invocation);
-    const roots = operands.flatMap((root) => catalogRoots(root, terminal));
-    const catalogs = await readOperands(roots, invocation, terminal);
+    const catalogs = await catalogsOf(invocation, terminal);
     const audited = await audit({
       catalogs,
       olm: olm === undefined ? ['v0', 'v1'] : [olm],
       today: terminal.now().toISOString().slice(0, 10),
-      ...definitionsIn(text('bundles'), terminal),
+      ...(text('bundles') === undefined
+        ? ownDefinitions(operands, terminal)
+        : definitionsIn(text('bundles'), terminal)),
     });
     const report = {
       ...audited.report,
@@ -152,6 +160,46 @@ function progressTo({ err }: Terminal): (done: number, all: number) => void {
 
 /** Merges between two words on the progress. */
 const EVERY = 100;
+
+async function catalogsOf(invocation: Invocation, terminal: Terminal): Promise<ReadCatalog[]> {
+  const { operands, text } = invocation;
+  const commit = text('commit');
+  if (commit === undefined) {
+    const roots = operands.flatMap((root) => catalogRoots(root, terminal));
+    return readOperands(roots, invocation, terminal);
+  }
+  const [repository, another] = operands;
+  if (repository === undefined || another !== undefined) {
+    throw usageError(command, '--commit needs one operand, the checkout of a repository');
+  }
+  const { readCommit } = await import('./commit-catalogs.ts');
+  return readCommit({ repository, commit }, {}, terminal);
+}
+
+/** Definitions of the bundles that lie in `operators`, in a checkout or beside the folder `catalogs` of an operand. */
+function ownDefinitions(
+  operands: readonly string[],
+  { directory }: Terminal,
+): { definitions?: DefinitionsOf } {
+  const checkouts = operands.flatMap((operand) => {
+    const root = resolve(directory, operand);
+    return basename(dirname(root)) === 'catalogs' ? [root, dirname(dirname(root))] : [root];
+  });
+  const folders = new Set(
+    checkouts.map((root) => join(root, 'operators')).filter((path) => existsSync(path)),
+  );
+  const all = [...folders].map((path) => definitionsBelow(path));
+  if (all.length === 0) return {};
+  return {
+    definitions: (bundle) => {
+      for (const definitions of all) {
+        const found = definitions(bundle);
+        if (found) return found;
+      }
+      return undefined;
+    },
+  };
+}
 
 /** The catalogs of a directory: those below its folder `catalogs`, or the directory itself. */
 function catalogRoots(root: string, { directory }: Terminal): string[] {

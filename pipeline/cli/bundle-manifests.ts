@@ -5,9 +5,10 @@ import {
   subscriptionDocuments,
   suggestedNamespace,
 } from '../../catalog/bundle/extension.ts';
-import { type Inspected, inspect, inspectedBundle, text as textIn } from '../../catalog/bundle/inspect.ts';
+import { type Inspected, inspectedBundle, text as textIn } from '../../catalog/bundle/inspect.ts';
 import { installedObjects } from '../../catalog/bundle/install.ts';
 import { RULES } from '../../catalog/rules/index.ts';
+import { runInspection } from '../../catalog/rules/rule.ts';
 import { emitYaml } from '../../catalog/yaml/emit.ts';
 import type { Json } from '../../catalog/yaml/scalar.ts';
 import { withBundle } from '../bundle/open.ts';
@@ -107,7 +108,7 @@ const REFUSED: readonly RegExp[] = [
 
 function ofV1(bundle: Inspected, invocation: Invocation, terminal: Terminal): Json[] | undefined {
   const takesWebhooks = minorOf(invocation.text('release')) >= FIRST_WITH_WEBHOOKS;
-  const reasons = inspect(bundle, RULES).filter(
+  const reasons = runInspection(bundle, RULES).filter(
     ({ rule }) =>
       REFUSED.some((pattern) => pattern.test(rule)) || (!takesWebhooks && rule === 'olmv1/webhooks'),
   );

@@ -20,7 +20,7 @@ import { type ExitCode, searchPath, type Terminal } from './terminal.ts';
 const FORMATS: Readonly<Record<string, (report: CheckReport) => string>> = {
   text: textReport,
   json: jsonReport,
-  markdown: markdownReport,
+  markdown: (report) => markdownReport(report),
   sarif: sarifReport,
 };
 
@@ -42,7 +42,8 @@ export const command: Command = {
     policy: { value: 'FILE', description: "a policy in place of the base branch's" },
     bundles: {
       value: 'DIR',
-      description: 'bundle directories PACKAGE/VERSION, to see whether definitions change safely',
+      description:
+        'bundle directories PACKAGE/VERSION, to see whether definitions change safely (default: those of the repository)',
     },
     format: { value: 'text|json|markdown|sarif', description: 'how to print the report (default: text)' },
     ...REGISTRY_OPTIONS,

@@ -4,6 +4,7 @@ import { resolve } from 'node:path';
 import { tryParseMinor } from '../../catalog/graph/openshift.ts';
 import { type CatalogPlace, catalogPlaces, type ReadCatalog, readCatalogs } from '../catalogs.ts';
 import { directorySource } from '../directory.ts';
+import type { RegistryClient } from '../registry/client.ts';
 import type { OpenCatalog } from '../source/open.ts';
 import type { Invocation } from './command.ts';
 import type { Terminal } from './terminal.ts';
@@ -61,16 +62,20 @@ export async function openOperand(
   // Most catalogs are directories: registries and images are loaded for those that are not.
   const { openCatalog } = await import('../source/open.ts');
   const { registryClientFor } = await import('./registry-access.ts');
-  const client = registryClientFor(invocation, terminal, { named: [operand] });
+  let client: RegistryClient | undefined;
+  const registry = (): RegistryClient => {
+    client ??= registryClientFor(invocation, terminal, { named: [operand] });
+    return client;
+  };
   try {
-    const opened = await openCatalog(operand, { directory: terminal.directory, registry: () => client });
+    const opened = await openCatalog(operand, { directory: terminal.directory, registry });
     const close = async (): Promise<void> => {
       await opened.close();
-      client.close();
+      client?.close();
     };
     return { ...opened, close };
   } catch (error) {
-    client.close();
+    client?.close();
     throw error;
   }
 }

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { withDigest } from '../../catalog/reference.ts';
-import { type SignatureReport, type Trust, verifySignatures } from '../attest/verify.ts';
+import type { Trust } from '../attest/trust.ts';
+import { type SignatureReport, verifySignatures } from '../attest/verify.ts';
 import { readText } from '../directory.ts';
 import { PipelineError } from '../error.ts';
 import { openSource } from '../registry/open.ts';

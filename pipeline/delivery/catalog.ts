@@ -6,8 +6,9 @@ import { PipelineError } from '../error.ts';
 import type { Store } from '../image/memory.ts';
 import { type Published, publish } from '../stages/publish.ts';
 import type { CatalogMessage } from './message.ts';
-import { outcomeAt, tellOutcome } from './outcome.ts';
+import { isDone, noteOutcome, outcomeAt, tellOutcome } from './outcome.ts';
 import type { DeliveryPorts, OpenBranch } from './ports.ts';
+import { documentsOf, tellPublished } from './published.ts';
 import { isOn } from './push.ts';
 
 export interface CatalogOptions {
@@ -28,19 +29,19 @@ export async function handleCatalog(
 ): Promise<Published | undefined> {
   const before = await outcomeAt(ports.records, message);
   // Told last of all, so there is nothing left to do; the reconciler looks after what happens later.
-  const isDone = before?.state === 'published' || before?.state === 'superseded';
-  if (isDone && !message.again) return undefined;
+  if (before && isDone(before) && !message.again) return undefined;
   const branch = await ports.open(message);
   try {
     if (!(await isOn(branch.repository, message.commit, branch.tip))) {
-      ports.log(`${message.commit} is not on ${message.branch} of ${message.repository}: nothing to do`);
+      const detail = `it is not on ${message.branch}`;
+      ports.log(`${message.commit} of ${message.repository}: ${detail}: nothing to do`);
+      // No word of it on GitHub: whose commit it is, nobody knows.
+      const { repository, catalog, commit } = message;
+      await noteOutcome(ports.records, { repository, catalog, commit, state: 'refused', detail });
       return undefined;
     }
     const published = await newestOf(message, branch, { ports, options });
-    if (published.kind === 'published') {
-      const { catalog, commit, image, digest } = published.receipt;
-      await ports.announce?.({ repository: message.repository, catalog, commit, image, digest });
-    }
+    if (published.kind === 'published') await tellPublished(ports, message.repository, published.receipt);
     await tellOutcome(ports, message, outcomeOf(published, message));
     return published;
   } catch (error) {
@@ -88,7 +89,15 @@ async function publishCommit(
   const { registry, fence, records, log, now } = ports;
   const out = mkdtempSync(join(tmpdir(), 'portolan-publish-'));
   try {
-    const request = { commit, catalog, epoch, out, today: now().toISOString().slice(0, 10), ...options };
+    const request = {
+      commit,
+      catalog,
+      epoch,
+      out,
+      today: now().toISOString().slice(0, 10),
+      ...options,
+      page: true,
+    };
     return await publish({ repository, registry, fence, records, progress: log }, request);
   } finally {
     rmSync(out, { recursive: true, force: true });
@@ -102,6 +111,7 @@ function outcomeOf(published: Published, { commit }: CatalogMessage) {
     return { state: 'refused', detail: first ? `${first.rule}: ${first.message}` : 'it has errors' } as const;
   }
   const { receipt } = published;
-  if (receipt.commit !== commit) return { state: 'superseded', detail: receipt.commit } as const;
-  return { state: 'published', detail: receipt.digest } as const;
+  const documents = documentsOf(receipt);
+  if (receipt.commit !== commit) return { state: 'superseded', detail: receipt.commit, documents } as const;
+  return { state: 'published', detail: receipt.digest, documents } as const;
 }

@@ -14,6 +14,8 @@ export interface Outcome {
   readonly state: OutcomeState;
   /** One line for people: a digest, a newer commit, the first error. */
   readonly detail: string;
+  /** Prefix of the keys of the documents, where they are known. */
+  readonly documents?: string | undefined;
 }
 
 /** Where records of outcomes begin. */
@@ -45,18 +47,27 @@ const DESCRIPTION = 140;
  * does not wait again, though its message came twice.
  */
 export async function tellOutcome(
-  ports: Pick<DeliveryPorts, 'records' | 'forge' | 'log'>,
+  ports: Pick<DeliveryPorts, 'records' | 'forge' | 'log' | 'linkTo'>,
   message: CatalogMessage,
-  { state, detail }: Pick<Outcome, 'state' | 'detail'>,
+  what: Pick<Outcome, 'state' | 'detail' | 'documents'>,
 ): Promise<void> {
   const { records } = ports;
   const { repository, catalog, commit } = message;
-  const outcome: Outcome = { repository, catalog, commit, state, detail };
-  if (state === 'pending' && (await records.get(keyOf(outcome))) !== undefined) return;
+  const outcome: Outcome = { repository, catalog, commit, ...what };
+  if (outcome.state === 'pending' && (await records.get(keyOf(outcome))) !== undefined) return;
   await report(ports, outcome);
-  const bytes = new TextEncoder().encode(`${JSON.stringify(outcome)}\n`);
   await tellLast(records, outcome);
-  await records.put(keyOf(outcome), bytes);
+  await noteOutcome(records, outcome);
+}
+
+/** Writes the record alone, which whoever asked for the publish looks at. */
+export async function noteOutcome(records: RecordStore, outcome: Outcome): Promise<void> {
+  await records.put(keyOf(outcome), new TextEncoder().encode(`${JSON.stringify(outcome)}\n`));
+}
+
+/** Whether nothing more will happen to a commit's catalog, unless it is asked for again. */
+export function isDone({ state }: Pick<Outcome, 'state'>): boolean {
+  return state === 'published' || state === 'superseded';
 }
 
 /**
@@ -64,13 +75,15 @@ export async function tellOutcome(
  * where that may help.
  */
 async function report(
-  { forge, log }: Pick<DeliveryPorts, 'forge' | 'log'>,
-  { repository, commit, catalog, state, detail }: Outcome,
+  { forge, log, linkTo }: Pick<DeliveryPorts, 'forge' | 'log' | 'linkTo'>,
+  { repository, commit, catalog, state, detail, documents }: Outcome,
 ): Promise<void> {
+  const url = documents === undefined ? undefined : linkTo?.(documents);
   const description = `${WORDS[state]}: ${detail}`.slice(0, DESCRIPTION);
   const context = `portolan/publish ${catalog}`;
   try {
-    await forge.report({ repository, commit, context, state: STATES[state], description });
+    const status = { repository, commit, context, state: STATES[state], description };
+    await forge.report(url === undefined ? status : { ...status, url });
   } catch (error) {
     if (!(error instanceof PipelineError) || (error.retryable && state !== 'pending')) throw error;
     log(`the status of ${commit} cannot be set: ${error.message}`);

@@ -56,6 +56,22 @@ export function authorization(token: string | undefined): string | undefined {
   return `Authorization: Basic ${Buffer.from(`x-access-token:${token}`).toString('base64')}`;
 }
 
+/** Variables that say how git reaches hosts. */
+const NETWORK = ['HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY', 'NO_PROXY', 'SSL_CERT_FILE', 'GIT_SSL_CAINFO'];
+
+/** What of an environment says how hosts are reached. */
+export function networkOf(
+  environment: Readonly<Record<string, string | undefined>>,
+): Readonly<Record<string, string>> {
+  const names = NETWORK.flatMap((name) => [name, name.toLowerCase()]);
+  return Object.fromEntries(
+    names.flatMap((name) => {
+      const value = environment[name];
+      return value ? [[name, value] as const] : [];
+    }),
+  );
+}
+
 /** Configuration that wins over the repository's own. */
 const CONFIGURATION: readonly (readonly [key: string, value: string])[] = [
   // Objects are only read, and nothing in the directory is run: whose it is does not matter.

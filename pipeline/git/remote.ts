@@ -47,7 +47,7 @@ export function openRemote(remote: GitRemote, settings: GitSettings): Repository
     objects,
     scratch,
     shallow: true,
-    resolve: (revisions) => Promise.all(revisions.map((id) => commitId(objects, id))),
+    resolve: (revisions) => Promise.all(revisions.map((id) => commitId(run, objects, id))),
     bring: (commits) => inTurn(() => fetchCommits(run, commits)),
     bringHistory: (commits) =>
       inTurn(async () => {
@@ -56,6 +56,11 @@ export function openRemote(remote: GitRemote, settings: GitSettings): Repository
         await fetch(run, [WHOLE_HISTORY, '--filter=tree:0'], wanted);
         for (const id of wanted) whole.add(id);
       }),
+    bringTrees: async (trees, levels) => {
+      const known = await Promise.all(trees.map((id) => objects.info(id)));
+      const wanted = trees.filter((_, i) => !known[i]);
+      await inTurn(() => fetchObjects(run, wanted, levels));
+    },
     close: async () => {
       await objects.close();
       rmSync(scratch, { recursive: true, force: true });
@@ -74,10 +79,14 @@ async function fetchCommits(run: Run, commits: readonly string[]): Promise<void>
   await fetch(run, ['--depth=1', '--filter=blob:none'], commits);
 }
 
-/** These very objects: of a tree, nothing that is in it; of a commit, neither its tree nor its parents. */
-async function fetchObjects(run: Run, ids: readonly string[]): Promise<void> {
+/**
+ * These very objects: of a commit, neither its tree nor its parents.
+ *
+ * @param levels of folders, of a tree; without, nothing that is in it
+ */
+async function fetchObjects(run: Run, ids: readonly string[], levels = 0): Promise<void> {
   for (let i = 0; i < ids.length; i += TOGETHER)
-    await fetch(run, ['--filter=tree:0'], ids.slice(i, i + TOGETHER));
+    await fetch(run, [`--filter=tree:${levels}`], ids.slice(i, i + TOGETHER));
 }
 
 const OPTIONS = ['--quiet', '--no-tags', '--no-write-fetch-head', '--no-recurse-submodules', '--no-auto-gc'];
@@ -107,7 +116,17 @@ function fetchError(error: PipelineError, ids: readonly string[]): PipelineError
   return new PipelineError('unreachable', error.message, { ...options, retryable: true });
 }
 
-async function commitId(objects: ObjectReader, id: string): Promise<string> {
-  if ((await objects.info(id))?.type === 'commit') return id;
-  throw new PipelineError('not-found', `${JSON.stringify(id)} names no commit that was fetched`);
+/** A commit by its id, or by the beginning of the id of one whose history was brought. */
+async function commitId(run: Run, objects: ObjectReader, text: string): Promise<string> {
+  const id = /^[0-9a-f]{7,39}$/.test(text) ? await wholeId(run, text) : text;
+  if (/^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(id) && (await objects.info(id))?.type === 'commit') return id;
+  throw new PipelineError('not-found', `${JSON.stringify(text)} names no commit that was fetched`, {
+    hint: 'give the id of a commit',
+  });
+}
+
+async function wholeId(run: Run, beginning: string): Promise<string> {
+  const parameters = ['rev-parse', '--verify', '--quiet', `${beginning}^{commit}`];
+  const { code, output } = await runGit({ ...run, accept: [0, 1, 128] }, parameters);
+  return code === 0 ? output.toString('utf8').trim() : beginning;
 }

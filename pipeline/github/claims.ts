@@ -10,13 +10,16 @@ import { PipelineError } from '../error.ts';
 export const ISSUER = 'https://token.actions.githubusercontent.com';
 
 export interface ExpectedJob {
+  /** {@link ISSUER} when left out. */
+  readonly issuer?: string | undefined;
+  /** Whom the token is for: the URL that the job asks, with or without a slash at its end. */
   readonly audience: string;
   /** Numbers of the repository and of its owner, which no other one ever has. */
   readonly repositoryId: string;
   readonly ownerId: string;
   /** `refs/heads/main`. */
   readonly ref: string;
-  /** Path of the workflow that may publish. */
+  /** Path of the workflow that may publish, which is the job's own: none of another repository. */
   readonly workflow: string;
   /** Of the job: only who may use it can publish. Any when undefined. */
   readonly environment: string | undefined;
@@ -39,24 +42,30 @@ export function judgeClaims(
   expected: ExpectedJob,
   now: number,
 ): void {
-  const { audience, repositoryId, ownerId, ref, workflow, environment } = expected;
+  const { issuer = ISSUER, audience, repositoryId, ownerId, ref, workflow, environment } = expected;
   const same = (name: string, wanted: string | undefined): void => {
     if (wanted !== undefined && claims[name] !== wanted) throw denied(name, claims[name], wanted);
   };
-  same('iss', ISSUER);
-  same('aud', audience);
+  same('iss', issuer);
+  if (typeof claims['aud'] !== 'string' || withoutSlash(claims['aud']) !== withoutSlash(audience))
+    throw denied('aud', claims['aud'], audience);
   same('repository_id', repositoryId);
   same('repository_owner_id', ownerId);
   same('ref', ref);
   same('environment', environment);
   if (!EVENTS.has(claims['event_name']))
     throw denied('event_name', claims['event_name'], [...EVENTS].join(', '));
-  const workflowRef = claims['job_workflow_ref'];
-  if (typeof workflowRef !== 'string' || !workflowRef.endsWith(`/${workflow}@${ref}`))
-    throw denied('job_workflow_ref', workflowRef, `${workflow}@${ref}`);
+  // The repository's number was looked at: its name is only what the paths begin with.
+  const workflowRef = `${claims['repository']}/${workflow}@${ref}`;
+  same('workflow_ref', workflowRef);
+  same('job_workflow_ref', workflowRef);
   const [from, until] = [claims['nbf'] ?? claims['iat'], claims['exp']];
   if (typeof until !== 'number' || until < now - SKEW) throw denied('exp', until, `after ${now}`);
   if (typeof from !== 'number' || from > now + SKEW) throw denied('nbf', from, `before ${now}`);
+}
+
+function withoutSlash(url: string): string {
+  return url.replace(/\/$/, '');
 }
 
 function denied(name: string, found: unknown, expected: string): PipelineError {

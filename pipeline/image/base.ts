@@ -4,7 +4,8 @@
  */
 import { isObject } from '../../catalog/shape.ts';
 import { PipelineError } from '../error.ts';
-import { type Descriptor, digestOf, type Manifest, type Platform } from './content.ts';
+import type { Descriptor, Manifest, Platform } from '../ports.ts';
+import { digestOf } from './content.ts';
 
 export const OCI_MANIFEST = 'application/vnd.oci.image.manifest.v1+json';
 export const OCI_INDEX = 'application/vnd.oci.image.index.v1+json';

@@ -6,8 +6,8 @@
  * @see https://github.com/opencontainers/image-spec/blob/main/config.md
  */
 import { isObject } from '../../catalog/shape.ts';
+import type { Platform } from '../ports.ts';
 import { CONFIGS_LABEL, type Json } from './base.ts';
-import type { Platform } from './content.ts';
 
 export interface ImageSettings {
   /** Labels beside the one that says where the catalog stands. */

@@ -2,16 +2,11 @@
  * The index image as bytes: manifests for every platform, one list of them, and where the
  * blobs come from. Everything follows from the layers, the base and the settings.
  */
+
+import type { BlobSource, Descriptor, Manifest, Platform } from '../ports.ts';
 import { type BaseImage, DOCKER_LIST, DOCKER_MANIFEST, OCI_INDEX, OCI_MANIFEST } from './base.ts';
 import { type ImageSettings, imageConfig } from './config.ts';
-import {
-  type BlobSource,
-  bytesBlob,
-  type Descriptor,
-  digestOf,
-  type Manifest,
-  type Platform,
-} from './content.ts';
+import { bytesBlob, digestOf } from './content.ts';
 import type { LayerFacts } from './layer.ts';
 
 /** OLM's index image. The list is the image; the rest is what it names. */
@@ -39,8 +34,6 @@ export const PLATFORMS: readonly Platform[] = ['amd64', 'arm64', 'ppc64le', 's39
   architecture,
 }));
 
-/** Annotation of a layer that names the archive inside, whatever compressed it. */
-const DIFF_ID = 'containerd.io/uncompressed';
 const BASE_DIGEST = 'org.opencontainers.image.base.digest';
 
 export interface ImageOptions extends ImageSettings {
@@ -97,13 +90,11 @@ const GZIP_TYPES = {
 } as const;
 const ZSTD_TYPE = 'application/vnd.oci.image.layer.v1.tar+zstd';
 
-function layerDescriptor({ digest, size, diffId, codec }: LayerFacts, family: Family): Descriptor {
+function layerDescriptor({ digest, size, codec }: LayerFacts, family: Family): Descriptor {
   return {
     mediaType: codec === 'zstd' ? ZSTD_TYPE : GZIP_TYPES[family],
     digest,
     size,
-    // Docker's descriptors have no annotations.
-    ...(family === 'oci' ? { annotations: { [DIFF_ID]: diffId } } : {}),
   };
 }
 

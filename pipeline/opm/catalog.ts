@@ -5,6 +5,7 @@ import type { Finding } from '../../catalog/finding.ts';
 import { compareFindings } from '../../catalog/finding.ts';
 import { type Blobs, type Catalog, catalogOf } from '../../catalog/model.ts';
 import { opmFindings } from '../../catalog/rules/opm.ts';
+import { plainBundle } from '../../catalog/template/template.ts';
 import type { Rendering } from '../render/loaded.ts';
 import { renderReference } from '../render/reference.ts';
 import { findingText } from '../report/text.ts';
@@ -36,7 +37,8 @@ export async function readAll(
 
 /** The catalog of blobs that pass opm's rules; undefined when they do not, which has been said then. */
 export function validCatalog(blobs: Blobs, world: World): Catalog | undefined {
-  return complain(opmFindings(blobs), world) ? undefined : catalogOf(blobs);
+  const plain = { ...blobs, bundles: blobs.bundles.map(plainBundle) };
+  return complain(opmFindings(plain), world) ? undefined : catalogOf(plain);
 }
 
 /** Prints errors. @returns whether there are any */

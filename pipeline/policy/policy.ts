@@ -1,6 +1,6 @@
 /** The policy as the pipeline uses it: every key there, references read, nothing left to look up. */
 import type { Severity } from '../../catalog/finding.ts';
-import type { Trust } from '../attest/verify.ts';
+import type { Trust } from '../attest/trust.ts';
 import type { Identity } from '../github/identity.ts';
 import type { Layout, PathKind } from './layout.ts';
 
@@ -43,8 +43,12 @@ export interface Policy {
   readonly waivers: readonly Waiver[];
   readonly limits: Limits;
   readonly merge: MergePolicy;
+  /** Whether corrections that fit on their line are offered in a review. */
+  readonly suggestions: boolean;
   readonly graph: GraphPolicy;
   readonly registries: RegistriesPolicy;
+  /** What becomes of merged bundle directories; undefined where they are nobody's business here. */
+  readonly release: ReleasePolicy | undefined;
   readonly publish: PublishPolicy;
 }
 
@@ -78,6 +82,8 @@ export interface ApprovalPolicy {
   readonly pin: 'content' | 'head';
   readonly ownerSelfApproval: boolean;
   readonly pusherMustBeOwner: boolean;
+  /** Whether those whose approval is missing are asked for a review. */
+  readonly ask: boolean;
   readonly required: ReadonlyMap<AllowableClass, Requirement>;
   readonly multiPackage: 'each' | 'admins';
 }
@@ -103,7 +109,8 @@ export interface RequiredCheck {
 export interface RuleSetting {
   /** Undefined where the rule's own severity stays. */
   readonly severity: Severity | 'off' | undefined;
-  readonly parameters: Readonly<Record<string, unknown>>;
+  /** Patterns of channels in which its findings are only said. */
+  readonly allowChannels: readonly string[];
 }
 
 export interface Waiver {
@@ -147,6 +154,8 @@ export interface RegistriesPolicy {
   readonly credentials: readonly string[];
   /** Hosts and address ranges of internal networks that may be connected to. */
   readonly internal: readonly string[];
+  /** Where the lock of a catalog lies; `{catalog}` stands for its name. */
+  readonly lock: string;
   /** Which images must be signed; the first whose patterns match counts. */
   readonly signatures: readonly SignatureDemand[];
 }
@@ -156,6 +165,13 @@ export interface SignatureDemand {
   readonly from: readonly string[];
   /** By whom. */
   readonly trust: Trust;
+}
+
+export interface ReleasePolicy {
+  /** Reference of a bundle's image, in which `{package}` and `{version}` stand for its folders' names. */
+  readonly bundles: string;
+  /** What the catalogs that take a bundle become: a pull request, or a commit on the branch. */
+  readonly mode: 'propose' | 'commit' | 'off';
 }
 
 export interface PublishPolicy {

@@ -1,11 +1,12 @@
 /** The policy as people write it, once its schema has passed it: every key may be left out. */
 import type { Severity } from '../../catalog/finding.ts';
 import type { PathKind } from './layout.ts';
-import type { AllowableClass, OwnersSource } from './policy.ts';
+import type { AllowableClass, OwnersSource, ReleasePolicy } from './policy.ts';
 
 export interface Written {
   readonly branches?: readonly string[];
   readonly layout?: Readonly<Partial<Record<PathKind, string | readonly string[]>>>;
+  readonly bundleCatalogs?: { readonly names: readonly string[]; readonly image?: string };
   readonly owners?: {
     readonly admins?: readonly string[];
     readonly blocked?: readonly string[];
@@ -19,6 +20,7 @@ export interface Written {
     readonly pin?: 'content' | 'head';
     readonly ownerSelfApproval?: boolean;
     readonly pusherMustBeOwner?: boolean;
+    readonly ask?: boolean;
     readonly required?: Readonly<Partial<Record<AllowableClass | 'multi-package', string>>>;
   };
   readonly commits?: { readonly signOff?: boolean; readonly verified?: boolean };
@@ -37,6 +39,7 @@ export interface Written {
     readonly method?: 'squash' | 'merge' | 'rebase';
     readonly via?: 'queue-if-enabled' | 'queue' | 'direct';
   };
+  readonly suggestions?: boolean;
   readonly graph?: {
     readonly olm?: readonly ('v0' | 'v1')[];
     readonly catalogOrder?: readonly string[];
@@ -44,8 +47,10 @@ export interface Written {
     readonly published?: 'git' | { readonly ledger: string };
   };
   readonly registries?: Readonly<Partial<Record<'allow' | 'credentials' | 'internal', readonly string[]>>> & {
+    readonly lock?: string;
     readonly signatures?: readonly WrittenSignature[];
   };
+  readonly release?: { readonly bundles: string; readonly mode?: ReleasePolicy['mode'] };
   readonly publish?: {
     readonly catalogs?: Readonly<Record<string, WrittenTarget>>;
     readonly role?: string;
@@ -64,7 +69,7 @@ export interface WrittenAutomation {
 export type WrittenRule =
   | Severity
   | 'off'
-  | { readonly severity?: Severity | 'off'; readonly [parameter: string]: unknown };
+  | { readonly severity?: Severity | 'off'; readonly allowChannels?: readonly string[] };
 
 export interface WrittenWaiver {
   readonly rule: string;

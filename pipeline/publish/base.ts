@@ -1,7 +1,8 @@
 /** The base image of an index image, read from wherever it is. */
 
 import { type DigestReference, formatReference, withDigest } from '../../catalog/reference.ts';
-import { type Trust, verifySignatures, whyUnsigned } from '../attest/verify.ts';
+import type { Trust } from '../attest/trust.ts';
+import { verifySignatures, whyUnsigned } from '../attest/verify.ts';
 import { PipelineError } from '../error.ts';
 import type { BaseImage } from '../image/base.ts';
 import { readBase } from '../image/base.ts';

@@ -43,7 +43,8 @@ export async function keepDocuments(records: RecordStore, name: string, made: Ma
     await records.put(`${prefix}${file}`, new TextEncoder().encode(text));
 }
 
-function prefixOf(name: string, { commit, digest }: Pick<Made, 'commit' | 'digest'>): string {
+/** Prefix of the keys of one publish's documents, with a slash at its end. */
+export function prefixOf(name: string, { commit, digest }: Pick<Made, 'commit' | 'digest'>): string {
   return `documents/${name}/${commit}-${digest.slice('sha256:'.length, 'sha256:'.length + 16)}/`;
 }
 

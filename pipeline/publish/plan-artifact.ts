@@ -6,52 +6,20 @@
  */
 import { type Reference, withDigest } from '../../catalog/reference.ts';
 import { PipelineError } from '../error.ts';
-import type { BlobSource, Descriptor, Manifest, Registry } from '../ports.ts';
-import { digestOf } from '../registry/digest.ts';
-import { describe, type ImageManifest, OCI_MANIFEST, parseManifest } from '../registry/image.ts';
+import type { Descriptor, Manifest, Registry } from '../ports.ts';
+import { type ImageManifest, parseManifest } from '../registry/image.ts';
 import type { ImageContent } from '../registry/push.ts';
 import { allOf } from '../registry/stream.ts';
+import { filesArtifact, TITLE } from './files-artifact.ts';
 
 /** The type of the artifact: files of a mirror plan, one a layer, named by its title. */
 export const PLAN_TYPE = 'application/vnd.dev.portolan.mirror-plan.v1';
-const TITLE = 'org.opencontainers.image.title';
 /** Where the mirror is that the plan is for. */
 const MIRROR = 'dev.portolan.mirror';
-const EMPTY = 'application/vnd.oci.empty.v1+json';
 
 /** The artifact that holds the files; the same files make the same bytes. */
 export function planArtifact(subject: Manifest, { mirror, files }: AttachedPlan): ImageContent {
-  const config = blobOf(new TextEncoder().encode('{}'));
-  const layers = [...files].map(([name, text]) => ({ name, blob: blobOf(new TextEncoder().encode(text)) }));
-  const json = {
-    schemaVersion: 2,
-    mediaType: OCI_MANIFEST,
-    artifactType: PLAN_TYPE,
-    config: { mediaType: EMPTY, digest: config.digest, size: config.size },
-    layers: layers.map(({ name, blob: { digest, size } }) => ({
-      mediaType: mediaTypeOf(name),
-      digest,
-      size,
-      annotations: { [TITLE]: name },
-    })),
-    subject: describe(subject),
-    annotations: { [MIRROR]: mirror },
-  };
-  const bytes = new TextEncoder().encode(JSON.stringify(json));
-  const root: Manifest = { mediaType: OCI_MANIFEST, digest: digestOf(bytes), bytes };
-  return { root, manifests: [], blobs: [config, ...layers.map(({ blob }) => blob)] };
-}
-
-function blobOf(bytes: Uint8Array): BlobSource {
-  const open = async function* (from: number): AsyncGenerator<Uint8Array> {
-    yield bytes.subarray(from);
-  };
-  return { digest: digestOf(bytes), size: bytes.length, open };
-}
-
-function mediaTypeOf(name: string): string {
-  if (name.endsWith('.json')) return 'application/json';
-  return name.endsWith('.yaml') ? 'application/yaml' : 'text/plain';
+  return filesArtifact(subject, { type: PLAN_TYPE, annotations: { [MIRROR]: mirror }, files });
 }
 
 /** A plan as an artifact holds it. */

@@ -4,10 +4,12 @@ import type { CatalogImage } from '../image/image.ts';
 import type { Registry } from '../ports.ts';
 import { type Destination, openDestination } from '../registry/open.ts';
 import type { Place } from '../registry/place.ts';
-import { blobOf, type PushReport, pushImage, sendImage } from '../registry/push.ts';
+import { blobOf, type ImageContent, type PushReport, pushImage, sendImage } from '../registry/push.ts';
 import type { OpenBase } from './base.ts';
 import type { Follower } from './fence.ts';
 import { followingTag } from './fence-tag.ts';
+import { filesArtifact } from './files-artifact.ts';
+import { PAGE, PAGE_TYPE } from './page.ts';
 import { type AttachedPlan, planArtifact } from './plan-artifact.ts';
 
 /** An image and a place for it. */
@@ -22,6 +24,8 @@ export interface PushJob {
   readonly promote?: ((tag: Follower) => Promise<void>) | undefined;
   /** The plan of a mirror, attached to the image. */
   readonly plan?: AttachedPlan | undefined;
+  /** The page of the publish, attached to the image. */
+  readonly page?: string | undefined;
 }
 
 /** Images of which all is in its place, but the tags. */
@@ -48,7 +52,7 @@ export async function sendCatalogImages(client: Registry, jobs: readonly PushJob
     for (const job of jobs) {
       const to = await openDestination(job.place, client);
       sent.push({ job, to, report: await send(to, job, mountable(job, sent)) });
-      await attachPlan(to, job, mountable(job, sent));
+      await attach(to, job, mountable(job, sent));
     }
   } catch (error) {
     await discard();
@@ -85,21 +89,28 @@ function send(to: Destination, job: PushJob, mountFrom: readonly string[]): Prom
     : [];
   const content = { root: manifestList, manifests, blobs: [...blobs, ...below] };
   if (!isByDigest(job)) return sendImage(to.registry, to.reference, { image: content, mountFrom });
-  return pushImage(to.registry, withDigest(to.reference, manifestList.digest), { image: content, mountFrom });
+  return pushImage(to.registry, withDigest(to.reference, manifestList.digest), {
+    image: content,
+    mountFrom,
+    beside: to.reference,
+  });
 }
 
 /** An archive for Docker has no room for what is about an image. */
-async function attachPlan(
-  to: Destination,
-  { image, place, plan }: PushJob,
-  mountFrom: readonly string[],
-): Promise<void> {
-  if (!plan || place.kind === 'docker-archive') return;
-  const artifact = planArtifact(image.manifestList, plan);
-  await pushImage(to.registry, withDigest(to.reference, artifact.root.digest), {
-    image: artifact,
-    mountFrom,
-  });
+async function attach(to: Destination, job: PushJob, mountFrom: readonly string[]): Promise<void> {
+  if (job.place.kind === 'docker-archive') return;
+  for (const artifact of attachedTo(job)) {
+    const reference = withDigest(to.reference, artifact.root.digest);
+    await pushImage(to.registry, reference, { image: artifact, mountFrom });
+  }
+}
+
+function attachedTo({ image: { manifestList }, plan, page }: PushJob): ImageContent[] {
+  const pages =
+    page === undefined
+      ? []
+      : [filesArtifact(manifestList, { type: PAGE_TYPE, files: new Map([[PAGE, page]]) })];
+  return plan ? [planArtifact(manifestList, plan), ...pages] : pages;
 }
 
 /** Whether the image is to stand under its digest before, or without, a tag that names it. */

@@ -15,3 +15,23 @@ export function clientUnder({ registries }: Policy, options: ClientOptions): Reg
     internal: [...internal, ...registries.internal],
   });
 }
+
+/** Clients of one judgement, closed together. */
+export interface PolicyClients {
+  under(policy: Policy): RegistryClient;
+  close(): void;
+}
+
+export function clientsUnder(options: ClientOptions): PolicyClients {
+  const clients: RegistryClient[] = [];
+  return {
+    under: (policy) => {
+      const client = clientUnder(policy, options);
+      clients.push(client);
+      return client;
+    },
+    close: () => {
+      for (const client of clients) client.close();
+    },
+  };
+}

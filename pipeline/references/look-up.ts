@@ -2,7 +2,8 @@
 import { formatReference, type Reference, withDigest } from '../../catalog/reference.ts';
 import type { Lookup } from '../../catalog/references/lookup.ts';
 import { lookupKey } from '../../catalog/references/site.ts';
-import { type Trust, verifySignatures, whyUnsigned } from '../attest/verify.ts';
+import type { Trust } from '../attest/trust.ts';
+import { verifySignatures, whyUnsigned } from '../attest/verify.ts';
 import { type ErrorCode, PipelineError } from '../error.ts';
 import type { RepositoryMatcher } from '../policy/registries.ts';
 import type { SignatureDemands } from '../policy/signatures.ts';

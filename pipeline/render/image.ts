@@ -5,6 +5,7 @@ import { renderBundle } from '../../catalog/bundle/render.ts';
 import { type Loaded, load } from '../../catalog/load.ts';
 import type { Bundle } from '../../catalog/model.ts';
 import type { CatalogSource } from '../../catalog/source.ts';
+import { DATABASE_LABEL, loadDatabase } from '../database/load.ts';
 import { PipelineError } from '../error.ts';
 import { CONFIGS_LABEL } from '../image/base.ts';
 import type { ImageTree, TreeLimits } from '../image/tree.ts';
@@ -15,20 +16,23 @@ import { treeSource } from './tree-source.ts';
 /** The label by which an image is known to be a bundle. */
 const PACKAGE_LABEL = 'operators.operatorframework.io.bundle.package.v1';
 
-/** The label of index images of the time before file-based catalogs. */
-const DATABASE_LABEL = 'operators.operatorframework.io.index.database.v1';
-
 /**
  * @param name a reference, or `oci:DIR:TAG` and the like
  * @throws PipelineError `not-found`, or `usage` for an image that holds nothing to render
  */
 export async function renderImage(name: string, options: Rendering): Promise<Loaded> {
   return withImage(name, options, async (image) => {
+    const database = image.labels.get(DATABASE_LABEL);
     const configs = image.labels.get(CONFIGS_LABEL);
-    if (configs !== undefined) {
+    if (database !== undefined || configs !== undefined) {
       if (options.only === 'bundles')
         throw new PipelineError('usage', `${name} is an index image, not a bundle`);
-      return migrated(await readIndexImage(name, image, configs), options);
+      // An image with both is read by its database, as opm read it.
+      const loaded =
+        database === undefined
+          ? await readIndexImage(name, image, configs ?? '')
+          : await loadDatabase(await databaseIn(name, image, database), name);
+      return migrated(loaded, options);
     }
     if (!image.labels.has(PACKAGE_LABEL)) throw unknownImage(name, image.labels);
     if (options.only === 'catalogs')
@@ -101,6 +105,28 @@ function readIndexImage(name: string, { unpack }: OpenImage, configs: string): P
   return unpack(isWanted, read, { within: folder });
 }
 
+/**
+ * The bytes of an index image's database.
+ *
+ * @param path what the label says
+ * @throws PipelineError `not-found`, and as {@link withImage}
+ */
+export function databaseIn(
+  name: string,
+  { unpack }: Pick<OpenImage, 'unpack'>,
+  path: string,
+): Promise<Uint8Array> {
+  const wanted = posix.join('/', path).slice(1);
+  return unpack(
+    () => true,
+    async (tree) => {
+      const file = (await treeSource(tree, '').files()).find((one) => one.path === wanted);
+      if (file && file.unreadable === undefined) return file.read();
+      throw new PipelineError('not-found', `${name} has no file /${wanted}, which its label names`);
+    },
+  );
+}
+
 /** Whether a folder is there; archives need not name folders. */
 export function holdsFolder(tree: ImageTree, folder: string): boolean {
   if (folder === '' || tree.entries.get(folder)?.kind === 'directory') return true;
@@ -109,15 +135,6 @@ export function holdsFolder(tree: ImageTree, folder: string): boolean {
 
 /** The error for an image that is neither an index image nor a bundle. */
 export function unknownImage(name: string, labels: ReadonlyMap<string, string>): PipelineError {
-  if (labels.has(DATABASE_LABEL)) {
-    return new PipelineError(
-      'usage',
-      `${name} is an index image with a database, which opm no longer reads`,
-      {
-        hint: 'build it anew from a file-based catalog',
-      },
-    );
-  }
   const found = [...labels].map(([key, value]) => `${key}=${value}`).join(', ');
   return new PipelineError(
     'usage',

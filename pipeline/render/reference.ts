@@ -5,13 +5,13 @@
  */
 import { lstatSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { type Loaded, load } from '../../catalog/load.ts';
-import { directorySource } from '../directory.ts';
+import type { Loaded } from '../../catalog/load.ts';
+import { directorySource, readFileBytes } from '../directory.ts';
 import { PipelineError } from '../error.ts';
-import { loadBundle, migrated, type Rendering } from './loaded.ts';
+import { loadBundle, loadCatalog, migrated, type Rendering } from './loaded.ts';
 
 /**
- * Reads a directory that exists, and an image otherwise.
+ * Reads a directory or a database that exists, and an image otherwise.
  *
  * @throws PipelineError `not-found` or `usage` when there is nothing that could be rendered
  */
@@ -23,7 +23,7 @@ export async function renderReference(reference: string, options: Rendering): Pr
     const { renderImage } = await import('./image.ts');
     return renderImage(reference, options);
   }
-  if (!found.isDirectory()) throw new PipelineError('usage', `${reference} is not a directory`);
+  if (!found.isDirectory()) return renderFile(reference, path, options);
   const bundle = isBundle(path);
   if (options.only === 'bundles')
     throw new PipelineError('usage', `${reference} is a directory, not an image`);
@@ -32,7 +32,17 @@ export async function renderReference(reference: string, options: Rendering): Pr
   }
   const { imageTemplate } = options;
   if (bundle) return loadBundle(directorySource(path), options, imageTemplate ? { imageTemplate } : {});
-  return migrated(await load(directorySource(path)), options);
+  return loadCatalog(directorySource(path), options);
+}
+
+/** The only file that is a catalog by itself is a database. */
+async function renderFile(reference: string, path: string, options: Rendering): Promise<Loaded> {
+  const { isDatabaseFile, loadDatabase } = await import('../database/load.ts');
+  if (!isDatabaseFile(path))
+    throw new PipelineError('usage', `${reference} is neither a directory nor a database`);
+  if (options.only === 'bundles')
+    throw new PipelineError('usage', `${reference} is a database, not an image`);
+  return migrated(await loadDatabase(readFileBytes(path), reference), options);
 }
 
 /** opm takes a directory for a bundle by the two directories in it. */

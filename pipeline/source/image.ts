@@ -3,17 +3,44 @@
  * cache, which is most of an image, stay where they are.
  */
 import { posix } from 'node:path';
+import type { CatalogSource } from '../../catalog/source.ts';
+import { DATABASE_LABEL, databaseSource } from '../database/load.ts';
 import { PipelineError } from '../error.ts';
 import { CONFIGS_LABEL } from '../image/base.ts';
 import type { ImageTree } from '../image/tree.ts';
-import { holdsFolder, unknownImage } from '../render/image.ts';
+import { databaseIn, holdsFolder, unknownImage } from '../render/image.ts';
 import type { OpenImage } from '../render/open-image.ts';
+import { treeSource } from '../render/tree-source.ts';
 
 /** The catalog's files; the tree must be closed. */
-export interface CatalogTree {
+interface CatalogTree {
   readonly files: ImageTree;
   /** Where the catalog is in them, without a slash before it. */
   readonly folder: string;
+}
+
+/** The files of a catalog until they are closed. */
+export interface CatalogFiles {
+  readonly source: CatalogSource;
+  readonly close: () => void;
+}
+
+/**
+ * The catalog of an index image, whether it holds files or a database.
+ *
+ * @throws PipelineError as {@link catalogTree}, and as `databaseSource`
+ */
+export async function catalogFilesOf(
+  image: OpenImage,
+  options: { readonly name: string; readonly allLayers: boolean },
+): Promise<CatalogFiles> {
+  const database = image.labels.get(DATABASE_LABEL);
+  if (database !== undefined) {
+    const bytes = await databaseIn(options.name, image, database);
+    return { source: await databaseSource(bytes, options.name), close: () => undefined };
+  }
+  const { files, folder } = await catalogTree(image, options);
+  return { source: treeSource(files, folder), close: () => files.close() };
 }
 
 /**
@@ -23,7 +50,7 @@ export interface CatalogTree {
  * @param options.allLayers whether layers are fetched too which the image's history places elsewhere
  * @throws PipelineError `usage` for an image that is none, `not-found` when its label names no folder
  */
-export async function catalogTree(
+async function catalogTree(
   { labels, unpackFolder }: OpenImage,
   { name, allLayers }: { readonly name: string; readonly allLayers: boolean },
 ): Promise<CatalogTree> {

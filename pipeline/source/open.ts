@@ -3,14 +3,14 @@ import { type Stats, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Reference } from '../../catalog/reference.ts';
 import type { CatalogSource } from '../../catalog/source.ts';
-import { directorySource, fileError } from '../directory.ts';
+import { databaseSource, isDatabaseFile } from '../database/load.ts';
+import { directorySource, fileError, readFileBytes } from '../directory.ts';
 import { PipelineError } from '../error.ts';
 import type { Registry } from '../ports.ts';
 import { openSource } from '../registry/open.ts';
 import { formatPlace, type Place, parsePlace, placeFrom } from '../registry/place.ts';
 import { openImage } from '../render/open-image.ts';
-import { treeSource } from '../render/tree-source.ts';
-import { catalogTree } from './image.ts';
+import { catalogFilesOf } from './image.ts';
 
 export interface OpenCatalog {
   readonly source: CatalogSource;
@@ -32,12 +32,17 @@ export interface OpenOptions {
 }
 
 /**
- * Opens a catalog: `DIR`, `REGISTRY/REPOSITORY[:TAG|@DIGEST]`, `oci:DIR[:TAG]`, `oci-archive:FILE` or
+ * Opens a catalog: `DIR`, `FILE.db` (a database of SQLite), `REGISTRY/REPOSITORY[:TAG|@DIGEST]`, `oci:DIR[:TAG]`, `oci-archive:FILE` or
  * `docker-archive:FILE`.
  *
- * @throws PipelineError `not-found`, `usage`, `io`, and as `openImage` and `catalogTree`
+ * @throws PipelineError `not-found`, `usage`, `io`, and as `openImage` and `catalogFilesOf`
  */
 export async function openCatalog(text: string, options: OpenOptions): Promise<OpenCatalog> {
+  const path = resolve(options.directory, text);
+  if (statOf(path)?.isFile() && isDatabaseFile(path)) {
+    const source = await databaseSource(readFileBytes(path), text);
+    return { source, name: text, close: async () => undefined };
+  }
   const place = catalogPlace(text, options.directory);
   if (place === undefined) {
     const source = directorySource(resolve(options.directory, text));
@@ -46,7 +51,7 @@ export async function openCatalog(text: string, options: OpenOptions): Promise<O
   return openPlace(place, options);
 }
 
-/** Opens the catalog of an index image. @throws PipelineError as `openImage` and `catalogTree` */
+/** Opens the catalog of an index image. @throws PipelineError as `openImage` and `catalogFilesOf` */
 export async function openPlace(
   place: Place,
   { directory, registry, allLayers = false }: OpenOptions,
@@ -58,9 +63,9 @@ export async function openPlace(
   );
   try {
     const image = await openImage(opened, name);
-    const { files, folder } = await catalogTree(image, { name, allLayers });
+    const files = await catalogFilesOf(image, { name, allLayers });
     return {
-      source: treeSource(files, folder),
+      source: files.source,
       name,
       image: { reference: opened.reference, digest: image.digest },
       close: async () => {

@@ -18,7 +18,7 @@ import type { Policy } from '../policy/policy.ts';
 import type { Registry } from '../ports.ts';
 
 export interface Drift {
-  readonly kind: 'waiver' | 'owner' | 'unpublished' | 'moved' | 'unknown';
+  readonly kind: 'waiver' | 'owner' | 'unpublished' | 'moved' | 'tag' | 'unknown';
   /** What it is about: a rule, a package, a catalog. */
   readonly of: string;
   readonly message: string;

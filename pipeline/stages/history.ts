@@ -60,7 +60,8 @@ export async function history(repository: Repository, request: HistoryRequest): 
   for (const [i, { id, before, date, subject }] of merges.entries()) {
     progress?.(i, merges.length);
     try {
-      const report = await check(repository, { base: before, head: id, ancestor: before, today: date });
+      const asked = { base: before, head: id, ancestor: before, today: date, definitions: () => undefined };
+      const report = await check(repository, asked);
       const findings = report.findings.filter(({ rule, severity }) => severity === 'error' && HARM.has(rule));
       if (findings.length > 0) harmful.unshift({ commit: id, date, subject, findings });
     } catch (error) {

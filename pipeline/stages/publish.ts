@@ -25,8 +25,10 @@ import { signatureDemands } from '../policy/signatures.ts';
 import { applyWaivers } from '../policy/waiver.ts';
 import type { Fence, RecordStore, Registry, StandingClaim } from '../ports.ts';
 import { type OpenBase, openBase } from '../publish/base.ts';
+import { earlierLayers } from '../publish/earlier.ts';
 import { type Guard, type Guarded, guardOf } from '../publish/fence-guard.ts';
 import { mirrorFiles } from '../publish/mirror.ts';
+import { PAGE, publishPage } from '../publish/page.ts';
 import { type PushJob, sendCatalogImages, summedReport } from '../publish/push.ts';
 import { type PublishReceipt, receiptOf, receiptText } from '../publish/receipt.ts';
 import { type PublishChoices, type PublishTarget, targetOf } from '../publish/target.ts';
@@ -49,6 +51,8 @@ export interface PublishRequest extends PublishChoices {
   readonly attest?: AttestOptions | undefined;
   /** What builds remember of each other; every build is a first one without. */
   readonly store?: Store | undefined;
+  /** Whether a page of the catalog is written as well, and attached to the image. */
+  readonly page?: boolean | undefined;
 }
 
 export interface PublishPorts {
@@ -106,12 +110,15 @@ export async function publish(
       judgedUnder(policy, await judgeContents(contents, verdicts, judgingBy(policy)), request);
     const base = target.base && (await openBase(registry, target.base, signatureDemands(policy)));
     progress(base ? `building on ${base.name}` : 'building on nothing: a catalog without a server');
-    const options = { ...target.settings, scratch, ...memoryOf(request), judge: judgeIt };
+    const earlier = earlierLayers(target.to, registry);
+    const options = { ...target.settings, scratch, ...memoryOf(request), earlier, judge: judgeIt };
     const { built, findings } = await buildCatalogImage(source, base?.image, options);
     if (!built) return { kind: 'refused', findings };
     const receipt = receiptOf(built, { catalog, commit, target, base: base?.image });
     const files = await filesOf(source, { target, receipt, built });
-    const staged = stageFiles(request.out, files, PLAN_FILES);
+    if (request.page)
+      files.set(PAGE, await publishPage(source, { receipt, findings, limits: policy.limits }));
+    const staged = stageFiles(request.out, files, [...PLAN_FILES, PAGE]);
     try {
       for (const step of replanning(built)) progress(step);
       progress(`pushing ${built.packages} packages in ${built.layers} layers to ${target.name}`);
@@ -162,12 +169,14 @@ function memoryOf({ store, catalog }: PublishRequest): { memory?: { store: Store
 }
 
 /** What a build that put packages into other layers than the one before costs. */
-function replanning({ replanned }: BuiltCatalog): string[] {
+function replanning({ replanned, made, layers }: BuiltCatalog): string[] {
   if (!replanned) return [];
   const { from, to } = replanned;
-  const words = (slots: number | 'packages'): string =>
-    slots === 'packages' ? 'a layer for each package' : `layers shared in ${slots} slots`;
-  return [`packages move from ${words(from)} to ${words(to)}: all of them are sent again`];
+  const words = (room: number): string =>
+    room === 0 ? 'a layer for each package' : `layers shared up to ${(room / 1e6).toPrecision(3)} MB`;
+  return [
+    `packages move from ${words(from)} to ${words(to)}: ${made} of ${layers} layers are made anew and sent`,
+  ];
 }
 
 function attestedOf(
@@ -201,16 +210,17 @@ function jobsOf(
     const promote = own?.promote(image.manifestList.digest, around.files);
     // The documents name the digest of the first image; the slim one has another.
     const plan = image === built.image ? planOf(mirrorTo, around.files) : undefined;
-    return { image, place, base, untagged, promote, plan };
+    const page = image === built.image ? around.files.get(PAGE) : undefined;
+    return { image, place, base, untagged, promote, plan, page };
   };
   const jobs = [to, ...also].map((place) => jobOf(place, built.image));
   return slim ? [...jobs, jobOf(slim, built.slim)] : jobs;
 }
 
-/** The plan's files, to be attached to the image; the receipt is about the image itself. */
+/** The plan's files, to be attached to the image; the receipt and the page are about the image itself. */
 function planOf(mirror: string | undefined, files: ReadonlyMap<string, string>): PushJob['plan'] {
   if (mirror === undefined) return undefined;
-  return { mirror, files: new Map([...files].filter(([name]) => name !== RECEIPT)) };
+  return { mirror, files: new Map([...files].filter(([name]) => PLAN_FILES.includes(name))) };
 }
 
 async function filesOf(

@@ -3,30 +3,26 @@
  * written into templates, and every catalog that is made of them is rendered again, all in
  * one step, so that a pull request can bring the bundle and show what becomes of it.
  */
-import { existsSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { readBundle } from '../../catalog/bundle/registry-bundle.ts';
+import { renderBundle } from '../../catalog/bundle/render.ts';
 import { EditError } from '../../catalog/edit/package.ts';
 import type { Finding } from '../../catalog/finding.ts';
-import { load } from '../../catalog/load.ts';
 import type { Bundle } from '../../catalog/model.ts';
 import { renderOrder } from '../../catalog/render.ts';
-import { isObject } from '../../catalog/shape.ts';
-import { expandBasic } from '../../catalog/template/basic.ts';
-import { type Release, releasedBasic, releasedSemver } from '../../catalog/template/release.ts';
-import { expandSemver } from '../../catalog/template/semver.ts';
-import type { Expand } from '../../catalog/template/template.ts';
-import { directorySource, fileError } from '../directory.ts';
+import type { RenderedImage } from '../../catalog/template/template.ts';
 import { PipelineError } from '../error.ts';
 import { isPackageName } from '../policy/layout.ts';
+import { parsePlace } from '../registry/place.ts';
+import type { ReleasePlace } from '../release/place.ts';
+import { inForm, type KnownBundles, knownBundles } from '../release/rendered.ts';
+import { type Wanted, wantedOf } from '../release/wanted.ts';
 import { renderBundleImage } from '../render/image.ts';
-import { loadBundle, type Rendering } from '../render/loaded.ts';
+import { migrateLevel, type Rendering } from '../render/loaded.ts';
 import { textOf } from '../render/write.ts';
-import { readSettings } from '../settings.ts';
 import { writeFiles } from '../write.ts';
 
 export interface ReleaseRequest {
-  /** The work tree, laid out as community repositories are. */
-  readonly directory: string;
   readonly package: string;
   /** Name of the bundle's folder. */
   readonly version: string;
@@ -35,138 +31,98 @@ export interface ReleaseRequest {
   readonly rendering: Rendering;
 }
 
-export interface Released {
-  /** Paths of the files that differ now. */
-  readonly changed: readonly string[];
-  /** What keeps it from being released, or from being rendered; then nothing was written. */
+export interface ReleasedTexts {
+  /** By path: templates and catalogs as they are to be. */
+  readonly texts: ReadonlyMap<string, string>;
+  /** What keeps it from being released, or from being rendered; then there are no texts. */
   readonly findings: readonly Finding[];
 }
 
-/** How one kind of template takes a bundle, and becomes a catalog. */
-interface Kind {
-  readonly release: (text: string | undefined, release: Release) => string;
-  readonly expand: Expand;
-}
-
-const KINDS: ReadonlyMap<string, Kind> = new Map([
-  ['olm.template.basic', { release: releasedBasic, expand: expandBasic }],
-  ['olm.semver', { release: releasedSemver, expand: expandSemver }],
-]);
-
 /**
- * Releases a bundle of a work tree.
+ * What the release of a bundle makes of a repository.
  *
  * @throws PipelineError `not-found`, `usage` for settings that cannot be followed, and whatever a registry answers
  */
-export async function release(request: ReleaseRequest): Promise<Released> {
-  const { directory, package: name, version } = request;
+export async function releasedTexts(place: ReleasePlace, request: ReleaseRequest): Promise<ReleasedTexts> {
+  const { package: name, version, image } = request;
   if (!isPackageName(name) || /[/\\]|^\.+$/.test(version))
     throw new PipelineError('usage', `${JSON.stringify(`${name}/${version}`)} names no bundle`);
-  const folder = join('operators', name, version);
-  const { blobs, findings } = await loadBundle(
-    directorySource(join(directory, folder)),
-    {},
-    { image: request.image },
-  );
-  const [bundle] = blobs.bundles;
-  if (!bundle) return { changed: [], findings };
+  const folder = `operators/${name}/${version}`;
+  const source = await place.folder(folder);
+  if (!source) throw new PipelineError('not-found', `there is no ${folder}`);
+  const read = await readBundle(source);
+  const form = (migrates: boolean) => {
+    const migrating = { image, migrateLevel: migrateLevel(migrates) };
+    return read.bundle ? renderBundle(read.bundle, migrating) : { blob: undefined, findings: [] };
+  };
+  const { blob, findings } = form(false);
+  if (!read.bundle || !blob) return { texts: new Map(), findings: [...read.findings, ...findings] };
+  const { csv } = read.bundle;
+  const bundle = (migrates: boolean) => ({ bundle: form(migrates).blob ?? blob, csv: csv.value });
   const texts = new Map<string, string>();
   const wrong: Finding[] = [];
-  for (const wanted of wantedOf(request, join(folder, 'release-config.yaml'))) {
-    const made = await releaseInto(request, bundle, wanted);
+  for (const wanted of await wantedOf(place, folder)) {
+    const made = await releaseInto(place, { ...request, bundle, wanted });
     wrong.push(...made.findings);
     for (const [path, text] of made.texts) texts.set(path, text);
   }
-  if (wrong.length > 0) return { changed: [], findings: wrong };
-  const changed = [...texts].flatMap(([path, text]) => {
-    const { written } = writeFiles(join(directory, dirname(path)), new Map([[basename(path), text]]));
-    return written.length > 0 ? [path] : [];
-  });
-  return { changed, findings: [] };
+  return wrong.length > 0 ? { texts: new Map(), findings: wrong } : { texts, findings: [] };
 }
 
-/** One template of `release-config.yaml`, with what `ci.yaml` makes of it. */
-interface Wanted {
-  readonly template: string;
-  readonly catalogs: readonly string[];
-  readonly kind: Kind;
-  readonly release: Pick<Release, 'channels' | 'replaces' | 'skips' | 'skipRange' | 'defaultChannel'>;
-}
-
-const FILE_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]*$/;
-
-function wantedOf({ directory, package: name }: ReleaseRequest, path: string): Wanted[] {
-  const listed = listIn(settingsAt(directory, path), 'catalog_templates');
-  if (listed.length === 0) throw new PipelineError('usage', `${path} lists no catalog_templates`);
-  const ciPath = join('operators', name, 'ci.yaml');
-  const { fbc } = settingsAt(directory, ciPath);
-  const mappings = listIn(isObject(fbc) ? fbc : {}, 'catalog_mapping');
-  return listed.map((one) => {
-    const template = textAt(one, 'template_name') ?? '';
-    const mapping = mappings.find((other) => textAt(other, 'template_name') === template);
-    if (!FILE_NAME.test(template) || !mapping)
-      throw new PipelineError(
-        'usage',
-        `${path}: ${ciPath} has no fbc.catalog_mapping for the template ${JSON.stringify(template)}`,
-      );
-    const kind = KINDS.get(textAt(mapping, 'type') ?? '');
-    if (!kind) {
-      const kinds = [...KINDS.keys()].join(' or ');
-      throw new PipelineError(
-        'usage',
-        `${ciPath}: the type of ${template} is ${JSON.stringify(mapping['type'])}, expected ${kinds}`,
-      );
-    }
-    const catalogs = textsAt(mapping, 'catalog_names') ?? [];
-    const odd = catalogs.find((catalog) => !FILE_NAME.test(catalog));
-    if (odd !== undefined)
-      throw new PipelineError('usage', `${ciPath}: ${JSON.stringify(odd)} names no catalog`);
-    return { template, catalogs, kind, release: releaseOf(one, path) };
-  });
-}
-
-function releaseOf(one: Fields, path: string): Wanted['release'] {
-  const channels = textsAt(one, 'channels') ?? [];
-  if (channels.length === 0) throw new PipelineError('usage', `${path}: a template has no channels`);
-  return {
-    channels,
-    replaces: textAt(one, 'replaces'),
-    skips: textsAt(one, 'skips'),
-    skipRange: textAt(one, 'skipRange'),
-    defaultChannel: textAt(one, 'default_channel'),
-  };
+interface Releasing extends ReleaseRequest {
+  /** In the form that a catalog has. */
+  readonly bundle: (migrates: boolean) => RenderedImage;
+  readonly wanted: Wanted;
 }
 
 async function releaseInto(
-  { directory, package: name, image, rendering }: ReleaseRequest,
-  bundle: Bundle,
-  { template, catalogs, kind, release: asked }: Wanted,
-): Promise<{ texts: Map<string, string>; findings: readonly Finding[] }> {
-  const path = join('operators', name, 'catalog-templates', template);
-  const before = readIfThere(join(directory, path));
+  place: ReleasePlace,
+  { package: name, image, rendering, bundle, wanted }: Releasing,
+): Promise<ReleasedTexts> {
+  const { template, catalogs, kind, release: asked } = wanted;
+  const path = `operators/${name}/catalog-templates/${template}`;
+  const before = await place.text(path);
   const text = edited(path, () =>
-    kind.release(before, { ...asked, package: name, name: bundle.name, image }),
+    kind.release(before, { ...asked, package: name, name: bundle(false).bundle.name, image }),
   );
-  const folders = catalogs.map((catalog) => join('catalogs', catalog, name));
-  const known = await knownBundles(directory, folders);
-  known.set(image, bundle);
-  const { blobs, findings } = await kind.expand({ file: path, bytes: Buffer.from(text) }, async (wanted) => {
-    const rendered = known.get(wanted);
-    // What a catalog holds already was rendered from the same image before.
-    return rendered ? { bundle: rendered, csv: {} } : renderBundleImage(wanted, rendering);
-  });
-  const catalog = blobs ? textOf(renderOrder(blobs), 'yaml') : '';
-  const files = folders.map((folder): [string, string] => [join(folder, 'catalog.yaml'), catalog]);
-  return { texts: new Map([[path, text], ...files]), findings };
+  const texts = new Map([[path, text]]);
+  const known = new Map<string, KnownBundles>();
+  for (const catalog of catalogs) {
+    const folder = `catalogs/${catalog}/${name}`;
+    known.set(folder, await knownBundles(place, { catalog, folder }));
+  }
+  for (const [folder, own] of known) {
+    const { blobs, findings } = await kind.expand({ file: path, bytes: Buffer.from(text) }, async (one) => {
+      if (one === image) return bundle(own.migrates);
+      // What a catalog holds already was rendered from the same image before.
+      const found = own.own.get(one) ?? elsewhere(known, own, one);
+      if (found) return { bundle: found, csv: own.csv };
+      return renderBundleImage(inRegistry(one, path), { ...rendering, migrates: own.migrates });
+    });
+    if (findings.length > 0 || !blobs) return { texts: new Map(), findings };
+    texts.set(`${folder}/catalog.yaml`, textOf(renderOrder(blobs), 'yaml'));
+  }
+  return { texts, findings: [] };
 }
 
-async function knownBundles(directory: string, folders: readonly string[]): Promise<Map<string, Bundle>> {
-  const known = new Map<string, Bundle>();
-  for (const folder of folders.filter((one) => existsSync(join(directory, one)))) {
-    const { blobs } = await load(directorySource(join(directory, folder)));
-    for (const bundle of blobs.bundles) known.set(bundle.image, bundle);
+/** A template is anybody's text: it names no files of this machine. @throws PipelineError `usage` */
+function inRegistry(image: string, path: string): string {
+  if (parsePlace(image).kind === 'registry') return image;
+  throw new PipelineError('usage', `${path}: ${JSON.stringify(image)} is no image of a registry`);
+}
+
+/** The bundle as another catalog has it, where that can be brought into this one's form. */
+function elsewhere(
+  known: ReadonlyMap<string, KnownBundles>,
+  wanted: KnownBundles,
+  image: string,
+): Bundle | undefined {
+  for (const { own } of known.values()) {
+    const bundle = own.get(image);
+    const formed = bundle && inForm(bundle, wanted);
+    if (formed) return formed;
   }
-  return known;
+  return undefined;
 }
 
 function edited(path: string, edit: () => string): string {
@@ -179,36 +135,10 @@ function edited(path: string, edit: () => string): string {
   }
 }
 
-function readIfThere(path: string): string | undefined {
-  try {
-    return existsSync(path) ? readFileSync(path, 'utf8') : undefined;
-  } catch (error) {
-    throw fileError(error, path);
-  }
-}
-
-type Fields = Readonly<Record<string, unknown>>;
-
-function settingsAt(directory: string, path: string): Fields {
-  const text = readIfThere(join(directory, path));
-  if (text === undefined) throw new PipelineError('not-found', `there is no ${path}`);
-  const { settings, findings } = readSettings(path, Buffer.from(text));
-  const error = findings.find(({ severity }) => severity === 'error');
-  if (error) throw new PipelineError('usage', `${path}:${error.location.line}: ${error.message}`);
-  return isObject(settings?.value) ? settings.value : {};
-}
-
-function listIn(fields: Fields, key: string): Fields[] {
-  const list = fields[key];
-  return Array.isArray(list) ? list.filter(isObject) : [];
-}
-
-function textAt(fields: Fields, key: string): string | undefined {
-  const value = fields[key];
-  return typeof value === 'string' ? value : undefined;
-}
-
-function textsAt(fields: Fields, key: string): string[] | undefined {
-  const value = fields[key];
-  return Array.isArray(value) ? value.map(String) : undefined;
+/** Writes what a release makes into a work tree; gives the paths of the files that differ now. @throws PipelineError `io` */
+export function writeReleased(directory: string, { texts }: ReleasedTexts): string[] {
+  return [...texts].flatMap(([path, text]) => {
+    const { written } = writeFiles(join(directory, dirname(path)), new Map([[basename(path), text]]));
+    return written.length > 0 ? [path] : [];
+  });
 }

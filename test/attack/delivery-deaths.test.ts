@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { PushMessage } from '../../pipeline/delivery/message.ts';
 import { deliver } from '../fakes/delivery.ts';
+import { generator } from '../fakes/generator.ts';
 import { type SampleRepository, sampleRepository } from '../fakes/sample.ts';
 
 let sample: SampleRepository;
@@ -43,9 +44,10 @@ test('at every call, before it was done and after', async () => {
     const disturbed = await deliver({ ...run, fate: (call) => (call === at ? how : undefined) });
     expect(disturbed.state, `${how} call ${at}, ${name}`).toEqual(undisturbed.state);
   });
-  console.log(
-    `${points.length} deaths, one in each run: ${undisturbed.calls.length} calls, before and after`,
-  );
+  for (const handler of ['push', 'catalog']) {
+    const count = undisturbed.callers.filter((caller) => caller === handler).length;
+    console.log(`${handler}: ${2 * count} deaths, one in each run: ${count} calls, before and after`);
+  }
   expect(points.length).toBeGreaterThan(100);
 }, 900_000);
 
@@ -65,12 +67,3 @@ test('several in one run, at random', async () => {
     expect(disturbed.state, `seed ${seed}, ${deaths} deaths`).toEqual(undisturbed.state);
   });
 }, 900_000);
-
-/** Numbers from 0 to 1 that follow from the seed. @see https://en.wikipedia.org/wiki/Linear_congruential_generator */
-function generator(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return state / 2 ** 32;
-  };
-}

@@ -3,16 +3,12 @@ import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import {
-  type Inspected,
-  type InspectOptions,
-  inspect,
-  inspectedBundle,
-} from '../../catalog/bundle/inspect.ts';
+import { type Inspected, type InspectOptions, inspectedBundle } from '../../catalog/bundle/inspect.ts';
 import { installedObjects } from '../../catalog/bundle/install.ts';
 import { isInSuite, type Suite, seenBy, type View } from '../../catalog/bundle/suite.ts';
 import type { Finding } from '../../catalog/finding.ts';
 import { RULES } from '../../catalog/rules/index.ts';
+import { runInspection } from '../../catalog/rules/rule.ts';
 import { directorySource } from '../../pipeline/directory.ts';
 import { OURS, TEXTS } from './bundle-texts.ts';
 import type { CaseResult } from './main.ts';
@@ -32,7 +28,7 @@ export function recordedAt(path: string): Recorded {
 }
 
 export function compare(name: string, recorded: Recorded, bundle: Inspected): CaseResult {
-  const findings = inspect(bundle, RULES);
+  const findings = runInspection(bundle, RULES);
   const said = saidIn(recorded);
   const chosen = new Set<string>();
   const lost = said.flatMap((text) => {

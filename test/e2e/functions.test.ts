@@ -3,12 +3,24 @@
  * the functions as they are deployed, a registry that others wrote, documents in S3, statuses.
  */
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { type Cloud, cloud, type FakeGitHub, fakeGitHub, pushPayload } from '../fakes/cloud.ts';
+import { PAGE_TYPE } from '../../pipeline/publish/page.ts';
+import { PLAN_TYPE } from '../../pipeline/publish/plan-artifact.ts';
+import {
+  AUDIENCE,
+  type Cloud,
+  cloud,
+  type FakeGitHub,
+  fakeGitHub,
+  JOB,
+  pushPayload,
+  REPOSITORY_ID,
+} from '../fakes/cloud.ts';
 import { folder } from '../fakes/folder.ts';
 import { gitServer } from '../fakes/git-server.ts';
+import { type Issuer, startIssuer } from '../fakes/issuer.ts';
 import { buildProgram } from '../fakes/program.ts';
 import { dockerRegistry, type RealRegistry } from '../fakes/real-registry.ts';
 import { type SampleRepository, sampleFiles, sampleRepository } from '../fakes/sample.ts';
@@ -22,8 +34,11 @@ beforeAll(() => {
 
 interface Scene {
   readonly sample: SampleRepository;
+  /** A commit on top of the sample's addition, with nothing of a catalog in it. */
+  readonly third: string;
   readonly registry: RealRegistry;
   readonly github: FakeGitHub;
+  readonly issuer: Issuer;
   readonly cloud: Cloud;
   /** Moves the branch, as a merge does. */
   merge(commit: string): void;
@@ -39,19 +54,24 @@ async function scene(): Promise<Scene> {
     `${registry.host}/sea/catalog`,
   );
   const sample = sampleRepository({ [path]: policy });
+  const third = sample.commit({ 'README.md': 'words' }, { parents: [sample.addition], branch: 'third' });
   const served = join(folder(), 'catalogs.git');
   execFileSync('git', ['clone', '--quiet', '--bare', sample.directory, served]);
   const merge = (commit: string): void =>
     void execFileSync('git', ['-C', served, 'update-ref', 'refs/heads/main', commit]);
   const github = await fakeGitHub();
   const git = await gitServer(served);
-  const at = await cloud({ git, branch: 'main', registry: registry.host, github: github.url });
+  const issuer = await startIssuer();
+  const at = await cloud({
+    ...{ git, branch: 'main', registry: registry.host },
+    ...{ github: github.url, issuer: issuer.url },
+  });
   const now = async (): Promise<string | undefined> => {
     const name = `docker://${registry.host}/sea/catalog:v4.20`;
     const words = ['inspect', '--format', '{{.Digest}}', ...registry.skopeo, name];
     return (await run('skopeo', ...words).catch(() => undefined))?.toString().trim();
   };
-  return { sample, registry, github, cloud: at, merge, now };
+  return { sample, third, registry, github, issuer, cloud: at, merge, now };
 }
 
 async function until(what: () => boolean | Promise<boolean>, seconds: number): Promise<number> {
@@ -64,28 +84,84 @@ async function until(what: () => boolean | Promise<boolean>, seconds: number): P
 }
 
 describe.skipIf(!isComplete)('on a stand-in for AWS', () => {
-  test('a merge becomes an image, documents and a status; the next one replaces it', async () => {
-    const { sample, registry, github, cloud: at, merge, now } = await scene();
+  test('a merge becomes an image, documents and a status; the next one replaces it', {
+    timeout: 900_000,
+  }, async () => {
+    const { sample, third, registry, github, issuer, cloud: at, merge, now } = await scene();
     const said = (commit: string): string | undefined =>
       github.statuses.findLast((status) => status.commit === commit)?.state;
     expect(await at.push(pushPayload(sample.base, 'main'))).toBe(202);
-    const first = await until(() => said(sample.base) === 'success', 60);
+    const first = await until(() => said(sample.base) === 'success', 300);
     const digest = await now();
+    expect(github.deployments).toEqual([
+      { commit: sample.base, environment: 'catalog/v4.20', description: digest },
+    ]);
     expect(digest).toMatch(/^sha256:/);
     merge(sample.addition);
     expect(await at.push(pushPayload(sample.addition, 'main'))).toBe(202);
-    const second = await until(() => said(sample.addition) === 'success', 60);
+    const second = await until(() => said(sample.addition) === 'success', 300);
     expect(await now()).not.toBe(digest);
     console.log(
       `merge to published: ${first.toFixed(1)} s in a cold function, ${second.toFixed(1)} s in a warm one`,
     );
     const listed = await at.aws('s3api', 'list-objects-v2', '--bucket', at.outputs['Records'] ?? '');
     const keys = (listed as { Contents: { Key: string }[] }).Contents.map(({ Key }) => Key);
-    expect(keys.filter((key) => key.includes(sample.addition)).join('\n')).toContain('mapping.txt');
+    const ofSecond = keys.filter((key) => key.includes(sample.addition));
+    expect(ofSecond.map((key) => key.split('/').at(-1))).toEqual(
+      expect.arrayContaining(['mapping.txt', 'page.html', 'receipt.json', 'catalogSource.yaml']),
+    );
+    const link = github.statuses.findLast(({ commit }) => commit === sample.addition)?.link ?? '';
+    const shown = ofSecond.find((key) => key.endsWith('/page.html')) ?? 'no page';
+    expect(new URL(link).searchParams.get('prefix')).toBe(shown);
+    const artifacts = await registry.client.listReferrers(
+      { registry: registry.host, repository: 'sea/catalog' },
+      (await now()) ?? '',
+    );
+    expect(artifacts.map(({ artifactType }) => artifactType)).toEqual(
+      expect.arrayContaining([PLAN_TYPE, PAGE_TYPE]),
+    );
+    merge(third);
+    await asked(at, issuer, third);
     await refused(at, sample);
     await healed(at, { registry, now });
   });
 });
+
+/** A job asks for the next merge by its token, and is told what is published; nobody else's token does. */
+async function asked(at: Cloud, issuer: Issuer, commit: string): Promise<void> {
+  const claims = {
+    aud: AUDIENCE,
+    repository: 'sea/catalogs',
+    repository_id: String(REPOSITORY_ID),
+    repository_owner_id: String(JOB.ownerId),
+    ref: 'refs/heads/main',
+    event_name: 'push',
+    workflow_ref: `sea/catalogs/${JOB.workflow}@refs/heads/main`,
+    job_workflow_ref: `sea/catalogs/${JOB.workflow}@refs/heads/main`,
+  };
+  const { Functions } = (await at.aws('lambda', 'list-functions')) as {
+    Functions: { FunctionName: string }[];
+  };
+  const name = Functions.find(({ FunctionName }) => FunctionName.includes('AskFunction'))?.FunctionName ?? '';
+  const ask = async (differing: object): Promise<{ statusCode: number; body: string }> => {
+    const authorization = `Bearer ${await issuer.token({ ...claims, ...differing })}`;
+    const body = JSON.stringify({ repository: 'sea/catalogs', commit, catalog: 'v4.20' });
+    const answer = join(folder(), 'answer.json');
+    const payload = join(folder(), 'event.json');
+    writeFileSync(payload, JSON.stringify({ headers: { authorization }, body }));
+    await at.aws('lambda', 'invoke', '--function-name', name, '--payload', `fileb://${payload}`, answer);
+    return JSON.parse(readFileSync(answer, 'utf8'));
+  };
+  expect(await ask({ repository_id: '666' })).toMatchObject({
+    statusCode: 403,
+    body: expect.stringContaining('no job of this repository may ask'),
+  });
+  const { statusCode, body } = await ask({});
+  expect(statusCode, body).toBe(200);
+  const { receipt, files } = JSON.parse(body);
+  expect(receipt).toMatchObject({ kind: 'PublishReceipt', commit, catalog: 'v4.20' });
+  expect(Object.keys(files)).toContain('mapping.txt');
+}
 
 /** What is not GitHub's own, or came before, moves nothing. */
 async function refused(at: Cloud, sample: SampleRepository): Promise<void> {
@@ -109,7 +185,7 @@ async function healed(at: Cloud, { registry, now }: Pick<Scene, 'registry' | 'no
       output?: string;
       error?: string;
     };
-  await until(async () => (await description()).status !== 'RUNNING', 90);
+  await until(async () => (await description()).status !== 'RUNNING', 300);
   const { status, output, error } = await description();
   expect(status, error).toBe('SUCCEEDED');
   expect(JSON.parse(output ?? '{}').catalogs).toEqual([{ catalog: 'v4.20', state: 'published' }]);

@@ -26,12 +26,18 @@ export interface CloudOptions {
   readonly registry: string;
   /** GitHub's API. */
   readonly github: string;
+  /** Who gives jobs their tokens; the one of github.com when left out. */
+  readonly issuer?: string;
 }
+
+/** The job that may ask for publishes, and whom its tokens are for. */
+export const JOB = { ownerId: 12, workflow: '.github/workflows/publish.yml' } as const;
+export const AUDIENCE = 'https://publish.example.com';
 
 /** The number of the repository. */
 export const REPOSITORY_ID = 4711;
 
-export async function cloud({ git, branch, registry, github }: CloudOptions): Promise<Cloud> {
+export async function cloud({ git, branch, registry, github, issuer }: CloudOptions): Promise<Cloud> {
   const port = await freePort();
   const endpoint = `http://127.0.0.1:${port}`;
   const environment = {
@@ -54,12 +60,16 @@ export async function cloud({ git, branch, registry, github }: CloudOptions): Pr
   await run('cloudformation', 'package', ...source, '--output-template-file', packaged);
   const secret = JSON.stringify({ appId: 1, installationId: 2, privateKey: privateKey() });
   await run('secretsmanager', 'create-secret', '--name', 'portolan-app', '--secret-string', secret);
-  const sources = JSON.stringify([{ repository: 'sea/catalogs', id: REPOSITORY_ID, branch, url: git }]);
+  const sources = JSON.stringify([
+    { repository: 'sea/catalogs', id: REPOSITORY_ID, branch, url: git, job: JOB },
+  ]);
   const parameters = {
     Sources: sources,
     PlainHttp: registry,
     AppSecret: 'portolan-app',
     GitHubApi: github,
+    Audience: AUDIENCE,
+    ...(issuer === undefined ? {} : { TokenIssuer: issuer }),
   };
   const overrides = Object.entries(parameters).map(([name, value]) => `${name}=${value}`);
   const capabilities = ['--capabilities', 'CAPABILITY_IAM', 'CAPABILITY_AUTO_EXPAND'];
@@ -129,16 +139,35 @@ export function pushPayload(commit: string, branch: string, pushedAt: number = D
   });
 }
 
+export interface SeenStatus {
+  readonly commit: string;
+  readonly context: string;
+  readonly state: string;
+  /** Where more of it is said. */
+  readonly link: string | undefined;
+  /** When it came, in ms of `performance.now()`. */
+  readonly at: number;
+}
+
+export interface SeenDeployment {
+  readonly commit: string;
+  readonly environment: string;
+  /** The digest. */
+  readonly description: string;
+}
+
 export interface FakeGitHub {
   readonly url: string;
-  /** Statuses in the order in which they came: commit, context and what was said. */
-  readonly statuses: readonly { readonly commit: string; readonly context: string; readonly state: string }[];
+  /** In the order in which they came. */
+  readonly statuses: readonly SeenStatus[];
+  readonly deployments: readonly SeenDeployment[];
   readonly asked: readonly Asked[];
 }
 
-/** GitHub's API as far as statuses of an App need it. */
+/** GitHub's API as far as statuses and deployments of an App need it. */
 export async function fakeGitHub(): Promise<FakeGitHub> {
-  const statuses: { commit: string; context: string; state: string }[] = [];
+  const statuses: SeenStatus[] = [];
+  const deployments: SeenDeployment[] = [];
   const { url, asked } = await startHost((request, response) => {
     const commit = /^\/repos\/sea\/catalogs\/statuses\/([0-9a-f]{40})$/.exec(request.url)?.[1];
     const json = { 'content-type': 'application/json' };
@@ -147,12 +176,20 @@ export async function fakeGitHub(): Promise<FakeGitHub> {
       const token = { token: 'ghs_fake', expires_at: expires, permissions: {}, repository_selection: 'all' };
       return reply(response, 201, JSON.stringify(token), json);
     }
-    if (commit === undefined || request.headers.authorization !== 'token ghs_fake') {
-      return reply(response, 404, '{}', json);
+    if (request.headers.authorization !== 'token ghs_fake') return reply(response, 404, '{}', json);
+    const [path, status] = /^\/repos\/sea\/catalogs\/deployments(\/1\/statuses)?/.exec(request.url) ?? [];
+    if (path !== undefined) {
+      if (request.method === 'GET') return reply(response, 200, '[]', json);
+      if (status === undefined) {
+        const { ref, environment, description } = JSON.parse(request.body.toString());
+        deployments.push({ commit: ref, environment, description });
+      }
+      return reply(response, 201, '{"id": 1}', json);
     }
-    const { context, state } = JSON.parse(request.body.toString());
-    statuses.push({ commit, context, state });
+    if (commit === undefined) return reply(response, 404, '{}', json);
+    const { context, state, target_url: link } = JSON.parse(request.body.toString());
+    statuses.push({ commit, context, state, link, at: performance.now() });
     reply(response, 201, '{}', json);
   });
-  return { url, statuses, asked };
+  return { url, statuses, deployments, asked };
 }

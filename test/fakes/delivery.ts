@@ -2,7 +2,7 @@
 
 import { memoryQueue } from '../../pipeline/delivery/memory-queue.ts';
 import { messageOf, type PushMessage } from '../../pipeline/delivery/message.ts';
-import type { DeliveryPorts } from '../../pipeline/delivery/ports.ts';
+import type { DeliveryPorts, Deployment } from '../../pipeline/delivery/ports.ts';
 import { handleWork } from '../../pipeline/delivery/work.ts';
 import { PipelineError } from '../../pipeline/error.ts';
 import { openRepository } from '../../pipeline/git/repository.ts';
@@ -24,6 +24,8 @@ export interface Delivered {
   readonly state: unknown;
   /** Calls of ports, by name, in order. */
   readonly calls: readonly string[];
+  /** Who made each of them: the kind of the message that was handled. */
+  readonly callers: readonly string[];
   readonly aside: number;
 }
 
@@ -35,8 +37,8 @@ export interface Run {
   readonly attempts?: number;
   /** Whether GitHub refuses every status. */
   readonly denies?: boolean;
-  /** Done at the end, with the same ports. */
-  readonly last?: (ports: DeliveryPorts) => Promise<unknown>;
+  /** Done at the end, over the same world: each call of its parameter gives the ports of another process. */
+  readonly last?: (living: () => DeliveryPorts) => Promise<unknown>;
 }
 
 /** Handles the pushes to the end, each step in a process of its own that may die. */
@@ -51,9 +53,11 @@ export async function deliver({
   const records = directoryRecords(folder());
   const registry = layoutRegistry(await openLayout(folder(), { create: true }));
   const statuses = new Map<string, CommitStatus>();
+  const deployments = new Map<string, string>();
   const queue = memoryQueue({ attempts, parallel: 1 });
   const calls: string[] = [];
-  const living = (): DeliveryPorts => {
+  const callers: string[] = [];
+  const living = (caller: string): DeliveryPorts => {
     let dead = false;
     const mortal = <T extends object>(name: string, port: T): T =>
       new Proxy(port, {
@@ -62,6 +66,7 @@ export async function deliver({
           async (...parameters: unknown[]) => {
             if (dead) throw new Death();
             const call = calls.push(`${name}.${String(key)}`);
+            callers.push(caller);
             const end = fate?.(call, `${name}.${String(key)}`);
             dead = end !== undefined;
             if (end === 'before') throw new Death();
@@ -89,6 +94,11 @@ export async function deliver({
           statuses.set(`${status.commit} ${status.context}`, status);
         },
       }),
+      deployed: mortal('forge', {
+        deployed: async ({ receipt }: Deployment) =>
+          void deployments.set(`${receipt.commit} ${receipt.catalog}`, receipt.digest),
+      }).deployed,
+      linkTo: (documents) => `https://pages.example.com/${documents}page.html`,
       announce: mortal('bus', { announce: async () => undefined }).announce,
       now: () => new Date('2026-01-01T00:00:00Z'),
       log: () => undefined,
@@ -96,10 +106,11 @@ export async function deliver({
   };
   for (const push of pushes) {
     await queue.send(messageOf(push));
-    await queue.drain((body) => handleWork(body, living()));
+    await queue.drain((body) => handleWork(body, living(JSON.parse(body).kind)));
   }
-  await last?.(living());
-  return { state: await stateOf(records, registry, statuses), calls, aside: queue.aside.length };
+  await last?.(() => living('last'));
+  const state = { ...(await stateOf(records, registry, statuses)), deployments: [...deployments].sort() };
+  return { state, calls, callers, aside: queue.aside.length };
 }
 
 async function stateOf(

@@ -15,7 +15,8 @@ export async function gitServer(directory: string): Promise<string> {
   return `http://${await listen(server)}/${basename(directory)}`;
 }
 
-function backend(root: string, request: IncomingMessage, response: ServerResponse): void {
+/** Answers a request for a repository in the folder `root`. */
+export function backend(root: string, request: IncomingMessage, response: ServerResponse): void {
   const url = new URL(request.url ?? '/', 'http://localhost');
   const child = spawn('git', ['http-backend'], {
     env: {

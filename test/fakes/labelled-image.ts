@@ -5,10 +5,10 @@ import { OCI_MANIFEST } from '../../pipeline/registry/image.ts';
 import type { ImageContent } from '../../pipeline/registry/push.ts';
 import { describe, manifestOf, source } from './image.ts';
 
-/** @param files text by path, without a slash before it */
+/** @param files content by path, without a slash before it */
 export async function labelledImage(
   labels: Readonly<Record<string, string>>,
-  files: Readonly<Record<string, string>>,
+  files: Readonly<Record<string, string | Uint8Array>>,
 ): Promise<ImageContent> {
   const entries = Object.entries(files).map(([name, body]) => ({
     header: { name, size: Buffer.byteLength(body) },

@@ -6,7 +6,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { inspect, inspectedBundle } from '../../catalog/bundle/inspect.ts';
+import { inspectedBundle } from '../../catalog/bundle/inspect.ts';
 import { convertToBundles } from '../../catalog/bundle/package-bundles.ts';
 import { convertPackage } from '../../catalog/bundle/package-catalog.ts';
 import { readPackageFolder } from '../../catalog/bundle/package-manifest.ts';
@@ -19,7 +19,7 @@ import { type Catalog, catalogOf } from '../../catalog/model.ts';
 import type { Lookup } from '../../catalog/references/lookup.ts';
 import { referenceSites } from '../../catalog/references/site.ts';
 import { RULES } from '../../catalog/rules/index.ts';
-import { runComparison, runForesight, runResolved } from '../../catalog/rules/rule.ts';
+import { runComparison, runForesight, runInspection, runResolved } from '../../catalog/rules/rule.ts';
 import { sourceOf } from '../../catalog/source.ts';
 import { tryParseVersion } from '../../catalog/version.ts';
 import { bundleFiles } from './bundle-fixture.ts';
@@ -80,7 +80,7 @@ async function judgeFiles(files: ReadonlyMap<string, string>, options = '{}'): P
     const { platforms, ...rest } = JSON.parse(options);
     const asked = platforms ? { platforms: new Map(Object.entries<string[]>(platforms)) } : {};
     const inspected = await inspectedBundle(sourceOf(bundle), { gzipLength, ...rest, ...asked });
-    return inspect(inspected, RULES);
+    return runInspection(inspected, RULES);
   }
   const folder = await readPackageFolder(sourceOf(Object.fromEntries(files)));
   return [...folder.findings, ...convertPackage(folder).findings, ...convertToBundles(folder).findings];

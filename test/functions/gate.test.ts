@@ -1,25 +1,25 @@
 /** The gate as an App, against a fake GitHub that checks every request by GitHub's own description. */
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { handleGate } from '../../functions/gate.ts';
-import { authorization } from '../../pipeline/git/process.ts';
+import { type GateRequest, handleGate } from '../../functions/gate.ts';
 import { openGitHub } from '../../pipeline/github/client.ts';
-import type { GatePorts } from '../../pipeline/stages/gate.ts';
 import { catalogOf } from '../fakes/gate.ts';
 import { TOKEN } from '../fakes/github/forge.ts';
 import { type Hub, openHub } from '../fakes/hub.ts';
 
 vi.setConfig({ testTimeout: 30_000 });
 let hub: Hub;
-let ports: GatePorts;
+let request: GateRequest;
 beforeEach(async () => {
   hub = await openHub();
   const log = (line: string): void => void hub.log.push(line);
-  ports = {
+  request = {
     github: openGitHub({ url: hub.forge.url, identity: { kind: 'token', token: TOKEN }, log }),
-    repository: { owner: 'example', repo: 'catalogs' },
-    remote: { url: `${hub.forge.url}/example/catalogs.git`, header: authorization(TOKEN) },
+    source: { repository: 'example/catalogs', url: `${hub.forge.url}/example/catalogs.git` },
+    token: TOKEN,
     git: { searchPath: process.env['PATH'] },
-    today: '2026-01-01',
+    registries: {},
+    now: new Date('2026-01-01T00:00:00Z'),
+    log,
   };
 });
 afterEach(async () => {
@@ -31,7 +31,7 @@ const etcd = { 'catalogs/v4.20/etcd/catalog.yaml': catalogOf('etcd', ['1.0.0', '
 
 test('judges a pull request as it stands, and says so in a status, a check run and a comment', async () => {
   const pull = hub.open(etcd, { author: 'mallory' });
-  const outcome = await handleGate(pull.number, ports, (line) => hub.log.push(line));
+  const outcome = await handleGate(pull.number, request);
   expect(outcome).toMatchObject({
     kind: 'judged',
     report: { head: pull.head, authority: { decision: 'needs' } },
@@ -41,7 +41,7 @@ test('judges a pull request as it stands, and says so in a status, a check run a
 
 test('says nothing of a pull request that is closed', async () => {
   const pull = hub.open(etcd, { state: 'closed' });
-  expect(await handleGate(pull.number, ports, (line) => hub.log.push(line))).toMatchObject({
+  expect(await handleGate(pull.number, request)).toMatchObject({
     kind: 'skipped',
   });
   expect(hub.forge.statuses).toEqual([]);

@@ -1,10 +1,11 @@
-import { checkScale } from '../../bundle/check/crd.ts';
+import { checkScale } from '../../bundle/check/crd-parts.ts';
 import type { Rule } from '../rule.ts';
 
 export const rule: Rule = {
   id: 'crd/scale',
   severity: 'error',
   summary: 'The paths of the scale subresource lie in spec and status',
+  fix: 'specReplicasPath: .spec.replicas',
   opm: ['subresources.scale.F: …'],
   inspect: checkScale,
 };

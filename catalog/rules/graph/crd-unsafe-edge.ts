@@ -1,6 +1,7 @@
 import { safeChange } from '../../crd/advice.ts';
 import type { CrdDefinition } from '../../crd/definition.ts';
 import { type UnsafeChange, unsafeChanges } from '../../crd/safety.ts';
+import { type Inherited, type InheritedOf, inheritedVersions } from '../../crd/stored.ts';
 import { installedOf, shortName } from '../../graph/edge.ts';
 import { upgradeOf } from '../../graph/outcome.ts';
 import { offerOfBundle } from '../../graph/snapshot.ts';
@@ -37,20 +38,26 @@ interface UsedEdge {
   readonly channel: Channel;
   readonly from: Bundle;
   readonly to: Bundle;
-  readonly olm: Olm;
+  /** The generations of OLM that make it. */
+  readonly olm: readonly Olm[];
 }
 
 /** Unsafe changes of one definition with the upgrades that make all of them. */
 interface Cause {
   readonly definition: string;
-  readonly changes: UnsafeChange[];
+  readonly changes: Change[];
   readonly edges: readonly UsedEdge[];
+}
+
+interface Change extends UnsafeChange {
+  /** What an earlier version on the road has to do with it. */
+  readonly why?: string;
 }
 
 /** One of the changes. */
 interface OneChange {
   readonly definition: string;
-  readonly change: UnsafeChange;
+  readonly change: Change;
   readonly edges: UsedEdge[];
 }
 
@@ -67,15 +74,16 @@ function usedEdges({ foresight, olm }: World, ofPackage: Package): UsedEdge[] {
       if (!from || offerOfBundle(from).gvks.length === 0) return [];
       const place = { package: ofPackage.name, channel: channel.name };
       const edges: UsedEdge[] = [];
-      // What both generations do is laid to OLM v1, which refuses it.
       for (const generation of [...olm].sort().reverse()) {
         const { next } =
           generation === 'v0'
             ? foresight.v0(place, installedOf(from))
             : foresight.v1({ ...place, channels: [] }, installedOf(from));
         const to = ofPackage.bundles.get(upgradeOf(next)?.to.name ?? '');
-        const isNew = to && !edges.some((edge) => edge.to === to);
-        if (isNew && offerOfBundle(to).gvks.length > 0) edges.push({ channel, from, to, olm: generation });
+        if (!to || offerOfBundle(to).gvks.length === 0) continue;
+        const same = edges.findIndex((edge) => edge.to === to);
+        const [known] = same < 0 ? [] : edges.splice(same, 1);
+        edges.push({ channel, from, to, olm: [...(known?.olm ?? []), generation] });
       }
       return edges;
     }),
@@ -89,21 +97,68 @@ interface Known {
 function causesOf(edges: readonly UsedEdge[], { definitions }: Known): Iterable<Cause> {
   const causes = new Map<string, OneChange>();
   const compared = new Set<string>();
+  const inherited = inheritedOn(edges, definitions);
   for (const edge of edges) {
-    const pair = `${edge.from.name}\n${edge.to.name}`;
+    // Under OLM v0 what was stored on the way depends on the channel.
+    const road = edge.olm.includes('v0') ? edge.channel.name : '';
+    const pair = JSON.stringify([edge.from.name, edge.to.name, road]);
     if (compared.has(pair)) continue;
     compared.add(pair);
     for (const after of definitions(edge.to) ?? []) {
       const before = definitions(edge.from)?.find(({ name }) => name === after.name);
-      for (const change of before ? changesBetween(before, after) : []) {
+      for (const change of before ? changesOn(before, after, inherited(edge, after.name)) : []) {
         const key = `${after.name}\n${change.text}`;
         const cause = causes.get(key) ?? { definition: after.name, change, edges: [] };
-        cause.edges.push(edge);
+        if (!cause.edges.some(({ from, to }) => from === edge.from && to === edge.to)) cause.edges.push(edge);
         causes.set(key, cause);
       }
     }
   }
   return grouped(causes.values());
+}
+
+/** What clusters have stored on their way to an upgrade: under OLM v0 they stay in their channel. */
+function inheritedOn(
+  edges: readonly UsedEdge[],
+  definitions: DefinitionsOf,
+): (edge: UsedEdge, definition: string) => readonly Inherited[] {
+  const roads = new Map<string, InheritedOf>();
+  const roadsFor = (olm: Olm, { name }: Channel): InheritedOf => {
+    const key = olm === 'v1' ? 'v1' : `v0 ${name}`;
+    const isOnIt = (edge: UsedEdge): boolean =>
+      edge.olm.includes(olm) && (olm === 'v1' || edge.channel.name === name);
+    const known = roads.get(key) ?? inheritedVersions(edges.filter(isOnIt), definitions);
+    roads.set(key, known);
+    return known;
+  };
+  return ({ olm, channel, from }, definition) => {
+    const found = new Map<string, Inherited>();
+    for (const generation of olm) {
+      for (const one of roadsFor(generation, channel)(from, definition))
+        if (!found.has(one.version)) found.set(one.version, one);
+    }
+    return [...found.values()];
+  };
+}
+
+/** The unsafe changes of one definition into another on clusters that have stored more than the first one says. */
+function changesOn(
+  before: CrdDefinition,
+  after: CrdDefinition,
+  inherited: readonly Inherited[],
+): readonly Change[] {
+  const lost = inherited.filter(({ version }) => !after.versions.some(({ name }) => name === version));
+  if (lost.length === 0) return changesBetween(before, after);
+  const storedVersions = [...lost.map(({ version }) => version), ...before.storedVersions];
+  const why = lost
+    .map(({ version, road: [first, ...road] }) => {
+      const names = [first as Bundle, ...road].map((bundle) => shortName(installedOf(bundle)));
+      return `${version} was stored by ${names[0]}, on the road ${names.join(' → ')}`;
+    })
+    .join(', ');
+  return unsafeChanges({ ...before, storedVersions }, after).map((change) =>
+    change.check === 'storedVersionRemoval' ? { ...change, why } : change,
+  );
 }
 
 /** Changes that the same upgrades make are one cause: they are corrected together. */
@@ -146,7 +201,7 @@ function reportCause(ofPackage: Package, { definition, changes, edges }: Cause, 
   );
   const more = roads.length > SHOWN ? ` and ${roads.length - SHOWN} more` : '';
   const onEdges = `${roads.length === 1 ? 'on the upgrade' : `on ${roads.length} upgrades`} ${roads.slice(0, SHOWN).join(', ')}${more}`;
-  const message = `the custom resource definition ${quoted(definition)} of package ${quoted(name)} changes unsafely ${onEdges}: ${listed(changes.map(({ text }) => text))}`;
+  const message = `the custom resource definition ${quoted(definition)} of package ${quoted(name)} changes unsafely ${onEdges}: ${listed(changes.map(textOf))}`;
   const entry = entryIn(first.channel, first.to.name);
   const place = entry ? placeOfEntry(first.channel, entry.index) : placeOfHead(first.channel);
   report(message, place, {
@@ -154,7 +209,18 @@ function reportCause(ofPackage: Package, { definition, changes, edges }: Cause, 
     channel: first.channel.name,
     installed: [...new Set(edges.map(({ from }) => shortName(installedOf(from))))],
     hint: listed([...new Set(changes.map(safeChange))]),
-    // Only OLM v1 refuses such an upgrade; OLM v0 makes it, and objects may not survive.
-    ...(edges.some(({ olm }) => olm === 'v1') ? {} : { severity: 'warning' }),
+    ...(isRefused(changes, edges) ? {} : { severity: 'warning' }),
   });
+}
+
+function textOf({ text, why }: Change): string {
+  return why === undefined ? text : `${text} (${why})`;
+}
+
+/** OLM v1 refuses all of it; OLM v0 only that a stored version goes, all else it does, and objects may not survive. */
+function isRefused(changes: readonly Change[], edges: readonly UsedEdge[]): boolean {
+  return (
+    edges.some(({ olm }) => olm.includes('v1')) ||
+    changes.some(({ check }) => check === 'storedVersionRemoval')
+  );
 }

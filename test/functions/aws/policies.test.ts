@@ -24,7 +24,9 @@ const ACTIONS: Readonly<Record<string, readonly string[]>> = {
   'fence.replace': ['dynamodb:PutItem'],
   'bus.announce': ['events:PutEvents'],
   'queue.send': ['sqs:SendMessage'],
+  'queue.comesAgain': ['sqs:ChangeMessageVisibility'],
   'forge.report': ['secretsmanager:GetSecretValue'],
+  'forge.deployed': ['secretsmanager:GetSecretValue'],
   'registry.resolve': ['ecr:GetAuthorizationToken', 'ecr:BatchGetImage'],
   'registry.getManifest': ['ecr:BatchGetImage', 'ecr:GetDownloadUrlForLayer'],
   'registry.putBlob': [
@@ -69,13 +71,14 @@ const push = (commit: string, branch = 'main'): PushMessage => ({
 async function callsOf(last: (ports: DeliveryPorts) => Promise<unknown>): Promise<readonly string[]> {
   const run = { directory: sample.directory, pushes: [push(sample.base)] };
   const { calls: before } = await deliver(run);
-  const { calls } = await deliver({ ...run, last });
+  const { calls } = await deliver({ ...run, last: (living) => last(living()) });
   return calls.slice(before.length);
 }
 
 test('the function of the queue', async () => {
   const { calls } = await deliver({ directory: sample.directory, pushes: [push(sample.base)] });
-  expect(allowed('WorkFunction')).toEqual(actionsOf(calls));
+  // A message that failed is hurried, which is no call of a port.
+  expect(allowed('WorkFunction')).toEqual(actionsOf([...calls, 'queue.comesAgain']));
 });
 
 test('the function of the state machine', async () => {
@@ -106,4 +109,14 @@ test('the reconciler, when a tag was moved by somebody else', async () => {
 test('the address of webhooks, which everybody can reach', () => {
   const calls = ['records.get', 'records.put', 'queue.send', 'forge.report'];
   expect(allowed('ReceiveFunction')).toEqual(actionsOf(calls));
+});
+
+test('the address of jobs, which everybody can reach', () => {
+  const calls = ['records.get', 'records.put', 'records.list', 'queue.send'];
+  expect(allowed('AskFunction')).toEqual(actionsOf(calls));
+});
+
+test('the one that looks for drift', () => {
+  const calls = ['registry.resolve', 'registry.getManifest', 'forge.report'];
+  expect(allowed('DriftFunction')).toEqual(actionsOf(calls));
 });

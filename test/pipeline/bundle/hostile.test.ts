@@ -3,11 +3,12 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
-import { inspect, inspectedBundle } from '../../../catalog/bundle/inspect.ts';
+import { inspectedBundle } from '../../../catalog/bundle/inspect.ts';
 import { crdDefinition } from '../../../catalog/crd/definition.ts';
 import { unsafeChanges } from '../../../catalog/crd/safety.ts';
 import type { Finding } from '../../../catalog/finding.ts';
 import { RULES } from '../../../catalog/rules/index.ts';
+import { runInspection } from '../../../catalog/rules/rule.ts';
 import { sourceOf } from '../../../catalog/source.ts';
 import { digestOf } from '../../../pipeline/registry/digest.ts';
 import { OCI_MANIFEST } from '../../../pipeline/registry/image.ts';
@@ -24,7 +25,7 @@ const CSV = FILES.get('manifests/csv.yaml') ?? '';
 
 async function found(files: Readonly<Record<string, string>>): Promise<Finding[]> {
   const source = sourceOf({ ...Object.fromEntries(FILES), ...files });
-  return inspect(await inspectedBundle(source), RULES);
+  return runInspection(await inspectedBundle(source), RULES);
 }
 
 describe('what makes the real tools panic or go on for ever', () => {

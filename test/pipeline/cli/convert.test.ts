@@ -1,32 +1,14 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
-import { main } from '../../../pipeline/cli/main.ts';
-import { capture } from '../../conformance/fbc-terminal.ts';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { workbench } from '../../fakes/workbench.ts';
 
-let work = '';
-beforeEach(() => {
-  work = mkdtempSync(join(tmpdir(), 'convert-'));
-});
-afterEach(() => rmSync(work, { recursive: true, force: true }));
+const { at, run, write, read } = workbench();
 
-async function run(...words: string[]): Promise<{ code: number; out: string; err: string }> {
-  const { terminal, printed, complaints } = capture(work, '');
-  const code = await main(words, '0.0.0', terminal);
-  return { code, out: printed(), err: complaints() };
-}
-
-function write(path: string, text: string): void {
-  mkdirSync(dirname(join(work, path)), { recursive: true });
-  writeFileSync(join(work, path), text);
-}
-
-const read = (path: string): string => readFileSync(join(work, path), 'utf8');
 const filesIn = (path: string): string[] =>
-  readdirSync(join(work, path), { recursive: true, withFileTypes: true })
+  readdirSync(at(path), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name).slice(join(work, path).length + 1))
+    .map((entry) => join(entry.parentPath, entry.name).slice(at(path).length + 1))
     .sort();
 
 const sample = readFileSync('test/catalogs/sample/catalogs/v4.20/ferry-operator/catalog.yaml', 'utf8');

@@ -36,7 +36,7 @@ test('pushes twice, late and out of order end as those in order', async () => {
 
 test('a commit that the branch never held is published by nobody', async () => {
   const foreign = await deliver({ directory: sample.directory, pushes: [push(sample.stranding)] });
-  expect(foreign.state).toEqual({ texts: {}, tags: {}, statuses: [] });
+  expect(foreign.state).toEqual({ texts: {}, tags: {}, statuses: [], deployments: [] });
 });
 
 test('a newer commit with errors is said to be merged, not published; the one before it is', async () => {

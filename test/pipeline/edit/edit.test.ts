@@ -1,28 +1,8 @@
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { main } from '../../../pipeline/cli/main.ts';
-import { capture } from '../../conformance/fbc-terminal.ts';
+import { existsSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { workbench } from '../../fakes/workbench.ts';
 
-let work = '';
-beforeEach(() => {
-  work = mkdtempSync(join(tmpdir(), 'edit-'));
-});
-afterEach(() => rmSync(work, { recursive: true, force: true }));
-
-async function run(...words: string[]): Promise<{ code: number; out: string; err: string }> {
-  const { terminal, printed, complaints } = capture(work, '');
-  const code = await main(words, '0.0.0', terminal);
-  return { code, out: printed(), err: complaints() };
-}
-
-function write(path: string, text: string): void {
-  mkdirSync(dirname(join(work, path)), { recursive: true });
-  writeFileSync(join(work, path), text);
-}
-
-const read = (path: string): string => readFileSync(join(work, path), 'utf8');
+const { at, run, write, read } = workbench();
 
 const FOO = `# foo is kept by the ferry team
 schema: olm.package
@@ -155,8 +135,8 @@ describe('prune and promote', () => {
     write('c/note.yaml', 'schema: example.com/note\n');
     expect((await run('prune', 'c', '--keep', 'foo')).out).toBe('bar.yaml\nboth.yaml\n');
     expect(read('c/both.yaml')).toBe(FOO);
-    expect(existsSync(join(work, 'c/bar.yaml'))).toBe(false);
-    expect(existsSync(join(work, 'c/note.yaml'))).toBe(true);
+    expect(existsSync(at('c/bar.yaml'))).toBe(false);
+    expect(existsSync(at('c/note.yaml'))).toBe(true);
   });
 
   test('a package is copied with its comments, and takes the place of the old one', async () => {

@@ -20,6 +20,7 @@ const CLAIMS = {
   ref: 'refs/heads/main',
   event_name: 'push',
   environment: 'catalog-publish',
+  workflow_ref: 'acme/catalogs/.github/workflows/portolan-publish.yml@refs/heads/main',
   job_workflow_ref: 'acme/catalogs/.github/workflows/portolan-publish.yml@refs/heads/main',
   nbf: NOW - 10,
   exp: NOW + 300,
@@ -30,6 +31,7 @@ const judge = (more: Record<string, unknown> = {}): void =>
 
 test('29: the token of the publish job is enough, whatever form its subject has', () => {
   expect(() => judge()).not.toThrow();
+  expect(() => judge({ aud: 'https://publish.example.com/' })).not.toThrow();
   expect(() => judge({ sub: 'repo:acme/catalogs:ref:refs/heads/main' })).not.toThrow();
 });
 
@@ -41,7 +43,11 @@ test.each([
   ['ref', 'refs/pull/7/merge'],
   ['event_name', 'pull_request_target'],
   ['environment', undefined],
+  ['aud', ['https://publish.example.com', 'https://other.example']],
+  ['workflow_ref', 'acme/catalogs/.github/workflows/evil.yml@refs/heads/main'],
+  ['workflow_ref', 'evil/catalogs/.github/workflows/portolan-publish.yml@refs/heads/main'],
   ['job_workflow_ref', 'acme/catalogs/.github/workflows/evil.yml@refs/heads/main'],
+  ['job_workflow_ref', 'evil/other/.github/workflows/portolan-publish.yml@refs/heads/main'],
   ['job_workflow_ref', 'acme/catalogs/.github/workflows/portolan-publish.yml@refs/heads/evil'],
   ['exp', NOW - 3600],
   ['nbf', NOW + 3600],

@@ -1,32 +1,14 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { main } from '../../../pipeline/cli/main.ts';
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
 import { createRegistryClient } from '../../../pipeline/registry/client.ts';
 import { startRegistry } from '../../../pipeline/registry/embedded/server.ts';
 import { openLayout } from '../../../pipeline/registry/layout/layout.ts';
 import { layoutRegistry } from '../../../pipeline/registry/layout/registry.ts';
 import { pushImage } from '../../../pipeline/registry/push.ts';
-import { capture } from '../../conformance/fbc-terminal.ts';
 import { labelledImage } from '../../fakes/labelled-image.ts';
+import { workbench } from '../../fakes/workbench.ts';
 
-let work = '';
-beforeEach(() => {
-  work = mkdtempSync(join(tmpdir(), 'render-'));
-});
-afterEach(() => rmSync(work, { recursive: true, force: true }));
-
-async function run(...words: string[]): Promise<{ code: number; out: string; err: string }> {
-  const { terminal, printed, complaints } = capture(work, '');
-  const code = await main(words, '0.0.0', terminal);
-  return { code, out: printed(), err: complaints() };
-}
-
-function write(path: string, text: string): void {
-  mkdirSync(dirname(join(work, path)), { recursive: true });
-  writeFileSync(join(work, path), text);
-}
+const { at, run, write, read } = workbench();
 
 const sample = (name: string): string =>
   readFileSync(`test/catalogs/sample/catalogs/v4.20/${name}/catalog.yaml`, 'utf8');
@@ -37,7 +19,7 @@ async function push(
   labels: Record<string, string>,
   files: Record<string, string>,
 ): Promise<void> {
-  const layout = layoutRegistry(await openLayout(join(work, 'images'), { create: true }));
+  const layout = layoutRegistry(await openLayout(at('images'), { create: true }));
   const image = await labelledImage(labels, files);
   await pushImage(layout, { kind: 'tag', registry: '', repository: '', tag }, { image });
 }
@@ -57,7 +39,7 @@ describe('render', () => {
   test('an image in a registry, over plain HTTP when that is said', async () => {
     await push('v1', CONFIGS, { 'configs/catalog.yaml': sample('ferry-operator') });
     const server = await startRegistry({
-      directory: join(work, 'images'),
+      directory: at('images'),
       host: '127.0.0.1',
       port: 0,
       root: 'catalog',
@@ -82,7 +64,7 @@ describe('render', () => {
       'neither an index image nor a bundle: its labels are a=1',
     );
     await push('old', { 'operators.operatorframework.io.index.database.v1': '/db' }, { db: 'x' });
-    expect((await run('render', 'oci:images:old')).err).toContain('an index image with a database');
+    expect((await run('render', 'oci:images:old')).err).toContain('oci:images:old is no SQLite database');
     await push('empty', CONFIGS, { 'a.txt': 'a' });
     expect((await run('render', 'oci:images:empty')).err).toContain('no directory /configs');
   });
@@ -98,9 +80,7 @@ describe('render', () => {
     write('c/all.yaml', `${sample('ferry-operator')}\n---\n${sample('harbour-operator')}`);
     expect((await run('render', 'c', '--to', 'out', '-o', 'yaml')).code).toBe(0);
     const { out } = await run('render', 'c', '-o', 'yaml');
-    const parts = ['ferry', 'harbour'].map((name) =>
-      readFileSync(join(work, `out/${name}-operator/catalog.yaml`), 'utf8'),
-    );
+    const parts = ['ferry', 'harbour'].map((name) => read(`out/${name}-operator/catalog.yaml`));
     expect(parts.join('')).toBe(out);
   });
 });

@@ -1,0 +1,95 @@
+/**
+ * Versions in which a cluster may hold objects though the installed definition stores another: the cluster's
+ * `status.storedVersions` gathers what every definition on its road has stored, and nothing but a migration of
+ * all objects takes a version away again.
+ *
+ * @see https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/#upgrade-existing-objects-to-a-new-stored-version
+ */
+import type { Bundle } from '../model.ts';
+import type { CrdDefinition } from './definition.ts';
+
+/** An upgrade that clusters make. */
+export interface Step {
+  readonly from: Bundle;
+  readonly to: Bundle;
+}
+
+/** A version that was stored on the way. */
+export interface Inherited {
+  readonly version: string;
+  /** From the bundle that stored it to the one that is installed; one of the shortest. */
+  readonly road: readonly Bundle[];
+}
+
+/** Tells what the definition of a name inherits on clusters that have a bundle, the oldest first. */
+export type InheritedOf = (bundle: Bundle, definition: string) => readonly Inherited[];
+
+/**
+ * Follows stored versions along upgrades. A definition that lacks a version that is stored is refused, so no
+ * cluster carries the version past it.
+ *
+ * @param definitions what bundles define; undefined where it is unknown, which ends a road
+ */
+export function inheritedVersions(
+  steps: readonly Step[],
+  definitions: (bundle: Bundle) => readonly CrdDefinition[] | undefined,
+): InheritedOf {
+  const known = new Map<Bundle, Map<string, Inherited[]>>();
+  const onward = new Map<Bundle, Bundle[]>();
+  for (const { from, to } of steps) onward.set(from, [...(onward.get(from) ?? []), to]);
+  // All roads grow by one upgrade at a time, so the shortest comes first.
+  let roads: Carried[] = [...onward.keys()].flatMap((from) =>
+    (definitions(from) ?? []).flatMap(({ name, storedVersions }) =>
+      storedVersions.map((version) => ({ definition: name, version, road: [from] })),
+    ),
+  );
+  while (roads.length > 0) {
+    roads = roads.flatMap((carried) =>
+      (onward.get(carried.road.at(-1) as Bundle) ?? []).flatMap((to) => {
+        const definition = definitions(to)?.find(({ name }) => name === carried.definition);
+        return definition && takesOver(definition, carried.version, inheritedAt(known, to, definition.name))
+          ? [keep(known, to, carried)]
+          : [];
+      }),
+    );
+  }
+  return (bundle, definition) =>
+    [...(known.get(bundle)?.get(definition) ?? [])].sort((a, b) => b.road.length - a.road.length);
+}
+
+interface Carried extends Inherited {
+  readonly definition: string;
+}
+
+function inheritedAt(
+  known: ReadonlyMap<Bundle, ReadonlyMap<string, readonly Inherited[]>>,
+  bundle: Bundle,
+  definition: string,
+): readonly Inherited[] {
+  return known.get(bundle)?.get(definition) ?? [];
+}
+
+/** Whether a definition keeps a version that it does not store itself, which is not known yet. */
+function takesOver(
+  { versions, storedVersions }: CrdDefinition,
+  version: string,
+  known: readonly Inherited[],
+): boolean {
+  return (
+    versions.some(({ name }) => name === version) &&
+    !storedVersions.includes(version) &&
+    !known.some((inherited) => inherited.version === version)
+  );
+}
+
+function keep(
+  known: Map<Bundle, Map<string, Inherited[]>>,
+  to: Bundle,
+  { definition, version, road }: Carried,
+): Carried {
+  const longer = { definition, version, road: [...road, to] };
+  const ofBundle = known.get(to) ?? new Map<string, Inherited[]>();
+  known.set(to, ofBundle);
+  ofBundle.set(definition, [...(ofBundle.get(definition) ?? []), longer]);
+  return longer;
+}

@@ -1,0 +1,160 @@
+/**
+ * A job of the Action asks for a publish, by its identity token and no other secret. Anybody can send to the
+ * address, so nothing is believed before the token's signature and claims were looked at; what it asks for then
+ * goes the way of every other publish, and is waited for.
+ */
+import { createHash } from 'node:crypto';
+import { isObject } from '../catalog/shape.ts';
+import { type CatalogMessage, messageOf, readWork } from '../pipeline/delivery/message.ts';
+import { isDone, noteOutcome, type Outcome, outcomeAt } from '../pipeline/delivery/outcome.ts';
+import { PipelineError } from '../pipeline/error.ts';
+import { judgeClaims } from '../pipeline/github/claims.ts';
+import type { Clock, Queue, RecordStore } from '../pipeline/ports.ts';
+import { publishedIn } from '../pipeline/publish/documents.ts';
+import type { Delivery, Source } from './receive.ts';
+import type { Claims } from './token.ts';
+
+export interface AskPorts {
+  readonly sources: readonly Source[];
+  /** Who gives the tokens. */
+  readonly issuer: string;
+  /** Claims of a token whose signature is good. @throws PipelineError `denied`, `unreachable` */
+  readonly readToken: (token: string) => Promise<Claims>;
+  readonly queue: Queue;
+  readonly records: RecordStore;
+  readonly clock: Clock;
+  /** How long an end is waited for, in ms. */
+  readonly patience: number;
+  readonly log: (line: string) => void;
+}
+
+export interface Asking extends Delivery {
+  /** The address that the job asked. */
+  readonly audience: string;
+}
+
+/** What the job is told, as JSON. */
+export type AskAnswer =
+  | { readonly status: 200; readonly body: Answered }
+  | { readonly status: 400 | 403 | 422 | 503; readonly body: { readonly error: string } };
+
+/** What is published now: the commit that was asked for, or one that came after it. */
+export interface Answered {
+  readonly published: true;
+  readonly receipt: unknown;
+  /** Texts by file name. */
+  readonly files: Readonly<Record<string, string>>;
+}
+
+/** Bytes of a body and of a token that are looked at. */
+const LARGEST = 16 * 1024;
+/** Between two looks, in ms. */
+const PAUSE = 500;
+/** Bytes of a file that goes into the answer, which may have 6 MB in all; larger ones stand in the bucket. */
+const LARGEST_FILE = 1024 * 1024;
+
+/** Answers a job. */
+export async function ask(asking: Asking, ports: AskPorts): Promise<AskAnswer> {
+  try {
+    const { work, run } = await allowed(asking, ports);
+    const before = await outcomeAt(ports.records, work);
+    if (!before || !isDone(before)) {
+      // What an earlier try ended with is not the end of this one.
+      await noteOutcome(ports.records, { ...named(work), state: 'pending', detail: work.commit });
+      const message = messageOf(work);
+      await ports.queue.send({ ...message, id: digestOf(`${message.id} ${run}`) });
+    }
+    return await ended(work, ports);
+  } catch (error) {
+    if (!(error instanceof PipelineError)) throw error;
+    ports.log(`refused a job: ${error.message}`);
+    return { status: STATUS[error.code] ?? 503, body: { error: error.message } };
+  }
+}
+
+const STATUS: Readonly<Record<string, 400 | 403>> = { usage: 400, denied: 403 };
+
+/** @throws PipelineError `denied` for whoever may not ask, `usage` for what cannot be asked */
+async function allowed(
+  { headers, body, audience }: Asking,
+  { sources, issuer, readToken, clock }: AskPorts,
+): Promise<{ readonly work: CatalogMessage; readonly run: string }> {
+  const [, token] = /^Bearer ([\w-]+\.[\w-]+\.[\w-]+)$/.exec(headers['authorization'] ?? '') ?? [];
+  if (token === undefined || token.length > LARGEST)
+    throw new PipelineError('denied', 'there is no identity token');
+  if (body.length > LARGEST) throw new PipelineError('usage', 'the body is too large');
+  const claims = await readToken(token);
+  const source = sources.find(({ id }) => String(id) === claims['repository_id']);
+  if (!source?.job) throw new PipelineError('denied', 'no job of this repository may ask');
+  const { id, branch, repository, job } = source;
+  judgeClaims(
+    claims,
+    {
+      issuer,
+      audience,
+      repositoryId: String(id),
+      ownerId: String(job.ownerId),
+      ref: `refs/heads/${branch}`,
+      workflow: job.workflow,
+      environment: job.environment,
+    },
+    Math.floor(clock.now() / 1000),
+  );
+  const { commit, catalog } = fieldsOf(body);
+  const work = readWork(JSON.stringify({ v: 1, kind: 'catalog', repository, branch, commit, catalog }));
+  if (work.kind !== 'catalog') throw new TypeError('a message for a catalog is read as another one');
+  return { work, run: `${claims['run_id']} ${claims['run_attempt']}` };
+}
+
+function fieldsOf(body: Uint8Array): Readonly<Record<string, unknown>> {
+  try {
+    const value: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body));
+    if (isObject(value)) return value;
+  } catch {
+    // Said below.
+  }
+  throw new PipelineError('usage', 'the body is no JSON object', {
+    hint: '{"commit": "…", "catalog": "v4.20"}',
+  });
+}
+
+function named({ repository, catalog, commit }: CatalogMessage) {
+  return { repository, catalog, commit };
+}
+
+function digestOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}
+
+/** Waits for the end of a publish. A try that failed is not one: the message comes again. */
+async function ended(work: CatalogMessage, { records, clock, patience }: AskPorts): Promise<AskAnswer> {
+  const until = clock.now() + patience;
+  for (;;) {
+    const outcome = await outcomeAt(records, work);
+    if (outcome?.state === 'refused') return { status: 422, body: { error: outcome.detail } };
+    if (outcome && isDone(outcome)) {
+      const answer = await answerOf(outcome, records);
+      if (answer) return { status: 200, body: answer };
+    }
+    if (clock.now() >= until) {
+      const why = outcome?.state === 'failed' ? outcome.detail : 'it waits for its turn';
+      return { status: 503, body: { error: `not published yet: ${why}` } };
+    }
+    await clock.sleep(PAUSE);
+  }
+}
+
+/** @returns undefined while the record of a newer publish is still to come */
+async function answerOf(outcome: Outcome, records: RecordStore): Promise<Answered | undefined> {
+  const documents =
+    outcome.documents ??
+    (await publishedIn(records)).find(({ commit }) => commit === outcome.detail)?.documents;
+  if (documents === undefined) return undefined;
+  const files: Record<string, string> = {};
+  for (const key of await records.list(documents)) {
+    const record = await records.get(key);
+    if (record && record.bytes.length <= LARGEST_FILE)
+      files[key.slice(documents.length)] = new TextDecoder().decode(record.bytes);
+  }
+  return { published: true, receipt: JSON.parse(files['receipt.json'] ?? 'null'), files };
+}

@@ -1,0 +1,20 @@
+/** What comes to a function over HTTP, as an HTTP API and a function's own address hand it over (format 2.0). */
+import type { Delivery } from '../receive.ts';
+
+export interface HttpEvent {
+  /** Names in lower case. */
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+  readonly isBase64Encoded?: boolean;
+  /** The name that was asked; the platform's word, not the sender's. */
+  readonly requestContext?: { readonly domainName?: string };
+}
+
+export function deliveryOf({ headers, body, isBase64Encoded }: HttpEvent): Delivery {
+  return {
+    headers: Object.fromEntries(
+      Object.entries(headers ?? {}).map(([name, value]) => [name.toLowerCase(), value]),
+    ),
+    body: Buffer.from(body ?? '', isBase64Encoded ? 'base64' : 'utf8'),
+  };
+}

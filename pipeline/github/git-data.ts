@@ -1,0 +1,104 @@
+/**
+ * Commits that are written through GitHub's API: no clone is pushed from, and GitHub itself says, and
+ * signs, whose commit it is. Nobody names an author: it is whoever's token asks.
+ */
+import { isUtf8 } from 'node:buffer';
+import { createHash } from 'node:crypto';
+import { PipelineError } from '../error.ts';
+import type { ObjectReader } from '../git/objects.ts';
+import { entryAt, isTree, SUBMODULE_MODE, TREE_MODE, type TreeFile } from '../git/tree.ts';
+import { answer, type GitHub, type RepositoryName } from './client.ts';
+
+/** What is to stand at a path: bytes, or what the repository holds already. Undefined: nothing. */
+export type Content = Uint8Array | TreeFile | undefined;
+
+/** One path of a commit, as it was and as it is to be. */
+export interface Placing {
+  readonly path: string;
+  readonly before: TreeFile | undefined;
+  readonly after: TreeFile | undefined;
+  /** The bytes of `after`, where the repository may not hold them yet. */
+  readonly bytes: Uint8Array | undefined;
+}
+
+const PLAIN_MODE = '100644';
+
+/**
+ * What files change of a commit, in byte order of the paths; what stands there already is left out.
+ *
+ * @param commit id of a commit that has been brought
+ */
+export async function placingsOf(
+  objects: ObjectReader,
+  commit: string,
+  files: ReadonlyMap<string, Content>,
+): Promise<Placing[]> {
+  const placings: Placing[] = [];
+  for (const path of [...files.keys()].sort()) {
+    const content = files.get(path);
+    const before = await entryAt(objects, commit, path);
+    const bytes = content instanceof Uint8Array ? content : undefined;
+    // A file keeps its mode.
+    const mode = before && !isTree(before.mode) ? before.mode : PLAIN_MODE;
+    const after = content instanceof Uint8Array ? { mode, id: blobId(content) } : content;
+    if (before?.id === after?.id && before?.mode === after?.mode) continue;
+    placings.push({ path, before, after, bytes });
+  }
+  return placings;
+}
+
+/** The name that git gives to bytes. */
+function blobId(bytes: Uint8Array): string {
+  return createHash('sha1').update(`blob ${bytes.length}\0`).update(bytes).digest('hex');
+}
+
+export interface WriteRequest {
+  /** Id of the commit whose tree is changed. */
+  readonly base: string;
+  readonly parents: readonly string[];
+  readonly placings: readonly Placing[];
+  readonly message: string;
+}
+
+/** Writes a commit that no ref names; returns its id. @throws PipelineError as the client */
+export async function writeCommit(
+  github: GitHub,
+  repository: RepositoryName,
+  { base, parents, placings, message }: WriteRequest,
+): Promise<string> {
+  const entries = [];
+  for (const placing of placings) entries.push(await treeEntry(github, repository, placing));
+  const { sha: tree } = await answer(
+    github.request('POST /repos/{owner}/{repo}/git/trees', {
+      ...repository,
+      base_tree: base,
+      tree: entries,
+    }),
+  );
+  const commit = { ...repository, message, tree, parents: [...parents] };
+  return (await answer(github.request('POST /repos/{owner}/{repo}/git/commits', commit))).sha;
+}
+
+async function treeEntry(
+  github: GitHub,
+  repository: RepositoryName,
+  { path, before, after, bytes }: Placing,
+) {
+  const file = after ?? before;
+  if (!file) throw new PipelineError('usage', `nothing is to change at ${path}`);
+  const type = isTree(file.mode) ? 'tree' : file.mode === SUBMODULE_MODE ? 'commit' : 'blob';
+  const entry = { path, type, mode: (isTree(file.mode) ? `0${TREE_MODE}` : file.mode) as Mode } as const;
+  if (!after || !bytes) return { ...entry, sha: after?.id ?? null };
+  // A text goes with the tree: GitHub wants a second between one thing that is written and the next.
+  if (isUtf8(bytes) && bytes.length <= MOST_INLINE) {
+    return { ...entry, content: Buffer.from(bytes).toString('utf8') };
+  }
+  const blob = { ...repository, content: Buffer.from(bytes).toString('base64'), encoding: 'base64' };
+  const { sha } = await answer(github.request('POST /repos/{owner}/{repo}/git/blobs', blob));
+  return { ...entry, sha };
+}
+
+/** Largest text that goes with the tree, in bytes. */
+const MOST_INLINE = 1024 * 1024;
+
+type Mode = '100644' | '100755' | '040000' | '160000' | '120000';

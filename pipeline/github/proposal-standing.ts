@@ -1,0 +1,96 @@
+/** What there is on GitHub already of a change that is proposed: its branch, its pull requests. */
+import { parseTrailers } from '../git/commit.ts';
+import { answer, answerIfAny, type GitHub, type RepositoryName } from './client.ts';
+
+/** The line of a commit's message that says which change it is. */
+export const TRAILER = 'Portolan-Proposal';
+
+export interface AtGitHub {
+  readonly github: GitHub;
+  readonly name: RepositoryName;
+}
+
+const NEWEST_FIRST = { sort: 'created', direction: 'desc' } as const;
+
+/** What there is of a subject. */
+export interface Standing {
+  /** Id of the branch's newest commit. */
+  readonly commit: string | undefined;
+  /** Which change the branch makes; undefined for a commit of somebody else. */
+  readonly key: string | undefined;
+  readonly open: Pull | undefined;
+}
+
+export interface Pull {
+  readonly number: number;
+  readonly url: string;
+  readonly title: string;
+  readonly body: string;
+  readonly head: string;
+  readonly merged: boolean;
+}
+
+export interface Place {
+  readonly branch: string;
+  readonly base: string;
+}
+
+/** @throws PipelineError as the client */
+export async function readStanding(ports: AtGitHub, place: Place): Promise<Standing> {
+  const { github, name } = ports;
+  const ref = { ...name, ref: `heads/${place.branch}` };
+  const found = await answerIfAny(github.request('GET /repos/{owner}/{repo}/git/ref/{ref}', ref));
+  const commit = found?.object.sha;
+  const [open] = await readPulls(ports, place, 'open');
+  return { commit, key: commit === undefined ? undefined : await keyAt(ports, commit), open };
+}
+
+/** Pull requests from a branch of the repository itself, the newest first. */
+export async function readPulls(
+  { github, name }: AtGitHub,
+  { branch, base }: Place,
+  state: 'open' | 'closed',
+): Promise<Pull[]> {
+  const asked = { ...name, state, head: `${name.owner}:${branch}`, base, ...NEWEST_FIRST };
+  const pulls = await answer(github.request('GET /repos/{owner}/{repo}/pulls', asked));
+  const own = `${name.owner}/${name.repo}`.toLowerCase();
+  return (
+    pulls
+      // A fork of the same owner may have a branch of this name.
+      .filter(({ head }) => head.repo?.full_name.toLowerCase() === own && head.ref === branch)
+      .map(({ number, html_url: url, title, body, head, merged_at: merged }) => ({
+        number,
+        url,
+        title,
+        body: body ?? '',
+        head: head.sha,
+        merged: merged !== null,
+      }))
+  );
+}
+
+/** Merges of the base branch that are looked behind: GitHub's button makes them. */
+const MERGES = 20;
+
+/** Which change a commit of a branch makes; undefined for one that was not made here. */
+export async function keyAt({ github, name }: AtGitHub, commit: string): Promise<string | undefined> {
+  let id = commit;
+  for (let i = 0; i < MERGES; i++) {
+    const asked = { ...name, commit_sha: id };
+    const found = await answerIfAny(
+      github.request('GET /repos/{owner}/{repo}/git/commits/{commit_sha}', asked),
+    );
+    const trailer = parseTrailers(found?.message ?? '').find(({ key }) => key === TRAILER.toLowerCase());
+    const [first, ...others] = found?.parents ?? [];
+    if (trailer || !first || others.length === 0) return trailer?.value;
+    id = first.sha;
+  }
+  return undefined;
+}
+
+/** Names of the branches that begin with a text. @throws PipelineError as the client */
+export async function branchesBelow({ github, name }: AtGitHub, prefix: string): Promise<string[]> {
+  const asked = { ...name, ref: `heads/${prefix}` };
+  const refs = await answer(github.request('GET /repos/{owner}/{repo}/git/matching-refs/{ref}', asked));
+  return refs.map(({ ref }) => ref.slice('refs/heads/'.length));
+}

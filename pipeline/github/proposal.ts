@@ -1,0 +1,296 @@
+/**
+ * Changes that nobody typed, as pull requests: one branch and at most one open pull request for each
+ * subject. The same change proposed again is the same pull request; another one is a further commit on its
+ * branch, never a forced push; when nothing is left to change it is closed. What people have added to the
+ * branch makes it theirs: then it is left alone.
+ */
+import { createHash } from 'node:crypto';
+import { type ErrorCode, PipelineError } from '../error.ts';
+import type { ObjectReader } from '../git/objects.ts';
+import { answer } from './client.ts';
+import { type Content, type Placing, placingsOf, writeCommit } from './git-data.ts';
+import {
+  type AtGitHub,
+  keyAt,
+  type Pull,
+  readPulls,
+  readStanding,
+  type Standing,
+  TRAILER,
+} from './proposal-standing.ts';
+import { readTip } from './pull-request.ts';
+
+export interface Proposal {
+  readonly title: string;
+  /** Markdown in which everything that others wrote is escaped. */
+  readonly body: string;
+  readonly files: ReadonlyMap<string, Content>;
+}
+
+export interface ProposalPorts extends AtGitHub {
+  /** Holds every commit that `make` has been given. */
+  readonly objects: ObjectReader;
+}
+
+export interface ProposalRequest {
+  /** What it is about, such as `drift/v4.20`; the branch is named after it. */
+  readonly subject: string;
+  /** The branch that it is to be merged into. */
+  readonly base: string;
+  /**
+   * Makes the change on top of a commit, which is brought on the way; undefined when nothing is to change, `as it
+   * stands` when that cannot be said. Asked again when the branch moves meanwhile.
+   */
+  readonly make: (tip: string) => Promise<Proposal | 'as it stands' | undefined>;
+  /** Whether what somebody closed unmerged is proposed once more. */
+  readonly again?: boolean;
+}
+
+export interface Proposed {
+  readonly kind:
+    | 'opened'
+    | 'updated'
+    /** Open already, with this very change. */
+    | 'standing'
+    /** Nothing is left to change. */
+    | 'closed'
+    /** Somebody closed this very change. */
+    | 'declined'
+    /** People have put commits on the branch. */
+    | 'taken'
+    /** It was not looked at. */
+    | 'left'
+    /** There is nothing to change and no pull request. */
+    | 'nothing';
+  readonly branch: string;
+  /** Of the pull request; undefined where there is none. */
+  readonly number: number | undefined;
+  readonly url: string | undefined;
+}
+
+/** How often a change is made because the branch moves meanwhile. */
+const TRIES = 4;
+
+/**
+ * Proposes a change, or takes back what is not to change any more.
+ *
+ * @throws PipelineError `conflict` (retryable) for a branch that keeps moving, `denied` where no pull request
+ *   may be opened, and as the client and `make`
+ */
+export async function propose(ports: ProposalPorts, request: ProposalRequest): Promise<Proposed> {
+  const branch = branchOf(request.subject);
+  for (let tries = 0; tries < TRIES; tries++) {
+    const tip = await readTip(ports.github, ports.name, request.base);
+    const proposal = await request.make(tip);
+    if (proposal === 'as it stands') return outcome('left', branch, undefined);
+    const placings = proposal ? await placingsOf(ports.objects, tip, proposal.files) : [];
+    const standing = await readStanding(ports, { branch, base: request.base });
+    const done = await permitted(
+      proposal && placings.length > 0
+        ? offer(ports, { request, branch, tip, proposal, placings, key: keyOf(placings) }, standing)
+        : withdraw(ports, branch, standing),
+    );
+    if (done) return done;
+  }
+  throw moving(request.base);
+}
+
+/** Says what a token needs that may not write. */
+async function permitted<T>(writing: Promise<T>): Promise<T> {
+  try {
+    return await writing;
+  } catch (error) {
+    if (!(error instanceof PipelineError) || error.code !== 'denied') throw error;
+    throw new PipelineError('denied', error.message, { cause: error, hint: MAY_OPEN });
+  }
+}
+
+/**
+ * Commits a change onto the branch itself, on top of its newest commit.
+ *
+ * @returns id of the commit; undefined when nothing is to change, `protected` where the branch takes no pushes
+ * @throws PipelineError `conflict` (retryable) for a branch that keeps moving, and as the client and `make`
+ */
+export async function commitOnto(
+  ports: ProposalPorts,
+  request: Omit<ProposalRequest, 'subject' | 'again'>,
+): Promise<string | 'protected' | undefined> {
+  for (let tries = 0; tries < TRIES; tries++) {
+    const tip = await readTip(ports.github, ports.name, request.base);
+    const made = await request.make(tip);
+    if (made === undefined || made === 'as it stands') return undefined;
+    const placings = await placingsOf(ports.objects, tip, made.files);
+    if (placings.length === 0) return undefined;
+    const { github, name } = ports;
+    const commit = await writeCommit(github, name, {
+      base: tip,
+      parents: [tip],
+      placings,
+      message: made.title,
+    });
+    const ref = { ...name, ref: `heads/${request.base}`, sha: commit, force: false };
+    try {
+      if (await unlessMoved(github.request('PATCH /repos/{owner}/{repo}/git/refs/{ref}', ref))) return commit;
+    } catch (error) {
+      if (!(error instanceof PipelineError) || !REFUSALS.has(error.code)) throw error;
+      return 'protected';
+    }
+  }
+  throw moving(request.base);
+}
+
+/** How GitHub says that a rule of the branch lets nobody push. */
+const REFUSALS: ReadonlySet<ErrorCode> = new Set(['denied', 'usage', 'conflict']);
+
+function moving(branch: string): PipelineError {
+  return new PipelineError('conflict', `${branch} moves faster than a change is made`, { retryable: true });
+}
+
+/** A branch's name that git takes whatever the subject is. */
+export function branchOf(subject: string): string {
+  const plain = subject.replaceAll(/[^\w.+/-]|\.(?![A-Za-z0-9_-])|(?<=\/)\.|\.(?=lock(?:\/|$))/g, '-');
+  const name = plain === subject ? plain : `${plain}-${sha256(subject).slice(0, 8)}`;
+  return `portolan/${name}`;
+}
+
+/** The same for the same paths, changed from the same to the same; what else moved does not matter. */
+function keyOf(placings: readonly Placing[]): string {
+  const text = ({ path, before, after }: Placing): string =>
+    JSON.stringify([path, before?.mode, before?.id, after?.mode, after?.id]);
+  return sha256(placings.map(text).join('\n'));
+}
+
+function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}
+
+interface Offer {
+  readonly request: ProposalRequest;
+  readonly branch: string;
+  readonly tip: string;
+  readonly proposal: Proposal;
+  readonly placings: readonly Placing[];
+  readonly key: string;
+}
+
+/** @returns undefined when something moved meanwhile, so that it must be made again */
+async function offer(
+  ports: ProposalPorts,
+  wanted: Offer,
+  { commit, key, open }: Standing,
+): Promise<Proposed | undefined> {
+  const { branch, proposal } = wanted;
+  if (commit !== undefined && key === undefined) return outcome('taken', branch, open);
+  if (open) {
+    const isNew = key !== wanted.key;
+    if (isNew && !(await pushOnto(ports, wanted, commit))) return undefined;
+    await describe(ports, open, proposal);
+    return outcome(isNew ? 'updated' : 'standing', branch, open);
+  }
+  const declined = wanted.request.again ? undefined : await declinedOf(ports, wanted);
+  if (declined) return outcome('declined', branch, declined);
+  // A run that ended early has left the branch.
+  if (commit !== undefined && key !== wanted.key) await removeBranch(ports, branch);
+  if (key !== wanted.key && !(await pushOnto(ports, wanted, undefined))) return undefined;
+  return openPull(ports, wanted);
+}
+
+/** @returns false when the branch that it is for, or its own, has moved */
+async function pushOnto(
+  ports: ProposalPorts,
+  { request, branch, tip, proposal, placings, key }: Offer,
+  onto: string | undefined,
+): Promise<boolean> {
+  const { github, name } = ports;
+  const message = `${proposal.title}\n\n${TRAILER}: ${key}\n`;
+  // With the tip as a parent the branch moves forward only, and shows the change against this tip.
+  const parents = onto === undefined ? [tip] : [onto, tip];
+  const commit = await writeCommit(github, name, { base: tip, parents, placings, message });
+  if ((await readTip(github, name, request.base)) !== tip) return false;
+  const ref = `heads/${branch}`;
+  return unlessMoved(
+    onto === undefined
+      ? github.request('POST /repos/{owner}/{repo}/git/refs', { ...name, ref: `refs/${ref}`, sha: commit })
+      : github.request('PATCH /repos/{owner}/{repo}/git/refs/{ref}', {
+          ...name,
+          ref,
+          sha: commit,
+          force: false,
+        }),
+  );
+}
+
+/** Whether GitHub took it; false where somebody else was first. */
+async function unlessMoved(asked: Promise<{ readonly data: unknown }>): Promise<boolean> {
+  try {
+    await answer(asked);
+    return true;
+  } catch (error) {
+    if (error instanceof PipelineError && /fast.forward|already exists/i.test(error.message)) return false;
+    throw error;
+  }
+}
+
+async function openPull(ports: ProposalPorts, wanted: Offer): Promise<Proposed | undefined> {
+  const { github, name } = ports;
+  const { request, branch, proposal } = wanted;
+  const { title, body } = proposal;
+  const asked = { ...name, head: branch, base: request.base, title, body, maintainer_can_modify: false };
+  try {
+    const made = await answer(github.request('POST /repos/{owner}/{repo}/pulls', asked));
+    return outcome('opened', branch, { number: made.number, url: made.html_url });
+  } catch (error) {
+    // Another run was first; it is looked at as what stands.
+    if (error instanceof PipelineError && /already exists/i.test(error.message)) return undefined;
+    throw error;
+  }
+}
+
+const MAY_OPEN =
+  'give the job contents: write and pull-requests: write, and allow Actions to create pull requests in the settings of the repository (Actions, General)';
+
+/** The pull request that somebody closed with the very same change. */
+async function declinedOf(ports: ProposalPorts, { branch, request, key }: Offer): Promise<Pull | undefined> {
+  const [last] = await readPulls(ports, { branch, base: request.base }, 'closed');
+  return last && !last.merged && (await keyAt(ports, last.head)) === key ? last : undefined;
+}
+
+async function describe(ports: ProposalPorts, open: Pull, { title, body }: Proposal): Promise<void> {
+  // GitHub ends lines as browsers do.
+  if (open.title === title && open.body.replaceAll('\r\n', '\n') === body) return;
+  const { github, name } = ports;
+  const changed = { ...name, pull_number: open.number, title, body };
+  await answer(github.request('PATCH /repos/{owner}/{repo}/pulls/{pull_number}', changed));
+}
+
+const NOTHING_LEFT = 'Nothing is left to change here: the branch has it, or it is not wanted any more.';
+
+async function withdraw(
+  ports: ProposalPorts,
+  branch: string,
+  { commit, key, open }: Standing,
+): Promise<Proposed> {
+  const { github, name } = ports;
+  if (commit !== undefined && key === undefined) return outcome('taken', branch, open);
+  if (open) {
+    const at = { ...name, issue_number: open.number, body: NOTHING_LEFT };
+    await answer(github.request('POST /repos/{owner}/{repo}/issues/{issue_number}/comments', at));
+    const closed = { ...name, pull_number: open.number, state: 'closed' } as const;
+    await answer(github.request('PATCH /repos/{owner}/{repo}/pulls/{pull_number}', closed));
+  }
+  if (commit !== undefined) await removeBranch(ports, branch);
+  return outcome(open ? 'closed' : 'nothing', branch, open);
+}
+
+async function removeBranch({ github, name }: ProposalPorts, branch: string): Promise<void> {
+  const ref = { ...name, ref: `heads/${branch}` };
+  await answer(github.request('DELETE /repos/{owner}/{repo}/git/refs/{ref}', ref));
+}
+
+function outcome(
+  kind: Proposed['kind'],
+  branch: string,
+  pull: { readonly number: number; readonly url: string } | undefined,
+): Proposed {
+  return { kind, branch, number: pull?.number, url: pull?.url };
+}

@@ -1,0 +1,148 @@
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { openRemote } from '../../../pipeline/git/remote.ts';
+import { check } from '../../../pipeline/stages/check.ts';
+import { folder } from '../../fakes/folder.ts';
+import { bundle, documents } from '../../fakes/gate.ts';
+import { gitServer } from '../../fakes/git-server.ts';
+import { type Files, makeRepository, type TestRepository } from '../../fakes/repository.ts';
+import { portolan } from '../../fakes/terminal.ts';
+
+const POLICY = 'apiVersion: portolan/v1alpha1\nkind: Portolan\n';
+const RULE = 'graph/crd-unsafe-edge';
+
+const crd = (...fields: readonly string[]): string =>
+  JSON.stringify({
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: 'etcds.etcd.io' },
+    spec: {
+      scope: 'Namespaced',
+      versions: [
+        {
+          name: 'v1',
+          served: true,
+          storage: true,
+          schema: {
+            openAPIV3Schema: {
+              type: 'object',
+              properties: Object.fromEntries(fields.map((field) => [field, { type: 'string' }])),
+            },
+          },
+        },
+      ],
+    },
+  });
+
+/** Bundles by image only, each replacing the one before. */
+function catalog(...versions: readonly string[]): string {
+  const entries = versions.map((version, i) => ({
+    name: `etcd.v${version}`,
+    ...(i === 0 ? {} : { replaces: `etcd.v${versions[i - 1]}` }),
+  }));
+  return documents(
+    { schema: 'olm.package', name: 'etcd', defaultChannel: 'stable' },
+    { schema: 'olm.channel', package: 'etcd', name: 'stable', entries },
+    ...versions.map((version) =>
+      bundle('etcd', version, {
+        properties: [
+          { type: 'olm.package', value: { packageName: 'etcd', version } },
+          { type: 'olm.gvk', value: { group: 'etcd.io', version: 'v1', kind: 'Etcd' } },
+        ],
+      }),
+    ),
+  );
+}
+
+const BASE: Files = {
+  '.github/portolan.yaml': POLICY,
+  'catalogs/v4.20/etcd/catalog.yaml': catalog('1.0.0', '1.1.0'),
+  'operators/etcd/1.0.0/manifests/crd.json': crd('size', 'region', 'zone'),
+  'operators/etcd/1.1.0/manifests/crd.json': crd('size', 'region'),
+  'operators/etcd/1.1.0/manifests/notes/deep.txt': 'a folder beside manifests',
+};
+/** The third bundle is found by its ClusterServiceVersion: its folder has another version. */
+const NEXT: Files = {
+  'catalogs/v4.20/etcd/catalog.yaml': catalog('1.0.0', '1.1.0', '1.2.0'),
+  'operators/etcd/1.2.0-1/manifests/crd.json': crd('size'),
+  'operators/etcd/1.2.0-1/manifests/csv.yaml':
+    'kind: ClusterServiceVersion\nmetadata:\n  name: etcd.v1.2.0\n',
+};
+
+interface Request {
+  readonly source: TestRepository;
+  readonly base: string;
+  readonly head: string;
+}
+
+function pullRequest(before: Files, after: Files): Request {
+  const source = makeRepository();
+  onTestFinished(source.remove);
+  const base = source.commit({ ...BASE, ...before });
+  return { source, base, head: source.commit({ ...NEXT, ...after }, { parents: [base] }) };
+}
+
+async function report({ source, base, head }: Request, ...more: readonly string[]) {
+  const { out } = await portolan(
+    source.directory,
+    ...['check', '--base', base, '--head', head, '--format', 'json', ...more],
+  );
+  return JSON.parse(out);
+}
+
+const unsafe = (findings: readonly { rule: string; message: string }[]): string[] =>
+  findings.filter(({ rule }) => rule === RULE).map(({ message }) => message);
+
+test('definitions of the repository tell what those of a directory tell', async () => {
+  const request = pullRequest({}, {});
+  const root = folder();
+  const archive = request.source.directory;
+  execFileSync('git', ['-C', archive, `--work-tree=${root}`, 'checkout', '--quiet', request.head, '--', '.']);
+  const own = await report(request);
+  expect(own).toEqual(await report(request, '--bundles', join(root, 'operators')));
+  expect(unsafe(own.findings)).toEqual([
+    expect.stringMatching(/on the upgrade 1\.1\.0 → 1\.2\.0: .*removed field : v1\.\^\.region/),
+  ]);
+  expect(unsafe(own.known)).toEqual([expect.stringMatching(/1\.0\.0 → 1\.1\.0: .*\^\.zone/)]);
+  expect((await report(request, '--bundles', folder())).findings).not.toEqual(own.findings);
+  const { out } = await portolan(root, 'audit', 'catalogs/v4.20', '--format', 'json');
+  expect(unsafe(JSON.parse(out).findings)).toHaveLength(2);
+});
+
+test('the same is told of a repository that is somewhere else', async () => {
+  const { source, base, head } = pullRequest({}, {});
+  source.git('config', 'uploadpack.allowFilter', 'true');
+  source.git('config', 'uploadpack.allowAnySHA1InWant', 'true');
+  const remote = openRemote(
+    { url: await gitServer(join(source.directory, '.git')) },
+    {
+      searchPath: process.env['PATH'],
+    },
+  );
+  onTestFinished(() => remote.close());
+  await remote.bring([base, head]);
+  const { findings } = await check(remote, { base, head, ancestor: base, today: '2026-01-31' });
+  expect(unsafe(findings)).toEqual(unsafe((await report({ source, base, head })).findings));
+});
+
+test('a definition that was changed in place counts as it was, and as it will be', async () => {
+  const request = pullRequest({}, { 'operators/etcd/1.1.0/manifests/crd.json': crd('size') });
+  const { findings, known } = await report(request);
+  expect(unsafe(findings)).toEqual([
+    expect.stringMatching(/on the upgrade 1\.0\.0 → 1\.1\.0: .*\^\.region; .*\^\.zone/),
+  ]);
+  expect(unsafe(known)).toEqual([]);
+});
+
+test('what is too much to read is said, what nobody asks for is not read', async () => {
+  const large = { 'operators/etcd/1.1.0/manifests/large.yaml': `text: ${'a'.repeat(8000)}\n` };
+  const limits = 'limits: {fileBytes: 4000}\n';
+  const survival = { what: 'whether custom resources survive the upgrades of package "etcd"' };
+  const asked = await report(pullRequest({ '.github/portolan.yaml': `${POLICY}${limits}`, ...large }, {}));
+  expect(unsafe(asked.findings)).toEqual([]);
+  expect(asked.unchecked).toContainEqual(expect.objectContaining(survival));
+  const off = `${POLICY}${limits}rules: {${RULE}: 'off'}\n`;
+  const unasked = await report(pullRequest({ '.github/portolan.yaml': off, ...large }, {}));
+  expect(unasked.unchecked).not.toContainEqual(expect.objectContaining(survival));
+});
