@@ -69,8 +69,8 @@ export function readMapping(text: string, file: string): MappingsRead {
   return { mappings, findings };
 }
 
-/** Equal digests are one image, wherever it comes from. */
-function isSameContent(a: string, b: string): boolean {
+/** Whether two sources are one image wherever it comes from: they name equal digests. */
+export function isSameContent(a: string, b: string): boolean {
   const [digest, other] = [a, b].map((source) => source.split('@')[1]);
   return digest !== undefined && digest === other;
 }
