@@ -232,9 +232,8 @@ function requirementOf(text: string): Requirement {
 }
 
 function ruleOf(written: WrittenRule): RuleSetting {
-  if (typeof written === 'string') return { severity: written, parameters: {} };
-  const { severity, ...parameters } = written;
-  return { severity, parameters };
+  if (typeof written === 'string') return { severity: written, allowChannels: [] };
+  return { severity: written.severity, allowChannels: written.allowChannels ?? [] };
 }
 
 function limitsOf({ fileBytes, files, docs, depth, aliases }: Part<'limits'>): Limits {

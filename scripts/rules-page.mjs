@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs';
 /** Where documents ask for what rules check, by kind or by id. Sections are those of the documents. */
 const SOURCES = {
   annotations: 'Operators 4.5, 1.3.2.2',
+  api: 'Operators 4.5, 1.3.2; the deprecation guide of Kubernetes',
   bundle: 'Extensions, 4.1.3.3',
   channel: 'Extensions, 4.1.3.2',
   console: 'Generating a CSV, annotations',
@@ -20,13 +21,21 @@ const SOURCES = {
   'graph/newly-unsupported-v1': 'Extensions, 5.1.1',
   image: 'Generating a CSV, restricted networks',
   manifest: 'Operators 4.5, 1.3.2',
+  object: 'none of the documents; the validators of operator-framework/api',
   olmv1: 'Extensions, 5.1.1',
   openshift: 'Generating a CSV, compatibility',
   package: 'Extensions, 4.1.3.1',
   'package-manifest': 'Operators 4.5, 1.3.1; OLM 4.1',
   platform: 'Generating a CSV, architectures and operating systems',
+  practice: 'Generating a CSV, optional fields; the best practices of OLM',
   scorecard: 'Operators 4.5, 4.6',
   webhook: 'Generating a CSV, webhooks',
+};
+
+/** What rules say of what no fixture can hold: a file of 512 MB, a link. */
+const WITHOUT_FIXTURE = {
+  'fbc/limits': { message: 'the file has 40000000 bytes, the limit is 33554432' },
+  'fbc/unreadable': { message: 'a symbolic link' },
 };
 
 /** Findings about what surrounds catalogs. They keep their severity: whoever reads a file needs it to be whole. */
@@ -84,14 +93,15 @@ export async function rulesMarkdown(rules, exampleOf) {
   return lines.join('\n');
 }
 
-async function ruleLines({ id, severity, summary, opm = [] }, exampleOf) {
+async function ruleLines({ id, severity, summary, fix, opm = [] }, exampleOf) {
   const folder = `test/rules/${id}`;
-  const example = existsSync(folder) ? await exampleOf(folder, id) : undefined;
+  const example = (existsSync(folder) ? await exampleOf(folder, id) : undefined) ?? WITHOUT_FIXTURE[id];
   const lines = [`### <a id="${id.replace('/', '-')}"></a>\`${id}\``, '', `${severity}: ${plain(summary)}.`];
   if (SOURCES[id]) lines.push(`- Source: ${SOURCES[id]}.`);
   if (opm.length > 0) lines.push(`- Real tools: ${opm.map(code).join(', ')}`);
   if (example) lines.push(`- Example: ${code(example.message)}`);
-  if (example?.hint) lines.push(`- Fix: ${code(example.hint)}`);
+  const hint = fix ?? example?.hint;
+  if (hint) lines.push(`- Fix: ${code(hint)}`);
   return [...lines, ''];
 }
 

@@ -69,7 +69,7 @@ export interface WrittenAutomation {
 export type WrittenRule =
   | Severity
   | 'off'
-  | { readonly severity?: Severity | 'off'; readonly [parameter: string]: unknown };
+  | { readonly severity?: Severity | 'off'; readonly allowChannels?: readonly string[] };
 
 export interface WrittenWaiver {
   readonly rule: string;
