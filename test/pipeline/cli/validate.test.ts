@@ -49,5 +49,7 @@ test('a directory that a commit does not hold, and --repo alone, are refused', a
     exit: 2,
     err: expect.stringContaining('main holds no directory "catalogs/v4.21"'),
   });
-  expect((await portolan(directory, 'validate', '--repo', '.', 'catalogs')).err).toContain('--repo needs --commit');
+  expect((await portolan(directory, 'validate', '--repo', '.', 'catalogs')).err).toContain(
+    '--repo needs --commit',
+  );
 });
