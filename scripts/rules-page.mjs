@@ -13,6 +13,7 @@ const SOURCES = {
   dependency: 'Operators 4.5, 1.3.2.3',
   deprecation: 'Extensions, 4.1.3.4',
   disconnected: 'Generating a CSV, restricted networks',
+  drift: 'Extensions, 4.1.8',
   entry: 'Extensions, 4.1.3.2',
   fbc: 'Extensions, 4.1',
   graph: 'Extensions, 5.2',
@@ -32,8 +33,21 @@ const SOURCES = {
   webhook: 'Generating a CSV, webhooks',
 };
 
-/** What rules say of what no fixture can hold: a file of 512 MB, a link. */
+/** What rules say of what no fixture can hold: a file of 512 MB, a link, a whole repository. */
 const WITHOUT_FIXTURE = {
+  'drift/mapping': {
+    message: 'catalog "v4.21" has package "harbour-operator", but no template is mapped to it',
+    hint: 'catalog_names: [v4.21]',
+  },
+  'drift/template': {
+    message:
+      'operators/harbour-operator/catalog-templates/stable.yaml and the catalog that is rendered from it differ: the entry "harbour-operator.v1.3.0" in channel "stable" is in the template only',
+    hint: 'render the template again into the catalog, or change the template',
+  },
+  'package/update-graph': {
+    message: 'com.redhat.openshift.versions is "4.20-"',
+    hint: 'write a version (v4.18), a range (v4.18-v4.20), or one version alone (=v4.20)',
+  },
   'fbc/limits': { message: 'the file has 40000000 bytes, the limit is 33554432' },
   'fbc/unreadable': { message: 'a symbolic link' },
 };
