@@ -74,7 +74,7 @@ export async function madePackage(
     const location = { file: `${made.folder}/${entry.name}/metadata/annotations.yaml`, line: 1, column: 1 };
     const isIn = isIncluded(versions, made.catalog);
     if (isIn === undefined)
-      findings.push(finding(`${OPENSHIFT_VERSIONS} is ${JSON.stringify(versions)}`, location));
+      findings.push(finding(`${OPENSHIFT_VERSIONS} is ${JSON.stringify(versions)}`, location, VERSIONS_HINT));
     if (isIn === false) continue;
     findings.push(...unread);
     if (placed) bundles.push(placed);
@@ -82,6 +82,8 @@ export async function madePackage(
   if (bundles.length === 0) return { ...NOTHING, findings };
   return { ...graphed(bundles, settings.mode, findings) };
 }
+
+const VERSIONS_HINT = 'write a version (v4.18), a range (v4.18-v4.20), or one version alone (=v4.20)';
 
 /** Catalogs of old versions of the platform tell bundles by their manifests. */
 function isMigrated({ catalog }: MadePackage): boolean {
