@@ -2,6 +2,7 @@
  * Findings: everything that is wrong with what people wrote. All are collected, none
  * stops the others. What could not be done is a PipelineError instead.
  */
+import type { Correction } from './correction.ts';
 
 export type Severity = 'error' | 'warning' | 'info';
 
@@ -21,6 +22,8 @@ export interface Finding {
   readonly location: Location;
   /** What to do; where possible the line to write. */
   readonly hint?: string;
+  /** What would make it go away by another text on one line. */
+  readonly correction?: Correction;
   readonly package?: string;
   /** Names of the catalogs in which the same content has this finding. */
   readonly catalogs?: readonly string[];

@@ -112,8 +112,10 @@ function policyOf(written: Written): Policy {
       method: merge.method ?? 'squash',
       via: merge.via ?? 'queue-if-enabled',
     },
+    suggestions: written.suggestions ?? true,
     graph: graphOf(written.graph ?? {}),
     registries: registriesOf(written.registries ?? {}),
+    release: written.release && { ...written.release, mode: written.release.mode ?? 'off' },
     publish: publishOf(written.publish ?? {}),
   };
 }
@@ -200,6 +202,7 @@ function approvalOf({
   pin,
   ownerSelfApproval,
   pusherMustBeOwner,
+  ask,
   required,
 }: Part<'approval'>): ApprovalPolicy {
   const { 'multi-package': multiPackage, ...classes } = required ?? {};
@@ -207,6 +210,7 @@ function approvalOf({
     pin: pin ?? 'content',
     ownerSelfApproval: ownerSelfApproval ?? true,
     pusherMustBeOwner: pusherMustBeOwner ?? true,
+    ask: ask ?? true,
     required: new Map(
       Object.entries({ ...REQUIRED, ...classes }).map(([name, text]) => [
         name as AllowableClass,

@@ -3,7 +3,9 @@
  * road back. Each is tried before it is proposed: it must bring all of them to the head,
  * and take the road from nobody else.
  */
-import type { Channel, Entry, Package } from '../model.ts';
+import type { Correction } from '../correction.ts';
+import { type Channel, type Entry, locate, type Package } from '../model.ts';
+import { isObject } from '../shape.ts';
 import { compareVersions, formatVersion, type Version } from '../version.ts';
 import { headOf } from './channel.ts';
 import type { Installed } from './edge.ts';
@@ -17,6 +19,8 @@ export interface Fix {
   readonly index: number;
   /** What to do, with the line to write. */
   readonly text: string;
+  /** The line alone, where the entry lacks its key. */
+  readonly member?: string;
 }
 
 /** An edit of a channel, with all its entries after it. */
@@ -57,7 +61,9 @@ export function fixFor(world: World, stuck: Stuck, past?: World): Fix | undefine
   ];
   for (const way of ways) {
     const found = way().find(({ entries }) => trial.helps(entries));
-    if (found) return { entry: found.entry, index: found.index, text: found.text };
+    if (!found) continue;
+    const { entries: _, ...fix } = found;
+    return fix;
   }
   return undefined;
 }
@@ -106,13 +112,7 @@ function newReplaces(
     return [...new Set([highest, lowest])]
       .filter((one) => one !== undefined)
       .filter((one) => version && one.version && compareVersions(one.version, version) < 0)
-      .map(({ name }) =>
-        edited(
-          channel,
-          { ...entry, replaces: name },
-          `in the entry of ${scalar(entry.name)} write: replaces: ${scalar(name)}`,
-        ),
-      );
+      .map(({ name }) => written(channel, { ...entry, replaces: name }, `replaces: ${scalar(name)}`));
   });
 }
 
@@ -125,11 +125,7 @@ function shortestSkips(
 ): Edit[] {
   const skipping = (more: readonly string[]): Edit => {
     const skips = [...new Set([...head.skips, ...more])];
-    return edited(
-      channel,
-      { ...head, skips },
-      `in the entry of ${scalar(head.name)} write: skips: ${flow(skips)}`,
-    );
+    return written(channel, { ...head, skips }, `skips: ${flow(skips)}`);
   };
   let needed = names.filter((name) => name !== head.name);
   if (!trial.helps(skipping(needed).entries)) return [];
@@ -147,8 +143,7 @@ function ranging(channel: Channel, head: Entry, installed: readonly Installed[])
   const [lowest, highest] = [sorted[0], sorted.at(-1)];
   if (head.skipRange !== '' || lowest === undefined || highest === undefined) return [];
   const skipRange = lowest === highest ? `=${lowest}` : `>=${lowest} <=${highest}`;
-  const text = `in the entry of ${scalar(head.name)} write: skipRange: '${skipRange}'`;
-  return [edited(channel, { ...head, skipRange }, text)];
+  return [written(channel, { ...head, skipRange }, `skipRange: '${skipRange}'`)];
 }
 
 function plain(version: Version): string {
@@ -166,6 +161,30 @@ function restored(channel: Channel, old: readonly Entry[]): Edit[] {
   return [{ entry: last.name, index: -1, text, entries: [...channel.entries, ...gone] }];
 }
 
+/** An edit that writes one member of an entry, in place of the one of that name or as another one. */
+function written(channel: Channel, entry: Entry, member: string): Edit {
+  const edit = edited(channel, entry, `in the entry of ${scalar(entry.name)} write: ${member}`);
+  return lacks(channel, entry, member.split(':', 1)[0] ?? '') ? { ...edit, member } : edit;
+}
+
+/** Whether an entry has no member of a name, not even an empty one. */
+export function lacks({ value }: Channel, { index }: Entry, key: string): boolean {
+  const list = value['entries'];
+  const raw: unknown = Array.isArray(list) ? list[index] : undefined;
+  // Go finds fields whatever the case of their keys.
+  return isObject(raw) && !Object.keys(raw).some((one) => one.toLowerCase() === key.toLowerCase());
+}
+
+/** A fix that is one more member of its entry, as findings carry it. */
+export function correctionOf(
+  channel: Channel | undefined,
+  fix: Pick<Fix, 'entry' | 'index' | 'member'> | undefined,
+): { readonly correction?: Correction } {
+  if (!channel || fix?.member === undefined) return {};
+  const location = locate(channel, 'entries', fix.index, 'name');
+  return { correction: { kind: 'add', location, found: fix.entry, member: fix.member } };
+}
+
 function edited(channel: Channel, entry: Entry, text: string): Edit {
   const entries = channel.entries.map((one) => (one.index === entry.index ? entry : one));
   return { entry: entry.name, index: entry.index, text, entries };
@@ -176,7 +195,7 @@ function flow(names: readonly string[]): string {
 }
 
 /** A name as YAML, whatever it is made of. */
-function scalar(name: string): string {
+export function scalar(name: string): string {
   return /^[A-Za-z][A-Za-z0-9._+-]*$/.test(name) ? name : JSON.stringify(name);
 }
 

@@ -3,7 +3,7 @@
 import type { Severity } from '../finding.ts';
 import { headOf } from '../graph/channel.ts';
 import { type Installed, shortName } from '../graph/edge.ts';
-import { fixFor } from '../graph/fix.ts';
+import { correctionOf, fixFor } from '../graph/fix.ts';
 import type { Fate } from '../graph/foresight.ts';
 import { compareInstalled } from '../graph/installation.ts';
 import type { Olm, World } from '../graph/world.ts';
@@ -66,6 +66,7 @@ function reportGroup(
     installed: versions,
     ...(first.severity ? { severity: first.severity } : {}),
     hint: fix?.text ?? helpText(first.fate),
+    ...correctionOf(channel, fix),
   });
 }
 

@@ -24,6 +24,8 @@ export interface PullRequestEvent {
   /** Ids of commits. */
   readonly base: string;
   readonly head: string;
+  /** The branch that it is for. */
+  readonly branch: string;
   readonly author: Person;
   /** Who caused the event: whoever pushed, when it is about a push. */
   readonly sender: Person | undefined;
@@ -69,6 +71,7 @@ function pullRequestEvent(payload: Json): PullRequestEvent {
     action: typeof action === 'string' ? action : '',
     base: commitAt(objectAt(request, 'base'), 'sha'),
     head: commitAt(objectAt(request, 'head'), 'sha'),
+    branch: textAt(objectAt(request, 'base'), 'ref'),
     author: personAt(request, 'user') ?? missing('pull_request.user'),
     sender: personAt(payload, 'sender'),
     draft: request['draft'] === true,
@@ -115,6 +118,11 @@ function branchAt(json: Json, key: string): string {
 function objectAt(json: Json, key: string): Json {
   const value = json[key];
   return isObject(value) ? value : missing(key);
+}
+
+function textAt(json: Json, key: string): string {
+  const value = json[key];
+  return typeof value === 'string' && value !== '' ? value : missing(key);
 }
 
 function numberAt(json: Json, key: string): number {

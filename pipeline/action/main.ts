@@ -7,7 +7,8 @@ import { PipelineError } from '../error.ts';
 import type { CheckReport } from '../report/report.ts';
 import { unpackedReport } from '../report/sent.ts';
 import { plain } from '../report/text.ts';
-import { type GateOutcome, type GatePorts, gate, gateGroup, pullRequestsAt } from '../stages/gate.ts';
+import { type GateOutcome, type GatePorts, gate, pullRequestsAt } from '../stages/gate.ts';
+import { gateGroup } from '../stages/group.ts';
 import { checkClone, policyIn } from './clone.ts';
 import { type Forge, openForge } from './forge.ts';
 import type { RunInputs } from './inputs.ts';
@@ -59,7 +60,7 @@ async function byEvent(inputs: RunInputs): Promise<void> {
 
 async function finish(inputs: RunInputs, forge: Forge, outcome: GateOutcome): Promise<void> {
   if (outcome.kind === 'skipped') return info(plain(outcome.why));
-  await sayReport(outcome.report, inputs.temporary);
+  await sayReport(outcome.report, inputs);
   await tellAll(inputs, forge, {
     report: outcome.report,
     again: () => judgeAgain(inputs, forge, outcome.report),
@@ -77,7 +78,7 @@ async function checkOnly(inputs: RunInputs): Promise<void> {
 }
 
 async function told(inputs: RunInputs, report: CheckReport): Promise<void> {
-  await sayReport(report, inputs.temporary);
+  await sayReport(report, inputs);
   annotate(report.findings);
 }
 
@@ -101,7 +102,8 @@ async function judged(inputs: RunInputs, forge: Forge): Promise<GateOutcome[]> {
       case 'pull request': {
         const pushed = event.sender !== undefined && /^(?:opened|synchronize)$/.test(event.action);
         const by = pushed && event.sender ? { pushed: { by: event.sender, head: event.head } } : {};
-        return [await gate(ports, { number: event.number, ...by, ...policyOf(inputs) })];
+        const expected = { branch: event.branch, head: event.head };
+        return [await gate(ports, { number: event.number, expected, ...by, ...policyOf(inputs) })];
       }
       case 'recheck':
         return [await gate(ports, { number: event.number, ...policyOf(inputs) })];

@@ -4,18 +4,20 @@ import { resolve } from 'node:path';
 import { type AnnotationProperties, error, info, notice, setOutput, summary, warning } from '@actions/core';
 import type { Finding, Severity } from '../../catalog/finding.ts';
 import { jsonReport } from '../report/json.ts';
-import { markdownReport } from '../report/markdown.ts';
+import { changesMarkdown, markdownReport } from '../report/markdown.ts';
 import { type CheckReport, stateOf } from '../report/report.ts';
 import { sarifReport } from '../report/sarif.ts';
 import { packedReport } from '../report/sent.ts';
 import { plain } from '../report/text.ts';
 import { textReport } from '../report/text-report.ts';
 import { writeFiles } from '../write.ts';
+import type { RunInputs } from './inputs.ts';
 
 /** What GitHub shows of a step: ten annotations of each kind. */
 const SHOWN = 10;
 const REPORT = 'portolan-report.json';
 const SARIF = 'portolan.sarif';
+const CHANGES = 'portolan-changes.md';
 
 /** Text of a pull request, which must not be taken for a command of the runner. */
 export function logText(text: string): void {
@@ -25,15 +27,18 @@ export function logText(text: string): void {
   info(`::${stop}::`);
 }
 
+type Saying = Pick<RunInputs, 'temporary' | 'forge'>;
+
 /** Says a report in every way that takes no right: the log, the summary, outputs, files. */
-export async function sayReport(report: CheckReport, temporary: string): Promise<void> {
+export async function sayReport(report: CheckReport, { temporary, forge }: Saying): Promise<void> {
   logText(textReport(report));
-  await summary.addRaw(markdownReport(report)).write({ overwrite: true });
+  await summary.addRaw(markdownReport(report, { server: forge?.server })).write({ overwrite: true });
   writeFiles(
     temporary,
     new Map([
       [REPORT, jsonReport(report)],
       [SARIF, sarifReport(report)],
+      [CHANGES, changesMarkdown(report.diffs)],
     ]),
   );
   const count = (severity: Severity): number =>
@@ -44,10 +49,13 @@ export async function sayReport(report: CheckReport, temporary: string): Promise
   setOutput('headline', plain(report.headline));
   setOutput('errors', count('error'));
   setOutput('warnings', count('warning'));
+  setOutput('needs', JSON.stringify(report.authority.missing ?? []));
+  setOutput('classes', JSON.stringify([...new Set(report.packages.flatMap(({ classes }) => classes))]));
   setOutput('packages', JSON.stringify(report.packages.map(({ name }) => name)));
   setOutput('catalogs', JSON.stringify([...new Set(report.packages.flatMap(({ catalogs }) => catalogs))]));
   setOutput('report', resolve(temporary, REPORT));
   setOutput('sarif', resolve(temporary, SARIF));
+  setOutput('graph-diff', resolve(temporary, CHANGES));
   setOutput('result', packedReport(report));
 }
 

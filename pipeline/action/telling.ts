@@ -1,7 +1,9 @@
 /** Everything that is said on GitHub of a report, and the merge of what is allowed and green. */
 import { info, setFailed, setOutput, warning } from '@actions/core';
 import { PipelineError } from '../error.ts';
+import { askForReviews } from '../github/ask.ts';
 import { mergeJudged } from '../github/merge.ts';
+import { tellSuggestions } from '../github/suggest.ts';
 import { type Telling, tellCheck, tellComment, tellStatus } from '../github/tell.ts';
 import { type CheckReport, stateOf } from '../report/report.ts';
 import { plain } from '../report/text.ts';
@@ -35,8 +37,8 @@ export async function tellAll(inputs: RunInputs, forge: Forge, { report, again }
   }
 }
 
-async function tellOnce({ says }: RunInputs, forge: Forge, report: CheckReport): Promise<void> {
-  const telling: Telling = { ...forge, link: says.link, annotations: says.annotations };
+async function tellOnce({ says, forge: at }: RunInputs, forge: Forge, report: CheckReport): Promise<void> {
+  const telling: Telling = { ...forge, link: says.link, server: at?.server, annotations: says.annotations };
   const about = { commit: report.head, report };
   const failed = await attempt('the status', () => tellStatus(telling, about));
   if (failed) setFailed(`the status portolan cannot be set: ${plain(failed.message)}`);
@@ -44,9 +46,28 @@ async function tellOnce({ says }: RunInputs, forge: Forge, report: CheckReport):
   if (noCheck) annotate(report.findings);
   if (!says.comment || !report.request) return;
   const { number } = report.request;
+  let isCurrent = true;
   await attempt('the comment', async () => {
-    if (!(await tellComment(telling, { number, report })))
-      info('the pull request has moved on: its comment is left to the next run');
+    isCurrent = await tellComment(telling, { number, report });
+    if (!isCurrent) info('the pull request has moved on: its comment is left to the next run');
+  });
+  if (isCurrent) await involve(telling, { number, report });
+}
+
+/** Offers what can be taken with a click, and asks for the reviews that are missing, as far as the policy says so. */
+async function involve(
+  telling: Telling,
+  about: { readonly number: number; readonly report: CheckReport },
+): Promise<void> {
+  const { request } = about.report;
+  if (request?.suggestions)
+    await attempt('suggestions', async () => void (await tellSuggestions(telling, about)));
+  if (!request?.ask) return;
+  await attempt('requests for reviews', async () => {
+    const { asked, refused } = await askForReviews(telling, about);
+    if (asked.length > 0) info(plain(`asked for a review: ${asked.join(', ')}`));
+    if (refused.length > 0)
+      warning(plain(`cannot be asked for a review, since they are no collaborators: ${refused.join(', ')}`));
   });
 }
 

@@ -3,8 +3,8 @@
  * brings them in one request. Whatever is left out is fetched when it is read.
  */
 import { POLICY_PATH } from '../config.ts';
-import type { ObjectReader } from '../git/objects.ts';
-import { diffTrees, entryAt, isTree, listFiles } from '../git/tree.ts';
+import type { ObjectReader, TreeEntry } from '../git/objects.ts';
+import { diffTrees, entryAt, isTree, listFiles, type PathChange } from '../git/tree.ts';
 import type { Policy } from '../policy/policy.ts';
 import type { Area } from './path.ts';
 import type { ChangedPath, Trees } from './scene.ts';
@@ -37,23 +37,61 @@ const MOST_CHANGES = 3000;
 /** Files in which catalogs, templates, settings and owners are written, whatever the layout. */
 const LIKELY = /\.(?:ya?ml|json)$|(?:^|\/)(?:OWNERS|OWNERS_ALIASES|\.indexignore)$/;
 
+/** What differs between two commits, as far as it is looked at ahead of the policy. */
+export async function likelyChanges(
+  objects: ObjectReader,
+  sides: { readonly before: string; readonly after: string },
+): Promise<readonly PathChange[]> {
+  return (await diffTrees(objects, sides, MOST_CHANGES)).changes;
+}
+
+/** Folders, or files that hold a whole catalog, whose past will most likely be asked for. */
+export function likelyFolders(changes: readonly PathChange[]): string[] {
+  const places = changes.flatMap(({ path }) => {
+    const names = path.split('/');
+    if (!/^(?:catalogs?|configs)$/.test(names[0] ?? '') || !LIKELY.test(path)) return [];
+    return names.length > 3 ? [names.slice(0, 3).join('/')] : [path];
+  });
+  return [...new Set(places)];
+}
+
 /**
- * Fetches the policy and, in the same request, what will most likely be asked for next: the files that differ
- * between two commits.
+ * Fetches the policy and, in the same request, what will most likely be asked for next: the files that differ,
+ * those beside them, and the owners of the packages that their paths name.
+ *
+ * @param base id of the commit whose policy and owners count
  */
 export async function bringLikely(
   objects: ObjectReader,
-  { base, before, after }: { readonly base: string; readonly before: string; readonly after: string },
+  base: string,
+  changes: readonly PathChange[],
 ): Promise<void> {
-  const { changes } = await diffTrees(objects, { before, after }, MOST_CHANGES);
-  const policy = await entryAt(objects, base, POLICY_PATH);
-  const files = changes
-    .filter(({ path }) => LIKELY.test(path))
-    .flatMap((change) => [change.before, change.after])
-    .filter((file) => file !== undefined && /^100/.test(file.mode));
-  await objects.prefetch(
-    [policy, ...files].flatMap((file) => (file && /^100/.test(file.mode) ? [file.id] : [])),
+  const likely = changes.filter(({ path }) => LIKELY.test(path));
+  const names = new Set(likely.flatMap(({ path }) => path.split('/')));
+  const folders = new Set(likely.map(({ path }) => path.split('/').slice(0, -1).join('/')));
+  const settings = [POLICY_PATH, ALIASES, ...[...names].map((name) => `operators/${name}/ci.yaml`)];
+  const found = await Promise.all([
+    ...settings.map((path) => entryAt(objects, base, path)),
+    ...[...folders].map((path) => entryAt(objects, base, path)),
+  ]);
+  const beside = await Promise.all(
+    found.map((entry) => (entry && isTree(entry.mode) ? objects.tree(entry.id) : [])),
   );
+  const files = [
+    ...found,
+    ...likely.flatMap(({ before, after }) => [before, after]),
+    ...beside.flatMap(small),
+  ];
+  await objects.prefetch(files.flatMap((file) => (file && /^100/.test(file.mode) ? [file.id] : [])));
+}
+
+const ALIASES = 'OWNERS_ALIASES';
+
+/** Files beside a changed one are brought when they are few. */
+const MOST_BESIDE = 20;
+
+function small(entries: readonly TreeEntry[]): readonly TreeEntry[] {
+  return entries.length > MOST_BESIDE ? [] : entries.filter(({ name }) => LIKELY.test(name));
 }
 
 async function ownersFiles(

@@ -85,6 +85,17 @@ export function placedDiffs(change: Change, catalogs: readonly string[]): Placed
   return diffOf(change).packages.map((packageDiff) => ({ ...packageDiff, catalogs }));
 }
 
+/** Changes that are the same in several groups of catalogs are one, at the place of the first. */
+export function joinedDiffs(diffs: readonly PlacedDiff[]): PlacedDiff[] {
+  const alike = new Map<string, PlacedDiff>();
+  for (const diff of diffs) {
+    const key = JSON.stringify({ ...diff, catalogs: [] });
+    const known = alike.get(key);
+    alike.set(key, known ? { ...known, catalogs: [...known.catalogs, ...diff.catalogs] } : diff);
+  }
+  return [...alike.values()];
+}
+
 /** What makes the catalog as it would be merged invalid, as opm sees it and beyond. */
 function validity({ blobs, unread }: CatalogState, severityOf: SeverityOf): Finding[] {
   return [...withSeverities(unread, RULES, severityOf), ...runRules(catalogOf(blobs), RULES, severityOf)];

@@ -14,11 +14,12 @@ import type {
   DisconnectedReport,
   PackageReport,
   PolicyReport,
+  ReleaseReport,
   RequestReport,
   Verdict,
 } from '../report/report.ts';
 import { countText } from '../report/text.ts';
-import type { Judgement } from './judge.ts';
+import { type Judgement, joinedDiffs } from './judge.ts';
 import type { ReferenceJudgement } from './references.ts';
 
 interface Start {
@@ -43,6 +44,8 @@ export type Outcome =
       /** What could not be looked at, of the past of the catalogs. */
       readonly unchecked: CheckReport['unchecked'];
       readonly disconnected: readonly DisconnectedReport[];
+      /** What the merge will make of the bundles that are brought. */
+      readonly released: readonly ReleaseReport[];
       readonly authority: AuthorityDecision | undefined;
     });
 
@@ -123,10 +126,11 @@ function judged(outcome: Extract<Outcome, { kind: 'judged' }>): CheckReport {
     findings: sorted,
     known: judgements.flatMap(({ known }) => known).sort(compareFindings),
     waived: waived.map(({ finding, waiver }) => ({ finding, until: waiver.until, reason: waiver.reason })),
-    diffs: judgements.flatMap(({ diffs }) => diffs),
+    diffs: joinedDiffs(judgements.flatMap(({ diffs }) => diffs)),
     holds: authority?.holds ?? [],
     waitsFor: [],
     disconnected: outcome.disconnected,
+    ...(outcome.released.length > 0 ? { released: outcome.released } : {}),
     unchecked: [...references.unchecked, ...outcome.unchecked],
   };
 }
@@ -167,6 +171,7 @@ function authorityReport(authority: AuthorityDecision | undefined, author = ''):
       reasons.map((reason) => `${subject}: ${reason}`),
     ),
     needs: authority.needs.map((need) => needText([need])),
+    missing: authority.needs,
   };
 }
 

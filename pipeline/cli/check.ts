@@ -20,7 +20,7 @@ import { type ExitCode, searchPath, type Terminal } from './terminal.ts';
 const FORMATS: Readonly<Record<string, (report: CheckReport) => string>> = {
   text: textReport,
   json: jsonReport,
-  markdown: markdownReport,
+  markdown: (report) => markdownReport(report),
   sarif: sarifReport,
 };
 

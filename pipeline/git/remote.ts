@@ -56,6 +56,11 @@ export function openRemote(remote: GitRemote, settings: GitSettings): Repository
         await fetch(run, [WHOLE_HISTORY, '--filter=tree:0'], wanted);
         for (const id of wanted) whole.add(id);
       }),
+    bringTrees: async (trees, levels) => {
+      const known = await Promise.all(trees.map((id) => objects.info(id)));
+      const wanted = trees.filter((_, i) => !known[i]);
+      await inTurn(() => fetchObjects(run, wanted, levels));
+    },
     close: async () => {
       await objects.close();
       rmSync(scratch, { recursive: true, force: true });
@@ -74,10 +79,14 @@ async function fetchCommits(run: Run, commits: readonly string[]): Promise<void>
   await fetch(run, ['--depth=1', '--filter=blob:none'], commits);
 }
 
-/** These very objects: of a tree, nothing that is in it; of a commit, neither its tree nor its parents. */
-async function fetchObjects(run: Run, ids: readonly string[]): Promise<void> {
+/**
+ * These very objects: of a commit, neither its tree nor its parents.
+ *
+ * @param levels of folders, of a tree; without, nothing that is in it
+ */
+async function fetchObjects(run: Run, ids: readonly string[], levels = 0): Promise<void> {
   for (let i = 0; i < ids.length; i += TOGETHER)
-    await fetch(run, ['--filter=tree:0'], ids.slice(i, i + TOGETHER));
+    await fetch(run, [`--filter=tree:${levels}`], ids.slice(i, i + TOGETHER));
 }
 
 const OPTIONS = ['--quiet', '--no-tags', '--no-write-fetch-head', '--no-recurse-submodules', '--no-auto-gc'];

@@ -29,6 +29,8 @@ export interface Repository {
   bring(commits: readonly string[]): Promise<void>;
   /** Brings commits with all that led to them, but no files; nothing where there is no remote. */
   bringHistory(commits: readonly string[]): Promise<void>;
+  /** Brings trees with so many levels of folders, themselves the first; nothing where there is no remote. */
+  bringTrees(trees: readonly string[], levels: number): Promise<void>;
   /** Ends the reading process and removes what was written. */
   close(): Promise<void>;
 }
@@ -56,6 +58,7 @@ export async function openRepository(directory: string, settings: GitSettings = 
     resolve: (revisions) => resolveRevisions(directory, settings, revisions),
     bring: () => Promise.resolve(),
     bringHistory: () => Promise.resolve(),
+    bringTrees: () => Promise.resolve(),
     close: async () => {
       await objects.close();
       rmSync(scratch, { recursive: true, force: true });

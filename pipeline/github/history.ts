@@ -1,10 +1,12 @@
 /**
  * Old versions of catalogs, for a fetch without history: GitHub says which commits changed a
- * path; their trees are fetched level by level, all commits together, and nothing else of them.
+ * path; their trees are fetched level by level, all of them together, and nothing else.
  */
 import { compareText } from '../../catalog/finding.ts';
-import type { CatalogPath, OldVersion, OldVersions } from '../check/published.ts';
+import type { HistoryOf } from '../check/past.ts';
+import type { OldVersion } from '../check/published.ts';
 import type { ObjectReader } from '../git/objects.ts';
+import type { Repository } from '../git/repository.ts';
 import { entryAt, isTree, joinPath, listFiles } from '../git/tree.ts';
 import { answerIfAny, type GitHub, type RepositoryName } from './client.ts';
 
@@ -15,28 +17,77 @@ const MOST_COMMITS = 60;
 export interface HistoryPorts {
   readonly github: GitHub;
   readonly repository: RepositoryName;
-  readonly objects: ObjectReader;
+  readonly git: Repository;
 }
 
-/**
- * Versions that the files of catalogs had before a commit, and with it, the latest first.
- *
- * @throws PipelineError as the client and the fetching do
- */
-export async function readOldVersions(
-  ports: HistoryPorts,
+/** The past of a commit. */
+export interface History {
+  /** Begins to ask for what will most likely be wanted. */
+  prime(paths: readonly string[]): void;
+  /**
+   * Versions that the files of catalogs had before the commit, and with it, the latest first.
+   *
+   * @throws PipelineError as the client and the fetching do
+   */
+  readonly of: HistoryOf;
+}
+
+export function openHistory(ports: HistoryPorts, commit: string): History {
+  const asked = new Map<string, Promise<Listing | undefined>>();
+  const listingOf = (path: string): Promise<Listing | undefined> => {
+    const listing = asked.get(path) ?? readListing(ports, commit, path);
+    asked.set(path, listing);
+    return listing;
+  };
+  return {
+    prime: (paths) => {
+      // Whoever wants it is told what went wrong.
+      for (const path of paths.slice(0, MOST_PATHS)) listingOf(path).catch(() => undefined);
+    },
+    of: async (places) => {
+      const paths = [...new Set(places.map(({ path }) => path))].sort(compareText);
+      const within = paths.slice(0, MOST_PATHS);
+      const listings = await Promise.all(within.map(listingOf));
+      await bringFolders(ports.git, within, listings);
+      const pasts = await Promise.all(within.map((path, i) => pastOf(ports.git, path, listings[i])));
+      const versions = pasts.flatMap((past) => past.versions).sort((a, b) => compareText(b.date, a.date));
+      const cut = within.length < paths.length || pasts.some(({ complete }) => !complete);
+      const incomplete = cut
+        ? `of the past of ${paths.length} folders the last ${MOST_COMMITS} changes of ${within.length} were read`
+        : undefined;
+      return { versions, incomplete };
+    },
+  };
+}
+
+/** States in which a change left a path, the latest first. */
+type Listing = readonly { readonly tree: string; readonly date: string }[];
+
+async function readListing(
+  { github, repository }: HistoryPorts,
   commit: string,
-  places: readonly CatalogPath[],
-): Promise<OldVersions> {
-  const paths = [...new Set(places.map(({ path }) => path))].sort(compareText);
-  const asked = paths.slice(0, MOST_PATHS);
-  const pasts = await Promise.all(asked.map((path) => pastOf(ports, commit, path)));
-  const versions = pasts.flatMap((past) => past.versions).sort((a, b) => compareText(b.date, a.date));
-  const cut = asked.length < paths.length || pasts.some(({ complete }) => !complete);
-  const incomplete = cut
-    ? `of the past of ${paths.length} folders the last ${MOST_COMMITS} changes of ${asked.length} were read`
-    : undefined;
-  return { versions, incomplete };
+  path: string,
+): Promise<Listing | undefined> {
+  const asked = { ...repository, sha: commit, path, per_page: MOST_COMMITS };
+  const listed = await answerIfAny(github.request('GET /repos/{owner}/{repo}/commits', asked));
+  return listed?.map(({ commit: { tree, committer } }) => ({
+    tree: tree.sha,
+    date: (committer?.date ?? '').slice(0, 10),
+  }));
+}
+
+/** Levels of folders that are brought with a root: further down there are thousands of them. */
+const MOST_LEVELS = 3;
+
+/** Brings the roots of all states, and what leads to the paths, in one request. */
+async function bringFolders(
+  git: Repository,
+  paths: readonly string[],
+  listings: readonly (Listing | undefined)[],
+): Promise<void> {
+  const roots = [...new Set(listings.flatMap((listing) => listing?.map(({ tree }) => tree) ?? []))];
+  const levels = Math.max(0, ...paths.map((path) => path.split('/').length));
+  await git.bringTrees(roots, Math.min(MOST_LEVELS, levels));
 }
 
 interface PathPast {
@@ -45,35 +96,26 @@ interface PathPast {
 }
 
 async function pastOf(
-  { github, repository, objects }: HistoryPorts,
-  commit: string,
+  { objects }: Repository,
   path: string,
+  listing: Listing | undefined,
 ): Promise<PathPast> {
-  const listed = await answerIfAny(
-    github.request('GET /repos/{owner}/{repo}/commits', {
-      ...repository,
-      sha: commit,
-      path,
-      per_page: MOST_COMMITS,
-    }),
-  );
-  if (!listed) return { versions: [], complete: false };
-  const dates = listed.map(({ commit: { committer } }) => (committer?.date ?? '').slice(0, 10));
-  const states = await Promise.all(listed.map(({ sha }) => filesAt(objects, sha, path)));
+  if (!listing) return { versions: [], complete: false };
+  const states = await Promise.all(listing.map(({ tree }) => filesAt(objects, tree, path)));
   // What a change left was there until the next change, which stands before it in the list.
   const versions = states.flatMap((files, i) => {
-    const date = dates[i - 1];
+    const date = listing[i - 1]?.date;
     return date === undefined ? [] : files.map((file) => ({ ...file, date }));
   });
-  return { versions, complete: listed.length < MOST_COMMITS };
+  return { versions, complete: listing.length < MOST_COMMITS };
 }
 
 async function filesAt(
   objects: ObjectReader,
-  commit: string,
+  root: string,
   path: string,
 ): Promise<{ readonly id: string; readonly path: string }[]> {
-  const entry = await entryAt(objects, await objects.treeOf(commit), path);
+  const entry = await entryAt(objects, root, path);
   if (!entry) return [];
   if (!isTree(entry.mode)) return [{ id: entry.id, path }];
   const files = await listFiles(objects, entry.id);

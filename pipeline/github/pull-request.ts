@@ -101,11 +101,11 @@ export async function readReviews(
 /** GitHub lists no more commits of a pull request. */
 const MOST_COMMITS = 250;
 
-/** The commits; one by nobody stands for those that GitHub does not list. */
+/** The commits, as far as GitHub lists them. */
 export async function readCommits(
   github: GitHub,
   repository: RepositoryName,
-  { number, commits: count }: Pick<PullRequest, 'number' | 'commits'>,
+  number: number,
 ): Promise<CommitFacts[]> {
   const listed = await pages(
     github.paginate('GET /repos/{owner}/{repo}/pulls/{pull_number}/commits', {
@@ -132,14 +132,18 @@ export async function readCommits(
     trailers: parseTrailers(commit.message),
     verified: commit.verification?.verified ?? false,
   }));
-  const known = facts.map(
+  return facts.map(
     ({ trailers, ...fact }): CommitFacts => ({
       ...fact,
       coAuthors: trailerPeople(trailers, accounts),
       signedOffBy: signedOffBy(trailers),
     }),
   );
-  return count > Math.min(known.length, MOST_COMMITS) ? [...known, UNLISTED] : known;
+}
+
+/** All commits of a pull request: one by nobody stands for those that GitHub does not list. */
+export function allCommits(known: readonly CommitFacts[], { commits: count }: PullRequest): CommitFacts[] {
+  return count > Math.min(known.length, MOST_COMMITS) ? [...known, UNLISTED] : [...known];
 }
 
 const NOBODY: CommitPerson = { name: 'beyond what GitHub lists', email: '', account: undefined };
@@ -171,12 +175,26 @@ export async function readPusher(github: GitHub, { head }: PullRequest): Promise
   return push?.actor ? personOf(push.actor as Account) : undefined;
 }
 
-/** Id of the latest common ancestor of two commits; undefined when they have none. */
-export async function readAncestor(
+/** Ids of the commits between which a pull request lies. */
+export interface Sides {
+  /** The tip of the base branch. */
+  readonly base: string;
+  readonly head: string;
+  /** Their latest common ancestor; undefined when they have none. */
+  readonly ancestor: string | undefined;
+}
+
+/**
+ * The tip of a branch and its common ancestor with a commit, by one request; undefined where GitHub does not
+ * compare them.
+ *
+ * @param base a branch, or the id of a commit
+ */
+export async function readSides(
   github: GitHub,
   repository: RepositoryName,
   { base, head }: { readonly base: string; readonly head: string },
-): Promise<string | undefined> {
+): Promise<Sides | undefined> {
   const compared = await answerIfAny(
     github.request('GET /repos/{owner}/{repo}/compare/{basehead}', {
       ...repository,
@@ -184,7 +202,8 @@ export async function readAncestor(
       per_page: 1,
     }),
   );
-  return compared?.merge_base_commit.sha;
+  if (!compared) return undefined;
+  return { base: compared.base_commit.sha, head, ancestor: compared.merge_base_commit.sha };
 }
 
 /** Id of a branch's tip. */

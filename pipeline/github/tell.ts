@@ -3,7 +3,8 @@ import type { Finding } from '../../catalog/finding.ts';
 import { COMMENT_BYTES, markdownReport } from '../report/markdown.ts';
 import { type CheckReport, stateOf } from '../report/report.ts';
 import { plain } from '../report/text.ts';
-import { answer, answerIfAny, type GitHub, pages, type RepositoryName } from './client.ts';
+import { ownAccount } from './account.ts';
+import { answer, type GitHub, pages, type RepositoryName } from './client.ts';
 import { readPullRequest } from './pull-request.ts';
 
 /** The status context that a branch requires. */
@@ -18,6 +19,8 @@ export interface Telling {
   readonly repository: RepositoryName;
   /** Where the job's log is. */
   readonly link: string | undefined;
+  /** Where the pages of the repository are, such as `https://github.com`. */
+  readonly server?: string | undefined;
   /** Most annotations in all. */
   readonly annotations: number;
 }
@@ -42,7 +45,8 @@ export async function tellStatus(
   );
 }
 
-function shortened(text: string, most: number): string {
+/** A text of so many characters at most. */
+export function shortened(text: string, most: number): string {
   const characters = [...text];
   return characters.length <= most ? text : `${characters.slice(0, most - 1).join('')}…`;
 }
@@ -56,13 +60,13 @@ const CONCLUSIONS = { pass: 'success', fail: 'failure', inconclusive: 'neutral' 
 
 /** Makes the check run with its annotations. @throws PipelineError as the client */
 export async function tellCheck(
-  { github, repository, link, annotations: most }: Telling,
+  { github, repository, link, server, annotations: most }: Telling,
   { commit, report }: { readonly commit: string; readonly report: CheckReport },
 ): Promise<void> {
   const all = annotationsOf(report.findings).slice(0, most);
   const output = (from: number) => ({
     title: shortened(plain(report.headline), MOST_TITLE),
-    summary: markdownReport(report, COMMENT_BYTES),
+    summary: markdownReport(report, { most: COMMENT_BYTES, server }),
     annotations: all.slice(from, from + TOGETHER),
   });
   const done = { status: 'completed', conclusion: CONCLUSIONS[report.verdict] } as const;
@@ -118,12 +122,12 @@ function annotationsOf(findings: readonly Finding[]) {
  * @throws PipelineError as the client
  */
 export async function tellComment(
-  { github, repository }: Telling,
+  { github, repository, server }: Telling,
   { number, report }: { readonly number: number; readonly report: CheckReport },
 ): Promise<boolean> {
   const { head } = await readPullRequest(github, repository, number);
   if (head.commit !== report.head) return false;
-  const body = `${COMMENT_MARK}\n${markdownReport(report, COMMENT_BYTES)}`;
+  const body = `${COMMENT_MARK}\n${markdownReport(report, { most: COMMENT_BYTES, server })}`;
   const own = await ownComment(github, repository, number);
   if (own?.body === body) return true;
   await answer(
@@ -165,17 +169,4 @@ async function ownComment(
   const self = await ownAccount(github);
   const own = marked.find(({ user }) => Number(user?.id) === self);
   return own && { id: Number(own.id), body: own.body ?? '' };
-}
-
-/** The account of jobs that use their own token: github-actions[bot]. */
-const ACTIONS_BOT = 41_898_282;
-
-/** Number of the account that requests are made by. */
-async function ownAccount(github: GitHub): Promise<number> {
-  const app = await answerIfAny(github.request('GET /app'));
-  const bot =
-    app && (await answerIfAny(github.request('GET /users/{username}', { username: `${app.slug}[bot]` })));
-  if (bot) return Number(bot.id);
-  const user = await answerIfAny(github.request('GET /user'));
-  return user ? Number(user.id) : ACTIONS_BOT;
 }

@@ -43,8 +43,12 @@ export interface Policy {
   readonly waivers: readonly Waiver[];
   readonly limits: Limits;
   readonly merge: MergePolicy;
+  /** Whether corrections that fit on their line are offered in a review. */
+  readonly suggestions: boolean;
   readonly graph: GraphPolicy;
   readonly registries: RegistriesPolicy;
+  /** What becomes of merged bundle directories; undefined where they are nobody's business here. */
+  readonly release: ReleasePolicy | undefined;
   readonly publish: PublishPolicy;
 }
 
@@ -78,6 +82,8 @@ export interface ApprovalPolicy {
   readonly pin: 'content' | 'head';
   readonly ownerSelfApproval: boolean;
   readonly pusherMustBeOwner: boolean;
+  /** Whether those whose approval is missing are asked for a review. */
+  readonly ask: boolean;
   readonly required: ReadonlyMap<AllowableClass, Requirement>;
   readonly multiPackage: 'each' | 'admins';
 }
@@ -158,6 +164,13 @@ export interface SignatureDemand {
   readonly from: readonly string[];
   /** By whom. */
   readonly trust: Trust;
+}
+
+export interface ReleasePolicy {
+  /** Reference of a bundle's image, in which `{package}` and `{version}` stand for its folders' names. */
+  readonly bundles: string;
+  /** What the catalogs that take a bundle become: a pull request, or a commit on the branch. */
+  readonly mode: 'propose' | 'commit' | 'off';
 }
 
 export interface PublishPolicy {

@@ -1,7 +1,7 @@
 /** The policy as people write it, once its schema has passed it: every key may be left out. */
 import type { Severity } from '../../catalog/finding.ts';
 import type { PathKind } from './layout.ts';
-import type { AllowableClass, OwnersSource } from './policy.ts';
+import type { AllowableClass, OwnersSource, ReleasePolicy } from './policy.ts';
 
 export interface Written {
   readonly branches?: readonly string[];
@@ -19,6 +19,7 @@ export interface Written {
     readonly pin?: 'content' | 'head';
     readonly ownerSelfApproval?: boolean;
     readonly pusherMustBeOwner?: boolean;
+    readonly ask?: boolean;
     readonly required?: Readonly<Partial<Record<AllowableClass | 'multi-package', string>>>;
   };
   readonly commits?: { readonly signOff?: boolean; readonly verified?: boolean };
@@ -37,6 +38,7 @@ export interface Written {
     readonly method?: 'squash' | 'merge' | 'rebase';
     readonly via?: 'queue-if-enabled' | 'queue' | 'direct';
   };
+  readonly suggestions?: boolean;
   readonly graph?: {
     readonly olm?: readonly ('v0' | 'v1')[];
     readonly catalogOrder?: readonly string[];
@@ -47,6 +49,7 @@ export interface Written {
     readonly lock?: string;
     readonly signatures?: readonly WrittenSignature[];
   };
+  readonly release?: { readonly bundles: string; readonly mode?: ReleasePolicy['mode'] };
   readonly publish?: {
     readonly catalogs?: Readonly<Record<string, WrittenTarget>>;
     readonly role?: string;

@@ -2,14 +2,14 @@
  * A report as Markdown: the job summary and the comment. Every text that comes out of a
  * catalog is escaped: it can name nobody, link nowhere, and end no table.
  */
-import type { Finding } from '../../catalog/finding.ts';
+import type { Location } from '../../catalog/finding.ts';
 import type { FateChange, Turn } from '../../catalog/graph/fate-change.ts';
 import type { PlacedDiff } from '../check/judge.ts';
 import { type Part, withinBudget } from './budget.ts';
 import { mermaidText } from './mermaid.ts';
 import { type CheckReport, stateOf } from './report.ts';
 import { countText, plain, shortList } from './text.ts';
-import { disconnectedLines, roadText } from './text-report.ts';
+import { disconnectedLines, releasedLines, roadText } from './text-report.ts';
 import { writtenLines } from './written.ts';
 
 /** Most bytes of a comment, of which GitHub takes 65,536 characters, and of a check run's summary. */
@@ -18,23 +18,30 @@ export const COMMENT_BYTES = 65_000;
 /** Most bytes of a step's summary. */
 const SUMMARY_BYTES = 1024 * 1024;
 
-/**
- * The report as Markdown, who must act in its first line.
- *
- * @param most bytes; what does not fit is left out, the least important first, and that is said
- */
-export function markdownReport(report: CheckReport, most: number = SUMMARY_BYTES): string {
+export interface MarkdownOptions {
+  /** Most bytes; what does not fit is left out, the least important first, and that is said. */
+  readonly most?: number;
+  /** Where the pages of the repository are, such as `https://github.com`; without it nothing is a link. */
+  readonly server?: string | undefined;
+}
+
+/** The report as Markdown, who must act in its first line. */
+export function markdownReport(
+  report: CheckReport,
+  { most = SUMMARY_BYTES, server }: MarkdownOptions = {},
+): string {
   const parts: Part[] = [
     { text: `## ${verdictSign(report)} ${escaped(report.headline)}` },
     { text: authorityText(report), cuttable: true },
     { text: footer(report), cuttable: true },
     { text: packagesTable(report), cuttable: true },
+    { text: releasedText(report), cuttable: true },
     { text: disconnectedText(report), cuttable: true },
-    { text: findingsText(report.findings), cuttable: true },
+    { text: findingsText(report, server), cuttable: true },
     ...report.diffs
       .filter((diff) => diff.fates.length > 0)
       .map((diff) => ({ text: fatesTable(diff), cuttable: true })),
-    ...changesText(report.diffs).map((text) => ({ text })),
+    ...changesText(report.diffs, most * DRAWN).map((text) => ({ text })),
   ];
   return withinBudget(parts, most);
 }
@@ -63,8 +70,15 @@ function packagesTable({ packages }: CheckReport): string {
   return ['| package | catalogs | change | |', '|---|---|---|---|', ...rows].join('\n');
 }
 
+function releasedText({ released = [] }: CheckReport): string {
+  return indentedList(released.flatMap(releasedLines));
+}
+
 function disconnectedText({ disconnected = [] }: CheckReport): string {
-  const lines = disconnected.flatMap(disconnectedLines);
+  return indentedList(disconnected.flatMap(disconnectedLines));
+}
+
+function indentedList(lines: readonly string[]): string {
   return lines
     .map((line) => (line.startsWith('  ') ? `  - ${escaped(line.trim())}` : `- ${escaped(line)}`))
     .join('\n');
@@ -84,12 +98,18 @@ function fateRow({ channels, installed, v0, v1 }: FateChange): string {
   return row([channels.join(', '), shortList(installed), ...turnCells(v0), ...turnCells(v1)]);
 }
 
-/** Most characters of diagrams in one report: GitHub cuts a comment at 65,536. */
-const MOST_DRAWN = 40_000;
+/** Share of a report that diagrams may take. */
+const DRAWN = 0.6;
+
+/** What changes in the catalogs, with all diagrams. */
+export function changesMarkdown(diffs: readonly PlacedDiff[]): string {
+  if (diffs.length === 0) return 'Nothing changes.\n';
+  return `${changesText(diffs, Number.POSITIVE_INFINITY).join('\n\n')}\n`;
+}
 
 /** What is written otherwise, folded up, with the next-hop diagrams as long as there is room. */
-function changesText(diffs: readonly PlacedDiff[]): string[] {
-  let room = MOST_DRAWN;
+function changesText(diffs: readonly PlacedDiff[], most: number): string[] {
+  let room = most;
   return diffs.map((diff) => {
     const drawn = mermaidText(diff.graph, true);
     const diagram = drawn !== undefined && drawn.length <= room ? drawn : undefined;
@@ -110,12 +130,12 @@ function turnCells(turn: Turn | undefined): [string, string] {
   return [roadText(turn.before), turn.after.arrives ? after : `${after}: STUCK, ${turn.after.why}`];
 }
 
-function findingsText(findings: readonly Finding[]): string {
+function findingsText(report: CheckReport, server: string | undefined): string {
+  const { findings } = report;
   if (findings.length === 0) return '';
   const rows = findings.map(({ severity, rule, message, location, hint, catalogs }) => {
-    const where = `${location.file}:${location.line}`;
     const also = catalogs && catalogs.length > 1 ? ` (${catalogs.join(', ')})` : '';
-    return `| ${severity} | ${code(where)} | ${escaped(message + also)} | ${hint === undefined ? '' : code(hint)} | ${code(rule)} |`;
+    return `| ${severity} | ${placeText(location, pagesOf(report, server))} | ${escaped(message + also)} | ${hint === undefined ? '' : code(hint)} | ${code(rule)} |`;
   });
   return [
     `### ${countText(findings)}`,
@@ -124,6 +144,23 @@ function findingsText(findings: readonly Finding[]): string {
     '|---|---|---|---|---|',
     ...rows,
   ].join('\n');
+}
+
+/** Where the head's files are shown; undefined where nobody said it. */
+function pagesOf({ request, head }: CheckReport, server: string | undefined): string | undefined {
+  return request && server !== undefined ? `${server}/${request.repository}/blob/${head}` : undefined;
+}
+
+function placeText({ file, line }: Location, pages: string | undefined): string {
+  const where = code(`${file}:${line}`);
+  if (pages === undefined || file === '') return where;
+  // Every character that ends a link, a cell or a line is written as bytes.
+  const path = file.split('/').map((name) => encodeURIComponent(name).replaceAll(/[()'*!~_]/g, escapedByte));
+  return `[${where}](${pages}/${path.join('/')}#L${line})`;
+}
+
+function escapedByte(character: string): string {
+  return `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
 }
 
 function footer({ known, waived, unchecked, base, head }: CheckReport): string {

@@ -4,6 +4,8 @@
  */
 import type { Finding } from '../../catalog/finding.ts';
 import type { PlacedDiff } from '../check/judge.ts';
+import type { Suggestion } from '../check/suggestions.ts';
+import type { Need } from '../github/need.ts';
 import type { MergePolicy } from '../policy/policy.ts';
 
 export type Verdict = 'pass' | 'fail' | 'inconclusive';
@@ -24,6 +26,8 @@ export interface CheckReport {
   readonly packages: readonly PackageReport[];
   /** Everything that counts, the worst first. */
   readonly findings: readonly Finding[];
+  /** Corrections of lines that the pull request writes; absent when there are none. */
+  readonly suggestions?: readonly Suggestion[];
   /** What the base branch has as well, and the pull request leaves as it is. */
   readonly known: readonly Finding[];
   readonly waived: readonly { readonly finding: Finding; readonly until: string; readonly reason: string }[];
@@ -37,6 +41,8 @@ export interface CheckReport {
   readonly request?: RequestReport;
   /** What disconnected clusters can install of the packages that are touched. */
   readonly disconnected?: readonly DisconnectedReport[];
+  /** What the merge makes of the bundles that are brought; its catalogs are judged with the others. */
+  readonly released?: readonly ReleaseReport[];
   /** What was not looked at, and why. */
   readonly unchecked: readonly { readonly what: string; readonly why: string }[];
 }
@@ -48,6 +54,10 @@ export interface RequestReport {
   /** The branch that it is for. */
   readonly branch: string;
   readonly merge: MergePolicy;
+  /** Whether suggestions are offered in a review. */
+  readonly suggestions: boolean;
+  /** Whether those whose approval is missing are asked for it. */
+  readonly ask: boolean;
 }
 
 /** How a report stands on a commit: nothing is missing, somebody must act or wait, the author must correct it. */
@@ -57,6 +67,17 @@ export function stateOf({ verdict, authority, holds, waitsFor }: CheckReport): R
   if (verdict === 'fail' || authority.decision === 'deny') return 'failure';
   const missing = verdict !== 'pass' || authority.decision !== 'allow' || holds.length + waitsFor.length > 0;
   return missing ? 'pending' : 'success';
+}
+
+export interface ReleaseReport {
+  readonly package: string;
+  readonly version: string;
+  /** The bundle's image, by digest, which the merge pushes. */
+  readonly image: string;
+  /** A pull request, or a commit on the branch. */
+  readonly by: 'propose' | 'commit';
+  /** Paths that it changes; empty when the pull request has them. */
+  readonly files: readonly string[];
 }
 
 export interface DisconnectedReport {
@@ -73,6 +94,8 @@ export interface AuthorityReport {
   readonly author?: string;
   readonly reasons: readonly string[];
   readonly needs: readonly string[];
+  /** The same, each with who can give it. */
+  readonly missing?: readonly Need[];
   /** Owners' entries that do not count, and what is odd about the commits. */
   readonly warnings: readonly string[];
 }

@@ -18,12 +18,14 @@ import { reportOf } from '../check/outcome.ts';
 import { overlooked } from '../check/overlooked.ts';
 import { type HistoryOf, pastOf } from '../check/past.ts';
 import { judgeReferences } from '../check/references.ts';
+import { type Foreseen, foreseeRelease, otherImages } from '../check/release.ts';
+import { suggestionsFor } from '../check/suggestions.ts';
 import { POLICY_PATH, type PolicyRead, policyAt, readPolicy } from '../config.ts';
 import { PipelineError } from '../error.ts';
 import { mergedTree } from '../git/merge.ts';
 import type { Repository } from '../git/repository.ts';
 import type { Review } from '../github/approval.ts';
-import { type AuthorityDecision, judgeAuthority } from '../github/authority.ts';
+import { type AuthorityDecision, type AuthorityInput, judgeAuthority } from '../github/authority.ts';
 import type { CommitFacts } from '../github/authorship.ts';
 import { type Directory, EMPTY_DIRECTORY, type Identity, type Person } from '../github/identity.ts';
 import type { GivenReview } from '../github/pull-request.ts';
@@ -84,30 +86,45 @@ export async function check(repository: Repository, request: CheckRequest): Prom
   const trees = { base: ids.base, merged: merged.tree };
   const change = await classifyChange(repository.objects, trees, read.policy);
   const scene = { objects: repository.objects, trees, change, policy: read.policy };
-  const touched = await touchedIn(scene);
-  const { judgements: ofCatalogs, unchecked } = await judgeCatalogs(
-    repository,
-    { ...scene, touched },
-    request,
-  );
-  const judgements = [...ofCatalogs, ...(change.unsafe.length > 0 ? [] : await judgeBundles(scene))];
-  const references = await judgeReferences(touched, scene.policy, request.registryFor?.(scene.policy));
-  const authority = await judgePeople(
-    repository,
-    { ...ids, change, policy: read.policy, judgements },
-    request,
-  );
+  // Catalogs are judged as the merge will leave them.
+  const foreseen = await foreseenIn(repository, scene);
+  const touched = await touchedIn(foreseen.scene);
+  const asked = { ...ids, change, policy: read.policy };
+  const brought = { touched, bundles: foreseen.bundles };
+  // What hosts are asked for does not wait for one another.
+  const [{ judgements: ofCatalogs, unchecked }, ofBundles, references, known] = await Promise.all([
+    judgeCatalogs(repository, { ...foreseen.scene, touched }, request),
+    change.unsafe.length > 0 ? [] : judgeBundles(scene),
+    judgeReferences(brought, scene.policy, request.registryFor?.(scene.policy)),
+    request.people && knownOf(repository, asked, request.people),
+  ]);
+  const ofRelease = [...foreseen.findings, ...otherImages(touched, foreseen.bundles)];
+  const judgements = [...ofCatalogs, ...ofBundles, { findings: ofRelease, known: [], diffs: [] }];
+  const authority = judgePeople({ ...asked, judgements, known }, request);
   const author = request.people?.author.login;
   const judged = {
     change,
     judgements,
     references,
-    unchecked: [...unchecked, ...(await overlooked(repository.objects, change))],
+    unchecked: [...unchecked, ...foreseen.unchecked, ...(await overlooked(repository.objects, change))],
     authority,
     author,
     disconnected: disconnectedOf(touched),
+    released: foreseen.released,
   };
-  return reportOf({ ...start, kind: 'judged', tree: merged.tree, ...judged });
+  const report = reportOf({ ...start, kind: 'judged', tree: merged.tree, ...judged });
+  return withSuggestions(repository, { ...ids, ...ancestorOf(request), change, report });
+}
+
+interface Reported extends Ids {
+  readonly ancestor?: string;
+  readonly change: Change;
+  readonly report: CheckReport;
+}
+
+async function withSuggestions(repository: Repository, { report, ...scene }: Reported): Promise<CheckReport> {
+  const suggestions = await suggestionsFor(repository, { ...scene, findings: report.findings });
+  return suggestions.length === 0 ? report : { ...report, suggestions };
 }
 
 interface Ids {
@@ -132,6 +149,20 @@ async function readPolicyOf(
   const ids = RULES.map(({ id }) => id);
   if (request.policy) return { ...readPolicy(request.policy.bytes, ids), path: request.policy.path };
   return { ...(await policyAt(repository.objects, base, ids)), path: POLICY_PATH };
+}
+
+type Scene = Omit<CheckScene, 'reader'>;
+
+/** What is released after the merge, and the scene as it is then. */
+async function foreseenIn(repository: Repository, scene: Scene): Promise<Foreseen & { scene: Scene }> {
+  const { trees, policy, change } = scene;
+  const none = { tree: trees.merged, bundles: [], findings: [], unchecked: [], released: [] };
+  if (change.unsafe.length > 0) return { ...none, scene };
+  const foreseen = await foreseeRelease(repository, trees, policy);
+  if (foreseen.tree === trees.merged) return { ...foreseen, scene };
+  const then = { base: trees.base, merged: foreseen.tree };
+  const changed = await classifyChange(repository.objects, then, policy);
+  return { ...foreseen, scene: { ...scene, trees: then, change: changed } };
 }
 
 async function touchedIn(scene: Omit<CheckScene, 'reader'>): Promise<TouchedCatalog[]> {
@@ -192,32 +223,46 @@ const PRUNING: ReadonlySet<string> = new Set([
   'graph/package-removed',
 ]);
 
-interface Judged extends Ids {
+interface Changed extends Ids {
   readonly change: Change;
   readonly policy: Policy;
-  readonly judgements: readonly Judgement[];
 }
 
-async function judgePeople(
-  repository: Repository,
-  { base, head, change, policy, judgements }: Judged,
+/** What is looked up of people and their reviews. */
+type Known = Pick<AuthorityInput, 'content' | 'reviews' | 'directory'>;
+
+async function knownOf(repository: Repository, changed: Changed, people: People): Promise<Known> {
+  const { base, head, change, policy } = changed;
+  const [content, reviews, directory = EMPTY_DIRECTORY] = await Promise.all([
+    contentDigests(repository, { base, commit: head, change, policy }),
+    readReviewed(repository, changed, people.reviews),
+    people.directoryFor?.(identitiesIn(policy, change)),
+  ]);
+  return { content, reviews, directory };
+}
+
+interface Judged extends Changed {
+  readonly judgements: readonly Judgement[];
+  readonly known: Known | undefined;
+}
+
+function judgePeople(
+  { head, change, policy, judgements, known }: Judged,
   { people }: CheckRequest,
-): Promise<AuthorityDecision | undefined> {
-  if (!people) return undefined;
+): AuthorityDecision | undefined {
+  if (!people || !known) return undefined;
   const findings: readonly Finding[] = judgements
     .flatMap((judgement) => judgement.findings)
     .sort(compareFindings);
   const refused = findings.filter(({ rule, severity }) => PRUNING.has(rule) && severity === 'error');
   return judgeAuthority({
+    ...known,
     policy,
     change,
     author: people.author,
     pusher: people.pusher,
     head,
-    content: await contentDigests(repository, { base, commit: head, change, policy }),
-    reviews: await readReviewed(repository, { base, head, change, policy }, people.reviews),
     commits: people.commits,
-    directory: (await people.directoryFor?.(identitiesIn(policy, change))) ?? EMPTY_DIRECTORY,
     prunesRefused: new Set(refused.flatMap(({ package: name }) => (name === undefined ? [] : [name]))),
     holds: people.holds,
   });
@@ -235,7 +280,7 @@ function identitiesIn({ owners }: Policy, { packages }: Change): Identity[] {
 /** Approvals with what they were of; a commit that cannot be read any more approves nothing. */
 async function readReviewed(
   repository: Repository,
-  { base, head, change, policy }: Omit<Judged, 'judgements'>,
+  { base, head, change, policy }: Changed,
   reviews: readonly GivenReview[],
 ): Promise<Review[]> {
   const contents = new Map<string, ReadonlyMap<string, string> | undefined>();

@@ -3,9 +3,8 @@
  * people are read, and the check is asked. Policy and owners are those of the tip of the
  * branch that the pull request is for, whatever commit the event names.
  */
-import { bringLikely } from '../change/needed.ts';
+import { bringLikely, likelyChanges, likelyFolders } from '../change/needed.ts';
 import { onGitHub } from '../check/outcome.ts';
-import type { HistoryOf } from '../check/past.ts';
 import { policyAt } from '../config.ts';
 import { PipelineError } from '../error.ts';
 import type { GitRemote, GitSettings } from '../git/process.ts';
@@ -14,18 +13,19 @@ import type { Repository } from '../git/repository.ts';
 import { type CheckState, readRequiredChecks } from '../github/checks.ts';
 import { type GitHub, pages, type RepositoryName } from '../github/client.ts';
 import { readDirectory } from '../github/directory.ts';
-import { readOldVersions } from '../github/history.ts';
+import { type History, openHistory } from '../github/history.ts';
 import type { Person } from '../github/identity.ts';
 import {
+  allCommits,
   type PullRequest,
-  readAncestor,
   readCommits,
   readPullRequest,
   readPusher,
   readReviews,
+  readSides,
   readTip,
+  type Sides,
 } from '../github/pull-request.ts';
-import { type QueuedRequest, readGroup } from '../github/queue.ts';
 import { matchesGlob } from '../policy/layout.ts';
 import type { Policy } from '../policy/policy.ts';
 import type { Registry } from '../ports.ts';
@@ -46,7 +46,9 @@ export interface GatePorts {
 export interface GateRequest {
   readonly number: number;
   /** Who pushed the head, where the event says so; GitHub is asked otherwise. */
-  readonly pushed?: { readonly by: Person; readonly head: string };
+  readonly pushed?: { readonly by: Person; readonly head: string } | undefined;
+  /** What the event says of the pull request: a guess that saves a round, nothing is decided by it. */
+  readonly expected?: { readonly branch: string; readonly head: string };
   /** Bytes of a policy that stands in for the base branch's. */
   readonly policy?: CheckRequest['policy'];
 }
@@ -63,14 +65,24 @@ export type GateOutcome =
  */
 export async function gate(ports: GatePorts, request: GateRequest): Promise<GateOutcome> {
   const { github, repository: name } = ports;
-  const pull = await readPullRequest(github, name, request.number);
+  const { number, expected } = request;
+  const [pull, reviews, listed, guessed] = await Promise.all([
+    readPullRequest(github, name, number),
+    readReviews(github, name, number),
+    readCommits(github, name, number),
+    // What the event says is asked about at once; it counts when it turns out to be so.
+    expected && readSides(github, name, { base: expected.branch, head: expected.head }),
+  ]);
   if (!pull.open) return { kind: 'skipped', why: `pull request ${pull.number} is closed` };
-  const base = await readTip(github, name, pull.base.branch);
+  const asExpected = expected?.branch === pull.base.branch && expected.head === pull.head.commit;
+  const sides = (asExpected ? guessed : undefined) ?? (await sidesOf(ports, pull));
+  const { base } = sides;
   const repository = openRemote(ports.remote, ports.git);
+  const history = openHistory({ github, repository: name, git: repository }, base);
   try {
-    const [people, ancestor] = await Promise.all([
-      peopleOf(ports, pull, request),
-      bringBoth(ports, repository, { base, head: pull.head.commit }),
+    const [people] = await Promise.all([
+      peopleOf(ports, pull, { reviews, commits: allCommits(listed, pull), pushed: request.pushed }),
+      bringSides(repository, sides, history),
     ]);
     const policy = await governing(repository, base, pull.base.branch);
     if (policy === 'not gated')
@@ -80,8 +92,8 @@ export async function gate(ports: GatePorts, request: GateRequest): Promise<Gate
       head: pull.head.commit,
       people,
       today: ports.today,
-      historyOf: historyBefore(ports, repository, base),
-      ...(ancestor === undefined ? {} : { ancestor }),
+      historyOf: history.of,
+      ...ancestorOf(sides),
       ...(ports.registryFor ? { registryFor: ports.registryFor } : {}),
       ...(request.policy ? { policy: request.policy } : {}),
     });
@@ -91,17 +103,14 @@ export async function gate(ports: GatePorts, request: GateRequest): Promise<Gate
   }
 }
 
-async function peopleOf(
-  { github, repository }: GatePorts,
+/** A pull request's people as the check takes them. */
+export async function peopleOf(
+  { github }: GatePorts,
   pull: PullRequest,
-  { pushed }: GateRequest,
+  { reviews, commits, pushed }: Pick<People, 'reviews' | 'commits'> & Pick<GateRequest, 'pushed'>,
 ): Promise<People> {
-  const [reviews, commits, pusher] = await Promise.all([
-    readReviews(github, repository, pull.number),
-    readCommits(github, repository, pull),
-    // What the event says holds for its own head only.
-    pushed?.head === pull.head.commit ? pushed.by : readPusher(github, pull),
-  ]);
+  // What the event says holds for its own head only.
+  const pusher = pushed?.head === pull.head.commit ? pushed.by : await readPusher(github, pull);
   return {
     author: pull.author,
     pusher,
@@ -122,25 +131,37 @@ function holdsOf({ draft, labels }: PullRequest): string[] {
   ];
 }
 
-/** Brings both sides and their common ancestor, which is found out on the way. */
-async function bringBoth(
-  { github, repository: name }: GatePorts,
+async function sidesOf({ github, repository }: GatePorts, { base, head }: PullRequest): Promise<Sides> {
+  const sides = await readSides(github, repository, { base: base.branch, head: head.commit });
+  // Those that have nothing in common cannot be compared.
+  return (
+    sides ?? {
+      base: await readTip(github, repository, base.branch),
+      head: head.commit,
+      ancestor: undefined,
+    }
+  );
+}
+
+/** The ancestor of two sides, where they have one. */
+export function ancestorOf({ ancestor }: Sides): { ancestor?: string } {
+  return ancestor === undefined ? {} : { ancestor };
+}
+
+/** Brings both sides with their common ancestor, then what will be read of them, while the past is asked for. */
+export async function bringSides(
   repository: Repository,
-  sides: { readonly base: string; readonly head: string },
-): Promise<string | undefined> {
-  const [ancestor] = await Promise.all([
-    readAncestor(github, name, sides),
-    repository.bring([...new Set([sides.base, sides.head])]),
-  ]);
-  if (ancestor !== undefined && ancestor !== sides.base && ancestor !== sides.head)
-    await repository.bring([ancestor]);
-  const { base, head } = sides;
-  await bringLikely(repository.objects, { base, before: ancestor ?? base, after: head });
-  return ancestor;
+  { base, head, ancestor = base }: Sides,
+  history?: History,
+): Promise<void> {
+  await repository.bring([...new Set([base, head, ancestor])]);
+  const changes = await likelyChanges(repository.objects, { before: ancestor, after: head });
+  history?.prime(likelyFolders(changes));
+  await bringLikely(repository.objects, base, changes);
 }
 
 /** The base branch's policy; undefined when it cannot be read, which the check then says. */
-async function governing(
+export async function governing(
   repository: Repository,
   base: string,
   branch: string,
@@ -161,16 +182,14 @@ async function withChecks(
     number,
     branch: base.branch,
     merge: policy?.merge ?? ({ mode: 'off', method: 'squash', via: 'queue-if-enabled' } as const),
+    suggestions: policy?.suggestions ?? false,
+    ask: policy?.approval.ask ?? false,
   };
   return onGitHub(report, request, states.filter(({ state }) => state !== 'passed').map(waitText));
 }
 
 function waitText({ name, why }: CheckState): string {
   return `the required check ${JSON.stringify(name)} ${why}`;
-}
-
-function historyBefore({ github, repository }: GatePorts, { objects }: Repository, base: string): HistoryOf {
-  return (places) => readOldVersions({ github, repository, objects }, base, places);
 }
 
 /** Numbers of the open pull requests whose head is a commit. */
@@ -185,91 +204,6 @@ export async function pullRequestsAt({ github, repository }: GatePorts, commit: 
   return found
     .filter(({ state, head }) => state === 'open' && head.sha === commit)
     .map(({ number }) => number);
-}
-
-export interface GroupRequest {
-  /** Ids of the commits that the group lies between, and the branch that it is for. */
-  readonly base: string;
-  readonly head: string;
-  readonly branch: string;
-}
-
-/**
- * Judges a group of a merge queue: the tree that would be merged, and everybody who is in it. Whoever may not,
- * or cannot be told, keeps the whole group out.
- *
- * @throws PipelineError as {@link gate}
- */
-export async function gateGroup(
-  ports: GatePorts,
-  { base, head, branch }: GroupRequest,
-): Promise<GateOutcome> {
-  const queued = await readGroup(ports.github, ports.repository, { branch, base, head });
-  const repository = openRemote(ports.remote, ports.git);
-  try {
-    await repository.bring([base, head]);
-    const policy = await governing(repository, base, branch);
-    if (policy === 'not gated')
-      return { kind: 'skipped', why: `the branch ${branch} is not gated (branches)` };
-    const { registryFor, today } = ports;
-    const historyOf = historyBefore(ports, repository, base);
-    const asked = { base, head, ancestor: base, today, historyOf, ...(registryFor ? { registryFor } : {}) };
-    const group = await check(repository, asked);
-    const members = await Promise.all(
-      (queued ?? []).map((one) => judgeMember(ports, { base, repository }, one)),
-    );
-    return { kind: 'judged', report: groupReport(group, queued ? members : undefined) };
-  } finally {
-    await repository.close();
-  }
-}
-
-interface Member {
-  readonly number: number;
-  readonly report: CheckReport | undefined;
-}
-
-/** One pull request of a group, with the head that was queued and the group's own base. */
-async function judgeMember(
-  ports: GatePorts,
-  { base, repository }: { readonly base: string; readonly repository: Repository },
-  { number, head }: QueuedRequest,
-): Promise<Member> {
-  const { github, repository: name, today } = ports;
-  const pull = await readPullRequest(github, name, number);
-  if (pull.head.commit !== head) return { number, report: undefined };
-  const [people, ancestor] = await Promise.all([
-    peopleOf(ports, pull, { number }),
-    bringBoth(ports, repository, { base, head }),
-  ]);
-  const report = await check(repository, {
-    base,
-    head,
-    people,
-    today,
-    ...(ancestor === undefined ? {} : { ancestor }),
-  });
-  return { number, report };
-}
-
-/** The tree's verdict with everybody's authority: the least that anybody in the group has. */
-function groupReport(group: CheckReport, members: readonly Member[] | undefined): CheckReport {
-  const unknown = 'the queue does not tell which pull requests are in the group';
-  if (!members) return refuseGroup(group, unknown);
-  const bad = members.find(({ report }) => report?.authority.decision !== 'allow' || report.holds.length > 0);
-  if (bad)
-    return refuseGroup(group, `pull request ${bad.number}: ${bad.report?.headline ?? 'its head has moved'}`);
-  const reasons = members.flatMap(({ number, report }) =>
-    (report?.authority.reasons ?? []).map((reason) => `pull request ${number}: ${reason}`),
-  );
-  const headline = group.verdict === 'pass' ? 'allowed and green' : group.headline;
-  return { ...group, headline, authority: { decision: 'allow', reasons, needs: [], warnings: [] } };
-}
-
-/** A group cannot wait for anybody: what is not allowed fails, and leaves the queue. */
-function refuseGroup(group: CheckReport, why: string): CheckReport {
-  const authority = { decision: 'deny', reasons: [why], needs: [], warnings: [] } as const;
-  return { ...group, headline: group.verdict === 'fail' ? group.headline : why, authority };
 }
 
 /** @throws PipelineError `usage` for anything but `owner/name` */

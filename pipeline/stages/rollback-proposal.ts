@@ -3,7 +3,7 @@ import type { Repository } from '../git/repository.ts';
 import { entryAt, isTree, joinPath, listFiles } from '../git/tree.ts';
 import type { GitHub, RepositoryName } from '../github/client.ts';
 import type { Content } from '../github/git-data.ts';
-import { readOldVersions } from '../github/history.ts';
+import { openHistory } from '../github/history.ts';
 import { type Proposed, propose } from '../github/proposal.ts';
 import { rollbackBody } from '../report/rollback-text.ts';
 import { type Restored, type RollbackRequest, restore, rollbackTitle } from './rollback.ts';
@@ -64,9 +64,8 @@ async function restoredAt(
   await repository.bringHistory([tip]);
   const [to = ''] = await repository.resolve([request.to]);
   await repository.bring([tip, to]);
-  const { objects, scratch: directory } = repository;
-  const historyOf = (places: Parameters<typeof readOldVersions>[2]) =>
-    readOldVersions({ github, repository: name, objects }, tip, places);
+  const { scratch: directory } = repository;
+  const { of: historyOf } = openHistory({ github, repository: name, git: repository }, tip);
   return { restored: await restore(repository, { ...request, directory, base: tip, to, historyOf }), to };
 }
 

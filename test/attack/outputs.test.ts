@@ -2,6 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { brotliCompressSync } from 'node:zlib';
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { POLICY_PATH } from '../../pipeline/config.ts';
 import { catalogOf, documents, POLICY } from '../fakes/gate.ts';
@@ -75,10 +76,18 @@ describe('a pull request', () => {
     const stepped = await stepOn(pull);
     expect(stepped.report?.verdict).toBe('pass');
     expect(readdirSync(stepped.temporary).sort()).toEqual(
-      ['event.json', 'output', 'portolan-report.json', 'portolan.sarif', 'summary'].sort(),
+      [
+        'event.json',
+        'output',
+        'portolan-changes.md',
+        'portolan-report.json',
+        'portolan.sarif',
+        'summary',
+      ].sort(),
     );
     const secrets = [TOKEN, Buffer.from(`x-access-token:${TOKEN}`).toString('base64')];
     for (const text of everything(stepped)) for (const secret of secrets) expect(text).not.toContain(secret);
+    expect(stepped.log).toContain(`::add-mask::${secrets[1]}`);
   });
 
   test('23 and 33: the verdict is a status on the judged head, one comment is written over again', async () => {
@@ -121,7 +130,8 @@ describe('a pull request', () => {
   test('5: a report that is none, or of another repository, is not said', async () => {
     const pull = hub.open(etcd('1.2.0'));
     const { outputs } = await stepOn(pull, { mode: 'check' });
-    for (const result of ['', 'e30=', `${outputs['result']?.slice(0, 200)}`]) {
+    const empty = brotliCompressSync('{"headline":"allowed","head":"x"}').toString('base64');
+    for (const result of ['', 'e30=', empty, `${outputs['result']?.slice(0, 200)}`]) {
       const { status, log } = await stepOn(pull, { mode: 'report', result });
       expect([status, log]).toEqual([1, expect.stringContaining('::error::the input result')]);
     }
@@ -299,7 +309,7 @@ describe('hostile text', () => {
     '@everyone',
     '\u001b[31mred',
     '"]\nclick A "javascript:alert(1)"',
-    '`code` | cell |\n| row',
+    '`<img src=y>` | cell |\n| row',
     '${{ secrets.TOKEN }}',
     '$(touch pwned)',
     '\u202egnp.exe',
@@ -357,7 +367,10 @@ describe('hostile text', () => {
     for (const text of [summary, comment]) {
       const fences = text.replaceAll(/^```mermaid\n[\s\S]*?^```$/gm, '').replaceAll(/(`+)[^\n]*?\1/g, '');
       expect(fences).not.toMatch(/<img/);
-      expect(fences).not.toMatch(/(?<!\\)\]\((?!\\)/);
+      const links = [...fences.matchAll(/(?<!\\)\]\(([^)\s]*)\)/g)].map(([, url = '']) => url);
+      const pages = `${hub.forge.url}/example/catalogs/blob/${pull.head}/catalogs/`;
+      expect(links.filter((url) => !(url.startsWith(pages) && /^[\w%.:/#-]+$/.test(url)))).toEqual([]);
+      expect(links.length).toBeGreaterThan(0);
       expect(fences).not.toMatch(/@everyone/);
       for (const [diagram] of text.matchAll(/^```mermaid\n[\s\S]*?^```$/gm))
         expect(diagram).not.toMatch(/^\s*click/m);

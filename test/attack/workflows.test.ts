@@ -131,6 +131,14 @@ test('31: nothing is cached, by no workflow and not by the action', () => {
   expect(packages).not.toMatch(/@aws|@grpc/);
 });
 
+test('25: a review has the gate asked again, by a workflow that has no right', () => {
+  expect(Object.keys(workflowOf('portolan-review.yml').on)).toEqual(['pull_request_review']);
+  expect(workflowOf('portolan.yml').on['workflow_run']).toEqual({
+    workflows: ['portolan-review'],
+    types: ['completed'],
+  });
+});
+
 test('26: groups of the queue are judged by the workflow that judges pull requests', () => {
   expect(workflowOf('portolan.yml').on['merge_group']).toEqual({ types: ['checks_requested'] });
 });

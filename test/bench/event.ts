@@ -2,7 +2,8 @@
 //
 // What people wait for: from the event of a pull request to its status, by the built Action as a runner
 // starts it, cold, against a fake GitHub that serves a synthetic repository of 80,000 paths and 13,000
-// commits over smart HTTP. Every answer can be held back by LATENCY ms. Prints bytes, requests and times.
+// commits over smart HTTP. Every answer can be held back by LATENCY ms. Prints bytes, requests and times, and of
+// the last run what was asked when.
 import { execFileSync, spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { request as ask, createServer } from 'node:http';
@@ -19,6 +20,7 @@ const COMMITS = 13_000;
 const PACKAGES = 400;
 const VERSIONS = 20;
 const FILES = 10;
+const CATALOGS = ['v4.14', 'v4.15', 'v4.16', 'v4.17', 'v4.18', 'v4.19', 'v4.20'];
 
 const repository = makeRepository();
 synthesise();
@@ -35,6 +37,8 @@ const bytes: number[] = [];
 /** Processor time of the step, git included, in ms. */
 const cpu: number[] = [];
 const requests: { api: number; git: number }[] = [];
+/** Of the current run: when each request came and was answered, in ms since 1970. */
+const trace: { from: number; to: number; what: string }[] = [];
 for (let i = 0; i < Number(runs); i++) await measure(i);
 const paths = 210 + PACKAGES * (1 + VERSIONS * FILES);
 console.log(
@@ -45,6 +49,9 @@ console.log(`event to the end of the step, ms: ${quantiles(ends)}`);
 console.log(`processor time of the step, ms: ${quantiles(cpu)}`);
 console.log(`bytes by git: ${quantiles(bytes)}`);
 console.log(`requests: ${requests[0]?.api} to the API, ${requests[0]?.git} by git`);
+const [start = 0] = trace.map(({ from }) => from).sort((a, b) => a - b);
+for (const { from, to, what } of trace)
+  console.log(`  ${Math.round(from - start)} to ${Math.round(to - start)} ms: ${what}`);
 await front.close();
 await forge.close();
 repository.remove();
@@ -71,6 +78,7 @@ async function measure(i: number): Promise<void> {
     reviews: [],
   };
   forge.pulls.set(pull.number, pull);
+  trace.length = 0;
   const before = { bytes: forge.git.bytes, git: forge.git.requests, api: forge.asked.length };
   const said = forge.statuses.length;
   const started = performance.now();
@@ -123,6 +131,11 @@ async function delayed(
   milliseconds: number,
 ): Promise<{ url: string; close: () => Promise<void> }> {
   const server = createServer((incoming, outgoing) => {
+    const asked = { from: Date.now(), to: 0, what: `${incoming.method} ${incoming.url}`.slice(0, 120) };
+    trace.push(asked);
+    outgoing.on('close', () => {
+      asked.to = Date.now();
+    });
     setTimeout(() => {
       const { method, headers, url } = incoming;
       const forward = ask(new URL(url ?? '/', target), { method, headers }, (answer) => {
@@ -164,11 +177,18 @@ function synthesise(): void {
         );
   }
   const published = Array.from({ length: 30 }, (_, i) => `1.${i}.0`);
-  for (const catalog of ['v4.14', 'v4.15', 'v4.16', 'v4.17', 'v4.18', 'v4.19', 'v4.20'])
+  for (const catalog of CATALOGS)
     for (let p = 0; p < 30; p++)
       file(`catalogs/${catalog}/package-${p}/catalog.yaml`, catalogOf(`package-${p}`, published));
   for (let n = 1; n < COMMITS; n++) {
     commit(n);
+    if (n % 12 === 0) {
+      // As in a real repository, where one commit in twelve is one of a catalog.
+      const catalog = CATALOGS[n % CATALOGS.length] ?? '';
+      const name = `package-${Math.floor(n / 12) % 30}`;
+      file(`catalogs/${catalog}/${name}/catalog.yaml`, catalogOf(name, published.slice(0, 10 + (n % 20))));
+      continue;
+    }
     file(
       `operators/package-${n % PACKAGES}/1.${n % VERSIONS}.0/manifests/file-${n % FILES}.yaml`,
       `kind: Thing\nname: change ${n}\n`,

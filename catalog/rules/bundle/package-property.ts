@@ -28,6 +28,10 @@ export const rule: Rule = {
     if (name === undefined || name === bundle.package) return;
     const message = `bundle ${quoted(bundle.name)} belongs to package ${quoted(bundle.package)}, but its olm.package property says ${quoted(name)}`;
     const location = locate(bundle, 'properties', i, 'value', 'packageName');
-    report(message, location, { ...details, hint: `packageName: ${bundle.package}` });
+    report(message, location, {
+      ...details,
+      hint: `packageName: ${bundle.package}`,
+      correction: { kind: 'replace', location, found: name, wanted: bundle.package },
+    });
   },
 };

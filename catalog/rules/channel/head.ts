@@ -1,5 +1,7 @@
 import { headsOf } from '../../graph/channel.ts';
-import { locate } from '../../model.ts';
+import { correctionOf, lacks, scalar } from '../../graph/fix.ts';
+import { type Channel, type Entry, locate, type Package } from '../../model.ts';
+import { compareVersions, type Version } from '../../version.ts';
 import { quoted, type Rule } from '../rule.ts';
 
 export const rule: Rule = {
@@ -25,8 +27,32 @@ export const rule: Rule = {
       for (const head of others) {
         const message = `${where} has ${heads.length} heads: nothing replaces or skips ${quoted(head.name)}, as nothing does ${quoted(newest?.name ?? '')}`;
         const hint = `let one entry follow the other: replaces: ${head.name}`;
-        report(message, locate(channel, 'entries', head.index, 'name'), { ...details, hint });
+        report(message, locate(channel, 'entries', head.index, 'name'), {
+          ...details,
+          hint,
+          ...follow(channel, heads, catalog.packages.get(channel.package)),
+        });
       }
     }
   },
 };
+
+/** Of two heads the newer one follows the other, where it says nothing of what it follows. */
+function follow(
+  channel: Channel,
+  [one, other, ...more]: readonly Entry[],
+  ofPackage: Package | undefined,
+): ReturnType<typeof correctionOf> {
+  const versionOf = ({ name }: Entry): Version | undefined => ofPackage?.bundles.get(name)?.version;
+  if (!one || !other || more.length > 0) return {};
+  const [a, b] = [versionOf(one), versionOf(other)];
+  const order = a && b ? compareVersions(a, b) : 0;
+  const [newer, older] = order > 0 ? [one, other] : [other, one];
+  if (order === 0 || !['replaces', 'skips', 'skipRange'].every((key) => lacks(channel, newer, key)))
+    return {};
+  return correctionOf(channel, {
+    entry: newer.name,
+    index: newer.index,
+    member: `replaces: ${scalar(older.name)}`,
+  });
+}

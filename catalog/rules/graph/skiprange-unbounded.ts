@@ -12,9 +12,17 @@ export const rule: Rule = {
     for (const { channel, entry, range, bundle } of rangedChannels(world).flatMap(({ ranged }) => ranged)) {
       if (!isOpen(range)) continue;
       const message = `${channelText(channel.name, channel.package)}: the skipRange ${quoted(range.text)} of ${shortName(bundle)} has no upper end, so newer versions would go down to it`;
-      const hint = `skipRange: '${range.text.includes('||') ? '…' : range.text} <${shortName(bundle)}'`;
+      const bounded = `${range.text} <${shortName(bundle)}`;
+      const isOne = !range.text.includes('||');
       const location = placeOfEntry(channel, entry.index, 'skipRange');
-      report(message, location, { package: channel.package, channel: channel.name, hint });
+      report(message, location, {
+        package: channel.package,
+        channel: channel.name,
+        hint: `skipRange: '${isOne ? bounded : `… <${shortName(bundle)}`}'`,
+        ...(isOne
+          ? { correction: { kind: 'replace', location, found: entry.skipRange, wanted: bounded } }
+          : {}),
+      });
     }
   },
 };

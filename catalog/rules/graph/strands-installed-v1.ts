@@ -1,4 +1,4 @@
-import { fixFor } from '../../graph/fix.ts';
+import { correctionOf, fixFor } from '../../graph/fix.ts';
 import type { Fate } from '../../graph/foresight.ts';
 import { allMoves, type Move } from '../../graph/move.ts';
 import type { Change } from '../../graph/world.ts';
@@ -56,6 +56,7 @@ function reportGroup(change: Change, group: readonly Move[], report: Report): vo
     ...(target ? { channel: target.name } : {}),
     installed: versions,
     hint: fix?.text ?? 'keep the bundle, or let an entry replace or skip it',
+    ...correctionOf(target, fix),
   });
 }
 

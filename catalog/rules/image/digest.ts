@@ -9,9 +9,11 @@ export const rule: Rule = {
   resolved: (references, report) => {
     for (const { site, lookup } of lookedUp(references)) {
       if (site.reference.kind !== 'tag' || lookup.kind !== 'found') continue;
+      const pinned = formatReference(withDigest(site.reference, lookup.digest));
       report(`${placed(site)} is a tag, which may stand for another image tomorrow`, site.location, {
         package: site.package,
-        hint: formatReference(withDigest(site.reference, lookup.digest)),
+        hint: pinned,
+        correction: { kind: 'replace', location: site.location, found: site.written, wanted: pinned },
       });
     }
   },

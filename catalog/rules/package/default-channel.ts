@@ -15,7 +15,14 @@ export const rule: Rule = {
         blob.defaultChannel === ''
           ? `package ${quoted(name)} has no default channel`
           : `package ${quoted(name)}: the default channel ${quoted(blob.defaultChannel)} does not exist; there is ${known.map(quoted).join(', ') || 'none'}`;
-      report(message, locate(blob, 'defaultChannel'), { package: name, hint });
+      const [only, ...others] = known;
+      const sure = blob.defaultChannel !== '' && only !== undefined && others.length === 0;
+      const location = locate(blob, 'defaultChannel');
+      const found = blob.defaultChannel;
+      const correction = sure
+        ? { correction: { kind: 'replace' as const, location, found, wanted: only } }
+        : {};
+      report(message, location, { package: name, hint, ...correction });
     }
   },
 };

@@ -1,5 +1,6 @@
 /** A repository on the fake GitHub: its people, its pull requests, and what was said about them. */
 import type { TestRepository } from '../repository.ts';
+import { type FakeReviewComment, reviewRoutes } from './reviews.ts';
 import { type Answer, type Asked, type GitHubServer, type Routes, startGitHub } from './server.ts';
 import { pullData, writingRoutes } from './writing.ts';
 
@@ -49,6 +50,13 @@ export interface FakeForge extends GitHubServer {
   readonly comments: Map<number, FakeComment[]>;
   // biome-ignore lint/suspicious/noExplicitAny: what was sent, judged by the description
   readonly statuses: any[];
+  readonly reviewComments: FakeReviewComment[];
+  /** How many comments each review brought. */
+  readonly reviewPosts: number[];
+  /** Who was asked for a review. */
+  readonly requests: { number: number; login: string }[];
+  /** Accounts that are no collaborators. */
+  readonly outsiders: Set<string>;
   // biome-ignore lint/suspicious/noExplicitAny: what was sent, judged by the description
   readonly checkRuns: any[];
   readonly merges: { number: number; sha: string; method: string }[];
@@ -92,6 +100,10 @@ export async function startForge(
     pulls: new Map<number, FakePull>(),
     comments: new Map<number, FakeComment[]>(),
     statuses: [],
+    reviewComments: [],
+    reviewPosts: [],
+    requests: [],
+    outsiders: new Set<string>(),
     checkRuns: [],
     merges: [],
     enqueued: [],
@@ -158,7 +170,8 @@ function routesOf(forge: FakeForge, repository: TestRepository): Routes {
     'GET /repos/{owner}/{repo}/compare/{basehead}': ({ path }) => {
       const [base = '', head = ''] = (path['basehead'] ?? '').split('...');
       const ancestor = attempt(() => git('merge-base', base, head));
-      return ancestor === undefined ? { status: 404 } : { data: { merge_base_commit: { sha: ancestor } } };
+      if (ancestor === undefined) return { status: 404 };
+      return { data: { base_commit: { sha: git('rev-parse', base) }, merge_base_commit: { sha: ancestor } } };
     },
     'GET /repos/{owner}/{repo}/git/ref/{ref}': ({ path }) => {
       const sha = attempt(() => git('rev-parse', '--verify', `refs/${path['ref']}`));
@@ -168,12 +181,17 @@ function routesOf(forge: FakeForge, repository: TestRepository): Routes {
     },
     'GET /repos/{owner}/{repo}/commits': ({ query }) => {
       const most = `--max-count=${query['per_page'] ?? 30}`;
-      const log = git('log', most, '--format=%H %cI', query['sha'] ?? 'main', '--', query['path'] ?? '.');
+      const log = git('log', most, '--format=%H %T %cI', query['sha'] ?? 'main', '--', query['path'] ?? '.');
       const listed = log
         .split('\n')
         .filter(Boolean)
         .map((line) => line.split(' '));
-      return { data: listed.map(([sha, date]) => ({ sha, commit: { committer: { date } } })) };
+      return {
+        data: listed.map(([sha, tree, date]) => ({
+          sha,
+          commit: { tree: { sha: tree }, committer: { date } },
+        })),
+      };
     },
     'GET /repos/{owner}/{repo}/commits/{ref}/check-runs': ({ path }) => ({
       data: {
@@ -269,6 +287,7 @@ function routesOf(forge: FakeForge, repository: TestRepository): Routes {
     },
     'GET /user': () => (forge.self === undefined ? { status: 403 } : { data: account(forge.self) }),
     'GET /app': () => ({ status: 401 }),
+    ...reviewRoutes(forge, repository, account),
     'POST /graphql': ({ body }) => graphql(forge, body),
   };
 }
@@ -304,9 +323,10 @@ function commitData(
 }
 
 function mergeAnswer(forge: FakeForge, pull: FakePull, { body }: Asked): Answer {
-  if (body.sha !== pull.head)
+  // Without one GitHub merges whatever the head is.
+  if (body.sha !== undefined && body.sha !== pull.head)
     return { status: 409, data: { message: 'Head branch was modified. Review and try the merge again.' } };
-  forge.merges.push({ number: pull.number, sha: body.sha, method: body.merge_method });
+  forge.merges.push({ number: pull.number, sha: pull.head, method: body.merge_method });
   pull.state = 'closed';
   pull.merged = true;
   return { data: { sha: pull.head, merged: true, message: 'merged' } };
@@ -327,7 +347,8 @@ function graphql(
   if (query.includes('enqueuePullRequest')) {
     const number = Number(String(variables['id']).slice(3));
     const pull = forge.pulls.get(number);
-    if (!pull || pull.head !== variables['head'])
+    const expected = query.includes('expectedHeadOid: $head') ? variables['head'] : pull?.head;
+    if (!pull || pull.head !== expected)
       return { data: { data: null, errors: [{ message: 'Head oid was not the expected one' }] } };
     forge.enqueued.push({ number, head: pull.head });
     return { data: { data: { enqueuePullRequest: { mergeQueueEntry: { id: 'MQE_1' } } } } };

@@ -25,6 +25,8 @@ const REPORT: CheckReport = {
     number: 7,
     branch: 'main',
     merge: { mode: 'off', method: 'squash', via: 'queue-if-enabled' },
+    suggestions: true,
+    ask: true,
   },
 };
 

@@ -1,0 +1,126 @@
+/**
+ * Suggestions: corrections as whole lines, for lines that the pull request itself writes. Lines are those of
+ * the head, so a file that the merge changes further has none.
+ */
+import { correctedLine } from '../../catalog/correction.ts';
+import type { Finding } from '../../catalog/finding.ts';
+import type { Change } from '../change/change.ts';
+import { mergeBases } from '../git/merge.ts';
+import { runGit } from '../git/process.ts';
+import type { Repository } from '../git/repository.ts';
+import { entryAt } from '../git/tree.ts';
+import { plain } from '../report/text.ts';
+
+/** A line of the head, and what should stand there. */
+export interface Suggestion {
+  readonly rule: string;
+  readonly message: string;
+  readonly file: string;
+  /** 1-based. */
+  readonly line: number;
+  readonly before: string;
+  /** One line or more. */
+  readonly after: string;
+}
+
+/** Most suggestions for one pull request: who gets more of them is better served by the local command. */
+const MOST = 20;
+
+interface Suggesting {
+  readonly base: string;
+  readonly head: string;
+  readonly ancestor?: string;
+  readonly change: Change;
+  readonly findings: readonly Finding[];
+}
+
+/** @throws PipelineError as the reading of objects */
+export async function suggestionsFor(
+  repository: Repository,
+  { base, head, change, findings, ...given }: Suggesting,
+): Promise<Suggestion[]> {
+  const correctable = findings.filter(({ correction }) => correction !== undefined).slice(0, MOST);
+  if (correctable.length === 0) return [];
+  const ancestor = given.ancestor ?? (await mergeBases(repository, base, head)).sort()[0];
+  if (ancestor === undefined) return [];
+  const linesOf = linesReader(repository, { ancestor, head });
+  const suggestions: Suggestion[] = [];
+  for (const finding of correctable) {
+    const { location = finding.location } = finding.correction ?? {};
+    for (const file of filesAlike(change, location.file)) {
+      const suggestion = suggested(finding, file, await linesOf(file));
+      if (suggestion) suggestions.push(suggestion);
+    }
+  }
+  return suggestions.slice(0, MOST);
+}
+
+/** A file of the merged tree, by path and id. */
+interface MergedFile {
+  readonly path: string;
+  readonly id: string;
+}
+
+/** The changed file at a path, and all others with the same content: they are corrected alike. */
+function filesAlike({ paths }: Change, path: string): MergedFile[] {
+  const id = paths.find((one) => one.path === path)?.after?.id;
+  return paths.flatMap(({ path: other, after }) =>
+    after && after.id === id ? [{ path: other, id: after.id }] : [],
+  );
+}
+
+interface HeadLines {
+  readonly lines: readonly string[];
+  /** Numbers of the lines that the pull request writes. */
+  readonly own: (line: number) => boolean;
+}
+
+function suggested(
+  { rule, message, correction }: Finding,
+  { path }: MergedFile,
+  head: HeadLines | undefined,
+): Suggestion | undefined {
+  const line = correction?.location.line ?? 0;
+  const before = head?.lines[line - 1];
+  if (!correction || before === undefined || !head?.own(line)) return undefined;
+  const after = correctedLine(before, correction);
+  // What nobody sees is not offered to be taken with a click.
+  if (
+    after === undefined ||
+    plain(before) !== before ||
+    after.split('\n').some((line) => plain(line) !== line)
+  )
+    return undefined;
+  return { rule, message, file: path, line, before, after };
+}
+
+function linesReader(
+  repository: Repository,
+  { ancestor, head }: { readonly ancestor: string; readonly head: string },
+): (file: MergedFile) => Promise<HeadLines | undefined> {
+  const { objects } = repository;
+  return async ({ path, id }) => {
+    const [before, after] = await Promise.all([
+      entryAt(objects, ancestor, path),
+      entryAt(objects, head, path),
+    ]);
+    if (after?.id !== id) return undefined;
+    const lines = (await objects.read(id)).bytes.toString('utf8').split('\n');
+    return { lines, own: before ? await writtenLines(repository, before.id, id) : () => true };
+  };
+}
+
+/** Tells which lines of a blob an older one does not have. */
+async function writtenLines(
+  { settings, scratch, objects }: Repository,
+  before: string,
+  after: string,
+): Promise<(line: number) => boolean> {
+  await objects.prefetch([before]);
+  const run = { settings, directory: scratch, bare: true };
+  const options = ['--no-ext-diff', '--no-textconv', '--no-color', '--text', '--unified=0'];
+  const { output } = await runGit(run, ['diff', ...options, before, after]);
+  const hunks = [...output.toString('latin1').matchAll(/^@@ -\S+ \+(\d+)(?:,(\d+))? @@/gm)];
+  const ranges = hunks.map(([, from = '', count = '1']) => ({ from: Number(from), count: Number(count) }));
+  return (line) => ranges.some(({ from, count }) => line >= from && line < from + count);
+}

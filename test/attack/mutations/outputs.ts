@@ -1,0 +1,261 @@
+/** Defences of what is said and run: workflows, outputs, the network. */
+import { ADDRESSES, FORGE, type Mutation, OUTPUTS, WORKFLOWS } from './mutation.ts';
+
+const ADDRESS_RULE = 'pipeline/registry/addresses.ts';
+const GATE_WORKFLOW = 'docs/workflows/portolan.yml';
+const MARKDOWN = 'pipeline/report/markdown.ts';
+const PUBLISH_WORKFLOW = 'docs/workflows/portolan-publish.yml';
+const CHECK = '        with: {mode: check}\n';
+
+/** A step behind the check. */
+const step = (lines: string): string => `${CHECK}      - ${lines}\n`;
+
+export const OUTPUT_MUTATIONS: readonly Mutation[] = [
+  {
+    attack: 1,
+    without: 'leaving the pull request where it is',
+    file: GATE_WORKFLOW,
+    text: CHECK,
+    instead: step('uses: actions/checkout@1af3b93b6815bc44a9784bd300feb67ff0d1eeb3 # v6.0.0'),
+    test: WORKFLOWS,
+  },
+  {
+    attack: 2,
+    without: 'leaving the heads of forks alone',
+    file: GATE_WORKFLOW,
+    text: CHECK,
+    instead: CHECK.replace('}', ', allow-unsafe-pr-checkout: true}'),
+    test: WORKFLOWS,
+  },
+  {
+    attack: 4,
+    without: "a workflow that is the default branch's",
+    file: GATE_WORKFLOW,
+    text: '  pull_request_target:\n    types: [opened',
+    instead: '  pull_request:\n    types: [opened',
+    test: WORKFLOWS,
+  },
+  {
+    attack: 5,
+    without: 'asking of which repository a report is',
+    file: 'pipeline/action/main.ts',
+    text: 'report.request.repository !== ',
+    instead: '!report.request.repository && report.request.repository !== ',
+    test: OUTPUTS,
+  },
+  {
+    attack: 5,
+    without: 'the schema of a report',
+    file: 'pipeline/report/sent.ts',
+    text: 'if (validate(value)) return value;',
+    instead: 'if (validate(value) || value) return value as CheckReport;',
+    test: OUTPUTS,
+  },
+  {
+    attack: 5,
+    without: 'asking GitHub whose commit a poke names',
+    file: 'pipeline/action/event.ts',
+    text: "return { kind: 'poke', commit: commitAt(objectAt(payload, 'workflow_run'), 'head_sha') };",
+    instead:
+      "return { kind: 'recheck', number: (payload['workflow_run'] as { pull_requests: { number: number }[] }).pull_requests[0]?.number ?? 0 };",
+    test: OUTPUTS,
+  },
+  {
+    attack: 18,
+    without: 'scripts in which nobody else writes',
+    file: 'docs/workflows/portolan-review.yml',
+    text: "- run: 'true'",
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: text of a file
+    instead: '- run: echo ${{ github.event.review.body }}',
+    test: WORKFLOWS,
+  },
+  {
+    attack: 21,
+    without: 'mentions that mention nobody',
+    file: MARKDOWN,
+    text: ".replaceAll('@', '@\\u200b')",
+    instead: '',
+    test: OUTPUTS,
+  },
+  {
+    attack: 21,
+    without: 'escaping Markdown',
+    file: MARKDOWN,
+    text: '.replaceAll(/[\\\\`*_{}[\\]()#+!|~<>&-]/g, (c) =>',
+    instead: '.replaceAll(/[#]/g, (c) =>',
+    test: OUTPUTS,
+  },
+  {
+    attack: 21,
+    without: 'fences longer than what they hold',
+    file: MARKDOWN,
+    text: "const fence = '`'.repeat(longest + 1);",
+    instead: "const fence = '`'.repeat(Math.min(longest, 0) + 1);",
+    test: OUTPUTS,
+  },
+  {
+    attack: 21,
+    without: 'labels that end no diagram',
+    file: 'pipeline/report/mermaid.ts',
+    text: 'const safe = text.replaceAll(',
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: text of a file
+    instead: 'const safe = text + `${""}`.replaceAll(',
+    test: OUTPUTS,
+  },
+  {
+    attack: 21,
+    without: 'a log in which text is no command',
+    file: 'pipeline/action/say.ts',
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: text of a file
+    text: 'info(`::stop-commands::${stop}`);',
+    instead: '',
+    test: OUTPUTS,
+  },
+  {
+    attack: 21,
+    without: 'escaping what no one sees',
+    file: 'pipeline/report/text.ts',
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: text of a file
+    text: "return `\\\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`;",
+    instead: 'return c;',
+    test: OUTPUTS,
+  },
+  {
+    attack: 23,
+    without: 'asking who wrote a comment',
+    file: 'pipeline/github/tell.ts',
+    text: 'const own = marked.find(({ user }) => Number(user?.id) === self);',
+    instead: 'const own = marked.find(({ user }) => Number(user?.id) !== self) ?? marked[0];',
+    test: OUTPUTS,
+  },
+  {
+    attack: 24,
+    without: 'the schedule that publishes',
+    file: PUBLISH_WORKFLOW,
+    text: "  schedule:\n    - cron: '23 * * * *'\n",
+    instead: '',
+    test: WORKFLOWS,
+  },
+  {
+    attack: 25,
+    without: 'the poke of a review',
+    file: GATE_WORKFLOW,
+    text: '  workflow_run:\n    workflows: [portolan-review]\n    types: [completed]\n',
+    instead: '',
+    test: WORKFLOWS,
+  },
+  {
+    attack: 26,
+    without: 'groups of the queue',
+    file: GATE_WORKFLOW,
+    text: '  merge_group:\n    types: [checks_requested]\n',
+    instead: '',
+    test: WORKFLOWS,
+  },
+  {
+    attack: 27,
+    without: 'actions by their commits',
+    file: PUBLISH_WORKFLOW,
+    text: 'actions/upload-artifact@bbbca2ddaa5d8feaa63e36b76fdaad77386f024f # v7.0.0',
+    instead: 'actions/upload-artifact@v7',
+    test: WORKFLOWS,
+  },
+  {
+    attack: 28,
+    without: 'a gate that needs no secret',
+    file: GATE_WORKFLOW,
+    text: CHECK,
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: text of a file
+    instead: CHECK.replace('}', ", github-token: '${{ secrets.BOT }}'}"),
+    test: WORKFLOWS,
+  },
+  {
+    attack: 28,
+    without: 'telling the runner what to hide',
+    file: 'pipeline/action/forge.ts',
+    text: 'if (header !== undefined) setSecret(',
+    instead: 'if (header === "") setSecret(',
+    test: OUTPUTS,
+  },
+  {
+    attack: 30,
+    without: 'a gate that has no identity',
+    file: GATE_WORKFLOW,
+    text: '      actions: read\n      checks: read\n',
+    instead: '      actions: read\n      checks: read\n      id-token: write\n',
+    test: WORKFLOWS,
+  },
+  {
+    attack: 31,
+    without: 'a gate that keeps nothing',
+    file: GATE_WORKFLOW,
+    text: CHECK,
+    instead: step('uses: actions/cache@0400d5f644dc74513175e3cd8d07132dd4860809 # v4.2.4'),
+    test: WORKFLOWS,
+  },
+  {
+    attack: 33,
+    without: 'asking whether the head has moved on',
+    file: 'pipeline/github/tell.ts',
+    text: 'if (head.commit !== report.head) return false;',
+    instead: '',
+    test: OUTPUTS,
+  },
+  {
+    attack: 10,
+    without: 'git, which says all that changes',
+    file: 'pipeline/github/pull-request.ts',
+    text: '  const reviews = await pages(\n',
+    instead:
+      "  await github.request('GET /repos/{owner}/{repo}/pulls/{pull_number}/files', { ...repository, pull_number: number }).catch(() => undefined);\n  const reviews = await pages(\n",
+    test: FORGE,
+  },
+  {
+    attack: 36,
+    without: 'looking at addresses',
+    file: ADDRESS_RULE,
+    text: 'addresses.filter(({ address }) => rule.allows(host, address))',
+    instead: '[...addresses]',
+    test: ADDRESSES,
+  },
+  {
+    attack: 36,
+    without: 'looking at hosts that are written as addresses',
+    file: ADDRESS_RULE,
+    text: 'if (address !== undefined && !rule.allows(url.host, address)) throw refused(url.host);',
+    instead: 'if (address === "") throw refused(rule.allows(url.host, address) ? "" : url.host);',
+    test: ADDRESSES,
+  },
+  {
+    attack: 36,
+    without: 'addresses within addresses',
+    file: ADDRESS_RULE,
+    text: "return embedded === undefined ? INTERNAL.check(plain, 'ipv6')",
+    instead: "return embedded !== '' ? INTERNAL.check(plain, 'ipv6')",
+    test: ADDRESSES,
+  },
+  {
+    attack: 36,
+    without: 'asking only where the policy allows',
+    file: 'pipeline/registry/client.ts',
+    text: 'if (allows && !allows(repository)) {',
+    instead: 'if (allows && !allows) {',
+    test: ADDRESSES,
+  },
+  {
+    attack: 37,
+    without: 'looking at addresses',
+    file: ADDRESS_RULE,
+    text: 'addresses.filter(({ address }) => rule.allows(host, address))',
+    instead: '[...addresses]',
+    test: ADDRESSES,
+  },
+  {
+    attack: 38,
+    without: 'credentials for trusted names only',
+    file: 'pipeline/registry/credentials.ts',
+    text: '(trusted(repository) ? source.credential(repository) : undefined)',
+    instead: '(trusted(repository) ? source.credential(repository) : source.credential(repository))',
+    test: ADDRESSES,
+  },
+];

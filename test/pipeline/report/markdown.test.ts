@@ -1,0 +1,84 @@
+import { expect, test } from 'vitest';
+import type { PackageDiff } from '../../../catalog/diff.ts';
+import type { Finding } from '../../../catalog/finding.ts';
+import { joinedDiffs } from '../../../pipeline/check/judge.ts';
+import { markdownReport } from '../../../pipeline/report/markdown.ts';
+import type { CheckReport } from '../../../pipeline/report/report.ts';
+
+const REPORT: CheckReport = {
+  apiVersion: 'portolan/v1alpha1',
+  kind: 'CheckReport',
+  verdict: 'fail',
+  headline: '1 error',
+  authority: { decision: 'allow', reasons: [], needs: [], warnings: [] },
+  base: 'a'.repeat(40),
+  head: 'b'.repeat(40),
+  policy: { source: '.github/portolan.yaml', expired: [] },
+  packages: [],
+  findings: [],
+  known: [],
+  waived: [],
+  diffs: [],
+  holds: [],
+  waitsFor: [],
+  unchecked: [],
+  request: {
+    repository: 'example/catalogs',
+    number: 7,
+    branch: 'main',
+    merge: { mode: 'off', method: 'squash', via: 'queue-if-enabled' },
+    suggestions: true,
+    ask: true,
+  },
+};
+
+const at = (file: string, hint?: string): Finding => ({
+  rule: 'channel/head',
+  severity: 'error',
+  message: 'two heads',
+  location: { file, line: 3, column: 1 },
+  ...(hint === undefined ? {} : { hint }),
+});
+
+const markdown = (finding: Finding): string =>
+  markdownReport({ ...REPORT, findings: [finding] }, { server: 'https://github.com' });
+
+test('findings lead to their lines at the judged head', () => {
+  expect(markdown(at('catalogs/v4.20/etcd/catalog.yaml'))).toContain(
+    `[\`catalogs/v4.20/etcd/catalog.yaml:3\`](https://github.com/example/catalogs/blob/${'b'.repeat(40)}/catalogs/v4.20/etcd/catalog.yaml#L3)`,
+  );
+  expect(markdown(at(''))).not.toContain('](');
+  expect(markdownReport({ ...REPORT, findings: [at('x')] })).not.toContain('](');
+});
+
+test('no path ends its link, its cell or its code', () => {
+  const text = markdown(at('a)](https:/evil`|?#&<b>\u202e.yaml'));
+  const [, url = ''] = /\]\((https:\/\/github\.com[^)]*)\) \|/.exec(text) ?? [];
+  expect(url).toMatch(/\/a%29%5D%28https%3A\/evil%60%7C%3F%23%26%3Cb%3E%E2%80%AE\.yaml#L3$/);
+});
+
+test('what is written as code ends only where it ends', () => {
+  expect(markdown(at('x', 'name: ``<img src=x>` b'))).toContain('| ```name: ``<img src=x>` b``` |');
+});
+
+test('what changes alike in several catalogs is said once', () => {
+  const diff: PackageDiff = {
+    package: 'etcd',
+    kind: 'changed',
+    channels: [],
+    bundles: [],
+    deprecations: [],
+    fates: [],
+    graph: { package: 'etcd', lanes: [] } as unknown as PackageDiff['graph'],
+  };
+  const other = { ...diff, defaultChannel: { before: 'a', after: 'b' } };
+  const placed = [
+    { ...diff, catalogs: ['v4.17', 'v4.18'] },
+    { ...other, catalogs: ['v4.19'] },
+    { ...diff, catalogs: ['v4.20'] },
+  ];
+  expect(joinedDiffs(placed).map(({ catalogs }) => catalogs)).toEqual([
+    ['v4.17', 'v4.18', 'v4.20'],
+    ['v4.19'],
+  ]);
+});
