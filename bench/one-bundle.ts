@@ -46,20 +46,42 @@ function addition(documents: readonly string[]): { documents: string[]; bundle: 
       /^schema: olm\.channel$/m.test(document) && document.split('\n').includes(`name: ${channel}`),
   );
   const text = documents[at] ?? '';
-  const names = [...text.matchAll(/^- name: (\S+)$/gm)].map(([, name = '']) => name);
-  const left = new Set([...text.matchAll(/^ +(?:replaces: |- )(\S+)$/gm)].map(([, name]) => name));
-  const heads = names.filter((name) => !left.has(name));
-  const head = heads[0] ?? '';
-  const version = /\d+\.\d+\.(\d+)$/.exec(head);
+  const head = headOf(text);
+  const version = /\d+\.\d+\.\d+/.exec(head)?.[0];
   const bundle = documents.find((document) => document.split('\n').includes(`name: ${head}`));
-  if (heads.length !== 1 || !version || bundle === undefined) return undefined;
-  const next = version[0].replace(/\d+$/, String(Number(version[1]) + 1));
-  const name = head.replace(version[0], next);
-  if (documents.some((document) => document.includes(name))) return undefined;
-  const entry = text.replace(`- name: ${head}\n`, `- name: ${name}\n  replaces: ${head}\n- name: ${head}\n`);
-  const copy = bundle.replaceAll(version[0], next);
+  if (version === undefined || bundle === undefined) return undefined;
+  const next = nextFree(version, (one) =>
+    documents.some((document) => document.includes(head.replace(version, one))),
+  );
+  const name = head.replace(version, next);
+  const entry = text.replace(
+    new RegExp(`^( *)- name: ${escaped(head)}$`, 'm'),
+    (line, indent) => `${indent}- name: ${name}\n${indent}  replaces: ${head}\n${line}`,
+  );
+  const copy = bundle.replaceAll(version, next);
   return {
     documents: [...documents.slice(0, at), entry, ...documents.slice(at + 1), copy],
     bundle: copy,
   };
+}
+
+/** The entry that no other replaces or skips; empty when there is not just one. */
+function headOf(channel: string): string {
+  const names = [...channel.matchAll(/^ *- name: (\S+)$/gm)].map(([, name = '']) => name);
+  const left = new Set([...channel.matchAll(/^ +(?:replaces: |- )(\S+)$/gm)].map(([, name]) => name));
+  const heads = names.filter((name) => !left.has(name));
+  return heads.length === 1 ? (heads[0] ?? '') : '';
+}
+
+/** The version with the least higher last number that is not taken. */
+function nextFree(version: string, isTaken: (version: string) => boolean): string {
+  const [major, minor, patch] = version.split('.');
+  for (let number = Number(patch) + 1; ; number++) {
+    const next = `${major}.${minor}.${number}`;
+    if (!isTaken(next)) return next;
+  }
+}
+
+function escaped(text: string): string {
+  return text.replaceAll(/[.\\+*?[^\]$(){}=!<>|:-]/g, '\\$&');
 }

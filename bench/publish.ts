@@ -2,13 +2,16 @@
  * What a publish costs at 260 packages: the first, an unchanged one, and one after a bundle was added; beside
  * `crane append` of one layer when crane is on the PATH. Four platforms.
  *
- *     npm run build && node scripts/run.mjs bench/publish.ts [--history BUNDLE] [--keep DIR]
+ *     npm run build && node scripts/run.mjs bench/publish.ts [--history BUNDLE] [--keep DIR] [--packages 5]
+ *
+ * `--packages 260` adds a bundle to every package, one after the other.
  */
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { OCI_INDEX } from '../pipeline/image/base.ts';
 import { isOnPath } from '../test/fakes/tools.ts';
 import { type Count, countedRegistry } from './counted-registry.ts';
 import { makeInputs } from './inputs.ts';
@@ -20,24 +23,22 @@ const { values } = parseArgs({
     history: { type: 'string', default: '../shared/data/pr-history.bundle' },
     keep: { type: 'string', default: join(tmpdir(), 'portolan-bench') },
     compression: { type: 'string', default: 'gzip,zstd' },
+    packages: { type: 'string', default: '5' },
   },
 });
 
-/** Packages that get a bundle, from the smallest to the largest. */
-const PARTS = [0.05, 0.25, 0.5, 0.75, 0.95];
+/** Packages that get a bundle, evenly from the smallest to the largest. */
+const COUNT = Number(values.packages);
+const PARTS = Array.from({ length: COUNT }, (_, i) => (i + 0.5) / COUNT);
 const [big] = makeInputs(resolve(values.history), values.keep, new Set(['big']));
 const scratch = mkdtempSync(join(tmpdir(), 'portolan-publish-'));
 const registry = await countedRegistry();
 try {
   const repository = repositoryOf(big?.directory ?? '', PARTS, scratch);
   console.log(`Node ${process.version}, ${cpus()[0]?.model ?? 'unknown'} × ${cpus().length}`);
-  for (const { package: name, bytes, text } of repository.added) {
-    console.log(
-      `${name}: ${(text.length / 1e3).toFixed(0)} kB, of which the new bundle ${(bytes / 1e3).toFixed(0)}`,
-    );
-  }
-  console.log('| what | sent MB | requests | CPU s | wall s | peak MiB |');
-  console.log('|---|---|---|---|---|---|');
+  console.log(`a bundle each for ${new Set(repository.added.map((one) => one.package)).size} packages`);
+  console.log('| what | sent MB | received MB | requests | CPU s | wall s | peak MiB |');
+  console.log('|---|---|---|---|---|---|---|');
   for (const compression of values.compression.split(',')) await ours(repository, compression);
   if (isOnPath('crane')) await theirs(repository.directory);
 } finally {
@@ -69,23 +70,35 @@ async function ours({ directory, added }: Repository, compression: string): Prom
     return { run, count: registry.take() };
   };
   row(`portolan, ${compression}, first`, [await publish('first')]);
+  const tag = `http://${registry.host}/v2/ours/${compression}/manifests/big`;
+  const first = await fetch(tag, { headers: { accept: OCI_INDEX } });
+  const manifest = await first.text();
+  cpSync(memory, `${memory}-first`, { recursive: true });
   row(`portolan, ${compression}, unchanged`, [await publish('first')]);
   const changes: Sample[] = [];
   for (const i of added.keys()) {
     changes.push(await publish(String(i)));
-    await publish('first');
+    rmSync(memory, { recursive: true });
+    cpSync(`${memory}-first`, memory, { recursive: true });
+    await fetch(tag, { method: 'PUT', headers: { 'content-type': OCI_INDEX }, body: manifest });
   }
-  row(`portolan, ${compression}, one bundle, median`, changes);
-  row(
-    `portolan, ${compression}, one bundle, most`,
-    changes.sort((a, b) => b.count.sent - a.count.sent).slice(0, 1),
-  );
+  for (const [name, part] of [
+    ['median', 0.5],
+    ['95th of a hundred', 0.95],
+    ['most', 1],
+  ] as const) {
+    row(`portolan, ${compression}, one bundle, ${name}`, changes, part);
+  }
+  changes.sort((a, b) => b.count.sent - a.count.sent);
+  for (const [i, { count, run }] of [...changes.entries()].slice(0, 3)) {
+    console.log(`${i + 1}: ${(count.sent / 1e6).toFixed(2)} MB, ${run.cpu.toFixed(2)} s`);
+  }
 }
 
 /** The way of today, of one platform and without opm's cache: all of the catalog is one layer. */
 async function theirs(directory: string): Promise<void> {
   const layer = join(scratch, 'layer.tar');
-  for (const commit of ['first', '2']) {
+  for (const commit of ['first', '0']) {
     execFileSync('git', [
       ...['-C', directory, 'archive', '--format=tar', '--prefix=configs/', '-o', layer],
       `${commit}:catalogs/big`,
@@ -99,15 +112,18 @@ async function theirs(directory: string): Promise<void> {
   }
 }
 
-function row(name: string, taken: readonly Sample[]): void {
-  const median = (of: (one: (typeof taken)[number]) => number): number =>
-    taken.map(of).sort((a, b) => a - b)[Math.floor(taken.length / 2)] ?? Number.NaN;
+/** Each column by itself. @param part 0.5 for the median, 1 for the most */
+function row(name: string, taken: readonly Sample[], part = 0.5): void {
+  const at = (of: (one: Sample) => number): number =>
+    taken.map(of).sort((a, b) => a - b)[Math.min(taken.length - 1, Math.floor(taken.length * part))] ??
+    Number.NaN;
   const cells = [
-    (median(({ count }) => count.sent) / 1e6).toFixed(3),
-    median(({ count }) => count.requests),
-    median(({ run }) => run.cpu).toFixed(2),
-    median(({ run }) => run.wall).toFixed(2),
-    median(({ run }) => run.memory).toFixed(0),
+    at(({ count }) => count.sent / 1e6).toFixed(3),
+    at(({ count }) => count.received / 1e6).toFixed(3),
+    at(({ count }) => count.requests),
+    at(({ run }) => run.cpu).toFixed(2),
+    at(({ run }) => run.wall).toFixed(2),
+    at(({ run }) => run.memory).toFixed(0),
   ];
   console.log(`| ${name} | ${cells.join(' | ')} |`);
 }

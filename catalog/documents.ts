@@ -10,8 +10,9 @@ import type { Finding, Location } from './finding.ts';
 import { GO_SPACE } from './go-text.ts';
 import { JsonError, JsonReader, type JsonValue } from './json.ts';
 import { isObject } from './shape.ts';
-import type { FilePieces } from './source.ts';
+import type { FilePieces, TextPiece } from './source.ts';
 import { type BadSeparator, splitDocuments } from './split.ts';
+import { decode, firstInvalid } from './utf8.ts';
 import { compose } from './yaml/compose.ts';
 import { type FastDocument, type FastPiece, readFast, readFastPiece } from './yaml/fast.ts';
 import { closeText, isUsualText } from './yaml/fast-text.ts';
@@ -75,11 +76,11 @@ class FileReader {
     let isFirst = true;
     let json: string | undefined;
     for (const piece of pieces) {
-      const { text, isUtf8 } = typeof piece === 'string' ? { text: piece, isUtf8: true } : decode(piece);
-      if (json !== undefined || (isFirst && startsLikeJson(text))) json = (json ?? '') + text;
+      const read = piece instanceof Uint8Array ? decode(piece) : { ...piece, isUtf8: true };
+      if (json !== undefined || (isFirst && startsLikeJson(read.text))) json = (json ?? '') + read.text;
       else {
-        if (typeof piece !== 'string' && !isUtf8) this.#notUtf8(piece, line);
-        line = yield* this.#yamlStream(text, line);
+        if (piece instanceof Uint8Array && !read.isUtf8) this.#notUtf8(piece, line);
+        line = yield* this.#yamlStream(read, line);
       }
       isFirst = false;
     }
@@ -165,16 +166,16 @@ class FileReader {
     const findings = this.#findings.length;
     const rest = afterFirstBreak(text, from.offset);
     const line = from.line + (rest.brokeLine ? 1 : 0);
-    yield* this.#yamlStream(text.slice(rest.offset), line);
+    yield* this.#yamlStream({ text: text.slice(rest.offset), isPlain: false }, line);
     if (this.#findings.slice(findings).every(({ severity }) => severity !== 'error')) return true;
     this.#findings.length = findings;
     return false;
   }
 
   /** @returns the 1-based line behind the text */
-  *#yamlStream(written: string, firstLine: number): Generator<ReadDocument, number> {
+  *#yamlStream(written: TextPiece, firstLine: number): Generator<ReadDocument, number> {
     const isUsual = isUsualText(written);
-    const text = isUsual ? written : normalBreaks(written);
+    const text = isUsual ? written.text : normalBreaks(written.text);
     let fast: FastDocument | undefined;
     const readPiece = (from: number, line: number): FastPiece | undefined => {
       const piece = readFastPiece(text, from, line);
@@ -272,29 +273,4 @@ function placeOf(text: string, offset: number): { line: number; column: number }
   const before = text.slice(0, offset);
   const lastBreak = before.lastIndexOf('\n');
   return { line: before.split('\n').length, column: offset - lastBreak };
-}
-
-function decode(bytes: Uint8Array): { text: string; isUtf8: boolean } {
-  try {
-    return { text: new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes), isUtf8: true };
-  } catch {
-    return { text: new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes), isUtf8: false };
-  }
-}
-
-/** Place of the first byte that is not UTF-8. */
-function firstInvalid(bytes: Uint8Array): { line: number; column: number } {
-  let line = 1;
-  for (let from = 0; ; line++) {
-    const found = bytes.indexOf(10, from);
-    const to = found < 0 ? bytes.length : found;
-    try {
-      new TextDecoder('utf-8', { fatal: true }).decode(bytes.subarray(from, to));
-    } catch {
-      const text = new TextDecoder().decode(bytes.subarray(from, to));
-      return { line, column: text.indexOf('\ufffd') + 1 };
-    }
-    if (found < 0) return { line, column: 1 };
-    from = found + 1;
-  }
 }

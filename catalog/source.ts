@@ -27,7 +27,13 @@ export interface FilePieces {
    * Text where it is UTF-8, else bytes, which are good until the next piece is asked for.
    * A piece ends behind a separator line that ends a document, or with the file.
    */
-  readonly pieces: Iterable<string | Uint8Array>;
+  readonly pieces: Iterable<TextPiece | Uint8Array>;
+}
+
+export interface TextPiece {
+  readonly text: string;
+  /** Whether it is known to be printable ASCII, tabs and line feeds, and nothing else. */
+  readonly isPlain: boolean;
 }
 
 /** A source in memory. */

@@ -115,6 +115,7 @@ function policyOf(written: Written): Policy {
     suggestions: written.suggestions ?? true,
     graph: graphOf(written.graph ?? {}),
     registries: registriesOf(written.registries ?? {}),
+    release: written.release && { ...written.release, mode: written.release.mode ?? 'off' },
     publish: publishOf(written.publish ?? {}),
   };
 }

@@ -3,7 +3,7 @@
  */
 import { type Dirent, lstatSync, readdirSync, readFileSync, type Stats, statSync } from 'node:fs';
 import { join } from 'node:path';
-import type { CatalogSource, FilePieces, SourceFile } from '../catalog/source.ts';
+import type { CatalogSource, FilePieces, SourceFile, TextPiece } from '../catalog/source.ts';
 import { PipelineError } from './error.ts';
 import { piecesOf } from './pieces.ts';
 
@@ -65,7 +65,7 @@ export function filePieces(path: string): FilePieces {
   }
 }
 
-function* readable(path: string): Generator<string | Uint8Array> {
+function* readable(path: string): Generator<TextPiece | Uint8Array> {
   try {
     yield* piecesOf(path);
   } catch (error) {

@@ -2,11 +2,20 @@
  * Reading a file piece by piece, each of them whole documents, through one and the same
  * memory: what a catalog takes then is the size of its largest document.
  */
-import { isAscii, isUtf8 } from 'node:buffer';
+import { isUtf8 } from 'node:buffer';
 import { closeSync, openSync, readSync } from 'node:fs';
+import type { TextPiece } from '../catalog/source.ts';
+import { isPlainBytes } from '../catalog/yaml/plain-bytes.ts';
 
-/** How much is read at once: what fits into the fast memory of a processor is read fastest. */
-const WINDOW = 1 << 17;
+/**
+ * How large a piece may be, if it is more than one document. The engine has memory ready
+ * for shorter texts; that of longer ones it asks the system for, page by page.
+ */
+const WINDOW = 120 << 10;
+/** How many pieces are read at once. */
+const READ_AHEAD = 2;
+/** Largest memory that waits for the next file, in bytes. */
+const MOST_KEPT = 1 << 20;
 
 const SEPARATOR = '\n---';
 const LF = 10;
@@ -17,31 +26,36 @@ let spare: Buffer | undefined;
 /**
  * The pieces of a file, as `FilePieces` in catalog/source.ts has them.
  *
- * @param window bytes that are read at once
+ * @param window bytes that a piece of several documents may have
  * @throws what the file system says
  */
-export function* piecesOf(path: string, window: number = WINDOW): Generator<string | Uint8Array> {
+export function* piecesOf(path: string, window: number = WINDOW): Generator<TextPiece | Uint8Array> {
   const file = openSync(path, 'r');
-  let buffer = spare?.length === window ? spare : Buffer.allocUnsafeSlow(window);
+  let buffer =
+    spare && spare.length >= READ_AHEAD * window ? spare : Buffer.allocUnsafeSlow(READ_AHEAD * window);
   spare = undefined;
   try {
     for (let held = 0; ; ) {
       held += readInto(file, buffer.subarray(held));
-      if (held < buffer.length) {
-        if (held > 0) yield decoded(buffer.subarray(0, held));
+      const isWhole = held < buffer.length;
+      let from = 0;
+      for (;;) {
+        const rest = buffer.subarray(from, held);
+        const cut = isWhole && rest.length <= window ? rest.length : endOfPiece(rest, window);
+        if (cut <= 0) break;
+        yield decoded(rest.subarray(0, cut));
+        from += cut;
+      }
+      if (isWhole) {
+        if (from < held) yield decoded(buffer.subarray(from, held));
         return;
       }
-      const cut = lastCut(buffer);
-      if (cut < 0) {
-        buffer = Buffer.concat([buffer], 2 * buffer.length);
-        continue;
-      }
-      yield decoded(buffer.subarray(0, cut));
-      held = buffer.copy(buffer, 0, cut);
+      if (from === 0) buffer = Buffer.concat([buffer], 2 * buffer.length);
+      else held = buffer.copy(buffer, 0, from);
     }
   } finally {
     closeSync(file);
-    if (buffer.length === window) spare = buffer;
+    if (buffer.length <= MOST_KEPT) spare = buffer;
   }
 }
 
@@ -55,19 +69,31 @@ function readInto(file: number, buffer: Buffer): number {
 }
 
 /**
- * Where the last document ends that is there as a whole: behind the line of its
- * separator; -1 if there is none. A separator behind another one ends no document.
+ * Where the last document ends that is there as a whole within the window, else the first
+ * one behind it; -1 if there is none.
  */
-function lastCut(bytes: Buffer): number {
-  for (let at = bytes.lastIndexOf(SEPARATOR); at > 0; at = bytes.lastIndexOf(SEPARATOR, at - 1)) {
-    const end = bytes.indexOf(LF, at + 1);
-    const before = bytes.lastIndexOf(LF, at - 1) + 1;
-    if (end >= 0 && bytes.toString('latin1', before, before + 3) !== '---') return end + 1;
+function endOfPiece(bytes: Buffer, window: number): number {
+  const inside = bytes.subarray(0, window);
+  for (let at = inside.lastIndexOf(SEPARATOR); at > 0; at = inside.lastIndexOf(SEPARATOR, at - 1)) {
+    const end = endOfDocument(inside, at);
+    if (end > 0) return end;
+  }
+  const border = Math.max(inside.lastIndexOf(SEPARATOR), window - SEPARATOR.length, 1);
+  for (let at = bytes.indexOf(SEPARATOR, border); at > 0; at = bytes.indexOf(SEPARATOR, at + 1)) {
+    const end = endOfDocument(bytes, at);
+    if (end > 0) return end;
   }
   return -1;
 }
 
-function decoded(bytes: Buffer): string | Uint8Array {
-  if (isAscii(bytes)) return bytes.toString('latin1');
-  return isUtf8(bytes) ? bytes.toString('utf8') : bytes;
+/** Behind the line of the separator that follows `at`; -1 if it goes on, or follows another one and ends no document. */
+function endOfDocument(bytes: Buffer, at: number): number {
+  const end = bytes.indexOf(LF, at + 1);
+  const before = bytes.lastIndexOf(LF, at - 1) + 1;
+  return end >= 0 && bytes.toString('latin1', before, before + 3) !== '---' ? end + 1 : -1;
+}
+
+function decoded(bytes: Buffer): TextPiece | Uint8Array {
+  if (isPlainBytes(bytes)) return { text: bytes.toString('latin1'), isPlain: true };
+  return isUtf8(bytes) ? { text: bytes.toString('utf8'), isPlain: false } : bytes;
 }

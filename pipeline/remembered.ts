@@ -50,7 +50,7 @@ export async function judgeRemembered(
   const { contents, findings: unread } = await readContents(source, memory.files, false);
   const judging = { rules, severityOf: ownSeverity, limits: DEFAULT_LIMITS };
   const findings = await judgeContents(contents, memory.verdicts, judging);
-  const after = writeMemory(memory, memory.slots ?? 'packages');
+  const after = writeMemory(memory, memory.room ?? 0);
   if (before === undefined || Buffer.compare(before, after) !== 0) await store.put(KEY, after);
   const judged = new Set(contents.groups.flat().map(({ file }) => file.path));
   const ofIgnoreFiles = unread.filter(({ location }) => !judged.has(location.file));

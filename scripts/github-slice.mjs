@@ -19,6 +19,7 @@ const OPERATIONS = [
   'GET /repos/{owner}/{repo}/activity',
   'GET /repos/{owner}/{repo}/compare/{basehead}',
   'GET /repos/{owner}/{repo}/git/ref/{ref}',
+  'GET /repos/{owner}/{repo}/git/matching-refs/{ref}',
   'POST /repos/{owner}/{repo}/git/refs',
   'PATCH /repos/{owner}/{repo}/git/refs/{ref}',
   'DELETE /repos/{owner}/{repo}/git/refs/{ref}',

@@ -1,164 +1,140 @@
 /**
  * Bundles put into a catalog as `opm index add` put them into its database: the edges come from
  * the bundles themselves, or from their versions.
- *
- * @see https://github.com/operator-framework/operator-registry/blob/v1.73.0/pkg/registry/populator.go
- * @see https://github.com/operator-framework/operator-registry/blob/v1.73.0/pkg/registry/bundlegraphloader.go
  */
 import { fieldsOf } from '../blob.ts';
-import { compareText, type Location } from '../finding.ts';
+import { compareText, type Finding, type Location } from '../finding.ts';
 import { madeBlob, madeDocument } from '../made.ts';
-import { type Blobs, type Bundle, type Catalog, catalogOf, type Entry, type Package } from '../model.ts';
-import { compareVersions, type Version } from '../version.ts';
+import { type Blobs, catalogOf, type Package } from '../model.ts';
+import { addedByReplaces, compareReleases } from './by-replaces.ts';
+import { addedByVersion } from './by-version.ts';
 import { EditError } from './package.ts';
+import { type Edges, graphOf, headOf, type PackageGraph, type PlacedBundle } from './package-graph.ts';
 
 export const UPDATE_MODES = ['replaces', 'semver', 'semver-skippatch'] as const;
 export type UpdateMode = (typeof UPDATE_MODES)[number];
 
-/** A bundle with what it says of its place. */
-export interface PlacedBundle {
-  readonly blob: Bundle;
-  readonly version: Version;
-  readonly channels: readonly string[];
-  /** Empty when the bundle names none. */
-  readonly defaultChannel: string;
-  readonly replaces: string;
-  readonly skips: readonly string[];
-  readonly skipRange: string;
-  readonly icon?: { readonly base64data: string; readonly mediatype: string };
+export interface Updated {
+  readonly blobs: Blobs;
+  /** Bundles that were there and that no channel holds any more. */
+  readonly findings: readonly Finding[];
 }
 
-type Edges = Pick<Entry, 'name' | 'replaces' | 'skips' | 'skipRange'>;
-/** Entries by channel. */
-type Lanes = Map<string, Edges[]>;
-
 /**
- * The catalog with bundles more. They are added one after another, the lowest version first.
+ * The catalog with bundles more, those of a package at once.
  *
  * @throws EditError for a bundle that has no place
  */
-export function addBundles(base: Blobs, bundles: readonly PlacedBundle[], mode: UpdateMode): Blobs {
+export function addBundles(base: Blobs, bundles: readonly PlacedBundle[], mode: UpdateMode): Updated {
+  const sorted = [...bundles].sort((a, b) => compareReleases(a.version, b.version));
+  const findings: Finding[] = [];
   let blobs = base;
-  for (const bundle of [...bundles].sort((a, b) => compareVersions(a.version, b.version))) {
-    blobs = added(blobs, catalogOf(blobs), { bundle, mode });
+  for (const name of new Set(bundles.map(({ blob }) => blob.package))) {
+    const pkg = catalogOf(base).packages.get(name);
+    const added = sorted.filter(({ blob }) => blob.package === name);
+    checkNew(added, pkg);
+    const graph =
+      mode === 'replaces'
+        ? addedByReplaces(graphOf(pkg), added)
+        : added.reduce((at, one) => addedByVersion(at, one, mode === 'semver-skippatch'), graphOf(pkg));
+    blobs = withPackage(blobs, { name, pkg, graph, added }, findings);
   }
-  return blobs;
+  return { blobs, findings };
 }
 
-function added(
-  blobs: Blobs,
-  catalog: Catalog,
-  { bundle, mode }: { readonly bundle: PlacedBundle; readonly mode: UpdateMode },
-): Blobs {
-  const { blob } = bundle;
-  const pkg = catalog.packages.get(blob.package);
-  if (pkg?.bundles.has(blob.name)) {
-    throw new EditError(`the package ${quoted(pkg.name)} has the bundle ${quoted(blob.name)} already`);
+/**
+ * The catalog of a package that bundles were added to one after another, the lowest version first: a
+ * channel holds what its head leads to, be it that an earlier head did not.
+ *
+ * @throws EditError for a bundle that has no place
+ */
+export function packageOf(bundles: readonly PlacedBundle[], mode: UpdateMode): Updated {
+  const added = [...bundles].sort((a, b) => compareReleases(a.version, b.version));
+  checkNew(added, undefined);
+  const graph = added.reduce(
+    (at, one) =>
+      mode === 'replaces' ? addedByReplaces(at, [one]) : addedByVersion(at, one, mode === 'semver-skippatch'),
+    graphOf(undefined),
+  );
+  const findings: Finding[] = [];
+  const name = added[0]?.blob.package ?? '';
+  return { blobs: withPackage(NOTHING, { name, pkg: undefined, graph, added }, findings), findings };
+}
+
+const NOTHING: Blobs = { packages: [], channels: [], bundles: [], deprecations: [], others: [] };
+
+/** @throws EditError */
+function checkNew(added: readonly PlacedBundle[], pkg: Package | undefined): void {
+  const names = new Set(pkg?.bundles.keys());
+  for (const { blob, channels } of added) {
+    if (names.has(blob.name)) {
+      throw new EditError(`the package ${quoted(blob.package)} has the bundle ${quoted(blob.name)} already`);
+    }
+    names.add(blob.name);
+    if (channels.length === 0) {
+      throw new EditError(`the bundle ${quoted(blob.name)} names no channels`, 'annotate its metadata');
+    }
   }
-  if (bundle.channels.length === 0) {
-    throw new EditError(`the bundle ${quoted(blob.name)} names no channels`, 'annotate its metadata');
-  }
-  const lanes: Lanes = new Map();
-  for (const [name, { entries }] of pkg?.channels ?? []) lanes.set(name, [...entries]);
-  for (const name of new Set(bundle.channels)) {
-    const lane = lanes.get(name) ?? [];
-    lanes.set(
-      name,
-      mode === 'replaces' ? byReplaces(lane, bundle, pkg) : byVersion(lane, bundle, { pkg, mode }),
+}
+
+interface Change {
+  readonly name: string;
+  readonly pkg: Package | undefined;
+  readonly graph: PackageGraph;
+  readonly added: readonly PlacedBundle[];
+}
+
+function withPackage(blobs: Blobs, change: Change, findings: Finding[]): Blobs {
+  const { name, graph, added } = change;
+  const [first] = added;
+  if (!first) return blobs;
+  const { defaultChannel, lanes } = graph;
+  if (!lanes.has(defaultChannel)) {
+    throw new EditError(
+      `the default channel of the package ${quoted(name)} is ${quoted(defaultChannel)}, which there is not`,
+      `the channels are ${[...lanes.keys()].map(quoted).join(', ')}`,
     );
   }
-  const place = blob.document.locate([]);
-  const isOther = (of: { readonly package: string }): boolean => of.package !== blob.package;
+  const place = first.blob.document.locate([]);
+  const isOther = (of: { readonly package: string }): boolean => of.package !== name;
+  const listed = new Set([...graph.lanes.values()].flatMap((lane) => lane.map((entry) => entry.name)));
+  const bundles = [...blobs.bundles, ...added.map(({ blob }) => blob)];
+  const isLost = (bundle: { readonly package: string; readonly name: string }): boolean =>
+    bundle.package === name && !listed.has(bundle.name);
+  for (const bundle of bundles.filter(isLost)) {
+    findings.push({
+      rule: 'bundle/unlisted',
+      severity: 'warning',
+      message: `the bundle ${quoted(bundle.name)} of the package ${quoted(name)} is left out: no channel's head leads to it`,
+      location: bundle.document.locate([]),
+      hint: 'let a later version replace or skip it',
+    });
+  }
   return {
     ...blobs,
-    packages: [
-      ...blobs.packages.filter(({ name }) => name !== blob.package),
-      packageBlob(bundle, pkg, { lanes, place }),
-    ],
+    packages: [...blobs.packages.filter((one) => one.name !== name), packageBlob(change, place)],
     channels: [
       ...blobs.channels.filter(isOther),
-      ...[...lanes].map((lane) => channelBlob(blob.package, lane, place)),
+      ...[...graph.lanes].map((lane) => channelBlob(name, lane, place)),
     ],
-    bundles: [...blobs.bundles, blob],
+    bundles: bundles.filter((bundle) => !isLost(bundle)),
   };
 }
 
-/** The bundle's own edges; what it replaces comes into the channel with it. */
-function byReplaces(lane: readonly Edges[], bundle: PlacedBundle, pkg: Package | undefined): Edges[] {
-  const { blob, replaces, skips, skipRange } = bundle;
-  const entries: Edges[] = [...lane, { name: blob.name, replaces, skips, skipRange }];
-  for (let next = replaces; next !== '' && !entries.some(({ name }) => name === next); ) {
-    const elsewhere = [...(pkg?.channels.values() ?? [])].flatMap((channel) => channel.entries);
-    const found = elsewhere.find(({ name }) => name === next);
-    if (!found || !pkg?.bundles.has(next)) {
-      throw new EditError(
-        `the bundle ${quoted(blob.name)} replaces ${quoted(next)}, which the package does not have`,
-        'add that one, too',
-      );
-    }
-    entries.push(found);
-    next = found.replaces;
-  }
-  return entries;
-}
-
-/** The bundle between the next lower and the next higher version of the channel. */
-function byVersion(
-  lane: readonly Edges[],
-  { blob, version }: PlacedBundle,
-  { pkg, mode }: { readonly pkg: Package | undefined; readonly mode: UpdateMode },
-): Edges[] {
-  const versionOf = ({ name }: Edges): Version | undefined => pkg?.bundles.get(name)?.version;
-  const compared = lane.map((entry) => {
-    const own = versionOf(entry);
-    if (!own) throw new EditError(`the version of ${quoted(entry.name)} is not known`);
-    return { entry, version: own, order: compareVersions(own, version) };
-  });
-  const same = compared.find(({ order }) => order === 0);
-  if (same) {
-    throw new EditError(`${quoted(same.entry.name)} has the version of ${quoted(blob.name)} already`);
-  }
-  const isPatch = (other: Version): boolean =>
-    mode === 'semver-skippatch' && other.major === version.major && other.minor === version.minor;
-  const sorted = compared.sort((a, b) => compareVersions(a.version, b.version));
-  const lower = sorted.filter(({ order }) => order < 0);
-  const higher = sorted.filter(({ order }) => order > 0);
-  const behind = lower.findLast((other) => !isPatch(other.version))?.entry.name ?? '';
-  const skips = lower.filter((other) => isPatch(other.version)).map(({ entry }) => entry.name);
-  const newest = higher.findLast((other) => isPatch(other.version))?.entry;
-  const ahead = newest ? undefined : higher[0]?.entry;
-  return [
-    ...lane.map((entry) => {
-      if (entry === ahead) return { ...entry, replaces: blob.name };
-      return entry === newest ? { ...entry, skips: [...entry.skips, blob.name] } : entry;
-    }),
-    { name: blob.name, replaces: behind, skips, skipRange: '' },
-  ];
-}
-
-function packageBlob(
-  { blob, version, channels, defaultChannel, icon }: PlacedBundle,
-  pkg: Package | undefined,
-  { lanes, place }: { readonly lanes: Lanes; readonly place: Location },
-): Blobs['packages'][number] {
-  const isNewest = [...(pkg?.bundles.values() ?? [])].every(
-    (other) => !other.version || compareVersions(other.version, version) <= 0,
-  );
-  const inferred = lanes.size === 1 ? (channels[0] ?? '') : '';
-  const wanted = isNewest && defaultChannel !== '' ? defaultChannel : (pkg?.defaultChannel ?? defaultChannel);
-  const chosen = wanted === '' ? inferred : wanted;
-  if (chosen === '') {
-    throw new EditError(
-      `the bundle ${quoted(blob.name)} has several channels, and none is the default`,
-      'operators.operatorframework.io.bundle.channel.default.v1: CHANNEL in its annotations',
-    );
-  }
-  const before = pkg?.blob
-    ? fieldsOf(pkg.blob)
-    : { schema: 'olm.package', name: blob.package, ...(icon ? { icon } : {}) };
-  const decoded = madeBlob({ ...before, defaultChannel: chosen }, madeDocument(place));
+function packageBlob({ name, pkg, graph }: Change, place: Location): Blobs['packages'][number] {
+  const known = pkg?.blob && fieldsOf(pkg.blob);
+  const { icon: before, ...fields } = known ?? { schema: 'olm.package', name };
+  const { defaultChannel } = graph;
+  const icon = iconOf(graph, before);
+  const decoded = madeBlob({ ...fields, defaultChannel, ...(icon ? { icon } : {}) }, madeDocument(place));
   if (decoded.kind !== 'package') throw new TypeError('a package was made that is none');
   return decoded.blob;
+}
+
+/** That of the default channel's head; what the package had where the head is an old bundle. */
+function iconOf({ lanes, nodes, defaultChannel }: PackageGraph, before: unknown): unknown {
+  const head = nodes.get(headOf(lanes.get(defaultChannel) ?? []) ?? '');
+  return head?.placed ? head.placed.icon : before;
 }
 
 function channelBlob(

@@ -56,12 +56,14 @@ import { rule as crdPreserveUnknown } from './crd/preserve-unknown.ts';
 import { rule as crdPrinterColumn } from './crd/printer-column.ts';
 import { rule as crdProtectedGroup } from './crd/protected-group.ts';
 import { rule as crdScale } from './crd/scale.ts';
+import { rule as crdScaleStatus } from './crd/scale-status.ts';
 import { rule as crdScope } from './crd/scope.ts';
 import { rule as crdSelectableField } from './crd/selectable-field.ts';
 import { rule as crdSingleVersion } from './crd/single-version.ts';
 import { rule as crdStorageVersion } from './crd/storage-version.ts';
 import { rule as crdType } from './crd/type.ts';
 import { rule as crdVersionNames } from './crd/version-names.ts';
+import { rule as crdVersionParts } from './crd/version-parts.ts';
 import { rule as csvAnnotationCase } from './csv/annotation-case.ts';
 import { rule as csvAnnotations } from './csv/annotations.ts';
 import { rule as csvApiExample } from './csv/api-example.ts';
@@ -207,7 +209,9 @@ import { rule as olmv1InstallMode } from './olmv1/install-mode.ts';
 import { rule as olmv1Webhooks } from './olmv1/webhooks.ts';
 import { rule as openshiftMaxVersion } from './openshift/max-version.ts';
 import { rule as openshiftMaxVersionNeeded } from './openshift/max-version-needed.ts';
+import { rule as openshiftScc } from './openshift/scc.ts';
 import { rule as openshiftVersionsLabel } from './openshift/versions-label.ts';
+import { rule as openshiftVersionsRange } from './openshift/versions-range.ts';
 import { rule as packageDefaultChannel } from './package/default-channel.ts';
 import { rule as packageDuplicate } from './package/duplicate.ts';
 import { rule as packageDuplicateVersion } from './package/duplicate-version.ts';
@@ -317,6 +321,7 @@ export const RULES: readonly Rule[] = [
   crdPreserveUnknown,
   crdPrinterColumn,
   crdProtectedGroup,
+  crdScaleStatus,
   crdScale,
   crdScope,
   crdSelectableField,
@@ -324,6 +329,7 @@ export const RULES: readonly Rule[] = [
   crdStorageVersion,
   crdType,
   crdVersionNames,
+  crdVersionParts,
   csvAnnotationCase,
   csvAnnotations,
   csvApiExample,
@@ -469,7 +475,9 @@ export const RULES: readonly Rule[] = [
   olmv1Webhooks,
   openshiftMaxVersionNeeded,
   openshiftMaxVersion,
+  openshiftScc,
   openshiftVersionsLabel,
+  openshiftVersionsRange,
   packageManifestChannelDuplicate,
   packageManifestChannelName,
   packageManifestChannelsEmpty,

@@ -11,8 +11,9 @@ import type { CommitStatus, CredentialSource, Forge } from '../../pipeline/ports
 import { PAGE } from '../../pipeline/publish/page.ts';
 import { createRegistryClient } from '../../pipeline/registry/client.ts';
 import { authfileCredentials } from '../../pipeline/registry/credentials.ts';
-import { handleGate } from '../gate.ts';
+import { type GateRequest, handleGate } from '../gate.ts';
 import { appForge, type GitHubForge, readAppSecret } from '../github.ts';
+import type { Source } from '../receive.ts';
 import { ecrCredentials } from './ecr.ts';
 import type { Settings } from './env.ts';
 import { announcerOn } from './events.ts';
@@ -24,33 +25,57 @@ import { makingRepositories } from './repositories.ts';
 import { secretReader } from './secret.ts';
 
 export function portsOf(settings: Settings, telemetry: Telemetry): DeliveryPorts {
-  const { environment, plainHttp, authfile, bucket, endpoint, table, queue } = settings;
-  const github = githubOf(settings, telemetry);
-  const files = authfileCredentials({ authfile, environment });
-  const credentials = ecrCredentials(files, () => new Date());
+  const { environment, plainHttp, bucket, endpoint, table, queue } = settings;
+  const app = appOf(settings, telemetry);
+  const credentials = credentialsOf(settings);
   return {
-    open: (from) => open({ ...settings, token: github?.token }, from),
+    open: (from) => open({ ...settings, token: app?.forge.token }, from),
     registry: makingRepositories(
       createRegistryClient({ credentials, plainHttp, internal: plainHttp, environment }),
     ),
     fence: tableFence(table),
     records: bucketRecords({ bucket, prefix: '', inPath: endpoint !== undefined }),
     queue: fifoQueue(queue),
-    forge: github ?? logForge(telemetry),
-    deployed: github?.deployed,
+    forge: app?.forge ?? logForge(telemetry),
+    deployed: app?.forge.deployed,
     linkTo: linksTo(settings),
     announce: settings.bus === undefined ? undefined : announcerOn(settings.bus),
-    gate: github && ((message) => judge(settings, { github, credentials, telemetry }, message)),
+    gate: app && ((message) => judge(settings, app, message)),
     now: () => new Date(),
     log: telemetry.log,
   };
 }
 
-/** The App; undefined where none is set up. */
-function githubOf({ secrets, api }: Settings, { log }: Telemetry): GitHubForge | undefined {
+/** The App, and what it judges and proposes with. */
+export interface App {
+  readonly forge: GitHubForge;
+  /** All that a handler needs for a repository but what it does. */
+  request(source: Source): Promise<GateRequest>;
+}
+
+/** @returns undefined where no App is set up */
+export function appOf(settings: Settings, { log }: Telemetry): App | undefined {
+  const { secrets, api, environment, plainHttp } = settings;
   if (secrets.app === undefined) return undefined;
   const secret = secretReader(secrets.app);
-  return appForge(async () => readAppSecret(await secret()), { api, log });
+  const forge = appForge(async () => readAppSecret(await secret()), { api, log });
+  const registries = { credentials: credentialsOf(settings), plainHttp, environment };
+  return {
+    forge,
+    request: async (source) => ({
+      github: await forge.client(),
+      source,
+      token: await forge.token(),
+      git: { searchPath: environment['PATH'] },
+      registries,
+      now: new Date(),
+      log,
+    }),
+  };
+}
+
+function credentialsOf({ authfile, environment }: Settings): CredentialSource {
+  return ecrCredentials(authfileCredentials({ authfile, environment }), () => new Date());
 }
 
 /** Where the page of a publish is shown: a site that stands before the bucket, or AWS's own console. */
@@ -60,28 +85,14 @@ function linksTo({ pages, bucket, environment }: Settings): (documents: string) 
   return (documents) => `${pages === undefined ? shown : `${pages}/`}${encodeURI(documents)}${PAGE}`;
 }
 
-interface Judging {
-  readonly github: GitHubForge;
-  readonly credentials: CredentialSource;
-  readonly telemetry: Telemetry;
-}
-
 async function judge(
-  { sources, environment, plainHttp }: Settings,
-  { github, credentials, telemetry }: Judging,
+  { sources }: Settings,
+  app: App,
   { repository: name, number }: GateMessage,
 ): Promise<void> {
   const source = sources.find((one) => one.repository === name);
   if (!source) throw new PipelineError('not-allowed', `${name} is not judged from here`);
-  await handleGate(number, {
-    github: await github.client(),
-    source,
-    token: await github.token(),
-    git: { searchPath: environment['PATH'] },
-    registries: { credentials, plainHttp, environment },
-    now: new Date(),
-    log: telemetry.log,
-  });
+  await handleGate(number, await app.request(source));
 }
 
 async function open(

@@ -20,6 +20,7 @@ import { publish } from '../stages/publish.ts';
 import { defaultTip, type Forge, openForge } from './forge.ts';
 import type { RunInputs } from './inputs.ts';
 import { registryOptions } from './registries.ts';
+import { releaseArrived } from './releasing.ts';
 import { logText } from './say.ts';
 
 interface Publishing {
@@ -53,7 +54,8 @@ export async function publishPush(inputs: RunInputs): Promise<void> {
     }
     if (!policy.branches.some((pattern) => matchesGlob(pattern, branch)))
       return info(plain(`the branch ${branch} is not gated; nothing is published from it`));
-    await publishAll({ inputs, forge, repository, commit, policy });
+    const released = await releaseArrived({ inputs, forge, repository, commit, policy }, branch);
+    await publishAll({ inputs, forge, repository, commit: released, policy });
   } finally {
     await repository.close();
   }
@@ -77,7 +79,7 @@ async function publishAll(publishing: Publishing): Promise<void> {
   );
   setOutput('published', JSON.stringify(Object.fromEntries(receipts)));
   setOutput('files', inputs.publish.out);
-  await summary.addRaw(summaryOf(commit, ended)).write({ overwrite: true });
+  await summary.addRaw(summaryOf(commit, ended)).write();
   const refused = ended.filter(({ kind }) => kind === 'refused').map(({ catalog }) => catalog);
   if (refused.length > 0) setFailed(`not published: ${plain(refused.join(', '))}`);
 }

@@ -14,6 +14,7 @@ import type {
   DisconnectedReport,
   PackageReport,
   PolicyReport,
+  ReleaseReport,
   RequestReport,
   Verdict,
 } from '../report/report.ts';
@@ -43,6 +44,8 @@ export type Outcome =
       /** What could not be looked at, of the past of the catalogs. */
       readonly unchecked: CheckReport['unchecked'];
       readonly disconnected: readonly DisconnectedReport[];
+      /** What the merge will make of the bundles that are brought. */
+      readonly released: readonly ReleaseReport[];
       readonly authority: AuthorityDecision | undefined;
     });
 
@@ -127,6 +130,7 @@ function judged(outcome: Extract<Outcome, { kind: 'judged' }>): CheckReport {
     holds: authority?.holds ?? [],
     waitsFor: [],
     disconnected: outcome.disconnected,
+    ...(outcome.released.length > 0 ? { released: outcome.released } : {}),
     unchecked: [...references.unchecked, ...outcome.unchecked],
   };
 }

@@ -12,6 +12,7 @@ import { signatureDemands } from '../policy/signatures.ts';
 import type { Registry } from '../ports.ts';
 import { resolveSites } from '../stages/resolve.ts';
 import type { TouchedCatalog } from './catalogs.ts';
+import type { Foreseen } from './release.ts';
 
 export interface ReferenceJudgement {
   readonly findings: readonly Finding[];
@@ -21,13 +22,20 @@ export interface ReferenceJudgement {
   readonly unanswered: boolean;
 }
 
-/** @param registry asked for what the policy allows; without one nothing is asked */
+/**
+ * @param touched with what the merge itself will push, which nobody needs to have yet
+ * @param registry asked for what the policy allows; without one nothing is asked
+ */
 export async function judgeReferences(
-  touched: readonly TouchedCatalog[],
+  { touched, bundles }: Pick<Foreseen, 'bundles'> & { readonly touched: readonly TouchedCatalog[] },
   policy: Policy,
   registry: Registry | undefined,
 ): Promise<ReferenceJudgement> {
-  const brought = touched.map((catalog) => ({ catalog, sites: broughtSites(catalog) }));
+  const own = new Set(bundles.flatMap(({ reference, tag }) => [reference, tag]));
+  const brought = touched.map((catalog) => ({
+    catalog,
+    sites: broughtSites(catalog).filter(({ reference }) => !own.has(lookupKey(reference))),
+  }));
   const count = brought.reduce((sum, { sites }) => sum + sites.length, 0);
   if (count === 0) return { findings: [], unchecked: [], unanswered: false };
   if (!registry || policy.registries.allow.length === 0) {

@@ -17,7 +17,9 @@ const environment = process.env;
 const terminal: Terminal = {
   out: (chunk) =>
     new Promise((resolve) => {
-      if (process.stdout.write(chunk)) resolve();
+      // Bytes are good no longer than until they are said to have been taken.
+      if (typeof chunk !== 'string') process.stdout.write(chunk, () => resolve());
+      else if (process.stdout.write(chunk)) resolve();
       else process.stdout.once('drain', resolve);
     }),
   err: (chunk) => {

@@ -32,7 +32,23 @@ export async function buildSelection(
   written: string,
   { invocation, terminal }: { readonly invocation: Invocation; readonly terminal: Terminal },
 ): Promise<BuiltSelection> {
-  const place = placeOf(written, terminal.directory);
+  return buildImage(
+    blobs,
+    { place: placeOf(written, terminal.directory), written },
+    { invocation, terminal },
+  );
+}
+
+/**
+ * Builds the index image of a catalog, on the base image that the invocation names, and puts it into a place.
+ *
+ * @throws PipelineError as the build and the registry do
+ */
+export async function buildImage(
+  blobs: Blobs,
+  { place, written }: { readonly place: Place; readonly written: string },
+  { invocation, terminal }: { readonly invocation: Invocation; readonly terminal: Terminal },
+): Promise<BuiltSelection> {
   const baseName = invocation.text('base-image');
   const client = registryClientFor(invocation, terminal, { named: [written, baseName] });
   const scratch = mkdtempSync(join(tmpdir(), 'portolan-build-'));

@@ -4,7 +4,8 @@ import { compareText } from '../../catalog/finding.ts';
 import type { Blobs } from '../../catalog/model.ts';
 import { PipelineError } from '../error.ts';
 import { type Command, usageError } from './command.ts';
-import { deliver, formatOf, RENDER_OPTIONS, renderAll, renderingOf } from './rendering.ts';
+import { deliverIndex, INDEX_OPTIONS, TAG_DETAILS } from './index-image.ts';
+import { formatOf, renderAll, renderingOf } from './rendering.ts';
 
 interface Kind {
   readonly words: string;
@@ -23,10 +24,10 @@ function keepCommand({ words, summary, option, description, keeps }: Kind): Comm
     operands: '',
     options: {
       [option]: { value: 'PACKAGE,…', description },
-      'from-index': { value: 'REF', description: 'the index image or directory to start from' },
-      ...RENDER_OPTIONS,
+      'from-index': { value: 'REF', description: 'the index image, database or directory to start from' },
+      ...INDEX_OPTIONS,
     },
-    details: 'portolan publish makes an image of the catalog.',
+    details: TAG_DETAILS.join('\n'),
     examples: [`portolan ${words} --${option} foo,bar --from-index quay.io/example/index:v4.20 --to catalog`],
     run: async (invocation, terminal) => {
       const names = new Set(
@@ -42,7 +43,7 @@ function keepCommand({ words, summary, option, description, keeps }: Kind): Comm
         const blobs = await renderAll([index], rendering, terminal);
         return blobs && kept(blobs, names, keeps);
       };
-      return deliver(read, formatOf(command, invocation), { invocation, terminal });
+      return deliverIndex(read, formatOf(command, invocation), { invocation, terminal });
     },
   };
   return command;

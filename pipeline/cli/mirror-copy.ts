@@ -37,8 +37,11 @@ export const command: Command = {
       value: 'REGISTRY[/PATH]',
       description: "what takes the place of oc-mirror's own registry, localhost:PORT",
     },
-    parallel: { value: 'N', description: 'images at a time (default: 48)' },
-    concurrency: { value: 'N', description: 'requests at a time to one host (default: 48)' },
+    parallel: { value: 'N', description: 'images at a time (default: 192)' },
+    concurrency: {
+      value: 'N',
+      description: 'requests at a time to one host (default: 48, and up to 192 where it is far away)',
+    },
     'no-signatures': { description: 'leave signatures and other referrers behind' },
     state: {
       value: 'FILE',
@@ -60,9 +63,11 @@ export const command: Command = {
     const format = invocation.text('format') ?? 'text';
     if (format !== 'text' && format !== 'json') throw usageError(command, '--format must be text or json');
     const mapping = mappingOf(invocation, terminal);
+    const concurrency = countOption(command, invocation, 'concurrency');
     const client = registryClientFor(invocation, terminal, {
       hosts: destinationHosts(mapping.mappings, invocation.text('to')),
-      concurrency: countOption(command, invocation, 'concurrency'),
+      concurrency,
+      farthest: concurrency ?? FARTHEST,
     });
     try {
       const way = await openWay(invocation, terminal, { client, mapping });
@@ -91,8 +96,10 @@ export const command: Command = {
   },
 };
 
-/** Images at a time: most of a copy's time is waiting. */
-const PARALLEL = 48;
+/** Images at a time: most of a copy's time is waiting, for what the registries let through. */
+const PARALLEL = 192;
+/** Requests at a time to a host that is far away. */
+const FARTHEST = 192;
 
 interface Mapping extends MappingsRead {
   readonly path: string;

@@ -18,6 +18,8 @@ export interface ClientScope {
   readonly hosts?: readonly string[];
   /** Requests at a time to one host at most. */
   readonly concurrency?: number | undefined;
+  /** The same for a host that is far away. */
+  readonly farthest?: number | undefined;
 }
 
 /**
@@ -29,7 +31,7 @@ export interface ClientScope {
 export function registryClientFor(
   invocation: Invocation,
   { directory, environment }: Terminal,
-  { policy, named = [], hosts = [], concurrency }: ClientScope = {},
+  { policy, named = [], hosts = [], concurrency, farthest = concurrency }: ClientScope = {},
 ): RegistryClient {
   const authfile = invocation.text('authfile');
   const file = authfile === undefined ? undefined : resolve(directory, authfile);
@@ -42,6 +44,7 @@ export function registryClientFor(
     authorities: invocation.list('ca').map((path) => readText(resolve(directory, path))),
     environment,
     ...(concurrency === undefined ? {} : { concurrency }),
+    ...(farthest === undefined ? {} : { farthest }),
   };
   return policy ? clientUnder(policy, options) : createRegistryClient(options);
 }

@@ -1,9 +1,15 @@
 import { resolve } from 'node:path';
+import { POLICY_PATH, readPolicy } from '../config.ts';
+import { PipelineError } from '../error.ts';
+import { type MadeBundle, madeBundle, pushMade } from '../release/bundle-image.ts';
+import { directoryPlace, type ReleasePlace } from '../release/place.ts';
 import { findingText, plain } from '../report/text.ts';
-import { release } from '../stages/release.ts';
-import type { Command } from './command.ts';
+import { releasedTexts, writeReleased } from '../stages/release.ts';
+import type { Command, Invocation } from './command.ts';
+import { registryClientFor } from './registry-access.ts';
 import { REGISTRY_OPTIONS } from './registry-options.ts';
 import { renderingOf } from './rendering.ts';
+import type { Terminal } from './terminal.ts';
 
 export const command: Command = {
   words: 'release',
@@ -12,27 +18,75 @@ export const command: Command = {
   operands: 'PACKAGE VERSION',
   options: {
     repo: { value: 'DIR', description: 'the work tree (default: this directory)' },
-    image: { value: 'REFERENCE', description: 'where the bundle is, or will be' },
+    image: {
+      value: 'REFERENCE',
+      description:
+        "where the bundle is, or will be (default: the policy's release.bundles, by the digest that it will have)",
+    },
+    push: { description: 'make the image and push it there first; catalogs then name it by digest' },
     ...REGISTRY_OPTIONS,
   },
   details: [
     'The bundle is read from operators/PACKAGE/VERSION, its release-config.yaml and the ci.yaml beside it say which',
     'templates take it and which catalogs are made of them. Other bundles are taken from the catalogs that are there, so',
-    'that no registry is asked for what was rendered before. Run it in the pull request that brings the bundle.',
+    'that no registry is asked for what was rendered before. Run it in the pull request that brings the bundle: with',
+    'release.bundles in the policy the image need not be there yet, since its digest is known; the merge pushes it.',
   ].join('\n'),
-  examples: ['portolan release etcd 1.2.0 --image quay.io/my-org/etcd-bundle@sha256:…'],
+  examples: [
+    'portolan release etcd 1.2.0',
+    'portolan release etcd 1.2.0 --image quay.io/my-org/etcd-bundle:v1.2.0 --push',
+    'portolan release etcd 1.2.0 --image quay.io/my-org/etcd-bundle@sha256:…',
+  ],
   run: async (invocation, terminal) => {
     const directory = resolve(terminal.directory, invocation.text('repo') ?? '.');
     const [name = '', version = ''] = invocation.operands;
-    const { changed, findings } = await release(directory, {
-      package: name,
-      version,
-      image: invocation.needed('image'),
-      rendering: renderingOf(invocation, terminal),
-    });
-    for (const finding of findings) terminal.err(findingText(finding));
-    if (findings.length > 0) terminal.err('FAIL: nothing was written\n');
+    const place = directoryPlace(directory);
+    const made = await madeOf(place, invocation);
+    const image = made?.reference ?? invocation.needed('image');
+    const rendering = renderingOf(invocation, terminal);
+    const released = await releasedTexts(place, { package: name, version, image, rendering });
+    for (const finding of released.findings) terminal.err(findingText(finding));
+    if (released.findings.length > 0) {
+      terminal.err('FAIL: nothing was written\n');
+      return 1;
+    }
+    if (made && invocation.flag('push')) await push(made, invocation, terminal);
+    const changed = writeReleased(directory, released);
     await terminal.out(changed.map((path) => `${plain(path)}\n`).join(''));
-    return findings.length > 0 ? 1 : 0;
+    return 0;
   },
 };
+
+/** The image that is made of the bundle's folder; undefined for one that somebody else makes. */
+async function madeOf(place: ReleasePlace, invocation: Invocation): Promise<MadeBundle | undefined> {
+  const given = invocation.text('image');
+  if (given !== undefined && !invocation.flag('push')) return undefined;
+  const [name = '', version = ''] = invocation.operands;
+  const pattern = given ?? (await patternOf(place));
+  const source = await place.folder(`operators/${name}/${version}`);
+  // A name that is none is said by the release.
+  return source && madeBundle(pattern, { package: name, version }, source);
+}
+
+async function patternOf(place: ReleasePlace): Promise<string> {
+  const text = await place.text(POLICY_PATH);
+  const { policy } = readPolicy(text === undefined ? undefined : Buffer.from(text));
+  if (policy?.release) return policy.release.bundles;
+  throw new PipelineError(
+    'usage',
+    `nothing says where the bundle goes: ${POLICY_PATH} has no release.bundles`,
+    {
+      hint: "give --image, or write release: {bundles: 'quay.io/my-org/{package}-bundle:v{version}'}",
+    },
+  );
+}
+
+async function push(made: MadeBundle, invocation: Invocation, terminal: Terminal): Promise<void> {
+  const client = registryClientFor(invocation, terminal, { hosts: [made.tag.registry] });
+  try {
+    const isNew = await pushMade(client, made);
+    terminal.err(`${plain(made.reference)} ${isNew ? 'was pushed' : 'was there'}\n`);
+  } finally {
+    client.close();
+  }
+}

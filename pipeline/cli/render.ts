@@ -1,6 +1,8 @@
 import { type ImageTemplate, parseImageTemplate } from '../../catalog/bundle/image-template.ts';
+import type { Finding } from '../../catalog/finding.ts';
+import { streamReferences } from '../render/stream.ts';
 import { type Command, type Invocation, usageError } from './command.ts';
-import { deliver, formatOf, RENDER_OPTIONS, renderAll, renderingOf } from './rendering.ts';
+import { deliver, formatOf, RENDER_OPTIONS, renderAll, renderingOf, sayErrors } from './rendering.ts';
 
 export const command: Command = {
   words: 'render',
@@ -33,8 +35,14 @@ export const command: Command = {
       migrates: migrates(invocation),
       ...imageTemplate(invocation),
     };
-    const read = () => renderAll(invocation.operands, rendering, terminal);
-    return deliver(read, format, { invocation, terminal });
+    const references = invocation.operands;
+    if (invocation.text('to') !== undefined) {
+      const read = () => renderAll(references, rendering, terminal);
+      return deliver(read, format, { invocation, terminal });
+    }
+    const refuses = (findings: readonly Finding[]) => sayErrors(findings, terminal);
+    const { out } = terminal;
+    return (await streamReferences({ references, rendering, format, refuses, out })) ? 0 : 1;
   },
 };
 

@@ -2,8 +2,8 @@
  * The world as a command sees it: read once when the program starts, passed on as data.
  */
 export interface Terminal {
-  /** Writes to standard output; settles when the text has been taken. */
-  readonly out: (text: string) => Promise<void>;
+  /** Writes text, or bytes of UTF-8, to standard output; settles when they have been taken. */
+  readonly out: (content: string | Uint8Array) => Promise<void>;
   /** Writes to standard error. */
   readonly err: (text: string) => void;
   /** Whether standard error is a terminal, where progress may be redrawn. */

@@ -48,6 +48,32 @@ export async function replacePaths(repository: Repository, request: ReplaceReque
   return lineOf(run, ['hash-object', '-t', 'commit', '-w', '--stdin'], lines.join('\n'));
 }
 
+/**
+ * Writes a tree in which some files have other texts; those that are there keep their mode.
+ *
+ * @returns its id; that of the tree itself when there is no text
+ * @throws PipelineError `git`, `not-found`
+ */
+export async function treeWith(
+  repository: Repository,
+  {
+    directory,
+    tree,
+    texts,
+  }: { readonly directory: string; readonly tree: string; readonly texts: ReadonlyMap<string, string> },
+): Promise<string> {
+  const run: GitRun = { settings: repository.settings, directory };
+  let next = tree;
+  for (const [path, text] of texts) {
+    const standing = await entryAt(repository.objects, next, path);
+    const mode = standing && !isTree(standing.mode) ? standing.mode : '100644';
+    const id = await lineOf(run, ['hash-object', '-w', '--stdin'], text);
+    const segments = path.split('/');
+    next = (await replaced(repository, run, { tree: next, segments, entry: { mode, id } })) ?? next;
+  }
+  return next;
+}
+
 interface Replacement {
   readonly tree: string | undefined;
   readonly segments: readonly string[];

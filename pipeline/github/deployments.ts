@@ -15,12 +15,27 @@ function environmentOf(catalog: string): string {
 }
 
 /** The last deployment of a catalog; undefined for a catalog that was never published, or when it may not be seen. */
-export async function lastDeployed(
+export function lastDeployed(
   github: GitHub,
   repository: RepositoryName,
   catalog: string,
 ): Promise<Deployed | undefined> {
-  const environment = environmentOf(catalog);
+  return lastIn(github, repository, environmentOf(catalog));
+}
+
+/** Where it is noted up to which commit bundles were released. */
+const BUNDLES = 'bundles';
+
+/** Id of the commit up to which bundles were released; undefined when none ever was, or that may not be seen. */
+export async function lastReleased(github: GitHub, repository: RepositoryName): Promise<string | undefined> {
+  return (await lastIn(github, repository, BUNDLES))?.commit;
+}
+
+async function lastIn(
+  github: GitHub,
+  repository: RepositoryName,
+  environment: string,
+): Promise<Deployed | undefined> {
   const [last] =
     (await answerIfAny(
       github.request('GET /repos/{owner}/{repo}/deployments', { ...repository, environment, per_page: 1 }),
@@ -40,20 +55,56 @@ function parsed(text: string): unknown {
 }
 
 /** Notes what was published; a deployment is made only of what succeeded. @throws PipelineError as the client */
-export async function noteDeployed(
+export function noteDeployed(
   github: GitHub,
   repository: RepositoryName,
   { receipt, link }: { readonly receipt: PublishReceipt; readonly link: string | undefined },
 ): Promise<void> {
+  const { commit, catalog, digest, image } = receipt;
+  const environment = environmentOf(catalog);
+  const said = { environment, description: digest, payload: { ...receipt }, state: image };
+  return note(github, repository, { ...said, commit, link });
+}
+
+/** Notes that everything which had arrived at a commit was released. @throws PipelineError as the client */
+export function noteReleased(
+  github: GitHub,
+  repository: RepositoryName,
+  {
+    commit,
+    bundles,
+    link,
+  }: { readonly commit: string; readonly bundles: readonly string[]; readonly link: string | undefined },
+): Promise<void> {
+  const description = `${bundles.length} ${bundles.length === 1 ? 'bundle' : 'bundles'}`;
+  const said = { environment: BUNDLES, description, payload: { bundles }, state: description };
+  return note(github, repository, { ...said, commit, link });
+}
+
+interface Note {
+  readonly commit: string;
+  readonly environment: string;
+  readonly description: string;
+  readonly payload: Record<string, unknown>;
+  /** What the deployment's state says. */
+  readonly state: string;
+  readonly link: string | undefined;
+}
+
+async function note(
+  github: GitHub,
+  repository: RepositoryName,
+  { commit, environment, description, payload, state, link }: Note,
+): Promise<void> {
   const deployment = await answer(
     github.request('POST /repos/{owner}/{repo}/deployments', {
       ...repository,
-      ref: receipt.commit,
-      environment: environmentOf(receipt.catalog),
+      ref: commit,
+      environment,
       auto_merge: false,
       required_contexts: [],
-      description: receipt.digest,
-      payload: { ...receipt },
+      description,
+      payload,
     }) as Promise<{ data: { id?: number | bigint } }>,
   );
   // GitHub answers without one when it merged something first, which it was told not to do.
@@ -63,7 +114,7 @@ export async function noteDeployed(
       ...repository,
       deployment_id: Number(deployment.id),
       state: 'success',
-      description: receipt.image.slice(0, 140),
+      description: state.slice(0, 140),
       ...(link === undefined ? {} : { log_url: link }),
     }),
   );

@@ -87,3 +87,10 @@ export async function keyAt({ github, name }: AtGitHub, commit: string): Promise
   }
   return undefined;
 }
+
+/** Names of the branches that begin with a text. @throws PipelineError as the client */
+export async function branchesBelow({ github, name }: AtGitHub, prefix: string): Promise<string[]> {
+  const asked = { ...name, ref: `heads/${prefix}` };
+  const refs = await answer(github.request('GET /repos/{owner}/{repo}/git/matching-refs/{ref}', asked));
+  return refs.map(({ ref }) => ref.slice('refs/heads/'.length));
+}

@@ -5,7 +5,7 @@
  * branch makes it theirs: then it is left alone.
  */
 import { createHash } from 'node:crypto';
-import { PipelineError } from '../error.ts';
+import { type ErrorCode, PipelineError } from '../error.ts';
 import type { ObjectReader } from '../git/objects.ts';
 import { answer } from './client.ts';
 import { type Content, type Placing, placingsOf, writeCommit } from './git-data.ts';
@@ -85,20 +85,70 @@ export async function propose(ports: ProposalPorts, request: ProposalRequest): P
     if (proposal === 'as it stands') return outcome('left', branch, undefined);
     const placings = proposal ? await placingsOf(ports.objects, tip, proposal.files) : [];
     const standing = await readStanding(ports, { branch, base: request.base });
-    const done =
+    const done = await permitted(
       proposal && placings.length > 0
-        ? await offer(ports, { request, branch, tip, proposal, placings, key: keyOf(placings) }, standing)
-        : await withdraw(ports, branch, standing);
+        ? offer(ports, { request, branch, tip, proposal, placings, key: keyOf(placings) }, standing)
+        : withdraw(ports, branch, standing),
+    );
     if (done) return done;
   }
-  throw new PipelineError('conflict', `${request.base} and ${branch} move faster than a change is made`, {
-    retryable: true,
-  });
+  throw moving(request.base);
+}
+
+/** Says what a token needs that may not write. */
+async function permitted<T>(writing: Promise<T>): Promise<T> {
+  try {
+    return await writing;
+  } catch (error) {
+    if (!(error instanceof PipelineError) || error.code !== 'denied') throw error;
+    throw new PipelineError('denied', error.message, { cause: error, hint: MAY_OPEN });
+  }
+}
+
+/**
+ * Commits a change onto the branch itself, on top of its newest commit.
+ *
+ * @returns id of the commit; undefined when nothing is to change, `protected` where the branch takes no pushes
+ * @throws PipelineError `conflict` (retryable) for a branch that keeps moving, and as the client and `make`
+ */
+export async function commitOnto(
+  ports: ProposalPorts,
+  request: Omit<ProposalRequest, 'subject' | 'again'>,
+): Promise<string | 'protected' | undefined> {
+  for (let tries = 0; tries < TRIES; tries++) {
+    const tip = await readTip(ports.github, ports.name, request.base);
+    const made = await request.make(tip);
+    if (made === undefined || made === 'as it stands') return undefined;
+    const placings = await placingsOf(ports.objects, tip, made.files);
+    if (placings.length === 0) return undefined;
+    const { github, name } = ports;
+    const commit = await writeCommit(github, name, {
+      base: tip,
+      parents: [tip],
+      placings,
+      message: made.title,
+    });
+    const ref = { ...name, ref: `heads/${request.base}`, sha: commit, force: false };
+    try {
+      if (await unlessMoved(github.request('PATCH /repos/{owner}/{repo}/git/refs/{ref}', ref))) return commit;
+    } catch (error) {
+      if (!(error instanceof PipelineError) || !REFUSALS.has(error.code)) throw error;
+      return 'protected';
+    }
+  }
+  throw moving(request.base);
+}
+
+/** How GitHub says that a rule of the branch lets nobody push. */
+const REFUSALS: ReadonlySet<ErrorCode> = new Set(['denied', 'usage', 'conflict']);
+
+function moving(branch: string): PipelineError {
+  return new PipelineError('conflict', `${branch} moves faster than a change is made`, { retryable: true });
 }
 
 /** A branch's name that git takes whatever the subject is. */
 export function branchOf(subject: string): string {
-  const plain = subject.replaceAll(/[^\w./-]|\.(?![A-Za-z0-9_-])|(?<=\/)\.|\.(?=lock(?:\/|$))/g, '-');
+  const plain = subject.replaceAll(/[^\w.+/-]|\.(?![A-Za-z0-9_-])|(?<=\/)\.|\.(?=lock(?:\/|$))/g, '-');
   const name = plain === subject ? plain : `${plain}-${sha256(subject).slice(0, 8)}`;
   return `portolan/${name}`;
 }
@@ -190,11 +240,9 @@ async function openPull(ports: ProposalPorts, wanted: Offer): Promise<Proposed |
     const made = await answer(github.request('POST /repos/{owner}/{repo}/pulls', asked));
     return outcome('opened', branch, { number: made.number, url: made.html_url });
   } catch (error) {
-    if (!(error instanceof PipelineError)) throw error;
     // Another run was first; it is looked at as what stands.
-    if (/already exists/i.test(error.message)) return undefined;
-    if (error.code !== 'denied') throw error;
-    throw new PipelineError('denied', error.message, { cause: error, hint: MAY_OPEN });
+    if (error instanceof PipelineError && /already exists/i.test(error.message)) return undefined;
+    throw error;
   }
 }
 

@@ -3,15 +3,16 @@
  * build that the memory is of is neither parsed nor compressed again, and no more than a
  * few packages are in memory at a time.
  */
-import { CACHE, CONFIGS, sealDigest } from '../../catalog/cache/layout.ts';
+import { sealDigest, type Tree } from '../../catalog/cache/layout.ts';
 import { compareText, type Finding } from '../../catalog/finding.ts';
 import type { CatalogSource } from '../../catalog/source.ts';
 import { PipelineError } from '../error.ts';
 import type { Platform } from '../ports.ts';
 import type { BaseImage } from './base.ts';
+import { makeIndex } from './cache-index.ts';
 import type { Codec } from './compress.ts';
 import { type CatalogImage, catalogImage, type Layer, PLATFORMS } from './image.ts';
-import { type LayerFacts, layerBlob } from './layer.ts';
+import { indexLayer, makeFrame, packageLayer } from './layers.ts';
 import {
   type BundleFacts,
   type Memory,
@@ -21,9 +22,10 @@ import {
   type StretchFacts,
   writeMemory,
 } from './memory.ts';
+import { type MadePackage, packageOf } from './package.ts';
 import { type Contents, ROOT, readContents } from './packages.ts';
-import { type LayerPlan, planLayers } from './plan.ts';
-import { makeMeta, makeShard, packageKey, type ShardFacts, shardKeys, type Workshop } from './shard.ts';
+import { type LayerPlan, type Load, planLayers } from './plan.ts';
+import type { ReadLayer, Workshop } from './workshop.ts';
 
 export interface BuildOptions {
   /** `json`: opm's cache, so that `opm serve` starts at once and writes nothing. `none`: it builds its own. */
@@ -38,6 +40,8 @@ export interface BuildOptions {
   readonly scratch: string;
   /** Where the memory of the build before is, and under which key. */
   readonly memory?: { readonly store: Store; readonly key: string };
+  /** Reads layers of that build: what did not change of a layer that did is then not made again. */
+  readonly earlier?: ReadLayer | undefined;
   /** What is wrong with the catalog: nothing is made of one with errors. */
   readonly judge?: (contents: Contents, memory: Memory) => Promise<readonly Finding[]>;
 }
@@ -62,8 +66,10 @@ export interface BuiltCatalog {
   /** How many of our layers had to be made; the others were known. */
   readonly made: number;
   readonly layers: number;
-  /** Set when packages moved to other layers than in the build before: all of them are sent again. */
-  readonly replanned: { readonly from: LayerPlan['slots']; readonly to: LayerPlan['slots'] } | undefined;
+  /** Bytes up to which packages share a layer: see `LayerPlan`. */
+  readonly room: number;
+  /** Set when packages share layers of another room than in the build before, so that many of them moved. */
+  readonly replanned: { readonly from: LayerPlan['room']; readonly to: LayerPlan['room'] } | undefined;
 }
 
 /**
@@ -89,92 +95,83 @@ export async function buildCatalogImage(
   const findings = (await options.judge?.(contents, memory)) ?? [];
   if (findings.some(({ severity }) => severity === 'error')) return { findings };
   if (unread.length > 0) return { findings: unread };
-  const workshop: Workshop = { ...options, contents, memory, findings: new Set(), made: new Set() };
-  const plan = planFor(contents.packages, base, options);
-  const shards: ShardFacts[] = [];
-  if (contents.hasRoot) shards.push(await shardOf([ROOT], workshop));
-  for (const names of plan.shards) shards.push(await shardOf(names, workshop));
+  const workshop: Workshop = {
+    ...options,
+    contents,
+    memory,
+    fetched: new Map(),
+    remade: new Map(),
+    findings: new Set(),
+    made: new Set(),
+  };
+  const packages: MadePackage[] = [];
+  for (const name of [...(contents.hasRoot ? [ROOT] : []), ...contents.packages]) {
+    packages.push(await packageOf(name, workshop));
+  }
   if (workshop.findings.size > 0) return { findings: [...workshop.findings] };
-  const built = await assemble(shards, base, { plan, workshop, options });
-  if (kept) await kept.store.put(kept.key, writeMemory(memory, plan.slots));
+  const built = await assemble(packages, base, { plan: planFor(packages, base), workshop, options });
+  if (kept) await kept.store.put(kept.key, writeMemory(memory, built.room));
   return { findings, built };
 }
 
-function planFor(
-  packages: readonly string[],
-  base: BaseImage | undefined,
-  { cache }: BuildOptions,
-): LayerPlan {
+function planFor(packages: readonly MadePackage[], base: BaseImage | undefined): LayerPlan {
+  const loads = (tree: Tree): Load[] =>
+    packages.flatMap(({ name, pieces }) => {
+      const size = pieces[tree]?.size;
+      return name === ROOT || size === undefined ? [] : [{ name, size }];
+    });
   const baseLayers = Math.max(0, ...(base?.platforms.map(({ layers }) => layers.length) ?? []));
   // The blobs of no package have a layer, whether there are some or not, and so has the cache's index.
-  return planLayers(packages, {
-    baseLayers,
-    fixedLayers: cache === 'json' ? 2 : 1,
-    layersPerShard: cache === 'json' ? 2 : 1,
-  });
-}
-
-/** A shard's facts: from the memory if all are there, else by making it. */
-async function shardOf(names: readonly string[], workshop: Workshop): Promise<ShardFacts> {
-  const { memory } = workshop;
-  const keys = shardKeys(names, workshop);
-  const configs = memory.layers.get(keys.configs);
-  const cache = keys.cache === undefined ? undefined : memory.layers.get(keys.cache);
-  const packages = names.flatMap((name) => memory.packages.get(packageKey(name, workshop)) ?? []);
-  const complete =
-    configs && (cache || keys.cache === undefined || names[0] === ROOT) && packages.length === names.length;
-  return complete ? { names, packages, configs, cache } : makeShard(names, workshop);
+  return planLayers({ configs: loads('configs'), cache: loads('cache') }, { baseLayers, fixedLayers: 2 });
 }
 
 async function assemble(
-  shards: readonly ShardFacts[],
+  packages: readonly MadePackage[],
   base: BaseImage | undefined,
   { plan, workshop, options }: { plan: LayerPlan; workshop: Workshop; options: BuildOptions },
 ): Promise<BuiltCatalog> {
-  const packages = shards.flatMap((shard) => shard.packages);
-  const remake = (names: readonly string[]) => async (): Promise<void> => {
-    await makeShard(names, workshop);
+  const facts = packages.map((pkg) => pkg.facts);
+  const frame = await makeFrame(workshop);
+  const layersOf = async (tree: Tree, groups: LayerPlan[Tree]): Promise<Layer[]> => {
+    const layers: Layer[] = [];
+    for (const names of groups) layers.push(await packageLayer(tree, names, { workshop, frame }));
+    return layers;
   };
-  const layerIn =
-    (folder: string) =>
-    (facts: LayerFacts, make: () => Promise<void>): Layer => ({
-      facts,
-      blob: layerBlob(options.scratch, facts, make),
-      folder: `/${folder}`,
-    });
-  const [inConfigs, inCache] = [layerIn(CONFIGS), layerIn(CACHE)];
-  const configs = shards.map(({ names, configs }) => inConfigs(configs, remake(names)));
-  const caches = shards.flatMap(({ names, cache }) => (cache ? [inCache(cache, remake(names))] : []));
+  const hasRoot = packages[0]?.name === ROOT && packages[0].pieces.configs !== undefined;
+  const groups = [...(hasRoot ? [[ROOT]] : []), ...plan.configs];
+  // A catalog of nothing has its folder, too.
+  const configs = await layersOf('configs', groups.length === 0 ? [[]] : groups);
   const cached = options.cache === 'json';
-  const meta = cached
-    ? await makeMeta(packages, (stretches) => digestOver(packages, stretches), workshop)
-    : undefined;
-  const layers = [...configs, ...caches, ...(meta ? [inCache(meta.facts, meta.make)] : [])];
+  const index = cached ? await makeIndex(facts, (own) => digestOver(facts, own), workshop) : undefined;
+  const caches = await layersOf('cache', plan.cache);
+  const layers = [
+    ...configs,
+    ...caches,
+    ...(index ? [await indexLayer(index.facts, { workshop, frame })] : []),
+  ];
+  const { platforms } = options;
   return {
     image: catalogImage(base, layers, { ...options, cache: cached }),
     slim: catalogImage(undefined, configs, {
       ...options,
       cache: false,
-      platforms: platformsOf(base, options),
+      platforms: base?.platforms.map(({ platform }) => platform) ?? platforms,
     }),
-    cacheDigest: meta?.digest,
+    cacheDigest: index?.digest,
     packages: workshop.contents.packages.length,
-    contents: contentsOf(shards),
+    contents: contentsOf(packages),
     made: workshop.made.size,
     layers: layers.length,
+    room: plan.room,
     replanned: replanned(workshop.memory, plan),
   };
 }
 
-function contentsOf(shards: readonly ShardFacts[]): BuiltCatalog['contents'] {
-  return shards
-    .flatMap(({ names, packages }) => names.map((name, i) => ({ name, bundles: packages[i]?.bundles ?? [] })))
+function contentsOf(packages: readonly MadePackage[]): BuiltCatalog['contents'] {
+  return packages
     .filter(({ name }) => name !== ROOT)
+    .map(({ name, facts: { bundles } }) => ({ name, bundles }))
     .sort((a, b) => compareText(a.name, b.name));
-}
-
-function platformsOf(base: BaseImage | undefined, { platforms }: BuildOptions): readonly Platform[] {
-  return base?.platforms.map(({ platform }) => platform) ?? platforms;
 }
 
 function digestOver(packages: readonly PackageFacts[], meta: readonly StretchFacts[]): string {
@@ -187,6 +184,6 @@ function digestOver(packages: readonly PackageFacts[], meta: readonly StretchFac
   return sealDigest(configs, [...cache, ...meta.map(placed)]);
 }
 
-function replanned({ slots }: Memory, plan: LayerPlan): BuiltCatalog['replanned'] {
-  return slots === undefined || slots === plan.slots ? undefined : { from: slots, to: plan.slots };
+function replanned({ room }: Memory, plan: LayerPlan): BuiltCatalog['replanned'] {
+  return room === undefined || room === plan.room ? undefined : { from: room, to: plan.room };
 }

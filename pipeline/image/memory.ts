@@ -7,6 +7,7 @@ import { createHash } from 'node:crypto';
 import type { Finding } from '../../catalog/finding.ts';
 import { isObject } from '../../catalog/shape.ts';
 import type { LayerFacts } from './layer.ts';
+import type { PieceFacts } from './piece.ts';
 
 /** Where a build's memory is kept between runs: a directory, a cloud's storage. */
 export interface Store {
@@ -49,6 +50,17 @@ export interface PackageFacts {
   readonly metas: readonly { readonly path: string; readonly text: string }[];
 }
 
+/** A piece, and where it stands in the image that was built last. */
+export interface RememberedPiece extends PieceFacts {
+  readonly layer?: {
+    readonly digest: string;
+    /** Of the whole layer, in bytes. */
+    readonly size: number;
+    /** Of the piece's first byte. */
+    readonly offset: number;
+  };
+}
+
 /** What the rules said of files that belong together. */
 export interface VerdictFacts {
   readonly findings: readonly Finding[];
@@ -62,10 +74,11 @@ export interface VerdictFacts {
 export interface Memory {
   readonly files: FactTable<FileFacts>;
   readonly packages: FactTable<PackageFacts>;
+  readonly pieces: FactTable<RememberedPiece>;
   readonly layers: FactTable<LayerFacts>;
   readonly verdicts: FactTable<VerdictFacts>;
-  /** Hash slots of the build before. */
-  readonly slots: number | 'packages' | undefined;
+  /** The room of the layers of the build before, in bytes: see `LayerPlan`. */
+  readonly room: number | undefined;
 }
 
 export interface FactTable<T> {
@@ -80,7 +93,7 @@ export interface FactTable<T> {
 declare const PORTOLAN_SOURCES: string | undefined;
 
 /** Changes when anything changes that turns content into bytes or findings. */
-const FORMAT = `3 ${typeof PORTOLAN_SOURCES === 'string' ? PORTOLAN_SOURCES : 'sources'}`;
+const FORMAT = `4 ${typeof PORTOLAN_SOURCES === 'string' ? PORTOLAN_SOURCES : 'sources'}`;
 
 /** The key of facts that follow from texts; no two lists of texts have the same. */
 export function contentKey(...texts: readonly string[]): string {
@@ -92,27 +105,29 @@ export function contentKey(...texts: readonly string[]): string {
 /** Reads what a build wrote; a memory of another format, or none, is empty. */
 export function openMemory(bytes: Uint8Array | undefined): Memory {
   const json = bytes === undefined ? undefined : parse(bytes);
-  const { files, packages, layers, verdicts, slots } =
+  const { files, packages, pieces, layers, verdicts, room } =
     isObject(json) && json['format'] === FORMAT ? json : {};
   return {
     files: factTable(files),
     packages: factTable(packages),
+    pieces: factTable(pieces),
     layers: factTable(layers),
     verdicts: factTable(verdicts),
-    slots: typeof slots === 'number' || slots === 'packages' ? slots : undefined,
+    room: typeof room === 'number' ? room : undefined,
   };
 }
 
 /** The memory for the next build. */
-export function writeMemory(memory: Memory, slots: number | 'packages'): Uint8Array {
-  const { files, packages, layers, verdicts } = memory;
+export function writeMemory(memory: Memory, room: number): Uint8Array {
+  const { files, packages, pieces, layers, verdicts } = memory;
   const tables = {
     files: [...files.used],
     packages: [...packages.used],
+    pieces: [...pieces.used],
     layers: [...layers.used],
     verdicts: [...verdicts.used],
   };
-  return new TextEncoder().encode(JSON.stringify({ format: FORMAT, slots, ...tables }));
+  return new TextEncoder().encode(JSON.stringify({ format: FORMAT, room, ...tables }));
 }
 
 function parse(bytes: Uint8Array): unknown {

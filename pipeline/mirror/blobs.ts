@@ -31,6 +31,8 @@ const MIB = 1024 * 1024;
 const PART = 1 / 200;
 const LEAST = 192 * 1024;
 const MOST = 32 * MIB;
+/** A body that the kernel takes at once: it arrives also when whoever sent it is killed the next moment. */
+const SURE = 32 * 1024;
 /** Bytes that are read ahead: a body begins to leave when all of it is here, as far as it is no larger. */
 const AHEAD = 64 * MIB;
 const CHUNK = 16 * MIB;
@@ -57,7 +59,7 @@ export function createBlobMover(
       registry.putBlob(to, watched, {
         ...options,
         chunk: CHUNK,
-        gate: leaving.within,
+        gate: (bytes, send) => (bytes <= SURE ? send() : leaving.within(bytes, send)),
         ...(memo && { memory: memo }),
       }),
     );

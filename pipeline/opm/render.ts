@@ -1,10 +1,12 @@
 import { type ImageTemplate, parseImageTemplate } from '../../catalog/bundle/image-template.ts';
+import type { Finding } from '../../catalog/finding.ts';
 import { PipelineError } from '../error.ts';
-import { writeBlobs } from '../render/write.ts';
-import { readAll } from './catalog.ts';
+import { streamReferences } from '../render/stream.ts';
+import { complain } from './catalog.ts';
 import type { OpmCommand } from './command.ts';
 import { MIGRATE_FLAG, migratesTo } from './migrations.ts';
 import { OUTPUT_FLAG, outputOf } from './output.ts';
+import { registries } from './reach.ts';
 
 export const command: OpmCommand = {
   words: 'render',
@@ -26,14 +28,15 @@ export const command: OpmCommand = {
     const format = outputOf(call, ['json', 'yaml']);
     const migrates = migratesTo(call.flag('migrate') ? 'all' : call.text('migrate-level'));
     const template = call.text('alpha-image-ref-template');
-    const blobs = await readAll(call, world, {
-      references: call.operands,
+    const rendering = {
+      directory: world.terminal.directory,
+      registry: registries(call, world),
       migrates,
       ...(template === '' ? {} : { imageTemplate: imageTemplateOf(template) }),
-    });
-    if (!blobs) return 1;
-    await writeBlobs(blobs, format, world.terminal.out);
-    return 0;
+    };
+    const refuses = (findings: readonly Finding[]) => complain(findings, world);
+    const { out } = world.terminal;
+    return (await streamReferences({ references: call.operands, rendering, format, refuses, out })) ? 0 : 1;
   },
 };
 

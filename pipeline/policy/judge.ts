@@ -59,10 +59,11 @@ const WRAPPERS: ReadonlySet<string> = new Set(['if', 'propertyNames']);
 /** YAML 1.1 reads `off` as false; where the policy takes the word, the word is meant. */
 function withOff(value: unknown): unknown {
   if (!isObject(value)) return value;
-  const { merge, rules } = value;
+  const { merge, release, rules } = value;
   return {
     ...value,
     ...(isObject(merge) && merge['mode'] === false ? { merge: { ...merge, mode: 'off' } } : {}),
+    ...(isObject(release) && release['mode'] === false ? { release: { ...release, mode: 'off' } } : {}),
     ...(isObject(rules)
       ? { rules: Object.fromEntries(Object.entries(rules).map(([id, rule]) => [id, ruleWithOff(rule)])) }
       : {}),

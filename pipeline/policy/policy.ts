@@ -47,6 +47,8 @@ export interface Policy {
   readonly suggestions: boolean;
   readonly graph: GraphPolicy;
   readonly registries: RegistriesPolicy;
+  /** What becomes of merged bundle directories; undefined where they are nobody's business here. */
+  readonly release: ReleasePolicy | undefined;
   readonly publish: PublishPolicy;
 }
 
@@ -163,6 +165,13 @@ export interface SignatureDemand {
   readonly from: readonly string[];
   /** By whom. */
   readonly trust: Trust;
+}
+
+export interface ReleasePolicy {
+  /** Reference of a bundle's image, in which `{package}` and `{version}` stand for its folders' names. */
+  readonly bundles: string;
+  /** What the catalogs that take a bundle become: a pull request, or a commit on the branch. */
+  readonly mode: 'propose' | 'commit' | 'off';
 }
 
 export interface PublishPolicy {

@@ -1,7 +1,7 @@
 /** The policy as people write it, once its schema has passed it: every key may be left out. */
 import type { Severity } from '../../catalog/finding.ts';
 import type { PathKind } from './layout.ts';
-import type { AllowableClass, OwnersSource } from './policy.ts';
+import type { AllowableClass, OwnersSource, ReleasePolicy } from './policy.ts';
 
 export interface Written {
   readonly branches?: readonly string[];
@@ -49,6 +49,7 @@ export interface Written {
     readonly lock?: string;
     readonly signatures?: readonly WrittenSignature[];
   };
+  readonly release?: { readonly bundles: string; readonly mode?: ReleasePolicy['mode'] };
   readonly publish?: {
     readonly catalogs?: Readonly<Record<string, WrittenTarget>>;
     readonly role?: string;

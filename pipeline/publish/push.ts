@@ -89,7 +89,11 @@ function send(to: Destination, job: PushJob, mountFrom: readonly string[]): Prom
     : [];
   const content = { root: manifestList, manifests, blobs: [...blobs, ...below] };
   if (!isByDigest(job)) return sendImage(to.registry, to.reference, { image: content, mountFrom });
-  return pushImage(to.registry, withDigest(to.reference, manifestList.digest), { image: content, mountFrom });
+  return pushImage(to.registry, withDigest(to.reference, manifestList.digest), {
+    image: content,
+    mountFrom,
+    beside: to.reference,
+  });
 }
 
 /** An archive for Docker has no room for what is about an image. */

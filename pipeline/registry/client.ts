@@ -38,6 +38,8 @@ export interface ClientOptions {
   readonly environment?: Environment;
   /** Requests at a time to one host at most; 48 when left out. */
   readonly concurrency?: number;
+  /** The same for a host that is far away; as many as to any other when left out. */
+  readonly farthest?: number;
   readonly timeouts?: Partial<Timeouts>;
   readonly retry?: Partial<RetryOptions>;
   /** Bytes of a manifest at most; 4 MiB when left out. */
@@ -98,6 +100,7 @@ function wire(options: ClientOptions): {
   endpoints: ReadonlyMap<string, Endpoint>;
 } {
   const clock = options.clock ?? systemClock;
+  const concurrency = options.concurrency ?? 48;
   const plainHosts = new Set(options.plainHttp ?? []);
   const timeouts = { ...DEFAULT_TIMEOUTS, ...options.timeouts };
   const connections = createConnections({
@@ -110,7 +113,8 @@ function wire(options: ClientOptions): {
   const transport = createTransport({
     connections,
     plainHosts,
-    concurrency: options.concurrency ?? 48,
+    concurrency,
+    farthest: Math.max(concurrency, options.farthest ?? 0),
     timeouts,
     retrying: {
       options: { ...DEFAULT_RETRY, ...options.retry },

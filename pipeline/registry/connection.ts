@@ -34,7 +34,7 @@ export interface Connections {
   close(): void;
 }
 
-const KEEP = { keepAlive: true, maxFreeSockets: 64, scheduling: 'lifo' } as const;
+const KEEP = { keepAlive: true, maxFreeSockets: 256, scheduling: 'lifo' } as const;
 
 interface Agents {
   plain(): HttpAgent;

@@ -16,11 +16,11 @@ export const DOCKER_LIST = 'application/vnd.docker.distribution.manifest.list.v2
 /** What is asked for with `Accept`; Docker's schema 1 is not, it has no config. */
 export const MANIFEST_TYPES: readonly string[] = [OCI_INDEX, OCI_MANIFEST, DOCKER_LIST, DOCKER_MANIFEST];
 
-const LISTS: ReadonlySet<string> = new Set([OCI_INDEX, DOCKER_LIST]);
+export const LIST_TYPES: ReadonlySet<string> = new Set([OCI_INDEX, DOCKER_LIST]);
 const IMAGES: ReadonlySet<string> = new Set([OCI_MANIFEST, DOCKER_MANIFEST]);
 
 export function isManifestType(mediaType: string): boolean {
-  return LISTS.has(mediaType) || IMAGES.has(mediaType);
+  return LIST_TYPES.has(mediaType) || IMAGES.has(mediaType);
 }
 
 interface Common {
@@ -70,7 +70,7 @@ export function parseManifest({ bytes, mediaType, digest }: Manifest): ImageMani
   const isImage = has(json, 'layers') || has(json, 'config');
   // Whoever reads it as the one and whoever as the other would run different images.
   if (isList && isImage) throw bad('is an image and a list at the same time');
-  if (LISTS.has(mediaType) && !isImage) {
+  if (LIST_TYPES.has(mediaType) && !isImage) {
     return { kind: 'list', ...common, manifests: descriptors(field(json, 'manifests') ?? [], bad) };
   }
   if (IMAGES.has(mediaType) && !isList) {

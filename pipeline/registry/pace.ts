@@ -1,7 +1,8 @@
 /**
  * How fast one host may be asked: a number of requests at a time that shrinks by half when
  * the host says "too many" and grows again by one per round of good answers (AIMD), and a
- * pause for everybody when the host says how long to wait.
+ * pause for everybody when the host says how long to wait. A host that is far away may be asked
+ * more at a time: it gets no more of them in a second than one that is near.
  */
 import { PipelineError } from '../error.ts';
 import type { Clock } from '../ports.ts';
@@ -14,8 +15,8 @@ export interface Pace {
    * @throws PipelineError `rate-limited` when the host's pause outlasts the budget
    */
   enter(budget: Budget): Promise<() => void>;
-  /** The host answered well. */
-  succeeded(): void;
+  /** The host answered well, so many milliseconds after it was asked. */
+  succeeded(took: number): void;
   /** The host asked to slow down, for so many milliseconds where it said so. */
   slowDown(pause: number): void;
   /** How many requests may run at a time now. */
@@ -26,8 +27,13 @@ export interface PaceOptions {
   readonly host: string;
   /** Requests at a time at most. */
   readonly most: number;
+  /** The same for a host that is far away. */
+  readonly farthest: number;
   readonly clock: Clock;
 }
+
+/** Milliseconds to the quickest answer of a host that is near. */
+const NEAR = 12;
 
 /** Those who wait, first come first served. An array that shifts its head is quadratic; this one is not. */
 interface Queue {
@@ -52,8 +58,10 @@ function createQueue(): Queue {
   };
 }
 
-export function createPace({ host, most, clock }: PaceOptions): Pace {
-  let limit = most;
+export function createPace({ host, most: near, farthest, clock }: PaceOptions): Pace {
+  let limit = near;
+  let most = near;
+  let quickest = Infinity;
   let running = 0;
   let resumeAt = 0;
   let halvedAt = -Infinity;
@@ -97,8 +105,11 @@ export function createPace({ host, most, clock }: PaceOptions): Pace {
       });
       return leaveOnce;
     },
-    succeeded: () => {
-      limit = Math.min(most, limit + 1 / limit);
+    succeeded: (took) => {
+      quickest = Math.min(quickest, took);
+      most = Math.min(farthest, Math.max(near, (near * quickest) / NEAR));
+      // Until it says "too many" for the first time what a host bears is not known: each answer allows one more.
+      limit = Math.min(most, limit + (halvedAt === -Infinity ? 1 : 1 / limit));
     },
     slowDown: (pause) => {
       const now = clock.now();

@@ -6,7 +6,7 @@
 import { type Reference, withDigest } from '../../catalog/reference.ts';
 import { PipelineError } from '../error.ts';
 import type { BlobOutcome, BlobSource, Descriptor, Manifest, Registry, Repository } from '../ports.ts';
-import { contentOf, parseManifest } from './image.ts';
+import { contentOf, LIST_TYPES, parseManifest } from './image.ts';
 import { skipping } from './stream.ts';
 
 /** An image with all that belongs to it. */
@@ -21,6 +21,8 @@ export interface ImageContent {
 export interface PushOptions {
   /** Repositories of the same registry that are likely to hold the blobs. */
   readonly mountFrom?: readonly string[];
+  /** A reference in the same repository whose image is likely to share blobs, where `to` is none itself. */
+  readonly beside?: Reference;
   /** Blobs at a time; 4 when left out. */
   readonly parallel?: number;
 }
@@ -64,28 +66,132 @@ export async function sendImage(
   to: Reference,
   { image, ...options }: PushOptions & { readonly image: ImageContent },
 ): Promise<PushReport> {
-  const { root, manifests, blobs } = image;
+  const { root } = image;
+  const standing = await standingAt(registry, to);
+  if (standing?.digest === root.digest) {
+    return { digest: root.digest, blobs: { present: 0, mounted: 0, uploaded: 0 }, bytes: 0, unchanged: true };
+  }
+  const near = standing ?? (options.beside && (await standingAt(registry, options.beside)));
+  const known = near ? await heldBy(registry, to, { near, image }) : new Set<string>();
+  const sent = await sendBlobs(registry, to, { image, known, ...options });
+  try {
+    return await sendManifests(registry, to, { image, sent });
+  } catch (error) {
+    // Whoever says that something is missing is asked for everything: what an image names should be there, and is not.
+    if (known.size === 0 || !isMissingContent(error)) throw error;
+    const again = await sendBlobs(registry, to, { image, known: new Set(), ...options });
+    return sendManifests(registry, to, { image, sent: again });
+  }
+}
+
+function isMissingContent(error: unknown): boolean {
+  return error instanceof PipelineError && ['bad-answer', 'not-found'].includes(error.code);
+}
+
+/** What a reference names now; undefined also for what is no manifest: it is about to be replaced. */
+async function standingAt(registry: Registry, reference: Reference): Promise<Manifest | undefined> {
+  try {
+    return await registry.getManifest(reference);
+  } catch (error) {
+    const isUnusable =
+      error instanceof PipelineError && ['bad-answer', 'corrupt', 'too-large'].includes(error.code);
+    if (isUnusable && !error.retryable) return undefined;
+    throw error;
+  }
+}
+
+/** Manifests of a list that are read to learn what a repository holds. */
+const MOST_READ = 16;
+
+/**
+ * Blobs of an image that another one in the repository names, and which are therefore there. Manifests of its list
+ * are read as long as they tell of more: most platforms have the same layers.
+ */
+async function heldBy(
+  registry: Registry,
+  to: Repository,
+  { near, image }: { readonly near: Manifest; readonly image: ImageContent },
+): Promise<ReadonlySet<string>> {
+  const wanted = new Set(image.blobs.map(({ digest }) => digest));
+  const held = new Set<string>();
+  const take = (content: readonly Descriptor[]): boolean => {
+    const before = held.size;
+    for (const { digest } of content) if (wanted.has(digest)) held.add(digest);
+    return held.size > before;
+  };
+  try {
+    const parsed = parseManifest(near);
+    if (parsed.kind === 'image') take(contentOf(parsed));
+    for (const child of parsed.kind === 'list' ? parsed.manifests.slice(0, MOST_READ) : []) {
+      const { registry: host, repository } = to;
+      const reference = { kind: 'digest', registry: host, repository, digest: child.digest } as const;
+      const manifest = await registry.getManifest(reference);
+      if (!manifest || !take(contentOf(parseManifest(manifest)))) break;
+    }
+  } catch (error) {
+    // Without this knowledge each blob is asked for.
+    if (!(error instanceof PipelineError)) throw error;
+  }
+  return held;
+}
+
+interface SentBlobs {
+  readonly outcomes: Readonly<Record<BlobOutcome, number>>;
+  /** Digests of blobs that were not in the repository. */
+  readonly fresh: ReadonlySet<string>;
+  readonly bytes: number;
+}
+
+async function sendBlobs(
+  registry: Registry,
+  to: Repository,
+  {
+    image,
+    known,
+    mountFrom,
+    parallel = 4,
+  }: PushOptions & { readonly image: ImageContent; readonly known: ReadonlySet<string> },
+): Promise<SentBlobs> {
   const outcomes = { present: 0, mounted: 0, uploaded: 0 };
-  const standing = await registry.resolve(to);
-  const { digest } = root;
-  if (standing?.digest === digest) return { digest, blobs: outcomes, bytes: 0, unchanged: true };
+  const fresh = new Set<string>();
   let bytes = 0;
-  await inParallel(unique(blobs), options.parallel ?? 4, async (blob) => {
-    const outcome = await registry.putBlob(
-      to,
-      blob,
-      options.mountFrom ? { mountFrom: options.mountFrom } : {},
-    );
+  await inParallel(unique(image.blobs), parallel, async (blob) => {
+    const outcome = known.has(blob.digest)
+      ? 'present'
+      : await registry.putBlob(to, blob, mountFrom ? { mountFrom } : {});
     outcomes[outcome]++;
+    if (outcome !== 'present') fresh.add(blob.digest);
     if (outcome === 'uploaded') bytes += blob.size;
   });
-  for (const manifest of unique(manifests)) {
+  return { outcomes, fresh, bytes };
+}
+
+async function sendManifests(
+  registry: Registry,
+  to: Reference,
+  { image, sent }: { readonly image: ImageContent; readonly sent: SentBlobs },
+): Promise<PushReport> {
+  const { root, manifests } = image;
+  let { bytes } = sent;
+  const put = async (manifest: Manifest): Promise<void> => {
     const name = withDigest(to, manifest.digest);
-    if ((await registry.resolve(name)) !== undefined) continue;
+    const content = contentOf(parseManifest(manifest));
+    // Of what is there, all is there: a manifest with a new blob need not be asked for.
+    const isNew = content.some(({ digest }) => sent.fresh.has(digest));
+    if (!isNew && (await registry.resolve(name)) !== undefined) return;
     await registry.putManifest(name, manifest);
     bytes += manifest.bytes.length;
-  }
-  return { digest, blobs: outcomes, bytes: bytes + root.bytes.length, unchanged: false };
+  };
+  const all = unique(manifests);
+  const isList = ({ mediaType }: Manifest): boolean => LIST_TYPES.has(mediaType);
+  await inParallel(
+    all.filter((manifest) => !isList(manifest)),
+    4,
+    put,
+  );
+  for (const list of all.filter(isList)) await put(list);
+  const report = { digest: root.digest, blobs: sent.outcomes, unchanged: false };
+  return { ...report, bytes: bytes + root.bytes.length };
 }
 
 function unique<T extends { readonly digest: string }>(items: readonly T[]): T[] {

@@ -58,6 +58,8 @@ export interface TransportOptions {
   readonly plainHosts: ReadonlySet<string>;
   /** Requests at a time to one host at most. */
   readonly concurrency: number;
+  /** The same for a host that is far away. */
+  readonly farthest: number;
   readonly timeouts: Timeouts;
   readonly retrying: Retrying;
   readonly userAgent: string;
@@ -77,6 +79,12 @@ interface HostState {
   down: { readonly until: number; readonly error: PipelineError } | undefined;
 }
 
+interface Timed {
+  readonly answer: Answer;
+  /** Milliseconds from the request to the head of the answer. */
+  readonly took: number;
+}
+
 export function createTransport(options: TransportOptions): Transport {
   const hosts = new Map<string, HostState>();
   const { retrying } = options;
@@ -94,11 +102,13 @@ export function createTransport(options: TransportOptions): Transport {
       hint: `name ${url.host} as a host of plain HTTP if it has no TLS`,
     });
   };
-  const hop = async (request: TransportRequest, budget: Budget): Promise<Answer> => {
+  const hop = async (request: TransportRequest, budget: Budget): Promise<Timed> => {
     const host = state(request.url.host);
     const leave = await host.pace.enter(budget);
+    const began = retrying.clock.now();
     try {
-      return await ask(request, host, options);
+      const answer = await ask(request, host, options);
+      return { answer, took: retrying.clock.now() - began };
     } finally {
       leave();
     }
@@ -107,9 +117,10 @@ export function createTransport(options: TransportOptions): Transport {
     let current = request;
     for (let followed = 0; ; followed++) {
       checkUrl(current.url);
-      const answer = await hop(current, budget);
+      const timed = await hop(current, budget);
+      const { answer } = timed;
       const next = redirectOf(answer, current);
-      if (next === undefined) return judged(answer, state(current.url.host), request, retrying);
+      if (next === undefined) return judged(timed, state(current.url.host), request, retrying);
       await answer.discard();
       if (followed === MAX_REDIRECTS) {
         throw new PipelineError('bad-answer', `${request.url.host} redirects ${request.what} without end`);
@@ -127,10 +138,10 @@ export function createTransport(options: TransportOptions): Transport {
   };
 }
 
-function newHost(host: string, { concurrency, retrying }: TransportOptions): HostState {
+function newHost(host: string, { concurrency, farthest, retrying }: TransportOptions): HostState {
   const traffic = { requests: 0, sent: 0, received: 0 };
   return {
-    pace: createPace({ host, most: concurrency, clock: retrying.clock }),
+    pace: createPace({ host, most: concurrency, farthest, clock: retrying.clock }),
     traffic,
     meter: {
       sent: (bytes) => {
@@ -171,13 +182,13 @@ async function ask(request: TransportRequest, host: HostState, options: Transpor
 
 /** Hands an answer on, unless it says that the host is busy or broken. */
 async function judged(
-  answer: Answer,
+  { answer, took }: Timed,
   host: HostState,
   request: TransportRequest,
   { clock }: Retrying,
 ): Promise<Answer> {
   if (!isRetryable(answer.status)) {
-    host.pace.succeeded();
+    host.pace.succeeded(took);
     return answer;
   }
   const pause = retryAfter(header(answer, 'retry-after'), clock.now());

@@ -46,6 +46,7 @@ export function putBlob(
   let [mount] = mountFrom.filter((repository) => repository !== to.repository);
   let isAbsent = absent;
   let begun = memory?.location;
+  let early: Promise<RequestBody> | undefined;
   const noting = memory && {
     ...memory,
     note: (location: string) => {
@@ -58,16 +59,24 @@ export function putBlob(
   const work = endpoint.attempt(async (budget) => {
     const upload: Upload = { endpoint, to, blob: source, chunk, budget, memory: noting, gate };
     const head = { digest: blob.digest, actions: 'pull,push', budget } as const;
+    // Whoever knows that it has to be sent reads the source while the upload is opened.
+    const isExpected = isAbsent && mount === undefined && begun === undefined;
     if (!isAbsent && (await headBlob(endpoint, to, head))) return 'present';
     // What broke off may have arrived.
     isAbsent = false;
     if (begun !== undefined && (await goOn(upload, begun))) return 'uploaded';
     begun = undefined;
+    const isWhole = blob.size <= Math.min(chunk, memory?.chunk ?? chunk);
+    if (isExpected && isWhole) early ??= wholeBody(source);
+    // Read anew when it failed; until it is asked for, nobody else hears of that.
+    early?.catch(() => {
+      early = undefined;
+    });
     const session = await open(upload, mount);
     if (session === 'mounted') return 'mounted';
     // A mount that came to nothing once does so again.
     mount = undefined;
-    await send(upload, session);
+    await send(upload, session, early);
     return 'uploaded';
   });
   return work.finally(reading.close);
@@ -133,11 +142,15 @@ function sessionOf(endpoint: Endpoint, answer: Answer): Session {
   };
 }
 
-async function send(upload: Upload, session: Session): Promise<void> {
+async function send(
+  upload: Upload,
+  session: Session,
+  early: Promise<RequestBody> | undefined,
+): Promise<void> {
   const { blob, chunk, endpoint, memory } = upload;
   const isKept = memory !== undefined && blob.size > memory.chunk && (await keepsBroken(upload, session));
   if (endpoint.quirks.monolithic || (blob.size <= chunk && !isKept))
-    return commit(upload, session.location, await wholeBody(blob));
+    return commit(upload, session.location, await (early ?? wholeBody(blob)));
   const size = Math.max(isKept ? memory.chunk : chunk, session.smallest);
   const start = { location: session.location, offset: 0 };
   if (isKept) memory.note(session.location.href);

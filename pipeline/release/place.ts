@@ -53,3 +53,19 @@ export function treePlace(objects: ObjectReader, tree: string): ReleasePlace {
     },
   };
 }
+
+/** A place in which some files have other texts. */
+export function overlaidPlace(place: ReleasePlace, texts: ReadonlyMap<string, string>): ReleasePlace {
+  return {
+    text: async (path) => texts.get(path) ?? place.text(path),
+    folder: async (path) => {
+      const below = await place.folder(path);
+      const own = [...texts].filter(([file]) => file.startsWith(`${path}/`));
+      if (own.length === 0) return below;
+      const written = new Map(own.map(([file, text]) => [file.slice(path.length + 1), Buffer.from(text)]));
+      const kept = ((await below?.files()) ?? []).filter((file) => !written.has(file.path));
+      const added = [...written].map(([file, bytes]) => ({ path: file, read: () => bytes }));
+      return { files: async () => [...kept, ...added] };
+    },
+  };
+}

@@ -3,7 +3,9 @@ import type { ImageTemplate } from '../../catalog/bundle/image-template.ts';
 import { migrateBundles } from '../../catalog/bundle/migrate.ts';
 import { readBundle } from '../../catalog/bundle/registry-bundle.ts';
 import { type BundleRenderOptions, renderBundle } from '../../catalog/bundle/render.ts';
-import type { Loaded } from '../../catalog/load.ts';
+import type { Finding } from '../../catalog/finding.ts';
+import { DEFAULT_LIMITS, type EachBlob, type Loaded, load } from '../../catalog/load.ts';
+import type { Bundle } from '../../catalog/model.ts';
 import type { CatalogSource } from '../../catalog/source.ts';
 import type { Registry } from '../ports.ts';
 
@@ -18,6 +20,8 @@ export interface Rendering {
   readonly migrates?: boolean;
   /** Makes up the image of a bundle directory. */
   readonly imageTemplate?: ImageTemplate;
+  /** What is done with each blob of a directory as it is read; what comes back is kept in its place. */
+  readonly each?: EachBlob;
 }
 
 /** A bundle as a catalog with nothing else in it. */
@@ -36,6 +40,23 @@ export async function loadBundle(
 
 export function migrateLevel(migrates: boolean): 'none' | 'bundle-object-to-csv-metadata' {
   return migrates ? 'bundle-object-to-csv-metadata' : 'none';
+}
+
+/** Reads a catalog, each bundle migrated when that is wanted before anything else is done with it. */
+export async function loadCatalog(
+  source: CatalogSource,
+  { migrates, each = {} }: Pick<Rendering, 'migrates' | 'each'>,
+): Promise<Loaded> {
+  if (!migrates) return load(source, DEFAULT_LIMITS, each);
+  const refused: Finding[] = [];
+  const migrate = (bundle: Bundle): Bundle => {
+    const done = migrateBundles([bundle]);
+    refused.push(...done.findings);
+    const [after = bundle] = done.bundles;
+    return each.bundle?.(after) ?? after;
+  };
+  const { blobs, findings } = await load(source, DEFAULT_LIMITS, { ...each, bundle: migrate });
+  return { blobs, findings: [...findings, ...refused] };
 }
 
 /** A loaded catalog whose bundles are migrated when that is wanted. */

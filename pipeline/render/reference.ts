@@ -5,10 +5,10 @@
  */
 import { lstatSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { type Loaded, load } from '../../catalog/load.ts';
+import type { Loaded } from '../../catalog/load.ts';
 import { directorySource, readFileBytes } from '../directory.ts';
 import { PipelineError } from '../error.ts';
-import { loadBundle, migrated, type Rendering } from './loaded.ts';
+import { loadBundle, loadCatalog, migrated, type Rendering } from './loaded.ts';
 
 /**
  * Reads a directory or a database that exists, and an image otherwise.
@@ -32,7 +32,7 @@ export async function renderReference(reference: string, options: Rendering): Pr
   }
   const { imageTemplate } = options;
   if (bundle) return loadBundle(directorySource(path), options, imageTemplate ? { imageTemplate } : {});
-  return migrated(await load(directorySource(path)), options);
+  return loadCatalog(directorySource(path), options);
 }
 
 /** The only file that is a catalog by itself is a database. */

@@ -36,7 +36,8 @@ export function textOf(blobs: readonly Blob[], format: RenderFormat): string {
   return blobs.map((blob) => rendered(blob, format)).join('');
 }
 
-function rendered(blob: Blob, format: RenderFormat): string {
+/** The text of one blob. @throws PipelineError `usage` for what the format cannot hold */
+export function rendered(blob: Blob, format: RenderFormat): string {
   try {
     return renderBlob(blob, format);
   } catch (error) {

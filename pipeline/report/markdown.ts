@@ -9,7 +9,7 @@ import { type Part, withinBudget } from './budget.ts';
 import { mermaidText } from './mermaid.ts';
 import { type CheckReport, stateOf } from './report.ts';
 import { countText, plain, shortList } from './text.ts';
-import { disconnectedLines, roadText } from './text-report.ts';
+import { disconnectedLines, releasedLines, roadText } from './text-report.ts';
 import { writtenLines } from './written.ts';
 
 /** Most bytes of a comment, of which GitHub takes 65,536 characters, and of a check run's summary. */
@@ -35,6 +35,7 @@ export function markdownReport(
     { text: authorityText(report), cuttable: true },
     { text: footer(report), cuttable: true },
     { text: packagesTable(report), cuttable: true },
+    { text: releasedText(report), cuttable: true },
     { text: disconnectedText(report), cuttable: true },
     { text: findingsText(report, server), cuttable: true },
     ...report.diffs
@@ -69,8 +70,15 @@ function packagesTable({ packages }: CheckReport): string {
   return ['| package | catalogs | change | |', '|---|---|---|---|', ...rows].join('\n');
 }
 
+function releasedText({ released = [] }: CheckReport): string {
+  return indentedList(released.flatMap(releasedLines));
+}
+
 function disconnectedText({ disconnected = [] }: CheckReport): string {
-  const lines = disconnected.flatMap(disconnectedLines);
+  return indentedList(disconnected.flatMap(disconnectedLines));
+}
+
+function indentedList(lines: readonly string[]): string {
   return lines
     .map((line) => (line.startsWith('  ') ? `  - ${escaped(line.trim())}` : `- ${escaped(line)}`))
     .join('\n');

@@ -41,6 +41,8 @@ export interface CheckReport {
   readonly request?: RequestReport;
   /** What disconnected clusters can install of the packages that are touched. */
   readonly disconnected?: readonly DisconnectedReport[];
+  /** What the merge makes of the bundles that are brought; its catalogs are judged with the others. */
+  readonly released?: readonly ReleaseReport[];
   /** What was not looked at, and why. */
   readonly unchecked: readonly { readonly what: string; readonly why: string }[];
 }
@@ -65,6 +67,17 @@ export function stateOf({ verdict, authority, holds, waitsFor }: CheckReport): R
   if (verdict === 'fail' || authority.decision === 'deny') return 'failure';
   const missing = verdict !== 'pass' || authority.decision !== 'allow' || holds.length + waitsFor.length > 0;
   return missing ? 'pending' : 'success';
+}
+
+export interface ReleaseReport {
+  readonly package: string;
+  readonly version: string;
+  /** The bundle's image, by digest, which the merge pushes. */
+  readonly image: string;
+  /** A pull request, or a commit on the branch. */
+  readonly by: 'propose' | 'commit';
+  /** Paths that it changes; empty when the pull request has them. */
+  readonly files: readonly string[];
 }
 
 export interface DisconnectedReport {

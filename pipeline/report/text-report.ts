@@ -3,7 +3,7 @@
  */
 import type { FateChange, Turn } from '../../catalog/graph/fate-change.ts';
 import type { PlacedDiff } from '../check/judge.ts';
-import type { CheckReport, DisconnectedReport } from './report.ts';
+import type { CheckReport, DisconnectedReport, ReleaseReport } from './report.ts';
 import { countText, findingText, plain, shortList } from './text.ts';
 
 export function textReport(report: CheckReport): string {
@@ -14,6 +14,7 @@ export function textReport(report: CheckReport): string {
     `  policy: ${plain(report.policy.source)}`,
     ...report.policy.expired.map((waiver) => `    a waiver has expired: ${plain(waiver)}`),
     ...report.packages.map(packageLine),
+    ...(report.released ?? []).flatMap(releasedLines).map((line) => `  ${plain(line)}`),
     ...(report.disconnected ?? []).flatMap(disconnectedLines).map((line) => `  ${plain(line)}`),
     ...report.unchecked.map(({ what, why }) => `  not checked: ${plain(what)}: ${plain(why)}`),
   ];
@@ -23,6 +24,14 @@ export function textReport(report: CheckReport): string {
   if (report.findings.length > 0) parts.push('\n', ...report.findings.map(findingText));
   parts.push(`\n${countText(report.findings)}${alsoText(report)}\n`);
   return parts.join('');
+}
+
+/** What the merge will do, and each file that it changes. */
+export function releasedLines({ package: name, version, image, by, files }: ReleaseReport): string[] {
+  const way = by === 'commit' ? 'a commit on the branch' : 'a pull request';
+  const first = `the merge releases ${name} ${version} as ${image}`;
+  if (files.length === 0) return [`${first}; the catalogs here have it`];
+  return [`${first}, then by ${way}:`, ...files.map((file) => `  ${file}`)];
 }
 
 /** `disconnected ready: 12 of 13 bundles`, and what is worse than before, a line each. */

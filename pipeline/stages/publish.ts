@@ -25,6 +25,7 @@ import { signatureDemands } from '../policy/signatures.ts';
 import { applyWaivers } from '../policy/waiver.ts';
 import type { Fence, RecordStore, Registry, StandingClaim } from '../ports.ts';
 import { type OpenBase, openBase } from '../publish/base.ts';
+import { earlierLayers } from '../publish/earlier.ts';
 import { type Guard, type Guarded, guardOf } from '../publish/fence-guard.ts';
 import { mirrorFiles } from '../publish/mirror.ts';
 import { PAGE, publishPage } from '../publish/page.ts';
@@ -109,7 +110,8 @@ export async function publish(
       judgedUnder(policy, await judgeContents(contents, verdicts, judgingBy(policy)), request);
     const base = target.base && (await openBase(registry, target.base, signatureDemands(policy)));
     progress(base ? `building on ${base.name}` : 'building on nothing: a catalog without a server');
-    const options = { ...target.settings, scratch, ...memoryOf(request), judge: judgeIt };
+    const earlier = earlierLayers(target.to, registry);
+    const options = { ...target.settings, scratch, ...memoryOf(request), earlier, judge: judgeIt };
     const { built, findings } = await buildCatalogImage(source, base?.image, options);
     if (!built) return { kind: 'refused', findings };
     const receipt = receiptOf(built, { catalog, commit, target, base: base?.image });
@@ -167,12 +169,14 @@ function memoryOf({ store, catalog }: PublishRequest): { memory?: { store: Store
 }
 
 /** What a build that put packages into other layers than the one before costs. */
-function replanning({ replanned }: BuiltCatalog): string[] {
+function replanning({ replanned, made, layers }: BuiltCatalog): string[] {
   if (!replanned) return [];
   const { from, to } = replanned;
-  const words = (slots: number | 'packages'): string =>
-    slots === 'packages' ? 'a layer for each package' : `layers shared in ${slots} slots`;
-  return [`packages move from ${words(from)} to ${words(to)}: all of them are sent again`];
+  const words = (room: number): string =>
+    room === 0 ? 'a layer for each package' : `layers shared up to ${(room / 1e6).toPrecision(3)} MB`;
+  return [
+    `packages move from ${words(from)} to ${words(to)}: ${made} of ${layers} layers are made anew and sent`,
+  ];
 }
 
 function attestedOf(

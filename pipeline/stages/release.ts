@@ -10,7 +10,8 @@ import type { Bundle } from '../../catalog/model.ts';
 import { renderOrder } from '../../catalog/render.ts';
 import { PipelineError } from '../error.ts';
 import { isPackageName } from '../policy/layout.ts';
-import { directoryPlace, type ReleasePlace } from '../release/place.ts';
+import { parsePlace } from '../registry/place.ts';
+import type { ReleasePlace } from '../release/place.ts';
 import { inForm, type KnownBundles, knownBundles } from '../release/rendered.ts';
 import { type Wanted, wantedOf } from '../release/wanted.ts';
 import { renderBundleImage } from '../render/image.ts';
@@ -88,14 +89,19 @@ async function releaseInto(
     const { blobs, findings } = await kind.expand({ file: path, bytes: Buffer.from(text) }, async (one) => {
       const found = find(one);
       // What a catalog holds already was rendered from the same image before.
-      return found
-        ? { bundle: found, csv: {} }
-        : renderBundleImage(one, { ...rendering, migrates: own.migrates });
+      if (found) return { bundle: found, csv: {} };
+      return renderBundleImage(inRegistry(one, path), { ...rendering, migrates: own.migrates });
     });
     if (findings.length > 0 || !blobs) return { texts: new Map(), findings };
     texts.set(`${folder}/catalog.yaml`, textOf(renderOrder(blobs), 'yaml'));
   }
   return { texts, findings: [] };
+}
+
+/** A template is anybody's text: it names no files of this machine. @throws PipelineError `usage` */
+function inRegistry(image: string, path: string): string {
+  if (parsePlace(image).kind === 'registry') return image;
+  throw new PipelineError('usage', `${path}: ${JSON.stringify(image)} is no image of a registry`);
 }
 
 /** The bundle as another catalog has it, where that can be brought into this one's form. */
@@ -122,23 +128,10 @@ function edited(path: string, edit: () => string): string {
   }
 }
 
-export interface Released {
-  /** Paths of the files that differ now. */
-  readonly changed: readonly string[];
-  /** What keeps it from being released; then nothing was written. */
-  readonly findings: readonly Finding[];
-}
-
-/**
- * Releases a bundle of a work tree, laid out as community repositories are.
- *
- * @throws PipelineError as {@link releasedTexts}, `io`
- */
-export async function release(directory: string, request: ReleaseRequest): Promise<Released> {
-  const { texts, findings } = await releasedTexts(directoryPlace(directory), request);
-  const changed = [...texts].flatMap(([path, text]) => {
+/** Writes what a release makes into a work tree; gives the paths of the files that differ now. @throws PipelineError `io` */
+export function writeReleased(directory: string, { texts }: ReleasedTexts): string[] {
+  return [...texts].flatMap(([path, text]) => {
     const { written } = writeFiles(join(directory, dirname(path)), new Map([[basename(path), text]]));
     return written.length > 0 ? [path] : [];
   });
-  return { changed, findings };
 }

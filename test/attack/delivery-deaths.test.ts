@@ -44,9 +44,10 @@ test('at every call, before it was done and after', async () => {
     const disturbed = await deliver({ ...run, fate: (call) => (call === at ? how : undefined) });
     expect(disturbed.state, `${how} call ${at}, ${name}`).toEqual(undisturbed.state);
   });
-  console.log(
-    `${points.length} deaths, one in each run: ${undisturbed.calls.length} calls, before and after`,
-  );
+  for (const handler of ['push', 'catalog']) {
+    const count = undisturbed.callers.filter((caller) => caller === handler).length;
+    console.log(`${handler}: ${2 * count} deaths, one in each run: ${count} calls, before and after`);
+  }
   expect(points.length).toBeGreaterThan(100);
 }, 900_000);
 

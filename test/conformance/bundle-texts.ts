@@ -28,6 +28,13 @@ export const TEXTS: readonly (readonly [pattern: RegExp, ...rules: string[]])[] 
     'annotations/unreadable',
   ],
   [/unable to parse CSV|cannot restore|Short version cannot|quantities must match/, 'csv/type', 'crd/type'],
+  [/^Invalid character\(s\) found in prerelease/, 'csv/release-name', 'csv/type'],
+  [
+    /^Invalid character\(s\) found in|^strconv\.ParseUint: parsing|parsing time "|cannot parse ".*" as "2006"/,
+    'csv/type',
+    'csv/version',
+    'crd/type',
+  ],
   [/unable to parse CRD/, 'crd/type'],
   [/unsupported CRD version|Unsupported api version of CRD/, 'crd/api-version'],
   [
@@ -54,7 +61,7 @@ export const TEXTS: readonly (readonly [pattern: RegExp, ...rules: string[]])[] 
   [/^The CEL|^Invalid CEL expression/, 'dependency/constraint'],
   [/^couldn't parse dependency of type/, 'dependency/type'],
   [
-    /^ is not supported type for registryV1 bundle|^EOF$|unable to decode|error converting YAML to JSON|Object 'Kind' is missing in|while decoding JSON|error parsing manifests|^Unable to read file/,
+    /^ is not supported type for registryV1 bundle|^(?:unexpected )?EOF$|unable to decode|error converting YAML to JSON|Object 'Kind' is missing in|while decoding JSON|error parsing manifests|^Unable to read file/,
     'manifest/unreadable',
     'annotations/unreadable',
     'csv/type',
@@ -68,6 +75,7 @@ export const TEXTS: readonly (readonly [pattern: RegExp, ...rules: string[]])[] 
     'manifest/kind',
     'manifest/unreadable',
   ],
+  [/^metadata\.annotations\[api-approved/, 'crd/protected-group'],
   [
     /error validating object|metadata\.(?:namespace|labels|annotations|finalizers|generation): /,
     'manifest/metadata',
@@ -78,6 +86,7 @@ export const TEXTS: readonly (readonly [pattern: RegExp, ...rules: string[]])[] 
     'crd/owned-missing',
     'crd/owned-group',
     'crd/single-version',
+    'crd/api-version',
   ],
   [/present in bundle .* but not defined in CSV/, 'crd/not-owned'],
   [/^duplicate CRD|contains duplicate custom resource definition/, 'crd/duplicate'],
@@ -144,7 +153,7 @@ export const TEXTS: readonly (readonly [pattern: RegExp, ...rules: string[]])[] 
   [/modify default securitycontextconstraints/, 'object/scc-rights'],
   [/preserveUnknownFields set to false to let API Server/, 'webhook/conversion-owned'],
   [/not owned bundle/, 'webhook/conversion-owned'],
-  [/^metadata\.name: /, 'crd/name'],
+  [/^metadata\.(?:name|generateName): /, 'crd/name'],
   [/^spec\.group: /, 'crd/group'],
   [/^spec\.scope: /, 'crd/scope'],
   [/^spec\.versions: .*storage version/s, 'crd/storage-version', 'crd/single-version'],
@@ -153,9 +162,14 @@ export const TEXTS: readonly (readonly [pattern: RegExp, ...rules: string[]])[] 
   [/^spec\.conversion/, 'crd/conversion'],
   [/^spec\.preserveUnknownFields: /, 'crd/preserve-unknown'],
   [/deprecationWarning: /, 'crd/deprecation-warning'],
+  [
+    /^spec\.(?:validation|subresources|additionalPrinterColumns): .*mutually exclusive|^spec\.versions: .*identical values/s,
+    'crd/version-parts',
+  ],
   [/additionalPrinterColumns/, 'crd/printer-column'],
   [/subresources\.scale/, 'crd/scale'],
-  [/^spec\.version: /, 'crd/single-version'],
+  [/^spec\.version: .*must match/s, 'crd/single-version'],
+  [/^spec\.version: /, 'crd/version-names'],
   [/selectableFields/, 'crd/selectable-field'],
   [/duplicate strategy deployment spec|strategy deployment name/, 'olmv1/deployment-name'],
   [/package name is empty/, 'annotations/package', 'annotations/missing'],
@@ -184,6 +198,7 @@ export const TEXTS: readonly (readonly [pattern: RegExp, ...rules: string[]])[] 
     'crd/type',
     'annotations/text',
     'manifest/unreadable',
+    'manifest/metadata',
   ],
 ];
 
@@ -192,6 +207,7 @@ export const OURS: ReadonlySet<string> = new Set([
   'csv/unquoted',
   'csv/field-case',
   'crd/owned-group',
+  'crd/scale-status',
   'annotations/text',
   'annotations/folder',
 ]);

@@ -10,9 +10,10 @@ export interface Capture {
 export function capture(directory: string, input: string): Capture {
   const out: string[] = [];
   const err: string[] = [];
+  const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
   const terminal: Terminal = {
-    out: async (text) => {
-      out.push(text);
+    out: async (content) => {
+      out.push(typeof content === 'string' ? content : decoder.decode(content, { stream: true }));
     },
     err: (text) => {
       err.push(text);

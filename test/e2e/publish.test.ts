@@ -77,8 +77,8 @@ describe('publish', () => {
     // A greeting, whether the image is there, whether the mirror's plan is, and what the tag names now.
     expect(seen.slice(before).map(({ method, received }) => [method, received])).toEqual([
       ['GET', 0],
-      ['HEAD', 0],
-      ['HEAD', 0],
+      ['GET', 0],
+      ['GET', 0],
       ['HEAD', 0],
     ]);
   });

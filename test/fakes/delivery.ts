@@ -24,6 +24,8 @@ export interface Delivered {
   readonly state: unknown;
   /** Calls of ports, by name, in order. */
   readonly calls: readonly string[];
+  /** Who made each of them: the kind of the message that was handled. */
+  readonly callers: readonly string[];
   readonly aside: number;
 }
 
@@ -35,8 +37,8 @@ export interface Run {
   readonly attempts?: number;
   /** Whether GitHub refuses every status. */
   readonly denies?: boolean;
-  /** Done at the end, with the same ports. */
-  readonly last?: (ports: DeliveryPorts) => Promise<unknown>;
+  /** Done at the end, over the same world: each call of its parameter gives the ports of another process. */
+  readonly last?: (living: () => DeliveryPorts) => Promise<unknown>;
 }
 
 /** Handles the pushes to the end, each step in a process of its own that may die. */
@@ -54,7 +56,8 @@ export async function deliver({
   const deployments = new Map<string, string>();
   const queue = memoryQueue({ attempts, parallel: 1 });
   const calls: string[] = [];
-  const living = (): DeliveryPorts => {
+  const callers: string[] = [];
+  const living = (caller: string): DeliveryPorts => {
     let dead = false;
     const mortal = <T extends object>(name: string, port: T): T =>
       new Proxy(port, {
@@ -63,6 +66,7 @@ export async function deliver({
           async (...parameters: unknown[]) => {
             if (dead) throw new Death();
             const call = calls.push(`${name}.${String(key)}`);
+            callers.push(caller);
             const end = fate?.(call, `${name}.${String(key)}`);
             dead = end !== undefined;
             if (end === 'before') throw new Death();
@@ -102,11 +106,11 @@ export async function deliver({
   };
   for (const push of pushes) {
     await queue.send(messageOf(push));
-    await queue.drain((body) => handleWork(body, living()));
+    await queue.drain((body) => handleWork(body, living(JSON.parse(body).kind)));
   }
-  await last?.(living());
+  await last?.(() => living('last'));
   const state = { ...(await stateOf(records, registry, statuses)), deployments: [...deployments].sort() };
-  return { state, calls, aside: queue.aside.length };
+  return { state, calls, callers, aside: queue.aside.length };
 }
 
 async function stateOf(

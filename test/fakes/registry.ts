@@ -10,7 +10,7 @@ import { folder } from './folder.ts';
 
 export interface TestRegistry extends RunningRegistry {
   readonly directory: string;
-  readonly seen: readonly SeenRequest[];
+  readonly seen: SeenRequest[];
 }
 
 export async function registry(options: Partial<RegistryOptions> = {}): Promise<TestRegistry> {

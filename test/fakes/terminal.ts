@@ -62,9 +62,10 @@ function terminalOf(
   written: { out: string; err: string },
   interrupted: () => Promise<void>,
 ): Terminal {
+  const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
   return {
-    out: async (text) => {
-      written.out += text;
+    out: async (content) => {
+      written.out += typeof content === 'string' ? content : decoder.decode(content, { stream: true });
     },
     err: (text) => {
       written.err += text;

@@ -19,9 +19,12 @@ export function checkAnnotationsPresent({ annotations, files }: Inspected, repor
 }
 
 export function checkMetadataReadable({ files }: Inspected, report: Report): void {
-  for (const { documents } of files.metadata) {
+  for (const { path, documents } of files.metadata) {
     const [first] = documents;
-    if (first?.kind === 'unread') report(first.message, first.location);
+    if (first?.kind !== 'unread') continue;
+    // Other files are tried, too, and passed over when they cannot be read.
+    const isNeeded = /^metadata\/annotations/.test(path);
+    report(first.message, first.location, isNeeded ? {} : { severity: 'warning' });
   }
 }
 
@@ -82,7 +85,8 @@ export function checkAnnotationsFilled({ annotations }: Inspected, report: Repor
     [`${PREFIX}channels.v1`, false],
     [`${PREFIX}channel.default.v1`, true],
   ] as const) {
-    if (text(annotations.values, key) !== '' || (isOptional && !(key in annotations.values))) continue;
+    const value = annotations.values[key] ?? '';
+    if (value !== '' || (isOptional && !(key in annotations.values))) continue;
     report(
       `the annotation ${JSON.stringify(key)} is empty`,
       annotations.document.locate([annotations.key, key]),
@@ -127,6 +131,7 @@ function fieldsOf({ type, json }: WrittenProperty): Fields | undefined {
   const shape = DEPENDENCIES.get(type);
   if (!shape || json === '') return undefined;
   const value: unknown = JSON.parse(json);
+  if (value === null) return {};
   const { value: fields, misfits } = fitStruct(value, shape);
   return misfits.length === 0 ? fields : undefined;
 }

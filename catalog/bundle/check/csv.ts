@@ -81,9 +81,10 @@ function examplesOf(csv: TypedCsv): readonly Fields[] | string | undefined {
   const key = examplesKey(csv);
   if (!key) return undefined;
   const json = csv.annotations[key] ?? '';
-  if (json.trim() === '') return [];
+  if (json === '') return [];
   const examples = jsonOf(json);
   if (typeof examples === 'string') return examples;
+  if (examples.value === null) return [];
   if (!Array.isArray(examples.value)) return 'expected a list of objects';
   const bad = examples.value.findIndex((item) => !isObject(item) || !kindOf(item));
   return bad < 0 ? examples.value : `item ${bad} is no object with a kind`;
@@ -95,7 +96,9 @@ const MAX_DEPTH = 1000;
 function jsonOf(json: string): { readonly value: unknown } | string {
   const reader = new JsonReader(json, MAX_DEPTH);
   try {
-    const value = reader.next()?.value;
+    const first = reader.next();
+    if (!first) return 'not JSON: nothing but spaces';
+    const { value } = first;
     return reader.next() === undefined ? { value } : 'not JSON: text follows the list';
   } catch (error) {
     if (error instanceof JsonError) return `not JSON: ${error.message} at character ${error.offset + 1}`;
@@ -333,6 +336,10 @@ function referenceDefect(image: string): string | undefined {
 export const checkReleaseName: Check = ofCsv((csv, report, bundle) => {
   const release = text(csv.spec, 'release');
   if (release === '') return;
+  if (!/^[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*$/.test(release)) {
+    const message = `${called(csv)}: release ${JSON.stringify(release)} must be letters, digits and - divided by dots`;
+    report(message, csv.at('spec', 'release'), { hint: "release: '1'" });
+  }
   const expected = `${bundle.package}-v${text(csv.spec, 'version')}-${release}`;
   if (csv.name === expected) return;
   report(

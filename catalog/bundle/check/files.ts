@@ -1,7 +1,10 @@
 /** What the files of a bundle must be, before anybody looks into them. */
+
+import type { Path } from '../../path.ts';
 import type { Report } from '../../rules/rule.ts';
-import { isObject } from '../../shape.ts';
+import { fitStruct, isObject, struct, text } from '../../shape.ts';
 import type { Inspected } from '../inspect.ts';
+import { OBJECT_META } from '../kubernetes.ts';
 import { kindOf } from '../manifest.ts';
 import { fileName, isDirect } from '../read.ts';
 import { itemsOf } from '../registry-bundle.ts';
@@ -139,38 +142,85 @@ const QUALIFIED =
   /^(?:([a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*)\/)?([A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)$/;
 const LABEL_VALUE = /^(?:[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$/;
 
+/** Most bytes of all annotations of an object, keys and values together. */
+const MOST_ANNOTATIONS = 256 * 1024;
+
+function textBytes(annotations: unknown): number {
+  const encoder = new TextEncoder();
+  return Object.entries(isObject(annotations) ? annotations : {})
+    .map(([key, value]) => encoder.encode(`${key}${String(value)}`).length)
+    .reduce((sum, bytes) => sum + bytes, 0);
+}
+
+/** What every object says of itself. */
+const TYPED = struct('v1.PartialObjectMetadata', { apiVersion: text, kind: text, metadata: OBJECT_META });
+
 export function checkMetadata({ objects }: Inspected, report: Report): void {
   for (const object of objects) {
-    if (
-      /^(?:ClusterServiceVersion|CustomResourceDefinition)$/.test(object.kind) ||
-      !SUPPORTED.has(object.kind)
-    )
-      continue;
-    const metadata = isObject(object.value['metadata']) ? object.value['metadata'] : {};
-    const say = (field: string, message: string): void => {
-      report(
-        `${object.kind} ${JSON.stringify(object.name)}: metadata.${field} ${message}`,
-        object.document.locate(['metadata', field]),
-      );
+    if (object.kind === 'ClusterServiceVersion' || !SUPPORTED.has(object.kind)) continue;
+    const say: Say = (path, message) => {
+      const what = `${object.kind} ${JSON.stringify(object.name)}: ${path.join('.')}`;
+      report(`${what} ${message}`, object.document.locate(path));
     };
-    if (metadata['namespace'] !== undefined && metadata['namespace'] !== '') {
-      say('namespace', 'must not be set: OLM puts the object into the namespace of the operator');
+    const isCrd = object.kind === 'CustomResourceDefinition';
+    const { misfits } = fitStruct(object.value, TYPED);
+    if (!isCrd)
+      for (const { path, expected, found } of misfits) say(path, `must be ${expected}, found ${found}`);
+    if (misfits.length > 0) continue;
+    const metadata = isObject(object.value['metadata']) ? object.value['metadata'] : {};
+    checkPlace(metadata, isCrd, say);
+    checkTexts(metadata, say);
+    checkOwners(metadata, say);
+  }
+}
+
+type Say = (path: Path, message: string) => void;
+type Metadata = Readonly<Record<string, unknown>>;
+
+function checkPlace(metadata: Metadata, isCrd: boolean, say: Say): void {
+  if (metadata['namespace'] !== undefined && metadata['namespace'] !== '') {
+    const why = isCrd ? 'a definition is in none' : 'OLM puts the object into the namespace of the operator';
+    say(['metadata', 'namespace'], `must not be set: ${why}`);
+  }
+  if (!isCrd && (metadata['name'] ?? '') === '') say(['metadata', 'name'], 'is missing');
+  if (typeof metadata['generation'] === 'number' && metadata['generation'] < 0)
+    say(['metadata', 'generation'], 'must not be negative');
+}
+
+function checkTexts(metadata: Metadata, say: Say): void {
+  if (textBytes(metadata['annotations']) > MOST_ANNOTATIONS)
+    say(['metadata', 'annotations'], `has more than ${MOST_ANNOTATIONS >> 10} KiB`);
+  for (const field of ['labels', 'annotations'] as const) {
+    for (const [key, value] of Object.entries(isObject(metadata[field]) ? metadata[field] : {})) {
+      const name = field === 'annotations' ? key.toLowerCase() : key;
+      if (!QUALIFIED.test(name))
+        say(['metadata', field], `has the key ${JSON.stringify(key)}, which is no qualified name`);
+      else if (field === 'labels' && !LABEL_VALUE.test(String(value)))
+        say(['metadata', field], `has the value ${JSON.stringify(value)}, which is no label value`);
     }
-    if (object.name === '' && !metadata['generateName']) say('name', 'is missing');
-    if (typeof metadata['generation'] === 'number' && metadata['generation'] < 0)
-      say('generation', 'must not be negative');
-    for (const field of ['labels', 'annotations'] as const) {
-      for (const [key, value] of Object.entries(isObject(metadata[field]) ? metadata[field] : {})) {
-        const name = field === 'annotations' ? key.toLowerCase() : key;
-        if (!QUALIFIED.test(name))
-          say(field, `has the key ${JSON.stringify(key)}, which is no qualified name`);
-        else if (field === 'labels' && !LABEL_VALUE.test(String(value)))
-          say(field, `has the value ${JSON.stringify(value)}, which is no label value`);
-      }
-    }
-    for (const finalizer of Array.isArray(metadata['finalizers']) ? metadata['finalizers'] : []) {
-      if (!QUALIFIED.test(String(finalizer)))
-        say('finalizers', `has ${JSON.stringify(finalizer)}, which is no qualified name`);
-    }
+  }
+  const finalizers = Array.isArray(metadata['finalizers']) ? metadata['finalizers'] : [];
+  for (const finalizer of finalizers) {
+    if (!QUALIFIED.test(String(finalizer)))
+      say(['metadata', 'finalizers'], `has ${JSON.stringify(finalizer)}, which is no qualified name`);
+  }
+  if (finalizers.includes('orphan') && finalizers.includes('foregroundDeletion'))
+    say(['metadata', 'finalizers'], 'must not have both orphan and foregroundDeletion');
+}
+
+function checkOwners(metadata: Metadata, say: Say): void {
+  const owners = Array.isArray(metadata['ownerReferences']) ? metadata['ownerReferences'] : [];
+  for (const [i, owner] of owners.entries()) {
+    const lacks = ['apiVersion', 'kind', 'name', 'uid'].filter((field) => (owner[field] ?? '') === '');
+    if (lacks.length > 0) say(['metadata', 'ownerReferences', i], `lacks ${lacks.join(', ')}`);
+    if (owner['kind'] === 'Event' && owner['apiVersion'] === 'v1')
+      say(['metadata', 'ownerReferences', i], 'must not be an Event');
+  }
+  if (owners.filter((owner) => owner['controller'] === true).length > 1)
+    say(['metadata', 'ownerReferences'], 'must have one controller at most');
+  const managers = Array.isArray(metadata['managedFields']) ? metadata['managedFields'] : [];
+  for (const [i, manager] of managers.entries()) {
+    if (manager['operation'] !== 'Apply' && manager['operation'] !== 'Update')
+      say(['metadata', 'managedFields', i], 'must be of the operation Apply or Update');
   }
 }

@@ -3,7 +3,7 @@ import type { Location } from '../../finding.ts';
 import type { Report } from '../../rules/rule.ts';
 import { isObject } from '../../shape.ts';
 import { compareVersions, formatVersion, parseTolerant, type Version, VersionError } from '../../version.ts';
-import type { Inspected, TypedCsv } from '../inspect.ts';
+import { type Inspected, list, type TypedCsv, text, texts } from '../inspect.ts';
 import { foldedMember } from '../registry-bundle.ts';
 import { called, ofCsv } from './csv.ts';
 import { podSecurityUses, usesOf } from './removed-api.ts';
@@ -51,11 +51,11 @@ export const checkMaxVersion: Check = ofCsv((csv, report) => {
     return;
   }
   const { value } = found;
-  const text = typeof value === 'string' || typeof value === 'number' ? String(value) : '';
-  const version = tryTolerant(text);
+  const written = typeof value === 'string' || typeof value === 'number' ? String(value) : '';
+  const version = tryTolerant(written);
   if (typeof value !== 'string') {
     const message = `${called(csv)}: olm.maxOpenShiftVersion must be text: OLM takes a number too, the validators do not`;
-    report(message, place(csv), { hint: `"value": "${text}"`, severity: 'warning' });
+    report(message, place(csv), { hint: `"value": "${written}"`, severity: 'warning' });
   }
   if (!version) {
     report(
@@ -63,7 +63,7 @@ export const checkMaxVersion: Check = ofCsv((csv, report) => {
       place(csv),
     );
   } else if (formatVersion(version) !== `${version.major}.${version.minor}.0`) {
-    const message = `${called(csv)}: olm.maxOpenShiftVersion ${JSON.stringify(text)} is read as ${version.major}.${version.minor}`;
+    const message = `${called(csv)}: olm.maxOpenShiftVersion ${JSON.stringify(written)} is read as ${version.major}.${version.minor}`;
     report(message, place(csv), { severity: 'warning' });
   }
 });
@@ -123,3 +123,59 @@ function labelDefect(line: string | undefined): string | undefined {
   if (!version) return `the label ${LABEL} ends with ${JSON.stringify(last)}, which is no version`;
   return compareVersions(version, WITHOUT) >= 0 ? `the label ${LABEL} ends with ${last}` : undefined;
 }
+
+/** A range of versions of OpenShift; without an end, the last version is undefined. */
+interface VersionRange {
+  readonly last: Version | undefined;
+}
+
+/** Reads `=v4.12`, `v4.12-v4.16` or `v4.12`; undefined for anything else. */
+function versionRange(label: string): VersionRange | undefined {
+  const bare = label.replaceAll(/["'v]/g, '').trim();
+  if (bare.startsWith('=')) {
+    const only = tryTolerant(bare.slice(1));
+    return only && { last: only };
+  }
+  const [first = '', last, ...more] = bare.split('-');
+  if (more.length > 0 || !tryTolerant(first)) return undefined;
+  if (last === undefined) return { last: undefined };
+  const end = tryTolerant(last);
+  return end && { last: end };
+}
+
+export const checkVersionsRange: Check = ofCsv((csv, report, { annotations }) => {
+  const label = annotations ? text(annotations.values, LABEL) : '';
+  if (!annotations || label === '') return;
+  const location = annotations.document.locate([annotations.key, LABEL]);
+  const range = versionRange(label);
+  if (!range) {
+    const message = `the annotation ${LABEL} ${JSON.stringify(label)} is no range of versions of OpenShift: the certification refuses the bundle`;
+    report(message, location, { hint: `${LABEL}: v4.12-v4.16` });
+    return;
+  }
+  const found = maxVersion(csv);
+  const max = 'value' in found ? tryTolerant(String(found.value)) : undefined;
+  if (!max || (range.last && compareVersions(range.last, max) <= 0)) return;
+  const end = range.last ? `up to ${range.last.major}.${range.last.minor}` : 'to every later version';
+  const message = `the annotation ${LABEL} brings ${called(csv)} ${end}, and olm.maxOpenShiftVersion keeps clusters that have it at ${max.major}.${max.minor}`;
+  report(message, location, { severity: 'warning', hint: `end the range with v${max.major}.${max.minor}` });
+});
+
+export const checkScc: Check = ofCsv((csv, report) => {
+  for (const [i, permission] of list(csv.spec, 'install', 'spec', 'clusterPermissions').entries()) {
+    for (const [j, rule] of list(permission, 'rules').entries()) {
+      const isAbout = texts(rule, 'resources').includes('securitycontextconstraints');
+      if (!isAbout || !texts(rule, 'apiGroups').includes('security.openshift.io')) continue;
+      const names = texts(rule, 'resourceNames');
+      const which = names.length === 0 ? 'any security context constraints' : names.join(', ');
+      const path = ['spec', 'install', 'spec', 'clusterPermissions', i, 'rules', j];
+      report(
+        `${called(csv)} asks for more than the restricted pods of OpenShift: ${which}`,
+        csv.at(...path),
+        {
+          hint: 'run without them, or tell in the description why they are needed',
+        },
+      );
+    }
+  }
+});

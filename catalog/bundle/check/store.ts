@@ -30,12 +30,14 @@ export const checkMaintainers: Check = ofCsv((csv, report) => {
 });
 
 const ATOM = "[A-Za-z0-9!#$%&'*+/=?^_`{|}~\\u0080-\\uffff-]+";
-const ADDRESS = new RegExp(`^${ATOM}(?:\\.${ATOM})*@(?:${ATOM}(?:\\.${ATOM})*|\\[[^\\]]+\\])$`);
+const QUOTED = '"(?:[^"\\\\]|\\\\.)*"';
+const ADDRESS = new RegExp(`^(?:${QUOTED}|${ATOM}(?:\\.${ATOM})*)@(?:${ATOM}(?:\\.${ATOM})*|\\[[^\\]]+\\])$`);
 const NAMED = /^(?:"(?:[^"\\]|\\.)*"|[^<>@,]*?)\s*<([^<>]*)>$/;
 
 /** Whether a text is one address of RFC 5322, with or without a name before it. */
 function isAddress(email: string): boolean {
-  const trimmed = email.trim();
+  // A comment may follow, in parentheses.
+  const trimmed = email.replace(/\s*\([^()]*\)\s*$/, '').trim();
   return ADDRESS.test(NAMED.exec(trimmed)?.[1] ?? trimmed);
 }
 
@@ -53,12 +55,19 @@ export const checkLinks: Check = ofCsv((csv, report) => {
 /** Whether a text is an absolute URL or an absolute path. */
 function isRequestUri(url: string): boolean {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
-  if (/[\x00-\x1f\x7f]/.test(url) || /%(?![0-9A-Fa-f]{2})/.test(url)) return false;
-  if (url.startsWith('/')) return true;
+  if (/[\x00-\x1f\x7f]/.test(url) || /%(?![0-9A-Fa-f]{2})/.test(url.replace(/\?.*/s, ''))) return false;
+  if (url.startsWith('/') || url === '*') return true;
   const absolute = /^[A-Za-z][A-Za-z0-9+.-]*:(.*)$/.exec(url);
   if (!absolute) return false;
   const host = /^\/\/([^/?#]*)/.exec(absolute[1] ?? '')?.[1];
-  return host === undefined || /^[^\s"<>\\^`{|}]*$/.test(host);
+  return host === undefined || isHost(host);
+}
+
+/** A host with a port or without, perhaps after a user; an address of IPv6 is in brackets. */
+function isHost(authority: string): boolean {
+  if (!/^[^\s"<>\\^`{|}]*$/.test(authority)) return false;
+  const host = authority.replace(/^.*@/s, '');
+  return host.startsWith('[') ? /^\[[^\]]*\](?::[0-9]*)?$/.test(host) : /^[^:[\]]*(?::[0-9]*)?$/.test(host);
 }
 
 export const checkVersion: Check = ofCsv((csv, report) => {

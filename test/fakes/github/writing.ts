@@ -27,6 +27,18 @@ export function writingRoutes(forge: FakeForge, repository: TestRepository, acco
       const sha = attempt(() => git('rev-parse', '--verify', `${path['commit_sha']}^{commit}`));
       return sha === undefined ? { status: 404 } : { data: commitData(repository, sha) };
     },
+    'GET /repos/{owner}/{repo}/git/matching-refs/{ref}': ({ path }) => ({
+      data: git(
+        'for-each-ref',
+        '--format=%(objectname) %(refname)',
+        `refs/${path['ref']}*`,
+        `refs/${path['ref']}**`,
+      )
+        .split('\n')
+        .filter(Boolean)
+        .map((line) => line.split(' '))
+        .map(([sha, ref]) => ({ ref, object: { type: 'commit', sha } })),
+    }),
     'POST /repos/{owner}/{repo}/git/refs': ({ body }) => {
       if (attempt(() => git('rev-parse', '--verify', '--quiet', body.ref)) !== undefined)
         return { status: 422, data: { message: 'Reference already exists' } };

@@ -71,7 +71,7 @@ const push = (commit: string, branch = 'main'): PushMessage => ({
 async function callsOf(last: (ports: DeliveryPorts) => Promise<unknown>): Promise<readonly string[]> {
   const run = { directory: sample.directory, pushes: [push(sample.base)] };
   const { calls: before } = await deliver(run);
-  const { calls } = await deliver({ ...run, last });
+  const { calls } = await deliver({ ...run, last: (living) => last(living()) });
   return calls.slice(before.length);
 }
 
@@ -114,4 +114,9 @@ test('the address of webhooks, which everybody can reach', () => {
 test('the address of jobs, which everybody can reach', () => {
   const calls = ['records.get', 'records.put', 'records.list', 'queue.send'];
   expect(allowed('AskFunction')).toEqual(actionsOf(calls));
+});
+
+test('the one that looks for drift', () => {
+  const calls = ['registry.resolve', 'registry.getManifest', 'forge.report'];
+  expect(allowed('DriftFunction')).toEqual(actionsOf(calls));
 });

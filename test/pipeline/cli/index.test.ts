@@ -114,8 +114,8 @@ describe('index add', () => {
     const twice = await run('index', 'add', '--bundles', `${bundle('1.0.0')},1.0.0`);
     expect(twice.err).toContain('has the bundle "foo.v1.0.0" already');
     const headless = await run('index', 'add', '--bundles', `1.0.0,${bundle('2.0.0')}`);
-    expect(headless).toMatchObject({ code: 1, out: '' });
-    expect(headless.err).toContain('2 heads');
+    expect(headless).toMatchObject({ code: 2, out: '' });
+    expect(headless.err).toContain('nothing leads from the bundle "foo.v1.0.0" to "foo.v2.0.0"');
     expect(await run('index', 'add', '--bundles', '1.0.0', '--mode', 'x')).toMatchObject({ code: 2 });
   });
 });
@@ -142,5 +142,94 @@ describe('index rm and prune', () => {
     const { code, err } = await run('index', 'rm', '--operators', 'foo,nope', '--from-index', 'c');
     expect(code).toBe(2);
     expect(err).toContain('the index has no package nope');
+  });
+});
+
+describe('graphs', () => {
+  test('replaces: what no head leads to any more is left out and named; what is skipped stays', async () => {
+    const first = [bundle('1.0.0'), bundle('1.0.1', '  replaces: foo.v1.0.0\n')];
+    write('c/catalog.json', (await run('index', 'add', '--bundles', first.join(','))).out);
+    const next = bundle('1.1.0', '  replaces: foo.v1.0.0\n');
+    const { code, out, err } = await run('index', 'add', '--from-index', 'c', '--bundles', next);
+    expect(code).toBe(0);
+    expect(err).toContain('the bundle "foo.v1.0.1" of the package "foo" is left out');
+    expect(graphOf(out)['stable']).toEqual([
+      { name: 'foo.v1.0.0' },
+      { name: 'foo.v1.1.0', replaces: 'foo.v1.0.0' },
+    ]);
+    const skips = bundle('1.1.0', '  replaces: foo.v1.0.0\n  skips: [foo.v1.0.1, foo.v0.9.0]\n');
+    const kept = await run('index', 'add', '--from-index', 'c', '--bundles', skips);
+    expect(kept.err).toBe('');
+    expect(graphOf(kept.out)['stable']).toEqual([
+      { name: 'foo.v1.0.0' },
+      { name: 'foo.v1.0.1' },
+      { name: 'foo.v1.1.0', replaces: 'foo.v1.0.0', skips: ['foo.v1.0.1', 'foo.v0.9.0'] },
+    ]);
+  });
+
+  test('semver: ranges of the bundles stay, and the icon is that of the default channel’s head', async () => {
+    const icon = (text: string): string => `  icon: [{base64data: ${btoa(text)}, mediatype: image/png}]\n`;
+    const names = [
+      bundle('1.0.0', icon('a'), 'stable', 'olm.skipRange: "<1.0.0"'),
+      bundle('2.0.0', icon('b')),
+    ];
+    const { out } = await run('index', 'add', '--bundles', names.join(','), '--mode', 'semver');
+    expect(graphOf(out)['stable']).toEqual([
+      { name: 'foo.v1.0.0', skipRange: '<1.0.0' },
+      { name: 'foo.v2.0.0', replaces: 'foo.v1.0.0' },
+    ]);
+    expect(out).toContain(`"base64data": "${btoa('b')}"`);
+  });
+
+  test('a default channel that there is not is refused', async () => {
+    const { code, err } = await run('index', 'add', '--bundles', bundle('1.0.0', '', 'alpha'));
+    expect(code).toBe(2);
+    expect(err).toContain('the default channel is "stable", and the channels are "alpha"');
+  });
+});
+
+describe('--tag', () => {
+  test('the image holds the catalog that would be printed, and is the same every time', async () => {
+    const names = [bundle('1.0.0'), bundle('1.1.0', '  replaces: foo.v1.0.0\n')].join(',');
+    const printed = await run('index', 'add', '--bundles', names);
+    const first = await run('index', 'add', '--bundles', names, '--tag', 'oci:images:v1');
+    expect(first).toMatchObject({ code: 0 });
+    expect(first.out).toMatch(/^sha256:[0-9a-f]{64}\n$/);
+    expect((await run('index', 'add', '--bundles', names, '--tag', 'oci:again:v1')).out).toBe(first.out);
+    expect((await run('render', 'oci:images:v1')).out).toBe(printed.out);
+    const next = bundle('1.2.0', '  replaces: foo.v1.1.0\n');
+    const second = await run(
+      'index',
+      'add',
+      '--from-index',
+      'oci:images:v1',
+      '--bundles',
+      next,
+      '--tag',
+      'oci:images:v2',
+    );
+    expect(second.code).toBe(0);
+    expect((await run('list', 'bundles', 'oci:images:v2')).out).toContain('foo.v1.2.0');
+    const pruned = await run(
+      'index',
+      'prune',
+      '--packages',
+      'foo',
+      '--from-index',
+      'oci:images:v2',
+      '--tag',
+      'oci:images:v3',
+    );
+    expect(pruned.out).toBe(second.out);
+  });
+
+  test('a digest cannot be a tag, nor a directory beside it', async () => {
+    const digest = `quay.io/x/index@sha256:${'a'.repeat(64)}`;
+    const one = bundle('1.0.0');
+    expect((await run('index', 'add', '--bundles', one, '--tag', digest)).err).toContain(
+      'a digest cannot be chosen',
+    );
+    const both = await run('index', 'add', '--bundles', one, '--tag', 'oci:a:v1', '--to', 'b');
+    expect(both.err).toContain('--tag and --to cannot be given together');
   });
 });

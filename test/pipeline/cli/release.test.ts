@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { folder } from '../../fakes/folder.ts';
 import { catalogOf } from '../../fakes/gate.ts';
+import { registry } from '../../fakes/registry.ts';
 import { portolan } from '../../fakes/terminal.ts';
 
 const IMAGE = `quay.io/org/etcd@sha256:${'0'.repeat(63)}1`;
@@ -96,4 +97,24 @@ test.each([
 test('a bundle outside of the operators is none', async () => {
   const { exit, err } = await portolan(workTree(), 'release', '../etcd', '1.1.0', '--image', NEW);
   expect([exit, err]).toEqual([2, expect.stringContaining('names no bundle')]);
+});
+
+test('the image is named by the digest that it will have; pushed, it is there, and never another one', async () => {
+  const { host } = await registry();
+  const pattern = `${host}/org/{package}-bundle:v{version}`;
+  const policy = `apiVersion: portolan/v1alpha1\nkind: Portolan\nrelease: {bundles: '${pattern}'}\n`;
+  const directory = workTree({ '.github/portolan.yaml': policy });
+  const words = ['release', 'etcd', '1.1.0'];
+  expect((await portolan(directory, ...words)).exit).toBe(0);
+  const catalog = readFileSync(join(directory, 'catalogs/v4.20/etcd/catalog.yaml'), 'utf8');
+  const [, digest = ''] = /etcd-bundle@(sha256:[0-9a-f]{64})/.exec(catalog) ?? [];
+  const pushed = await portolan(directory, ...words, '--push', '--insecure', host);
+  expect(pushed).toMatchObject({ exit: 0, out: '', err: `${host}/org/etcd-bundle@${digest} was pushed\n` });
+  expect((await portolan(directory, ...words, '--push', '--insecure', host)).err).toContain('was there');
+  const built = await portolan(directory, 'bundle', 'build', 'operators/etcd/1.1.0', 'oci:image', '--force');
+  expect(built.out).toBe(`${digest}\n`);
+  writeFileSync(join(directory, 'operators/etcd/1.1.0/metadata/more.yaml'), '{}\n');
+  expect(await portolan(directory, ...words, '--push', '--insecure', host)).toMatchObject({ exit: 2 });
+  const nowhere = await portolan(workTree(), ...words);
+  expect([nowhere.exit, nowhere.err]).toEqual([2, expect.stringContaining('has no release.bundles')]);
 });

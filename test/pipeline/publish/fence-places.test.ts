@@ -4,17 +4,26 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import type { Fence } from '../../../pipeline/ports.ts';
-import { claim, converge, type Fencing } from '../../../pipeline/publish/fence.ts';
+import { claim, type Fencing } from '../../../pipeline/publish/fence.ts';
 import { gitFence } from '../../../pipeline/publish/fence-git.ts';
 import { recordFence } from '../../../pipeline/publish/fence-records.ts';
 import { directoryRecords } from '../../../pipeline/records/directory.ts';
+import {
+  commitOf,
+  digestOf,
+  expectConditional,
+  expectNewest,
+  expectOneWinner,
+  isAncestor,
+  NAME,
+  type TwoViews,
+} from '../../fakes/fence-contract.ts';
 import { folder } from '../../fakes/folder.ts';
 
 // Dozens of processes of git in a test.
 vi.setConfig({ testTimeout: 30_000 });
 
 const settings = { searchPath: process.env['PATH'] };
-const NAME = 'v4.20/0123456789abcdef';
 
 function bare(): string {
   const directory = join(folder(), 'catalogs.git');
@@ -29,7 +38,7 @@ function git(repository: string): Fence {
 }
 
 /** Two views of one fence, as two machines have them. */
-const PLACES: readonly (readonly [string, () => readonly [Fence, Fence]])[] = [
+const PLACES: readonly (readonly [string, () => TwoViews])[] = [
   [
     'records in a directory',
     () => {
@@ -53,50 +62,13 @@ const PLACES: readonly (readonly [string, () => readonly [Fence, Fence]])[] = [
   ],
 ];
 
-function commitOf(n: number): string {
-  return n.toString(16).padStart(40, '0');
-}
+test.each(PLACES)('%s: a claim is replaced only by who has read it', (_, open) => expectConditional(open()));
 
-function digestOf(n: number): string {
-  return `sha256:${n.toString(16).padStart(64, '0')}`;
-}
+test.each(PLACES)('%s: of eight at once one is first', (_, open) => expectOneWinner(open(), 2));
 
-const isAncestor = async (a: string, b: string): Promise<boolean> => a <= b;
-
-test.each(PLACES)('%s: a claim is replaced only by who has read it', async (_, open) => {
-  const [one, two] = open();
-  expect(await one.read(NAME)).toBeUndefined();
-  const made = { epoch: 0, commit: commitOf(1), digest: digestOf(1) };
-  const first = await one.replace(NAME, made, undefined);
-  expect(first).toMatchObject({ ...made, sequence: 1 });
-  expect(await two.read(NAME)).toEqual(first);
-  expect(await two.replace(NAME, { ...made, commit: commitOf(2) }, undefined)).toBeUndefined();
-  const second = await two.replace(NAME, { ...made, commit: commitOf(2) }, first);
-  expect(second).toMatchObject({ commit: commitOf(2), sequence: 2 });
-  expect(await one.replace(NAME, { ...made, commit: commitOf(3) }, first)).toBeUndefined();
-  expect(await one.read(NAME)).toEqual(second);
-  expect(await one.read('v4.19/0123456789abcdef')).toBeUndefined();
-});
-
-test.each(PLACES)('%s: of four at once the newest commit wins, and the tag follows it', async (_, open) => {
-  const fences = open();
-  let tag = '';
-  const publish = async (n: number): Promise<void> => {
-    const fencing: Fencing = { fence: fences[n % 2] ?? fences[0], name: NAME, isAncestor };
-    const claimed = await claim(fencing, { commit: commitOf(n), digest: digestOf(n) });
-    await converge(fencing, claimed.claim, [
-      {
-        follows: async ({ digest }) => tag === digest,
-        move: async ({ digest }) => {
-          tag = digest;
-        },
-      },
-    ]);
-  };
-  await Promise.all([3, 1, 4, 2].map(publish));
-  expect(tag).toBe(digestOf(4));
-  expect(await fences[0].read(NAME)).toMatchObject({ commit: commitOf(4) });
-});
+test.each(PLACES)('%s: of four at once the newest commit wins, and the tag follows it', (_, open) =>
+  expectNewest(open()),
+);
 
 test('claims of a repository are commits, each the child of the one before', async () => {
   const directory = bare();

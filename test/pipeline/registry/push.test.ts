@@ -1,5 +1,7 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { parseReference } from '../../../catalog/reference.ts';
+import { parseReference, withDigest } from '../../../catalog/reference.ts';
 import { OCI_INDEX } from '../../../pipeline/registry/image.ts';
 import { copyImage, type ImageContent, pushImage, readImage } from '../../../pipeline/registry/push.ts';
 import { reply, startHost, testClient } from '../../fakes/host.ts';
@@ -56,8 +58,35 @@ describe('a push', () => {
     const tag = parseReference(`${host}/a:v1`);
     await pushImage(testClient([host]), tag, { image });
     const next = sampleImage({ architectures: ['amd64', 'arm64'], layers: ['a', 'b', noise(50_000), 'new'] });
-    const report = await pushImage(testClient([host]), tag, { image: next });
+    const client = testClient([host]);
+    const report = await pushImage(client, tag, { image: next });
     expect(report.blobs).toEqual({ present: 3, mounted: 0, uploaded: 3 });
+    // The tag and two of its manifests are read; three blobs and two manifests go there, and the tag.
+    expect(client.traffic().get(host)?.requests).toBe(1 + 3 + 3 * 3 + 2 + 1);
+  });
+
+  test('beside an image asks for none of the blobs that it names', async () => {
+    const { host, seen } = await registry();
+    const tag = parseReference(`${host}/a:v1`);
+    await pushImage(testClient([host]), tag, { image });
+    const next = sampleImage({ architectures: ['amd64', 'arm64'], layers: ['a', 'b', noise(50_000), 'new'] });
+    seen.splice(0);
+    await pushImage(testClient([host]), withDigest(tag, next.root.digest), { image: next, beside: tag });
+    const asked = seen.filter(({ method, url }) => method === 'HEAD' && url.includes('/blobs/'));
+    expect(asked).toHaveLength(3);
+  });
+
+  test('over an image of which the registry has lost a blob brings it back', async () => {
+    const { host, directory } = await registry();
+    const tag = parseReference(`${host}/a:v1`);
+    await pushImage(testClient([host]), tag, { image });
+    const lost = image.blobs[1]?.digest ?? '';
+    rmSync(join(directory, 'blobs', lost.replace(':', '/')));
+    const next = sampleImage({ architectures: ['amd64', 'arm64'], layers: ['a', 'b', noise(50_000), 'new'] });
+    const report = await pushImage(testClient([host]), tag, { image: next });
+    expect(report.blobs.uploaded).toBe(1);
+    const client = testClient([host]);
+    for (const { digest } of next.blobs) expect(await client.hasBlob(tag, digest)).toBe(true);
   });
 
   test('that fails leaves the tag where it was', async () => {

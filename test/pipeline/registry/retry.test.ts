@@ -70,9 +70,9 @@ test.each([
 ])('Retry-After %s is %d ms', (header, expected) => expect(retryAfter(header, 10_000)).toBe(expected));
 
 describe('pace', () => {
-  const host = (most: number) => {
+  const host = (most: number, farthest = most) => {
     const { clock, budget } = setUp();
-    return { clock, budget, pace: createPace({ host: 'h', most, clock }) };
+    return { clock, budget, pace: createPace({ host: 'h', most, farthest, clock }) };
   };
 
   test('lets so many in at a time, in the order in which they came', async () => {
@@ -109,15 +109,28 @@ describe('pace', () => {
     const { pace, clock } = host(16);
     for (let i = 0; i < 10; i++) pace.slowDown(100);
     expect(pace.limit()).toBe(8);
-    for (let i = 0; i < 10; i++) pace.succeeded();
+    for (let i = 0; i < 10; i++) pace.succeeded(50);
     expect(pace.limit()).toBe(9);
     for (let i = 0; i < 10; i++) {
       void clock.sleep(5000);
       pace.slowDown(100);
     }
     expect(pace.limit()).toBe(1);
-    for (let i = 0; i < 1000; i++) pace.succeeded();
+    for (let i = 0; i < 1000; i++) pace.succeeded(50);
     expect(pace.limit()).toBe(16);
+  });
+
+  test('lets more in where the answers are long on their way, until the host says that it is too many', () => {
+    const { pace, clock } = host(10, 40);
+    for (let i = 0; i < 100; i++) pace.succeeded(60);
+    expect(pace.limit()).toBe(40);
+    pace.slowDown(100);
+    void clock.sleep(5000);
+    expect(pace.limit()).toBe(20);
+    for (let i = 0; i < 20; i++) pace.succeeded(60);
+    expect(pace.limit()).toBeLessThanOrEqual(21);
+    for (let i = 0; i < 1000; i++) pace.succeeded(i === 0 ? 3 : 60);
+    expect(pace.limit()).toBe(10);
   });
 
   test('all wait for as long as the host asks', async () => {

@@ -56,6 +56,27 @@ describe('sending', () => {
     expect(seen.reduce((sum, { received }) => sum + received, 0)).toBe(bytes.length);
   });
 
+  test('what is known to be absent is read while the upload is opened, once', async () => {
+    const real = await registry();
+    let posts = 0;
+    let reads = 0;
+    let readBefore = 0;
+    const front = await forward(real.host, (request, response) => {
+      if (request.method !== 'POST') return false;
+      readBefore = reads;
+      if (++posts === 1) reply(response, 503);
+      return posts === 1;
+    });
+    const open = (from: number) => {
+      reads++;
+      return blob.open(from);
+    };
+    const client = testClient([front.host]);
+    expect(await client.putBlob(at(front.host), { ...blob, open }, { absent: true })).toBe('uploaded');
+    expect({ posts, reads, readBefore }).toEqual({ posts: 2, reads: 1, readBefore: 1 });
+    expect(await client.hasBlob(at(front.host), blob.digest)).toBe(true);
+  });
+
   test('what cannot be mounted is sent, in the upload that the answer opened', async () => {
     const { host, seen } = await registry();
     expect(await testClient([host]).putBlob(at(host), blob, { mountFrom: ['other'] })).toBe('uploaded');

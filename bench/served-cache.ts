@@ -1,0 +1,166 @@
+/**
+ * What the caches of an index image cost `opm serve`: CPU, memory and open files over its start plus so many
+ * ListBundles, with opm's JSON cache as the image has it, and with the pogreb cache that opm itself would make of
+ * the same files. Needs opm and tar on the PATH, and Linux.
+ *
+ *     npm run build && node scripts/run.mjs bench/served-cache.ts [--history BUNDLE] [--keep DIR] [--calls 1,10,100]
+ */
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { connect } from 'node:http2';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { freePort } from '../test/fakes/tools.ts';
+import { makeInputs } from './inputs.ts';
+import { timedRun } from './process.ts';
+import { repositoryOf } from './repository.ts';
+
+const { values } = parseArgs({
+  options: {
+    history: { type: 'string', default: '../shared/data/pr-history.bundle' },
+    keep: { type: 'string', default: join(tmpdir(), 'portolan-bench') },
+    calls: { type: 'string', default: '1,10,100' },
+  },
+});
+
+/** Ticks of the kernel in a second. */
+const TICKS = 100;
+const SAMPLE_EVERY = 20;
+
+const [big] = makeInputs(resolve(values.history), values.keep, new Set(['big']));
+const scratch = mkdtempSync(join(tmpdir(), 'portolan-cache-'));
+try {
+  const root = await unpacked(big?.directory ?? '');
+  const configs = join(root, 'configs');
+  const pogreb = join(scratch, 'pogreb');
+  mkdirSync(pogreb);
+  const making = await timedRun(['opm', 'serve', configs, '--cache-dir', pogreb, '--cache-only']);
+  console.log(`pogreb is made by opm in ${making.cpu.toFixed(1)} s of CPU; the image brings the JSON cache`);
+  console.log('| cache | ListBundles | CPU s | MiB | open files | MB answered |');
+  console.log('|---|---|---|---|---|---|');
+  for (const calls of [0, ...values.calls.split(',').map(Number)]) {
+    await measure('JSON', { configs, cache: join(root, 'tmp/cache'), calls });
+    await measure('pogreb', { configs, cache: pogreb, calls });
+  }
+} finally {
+  rmSync(scratch, { recursive: true, force: true });
+}
+
+/** The files of the image, as a node would have them. */
+async function unpacked(packages: string): Promise<string> {
+  const { directory } = repositoryOf(packages, [], scratch);
+  const layout = join(scratch, 'layout');
+  await timedRun([
+    ...[process.execPath, 'dist/portolan.mjs', 'publish', '--repo', directory, '--commit', 'first'],
+    ...['--catalog', 'big', '--to', `oci:${layout}:big`, '--fence', 'none', '--out', join(scratch, 'out')],
+  ]);
+  const root = join(scratch, 'root');
+  mkdirSync(root);
+  const read = (digest: string) => JSON.parse(readFileSync(blob(digest), 'utf8'));
+  const blob = (digest: string): string => join(layout, 'blobs', digest.replace(':', '/'));
+  const index = JSON.parse(readFileSync(join(layout, 'index.json'), 'utf8'));
+  const [list] = index.manifests;
+  const { layers } = read(read(list.digest).manifests[0].digest);
+  for (const { digest } of layers) execFileSync('tar', ['-xf', blob(digest), '-C', root]);
+  return root;
+}
+
+async function measure(
+  name: string,
+  { configs, cache, calls }: { readonly configs: string; readonly cache: string; readonly calls: number },
+): Promise<void> {
+  // A server of pogreb writes into its cache.
+  const own = join(scratch, 'own');
+  cpSync(cache, own, { recursive: true });
+  const port = await freePort();
+  const server = spawn(
+    'opm',
+    [
+      ...['serve', configs, '--cache-dir', own, '--cache-enforce-integrity', '--pprof-addr', ''],
+      ...['--port', String(port), '--termination-log', join(scratch, 'end')],
+    ],
+    { stdio: 'ignore' },
+  );
+  let files = 0;
+  const sampling = setInterval(() => {
+    files = Math.max(files, openFiles(server));
+  }, SAMPLE_EVERY);
+  try {
+    while (!(await isUp(port, server))) await new Promise((done) => setTimeout(done, 100));
+    let bytes = 0;
+    for (let call = 0; call < calls; call++) bytes += await listBundles(port);
+    files = Math.max(files, openFiles(server));
+    const cells = [cpu(server).toFixed(2), memory(server), files, (bytes / 1e6).toFixed(0)];
+    console.log(`| ${name} | ${calls} | ${cells.join(' | ')} |`);
+  } finally {
+    clearInterval(sampling);
+    server.kill('SIGKILL');
+    rmSync(own, { recursive: true, force: true });
+  }
+}
+
+function ask(port: number, path: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const session = connect(`http://127.0.0.1:${port}`);
+    session.on('error', reject);
+    const stream = session.request({
+      ':method': 'POST',
+      ':path': path,
+      'content-type': 'application/grpc',
+      te: 'trailers',
+    });
+    let bytes = 0;
+    let status: unknown;
+    stream.on('trailers', (trailers) => {
+      status = trailers['grpc-status'];
+    });
+    stream.on('data', (chunk: Buffer) => {
+      bytes += chunk.length;
+    });
+    stream.on('error', reject);
+    stream.on('close', () => {
+      session.close();
+      if (status === '0') resolve(bytes);
+      else reject(new Error(`${path} ended with ${status}`));
+    });
+    // An empty message: not compressed, of no bytes.
+    stream.end(Buffer.alloc(5));
+  });
+}
+
+/** @returns bytes of the answer */
+function listBundles(port: number): Promise<number> {
+  return ask(port, '/api.Registry/ListBundles');
+}
+
+async function isUp(port: number, server: ChildProcess): Promise<boolean> {
+  if (server.exitCode !== null) throw new Error(`opm ended with ${server.exitCode}`);
+  return ask(port, '/grpc.health.v1.Health/Check').then(
+    () => true,
+    () => false,
+  );
+}
+
+function openFiles({ pid }: ChildProcess): number {
+  try {
+    return readdirSync(`/proc/${pid}/fd`).length;
+  } catch {
+    // Not there yet, or not any more.
+    return 0;
+  }
+}
+
+/** Seconds of user and system together. */
+function cpu({ pid }: ChildProcess): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    .replace(/^.*\) /s, '')
+    .split(' ');
+  return (Number(fields[11]) + Number(fields[12])) / TICKS;
+}
+
+/** MiB at the peak. */
+function memory({ pid }: ChildProcess): number {
+  const kilobytes = /^VmHWM:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
+  return Math.round(Number(kilobytes) / 1024);
+}

@@ -1,0 +1,135 @@
+/**
+ * Bundles put into a package as opm's mode `replaces` puts them: the head of a channel is its
+ * highest version, and the channel holds what the head leads to. What nothing leads to falls out.
+ *
+ * @see https://github.com/operator-framework/operator-registry/blob/v1.73.0/pkg/registry/populator.go
+ * @see https://github.com/operator-framework/operator-registry/blob/v1.73.0/pkg/sqlite/load.go
+ */
+import { compareText } from '../finding.ts';
+import { compareVersions, tryParseVersion, type Version } from '../version.ts';
+import { EditError } from './package.ts';
+import { type Edges, type GraphNode, nodeOf, type PackageGraph, type PlacedBundle } from './package-graph.ts';
+
+/** @throws EditError for a bundle that replaces nothing known, or that nothing leads to */
+export function addedByReplaces(graph: PackageGraph, bundles: readonly PlacedBundle[]): PackageGraph {
+  const nodes = new Map([...graph.nodes, ...bundles.map((one) => [one.blob.name, nodeOf(one)] as const)]);
+  const members = new Map(
+    [...graph.lanes].map(([channel, lane]) => [channel, lane.map(({ name }) => name)] as const),
+  );
+  for (const { blob, channels } of bundles) {
+    for (const channel of new Set(channels))
+      members.set(channel, [...(members.get(channel) ?? []), blob.name]);
+  }
+  const touched = new Set(bundles.flatMap(({ channels }) => channels));
+  const lanes = new Map<string, readonly Edges[]>();
+  for (const [channel, names] of members) {
+    const before = graph.lanes.get(channel) ?? [];
+    if (!touched.has(channel)) lanes.set(channel, before);
+    else lanes.set(channel, walked(headOf(names, nodes, channel), nodes, before));
+  }
+  for (const { blob, channels } of bundles) {
+    const lost = channels.find((channel) => !lanes.get(channel)?.some(({ name }) => name === blob.name));
+    if (lost === undefined) continue;
+    throw new EditError(
+      `nothing leads from the bundle ${quoted(blob.name)} to ${quoted(lanes.get(lost)?.[0]?.name ?? '')}, the head of the channel ${quoted(lost)}`,
+      'let a later version replace or skip it',
+    );
+  }
+  return { nodes, lanes, defaultChannel: defaultOf(graph, bundles, lanes) };
+}
+
+/** The highest version among names. @throws EditError for two of one version */
+function headOf(names: readonly string[], nodes: ReadonlyMap<string, GraphNode>, channel: string): GraphNode {
+  let head: GraphNode | undefined;
+  let rival: GraphNode | undefined;
+  for (const name of new Set(names)) {
+    const node = nodes.get(name);
+    if (!node) continue;
+    const order = head ? compareReleases(node.version, head.version) : 1;
+    if (order === 0) rival = node;
+    if (order <= 0) continue;
+    head = node;
+    rival = undefined;
+  }
+  if (head && !rival) return head;
+  const both = `${quoted(head?.name ?? '')} and ${quoted(rival?.name ?? '')}`;
+  throw new EditError(`the highest version of the channel ${quoted(channel)} is that of ${both}`);
+}
+
+/** Entries from the head on, and what they skip, as far as it is there. @throws EditError */
+function walked(head: GraphNode, nodes: ReadonlyMap<string, GraphNode>, before: readonly Edges[]): Edges[] {
+  const own = new Map(before.map((entry) => [entry.name, entry]));
+  const entries = new Map<string, Edges>();
+  const skipped: string[] = [];
+  for (let at: GraphNode | undefined = head; at; ) {
+    const { name, skipRange } = at;
+    // A channel of the base may lead elsewhere than the others do.
+    const listed: Edges | undefined = at.placed ? undefined : own.get(name);
+    const { replaces, skips } = listed && listed.replaces !== '' ? listed : at;
+    entries.set(name, { name, replaces, skips, skipRange });
+    skipped.push(...skips);
+    if (replaces === '') break;
+    if (entries.has(replaces)) {
+      throw new EditError(
+        `the bundle ${quoted(name)} replaces ${quoted(replaces)}, which replaces it in turn`,
+      );
+    }
+    const next = nodes.get(replaces);
+    if (!next && at.placed) {
+      throw new EditError(
+        `the bundle ${quoted(name)} replaces ${quoted(replaces)}, which the package does not have`,
+        'add that one, too',
+      );
+    }
+    at = next;
+  }
+  for (const name of skipped) {
+    const node = nodes.get(name);
+    if (node && !entries.has(name))
+      entries.set(name, { name, replaces: '', skips: [], skipRange: node.skipRange });
+  }
+  return [...entries.values()];
+}
+
+/** What the highest version says, once it says anything. @throws EditError */
+function defaultOf(
+  { nodes, lanes: before, defaultChannel }: PackageGraph,
+  bundles: readonly PlacedBundle[],
+  lanes: ReadonlyMap<string, readonly Edges[]>,
+): string {
+  const listed = new Set([...before.values()].flatMap((lane) => lane.map(({ name }) => name)));
+  let highest: Version | undefined;
+  for (const { name, version } of nodes.values()) {
+    if (listed.has(name) && compareReleases(version, highest) > 0) highest = version;
+  }
+  let chosen = defaultChannel;
+  for (const { version, defaultChannel: said } of bundles) {
+    if (compareReleases(version, highest) < 0) continue;
+    highest = version;
+    if (said !== '') chosen = said;
+  }
+  const [only = ''] = lanes.size === 1 ? lanes.keys() : [];
+  if (lanes.has(chosen) || (chosen === '' && only !== '')) return chosen || only;
+  const channels = [...lanes.keys()].map(quoted).join(', ');
+  throw new EditError(
+    chosen === ''
+      ? `none of the channels ${channels} is the default`
+      : `the default channel is ${quoted(chosen)}, and the channels are ${channels}`,
+    'operators.operatorframework.io.bundle.channel.default.v1: CHANNEL in the annotations of the highest version',
+  );
+}
+
+/** Versions in their order; of equal ones, that with the higher build metadata is later. No version is the lowest. */
+export function compareReleases(a: Version | undefined, b: Version | undefined): number {
+  if (!a || !b) return Number(a !== undefined) - Number(b !== undefined);
+  const order = compareVersions(a, b);
+  if (order !== 0) return order;
+  const [x, y] = [a.build.join('.'), b.build.join('.')];
+  if (x === '' || y === '') return Number(x !== '') - Number(y !== '');
+  const [left, right] = [tryParseVersion(`0.0.0-${x}`), tryParseVersion(`0.0.0-${y}`)];
+  return left && right ? compareVersions(left, right) : compareText(x, y);
+}
+
+function quoted(name: string): string {
+  return JSON.stringify(name);
+}

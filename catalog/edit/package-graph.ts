@@ -1,0 +1,68 @@
+/** The upgrade graph of a package while bundles come into it: what each bundle says, and what each channel holds. */
+import type { Bundle, Entry, Package } from '../model.ts';
+import type { Version } from '../version.ts';
+
+export interface Icon {
+  readonly base64data: string;
+  readonly mediatype: string;
+}
+
+/** A bundle with what it says of its place. */
+export interface PlacedBundle {
+  readonly blob: Bundle;
+  readonly version: Version;
+  readonly channels: readonly string[];
+  /** Empty when the bundle names none. */
+  readonly defaultChannel: string;
+  readonly replaces: string;
+  readonly skips: readonly string[];
+  readonly skipRange: string;
+  readonly icon?: Icon;
+}
+
+export type Edges = Pick<Entry, 'name' | 'replaces' | 'skips' | 'skipRange'>;
+
+/** A bundle that was added, whether a channel holds it or not. */
+export interface GraphNode extends Edges {
+  readonly version: Version | undefined;
+  /** Undefined for a bundle that was there before: what it looks like is not known. */
+  readonly placed: PlacedBundle | undefined;
+}
+
+export interface PackageGraph {
+  readonly nodes: ReadonlyMap<string, GraphNode>;
+  /** Entries by channel. */
+  readonly lanes: ReadonlyMap<string, readonly Edges[]>;
+  /** Empty while there is none. */
+  readonly defaultChannel: string;
+}
+
+/** The graph of a package of a catalog; an empty one for a package that is new. */
+export function graphOf(pkg: Package | undefined): PackageGraph {
+  const nodes = new Map<string, GraphNode>();
+  const lanes = new Map<string, readonly Edges[]>();
+  for (const [name, { entries }] of pkg?.channels ?? []) {
+    lanes.set(name, entries);
+    for (const entry of entries) {
+      const bundle = pkg?.bundles.get(entry.name);
+      const before = nodes.get(entry.name);
+      // An entry that was skipped says less of a bundle than one on the way to the head.
+      if (!bundle || (before && (before.replaces !== '' || entry.replaces === ''))) continue;
+      nodes.set(entry.name, { ...entry, version: bundle.version, placed: undefined });
+    }
+  }
+  return { nodes, lanes, defaultChannel: pkg?.defaultChannel ?? '' };
+}
+
+export function nodeOf(placed: PlacedBundle): GraphNode {
+  const { blob, version, replaces, skips, skipRange } = placed;
+  return { name: blob.name, replaces, skips, skipRange, version, placed };
+}
+
+/** The first entry that no other one replaces or skips. */
+export function headOf(lane: readonly Edges[]): string | undefined {
+  const followed = new Set(
+    lane.flatMap(({ name, replaces, skips }) => [replaces, ...skips].filter((one) => one !== name)),
+  );
+  return lane.find(({ name }) => !followed.has(name))?.name;
+}

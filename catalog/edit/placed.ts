@@ -1,0 +1,36 @@
+/** What a bundle says of its place in a package. */
+import type { RegistryBundle } from '../bundle/registry-bundle.ts';
+import type { Bundle } from '../model.ts';
+import { isObject } from '../shape.ts';
+import { EditError } from './package.ts';
+import type { PlacedBundle } from './package-graph.ts';
+
+/**
+ * @param blob the bundle as it is rendered
+ * @throws EditError for a bundle without a version
+ */
+export function placedBundle(bundle: RegistryBundle, blob: Bundle): PlacedBundle {
+  const { version } = blob;
+  if (!version) throw new EditError(`the bundle ${JSON.stringify(blob.name)} has no version`);
+  const spec = isObject(bundle.csv.value['spec']) ? bundle.csv.value['spec'] : {};
+  const metadata = isObject(bundle.csv.value['metadata']) ? bundle.csv.value['metadata'] : {};
+  const annotations = isObject(metadata['annotations']) ? metadata['annotations'] : {};
+  const icon: unknown = Array.isArray(spec['icon']) ? spec['icon'][0] : undefined;
+  const base64data = isObject(icon) ? textOf(icon['base64data']) : '';
+  return {
+    blob,
+    version,
+    channels: bundle.channels.map((channel) => channel.trim()),
+    defaultChannel: bundle.defaultChannel,
+    replaces: textOf(spec['replaces']),
+    skips: Array.isArray(spec['skips']) ? spec['skips'].map(textOf) : [],
+    skipRange: textOf(annotations['olm.skipRange']),
+    ...(isObject(icon) && base64data !== ''
+      ? { icon: { base64data, mediatype: textOf(icon['mediatype']) } }
+      : {}),
+  };
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}

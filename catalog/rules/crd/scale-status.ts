@@ -1,0 +1,9 @@
+import { checkScaleStatus } from '../../bundle/check/crd-parts.ts';
+import type { Rule } from '../rule.ts';
+
+export const rule: Rule = {
+  id: 'crd/scale-status',
+  severity: 'error',
+  summary: 'A definition that scales says where the status has the number of replicas',
+  inspect: checkScaleStatus,
+};

@@ -1,0 +1,13 @@
+import { checkVersionParts } from '../../bundle/check/crd-parts.ts';
+import type { Rule } from '../rule.ts';
+
+export const rule: Rule = {
+  id: 'crd/version-parts',
+  severity: 'error',
+  summary: 'A v1beta1 definition says once what holds for all its versions',
+  opm: [
+    'spec.validation: top-level and per-version schemas are mutually exclusive',
+    'spec.versions: per-version schemas may not all be set to identical values …',
+  ],
+  inspect: checkVersionParts,
+};

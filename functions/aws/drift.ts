@@ -1,0 +1,29 @@
+/** Looks for what has drifted, on a schedule, in every repository; without an App nothing can be proposed. */
+import { PipelineError } from '../../pipeline/error.ts';
+import { handleDrift } from '../drift.ts';
+import { settings } from './env.ts';
+import { telemetryOf } from './log.ts';
+import { appOf } from './ports.ts';
+
+const telemetry = telemetryOf('drift');
+const read = settings();
+const app = appOf(read, telemetry);
+
+/** @returns pull requests by catalog, of all repositories together */
+export async function handler(): Promise<
+  Readonly<Record<string, { kind: string; url: string | undefined }>>
+> {
+  if (!app) throw new PipelineError('usage', 'there is no App, which pull requests would be opened by');
+  const proposed: Record<string, { kind: string; url: string | undefined }> = {};
+  try {
+    for (const source of read.sources) {
+      const drifted = await handleDrift({ ...(await app.request(source)), source });
+      for (const _ of drifted.drift) telemetry.count('Drift');
+      for (const [catalog, { kind, url }] of Object.entries(drifted.proposed))
+        proposed[`${source.repository} ${catalog}`] = { kind, url };
+    }
+    return proposed;
+  } finally {
+    telemetry.flush();
+  }
+}

@@ -1,0 +1,54 @@
+/** What drifts though nobody merges anything, looked for on a schedule: tags that moved become pull requests. */
+import { policyAt } from '../pipeline/config.ts';
+import { PipelineError } from '../pipeline/error.ts';
+import { authorization } from '../pipeline/git/process.ts';
+import { openRemote } from '../pipeline/git/remote.ts';
+import type { Proposed } from '../pipeline/github/proposal.ts';
+import { readTip } from '../pipeline/github/pull-request.ts';
+import { clientsUnder } from '../pipeline/references/client.ts';
+import { createRegistryClient } from '../pipeline/registry/client.ts';
+import { type Drift, driftOf } from '../pipeline/stages/drift.ts';
+import { proposePins } from '../pipeline/stages/drift-pins.ts';
+import { repositoryName } from '../pipeline/stages/gate.ts';
+import type { GateRequest } from './gate.ts';
+import type { Source } from './receive.ts';
+
+export interface DriftRequest extends GateRequest {
+  readonly source: Source;
+}
+
+export interface Drifted {
+  /** Pull requests with new pins, by catalog. */
+  readonly proposed: Readonly<Record<string, Proposed>>;
+  readonly drift: readonly Drift[];
+}
+
+/**
+ * Proposes new pins for every catalog with a lock, and says what else has drifted: it is only told, in the log.
+ *
+ * @throws PipelineError `usage` for a policy that cannot be read, and as the client and the fetching
+ */
+export async function handleDrift(request: DriftRequest): Promise<Drifted> {
+  const { github, source, token, git, registries, now, log } = request;
+  const name = repositoryName(source.repository);
+  const repository = openRemote({ url: source.url, header: authorization(token) }, git);
+  const registry = createRegistryClient({ ...registries, internal: registries.plainHttp ?? [] });
+  const clients = clientsUnder(registries);
+  try {
+    const commit = await readTip(github, name, source.branch);
+    await repository.bring([commit]);
+    const { policy, findings } = await policyAt(repository.objects, commit);
+    if (!policy) throw new PipelineError('usage', `the policy cannot be used: ${findings[0]?.message}`);
+    const today = now.toISOString().slice(0, 10);
+    const ports = { github, name, repository, registry, registryFor: clients.under };
+    const others = await driftOf(ports, { commit, policy, today });
+    const pins = await proposePins(ports, { branch: source.branch, commit, policy });
+    const drift = [...others, ...pins.drift];
+    for (const { kind, of, message, hint } of drift) log(`drift: ${kind}: ${of}: ${message} (${hint})`);
+    return { proposed: Object.fromEntries(pins.proposed), drift };
+  } finally {
+    registry.close();
+    clients.close();
+    await repository.close();
+  }
+}

@@ -1,0 +1,157 @@
+/**
+ * What a merge will make of the bundles that a pull request brings: their images, and the catalogs that take them.
+ * The catalogs are judged as they will be, so that nobody finds out after the merge. Nothing is fetched for it.
+ */
+import type { Finding } from '../../catalog/finding.ts';
+import { formatReference, tryParseReference } from '../../catalog/reference.ts';
+import { PipelineError } from '../error.ts';
+import { treeWith } from '../git/replace.ts';
+import type { Repository } from '../git/repository.ts';
+import type { Policy } from '../policy/policy.ts';
+import { type ArrivedBundle, arrivedBundles } from '../release/arrived.ts';
+import { type MadeBundle, madeBundle } from '../release/bundle-image.ts';
+import { overlaidPlace, type ReleasePlace, treePlace } from '../release/place.ts';
+import { RELEASE_FILE } from '../release/wanted.ts';
+import { loadBundle } from '../render/loaded.ts';
+import type { CheckReport, ReleaseReport } from '../report/report.ts';
+import { releasedTexts } from '../stages/release.ts';
+import type { TouchedCatalog } from './catalogs.ts';
+
+export interface Foreseen {
+  /** Id of the tree that the branch will have once everything is released. */
+  readonly tree: string;
+  readonly bundles: readonly ForeseenBundle[];
+  /** Why something will not be released. */
+  readonly findings: readonly Finding[];
+  readonly unchecked: CheckReport['unchecked'];
+  readonly released: readonly ReleaseReport[];
+}
+
+/** A bundle whose image a merge pushes. */
+export interface ForeseenBundle {
+  readonly package: string;
+  /** Of its ClusterServiceVersion. */
+  readonly name: string;
+  /** By digest, and by tag: neither is there before the merge. */
+  readonly reference: string;
+  readonly tag: string;
+}
+
+/** @param trees ids of the base's tree or commit, and of the merge's tree */
+export async function foreseeRelease(
+  repository: Repository,
+  trees: { readonly base: string; readonly merged: string },
+  policy: Policy,
+): Promise<Foreseen> {
+  const { objects, scratch } = repository;
+  const drafts: Drafts = { bundles: [], findings: [], unchecked: [], released: [] };
+  if (!policy.release) return { ...drafts, tree: trees.merged };
+  const arrived = await arrivedBundles(objects, { before: trees.base, after: trees.merged }, policy);
+  const texts = new Map<string, string>();
+  const place = overlaidPlace(treePlace(objects, trees.merged), texts);
+  for (const bundle of arrived) {
+    try {
+      await foreseeOne(place, policy, { bundle, texts, drafts });
+    } catch (error) {
+      if (!(error instanceof PipelineError)) throw error;
+      note(error, bundle, drafts);
+    }
+  }
+  const tree = await treeWith(repository, { directory: scratch, tree: trees.merged, texts });
+  return { ...drafts, tree };
+}
+
+interface Drafts {
+  readonly bundles: ForeseenBundle[];
+  readonly findings: Finding[];
+  readonly unchecked: { readonly what: string; readonly why: string }[];
+  readonly released: ReleaseReport[];
+}
+
+interface One {
+  readonly bundle: ArrivedBundle;
+  /** What earlier ones have made; this one's are added. */
+  readonly texts: Map<string, string>;
+  readonly drafts: Drafts;
+}
+
+async function foreseeOne(
+  place: ReleasePlace,
+  { release }: Policy,
+  { bundle, texts, drafts }: One,
+): Promise<void> {
+  const source = await place.folder(bundle.folder);
+  if (!source || !release) return;
+  const made = await madeBundle(release.bundles, bundle, source);
+  const { blobs } = await loadBundle(source, {}, { image: made.reference });
+  // What keeps it from being a bundle is said by the rules about bundles.
+  const [{ name } = { name: '' }] = blobs.bundles;
+  if (name === '') return;
+  drafts.bundles.push(foreseenBundle(bundle.package, name, made));
+  const isWanted = (await place.text(`${bundle.folder}/${RELEASE_FILE}`)) !== undefined;
+  if (!isWanted || release.mode === 'off') return;
+  const rendering = { directory: '/', registry: refuse };
+  const { texts: own, findings } = await releasedTexts(place, {
+    ...bundle,
+    image: made.reference,
+    rendering,
+  });
+  drafts.findings.push(...findings);
+  const changed: string[] = [];
+  for (const [path, text] of own) {
+    if ((await place.text(path)) === text) continue;
+    changed.push(path);
+    texts.set(path, text);
+  }
+  const { package: of, version } = bundle;
+  drafts.released.push({ package: of, version, image: made.reference, by: release.mode, files: changed });
+}
+
+function foreseenBundle(name: string, csv: string, { reference, tag }: MadeBundle): ForeseenBundle {
+  return { package: name, name: csv, reference, tag: formatReference(tag) };
+}
+
+/** Before a merge nothing is fetched that a pull request names. */
+function refuse(host: string): never {
+  throw new PipelineError('not-allowed', `it has a bundle from ${host} that no catalog holds yet`);
+}
+
+function note(error: PipelineError, { package: name, version, folder }: ArrivedBundle, drafts: Drafts): void {
+  const { code, message, hint } = error;
+  if (code === 'not-allowed') {
+    drafts.unchecked.push({ what: `the catalogs that take ${name} ${version}`, why: message });
+    return;
+  }
+  drafts.findings.push({
+    rule: 'release/refused',
+    severity: 'error',
+    message,
+    location: { file: `${folder}/${RELEASE_FILE}`, line: 1, column: 1 },
+    package: name,
+    ...(hint === undefined ? {} : { hint }),
+  });
+}
+
+/** Catalogs that name another image than the one that the pull request's own bundle will have. */
+export function otherImages(
+  touched: readonly TouchedCatalog[],
+  bundles: readonly ForeseenBundle[],
+): Finding[] {
+  return touched.flatMap(({ names, after }) =>
+    (after?.blobs.bundles ?? []).flatMap((bundle): Finding[] => {
+      const own = bundles.find((one) => one.package === bundle.package && one.name === bundle.name);
+      if (!own || bundle.image === own.reference || !sameRepository(bundle.image, own.tag)) return [];
+      const said = `bundle ${JSON.stringify(bundle.name)} is ${bundle.image} here`;
+      const message = `${said}, its directory in this pull request becomes another image`;
+      const location = bundle.document.locate(['image']);
+      const where = { package: bundle.package, catalogs: names };
+      return [{ rule: 'release/image', severity: 'error', message, location, hint: own.reference, ...where }];
+    }),
+  );
+}
+
+function sameRepository(a: string, b: string): boolean {
+  const [one, other] = [tryParseReference(a), tryParseReference(b)];
+  if (!one || !other) return false;
+  return one.registry === other.registry && one.repository === other.repository;
+}

@@ -1,0 +1,20 @@
+/** Layers of what was published before: a build takes from them what did not change. */
+import type { ReadLayer } from '../image/workshop.ts';
+import type { Registry } from '../ports.ts';
+import { openLayout } from '../registry/layout/layout.ts';
+import { layoutRegistry } from '../registry/layout/registry.ts';
+import type { Place } from '../registry/place.ts';
+
+/**
+ * Reads layers where an image is published to. An archive is written anew each time: nothing is read of one.
+ *
+ * @param client for references
+ */
+export function earlierLayers(place: Place, client: Registry): ReadLayer | undefined {
+  if (place.kind === 'registry') return (layer) => client.getBlob(place.reference, layer);
+  if (place.kind !== 'oci') return undefined;
+  return async function* read(layer) {
+    const registry = layoutRegistry(await openLayout(place.path, { create: false }));
+    yield* registry.getBlob({ registry: '', repository: place.tag?.repository ?? '' }, layer);
+  };
+}

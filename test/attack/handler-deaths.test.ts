@@ -1,0 +1,289 @@
+/** The other handlers die at every call that they make; what asked for them asks again: the same end. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { parseReference } from '../../catalog/reference.ts';
+import { formatLock } from '../../catalog/references/lock.ts';
+import { ask } from '../../functions/ask.ts';
+import { handleDrift } from '../../functions/drift.ts';
+import { handleGate } from '../../functions/gate.ts';
+import { receive } from '../../functions/receive.ts';
+import { POLICY_PATH } from '../../pipeline/config.ts';
+import { handleCatalog } from '../../pipeline/delivery/catalog.ts';
+import { noteOutcome } from '../../pipeline/delivery/outcome.ts';
+import type { DeliveryPorts } from '../../pipeline/delivery/ports.ts';
+import { reconcile } from '../../pipeline/delivery/reconcile.ts';
+import { directoryRecords } from '../../pipeline/records/directory.ts';
+import { pushImage } from '../../pipeline/registry/push.ts';
+import { Death, deliver } from '../fakes/delivery.ts';
+import { folder } from '../fakes/folder.ts';
+import { catalogOf, POLICY } from '../fakes/gate.ts';
+import { unpaced } from '../fakes/github/client.ts';
+import { TOKEN } from '../fakes/github/forge.ts';
+import { testClient } from '../fakes/host.ts';
+import { type Hub, openHub } from '../fakes/hub.ts';
+import { sampleImage } from '../fakes/image.ts';
+import { registry } from '../fakes/registry.ts';
+import { type SampleRepository, sampleRepository } from '../fakes/sample.ts';
+import { signedPush } from '../fakes/webhook.ts';
+
+let sample: SampleRepository;
+beforeAll(() => {
+  const without = (name: string) => [`catalogs/v4.20/${name}/catalog.yaml`, null] as const;
+  sample = sampleRepository(Object.fromEntries(['ferry-operator', 'lighthouse-operator'].map(without)));
+});
+afterAll(() => sample.remove());
+
+/** Where a handler dies: at which of its calls, counted over all its tries, before or after it was done. */
+interface Point {
+  readonly at: number;
+  readonly how: 'before' | 'after';
+}
+
+/** Counts the calls of a handler's ports, and lets the process die at one of them. */
+interface Fate {
+  /** How many calls there were. */
+  calls(): number;
+  /** A port of one process: after its death, nothing more is done. */
+  process(): <T extends object>(port: T) => T;
+}
+
+function fateOf(point?: Point): Fate {
+  let calls = 0;
+  return {
+    calls: () => calls,
+    process: () => {
+      let dead = false;
+      return (port) =>
+        new Proxy(port, {
+          get: (of, key) => {
+            const method = (of as Record<string | symbol, unknown>)[key];
+            if (typeof method !== 'function') return method;
+            return async (...parameters: unknown[]) => {
+              if (dead) throw new Death();
+              dead = ++calls === point?.at;
+              if (dead && point?.how === 'before') throw new Death();
+              const answer = await method.apply(of, parameters);
+              if (dead) throw new Death();
+              return answer;
+            };
+          },
+        });
+    },
+  };
+}
+
+/** Does something until it does not die. */
+async function again(work: () => Promise<unknown>): Promise<void> {
+  for (;;) {
+    try {
+      await work();
+      return;
+    } catch (error) {
+      if (!(error instanceof Death)) throw error;
+    }
+  }
+}
+
+/** Runs a scene to its end undisturbed, then with a death at each of its calls; all ends must be equal. */
+async function atEveryCall(handler: string, scene: (fate: Fate) => Promise<unknown>): Promise<void> {
+  const fate = fateOf();
+  const undisturbed = await scene(fate);
+  const calls = fate.calls();
+  for (let at = 1; at <= calls; at++) {
+    for (const how of ['before', 'after'] as const) {
+      expect(await scene(fateOf({ at, how })), `${handler}: ${how} call ${at}`).toEqual(undisturbed);
+    }
+  }
+  console.log(`${handler}: ${2 * calls} deaths, one in each run: ${calls} calls, before and after`);
+  expect(calls).toBeGreaterThan(2);
+}
+
+test('receive: GitHub, or who looks after it, sends the event again', async () => {
+  await atEveryCall('receive', async (fate) => {
+    const records = directoryRecords(folder());
+    const queued = new Map<string, string>();
+    const source = { repository: 'sea/catalogs', id: 1, branch: 'main', url: 'https://example.com/x.git' };
+    await again(() => {
+      const mortal = fate.process();
+      const { secret } = mortal({ secret: async () => 'secret' });
+      return receive(signedPush({ id: 1, secret: 'secret', commit: sample.base }), {
+        secret,
+        sources: [source],
+        queue: mortal({ send: async ({ id, body }) => void queued.set(id, body) }),
+        records: mortal(records),
+        now: () => new Date('2026-01-10T00:00:00Z'),
+        log: () => undefined,
+      });
+    });
+    return { queued: [...queued], kept: await records.list('') };
+  });
+});
+
+test('ask: the job asks again', async () => {
+  await atEveryCall('ask', async (fate) => {
+    const records = directoryRecords(folder());
+    const documents = 'documents/x/y/';
+    await records.put(`${documents}receipt.json`, new TextEncoder().encode('{}'));
+    const answers: unknown[] = [];
+    const job = { ownerId: 2, workflow: 'w.yml' };
+    const workflow = 'sea/catalogs/w.yml@refs/heads/main';
+    const claims = {
+      ...{ iss: 'https://issuer.example', aud: 'https://ask.example', repository: 'sea/catalogs' },
+      ...{ repository_id: '1', repository_owner_id: '2', ref: 'refs/heads/main', event_name: 'push' },
+      ...{ workflow_ref: workflow, job_workflow_ref: workflow, nbf: 0, exp: 4e9 },
+    };
+    const body = new TextEncoder().encode(JSON.stringify({ commit: sample.base, catalog: 'v4.20' }));
+    const asking = { headers: { authorization: 'Bearer x.y.z' }, body, audience: 'https://ask.example' };
+    await again(async () => {
+      const mortal = fate.process();
+      const done = { repository: 'sea/catalogs', catalog: 'v4.20', commit: sample.base, documents };
+      const send = () => noteOutcome(records, { ...done, state: 'published', detail: 'sha256:1' });
+      const url = 'https://example.com/x.git';
+      const { readToken } = mortal({ readToken: async () => claims });
+      answers.push(
+        await ask(asking, {
+          sources: [{ repository: 'sea/catalogs', id: 1, branch: 'main', url, job }],
+          issuer: 'https://issuer.example',
+          readToken,
+          queue: mortal({ send }),
+          records: mortal(records),
+          clock: { now: () => 1.8e12, sleep: async () => undefined },
+          patience: 1000,
+          log: () => undefined,
+        }),
+      );
+    });
+    return answers;
+  });
+});
+
+const TAG = {
+  kind: 'tag',
+  registry: 'registry.example.com',
+  repository: 'sea/catalog',
+  tag: 'v4.20',
+} as const;
+
+test.each([
+  [
+    'a tag and a record that somebody moved',
+    async ({ registry }: DeliveryPorts) => void (await registry.deleteManifest(TAG)),
+  ],
+  [
+    'an image that is gone',
+    async ({ registry }: DeliveryPorts) => {
+      const { digest = '' } = (await registry.resolve(TAG)) ?? {};
+      const { registry: host, repository } = TAG;
+      await registry.deleteManifest({ kind: 'digest', registry: host, repository, digest });
+    },
+  ],
+])(
+  'reconcile and the publishes that it asks for: %s',
+  async (what, spoil) => {
+    await atEveryCall(`reconcile (${what})`, async (fate) => {
+      const { state } = await deliver({
+        directory: sample.directory,
+        pushes: [{ v: 1, kind: 'push', repository: 'sea/catalogs', branch: 'main', commit: sample.base }],
+        last: async (living) => {
+          const hand = living();
+          await spoil(hand);
+          await hand.records.put('published/v4.20/x', new Uint8Array());
+          const mortal = (): DeliveryPorts => {
+            const ports = hand;
+            const port = fate.process();
+            return {
+              ...ports,
+              registry: port(ports.registry),
+              fence: port(ports.fence),
+              records: port(ports.records),
+              forge: port(ports.forge),
+            };
+          };
+          // As the state machine does: the schedule, then each message with its own tries.
+          await again(async () => {
+            const { messages } = await reconcile({ repository: 'sea/catalogs', branch: 'main' }, mortal());
+            for (const message of messages) await again(() => handleCatalog(message, mortal()));
+          });
+        },
+      });
+      return state;
+    });
+  },
+  900_000,
+);
+
+test('gate: the message comes again', async () => {
+  await atEveryCall('gate', async (fate) => {
+    const hub = await openHub();
+    try {
+      const etcd = { 'catalogs/v4.20/etcd/catalog.yaml': catalogOf('etcd', ['1.0.0', '1.1.0', '1.2.0']) };
+      const { number } = hub.open(etcd, { author: 'mallory' });
+      await again(() => handleGate(number, gateRequest(hub, fate)));
+      const { statuses, checks, comments } = hub.forge;
+      const last = statuses.at(-1);
+      return [
+        last?.state,
+        last?.description,
+        checks.map(({ name, conclusion }) => [name, conclusion]),
+        [...comments.values()].flat().length,
+      ];
+    } finally {
+      await hub.close();
+    }
+  });
+}, 900_000);
+
+test('drift: the schedule comes again', async () => {
+  const { host } = await registry();
+  const client = testClient([host]);
+  const push = async (content: string): Promise<string> => {
+    const image = sampleImage({ layers: [content], architectures: ['amd64'] });
+    await pushImage(client, parseReference(`${host}/org/etcd:v1`), { image });
+    return image.root.digest;
+  };
+  const old = await push('old');
+  await push('fresh');
+  const image = `${host}/org/etcd@${old}`;
+  const files = {
+    [POLICY_PATH]: `${POLICY}registries: {allow: ['${host}'], internal: ['127.0.0.0/8']}\n`,
+    'catalogs/v4.20/etcd/catalog.yaml': `schema: olm.bundle\nname: etcd.v1\npackage: etcd\nimage: ${image}\n`,
+    'catalogs/v4.20.lock.json': formatLock({ digests: new Map([[`${host}/org/etcd:v1`, old]]) }),
+  };
+  await atEveryCall('drift', async (fate) => {
+    const hub = await openHub(files);
+    try {
+      const url = `${hub.forge.url}/example/catalogs.git`;
+      const source = { repository: 'example/catalogs', id: 1, branch: 'main', url };
+      const look = () =>
+        handleDrift({ ...gateRequest(hub, fate), source, registries: { plainHttp: [host] } });
+      const kinds: unknown[] = [];
+      // The second time nothing is left to do.
+      for (const _ of ['an hour', 'the next one']) {
+        await again(async () => {
+          const { proposed } = await look();
+          kinds.push(proposed['v4.20']?.kind);
+        });
+      }
+      const open = [...hub.forge.pulls.values()].filter(({ state }) => state === 'open');
+      return [kinds.at(-1), open.length];
+    } finally {
+      await hub.close();
+    }
+  });
+}, 900_000);
+
+function gateRequest(hub: Hub, fate: Fate): Parameters<typeof handleGate>[1] {
+  const github = unpaced(hub.forge);
+  const mortal = fate.process();
+  github.hook.wrap('request', (request, options) =>
+    mortal({ request: async () => request(options) }).request(),
+  );
+  return {
+    github,
+    source: { repository: 'example/catalogs', url: `${hub.forge.url}/example/catalogs.git` },
+    token: TOKEN,
+    git: { searchPath: process.env['PATH'] },
+    registries: {},
+    now: new Date('2026-01-01T00:00:00Z'),
+    log: () => undefined,
+  };
+}

@@ -1,0 +1,73 @@
+/** What drifts, found on a schedule: a fake GitHub that checks every request, a real registry. */
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { parseReference } from '../../catalog/reference.ts';
+import { formatLock } from '../../catalog/references/lock.ts';
+import { handleDrift } from '../../functions/drift.ts';
+import { POLICY_PATH } from '../../pipeline/config.ts';
+import { pushImage } from '../../pipeline/registry/push.ts';
+import { POLICY } from '../fakes/gate.ts';
+import { unpaced } from '../fakes/github/client.ts';
+import { TOKEN } from '../fakes/github/forge.ts';
+import { testClient } from '../fakes/host.ts';
+import { type Hub, openHub } from '../fakes/hub.ts';
+import { sampleImage } from '../fakes/image.ts';
+import { registry } from '../fakes/registry.ts';
+
+vi.setConfig({ testTimeout: 30_000 });
+let hub: Hub;
+let host: string;
+let old: string;
+beforeEach(async () => {
+  ({ host } = await registry());
+  old = await push('old');
+  hub = await openHub({
+    [POLICY_PATH]: `${POLICY}registries: {allow: ['${host}'], internal: ['127.0.0.0/8']}\n`,
+    'catalogs/v4.20/etcd/catalog.yaml': `schema: olm.bundle\nname: etcd.v1\npackage: etcd\nimage: ${host}/org/etcd@${old}\n`,
+    'catalogs/v4.20.lock.json': formatLock({ digests: new Map([[`${host}/org/etcd:v1`, old]]) }),
+    'operators/etcd/ci.yaml': 'reviewers: [nobody-any-more]\n',
+  });
+});
+afterEach(async () => {
+  await hub.close();
+  expect(hub.forge.defects).toEqual([]);
+});
+
+/** Puts an image behind the tag; gives its digest. */
+async function push(content: string): Promise<string> {
+  const image = sampleImage({ layers: [content], architectures: ['amd64'] });
+  await pushImage(testClient([host]), parseReference(`${host}/org/etcd:v1`), { image });
+  return image.root.digest;
+}
+
+function look(log: (line: string) => void = () => undefined): ReturnType<typeof handleDrift> {
+  const url = `${hub.forge.url}/example/catalogs.git`;
+  return handleDrift({
+    github: unpaced(hub.forge),
+    source: { repository: 'example/catalogs', id: 1, branch: 'main', url },
+    token: TOKEN,
+    git: { searchPath: process.env['PATH'] },
+    registries: { plainHttp: [host] },
+    now: new Date('2026-01-01T00:00:00Z'),
+    log,
+  });
+}
+
+test('a tag that moved is one pull request with its new pin, however often it is looked', async () => {
+  expect((await look()).proposed).toEqual({});
+  const fresh = await push('fresh');
+  const { proposed, drift } = await look();
+  expect(proposed['v4.20']).toMatchObject({ kind: 'opened' });
+  expect(drift.map(({ kind, message }) => [kind, message])).toContainEqual([
+    'tag',
+    `${host}/org/etcd:v1 was ${old}, it is ${fresh} now`,
+  ]);
+  expect((await look()).proposed['v4.20']).toMatchObject({ kind: 'standing' });
+});
+
+test('what has no fix is told in the log', async () => {
+  const logged: string[] = [];
+  await look((line) => logged.push(line));
+  expect(logged.join('\n')).toContain(
+    'drift: owner: package etcd: nobody-any-more: GitHub has no such account',
+  );
+});

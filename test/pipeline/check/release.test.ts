@@ -1,0 +1,141 @@
+/** What the merge of a bundle will do is shown, and judged, in the pull request that brings it. */
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { POLICY_PATH } from '../../../pipeline/config.ts';
+import { openRepository, type Repository } from '../../../pipeline/git/repository.ts';
+import { clientUnder } from '../../../pipeline/references/client.ts';
+import { madeBundle } from '../../../pipeline/release/bundle-image.ts';
+import { treePlace } from '../../../pipeline/release/place.ts';
+import { markdownReport } from '../../../pipeline/report/markdown.ts';
+import type { CheckReport } from '../../../pipeline/report/report.ts';
+import { textReport } from '../../../pipeline/report/text-report.ts';
+import { check } from '../../../pipeline/stages/check.ts';
+import { releasedTexts } from '../../../pipeline/stages/release.ts';
+import { catalogOf, POLICY } from '../../fakes/gate.ts';
+import { basicTemplate, bundleFiles, CI, releaseConfig } from '../../fakes/operators.ts';
+import { registry } from '../../fakes/registry.ts';
+import { type Files, makeRepository, type TestRepository } from '../../fakes/repository.ts';
+
+const FIRST = `quay.io/org/etcd@sha256:${'0'.repeat(63)}1`;
+const TEMPLATE = 'operators/etcd/catalog-templates/basic.yaml';
+const CATALOG = 'catalogs/v4.20/etcd/catalog.yaml';
+
+let source: TestRepository;
+let repository: Repository;
+let host: string;
+let base: string;
+beforeEach(async () => {
+  ({ host } = await registry());
+  source = makeRepository();
+  const registries = `registries: {allow: ['${host}'], internal: ['127.0.0.0/8']}\n`;
+  const release = `release: {bundles: '${host}/org/{package}-bundle:v{version}', mode: propose}\n`;
+  base = source.commit({
+    [POLICY_PATH]: `${POLICY}${registries}${release}`,
+    ...bundleFiles('etcd', '1.0.0'),
+    'operators/etcd/ci.yaml': CI,
+    [TEMPLATE]: basicTemplate('etcd', '1.0.0', FIRST),
+    [CATALOG]: catalogOf('etcd', ['1.0.0']),
+    'catalogs/v4.12/etcd/catalog.yaml': catalogOf('etcd', ['1.0.0']),
+  });
+  repository = await openRepository(source.directory, { searchPath: process.env['PATH'] });
+});
+afterEach(async () => {
+  await repository.close();
+  source.remove();
+});
+
+function judged(files: Files): Promise<CheckReport> {
+  const head = source.commit(files, { parents: [base], branch: 'change' });
+  const registryFor = (policy: Parameters<typeof clientUnder>[0]) =>
+    clientUnder(policy, { plainHttp: [host] });
+  return check(repository, { base, head, today: '2026-01-01', registryFor });
+}
+
+const bundle = bundleFiles('etcd', '1.1.0', releaseConfig('etcd.v1.0.0'));
+const errors = ({ findings }: CheckReport) => findings.filter(({ severity }) => severity === 'error');
+
+/** The texts that the release of 1.1.0 makes, on top of the base. */
+async function texts(): Promise<ReadonlyMap<string, string>> {
+  const commit = source.commit(bundle, { parents: [base], branch: 'made' });
+  const place = treePlace(repository.objects, commit);
+  const folder = await place.folder('operators/etcd/1.1.0');
+  if (!folder) throw new Error('no bundle');
+  const name = { package: 'etcd', version: '1.1.0' };
+  const { reference: image } = await madeBundle(`${host}/org/{package}-bundle:v{version}`, name, folder);
+  const rendering = { directory: '/', registry: () => Promise.reject(new Error('nothing is asked')) };
+  return (await releasedTexts(place, { ...name, image, rendering })).texts;
+}
+
+test('a bundle alone: its image and its catalogs as they will be', async () => {
+  const report = await judged(bundle);
+  expect([report.verdict, errors(report)]).toEqual(['pass', []]);
+  const files = ['catalogs/v4.12/etcd/catalog.yaml', CATALOG, TEMPLATE];
+  expect(report.released).toEqual([
+    {
+      package: 'etcd',
+      version: '1.1.0',
+      image: expect.stringContaining(`${host}/org/etcd-bundle@sha256:`),
+      by: 'propose',
+      files: expect.arrayContaining(files),
+    },
+  ]);
+  expect(report.diffs.flatMap(({ catalogs }) => catalogs)).toEqual(['v4.12', 'v4.20']);
+  expect(report.packages.map(({ classes }) => classes)).toEqual([['add-entry']]);
+  expect(textReport(report)).toContain(
+    'then by a pull request:\n    operators/etcd/catalog-templates/basic.yaml',
+  );
+  expect(markdownReport(report)).toContain('the merge releases etcd 1.1.0');
+});
+
+test('what its catalogs would do to clusters is a finding before it is merged', async () => {
+  const other =
+    'catalog_templates:\n- {template_name: basic.yaml, channels: [other], default_channel: other}\n';
+  const report = await judged(bundleFiles('etcd', '1.1.0', other));
+  expect(report.findings.map(({ rule }) => rule)).toContain('graph/default-channel-changed');
+});
+
+test('bundle and catalog together: the image need not be there, and must be the bundle’s', async () => {
+  const all = await texts();
+  const together = await judged({ ...bundle, ...Object.fromEntries(all) });
+  expect([together.verdict, errors(together)]).toEqual(['pass', []]);
+  expect(together.released).toMatchObject([{ files: [] }]);
+  const catalog = all.get(CATALOG) ?? '';
+  const wrong = catalog.replaceAll(/bundle@sha256:[0-9a-f]{64}/g, `bundle@sha256:${'a'.repeat(64)}`);
+  const template = (all.get(TEMPLATE) ?? '').replaceAll(
+    /bundle@sha256:[0-9a-f]{64}/g,
+    `bundle@sha256:${'a'.repeat(64)}`,
+  );
+  const { 'operators/etcd/1.1.0/release-config.yaml': _, ...plain } = bundle;
+  const other = await judged({ ...plain, [CATALOG]: wrong, [TEMPLATE]: template });
+  expect(errors(other).map(({ rule }) => rule)).toContain('release/image');
+});
+
+test.each([
+  [
+    'names a template that is not mapped',
+    'catalog_templates: [{template_name: x.yaml, channels: [a]}]\n',
+    '"x.yaml"',
+  ],
+  ['lists nothing', '{}\n', 'lists no catalog_templates'],
+])('a release-config.yaml that %s', async (_, text, message) => {
+  const report = await judged(bundleFiles('etcd', '1.1.0', text));
+  expect(errors(report)).toMatchObject([
+    {
+      rule: 'release/refused',
+      message: expect.stringContaining(message),
+      location: { file: 'operators/etcd/1.1.0/release-config.yaml' },
+    },
+  ]);
+});
+
+test('a template that names images nobody rendered, or files of the machine, has nothing fetched', async () => {
+  const template = (image: string): string => basicTemplate('etcd', '1.0.0', image);
+  const far = await judged({ ...bundle, [TEMPLATE]: template(`quay.io/org/other@sha256:${'b'.repeat(64)}`) });
+  expect(far.unchecked).toContainEqual({
+    what: 'the catalogs that take etcd 1.1.0',
+    why: 'it has a bundle from quay.io that no catalog holds yet',
+  });
+  const near = await judged({ ...bundle, [TEMPLATE]: template('docker-archive:etc/passwd') });
+  expect(errors(near).map(({ message }) => message)).toContainEqual(
+    expect.stringContaining('is no image of a registry'),
+  );
+});
