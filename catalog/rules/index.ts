@@ -219,6 +219,7 @@ import { rule as packageLostField } from './package/lost-field.ts';
 import { rule as packageName } from './package/name.ts';
 import { rule as packageNoChannel } from './package/no-channel.ts';
 import { rule as packageUnknown } from './package/unknown.ts';
+import { rule as packageUpdateGraph } from './package/update-graph.ts';
 import { rule as packageManifestChannelDuplicate } from './package-manifest/channel-duplicate.ts';
 import { rule as packageManifestChannelName } from './package-manifest/channel-name.ts';
 import { rule as packageManifestChannelsEmpty } from './package-manifest/channels-empty.ts';
@@ -505,6 +506,7 @@ export const RULES: readonly Rule[] = [
   packageName,
   packageNoChannel,
   packageUnknown,
+  packageUpdateGraph,
   platformAffinity,
   platformAlike,
   platformLabel,
