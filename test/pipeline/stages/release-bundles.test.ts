@@ -64,6 +64,8 @@ test('a merged bundle is pushed, and its catalogs are a pull request that follow
   const before = hub.base();
   const commit = hub.moveBase(bundleFiles('etcd', '1.1.0', releaseConfig('etcd.v1.0.0')));
   const [one] = await released(before, commit);
+  // Files come together, not one by one.
+  expect(hub.forge.git.requests).toBeLessThanOrEqual(16);
   expect(one).toMatchObject({ findings: [], proposed: { kind: 'opened', number: 7 } });
   const image = one?.image ?? '';
   expect(image).toMatch(new RegExp(`^${host}/org/etcd-bundle@sha256:`));
