@@ -34,8 +34,6 @@ export const PLATFORMS: readonly Platform[] = ['amd64', 'arm64', 'ppc64le', 's39
   architecture,
 }));
 
-/** Annotation of a layer that names the archive inside, whatever compressed it. */
-const DIFF_ID = 'containerd.io/uncompressed';
 const BASE_DIGEST = 'org.opencontainers.image.base.digest';
 
 export interface ImageOptions extends ImageSettings {
@@ -92,13 +90,11 @@ const GZIP_TYPES = {
 } as const;
 const ZSTD_TYPE = 'application/vnd.oci.image.layer.v1.tar+zstd';
 
-function layerDescriptor({ digest, size, diffId, codec }: LayerFacts, family: Family): Descriptor {
+function layerDescriptor({ digest, size, codec }: LayerFacts, family: Family): Descriptor {
   return {
     mediaType: codec === 'zstd' ? ZSTD_TYPE : GZIP_TYPES[family],
     digest,
     size,
-    // Docker's descriptors have no annotations.
-    ...(family === 'oci' ? { annotations: { [DIFF_ID]: diffId } } : {}),
   };
 }
 

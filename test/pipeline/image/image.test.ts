@@ -75,9 +75,6 @@ describe.each(['oci', 'docker'] as const)('on a base of %s', (family) => {
       ...layers.map((l: { mediaType: string }) => l.mediaType),
     ];
     expect(types.every((type) => type.includes(family === 'oci' ? '.oci.' : '.docker.'))).toBe(true);
-    expect(layers[2].annotations).toEqual(
-      family === 'oci' ? { 'containerd.io/uncompressed': layer('a').facts.diffId } : undefined,
-    );
   });
 
   test('the configuration is the base’s with what opm generate dockerfile sets', async () => {
