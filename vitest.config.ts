@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig, type ViteUserConfig } from 'vitest/config';
 
 const config: ViteUserConfig = defineConfig({
@@ -9,7 +10,8 @@ const config: ViteUserConfig = defineConfig({
     exclude: ['test/e2e/**', 'test/attack/**', 'test/fuzz/**'],
     isolate: false,
     pool: 'threads',
-    maxWorkers: '100%',
+    // One more than there are cores: some tests wait for others' time, for retries and for what never answers.
+    maxWorkers: availableParallelism() + 1,
   },
 });
 export default config;

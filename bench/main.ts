@@ -58,6 +58,11 @@ const tasks: readonly Task[] = [
     contenders: [
       { name: 'portolan', command: ({ directory }) => [...portolan, 'validate', directory] },
       ...peer('opm', ({ directory }) => ['opm', 'validate', directory]),
+      // They only read: what a catalog means they do not know.
+      {
+        name: 'js-yaml',
+        command: ({ directory }) => [process.execPath, resolve('bench/js-yaml.mjs'), directory],
+      },
       ...peer('yq', ({ directory }) => ['yq', '.', ...filesIn(directory)]),
     ],
   },

@@ -97,7 +97,7 @@ function policyOf(written: Written): Policy {
   const { automation = [], waivers = [], commits = {}, merge = {} } = written;
   return {
     branches: written.branches ?? ['*'],
-    layout: layoutOf(written.layout ?? {}),
+    layout: layoutOf(written.layout ?? {}, written.bundleCatalogs),
     owners: ownersOf(written.owners ?? {}),
     reservedNames: written.reservedNames ?? [],
     automation: automation.map((one) => ({ ...one, paths: one.paths, maxPackages: one.maxPackages ?? 1 })),
@@ -142,7 +142,7 @@ const LAYOUT: Readonly<Record<PathKind, readonly string[]>> = {
 };
 
 /** Kinds that are written come first, in the order of writing. */
-function layoutOf(written: Part<'layout'>): Layout {
+function layoutOf(written: Part<'layout'>, made: Written['bundleCatalogs']): Layout {
   const order = [
     ...Object.keys(written).filter(isPathKind),
     ...PATH_KINDS.filter((kind) => !(kind in written)),
@@ -152,6 +152,7 @@ function layoutOf(written: Part<'layout'>): Layout {
       const patterns = written[kind] ?? LAYOUT[kind];
       return (typeof patterns === 'string' ? [patterns] : patterns).map((pattern) => ({ kind, pattern }));
     }),
+    made && { names: made.names, image: made.image },
   );
 }
 
@@ -231,9 +232,8 @@ function requirementOf(text: string): Requirement {
 }
 
 function ruleOf(written: WrittenRule): RuleSetting {
-  if (typeof written === 'string') return { severity: written, parameters: {} };
-  const { severity, ...parameters } = written;
-  return { severity, parameters };
+  if (typeof written === 'string') return { severity: written, allowChannels: [] };
+  return { severity: written.severity, allowChannels: written.allowChannels ?? [] };
 }
 
 function limitsOf({ fileBytes, files, docs, depth, aliases }: Part<'limits'>): Limits {

@@ -1,13 +1,16 @@
-// npm run check: everything that must hold before a commit, in the order of speed.
+// npm run check: everything that must hold before a commit. What is quick comes first, all of it at once.
 import { spawn } from 'node:child_process';
 
+/** Where the compiler remembers what it found: what did not change is not looked at again. */
+const SEEN = 'node_modules/.cache/portolan/types.tsbuildinfo';
+
 const steps = [
-  [['generated files', 'node', 'scripts/generate.mjs', '--check']],
   [
+    ['generated files', 'node', 'scripts/generate.mjs', '--check'],
     ['lint', 'node_modules/.bin/biome', 'check', '.'],
-    ['types', 'node_modules/.bin/tsc', '--noEmit'],
+    ['types', 'node_modules/.bin/tsc', '--noEmit', '--incremental', '--tsBuildInfoFile', SEEN],
+    ['build', 'node', 'scripts/build.mjs'],
   ],
-  [['build', 'node', 'scripts/build.mjs']],
   [['tests', 'node_modules/.bin/vitest', 'run', '--reporter=dot']],
 ];
 

@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs';
 /** Where documents ask for what rules check, by kind or by id. Sections are those of the documents. */
 const SOURCES = {
   annotations: 'Operators 4.5, 1.3.2.2',
+  api: 'Operators 4.5, 1.3.2; the deprecation guide of Kubernetes',
   bundle: 'Extensions, 4.1.3.3',
   channel: 'Extensions, 4.1.3.2',
   console: 'Generating a CSV, annotations',
@@ -12,6 +13,7 @@ const SOURCES = {
   dependency: 'Operators 4.5, 1.3.2.3',
   deprecation: 'Extensions, 4.1.3.4',
   disconnected: 'Generating a CSV, restricted networks',
+  drift: 'Extensions, 4.1.8',
   entry: 'Extensions, 4.1.3.2',
   fbc: 'Extensions, 4.1',
   graph: 'Extensions, 5.2',
@@ -20,13 +22,34 @@ const SOURCES = {
   'graph/newly-unsupported-v1': 'Extensions, 5.1.1',
   image: 'Generating a CSV, restricted networks',
   manifest: 'Operators 4.5, 1.3.2',
+  object: 'none of the documents; the validators of operator-framework/api',
   olmv1: 'Extensions, 5.1.1',
   openshift: 'Generating a CSV, compatibility',
   package: 'Extensions, 4.1.3.1',
   'package-manifest': 'Operators 4.5, 1.3.1; OLM 4.1',
   platform: 'Generating a CSV, architectures and operating systems',
+  practice: 'Generating a CSV, optional fields; the best practices of OLM',
   scorecard: 'Operators 4.5, 4.6',
   webhook: 'Generating a CSV, webhooks',
+};
+
+/** What rules say of what no fixture can hold: a file of 512 MB, a link, a whole repository. */
+const WITHOUT_FIXTURE = {
+  'drift/mapping': {
+    message: 'catalog "v4.21" has package "harbour-operator", but no template is mapped to it',
+    hint: 'catalog_names: [v4.21]',
+  },
+  'drift/template': {
+    message:
+      'operators/harbour-operator/catalog-templates/stable.yaml and the catalog that is rendered from it differ: the entry "harbour-operator.v1.3.0" in channel "stable" is in the template only',
+    hint: 'render the template again into the catalog, or change the template',
+  },
+  'package/update-graph': {
+    message: 'com.redhat.openshift.versions is "4.20-"',
+    hint: 'write a version (v4.18), a range (v4.18-v4.20), or one version alone (=v4.20)',
+  },
+  'fbc/limits': { message: 'the file has 40000000 bytes, the limit is 33554432' },
+  'fbc/unreadable': { message: 'a symbolic link' },
 };
 
 /** Findings about what surrounds catalogs. They keep their severity: whoever reads a file needs it to be whole. */
@@ -84,14 +107,15 @@ export async function rulesMarkdown(rules, exampleOf) {
   return lines.join('\n');
 }
 
-async function ruleLines({ id, severity, summary, opm = [] }, exampleOf) {
+async function ruleLines({ id, severity, summary, fix, opm = [] }, exampleOf) {
   const folder = `test/rules/${id}`;
-  const example = existsSync(folder) ? await exampleOf(folder, id) : undefined;
+  const example = (existsSync(folder) ? await exampleOf(folder, id) : undefined) ?? WITHOUT_FIXTURE[id];
   const lines = [`### <a id="${id.replace('/', '-')}"></a>\`${id}\``, '', `${severity}: ${plain(summary)}.`];
   if (SOURCES[id]) lines.push(`- Source: ${SOURCES[id]}.`);
   if (opm.length > 0) lines.push(`- Real tools: ${opm.map(code).join(', ')}`);
   if (example) lines.push(`- Example: ${code(example.message)}`);
-  if (example?.hint) lines.push(`- Fix: ${code(example.hint)}`);
+  const hint = fix ?? example?.hint;
+  if (hint) lines.push(`- Fix: ${code(hint)}`);
   return [...lines, ''];
 }
 

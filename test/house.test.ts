@@ -77,6 +77,9 @@ describe('rooms', () => {
   });
 });
 
+/** What no fixture file can hold: links, files of 512 MB, a whole repository. Tested where that is loaded. */
+const ELSEWHERE = ['fbc/unreadable', 'fbc/limits', 'drift/mapping', 'drift/template', 'package/update-graph'];
+
 describe('rules', () => {
   test.each(RULES.map((rule) => [rule.id, rule] as const))(
     '%s has its file, its fixtures and its place in the docs',
@@ -86,10 +89,23 @@ describe('rules', () => {
       expect(readFileSync('docs/rules.md', 'utf8')).toContain(`\`${id}\``);
       expect(rule.summary).toMatch(/^[A-Z].*[^.]$/);
       const fixtures = existsSync(`test/rules/${id}`) ? readdirSync(`test/rules/${id}`) : [];
-      // What no fixture file can hold (a link, a file of 512 MB) is tested where files are loaded.
-      if (!['fbc/unreadable', 'fbc/limits'].includes(id)) expect(fixtures).not.toEqual([]);
+      if (!ELSEWHERE.includes(id)) expect(fixtures).not.toEqual([]);
     },
   );
+
+  test('the page of rules gives each its source, its example and its fix', () => {
+    const page = readFileSync('docs/rules.md', 'utf8');
+    const kinds = page.split(/^## /m).slice(1, -1);
+    for (const kind of kinds) {
+      const [head = '', ...rules] = kind.split(/^### /m);
+      for (const rule of rules) {
+        const [name = ''] = rule.split('\n');
+        expect(`${name} ${head}${rule}`).toMatch(/Source: \S/);
+        expect(`${name} ${rule}`).toMatch(/^- Example: \S/m);
+        expect(`${name} ${rule}`).toMatch(/^- Fix: \S/m);
+      }
+    }
+  });
 
   test('no two rules have one id', () => expect(new Set(RULES.map(({ id }) => id)).size).toBe(RULES.length));
 });

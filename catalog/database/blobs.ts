@@ -4,7 +4,7 @@
  * @see https://github.com/operator-framework/operator-registry/blob/v1.73.0/pkg/sqlite/conversion.go
  * @see https://github.com/operator-framework/operator-registry/blob/v1.73.0/alpha/action/render.go
  */
-import { decodeBase64, encodeBase64 } from '../base64.ts';
+import { type CsvIcon, csvIcon } from '../bundle/csv-icon.ts';
 import type { SourceDocument } from '../document.ts';
 import { compareText } from '../finding.ts';
 import { madeBlob, madeDocument } from '../made.ts';
@@ -67,28 +67,13 @@ function packageBlob(
 }
 
 /** The icon of the default channel's head. */
-function iconOf(
-  pkg: string,
-  defaultChannel: string,
-  rows: DatabaseRows,
-): { readonly base64data: string; readonly mediatype: string } | undefined {
+function iconOf(pkg: string, defaultChannel: string, rows: DatabaseRows): CsvIcon | undefined {
   const channel = rows.channels.find(({ package: of, name }) => of === pkg && name === defaultChannel);
   const head = channel && rows.bundles.get(channel.head);
   if (!head) return undefined;
   const what = `the ClusterServiceVersion of the bundle ${quoted(head.name)}`;
   const csv = jsonValue(what, head.csv ?? '');
-  const spec = isObject(csv) && isObject(csv['spec']) ? csv['spec'] : {};
-  const icon: unknown = Array.isArray(spec['icon']) ? spec['icon'][0] : undefined;
-  if (!isObject(icon) || typeof icon['base64data'] !== 'string') return undefined;
-  const bytes = decoded(icon['base64data']) ?? decoded(icon['base64data'].replaceAll(' ', ''));
-  if (!bytes || bytes.length === 0) return undefined;
-  return { base64data: encodeBase64(bytes), mediatype: textOf(icon['mediatype']) };
-}
-
-function decoded(base64: string): Uint8Array | undefined {
-  const text = base64.replaceAll(/[\r\n]/g, '');
-  const isSound = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/.test(text);
-  return isSound ? decodeBase64(text) : undefined;
+  return csvIcon(isObject(csv) ? csv : {});
 }
 
 function channelBlobs(

@@ -10,8 +10,15 @@ import { compareVersions, tryParseVersion, type Version } from '../version.ts';
 import { EditError } from './package.ts';
 import { type Edges, type GraphNode, nodeOf, type PackageGraph, type PlacedBundle } from './package-graph.ts';
 
-/** @throws EditError for a bundle that replaces nothing known, or that nothing leads to */
-export function addedByReplaces(graph: PackageGraph, bundles: readonly PlacedBundle[]): PackageGraph {
+/**
+ * @param mayLose whether bundles are left out that nothing leads to
+ * @throws EditError for a bundle that replaces what is not there, or that nothing leads to
+ */
+export function addedByReplaces(
+  graph: PackageGraph,
+  bundles: readonly PlacedBundle[],
+  mayLose = false,
+): PackageGraph {
   const nodes = new Map([...graph.nodes, ...bundles.map((one) => [one.blob.name, nodeOf(one)] as const)]);
   const members = new Map(
     [...graph.lanes].map(([channel, lane]) => [channel, lane.map(({ name }) => name)] as const),
@@ -27,7 +34,7 @@ export function addedByReplaces(graph: PackageGraph, bundles: readonly PlacedBun
     if (!touched.has(channel)) lanes.set(channel, before);
     else lanes.set(channel, walked(headOf(names, nodes, channel), nodes, before));
   }
-  for (const { blob, channels } of bundles) {
+  for (const { blob, channels } of mayLose ? [] : bundles) {
     const lost = channels.find((channel) => !lanes.get(channel)?.some(({ name }) => name === blob.name));
     if (lost === undefined) continue;
     throw new EditError(

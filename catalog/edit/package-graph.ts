@@ -1,11 +1,7 @@
 /** The upgrade graph of a package while bundles come into it: what each bundle says, and what each channel holds. */
+import type { CsvIcon } from '../bundle/csv-icon.ts';
 import type { Bundle, Entry, Package } from '../model.ts';
 import type { Version } from '../version.ts';
-
-export interface Icon {
-  readonly base64data: string;
-  readonly mediatype: string;
-}
 
 /** A bundle with what it says of its place. */
 export interface PlacedBundle {
@@ -17,7 +13,7 @@ export interface PlacedBundle {
   readonly replaces: string;
   readonly skips: readonly string[];
   readonly skipRange: string;
-  readonly icon?: Icon;
+  readonly icon?: CsvIcon;
 }
 
 export type Edges = Pick<Entry, 'name' | 'replaces' | 'skips' | 'skipRange'>;

@@ -1,4 +1,5 @@
 /** What a bundle says of its place in a package. */
+import { csvIcon } from '../bundle/csv-icon.ts';
 import type { RegistryBundle } from '../bundle/registry-bundle.ts';
 import type { Bundle } from '../model.ts';
 import { isObject } from '../shape.ts';
@@ -15,8 +16,7 @@ export function placedBundle(bundle: RegistryBundle, blob: Bundle): PlacedBundle
   const spec = isObject(bundle.csv.value['spec']) ? bundle.csv.value['spec'] : {};
   const metadata = isObject(bundle.csv.value['metadata']) ? bundle.csv.value['metadata'] : {};
   const annotations = isObject(metadata['annotations']) ? metadata['annotations'] : {};
-  const icon: unknown = Array.isArray(spec['icon']) ? spec['icon'][0] : undefined;
-  const base64data = isObject(icon) ? textOf(icon['base64data']) : '';
+  const icon = csvIcon(bundle.csv.value);
   return {
     blob,
     version,
@@ -25,9 +25,7 @@ export function placedBundle(bundle: RegistryBundle, blob: Bundle): PlacedBundle
     replaces: textOf(spec['replaces']),
     skips: Array.isArray(spec['skips']) ? spec['skips'].map(textOf) : [],
     skipRange: textOf(annotations['olm.skipRange']),
-    ...(isObject(icon) && base64data !== ''
-      ? { icon: { base64data, mediatype: textOf(icon['mediatype']) } }
-      : {}),
+    ...(icon ? { icon } : {}),
   };
 }
 

@@ -43,19 +43,19 @@ export function addBundles(base: Blobs, bundles: readonly PlacedBundle[], mode: 
 }
 
 /**
- * The catalog of a package that bundles were added to one after another, the lowest version first: a
- * channel holds what its head leads to, be it that an earlier head did not.
+ * The catalog of a package that is made of bundles and nothing else, whatever the order in which they
+ * were added. Bundles that no channel's head leads to are left out.
  *
  * @throws EditError for a bundle that has no place
  */
 export function packageOf(bundles: readonly PlacedBundle[], mode: UpdateMode): Updated {
   const added = [...bundles].sort((a, b) => compareReleases(a.version, b.version));
   checkNew(added, undefined);
-  const graph = added.reduce(
-    (at, one) =>
-      mode === 'replaces' ? addedByReplaces(at, [one]) : addedByVersion(at, one, mode === 'semver-skippatch'),
-    graphOf(undefined),
-  );
+  const start = graphOf(undefined);
+  const graph =
+    mode === 'replaces'
+      ? addedByReplaces(start, added, true)
+      : added.reduce((at, one) => addedByVersion(at, one, mode === 'semver-skippatch'), start);
   const findings: Finding[] = [];
   const name = added[0]?.blob.package ?? '';
   return { blobs: withPackage(NOTHING, { name, pkg: undefined, graph, added }, findings), findings };

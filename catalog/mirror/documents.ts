@@ -89,7 +89,9 @@ export function mirrorDocuments(plan: MirrorPlan, options: DocumentOptions = {})
     digestMirrorSets: sets.flatMap(({ digest }) => digest),
     tagMirrorSets: sets.flatMap(({ tag }) => tag),
     catalogSources: catalogs.map((catalog) => catalogSourceOf(plan, catalog, options)),
-    clusterCatalogs: catalogs.map((catalog) => clusterCatalogOf(plan, catalog, options)),
+    clusterCatalogs: catalogs
+      .filter((catalog) => !hasNoClusterCatalog(catalog))
+      .map((catalog) => clusterCatalogOf(plan, catalog, options)),
     imagePolicies: clusterImagePolicies(plan, catalogs.length === 0 ? [] : (options.signers ?? [])),
     operatorHub: operatorHub(),
   };
@@ -159,11 +161,27 @@ function clusterCatalogOf(
   catalog: PlannedCatalog,
   { clusterCatalog: given = {}, platform }: DocumentOptions,
 ): KubernetesObject {
-  const ref = imageOf(plan, catalog, given.pollInterval);
+  const ref = hasLongTag(catalog)
+    ? `${destinationRepository(catalog.destination)}@${catalog.digest}`
+    : imageOf(plan, catalog, given.pollInterval);
   const name = catalog.names.clusterCatalog;
   const own = plan.style === 'nested' ? labels(plan, name) : {};
   const defaults = plan.style === 'oc-mirror' ? { priority: 0 } : {};
   return clusterCatalog({ name, ...own }, ref, { api: catalogApi(platform), ...defaults, ...given });
+}
+
+/** Characters behind the first colon of a reference by tag, be it that of a port, which the API takes at most. */
+const LONGEST_TAG = 127;
+
+/** @see https://github.com/operator-framework/operator-controller/blob/main/api/v1/clustercatalog_types.go */
+function hasLongTag({ destination }: PlannedCatalog): boolean {
+  const reference = formatDestination(destination);
+  return reference.length - reference.indexOf(':') - 1 > LONGEST_TAG;
+}
+
+/** Whether a ClusterCatalog can name a catalog neither by tag, which makes too long a text, nor by a digest that is known. */
+export function hasNoClusterCatalog(catalog: PlannedCatalog): boolean {
+  return hasLongTag(catalog) && (catalog.digest === undefined || catalog.selected);
 }
 
 /**

@@ -60,6 +60,13 @@ class Filter {
         .map((one) => withRemaining(one, { channels: namesByPackage(channels), bundles: this.#kept })),
       others: this.#blobs.others.filter((one) => one.package === '' || this.#isSelected(one.package)),
     };
+    if (blobs.bundles.length === 0 && this.#findings.length === 0) {
+      this.#refuse('nothing of the catalog is selected', {
+        file: 'ImageSetConfiguration',
+        line: 1,
+        column: 1,
+      });
+    }
     return { blobs, findings: this.#findings };
   }
 
@@ -95,10 +102,13 @@ class Filter {
       if (versions) this.#refuse('full: true and a choice of versions exclude each other', locate(channel));
       return [this.#keep(channel, new Set(channel.entries.map(({ name }) => name)))];
     }
-    const head = this.#head(channel);
-    if (!versions) return head ? [this.#keep(channel, new Set([head.name]))] : [];
-    const kept = this.#inRange(channel, versions, head);
-    if (kept.size > 0) return [this.#keep(channel, kept)];
+    if (!versions) {
+      const head = this.#head(channel);
+      return head ? [this.#keep(channel, new Set([head.name]))] : [];
+    }
+    const kept = this.#inRange(channel, versions);
+    const remaining = this.#keep(channel, kept);
+    if (remaining.entries.length > 0) return [remaining];
     if (this.#defaultOf(channel.package) === channel.name) {
       this.#refuse(
         `package "${channel.package}": no version of the default channel "${channel.name}" is selected`,
@@ -154,9 +164,9 @@ class Filter {
     return head;
   }
 
-  #inRange(channel: Channel, versions: VersionSelection, head: Entry | undefined): Set<string> {
-    const { minVersion, maxVersion } = versions;
+  #inRange(channel: Channel, { minVersion, maxVersion }: VersionSelection): Set<string> {
     if (minVersion !== undefined && minVersion === maxVersion) return this.#exactly(channel, minVersion);
+    const head = this.#head(channel);
     if (!head) return new Set();
     const range = { least: boundOf(minVersion), most: boundOf(maxVersion) };
     const bundles = this.#bundles.get(channel.package) ?? new Map<string, Bundle>();

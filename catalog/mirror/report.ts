@@ -4,7 +4,7 @@
  */
 import { compareText, type Finding, type Location } from '../finding.ts';
 import { isObject } from '../shape.ts';
-import { appliedTo, type MirrorDocuments, mirrorDocuments } from './documents.ts';
+import { appliedTo, hasNoClusterCatalog, type MirrorDocuments, mirrorDocuments } from './documents.ts';
 import type { CatalogImages } from './images.ts';
 import { nodeConfig } from './node.ts';
 import { type Collision, formatDestination, type ImageRole } from './placement.ts';
@@ -173,7 +173,16 @@ export function planFindings(plan: MirrorPlan): Finding[] {
       location: first,
     }),
   );
-  return [...unplaced, ...collisions];
+  const nameless = plan.catalogs.filter(hasNoClusterCatalog).map(
+    ({ destination }): Finding => ({
+      rule: 'mirror/cluster-catalog',
+      severity: 'warning',
+      message: `${formatDestination(destination)} has no ClusterCatalog: the API takes 127 characters behind the first colon`,
+      location: first,
+      hint: 'give the digest of the index image with --digest, or a shorter tag',
+    }),
+  );
+  return [...unplaced, ...collisions, ...nameless];
 }
 
 /** Reads the images of a `report.json`; undefined when it is none. */

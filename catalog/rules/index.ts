@@ -16,6 +16,7 @@ import { rule as apiRemoved126 } from './api/removed-1-26.ts';
 import { rule as bundleBuildMetadata } from './bundle/build-metadata.ts';
 import { rule as bundleDuplicate } from './bundle/duplicate.ts';
 import { rule as bundleImage } from './bundle/image.ts';
+import { rule as bundleMetadataFormat } from './bundle/metadata-format.ts';
 import { rule as bundlePackage } from './bundle/package.ts';
 import { rule as bundlePackageProperty } from './bundle/package-property.ts';
 import { rule as bundleProperty } from './bundle/property.ts';
@@ -110,6 +111,8 @@ import { rule as deprecationReference } from './deprecation/reference.ts';
 import { rule as disconnectedClaim } from './disconnected/claim.ts';
 import { rule as disconnectedListed } from './disconnected/listed.ts';
 import { rule as disconnectedPinned } from './disconnected/pinned.ts';
+import { rule as driftMapping } from './drift/mapping.ts';
+import { rule as driftTemplate } from './drift/template.ts';
 import { rule as entryDuplicate } from './entry/duplicate.ts';
 import { rule as entryName } from './entry/name.ts';
 import { rule as entryNoBundle } from './entry/no-bundle.ts';
@@ -212,9 +215,11 @@ import { rule as openshiftVersionsRange } from './openshift/versions-range.ts';
 import { rule as packageDefaultChannel } from './package/default-channel.ts';
 import { rule as packageDuplicate } from './package/duplicate.ts';
 import { rule as packageDuplicateVersion } from './package/duplicate-version.ts';
+import { rule as packageLostField } from './package/lost-field.ts';
 import { rule as packageName } from './package/name.ts';
 import { rule as packageNoChannel } from './package/no-channel.ts';
 import { rule as packageUnknown } from './package/unknown.ts';
+import { rule as packageUpdateGraph } from './package/update-graph.ts';
 import { rule as packageManifestChannelDuplicate } from './package-manifest/channel-duplicate.ts';
 import { rule as packageManifestChannelName } from './package-manifest/channel-name.ts';
 import { rule as packageManifestChannelsEmpty } from './package-manifest/channels-empty.ts';
@@ -278,6 +283,7 @@ export const RULES: readonly Rule[] = [
   bundleBuildMetadata,
   bundleDuplicate,
   bundleImage,
+  bundleMetadataFormat,
   bundlePackageProperty,
   bundlePackage,
   bundleProperty,
@@ -372,6 +378,8 @@ export const RULES: readonly Rule[] = [
   disconnectedClaim,
   disconnectedListed,
   disconnectedPinned,
+  driftMapping,
+  driftTemplate,
   entryDuplicate,
   entryName,
   entryNoBundle,
@@ -494,9 +502,11 @@ export const RULES: readonly Rule[] = [
   packageDefaultChannel,
   packageDuplicateVersion,
   packageDuplicate,
+  packageLostField,
   packageName,
   packageNoChannel,
   packageUnknown,
+  packageUpdateGraph,
   platformAffinity,
   platformAlike,
   platformLabel,

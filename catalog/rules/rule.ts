@@ -15,6 +15,8 @@ export interface Rule {
   readonly severity: Severity;
   /** What must hold, in one sentence. */
   readonly summary: string;
+  /** What to write or do, for findings that have no hint of their own. */
+  readonly fix?: string;
   /** Messages of opm, and of the validators of bundles, that the rule stands for; absent for rules that they lack. */
   readonly opm?: readonly string[];
   /** Looks at the catalog as a whole. A rule without any check is for what is found while files are read. */
@@ -159,8 +161,10 @@ export function ownSeverity(rule: Rule): Severity {
 
 /** A report that adds to `findings`. */
 function reportTo(findings: Finding[], rule: Rule, severity: Severity): Report {
+  // What is said of catalogs is compared with what was said before, hints included: only of files it is added.
+  const fix = rule.inspect && rule.fix !== undefined ? { hint: rule.fix } : {};
   return (message, location, { severity: own = severity, ...details } = {}) => {
-    findings.push({ rule: rule.id, severity: milder(severity, own), message, location, ...details });
+    findings.push({ rule: rule.id, severity: milder(severity, own), message, location, ...fix, ...details });
   };
 }
 

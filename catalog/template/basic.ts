@@ -4,9 +4,9 @@
  *
  * @see https://github.com/operator-framework/operator-registry/blob/master/alpha/template/basic/basic.go
  */
-import { type Bundle, locate } from '../model.ts';
+import { type Blobs, type Bundle, locate } from '../model.ts';
 import { entriesShape, entryBlobs, readTemplate } from './entries.ts';
-import { type Expand, expansion, TemplateError } from './template.ts';
+import { type Expand, expansion, TemplateError, type TemplateText } from './template.ts';
 
 export const BASIC_SCHEMA = 'olm.template.basic';
 
@@ -23,6 +23,11 @@ export const expandBasic: Expand = (text, renderImage) =>
     }
     return { ...blobs, bundles };
   });
+
+/** What stands in a template, its bundles with nothing but their images. @throws TemplateError */
+export function basicBlobs(text: TemplateText): Blobs {
+  return entryBlobs(readTemplate(text, BASIC_SCHEMA, SHAPE), []);
+}
 
 /** @throws TemplateError for a bundle that says more than its image, or not even that */
 function checkBundle(bundle: Bundle): void {

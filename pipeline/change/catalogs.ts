@@ -4,10 +4,10 @@ import type { Finding } from '../../catalog/finding.ts';
 import { IGNORE_FILE } from '../../catalog/ignore.ts';
 import { type Blob, locate } from '../../catalog/model.ts';
 import type { ObjectReader } from '../git/objects.ts';
-import type { ListedFile } from '../git/tree.ts';
 import {
   emptyContent,
   type FileReader,
+  type LoadedFile,
   loadedFiles,
   type PackageContent,
   readContent,
@@ -113,7 +113,9 @@ async function compareUnit(input: CatalogsInput, pair: UnitPair, drafts: Drafts)
       beyond ||= unit.package === undefined && (added.length > 0 || isLess(pieces.before, pieces.after));
       continue;
     }
-    if (name !== unit.package && added.length === 0 && !isLess(pieces.before, pieces.after)) continue;
+    // A folder of bundles changes for all of its catalogs, and few of them change with it.
+    const mayBeEqual = name !== unit.package || unit.made !== undefined;
+    if (mayBeEqual && added.length === 0 && !isLess(pieces.before, pieces.after)) continue;
     const owner = placeOf(input, pieces);
     if (owner === 'foreign') foreign.push(...added.map((blob) => foreignPlace(pieces, blob)));
     await writeChange(input, pieces, drafts.of(owner === 'place' ? (unit.package ?? name) : name));
@@ -123,7 +125,7 @@ async function compareUnit(input: CatalogsInput, pair: UnitPair, drafts: Drafts)
 }
 
 interface Side extends UnitContent {
-  readonly files: readonly ListedFile[];
+  readonly files: readonly LoadedFile[];
 }
 
 async function sideOf(input: CatalogsInput, tree: string, unit: CatalogUnit | undefined): Promise<Side> {

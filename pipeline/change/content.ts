@@ -7,18 +7,31 @@ import { compareWalk } from '../../catalog/source.ts';
 import type { ObjectReader } from '../git/objects.ts';
 import { sourceFile, whyUnreadable } from '../git/source.ts';
 import { entryAt, isTree, joinPath, type ListedFile, listFiles } from '../git/tree.ts';
+import { type MadePackage, madePackage, type ReadBundles } from './made.ts';
 import type { CatalogUnit } from './unit.ts';
+
+/** A file that a catalog is loaded from, or the folder that a package is made from. */
+export interface LoadedFile extends ListedFile {
+  readonly made?: MadePackage;
+}
 
 /** Reads files of catalogs, each content once. */
 export interface FileReader {
-  /** Findings name the file by its full path. */
-  read(file: ListedFile): Promise<Loaded>;
+  /** Findings name the file by its full path; blobs that were made are in the files of their bundles. */
+  read(file: LoadedFile): Promise<Loaded>;
 }
 
 export function fileReader(objects: ObjectReader, limits: LoadLimits): FileReader {
   const kept = new Map<string, Promise<Loaded>>();
+  const bundles: ReadBundles = new Map();
   return {
     read: async (file) => {
+      if (file.made) {
+        const key = `${file.id} ${file.path}`;
+        const read = kept.get(key) ?? madePackage(objects, { tree: file.id, made: file.made }, bundles);
+        kept.set(key, read);
+        return read;
+      }
       const key = `${file.mode} ${file.id}`;
       const read = kept.get(key) ?? readFile(objects, file, limits);
       kept.set(key, read);
@@ -63,7 +76,8 @@ export async function loadedFiles(
   objects: ObjectReader,
   tree: string,
   unit: CatalogUnit,
-): Promise<ListedFile[]> {
+): Promise<LoadedFile[]> {
+  if (unit.made) return [{ path: unit.path, mode: unit.mode, id: unit.id, made: unit.made }];
   if (!isTree(unit.mode)) return [{ path: unit.path, mode: unit.mode, id: unit.id }];
   const inside = (await listFiles(objects, unit.id))
     .map((file) => ({ ...file, path: joinPath(unit.path, file.path) }))
@@ -98,7 +112,7 @@ async function ignoreFilesAbove(
 }
 
 /** Reads files and sorts their blobs by package. */
-export async function readContent(reader: FileReader, files: readonly ListedFile[]): Promise<UnitContent> {
+export async function readContent(reader: FileReader, files: readonly LoadedFile[]): Promise<UnitContent> {
   const packages = new Map<string, PackageContent>();
   const unread: Finding[] = [];
   const of = (name: string, blob: Blob, file: string): PackageContent => {

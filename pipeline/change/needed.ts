@@ -73,6 +73,7 @@ export async function bringLikely(
   const found = await Promise.all([
     ...settings.map((path) => entryAt(objects, base, path)),
     ...[...folders].map((path) => entryAt(objects, base, path)),
+    ...[...names].map((name) => entryAt(objects, base, `operators/${name}/catalog-templates`)),
   ]);
   const beside = await Promise.all(
     found.map((entry) => (entry && isTree(entry.mode) ? objects.tree(entry.id) : [])),

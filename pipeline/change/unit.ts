@@ -8,10 +8,12 @@ import { isTree, joinPath } from '../git/tree.ts';
 import {
   type Captured,
   type CompiledPattern,
+  isVersionFolder,
   type Layout,
   matchSegment,
   type PatternSegment,
 } from '../policy/layout.ts';
+import type { MadePackage } from './made.ts';
 
 export interface CatalogUnit {
   readonly path: string;
@@ -22,6 +24,8 @@ export interface CatalogUnit {
   readonly package: string | undefined;
   /** Path of the catalog's own folder, which is what opm is given; of the file, for a catalog in one file. */
   readonly root: string;
+  /** For a package that is made from the bundle directories in its folder, whose id the unit has. */
+  readonly made?: MadePackage;
 }
 
 /** Units of a tree by path. */
@@ -40,7 +44,35 @@ export async function catalogUnits(
       units.set(path, { path, id, mode, catalog, package: captured['package'], root });
     }
   }
+  await addMade(units, objects, { tree, layout });
   return units;
+}
+
+/** Packages of catalogs that are made, but for those that people write. Their paths are those of no file. */
+async function addMade(
+  units: Map<string, CatalogUnit>,
+  objects: ObjectReader,
+  { tree, layout }: { readonly tree: string; readonly layout: Layout },
+): Promise<void> {
+  const { made } = layout;
+  if (!made) return;
+  const written = new Set([...units.values()].map((unit) => JSON.stringify([unit.catalog, unit.package])));
+  for (const { segments } of layout.patterns.filter(({ kind }) => kind === 'bundle')) {
+    const at = segments.findIndex(({ names }) => names.includes('package'));
+    if (at < 0) continue;
+    for (const { path, id, mode, captured } of await expand(objects, { tree }, segments.slice(0, at + 1))) {
+      const name = captured['package'];
+      if (name === undefined || !isTree(mode)) continue;
+      if (!(await objects.tree(id)).some((entry) => isTree(entry.mode) && isVersionFolder(entry.name)))
+        continue;
+      for (const catalog of made.names) {
+        if (written.has(JSON.stringify([catalog, name]))) continue;
+        const place = `${path}@${catalog}`;
+        const own = { folder: path, package: name, catalog, image: made.image };
+        units.set(place, { path: place, id, mode, catalog, package: name, root: place, made: own });
+      }
+    }
+  }
 }
 
 /** Names of packages that have a place of their own in a tree, whatever lies there. */

@@ -1,11 +1,15 @@
 /** A catalog as a commit holds it, whole: what `opm` would be given in a checkout, without one. */
+import { createHash } from 'node:crypto';
 import { compareText } from '../../catalog/finding.ts';
+import { renderOrder } from '../../catalog/render.ts';
 import type { CatalogSource, SourceFile } from '../../catalog/source.ts';
 import { PipelineError } from '../error.ts';
 import type { ObjectReader } from '../git/objects.ts';
 import { sourceFile } from '../git/source.ts';
 import { entryAt, isTree, joinPath, listFiles } from '../git/tree.ts';
 import type { Layout } from '../policy/layout.ts';
+import { textOf } from '../render/write.ts';
+import { type MadePackage, madePackage, type ReadBundles } from './made.ts';
 import { catalogUnits } from './unit.ts';
 
 export interface NamedCatalog {
@@ -26,11 +30,35 @@ export async function wholeCatalog(
   { layout, name }: NamedCatalog,
 ): Promise<CatalogSource> {
   const units = [...(await catalogUnits(objects, tree, layout)).values()];
-  const roots = new Set(units.filter(({ catalog }) => catalog === name).map(({ root }) => root));
-  if (roots.size === 0) throw noSuchCatalog(name, new Set(units.map(({ catalog }) => catalog)));
+  const own = units.filter(({ catalog }) => catalog === name);
+  const roots = new Set(own.filter(({ made }) => !made).map(({ root }) => root));
+  if (own.length === 0) throw noSuchCatalog(name, new Set(units.map(({ catalog }) => catalog)));
   const files: SourceFile[] = [];
   for (const root of roots) files.push(...(await filesAt(objects, tree, root)));
+  const bundles: ReadBundles = new Map();
+  for (const { made, id } of own) if (made) files.push(madeFile(objects, { tree: id, made }, bundles));
   return { files: async () => files };
+}
+
+/** A package that is made, as the file that it would be. */
+function madeFile(
+  objects: ObjectReader,
+  { tree, made }: { readonly tree: string; readonly made: MadePackage },
+  bundles: ReadBundles,
+): SourceFile {
+  return {
+    path: `${made.folder}/catalog.json`,
+    identity: createHash('sha256')
+      .update(JSON.stringify([tree, made]))
+      .digest('hex'),
+    read: async () => {
+      const { blobs, findings } = await madePackage(objects, { tree, made }, bundles);
+      const error = findings.find(({ severity }) => severity === 'error');
+      if (!error) return new TextEncoder().encode(textOf(renderOrder(blobs), 'json'));
+      const { location, message, hint } = error;
+      throw new PipelineError('usage', `${location.file}:${location.line}: ${message}`, hint ? { hint } : {});
+    },
+  };
 }
 
 async function filesAt(objects: ObjectReader, tree: string, root: string): Promise<SourceFile[]> {

@@ -153,7 +153,7 @@ async function readState(
   const parts = await Promise.all(
     files.flat().map(async (file): Promise<CatalogState> => {
       const { blobs, findings } = await reader.read(file);
-      return { blobs: placedBlobs(blobs, file.path), unread: findings };
+      return { blobs: file.made ? blobs : placedBlobs(blobs, file.path), unread: findings };
     }),
   );
   return {

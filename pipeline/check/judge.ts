@@ -24,7 +24,7 @@ import {
   withSeverities,
 } from '../../catalog/rules/rule.ts';
 import type { Policy } from '../policy/policy.ts';
-import { severitiesOf } from '../policy/severity.ts';
+import { inChannel, severitiesOf } from '../policy/severity.ts';
 import type { CatalogState, TouchedCatalog } from './catalogs.ts';
 import type { Sides } from './definitions.ts';
 import type { Published } from './published.ts';
@@ -62,7 +62,10 @@ export async function judgeCatalog(touched: TouchedCatalog, policy: Policy, time
   const compared = runComparison(change, RULES, severityOf);
   const said = new Set(compared.map(cause));
   const isNews = (finding: Finding): boolean => !isKnown(finding) && !said.has(cause(finding));
-  const inCatalogs = (finding: Finding): Finding => ({ ...finding, catalogs: touched.names });
+  const inCatalogs = (finding: Finding): Finding => ({
+    ...inChannel(policy, finding),
+    catalogs: touched.names,
+  });
   return {
     findings: [...valid, ...foreseen.filter(isNews), ...compared].map(inCatalogs),
     known: foreseen.filter(isKnown).map(inCatalogs),

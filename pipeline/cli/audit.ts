@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { DefinitionsOf } from '../../catalog/graph/world.ts';
 import { definitionsBelow, definitionsIn } from '../bundle/definitions.ts';
+import type { ReadCatalog } from '../catalogs.ts';
 import { readCluster } from '../cluster.ts';
 import { fileError } from '../directory.ts';
 import { auditPage } from '../report/audit-page.ts';
@@ -31,6 +32,11 @@ export const command: Command = {
     platform: {
       value: 'VERSION',
       description: "the cluster's version, such as 4.19 (default: the lowest of the catalogs)",
+    },
+    commit: {
+      value: 'REVISION',
+      description:
+        'judge the catalogs that this commit of the repository holds, those that its policy has made of bundle directories among them',
     },
     history: { description: 'say which merges of the past stranded whom; for the checkout of a repository' },
     since: { value: 'YYYY-MM-DD', description: 'the first day of that past (default: its beginning)' },
@@ -64,8 +70,7 @@ export const command: Command = {
     if (olm !== undefined && olm !== 'v0' && olm !== 'v1')
       throw usageError(command, '--olm must be v0 or v1');
     const past = askedPast(invocation);
-    const roots = operands.flatMap((root) => catalogRoots(root, terminal));
-    const catalogs = await readOperands(roots, invocation, terminal);
+    const catalogs = await catalogsOf(invocation, terminal);
     const audited = await audit({
       catalogs,
       olm: olm === undefined ? ['v0', 'v1'] : [olm],
@@ -155,6 +160,21 @@ function progressTo({ err }: Terminal): (done: number, all: number) => void {
 
 /** Merges between two words on the progress. */
 const EVERY = 100;
+
+async function catalogsOf(invocation: Invocation, terminal: Terminal): Promise<ReadCatalog[]> {
+  const { operands, text } = invocation;
+  const commit = text('commit');
+  if (commit === undefined) {
+    const roots = operands.flatMap((root) => catalogRoots(root, terminal));
+    return readOperands(roots, invocation, terminal);
+  }
+  const [repository, another] = operands;
+  if (repository === undefined || another !== undefined) {
+    throw usageError(command, '--commit needs one operand, the checkout of a repository');
+  }
+  const { readCommit } = await import('./commit-catalogs.ts');
+  return readCommit({ repository, commit }, {}, terminal);
+}
 
 /** Definitions of the bundles that lie in `operators`, in a checkout or beside the folder `catalogs` of an operand. */
 function ownDefinitions(

@@ -1,6 +1,5 @@
 /** The program: reads the world once, and runs the command line. */
 import { writeSync } from 'node:fs';
-import { text } from 'node:stream/consumers';
 import { setFlagsFromString } from 'node:v8';
 import { fileError } from '../directory.ts';
 import { main } from './main.ts';
@@ -11,6 +10,8 @@ declare const PORTOLAN_VERSION: string;
 // The program runs for a fraction of a second: what the engine's optimizer spends on
 // inlining it never earns back. Without it every command takes a tenth to a fifth less.
 setFlagsFromString('--max-inlined-bytecode-size-cumulative=200');
+// The engine lets the memory grow to four times what is in use before it looks for what is not.
+setFlagsFromString('--heap-growing-percent=70');
 
 const environment = process.env;
 
@@ -37,7 +38,7 @@ const terminal: Terminal = {
       for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => resolve());
     }),
   ask,
-  input: () => text(process.stdin),
+  input: async () => (await import('node:stream/consumers')).text(process.stdin),
 };
 
 async function ask(question: string): Promise<string> {

@@ -191,6 +191,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./mirror-migrate.ts')).command,
   },
   {
+    words: 'bundle catalog',
+    summary: 'print the catalog that a commit holds, or that is made from its bundle directories',
+    load: async () => (await import('./bundle-catalog.ts')).command,
+  },
+  {
     words: 'bundle validate',
     summary: 'judge a bundle as every tool would, every defect at once and on its line',
     load: async () => (await import('./bundle-validate.ts')).command,

@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { fileError } from '../directory.ts';
 import { openRepository } from '../git/repository.ts';
@@ -44,14 +44,17 @@ export const command: Command = {
         action: invocation.text('action'),
       };
       const { found, files, kept } = await setup(repository, request);
-      for (const [path, text] of files) {
+      // What nobody has committed yet is there as well.
+      const fresh = [...files].filter(([path]) => !existsSync(join(directory, path)));
+      for (const [path, text] of fresh) {
         if (invocation.flag('dry-run')) await terminal.out(`--- ${path}\n${text}`);
         else write(join(directory, path), text);
       }
+      const there = [...files.keys()].filter((path) => !fresh.some(([one]) => one === path));
       const lines = [
         `catalogs: ${found.patterns.join(', ') || 'none found; the default layout holds'}`,
-        ...[...files.keys()].map((path) => `${invocation.flag('dry-run') ? 'would write' : 'wrote'} ${path}`),
-        ...kept.map((path) => `kept ${path}`),
+        ...fresh.map(([path]) => `${invocation.flag('dry-run') ? 'would write' : 'wrote'} ${path}`),
+        ...[...kept, ...there].map((path) => `kept ${path}`),
         ...(admins.length === 0
           ? ['name the admins in the policy: without them nobody can let in a new package']
           : []),

@@ -36,8 +36,17 @@ export interface CompiledPattern extends LayoutPattern {
   readonly segments: readonly PatternSegment[];
 }
 
+/** Catalogs that are made from bundle directories. */
+export interface MadeCatalogs {
+  readonly names: readonly string[];
+  /** Reference of a bundle's image, with `{package}` and `{version}`. */
+  readonly image: string | undefined;
+}
+
 export interface Layout {
   readonly patterns: readonly CompiledPattern[];
+  /** Undefined when people write all catalogs. */
+  readonly made: MadeCatalogs | undefined;
   /** What a path is, or undefined when no pattern matches it. */
   match(path: string): PathMatch | undefined;
   /** The package in whose area a path lies although no pattern matches the path itself. */
@@ -69,7 +78,7 @@ export function patternDefect(pattern: string): string | undefined {
 }
 
 /** Makes a layout from patterns that have no defect. */
-export function compileLayout(patterns: readonly LayoutPattern[]): Layout {
+export function compileLayout(patterns: readonly LayoutPattern[], made?: MadeCatalogs): Layout {
   const compiled = patterns.map((pattern) => ({ ...pattern, segments: segmentsOf(pattern.pattern) }));
   const heads = compiled.map(({ segments }) => {
     const variable = segments.findIndex(({ literal }) => literal === undefined);
@@ -77,6 +86,7 @@ export function compileLayout(patterns: readonly LayoutPattern[]): Layout {
   });
   return {
     patterns: compiled,
+    made,
     match: (path) => firstMatch(compiled, path),
     packageAt: (path) => firstPackage(compiled, path),
     governs: (path) => {
@@ -139,6 +149,11 @@ export function matchSegment(
 /** Folder names of versions; what is none is no bundle directory. */
 const VERSION = /^v?[0-9][0-9A-Za-z.+_-]{0,127}$/;
 const CATALOG = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
+
+/** Whether a folder is called after a version. */
+export function isVersionFolder(name: string): boolean {
+  return VERSION.test(name);
+}
 
 /** Whether a name from a path may be used as the name of a catalog. */
 export function isCatalogName(name: string): boolean {

@@ -109,7 +109,8 @@ export interface RequiredCheck {
 export interface RuleSetting {
   /** Undefined where the rule's own severity stays. */
   readonly severity: Severity | 'off' | undefined;
-  readonly parameters: Readonly<Record<string, unknown>>;
+  /** Patterns of channels in which its findings are only said. */
+  readonly allowChannels: readonly string[];
 }
 
 export interface Waiver {

@@ -6,6 +6,7 @@ import type { AllowableClass, OwnersSource, ReleasePolicy } from './policy.ts';
 export interface Written {
   readonly branches?: readonly string[];
   readonly layout?: Readonly<Partial<Record<PathKind, string | readonly string[]>>>;
+  readonly bundleCatalogs?: { readonly names: readonly string[]; readonly image?: string };
   readonly owners?: {
     readonly admins?: readonly string[];
     readonly blocked?: readonly string[];
@@ -68,7 +69,7 @@ export interface WrittenAutomation {
 export type WrittenRule =
   | Severity
   | 'off'
-  | { readonly severity?: Severity | 'off'; readonly [parameter: string]: unknown };
+  | { readonly severity?: Severity | 'off'; readonly allowChannels?: readonly string[] };
 
 export interface WrittenWaiver {
   readonly rule: string;

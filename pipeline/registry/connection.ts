@@ -87,8 +87,15 @@ export function createConnections(options: ConnectionOptions): Connections {
     direct.set(url.origin, fresh);
     return fresh;
   };
+  /** Answers by host: a network behind a proxy may have no names, and take its time to say so each time. */
+  const checks = new Map<string, Promise<void>>();
+  const checkOnce = (url: URL): Promise<void> => {
+    const known = checks.get(url.host) ?? checkProxied(url, options);
+    checks.set(url.host, known);
+    return known;
+  };
   const throughProxy = async (url: URL, proxy: URL): Promise<Route> => {
-    await checkProxied(url, options);
+    await checkOnce(url);
     if (url.protocol === 'https:') {
       const place = { hostname: hostname(url), port: url.port, path: pathOf(url) };
       return { secure: true, headers: {}, options: { ...place, agent: agents.tunnel(proxy) } };

@@ -1,12 +1,16 @@
 /** Bundles as the catalogs of a package hold them already: what was rendered once is not rendered again. */
 import { migrateBundles } from '../../catalog/bundle/migrate.ts';
 import { load } from '../../catalog/load.ts';
-import type { Bundle } from '../../catalog/model.ts';
+import type { Blobs, Bundle, PackageBlob } from '../../catalog/model.ts';
+import { isObject } from '../../catalog/shape.ts';
+import type { RenderedImage } from '../../catalog/template/template.ts';
 import type { ReleasePlace } from './place.ts';
 
 /** The bundles of one catalog's package, by image. */
 export interface KnownBundles {
   readonly own: ReadonlyMap<string, Bundle>;
+  /** What the package shows, as the ClusterServiceVersion of its head said it. */
+  readonly csv: RenderedImage['csv'];
   /** Whether the catalog holds `olm.csv.metadata` in place of manifests. */
   readonly migrates: boolean;
 }
@@ -17,9 +21,17 @@ export async function knownBundles(
   { catalog, folder }: { readonly catalog: string; readonly folder: string },
 ): Promise<KnownBundles> {
   const source = await place.folder(folder);
-  const bundles = source ? (await load(source)).blobs.bundles : [];
+  const { bundles, packages } = source ? (await load(source)).blobs : NOTHING;
   const own = new Map(bundles.map((bundle) => [bundle.image, bundle]));
-  return { own, migrates: migratesOf(catalog, bundles) };
+  return { own, csv: shownBy(packages[0]), migrates: migratesOf(catalog, bundles) };
+}
+
+const NOTHING: Pick<Blobs, 'bundles' | 'packages'> = { bundles: [], packages: [] };
+
+/** Catalogs do not hold a bundle's icon; the package has that of its head. */
+function shownBy(shown: PackageBlob | undefined): RenderedImage['csv'] {
+  const { description, icon } = isObject(shown?.value) ? shown.value : {};
+  return { spec: { description, ...(isObject(icon) ? { icon: [icon] } : {}) } };
 }
 
 const METADATA = 'olm.csv.metadata';

@@ -5,11 +5,12 @@
  */
 import type { Severity } from '../../catalog/finding.ts';
 import { RULES } from '../../catalog/rules/index.ts';
+import type { Suggestion } from '../check/suggestions.ts';
 import type { CheckReport } from './report.ts';
 
 const LEVELS: Readonly<Record<Severity, string>> = { error: 'error', warning: 'warning', info: 'note' };
 
-export function sarifReport(report: Pick<CheckReport, 'findings'>): string {
+export function sarifReport(report: Pick<CheckReport, 'findings' | 'suggestions'>): string {
   const used = new Set(report.findings.map(({ rule }) => rule));
   const known = new Map(RULES.map((rule) => [rule.id, rule]));
   const rules = [...used].sort().map((id) => ({
@@ -32,11 +33,27 @@ export function sarifReport(report: Pick<CheckReport, 'findings'>): string {
           },
         },
       ],
+      ...fixesOf((report.suggestions ?? []).filter((one) => one.rule === rule && one.message === message)),
       properties: { ...(of === undefined ? {} : { package: of }), ...(catalogs ? { catalogs } : {}) },
     })),
   };
   const log = { $schema: 'https://json.schemastore.org/sarif-2.1.0.json', version: '2.1.0', runs: [run] };
   return `${JSON.stringify(log, null, 2)}\n`;
+}
+
+/** Lines that may stand in place of others, all of them together. */
+function fixesOf(suggestions: readonly Suggestion[]): object {
+  if (suggestions.length === 0) return {};
+  const artifactChanges = suggestions.map(({ file, line, before, after }) => ({
+    artifactLocation: { uri: uriOf(file) },
+    replacements: [
+      {
+        deletedRegion: { startLine: line, startColumn: 1, endLine: line, endColumn: before.length + 1 },
+        insertedContent: { text: after },
+      },
+    ],
+  }));
+  return { fixes: [{ description: { text: 'write this line' }, artifactChanges }] };
 }
 
 /** A relative path as a URI reference. */

@@ -20,6 +20,7 @@ import { type HistoryOf, pastOf } from '../check/past.ts';
 import { judgeReferences } from '../check/references.ts';
 import { type Foreseen, foreseeRelease, otherImages } from '../check/release.ts';
 import { suggestionsFor } from '../check/suggestions.ts';
+import { judgeTemplates } from '../check/templates.ts';
 import { POLICY_PATH, type PolicyRead, policyAt, readPolicy } from '../config.ts';
 import { PipelineError } from '../error.ts';
 import { mergedTree } from '../git/merge.ts';
@@ -92,14 +93,17 @@ export async function check(repository: Repository, request: CheckRequest): Prom
   const asked = { ...ids, change, policy: read.policy };
   const brought = { touched, bundles: foreseen.bundles };
   // What hosts are asked for does not wait for one another.
-  const [{ judgements: ofCatalogs, unchecked }, ofBundles, references, known] = await Promise.all([
-    judgeCatalogs(repository, { ...foreseen.scene, touched }, request),
-    change.unsafe.length > 0 ? [] : judgeBundles(scene),
-    judgeReferences(brought, scene.policy, request.registryFor?.(scene.policy)),
-    request.people && knownOf(repository, asked, request.people),
-  ]);
+  const [{ judgements: ofCatalogs, unchecked }, ofBundles, ofTemplates, references, known] =
+    await Promise.all([
+      judgeCatalogs(repository, { ...foreseen.scene, touched }, request),
+      change.unsafe.length > 0 ? [] : judgeBundles(scene),
+      change.unsafe.length > 0 ? [] : judgeTemplates(scene),
+      judgeReferences(brought, scene.policy, request.registryFor?.(scene.policy)),
+      request.people && knownOf(repository, asked, request.people),
+    ]);
   const ofRelease = [...foreseen.findings, ...otherImages(touched, foreseen.bundles)];
-  const judgements = [...ofCatalogs, ...ofBundles, { findings: ofRelease, known: [], diffs: [] }];
+  const more = { findings: ofRelease, known: [], diffs: [] };
+  const judgements = [...ofCatalogs, ...ofBundles, ...ofTemplates, more];
   const authority = judgePeople({ ...asked, judgements, known }, request);
   const author = request.people?.author.login;
   const judged = {

@@ -102,23 +102,29 @@ async function readSelection(
   const filtered = filterImageSet(blobs, selection);
   return {
     images: imagesOf(filtered.blobs),
-    findings: [...findings, ...filtered.findings, ...absentPackages(selection, blobs)],
+    findings: [...findings, ...filtered.findings, ...absent(selection, blobs)],
     kept: [],
     selection: takesAll(selection) ? undefined : filtered.blobs,
   };
 }
 
-/** Packages that are chosen and are not there: a misspelt one would be missed on the other side only. */
-function absentPackages({ catalog, packages }: CatalogSelection, blobs: Blobs): Finding[] {
+/** What is chosen and is not there: something misspelt would be missed on the other side only. */
+function absent({ catalog, packages }: CatalogSelection, blobs: Blobs): Finding[] {
   const there = new Set(blobs.packages.map(({ name }) => name));
-  return packages
-    .filter(({ name }) => !there.has(name))
-    .map(({ name }) => ({
-      rule: 'mirror/selection',
-      severity: 'error',
-      message: `there is no package ${JSON.stringify(name)} in ${catalog}`,
-      location: { file: 'ImageSetConfiguration', line: 1, column: 1 },
-    }));
+  const channels = new Set(blobs.channels.map((one) => JSON.stringify([one.package, one.name])));
+  const words = packages.flatMap(({ name, channels: chosen }) =>
+    there.has(name)
+      ? chosen
+          .filter((channel) => !channels.has(JSON.stringify([name, channel.name])))
+          .map((channel) => `channel ${JSON.stringify(channel.name)} of package ${JSON.stringify(name)}`)
+      : [`package ${JSON.stringify(name)}`],
+  );
+  return words.map((what) => ({
+    rule: 'mirror/selection',
+    severity: 'error',
+    message: `there is no ${what} in ${catalog}`,
+    location: { file: 'ImageSetConfiguration', line: 1, column: 1 },
+  }));
 }
 
 function outcomeOf(

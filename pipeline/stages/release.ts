@@ -4,10 +4,13 @@
  * one step, so that a pull request can bring the bundle and show what becomes of it.
  */
 import { basename, dirname, join } from 'node:path';
+import { readBundle } from '../../catalog/bundle/registry-bundle.ts';
+import { renderBundle } from '../../catalog/bundle/render.ts';
 import { EditError } from '../../catalog/edit/package.ts';
 import type { Finding } from '../../catalog/finding.ts';
 import type { Bundle } from '../../catalog/model.ts';
 import { renderOrder } from '../../catalog/render.ts';
+import type { RenderedImage } from '../../catalog/template/template.ts';
 import { PipelineError } from '../error.ts';
 import { isPackageName } from '../policy/layout.ts';
 import { parsePlace } from '../registry/place.ts';
@@ -15,7 +18,7 @@ import type { ReleasePlace } from '../release/place.ts';
 import { inForm, type KnownBundles, knownBundles } from '../release/rendered.ts';
 import { type Wanted, wantedOf } from '../release/wanted.ts';
 import { renderBundleImage } from '../render/image.ts';
-import { loadBundle, type Rendering } from '../render/loaded.ts';
+import { migrateLevel, type Rendering } from '../render/loaded.ts';
 import { textOf } from '../render/write.ts';
 import { writeFiles } from '../write.ts';
 
@@ -47,9 +50,15 @@ export async function releasedTexts(place: ReleasePlace, request: ReleaseRequest
   const folder = `operators/${name}/${version}`;
   const source = await place.folder(folder);
   if (!source) throw new PipelineError('not-found', `there is no ${folder}`);
-  const { blobs, findings } = await loadBundle(source, {}, { image });
-  const [bundle] = blobs.bundles;
-  if (!bundle) return { texts: new Map(), findings };
+  const read = await readBundle(source);
+  const form = (migrates: boolean) => {
+    const migrating = { image, migrateLevel: migrateLevel(migrates) };
+    return read.bundle ? renderBundle(read.bundle, migrating) : { blob: undefined, findings: [] };
+  };
+  const { blob, findings } = form(false);
+  if (!read.bundle || !blob) return { texts: new Map(), findings: [...read.findings, ...findings] };
+  const { csv } = read.bundle;
+  const bundle = (migrates: boolean) => ({ bundle: form(migrates).blob ?? blob, csv: csv.value });
   const texts = new Map<string, string>();
   const wrong: Finding[] = [];
   for (const wanted of await wantedOf(place, folder)) {
@@ -61,7 +70,8 @@ export async function releasedTexts(place: ReleasePlace, request: ReleaseRequest
 }
 
 interface Releasing extends ReleaseRequest {
-  readonly bundle: Bundle;
+  /** In the form that a catalog has. */
+  readonly bundle: (migrates: boolean) => RenderedImage;
   readonly wanted: Wanted;
 }
 
@@ -73,7 +83,7 @@ async function releaseInto(
   const path = `operators/${name}/catalog-templates/${template}`;
   const before = await place.text(path);
   const text = edited(path, () =>
-    kind.release(before, { ...asked, package: name, name: bundle.name, image }),
+    kind.release(before, { ...asked, package: name, name: bundle(false).bundle.name, image }),
   );
   const texts = new Map([[path, text]]);
   const known = new Map<string, KnownBundles>();
@@ -82,14 +92,11 @@ async function releaseInto(
     known.set(folder, await knownBundles(place, { catalog, folder }));
   }
   for (const [folder, own] of known) {
-    const find = (wantedImage: string): Bundle | undefined =>
-      wantedImage === image
-        ? inForm(bundle, own)
-        : (own.own.get(wantedImage) ?? elsewhere(known, own, wantedImage));
     const { blobs, findings } = await kind.expand({ file: path, bytes: Buffer.from(text) }, async (one) => {
-      const found = find(one);
+      if (one === image) return bundle(own.migrates);
       // What a catalog holds already was rendered from the same image before.
-      if (found) return { bundle: found, csv: {} };
+      const found = own.own.get(one) ?? elsewhere(known, own, one);
+      if (found) return { bundle: found, csv: own.csv };
       return renderBundleImage(inRegistry(one, path), { ...rendering, migrates: own.migrates });
     });
     if (findings.length > 0 || !blobs) return { texts: new Map(), findings };

@@ -122,7 +122,9 @@ async function placesOf(
   const places = new Set<string>();
   for (const commit of commits) {
     const units = await catalogUnits(repository.objects, commit, policy.layout);
-    for (const { root, catalog: name } of units.values()) if (name === catalog) places.add(root);
+    for (const { root, catalog: name, made } of units.values()) {
+      if (name === catalog) places.add(made?.folder ?? root);
+    }
   }
   if (places.size > 0) return [...places];
   throw new PipelineError('not-found', `neither commit holds a catalog ${JSON.stringify(catalog)}`);

@@ -36,13 +36,13 @@ function stepOn(pull: FakePull, inputs: Record<string, string> = {}): Promise<St
 /** Everything that a step wrote anywhere. */
 function everything({ log, summary, temporary }: Stepped): string[] {
   const files = readdirSync(temporary).filter((name) => name !== 'event.json');
-  const { statuses, checkRuns, comments } = hub.forge;
+  const { statuses, checkRuns, comments, reviewComments } = hub.forge;
   return [
     // The runner is told what to hide.
     log.replaceAll(/^::add-mask::.*$/gm, ''),
     summary,
     ...files.map((name) => readFileSync(join(temporary, name), 'utf8')),
-    JSON.stringify([statuses, checkRuns, [...comments.values()]]),
+    JSON.stringify([statuses, checkRuns, [...comments.values()], reviewComments]),
   ];
 }
 

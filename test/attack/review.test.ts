@@ -1,5 +1,6 @@
 /** What the gate says in reviews: suggestions that can be taken with a click, and requests for approvals. */
 import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { POLICY_PATH } from '../../pipeline/config.ts';
 import { BASE, POLICY } from '../fakes/gate.ts';
@@ -81,7 +82,26 @@ describe('suggestions', () => {
 
   test('what is taken makes the finding go away', async () => {
     const pull = hub.open(etcd('1.2.0'));
-    expect((await stepOn(pull)).report?.verdict).toBe('fail');
+    const first = await stepOn(pull);
+    expect(first.report?.verdict).toBe('fail');
+    const sarif = JSON.parse(readFileSync(first.outputs['sarif'] ?? '', 'utf8'));
+    const fixes = sarif.runs[0].results.flatMap((one: { fixes?: unknown[] }) => one.fixes ?? []);
+    expect(fixes).toMatchObject([
+      {
+        artifactChanges: [
+          {
+            artifactLocation: { uri: 'catalogs/v4.19/etcd/catalog.yaml' },
+            replacements: [
+              {
+                deletedRegion: { startLine: 12, startColumn: 1, endLine: 12, endColumn: 20 },
+                insertedContent: { text: '- name: etcd.v1.2.0\n  replaces: etcd.v1.1.0' },
+              },
+            ],
+          },
+          { artifactLocation: { uri: 'catalogs/v4.20/etcd/catalog.yaml' } },
+        ],
+      },
+    ]);
     const files = Object.fromEntries(
       Object.entries(etcd('1.2.0')).map(([path, text]) => {
         const lines = String(text).split('\n');

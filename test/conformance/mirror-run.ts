@@ -44,6 +44,8 @@ export interface Run {
   readonly documents: MirrorDocuments;
   readonly mapping: string;
   readonly images: readonly CatalogImages[];
+  /** Why ours ends with an error, with its plan at hand; undefined when it does not. */
+  readonly refused: string | undefined;
   /** The bundles of catalogs that were loaded whole. */
   readonly bundles: readonly Bundle[];
 }
@@ -115,10 +117,8 @@ async function runOc(one: MirrorCase): Promise<Run> {
     maxPolicyBytes: number('--max-icsp-size'),
   });
   lookIntoImage(one, options.get('--index-filter-by-os') ?? options.get('--filter-by-os'));
-  if (options.get('--continue-on-error') === 'false' && made.plan.unplaced.length > 0) {
-    throw new Refused('references without a place');
-  }
-  return { ...made, images, bundles: [] };
+  const isStrict = options.get('--continue-on-error') === 'false' && made.plan.unplaced.length > 0;
+  return { ...made, images, bundles: [], refused: isStrict ? 'references without a place' : undefined };
 }
 
 function scopeOf(text: string | undefined): Scope | undefined {
@@ -153,9 +153,10 @@ async function runOcMirror(one: MirrorCase): Promise<Run> {
     maxComponents: nested === undefined ? undefined : Number(nested),
   };
   const made = finish(request, { templates: templatesOf(one, imageSet) });
-  if (made.plan.unplaced.length > 0) throw new Refused(made.plan.unplaced.map(({ why }) => why).join('; '));
+  const { unplaced } = made.plan;
   return {
     ...made,
+    refused: unplaced.length > 0 ? unplaced.map(({ why }) => why).join('; ') : undefined,
     images: loaded.map(({ images }) => images),
     bundles: loaded.flatMap(({ bundles }) => bundles),
   };
@@ -208,7 +209,7 @@ function refuseErrors(images: readonly CatalogImages[]): void {
   if (errors.length > 0) throw new Refused(errors.map(({ message }) => message).join('; '));
 }
 
-function finish(request: PlanRequest, options: DocumentOptions): Omit<Run, 'images' | 'bundles'> {
+function finish(request: PlanRequest, options: DocumentOptions): Omit<Run, 'images' | 'bundles' | 'refused'> {
   const plan = planMirror(request);
   const mappings: Mapping[] = mappingsOf(plan);
   return {

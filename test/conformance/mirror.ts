@@ -122,6 +122,8 @@ async function judgePlan(one: MirrorCase, step: Step, outputs: RecordedPlan | un
     if (step.rc !== 0 && /contains an internal oc-mirror keyword/.test(one.printed)) {
       return { outcome: 'chosen', detail: 'words in paths' };
     }
+    // What a node cannot read is copied by the real tools all the same.
+    if (ours.refused !== undefined && step.rc !== 0) return judgeRefusal(step, outputs, ours.refused);
     if (step.rc !== 0 || !outputs) return { outcome: 'differ', detail: 'the real tool fails, ours does not' };
     return comparePlans(one, outputs, ours);
   } catch (error) {
@@ -138,6 +140,10 @@ function judgeRefusal(step: Step, outputs: RecordedPlan | undefined, why: string
   const sizes = /has \d+ bytes, the limit is/.test(why);
   if (sizes && (step.rc !== 0 || outputs?.documents === ''))
     return { outcome: 'chosen', detail: 'a size too small' };
+  if (/the host has a dot or a port/.test(why) && step.rc === 0)
+    return { outcome: 'chosen', detail: 'destination without a host' };
+  if (/no version of the default channel/.test(why) && step.rc === 0)
+    return { outcome: 'chosen', detail: 'empty channels' };
   // An entry for each repository is longer than one for a registry that leads nowhere.
   if (sizes && step.cmd.includes('registry')) {
     return { outcome: 'chosen', detail: 'entries that lead astray' };

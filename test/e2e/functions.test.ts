@@ -84,12 +84,14 @@ async function until(what: () => boolean | Promise<boolean>, seconds: number): P
 }
 
 describe.skipIf(!isComplete)('on a stand-in for AWS', () => {
-  test('a merge becomes an image, documents and a status; the next one replaces it', async () => {
+  test('a merge becomes an image, documents and a status; the next one replaces it', {
+    timeout: 900_000,
+  }, async () => {
     const { sample, third, registry, github, issuer, cloud: at, merge, now } = await scene();
     const said = (commit: string): string | undefined =>
       github.statuses.findLast((status) => status.commit === commit)?.state;
     expect(await at.push(pushPayload(sample.base, 'main'))).toBe(202);
-    const first = await until(() => said(sample.base) === 'success', 60);
+    const first = await until(() => said(sample.base) === 'success', 300);
     const digest = await now();
     expect(github.deployments).toEqual([
       { commit: sample.base, environment: 'catalog/v4.20', description: digest },
@@ -97,7 +99,7 @@ describe.skipIf(!isComplete)('on a stand-in for AWS', () => {
     expect(digest).toMatch(/^sha256:/);
     merge(sample.addition);
     expect(await at.push(pushPayload(sample.addition, 'main'))).toBe(202);
-    const second = await until(() => said(sample.addition) === 'success', 60);
+    const second = await until(() => said(sample.addition) === 'success', 300);
     expect(await now()).not.toBe(digest);
     console.log(
       `merge to published: ${first.toFixed(1)} s in a cold function, ${second.toFixed(1)} s in a warm one`,
@@ -183,7 +185,7 @@ async function healed(at: Cloud, { registry, now }: Pick<Scene, 'registry' | 'no
       output?: string;
       error?: string;
     };
-  await until(async () => (await description()).status !== 'RUNNING', 90);
+  await until(async () => (await description()).status !== 'RUNNING', 300);
   const { status, output, error } = await description();
   expect(status, error).toBe('SUCCEEDED');
   expect(JSON.parse(output ?? '{}').catalogs).toEqual([{ catalog: 'v4.20', state: 'published' }]);

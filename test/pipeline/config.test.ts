@@ -68,7 +68,7 @@ rules:
   graph/cycle: warning
   'drift/*': off
   graph/prune: {severity: off, allowChannels: [nightly]}
-  image/digest: {mode: require}
+  image/digest: {allowChannels: [dev]}
 waivers: [{rule: graph/stranded, package: etcd, catalog: 'v4.1*', until: 2027-03-01, reason: known}]
 limits: {fileBytes: 1, files: 2, docs: 3, depth: 4, aliases: 0}
 merge: {mode: off, method: rebase, via: direct}
@@ -107,12 +107,12 @@ publish:
   expect(policy?.owners.packages.get('etcd')).toEqual([{ kind: 'account', login: 'bob', id: undefined }]);
   expect(policy?.approval.required.get('ownership')).toEqual({ owners: 1, admins: 1 });
   expect(policy?.approval.required.get('gate')).toEqual({ owners: 0, admins: 3 });
-  expect(policy?.rules.get('drift/*')).toEqual({ severity: 'off', parameters: {} });
+  expect(policy?.rules.get('drift/*')).toEqual({ severity: 'off', allowChannels: [] });
   expect(policy?.rules.get('graph/prune')).toEqual({
     severity: 'off',
-    parameters: { allowChannels: ['nightly'] },
+    allowChannels: ['nightly'],
   });
-  expect(policy?.rules.get('image/digest')).toEqual({ severity: undefined, parameters: { mode: 'require' } });
+  expect(policy?.rules.get('image/digest')).toEqual({ severity: undefined, allowChannels: ['dev'] });
   expect(policy?.layout.match('ops/etcd/1.0.0/x')?.kind).toBe('bundle');
   expect(policy?.layout.match('all/v4.20.yaml')).toMatchObject({ catalog: 'v4.20', package: undefined });
   // A kind that the policy does not mention keeps its default.

@@ -1,6 +1,6 @@
 /** Whether a bundle can be mirrored into a network without the internet. */
 import { InvalidReference, parseReference } from '../../reference.ts';
-import { namedImages } from '../../references/csv.ts';
+import { namedImages, type UsedImage } from '../../references/csv.ts';
 import type { Report } from '../../rules/rule.ts';
 import { type Inspected, list, text } from '../inspect.ts';
 import { isAnnotated } from './console.ts';
@@ -10,13 +10,23 @@ type Check = (bundle: Inspected, report: Report) => void;
 
 export const checkImagesListed: Check = ofCsv((csv, report) => {
   const listed = new Set(list(csv.spec, 'relatedImages').map((related) => text(related, 'image')));
-  for (const { image, place, path } of namedImages(csv.object.value)) {
+  const images = namedImages(csv.object.value);
+  // What is pulled counts before what is only named.
+  for (const { image, place, path } of [...images.filter(isVariable), ...images]) {
     if (place === 'relatedImages' || listed.has(image)) continue;
     listed.add(image);
-    const message = `${called(csv)}: the image ${JSON.stringify(image)} (${place}) is not among relatedImages, so no mirror gets it`;
-    report(message, csv.at(...path), { hint: `relatedImages: - {name: …, image: ${image}}` });
+    const what = `${called(csv)}: the image ${JSON.stringify(image)} (${place}) is not among relatedImages`;
+    const hint = `relatedImages: - {name: …, image: ${image}}`;
+    // opm lists images of containers itself, and clusters do not pull what an annotation names.
+    if (/^(?:container|the annotation) /.test(place))
+      report(`${what}: certification wants it there`, csv.at(...path), { hint, severity: 'info' });
+    else report(`${what}, so no mirror gets it`, csv.at(...path), { hint });
   }
 });
+
+function isVariable({ place }: UsedImage): boolean {
+  return place.startsWith('RELATED_IMAGE_');
+}
 
 export const checkImagesPinned: Check = ofCsv((csv, report) => {
   const seen = new Set<string>();
@@ -44,9 +54,7 @@ export const checkDisconnectedClaim: Check = ofCsv((csv, report) => {
   const images = namedImages(csv.object.value);
   const lacking = [
     ...(related.length === 0 ? ['relatedImages'] : []),
-    ...(images.some(({ place }) => place.startsWith('RELATED_IMAGE_'))
-      ? []
-      : ['a variable RELATED_IMAGE_… in a container']),
+    ...(images.some(isVariable) ? [] : ['a variable RELATED_IMAGE_… in a container']),
     ...(related.every((image) => isPinned(text(image, 'image'))) ? [] : ['digests in all relatedImages']),
   ];
   if (lacking.length === 0) return;

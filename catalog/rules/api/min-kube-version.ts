@@ -5,6 +5,7 @@ export const rule: Rule = {
   id: 'api/min-kube-version',
   severity: 'error',
   summary: 'The field minKubeVersion tells for which Kubernetes a bundle is',
+  fix: 'minKubeVersion: 1.28.0',
   opm: [
     'unable to use csv.Spec.MinKubeVersion to verify the CRD/Webhook apis because it has an invalid value: V',
   ],

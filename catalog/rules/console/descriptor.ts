@@ -5,5 +5,6 @@ export const rule: Rule = {
   id: 'console/descriptor',
   severity: 'warning',
   summary: 'Descriptors have a path, their hints are URNs',
+  fix: 'path: size, and x-descriptors such as urn:alm:descriptor:com.tectonic.ui:podCount',
   inspect: checkDescriptors,
 };

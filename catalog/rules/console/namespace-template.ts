@@ -5,5 +5,6 @@ export const rule: Rule = {
   id: 'console/namespace-template',
   severity: 'warning',
   summary: 'The template of the suggested namespace is a Namespace',
+  fix: '{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "etcd"}}',
   inspect: checkNamespaceTemplate,
 };

@@ -5,5 +5,6 @@ export const rule: Rule = {
   id: 'console/namespace',
   severity: 'warning',
   summary: 'The suggested namespace has a name that clusters take',
+  fix: 'operatorframework.io/suggested-namespace: etcd-operator',
   inspect: checkSuggestedNamespace,
 };

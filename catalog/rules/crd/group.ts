@@ -5,6 +5,7 @@ export const rule: Rule = {
   id: 'crd/group',
   severity: 'error',
   summary: 'The group of a definition is a domain',
+  fix: 'group: etcd.example.com',
   opm: ['spec.group: …'],
   inspect: checkCrdGroup,
 };

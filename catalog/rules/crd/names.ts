@@ -5,6 +5,7 @@ export const rule: Rule = {
   id: 'crd/names',
   severity: 'error',
   summary: 'Plural, singular, kind and list kind of a definition are sound',
+  fix: 'names: {kind: Etcd, listKind: EtcdList, plural: etcds, singular: etcd}',
   opm: ['spec.names.F: …'],
   inspect: checkNames,
 };

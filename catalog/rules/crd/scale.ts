@@ -5,6 +5,7 @@ export const rule: Rule = {
   id: 'crd/scale',
   severity: 'error',
   summary: 'The paths of the scale subresource lie in spec and status',
+  fix: 'specReplicasPath: .spec.replicas',
   opm: ['subresources.scale.F: …'],
   inspect: checkScale,
 };

@@ -5,6 +5,7 @@ export const rule: Rule = {
   id: 'crd/scope',
   severity: 'error',
   summary: 'The scope of a definition is Namespaced or Cluster',
+  fix: 'scope: Namespaced',
   opm: ['spec.scope: …'],
   inspect: checkCrdScope,
 };

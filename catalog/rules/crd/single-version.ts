@@ -5,6 +5,7 @@ export const rule: Rule = {
   id: 'crd/single-version',
   severity: 'error',
   summary: 'The single version of a v1beta1 definition is the first of its versions',
+  fix: 'leave spec.version out: spec.versions says it',
   opm: ['spec.version: must match the first version in spec.versions'],
   inspect: checkSingleVersion,
 };

@@ -5,6 +5,7 @@ export const rule: Rule = {
   id: 'crd/version-names',
   severity: 'error',
   summary: 'Versions of a definition have different names, which are DNS labels',
+  fix: 'name: v1, each version once',
   opm: ['spec.versions: must contain unique version names', 'spec.versions[i].name: …'],
   inspect: checkVersionNames,
 };

@@ -5,6 +5,7 @@ export const rule: Rule = {
   id: 'csv/capabilities',
   severity: 'error',
   summary: 'The capability level is one of the five',
+  fix: 'capabilities: Basic Install',
   opm: ['(N) csv.Metadata.Annotations.Capabilities "C" is not a valid capabilities level'],
   inspect: checkCapabilities,
 };

@@ -5,6 +5,7 @@ export const rule: Rule = {
   id: 'csv/conversion-modes',
   severity: 'error',
   summary: 'With a webhook that converts, AllNamespaces is the only supported install mode',
+  fix: 'supported: true for AllNamespaces alone',
   opm: [
     '(N) only AllNamespaces InstallModeType is supported when conversionCRDs is present',
     'bundle contains conversion webhook "W" and supports install modes […]',

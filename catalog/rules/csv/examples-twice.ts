@@ -5,6 +5,7 @@ export const rule: Rule = {
   id: 'csv/examples-twice',
   severity: 'warning',
   summary: 'Examples stand in one annotation',
+  fix: 'keep alm-examples',
   opm: ['(N) both `alm-examples` and `olm.examples` are present. Checking only `alm-examples`'],
   inspect: checkExamplesOnce,
 };

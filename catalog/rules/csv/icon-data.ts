@@ -5,5 +5,6 @@ export const rule: Rule = {
   id: 'csv/icon-data',
   severity: 'warning',
   summary: 'The data of an icon is base64',
+  fix: 'the output of base64 -w0 icon.svg',
   inspect: checkIconData,
 };

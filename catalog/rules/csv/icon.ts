@@ -5,6 +5,7 @@ export const rule: Rule = {
   id: 'csv/icon',
   severity: 'error',
   summary: 'There is one icon, with data and a media type that browsers show',
+  fix: 'icon: [{base64data: …, mediatype: image/svg+xml}]',
   opm: [
     '(N) csv.Spec.Icon should only have one element',
     '(N) csv.Spec.Icon elements should contain both data and mediatype',

@@ -5,6 +5,7 @@ export const rule: Rule = {
   id: 'csv/install-modes-twice',
   severity: 'warning',
   summary: 'An install mode stands once',
+  fix: 'keep one of both',
   opm: ['(N) duplicate install modes present'],
   inspect: checkInstallModesOnce,
 };

@@ -5,6 +5,7 @@ export const rule: Rule = {
   id: 'csv/name',
   severity: 'error',
   summary: 'Names of ClusterServiceVersions are DNS names that fit into a label',
+  fix: 'metadata.name: etcd.v1.0.0',
   opm: ['(N) metadata.name "N" is invalid: …', '(N) spec.replaces "N" is invalid: …'],
   inspect: checkCsvName,
 };

@@ -5,6 +5,7 @@ export const rule: Rule = {
   id: 'csv/substitutes-for',
   severity: 'error',
   summary: 'A ClusterServiceVersion has a release, or substitutes for another, not both',
+  fix: 'leave spec.release out, or the annotation olm.substitutesFor',
   opm: ['bundle "B" cannot have both a release version ("R") and olm.substitutesFor annotation ("S")'],
   inspect: checkSubstitutes,
 };

@@ -5,6 +5,7 @@ export const rule: Rule = {
   id: 'csv/type',
   severity: 'error',
   summary: 'A ClusterServiceVersion fits its type',
+  fix: 'write the field as the message says',
   opm: ['unable to parse CSV F: error unmarshaling JSON: …'],
   inspect: checkCsvType,
 };

@@ -5,6 +5,7 @@ export const rule: Rule = {
   id: 'csv/version',
   severity: 'error',
   summary: 'A ClusterServiceVersion has a semantic version',
+  fix: 'version: 1.0.0',
   opm: ['(N) csv.Spec.Version must be set'],
   inspect: checkVersion,
 };

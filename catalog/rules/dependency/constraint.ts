@@ -5,6 +5,7 @@ export const rule: Rule = {
   id: 'dependency/constraint',
   severity: 'error',
   summary: 'A constraint is a rule in CEL that says yes or no',
+  fix: 'value: {failureMessage: …, cel: {rule: \'properties.exists(p, p.type == "olm.package")\'}}',
   opm: ['The CEL field is missing', 'The CEL expression is missing', 'Invalid CEL expression: …'],
   inspect: checkConstraint,
 };

@@ -5,6 +5,7 @@ export const rule: Rule = {
   id: 'dependency/gvk',
   severity: 'error',
   summary: 'A dependency on an API names group, version and kind',
+  fix: 'value: {group: etcd.io, version: v1, kind: Etcd}',
   opm: ['API Group is empty', 'API Version is empty', 'API Kind is empty'],
   inspect: checkGvkDependency,
 };

@@ -5,6 +5,7 @@ export const rule: Rule = {
   id: 'dependency/label',
   severity: 'error',
   summary: 'A dependency on a label names it',
+  fix: 'value: {label: …}',
   opm: ['Label information is missing'],
   inspect: checkLabelDependency,
 };

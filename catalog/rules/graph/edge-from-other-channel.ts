@@ -8,6 +8,7 @@ export const rule: Rule = {
   severity: 'info',
   summary:
     'Edges by name lead from entries of the same channel; one from another channel serves those who switch',
+  fix: 'nothing to do, if the edges are for those who switch channels',
   foresee(world, report) {
     for (const { name, channels, bundles } of judgedPackages(world)) {
       for (const channel of channels.values()) {

@@ -7,6 +7,7 @@ export const rule: Rule = {
   severity: 'info',
   summary:
     'The edges of a published entry are changed on purpose only; what that does to clusters is told by other rules',
+  fix: 'nothing to do, if no other finding says who is harmed',
   compare(change, report) {
     for (const name of change.packages) {
       const was = change.before.catalog.packages.get(name)?.channels;

@@ -9,6 +9,7 @@ export const rule: Rule = {
   severity: 'info',
   summary:
     'Entries are removed only where edges still cover them; where they do not, other rules say who is stranded',
+  fix: 'nothing to do, as long as edges lead those who have the version on',
   compare(change, report) {
     for (const { package: name, channel, installed } of removedEntries(change)) {
       const moves = movesOf(change, name).filter(({ olm }) => olm === 'v0');

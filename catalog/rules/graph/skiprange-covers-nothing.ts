@@ -10,6 +10,7 @@ export const rule: Rule = {
   id: 'graph/skiprange-covers-nothing',
   severity: 'info',
   summary: 'A skipRange covers something that was published',
+  fix: 'a range that covers what was published, such as ">=1.0.0 <1.1.0"',
   foresee(world, report) {
     for (const { ofPackage, channel, ranged } of rangedChannels(world)) {
       const installations = installationsOf(world, ofPackage.name).map(({ installed }) => installed);

@@ -5,5 +5,6 @@ export const rule: Rule = {
   id: 'manifest/duplicate-object',
   severity: 'warning',
   summary: 'No two manifests are the same object',
+  fix: 'keep one of both, or give them different names',
   inspect: checkObjectsOnce,
 };

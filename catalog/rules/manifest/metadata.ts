@@ -5,6 +5,7 @@ export const rule: Rule = {
   id: 'manifest/metadata',
   severity: 'error',
   summary: 'Manifests have sound metadata, and no namespace',
+  fix: 'write metadata as Kubernetes takes it, without a namespace',
   opm: ['error validating object metadata: …'],
   inspect: checkMetadata,
 };

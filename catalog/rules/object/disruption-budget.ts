@@ -5,6 +5,7 @@ export const rule: Rule = {
   id: 'object/disruption-budget',
   severity: 'error',
   summary: 'A pod disruption budget lets nodes be drained',
+  fix: 'maxUnavailable: 1',
   opm: ['maxUnavailable field cannot be set to 0 or 0%', 'minAvailable field cannot be set to 100%'],
   inspect: checkDisruptionBudgets,
 };

@@ -5,6 +5,7 @@ export const rule: Rule = {
   id: 'object/type',
   severity: 'error',
   summary: 'Objects that endanger clusters fit their types',
+  fix: 'write the field as the message says',
   opm: ['error unmarshaling poddisruptionbudget'],
   inspect: checkObjectTypes,
 };

@@ -5,6 +5,7 @@ export const rule: Rule = {
   id: 'olmv1/api-service',
   severity: 'info',
   summary: 'OLM v1 installs no bundle that owns API services',
+  fix: 'serve the API with custom resource definitions',
   opm: ['unsupported bundle: apiServiceDefintions are not supported'],
   inspect: checkApiServices,
 };

@@ -5,6 +5,7 @@ export const rule: Rule = {
   id: 'olmv1/deployment-name',
   severity: 'warning',
   summary: 'Deployments have different names, which are DNS names',
+  fix: 'name: etcd-operator, each deployment once',
   opm: [
     "cluster service version contains duplicate strategy deployment spec 'D'",
     "invalid cluster service version strategy deployment name 'D': …",

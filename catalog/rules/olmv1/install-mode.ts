@@ -5,6 +5,7 @@ export const rule: Rule = {
   id: 'olmv1/install-mode',
   severity: 'info',
   summary: 'OLM v1 installs bundles that support AllNamespaces',
+  fix: 'support AllNamespaces',
   opm: ['unsupported bundle: bundle does not support AllNamespaces install mode'],
   inspect: checkInstallModeSupport,
 };

@@ -5,6 +5,7 @@ export const rule: Rule = {
   id: 'openshift/max-version',
   severity: 'error',
   summary: 'The property olm.maxOpenShiftVersion is a minor version of OpenShift',
+  fix: '"value": "4.16"',
   opm: ['csv.Annotations.olm.properties has an invalid value. …'],
   inspect: checkMaxVersion,
 };

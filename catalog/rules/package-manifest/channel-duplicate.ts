@@ -4,5 +4,6 @@ export const rule: Rule = {
   id: 'package-manifest/channel-duplicate',
   severity: 'error',
   summary: 'A channel stands once in its package file',
+  fix: 'keep one of both',
   opm: ['(p) duplicate package manifest channel name "c"'],
 };

@@ -4,6 +4,7 @@ export const rule: Rule = {
   id: 'package-manifest/default-missing',
   severity: 'error',
   summary: 'A package file names its default channel; a package with one channel may leave it to the tools',
+  fix: 'defaultChannel: stable',
   opm: [
     '(p) default channel is empty but more than one channel exists',
     'cannot find the default channel for package "p"',

@@ -4,5 +4,6 @@ export const rule: Rule = {
   id: 'package-manifest/unreadable',
   severity: 'warning',
   summary: 'Files beside the package file are YAML or JSON: older tools read each of them as a package',
+  fix: 'move the file out of the folder',
   opm: ['could not decode contents of file F into package: …'],
 };

@@ -5,6 +5,7 @@ export const rule: Rule = {
   id: 'platform/alike',
   severity: 'warning',
   summary: 'Images beside the operator are for the same platforms as it',
+  fix: 'build the image for the same platforms as the operator',
   opm: [`check if the image I should not support A. …`],
   inspect: checkPlatformsAlike,
 };

@@ -5,6 +5,7 @@ export const rule: Rule = {
   id: 'practice/crd-description',
   severity: 'warning',
   summary: 'Owned and required definitions are described',
+  fix: 'description: what an object of the kind is',
   opm: ['owned CRD "N" has an empty description'],
   inspect: checkCrdDescriptions,
 };

@@ -5,6 +5,7 @@ export const rule: Rule = {
   id: 'practice/deployment',
   severity: 'error',
   summary: 'An operator is a deployment',
+  fix: 'a deployment in spec.install.spec.deployments',
   opm: ['unable to find a deployment to install in the CSV'],
   inspect: checkDeployments,
 };

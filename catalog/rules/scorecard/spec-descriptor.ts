@@ -5,6 +5,7 @@ export const rule: Rule = {
   id: 'scorecard/spec-descriptor',
   severity: 'info',
   summary: 'Fields of the spec in examples have descriptors',
+  fix: 'specDescriptors: [{path: size, description: …}]',
   opm: ['F does not have a spec descriptor'],
   inspect: checkSpecDescriptors,
 };

@@ -5,6 +5,7 @@ export const rule: Rule = {
   id: 'scorecard/status-descriptor',
   severity: 'info',
   summary: 'Fields of the status in examples have descriptors',
+  fix: 'statusDescriptors: [{path: ready, description: …}]',
   opm: ['C does not have a status descriptor'],
   inspect: checkStatusDescriptors,
 };

@@ -5,6 +5,7 @@ export const rule: Rule = {
   id: 'webhook/duplicate',
   severity: 'warning',
   summary: 'No two webhooks have one name',
+  fix: 'give each webhook a generateName of its own',
   opm: ["duplicate webhook 'W' of type 'T'", 'CSV contains repeated WebhookDescription name'],
   inspect: checkWebhookNamesOnce,
 };

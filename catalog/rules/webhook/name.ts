@@ -5,6 +5,7 @@ export const rule: Rule = {
   id: 'webhook/name',
   severity: 'warning',
   summary: 'A webhook has a DNS name',
+  fix: 'generateName: vetcd.etcd.io',
   opm: ["webhook of type 'T' has invalid name 'W': …"],
   inspect: checkWebhookName,
 };

@@ -5,5 +5,6 @@ export const rule: Rule = {
   id: 'webhook/type',
   severity: 'warning',
   summary: 'A webhook is of a type that OLM knows',
+  fix: 'type: ValidatingAdmissionWebhook',
   inspect: checkWebhookType,
 };

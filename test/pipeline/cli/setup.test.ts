@@ -24,4 +24,8 @@ test('writes a policy that holds, and workflows that name one action by its comm
   expect(written('.github/portolan.yaml')).toMatch(/^# yaml-language-server: \$schema=/);
   expect(written('.github/workflows/portolan.yml')).toContain(`uses: ${pin}\n`);
   expect(existsSync(join(repository.directory, '.github/workflows/portolan-drift.yml'))).toBe(false);
+  // Said again before anything is committed, it leaves what it wrote.
+  const again = await portolan(repository.directory, 'setup', '--commit', commit, '--admin', 'mallory');
+  expect([again.exit, again.out]).toEqual([0, expect.stringContaining('kept .github/portolan.yaml')]);
+  expect(written('.github/portolan.yaml')).not.toContain('mallory');
 });

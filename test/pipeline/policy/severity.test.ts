@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import type { Rule } from '../../../catalog/rules/rule.ts';
 import { readPolicy } from '../../../pipeline/config.ts';
-import { settingOf, severitiesOf } from '../../../pipeline/policy/severity.ts';
+import { inChannel, severitiesOf } from '../../../pipeline/policy/severity.ts';
 
 test('a rule’s own line counts before its group’s, and that before the rule’s own severity', () => {
   const text =
-    'apiVersion: portolan/v1alpha1\nkind: Portolan\nrules: {"a/*": off, a/x: {allow: [1]}, a/y: warning}\n';
+    'apiVersion: portolan/v1alpha1\nkind: Portolan\nrules: {"a/*": off, a/x: {allowChannels: [nightly-*]}, a/y: warning}\n';
   const { policy } = readPolicy(new TextEncoder().encode(text));
   if (!policy) throw new Error('no policy');
   const severity = severitiesOf(policy);
@@ -16,5 +16,22 @@ test('a rule’s own line counts before its group’s, and that before the rule�
     'off',
     'error',
   ]);
-  expect(settingOf(policy, 'a/x')?.parameters).toEqual({ allow: [1] });
+  const found = {
+    rule: 'a/x',
+    severity: 'error',
+    message: 'x',
+    location: { file: 'f', line: 1, column: 1 },
+  } as const;
+  const severityIn = (channel: string, more: object = {}) =>
+    inChannel(policy, { ...found, channel, ...more }).severity;
+  expect(severityIn('nightly-5')).toBe('info');
+  expect(severityIn('stable')).toBe('error');
+  expect(severityIn('nightly-5', { rule: 'a/y' })).toBe('error');
+  expect(inChannel(policy, found).severity).toBe('error');
+});
+
+test('what no rule takes is a finding of the policy', () => {
+  const text = 'apiVersion: portolan/v1alpha1\nkind: Portolan\nrules: {a/x: {allowed: [nightly]}}\n';
+  const { policy, findings } = readPolicy(new TextEncoder().encode(text));
+  expect([policy, findings.length]).toEqual([undefined, 1]);
 });

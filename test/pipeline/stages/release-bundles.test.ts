@@ -73,7 +73,9 @@ test('a merged bundle is pushed, and its catalogs are a pull request that follow
   expect(show('1.1.0', TEMPLATE)).toContain('# by hand');
   expect(show('1.1.0', 'catalogs/v4.20/etcd/catalog.yaml')).toContain(`image: ${image}`);
   // In the form that each platform takes.
-  expect(show('1.1.0', 'catalogs/v4.12/etcd/catalog.yaml')).toContain('olm.bundle.object');
+  const formOf = (catalog: string) =>
+    /olm\.(?:bundle\.object|csv\.metadata)/.exec(show('1.1.0', `catalogs/${catalog}/etcd/catalog.yaml`))?.[0];
+  expect([formOf('v4.12'), formOf('v4.20')]).toEqual(['olm.bundle.object', 'olm.csv.metadata']);
   expect(hub.forge.pulls.get(7)).toMatchObject({ title: 'Release etcd 1.1.0' });
   expect(await released(before, commit)).toMatchObject([{ image, proposed: { kind: 'standing' } }]);
   // A second version meanwhile: a pull request of its own; when it is merged the first one is made anew, or closed.

@@ -1,0 +1,29 @@
+/**
+ * The icon of a ClusterServiceVersion as the database's catalogs took it for the package's.
+ *
+ * @see https://github.com/operator-framework/operator-registry/blob/v1.73.0/pkg/sqlite/conversion.go
+ */
+import { decodeBase64, encodeBase64 } from '../base64.ts';
+import { isObject } from '../shape.ts';
+
+export interface CsvIcon {
+  readonly base64data: string;
+  readonly mediatype: string;
+}
+
+/** The first icon; undefined where there is none, or one that is no base64 even without its spaces. */
+export function csvIcon(csv: Readonly<Record<string, unknown>>): CsvIcon | undefined {
+  const spec = isObject(csv['spec']) ? csv['spec'] : {};
+  const icon: unknown = Array.isArray(spec['icon']) ? spec['icon'][0] : undefined;
+  if (!isObject(icon) || typeof icon['base64data'] !== 'string') return undefined;
+  const bytes = decoded(icon['base64data']) ?? decoded(icon['base64data'].replaceAll(' ', ''));
+  if (!bytes || bytes.length === 0) return undefined;
+  const { mediatype } = icon;
+  return { base64data: encodeBase64(bytes), mediatype: typeof mediatype === 'string' ? mediatype : '' };
+}
+
+function decoded(base64: string): Uint8Array | undefined {
+  const text = base64.replaceAll(/[\r\n]/g, '');
+  const isSound = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/.test(text);
+  return isSound ? decodeBase64(text) : undefined;
+}

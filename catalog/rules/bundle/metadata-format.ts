@@ -1,0 +1,44 @@
+import { compareMinors, formatMinor, type Minor } from '../../graph/openshift.ts';
+import { judgedPackages } from '../../graph/world.ts';
+import { type Bundle, locate } from '../../model.ts';
+import { compareVersions } from '../../version.ts';
+import { quoted, type Rule } from '../rule.ts';
+
+/** The first version of the platform that reads the smaller of the two formats. */
+const CSV_METADATA_FROM: Minor = { major: 4, minor: 17 };
+
+export const rule: Rule = {
+  id: 'bundle/metadata-format',
+  severity: 'warning',
+  summary:
+    'Bundles tell their manifests as the platform of their catalog reads them: olm.bundle.object below 4.17, olm.csv.metadata from there on',
+  foresee({ platform, ...world }, report) {
+    if (!platform) return;
+    const isNew = compareMinors(platform, CSV_METADATA_FROM) >= 0;
+    const [wrong, right] = isNew
+      ? ['olm.bundle.object', 'olm.csv.metadata']
+      : ['olm.csv.metadata', 'olm.bundle.object'];
+    for (const { name, bundles } of judgedPackages({ platform, ...world })) {
+      const bundle = newest([...bundles.values()].filter((one) => positionOf(one, wrong) >= 0));
+      if (!bundle) continue;
+      const message = `bundle ${quoted(bundle.name)} of package ${quoted(name)} is told by ${wrong}; catalogs of ${formatMinor(platform)} tell bundles by ${right}`;
+      const flag = isNew ? '--migrate-level=bundle-object-to-csv-metadata' : '--migrate-level=none';
+      report(message, locate(bundle, 'properties', positionOf(bundle, wrong)), {
+        package: name,
+        hint: `portolan opm render ${flag}, or opm's own`,
+      });
+    }
+  },
+};
+
+function positionOf({ properties }: Bundle, wanted: string): number {
+  return properties.findIndex(({ type }) => type === wanted);
+}
+
+/** The bundle with the highest version: what is older is most often as it always was. */
+function newest(bundles: readonly Bundle[]): Bundle | undefined {
+  return bundles.reduce<Bundle | undefined>((last, one) => {
+    if (!last?.version || !one.version) return last ?? one;
+    return compareVersions(one.version, last.version) > 0 ? one : last;
+  }, undefined);
+}

@@ -1,0 +1,66 @@
+/** The catalogs of a commit, read: those that people write, and those that are made from bundle directories. */
+import { joinedBlobs, placedBlobs } from '../../catalog/blobs.ts';
+import { compareText, type Finding } from '../../catalog/finding.ts';
+import { type Blobs, catalogOf } from '../../catalog/model.ts';
+import type { ReadCatalog } from '../catalogs.ts';
+import type { ObjectReader } from '../git/objects.ts';
+import type { Policy } from '../policy/policy.ts';
+import { type FileReader, fileReader, loadedFiles } from './content.ts';
+import { type CatalogUnit, catalogUnits } from './unit.ts';
+import { wholeCatalog } from './whole-catalog.ts';
+
+/** Which of a commit's catalogs are read; all without names, all packages without packages. */
+export interface Selection {
+  readonly names?: ReadonlySet<string>;
+  readonly packages?: ReadonlySet<string>;
+}
+
+/**
+ * Catalogs by name. A package that cannot be made is left out; what is wrong with it is unread.
+ *
+ * @param tree id of a tree or commit
+ */
+export async function commitCatalogs(
+  objects: ObjectReader,
+  tree: string,
+  { policy, names, packages }: Selection & { readonly policy: Policy },
+): Promise<ReadCatalog[]> {
+  const { layout, limits } = policy;
+  const byCatalog = new Map<string, CatalogUnit[]>();
+  for (const unit of (await catalogUnits(objects, tree, layout)).values()) {
+    if (names && !names.has(unit.catalog)) continue;
+    if (packages && unit.package !== undefined && !packages.has(unit.package)) continue;
+    byCatalog.set(unit.catalog, [...(byCatalog.get(unit.catalog) ?? []), unit]);
+  }
+  const reader = fileReader(objects, limits);
+  const read: ReadCatalog[] = [];
+  for (const [name, units] of [...byCatalog].sort(([a], [b]) => compareText(a, b))) {
+    const source = await wholeCatalog(objects, tree, { layout, name });
+    const { blobs, unread, files } = await contentOf({ objects, reader }, tree, units);
+    read.push({ name, prefix: '', source, catalog: catalogOf(blobs), unread, files });
+  }
+  return read;
+}
+
+async function contentOf(
+  { objects, reader }: { readonly objects: ObjectReader; readonly reader: FileReader },
+  tree: string,
+  units: readonly CatalogUnit[],
+): Promise<{
+  readonly blobs: Blobs;
+  readonly unread: readonly Finding[];
+  readonly files: readonly string[];
+}> {
+  const parts: Blobs[] = [];
+  const unread: Finding[] = [];
+  const files: string[] = [];
+  for (const unit of units) {
+    for (const file of await loadedFiles(objects, tree, unit)) {
+      const { blobs, findings } = await reader.read(file);
+      parts.push(file.made ? blobs : placedBlobs(blobs, file.path));
+      unread.push(...findings);
+      files.push(`${file.path}\n${file.id}`);
+    }
+  }
+  return { blobs: joinedBlobs(parts), unread, files };
+}

@@ -1,0 +1,37 @@
+/** The catalogs of a repository's commit, for commands that read catalogs. */
+import { resolve } from 'node:path';
+import { RULES } from '../../catalog/rules/index.ts';
+import type { ReadCatalog } from '../catalogs.ts';
+import { commitCatalogs, type Selection } from '../change/commit-catalogs.ts';
+import { policyAt } from '../config.ts';
+import { PipelineError } from '../error.ts';
+import { openRepository } from '../git/repository.ts';
+import { sayErrors } from './rendering.ts';
+import { searchPath, type Terminal } from './terminal.ts';
+
+/**
+ * Reads them under the policy of the commit.
+ *
+ * @param where.repository path of a clone
+ * @throws PipelineError `not-found`, and `usage` for a policy that is wrong
+ */
+export async function readCommit(
+  where: { readonly repository: string; readonly commit: string },
+  selection: Selection,
+  terminal: Terminal,
+): Promise<ReadCatalog[]> {
+  const repository = await openRepository(
+    resolve(terminal.directory, where.repository),
+    searchPath(terminal),
+  );
+  try {
+    const [commit = ''] = await repository.resolve([where.commit]);
+    const ids = RULES.map(({ id }) => id);
+    const { policy, findings } = await policyAt(repository.objects, commit, ids);
+    if (sayErrors(findings, terminal) || !policy)
+      throw new PipelineError('usage', 'the policy cannot be used');
+    return await commitCatalogs(repository.objects, commit, { policy, ...selection });
+  } finally {
+    await repository.close();
+  }
+}

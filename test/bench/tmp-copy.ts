@@ -1,0 +1,242 @@
+/**
+ * How long it takes to copy many small images from one registry (Debian's docker-registry) to
+ * another, beside regsync, `crane copy` 16 at a time and skopeo sync, as far as they are on the
+ * PATH; over loopback as it is, or with a simulated distance to both.
+ *
+ *     node scripts/build.mjs && node scripts/run.mjs test/bench/mirror-copy.ts [IMAGES] [MILLISECONDS] [RUNS]
+ */
+import { type ChildProcess, fork, spawn, spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import type { Manifest } from '../../pipeline/ports.ts';
+import { createRegistryClient } from '../../pipeline/registry/client.ts';
+import { digestOf } from '../../pipeline/registry/digest.ts';
+import { pushImage } from '../../pipeline/registry/push.ts';
+import { distance } from '../fakes/distance.ts';
+import { freePort, isOnPath } from '../fakes/tools.ts';
+
+const [images = 2000, roundTrip = 0, runs = 3] = process.argv.slice(2).map(Number);
+/** Images in one repository. */
+const IN_REPOSITORY = 20;
+/** Tools that take one image after the other get fewer of them; the time is scaled. */
+const FEW = 100;
+
+interface Registry {
+  /** Where tools find it, and where it really is. */
+  readonly host: string;
+  readonly near: string;
+  readonly stop: () => void;
+}
+
+async function startRegistry(folder: string): Promise<Registry> {
+  mkdirSync(folder, { recursive: true });
+  const port = await freePort();
+  const near = `127.0.0.1:${port}`;
+  const config = join(folder, 'config.yml');
+  const lines = ['version: 0.1', 'log: {level: error, accesslog: {disabled: true}}'];
+  lines.push(`storage: {filesystem: {rootdirectory: ${folder}}}`, `http: {addr: "${near}"}`);
+  writeFileSync(config, lines.join('\n'));
+  const children: ChildProcess[] = [spawn('docker-registry', ['serve', config], { stdio: 'ignore' })];
+  const stop = (): void => {
+    for (const child of children) child.kill();
+    rmSync(folder, { recursive: true, force: true });
+  };
+  for (let tries = 0; !(await fetch(`http://${near}/v2/`).catch(() => undefined)); tries++) {
+    if (tries > 100) throw new Error('docker-registry does not answer');
+    await new Promise((done) => setTimeout(done, 50));
+  }
+  if (roundTrip === 0) return { host: near, near, stop };
+  const far = await freePort();
+  const line = fork('scripts/run.mjs', process.argv.slice(1), { stdio: 'inherit' });
+  children.push(line);
+  await new Promise((done) => {
+    line.once('message', done);
+    line.send({ from: far, to: port });
+  });
+  return { host: `127.0.0.1:${far}`, near, stop };
+}
+
+interface Named {
+  readonly repository: string;
+  readonly tag: string;
+}
+
+/** Neighbours are in different repositories, as in a sorted mapping they seldom are: the kind order for all. */
+const repositoryCount = Math.ceil(images / IN_REPOSITORY);
+const named: readonly Named[] = Array.from({ length: images }, (_, i) => ({
+  repository: `org/app-${i % repositoryCount}`,
+  tag: `v${Math.floor(i / repositoryCount)}`,
+}));
+
+/** A layer that the repository shares, one of its own, 10 kB each, and a config. */
+async function fill({ near }: Registry): Promise<void> {
+  const client = createRegistryClient({ plainHttp: [near], internal: [near] });
+  const blob = (text: string) => {
+    const bytes = Buffer.from(text.repeat(Math.ceil(10_000 / text.length)));
+    const open = async function* (from: number) {
+      yield bytes.subarray(from);
+    };
+    return { digest: digestOf(bytes), size: bytes.length, open };
+  };
+  const one = async ({ repository, tag }: Named): Promise<void> => {
+    const [config, ...layers] = [
+      blob(`{"n":"${repository}:${tag}"}`),
+      blob(repository),
+      blob(repository + tag),
+    ];
+    const describe = (mediaType: string, { digest, size }: { digest: string; size: number }) => ({
+      mediaType: `application/vnd.oci.image.${mediaType}`,
+      digest,
+      size,
+    });
+    const json = {
+      schemaVersion: 2,
+      mediaType: 'application/vnd.oci.image.manifest.v1+json',
+      config: describe('config.v1+json', config as { digest: string; size: number }),
+      layers: layers.map((layer) => describe('layer.v1.tar', layer)),
+    };
+    const bytes = Buffer.from(JSON.stringify(json));
+    const root: Manifest = { mediaType: json.mediaType, digest: digestOf(bytes), bytes };
+    const to = { kind: 'tag', registry: near, repository, tag } as const;
+    await pushImage(client, to, { image: { root, manifests: [], blobs: [config ?? blob(''), ...layers] } });
+  };
+  // One after the other in a repository: docker-registry refuses manifests while their blobs come twice.
+  const repositories = [...new Set(named.map(({ repository }) => repository))];
+  for (let i = 0; i < repositories.length; i += 16) {
+    await Promise.all(
+      repositories.slice(i, i + 16).map(async (repository) => {
+        for (const image of named.filter((other) => other.repository === repository)) await one(image);
+      }),
+    );
+  }
+  client.close();
+}
+
+interface Tool {
+  readonly name: string;
+  readonly program: string;
+  readonly images: number;
+  readonly run: (
+    from: Registry,
+    to: Registry,
+    folder: string,
+  ) => readonly [string, readonly string[], string?];
+}
+
+const TOOLS: readonly Tool[] = [
+  {
+    name: 'portolan mirror copy',
+    program: 'node',
+    images,
+    run: (from, to, folder) => {
+      const mapping = join(folder, 'mapping.txt');
+      const lines = named.map(({ repository, tag }) => {
+        const name = `${repository}:${tag}`;
+        return `${from.host}/${name}=${to.host}/${name}\n`;
+      });
+      writeFileSync(mapping, lines.join(''));
+      const hosts = ['--insecure', from.host, '--insecure', to.host];
+      return [process.execPath, [resolve('dist/portolan.mjs'), 'mirror', 'copy', mapping, ...hosts]];
+    },
+  },
+  {
+    name: 'regsync once',
+    program: 'regsync',
+    images,
+    run: (from, to, folder) => {
+      const config = join(folder, 'regsync.yml');
+      const creds = [from, to].map(({ host }) => ({
+        registry: host,
+        tls: 'disabled',
+        reqConcurrent: 48,
+        reqPerSec: 100000,
+      }));
+      const repositories = [...new Set(named.map(({ repository }) => repository))];
+      const sync = repositories.map((repository) => ({
+        source: `${from.host}/${repository}`,
+        target: `${to.host}/${repository}`,
+        type: 'repository',
+      }));
+      writeFileSync(config, JSON.stringify({ version: 1, creds, defaults: { parallel: 48 }, sync }));
+      return ['regsync', ['once', '-c', config, '-v', 'error']];
+    },
+  },
+  {
+    name: 'crane copy, xargs -P16',
+    program: 'crane',
+    images: roundTrip > 0 ? Math.min(images, 400) : images,
+    run: (from, to) => {
+      const list = named
+        .slice(0, roundTrip > 0 ? 400 : images)
+        .map(({ repository, tag }) => `${from.host}/${repository}:${tag} ${to.host}/${repository}:${tag}\n`);
+      return ['xargs', ['-P16', '-n2', 'crane', 'copy', '--insecure'], list.join('')];
+    },
+  },
+  {
+    name: 'skopeo sync',
+    program: 'skopeo',
+    images: Math.min(FEW, images),
+    run: (from, to, folder) => {
+      const source = join(folder, 'skopeo.yml');
+      const repositories = [...new Set(named.slice(0, FEW).map(({ repository }) => repository))];
+      const lines = repositories.map((repository) => {
+        const tags = named.slice(0, FEW).filter((one) => one.repository === repository);
+        return `    ${repository}: [${tags.map(({ tag }) => tag).join(', ')}]\n`;
+      });
+      writeFileSync(source, `${from.host}:\n  tls-verify: false\n  images:\n${lines.join('')}`);
+      return [
+        'skopeo',
+        ['sync', '--src', 'yaml', '--dest', 'docker', '--dest-tls-verify=false', source, `${to.host}/m`],
+      ];
+    },
+  },
+];
+
+async function measure(): Promise<void> {
+  const root = mkdtempSync(join(tmpdir(), 'portolan-bench-'));
+  process.on('exit', () => rmSync(root, { recursive: true, force: true }));
+  const from = await startRegistry(join(root, 'from'));
+  await fill(from);
+  const times = new Map<string, number[]>();
+  const tools = TOOLS.filter(({ program }) => program === 'node' || isOnPath(program));
+  for (let run = 0; run < runs; run++) {
+    for (const tool of tools) {
+      const to = await startRegistry(join(root, `to-${run}`));
+      const folder = mkdtempSync(join(root, 'work-'));
+      const [program, parameters, input] = tool.run(from, to, folder);
+      const began = performance.now();
+      const ended = spawnSync(program, parameters, { input, encoding: 'utf8', maxBuffer: 1 << 28 });
+      const seconds = ((performance.now() - began) / 1000) * (images / tool.images);
+      to.stop();
+      if (ended.status !== 0)
+        console.log(
+          `${tool.name}: exit ${ended.status}: ${ended.stderr
+            .split('\n')
+            .filter((line) => /error|fatal/i.test(line))
+            .slice(0, 3)
+            .join('\n')}`,
+        );
+      else times.set(tool.name, [...(times.get(tool.name) ?? []), seconds]);
+      console.log(
+        `${tool.name}: ${seconds.toFixed(1)} s${tool.images < images ? ` (scaled from ${tool.images})` : ''}`,
+      );
+    }
+  }
+  from.stop();
+  const medians = [...times].map(([name, all]) => [name, median(all)] as const);
+  const own = medians[0]?.[1] ?? 0;
+  console.log(`\n${images} images, ${roundTrip} ms, median of ${runs}:`);
+  for (const [name, seconds] of medians)
+    console.log(`${name}: ${seconds.toFixed(1)} s, ${(seconds / own).toFixed(2)}x`);
+}
+
+function median(values: readonly number[]): number {
+  return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
+}
+
+if (process.send === undefined) await measure();
+else
+  process.once('message', (line: { from: number; to: number }) =>
+    distance({ ...line, roundTrip }).then(() => process.send?.('ready')),
+  );

@@ -1,0 +1,137 @@
+/** The Action's publish job asks the functions, by the token that its runner gives it: both as they are, over HTTP. */
+import { createServer } from 'node:http';
+import { afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { ask } from '../../functions/ask.ts';
+import { tokenReader } from '../../functions/token.ts';
+import { POLICY_PATH } from '../../pipeline/config.ts';
+import { memoryQueue } from '../../pipeline/delivery/memory-queue.ts';
+import type { DeliveryPorts } from '../../pipeline/delivery/ports.ts';
+import { handleWork } from '../../pipeline/delivery/work.ts';
+import { openRepository } from '../../pipeline/git/repository.ts';
+import { recordFence } from '../../pipeline/publish/fence-records.ts';
+import { directoryRecords } from '../../pipeline/records/directory.ts';
+import { systemClock } from '../../pipeline/registry/clock.ts';
+import { folder } from '../fakes/folder.ts';
+import { catalogOf, POLICY } from '../fakes/gate.ts';
+import { example } from '../fakes/github/payload.ts';
+import { listen, reply, startHost, testClient } from '../fakes/host.ts';
+import { type Hub, openHub } from '../fakes/hub.ts';
+import { type Issuer, startIssuer } from '../fakes/issuer.ts';
+import { buildProgram } from '../fakes/program.ts';
+import { registry } from '../fakes/registry.ts';
+import { runStep, type Stepped } from '../fakes/step.ts';
+
+beforeAll(buildProgram);
+
+let hub: Hub;
+let issuer: Issuer;
+let image: string;
+beforeEach(async () => {
+  hub = await openHub();
+  issuer = await startIssuer();
+});
+afterEach(async () => {
+  await hub.close();
+  expect(hub.forge.defects).toEqual([]);
+});
+
+const WORKFLOW = '.github/workflows/portolan-publish.yml';
+
+/** The functions behind an address: their queue is drained as soon as something is in it. */
+async function functions(): Promise<string> {
+  const { host } = await registry();
+  image = `${host}/catalog:v4.20`;
+  hub.moveBase({ [POLICY_PATH]: `${POLICY}publish: {catalogs: {'v4.20': {image: '${image}'}}}\n` });
+  const records = directoryRecords(folder());
+  const queue = memoryQueue();
+  const ports: DeliveryPorts = {
+    open: async ({ branch }) => {
+      const repository = await openRepository(hub.repository.directory, { searchPath: process.env['PATH'] });
+      const [tip = ''] = await repository.resolve([branch]);
+      return { repository, tip, close: repository.close };
+    },
+    registry: testClient([host]),
+    fence: recordFence(records),
+    records,
+    queue,
+    forge: { report: async () => undefined },
+    now: () => new Date(),
+    log: () => undefined,
+  };
+  const job = { ownerId: 12, workflow: WORKFLOW };
+  const sources = [{ repository: 'example/catalogs', id: 1, branch: 'main', url: hub.forge.url, job }];
+  const server = createServer(async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk);
+    const headers = request.headers as Record<string, string>;
+    const sending = async (message: Parameters<typeof queue.send>[0]): Promise<void> => {
+      await queue.send(message);
+      await queue.drain((body) => handleWork(body, ports));
+    };
+    const { status, body } = await ask(
+      { headers, body: Buffer.concat(chunks), audience: url },
+      {
+        sources,
+        issuer: issuer.url,
+        readToken: tokenReader(issuer.url),
+        queue: { send: sending },
+        records,
+        clock: systemClock,
+        patience: 1000,
+        log: (line) => hub.log.push(line),
+      },
+    );
+    reply(response, status, JSON.stringify(body), { 'content-type': 'application/json' });
+  });
+  const url = `http://${await listen(server)}`;
+  return url;
+}
+
+/** A push, published by a job whose token says this. */
+async function publishing(url: string, differing: object = {}): Promise<Stepped> {
+  const workflow = `example/catalogs/${WORKFLOW}@refs/heads/main`;
+  const runner = await startHost(async ({ url: asked }, response) => {
+    const audience = new URL(asked, 'http://runner').searchParams.get('audience');
+    const token = await issuer.token({
+      ...{ aud: audience, repository: 'example/catalogs', repository_id: '1', repository_owner_id: '12' },
+      ...{ ref: 'refs/heads/main', event_name: 'push', run_id: '17', run_attempt: '1' },
+      ...{ workflow_ref: workflow, job_workflow_ref: workflow, ...differing },
+    });
+    reply(response, 200, JSON.stringify({ value: token }), { 'content-type': 'application/json' });
+  });
+  const payload = example('push');
+  Object.assign(payload, { ref: 'refs/heads/main', after: hub.base(), deleted: false });
+  return runStep({
+    event: 'push',
+    payload,
+    forge: hub.forge,
+    inputs: { mode: 'publish', 'publish-url': url },
+    environment: {
+      ACTIONS_ID_TOKEN_REQUEST_URL: `${runner.url}/token?api-version=2`,
+      ACTIONS_ID_TOKEN_REQUEST_TOKEN: 'of-the-runner',
+    },
+  });
+}
+
+test('what is merged is published, noted as a deployment, and handed to the job', async () => {
+  const url = await functions();
+  const first = await publishing(url);
+  expect(first.status, first.log).toBe(0);
+  const { 'v4.20': receipt } = JSON.parse(first.outputs['published'] ?? '{}');
+  expect(receipt).toMatchObject({ kind: 'PublishReceipt', commit: hub.base(), image });
+  expect(hub.forge.deployments).toMatchObject([{ ref: hub.base(), description: receipt.digest }]);
+  hub.moveBase({ 'catalogs/v4.20/etcd/catalog.yaml': catalogOf('etcd', ['1.0.0', '1.1.0', '1.2.0']) });
+  const second = await publishing(url);
+  const next = JSON.parse(second.outputs['published'] ?? '{}')['v4.20'];
+  expect(next).toMatchObject({ commit: hub.base() });
+  expect(next.digest).not.toBe(receipt.digest);
+});
+
+test('a job that may not is refused, and its token stands in no log', async () => {
+  const url = await functions();
+  const stepped = await publishing(url, { repository_id: '666' });
+  expect(stepped.status).toBe(1);
+  expect(stepped.log).toContain('not published: v4.20');
+  expect(stepped.log.replaceAll(/^::add-mask::.*$/gm, '')).not.toContain('eyJ');
+  expect(hub.log).toEqual(['refused a job: no job of this repository may ask']);
+});

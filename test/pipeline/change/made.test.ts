@@ -1,0 +1,188 @@
+/** Catalogs that are made from bundle directories: printed, judged in pull requests, audited, published. */
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { folder } from '../../fakes/folder.ts';
+import { catalogOf } from '../../fakes/gate.ts';
+import { registry } from '../../fakes/registry.ts';
+import { type Files, makeRepository, type TestRepository } from '../../fakes/repository.ts';
+import { portolan } from '../../fakes/terminal.ts';
+
+vi.setConfig({ testTimeout: 30_000 });
+
+const POLICY = `apiVersion: portolan/v1alpha1
+kind: Portolan
+bundleCatalogs:
+  names: [v4.19, v4.20]
+  image: quay.io/org/{package}-bundle:v{version}
+graph:
+  catalogOrder: [v4.19, v4.20]
+`;
+const PREFIX = '  operators.operatorframework.io.bundle.';
+
+/** A bundle directory of `ferry`. @param more lines of the spec */
+function bundle(version: string, more = '', versions = '', channels = 'stable'): Files {
+  return {
+    [`operators/ferry/${version}/manifests/ferry.clusterserviceversion.yaml`]: `apiVersion: operators.coreos.com/v1alpha1
+kind: ClusterServiceVersion
+metadata: {name: ferry.v${version}}
+spec:
+  version: ${version}
+  displayName: Ferry
+  install: {strategy: deployment, spec: {deployments: []}}
+${more}`,
+    [`operators/ferry/${version}/metadata/annotations.yaml`]: `annotations:
+${PREFIX}mediatype.v1: registry+v1
+${PREFIX}manifests.v1: manifests/
+${PREFIX}metadata.v1: metadata/
+${PREFIX}package.v1: ferry
+${PREFIX}channels.v1: ${channels}
+${versions === '' ? '' : `  com.redhat.openshift.versions: ${versions}\n`}`,
+  };
+}
+
+function repository(): TestRepository {
+  const made = makeRepository();
+  onTestFinished(made.remove);
+  return made;
+}
+
+const BASE: Files = {
+  '.github/portolan.yaml': POLICY,
+  'operators/ferry/ci.yaml': 'updateGraph: replaces-mode\nreviewers: [anna]\n',
+  ...bundle('1.0.0'),
+  ...bundle('1.1.0', '  replaces: ferry.v1.0.0\n'),
+  ...bundle('1.2.0', '  replaces: ferry.v1.1.0\n', 'v4.20'),
+  // People write this package themselves, in one catalog and by its ci.yaml.
+  'operators/tug/ci.yaml': 'fbc: {enabled: true}\n',
+  'operators/tug/1.0.0/manifests/tug.yaml': 'kind: X\n',
+  'catalogs/v4.20/tug/catalog.yaml': catalogOf('tug', ['1.0.0']),
+};
+
+interface Blob {
+  readonly schema: string;
+  readonly name: string;
+  readonly package?: string;
+  readonly image?: string;
+  readonly entries?: readonly unknown[];
+}
+
+const blobsIn = (json: string): Blob[] => JSON.parse(`[${json.replaceAll('\n}\n{', '\n},\n{')}]`);
+
+test('each catalog has the bundles for its version, in the graph that ci.yaml says', async () => {
+  const { directory, commit } = repository();
+  commit(BASE, { branch: 'main' });
+  const printed = await portolan(directory, 'bundle', 'catalog', 'v4.19');
+  expect([printed.exit, printed.err]).toEqual([0, '']);
+  const [pkg, channel, first, ...others] = blobsIn(printed.out);
+  expect(pkg).toMatchObject({ schema: 'olm.package', name: 'ferry', defaultChannel: 'stable' });
+  expect(channel?.entries).toEqual([
+    { name: 'ferry.v1.0.0' },
+    { name: 'ferry.v1.1.0', replaces: 'ferry.v1.0.0' },
+  ]);
+  expect(first?.image).toBe('quay.io/org/ferry-bundle:v1.0.0');
+  expect(others.map(({ name }) => name)).toEqual(['ferry.v1.1.0']);
+  const next = blobsIn((await portolan(directory, 'bundle', 'catalog', 'v4.20')).out);
+  expect(next.filter(({ schema }) => schema === 'olm.package').map(({ name }) => name)).toEqual([
+    'ferry',
+    'tug',
+  ]);
+  expect(next.find(({ name }) => name === 'ferry.v1.2.0')?.image).toBe('quay.io/org/ferry-bundle:v1.2.0');
+  const one = await portolan(directory, 'bundle', 'catalog', 'v4.20', '--package', 'tug');
+  expect(blobsIn(one.out).some(({ package: of }) => of === 'ferry')).toBe(false);
+});
+
+test('semver-mode: by version, whatever the bundles say', async () => {
+  const { directory, commit } = repository();
+  commit(
+    { ...BASE, 'operators/ferry/ci.yaml': 'updateGraph: semver-mode\n', ...bundle('1.0.5') },
+    { branch: 'main' },
+  );
+  const blobs = blobsIn((await portolan(directory, 'bundle', 'catalog', 'v4.19')).out);
+  expect(blobs.find(({ schema }) => schema === 'olm.channel')?.entries).toEqual([
+    { name: 'ferry.v1.0.0' },
+    { name: 'ferry.v1.0.5', replaces: 'ferry.v1.0.0' },
+    { name: 'ferry.v1.1.0', replaces: 'ferry.v1.0.5' },
+  ]);
+});
+
+test.each<[string, Files, string]>([
+  [
+    'a bundle that replaces what is not there',
+    bundle('1.3.0', '  replaces: ferry.v1.2.5\n'),
+    'replaces "ferry.v1.2.5", which the package does not have',
+  ],
+  [
+    'an unknown mode',
+    { 'operators/ferry/ci.yaml': 'updateGraph: x\n' },
+    'updateGraph is "x", expected replaces-mode',
+  ],
+  [
+    'versions that say nothing',
+    bundle('1.3.0', '  replaces: ferry.v1.2.0\n', 'soon'),
+    'com.redhat.openshift.versions is "soon"',
+  ],
+])('%s is a finding, in the check too', async (_, files, message) => {
+  const { directory, commit } = repository();
+  const base = commit(BASE, { branch: 'main' });
+  const head = commit(files, { parents: [base] });
+  const printed = await portolan(directory, 'bundle', 'catalog', 'v4.20', '--commit', head);
+  expect(printed.exit).toBe(1);
+  expect(printed.err).toContain(message);
+  const checked = await portolan(directory, 'check', '--base', base, '--head', head, '--format', 'json');
+  const { findings } = JSON.parse(checked.out);
+  expect(checked.exit).toBe(1);
+  expect(findings).toContainEqual(
+    expect.objectContaining({ rule: 'package/update-graph', message: expect.stringContaining(message) }),
+  );
+});
+
+test('a pull request is judged by what becomes of the catalogs', async () => {
+  const { directory, commit } = repository();
+  const base = commit(BASE, { branch: 'main' });
+  // Nothing leads from 1.1.0 on any more: whoever has it stays there for good.
+  const head = commit(bundle('1.2.0', '  replaces: ferry.v1.0.0\n', 'v4.20'), { parents: [base] });
+  const { exit, out } = await portolan(
+    directory,
+    'check',
+    '--base',
+    base,
+    '--head',
+    head,
+    '--format',
+    'json',
+  );
+  const { findings, packages } = JSON.parse(out);
+  expect(exit).toBe(1);
+  expect(packages).toMatchObject([{ name: 'ferry', catalogs: ['v4.20'] }]);
+  expect(findings.map(({ rule }: { rule: string }) => rule)).toContain('graph/strands-installed-v0');
+  const fine = commit(bundle('1.3.0', '  replaces: ferry.v1.2.0\n'), { parents: [base] });
+  const { findings: none } = JSON.parse(
+    (await portolan(directory, 'check', '--base', base, '--head', fine, '--format', 'json')).out,
+  );
+  expect(none.filter(({ rule }: { rule: string }) => rule.startsWith('graph/strands'))).toEqual([]);
+});
+
+test('the audit of a commit reads them, and publish makes their images', async () => {
+  const { directory, commit } = repository();
+  commit(BASE, { branch: 'main' });
+  const audited = await portolan(directory, 'audit', '.', '--commit', 'main', '--format', 'json');
+  expect(JSON.parse(audited.out).catalogs).toMatchObject([
+    { name: 'v4.19', packages: 1, bundles: 2 },
+    { name: 'v4.20', packages: 2, bundles: 4 },
+  ]);
+  const { host } = await registry();
+  const published = await portolan(
+    directory,
+    ...['publish', '--commit', 'main', '--catalog', 'v4.20', '--to', `${host}/org/catalog:v4.20`],
+    ...['--insecure', host, '--out', folder(), '--fence', 'none'],
+  );
+  expect([published.exit, published.err]).toEqual([0, expect.any(String)]);
+  const { out } = await portolan(directory, 'render', `${host}/org/catalog:v4.20`, '--insecure', host);
+  expect(out).toBe((await portolan(directory, 'bundle', 'catalog', 'v4.20')).out);
+  const broken = commit(bundle('1.3.0', '  replaces: ferry.v1.2.5\n'), { branch: 'broken' });
+  const refused = await portolan(
+    directory,
+    ...['publish', '--commit', broken, '--catalog', 'v4.20', '--to', `${host}/org/catalog:v4.20`],
+    ...['--insecure', host, '--out', folder(), '--fence', 'none'],
+  );
+  expect(refused.exit).not.toBe(0);
+});
