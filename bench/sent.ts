@@ -36,7 +36,7 @@ try {
     root,
     Array.from({ length: count }, (_, i) => (i + 0.5) / count),
   );
-  console.log('| compression | packages | median MB | mean | 95 of 100 | most | layers | moved others |');
+  console.log('| compression | packages | median MB | mean | 95 of 100 | most | layers | room changed |');
   console.log('|---|---|---|---|---|---|---|---|');
   for (const codec of values.compression.split(',') as Codec[]) await measure(codec, added);
 } finally {
@@ -49,7 +49,7 @@ async function measure(codec: Codec, added: readonly Addition[]): Promise<void> 
   const first = await built(files, { codec, kept, name: 'first' });
   const held = new Map(first.image.blobs.map((blob) => [blob.digest, blob]));
   const sent: number[] = [];
-  let moved = 0;
+  let changed = 0;
   for (const { path, text, package: name } of added) {
     const after = await built(new Map([...files, [relative(root, path), text]]), {
       codec,
@@ -63,14 +63,14 @@ async function measure(codec: Codec, added: readonly Addition[]): Promise<void> 
       fresh.reduce((sum, { size }) => sum + size, 0) +
         manifests.reduce((sum, { bytes }) => sum + bytes.length, 0),
     );
-    if (after.replanned) moved++;
+    if (after.replanned) changed++;
     rmSync(join(scratch, name), { recursive: true });
   }
   sent.sort((a, b) => a - b);
   const at = (part: number): number => sent[Math.min(sent.length - 1, Math.floor(part * sent.length))] ?? 0;
   const mean = sent.reduce((sum, bytes) => sum + bytes, 0) / sent.length;
   const cells = [at(0.5), mean, at(0.95), at(1)].map((bytes) => (bytes / 1e6).toFixed(2));
-  console.log(`| ${codec} | ${sent.length} | ${cells.join(' | ')} | ${first.layers} | ${moved} |`);
+  console.log(`| ${codec} | ${sent.length} | ${cells.join(' | ')} | ${first.layers} | ${changed} |`);
 }
 
 function filesBelow(folder: string): string[] {

@@ -78,7 +78,9 @@ describe('uploads', () => {
     ['a 503 for the tag, which was written', /^PUT .*manifests\/v1/, 1, { kind: 'lie', status: 503 }],
     ['a 504 for the tag, which was not written', /^PUT .*manifests\/v1/, 1, { kind: 'answer', status: 504 }],
     ['a 404 for a HEAD of a blob that is there', /^HEAD .*blobs/, 1, { kind: 'answer', status: 404 }],
-    ['a 403 for a HEAD of a manifest', /^HEAD .*manifests/, 1, { kind: 'answer', status: 403 }],
+    ['a 404 for what the tag names', /^GET .*manifests\/v1/, 1, { kind: 'answer', status: 404 }],
+    ['a 403 for a part of it', /^GET .*manifests\/sha256/, 1, { kind: 'answer', status: 403 }],
+    ['a 404 for a part of it', /^GET .*manifests\/sha256/, 1, { kind: 'answer', status: 404 }],
     ['a 416 for a chunk', /^PATCH/, 2, { kind: 'answer', status: 416 }],
     ['an upload that is forgotten', /^PATCH/, 2, { kind: 'answer', status: 404 }],
   ])('%s is survived', async (_, match, which, fault) => {
