@@ -2,6 +2,7 @@
 import { PipelineError } from '../pipeline/error.ts';
 import { authorization, type GitSettings } from '../pipeline/git/process.ts';
 import type { GitHub } from '../pipeline/github/client.ts';
+import { involve } from '../pipeline/github/involve.ts';
 import { type Telling, tellCheck, tellComment, tellStatus } from '../pipeline/github/tell.ts';
 import { clientsUnder } from '../pipeline/references/client.ts';
 import type { ClientOptions } from '../pipeline/registry/client.ts';
@@ -11,6 +12,9 @@ import type { Source } from './receive.ts';
 
 /** Annotations in all, as the Action has it. */
 const ANNOTATIONS = 200;
+
+/** What the same request would be answered once more; anything else may pass. */
+const REFUSED: ReadonlySet<string> = new Set(['denied', 'usage']);
 
 /** Where a pull request is, and how what it brings is looked up. */
 export interface GateRequest {
@@ -59,16 +63,25 @@ async function tell(
   const telling: Telling = { ...ports, link: undefined, annotations: ANNOTATIONS };
   const about = { commit: report.head, report };
   await tellStatus(telling, about);
-  await unlessDenied(log, () => tellCheck(telling, about));
-  await unlessDenied(log, () => tellComment(telling, { number, report }));
+  const attempt = (what: string, act: () => Promise<void>): Promise<void> => unlessRefused(log, what, act);
+  await attempt('the check run', () => tellCheck(telling, about));
+  let isCurrent = true;
+  await attempt('the comment', async () => {
+    isCurrent = await tellComment(telling, { number, report });
+  });
+  if (isCurrent) await involve(telling, { number, report }, { attempt, info: log, warning: log });
 }
 
-/** An App without the right to write check runs or comments still gates by the status. */
-async function unlessDenied(log: (line: string) => void, tell: () => Promise<unknown>): Promise<void> {
+/** An App without the right to write all of it still gates by the status. */
+async function unlessRefused(
+  log: (line: string) => void,
+  what: string,
+  act: () => Promise<void>,
+): Promise<void> {
   try {
-    await tell();
+    await act();
   } catch (error) {
-    if (!(error instanceof PipelineError) || error.code !== 'denied') throw error;
-    log(`not told: ${error.message}`);
+    if (!(error instanceof PipelineError) || !REFUSED.has(error.code)) throw error;
+    log(`${what} cannot be written: ${error.message}`);
   }
 }

@@ -1,9 +1,8 @@
 /** Everything that is said on GitHub of a report, and the merge of what is allowed and green. */
 import { info, setFailed, setOutput, warning } from '@actions/core';
 import { PipelineError } from '../error.ts';
-import { askForReviews } from '../github/ask.ts';
+import { involve } from '../github/involve.ts';
 import { mergeJudged } from '../github/merge.ts';
-import { tellSuggestions } from '../github/suggest.ts';
 import { type Telling, tellCheck, tellComment, tellStatus } from '../github/tell.ts';
 import { type CheckReport, stateOf } from '../report/report.ts';
 import { plain } from '../report/text.ts';
@@ -51,24 +50,7 @@ async function tellOnce({ says, forge: at }: RunInputs, forge: Forge, report: Ch
     isCurrent = await tellComment(telling, { number, report });
     if (!isCurrent) info('the pull request has moved on: its comment is left to the next run');
   });
-  if (isCurrent) await involve(telling, { number, report });
-}
-
-/** Offers what can be taken with a click, and asks for the reviews that are missing, as far as the policy says so. */
-async function involve(
-  telling: Telling,
-  about: { readonly number: number; readonly report: CheckReport },
-): Promise<void> {
-  const { request } = about.report;
-  if (request?.suggestions)
-    await attempt('suggestions', async () => void (await tellSuggestions(telling, about)));
-  if (!request?.ask) return;
-  await attempt('requests for reviews', async () => {
-    const { asked, refused } = await askForReviews(telling, about);
-    if (asked.length > 0) info(plain(`asked for a review: ${asked.join(', ')}`));
-    if (refused.length > 0)
-      warning(plain(`cannot be asked for a review, since they are no collaborators: ${refused.join(', ')}`));
-  });
+  if (isCurrent) await involve(telling, { number, report }, { attempt, info, warning });
 }
 
 /** Does without what may not be done; anything else than a refusal ends the step. */

@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { type GateRequest, handleGate } from '../../functions/gate.ts';
 import { openGitHub } from '../../pipeline/github/client.ts';
-import { catalogOf } from '../fakes/gate.ts';
+import { catalogOf, POLICY } from '../fakes/gate.ts';
 import { TOKEN } from '../fakes/github/forge.ts';
 import { type Hub, openHub } from '../fakes/hub.ts';
 
@@ -45,4 +45,22 @@ test('says nothing of a pull request that is closed', async () => {
     kind: 'skipped',
   });
   expect(hub.forge.statuses).toEqual([]);
+});
+
+test('asks the owner for the review that is missing, once, where the policy says so', async () => {
+  hub.moveBase({ '.github/portolan.yaml': `${POLICY}approval: {ask: true}\n` });
+  const pull = hub.open(etcd, { author: 'mallory' });
+  await handleGate(pull.number, request);
+  await handleGate(pull.number, request);
+  expect(hub.forge.requests).toEqual([{ number: pull.number, login: 'bob' }]);
+  expect(hub.log).toContain('asked for a review: bob');
+});
+
+test('says in the log who is no collaborator', async () => {
+  hub.moveBase({ '.github/portolan.yaml': `${POLICY}approval: {ask: true}\n` });
+  hub.forge.outsiders.add('bob');
+  const pull = hub.open(etcd, { author: 'mallory' });
+  await handleGate(pull.number, request);
+  expect(hub.forge.statuses.at(-1)).toMatchObject({ sha: pull.head, state: 'pending' });
+  expect(hub.log).toContain('cannot be asked for a review, since they are no collaborators: bob');
 });

@@ -1,0 +1,35 @@
+/** Whom and what a report calls for: corrections that can be taken with a click, reviews that are missing. */
+import type { CheckReport } from '../report/report.ts';
+import { plain } from '../report/text.ts';
+import { askForReviews } from './ask.ts';
+import { tellSuggestions } from './suggest.ts';
+import type { Telling } from './tell.ts';
+
+/** How a host goes on when something may not be written, and where it notes what was done. */
+export interface Involving {
+  readonly attempt: (what: string, act: () => Promise<void>) => Promise<unknown>;
+  readonly info: (line: string) => void;
+  readonly warning: (line: string) => void;
+}
+
+/**
+ * Offers suggestions and asks for the reviews that are missing, as far as the policy says so.
+ *
+ * @throws whatever `attempt` lets through
+ */
+export async function involve(
+  telling: Telling,
+  about: { readonly number: number; readonly report: CheckReport },
+  { attempt, info, warning }: Involving,
+): Promise<void> {
+  const { request } = about.report;
+  if (request?.suggestions)
+    await attempt('suggestions', async () => void (await tellSuggestions(telling, about)));
+  if (!request?.ask) return;
+  await attempt('requests for reviews', async () => {
+    const { asked, refused } = await askForReviews(telling, about);
+    if (asked.length > 0) info(plain(`asked for a review: ${asked.join(', ')}`));
+    if (refused.length > 0)
+      warning(plain(`cannot be asked for a review, since they are no collaborators: ${refused.join(', ')}`));
+  });
+}
