@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { faultProxy } from '../../fakes/fault-proxy.ts';
 import { type Asked, type Respond, reply, startHost, testClient } from '../../fakes/host.ts';
 import { bytesOf, noise, source } from '../../fakes/image.ts';
@@ -150,7 +150,12 @@ describe('with a memory', () => {
     const once = testClient([cutting.host], { retry: { attempts: 1 } });
     const first = once.putBlob(at(cutting.host), blob, { memory: remembering(noted) });
     await expect(first).rejects.toThrow();
-    const location = noted.at(-1)?.replace(cutting.host, real.host);
+    const location = noted.at(-1)?.replace(cutting.host, real.host) ?? '';
+    // What was on its way arrives after the cut.
+    await vi.waitFor(
+      async () => expect((await fetch(location)).headers.get('range')).not.toBe('0-0'),
+      20_000,
+    );
     const client = testClient([real.host]);
     await client.putBlob(at(real.host), blob, { memory: { ...remembering([]), location } });
     expect(await client.hasBlob(at(real.host), blob.digest)).toBe(true);
