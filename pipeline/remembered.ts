@@ -35,6 +35,15 @@ export function judgeWorkTree(
 }
 
 /**
+ * What `judge` says of a catalog whose files name their content, remembered in a directory.
+ *
+ * @throws PipelineError `io` for the directory
+ */
+export function judgeStored(source: CatalogSource, rules: readonly Rule[], cache: string): Promise<Verdict> {
+  return judgeRemembered(source, rules, directoryStore(cache));
+}
+
+/**
  * What `judge` says of a catalog. The store keeps what was said of each package, and nothing
  * of packages that are no longer there.
  *

@@ -27,7 +27,7 @@ export type FileDocument =
       /** JSON; integers that a float would round are bigint. */
       readonly value: unknown;
       readonly document: SourceDocument;
-      /** The tree of YAML nodes, made when it is asked for; undefined for JSON. */
+      /** The tree of YAML nodes, made when it is asked for; undefined for what is JSON and not YAML. */
       readonly tree: () => YamlNode | undefined;
     }
   | {
@@ -75,7 +75,9 @@ function* jsonDocuments(path: string, text: string): Generator<FileDocument> {
         return;
       }
       const document = new MarkedDocument(path, read.value, read.marks, read.written);
-      yield { kind: 'value', value: read.value, document, tree: () => undefined };
+      // What does not fit as JSON is tried as YAML, too, unless something was read before it.
+      const tree = count === 0 ? () => triedTree(text) : () => undefined;
+      yield { kind: 'value', value: read.value, document, tree };
     } catch (error) {
       if (!(error instanceof JsonError)) throw error;
       // With nothing read, the readers try the text as YAML.
@@ -112,6 +114,16 @@ function* yamlDocuments(path: string, text: string): Generator<FileDocument> {
 
 function treeOf(text: string): YamlNode | undefined {
   return readTree(text, { depth: DEPTH }).root;
+}
+
+/** The tree of a text that may be no YAML. */
+function triedTree(text: string): YamlNode | undefined {
+  try {
+    return treeOf(text);
+  } catch (error) {
+    if (error instanceof YamlError) return undefined;
+    throw error;
+  }
 }
 
 function readYaml(path: string, text: string, line: number): FileDocument {

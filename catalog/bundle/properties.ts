@@ -111,6 +111,8 @@ function textOf(value: unknown): string {
 function fieldsOf({ type, json, location }: WrittenProperty): Fields {
   const shape = PROPERTY_SHAPES.get(type);
   const value = json === '' ? undefined : soundJson(json);
+  // Go leaves a struct as it was for null.
+  if (value === null) return {};
   const { value: fields, misfits } = shape ? fitStruct(value, shape) : { value: {}, misfits: [] };
   const [first] = misfits;
   if (first || value === undefined) {

@@ -37,6 +37,14 @@ function normal({ major, minor }: Minor): Minor {
   return major === 4 && minor === 23 ? { major: 5, minor: 0 } : { major, minor };
 }
 
+/** The first version of the platform that reads the smaller of the two formats. */
+const CSV_METADATA_FROM: Minor = { major: 4, minor: 17 };
+
+/** Whether catalogs of a version tell bundles by `olm.csv.metadata`; before, by `olm.bundle.object`. */
+export function readsCsvMetadata(platform: Minor): boolean {
+  return compareMinors(platform, CSV_METADATA_FROM) >= 0;
+}
+
 /** What a bundle says of the platform's versions. */
 export type Limit =
   | { readonly kind: 'none' }

@@ -48,7 +48,7 @@ export interface MappingsRead {
 export function readMapping(text: string, file: string): MappingsRead {
   const mappings: MappingLine[] = [];
   const findings: Finding[] = [];
-  const taken = new Map<string, number>();
+  const taken = new Map<string, { readonly source: string; readonly line: number }>();
   for (const [i, line] of text.split('\n').entries()) {
     for (const { source, destination, column } of pairsOf(line)) {
       const location = { file, line: i + 1, column };
@@ -59,14 +59,20 @@ export function readMapping(text: string, file: string): MappingsRead {
       }
       mappings.push(mapping);
       const before = taken.get(mapping.destination);
-      if (before !== undefined && mapping.tags === undefined) {
-        const message = `${mapping.destination} is the destination of line ${before} already: a tag holds one image`;
+      if (before && mapping.tags === undefined && !isSameContent(before.source, mapping.source)) {
+        const message = `${mapping.destination} is the destination of line ${before.line} already: a tag holds one image`;
         findings.push({ rule: 'mirror/mapping', severity: 'error', message, location });
       }
-      taken.set(mapping.destination, i + 1);
+      taken.set(mapping.destination, { source: mapping.source, line: i + 1 });
     }
   }
   return { mappings, findings };
+}
+
+/** Whether two sources are one image wherever it comes from: they name equal digests. */
+export function isSameContent(a: string, b: string): boolean {
+  const [digest, other] = [a, b].map((source) => source.split('@')[1]);
+  return digest !== undefined && digest === other;
 }
 
 interface Pair {

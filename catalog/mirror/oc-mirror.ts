@@ -5,7 +5,7 @@
  *
  * @see https://github.com/openshift/oc-mirror/blob/main/internal/pkg/operator/common.go
  */
-import type { Reference } from '../reference.ts';
+import { type Reference, repositoryName } from '../reference.ts';
 import { flatten } from './nested.ts';
 import type { Destination, ImageRequest, Naming, Placement } from './placement.ts';
 
@@ -34,11 +34,14 @@ function place(request: ImageRequest, naming: OcMirrorNaming, target: Target = {
   if (wanted.kind === 'tag' && !written.endsWith(`:${wanted.tag}`)) return 'has neither a tag nor a digest';
   const pin = wanted.kind === 'digest' ? wanted.digest : digest;
   const name = nameOf(written);
+  // A name of one part that looks like a host is read as one.
+  const isHost = !name.includes('/') && /[.]|^localhost/.test(name);
+  const full = isHost ? repositoryName(wanted) : name;
   return {
     role,
     written,
     wanted,
-    source: pin === undefined ? written : `${name}@${pin}`,
+    source: full + (pin === undefined ? written.slice(name.length) : `@${pin}`),
     destination: destinationOf(wanted, naming, target),
   };
 }

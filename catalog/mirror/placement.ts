@@ -140,7 +140,9 @@ function distinct(placements: readonly Placement[]): Placement[] {
         : formatDestination(destination);
     const key = `${identity(placement)} ${place}`;
     const known = seen.get(key);
-    if (!known) seen.set(key, placement);
+    // What a bundle needs is asked for by nodes, be it an index image as well.
+    const isNeeded = known?.role === 'index' && known.source === placement.source;
+    if (!known || isNeeded) seen.set(key, placement);
   }
   return [...seen.values()];
 }

@@ -14,7 +14,7 @@ import type { PlacedBundle } from '../../catalog/edit/package-graph.ts';
 import { placedBundle } from '../../catalog/edit/placed.ts';
 import { packageOf, type UpdateMode } from '../../catalog/edit/update.ts';
 import type { Finding } from '../../catalog/finding.ts';
-import { tryParseMinor } from '../../catalog/graph/openshift.ts';
+import { readsCsvMetadata, tryParseMinor } from '../../catalog/graph/openshift.ts';
 import type { Loaded } from '../../catalog/load.ts';
 import { isObject } from '../../catalog/shape.ts';
 import { plainBundle } from '../../catalog/template/template.ts';
@@ -67,20 +67,28 @@ export async function madePackage(
   const findings: Finding[] = [];
   const bundles: PlacedBundle[] = [];
   for (const entry of entries.filter(isBundleFolder)) {
-    const key = `${made.folder} ${entry.name} ${entry.id}`;
+    const key = `${isMigrated(made)} ${made.folder} ${entry.name} ${entry.id}`;
     const folder = read.get(key) ?? readFolder(objects, entry, made);
     read.set(key, folder);
     const { placed, versions, findings: unread } = await folder;
     const location = { file: `${made.folder}/${entry.name}/metadata/annotations.yaml`, line: 1, column: 1 };
     const isIn = isIncluded(versions, made.catalog);
     if (isIn === undefined)
-      findings.push(finding(`${OPENSHIFT_VERSIONS} is ${JSON.stringify(versions)}`, location));
+      findings.push(finding(`${OPENSHIFT_VERSIONS} is ${JSON.stringify(versions)}`, location, VERSIONS_HINT));
     if (isIn === false) continue;
     findings.push(...unread);
     if (placed) bundles.push(placed);
   }
   if (bundles.length === 0) return { ...NOTHING, findings };
   return { ...graphed(bundles, settings.mode, findings) };
+}
+
+const VERSIONS_HINT = 'write a version (v4.18), a range (v4.18-v4.20), or one version alone (=v4.20)';
+
+/** Catalogs of old versions of the platform tell bundles by their manifests. */
+function isMigrated({ catalog }: MadePackage): boolean {
+  const version = tryParseMinor(catalog);
+  return !version || readsCsvMetadata(version);
 }
 
 function isIncluded(versions: string | undefined, catalog: string): boolean | undefined {
@@ -144,13 +152,14 @@ async function ciSettings(
 async function readFolder(
   objects: ObjectReader,
   { name, id }: TreeEntry,
-  { folder, package: pkg, image: template }: MadePackage,
+  made: MadePackage,
 ): Promise<BundleFolder> {
+  const { folder, package: pkg, image: template } = made;
   const path = `${folder}/${name}`;
   const image = template?.replaceAll('{package}', () => pkg).replaceAll('{version}', () => name);
   const { bundle, findings: unread } = await readBundle(treeSource(objects, id));
-  const level = { migrateLevel: 'bundle-object-to-csv-metadata' } as const;
-  const rendered = bundle && renderBundle(bundle, image === undefined ? {} : { image, ...level });
+  const migrateLevel = isMigrated(made) ? 'bundle-object-to-csv-metadata' : 'none';
+  const rendered = bundle && renderBundle(bundle, image === undefined ? {} : { image, migrateLevel });
   const findings = [...unread, ...(rendered?.findings ?? [])].map((one) => ({
     ...one,
     location: { ...one.location, file: `${path}/${one.location.file}` },

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { definitionsIn } from '../bundle/definitions.ts';
+import type { People } from '../check/people.ts';
 import { fileError } from '../directory.ts';
 import { openRepository } from '../git/repository.ts';
 import { parseIdentity } from '../github/identity.ts';
@@ -11,7 +12,7 @@ import { markdownReport } from '../report/markdown.ts';
 import type { CheckReport } from '../report/report.ts';
 import { sarifReport } from '../report/sarif.ts';
 import { textReport } from '../report/text-report.ts';
-import { type CheckRequest, check, type People } from '../stages/check.ts';
+import { type CheckRequest, check } from '../stages/check.ts';
 import { type Command, type Invocation, usageError } from './command.ts';
 import { registryClientFor } from './registry-access.ts';
 import { REGISTRY_OPTIONS } from './registry-options.ts';

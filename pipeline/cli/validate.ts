@@ -5,8 +5,9 @@ import { holdsBundle } from '../bundle/holds.ts';
 import { directorySource } from '../directory.ts';
 import type { Verdict } from '../remembered.ts';
 import { countText, findingText } from '../report/text.ts';
-import type { Command } from './command.ts';
+import { type Command, usageError } from './command.ts';
 import { searchPath, type Terminal } from './terminal.ts';
+import type { TreeAt } from './tree-at.ts';
 
 export const command: Command = {
   words: 'validate',
@@ -15,25 +16,39 @@ export const command: Command = {
   options: {
     format: { value: 'text|json', description: 'how to print the findings (default: text)' },
     cache: { value: 'DIR', description: 'remember verdicts there: what did not change is not read again' },
+    commit: {
+      value: 'REVISION',
+      description: 'judge the directory as this commit holds it, without a checkout',
+    },
+    repo: { value: 'DIR', description: 'with --commit: the repository (default: this directory)' },
   },
   examples: [
     'portolan validate catalogs/v4.20',
     'portolan validate --format json catalogs/v4.20 | jq .findings',
     'portolan validate --cache .cache/portolan catalogs/v4.20',
+    'portolan validate --commit origin/main --cache .cache/portolan catalogs/v4.20',
   ],
   details: [
     'A directory with manifests/ and metadata/ is judged as a bundle (portolan bundle validate).',
     '',
     'With --cache, packages are told apart by the content of their files, which is named by git where git has them as',
     'they are: nothing but the list of files is read then. The cache of another version of portolan is not used.',
+    'With --commit, DIR is a path in the repository.',
   ].join('\n'),
   run: async ({ operands: [root = '.'], text }, terminal) => {
+    const commit = text('commit');
+    if (commit === undefined && text('repo') !== undefined)
+      throw usageError(command, '--repo needs --commit');
     const path = resolve(terminal.directory, root);
-    if (holdsBundle(path)) {
+    if (commit === undefined && holdsBundle(path)) {
       const { validateBundle } = await import('./bundle-validate.ts');
       return validateBundle(path, text('format') ?? 'text', terminal);
     }
-    const { findings, packages, bundles } = await verdictOn(path, text('cache'), terminal);
+    const cache = text('cache');
+    const at = commit === undefined ? undefined : { commit, repository: text('repo') ?? '.', path: root };
+    const { findings, packages, bundles } = at
+      ? await verdictAt(at, cache, terminal)
+      : await verdictOn(path, cache, terminal);
     const failed = findings.some(({ severity }) => severity === 'error');
     if (text('format') === 'json') {
       await terminal.out(`${JSON.stringify({ verdict: failed ? 'fail' : 'pass', findings }, null, 2)}\n`);
@@ -46,13 +61,26 @@ export const command: Command = {
   },
 };
 
+/** A directory of a commit. Verdicts are found by the same names as those of a checkout. */
+async function verdictAt(at: TreeAt, cache: string | undefined, terminal: Terminal): Promise<Verdict> {
+  const { withTree } = await import('./tree-at.ts');
+  return withTree(at, terminal, async (source) => {
+    if (cache === undefined) return counted(await judge(source, CATALOG_RULES));
+    const { judgeStored } = await import('../remembered.ts');
+    return judgeStored(source, CATALOG_RULES, resolve(terminal.directory, cache));
+  });
+}
+
+function counted({ findings, catalog }: Awaited<ReturnType<typeof judge>>): Verdict {
+  const { packages, bundles } = catalog.blobs;
+  return { findings, packages: packages.length, bundles: bundles.length };
+}
+
 async function verdictOn(path: string, cache: string | undefined, terminal: Terminal): Promise<Verdict> {
   if (cache !== undefined) {
     const { judgeWorkTree } = await import('../remembered.ts');
     const settings = { ...searchPath(terminal), cache: resolve(terminal.directory, cache) };
     return judgeWorkTree(path, CATALOG_RULES, settings);
   }
-  const { findings, catalog } = await judge(directorySource(path), CATALOG_RULES);
-  const { packages, bundles } = catalog.blobs;
-  return { findings, packages: packages.length, bundles: bundles.length };
+  return counted(await judge(directorySource(path), CATALOG_RULES));
 }

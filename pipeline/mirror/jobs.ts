@@ -3,7 +3,7 @@
  * put together, patterns of tags are written out.
  */
 import type { Finding } from '../../catalog/finding.ts';
-import type { Mapping, MappingLine } from '../../catalog/mirror/mapping.ts';
+import { isSameContent, type Mapping, type MappingLine } from '../../catalog/mirror/mapping.ts';
 import { parseHome } from '../../catalog/mirror/style.ts';
 import { type Reference, repositoryName, tryParseReference, withDigest } from '../../catalog/reference.ts';
 import type { Registry } from '../ports.ts';
@@ -43,9 +43,13 @@ export async function copyJobs(
   for (const line of throughCache(lines, to)) {
     const read = line.tags === undefined ? [jobOf(line)] : await jobsOfTags(line, registry);
     for (const job of read) {
-      if (typeof job === 'string') findings.push(defect(line, job));
-      else if (!jobs.has(job.destination)) jobs.set(job.destination, job);
-      else if (jobs.get(job.destination)?.source !== job.source)
+      if (typeof job === 'string') {
+        findings.push(defect(line, job));
+        continue;
+      }
+      const before = jobs.get(job.destination);
+      if (!before) jobs.set(job.destination, job);
+      else if (before.source !== job.source && !isSameContent(before.source, job.source))
         findings.push(defect(line, `${job.destination} is the destination of another image already`));
     }
   }

@@ -6,7 +6,7 @@ import { directorySource, fileError } from '../directory.ts';
 import { PipelineError } from '../error.ts';
 import type { ObjectReader } from '../git/objects.ts';
 import { treeSource, whyUnreadable } from '../git/source.ts';
-import { entryAt, isTree } from '../git/tree.ts';
+import { entryAt, isTree, listFiles } from '../git/tree.ts';
 
 /** Paths have forward slashes, from the root. */
 export interface ReleasePlace {
@@ -49,7 +49,15 @@ export function treePlace(objects: ObjectReader, tree: string): ReleasePlace {
     },
     folder: async (path) => {
       const entry = await entryAt(objects, tree, path);
-      return entry && isTree(entry.mode) ? treeSource(objects, entry.id) : undefined;
+      if (!entry || !isTree(entry.mode)) return undefined;
+      // All of them will be read: they come in one request.
+      if (objects.isRemote) {
+        const files = await listFiles(objects, entry.id);
+        await objects.prefetch(
+          files.flatMap(({ id, mode }) => (whyUnreadable(mode) === undefined ? [id] : [])),
+        );
+      }
+      return treeSource(objects, entry.id);
     },
   };
 }

@@ -40,13 +40,16 @@ export function openSpool(mostHeld: number = MOST_HELD): Spool {
   let used = 0;
   /** Bytes that are in the blocks before the open one, or in the file. */
   let base = 0;
+  let most = mostHeld;
   let file: number | undefined;
 
   const closeBlock = (): void => {
     const block = open.subarray(0, used);
-    if (file === undefined && base + used > mostHeld) {
+    if (file === undefined && base + used > most) {
       file = namelessFile();
-      for (const held of blocks.splice(0)) writeAll(file, held);
+      // Where no file can be made there is still the memory.
+      if (file === undefined) most = Number.POSITIVE_INFINITY;
+      else for (const held of blocks.splice(0)) writeAll(file, held);
     }
     base += used;
     used = 0;
@@ -58,9 +61,9 @@ export function openSpool(mostHeld: number = MOST_HELD): Spool {
   };
   return {
     put: (text) => {
-      const most = WIDEST * text.length;
-      if (most > open.length - used) closeBlock();
-      if (most > open.length) open = Buffer.allocUnsafeSlow(most);
+      const room = WIDEST * text.length;
+      if (room > open.length - used) closeBlock();
+      if (room > open.length) open = Buffer.allocUnsafeSlow(room);
       const at = base + used;
       const size = open.write(text, used);
       used += size;
@@ -143,16 +146,18 @@ function writeAll(file: number, bytes: Buffer): void {
   for (let at = 0; at < bytes.length; ) at += within(() => writeSync(file, bytes, at));
 }
 
-/** A file that is gone when it is closed, however the program ends. */
-function namelessFile(): number {
-  return within(() => {
+/** A file that is gone when it is closed, however the program ends; undefined where none can be made. */
+function namelessFile(): number | undefined {
+  try {
     const folder = mkdtempSync(join(tmpdir(), 'portolan-render-'));
     try {
       return openSync(join(folder, 'blobs'), 'wx+', 0o600);
     } finally {
       rmSync(folder, { recursive: true });
     }
-  });
+  } catch {
+    return undefined;
+  }
 }
 
 function within<T>(use: () => T): T {

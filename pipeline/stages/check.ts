@@ -2,13 +2,11 @@
  * The check of one pull request: who may, and what is wrong. Everything is read from git
  * objects; policy and owners from the base; nothing of the pull request is executed.
  */
-import { compareFindings, type Finding } from '../../catalog/finding.ts';
 import type { DefinitionsOf } from '../../catalog/graph/world.ts';
 import { RULES } from '../../catalog/rules/index.ts';
 import type { Change } from '../change/change.ts';
 import { classifyChange } from '../change/classify.ts';
 import { fileReader } from '../change/content.ts';
-import { contentDigests, type DigestInput } from '../change/digest.ts';
 import { judgeBundles } from '../check/bundles.ts';
 import { type CheckScene, type TouchedCatalog, touchedCatalogs } from '../check/catalogs.ts';
 import { type OwnDefinitions, ownDefinitions } from '../check/definitions.ts';
@@ -17,19 +15,14 @@ import { type Judgement, judgeCatalog } from '../check/judge.ts';
 import { reportOf } from '../check/outcome.ts';
 import { overlooked } from '../check/overlooked.ts';
 import { type HistoryOf, pastOf } from '../check/past.ts';
+import { judgePeople, knownOf, type People } from '../check/people.ts';
 import { judgeReferences } from '../check/references.ts';
 import { type Foreseen, foreseeRelease, otherImages } from '../check/release.ts';
 import { suggestionsFor } from '../check/suggestions.ts';
 import { judgeTemplates } from '../check/templates.ts';
 import { POLICY_PATH, type PolicyRead, policyAt, readPolicy } from '../config.ts';
-import { PipelineError } from '../error.ts';
 import { mergedTree } from '../git/merge.ts';
 import type { Repository } from '../git/repository.ts';
-import type { Review } from '../github/approval.ts';
-import { type AuthorityDecision, type AuthorityInput, judgeAuthority } from '../github/authority.ts';
-import type { CommitFacts } from '../github/authorship.ts';
-import { type Directory, EMPTY_DIRECTORY, type Identity, type Person } from '../github/identity.ts';
-import type { GivenReview } from '../github/pull-request.ts';
 import type { Policy } from '../policy/policy.ts';
 import { severitiesOf } from '../policy/severity.ts';
 import type { Registry } from '../ports.ts';
@@ -59,19 +52,6 @@ export interface CheckRequest {
   readonly definitions?: DefinitionsOf;
 }
 
-/** Who wrote a pull request and what was said of it. */
-export interface People {
-  readonly author: Person;
-  readonly pusher: Person | undefined;
-  /** In the order in which they were submitted. */
-  readonly reviews: readonly GivenReview[];
-  readonly commits: readonly CommitFacts[] | undefined;
-  /** Looks up who the names in owners' lists are; without it they are what they say. */
-  readonly directoryFor?: (identities: readonly Identity[]) => Promise<Directory>;
-  /** Reasons of others not to merge: a draft, a label. */
-  readonly holds: readonly string[];
-}
-
 /**
  * Checks a pull request.
  *
@@ -97,14 +77,18 @@ export async function check(repository: Repository, request: CheckRequest): Prom
     await Promise.all([
       judgeCatalogs(repository, { ...foreseen.scene, touched }, request),
       change.unsafe.length > 0 ? [] : judgeBundles(scene),
-      change.unsafe.length > 0 ? [] : judgeTemplates(scene),
+      change.unsafe.length > 0 ? [] : judgeTemplates(foreseen.scene),
       judgeReferences(brought, scene.policy, request.registryFor?.(scene.policy)),
       request.people && knownOf(repository, asked, request.people),
     ]);
   const ofRelease = [...foreseen.findings, ...otherImages(touched, foreseen.bundles)];
-  const more = { findings: ofRelease, known: [], diffs: [] };
-  const judgements = [...ofCatalogs, ...ofBundles, ...ofTemplates, more];
-  const authority = judgePeople({ ...asked, judgements, known }, request);
+  const judgements = [
+    ...ofCatalogs,
+    ...ofBundles,
+    ...ofTemplates,
+    { findings: ofRelease, known: [], diffs: [] },
+  ];
+  const authority = judgePeople({ ...asked, judgements, known }, request.people);
   const author = request.people?.author.login;
   const judged = {
     change,
@@ -217,93 +201,3 @@ function definitionsFor(scene: Touched, { definitions }: CheckRequest): Promise<
 
 /** The rule that looks at definitions. */
 const UNSAFE_EDGE = 'graph/crd-unsafe-edge';
-
-/** Rules whose findings mean that what was taken away is missed by somebody. */
-const PRUNING: ReadonlySet<string> = new Set([
-  'graph/strands-installed-v0',
-  'graph/strands-installed-v1',
-  'graph/upgrade-lost-v1',
-  'graph/channel-removed',
-  'graph/package-removed',
-]);
-
-interface Changed extends Ids {
-  readonly change: Change;
-  readonly policy: Policy;
-}
-
-/** What is looked up of people and their reviews. */
-type Known = Pick<AuthorityInput, 'content' | 'reviews' | 'directory'>;
-
-async function knownOf(repository: Repository, changed: Changed, people: People): Promise<Known> {
-  const { base, head, change, policy } = changed;
-  const [content, reviews, directory = EMPTY_DIRECTORY] = await Promise.all([
-    contentDigests(repository, { base, commit: head, change, policy }),
-    readReviewed(repository, changed, people.reviews),
-    people.directoryFor?.(identitiesIn(policy, change)),
-  ]);
-  return { content, reviews, directory };
-}
-
-interface Judged extends Changed {
-  readonly judgements: readonly Judgement[];
-  readonly known: Known | undefined;
-}
-
-function judgePeople(
-  { head, change, policy, judgements, known }: Judged,
-  { people }: CheckRequest,
-): AuthorityDecision | undefined {
-  if (!people || !known) return undefined;
-  const findings: readonly Finding[] = judgements
-    .flatMap((judgement) => judgement.findings)
-    .sort(compareFindings);
-  const refused = findings.filter(({ rule, severity }) => PRUNING.has(rule) && severity === 'error');
-  return judgeAuthority({
-    ...known,
-    policy,
-    change,
-    author: people.author,
-    pusher: people.pusher,
-    head,
-    commits: people.commits,
-    prunesRefused: new Set(refused.flatMap(({ package: name }) => (name === undefined ? [] : [name]))),
-    holds: people.holds,
-  });
-}
-
-/** Everybody whom the policy and the packages' owners name. */
-function identitiesIn({ owners }: Policy, { packages }: Change): Identity[] {
-  const ofPackages = [...packages.values()].flatMap((change) => [
-    ...change.owners.identities,
-    ...change.ownersAfter.identities,
-  ]);
-  return [...owners.admins, ...owners.blocked, ...ofPackages];
-}
-
-/** Approvals with what they were of; a commit that cannot be read any more approves nothing. */
-async function readReviewed(
-  repository: Repository,
-  { base, head, change, policy }: Changed,
-  reviews: readonly GivenReview[],
-): Promise<Review[]> {
-  const contents = new Map<string, ReadonlyMap<string, string> | undefined>();
-  for (const { commit, state } of reviews) {
-    if (commit === undefined || commit === head || state !== 'approved' || contents.has(commit)) continue;
-    contents.set(commit, await contentAt(repository, { base, commit, change, policy }));
-  }
-  return reviews.map((review) => ({ ...review, content: contents.get(review.commit ?? '') }));
-}
-
-async function contentAt(
-  repository: Repository,
-  input: DigestInput,
-): Promise<ReadonlyMap<string, string> | undefined> {
-  try {
-    await repository.bring([input.commit]);
-    return await contentDigests(repository, input);
-  } catch (error) {
-    if (error instanceof PipelineError && error.code === 'not-found') return undefined;
-    throw error;
-  }
-}

@@ -5,6 +5,7 @@
  */
 import { bringLikely, likelyChanges, likelyFolders } from '../change/needed.ts';
 import { onGitHub } from '../check/outcome.ts';
+import type { People } from '../check/people.ts';
 import { policyAt } from '../config.ts';
 import { PipelineError } from '../error.ts';
 import type { GitRemote, GitSettings } from '../git/process.ts';
@@ -30,7 +31,7 @@ import { matchesGlob } from '../policy/layout.ts';
 import type { Policy } from '../policy/policy.ts';
 import type { Registry } from '../ports.ts';
 import type { CheckReport } from '../report/report.ts';
-import { type CheckRequest, check, type People } from './check.ts';
+import { type CheckRequest, check } from './check.ts';
 
 /** GitHub, and how its repositories are read. */
 export interface GatePorts {

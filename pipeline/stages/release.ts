@@ -86,11 +86,10 @@ async function releaseInto(
     kind.release(before, { ...asked, package: name, name: bundle(false).bundle.name, image }),
   );
   const texts = new Map([[path, text]]);
-  const known = new Map<string, KnownBundles>();
-  for (const catalog of catalogs) {
-    const folder = `catalogs/${catalog}/${name}`;
-    known.set(folder, await knownBundles(place, { catalog, folder }));
-  }
+  const folders = catalogs.map((catalog) => ({ catalog, folder: `catalogs/${catalog}/${name}` }));
+  const known = new Map(
+    await Promise.all(folders.map(async (one) => [one.folder, await knownBundles(place, one)] as const)),
+  );
   for (const [folder, own] of known) {
     const { blobs, findings } = await kind.expand({ file: path, bytes: Buffer.from(text) }, async (one) => {
       if (one === image) return bundle(own.migrates);

@@ -43,6 +43,9 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(copy, { recursive: true, force: true }));
 
+/** Each runs a suite of its own, which waits as the Action does between what it writes. */
+const PATIENT = { timeout: 600_000 };
+
 /** The tests of an attack, by their whole names: `6: …`, `3 and 11: …`, `attack 36: …`. */
 const namesOf = (attack: number): string => `(?:^| )(?:\\d+ and )?${attack}(?: and \\d+)?: `;
 
@@ -87,7 +90,7 @@ function take({ file, text, instead }: Edit): () => void {
   return () => writeFileSync(place, whole);
 }
 
-test.each(MUTATIONS)('attack $attack: without $without, a test fails ($file)', async (mutation) => {
+test.each(MUTATIONS)('attack $attack: without $without, a test fails ($file)', PATIENT, async (mutation) => {
   const edits = [mutation, ...(mutation.and ? [mutation.and] : [])];
   const undo = edits.map(take);
   try {

@@ -1,11 +1,8 @@
-import { compareMinors, formatMinor, type Minor } from '../../graph/openshift.ts';
+import { formatMinor, readsCsvMetadata } from '../../graph/openshift.ts';
 import { judgedPackages } from '../../graph/world.ts';
 import { type Bundle, locate } from '../../model.ts';
 import { compareVersions } from '../../version.ts';
 import { quoted, type Rule } from '../rule.ts';
-
-/** The first version of the platform that reads the smaller of the two formats. */
-const CSV_METADATA_FROM: Minor = { major: 4, minor: 17 };
 
 export const rule: Rule = {
   id: 'bundle/metadata-format',
@@ -14,7 +11,7 @@ export const rule: Rule = {
     'Bundles tell their manifests as the platform of their catalog reads them: olm.bundle.object below 4.17, olm.csv.metadata from there on',
   foresee({ platform, ...world }, report) {
     if (!platform) return;
-    const isNew = compareMinors(platform, CSV_METADATA_FROM) >= 0;
+    const isNew = readsCsvMetadata(platform);
     const [wrong, right] = isNew
       ? ['olm.bundle.object', 'olm.csv.metadata']
       : ['olm.csv.metadata', 'olm.bundle.object'];

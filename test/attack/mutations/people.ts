@@ -187,10 +187,18 @@ export const PEOPLE_MUTATIONS: readonly Mutation[] = [
   },
   {
     attack: 29,
-    without: 'the workflow in a token',
+    without: 'the workflow of the job in a token',
     file: 'pipeline/github/claims.ts',
-    text: "if (typeof workflowRef !== 'string' || !workflowRef",
-    instead: "if (typeof workflowRef !== 'string' && !String(workflowRef)",
+    text: "same('job_workflow_ref', workflowRef);",
+    instead: '',
+    test: CLAIMS,
+  },
+  {
+    attack: 29,
+    without: 'the event in a token',
+    file: 'pipeline/github/claims.ts',
+    text: "if (!EVENTS.has(claims['event_name']))",
+    instead: 'if (EVENTS.size === 0)',
     test: CLAIMS,
   },
 ];

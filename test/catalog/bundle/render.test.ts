@@ -41,6 +41,21 @@ describe('rendering a bundle', () => {
     expect(atob(data)).toContain('"x":[9007199254740993,9223372036854775807,12345678901234567000]');
   });
 
+  test('takes numbers for text in annotations that are JSON, and null for a value that says nothing', async () => {
+    const annotations = { 'operators.operatorframework.io.bundle.package.v1': 1 };
+    const text = await rendered({
+      'manifests/csv.yaml': CSV,
+      'metadata/annotations.yaml': JSON.stringify({ annotations }),
+      'metadata/dependencies.yaml': 'dependencies: [{type: olm.gvk, value: null}]\n',
+    });
+    const { package: name, properties } = JSON.parse(text);
+    expect(name).toBe('1');
+    expect(properties).toContainEqual({
+      type: 'olm.gvk.required',
+      value: { group: '', kind: '', version: '' },
+    });
+  });
+
   test.each([
     ['manifests/a.txt', 'metadata/annotations.yaml', 'no manifests'],
     ['manifests/csv.yaml', 'metadata/x.txt', 'no file of metadata/ holds the annotations of a bundle'],

@@ -38,6 +38,8 @@ export interface GitHubServer {
   /** What GitHub would not have taken, or would not have said. */
   readonly defects: string[];
   faults: Fault[];
+  /** Says of a request that it is done, and that its answer is lost. */
+  deaf: (() => boolean) | undefined;
   close(): Promise<void>;
 }
 
@@ -54,11 +56,12 @@ export async function startGitHub({ routes, repository, token }: ServerOptions):
     git: { requests: 0, bytes: 0 },
     defects: [] as string[],
     faults: [] as Fault[],
+    deaf: undefined as (() => boolean) | undefined,
   };
   const answerTo = (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const url = new URL(request.url ?? '/', 'http://localhost');
     const [, path] = /^\/[^/]+\/[^/]+?\.git(\/.*)$/.exec(url.pathname) ?? [];
-    if (path === undefined) return answerApi({ ...fake, routes, token }, request, response);
+    if (path === undefined) return answerApi(Object.assign(fake, { routes, token }), request, response);
     const expected = `basic ${Buffer.from(`x-access-token:${token}`).toString('base64')}`;
     if (request.headers.authorization?.toLowerCase() !== expected.toLowerCase()) {
       response.writeHead(401, { 'www-authenticate': 'Basic' }).end();
@@ -94,6 +97,7 @@ interface Api {
   readonly faults: Fault[];
   readonly routes: Routes;
   readonly token: string;
+  readonly deaf: (() => boolean) | undefined;
 }
 
 async function answerApi(api: Api, request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -117,6 +121,10 @@ async function answerApi(api: Api, request: IncomingMessage, response: ServerRes
     ? (api.faults.map((fault) => fault(asked)).find(Boolean) ?? routed(api, asked))
     : { status: 401 };
   if (answer === 'cut') {
+    response.destroy();
+    return;
+  }
+  if (api.deaf?.()) {
     response.destroy();
     return;
   }

@@ -6,7 +6,7 @@ import { registry } from '../../fakes/registry.ts';
 import { type Files, makeRepository, type TestRepository } from '../../fakes/repository.ts';
 import { portolan } from '../../fakes/terminal.ts';
 
-vi.setConfig({ testTimeout: 30_000 });
+vi.setConfig({ testTimeout: 60_000 });
 
 const POLICY = `apiVersion: portolan/v1alpha1
 kind: Portolan
@@ -88,6 +88,16 @@ test('each catalog has the bundles for its version, in the graph that ci.yaml sa
   expect(next.find(({ name }) => name === 'ferry.v1.2.0')?.image).toBe('quay.io/org/ferry-bundle:v1.2.0');
   const one = await portolan(directory, 'bundle', 'catalog', 'v4.20', '--package', 'tug');
   expect(blobsIn(one.out).some(({ package: of }) => of === 'ferry')).toBe(false);
+});
+
+test('catalogs tell bundles as clusters of their version read them', async () => {
+  const { directory, commit } = repository();
+  commit({ ...BASE, '.github/portolan.yaml': POLICY.replaceAll('v4.19', 'v4.16') }, { branch: 'main' });
+  const old = await portolan(directory, 'bundle', 'catalog', 'v4.16');
+  expect(old.out).toContain('olm.bundle.object');
+  expect(old.out).not.toContain('olm.csv.metadata');
+  const now = await portolan(directory, 'bundle', 'catalog', 'v4.20', '--package', 'ferry');
+  expect(now.out).not.toContain('olm.bundle.object');
 });
 
 test('semver-mode: by version, whatever the bundles say', async () => {

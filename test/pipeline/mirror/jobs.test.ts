@@ -62,8 +62,14 @@ test('patterns of tags', async () => {
   ]);
 });
 
+test('equal digests of two repositories on one tag are one image', async () => {
+  const { jobs: good, wrong } = await jobs(`quay.io/a/b@${D}=m.io/b:1\nquay.io/a/c@${D}=m.io/b:1\n`);
+  expect(good).toEqual([`quay.io/a/b@${D} -> m.io/b:1`]);
+  expect(wrong).toEqual([]);
+});
+
 test('what cannot be carried out is said of its line, and spoils no other', async () => {
-  const text = `quay.io/a/b@${D}=m.io/b:1\nquay.io/a/c@${D}=m.io/b:1\nfile://local/x@${D}=m.io/c:1\nnonsense\nquay.io/a/d:v1=m.io/d:1\n`;
+  const text = `quay.io/a/b@${D}=m.io/b:1\nquay.io/a/c:v1=m.io/b:1\nfile://local/x@${D}=m.io/c:1\nnonsense\nquay.io/a/d:v1=m.io/d:1\n`;
   const { jobs: good, wrong } = await jobs(text);
   expect(good).toEqual([`quay.io/a/b@${D} -> m.io/b:1`, 'quay.io/a/d:v1 -> m.io/d:1']);
   expect(wrong).toEqual([

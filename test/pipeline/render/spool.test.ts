@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { openSpool, type Slot } from '../../../pipeline/render/spool.ts';
 
 test.each([
@@ -18,6 +18,17 @@ test.each([
   const odd = slots.filter((_, i) => i % 2 === 1);
   expect(taken(spool.bytes(odd))).toBe(texts.filter((_, i) => i % 2 === 1).join(''));
   expect(taken(spool.bytes([] as Slot[]))).toBe('');
+});
+
+test('where no file can be made there is still the memory', () => {
+  vi.stubEnv('TMPDIR', '/nowhere/at/all');
+  const spool = openSpool(0);
+  onTestFinished(() => {
+    spool.close();
+    vi.unstubAllEnvs();
+  });
+  const slots = Array.from({ length: 5 }, (_, i) => spool.put(`${i}`.repeat(500_000)));
+  expect(taken(spool.bytes([...slots].reverse()))).toHaveLength(2_500_000);
 });
 
 test('the file has no name', () => {

@@ -102,11 +102,7 @@ describe('what is no catalog is said to be none', () => {
 
   test.each([
     [{}, 'usage', 'is neither an index image nor a bundle: it has no labels'],
-    [
-      { 'operators.operatorframework.io.index.database.v1': '/db' },
-      'usage',
-      'is an index image with a database',
-    ],
+    [{ 'operators.operatorframework.io.index.database.v1': '/db' }, 'not-found', 'has no file /db'],
     [{ 'operators.operatorframework.io.index.configs.v1': '/../etc' }, 'not-found', 'has no directory /etc'],
   ])('labels %j', async (labels, code, message) => {
     const far = await registry();

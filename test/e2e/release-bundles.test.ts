@@ -1,17 +1,17 @@
 /** From a merged bundle to its catalogs: the image first, then a pull request or a commit, as the policy says. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { POLICY_PATH, policyAt } from '../../../pipeline/config.ts';
-import { authorization } from '../../../pipeline/git/process.ts';
-import { openRemote } from '../../../pipeline/git/remote.ts';
-import type { Repository } from '../../../pipeline/git/repository.ts';
-import { type BundleRelease, releaseBundles } from '../../../pipeline/stages/release-bundles.ts';
-import { catalogOf, POLICY } from '../../fakes/gate.ts';
-import { unpaced } from '../../fakes/github/client.ts';
-import { TOKEN } from '../../fakes/github/forge.ts';
-import { testClient } from '../../fakes/host.ts';
-import { type Hub, openHub } from '../../fakes/hub.ts';
-import { basicTemplate, bundleFiles, CI, releaseConfig } from '../../fakes/operators.ts';
-import { registry } from '../../fakes/registry.ts';
+import { POLICY_PATH, policyAt } from '../../pipeline/config.ts';
+import { authorization } from '../../pipeline/git/process.ts';
+import { openRemote } from '../../pipeline/git/remote.ts';
+import type { Repository } from '../../pipeline/git/repository.ts';
+import { type BundleRelease, releaseBundles } from '../../pipeline/stages/release-bundles.ts';
+import { catalogOf, POLICY } from '../fakes/gate.ts';
+import { unpaced } from '../fakes/github/client.ts';
+import { TOKEN } from '../fakes/github/forge.ts';
+import { testClient } from '../fakes/host.ts';
+import { type Hub, openHub } from '../fakes/hub.ts';
+import { basicTemplate, bundleFiles, CI, releaseConfig } from '../fakes/operators.ts';
+import { registry } from '../fakes/registry.ts';
 
 const FIRST = `quay.io/org/etcd@sha256:${'0'.repeat(63)}1`;
 const TEMPLATE = 'operators/etcd/catalog-templates/basic.yaml';
@@ -64,6 +64,8 @@ test('a merged bundle is pushed, and its catalogs are a pull request that follow
   const before = hub.base();
   const commit = hub.moveBase(bundleFiles('etcd', '1.1.0', releaseConfig('etcd.v1.0.0')));
   const [one] = await released(before, commit);
+  // Files come together, not one by one.
+  expect(hub.forge.git.requests).toBeLessThanOrEqual(16);
   expect(one).toMatchObject({ findings: [], proposed: { kind: 'opened', number: 7 } });
   const image = one?.image ?? '';
   expect(image).toMatch(new RegExp(`^${host}/org/etcd-bundle@sha256:`));

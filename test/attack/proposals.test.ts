@@ -1,13 +1,13 @@
 /** One subject, one pull request: whatever comes twice, late, or in between. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { authorization } from '../../../pipeline/git/process.ts';
-import { openRemote } from '../../../pipeline/git/remote.ts';
-import type { Repository } from '../../../pipeline/git/repository.ts';
-import type { Content } from '../../../pipeline/github/git-data.ts';
-import { branchOf, type Proposed, propose } from '../../../pipeline/github/proposal.ts';
-import { unpaced } from '../../fakes/github/client.ts';
-import { TOKEN } from '../../fakes/github/forge.ts';
-import { type Hub, openHub } from '../../fakes/hub.ts';
+import { authorization } from '../../pipeline/git/process.ts';
+import { openRemote } from '../../pipeline/git/remote.ts';
+import type { Repository } from '../../pipeline/git/repository.ts';
+import type { Content } from '../../pipeline/github/git-data.ts';
+import { branchOf, type Proposed, propose } from '../../pipeline/github/proposal.ts';
+import { unpaced } from '../fakes/github/client.ts';
+import { TOKEN } from '../fakes/github/forge.ts';
+import { type Hub, openHub } from '../fakes/hub.ts';
 
 let hub: Hub;
 let repository: Repository;

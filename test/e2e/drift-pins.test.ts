@@ -1,21 +1,21 @@
 /** Tags that move after they were locked: one pull request a catalog, with everything around the pins as it was. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import type { Reference } from '../../../catalog/reference.ts';
-import { formatLock } from '../../../catalog/references/lock.ts';
-import { POLICY_PATH, policyAt } from '../../../pipeline/config.ts';
-import { authorization } from '../../../pipeline/git/process.ts';
-import { openRemote } from '../../../pipeline/git/remote.ts';
-import type { Repository } from '../../../pipeline/git/repository.ts';
-import { clientUnder } from '../../../pipeline/references/client.ts';
-import { createRegistryClient } from '../../../pipeline/registry/client.ts';
-import { pushImage } from '../../../pipeline/registry/push.ts';
-import { type DriftPins, proposePins } from '../../../pipeline/stages/drift-pins.ts';
-import { POLICY } from '../../fakes/gate.ts';
-import { unpaced } from '../../fakes/github/client.ts';
-import { TOKEN } from '../../fakes/github/forge.ts';
-import { type Hub, openHub } from '../../fakes/hub.ts';
-import { sampleImage } from '../../fakes/image.ts';
-import { registry } from '../../fakes/registry.ts';
+import type { Reference } from '../../catalog/reference.ts';
+import { formatLock } from '../../catalog/references/lock.ts';
+import { POLICY_PATH, policyAt } from '../../pipeline/config.ts';
+import { authorization } from '../../pipeline/git/process.ts';
+import { openRemote } from '../../pipeline/git/remote.ts';
+import type { Repository } from '../../pipeline/git/repository.ts';
+import { clientUnder } from '../../pipeline/references/client.ts';
+import { createRegistryClient } from '../../pipeline/registry/client.ts';
+import { pushImage } from '../../pipeline/registry/push.ts';
+import { type DriftPins, proposePins } from '../../pipeline/stages/drift-pins.ts';
+import { POLICY } from '../fakes/gate.ts';
+import { unpaced } from '../fakes/github/client.ts';
+import { TOKEN } from '../fakes/github/forge.ts';
+import { type Hub, openHub } from '../fakes/hub.ts';
+import { sampleImage } from '../fakes/image.ts';
+import { registry } from '../fakes/registry.ts';
 
 let hub: Hub;
 let repository: Repository;

@@ -1,12 +1,12 @@
 /** The way back as a pull request: on the newest tip, once, and with who is stranded in its text. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { authorization } from '../../../pipeline/git/process.ts';
-import { openRemote } from '../../../pipeline/git/remote.ts';
-import { type ProposedRollback, proposeRollback } from '../../../pipeline/stages/rollback-proposal.ts';
-import { unpaced } from '../../fakes/github/client.ts';
-import { type FakeForge, startForge, TOKEN } from '../../fakes/github/forge.ts';
-import { type SampleRepository, sampleRepository } from '../../fakes/sample.ts';
-import { runCommand } from '../../fakes/terminal.ts';
+import { authorization } from '../../pipeline/git/process.ts';
+import { openRemote } from '../../pipeline/git/remote.ts';
+import { type ProposedRollback, proposeRollback } from '../../pipeline/stages/rollback-proposal.ts';
+import { unpaced } from '../fakes/github/client.ts';
+import { type FakeForge, startForge, TOKEN } from '../fakes/github/forge.ts';
+import { type SampleRepository, sampleRepository } from '../fakes/sample.ts';
+import { runCommand } from '../fakes/terminal.ts';
 
 let sample: SampleRepository;
 let forge: FakeForge;
