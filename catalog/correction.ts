@@ -2,17 +2,8 @@
  * Corrections: what would make a finding go away by another text on one line. The text is changed as it
  * stands, so that quotes, indentation and comments stay.
  */
-import type { Location } from './finding.ts';
+import type { Correction } from './finding.ts';
 import { writeString } from './yaml/emit-scalar.ts';
-
-/**
- * The scalar at the location reads `found`; it should read `wanted`, or, as the value of a member, be followed by
- * another member, written as YAML.
- */
-export type Correction = { readonly location: Location; readonly found: string } & (
-  | { readonly kind: 'replace'; readonly wanted: string }
-  | { readonly kind: 'add'; readonly member: string }
-);
 
 /**
  * A line with its correction, which may be two lines; undefined where the line does not say what was found, or

@@ -2,7 +2,6 @@
  * Findings: everything that is wrong with what people wrote. All are collected, none
  * stops the others. What could not be done is a PipelineError instead.
  */
-import type { Correction } from './correction.ts';
 
 export type Severity = 'error' | 'warning' | 'info';
 
@@ -12,6 +11,15 @@ export interface Location {
   readonly line: number;
   readonly column: number;
 }
+
+/**
+ * The scalar at the location reads `found`; it should read `wanted`, or, as the value of a member, be followed by
+ * another member, written as YAML.
+ */
+export type Correction = { readonly location: Location; readonly found: string } & (
+  | { readonly kind: 'replace'; readonly wanted: string }
+  | { readonly kind: 'add'; readonly member: string }
+);
 
 export interface Finding {
   /** Identifier of the rule, such as `graph/stranded`. */

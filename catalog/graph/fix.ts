@@ -3,7 +3,7 @@
  * road back. Each is tried before it is proposed: it must bring all of them to the head,
  * and take the road from nobody else.
  */
-import type { Correction } from '../correction.ts';
+import type { Correction } from '../finding.ts';
 import { type Channel, type Entry, locate, type Package } from '../model.ts';
 import { isObject } from '../shape.ts';
 import { compareVersions, formatVersion, type Version } from '../version.ts';

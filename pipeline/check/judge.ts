@@ -2,7 +2,7 @@
  * All rules over the catalogs that a pull request touches. What was there before is
  * told apart from what the pull request brings.
  */
-import { diffOf, type PackageDiff } from '../../catalog/diff.ts';
+import { diffOf } from '../../catalog/diff.ts';
 import type { Finding } from '../../catalog/finding.ts';
 import { tryParseMinor } from '../../catalog/graph/openshift.ts';
 import {
@@ -25,6 +25,7 @@ import {
 } from '../../catalog/rules/rule.ts';
 import type { Policy } from '../policy/policy.ts';
 import { inChannel, severitiesOf } from '../policy/severity.ts';
+import type { PlacedDiff } from '../report/report.ts';
 import type { CatalogState, TouchedCatalog } from './catalogs.ts';
 import type { Sides } from './definitions.ts';
 import type { Published } from './published.ts';
@@ -35,11 +36,6 @@ export interface Judgement {
   /** What foresight finds in the base branch as well. */
   readonly known: readonly Finding[];
   readonly diffs: readonly PlacedDiff[];
-}
-
-/** What changes in a package, and the catalogs in which it changes so. */
-export interface PlacedDiff extends PackageDiff {
-  readonly catalogs: readonly string[];
 }
 
 /** For when is judged, and with what knowledge of the past. */

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
-import type { PlacedDiff } from '../check/judge.ts';
 import { openRepository } from '../git/repository.ts';
 import { diffMarkdown, diffText } from '../report/diff.ts';
+import type { PlacedDiff } from '../report/report.ts';
 import { diffPlaces, diffRevisions } from '../stages/diff.ts';
 import { type Command, type Invocation, usageError } from './command.ts';
 import { withOperands } from './operands.ts';

@@ -13,7 +13,6 @@ import { checked } from '../registry/digest.ts';
 import { describe, isManifestType, OCI_INDEX, parseManifest, referrerDescriptor } from '../registry/image.ts';
 import { fileError, replaceFile } from '../registry/layout/files.ts';
 import { allOf, only } from '../registry/stream.ts';
-import type { CopyTarget } from './copy.ts';
 import { openParts, type PartWriter } from './parts.ts';
 import {
   type ArchivedBlob,
@@ -24,6 +23,7 @@ import {
   readReceipt,
   receiptText,
 } from './receipt.ts';
+import type { CopyTarget } from './run.ts';
 
 export interface ArchiveWriter {
   readonly target: CopyTarget;

@@ -4,8 +4,7 @@
  * because a kill loses just that.
  */
 import { repositoryName } from '../../catalog/reference.ts';
-import type { BlobOutcome, BlobSource, PutBlobOptions, Repository } from '../ports.ts';
-import type { CopyTarget } from './copy.ts';
+import type { BlobOutcome, BlobSource, PutBlobOptions, Registry, Repository } from '../ports.ts';
 import type { CopyMemory } from './memory.ts';
 import { createAllowance } from './parallel.ts';
 
@@ -43,7 +42,7 @@ const LEAST_CHUNK = MIB;
  * @param sent told of the bytes of each blob as they leave
  */
 export function createBlobMover(
-  registry: CopyTarget,
+  registry: Pick<Registry, 'putBlob'>,
   memory: CopyMemory,
   sent: (digest: string, upTo: number) => void,
 ): BlobMover {

@@ -5,33 +5,16 @@
  */
 import { compareText } from '../../catalog/finding.ts';
 import { PipelineError } from '../error.ts';
-import type { BlobOutcome, Registry } from '../ports.ts';
+import type { BlobOutcome } from '../ports.ts';
 import { copyCompanions } from './along.ts';
-import { type BlobMover, createBlobMover } from './blobs.ts';
-import type { CompanionSource } from './companions.ts';
+import { createBlobMover } from './blobs.ts';
 import type { CopyJob } from './jobs.ts';
 import { type Looked, lookAt } from './look.ts';
-import type { CopyMemory } from './memory.ts';
 import { eachOf } from './parallel.ts';
-import { createProgress, type Progress, type ProgressState } from './progress.ts';
+import { createProgress, type Progress } from './progress.ts';
 import { putImage } from './put.ts';
-import { createTagLists, type TagLists } from './tag-lists.ts';
-
-/** What a copy needs of the place that it fills. */
-export type CopyTarget = Pick<Registry, 'resolve' | 'putBlob' | 'putManifest' | 'listTags'>;
-
-export interface CopyPorts {
-  /** Where images come from; image layouts are opened beside it. */
-  readonly from: Registry;
-  readonly to: CopyTarget;
-  /** A repository of the destination that is known to have a blob. */
-  readonly holderOf?: (registry: string, digest: string) => string | undefined;
-  /** Whether a registry keeps lists of referrers itself, as far as is known. */
-  readonly keepsReferrers: (registry: string) => boolean | undefined;
-  readonly memory: CopyMemory;
-  /** Told from time to time how far it is. */
-  readonly progress: (state: ProgressState) => void;
-}
+import type { CopyPorts, CopyRun } from './run.ts';
+import { createTagLists } from './tag-lists.ts';
 
 export interface CopyRequest {
   readonly jobs: readonly CopyJob[];
@@ -59,15 +42,6 @@ export interface FailedCopy {
   readonly source: string;
   readonly destination: string;
   readonly why: string;
-}
-
-/** All that the steps of one copy share. */
-export interface CopyRun {
-  readonly ports: CopyPorts;
-  readonly mover: BlobMover;
-  readonly progress: Progress;
-  readonly sources: CompanionSource;
-  readonly destinations: TagLists;
 }
 
 /** Copies images; whatever fails for one of them is in the report. */

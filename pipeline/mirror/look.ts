@@ -2,8 +2,8 @@
 import type { Reference } from '../../catalog/reference.ts';
 import { openSource, type Source } from '../registry/open.ts';
 import { type ImageContent, readImage } from '../registry/push.ts';
-import type { CopyRun } from './copy.ts';
 import type { CopyJob } from './jobs.ts';
+import type { CopyRun } from './run.ts';
 
 /** An image that was looked at. */
 export interface Looked {

@@ -1,6 +1,6 @@
 /** How far a copy is, in images and in bytes. */
 import type { BlobOutcome, BlobSource } from '../ports.ts';
-import type { Looked } from './look.ts';
+import type { ImageContent } from '../registry/push.ts';
 
 export interface ProgressState {
   readonly images: { readonly done: number; readonly total: number };
@@ -15,7 +15,8 @@ export interface ProgressCounts {
 }
 
 export interface Progress {
-  expect(images: readonly Looked[]): void;
+  /** Told what is to be copied of each image that was looked at. */
+  expect(images: readonly { readonly content: ImageContent | undefined }[]): void;
   /** Bytes of a blob have left, up to an offset. */
   sent(digest: string, upTo: number): void;
   blobDone(blob: Pick<BlobSource, 'digest' | 'size'>, outcome: BlobOutcome): void;

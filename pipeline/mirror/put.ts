@@ -3,8 +3,8 @@ import { type Reference, withDigest } from '../../catalog/reference.ts';
 import { PipelineError } from '../error.ts';
 import type { BlobSource } from '../ports.ts';
 import type { ImageContent } from '../registry/push.ts';
-import type { CopyRun } from './copy.ts';
 import type { Looked } from './look.ts';
+import type { CopyRun } from './run.ts';
 
 /** @throws PipelineError, and then the destination names what it named before */
 export async function putImage({ job, source, content, isNew }: Looked, run: CopyRun): Promise<void> {

@@ -4,10 +4,9 @@
  */
 import type { Location } from '../../catalog/finding.ts';
 import type { FateChange, Turn } from '../../catalog/graph/fate-change.ts';
-import type { PlacedDiff } from '../check/judge.ts';
 import { type Part, withinBudget } from './budget.ts';
 import { mermaidText } from './mermaid.ts';
-import { type CheckReport, stateOf } from './report.ts';
+import { type CheckReport, type PlacedDiff, stateOf } from './report.ts';
 import { countText, plain, shortList } from './text.ts';
 import { disconnectedLines, releasedLines, roadText } from './text-report.ts';
 import { writtenLines } from './written.ts';

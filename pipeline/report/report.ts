@@ -2,8 +2,8 @@
  * What is said of a pull request: the one source of every output. As JSON it is a public
  * interface, described by `docs/check-report.schema.json`.
  */
+import type { PackageDiff } from '../../catalog/diff.ts';
 import type { Finding } from '../../catalog/finding.ts';
-import type { PlacedDiff } from '../check/judge.ts';
 import type { Suggestion } from '../check/suggestions.ts';
 import type { Need } from '../github/need.ts';
 import type { MergePolicy } from '../policy/policy.ts';
@@ -45,6 +45,11 @@ export interface CheckReport {
   readonly released?: readonly ReleaseReport[];
   /** What was not looked at, and why. */
   readonly unchecked: readonly { readonly what: string; readonly why: string }[];
+}
+
+/** What changes in a package, and the catalogs in which it changes so. */
+export interface PlacedDiff extends PackageDiff {
+  readonly catalogs: readonly string[];
 }
 
 export interface RequestReport {

@@ -2,8 +2,7 @@
  * A report as a maintainer reads it in a terminal or a log.
  */
 import type { FateChange, Turn } from '../../catalog/graph/fate-change.ts';
-import type { PlacedDiff } from '../check/judge.ts';
-import type { CheckReport, DisconnectedReport, ReleaseReport } from './report.ts';
+import type { CheckReport, DisconnectedReport, PlacedDiff, ReleaseReport } from './report.ts';
 import { countText, findingText, plain, shortList } from './text.ts';
 
 export function textReport(report: CheckReport): string {

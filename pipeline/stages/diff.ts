@@ -8,10 +8,11 @@ import { type CatalogPlace, readCatalogs } from '../catalogs.ts';
 import { classifyChange } from '../change/classify.ts';
 import { fileReader } from '../change/content.ts';
 import { touchedCatalogs } from '../check/catalogs.ts';
-import { changeIn, type PlacedDiff, placedDiffs } from '../check/judge.ts';
+import { changeIn, placedDiffs } from '../check/judge.ts';
 import { policyAt } from '../config.ts';
 import { PipelineError } from '../error.ts';
 import type { Repository } from '../git/repository.ts';
+import type { PlacedDiff } from '../report/report.ts';
 
 /** Compares one catalog with another. Both are taken to be the same catalog at two times. */
 export async function diffPlaces(
