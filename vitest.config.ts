@@ -7,7 +7,7 @@ const config: ViteUserConfig = defineConfig({
     testTimeout: 60_000,
     include: ['test/**/*.test.ts'],
     // Suites that need tools or data beyond Node and git run by themselves: see .ci/run.
-    exclude: ['test/e2e/**', 'test/attack/**', 'test/fuzz/**'],
+    exclude: ['test/e2e/**', 'test/attack/**', 'test/fuzz/**', 'test/mutations/**'],
     isolate: false,
     pool: 'threads',
     // One more than there are cores: some tests wait for others' time, for retries and for what never answers.

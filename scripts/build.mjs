@@ -1,4 +1,5 @@
 // Builds dist/: the command line and the libraries (with the parts that they share), the Action, the functions.
+import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { chmodSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join, relative } from 'node:path';
@@ -12,9 +13,10 @@ const common = {
   logLevel: 'error',
   legalComments: 'none',
   charset: 'utf8',
-  // A part of the CycloneDX library that writes XML, which is not installed; and SQLite, a megabyte for
-  // old index images alone, which only those have who have installed the package.
-  external: ['xmlbuilder2', 'sql.js'],
+  // What libraries do without: a part of CycloneDX's that writes XML, half a megabyte of tables of old
+  // encodings, which signing has for pages that are not UTF-8; and SQLite, a megabyte for old index
+  // images alone, which only those have who have installed the package.
+  external: ['xmlbuilder2', 'iconv-lite', 'sql.js'],
   define: { PORTOLAN_VERSION: JSON.stringify(version), PORTOLAN_SOURCES: JSON.stringify(sourcesDigest()) },
 };
 
@@ -43,6 +45,7 @@ for (const old of [
   'dist/commands',
   'dist/parts',
   'dist/functions',
+  'dist/types',
 ])
   rmSync(old, { force: true, recursive: true });
 await build({
@@ -118,6 +121,9 @@ await build({
     js: "import { createRequire as portolanRequire } from 'node:module'; const require = portolanRequire(import.meta.url);",
   },
 });
+
+// What the libraries' functions take and give, for those who import them.
+execFileSync('node_modules/.bin/tsc', ['--project', 'tsconfig.types.json'], { stdio: 'inherit' });
 
 /** Leaves in only what one command loads. */
 function onlyCommand({ modules, lacks = [] }) {

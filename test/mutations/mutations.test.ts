@@ -7,10 +7,10 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Edit, Mutation } from './mutations/mutation.ts';
-import { OUTPUT_MUTATIONS } from './mutations/outputs.ts';
-import { PEOPLE_MUTATIONS } from './mutations/people.ts';
-import { TREE_MUTATIONS } from './mutations/trees.ts';
+import type { Edit, Mutation } from './mutation.ts';
+import { OUTPUT_MUTATIONS } from './outputs.ts';
+import { PEOPLE_MUTATIONS } from './people.ts';
+import { TREE_MUTATIONS } from './trees.ts';
 
 const MUTATIONS: readonly Mutation[] = [...PEOPLE_MUTATIONS, ...TREE_MUTATIONS, ...OUTPUT_MUTATIONS];
 
