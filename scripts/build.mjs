@@ -1,8 +1,17 @@
 // Builds dist/: the command line and the libraries (with the parts that they share), the Action, the functions.
-import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { chmodSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { join, relative } from 'node:path';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
 import { build } from 'esbuild';
 
 const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
@@ -38,17 +47,8 @@ const COMMAND_FILES = {
 const PROGRAM_FILE = './parts/portolan.mjs';
 const commandFile = (words) => `commands/${words.replace(' ', '-')}.cjs`;
 
-for (const old of [
-  'dist/portolan.mjs',
-  'dist/catalog.mjs',
-  'dist/registry.mjs',
-  'dist/commands',
-  'dist/parts',
-  'dist/functions',
-  'dist/types',
-])
-  rmSync(old, { force: true, recursive: true });
-await build({
+const built = [];
+await make({
   ...common,
   entryPoints: {
     'parts/portolan': 'pipeline/cli/bin.ts',
@@ -64,7 +64,7 @@ await build({
   chunkNames: 'parts/[name]-[hash]',
 });
 for (const [words, command] of Object.entries(COMMAND_FILES)) {
-  await build({
+  await make({
     ...common,
     entryPoints: ['pipeline/cli/bin.ts'],
     outfile: `dist/${commandFile(words)}`,
@@ -74,7 +74,7 @@ for (const [words, command] of Object.entries(COMMAND_FILES)) {
     plugins: [onlyCommand(command)],
   });
 }
-await build({
+await make({
   ...common,
   entryPoints: ['pipeline/cli/start.ts'],
   outfile: 'dist/portolan.mjs',
@@ -93,16 +93,14 @@ await build({
   },
   banner: { js: '#!/usr/bin/env node' },
 });
-// npx runs it in place.
-chmodSync('dist/portolan.mjs', 0o755);
-await build({
+await make({
   ...common,
   entryPoints: { action: 'pipeline/action/index.ts' },
   outdir: 'dist',
   outExtension: { '.js': '.cjs' },
   format: 'cjs',
 });
-await build({
+await make({
   ...common,
   entryPoints: Object.fromEntries(
     ['ask', 'drift', 'publish', 'receive', 'reconcile', 'status', 'work'].map((name) => [
@@ -122,8 +120,35 @@ await build({
   },
 });
 
-// What the libraries' functions take and give, for those who import them.
-execFileSync('node_modules/.bin/tsc', ['--project', 'tsconfig.types.json'], { stdio: 'inherit' });
+land(built);
+// npx runs it in place.
+chmodSync('dist/portolan.mjs', 0o755);
+
+async function make(options) {
+  const { outputFiles } = await build({ ...options, write: false });
+  built.push(...outputFiles);
+}
+
+/**
+ * Puts into dist/ what differs from what is there, each file at once, and takes out what is built no more: whoever
+ * runs the program while it is built anew from the same sources notices nothing.
+ */
+function land(files) {
+  const wanted = new Set(files.map(({ path }) => path));
+  for (const { path, contents } of files) {
+    if (existsSync(path) && readFileSync(path).equals(contents)) continue;
+    mkdirSync(dirname(path), { recursive: true });
+    const next = `${path}.${process.pid}`;
+    writeFileSync(next, contents);
+    renameSync(next, path);
+  }
+  for (const folder of ['commands', 'parts', 'functions']) {
+    for (const name of readdirSync(join('dist', folder), { recursive: true })) {
+      const path = resolve('dist', folder, name);
+      if (!wanted.has(path) && statSync(path).isFile()) rmSync(path);
+    }
+  }
+}
 
 /** Leaves in only what one command loads. */
 function onlyCommand({ modules, lacks = [] }) {

@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { folder } from '../fakes/folder.ts';
 
 const SOURCE = `import { compareFindings, type Finding } from 'portolan';
@@ -15,6 +15,8 @@ const other: Finding = { rule: 'a/b', severity: 'fatal', message: 'm', location 
 const order: number = compareFindings(one, { ...one, message: 'n' });
 console.log(order, typeof createRegistryClient, typeof other);
 `;
+
+beforeAll(() => void execFileSync('npm', ['run', '--silent', 'build']));
 
 test('both have declarations that fit, and run', () => {
   const work = folder();
