@@ -20,7 +20,7 @@ import { publish } from '../stages/publish.ts';
 import { defaultTip, type Forge, openForge } from './forge.ts';
 import type { RunInputs } from './inputs.ts';
 import { registryOptions } from './registries.ts';
-import { releaseArrived } from './releasing.ts';
+import { bundlesToRelease, releaseArrived } from './releasing.ts';
 import { logText } from './say.ts';
 
 interface Publishing {
@@ -54,8 +54,10 @@ export async function publishPush(inputs: RunInputs): Promise<void> {
     }
     if (!policy.branches.some((pattern) => matchesGlob(pattern, branch)))
       return info(plain(`the branch ${branch} is not gated; nothing is published from it`));
-    const released = await releaseArrived({ inputs, forge, repository, commit, policy }, branch);
-    await publishAll({ inputs, forge, repository, commit: released, policy });
+    const publishing = { inputs, forge, repository, commit, policy };
+    if (inputs.dryRun) return await tellPublishing(publishing);
+    const released = await releaseArrived(publishing, branch);
+    await publishAll({ ...publishing, commit: released });
   } finally {
     await repository.close();
   }
@@ -68,12 +70,31 @@ async function pushedOf({ event }: RunInputs, forge: Forge): Promise<{ branch: s
   throw new PipelineError('usage', 'mode publish is for the events push, schedule and workflow_dispatch');
 }
 
-async function publishAll(publishing: Publishing): Promise<void> {
+/** What a run that may change something would do. */
+async function tellPublishing(publishing: Publishing): Promise<void> {
+  for (const { package: name, version } of await bundlesToRelease(publishing))
+    info(plain(`would release ${name} ${version}`));
+  const { changed } = await toPublish(publishing);
+  for (const catalog of changed) info(plain(`would publish ${catalog}`));
+  setOutput('published', '{}');
+}
+
+/** The catalogs that the policy publishes, and those of them that a run publishes. */
+async function toPublish(
+  publishing: Publishing,
+): Promise<{ catalogs: readonly string[]; changed: ReadonlySet<string> }> {
   const { repository, commit, policy, inputs } = publishing;
+  const catalogs = await publishedCatalogs(repository.objects, commit, policy);
+  const changed = inputs.publish.everything ? new Set(catalogs) : await changedOf(publishing, catalogs);
+  return { catalogs, changed };
+}
+
+async function publishAll(publishing: Publishing): Promise<void> {
+  const { commit, inputs } = publishing;
+  const { catalogs, changed } = await toPublish(publishing);
   const ended: Ended[] = [];
-  for (const catalog of await publishedCatalogs(repository.objects, commit, policy)) {
-    ended.push(await publishOne(publishing, catalog));
-  }
+  for (const catalog of catalogs)
+    ended.push(changed.has(catalog) ? await publishOne(publishing, catalog) : { catalog, kind: 'unchanged' });
   const receipts = ended.flatMap((one) =>
     one.kind === 'published' ? [[one.catalog, one.receipt] as const] : [],
   );
@@ -86,8 +107,6 @@ async function publishAll(publishing: Publishing): Promise<void> {
 
 async function publishOne(publishing: Publishing, catalog: string): Promise<Ended> {
   const { forge, inputs } = publishing;
-  if (!inputs.publish.everything && !(await hasChanged(publishing, catalog)))
-    return { catalog, kind: 'unchanged' };
   info(plain(`publishing ${catalog}`));
   const ended =
     inputs.publish.url === undefined ? await here(publishing, catalog) : await elsewhere(publishing, catalog);
@@ -101,20 +120,49 @@ async function publishOne(publishing: Publishing, catalog: string): Promise<Ende
   return ended;
 }
 
-/** Whether a catalog differs from the one that was published last; where nobody knows, it does. */
-async function hasChanged({ forge, repository, commit, policy }: Publishing, name: string): Promise<boolean> {
-  const last = await lastDeployed(forge.github, forge.repository, name);
-  if (!last) return true;
-  try {
-    await repository.bring([last.commit]);
-    const [before, now] = await Promise.all(
-      [last.commit, commit].map((id) => catalogIdentity(repository.objects, id, { policy, name })),
-    );
-    return before !== now;
-  } catch (error) {
-    if (error instanceof PipelineError && error.code === 'not-found') return true;
-    throw error;
+/** Those that differ from what was published last; where nobody knows, they do. */
+async function changedOf(publishing: Publishing, catalogs: readonly string[]): Promise<Set<string>> {
+  const { forge, repository } = publishing;
+  const lasts = await Promise.all(
+    catalogs.map(async (name) => ({
+      name,
+      commit: (await lastDeployed(forge.github, forge.repository, name))?.commit,
+    })),
+  );
+  const there = await bringThose(repository, new Set(lasts.flatMap(({ commit }) => commit ?? [])));
+  const changed = new Set<string>();
+  for (const { name, commit } of lasts) {
+    if (commit === undefined || !there.has(commit) || (await differs(publishing, { name, last: commit })))
+      changed.add(name);
   }
+  return changed;
+}
+
+/** Brings commits at once, for they share nearly everything; gives those that are still in the repository. */
+async function bringThose(repository: Repository, commits: ReadonlySet<string>): Promise<Set<string>> {
+  const isThere = async (some: readonly string[]): Promise<boolean> => {
+    try {
+      await repository.bring(some);
+      return true;
+    } catch (error) {
+      if (error instanceof PipelineError && error.code === 'not-found') return false;
+      throw error;
+    }
+  };
+  if (await isThere([...commits])) return new Set(commits);
+  const there = new Set<string>();
+  for (const commit of commits) if (await isThere([commit])) there.add(commit);
+  return there;
+}
+
+async function differs(
+  { repository, commit, policy }: Publishing,
+  { name, last }: { readonly name: string; readonly last: string },
+): Promise<boolean> {
+  const [before, now] = await Promise.all(
+    [last, commit].map((id) => catalogIdentity(repository.objects, id, { policy, name })),
+  );
+  return before !== now;
 }
 
 async function here(publishing: Publishing, catalog: string): Promise<Ended> {

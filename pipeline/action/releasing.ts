@@ -5,6 +5,8 @@ import type { Repository } from '../git/repository.ts';
 import { lastReleased, noteReleased } from '../github/deployments.ts';
 import type { Policy } from '../policy/policy.ts';
 import { createRegistryClient } from '../registry/client.ts';
+import { arrivedBundles } from '../release/arrived.ts';
+import type { BundleName } from '../release/bundle-image.ts';
 import { code, escaped } from '../report/markdown.ts';
 import { findingText, plain } from '../report/text.ts';
 import { type BundleRelease, releaseBundles } from '../stages/release-bundles.ts';
@@ -49,6 +51,13 @@ export async function releaseArrived(releasing: Releasing, branch: string): Prom
     registry.close();
     references.close();
   }
+}
+
+/** The bundles that have arrived and that the policy releases. @throws PipelineError as the client and the fetching */
+export async function bundlesToRelease(releasing: Releasing): Promise<BundleName[]> {
+  const { repository, commit, policy } = releasing;
+  const before = policy.release && (await beforeOf(releasing));
+  return before === undefined ? [] : arrivedBundles(repository.objects, { before, after: commit }, policy);
 }
 
 /** Id of the commit that bundles are new since, brought; undefined where nobody knows. */

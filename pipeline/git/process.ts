@@ -126,7 +126,6 @@ function remoteConfiguration({ url, header }: GitRemote): [key: string, value: s
     ['remote.origin.url', url],
     ['remote.origin.promisor', 'true'],
     ['remote.origin.partialclonefilter', 'blob:none'],
-    ['fetch.negotiationAlgorithm', 'noop'],
     ['http.followRedirects', 'false'],
     ...(header === undefined ? [] : [[`http.${url}.extraHeader`, header] as [string, string]]),
   ];

@@ -39,6 +39,8 @@ export function openRemote(remote: GitRemote, settings: GitSettings): Repository
     last = next.catch(() => undefined);
     return next;
   };
+  // Commits that are here with their trees.
+  const brought = new Set<string>();
   // Commits that are here with all that led to them.
   const whole = new Set<string>();
   const objects = new ObjectReader(run, (ids) => inTurn(() => fetchObjects(run, ids)));
@@ -48,7 +50,13 @@ export function openRemote(remote: GitRemote, settings: GitSettings): Repository
     scratch,
     shallow: true,
     resolve: (revisions) => Promise.all(revisions.map((id) => commitId(run, objects, id))),
-    bring: (commits) => inTurn(() => fetchCommits(run, commits)),
+    bring: (commits) =>
+      inTurn(async () => {
+        const wanted = commits.filter((id) => !brought.has(id));
+        if (wanted.length === 0) return;
+        await fetchCommits(run, wanted, brought);
+        for (const id of wanted) brought.add(id);
+      }),
     bringHistory: (commits) =>
       inTurn(async () => {
         const wanted = commits.filter((id) => !whole.has(id));
@@ -74,9 +82,10 @@ interface Run {
   readonly bare: boolean;
 }
 
-async function fetchCommits(run: Run, commits: readonly string[]): Promise<void> {
-  if (commits.length === 0) return;
-  await fetch(run, ['--depth=1', '--filter=blob:none'], commits);
+/** @param there commits that are here: what they share with those that are wanted does not come again */
+async function fetchCommits(run: Run, commits: readonly string[], there: ReadonlySet<string>): Promise<void> {
+  const tips = [...there].map((id) => `--negotiation-tip=${id}`);
+  await fetch(run, ['--depth=1', '--filter=blob:none', ...tips], commits);
 }
 
 /**

@@ -1,0 +1,59 @@
+/** A repository elsewhere: what comes of it, and what comes once. */
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { authorization } from '../../../pipeline/git/process.ts';
+import { openRemote } from '../../../pipeline/git/remote.ts';
+import type { Repository } from '../../../pipeline/git/repository.ts';
+import { listFiles } from '../../../pipeline/git/tree.ts';
+import { TOKEN } from '../../fakes/github/forge.ts';
+import { type Hub, openHub } from '../../fakes/hub.ts';
+
+/** Names that no compression makes short. */
+const MANY = Object.fromEntries(
+  Array.from({ length: 2000 }, (_, i) => [`folder/${(i * 2654435761).toString(36)}-${i}`, `${i}`]),
+);
+
+let hub: Hub;
+let repository: Repository;
+beforeEach(async () => {
+  hub = await openHub(MANY);
+  const remote = { url: `${hub.forge.url}/example/catalogs.git`, header: authorization(TOKEN) };
+  repository = openRemote(remote, { searchPath: process.env['PATH'] });
+});
+afterEach(async () => {
+  await repository.close();
+  await hub.close();
+});
+
+test('trees that two commits share come once', async () => {
+  const first = hub.base();
+  const second = hub.moveBase({ 'another/file': 'one' });
+  await repository.bring([first]);
+  const { bytes, requests } = hub.forge.git;
+  expect(bytes).toBeGreaterThan(40_000);
+  await repository.bring([first]);
+  expect(hub.forge.git.requests).toBe(requests);
+  await repository.bring([second]);
+  expect(hub.forge.git.bytes - bytes).toBeLessThan(4000);
+  // Both are whole.
+  expect(await listFiles(repository.objects, first)).toHaveLength(2000);
+  expect(await listFiles(repository.objects, second)).toHaveLength(2001);
+});
+
+test('files of a commit come when they are asked for, though another commit with them is here', async () => {
+  const second = hub.moveBase({ 'another/file': 'one' });
+  await repository.bring([hub.base()]);
+  await repository.bring([second]);
+  const id = hub.repository.git('rev-parse', `${second}:another/file`);
+  await repository.objects.prefetch([id]);
+  expect((await repository.objects.read(id, 100)).bytes.toString()).toBe('one');
+});
+
+test('a commit that is not there is named', async () => {
+  const none = 'a'.repeat(40);
+  await expect(repository.bring([hub.base(), none])).rejects.toMatchObject({
+    code: 'not-found',
+    message: expect.stringContaining('does not give out'),
+  });
+  await repository.bring([hub.base()]);
+  expect(await repository.resolve([hub.base()])).toEqual([hub.base()]);
+});
