@@ -59,6 +59,7 @@ const OTHERS = [
   ['mirror/mapping', 'error', 'Every line of a mapping names a source and a destination'],
   ['mirror/mixture', 'error', 'ImageContentSourcePolicies are not migrated together with what replaces them'],
   ['mirror/reference', 'error', 'Every reference that clusters pull is mirrored'],
+  ['owners/code-owners', 'warning', 'CODEOWNERS names nobody who may not change the package'],
   ['owners/entry', 'warning', 'An owner is an account, an account with its number, or a team'],
   ['owners/file', 'error', 'A file that names owners can be read'],
   ['package/reserved', 'error', 'No new package takes a name that the policy reserves'],

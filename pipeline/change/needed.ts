@@ -5,6 +5,7 @@
 import { POLICY_PATH } from '../config.ts';
 import type { ObjectReader, TreeEntry } from '../git/objects.ts';
 import { diffTrees, entryAt, isTree, listFiles, type PathChange } from '../git/tree.ts';
+import { CODE_OWNERS_FILES } from '../github/code-owners.ts';
 import type { Policy } from '../policy/policy.ts';
 import type { Area } from './path.ts';
 import type { ChangedPath, Trees } from './scene.ts';
@@ -69,7 +70,12 @@ export async function bringLikely(
   const likely = changes.filter(({ path }) => LIKELY.test(path));
   const names = new Set(likely.flatMap(({ path }) => path.split('/')));
   const folders = new Set(likely.map(({ path }) => path.split('/').slice(0, -1).join('/')));
-  const settings = [POLICY_PATH, ALIASES, ...[...names].map((name) => `operators/${name}/ci.yaml`)];
+  const settings = [
+    POLICY_PATH,
+    ALIASES,
+    ...CODE_OWNERS_FILES,
+    ...[...names].map((name) => `operators/${name}/ci.yaml`),
+  ];
   const found = await Promise.all([
     ...settings.map((path) => entryAt(objects, base, path)),
     ...[...folders].map((path) => entryAt(objects, base, path)),

@@ -47,6 +47,8 @@ export function caseOf(input: AuthorityInput, policy: Policy): Case {
   const known = [input.author, ...admins, ...owners];
   const authorship = judgeCommits(input.commits ?? [], known, policy.commits);
   warnings.push(...authorship.strangers);
+  for (const { owners: named } of input.change.packages.values())
+    for (const { severity, message } of named.findings) if (severity === 'warning') warnings.push(message);
   return {
     ...input,
     policy,

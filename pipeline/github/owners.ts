@@ -6,6 +6,13 @@ import { whyUnreadable } from '../git/source.ts';
 import { entryAt, joinPath } from '../git/tree.ts';
 import type { OwnersSource, Policy } from '../policy/policy.ts';
 import { readSettings, type Settings } from '../settings.ts';
+import {
+  CODE_OWNERS_FILES,
+  type CodeOwnersLine,
+  lineFor,
+  namesOthers,
+  readCodeOwners,
+} from './code-owners.ts';
 import { formatIdentity, type Identity, parseIdentity } from './identity.ts';
 import { type Aliases, approversOf, type OwnersFile, readAliases, readOwnersFile } from './prow.ts';
 
@@ -32,20 +39,28 @@ const FILE_BYTES = 1024 * 1024;
 
 export function ownersReader(objects: ObjectReader, tree: string, policy: Policy): OwnersReader {
   const files = settingsFiles(objects, tree);
+  let codeOwners: Promise<CodeOwners | undefined> | undefined;
   return {
     of: async (name, paths) => {
-      const findings: Finding[] = [];
-      for (const source of policy.owners.sources) {
-        const named = await fromSource(files, source, { name, paths });
-        findings.push(...named.findings);
-        const unreadable = named.findings.some(({ severity }) => severity === 'error');
-        if (unreadable) return { identities: [], source: undefined, findings };
-        if (named.identities.length > 0) return { ...named, findings };
-      }
-      const identities = policy.owners.packages.get(name) ?? [];
-      return { identities, source: identities.length > 0 ? 'the policy' : undefined, findings };
+      codeOwners ??= codeOwnersIn(objects, tree);
+      const owners = await ownersOf(files, policy, { name, paths });
+      const others = disagreements(await codeOwners, owners, paths);
+      return { ...owners, findings: [...owners.findings, ...others] };
     },
   };
+}
+
+async function ownersOf(files: SettingsFiles, policy: Policy, asked: Asked): Promise<PackageOwners> {
+  const findings: Finding[] = [];
+  for (const source of policy.owners.sources) {
+    const named = await fromSource(files, source, asked);
+    findings.push(...named.findings);
+    const unreadable = named.findings.some(({ severity }) => severity === 'error');
+    if (unreadable) return { identities: [], source: undefined, findings };
+    if (named.identities.length > 0) return { ...named, findings };
+  }
+  const identities = policy.owners.packages.get(asked.name) ?? [];
+  return { identities, source: identities.length > 0 ? 'the policy' : undefined, findings };
 }
 
 /** Whether two packages, or one before and after, have the same owners in their lists, at least one. */
@@ -128,6 +143,41 @@ async function byFolder(
   const identities = [...(common ?? [])].flatMap((login) => parseIdentity(login) ?? []);
   const named = [...findings.values()].flat();
   return { identities, source: identities.length > 0 ? fileName : undefined, findings: named };
+}
+
+interface CodeOwners {
+  readonly path: string;
+  readonly lines: readonly CodeOwnersLine[];
+}
+
+async function codeOwnersIn(objects: ObjectReader, tree: string): Promise<CodeOwners | undefined> {
+  for (const path of CODE_OWNERS_FILES) {
+    const entry = await entryAt(objects, tree, path);
+    if (!entry || whyUnreadable(entry.mode) !== undefined) continue;
+    const { bytes } = await objects.read(entry.id, FILE_BYTES);
+    return { path, lines: readCodeOwners(bytes.toString('utf8')) };
+  }
+  return undefined;
+}
+
+/** Where `CODEOWNERS` names others than a package's owners, once for each line. */
+function disagreements(
+  codeOwners: CodeOwners | undefined,
+  { identities, source }: PackageOwners,
+  paths: readonly string[],
+): Finding[] {
+  if (!codeOwners) return [];
+  const lines = new Set(paths.flatMap((path) => lineFor(codeOwners.lines, path) ?? []));
+  return [...lines]
+    .filter((line) => namesOthers(line, identities))
+    .map(({ line, pattern, owners }) => {
+      const [named, wanted] = [owners, identities].map((some) => some.map(formatIdentity).join(', '));
+      const message = `${codeOwners.path}:${line} has GitHub ask ${named} about ${pattern}; what counts is ${source}: ${wanted}`;
+      const location = { file: codeOwners.path, line, column: 1 };
+      const logins = identities.flatMap((one) => (one.kind === 'account' ? [`@${one.login}`] : []));
+      const hint = `${pattern} ${logins.join(' ')}`;
+      return { rule: 'owners/code-owners', severity: 'warning', message, location, hint };
+    });
 }
 
 interface SettingsFiles {

@@ -147,3 +147,35 @@ test('lists are the same when they name the same people, and somebody', () => {
   expect(sameOwners(list('a'), list('a', 'b'))).toBe(false);
   expect(sameOwners(list(), list())).toBe(false);
 });
+
+describe('CODEOWNERS', () => {
+  const files = {
+    'operators/etcd/ci.yaml': 'reviewers: [bob]\n',
+    '.github/CODEOWNERS': '* @alice\n/catalogs/*/etcd/ @carol\n/operators/etcd/ @Bob\n',
+    CODEOWNERS: '/catalogs/ @mallory\n',
+  };
+
+  test('decides nothing; where it names others, that is said with what to write', async () => {
+    const paths = ['catalogs/v4.20/etcd/a.yaml', 'catalogs/v4.20/etcd/b.yaml', 'operators/etcd/ci.yaml', 'x'];
+    const { identities, findings } = await read(files, paths);
+    expect(identities.map(formatIdentity)).toEqual(['bob']);
+    expect(findings).toEqual([
+      {
+        rule: 'owners/code-owners',
+        severity: 'warning',
+        message:
+          '.github/CODEOWNERS:2 has GitHub ask carol about /catalogs/*/etcd/; what counts is operators/etcd/ci.yaml: bob',
+        location: { file: '.github/CODEOWNERS', line: 2, column: 1 },
+        hint: '/catalogs/*/etcd/ @bob',
+      },
+    ]);
+  });
+
+  test('that agrees, or is no plain file, is not mentioned', async () => {
+    expect((await read(files, ['operators/etcd/ci.yaml'])).findings).toEqual([]);
+    const linked = { ...files, '.github/CODEOWNERS': { mode: '120000', text: 'x' } as const };
+    expect((await read(linked, ['catalogs/v4.20/etcd/a.yaml'])).findings).toMatchObject([
+      { location: { file: 'CODEOWNERS', line: 1 } },
+    ]);
+  });
+});
