@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
+import { setFlagsFromString } from 'node:v8';
 import type { DefinitionsOf } from '../../catalog/graph/world.ts';
 import { definitionsBelow, definitionsIn } from '../bundle/definitions.ts';
 import type { ReadCatalog } from '../catalogs.ts';
@@ -71,6 +72,8 @@ export const command: Command = {
       throw usageError(command, '--olm must be v0 or v1');
     const past = askedPast(invocation);
     const catalogs = await catalogsOf(invocation, terminal);
+    // The definitions of a package stay until it is judged: more room for what goes soon is only more memory.
+    setFlagsFromString('--semi-space-growth-factor=1');
     const audited = await audit({
       catalogs,
       olm: olm === undefined ? ['v0', 'v1'] : [olm],
