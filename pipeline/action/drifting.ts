@@ -33,7 +33,10 @@ export async function findDrift(inputs: RunInputs): Promise<void> {
     const ports = { github: forge.github, name: forge.repository, repository, registry };
     const drift = await driftOf(ports, { commit, policy, today });
     const registryFor = (one: Policy): Registry => references.under(one);
-    const pins = await proposePins({ ...ports, registryFor }, { branch, commit, policy });
+    const pins = await proposePins(
+      { ...ports, registryFor },
+      { branch, commit, policy, dryRun: inputs.dryRun },
+    );
     setOutput('proposed', JSON.stringify(Object.fromEntries(pins.proposed)));
     await say([...drift, ...pins.drift]);
   } finally {

@@ -26,6 +26,7 @@ function inputs(): RunInputs {
   const temporary = environment['RUNNER_TEMP'] ?? directory;
   return {
     mode: modeOf(text('mode')),
+    dryRun: switchOf('dry-run', text('dry-run')),
     directory,
     clone: text('repository'),
     policy: text('policy'),
@@ -47,6 +48,11 @@ function modeOf(text = 'auto'): Mode {
   const mode = MODES.find((one) => one === text);
   if (mode) return mode;
   throw new PipelineError('usage', `the input mode is ${JSON.stringify(text)}, expected ${MODES.join(', ')}`);
+}
+
+function switchOf(name: string, text = 'false'): boolean {
+  if (text === 'true' || text === 'false') return text === 'true';
+  throw new PipelineError('usage', `the input ${name} is ${JSON.stringify(text)}, expected true or false`);
 }
 
 function readEvent({ GITHUB_EVENT_NAME: name = '', GITHUB_EVENT_PATH: path }: NodeJS.ProcessEnv): Event {

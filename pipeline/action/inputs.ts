@@ -7,6 +7,8 @@ export type Mode = (typeof MODES)[number];
 
 export interface RunInputs {
   readonly mode: Mode;
+  /** Looks and tells in the log, the summary and the outputs; changes nothing anywhere. */
+  readonly dryRun: boolean;
   /** The workspace; relative paths start from it. */
   readonly directory: string;
   /** A clone that holds base and head, in place of fetching what is needed. */

@@ -53,7 +53,7 @@ async function aside(inputs: RunInputs, mode: 'publish' | 'drift'): Promise<void
 async function byEvent(inputs: RunInputs): Promise<void> {
   if (inputs.event.kind === 'push') return aside(inputs, 'publish');
   if (inputs.event.kind === 'clock') return aside(inputs, 'drift');
-  if (inputs.clone !== undefined || !inputs.forge) return checkOnly(inputs);
+  if (inputs.dryRun || inputs.clone !== undefined || !inputs.forge) return checkOnly(inputs);
   const forge = await openForge(inputs);
   for (const outcome of await judged(inputs, forge)) await finish(inputs, forge, outcome);
 }
@@ -92,6 +92,7 @@ async function reportOnly(inputs: RunInputs): Promise<void> {
   if (report.request && report.request.repository !== `${owner}/${repo}`)
     throw new PipelineError('usage', 'the input result is of another repository');
   logText(report.headline);
+  if (inputs.dryRun) return;
   await tellAll(inputs, forge, { report, again: () => judgeAgain(inputs, forge, report) });
 }
 

@@ -25,6 +25,8 @@ export interface DriftPinsRequest {
   /** Id of its tip, which has been brought. */
   readonly commit: string;
   readonly policy: Policy;
+  /** Proposes nothing, and tells what moved. */
+  readonly dryRun?: boolean;
 }
 
 export interface DriftPins {
@@ -52,13 +54,20 @@ export async function proposePins(ports: DriftPinsPorts, request: DriftPinsReque
       return made?.proposal;
     };
     try {
+      if (request.dryRun) {
+        await make(request.commit);
+        drift.push(
+          ...moved.map((tag) => movedDrift(tag, catalog, 'a run that is not dry proposes the new pins')),
+        );
+        continue;
+      }
       const { branch: base } = request;
       const one = await propose(
         { ...ports, objects: ports.repository.objects },
         { subject: `drift/${catalog}`, base, make },
       );
       if (one.kind !== 'nothing') proposed.set(catalog, one);
-      drift.push(...moved.map((tag) => movedDrift(tag, catalog, one)));
+      drift.push(...moved.map((tag) => movedDrift(tag, catalog, hintOf(one))));
     } catch (error) {
       if (!(error instanceof PipelineError)) throw error;
       const { message, hint = 'try again later' } = error;
@@ -96,9 +105,12 @@ const HINTS: Readonly<Record<Proposed['kind'], string>> = {
   nothing: 'nothing is left to do',
 };
 
-function movedDrift({ tag, before, after }: MovedTag, of: string, { kind, number }: Proposed): Drift {
+function hintOf({ kind, number }: Proposed): string {
+  return number === undefined ? HINTS[kind] : `pull request ${number}: ${HINTS[kind]}`;
+}
+
+function movedDrift({ tag, before, after }: MovedTag, of: string, hint: string): Drift {
   const was = before === undefined ? 'was not locked' : `was ${before}`;
   const message = `${tag} ${was}, it is ${after} now`;
-  const where = number === undefined ? '' : `pull request ${number}: `;
-  return { kind: 'tag', of, message, hint: `${where}${HINTS[kind]}` };
+  return { kind: 'tag', of, message, hint };
 }

@@ -1,7 +1,8 @@
 /**
  * Real merges through the functions as they are deployed, on a stand-in for AWS: each is a signed webhook, some
  * come twice, late, in any order. PORTOLAN_CLOUD_MERGES says how many (default 6), PORTOLAN_BURST how many
- * at once (1 to 40 when unset).
+ * at once (1 to 40 when unset), PORTOLAN_LARGE names a folder of packages into which bundles are merged in place of
+ * the history.
  */
 import { join } from 'node:path';
 import { GetQueueAttributesCommand, SQSClient } from '@aws-sdk/client-sqs';
@@ -16,6 +17,7 @@ import {
   expectPublished,
   hasHistory,
   historyRepository,
+  largeRepository,
   moveBranch,
   percentile,
 } from '../fakes/history.ts';
@@ -25,6 +27,7 @@ import { isOnPath } from '../fakes/tools.ts';
 
 const MERGES = Number(process.env['PORTOLAN_CLOUD_MERGES'] ?? 6);
 const BURST = process.env['PORTOLAN_BURST'] === undefined ? undefined : Number(process.env['PORTOLAN_BURST']);
+const LARGE = process.env['PORTOLAN_LARGE'];
 /** Of a burst, in s. */
 const LONGEST = 3000;
 const isComplete = hasHistory && ['ministack', 'aws', 'docker-registry', 'skopeo'].every(isOnPath);
@@ -36,7 +39,10 @@ beforeAll(() => {
 describe.skipIf(!isComplete)('history on a stand-in for AWS', () => {
   test('tags and documents end at the newest commit', { timeout: 9_000_000 }, async () => {
     const registry = await dockerRegistry();
-    const history = historyRepository(registry.host, MERGES);
+    const history =
+      LARGE === undefined
+        ? historyRepository(registry.host, MERGES)
+        : largeRepository(registry.host, LARGE, MERGES);
     const github = await fakeGitHub();
     const git = await gitServer(history.directory);
     const at = await cloud({ git, branch: 'main', registry: registry.host, github: github.url });
@@ -59,6 +65,7 @@ describe.skipIf(!isComplete)('history on a stand-in for AWS', () => {
     expect(await queues.aside()).toBe(0);
     const { published, last } = await status(at);
     expect(last.filter(({ state }) => state !== 'published')).toEqual([]);
+    expect(published.length).toBeGreaterThan(LARGE === undefined ? 5 : 0);
     await expectPublished(history, registry, published);
     const listing = ['--bucket', at.outputs['Records'] ?? '', '--prefix', 'documents/'];
     const listed = (await at.aws('s3api', 'list-objects-v2', ...listing)) as { Contents: { Key: string }[] };

@@ -75,6 +75,7 @@ describe.skipIf(!hasHistory || !isOnPath('docker-registry') || !isOnPath('skopeo
     }
     expect(queue.aside).toEqual([]);
     const { published: current } = await statusOf(records);
+    expect(current.length).toBeGreaterThan(5);
     await expectPublished(history, registry, current);
     for (const { catalog, documents } of current)
       expect(await records.list(`${documents}mapping.txt`), catalog).toHaveLength(1);

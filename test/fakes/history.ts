@@ -1,8 +1,9 @@
 /** Real merges of a community's catalogs, and webhooks of them as bad as they get. */
 import { execFileSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
 import { expect } from 'vitest';
+import { additions } from '../../bench/one-bundle.ts';
 import type { Current } from '../../pipeline/publish/documents.ts';
 import { folder } from './folder.ts';
 import { generator } from './generator.ts';
@@ -25,23 +26,8 @@ export interface History {
 export function historyRepository(host: string, merges: number): History {
   const directory = join(folder(), 'catalogs.git');
   execFileSync('git', ['clone', '--quiet', '--bare', HISTORY, directory]);
-  const environment = { ...process.env, GIT_INDEX_FILE: join(directory, 'portolan-index') };
-  for (const role of ['AUTHOR', 'COMMITTER']) {
-    Object.assign(environment, { [`GIT_${role}_NAME`]: 'anna', [`GIT_${role}_EMAIL`]: 'anna@example.com' });
-  }
-  const git = (parameters: readonly string[], input = ''): string =>
-    execFileSync('git', ['-C', directory, ...parameters], { env: environment, input })
-      .toString()
-      .trim();
-  const policy = [
-    'apiVersion: portolan/v1alpha1',
-    'kind: Portolan',
-    'publish:',
-    '  catalogs:',
-    `    'v*': {image: '${host}/sea/catalog:{catalog}', mirrorTo: mirror.example.com/olm}`,
-    '',
-  ].join('\n');
-  const blob = git(['hash-object', '-w', '--stdin'], policy);
+  const git = gitIn(directory);
+  const blob = git(['hash-object', '-w', '--stdin'], policyOf(host));
   const limit = `--max-count=${merges}`;
   const old = git(['rev-list', '--first-parent', limit, 'HEAD', '--', 'catalogs']).split('\n');
   const commits: string[] = [];
@@ -52,6 +38,52 @@ export function historyRepository(host: string, merges: number): History {
     commits.push(git(['commit-tree', git(['write-tree']), ...parents, '-m', commit]));
   }
   return { directory, commits };
+}
+
+/**
+ * Merges of one bundle each into one large catalog.
+ *
+ * @param packages a folder with a folder for each package
+ */
+export function largeRepository(host: string, packages: string, merges: number): History {
+  const directory = join(folder(), 'catalogs');
+  const root = join(directory, 'catalogs/large');
+  mkdirSync(join(directory, '.github'), { recursive: true });
+  mkdirSync(dirname(root), { recursive: true });
+  execFileSync('cp', ['-r', packages, root]);
+  writeFileSync(join(directory, '.github/portolan.yaml'), policyOf(host));
+  const git = gitIn(directory);
+  git(['init', '--quiet', '--initial-branch=trunk']);
+  const commit = (subject: string): string => {
+    git(['add', '.']);
+    git(['commit', '--quiet', '-m', subject]);
+    return git(['rev-parse', 'HEAD']);
+  };
+  const commits = [commit('first')];
+  const parts = Array.from({ length: merges - 1 }, (_, i) => (i + 0.5) / (merges - 1));
+  for (const { path, text } of additions(root, parts)) {
+    writeFileSync(path, text);
+    commits.push(commit(relative(root, path)));
+  }
+  return { directory: join(directory, '.git'), commits };
+}
+
+function policyOf(host: string): string {
+  const image = `{image: '${host}/sea/catalog:{catalog}', mirrorTo: mirror.example.com/olm}`;
+  const catalogs = `publish: {catalogs: {'*': ${image}}}\n`;
+  return `apiVersion: portolan/v1alpha1\nkind: Portolan\n${catalogs}`;
+}
+
+/** Runs git on a repository, with an index of its own. */
+function gitIn(directory: string): (parameters: readonly string[], input?: string) => string {
+  const environment = { ...process.env, GIT_INDEX_FILE: join(dirname(directory), 'portolan-index') };
+  for (const role of ['AUTHOR', 'COMMITTER']) {
+    Object.assign(environment, { [`GIT_${role}_NAME`]: 'anna', [`GIT_${role}_EMAIL`]: 'anna@example.com' });
+  }
+  return (parameters, input = '') =>
+    execFileSync('git', ['-C', directory, ...parameters], { env: environment, input })
+      .toString()
+      .trim();
 }
 
 /** Moves the branch, as a merge does. */
@@ -92,7 +124,6 @@ export async function expectPublished(
   registry: RealRegistry,
   current: readonly Current[],
 ): Promise<void> {
-  expect(current.length).toBeGreaterThan(5);
   for (const { catalog, image, commit, digest } of current) {
     const raw = await run('skopeo', 'inspect', '--raw', ...registry.skopeo, `docker://${image}`);
     const found = execFileSync('sha256sum', { input: raw }).toString().slice(0, 64);
