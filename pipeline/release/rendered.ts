@@ -4,6 +4,7 @@ import { load } from '../../catalog/load.ts';
 import type { Blobs, Bundle, PackageBlob } from '../../catalog/model.ts';
 import { isObject } from '../../catalog/shape.ts';
 import type { RenderedImage } from '../../catalog/template/template.ts';
+import { PipelineError } from '../error.ts';
 import type { ReleasePlace } from './place.ts';
 
 /** The bundles of one catalog's package, by image. */
@@ -15,18 +16,35 @@ export interface KnownBundles {
   readonly migrates: boolean;
 }
 
-/** @param folder of the package in the catalog, which may not be there yet */
+/** The file of a package's folder that a template is rendered into. */
+export const CATALOG_FILE = 'catalog.yaml';
+
+/**
+ * @param folder of the package in the catalog, which may not be there yet
+ * @throws PipelineError `usage` when the package is in other files, which the rendered one would repeat
+ */
 export async function knownBundles(
   place: ReleasePlace,
   { catalog, folder }: { readonly catalog: string; readonly folder: string },
 ): Promise<KnownBundles> {
   const source = await place.folder(folder);
-  const { bundles, packages } = source ? (await load(source)).blobs : NOTHING;
+  const { bundles, packages, channels } = source ? (await load(source)).blobs : NOTHING;
+  const beside = [...packages, ...channels, ...bundles].find(
+    ({ document }) => document.file !== CATALOG_FILE,
+  );
+  if (beside)
+    throw new PipelineError(
+      'usage',
+      `${folder}/${beside.document.file} stands beside ${CATALOG_FILE}, which would repeat it`,
+      {
+        hint: `put the package into one file, ${folder}/${CATALOG_FILE}`,
+      },
+    );
   const own = new Map(bundles.map((bundle) => [bundle.image, bundle]));
   return { own, csv: shownBy(packages[0]), migrates: migratesOf(catalog, bundles) };
 }
 
-const NOTHING: Pick<Blobs, 'bundles' | 'packages'> = { bundles: [], packages: [] };
+const NOTHING: Pick<Blobs, 'bundles' | 'packages' | 'channels'> = { bundles: [], packages: [], channels: [] };
 
 /** Catalogs do not hold a bundle's icon; the package has that of its head. */
 function shownBy(shown: PackageBlob | undefined): RenderedImage['csv'] {

@@ -15,7 +15,7 @@ import { PipelineError } from '../error.ts';
 import { isPackageName } from '../policy/layout.ts';
 import { parsePlace } from '../registry/place.ts';
 import type { ReleasePlace } from '../release/place.ts';
-import { inForm, type KnownBundles, knownBundles } from '../release/rendered.ts';
+import { CATALOG_FILE, inForm, type KnownBundles, knownBundles } from '../release/rendered.ts';
 import { type Wanted, wantedOf } from '../release/wanted.ts';
 import { renderBundleImage } from '../render/image.ts';
 import { migrateLevel, type Rendering } from '../render/loaded.ts';
@@ -99,7 +99,7 @@ async function releaseInto(
       return renderBundleImage(inRegistry(one, path), { ...rendering, migrates: own.migrates });
     });
     if (findings.length > 0 || !blobs) return { texts: new Map(), findings };
-    texts.set(`${folder}/catalog.yaml`, textOf(renderOrder(blobs), 'yaml'));
+    texts.set(`${folder}/${CATALOG_FILE}`, textOf(renderOrder(blobs), 'yaml'));
   }
   return { texts, findings: [] };
 }

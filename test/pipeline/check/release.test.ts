@@ -139,3 +139,15 @@ test('a template that names images nobody rendered, or files of the machine, has
     expect.stringContaining('is no image of a registry'),
   );
 });
+
+test('a package that is in other files than the rendered one is not repeated', async () => {
+  base = source.commit(
+    { [CATALOG]: null, 'catalogs/v4.20/etcd/etcd.json': catalogOf('etcd', ['1.0.0']) },
+    { parents: [base], branch: 'main' },
+  );
+  await expect(texts()).rejects.toMatchObject({
+    code: 'usage',
+    message: 'catalogs/v4.20/etcd/etcd.json stands beside catalog.yaml, which would repeat it',
+    hint: 'put the package into one file, catalogs/v4.20/etcd/catalog.yaml',
+  });
+});
