@@ -12,10 +12,16 @@ export const IGNORE_FILE = '.indexignore';
 interface Pattern {
   /** Path segments of the directory whose file holds the pattern. */
   readonly domain: readonly string[];
-  readonly segments: readonly string[];
+  readonly segments: readonly Segment[];
   readonly includes: boolean;
   readonly directoriesOnly: boolean;
 }
+
+/** A name in code points: what a glob is matched against. */
+type Name = readonly string[];
+type Glob = (name: Name) => boolean;
+/** Of a pattern's segments only globs match names; `**` stands for folders, nothing for what two slashes enclose. */
+type Segment = Glob | '**' | '';
 
 /**
  * @param files path and text of every ignore file, in the order of walking the tree
@@ -29,44 +35,55 @@ export function ignoreMatcher(
     const domain = path.split('/').slice(0, -1);
     for (const raw of text.split('\n')) {
       const line = goTrimmed(raw);
-      if (line !== '' && !line.startsWith('#')) patterns.push(parsePattern(line, domain));
+      if (line !== '' && !line.startsWith('#')) patterns.push(...parsePattern(line, domain));
     }
   }
   // The last pattern that matches decides.
   patterns.reverse();
   return (path) => {
     const segments = path.split('/');
-    const decisive = patterns.find((pattern) => matches(pattern, segments));
+    const names = segments.map((segment) => Array.from(segment));
+    const decisive = patterns.find((pattern) => isBelow(pattern, segments) && matches(pattern, names));
     return decisive !== undefined && !decisive.includes;
   };
 }
 
-function parsePattern(line: string, domain: readonly string[]): Pattern {
+/** A pattern with a malformed part matches nothing, and is left out. */
+function parsePattern(line: string, domain: readonly string[]): Pattern[] {
   const includes = line.startsWith('!');
   let text = includes ? line.slice(1) : line;
   const directoriesOnly = text.endsWith('/');
   if (directoriesOnly) text = text.slice(0, -1);
-  return { domain, segments: text.split('/'), includes, directoriesOnly };
+  const parts = text.split('/');
+  const segments = parts.length > 1 ? parts.map(parseSegment) : [compileGlob(text)];
+  const sound = segments.filter((segment) => segment !== undefined);
+  return sound.length === segments.length ? [{ domain, segments: sound, includes, directoriesOnly }] : [];
 }
 
-function matches(pattern: Pattern, path: readonly string[]): boolean {
-  if (path.length <= pattern.domain.length) return false;
-  if (pattern.domain.some((segment, i) => path[i] !== segment)) return false;
+function parseSegment(text: string): Segment | undefined {
+  if (text === '' || text === '**') return text;
+  return text.includes('**') ? undefined : compileGlob(text);
+}
+
+function isBelow({ domain }: Pattern, path: readonly string[]): boolean {
+  return path.length > domain.length && domain.every((segment, i) => path[i] === segment);
+}
+
+function matches(pattern: Pattern, path: readonly Name[]): boolean {
   const below = path.slice(pattern.domain.length);
-  return pattern.segments.length > 1 ? matchesPath(pattern, below) : matchesName(pattern, below);
+  const [only] = pattern.segments;
+  return pattern.segments.length === 1 && typeof only === 'function'
+    ? matchesName(only, pattern, below)
+    : matchesPath(pattern, below);
 }
 
-function matchesName(pattern: Pattern, path: readonly string[]): boolean {
-  const [name = ''] = pattern.segments;
-  const glob = compileGlob(name);
-  if (glob === undefined) return false;
-  const at = path.findIndex((segment) => glob(segment));
-  if (at < 0) return false;
-  return !(pattern.directoriesOnly && at === path.length - 1);
+function matchesName(glob: Glob, { directoriesOnly }: Pattern, path: readonly Name[]): boolean {
+  const at = path.findIndex(glob);
+  return at >= 0 && !(directoriesOnly && at === path.length - 1);
 }
 
 /** Matches a pattern that holds a slash: from its own directory down. */
-function matchesPath(pattern: Pattern, path: readonly string[]): boolean {
+function matchesPath(pattern: Pattern, path: readonly Name[]): boolean {
   let rest = path;
   let matched = false;
   let anyDepth = false;
@@ -80,9 +97,9 @@ function matchesPath(pattern: Pattern, path: readonly string[]): boolean {
       anyDepth = true;
       continue;
     }
-    const glob = segment.includes('**') ? undefined : compileGlob(segment);
-    if (glob === undefined || rest.length === 0) return false;
-    const at = anyDepth ? rest.findIndex(glob) : glob(rest[0] ?? '') ? 0 : -1;
+    const [first] = rest;
+    if (!first) return false;
+    const at = anyDepth ? rest.findIndex(segment) : segment(first) ? 0 : -1;
     anyDepth = false;
     matched = at >= 0;
     if (!matched) return false;
@@ -92,67 +109,82 @@ function matchesPath(pattern: Pattern, path: readonly string[]): boolean {
   return matched;
 }
 
-/** Go's `filepath.Match` for one path segment; undefined for a malformed pattern, which matches nothing. */
-function compileGlob(pattern: string): ((name: string) => boolean) | undefined {
-  let source = '';
-  for (let i = 0; i < pattern.length; i++) {
-    const c = pattern.charAt(i);
-    if (c === '*') source += '[^/]*';
-    else if (c === '?') source += '[^/]';
+type CharacterTest = (character: string) => boolean;
+
+/** Go's `filepath.Match` for one path segment; undefined for a malformed pattern. */
+function compileGlob(pattern: string): Glob | undefined {
+  const elements: ('*' | CharacterTest)[] = [];
+  const characters = Array.from(pattern);
+  for (let i = 0; i < characters.length; i++) {
+    const c = characters[i];
+    if (c === '*') elements.push('*');
+    else if (c === '?') elements.push(() => true);
     else if (c === '[') {
-      const set = characterSet(pattern, i);
+      const set = characterSet(characters, i);
       if (!set) return undefined;
-      source += set.source;
+      elements.push(set.holds);
       i = set.end;
-    } else if (c === '\\') {
-      if (++i >= pattern.length) return undefined;
-      source += escapeCharacter(pattern.charAt(i));
-    } else source += escapeCharacter(c);
+    } else {
+      const literal = c === '\\' ? characters[++i] : c;
+      if (literal === undefined) return undefined;
+      elements.push((character) => character === literal);
+    }
   }
-  const expression = new RegExp(`^${source}$`, 'su');
-  return (name) => expression.test(name);
+  return (name) => matchesElements(elements, name);
 }
 
-function characterSet(pattern: string, open: number): { source: string; end: number } | undefined {
+/** Only the last star passed is tried again with more: none before it could make up for what fails behind it. */
+function matchesElements(elements: readonly ('*' | CharacterTest)[], name: Name): boolean {
+  let e = 0;
+  let star = -1;
+  let behindStar = 0;
+  for (let n = 0; n < name.length; ) {
+    const element = elements[e];
+    if (element === '*') {
+      star = e++;
+      behindStar = n;
+    } else if (element?.(name[n] ?? '')) {
+      e++;
+      n++;
+    } else if (star >= 0) {
+      e = star + 1;
+      n = ++behindStar;
+    } else return false;
+  }
+  while (elements[e] === '*') e++;
+  return e === elements.length;
+}
+
+/** @param open index of the bracket */
+function characterSet(
+  pattern: Name,
+  open: number,
+): { readonly holds: CharacterTest; readonly end: number } | undefined {
   let i = open + 1;
-  const negated = pattern.charAt(i) === '^';
+  const negated = pattern[i] === '^';
   if (negated) i++;
-  let source = '';
-  let ranges = 0;
-  for (; ; ranges++) {
-    if (pattern.charAt(i) === ']' && ranges > 0) break;
+  const ranges: (readonly [low: number, high: number])[] = [];
+  while (pattern[i] !== ']' || ranges.length === 0) {
     const low = setCharacter(pattern, i);
     if (!low) return undefined;
-    i = low.end;
-    let high = low;
-    if (pattern.charAt(i) === '-') {
-      const upper = setCharacter(pattern, i + 1);
-      if (!upper) return undefined;
-      high = upper;
-      i = upper.end;
-    }
-    // An empty range matches nothing, and JavaScript refuses to write it.
-    if (low.character <= high.character) source += `${inSet(low.character)}-${inSet(high.character)}`;
+    const high = pattern[low.end] === '-' ? setCharacter(pattern, low.end + 1) : low;
+    if (!high) return undefined;
+    ranges.push([low.code, high.code]);
+    i = high.end;
   }
-  const set = source === '' ? (negated ? '[^/]' : '[]') : `[${negated ? '^' : ''}${source}]`;
-  return { source: set, end: i };
+  const holds: CharacterTest = (character) => {
+    const code = character.codePointAt(0) ?? 0;
+    return ranges.some(([low, high]) => low <= code && code <= high) !== negated;
+  };
+  return { holds, end: i };
 }
 
-function setCharacter(pattern: string, at: number): { character: string; end: number } | undefined {
-  let i = at;
-  if (pattern.charAt(i) === '\\') i++;
-  else if (pattern.charAt(i) === '-' || pattern.charAt(i) === ']') return undefined;
-  const code = pattern.codePointAt(i);
-  if (code === undefined) return undefined;
-  const character = String.fromCodePoint(code);
-  return { character, end: i + character.length };
-}
-
-function escapeCharacter(character: string): string {
-  return character.replace(/[\\^$.*+?()[\]{}|/]/gu, '\\$&');
-}
-
-/** As {@link escapeCharacter}, for use between brackets, where a dash has a meaning too. */
-function inSet(character: string): string {
-  return character === '-' ? '\\-' : escapeCharacter(character);
+function setCharacter(
+  pattern: Name,
+  at: number,
+): { readonly code: number; readonly end: number } | undefined {
+  const i = pattern[at] === '\\' ? at + 1 : at;
+  if (i === at && (pattern[i] === '-' || pattern[i] === ']')) return undefined;
+  const code = pattern[i]?.codePointAt(0);
+  return code === undefined ? undefined : { code, end: i + 1 };
 }

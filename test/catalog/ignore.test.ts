@@ -19,7 +19,24 @@ describe('ignoreMatcher', () => {
     ['[a-c].yaml', 'b.yaml', true],
     ['[^a-c].yaml', 'b.yaml', false],
     ['[z-a].yaml', 'b.yaml', false],
+    ['[\\]-a].yaml', '^.yaml', true],
+    ['[\ue000-\u{1f600}].yaml', '\u{1f600}.yaml', true],
+    ['[]', ']', false],
+    ['[^]', '^', false],
+    ['[-a]', 'a', false],
+    ['[a-]', 'a', false],
     ['[', '[', false],
+    ['a\\', 'a', false],
+    ['*[', 'a', false],
+    ['a/[', 'a/[', false],
+    ['a/[/b', 'a/[/b', false],
+    ['?', '\u{1f600}', true],
+    ['*a*b', 'aabab', true],
+    ['*a*b', 'aaba', false],
+    ['a*?', 'a', false],
+    ['**', 'x/y', true],
+    ['a**b', 'acb', true],
+    ['x/a**b', 'x/acb', false],
     ['\\*', '*', true],
     ['A', 'a', false],
     ['# a', 'a', false],
@@ -51,5 +68,13 @@ describe('ignoreMatcher', () => {
       true,
       false,
     ]);
+  });
+
+  test('many stars in a pattern take no longer than one', () => {
+    const ignored = ignoreMatcher([['.indexignore', `${'*a'.repeat(5)}*b`]]);
+    const started = performance.now();
+    expect(ignored('a'.repeat(100))).toBe(false);
+    // Going back to each of them takes ten seconds here, and longer than anybody waits with two more.
+    expect(performance.now() - started).toBeLessThan(1000);
   });
 });
