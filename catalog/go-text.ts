@@ -21,11 +21,16 @@ const SHORT: ReadonlyMap<string, string> = new Map(
 export const GO_SPACE: string =
   '\\t-\\r \\u0085\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000';
 
-const AROUND = new RegExp(`^[${GO_SPACE}]+|[${GO_SPACE}]+$`, 'g');
+const SPACE = new RegExp(`[${GO_SPACE}]`);
 
 /** Text without the white space around it, as Go's `strings.TrimSpace` leaves it. */
 export function goTrimmed(text: string): string {
-  return text.replaceAll(AROUND, '');
+  let from = 0;
+  let to = text.length;
+  while (from < to && SPACE.test(text.charAt(from))) from++;
+  // From the end: an expression would look at each run of white space in between from each of its characters.
+  while (to > from && SPACE.test(text.charAt(to - 1))) to--;
+  return text.slice(from, to);
 }
 
 /** Text in quotes, as Go's `strconv.Quote` and `%q` write it. */
