@@ -50,10 +50,28 @@ function jsonEnd(text: string, from: number): number {
   }
 }
 
-function stringEnd(text: string, from: number): number {
-  let at = from + 1;
-  while (text.charAt(at) !== '"') at += text.charAt(at) === '\\' ? 2 : 1;
-  return at + 1;
+/** Offset behind the JSON string whose quote is at `from`; the end of a text that does not close it. */
+export function stringEnd(text: string, from: number): number {
+  // No expression: it would run out of stack on a string of millions of characters.
+  for (let at = text.indexOf('"', from + 1); at >= 0; at = text.indexOf('"', at + 1)) {
+    let escapes = 0;
+    while (text.charAt(at - 1 - escapes) === '\\') escapes++;
+    if (escapes % 2 === 0) return at + 1;
+  }
+  return text.length;
+}
+
+/** Sound JSON with nothing between its tokens. */
+export function withoutSpace(json: string): string {
+  const parts: string[] = [];
+  let at = 0;
+  for (let open = json.indexOf('"'); open >= 0; open = json.indexOf('"', at)) {
+    const end = stringEnd(json, open);
+    parts.push(json.slice(at, open).replaceAll(/\s/g, ''), json.slice(open, end));
+    at = end;
+  }
+  parts.push(json.slice(at).replaceAll(/\s/g, ''));
+  return parts.join('');
 }
 
 /** Raw JSON over several lines. */

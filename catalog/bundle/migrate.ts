@@ -6,7 +6,7 @@
 import { csvTextOf } from '../cache/bundle.ts';
 import type { Finding } from '../finding.ts';
 import { JsonError, JsonReader } from '../json.ts';
-import { RawJson, rawItems } from '../json-text.ts';
+import { RawJson, rawItems, withoutSpace } from '../json-text.ts';
 import { type Bundle, locate, type Property } from '../model.ts';
 import { isObject } from '../shape.ts';
 import { csvMetadataJson } from './csv-metadata.ts';
@@ -97,9 +97,4 @@ function spelled(raw: string, value: unknown, way: readonly RegExp[]): unknown {
     if (step.source !== '^' && step.test(name)) copy[name] = spelled(text.trim(), copy[name], further);
   }
   return copy;
-}
-
-/** Sound JSON with nothing between its tokens. */
-function withoutSpace(json: string): string {
-  return json.replaceAll(/"(?:[^"\\]|\\.)*"|\s+/g, (token) => (token.startsWith('"') ? token : ''));
 }

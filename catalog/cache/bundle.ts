@@ -6,7 +6,7 @@
  */
 import { decodeBase64 } from '../base64.ts';
 import { fieldsOf } from '../blob.ts';
-import { compactJson } from '../json-text.ts';
+import { compactJson, stringEnd } from '../json-text.ts';
 import type { Bundle, Channel, Entry, Package } from '../model.ts';
 import { PROPERTY_SHAPES } from '../property.ts';
 import { fitStruct, isObject } from '../shape.ts';
@@ -161,13 +161,25 @@ function isCsv(manifest: Uint8Array): boolean {
 
 /**
  * JSON that opm's YAML reader, which it reads manifests with, may refuse or read otherwise:
- * control characters, line separators, escapes that YAML lacks, keys beyond YAML's limit.
+ * control characters, line separators, escapes that YAML lacks.
  */
-const NOT_YAML =
-  /^[\n\r ]*\t|[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]|\\\/|\\u[dD][89a-fA-F]|"<<"|"[^"\\]{1000}(?:[^"\\]|\\.)*"\s*:/;
+const NOT_YAML = /^[\n\r ]*\t|[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]|\\\/|\\u[dD][89a-fA-F]|"<<"/;
+
+/** Shorter than YAML's limit, which ends at the colon. */
+const LONG_KEY = 1000;
+
+/** Whether JSON holds a key that YAML's limit may refuse. */
+function hasLongKey(text: string): boolean {
+  for (let open = text.indexOf('"'); open >= 0; ) {
+    const end = stringEnd(text, open);
+    if (end - open > LONG_KEY && text.slice(end).trimStart().startsWith(':')) return true;
+    open = text.indexOf('"', end);
+  }
+  return false;
+}
 
 function parsed(text: string): unknown {
-  if (NOT_YAML.test(text)) return parsedYaml(text);
+  if (NOT_YAML.test(text) || hasLongKey(text)) return parsedYaml(text);
   try {
     return JSON.parse(text);
   } catch {

@@ -6,7 +6,7 @@
  */
 import { encodeBase64 } from '../base64.ts';
 import { compareText } from '../finding.ts';
-import { jsonString, RawJson } from '../json-text.ts';
+import { jsonString, RawJson, withoutSpace } from '../json-text.ts';
 import type { Property } from '../model.ts';
 import { isObject } from '../shape.ts';
 import { jsonValue } from './manifests.ts';
@@ -29,12 +29,12 @@ export function bundleProperties(bundle: BundleRow, pkg: string, manifests: read
   };
   for (const row of bundle.properties) {
     if (row.type === 'olm.gvk') gvk('olm.gvk', row);
-    else texts.push({ type: row.type, value: withoutSpace(bundle, row) });
+    else texts.push({ type: row.type, value: valueText(bundle, row) });
   }
   for (const row of bundle.dependencies) {
     if (row.type === 'olm.gvk') gvk('olm.gvk.required', row);
     else if (row.type === 'olm.package') texts.push(packageRequired(fieldsOf(bundle, row)));
-    else texts.push({ type: row.type, value: withoutSpace(bundle, row) });
+    else texts.push({ type: row.type, value: valueText(bundle, row) });
   }
   if (!bundle.properties.some(({ type }) => type === 'olm.package')) {
     const value = `{"packageName":${quote(pkg)},"version":${quote(bundle.version)}}`;
@@ -72,9 +72,9 @@ function fieldsOf({ name }: BundleRow, { type, value }: TypedRow): Fields {
 }
 
 /** The text of a value with nothing between its tokens. */
-function withoutSpace({ name }: BundleRow, { type, value }: TypedRow): string {
+function valueText({ name }: BundleRow, { type, value }: TypedRow): string {
   jsonValue(`a value of ${JSON.stringify(type)} of the bundle ${JSON.stringify(name)}`, value);
-  return value.replaceAll(/"(?:[^"\\]|\\.)*"|\s+/g, (token) => (token.startsWith('"') ? token : ''));
+  return withoutSpace(value);
 }
 
 function quote(value: unknown): string {

@@ -83,6 +83,27 @@ describe('bundle files', () => {
     );
   });
 
+  test.each([
+    ['a key as long as YAML takes', 'x'.repeat(990), true],
+    ['a longer key', 'x'.repeat(1100), false],
+    ['a longer key with an escape', `\\n${'x'.repeat(1100)}`, false],
+  ])('%s', async (_, key, isCsv) => {
+    const csv = `{"kind": "ClusterServiceVersion", "${key}" : 1}`;
+    const found = await bundle(`- {type: olm.bundle.object, value: {data: ${base64(csv)}}}\n`);
+    expect(found['csvJson']).toBe(isCsv ? csv : undefined);
+  });
+
+  test.each([
+    ['many escaped quotes', `\\"${'x'.repeat(1000)}`.repeat(3000)],
+    ['millions of characters', 'x'.repeat(12 << 20)],
+  ])('a manifest with %s in a string is read like others', async (_, text) => {
+    const csv = `{"kind": "ClusterServiceVersion", "spec": {"description": "${text}"}}`;
+    const started = performance.now();
+    const found = await bundle(`- {type: olm.bundle.object, value: {data: ${base64(csv)}}}\n`);
+    expect(found['csvJson'] === csv).toBe(true);
+    expect(performance.now() - started).toBeLessThan(8000);
+  });
+
   test('of CSV metadata a CSV is made up, with the defaults of Go structs', async () => {
     const found = await bundle(`- type: olm.csv.metadata
   value:
