@@ -48,13 +48,21 @@ export function blankProperties(text: string): string {
   let document = 0;
   let passed = 0;
   let doubted = -1;
+  let quotes = NO_QUOTES;
+  let sought = 0;
   for (let at = text.indexOf(KEY); at >= 0; at = text.indexOf(KEY, passed)) {
     const separator = text.slice(passed, at).lastIndexOf('\n---');
-    if (separator >= 0) document = passed + separator;
+    if (separator >= 0) {
+      document = sought = passed + separator;
+      quotes = NO_QUOTES;
+    }
+    quotes = lastQuotes(text.slice(sought, at), sought, quotes);
+    sought = at;
     const body = at + KEY.length - 1;
     const { end, lines } = sectionFrom(text, body);
     passed = end;
-    if (document === doubted || mayBeQuoted(text.slice(document, at)) || mayBeQuoted(text.slice(body, end))) {
+    const inside = lastQuotes(text.slice(body, end), body, NO_QUOTES);
+    if (document === doubted || mayBeQuoted(text, document, quotes) || mayBeQuoted(text, body, inside)) {
       doubted = document;
       continue;
     }
@@ -82,18 +90,31 @@ function sectionFrom(text: string, body: number): { end: number; lines: number }
   }
 }
 
+/** Where the last quote of each kind is, -1 for none. */
+type Quotes = Readonly<Record<'"' | "'", number>>;
+const NO_QUOTES: Quotes = { '"': -1, "'": -1 };
+
+/** The last quotes of a stretch of text, or those before it where it has none. @param offset of the stretch */
+function lastQuotes(stretch: string, offset: number, before: Quotes): Quotes {
+  const double = stretch.lastIndexOf('"');
+  const single = stretch.lastIndexOf("'");
+  return {
+    '"': double < 0 ? before['"'] : offset + double,
+    "'": single < 0 ? before["'"] : offset + single,
+  };
+}
+
 /**
- * Whether a quoted scalar that begins in a stretch of text may be open at its end: the
- * last quote would be its first character, or escaped.
+ * Whether a quoted scalar that begins behind `start` may still be open behind the last
+ * quotes: one of them would be its first character, or escaped.
  */
-function mayBeQuoted(stretch: string): boolean {
-  return mayOpen(stretch, '"') || mayOpen(stretch, "'");
+function mayBeQuoted(text: string, start: number, quotes: Quotes): boolean {
+  const mayOpen = (quote: keyof Quotes): boolean => {
+    const last = quotes[quote];
+    return last === start || (last > start && BEFORE[quote].test(text.charAt(last - 1)));
+  };
+  return mayOpen('"') || mayOpen("'");
 }
 
 /** What may stand before a quote that opens a scalar, and what escapes one within. */
 const BEFORE = { '"': /[\s[{,:\\']/, "'": /[\s[{,:\\'"]/ };
-
-function mayOpen(stretch: string, quote: '"' | "'"): boolean {
-  const last = stretch.lastIndexOf(quote);
-  return last === 0 || (last > 0 && BEFORE[quote].test(stretch.charAt(last - 1)));
-}
