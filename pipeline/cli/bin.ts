@@ -15,13 +15,16 @@ setFlagsFromString('--heap-growing-percent=70');
 
 const environment = process.env;
 
+let isRead = true;
+
 const terminal: Terminal = {
   out: (chunk) =>
     new Promise((resolve) => {
+      if (!isRead) return resolve();
+      // Unlike a wait for room, this ends for a write that fails, too.
+      const hasRoom = process.stdout.write(chunk, () => resolve());
       // Bytes are good no longer than until they are said to have been taken.
-      if (typeof chunk !== 'string') process.stdout.write(chunk, () => resolve());
-      else if (process.stdout.write(chunk)) resolve();
-      else process.stdout.once('drain', resolve);
+      if (hasRoom && typeof chunk === 'string') resolve();
     }),
   err: (chunk) => {
     process.stderr.write(chunk);
@@ -52,12 +55,20 @@ async function ask(question: string): Promise<string> {
   }
 }
 
-// A reader that has seen enough (head) closes the pipe: that is no defect of ours.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code === 'EPIPE') process.exit(0);
-  writeSync(process.stderr.fd, `portolan: ${fileError(error, 'standard output').message}\n`);
-  process.exit(2);
+  // A reader that has seen enough (head) closes the pipe. The verdict is the same with nobody to read the rest.
+  if (error.code === 'EPIPE') {
+    isRead = false;
+    return;
+  }
+  try {
+    writeSync(process.stderr.fd, `portolan: ${fileError(error, 'standard output').message}\n`);
+  } finally {
+    process.exit(2);
+  }
 });
+// There is nowhere to say that nothing can be said.
+process.stderr.on('error', () => undefined);
 
 main(process.argv.slice(2), PORTOLAN_VERSION, terminal).then((code) => {
   process.exitCode = code;

@@ -132,6 +132,28 @@ describe('an output that cannot be written', () => {
     expect(stderr).toMatch(/^portolan: standard output: no space left on the device\n/);
   });
 
+  const sample = 'test/catalogs/sample/catalogs/v4.20';
+  const large = (at: string): string => {
+    const blobs = Array.from({ length: 20_000 }, (_, i) => `schema: x\nname: n${i}\n`);
+    writeFileSync(join(at, 'catalog.yaml'), blobs.join('---\n'));
+    return at;
+  };
+  test.each([
+    ['a failed verdict stays one', (at: string) => ['validate', at], 1],
+    ['a failed verdict in JSON stays one', (at: string) => ['validate', at, '--format', 'json'], 1],
+    ['what passes, passes', () => ['validate', sample], 0],
+    ['a catalog is rendered to its end', (at: string) => ['render', large(at)], 0],
+    ['what the whole program lists', () => ['list', 'bundles', sample], 0],
+    ['what cannot be told stays so', (at: string) => ['validate', join(at, 'nowhere')], 2],
+  ])('a reader that is gone: %s', (_, words, exit) => {
+    const at = folder();
+    writeFileSync(join(at, 'catalog.yaml'), BROKEN);
+    // Begins when nobody reads any more, neither what is told nor what is complained of.
+    const unread = '{ sleep 0.3; exec "$@" 2>&1; } | true; exit "$PIPESTATUS"';
+    const command = [process.execPath, 'dist/portolan.mjs', ...words(at)];
+    expect(spawnSync('bash', ['-c', unread, 'unread', ...command]).status).toBe(exit);
+  });
+
   test('no room for layers or files: nothing is published, no part stays', () => {
     const [out, images] = [join(folder(), 'out'), join(folder(), 'images')];
     const words = ['publish', '--repo', repository.directory, '--catalog', 'v4.20', '--to', `oci:${images}`];
