@@ -5,6 +5,8 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { renderOrder } from '../../../catalog/render.ts';
 import { main } from '../../../pipeline/cli/main.ts';
 import { loadDatabase } from '../../../pipeline/database/load.ts';
+import { openDatabase } from '../../../pipeline/database/open.ts';
+import { readRows } from '../../../pipeline/database/rows.ts';
 import { openLayout } from '../../../pipeline/registry/layout/layout.ts';
 import { layoutRegistry } from '../../../pipeline/registry/layout/registry.ts';
 import { pushImage } from '../../../pipeline/registry/push.ts';
@@ -232,6 +234,23 @@ describe('what is no database of an index image is refused in one sentence', () 
     // The size of its first row, a number of three bytes, is the largest that these can say.
     long.writeUIntBE(0xffff7f, long.readUInt16BE(108), 3);
     expect(await refused(long)).toBe('index.db: its schema says to be longer than the file');
+  });
+
+  test('entries of one id, of which a join would make a row with each API', async () => {
+    const older = `
+      DROP TABLE properties; DROP TABLE dependencies; DROP TABLE channel_entry;
+      CREATE TABLE channel_entry (entry_id INTEGER, channel_name TEXT, package_name TEXT,
+        operatorbundle_name TEXT, replaces INTEGER, depth INTEGER);
+      CREATE TABLE api_provider (group_name TEXT, version TEXT, kind TEXT, channel_entry_id INTEGER);`;
+    const numbers = (count: number): string =>
+      `WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r WHERE n < ${count})`;
+    const many = `
+      INSERT INTO channel_entry ${numbers(500)} SELECT 1, 'c', 'p', 'p.v1', NULL, 0 FROM r;
+      INSERT INTO api_provider ${numbers(500)} SELECT 'g', 'v1', 'K' || n, 1 FROM r;`;
+    const opened = await openDatabase(await database(TABLES, bundle('{}'), older, many), 'index.db');
+    const { bundles } = readRows(opened, 'index.db');
+    opened.close();
+    expect(bundles.get('p.v1')?.properties.length).toBe(500);
   });
 
   test('a file that is neither directory nor database', async () => {
