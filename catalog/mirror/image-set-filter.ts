@@ -16,6 +16,8 @@ import { namesByPackage, withEntries, withRemaining } from './part.ts';
 /** A part of a catalog that is a catalog itself. */
 export interface Filtered {
   readonly blobs: Blobs;
+  /** The bundles to mirror: those of the blobs, and, as oc-mirror does, what a range takes and no chosen channel lists. */
+  readonly mirrored: readonly Bundle[];
   /** Why the selection cannot be made; the blobs are of no use then. */
   readonly findings: readonly Finding[];
 }
@@ -27,7 +29,7 @@ export function takesAll({ full, packages }: CatalogSelection): boolean {
 
 /** Selects of a catalog what an ImageSetConfiguration asks for. */
 export function filterImageSet(blobs: Blobs, selection: CatalogSelection): Filtered {
-  if (takesAll(selection)) return { blobs, findings: [] };
+  if (takesAll(selection)) return { blobs, mirrored: blobs.bundles, findings: [] };
   return new Filter(blobs, selection).filtered();
 }
 
@@ -51,13 +53,18 @@ class Filter {
     const packages = this.#blobs.packages.filter(({ name }) => this.#isSelected(name));
     const inPackages = this.#blobs.channels.filter((channel) => this.#isChannelSelected(channel));
     const channels = inPackages.flatMap((channel) => this.#channel(channel));
+    const listed = namesByPackage(
+      channels.flatMap((channel) => channel.entries.map(({ name }) => ({ package: channel.package, name }))),
+    );
+    const mirrored = this.#keptBundles();
     const blobs: Blobs = {
       packages: packages.map((one) => this.#withDefault(one, inPackages)),
       channels,
-      bundles: this.#keptBundles(),
+      // opm refuses bundles that no channel lists.
+      bundles: mirrored.filter((one) => listed.get(one.package)?.has(one.name)),
       deprecations: this.#blobs.deprecations
         .filter((one) => this.#isSelected(one.package))
-        .map((one) => withRemaining(one, { channels: namesByPackage(channels), bundles: this.#kept })),
+        .map((one) => withRemaining(one, { channels: namesByPackage(channels), bundles: listed })),
       others: this.#blobs.others.filter((one) => one.package === '' || this.#isSelected(one.package)),
     };
     if (blobs.bundles.length === 0 && this.#findings.length === 0) {
@@ -67,7 +74,7 @@ class Filter {
         column: 1,
       });
     }
-    return { blobs, findings: this.#findings };
+    return { blobs, mirrored, findings: this.#findings };
   }
 
   #isSelected(name: string): boolean {
@@ -109,9 +116,9 @@ class Filter {
     const kept = this.#inRange(channel, versions);
     const remaining = this.#keep(channel, kept);
     if (remaining.entries.length > 0) return [remaining];
-    if (this.#defaultOf(channel.package) === channel.name) {
+    if (this.#defaultsOf(channel.package).includes(channel.name)) {
       this.#refuse(
-        `package "${channel.package}": no version of the default channel "${channel.name}" is selected`,
+        `package "${channel.package}": no version of the default channel "${channel.name}" is selected; select one, or leave the channel out and name another with defaultChannel`,
         locate(channel),
       );
     }
@@ -125,8 +132,10 @@ class Filter {
     return versions && hasVersions(versions) ? versions : undefined;
   }
 
-  #defaultOf(name: string): string | undefined {
-    return this.#blobs.packages.find((one) => one.name === name)?.defaultChannel;
+  /** The default channel of the catalog, without which oc-mirror refuses the selection, and that of the selection. */
+  #defaultsOf(name: string): (string | undefined)[] {
+    const written = this.#blobs.packages.find((one) => one.name === name)?.defaultChannel;
+    return [written, this.#packages.get(name)?.defaultChannel];
   }
 
   #keep(channel: Channel, names: ReadonlySet<string>): Channel {

@@ -3,6 +3,7 @@
  * bytes: only plain tables are read, so that nothing which the database defines is computed.
  */
 import { PipelineError } from '../error.ts';
+import { endlessSchema } from './schema.ts';
 
 /** The part of sql.js that is used. */
 interface SqlJs {
@@ -22,7 +23,11 @@ interface Opened {
 export type Cell = string | undefined;
 
 export interface Database {
-  /** Columns of a table; undefined when there is no such table. @throws PipelineError `corrupt` */
+  /**
+   * Columns of a table, to be asked before its rows are; undefined when there is no such table.
+   *
+   * @throws PipelineError `corrupt` for one that computes its rows, or whose pages do not fit together
+   */
   readonly columns: (table: string) => ReadonlySet<string> | undefined;
   /** The rows that a query answers, one by one. @throws PipelineError `corrupt` */
   readonly rows: (query: string) => Generator<Cell[]>;
@@ -41,6 +46,8 @@ export async function openDatabase(bytes: Uint8Array, name: string): Promise<Dat
     throw new PipelineError('too-large', `${name} has ${bytes.length} bytes, the limit is ${LARGEST}`);
   }
   if (!isDatabase(bytes)) throw new PipelineError('corrupt', `${name} is no SQLite database`);
+  const endless = endlessSchema(bytes);
+  if (endless !== undefined) throw new PipelineError('corrupt', `${name}: ${endless}`);
   const { Database } = await sqlite(name);
   const database = attempt(name, () => new Database(bytes));
   return {
@@ -85,7 +92,19 @@ function columnsOf(database: Opened, table: string, name: string): ReadonlySet<s
       throw new PipelineError('corrupt', `${name}: the column ${column} of ${table} is computed`);
     columns.add(column);
   }
+  checkPages(database, table, name);
   return columns;
+}
+
+/** Pages that are shared would be rows without an end. What the table says of its rows is not computed. */
+function checkPages(database: Opened, table: string, name: string): void {
+  for (const pragma of ['ignore_check_constraints = 1', `quick_check(${table})`]) {
+    for (const [answer] of rowsOf(database, `PRAGMA ${pragma}`, name)) {
+      if (answer === 'ok') continue;
+      const why = answer?.replaceAll(/\s+/g, ' ').slice(0, 200);
+      throw new PipelineError('corrupt', `${name}: the table ${table} is damaged: SQLite says: ${why}`);
+    }
+  }
 }
 
 function* rowsOf(database: Opened, query: string, name: string): Generator<Cell[]> {

@@ -114,12 +114,26 @@ function typedRows(database: Database, table: string): ReadonlyMap<string, Typed
 function apiRows(database: Database, table: string): ReadonlyMap<string, TypedRow[]> | undefined {
   const columns = database.columns(table);
   if (!columns) return undefined;
-  const query = columns.has('operatorbundle_name')
-    ? `SELECT operatorbundle_name, group_name, version, kind FROM ${table} ORDER BY rowid`
-    : `SELECT operatorbundle_name, group_name, version, kind FROM ${table} JOIN channel_entry ON entry_id = channel_entry_id`;
-  return grouped(database.rows(query), ([group, version, kind]) =>
+  const isOfBundles = columns.has('operatorbundle_name');
+  const owner = isOfBundles ? 'operatorbundle_name' : 'channel_entry_id';
+  const rows = database.rows(`SELECT ${owner}, group_name, version, kind FROM ${table} ORDER BY rowid`);
+  return grouped(isOfBundles ? rows : byBundle(rows, bundlesOfEntries(database)), ([group, version, kind]) =>
     group === undefined || version === undefined || kind === undefined ? [] : [apiRow(group, version, kind)],
   );
+}
+
+/** Rows whose first column is an entry, with its bundle instead. */
+function* byBundle(rows: Iterable<readonly Cell[]>, bundles: ReadonlyMap<Cell, Cell>): Generator<Cell[]> {
+  for (const [entry, ...cells] of rows) yield [bundles.get(entry), ...cells];
+}
+
+/** Of entries with one id the first counts: a join would give each API to all of them. */
+function bundlesOfEntries(database: Database): ReadonlyMap<Cell, Cell> {
+  const bundles = new Map<Cell, Cell>();
+  for (const [id, bundle] of database.rows('SELECT entry_id, operatorbundle_name FROM channel_entry')) {
+    if (id !== undefined && !bundles.has(id)) bundles.set(id, bundle);
+  }
+  return bundles;
 }
 
 function relatedImages(database: Database): ReadonlyMap<string, string[]> | undefined {

@@ -2,8 +2,16 @@
  * Images into an archive: a tar file, in parts, of an OCI image layout, and a receipt. What
  * is complete of it stays when the program is killed; the next run goes on behind it.
  */
-import { appendFileSync, existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
 import { formatReference, type Reference, repositoryName } from '../../catalog/reference.ts';
 import { readText } from '../directory.ts';
 import { PipelineError } from '../error.ts';
@@ -13,7 +21,7 @@ import { checked } from '../registry/digest.ts';
 import { describe, isManifestType, OCI_INDEX, parseManifest, referrerDescriptor } from '../registry/image.ts';
 import { fileError, replaceFile } from '../registry/layout/files.ts';
 import { allOf, only } from '../registry/stream.ts';
-import { openParts, type PartWriter } from './parts.ts';
+import { endOfParts, openParts, type PartWriter } from './parts.ts';
 import {
   type ArchivedBlob,
   type ArchivedName,
@@ -64,10 +72,15 @@ interface State {
 export async function openArchiveWriter(options: ArchiveOptions): Promise<ArchiveWriter> {
   const { directory, part } = options;
   const journal = join(directory, JOURNAL);
-  const state = openState(options);
-  const ends = [...state.blobs.values()].map(({ offset, size }) => offset + size + paddingOf(size).length);
-  const parts = await openParts(directory, part, Math.max(0, ...ends));
-  const note = (line: Line): void => appendFileSync(journal, `${JSON.stringify(line)}\n`);
+  const state = await openState(options);
+  const parts = await openParts(directory, part, Math.max(0, ...[...state.blobs.values()].map(endOf)));
+  const note = (line: Line): void => {
+    try {
+      appendFileSync(journal, `${JSON.stringify(line)}\n`);
+    } catch (error) {
+      throw fileError(`cannot write ${journal}`, error);
+    }
+  };
   const append = appender(parts, (blob) => {
     state.blobs.set(blob.digest, blob);
     note({ blob });
@@ -128,7 +141,7 @@ function nameOf(to: Reference, manifest: Manifest): ArchivedName {
 }
 
 /** What an earlier run has left, complete or not; what came with the archive before. */
-function openState({ directory, part, since }: ArchiveOptions): State {
+async function openState({ directory, part, since }: ArchiveOptions): Promise<State> {
   const state: State = {
     blobs: new Map(),
     names: new Map((since?.names ?? []).map((name) => [name.name, name])),
@@ -136,7 +149,7 @@ function openState({ directory, part, since }: ArchiveOptions): State {
   };
   try {
     mkdirSync(directory, { recursive: true });
-    for (const line of writtenIn(directory, part)) {
+    for (const line of await writtenIn(directory, part)) {
       if ('blob' in line) state.blobs.set(line.blob.digest, line.blob);
       else if ('name' in line) state.names.set(line.name.name, line.name);
     }
@@ -146,22 +159,50 @@ function openState({ directory, part, since }: ArchiveOptions): State {
   return state;
 }
 
-function writtenIn(directory: string, part: number): Line[] {
-  const journal = join(directory, JOURNAL);
+async function writtenIn(directory: string, part: number): Promise<Line[]> {
   const path = join(directory, RECEIPT);
+  const end = await endOfParts(directory, part);
   const written: Line[] = [];
   if (existsSync(path)) {
     const receipt = readReceipt(readText(path), path);
     if (receipt.part !== part) throw otherParts(directory, receipt.part);
+    if (receipt.content > end) throw shortParts(directory, { expected: receipt.content, found: end });
     written.push(...receipt.blobs.map((blob) => ({ blob })), ...receipt.names.map((name) => ({ name })));
   }
-  if (!existsSync(journal)) {
-    appendFileSync(journal, `${JSON.stringify({ part })}\n`);
-    return written;
+  return [...written, ...journalled(join(directory, JOURNAL), { part, end })];
+}
+
+/**
+ * The lines of a journal up to the first that a kill or a full disk has cut short, or whose blob is not whole in
+ * the parts. The journal ends there, too: the next line begins one.
+ */
+function journalled(journal: string, { part, end }: { readonly part: number; readonly end: number }): Line[] {
+  const lines: Line[] = [];
+  let length = 0;
+  const text = existsSync(journal) ? readFileSync(journal, 'utf8') : '';
+  for (const written of text.split('\n').slice(0, -1)) {
+    const line = lineOf(written);
+    if (!line || ('blob' in line && endOf(line.blob) > end)) break;
+    if ('part' in line && line.part !== part) throw otherParts(dirname(journal), line.part);
+    lines.push(line);
+    length += Buffer.byteLength(written) + 1;
   }
-  const [head, ...lines] = linesOf(readFileSync(journal, 'utf8'));
-  if (head && 'part' in head && head.part !== part) throw otherParts(directory, head.part);
-  return [...written, ...lines];
+  if (length === 0) writeFileSync(journal, `${JSON.stringify({ part })}\n`);
+  else truncateSync(journal, length);
+  return lines;
+}
+
+function lineOf(text: string): Line | undefined {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Where a blob ends in the archive, filled up as tar does. */
+function endOf({ offset, size }: ArchivedBlob): number {
+  return offset + size + paddingOf(size).length;
 }
 
 function otherParts(directory: string, part: number): PipelineError {
@@ -170,12 +211,15 @@ function otherParts(directory: string, part: number): PipelineError {
   });
 }
 
-/** The lines of a journal; the last one may have been cut short by a kill. */
-function linesOf(text: string): Line[] {
-  return text
-    .split('\n')
-    .slice(0, -1)
-    .map((line) => JSON.parse(line));
+function shortParts(
+  directory: string,
+  { expected, found }: Record<'expected' | 'found', number>,
+): PipelineError {
+  return new PipelineError(
+    'corrupt',
+    `the archive in ${directory} ends at byte ${found}, its receipt says ${expected} bytes of content`,
+    { hint: 'put its parts back, or write into another directory' },
+  );
 }
 
 /** Writes one blob after the other; small ones are fetched before it is their turn. */

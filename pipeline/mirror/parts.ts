@@ -71,11 +71,29 @@ export async function openParts(directory: string, part: number, start: number):
   };
 }
 
+const PART = /^archive-(\d{6})\.tar$/;
+
+/**
+ * Where the parts in a directory end: behind the last one, or in the first that is short of the size of a part.
+ * One that was carried away already counts as whole.
+ */
+export async function endOfParts(directory: string, part: number): Promise<number> {
+  let end = 0;
+  for (const name of (await readdir(directory)).sort()) {
+    const number = PART.exec(name)?.[1];
+    if (number === undefined) continue;
+    const { size } = await stat(join(directory, name));
+    end = (Number(number) - 1) * part + size;
+    if (size < part) break;
+  }
+  return end;
+}
+
 /** Shortens the parts to so many bytes in all. */
 async function cutParts(directory: string, part: number, to: number): Promise<void> {
   const last = Math.floor(to / part);
   for (const name of await readdir(directory)) {
-    const number = /^archive-(\d{6})\.tar$/.exec(name)?.[1];
+    const number = PART.exec(name)?.[1];
     if (number !== undefined && Number(number) - 1 > last) await rm(join(directory, name));
   }
   const path = partPath(directory, last);

@@ -20,6 +20,7 @@ import { type MirrorReport, mirrorReport, planFindings } from '../../catalog/mir
 import type { CatalogRequest, PlanRequest } from '../../catalog/mirror/request.ts';
 import { type Choice, type Kept, selectPackages } from '../../catalog/mirror/select.ts';
 import { type Blobs, catalogOf } from '../../catalog/model.ts';
+import { opmFindings } from '../../catalog/rules/opm.ts';
 import type { CatalogSource } from '../../catalog/source.ts';
 import { PipelineError } from '../error.ts';
 import { type Written, writeFiles } from '../write.ts';
@@ -100,12 +101,30 @@ async function readSelection(
   if (!opened) throw new TypeError('a catalog that was not opened');
   const { blobs, findings } = await load(opened.source);
   const filtered = filterImageSet(blobs, selection);
+  const wrong = [...findings, ...filtered.findings, ...absent(selection, blobs)];
+  const isMade = !takesAll(selection) && wrong.every(({ severity }) => severity !== 'error');
   return {
-    images: imagesOf(filtered.blobs),
-    findings: [...findings, ...filtered.findings, ...absent(selection, blobs)],
+    images: imagesOf({ ...filtered.blobs, bundles: filtered.mirrored }),
+    findings: isMade ? [...wrong, ...unserved(selection, filtered.blobs)] : wrong,
     kept: [],
     selection: takesAll(selection) ? undefined : filtered.blobs,
   };
+}
+
+/** Why opm would not serve what is selected, where it would not. */
+function unserved({ catalog }: CatalogSelection, blobs: Blobs): Finding[] {
+  const [first, ...more] = opmFindings(blobs).filter(({ severity }) => severity === 'error');
+  if (!first) return [];
+  const others = more.length > 0 ? `, and ${more.length} more` : '';
+  return [
+    {
+      rule: 'mirror/selection',
+      severity: 'error',
+      message: `opm refuses what is selected of ${catalog}: ${first.message}${others}`,
+      location: first.location,
+      hint: 'select other channels or versions, or, with full: true and no packages, the catalog as it is',
+    },
+  ];
 }
 
 /** What is chosen and is not there: something misspelt would be missed on the other side only. */

@@ -183,11 +183,11 @@ async function selected(one: MirrorCase, selection: CatalogSelection, i: number)
     throw new Refused(`there is no image ${selection.catalog}`);
   const { blobs, findings } = await load(directorySource(root));
   const filtered = filterImageSet(blobs, selection);
-  const { bundles } = filtered.blobs;
+  const mirrored = { ...filtered.blobs, bundles: filtered.mirrored };
   return {
     digest,
-    bundles,
-    images: { ...imagesOf(filtered.blobs), findings: [...findings, ...filtered.findings] },
+    bundles: filtered.mirrored,
+    images: { ...imagesOf(mirrored), findings: [...findings, ...filtered.findings] },
   };
 }
 

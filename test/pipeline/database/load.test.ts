@@ -5,12 +5,15 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { renderOrder } from '../../../catalog/render.ts';
 import { main } from '../../../pipeline/cli/main.ts';
 import { loadDatabase } from '../../../pipeline/database/load.ts';
+import { openDatabase } from '../../../pipeline/database/open.ts';
+import { readRows } from '../../../pipeline/database/rows.ts';
 import { openLayout } from '../../../pipeline/registry/layout/layout.ts';
 import { layoutRegistry } from '../../../pipeline/registry/layout/registry.ts';
 import { pushImage } from '../../../pipeline/registry/push.ts';
 import { textOf } from '../../../pipeline/render/write.ts';
 import { capture } from '../../conformance/fbc-terminal.ts';
 import { labelledImage } from '../../fakes/labelled-image.ts';
+import { withSharedPages } from '../../fakes/shared-pages.ts';
 import { database } from '../../fakes/sqlite.ts';
 
 /** Databases that opm v1.73.0 made of bundles, and what it renders of them. */
@@ -204,6 +207,50 @@ describe('what is no database of an index image is refused in one sentence', () 
     const constraint = `INSERT INTO dependencies VALUES ('olm.constraint', '${value}', 'p.v1')`;
     const { blobs } = await loadDatabase(await database(TABLES, bundle('{}'), constraint), 'index.db');
     expect(textOf(renderOrder(blobs), 'json')).toContain('"failureMessage": "no"');
+  });
+
+  test('pages that share their children, which would be rows without an end', async () => {
+    const bytes = await database(TABLES, bundle('{}'));
+    // The first table has the page behind the schema's.
+    expect(await refused(withSharedPages(bytes, 2, 6))).toMatch(
+      /^index\.db: the table package is damaged: SQLite says: .*2nd reference to page/,
+    );
+  });
+
+  test('what a table says of its rows is not computed', async () => {
+    const checks = TABLES.replace('default_channel TEXT', "default_channel TEXT CHECK (name = 'other')");
+    expect(checks).not.toBe(TABLES);
+    const bytes = await database('PRAGMA ignore_check_constraints = 1', checks, bundle('{}'));
+    expect(await refused(bytes)).toBe('');
+  });
+
+  test('a schema that SQLite would read without an end', async () => {
+    const bytes = await database(TABLES);
+    expect(await refused(withSharedPages(bytes, 1, 6))).toMatch(/: page \d+ of its schema is in it twice$/);
+    expect(await refused(await database(TABLES, bundle('{}'), 'ANALYZE'))).toBe(
+      'index.db: it has statistics, which SQLite reads with the schema',
+    );
+    const long = Buffer.from(await database(`CREATE TABLE a (b /* ${'long '.repeat(5000)} */)`));
+    // The size of its first row, a number of three bytes, is the largest that these can say.
+    long.writeUIntBE(0xffff7f, long.readUInt16BE(108), 3);
+    expect(await refused(long)).toBe('index.db: its schema says to be longer than the file');
+  });
+
+  test('entries of one id, of which a join would make a row with each API', async () => {
+    const older = `
+      DROP TABLE properties; DROP TABLE dependencies; DROP TABLE channel_entry;
+      CREATE TABLE channel_entry (entry_id INTEGER, channel_name TEXT, package_name TEXT,
+        operatorbundle_name TEXT, replaces INTEGER, depth INTEGER);
+      CREATE TABLE api_provider (group_name TEXT, version TEXT, kind TEXT, channel_entry_id INTEGER);`;
+    const numbers = (count: number): string =>
+      `WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r WHERE n < ${count})`;
+    const many = `
+      INSERT INTO channel_entry ${numbers(500)} SELECT 1, 'c', 'p', 'p.v1', NULL, 0 FROM r;
+      INSERT INTO api_provider ${numbers(500)} SELECT 'g', 'v1', 'K' || n, 1 FROM r;`;
+    const opened = await openDatabase(await database(TABLES, bundle('{}'), older, many), 'index.db');
+    const { bundles } = readRows(opened, 'index.db');
+    opened.close();
+    expect(bundles.get('p.v1')?.properties.length).toBe(500);
   });
 
   test('a file that is neither directory nor database', async () => {

@@ -1,4 +1,13 @@
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { readMapping } from '../../../catalog/mirror/mapping.ts';
@@ -244,6 +253,80 @@ async function archive1(directory: string, from: Scene): Promise<void> {
   expect(report).toMatchObject({ copied: 1, unchanged: 1, failed: [] });
   await writer.finish();
 }
+
+const PART = 1 << 20;
+
+/** An archive into which the second image was written by a run that was interrupted. */
+async function interrupted(): Promise<{ from: Scene; directory: string; journal: string; first: string }> {
+  const from = await scene();
+  const directory = folder();
+  const writer = await openArchiveWriter({ directory, part: PART, since: undefined });
+  await copy(`${from.from}/org/b:single=${from.to}/m/b:single\n`, { ...from.ports, to: writer.target });
+  await writer.close();
+  return {
+    from,
+    directory,
+    journal: join(directory, 'receipt.part'),
+    first: join(directory, 'archive-000001.tar'),
+  };
+}
+
+test('a journal that a full disk has cut short is gone on with, however often that happens', async () => {
+  const { from, directory, journal } = await interrupted();
+  writeFileSync(journal, '{"blob":{"digest":"sha2', { flag: 'a' });
+  const again = await openArchiveWriter({ directory, part: PART, since: undefined });
+  expect(await copy(mappingOf(from), { ...from.ports, to: again.target })).toMatchObject({ failed: [] });
+  await again.close();
+  writeFileSync(journal, '{"na', { flag: 'a' });
+  const last = await openArchiveWriter({ directory, part: PART, since: undefined });
+  expect(await copy(mappingOf(from), { ...from.ports, to: last.target })).toMatchObject({
+    copied: 0,
+    unchanged: 2,
+  });
+  await last.finish();
+  expect(await load([directory], from, mappingOf(from))).toMatchObject({ copied: 2, failed: [] });
+});
+
+test('a journal without a whole line gets its first one again', async () => {
+  const { directory, journal } = await interrupted();
+  writeFileSync(journal, '{"par');
+  await (await openArchiveWriter({ directory, part: PART, since: undefined })).close();
+  await expect(openArchiveWriter({ directory, part: 4096, since: undefined })).rejects.toThrow(
+    `has parts of ${PART} bytes`,
+  );
+});
+
+test('a journal that cannot be written is named', async () => {
+  const { from, directory, journal } = await interrupted();
+  const writer = await openArchiveWriter({ directory, part: PART, since: undefined });
+  rmSync(journal);
+  mkdirSync(journal);
+  const { failed } = await copy(mappingOf(from), { ...from.ports, to: writer.target });
+  expect(failed.map(({ why }) => why).join()).toContain(`cannot write ${journal}: it is a directory`);
+  await writer.close();
+});
+
+test('what the journal says and the parts do not have is written again', async () => {
+  const { from, directory, first } = await interrupted();
+  truncateSync(first, statSync(first).size - 100);
+  const again = await openArchiveWriter({ directory, part: PART, since: undefined });
+  expect(await copy(mappingOf(from), { ...from.ports, to: again.target })).toMatchObject({
+    copied: 2,
+    failed: [],
+  });
+  await again.finish();
+  expect(await load([directory], from, mappingOf(from))).toMatchObject({ copied: 2, failed: [] });
+  await expectWhole(from.client, `${from.to}/m/b:single`, single);
+});
+
+test('a whole archive that has lost an end is not gone on with', async () => {
+  const { from, directory, first } = await interrupted();
+  await archive1(directory, from);
+  truncateSync(first, 100);
+  await expect(openArchiveWriter({ directory, part: PART, since: undefined })).rejects.toThrow(
+    'ends at byte 100, its receipt says',
+  );
+});
 
 test('an upload in chunks goes on in another process', async () => {
   const { client, ...hosts } = await scene();
