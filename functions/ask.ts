@@ -44,14 +44,20 @@ export interface Answered {
   readonly receipt: unknown;
   /** Texts by file name. */
   readonly files: Readonly<Record<string, string>>;
+  /** Keys in the bucket of the files that are too large for the answer. */
+  readonly tooLarge: readonly string[];
 }
 
 /** Bytes of a body and of a token that are looked at. */
 const LARGEST = 16 * 1024;
 /** Between two looks, in ms. */
 const PAUSE = 500;
-/** Bytes of a file that goes into the answer, which may have 6 MB in all; larger ones stand in the bucket. */
+/** Bytes of a file that goes into the answer. */
 const LARGEST_FILE = 1024 * 1024;
+/** Bytes of all files in the answer, as they are sent: Lambda's answer may have 6 MB. */
+const LARGEST_ANSWER = 5_000_000;
+/** The file without which an answer says nothing. */
+const RECEIPT = 'receipt.json';
 
 /** Answers a job. */
 export async function ask(asking: Asking, ports: AskPorts): Promise<AskAnswer> {
@@ -151,10 +157,26 @@ async function answerOf(outcome: Outcome, records: RecordStore): Promise<Answere
     (await publishedIn(records)).find(({ commit }) => commit === outcome.detail)?.documents;
   if (documents === undefined) return undefined;
   const files: Record<string, string> = {};
-  for (const key of await records.list(documents)) {
+  const tooLarge: string[] = [];
+  let room = LARGEST_ANSWER;
+  const receipt = `${documents}${RECEIPT}`;
+  const others = (await records.list(documents)).filter((key) => key !== receipt);
+  for (const key of [receipt, ...others]) {
     const record = await records.get(key);
-    if (record && record.bytes.length <= LARGEST_FILE)
-      files[key.slice(documents.length)] = new TextDecoder().decode(record.bytes);
+    if (!record) continue;
+    const text = new TextDecoder().decode(record.bytes);
+    const sent = record.bytes.length <= LARGEST_FILE ? sentBytes(text) : Number.POSITIVE_INFINITY;
+    if (sent > room) {
+      tooLarge.push(key);
+      continue;
+    }
+    room -= sent;
+    files[key.slice(documents.length)] = text;
   }
-  return { published: true, receipt: JSON.parse(files['receipt.json'] ?? 'null'), files };
+  return { published: true, receipt: JSON.parse(files[RECEIPT] ?? 'null'), files, tooLarge };
+}
+
+/** Bytes of a text as it is sent: in the body's JSON, which is a text in the JSON of the function's answer. */
+function sentBytes(text: string): number {
+  return Buffer.byteLength(JSON.stringify(JSON.stringify(text)));
 }

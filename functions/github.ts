@@ -16,7 +16,7 @@ export interface AppSecret {
 }
 
 export interface GitHubForge extends Forge {
-  /** The client; its token is got when it is needed, and kept until shortly before its end. */
+  /** The client, with a token that is kept until shortly before its end. */
   client(): Promise<GitHub>;
   /** Notes a publish as a deployment of its commit, once. */
   deployed(deployment: Deployment): Promise<void>;
@@ -45,43 +45,42 @@ function parsed(text: string): unknown {
 }
 
 /**
+ * @param secret asked each time, so that another key is in use as soon as it is read
  * @param at where GitHub's API is, and who is told of waits
- * @throws PipelineError from its functions, with nothing of a token in it
+ * @throws PipelineError from its functions, with nothing of a token in it; `denied`, retryable, when GitHub
+ *   gives no token
  */
 export function appForge(
   secret: () => Promise<AppSecret>,
   at: { readonly api: string; readonly log: (line: string) => void },
 ): GitHubForge {
-  let opened: Promise<GitHub> | undefined;
-  const client = (): Promise<GitHub> => {
-    opened ??= secret().then(({ appId, installationId, privateKey }) => {
-      const identity = { kind: 'app', app: String(appId), privateKey, installation: installationId } as const;
-      return openGitHub({ url: at.api, identity, log: at.log });
-    });
-    opened.catch(() => {
-      opened = undefined;
-    });
-    return opened;
+  let opened: { readonly identity: string; readonly github: GitHub } | undefined;
+  const enter = async (): Promise<{ github: GitHub; token: string }> => {
+    const { appId, installationId, privateKey } = await secret();
+    const identity = { kind: 'app', app: String(appId), privateKey, installation: installationId } as const;
+    const text = JSON.stringify(identity);
+    // A client keeps its key for as long as it lives: another key is another client's.
+    if (opened?.identity !== text)
+      opened = { identity: text, github: openGitHub({ url: at.api, identity, log: at.log }) };
+    const { github } = opened;
+    try {
+      return { github, token: ((await github.auth({ type: 'installation' })) as { token: string }).token };
+    } catch (cause) {
+      throw new PipelineError('denied', 'GitHub gives the App no token', { cause, retryable: true });
+    }
   };
   return {
-    client,
-    token: async () => {
-      const github = await client();
-      try {
-        return ((await github.auth({ type: 'installation' })) as { token: string }).token;
-      } catch (cause) {
-        throw new PipelineError('denied', 'GitHub gives the App no token', { cause, retryable: true });
-      }
-    },
+    client: async () => (await enter()).github,
+    token: async () => (await enter()).token,
     deployed: async ({ repository, receipt, link }) => {
-      const [github, name] = [await client(), repositoryName(repository)];
+      const [{ github }, name] = [await enter(), repositoryName(repository)];
       const last = await lastDeployed(github, name, receipt.catalog);
       if (last?.commit === receipt.commit && last.digest === receipt.digest) return;
       await noteDeployed(github, name, { receipt, link });
     },
     report: async ({ repository, commit, context, state, description, url }: CommitStatus) => {
       const { owner, repo } = repositoryName(repository);
-      const github = await client();
+      const { github } = await enter();
       const said = { state, context, description, ...(url === undefined ? {} : { target_url: url }) };
       const parameters = { owner, repo, sha: commit, ...said };
       await answer(github.request('POST /repos/{owner}/{repo}/statuses/{sha}', parameters));

@@ -1,4 +1,4 @@
-/** Secrets, asked for once in the life of a function and never logged. */
+/** Secrets, kept for minutes and never logged. */
 import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { PipelineError } from '../../pipeline/error.ts';
 import { cloudError } from './failure.ts';

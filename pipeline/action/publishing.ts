@@ -212,6 +212,9 @@ async function elsewhere({ inputs, forge, commit }: Publishing, catalog: string)
   if (answer['published'] !== true || !isObject(answer['receipt']))
     return { catalog, kind: 'refused', why: 'the functions refused the catalog' };
   writeAnswer(join(inputs.publish.out, catalog), answer['files']);
+  const tooLarge: unknown = answer['tooLarge'];
+  for (const key of Array.isArray(tooLarge) ? tooLarge : [])
+    info(plain(`${catalog}: too large for the functions' answer, to be had from their bucket: ${key}`));
   return { catalog, kind: 'published', receipt: answer['receipt'] as unknown as PublishReceipt };
 }
 

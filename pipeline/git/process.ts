@@ -139,8 +139,8 @@ function protocolsOf(asked: GitRemote | undefined, reach: Reach | undefined): st
 function reachConfiguration({ header }: Reach): (readonly [key: string, value: string])[] {
   return [
     ...TRANSPORTS.map((name) => [`protocol.${name}.allow`, 'always'] as const),
-    // Credentials are not carried to another host.
-    ['http.followRedirects', 'initial'],
+    // Where the first redirect leads, git asks all that comes after it, with the header.
+    ['http.followRedirects', header === undefined ? 'initial' : 'false'],
     ...(header === undefined ? [] : [['http.extraHeader', header] as const]),
   ];
 }
@@ -196,9 +196,20 @@ export function startError(error: Error): PipelineError {
   });
 }
 
-/** A failure of git, in git's words. */
+/** What git says of a redirect that it does not follow. */
+const REDIRECT = /unable to access '([^']*)': The requested URL returned error: (30\d)/;
+
+/** A failure of git, in git's words where those tell what to do. */
 export function failure(command: string, code: number | string | null, message: string): PipelineError {
   const said = message.slice(0, MESSAGE_LENGTH).trim().replaceAll(/\s+/g, ' ');
+  const [, url, status] = REDIRECT.exec(said) ?? [];
+  if (url !== undefined) {
+    return new PipelineError(
+      'git',
+      `git ${command}: ${url} answers from elsewhere (${status}), where no token is sent: ` +
+        'a repository that was renamed or moved is named by its new URL',
+    );
+  }
   const old = /unknown option|is not a git command|usage: git/.test(said);
   return new PipelineError(
     'git',

@@ -42,12 +42,22 @@ function refOf(name: string): string {
   return `refs/portolan/${name}`;
 }
 
+/**
+ * Of `ID<tab>REF` lines the id of this very ref: where git looks a name up, the branch
+ * `refs/heads/refs/portolan/…` answers to `refs/portolan/…` as well.
+ */
+function idOf(ref: string, lines: Buffer): string | undefined {
+  const found = lines.toString('utf8').split('\n');
+  return found.map((line) => line.split('\t')).find(([, name]) => name === ref)?.[0];
+}
+
 function localFence({ repository, settings }: FencePlace): Fence & { close(): Promise<void> } {
   const run: GitRun = { settings, directory: repository };
   const read = async (name: string): Promise<StandingClaim | undefined> => {
-    const parameters = ['rev-parse', '--verify', '--quiet', refOf(name)];
-    const { code, output } = await runGit({ ...run, accept: [0, 1] }, parameters);
-    return code === 1 ? undefined : claimAt(run, output.toString('utf8').trim());
+    const parameters = ['for-each-ref', '--format=%(objectname)%09%(refname)', refOf(name)];
+    const { output } = await runGit(run, parameters);
+    const id = idOf(refOf(name), output);
+    return id === undefined ? undefined : claimAt(run, id);
   };
   return {
     read,
@@ -87,8 +97,11 @@ function remoteFence({ repository, settings, reach }: FencePlace): Fence & { clo
       inTurn(async () => {
         const next = { ...claim, sequence: (standing?.sequence ?? 0) + 1 };
         const id = await claimCommit(run, claimText(next), standing?.version);
-        const lease = `--force-with-lease=${refOf(name)}:${standing?.version ?? ''}`;
-        const parameters = ['push', '--porcelain', lease, '--', repository, `${id}:${refOf(name)}`];
+        const ref = refOf(name);
+        await runGit(run, ['update-ref', ref, id]);
+        const lease = `--force-with-lease=${ref}:${standing?.version ?? ''}`;
+        // With the star the server's ref is this very one: git looks a whole name up, and finds branches too.
+        const parameters = ['push', '--porcelain', lease, '--', repository, `${ref}*:${ref}*`];
         const { code, output } = await runGit({ ...far, accept: [0, 1] }, parameters);
         if (code === 0) return { ...next, version: id };
         return lost(output.toString('utf8'), repository);
@@ -106,7 +119,7 @@ async function readRemote(
   { repository, name }: { readonly repository: string; readonly name: string },
 ): Promise<StandingClaim | undefined> {
   const { output } = await runGit(far, ['ls-remote', '--', repository, refOf(name)]);
-  const id = /^([0-9a-f]+)\t/.exec(output.toString('utf8'))?.[1];
+  const id = idOf(refOf(name), output);
   if (id === undefined) return undefined;
   const { code } = await runGit({ ...run, accept: [0, 1, 128] }, ['cat-file', '-e', `${id}:${FILE}`]);
   const fetch = ['fetch', '--quiet', '--no-tags', '--depth=1', '--no-write-fetch-head', '--', repository];

@@ -125,8 +125,13 @@ async function send(
     if (call.cancelled) return;
     if (call.write(message)) continue;
     await new Promise<void>((resolve) => {
-      call.once('drain', resolve);
-      call.once('cancelled', () => resolve());
+      const goOn = (): void => {
+        call.off('drain', goOn);
+        call.off('cancelled', goOn);
+        resolve();
+      };
+      call.on('drain', goOn);
+      call.on('cancelled', goOn);
     });
   }
 }

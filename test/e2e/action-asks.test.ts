@@ -127,6 +127,19 @@ test('what is merged is published, noted as a deployment, and handed to the job'
   expect(next.digest).not.toBe(receipt.digest);
 });
 
+test('documents that the functions’ answer has no room for are named in the log', async () => {
+  await functions();
+  const key = 'documents/v4.20/x/y/page.html';
+  const receipt = { kind: 'PublishReceipt', catalog: 'v4.20', commit: hub.base(), image, digest: 'sha256:1' };
+  const answer = JSON.stringify({ published: true, receipt, files: {}, tooLarge: [key] });
+  const { url } = await startHost((_, response) => reply(response, 200, answer));
+  const stepped = await publishing(url);
+  expect(stepped.status, stepped.log).toBe(0);
+  expect(stepped.log).toContain(
+    `v4.20: too large for the functions' answer, to be had from their bucket: ${key}`,
+  );
+});
+
 test('a job that may not is refused, and its token stands in no log', async () => {
   const url = await functions();
   const stepped = await publishing(url, { repository_id: '666' });

@@ -102,6 +102,7 @@ test('the publishing job gets its receipt and the documents; the queue got one m
       published: true,
       receipt: { digest: 'sha256:1' },
       files: { 'receipt.json': '{"digest": "sha256:1"}', 'mapping.txt': 'a=b\n' },
+      tooLarge: [],
     },
   });
   expect(at.queued.map(({ body }) => JSON.parse(body))).toEqual([
@@ -125,6 +126,23 @@ test('a commit that a newer one overtook: what is published is the answer', asyn
   };
   await at.ports.records.put('published/v4.20/x', new TextEncoder().encode(JSON.stringify(current)));
   expect(await ask(await asking(at), at.ports)).toMatchObject({ status: 200, body: { published: true } });
+});
+
+test('documents that an answer of Lambda has no room for are named, and the receipt is always in it', async () => {
+  const at = await address();
+  const put = (name: string, text: string): Promise<void> =>
+    at.ports.records.put(`${DOCUMENTS}${name}`, new TextEncoder().encode(text));
+  await put('page.html', 'x'.repeat(1_048_577));
+  // A quote is sent as four bytes.
+  for (const n of [1, 2, 3, 4, 5, 6]) await put(`${n}.yaml`, '"'.repeat(400_000));
+  const answer = await ask(await asking(at), at.ports);
+  expect(answer).toMatchObject({ status: 200, body: { receipt: { digest: 'sha256:1' } } });
+  const body = JSON.stringify(answer.body);
+  expect(Buffer.byteLength(JSON.stringify({ statusCode: 200, body }))).toBeLessThan(6_000_000);
+  const { files, tooLarge } = JSON.parse(body);
+  expect(Object.keys(files).sort()).toEqual(['1.yaml', '2.yaml', '3.yaml', 'mapping.txt', 'receipt.json']);
+  const left = ['4.yaml', '5.yaml', '6.yaml', 'page.html'];
+  expect(tooLarge).toEqual(left.map((name) => `${DOCUMENTS}${name}`));
 });
 
 test('a catalog with errors is refused, and may be asked for again', async () => {

@@ -1,0 +1,69 @@
+/** The App's key, as GitHub takes it or not: what a function that stays warm does when the key is another one. */
+import { createPublicKey, generateKeyPairSync, verify } from 'node:crypto';
+import { expect, test } from 'vitest';
+import { type AppSecret, appForge, type GitHubForge } from '../../functions/github.ts';
+import { type Host, reply, startHost } from '../fakes/host.ts';
+
+function secretOf(): AppSecret {
+  const { privateKey } = generateKeyPairSync('rsa', {
+    modulusLength: 2048,
+    publicKeyEncoding: { type: 'spki', format: 'pem' },
+    privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+  });
+  return { appId: 1, installationId: 2, privateKey };
+}
+
+/** Whether a JSON web token is signed by a key. */
+function isSigned(token: string, { privateKey }: AppSecret): boolean {
+  const [head, claims, signature = ''] = token.split('.');
+  const text = Buffer.from(`${head}.${claims}`);
+  return verify('sha256', text, createPublicKey(privateKey), Buffer.from(signature, 'base64url'));
+}
+
+/** GitHub with one key of the App, and a function that was started with another one. */
+async function rotated() {
+  const [before, after] = [secretOf(), secretOf()];
+  const github = await startHost(({ url, headers }, response) => {
+    const json = { 'content-type': 'application/json' };
+    if (!url.endsWith('/access_tokens')) return reply(response, 201, '{}', json);
+    const [, token = ''] = (headers.authorization ?? '').split(' ');
+    if (!isSigned(token, after)) return reply(response, 401, '{"message":"Integration not found"}', json);
+    const expires = new Date(Date.now() + 3_600_000).toISOString();
+    reply(response, 201, JSON.stringify({ token: 'ghs_new', expires_at: expires, permissions: {} }), json);
+  });
+  const at = { secret: before, after, github };
+  const forge = appForge(async () => at.secret, { api: github.url, log: () => undefined });
+  return Object.assign(at, { forge });
+}
+
+const tokensAsked = ({ asked }: Host): number =>
+  asked.filter(({ url }) => url.endsWith('/access_tokens')).length;
+
+test.each<[string, (forge: GitHubForge) => Promise<unknown>]>([
+  ['a token', (forge) => forge.token()],
+  ['a client', (forge) => forge.client()],
+  [
+    'a status',
+    (forge) =>
+      forge.report({
+        repository: 'sea/catalogs',
+        commit: 'c'.repeat(40),
+        context: 'portolan/publish v4.20',
+        state: 'success',
+        description: 'published',
+      }),
+  ],
+])(
+  '%s: a key that GitHub no longer takes may be tried again, and the one of the secret is used',
+  async (_, call) => {
+    const at = await rotated();
+    await expect(call(at.forge)).rejects.toMatchObject({ code: 'denied', retryable: true });
+    at.secret = at.after;
+    await call(at.forge);
+    expect(tokensAsked(at.github)).toBe(2);
+    // A secret that stays as it is keeps its token.
+    at.secret = { ...at.after };
+    await call(at.forge);
+    expect(tokensAsked(at.github)).toBe(2);
+  },
+);
