@@ -67,21 +67,23 @@ export async function check(repository: Repository, request: CheckRequest): Prom
   const trees = { base: ids.base, merged: merged.tree };
   const change = await classifyChange(repository.objects, trees, read.policy);
   const scene = { objects: repository.objects, trees, change, policy: read.policy };
-  // Catalogs are judged as the merge will leave them.
+  // Catalogs are judged as the merge will leave them, unless that is unsafe: then as the pull request brings them.
   const foreseen = await foreseenIn(repository, scene);
-  const touched = await touchedIn(foreseen.scene);
+  const unsafe = change.unsafe.length > 0 ? [] : foreseen.scene.change.unsafe;
+  const after = unsafe.length > 0 ? scene : foreseen.scene;
+  const touched = await touchedIn(after);
   const asked = { ...ids, change, policy: read.policy };
   const brought = { touched, bundles: foreseen.bundles };
   // What hosts are asked for does not wait for one another.
   const [{ judgements: ofCatalogs, unchecked }, ofBundles, ofTemplates, references, known] =
     await Promise.all([
-      judgeCatalogs(repository, { ...foreseen.scene, touched }, request),
+      judgeCatalogs(repository, { ...after, touched }, request),
       change.unsafe.length > 0 ? [] : judgeBundles(scene),
-      change.unsafe.length > 0 ? [] : judgeTemplates(foreseen.scene),
+      change.unsafe.length > 0 ? [] : judgeTemplates(after),
       judgeReferences(brought, scene.policy, request.registryFor?.(scene.policy)),
       request.people && knownOf(repository, asked, request.people),
     ]);
-  const ofRelease = [...foreseen.findings, ...otherImages(touched, foreseen.bundles)];
+  const ofRelease = [...unsafe, ...foreseen.findings, ...otherImages(touched, foreseen.bundles)];
   const judgements = [
     ...ofCatalogs,
     ...ofBundles,

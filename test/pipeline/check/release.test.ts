@@ -140,6 +140,20 @@ test('a template that names images nobody rendered, or files of the machine, has
   );
 });
 
+test('a release that would be unsafe fails, and what the pull request itself brings is judged all the same', async () => {
+  const v419 = 'catalogs/v4.19/etcd/catalog.yaml';
+  const catalog = catalogOf('etcd', ['1.0.0', '1.1.0']);
+  base = source.commit({ [v419]: catalog }, { parents: [base], branch: 'main' });
+  const broken = { [v419]: catalog.replace('"defaultChannel":"stable"', '"defaultChannel":"nope"') };
+  const rulesOf = (report: CheckReport) => new Set(errors(report).map(({ rule }) => rule));
+  const alone = await judged(broken);
+  expect(alone.verdict).toBe('fail');
+  const colliding = { 'operators/etcd/ci.yaml': CI.replace('v4.20]', 'v4.20, V4.20]') };
+  const report = await judged({ ...bundle, ...broken, ...colliding });
+  expect(report.verdict).toBe('fail');
+  expect(rulesOf(report)).toEqual(new Set([...rulesOf(alone), 'path/collision']));
+});
+
 test('a package that is in other files than the rendered one is not repeated', async () => {
   base = source.commit(
     { [CATALOG]: null, 'catalogs/v4.20/etcd/etcd.json': catalogOf('etcd', ['1.0.0']) },
