@@ -72,7 +72,7 @@ export async function check(repository: Repository, request: CheckRequest): Prom
   const unsafe = change.unsafe.length > 0 ? [] : foreseen.scene.change.unsafe;
   const after = unsafe.length > 0 ? scene : foreseen.scene;
   const touched = await touchedIn(after);
-  const asked = { ...ids, change, policy: read.policy };
+  const asked = { ...ids, change, committed: committedOf(scene, foreseen.scene), policy: read.policy };
   const brought = { touched, bundles: foreseen.bundles };
   // What hosts are asked for does not wait for one another.
   const [{ judgements: ofCatalogs, unchecked }, ofBundles, ofTemplates, references, known] =
@@ -153,6 +153,11 @@ async function foreseenIn(repository: Repository, scene: Scene): Promise<Foresee
   const then = { base: trees.base, merged: foreseen.tree };
   const changed = await classifyChange(repository.objects, then, policy);
   return { ...foreseen, scene: { ...scene, trees: then, change: changed } };
+}
+
+/** What the merge leaves, where it commits it without asking anybody again. */
+function committedOf({ policy, change }: Scene, then: Scene): Change | undefined {
+  return policy.release?.mode === 'commit' && then.change !== change ? then.change : undefined;
 }
 
 async function touchedIn(scene: Omit<CheckScene, 'reader'>): Promise<TouchedCatalog[]> {

@@ -68,7 +68,10 @@ export async function releaseBundles(
   const all = new Map([...waiting, ...arrived].map((one) => [`${one.package}/${one.version}`, one]));
   const releases: BundleRelease[] = [];
   // One after the other: two versions of a package stand in one template.
-  for (const bundle of all.values()) releases.push(await releaseOne(ports, request, { bundle, release }));
+  for (const bundle of all.values()) {
+    const foreseen = arrived.includes(bundle);
+    releases.push(await releaseOne(ports, request, { bundle, release, foreseen }));
+  }
   return releases;
 }
 
@@ -87,12 +90,14 @@ async function waitingOf(ports: ReleasePorts): Promise<BundleName[]> {
 interface One {
   readonly bundle: BundleName;
   readonly release: ReleasePolicy;
+  /** Whether the pull request that was merged has shown it, and was judged with it. */
+  readonly foreseen: boolean;
 }
 
 async function releaseOne(
   ports: ReleasePorts,
   { branch, commit }: ReleaseBundlesRequest,
-  { bundle, release }: One,
+  { bundle, release, foreseen }: One,
 ): Promise<BundleRelease> {
   const none = { ...bundle, image: undefined, proposed: undefined, commit: undefined };
   try {
@@ -100,11 +105,23 @@ async function releaseOne(
     if (!made) return { ...none, findings };
     const base = { ...none, image: made.reference, findings: [] };
     if (release.mode === 'off') return base;
-    const make = (tip: string): Promise<Proposal | undefined> => proposalAt(ports, tip, { bundle, made });
+    let fetched = false;
+    const make = async (tip: string): Promise<Proposal | undefined> => {
+      fetched = false;
+      const fetching = (): void => {
+        fetched = true;
+      };
+      return proposalAt(ports, tip, { bundle, made, fetching });
+    };
     const at = { ...ports, objects: ports.repository.objects };
-    if (release.mode === 'commit') {
-      const done = await commitOnto(at, { base: branch, make });
-      if (done !== 'protected') return { ...base, commit: done };
+    if (release.mode === 'commit' && foreseen) {
+      const judged = async (tip: string): Promise<Proposal | undefined> => {
+        const proposal = await make(tip);
+        return fetched ? undefined : proposal;
+      };
+      const done = await commitOnto(at, { base: branch, make: judged });
+      // What the check could not look at is not committed past everybody.
+      if (done !== 'protected' && !fetched) return { ...base, commit: done };
     }
     const subject = `${SUBJECT}/${bundle.package}/${bundle.version}`;
     return { ...base, proposed: await propose(at, { subject, base: branch, make }) };
@@ -143,7 +160,7 @@ function placedIn(finding: Finding, bundle: BundleName): Finding {
 async function pushBundle(
   { repository, registry }: ReleasePorts,
   commit: string,
-  { bundle, release }: One,
+  { bundle, release }: Pick<One, 'bundle' | 'release'>,
 ): Promise<{ made: MadeBundle | undefined; findings: readonly Finding[] }> {
   const folder = folderOf(bundle);
   const source = await treePlace(repository.objects, commit).folder(folder);
@@ -156,18 +173,29 @@ async function pushBundle(
   return { made, findings: [] };
 }
 
+interface Made {
+  readonly bundle: BundleName;
+  readonly made: MadeBundle;
+  /** Told when a bundle is fetched that no catalog holds yet. */
+  readonly fetching: () => void;
+}
+
 /** The catalogs with the bundle in them; undefined when they have it, or when it says nothing of them. */
 async function proposalAt(
   { repository, registryFor }: ReleasePorts,
   tip: string,
-  { bundle, made }: { readonly bundle: BundleName; readonly made: MadeBundle },
+  { bundle, made, fetching }: Made,
 ): Promise<Proposal | undefined> {
   await repository.bring([tip]);
   const place = treePlace(repository.objects, tip);
   const { policy } = await policyAt(repository.objects, tip);
   if (!policy) throw new PipelineError('usage', 'the policy cannot be read: portolan check says why');
   if ((await place.text(`${folderOf(bundle)}/${RELEASE_FILE}`)) === undefined) return undefined;
-  const rendering = { directory: '/', registry: () => registryFor(policy), only: 'bundles' } as const;
+  const registry = (): Registry => {
+    fetching();
+    return registryFor(policy);
+  };
+  const rendering = { directory: '/', registry, only: 'bundles' } as const;
   const { texts, findings } = await releasedTexts(place, { ...bundle, image: made.reference, rendering });
   const [finding] = findings;
   if (finding) throw new PipelineError('usage', finding.message);

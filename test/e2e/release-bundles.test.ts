@@ -4,6 +4,8 @@ import { POLICY_PATH, policyAt } from '../../pipeline/config.ts';
 import { authorization } from '../../pipeline/git/process.ts';
 import { openRemote } from '../../pipeline/git/remote.ts';
 import type { Repository } from '../../pipeline/git/repository.ts';
+import { madeBundle, pushMade } from '../../pipeline/release/bundle-image.ts';
+import { treePlace } from '../../pipeline/release/place.ts';
 import { type BundleRelease, releaseBundles } from '../../pipeline/stages/release-bundles.ts';
 import { catalogOf, POLICY } from '../fakes/gate.ts';
 import { unpaced } from '../fakes/github/client.ts';
@@ -120,6 +122,35 @@ test('committed onto the branch, where that takes it', async () => {
     parents: ['main'],
   });
   expect(await released(tip, more)).toMatchObject([{ version: '1.3.0', proposed: { kind: 'opened' } }]);
+});
+
+test('what the check could not look at is proposed, not committed, and so is what waits', async () => {
+  hub.moveBase(policyOf('commit'));
+  const before = hub.base();
+  await repository.bring([before]);
+  // An image that no catalog holds yet: the check asks nobody for it.
+  const folder = await treePlace(repository.objects, before).folder('operators/etcd/1.0.0');
+  if (!folder) throw new Error('no bundle');
+  const pattern = `${host}/other/{package}:v{version}`;
+  const other = await madeBundle(pattern, { package: 'etcd', version: '1.0.0' }, folder);
+  await pushMade(testClient([host]), other);
+  const commit = hub.moveBase({
+    [TEMPLATE]: basicTemplate('etcd', '1.0.0', other.reference),
+    ...bundleFiles('etcd', '1.1.0', releaseConfig('etcd.v1.0.0')),
+  });
+  expect(await released(before, commit)).toMatchObject([
+    { findings: [], commit: undefined, proposed: { kind: 'opened' } },
+  ]);
+  expect(hub.repository.git('rev-parse', 'main')).toBe(commit);
+  // Now nothing is fetched for it any more, and nobody has judged what it makes of that.
+  const next = hub.moveBase({
+    [TEMPLATE]: basicTemplate('etcd', '1.0.0', FIRST),
+    'operators/etcd/ci.yaml': CI.replace('v4.20]', 'v4.20, v9.99]'),
+  });
+  expect(await released(commit, next)).toMatchObject([
+    { version: '1.1.0', commit: undefined, proposed: { kind: 'updated' } },
+  ]);
+  expect(hub.repository.git('rev-parse', 'main')).toBe(next);
 });
 
 test('what cannot be released is told apart, and the others go on', async () => {

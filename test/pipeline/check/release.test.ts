@@ -1,5 +1,6 @@
 /** What the merge of a bundle will do is shown, and judged, in the pull request that brings it. */
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { People } from '../../../pipeline/check/people.ts';
 import { POLICY_PATH } from '../../../pipeline/config.ts';
 import { openRepository, type Repository } from '../../../pipeline/git/repository.ts';
 import { clientUnder } from '../../../pipeline/references/client.ts';
@@ -10,7 +11,7 @@ import type { CheckReport } from '../../../pipeline/report/report.ts';
 import { textReport } from '../../../pipeline/report/text-report.ts';
 import { check } from '../../../pipeline/stages/check.ts';
 import { releasedTexts } from '../../../pipeline/stages/release.ts';
-import { catalogOf, POLICY } from '../../fakes/gate.ts';
+import { catalogOf, PEOPLE, POLICY } from '../../fakes/gate.ts';
 import { basicTemplate, bundleFiles, CI, releaseConfig } from '../../fakes/operators.ts';
 import { registry } from '../../fakes/registry.ts';
 import { type Files, makeRepository, type TestRepository } from '../../fakes/repository.ts';
@@ -43,12 +44,19 @@ afterEach(async () => {
   source.remove();
 });
 
-function judged(files: Files): Promise<CheckReport> {
-  const head = source.commit(files, { parents: [base], branch: 'change' });
+function judged(files: Files, people?: People): Promise<CheckReport> {
+  return judgedAt(source.commit(files, { parents: [base], branch: 'change' }), people);
+}
+
+function judgedAt(head: string, people?: People): Promise<CheckReport> {
   const registryFor = (policy: Parameters<typeof clientUnder>[0]) =>
     clientUnder(policy, { plainHttp: [host] });
-  return check(repository, { base, head, today: '2026-01-01', registryFor });
+  const request = { base, head, today: '2026-01-01', registryFor };
+  return check(repository, people ? { ...request, people } : request);
 }
+
+/** bob, who owns etcd, on his own. */
+const BOB: People = { author: PEOPLE.bob, pusher: PEOPLE.bob, reviews: [], commits: undefined, holds: [] };
 
 const bundle = bundleFiles('etcd', '1.1.0', releaseConfig('etcd.v1.0.0'));
 const errors = ({ findings }: CheckReport) => findings.filter(({ severity }) => severity === 'error');
@@ -152,6 +160,43 @@ test('a release that would be unsafe fails, and what the pull request itself bri
   const report = await judged({ ...bundle, ...broken, ...colliding });
   expect(report.verdict).toBe('fail');
   expect(rulesOf(report)).toEqual(new Set([...rulesOf(alone), 'path/collision']));
+});
+
+describe('what a merge commits without asking again', () => {
+  beforeEach(() => {
+    const policy = source.git('show', `main:${POLICY_PATH}`).replace('mode: propose', 'mode: commit');
+    const victim = { 'catalogs/v4.20/quay/catalog.yaml': catalogOf('quay', ['3.0.0']) };
+    const owned = { 'operators/quay/ci.yaml': 'reviewers: [carol]\n' };
+    base = source.commit({ [POLICY_PATH]: policy, ...victim, ...owned }, { parents: [base], branch: 'main' });
+  });
+  const mapped = { 'operators/etcd/ci.yaml': CI.replace('v4.20]', 'v4.20, v9.99]') };
+
+  test('is its author’s to bring, as it would be in the pull request', async () => {
+    const report = await judged(bundle, BOB);
+    expect(report.authority).toMatchObject({ decision: 'allow', needs: [] });
+    expect(report.headline).toBe('allowed and green');
+  });
+
+  test('a catalog that is new by the mapping alone takes an admin, who approves the head', async () => {
+    const report = await judged({ ...bundle, ...mapped }, BOB);
+    expect(report.authority).toMatchObject({
+      decision: 'needs',
+      needs: ['needs the approval of @alice or @amy (an admin) for catalog v9.99: it brings a new catalog'],
+    });
+    const head = source.git('rev-parse', 'change');
+    const reviews = [{ author: PEOPLE.alice, state: 'approved', commit: head }] as const;
+    expect((await judgedAt(head, { ...BOB, reviews })).authority.decision).toBe('allow');
+    // Of a later head it says nothing: what the merge writes stands nowhere in either.
+    const later = source.commit(bundleFiles('etcd', '1.0.1'), { parents: [head], branch: 'change' });
+    expect((await judgedAt(later, { ...BOB, reviews })).authority.decision).toBe('needs');
+  });
+
+  test('another package’s blobs that a template held before are refused when they come into a catalog', async () => {
+    const foreign = '- {schema: olm.deprecations, package: quay, entries: []}\n';
+    const template = `${basicTemplate('etcd', '1.0.0', FIRST)}${foreign}`;
+    base = source.commit({ [TEMPLATE]: template }, { parents: [base], branch: 'main' });
+    expect((await judged(bundle, BOB)).authority.decision).toBe('deny');
+  });
 });
 
 test('a package that is in other files than the rendered one is not repeated', async () => {
