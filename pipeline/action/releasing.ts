@@ -41,7 +41,8 @@ export async function releaseArrived(releasing: Releasing, branch: string): Prom
   try {
     const { github, repository: name } = forge;
     const ports = { github, name, repository, registry, registryFor: references.under };
-    const released = await releaseBundles(ports, { branch, before, commit, policy });
+    const today = inputs.now.toISOString().slice(0, 10);
+    const released = await releaseBundles(ports, { branch, before, commit, policy, today });
     await say(released);
     const last = released.findLast((one) => one.commit !== undefined)?.commit ?? commit;
     if (last !== commit) await repository.bring([last]);

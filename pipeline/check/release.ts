@@ -4,10 +4,10 @@
  */
 import type { Finding } from '../../catalog/finding.ts';
 import { formatReference, tryParseReference } from '../../catalog/reference.ts';
+import { type PolicyOn, refusalsOf } from '../bundle/judge.ts';
 import { PipelineError } from '../error.ts';
 import { treeWith } from '../git/replace.ts';
 import type { Repository } from '../git/repository.ts';
-import type { Policy } from '../policy/policy.ts';
 import { type ArrivedBundle, arrivedBundles } from '../release/arrived.ts';
 import { type MadeBundle, madeBundle } from '../release/bundle-image.ts';
 import { overlaidPlace, type ReleasePlace, treePlace } from '../release/place.ts';
@@ -41,9 +41,10 @@ export interface ForeseenBundle {
 export async function foreseeRelease(
   repository: Repository,
   trees: { readonly base: string; readonly merged: string },
-  policy: Policy,
+  under: PolicyOn,
 ): Promise<Foreseen> {
   const { objects, scratch } = repository;
+  const { policy } = under;
   const drafts: Drafts = { bundles: [], findings: [], unchecked: [], released: [] };
   if (!policy.release) return { ...drafts, tree: trees.merged };
   const arrived = await arrivedBundles(objects, { before: trees.base, after: trees.merged }, policy);
@@ -51,7 +52,7 @@ export async function foreseeRelease(
   const place = overlaidPlace(treePlace(objects, trees.merged), texts);
   for (const bundle of arrived) {
     try {
-      await foreseeOne(place, policy, { bundle, texts, drafts });
+      await foreseeOne(place, under, { bundle, texts, drafts });
     } catch (error) {
       if (!(error instanceof PipelineError)) throw error;
       note(error, bundle, drafts);
@@ -77,11 +78,14 @@ interface One {
 
 async function foreseeOne(
   place: ReleasePlace,
-  { release }: Policy,
+  under: PolicyOn,
   { bundle, texts, drafts }: One,
 ): Promise<void> {
+  const { release } = under.policy;
   const source = await place.folder(bundle.folder);
   if (!source || !release) return;
+  // Its findings stand in the report already; what is refused is not there for any catalog.
+  if ((await refusalsOf(source, { ...bundle, path: bundle.folder }, under)).length > 0) return;
   const made = await madeBundle(release.bundles, bundle, source);
   const { blobs } = await loadBundle(source, {}, { image: made.reference });
   // What keeps it from being a bundle is said by the rules about bundles.

@@ -68,7 +68,7 @@ export async function check(repository: Repository, request: CheckRequest): Prom
   const change = await classifyChange(repository.objects, trees, read.policy);
   const scene = { objects: repository.objects, trees, change, policy: read.policy };
   // Catalogs are judged as the merge will leave them, unless that is unsafe: then as the pull request brings them.
-  const foreseen = await foreseenIn(repository, scene);
+  const foreseen = await foreseenIn(repository, scene, request.today);
   const unsafe = change.unsafe.length > 0 ? [] : foreseen.scene.change.unsafe;
   const after = unsafe.length > 0 ? scene : foreseen.scene;
   const touched = await touchedIn(after);
@@ -144,11 +144,15 @@ async function readPolicyOf(
 type Scene = Omit<CheckScene, 'reader'>;
 
 /** What is released after the merge, and the scene as it is then. */
-async function foreseenIn(repository: Repository, scene: Scene): Promise<Foreseen & { scene: Scene }> {
+async function foreseenIn(
+  repository: Repository,
+  scene: Scene,
+  today: string,
+): Promise<Foreseen & { scene: Scene }> {
   const { trees, policy, change } = scene;
   const none = { tree: trees.merged, bundles: [], findings: [], unchecked: [], released: [] };
   if (change.unsafe.length > 0) return { ...none, scene };
-  const foreseen = await foreseeRelease(repository, trees, policy);
+  const foreseen = await foreseeRelease(repository, trees, { policy, today });
   if (foreseen.tree === trees.merged) return { ...foreseen, scene };
   const then = { base: trees.base, merged: foreseen.tree };
   const changed = await classifyChange(repository.objects, then, policy);

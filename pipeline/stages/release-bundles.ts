@@ -4,7 +4,7 @@
  * are pushed before anything names them.
  */
 import type { Finding } from '../../catalog/finding.ts';
-import { judgeBundle } from '../bundle/judge.ts';
+import { refusalsOf } from '../bundle/judge.ts';
 import { policyAt } from '../config.ts';
 import { PipelineError } from '../error.ts';
 import type { Repository } from '../git/repository.ts';
@@ -37,6 +37,8 @@ export interface ReleaseBundlesRequest {
   readonly before: string;
   readonly commit: string;
   readonly policy: Policy;
+  /** The day for which waivers are judged, `YYYY-MM-DD` in UTC. */
+  readonly today: string;
 }
 
 /** What became of one bundle. */
@@ -96,12 +98,12 @@ interface One {
 
 async function releaseOne(
   ports: ReleasePorts,
-  { branch, commit }: ReleaseBundlesRequest,
+  request: ReleaseBundlesRequest,
   { bundle, release, foreseen }: One,
 ): Promise<BundleRelease> {
   const none = { ...bundle, image: undefined, proposed: undefined, commit: undefined };
   try {
-    const { made, findings } = await pushBundle(ports, commit, { bundle, release });
+    const { made, findings } = await pushBundle(ports, request, { bundle, release });
     if (!made) return { ...none, findings };
     const base = { ...none, image: made.reference, findings: [] };
     if (release.mode === 'off') return base;
@@ -119,12 +121,12 @@ async function releaseOne(
         const proposal = await make(tip);
         return fetched ? undefined : proposal;
       };
-      const done = await commitOnto(at, { base: branch, make: judged });
+      const done = await commitOnto(at, { base: request.branch, make: judged });
       // What the check could not look at is not committed past everybody.
       if (done !== 'protected' && !fetched) return { ...base, commit: done };
     }
     const subject = `${SUBJECT}/${bundle.package}/${bundle.version}`;
-    return { ...base, proposed: await propose(at, { subject, base: branch, make }) };
+    return { ...base, proposed: await propose(at, { subject, base: request.branch, make }) };
   } catch (error) {
     // What people wrote is theirs to correct; the other bundles go on.
     if (!(error instanceof PipelineError) || error.retryable || !OF_THE_BUNDLE.has(error.code)) throw error;
@@ -150,24 +152,16 @@ function findingOf({ message, hint }: PipelineError, bundle: BundleName): Findin
   };
 }
 
-/** A finding of a bundle's own, with its place in the repository. */
-function placedIn(finding: Finding, bundle: BundleName): Finding {
-  const { location } = finding;
-  const file = `${folderOf(bundle)}/${location.file}`;
-  return { ...finding, package: bundle.package, location: { ...location, file } };
-}
-
 async function pushBundle(
   { repository, registry }: ReleasePorts,
-  commit: string,
+  { commit, policy, today }: ReleaseBundlesRequest,
   { bundle, release }: Pick<One, 'bundle' | 'release'>,
 ): Promise<{ made: MadeBundle | undefined; findings: readonly Finding[] }> {
   const folder = folderOf(bundle);
   const source = await treePlace(repository.objects, commit).folder(folder);
   if (!source) throw new PipelineError('not-found', `there is no ${folder} any more`);
-  const { findings } = await judgeBundle({ source }, { suites: ['default'] });
-  const errors = findings.filter(({ severity }) => severity === 'error');
-  if (errors.length > 0) return { made: undefined, findings: errors.map((error) => placedIn(error, bundle)) };
+  const refusals = await refusalsOf(source, { ...bundle, path: folder }, { policy, today });
+  if (refusals.length > 0) return { made: undefined, findings: refusals };
   const made = await madeBundle(release.bundles, bundle, source);
   await pushMade(registry, made);
   return { made, findings: [] };

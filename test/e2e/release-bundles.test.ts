@@ -12,7 +12,7 @@ import { unpaced } from '../fakes/github/client.ts';
 import { TOKEN } from '../fakes/github/forge.ts';
 import { testClient } from '../fakes/host.ts';
 import { type Hub, openHub } from '../fakes/hub.ts';
-import { basicTemplate, bundleFiles, CI, releaseConfig } from '../fakes/operators.ts';
+import { basicTemplate, bundleFiles, CI, releaseConfig, withoutInstallModes } from '../fakes/operators.ts';
 import { registry } from '../fakes/registry.ts';
 
 const FIRST = `quay.io/org/etcd@sha256:${'0'.repeat(63)}1`;
@@ -56,7 +56,7 @@ async function released(before: string, commit: string): Promise<BundleRelease[]
     registry: client,
     registryFor: () => client,
   };
-  return releaseBundles(ports, { branch: 'main', before, commit, policy });
+  return releaseBundles(ports, { branch: 'main', before, commit, policy, today: '2026-01-01' });
 }
 
 const show = (version: string, path: string): string =>
@@ -122,6 +122,31 @@ test('committed onto the branch, where that takes it', async () => {
     parents: ['main'],
   });
   expect(await released(tip, more)).toMatchObject([{ version: '1.3.0', proposed: { kind: 'opened' } }]);
+});
+
+test('a bundle is judged as the check judges it: under the policy and its waivers', async () => {
+  const before = hub.base();
+  const bad = withoutInstallModes(bundleFiles('etcd', '1.1.0'));
+  const commit = hub.moveBase(bad);
+  const where = 'operators/etcd/1.1.0/manifests/etcd.clusterserviceversion.yaml';
+  expect(await released(before, commit)).toMatchObject([
+    { image: undefined, findings: [{ rule: 'csv/install-modes', location: { file: where } }] },
+  ]);
+  const [[path = '', text = ''] = []] = Object.entries(policyOf('propose'));
+  for (const more of [
+    'rules: {csv/install-modes: warning}\n',
+    'waivers: [{rule: csv/install-modes, package: etcd, until: 2026-12-31, reason: a library}]\n',
+  ]) {
+    const next = hub.moveBase({ [path]: text + more });
+    expect(await released(before, next)).toMatchObject([{ image: expect.any(String), findings: [] }]);
+  }
+  // What only others than OLM v0 ask for counts where the policy names it.
+  const strict = hub.moveBase({
+    [path]: `${text}rules: {csv/icon-missing: error, csv/install-modes: off}\n`,
+  });
+  expect(await released(before, strict)).toMatchObject([
+    { image: undefined, findings: [{ rule: 'csv/icon-missing' }] },
+  ]);
 });
 
 test('what the check could not look at is proposed, not committed, and so is what waits', async () => {

@@ -12,7 +12,7 @@ import { textReport } from '../../../pipeline/report/text-report.ts';
 import { check } from '../../../pipeline/stages/check.ts';
 import { releasedTexts } from '../../../pipeline/stages/release.ts';
 import { catalogOf, PEOPLE, POLICY } from '../../fakes/gate.ts';
-import { basicTemplate, bundleFiles, CI, releaseConfig } from '../../fakes/operators.ts';
+import { basicTemplate, bundleFiles, CI, releaseConfig, withoutInstallModes } from '../../fakes/operators.ts';
 import { registry } from '../../fakes/registry.ts';
 import { type Files, makeRepository, type TestRepository } from '../../fakes/repository.ts';
 
@@ -62,8 +62,8 @@ const bundle = bundleFiles('etcd', '1.1.0', releaseConfig('etcd.v1.0.0'));
 const errors = ({ findings }: CheckReport) => findings.filter(({ severity }) => severity === 'error');
 
 /** The texts that the release of 1.1.0 makes, on top of the base. */
-async function texts(): Promise<ReadonlyMap<string, string>> {
-  const commit = source.commit(bundle, { parents: [base], branch: 'made' });
+async function texts(of = bundle): Promise<ReadonlyMap<string, string>> {
+  const commit = source.commit(of, { parents: [base], branch: 'made' });
   const place = treePlace(repository.objects, commit);
   const folder = await place.folder('operators/etcd/1.1.0');
   if (!folder) throw new Error('no bundle');
@@ -160,6 +160,21 @@ test('a release that would be unsafe fails, and what the pull request itself bri
   const report = await judged({ ...bundle, ...broken, ...colliding });
   expect(report.verdict).toBe('fail');
   expect(rulesOf(report)).toEqual(new Set([...rulesOf(alone), 'path/collision']));
+});
+
+test('a bundle that the merge will refuse is there for no catalog; the policy says what is refused', async () => {
+  const bad = withoutInstallModes(bundle);
+  const together = { ...bad, ...Object.fromEntries(await texts(bad)) };
+  const refused = await judged(together);
+  expect(refused.released).toBeUndefined();
+  expect(errors(refused).map(({ rule }) => rule)).toEqual(
+    expect.arrayContaining(['csv/install-modes', 'image/digest-missing']),
+  );
+  const rules = 'rules: {csv/install-modes: warning, graph/newly-unsupported-v1: warning}';
+  const policy = `${source.git('show', `main:${POLICY_PATH}`)}\n${rules}\n`;
+  base = source.commit({ [POLICY_PATH]: policy }, { parents: [base], branch: 'main' });
+  const allowed = await judged(together);
+  expect([allowed.verdict, allowed.released?.length]).toEqual(['pass', 1]);
 });
 
 describe('what a merge commits without asking again', () => {
