@@ -4,7 +4,7 @@ import { POLICY_PATH, policyAt } from '../../pipeline/config.ts';
 import { authorization } from '../../pipeline/git/process.ts';
 import { openRemote } from '../../pipeline/git/remote.ts';
 import type { Repository } from '../../pipeline/git/repository.ts';
-import { madeBundle, pushMade } from '../../pipeline/release/bundle-image.ts';
+import { type BundleName, madeBundle, pushMade } from '../../pipeline/release/bundle-image.ts';
 import { treePlace } from '../../pipeline/release/place.ts';
 import { type BundleRelease, releaseBundles } from '../../pipeline/stages/release-bundles.ts';
 import { catalogOf, POLICY } from '../fakes/gate.ts';
@@ -44,7 +44,11 @@ function policyOf(mode: string): Record<string, string> {
   return { [POLICY_PATH]: `${POLICY}${release}` };
 }
 
-async function released(before: string, commit: string): Promise<BundleRelease[]> {
+async function released(
+  before: string,
+  commit: string,
+  refused: readonly BundleName[] = [],
+): Promise<BundleRelease[]> {
   await repository.bring([before, commit]);
   const { policy, findings } = await policyAt(repository.objects, commit);
   if (!policy) throw new Error(JSON.stringify(findings));
@@ -56,7 +60,7 @@ async function released(before: string, commit: string): Promise<BundleRelease[]
     registry: client,
     registryFor: () => client,
   };
-  return releaseBundles(ports, { branch: 'main', before, commit, policy, today: '2026-01-01' });
+  return releaseBundles(ports, { branch: 'main', before, commit, refused, policy, today: '2026-01-01' });
 }
 
 const show = (version: string, path: string): string =>
@@ -131,6 +135,14 @@ test('a bundle is judged as the check judges it: under the policy and its waiver
   const where = 'operators/etcd/1.1.0/manifests/etcd.clusterserviceversion.yaml';
   expect(await released(before, commit)).toMatchObject([
     { image: undefined, findings: [{ rule: 'csv/install-modes', location: { file: where } }] },
+  ]);
+  // What was refused is looked at again as long as it is there, whatever the later commit brings.
+  const later = [
+    { package: 'etcd', version: '1.1.0' },
+    { package: 'etcd', version: '0.0.1' },
+  ];
+  expect(await released(commit, commit, later)).toMatchObject([
+    { version: '1.1.0', missing: [expect.stringContaining('@sha256:'), `${host}/org/etcd-bundle:v1.1.0`] },
   ]);
   const [[path = '', text = ''] = []] = Object.entries(policyOf('propose'));
   for (const more of [
