@@ -17,7 +17,7 @@ import { overlooked } from '../check/overlooked.ts';
 import { type HistoryOf, pastOf } from '../check/past.ts';
 import { judgePeople, knownOf, type People } from '../check/people.ts';
 import { judgeReferences } from '../check/references.ts';
-import { type Foreseen, foreseeRelease, otherImages } from '../check/release.ts';
+import { type Foreseen, foreseeRelease, otherImages, takenTags } from '../check/release.ts';
 import { suggestionsFor } from '../check/suggestions.ts';
 import { judgeTemplates } from '../check/templates.ts';
 import { POLICY_PATH, type PolicyRead, policyAt, readPolicy } from '../config.ts';
@@ -74,16 +74,18 @@ export async function check(repository: Repository, request: CheckRequest): Prom
   const touched = await touchedIn(after);
   const asked = { ...ids, change, committed: committedOf(scene, foreseen.scene), policy: read.policy };
   const brought = { touched, bundles: foreseen.bundles };
+  const registry = request.registryFor?.(scene.policy);
   // What hosts are asked for does not wait for one another.
-  const [{ judgements: ofCatalogs, unchecked }, ofBundles, ofTemplates, references, known] =
+  const [{ judgements: ofCatalogs, unchecked }, ofBundles, ofTemplates, references, taken, known] =
     await Promise.all([
       judgeCatalogs(repository, { ...after, touched }, request),
       change.unsafe.length > 0 ? [] : judgeBundles(scene),
       change.unsafe.length > 0 ? [] : judgeTemplates(after),
-      judgeReferences(brought, scene.policy, request.registryFor?.(scene.policy)),
+      judgeReferences(brought, scene.policy, registry),
+      takenTags(foreseen.bundles, scene.policy, registry),
       request.people && knownOf(repository, asked, request.people),
     ]);
-  const ofRelease = [...unsafe, ...foreseen.findings, ...otherImages(touched, foreseen.bundles)];
+  const ofRelease = [...unsafe, ...foreseen.findings, ...taken, ...otherImages(touched, foreseen.bundles)];
   const judgements = [
     ...ofCatalogs,
     ...ofBundles,

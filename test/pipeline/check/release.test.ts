@@ -4,7 +4,7 @@ import type { People } from '../../../pipeline/check/people.ts';
 import { POLICY_PATH } from '../../../pipeline/config.ts';
 import { openRepository, type Repository } from '../../../pipeline/git/repository.ts';
 import { clientUnder } from '../../../pipeline/references/client.ts';
-import { madeBundle } from '../../../pipeline/release/bundle-image.ts';
+import { madeBundle, pushMade } from '../../../pipeline/release/bundle-image.ts';
 import { treePlace } from '../../../pipeline/release/place.ts';
 import { markdownReport } from '../../../pipeline/report/markdown.ts';
 import type { CheckReport } from '../../../pipeline/report/report.ts';
@@ -12,6 +12,7 @@ import { textReport } from '../../../pipeline/report/text-report.ts';
 import { check } from '../../../pipeline/stages/check.ts';
 import { releasedTexts } from '../../../pipeline/stages/release.ts';
 import { catalogOf, PEOPLE, POLICY } from '../../fakes/gate.ts';
+import { testClient } from '../../fakes/host.ts';
 import { basicTemplate, bundleFiles, CI, releaseConfig, withoutInstallModes } from '../../fakes/operators.ts';
 import { registry } from '../../fakes/registry.ts';
 import { type Files, makeRepository, type TestRepository } from '../../fakes/repository.ts';
@@ -160,6 +161,21 @@ test('a release that would be unsafe fails, and what the pull request itself bri
   const report = await judged({ ...bundle, ...broken, ...colliding });
   expect(report.verdict).toBe('fail');
   expect(rulesOf(report)).toEqual(new Set([...rulesOf(alone), 'path/collision']));
+});
+
+test('a tag that is another image already is said before the merge', async () => {
+  const pattern = `${host}/org/{package}-bundle:v{version}`;
+  const folder = await treePlace(repository.objects, base).folder('operators/etcd/1.0.0');
+  if (!folder) throw new Error('no bundle');
+  const other = await madeBundle(pattern, { package: 'etcd', version: '1.1.0' }, folder);
+  await pushMade(testClient([host]), other);
+  expect(errors(await judged(bundle))).toMatchObject([
+    {
+      rule: 'release/refused',
+      message: expect.stringContaining(`${host}/org/etcd-bundle:v1.1.0 is ${other.digest} already`),
+      location: { file: 'operators/etcd/1.1.0/release-config.yaml' },
+    },
+  ]);
 });
 
 test('a bundle that the merge will refuse is there for no catalog; the policy says what is refused', async () => {
