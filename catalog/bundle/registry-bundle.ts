@@ -212,6 +212,15 @@ function annotationsIn(file: ManifestFile): Readonly<Record<string, string>> | u
     : undefined;
 }
 
+/** The package that a file of `metadata/` names, and where; undefined when it holds no annotations of a bundle. */
+export function packageNamedIn(file: ManifestFile): { name: string; location: Location } | undefined {
+  const name = annotationsIn(file)?.[`${PREFIX}package.v1`] ?? '';
+  const document = firstValue(file)?.document;
+  return name === '' || !document
+    ? undefined
+    : { name, location: document.locate(['annotations', `${PREFIX}package.v1`]) };
+}
+
 /** A document's value as Go reads it into a type: of YAML, scalars become the text that is wanted. */
 function readInto(shape: StructShape, { value, tree }: ReadValue): unknown {
   return fitStruct(value, shape).misfits.length > 0 && tree() ? asText(value, shape) : value;

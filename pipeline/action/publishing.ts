@@ -2,7 +2,9 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { getIDToken, info, setFailed, setOutput, summary, warning } from '@actions/core';
+import { lookupKey, referenceSites } from '../../catalog/references/site.ts';
 import { isObject } from '../../catalog/shape.ts';
+import { wholeCatalog } from '../change/whole-catalog.ts';
 import { bringCatalog, catalogIdentity, publishedCatalogs } from '../check/published-catalogs.ts';
 import { policyAt } from '../config.ts';
 import { PipelineError } from '../error.ts';
@@ -56,8 +58,8 @@ export async function publishPush(inputs: RunInputs): Promise<void> {
       return info(plain(`the branch ${branch} is not gated; nothing is published from it`));
     const publishing = { inputs, forge, repository, commit, policy };
     if (inputs.dryRun) return await tellPublishing(publishing);
-    const released = await releaseArrived(publishing, branch);
-    await publishAll({ ...publishing, commit: released });
+    const { commit: last, missing } = await releaseArrived(publishing, branch);
+    await publishAll({ ...publishing, commit: last }, missing);
   } finally {
     await repository.close();
   }
@@ -89,12 +91,18 @@ async function toPublish(
   return { catalogs, changed };
 }
 
-async function publishAll(publishing: Publishing): Promise<void> {
+async function publishAll(publishing: Publishing, missing: ReadonlySet<string>): Promise<void> {
   const { commit, inputs } = publishing;
   const { catalogs, changed } = await toPublish(publishing);
   const ended: Ended[] = [];
-  for (const catalog of catalogs)
-    ended.push(changed.has(catalog) ? await publishOne(publishing, catalog) : { catalog, kind: 'unchanged' });
+  for (const catalog of catalogs) {
+    const why = changed.has(catalog) ? await whyHeldBack(publishing, catalog, missing) : undefined;
+    if (why !== undefined) {
+      info(plain(`${catalog} is held back: ${why}`));
+      ended.push({ catalog, kind: 'refused', why });
+    } else if (changed.has(catalog)) ended.push(await publishOne(publishing, catalog));
+    else ended.push({ catalog, kind: 'unchanged' });
+  }
   const receipts = ended.flatMap((one) =>
     one.kind === 'published' ? [[one.catalog, one.receipt] as const] : [],
   );
@@ -103,6 +111,20 @@ async function publishAll(publishing: Publishing): Promise<void> {
   await summary.addRaw(summaryOf(commit, ended)).write();
   const refused = ended.filter(({ kind }) => kind === 'refused').map(({ catalog }) => catalog);
   if (refused.length > 0) setFailed(`not published: ${plain(refused.join(', '))}`);
+}
+
+/** Why a catalog waits: it names a bundle that was refused, and clusters would look for an image that is not there. */
+async function whyHeldBack(
+  { repository, commit, policy }: Publishing,
+  name: string,
+  missing: ReadonlySet<string>,
+): Promise<string | undefined> {
+  if (missing.size === 0) return undefined;
+  await bringCatalog(repository.objects, commit, { policy, name });
+  const source = await wholeCatalog(repository.objects, commit, { layout: policy.layout, name });
+  const { sites } = await referenceSites(source, { limits: policy.limits });
+  const found = sites.map(({ reference }) => lookupKey(reference)).find((key) => missing.has(key));
+  return found && `it names ${found}, a bundle that was refused: the image is nowhere`;
 }
 
 async function publishOne(publishing: Publishing, catalog: string): Promise<Ended> {

@@ -1,15 +1,16 @@
 /** What a push that brings bundles makes of them, before catalogs are published. */
 import { info, setFailed, setOutput, summary, warning } from '@actions/core';
+import { formatReference } from '../../catalog/reference.ts';
 import { PipelineError } from '../error.ts';
 import type { Repository } from '../git/repository.ts';
-import { lastReleased, noteReleased } from '../github/deployments.ts';
+import { lastReleased, noteReleased, type Released } from '../github/deployments.ts';
 import type { Policy } from '../policy/policy.ts';
 import { createRegistryClient } from '../registry/client.ts';
-import { arrivedBundles } from '../release/arrived.ts';
-import type { BundleName } from '../release/bundle-image.ts';
+import { arrivedBundles, bundlesIn } from '../release/arrived.ts';
+import { type BundleName, bundleTag } from '../release/bundle-image.ts';
 import { code, escaped } from '../report/markdown.ts';
 import { findingText, plain } from '../report/text.ts';
-import { type BundleRelease, releaseBundles } from '../stages/release-bundles.ts';
+import { type BundleRelease, type ReleaseBundlesRequest, releaseBundles } from '../stages/release-bundles.ts';
 import type { Forge } from './forge.ts';
 import type { RunInputs } from './inputs.ts';
 import { registriesOf, registryOptions } from './registries.ts';
@@ -24,16 +25,23 @@ export interface Releasing {
   readonly policy: Policy;
 }
 
+/** What is left to publish. */
+export interface Arrived {
+  /** Id of the commit to publish: the pushed one, or the last of those that released something on the branch. */
+  readonly commit: string;
+  /** References of bundles that were refused: they lead to no image. */
+  readonly missing: ReadonlySet<string>;
+}
+
 /**
  * Releases the bundles that have arrived on a branch.
  *
- * @returns id of the commit to publish: the pushed one, or the last of those that released something on the branch
  * @throws PipelineError as the client, the fetching and the registries
  */
-export async function releaseArrived(releasing: Releasing, branch: string): Promise<string> {
+export async function releaseArrived(releasing: Releasing, branch: string): Promise<Arrived> {
   const { inputs, forge, repository, commit, policy } = releasing;
-  const before = policy.release && (await beforeOf(releasing));
-  if (before === undefined) return commit;
+  const since = policy.release && (await sinceOf(releasing));
+  if (since === undefined) return { commit, missing: new Set() };
   const { plainHttp } = inputs.publish;
   const internal = [...plainHttp, ...policy.registries.internal];
   const registry = createRegistryClient({ ...registryOptions(inputs), plainHttp, internal });
@@ -41,35 +49,51 @@ export async function releaseArrived(releasing: Releasing, branch: string): Prom
   try {
     const { github, repository: name } = forge;
     const ports = { github, name, repository, registry, registryFor: references.under };
-    const released = await releaseBundles(ports, { branch, before, commit, policy });
+    const today = inputs.now.toISOString().slice(0, 10);
+    const released = await releaseBundles(ports, { ...since, branch, commit, policy, today });
     await say(released);
     const last = released.findLast((one) => one.commit !== undefined)?.commit ?? commit;
     if (last !== commit) await repository.bring([last]);
-    await noteAll(releasing, released);
-    return last;
+    const missing = new Set([...since.missing, ...released.flatMap((one) => one.missing)]);
+    for (const one of released) for (const reference of referencesOf(one, policy)) missing.delete(reference);
+    await noteAll(releasing, released, missing);
+    return { commit: last, missing };
   } finally {
     registry.close();
     references.close();
   }
 }
 
-/** The bundles that have arrived and that the policy releases. @throws PipelineError as the client and the fetching */
-export async function bundlesToRelease(releasing: Releasing): Promise<BundleName[]> {
-  const { repository, commit, policy } = releasing;
-  const before = policy.release && (await beforeOf(releasing));
-  return before === undefined ? [] : arrivedBundles(repository.objects, { before, after: commit }, policy);
+/** By which catalogs find what was pushed. */
+function referencesOf(one: BundleRelease, { release }: Policy): string[] {
+  return one.image === undefined || !release
+    ? []
+    : [one.image, formatReference(bundleTag(release.bundles, one))];
 }
 
-/** Id of the commit that bundles are new since, brought; undefined where nobody knows. */
-async function beforeOf({ inputs, forge, repository }: Releasing): Promise<string | undefined> {
+/** The bundles that have arrived and that the policy releases. @throws PipelineError as the client and the fetching */
+export async function bundlesToRelease(releasing: Releasing): Promise<readonly BundleName[]> {
+  const { repository, commit, policy } = releasing;
+  const since = policy.release && (await sinceOf(releasing));
+  if (since === undefined) return [];
+  const { objects } = repository;
+  const refused = await bundlesIn(objects, commit, since.refused);
+  return [...refused, ...(await arrivedBundles(objects, { before: since.before, after: commit }, policy))];
+}
+
+type Since = Pick<ReleaseBundlesRequest, 'before' | 'refused'> & Pick<Released, 'missing'>;
+
+/** The commit that bundles are new since, brought, and what was refused up to it; undefined where nobody knows. */
+async function sinceOf({ inputs, forge, repository }: Releasing): Promise<Since | undefined> {
   const { event } = inputs;
   const pushed = event.kind === 'push' && !/^0+$/.test(event.before) ? event.before : undefined;
+  const last = await lastReleased(forge.github, forge.repository);
   // What a push brought that no run was told of is found by the next.
-  for (const id of [await lastReleased(forge.github, forge.repository), pushed]) {
-    if (id === undefined) continue;
+  for (const before of [last?.commit, pushed]) {
+    if (before === undefined) continue;
     try {
-      await repository.bring([id]);
-      return id;
+      await repository.bring([before]);
+      return { before, refused: last?.refused ?? [], missing: last?.missing ?? [] };
     } catch (error) {
       // The history was rewritten.
       if (!(error instanceof PipelineError && error.code === 'not-found')) throw error;
@@ -81,11 +105,14 @@ async function beforeOf({ inputs, forge, repository }: Releasing): Promise<strin
 async function noteAll(
   { inputs, forge, commit }: Releasing,
   released: readonly BundleRelease[],
+  missing: ReadonlySet<string>,
 ): Promise<void> {
   if (released.length === 0) return;
-  const bundles = released.map((one) => `${one.package}/${one.version}`);
+  const bundles = released.filter(({ findings }) => findings.length === 0);
+  const refused = released.filter(({ findings }) => findings.length > 0);
   try {
-    await noteReleased(forge.github, forge.repository, { commit, bundles, link: inputs.says.link });
+    const note = { commit, bundles, refused, missing: [...missing], link: inputs.says.link };
+    await noteReleased(forge.github, forge.repository, note);
   } catch (error) {
     if (!(error instanceof PipelineError)) throw error;
     warning(`the release cannot be noted: ${plain(error.message)}`);

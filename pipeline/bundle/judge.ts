@@ -5,6 +5,10 @@ import { isInSuite, SUITE_NAMES, type Suite, seenBy, type View } from '../../cat
 import type { Finding } from '../../catalog/finding.ts';
 import { RULES } from '../../catalog/rules/index.ts';
 import { runInspection, type SeverityOf } from '../../catalog/rules/rule.ts';
+import type { CatalogSource } from '../../catalog/source.ts';
+import type { Policy } from '../policy/policy.ts';
+import { settingOf, severitiesOf } from '../policy/severity.ts';
+import { applyWaivers } from '../policy/waiver.ts';
 import type { OpenBundle } from './open.ts';
 
 export interface BundleJudging {
@@ -36,6 +40,48 @@ export async function judgeBundle(
   const seen = view ? seenBy(view, all) : all;
   const counts = ({ rule }: Finding): boolean => suites.some((suite) => isInSuite(rule, suite));
   return { findings: seen.filter(counts), others: byOtherSuites(seen.filter((finding) => !counts(finding))) };
+}
+
+/** A bundle's directory in a repository. */
+export interface BundleFolder {
+  readonly path: string;
+  readonly package: string;
+}
+
+/** Judges a bundle's directory under a policy: what OLM v0 needs counts everywhere, what others ask for where it is named. */
+export async function judgeFolder(
+  source: CatalogSource,
+  { path, package: name }: BundleFolder,
+  policy: Policy,
+): Promise<Finding[]> {
+  const bundle = await inspectedBundle(source, { gzipLength });
+  return runInspection(bundle, RULES, countedSeverities(policy)).map((finding) => ({
+    ...finding,
+    package: name,
+    location: { ...finding.location, file: `${path}/${finding.location.file}` },
+  }));
+}
+
+function countedSeverities(policy: Policy): SeverityOf {
+  const severityOf = severitiesOf(policy);
+  return (rule) => (isInSuite(rule.id, 'default') || settingOf(policy, rule.id) ? severityOf(rule) : 'off');
+}
+
+/** A policy on a day, `YYYY-MM-DD` in UTC. */
+export interface PolicyOn {
+  readonly policy: Policy;
+  readonly today: string;
+}
+
+/** What keeps a bundle from being pushed: the check and the merge ask this alike. */
+export async function refusalsOf(
+  source: CatalogSource,
+  folder: BundleFolder,
+  { policy, today }: PolicyOn,
+): Promise<Finding[]> {
+  const found = await judgeFolder(source, folder, policy);
+  const { findings } = applyWaivers(found, policy.waivers, today);
+  return findings.filter(({ severity }) => severity === 'error');
 }
 
 function byOtherSuites(findings: readonly Finding[]): Map<Suite, Finding[]> {

@@ -2,12 +2,14 @@
  * Blobs that lie in one package's place and belong to another: in templates, which are
  * rendered into catalogs, and in bundles, which say themselves whose they are.
  */
+import { readManifestFile } from '../../catalog/bundle/manifest.ts';
+import { packageNamedIn } from '../../catalog/bundle/registry-bundle.ts';
 import type { Finding, Location } from '../../catalog/finding.ts';
 import { type Blob, locate } from '../../catalog/model.ts';
 import { isObject } from '../../catalog/shape.ts';
 import type { ObjectReader } from '../git/objects.ts';
+import { whyUnreadable } from '../git/source.ts';
 import type { PathChange } from '../git/tree.ts';
-import { readSettings } from '../settings.ts';
 import type { FileReader } from './content.ts';
 import type { PlacedPath } from './path.ts';
 
@@ -36,7 +38,7 @@ export async function packagesOfTemplate(
   reader: FileReader,
   { path, before, after, package: own = '' }: PlacedPath & PathChange,
 ): Promise<TemplateRead> {
-  if (!after || !/\.(?:ya?ml|json)$/i.test(path)) return { named: [], unread: [] };
+  if (!after) return { named: [], unread: [] };
   const { blobs, findings } = await reader.read({ path, ...after });
   const old = before && Object.values((await reader.read({ path, ...before })).blobs).flat();
   const known = new Set(['', own, ...(old ?? []).flatMap(namesIn).map(({ name }) => name)]);
@@ -47,8 +49,12 @@ export async function packagesOfTemplate(
       named.set(name, { name, location: { ...locate(blob, ...steps), file: path } });
     }
   }
-  return { named: [...named.values()], unread: findings.filter(({ severity }) => severity === 'error') };
+  // A template may have any name; what is none, a README beside it, need not be readable as one.
+  const errors = NAMED_TEMPLATE.test(path) ? findings.filter(({ severity }) => severity === 'error') : [];
+  return { named: [...named.values()], unread: errors };
 }
+
+const NAMED_TEMPLATE = /\.(?:ya?ml|json)$/i;
 
 /** The package of a blob, or those of the blobs that a template lists. */
 function namesIn(blob: Blob): { name: string; steps: (string | number)[] }[] {
@@ -69,26 +75,25 @@ function packageOf(entry: unknown): string {
   return field('schema') === 'olm.package' ? field('name') : field('package');
 }
 
-const PACKAGE_ANNOTATION = 'operators.operatorframework.io.bundle.package.v1';
+/** Largest file of `metadata/` that is read, in bytes. */
+const METADATA_BYTES = 1024 * 1024;
 
-/** Largest `annotations.yaml` that is read, in bytes. */
-const ANNOTATIONS_BYTES = 1024 * 1024;
-
-/** The package that a bundle's `annotations.yaml` names, if the path is one and it did not name it before. */
+/** The package that the annotations of a bundle name, if the path is one of their files and did not name it before. */
 export async function packageOfBundle(
   objects: ObjectReader,
   { path, before, after }: PathChange,
 ): Promise<readonly Named[]> {
-  if (!after || !/\/metadata\/[^/]+\.ya?ml$/.test(path)) return [];
-  const now = await annotatedPackage(objects, path, after.id);
-  const old = before && (await annotatedPackage(objects, path, before.id));
+  if (!after || !/\/metadata\/[^/]+$/.test(path)) return [];
+  const now = await annotatedPackage(objects, path, after);
+  const old = before && (await annotatedPackage(objects, path, before));
   return now && now.name !== old?.name ? [now] : [];
 }
 
-async function annotatedPackage(objects: ObjectReader, path: string, id: string): Promise<Named | undefined> {
-  const { settings } = readSettings(path, (await objects.read(id, ANNOTATIONS_BYTES)).bytes);
-  const annotations = isObject(settings?.value) ? settings.value['annotations'] : undefined;
-  const name = isObject(annotations) ? annotations[PACKAGE_ANNOTATION] : undefined;
-  if (!settings || typeof name !== 'string') return undefined;
-  return { name, location: settings.locate(['annotations', PACKAGE_ANNOTATION]) };
+async function annotatedPackage(
+  objects: ObjectReader,
+  path: string,
+  { mode, id }: NonNullable<PathChange['after']>,
+): Promise<Named | undefined> {
+  if (whyUnreadable(mode) !== undefined) return undefined;
+  return packageNamedIn(readManifestFile(path, (await objects.read(id, METADATA_BYTES)).bytes));
 }

@@ -1,21 +1,10 @@
 /** The bundle directories that a pull request brings or changes. */
-import { inspectedBundle } from '../../catalog/bundle/inspect.ts';
-import { isInSuite } from '../../catalog/bundle/suite.ts';
 import { compareText, type Finding } from '../../catalog/finding.ts';
-import { RULES } from '../../catalog/rules/index.ts';
-import { runInspection, type SeverityOf } from '../../catalog/rules/rule.ts';
-import { gzipLength } from '../bundle/judge.ts';
+import { type BundleFolder, judgeFolder } from '../bundle/judge.ts';
 import { treeSource } from '../git/source.ts';
 import { entryAt, isTree } from '../git/tree.ts';
-import type { Policy } from '../policy/policy.ts';
-import { settingOf, severitiesOf } from '../policy/severity.ts';
 import type { CheckScene } from './catalogs.ts';
 import type { Judgement } from './judge.ts';
-
-interface BundleFolder {
-  readonly path: string;
-  readonly package: string;
-}
 
 /** Judges every bundle directory that changes; what it had before the change is known. */
 export async function judgeBundles(scene: Omit<CheckScene, 'reader'>): Promise<Judgement[]> {
@@ -50,24 +39,13 @@ function foldersOf({ change, policy }: Pick<CheckScene, 'change' | 'policy'>): B
 async function findingsIn(
   { objects, policy }: Pick<CheckScene, 'objects' | 'policy'>,
   tree: string,
-  { path, package: name }: BundleFolder,
+  folder: BundleFolder,
 ): Promise<Finding[]> {
-  const entry = await entryAt(objects, tree, path);
+  const entry = await entryAt(objects, tree, folder.path);
   if (!entry || !isTree(entry.mode)) return [];
-  const folders = await objects.tree(entry.id);
-  if (!folders.some(({ name: folder }) => folder === 'manifests' || folder === 'metadata')) return [];
-  const bundle = await inspectedBundle(treeSource(objects, entry.id), { gzipLength });
-  return runInspection(bundle, RULES, countedSeverities(policy)).map((finding) => ({
-    ...finding,
-    package: name,
-    location: { ...finding.location, file: `${path}/${finding.location.file}` },
-  }));
-}
-
-/** What OLM v0 needs of a bundle counts everywhere; what others ask for where the policy names it. */
-function countedSeverities(policy: Policy): SeverityOf {
-  const severityOf = severitiesOf(policy);
-  return (rule) => (isInSuite(rule.id, 'default') || settingOf(policy, rule.id) ? severityOf(rule) : 'off');
+  const inside = await objects.tree(entry.id);
+  if (!inside.some(({ name }) => name === 'manifests' || name === 'metadata')) return [];
+  return judgeFolder(treeSource(objects, entry.id), folder, policy);
 }
 
 /** Two findings are the same whatever line they stand on. */

@@ -5,7 +5,7 @@ import { contentDigests, type DigestInput } from '../change/digest.ts';
 import { PipelineError } from '../error.ts';
 import type { Repository } from '../git/repository.ts';
 import type { Review } from '../github/approval.ts';
-import { type AuthorityDecision, type AuthorityInput, judgeAuthority } from '../github/authority.ts';
+import { type AuthorityDecision, type AuthorityInput, bothOf, judgeAuthority } from '../github/authority.ts';
 import type { CommitFacts } from '../github/authorship.ts';
 import { type Directory, EMPTY_DIRECTORY, type Identity, type Person } from '../github/identity.ts';
 import type { GivenReview } from '../github/pull-request.ts';
@@ -39,6 +39,8 @@ export interface Changed {
   readonly base: string;
   readonly head: string;
   readonly change: Change;
+  /** The change with what the merge itself commits; undefined where it commits nothing of its own. */
+  readonly committed: Change | undefined;
   readonly policy: Policy;
 }
 
@@ -47,11 +49,11 @@ export type Known = Pick<AuthorityInput, 'content' | 'reviews' | 'directory'>;
 
 /** @throws PipelineError as the looking up */
 export async function knownOf(repository: Repository, changed: Changed, people: People): Promise<Known> {
-  const { base, head, change, policy } = changed;
+  const { base, head, change, committed, policy } = changed;
   const [content, reviews, directory = EMPTY_DIRECTORY] = await Promise.all([
     contentDigests(repository, { base, commit: head, change, policy }),
     readReviewed(repository, changed, people.reviews),
-    people.directoryFor?.(identitiesIn(policy, change)),
+    people.directoryFor?.(identitiesIn(policy, committed ? [change, committed] : [change])),
   ]);
   return { content, reviews, directory };
 }
@@ -63,7 +65,7 @@ export interface Judged extends Changed {
 
 /** Who must act; undefined where nobody was named to judge. */
 export function judgePeople(
-  { head, change, policy, judgements, known }: Judged,
+  { head, change, committed, policy, judgements, known }: Judged,
   people: People | undefined,
 ): AuthorityDecision | undefined {
   if (!people || !known) return undefined;
@@ -71,25 +73,26 @@ export function judgePeople(
     .flatMap((judgement) => judgement.findings)
     .sort(compareFindings);
   const refused = findings.filter(({ rule, severity }) => PRUNING.has(rule) && severity === 'error');
-  return judgeAuthority({
+  const given = {
     ...known,
     policy,
-    change,
     author: people.author,
     pusher: people.pusher,
     head,
     commits: people.commits,
     prunesRefused: new Set(refused.flatMap(({ package: name }) => (name === undefined ? [] : [name]))),
     holds: people.holds,
-  });
+  };
+  const decision = judgeAuthority({ ...given, change });
+  // Nobody judges a commit of the merge any more. What is nowhere at the head is approved with the head alone.
+  return committed ? bothOf(decision, judgeAuthority({ ...given, change: committed })) : decision;
 }
 
 /** Everybody whom the policy and the packages' owners name. */
-function identitiesIn({ owners }: Policy, { packages }: Change): Identity[] {
-  const ofPackages = [...packages.values()].flatMap((change) => [
-    ...change.owners.identities,
-    ...change.ownersAfter.identities,
-  ]);
+function identitiesIn({ owners }: Policy, changes: readonly Change[]): Identity[] {
+  const ofPackages = changes
+    .flatMap(({ packages }) => [...packages.values()])
+    .flatMap((change) => [...change.owners.identities, ...change.ownersAfter.identities]);
   return [...owners.admins, ...owners.blocked, ...ofPackages];
 }
 

@@ -4,12 +4,15 @@
  */
 import type { Finding } from '../../catalog/finding.ts';
 import { formatReference, tryParseReference } from '../../catalog/reference.ts';
+import { type PolicyOn, refusalsOf } from '../bundle/judge.ts';
 import { PipelineError } from '../error.ts';
 import { treeWith } from '../git/replace.ts';
 import type { Repository } from '../git/repository.ts';
 import type { Policy } from '../policy/policy.ts';
+import { repositoryMatcher } from '../policy/registries.ts';
+import type { Registry } from '../ports.ts';
 import { type ArrivedBundle, arrivedBundles } from '../release/arrived.ts';
-import { type MadeBundle, madeBundle } from '../release/bundle-image.ts';
+import { type MadeBundle, madeBundle, takenTag } from '../release/bundle-image.ts';
 import { overlaidPlace, type ReleasePlace, treePlace } from '../release/place.ts';
 import { RELEASE_FILE } from '../release/wanted.ts';
 import { loadBundle } from '../render/loaded.ts';
@@ -35,15 +38,18 @@ export interface ForeseenBundle {
   /** By digest, and by tag: neither is there before the merge. */
   readonly reference: string;
   readonly tag: string;
+  readonly folder: string;
+  readonly made: MadeBundle;
 }
 
 /** @param trees ids of the base's tree or commit, and of the merge's tree */
 export async function foreseeRelease(
   repository: Repository,
   trees: { readonly base: string; readonly merged: string },
-  policy: Policy,
+  under: PolicyOn,
 ): Promise<Foreseen> {
   const { objects, scratch } = repository;
+  const { policy } = under;
   const drafts: Drafts = { bundles: [], findings: [], unchecked: [], released: [] };
   if (!policy.release) return { ...drafts, tree: trees.merged };
   const arrived = await arrivedBundles(objects, { before: trees.base, after: trees.merged }, policy);
@@ -51,7 +57,7 @@ export async function foreseeRelease(
   const place = overlaidPlace(treePlace(objects, trees.merged), texts);
   for (const bundle of arrived) {
     try {
-      await foreseeOne(place, policy, { bundle, texts, drafts });
+      await foreseeOne(place, under, { bundle, texts, drafts });
     } catch (error) {
       if (!(error instanceof PipelineError)) throw error;
       note(error, bundle, drafts);
@@ -77,17 +83,20 @@ interface One {
 
 async function foreseeOne(
   place: ReleasePlace,
-  { release }: Policy,
+  under: PolicyOn,
   { bundle, texts, drafts }: One,
 ): Promise<void> {
+  const { release } = under.policy;
   const source = await place.folder(bundle.folder);
   if (!source || !release) return;
+  // Its findings stand in the report already; what is refused is not there for any catalog.
+  if ((await refusalsOf(source, { ...bundle, path: bundle.folder }, under)).length > 0) return;
   const made = await madeBundle(release.bundles, bundle, source);
   const { blobs } = await loadBundle(source, {}, { image: made.reference });
   // What keeps it from being a bundle is said by the rules about bundles.
   const [{ name } = { name: '' }] = blobs.bundles;
   if (name === '') return;
-  drafts.bundles.push(foreseenBundle(bundle.package, name, made));
+  drafts.bundles.push(foreseenBundle(bundle, name, made));
   const isWanted = (await place.text(`${bundle.folder}/${RELEASE_FILE}`)) !== undefined;
   if (!isWanted || release.mode === 'off') return;
   const rendering = { directory: '/', registry: refuse };
@@ -107,8 +116,19 @@ async function foreseeOne(
   drafts.released.push({ package: of, version, image: made.reference, by: release.mode, files: changed });
 }
 
-function foreseenBundle(name: string, csv: string, { reference, tag }: MadeBundle): ForeseenBundle {
-  return { package: name, name: csv, reference, tag: formatReference(tag) };
+function foreseenBundle(
+  { package: name, folder }: ArrivedBundle,
+  csv: string,
+  made: MadeBundle,
+): ForeseenBundle {
+  return {
+    package: name,
+    name: csv,
+    reference: made.reference,
+    tag: formatReference(made.tag),
+    folder,
+    made,
+  };
 }
 
 /** Before a merge nothing is fetched that a pull request names. */
@@ -117,19 +137,43 @@ function refuse(host: string): never {
 }
 
 function note(error: PipelineError, { package: name, version, folder }: ArrivedBundle, drafts: Drafts): void {
-  const { code, message, hint } = error;
+  const { code, message } = error;
   if (code === 'not-allowed') {
     drafts.unchecked.push({ what: `the catalogs that take ${name} ${version}`, why: message });
     return;
   }
-  drafts.findings.push({
-    rule: 'release/refused',
-    severity: 'error',
-    message,
-    location: { file: `${folder}/${RELEASE_FILE}`, line: 1, column: 1 },
-    package: name,
-    ...(hint === undefined ? {} : { hint }),
-  });
+  drafts.findings.push(refusedBy(error, { package: name, folder }));
+}
+
+function refusedBy(
+  { message, hint }: PipelineError,
+  { package: name, folder }: Pick<ArrivedBundle, 'package' | 'folder'>,
+): Finding {
+  const location = { file: `${folder}/${RELEASE_FILE}`, line: 1, column: 1 };
+  const finding = { rule: 'release/refused', severity: 'error', message, location, package: name } as const;
+  return hint === undefined ? finding : { ...finding, hint };
+}
+
+/** Bundles whose tag is another image already, which the merge would refuse, as far as a registry may be asked and answers. */
+export async function takenTags(
+  bundles: readonly ForeseenBundle[],
+  { registries }: Policy,
+  registry: Registry | undefined,
+): Promise<Finding[]> {
+  const allows = repositoryMatcher(registries.allow);
+  const found = await Promise.all(
+    bundles.map(async ({ made, folder, package: name }): Promise<Finding[]> => {
+      if (!registry || !allows(made.tag)) return [];
+      const taken = takenTag(made, await registry.resolve(made.tag).catch(unlessUnanswered));
+      return taken ? [refusedBy(taken, { package: name, folder })] : [];
+    }),
+  );
+  return found.flat();
+}
+
+/** The merge, which may see more than the check, asks again. */
+function unlessUnanswered(error: unknown): undefined {
+  if (!(error instanceof PipelineError)) throw error;
 }
 
 /** Catalogs that name another image than the one that the pull request's own bundle will have. */

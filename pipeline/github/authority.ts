@@ -65,6 +65,35 @@ export function judgeAuthority(input: AuthorityInput): AuthorityDecision {
   };
 }
 
+/** Both of two decisions on one pull request: whatever either of them takes. */
+export function bothOf(one: AuthorityDecision, other: AuthorityDecision): AuthorityDecision {
+  const denied = [one, other].find(({ authority }) => authority === 'deny');
+  if (denied) return denied;
+  const needs = mergeNeeds([...one.needs, ...other.needs]);
+  return {
+    authority: needs.length === 0 ? 'allow' : 'needs',
+    headline: needs.length === 0 ? one.headline : needText(needs),
+    subjects: joinedSubjects([...one.subjects, ...other.subjects]),
+    needs,
+    holds: [...new Set([...one.holds, ...other.holds])],
+    warnings: [...new Set([...one.warnings, ...other.warnings])],
+  };
+}
+
+function joinedSubjects(all: readonly SubjectDecision[]): SubjectDecision[] {
+  const joined = new Map<string, SubjectDecision>();
+  for (const decision of all) {
+    const known = joined.get(decision.subject) ?? decision;
+    joined.set(decision.subject, {
+      subject: decision.subject,
+      classes: [...new Set([...known.classes, ...decision.classes])],
+      authority: known.authority === 'allow' ? decision.authority : known.authority,
+      reasons: [...new Set([...known.reasons, ...decision.reasons])],
+    });
+  }
+  return [...joined.values()];
+}
+
 function refusal(reason: string, warnings: readonly string[] = []): AuthorityDecision {
   return { authority: 'deny', headline: `refused: ${reason}`, subjects: [], needs: [], holds: [], warnings };
 }

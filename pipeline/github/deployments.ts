@@ -1,6 +1,7 @@
 /** What was published, on the commit that it was published from: one environment for each catalog. */
 import { isObject } from '../../catalog/shape.ts';
 import type { PublishReceipt } from '../publish/receipt.ts';
+import type { BundleName } from '../release/bundle-image.ts';
 import { answer, answerIfAny, type GitHub, type RepositoryName } from './client.ts';
 
 export interface Deployed {
@@ -20,30 +21,64 @@ export function lastDeployed(
   repository: RepositoryName,
   catalog: string,
 ): Promise<Deployed | undefined> {
-  return lastIn(github, repository, environmentOf(catalog));
+  return lastIn(github, repository, environmentOf(catalog)).then((last) => {
+    if (!last) return undefined;
+    const digest = last.payload['digest'];
+    return { commit: last.commit, digest: typeof digest === 'string' ? digest : undefined };
+  });
 }
 
 /** Where it is noted up to which commit bundles were released. */
 const BUNDLES = 'bundles';
 
-/** Id of the commit up to which bundles were released; undefined when none ever was, or that may not be seen. */
-export async function lastReleased(github: GitHub, repository: RepositoryName): Promise<string | undefined> {
-  return (await lastIn(github, repository, BUNDLES))?.commit;
+/** How far bundles were released. */
+export interface Released {
+  /** Id of the commit up to which all that arrived was looked at. */
+  readonly commit: string;
+  /** Those that were refused there. */
+  readonly refused: readonly BundleName[];
+  /** References of what was ever refused and not pushed since. */
+  readonly missing: readonly string[];
+}
+
+/** How far bundles were released; undefined when none ever was, or that may not be seen. */
+export async function lastReleased(
+  github: GitHub,
+  repository: RepositoryName,
+): Promise<Released | undefined> {
+  const last = await lastIn(github, repository, BUNDLES);
+  if (!last) return undefined;
+  const { commit, payload } = last;
+  const refused = textsIn(payload['refused']).flatMap(bundleNamed);
+  return { commit, refused, missing: textsIn(payload['missing']) };
+}
+
+function textsIn(list: unknown): string[] {
+  return Array.isArray(list) ? list.filter((one) => typeof one === 'string') : [];
+}
+
+function bundleNamed(text: string): BundleName[] {
+  const [, name, version] = /^([^/]+)\/([^/]+)$/.exec(text) ?? [];
+  return name !== undefined && version !== undefined ? [{ package: name, version }] : [];
+}
+
+interface Last {
+  readonly commit: string;
+  readonly payload: Readonly<Record<string, unknown>>;
 }
 
 async function lastIn(
   github: GitHub,
   repository: RepositoryName,
   environment: string,
-): Promise<Deployed | undefined> {
+): Promise<Last | undefined> {
   const [last] =
     (await answerIfAny(
       github.request('GET /repos/{owner}/{repo}/deployments', { ...repository, environment, per_page: 1 }),
     )) ?? [];
   if (!last) return undefined;
   const payload: unknown = typeof last.payload === 'string' ? parsed(last.payload) : last.payload;
-  const digest = isObject(payload) ? payload['digest'] : undefined;
-  return { commit: last.sha, digest: typeof digest === 'string' ? digest : undefined };
+  return { commit: last.sha, payload: isObject(payload) ? payload : {} };
 }
 
 function parsed(text: string): unknown {
@@ -66,19 +101,32 @@ export function noteDeployed(
   return note(github, repository, { ...said, commit, link });
 }
 
-/** Notes that everything which had arrived at a commit was released. @throws PipelineError as the client */
+export interface ReleasedNote extends Released {
+  readonly bundles: readonly BundleName[];
+  readonly link: string | undefined;
+}
+
+/** Notes what had arrived at a commit, and what of it was refused. @throws PipelineError as the client */
 export function noteReleased(
   github: GitHub,
   repository: RepositoryName,
-  {
-    commit,
-    bundles,
-    link,
-  }: { readonly commit: string; readonly bundles: readonly string[]; readonly link: string | undefined },
+  { commit, bundles, refused, missing, link }: ReleasedNote,
 ): Promise<void> {
-  const description = `${bundles.length} ${bundles.length === 1 ? 'bundle' : 'bundles'}`;
-  const said = { environment: BUNDLES, description, payload: { bundles }, state: description };
-  return note(github, repository, { ...said, commit, link });
+  const count = `${bundles.length} ${bundles.length === 1 ? 'bundle' : 'bundles'}`;
+  const description = refused.length === 0 ? count : `${count}, ${refused.length} refused`;
+  const payload = { bundles: bundles.map(nameText), refused: refused.map(nameText), missing };
+  return note(github, repository, {
+    environment: BUNDLES,
+    description,
+    payload,
+    state: description,
+    commit,
+    link,
+  });
+}
+
+function nameText({ package: name, version }: BundleName): string {
+  return `${name}/${version}`;
 }
 
 interface Note {

@@ -36,6 +36,20 @@ export async function arrivedBundles(
   return arrived;
 }
 
+/** Those of some bundles whose directories a tree has. */
+export async function bundlesIn(
+  objects: ObjectReader,
+  tree: string,
+  names: readonly BundleName[],
+): Promise<BundleName[]> {
+  const there: BundleName[] = [];
+  for (const one of names) {
+    const entry = await entryAt(objects, tree, `operators/${one.package}/${one.version}`);
+    if (entry && isTree(entry.mode)) there.push(one);
+  }
+  return there;
+}
+
 function bundleAt(path: string, layout: Policy['layout']): ArrivedBundle | undefined {
   const [root, name = '', version = '', ...rest] = path.split('/');
   const match = layout.match(path);

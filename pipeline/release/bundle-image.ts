@@ -50,6 +50,18 @@ export function bundleTag(pattern: string, { package: name, version }: BundleNam
   });
 }
 
+/** Why a bundle cannot have its tag, where that is another image; undefined when it can. */
+export function takenTag(
+  { tag, digest }: Pick<MadeBundle, 'tag' | 'digest'>,
+  there: { readonly digest: string } | undefined,
+): PipelineError | undefined {
+  if (!there || there.digest === digest) return undefined;
+  const said = `the bundle is ${digest}; ${formatReference(tag)} is ${there.digest} already`;
+  return new PipelineError('conflict', said, {
+    hint: 'a published bundle does not change: give it another version',
+  });
+}
+
 /**
  * Pushes a bundle's image under its tag, which never moves.
  *
@@ -58,15 +70,8 @@ export function bundleTag(pattern: string, { package: name, version }: BundleNam
  */
 export async function pushMade(registry: Registry, { tag, digest, image }: MadeBundle): Promise<boolean> {
   const there = await registry.resolve(tag);
-  if (there && there.digest !== digest) {
-    throw new PipelineError(
-      'conflict',
-      `the bundle is ${digest}; ${formatReference(tag)} is ${there.digest} already`,
-      {
-        hint: 'a published bundle does not change: give it another version',
-      },
-    );
-  }
+  const taken = takenTag({ tag, digest }, there);
+  if (taken) throw taken;
   if (!there) await pushImage(registry, tag, { image });
   return !there;
 }

@@ -17,7 +17,7 @@ import { overlooked } from '../check/overlooked.ts';
 import { type HistoryOf, pastOf } from '../check/past.ts';
 import { judgePeople, knownOf, type People } from '../check/people.ts';
 import { judgeReferences } from '../check/references.ts';
-import { type Foreseen, foreseeRelease, otherImages } from '../check/release.ts';
+import { type Foreseen, foreseeRelease, otherImages, takenTags } from '../check/release.ts';
 import { suggestionsFor } from '../check/suggestions.ts';
 import { judgeTemplates } from '../check/templates.ts';
 import { POLICY_PATH, type PolicyRead, policyAt, readPolicy } from '../config.ts';
@@ -67,21 +67,25 @@ export async function check(repository: Repository, request: CheckRequest): Prom
   const trees = { base: ids.base, merged: merged.tree };
   const change = await classifyChange(repository.objects, trees, read.policy);
   const scene = { objects: repository.objects, trees, change, policy: read.policy };
-  // Catalogs are judged as the merge will leave them.
-  const foreseen = await foreseenIn(repository, scene);
-  const touched = await touchedIn(foreseen.scene);
-  const asked = { ...ids, change, policy: read.policy };
+  // Catalogs are judged as the merge will leave them, unless that is unsafe: then as the pull request brings them.
+  const foreseen = await foreseenIn(repository, scene, request.today);
+  const unsafe = change.unsafe.length > 0 ? [] : foreseen.scene.change.unsafe;
+  const after = unsafe.length > 0 ? scene : foreseen.scene;
+  const touched = await touchedIn(after);
+  const asked = { ...ids, change, committed: committedOf(scene, foreseen.scene), policy: read.policy };
   const brought = { touched, bundles: foreseen.bundles };
+  const registry = request.registryFor?.(scene.policy);
   // What hosts are asked for does not wait for one another.
-  const [{ judgements: ofCatalogs, unchecked }, ofBundles, ofTemplates, references, known] =
+  const [{ judgements: ofCatalogs, unchecked }, ofBundles, ofTemplates, references, taken, known] =
     await Promise.all([
-      judgeCatalogs(repository, { ...foreseen.scene, touched }, request),
+      judgeCatalogs(repository, { ...after, touched }, request),
       change.unsafe.length > 0 ? [] : judgeBundles(scene),
-      change.unsafe.length > 0 ? [] : judgeTemplates(foreseen.scene),
-      judgeReferences(brought, scene.policy, request.registryFor?.(scene.policy)),
+      change.unsafe.length > 0 ? [] : judgeTemplates(after),
+      judgeReferences(brought, scene.policy, registry),
+      takenTags(foreseen.bundles, scene.policy, registry),
       request.people && knownOf(repository, asked, request.people),
     ]);
-  const ofRelease = [...foreseen.findings, ...otherImages(touched, foreseen.bundles)];
+  const ofRelease = [...unsafe, ...foreseen.findings, ...taken, ...otherImages(touched, foreseen.bundles)];
   const judgements = [
     ...ofCatalogs,
     ...ofBundles,
@@ -142,15 +146,24 @@ async function readPolicyOf(
 type Scene = Omit<CheckScene, 'reader'>;
 
 /** What is released after the merge, and the scene as it is then. */
-async function foreseenIn(repository: Repository, scene: Scene): Promise<Foreseen & { scene: Scene }> {
+async function foreseenIn(
+  repository: Repository,
+  scene: Scene,
+  today: string,
+): Promise<Foreseen & { scene: Scene }> {
   const { trees, policy, change } = scene;
   const none = { tree: trees.merged, bundles: [], findings: [], unchecked: [], released: [] };
   if (change.unsafe.length > 0) return { ...none, scene };
-  const foreseen = await foreseeRelease(repository, trees, policy);
+  const foreseen = await foreseeRelease(repository, trees, { policy, today });
   if (foreseen.tree === trees.merged) return { ...foreseen, scene };
   const then = { base: trees.base, merged: foreseen.tree };
   const changed = await classifyChange(repository.objects, then, policy);
   return { ...foreseen, scene: { ...scene, trees: then, change: changed } };
+}
+
+/** What the merge leaves, where it commits it without asking anybody again. */
+function committedOf({ policy, change }: Scene, then: Scene): Change | undefined {
+  return policy.release?.mode === 'commit' && then.change !== change ? then.change : undefined;
 }
 
 async function touchedIn(scene: Omit<CheckScene, 'reader'>): Promise<TouchedCatalog[]> {

@@ -4,7 +4,8 @@
  * are pushed before anything names them.
  */
 import type { Finding } from '../../catalog/finding.ts';
-import { judgeBundle } from '../bundle/judge.ts';
+import { formatReference } from '../../catalog/reference.ts';
+import { refusalsOf } from '../bundle/judge.ts';
 import { policyAt } from '../config.ts';
 import { PipelineError } from '../error.ts';
 import type { Repository } from '../git/repository.ts';
@@ -14,7 +15,7 @@ import { branchOf, commitOnto, type Proposal, type Proposed, propose } from '../
 import { branchesBelow } from '../github/proposal-standing.ts';
 import type { Policy, ReleasePolicy } from '../policy/policy.ts';
 import type { Registry } from '../ports.ts';
-import { arrivedBundles } from '../release/arrived.ts';
+import { arrivedBundles, bundlesIn } from '../release/arrived.ts';
 import { type BundleName, type MadeBundle, madeBundle, pushMade } from '../release/bundle-image.ts';
 import { treePlace } from '../release/place.ts';
 import { RELEASE_FILE } from '../release/wanted.ts';
@@ -36,7 +37,11 @@ export interface ReleaseBundlesRequest {
   /** Ids of commits that have been brought; bundles that are in the second and not in the first have arrived. */
   readonly before: string;
   readonly commit: string;
+  /** Bundles that were refused before, and may have been corrected. */
+  readonly refused: readonly BundleName[];
   readonly policy: Policy;
+  /** The day for which waivers are judged, `YYYY-MM-DD` in UTC. */
+  readonly today: string;
 }
 
 /** What became of one bundle. */
@@ -48,6 +53,8 @@ export interface BundleRelease extends BundleName {
   readonly proposed: Proposed | undefined;
   /** Id of the commit that released it on the branch. */
   readonly commit: string | undefined;
+  /** References by which catalogs name it although they lead to no image of it; empty for what was pushed. */
+  readonly missing: readonly string[];
 }
 
 /**
@@ -65,10 +72,16 @@ export async function releaseBundles(
   const trees = { before: request.before, after: request.commit };
   const arrived: readonly BundleName[] = await arrivedBundles(objects, trees, request.policy);
   const waiting = release.mode === 'off' ? [] : await waitingOf(ports);
-  const all = new Map([...waiting, ...arrived].map((one) => [`${one.package}/${one.version}`, one]));
+  const refused = await bundlesIn(objects, request.commit, request.refused);
+  const all = new Map(
+    [...waiting, ...refused, ...arrived].map((one) => [`${one.package}/${one.version}`, one]),
+  );
   const releases: BundleRelease[] = [];
   // One after the other: two versions of a package stand in one template.
-  for (const bundle of all.values()) releases.push(await releaseOne(ports, request, { bundle, release }));
+  for (const bundle of all.values()) {
+    const foreseen = arrived.includes(bundle);
+    releases.push(await releaseOne(ports, request, { bundle, release, foreseen }));
+  }
   return releases;
 }
 
@@ -87,32 +100,58 @@ async function waitingOf(ports: ReleasePorts): Promise<BundleName[]> {
 interface One {
   readonly bundle: BundleName;
   readonly release: ReleasePolicy;
+  /** Whether the pull request that was merged has shown it, and was judged with it. */
+  readonly foreseen: boolean;
 }
 
 async function releaseOne(
   ports: ReleasePorts,
-  { branch, commit }: ReleaseBundlesRequest,
-  { bundle, release }: One,
+  request: ReleaseBundlesRequest,
+  one: One,
 ): Promise<BundleRelease> {
-  const none = { ...bundle, image: undefined, proposed: undefined, commit: undefined };
+  const none = { ...one.bundle, image: undefined, proposed: undefined, commit: undefined, missing: [] };
+  const pushed = await pushBundle(ports, request, one);
+  if ('findings' in pushed) return { ...none, ...pushed };
+  const base = { ...none, image: pushed.reference, findings: [] };
+  if (one.release.mode === 'off') return base;
   try {
-    const { made, findings } = await pushBundle(ports, commit, { bundle, release });
-    if (!made) return { ...none, findings };
-    const base = { ...none, image: made.reference, findings: [] };
-    if (release.mode === 'off') return base;
-    const make = (tip: string): Promise<Proposal | undefined> => proposalAt(ports, tip, { bundle, made });
-    const at = { ...ports, objects: ports.repository.objects };
-    if (release.mode === 'commit') {
-      const done = await commitOnto(at, { base: branch, make });
-      if (done !== 'protected') return { ...base, commit: done };
-    }
-    const subject = `${SUBJECT}/${bundle.package}/${bundle.version}`;
-    return { ...base, proposed: await propose(at, { subject, base: branch, make }) };
+    return { ...base, ...(await intoCatalogs(ports, request, { ...one, made: pushed })) };
   } catch (error) {
-    // What people wrote is theirs to correct; the other bundles go on.
-    if (!(error instanceof PipelineError) || error.retryable || !OF_THE_BUNDLE.has(error.code)) throw error;
-    return { ...none, findings: [findingOf(error, bundle)] };
+    return { ...none, findings: [findingOf(refusalIn(error), one.bundle)] };
   }
+}
+
+async function intoCatalogs(
+  ports: ReleasePorts,
+  { branch }: ReleaseBundlesRequest,
+  { bundle, release, foreseen, made }: One & { readonly made: MadeBundle },
+): Promise<Pick<BundleRelease, 'commit'> | Pick<BundleRelease, 'proposed'>> {
+  let fetched = false;
+  const fetching = (): void => {
+    fetched = true;
+  };
+  const make = async (tip: string): Promise<Proposal | undefined> => {
+    fetched = false;
+    return proposalAt(ports, tip, { bundle, made, fetching });
+  };
+  const at = { ...ports, objects: ports.repository.objects };
+  if (release.mode === 'commit' && foreseen) {
+    const judged = async (tip: string): Promise<Proposal | undefined> => {
+      const proposal = await make(tip);
+      return fetched ? undefined : proposal;
+    };
+    const commit = await commitOnto(at, { base: branch, make: judged });
+    // What the check could not look at is not committed past everybody.
+    if (commit !== 'protected' && !fetched) return { commit };
+  }
+  const subject = `${SUBJECT}/${bundle.package}/${bundle.version}`;
+  return { proposed: await propose(at, { subject, base: branch, make }) };
+}
+
+/** What people wrote is theirs to correct, and the other bundles go on. @throws whatever else it is */
+function refusalIn(error: unknown): PipelineError {
+  if (error instanceof PipelineError && !error.retryable && OF_THE_BUNDLE.has(error.code)) return error;
+  throw error;
 }
 
 const OF_THE_BUNDLE: ReadonlySet<string> = new Set(['usage', 'not-found', 'too-large', 'conflict']);
@@ -133,41 +172,52 @@ function findingOf({ message, hint }: PipelineError, bundle: BundleName): Findin
   };
 }
 
-/** A finding of a bundle's own, with its place in the repository. */
-function placedIn(finding: Finding, bundle: BundleName): Finding {
-  const { location } = finding;
-  const file = `${folderOf(bundle)}/${location.file}`;
-  return { ...finding, package: bundle.package, location: { ...location, file } };
-}
-
 async function pushBundle(
   { repository, registry }: ReleasePorts,
-  commit: string,
+  { commit, policy, today }: ReleaseBundlesRequest,
   { bundle, release }: One,
-): Promise<{ made: MadeBundle | undefined; findings: readonly Finding[] }> {
+): Promise<MadeBundle | Pick<BundleRelease, 'findings' | 'missing'>> {
   const folder = folderOf(bundle);
-  const source = await treePlace(repository.objects, commit).folder(folder);
-  if (!source) throw new PipelineError('not-found', `there is no ${folder} any more`);
-  const { findings } = await judgeBundle({ source }, { suites: ['default'] });
-  const errors = findings.filter(({ severity }) => severity === 'error');
-  if (errors.length > 0) return { made: undefined, findings: errors.map((error) => placedIn(error, bundle)) };
-  const made = await madeBundle(release.bundles, bundle, source);
-  await pushMade(registry, made);
-  return { made, findings: [] };
+  let findings: readonly Finding[] = [];
+  let made: MadeBundle | undefined;
+  try {
+    const source = await treePlace(repository.objects, commit).folder(folder);
+    if (!source) throw new PipelineError('not-found', `there is no ${folder} any more`);
+    findings = await refusalsOf(source, { ...bundle, path: folder }, { policy, today });
+    made = await madeBundle(release.bundles, bundle, source);
+    if (findings.length > 0) return { findings, missing: [made.reference, formatReference(made.tag)] };
+    await pushMade(registry, made);
+    return made;
+  } catch (error) {
+    const refusal = refusalIn(error);
+    if (findings.length === 0) findings = [findingOf(refusal, bundle)];
+    return { findings, missing: made ? [made.reference] : [] };
+  }
+}
+
+interface Made {
+  readonly bundle: BundleName;
+  readonly made: MadeBundle;
+  /** Told when a bundle is fetched that no catalog holds yet. */
+  readonly fetching: () => void;
 }
 
 /** The catalogs with the bundle in them; undefined when they have it, or when it says nothing of them. */
 async function proposalAt(
   { repository, registryFor }: ReleasePorts,
   tip: string,
-  { bundle, made }: { readonly bundle: BundleName; readonly made: MadeBundle },
+  { bundle, made, fetching }: Made,
 ): Promise<Proposal | undefined> {
   await repository.bring([tip]);
   const place = treePlace(repository.objects, tip);
   const { policy } = await policyAt(repository.objects, tip);
   if (!policy) throw new PipelineError('usage', 'the policy cannot be read: portolan check says why');
   if ((await place.text(`${folderOf(bundle)}/${RELEASE_FILE}`)) === undefined) return undefined;
-  const rendering = { directory: '/', registry: () => registryFor(policy), only: 'bundles' } as const;
+  const registry = (): Registry => {
+    fetching();
+    return registryFor(policy);
+  };
+  const rendering = { directory: '/', registry, only: 'bundles' } as const;
   const { texts, findings } = await releasedTexts(place, { ...bundle, image: made.reference, rendering });
   const [finding] = findings;
   if (finding) throw new PipelineError('usage', finding.message);

@@ -549,6 +549,8 @@ describe('whose blobs they are', () => {
     const template = (blob: string): Files => ({
       'operators/etcd/catalog-templates/basic.yaml': `schema: olm.template.basic\nentries:\n- ${blob}\n`,
     });
+    const foreign =
+      'schema: olm.template.basic\nentries:\n- {schema: olm.deprecations, package: quay, entries: []}\n';
     expect(
       (await judge({ author: 'bob', head: template('{schema: olm.bundle, package: etcd, image: x}') }))
         .decision.authority,
@@ -563,13 +565,35 @@ describe('whose blobs they are', () => {
         headline: expect.stringContaining('basic.yaml:3'),
       });
     }
+    for (const name of ['basic.tmpl', 'basic', 'BASIC.YAML.j2']) {
+      const head = { [`operators/etcd/catalog-templates/${name}`]: foreign };
+      expect((await judge({ author: 'bob', head })).decision.authority).toBe('deny');
+    }
+    const readme = { 'operators/etcd/catalog-templates/README.md': '# Templates\n\n- `basic`: [all\n' };
+    expect((await judge({ author: 'bob', head: readme })).decision.authority).toBe('allow');
     const raw = { 'operators/etcd/catalog-templates/raw.json': documents(bundle('quay', '6.6.6')) };
     expect((await judge({ author: 'bob', head: raw })).decision.authority).toBe('deny');
-    const annotations = (name: string): Files => ({
-      'operators/etcd/2.0.0/metadata/annotations.yaml': `annotations:\n  operators.operatorframework.io.bundle.package.v1: ${name}\n`,
+    const key = 'operators.operatorframework.io.bundle.package.v1';
+    const text = (name: string): string => `annotations:\n  ${key}: ${name}\n`;
+    const metadata = (file: string, annotations: string): PullRequest => ({
+      author: 'bob',
+      head: { [`operators/etcd/2.0.0/metadata/${file}`]: annotations },
     });
-    expect((await judge({ author: 'bob', head: annotations('etcd') })).decision.authority).toBe('allow');
-    expect((await judge({ author: 'bob', head: annotations('quay') })).decision.authority).toBe('deny');
+    const own = await judge(metadata('annotations.yaml', text('etcd')));
+    expect(own.decision.authority).toBe('allow');
+    // Whatever is in metadata/ is read, by no name in particular.
+    for (const [file, annotations] of [
+      ['annotations.yaml', text('quay')],
+      ['annotations', text('quay')],
+      ['annotations.json', JSON.stringify({ annotations: { [key]: 'quay' } })],
+      ['annotations.yaml', `Annotations:\n  ${key}: quay\n`],
+    ] as const) {
+      const { decision } = await judge(metadata(file, annotations));
+      expect(decision).toMatchObject({
+        authority: 'deny',
+        headline: expect.stringContaining(`operators/etcd/2.0.0/metadata/${file}:`),
+      });
+    }
   });
 
   test('35: an ignore file that makes another’s blobs load, or stop loading', async () => {

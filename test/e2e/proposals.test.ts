@@ -6,7 +6,10 @@ import { afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { parseReference } from '../../catalog/reference.ts';
 import { formatLock } from '../../catalog/references/lock.ts';
 import { POLICY_PATH } from '../../pipeline/config.ts';
+import { openRepository } from '../../pipeline/git/repository.ts';
 import { pushImage } from '../../pipeline/registry/push.ts';
+import { madeBundle } from '../../pipeline/release/bundle-image.ts';
+import { treePlace } from '../../pipeline/release/place.ts';
 import { folder } from '../fakes/folder.ts';
 import { catalogOf, POLICY } from '../fakes/gate.ts';
 import { TOKEN } from '../fakes/github/forge.ts';
@@ -14,7 +17,7 @@ import { example } from '../fakes/github/payload.ts';
 import { testClient } from '../fakes/host.ts';
 import { type Hub, openHub } from '../fakes/hub.ts';
 import { sampleImage } from '../fakes/image.ts';
-import { basicTemplate, bundleFiles, CI, releaseConfig } from '../fakes/operators.ts';
+import { basicTemplate, bundleFiles, CI, releaseConfig, withoutInstallModes } from '../fakes/operators.ts';
 import { registry } from '../fakes/registry.ts';
 import type { Files } from '../fakes/repository.ts';
 import { runStep, type Stepped } from '../fakes/step.ts';
@@ -137,6 +140,49 @@ test('bundle and catalog in one pull request: the bundle is pushed before the ca
   const listed = await runCommand(['list', 'bundles', `${host}/org/index:v4.20`, '--insecure', host]);
   expect(listed.out).toContain(image);
   expect(log.indexOf('released etcd 1.1.0')).toBeLessThan(log.indexOf('publishing v4.20'));
+});
+
+test('a catalog that names a refused bundle is held back until both are corrected', async () => {
+  hub = await openHub(operator('off'));
+  const before = hub.base();
+  const bundle = bundleFiles('etcd', '1.1.0');
+  const naming = (digest: string): Files => ({
+    [CATALOG]: catalogOf('etcd', ['1.0.0', '1.1.0']).replace(
+      /(etcd\.v1\.1\.0","image":")[^"]+/,
+      `$1${host}/org/etcd-bundle@${digest}`,
+    ),
+  });
+  const digestOf = async (files: Files): Promise<string> => {
+    const commit = hub.repository.commit(files, { parents: [before], branch: 'side' });
+    const repository = await openRepository(hub.repository.directory, { searchPath: process.env['PATH'] });
+    const source = await treePlace(repository.objects, commit).folder('operators/etcd/1.1.0');
+    if (!source) throw new Error('no bundle');
+    const name = { package: 'etcd', version: '1.1.0' };
+    const made = await madeBundle(`${host}/org/{package}-bundle:v{version}`, name, source);
+    await repository.close();
+    return made.digest;
+  };
+  const bad = withoutInstallModes(bundle);
+  const refused = await digestOf(bad);
+  hub.moveBase({ ...bad, ...naming(refused) });
+  const first = await pushed(before);
+  expect(first.status).toBe(1);
+  expect(first.log).toContain('csv/install-modes');
+  expect(first.log).toContain(`v4.20 is held back: it names ${host}/org/etcd-bundle@${refused}`);
+  expect([first.outputs['published'], await tagged()]).toEqual(['{}', undefined]);
+  // The directory was there before: it is built all the same. The catalog names what nobody has.
+  let parent = hub.base();
+  hub.moveBase(bundle);
+  const second = await pushed(parent);
+  const [{ image, findings }] = JSON.parse(second.outputs['released'] ?? '[]');
+  expect([image, findings]).toEqual([`${host}/org/etcd-bundle@${await digestOf(bundle)}`, []]);
+  expect([second.status, await tagged()]).toEqual([1, undefined]);
+  parent = hub.base();
+  hub.moveBase(naming(image.split('@')[1]));
+  const third = await pushed(parent);
+  expect(third.status, third.log).toBe(0);
+  expect(await tagged()).toBeDefined();
+  expect(third.outputs['released']).toBe('[]');
 });
 
 test('tags that moved are proposed by the schedule, in the name of the token', async () => {

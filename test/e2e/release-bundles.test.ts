@@ -4,13 +4,15 @@ import { POLICY_PATH, policyAt } from '../../pipeline/config.ts';
 import { authorization } from '../../pipeline/git/process.ts';
 import { openRemote } from '../../pipeline/git/remote.ts';
 import type { Repository } from '../../pipeline/git/repository.ts';
+import { type BundleName, madeBundle, pushMade } from '../../pipeline/release/bundle-image.ts';
+import { treePlace } from '../../pipeline/release/place.ts';
 import { type BundleRelease, releaseBundles } from '../../pipeline/stages/release-bundles.ts';
 import { catalogOf, POLICY } from '../fakes/gate.ts';
 import { unpaced } from '../fakes/github/client.ts';
 import { TOKEN } from '../fakes/github/forge.ts';
 import { testClient } from '../fakes/host.ts';
 import { type Hub, openHub } from '../fakes/hub.ts';
-import { basicTemplate, bundleFiles, CI, releaseConfig } from '../fakes/operators.ts';
+import { basicTemplate, bundleFiles, CI, releaseConfig, withoutInstallModes } from '../fakes/operators.ts';
 import { registry } from '../fakes/registry.ts';
 
 const FIRST = `quay.io/org/etcd@sha256:${'0'.repeat(63)}1`;
@@ -42,7 +44,11 @@ function policyOf(mode: string): Record<string, string> {
   return { [POLICY_PATH]: `${POLICY}${release}` };
 }
 
-async function released(before: string, commit: string): Promise<BundleRelease[]> {
+async function released(
+  before: string,
+  commit: string,
+  refused: readonly BundleName[] = [],
+): Promise<BundleRelease[]> {
   await repository.bring([before, commit]);
   const { policy, findings } = await policyAt(repository.objects, commit);
   if (!policy) throw new Error(JSON.stringify(findings));
@@ -54,7 +60,7 @@ async function released(before: string, commit: string): Promise<BundleRelease[]
     registry: client,
     registryFor: () => client,
   };
-  return releaseBundles(ports, { branch: 'main', before, commit, policy });
+  return releaseBundles(ports, { branch: 'main', before, commit, refused, policy, today: '2026-01-01' });
 }
 
 const show = (version: string, path: string): string =>
@@ -120,6 +126,68 @@ test('committed onto the branch, where that takes it', async () => {
     parents: ['main'],
   });
   expect(await released(tip, more)).toMatchObject([{ version: '1.3.0', proposed: { kind: 'opened' } }]);
+});
+
+test('a bundle is judged as the check judges it: under the policy and its waivers', async () => {
+  const before = hub.base();
+  const bad = withoutInstallModes(bundleFiles('etcd', '1.1.0'));
+  const commit = hub.moveBase(bad);
+  const where = 'operators/etcd/1.1.0/manifests/etcd.clusterserviceversion.yaml';
+  expect(await released(before, commit)).toMatchObject([
+    { image: undefined, findings: [{ rule: 'csv/install-modes', location: { file: where } }] },
+  ]);
+  // What was refused is looked at again as long as it is there, whatever the later commit brings.
+  const later = [
+    { package: 'etcd', version: '1.1.0' },
+    { package: 'etcd', version: '0.0.1' },
+  ];
+  expect(await released(commit, commit, later)).toMatchObject([
+    { version: '1.1.0', missing: [expect.stringContaining('@sha256:'), `${host}/org/etcd-bundle:v1.1.0`] },
+  ]);
+  const [[path = '', text = ''] = []] = Object.entries(policyOf('propose'));
+  for (const more of [
+    'rules: {csv/install-modes: warning}\n',
+    'waivers: [{rule: csv/install-modes, package: etcd, until: 2026-12-31, reason: a library}]\n',
+  ]) {
+    const next = hub.moveBase({ [path]: text + more });
+    expect(await released(before, next)).toMatchObject([{ image: expect.any(String), findings: [] }]);
+  }
+  // What only others than OLM v0 ask for counts where the policy names it.
+  const strict = hub.moveBase({
+    [path]: `${text}rules: {csv/icon-missing: error, csv/install-modes: off}\n`,
+  });
+  expect(await released(before, strict)).toMatchObject([
+    { image: undefined, findings: [{ rule: 'csv/icon-missing' }] },
+  ]);
+});
+
+test('what the check could not look at is proposed, not committed, and so is what waits', async () => {
+  hub.moveBase(policyOf('commit'));
+  const before = hub.base();
+  await repository.bring([before]);
+  // An image that no catalog holds yet: the check asks nobody for it.
+  const folder = await treePlace(repository.objects, before).folder('operators/etcd/1.0.0');
+  if (!folder) throw new Error('no bundle');
+  const pattern = `${host}/other/{package}:v{version}`;
+  const other = await madeBundle(pattern, { package: 'etcd', version: '1.0.0' }, folder);
+  await pushMade(testClient([host]), other);
+  const commit = hub.moveBase({
+    [TEMPLATE]: basicTemplate('etcd', '1.0.0', other.reference),
+    ...bundleFiles('etcd', '1.1.0', releaseConfig('etcd.v1.0.0')),
+  });
+  expect(await released(before, commit)).toMatchObject([
+    { findings: [], commit: undefined, proposed: { kind: 'opened' } },
+  ]);
+  expect(hub.repository.git('rev-parse', 'main')).toBe(commit);
+  // Now nothing is fetched for it any more, and nobody has judged what it makes of that.
+  const next = hub.moveBase({
+    [TEMPLATE]: basicTemplate('etcd', '1.0.0', FIRST),
+    'operators/etcd/ci.yaml': CI.replace('v4.20]', 'v4.20, v9.99]'),
+  });
+  expect(await released(commit, next)).toMatchObject([
+    { version: '1.1.0', commit: undefined, proposed: { kind: 'updated' } },
+  ]);
+  expect(hub.repository.git('rev-parse', 'main')).toBe(next);
 });
 
 test('what cannot be released is told apart, and the others go on', async () => {

@@ -24,6 +24,13 @@ spec:
   };
 }
 
+/** A bundle directory as {@link bundleFiles} makes it, which no cluster could install: `csv/install-modes` says so. */
+export function withoutInstallModes(files: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(files).map(([path, text]) => [path, text.replace('supported: true', 'supported: false')]),
+  );
+}
+
 /** `release-config.yaml` that puts a version behind another one. */
 export function releaseConfig(replaces: string): string {
   return `catalog_templates:\n- {template_name: basic.yaml, channels: [stable], replaces: ${replaces}}\n`;

@@ -1,17 +1,19 @@
 /** What the merge of a bundle will do is shown, and judged, in the pull request that brings it. */
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { People } from '../../../pipeline/check/people.ts';
 import { POLICY_PATH } from '../../../pipeline/config.ts';
 import { openRepository, type Repository } from '../../../pipeline/git/repository.ts';
 import { clientUnder } from '../../../pipeline/references/client.ts';
-import { madeBundle } from '../../../pipeline/release/bundle-image.ts';
+import { madeBundle, pushMade } from '../../../pipeline/release/bundle-image.ts';
 import { treePlace } from '../../../pipeline/release/place.ts';
 import { markdownReport } from '../../../pipeline/report/markdown.ts';
 import type { CheckReport } from '../../../pipeline/report/report.ts';
 import { textReport } from '../../../pipeline/report/text-report.ts';
 import { check } from '../../../pipeline/stages/check.ts';
 import { releasedTexts } from '../../../pipeline/stages/release.ts';
-import { catalogOf, POLICY } from '../../fakes/gate.ts';
-import { basicTemplate, bundleFiles, CI, releaseConfig } from '../../fakes/operators.ts';
+import { catalogOf, PEOPLE, POLICY } from '../../fakes/gate.ts';
+import { testClient } from '../../fakes/host.ts';
+import { basicTemplate, bundleFiles, CI, releaseConfig, withoutInstallModes } from '../../fakes/operators.ts';
 import { registry } from '../../fakes/registry.ts';
 import { type Files, makeRepository, type TestRepository } from '../../fakes/repository.ts';
 
@@ -43,19 +45,26 @@ afterEach(async () => {
   source.remove();
 });
 
-function judged(files: Files): Promise<CheckReport> {
-  const head = source.commit(files, { parents: [base], branch: 'change' });
+function judged(files: Files, people?: People): Promise<CheckReport> {
+  return judgedAt(source.commit(files, { parents: [base], branch: 'change' }), people);
+}
+
+function judgedAt(head: string, people?: People): Promise<CheckReport> {
   const registryFor = (policy: Parameters<typeof clientUnder>[0]) =>
     clientUnder(policy, { plainHttp: [host] });
-  return check(repository, { base, head, today: '2026-01-01', registryFor });
+  const request = { base, head, today: '2026-01-01', registryFor };
+  return check(repository, people ? { ...request, people } : request);
 }
+
+/** bob, who owns etcd, on his own. */
+const BOB: People = { author: PEOPLE.bob, pusher: PEOPLE.bob, reviews: [], commits: undefined, holds: [] };
 
 const bundle = bundleFiles('etcd', '1.1.0', releaseConfig('etcd.v1.0.0'));
 const errors = ({ findings }: CheckReport) => findings.filter(({ severity }) => severity === 'error');
 
 /** The texts that the release of 1.1.0 makes, on top of the base. */
-async function texts(): Promise<ReadonlyMap<string, string>> {
-  const commit = source.commit(bundle, { parents: [base], branch: 'made' });
+async function texts(of = bundle): Promise<ReadonlyMap<string, string>> {
+  const commit = source.commit(of, { parents: [base], branch: 'made' });
   const place = treePlace(repository.objects, commit);
   const folder = await place.folder('operators/etcd/1.1.0');
   if (!folder) throw new Error('no bundle');
@@ -138,6 +147,87 @@ test('a template that names images nobody rendered, or files of the machine, has
   expect(errors(near).map(({ message }) => message)).toContainEqual(
     expect.stringContaining('is no image of a registry'),
   );
+});
+
+test('a release that would be unsafe fails, and what the pull request itself brings is judged all the same', async () => {
+  const v419 = 'catalogs/v4.19/etcd/catalog.yaml';
+  const catalog = catalogOf('etcd', ['1.0.0', '1.1.0']);
+  base = source.commit({ [v419]: catalog }, { parents: [base], branch: 'main' });
+  const broken = { [v419]: catalog.replace('"defaultChannel":"stable"', '"defaultChannel":"nope"') };
+  const rulesOf = (report: CheckReport) => new Set(errors(report).map(({ rule }) => rule));
+  const alone = await judged(broken);
+  expect(alone.verdict).toBe('fail');
+  const colliding = { 'operators/etcd/ci.yaml': CI.replace('v4.20]', 'v4.20, V4.20]') };
+  const report = await judged({ ...bundle, ...broken, ...colliding });
+  expect(report.verdict).toBe('fail');
+  expect(rulesOf(report)).toEqual(new Set([...rulesOf(alone), 'path/collision']));
+});
+
+test('a tag that is another image already is said before the merge', async () => {
+  const pattern = `${host}/org/{package}-bundle:v{version}`;
+  const folder = await treePlace(repository.objects, base).folder('operators/etcd/1.0.0');
+  if (!folder) throw new Error('no bundle');
+  const other = await madeBundle(pattern, { package: 'etcd', version: '1.1.0' }, folder);
+  await pushMade(testClient([host]), other);
+  expect(errors(await judged(bundle))).toMatchObject([
+    {
+      rule: 'release/refused',
+      message: expect.stringContaining(`${host}/org/etcd-bundle:v1.1.0 is ${other.digest} already`),
+      location: { file: 'operators/etcd/1.1.0/release-config.yaml' },
+    },
+  ]);
+});
+
+test('a bundle that the merge will refuse is there for no catalog; the policy says what is refused', async () => {
+  const bad = withoutInstallModes(bundle);
+  const together = { ...bad, ...Object.fromEntries(await texts(bad)) };
+  const refused = await judged(together);
+  expect(refused.released).toBeUndefined();
+  expect(errors(refused).map(({ rule }) => rule)).toEqual(
+    expect.arrayContaining(['csv/install-modes', 'image/digest-missing']),
+  );
+  const rules = 'rules: {csv/install-modes: warning, graph/newly-unsupported-v1: warning}';
+  const policy = `${source.git('show', `main:${POLICY_PATH}`)}\n${rules}\n`;
+  base = source.commit({ [POLICY_PATH]: policy }, { parents: [base], branch: 'main' });
+  const allowed = await judged(together);
+  expect([allowed.verdict, allowed.released?.length]).toEqual(['pass', 1]);
+});
+
+describe('what a merge commits without asking again', () => {
+  beforeEach(() => {
+    const policy = source.git('show', `main:${POLICY_PATH}`).replace('mode: propose', 'mode: commit');
+    const victim = { 'catalogs/v4.20/quay/catalog.yaml': catalogOf('quay', ['3.0.0']) };
+    const owned = { 'operators/quay/ci.yaml': 'reviewers: [carol]\n' };
+    base = source.commit({ [POLICY_PATH]: policy, ...victim, ...owned }, { parents: [base], branch: 'main' });
+  });
+  const mapped = { 'operators/etcd/ci.yaml': CI.replace('v4.20]', 'v4.20, v9.99]') };
+
+  test('is its author’s to bring, as it would be in the pull request', async () => {
+    const report = await judged(bundle, BOB);
+    expect(report.authority).toMatchObject({ decision: 'allow', needs: [] });
+    expect(report.headline).toBe('allowed and green');
+  });
+
+  test('a catalog that is new by the mapping alone takes an admin, who approves the head', async () => {
+    const report = await judged({ ...bundle, ...mapped }, BOB);
+    expect(report.authority).toMatchObject({
+      decision: 'needs',
+      needs: ['needs the approval of @alice or @amy (an admin) for catalog v9.99: it brings a new catalog'],
+    });
+    const head = source.git('rev-parse', 'change');
+    const reviews = [{ author: PEOPLE.alice, state: 'approved', commit: head }] as const;
+    expect((await judgedAt(head, { ...BOB, reviews })).authority.decision).toBe('allow');
+    // Of a later head it says nothing: what the merge writes stands nowhere in either.
+    const later = source.commit(bundleFiles('etcd', '1.0.1'), { parents: [head], branch: 'change' });
+    expect((await judgedAt(later, { ...BOB, reviews })).authority.decision).toBe('needs');
+  });
+
+  test('another package’s blobs that a template held before are refused when they come into a catalog', async () => {
+    const foreign = '- {schema: olm.deprecations, package: quay, entries: []}\n';
+    const template = `${basicTemplate('etcd', '1.0.0', FIRST)}${foreign}`;
+    base = source.commit({ [TEMPLATE]: template }, { parents: [base], branch: 'main' });
+    expect((await judged(bundle, BOB)).authority.decision).toBe('deny');
+  });
 });
 
 test('a package that is in other files than the rendered one is not repeated', async () => {
