@@ -21,7 +21,10 @@ export interface ImageContent {
 export interface PushOptions {
   /** Repositories of the same registry that are likely to hold the blobs. */
   readonly mountFrom?: readonly string[];
-  /** A reference in the same repository whose image is likely to share blobs, where `to` is none itself. */
+  /**
+   * The reference in the same repository that is looked at instead of `to`: the tag that is to name the image later.
+   * What it names is taken for whole; of what no tag names, a registry's cleanup may have left the list alone.
+   */
   readonly beside?: Reference;
   /** Blobs at a time; 4 when left out. */
   readonly parallel?: number;
@@ -67,20 +70,20 @@ export async function sendImage(
   { image, ...options }: PushOptions & { readonly image: ImageContent },
 ): Promise<PushReport> {
   const { root } = image;
-  const standing = await standingAt(registry, to);
+  const standing = await standingAt(registry, options.beside ?? to);
   if (standing?.digest === root.digest) {
     return { digest: root.digest, blobs: { present: 0, mounted: 0, uploaded: 0 }, bytes: 0, unchanged: true };
   }
-  const near = standing ?? (options.beside && (await standingAt(registry, options.beside)));
-  const known = near ? await heldBy(registry, to, { near, image }) : new Set<string>();
+  const known = standing ? await heldBy(registry, to, { near: standing, image }) : new Set<string>();
   const sent = await sendBlobs(registry, to, { image, known, ...options });
   try {
-    return await sendManifests(registry, to, { image, sent });
+    return await sendManifests(registry, to, { image, sent, known });
   } catch (error) {
     // Whoever says that something is missing is asked for everything: what an image names should be there, and is not.
     if (known.size === 0 || !isMissingContent(error)) throw error;
-    const again = await sendBlobs(registry, to, { image, known: new Set(), ...options });
-    return sendManifests(registry, to, { image, sent: again });
+    const nothing = new Set<string>();
+    const again = await sendBlobs(registry, to, { image, known: nothing, ...options });
+    return sendManifests(registry, to, { image, sent: again, known: nothing });
   }
 }
 
@@ -169,16 +172,20 @@ async function sendBlobs(
 async function sendManifests(
   registry: Registry,
   to: Reference,
-  { image, sent }: { readonly image: ImageContent; readonly sent: SentBlobs },
+  {
+    image,
+    sent,
+    known,
+  }: { readonly image: ImageContent; readonly sent: SentBlobs; readonly known: ReadonlySet<string> },
 ): Promise<PushReport> {
   const { root, manifests } = image;
   let { bytes } = sent;
   const put = async (manifest: Manifest): Promise<void> => {
     const name = withDigest(to, manifest.digest);
     const content = contentOf(parseManifest(manifest));
-    // Of what is there, all is there: a manifest with a new blob need not be asked for.
-    const isNew = content.some(({ digest }) => sent.fresh.has(digest));
-    if (!isNew && (await registry.resolve(name)) !== undefined) return;
+    // One with a new blob need not be asked for; one with a blob that was not asked for is the registry's to judge.
+    const isSent = content.some(({ digest }) => sent.fresh.has(digest) || known.has(digest));
+    if (!isSent && (await registry.resolve(name)) !== undefined) return;
     await registry.putManifest(name, manifest);
     bytes += manifest.bytes.length;
   };

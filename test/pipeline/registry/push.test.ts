@@ -1,11 +1,12 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { parseReference, withDigest } from '../../../catalog/reference.ts';
+import { parseReference, type Reference, withDigest } from '../../../catalog/reference.ts';
+import type { Manifest } from '../../../pipeline/ports.ts';
 import { OCI_INDEX } from '../../../pipeline/registry/image.ts';
 import { copyImage, type ImageContent, pushImage, readImage } from '../../../pipeline/registry/push.ts';
 import { reply, startHost, testClient } from '../../fakes/host.ts';
-import { manifestOf, noise, sampleImage } from '../../fakes/image.ts';
+import { bytesOf, manifestOf, noise, sampleImage } from '../../fakes/image.ts';
 import { registry } from '../../fakes/registry.ts';
 
 const image = sampleImage({ architectures: ['amd64', 'arm64'], layers: ['a', 'b', noise(50_000)] });
@@ -87,6 +88,51 @@ describe('a push', () => {
     expect(report.blobs.uploaded).toBe(1);
     const client = testClient([host]);
     for (const { digest } of next.blobs) expect(await client.hasBlob(tag, digest)).toBe(true);
+  });
+
+  describe.each([
+    ['fenced', (tag: Reference, { digest }: Manifest) => withDigest(tag, digest)],
+    ['unfenced', (tag: Reference) => tag],
+  ])('%s, back to an image of which a cleanup has left the list', (_, to) => {
+    const architectures = ['amd64', 'arm64'];
+    const later = sampleImage({ architectures, layers: ['a', 'b', 'later'] });
+    const publish = async (host: string, content: ImageContent) => {
+      const client = testClient([host]);
+      const tag = parseReference(`${host}/a:v1`);
+      const report = await pushImage(client, to(tag, content.root), { image: content, beside: tag });
+      await client.putManifest(tag, content.root);
+      return report;
+    };
+    test.each<[string, string]>([
+      ['a platform', image.manifests[1]?.digest ?? ''],
+      ['a layer of its own', image.blobs[2]?.digest ?? ''],
+      ['a layer that the tagged image names too', image.blobs[0]?.digest ?? ''],
+    ])('brings back %s', async (__, lost) => {
+      const { host, directory } = await registry();
+      await publish(host, image);
+      await publish(host, later);
+      rmSync(join(directory, 'blobs', lost.replace(':', '/')));
+      expect(await publish(host, image)).toMatchObject({ unchanged: false });
+      const client = testClient([host]);
+      const tag = parseReference(`${host}/a:v1`);
+      const { root, blobs } = await readImage(client, tag);
+      expect(root).toEqual(image.root);
+      for (const blob of blobs) expect(await bytesOf(blob.open(0))).toHaveLength(blob.size);
+      expect(await publish(host, image)).toMatchObject({ unchanged: true });
+    });
+  });
+
+  test('beside a tag asks for the tag only, where that names the image already', async () => {
+    const { host, seen } = await registry();
+    const tag = parseReference(`${host}/a:v1`);
+    await pushImage(testClient([host]), tag, { image });
+    seen.splice(0);
+    const to = withDigest(tag, image.root.digest);
+    expect(await pushImage(testClient([host]), to, { image, beside: tag })).toMatchObject({
+      unchanged: true,
+      bytes: 0,
+    });
+    expect(seen.map(({ url }) => url)).toEqual(['/v2/', '/v2/a/manifests/v1']);
   });
 
   test('that fails leaves the tag where it was', async () => {
