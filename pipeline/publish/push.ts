@@ -2,6 +2,7 @@
 import { type Reference, withDigest } from '../../catalog/reference.ts';
 import type { CatalogImage } from '../image/image.ts';
 import type { Registry } from '../ports.ts';
+import { isElsewhere } from '../registry/image.ts';
 import { type Destination, openDestination } from '../registry/open.ts';
 import type { Place } from '../registry/place.ts';
 import { blobOf, type ImageContent, type PushReport, pushImage, sendImage } from '../registry/push.ts';
@@ -81,10 +82,9 @@ interface Sent {
 function send(to: Destination, job: PushJob, before: readonly Sent[]): Promise<PushReport> {
   const { manifestList, manifests, blobs, baseLayers } = job.image;
   const { base } = job;
-  // Layers with addresses of their own may be nowhere else, and need not be here.
   const below = base
     ? baseLayers
-        .filter(({ urls }) => urls === undefined)
+        .filter((layer) => !isElsewhere(layer))
         .map((layer) => blobOf(base.source.registry, base.source.reference, layer))
     : [];
   const content = { root: manifestList, manifests, blobs: [...blobs, ...below] };
