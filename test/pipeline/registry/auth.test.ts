@@ -208,6 +208,23 @@ describe('a registry with tokens', () => {
     await expect(looking).rejects.toMatchObject({ code });
   });
 
+  test('a greeting that is redirected does not bring the credentials to the other host’s service', async () => {
+    const auth = await startHost((_request, response) =>
+      reply(response, 200, JSON.stringify({ token: 'anonymous' })),
+    );
+    const other = await startHost(guarded(`Bearer realm="${auth.url}/t"`, 'Bearer anonymous'));
+    const front = await startHost(({ url }, response) =>
+      reply(response, 307, '', { location: `${other.url}${url}` }),
+    );
+    const client = testClient([front.host, other.host, auth.host], { credentials: account });
+    expect(await client.resolve(parseReference(`${front.host}/a:v1`))).toBeUndefined();
+    expect(auth.asked.length).toBeGreaterThan(0);
+    const shown = [...auth.asked, ...other.asked].map(
+      ({ headers, url }) => `${headers.authorization} ${url}`,
+    );
+    expect(shown.filter((one) => one.includes('Basic') || one.includes('account='))).toEqual([]);
+  });
+
   test('a registry may ask for other actions in the same repository, not for another repository', async () => {
     const auth = await startHost((request, response) =>
       reply(response, 200, JSON.stringify({ token: `x${auth.asked.length}${request.method}` })),
