@@ -40,7 +40,7 @@ export interface PushReport {
   readonly unchanged: boolean;
 }
 
-/** Lists in lists at most, and manifests in one list: a hostile one could name tens of thousands. */
+/** Lists in lists at most, and manifests of one image: a hostile one could name tens of thousands. */
 const DEPTH = 4;
 const MOST_MANIFESTS = 1000;
 
@@ -233,29 +233,55 @@ async function inParallel<T>(
  * @throws PipelineError `not-found` when the reference names nothing, or a list names what is not there
  */
 export async function readImage(registry: Registry, from: Reference): Promise<ImageContent> {
-  const root = await manifestAt(registry, from);
-  const manifests: Manifest[] = [];
-  const blobs: Descriptor[] = [];
-  const walk = async (manifest: Manifest, depth: number): Promise<void> => {
-    const parsed = parseManifest(manifest);
-    const content = contentOf(parsed);
-    if (parsed.kind === 'image') return void blobs.push(...content);
-    if (depth === DEPTH)
-      throw new PipelineError('bad-answer', `the list ${manifest.digest} is too deep in other lists`);
-    if (content.length > MOST_MANIFESTS) {
-      throw new PipelineError('too-large', `the list ${manifest.digest} names ${content.length} manifests`);
-    }
-    const children = await Promise.all(
-      content.map(({ digest }) => manifestAt(registry, withDigest(from, digest))),
-    );
-    for (const child of children) {
-      await walk(child, depth + 1);
-      manifests.push(child);
-    }
+  const root = await partAt(registry, from);
+  const all = await partsOf(registry, from, root);
+  const placed = new Set<Part>();
+  const place = (part: Part): void => {
+    const children = part.isList ? part.content.flatMap(({ digest }) => all.get(digest) ?? []) : [];
+    for (const child of children) if (!placed.has(child)) place(child);
+    placed.add(part);
   };
-  await walk(root, 0);
+  place(root);
+  const parts = [...placed];
+  const manifests = parts.filter((part) => part !== root).map(({ manifest }) => manifest);
+  const blobs = parts.flatMap(({ isList, content }) => (isList ? [] : content));
   const open = (blob: Descriptor): BlobSource => blobOf(registry, from, blob);
-  return { root, manifests, blobs: unique(blobs).map(open) };
+  return { root: root.manifest, manifests, blobs: unique(blobs).map(open) };
+}
+
+/** A manifest of an image, and what it names. */
+interface Part {
+  readonly manifest: Manifest;
+  readonly isList: boolean;
+  readonly content: readonly Descriptor[];
+}
+
+/** All that a list leads to, by digest: each is asked for once, however often it is named. */
+async function partsOf(registry: Registry, from: Reference, root: Part): Promise<ReadonlyMap<string, Part>> {
+  const all = new Map<string, Part>();
+  let lists = [root].filter(({ isList }) => isList);
+  for (let depth = 0; lists.length > 0; depth++) {
+    const [first] = lists;
+    if (depth === DEPTH) {
+      throw new PipelineError('bad-answer', `the list ${first?.manifest.digest} is too deep in other lists`);
+    }
+    const named = unique(lists.flatMap(({ content }) => content)).filter(({ digest }) => !all.has(digest));
+    const count = all.size + named.length;
+    if (count > MOST_MANIFESTS) {
+      const message = `the list ${root.manifest.digest} leads to ${count} manifests or more: an image has ${MOST_MANIFESTS} at most`;
+      throw new PipelineError('too-large', message);
+    }
+    const level = await Promise.all(named.map(({ digest }) => partAt(registry, withDigest(from, digest))));
+    for (const part of level) all.set(part.manifest.digest, part);
+    lists = level.filter(({ isList }) => isList);
+  }
+  return all;
+}
+
+async function partAt(registry: Registry, reference: Reference): Promise<Part> {
+  const manifest = await manifestAt(registry, reference);
+  const parsed = parseManifest(manifest);
+  return { manifest, isList: parsed.kind === 'list', content: contentOf(parsed) };
 }
 
 async function manifestAt(registry: Registry, reference: Reference): Promise<Manifest> {
