@@ -6,7 +6,7 @@
  */
 import { type DigestReference, type TagReference, withDigest } from '../../catalog/reference.ts';
 import { isObject } from '../../catalog/shape.ts';
-import { PipelineError } from '../error.ts';
+import { type ErrorCode, PipelineError } from '../error.ts';
 import type { Descriptor, Registry } from '../ports.ts';
 import { type ImageManifest, parseManifest } from '../registry/image.ts';
 import { allOf } from '../registry/stream.ts';
@@ -21,27 +21,54 @@ export interface FoundSignature {
   readonly payload?: Buffer;
 }
 
+/** Something that is listed as a signature and cannot be read. */
+export interface UnreadableSignature {
+  readonly where: string;
+  readonly why: string;
+}
+
 /** Signatures that are looked at; more are somebody's attempt to keep us busy. */
 const MOST = 64;
-const LARGEST = 8 * 1024 * 1024;
+/** Bytes of a signature at most. */
+const LARGEST = 1024 * 1024;
 
 /** Whether a referrer is a Sigstore bundle of any version. */
 const BUNDLE = /^application\/vnd\.dev\.sigstore\.bundle(?:\.v0\.\d+\+json|\+json;version=0\.\d+)$/;
 const SIMPLE_SIGNING = 'application/vnd.dev.cosign.simplesigning.v1+json';
 
-/** @throws PipelineError whatever the registry answers */
-export async function signaturesOf(registry: Registry, image: DigestReference): Promise<FoundSignature[]> {
+/**
+ * One after the other: each is read when the one before has been judged.
+ *
+ * @throws PipelineError what the registry answers, where that is not about one signature alone
+ */
+export async function* signaturesOf(
+  registry: Registry,
+  image: DigestReference,
+): AsyncGenerator<FoundSignature | UnreadableSignature, void, undefined> {
   const referrers = await registry.listReferrers(image, image.digest);
   const bundles = referrers.filter(({ artifactType = '' }) => BUNDLE.test(artifactType)).slice(0, MOST);
-  const found: FoundSignature[] = [];
   for (const { digest } of bundles) {
-    const manifest = await manifestAt(registry, withDigest(image, digest));
-    const [layer] = manifest?.layers ?? [];
-    if (layer)
-      found.push({ where: `the referrer ${digest}`, bundle: parsed(await content(registry, image, layer)) });
+    const where = `the referrer ${digest}`;
+    yield await readable(where, async () => {
+      const manifest = await manifestAt(registry, withDigest(image, digest));
+      const [layer] = manifest?.layers ?? [];
+      return { where, bundle: layer && parsed(await content(registry, image, layer)) };
+    });
   }
-  return [...found, ...(await tagged(registry, image))];
+  yield* tagged(registry, image);
 }
+
+/** Junk beside a signature that counts must not hide it; a registry that fails might have one that counts. */
+async function readable<T>(where: string, read: () => Promise<T>): Promise<T | UnreadableSignature> {
+  try {
+    return await read();
+  } catch (error) {
+    if (!(error instanceof PipelineError) || error.retryable || !OF_CONTENT.has(error.code)) throw error;
+    return { where, why: error.message };
+  }
+}
+
+const OF_CONTENT: ReadonlySet<ErrorCode> = new Set(['not-found', 'bad-answer', 'corrupt', 'too-large']);
 
 async function manifestAt(
   registry: Registry,
@@ -66,23 +93,24 @@ function parsed(bytes: Uint8Array): unknown {
 }
 
 /** What cosign wrote: a layer for each signature, with the signature in its annotations. */
-async function tagged(registry: Registry, image: DigestReference): Promise<FoundSignature[]> {
+async function* tagged(
+  registry: Registry,
+  image: DigestReference,
+): AsyncGenerator<FoundSignature | UnreadableSignature, void, undefined> {
   const { registry: host, repository, digest } = image;
   const tag = `${digest.replace(':', '-')}.sig`;
-  const manifest = await manifestAt(registry, { kind: 'tag', registry: host, repository, tag });
-  const layers = (manifest?.layers ?? [])
-    .filter(({ mediaType }) => mediaType === SIMPLE_SIGNING)
-    .slice(0, MOST);
-  const found: FoundSignature[] = [];
-  for (const [i, layer] of layers.entries()) {
-    const payload = await content(registry, image, layer);
-    found.push({
-      where: `signature ${i + 1} under the tag ${tag}`,
-      bundle: bundleOf(layer),
-      payload,
+  const listed = await readable(`the tag ${tag}`, async () => {
+    const manifest = await manifestAt(registry, { kind: 'tag', registry: host, repository, tag });
+    return (manifest?.layers ?? []).filter(({ mediaType }) => mediaType === SIMPLE_SIGNING).slice(0, MOST);
+  });
+  if ('why' in listed) return yield listed;
+  for (const [i, layer] of listed.entries()) {
+    const where = `signature ${i + 1} under the tag ${tag}`;
+    yield await readable(where, async () => {
+      const payload = await content(registry, image, layer);
+      return { where, bundle: bundleOf(layer), payload };
     });
   }
-  return found;
 }
 
 const ANNOTATION = 'dev.cosignproject.cosign/signature';

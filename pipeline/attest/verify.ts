@@ -34,8 +34,12 @@ export async function verifySignatures(
   const check = await checkOf(trust);
   const verified: VerifiedSignature[] = [];
   const rejected: { where: string; why: string }[] = [];
-  for (const found of await signaturesOf(registry, image)) {
+  for await (const found of signaturesOf(registry, image)) {
     const { where } = found;
+    if ('why' in found) {
+      rejected.push(found);
+      continue;
+    }
     try {
       const { says, predicate } = claimOf(found, image.digest);
       verified.push({

@@ -2,6 +2,7 @@
 import { type Reference, withDigest } from '../../catalog/reference.ts';
 import type { CatalogImage } from '../image/image.ts';
 import type { Registry } from '../ports.ts';
+import { isElsewhere } from '../registry/image.ts';
 import { type Destination, openDestination } from '../registry/open.ts';
 import type { Place } from '../registry/place.ts';
 import { blobOf, type ImageContent, type PushReport, pushImage, sendImage } from '../registry/push.ts';
@@ -51,7 +52,7 @@ export async function sendCatalogImages(client: Registry, jobs: readonly PushJob
   try {
     for (const job of jobs) {
       const to = await openDestination(job.place, client);
-      sent.push({ job, to, report: await send(to, job, mountable(job, sent)) });
+      sent.push({ job, to, report: await send(to, job, sent) });
       await attach(to, job, mountable(job, sent));
     }
   } catch (error) {
@@ -78,22 +79,30 @@ interface Sent {
   readonly report: PushReport;
 }
 
-function send(to: Destination, job: PushJob, mountFrom: readonly string[]): Promise<PushReport> {
+function send(to: Destination, job: PushJob, before: readonly Sent[]): Promise<PushReport> {
   const { manifestList, manifests, blobs, baseLayers } = job.image;
   const { base } = job;
-  // Layers with addresses of their own may be nowhere else, and need not be here.
   const below = base
     ? baseLayers
-        .filter(({ urls }) => urls === undefined)
+        .filter((layer) => !isElsewhere(layer))
         .map((layer) => blobOf(base.source.registry, base.source.reference, layer))
     : [];
   const content = { root: manifestList, manifests, blobs: [...blobs, ...below] };
+  const mountFrom = mountable(job, before);
   if (!isByDigest(job)) return sendImage(to.registry, to.reference, { image: content, mountFrom });
-  return pushImage(to.registry, withDigest(to.reference, manifestList.digest), {
-    image: content,
-    mountFrom,
-    beside: to.reference,
-  });
+  const digest = withDigest(to.reference, manifestList.digest);
+  // What was sent just now is whole, though no tag names it yet.
+  const isWhole = before.some(
+    (earlier) => earlier.report.digest === digest.digest && isSameRepository(earlier.to, to),
+  );
+  const beside = isWhole ? digest : to.reference;
+  return pushImage(to.registry, digest, { image: content, mountFrom, beside });
+}
+
+function isSameRepository(one: Destination, other: Destination): boolean {
+  const { registry, repository } = other.reference;
+  const isSame = one.reference.registry === registry && one.reference.repository === repository;
+  return one.registry === other.registry && isSame;
 }
 
 /** An archive for Docker has no room for what is about an image. */

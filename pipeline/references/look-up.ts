@@ -4,7 +4,7 @@ import type { Lookup } from '../../catalog/references/lookup.ts';
 import { lookupKey } from '../../catalog/references/site.ts';
 import type { Trust } from '../attest/trust.ts';
 import { verifySignatures, whyUnsigned } from '../attest/verify.ts';
-import { type ErrorCode, PipelineError } from '../error.ts';
+import { PipelineError } from '../error.ts';
 import type { RepositoryMatcher } from '../policy/registries.ts';
 import type { SignatureDemands } from '../policy/signatures.ts';
 import type { Descriptor, Registry } from '../ports.ts';
@@ -52,8 +52,13 @@ export async function lookUp(
 
 const UNASKED: Lookup = { kind: 'unknown', why: 'it was not looked up' };
 
-/** Reasons that hold for every image of a registry: it is not asked again. */
-const OF_THE_HOST: ReadonlySet<ErrorCode> = new Set(['unreachable', 'rate-limited', 'bad-answer']);
+/**
+ * Whether a reason holds for every image of a registry, which is not asked again then. An answer that another try
+ * does not mend is about the one image.
+ */
+function isOfTheHost({ code, retryable }: PipelineError): boolean {
+  return code === 'unreachable' || code === 'rate-limited' || (code === 'bad-answer' && retryable);
+}
 
 async function ask(
   key: string,
@@ -74,7 +79,7 @@ async function ask(
     if (!(error instanceof PipelineError)) throw error;
     if (error.code === 'not-allowed') return { kind: 'not-allowed' };
     if (error.code === 'not-found') return { kind: 'absent' };
-    if (OF_THE_HOST.has(error.code)) silent.set(reference.registry, error.message);
+    if (isOfTheHost(error)) silent.set(reference.registry, error.message);
     return { kind: 'unknown', why: error.message };
   }
 }
@@ -90,8 +95,15 @@ async function withSignature(
   reference: Reference,
   { registry, trust }: LookUpOptions & { readonly trust: Trust },
 ): Promise<Lookup> {
-  const { verified, rejected } = await verifySignatures(registry, withDigest(reference, found.digest), trust);
-  return verified.length > 0 ? found : { ...found, unsigned: whyUnsigned(rejected) };
+  const image = withDigest(reference, found.digest);
+  try {
+    const { verified, rejected } = await verifySignatures(registry, image, trust);
+    return verified.length > 0 ? found : { ...found, unsigned: whyUnsigned(rejected) };
+  } catch (error) {
+    if (!(error instanceof PipelineError)) throw error;
+    // Whatever became of its signatures: the image is there, and its registry answers.
+    return { kind: 'unknown', why: error.message };
+  }
 }
 
 /** A list says it in itself, an image in its configuration. */

@@ -21,7 +21,10 @@ export interface ImageContent {
 export interface PushOptions {
   /** Repositories of the same registry that are likely to hold the blobs. */
   readonly mountFrom?: readonly string[];
-  /** A reference in the same repository whose image is likely to share blobs, where `to` is none itself. */
+  /**
+   * The reference in the same repository that is looked at instead of `to`: the tag that is to name the image later.
+   * What it names is taken for whole; of what no tag names, a registry's cleanup may have left the list alone.
+   */
   readonly beside?: Reference;
   /** Blobs at a time; 4 when left out. */
   readonly parallel?: number;
@@ -37,7 +40,7 @@ export interface PushReport {
   readonly unchanged: boolean;
 }
 
-/** Lists in lists at most, and manifests in one list: a hostile one could name tens of thousands. */
+/** Lists in lists at most, and manifests of one image: a hostile one could name tens of thousands. */
 const DEPTH = 4;
 const MOST_MANIFESTS = 1000;
 
@@ -67,20 +70,20 @@ export async function sendImage(
   { image, ...options }: PushOptions & { readonly image: ImageContent },
 ): Promise<PushReport> {
   const { root } = image;
-  const standing = await standingAt(registry, to);
+  const standing = await standingAt(registry, options.beside ?? to);
   if (standing?.digest === root.digest) {
     return { digest: root.digest, blobs: { present: 0, mounted: 0, uploaded: 0 }, bytes: 0, unchanged: true };
   }
-  const near = standing ?? (options.beside && (await standingAt(registry, options.beside)));
-  const known = near ? await heldBy(registry, to, { near, image }) : new Set<string>();
+  const known = standing ? await heldBy(registry, to, { near: standing, image }) : new Set<string>();
   const sent = await sendBlobs(registry, to, { image, known, ...options });
   try {
-    return await sendManifests(registry, to, { image, sent });
+    return await sendManifests(registry, to, { image, sent, known });
   } catch (error) {
     // Whoever says that something is missing is asked for everything: what an image names should be there, and is not.
     if (known.size === 0 || !isMissingContent(error)) throw error;
-    const again = await sendBlobs(registry, to, { image, known: new Set(), ...options });
-    return sendManifests(registry, to, { image, sent: again });
+    const nothing = new Set<string>();
+    const again = await sendBlobs(registry, to, { image, known: nothing, ...options });
+    return sendManifests(registry, to, { image, sent: again, known: nothing });
   }
 }
 
@@ -169,16 +172,20 @@ async function sendBlobs(
 async function sendManifests(
   registry: Registry,
   to: Reference,
-  { image, sent }: { readonly image: ImageContent; readonly sent: SentBlobs },
+  {
+    image,
+    sent,
+    known,
+  }: { readonly image: ImageContent; readonly sent: SentBlobs; readonly known: ReadonlySet<string> },
 ): Promise<PushReport> {
   const { root, manifests } = image;
   let { bytes } = sent;
   const put = async (manifest: Manifest): Promise<void> => {
     const name = withDigest(to, manifest.digest);
     const content = contentOf(parseManifest(manifest));
-    // Of what is there, all is there: a manifest with a new blob need not be asked for.
-    const isNew = content.some(({ digest }) => sent.fresh.has(digest));
-    if (!isNew && (await registry.resolve(name)) !== undefined) return;
+    // One with a new blob need not be asked for; one with a blob that was not asked for is the registry's to judge.
+    const isSent = content.some(({ digest }) => sent.fresh.has(digest) || known.has(digest));
+    if (!isSent && (await registry.resolve(name)) !== undefined) return;
     await registry.putManifest(name, manifest);
     bytes += manifest.bytes.length;
   };
@@ -226,29 +233,55 @@ async function inParallel<T>(
  * @throws PipelineError `not-found` when the reference names nothing, or a list names what is not there
  */
 export async function readImage(registry: Registry, from: Reference): Promise<ImageContent> {
-  const root = await manifestAt(registry, from);
-  const manifests: Manifest[] = [];
-  const blobs: Descriptor[] = [];
-  const walk = async (manifest: Manifest, depth: number): Promise<void> => {
-    const parsed = parseManifest(manifest);
-    const content = contentOf(parsed);
-    if (parsed.kind === 'image') return void blobs.push(...content);
-    if (depth === DEPTH)
-      throw new PipelineError('bad-answer', `the list ${manifest.digest} is too deep in other lists`);
-    if (content.length > MOST_MANIFESTS) {
-      throw new PipelineError('too-large', `the list ${manifest.digest} names ${content.length} manifests`);
-    }
-    const children = await Promise.all(
-      content.map(({ digest }) => manifestAt(registry, withDigest(from, digest))),
-    );
-    for (const child of children) {
-      await walk(child, depth + 1);
-      manifests.push(child);
-    }
+  const root = await partAt(registry, from);
+  const all = await partsOf(registry, from, root);
+  const placed = new Set<Part>();
+  const place = (part: Part): void => {
+    const children = part.isList ? part.content.flatMap(({ digest }) => all.get(digest) ?? []) : [];
+    for (const child of children) if (!placed.has(child)) place(child);
+    placed.add(part);
   };
-  await walk(root, 0);
+  place(root);
+  const parts = [...placed];
+  const manifests = parts.filter((part) => part !== root).map(({ manifest }) => manifest);
+  const blobs = parts.flatMap(({ isList, content }) => (isList ? [] : content));
   const open = (blob: Descriptor): BlobSource => blobOf(registry, from, blob);
-  return { root, manifests, blobs: unique(blobs).map(open) };
+  return { root: root.manifest, manifests, blobs: unique(blobs).map(open) };
+}
+
+/** A manifest of an image, and what it names. */
+interface Part {
+  readonly manifest: Manifest;
+  readonly isList: boolean;
+  readonly content: readonly Descriptor[];
+}
+
+/** All that a list leads to, by digest: each is asked for once, however often it is named. */
+async function partsOf(registry: Registry, from: Reference, root: Part): Promise<ReadonlyMap<string, Part>> {
+  const all = new Map<string, Part>();
+  let lists = [root].filter(({ isList }) => isList);
+  for (let depth = 0; lists.length > 0; depth++) {
+    const [first] = lists;
+    if (depth === DEPTH) {
+      throw new PipelineError('bad-answer', `the list ${first?.manifest.digest} is too deep in other lists`);
+    }
+    const named = unique(lists.flatMap(({ content }) => content)).filter(({ digest }) => !all.has(digest));
+    const count = all.size + named.length;
+    if (count > MOST_MANIFESTS) {
+      const message = `the list ${root.manifest.digest} leads to ${count} manifests or more: an image has ${MOST_MANIFESTS} at most`;
+      throw new PipelineError('too-large', message);
+    }
+    const level = await Promise.all(named.map(({ digest }) => partAt(registry, withDigest(from, digest))));
+    for (const part of level) all.set(part.manifest.digest, part);
+    lists = level.filter(({ isList }) => isList);
+  }
+  return all;
+}
+
+async function partAt(registry: Registry, reference: Reference): Promise<Part> {
+  const manifest = await manifestAt(registry, reference);
+  const parsed = parseManifest(manifest);
+  return { manifest, isList: parsed.kind === 'list', content: contentOf(parsed) };
 }
 
 async function manifestAt(registry: Registry, reference: Reference): Promise<Manifest> {

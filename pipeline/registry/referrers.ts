@@ -41,6 +41,10 @@ export async function listReferrers(
   return artifactType === undefined ? all : all.filter((one) => one.artifactType === artifactType);
 }
 
+/** Pages, and referrers, of one manifest at most: there is always a next page where a registry means harm. */
+const MOST_PAGES = 64;
+const MOST = 10_000;
+
 /** Undefined when the registry has no such API. */
 async function fromApi(
   endpoint: Endpoint,
@@ -56,8 +60,14 @@ async function fromApi(
     seen.add(url.href);
     const page: Page | undefined = await readPage(endpoint, of, { url, digest, limit });
     if (page === undefined) return seen.size === 1 ? undefined : found;
-    found.push(...page.descriptors);
+    for (const one of page.descriptors) found.push(one);
     url = page.next;
+    if (found.length > MOST || (url !== undefined && seen.size === MOST_PAGES)) {
+      throw new PipelineError(
+        'too-large',
+        `${repositoryName(of)}@${digest} has more referrers than are read: ${MOST} in ${MOST_PAGES} pages`,
+      );
+    }
   }
   return found;
 }

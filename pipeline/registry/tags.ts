@@ -10,17 +10,28 @@ import { isTag } from './name.ts';
 
 const PAGE = 1000;
 const PAGE_BYTES = 8 * 1024 * 1024;
+/** Pages, and tags, of one repository at most: there is always a next page where a registry means harm. */
+const MOST_PAGES = 5000;
+const MOST_TAGS = 1_000_000;
 
 /** Tags as the registry lists them; a repository that does not exist has none. */
 export async function* listTags(endpoint: Endpoint, of: Repository): AsyncGenerator<string, void, undefined> {
   const count = endpoint.quirks.largestPage ?? PAGE;
   const first = new URL(`/v2/${of.repository}/tags/list?n=${count}`, endpoint.base);
   const seen = new Set<string>();
+  let tags = 0;
   for (let url: URL | undefined = first; url !== undefined; ) {
     // A registry whose next page is an earlier one would be read for ever.
     if (seen.has(url.href)) return;
     seen.add(url.href);
     const page: Page = await readPage(endpoint, of, url);
+    tags += page.tags.length;
+    if (seen.size > MOST_PAGES || tags > MOST_TAGS) {
+      throw new PipelineError(
+        'too-large',
+        `${repositoryName(of)} has more tags than are read: ${MOST_TAGS} in ${MOST_PAGES} pages`,
+      );
+    }
     yield* page.tags.filter(isTag);
     url = page.next ?? guess(page, first, count);
   }

@@ -189,6 +189,7 @@ function refreshRequest(
       size: bytes.length,
       open: () => only(bytes),
     },
+    isSecret: true,
     what: 'the request for a token',
   };
 }

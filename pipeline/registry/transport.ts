@@ -31,6 +31,8 @@ export interface TransportRequest {
   /** The `Authorization` header; it goes to the URL's own origin and nowhere else. */
   readonly authorization?: string | undefined;
   readonly body?: RequestBody;
+  /** Whether the body holds a secret: it goes to the URL's own origin and nowhere else, either. */
+  readonly isSecret?: boolean;
   /** What is asked for, in words: it stands in messages instead of the URL. */
   readonly what: string;
 }
@@ -122,6 +124,8 @@ export function createTransport(options: TransportOptions): Transport {
       const next = redirectOf(answer, current);
       if (next === undefined) return judged(timed, state(current.url.host), request, retrying);
       await answer.discard();
+      if (current.isSecret && next.url.origin !== current.url.origin)
+        throw secretElsewhere(current, next.url);
       if (followed === MAX_REDIRECTS) {
         throw new PipelineError('bad-answer', `${request.url.host} redirects ${request.what} without end`);
       }
@@ -194,6 +198,13 @@ async function judged(
   const pause = retryAfter(header(answer, 'retry-after'), clock.now());
   if (answer.status === 429 || pause > 0) host.pace.slowDown(pause);
   throw await failure(answer, request.what);
+}
+
+function secretElsewhere({ url, what }: TransportRequest, to: URL): PipelineError {
+  const message = `${url.host} redirects ${what} to ${to.host}: a secret in its body is for ${url.host} alone`;
+  return new PipelineError('bad-answer', message, {
+    hint: `log in with a user name and a password, or have the registry name ${to.host} as its token service`,
+  });
 }
 
 /** The request that a redirect asks for; undefined when the answer is none that can be followed. */

@@ -1,12 +1,15 @@
 import { generateKeyPairSync, sign } from 'node:crypto';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { type DigestReference, parseReference, withDigest } from '../../../catalog/reference.ts';
 import { type Attachment, attach } from '../../../pipeline/attest/artifact.ts';
 import { PROVENANCE_PREDICATE, provenanceOf } from '../../../pipeline/attest/provenance.ts';
 import { sbomOf } from '../../../pipeline/attest/sbom.ts';
 import { BUNDLE_TYPE, signedStatement } from '../../../pipeline/attest/sign.ts';
+import { signaturesOf } from '../../../pipeline/attest/signatures.ts';
 import { verifySignatures } from '../../../pipeline/attest/verify.ts';
-import type { Manifest } from '../../../pipeline/ports.ts';
+import type { Manifest, Registry } from '../../../pipeline/ports.ts';
 import { pushImage } from '../../../pipeline/registry/push.ts';
 import { testClient } from '../../fakes/host.ts';
 import { describe as described, manifestOf, sampleImage, source } from '../../fakes/image.ts';
@@ -37,7 +40,7 @@ function statement(digest: string): Uint8Array {
 
 /** An image in a registry, and what is needed to sign it. */
 async function setUp() {
-  const { host } = await registry();
+  const { host, directory } = await registry();
   const client = testClient([host]);
   const image = sampleImage({ architectures: ['amd64', 's390x'] });
   const reference = parseReference(`${host}/acme/catalog:v1`);
@@ -50,7 +53,7 @@ async function setUp() {
   const at = withDigest(reference, image.root.digest);
   const put = (attachment: Attachment, manifest: Manifest = image.root) =>
     attach(client, { reference, manifest }, attachment);
-  return { client, image, reference, at, privateKey, ...pem, put };
+  return { client, directory, image, reference, at, privateKey, ...pem, put };
 }
 
 /** A signature as cosign wrote them before there were referrers. */
@@ -167,6 +170,60 @@ describe('with a key', () => {
     expect((await verifySignatures(at.client, at.at, trust)).verified).toEqual([]);
     await cosignTag(at, payload, signature(simpleSigning(DIGEST)));
     expect((await verifySignatures(at.client, at.at, trust)).verified).toEqual([]);
+  });
+
+  test('what cannot be read does not hide a signature that counts, and is told', async () => {
+    const at = await setUp();
+    const payload = simpleSigning(at.image.root.digest);
+    const signer = { kind: 'key', key: at.key } as const;
+    await at.put({ artifactType: BUNDLE_TYPE, bytes: Buffer.from('lost') });
+    await at.put({ artifactType: BUNDLE_TYPE, bytes: Buffer.alloc(1024 * 1024 + 1, ' ') });
+    await at.put(await signedStatement(statement(at.image.root.digest), PROVENANCE_PREDICATE, signer));
+    await cosignTag(at, payload, {});
+    for (const lost of [payload, Buffer.from('lost')])
+      rmSync(join(at.directory, 'blobs', described('', lost).digest.replace(':', '/')));
+    const { verified, rejected } = await verifySignatures(at.client, at.at, { kind: 'keys', keys: [at.pub] });
+    expect(verified).toMatchObject([{ by: 'key 1' }]);
+    expect(rejected).toEqual(
+      expect.arrayContaining([
+        { where: expect.stringContaining('the referrer'), why: expect.stringContaining('404') },
+        { where: expect.stringContaining('the referrer'), why: expect.stringContaining('1048577 bytes') },
+        { where: expect.stringContaining('signature 1 under'), why: expect.stringContaining('404') },
+      ]),
+    );
+  });
+
+  test('no list under the tag of signatures hides none among the referrers', async () => {
+    const at = await setUp();
+    const signer = { kind: 'key', key: at.key } as const;
+    await at.put(await signedStatement(statement(at.image.root.digest), PROVENANCE_PREDICATE, signer));
+    const tag = `${at.image.root.digest.replace(':', '-')}.sig`;
+    const client: Registry = {
+      ...at.client,
+      getManifest: async (reference) => {
+        const manifest = await at.client.getManifest(reference);
+        return reference.kind === 'tag' ? { ...at.image.root, bytes: Buffer.from('junk') } : manifest;
+      },
+    };
+    const { verified, rejected } = await verifySignatures(client, at.at, { kind: 'keys', keys: [at.pub] });
+    expect(verified).toHaveLength(1);
+    expect(rejected).toEqual([{ where: `the tag ${tag}`, why: expect.stringContaining('no JSON') }]);
+  });
+
+  test('signatures are read one after the other', async () => {
+    const at = await setUp();
+    for (const text of ['one', 'two', 'three'])
+      await at.put({ artifactType: BUNDLE_TYPE, bytes: Buffer.from(text) });
+    const read: string[] = [];
+    const client: Registry = {
+      ...at.client,
+      getBlob: (from, blob) => {
+        read.push(blob.digest);
+        return at.client.getBlob(from, blob);
+      },
+    };
+    for await (const _ of signaturesOf(client, at.at)) break;
+    expect(read).toHaveLength(1);
   });
 
   test('a key that is none is told', async () => {

@@ -50,6 +50,16 @@ test('several tags and repositories and the slim image at once, blobs sent once'
   expect(new Set(digests).size).toBe(digests.length);
 });
 
+test('a second tag of a repository sends nothing by digest that the first has sent', async () => {
+  const { host, seen, publish } = await target();
+  const tags = ['--to', `${host}/sea/catalog:v4.20`, '--also', `${host}/sea/catalog:latest`];
+  for (const commit of ['main', 'addition'])
+    expect(await publish(commit, ...tags)).toMatchObject({ exit: 0 });
+  const sent = seen.filter(({ method, url }) => method === 'PUT' && url.includes('/manifests/sha256:'));
+  expect(sent.length).toBeGreaterThan(0);
+  expect(new Set(sent.map(({ url }) => url)).size).toBe(sent.length);
+});
+
 test('without a tag the image is there by its digest, and no tag is', async () => {
   const { host, client, publish } = await target();
   const ran = await publish('main', '--to', `${host}/sea/catalog`, '--untagged');

@@ -154,6 +154,30 @@ describe('a registry with tokens', () => {
     });
   });
 
+  test.each([[307], [308]])(
+    'an identity token does not follow a redirect (%i) to another host',
+    async (status) => {
+      const other = await startHost((_request, response) =>
+        reply(response, 200, JSON.stringify({ access_token: 'fresh' })),
+      );
+      const auth = await startHost((request, response) => {
+        if (request.url === '/t') return reply(response, status, '', { location: '/moved' });
+        reply(response, status, '', { location: `${other.url}/t` });
+      });
+      const front = await startHost(guarded(`Bearer realm="${auth.url}/t"`, 'Bearer fresh'));
+      const client = testClient([front.host, auth.host, other.host], {
+        credentials: always({ kind: 'identity', token: 'secret' }),
+      });
+      await expect(client.resolve(parseReference(`${front.host}/a:v1`))).rejects.toMatchObject({
+        code: 'bad-answer',
+        message: `${auth.host} redirects the request for a token to ${other.host}: a secret in its body is for ${auth.host} alone`,
+        hint: expect.stringContaining(other.host),
+      });
+      expect(auth.asked.map(({ url }) => url)).toEqual(['/t', '/moved']);
+      expect(other.asked).toEqual([]);
+    },
+  );
+
   test('a bearer token of the authfile is sent as it is', async () => {
     const front = await startHost(guarded('Bearer realm="https://nowhere.invalid/"', 'Bearer ready'));
     const client = testClient([front.host], { credentials: always({ kind: 'bearer', token: 'ready' }) });
@@ -182,6 +206,23 @@ describe('a registry with tokens', () => {
     const front = await startHost(guarded(challenge, 'never'));
     const looking = testClient([front.host]).resolve(parseReference(`${front.host}/a:v1`));
     await expect(looking).rejects.toMatchObject({ code });
+  });
+
+  test('a greeting that is redirected does not bring the credentials to the other host’s service', async () => {
+    const auth = await startHost((_request, response) =>
+      reply(response, 200, JSON.stringify({ token: 'anonymous' })),
+    );
+    const other = await startHost(guarded(`Bearer realm="${auth.url}/t"`, 'Bearer anonymous'));
+    const front = await startHost(({ url }, response) =>
+      reply(response, 307, '', { location: `${other.url}${url}` }),
+    );
+    const client = testClient([front.host, other.host, auth.host], { credentials: account });
+    expect(await client.resolve(parseReference(`${front.host}/a:v1`))).toBeUndefined();
+    expect(auth.asked.length).toBeGreaterThan(0);
+    const shown = [...auth.asked, ...other.asked].map(
+      ({ headers, url }) => `${headers.authorization} ${url}`,
+    );
+    expect(shown.filter((one) => one.includes('Basic') || one.includes('account='))).toEqual([]);
   });
 
   test('a registry may ask for other actions in the same repository, not for another repository', async () => {

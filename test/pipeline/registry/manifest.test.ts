@@ -161,6 +161,18 @@ describe('writing', () => {
     expect(await client.resolve(tag)).toMatchObject({ digest: image.root.digest });
   });
 
+  test.each([
+    [404, 'MANIFEST_UNKNOWN'],
+    [400, 'MANIFEST_BLOB_UNKNOWN'],
+  ])('one that stands, and is refused with %i %s, is not taken for written', async (status, code) => {
+    const { host } = await startHost((request, response) => {
+      if (request.method === 'PUT') return reply(response, status, JSON.stringify({ errors: [{ code }] }));
+      reply(response, 200, '', { 'docker-content-digest': image.root.digest });
+    });
+    const writing = testClient([host]).putManifest(parseReference(`${host}/a:v1`), image.root);
+    await expect(writing).rejects.toMatchObject({ message: expect.stringContaining(code) });
+  });
+
   test('a registry that says it took another digest is not believed', async () => {
     const { host } = await startHost((_request, response) =>
       reply(response, 201, '', { 'docker-content-digest': digestOf(Buffer.from('other')) }),

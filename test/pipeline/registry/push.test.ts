@@ -1,11 +1,12 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { parseReference, withDigest } from '../../../catalog/reference.ts';
+import { parseReference, type Reference, withDigest } from '../../../catalog/reference.ts';
+import type { Descriptor, Manifest } from '../../../pipeline/ports.ts';
 import { OCI_INDEX } from '../../../pipeline/registry/image.ts';
 import { copyImage, type ImageContent, pushImage, readImage } from '../../../pipeline/registry/push.ts';
 import { reply, startHost, testClient } from '../../fakes/host.ts';
-import { manifestOf, noise, sampleImage } from '../../fakes/image.ts';
+import { bytesOf, describe as described, manifestOf, noise, sampleImage } from '../../fakes/image.ts';
 import { registry } from '../../fakes/registry.ts';
 
 const image = sampleImage({ architectures: ['amd64', 'arm64'], layers: ['a', 'b', noise(50_000)] });
@@ -89,6 +90,51 @@ describe('a push', () => {
     for (const { digest } of next.blobs) expect(await client.hasBlob(tag, digest)).toBe(true);
   });
 
+  describe.each([
+    ['fenced', (tag: Reference, { digest }: Manifest) => withDigest(tag, digest)],
+    ['unfenced', (tag: Reference) => tag],
+  ])('%s, back to an image of which a cleanup has left the list', (_, to) => {
+    const architectures = ['amd64', 'arm64'];
+    const later = sampleImage({ architectures, layers: ['a', 'b', 'later'] });
+    const publish = async (host: string, content: ImageContent) => {
+      const client = testClient([host]);
+      const tag = parseReference(`${host}/a:v1`);
+      const report = await pushImage(client, to(tag, content.root), { image: content, beside: tag });
+      await client.putManifest(tag, content.root);
+      return report;
+    };
+    test.each<[string, string]>([
+      ['a platform', image.manifests[1]?.digest ?? ''],
+      ['a layer of its own', image.blobs[2]?.digest ?? ''],
+      ['a layer that the tagged image names too', image.blobs[0]?.digest ?? ''],
+    ])('brings back %s', async (__, lost) => {
+      const { host, directory } = await registry();
+      await publish(host, image);
+      await publish(host, later);
+      rmSync(join(directory, 'blobs', lost.replace(':', '/')));
+      expect(await publish(host, image)).toMatchObject({ unchanged: false });
+      const client = testClient([host]);
+      const tag = parseReference(`${host}/a:v1`);
+      const { root, blobs } = await readImage(client, tag);
+      expect(root).toEqual(image.root);
+      for (const blob of blobs) expect(await bytesOf(blob.open(0))).toHaveLength(blob.size);
+      expect(await publish(host, image)).toMatchObject({ unchanged: true });
+    });
+  });
+
+  test('beside a tag asks for the tag only, where that names the image already', async () => {
+    const { host, seen } = await registry();
+    const tag = parseReference(`${host}/a:v1`);
+    await pushImage(testClient([host]), tag, { image });
+    seen.splice(0);
+    const to = withDigest(tag, image.root.digest);
+    expect(await pushImage(testClient([host]), to, { image, beside: tag })).toMatchObject({
+      unchanged: true,
+      bytes: 0,
+    });
+    expect(seen.map(({ url }) => url)).toEqual(['/v2/', '/v2/a/manifests/v1']);
+  });
+
   test('that fails leaves the tag where it was', async () => {
     const { host } = await registry();
     const client = testClient([host]);
@@ -155,12 +201,76 @@ describe('a copy', () => {
     const none = readImage(client, parseReference(`${host}/a:v1`));
     await expect(none).rejects.toMatchObject({ code: 'not-found' });
     const nested = await startHost((request, response) => {
-      const child = { mediaType: OCI_INDEX, size: 1, digest: `sha256:${'a'.repeat(64)}` };
-      const list = manifestOf(OCI_INDEX, { manifests: Array(2000).fill(child) });
+      const children = Array.from({ length: 2000 }, (_, i) => ({
+        mediaType: OCI_INDEX,
+        size: 1,
+        digest: `sha256:${String(i).padStart(64, '0')}`,
+      }));
+      const list = manifestOf(OCI_INDEX, { manifests: children });
       if (request.url === '/v2/') return reply(response, 200);
       reply(response, 200, list.bytes, { 'content-type': OCI_INDEX });
     });
     const endless = readImage(testClient([nested.host]), parseReference(`${nested.host}/a:v1`));
     await expect(endless).rejects.toMatchObject({ code: 'too-large' });
+  });
+
+  /** Lists around an image, each made of those within it; the last is the image's root. */
+  function nested(
+    ...lists: readonly ((within: readonly Descriptor[]) => readonly Descriptor[])[]
+  ): ImageContent {
+    const { root, blobs } = sampleImage();
+    const all = [root];
+    for (const list of lists) {
+      const within = all.map(({ mediaType, bytes }) => described(mediaType, Buffer.from(bytes)));
+      const manifests = list(within);
+      all.push(manifestOf(OCI_INDEX, { schemaVersion: 2, mediaType: OCI_INDEX, manifests }));
+    }
+    return { root: all.at(-1) ?? root, manifests: all.slice(0, -1), blobs };
+  }
+  const last = (within: readonly Descriptor[]): Descriptor[] => within.slice(-1);
+
+  test('of lists that name the same list a thousand times asks for each once', async () => {
+    const { host, seen } = await registry();
+    const often = (within: readonly Descriptor[]) => Array(1000).fill(within.at(-1));
+    const reference = parseReference(`${host}/a:v1`);
+    const content = nested(often, often, often, often);
+    await pushImage(testClient([host]), reference, { image: content });
+    seen.splice(0);
+    const read = await readImage(testClient([host]), reference);
+    expect(read.manifests).toEqual(content.manifests);
+    expect(seen.filter(({ url }) => url.includes('/manifests/'))).toHaveLength(5);
+  });
+
+  test('puts what a list names in front of it, also where a list around it names both', async () => {
+    const { host } = await registry();
+    const client = testClient([host]);
+    const reference = parseReference(`${host}/a:v1`);
+    const content = nested(last, last, (within) => within.toReversed());
+    await pushImage(client, reference, { image: content });
+    expect((await readImage(client, reference)).manifests).toEqual(content.manifests);
+  });
+
+  test('of too many manifests fails, though no list has too many, and of lists too deep in lists', async () => {
+    const { host } = await registry();
+    const client = testClient([host]);
+    const deep = nested(last, last, last, last, last);
+    const reference = parseReference(`${host}/a:v1`);
+    await pushImage(client, reference, { image: deep });
+    await expect(readImage(client, reference)).rejects.toMatchObject({
+      code: 'bad-answer',
+      message: expect.stringContaining('too deep'),
+    });
+    const listOf = (manifests: readonly Descriptor[]) =>
+      manifestOf(OCI_INDEX, { schemaVersion: 2, mediaType: OCI_INDEX, manifests });
+    const halves = [0, 600].map((from) =>
+      listOf(Array.from({ length: 600 }, (_, i) => described(OCI_INDEX, Buffer.from(String(from + i))))),
+    );
+    const wide = listOf(halves.map(({ bytes }) => described(OCI_INDEX, Buffer.from(bytes))));
+    const lists = {
+      ...client,
+      getManifest: async (at: Reference) =>
+        at.kind === 'tag' ? wide : halves.find(({ digest }) => digest === at.digest),
+    };
+    await expect(readImage(lists, reference)).rejects.toMatchObject({ code: 'too-large' });
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { parseReference, withDigest } from '../../../catalog/reference.ts';
 import type { RegistryClient } from '../../../pipeline/registry/client.ts';
-import { parseManifest } from '../../../pipeline/registry/image.ts';
+import { OCI_INDEX, OCI_MANIFEST, parseManifest } from '../../../pipeline/registry/image.ts';
 import { pushImage } from '../../../pipeline/registry/push.ts';
 import { referrersTag } from '../../../pipeline/registry/referrers.ts';
 import { type Asked, reply, startHost, testClient } from '../../fakes/host.ts';
@@ -84,6 +84,26 @@ describe.each([
     await client.deleteManifest(withDigest(tag, signature.root.digest));
     expect(await client.listReferrers(at, image.root.digest)).toEqual([]);
   });
+});
+
+test.each([
+  ['without a referrer', 0],
+  ['of many referrers', 1000],
+])('pages %s that never end are given up', async (_, count) => {
+  const one = { mediaType: OCI_MANIFEST, digest: signature.root.digest, size: 1 };
+  const body = JSON.stringify({ schemaVersion: 2, mediaType: OCI_INDEX, manifests: Array(count).fill(one) });
+  let page = 0;
+  const { host, asked } = await startHost(({ url }, response) => {
+    if (url === '/v2/') return reply(response, 200);
+    const link = `<${url.split('?')[0]}?page=${++page}>; rel="next"`;
+    reply(response, 200, body, { 'content-type': OCI_INDEX, link });
+  });
+  const listing = testClient([host]).listReferrers({ registry: host, repository: 'a' }, image.root.digest);
+  await expect(listing).rejects.toMatchObject({
+    code: 'too-large',
+    message: expect.stringContaining(`${host}/a@${image.root.digest} has more referrers`),
+  });
+  expect(asked.length).toBeLessThan(100);
 });
 
 test('the same referrer pushed twice is listed once', async () => {
