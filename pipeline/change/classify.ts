@@ -164,7 +164,8 @@ async function foreignBlobs(scene: Scene, places: readonly ForeignPlace[]): Prom
 function nameFindings(packages: ReadonlyMap<string, PackageChange>, { reservedNames }: Policy): Finding[] {
   return [...packages.values()]
     .filter(({ classes }) => classes.has('new-package'))
-    .flatMap(({ name, paths: [file = ''] }) => {
+    .flatMap(({ name, paths, elsewhere }) => {
+      const [file = ''] = [...paths, ...elsewhere];
       const reserved = reservedNames.find((pattern) => matchesGlob(pattern, name));
       if (reserved === undefined && isPackageName(name)) return [];
       const why = reserved === undefined ? 'no name for a package' : `reserved (${reserved})`;

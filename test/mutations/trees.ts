@@ -203,7 +203,7 @@ export const TREE_MUTATIONS: readonly Mutation[] = [
     attack: 34,
     without: 'reading templates',
     file: 'pipeline/change/files.ts',
-    text: 'found.foreign.push(...foreignNames(scene, path.package, named));',
+    text: 'found.foreign.push(...foreignNames(scene, { place: path.package, at: path.path }, named));',
     instead: '',
     test: GATE,
   },
