@@ -6,12 +6,12 @@
  */
 import { createHash } from 'node:crypto';
 import { type ErrorCode, PipelineError } from '../error.ts';
-import type { ObjectReader } from '../git/objects.ts';
 import { answer } from './client.ts';
 import { type Content, type Placing, placingsOf, writeCommit } from './git-data.ts';
 import {
-  type AtGitHub,
   keyAt,
+  makes,
+  type ProposalPorts,
   type Pull,
   readPulls,
   readStanding,
@@ -25,11 +25,6 @@ export interface Proposal {
   /** Markdown in which everything that others wrote is escaped. */
   readonly body: string;
   readonly files: ReadonlyMap<string, Content>;
-}
-
-export interface ProposalPorts extends AtGitHub {
-  /** Holds every commit that `make` has been given. */
-  readonly objects: ObjectReader;
 }
 
 export interface ProposalRequest {
@@ -83,7 +78,7 @@ export async function propose(ports: ProposalPorts, request: ProposalRequest): P
     const tip = await readTip(ports.github, ports.name, request.base);
     const proposal = await request.make(tip);
     if (proposal === 'as it stands') return outcome('left', branch, undefined);
-    const placings = proposal ? await placingsOf(ports.objects, tip, proposal.files) : [];
+    const placings = proposal ? await placingsOf(ports.repository.objects, tip, proposal.files) : [];
     const standing = await readStanding(ports, { branch, base: request.base });
     const done = await permitted(
       proposal && placings.length > 0
@@ -119,7 +114,7 @@ export async function commitOnto(
     const tip = await readTip(ports.github, ports.name, request.base);
     const made = await request.make(tip);
     if (made === undefined || made === 'as it stands') return undefined;
-    const placings = await placingsOf(ports.objects, tip, made.files);
+    const placings = await placingsOf(ports.repository.objects, tip, made.files);
     if (placings.length === 0) return undefined;
     const { github, name } = ports;
     const commit = await writeCommit(github, name, {
@@ -182,16 +177,17 @@ async function offer(
   const { branch, proposal } = wanted;
   if (commit !== undefined && key === undefined) return outcome('taken', branch, open);
   if (open) {
-    const isNew = key !== wanted.key;
-    if (isNew && !(await pushOnto(ports, wanted, commit))) return undefined;
+    const { request, placings } = wanted;
+    const isMade = key === wanted.key && (await makes(ports, { base: request.base, commit }, placings));
+    if (!isMade && !(await pushOnto(ports, wanted, commit))) return undefined;
     await describe(ports, open, proposal);
-    return outcome(isNew ? 'updated' : 'standing', branch, open);
+    return outcome(isMade ? 'standing' : 'updated', branch, open);
   }
   const declined = wanted.request.again ? undefined : await declinedOf(ports, wanted);
   if (declined) return outcome('declined', branch, declined);
-  // A run that ended early has left the branch.
-  if (commit !== undefined && key !== wanted.key) await removeBranch(ports, branch);
-  if (key !== wanted.key && !(await pushOnto(ports, wanted, undefined))) return undefined;
+  // A run that ended early has left the branch, or somebody pushed it: what is opened here is pushed here.
+  if (commit !== undefined) await removeBranch(ports, branch);
+  if (!(await pushOnto(ports, wanted, undefined))) return undefined;
   return openPull(ports, wanted);
 }
 

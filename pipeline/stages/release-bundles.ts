@@ -101,13 +101,12 @@ async function releaseOne(
     const base = { ...none, image: made.reference, findings: [] };
     if (release.mode === 'off') return base;
     const make = (tip: string): Promise<Proposal | undefined> => proposalAt(ports, tip, { bundle, made });
-    const at = { ...ports, objects: ports.repository.objects };
     if (release.mode === 'commit') {
-      const done = await commitOnto(at, { base: branch, make });
+      const done = await commitOnto(ports, { base: branch, make });
       if (done !== 'protected') return { ...base, commit: done };
     }
     const subject = `${SUBJECT}/${bundle.package}/${bundle.version}`;
-    return { ...base, proposed: await propose(at, { subject, base: branch, make }) };
+    return { ...base, proposed: await propose(ports, { subject, base: branch, make }) };
   } catch (error) {
     // What people wrote is theirs to correct; the other bundles go on.
     if (!(error instanceof PipelineError) || error.retryable || !OF_THE_BUNDLE.has(error.code)) throw error;
