@@ -9,6 +9,7 @@ import { type ErrorCode, PipelineError } from '../error.ts';
 import { answer } from './client.ts';
 import { type Content, type Placing, placingsOf, writeCommit } from './git-data.ts';
 import {
+  type AtGitHub,
   keyAt,
   makes,
   type ProposalPorts,
@@ -18,7 +19,7 @@ import {
   type Standing,
   TRAILER,
 } from './proposal-standing.ts';
-import { readTip } from './pull-request.ts';
+import { readDefaultBranch, readTip } from './pull-request.ts';
 
 export interface Proposal {
   readonly title: string;
@@ -73,7 +74,7 @@ const TRIES = 4;
  *   may be opened, and as the client and `make`
  */
 export async function propose(ports: ProposalPorts, request: ProposalRequest): Promise<Proposed> {
-  const branch = branchOf(request.subject);
+  const branch = await branchFor(ports, request);
   for (let tries = 0; tries < TRIES; tries++) {
     const tip = await readTip(ports.github, ports.name, request.base);
     const proposal = await request.make(tip);
@@ -141,11 +142,27 @@ function moving(branch: string): PipelineError {
   return new PipelineError('conflict', `${branch} moves faster than a change is made`, { retryable: true });
 }
 
+/**
+ * The branch of a subject's proposal; what is for another branch than the default one has that in its name.
+ *
+ * @throws PipelineError as the client
+ */
+export async function branchFor(
+  { github, name }: AtGitHub,
+  { subject, base }: Pick<ProposalRequest, 'subject' | 'base'>,
+): Promise<string> {
+  const isDefault = base === (await readDefaultBranch(github, name));
+  return branchOf(isDefault ? subject : `onto/${gitName(base.replaceAll('/', '~'))}/${gitName(subject)}`);
+}
+
 /** A branch's name that git takes whatever the subject is. */
 export function branchOf(subject: string): string {
-  const plain = subject.replaceAll(/[^\w.+/-]|\.(?![A-Za-z0-9_-])|(?<=\/)\.|\.(?=lock(?:\/|$))/g, '-');
-  const name = plain === subject ? plain : `${plain}-${sha256(subject).slice(0, 8)}`;
-  return `portolan/${name}`;
+  return `portolan/${gitName(subject)}`;
+}
+
+function gitName(text: string): string {
+  const plain = text.replaceAll(/[^\w.+/-]|\.(?![A-Za-z0-9_-])|(?<=\/)\.|\.(?=lock(?:\/|$))/g, '-');
+  return plain === text ? plain : `${plain}-${sha256(text).slice(0, 8)}`;
 }
 
 /** The same for the same paths, changed from the same to the same; what else moved does not matter. */

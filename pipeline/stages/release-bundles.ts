@@ -8,9 +8,10 @@ import { judgeBundle } from '../bundle/judge.ts';
 import { policyAt } from '../config.ts';
 import { PipelineError } from '../error.ts';
 import type { Repository } from '../git/repository.ts';
+import { entryAt } from '../git/tree.ts';
 import type { GitHub, RepositoryName } from '../github/client.ts';
 import type { Content } from '../github/git-data.ts';
-import { branchOf, commitOnto, type Proposal, type Proposed, propose } from '../github/proposal.ts';
+import { branchFor, commitOnto, type Proposal, type Proposed, propose } from '../github/proposal.ts';
 import { branchesBelow } from '../github/proposal-standing.ts';
 import type { Policy, ReleasePolicy } from '../policy/policy.ts';
 import type { Registry } from '../ports.ts';
@@ -64,7 +65,7 @@ export async function releaseBundles(
   const { objects } = ports.repository;
   const trees = { before: request.before, after: request.commit };
   const arrived: readonly BundleName[] = await arrivedBundles(objects, trees, request.policy);
-  const waiting = release.mode === 'off' ? [] : await waitingOf(ports);
+  const waiting = release.mode === 'off' ? [] : await waitingOf(ports, request.branch);
   const all = new Map([...waiting, ...arrived].map((one) => [`${one.package}/${one.version}`, one]));
   const releases: BundleRelease[] = [];
   // One after the other: two versions of a package stand in one template.
@@ -74,10 +75,11 @@ export async function releaseBundles(
 
 const SUBJECT = 'release';
 
-/** Bundles whose catalogs are proposed already. */
-async function waitingOf(ports: ReleasePorts): Promise<BundleName[]> {
-  return (await branchesBelow(ports, `${branchOf(SUBJECT)}/`)).flatMap((branch) => {
-    const [, , name, version, ...rest] = branch.split('/');
+/** Bundles whose catalogs are proposed already to a branch. */
+async function waitingOf(ports: ReleasePorts, base: string): Promise<BundleName[]> {
+  const prefix = `${await branchFor(ports, { subject: SUBJECT, base })}/`;
+  return (await branchesBelow(ports, prefix)).flatMap((branch) => {
+    const [name, version, ...rest] = branch.slice(prefix.length).split('/');
     return name !== undefined && version !== undefined && rest.length === 0
       ? [{ package: name, version }]
       : [];
@@ -96,7 +98,9 @@ async function releaseOne(
 ): Promise<BundleRelease> {
   const none = { ...bundle, image: undefined, proposed: undefined, commit: undefined };
   try {
-    const { made, findings } = await pushBundle(ports, commit, { bundle, release });
+    const pushed = await pushBundle(ports, commit, { bundle, release });
+    if (!pushed) return { ...none, findings: [], proposed: await takeBack(ports, branch, bundle) };
+    const { made, findings } = pushed;
     if (!made) return { ...none, findings };
     const base = { ...none, image: made.reference, findings: [] };
     if (release.mode === 'off') return base;
@@ -105,13 +109,28 @@ async function releaseOne(
       const done = await commitOnto(ports, { base: branch, make });
       if (done !== 'protected') return { ...base, commit: done };
     }
-    const subject = `${SUBJECT}/${bundle.package}/${bundle.version}`;
-    return { ...base, proposed: await propose(ports, { subject, base: branch, make }) };
+    return { ...base, proposed: await propose(ports, { subject: subjectOf(bundle), base: branch, make }) };
   } catch (error) {
     // What people wrote is theirs to correct; the other bundles go on.
     if (!(error instanceof PipelineError) || error.retryable || !OF_THE_BUNDLE.has(error.code)) throw error;
     return { ...none, findings: [findingOf(error, bundle)] };
   }
+}
+
+function subjectOf({ package: name, version }: BundleName): string {
+  return `${SUBJECT}/${name}/${version}`;
+}
+
+/** Takes back what was proposed of a bundle that is gone. */
+function takeBack(ports: ReleasePorts, base: string, bundle: BundleName): Promise<Proposed> {
+  const { repository } = ports;
+  const make = async (tip: string): Promise<'as it stands' | undefined> => {
+    await repository.bring([tip]);
+    const folder = await entryAt(repository.objects, tip, folderOf(bundle));
+    // It came back meanwhile: that is for the run which was told of it.
+    return folder && 'as it stands';
+  };
+  return propose(ports, { subject: subjectOf(bundle), base, make });
 }
 
 const OF_THE_BUNDLE: ReadonlySet<string> = new Set(['usage', 'not-found', 'too-large', 'conflict']);
@@ -139,14 +158,15 @@ function placedIn(finding: Finding, bundle: BundleName): Finding {
   return { ...finding, package: bundle.package, location: { ...location, file } };
 }
 
+/** @returns undefined for a bundle that is gone */
 async function pushBundle(
   { repository, registry }: ReleasePorts,
   commit: string,
   { bundle, release }: One,
-): Promise<{ made: MadeBundle | undefined; findings: readonly Finding[] }> {
+): Promise<{ made: MadeBundle | undefined; findings: readonly Finding[] } | undefined> {
   const folder = folderOf(bundle);
   const source = await treePlace(repository.objects, commit).folder(folder);
-  if (!source) throw new PipelineError('not-found', `there is no ${folder} any more`);
+  if (!source) return undefined;
   const { findings } = await judgeBundle({ source }, { suites: ['default'] });
   const errors = findings.filter(({ severity }) => severity === 'error');
   if (errors.length > 0) return { made: undefined, findings: errors.map((error) => placedIn(error, bundle)) };

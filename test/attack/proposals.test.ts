@@ -24,14 +24,19 @@ afterEach(async () => {
 
 type Files = Readonly<Record<string, string | Buffer | undefined>>;
 
-function proposed(files: Files | undefined, meanwhile?: () => void, again = false): Promise<Proposed> {
+function proposed(
+  files: Files | undefined,
+  meanwhile?: () => void,
+  again = false,
+  base = 'main',
+): Promise<Proposed> {
   const github = unpaced(hub.forge);
   const name = { owner: 'example', repo: 'catalogs' };
   return propose(
     { github, name, repository },
     {
       subject: 'drift/v4.20',
-      base: 'main',
+      base,
       again,
       make: async (tip) => {
         await repository.bring([tip]);
@@ -174,6 +179,26 @@ test('a branch that somebody else pushed under the name of the change is not wha
     expect(show('a/b')).toBe('1');
     expect((await proposed({ 'a/b': '1\n' })).kind).toBe('standing');
   }
+});
+
+test('what is for other branches has branches of its own, and takes back nothing of theirs', async () => {
+  for (const base of ['release-4.18', 'release/4.18']) hub.repository.git('branch', base, 'main');
+  expect(await proposed({ 'a/b': '1\n' })).toMatchObject({ kind: 'opened', number: 7, branch: BRANCH });
+  expect((await proposed(undefined, undefined, false, 'release-4.18')).kind).toBe('nothing');
+  const other = await proposed({ 'a/b': '1\n' }, undefined, false, 'release-4.18');
+  expect(other).toMatchObject({
+    kind: 'opened',
+    number: 8,
+    branch: 'portolan/onto/release-4.18/drift/v4.20',
+  });
+  const third = await proposed({ 'a/b': '1\n' }, undefined, false, 'release/4.18');
+  expect(third.branch).toMatch(/^portolan\/onto\/release-4\.18-[0-9a-f]{8}\/drift\/v4\.20$/);
+  expect((await proposed(undefined)).kind).toBe('closed');
+  expect(pulls().map(({ state, into }) => [state, into])).toEqual([
+    ['closed', 'main'],
+    ['open', 'release-4.18'],
+    ['open', 'release/4.18'],
+  ]);
 });
 
 test('a push between looking and writing is not overwritten', async () => {

@@ -42,7 +42,7 @@ function policyOf(mode: string): Record<string, string> {
   return { [POLICY_PATH]: `${POLICY}${release}` };
 }
 
-async function released(before: string, commit: string): Promise<BundleRelease[]> {
+async function released(before: string, commit: string, branch = 'main'): Promise<BundleRelease[]> {
   await repository.bring([before, commit]);
   const { policy, findings } = await policyAt(repository.objects, commit);
   if (!policy) throw new Error(JSON.stringify(findings));
@@ -54,7 +54,7 @@ async function released(before: string, commit: string): Promise<BundleRelease[]
     registry: client,
     registryFor: () => client,
   };
-  return releaseBundles(ports, { branch: 'main', before, commit, policy });
+  return releaseBundles(ports, { branch, before, commit, policy });
 }
 
 const show = (version: string, path: string): string =>
@@ -92,6 +92,31 @@ test('a merged bundle is pushed, and its catalogs are a pull request that follow
     { version: '1.1.0', proposed: { kind: 'updated' } },
   ]);
   expect(show('1.1.0', TEMPLATE)).toMatch(/etcd\.v1\.0\.1[\s\S]*etcd\.v1\.1\.0/);
+});
+
+test('what was proposed of a bundle that is gone is taken back, by its own branch', async () => {
+  const before = hub.base();
+  const commit = hub.moveBase(bundleFiles('etcd', '1.1.0', releaseConfig('etcd.v1.0.0')));
+  await released(before, commit);
+  hub.repository.git('branch', 'release-4.18', before);
+  expect(await released(before, before, 'release-4.18')).toEqual([]);
+  expect(hub.forge.pulls.get(7)?.state).toBe('open');
+  const paths = Object.keys(bundleFiles('etcd', '1.1.0', releaseConfig('etcd.v1.0.0')));
+  const gone = hub.moveBase(Object.fromEntries(paths.map((path) => [path, null])));
+  const taken = { findings: [], image: undefined, proposed: { kind: 'closed', number: 7 } };
+  expect(await released(commit, gone)).toMatchObject([{ package: 'etcd', version: '1.1.0', ...taken }]);
+  expect(await released(gone, gone)).toEqual([]);
+});
+
+test('a bundle that came back is left to the run that was told of it', async () => {
+  const before = hub.base();
+  const bundle = bundleFiles('etcd', '1.1.0', releaseConfig('etcd.v1.0.0'));
+  const commit = hub.moveBase(bundle);
+  await released(before, commit);
+  const gone = hub.moveBase(Object.fromEntries(Object.keys(bundle).map((path) => [path, null])));
+  hub.moveBase(bundle);
+  expect(await released(commit, gone)).toMatchObject([{ findings: [], proposed: { kind: 'left' } }]);
+  expect(hub.forge.pulls.get(7)?.state).toBe('open');
 });
 
 test('committed onto the branch, where that takes it', async () => {
