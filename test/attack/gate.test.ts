@@ -182,6 +182,19 @@ describe('what is judged', () => {
     expect((await judge({ head: aliases, author: 'mallory' })).decision.authority).toBe('needs');
   });
 
+  test('20: files of owners that are too large are judged, whoever brings them', async () => {
+    const large = 'x @y\n'.repeat(220_000);
+    for (const author of ['bob', 'mallory'] as const) {
+      const head = { ...etcd('1.2.0'), 'docs/CODEOWNERS': large };
+      expect((await judge({ author, head })).decision.headline).toContain('changes of the gate come alone');
+    }
+    const { decision } = await judge({ author: 'bob', head: { 'operators/etcd/ci.yaml': `#${large}` } });
+    expect(decision).toMatchObject({
+      authority: 'deny',
+      headline: expect.stringContaining('operators/etcd/ci.yaml names owners, but is larger than'),
+    });
+  });
+
   test('11: a policy that is a link is no policy', async () => {
     const [base = ''] = gate.source.chain({
       ...BASE,

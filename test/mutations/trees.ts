@@ -67,8 +67,8 @@ export const TREE_MUTATIONS: readonly Mutation[] = [
     attack: 11,
     without: 'the owners of the base branch',
     file: CLASSIFY,
-    text: 'const base = ownersReader(objects, trees.base, policy);',
-    instead: 'const base = ownersReader(objects, trees.merged, policy);',
+    text: 'const base = comparedOwnersReader(objects, trees.base, policy);',
+    instead: 'const base = comparedOwnersReader(objects, trees.merged, policy);',
     test: GATE,
   },
   {
