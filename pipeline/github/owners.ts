@@ -137,9 +137,11 @@ async function byFolder(
   const findings = new Map<string, readonly Finding[]>();
   const fileIn = async (folder: string): Promise<OwnersFile | undefined> => {
     const path = joinPath(folder, fileName);
-    const file = await files.read(path);
-    findings.set(path, file.findings);
-    return file.settings && readOwnersFile(file.settings);
+    const { settings, findings: ofFile } = await files.read(path);
+    const owners = settings && readOwnersFile(settings);
+    const unread = settings && owners ? unreadFilters(path, settings, owners) : [];
+    findings.set(path, [...ofFile, ...unread]);
+    return owners;
   };
   const aliases = readAliases((await files.read(ALIASES)).settings);
   let common: Set<string> | undefined;
@@ -150,6 +152,15 @@ async function byFolder(
   const identities = [...(common ?? [])].flatMap((login) => parseIdentity(login) ?? []);
   const named = [...findings.values()].flat();
   return { identities, source: identities.length > 0 ? fileName : undefined, findings: named };
+}
+
+function unreadFilters(path: string, settings: Settings, { unread }: OwnersFile): Finding[] {
+  return unread.map((source) => {
+    const location = settings.locateKey(['filters', source]);
+    const message = `${path}: the filter ${JSON.stringify(source)} is no expression that is read here, so it names nobody`;
+    const hint = 'write it shorter, without flags in the middle, [[:classes:]] and \\Q…\\E';
+    return { rule: 'owners/entry', severity: 'warning', message, location, hint };
+  });
 }
 
 interface CodeOwners {

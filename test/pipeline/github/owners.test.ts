@@ -126,6 +126,24 @@ describe('prow', () => {
     expect(await owners({ 'operators/OWNERS': `${filters}reviewers: [x]\n` }, PATHS)).toBe('');
   });
 
+  test('filters that are not read are said, and take no time', async () => {
+    const filters = 'filters:\n  "^(catalog/(a+)+)$": {approvers: [slow]}\n  "(?!x)": {approvers: [never]}\n';
+    const path = `operators/etcd/catalog/${'a'.repeat(200)}!`;
+    const { identities, findings } = await read({ 'operators/etcd/OWNERS': filters }, [path]);
+    expect(identities).toEqual([]);
+    expect(findings).toMatchObject([
+      {
+        rule: 'owners/entry',
+        severity: 'warning',
+        message: expect.stringContaining('the filter "(?!x)" is no expression'),
+        location: { file: 'operators/etcd/OWNERS', line: 3, column: 3 },
+      },
+    ]);
+    const many = Array.from({ length: 50 }, (_, i) => `  "${'a'.repeat(100)}${i}": {approvers: [x]}\n`);
+    const read50 = await read({ 'operators/etcd/OWNERS': `filters:\n${many.join('')}` }, [path]);
+    expect(read50.findings.length).toBeGreaterThan(25);
+  });
+
   test('of several paths, only who owns all of them', async () => {
     const files = {
       OWNERS: 'approvers: [root]\n',
