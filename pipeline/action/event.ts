@@ -27,8 +27,10 @@ export interface PullRequestEvent {
   /** The branch that it is for. */
   readonly branch: string;
   readonly author: Person;
-  /** Who caused the event: whoever pushed, when it is about a push. */
+  /** Who caused the event. */
   readonly sender: Person | undefined;
+  /** Who pushed the head, where the event says so; whoever opens a pull request may do it over another's branch. */
+  readonly pusher: Person | undefined;
   readonly draft: boolean;
 }
 
@@ -74,8 +76,20 @@ function pullRequestEvent(payload: Json): PullRequestEvent {
     branch: textAt(objectAt(request, 'base'), 'ref'),
     author: personAt(request, 'user') ?? missing('pull_request.user'),
     sender: personAt(payload, 'sender'),
+    pusher: pusherIn(payload),
     draft: request['draft'] === true,
   };
+}
+
+function pusherIn(payload: Json): Person | undefined {
+  const sender = personAt(payload, 'sender');
+  if (payload['action'] === 'synchronize') return sender;
+  if (payload['action'] !== 'opened' || sender?.bot) return undefined;
+  const request = objectAt(payload, 'pull_request');
+  const [head, base] = [objectAt(request, 'head')['repo'], objectAt(request, 'base')['repo']];
+  // Into somebody's own fork others do not push.
+  const isFork = isObject(head) && isObject(base) && head['id'] !== base['id'];
+  return isFork && sender && personAt(head, 'owner')?.id === sender.id ? sender : undefined;
 }
 
 function groupEvent(payload: Json): Event {

@@ -3,7 +3,7 @@ import { info, setSecret } from '@actions/core';
 import { PipelineError } from '../error.ts';
 import { authorization, type GitRemote, type GitSettings, networkOf } from '../git/process.ts';
 import { answer, type GitHub, openGitHub, type RepositoryName } from '../github/client.ts';
-import { readTip } from '../github/pull-request.ts';
+import { readDefaultBranch, readTip } from '../github/pull-request.ts';
 import { plain } from '../report/text.ts';
 import { repositoryName } from '../stages/gate.ts';
 import type { ForgeInputs, RunInputs } from './inputs.ts';
@@ -60,8 +60,6 @@ async function enter(forge: ForgeInputs, repository: RepositoryName): Promise<En
 
 /** The tip of the repository's default branch. @throws PipelineError as the client */
 export async function defaultTip({ github, repository }: Forge): Promise<{ branch: string; commit: string }> {
-  const { default_branch: branch } = await answer(
-    github.request('GET /repos/{owner}/{repo}', { ...repository }),
-  );
+  const branch = await readDefaultBranch(github, repository);
   return { branch, commit: await readTip(github, repository, branch) };
 }

@@ -101,8 +101,7 @@ async function judged(inputs: RunInputs, forge: Forge): Promise<GateOutcome[]> {
   return withPorts(inputs, forge, async (ports) => {
     switch (event.kind) {
       case 'pull request': {
-        const pushed = event.sender !== undefined && /^(?:opened|synchronize)$/.test(event.action);
-        const by = pushed && event.sender ? { pushed: { by: event.sender, head: event.head } } : {};
+        const by = event.pusher ? { pushed: { by: event.pusher, head: event.head } } : {};
         const expected = { branch: event.branch, head: event.head };
         return [await gate(ports, { number: event.number, expected, ...by, ...policyOf(inputs) })];
       }

@@ -8,6 +8,7 @@ import { wholeCatalog } from '../change/whole-catalog.ts';
 import { bringCatalog, catalogIdentity, publishedCatalogs } from '../check/published-catalogs.ts';
 import { policyAt } from '../config.ts';
 import { PipelineError } from '../error.ts';
+import { bringThose } from '../git/bring.ts';
 import { openRemote } from '../git/remote.ts';
 import type { Repository } from '../git/repository.ts';
 import { lastDeployed, noteDeployed } from '../github/deployments.ts';
@@ -158,23 +159,6 @@ async function changedOf(publishing: Publishing, catalogs: readonly string[]): P
       changed.add(name);
   }
   return changed;
-}
-
-/** Brings commits at once, for they share nearly everything; gives those that are still in the repository. */
-async function bringThose(repository: Repository, commits: ReadonlySet<string>): Promise<Set<string>> {
-  const isThere = async (some: readonly string[]): Promise<boolean> => {
-    try {
-      await repository.bring(some);
-      return true;
-    } catch (error) {
-      if (error instanceof PipelineError && error.code === 'not-found') return false;
-      throw error;
-    }
-  };
-  if (await isThere([...commits])) return new Set(commits);
-  const there = new Set<string>();
-  for (const commit of commits) if (await isThere([commit])) there.add(commit);
-  return there;
 }
 
 async function differs(

@@ -24,6 +24,8 @@ export interface PackageChange {
   readonly kinds: ReadonlySet<PathKind>;
   /** Its paths among the changed ones. */
   readonly paths: readonly string[];
+  /** What brings it from the place of another package: nobody owns it there, but an approval is of it, too. */
+  readonly elsewhere: readonly string[];
   /** What is changed, in words, such as `prunes entry a of channel b`. */
   readonly details: readonly string[];
   /** Names of the catalogs in which it changes. */

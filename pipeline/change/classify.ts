@@ -5,7 +5,7 @@
 import { compareText, type Finding } from '../../catalog/finding.ts';
 import type { ObjectReader } from '../git/objects.ts';
 import { diffTrees } from '../git/tree.ts';
-import { ownersReader, type PackageOwners, sameOwners } from '../github/owners.ts';
+import { comparedOwnersReader, ownersReader, type PackageOwners, sameOwners } from '../github/owners.ts';
 import { isPackageName, matchesGlob } from '../policy/layout.ts';
 import type { Policy } from '../policy/policy.ts';
 import { areasOf } from './area.ts';
@@ -116,7 +116,7 @@ async function existence(
 /** Every package with its owners, and whether the change makes others its owners. */
 async function withOwners(scene: Scene): Promise<Map<string, PackageChange>> {
   const { objects, policy, trees, drafts, paths } = scene;
-  const base = ownersReader(objects, trees.base, policy);
+  const base = comparedOwnersReader(objects, trees.base, policy);
   const merged = ownersReader(objects, trees.merged, policy);
   const config = new Set(
     paths.filter(({ area }) => area === 'owners' || area === 'packageConfig').map(({ path }) => path),
@@ -164,7 +164,8 @@ async function foreignBlobs(scene: Scene, places: readonly ForeignPlace[]): Prom
 function nameFindings(packages: ReadonlyMap<string, PackageChange>, { reservedNames }: Policy): Finding[] {
   return [...packages.values()]
     .filter(({ classes }) => classes.has('new-package'))
-    .flatMap(({ name, paths: [file = ''] }) => {
+    .flatMap(({ name, paths, elsewhere }) => {
+      const [file = ''] = [...paths, ...elsewhere];
       const reserved = reservedNames.find((pattern) => matchesGlob(pattern, name));
       if (reserved === undefined && isPackageName(name)) return [];
       const why = reserved === undefined ? 'no name for a package' : `reserved (${reserved})`;

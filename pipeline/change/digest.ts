@@ -49,18 +49,18 @@ function line(path: string, entry: PathChange['after']): Line {
   return entry ? [path, entry.mode, entry.id] : [path];
 }
 
-/** The folders of a package, and files that it shares with others. */
+/** The folders of a package, files that it shares with others, and what names it in the place of another. */
 async function packageContent(
   { objects }: Repository,
   commit: string,
-  { name, paths }: PackageChange,
+  { name, paths, elsewhere }: PackageChange,
   folders: readonly PackageFolder[],
 ): Promise<Line[]> {
   const own = folders.filter((folder) => folder.package === name);
   const isOwn = (path: string): boolean =>
     own.some((folder) => path === folder.path || path.startsWith(`${folder.path}/`));
   const lines = own.map((folder) => line(folder.path, folder));
-  for (const path of paths.filter((one) => !isOwn(one))) {
+  for (const path of [...paths, ...elsewhere].filter((one) => !isOwn(one))) {
     lines.push(line(path, await entryAt(objects, commit, path)));
   }
   return lines;

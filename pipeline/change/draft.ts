@@ -9,6 +9,8 @@ export interface PackageDraft {
   readonly classes: Set<AllowableClass>;
   readonly kinds: Set<PathKind>;
   readonly paths: Set<string>;
+  /** Files, and folders of bundles, that name it in places of others. */
+  readonly elsewhere: Set<string>;
   readonly catalogs: Set<string>;
   /** What is changed, in words, and in which catalogs. */
   readonly details: Map<string, Set<string>>;
@@ -30,6 +32,7 @@ export function newDrafts(): Drafts {
         classes: new Set(),
         kinds: new Set(),
         paths: new Set(),
+        elsewhere: new Set(),
         catalogs: new Set(),
         details: new Map(),
       };
@@ -58,6 +61,7 @@ export function finish(
     classes: draft.classes,
     kinds: draft.kinds,
     paths: [...draft.paths].sort(),
+    elsewhere: [...draft.elsewhere].sort(),
     details,
     catalogs: [...draft.catalogs].sort(),
     owners: owners.before,

@@ -37,7 +37,13 @@ async function comparePath(scene: Scene, path: PackagePath, found: FilesFound): 
       break;
     case 'bundle':
       draft.kinds.add('bundle');
-      found.foreign.push(...foreignNames(scene, path.package, await packageOfBundle(scene.objects, path)));
+      found.foreign.push(
+        ...foreignNames(
+          scene,
+          { place: path.package, at: bundleFolder(path) },
+          await packageOfBundle(scene.objects, path),
+        ),
+      );
       await compareBundle(scene, path, draft);
       break;
     case 'packageConfig':
@@ -53,15 +59,21 @@ async function comparePath(scene: Scene, path: PackagePath, found: FilesFound): 
 async function compareTemplate(scene: Scene, path: PackagePath, found: FilesFound): Promise<void> {
   const { named, unread } = await packagesOfTemplate(scene.reader, path);
   found.unread.push(...unread);
-  found.foreign.push(...foreignNames(scene, path.package, named));
+  found.foreign.push(...foreignNames(scene, { place: path.package, at: path.path }, named));
 }
 
 /** Names other than the place's: somebody else's are foreign, one that is nobody's is a new package. */
-function foreignNames(scene: Scene, place: string, named: readonly Named[]): ForeignPlace[] {
+function foreignNames(
+  scene: Scene,
+  { place, at }: { readonly place: string; readonly at: string },
+  named: readonly Named[],
+): ForeignPlace[] {
   return named.flatMap(({ name, location }) => {
     if (name === place) return [];
     if (claims(scene)(name)) return [{ package: name, place, location }];
-    scene.drafts.of(name).classes.add('add-entry');
+    const draft = scene.drafts.of(name);
+    draft.classes.add('add-entry');
+    draft.elsewhere.add(at);
     return [];
   });
 }
@@ -85,14 +97,20 @@ async function compareComposite(
   }
 }
 
+/** The folder of the bundle that a file is in. */
+function bundleFolder({ path, version = '' }: ChangedPath): string {
+  const names = path.split('/');
+  return names.slice(0, names.indexOf(version) + 1).join('/');
+}
+
 /** A bundle directory is added, removed, or was published as it was. */
 async function compareBundle(
   { objects, trees }: Scene,
-  { path, version = '' }: ChangedPath,
+  path: ChangedPath,
   draft: PackageDraft,
 ): Promise<void> {
-  const names = path.split('/');
-  const folder = names.slice(0, names.indexOf(version) + 1).join('/');
+  const folder = bundleFolder(path);
+  const { version = '' } = path;
   const [before, after] = await Promise.all([
     entryAt(objects, trees.base, folder),
     entryAt(objects, trees.merged, folder),

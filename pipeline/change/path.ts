@@ -45,7 +45,9 @@ function sourceMatcher({
 }: OwnersSource): (path: string, layout: Layout) => string | undefined {
   if (pattern.startsWith('{dir}/')) {
     const name = pattern.slice('{dir}/'.length);
-    return (path, layout) => (path.split('/').at(-1) === name ? layout.packageAt(path) : undefined);
+    // A file in the folder of all packages is of none of them, though it stands where their names do.
+    return (path, layout) =>
+      path.split('/').at(-1) === name ? layout.packageAt(path.slice(0, -name.length - 1)) : undefined;
   }
   const own = compileLayout([{ kind: 'packageConfig', pattern }]);
   return (path) => own.match(path)?.package;

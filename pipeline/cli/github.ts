@@ -5,7 +5,7 @@ import { PipelineError } from '../error.ts';
 import { authorization, networkOf } from '../git/process.ts';
 import { openRemote } from '../git/remote.ts';
 import type { Repository } from '../git/repository.ts';
-import { answer, type GitHub, openGitHub, type RepositoryName } from '../github/client.ts';
+import { type GitHub, openGitHub, type RepositoryName } from '../github/client.ts';
 import { plain } from '../report/text.ts';
 import { repositoryName } from '../stages/gate.ts';
 import { searchPath, type Terminal } from './terminal.ts';
@@ -44,9 +44,4 @@ export function openOnGitHub(text: string, terminal: Terminal): OnGitHub {
   const url = `${server}/${name.owner}/${name.repo}.git`;
   const remote = { url, header: authorization(token), environment: networkOf(environment) };
   return { github, name, repository: openRemote(remote, searchPath(terminal)) };
-}
-
-/** The branch that pull requests go to unless they say otherwise. @throws PipelineError as the client */
-export async function defaultBranch({ github, name }: Pick<OnGitHub, 'github' | 'name'>): Promise<string> {
-  return (await answer(github.request('GET /repos/{owner}/{repo}', { ...name }))).default_branch;
 }

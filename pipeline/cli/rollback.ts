@@ -1,11 +1,12 @@
 import { resolve } from 'node:path';
 import { openRepository } from '../git/repository.ts';
 import type { Proposed } from '../github/proposal.ts';
+import { readDefaultBranch } from '../github/pull-request.ts';
 import { findingText, plain } from '../report/text.ts';
 import { type Restored, type Rollback, rollback } from '../stages/rollback.ts';
 import { proposeRollback } from '../stages/rollback-proposal.ts';
 import type { Command, Invocation } from './command.ts';
-import { defaultBranch, namesGitHub, openOnGitHub } from './github.ts';
+import { namesGitHub, openOnGitHub } from './github.ts';
 import { type ExitCode, searchPath, type Terminal } from './terminal.ts';
 
 export const command: Command = {
@@ -70,7 +71,7 @@ async function here(invocation: Invocation, terminal: Terminal, place: string): 
 async function onGitHub(invocation: Invocation, terminal: Terminal, place: string): Promise<ExitCode> {
   const opened = openOnGitHub(place, terminal);
   try {
-    const base = invocation.text('base') ?? (await defaultBranch(opened));
+    const base = invocation.text('base') ?? (await readDefaultBranch(opened.github, opened.name));
     const { restored, proposed } = await proposeRollback(opened, {
       ...requestOf(invocation, terminal),
       base,

@@ -1,6 +1,7 @@
 /** Who owns a package, from the files and the map that the policy names, as they stand in one tree. */
 import type { Finding } from '../../catalog/finding.ts';
 import { isObject } from '../../catalog/shape.ts';
+import { PipelineError } from '../error.ts';
 import type { ObjectReader } from '../git/objects.ts';
 import { whyUnreadable } from '../git/source.ts';
 import { entryAt, joinPath } from '../git/tree.ts';
@@ -39,11 +40,17 @@ const FILE_BYTES = 1024 * 1024;
 
 export function ownersReader(objects: ObjectReader, tree: string, policy: Policy): OwnersReader {
   const files = settingsFiles(objects, tree);
+  return { of: (name, paths) => ownersOf(files, policy, { name, paths }) };
+}
+
+/** Reads owners as {@link ownersReader} does, and says where `CODEOWNERS` names others. */
+export function comparedOwnersReader(objects: ObjectReader, tree: string, policy: Policy): OwnersReader {
+  const reader = ownersReader(objects, tree, policy);
   let codeOwners: Promise<CodeOwners | undefined> | undefined;
   return {
     of: async (name, paths) => {
       codeOwners ??= codeOwnersIn(objects, tree);
-      const owners = await ownersOf(files, policy, { name, paths });
+      const owners = await reader.of(name, paths);
       const others = disagreements(await codeOwners, owners, paths);
       return { ...owners, findings: [...owners.findings, ...others] };
     },
@@ -130,9 +137,11 @@ async function byFolder(
   const findings = new Map<string, readonly Finding[]>();
   const fileIn = async (folder: string): Promise<OwnersFile | undefined> => {
     const path = joinPath(folder, fileName);
-    const file = await files.read(path);
-    findings.set(path, file.findings);
-    return file.settings && readOwnersFile(file.settings);
+    const { settings, findings: ofFile } = await files.read(path);
+    const owners = settings && readOwnersFile(settings);
+    const unread = settings && owners ? unreadFilters(path, settings, owners) : [];
+    findings.set(path, [...ofFile, ...unread]);
+    return owners;
   };
   const aliases = readAliases((await files.read(ALIASES)).settings);
   let common: Set<string> | undefined;
@@ -145,17 +154,39 @@ async function byFolder(
   return { identities, source: identities.length > 0 ? fileName : undefined, findings: named };
 }
 
+function unreadFilters(path: string, settings: Settings, { unread }: OwnersFile): Finding[] {
+  return unread.map((source) => {
+    const location = settings.locateKey(['filters', source]);
+    const message = `${path}: the filter ${JSON.stringify(source)} is no expression that is read here, so it names nobody`;
+    const hint = 'write it shorter, without flags in the middle, [[:classes:]] and \\Q…\\E';
+    return { rule: 'owners/entry', severity: 'warning', message, location, hint };
+  });
+}
+
 interface CodeOwners {
   readonly path: string;
-  readonly lines: readonly CodeOwnersLine[];
+  /** Undefined for a file that is too large to be read. */
+  readonly lines: readonly CodeOwnersLine[] | undefined;
 }
+
+/** The bytes of a file of owners; undefined when there are too many. */
+async function readUnlessTooLarge(objects: ObjectReader, id: string): Promise<Buffer | undefined> {
+  try {
+    return (await objects.read(id, FILE_BYTES)).bytes;
+  } catch (error) {
+    if (error instanceof PipelineError && error.code === 'too-large') return undefined;
+    throw error;
+  }
+}
+
+const TOO_LARGE = `larger than ${FILE_BYTES} bytes`;
 
 async function codeOwnersIn(objects: ObjectReader, tree: string): Promise<CodeOwners | undefined> {
   for (const path of CODE_OWNERS_FILES) {
     const entry = await entryAt(objects, tree, path);
     if (!entry || whyUnreadable(entry.mode) !== undefined) continue;
-    const { bytes } = await objects.read(entry.id, FILE_BYTES);
-    return { path, lines: readCodeOwners(bytes.toString('utf8')) };
+    const bytes = await readUnlessTooLarge(objects, entry.id);
+    return { path, lines: bytes && readCodeOwners(bytes.toString('utf8')) };
   }
   return undefined;
 }
@@ -167,13 +198,19 @@ function disagreements(
   paths: readonly string[],
 ): Finding[] {
   if (!codeOwners) return [];
-  const lines = new Set(paths.flatMap((path) => lineFor(codeOwners.lines, path) ?? []));
+  const { path: file, lines: all } = codeOwners;
+  if (!all) {
+    const message = `${file} is ${TOO_LARGE}: whom it names is not compared with the owners`;
+    const location = { file, line: 1, column: 1 };
+    return [{ rule: 'owners/code-owners', severity: 'warning', message, location }];
+  }
+  const lines = new Set(paths.flatMap((path) => lineFor(all, path) ?? []));
   return [...lines]
     .filter((line) => namesOthers(line, identities))
     .map(({ line, pattern, owners }) => {
       const [named, wanted] = [owners, identities].map((some) => some.map(formatIdentity).join(', '));
-      const message = `${codeOwners.path}:${line} has GitHub ask ${named} about ${pattern}; what counts is ${source}: ${wanted}`;
-      const location = { file: codeOwners.path, line, column: 1 };
+      const message = `${file}:${line} has GitHub ask ${named} about ${pattern}; what counts is ${source}: ${wanted}`;
+      const location = { file, line, column: 1 };
       const logins = identities.flatMap((one) => (one.kind === 'account' ? [`@${one.login}`] : []));
       const hint = `${pattern} ${logins.join(' ')}`;
       return { rule: 'owners/code-owners', severity: 'warning', message, location, hint };
@@ -191,15 +228,11 @@ function settingsFiles(objects: ObjectReader, tree: string): SettingsFiles {
     const entry = await entryAt(objects, tree, path);
     if (!entry) return { settings: undefined, findings: [] };
     const unreadable = whyUnreadable(entry.mode);
-    if (unreadable !== undefined) {
-      const message = `${path} names owners, but is ${unreadable}`;
-      const location = { file: path, line: 1, column: 1 };
-      return {
-        settings: undefined,
-        findings: [{ rule: 'owners/file', severity: 'error', message, location }],
-      };
-    }
-    return readSettings(path, (await objects.read(entry.id, FILE_BYTES)).bytes);
+    const bytes = unreadable === undefined ? await readUnlessTooLarge(objects, entry.id) : undefined;
+    if (bytes) return readSettings(path, bytes);
+    const message = `${path} names owners, but is ${unreadable ?? TOO_LARGE}`;
+    const location = { file: path, line: 1, column: 1 };
+    return { settings: undefined, findings: [{ rule: 'owners/file', severity: 'error', message, location }] };
   };
   return {
     read: (path) => {

@@ -1,6 +1,10 @@
 /** What there is on GitHub already of a change that is proposed: its branch, its pull requests. */
 import { parseTrailers } from '../git/commit.ts';
+import type { Repository } from '../git/repository.ts';
+import { diffTrees, entryAt, type PathChange } from '../git/tree.ts';
 import { answer, answerIfAny, type GitHub, type RepositoryName } from './client.ts';
+import type { Placing } from './git-data.ts';
+import { readSides } from './pull-request.ts';
 
 /** The line of a commit's message that says which change it is. */
 export const TRAILER = 'Portolan-Proposal';
@@ -8,6 +12,11 @@ export const TRAILER = 'Portolan-Proposal';
 export interface AtGitHub {
   readonly github: GitHub;
   readonly name: RepositoryName;
+}
+
+export interface ProposalPorts extends AtGitHub {
+  /** The same repository; it holds every commit that a change was made on. */
+  readonly repository: Repository;
 }
 
 const NEWEST_FIRST = { sort: 'created', direction: 'desc' } as const;
@@ -86,6 +95,31 @@ export async function keyAt({ github, name }: AtGitHub, commit: string): Promise
     id = first.sha;
   }
   return undefined;
+}
+
+/**
+ * Whether a commit of a branch makes a change, and no other: whoever pushes to the branch may write the key of one.
+ *
+ * @throws PipelineError as the client and the fetching
+ */
+export async function makes(
+  { github, name, repository }: ProposalPorts,
+  { base, commit }: { readonly base: string; readonly commit: string | undefined },
+  placings: readonly Placing[],
+): Promise<boolean> {
+  const before = commit && (await readSides(github, name, { base, head: commit }))?.ancestor;
+  if (commit === undefined || before === undefined) return false;
+  await repository.bring([before, commit]);
+  const { objects } = repository;
+  const { changes } = await diffTrees(objects, { before, after: commit }, Number.POSITIVE_INFINITY);
+  const isWithin = ({ path }: PathChange): boolean =>
+    placings.some((placing) => path === placing.path || path.startsWith(`${placing.path}/`));
+  if (!changes.every(isWithin)) return false;
+  for (const { path, after } of placings) {
+    const there = await entryAt(objects, commit, path);
+    if (there?.id !== after?.id || there?.mode !== after?.mode) return false;
+  }
+  return true;
 }
 
 /** Names of the branches that begin with a text. @throws PipelineError as the client */

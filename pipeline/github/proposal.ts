@@ -6,30 +6,26 @@
  */
 import { createHash } from 'node:crypto';
 import { type ErrorCode, PipelineError } from '../error.ts';
-import type { ObjectReader } from '../git/objects.ts';
 import { answer } from './client.ts';
 import { type Content, type Placing, placingsOf, writeCommit } from './git-data.ts';
 import {
   type AtGitHub,
   keyAt,
+  makes,
+  type ProposalPorts,
   type Pull,
   readPulls,
   readStanding,
   type Standing,
   TRAILER,
 } from './proposal-standing.ts';
-import { readTip } from './pull-request.ts';
+import { readDefaultBranch, readTip } from './pull-request.ts';
 
 export interface Proposal {
   readonly title: string;
   /** Markdown in which everything that others wrote is escaped. */
   readonly body: string;
   readonly files: ReadonlyMap<string, Content>;
-}
-
-export interface ProposalPorts extends AtGitHub {
-  /** Holds every commit that `make` has been given. */
-  readonly objects: ObjectReader;
 }
 
 export interface ProposalRequest {
@@ -78,12 +74,12 @@ const TRIES = 4;
  *   may be opened, and as the client and `make`
  */
 export async function propose(ports: ProposalPorts, request: ProposalRequest): Promise<Proposed> {
-  const branch = branchOf(request.subject);
+  const branch = await branchFor(ports, request);
   for (let tries = 0; tries < TRIES; tries++) {
     const tip = await readTip(ports.github, ports.name, request.base);
     const proposal = await request.make(tip);
     if (proposal === 'as it stands') return outcome('left', branch, undefined);
-    const placings = proposal ? await placingsOf(ports.objects, tip, proposal.files) : [];
+    const placings = proposal ? await placingsOf(ports.repository.objects, tip, proposal.files) : [];
     const standing = await readStanding(ports, { branch, base: request.base });
     const done = await permitted(
       proposal && placings.length > 0
@@ -119,7 +115,7 @@ export async function commitOnto(
     const tip = await readTip(ports.github, ports.name, request.base);
     const made = await request.make(tip);
     if (made === undefined || made === 'as it stands') return undefined;
-    const placings = await placingsOf(ports.objects, tip, made.files);
+    const placings = await placingsOf(ports.repository.objects, tip, made.files);
     if (placings.length === 0) return undefined;
     const { github, name } = ports;
     const commit = await writeCommit(github, name, {
@@ -146,11 +142,27 @@ function moving(branch: string): PipelineError {
   return new PipelineError('conflict', `${branch} moves faster than a change is made`, { retryable: true });
 }
 
+/**
+ * The branch of a subject's proposal; what is for another branch than the default one has that in its name.
+ *
+ * @throws PipelineError as the client
+ */
+export async function branchFor(
+  { github, name }: AtGitHub,
+  { subject, base }: Pick<ProposalRequest, 'subject' | 'base'>,
+): Promise<string> {
+  const isDefault = base === (await readDefaultBranch(github, name));
+  return branchOf(isDefault ? subject : `onto/${gitName(base.replaceAll('/', '~'))}/${gitName(subject)}`);
+}
+
 /** A branch's name that git takes whatever the subject is. */
 export function branchOf(subject: string): string {
-  const plain = subject.replaceAll(/[^\w.+/-]|\.(?![A-Za-z0-9_-])|(?<=\/)\.|\.(?=lock(?:\/|$))/g, '-');
-  const name = plain === subject ? plain : `${plain}-${sha256(subject).slice(0, 8)}`;
-  return `portolan/${name}`;
+  return `portolan/${gitName(subject)}`;
+}
+
+function gitName(text: string): string {
+  const plain = text.replaceAll(/[^\w.+/-]|\.(?![A-Za-z0-9_-])|(?<=\/)\.|\.(?=lock(?:\/|$))/g, '-');
+  return plain === text ? plain : `${plain}-${sha256(text).slice(0, 8)}`;
 }
 
 /** The same for the same paths, changed from the same to the same; what else moved does not matter. */
@@ -182,16 +194,17 @@ async function offer(
   const { branch, proposal } = wanted;
   if (commit !== undefined && key === undefined) return outcome('taken', branch, open);
   if (open) {
-    const isNew = key !== wanted.key;
-    if (isNew && !(await pushOnto(ports, wanted, commit))) return undefined;
+    const { request, placings } = wanted;
+    const isMade = key === wanted.key && (await makes(ports, { base: request.base, commit }, placings));
+    if (!isMade && !(await pushOnto(ports, wanted, commit))) return undefined;
     await describe(ports, open, proposal);
-    return outcome(isNew ? 'updated' : 'standing', branch, open);
+    return outcome(isMade ? 'standing' : 'updated', branch, open);
   }
   const declined = wanted.request.again ? undefined : await declinedOf(ports, wanted);
   if (declined) return outcome('declined', branch, declined);
-  // A run that ended early has left the branch.
-  if (commit !== undefined && key !== wanted.key) await removeBranch(ports, branch);
-  if (key !== wanted.key && !(await pushOnto(ports, wanted, undefined))) return undefined;
+  // A run that ended early has left the branch, or somebody pushed it: what is opened here is pushed here.
+  if (commit !== undefined) await removeBranch(ports, branch);
+  if (!(await pushOnto(ports, wanted, undefined))) return undefined;
   return openPull(ports, wanted);
 }
 

@@ -8,13 +8,22 @@
 
 import { isObject } from '../../catalog/shape.ts';
 import type { Settings } from '../settings.ts';
+import { type Expression, readExpression } from './expression.ts';
 
 /** What one `OWNERS` file says. */
 export interface OwnersFile {
   readonly noParentOwners: boolean;
   /** Approvers by pattern of paths relative to the file's folder; undefined matches everything. */
-  readonly approvers: readonly { readonly pattern: RegExp | undefined; readonly logins: readonly string[] }[];
+  readonly approvers: readonly {
+    readonly pattern: Expression | undefined;
+    readonly logins: readonly string[];
+  }[];
+  /** Filters that are not read, so that nobody is added by them. */
+  readonly unread: readonly string[];
 }
+
+/** Largest size of all expressions of a file. */
+const LARGEST = 2000;
 
 /** Logins by alias, lower case. */
 export type Aliases = ReadonlyMap<string, readonly string[]>;
@@ -32,20 +41,24 @@ export function readAliases(settings: Settings | undefined): Aliases {
   return aliases;
 }
 
-/** Reads an `OWNERS` file; filters whose pattern JavaScript cannot read are left out, so nobody is added. */
+/** Reads an `OWNERS` file; filters whose pattern cannot be read, or takes too long, are left out. */
 export function readOwnersFile(settings: Settings | undefined): OwnersFile {
   const value = isObject(settings?.value) ? settings.value : {};
   const options = isObject(value['options']) ? value['options'] : {};
   const noParentOwners = options['no_parent_owners'] === true;
-  const simple = PEOPLE.some((key) => textList(value[key]).length > 0);
+  if (PEOPLE.some((key) => textList(value[key]).length > 0))
+    return { noParentOwners, approvers: [{ pattern: undefined, logins: approversIn(value) }], unread: [] };
   const filters = isObject(value['filters']) ? Object.entries(value['filters']) : [];
-  const approvers = simple
-    ? [{ pattern: undefined, logins: approversIn(value) }]
-    : filters.flatMap(([source, config]) => {
-        const pattern = source === '.*' ? undefined : expression(source);
-        return pattern === null ? [] : [{ pattern, logins: approversIn(config) }];
-      });
-  return { noParentOwners, approvers };
+  const approvers: OwnersFile['approvers'][number][] = [];
+  const unread: string[] = [];
+  let size = 0;
+  for (const [source, config] of filters) {
+    const pattern = source === '.*' ? undefined : readExpression(source);
+    size += pattern?.size ?? 0;
+    if (source !== '.*' && (!pattern || size > LARGEST)) unread.push(source);
+    else approvers.push({ pattern, logins: approversIn(config) });
+  }
+  return { noParentOwners, approvers, unread };
 }
 
 /** Any of these makes prow read a file without its filters. */
@@ -53,16 +66,6 @@ const PEOPLE = ['approvers', 'reviewers', 'required_reviewers', 'labels'];
 
 function approversIn(config: unknown): string[] {
   return isObject(config) ? textList(config['approvers']).map(normal) : [];
-}
-
-/** Go's inline flags at the beginning are JavaScript's flags; null for what cannot be read. */
-function expression(source: string): RegExp | null {
-  const [, flags = ''] = /^\(\?([ims]+)\)/.exec(source) ?? [];
-  try {
-    return new RegExp(flags === '' ? source : source.slice(flags.length + 3), `u${flags}`);
-  } catch {
-    return null;
-  }
 }
 
 /**

@@ -213,3 +213,8 @@ export async function readTip(github: GitHub, repository: RepositoryName, branch
   );
   return object.sha;
 }
+
+/** The branch that pull requests go to unless they say otherwise. @throws PipelineError as the client */
+export async function readDefaultBranch(github: GitHub, repository: RepositoryName): Promise<string> {
+  return (await answer(github.request('GET /repos/{owner}/{repo}', { ...repository }))).default_branch;
+}

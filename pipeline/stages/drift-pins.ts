@@ -62,10 +62,7 @@ export async function proposePins(ports: DriftPinsPorts, request: DriftPinsReque
         continue;
       }
       const { branch: base } = request;
-      const one = await propose(
-        { ...ports, objects: ports.repository.objects },
-        { subject: `drift/${catalog}`, base, make },
-      );
+      const one = await propose(ports, { subject: `drift/${catalog}`, base, make });
       if (one.kind !== 'nothing') proposed.set(catalog, one);
       drift.push(...moved.map((tag) => movedDrift(tag, catalog, hintOf(one))));
     } catch (error) {

@@ -7,6 +7,7 @@ import { tryParseReference } from '../../catalog/reference.ts';
 import { packageFolders } from '../change/unit.ts';
 import { catalogIdentity, publishedCatalogs } from '../check/published-catalogs.ts';
 import { PipelineError } from '../error.ts';
+import { bringThose } from '../git/bring.ts';
 import type { Repository } from '../git/repository.ts';
 import type { GitHub, RepositoryName } from '../github/client.ts';
 import { type Deployed, lastDeployed } from '../github/deployments.ts';
@@ -116,7 +117,12 @@ async function driftOfCatalog(
   const hint = 'run the publish workflow again';
   const last = await lastDeployed(github, place, name);
   if (!last) return [{ kind: 'unpublished', of: name, message: `catalog ${name} was never published`, hint }];
-  await repository.bring([last.commit]);
+  const tag = await movedTag(registry, { policy, name, last });
+  const there = await bringThose(repository, new Set([last.commit]));
+  if (!there.has(last.commit)) {
+    const message = `catalog ${name} is published as of ${last.commit.slice(0, 12)}, which is no longer in the repository`;
+    return [{ kind: 'unknown', of: name, message, hint }, ...tag];
+  }
   const [published, now] = await Promise.all(
     [last.commit, commit].map((id) => catalogIdentity(repository.objects, id, { policy, name })),
   );
@@ -125,7 +131,7 @@ async function driftOfCatalog(
     const message = `catalog ${name} is published as of ${last.commit.slice(0, 12)}; the branch holds another one`;
     found.push({ kind: 'unpublished', of: name, message, hint });
   }
-  return [...found, ...(await movedTag(registry, { policy, name, last }))];
+  return [...found, ...tag];
 }
 
 async function movedTag(

@@ -9,9 +9,10 @@ import { refusalsOf } from '../bundle/judge.ts';
 import { policyAt } from '../config.ts';
 import { PipelineError } from '../error.ts';
 import type { Repository } from '../git/repository.ts';
+import { entryAt } from '../git/tree.ts';
 import type { GitHub, RepositoryName } from '../github/client.ts';
 import type { Content } from '../github/git-data.ts';
-import { branchOf, commitOnto, type Proposal, type Proposed, propose } from '../github/proposal.ts';
+import { branchFor, commitOnto, type Proposal, type Proposed, propose } from '../github/proposal.ts';
 import { branchesBelow } from '../github/proposal-standing.ts';
 import type { Policy, ReleasePolicy } from '../policy/policy.ts';
 import type { Registry } from '../ports.ts';
@@ -71,7 +72,7 @@ export async function releaseBundles(
   const { objects } = ports.repository;
   const trees = { before: request.before, after: request.commit };
   const arrived: readonly BundleName[] = await arrivedBundles(objects, trees, request.policy);
-  const waiting = release.mode === 'off' ? [] : await waitingOf(ports);
+  const waiting = release.mode === 'off' ? [] : await waitingOf(ports, request.branch);
   const refused = await bundlesIn(objects, request.commit, request.refused);
   const all = new Map(
     [...waiting, ...refused, ...arrived].map((one) => [`${one.package}/${one.version}`, one]),
@@ -87,10 +88,11 @@ export async function releaseBundles(
 
 const SUBJECT = 'release';
 
-/** Bundles whose catalogs are proposed already. */
-async function waitingOf(ports: ReleasePorts): Promise<BundleName[]> {
-  return (await branchesBelow(ports, `${branchOf(SUBJECT)}/`)).flatMap((branch) => {
-    const [, , name, version, ...rest] = branch.split('/');
+/** Bundles whose catalogs are proposed already to a branch. */
+async function waitingOf(ports: ReleasePorts, base: string): Promise<BundleName[]> {
+  const prefix = `${await branchFor(ports, { subject: SUBJECT, base })}/`;
+  return (await branchesBelow(ports, prefix)).flatMap((branch) => {
+    const [name, version, ...rest] = branch.slice(prefix.length).split('/');
     return name !== undefined && version !== undefined && rest.length === 0
       ? [{ package: name, version }]
       : [];
@@ -111,6 +113,7 @@ async function releaseOne(
 ): Promise<BundleRelease> {
   const none = { ...one.bundle, image: undefined, proposed: undefined, commit: undefined, missing: [] };
   const pushed = await pushBundle(ports, request, one);
+  if (!pushed) return { ...none, findings: [], proposed: await takeBack(ports, request.branch, one.bundle) };
   if ('findings' in pushed) return { ...none, ...pushed };
   const base = { ...none, image: pushed.reference, findings: [] };
   if (one.release.mode === 'off') return base;
@@ -134,18 +137,32 @@ async function intoCatalogs(
     fetched = false;
     return proposalAt(ports, tip, { bundle, made, fetching });
   };
-  const at = { ...ports, objects: ports.repository.objects };
   if (release.mode === 'commit' && foreseen) {
     const judged = async (tip: string): Promise<Proposal | undefined> => {
       const proposal = await make(tip);
       return fetched ? undefined : proposal;
     };
-    const commit = await commitOnto(at, { base: branch, make: judged });
+    const commit = await commitOnto(ports, { base: branch, make: judged });
     // What the check could not look at is not committed past everybody.
     if (commit !== 'protected' && !fetched) return { commit };
   }
-  const subject = `${SUBJECT}/${bundle.package}/${bundle.version}`;
-  return { proposed: await propose(at, { subject, base: branch, make }) };
+  return { proposed: await propose(ports, { subject: subjectOf(bundle), base: branch, make }) };
+}
+
+function subjectOf({ package: name, version }: BundleName): string {
+  return `${SUBJECT}/${name}/${version}`;
+}
+
+/** Takes back what was proposed of a bundle that is gone. */
+function takeBack(ports: ReleasePorts, base: string, bundle: BundleName): Promise<Proposed> {
+  const { repository } = ports;
+  const make = async (tip: string): Promise<'as it stands' | undefined> => {
+    await repository.bring([tip]);
+    const folder = await entryAt(repository.objects, tip, folderOf(bundle));
+    // It came back meanwhile: that is for the run which was told of it.
+    return folder && 'as it stands';
+  };
+  return propose(ports, { subject: subjectOf(bundle), base, make });
 }
 
 /** What people wrote is theirs to correct, and the other bundles go on. @throws whatever else it is */
@@ -172,17 +189,18 @@ function findingOf({ message, hint }: PipelineError, bundle: BundleName): Findin
   };
 }
 
+/** @returns undefined for a bundle that is gone */
 async function pushBundle(
   { repository, registry }: ReleasePorts,
   { commit, policy, today }: ReleaseBundlesRequest,
   { bundle, release }: One,
-): Promise<MadeBundle | Pick<BundleRelease, 'findings' | 'missing'>> {
+): Promise<MadeBundle | Pick<BundleRelease, 'findings' | 'missing'> | undefined> {
   const folder = folderOf(bundle);
   let findings: readonly Finding[] = [];
   let made: MadeBundle | undefined;
   try {
     const source = await treePlace(repository.objects, commit).folder(folder);
-    if (!source) throw new PipelineError('not-found', `there is no ${folder} any more`);
+    if (!source) return undefined;
     findings = await refusalsOf(source, { ...bundle, path: folder }, { policy, today });
     made = await madeBundle(release.bundles, bundle, source);
     if (findings.length > 0) return { findings, missing: [made.reference, formatReference(made.tag)] };

@@ -36,23 +36,20 @@ export async function proposeRollback(
   const { repository } = ports;
   const { catalog } = request;
   let restored: Restored = { kind: 'refused', findings: [], stranding: false };
-  const proposed = await propose(
-    { ...ports, objects: repository.objects },
-    {
-      subject: `rollback/${catalog}`,
-      base: request.base,
-      again: true,
-      make: async (tip) => {
-        const made = await restoredAt(ports, request, tip);
-        restored = made.restored;
-        if (restored.kind === 'refused') return 'as it stands';
-        if (restored.kind === 'same') return undefined;
-        const title = rollbackTitle(catalog, made.to);
-        const body = rollbackBody({ catalog, to: made.to, findings: restored.findings });
-        return { title, body, files: await filesAt(repository, { ...made, tip, paths: restored.paths }) };
-      },
+  const proposed = await propose(ports, {
+    subject: `rollback/${catalog}`,
+    base: request.base,
+    again: true,
+    make: async (tip) => {
+      const made = await restoredAt(ports, request, tip);
+      restored = made.restored;
+      if (restored.kind === 'refused') return 'as it stands';
+      if (restored.kind === 'same') return undefined;
+      const title = rollbackTitle(catalog, made.to);
+      const body = rollbackBody({ catalog, to: made.to, findings: restored.findings });
+      return { title, body, files: await filesAt(repository, { ...made, tip, paths: restored.paths }) };
     },
-  );
+  });
   return { restored, proposed };
 }
 

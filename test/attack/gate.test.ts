@@ -103,6 +103,42 @@ describe('approvals', () => {
     }
   });
 
+  test('6: an approval of a new package is of what brings it from the place of another, too', async () => {
+    const own = { 'operators/newpkg/ci.yaml': 'reviewers: [bob]\n' };
+    const template = (text: string): Files => ({
+      ...own,
+      'operators/etcd/catalog-templates/basic.yaml': `schema: olm.template.basic\nentries:\n- {schema: olm.package, name: newpkg, description: ${text}}\n`,
+    });
+    const bundled = (text: string): Files => ({
+      ...own,
+      'operators/etcd/2.0.0/metadata/annotations.yaml':
+        'annotations: {operators.operatorframework.io.bundle.package.v1: newpkg}\n',
+      'operators/etcd/2.0.0/manifests/csv.yaml': `kind: ${text}\n`,
+    });
+    for (const files of [template, bundled]) {
+      const of = files('harmless');
+      const reviews = [{ by: 'alice', state: 'approved', of }] as const;
+      expect((await judge({ author: 'bob', head: of, reviews })).decision.authority).toBe('allow');
+      expect((await judge({ author: 'bob', head: files('evil'), reviews })).decision).toMatchObject({
+        authority: 'needs',
+        needs: [{ who: 'admin', subjects: ['package newpkg'] }],
+      });
+    }
+  });
+
+  test('6: those who own the place of another own nothing of a new package that comes from there', async () => {
+    const head = {
+      'operators/etcd/catalog-templates/basic.yaml':
+        'schema: olm.template.basic\nentries:\n- {schema: olm.package, name: newpkg}\n',
+    };
+    const base = { 'operators/etcd/OWNERS': 'approvers: [bob]\n' };
+    const { change } = await judge({ author: 'bob', base, head });
+    expect(change.packages.get('newpkg')).toMatchObject({
+      owners: { identities: [] },
+      ownersAfter: { identities: [] },
+    });
+  });
+
   test('6: a commit that can no longer be read approves nothing', async () => {
     const { decision } = await judge({
       head: etcd('1.2.0'),
@@ -144,6 +180,19 @@ describe('what is judged', () => {
     ).toBe('deny');
     const aliases = { OWNERS_ALIASES: 'aliases: {team: [mallory]}\n' };
     expect((await judge({ head: aliases, author: 'mallory' })).decision.authority).toBe('needs');
+  });
+
+  test('20: files of owners that are too large are judged, whoever brings them', async () => {
+    const large = 'x @y\n'.repeat(220_000);
+    for (const author of ['bob', 'mallory'] as const) {
+      const head = { ...etcd('1.2.0'), 'docs/CODEOWNERS': large };
+      expect((await judge({ author, head })).decision.headline).toContain('changes of the gate come alone');
+    }
+    const { decision } = await judge({ author: 'bob', head: { 'operators/etcd/ci.yaml': `#${large}` } });
+    expect(decision).toMatchObject({
+      authority: 'deny',
+      headline: expect.stringContaining('operators/etcd/ci.yaml names owners, but is larger than'),
+    });
   });
 
   test('11: a policy that is a link is no policy', async () => {

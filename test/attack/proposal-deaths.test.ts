@@ -20,10 +20,7 @@ async function proposed(hub: Hub, text: string | undefined): Promise<Proposed> {
   };
   const ports = { github: unpaced(hub.forge), name: { owner: 'example', repo: 'catalogs' } };
   try {
-    return await propose(
-      { ...ports, objects: repository.objects },
-      { subject: 'drift/v4.20', base: 'main', make },
-    );
+    return await propose({ ...ports, repository }, { subject: 'drift/v4.20', base: 'main', make });
   } finally {
     await repository.close();
   }

@@ -24,14 +24,19 @@ afterEach(async () => {
 
 type Files = Readonly<Record<string, string | Buffer | undefined>>;
 
-function proposed(files: Files | undefined, meanwhile?: () => void, again = false): Promise<Proposed> {
+function proposed(
+  files: Files | undefined,
+  meanwhile?: () => void,
+  again = false,
+  base = 'main',
+): Promise<Proposed> {
   const github = unpaced(hub.forge);
   const name = { owner: 'example', repo: 'catalogs' };
   return propose(
-    { github, name, objects: repository.objects },
+    { github, name, repository },
     {
       subject: 'drift/v4.20',
-      base: 'main',
+      base,
       again,
       make: async (tip) => {
         await repository.bring([tip]);
@@ -148,6 +153,52 @@ test('a commit of somebody else makes the branch theirs; GitHub’s own merge of
   expect((await proposed(undefined)).kind).toBe('taken');
   expect(hub.repository.git('rev-parse', BRANCH)).toBe(theirs);
   expect(pull?.state).toBe('open');
+});
+
+test('a branch that somebody else pushed under the name of the change is not what is opened', async () => {
+  await proposed({ 'a/b': '1\n' });
+  const message = `By hand\n\n${hub.repository.git('show', '--no-patch', '--format=%B', BRANCH)}`;
+  hub.forge.pulls.clear();
+  hub.repository.git('update-ref', '-d', `refs/heads/${BRANCH}`);
+  const push = (files: Record<string, string>, parent: string): string => {
+    const commit = hub.repository.commit(files, { parents: [parent], branch: 'side' });
+    const tree = `${commit}^{tree}`;
+    const forged = hub.repository.git('commit-tree', tree, '-p', parent, '-m', message);
+    hub.repository.git('update-ref', `refs/heads/${BRANCH}`, forged);
+    return forged;
+  };
+  const theirs = push({ 'a/b': '1\n' }, hub.base());
+  expect(await proposed({ 'a/b': '1\n' })).toMatchObject({ kind: 'opened', number: 7 });
+  expect(hub.repository.git('rev-list', BRANCH).split('\n')).not.toContain(theirs);
+  // Nor is what they push onto the open one its change, unless it is.
+  const [pull] = pulls();
+  for (const more of [{ 'a/b': '2\n' }, { 'a/b': '1\n', 'a/bc': 'evil' }]) {
+    if (pull) pull.head = push(more, BRANCH);
+    expect((await proposed({ 'a/b': '1\n' })).kind).toBe('updated');
+    expect(hub.repository.git('diff', '--name-only', `main...${BRANCH}`)).toBe('a/b');
+    expect(show('a/b')).toBe('1');
+    expect((await proposed({ 'a/b': '1\n' })).kind).toBe('standing');
+  }
+});
+
+test('what is for other branches has branches of its own, and takes back nothing of theirs', async () => {
+  for (const base of ['release-4.18', 'release/4.18']) hub.repository.git('branch', base, 'main');
+  expect(await proposed({ 'a/b': '1\n' })).toMatchObject({ kind: 'opened', number: 7, branch: BRANCH });
+  expect((await proposed(undefined, undefined, false, 'release-4.18')).kind).toBe('nothing');
+  const other = await proposed({ 'a/b': '1\n' }, undefined, false, 'release-4.18');
+  expect(other).toMatchObject({
+    kind: 'opened',
+    number: 8,
+    branch: 'portolan/onto/release-4.18/drift/v4.20',
+  });
+  const third = await proposed({ 'a/b': '1\n' }, undefined, false, 'release/4.18');
+  expect(third.branch).toMatch(/^portolan\/onto\/release-4\.18-[0-9a-f]{8}\/drift\/v4\.20$/);
+  expect((await proposed(undefined)).kind).toBe('closed');
+  expect(pulls().map(({ state, into }) => [state, into])).toEqual([
+    ['closed', 'main'],
+    ['open', 'release-4.18'],
+    ['open', 'release/4.18'],
+  ]);
 });
 
 test('a push between looking and writing is not overwritten', async () => {

@@ -47,7 +47,7 @@ function policyOf(mode: string): Record<string, string> {
 async function released(
   before: string,
   commit: string,
-  refused: readonly BundleName[] = [],
+  { branch = 'main', refused = [] }: { branch?: string; refused?: readonly BundleName[] } = {},
 ): Promise<BundleRelease[]> {
   await repository.bring([before, commit]);
   const { policy, findings } = await policyAt(repository.objects, commit);
@@ -60,7 +60,7 @@ async function released(
     registry: client,
     registryFor: () => client,
   };
-  return releaseBundles(ports, { branch: 'main', before, commit, refused, policy, today: '2026-01-01' });
+  return releaseBundles(ports, { branch, before, commit, refused, policy, today: '2026-01-01' });
 }
 
 const show = (version: string, path: string): string =>
@@ -98,6 +98,31 @@ test('a merged bundle is pushed, and its catalogs are a pull request that follow
     { version: '1.1.0', proposed: { kind: 'updated' } },
   ]);
   expect(show('1.1.0', TEMPLATE)).toMatch(/etcd\.v1\.0\.1[\s\S]*etcd\.v1\.1\.0/);
+});
+
+test('what was proposed of a bundle that is gone is taken back, by its own branch', async () => {
+  const before = hub.base();
+  const commit = hub.moveBase(bundleFiles('etcd', '1.1.0', releaseConfig('etcd.v1.0.0')));
+  await released(before, commit);
+  hub.repository.git('branch', 'release-4.18', before);
+  expect(await released(before, before, { branch: 'release-4.18' })).toEqual([]);
+  expect(hub.forge.pulls.get(7)?.state).toBe('open');
+  const paths = Object.keys(bundleFiles('etcd', '1.1.0', releaseConfig('etcd.v1.0.0')));
+  const gone = hub.moveBase(Object.fromEntries(paths.map((path) => [path, null])));
+  const taken = { findings: [], image: undefined, proposed: { kind: 'closed', number: 7 } };
+  expect(await released(commit, gone)).toMatchObject([{ package: 'etcd', version: '1.1.0', ...taken }]);
+  expect(await released(gone, gone)).toEqual([]);
+});
+
+test('a bundle that came back is left to the run that was told of it', async () => {
+  const before = hub.base();
+  const bundle = bundleFiles('etcd', '1.1.0', releaseConfig('etcd.v1.0.0'));
+  const commit = hub.moveBase(bundle);
+  await released(before, commit);
+  const gone = hub.moveBase(Object.fromEntries(Object.keys(bundle).map((path) => [path, null])));
+  hub.moveBase(bundle);
+  expect(await released(commit, gone)).toMatchObject([{ findings: [], proposed: { kind: 'left' } }]);
+  expect(hub.forge.pulls.get(7)?.state).toBe('open');
 });
 
 test('committed onto the branch, where that takes it', async () => {
@@ -141,7 +166,7 @@ test('a bundle is judged as the check judges it: under the policy and its waiver
     { package: 'etcd', version: '1.1.0' },
     { package: 'etcd', version: '0.0.1' },
   ];
-  expect(await released(commit, commit, later)).toMatchObject([
+  expect(await released(commit, commit, { refused: later })).toMatchObject([
     { version: '1.1.0', missing: [expect.stringContaining('@sha256:'), `${host}/org/etcd-bundle:v1.1.0`] },
   ]);
   const [[path = '', text = ''] = []] = Object.entries(policyOf('propose'));

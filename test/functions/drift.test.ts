@@ -64,6 +64,22 @@ test('a tag that moved is one pull request with its new pin, however often it is
   expect((await look()).proposed['v4.20']).toMatchObject({ kind: 'standing' });
 });
 
+test('a deployment of a commit that is gone is said, and ends nothing', async () => {
+  const publish = `publish: {catalogs: {'v4.20': {image: '${host}/org/catalog:v4.20'}}}\n`;
+  hub.moveBase({
+    [POLICY_PATH]: `${POLICY}registries: {allow: ['${host}'], internal: ['127.0.0.0/8']}\n${publish}`,
+  });
+  const ref = 'e'.repeat(40);
+  hub.forge.deployments.push({ id: 1, ref, environment: 'catalog/v4.20', states: ['success'], payload: {} });
+  const { drift } = await look();
+  expect(drift.map(({ kind, message, hint }) => [kind, message, hint])).toContainEqual([
+    'unknown',
+    'catalog v4.20 is published as of eeeeeeeeeeee, which is no longer in the repository',
+    'run the publish workflow again',
+  ]);
+  expect(drift.map(({ kind }) => kind)).toContain('owner');
+});
+
 test('what has no fix is told in the log', async () => {
   const logged: string[] = [];
   await look((line) => logged.push(line));

@@ -14,6 +14,8 @@ export interface FakePull {
   readonly number: number;
   author: string;
   base: string;
+  /** The branch that it is for; `main` when left out. */
+  into?: string;
   head: string;
   /** The branch of the head, and who pushed it there. */
   branch: string;

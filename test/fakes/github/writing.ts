@@ -65,8 +65,10 @@ export function writingRoutes(forge: FakeForge, repository: TestRepository, acco
     'GET /repos/{owner}/{repo}/pulls': ({ query }) => ({
       data: [...forge.pulls.values()]
         .filter(
-          ({ state, branch }) =>
-            state === (query['state'] ?? 'open') && query['head'] === `example:${branch}`,
+          ({ state, branch, into = 'main' }) =>
+            state === (query['state'] ?? 'open') &&
+            query['head'] === `example:${branch}` &&
+            query['base'] === into,
         )
         .reverse()
         .map(data),
@@ -87,6 +89,7 @@ export function pullData(
     number,
     author,
     base,
+    into = 'main',
     head,
     branch,
     draft,
@@ -112,7 +115,7 @@ export function pullData(
     merged_at: merged ? '2026-01-01T00:00:00Z' : null,
     user: account(author),
     labels: labels.map((name) => ({ name })),
-    base: { ref: 'main', sha: base, repo: { name: 'catalogs' } },
+    base: { ref: into, sha: base, repo: { name: 'catalogs' } },
     head: { ref: branch, sha: head, repo: repository },
     commits: pulls.get(number)?.commits?.length ?? 1,
   };
@@ -133,6 +136,7 @@ function opened(forge: FakeForge, { git }: TestRepository, { asked: { body }, da
     number: Math.max(6, ...forge.pulls.keys()) + 1,
     author: forge.writer,
     base: git('rev-parse', body.base),
+    into: body.base,
     head: git('rev-parse', `refs/heads/${body.head}`),
     branch: body.head,
     pusher: forge.writer,

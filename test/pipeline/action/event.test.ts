@@ -48,6 +48,38 @@ describe("GitHub's own examples", () => {
   });
 });
 
+describe('who pushed', () => {
+  const repository = (id: number, owner: number) => ({ id, owner: { login: `of-${owner}`, id: owner } });
+  const pusherOf = (action: string, head: object | null, type = 'User'): number | undefined => {
+    const payload = {
+      action,
+      sender: { login: 'bob', id: 11, type },
+      pull_request: {
+        number: 7,
+        user: { login: 'bob', id: 11 },
+        base: { ref: 'main', sha: 'a'.repeat(40), repo: repository(1, 11) },
+        head: { ref: 'x', sha: 'b'.repeat(40), repo: head },
+      },
+    };
+    const event = eventOf('pull_request_target', payload);
+    return event.kind === 'pull request' ? event.pusher?.id : undefined;
+  };
+
+  test('is whoever the event of a push names', () => {
+    expect(pusherOf('synchronize', repository(1, 11))).toBe(11);
+    expect(pusherOf('synchronize', repository(1, 11), 'Bot')).toBe(11);
+  });
+
+  test('15: is not whoever opens it over a branch that others may push', () => {
+    expect(pusherOf('opened', repository(1, 11))).toBeUndefined();
+    expect(pusherOf('opened', repository(2, 12))).toBeUndefined();
+    expect(pusherOf('opened', null)).toBeUndefined();
+    expect(pusherOf('opened', repository(2, 11), 'Bot')).toBeUndefined();
+    expect(pusherOf('labeled', repository(2, 11))).toBeUndefined();
+    expect(pusherOf('opened', repository(2, 11))).toBe(11);
+  });
+});
+
 test.each<[string, Record<string, unknown>]>([
   ['no pull request', {}],
   [

@@ -262,6 +262,10 @@ describe('beside the catalogs', () => {
       free: 'ownership package-config',
     });
     expect(await classes({ OWNERS: 'approvers: [mallory]\n' }, base)).toEqual({ root: 'OWNERS' });
+    // In the folder of all packages they are of none.
+    for (const file of ['operators/OWNERS', 'catalogs/v4.20/OWNERS']) {
+      expect(await classes({ [file]: 'approvers: [mallory]\n' }, base)).toEqual({ unknown: file });
+    }
   });
 });
 

@@ -438,6 +438,7 @@ describe('laws of the table', () => {
       classes: new Set(classes),
       kinds: new Set(['catalog'] as const),
       paths: [],
+      elsewhere: [],
       details: [],
       catalogs: [],
       owners: ownersOf(owners),

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readPolicy } from '../../../pipeline/config.ts';
 import { openRepository, type Repository } from '../../../pipeline/git/repository.ts';
 import { formatIdentity } from '../../../pipeline/github/identity.ts';
-import { ownersReader, type PackageOwners, sameOwners } from '../../../pipeline/github/owners.ts';
+import { comparedOwnersReader, type PackageOwners, sameOwners } from '../../../pipeline/github/owners.ts';
 import { type Files, makeRepository, type TestRepository } from '../../fakes/repository.ts';
 
 let source: TestRepository;
@@ -22,7 +22,7 @@ async function read(files: Files, paths: readonly string[], written = ''): Promi
   const { policy, findings } = readPolicy(new TextEncoder().encode(HEAD + written));
   if (!policy) throw new Error(JSON.stringify(findings));
   const [commit = ''] = source.chain({ empty: '', ...files });
-  return ownersReader(repository.objects, commit, policy).of('etcd', paths);
+  return comparedOwnersReader(repository.objects, commit, policy).of('etcd', paths);
 }
 
 async function owners(files: Files, paths: readonly string[] = [], written = ''): Promise<string> {
@@ -56,6 +56,21 @@ describe('ci.yaml', () => {
       expect(identities).toEqual([]);
       expect(findings).toMatchObject([{ severity: 'error', location: { file: CI } }]);
     }
+  });
+
+  test('one that is too large makes nobody an owner', async () => {
+    const { identities, findings } = await read(
+      { [CI]: `reviewers: [bob]\n#${'x'.repeat(1024 * 1024)}` },
+      [],
+    );
+    expect(identities).toEqual([]);
+    expect(findings).toMatchObject([
+      {
+        rule: 'owners/file',
+        severity: 'error',
+        message: `${CI} names owners, but is larger than 1048576 bytes`,
+      },
+    ]);
   });
 
   test('one without reviewers leaves it to the next source, at last to the policy', async () => {
@@ -109,6 +124,24 @@ describe('prow', () => {
     expect(await owners({ 'operators/OWNERS': filters }, ['operators/etcd/x.md'])).toBe('all writer etcd');
     // Anybody named outside of the filters makes prow read the file without them.
     expect(await owners({ 'operators/OWNERS': `${filters}reviewers: [x]\n` }, PATHS)).toBe('');
+  });
+
+  test('filters that are not read are said, and take no time', async () => {
+    const filters = 'filters:\n  "^(catalog/(a+)+)$": {approvers: [slow]}\n  "(?!x)": {approvers: [never]}\n';
+    const path = `operators/etcd/catalog/${'a'.repeat(200)}!`;
+    const { identities, findings } = await read({ 'operators/etcd/OWNERS': filters }, [path]);
+    expect(identities).toEqual([]);
+    expect(findings).toMatchObject([
+      {
+        rule: 'owners/entry',
+        severity: 'warning',
+        message: expect.stringContaining('the filter "(?!x)" is no expression'),
+        location: { file: 'operators/etcd/OWNERS', line: 3, column: 3 },
+      },
+    ]);
+    const many = Array.from({ length: 50 }, (_, i) => `  "${'a'.repeat(100)}${i}": {approvers: [x]}\n`);
+    const read50 = await read({ 'operators/etcd/OWNERS': `filters:\n${many.join('')}` }, [path]);
+    expect(read50.findings.length).toBeGreaterThan(25);
   });
 
   test('of several paths, only who owns all of them', async () => {
@@ -167,6 +200,18 @@ describe('CODEOWNERS', () => {
           '.github/CODEOWNERS:2 has GitHub ask carol about /catalogs/*/etcd/; what counts is operators/etcd/ci.yaml: bob',
         location: { file: '.github/CODEOWNERS', line: 2, column: 1 },
         hint: '/catalogs/*/etcd/ @bob',
+      },
+    ]);
+  });
+
+  test('that is too large is said', async () => {
+    const large = { ...files, '.github/CODEOWNERS': '/operators/ @carol\n'.repeat(60_000) };
+    expect((await read(large, ['operators/etcd/ci.yaml'])).findings).toMatchObject([
+      {
+        rule: 'owners/code-owners',
+        severity: 'warning',
+        message:
+          '.github/CODEOWNERS is larger than 1048576 bytes: whom it names is not compared with the owners',
       },
     ]);
   });

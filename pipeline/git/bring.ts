@@ -1,0 +1,24 @@
+/** Commits that were once in a repository, and may be gone from it. */
+import { PipelineError } from '../error.ts';
+import type { Repository } from './repository.ts';
+
+/**
+ * Brings commits at once, for they share nearly everything; gives those that are still in the repository.
+ *
+ * @throws PipelineError as the fetching, but for `not-found`
+ */
+export async function bringThose(repository: Repository, commits: ReadonlySet<string>): Promise<Set<string>> {
+  const isThere = async (some: readonly string[]): Promise<boolean> => {
+    try {
+      await repository.bring(some);
+      return true;
+    } catch (error) {
+      if (error instanceof PipelineError && error.code === 'not-found') return false;
+      throw error;
+    }
+  };
+  if (await isThere([...commits])) return new Set(commits);
+  const there = new Set<string>();
+  for (const commit of commits) if (await isThere([commit])) there.add(commit);
+  return there;
+}
