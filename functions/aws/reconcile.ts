@@ -1,5 +1,6 @@
 /** Compares what is published with the branch, on a schedule; the state machine publishes what it names. */
 import { type Reconciled, reconcile } from '../../pipeline/delivery/reconcile.ts';
+import { forEachSource } from '../each-source.ts';
 import { settings } from './env.ts';
 import { telemetryOf } from './log.ts';
 import { portsOf } from './ports.ts';
@@ -10,13 +11,22 @@ const ports = portsOf(read, telemetry);
 
 /** @returns what was healed, and what is to be published, of all repositories together */
 export async function handler(): Promise<Reconciled> {
-  const all: Reconciled[] = [];
-  for (const { repository, branch } of read.sources) all.push(await reconcile({ repository, branch }, ports));
-  const healed = all.flatMap((one) => one.healed);
-  for (const catalog of healed) {
-    telemetry.log(`the tag or the record of ${catalog} did not follow its claim`);
-    telemetry.count('TagHealed');
+  try {
+    const all = await forEachSource(
+      read.sources,
+      ({ repository, branch }) => reconcile({ repository, branch }, ports),
+      ({ repository, branch }, { message }) => {
+        telemetry.log(`${repository} ${branch} is not reconciled: ${message}`);
+        telemetry.count('ReconcileFailed');
+      },
+    );
+    const healed = all.flatMap((one) => one.healed);
+    for (const catalog of healed) {
+      telemetry.log(`the tag or the record of ${catalog} did not follow its claim`);
+      telemetry.count('TagHealed');
+    }
+    return { healed, messages: all.flatMap(({ messages }) => messages) };
+  } finally {
+    telemetry.flush();
   }
-  telemetry.flush();
-  return { healed, messages: all.flatMap(({ messages }) => messages) };
 }
