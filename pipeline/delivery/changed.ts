@@ -7,7 +7,6 @@ import type { Repository } from '../git/repository.ts';
 import { entryAt } from '../git/tree.ts';
 import { matchesGlob } from '../policy/layout.ts';
 import type { Policy } from '../policy/policy.ts';
-import type { StandingClaim } from '../ports.ts';
 import { PUBLISHED } from '../publish/documents.ts';
 import { fenceName } from '../publish/fence.ts';
 import { type PublishTarget, targetOf } from '../publish/target.ts';
@@ -18,7 +17,6 @@ export interface CatalogAt {
   readonly target: PublishTarget;
   /** Of the fence. */
   readonly name: string;
-  readonly standing: StandingClaim | undefined;
   /** Whether its content, or the policy, is not that of the claimed commit, which is not a newer one. */
   readonly isChanged: boolean;
 }
@@ -44,7 +42,7 @@ export async function catalogsAt(
     const before = isThere ? await contentsBefore(repository, standing.commit, policy) : undefined;
     const isLate = standing !== undefined && (await isBehind(repository, tip, standing.commit));
     const isChanged = !isLate && before?.get(catalog) !== content;
-    found.push({ catalog, target, name, standing, isChanged });
+    found.push({ catalog, target, name, isChanged });
   }
   return found;
 }

@@ -51,9 +51,11 @@ export async function reconcile(request: ReconcileRequest, ports: DeliveryPorts)
 
 /** @returns `lost` when the claimed image is not in its registry any more */
 async function heal(
-  { catalog, target, name, standing }: CatalogAt,
+  { catalog, target, name }: CatalogAt,
   { fence, records, registry }: DeliveryPorts,
 ): Promise<'as claimed' | 'moved' | 'lost'> {
+  // Read now: a publish may have claimed a newer commit since all catalogs were looked at.
+  const standing = await fence.read(name);
   if (!standing) return 'as claimed';
   const { registry: at, reference } = await openDestination(target.to, registry);
   const followers = [

@@ -1,0 +1,62 @@
+/** What the reconciler finds is healed by what is claimed now, and asked for whatever was told before. */
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { handleCatalog } from '../../../pipeline/delivery/catalog.ts';
+import type { PushMessage } from '../../../pipeline/delivery/message.ts';
+import type { DeliveryPorts } from '../../../pipeline/delivery/ports.ts';
+import { handlePush } from '../../../pipeline/delivery/push.ts';
+import { reconcile } from '../../../pipeline/delivery/reconcile.ts';
+import { deliver } from '../../fakes/delivery.ts';
+import { type SampleRepository, sampleRepository } from '../../fakes/sample.ts';
+
+let sample: SampleRepository;
+vi.setConfig({ testTimeout: 60_000 });
+beforeAll(() => {
+  const without = (name: string) => [`catalogs/v4.20/${name}/catalog.yaml`, null] as const;
+  sample = sampleRepository(Object.fromEntries(['ferry-operator', 'lighthouse-operator'].map(without)));
+});
+afterAll(() => sample.remove());
+
+const SOURCE = { repository: 'sea/catalogs', branch: 'trunk' };
+
+/** Does something in a world in which the sample's first commit was published. */
+async function afterFirst(work: (ports: DeliveryPorts) => Promise<void>): Promise<void> {
+  sample.git('branch', '-f', 'trunk', sample.base);
+  const push: PushMessage = { v: 1, kind: 'push', ...SOURCE, commit: sample.base };
+  let isDone = false;
+  const last = async (living: () => DeliveryPorts): Promise<void> => {
+    await work(living());
+    isDone = true;
+  };
+  await deliver({ directory: sample.directory, pushes: [push], last });
+  expect(isDone).toBe(true);
+}
+
+/** A merge that is published from its push to its end. */
+async function merge(ports: DeliveryPorts, commit: string): Promise<void> {
+  sample.git('branch', '-f', 'trunk', commit);
+  const [catalog = ''] = await handlePush({ v: 1, kind: 'push', ...SOURCE, commit }, ports);
+  await handleCatalog({ v: 1, kind: 'catalog', ...SOURCE, commit, catalog }, ports);
+}
+
+test('a merge that is published meanwhile is not taken for a tag that somebody moved', async () => {
+  await afterFirst(async (ports) => {
+    const moved: string[] = [];
+    let isMerged = false;
+    const read: DeliveryPorts['fence']['read'] = async (name) => {
+      const claim = await ports.fence.read(name);
+      if (!isMerged) {
+        isMerged = true;
+        await merge(ports, sample.addition);
+      }
+      return claim;
+    };
+    const fence = { read, replace: ports.fence.replace };
+    const putManifest: DeliveryPorts['registry']['putManifest'] = async (to, manifest) => {
+      moved.push(manifest.digest);
+      return ports.registry.putManifest(to, manifest);
+    };
+    const registry = { ...ports.registry, putManifest };
+    expect((await reconcile(SOURCE, { ...ports, fence, registry })).healed).toEqual([]);
+    expect(moved).toEqual([]);
+  });
+});
