@@ -57,7 +57,8 @@ async function knownOutcome(
   message: CatalogMessage,
   { records }: DeliveryPorts,
 ): Promise<Outcome | undefined> {
-  if (message.again) return undefined;
+  // An epoch that is raised, and what differs from its claim, ask for commits that were published before.
+  if (message.again || message.epoch !== undefined) return undefined;
   return outcomeAt(records, message);
 }
 

@@ -38,10 +38,10 @@ export async function reconcile(request: ReconcileRequest, ports: DeliveryPorts)
       const state = await heal(found, ports);
       if (state === 'moved') healed.push(found.catalog);
       if (!found.isChanged && state !== 'lost') continue;
-      const again = state === 'lost' ? ({ again: true } as const) : {};
       const { repository: name, branch } = request;
       const { catalog } = found;
-      messages.push({ v: 1, kind: 'catalog', repository: name, branch, commit: tip, catalog, ...again });
+      // What was published once is no reason to leave it: it is not what is claimed, or not there, any more.
+      messages.push({ v: 1, kind: 'catalog', repository: name, branch, commit: tip, catalog, again: true });
     }
     return { healed, messages };
   } finally {

@@ -130,6 +130,20 @@ test('of a burst of merges one is built; the others are told which one', async (
   expect(told[sample.base]).toBe(`success: published with a newer commit: ${tip}`);
 });
 
+test('a history that was rewritten back to a published commit: the next epoch publishes it again', async () => {
+  sample.git('branch', '-f', 'rewritten', sample.base);
+  const epoch: CatalogMessage = {
+    ...push(sample.base, 'rewritten'),
+    kind: 'catalog',
+    catalog: 'v4.20',
+    epoch: 1,
+  };
+  const pushes = [push(sample.base), push(sample.addition, 'addition'), epoch];
+  const delivered = await deliver({ directory: sample.directory, pushes });
+  const first = await deliver({ directory: sample.directory, pushes: [push(sample.base)] });
+  expect(tagsOf(delivered)).toEqual(tagsOf(first));
+});
+
 test('GitHub not taking statuses keeps no image back', async () => {
   const run = { directory: sample.directory, pushes: [push(sample.base)] };
   const { state } = await deliver({ ...run, denies: true });

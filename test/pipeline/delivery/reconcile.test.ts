@@ -5,7 +5,10 @@ import type { PushMessage } from '../../../pipeline/delivery/message.ts';
 import type { DeliveryPorts } from '../../../pipeline/delivery/ports.ts';
 import { handlePush } from '../../../pipeline/delivery/push.ts';
 import { reconcile } from '../../../pipeline/delivery/reconcile.ts';
+import { recordFence } from '../../../pipeline/publish/fence-records.ts';
+import { directoryRecords } from '../../../pipeline/records/directory.ts';
 import { deliver } from '../../fakes/delivery.ts';
+import { folder } from '../../fakes/folder.ts';
 import { type SampleRepository, sampleRepository } from '../../fakes/sample.ts';
 
 let sample: SampleRepository;
@@ -58,5 +61,15 @@ test('a merge that is published meanwhile is not taken for a tag that somebody m
     const registry = { ...ports.registry, putManifest };
     expect((await reconcile(SOURCE, { ...ports, fence, registry })).healed).toEqual([]);
     expect(moved).toEqual([]);
+  });
+});
+
+test('a table that is lost: the newest commits are claimed anew, though they were published', async () => {
+  await afterFirst(async (ports) => {
+    const anew = { ...ports, fence: recordFence(directoryRecords(folder())) };
+    const { messages } = await reconcile(SOURCE, anew);
+    expect(messages.map(({ catalog }) => catalog)).toEqual(['v4.20']);
+    for (const message of messages) await handleCatalog(message, anew);
+    expect((await reconcile(SOURCE, anew)).messages).toEqual([]);
   });
 });
