@@ -9,7 +9,7 @@ import { followingRecord } from '../publish/documents.ts';
 import { converge } from '../publish/fence.ts';
 import { followingTag } from '../publish/fence-tag.ts';
 import { openDestination } from '../registry/open.ts';
-import { type CatalogAt, catalogsAt } from './changed.ts';
+import { catalogsAt, type FencedTarget } from './changed.ts';
 import type { CatalogMessage } from './message.ts';
 import type { DeliveryPorts } from './ports.ts';
 import { RULE_IDS } from './push.ts';
@@ -34,12 +34,11 @@ export async function reconcile(request: ReconcileRequest, ports: DeliveryPorts)
     if (!policy) throw new PipelineError('usage', `the policy cannot be used: ${findings[0]?.message}`);
     const healed: string[] = [];
     const messages: CatalogMessage[] = [];
-    for (const found of await catalogsAt(repository, { tip, policy }, ports)) {
-      const state = await heal(found, ports);
-      if (state === 'moved') healed.push(found.catalog);
-      if (!found.isChanged && state !== 'lost') continue;
+    for (const { catalog, at, isChanged } of await catalogsAt(repository, { tip, policy }, ports)) {
+      const state = at ? await heal(catalog, at, ports) : 'as claimed';
+      if (state === 'moved') healed.push(catalog);
+      if (!isChanged && state !== 'lost') continue;
       const { repository: name, branch } = request;
-      const { catalog } = found;
       // What was published once is no reason to leave it: it is not what is claimed, or not there, any more.
       messages.push({ v: 1, kind: 'catalog', repository: name, branch, commit: tip, catalog, again: true });
     }
@@ -51,7 +50,8 @@ export async function reconcile(request: ReconcileRequest, ports: DeliveryPorts)
 
 /** @returns `lost` when the claimed image is not in its registry any more */
 async function heal(
-  { catalog, target, name }: CatalogAt,
+  catalog: string,
+  { target, name }: FencedTarget,
   { fence, records, registry }: DeliveryPorts,
 ): Promise<'as claimed' | 'moved' | 'lost'> {
   // Read now: a publish may have claimed a newer commit since all catalogs were looked at.

@@ -16,6 +16,7 @@ import { reportOf } from '../check/outcome.ts';
 import { overlooked } from '../check/overlooked.ts';
 import { type HistoryOf, pastOf } from '../check/past.ts';
 import { judgePeople, knownOf, type People } from '../check/people.ts';
+import { judgePlaces } from '../check/places.ts';
 import { judgeReferences } from '../check/references.ts';
 import { type Foreseen, foreseeRelease, otherImages } from '../check/release.ts';
 import { suggestionsFor } from '../check/suggestions.ts';
@@ -73,11 +74,12 @@ export async function check(repository: Repository, request: CheckRequest): Prom
   const asked = { ...ids, change, policy: read.policy };
   const brought = { touched, bundles: foreseen.bundles };
   // What hosts are asked for does not wait for one another.
-  const [{ judgements: ofCatalogs, unchecked }, ofBundles, ofTemplates, references, known] =
+  const [{ judgements: ofCatalogs, unchecked }, ofBundles, ofTemplates, ofPlaces, references, known] =
     await Promise.all([
       judgeCatalogs(repository, { ...foreseen.scene, touched }, request),
       change.unsafe.length > 0 ? [] : judgeBundles(scene),
       change.unsafe.length > 0 ? [] : judgeTemplates(foreseen.scene),
+      change.unsafe.length > 0 ? [] : judgePlaces(scene),
       judgeReferences(brought, scene.policy, request.registryFor?.(scene.policy)),
       request.people && knownOf(repository, asked, request.people),
     ]);
@@ -86,6 +88,7 @@ export async function check(repository: Repository, request: CheckRequest): Prom
     ...ofCatalogs,
     ...ofBundles,
     ...ofTemplates,
+    ...ofPlaces,
     { findings: ofRelease, known: [], diffs: [] },
   ];
   const authority = judgePeople({ ...asked, judgements, known }, request.people);

@@ -118,6 +118,18 @@ test.each([
   expect(statusesOf(delivered)[sample.addition]).toMatch(/^success: published: sha256:/);
 });
 
+test('a newest commit whose image has no name fails by itself; the one before it is published', async () => {
+  const policy = (sampleFiles()[POLICY_PATH] ?? '').replace(
+    'sea/catalog:{catalog}',
+    'sea/catalog:{catalog} x',
+  );
+  const { delivered, tip } = await burst({ [POLICY_PATH]: policy }, 'nameless');
+  expect(statusesOf(delivered)).toMatchObject({
+    [tip]: expect.stringContaining('error: not published yet: '),
+    [sample.addition]: expect.stringContaining('success: published: sha256:'),
+  });
+});
+
 test('of a burst of merges one is built; the others are told which one', async () => {
   const tip = sample.commit({ 'README.md': 'words' }, { parents: [sample.addition], branch: 'burst' });
   const pushes = [push(sample.base, 'burst'), push(sample.addition, 'burst'), push(tip, 'burst')];

@@ -1,5 +1,6 @@
 /** What the reconciler finds is healed by what is claimed now, and asked for whatever was told before. */
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { POLICY_PATH } from '../../../pipeline/config.ts';
 import { handleCatalog } from '../../../pipeline/delivery/catalog.ts';
 import type { PushMessage } from '../../../pipeline/delivery/message.ts';
 import type { DeliveryPorts } from '../../../pipeline/delivery/ports.ts';
@@ -19,6 +20,13 @@ beforeAll(() => {
 });
 afterAll(() => sample.remove());
 
+const HARBOUR = 'catalogs/v4.20/harbour-operator/catalog.yaml';
+const TAG = {
+  kind: 'tag',
+  registry: 'registry.example.com',
+  repository: 'sea/catalog',
+  tag: 'v4.20',
+} as const;
 const SOURCE = { repository: 'sea/catalogs', branch: 'trunk' };
 
 /** Does something in a world in which the sample's first commit was published. */
@@ -61,6 +69,33 @@ test('a merge that is published meanwhile is not taken for a tag that somebody m
     const registry = { ...ports.registry, putManifest };
     expect((await reconcile(SOURCE, { ...ports, fence, registry })).healed).toEqual([]);
     expect(moved).toEqual([]);
+  });
+});
+
+test('two catalogs that the policy gives one tag: neither is published, and the tag is left alone', async () => {
+  await afterFirst(async (ports) => {
+    const policy = sample.git('show', `${sample.base}:${POLICY_PATH}`);
+    const tip = sample.commit(
+      {
+        [POLICY_PATH]: policy.replace('sea/catalog:{catalog}', 'sea/catalog:v4.20'),
+        'catalogs/v4.21/harbour-operator/catalog.yaml': sample.git('show', `${sample.base}:${HARBOUR}`),
+      },
+      { parents: [sample.base] },
+    );
+    sample.git('branch', '-f', 'trunk', tip);
+    const before = await ports.registry.resolve(TAG);
+    const push: PushMessage = { v: 1, kind: 'push', ...SOURCE, commit: tip };
+    const catalogs = await handlePush(push, ports);
+    expect(catalogs).toEqual(['v4.20', 'v4.21']);
+    for (const catalog of catalogs) {
+      const published = await handleCatalog(
+        { v: 1, kind: 'catalog', ...SOURCE, commit: tip, catalog },
+        ports,
+      );
+      expect(published).toMatchObject({ kind: 'refused', findings: [{ rule: 'policy/shared-place' }] });
+    }
+    expect((await reconcile(SOURCE, ports)).healed).toEqual([]);
+    expect(await ports.registry.resolve(TAG)).toEqual(before);
   });
 });
 
