@@ -9,7 +9,7 @@ const telemetry = telemetryOf('reconcile');
 const read = settings();
 const ports = portsOf(read, telemetry);
 
-/** @returns what was healed, and what is to be published, of all repositories together */
+/** @returns what was healed, what failed, and what is to be published, of all repositories together */
 export async function handler(): Promise<Reconciled> {
   try {
     const all = await forEachSource(
@@ -25,7 +25,9 @@ export async function handler(): Promise<Reconciled> {
       telemetry.log(`the tag or the record of ${catalog} did not follow its claim`);
       telemetry.count('TagHealed');
     }
-    return { healed, messages: all.flatMap(({ messages }) => messages) };
+    const failed = all.flatMap((one) => one.failed);
+    for (const _ of failed) telemetry.count('ReconcileFailed');
+    return { healed, failed, messages: all.flatMap(({ messages }) => messages) };
   } finally {
     telemetry.flush();
   }

@@ -6,6 +6,7 @@ import type { PushMessage } from '../../../pipeline/delivery/message.ts';
 import type { DeliveryPorts } from '../../../pipeline/delivery/ports.ts';
 import { handlePush } from '../../../pipeline/delivery/push.ts';
 import { reconcile } from '../../../pipeline/delivery/reconcile.ts';
+import { PipelineError } from '../../../pipeline/error.ts';
 import { recordFence } from '../../../pipeline/publish/fence-records.ts';
 import { directoryRecords } from '../../../pipeline/records/directory.ts';
 import { deliver } from '../../fakes/delivery.ts';
@@ -96,6 +97,30 @@ test('two catalogs that the policy gives one tag: neither is published, and the 
     }
     expect((await reconcile(SOURCE, ports)).healed).toEqual([]);
     expect(await ports.registry.resolve(TAG)).toEqual(before);
+  });
+});
+
+test('a catalog whose registry refuses keeps the others back from nothing', async () => {
+  await afterFirst(async (ports) => {
+    const files = {
+      [POLICY_PATH]: sample
+        .git('show', `${sample.base}:${POLICY_PATH}`)
+        .replace('sea/catalog:{catalog}', 'sea/{catalog}:latest'),
+      'catalogs/v4.21/harbour-operator/catalog.yaml': sample.git('show', `${sample.base}:${HARBOUR}`),
+    };
+    const tip = sample.commit(files, { parents: [sample.base] });
+    for (const catalog of ['v4.20', 'v4.21']) {
+      sample.git('branch', '-f', 'trunk', tip);
+      await handleCatalog({ v: 1, kind: 'catalog', ...SOURCE, commit: tip, catalog }, ports);
+    }
+    const resolve: DeliveryPorts['registry']['resolve'] = async (reference) => {
+      if (reference.repository === 'sea/v4.20')
+        throw new PipelineError('denied', 'the registry answered 403');
+      return ports.registry.resolve(reference);
+    };
+    await ports.registry.deleteManifest({ ...TAG, repository: 'sea/v4.21', tag: 'latest' });
+    const refusing = { ...ports, registry: { ...ports.registry, resolve } };
+    expect(await reconcile(SOURCE, refusing)).toEqual({ healed: ['v4.21'], failed: ['v4.20'], messages: [] });
   });
 });
 
