@@ -90,7 +90,9 @@ async function allowed(
     throw new PipelineError('denied', 'there is no identity token');
   if (body.length > LARGEST) throw new PipelineError('usage', 'the body is too large');
   const claims = await readToken(token);
-  const source = sources.find(({ id }) => String(id) === claims['repository_id']);
+  const own = sources.filter(({ id }) => String(id) === claims['repository_id']);
+  // A token for none of the branches is refused by its claims, and told why.
+  const source = own.find(({ branch }) => claims['ref'] === `refs/heads/${branch}`) ?? own[0];
   if (!source?.job) throw new PipelineError('denied', 'no job of this repository may ask');
   const { id, branch, repository, job } = source;
   judgeClaims(

@@ -74,12 +74,12 @@ export async function receive({ headers, body }: Delivery, ports: ReceivePorts):
   const event = eventOf(headers['x-github-event'], text);
   if (event === 'other') return { status: 202, text: 'nothing to do for this event' };
   if (!event) return refused(ports, 400, 'the event cannot be read');
-  const source = ports.sources.find(({ id }) => id === event.id);
-  if (!source) return refused(ports, 403, 'the repository is not published from here');
+  const sources = ports.sources.filter(({ id }) => id === event.id);
+  if (sources.length === 0) return refused(ports, 403, 'the repository is not published from here');
   if (ports.now().getTime() - event.at > OLDEST) return refused(ports, 409, 'the event is stale');
   // The delivery's id is not signed: whoever replays a body can give it another one.
   const digest = createHash('sha256').update(body).digest('hex');
-  const work = workOf(event, source, digest);
+  const work = workOf(event, sources, digest);
   if (!work) return { status: 202, text: 'nothing to do for this branch' };
   if (await ports.records.get(`deliveries/${digest}`)) return { status: 202, text: 'taken in before' };
   await ports.queue.send(messageOf(work));
@@ -87,11 +87,17 @@ export async function receive({ headers, body }: Delivery, ports: ReceivePorts):
   return { status: 202, text: 'taken in' };
 }
 
-function workOf(event: Event, { repository, branch }: Source, digest: string): Work | undefined {
+/** @param sources branches of the event's repository that are published */
+function workOf(event: Event, sources: readonly Source[], digest: string): Work | undefined {
   if (event.kind === 'pull') {
-    return { v: 1, kind: 'gate', repository, number: event.number, event: digest };
+    const [source] = sources;
+    return (
+      source && { v: 1, kind: 'gate', repository: source.repository, number: event.number, event: digest }
+    );
   }
-  if (event.ref !== `refs/heads/${branch}` || event.deleted) return undefined;
+  const source = sources.find(({ branch }) => event.ref === `refs/heads/${branch}`);
+  if (!source || event.deleted) return undefined;
+  const { repository, branch } = source;
   return { v: 1, kind: 'push', repository, branch, commit: event.after };
 }
 

@@ -1,6 +1,8 @@
 /** Looks for what has drifted, on a schedule, in every repository; without an App nothing can be proposed. */
 import { PipelineError } from '../../pipeline/error.ts';
 import { handleDrift } from '../drift.ts';
+import { forEachSource } from '../each-source.ts';
+import type { Source } from '../receive.ts';
 import { settings } from './env.ts';
 import { telemetryOf } from './log.ts';
 import { appOf } from './ports.ts';
@@ -16,12 +18,16 @@ export async function handler(): Promise<
   if (!app) throw new PipelineError('usage', 'there is no App, which pull requests would be opened by');
   const proposed: Record<string, { kind: string; url: string | undefined }> = {};
   try {
-    for (const source of read.sources) {
+    const look = async (source: Source): Promise<void> => {
       const drifted = await handleDrift({ ...(await app.request(source)), source });
       for (const _ of drifted.drift) telemetry.count('Drift');
       for (const [catalog, { kind, url }] of Object.entries(drifted.proposed))
         proposed[`${source.repository} ${catalog}`] = { kind, url };
-    }
+    };
+    await forEachSource(read.sources, look, ({ repository, branch }, { message }) => {
+      telemetry.log(`what has drifted in ${repository} ${branch} is not known: ${message}`);
+      telemetry.count('DriftFailed');
+    });
     return proposed;
   } finally {
     telemetry.flush();

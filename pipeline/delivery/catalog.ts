@@ -6,7 +6,7 @@ import { PipelineError } from '../error.ts';
 import type { Store } from '../image/memory.ts';
 import { type Published, publish } from '../stages/publish.ts';
 import type { CatalogMessage } from './message.ts';
-import { isDone, noteOutcome, outcomeAt, tellOutcome } from './outcome.ts';
+import { isDone, noteOutcome, type Outcome, outcomeAt, tellBehind, tellOutcome } from './outcome.ts';
 import type { DeliveryPorts, OpenBranch } from './ports.ts';
 import { documentsOf, tellPublished } from './published.ts';
 import { isOn } from './push.ts';
@@ -17,8 +17,8 @@ export interface CatalogOptions {
 }
 
 /**
- * Publishes, and tells what became of it; a message that was done before does nothing. Whatever it throws may be tried again: all that it does is
- * done over, to the same end.
+ * Publishes, and tells what became of it; a message that was done before does nothing, unless it says why it is
+ * to be done anew. Whatever it throws may be tried again: all that it does is done over, to the same end.
  *
  * @throws PipelineError as the stage
  */
@@ -27,9 +27,9 @@ export async function handleCatalog(
   ports: DeliveryPorts,
   options: CatalogOptions = {},
 ): Promise<Published | undefined> {
-  const before = await outcomeAt(ports.records, message);
   // Told last of all, so there is nothing left to do; the reconciler looks after what happens later.
-  if (before && isDone(before) && !message.again) return undefined;
+  const before = await knownOutcome(message, ports);
+  if (before && isDone(before)) return undefined;
   const branch = await ports.open(message);
   try {
     if (!(await isOn(branch.repository, message.commit, branch.tip))) {
@@ -40,53 +40,95 @@ export async function handleCatalog(
       await noteOutcome(ports.records, { repository, catalog, commit, state: 'refused', detail });
       return undefined;
     }
-    const published = await newestOf(message, branch, { ports, options });
-    if (published.kind === 'published') await tellPublished(ports, message.repository, published.receipt);
-    await tellOutcome(ports, message, outcomeOf(published, message));
-    return published;
+    const publishing = { branch, ports, options };
+    if (branch.tip === message.commit) return await publishNewest(message, publishing);
+    return await publishBehind(message, publishing);
   } catch (error) {
-    if (error instanceof PipelineError) await tellFailure(ports, message, error);
+    const tell = branch.tip === message.commit ? tellOutcome : tellBehind;
+    if (error instanceof PipelineError) await tellFailure(ports, tell, { message, error });
     throw error;
   } finally {
     await branch.close();
   }
 }
 
+/** What became of a message's commit, as far as it is not to be done anew. */
+async function knownOutcome(
+  message: CatalogMessage,
+  { records }: DeliveryPorts,
+): Promise<Outcome | undefined> {
+  // An epoch that is raised, and what differs from its claim, ask for commits that were published before.
+  if (message.again || message.epoch !== undefined) return undefined;
+  return outcomeAt(records, message);
+}
+
 /** The message comes again; meanwhile people can see why they wait. */
 async function tellFailure(
   ports: DeliveryPorts,
-  message: CatalogMessage,
-  error: PipelineError,
+  tell: typeof tellOutcome,
+  { message, error }: { readonly message: CatalogMessage; readonly error: PipelineError },
 ): Promise<void> {
   try {
-    await tellOutcome(ports, message, { state: 'failed', detail: error.message });
+    await tell(ports, message, { state: 'failed', detail: error.message });
   } catch (second) {
     ports.log(`what failed could not be told: ${second instanceof Error ? second.message : String(second)}`);
   }
 }
 
 interface Publishing {
+  readonly branch: OpenBranch;
   readonly ports: DeliveryPorts;
   readonly options: CatalogOptions;
 }
 
-/** A newer commit that cannot be published does not keep back the one that was asked for. */
-async function newestOf(
+/** Publishes the branch's newest commit, which has the last word on its catalog. */
+async function publishNewest(message: CatalogMessage, publishing: Publishing): Promise<Published> {
+  const published = await publishCommit(message, publishing);
+  await tellOutcome(publishing.ports, message, outcomeOf(published, message));
+  return published;
+}
+
+/** Publishes the newest commit instead of an older one; the older one where the newest cannot be. */
+async function publishBehind(
   message: CatalogMessage,
-  branch: OpenBranch,
   publishing: Publishing,
-): Promise<Published> {
-  const newest = await publishCommit(message, { ...branch, commit: branch.tip }, publishing);
-  if (newest.kind !== 'refused' || branch.tip === message.commit) return newest;
-  return publishCommit(message, { ...branch, commit: message.commit }, publishing);
+): Promise<Published | undefined> {
+  const { branch, ports } = publishing;
+  const newest = { ...message, commit: branch.tip };
+  const known = await knownOutcome(newest, ports);
+  // Of a burst of merges each comes here: what was published for one of them is not built again.
+  if (known && isDone(known)) {
+    const detail = known.state === 'published' ? known.commit : known.detail;
+    await tellOutcome(ports, message, { state: 'superseded', detail, documents: known.documents });
+    return undefined;
+  }
+  const first = known?.state === 'refused' ? undefined : await tryNewest(newest, publishing);
+  if (first && first.kind !== 'refused') {
+    await tellOutcome(ports, message, outcomeOf(first, message));
+    return first;
+  }
+  const published = await publishCommit(message, publishing);
+  await tellBehind(ports, message, outcomeOf(published, message));
+  return published;
+}
+
+/** @returns undefined when it fails: its own message tells why, and keeps back no other commit */
+async function tryNewest(newest: CatalogMessage, publishing: Publishing): Promise<Published | undefined> {
+  try {
+    return await publishNewest(newest, publishing);
+  } catch (error) {
+    if (!(error instanceof PipelineError)) throw error;
+    publishing.ports.log(`${newest.commit} of ${newest.catalog} is not published: ${error.message}`);
+    return undefined;
+  }
 }
 
 async function publishCommit(
-  { catalog, epoch }: CatalogMessage,
-  { repository, commit }: Pick<OpenBranch, 'repository'> & { readonly commit: string },
-  { ports, options }: Publishing,
+  { repository: name, catalog, commit, epoch }: CatalogMessage,
+  { branch, ports, options }: Publishing,
 ): Promise<Published> {
   const { registry, fence, records, log, now } = ports;
+  const { repository } = branch;
   const out = mkdtempSync(join(tmpdir(), 'portolan-publish-'));
   try {
     const request = {
@@ -98,7 +140,9 @@ async function publishCommit(
       ...options,
       page: true,
     };
-    return await publish({ repository, registry, fence, records, progress: log }, request);
+    const published = await publish({ repository, registry, fence, records, progress: log }, request);
+    if (published.kind === 'published') await tellPublished(ports, name, published.receipt);
+    return published;
   } finally {
     rmSync(out, { recursive: true, force: true });
   }

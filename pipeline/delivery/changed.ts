@@ -2,25 +2,30 @@
 import { compareText } from '../../catalog/finding.ts';
 import { catalogUnits } from '../change/unit.ts';
 import { POLICY_PATH } from '../config.ts';
+import { PipelineError } from '../error.ts';
 import { isAncestor } from '../git/merge.ts';
 import type { Repository } from '../git/repository.ts';
 import { entryAt } from '../git/tree.ts';
 import { matchesGlob } from '../policy/layout.ts';
 import type { Policy } from '../policy/policy.ts';
-import type { StandingClaim } from '../ports.ts';
 import { PUBLISHED } from '../publish/documents.ts';
 import { fenceName } from '../publish/fence.ts';
+import { sharedPlaces } from '../publish/shared.ts';
 import { type PublishTarget, targetOf } from '../publish/target.ts';
 import type { DeliveryPorts } from './ports.ts';
 
 export interface CatalogAt {
   readonly catalog: string;
+  /** Undefined where the policy names no place of its own: why is said when it is published. */
+  readonly at: FencedTarget | undefined;
+  /** Whether its content, or the policy, is not that of the claimed commit, which is not a newer one. */
+  readonly isChanged: boolean;
+}
+
+export interface FencedTarget {
   readonly target: PublishTarget;
   /** Of the fence. */
   readonly name: string;
-  readonly standing: StandingClaim | undefined;
-  /** Whether its content, or the policy, is not that of the claimed commit, which is not a newer one. */
-  readonly isChanged: boolean;
 }
 
 interface At {
@@ -36,17 +41,32 @@ export async function catalogsAt(
   { fence, records }: Pick<DeliveryPorts, 'fence' | 'records'>,
 ): Promise<CatalogAt[]> {
   const found: CatalogAt[] = [];
+  const shared = await sharedPlaces(repository.objects, tip, policy);
+  const inCommon = new Set(shared.flatMap(({ catalogs = [] }) => catalogs));
   for (const [catalog, content] of await contentsAt(repository, tip, policy)) {
-    const target = targetOf(policy, catalog, {});
-    const name = fenceName(catalog, target.name);
-    const standing = await fence.read(name);
-    const isThere = standing && (await records.get(`${PUBLISHED}${name}`)) !== undefined;
+    const at = inCommon.has(catalog) ? undefined : fencedTarget(policy, catalog);
+    if (!at) {
+      found.push({ catalog, at, isChanged: true });
+      continue;
+    }
+    const standing = await fence.read(at.name);
+    const isThere = standing && (await records.get(`${PUBLISHED}${at.name}`)) !== undefined;
     const before = isThere ? await contentsBefore(repository, standing.commit, policy) : undefined;
     const isLate = standing !== undefined && (await isBehind(repository, tip, standing.commit));
-    const isChanged = !isLate && before?.get(catalog) !== content;
-    found.push({ catalog, target, name, standing, isChanged });
+    found.push({ catalog, at, isChanged: !isLate && before?.get(catalog) !== content });
   }
   return found;
+}
+
+/** @returns undefined where what the policy says names no place */
+function fencedTarget(policy: Policy, catalog: string): FencedTarget | undefined {
+  try {
+    const target = targetOf(policy, catalog, {});
+    return { target, name: fenceName(catalog, target.name) };
+  } catch (error) {
+    if (error instanceof PipelineError && error.code === 'usage') return undefined;
+    throw error;
+  }
 }
 
 /** Whether a commit is older than the claimed one. */

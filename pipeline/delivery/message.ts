@@ -23,7 +23,7 @@ export interface CatalogMessage {
   readonly branch: string;
   readonly commit: string;
   readonly catalog: string;
-  /** Set when it is to be built again though it was published: its image, or its base's, is another now. */
+  /** Set when it is to be published though it was before: what is claimed or found is not that any more. */
   readonly again?: true;
   /** Raised by one when the branch's history was rewritten; the standing one when left out. */
   readonly epoch?: number;

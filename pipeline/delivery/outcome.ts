@@ -39,6 +39,9 @@ const WORDS: Readonly<Record<OutcomeState, string>> = {
   failed: 'not published yet',
 };
 
+/** Of a commit's status; that of a catalog has its name behind. */
+const CONTEXT = 'portolan/publish';
+
 /** Bytes of a commit status's description at most. */
 const DESCRIPTION = 140;
 
@@ -60,6 +63,29 @@ export async function tellOutcome(
   await noteOutcome(records, outcome);
 }
 
+/** Reports that nothing of a commit is published, whatever its catalogs are. */
+export async function tellRefused(
+  ports: Pick<DeliveryPorts, 'forge' | 'log'>,
+  of: Pick<Outcome, 'repository' | 'commit'>,
+  detail: string,
+): Promise<void> {
+  await setStatus(ports, { ...of, context: CONTEXT, ...wordsOf('refused', detail) }, true);
+}
+
+/** As {@link tellOutcome}, of a commit behind the newest one, which has the last word. */
+export async function tellBehind(
+  ports: Pick<DeliveryPorts, 'records' | 'forge' | 'log' | 'linkTo'>,
+  { repository, catalog, commit }: CatalogMessage,
+  what: Pick<Outcome, 'state' | 'detail' | 'documents'>,
+): Promise<void> {
+  const { records } = ports;
+  const outcome: Outcome = { repository, catalog, commit, ...what };
+  await report(ports, outcome);
+  const last = await readOutcome(records, `${LAST}${nameOf(outcome)}`);
+  if (!last || last.commit === commit) await tellLast(records, outcome);
+  await noteOutcome(records, outcome);
+}
+
 /** Writes the record alone, which whoever asked for the publish looks at. */
 export async function noteOutcome(records: RecordStore, outcome: Outcome): Promise<void> {
   await records.put(keyOf(outcome), new TextEncoder().encode(`${JSON.stringify(outcome)}\n`));
@@ -70,23 +96,33 @@ export function isDone({ state }: Pick<Outcome, 'state'>): boolean {
   return state === 'published' || state === 'superseded';
 }
 
+async function report(
+  ports: Pick<DeliveryPorts, 'forge' | 'log' | 'linkTo'>,
+  { repository, commit, catalog, state, detail, documents }: Outcome,
+): Promise<void> {
+  const url = documents === undefined ? undefined : ports.linkTo?.(documents);
+  const status = { repository, commit, context: `${CONTEXT} ${catalog}`, ...wordsOf(state, detail) };
+  await setStatus(ports, url === undefined ? status : { ...status, url }, state !== 'pending');
+}
+
+function wordsOf(state: OutcomeState, detail: string): Pick<CommitStatus, 'state' | 'description'> {
+  return { state: STATES[state], description: `${WORDS[state]}: ${detail}`.slice(0, DESCRIPTION) };
+}
+
 /**
  * Nothing waits for GitHub to take a status: a merge is published all the same. An end is told again
  * where that may help.
  */
-async function report(
-  { forge, log, linkTo }: Pick<DeliveryPorts, 'forge' | 'log' | 'linkTo'>,
-  { repository, commit, catalog, state, detail, documents }: Outcome,
+async function setStatus(
+  { forge, log }: Pick<DeliveryPorts, 'forge' | 'log'>,
+  status: CommitStatus,
+  isEnd: boolean,
 ): Promise<void> {
-  const url = documents === undefined ? undefined : linkTo?.(documents);
-  const description = `${WORDS[state]}: ${detail}`.slice(0, DESCRIPTION);
-  const context = `portolan/publish ${catalog}`;
   try {
-    const status = { repository, commit, context, state: STATES[state], description };
-    await forge.report(url === undefined ? status : { ...status, url });
+    await forge.report(status);
   } catch (error) {
-    if (!(error instanceof PipelineError) || (error.retryable && state !== 'pending')) throw error;
-    log(`the status of ${commit} cannot be set: ${error.message}`);
+    if (!(error instanceof PipelineError) || (error.retryable && isEnd)) throw error;
+    log(`the status of ${status.commit} cannot be set: ${error.message}`);
   }
 }
 

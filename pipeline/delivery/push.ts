@@ -3,14 +3,15 @@ import { RULES } from '../../catalog/rules/index.ts';
 import { policyAt } from '../config.ts';
 import { isAncestor } from '../git/merge.ts';
 import type { Repository } from '../git/repository.ts';
+import type { Policy } from '../policy/policy.ts';
 import { catalogsAt } from './changed.ts';
 import { type CatalogMessage, messageOf, type PushMessage } from './message.ts';
-import { tellOutcome } from './outcome.ts';
+import { tellOutcome, tellRefused } from './outcome.ts';
 import type { DeliveryPorts } from './ports.ts';
 
 /**
  * Sends a message for each catalog that differs from what is published, for the branch's newest
- * commit: pushes that came meanwhile need no work of their own.
+ * commit, and one behind it for the commit that was pushed.
  *
  * @returns the catalogs that were sent
  */
@@ -21,28 +22,38 @@ export async function handlePush(push: PushMessage, ports: DeliveryPorts): Promi
       ports.log(`${push.commit} is not on ${push.branch} of ${push.repository}: nothing to do`);
       return [];
     }
-    const { policy, findings } = await policyAt(repository.objects, tip, RULE_IDS);
-    if (!policy) {
-      ports.log(`the policy at ${tip} cannot be used: ${findings[0]?.message}`);
-      return [];
-    }
-    const changed = (await catalogsAt(repository, { tip, policy }, ports)).filter(
-      ({ isChanged }) => isChanged,
-    );
+    const at = await newestUsable(repository, push, { tip, ports });
+    if (!at) return [];
+    const changed = (await catalogsAt(repository, at, ports)).filter(({ isChanged }) => isChanged);
     for (const { catalog } of changed) {
       const { v, repository: name, branch } = push;
       const message: CatalogMessage = { v, kind: 'catalog', repository: name, branch, commit: tip, catalog };
       // Said before it is sent: once it is, its end may be told at any moment.
       await tellOutcome(ports, message, { state: 'pending', detail: tip });
-      if (push.commit !== tip) {
-        await tellOutcome(ports, { ...message, commit: push.commit }, { state: 'superseded', detail: tip });
-      }
       await ports.queue.send(messageOf(message));
+      // Behind it in the same group: published itself where the newest cannot be, else told which one was.
+      if (push.commit !== tip) await ports.queue.send(messageOf({ ...message, commit: push.commit }));
     }
     return changed.map(({ catalog }) => catalog);
   } finally {
     await close();
   }
+}
+
+/** The newest commit, or the one that was pushed where the newest one's policy cannot be used, which is told. */
+async function newestUsable(
+  repository: Repository,
+  push: PushMessage,
+  { tip, ports }: { readonly tip: string; readonly ports: DeliveryPorts },
+): Promise<{ readonly tip: string; readonly policy: Policy } | undefined> {
+  for (const commit of new Set([tip, push.commit])) {
+    const { policy, findings } = await policyAt(repository.objects, commit, RULE_IDS);
+    if (policy) return { tip: commit, policy };
+    const detail = `the policy cannot be used: ${findings[0]?.message}`;
+    ports.log(`${commit}: ${detail}`);
+    await tellRefused(ports, { repository: push.repository, commit }, detail);
+  }
+  return undefined;
 }
 
 /** Ids that a policy may name. */

@@ -9,7 +9,7 @@ import { followingRecord } from '../publish/documents.ts';
 import { converge } from '../publish/fence.ts';
 import { followingTag } from '../publish/fence-tag.ts';
 import { openDestination } from '../registry/open.ts';
-import { type CatalogAt, catalogsAt } from './changed.ts';
+import { catalogsAt, type FencedTarget } from './changed.ts';
 import type { CatalogMessage } from './message.ts';
 import type { DeliveryPorts } from './ports.ts';
 import { RULE_IDS } from './push.ts';
@@ -22,28 +22,36 @@ export interface ReconcileRequest {
 export interface Reconciled {
   /** Catalogs whose tag or record was moved. */
   readonly healed: readonly string[];
+  /** Catalogs that could not be looked at; why stands in the log. */
+  readonly failed: readonly string[];
   /** What is to be published. */
   readonly messages: readonly CatalogMessage[];
 }
 
-/** @throws PipelineError `usage` when the branch's policy cannot be used, and what its ports throw */
+/** @throws PipelineError `usage` when the branch's policy cannot be used, and what its ports throw for all catalogs */
 export async function reconcile(request: ReconcileRequest, ports: DeliveryPorts): Promise<Reconciled> {
   const { repository, tip, close } = await ports.open(request);
   try {
     const { policy, findings } = await policyAt(repository.objects, tip, RULE_IDS);
     if (!policy) throw new PipelineError('usage', `the policy cannot be used: ${findings[0]?.message}`);
     const healed: string[] = [];
+    const failed: string[] = [];
     const messages: CatalogMessage[] = [];
-    for (const found of await catalogsAt(repository, { tip, policy }, ports)) {
-      const state = await heal(found, ports);
-      if (state === 'moved') healed.push(found.catalog);
-      if (!found.isChanged && state !== 'lost') continue;
-      const again = state === 'lost' ? ({ again: true } as const) : {};
-      const { repository: name, branch } = request;
-      const { catalog } = found;
-      messages.push({ v: 1, kind: 'catalog', repository: name, branch, commit: tip, catalog, ...again });
+    const all = await catalogsAt(repository, { tip, policy }, ports);
+    for (const { catalog, at, isChanged } of all) {
+      try {
+        const state = at ? await heal(catalog, at, ports) : 'as claimed';
+        if (state === 'moved') healed.push(catalog);
+        if (!isChanged && state !== 'lost') continue;
+        const { repository: name, branch } = request;
+        // What was published once is no reason to leave it: it is not what is claimed, or not there, any more.
+        messages.push({ v: 1, kind: 'catalog', repository: name, branch, commit: tip, catalog, again: true });
+      } catch (error) {
+        if (!(error instanceof PipelineError) || failed.push(catalog) === all.length) throw error;
+        ports.log(`${catalog} is not reconciled: ${error.message}`);
+      }
     }
-    return { healed, messages };
+    return { healed, failed, messages };
   } finally {
     await close();
   }
@@ -51,9 +59,12 @@ export async function reconcile(request: ReconcileRequest, ports: DeliveryPorts)
 
 /** @returns `lost` when the claimed image is not in its registry any more */
 async function heal(
-  { catalog, target, name, standing }: CatalogAt,
+  catalog: string,
+  { target, name }: FencedTarget,
   { fence, records, registry }: DeliveryPorts,
 ): Promise<'as claimed' | 'moved' | 'lost'> {
+  // Read now: a publish may have claimed a newer commit since all catalogs were looked at.
+  const standing = await fence.read(name);
   if (!standing) return 'as claimed';
   const { registry: at, reference } = await openDestination(target.to, registry);
   const followers = [

@@ -16,6 +16,7 @@ import { reportOf } from '../check/outcome.ts';
 import { overlooked } from '../check/overlooked.ts';
 import { type HistoryOf, pastOf } from '../check/past.ts';
 import { judgePeople, knownOf, type People } from '../check/people.ts';
+import { judgePlaces } from '../check/places.ts';
 import { judgeReferences } from '../check/references.ts';
 import { type Foreseen, foreseeRelease, otherImages, takenTags } from '../check/release.ts';
 import { suggestionsFor } from '../check/suggestions.ts';
@@ -76,11 +77,12 @@ export async function check(repository: Repository, request: CheckRequest): Prom
   const brought = { touched, bundles: foreseen.bundles };
   const registry = request.registryFor?.(scene.policy);
   // What hosts are asked for does not wait for one another.
-  const [{ judgements: ofCatalogs, unchecked }, ofBundles, ofTemplates, references, taken, known] =
+  const [{ judgements: ofCatalogs, unchecked }, ofBundles, ofTemplates, ofPlaces, references, taken, known] =
     await Promise.all([
       judgeCatalogs(repository, { ...after, touched }, request),
       change.unsafe.length > 0 ? [] : judgeBundles(scene),
       change.unsafe.length > 0 ? [] : judgeTemplates(after),
+      change.unsafe.length > 0 ? [] : judgePlaces(after),
       judgeReferences(brought, scene.policy, registry),
       takenTags(foreseen.bundles, scene.policy, registry),
       request.people && knownOf(repository, asked, request.people),
@@ -90,6 +92,7 @@ export async function check(repository: Repository, request: CheckRequest): Prom
     ...ofCatalogs,
     ...ofBundles,
     ...ofTemplates,
+    ...ofPlaces,
     { findings: ofRelease, known: [], diffs: [] },
   ];
   const authority = judgePeople({ ...asked, judgements, known }, request.people);

@@ -31,6 +31,7 @@ import { mirrorFiles } from '../publish/mirror.ts';
 import { PAGE, publishPage } from '../publish/page.ts';
 import { type PushJob, sendCatalogImages, summedReport } from '../publish/push.ts';
 import { type PublishReceipt, receiptOf, receiptText } from '../publish/receipt.ts';
+import { sharedPlaces } from '../publish/shared.ts';
 import { type PublishChoices, type PublishTarget, targetOf } from '../publish/target.ts';
 import { formatPlace, type Place } from '../registry/place.ts';
 import type { PushReport } from '../registry/push.ts';
@@ -97,6 +98,8 @@ export async function publish(
   const { policy, findings: policyFindings } = await policyAt(repository.objects, commit, RULE_IDS);
   if (!policy) return { kind: 'refused', findings: policyFindings };
   const { catalog } = request;
+  const taken = await takenPlaces(repository, { ...request, commit }, policy);
+  if (taken.length > 0) return { kind: 'refused', findings: taken };
   const target = targetOf(policy, catalog, request);
   const guarded = { repository, fence: target.untagged ? undefined : fence, records, ...request, commit };
   const guard = guardOf(target, guarded);
@@ -141,6 +144,17 @@ export async function publish(
 }
 
 const RULE_IDS: readonly string[] = RULES.map(({ id }) => id);
+
+/** Places of the policy that another catalog of the commit is published to as well. */
+async function takenPlaces(
+  { objects }: Repository,
+  { commit, catalog, to, untagged }: PublishRequest,
+  policy: Policy,
+): Promise<Finding[]> {
+  if (to !== undefined || untagged) return [];
+  const shared = await sharedPlaces(objects, commit, policy);
+  return shared.filter(({ catalogs }) => catalogs?.includes(catalog));
+}
 
 function judgingBy(policy: Policy): Judging {
   return { rules: RULES, severityOf: severitiesOf(policy), limits: policy.limits };

@@ -10,6 +10,8 @@ beforeAll(() => {
   // One package: several hundred runs.
   const without = (name: string) => [`catalogs/v4.20/${name}/catalog.yaml`, null] as const;
   sample = sampleRepository(Object.fromEntries(['ferry-operator', 'lighthouse-operator'].map(without)));
+  const broken = { 'catalogs/v4.20/harbour-operator/catalog.yaml': 'schema: olm.package\n' };
+  sample.commit(broken, { parents: [sample.addition], branch: 'refused' });
 });
 afterAll(() => sample.remove());
 
@@ -22,7 +24,8 @@ const push = (commit: string, branch: string): PushMessage => ({
 });
 
 function pushes(): PushMessage[] {
-  return [push(sample.base, 'main'), push(sample.addition, 'addition'), push(sample.base, 'addition')];
+  // The second comes behind a newest commit that is refused, the third too late.
+  return [push(sample.base, 'main'), push(sample.addition, 'refused'), push(sample.base, 'addition')];
 }
 
 /** Runs so many at a time: most of each is waiting for git. */

@@ -1,7 +1,7 @@
 /** A delivery with no cloud, whose ports may die: the sample's repository, a layout, records, a queue. */
 
 import { memoryQueue } from '../../pipeline/delivery/memory-queue.ts';
-import { messageOf, type PushMessage } from '../../pipeline/delivery/message.ts';
+import { type CatalogMessage, messageOf, type PushMessage } from '../../pipeline/delivery/message.ts';
 import type { DeliveryPorts, Deployment } from '../../pipeline/delivery/ports.ts';
 import { handleWork } from '../../pipeline/delivery/work.ts';
 import { PipelineError } from '../../pipeline/error.ts';
@@ -32,7 +32,7 @@ export interface Delivered {
 export interface Run {
   readonly directory: string;
   /** Pushes in the order in which they come; between two of them the branch is moved by `before`. */
-  readonly pushes: readonly PushMessage[];
+  readonly pushes: readonly (PushMessage | CatalogMessage)[];
   readonly fate?: Fate;
   readonly attempts?: number;
   /** Whether GitHub refuses every status. */

@@ -113,6 +113,19 @@ test('the publishing job gets its receipt and the documents; the queue got one m
   expect(at.queued).toHaveLength(1);
 });
 
+test('of a repository with two branches that are published, the job of each is answered', async () => {
+  const at = await address();
+  const [main] = at.ports.sources;
+  if (!main) throw new Error('there is no source');
+  const ports = { ...at.ports, sources: [main, { ...main, branch: 'release' }] };
+  const ref = 'refs/heads/release';
+  const workflow = `sea/catalogs/${WORKFLOW}@${ref}`;
+  const release = await asking(at, { ref, workflow_ref: workflow, job_workflow_ref: workflow });
+  expect((await ask(release, ports)).status).toBe(200);
+  expect(at.queued.map(({ body }) => JSON.parse(body).branch)).toEqual(['release']);
+  expect((await ask(await asking(at, { ref: 'refs/heads/other' }), ports)).status).toBe(403);
+});
+
 test('a commit that a newer one overtook: what is published is the answer', async () => {
   const at = await address();
   at.says = { state: 'superseded', detail: NEWER };

@@ -62,6 +62,19 @@ test('a push is queued, in the group of its repository', async () => {
   ]);
 });
 
+test('of a repository with two branches that are published, each is heard', async () => {
+  const source = { repository: 'sea/catalogs', id: 1, url: 'https://github.com/sea/catalogs.git' };
+  const sources = [
+    { ...source, branch: 'main' },
+    { ...source, branch: 'release' },
+  ];
+  const { send, queued } = address({ sources });
+  for (const branch of ['main', 'release']) await send(signed(payload({ ref: `refs/heads/${branch}` })));
+  expect(queued.map(({ body }) => JSON.parse(body).branch)).toEqual(['main', 'release']);
+  const { text } = await send(signed(payload({ ref: 'refs/heads/other' })));
+  expect(text).toBe('nothing to do for this branch');
+});
+
 test('the same push again is taken in once, whatever id it says it has', async () => {
   const { send, queued } = address();
   for (const id of ['1', '1', '2']) {

@@ -93,4 +93,11 @@ test('globs take their signs literally but for *', () => {
   expect(matchesGlob('ack-*', 'ack-s3')).toBe(true);
   expect(matchesGlob('ack-*', 'xack-s3')).toBe(false);
   expect(matchesGlob('a.c', 'abc')).toBe(false);
+  expect(matchesGlob('a*b*c', 'a-b-bc')).toBe(true);
+  expect(matchesGlob('ab*bc', 'abc')).toBe(false);
+  expect(matchesGlob('a', 'ab')).toBe(false);
+});
+
+test('a pattern of many stars costs no time', () => {
+  expect(matchesGlob(`${'*a'.repeat(60)}*b`, 'a'.repeat(128))).toBe(false);
 });

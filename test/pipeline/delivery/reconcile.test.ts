@@ -1,0 +1,135 @@
+/** What the reconciler finds is healed by what is claimed now, and asked for whatever was told before. */
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { POLICY_PATH } from '../../../pipeline/config.ts';
+import { handleCatalog } from '../../../pipeline/delivery/catalog.ts';
+import type { PushMessage } from '../../../pipeline/delivery/message.ts';
+import type { DeliveryPorts } from '../../../pipeline/delivery/ports.ts';
+import { handlePush } from '../../../pipeline/delivery/push.ts';
+import { reconcile } from '../../../pipeline/delivery/reconcile.ts';
+import { PipelineError } from '../../../pipeline/error.ts';
+import { recordFence } from '../../../pipeline/publish/fence-records.ts';
+import { directoryRecords } from '../../../pipeline/records/directory.ts';
+import { deliver } from '../../fakes/delivery.ts';
+import { folder } from '../../fakes/folder.ts';
+import { type SampleRepository, sampleRepository } from '../../fakes/sample.ts';
+
+let sample: SampleRepository;
+vi.setConfig({ testTimeout: 60_000 });
+beforeAll(() => {
+  const without = (name: string) => [`catalogs/v4.20/${name}/catalog.yaml`, null] as const;
+  sample = sampleRepository(Object.fromEntries(['ferry-operator', 'lighthouse-operator'].map(without)));
+});
+afterAll(() => sample.remove());
+
+const HARBOUR = 'catalogs/v4.20/harbour-operator/catalog.yaml';
+const TAG = {
+  kind: 'tag',
+  registry: 'registry.example.com',
+  repository: 'sea/catalog',
+  tag: 'v4.20',
+} as const;
+const SOURCE = { repository: 'sea/catalogs', branch: 'trunk' };
+
+/** Does something in a world in which the sample's first commit was published. */
+async function afterFirst(work: (ports: DeliveryPorts) => Promise<void>): Promise<void> {
+  sample.git('branch', '-f', 'trunk', sample.base);
+  const push: PushMessage = { v: 1, kind: 'push', ...SOURCE, commit: sample.base };
+  let isDone = false;
+  const last = async (living: () => DeliveryPorts): Promise<void> => {
+    await work(living());
+    isDone = true;
+  };
+  await deliver({ directory: sample.directory, pushes: [push], last });
+  expect(isDone).toBe(true);
+}
+
+/** A merge that is published from its push to its end. */
+async function merge(ports: DeliveryPorts, commit: string): Promise<void> {
+  sample.git('branch', '-f', 'trunk', commit);
+  const [catalog = ''] = await handlePush({ v: 1, kind: 'push', ...SOURCE, commit }, ports);
+  await handleCatalog({ v: 1, kind: 'catalog', ...SOURCE, commit, catalog }, ports);
+}
+
+test('a merge that is published meanwhile is not taken for a tag that somebody moved', async () => {
+  await afterFirst(async (ports) => {
+    const moved: string[] = [];
+    let isMerged = false;
+    const read: DeliveryPorts['fence']['read'] = async (name) => {
+      const claim = await ports.fence.read(name);
+      if (!isMerged) {
+        isMerged = true;
+        await merge(ports, sample.addition);
+      }
+      return claim;
+    };
+    const fence = { read, replace: ports.fence.replace };
+    const putManifest: DeliveryPorts['registry']['putManifest'] = async (to, manifest) => {
+      moved.push(manifest.digest);
+      return ports.registry.putManifest(to, manifest);
+    };
+    const registry = { ...ports.registry, putManifest };
+    expect((await reconcile(SOURCE, { ...ports, fence, registry })).healed).toEqual([]);
+    expect(moved).toEqual([]);
+  });
+});
+
+test('two catalogs that the policy gives one tag: neither is published, and the tag is left alone', async () => {
+  await afterFirst(async (ports) => {
+    const policy = sample.git('show', `${sample.base}:${POLICY_PATH}`);
+    const tip = sample.commit(
+      {
+        [POLICY_PATH]: policy.replace('sea/catalog:{catalog}', 'sea/catalog:v4.20'),
+        'catalogs/v4.21/harbour-operator/catalog.yaml': sample.git('show', `${sample.base}:${HARBOUR}`),
+      },
+      { parents: [sample.base] },
+    );
+    sample.git('branch', '-f', 'trunk', tip);
+    const before = await ports.registry.resolve(TAG);
+    const push: PushMessage = { v: 1, kind: 'push', ...SOURCE, commit: tip };
+    const catalogs = await handlePush(push, ports);
+    expect(catalogs).toEqual(['v4.20', 'v4.21']);
+    for (const catalog of catalogs) {
+      const published = await handleCatalog(
+        { v: 1, kind: 'catalog', ...SOURCE, commit: tip, catalog },
+        ports,
+      );
+      expect(published).toMatchObject({ kind: 'refused', findings: [{ rule: 'policy/shared-place' }] });
+    }
+    expect((await reconcile(SOURCE, ports)).healed).toEqual([]);
+    expect(await ports.registry.resolve(TAG)).toEqual(before);
+  });
+});
+
+test('a catalog whose registry refuses keeps the others back from nothing', async () => {
+  await afterFirst(async (ports) => {
+    const files = {
+      [POLICY_PATH]: sample
+        .git('show', `${sample.base}:${POLICY_PATH}`)
+        .replace('sea/catalog:{catalog}', 'sea/{catalog}:latest'),
+      'catalogs/v4.21/harbour-operator/catalog.yaml': sample.git('show', `${sample.base}:${HARBOUR}`),
+    };
+    const tip = sample.commit(files, { parents: [sample.base] });
+    for (const catalog of ['v4.20', 'v4.21']) {
+      sample.git('branch', '-f', 'trunk', tip);
+      await handleCatalog({ v: 1, kind: 'catalog', ...SOURCE, commit: tip, catalog }, ports);
+    }
+    const resolve: DeliveryPorts['registry']['resolve'] = async (reference) => {
+      if (reference.repository === 'sea/v4.20')
+        throw new PipelineError('denied', 'the registry answered 403');
+      return ports.registry.resolve(reference);
+    };
+    await ports.registry.deleteManifest({ ...TAG, repository: 'sea/v4.21', tag: 'latest' });
+    const refusing = { ...ports, registry: { ...ports.registry, resolve } };
+    expect(await reconcile(SOURCE, refusing)).toEqual({ healed: ['v4.21'], failed: ['v4.20'], messages: [] });
+  });
+});
+
+test('a table that is lost: the newest commits are claimed anew, though they were published', async () => {
+  await afterFirst(async (ports) => {
+    const anew = { ...ports, fence: recordFence(directoryRecords(folder())) };
+    const { messages } = await reconcile(SOURCE, anew);
+    expect(messages.map(({ catalog }) => catalog)).toEqual(['v4.20']);
+    for (const message of messages) await handleCatalog(message, anew);
+    expect((await reconcile(SOURCE, anew)).messages).toEqual([]);
+  });
+});
