@@ -41,7 +41,7 @@ async function comparePath(scene: Scene, path: PackagePath, found: FilesFound): 
         ...foreignNames(
           scene,
           { place: path.package, at: bundleFolder(path) },
-          await packageOfBundle(scene.objects, path),
+          await packageOfBundle(scene.objects, path, scene.policy.limits.fileBytes),
         ),
       );
       await compareBundle(scene, path, draft);

@@ -75,25 +75,29 @@ function packageOf(entry: unknown): string {
   return field('schema') === 'olm.package' ? field('name') : field('package');
 }
 
-/** Largest file of `metadata/` that is read, in bytes. */
-const METADATA_BYTES = 1024 * 1024;
-
-/** The package that the annotations of a bundle name, if the path is one of their files and did not name it before. */
+/**
+ * The package that the annotations of a bundle name, if the path is one of their files and did not name it before.
+ *
+ * @param most bytes that a file may have: what is larger has been refused, and says nothing of before
+ */
 export async function packageOfBundle(
   objects: ObjectReader,
   { path, before, after }: PathChange,
+  most: number,
 ): Promise<readonly Named[]> {
   if (!after || !/\/metadata\/[^/]+$/.test(path)) return [];
-  const now = await annotatedPackage(objects, path, after);
-  const old = before && (await annotatedPackage(objects, path, before));
+  const now = await annotatedPackage(objects, { path, ...after }, most);
+  const old = before && (await annotatedPackage(objects, { path, ...before }, most));
   return now && now.name !== old?.name ? [now] : [];
 }
 
 async function annotatedPackage(
   objects: ObjectReader,
-  path: string,
-  { mode, id }: NonNullable<PathChange['after']>,
+  { path, mode, id }: NonNullable<PathChange['after']> & Pick<PathChange, 'path'>,
+  most: number,
 ): Promise<Named | undefined> {
   if (whyUnreadable(mode) !== undefined) return undefined;
-  return packageNamedIn(readManifestFile(path, (await objects.read(id, METADATA_BYTES)).bytes));
+  const info = await objects.info(id);
+  if (info && info.size > most) return undefined;
+  return packageNamedIn(readManifestFile(path, (await objects.read(id, most)).bytes));
 }

@@ -633,6 +633,7 @@ describe('whose blobs they are', () => {
     // Whatever is in metadata/ is read, by no name in particular.
     for (const [file, annotations] of [
       ['annotations.yaml', text('quay')],
+      ['annotations.yaml', `${text('quay')}#${'x'.repeat(1_100_000)}\n`],
       ['annotations', text('quay')],
       ['annotations.json', JSON.stringify({ annotations: { [key]: 'quay' } })],
       ['annotations.yaml', `Annotations:\n  ${key}: quay\n`],
