@@ -5,6 +5,7 @@
 
 import { compareFindings, type Finding } from '../catalog/finding.ts';
 import type { Trust } from './attest/trust.ts';
+import { PipelineError } from './error.ts';
 import type { ObjectReader } from './git/objects.ts';
 import { whyUnreadable } from './git/source.ts';
 import { entryAt } from './git/tree.ts';
@@ -80,16 +81,19 @@ export async function policyAt(
   const entry = await entryAt(objects, tree, POLICY_PATH);
   if (!entry) return readPolicy(undefined, ruleIds);
   const unreadable = whyUnreadable(entry.mode);
-  if (unreadable === undefined) {
+  if (unreadable !== undefined) return noPolicy(`the policy is ${unreadable}, it must be a plain file`);
+  try {
     return readPolicy((await objects.read(entry.id, POLICY_BYTES)).bytes, ruleIds);
+  } catch (error) {
+    if (!(error instanceof PipelineError && error.code === 'too-large')) throw error;
+    return noPolicy(`the policy is larger than ${POLICY_BYTES} bytes`);
   }
+}
+
+function noPolicy(message: string): PolicyRead {
   const location = { file: POLICY_PATH, line: 1, column: 1 };
-  const message = `the policy is ${unreadable}, it must be a plain file`;
-  return {
-    policy: undefined,
-    defaults: false,
-    findings: [{ rule: 'policy/file', severity: 'error', message, location }],
-  };
+  const finding: Finding = { rule: 'policy/file', severity: 'error', message, location };
+  return { policy: undefined, defaults: false, findings: [finding] };
 }
 
 /** A policy with everything that was left out filled in. */

@@ -16,7 +16,7 @@ import { reportOf } from '../check/outcome.ts';
 import { overlooked } from '../check/overlooked.ts';
 import { type HistoryOf, pastOf } from '../check/past.ts';
 import { judgePeople, knownOf, type People } from '../check/people.ts';
-import { judgePlaces } from '../check/places.ts';
+import { judgePolicyAfter } from '../check/policy.ts';
 import { judgeReferences } from '../check/references.ts';
 import { type Foreseen, foreseeRelease, otherImages, takenTags } from '../check/release.ts';
 import { suggestionsFor } from '../check/suggestions.ts';
@@ -77,12 +77,12 @@ export async function check(repository: Repository, request: CheckRequest): Prom
   const brought = { touched, bundles: foreseen.bundles };
   const registry = request.registryFor?.(scene.policy);
   // What hosts are asked for does not wait for one another.
-  const [{ judgements: ofCatalogs, unchecked }, ofBundles, ofTemplates, ofPlaces, references, taken, known] =
+  const [{ judgements: ofCatalogs, unchecked }, ofBundles, ofTemplates, ofPolicy, references, taken, known] =
     await Promise.all([
       judgeCatalogs(repository, { ...after, touched }, request),
       change.unsafe.length > 0 ? [] : judgeBundles(scene),
       change.unsafe.length > 0 ? [] : judgeTemplates(after),
-      change.unsafe.length > 0 ? [] : judgePlaces(after),
+      change.unsafe.length > 0 ? [] : judgePolicyAfter(after, RULE_IDS),
       judgeReferences(brought, scene.policy, registry),
       takenTags(foreseen.bundles, scene.policy, registry),
       request.people && knownOf(repository, asked, request.people),
@@ -92,7 +92,7 @@ export async function check(repository: Repository, request: CheckRequest): Prom
     ...ofCatalogs,
     ...ofBundles,
     ...ofTemplates,
-    ...ofPlaces,
+    ...ofPolicy,
     { findings: ofRelease, known: [], diffs: [] },
   ];
   const authority = judgePeople({ ...asked, judgements, known }, request.people);
@@ -136,14 +136,16 @@ function ancestorOf({ ancestor }: CheckRequest): { ancestor?: string } {
   return ancestor === undefined ? {} : { ancestor };
 }
 
+/** Rules that a policy may name. */
+const RULE_IDS = RULES.map(({ id }) => id);
+
 async function readPolicyOf(
   repository: Repository,
   base: string,
   request: CheckRequest,
 ): Promise<PolicyRead & { path: string }> {
-  const ids = RULES.map(({ id }) => id);
-  if (request.policy) return { ...readPolicy(request.policy.bytes, ids), path: request.policy.path };
-  return { ...(await policyAt(repository.objects, base, ids)), path: POLICY_PATH };
+  if (request.policy) return { ...readPolicy(request.policy.bytes, RULE_IDS), path: request.policy.path };
+  return { ...(await policyAt(repository.objects, base, RULE_IDS)), path: POLICY_PATH };
 }
 
 type Scene = Omit<CheckScene, 'reader'>;
