@@ -1,7 +1,7 @@
 /**
  * How long it takes to copy many small images from one registry (Debian's docker-registry) to
- * another, beside regsync, `crane copy` 16 at a time and skopeo sync, as far as they are on the
- * PATH; over loopback as it is, or with a simulated distance to both.
+ * another, beside regsync, `crane copy` 16 at a time, skopeo sync, `oc image mirror` and oc-mirror, as far as they
+ * are on the PATH; over loopback as it is, or with a simulated distance to both.
  *
  *     node scripts/build.mjs && node scripts/run.mjs test/bench/mirror-copy.ts [IMAGES] [MILLISECONDS] [RUNS]
  */
@@ -189,6 +189,41 @@ const TOOLS: readonly Tool[] = [
         'skopeo',
         ['sync', '--src', 'yaml', '--dest', 'docker', '--dest-tls-verify=false', source, `${to.host}/m`],
       ];
+    },
+  },
+  {
+    name: 'oc image mirror -f',
+    program: 'oc',
+    images: Math.min(FEW, images),
+    run: (from, to, folder) => {
+      const mapping = join(folder, 'mapping.txt');
+      const lines = named
+        .slice(0, FEW)
+        .map(({ repository, tag }) => `${from.host}/${repository}:${tag}=${to.host}/${repository}:${tag}\n`);
+      writeFileSync(mapping, lines.join(''));
+      return ['oc', ['image', 'mirror', '-f', mapping, '--insecure', '--keep-manifest-list']];
+    },
+  },
+  {
+    name: 'oc-mirror, 10 images at a time',
+    program: 'oc-mirror',
+    images: roundTrip > 0 ? Math.min(FEW, images) : images,
+    run: (from, to, folder) => {
+      const config = join(folder, 'image-set.yaml');
+      const additionalImages = named
+        .slice(0, roundTrip > 0 ? FEW : images)
+        .map(({ repository, tag }) => ({ name: `${from.host}/${repository}:${tag}` }));
+      const [apiVersion, kind] = ['mirror.openshift.io/v2alpha1', 'ImageSetConfiguration'];
+      writeFileSync(config, JSON.stringify({ apiVersion, kind, mirror: { additionalImages } }));
+      const places = [
+        '--workspace',
+        `file://${folder}`,
+        `docker://${to.host}`,
+        '--v2',
+        '--remove-signatures',
+      ];
+      const manner = ['--parallel-images', '10', '--src-tls-verify=false', '--dest-tls-verify=false'];
+      return ['oc-mirror', ['-c', config, ...places, ...manner]];
     },
   },
 ];
