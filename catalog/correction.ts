@@ -10,6 +10,7 @@ import { writeString } from './yaml/emit-scalar.ts';
  * says it in a way that goes on beyond the line.
  */
 export function correctedLine(line: string, correction: Correction): string | undefined {
+  if (line.length > LONGEST) return undefined;
   const at = correction.location.column - 1;
   const written = scalarAt(line, at, correction.found);
   if (written === undefined) return undefined;
@@ -21,6 +22,9 @@ export function correctedLine(line: string, correction: Correction): string | un
   if (key?.length !== at || !/^ *(?: #.*)?$/.test(rest)) return undefined;
   return `${line}\n${' '.repeat(before.length)}${correction.member}`;
 }
+
+/** Characters of a line that anybody would read a suggestion of. */
+const LONGEST = 10_000;
 
 const DOUBLE_QUOTED = /"(?:[^"\\]|\\.)*"/y;
 const SINGLE_QUOTED = /'(?:[^']|'')*'/y;

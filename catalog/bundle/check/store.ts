@@ -34,8 +34,12 @@ const QUOTED = '"(?:[^"\\\\]|\\\\.)*"';
 const ADDRESS = new RegExp(`^(?:${QUOTED}|${ATOM}(?:\\.${ATOM})*)@(?:${ATOM}(?:\\.${ATOM})*|\\[[^\\]]+\\])$`);
 const NAMED = /^(?:"(?:[^"\\]|\\.)*"|[^<>@,]*?)\s*<([^<>]*)>$/;
 
+/** Characters of an address with its name: mail takes 320 without one, and what is longer is read too slowly. */
+const LONGEST_ADDRESS = 2000;
+
 /** Whether a text is one address of RFC 5322, with or without a name before it. */
 function isAddress(email: string): boolean {
+  if (email.length > LONGEST_ADDRESS) return false;
   // A comment may follow, in parentheses.
   const trimmed = email.replace(/\s*\([^()]*\)\s*$/, '').trim();
   return ADDRESS.test(NAMED.exec(trimmed)?.[1] ?? trimmed);

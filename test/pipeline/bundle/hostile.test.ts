@@ -54,6 +54,16 @@ describe('what makes the real tools panic or go on for ever', () => {
       'csv/examples',
     ],
     [
+      'an address of a million blanks',
+      {
+        'manifests/csv.yaml': CSV.replace(
+          /maintainers:[\s\S]*?(?=\n {2}\w)/,
+          `maintainers: [{name: a, email: "${' '.repeat(1_000_000)}x"}]`,
+        ),
+      },
+      'csv/maintainer',
+    ],
+    [
       'a ClusterServiceVersion that is null',
       { 'manifests/csv.yaml': 'kind: ClusterServiceVersion\nmetadata: null\nspec: null\n' },
       'csv/required-field',
