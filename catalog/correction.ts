@@ -10,7 +10,6 @@ import { writeString } from './yaml/emit-scalar.ts';
  * says it in a way that goes on beyond the line.
  */
 export function correctedLine(line: string, correction: Correction): string | undefined {
-  if (line.length > LONGEST) return undefined;
   const at = correction.location.column - 1;
   const written = scalarAt(line, at, correction.found);
   if (written === undefined) return undefined;
@@ -23,31 +22,25 @@ export function correctedLine(line: string, correction: Correction): string | un
   return `${line}\n${' '.repeat(before.length)}${correction.member}`;
 }
 
-/** Characters of a line that anybody would read a suggestion of. */
-const LONGEST = 10_000;
-
-const DOUBLE_QUOTED = /"(?:[^"\\]|\\.)*"/y;
-const SINGLE_QUOTED = /'(?:[^']|'')*'/y;
-
 /** The text of the scalar at a position, if it reads as `found`. */
 function scalarAt(line: string, at: number, found: string): string | undefined {
-  const double = matchAt(DOUBLE_QUOTED, line, at);
-  if (double !== undefined) return double === JSON.stringify(found) ? double : undefined;
-  const single = matchAt(SINGLE_QUOTED, line, at);
-  if (single !== undefined) return single.slice(1, -1).replaceAll("''", "'") === found ? single : undefined;
+  // How a scalar is quoted that reads so: an expression for any scalar runs out of stack on long ones.
+  const quoted = quotedAs(line[at], found);
+  if (quoted !== undefined) {
+    const isOpen = quoted.startsWith("'") && line[at + quoted.length] === "'";
+    return line.startsWith(quoted, at) && !isOpen ? quoted : undefined;
+  }
   // What is plain ends with the line, or at a comment.
   const isWhole =
     found !== '' && line.startsWith(found, at) && /^ *(?: #.*)?$/.test(line.slice(at + found.length));
   return isWhole ? found : undefined;
 }
 
-function matchAt(pattern: RegExp, line: string, at: number): string | undefined {
-  pattern.lastIndex = at;
-  return pattern.exec(line)?.[0];
+function quotedAs(quote: string | undefined, text: string): string | undefined {
+  if (quote === '"') return JSON.stringify(text);
+  return quote === "'" ? `'${text.replaceAll("'", "''")}'` : undefined;
 }
 
 function sameQuotes(written: string, wanted: string): string {
-  if (written.startsWith('"')) return JSON.stringify(wanted);
-  if (written.startsWith("'")) return `'${wanted.replaceAll("'", "''")}'`;
-  return writeString(wanted, { column: 0, indent: 0, oneLine: true });
+  return quotedAs(written[0], wanted) ?? writeString(wanted, { column: 0, indent: 0, oneLine: true });
 }

@@ -64,7 +64,7 @@ export function readSettings(file: string, bytes: Uint8Array): SettingsRead {
 
 /** Where a second document begins, or -1. */
 function secondDocument(text: string): number {
-  const content = /^(?![#%]|---(?:\s|$)|\s*(?:#|$))/m.exec(text)?.index ?? text.length;
+  const content = /^(?![#%]|---(?:\s|$)|[^\S\n\r\u2028\u2029]*(?:#|$))/m.exec(text)?.index ?? text.length;
   const separator = /^---(?:\s|$)/m.exec(text.slice(content));
   return separator ? content + separator.index : -1;
 }

@@ -2,6 +2,7 @@
 import { writeSync } from 'node:fs';
 import { setFlagsFromString } from 'node:v8';
 import { fileError } from '../directory.ts';
+import { plain } from '../report/text.ts';
 import { main } from './main.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -70,6 +71,16 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 // There is nowhere to say that nothing can be said.
 process.stderr.on('error', () => undefined);
 
-main(process.argv.slice(2), PORTOLAN_VERSION, terminal).then((code) => {
-  process.exitCode = code;
-});
+main(process.argv.slice(2), PORTOLAN_VERSION, terminal).then(
+  (code) => {
+    process.exitCode = code;
+  },
+  (error: unknown) => {
+    // A defect of the program's own is no verdict.
+    const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    terminal.err(
+      `portolan: a defect of portolan, please report it:\n${stack.split('\n').map(plain).join('\n')}\n`,
+    );
+    process.exitCode = 2;
+  },
+);

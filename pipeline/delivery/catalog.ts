@@ -102,7 +102,9 @@ async function publishBehind(
     await tellOutcome(ports, message, { state: 'superseded', detail, documents: known.documents });
     return undefined;
   }
-  const first = known?.state === 'refused' ? undefined : await tryNewest(newest, publishing);
+  // What failed comes again by its own message.
+  const isOut = known?.state === 'refused' || known?.state === 'failed';
+  const first = isOut ? undefined : await tryNewest(newest, publishing);
   if (first && first.kind !== 'refused') {
     await tellOutcome(ports, message, outcomeOf(first, message));
     return first;

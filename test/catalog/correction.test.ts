@@ -23,8 +23,9 @@ test.each([
   ['name: *a', 7, 'a', 'b', undefined],
   ['name: "\\u0061"', 7, 'a', 'b', undefined],
   ['name:', 7, '', 'b', undefined],
-  // What nobody would read.
-  [`name: "${'a'.repeat(10_000_000)}"`, 7, 'a'.repeat(10_000_000), 'b', undefined],
+  ["name: 'a'''", 7, "a'", 'b', "name: 'b'"],
+  ["name: 'a''b'", 7, 'a', 'b', undefined],
+  [`name: "${'a'.repeat(10_000_000)}"`, 7, 'a'.repeat(10_000_000), 'b', 'name: "b"'],
 ])('%.40s: the scalar at %i, %.40s, becomes %s', (line, column, found, wanted, expected) => {
   expect(correctedLine(line, { kind: 'replace', location: at(column), found, wanted })).toBe(expected);
 });

@@ -37,7 +37,7 @@ function labelsOf({ options: { labels, dockerfile } }: Inspected): ReadonlyMap<s
   return found;
 }
 
-const LABEL = /"?([\w./-]+)"?=(?:"([^"]*)"|(\S*))/g;
+const LABEL = /"?(?<![\w./-])([\w./-]+)"?=(?:"([^"]*)"|(\S*))/g;
 
 export const checkLabels: Check = (bundle, report) => {
   const { annotations } = bundle;
