@@ -3,7 +3,8 @@ import { info, setFailed, setOutput, summary, warning } from '@actions/core';
 import { formatReference } from '../../catalog/reference.ts';
 import { PipelineError } from '../error.ts';
 import type { Repository } from '../git/repository.ts';
-import { lastReleased, noteReleased, type Released } from '../github/deployments.ts';
+import { bundlesEnvironment, lastReleased, noteReleased, type ReleasedNote } from '../github/deployments.ts';
+import { readDefaultBranch } from '../github/pull-request.ts';
 import type { Policy } from '../policy/policy.ts';
 import { createRegistryClient } from '../registry/client.ts';
 import { arrivedBundles, bundlesIn } from '../release/arrived.ts';
@@ -20,6 +21,8 @@ export interface Releasing {
   readonly inputs: RunInputs;
   readonly forge: Forge;
   readonly repository: Repository;
+  /** The branch that was pushed to. */
+  readonly branch: string;
   /** Id of the pushed commit. */
   readonly commit: string;
   readonly policy: Policy;
@@ -34,12 +37,12 @@ export interface Arrived {
 }
 
 /**
- * Releases the bundles that have arrived on a branch.
+ * Releases the bundles that have arrived on the branch.
  *
  * @throws PipelineError as the client, the fetching and the registries
  */
-export async function releaseArrived(releasing: Releasing, branch: string): Promise<Arrived> {
-  const { inputs, forge, repository, commit, policy } = releasing;
+export async function releaseArrived(releasing: Releasing): Promise<Arrived> {
+  const { inputs, forge, repository, branch, commit, policy } = releasing;
   const since = policy.release && (await sinceOf(releasing));
   if (since === undefined) return { commit, missing: new Set() };
   const { plainHttp } = inputs.publish;
@@ -56,7 +59,7 @@ export async function releaseArrived(releasing: Releasing, branch: string): Prom
     if (last !== commit) await repository.bring([last]);
     const missing = new Set([...since.missing, ...released.flatMap((one) => one.missing)]);
     for (const one of released) for (const reference of referencesOf(one, policy)) missing.delete(reference);
-    await noteAll(releasing, released, missing);
+    await noteAll(releasing, released, { environment: since.environment, missing: [...missing] });
     return { commit: last, missing };
   } finally {
     registry.close();
@@ -81,19 +84,25 @@ export async function bundlesToRelease(releasing: Releasing): Promise<readonly B
   return [...refused, ...(await arrivedBundles(objects, { before: since.before, after: commit }, policy))];
 }
 
-type Since = Pick<ReleaseBundlesRequest, 'before' | 'refused'> & Pick<Released, 'missing'>;
+type Since = Pick<ReleaseBundlesRequest, 'before' | 'refused'> &
+  Pick<ReleasedNote, 'missing' | 'environment'>;
 
 /** The commit that bundles are new since, brought, and what was refused up to it; undefined where nobody knows. */
-async function sinceOf({ inputs, forge, repository }: Releasing): Promise<Since | undefined> {
+async function sinceOf({ inputs, forge, repository, branch }: Releasing): Promise<Since | undefined> {
   const { event } = inputs;
   const pushed = event.kind === 'push' && !/^0+$/.test(event.before) ? event.before : undefined;
-  const last = await lastReleased(forge.github, forge.repository);
+  // On a schedule the branch is the default one.
+  const defaultBranch =
+    event.kind === 'clock' ? branch : await readDefaultBranch(forge.github, forge.repository);
+  // What has arrived on one branch may still have to arrive on another.
+  const environment = bundlesEnvironment(branch, defaultBranch);
+  const last = await lastReleased(forge.github, forge.repository, environment);
   // What a push brought that no run was told of is found by the next.
   for (const before of [last?.commit, pushed]) {
     if (before === undefined) continue;
     try {
       await repository.bring([before]);
-      return { before, refused: last?.refused ?? [], missing: last?.missing ?? [] };
+      return { before, environment, refused: last?.refused ?? [], missing: last?.missing ?? [] };
     } catch (error) {
       // The history was rewritten.
       if (!(error instanceof PipelineError && error.code === 'not-found')) throw error;
@@ -105,13 +114,13 @@ async function sinceOf({ inputs, forge, repository }: Releasing): Promise<Since 
 async function noteAll(
   { inputs, forge, commit }: Releasing,
   released: readonly BundleRelease[],
-  missing: ReadonlySet<string>,
+  known: Pick<ReleasedNote, 'environment' | 'missing'>,
 ): Promise<void> {
   if (released.length === 0) return;
   const bundles = released.filter(({ findings }) => findings.length === 0);
   const refused = released.filter(({ findings }) => findings.length > 0);
   try {
-    const note = { commit, bundles, refused, missing: [...missing], link: inputs.says.link };
+    const note = { ...known, commit, bundles, refused, link: inputs.says.link };
     await noteReleased(forge.github, forge.repository, note);
   } catch (error) {
     if (!(error instanceof PipelineError)) throw error;

@@ -49,9 +49,9 @@ publish: {catalogs: {'v4.20': {image: '${host}/org/index:{catalog}'}}}
   [CATALOG]: catalogOf('etcd', ['1.0.0']),
 });
 
-function pushed(before: string): Promise<Stepped> {
+function pushed(before: string, { branch = 'main', after = hub.base() } = {}): Promise<Stepped> {
   const payload = example('push');
-  Object.assign(payload, { ref: 'refs/heads/main', before, after: hub.base(), deleted: false });
+  Object.assign(payload, { ref: `refs/heads/${branch}`, before, after, deleted: false });
   return runStep({
     event: 'push',
     payload,
@@ -114,6 +114,25 @@ test('committed and published in one run', async () => {
   const [{ image }] = JSON.parse(outputs['released'] ?? '[]');
   const listed = await runCommand(['list', 'bundles', `${host}/org/index:v4.20`, '--insecure', host]);
   expect(listed.out).toContain(image);
+});
+
+test('what one branch has released is new to another', async () => {
+  hub = await openHub(operator('off'));
+  const before = hub.base();
+  const bundle = bundleFiles('etcd', '1.1.0');
+  hub.moveBase(bundle);
+  const first = await pushed(before);
+  const after = hub.repository.commit(bundle, { parents: [before], branch: 'stable' });
+  const second = await pushed(before, { branch: 'stable', after });
+  for (const { status, log, outputs } of [first, second]) {
+    expect(status, log).toBe(0);
+    expect(JSON.parse(outputs['released'] ?? '')).toMatchObject([{ version: '1.1.0', findings: [] }]);
+  }
+  const noted = hub.forge.deployments.filter(({ environment }) => environment.startsWith('bundles'));
+  expect(noted.map(({ environment, ref }) => [environment, ref])).toEqual([
+    ['bundles', hub.base()],
+    ['bundles/stable', after],
+  ]);
 });
 
 test('bundle and catalog in one pull request: the bundle is pushed before the catalog that names it', async () => {
