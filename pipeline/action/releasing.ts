@@ -1,14 +1,16 @@
 /** What a push that brings bundles makes of them, before catalogs are published. */
 import { info, setFailed, setOutput, summary, warning } from '@actions/core';
-import { formatReference } from '../../catalog/reference.ts';
+import { tryParseReference } from '../../catalog/reference.ts';
 import { PipelineError } from '../error.ts';
 import type { Repository } from '../git/repository.ts';
 import { bundlesEnvironment, lastReleased, noteReleased, type ReleasedNote } from '../github/deployments.ts';
 import { readDefaultBranch } from '../github/pull-request.ts';
+import { eachOf } from '../mirror/parallel.ts';
 import type { Policy } from '../policy/policy.ts';
+import type { Registry } from '../ports.ts';
 import { createRegistryClient } from '../registry/client.ts';
 import { arrivedBundles, bundlesIn } from '../release/arrived.ts';
-import { type BundleName, bundleTag } from '../release/bundle-image.ts';
+import type { BundleName } from '../release/bundle-image.ts';
 import { code, escaped } from '../report/markdown.ts';
 import { findingText, plain } from '../report/text.ts';
 import { type BundleRelease, type ReleaseBundlesRequest, releaseBundles } from '../stages/release-bundles.ts';
@@ -32,7 +34,7 @@ export interface Releasing {
 export interface Arrived {
   /** Id of the commit to publish: the pushed one, or the last of those that released something on the branch. */
   readonly commit: string;
-  /** References of bundles that were refused: they lead to no image. */
+  /** References of bundles that were refused and that no registry is known to have. */
   readonly missing: ReadonlySet<string>;
 }
 
@@ -58,8 +60,12 @@ export async function releaseArrived(releasing: Releasing): Promise<Arrived> {
     const last = released.findLast((one) => one.commit !== undefined)?.commit ?? commit;
     if (last !== commit) await repository.bring([last]);
     const missing = new Set([...since.missing, ...released.flatMap((one) => one.missing)]);
-    for (const one of released) for (const reference of referencesOf(one, policy)) missing.delete(reference);
-    await noteAll(releasing, released, { environment: since.environment, missing: [...missing] });
+    // Pushed by this run, by an earlier one under a waiver, or by hand.
+    await eachOf([...missing], REQUESTS, async (reference) => {
+      if (await isThere(registry, reference)) missing.delete(reference);
+    });
+    if (released.length > 0 || missing.size < since.missing.length)
+      await noteAll(releasing, released, { environment: since.environment, missing: [...missing] });
     return { commit: last, missing };
   } finally {
     registry.close();
@@ -67,11 +73,18 @@ export async function releaseArrived(releasing: Releasing): Promise<Arrived> {
   }
 }
 
-/** By which catalogs find what was pushed. */
-function referencesOf(one: BundleRelease, { release }: Policy): string[] {
-  return one.image === undefined || !release
-    ? []
-    : [one.image, formatReference(bundleTag(release.bundles, one))];
+/** Questions to registries at a time. */
+const REQUESTS = 4;
+
+/** Whether a registry has an image; what it does not answer is taken for no. */
+async function isThere(registry: Registry, text: string): Promise<boolean> {
+  const reference = tryParseReference(text);
+  try {
+    return reference !== undefined && (await registry.resolve(reference)) !== undefined;
+  } catch (error) {
+    if (!(error instanceof PipelineError)) throw error;
+    return false;
+  }
 }
 
 /** The bundles that have arrived and that the policy releases. @throws PipelineError as the client and the fetching */
@@ -116,7 +129,6 @@ async function noteAll(
   released: readonly BundleRelease[],
   known: Pick<ReleasedNote, 'environment' | 'missing'>,
 ): Promise<void> {
-  if (released.length === 0) return;
   const bundles = released.filter(({ findings }) => findings.length === 0);
   const refused = released.filter(({ findings }) => findings.length > 0);
   try {

@@ -39,7 +39,7 @@ export interface Released {
   readonly commit: string;
   /** Those that were refused there. */
   readonly refused: readonly BundleName[];
-  /** References of what was ever refused and not pushed since. */
+  /** References of what was ever refused and has not been seen in a registry since. */
   readonly missing: readonly string[];
 }
 
