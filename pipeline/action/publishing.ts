@@ -30,6 +30,7 @@ interface Publishing {
   readonly inputs: RunInputs;
   readonly forge: Forge;
   readonly repository: Repository;
+  readonly branch: string;
   readonly commit: string;
   readonly policy: Policy;
 }
@@ -57,9 +58,9 @@ export async function publishPush(inputs: RunInputs): Promise<void> {
     }
     if (!policy.branches.some((pattern) => matchesGlob(pattern, branch)))
       return info(plain(`the branch ${branch} is not gated; nothing is published from it`));
-    const publishing = { inputs, forge, repository, commit, policy };
+    const publishing = { inputs, forge, repository, branch, commit, policy };
     if (inputs.dryRun) return await tellPublishing(publishing);
-    const { commit: last, missing } = await releaseArrived(publishing, branch);
+    const { commit: last, missing } = await releaseArrived(publishing);
     await publishAll({ ...publishing, commit: last }, missing);
   } finally {
     await repository.close();

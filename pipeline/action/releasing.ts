@@ -1,13 +1,16 @@
 /** What a push that brings bundles makes of them, before catalogs are published. */
 import { info, setFailed, setOutput, summary, warning } from '@actions/core';
-import { formatReference } from '../../catalog/reference.ts';
+import { tryParseReference } from '../../catalog/reference.ts';
 import { PipelineError } from '../error.ts';
 import type { Repository } from '../git/repository.ts';
-import { lastReleased, noteReleased, type Released } from '../github/deployments.ts';
+import { bundlesEnvironment, lastReleased, noteReleased, type ReleasedNote } from '../github/deployments.ts';
+import { readDefaultBranch } from '../github/pull-request.ts';
+import { eachOf } from '../mirror/parallel.ts';
 import type { Policy } from '../policy/policy.ts';
+import type { Registry } from '../ports.ts';
 import { createRegistryClient } from '../registry/client.ts';
 import { arrivedBundles, bundlesIn } from '../release/arrived.ts';
-import { type BundleName, bundleTag } from '../release/bundle-image.ts';
+import type { BundleName } from '../release/bundle-image.ts';
 import { code, escaped } from '../report/markdown.ts';
 import { findingText, plain } from '../report/text.ts';
 import { type BundleRelease, type ReleaseBundlesRequest, releaseBundles } from '../stages/release-bundles.ts';
@@ -20,6 +23,8 @@ export interface Releasing {
   readonly inputs: RunInputs;
   readonly forge: Forge;
   readonly repository: Repository;
+  /** The branch that was pushed to. */
+  readonly branch: string;
   /** Id of the pushed commit. */
   readonly commit: string;
   readonly policy: Policy;
@@ -29,17 +34,17 @@ export interface Releasing {
 export interface Arrived {
   /** Id of the commit to publish: the pushed one, or the last of those that released something on the branch. */
   readonly commit: string;
-  /** References of bundles that were refused: they lead to no image. */
+  /** References of bundles that were refused and that no registry is known to have. */
   readonly missing: ReadonlySet<string>;
 }
 
 /**
- * Releases the bundles that have arrived on a branch.
+ * Releases the bundles that have arrived on the branch.
  *
  * @throws PipelineError as the client, the fetching and the registries
  */
-export async function releaseArrived(releasing: Releasing, branch: string): Promise<Arrived> {
-  const { inputs, forge, repository, commit, policy } = releasing;
+export async function releaseArrived(releasing: Releasing): Promise<Arrived> {
+  const { inputs, forge, repository, branch, commit, policy } = releasing;
   const since = policy.release && (await sinceOf(releasing));
   if (since === undefined) return { commit, missing: new Set() };
   const { plainHttp } = inputs.publish;
@@ -55,8 +60,12 @@ export async function releaseArrived(releasing: Releasing, branch: string): Prom
     const last = released.findLast((one) => one.commit !== undefined)?.commit ?? commit;
     if (last !== commit) await repository.bring([last]);
     const missing = new Set([...since.missing, ...released.flatMap((one) => one.missing)]);
-    for (const one of released) for (const reference of referencesOf(one, policy)) missing.delete(reference);
-    await noteAll(releasing, released, missing);
+    // Pushed by this run, by an earlier one under a waiver, or by hand.
+    await eachOf([...missing], REQUESTS, async (reference) => {
+      if (await isThere(registry, reference)) missing.delete(reference);
+    });
+    if (released.length > 0 || missing.size < since.missing.length)
+      await noteAll(releasing, released, { environment: since.environment, missing: [...missing] });
     return { commit: last, missing };
   } finally {
     registry.close();
@@ -64,11 +73,18 @@ export async function releaseArrived(releasing: Releasing, branch: string): Prom
   }
 }
 
-/** By which catalogs find what was pushed. */
-function referencesOf(one: BundleRelease, { release }: Policy): string[] {
-  return one.image === undefined || !release
-    ? []
-    : [one.image, formatReference(bundleTag(release.bundles, one))];
+/** Questions to registries at a time. */
+const REQUESTS = 4;
+
+/** Whether a registry has an image; what it does not answer is taken for no. */
+async function isThere(registry: Registry, text: string): Promise<boolean> {
+  const reference = tryParseReference(text);
+  try {
+    return reference !== undefined && (await registry.resolve(reference)) !== undefined;
+  } catch (error) {
+    if (!(error instanceof PipelineError)) throw error;
+    return false;
+  }
 }
 
 /** The bundles that have arrived and that the policy releases. @throws PipelineError as the client and the fetching */
@@ -81,19 +97,25 @@ export async function bundlesToRelease(releasing: Releasing): Promise<readonly B
   return [...refused, ...(await arrivedBundles(objects, { before: since.before, after: commit }, policy))];
 }
 
-type Since = Pick<ReleaseBundlesRequest, 'before' | 'refused'> & Pick<Released, 'missing'>;
+type Since = Pick<ReleaseBundlesRequest, 'before' | 'refused'> &
+  Pick<ReleasedNote, 'missing' | 'environment'>;
 
 /** The commit that bundles are new since, brought, and what was refused up to it; undefined where nobody knows. */
-async function sinceOf({ inputs, forge, repository }: Releasing): Promise<Since | undefined> {
+async function sinceOf({ inputs, forge, repository, branch }: Releasing): Promise<Since | undefined> {
   const { event } = inputs;
   const pushed = event.kind === 'push' && !/^0+$/.test(event.before) ? event.before : undefined;
-  const last = await lastReleased(forge.github, forge.repository);
+  // On a schedule the branch is the default one.
+  const defaultBranch =
+    event.kind === 'clock' ? branch : await readDefaultBranch(forge.github, forge.repository);
+  // What has arrived on one branch may still have to arrive on another.
+  const environment = bundlesEnvironment(branch, defaultBranch);
+  const last = await lastReleased(forge.github, forge.repository, environment);
   // What a push brought that no run was told of is found by the next.
   for (const before of [last?.commit, pushed]) {
     if (before === undefined) continue;
     try {
       await repository.bring([before]);
-      return { before, refused: last?.refused ?? [], missing: last?.missing ?? [] };
+      return { before, environment, refused: last?.refused ?? [], missing: last?.missing ?? [] };
     } catch (error) {
       // The history was rewritten.
       if (!(error instanceof PipelineError && error.code === 'not-found')) throw error;
@@ -105,13 +127,12 @@ async function sinceOf({ inputs, forge, repository }: Releasing): Promise<Since 
 async function noteAll(
   { inputs, forge, commit }: Releasing,
   released: readonly BundleRelease[],
-  missing: ReadonlySet<string>,
+  known: Pick<ReleasedNote, 'environment' | 'missing'>,
 ): Promise<void> {
-  if (released.length === 0) return;
   const bundles = released.filter(({ findings }) => findings.length === 0);
   const refused = released.filter(({ findings }) => findings.length > 0);
   try {
-    const note = { commit, bundles, refused, missing: [...missing], link: inputs.says.link };
+    const note = { ...known, commit, bundles, refused, link: inputs.says.link };
     await noteReleased(forge.github, forge.repository, note);
   } catch (error) {
     if (!(error instanceof PipelineError)) throw error;

@@ -28,8 +28,10 @@ export function lastDeployed(
   });
 }
 
-/** Where it is noted up to which commit bundles were released. */
-const BUNDLES = 'bundles';
+/** The environment in which it is noted up to which commit of a branch bundles were released. */
+export function bundlesEnvironment(branch: string, defaultBranch: string): string {
+  return branch === defaultBranch ? 'bundles' : `bundles/${branch}`;
+}
 
 /** How far bundles were released. */
 export interface Released {
@@ -37,16 +39,17 @@ export interface Released {
   readonly commit: string;
   /** Those that were refused there. */
   readonly refused: readonly BundleName[];
-  /** References of what was ever refused and not pushed since. */
+  /** References of what was ever refused and has not been seen in a registry since. */
   readonly missing: readonly string[];
 }
 
-/** How far bundles were released; undefined when none ever was, or that may not be seen. */
+/** How far bundles of a branch were released; undefined when none ever was, or that may not be seen. */
 export async function lastReleased(
   github: GitHub,
   repository: RepositoryName,
+  environment: string,
 ): Promise<Released | undefined> {
-  const last = await lastIn(github, repository, BUNDLES);
+  const last = await lastIn(github, repository, environment);
   if (!last) return undefined;
   const { commit, payload } = last;
   const refused = textsIn(payload['refused']).flatMap(bundleNamed);
@@ -102,6 +105,7 @@ export function noteDeployed(
 }
 
 export interface ReleasedNote extends Released {
+  readonly environment: string;
   readonly bundles: readonly BundleName[];
   readonly link: string | undefined;
 }
@@ -110,13 +114,13 @@ export interface ReleasedNote extends Released {
 export function noteReleased(
   github: GitHub,
   repository: RepositoryName,
-  { commit, bundles, refused, missing, link }: ReleasedNote,
+  { environment, commit, bundles, refused, missing, link }: ReleasedNote,
 ): Promise<void> {
   const count = `${bundles.length} ${bundles.length === 1 ? 'bundle' : 'bundles'}`;
   const description = refused.length === 0 ? count : `${count}, ${refused.length} refused`;
   const payload = { bundles: bundles.map(nameText), refused: refused.map(nameText), missing };
   return note(github, repository, {
-    environment: BUNDLES,
+    environment,
     description,
     payload,
     state: description,

@@ -17,7 +17,13 @@ import { branchesBelow } from '../github/proposal-standing.ts';
 import type { Policy, ReleasePolicy } from '../policy/policy.ts';
 import type { Registry } from '../ports.ts';
 import { arrivedBundles, bundlesIn } from '../release/arrived.ts';
-import { type BundleName, type MadeBundle, madeBundle, pushMade } from '../release/bundle-image.ts';
+import {
+  type BundleName,
+  bundleTag,
+  type MadeBundle,
+  madeBundle,
+  pushMade,
+} from '../release/bundle-image.ts';
 import { treePlace } from '../release/place.ts';
 import { RELEASE_FILE } from '../release/wanted.ts';
 import { releaseBody } from '../report/release-text.ts';
@@ -54,7 +60,7 @@ export interface BundleRelease extends BundleName {
   readonly proposed: Proposed | undefined;
   /** Id of the commit that released it on the branch. */
   readonly commit: string | undefined;
-  /** References by which catalogs name it although they lead to no image of it; empty for what was pushed. */
+  /** References by which catalogs name what was refused; an image of an earlier run may be there. */
   readonly missing: readonly string[];
 }
 
@@ -197,19 +203,22 @@ async function pushBundle(
 ): Promise<MadeBundle | Pick<BundleRelease, 'findings' | 'missing'> | undefined> {
   const folder = folderOf(bundle);
   let findings: readonly Finding[] = [];
-  let made: MadeBundle | undefined;
+  const missing: string[] = [];
   try {
     const source = await treePlace(repository.objects, commit).folder(folder);
     if (!source) return undefined;
+    // Of what is no bundle at all there is no image, and a catalog may name the tag all the same.
+    missing.push(formatReference(bundleTag(release.bundles, bundle)));
     findings = await refusalsOf(source, { ...bundle, path: folder }, { policy, today });
-    made = await madeBundle(release.bundles, bundle, source);
-    if (findings.length > 0) return { findings, missing: [made.reference, formatReference(made.tag)] };
+    const made = await madeBundle(release.bundles, bundle, source);
+    missing.push(made.reference);
+    if (findings.length > 0) return { findings, missing };
     await pushMade(registry, made);
     return made;
   } catch (error) {
     const refusal = refusalIn(error);
     if (findings.length === 0) findings = [findingOf(refusal, bundle)];
-    return { findings, missing: made ? [made.reference] : [] };
+    return { findings, missing };
   }
 }
 

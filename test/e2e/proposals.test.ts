@@ -8,7 +8,7 @@ import { formatLock } from '../../catalog/references/lock.ts';
 import { POLICY_PATH } from '../../pipeline/config.ts';
 import { openRepository } from '../../pipeline/git/repository.ts';
 import { pushImage } from '../../pipeline/registry/push.ts';
-import { madeBundle } from '../../pipeline/release/bundle-image.ts';
+import { type MadeBundle, madeBundle, pushMade } from '../../pipeline/release/bundle-image.ts';
 import { treePlace } from '../../pipeline/release/place.ts';
 import { folder } from '../fakes/folder.ts';
 import { catalogOf, POLICY } from '../fakes/gate.ts';
@@ -49,9 +49,9 @@ publish: {catalogs: {'v4.20': {image: '${host}/org/index:{catalog}'}}}
   [CATALOG]: catalogOf('etcd', ['1.0.0']),
 });
 
-function pushed(before: string): Promise<Stepped> {
+function pushed(before: string, { branch = 'main', after = hub.base() } = {}): Promise<Stepped> {
   const payload = example('push');
-  Object.assign(payload, { ref: 'refs/heads/main', before, after: hub.base(), deleted: false });
+  Object.assign(payload, { ref: `refs/heads/${branch}`, before, after, deleted: false });
   return runStep({
     event: 'push',
     payload,
@@ -116,6 +116,25 @@ test('committed and published in one run', async () => {
   expect(listed.out).toContain(image);
 });
 
+test('what one branch has released is new to another', async () => {
+  hub = await openHub(operator('off'));
+  const before = hub.base();
+  const bundle = bundleFiles('etcd', '1.1.0');
+  hub.moveBase(bundle);
+  const first = await pushed(before);
+  const after = hub.repository.commit(bundle, { parents: [before], branch: 'stable' });
+  const second = await pushed(before, { branch: 'stable', after });
+  for (const { status, log, outputs } of [first, second]) {
+    expect(status, log).toBe(0);
+    expect(JSON.parse(outputs['released'] ?? '')).toMatchObject([{ version: '1.1.0', findings: [] }]);
+  }
+  const noted = hub.forge.deployments.filter(({ environment }) => environment.startsWith('bundles'));
+  expect(noted.map(({ environment, ref }) => [environment, ref])).toEqual([
+    ['bundles', hub.base()],
+    ['bundles/stable', after],
+  ]);
+});
+
 test('bundle and catalog in one pull request: the bundle is pushed before the catalog that names it', async () => {
   hub = await openHub(operator('off'));
   const before = hub.base();
@@ -142,26 +161,53 @@ test('bundle and catalog in one pull request: the bundle is pushed before the ca
   expect(log.indexOf('released etcd 1.1.0')).toBeLessThan(log.indexOf('publishing v4.20'));
 });
 
+/** The catalog, with 1.1.0 by digest. */
+const naming = (digest: string): Files => ({
+  [CATALOG]: catalogOf('etcd', ['1.0.0', '1.1.0']).replace(
+    /(etcd\.v1\.1\.0","image":")[^"]+/,
+    `$1${host}/org/etcd-bundle@${digest}`,
+  ),
+});
+
+/** The image of 1.1.0. */
+async function madeOf(files: Files): Promise<MadeBundle> {
+  const commit = hub.repository.commit(files, { parents: [hub.base()], branch: 'side' });
+  const repository = await openRepository(hub.repository.directory, { searchPath: process.env['PATH'] });
+  const source = await treePlace(repository.objects, commit).folder('operators/etcd/1.1.0');
+  if (!source) throw new Error('no bundle');
+  const name = { package: 'etcd', version: '1.1.0' };
+  const made = await madeBundle(`${host}/org/{package}-bundle:v{version}`, name, source);
+  await repository.close();
+  return made;
+}
+
+test('a catalog is held back as long as a refused bundle is nowhere, and no longer', async () => {
+  hub = await openHub(operator('off'));
+  const before = hub.base();
+  const bad = withoutInstallModes(bundleFiles('etcd', '1.1.0'));
+  const made = await madeOf(bad);
+  hub.moveBase({ ...bad, ...naming(made.digest) });
+  const first = await pushed(before);
+  expect(first.log).toContain(`v4.20 is held back: it names ${made.reference}`);
+  const missing = () =>
+    hub.forge.deployments.filter(({ environment }) => environment === 'bundles').at(-1)?.payload;
+  expect(missing()).toMatchObject({ missing: [`${host}/org/etcd-bundle:v1.1.0`, made.reference] });
+  // By hand, and nothing is left to be released.
+  await pushMade(testClient([host]), made);
+  const parent = hub.base();
+  hub.moveBase(Object.fromEntries(Object.keys(bad).map((path) => [path, null])));
+  const second = await pushed(parent);
+  expect(second.status, second.log).toBe(0);
+  expect(second.outputs['released']).toBe('[]');
+  expect(Object.keys(JSON.parse(second.outputs['published'] ?? '{}'))).toEqual(['v4.20']);
+  expect(missing()).toMatchObject({ refused: [], missing: [] });
+});
+
 test('a catalog that names a refused bundle is held back until both are corrected', async () => {
   hub = await openHub(operator('off'));
   const before = hub.base();
   const bundle = bundleFiles('etcd', '1.1.0');
-  const naming = (digest: string): Files => ({
-    [CATALOG]: catalogOf('etcd', ['1.0.0', '1.1.0']).replace(
-      /(etcd\.v1\.1\.0","image":")[^"]+/,
-      `$1${host}/org/etcd-bundle@${digest}`,
-    ),
-  });
-  const digestOf = async (files: Files): Promise<string> => {
-    const commit = hub.repository.commit(files, { parents: [before], branch: 'side' });
-    const repository = await openRepository(hub.repository.directory, { searchPath: process.env['PATH'] });
-    const source = await treePlace(repository.objects, commit).folder('operators/etcd/1.1.0');
-    if (!source) throw new Error('no bundle');
-    const name = { package: 'etcd', version: '1.1.0' };
-    const made = await madeBundle(`${host}/org/{package}-bundle:v{version}`, name, source);
-    await repository.close();
-    return made.digest;
-  };
+  const digestOf = async (files: Files): Promise<string> => (await madeOf(files)).digest;
   const bad = withoutInstallModes(bundle);
   const refused = await digestOf(bad);
   hub.moveBase({ ...bad, ...naming(refused) });

@@ -167,8 +167,12 @@ test('a bundle is judged as the check judges it: under the policy and its waiver
     { package: 'etcd', version: '0.0.1' },
   ];
   expect(await released(commit, commit, { refused: later })).toMatchObject([
-    { version: '1.1.0', missing: [expect.stringContaining('@sha256:'), `${host}/org/etcd-bundle:v1.1.0`] },
+    { version: '1.1.0', missing: [`${host}/org/etcd-bundle:v1.1.0`, expect.stringContaining('@sha256:')] },
   ]);
+  // No image can be made of it: by its tag a catalog names it all the same.
+  const none = hub.moveBase({ 'operators/etcd/1.1.0/metadata/annotations.yaml': 'annotations: {}\n' });
+  expect(await released(before, none)).toMatchObject([{ missing: [`${host}/org/etcd-bundle:v1.1.0`] }]);
+  hub.moveBase(bad);
   const [[path = '', text = ''] = []] = Object.entries(policyOf('propose'));
   for (const more of [
     'rules: {csv/install-modes: warning}\n',
