@@ -16,3 +16,8 @@ export function isDnsLabel(name: string): boolean {
 export function isDnsSubdomain(name: string): boolean {
   return name.length <= 253 && SUBDOMAIN.test(name);
 }
+
+/** The end of a name, in which a version is looked for: no sound name is longer. */
+export function nameEnd(name: string): string {
+  return name.slice(-300);
+}

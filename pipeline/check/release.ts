@@ -14,6 +14,7 @@ import type { Registry } from '../ports.ts';
 import { type ArrivedBundle, arrivedBundles } from '../release/arrived.ts';
 import { type MadeBundle, madeBundle, takenTag } from '../release/bundle-image.ts';
 import { overlaidPlace, type ReleasePlace, treePlace } from '../release/place.ts';
+import { refusalFinding } from '../release/refusal.ts';
 import { RELEASE_FILE } from '../release/wanted.ts';
 import { loadBundle } from '../render/loaded.ts';
 import type { CheckReport, ReleaseReport } from '../report/report.ts';
@@ -142,16 +143,7 @@ function note(error: PipelineError, { package: name, version, folder }: ArrivedB
     drafts.unchecked.push({ what: `the catalogs that take ${name} ${version}`, why: message });
     return;
   }
-  drafts.findings.push(refusedBy(error, { package: name, folder }));
-}
-
-function refusedBy(
-  { message, hint }: PipelineError,
-  { package: name, folder }: Pick<ArrivedBundle, 'package' | 'folder'>,
-): Finding {
-  const location = { file: `${folder}/${RELEASE_FILE}`, line: 1, column: 1 };
-  const finding = { rule: 'release/refused', severity: 'error', message, location, package: name } as const;
-  return hint === undefined ? finding : { ...finding, hint };
+  drafts.findings.push(refusalFinding(error, { package: name, folder }));
 }
 
 /** Bundles whose tag is another image already, which the merge would refuse, as far as a registry may be asked and answers. */
@@ -165,7 +157,7 @@ export async function takenTags(
     bundles.map(async ({ made, folder, package: name }): Promise<Finding[]> => {
       if (!registry || !allows(made.tag)) return [];
       const taken = takenTag(made, await registry.resolve(made.tag).catch(unlessUnanswered));
-      return taken ? [refusedBy(taken, { package: name, folder })] : [];
+      return taken ? [refusalFinding(taken, { package: name, folder })] : [];
     }),
   );
   return found.flat();

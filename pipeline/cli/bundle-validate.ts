@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { InspectOptions } from '../../catalog/bundle/inspect.ts';
 import { SUITE_NAMES, type Suite, VIEW_NAMES, type View } from '../../catalog/bundle/suite.ts';
-import { RULES } from '../../catalog/rules/index.ts';
 import { ownSeverity, type SeverityOf } from '../../catalog/rules/rule.ts';
 import { type BundleJudgement, judgeBundle } from '../bundle/judge.ts';
 import { type OpenBundle, openBundleDirectory, withBundle } from '../bundle/open.ts';
@@ -10,6 +9,7 @@ import { platformsOf } from '../bundle/platforms.ts';
 import { readPolicy } from '../config.ts';
 import { fileError, readText } from '../directory.ts';
 import { PipelineError } from '../error.ts';
+import { RULE_IDS } from '../policy/rule-ids.ts';
 import { severitiesOf } from '../policy/severity.ts';
 import { sarifReport } from '../report/sarif.ts';
 import { amount, countText, findingText } from '../report/text.ts';
@@ -133,10 +133,7 @@ function severitiesIn(invocation: Invocation, { directory }: Terminal): Severity
   const file = invocation.text('policy');
   if (file === undefined) return ownSeverity;
   const path = resolve(directory, file);
-  const { policy, findings } = readPolicy(
-    bytesOf(path),
-    RULES.map(({ id }) => id),
-  );
+  const { policy, findings } = readPolicy(bytesOf(path), RULE_IDS);
   if (policy) return severitiesOf(policy);
   const [first] = findings;
   throw new PipelineError('usage', `${file}:${first?.location.line ?? 1}: ${first?.message ?? 'no policy'}`);

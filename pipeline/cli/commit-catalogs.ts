@@ -1,11 +1,12 @@
 /** The catalogs of a repository's commit, for commands that read catalogs. */
+
 import { resolve } from 'node:path';
-import { RULES } from '../../catalog/rules/index.ts';
 import type { ReadCatalog } from '../catalogs.ts';
 import { commitCatalogs, type Selection } from '../change/commit-catalogs.ts';
 import { policyAt } from '../config.ts';
 import { PipelineError } from '../error.ts';
 import { openRepository } from '../git/repository.ts';
+import { RULE_IDS } from '../policy/rule-ids.ts';
 import { sayErrors } from './rendering.ts';
 import { searchPath, type Terminal } from './terminal.ts';
 
@@ -26,8 +27,7 @@ export async function readCommit(
   );
   try {
     const [commit = ''] = await repository.resolve([where.commit]);
-    const ids = RULES.map(({ id }) => id);
-    const { policy, findings } = await policyAt(repository.objects, commit, ids);
+    const { policy, findings } = await policyAt(repository.objects, commit, RULE_IDS);
     if (sayErrors(findings, terminal) || !policy)
       throw new PipelineError('usage', 'the policy cannot be used');
     return await commitCatalogs(repository.objects, commit, { policy, ...selection });

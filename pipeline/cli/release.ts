@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { POLICY_PATH, readPolicy } from '../config.ts';
 import { PipelineError } from '../error.ts';
-import { type MadeBundle, madeBundle, pushMade } from '../release/bundle-image.ts';
+import { folderOf, type MadeBundle, madeBundle, pushMade } from '../release/bundle-image.ts';
 import { directoryPlace, type ReleasePlace } from '../release/place.ts';
 import { findingText, plain } from '../report/text.ts';
 import { releasedTexts, writeReleased } from '../stages/release.ts';
@@ -63,7 +63,7 @@ async function madeOf(place: ReleasePlace, invocation: Invocation): Promise<Made
   if (given !== undefined && !invocation.flag('push')) return undefined;
   const [name = '', version = ''] = invocation.operands;
   const pattern = given ?? (await patternOf(place));
-  const source = await place.folder(`operators/${name}/${version}`);
+  const source = await place.folder(folderOf({ package: name, version }));
   // A name that is none is said by the release.
   return source && madeBundle(pattern, { package: name, version }, source);
 }

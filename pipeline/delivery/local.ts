@@ -2,14 +2,15 @@
  * A delivery with no cloud: records and a registry in a directory, a queue in this process. The steps
  * are those of the functions.
  */
+
 import { join } from 'node:path';
-import { RULES } from '../../catalog/rules/index.ts';
 import { policyAt } from '../config.ts';
 import { PipelineError } from '../error.ts';
 import type { GitSettings } from '../git/process.ts';
 import { openRepository } from '../git/repository.ts';
 import { directoryStore } from '../image/directory-store.ts';
 import type { PublishPolicy } from '../policy/policy.ts';
+import { RULE_IDS } from '../policy/rule-ids.ts';
 import type { Forge, Registry, Repository } from '../ports.ts';
 import { publishedIn } from '../publish/documents.ts';
 import { recordFence } from '../publish/fence-records.ts';
@@ -90,8 +91,7 @@ async function readTip({ repository: at, settings, revision }: LocalRequest) {
   const repository = await openRepository(at, settings);
   try {
     const [tip = ''] = await repository.resolve([revision]);
-    const ids = RULES.map(({ id }) => id);
-    const { policy, findings } = await policyAt(repository.objects, tip, ids);
+    const { policy, findings } = await policyAt(repository.objects, tip, RULE_IDS);
     if (policy) return { tip, policy: policy.publish };
     throw new PipelineError('usage', `the policy cannot be used: ${findings[0]?.message}`);
   } finally {

@@ -1,9 +1,10 @@
 /** The branch moved: which catalogs are to be published. */
-import { RULES } from '../../catalog/rules/index.ts';
+
 import { policyAt } from '../config.ts';
 import { isAncestor } from '../git/merge.ts';
 import type { Repository } from '../git/repository.ts';
 import type { Policy } from '../policy/policy.ts';
+import { RULE_IDS } from '../policy/rule-ids.ts';
 import { catalogsAt } from './changed.ts';
 import { type CatalogMessage, messageOf, type PushMessage } from './message.ts';
 import { tellOutcome, tellRefused } from './outcome.ts';
@@ -55,9 +56,6 @@ async function newestUsable(
   }
   return undefined;
 }
-
-/** Ids that a policy may name. */
-export const RULE_IDS: readonly string[] = RULES.map(({ id }) => id);
 
 /** Whether a commit is what a branch holds; what it never held is published by nobody. */
 export async function isOn(repository: Repository, commit: string, tip: string): Promise<boolean> {

@@ -3,8 +3,10 @@
  * do not follow their claim are moved; catalogs that differ from the branch, and images that are
  * gone, are to be published.
  */
+
 import { policyAt } from '../config.ts';
 import { PipelineError } from '../error.ts';
+import { RULE_IDS } from '../policy/rule-ids.ts';
 import { followingRecord } from '../publish/documents.ts';
 import { converge } from '../publish/fence.ts';
 import { followingTag } from '../publish/fence-tag.ts';
@@ -12,7 +14,6 @@ import { openDestination } from '../registry/open.ts';
 import { catalogsAt, type FencedTarget } from './changed.ts';
 import type { CatalogMessage } from './message.ts';
 import type { DeliveryPorts } from './ports.ts';
-import { RULE_IDS } from './push.ts';
 
 export interface ReconcileRequest {
   readonly repository: string;

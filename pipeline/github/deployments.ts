@@ -16,16 +16,15 @@ function environmentOf(catalog: string): string {
 }
 
 /** The last deployment of a catalog; undefined for a catalog that was never published, or when it may not be seen. */
-export function lastDeployed(
+export async function lastDeployed(
   github: GitHub,
   repository: RepositoryName,
   catalog: string,
 ): Promise<Deployed | undefined> {
-  return lastIn(github, repository, environmentOf(catalog)).then((last) => {
-    if (!last) return undefined;
-    const digest = last.payload['digest'];
-    return { commit: last.commit, digest: typeof digest === 'string' ? digest : undefined };
-  });
+  const last = await lastIn(github, repository, environmentOf(catalog));
+  if (!last) return undefined;
+  const digest = last.payload['digest'];
+  return { commit: last.commit, digest: typeof digest === 'string' ? digest : undefined };
 }
 
 /** The environment in which it is noted up to which commit of a branch bundles were released. */

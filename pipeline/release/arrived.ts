@@ -3,7 +3,7 @@ import { compareText } from '../../catalog/finding.ts';
 import type { ObjectReader } from '../git/objects.ts';
 import { diffTrees, entryAt, isTree } from '../git/tree.ts';
 import type { Policy } from '../policy/policy.ts';
-import type { BundleName } from './bundle-image.ts';
+import { type BundleName, folderOf } from './bundle-image.ts';
 
 export interface ArrivedBundle extends BundleName {
   readonly folder: string;
@@ -44,7 +44,7 @@ export async function bundlesIn(
 ): Promise<BundleName[]> {
   const there: BundleName[] = [];
   for (const one of names) {
-    const entry = await entryAt(objects, tree, `operators/${one.package}/${one.version}`);
+    const entry = await entryAt(objects, tree, folderOf(one));
     if (entry && isTree(entry.mode)) there.push(one);
   }
   return there;
@@ -55,5 +55,5 @@ function bundleAt(path: string, layout: Policy['layout']): ArrivedBundle | undef
   const match = layout.match(path);
   if (root !== 'operators' || rest.length === 0 || match?.kind !== 'bundle') return undefined;
   if (match.package !== name || match.version !== version) return undefined;
-  return { package: name, version, folder: `operators/${name}/${version}` };
+  return { package: name, version, folder: folderOf({ package: name, version }) };
 }

@@ -12,6 +12,11 @@ export interface BundleName {
   readonly version: string;
 }
 
+/** Where a bundle's folder is in the repository. */
+export function folderOf({ package: name, version }: BundleName): string {
+  return `operators/${name}/${version}`;
+}
+
 export interface MadeBundle {
   /** The tag that the image is pushed to. */
   readonly tag: TagReference;

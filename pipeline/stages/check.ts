@@ -2,6 +2,7 @@
  * The check of one pull request: who may, and what is wrong. Everything is read from git
  * objects; policy and owners from the base; nothing of the pull request is executed.
  */
+
 import type { DefinitionsOf } from '../../catalog/graph/world.ts';
 import { RULES } from '../../catalog/rules/index.ts';
 import type { Change } from '../change/change.ts';
@@ -25,6 +26,7 @@ import { POLICY_PATH, type PolicyRead, policyAt, readPolicy } from '../config.ts
 import { mergedTree } from '../git/merge.ts';
 import type { Repository } from '../git/repository.ts';
 import type { Policy } from '../policy/policy.ts';
+import { RULE_IDS } from '../policy/rule-ids.ts';
 import { severitiesOf } from '../policy/severity.ts';
 import type { Registry } from '../ports.ts';
 import type { CheckReport } from '../report/report.ts';
@@ -135,9 +137,6 @@ async function resolveRevisions(repository: Repository, { base, head }: CheckReq
 function ancestorOf({ ancestor }: CheckRequest): { ancestor?: string } {
   return ancestor === undefined ? {} : { ancestor };
 }
-
-/** Rules that a policy may name. */
-const RULE_IDS = RULES.map(({ id }) => id);
 
 async function readPolicyOf(
   repository: Repository,

@@ -2,8 +2,8 @@
  * Two states of catalogs compared: what people changed, and what clusters will do
  * otherwise. Nothing is judged and nobody is asked.
  */
+
 import { changeOf, type WorldOptions } from '../../catalog/graph/world.ts';
-import { RULES } from '../../catalog/rules/index.ts';
 import { type CatalogPlace, readCatalogs } from '../catalogs.ts';
 import { classifyChange } from '../change/classify.ts';
 import { fileReader } from '../change/content.ts';
@@ -12,6 +12,7 @@ import { changeIn, placedDiffs } from '../check/judge.ts';
 import { policyAt } from '../config.ts';
 import { PipelineError } from '../error.ts';
 import type { Repository } from '../git/repository.ts';
+import { RULE_IDS } from '../policy/rule-ids.ts';
 import type { PlacedDiff } from '../report/report.ts';
 
 /** Compares one catalog with another. Both are taken to be the same catalog at two times. */
@@ -37,11 +38,7 @@ export async function diffRevisions(
 ): Promise<PlacedDiff[]> {
   const [baseId = '', headId = ''] = await repository.resolve([base, head]);
   const { objects } = repository;
-  const { policy } = await policyAt(
-    objects,
-    baseId,
-    RULES.map(({ id }) => id),
-  );
+  const { policy } = await policyAt(objects, baseId, RULE_IDS);
   if (!policy)
     throw new PipelineError('usage', `the policy at ${base} cannot be read`, {
       hint: 'portolan check says why',

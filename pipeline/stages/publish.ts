@@ -2,6 +2,7 @@
  * The publishing of one merge: a catalog of a commit becomes an index image in a registry or a
  * directory, and the documents that clusters without a network of their own need.
  */
+
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -20,6 +21,7 @@ import { type Judging, judgeContents } from '../image/judge.ts';
 import type { Memory, Store } from '../image/memory.ts';
 import type { Contents } from '../image/packages.ts';
 import type { Policy } from '../policy/policy.ts';
+import { RULE_IDS } from '../policy/rule-ids.ts';
 import { severitiesOf } from '../policy/severity.ts';
 import { signatureDemands } from '../policy/signatures.ts';
 import { applyWaivers } from '../policy/waiver.ts';
@@ -142,8 +144,6 @@ export async function publish(
     rmSync(scratch, { recursive: true, force: true });
   }
 }
-
-const RULE_IDS: readonly string[] = RULES.map(({ id }) => id);
 
 /** Places of the policy that another catalog of the commit is published to as well. */
 async function takenPlaces(

@@ -20,11 +20,13 @@ import { arrivedBundles, bundlesIn } from '../release/arrived.ts';
 import {
   type BundleName,
   bundleTag,
+  folderOf,
   type MadeBundle,
   madeBundle,
   pushMade,
 } from '../release/bundle-image.ts';
 import { treePlace } from '../release/place.ts';
+import { refusalFinding } from '../release/refusal.ts';
 import { RELEASE_FILE } from '../release/wanted.ts';
 import { releaseBody } from '../report/release-text.ts';
 import { releasedTexts } from './release.ts';
@@ -179,20 +181,8 @@ function refusalIn(error: unknown): PipelineError {
 
 const OF_THE_BUNDLE: ReadonlySet<string> = new Set(['usage', 'not-found', 'too-large', 'conflict']);
 
-function folderOf({ package: name, version }: BundleName): string {
-  return `operators/${name}/${version}`;
-}
-
-function findingOf({ message, hint }: PipelineError, bundle: BundleName): Finding {
-  const location = { file: `${folderOf(bundle)}/${RELEASE_FILE}`, line: 1, column: 1 };
-  return {
-    rule: 'release/refused',
-    severity: 'error',
-    message,
-    location,
-    package: bundle.package,
-    ...(hint === undefined ? {} : { hint }),
-  };
+function findingOf(error: PipelineError, bundle: BundleName): Finding {
+  return refusalFinding(error, { package: bundle.package, folder: folderOf(bundle) });
 }
 
 /** @returns undefined for a bundle that is gone */

@@ -14,6 +14,7 @@ import type { RenderedImage } from '../../catalog/template/template.ts';
 import { PipelineError } from '../error.ts';
 import { isPackageName } from '../policy/layout.ts';
 import { parsePlace } from '../registry/place.ts';
+import { folderOf } from '../release/bundle-image.ts';
 import type { ReleasePlace } from '../release/place.ts';
 import { CATALOG_FILE, inForm, type KnownBundles, knownBundles } from '../release/rendered.ts';
 import { type Wanted, wantedOf } from '../release/wanted.ts';
@@ -47,7 +48,7 @@ export async function releasedTexts(place: ReleasePlace, request: ReleaseRequest
   const { package: name, version, image } = request;
   if (!isPackageName(name) || /[/\\]|^\.+$/.test(version))
     throw new PipelineError('usage', `${JSON.stringify(`${name}/${version}`)} names no bundle`);
-  const folder = `operators/${name}/${version}`;
+  const folder = folderOf(request);
   const source = await place.folder(folder);
   if (!source) throw new PipelineError('not-found', `there is no ${folder}`);
   const read = await readBundle(source);

@@ -2,6 +2,7 @@
  * A catalog as it was, proposed as a change of today's branch: a new commit, judged like every other
  * one. Nothing is undone: who installed what came since is told apart, and counted.
  */
+
 import type { Finding } from '../../catalog/finding.ts';
 import { RULES } from '../../catalog/rules/index.ts';
 import { catalogUnits } from '../change/unit.ts';
@@ -12,6 +13,7 @@ import { isAncestor } from '../git/merge.ts';
 import { makeBranch, replacePaths } from '../git/replace.ts';
 import type { Repository } from '../git/repository.ts';
 import type { Policy } from '../policy/policy.ts';
+import { RULE_IDS } from '../policy/rule-ids.ts';
 import { check } from './check.ts';
 
 export interface RollbackRequest {
@@ -110,8 +112,6 @@ export function rollbackTitle(catalog: string, to: string): string {
 
 /** Rules that say what a change does to clusters: what going back cannot be without, and people can accept. */
 const COMPARING: ReadonlySet<string> = new Set(RULES.filter(({ compare }) => compare).map(({ id }) => id));
-
-const RULE_IDS: readonly string[] = RULES.map(({ id }) => id);
 
 /** The catalog's folders and files, in either of the commits. */
 async function placesOf(

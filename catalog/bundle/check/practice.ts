@@ -1,4 +1,5 @@
 /** Good practice of operators, and objects that endanger the clusters they are installed on. */
+import { nameEnd } from '../../names.ts';
 import type { Path } from '../../path.ts';
 import type { Report } from '../../rules/rule.ts';
 import { bool, fitStruct, listOf, struct, text as textShape } from '../../shape.ts';
@@ -27,14 +28,11 @@ export const checkResourceRequests: Check = ofCsv((csv, report) => {
   }
 });
 
-/** Characters at the end of a name in which a version is looked for. */
-const LONGEST = 300;
-
 const VERSION_AT_END = /\d+\.\d+\.\d+(?:-[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*)?(?:\+[0-9A-Za-z-]+)?$/;
 
 export const checkNaming: Check = ofCsv((csv, report) => {
   const hint = '<operator>.v<version>, such as etcd.v1.0.0';
-  const version = VERSION_AT_END.exec(csv.name.slice(-LONGEST))?.[0];
+  const version = VERSION_AT_END.exec(nameEnd(csv.name))?.[0];
   if (version === undefined || !tryParseVersion(version)) {
     report(`${called(csv)}: the name does not end with a version`, csv.at('metadata', 'name'), { hint });
   }

@@ -42,7 +42,10 @@ export const rule: Rule = {
 function belowOwn(range: string, version: string): string {
   return range.includes('||')
     ? `… <${version}`
-    : `${range.replaceAll(/<=?\s*[^\s]+/g, '').trim()} <${version}`.trim();
+    : `${range
+        .replaceAll(/<=?\s*[^\s]+/g, '')
+        .replaceAll(/\s+/g, ' ')
+        .trim()} <${version}`.trim();
 }
 
 /** Whether clusters go along an edge by themselves. */

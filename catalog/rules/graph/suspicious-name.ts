@@ -1,5 +1,6 @@
 import { judgedPackages } from '../../graph/world.ts';
 import { type Bundle, type Channel, locate } from '../../model.ts';
+import { nameEnd } from '../../names.ts';
 import { formatVersion } from '../../version.ts';
 import { quoted, type Rule } from '../rule.ts';
 
@@ -45,13 +46,9 @@ function channelDefect({ name }: Channel): { why: string; severity: 'error' | 'w
     : { why: 'the name does not begin with a letter or a digit', severity: 'warning' };
 }
 
-/** Characters at the end of a name in which a version is looked for. */
-const LONGEST = 300;
-
 /** A version at the end of a bundle's name that is not its own. */
 function otherVersionIn({ name, version }: Bundle): string | undefined {
-  const [, written] =
-    /[.-]v?([0-9]+\.[0-9]+\.[0-9]+)(?:[-+_.][0-9A-Za-z.+_-]*)?$/.exec(name.slice(-LONGEST)) ?? [];
+  const [, written] = /[.-]v?([0-9]+\.[0-9]+\.[0-9]+)(?:[-+_.][0-9A-Za-z.+_-]*)?$/.exec(nameEnd(name)) ?? [];
   if (written === undefined || !version) return undefined;
   const numbers = `${version.major}.${version.minor}.${version.patch}`;
   return written === numbers ? undefined : written;
