@@ -3,13 +3,12 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { PushMessage } from '../../pipeline/delivery/message.ts';
 import { deliver } from '../fakes/delivery.ts';
 import { generator } from '../fakes/generator.ts';
-import { type SampleRepository, sampleRepository } from '../fakes/sample.ts';
+import { harbourRepository, type SampleRepository } from '../fakes/sample.ts';
 
 let sample: SampleRepository;
 beforeAll(() => {
   // One package: several hundred runs.
-  const without = (name: string) => [`catalogs/v4.20/${name}/catalog.yaml`, null] as const;
-  sample = sampleRepository(Object.fromEntries(['ferry-operator', 'lighthouse-operator'].map(without)));
+  sample = harbourRepository();
   const broken = { 'catalogs/v4.20/harbour-operator/catalog.yaml': 'schema: olm.package\n' };
   sample.commit(broken, { parents: [sample.addition], branch: 'refused' });
 });

@@ -22,13 +22,12 @@ import { testClient } from '../fakes/host.ts';
 import { type Hub, openHub } from '../fakes/hub.ts';
 import { sampleImage } from '../fakes/image.ts';
 import { registry } from '../fakes/registry.ts';
-import { type SampleRepository, sampleRepository } from '../fakes/sample.ts';
+import { harbourRepository, type SampleRepository } from '../fakes/sample.ts';
 import { signedPush } from '../fakes/webhook.ts';
 
 let sample: SampleRepository;
 beforeAll(() => {
-  const without = (name: string) => [`catalogs/v4.20/${name}/catalog.yaml`, null] as const;
-  sample = sampleRepository(Object.fromEntries(['ferry-operator', 'lighthouse-operator'].map(without)));
+  sample = harbourRepository();
 });
 afterAll(() => sample.remove());
 

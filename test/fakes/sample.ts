@@ -73,3 +73,9 @@ function added(change: {
   documents[channel] += entry;
   return { [path]: [...documents, bundle.replaceAll(like, version)].join('---\n') };
 }
+
+/** The sample with one package, which is published soon. */
+export function harbourRepository(): SampleRepository {
+  const without = (name: string) => [`catalogs/v4.20/${name}/catalog.yaml`, null] as const;
+  return sampleRepository(Object.fromEntries(['ferry-operator', 'lighthouse-operator'].map(without)));
+}

@@ -5,13 +5,12 @@ import type { CatalogMessage, PushMessage } from '../../../pipeline/delivery/mes
 import type { CommitStatus } from '../../../pipeline/ports.ts';
 import { type Delivered, deliver } from '../../fakes/delivery.ts';
 import type { Files } from '../../fakes/repository.ts';
-import { type SampleRepository, sampleFiles, sampleRepository } from '../../fakes/sample.ts';
+import { harbourRepository, type SampleRepository, sampleFiles } from '../../fakes/sample.ts';
 
 let sample: SampleRepository;
 vi.setConfig({ testTimeout: 60_000 });
 beforeAll(() => {
-  const without = (name: string) => [`catalogs/v4.20/${name}/catalog.yaml`, null] as const;
-  sample = sampleRepository(Object.fromEntries(['ferry-operator', 'lighthouse-operator'].map(without)));
+  sample = harbourRepository();
 });
 afterAll(() => sample.remove());
 

@@ -11,13 +11,12 @@ import { recordFence } from '../../../pipeline/publish/fence-records.ts';
 import { directoryRecords } from '../../../pipeline/records/directory.ts';
 import { deliver } from '../../fakes/delivery.ts';
 import { folder } from '../../fakes/folder.ts';
-import { type SampleRepository, sampleRepository } from '../../fakes/sample.ts';
+import { harbourRepository, type SampleRepository } from '../../fakes/sample.ts';
 
 let sample: SampleRepository;
 vi.setConfig({ testTimeout: 60_000 });
 beforeAll(() => {
-  const without = (name: string) => [`catalogs/v4.20/${name}/catalog.yaml`, null] as const;
-  sample = sampleRepository(Object.fromEntries(['ferry-operator', 'lighthouse-operator'].map(without)));
+  sample = harbourRepository();
 });
 afterAll(() => sample.remove());
 
