@@ -152,11 +152,24 @@ async function ended(work: CatalogMessage, { records, clock, patience }: AskPort
   }
 }
 
+/**
+ * Prefix of the keys of the documents of what was published in the end: a commit's own, or those of the one that
+ * came before it to the tag.
+ *
+ * @returns undefined while that one's record is still to come
+ */
+async function documentsFor(outcome: Outcome, records: RecordStore): Promise<string | undefined> {
+  const { documents, state, detail: newer, catalog } = outcome;
+  if (documents !== undefined || state !== 'superseded') return documents;
+  const current = (await publishedIn(records)).find((one) => one.commit === newer && one.catalog === catalog);
+  if (current) return current.documents;
+  const itself = await outcomeAt(records, { ...outcome, commit: newer });
+  return itself && documentsFor(itself, records);
+}
+
 /** @returns undefined while the record of a newer publish is still to come */
 async function answerOf(outcome: Outcome, records: RecordStore): Promise<Answered | undefined> {
-  const documents =
-    outcome.documents ??
-    (await publishedIn(records)).find(({ commit }) => commit === outcome.detail)?.documents;
+  const documents = await documentsFor(outcome, records);
   if (documents === undefined) return undefined;
   const files: Record<string, string> = {};
   const tooLarge: string[] = [];

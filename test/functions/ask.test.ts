@@ -1,6 +1,6 @@
 /** Jobs that ask for a publish, by real tokens: the publishing job is answered, everybody else is refused. */
 import { generateKeyPair } from 'jose';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { type Asking, type AskPorts, ask } from '../../functions/ask.ts';
 import { tokenReader } from '../../functions/token.ts';
 import { noteOutcome, type Outcome } from '../../pipeline/delivery/outcome.ts';
@@ -126,19 +126,34 @@ test('of a repository with two branches that are published, the job of each is a
   expect((await ask(await asking(at, { ref: 'refs/heads/other' }), ports)).status).toBe(403);
 });
 
-test('a commit that a newer one overtook: what is published is the answer', async () => {
-  const at = await address();
-  at.says = { state: 'superseded', detail: NEWER };
-  const current = {
-    catalog: 'v4.20',
-    image: 'x',
-    epoch: 0,
-    commit: NEWER,
-    digest: 'd',
-    documents: DOCUMENTS,
+describe('a commit that a newer one overtook', () => {
+  const current = (commit: string, catalog = 'v4.20', documents = DOCUMENTS): Uint8Array =>
+    new TextEncoder().encode(
+      JSON.stringify({ catalog, image: 'x', epoch: 0, commit, digest: 'd', documents }),
+    );
+  const overtaken = async (): Promise<Address> => {
+    const at = await address();
+    at.says = { state: 'superseded', detail: NEWER };
+    return at;
   };
-  await at.ports.records.put('published/v4.20/x', new TextEncoder().encode(JSON.stringify(current)));
-  expect(await ask(await asking(at), at.ports)).toMatchObject({ status: 200, body: { published: true } });
+
+  test('what is published of its catalog is the answer', async () => {
+    const at = await overtaken();
+    await at.ports.records.put('published/v4.19/x', current(NEWER, 'v4.19', 'documents/v4.19/x/y/'));
+    await at.ports.records.put('published/v4.20/x', current(NEWER));
+    const answer = await ask(await asking(at), at.ports);
+    expect(answer).toMatchObject({ status: 200, body: { receipt: { digest: 'sha256:1' } } });
+  });
+
+  test('a third one was published since: the answer is that of the newer one all the same', async () => {
+    const at = await overtaken();
+    const { records } = at.ports;
+    await records.put('published/v4.20/x', current('e'.repeat(40), 'v4.20', 'documents/v4.20/x/z/'));
+    const newer = { repository: 'sea/catalogs', catalog: 'v4.20', commit: NEWER } as const;
+    await noteOutcome(records, { ...newer, state: 'published', detail: 'd', documents: DOCUMENTS });
+    const answer = await ask(await asking(at), at.ports);
+    expect(answer).toMatchObject({ status: 200, body: { receipt: { digest: 'sha256:1' } } });
+  });
 });
 
 test('documents that an answer of Lambda has no room for are named, and the receipt is always in it', async () => {
