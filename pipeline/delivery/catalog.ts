@@ -6,7 +6,15 @@ import { PipelineError } from '../error.ts';
 import type { Store } from '../image/memory.ts';
 import { type Published, publish } from '../stages/publish.ts';
 import type { CatalogMessage } from './message.ts';
-import { isDone, noteOutcome, type Outcome, outcomeAt, tellBehind, tellOutcome } from './outcome.ts';
+import {
+  isDone,
+  noteOutcome,
+  type Outcome,
+  outcomeAt,
+  tellBehind,
+  tellOutcome,
+  tellWaiting,
+} from './outcome.ts';
 import type { DeliveryPorts, OpenBranch } from './ports.ts';
 import { documentsOf, tellPublished } from './published.ts';
 import { isOn } from './push.ts';
@@ -30,6 +38,12 @@ export async function handleCatalog(
   // Told last of all, so there is nothing left to do; the reconciler looks after what happens later.
   const before = await knownOutcome(message, ports);
   if (before && isDone(before)) return undefined;
+  // Of a burst of merges nearly each ends here, and the repository is not even opened.
+  const { behind } = message;
+  if (behind !== undefined) {
+    const newer = await knownOutcome({ ...message, commit: behind }, ports);
+    if (await tellOvertaken(message, newer, ports)) return undefined;
+  }
   const branch = await ports.open(message);
   try {
     if (!(await isOn(branch.repository, message.commit, branch.tip))) {
@@ -62,6 +76,18 @@ async function knownOutcome(
   return outcomeAt(records, message);
 }
 
+/** Tells which newer commit was published. @returns false where none was, as far as is known of `newer` */
+async function tellOvertaken(
+  message: CatalogMessage,
+  newer: Outcome | undefined,
+  ports: DeliveryPorts,
+): Promise<boolean> {
+  if (!newer || !isDone(newer)) return false;
+  const detail = newer.state === 'published' ? newer.commit : newer.detail;
+  await tellOutcome(ports, message, { state: 'superseded', detail, documents: newer.documents });
+  return true;
+}
+
 /** The message comes again; meanwhile people can see why they wait. */
 async function tellFailure(
   ports: DeliveryPorts,
@@ -83,6 +109,7 @@ interface Publishing {
 
 /** Publishes the branch's newest commit, which has the last word on its catalog. */
 async function publishNewest(message: CatalogMessage, publishing: Publishing): Promise<Published> {
+  await tellWaiting(publishing.ports, message);
   const published = await publishCommit(message, publishing);
   await tellOutcome(publishing.ports, message, outcomeOf(published, message));
   return published;
@@ -96,12 +123,7 @@ async function publishBehind(
   const { branch, ports } = publishing;
   const newest = { ...message, commit: branch.tip };
   const known = await knownOutcome(newest, ports);
-  // Of a burst of merges each comes here: what was published for one of them is not built again.
-  if (known && isDone(known)) {
-    const detail = known.state === 'published' ? known.commit : known.detail;
-    await tellOutcome(ports, message, { state: 'superseded', detail, documents: known.documents });
-    return undefined;
-  }
+  if (await tellOvertaken(message, known, ports)) return undefined;
   // What failed comes again by its own message.
   const isOut = known?.state === 'refused' || known?.state === 'failed';
   const first = isOut ? undefined : await tryNewest(newest, publishing);

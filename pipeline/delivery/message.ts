@@ -23,6 +23,8 @@ export interface CatalogMessage {
   readonly branch: string;
   readonly commit: string;
   readonly catalog: string;
+  /** The branch's newest commit when the push was handled, whose own message goes before this one. */
+  readonly behind?: string;
   /** Set when it is to be published though it was before: what is claimed or found is not that any more. */
   readonly again?: true;
   /** Raised by one when the branch's history was rewritten; the standing one when left out. */
@@ -102,7 +104,14 @@ function readMove(
     throw unreadable(`its catalog is ${JSON.stringify(catalog)}`);
   }
   const again = value['again'] === true ? ({ again: true } as const) : {};
-  return { v: 1, kind, repository, branch, commit, catalog, ...again, ...epochOf(value['epoch']) };
+  const rest = { ...behindOf(value['behind']), ...again, ...epochOf(value['epoch']) };
+  return { v: 1, kind, repository, branch, commit, catalog, ...rest };
+}
+
+function behindOf(behind: unknown): { readonly behind?: string } {
+  if (behind === undefined) return {};
+  if (typeof behind === 'string' && COMMIT.test(behind)) return { behind };
+  throw unreadable(`it is behind ${JSON.stringify(behind)}, expected an id`);
 }
 
 function epochOf(epoch: unknown): { readonly epoch?: number } {

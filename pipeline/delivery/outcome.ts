@@ -39,6 +39,13 @@ const WORDS: Readonly<Record<OutcomeState, string>> = {
   failed: 'not published yet',
 };
 
+/** How it ended, as far as it did. */
+export interface End extends Pick<Outcome, 'detail' | 'documents'> {
+  readonly state: Exclude<OutcomeState, 'pending'>;
+}
+
+type OutcomePorts = Pick<DeliveryPorts, 'records' | 'forge' | 'log' | 'linkTo'>;
+
 /** Of a commit's status; that of a catalog has its name behind. */
 const CONTEXT = 'portolan/publish';
 
@@ -46,21 +53,53 @@ const CONTEXT = 'portolan/publish';
 const DESCRIPTION = 140;
 
 /**
- * Reports the status, then writes the records: what is recorded was told. A commit whose end is known
- * does not wait again, though its message came twice.
+ * Writes the records of a commit that waits. One of which more is known does not wait again, though its message
+ * came twice.
+ *
+ * @returns what is known of it now
  */
-export async function tellOutcome(
-  ports: Pick<DeliveryPorts, 'records' | 'forge' | 'log' | 'linkTo'>,
-  message: CatalogMessage,
-  what: Pick<Outcome, 'state' | 'detail' | 'documents'>,
-): Promise<void> {
-  const { records } = ports;
+export async function noteWaiting(records: RecordStore, message: CatalogMessage): Promise<Outcome> {
+  const known = await outcomeAt(records, message);
+  if (known) return known;
   const { repository, catalog, commit } = message;
-  const outcome: Outcome = { repository, catalog, commit, ...what };
-  if (outcome.state === 'pending' && (await records.get(keyOf(outcome))) !== undefined) return;
-  await report(ports, outcome);
+  const outcome: Outcome = { repository, catalog, commit, state: 'pending', detail: commit };
   await tellLast(records, outcome);
   await noteOutcome(records, outcome);
+  return outcome;
+}
+
+/** Reports that a commit waits, unless more is known of it. */
+export async function tellWaiting(ports: OutcomePorts, message: CatalogMessage): Promise<void> {
+  const outcome = await noteWaiting(ports.records, message);
+  if (outcome.state === 'pending') await report(ports, outcome);
+}
+
+/**
+ * Reports the status, then writes the records: what is recorded was told. That a newer commit made one needless is
+ * told only where it was heard of: GitHub takes some hundred statuses an hour, and a burst of merges has more.
+ */
+export async function tellOutcome(ports: OutcomePorts, message: CatalogMessage, end: End): Promise<void> {
+  const { records } = ports;
+  const { repository, catalog, commit } = message;
+  const outcome: Outcome = { repository, catalog, commit, ...end };
+  if (outcome.state !== 'superseded' || (await outcomeAt(records, outcome))) {
+    await report(ports, outcome);
+    await tellLast(records, outcome);
+  }
+  await noteOutcome(records, outcome);
+}
+
+/** Reports that a newer commit is to be published in place of one, whatever its catalogs are. */
+export async function tellLeft(
+  ports: Pick<DeliveryPorts, 'forge' | 'log'>,
+  of: Pick<Outcome, 'repository' | 'commit'>,
+  newer: string,
+): Promise<void> {
+  const said = {
+    state: 'success',
+    description: `left to a newer commit, unless it is refused: ${newer}`,
+  } as const;
+  await setStatus(ports, { ...of, context: CONTEXT, ...said }, true);
 }
 
 /** Reports that nothing of a commit is published, whatever its catalogs are. */
@@ -74,12 +113,12 @@ export async function tellRefused(
 
 /** As {@link tellOutcome}, of a commit behind the newest one, which has the last word. */
 export async function tellBehind(
-  ports: Pick<DeliveryPorts, 'records' | 'forge' | 'log' | 'linkTo'>,
+  ports: OutcomePorts,
   { repository, catalog, commit }: CatalogMessage,
-  what: Pick<Outcome, 'state' | 'detail' | 'documents'>,
+  end: End,
 ): Promise<void> {
   const { records } = ports;
-  const outcome: Outcome = { repository, catalog, commit, ...what };
+  const outcome: Outcome = { repository, catalog, commit, ...end };
   await report(ports, outcome);
   const last = await readOutcome(records, `${LAST}${nameOf(outcome)}`);
   if (!last || last.commit === commit) await tellLast(records, outcome);

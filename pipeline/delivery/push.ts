@@ -7,7 +7,7 @@ import type { Policy } from '../policy/policy.ts';
 import { RULE_IDS } from '../policy/rule-ids.ts';
 import { catalogsAt } from './changed.ts';
 import { type CatalogMessage, messageOf, type PushMessage } from './message.ts';
-import { tellOutcome, tellRefused } from './outcome.ts';
+import { noteWaiting, tellLeft, tellRefused } from './outcome.ts';
 import type { DeliveryPorts } from './ports.ts';
 
 /**
@@ -26,14 +26,17 @@ export async function handlePush(push: PushMessage, ports: DeliveryPorts): Promi
     const at = await newestUsable(repository, push, { tip, ports });
     if (!at) return [];
     const changed = (await catalogsAt(repository, at, ports)).filter(({ isChanged }) => isChanged);
+    const { v, repository: name, branch } = push;
+    if (push.commit !== at.tip) await tellLeft(ports, { repository: name, commit: push.commit }, tip);
     for (const { catalog } of changed) {
-      const { v, repository: name, branch } = push;
       const message: CatalogMessage = { v, kind: 'catalog', repository: name, branch, commit: tip, catalog };
-      // Said before it is sent: once it is, its end may be told at any moment.
-      await tellOutcome(ports, message, { state: 'pending', detail: tip });
+      // Noted before it is sent: once it is, its end may be told at any moment.
+      await noteWaiting(ports.records, message);
       await ports.queue.send(messageOf(message));
       // Behind it in the same group: published itself where the newest cannot be, else told which one was.
-      if (push.commit !== tip) await ports.queue.send(messageOf({ ...message, commit: push.commit }));
+      if (push.commit !== tip) {
+        await ports.queue.send(messageOf({ ...message, commit: push.commit, behind: tip }));
+      }
     }
     return changed.map(({ catalog }) => catalog);
   } finally {

@@ -26,6 +26,8 @@ export interface Delivered {
   readonly calls: readonly string[];
   /** Who made each of them: the kind of the message that was handled. */
   readonly callers: readonly string[];
+  /** How often a repository was opened. */
+  readonly opens: number;
   readonly aside: number;
 }
 
@@ -57,6 +59,7 @@ export async function deliver({
   const queue = memoryQueue({ attempts, parallel: 1 });
   const calls: string[] = [];
   const callers: string[] = [];
+  let opens = 0;
   const living = (caller: string): DeliveryPorts => {
     let dead = false;
     const mortal = <T extends object>(name: string, port: T): T =>
@@ -80,6 +83,7 @@ export async function deliver({
     const settings = { searchPath: process.env['PATH'] };
     return {
       open: async ({ branch }) => {
+        opens++;
         const repository = await openRepository(directory, settings);
         const [tip = ''] = await repository.resolve([branch]);
         return { repository, tip, close: repository.close };
@@ -110,7 +114,7 @@ export async function deliver({
   }
   await last?.(() => living('last'));
   const state = { ...(await stateOf(records, registry, statuses)), deployments: [...deployments].sort() };
-  return { state, calls, callers, aside: queue.aside.length };
+  return { state, calls, callers, opens, aside: queue.aside.length };
 }
 
 async function stateOf(

@@ -48,13 +48,15 @@ test('a commit that the branch never held is published by nobody', async () => {
 
 const HARBOUR = 'catalogs/v4.20/harbour-operator/catalog.yaml';
 
-/** What people see of a catalog's commits, by id. */
+/** What people see of commits, by id: of its catalog, then of the whole one. */
 function statusesOf({ state }: Delivered): Record<string, string> {
   const { statuses } = state as { statuses: string[] };
   const read = statuses.map((text): CommitStatus => JSON.parse(text));
-  return Object.fromEntries(
-    read.map(({ commit, state, description }) => [commit, `${state}: ${description}`]),
-  );
+  const told: Record<string, string> = {};
+  for (const { commit, state, description } of read) {
+    told[commit] = [told[commit], `${state}: ${description}`].filter(Boolean).join('; ');
+  }
+  return told;
 }
 
 function tagsOf({ state }: Delivered): object {
@@ -138,7 +140,11 @@ test('of a burst of merges one is built; the others are told which one', async (
   expect(claims(delivered.calls)).toBe(claims(alone.calls));
   const told = statusesOf(delivered);
   expect(told[tip]).toMatch(/^success: published: sha256:/);
-  expect(told[sample.base]).toBe(`success: published with a newer commit: ${tip}`);
+  for (const older of [sample.base, sample.addition]) {
+    expect(told[older]).toBe(`success: left to a newer commit, unless it is refused: ${tip}`);
+  }
+  // For each push, and for the one image.
+  expect(delivered.opens).toBe(pushes.length + 1);
 });
 
 test('a history that was rewritten back to a published commit: the next epoch publishes it again', async () => {

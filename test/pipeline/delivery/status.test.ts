@@ -1,7 +1,13 @@
 /** What people are told of catalogs that wait, were refused or failed, beside what is published of them. */
 import { expect, test } from 'vitest';
 import type { CatalogMessage } from '../../../pipeline/delivery/message.ts';
-import { type Outcome, tellOutcome } from '../../../pipeline/delivery/outcome.ts';
+import {
+  type End,
+  noteWaiting,
+  outcomeAt,
+  tellOutcome,
+  tellWaiting,
+} from '../../../pipeline/delivery/outcome.ts';
 import { isSettled, statusOf, statusText } from '../../../pipeline/delivery/status.ts';
 import type { CommitStatus } from '../../../pipeline/ports.ts';
 import { directoryRecords } from '../../../pipeline/records/directory.ts';
@@ -14,16 +20,39 @@ function world() {
   const statuses: CommitStatus[] = [];
   const linkTo = (documents: string): string => `https://pages.example.com/${documents}page.html`;
   const forge = { report: async (status: CommitStatus) => void statuses.push(status) };
-  const tell = (commit: string, what: Pick<Outcome, 'state' | 'detail' | 'documents'>): Promise<void> => {
-    const named = { repository: 'sea/catalogs', branch: 'main', commit, catalog: 'v4.20' };
-    const message: CatalogMessage = { v: 1, kind: 'catalog', ...named };
-    return tellOutcome({ records, forge, log: () => undefined, linkTo }, message, what);
+  const ports = { records, forge, log: () => undefined, linkTo };
+  const messageFor = (commit: string): CatalogMessage => {
+    return { v: 1, kind: 'catalog', repository: 'sea/catalogs', branch: 'main', commit, catalog: 'v4.20' };
   };
-  return { records, statuses, tell };
+  const tell = (commit: string, end: End): Promise<void> => tellOutcome(ports, messageFor(commit), end);
+  return { records, statuses, tell, ports, messageFor };
 }
 
+test('a commit that waits stands beside what is published, and is told once it is begun with', async () => {
+  const { records, statuses, tell, ports, messageFor } = world();
+  const waiting = messageFor(TWO);
+  await noteWaiting(records, waiting);
+  expect(statusText(await statusOf(records))).toContain(`  pending ${TWO}: ${TWO}`);
+  expect(statuses).toEqual([]);
+  for (const _ of [1, 2]) await tellWaiting(ports, waiting);
+  await tell(TWO, { state: 'failed', detail: 'the registry answered 503' });
+  // It comes again: what is known of it stays.
+  await tellWaiting(ports, waiting);
+  expect(statuses.map(({ state }) => state)).toEqual(['pending', 'pending', 'error']);
+});
+
+test('that a newer commit was published is told of what was said to wait, and noted of every one', async () => {
+  const { records, statuses, tell, messageFor } = world();
+  await tell(ONE, { state: 'superseded', detail: TWO });
+  expect(statuses).toEqual([]);
+  expect(await outcomeAt(records, messageFor(ONE))).toMatchObject({ state: 'superseded', detail: TWO });
+  const other = messageFor('3'.repeat(40));
+  await noteWaiting(records, other);
+  await tell(other.commit, { state: 'superseded', detail: TWO });
+  expect(statuses.map(({ description }) => description)).toEqual([`published with a newer commit: ${TWO}`]);
+});
+
 test.each([
-  ['pending', 'pending'],
   ['failed', 'error'],
   ['refused', 'failure'],
 ] as const)('a commit that is %s stands beside what is published', async (state, onGitHub) => {
