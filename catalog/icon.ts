@@ -41,7 +41,19 @@ const SVG =
 function isSvg(bytes: Uint8Array): boolean {
   if (bytes.length >= 24 && bytes.subarray(0, 24).some((byte) => byte <= 8)) return false;
   const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes);
-  return SVG.test(text.replaceAll(/<!--[\s\S]*?-->/g, ''));
+  return SVG.test(withoutComments(text));
+}
+
+/** An expression would look for the end of each comment that has none, to the end of the text. */
+function withoutComments(text: string): string {
+  const kept: string[] = [];
+  for (let from = 0; ; ) {
+    const begin = text.indexOf('<!--', from);
+    const end = begin < 0 ? -1 : text.indexOf('-->', begin + 4);
+    if (end < 0) return [...kept, text.slice(from)].join('');
+    kept.push(text.slice(from, begin));
+    from = end + 3;
+  }
 }
 
 /** Images in the container of ISO's media files are told apart by their brands. */

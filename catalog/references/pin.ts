@@ -34,13 +34,16 @@ export function pinReferences(text: string, pins: readonly Pin[]): Pinned {
     if (replaced === undefined) refused.push({ pin, alias: aliasAt(line, pin) });
     else {
       lines[pin.line - 1] = replaced;
-      for (const [, name = ''] of line.matchAll(/&([^\s,[\]{}]+)\s/g)) anchors.add(name);
+      for (const [, name = ''] of line.matchAll(ANCHORS)) anchors.add(name);
     }
   }
   // An alias follows its anchor.
   const lost = refused.filter(({ alias }) => alias === undefined || !anchors.has(alias));
   return { text: lines.join('\n'), refused: lost.map(({ pin }) => pin) };
 }
+
+/** Names of anchors; a `&` within one begins no other. */
+const ANCHORS = /(?<![^\s,[\]{}])&([^\s,[\]{}]+)\s/g;
 
 /** How far into a file Go looks for the brace that says JSON, which has no comments. */
 const SNIFF = 4096;
@@ -72,7 +75,10 @@ function pinLine(line: string, pin: Pin, commented: boolean): string | undefined
 
 /** Adds a comment behind what ends the value, when nothing else stands on the line. */
 function withNote(rest: string, quote: string, note: string): string {
-  const [, closed = '', comment = '', end = ''] = /^(.*?)(\s+#.*?)?(\s*)$/s.exec(rest) ?? [];
+  const text = rest.trimEnd();
+  const begin = text.search(/\s#/);
+  const closed = begin < 0 ? text : text.slice(0, begin).trimEnd();
+  const [comment, end] = [text.slice(closed.length), rest.slice(text.length)];
   const ends = /^[\s,\]}]*$/.test(closed.slice(quote.length));
   if (note === '' || !ends || comment.trim() === `# ${note}`) return rest;
   return `${closed} # ${note}${comment}${end}`;

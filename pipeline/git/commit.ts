@@ -80,7 +80,7 @@ function withoutSignature(text: string, headerEnd: number): string {
 }
 
 function parseSigner(text: string): Signer {
-  const [, name = '', email = '', time = '0'] = /^(.*?) ?<([^>]*)>(?: (-?[0-9]+))?/.exec(text) ?? [];
+  const [, name = '', email = '', time = '0'] = /^([^<]*?) ?<([^>]*)>(?: (-?[0-9]+))?/.exec(text) ?? [];
   return { name, email, time: Number(time) };
 }
 

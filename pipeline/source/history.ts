@@ -44,9 +44,12 @@ function stepsOf(history: unknown, count: number): readonly string[] {
 
 /** Where a COPY or ADD of a Dockerfile puts things; undefined when it is no such step, or not clear. */
 function copiedTo(step: string): string | undefined {
-  const [, words = ''] =
-    /^(?:\/bin\/sh -c #\(nop\) +)?(?:COPY|ADD) +([^[\]"'\\]*?)(?: +# buildkit)? *$/.exec(step) ?? [];
-  const destination = words.split(/ +/).at(-1) ?? '';
+  const said = step
+    .trimEnd()
+    .replace(/ # buildkit$/, '')
+    .trimEnd();
+  const [, words = ''] = /^(?:\/bin\/sh -c #\(nop\) +)?(?:COPY|ADD) ([^[\]"'\\]*)$/.exec(said) ?? [];
+  const destination = words.slice(words.lastIndexOf(' ') + 1);
   return /^\/[^$]*$/.test(destination) && !destination.includes('..') ? destination : undefined;
 }
 

@@ -30,3 +30,7 @@ test.each([
   ['\ufeff<svg></svg>', undefined],
   ['\f<svg>\u00a0</svg>\r\n', 'image/svg+xml'],
 ])('%j is %s', (content, type) => expect(imageType(text(content))).toBe(type));
+
+test('comments without end are looked through once', () => {
+  expect(imageType(text(`<svg>${'<!--'.repeat(1_000_000)}</svg>`))).toBe('image/svg+xml');
+});

@@ -47,7 +47,7 @@ function refusedBundle(
 
 /** An obstacle without its details: dependencies stay dependencies, whatever they are on. */
 function kindOf(obstacle: string): string {
-  return obstacle.replace(/ \(.*$/, '');
+  return obstacle.replace(/ \(.*$/s, '');
 }
 
 /** The bundle that OLM v1 settles on, whether it then refuses it or not. */

@@ -70,6 +70,13 @@ describe('only the reference changes, wherever it stands', () => {
     expect(await pinned(HEAD + before)).toEqual({ text: HEAD + after, refused: [] });
   });
 
+  test('blanks and anchors of a long line are looked through once', async () => {
+    const [blanks, ands] = [' '.repeat(300_000), '&'.repeat(300_000)];
+    const text = (image: string) => `relatedImages: [{name: x${ands}, image: ${image}${blanks}}]\n`;
+    const { text: after } = await pinned(HEAD + text('q.io/a/b:v1'));
+    expect(after).toBe(HEAD + text('q.io/a/b@sha256:1').replace(']\n', '] # v1\n'));
+  });
+
   test('JSON has no comments', async () => {
     const before =
       '{\n  "schema": "olm.bundle",\n  "name": "b",\n  "package": "p",\n  "image": "q.io/a/b:v1"\n}\n';

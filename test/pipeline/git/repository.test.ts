@@ -109,6 +109,11 @@ describe('objects', () => {
     expect(read.trailers.map(signerOf).map(({ email }) => email)).toEqual(['ann@example.com', 'b@e.com']);
   });
 
+  test('a trailer of a million brackets names nobody, at once', () => {
+    const trailer = { key: 'co-authored-by', value: '<'.repeat(1_000_000) };
+    expect(signerOf(trailer)).toEqual({ name: '', email: '', time: 0 });
+  });
+
   test('a signed commit keeps the signature and what was signed', async () => {
     const unsigned = `tree ${await repository.objects.treeOf(commit)}\nauthor a <a@b> 1 +0000\ncommitter a <a@b> 1 +0000\n`;
     const message = '\ntitle\n\ngpgsig in the message stays\n';

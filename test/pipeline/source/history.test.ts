@@ -25,6 +25,10 @@ describe('a layer is left where it is only when its step clearly puts it elsewhe
   });
 });
 
+test('a step of a million blanks is looked through once', () => {
+  expect(layersFor([step(`COPY${' '.repeat(1_000_000)}"`)], 1, '/configs')).toEqual([true]);
+});
+
 test('of our own images what is in other folders is left, and the base', () => {
   const history = [EMPTY, step('bazel'), step('portolan /configs'), step('portolan /tmp/cache')];
   expect(layersFor(history, 3, '/configs')).toEqual([false, true, false]);
