@@ -31,12 +31,18 @@ export function partOfDocument(document: SourceDocument, prefix: Path): SourceDo
   };
 }
 
+/** Items and members before the one that is looked for that are counted anew each time. */
+const FEW = 32;
+
 /** A document whose nodes were marked in the order in which they were read. */
 export class MarkedDocument implements SourceDocument {
   readonly file: string;
   readonly #value: unknown;
   readonly #marks: Int32Array;
   readonly #written: ReadonlyMap<object, readonly WrittenMember[]> | undefined;
+  /** Nodes before the items of long lists, as far as one was asked for, and before the members of large objects. */
+  #items: Map<readonly unknown[], number[]> | undefined;
+  #members: Map<object, ReadonlyMap<string, number>> | undefined;
 
   /**
    * @param marks a line and a column for each node in pre-order, the root first
@@ -79,27 +85,54 @@ export class MarkedDocument implements SourceDocument {
   #descend(parent: unknown, step: string | number): { value: unknown; skipped: number } | undefined {
     if (Array.isArray(parent)) {
       if (typeof step !== 'number' || step < 0 || step >= parent.length) return undefined;
-      let skipped = 1;
-      for (let i = 0; i < step; i++) skipped += this.#count(parent[i]);
-      return { value: parent[step], skipped };
+      return { value: parent[step], skipped: 1 + this.#beforeItem(parent, step) };
     }
     if (!isObject(parent) || typeof step !== 'string' || !Object.hasOwn(parent, step)) return undefined;
-    return { value: parent[step], skipped: 1 + this.#before(parent, step) };
+    return { value: parent[step], skipped: 1 + this.#beforeMember(parent, step) };
+  }
+
+  /** How many nodes of a list were read before an item. */
+  #beforeItem(items: readonly unknown[], step: number): number {
+    if (step < FEW) {
+      let nodes = 0;
+      for (let i = 0; i < step; i++) nodes += this.#count(items[i]);
+      return nodes;
+    }
+    this.#items ??= new Map();
+    const before = this.#items.get(items) ?? [0];
+    this.#items.set(items, before);
+    for (let i = before.length; i <= step; i++) before.push((before[i - 1] ?? 0) + this.#count(items[i - 1]));
+    return before[step] ?? 0;
   }
 
   /** How many nodes of an object were read before the value of a key; of a key that stands twice, the last counts. */
-  #before(object: Readonly<Record<string, unknown>>, step: string): number {
-    const written = this.#written?.get(object);
-    if (written) {
-      const last = written.findLastIndex(({ key }) => key === step);
-      return written.slice(0, last).reduce((count, { nodes }) => count + nodes, 0);
-    }
-    let nodes = 0;
+  #beforeMember(object: Readonly<Record<string, unknown>>, step: string): number {
+    if (this.#written?.has(object)) return this.#beforeMembers(object).get(step) ?? 0;
+    let [nodes, members] = [0, 0];
     for (const key in object) {
       if (key === step) break;
+      if (++members > FEW) return this.#beforeMembers(object).get(step) ?? 0;
       nodes += this.#count(object[key]);
     }
     return nodes;
+  }
+
+  #beforeMembers(object: Readonly<Record<string, unknown>>): ReadonlyMap<string, number> {
+    const known = this.#members?.get(object);
+    if (known) return known;
+    const before = new Map<string, number>();
+    let nodes = 0;
+    for (const { key, nodes: own } of this.#written?.get(object) ?? this.#membersOf(object)) {
+      before.set(key, nodes);
+      nodes += own;
+    }
+    this.#members ??= new Map();
+    this.#members.set(object, before);
+    return before;
+  }
+
+  *#membersOf(object: Readonly<Record<string, unknown>>): Generator<WrittenMember> {
+    for (const key in object) yield { key, nodes: this.#count(object[key]) };
   }
 
   #count(value: unknown): number {

@@ -9,7 +9,7 @@ import { type FirstFollower, firstFollower } from './followers.ts';
 import { resolveNamespace } from './namespace.ts';
 import type { Fails, Outcome, Reason, ReasonCode } from './outcome.ts';
 import { REQUIRING } from './requirement.ts';
-import { type Lane, lanesOf, type Node, type Scope, type ScopeCatalog } from './snapshot.ts';
+import { type Lane, laneOf, type Node, type Scope, type ScopeCatalog } from './snapshot.ts';
 
 /** Where an operator is subscribed: one channel of one package. */
 export interface Place {
@@ -37,11 +37,6 @@ export function nextV0(
   const node = offered(lane)[followersOf(lane)(installed)];
   if (!node || node.name === installed.name) return stays(lane, installed);
   return upgrade(node, { installed, source });
-}
-
-/** The lane of a channel. */
-export function laneOf(ofPackage: Package, channel: string): Lane | undefined {
-  return lanesOf(ofPackage).find((lane) => lane.channel === channel);
 }
 
 function missing({ package: name, channel }: Place, ofPackage: Package | undefined): Fails {

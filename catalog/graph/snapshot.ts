@@ -51,24 +51,39 @@ export interface Lane {
   readonly candidates: Candidates<Node>;
 }
 
-const lanes = new WeakMap<Package, readonly Lane[]>();
+interface Lanes {
+  readonly all: readonly Lane[];
+  readonly byChannel: ReadonlyMap<string, Lane>;
+}
+
+const lanes = new WeakMap<Package, Lanes>();
 
 /** The lanes of a package: the default channel first, the others by name. */
 export function lanesOf(ofPackage: Package): readonly Lane[] {
+  return lanesIn(ofPackage).all;
+}
+
+/** The lane of a channel. */
+export function laneOf(ofPackage: Package, channel: string): Lane | undefined {
+  return lanesIn(ofPackage).byChannel.get(channel);
+}
+
+function lanesIn(ofPackage: Package): Lanes {
   let found = lanes.get(ofPackage);
   if (!found) {
-    found = [...ofPackage.channels.values()]
-      .map((channel) => laneOf(ofPackage, channel.name, channel.entries))
+    const all = [...ofPackage.channels.values()]
+      .map((channel) => makeLane(ofPackage, channel.name, channel.entries))
       .sort(
         (a, b) =>
           Number(b.isDefaultChannel) - Number(a.isDefaultChannel) || compareText(a.channel, b.channel),
       );
+    found = { all, byChannel: new Map(all.map((lane) => [lane.channel, lane])) };
     lanes.set(ofPackage, found);
   }
   return found;
 }
 
-function laneOf(ofPackage: Package, channel: string, entries: readonly Entry[]): Lane {
+function makeLane(ofPackage: Package, channel: string, entries: readonly Entry[]): Lane {
   const isDefaultChannel = channel === ofPackage.defaultChannel;
   const nodes = entries.flatMap((entry) => {
     const bundle = ofPackage.bundles.get(entry.name);

@@ -18,11 +18,16 @@ export function textReport(report: CheckReport): string {
     ...report.unchecked.map(({ what, why }) => `  not checked: ${plain(what)}: ${plain(why)}`),
   ];
   const fates = report.diffs.filter((diff) => diff.fates.length > 0);
-  if (fates.length > 0) lines.push('', 'What clusters will do otherwise:', ...fates.flatMap(fateLines));
-  const parts = [`${lines.join('\n')}\n`];
-  if (report.findings.length > 0) parts.push('\n', ...report.findings.map(findingText));
+  const parts = [lineText(lines)];
+  if (fates.length > 0)
+    parts.push('\nWhat clusters will do otherwise:\n', lineText(fates.flatMap(fateLines)));
+  if (report.findings.length > 0) parts.push('\n', report.findings.map(findingText).join(''));
   parts.push(`\n${countText(report.findings)}${alsoText(report)}\n`);
   return parts.join('');
+}
+
+function lineText(lines: readonly string[]): string {
+  return lines.map((line) => `${line}\n`).join('');
 }
 
 /** What the merge will do, and each file that it changes. */

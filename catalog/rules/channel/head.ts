@@ -24,13 +24,14 @@ export const rule: Rule = {
         continue;
       }
       const [newest, ...others] = [...heads].reverse();
+      const correction = follow(channel, heads, catalog.packages.get(channel.package));
       for (const head of others) {
         const message = `${where} has ${heads.length} heads: nothing replaces or skips ${quoted(head.name)}, as nothing does ${quoted(newest?.name ?? '')}`;
         const hint = `let one entry follow the other: replaces: ${head.name}`;
         report(message, locate(channel, 'entries', head.index, 'name'), {
           ...details,
           hint,
-          ...follow(channel, heads, catalog.packages.get(channel.package)),
+          ...correction,
         });
       }
     }

@@ -49,21 +49,44 @@ function blockedIn(world: World, ofPackage: Package): { from: Stop; to: Stop }[]
     const bundle = head && ofPackage.bundles.get(head.name);
     return bundle ? [{ channel, bundle }] : [];
   });
-  const entered = new Map(stops.map((from) => [from, stops.filter((to) => enters(world, from, to))]));
-  return stops.flatMap((from) => {
-    const reached = new Set<Stop>([from]);
-    for (const stop of reached) for (const next of entered.get(stop) ?? []) reached.add(next);
-    return stops
-      .filter((to) => isNewer(to, from) && !isUnstable(to.channel.name) && !reached.has(to))
-      .map((to) => ({ from, to }));
-  });
+  // Where one can go follows from what is installed: channels with one head in common are looked at once.
+  const heads = new Set(stops.map(({ bundle }) => bundle));
+  const named = new Map(stops.map(({ channel }) => [channel, namedIn(channel)]));
+  const ways = new Map(
+    [...heads].map((head) => {
+      const known = stops.filter(({ channel }) => named.get(channel)?.has(head.name) ?? true);
+      return [head, known.filter((to) => enters(world, head, to))];
+    }),
+  );
+  const blocked = new Map<Bundle, readonly Stop[]>();
+  for (const head of heads) {
+    const reached = new Set<Stop>();
+    const installed = new Set([head]);
+    for (const at of installed) {
+      for (const to of ways.get(at) ?? []) {
+        reached.add(to);
+        installed.add(to.bundle);
+      }
+      if (reached.size === stops.length) break;
+    }
+    blocked.set(
+      head,
+      stops.filter((to) => isNewer(to.bundle, head) && !isUnstable(to.channel.name) && !reached.has(to)),
+    );
+  }
+  return stops.flatMap((from) => (blocked.get(from.bundle) ?? []).map((to) => ({ from, to })));
 }
 
-function enters({ foresight }: World, from: Stop, to: Stop): boolean {
-  const place = { package: from.channel.package, channel: to.channel.name };
-  return from !== to && foresight.v0(place, installedOf(from.bundle)).arrives;
+/** The bundles that a channel's entries are or follow; undefined where a range can cover any. */
+function namedIn({ entries }: Channel): ReadonlySet<string> | undefined {
+  if (entries.some(({ skipRange }) => skipRange !== '')) return undefined;
+  return new Set(entries.flatMap(({ name, replaces, skips }) => [name, replaces, ...skips]));
 }
 
-function isNewer({ bundle: a }: Stop, { bundle: b }: Stop): boolean {
-  return a.version !== undefined && b.version !== undefined && compareVersions(a.version, b.version) > 0;
+function enters({ foresight }: World, from: Bundle, { channel }: Stop): boolean {
+  return foresight.v0({ package: channel.package, channel: channel.name }, installedOf(from)).arrives;
+}
+
+function isNewer({ version: a }: Bundle, { version: b }: Bundle): boolean {
+  return a !== undefined && b !== undefined && compareVersions(a, b) > 0;
 }

@@ -3,7 +3,7 @@ import { gvkText } from '../../graph/requirement.ts';
 import { offerOfBundle } from '../../graph/snapshot.ts';
 import { judgedPackages, type World } from '../../graph/world.ts';
 import type { Catalog, Package } from '../../model.ts';
-import { listed } from '../phrase.ts';
+import { grouped, listed } from '../phrase.ts';
 import { placeOfPackage } from '../place.ts';
 import { quoted, type Report, type Rule } from '../rule.ts';
 
@@ -14,11 +14,11 @@ export const rule: Rule = {
   foresee(world, report) {
     const judged = new Set(judgedPackages(world).map(({ name }) => name));
     for (const ofPackage of judgedPackages(world)) {
-      for (const rival of rivalsOf(world, ofPackage)) {
-        // Of two packages that are both judged, the first one tells.
-        const isToldThere = rival.name < ofPackage.name && judged.has(rival.name);
-        if (!isToldThere) reportRival({ world, ofPackage, rival, report });
-      }
+      // Of two packages that are both judged, the first one tells.
+      const rivals = rivalsOf(world, ofPackage).filter(
+        ({ name }) => name > ofPackage.name || !judged.has(name),
+      );
+      reportRivals({ world, ofPackage, rivals, report });
     }
   },
   compare({ before, after, packages }, report) {
@@ -27,11 +27,10 @@ export const rule: Rule = {
       const ofPackage = after.catalog.packages.get(name);
       if (!ofPackage) continue;
       const known = new Set(was ? providedBy(was) : []);
-      for (const rival of rivalsOf(after, ofPackage)) {
-        const gvks = rival.gvks.filter((gvk) => !known.has(gvk));
-        if (gvks.length === 0) continue;
-        reportRival({ world: after, ofPackage, rival: { ...rival, gvks }, report, isNew: was === undefined });
-      }
+      const rivals = rivalsOf(after, ofPackage)
+        .map(({ name: rival, gvks }) => ({ name: rival, gvks: gvks.filter((gvk) => !known.has(gvk)) }))
+        .filter(({ gvks }) => gvks.length > 0);
+      reportRivals({ world: after, ofPackage, rivals, report, isNew: was === undefined });
     }
   },
 };
@@ -45,31 +44,38 @@ interface Rival {
 interface Telling {
   readonly world: World;
   readonly ofPackage: Package;
-  readonly rival: Rival;
+  readonly rivals: readonly Rival[];
   readonly report: Report;
   readonly isNew?: boolean;
 }
 
-function reportRival({ world, ofPackage, rival, report, isNew = false }: Telling): void {
+/** Those that provide the same kinds are told together. */
+function reportRivals({ world, ofPackage, rivals, report, isNew = false }: Telling): void {
   const location = placeOfPackage(world, ofPackage.name);
   if (!location) return;
-  const message = `the packages ${quoted(ofPackage.name)} and ${quoted(rival.name)} both provide ${listed(rival.gvks.map(gvkText))}: under OLM v0 they cannot be installed in one namespace, and what depends on the kind may get either`;
-  const hint = 'give the kind an API group of its own, or retire one of the packages';
-  report(message, location, { package: ofPackage.name, hint, severity: isNew ? 'error' : 'warning' });
+  for (const group of grouped(rivals, ({ gvks }) => gvks.join('\n'))) {
+    const names = [ofPackage.name, ...group.map(({ name }) => name)];
+    const kinds = listed((group[0]?.gvks ?? []).map(gvkText));
+    const message = `the packages ${listed(names.map(quoted))} ${names.length === 2 ? 'both' : 'all'} provide ${kinds}: under OLM v0 they cannot be installed in one namespace, and what depends on the kind may get either`;
+    const hint = 'give the kind an API group of its own, or retire one of the packages';
+    report(message, location, { package: ofPackage.name, hint, severity: isNew ? 'error' : 'warning' });
+  }
 }
 
 function rivalsOf(world: World, ofPackage: Package): Rival[] {
   const own = new Set(providedBy(ofPackage));
   if (own.size === 0) return [];
-  const shared = new Map<string, string[]>();
+  const shared = new Map<string, Set<string>>();
   for (const { catalog } of world.foresight.scope.catalogs) {
     for (const gvk of own) {
       for (const name of providersIn(catalog).get(gvk) ?? []) {
-        if (name !== ofPackage.name) shared.set(name, [...(shared.get(name) ?? []), gvk]);
+        if (name === ofPackage.name) continue;
+        const gvks = shared.get(name) ?? new Set();
+        shared.set(name, gvks.add(gvk));
       }
     }
   }
-  return [...shared].map(([name, gvks]) => ({ name, gvks: [...new Set(gvks)].sort() }));
+  return [...shared].map(([name, gvks]) => ({ name, gvks: [...gvks].sort() }));
 }
 
 const providers = new WeakMap<Catalog, ReadonlyMap<string, readonly string[]>>();
@@ -80,8 +86,11 @@ function providersIn(catalog: Catalog): ReadonlyMap<string, readonly string[]> {
   if (known) return known;
   const byGvk = new Map<string, string[]>();
   for (const ofPackage of catalog.packages.values()) {
-    for (const gvk of new Set(providedBy(ofPackage)))
-      byGvk.set(gvk, [...(byGvk.get(gvk) ?? []), ofPackage.name]);
+    for (const gvk of new Set(providedBy(ofPackage))) {
+      const names = byGvk.get(gvk);
+      if (names) names.push(ofPackage.name);
+      else byGvk.set(gvk, [ofPackage.name]);
+    }
   }
   providers.set(catalog, byGvk);
   return byGvk;
