@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { isObject } from '../../catalog/shape.ts';
 import { isBranch } from '../../pipeline/delivery/message.ts';
 import { PipelineError } from '../../pipeline/error.ts';
+import { type GitSettings, partsOf } from '../../pipeline/git/process.ts';
 import { ISSUER } from '../../pipeline/github/claims.ts';
 import type { Source } from '../receive.ts';
 
@@ -34,7 +35,9 @@ export interface Settings {
   readonly endpoint: string | undefined;
   /** Where clones are kept from one call to the next. */
   readonly clones: string;
-  /** The PATH that git is on, proxies. */
+  /** Where git is: a layer's programs and libraries are not where git was built for. */
+  readonly git: GitSettings;
+  /** Proxies, the region. */
   readonly environment: Environment;
 }
 
@@ -63,6 +66,7 @@ export function settingsFrom(environment: Environment): Settings {
     authfile: environment['PORTOLAN_AUTHFILE'] || undefined,
     endpoint: environment['AWS_ENDPOINT_URL'] || undefined,
     clones: mkdtempSync(join(tmpdir(), 'portolan-clones-')),
+    git: { searchPath: environment['PATH'], parts: partsOf(environment) },
     environment,
   };
 }
