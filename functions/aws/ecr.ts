@@ -22,10 +22,16 @@ export interface EcrHost {
   readonly region: string;
 }
 
-/** @returns undefined for registries elsewhere */
+/** A registry's name; with IPv6 as well it is one under `on.`, with a dash. */
+const HOST =
+  /^(\d{12})\.dkr[.-]ecr(?:-fips)?\.([a-z0-9-]+)\.(?:amazonaws\.(?:com(?:\.cn)?|eu)|on\.(?:aws|amazonwebservices\.com\.cn))$/;
+
+/**
+ * @returns undefined for registries elsewhere
+ * @see https://docs.aws.amazon.com/AmazonECR/latest/userguide/ecr-requests.html
+ */
 export function ecrHost(registry: string): EcrHost | undefined {
-  const [, account, region] =
-    /^(\d{12})\.dkr\.ecr(?:-fips)?\.([a-z0-9-]+)\.(?:amazonaws\.com(?:\.cn)?|on\.aws)$/.exec(registry) ?? [];
+  const [, account, region] = HOST.exec(registry) ?? [];
   return account === undefined || region === undefined ? undefined : { account, region };
 }
 
@@ -87,18 +93,21 @@ async function tokenOf(client: ECRClient): Promise<Token> {
  */
 export async function ensureEcrRepository(
   client: ECRClient,
-  { repository }: Repository,
+  { registry, repository }: Repository,
   immutable: boolean,
 ): Promise<boolean> {
+  // Else it is one of the function's own account.
+  const registryId = ecrHost(registry)?.account;
   try {
-    await client.send(new DescribeRepositoriesCommand({ repositoryNames: [repository] }));
+    await client.send(new DescribeRepositoriesCommand({ registryId, repositoryNames: [repository] }));
     return false;
   } catch (cause) {
     if (!(cause instanceof RepositoryNotFoundException)) throw refused(`the repository ${repository}`, cause);
   }
   try {
     const imageTagMutability = immutable ? 'IMMUTABLE' : 'MUTABLE';
-    await client.send(new CreateRepositoryCommand({ repositoryName: repository, imageTagMutability }));
+    const wanted = { registryId, repositoryName: repository, imageTagMutability } as const;
+    await client.send(new CreateRepositoryCommand(wanted));
     return true;
   } catch (cause) {
     // Somebody else made it meanwhile.

@@ -1,5 +1,7 @@
 /** A registry that makes ECR's repositories when something is first sent to them. */
 import { ECRClient } from '@aws-sdk/client-ecr';
+import { repositoryName } from '../../catalog/reference.ts';
+import { PipelineError } from '../../pipeline/error.ts';
 import type { Registry, Repository } from '../../pipeline/ports.ts';
 import { ecrHost, ensureEcrRepository } from './ecr.ts';
 
@@ -9,7 +11,7 @@ export function makingRepositories(registry: Registry): Registry {
   const ensure = async (repository: Repository): Promise<void> => {
     const host = ecrHost(repository.registry);
     if (!host) return;
-    const name = `${repository.registry}/${repository.repository}`;
+    const name = repositoryName(repository);
     const known = made.get(name);
     if (known) return void (await known);
     // Its tags must move: the catalog's own is one of them.
@@ -23,7 +25,13 @@ export function makingRepositories(registry: Registry): Registry {
     ...registry,
     putBlob: async (to, blob, options) => {
       await ensure(to);
-      return registry.putBlob(to, blob, options);
+      try {
+        return await registry.putBlob(to, blob, options);
+      } catch (error) {
+        // Somebody has removed it since: the next try makes it again.
+        if (error instanceof PipelineError && error.code === 'not-found') made.delete(repositoryName(to));
+        throw error;
+      }
     },
   };
 }
