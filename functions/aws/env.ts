@@ -1,5 +1,5 @@
 /** The functions' environment, read into typed values. */
-import { mkdtempSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isObject } from '../../catalog/shape.ts';
@@ -106,5 +106,18 @@ function parsed(text: string): unknown {
 
 /** The settings as Lambda's environment tells them. */
 export function settings(): Settings {
+  clearLeftovers(process.env);
   return settingsFrom(process.env);
+}
+
+/**
+ * A function that was killed, for its time or its memory, begins anew in the same sandbox: its clones and layers are
+ * still there, and nobody else's.
+ */
+function clearLeftovers({ AWS_LAMBDA_FUNCTION_NAME: name, AWS_ENDPOINT_URL: endpoint }: Environment): void {
+  // What stands in for the cloud has no sandboxes.
+  if (!name || endpoint) return;
+  for (const left of readdirSync(tmpdir())) {
+    if (left.startsWith('portolan-')) rmSync(join(tmpdir(), left), { recursive: true, force: true });
+  }
 }
