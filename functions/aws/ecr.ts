@@ -14,6 +14,8 @@ import {
 } from '@aws-sdk/client-ecr';
 import { PipelineError } from '../../pipeline/error.ts';
 import type { Credential, CredentialSource, Repository } from '../../pipeline/ports.ts';
+import { ASKING } from './client.ts';
+import { codeOf, isRetryable } from './failure.ts';
 
 /** A registry of ECR. */
 export interface EcrHost {
@@ -42,12 +44,12 @@ const MARGIN = 30 * 60 * 1000;
  * Credentials for ECR from the function's own role, for other registries from elsewhere.
  *
  * @param clientFor makes a client for a region; called once for each
- * @throws PipelineError `denied` from its function when the role may not have a token
+ * @throws PipelineError from its function: `denied` when the role may not have a token
  */
 export function ecrCredentials(
   elsewhere: CredentialSource,
   now: () => Date,
-  clientFor: (region: string) => ECRClient = (region) => new ECRClient({ region }),
+  clientFor: (region: string) => ECRClient = (region) => new ECRClient({ ...ASKING, region }),
 ): CredentialSource {
   const tokens = new Map<string, Promise<Token>>();
   return {
@@ -89,7 +91,7 @@ async function tokenOf(client: ECRClient): Promise<Token> {
  *
  * @param immutable whether tags of a new repository may never move
  * @returns whether it was made
- * @throws PipelineError `denied`
+ * @throws PipelineError `denied` when the role may not make it
  */
 export async function ensureEcrRepository(
   client: ECRClient,
@@ -118,6 +120,6 @@ export async function ensureEcrRepository(
 
 function refused(what: string, cause: unknown): PipelineError {
   const why = cause instanceof Error ? `${cause.name}: ${cause.message}` : String(cause);
-  const retryable = cause instanceof Error && /Throttling|ServerException|Timeout|ECONN/.test(cause.name);
-  return new PipelineError('denied', `ECR does not give ${what}: ${why}`, { cause, retryable });
+  const message = `ECR does not give ${what}: ${why}`;
+  return new PipelineError(codeOf(cause), message, { cause, retryable: isRetryable(cause) });
 }

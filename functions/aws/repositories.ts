@@ -3,6 +3,7 @@ import { ECRClient } from '@aws-sdk/client-ecr';
 import { repositoryName } from '../../catalog/reference.ts';
 import { PipelineError } from '../../pipeline/error.ts';
 import type { Registry, Repository } from '../../pipeline/ports.ts';
+import { ASKING } from './client.ts';
 import { ecrHost, ensureEcrRepository } from './ecr.ts';
 
 /** @throws PipelineError `denied` from `putBlob` when the role may not make a repository that is not there */
@@ -15,7 +16,7 @@ export function makingRepositories(registry: Registry): Registry {
     const known = made.get(name);
     if (known) return void (await known);
     // Its tags must move: the catalog's own is one of them.
-    const making = ensureEcrRepository(new ECRClient({ region: host.region }), repository, false);
+    const making = ensureEcrRepository(new ECRClient({ ...ASKING, region: host.region }), repository, false);
     made.set(name, making);
     // What failed is tried again.
     making.catch(() => made.delete(name));
