@@ -23,11 +23,12 @@ function template() {
   return load(text) as {
     readonly Globals: { readonly Function: { readonly Environment: { readonly Variables: object } } };
     readonly Resources: Readonly<Record<string, Resource>>;
+    readonly Parameters: Readonly<Record<string, { readonly AllowedValues?: readonly number[] }>>;
     readonly Outputs: Readonly<Record<string, { readonly Value: string }>>;
   };
 }
 
-const { Globals, Resources, Outputs } = template();
+const { Globals, Parameters, Resources, Outputs } = template();
 const docs = readFileSync('docs/functions.md', 'utf8');
 
 function ofType(type: string): [string, Resource][] {
@@ -102,6 +103,15 @@ test('what the state machine catches is alarmed all the same', () => {
     Threshold: tries - 1,
     ComparisonOperator: 'GreaterThanThreshold',
   });
+});
+
+test('what is remembered outlives the stack; a first deploy that fails leaves nothing behind', () => {
+  const kept = [...ofType('AWS::S3::Bucket'), ...ofType('AWS::DynamoDB::Table')].map(([, one]) => one);
+  expect(kept).toMatchObject(
+    Array(2).fill({ DeletionPolicy: 'RetainExceptOnCreate', UpdateReplacePolicy: 'Retain' }),
+  );
+  // Of CloudWatch's numbers of days, which else are refused when the rest is made already.
+  expect(Parameters['KeepLogs']?.AllowedValues).toEqual(expect.arrayContaining([1, 30, 90, 365, 3653]));
 });
 
 test('what is asked of whoever looks after it stands in the outputs', () => {
