@@ -14,6 +14,8 @@ import {
 } from '@aws-sdk/client-ecr';
 import { PipelineError } from '../../pipeline/error.ts';
 import type { Credential, CredentialSource, Repository } from '../../pipeline/ports.ts';
+import { ASKING } from './client.ts';
+import { codeOf, isRetryable } from './failure.ts';
 
 /** A registry of ECR. */
 export interface EcrHost {
@@ -22,10 +24,16 @@ export interface EcrHost {
   readonly region: string;
 }
 
-/** @returns undefined for registries elsewhere */
+/** A registry's name; with IPv6 as well it is one under `on.`, with a dash. */
+const HOST =
+  /^(\d{12})\.dkr[.-]ecr(?:-fips)?\.([a-z0-9-]+)\.(?:amazonaws\.(?:com(?:\.cn)?|eu)|on\.(?:aws|amazonwebservices\.com\.cn))$/;
+
+/**
+ * @returns undefined for registries elsewhere
+ * @see https://docs.aws.amazon.com/AmazonECR/latest/userguide/ecr-requests.html
+ */
 export function ecrHost(registry: string): EcrHost | undefined {
-  const [, account, region] =
-    /^(\d{12})\.dkr\.ecr(?:-fips)?\.([a-z0-9-]+)\.(?:amazonaws\.com(?:\.cn)?|on\.aws)$/.exec(registry) ?? [];
+  const [, account, region] = HOST.exec(registry) ?? [];
   return account === undefined || region === undefined ? undefined : { account, region };
 }
 
@@ -36,12 +44,12 @@ const MARGIN = 30 * 60 * 1000;
  * Credentials for ECR from the function's own role, for other registries from elsewhere.
  *
  * @param clientFor makes a client for a region; called once for each
- * @throws PipelineError `denied` from its function when the role may not have a token
+ * @throws PipelineError from its function: `denied` when the role may not have a token
  */
 export function ecrCredentials(
   elsewhere: CredentialSource,
   now: () => Date,
-  clientFor: (region: string) => ECRClient = (region) => new ECRClient({ region }),
+  clientFor: (region: string) => ECRClient = (region) => new ECRClient({ ...ASKING, region }),
 ): CredentialSource {
   const tokens = new Map<string, Promise<Token>>();
   return {
@@ -83,22 +91,25 @@ async function tokenOf(client: ECRClient): Promise<Token> {
  *
  * @param immutable whether tags of a new repository may never move
  * @returns whether it was made
- * @throws PipelineError `denied`
+ * @throws PipelineError `denied` when the role may not make it
  */
 export async function ensureEcrRepository(
   client: ECRClient,
-  { repository }: Repository,
+  { registry, repository }: Repository,
   immutable: boolean,
 ): Promise<boolean> {
+  // Else it is one of the function's own account.
+  const registryId = ecrHost(registry)?.account;
   try {
-    await client.send(new DescribeRepositoriesCommand({ repositoryNames: [repository] }));
+    await client.send(new DescribeRepositoriesCommand({ registryId, repositoryNames: [repository] }));
     return false;
   } catch (cause) {
     if (!(cause instanceof RepositoryNotFoundException)) throw refused(`the repository ${repository}`, cause);
   }
   try {
     const imageTagMutability = immutable ? 'IMMUTABLE' : 'MUTABLE';
-    await client.send(new CreateRepositoryCommand({ repositoryName: repository, imageTagMutability }));
+    const wanted = { registryId, repositoryName: repository, imageTagMutability } as const;
+    await client.send(new CreateRepositoryCommand(wanted));
     return true;
   } catch (cause) {
     // Somebody else made it meanwhile.
@@ -109,6 +120,6 @@ export async function ensureEcrRepository(
 
 function refused(what: string, cause: unknown): PipelineError {
   const why = cause instanceof Error ? `${cause.name}: ${cause.message}` : String(cause);
-  const retryable = cause instanceof Error && /Throttling|ServerException|Timeout|ECONN/.test(cause.name);
-  return new PipelineError('denied', `ECR does not give ${what}: ${why}`, { cause, retryable });
+  const message = `ECR does not give ${what}: ${why}`;
+  return new PipelineError(codeOf(cause), message, { cause, retryable: isRetryable(cause) });
 }

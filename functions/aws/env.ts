@@ -1,10 +1,11 @@
 /** The functions' environment, read into typed values. */
-import { mkdtempSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isObject } from '../../catalog/shape.ts';
 import { isBranch } from '../../pipeline/delivery/message.ts';
 import { PipelineError } from '../../pipeline/error.ts';
+import { type GitSettings, partsOf } from '../../pipeline/git/process.ts';
 import { ISSUER } from '../../pipeline/github/claims.ts';
 import type { Source } from '../receive.ts';
 
@@ -34,7 +35,9 @@ export interface Settings {
   readonly endpoint: string | undefined;
   /** Where clones are kept from one call to the next. */
   readonly clones: string;
-  /** The PATH that git is on, proxies. */
+  /** Where git is: a layer's programs and libraries are not where git was built for. */
+  readonly git: GitSettings;
+  /** Proxies, the region. */
   readonly environment: Environment;
 }
 
@@ -63,6 +66,7 @@ export function settingsFrom(environment: Environment): Settings {
     authfile: environment['PORTOLAN_AUTHFILE'] || undefined,
     endpoint: environment['AWS_ENDPOINT_URL'] || undefined,
     clones: mkdtempSync(join(tmpdir(), 'portolan-clones-')),
+    git: { searchPath: environment['PATH'], parts: partsOf(environment) },
     environment,
   };
 }
@@ -102,5 +106,18 @@ function parsed(text: string): unknown {
 
 /** The settings as Lambda's environment tells them. */
 export function settings(): Settings {
+  clearLeftovers(process.env);
   return settingsFrom(process.env);
+}
+
+/**
+ * A function that was killed, for its time or its memory, begins anew in the same sandbox: its clones and layers are
+ * still there, and nobody else's.
+ */
+function clearLeftovers({ AWS_LAMBDA_FUNCTION_NAME: name, AWS_ENDPOINT_URL: endpoint }: Environment): void {
+  // What stands in for the cloud has no sandboxes.
+  if (!name || endpoint) return;
+  for (const left of readdirSync(tmpdir())) {
+    if (left.startsWith('portolan-')) rmSync(join(tmpdir(), left), { recursive: true, force: true });
+  }
 }

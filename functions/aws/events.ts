@@ -2,11 +2,12 @@
 import { EventBridgeClient, PutEventsCommand } from '@aws-sdk/client-eventbridge';
 import type { Announcement } from '../../pipeline/delivery/ports.ts';
 import { PipelineError } from '../../pipeline/error.ts';
+import { ASKING } from './client.ts';
 import { cloudError } from './failure.ts';
 
 /** @throws PipelineError, retryable, from its function */
 export function announcerOn(bus: string): (published: Announcement) => Promise<void> {
-  const client = new EventBridgeClient({});
+  const client = new EventBridgeClient(ASKING);
   return (published) =>
     cloudError(`the bus ${bus}`, async () => {
       const { FailedEntryCount } = await client.send(

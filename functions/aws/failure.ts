@@ -36,14 +36,20 @@ function isNamed(error: unknown, names: RegExp): boolean {
   return error instanceof Error && names.test(error.name);
 }
 
-function codeOf(error: unknown): ErrorCode {
+export function codeOf(error: unknown): ErrorCode {
   if (isStatus(error, 401) || isStatus(error, 403) || isNamed(error, DENIED)) return 'denied';
   if (isStatus(error, 404)) return 'not-found';
   if (isStatus(error, 429) || isNamed(error, SLOWER)) return 'rate-limited';
-  return isObject(error) && isObject(error['$metadata']) ? 'bad-answer' : 'unreachable';
+  return isAnswer(error) ? 'bad-answer' : 'unreachable';
 }
 
-function isRetryable(error: unknown): boolean {
+/** What never answered has metadata as well: how often it was asked. */
+function isAnswer(error: unknown): boolean {
+  const metadata = isObject(error) ? error['$metadata'] : undefined;
+  return isObject(metadata) && metadata['httpStatusCode'] !== undefined;
+}
+
+export function isRetryable(error: unknown): boolean {
   if (isNamed(error, SLOWER)) return true;
   return ![400, 401, 403, 404].some((status) => isStatus(error, status));
 }

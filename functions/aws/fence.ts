@@ -7,11 +7,12 @@ import {
 } from '@aws-sdk/client-dynamodb';
 import type { Fence } from '../../pipeline/ports.ts';
 import { claimText, parseClaim } from '../../pipeline/publish/fence-records.ts';
+import { ASKING } from './client.ts';
 import { cloudError } from './failure.ts';
 
 /** @throws PipelineError from its functions: without the table nothing is claimed, and no tag moves */
 export function tableFence(table: string): Fence {
-  const client = new DynamoDBClient({});
+  const client = new DynamoDBClient(ASKING);
   return {
     read: (name) =>
       cloudError(`the table ${table}`, async () => {

@@ -55,7 +55,7 @@ export interface App {
 
 /** @returns undefined where no App is set up */
 export function appOf(settings: Settings, { log }: Telemetry): App | undefined {
-  const { secrets, api, environment, plainHttp } = settings;
+  const { secrets, api, environment, plainHttp, git } = settings;
   if (secrets.app === undefined) return undefined;
   const secret = secretReader(secrets.app);
   const forge = appForge(async () => readAppSecret(await secret()), { api, log });
@@ -66,7 +66,7 @@ export function appOf(settings: Settings, { log }: Telemetry): App | undefined {
       github: await forge.client(),
       source,
       token: await forge.token(),
-      git: { searchPath: environment['PATH'] },
+      git,
       registries,
       now: new Date(),
       log,
@@ -96,19 +96,12 @@ async function judge(
 }
 
 async function open(
-  {
-    sources,
-    clones,
-    environment,
-    token,
-  }: Settings & { readonly token?: (() => Promise<string>) | undefined },
+  { sources, clones, git, token }: Settings & { readonly token?: (() => Promise<string>) | undefined },
   { repository: name, branch }: { readonly repository: string; readonly branch: string },
 ): Promise<OpenBranch> {
   const source = sources.find((one) => one.repository === name && one.branch === branch);
   if (!source) throw new PipelineError('not-allowed', `${name} ${branch} is not published from here`);
   const directory = join(clones, createHash('sha256').update(source.url).digest('hex').slice(0, 16));
-  const searchPath = environment['PATH'];
-  const git = searchPath === undefined ? {} : { searchPath };
   const header = authorization(await token?.());
   const tip = await fetchBranch({ url: source.url, branch, directory, settings: git, reach: { header } });
   const repository = await openRepository(directory, git);

@@ -1,10 +1,11 @@
 /** The queue: SQS FIFO, whose groups are in order and whose ids hold for five minutes. */
 import { ChangeMessageVisibilityCommand, SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 import type { Queue } from '../../pipeline/ports.ts';
+import { ASKING } from './client.ts';
 import { cloudError } from './failure.ts';
 
 export function fifoQueue(url: string): Queue {
-  const client = new SQSClient({});
+  const client = new SQSClient(ASKING);
   return {
     send: ({ group, id, body }) =>
       cloudError('the queue', async () => {
@@ -33,7 +34,7 @@ const LONGEST_WAIT = 900;
 export function comesAgain(url: string, receipt: string, tries: number): Promise<void> {
   return cloudError('the queue', async () => {
     const wait = Math.min(FIRST_WAIT * 2 ** (tries - 1), LONGEST_WAIT);
-    await new SQSClient({}).send(
+    await new SQSClient(ASKING).send(
       new ChangeMessageVisibilityCommand({ QueueUrl: url, ReceiptHandle: receipt, VisibilityTimeout: wait }),
     );
   });

@@ -8,6 +8,7 @@ import {
 } from '@aws-sdk/client-s3';
 import { compareText } from '../../catalog/finding.ts';
 import type { RecordStore } from '../../pipeline/ports.ts';
+import { ASKING } from './client.ts';
 import { cloudError, isStatus } from './failure.ts';
 
 export interface BucketOptions {
@@ -20,7 +21,7 @@ export interface BucketOptions {
 
 /** @throws PipelineError from its functions */
 export function bucketRecords({ bucket, prefix, inPath }: BucketOptions): RecordStore {
-  const client = new S3Client({ forcePathStyle: inPath });
+  const client = new S3Client({ ...ASKING, forcePathStyle: inPath });
   const at = (key: string) => ({ Bucket: bucket, Key: `${prefix}${key}` });
   const put = async (input: PutObjectCommandInput): Promise<void> => {
     await client.send(new PutObjectCommand({ ContentType: typeOf(input.Key ?? ''), ...input }));

@@ -1,6 +1,9 @@
 /** A registry that makes ECR's repositories when something is first sent to them. */
 import { ECRClient } from '@aws-sdk/client-ecr';
+import { repositoryName } from '../../catalog/reference.ts';
+import { PipelineError } from '../../pipeline/error.ts';
 import type { Registry, Repository } from '../../pipeline/ports.ts';
+import { ASKING } from './client.ts';
 import { ecrHost, ensureEcrRepository } from './ecr.ts';
 
 /** @throws PipelineError `denied` from `putBlob` when the role may not make a repository that is not there */
@@ -9,11 +12,11 @@ export function makingRepositories(registry: Registry): Registry {
   const ensure = async (repository: Repository): Promise<void> => {
     const host = ecrHost(repository.registry);
     if (!host) return;
-    const name = `${repository.registry}/${repository.repository}`;
+    const name = repositoryName(repository);
     const known = made.get(name);
     if (known) return void (await known);
     // Its tags must move: the catalog's own is one of them.
-    const making = ensureEcrRepository(new ECRClient({ region: host.region }), repository, false);
+    const making = ensureEcrRepository(new ECRClient({ ...ASKING, region: host.region }), repository, false);
     made.set(name, making);
     // What failed is tried again.
     making.catch(() => made.delete(name));
@@ -23,7 +26,13 @@ export function makingRepositories(registry: Registry): Registry {
     ...registry,
     putBlob: async (to, blob, options) => {
       await ensure(to);
-      return registry.putBlob(to, blob, options);
+      try {
+        return await registry.putBlob(to, blob, options);
+      } catch (error) {
+        // Somebody has removed it since: the next try makes it again.
+        if (error instanceof PipelineError && error.code === 'not-found') made.delete(repositoryName(to));
+        throw error;
+      }
     },
   };
 }

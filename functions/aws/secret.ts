@@ -1,6 +1,7 @@
 /** Secrets, kept for minutes and never logged. */
 import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { PipelineError } from '../../pipeline/error.ts';
+import { ASKING } from './client.ts';
 import { cloudError } from './failure.ts';
 
 /** How long a secret is kept, in ms: a new one is in use after it. */
@@ -24,7 +25,7 @@ export function secretReader(name: string | undefined): () => Promise<string> {
 
 function read(name: string): Promise<string> {
   return cloudError('the secret', async () => {
-    const { SecretString } = await new SecretsManagerClient({}).send(
+    const { SecretString } = await new SecretsManagerClient(ASKING).send(
       new GetSecretValueCommand({ SecretId: name }),
     );
     return SecretString ?? '';

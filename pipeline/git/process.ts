@@ -10,6 +10,8 @@ import { PipelineError } from '../error.ts';
 export interface GitSettings {
   /** The PATH on which git is looked for; the system's default one when undefined. */
   readonly searchPath?: string | undefined;
+  /** Variables that say where git's own parts are, when not where it was built for: {@link partsOf}. */
+  readonly parts?: Readonly<Record<string, string>> | undefined;
   /** Where objects come from that are not here; only commands that say `remote` may ask there. */
   readonly remote?: GitRemote | undefined;
 }
@@ -59,11 +61,25 @@ export function authorization(token: string | undefined): string | undefined {
 /** Variables that say how git reaches hosts. */
 const NETWORK = ['HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY', 'NO_PROXY', 'SSL_CERT_FILE', 'GIT_SSL_CAINFO'];
 
+/** Variables that say where git's programs and their libraries are. */
+const PARTS = ['GIT_EXEC_PATH', 'LD_LIBRARY_PATH'];
+
 /** What of an environment says how hosts are reached. */
-export function networkOf(
-  environment: Readonly<Record<string, string | undefined>>,
-): Readonly<Record<string, string>> {
-  const names = NETWORK.flatMap((name) => [name, name.toLowerCase()]);
+export function networkOf(environment: Environment): Readonly<Record<string, string>> {
+  return setIn(
+    environment,
+    NETWORK.flatMap((name) => [name, name.toLowerCase()]),
+  );
+}
+
+/** What of an environment says where git's own parts are. */
+export function partsOf(environment: Environment): Readonly<Record<string, string>> {
+  return setIn(environment, PARTS);
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+function setIn(environment: Environment, names: readonly string[]): Readonly<Record<string, string>> {
   return Object.fromEntries(
     names.flatMap((name) => {
       const value = environment[name];
@@ -96,6 +112,7 @@ function environmentOf({ settings, directory, bare, remote, reach }: GitRun): Re
     ...(reach ? reachConfiguration(reach) : []),
   ];
   const environment: Record<string, string> = {
+    ...settings.parts,
     ...asked?.environment,
     ...reach?.environment,
     ...(settings.searchPath === undefined ? {} : { PATH: settings.searchPath }),

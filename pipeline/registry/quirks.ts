@@ -39,7 +39,7 @@ const QUIRKS: readonly Quirk[] = [
     monolithic: true,
   },
   {
-    host: /\.dkr\.ecr(?:-fips)?\.[a-z0-9-]+\.(?:amazonaws\.com(?:\.cn)?|on\.aws)$|^public\.ecr\.aws$/,
+    host: /\.dkr[.-]ecr(?:-fips)?\.[a-z0-9-]+\.(?:amazonaws\.(?:com(?:\.cn)?|eu)|on\.(?:aws|amazonwebservices\.com\.cn))$|^public\.ecr\.aws$/,
     why: 'Range stays at the first chunk: https://github.com/aws/containers-roadmap/issues/2831',
     monolithic: true,
   },

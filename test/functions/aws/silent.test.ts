@@ -1,0 +1,43 @@
+/** APIs that take a request and never answer. */
+import { afterEach, expect, test, vi } from 'vitest';
+import { ecrCredentials } from '../../../functions/aws/ecr.ts';
+import { announcerOn } from '../../../functions/aws/events.ts';
+import { tableFence } from '../../../functions/aws/fence.ts';
+import { comesAgain, fifoQueue } from '../../../functions/aws/queue.ts';
+import { bucketRecords } from '../../../functions/aws/records.ts';
+import { makingRepositories } from '../../../functions/aws/repositories.ts';
+import { secretReader } from '../../../functions/aws/secret.ts';
+import type { Registry } from '../../../pipeline/ports.ts';
+import { digestOf } from '../../../pipeline/registry/digest.ts';
+import { startHost } from '../../fakes/host.ts';
+
+const at = { registry: '123456789012.dkr.ecr.us-east-1.amazonaws.com', repository: 'a' };
+const blob = { digest: digestOf(new Uint8Array()), size: 0, open: async function* () {} };
+const announcement = { repository: 'r', catalog: 'c', commit: 'd', image: 'i', digest: 'e', documents: 'f/' };
+
+afterEach(() => void vi.unstubAllEnvs());
+
+test('each is given up so soon that it can be asked again before the function is killed', async () => {
+  const { url } = await startHost(() => {});
+  vi.stubEnv('AWS_ENDPOINT_URL', url);
+  vi.stubEnv('AWS_REGION', 'us-east-1');
+  vi.stubEnv('AWS_ACCESS_KEY_ID', 'id');
+  vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'secret');
+  vi.stubEnv('AWS_MAX_ATTEMPTS', '1');
+  const elsewhere = { credential: async () => undefined };
+  const began = performance.now();
+  const ended = await Promise.allSettled<unknown>([
+    bucketRecords({ bucket: 'records', prefix: '', inPath: true }).get('published/x'),
+    tableFence('fence').read('x'),
+    fifoQueue(`${url}/1/q.fifo`).send({ group: 'g', id: 'i', body: '{}' }),
+    comesAgain(`${url}/1/q.fifo`, 'receipt', 1),
+    secretReader('webhook')(),
+    announcerOn('default')(announcement),
+    ecrCredentials(elsewhere, () => new Date()).credential(at),
+    makingRepositories({} as Registry).putBlob(at, blob),
+  ]);
+  const reason = { name: 'PipelineError', code: 'unreachable', retryable: true };
+  expect(ended).toMatchObject(ended.map(() => ({ status: 'rejected', reason })));
+  // The shortest function may take ten seconds.
+  expect(performance.now() - began).toBeLessThan(5000);
+});

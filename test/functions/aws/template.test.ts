@@ -1,0 +1,120 @@
+/** What AWS makes of the template where what stands in for it makes nothing of it. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { load } from 'js-yaml';
+import { expect, test } from 'vitest';
+
+interface Resource {
+  readonly Type: string;
+  readonly Condition?: string;
+  readonly Properties: Readonly<Record<string, unknown>>;
+}
+
+interface Statement {
+  readonly Action: string | readonly string[];
+  readonly Resource: unknown;
+}
+
+/** The template as data; what functions of CloudFormation are asked stands as their arguments. */
+function template() {
+  const text = readFileSync('functions/aws/template.yaml', 'utf8').replace(
+    /!(?:Ref|Sub|GetAtt|If|Not|Equals)\b/g,
+    '',
+  );
+  return load(text) as {
+    readonly Globals: { readonly Function: { readonly Environment: { readonly Variables: object } } };
+    readonly Resources: Readonly<Record<string, Resource>>;
+    readonly Parameters: Readonly<Record<string, { readonly AllowedValues?: readonly number[] }>>;
+    readonly Outputs: Readonly<Record<string, { readonly Value: string }>>;
+  };
+}
+
+const { Globals, Parameters, Resources, Outputs } = template();
+const docs = readFileSync('docs/functions.md', 'utf8');
+
+function ofType(type: string): [string, Resource][] {
+  return Object.entries(Resources).filter(([, { Type }]) => Type === type);
+}
+
+test('git of a layer is told where its programs are, which the layer has there', () => {
+  expect(Globals.Function.Environment.Variables).toMatchObject({
+    GIT_EXEC_PATH: ['HasGitLayer', '/opt/libexec/git-core', 'AWS::NoValue'],
+  });
+  expect(docs).toContain('/l/libexec/git-core');
+});
+
+test('a schedule has a name of its own in every stack: SAM gives it the same one in each', () => {
+  const schedules = Object.values(Resources).flatMap(({ Properties }) =>
+    Object.values((Properties['Events'] ?? {}) as Record<string, Resource>).filter(
+      ({ Type }) => Type === 'ScheduleV2',
+    ),
+  );
+  expect(schedules.map(({ Properties }) => Properties['OmitName'])).toEqual([true, true]);
+});
+
+test('images are read wherever they stand, and written where the parameter says', () => {
+  const reads = ['ecr:BatchCheckLayerAvailability', 'ecr:BatchGetImage', 'ecr:GetDownloadUrlForLayer'];
+  for (const name of ['WorkFunction', 'PublishFunction']) {
+    const policies = Resources[name]?.Properties['Policies'] as { Statement: (Statement | unknown[])[] }[];
+    const statements = policies.flatMap(({ Statement }) => Statement).filter((one) => !Array.isArray(one));
+    const onImages = (statements as Statement[]).filter(
+      ({ Action }) => Array.isArray(Action) && Action.includes('ecr:BatchGetImage'),
+    );
+    expect(onImages.map(({ Action, Resource }) => [Resource === '*', Action])).toEqual([
+      [true, reads],
+      [false, expect.arrayContaining([...reads, 'ecr:PutImage'])],
+    ]);
+  }
+});
+
+test("the App's secret is readable, and none whose name begins with its name", () => {
+  const text = readFileSync('functions/aws/template.yaml', 'utf8');
+  const ends = [...text.matchAll(/secret:\$\{AppSecret\}(\S*)/g)].map(([, end]) => end);
+  expect(ends).toEqual(Array(4).fill('-??????'));
+});
+
+test('each metric that functions count is told of, and each alarm is about one that there is', () => {
+  const counted = new Set<string>();
+  const services = new Set<string>();
+  for (const file of readdirSync('functions/aws').filter((name) => name.endsWith('.ts'))) {
+    const text = readFileSync(`functions/aws/${file}`, 'utf8');
+    for (const [, words = ''] of text.matchAll(/telemetry\.(?:count|time)\(([^)]*)\)/g))
+      for (const [, name = ''] of words.matchAll(/'(\w+)'/g)) counted.add(name);
+    for (const [, name = ''] of text.matchAll(/telemetryOf\('(\w+)'\)/g)) services.add(name);
+  }
+  expect(counted).toContain('DriftFailed');
+  for (const name of counted) expect(docs, name).toContain(`\`${name}\``);
+  const failures = [...counted].filter((name) => /^(?:Reconcile|Drift)Failed$/.test(name));
+  const alarms = ofType('AWS::CloudWatch::Alarm');
+  const ours = alarms.filter(([, { Properties }]) => Properties['Namespace'] === 'Portolan');
+  expect(ours.map(([, { Properties }]) => Properties['MetricName']).sort()).toEqual(failures.sort());
+  for (const [, { Properties }] of ours)
+    expect(services).toContain((Properties['Dimensions'] as { Value: string }[])[0]?.Value);
+  for (const [name] of alarms) expect(docs, name).toContain(`\`${name}\``);
+});
+
+test('what the state machine catches is alarmed all the same', () => {
+  const machine = JSON.parse(readFileSync('functions/aws/statemachine.asl.json', 'utf8'));
+  const { Publish } = machine.States['Publish each catalog'].ItemProcessor.States;
+  const tries = 1 + Publish.Retry[0].MaxAttempts;
+  expect(Resources['NotHealed']?.Properties).toMatchObject({
+    Namespace: 'AWS/Lambda',
+    MetricName: 'Errors',
+    Dimensions: [{ Name: 'FunctionName', Value: 'PublishFunction' }],
+    Threshold: tries - 1,
+    ComparisonOperator: 'GreaterThanThreshold',
+  });
+});
+
+test('what is remembered outlives the stack; a first deploy that fails leaves nothing behind', () => {
+  const kept = [...ofType('AWS::S3::Bucket'), ...ofType('AWS::DynamoDB::Table')].map(([, one]) => one);
+  expect(kept).toMatchObject(
+    Array(2).fill({ DeletionPolicy: 'RetainExceptOnCreate', UpdateReplacePolicy: 'Retain' }),
+  );
+  // Of CloudWatch's numbers of days, which else are refused when the rest is made already.
+  expect(Parameters['KeepLogs']?.AllowedValues).toEqual(expect.arrayContaining([1, 30, 90, 365, 3653]));
+});
+
+test('what is asked of whoever looks after it stands in the outputs', () => {
+  expect(docs).toContain('--source-arn ASIDE-ARN');
+  expect(Outputs['AsideArn']?.Value).toBe('Aside.Arn');
+});
