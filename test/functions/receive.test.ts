@@ -24,6 +24,7 @@ function address(differing: Partial<ReceivePorts> = {}): Address {
     sources: [
       { repository: 'sea/catalogs', id: 1, branch: 'main', url: 'https://github.com/sea/catalogs.git' },
     ],
+    judges: true,
     queue: { send: async (message) => void queued.push(message) },
     records: directoryRecords(folder()),
     now: () => NOW,
@@ -134,14 +135,23 @@ test.each(REFUSED)('a delivery %s is refused', async (_, delivery, status) => {
   expect(logged[0]).toMatch(/^refused a delivery: [a-z ]+$/);
 });
 
+function pull(updated: string): string {
+  return JSON.stringify({
+    action: 'synchronize',
+    pull_request: { number: 7, updated_at: updated },
+    repository: { id: 1, pushed_at: '2026-01-09T00:00:00Z' },
+  });
+}
+
+test('without an App no pull request is judged: its events are not queued', async () => {
+  const { send, queued } = address({ judges: false });
+  const event = signed(pull('2026-01-09T00:00:00Z'), SECRET, { 'x-github-event': 'pull_request' });
+  expect(await send(event)).toEqual({ status: 202, text: 'no pull request is judged here' });
+  expect(queued).toEqual([]);
+});
+
 test('pull requests and their reviews are judged: each event is one message', async () => {
   const { send, queued } = address();
-  const pull = (updated: string): string =>
-    JSON.stringify({
-      action: 'synchronize',
-      pull_request: { number: 7, updated_at: updated },
-      repository: { id: 1, pushed_at: '2026-01-09T00:00:00Z' },
-    });
   for (const name of ['pull_request', 'pull_request_review']) {
     for (const updated of ['2026-01-09T00:00:00Z', '2026-01-09T00:00:01Z']) {
       const { status } = await send(signed(pull(updated), SECRET, { 'x-github-event': name }));
