@@ -68,13 +68,18 @@ export function fixFor(world: World, stuck: Stuck, past?: World): Fix | undefine
   return undefined;
 }
 
+/** Entries that are tried for one edit: each trial goes through the whole channel, and people write no more. */
+const TRIED = 100;
+
 /** An entry that skips what it replaces keeps that from being offered at all. */
 function withoutOwnSkips(channel: Channel): Edit[] {
-  return trapsIn(channel).map((entry) => {
-    const skips = entry.skips.filter((name) => name !== entry.replaces);
-    const rest = skips.length > 0 ? ` and keep: skips: ${flow(skips)}` : '';
-    return edited(channel, { ...entry, skips }, `${untrapText(entry)}, since it is replaced${rest}`);
-  });
+  return trapsIn(channel)
+    .slice(0, TRIED)
+    .map((entry) => {
+      const skips = entry.skips.filter((name) => name !== entry.replaces);
+      const rest = skips.length > 0 ? ` and keep: skips: ${flow(skips)}` : '';
+      return edited(channel, { ...entry, skips }, `${untrapText(entry)}, since it is replaced${rest}`);
+    });
 }
 
 /** The same for all such entries together. */
@@ -107,7 +112,7 @@ function newReplaces(
 ): Edit[] {
   const [lowest, highest] = [stuck[0], stuck.at(-1)];
   const tails = [...new Set([head, ...channel.entries])].filter(({ replaces }) => replaces === '');
-  return tails.flatMap((entry) => {
+  return tails.slice(0, TRIED).flatMap((entry) => {
     const version = ofPackage.bundles.get(entry.name)?.version;
     return [...new Set([highest, lowest])]
       .filter((one) => one !== undefined)

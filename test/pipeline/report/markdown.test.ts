@@ -4,32 +4,14 @@ import type { Finding } from '../../../catalog/finding.ts';
 import { joinedDiffs } from '../../../pipeline/check/judge.ts';
 import { markdownReport } from '../../../pipeline/report/markdown.ts';
 import type { CheckReport } from '../../../pipeline/report/report.ts';
+import { GREEN } from '../../fakes/report.ts';
 
 const REPORT: CheckReport = {
-  apiVersion: 'portolan/v1alpha1',
-  kind: 'CheckReport',
+  ...GREEN,
   verdict: 'fail',
   headline: '1 error',
   authority: { decision: 'allow', reasons: [], needs: [], warnings: [] },
-  base: 'a'.repeat(40),
-  head: 'b'.repeat(40),
   policy: { source: '.github/portolan.yaml', expired: [] },
-  packages: [],
-  findings: [],
-  known: [],
-  waived: [],
-  diffs: [],
-  holds: [],
-  waitsFor: [],
-  unchecked: [],
-  request: {
-    repository: 'example/catalogs',
-    number: 7,
-    branch: 'main',
-    merge: { mode: 'off', method: 'squash', via: 'queue-if-enabled' },
-    suggestions: true,
-    ask: true,
-  },
 };
 
 const at = (file: string, hint?: string): Finding => ({

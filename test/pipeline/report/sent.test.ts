@@ -1,38 +1,11 @@
 import { brotliCompressSync, constants } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
-import type { CheckReport } from '../../../pipeline/report/report.ts';
 import { packedReport, unpackedReport } from '../../../pipeline/report/sent.ts';
-
-const REPORT: CheckReport = {
-  apiVersion: 'portolan/v1alpha1',
-  kind: 'CheckReport',
-  verdict: 'pass',
-  headline: 'allowed and green',
-  authority: { decision: 'allow', author: 'bob', reasons: [], needs: [], warnings: [] },
-  base: 'a'.repeat(40),
-  head: 'b'.repeat(40),
-  policy: { source: 'built-in defaults', expired: [] },
-  packages: [],
-  findings: [],
-  known: [],
-  waived: [],
-  diffs: [],
-  holds: [],
-  waitsFor: [],
-  unchecked: [],
-  request: {
-    repository: 'example/catalogs',
-    number: 7,
-    branch: 'main',
-    merge: { mode: 'off', method: 'squash', via: 'queue-if-enabled' },
-    suggestions: true,
-    ask: true,
-  },
-};
+import { GREEN } from '../../fakes/report.ts';
 
 describe('a report on its way', () => {
   test('arrives as it was', () => {
-    expect(unpackedReport(packedReport(REPORT))).toEqual(REPORT);
+    expect(unpackedReport(packedReport(GREEN))).toEqual(GREEN);
   });
 
   test('loses what is too large for an output, and says so', () => {
@@ -42,7 +15,7 @@ describe('a report on its way', () => {
       message: `${i} ${Math.sin(i)} ${Math.cos(i)} ${Math.tan(i)}`,
       location: { file: 'f', line: 1, column: 1 },
     }));
-    const packed = packedReport({ ...REPORT, findings });
+    const packed = packedReport({ ...GREEN, findings });
     expect(packed.length).toBeLessThan(128 * 1024);
     const { findings: left, unchecked } = unpackedReport(packed);
     expect([left.length, unchecked]).toEqual([
@@ -53,10 +26,10 @@ describe('a report on its way', () => {
 
   test.each<[string, unknown]>([
     ['nothing', undefined],
-    ['another kind', { ...REPORT, kind: 'GateReport' }],
-    ['a verdict of its own', { ...REPORT, verdict: 'allow' }],
-    ['a head that is no commit', { ...REPORT, head: 'main' }],
-    ['keys that nobody knows', { ...REPORT, approved: true }],
+    ['another kind', { ...GREEN, kind: 'GateReport' }],
+    ['a verdict of its own', { ...GREEN, verdict: 'allow' }],
+    ['a head that is no commit', { ...GREEN, head: 'main' }],
+    ['keys that nobody knows', { ...GREEN, approved: true }],
   ])('is refused with %s', (_, value) => {
     const packed = brotliCompressSync(JSON.stringify(value ?? null)).toString('base64');
     expect(() => unpackedReport(packed)).toThrow(/the input result is no report/);

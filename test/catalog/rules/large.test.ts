@@ -1,0 +1,70 @@
+/** Lists far longer than anybody writes: what goes through one again for each of its items would not end in time. */
+import { expect, test } from 'vitest';
+import type { Finding } from '../../../catalog/finding.ts';
+import { worldOf } from '../../../catalog/graph/world.ts';
+import { judge } from '../../../catalog/judge.ts';
+import { load } from '../../../catalog/load.ts';
+import { catalogOf } from '../../../catalog/model.ts';
+import { RULES } from '../../../catalog/rules/index.ts';
+import { runForesight } from '../../../catalog/rules/rule.ts';
+import { sourceOf } from '../../../catalog/source.ts';
+
+const times = <T>(count: number, make: (i: number) => T): T[] =>
+  Array.from({ length: count }, (_, i) => make(i));
+
+function textOf(blobs: readonly object[]): string {
+  return blobs.map((blob) => `${JSON.stringify(blob)}\n`).join('');
+}
+
+function ofPackage(name: string, entries: readonly object[], channels = ['stable']): object[] {
+  const [first = ''] = channels;
+  return [
+    { schema: 'olm.package', name, defaultChannel: first },
+    ...channels.map((channel) => ({ schema: 'olm.channel', package: name, name: channel, entries })),
+  ];
+}
+
+function bundle(name: string, properties: readonly object[] = []): object {
+  const own = { type: 'olm.package', value: { packageName: name, version: '1.0.0' } };
+  const image = `quay.io/sea/${name}@sha256:${'0'.repeat(64)}`;
+  return {
+    schema: 'olm.bundle',
+    name: `${name}.v1.0.0`,
+    package: name,
+    image,
+    properties: [own, ...properties],
+  };
+}
+
+async function foreseen(blobs: readonly object[]): Promise<Finding[]> {
+  const { blobs: read } = await load(sourceOf({ 'catalog.json': textOf(blobs) }));
+  return runForesight(await worldOf({ name: 'cat', catalog: catalogOf(read) }), RULES);
+}
+
+test('each of many entries without a bundle is told on its line', async () => {
+  const entries = times(30_000, (i) => ({ name: `p.v${i}`, replaces: `p.x${i}` }));
+  const { findings } = await judge(sourceOf({ 'catalog.json': textOf(ofPackage('p', entries)) }), RULES);
+  const missing = findings.filter(({ rule }) => rule === 'entry/no-bundle');
+  expect(missing).toHaveLength(entries.length);
+  expect(new Set(missing.map(({ location }) => location.column)).size).toBe(entries.length);
+});
+
+test('channels with one head in common are entered alike', async () => {
+  const channels = times(2000, (i) => `c${i}`);
+  const blobs = [...ofPackage('p', [{ name: 'p.v1.0.0' }], channels), bundle('p')];
+  const findings = await foreseen(blobs);
+  expect(findings.filter(({ rule }) => rule === 'graph/channel-switch-blocked')).toEqual([]);
+});
+
+test('of many packages with one kind each tells once who its rivals are', async () => {
+  const gvk = { type: 'olm.gvk', value: { group: 'example.com', version: 'v1', kind: 'Ship' } };
+  const names = times(500, (i) => `p${String(i).padStart(3, '0')}`);
+  const findings = await foreseen(
+    names.flatMap((name) => [...ofPackage(name, [{ name: `${name}.v1.0.0` }]), bundle(name, [gvk])]),
+  );
+  const rivals = findings.filter(({ rule }) => rule === 'graph/gvk-takeover');
+  expect(rivals).toHaveLength(names.length - 1);
+  expect(rivals[0]?.message).toMatch(
+    /^the packages "p000", "p001", "p002", "p003", "p004" and 495 more all provide Ship \(example\.com\/v1\): /,
+  );
+});
