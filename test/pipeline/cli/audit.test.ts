@@ -51,6 +51,8 @@ describe('portolan audit', () => {
       '    at repo/catalogs/v4.19/catalog.json:2:72 (v4.19 to v4.21)',
       '    fix: in the entry of p.v0.3.0 remove p.v0.2.3 from skips, since it is replaced',
     ]);
+    const folder = await runCommand(['audit', 'repo/catalogs'], { directory });
+    expect(folder).toMatchObject({ exit: 1, out });
     expect(out).toContain('WARNING q: graph/strands-on-platform-upgrade');
     expect(out).toContain('the package is not there\n    at repo/catalogs/v4.19/catalog.json');
     expect(out).toContain('(v4.19, v4.20)');
