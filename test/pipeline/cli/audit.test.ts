@@ -181,6 +181,20 @@ describe('portolan audit of the past', () => {
     expect(lines[5]).toContain('graph/strands-installed-v0 p, channel fast: installed 0.2.0 (v4.20)');
   });
 
+  test('of a shallow clone says that it is not all', async () => {
+    const [git, clone] = [makeRepository(), makeRepository()];
+    for (const { remove } of [git, clone]) onTestFinished(remove);
+    const head = git.commit({ 'catalogs/v4.20/q/catalog.json': written({ q: ONE }) }, { branch: 'main' });
+    git.commit({ 'README.md': 'a' }, { parents: [head], branch: 'main' });
+    clone.git('fetch', '--quiet', '--depth=1', `file://${git.directory}`, 'main');
+    clone.git('checkout', '--quiet', 'FETCH_HEAD');
+    const { out } = await runCommand(['audit', clone.directory, '--history']);
+    expect(out.split('\n').slice(1, 3)).toEqual([
+      'the past: of 0 merges 0 did harm',
+      '  not checked: merges before those: the clone is shallow: git fetch --unshallow',
+    ]);
+  });
+
   test('options that mean nothing', async () => {
     expect((await runCommand(['audit', 'a', 'b', '--history'])).err).toContain('--history needs one operand');
     expect((await runCommand(['audit', '.', '--history', '--since', 'May'])).err).toContain(
