@@ -44,6 +44,7 @@ export const command: Command = {
         { base, head, out, onto, now: terminal.now() },
       );
       for (const finding of all.flatMap(({ findings }) => findings)) terminal.err(findingText(finding));
+      if (all.length === 0) terminal.err('no catalog is changed: nothing is built\n');
       await terminal.out(format === 'json' ? `${JSON.stringify(all, null, 2)}\n` : all.map(line).join(''));
       return all.every(({ layout, findings }) => layout !== undefined && findings.length === 0) ? 0 : 1;
     } finally {
