@@ -60,12 +60,14 @@ export function addBundle(
  * Deprecates a package, a channel or a bundle.
  *
  * @returns the files that changed
+ * @throws EditError when the catalog lacks the package
  */
 export function deprecate(
   files: readonly FileText[],
   pkg: string,
   entry: Pick<DeprecationEntry, 'schema' | 'name' | 'message'>,
 ): FileText[] {
+  needPackages(files, [pkg]);
   const { schema, name, message } = entry;
   const reference = { schema, ...(name === '' ? {} : { name }) };
   const done = append(
@@ -80,8 +82,14 @@ export function deprecate(
   return changedFiles(files, done);
 }
 
-/** The files without everything that belongs to packages of other names. @returns the files that changed */
+/**
+ * The files without everything that belongs to packages of other names.
+ *
+ * @returns the files that changed
+ * @throws EditError when the catalog lacks one of the packages: with a name that is misspelt nothing would stay
+ */
 export function keepPackages(files: readonly FileText[], names: ReadonlySet<string>): FileText[] {
+  needPackages(files, names);
   return withoutBlobs(files, (blob) => packageOf(blob) !== '' && !names.has(packageOf(blob)));
 }
 
@@ -99,6 +107,16 @@ export type Written = NonNullable<PieceText['blob']>;
 /** The package that a blob is of, or belongs to; empty for none. */
 export function packageOf(blob: Written): string {
   return blob.schema === 'olm.package' ? blob.name : blob.package;
+}
+
+function needPackages(files: readonly FileText[], names: Iterable<string>): void {
+  for (const name of names) {
+    if (find(files, (blob) => packageOf(blob) === name)) continue;
+    throw new EditError(
+      `the catalog has no package ${JSON.stringify(name)}`,
+      'portolan list packages DIR names them',
+    );
+  }
 }
 
 function isBundle(blob: Written, pkg: string): boolean {

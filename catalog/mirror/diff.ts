@@ -20,7 +20,10 @@ export interface MirrorDiff {
   readonly unchanged: readonly PlannedMapping[];
   /** Tags that may go. */
   readonly prune: readonly PlannedMapping[];
-  /** Tags that the new plan does not have, whose image is needed under another tag: deleting one deletes both. */
+  /**
+   * Tags that the new plan does not copy to and that stay: the image is needed under another tag, and deleting one
+   * deletes both, or the tag waits for the index image of a selection.
+   */
   readonly keep: readonly PlannedMapping[];
 }
 
@@ -29,11 +32,21 @@ export interface ChangedMapping extends PlannedMapping {
   readonly before: string;
 }
 
-/** Compares the mappings of two plans; each list is sorted by destination. */
-export function diffMirrors(before: readonly PlannedMapping[], after: readonly PlannedMapping[]): MirrorDiff {
+/**
+ * Compares the mappings of two plans; each list is sorted by destination.
+ *
+ * @param awaited destinations that the new plan's documents name and nothing is copied to
+ */
+export function diffMirrors(
+  before: readonly PlannedMapping[],
+  after: readonly PlannedMapping[],
+  awaited: ReadonlySet<string> = new Set(),
+): MirrorDiff {
   const old = new Map(before.map((mapping) => [mapping.destination, mapping]));
   const now = new Map(after.map((mapping) => [mapping.destination, mapping]));
   const held = new Set(after.map(manifestKey));
+  const isNeeded = (mapping: PlannedMapping): boolean =>
+    held.has(manifestKey(mapping)) || awaited.has(mapping.destination);
   const gone = byDestination(before).filter(({ destination }) => !now.has(destination));
   const diff = {
     add: [] as PlannedMapping[],
@@ -48,8 +61,8 @@ export function diffMirrors(before: readonly PlannedMapping[], after: readonly P
   }
   return {
     ...diff,
-    prune: gone.filter((mapping) => !held.has(manifestKey(mapping))),
-    keep: gone.filter((mapping) => held.has(manifestKey(mapping))),
+    prune: gone.filter((mapping) => !isNeeded(mapping)),
+    keep: gone.filter(isNeeded),
   };
 }
 

@@ -21,6 +21,8 @@ export interface MirrorContents {
   readonly has: (asked: string, written: string) => boolean;
   /** Where the image is, if anywhere. */
   readonly places: (written: string) => readonly string[];
+  /** Where a copy is to bring the image, for a mirror that was looked at. */
+  readonly due?: (written: string) => readonly string[];
 }
 
 /** Why a node cannot pull a reference. */
@@ -31,6 +33,8 @@ export type MissingReason =
   | 'refused'
   /** Nothing copies the image. */
   | 'not mapped'
+  /** The image is to be copied, and is not there. */
+  | 'not copied'
   /** The image is in the mirror, but the node does not ask there. */
   | 'not asked';
 
@@ -123,6 +127,9 @@ function missing(reference: string, asked: Pull, contents: MirrorContents): Miss
   const mirrors = asked.asked.slice(0, -1);
   const question = mirrors.length === 0 ? 'a node asks no mirror' : `a node asks ${mirrors.join(', then ')}`;
   const places = contents.places(reference);
+  const due = contents.due?.(reference) ?? [];
+  if (places.length === 0 && due.length > 0)
+    return { reference, reason: 'not copied', why: `${question}; the image is not there yet` };
   if (places.length === 0)
     return { reference, reason: 'not mapped', why: `${question}; nothing copies the image` };
   return { reference, reason: 'not asked', why: `${question}; the image is at ${places.join(' and ')}` };

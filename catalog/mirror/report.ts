@@ -185,17 +185,21 @@ export function planFindings(plan: MirrorPlan): Finding[] {
   return [...unplaced, ...collisions, ...nameless];
 }
 
-/** Reads the images of a `report.json`; undefined when it is none. */
-export function readReport(text: string): Pick<MirrorReport, 'images'> | undefined {
-  const images = imagesIn(text);
-  if (!images?.every(isReportedImage)) return undefined;
-  return { images };
+/** Reads the images of a `report.json`, and where its catalogs are to be; undefined when it is none. */
+export function readReport(
+  text: string,
+): (Pick<MirrorReport, 'images'> & { readonly catalogs: readonly string[] }) | undefined {
+  const report = parsed(text);
+  if (!isObject(report)) return undefined;
+  const { images, catalogs } = report;
+  if (!Array.isArray(images) || !images.every(isReportedImage)) return undefined;
+  const places = (Array.isArray(catalogs) ? catalogs : []).map((one) => isObject(one) && one['destination']);
+  return { images, catalogs: places.filter((place) => typeof place === 'string') };
 }
 
-function imagesIn(text: string): readonly unknown[] | undefined {
+function parsed(text: string): unknown {
   try {
-    const report: unknown = JSON.parse(text);
-    return isObject(report) && Array.isArray(report['images']) ? report['images'] : undefined;
+    return JSON.parse(text);
   } catch (error) {
     if (error instanceof SyntaxError) return undefined;
     throw error;

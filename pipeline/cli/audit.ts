@@ -14,10 +14,9 @@ import type { HistoryAudit } from '../stages/history.ts';
 import { prospectsOf } from '../stages/prospects.ts';
 import { type Command, type Invocation, usageError } from './command.ts';
 import { readOperands } from './operands.ts';
+import { platformFolders } from './platform-folders.ts';
 import { REGISTRY_OPTIONS } from './registry-options.ts';
 import { searchPath, type Terminal } from './terminal.ts';
-
-const FORMATS = ['text', 'json', 'html'];
 
 export const command: Command = {
   words: 'audit',
@@ -54,8 +53,9 @@ export const command: Command = {
     ...REGISTRY_OPTIONS,
   },
   details: [
-    'Each operand is a catalog (a directory or an index image), or the checkout of a repository whose catalogs are the folders below catalogs/. Catalogs',
-    'called after versions of the platform (v4.20) follow each other: what is installed is taken from one to the next.',
+    'Each operand is a catalog (a directory or an index image), the checkout of a repository whose catalogs are the',
+    'folders below catalogs/, or a folder of catalogs called after versions of the platform (v4.20). Such catalogs follow',
+    'each other: what is installed is taken from one to the next.',
   ].join('\n'),
   examples: [
     'portolan audit catalogs/v4.20',
@@ -66,7 +66,6 @@ export const command: Command = {
   run: async (invocation, terminal) => {
     const { operands, text, flag } = invocation;
     const format = text('format') ?? 'text';
-    if (!FORMATS.includes(format)) throw usageError(command, '--format must be text, json or html');
     const olm = text('olm');
     if (olm !== undefined && olm !== 'v0' && olm !== 'v1')
       throw usageError(command, '--olm must be v0 or v1');
@@ -204,8 +203,10 @@ function ownDefinitions(
   };
 }
 
-/** The catalogs of a directory: those below its folder `catalogs`, or the directory itself. */
+/** The catalogs of a directory: those below its folder `catalogs`, its versions, or the directory itself. */
 function catalogRoots(root: string, { directory }: Terminal): string[] {
+  const versions = platformFolders(resolve(directory, root));
+  if (versions.length > 0) return versions.map((name) => join(root, name));
   const folder = join(resolve(directory, root), 'catalogs');
   if (!existsSync(folder)) return [root];
   const names = readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isDirectory());

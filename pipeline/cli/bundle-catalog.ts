@@ -42,7 +42,7 @@ export const command: Command = {
         isWrong = sayErrors(catalog.unread, terminal);
         return catalog.catalog.blobs;
       },
-      formatOf(command, invocation),
+      formatOf(invocation),
       { invocation, terminal },
     );
     return isWrong ? 1 : code;

@@ -2,6 +2,7 @@
  * What a command of the command line is: its words, its options, and what it does.
  */
 import { parseArgs } from 'node:util';
+import { nearest } from '../../catalog/spelling.ts';
 import { PipelineError } from '../error.ts';
 import type { ExitCode, Terminal } from './terminal.ts';
 
@@ -60,9 +61,10 @@ export function invocationOf(command: Command, parameters: readonly string[]): I
   try {
     parsed = parseArgs({ args: [...parameters], options, allowPositionals: true, strict: true });
   } catch (error) {
-    throw usageError(command, error instanceof Error ? (error.message.split('. ')[0] ?? '') : String(error));
+    throw usageError(command, misread(command, error));
   }
   const { values, positionals } = parsed;
+  checkWords(command, values);
   checkOperands(command, positionals);
   const text = (option: string): string | undefined => {
     const value = values[option];
@@ -80,6 +82,29 @@ export function invocationOf(command: Command, parameters: readonly string[]): I
     flag: (option) => values[option] === true,
   };
 }
+
+/** What is wrong with options that cannot be read, with the option that was probably meant. */
+function misread({ options }: Command, error: unknown): string {
+  const [what = ''] = error instanceof Error ? error.message.split('. ') : [String(error)];
+  const [, typed] = /^Unknown option '--([^']*)'$/.exec(what) ?? [];
+  const near = typed === undefined ? undefined : nearest(typed, Object.keys(options));
+  return near === undefined ? what : `${what}: did you mean --${near}?`;
+}
+
+/** An option whose help lists its words takes no others. @throws PipelineError `usage` */
+function checkWords(command: Command, values: Readonly<Record<string, unknown>>): void {
+  for (const [name, { value = '' }] of Object.entries(command.options)) {
+    const words = WORDS.test(value) ? value.split('|') : [];
+    const typed = [values[name] ?? []].flat().map(String);
+    const wrong = words.length === 0 ? undefined : typed.find((word) => !words.includes(word));
+    if (wrong === undefined) continue;
+    const choice = words.join(', ').replace(/, ([^,]*)$/, ' or $1');
+    throw usageError(command, `--${name} must be ${choice}, not ${JSON.stringify(wrong)}`);
+  }
+}
+
+/** `text|json`, `v0|v1`, `-`: what is to be typed as it stands; what stands for something else has capitals. */
+const WORDS = /^[a-z0-9.-]+(\|[a-z0-9.-]+)*$/;
 
 function untouched(command: Command, operands: readonly string[]): Invocation {
   return {

@@ -31,7 +31,7 @@ export const command: Command = {
   examples: ['portolan compose catalog.yaml --from-index quay.io/example/catalog:v4.19 --to catalog'],
   run: async (invocation, terminal) => {
     const [file = ''] = invocation.operands;
-    const format = formatOf(command, invocation);
+    const format = formatOf(invocation);
     const { composite, findings } = readComposite(file, readFileBytes(resolve(terminal.directory, file)));
     if (sayErrors(findings, terminal) || !composite) return 1;
     const rendering = renderingOf(invocation, terminal);

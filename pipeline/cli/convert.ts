@@ -37,7 +37,7 @@ export const command: Command = {
   run: async (invocation, terminal) => {
     const to = invocation.needed('to');
     const layout = layoutOf(invocation);
-    const format = invocation.text('output') === undefined ? undefined : formatOf(command, invocation);
+    const format = invocation.text('output') === undefined ? undefined : formatOf(invocation);
     const source = sourceAt(resolve(terminal.directory, invocation.operands[0] ?? '.'));
     const { blobs, findings } = await load(source);
     if (sayErrors(findings, terminal)) return 1;

@@ -46,7 +46,7 @@ export async function openWay(
   if (archives.length === 0) {
     return { ports: { from: client, to: client, keepsReferrers, memory }, isLoading: false, ...whole };
   }
-  const { registry, holderOf } = await openArchives(archives);
+  const { registry, holderOf } = await openArchives(archives, client);
   const ports = { from: registry, to: client, holderOf, keepsReferrers: () => true, memory };
   return { ports, isLoading: true, ...whole };
 }

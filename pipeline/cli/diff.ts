@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { PipelineError } from '../error.ts';
 import { openRepository } from '../git/repository.ts';
 import { diffMarkdown, diffText } from '../report/diff.ts';
 import type { PlacedDiff } from '../report/report.ts';
@@ -41,6 +42,12 @@ export const command: Command = {
   },
 };
 
+/** Revisions without `--repo` look like directories that are not there. */
+function orRevisions(error: PipelineError): PipelineError {
+  const hint = [error.hint, 'revisions are compared with --repo DIR'].filter(Boolean).join('; ');
+  return new PipelineError(error.code, error.message, { hint, cause: error });
+}
+
 async function diffsOf(
   invocation: Invocation,
   terminal: Terminal,
@@ -52,7 +59,9 @@ async function diffsOf(
     const typed = { invocation, terminal };
     return withOperands([base], typed, ([was]) =>
       withOperands([head], typed, async ([is]) => (was && is ? diffPlaces(was, is, packages) : [])),
-    );
+    ).catch((error: unknown) => {
+      throw error instanceof PipelineError && error.code === 'not-found' ? orRevisions(error) : error;
+    });
   }
   const repository = await openRepository(resolve(terminal.directory, repo), searchPath(terminal));
   try {

@@ -65,7 +65,7 @@ export const command: Command = {
       const judged = { ...blobs, bundles: blobs.bundles.map(plainBundle) };
       return sayErrors(opmFindings(judged), terminal) ? undefined : blobs;
     };
-    return deliverIndex(read, formatOf(command, invocation), { invocation, terminal });
+    return deliverIndex(read, formatOf(invocation), { invocation, terminal });
   },
 };
 

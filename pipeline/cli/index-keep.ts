@@ -43,7 +43,7 @@ function keepCommand({ words, summary, option, description, keeps }: Kind): Comm
         const blobs = await renderAll([index], rendering, terminal);
         return blobs && kept(blobs, names, keeps);
       };
-      return deliverIndex(read, formatOf(command, invocation), { invocation, terminal });
+      return deliverIndex(read, formatOf(invocation), { invocation, terminal });
     },
   };
   return command;

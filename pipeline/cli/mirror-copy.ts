@@ -61,7 +61,6 @@ export const command: Command = {
   ],
   run: async (invocation, terminal) => {
     const format = invocation.text('format') ?? 'text';
-    if (format !== 'text' && format !== 'json') throw usageError(command, '--format must be text or json');
     const mapping = mappingOf(invocation, terminal);
     const concurrency = countOption(command, invocation, 'concurrency');
     const client = registryClientFor(invocation, terminal, {

@@ -26,8 +26,8 @@ export const command: Command = {
   details: 'OLD and NEW are folders that mirror plan wrote, their report.json, or a mapping.txt.',
   examples: ['portolan mirror diff last/ mirror/ --mapping new.txt --delete-images delete-images.yaml'],
   run: async ({ operands, text }, terminal) => {
-    const [before = [], after = []] = operands.map((path) => mappingsAt(resolve(terminal.directory, path)));
-    const diff = diffMirrors(before, after);
+    const [before, after] = operands.map((path) => planAt(resolve(terminal.directory, path)));
+    const diff = diffMirrors(before?.images ?? [], after?.images ?? [], new Set(after?.catalogs));
     writeTo(terminal.directory, text('mapping'), mappingText([...diff.add, ...diff.change]));
     writeTo(terminal.directory, text('delete-images'), deleteImagesText(diff.prune));
     await terminal.out(text('format') === 'json' ? `${JSON.stringify(diff, null, 2)}\n` : diffText(diff));
@@ -35,18 +35,24 @@ export const command: Command = {
   },
 };
 
+interface Plan {
+  readonly images: readonly PlannedMapping[];
+  /** Where the index images are, as far as that is known. */
+  readonly catalogs: readonly string[];
+}
+
 /** The mappings of a plan's folder, of its report, or of a mapping.txt. */
-function mappingsAt(path: string): readonly PlannedMapping[] {
+function planAt(path: string): Plan {
   const file = isFolder(path) ? join(path, 'report.json') : path;
   if (file.endsWith('.json')) {
     const report = readReport(readText(file));
-    if (report) return report.images;
+    if (report) return report;
     throw new PipelineError('usage', `${file} is no report of a mirror plan`);
   }
   const { mappings, findings } = readMapping(readText(file), file);
   const [wrong] = findings;
   if (wrong) throw new PipelineError('usage', `${file}:${wrong.location.line}: ${wrong.message}`);
-  return mappings;
+  return { images: mappings, catalogs: [] };
 }
 
 function isFolder(path: string): boolean {
@@ -68,7 +74,7 @@ function diffText({ add, change, unchanged, prune, keep }: MirrorDiff): string {
     ...add.map(({ source, destination }) => `+ ${destination} (${source})`),
     ...change.map(({ source, destination, before }) => `~ ${destination} (${before} -> ${source})`),
     ...prune.map(({ source, destination }) => `- ${destination} (${source})`),
-    ...keep.map(({ destination }) => `= ${destination}: the image is needed under another tag`),
+    ...keep.map(({ destination }) => `= ${destination}: it is still needed`),
     `${add.length} to add, ${change.length} to change, ${unchanged.length} unchanged, ${prune.length} may be deleted`,
   ];
   return `${lines.map(plain).join('\n')}\n`;

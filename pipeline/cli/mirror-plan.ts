@@ -1,6 +1,6 @@
 import { basename, join, resolve } from 'node:path';
 import { compareFindings } from '../../catalog/finding.ts';
-import { readinessText } from '../../catalog/mirror/report.ts';
+import { type ReportedCatalog, readinessText } from '../../catalog/mirror/report.ts';
 import type { Scope } from '../../catalog/mirror/scope.ts';
 import { parseChoice } from '../../catalog/mirror/select.ts';
 import { STYLES, type Style } from '../../catalog/mirror/style.ts';
@@ -160,12 +160,22 @@ async function write(outcome: MirrorOutcome, invocation: Invocation, terminal: T
   for (const { package: name, bundle, why } of outcome.kept) {
     terminal.err(`kept ${plain(`${name}/${bundle}`)}: ${plain(why)}\n`);
   }
+  for (const { destination } of outcome.report.catalogs.filter((one) => isToBuild(one, outcome))) {
+    terminal.err(
+      `nothing copies the index image of the selection to ${plain(destination)}: --build makes it\n`,
+    );
+  }
   if (invocation.text('format') === 'json')
     await terminal.out(`${JSON.stringify(outcome.report, null, 2)}\n`);
   else await terminal.out(plainLines(readinessText(outcome.report.ready)));
   const changed = [...written, ...removed.map((name) => `-${name}`)];
   terminal.err(`${out}: ${changed.length === 0 ? 'nothing changed' : changed.join(', ')}\n`);
   return errors.length > 0 || outcome.report.ready.ready < outcome.report.ready.bundles ? 1 : 0;
+}
+
+/** Whether a catalog is a selection of which no image was built: the documents name one that nothing brings. */
+function isToBuild({ selected, destination }: ReportedCatalog, { report }: MirrorOutcome): boolean {
+  return selected && !report.images.some((image) => image.destination === destination);
 }
 
 interface Planned {

@@ -51,7 +51,8 @@ export const command: Command = {
     const findings = [...images.findings, ...given.findings].sort(compareFindings);
     for (const finding of findings) terminal.err(findingText(finding));
     const online = flag('online') ? await askRegistries(given.mappings, invocation, terminal) : undefined;
-    const contents = contentsOf(online ? online.filter(isThere) : given.mappings);
+    const mapped = contentsOf(given.mappings);
+    const contents = online ? { ...contentsOf(online.filter(isThere)), due: mapped.places } : mapped;
     const report = readinessReport(readiness([images], nodeConfig(given.rules), contents));
     if (text('format') === 'json') {
       await terminal.out(`${JSON.stringify({ ...report, ...(online && { online }) }, null, 2)}\n`);

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { openRepository } from '../git/repository.ts';
 import { amount, findingText, plain } from '../report/text.ts';
 import { type Previewed, preview } from '../stages/preview.ts';
-import { type Command, usageError } from './command.ts';
+import type { Command } from './command.ts';
 import { registryClientFor } from './registry-access.ts';
 import { REGISTRY_OPTIONS } from './registry-options.ts';
 import { searchPath } from './terminal.ts';
@@ -32,7 +32,6 @@ export const command: Command = {
   examples: ['portolan preview --base origin/main --head HEAD --out preview'],
   run: async (invocation, terminal) => {
     const format = invocation.text('format') ?? 'text';
-    if (format !== 'text' && format !== 'json') throw usageError(command, '--format must be text or json');
     const directory = resolve(terminal.directory, invocation.text('repo') ?? '.');
     const repository = await openRepository(directory, searchPath(terminal));
     const onto = invocation.text('base-image');
@@ -45,6 +44,7 @@ export const command: Command = {
         { base, head, out, onto, now: terminal.now() },
       );
       for (const finding of all.flatMap(({ findings }) => findings)) terminal.err(findingText(finding));
+      if (all.length === 0) terminal.err('no catalog is changed: nothing is built\n');
       await terminal.out(format === 'json' ? `${JSON.stringify(all, null, 2)}\n` : all.map(line).join(''));
       return all.every(({ layout, findings }) => layout !== undefined && findings.length === 0) ? 0 : 1;
     } finally {

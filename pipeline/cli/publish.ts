@@ -73,7 +73,6 @@ export const command: Command = {
   ],
   run: async (invocation, terminal) => {
     const format = invocation.text('format') ?? 'text';
-    if (format !== 'text' && format !== 'json') throw usageError(command, '--format must be text or json');
     const directory = resolve(terminal.directory, invocation.text('repo') ?? '.');
     if (invocation.text('local') !== undefined) return publishLocally(invocation, terminal);
     const repository = await openRepository(directory, searchPath(terminal));

@@ -11,7 +11,7 @@ export const command: Command = {
   options: {
     ...RENDER_OPTIONS,
     'migrate-level': {
-      value: 'none|bundle-object-to-csv-metadata',
+      value: 'none|bundle-object-to-csv-metadata|all',
       description: 'whether manifests in bundles give way to olm.csv.metadata (default: none)',
     },
     'image-ref-template': {
@@ -29,7 +29,7 @@ export const command: Command = {
     "portolan render bundle --image-ref-template 'quay.io/example/{{.Package}}:v{{.Version}}'",
   ],
   run: async (invocation, terminal) => {
-    const format = formatOf(command, invocation);
+    const format = formatOf(invocation);
     const rendering = {
       ...renderingOf(invocation, terminal),
       migrates: migrates(invocation),

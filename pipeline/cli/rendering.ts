@@ -9,7 +9,7 @@ import type { Rendering } from '../render/loaded.ts';
 import { renderReference } from '../render/reference.ts';
 import { writeBlobs } from '../render/write.ts';
 import { findingText } from '../report/text.ts';
-import { type Command, type Invocation, type Option, usageError } from './command.ts';
+import type { Invocation, Option } from './command.ts';
 import { REGISTRY_OPTIONS } from './registry-options.ts';
 import type { ExitCode, Terminal } from './terminal.ts';
 
@@ -19,11 +19,8 @@ export const RENDER_OPTIONS: Readonly<Record<string, Option>> = {
   ...REGISTRY_OPTIONS,
 };
 
-/** @throws PipelineError `usage` */
-export function formatOf(command: Command, { text }: Invocation): RenderFormat {
-  const format = text('output') ?? 'json';
-  if (format === 'json' || format === 'yaml') return format;
-  throw usageError(command, `-o must be json or yaml, not ${JSON.stringify(format)}`);
+export function formatOf({ text }: Invocation): RenderFormat {
+  return text('output') === 'yaml' ? 'yaml' : 'json';
 }
 
 /** How references are rendered that a command is given. */

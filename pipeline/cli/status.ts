@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { recordsIn } from '../delivery/local.ts';
 import { type DeliveryStatus, isSettled, statusOf, statusText } from '../delivery/status.ts';
@@ -18,7 +19,7 @@ export const command: Command = {
     json: { description: 'print JSON' },
   },
   details: [
-    'DIR is that of portolan publish --local. The status of the functions on AWS is what the function Status answers:',
+    'DIR is that of portolan publish --local (default: .portolan). The status of the functions on AWS is what the function Status answers:',
     'aws lambda invoke --function-name NAME /dev/stdout. Exits with 1 while a catalog waits, was refused or failed.',
   ].join('\n'),
   examples: [
@@ -42,7 +43,11 @@ async function read(
   terminal: Terminal,
 ): Promise<DeliveryStatus> {
   if (from === undefined) {
-    return statusOf(directoryRecords(recordsIn(resolve(terminal.directory, directory ?? '.portolan'))));
+    const path = resolve(terminal.directory, directory ?? '.portolan');
+    if (existsSync(path)) return statusOf(directoryRecords(recordsIn(path)));
+    throw new PipelineError('not-found', `${path}: no such directory`, {
+      hint: 'name the one of portolan publish --local DIR',
+    });
   }
   // The aws command writes a summary of its own behind the answer.
   const text = (await terminal.input()).split('\n')[0] ?? '';

@@ -1,11 +1,12 @@
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { judge } from '../../catalog/judge.ts';
 import { CATALOG_RULES } from '../../catalog/rules/catalog.ts';
 import { holdsBundle } from '../bundle/holds.ts';
 import { directorySource } from '../directory.ts';
 import type { Verdict } from '../remembered.ts';
-import { countText, findingText } from '../report/text.ts';
+import { amount, countText, findingText, plain } from '../report/text.ts';
 import { type Command, usageError } from './command.ts';
+import { platformFolders } from './platform-folders.ts';
 import { searchPath, type Terminal } from './terminal.ts';
 import type { TreeAt } from './tree-at.ts';
 
@@ -55,8 +56,12 @@ export const command: Command = {
       return failed ? 1 : 0;
     }
     for (const finding of findings) await terminal.out(findingText(finding));
-    const seen = `${packages} packages, ${bundles} bundles`;
+    const seen = `${amount(packages, 'package')}, ${amount(bundles, 'bundle')}`;
     terminal.err(`${failed ? 'FAIL' : 'PASS'}: ${countText(findings)} in ${seen}\n`);
+    const one = at ? undefined : platformFolders(path).at(-1);
+    if (one !== undefined) {
+      terminal.err(`  these are several catalogs: portolan validate ${plain(join(root, one))} judges one\n`);
+    }
     return failed ? 1 : 0;
   },
 };

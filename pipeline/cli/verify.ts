@@ -41,7 +41,6 @@ export const command: Command = {
   ],
   run: async (invocation, terminal) => {
     const format = invocation.text('format') ?? 'text';
-    if (format !== 'text' && format !== 'json') throw usageError(command, '--format must be text or json');
     const [image = ''] = invocation.operands;
     const trust = trustOf(invocation, terminal);
     const client = registryClientFor(invocation, terminal, { named: [image] });

@@ -84,7 +84,9 @@ export function needText(needs: readonly Need[]): string {
 }
 
 function listText(words: readonly string[], most: number): string {
-  const shown = words.length > most ? [...words.slice(0, most), `${words.length - most} others`] : [...words];
+  // One more takes no more room than saying that there is one more.
+  const isLong = words.length > most + 1;
+  const shown = isLong ? [...words.slice(0, most), `${words.length - most} others`] : [...words];
   const last = shown.pop() ?? '';
   return shown.length === 0 ? last : `${shown.join(', ')} or ${last}`;
 }

@@ -1,6 +1,6 @@
 /** Archives to be read: images under the names that they are to have at the destination. */
 import { join } from 'node:path';
-import { formatReference, type Reference, repositoryName } from '../../catalog/reference.ts';
+import { formatReference, parseReference, type Reference, repositoryName } from '../../catalog/reference.ts';
 import { readText } from '../directory.ts';
 import { PipelineError } from '../error.ts';
 import type { Descriptor, Manifest, Registry, Repository } from '../ports.ts';
@@ -22,11 +22,15 @@ interface Opened {
 }
 
 /**
- * Opens archives; what is in several of them under one name is that of the last.
+ * Opens archives; what is in several of them under one name is that of the last. A manifest that
+ * came with an earlier archive is read where that one was loaded.
  *
  * @throws PipelineError `not-found`, `corrupt`
  */
-export async function openArchives(directories: readonly string[]): Promise<ArchiveReader> {
+export async function openArchives(
+  directories: readonly string[],
+  destination: Pick<Registry, 'getManifest'>,
+): Promise<ArchiveReader> {
   const opened: Opened[] = [];
   for (const directory of directories) {
     const receipt = receiptAt(directory);
@@ -50,8 +54,14 @@ export async function openArchives(directories: readonly string[]): Promise<Arch
     const { offset, size, one } = place;
     return readParts(one.directory, { part: one.receipt.part, start: offset, end: offset + size });
   };
+  const manifestOf = async (digest: string, name: ArchivedName | undefined): Promise<Manifest> => {
+    const holder = places.has(digest) ? undefined : earlier.get(digest);
+    const loaded =
+      holder === undefined ? undefined : await destination.getManifest(parseReference(`${holder}@${digest}`));
+    return loaded ?? readManifest(digest, name, bytesOf);
+  };
   return {
-    registry: archiveRegistry(names, { bytesOf, has: (digest) => places.has(digest) }),
+    registry: archiveRegistry(names, { bytesOf, manifestOf, has: (digest) => places.has(digest) }),
     holderOf: (registry, digest) => {
       const holder = earlier.get(digest);
       return holder?.startsWith(`${registry}/`) ? holder.slice(registry.length + 1) : undefined;
@@ -74,21 +84,21 @@ export function receiptAt(directory: string): ArchiveReceipt {
 
 function absent(digest: string, isEarlier: boolean): PipelineError {
   const why = isEarlier
-    ? 'came with an earlier archive, and the destination does not have it'
+    ? 'came with an earlier archive, and the destination does not have it: load that one first, or name it too'
     : 'is not in the archive';
-  return new PipelineError(
-    'not-found',
-    `${digest} ${why}`,
-    isEarlier ? { hint: 'load the earlier archive first, or name it with --from-archive too' } : {},
-  );
+  return new PipelineError('not-found', `${digest} ${why}`);
 }
 
 interface Content {
   readonly bytesOf: (digest: string) => AsyncGenerator<Uint8Array, void, undefined>;
+  readonly manifestOf: (digest: string, name: ArchivedName | undefined) => Promise<Manifest>;
   readonly has: (digest: string) => boolean;
 }
 
-function archiveRegistry(names: ReadonlyMap<string, ArchivedName>, { bytesOf, has }: Content): Registry {
+function archiveRegistry(
+  names: ReadonlyMap<string, ArchivedName>,
+  { bytesOf, manifestOf, has }: Content,
+): Registry {
   const refuse = async (): Promise<never> => {
     throw new PipelineError('denied', 'an archive is only read');
   };
@@ -99,7 +109,7 @@ function archiveRegistry(names: ReadonlyMap<string, ArchivedName>, { bytesOf, ha
     getManifest: async (reference) => {
       const name = names.get(keyOf(reference));
       const digest = name?.digest ?? (reference.kind === 'digest' ? reference.digest : undefined);
-      return digest === undefined ? undefined : readManifest(digest, name, bytesOf);
+      return digest === undefined ? undefined : manifestOf(digest, name);
     },
     getBlob: (_, blob) => checked(bytesOf(blob.digest), blob),
     hasBlob: async (_, digest) => has(digest),

@@ -68,7 +68,9 @@ export function createBlobMover(
     to: Repository,
     { isNew, beside, known }: MoveHints & { readonly known: ReadonlyMap<string, Promise<BlobOutcome>> },
   ): Promise<BlobOutcome> => {
-    const holder = (await firstOf(known)) ?? beside;
+    const near = (await firstOf(known)) ?? beside;
+    // The repository itself is no other one to mount from: it is asked whether it has the blob.
+    const holder = near === to.repository ? undefined : near;
     const mountFrom = holder === undefined ? {} : { mountFrom: [holder] };
     return put(blob, to, { ...mountFrom, ...(isNew || holder !== undefined ? { absent: true } : {}) });
   };

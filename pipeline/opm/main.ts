@@ -90,7 +90,16 @@ function groupCommand(words: string, most: number): OpmCommand {
   return { words, summary: '', operands: '', least: 0, most, flags: {}, run: async () => 0 };
 }
 
+/** What has another place here. */
+const ELSEWHERE: ReadonlyMap<string, string> = new Map([
+  ['serve', 'portolan serve'],
+  ['index', 'portolan index'],
+  ['alpha bundle', 'portolan bundle'],
+]);
+
 function suggestion(group: string, unknown: string): string {
+  const elsewhere = ELSEWHERE.get(group === '' ? unknown : `${group} ${unknown}`);
+  if (elsewhere !== undefined) return `${elsewhere} does that`;
   const words = membersOf(group).map(
     (name) => name.slice(group === '' ? 0 : group.length + 1).split(' ')[0] ?? '',
   );

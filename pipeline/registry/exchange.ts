@@ -239,9 +239,11 @@ function connectionError({ url, method, signal }: Outgoing, error: Error): Pipel
   return new PipelineError('unreachable', `${method} to ${url.host}: ${text}`, {
     retryable: !final,
     cause: error,
-    ...(isUntrusted(code) ? { hint: `give the certificate of the authority that signed ${url.host}'s` } : {}),
+    ...(isUntrusted(code)
+      ? { hint: `give the certificate of the authority that signed ${url.host}'s: --ca FILE` }
+      : {}),
     ...(code === 'EPROTO' || code === 'ERR_SSL_WRONG_VERSION_NUMBER'
-      ? { hint: `if ${url.host} speaks plain HTTP, name it as a host that may` }
+      ? { hint: `if ${url.host} speaks plain HTTP: --insecure ${url.host}, or the Action's plain-http` }
       : {}),
   });
 }
@@ -261,7 +263,12 @@ const EXPLAINED: Readonly<Record<string, string>> = {
   ENETUNREACH: 'no route to the network',
 };
 
+/** What OpenSSL found, without its own place in memory and sources. */
+const OPENSSL = /:SSL routines:[^:]*:([^:\n]+)/;
+
 function explain(code: string, error: Error): string {
+  const [, tls] = OPENSSL.exec(error.message) ?? [];
+  if (tls !== undefined) return `no TLS connection: ${tls}`;
   return Object.hasOwn(EXPLAINED, code)
     ? (EXPLAINED[code] ?? code)
     : error.message || code || 'connection broken';

@@ -7,7 +7,7 @@ import type { FateChange, Turn } from '../../catalog/graph/fate-change.ts';
 import { type Part, withinBudget } from './budget.ts';
 import { mermaidText } from './mermaid.ts';
 import { type CheckReport, type PlacedDiff, stateOf } from './report.ts';
-import { countText, plain, shortList } from './text.ts';
+import { amount, countText, plain, shortList } from './text.ts';
 import { disconnectedLines, releasedLines, roadText } from './text-report.ts';
 import { writtenLines } from './written.ts';
 
@@ -164,7 +164,7 @@ function escapedByte(character: string): string {
 
 function footer({ known, waived, unchecked, base, head }: CheckReport): string {
   const lines = [`Reproduce: ${code(`npx portolan check --base ${base} --head ${head}`)}`];
-  if (known.length > 0) lines.push(`${known.length} more findings are known from the base branch.`);
+  if (known.length > 0) lines.push(`${amount(known.length, 'more finding')} known from the base branch.`);
   for (const { finding, until, reason } of waived) {
     lines.push(
       `Waived until ${until}: ${code(finding.rule)} ${escaped(finding.message)} (${escaped(reason)})`,

@@ -56,7 +56,9 @@ export async function history(repository: Repository, request: HistoryRequest): 
   const [tip = ''] = await repository.resolve([head]);
   const merges = (await mergedCommits(repository, tip, paths)).filter(({ date }) => date >= since);
   const harmful: HarmfulMerge[] = [];
-  const unchecked: { what: string; why: string }[] = [];
+  const unchecked: { what: string; why: string }[] = repository.shallow
+    ? [{ what: 'merges before those', why: 'the clone is shallow: git fetch --unshallow' }]
+    : [];
   for (const [i, { id, before, date, subject }] of merges.entries()) {
     progress?.(i, merges.length);
     try {

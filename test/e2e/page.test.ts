@@ -115,6 +115,15 @@ describe('the page', () => {
     expect(await ground(light)).toBe('rgb(13, 17, 23)');
   });
 
+  test.each([
+    ['audit', CATALOG, '--format', 'html'],
+    ['graph', CATALOG],
+  ])('of %s is no wider than a phone', async (...words) => {
+    const page = await opened(words, '');
+    await page.setViewportSize({ width: 400, height: 800 });
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(400);
+  });
+
   test('is used by the keyboard alone', async () => {
     const page = await opened(['graph', CATALOG], '');
     await page.keyboard.press('/');

@@ -15,7 +15,7 @@ export const STYLE: string = [
   'header{display:flex;flex-wrap:wrap;gap:.4rem .8rem;align-items:center;padding:.6rem 1rem;border-bottom:1px solid var(--edge);background:var(--box)}',
   'h1{font-size:1.1rem;margin:0 auto 0 0}h2{margin:.2rem 0 .6rem}h3{margin:1rem 0 .3rem;font-size:1rem}small{font-weight:400;color:var(--dim)}',
   'select,input,button{font:inherit;color:inherit;background:var(--ground);border:1px solid var(--line);border-radius:6px;padding:.2rem .5rem;max-width:100%}',
-  'input[type=search]{width:16rem}button{cursor:pointer}',
+  'input[type=search]{width:18rem}button{cursor:pointer}',
   '.columns{display:grid;grid-template-columns:minmax(13rem,18rem) minmax(0,1fr)}',
   'nav{border-right:1px solid var(--edge);padding:.6rem;max-height:calc(100vh - 3.6rem);overflow:auto;position:sticky;top:0}',
   'nav ul{list-style:none;margin:0;padding:0}nav a{display:flex;justify-content:space-between;gap:.5rem;padding:.2rem .5rem;border-radius:6px;text-decoration:none;overflow-wrap:anywhere}',
@@ -38,5 +38,5 @@ export const STYLE: string = [
   '.finding.error{border-color:var(--gone)}.finding.warning{border-color:var(--bad)}',
   'code{font-family:ui-monospace,Menlo,Consolas,monospace;font-size:.93em;background:var(--box);padding:0 .2em;border-radius:4px}',
   '.jump{position:absolute;left:-99rem}.jump:focus{left:.5rem;top:.5rem;background:var(--ground);padding:.3rem;z-index:2}',
-  '@media(max-width:46rem){.columns{grid-template-columns:1fr}nav{position:static;max-height:12rem;border-right:0;border-bottom:1px solid var(--edge)}}',
+  '@media(max-width:46rem){.columns{grid-template-columns:1fr}nav{position:static;max-height:12rem;border-right:0;border-bottom:1px solid var(--edge)}.overview :is(th,td){padding-right:.5rem;overflow-wrap:anywhere}.overview :is(th,strong){overflow-wrap:normal}}',
 ].join('\n');

@@ -51,6 +51,8 @@ describe('portolan audit', () => {
       '    at repo/catalogs/v4.19/catalog.json:2:72 (v4.19 to v4.21)',
       '    fix: in the entry of p.v0.3.0 remove p.v0.2.3 from skips, since it is replaced',
     ]);
+    const folder = await runCommand(['audit', 'repo/catalogs'], { directory });
+    expect(folder).toMatchObject({ exit: 1, out });
     expect(out).toContain('WARNING q: graph/strands-on-platform-upgrade');
     expect(out).toContain('the package is not there\n    at repo/catalogs/v4.19/catalog.json');
     expect(out).toContain('(v4.19, v4.20)');
@@ -177,6 +179,20 @@ describe('portolan audit of the past', () => {
     expect(lines[3]).toBe('    graph/package-removed q: installed 1.0.0 (v4.20)');
     expect(lines[4]).toContain(trapped.slice(0, 12));
     expect(lines[5]).toContain('graph/strands-installed-v0 p, channel fast: installed 0.2.0 (v4.20)');
+  });
+
+  test('of a shallow clone says that it is not all', async () => {
+    const [git, clone] = [makeRepository(), makeRepository()];
+    for (const { remove } of [git, clone]) onTestFinished(remove);
+    const head = git.commit({ 'catalogs/v4.20/q/catalog.json': written({ q: ONE }) }, { branch: 'main' });
+    git.commit({ 'README.md': 'a' }, { parents: [head], branch: 'main' });
+    clone.git('fetch', '--quiet', '--depth=1', `file://${git.directory}`, 'main');
+    clone.git('checkout', '--quiet', 'FETCH_HEAD');
+    const { out } = await runCommand(['audit', clone.directory, '--history']);
+    expect(out.split('\n').slice(1, 3)).toEqual([
+      'the past: of 0 merges 0 did harm',
+      '  not checked: merges before those: the clone is shallow: git fetch --unshallow',
+    ]);
   });
 
   test('options that mean nothing', async () => {

@@ -80,4 +80,12 @@ describe('portolan diff', () => {
     expect(exit).toBe(2);
     expect(err).toContain('"nowhere" names no commit');
   });
+
+  test('revisions without a repository are told how to be compared', async () => {
+    const { exit, err } = await runCommand(['diff', 'HEAD~1', 'HEAD'], { directory: repository.directory });
+    expect(exit).toBe(2);
+    expect(err).toMatch(
+      /^portolan: HEAD~1: no such directory\n.*; revisions are compared with --repo DIR\n$/,
+    );
+  });
 });

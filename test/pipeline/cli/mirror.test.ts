@@ -51,6 +51,7 @@ test('plan, copy, verify: what the nodes ask for is there, and what is not is na
   const before = await run('verify', 'catalog', '--documents', 'mirror', '--online', ...hosts);
   expect(before.exit).toBe(1);
   expect(before.out).toContain('Disconnected ready: 0 of 1 bundles');
+  expect(before.out).toContain('the image is not there yet (needed by foo/foo.v1.0.0)');
   expect(before.out).toContain('there is no such image');
   const copied = await run('copy', 'mirror/mapping.txt', ...hosts);
   expect(copied).toMatchObject({ exit: 0 });
@@ -166,10 +167,29 @@ test('the plan that publish attached is found again by digest, with no rebuild',
   );
 });
 
+test('a part of a catalog without its image: that nothing copies it is said, and it is not to be deleted', async () => {
+  const { run, directory } = await scene();
+  const words = ['plan', 'catalog', '--as', 'quay.io/acme/catalog:v1', '--to', 'mirror.example.com/m'];
+  const index = 'mirror.example.com/m/quay.io/acme/catalog:v1';
+  expect((await run(...words, '--out', 'whole')).err).not.toContain('nothing copies');
+  const part = await run(...words, '--only', 'foo@stable', '--out', 'part');
+  expect(part).toMatchObject({
+    exit: 0,
+    err: expect.stringContaining(
+      `nothing copies the index image of the selection to ${index}: --build makes it\n`,
+    ),
+  });
+  const diff = await run('diff', 'whole', 'part', '--delete-images', 'old.yaml');
+  expect(diff.out).toContain(`= ${index}: it is still needed\n0 to add, 0 to change, 2 unchanged, 0 may be`);
+  expect(readFileSync(join(directory, 'old.yaml'), 'utf8')).not.toContain(index);
+});
+
 test('a part of a catalog: its image is built, copied, and served from the mirror', async () => {
   const { mirror, client, hosts, index, run, directory } = await scene();
   const words = ['catalog', '--as', index, '--to', `${mirror.host}/m`, '--only', 'foo@stable', ...hosts];
-  expect(await run('plan', ...words, '--build', 'oci:built')).toMatchObject({ exit: 0 });
+  const planned = await run('plan', ...words, '--build', 'oci:built');
+  expect(planned.exit).toBe(0);
+  expect(planned.err).not.toContain('nothing copies');
   const mapping = readFileSync(join(directory, 'mirror/mapping.txt'), 'utf8');
   expect(mapping).toContain(`oci://${join(directory, 'built')}=${mirror.host}/m/`);
   const image =

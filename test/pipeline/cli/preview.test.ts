@@ -31,4 +31,10 @@ test('builds what would be published, and asks it for its packages', async () =>
     },
   ]);
   expect(existsSync(join(out, 'v4.20', 'index.json'))).toBe(true);
+  const same = ['--base', repository.base, '--head', repository.base, '--out', out];
+  expect(await portolan(repository.directory, 'preview', ...same)).toEqual({
+    exit: 0,
+    out: '',
+    err: 'no catalog is changed: nothing is built\n',
+  });
 });

@@ -50,6 +50,21 @@ test('a commit with errors is merged, not published: status says why, with exit 
   expect(ran.out).toContain(`commit  ${sample.base}`);
 });
 
+test('a policy that publishes nothing, and a directory that is not there, are said to be that', async () => {
+  const directory = folder();
+  const none = sample.commit({ '.github/portolan.yaml': null }, { parents: [sample.base], branch: 'none' });
+  const words = ['publish', '--repo', sample.directory, '--local', 'local', '--commit', none];
+  expect(await portolan(directory, ...words)).toMatchObject({
+    exit: 2,
+    err: expect.stringContaining('the policy publishes no catalog\n  write publish: '),
+  });
+  expect(existsSync(join(directory, 'local'))).toBe(false);
+  expect(await portolan(directory, 'status', 'local')).toMatchObject({
+    exit: 2,
+    err: expect.stringContaining('no such directory\n  name the one of portolan publish --local DIR\n'),
+  });
+});
+
 test('a status that is none', async () => {
   const ran = await runCommand(['status', '--from', '-'], { input: async () => '{}' });
   expect(ran).toMatchObject({ exit: 2, err: expect.stringContaining('standard input is no status') });

@@ -1,5 +1,5 @@
-import { readdirSync, readFileSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { folder } from '../../fakes/folder.ts';
 import { catalogOf } from '../../fakes/gate.ts';
@@ -8,6 +8,26 @@ import { portolan } from '../../fakes/terminal.ts';
 
 const GOOD = { 'catalogs/v4.20/etcd/catalog.yaml': catalogOf('etcd', ['1.0.0', '1.1.0']) };
 const BAD = { 'catalogs/v4.20/tug/catalog.yaml': 'schema: olm.package\nname: tug\ndefaultChannel: stable\n' };
+
+test('what is no catalog, or several of them, is said to be that', async () => {
+  const directory = folder();
+  const run = (operand: string) => portolan(directory, 'validate', operand);
+  const write = (path: string, text: string): void => {
+    mkdirSync(dirname(join(directory, path)), { recursive: true });
+    writeFileSync(join(directory, path), text);
+  };
+  write('one.json', '{}');
+  expect(await run('one.json')).toMatchObject({
+    exit: 2,
+    err: expect.stringContaining('is not a directory'),
+  });
+  for (const version of ['v4.19', 'v4.20'])
+    write(`catalogs/${version}/etcd/catalog.yaml`, catalogOf('etcd', ['1.0.0', '1.1.0']));
+  const several = 'these are several catalogs: portolan validate catalogs/v4.20 judges one\n';
+  expect(await run('catalogs')).toMatchObject({ exit: 1, err: expect.stringContaining(several) });
+  expect((await run('.')).err).toContain(several);
+  expect((await run('catalogs/v4.20')).err).toBe('PASS: no findings in 1 package, 2 bundles\n');
+});
 
 test('a directory of a commit is judged as its checkout is, with a memory and without', async () => {
   const { directory, commit, git, remove } = makeRepository();
@@ -37,7 +57,7 @@ test('a directory of a commit is judged as its checkout is, with a memory and wi
     'main',
     './catalogs/v4.20/',
   );
-  expect(main).toMatchObject({ exit: 0, err: expect.stringContaining('1 packages, 2 bundles') });
+  expect(main).toMatchObject({ exit: 0, err: expect.stringContaining('1 package, 2 bundles') });
 });
 
 test('a directory that a commit does not hold, and --repo alone, are refused', async () => {

@@ -96,6 +96,15 @@ describe('add', () => {
   });
 });
 
+test('a directory that is no bundle is not added', async () => {
+  write('c/foo.yaml', FOO);
+  expect(await run('add', 'c', 'c', '--channel', 'stable')).toMatchObject({
+    code: 2,
+    out: '',
+    err: 'portolan: c is no bundle: it lacks the folders manifests/ and metadata/\n',
+  });
+});
+
 describe('deprecate', () => {
   test('makes the object for the package, then adds to it', async () => {
     write('c/foo.yaml', FOO);
@@ -121,6 +130,15 @@ schema: olm.deprecations
     expect(code).toBe(1);
     expect(read('c/foo.yaml')).toBe(FOO);
   });
+});
+
+test('a package that is not there is said not to be, and nothing is changed', async () => {
+  write('c/foo.yaml', FOO);
+  const refused = { code: 2, out: '', err: expect.stringContaining('the catalog has no package "fooo"\n') };
+  expect(await run('prune', 'c', '--keep', 'fooo')).toMatchObject(refused);
+  expect(await run('prune', 'c', '--keep', 'foo', '--keep', 'fooo')).toMatchObject(refused);
+  expect(await run('deprecate', 'c', '--package', 'fooo', '-m', 'x')).toMatchObject(refused);
+  expect(read('c/foo.yaml')).toBe(FOO);
 });
 
 describe('prune and promote', () => {

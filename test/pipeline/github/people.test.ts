@@ -152,6 +152,9 @@ describe('needs', () => {
     expect(needText([need({ from: ['a', 'b', 'c', 'd', 'e', 'f'], count: 2 })])).toBe(
       'needs 2 approvals of @a, @b, @c, @d or 2 others (an owner) for package etcd: it adds versions',
     );
+    expect(needText([need({ from: ['a', 'b', 'c', 'd', 'e'] })])).toContain(
+      '@a, @b, @c, @d or @e (an owner)',
+    );
     expect(needText([need({ who: 'admin', from: [] })])).toBe(
       'needs the approval of an admin, but nobody is named who could be it for package etcd: it adds versions',
     );

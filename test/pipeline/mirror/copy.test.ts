@@ -179,6 +179,13 @@ test('a pattern of tags, and a destination without a tag', async () => {
   await expectWhole(client, `${hosts.to}/q@${list.root.digest}`, list);
 });
 
+test('another tag of a repository sends no blob again', async () => {
+  const { client, ports, ...hosts } = await scene();
+  const report = await copy(`${hosts.from}/org/a:list=${hosts.from}/org/a:again\n`, ports);
+  expect(report).toMatchObject({ copied: 1, failed: [], blobs: { uploaded: 0 } });
+  await expectWhole(client, `${hosts.from}/org/a:again`, list);
+});
+
 async function archive(directory: string, from: Scene, text: string, since?: string): Promise<number> {
   const options = { directory, part: 4096, since: since === undefined ? undefined : receiptAt(since) };
   const writer = await openArchiveWriter(options);
@@ -211,8 +218,28 @@ test('into an archive in parts, and out of it; the next one holds only what is n
   await expectWhole(from.client, `${from.to}/m/big:v1`, big);
 });
 
+test('what came with an earlier archive is there under other names too, and so are referrers', async () => {
+  const from = await scene();
+  const sbom = sampleReferrer(list.root, 'test/sbom');
+  const subject = parseReference(`${from.from}/org/a:list`);
+  await pushImage(from.client, withDigest(subject, sbom.root.digest), { image: sbom });
+  const [one, two] = [folder(), folder()];
+  const text = mappingOf(from);
+  const elsewhere = ['a:again', 'c:list'].map((name) => `${from.from}/org/a:list=${from.to}/m/${name}\n`);
+  const longer = text + elsewhere.join('');
+  await archive(one, from, text);
+  await archive(two, from, longer, one);
+  await load([one], from, text);
+  expect(await load([two], from, longer)).toMatchObject({ copied: 2, unchanged: 2, failed: [] });
+  for (const name of ['a:again', 'c:list']) {
+    await expectWhole(from.client, `${from.to}/m/${name}`, list);
+    const about = await from.client.listReferrers(parseReference(`${from.to}/m/${name}`), list.root.digest);
+    expect(about.map(({ digest }) => digest)).toEqual([sbom.root.digest]);
+  }
+});
+
 async function load(directories: readonly string[], { client }: Scene, text: string): Promise<CopyReport> {
-  const { registry: from, holderOf } = await openArchives(directories);
+  const { registry: from, holderOf } = await openArchives(directories, client);
   return copy(text, { from, to: client, holderOf, keepsReferrers: () => true, memory: NO_MEMORY }, true);
 }
 
@@ -231,7 +258,7 @@ test('an archive with a byte that changed, or a part that is missing, is refused
   expect(failed.length).toBeGreaterThan(0);
   expect(failed[0]?.why).toContain(layer);
   writeFileSync(part, bytes.subarray(1));
-  await expect(openArchives([directory])).rejects.toThrow('not 4096');
+  await expect(openArchives([directory], from.client)).rejects.toThrow('not 4096');
 });
 
 test('an archive that was cut off goes on behind what is complete', async () => {

@@ -39,6 +39,15 @@ describe('commands are found as cobra finds them', () => {
     expect(err).toBe('opm: there is no command "validat" in opm\n  did you mean: validate\n');
   });
 
+  test.each([
+    ['serve', 'portolan serve'],
+    ['index add', 'portolan index'],
+    ['alpha bundle validate', 'portolan bundle'],
+  ])('opm %s is said to be elsewhere', async (words, place) => {
+    const { code, err } = await run(words);
+    expect({ code, err }).toEqual({ code: 1, err: expect.stringContaining(`\n  ${place} does that\n`) });
+  });
+
   test('help names the flags', async () => {
     const { code, out } = await run('render --help');
     expect(code).toBe(0);

@@ -226,6 +226,15 @@ describe('TLS', () => {
     });
   });
 
+  test('a host that speaks plain HTTP is said to need an option, in one line', async () => {
+    const { host } = await startHost((_request, response) => reply(response, 200, ''));
+    const asked = testClient([]).resolve(tag(host));
+    await expect(asked).rejects.toMatchObject({
+      message: expect.stringMatching(`^GET to ${host}: no TLS connection: [a-z ]+$`),
+      hint: `if ${host} speaks plain HTTP: --insecure ${host}, or the Action's plain-http`,
+    });
+  });
+
   test('a certificate for another host is not believed', async () => {
     const other = selfSigned('elsewhere.example');
     const { host } = await registry({ tls: other });

@@ -73,7 +73,7 @@ describe('render', () => {
     write('c/a.yaml', sample('ferry-operator'));
     const { code, err } = await run('render', 'c', '-o', 'xml');
     expect(code).toBe(2);
-    expect(err).toContain('-o must be json or yaml');
+    expect(err).toContain('--output must be json or yaml, not');
   });
 
   test('a folder for each package', async () => {

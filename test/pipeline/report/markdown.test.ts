@@ -33,6 +33,13 @@ test('findings lead to their lines at the judged head', () => {
   expect(markdownReport({ ...REPORT, findings: [at('x')] })).not.toContain('](');
 });
 
+test('findings that the base branch has are counted', () => {
+  const one = at('x');
+  const known = (findings: Finding[]): string => markdownReport({ ...REPORT, known: findings });
+  expect(known([one])).toContain('\n1 more finding known from the base branch.');
+  expect(known([one, one])).toContain('\n2 more findings known from the base branch.');
+});
+
 test('no path ends its link, its cell or its code', () => {
   const text = markdown(at('a)](https:/evil`|?#&<b>\u202e.yaml'));
   const [, url = ''] = /\]\((https:\/\/github\.com[^)]*)\) \|/.exec(text) ?? [];
