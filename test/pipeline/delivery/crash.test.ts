@@ -112,11 +112,14 @@ test.each([
   ],
 ])('a newest commit that %s keeps an older one not back', async (what, changes) => {
   const branch = `fails-${what.length}`;
-  sample.commit(changes, { parents: [sample.addition], branch });
+  const tip = sample.commit(changes, { parents: [sample.addition], branch });
   const work: CatalogMessage = { ...push(sample.addition, branch), kind: 'catalog', catalog: 'v4.20' };
   const delivered = await deliver({ directory: sample.directory, pushes: [push(sample.base), work] });
   expect(delivered.aside).toBe(0);
   expect(statusesOf(delivered)[sample.addition]).toMatch(/^success: published: sha256:/);
+  // Nobody asked for its catalog: nothing would ever end its waiting.
+  expect(statusesOf(delivered)[tip]).toBeUndefined();
+  expect(JSON.stringify(delivered.state)).not.toContain('pending');
 });
 
 test('a newest commit whose image has no name fails by itself; the one before it is published', async () => {
