@@ -7,7 +7,7 @@ import type { Policy } from '../policy/policy.ts';
 import { RULE_IDS } from '../policy/rule-ids.ts';
 import { catalogsAt } from './changed.ts';
 import { type CatalogMessage, messageOf, type PushMessage } from './message.ts';
-import { noteWaiting, tellLeft, tellRefused } from './outcome.ts';
+import { isDone, noteWaiting, tellLeft, tellRefused } from './outcome.ts';
 import type { DeliveryPorts } from './ports.ts';
 
 /**
@@ -31,8 +31,9 @@ export async function handlePush(push: PushMessage, ports: DeliveryPorts): Promi
     for (const { catalog } of changed) {
       const message: CatalogMessage = { v, kind: 'catalog', repository: name, branch, commit: tip, catalog };
       // Noted before it is sent: once it is, its end may be told at any moment.
-      await noteWaiting(ports.records, message);
-      await ports.queue.send(messageOf(message));
+      const known = await noteWaiting(ports.records, message);
+      // What was told as its end is not so any more: the branch came back to it.
+      await ports.queue.send(messageOf(isDone(known) ? { ...message, again: true } : message));
       // Behind it in the same group: published itself where the newest cannot be, else told which one was.
       if (push.commit !== tip) {
         await ports.queue.send(messageOf({ ...message, commit: push.commit, behind: tip }));

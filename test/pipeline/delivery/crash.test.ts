@@ -164,6 +164,17 @@ test('a history that was rewritten back to a published commit: the next epoch pu
   expect(tagsOf(delivered)).toEqual(tagsOf(first));
 });
 
+test('a history that comes back to a commit that was published before: its push publishes it again', async () => {
+  const epoch: CatalogMessage = { ...push(sample.base), kind: 'catalog', catalog: 'v4.20', epoch: 1 };
+  const forth = push(sample.addition, 'addition');
+  const delivered = await deliver({
+    directory: sample.directory,
+    pushes: [push(sample.base), forth, epoch, forth],
+  });
+  const alone = await deliver({ directory: sample.directory, pushes: [forth] });
+  expect(tagsOf(delivered)).toEqual(tagsOf(alone));
+});
+
 test('GitHub not taking statuses keeps no image back', async () => {
   const run = { directory: sample.directory, pushes: [push(sample.base)] };
   const { state } = await deliver({ ...run, denies: true });
