@@ -25,9 +25,9 @@ export async function handlePush(push: PushMessage, ports: DeliveryPorts): Promi
     }
     const at = await newestUsable(repository, push, { tip, ports });
     if (!at) return [];
-    const changed = (await catalogsAt(repository, at, ports)).filter(({ isChanged }) => isChanged);
     const { v, repository: name, branch } = push;
-    if (push.commit !== at.tip) await tellLeft(ports, { repository: name, commit: push.commit }, tip);
+    const all = await catalogsAt(repository, { ...at, name }, ports);
+    const changed = all.filter(({ isChanged }) => isChanged);
     for (const { catalog } of changed) {
       const message: CatalogMessage = { v, kind: 'catalog', repository: name, branch, commit: tip, catalog };
       // Noted before it is sent: once it is, its end may be told at any moment.
@@ -39,6 +39,8 @@ export async function handlePush(push: PushMessage, ports: DeliveryPorts): Promi
         await ports.queue.send(messageOf({ ...message, commit: push.commit, behind: tip }));
       }
     }
+    // Last: no catalog waits for GitHub to take it.
+    if (push.commit !== at.tip) await tellLeft(ports, { repository: name, commit: push.commit }, tip);
     return changed.map(({ catalog }) => catalog);
   } finally {
     await close();
