@@ -10,7 +10,7 @@ import { isDone, noteOutcome, type Outcome, outcomeAt } from '../pipeline/delive
 import { PipelineError } from '../pipeline/error.ts';
 import { judgeClaims } from '../pipeline/github/claims.ts';
 import type { Clock, Queue, RecordStore } from '../pipeline/ports.ts';
-import { publishedIn } from '../pipeline/publish/documents.ts';
+import { currentBeside, publishedIn } from '../pipeline/publish/documents.ts';
 import type { Delivery, Source } from './receive.ts';
 import type { Claims } from './token.ts';
 
@@ -169,8 +169,10 @@ async function documentsFor(outcome: Outcome, records: RecordStore): Promise<str
 
 /** @returns undefined while the record of a newer publish is still to come */
 async function answerOf(outcome: Outcome, records: RecordStore): Promise<Answered | undefined> {
-  const documents = await documentsFor(outcome, records);
-  if (documents === undefined) return undefined;
+  const own = await documentsFor(outcome, records);
+  if (own === undefined) return undefined;
+  // A run that is run again long after asks for what others have overtaken: it is not to take it for the last one.
+  const documents = (await currentBeside(records, own))?.documents ?? own;
   const files: Record<string, string> = {};
   const tooLarge: string[] = [];
   let room = LARGEST_ANSWER;

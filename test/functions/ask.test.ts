@@ -145,14 +145,30 @@ describe('a commit that a newer one overtook', () => {
     expect(answer).toMatchObject({ status: 200, body: { receipt: { digest: 'sha256:1' } } });
   });
 
-  test('a third one was published since: the answer is that of the newer one all the same', async () => {
+  const third = async ({ records }: AskPorts): Promise<void> => {
+    const documents = 'documents/v4.20/x/z/';
+    await records.put(`${documents}receipt.json`, new TextEncoder().encode('{"digest": "sha256:3"}'));
+    await records.put('published/v4.20/x', current('e'.repeat(40), 'v4.20', documents));
+  };
+
+  test('a run that is run again is answered with what is published by now', async () => {
+    const at = await address();
+    expect(await ask(await asking(at), at.ports)).toMatchObject({
+      body: { receipt: { digest: 'sha256:1' } },
+    });
+    await third(at.ports);
+    const again = await ask(await asking(at, { run_attempt: '2' }), at.ports);
+    expect(again).toMatchObject({ status: 200, body: { receipt: { digest: 'sha256:3' } } });
+  });
+
+  test('a third one was published since: it is the answer', async () => {
     const at = await overtaken();
     const { records } = at.ports;
-    await records.put('published/v4.20/x', current('e'.repeat(40), 'v4.20', 'documents/v4.20/x/z/'));
+    await third(at.ports);
     const newer = { repository: 'sea/catalogs', catalog: 'v4.20', commit: NEWER } as const;
     await noteOutcome(records, { ...newer, state: 'published', detail: 'd', documents: DOCUMENTS });
     const answer = await ask(await asking(at), at.ports);
-    expect(answer).toMatchObject({ status: 200, body: { receipt: { digest: 'sha256:1' } } });
+    expect(answer).toMatchObject({ status: 200, body: { receipt: { digest: 'sha256:3' } } });
   });
 });
 
