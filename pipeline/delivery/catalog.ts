@@ -174,8 +174,12 @@ async function publishCommit(
   }
 }
 
-function outcomeOf(published: Published, { commit }: CatalogMessage) {
-  if (published.kind === 'superseded') return { state: 'superseded', detail: published.by.commit } as const;
+function outcomeOf(published: Published, { commit, catalog }: CatalogMessage) {
+  if (published.kind === 'superseded') {
+    const { by, image } = published;
+    const documents = documentsOf({ ...by, catalog, image });
+    return { state: 'superseded', detail: by.commit, documents } as const;
+  }
   if (published.kind === 'refused') {
     const first = published.findings.find(({ severity }) => severity === 'error');
     return { state: 'refused', detail: first ? `${first.rule}: ${first.message}` : 'it has errors' } as const;

@@ -3,12 +3,14 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { POLICY_PATH } from '../../../pipeline/config.ts';
 import { handleCatalog } from '../../../pipeline/delivery/catalog.ts';
 import type { PushMessage } from '../../../pipeline/delivery/message.ts';
+import { outcomeAt } from '../../../pipeline/delivery/outcome.ts';
 import type { DeliveryPorts } from '../../../pipeline/delivery/ports.ts';
 import { handlePush } from '../../../pipeline/delivery/push.ts';
 import { reconcile } from '../../../pipeline/delivery/reconcile.ts';
 import { isSettled, statusOf } from '../../../pipeline/delivery/status.ts';
 import { PipelineError } from '../../../pipeline/error.ts';
 import type { Message } from '../../../pipeline/ports.ts';
+import { publishedIn } from '../../../pipeline/publish/documents.ts';
 import { recordFence } from '../../../pipeline/publish/fence-records.ts';
 import { directoryRecords } from '../../../pipeline/records/directory.ts';
 import { deliver } from '../../fakes/delivery.ts';
@@ -212,5 +214,19 @@ test('catalogs do not wait for GitHub to take the status of a push that was over
     const push: PushMessage = { v: 1, kind: 'push', ...SOURCE, commit: sample.addition };
     await expect(handlePush(push, { ...ports, queue, forge: { report } })).rejects.toThrow('502');
     expect(sent).toMatchObject([{ commit: tip }, { commit: sample.addition, behind: tip }]);
+  });
+});
+
+test('a commit that a claim is ahead of is told with the documents of what is published', async () => {
+  await afterFirst(async (ports) => {
+    const next = sample.commit({ 'README.md': 'words' }, { parents: [sample.addition], branch: 'ahead' });
+    sample.git('branch', '-f', 'trunk', next);
+    await publishOf(ports, next);
+    sample.git('branch', '-f', 'trunk', sample.addition);
+    await publishOf(ports, sample.addition);
+    const of = { repository: SOURCE.repository, catalog: 'v4.20', commit: sample.addition };
+    const [current] = await publishedIn(ports.records);
+    expect(await outcomeAt(ports.records, of)).toMatchObject({ state: 'superseded', detail: next });
+    expect((await outcomeAt(ports.records, of))?.documents).toBe(current?.documents);
   });
 });
