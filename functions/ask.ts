@@ -6,11 +6,11 @@
 import { createHash } from 'node:crypto';
 import { isObject } from '../catalog/shape.ts';
 import { type CatalogMessage, messageOf, readWork } from '../pipeline/delivery/message.ts';
-import { isDone, noteOutcome, type Outcome, outcomeAt } from '../pipeline/delivery/outcome.ts';
+import { isDone, noteOutcome, outcomeAt } from '../pipeline/delivery/outcome.ts';
 import { PipelineError } from '../pipeline/error.ts';
 import { judgeClaims } from '../pipeline/github/claims.ts';
 import type { Clock, Queue, RecordStore } from '../pipeline/ports.ts';
-import { publishedIn } from '../pipeline/publish/documents.ts';
+import { currentBeside } from '../pipeline/publish/documents.ts';
 import type { Delivery, Source } from './receive.ts';
 import type { Claims } from './token.ts';
 
@@ -64,8 +64,8 @@ export async function ask(asking: Asking, ports: AskPorts): Promise<AskAnswer> {
   try {
     const { work, run } = await allowed(asking, ports);
     const before = await outcomeAt(ports.records, work);
-    if (!before || !isDone(before)) {
-      // What an earlier try ended with is not the end of this one.
+    if (!before || !isDone(before) || before.documents === undefined) {
+      // What an earlier try ended with is not the end of this one; older functions named no documents of newer commits.
       await noteOutcome(ports.records, { ...named(work), state: 'pending', detail: work.commit });
       const message = messageOf(work);
       await ports.queue.send({ ...message, id: digestOf(`${message.id} ${run}`) });
@@ -140,9 +140,8 @@ async function ended(work: CatalogMessage, { records, clock, patience }: AskPort
   for (;;) {
     const outcome = await outcomeAt(records, work);
     if (outcome?.state === 'refused') return { status: 422, body: { error: outcome.detail } };
-    if (outcome && isDone(outcome)) {
-      const answer = await answerOf(outcome, records);
-      if (answer) return { status: 200, body: answer };
+    if (outcome && isDone(outcome) && outcome.documents !== undefined) {
+      return { status: 200, body: await answerOf(outcome.documents, records) };
     }
     if (clock.now() >= until) {
       const why = outcome?.state === 'failed' ? outcome.detail : 'it waits for its turn';
@@ -152,25 +151,10 @@ async function ended(work: CatalogMessage, { records, clock, patience }: AskPort
   }
 }
 
-/**
- * Prefix of the keys of the documents of what was published in the end: a commit's own, or those of the one that
- * came before it to the tag.
- *
- * @returns undefined while that one's record is still to come
- */
-async function documentsFor(outcome: Outcome, records: RecordStore): Promise<string | undefined> {
-  const { documents, state, detail: newer, catalog } = outcome;
-  if (documents !== undefined || state !== 'superseded') return documents;
-  const current = (await publishedIn(records)).find((one) => one.commit === newer && one.catalog === catalog);
-  if (current) return current.documents;
-  const itself = await outcomeAt(records, { ...outcome, commit: newer });
-  return itself && documentsFor(itself, records);
-}
-
-/** @returns undefined while the record of a newer publish is still to come */
-async function answerOf(outcome: Outcome, records: RecordStore): Promise<Answered | undefined> {
-  const documents = await documentsFor(outcome, records);
-  if (documents === undefined) return undefined;
+/** @param own prefix of the keys of the documents of what a commit ended with */
+async function answerOf(own: string, records: RecordStore): Promise<Answered> {
+  // A run that is run again long after asks for what others have overtaken: it is not to take it for the last one.
+  const documents = (await currentBeside(records, own))?.documents ?? own;
   const files: Record<string, string> = {};
   const tooLarge: string[] = [];
   let room = LARGEST_ANSWER;

@@ -55,7 +55,10 @@ export async function handleCatalog(
       return undefined;
     }
     const publishing = { branch, ports, options };
-    if (branch.tip === message.commit) return await publishNewest(message, publishing);
+    if (branch.tip === message.commit) {
+      await tellWaiting(ports, message);
+      return await publishNewest(message, publishing);
+    }
     return await publishBehind(message, publishing);
   } catch (error) {
     const tell = branch.tip === message.commit ? tellOutcome : tellBehind;
@@ -109,7 +112,6 @@ interface Publishing {
 
 /** Publishes the branch's newest commit, which has the last word on its catalog. */
 async function publishNewest(message: CatalogMessage, publishing: Publishing): Promise<Published> {
-  await tellWaiting(publishing.ports, message);
   const published = await publishCommit(message, publishing);
   await tellOutcome(publishing.ports, message, outcomeOf(published, message));
   return published;
@@ -172,8 +174,12 @@ async function publishCommit(
   }
 }
 
-function outcomeOf(published: Published, { commit }: CatalogMessage) {
-  if (published.kind === 'superseded') return { state: 'superseded', detail: published.by.commit } as const;
+function outcomeOf(published: Published, { commit, catalog }: CatalogMessage) {
+  if (published.kind === 'superseded') {
+    const { by, image } = published;
+    const documents = documentsOf({ ...by, catalog, image });
+    return { state: 'superseded', detail: by.commit, documents } as const;
+  }
   if (published.kind === 'refused') {
     const first = published.findings.find(({ severity }) => severity === 'error');
     return { state: 'refused', detail: first ? `${first.rule}: ${first.message}` : 'it has errors' } as const;

@@ -12,13 +12,17 @@ import { PUBLISHED } from '../publish/documents.ts';
 import { fenceName } from '../publish/fence.ts';
 import { sharedPlaces } from '../publish/shared.ts';
 import { type PublishTarget, targetOf } from '../publish/target.ts';
+import { lastOutcome, type Outcome } from './outcome.ts';
 import type { DeliveryPorts } from './ports.ts';
 
 export interface CatalogAt {
   readonly catalog: string;
   /** Undefined where the policy names no place of its own: why is said when it is published. */
   readonly at: FencedTarget | undefined;
-  /** Whether its content, or the policy, is not that of the claimed commit, which is not a newer one. */
+  /**
+   * Whether its content, or the policy, is not that of the claimed commit, which is not a newer one; or whether the
+   * last that was told of the branch is that it waits, was refused or failed.
+   */
   readonly isChanged: boolean;
 }
 
@@ -29,6 +33,8 @@ export interface FencedTarget {
 }
 
 interface At {
+  /** `owner/name`. */
+  readonly name: string;
   /** Id of a commit. */
   readonly tip: string;
   readonly policy: Policy;
@@ -37,7 +43,7 @@ interface At {
 /** Catalogs that have a place in the policy. */
 export async function catalogsAt(
   repository: Repository,
-  { tip, policy }: At,
+  { name, tip, policy }: At,
   { fence, records }: Pick<DeliveryPorts, 'fence' | 'records'>,
 ): Promise<CatalogAt[]> {
   const found: CatalogAt[] = [];
@@ -53,7 +59,10 @@ export async function catalogsAt(
     const isThere = standing && (await records.get(`${PUBLISHED}${at.name}`)) !== undefined;
     const before = isThere ? await contentsBefore(repository, standing.commit, policy) : undefined;
     const isLate = standing !== undefined && (await isBehind(repository, tip, standing.commit));
-    found.push({ catalog, at, isChanged: !isLate && before?.get(catalog) !== content });
+    const isChanged =
+      before?.get(catalog) !== content ||
+      (await isUnsettled(repository, tip, await lastOutcome(records, { repository: name, catalog })));
+    found.push({ catalog, at, isChanged: !isLate && isChanged });
   }
   return found;
 }
@@ -73,6 +82,12 @@ function fencedTarget(policy: Policy, catalog: string): FencedTarget | undefined
 async function isBehind(repository: Repository, commit: string, claimed: string): Promise<boolean> {
   if (commit === claimed || !(await repository.objects.info(claimed))) return false;
   return isAncestor(repository, commit, claimed);
+}
+
+/** Whether something else was told last of a branch than that it is published; of another branch it means nothing. */
+async function isUnsettled(repository: Repository, tip: string, last: Outcome | undefined): Promise<boolean> {
+  if (!last || last.state === 'published' || !(await repository.objects.info(last.commit))) return false;
+  return isAncestor(repository, last.commit, tip);
 }
 
 async function contentsBefore(

@@ -120,7 +120,7 @@ export async function tellBehind(
   const { records } = ports;
   const outcome: Outcome = { repository, catalog, commit, ...end };
   await report(ports, outcome);
-  const last = await readOutcome(records, `${LAST}${nameOf(outcome)}`);
+  const last = await lastOutcome(records, outcome);
   if (!last || last.commit === commit) await tellLast(records, outcome);
   await noteOutcome(records, outcome);
 }
@@ -167,11 +167,10 @@ async function setStatus(
 
 /** What a newer commit made needless is no news of the catalog, unless it was the last that was heard of. */
 async function tellLast(records: RecordStore, outcome: Outcome): Promise<void> {
-  const key = `${LAST}${nameOf(outcome)}`;
   const isSuperseded = outcome.state === 'superseded';
-  if (isSuperseded && (await readOutcome(records, key))?.commit !== outcome.commit) return;
+  if (isSuperseded && (await lastOutcome(records, outcome))?.commit !== outcome.commit) return;
   const news = isSuperseded ? { ...outcome, state: 'published', commit: outcome.detail } : outcome;
-  await records.put(key, new TextEncoder().encode(`${JSON.stringify(news)}\n`));
+  await records.put(`${LAST}${nameOf(outcome)}`, new TextEncoder().encode(`${JSON.stringify(news)}\n`));
 }
 
 async function readOutcome(records: RecordStore, key: string): Promise<Outcome | undefined> {
@@ -186,6 +185,14 @@ export async function outcomeAt(
   of: Pick<Outcome, 'repository' | 'catalog' | 'commit'>,
 ): Promise<Outcome | undefined> {
   return readOutcome(records, keyOf(of));
+}
+
+/** The last word on a catalog. */
+export async function lastOutcome(
+  records: RecordStore,
+  of: Pick<Outcome, 'repository' | 'catalog'>,
+): Promise<Outcome | undefined> {
+  return readOutcome(records, `${LAST}${nameOf(of)}`);
 }
 
 function keyOf({ repository, catalog, commit }: Pick<Outcome, 'repository' | 'catalog' | 'commit'>): string {

@@ -6,8 +6,8 @@ import type { PublishReceipt } from '../publish/receipt.ts';
 import type { DeliveryPorts } from './ports.ts';
 
 /** Prefix of the keys of a publish's documents. */
-export function documentsOf(receipt: PublishReceipt): string {
-  return prefixOf(fenceName(receipt.catalog, receipt.image), receipt);
+export function documentsOf(of: Pick<PublishReceipt, 'catalog' | 'image' | 'commit' | 'digest'>): string {
+  return prefixOf(fenceName(of.catalog, of.image), of);
 }
 
 /** @throws PipelineError where telling it again may help */

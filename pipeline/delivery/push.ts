@@ -7,7 +7,7 @@ import type { Policy } from '../policy/policy.ts';
 import { RULE_IDS } from '../policy/rule-ids.ts';
 import { catalogsAt } from './changed.ts';
 import { type CatalogMessage, messageOf, type PushMessage } from './message.ts';
-import { noteWaiting, tellLeft, tellRefused } from './outcome.ts';
+import { isDone, noteWaiting, tellLeft, tellRefused } from './outcome.ts';
 import type { DeliveryPorts } from './ports.ts';
 
 /**
@@ -25,19 +25,22 @@ export async function handlePush(push: PushMessage, ports: DeliveryPorts): Promi
     }
     const at = await newestUsable(repository, push, { tip, ports });
     if (!at) return [];
-    const changed = (await catalogsAt(repository, at, ports)).filter(({ isChanged }) => isChanged);
     const { v, repository: name, branch } = push;
-    if (push.commit !== at.tip) await tellLeft(ports, { repository: name, commit: push.commit }, tip);
+    const all = await catalogsAt(repository, { ...at, name }, ports);
+    const changed = all.filter(({ isChanged }) => isChanged);
     for (const { catalog } of changed) {
       const message: CatalogMessage = { v, kind: 'catalog', repository: name, branch, commit: tip, catalog };
       // Noted before it is sent: once it is, its end may be told at any moment.
-      await noteWaiting(ports.records, message);
-      await ports.queue.send(messageOf(message));
+      const known = await noteWaiting(ports.records, message);
+      // What was told as its end is not so any more: the branch came back to it.
+      await ports.queue.send(messageOf(isDone(known) ? { ...message, again: true } : message));
       // Behind it in the same group: published itself where the newest cannot be, else told which one was.
       if (push.commit !== tip) {
         await ports.queue.send(messageOf({ ...message, commit: push.commit, behind: tip }));
       }
     }
+    // Last: no catalog waits for GitHub to take it.
+    if (push.commit !== at.tip) await tellLeft(ports, { repository: name, commit: push.commit }, tip);
     return changed.map(({ catalog }) => catalog);
   } finally {
     await close();

@@ -14,6 +14,7 @@ import { openDestination } from '../registry/open.ts';
 import { catalogsAt, type FencedTarget } from './changed.ts';
 import type { CatalogMessage } from './message.ts';
 import type { DeliveryPorts } from './ports.ts';
+import { isOn } from './push.ts';
 
 export interface ReconcileRequest {
   readonly repository: string;
@@ -38,15 +39,18 @@ export async function reconcile(request: ReconcileRequest, ports: DeliveryPorts)
     const healed: string[] = [];
     const failed: string[] = [];
     const messages: CatalogMessage[] = [];
-    const all = await catalogsAt(repository, { tip, policy }, ports);
+    const all = await catalogsAt(repository, { name: request.repository, tip, policy }, ports);
     for (const { catalog, at, isChanged } of all) {
       try {
         const state = at ? await heal(catalog, at, ports) : 'as claimed';
         if (state === 'moved') healed.push(catalog);
-        if (!isChanged && state !== 'lost') continue;
+        const lost = typeof state === 'object' ? state.lost : undefined;
+        if (!isChanged && lost === undefined) continue;
         const { repository: name, branch } = request;
+        // The newest commit goes before it all the same; where that one is refused, this one is built again.
+        const commit = lost !== undefined && (await isOn(repository, lost, tip)) ? lost : tip;
         // What was published once is no reason to leave it: it is not what is claimed, or not there, any more.
-        messages.push({ v: 1, kind: 'catalog', repository: name, branch, commit: tip, catalog, again: true });
+        messages.push({ v: 1, kind: 'catalog', repository: name, branch, commit, catalog, again: true });
       } catch (error) {
         if (!(error instanceof PipelineError) || failed.push(catalog) === all.length) throw error;
         ports.log(`${catalog} is not reconciled: ${error.message}`);
@@ -58,12 +62,12 @@ export async function reconcile(request: ReconcileRequest, ports: DeliveryPorts)
   }
 }
 
-/** @returns `lost` when the claimed image is not in its registry any more */
+/** @returns `lost` with the claimed commit when its image is not in its registry any more */
 async function heal(
   catalog: string,
   { target, name }: FencedTarget,
   { fence, records, registry }: DeliveryPorts,
-): Promise<'as claimed' | 'moved' | 'lost'> {
+): Promise<'as claimed' | 'moved' | { readonly lost: string }> {
   // Read now: a publish may have claimed a newer commit since all catalogs were looked at.
   const standing = await fence.read(name);
   if (!standing) return 'as claimed';
@@ -76,7 +80,9 @@ async function heal(
     const { moved } = await converge({ fence, name }, standing, followers);
     return moved ? 'moved' : 'as claimed';
   } catch (error) {
-    if (error instanceof PipelineError && error.code === 'not-found') return 'lost';
+    if (error instanceof PipelineError && error.code === 'not-found') {
+      return { lost: standing.commit };
+    }
     throw error;
   }
 }

@@ -69,9 +69,25 @@ export function followingRecord(records: RecordStore, { name, catalog, place }: 
 export async function publishedIn(records: RecordStore): Promise<Current[]> {
   const found: Current[] = [];
   for (const key of await records.list(PUBLISHED)) {
-    const record = await records.get(key);
-    const value: unknown = record && JSON.parse(new TextDecoder().decode(record.bytes));
-    if (isObject(value)) found.push(value as unknown as Current);
+    const current = await currentAt(records, key);
+    if (current) found.push(current);
   }
   return found;
+}
+
+/**
+ * What is published now where the documents of an earlier publish are from.
+ *
+ * @param documents prefix of their keys
+ */
+export function currentBeside(records: RecordStore, documents: string): Promise<Current | undefined> {
+  // `documents/`, the fence's name, which has one slash, and the publish.
+  const [, catalog, place] = documents.split('/');
+  return currentAt(records, `${PUBLISHED}${catalog}/${place}`);
+}
+
+async function currentAt(records: RecordStore, key: string): Promise<Current | undefined> {
+  const record = await records.get(key);
+  const value: unknown = record && JSON.parse(new TextDecoder().decode(record.bytes));
+  return isObject(value) ? (value as unknown as Current) : undefined;
 }

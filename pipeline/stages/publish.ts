@@ -73,7 +73,13 @@ export type Published =
   /** Nothing was pushed and nothing written: what is wrong are errors of the catalog or the policy. */
   | { readonly kind: 'refused'; readonly findings: readonly Finding[] }
   /** Nothing was written: a newer commit is published, and the tag names its image. */
-  | { readonly kind: 'superseded'; readonly findings: readonly Finding[]; readonly by: StandingClaim }
+  | {
+      readonly kind: 'superseded';
+      readonly findings: readonly Finding[];
+      readonly by: StandingClaim;
+      /** The place that both are published to. */
+      readonly image: string;
+    }
   | {
       readonly kind: 'published';
       /** What is worth knowing, none of it an error. */
@@ -106,7 +112,7 @@ export async function publish(
   const guarded = { repository, fence: target.untagged ? undefined : fence, records, ...request, commit };
   const guard = guardOf(target, guarded);
   const ahead = await guard?.newer(registry);
-  if (ahead) return { kind: 'superseded', findings: [], by: ahead };
+  if (ahead) return { kind: 'superseded', findings: [], by: ahead, image: target.name };
   const source = await wholeCatalog(repository.objects, commit, { layout: policy.layout, name: catalog });
   const scratch = scratchFolder();
   try {
@@ -133,7 +139,7 @@ export async function publish(
       const won = guard?.winner();
       if (won && won.digest !== receipt.digest) {
         staged.discard();
-        return { kind: 'superseded', findings, by: won };
+        return { kind: 'superseded', findings, by: won, image: target.name };
       }
       return { kind: 'published', findings, receipt, push, files: staged.commit() };
     } catch (error) {

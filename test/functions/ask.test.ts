@@ -126,33 +126,46 @@ test('of a repository with two branches that are published, the job of each is a
   expect((await ask(await asking(at, { ref: 'refs/heads/other' }), ports)).status).toBe(403);
 });
 
-describe('a commit that a newer one overtook', () => {
-  const current = (commit: string, catalog = 'v4.20', documents = DOCUMENTS): Uint8Array =>
-    new TextEncoder().encode(
-      JSON.stringify({ catalog, image: 'x', epoch: 0, commit, digest: 'd', documents }),
-    );
-  const overtaken = async (): Promise<Address> => {
-    const at = await address();
-    at.says = { state: 'superseded', detail: NEWER };
-    return at;
+describe('what others published since', () => {
+  const third = async ({ records }: AskPorts): Promise<void> => {
+    const documents = 'documents/v4.20/x/z/';
+    await records.put(`${documents}receipt.json`, new TextEncoder().encode('{"digest": "sha256:3"}'));
+    const current = {
+      catalog: 'v4.20',
+      image: 'x',
+      epoch: 0,
+      commit: 'e'.repeat(40),
+      digest: 'd',
+      documents,
+    };
+    await records.put('published/v4.20/x', new TextEncoder().encode(JSON.stringify(current)));
   };
 
-  test('what is published of its catalog is the answer', async () => {
-    const at = await overtaken();
-    await at.ports.records.put('published/v4.19/x', current(NEWER, 'v4.19', 'documents/v4.19/x/y/'));
-    await at.ports.records.put('published/v4.20/x', current(NEWER));
-    const answer = await ask(await asking(at), at.ports);
-    expect(answer).toMatchObject({ status: 200, body: { receipt: { digest: 'sha256:1' } } });
+  test('a run that is run again is answered with what is published by now', async () => {
+    const at = await address();
+    expect(await ask(await asking(at), at.ports)).toMatchObject({
+      body: { receipt: { digest: 'sha256:1' } },
+    });
+    await third(at.ports);
+    const again = await ask(await asking(at, { run_attempt: '2' }), at.ports);
+    expect(again).toMatchObject({ status: 200, body: { receipt: { digest: 'sha256:3' } } });
   });
 
-  test('a third one was published since: the answer is that of the newer one all the same', async () => {
-    const at = await overtaken();
-    const { records } = at.ports;
-    await records.put('published/v4.20/x', current('e'.repeat(40), 'v4.20', 'documents/v4.20/x/z/'));
-    const newer = { repository: 'sea/catalogs', catalog: 'v4.20', commit: NEWER } as const;
-    await noteOutcome(records, { ...newer, state: 'published', detail: 'd', documents: DOCUMENTS });
+  test('a commit that a newer one overtook, and a third one that one: the third is the answer', async () => {
+    const at = await address();
+    at.says = { state: 'superseded', detail: NEWER, documents: DOCUMENTS };
+    await third(at.ports);
+    const answer = await ask(await asking(at), at.ports);
+    expect(answer).toMatchObject({ status: 200, body: { receipt: { digest: 'sha256:3' } } });
+  });
+
+  test('an end that names no documents, as it was once noted, is asked for anew', async () => {
+    const at = await address();
+    const of = { repository: 'sea/catalogs', catalog: 'v4.20', commit: COMMIT } as const;
+    await noteOutcome(at.ports.records, { ...of, state: 'superseded', detail: NEWER });
     const answer = await ask(await asking(at), at.ports);
     expect(answer).toMatchObject({ status: 200, body: { receipt: { digest: 'sha256:1' } } });
+    expect(at.queued).toHaveLength(1);
   });
 });
 

@@ -48,10 +48,15 @@ function sorted(actions: readonly string[]): string[] {
   return [...new Set(actions)].sort();
 }
 
-/** Every action that stands in a function's part of the template. */
-function allowed(name: string): string[] {
+/** A function's part of the template. */
+function partOf(name: string): string {
   const template = readFileSync('functions/aws/template.yaml', 'utf8');
-  const part = new RegExp(`^  ${name}:\\n((?: {4}.*\\n|\\n)+)`, 'm').exec(template)?.[1] ?? '';
+  return new RegExp(`^  ${name}:\\n((?: {4}.*\\n|\\n)+)`, 'm').exec(template)?.[1] ?? '';
+}
+
+/** Every action that stands there. */
+function allowed(name: string): string[] {
+  const part = partOf(name);
   return sorted(
     [...part.matchAll(/\b(?:s3|sqs|dynamodb|ecr|events|secretsmanager):[A-Z][A-Za-z]+/g)].map(
       ([action]) => action,
@@ -95,12 +100,20 @@ test('the reconciler, when a tag was moved by somebody else', async () => {
     repository: 'sea/catalog',
     tag: 'v4.20',
   } as const;
+  const read = new Set<string | undefined>();
   const calls = await callsOf(async (ports) => {
     await ports.registry.deleteManifest(tag);
     await ports.records.put('published/v4.20/x', new Uint8Array());
-    const { healed } = await reconcile({ repository: 'sea/catalogs', branch: 'main' }, ports);
+    const get: typeof ports.records.get = (key) => {
+      read.add(key.split('/')[0]);
+      return ports.records.get(key);
+    };
+    const records = { get, put: ports.records.put, replace: ports.records.replace, list: ports.records.list };
+    const { healed } = await reconcile({ repository: 'sea/catalogs', branch: 'main' }, { ...ports, records });
     expect(healed).toEqual(['v4.20']);
   });
+  const folders = partOf('ReconcileFunction').matchAll(/Records\.Arn\}\/(\w+)\//g);
+  expect(new Set([...folders].map(([, folder]) => folder))).toEqual(read);
   // It reads the App's secret to fetch, which is no call of a port.
   const own = [...calls.filter((call) => call !== 'registry.deleteManifest'), 'forge.report'];
   expect(allowed('ReconcileFunction')).toEqual(actionsOf(own));

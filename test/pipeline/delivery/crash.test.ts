@@ -112,11 +112,14 @@ test.each([
   ],
 ])('a newest commit that %s keeps an older one not back', async (what, changes) => {
   const branch = `fails-${what.length}`;
-  sample.commit(changes, { parents: [sample.addition], branch });
+  const tip = sample.commit(changes, { parents: [sample.addition], branch });
   const work: CatalogMessage = { ...push(sample.addition, branch), kind: 'catalog', catalog: 'v4.20' };
   const delivered = await deliver({ directory: sample.directory, pushes: [push(sample.base), work] });
   expect(delivered.aside).toBe(0);
   expect(statusesOf(delivered)[sample.addition]).toMatch(/^success: published: sha256:/);
+  // Nobody asked for its catalog: nothing would ever end its waiting.
+  expect(statusesOf(delivered)[tip]).toBeUndefined();
+  expect(JSON.stringify(delivered.state)).not.toContain('pending');
 });
 
 test('a newest commit whose image has no name fails by itself; the one before it is published', async () => {
@@ -159,6 +162,17 @@ test('a history that was rewritten back to a published commit: the next epoch pu
   const delivered = await deliver({ directory: sample.directory, pushes });
   const first = await deliver({ directory: sample.directory, pushes: [push(sample.base)] });
   expect(tagsOf(delivered)).toEqual(tagsOf(first));
+});
+
+test('a history that comes back to a commit that was published before: its push publishes it again', async () => {
+  const epoch: CatalogMessage = { ...push(sample.base), kind: 'catalog', catalog: 'v4.20', epoch: 1 };
+  const forth = push(sample.addition, 'addition');
+  const delivered = await deliver({
+    directory: sample.directory,
+    pushes: [push(sample.base), forth, epoch, forth],
+  });
+  const alone = await deliver({ directory: sample.directory, pushes: [forth] });
+  expect(tagsOf(delivered)).toEqual(tagsOf(alone));
 });
 
 test('GitHub not taking statuses keeps no image back', async () => {

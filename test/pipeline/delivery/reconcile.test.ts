@@ -3,15 +3,19 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { POLICY_PATH } from '../../../pipeline/config.ts';
 import { handleCatalog } from '../../../pipeline/delivery/catalog.ts';
 import type { PushMessage } from '../../../pipeline/delivery/message.ts';
+import { outcomeAt } from '../../../pipeline/delivery/outcome.ts';
 import type { DeliveryPorts } from '../../../pipeline/delivery/ports.ts';
 import { handlePush } from '../../../pipeline/delivery/push.ts';
 import { reconcile } from '../../../pipeline/delivery/reconcile.ts';
+import { isSettled, statusOf } from '../../../pipeline/delivery/status.ts';
 import { PipelineError } from '../../../pipeline/error.ts';
+import type { Message } from '../../../pipeline/ports.ts';
+import { publishedIn } from '../../../pipeline/publish/documents.ts';
 import { recordFence } from '../../../pipeline/publish/fence-records.ts';
 import { directoryRecords } from '../../../pipeline/records/directory.ts';
 import { deliver } from '../../fakes/delivery.ts';
 import { folder } from '../../fakes/folder.ts';
-import { harbourRepository, type SampleRepository } from '../../fakes/sample.ts';
+import { harbourRepository, type SampleRepository, sampleFiles } from '../../fakes/sample.ts';
 
 let sample: SampleRepository;
 vi.setConfig({ testTimeout: 60_000 });
@@ -44,9 +48,29 @@ async function afterFirst(work: (ports: DeliveryPorts) => Promise<void>): Promis
 
 /** A merge that is published from its push to its end. */
 async function merge(ports: DeliveryPorts, commit: string): Promise<void> {
+  for (const catalog of await mergeUnpublished(ports, commit)) await publishOf(ports, commit, catalog);
+}
+
+/** @returns the catalogs that are to be published */
+async function mergeUnpublished(ports: DeliveryPorts, commit: string): Promise<readonly string[]> {
   sample.git('branch', '-f', 'trunk', commit);
-  const [catalog = ''] = await handlePush({ v: 1, kind: 'push', ...SOURCE, commit }, ports);
-  await handleCatalog({ v: 1, kind: 'catalog', ...SOURCE, commit, catalog }, ports);
+  return handlePush({ v: 1, kind: 'push', ...SOURCE, commit }, ports);
+}
+
+function publishOf(ports: DeliveryPorts, commit: string, catalog = 'v4.20') {
+  return handleCatalog({ v: 1, kind: 'catalog', ...SOURCE, commit, catalog }, ports);
+}
+
+/** A commit on top of another one that has the catalog as it was first. */
+function takenBack(commit: string): string {
+  return sample.commit(
+    { [HARBOUR]: sampleFiles()[HARBOUR] ?? '' },
+    { parents: [commit], branch: 'taken-back' },
+  );
+}
+
+function broken(parent: string): string {
+  return sample.commit({ [HARBOUR]: 'schema: olm.package\n' }, { parents: [parent], branch: 'broken' });
 }
 
 test('a merge that is published meanwhile is not taken for a tag that somebody moved', async () => {
@@ -130,5 +154,79 @@ test('a table that is lost: the newest commits are claimed anew, though they wer
     expect(messages.map(({ catalog }) => catalog)).toEqual(['v4.20']);
     for (const message of messages) await handleCatalog(message, anew);
     expect((await reconcile(SOURCE, anew)).messages).toEqual([]);
+  });
+});
+
+test('a refused merge that is taken back is not the last word for ever', async () => {
+  await afterFirst(async (ports) => {
+    const refused = broken(sample.base);
+    await merge(ports, refused);
+    expect(isSettled(await statusOf(ports.records))).toBe(false);
+    await merge(ports, takenBack(refused));
+    expect(isSettled(await statusOf(ports.records))).toBe(true);
+    expect((await reconcile(SOURCE, ports)).messages).toEqual([]);
+  });
+});
+
+test('a merge that is taken back while it is published is taken back in the registry', async () => {
+  await afterFirst(async (ports) => {
+    const before = await ports.registry.resolve(TAG);
+    const back = takenBack(sample.addition);
+    let catalogs: readonly string[] = [];
+    const replace: DeliveryPorts['fence']['replace'] = async (...claim) => {
+      catalogs = await mergeUnpublished(ports, back);
+      return ports.fence.replace(...claim);
+    };
+    await mergeUnpublished(ports, sample.addition);
+    await publishOf({ ...ports, fence: { read: ports.fence.read, replace } }, sample.addition);
+    expect(await ports.registry.resolve(TAG)).not.toEqual(before);
+    for (const catalog of catalogs) await publishOf(ports, back, catalog);
+    expect(await ports.registry.resolve(TAG)).toEqual(before);
+  });
+});
+
+test('an image that is gone is built again though the newest commit has errors', async () => {
+  await afterFirst(async (ports) => {
+    const before = await ports.registry.resolve(TAG);
+    await merge(ports, broken(sample.base));
+    const { registry, repository } = TAG;
+    await ports.registry.deleteManifest({
+      kind: 'digest',
+      registry,
+      repository,
+      digest: before?.digest ?? '',
+    });
+    expect(await ports.registry.resolve(TAG)).toBeUndefined();
+    for (const message of (await reconcile(SOURCE, ports)).messages) await handleCatalog(message, ports);
+    expect(await ports.registry.resolve(TAG)).toEqual(before);
+  });
+});
+
+test('catalogs do not wait for GitHub to take the status of a push that was overtaken', async () => {
+  await afterFirst(async (ports) => {
+    const tip = sample.commit({ 'README.md': 'words' }, { parents: [sample.addition], branch: 'overtakes' });
+    sample.git('branch', '-f', 'trunk', tip);
+    const sent: unknown[] = [];
+    const queue = { send: async ({ body }: Message) => void sent.push(JSON.parse(body)) };
+    const report = async (): Promise<void> => {
+      throw new PipelineError('unreachable', 'GitHub answered 502', { retryable: true });
+    };
+    const push: PushMessage = { v: 1, kind: 'push', ...SOURCE, commit: sample.addition };
+    await expect(handlePush(push, { ...ports, queue, forge: { report } })).rejects.toThrow('502');
+    expect(sent).toMatchObject([{ commit: tip }, { commit: sample.addition, behind: tip }]);
+  });
+});
+
+test('a commit that a claim is ahead of is told with the documents of what is published', async () => {
+  await afterFirst(async (ports) => {
+    const next = sample.commit({ 'README.md': 'words' }, { parents: [sample.addition], branch: 'ahead' });
+    sample.git('branch', '-f', 'trunk', next);
+    await publishOf(ports, next);
+    sample.git('branch', '-f', 'trunk', sample.addition);
+    await publishOf(ports, sample.addition);
+    const of = { repository: SOURCE.repository, catalog: 'v4.20', commit: sample.addition };
+    const [current] = await publishedIn(ports.records);
+    expect(await outcomeAt(ports.records, of)).toMatchObject({ state: 'superseded', detail: next });
+    expect((await outcomeAt(ports.records, of))?.documents).toBe(current?.documents);
   });
 });
