@@ -100,7 +100,8 @@ function readMove(
     throw unreadable(`its commit is ${JSON.stringify(commit)}, expected an id`);
   }
   if (kind === 'push') return { v: 1, kind, repository, branch, commit };
-  if (typeof catalog !== 'string' || catalog === '') {
+  // Half of a pair of UTF-16 stands in no key of a record.
+  if (typeof catalog !== 'string' || catalog === '' || /\p{Surrogate}/u.test(catalog)) {
     throw unreadable(`its catalog is ${JSON.stringify(catalog)}`);
   }
   const again = value['again'] === true ? ({ again: true } as const) : {};

@@ -23,10 +23,9 @@ export async function handlePush(push: PushMessage, ports: DeliveryPorts): Promi
       ports.log(`${push.commit} is not on ${push.branch} of ${push.repository}: nothing to do`);
       return [];
     }
-    const at = await newestUsable(repository, push, { tip, ports });
-    if (!at) return [];
     const { v, repository: name, branch } = push;
-    const all = await catalogsAt(repository, { ...at, name }, ports);
+    const { at, refused } = await newestUsable(repository, push, tip);
+    const all = at ? await catalogsAt(repository, { ...at, name }, ports) : [];
     const changed = all.filter(({ isChanged }) => isChanged);
     for (const { catalog } of changed) {
       const message: CatalogMessage = { v, kind: 'catalog', repository: name, branch, commit: tip, catalog };
@@ -40,27 +39,32 @@ export async function handlePush(push: PushMessage, ports: DeliveryPorts): Promi
       }
     }
     // Last: no catalog waits for GitHub to take it.
-    if (push.commit !== at.tip) await tellLeft(ports, { repository: name, commit: push.commit }, tip);
+    for (const { commit, detail } of refused) {
+      ports.log(`${commit}: ${detail}`);
+      await tellRefused(ports, { repository: name, commit }, detail);
+    }
+    if (at && push.commit !== at.tip) await tellLeft(ports, { repository: name, commit: push.commit }, tip);
     return changed.map(({ catalog }) => catalog);
   } finally {
     await close();
   }
 }
 
-/** The newest commit, or the one that was pushed where the newest one's policy cannot be used, which is told. */
-async function newestUsable(
-  repository: Repository,
-  push: PushMessage,
-  { tip, ports }: { readonly tip: string; readonly ports: DeliveryPorts },
-): Promise<{ readonly tip: string; readonly policy: Policy } | undefined> {
+interface Usable {
+  /** Undefined where no commit's policy can be used. */
+  readonly at: { readonly tip: string; readonly policy: Policy } | undefined;
+  readonly refused: readonly { readonly commit: string; readonly detail: string }[];
+}
+
+/** The newest commit, or the one that was pushed where the newest one's policy cannot be used. */
+async function newestUsable(repository: Repository, push: PushMessage, tip: string): Promise<Usable> {
+  const refused: { commit: string; detail: string }[] = [];
   for (const commit of new Set([tip, push.commit])) {
     const { policy, findings } = await policyAt(repository.objects, commit, RULE_IDS);
-    if (policy) return { tip: commit, policy };
-    const detail = `the policy cannot be used: ${findings[0]?.message}`;
-    ports.log(`${commit}: ${detail}`);
-    await tellRefused(ports, { repository: push.repository, commit }, detail);
+    if (policy) return { at: { tip: commit, policy }, refused };
+    refused.push({ commit, detail: `the policy cannot be used: ${findings[0]?.message}` });
   }
-  return undefined;
+  return { at: undefined, refused };
 }
 
 /** Whether a commit is what a branch holds; what it never held is published by nobody. */

@@ -202,9 +202,12 @@ test('an image that is gone is built again though the newest commit has errors',
   });
 });
 
-test('catalogs do not wait for GitHub to take the status of a push that was overtaken', async () => {
+test.each([
+  ['a push that was overtaken', { 'README.md': 'words' }],
+  ['a newest commit whose policy cannot be used', { [POLICY_PATH]: 'nonsense: [' }],
+])('catalogs do not wait for GitHub to take the status of %s', async (_, changes) => {
   await afterFirst(async (ports) => {
-    const tip = sample.commit({ 'README.md': 'words' }, { parents: [sample.addition], branch: 'overtakes' });
+    const tip = sample.commit(changes, { parents: [sample.addition], branch: 'overtakes' });
     sample.git('branch', '-f', 'trunk', tip);
     const sent: unknown[] = [];
     const queue = { send: async ({ body }: Message) => void sent.push(JSON.parse(body)) };
