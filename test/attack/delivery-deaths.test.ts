@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { PushMessage } from '../../pipeline/delivery/message.ts';
 import { deliver } from '../fakes/delivery.ts';
 import { generator } from '../fakes/generator.ts';
+import { inParallel } from '../fakes/parallel.ts';
 import { harbourRepository, type SampleRepository } from '../fakes/sample.ts';
 
 let sample: SampleRepository;
@@ -25,15 +26,6 @@ const push = (commit: string, branch: string): PushMessage => ({
 function pushes(): PushMessage[] {
   // The second comes behind a newest commit that is refused, the third too late.
   return [push(sample.base, 'main'), push(sample.addition, 'refused'), push(sample.base, 'addition')];
-}
-
-/** Runs so many at a time: most of each is waiting for git. */
-async function inParallel<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
-  const rest = [...items];
-  const worker = async (): Promise<void> => {
-    for (let item = rest.shift(); item !== undefined; item = rest.shift()) await work(item);
-  };
-  await Promise.all(Array.from({ length: 8 }, worker));
 }
 
 test('at every call, before it was done and after', async () => {

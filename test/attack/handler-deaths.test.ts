@@ -21,6 +21,7 @@ import { TOKEN } from '../fakes/github/forge.ts';
 import { testClient } from '../fakes/host.ts';
 import { type Hub, openHub } from '../fakes/hub.ts';
 import { sampleImage } from '../fakes/image.ts';
+import { jobThatAsks } from '../fakes/job.ts';
 import { registry } from '../fakes/registry.ts';
 import { harbourRepository, type SampleRepository } from '../fakes/sample.ts';
 import { signedPush } from '../fakes/webhook.ts';
@@ -124,31 +125,20 @@ test('ask: the job asks again', async () => {
     const documents = 'documents/x/y/';
     await records.put(`${documents}receipt.json`, new TextEncoder().encode('{}'));
     const answers: unknown[] = [];
-    const job = { ownerId: 2, workflow: 'w.yml' };
-    const workflow = 'sea/catalogs/w.yml@refs/heads/main';
-    const claims = {
-      ...{ iss: 'https://issuer.example', aud: 'https://ask.example', repository: 'sea/catalogs' },
-      ...{ repository_id: '1', repository_owner_id: '2', ref: 'refs/heads/main', event_name: 'push' },
-      ...{ workflow_ref: workflow, job_workflow_ref: workflow, nbf: 0, exp: 4e9 },
-    };
-    const body = new TextEncoder().encode(JSON.stringify({ commit: sample.base, catalog: 'v4.20' }));
-    const asking = { headers: { authorization: 'Bearer x.y.z' }, body, audience: 'https://ask.example' };
+    const { asking, known } = jobThatAsks({ branch: 'main', commit: sample.base, run: 1 });
     await again(async () => {
       const mortal = fate.process();
       const done = { repository: 'sea/catalogs', catalog: 'v4.20', commit: sample.base, documents };
       const send = () => noteOutcome(records, { ...done, state: 'published', detail: 'sha256:1' });
-      const url = 'https://example.com/x.git';
-      const { readToken } = mortal({ readToken: async () => claims });
+      const { readToken } = mortal({ readToken: known.readToken });
       answers.push(
         await ask(asking, {
-          sources: [{ repository: 'sea/catalogs', id: 1, branch: 'main', url, job }],
-          issuer: 'https://issuer.example',
+          ...known,
           readToken,
           queue: mortal({ send }),
           records: mortal(records),
           clock: { now: () => 1.8e12, sleep: async () => undefined },
           patience: 1000,
-          log: () => undefined,
         }),
       );
     });

@@ -6,7 +6,7 @@ import type { DeliveryPorts, Deployment } from '../../pipeline/delivery/ports.ts
 import { handleWork } from '../../pipeline/delivery/work.ts';
 import { PipelineError } from '../../pipeline/error.ts';
 import { openRepository } from '../../pipeline/git/repository.ts';
-import type { CommitStatus, RecordStore, Registry } from '../../pipeline/ports.ts';
+import type { CommitStatus, Queue, RecordStore, Registry } from '../../pipeline/ports.ts';
 import { recordFence } from '../../pipeline/publish/fence-records.ts';
 import { directoryRecords } from '../../pipeline/records/directory.ts';
 import { openLayout } from '../../pipeline/registry/layout/layout.ts';
@@ -16,8 +16,17 @@ import { folder } from './folder.ts';
 /** What dies with a process. */
 export class Death extends Error {}
 
-/** Decides for each call of a port, counted over the whole run, whether its process dies there. */
-export type Fate = (call: number, name: string) => 'before' | 'after' | undefined;
+/** Who called a port, and with what. */
+export interface Caller {
+  readonly caller: string;
+  readonly parameters: readonly unknown[];
+}
+
+/** A process dies before or after its call was done; or the call fails, and the process lives. */
+export type Fated = 'before' | 'after' | 'fails' | undefined;
+
+/** Decides for each call of a port, counted over the whole run, what becomes of it. */
+export type Fate = (call: number, name: string, by: Caller) => Fated | Promise<Fated>;
 
 export interface Delivered {
   /** Everything that people or clusters can see in the end. */
@@ -43,20 +52,27 @@ export interface Run {
   readonly last?: (living: () => DeliveryPorts) => Promise<unknown>;
 }
 
-/** Handles the pushes to the end, each step in a process of its own that may die. */
-export async function deliver({
+/** What processes share, and their ports. */
+export interface World extends Pick<Delivered, 'calls' | 'callers'> {
+  readonly records: RecordStore;
+  readonly registry: Registry;
+  readonly statuses: ReadonlyMap<string, CommitStatus>;
+  readonly deployments: ReadonlyMap<string, string>;
+  opens(): number;
+  /** Ports of another process. */
+  living(caller: string): DeliveryPorts;
+}
+
+export async function deliveryWorld({
   directory,
-  pushes,
+  queue,
   fate,
-  attempts = 5,
-  last,
   denies = false,
-}: Run): Promise<Delivered> {
+}: Pick<Run, 'directory' | 'fate' | 'denies'> & { readonly queue: Queue }): Promise<World> {
   const records = directoryRecords(folder());
   const registry = layoutRegistry(await openLayout(folder(), { create: true }));
   const statuses = new Map<string, CommitStatus>();
   const deployments = new Map<string, string>();
-  const queue = memoryQueue({ attempts, parallel: 1 });
   const calls: string[] = [];
   const callers: string[] = [];
   let opens = 0;
@@ -70,7 +86,10 @@ export async function deliver({
             if (dead) throw new Death();
             const call = calls.push(`${name}.${String(key)}`);
             callers.push(caller);
-            const end = fate?.(call, `${name}.${String(key)}`);
+            const end = await fate?.(call, `${name}.${String(key)}`, { caller, parameters });
+            // While this call waited, another one may have been the last.
+            if (dead) throw new Death();
+            if (end === 'fails') throw new PipelineError('unreachable', `no ${name}`, { retryable: true });
             dead = end !== undefined;
             if (end === 'before') throw new Death();
             const answer = await (of as Record<string | symbol, (...all: unknown[]) => unknown>)[key]?.(
@@ -108,13 +127,21 @@ export async function deliver({
       log: () => undefined,
     };
   };
+  return { records, registry, statuses, deployments, calls, callers, opens: () => opens, living };
+}
+
+/** Handles the pushes to the end, each step in a process of its own that may die. */
+export async function deliver({ pushes, attempts = 5, last, ...run }: Run): Promise<Delivered> {
+  const queue = memoryQueue({ attempts, parallel: 1 });
+  const world = await deliveryWorld({ ...run, queue });
+  const { records, registry, statuses, deployments, calls, callers, living } = world;
   for (const push of pushes) {
     await queue.send(messageOf(push));
     await queue.drain((body) => handleWork(body, living(JSON.parse(body).kind)));
   }
   await last?.(() => living('last'));
   const state = { ...(await stateOf(records, registry, statuses)), deployments: [...deployments].sort() };
-  return { state, calls, callers, opens, aside: queue.aside.length };
+  return { state, calls, callers, opens: world.opens(), aside: queue.aside.length };
 }
 
 async function stateOf(

@@ -6,3 +6,8 @@ export function generator(seed: number): () => number {
     return state / 2 ** 32;
   };
 }
+
+/** One of some, by the next number. */
+export function pick<T>(random: () => number, items: readonly T[]): T {
+  return items[Math.floor(random() * items.length)] as T;
+}
