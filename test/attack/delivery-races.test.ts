@@ -46,8 +46,14 @@ interface Commit {
   readonly content: number | undefined;
 }
 
-/** What a commit writes. @param content one of two: a branch often comes back to what is published */
-function written(kind: Kind, content: number, n: number): Files {
+interface Change {
+  readonly kind: Kind;
+  /** One of two: a branch often comes back to what is published. */
+  readonly content: number;
+}
+
+/** What the commit of a number writes. */
+function written({ kind, content }: Change, n: number): Files {
   const note = `${text}\n---\nschema: x.note\nname: n${content}\npackage: harbour-operator\n`;
   const missing = policy.replaceAll(/^( *)image: .*$/gm, '$&\n$1base: registry.example.com/sea/none:x');
   return {
@@ -61,11 +67,11 @@ function written(kind: Kind, content: number, n: number): Files {
 }
 
 /** Commits on top of the newest one. */
-function grown(commits: readonly Commit[], branch: string, random: () => number, kind: Kind): Commit {
+function grown(commits: readonly Commit[], branch: string, change: Change): Commit {
   const newest = commits.at(-1)!;
-  const content = pick(random, [1, 2]);
-  const files = written(kind, content, commits.length);
+  const files = written(change, commits.length);
   const id = sample.commit(files, { parents: [newest.id], branch });
+  const { kind, content } = change;
   if (kind === 'beside') return { ...newest, id };
   return { id, kind, content: kind === 'good' ? content : undefined };
 }
@@ -89,7 +95,7 @@ async function raced(seed: number, most: number): Promise<Raced> {
   const act = (): void => {
     const what = random();
     if (what < 0.55) {
-      const commit = grown(commits, branch, random, pick(random, kinds));
+      const commit = grown(commits, branch, { kind: pick(random, kinds), content: pick(random, [1, 2]) });
       race.events.push(`${commit.id} is ${commit.kind} ${commit.content ?? ''}`);
       commits.push(commit);
       // GitHub tells some pushes late, and some twice.

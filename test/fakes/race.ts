@@ -51,20 +51,9 @@ export async function openRace({ directory, branch, random, most }: RaceOptions)
   const events: string[] = [];
   const answers: { readonly commit: string; readonly answer: AskAnswer }[] = [];
   const bugs: unknown[] = [];
-  let faults = 0;
-  let isHealed = false;
+  const fated = fates(turns, events, { random, most });
   let processes = 0;
   let runs = 0;
-  const fate: Fate = async (_, name, { caller, parameters: [of] }) => {
-    // What is named by its digest is the same for everybody: nobody sees who was first.
-    if (name.startsWith('registry.') && (of as { readonly kind?: string }).kind !== 'tag') return undefined;
-    await turns.turn();
-    if (isHealed || faults >= most || random() >= CHANCE) return undefined;
-    faults++;
-    const fated = pick(random, ['before', 'after', 'fails'] as const);
-    events.push(`${caller}: ${fated} ${name}`);
-    return fated;
-  };
   /** Works in processes of their own, until one comes to its end. */
   const tried = async (what: string, work: (ports: DeliveryPorts) => Promise<unknown>): Promise<void> => {
     // Once more than calls may go wrong: what fails still is not to be helped.
@@ -89,17 +78,15 @@ export async function openRace({ directory, branch, random, most }: RaceOptions)
   const queue = racingQueue(turns, (body) =>
     tried(told(JSON.parse(body)), (ports) => handleWork(body, ports)),
   );
-  const world = await deliveryWorld({ directory, queue, fate });
+  const world = await deliveryWorld({ directory, queue, fate: fated.fate });
   return {
     ...turns,
     world,
     events,
     answers,
     bugs,
-    faults: () => faults,
-    heal: () => {
-      isHealed = true;
-    },
+    faults: fated.faults,
+    heal: fated.heal,
     push: (commit) => {
       events.push(`push ${commit}`);
       void queue.send(messageOf({ v: 1, kind: 'push', repository: REPOSITORY, branch, commit }));
@@ -129,6 +116,26 @@ export async function openRace({ directory, branch, random, most }: RaceOptions)
       ),
     forget: queue.forget,
   };
+}
+
+/** Lets each call wait for its turn, and some go wrong. */
+function fates(turns: Turnstile, events: string[], { random, most }: Pick<RaceOptions, 'random' | 'most'>) {
+  let faults = 0;
+  let isHealed = false;
+  const fate: Fate = async (_, name, { caller, parameters: [of] }) => {
+    // What is named by its digest is the same for everybody: nobody sees who was first.
+    if (name.startsWith('registry.') && (of as { readonly kind?: string }).kind !== 'tag') return undefined;
+    await turns.turn();
+    if (isHealed || faults >= most || random() >= CHANCE) return undefined;
+    faults++;
+    const fated = pick(random, ['before', 'after', 'fails'] as const);
+    events.push(`${caller}: ${fated} ${name}`);
+    return fated;
+  };
+  const heal = (): void => {
+    isHealed = true;
+  };
+  return { fate, heal, faults: () => faults };
 }
 
 /** A message in short. */
