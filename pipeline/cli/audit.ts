@@ -64,11 +64,9 @@ export const command: Command = {
     'portolan audit catalogs/v4.19 catalogs/v4.20 --installed cluster.json',
   ],
   run: async (invocation, terminal) => {
-    const { operands, text, flag } = invocation;
+    const { operands, text, word, flag } = invocation;
     const format = text('format') ?? 'text';
-    const olm = text('olm');
-    if (olm !== undefined && olm !== 'v0' && olm !== 'v1')
-      throw usageError(command, '--olm must be v0 or v1');
+    const olm = word('olm', ['v0', 'v1']);
     const past = askedPast(invocation);
     const catalogs = await catalogsOf(invocation, terminal);
     // The definitions of a package stay until it is judged: more room for what goes soon is only more memory.

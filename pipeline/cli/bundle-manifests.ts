@@ -57,8 +57,7 @@ export const command: Command = {
   ],
   run: async (invocation, terminal) => {
     const [name = ''] = invocation.operands;
-    const olm = invocation.text('olm') ?? 'v1';
-    if (olm !== 'v0' && olm !== 'v1') throw usageError(command, '--olm must be v0 or v1');
+    const olm = invocation.word('olm', ['v1', 'v0']) ?? 'v1';
     return withBundle(name, renderingOf(invocation, terminal), async ({ source }) => {
       const bundle = await inspectedBundle(source);
       const documents = olm === 'v1' ? ofV1(bundle, invocation, terminal) : ofV0(bundle, invocation);
@@ -117,9 +116,7 @@ function ofV1(bundle: Inspected, invocation: Invocation, terminal: Terminal): Js
     terminal.err('FAIL: OLM v1 refuses this bundle, or what it installs cannot work\n');
     return undefined;
   }
-  const certificates = invocation.text('certificates') ?? 'service-ca';
-  if (certificates !== 'service-ca' && certificates !== 'cert-manager')
-    throw usageError(command, '--certificates must be service-ca or cert-manager');
+  const certificates = invocation.word('certificates', ['service-ca', 'cert-manager']) ?? 'service-ca';
   const hash = (bytes: Uint8Array): string => createHash('sha224').update(bytes).digest('hex');
   const installed = installedObjects(bundle, { hash, certificates });
   return extensionDocuments(bundle, installed, optionsOf(bundle, invocation));

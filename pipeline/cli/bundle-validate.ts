@@ -63,8 +63,6 @@ export const command: Command = {
       ...viewOf(invocation),
     };
     const format = invocation.text('format') ?? 'text';
-    if (!['text', 'json', 'sarif'].includes(format))
-      throw usageError(command, `--format must be text, json or sarif, not ${JSON.stringify(format)}`);
     return withBundle(name, renderingOf(invocation, terminal), async (bundle) => {
       const platforms = await askedPlatforms(bundle, judging.suites, { invocation, terminal });
       const options = { ...judging.options, ...(platforms ? { platforms } : {}) };
@@ -122,11 +120,8 @@ function suitesOf(invocation: Invocation): readonly Suite[] {
 }
 
 function viewOf(invocation: Invocation): { view?: View } {
-  const text = invocation.text('compat');
-  if (text === undefined) return {};
-  const view = VIEW_NAMES.find((name) => name === text);
-  if (view) return { view };
-  throw usageError(command, `--compat must be one of ${VIEW_NAMES.join(', ')}, not ${JSON.stringify(text)}`);
+  const view = invocation.word('compat', VIEW_NAMES);
+  return view ? { view } : {};
 }
 
 function severitiesIn(invocation: Invocation, { directory }: Terminal): SeverityOf {

@@ -18,12 +18,14 @@ import { registryClientFor } from './registry-access.ts';
 import { REGISTRY_OPTIONS } from './registry-options.ts';
 import { type ExitCode, searchPath, type Terminal } from './terminal.ts';
 
-const FORMATS: Readonly<Record<string, (report: CheckReport) => string>> = {
+const FORMATS = {
   text: textReport,
   json: jsonReport,
   markdown: (report) => markdownReport(report),
   sarif: sarifReport,
-};
+} satisfies Readonly<Record<string, (report: CheckReport) => string>>;
+
+const FORMAT_WORDS = Object.keys(FORMATS) as (keyof typeof FORMATS)[];
 
 export const command: Command = {
   words: 'check',
@@ -58,8 +60,7 @@ export const command: Command = {
     'portolan check --repo ../catalogs --base main --head pr-17 --author anna --format markdown',
   ],
   run: async (invocation, terminal) => {
-    const format = FORMATS[invocation.text('format') ?? 'text'];
-    if (!format) throw usageError(command, `--format must be one of ${Object.keys(FORMATS).join(', ')}`);
+    const format = FORMATS[invocation.word('format', FORMAT_WORDS) ?? 'text'];
     const directory = resolve(terminal.directory, invocation.text('repo') ?? '.');
     const repository = await openRepository(directory, searchPath(terminal));
     const clients: RegistryClient[] = [];

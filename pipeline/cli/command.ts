@@ -34,6 +34,8 @@ export interface Invocation {
   readonly operands: readonly string[];
   /** The value of an option, or undefined. */
   readonly text: (option: string) => string | undefined;
+  /** The value of an option that is one of some words, or undefined. @throws PipelineError `usage` for another one */
+  readonly word: <T extends string>(option: string, words: readonly T[]) => T | undefined;
   /** The value of an option that must be there. @throws PipelineError `usage` */
   readonly needed: (option: string) => string;
   readonly list: (option: string) => readonly string[];
@@ -73,6 +75,12 @@ export function invocationOf(command: Command, parameters: readonly string[]): I
   return {
     operands: positionals,
     text,
+    word: (option, words) => {
+      const value = text(option);
+      const known = words.find((word) => word === value);
+      if (value === undefined || known !== undefined) return known;
+      throw wrongWord(command, option, { words, typed: value });
+    },
     needed: (option) => {
       const value = text(option);
       if (value === undefined) throw usageError(command, `--${option} is needed`);
@@ -97,10 +105,17 @@ function checkWords(command: Command, values: Readonly<Record<string, unknown>>)
     const words = WORDS.test(value) ? value.split('|') : [];
     const typed = [values[name] ?? []].flat().map(String);
     const wrong = words.length === 0 ? undefined : typed.find((word) => !words.includes(word));
-    if (wrong === undefined) continue;
-    const choice = words.join(', ').replace(/, ([^,]*)$/, ' or $1');
-    throw usageError(command, `--${name} must be ${choice}, not ${JSON.stringify(wrong)}`);
+    if (wrong !== undefined) throw wrongWord(command, name, { words, typed: wrong });
   }
+}
+
+function wrongWord(
+  command: Command,
+  option: string,
+  { words, typed }: { readonly words: readonly string[]; readonly typed: string },
+): PipelineError {
+  const choice = words.join(', ').replace(/, ([^,]*)$/, ' or $1');
+  return usageError(command, `--${option} must be ${choice}, not ${JSON.stringify(typed)}`);
 }
 
 /** `text|json`, `v0|v1`, `-`: what is to be typed as it stands; what stands for something else has capitals. */
@@ -110,6 +125,7 @@ function untouched(command: Command, operands: readonly string[]): Invocation {
   return {
     operands,
     text: () => undefined,
+    word: () => undefined,
     needed: (option) => {
       throw usageError(command, `--${option} is needed`);
     },

@@ -10,7 +10,7 @@ import { textsOf } from '../edit/catalog.ts';
 import { PipelineError } from '../error.ts';
 import { writeNewFolder } from '../render/files.ts';
 import { textOf } from '../render/write.ts';
-import { type Command, type Invocation, usageError } from './command.ts';
+import type { Command } from './command.ts';
 import { formatOf, sayErrors } from './rendering.ts';
 
 export const command: Command = {
@@ -36,7 +36,7 @@ export const command: Command = {
   ],
   run: async (invocation, terminal) => {
     const to = invocation.needed('to');
-    const layout = layoutOf(invocation);
+    const layout = invocation.word('by', LAYOUTS) ?? 'package';
     const format = invocation.text('output') === undefined ? undefined : formatOf(invocation);
     const source = sourceAt(resolve(terminal.directory, invocation.operands[0] ?? '.'));
     const { blobs, findings } = await load(source);
@@ -57,13 +57,6 @@ export const command: Command = {
 };
 
 const SAY_FORMAT = 'say -o json or -o yaml';
-
-function layoutOf(invocation: Invocation): Layout {
-  const wanted = invocation.text('by') ?? 'package';
-  const layout = LAYOUTS.find((one) => one === wanted);
-  if (layout) return layout;
-  throw usageError(command, `--by must be ${LAYOUTS.join(', ')}, not ${JSON.stringify(wanted)}`);
-}
 
 function sourceAt(path: string): CatalogSource {
   try {

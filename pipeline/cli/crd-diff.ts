@@ -7,7 +7,7 @@ import { type LegacyRelease, legacyChanges } from '../../catalog/crd/legacy.ts';
 import { unsafeChanges } from '../../catalog/crd/safety.ts';
 import { directorySource, fileError, readText } from '../directory.ts';
 import { PipelineError } from '../error.ts';
-import { type Command, usageError } from './command.ts';
+import type { Command } from './command.ts';
 
 export const command: Command = {
   words: 'crd-diff',
@@ -24,10 +24,8 @@ export const command: Command = {
     format: { value: 'text|json', description: 'how to print the changes (default: text)' },
   },
   examples: ['portolan crd-diff etcd/1.0.0/manifests etcd/1.1.0/manifests'],
-  run: async ({ operands: [older = '', newer = ''], text }, terminal) => {
-    const release = text('olm') ?? 'v1';
-    if (!isRelease(release))
-      throw usageError(command, `--olm must be v1, v1.3 or v0.17, not ${JSON.stringify(release)}`);
+  run: async ({ operands: [older = '', newer = ''], text, word }, terminal) => {
+    const release = word('olm', ['v1', 'v1.3', 'v0.17']) ?? 'v1';
     const before = await definitionsAt(resolve(terminal.directory, older), older);
     const after = await definitionsAt(resolve(terminal.directory, newer), newer);
     const pairs = after.flatMap((definition): [CrdDefinition, CrdDefinition][] => {
@@ -48,10 +46,6 @@ export const command: Command = {
     return changes.length > 0 ? 1 : 0;
   },
 };
-
-function isRelease(release: string): release is 'v1' | LegacyRelease {
-  return release === 'v1' || release === 'v1.3' || release === 'v0.17';
-}
 
 interface PrintedChange {
   readonly definition: string;

@@ -4,16 +4,18 @@ import { openRepository } from '../git/repository.ts';
 import { diffMarkdown, diffText } from '../report/diff.ts';
 import type { PlacedDiff } from '../report/report.ts';
 import { diffPlaces, diffRevisions } from '../stages/diff.ts';
-import { type Command, type Invocation, usageError } from './command.ts';
+import type { Command, Invocation } from './command.ts';
 import { withOperands } from './operands.ts';
 import { REGISTRY_OPTIONS } from './registry-options.ts';
 import { searchPath, type Terminal } from './terminal.ts';
 
-const FORMATS: Readonly<Record<string, (diffs: readonly PlacedDiff[]) => string>> = {
+const FORMATS = {
   text: diffText,
   json: (diffs) => `${JSON.stringify({ packages: diffs }, null, 2)}\n`,
   markdown: diffMarkdown,
-};
+} satisfies Readonly<Record<string, (diffs: readonly PlacedDiff[]) => string>>;
+
+const FORMAT_WORDS = Object.keys(FORMATS) as (keyof typeof FORMATS)[];
 
 export const command: Command = {
   words: 'diff',
@@ -33,8 +35,7 @@ export const command: Command = {
     'portolan diff HEAD~1 HEAD --repo . --format markdown',
   ],
   run: async (invocation, terminal) => {
-    const format = FORMATS[invocation.text('format') ?? 'text'];
-    if (!format) throw usageError(command, `--format must be one of ${Object.keys(FORMATS).join(', ')}`);
+    const format = FORMATS[invocation.word('format', FORMAT_WORDS) ?? 'text'];
     const packages = new Set(invocation.list('package'));
     const diffs = await diffsOf(invocation, terminal, packages.size > 0 ? packages : undefined);
     await terminal.out(format(diffs.filter((diff) => packages.size === 0 || packages.has(diff.package))));

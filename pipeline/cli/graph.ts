@@ -13,7 +13,7 @@ import { readOperands } from './operands.ts';
 import { REGISTRY_OPTIONS } from './registry-options.ts';
 import type { Terminal } from './terminal.ts';
 
-const FORMATS: Readonly<Record<string, (worlds: readonly World[], name: string | undefined) => string>> = {
+const FORMATS = {
   mermaid: (worlds, name) => {
     const text = mermaidText(onePackage(worlds, name), false);
     if (text !== undefined) return text;
@@ -32,7 +32,9 @@ const FORMATS: Readonly<Record<string, (worlds: readonly World[], name: string |
       findings: [],
       graph: graphDocument(worlds),
     }),
-};
+} satisfies Readonly<Record<string, (worlds: readonly World[], name: string | undefined) => string>>;
+
+const FORMAT_WORDS = Object.keys(FORMATS) as (keyof typeof FORMATS)[];
 
 export const command: Command = {
   words: 'graph',
@@ -54,9 +56,8 @@ export const command: Command = {
     'portolan graph catalogs/v4.20 --package etcd --format mermaid',
   ],
   run: async (invocation, terminal) => {
-    const { operands, text } = invocation;
-    const format = FORMATS[text('format') ?? 'html'];
-    if (!format) throw usageError(command, `--format must be one of ${Object.keys(FORMATS).join(', ')}`);
+    const { operands, text, word } = invocation;
+    const format = FORMATS[word('format', FORMAT_WORDS) ?? 'html'];
     const catalogs = await readOperands(operands, invocation, terminal);
     const name = text('package');
     const packages = name === undefined ? undefined : new Set([name]);
@@ -71,11 +72,9 @@ export const command: Command = {
   },
 };
 
-function olmOf({ text }: Invocation): readonly ('v0' | 'v1')[] {
-  const olm = text('olm');
-  if (olm === undefined) return ['v0', 'v1'];
-  if (olm === 'v0' || olm === 'v1') return [olm];
-  throw usageError(command, `--olm must be v0 or v1, not ${JSON.stringify(olm)}`);
+function olmOf({ word }: Invocation): readonly ('v0' | 'v1')[] {
+  const olm = word('olm', ['v0', 'v1']);
+  return olm === undefined ? ['v0', 'v1'] : [olm];
 }
 
 function onePackage(worlds: readonly World[], name: string | undefined): ReturnType<typeof hopGraph> {

@@ -2,7 +2,7 @@ import { readBundle } from '../../catalog/bundle/registry-bundle.ts';
 import { renderBundle } from '../../catalog/bundle/render.ts';
 import type { PlacedBundle } from '../../catalog/edit/package-graph.ts';
 import { placedBundle } from '../../catalog/edit/placed.ts';
-import { addBundles, UPDATE_MODES, type UpdateMode } from '../../catalog/edit/update.ts';
+import { addBundles, UPDATE_MODES } from '../../catalog/edit/update.ts';
 import type { Blobs } from '../../catalog/model.ts';
 import { opmFindings } from '../../catalog/rules/opm.ts';
 import { plainBundle } from '../../catalog/template/template.ts';
@@ -43,7 +43,7 @@ export const command: Command = {
     'portolan index add --bundles quay.io/example/foo-bundle:v1.2.0 --tag quay.io/example/index:v4.21 --base-image quay.io/operator-framework/opm:latest',
   ],
   run: async (invocation, terminal) => {
-    const mode = modeOf(invocation);
+    const mode = invocation.word('mode', UPDATE_MODES) ?? 'replaces';
     const references = invocation
       .needed('bundles')
       .split(',')
@@ -68,13 +68,6 @@ export const command: Command = {
     return deliverIndex(read, formatOf(invocation), { invocation, terminal });
   },
 };
-
-function modeOf({ text }: Invocation): UpdateMode {
-  const wanted = text('mode') ?? 'replaces';
-  const mode = UPDATE_MODES.find((one) => one === wanted);
-  if (mode) return mode;
-  throw usageError(command, `--mode must be ${UPDATE_MODES.join(', ')}, not ${JSON.stringify(wanted)}`);
-}
 
 const NOTHING: Blobs = { packages: [], channels: [], bundles: [], deprecations: [], others: [] };
 

@@ -3,7 +3,7 @@ import { compareFindings } from '../../catalog/finding.ts';
 import { type ReportedCatalog, readinessText } from '../../catalog/mirror/report.ts';
 import type { Scope } from '../../catalog/mirror/scope.ts';
 import { parseChoice } from '../../catalog/mirror/select.ts';
-import { STYLES, type Style } from '../../catalog/mirror/style.ts';
+import { STYLES } from '../../catalog/mirror/style.ts';
 import { formatReference } from '../../catalog/reference.ts';
 import { renderJson, renderOrder } from '../../catalog/render.ts';
 import { readText } from '../directory.ts';
@@ -207,10 +207,10 @@ function namingOptions(
 ): Pick<MirrorRequest, 'to' | 'style' | 'maxComponents' | 'scope' | 'policyScope'> {
   return {
     to: invocation.needed('to'),
-    style: styleOption(invocation),
+    style: invocation.word('style', STYLES),
     maxComponents: numberOption(command, invocation, 'max-components'),
-    scope: scopeOption(invocation, 'scope') ?? scopeOption(invocation, 'idms-scope'),
-    policyScope: scopeOption(invocation, 'icsp-scope'),
+    scope: invocation.word('scope', SCOPES) ?? invocation.word('idms-scope', SCOPES),
+    policyScope: invocation.word('icsp-scope', SCOPES),
   };
 }
 
@@ -229,21 +229,7 @@ function unnamed({ name }: OpenCatalog, { directory, err }: Terminal): string {
   return reference;
 }
 
-function styleOption({ text }: Invocation): Style | undefined {
-  const style = text('style');
-  const known = STYLES.find((one) => one === style);
-  if (style === undefined || known) return known;
-  throw usageError(command, `--style must be ${STYLES.join(', ')}, not ${JSON.stringify(style)}`);
-}
-
 const SCOPES: readonly Scope[] = ['repository', 'namespace', 'registry'];
-
-function scopeOption({ text }: Invocation, option: string): Scope | undefined {
-  const scope = text(option);
-  const known = SCOPES.find((one) => one === scope);
-  if (scope === undefined || known) return known;
-  throw usageError(command, `--${option} must be ${SCOPES.join(', ')}, not ${JSON.stringify(scope)}`);
-}
 
 /** The selected catalogs beside the plan: their images are to be built from them. */
 function writeSelections(out: string, { selections }: MirrorOutcome): void {

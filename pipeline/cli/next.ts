@@ -1,7 +1,7 @@
 import type { Olm } from '../../catalog/graph/world.ts';
 import { plain } from '../report/text.ts';
 import { type Answer, type AnsweredRoad, answerQuestion, type Question } from '../stages/next.ts';
-import { type Command, type Invocation, usageError } from './command.ts';
+import type { Command, Invocation } from './command.ts';
 import { readOperands } from './operands.ts';
 import { REGISTRY_OPTIONS } from './registry-options.ts';
 import type { Terminal } from './terminal.ts';
@@ -51,11 +51,8 @@ export const command: Command = {
 };
 
 function questionOf(invocation: Invocation): Question {
-  const { text, list, needed } = invocation;
-  const olm = text('olm');
-  if (olm !== undefined && olm !== 'v0' && olm !== 'v1') {
-    throw usageError(command, `--olm must be v0 or v1, not ${JSON.stringify(olm)}`);
-  }
+  const { text, word, list, needed } = invocation;
+  const olm = word('olm', ['v0', 'v1']);
   return {
     package: needed('package'),
     version: text('version'),

@@ -106,8 +106,8 @@ function choicesOf(invocation: Invocation, { directory, now }: Terminal) {
     also: list('also').length === 0 ? undefined : list('also'),
     slim: text('slim'),
     untagged: flag('untagged'),
-    cache: oneOf(invocation, 'cache', ['json', 'none'] as const),
-    compression: oneOf(invocation, 'compression', ['gzip', 'zstd'] as const),
+    cache: invocation.word('cache', ['json', 'none']),
+    compression: invocation.word('compression', ['gzip', 'zstd']),
     labels: list('label').length === 0 ? undefined : Object.fromEntries(list('label').map(labelOf)),
     as: text('as'),
     base: text('base-image'),
@@ -131,13 +131,6 @@ function attestOf({ flag, text }: Invocation, { directory }: Terminal): AttestOp
 
 /** Who ran the build, for a provenance that a person's machine makes. */
 const BUILDER = 'urn:portolan:cli';
-
-function oneOf<T extends string>({ text }: Invocation, option: string, words: readonly T[]): T | undefined {
-  const written = text(option);
-  const known = words.find((word) => word === written);
-  if (written === undefined || known !== undefined) return known;
-  throw usageError(command, `--${option} must be ${words.join(' or ')}`);
-}
 
 function labelOf(text: string): [key: string, value: string] {
   const at = text.indexOf('=');

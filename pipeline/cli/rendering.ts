@@ -19,8 +19,8 @@ export const RENDER_OPTIONS: Readonly<Record<string, Option>> = {
   ...REGISTRY_OPTIONS,
 };
 
-export function formatOf({ text }: Invocation): RenderFormat {
-  return text('output') === 'yaml' ? 'yaml' : 'json';
+export function formatOf({ word }: Invocation): RenderFormat {
+  return word('output', ['json', 'yaml']) ?? 'json';
 }
 
 /** How references are rendered that a command is given. */
