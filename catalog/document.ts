@@ -108,7 +108,8 @@ export class MarkedDocument implements SourceDocument {
   /** How many nodes of an object were read before the value of a key; of a key that stands twice, the last counts. */
   #beforeMember(object: Readonly<Record<string, unknown>>, step: string): number {
     if (this.#written?.has(object)) return this.#beforeMembers(object).get(step) ?? 0;
-    let [nodes, members] = [0, 0];
+    let nodes = 0;
+    let members = 0;
     for (const key in object) {
       if (key === step) break;
       if (++members > FEW) return this.#beforeMembers(object).get(step) ?? 0;

@@ -52,6 +52,15 @@ function fileAt(root: string, path: string, entry: Dirent): SourceFile {
   };
 }
 
+/** Whether a directory is at a path, or a link to one; not for a file, nor where nothing can be seen. */
+export function isDirectory(path: string): boolean {
+  try {
+    return statSync(path).isDirectory();
+  } catch {
+    return false;
+  }
+}
+
 /**
  * A file in pieces.
  *

@@ -34,10 +34,7 @@ export function addBundle(
 ): FileText[] {
   const pkg = bundle.package;
   if (!find(files, (blob) => blob.schema === 'olm.package' && blob.name === pkg)) {
-    throw new EditError(
-      `the catalog has no package ${JSON.stringify(pkg)}`,
-      `portolan opm init ${pkg} -c ${channel} writes one`,
-    );
+    throw noPackage(pkg, `portolan opm init ${pkg} -c ${channel} writes one`);
   }
   const entry = { name: bundle.name, ...place };
   const listed = append(files, entry as Json, {
@@ -110,13 +107,13 @@ export function packageOf(blob: Written): string {
 }
 
 function needPackages(files: readonly FileText[], names: Iterable<string>): void {
-  for (const name of names) {
-    if (find(files, (blob) => packageOf(blob) === name)) continue;
-    throw new EditError(
-      `the catalog has no package ${JSON.stringify(name)}`,
-      'portolan list packages DIR names them',
-    );
-  }
+  const there = new Set(files.flatMap(({ pieces }) => pieces.map(({ blob }) => blob && packageOf(blob))));
+  for (const name of names)
+    if (!there.has(name)) throw noPackage(name, 'portolan list packages DIR names them');
+}
+
+function noPackage(name: string, hint: string): EditError {
+  return new EditError(`the catalog has no package ${JSON.stringify(name)}`, hint);
 }
 
 function isBundle(blob: Written, pkg: string): boolean {

@@ -14,6 +14,7 @@ import {
 } from '@aws-sdk/client-ecr';
 import { PipelineError } from '../../pipeline/error.ts';
 import type { Credential, CredentialSource, Repository } from '../../pipeline/ports.ts';
+import { ECR_HOST } from '../../pipeline/registry/quirks.ts';
 import { ASKING } from './client.ts';
 import { codeOf, isRetryable } from './failure.ts';
 
@@ -24,14 +25,9 @@ export interface EcrHost {
   readonly region: string;
 }
 
-/** A registry's name; with IPv6 as well it is one under `on.`, with a dash. */
-const HOST =
-  /^(\d{12})\.dkr[.-]ecr(?:-fips)?\.([a-z0-9-]+)\.(?:amazonaws\.(?:com(?:\.cn)?|eu)|on\.(?:aws|amazonwebservices\.com\.cn))$/;
+const HOST = new RegExp(`^(\\d{12})${ECR_HOST.source}`);
 
-/**
- * @returns undefined for registries elsewhere
- * @see https://docs.aws.amazon.com/AmazonECR/latest/userguide/ecr-requests.html
- */
+/** @returns undefined for registries elsewhere */
 export function ecrHost(registry: string): EcrHost | undefined {
   const [, account, region] = HOST.exec(registry) ?? [];
   return account === undefined || region === undefined ? undefined : { account, region };

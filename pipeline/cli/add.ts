@@ -1,8 +1,8 @@
-import { existsSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { addBundle } from '../../catalog/edit/package.ts';
 import type { Bundle } from '../../catalog/model.ts';
 import { holdsBundle } from '../bundle/holds.ts';
+import { isDirectory } from '../directory.ts';
 import { editCatalog } from '../edit/catalog.ts';
 import { sayEdited } from '../edit/say.ts';
 import { PipelineError } from '../error.ts';
@@ -54,7 +54,7 @@ async function bundleOf(
   terminal: Terminal,
 ): Promise<Bundle | undefined> {
   const path = resolve(terminal.directory, reference);
-  if (existsSync(path) && statSync(path).isDirectory() && !holdsBundle(path)) {
+  if (isDirectory(path) && !holdsBundle(path)) {
     throw new PipelineError(
       'usage',
       `${reference} is no bundle: it lacks the folders manifests/ and metadata/`,

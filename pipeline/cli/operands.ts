@@ -1,9 +1,8 @@
 /** Catalogs as operands: directories, and index images in registries, layouts and archives. */
-import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { tryParseMinor } from '../../catalog/graph/openshift.ts';
 import { type CatalogPlace, catalogPlaces, type ReadCatalog, readCatalogs } from '../catalogs.ts';
-import { directorySource } from '../directory.ts';
+import { directorySource, isDirectory } from '../directory.ts';
 import type { RegistryClient } from '../registry/client.ts';
 import type { OpenCatalog } from '../source/open.ts';
 import type { Invocation } from './command.ts';
@@ -77,14 +76,6 @@ export async function openOperand(
   } catch (error) {
     client?.close();
     throw error;
-  }
-}
-
-function isDirectory(path: string): boolean {
-  try {
-    return statSync(path).isDirectory();
-  } catch {
-    return false;
   }
 }
 

@@ -56,13 +56,16 @@ export async function catalogsAt(
       continue;
     }
     const standing = await fence.read(at.name);
+    if (standing && (await isBehind(repository, tip, standing.commit))) {
+      found.push({ catalog, at, isChanged: false });
+      continue;
+    }
     const isThere = standing && (await records.get(`${PUBLISHED}${at.name}`)) !== undefined;
     const before = isThere ? await contentsBefore(repository, standing.commit, policy) : undefined;
-    const isLate = standing !== undefined && (await isBehind(repository, tip, standing.commit));
     const isChanged =
       before?.get(catalog) !== content ||
       (await isUnsettled(repository, tip, await lastOutcome(records, { repository: name, catalog })));
-    found.push({ catalog, at, isChanged: !isLate && isChanged });
+    found.push({ catalog, at, isChanged });
   }
   return found;
 }

@@ -92,13 +92,11 @@ async function readTip({ repository: at, settings, revision }: LocalRequest) {
   try {
     const [tip = ''] = await repository.resolve([revision]);
     const { policy, findings } = await policyAt(repository.objects, tip, RULE_IDS);
-    if (policy && policy.publish.catalogs.length === 0) {
-      throw new PipelineError('usage', 'the policy publishes no catalog', {
-        hint: "write publish: {catalogs: {'*': {image: 'quay.io/my-org/catalog:{catalog}'}}} in it",
-      });
-    }
-    if (policy) return { tip, policy: policy.publish };
-    throw new PipelineError('usage', `the policy cannot be used: ${findings[0]?.message}`);
+    if (!policy) throw new PipelineError('usage', `the policy cannot be used: ${findings[0]?.message}`);
+    if (policy.publish.catalogs.length > 0) return { tip, policy: policy.publish };
+    throw new PipelineError('usage', 'the policy publishes no catalog', {
+      hint: "write publish: {catalogs: {'*': {image: 'quay.io/my-org/catalog:{catalog}'}}} in it",
+    });
   } finally {
     await repository.close();
   }

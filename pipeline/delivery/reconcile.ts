@@ -42,9 +42,8 @@ export async function reconcile(request: ReconcileRequest, ports: DeliveryPorts)
     const all = await catalogsAt(repository, { name: request.repository, tip, policy }, ports);
     for (const { catalog, at, isChanged } of all) {
       try {
-        const state = at ? await heal(catalog, at, ports) : 'as claimed';
-        if (state === 'moved') healed.push(catalog);
-        const lost = typeof state === 'object' ? state.lost : undefined;
+        const { moved = false, lost } = at ? await heal(catalog, at, ports) : {};
+        if (moved) healed.push(catalog);
         if (!isChanged && lost === undefined) continue;
         const { repository: name, branch } = request;
         // The newest commit goes before it all the same; where that one is refused, this one is built again.
@@ -62,27 +61,30 @@ export async function reconcile(request: ReconcileRequest, ports: DeliveryPorts)
   }
 }
 
-/** @returns `lost` with the claimed commit when its image is not in its registry any more */
+interface Healed {
+  /** Whether the tag or the record was moved. */
+  readonly moved?: boolean;
+  /** The claimed commit, when its image is not in its registry any more. */
+  readonly lost?: string;
+}
+
 async function heal(
   catalog: string,
   { target, name }: FencedTarget,
   { fence, records, registry }: DeliveryPorts,
-): Promise<'as claimed' | 'moved' | { readonly lost: string }> {
+): Promise<Healed> {
   // Read now: a publish may have claimed a newer commit since all catalogs were looked at.
   const standing = await fence.read(name);
-  if (!standing) return 'as claimed';
+  if (!standing) return {};
   const { registry: at, reference } = await openDestination(target.to, registry);
   const followers = [
     followingTag(at, reference),
     followingRecord(records, { name, catalog, place: target.name }),
   ];
   try {
-    const { moved } = await converge({ fence, name }, standing, followers);
-    return moved ? 'moved' : 'as claimed';
+    return await converge({ fence, name }, standing, followers);
   } catch (error) {
-    if (error instanceof PipelineError && error.code === 'not-found') {
-      return { lost: standing.commit };
-    }
+    if (error instanceof PipelineError && error.code === 'not-found') return { lost: standing.commit };
     throw error;
   }
 }

@@ -21,6 +21,15 @@ interface Quirk extends Quirks {
   readonly why: string;
 }
 
+/**
+ * The end of the names of ECR's registries, behind the account, with the region; with IPv6 as well the name is one
+ * under `on.`, with a dash.
+ *
+ * @see https://docs.aws.amazon.com/AmazonECR/latest/userguide/ecr-requests.html
+ */
+export const ECR_HOST: RegExp =
+  /\.dkr[.-]ecr(?:-fips)?\.([a-z0-9-]+)\.(?:amazonaws\.(?:com(?:\.cn)?|eu)|on\.(?:aws|amazonwebservices\.com\.cn))$/;
+
 const QUIRKS: readonly Quirk[] = [
   {
     host: /^docker\.io$/,
@@ -39,7 +48,7 @@ const QUIRKS: readonly Quirk[] = [
     monolithic: true,
   },
   {
-    host: /\.dkr[.-]ecr(?:-fips)?\.[a-z0-9-]+\.(?:amazonaws\.(?:com(?:\.cn)?|eu)|on\.(?:aws|amazonwebservices\.com\.cn))$|^public\.ecr\.aws$/,
+    host: new RegExp(`${ECR_HOST.source}|^public\\.ecr\\.aws$`),
     why: 'Range stays at the first chunk: https://github.com/aws/containers-roadmap/issues/2831',
     monolithic: true,
   },
