@@ -14,6 +14,7 @@ import {
 import { dirname, join, relative, resolve } from 'node:path';
 import { build } from 'esbuild';
 
+const built = [];
 const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
 const common = {
   bundle: true,
@@ -26,8 +27,13 @@ const common = {
   // encodings, which signing has for pages that are not UTF-8; and SQLite, a megabyte for old index
   // images alone, which only those have who have installed the package.
   external: ['xmlbuilder2', 'iconv-lite', 'sql.js'],
-  define: { PORTOLAN_VERSION: JSON.stringify(version), PORTOLAN_SOURCES: JSON.stringify(sourcesDigest()) },
+  define: { PORTOLAN_VERSION: JSON.stringify(version) },
 };
+
+/** Stands in the Action for the digest of the very same file, which is not known before it is built. */
+const NO_DIGEST = '0'.repeat(64);
+await makeAction();
+common.define.PORTOLAN_SOURCES = JSON.stringify(sourcesDigest());
 
 /**
  * Commands that have a file of their own: their words, and the modules of their tables that they need.
@@ -47,7 +53,6 @@ const COMMAND_FILES = {
 const PROGRAM_FILE = './parts/portolan.mjs';
 const commandFile = (words) => `commands/${words.replace(' ', '-')}.cjs`;
 
-const built = [];
 await make({
   ...common,
   entryPoints: {
@@ -95,13 +100,6 @@ await make({
 });
 await make({
   ...common,
-  entryPoints: { action: 'pipeline/action/index.ts' },
-  outdir: 'dist',
-  outExtension: { '.js': '.cjs' },
-  format: 'cjs',
-});
-await make({
-  ...common,
   entryPoints: Object.fromEntries(
     ['ask', 'drift', 'publish', 'receive', 'reconcile', 'status', 'work'].map((name) => [
       `${name}/index`,
@@ -123,6 +121,23 @@ await make({
 land(built);
 // npx runs it in place.
 chmodSync('dist/portolan.mjs', 0o755);
+
+/** Builds the Action. Its digest is that of its own code: a change to what it does not contain leaves the file alone. */
+async function makeAction() {
+  const { outputFiles } = await build({
+    ...common,
+    define: { ...common.define, PORTOLAN_SOURCES: JSON.stringify(NO_DIGEST) },
+    entryPoints: { action: 'pipeline/action/index.ts' },
+    outdir: 'dist',
+    outExtension: { '.js': '.cjs' },
+    format: 'cjs',
+    write: false,
+  });
+  const [{ path, text }] = outputFiles;
+  if (text.split(NO_DIGEST).length !== 2) throw new Error('the Action must have its digest in one place');
+  const sha256 = createHash('sha256').update(text).digest('hex');
+  built.push({ path, contents: Buffer.from(text.replace(NO_DIGEST, sha256)) });
+}
 
 async function make(options) {
   const { outputFiles } = await build({ ...options, write: false });
@@ -168,7 +183,7 @@ function onlyCommand({ modules, lacks = [] }) {
   };
 }
 
-/** Names what the program is made of: what it remembers between runs is good for no other. */
+/** Names the sources of the program: what it remembers between runs is good for no other. */
 function sourcesDigest() {
   const hash = createHash('sha256');
   for (const folder of ['catalog', 'pipeline']) {
