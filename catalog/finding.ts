@@ -36,6 +36,11 @@ export interface Finding {
   /** Names of the catalogs in which the same content has this finding. */
   readonly catalogs?: readonly string[];
   readonly channel?: string;
+  /**
+   * What the finding is about beside its package and channel, the same before and after a release. With rule, package
+   * and channel it makes the finding the same one again; without it each affected installation is one.
+   */
+  readonly subject?: string;
   /** Versions (or bundle names where a version is unknown) of installations that are affected. */
   readonly installed?: readonly string[];
 }

@@ -66,7 +66,7 @@ export {
 } from './reference.ts';
 export { renderJson, renderOrder } from './render.ts';
 export { RULES } from './rules/index.ts';
-export { introduced } from './rules/introduced.ts';
+export { knownFrom } from './rules/known.ts';
 export { type Rule, runComparison, runForesight, runRules } from './rules/rule.ts';
 export { isServed } from './rules/served.ts';
 export { type CatalogSource, type SourceFile, sourceOf } from './source.ts';

@@ -38,7 +38,10 @@ export type BundleCheck = (bundle: Bundle, report: Report) => void;
 /** Says what is wrong at a place: which object, what was found, what was expected. */
 export type Report = (message: string, location: Location, details?: Details) => void;
 
-export type Details = Pick<Finding, 'hint' | 'correction' | 'package' | 'channel' | 'installed'> & {
+export type Details = Pick<
+  Finding,
+  'hint' | 'correction' | 'package' | 'channel' | 'subject' | 'installed'
+> & {
   /** A finding may be milder than its rule, never worse. */
   readonly severity?: Severity;
 };

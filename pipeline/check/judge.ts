@@ -16,6 +16,7 @@ import {
 } from '../../catalog/graph/world.ts';
 import { catalogOf } from '../../catalog/model.ts';
 import { RULES } from '../../catalog/rules/index.ts';
+import { knownFrom } from '../../catalog/rules/known.ts';
 import {
   runComparison,
   runForesight,
@@ -159,38 +160,4 @@ function publishedIn(
     ever.set(name, [...latest.values()]);
   }
   return ever;
-}
-
-/** Rules that tell who has no good road: of those who had none before it is no news, though the head moves on. */
-const ABOUT_ROADS: ReadonlySet<string> = new Set([
-  'graph/channel-switch-blocked',
-  'graph/path-length',
-  'graph/stranded-published',
-  'graph/stranded-v0',
-  'graph/stuck-v1',
-  'graph/v0-v1-disagree',
-]);
-
-/** Tells whether a finding was there before, on whatever line, and for all whom it touches. */
-function knownFrom(before: readonly Finding[]): (finding: Finding) => boolean {
-  const same = new Set(before.map(sameness));
-  const touched = new Map<string, Set<string>>();
-  const place = ({ rule, severity, package: of, channel }: Finding): string =>
-    JSON.stringify([rule, severity, of, channel]);
-  for (const finding of before) {
-    const versions = touched.get(place(finding)) ?? new Set();
-    for (const version of finding.installed ?? []) versions.add(version);
-    touched.set(place(finding), versions);
-  }
-  return (finding) => {
-    if (same.has(sameness(finding))) return true;
-    const { rule, installed = [] } = finding;
-    const versions = touched.get(place(finding));
-    return ABOUT_ROADS.has(rule) && installed.length > 0 && installed.every((one) => versions?.has(one));
-  };
-}
-
-/** Two findings are the same whatever line they stand on. */
-function sameness({ rule, message, package: of, channel, installed }: Finding): string {
-  return JSON.stringify([rule, of, channel, installed, message]);
 }

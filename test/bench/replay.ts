@@ -1,12 +1,11 @@
 // node scripts/run.mjs test/bench/replay.ts REPOSITORY [STRANDING-MERGES.json]
 //
 // Checks every commit of a repository against its parent, as if it were a pull request, and prints
-// one JSON line for each finding about what a change does. With a list of merges that are known to
-// strand somebody, says which of them were not found, and fails if there are any.
+// one JSON line for each error and warning. With a list of merges that are known to strand somebody,
+// says which of them were not found, and fails if there are any.
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { compareFindings, type Finding } from '../../catalog/finding.ts';
-import { RULES } from '../../catalog/rules/index.ts';
 import { openRepository } from '../../pipeline/git/repository.ts';
 import { check } from '../../pipeline/stages/check.ts';
 
@@ -27,7 +26,6 @@ const commits = log
   .trim()
   .split('\n')
   .map((line) => line.split('\t') as [string, string, string]);
-const comparing = new Set(RULES.filter((rule) => rule.compare !== undefined).map(({ id }) => id));
 const found = new Map<string, readonly Finding[]>();
 const started = performance.now();
 for (const [i, [head, date, subject]] of commits.entries()) {
@@ -36,13 +34,10 @@ for (const [i, [head, date, subject]] of commits.entries()) {
   const repository = await openRepository(directory, settings);
   const report = await check(repository, { base, head, today: date });
   await repository.close();
-  const findings = report.findings.filter(({ rule }) => comparing.has(rule)).sort(compareFindings);
+  const findings = report.findings.filter(({ severity }) => severity !== 'info').sort(compareFindings);
   found.set(subject, [...(found.get(subject) ?? []), ...findings]);
-  for (const { rule, severity, message, package: of, channel, catalogs, installed } of findings) {
-    console.log(
-      JSON.stringify({ date, subject, package: of, rule, severity, channel, catalogs, installed, message }),
-    );
-  }
+  for (const { location: _, correction: __, ...finding } of findings)
+    console.log(JSON.stringify({ date, change: subject, ...finding }));
 }
 const seconds = (performance.now() - started) / 1000;
 console.error(`${commits.length - 1} changes in ${seconds.toFixed(1)} s`);

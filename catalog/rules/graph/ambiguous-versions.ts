@@ -26,6 +26,7 @@ export const rule: Rule = {
           const at = bundle.properties.findIndex(({ type }) => type === 'olm.package');
           report(message, locate(bundle, 'properties', at, 'value', 'version'), {
             package: ofPackage.name,
+            subject: [first.bundle.name, bundle.name].sort().join(' '),
             installed: [shortName(first.bundle), shortName(bundle)],
             hint: 'give each bundle a version of its own',
           });

@@ -27,6 +27,7 @@ export const rule: Rule = {
         report(message, placeOfEntry(channel, entry.index, field), {
           package: ofPackage.name,
           channel: channel.name,
+          subject: `${field} of ${to.name}`,
           installed: taken.length > 0 ? versions : [],
           severity: taken.length > 0 ? 'error' : 'warning',
           hint:

@@ -58,7 +58,12 @@ function reportRivals({ world, ofPackage, rivals, report, isNew = false }: Telli
     const kinds = listed((group[0]?.gvks ?? []).map(gvkText));
     const message = `the packages ${listed(names.map(quoted))} ${names.length === 2 ? 'both' : 'all'} provide ${kinds}: under OLM v0 they cannot be installed in one namespace, and what depends on the kind may get either`;
     const hint = 'give the kind an API group of its own, or retire one of the packages';
-    report(message, location, { package: ofPackage.name, hint, severity: isNew ? 'error' : 'warning' });
+    report(message, location, {
+      package: ofPackage.name,
+      subject: JSON.stringify([names.slice(1), group[0]?.gvks]),
+      hint,
+      severity: isNew ? 'error' : 'warning',
+    });
   }
 }
 

@@ -23,6 +23,7 @@ export const rule: Rule = {
         const message = `OLM v1 cannot install ${listed(versions)} of package ${quoted(name)}: ${last.why}`;
         report(message, locate(last.bundle, 'properties'), {
           package: name,
+          subject: last.why,
           installed: versions,
           severity: world.olm.has('v0') ? 'warning' : 'error',
           hint: 'until the operator can do without, tell users that it needs OLM v0',

@@ -30,6 +30,7 @@ export const rule: Rule = {
         report(message, placeOfHead(channel), {
           package: name,
           channel: channel.name,
+          subject: 'hops',
           installed: far,
           severity: longest.hops > VERY_LONG ? 'warning' : 'info',
           hint: 'give the head a skipRange over the versions from which a direct upgrade was tested',

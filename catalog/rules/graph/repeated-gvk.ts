@@ -18,7 +18,11 @@ export const rule: Rule = {
           if (gvk !== undefined && seen.has(gvk)) {
             const message = `bundle ${quoted(bundle.name)} names ${gvkText(gvk)} twice: OLM v0 takes them for two providers and never installs it`;
             const hint = 'remove one of the two olm.gvk properties';
-            report(message, locate(bundle, 'properties', i), { package: name, hint });
+            report(message, locate(bundle, 'properties', i), {
+              package: name,
+              subject: `${bundle.name} ${gvk}`,
+              hint,
+            });
           }
           if (gvk !== undefined) seen.add(gvk);
         }

@@ -25,6 +25,7 @@ export const rule: Rule = {
         report(message, placeOfEntry(channel, entry.index, field), {
           package: ofPackage.name,
           channel: channel.name,
+          subject: `${from.name} ${to.name}`,
           installed: [shortName(from)],
           hint: `publish it as ${nextPatch(version)}, or with the suffix as build metadata: ${asBuild(version)}`,
         });

@@ -16,7 +16,12 @@ export const rule: Rule = {
       const message = `${channelText(channel.name, channel.package)}: the skipRange ${quoted(range.text)} of ${shortName(bundle)} covers ${shortName(bundle)} itself, which under OLM v0 hides what follows it further from the head`;
       const hint = `end the range below its own version: <${shortName(bundle)}`;
       const location = placeOfEntry(channel, entry.index, 'skipRange');
-      report(message, location, { package: channel.package, channel: channel.name, hint });
+      report(message, location, {
+        package: channel.package,
+        channel: channel.name,
+        subject: bundle.name,
+        hint,
+      });
     }
   },
 };

@@ -25,7 +25,7 @@ export const rule: Rule = {
           continue;
         const message = `${channelText(channel.name, channel.package)}: the skipRange ${quoted(range.text)} of ${shortName(bundle)} covers no version that is known to have been published`;
         const location = placeOfEntry(channel, entry.index, 'skipRange');
-        report(message, location, { package: channel.package, channel: channel.name });
+        report(message, location, { package: channel.package, channel: channel.name, subject: bundle.name });
       }
     }
   },

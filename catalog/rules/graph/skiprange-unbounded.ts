@@ -18,6 +18,7 @@ export const rule: Rule = {
       report(message, location, {
         package: channel.package,
         channel: channel.name,
+        subject: bundle.name,
         hint: `skipRange: '${isOne ? bounded : `… <${shortName(bundle)}`}'`,
         ...(isOne
           ? { correction: { kind: 'replace', location, found: entry.skipRange, wanted: bounded } }

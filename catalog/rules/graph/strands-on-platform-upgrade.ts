@@ -55,7 +55,7 @@ function tell(losses: readonly Loss[], { world, report, severity }: Telling): vo
   for (const group of grouped(losses, key)) {
     const [first] = group;
     if (!first) continue;
-    const { channel, to, why } = first;
+    const { channel, to, what, why } = first;
     const versions = versionsOf(group.map(({ installed }) => installed));
     const channels = [...new Set(group.map((loss) => quoted(loss.channel.name)))];
     const message = `when clusters go from ${world.name} to ${to.name}, ${listed(versions)} of package ${quoted(channel.package)} (channel ${listed(channels)}) ${versions.length === 1 ? 'is' : 'are'} lost: ${why}`;
@@ -63,6 +63,7 @@ function tell(losses: readonly Loss[], { world, report, severity }: Telling): vo
     report(message, placeOfHead(channel), {
       package: channel.package,
       channel: channel.name,
+      subject: `${to.name} ${what}`,
       installed: versions,
       severity,
       hint,

@@ -29,7 +29,12 @@ export const rule: Rule = {
         const version = formatVersion(bundle.version);
         const message = `bundle ${quoted(bundle.name)} of package ${quoted(name)} has version ${version}, but another in its name: ${other}`;
         const hint = `name: ${name}.v${version}`;
-        report(message, locate(bundle, 'name'), { package: name, severity: 'warning', hint });
+        report(message, locate(bundle, 'name'), {
+          package: name,
+          subject: bundle.name,
+          severity: 'warning',
+          hint,
+        });
       }
     }
   },

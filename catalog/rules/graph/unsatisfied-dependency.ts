@@ -24,6 +24,7 @@ export const rule: Rule = {
         const message = `package ${quoted(name)}: ${listed(versions)} ${versions.length === 1 ? 'asks' : 'ask'} for an operator ${last.text}, and ${where}`;
         report(message, locate(last.bundle, 'properties', last.at), {
           package: name,
+          subject: last.text,
           installed: [...new Set(group.map(({ bundle }) => shortName(bundle)))],
           severity: world.hasCompanions ? 'error' : 'warning',
           hint: world.hasCompanions

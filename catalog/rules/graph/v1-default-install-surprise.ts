@@ -29,7 +29,8 @@ export const rule: Rule = {
           : `${shortName(fresh)}${isPrerelease ? ', a pre-release' : ''}, not the head of the default channel, ${shortName(bundle)}`;
       const message = `under OLM v1 an extension of package ${quoted(ofPackage.name)} that names no channel gets ${surprise}`;
       const hint = `tell users of OLM v1 to write: channels: [${ofPackage.defaultChannel}]`;
-      report(message, location, { package: ofPackage.name, hint });
+      const subject = isPrerelease ? 'pre-release' : 'another channel';
+      report(message, location, { package: ofPackage.name, subject, hint });
     }
   },
 };

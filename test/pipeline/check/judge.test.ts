@@ -88,3 +88,66 @@ async function checkedAt(file: string): Promise<unknown> {
   const words = ['check', '--base', base, '--head', head, '--format', 'json'];
   return JSON.parse((await portolan(repository.directory, ...words)).out);
 }
+
+/** What a rule says of a release: findings, and those that the base branch has as well. */
+async function released(
+  rule: string,
+  before: string,
+  after: string,
+): Promise<{ findings: string[]; known: string[] }> {
+  const repository = makeRepository();
+  onTestFinished(repository.remove);
+  const base = repository.commit({ [FILE]: before });
+  const head = repository.commit({ [FILE]: after }, { parents: [base] });
+  const words = ['check', '--base', base, '--head', head, '--format', 'json'];
+  const report = JSON.parse((await portolan(repository.directory, ...words)).out);
+  const told = (all: { rule: string; message: string }[]): string[] =>
+    all.filter((one) => one.rule === rule).map(({ message }) => message);
+  return { findings: told(report.findings), known: told(report.known) };
+}
+
+/** Releases 1.0.0, 1.1.0, … in a row. */
+function inARow(count: number): Written[] {
+  return Array.from({ length: count }, (_, i) => ({
+    name: `etcd.v1.${i}.0`,
+    ...(i > 0 ? { replaces: `etcd.v1.${i - 1}.0` } : {}),
+  }));
+}
+
+test('a long path is reported once, however many releases follow', async () => {
+  const { findings, known } = await released(
+    'graph/path-length',
+    catalog(...inARow(13)),
+    catalog(...inARow(14)),
+  );
+  expect(findings).toEqual([]);
+  expect(known).toEqual([expect.stringContaining('it takes 13 upgrades')]);
+});
+
+test.each([11, 26])('a path that grows to %i upgrades crosses a limit: that is news', async (count) => {
+  const [before, after] = [inARow(count), inARow(count + 1)];
+  const { findings } = await released('graph/path-length', catalog(...before), catalog(...after));
+  expect(findings).toEqual([expect.stringContaining(`it takes ${count} upgrades`)]);
+});
+
+test('nightly builds surprise whoever names no channel once, not with each release', async () => {
+  const nightlies = (...names: string[]): string =>
+    documents(
+      { schema: 'olm.package', name: 'etcd', defaultChannel: 'stable' },
+      { schema: 'olm.channel', package: 'etcd', name: 'stable', entries: [{ name: 'etcd.v1.0.0' }] },
+      {
+        schema: 'olm.channel',
+        package: 'etcd',
+        name: 'nightly',
+        entries: names.map((name, i) => ({ name, ...(i > 0 ? { replaces: names[i - 1] } : {}) })),
+      },
+      ...['etcd.v1.0.0', ...names].map((name) => bundle('etcd', name.replace('etcd.v', ''))),
+    );
+  const rule = 'graph/v1-default-install-surprise';
+  const before = nightlies('etcd.v1.1.0-1');
+  const { findings, known } = await released(rule, before, nightlies('etcd.v1.1.0-1', 'etcd.v1.1.0-2'));
+  expect(findings).toEqual([]);
+  expect(known).toEqual([expect.stringContaining('1.1.0-2')]);
+  const first = await released(rule, catalog({ name: 'etcd.v1.0.0' }), before);
+  expect(first.findings).toEqual([expect.stringContaining('1.1.0-1')]);
+});
