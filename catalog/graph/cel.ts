@@ -5,6 +5,7 @@
  * @see https://github.com/operator-framework/api/blob/master/pkg/constraints/cel.go
  */
 import type { ASTNode, Environment } from '@marcbachmann/cel-js';
+import type { GoRegexp } from '../go-regexp.ts';
 import type { Property } from '../model.ts';
 import { compareVersions, parseTolerant } from '../version.ts';
 
@@ -33,10 +34,22 @@ const MAX_COST = 100_000;
 /** How many properties a bundle is assumed to have when the cost of a rule is estimated. */
 const PROPERTIES = 100;
 
+type CompilePattern = (source: string) => GoRegexp | undefined;
+
+/** Takes the place of `matches`, which the library evaluates with JavaScript's regular expressions. */
+const MATCHES = 'matchesAsGo';
+
+/** Longest text that is matched, in characters. */
+const LONGEST_TEXT = 10_000;
+
 export async function loadCel(): Promise<Cel> {
   const { Environment } = await import('@marcbachmann/cel-js');
+  const { compileGoRegexp } = await import('../go-regexp.ts');
+  const matchesAsGo = matcherOf(compileGoRegexp);
   const environment = new Environment({ limits: LIMITS })
     .registerVariable('properties', 'list<map<string, dyn>>')
+    .registerFunction(`string.${MATCHES}(string): bool`, matchesAsGo)
+    .registerFunction(`${MATCHES}(string, string): bool`, matchesAsGo)
     .registerFunction('semver_compare(dyn, dyn): int', (a: unknown, b: unknown) => {
       return BigInt(compareVersions(parseTolerant(String(a)), parseTolerant(String(b))));
     });
@@ -45,17 +58,38 @@ export async function loadCel(): Promise<Cel> {
     compile(rule) {
       const known = compiled.get(rule);
       if (known !== undefined) return known;
-      const fresh = compile(environment, rule);
+      const fresh = compile({ environment, compilePattern: compileGoRegexp }, rule);
       compiled.set(rule, fresh);
       return fresh;
     },
   };
 }
 
-function compile(environment: Environment, rule: string): CelRule | null {
+/**
+ * Matches texts with the patterns of rules, each of which is compiled once. The function throws for a text that is too
+ * long: like every part that cannot be evaluated, it does not satisfy its rule.
+ */
+function matcherOf(compilePattern: CompilePattern): (text: string, source: string) => boolean {
+  const compiled = new Map<string, GoRegexp>();
+  return (text, source) => {
+    if (text.length > LONGEST_TEXT) throw new Error('the text is too long to be matched');
+    const pattern = compiled.get(source) ?? compilePattern(source);
+    if (!pattern) throw new Error('not a regular expression');
+    compiled.set(source, pattern);
+    return pattern.test(text);
+  };
+}
+
+interface Engine {
+  readonly environment: Environment;
+  readonly compilePattern: CompilePattern;
+}
+
+function compile({ environment, compilePattern }: Engine, rule: string): CelRule | null {
   try {
     const program = environment.parse(rule);
-    if (cost(program.ast) > MAX_COST) return null;
+    replaceMatches(program.ast);
+    if (costOf(program.ast, compilePattern) > MAX_COST) return null;
     const { valid, type, error } = program.check();
     // The library knows `has` of names only, where CEL allows every expression.
     if (!valid && firstLine(error).startsWith('has() invalid argument')) return null;
@@ -74,22 +108,39 @@ function compile(environment: Environment, rule: string): CelRule | null {
 }
 
 function firstLine(error: unknown): string {
-  return (error instanceof Error ? error.message : String(error)).split('\n')[0] ?? '';
+  const message = error instanceof Error ? error.message : String(error);
+  return (message.split('\n')[0] ?? '').replaceAll(MATCHES, 'matches');
+}
+
+/** Calls our function wherever the rule calls `matches`. */
+function replaceMatches(node: ASTNode): void {
+  if ((node.op === 'call' || node.op === 'rcall') && node.args[0] === 'matches') node.args[0] = MATCHES;
+  for (const child of childrenOf(node)) replaceMatches(child);
 }
 
 const MACROS: ReadonlySet<string> = new Set(['all', 'exists', 'exists_one', 'map', 'filter']);
 
-/** An upper bound of the parts of a rule that are evaluated. */
-function cost(node: ASTNode): number {
-  if (node.op === 'rcall') {
-    const [name, receiver, parameters] = node.args as [string, ASTNode, ASTNode[]];
-    // The library runs patterns on an engine that can be made to take for ever.
-    if (name === 'matches') return Number.POSITIVE_INFINITY;
-    const body = sum(parameters.map(cost));
-    return cost(receiver) + body * (MACROS.has(name) ? size(receiver) : 1);
-  }
-  if (node.op === 'call' && node.args[0] === 'matches') return Number.POSITIVE_INFINITY;
-  return 1 + sum(childrenOf(node).map(cost));
+/** An upper bound of the parts of a rule that are evaluated, and of the steps of its matches for each character. */
+function costOf(rule: ASTNode, compilePattern: CompilePattern): number {
+  const costOfMatch = (pattern: ASTNode | undefined): number => {
+    // A pattern must stand in the rule itself, so that its size is known before anything is matched.
+    const source = pattern?.op === 'value' ? pattern.args : undefined;
+    return (typeof source === 'string' && compilePattern(source)?.size) || Number.POSITIVE_INFINITY;
+  };
+  const cost = (node: ASTNode): number => {
+    if (node.op === 'rcall') {
+      const [name, receiver, parameters] = node.args as [string, ASTNode, ASTNode[]];
+      if (name === MATCHES) return cost(receiver) + costOfMatch(parameters[0]);
+      const body = sum(parameters.map(cost));
+      return cost(receiver) + body * (MACROS.has(name) ? size(receiver) : 1);
+    }
+    if (node.op === 'call' && node.args[0] === MATCHES) {
+      const [text, pattern] = node.args[1] as ASTNode[];
+      return (text ? cost(text) : 0) + costOfMatch(pattern);
+    }
+    return 1 + sum(childrenOf(node).map(cost));
+  };
+  return cost(rule);
 }
 
 /** How many elements the value of a node may have. */

@@ -6,16 +6,16 @@
  * @see https://github.com/kubernetes-sigs/prow/blob/main/pkg/repoowners/repoowners.go
  */
 
+import { compileGoRegexp, type GoRegexp } from '../../catalog/go-regexp.ts';
 import { isObject } from '../../catalog/shape.ts';
 import type { Settings } from '../settings.ts';
-import { type Expression, readExpression } from './expression.ts';
 
 /** What one `OWNERS` file says. */
 export interface OwnersFile {
   readonly noParentOwners: boolean;
   /** Approvers by pattern of paths relative to the file's folder; undefined matches everything. */
   readonly approvers: readonly {
-    readonly pattern: Expression | undefined;
+    readonly pattern: GoRegexp | undefined;
     readonly logins: readonly string[];
   }[];
   /** Filters that are not read, so that nobody is added by them. */
@@ -53,7 +53,7 @@ export function readOwnersFile(settings: Settings | undefined): OwnersFile {
   const unread: string[] = [];
   let size = 0;
   for (const [source, config] of filters) {
-    const pattern = source === '.*' ? undefined : readExpression(source);
+    const pattern = source === '.*' ? undefined : compileGoRegexp(source);
     size += pattern?.size ?? 0;
     if (source !== '.*' && (!pattern || size > LARGEST)) unread.push(source);
     else approvers.push({ pattern, logins: approversIn(config) });

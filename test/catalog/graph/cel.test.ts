@@ -43,7 +43,26 @@ describe('rules over the properties of a bundle', () => {
       depth === 0 ? 'true' : `properties.all(p${depth}, ${nested(depth - 1)})`;
     expect(await evaluate(nested(1))).toBe(true);
     expect(await evaluate(nested(6))).toBeUndefined();
-    expect(await evaluate("'a'.matches('(a+)+$')")).toBeUndefined();
-    expect(await evaluate("matches('a', '(a+)+$')")).toBeUndefined();
+  });
+
+  test.each([
+    ["properties.exists(p, p.type.matches('^cert'))", true],
+    ["properties.exists(p, matches(p.type, '[[:upper:]]'))", false],
+    ["'ab'.matches('(?i:B)$')", true],
+    ["'a'.matches('(a+)+$')", true],
+    ["matches('\u212a', '(?i)k')", true],
+  ])('patterns are those of Go: %s: %s', async (rule, answer) => expect(await evaluate(rule)).toBe(answer));
+
+  test('does not match what it cannot bound: a pattern from a property, one that is too large, one that Go refuses', async () => {
+    expect(await evaluate('properties.exists(p, p.type.matches(p.type))')).toBeUndefined();
+    expect(await evaluate("'a'.matches('(a{100}){10}')")).toBeUndefined();
+    expect(await evaluate("'a'.matches('(?=a)')")).toBeUndefined();
+  });
+
+  test('a type error names the function of the rule', async () => {
+    const cel: Cel = await loadCel();
+    expect(() => cel.compile("matches(1, 'a')")).toThrow(
+      "found no matching overload for 'matches(int, string)'",
+    );
   });
 });
