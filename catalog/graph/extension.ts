@@ -51,22 +51,30 @@ export function resolveExtension(scope: Scope, extension: Extension): ExtensionR
   const selected = scope.catalogs.filter(({ labels = {} }) => extension.selects?.(labels) ?? true);
   const lists = selected.map((source) => {
     const ofPackage = source.serving ? source.catalog.packages.get(extension.package) : undefined;
-    return { source, best: ofPackage ? candidates(ofPackage, query) : [] };
+    const all = ofPackage ? candidates(ofPackage, query) : [];
+    return { source, best: all[0], all: () => all };
   });
-  const outcome = choose(selected, lists, extension);
+  const { outcome, taken } = choose(selected, lists, extension);
   const names = lists.map(
-    ({ source, best }) => [source.name, best.map(({ bundle }) => bundle.name)] as const,
+    ({ source, all }) => [source.name, all().map(({ bundle }) => bundle.name)] as const,
   );
-  return { candidates: new Map(names), ...outcome };
+  return { candidates: new Map(names), outcome, ties: taken ? tiesOf(taken.all()) : [] };
 }
 
-interface Query {
+function tiesOf([best, ...others]: readonly Candidate[]): string[] {
+  return others
+    .filter((other) => best && compareCandidates(best, other) === 0)
+    .map(({ bundle }) => bundle.name);
+}
+
+export interface Query {
   readonly extension: Extension;
   readonly constraint: VersionConstraint | undefined;
   readonly installed: (Installed & { readonly versionRelease: VersionRelease }) | undefined;
 }
 
-function readQuery(extension: Extension): Query | Fails {
+/** What is asked, read; or why OLM v1 cannot read it. */
+export function readQuery(extension: Extension): Query | Fails {
   const { version, installed } = extension;
   try {
     const constraint = version === '' ? undefined : parseVersionConstraint(version);
@@ -150,38 +158,44 @@ export function compareCandidates(a: Candidate, b: Candidate): number {
   return compareVersionReleases(b.versionRelease, a.versionRelease);
 }
 
-interface List {
+/** What one catalog has to offer. */
+export interface Offers<C extends Pick<Candidate, 'bundle' | 'deprecated'> = Candidate> {
   readonly source: ScopeCatalog;
-  readonly best: readonly Candidate[];
+  readonly best: Candidate | undefined;
+  /** All that could be taken, the best among them. */
+  readonly all: () => readonly C[];
 }
 
-function choose(
+/**
+ * Chooses among what the selected catalogs offer.
+ *
+ * @returns what becomes of the extension, and the catalog whose best was looked at, if there is one
+ */
+export function choose<O extends Offers<Pick<Candidate, 'bundle' | 'deprecated'>>>(
   selected: readonly ScopeCatalog[],
-  lists: readonly List[],
+  lists: readonly O[],
   extension: Extension,
-): { outcome: Outcome; ties: readonly string[] } {
+): { outcome: Outcome; taken?: O } {
   const down = selected.find(({ serving }) => !serving);
   if (down) {
     const catalog = JSON.stringify(down.name);
     const text = `error walking catalogs: error getting package ${JSON.stringify(extension.package)} from catalog ${catalog}: cache for catalog ${catalog} not found`;
-    return { outcome: failure('not-serving', text), ties: [] };
+    return { outcome: failure('not-serving', text) };
   }
   const rivals = rivalsOf(lists);
   const [first, second] = rivals;
-  if (!first) return { outcome: failure('no-bundle', noChoiceText(extension, [])), ties: [] };
+  if (!first?.best) return { outcome: failure('no-bundle', noChoiceText(extension, [])) };
   if (second && second.source.priority === first.source.priority) {
     const text = noChoiceText(extension, rivals.map(({ source }) => source.name).sort(compareText));
-    return { outcome: failure('ambiguous', text), ties: [] };
+    return { outcome: failure('ambiguous', text) };
   }
-  const [best, ...others] = first.best;
-  if (!best) throw new Error('a list without candidates was ranked');
-  const ties = others
-    .filter((other) => compareCandidates(best, other) === 0)
-    .map(({ bundle }) => bundle.name);
   const { name, catalog } = first.source;
-  const heads = headNames(catalog.packages.get(extension.package), extension.channels);
-  const from = { catalog: name, all: () => first.best, isHead: (one: string) => heads.has(one), extension };
-  return { outcome: outcomeOf(best, from), ties };
+  const isHead = (one: string): boolean =>
+    headNames(catalog.packages.get(extension.package), extension.channels).has(one);
+  return {
+    outcome: outcomeOf(first.best, { catalog: name, all: first.all, isHead, extension }),
+    taken: first,
+  };
 }
 
 function headNames(ofPackage: Package | undefined, channels: readonly string[]): Set<string> {
@@ -192,9 +206,9 @@ function headNames(ofPackage: Package | undefined, channels: readonly string[]):
 }
 
 /** Catalogs that have something: only those whose best is not deprecated if there are any, by priority. */
-function rivalsOf(lists: readonly List[]): List[] {
-  const filled = lists.filter(({ best }) => best.length > 0);
-  const sound = filled.filter(({ best }) => best[0]?.deprecated === false);
+function rivalsOf<O extends Pick<Offers, 'source' | 'best'>>(lists: readonly O[]): O[] {
+  const filled = lists.filter(({ best }) => best !== undefined);
+  const sound = filled.filter(({ best }) => best?.deprecated === false);
   return [...(sound.length > 0 ? sound : filled)].sort((a, b) => b.source.priority - a.source.priority);
 }
 

@@ -1,8 +1,8 @@
 /**
- * The first of many entries, in an order of preference, that follows what is installed:
- * prepared once, asked for every installation.
+ * Which of many entries follow what is installed: prepared once, asked for every installation.
  */
 import type { Entry } from '../model.ts';
+import { satisfies, type VersionRange } from '../version.ts';
 import { type Installed, skipRangeOf } from './edge.ts';
 import { firstHolder } from './first-holder.ts';
 
@@ -22,5 +22,29 @@ export function firstFollower(entries: readonly Entry[]): FirstFollower {
     const named = byName.get(name) ?? -1;
     const covering = version ? byVersion(version) : -1;
     return named < 0 || covering < 0 ? Math.max(named, covering) : Math.min(named, covering);
+  };
+}
+
+/** Positions of all entries that follow an installation, in their order; an absent entry follows none. */
+export function followersOf(
+  entries: readonly (Entry | undefined)[],
+): (installed: Installed) => readonly number[] {
+  const byName = new Map<string, number[]>();
+  const ranged: { position: number; range: VersionRange }[] = [];
+  for (const [position, entry] of entries.entries()) {
+    if (!entry) continue;
+    for (const name of new Set([entry.replaces, ...entry.skips])) {
+      const known = byName.get(name);
+      if (known) known.push(position);
+      else byName.set(name, [position]);
+    }
+    const range = skipRangeOf(entry);
+    if (range) ranged.push({ position, range });
+  }
+  return ({ name, version }) => {
+    const named = byName.get(name) ?? [];
+    if (!version || ranged.length === 0) return named;
+    const covering = ranged.filter(({ range }) => satisfies(version, range)).map(({ position }) => position);
+    return [...new Set([...named, ...covering])].sort((a, b) => a - b);
   };
 }

@@ -10,10 +10,18 @@ import { compareText } from '../finding.ts';
 import type { Property } from '../model.ts';
 import type { Version } from '../version.ts';
 import { candidatesOf, disorderText } from './candidates.ts';
-import { edgeField } from './edge.ts';
+import type { Installed } from './edge.ts';
+import { followersOf } from './followers.ts';
 import type { Fails, ReasonCode } from './outcome.ts';
-import { gvkText, offerOf, RequirementError, requirementsOf } from './requirement.ts';
-import { type Lane, lanesOf, type Node, type Scope, type ScopeCatalog } from './snapshot.ts';
+import {
+  gvkText,
+  offerOf,
+  REQUIRING,
+  type Requirement,
+  RequirementError,
+  requirementOf,
+} from './requirement.ts';
+import { type Lane, lanesOf, type Node, nodesNamed, type Scope, type ScopeCatalog } from './snapshot.ts';
 import { type Constraint, solve, type Variable } from './solver.ts';
 
 export interface Subscription {
@@ -101,6 +109,9 @@ interface Place {
   /** Undefined for what is installed. */
   readonly source: ScopeCatalog | undefined;
 }
+
+/** Providers in catalogs by requirement, and by the namespace and the catalog that prefer some of them. */
+const knownProviders = new WeakMap<Requirement, Map<string, readonly Place[]>>();
 
 class Problem {
   readonly #scope: Scope;
@@ -190,9 +201,8 @@ class Problem {
     const all = ofPackage ? lanesOf(ofPackage) : [];
     const wanted = all.filter((lane) => channel === '' || lane.channel === channel);
     const starting = current ? '' : startingCSV;
-    const nodes = wanted
-      .flatMap((lane) => lane.nodes)
-      .filter((node) => starting === '' || node.name === starting);
+    const isOffered = (lane: Lane): boolean =>
+      starting === '' ? lane.nodes.length > 0 : lane.nodes.some(({ name }) => name === starting);
     if (!source || source.catalog.blobs.bundles.length === 0) {
       return {
         missing: `no operators found from catalog ${catalog} in namespace ${source?.namespace ?? ''} referenced by subscription ${name}`,
@@ -205,23 +215,21 @@ class Problem {
     if (!wanted.some((lane) => lane.nodes.length > 0)) {
       return { missing: `no operators found in channel ${channel} of package ${packageName} ${where}` };
     }
-    if (nodes.length === 0) {
+    if (!wanted.some(isOffered)) {
       return {
         missing: `no operators found with name ${starting} in channel ${channel} of package ${packageName} ${where}`,
       };
     }
-    const ordered: Node[] = [];
-    for (const lane of wanted) {
-      const part =
-        starting === '' ? lane.candidates : candidatesOf(lane.nodes.filter(({ name }) => name === starting));
-      ordered.push(...inOrder(part, lane));
-    }
-    const follows = (node: Node): boolean =>
-      !current || (node.entry !== undefined && edgeField(node.entry, current) !== undefined);
+    const ordered = wanted.flatMap((lane) => {
+      if (starting !== '') {
+        return inOrder(candidatesOf(lane.nodes.filter(({ name }) => name === starting)), lane);
+      }
+      const nodes = inOrder(lane.candidates, lane);
+      return current ? followersAmong(nodes, current) : nodes;
+    });
     // A bundle of several channels may be taken from any of them.
     const places = ordered
-      .filter(follows)
-      .flatMap((node) => [node, ...nodes.filter((other) => other.name === node.name && other !== node)])
+      .flatMap((node) => [node, ...wanted.flatMap((lane) => nodesNamed(lane, node.name, node))])
       .map((node) => ({ node, source }));
     return { places };
   }
@@ -236,10 +244,8 @@ class Problem {
       const variable = { id: known, constraints: this.#ownConstraints(next) };
       this.#variables.set(known, variable);
       this.#places.set(known, next);
-      for (const requirement of requirementsOf(next.node.offer.properties, this.#scope.cel)) {
-        const providers = this.#lanesWith(requirement.holds, next.source)
-          .flatMap(({ nodes, source }) => nodes.map((node) => ({ node, source })))
-          .filter(({ node }) => requirement.holds(node.offer));
+      for (const requirement of requirementsIn(this.#scope, next.node.offer.properties)) {
+        const providers = this.#providersOf(requirement, next.source);
         waiting.push(...providers);
         const text = `bundle ${next.node.name} requires an operator ${requirement.text}`;
         variable.constraints.push({ kind: 'dependency', ids: providers.map((one) => this.#idOf(one)), text });
@@ -262,27 +268,37 @@ class Problem {
     return constraints;
   }
 
-  /** Channels with a provider, the preferred first: what is installed, the bundle's own catalog, then by priority. */
-  #lanesWith(
-    holds: (offer: Node['offer']) => boolean,
-    preferred: ScopeCatalog | undefined,
-  ): { nodes: readonly Node[]; source: ScopeCatalog | undefined }[] {
-    const existing = this.#existing.filter(({ offer }) => holds(offer));
-    const lanes = [...groupBy(existing, (node) => node.package)]
+  /** Who meets a requirement, the preferred first: what is installed, the bundle's own catalog, then by priority. */
+  #providersOf(requirement: Requirement, preferred: ScopeCatalog | undefined): Place[] {
+    const existing = this.#existing.filter(({ offer }) => requirement.holds(offer));
+    const installed = [...groupBy(existing, (node) => node.package)]
       .sort(([a], [b]) => compareText(a, b))
-      .map(([name, nodes]) => ({
-        nodes: inOrder(candidatesOf(nodes), { channel: '', package: name }),
-        source: undefined,
-      }));
+      .flatMap(([name, nodes]) => inOrder(candidatesOf(nodes), { channel: '', package: name }))
+      .map((node) => ({ node, source: undefined }));
+    return [...installed, ...this.#offeredFor(requirement, preferred)];
+  }
+
+  /** The providers in catalogs, looked for once for all bundles of a scope that ask for the same. */
+  #offeredFor(requirement: Requirement, preferred: ScopeCatalog | undefined): readonly Place[] {
+    const known = knownProviders.get(requirement) ?? new Map<string, readonly Place[]>();
+    knownProviders.set(requirement, known);
+    const key = JSON.stringify([this.#namespace.name, preferred?.namespace, preferred?.name]);
+    const found = known.get(key) ?? this.#soughtFor(requirement, preferred);
+    known.set(key, found);
+    return found;
+  }
+
+  #soughtFor({ holds }: Requirement, preferred: ScopeCatalog | undefined): Place[] {
     const sources = this.#scope.catalogs.filter(({ serving }) => serving);
-    const fromCatalogs = [...sources].sort(this.#preference(preferred)).flatMap((source) =>
+    return [...sources].sort(this.#preference(preferred)).flatMap((source) =>
       [...source.catalog.packages.values()]
         .flatMap(lanesOf)
         .filter(({ nodes }) => nodes.some(({ offer }) => holds(offer)))
         .sort(compareLanes)
-        .map((lane) => ({ nodes: inOrder(lane.candidates, lane), source })),
+        .flatMap((lane) => inOrder(lane.candidates, lane))
+        .filter(({ offer }) => holds(offer))
+        .map((node) => ({ node, source })),
     );
-    return [...lanes, ...fromCatalogs];
   }
 
   #preference(preferred: ScopeCatalog | undefined): (a: ScopeCatalog, b: ScopeCatalog) => number {
@@ -350,6 +366,35 @@ function existingNode({ name, version, properties }: ClusterServiceVersion): Nod
   const offer = offerOf(properties, { package: '', version });
   const place = { name, package: offer.packages.at(-1) ?? '', channel: '', isDefaultChannel: false };
   return { ...place, replaces: '', skips: [], version, offer, entry: undefined, bundle: undefined };
+}
+
+const requirements = new WeakMap<Scope, Map<string, Requirement>>();
+
+/**
+ * What bundles with these properties ask for. Bundles that ask for the same get the same requirement.
+ *
+ * @throws RequirementError
+ */
+function requirementsIn(scope: Scope, properties: readonly Property[]): Requirement[] {
+  const known = requirements.get(scope) ?? new Map<string, Requirement>();
+  requirements.set(scope, known);
+  return properties
+    .filter(({ type }) => REQUIRING.has(type))
+    .map((property) => {
+      const key = JSON.stringify([property.type, property.value]);
+      const found = known.get(key) ?? requirementOf(property, scope.cel);
+      known.set(key, found);
+      return found;
+    });
+}
+
+const followers = new WeakMap<readonly Node[], (installed: Installed) => readonly number[]>();
+
+/** The nodes that follow an installation, in their order. */
+function followersAmong(nodes: readonly Node[], installed: Installed): Node[] {
+  const positions = followers.get(nodes) ?? followersOf(nodes.map(({ entry }) => entry));
+  followers.set(nodes, positions);
+  return positions(installed).flatMap((position) => nodes[position] ?? []);
 }
 
 function inOrder(

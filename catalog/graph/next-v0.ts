@@ -9,7 +9,7 @@ import { type FirstFollower, firstFollower } from './followers.ts';
 import { resolveNamespace } from './namespace.ts';
 import type { Fails, Outcome, Reason, ReasonCode } from './outcome.ts';
 import { REQUIRING } from './requirement.ts';
-import { type Lane, laneOf, type Node, type Scope, type ScopeCatalog } from './snapshot.ts';
+import { type Lane, laneOf, type Node, nodesNamed, type Scope, type ScopeCatalog } from './snapshot.ts';
 
 /** Where an operator is subscribed: one channel of one package. */
 export interface Place {
@@ -128,7 +128,7 @@ function resolved(
   });
   if (resolution.kind === 'fails') return resolution;
   const step = resolution.steps.find(({ subscriptions }) => subscriptions.length > 0);
-  const node = step && lane.nodes.find((one) => one.name === step.bundle);
+  const [node] = step ? nodesNamed(lane, step.bundle) : [];
   return node ? upgrade(node, { installed, source }) : stays(lane, installed);
 }
 

@@ -101,7 +101,8 @@ export function requirementsOf(properties: readonly Property[], cel: Cel | undef
   return properties.filter(({ type }) => REQUIRING.has(type)).map((property) => requirementOf(property, cel));
 }
 
-function requirementOf({ type, value }: Property, cel: Cel | undefined): Requirement {
+/** @throws RequirementError */
+export function requirementOf({ type, value }: Property, cel: Cel | undefined): Requirement {
   switch (type) {
     case 'olm.gvk.required':
       return gvkRequired(decode(value, GVK));

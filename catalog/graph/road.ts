@@ -5,11 +5,10 @@
 import { formatVersion } from '../version.ts';
 import { headOf, headsOf } from './channel.ts';
 import type { Installed } from './edge.ts';
-import { resolveExtension } from './extension.ts';
 import { resolveNamespace } from './namespace.ts';
 import { nextV0, type Place } from './next-v0.ts';
+import { nextOfExtension, type Wish } from './next-v1.ts';
 import type { Fails, Outcome, Stays, Upgrade } from './outcome.ts';
-import { storedVersion, withRelease } from './release.ts';
 import type { Scope, ScopeCatalog } from './snapshot.ts';
 import type { Olm } from './world.ts';
 
@@ -20,15 +19,6 @@ export interface Road {
   readonly last: Stays | Fails | { readonly kind: 'circle' };
   /** Whether it ends at a head: of the subscribed channel, or of any selected one. */
   readonly arrives: boolean;
-}
-
-/** What a ClusterExtension asks of the catalogs. */
-export interface Wish {
-  readonly package: string;
-  /** None for all. */
-  readonly channels: readonly string[];
-  /** A version or a range of them, or empty for any. */
-  readonly range: string;
 }
 
 /**
@@ -86,19 +76,8 @@ export function roadV1(scope: Scope, wish: Wish, from: Installed | undefined): R
       .flatMap(headsOf)
       .map(({ name }) => name),
   );
-  const next = (installed: Installed | undefined): Outcome =>
-    resolveExtension(scope, {
-      package: wish.package,
-      version: wish.range,
-      channels: wish.channels,
-      policy: 'CatalogProvided',
-      installed: installed && { name: installed.name, version: versionText(installed) },
-    }).outcome;
+  const next = (installed: Installed | undefined): Outcome => nextOfExtension(scope, wish, installed);
   return { olm: 'v1', ...walked(from, next, (name) => heads.has(name)) };
-}
-
-function versionText({ version }: Installed): string {
-  return version ? storedVersion(withRelease(version)) : '';
 }
 
 function walked(

@@ -95,6 +95,23 @@ function makeLane(ofPackage: Package, channel: string, entries: readonly Entry[]
   return { package: ofPackage.name, channel, isDefaultChannel, nodes, candidates: candidatesOf(nodes) };
 }
 
+const named = new WeakMap<Lane, Map<string, Node[]>>();
+
+/** The nodes of a lane that have a name, but for one of them. */
+export function nodesNamed(lane: Lane, name: string, except?: Node): readonly Node[] {
+  let byName = named.get(lane);
+  if (!byName) {
+    byName = new Map();
+    for (const node of lane.nodes) {
+      const known = byName.get(node.name);
+      if (known) known.push(node);
+      else byName.set(node.name, [node]);
+    }
+    named.set(lane, byName);
+  }
+  return (byName.get(name) ?? []).filter((node) => node !== except);
+}
+
 const offers = new WeakMap<Bundle, Offer>();
 
 /** What a bundle offers; the resolver never sees its manifests. */

@@ -116,8 +116,11 @@ class Search {
   }
 
   #group(ids: readonly string[]): void {
-    const group: Group = { taken: 0, twice: new Set(ids.filter((id, i) => ids.indexOf(id) !== i)) };
-    for (const id of new Set(ids)) this.#groups.set(id, [...(this.#groups.get(id) ?? []), group]);
+    const once = new Set<string>();
+    const twice = new Set<string>();
+    for (const id of ids) (once.has(id) ? twice : once).add(id);
+    const group: Group = { taken: 0, twice };
+    for (const id of once) this.#groups.set(id, [...(this.#groups.get(id) ?? []), group]);
   }
 
   /** Chooses the next way to meet a choice; undefined when none is left. */

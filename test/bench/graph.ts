@@ -3,15 +3,17 @@
 // The cost of foresight, parsing apart: all rules about graphs over real catalogs, and over packages of
 // the largest known shape and of multiples of it.
 import { definitionsOfBundle } from '../../catalog/crd/of-bundle.ts';
+import { roadV0, roadV1 } from '../../catalog/graph/road.ts';
 import { v1Obstacles } from '../../catalog/graph/support.ts';
 import { load } from '../../catalog/load.ts';
 import { catalogOf } from '../../catalog/model.ts';
 import { RULES } from '../../catalog/rules/index.ts';
 import { runForesight } from '../../catalog/rules/rule.ts';
 import { sourceOf } from '../../catalog/source.ts';
+import { parseVersion } from '../../catalog/version.ts';
 import { catalogPlaces, readCatalogs } from '../../pipeline/catalogs.ts';
 import { worldsOf } from '../../pipeline/stages/audit.ts';
-import { largeCatalog } from './large-catalog.ts';
+import { largeCatalog, longChannel } from './large-catalog.ts';
 
 const GRAPH = RULES.filter(({ id }) => id.startsWith('graph/'));
 const AUDIT = { olm: ['v0', 'v1'], today: '2026-01-01' } as const;
@@ -39,6 +41,22 @@ for (const times of [1, 2, 5, 10, 20]) {
   const [world] = await worldsOf({ ...AUDIT, catalogs });
   if (world) runForesight(world, GRAPH);
   console.log(`x${times}: ${bundles} bundles, ${edges} expanded edges: ${milliseconds(before)} ms of CPU`);
+}
+
+for (const count of [1250, 2500, 5000]) {
+  const { blobs } = await load(sourceOf({ 'catalog.json': longChannel(count) }));
+  const catalog = catalogOf(blobs);
+  const source = { name: 'v4.20', namespace: 'olm', priority: 0, serving: true, catalog };
+  const scope = { catalogs: [source] };
+  const from = { name: 'p.v1.0.0', version: parseVersion('1.0.0') };
+  const before = process.cpuUsage();
+  const roads = [
+    roadV0(scope, { source, place: { package: 'p', channel: 'stable' } }, from),
+    roadV1(scope, { package: 'p', channels: [], range: '' }, from),
+  ];
+  console.log(
+    `next over ${count} entries: ${roads.flatMap(({ steps }) => steps).length} steps: ${milliseconds(before)} ms of CPU`,
+  );
 }
 
 function milliseconds(since: NodeJS.CpuUsage): string {

@@ -30,3 +30,22 @@ export function largeCatalog(times: number): { text: string; bundles: number; ed
   const edges = (fast.length * (fast.length - 1)) / 2 + slow.length;
   return { text: blobs.map((blob) => JSON.stringify(blob)).join('\n'), bundles, edges };
 }
+
+/** A package whose channel has so many entries, each of which replaces the one before. */
+export function longChannel(count: number): string {
+  const name = (i: number): string => `p.v1.${i}.0`;
+  const all = Array.from({ length: count }, (_, i) => i);
+  const entries = all.map((i) => ({ name: name(i), ...(i > 0 ? { replaces: name(i - 1) } : {}) }));
+  const blobs = [
+    { schema: 'olm.package', name: 'p', defaultChannel: 'stable' },
+    { schema: 'olm.channel', package: 'p', name: 'stable', entries },
+    ...all.map((i) => ({
+      schema: 'olm.bundle',
+      package: 'p',
+      name: name(i),
+      image: `quay.io/example/p:v1.${i}.0`,
+      properties: [{ type: 'olm.package', value: { packageName: 'p', version: `1.${i}.0` } }],
+    })),
+  ];
+  return blobs.map((blob) => JSON.stringify(blob)).join('\n');
+}
