@@ -1,8 +1,8 @@
 /** Edges that lead to a lower version, as rules about the order of versions see them. */
-import { type EdgeField, edgeField, installedOf, skipRangeOf } from '../graph/edge.ts';
-import { compareVersionReleases, versionReleaseOf } from '../graph/release.ts';
+import { type EdgeField, skipRangeOf } from '../graph/edge.ts';
+import { compareVersionReleases, type VersionRelease, versionReleaseOf } from '../graph/release.ts';
 import type { Bundle, Channel, Entry, Package } from '../model.ts';
-import { compareVersions, type Version, type VersionRange } from '../version.ts';
+import { compareVersions, satisfies, type Version, type VersionRange } from '../version.ts';
 
 export interface LoweringEdge {
   readonly channel: Channel;
@@ -22,11 +22,18 @@ export function loweringEdges(ofPackage: Package): LoweringEdge[] {
     return channel.entries.flatMap((entry) => {
       const to = ofPackage.bundles.get(entry.name);
       if (!to?.version) return [];
-      const named = [...new Set([entry.replaces, ...entry.skips])].flatMap((name) => byName.get(name) ?? []);
+      // As in `edgeField`, what is in both fields is replaced.
+      const named = new Map<string, EdgeField>(entry.skips.map((name) => [name, 'skips']));
+      named.set(entry.replaces, 'replaces');
       // Most ranges end below their own version: then nothing newer needs to be looked at.
       const range = skipRangeOf(entry);
-      const from = range && !endsBelow(range, to.version) ? here : named;
-      return from.flatMap((bundle) => edgeBetween(bundle, to, { channel, entry }));
+      const isOpen = range !== undefined && !endsBelow(range, to.version);
+      const from = isOpen ? here : [...named.keys()].flatMap((name) => byName.get(name) ?? []);
+      const lowering = from.filter((bundle) => bundle.name !== to.name && isLower(to, bundle));
+      return lowering.flatMap((bundle) => {
+        const field = named.get(bundle.name) ?? (range && covers(range, bundle) ? 'skipRange' : undefined);
+        return field ? [lowered({ channel, entry, field, to, from: bundle })] : [];
+      });
     });
   });
 }
@@ -41,19 +48,29 @@ function endsBelow({ alternatives }: VersionRange, version: Version): boolean {
   );
 }
 
-function edgeBetween(
-  from: Bundle,
-  to: Bundle,
-  { channel, entry }: { channel: Channel; entry: Entry },
-): LoweringEdge[] {
-  const field = from.name === to.name ? undefined : edgeField(entry, installedOf(from));
-  if (!field || !from.version || !to.version || !isLower(to, from)) return [];
-  return [{ channel, entry, field, to, from, bySuffix: sameNumbers(to.version, from.version) }];
+function covers(range: VersionRange, { version }: Bundle): boolean {
+  return version !== undefined && satisfies(version, range);
+}
+
+function lowered(edge: Omit<LoweringEdge, 'bySuffix'>): LoweringEdge {
+  const [to, from] = [edge.to.version, edge.from.version];
+  return { ...edge, bySuffix: to !== undefined && from !== undefined && sameNumbers(to, from) };
 }
 
 function isLower(to: Bundle, from: Bundle): boolean {
-  const [a, b] = [versionReleaseOf(to), versionReleaseOf(from)];
+  const [a, b] = [orderOf(to), orderOf(from)];
   return a !== undefined && b !== undefined && compareVersionReleases(a, b) <= 0;
+}
+
+const orders = new WeakMap<Bundle, VersionRelease>();
+
+/** What a bundle is ordered by; asked for each edge, it is read once. */
+function orderOf(bundle: Bundle): VersionRelease | undefined {
+  const known = orders.get(bundle);
+  if (known) return known;
+  const found = versionReleaseOf(bundle);
+  if (found) orders.set(bundle, found);
+  return found;
 }
 
 function sameNumbers(a: Version, b: Version): boolean {

@@ -6,7 +6,7 @@ import { judge } from '../../../catalog/judge.ts';
 import { load } from '../../../catalog/load.ts';
 import { catalogOf } from '../../../catalog/model.ts';
 import { RULES } from '../../../catalog/rules/index.ts';
-import { runForesight } from '../../../catalog/rules/rule.ts';
+import { runForesight, runRules } from '../../../catalog/rules/rule.ts';
 import { sourceOf } from '../../../catalog/source.ts';
 
 const times = <T>(count: number, make: (i: number) => T): T[] =>
@@ -68,3 +68,40 @@ test('of many packages with one kind each tells once who its rivals are', async 
     /^the packages "p000", "p001", "p002", "p003", "p004" and 495 more all provide Ship \(example\.com\/v1\): /,
   );
 });
+
+test('entries that skip all before them cost as much as they name, not as much for each name', async () => {
+  const [few, many] = [await skipsRead(40), await skipsRead(80)];
+  const names = (count: number): number => (count * (count - 1)) / 2;
+  // Each rule may go through the names once or twice: what matters is that it does not depend on their number.
+  expect(few / names(40)).toBeGreaterThan(1);
+  expect(many / names(80)).toBeLessThan((few / names(40)) * 1.1);
+});
+
+/** How many names in `skips` all rules read of a channel whose entries each skip all entries before them. */
+async function skipsRead(count: number): Promise<number> {
+  const name = (i: number): string => `p.v1.${i}.0`;
+  const entries = times(count, (i) => ({ name: name(i), skips: times(i, name) }));
+  const bundles = times(count, (i) => ({
+    schema: 'olm.bundle',
+    name: name(i),
+    package: 'p',
+    image: `quay.io/sea/p@sha256:${String(i).padStart(64, '0')}`,
+    properties: [{ type: 'olm.package', value: { packageName: 'p', version: `1.${i}.0` } }],
+  }));
+  const text = textOf([...ofPackage('p', entries), ...bundles]);
+  const { blobs } = await load(sourceOf({ 'catalog.json': text }));
+  const catalog = catalogOf(blobs);
+  let read = 0;
+  for (const entry of catalog.packages.get('p')?.channels.get('stable')?.entries ?? []) {
+    const counted = new Proxy(entry.skips, {
+      get: (skips, key) => {
+        if (typeof key === 'string' && /^[0-9]+$/.test(key)) read++;
+        return Reflect.get(skips, key);
+      },
+    });
+    Object.defineProperty(entry, 'skips', { value: counted });
+  }
+  runRules(catalog, RULES);
+  runForesight(await worldOf({ name: 'cat', catalog }), RULES);
+  return read;
+}
