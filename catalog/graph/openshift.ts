@@ -45,6 +45,14 @@ export function readsCsvMetadata(platform: Minor): boolean {
   return compareMinors(platform, CSV_METADATA_FROM) >= 0;
 }
 
+/** The first version of the platform whose clusters have OLM v1, and so custom resources of its ClusterExtension. */
+const OLM_V1_FROM: Minor = { major: 4, minor: 18 };
+
+/** Whether clusters of a version can install operators with OLM v1. */
+export function hasOlmV1(platform: Minor): boolean {
+  return compareMinors(platform, OLM_V1_FROM) >= 0;
+}
+
 /** What a bundle says of the platform's versions. */
 export type Limit =
   | { readonly kind: 'none' }

@@ -116,12 +116,15 @@ export interface Change {
   readonly after: World;
   /** Packages that the change may touch, in the order of names. */
   readonly packages: readonly string[];
+  /** Whether a bundle was in the repository before in another form, such as a directory. */
+  readonly existed: (bundle: Bundle) => boolean;
 }
 
 /** The change between two states; without one of them, the catalog is new or gone. */
 export async function changeOf(
   before: WorldOptions | undefined,
   after: WorldOptions | undefined,
+  existed: Change['existed'] = () => false,
 ): Promise<Change> {
   const nothing = catalogOf({ packages: [], channels: [], bundles: [], deprecations: [], others: [] });
   const [was, is] = await Promise.all([
@@ -131,5 +134,5 @@ export async function changeOf(
   const wanted = after?.packages ?? before?.packages;
   const all = new Set([...was.catalog.packages.keys(), ...is.catalog.packages.keys()]);
   const packages = [...all].filter((name) => wanted?.has(name) ?? true).sort();
-  return { before: was, after: is, packages };
+  return { before: was, after: is, packages, existed };
 }

@@ -29,6 +29,8 @@ export interface Rule {
   readonly foresee?: (world: World, report: Report) => void;
   /** Looks at what a change of a catalog does to clusters. */
   readonly compare?: (change: Change, report: Report) => void;
+  /** Whether what it sees in a change is all that is news: what it foresees of the new state of a package is known. */
+  readonly comparisonTellsNews?: true;
   /** Looks at what registries said about a catalog's references. */
   readonly resolved?: (references: ResolvedReferences, report: Report) => void;
 }

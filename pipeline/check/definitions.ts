@@ -46,8 +46,12 @@ export async function ownDefinitions(
   touched: readonly TouchedCatalog[],
 ): Promise<OwnDefinitions> {
   const shelf = emptyShelf(objects, policy);
-  const before = await sideOf(shelf, trees.base, bundlesOf(touched.map(({ before: state }) => state)));
-  const after = await sideOf(shelf, trees.merged, bundlesOf(touched.map(({ after: state }) => state)));
+  const earlier = bundlesOf(touched.map(({ before: state }) => state));
+  const later = bundlesOf(touched.map(({ after: state }) => state));
+  // Bundles of a package that no catalog had may have had directories all the same.
+  const newcomers = [...later].filter(([name]) => !earlier.has(name));
+  const before = await sideOf(shelf, trees.base, new Map([...earlier, ...newcomers]));
+  const after = await sideOf(shelf, trees.merged, later);
   return { sides: { before, after }, unchecked: [...shelf.left].sort().map(tooMuch) };
 }
 

@@ -49,6 +49,11 @@ export interface Time {
   readonly definitions?: Sides;
 }
 
+/** Rules whose news is what they see in the change. */
+const BY_COMPARISON = new Set(
+  RULES.flatMap(({ id, comparisonTellsNews }) => (comparisonTellsNews ? [id] : [])),
+);
+
 /** Judges one group of catalogs that change alike. */
 export async function judgeCatalog(touched: TouchedCatalog, policy: Policy, time: Time): Promise<Judgement> {
   const severityOf = severitiesOf(policy);
@@ -58,14 +63,16 @@ export async function judgeCatalog(touched: TouchedCatalog, policy: Policy, time
   const isKnown = knownFrom(touched.before ? runForesight(change.before, RULES, severityOf) : []);
   const compared = runComparison(change, RULES, severityOf);
   const said = new Set(compared.map(cause));
-  const isNews = (finding: Finding): boolean => !isKnown(finding) && !said.has(cause(finding));
+  const isTold = (finding: Finding): boolean =>
+    said.has(cause(finding)) || (finding.package !== undefined && BY_COMPARISON.has(finding.rule));
+  const isNews = (finding: Finding): boolean => !isKnown(finding) && !isTold(finding);
   const inCatalogs = (finding: Finding): Finding => ({
     ...inChannel(policy, finding),
     catalogs: touched.names,
   });
   return {
     findings: [...valid, ...foreseen.filter(isNews), ...compared].map(inCatalogs),
-    known: foreseen.filter(isKnown).map(inCatalogs),
+    known: foreseen.filter((finding) => !isNews(finding) && !said.has(cause(finding))).map(inCatalogs),
     diffs: placedDiffs(change, touched.names),
   };
 }
@@ -77,7 +84,7 @@ export async function changeIn(touched: TouchedCatalog, policy: Policy, time: Ti
     return state && optionsOf(touched, state, { policy, time, definitions: time.definitions?.[side] });
   };
   const [before, after] = await Promise.all([on('before'), on('after')]);
-  return changeOf(before, after);
+  return changeOf(before, after, (bundle) => time.definitions?.before(bundle) !== undefined);
 }
 
 /** What changes in the packages of a change, with the catalogs that change so. */

@@ -1,14 +1,21 @@
 import { safeChange } from '../../crd/advice.ts';
-import type { CrdDefinition } from '../../crd/definition.ts';
-import { type UnsafeChange, unsafeChanges } from '../../crd/safety.ts';
-import { type Inherited, type InheritedOf, inheritedVersions } from '../../crd/stored.ts';
 import { installedOf, shortName } from '../../graph/edge.ts';
+import { installationsOf } from '../../graph/installation.ts';
+import { hasOlmV1 } from '../../graph/openshift.ts';
 import { upgradeOf } from '../../graph/outcome.ts';
-import { offerOfBundle } from '../../graph/snapshot.ts';
-import { type DefinitionsOf, judgedPackages, type Olm, type World } from '../../graph/world.ts';
-import type { Bundle, Channel, Package } from '../../model.ts';
+import { type Change, judgedPackages, type Olm, type World } from '../../graph/world.ts';
+import type { Channel, Package } from '../../model.ts';
 import { entryIn, placeOfEntry, placeOfHead } from '../place.ts';
 import { quoted, type Report, type Rule } from '../rule.ts';
+import {
+  type Cause,
+  type CauseChange,
+  type Counts,
+  causesOf,
+  isKnown,
+  type UsedEdge,
+  usedEdges,
+} from '../unsafe-edges.ts';
 
 /**
  * Definitions are in bundles. For a catalog that holds only the metadata of its bundles,
@@ -19,11 +26,13 @@ export const rule: Rule = {
   severity: 'error',
   summary:
     'No upgrade that clusters make changes a custom resource definition in a way that existing objects do not survive',
+  comparisonTellsNews: true,
   foresee(world, report) {
     let unchecked: Channel | undefined;
+    const isRefused: IsRefused = (changes, edges) => edges.some((edge) => refuses(world, changes, edge));
     for (const ofPackage of judgedPackages(world)) {
       const edges = usedEdges(world, ofPackage);
-      for (const cause of causesOf(edges, world)) reportCause(ofPackage, cause, report);
+      for (const cause of causesOf(edges, world)) reportCause(ofPackage, cause, { report, isRefused });
       const blind = edges.find(({ from, to }) => !isKnown(from, world) || !isKnown(to, world));
       unchecked ??= blind?.channel;
     }
@@ -32,157 +41,95 @@ export const rule: Rule = {
       'not checked: whether custom resources survive the upgrades of this catalog, which does not hold their definitions';
     report(message, placeOfHead(unchecked), { severity: 'info' });
   },
+  compare(change, report) {
+    const { after } = change;
+    for (const name of change.packages) {
+      const ofPackage = after.catalog.packages.get(name);
+      if (!ofPackage) continue;
+      const edges = usedEdges(after, ofPackage);
+      const reaches = reachedFrom(change, name, edges);
+      const isRefused: IsRefused = (changes, refused) =>
+        refused.some((edge) => refuses(after, changes, { ...edge, olm: edge.olm.filter(reaches(edge)) }));
+      for (const cause of causesOf(edges, after, newsIn(change, name)))
+        reportCause(ofPackage, cause, { report, isRefused });
+    }
+  },
 };
 
-interface UsedEdge {
-  readonly channel: Channel;
-  readonly from: Bundle;
-  readonly to: Bundle;
-  /** The generations of OLM that make it. */
-  readonly olm: readonly Olm[];
+/** OLM v1 refuses every unsafe change, OLM v0 only that a stored version goes: all else it makes. */
+function refuses(
+  { platform }: World,
+  changes: readonly CauseChange[],
+  { olm }: Pick<UsedEdge, 'olm'>,
+): boolean {
+  const byV1 = olm.includes('v1') && (!platform || hasOlmV1(platform));
+  return byV1 || (olm.includes('v0') && changes.some(({ check }) => check === 'storedVersionRemoval'));
 }
 
-/** Unsafe changes of one definition with the upgrades that make all of them. */
-interface Cause {
-  readonly definition: string;
-  readonly changes: Change[];
-  readonly edges: readonly UsedEdge[];
+/** Tells of the upgrades that a change adds, and of what it changes in the definitions along those that were there. */
+function newsIn(change: Change, name: string): Counts {
+  const { before } = change;
+  const was = before.catalog.packages.get(name);
+  // Whoever writes the bundles of a repository as a catalog adds no upgrade to those that the bundles had.
+  if (!was) return ({ from, to, olm }) => (change.existed(from) && change.existed(to) ? [] : olm);
+  const edges = usedEdges(before, was);
+  const texts = new Set<string>();
+  const keyOf = (of: UsedEdge, ...rest: string[]): string =>
+    JSON.stringify([of.from.name, of.to.name, ...rest]);
+  for (const { definition, changes, edges: its } of causesOf(edges, before))
+    for (const edge of its) for (const { text } of changes) texts.add(keyOf(edge, definition, text));
+  const isBlind = ({ from, to }: UsedEdge): boolean => !isKnown(from, before) || !isKnown(to, before);
+  return (edge, definition, { text }) => {
+    const same = edges.filter(({ from, to }) => from.name === edge.from.name && to.name === edge.to.name);
+    const isNew = edge.olm.filter(
+      (olm) => !same.some((old) => old.olm.includes(olm) && isMadeIn(was, old, edge)),
+    );
+    const isAlike = same.some((old) => isBlind(old) || texts.has(keyOf(old, definition, text)));
+    return isNew.length > 0 || isAlike ? isNew : edge.olm;
+  };
 }
 
-interface Change extends UnsafeChange {
-  /** What an earlier version on the road has to do with it. */
-  readonly why?: string;
+/** Whether who was in an upgrade's channel made an older upgrade: under OLM v0 they make those of their own only. */
+function isMadeIn(was: Package, old: UsedEdge, { channel, from, olm }: UsedEdge): boolean {
+  if (!olm.includes('v0') || old.channel.name === channel.name) return true;
+  return entryIn(was.channels.get(channel.name), from.name) === undefined;
 }
 
-/** One of the changes. */
-interface OneChange {
-  readonly definition: string;
-  readonly change: Change;
-  readonly edges: UsedEdge[];
-}
-
-/** Whether a bundle's definitions can be seen, or it serves none. */
-function isKnown(bundle: Bundle, { definitions }: Known): boolean {
-  return offerOfBundle(bundle).gvks.length === 0 || definitions(bundle) !== undefined;
-}
-
-/** The upgrades that clusters make by themselves. */
-function usedEdges({ foresight, olm }: World, ofPackage: Package): UsedEdge[] {
-  return [...ofPackage.channels.values()].flatMap((channel) =>
-    channel.entries.flatMap(({ name }) => {
-      const from = ofPackage.bundles.get(name);
-      if (!from || offerOfBundle(from).gvks.length === 0) return [];
-      const place = { package: ofPackage.name, channel: channel.name };
-      const edges: UsedEdge[] = [];
-      for (const generation of [...olm].sort().reverse()) {
-        const { next } =
-          generation === 'v0'
-            ? foresight.v0(place, installedOf(from))
-            : foresight.v1({ ...place, channels: [] }, installedOf(from));
-        const to = ofPackage.bundles.get(upgradeOf(next)?.to.name ?? '');
-        if (!to || offerOfBundle(to).gvks.length === 0) continue;
-        const same = edges.findIndex((edge) => edge.to === to);
-        const [known] = same < 0 ? [] : edges.splice(same, 1);
-        edges.push({ channel, from, to, olm: [...(known?.olm ?? []), generation] });
-      }
-      return edges;
-    }),
-  );
-}
-
-interface Known {
-  readonly definitions: DefinitionsOf;
-}
-
-function causesOf(edges: readonly UsedEdge[], { definitions }: Known): Iterable<Cause> {
-  const causes = new Map<string, OneChange>();
-  const compared = new Set<string>();
-  const inherited = inheritedOn(edges, definitions);
-  for (const edge of edges) {
-    // Under OLM v0 what was stored on the way depends on the channel.
-    const road = edge.olm.includes('v0') ? edge.channel.name : '';
-    const pair = JSON.stringify([edge.from.name, edge.to.name, road]);
-    if (compared.has(pair)) continue;
-    compared.add(pair);
-    for (const after of definitions(edge.to) ?? []) {
-      const before = definitions(edge.from)?.find(({ name }) => name === after.name);
-      for (const change of before ? changesOn(before, after, inherited(edge, after.name)) : []) {
-        const key = `${after.name}\n${change.text}`;
-        const cause = causes.get(key) ?? { definition: after.name, change, edges: [] };
-        if (!cause.edges.some(({ from, to }) => from === edge.from && to === edge.to)) cause.edges.push(edge);
-        causes.set(key, cause);
-      }
-    }
-  }
-  return grouped(causes.values());
-}
-
-/** What clusters have stored on their way to an upgrade: under OLM v0 they stay in their channel. */
-function inheritedOn(
+/** Tells which upgrades lie on the path of anything that was installed before a change. */
+function reachedFrom(
+  { before, after }: Change,
+  name: string,
   edges: readonly UsedEdge[],
-  definitions: DefinitionsOf,
-): (edge: UsedEdge, definition: string) => readonly Inherited[] {
-  const roads = new Map<string, InheritedOf>();
-  const roadsFor = (olm: Olm, { name }: Channel): InheritedOf => {
-    const key = olm === 'v1' ? 'v1' : `v0 ${name}`;
-    const isOnIt = (edge: UsedEdge): boolean =>
-      edge.olm.includes(olm) && (olm === 'v1' || edge.channel.name === name);
-    const known = roads.get(key) ?? inheritedVersions(edges.filter(isOnIt), definitions);
-    roads.set(key, known);
-    return known;
-  };
-  return ({ olm, channel, from }, definition) => {
-    const found = new Map<string, Inherited>();
-    for (const generation of olm) {
-      for (const one of roadsFor(generation, channel)(from, definition))
-        if (!found.has(one.version)) found.set(one.version, one);
+): (edge: UsedEdge) => (olm: Olm) => boolean {
+  const reached = new Map<string, Set<string>>();
+  const place = (olm: Olm, channel: string): string => (olm === 'v1' ? olm : `${olm} ${channel}`);
+  for (const { channel, installed } of installationsOf(before, name)) {
+    for (const olm of after.olm) {
+      const selection = { package: name, channels: [] };
+      const { next } =
+        olm === 'v1'
+          ? after.foresight.v1(selection, installed)
+          : after.foresight.v0({ package: name, channel }, installed);
+      const names = reached.get(place(olm, channel)) ?? new Set();
+      names.add(installed.name).add(upgradeOf(next)?.to.name ?? installed.name);
+      reached.set(place(olm, channel), names);
     }
-    return [...found.values()];
-  };
-}
-
-/** The unsafe changes of one definition into another on clusters that have stored more than the first one says. */
-function changesOn(
-  before: CrdDefinition,
-  after: CrdDefinition,
-  inherited: readonly Inherited[],
-): readonly Change[] {
-  const lost = inherited.filter(({ version }) => !after.versions.some(({ name }) => name === version));
-  if (lost.length === 0) return changesBetween(before, after);
-  const storedVersions = [...lost.map(({ version }) => version), ...before.storedVersions];
-  const why = lost
-    .map(({ version, road: [first, ...road] }) => {
-      const names = [first as Bundle, ...road].map((bundle) => shortName(installedOf(bundle)));
-      return `${version} was stored by ${names[0]}, on the road ${names.join(' → ')}`;
-    })
-    .join(', ');
-  return unsafeChanges({ ...before, storedVersions }, after).map((change) =>
-    change.check === 'storedVersionRemoval' ? { ...change, why } : change,
-  );
-}
-
-/** Changes that the same upgrades make are one cause: they are corrected together. */
-function grouped(changes: Iterable<OneChange>): Iterable<Cause> {
-  const causes = new Map<string, Cause>();
-  for (const { definition, change, edges } of changes) {
-    const key = JSON.stringify([definition, edges.map(({ from, to }) => [from.name, to.name])]);
-    const cause = causes.get(key) ?? { definition, changes: [], edges };
-    cause.changes.push(change);
-    causes.set(key, cause);
   }
-  return causes.values();
-}
-
-const between = new WeakMap<CrdDefinition, WeakMap<CrdDefinition, readonly UnsafeChange[]>>();
-
-/** The unsafe changes of one definition into another: the same pairs stand in one catalog after the other. */
-function changesBetween(before: CrdDefinition, after: CrdDefinition): readonly UnsafeChange[] {
-  if (before === after) return [];
-  const known = between.get(before) ?? new WeakMap<CrdDefinition, readonly UnsafeChange[]>();
-  between.set(before, known);
-  const changes = known.get(after) ?? unsafeChanges(before, after);
-  known.set(after, changes);
-  return changes;
+  const onward = new Map<string, Map<string, string[]>>();
+  for (const { channel, from, to, olm } of edges) {
+    for (const generation of olm) {
+      const key = place(generation, channel.name);
+      const steps = onward.get(key) ?? new Map<string, string[]>();
+      onward.set(key, steps.set(from.name, [...(steps.get(from.name) ?? []), to.name]));
+    }
+  }
+  for (const [key, names] of reached) {
+    // What is added while a set is gone through is gone through as well.
+    for (const one of names) for (const to of onward.get(key)?.get(one) ?? []) names.add(to);
+  }
+  return ({ channel, from }) =>
+    (olm) =>
+      reached.get(place(olm, channel.name))?.has(from.name) === true;
 }
 
 const SHOWN = 3;
@@ -192,7 +139,14 @@ function listed(texts: readonly string[]): string {
   return `${texts.slice(0, SHOWN).join('; ')}${more}`;
 }
 
-function reportCause(ofPackage: Package, { definition, changes, edges }: Cause, report: Report): void {
+/** Tells whether clusters are refused an upgrade for the changes. */
+type IsRefused = (changes: readonly CauseChange[], edges: readonly UsedEdge[]) => boolean;
+
+function reportCause(
+  ofPackage: Package,
+  { definition, changes, edges }: Cause,
+  { report, isRefused }: { readonly report: Report; readonly isRefused: IsRefused },
+): void {
   const [first] = edges;
   if (!first) return;
   const { name } = ofPackage;
@@ -207,20 +161,13 @@ function reportCause(ofPackage: Package, { definition, changes, edges }: Cause, 
   report(message, place, {
     package: name,
     channel: first.channel.name,
+    subject: JSON.stringify([definition, edges.map(({ from, to }) => [from.name, to.name])]),
     installed: [...new Set(edges.map(({ from }) => shortName(installedOf(from))))],
     hint: listed([...new Set(changes.map(safeChange))]),
     ...(isRefused(changes, edges) ? {} : { severity: 'warning' }),
   });
 }
 
-function textOf({ text, why }: Change): string {
+function textOf({ text, why }: CauseChange): string {
   return why === undefined ? text : `${text} (${why})`;
-}
-
-/** OLM v1 refuses all of it; OLM v0 only that a stored version goes, all else it does, and objects may not survive. */
-function isRefused(changes: readonly Change[], edges: readonly UsedEdge[]): boolean {
-  return (
-    edges.some(({ olm }) => olm.includes('v1')) ||
-    changes.some(({ check }) => check === 'storedVersionRemoval')
-  );
 }

@@ -1,0 +1,179 @@
+/** The upgrades that clusters make by themselves, and what is unsafe about the definitions that they change. */
+import type { CrdDefinition } from '../crd/definition.ts';
+import { type UnsafeChange, unsafeChanges } from '../crd/safety.ts';
+import { type Inherited, type InheritedOf, inheritedVersions } from '../crd/stored.ts';
+import { installedOf, shortName } from '../graph/edge.ts';
+import { upgradeOf } from '../graph/outcome.ts';
+import { offerOfBundle } from '../graph/snapshot.ts';
+import type { DefinitionsOf, Olm, World } from '../graph/world.ts';
+import type { Bundle, Channel, Package } from '../model.ts';
+
+/** An upgrade that clusters make by themselves. */
+export interface UsedEdge {
+  readonly channel: Channel;
+  readonly from: Bundle;
+  readonly to: Bundle;
+  /** The generations of OLM that make it. */
+  readonly olm: readonly Olm[];
+}
+
+/** Unsafe changes of one definition with the upgrades that make all of them. */
+export interface Cause {
+  readonly definition: string;
+  readonly changes: CauseChange[];
+  readonly edges: readonly UsedEdge[];
+}
+
+export interface CauseChange extends UnsafeChange {
+  /** What an earlier version on the road has to do with it. */
+  readonly why?: string;
+}
+
+/** One of the changes. */
+interface OneChange {
+  readonly definition: string;
+  readonly change: CauseChange;
+  readonly edges: UsedEdge[];
+}
+
+/** Under which generations of OLM a change counts: all that make the upgrade, or those for which it is new. */
+export type Counts = (edge: UsedEdge, definition: string, change: CauseChange) => readonly Olm[];
+
+/** Whether a bundle's definitions can be seen, or it serves none. */
+export function isKnown(bundle: Bundle, { definitions }: Known): boolean {
+  return offerOfBundle(bundle).gvks.length === 0 || definitions(bundle) !== undefined;
+}
+
+/** The upgrades that clusters make by themselves. */
+export function usedEdges({ foresight, olm }: World, ofPackage: Package): UsedEdge[] {
+  return [...ofPackage.channels.values()].flatMap((channel) =>
+    channel.entries.flatMap(({ name }) => {
+      const from = ofPackage.bundles.get(name);
+      if (!from || offerOfBundle(from).gvks.length === 0) return [];
+      const place = { package: ofPackage.name, channel: channel.name };
+      const edges: UsedEdge[] = [];
+      for (const generation of [...olm].sort().reverse()) {
+        const { next } =
+          generation === 'v0'
+            ? foresight.v0(place, installedOf(from))
+            : foresight.v1({ ...place, channels: [] }, installedOf(from));
+        const to = ofPackage.bundles.get(upgradeOf(next)?.to.name ?? '');
+        if (!to || offerOfBundle(to).gvks.length === 0) continue;
+        const same = edges.findIndex((edge) => edge.to === to);
+        const [known] = same < 0 ? [] : edges.splice(same, 1);
+        edges.push({ channel, from, to, olm: [...(known?.olm ?? []), generation] });
+      }
+      return edges;
+    }),
+  );
+}
+
+interface Known {
+  readonly definitions: DefinitionsOf;
+}
+
+/** Why upgrades are unsafe, changes of the same upgrades together. */
+export function causesOf(
+  edges: readonly UsedEdge[],
+  { definitions }: Known,
+  counts: Counts = ({ olm }) => olm,
+): Iterable<Cause> {
+  const causes = new Map<string, OneChange>();
+  const compared = new Set<string>();
+  const inherited = inheritedOn(edges, definitions);
+  for (const edge of edges) {
+    // Under OLM v0 what was stored on the way depends on the channel.
+    const road = edge.olm.includes('v0') ? edge.channel.name : '';
+    const pair = JSON.stringify([edge.from.name, edge.to.name, road]);
+    if (compared.has(pair)) continue;
+    compared.add(pair);
+    for (const after of definitions(edge.to) ?? []) {
+      const before = definitions(edge.from)?.find(({ name }) => name === after.name);
+      for (const change of before ? changesOn(before, after, inherited(edge, after.name)) : []) {
+        const olm = counts(edge, after.name, change);
+        if (olm.length === 0) continue;
+        const key = `${after.name}\n${change.text}`;
+        const cause = causes.get(key) ?? { definition: after.name, change, edges: [] };
+        addEdge(cause.edges, { ...edge, olm });
+        causes.set(key, cause);
+      }
+    }
+  }
+  return grouped(causes.values());
+}
+
+/** An upgrade stands once, whatever the channels, with all generations of OLM that make it. */
+function addEdge(edges: UsedEdge[], edge: UsedEdge): void {
+  const at = edges.findIndex(({ from, to }) => from === edge.from && to === edge.to);
+  const known = edges[at];
+  if (!known) edges.push(edge);
+  else edges[at] = { ...known, olm: [...new Set([...known.olm, ...edge.olm])] };
+}
+
+/** What clusters have stored on their way to an upgrade: under OLM v0 they stay in their channel. */
+function inheritedOn(
+  edges: readonly UsedEdge[],
+  definitions: DefinitionsOf,
+): (edge: UsedEdge, definition: string) => readonly Inherited[] {
+  const roads = new Map<string, InheritedOf>();
+  const roadsFor = (olm: Olm, { name }: Channel): InheritedOf => {
+    const key = olm === 'v1' ? 'v1' : `v0 ${name}`;
+    const isOnIt = (edge: UsedEdge): boolean =>
+      edge.olm.includes(olm) && (olm === 'v1' || edge.channel.name === name);
+    const known = roads.get(key) ?? inheritedVersions(edges.filter(isOnIt), definitions);
+    roads.set(key, known);
+    return known;
+  };
+  return ({ olm, channel, from }, definition) => {
+    const found = new Map<string, Inherited>();
+    for (const generation of olm) {
+      for (const one of roadsFor(generation, channel)(from, definition))
+        if (!found.has(one.version)) found.set(one.version, one);
+    }
+    return [...found.values()];
+  };
+}
+
+/** The unsafe changes of one definition into another on clusters that have stored more than the first one says. */
+function changesOn(
+  before: CrdDefinition,
+  after: CrdDefinition,
+  inherited: readonly Inherited[],
+): readonly CauseChange[] {
+  const lost = inherited.filter(({ version }) => !after.versions.some(({ name }) => name === version));
+  if (lost.length === 0) return changesBetween(before, after);
+  const storedVersions = [...lost.map(({ version }) => version), ...before.storedVersions];
+  const why = lost
+    .map(({ version, road: [first, ...road] }) => {
+      const names = [first as Bundle, ...road].map((bundle) => shortName(installedOf(bundle)));
+      return `${version} was stored by ${names[0]}, on the road ${names.join(' → ')}`;
+    })
+    .join(', ');
+  return unsafeChanges({ ...before, storedVersions }, after).map((change) =>
+    change.check === 'storedVersionRemoval' ? { ...change, why } : change,
+  );
+}
+
+/** Changes that the same upgrades make are one cause: they are corrected together. */
+function grouped(changes: Iterable<OneChange>): Iterable<Cause> {
+  const causes = new Map<string, Cause>();
+  for (const { definition, change, edges } of changes) {
+    const key = JSON.stringify([definition, edges.map(({ from, to, olm }) => [from.name, to.name, olm])]);
+    const cause = causes.get(key) ?? { definition, changes: [], edges };
+    cause.changes.push(change);
+    causes.set(key, cause);
+  }
+  return causes.values();
+}
+
+const between = new WeakMap<CrdDefinition, WeakMap<CrdDefinition, readonly UnsafeChange[]>>();
+
+/** The unsafe changes of one definition into another: the same pairs stand in one catalog after the other. */
+function changesBetween(before: CrdDefinition, after: CrdDefinition): readonly UnsafeChange[] {
+  if (before === after) return [];
+  const known = between.get(before) ?? new WeakMap<CrdDefinition, readonly UnsafeChange[]>();
+  between.set(before, known);
+  const changes = known.get(after) ?? unsafeChanges(before, after);
+  known.set(after, changes);
+  return changes;
+}
