@@ -250,12 +250,13 @@ function limitsOf({ fileBytes, files, docs, depth, aliases }: Part<'limits'>): L
   };
 }
 
-function graphOf({ olm, catalogOrder, companions, published }: Part<'graph'>): GraphPolicy {
+function graphOf({ olm, catalogOrder, companions, published, released = {} }: Part<'graph'>): GraphPolicy {
   return {
     olm: olm ?? ['v0', 'v1'],
     catalogOrder: catalogOrder ?? [],
     companions: companions ?? [],
     published: published ?? 'git',
+    released: Object.entries(released).map(([pattern, by]) => ({ pattern, by })),
   };
 }
 

@@ -30,6 +30,13 @@ export function installationsOf(world: World, name: string): Installation[] {
   return [...present, ...published];
 }
 
+/** Those of them that clusters may have. */
+export function publishedInstallations(world: World, name: string): Installation[] {
+  return installationsOf(world, name).filter(({ channel, installed }) =>
+    world.isPublished({ package: name, channel, bundle: installed.name }),
+  );
+}
+
 function presentOf(ofPackage: Package): Installation[] {
   return [...ofPackage.channels.values()].flatMap((channel) =>
     channel.entries.flatMap((entry) => {

@@ -3,7 +3,7 @@
  */
 import type { Installed } from './edge.ts';
 import type { Fate } from './foresight.ts';
-import { type Installation, installationsOf, withoutChannels } from './installation.ts';
+import { type Installation, publishedInstallations, withoutChannels } from './installation.ts';
 import type { Change, Olm } from './world.ts';
 
 export interface Move {
@@ -18,7 +18,7 @@ export interface Move {
 
 const known = new WeakMap<Change, Map<string, readonly Move[]>>();
 
-/** Everything that can be installed of a package before a change, with what becomes of it. */
+/** Everything published of a package that can be installed before a change, with what becomes of it. */
 export function movesOf(change: Change, name: string): readonly Move[] {
   const byPackage = known.get(change) ?? new Map<string, readonly Move[]>();
   known.set(change, byPackage);
@@ -33,7 +33,7 @@ export function allMoves(change: Change, olm: Olm): readonly Move[] {
 }
 
 function findMoves(change: Change, name: string): Move[] {
-  const installations = installationsOf(change.before, name);
+  const installations = publishedInstallations(change.before, name);
   const { olm } = change.after;
   return [
     ...(olm.has('v0') ? installations.map((one) => moveV0(change, name, one)) : []),

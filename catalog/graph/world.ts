@@ -9,6 +9,7 @@ import type { Version } from '../version.ts';
 import { type Cel, loadCel } from './cel.ts';
 import { type Foresight, foresightOf } from './foresight.ts';
 import type { Minor } from './openshift.ts';
+import { ALL_PUBLISHED, type IsPublished, onlyPublished } from './publication.ts';
 import type { Scope, ScopeCatalog } from './snapshot.ts';
 
 /** The generations of OLM. */
@@ -30,6 +31,7 @@ export interface World {
   readonly hasCompanions: boolean;
   /** What was ever published in the catalog, by package. */
   readonly published: ReadonlyMap<string, readonly PublishedBundle[]>;
+  readonly isPublished: IsPublished;
   /** The day for which is judged, as `2026-01-31`: how long ago something was published matters. */
   readonly asOf: string | undefined;
   /** The platform's version whose clusters use the catalog. */
@@ -60,6 +62,8 @@ export interface WorldOptions {
   /** Other catalogs of the same clusters, by name. */
   readonly companions?: ReadonlyMap<string, Catalog>;
   readonly published?: ReadonlyMap<string, readonly PublishedBundle[]>;
+  /** Whether `published` has everything that clusters may have: what only the catalog has was never published. */
+  readonly publishedIsAll?: boolean;
   readonly asOf?: string;
   readonly platform?: Minor;
   readonly following?: readonly World[];
@@ -70,6 +74,7 @@ export interface WorldOptions {
 /** Prepares a catalog for foresight. */
 export async function worldOf(options: WorldOptions): Promise<World> {
   const { name, catalog, companions = new Map<string, Catalog>(), olm = ['v0', 'v1'] } = options;
+  const { published = new Map<string, PublishedBundle[]>() } = options;
   const source = scopeCatalog(name, catalog);
   const others = [...companions].map(([other, its]) => scopeCatalog(other, its));
   const catalogs = [source, ...others];
@@ -81,7 +86,8 @@ export async function worldOf(options: WorldOptions): Promise<World> {
     olm: new Set(olm),
     foresight: foresightOf(scope, source),
     hasCompanions: others.length > 0,
-    published: options.published ?? new Map(),
+    published,
+    isPublished: options.publishedIsAll ? onlyPublished(published) : ALL_PUBLISHED,
     asOf: options.asOf,
     platform: options.platform,
     following: options.following ?? [],

@@ -45,6 +45,8 @@ export interface Time {
   readonly today: string;
   /** What was ever published, where that is known. */
   readonly published?: Published;
+  /** Catalogs of which clusters may have nothing but that. */
+  readonly released?: ReadonlySet<string>;
   /** Definitions of bundles whose manifests the catalogs do not hold, in each state. */
   readonly definitions?: Sides;
 }
@@ -140,6 +142,7 @@ async function optionsOf(
     asOf: time.today,
     following,
     published: publishedIn(touched, time.published),
+    ...(touched.names.every((one) => time.released?.has(one)) ? { publishedIsAll: true } : {}),
     ...(definitions ? { definitions } : {}),
     ...(platform ? { platform } : {}),
   };

@@ -1,16 +1,20 @@
 /** The past of what a pull request touches, as the policy says that it is to be looked up. */
 import type { Repository } from '../git/repository.ts';
 import { entryAt } from '../git/tree.ts';
+import type { Store } from '../image/memory.ts';
 import type { Policy } from '../policy/policy.ts';
+import type { Registry } from '../ports.ts';
 import type { TouchedCatalog } from './catalogs.ts';
 import { readLedger } from './ledger.ts';
 import {
   type CatalogPath,
   type OldVersions,
+  type Published,
   type PublishedHistory,
   publishedBefore,
   publishedIn,
 } from './published.ts';
+import { releasedCatalogs } from './released.ts';
 
 /** Says which versions files had, where the clone has no history to tell it. */
 export type HistoryOf = (places: readonly CatalogPath[]) => Promise<OldVersions>;
@@ -21,20 +25,54 @@ export interface PastRequest {
   readonly policy: Policy;
   readonly touched: readonly TouchedCatalog[];
   readonly historyOf?: HistoryOf | undefined;
+  /** For released images; without it they are not read. */
+  readonly registry?: Registry | undefined;
+  /** Keeps what released images have. */
+  readonly store?: Store | undefined;
+}
+
+export interface Past {
+  readonly published: Published;
+  /** Catalogs of which clusters may have nothing else. */
+  readonly released: ReadonlySet<string>;
+  /** What could not be looked at. */
+  readonly unread: readonly { readonly what: string; readonly why: string }[];
 }
 
 /**
  * What was ever published in the touched catalogs.
  *
- * @throws PipelineError `usage` for a ledger that cannot be read
+ * @throws PipelineError `usage` for a ledger of `graph.published` that cannot be read
  */
-export async function pastOf(
+export async function pastOf(repository: Repository, request: PastRequest): Promise<Past> {
+  const catalogs = [...new Set(request.touched.flatMap(({ names }) => names))];
+  const { published: released, unread } = await releasedCatalogs(repository, { ...request, catalogs });
+  const places = request.touched
+    .flatMap((catalog) => catalog.places)
+    .filter(({ catalog }) => !released.has(catalog));
+  const isNeeded = catalogs.some((name) => !released.has(name));
+  const history = isNeeded ? await historyIn(repository, request, places) : NO_HISTORY;
+  const { published, incomplete: why } = history;
+  return {
+    published: new Map([...published, ...released]),
+    released: new Set(released.keys()),
+    unread: [
+      ...(why === undefined ? [] : [{ what: 'versions that were published earlier', why }]),
+      ...unread,
+    ],
+  };
+}
+
+const NO_HISTORY: PublishedHistory = { published: new Map(), incomplete: undefined };
+
+/** What the branch's history, or the ledger in its place, says of catalogs. */
+async function historyIn(
   repository: Repository,
-  { base, policy, touched, historyOf }: PastRequest,
+  { base, policy, historyOf }: PastRequest,
+  places: readonly CatalogPath[],
 ): Promise<PublishedHistory> {
   const { published } = policy.graph;
   if (published === 'git') {
-    const places = touched.flatMap((catalog) => catalog.places);
     const { limits } = policy;
     if (historyOf) return publishedIn(repository, await historyOf(places), { places, limits });
     return publishedBefore(repository, { commit: base, places, limits: policy.limits });

@@ -5,6 +5,7 @@ import type { People } from '../check/people.ts';
 import { fileError } from '../directory.ts';
 import { openRepository } from '../git/repository.ts';
 import { parseIdentity } from '../github/identity.ts';
+import { directoryStore } from '../image/directory-store.ts';
 import type { Policy } from '../policy/policy.ts';
 import type { RegistryClient } from '../registry/client.ts';
 import { jsonReport } from '../report/json.ts';
@@ -48,6 +49,10 @@ export const command: Command = {
       description:
         'bundle directories PACKAGE/VERSION, to see whether definitions change safely (default: those of the repository)',
     },
+    cache: {
+      value: 'DIR',
+      description: 'keep what released images have (graph.released): each is read once',
+    },
     format: { value: 'text|json|markdown|sarif', description: 'how to print the report (default: text)' },
     ...REGISTRY_OPTIONS,
   },
@@ -88,11 +93,13 @@ export const command: Command = {
 function requestOf(invocation: Invocation, terminal: Terminal): CheckRequest {
   const policy = invocation.text('policy');
   const people = peopleOf(invocation);
+  const cache = invocation.text('cache');
   return {
     base: invocation.needed('base'),
     head: invocation.text('head') ?? 'HEAD',
     today: terminal.now().toISOString().slice(0, 10),
     ...(people ? { people } : {}),
+    ...(cache === undefined ? {} : { cache: directoryStore(resolve(terminal.directory, cache)) }),
     ...(policy === undefined
       ? {}
       : { policy: { path: policy, bytes: readPolicy(resolve(terminal.directory, policy)) } }),

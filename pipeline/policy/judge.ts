@@ -1,11 +1,14 @@
 /** Everything wrong in a policy file, each with its line and what to write instead. */
 import { Ajv, type ErrorObject, type Options, type ValidateFunction } from 'ajv';
 import type { Finding, Location } from '../../catalog/finding.ts';
+import { repositoryName } from '../../catalog/reference.ts';
 import { isObject } from '../../catalog/shape.ts';
 import { nearest } from '../../catalog/spelling.ts';
 import schema from '../policy.schema.json' with { type: 'json' };
 import type { Settings } from '../settings.ts';
 import { patternDefect } from './layout.ts';
+import { repositoryMatcher } from './registries.ts';
+import { commonRepository, imageDefect } from './released.ts';
 import type { Written } from './written.ts';
 
 type Path = readonly (string | number)[];
@@ -48,6 +51,7 @@ export function judgePolicy(settings: Settings, ruleIds: readonly string[] | und
   const findings = [
     ...patternFindings(value, settings),
     ...dateFindings(value, settings),
+    ...releasedFindings(value, settings),
     ...ruleFindings(value, settings, ruleIds),
   ];
   return { written: value, findings };
@@ -133,6 +137,7 @@ function expectation({ keyword, params, parentSchema }: ErrorObject): string {
       return `at least ${params['limit']}`;
     case 'minItems':
     case 'minLength':
+    case 'minProperties':
       return 'something, not nothing';
     case 'uniqueItems':
       return `without repeats (${params['j']} and ${params['i']} are equal)`;
@@ -218,6 +223,27 @@ function dateFindings({ waivers = [] }: Written, settings: Settings): Finding[] 
     return real ? [] : [finding('policy/value', message, settings.locate(path), 'until: 2027-03-01')];
   });
 }
+
+/** References of released images that could never be read. */
+function releasedFindings({ graph = {}, registries = {} }: Written, settings: Settings): Finding[] {
+  const allows = repositoryMatcher(registries.allow ?? []);
+  return Object.entries(graph.released ?? {}).flatMap(([pattern, by]) => {
+    const image = typeof by === 'string' ? undefined : by.image;
+    if (image === undefined) return [];
+    const path = ['graph', 'released', pattern, 'image'];
+    const say = (why: string, hint: string): Finding[] => [
+      finding('policy/value', `${pathText(path)}: ${why}`, settings.locate(path), hint),
+    ];
+    const defect = imageDefect(image);
+    if (defect !== undefined) return say(defect, `image: '${EXAMPLE_IMAGE}'`);
+    const repository = commonRepository(image);
+    if (!repository || allows(repository)) return [];
+    const name = repositoryName(repository);
+    return say(`registries.allow does not allow ${name}`, `registries: {allow: [${name}]}`);
+  });
+}
+
+const EXAMPLE_IMAGE = 'registry.redhat.io/redhat/redhat-operator-index:v{minor}';
 
 function ruleFindings(
   written: Written,

@@ -144,6 +144,22 @@ export interface GraphPolicy {
   readonly companions: readonly string[];
   /** Where versions that were ever published stand: the branch's history, or a ledger file. */
   readonly published: 'git' | { readonly ledger: string };
+  /** What counts as published; the first whose pattern matches a catalog's name counts. */
+  readonly released: readonly Released[];
+}
+
+/** What counts as published of the catalogs that a pattern matches. */
+export interface Released {
+  readonly pattern: string;
+  readonly by: 'branch' | 'nothing' | ReleasedSources;
+}
+
+/** Places that have what was published; what any of them has counts. */
+export interface ReleasedSources {
+  /** Reference of an index image, in which `{catalog}` and `{minor}` stand for the catalog's name and platform. */
+  readonly image?: string;
+  /** Path of a ledger in the repository. */
+  readonly ledger?: string;
 }
 
 /** Patterns of registries and repositories: see `repositoryMatcher`. */

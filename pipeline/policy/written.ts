@@ -1,7 +1,7 @@
 /** The policy as people write it, once its schema has passed it: every key may be left out. */
 import type { Severity } from '../../catalog/finding.ts';
 import type { PathKind } from './layout.ts';
-import type { AllowableClass, OwnersSource, ReleasePolicy } from './policy.ts';
+import type { AllowableClass, OwnersSource, Released, ReleasePolicy } from './policy.ts';
 
 export interface Written {
   readonly branches?: readonly string[];
@@ -45,6 +45,7 @@ export interface Written {
     readonly catalogOrder?: readonly string[];
     readonly companions?: readonly string[];
     readonly published?: 'git' | { readonly ledger: string };
+    readonly released?: Readonly<Record<string, Released['by']>>;
   };
   readonly registries?: Readonly<Partial<Record<'allow' | 'credentials' | 'internal', readonly string[]>>> & {
     readonly lock?: string;

@@ -2,7 +2,7 @@
 import { posix } from 'node:path';
 import { readBundle } from '../../catalog/bundle/registry-bundle.ts';
 import { renderBundle } from '../../catalog/bundle/render.ts';
-import { type Loaded, load } from '../../catalog/load.ts';
+import { DEFAULT_LIMITS, type Loaded, load } from '../../catalog/load.ts';
 import type { Bundle } from '../../catalog/model.ts';
 import type { CatalogSource } from '../../catalog/source.ts';
 import { DATABASE_LABEL, loadDatabase } from '../database/load.ts';
@@ -30,7 +30,10 @@ export async function renderImage(name: string, options: Rendering): Promise<Loa
       // An image with both is read by its database, as opm read it.
       const loaded =
         database === undefined
-          ? await readIndexImage(name, image, configs ?? '')
+          ? await readIndexImage(name, image, {
+              configs: configs ?? '',
+              each: options.migrates ? undefined : options.each,
+            })
           : await loadDatabase(await databaseIn(name, image, database), name);
       return migrated(loaded, options);
     }
@@ -92,7 +95,11 @@ export async function unpackBundle<T>(
   );
 }
 
-function readIndexImage(name: string, { unpack }: OpenImage, configs: string): Promise<Loaded> {
+function readIndexImage(
+  name: string,
+  { unpack }: OpenImage,
+  { configs, each }: { readonly configs: string; readonly each: Rendering['each'] },
+): Promise<Loaded> {
   const folder = posix.join('/', configs).slice(1).replace(/\/$/, '');
   const isWanted = (path: string): boolean =>
     folder === '' || path.startsWith(`${folder}/`) || path === folder;
@@ -100,7 +107,7 @@ function readIndexImage(name: string, { unpack }: OpenImage, configs: string): P
     if (!holdsFolder(tree, folder)) {
       throw new PipelineError('not-found', `${name} has no directory /${folder}, which its label names`);
     }
-    return load(treeSource(tree, folder));
+    return load(treeSource(tree, folder), DEFAULT_LIMITS, each);
   };
   return unpack(isWanted, read, { within: folder });
 }

@@ -20,7 +20,7 @@ export interface Rendering {
   readonly migrates?: boolean;
   /** Makes up the image of a bundle directory. */
   readonly imageTemplate?: ImageTemplate;
-  /** What is done with each blob of a directory as it is read; what comes back is kept in its place. */
+  /** What is done with each blob of a directory or an index image as it is read; what comes back is kept in its place. */
   readonly each?: EachBlob;
 }
 

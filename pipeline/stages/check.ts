@@ -25,6 +25,7 @@ import { judgeTemplates } from '../check/templates.ts';
 import { POLICY_PATH, type PolicyRead, policyAt, readPolicy } from '../config.ts';
 import { mergedTree } from '../git/merge.ts';
 import type { Repository } from '../git/repository.ts';
+import type { Store } from '../image/memory.ts';
 import type { Policy } from '../policy/policy.ts';
 import { RULE_IDS } from '../policy/rule-ids.ts';
 import { severitiesOf } from '../policy/severity.ts';
@@ -48,6 +49,8 @@ export interface CheckRequest {
   readonly today: string;
   /** A client that asks what the policy allows; without it no registry is asked. */
   readonly registryFor?: (policy: Policy) => Registry;
+  /** Keeps what released images have, by their digests. */
+  readonly cache?: Store;
   /**
    * Definitions of bundles whose manifests the catalogs do not hold; without it they are those of the bundle
    * directories of the repository, as far as the policy's layout has any.
@@ -81,7 +84,7 @@ export async function check(repository: Repository, request: CheckRequest): Prom
   // What hosts are asked for does not wait for one another.
   const [{ judgements: ofCatalogs, unchecked }, ofBundles, ofTemplates, ofPolicy, references, taken, known] =
     await Promise.all([
-      judgeCatalogs(repository, { ...after, touched }, request),
+      judgeCatalogs(repository, { ...after, touched, registry }, request),
       change.unsafe.length > 0 ? [] : judgeBundles(scene),
       change.unsafe.length > 0 ? [] : judgeTemplates(after),
       change.unsafe.length > 0 ? [] : judgePolicyAfter(after, RULE_IDS),
@@ -179,6 +182,7 @@ async function touchedIn(scene: Omit<CheckScene, 'reader'>): Promise<TouchedCata
 
 interface Touched extends Omit<CheckScene, 'reader'> {
   readonly touched: readonly TouchedCatalog[];
+  readonly registry: Registry | undefined;
 }
 
 async function judgeCatalogs(
@@ -186,22 +190,22 @@ async function judgeCatalogs(
   scene: Touched,
   request: CheckRequest,
 ): Promise<{ judgements: Judgement[]; unchecked: CheckReport['unchecked'] }> {
-  const { trees, policy, touched } = scene;
+  const { trees, policy, touched, registry } = scene;
   const { today, historyOf } = request;
   if (touched.length === 0) return { judgements: [], unchecked: [] };
-  const { published, incomplete } = await pastOf(repository, {
+  const { published, released, unread } = await pastOf(repository, {
     base: trees.base,
     policy,
     touched,
     historyOf,
+    registry,
+    store: request.cache,
   });
   const { sides, unchecked } = await definitionsFor(scene, request);
-  const time = { today, published, definitions: sides };
-  const past =
-    incomplete === undefined ? [] : [{ what: 'versions that were published earlier', why: incomplete }];
+  const time = { today, published, released, definitions: sides };
   return {
     judgements: await Promise.all(touched.map((catalog) => judgeCatalog(catalog, policy, time))),
-    unchecked: [...past, ...unchecked],
+    unchecked: [...unread, ...unchecked],
   };
 }
 

@@ -103,6 +103,8 @@ interface WrittenWorld {
     readonly platform?: string;
     readonly file: string;
   }[];
+  /** Whether `published` has everything that clusters may have. */
+  readonly publishedIsAll?: boolean;
   readonly published?: Readonly<
     Record<string, readonly { channel: string; name: string; version: string; last?: string }[]>
   >;
@@ -136,6 +138,7 @@ async function optionsIn(folder: string, file: string): Promise<WorldOptions> {
     companions: new Map(companions),
     following: await Promise.all(following),
     published: new Map(published),
+    ...(written.publishedIsAll ? { publishedIsAll: true } : {}),
   };
 }
 

@@ -188,6 +188,33 @@ describe('what is wrong is said at its place', () => {
     ]);
   });
 
+  test('what counts as published', () => {
+    expect(
+      said(
+        'graph:\n  released:\n    a: brnch\n    b: {imge: x}\n    c: {}\n    d: {image: 5}\n    e: [branch]\nregistries: {}\n',
+      ),
+    ).toEqual([
+      '5:8 policy/value graph.released.a must be one of branch, nothing, found "brnch" → did you mean branch?',
+      '6:9 policy/unknown-key there is no key "imge" in graph.released.b → did you mean image?',
+      '7:5 policy/value graph.released.c must be something, not nothing, found a mapping',
+      "8:16 policy/value graph.released.d.image must be text, found 5 → quote it: '5'",
+      '9:5 policy/value graph.released.e must be one of branch, nothing, found a list',
+    ]);
+    const images = (image: string, allow: string): string[] =>
+      said(`graph: {released: {'v*': {image: '${image}'}}}\nregistries: {allow: [${allow}]}\n`);
+    expect(images('quay.io/org/index:v{minor}', 'quay.io/org')).toEqual([]);
+    expect(images('quay.io/org/{catalog}:latest', 'quay.io/org/v4.12')).toEqual([]);
+    expect(images('quay.io/org/index:{catlog}', "'*'")).toEqual([
+      "3:34 policy/value graph.released.v*.image: there is no {catlog}, only {catalog} and {minor} → image: 'registry.redhat.io/redhat/redhat-operator-index:v{minor}'",
+    ]);
+    expect(images('quay.io/Org/index', "'*'")).toEqual([
+      "3:34 policy/value graph.released.v*.image: it is not a valid reference → image: 'registry.redhat.io/redhat/redhat-operator-index:v{minor}'",
+    ]);
+    expect(images('quay.io/org/index:v{minor}', 'quay.io/other')).toEqual([
+      '3:34 policy/value graph.released.v*.image: registries.allow does not allow quay.io/org/index → registries: {allow: [quay.io/org/index]}',
+    ]);
+  });
+
   test('a policy with findings decides nothing', () => {
     expect(read('ownres: {}\n').policy).toBeUndefined();
     expect(read('limits: {}\nlimits: {}\n').policy).toBeUndefined();

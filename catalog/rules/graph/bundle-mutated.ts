@@ -15,6 +15,11 @@ export const rule: Rule = {
         const old = was?.get(bundle.name);
         const difference = old && differenceOf(old, bundle);
         if (!difference) continue;
+        if (!change.before.isPublished({ package: name, bundle: bundle.name })) {
+          const message = `bundle ${quoted(bundle.name)} changes before it is published: ${difference.text}`;
+          report(message, locate(bundle, ...difference.path), { package: name, severity: 'info' });
+          continue;
+        }
         const message = `bundle ${quoted(bundle.name)} is published and now differs: ${difference.text}`;
         report(message, locate(bundle, ...difference.path), {
           package: name,

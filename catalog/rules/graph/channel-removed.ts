@@ -1,4 +1,4 @@
-import { installationsOf } from '../../graph/installation.ts';
+import { publishedInstallations } from '../../graph/installation.ts';
 import { listed, versionsOf } from '../phrase.ts';
 import { placeOfPackage } from '../place.ts';
 import { quoted, type Rule } from '../rule.ts';
@@ -14,9 +14,14 @@ export const rule: Rule = {
       const is = change.after.catalog.packages.get(name);
       const location = placeOfPackage(change.after, name);
       if (!was || !is || is.channels.size === 0 || !location) continue;
-      const installations = installationsOf(change.before, name);
+      const installations = publishedInstallations(change.before, name);
       for (const channel of was.channels.keys()) {
         if (is.channels.has(channel)) continue;
+        if (!change.before.isPublished({ package: name, channel })) {
+          const message = `channel ${quoted(channel)} of package ${quoted(name)} is removed before it is published`;
+          report(message, location, { package: name, channel, severity: 'info' });
+          continue;
+        }
         const installed = installations.filter((one) => one.channel === channel).map((one) => one.installed);
         const versions = versionsOf(installed);
         const deprecated = was.deprecatedChannels.has(channel);

@@ -1,8 +1,8 @@
 import { movesOf } from '../../graph/move.ts';
 import { channelText, counted, versionsOf } from '../phrase.ts';
 import { placeOfHead } from '../place.ts';
-import { removedEntries } from '../removed.ts';
-import type { Rule } from '../rule.ts';
+import { type Removed, removedEntries } from '../removed.ts';
+import type { Report, Rule } from '../rule.ts';
 
 export const rule: Rule = {
   id: 'graph/entry-removed',
@@ -11,17 +11,33 @@ export const rule: Rule = {
     'Entries are removed only where edges still cover them; where they do not, other rules say who is stranded',
   fix: 'nothing to do, as long as edges lead those who have the version on',
   compare(change, report) {
-    for (const { package: name, channel, installed } of removedEntries(change)) {
+    for (const removed of removedEntries(change)) {
+      const { package: name, channel, installed } = removed;
+      const [published, drafts] = split(installed, (one) =>
+        change.before.isPublished({ package: name, channel: channel.name, bundle: one.name }),
+      );
       const moves = movesOf(change, name).filter(({ olm }) => olm === 'v0');
-      const covered = installed.filter((one) =>
+      const covered = published.filter((one) =>
         moves.every(
           (move) => move.channel !== channel.name || move.installed.name !== one.name || move.after.arrives,
         ),
       );
-      if (covered.length === 0) continue;
-      const versions = versionsOf(covered);
-      const message = `${counted(versions, 'is', 'are')} removed from ${channelText(channel.name, name)}; its edges still lead them to the head`;
-      report(message, placeOfHead(channel), { package: name, channel: channel.name, installed: versions });
+      tell({ ...removed, installed: covered }, 'its edges still lead them to the head', report);
+      tell({ ...removed, installed: drafts }, NEVER_PUBLISHED(drafts.length === 1), report);
     }
   },
 };
+
+const NEVER_PUBLISHED = (one: boolean): string =>
+  `no cluster has ${one ? 'it, since it was' : 'them, since they were'} never published`;
+
+function tell({ package: name, channel, installed }: Removed, why: string, report: Report): void {
+  if (installed.length === 0) return;
+  const versions = versionsOf(installed);
+  const message = `${counted(versions, 'is', 'are')} removed from ${channelText(channel.name, name)}; ${why}`;
+  report(message, placeOfHead(channel), { package: name, channel: channel.name, installed: versions });
+}
+
+function split<T>(items: readonly T[], isFirst: (item: T) => boolean): [T[], T[]] {
+  return [items.filter(isFirst), items.filter((item) => !isFirst(item))];
+}

@@ -5,7 +5,7 @@ import type { Bundle, Channel } from '../../model.ts';
 import { compareVersions } from '../../version.ts';
 import { channelText } from '../phrase.ts';
 import { placeOfHead } from '../place.ts';
-import type { Rule } from '../rule.ts';
+import type { Details, Report, Rule } from '../rule.ts';
 
 export const rule: Rule = {
   id: 'graph/head-regression',
@@ -14,19 +14,55 @@ export const rule: Rule = {
   compare({ before, after, packages }, report) {
     for (const name of packages) {
       for (const channel of after.catalog.packages.get(name)?.channels.values() ?? []) {
-        const old = headBundle(before, before.catalog.packages.get(name)?.channels.get(channel.name));
+        const was = before.catalog.packages.get(name)?.channels.get(channel.name);
         const head = headBundle(after, channel);
-        if (!old?.version || !head?.version || compareVersions(head.version, old.version) >= 0) continue;
-        const message = `the head of ${channelText(channel.name, name)} goes back from ${shortName(old)} to ${shortName(head)}`;
-        const hint = `keep the entry of ${old.name}; to take back a bad release, publish a higher version that skips it`;
-        const details = { package: name, channel: channel.name, installed: [shortName(old)], hint };
-        report(message, placeOfHead(channel), details);
+        if (was && head) compareHeads(before, { was, channel, head }, report);
       }
     }
   },
 };
 
-function headBundle({ catalog }: World, channel: Channel | undefined): Bundle | undefined {
-  const head = channel && headOf(channel);
+interface Heads {
+  readonly was: Channel;
+  readonly channel: Channel;
+  /** Of the channel as it is now. */
+  readonly head: Bundle;
+}
+
+function compareHeads(before: World, { was, channel, head }: Heads, report: Report): void {
+  const old = headBundle(before, was);
+  const published = old && isPublished(before, was, old) ? old : highestPublished(before, was);
+  const tell = (from: Bundle, more: string, details: Details): void => {
+    const message = `the head of ${channelText(channel.name, channel.package)} goes back from ${shortName(from)} to ${shortName(head)}${more}`;
+    const place = { package: channel.package, channel: channel.name, installed: [shortName(from)] };
+    report(message, placeOfHead(channel), { ...place, ...details });
+  };
+  if (published && isLower(head, published)) {
+    const hint = `keep the entry of ${published.name}; to take back a bad release, publish a higher version that skips it`;
+    tell(published, '', { hint });
+  } else if (old && isLower(head, old)) {
+    tell(old, `; no cluster has ${shortName(old)}, since it was never published`, { severity: 'info' });
+  }
+}
+
+function headBundle({ catalog }: World, channel: Channel): Bundle | undefined {
+  const head = headOf(channel);
   return head && catalog.packages.get(channel.package)?.bundles.get(head.name);
+}
+
+function isPublished(world: World, { package: name, name: channel }: Channel, bundle: Bundle): boolean {
+  return world.isPublished({ package: name, channel, bundle: bundle.name });
+}
+
+/** The head that clusters see, where the head itself was never published. */
+function highestPublished(world: World, channel: Channel): Bundle | undefined {
+  const bundles = world.catalog.packages.get(channel.package)?.bundles;
+  return channel.entries
+    .flatMap(({ name }) => bundles?.get(name) ?? [])
+    .filter((bundle) => bundle.version !== undefined && isPublished(world, channel, bundle))
+    .reduce<Bundle | undefined>((best, one) => (best && !isLower(best, one) ? best : one), undefined);
+}
+
+function isLower({ version: a }: Bundle, { version: b }: Bundle): boolean {
+  return a !== undefined && b !== undefined && compareVersions(a, b) < 0;
 }

@@ -1,4 +1,4 @@
-import { installationsOf, withoutChannels } from '../../graph/installation.ts';
+import { publishedInstallations, withoutChannels } from '../../graph/installation.ts';
 import { versionsOf } from '../phrase.ts';
 import { placeOfPackage } from '../place.ts';
 import { quoted, type Rule } from '../rule.ts';
@@ -14,7 +14,12 @@ export const rule: Rule = {
       const location = placeOfPackage(change.before, name);
       if (!was || !location || was.channels.size === 0) continue;
       if ((change.after.catalog.packages.get(name)?.channels.size ?? 0) > 0) continue;
-      const versions = versionsOf(withoutChannels(installationsOf(change.before, name)));
+      if (!change.before.isPublished({ package: name })) {
+        const message = `package ${quoted(name)} is removed before it is published`;
+        report(message, location, { package: name, severity: 'info' });
+        continue;
+      }
+      const versions = versionsOf(withoutChannels(publishedInstallations(change.before, name)));
       const message = `package ${quoted(name)} is gone: under OLM v0 resolution fails in every namespace with a subscription to it, whatever else is installed there; under OLM v1 every extension of it ends in an error`;
       const hint =
         was.deprecation === undefined

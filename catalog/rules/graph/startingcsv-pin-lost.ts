@@ -12,7 +12,10 @@ export const rule: Rule = {
       // Nobody was meant to begin with a pre-release, or with what another entry skips.
       const skipped = new Set(before.entries.flatMap(({ skips }) => skips));
       const pinned = installed.filter(
-        (one) => one.version?.prerelease.length === 0 && !skipped.has(one.name),
+        (one) =>
+          one.version?.prerelease.length === 0 &&
+          !skipped.has(one.name) &&
+          change.before.isPublished({ package: name, channel: channel.name, bundle: one.name }),
       );
       const versions = versionsOf(pinned);
       if (versions.length === 0) continue;

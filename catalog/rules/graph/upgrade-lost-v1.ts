@@ -11,8 +11,12 @@ export const rule: Rule = {
   summary: 'Under OLM v1 what had an upgrade before a change has one after it',
   compare(change, report) {
     const lost = allMoves(change, 'v1').filter(
-      ({ channel, before, after }) =>
-        channel === '' && before.next.kind === 'upgrade' && after.next.kind === 'stays',
+      ({ package: name, channel, before, after }) =>
+        channel === '' &&
+        before.next.kind === 'upgrade' &&
+        after.next.kind === 'stays' &&
+        // Nobody was offered what was never published.
+        change.before.isPublished({ package: name, bundle: before.next.to.name }),
     );
     for (const group of grouped(lost, ({ package: name }) => name)) {
       const [first] = group;

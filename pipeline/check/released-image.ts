@@ -1,0 +1,118 @@
+/**
+ * What a released index image has: the names of its bundles by channel. They follow from the image's digest, so an
+ * image is read once, wherever there is a store.
+ */
+import type { PublishedBundle } from '../../catalog/graph/world.ts';
+import type { Blobs, Bundle } from '../../catalog/model.ts';
+import { formatReference, parseReference, withDigest } from '../../catalog/reference.ts';
+import { isObject } from '../../catalog/shape.ts';
+import { formatVersion, tryParseVersion } from '../../catalog/version.ts';
+import { PipelineError } from '../error.ts';
+import { contentKey, type Store } from '../image/memory.ts';
+import type { Registry } from '../ports.ts';
+import { renderImage } from '../render/image.ts';
+
+/** By package. */
+export type ReleasedPackages = ReadonlyMap<string, readonly PublishedBundle[]>;
+
+export interface ReleasedImagePorts {
+  readonly registry: Registry;
+  /** Keeps what images have, by their digests. */
+  readonly store?: Store | undefined;
+}
+
+/**
+ * What an image has. One that is known takes a single request, for the digest that its tag stands for now.
+ *
+ * @param text a reference; never a path, whatever it looks like
+ * @throws PipelineError `not-found`, `usage` for what is no index image, `corrupt` for one that cannot be read whole,
+ *   `too-large`, and what a registry may throw
+ */
+export async function releasedPackages(
+  text: string,
+  { registry, store }: ReleasedImagePorts,
+): Promise<ReleasedPackages> {
+  const reference = parseReference(text);
+  const descriptor = reference.kind === 'digest' ? reference : await registry.resolve(reference);
+  if (!descriptor) throw new PipelineError('not-found', `there is no image ${formatReference(reference)}`);
+  const key = contentKey('released', descriptor.digest);
+  const known = packagesIn(await store?.get(key));
+  if (known) return known;
+  const packages = await readImage(formatReference(withDigest(reference, descriptor.digest)), registry);
+  await store?.put(key, bytesOf(packages));
+  return packages;
+}
+
+async function readImage(name: string, registry: Registry): Promise<ReleasedPackages> {
+  const options = {
+    directory: '/',
+    registry: () => registry,
+    only: 'catalogs',
+    each: { bundle: outlineOf },
+  } as const;
+  const { blobs, findings } = await renderImage(`docker://${name}`, options);
+  // What cannot be read might have been published.
+  const broken = findings.find(({ severity }) => severity === 'error');
+  if (broken) throw new PipelineError('corrupt', `${name}: ${broken.location.file}: ${broken.message}`);
+  return packagesOf(blobs);
+}
+
+/** A bundle without what nobody asks for here, which is most of a catalog. */
+function outlineOf(bundle: Bundle): Bundle {
+  return { ...bundle, value: {}, properties: [], relatedImages: [], document: bundle.document.detached() };
+}
+
+function packagesOf({ channels, bundles }: Blobs): ReleasedPackages {
+  const keyOf = (name: string, bundle: string): string => `${name}\n${bundle}`;
+  const versions = new Map(bundles.map(({ package: of, name, version }) => [keyOf(of, name), version]));
+  const packages = new Map<string, PublishedBundle[]>();
+  for (const { package: of, name: channel, entries } of channels) {
+    const published = packages.get(of) ?? [];
+    packages.set(of, published);
+    for (const { name } of entries) published.push({ channel, name, version: versions.get(keyOf(of, name)) });
+  }
+  return packages;
+}
+
+type Row = readonly [channel: string, name: string, version: string];
+
+function bytesOf(packages: ReleasedPackages): Uint8Array {
+  const rows = [...packages].map(([name, bundles]) => [
+    name,
+    bundles.map(
+      ({ channel, name: bundle, version }): Row => [channel, bundle, version ? formatVersion(version) : ''],
+    ),
+  ]);
+  return new TextEncoder().encode(JSON.stringify(Object.fromEntries(rows)));
+}
+
+/** What was kept; undefined for nothing, and for what is not whole. */
+function packagesIn(bytes: Uint8Array | undefined): ReleasedPackages | undefined {
+  const value = bytes && parsed(bytes);
+  if (!isObject(value)) return undefined;
+  const packages = new Map<string, PublishedBundle[]>();
+  for (const [name, rows] of Object.entries(value)) {
+    if (!Array.isArray(rows) || !rows.every(isRow)) return undefined;
+    packages.set(
+      name,
+      rows.map(([channel, bundle, version]) => ({
+        channel,
+        name: bundle,
+        version: tryParseVersion(version),
+      })),
+    );
+  }
+  return packages;
+}
+
+function isRow(value: unknown): value is Row {
+  return Array.isArray(value) && value.length === 3 && value.every((one) => typeof one === 'string');
+}
+
+function parsed(bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(new TextDecoder().decode(bytes));
+  } catch {
+    return undefined;
+  }
+}
