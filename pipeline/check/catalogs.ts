@@ -3,7 +3,7 @@
  * Equal git blobs are read once, wherever they lie; catalogs that change alike are one.
  */
 import { joinedBlobs, placedBlobs } from '../../catalog/blobs.ts';
-import { compareText, type Finding } from '../../catalog/finding.ts';
+import type { Finding } from '../../catalog/finding.ts';
 import type { Blobs } from '../../catalog/model.ts';
 import type { Change } from '../change/change.ts';
 import { type FileReader, loadedFiles } from '../change/content.ts';
@@ -11,6 +11,7 @@ import type { Trees } from '../change/scene.ts';
 import { type CatalogUnit, catalogUnits } from '../change/unit.ts';
 import type { ObjectReader } from '../git/objects.ts';
 import type { Policy } from '../policy/policy.ts';
+import { type CatalogOrder, orderOf } from './order.ts';
 import type { CatalogPath } from './published.ts';
 
 /** One state of the touched packages of a catalog. */
@@ -20,18 +21,33 @@ export interface CatalogState {
   readonly unread: readonly Finding[];
 }
 
-/** Catalogs in which the same packages change in the same way. */
+/** Catalogs in which the same packages change in the same way: they are read once, and checked each for itself. */
 export interface TouchedCatalog {
-  /** Names, in the policy's order or else in byte order; places are those of the first. */
+  /** Names, in the order of platform upgrades; places are those of the first. */
   readonly names: readonly string[];
   /** Names of the packages to judge. */
   readonly packages: ReadonlySet<string>;
   readonly before: CatalogState | undefined;
   readonly after: CatalogState | undefined;
-  /** The same packages in the catalogs of the platform's next versions, the nearest first. */
-  readonly following: readonly { readonly name: string; readonly state: CatalogState }[];
+  /** One for each name, in the same order. */
+  readonly members: readonly Member[];
   /** Where the packages stand in each of the catalogs, before or after. */
   readonly places: readonly CatalogPath[];
+}
+
+/** What one of several catalogs has for itself. */
+export interface Member {
+  readonly name: string;
+  /** The same packages in the catalogs of the platform's next versions, the nearest first. */
+  readonly following: readonly FollowingCatalog[];
+  /** The catalog's own path for a path in the first of the catalogs. */
+  readonly ownPath: (path: string) => string;
+}
+
+export interface FollowingCatalog {
+  readonly name: string;
+  readonly before: CatalogState;
+  readonly after: CatalogState;
 }
 
 export interface CheckScene {
@@ -50,54 +66,56 @@ export async function touchedCatalogs(scene: CheckScene): Promise<TouchedCatalog
   const { objects, policy, trees } = scene;
   const base = await catalogUnits(objects, trees.base, policy.layout);
   const merged = await catalogUnits(objects, trees.merged, policy.layout);
+  const order = orderOf(policy, [...base.values(), ...merged.values()]);
   const alike = new Map<string, Draft>();
-  for (const [name, packages] of packagesByCatalog(scene)) {
+  for (const [name, packages] of packagesByCatalog(scene, order)) {
     const before = selectUnits(base, name, packages, scene.change);
     const after = selectUnits(merged, name, packages, scene.change);
-    const following = followers(policy, name).map((other) => ({
+    const following = order.after(name, FOLLOWING).map((other) => ({
       name: other,
-      units: selectUnits(merged, other, packages, undefined),
+      before: selectUnits(base, other, packages, undefined),
+      after: selectUnits(merged, other, packages, undefined),
     }));
-    const key = JSON.stringify([
-      [...packages].sort(),
-      identityOf(before),
-      identityOf(after),
-      following.map(({ units }) => identityOf(units)),
-    ]);
-    const places = placesOf(name, [...before, ...after]);
-    const known = alike.get(key);
-    if (known) {
-      known.names.push(name);
-      known.places.push(...places);
-    } else alike.set(key, { names: [name], packages, before, after, following, places });
+    const key = JSON.stringify([[...packages].sort(), identityOf(before), identityOf(after)]);
+    const draft = alike.get(key) ?? { packages, members: [] };
+    draft.members.push({ name, before, after, following });
+    alike.set(key, draft);
   }
   return Promise.all([...alike.values()].map((draft) => readDraft(scene, draft)));
 }
 
-function placesOf(catalog: string, units: readonly CatalogUnit[]): CatalogPath[] {
-  return [...new Set(units.map(({ path }) => path))].map((path) => ({ catalog, path }));
+function placesOf({ name, before, after }: MemberDraft): CatalogPath[] {
+  const paths = new Set([...before, ...after].map(({ path }) => path));
+  return [...paths].map((path) => ({ catalog: name, path }));
 }
 
 interface Draft {
-  readonly names: string[];
-  readonly places: CatalogPath[];
   readonly packages: ReadonlySet<string>;
+  readonly members: MemberDraft[];
+}
+
+interface MemberDraft {
+  readonly name: string;
   readonly before: readonly CatalogUnit[];
   readonly after: readonly CatalogUnit[];
-  readonly following: readonly { readonly name: string; readonly units: readonly CatalogUnit[] }[];
+  readonly following: readonly FollowingDraft[];
+}
+
+interface FollowingDraft {
+  readonly name: string;
+  readonly before: readonly CatalogUnit[];
+  readonly after: readonly CatalogUnit[];
 }
 
 /** Names of the packages that change, by catalog, in the order of catalogs. */
-function packagesByCatalog({ change, policy }: CheckScene): [string, Set<string>][] {
+function packagesByCatalog({ change }: CheckScene, order: CatalogOrder): [string, Set<string>][] {
   const touched = new Map<string, Set<string>>();
   const add = (catalog: string, name: string): void => {
     touched.set(catalog, (touched.get(catalog) ?? new Set()).add(name));
   };
   for (const { name, catalogs } of change.packages.values())
     for (const catalog of catalogs) add(catalog, name);
-  const rank = new Map(policy.graph.catalogOrder.map((name, i) => [name, i]));
-  const place = (name: string): number => rank.get(name) ?? rank.size;
-  return [...touched].sort(([a], [b]) => place(a) - place(b) || compareText(a, b));
+  return [...touched].sort(([a], [b]) => order.compare(a, b));
 }
 
 /** The units of a catalog that hold the packages, or that the change reaches into. */
@@ -115,32 +133,57 @@ function selectUnits(
   );
 }
 
-/** The catalogs of the platform's next versions. */
-function followers({ graph }: Policy, name: string): readonly string[] {
-  const at = graph.catalogOrder.indexOf(name);
-  return at < 0 ? [] : graph.catalogOrder.slice(at + 1, at + 1 + FOLLOWING);
-}
-
 /** What units hold, whatever catalog they are in: paths within the catalog, and git ids. */
 function identityOf(units: readonly CatalogUnit[]): string[] {
-  return units.map(({ path, root, id }) => `${path.slice(root.length)} ${id}`).sort();
+  return units.map(identity).sort();
 }
 
-async function readDraft(scene: CheckScene, draft: Draft): Promise<TouchedCatalog> {
+function identity({ path, root, id }: CatalogUnit): string {
+  return `${path.slice(root.length)} ${id}`;
+}
+
+async function readDraft(scene: CheckScene, { packages, members }: Draft): Promise<TouchedCatalog> {
   const { trees } = scene;
-  const following = await Promise.all(
-    draft.following.map(async ({ name, units }) => ({
-      name,
-      state: await readState(scene, trees.merged, units),
-    })),
-  );
+  const { before = [], after = [] } = members[0] ?? {};
+  const states = new Map<string, Promise<CatalogState>>();
+  const stateOf = (tree: string, units: readonly CatalogUnit[]): Promise<CatalogState> => {
+    const key = units.map(({ path, id }) => `${path} ${id}`).join('\n');
+    const state = states.get(key) ?? readState(scene, tree, units);
+    states.set(key, state);
+    return state;
+  };
+  const followingState = async (draft: FollowingDraft): Promise<FollowingCatalog> => ({
+    name: draft.name,
+    before: await stateOf(trees.base, draft.before),
+    after: await stateOf(trees.merged, draft.after),
+  });
   return {
-    names: draft.names,
-    packages: draft.packages,
-    before: draft.before.length === 0 ? undefined : await readState(scene, trees.base, draft.before),
-    after: draft.after.length === 0 ? undefined : await readState(scene, trees.merged, draft.after),
-    following,
-    places: draft.places,
+    names: members.map(({ name }) => name),
+    packages,
+    before: before.length === 0 ? undefined : await readState(scene, trees.base, before),
+    after: after.length === 0 ? undefined : await readState(scene, trees.merged, after),
+    members: await Promise.all(
+      members.map(async (member) => ({
+        name: member.name,
+        following: await Promise.all(member.following.map(followingState)),
+        ownPath: ownPaths([...before, ...after], [...member.before, ...member.after]),
+      })),
+    ),
+    places: members.flatMap(placesOf),
+  };
+}
+
+/** From the paths of a catalog to those of one that is alike. */
+function ownPaths(first: readonly CatalogUnit[], own: readonly CatalogUnit[]): (path: string) => string {
+  const byIdentity = new Map(own.map((unit) => [identity(unit), unit.path]));
+  const paths = new Map(first.map((unit) => [unit.path, byIdentity.get(identity(unit)) ?? unit.path]));
+  return (path) => {
+    const names = path.split('/');
+    for (let length = names.length; length > 0; length--) {
+      const folder = paths.get(names.slice(0, length).join('/'));
+      if (folder !== undefined) return [folder, ...names.slice(length)].join('/');
+    }
+    return path;
   };
 }
 

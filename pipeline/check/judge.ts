@@ -3,18 +3,17 @@
  * told apart from what the pull request brings.
  */
 import { diffOf } from '../../catalog/diff.ts';
-import type { Finding } from '../../catalog/finding.ts';
+import type { Finding, Location } from '../../catalog/finding.ts';
 import { tryParseMinor } from '../../catalog/graph/openshift.ts';
 import {
   type Change,
   changeOf,
-  type DefinitionsOf,
   type PublishedBundle,
   type World,
   type WorldOptions,
   worldOf,
 } from '../../catalog/graph/world.ts';
-import { catalogOf } from '../../catalog/model.ts';
+import { type Bundle, catalogOf } from '../../catalog/model.ts';
 import { RULES } from '../../catalog/rules/index.ts';
 import { knownFrom } from '../../catalog/rules/known.ts';
 import {
@@ -27,7 +26,7 @@ import {
 import type { Policy } from '../policy/policy.ts';
 import { inChannel, severitiesOf } from '../policy/severity.ts';
 import type { PlacedDiff } from '../report/report.ts';
-import type { CatalogState, TouchedCatalog } from './catalogs.ts';
+import type { CatalogState, Member, TouchedCatalog } from './catalogs.ts';
 import type { Sides } from './definitions.ts';
 import type { Published } from './published.ts';
 
@@ -56,37 +55,95 @@ const BY_COMPARISON = new Set(
   RULES.flatMap(({ id, comparisonTellsNews }) => (comparisonTellsNews ? [id] : [])),
 );
 
-/** Judges one group of catalogs that change alike. */
+/** Judges catalogs that change alike, each for its own platform. What is found alike in several is one finding. */
 export async function judgeCatalog(touched: TouchedCatalog, policy: Policy, time: Time): Promise<Judgement> {
   const severityOf = severitiesOf(policy);
-  const change = await changeIn(touched, policy, time);
   const valid = touched.after ? validity(touched.after, severityOf) : [];
-  const foreseen = touched.after ? runForesight(change.after, RULES, severityOf) : [];
-  const isKnown = knownFrom(touched.before ? runForesight(change.before, RULES, severityOf) : []);
+  const findings: Finding[][] = [valid.map((finding) => ({ ...finding, catalogs: touched.names }))];
+  const known: Finding[][] = [];
+  const diffs: PlacedDiff[] = [];
+  for (const { member, change } of await changesIn(touched, policy, time)) {
+    const of = foreseenIn(touched, change, severityOf);
+    const placed = (finding: Finding): Finding => ({ ...finding, catalogs: [member.name] });
+    findings.push(of.findings.map(placed));
+    known.push(of.known.map(placed));
+    diffs.push(...placedDiffs(change, [member.name]));
+  }
+  const inCatalogs = (all: readonly Finding[][]): Finding[] =>
+    joinedCatalogs(touched, all.flat()).map((finding) => inChannel(policy, finding));
+  return { findings: inCatalogs(findings), known: inCatalogs(known), diffs: joinedDiffs(diffs) };
+}
+
+/** What foresight finds in one catalog: news, and what was there before. */
+function foreseenIn(
+  { before, after }: TouchedCatalog,
+  change: Change,
+  severityOf: SeverityOf,
+): Pick<Judgement, 'findings' | 'known'> {
+  const foreseen = after ? runForesight(change.after, RULES, severityOf) : [];
+  const isKnown = knownFrom(before ? runForesight(change.before, RULES, severityOf) : []);
   const compared = runComparison(change, RULES, severityOf);
   const said = new Set(compared.map(cause));
   const isTold = (finding: Finding): boolean =>
     said.has(cause(finding)) || (finding.package !== undefined && BY_COMPARISON.has(finding.rule));
   const isNews = (finding: Finding): boolean => !isKnown(finding) && !isTold(finding);
-  const inCatalogs = (finding: Finding): Finding => ({
-    ...inChannel(policy, finding),
-    catalogs: touched.names,
-  });
   return {
-    findings: [...valid, ...foreseen.filter(isNews), ...compared].map(inCatalogs),
-    known: foreseen.filter((finding) => !isNews(finding) && !said.has(cause(finding))).map(inCatalogs),
-    diffs: placedDiffs(change, touched.names),
+    findings: [...foreseen.filter(isNews), ...compared],
+    known: foreseen.filter((finding) => !isNews(finding) && !said.has(cause(finding))),
   };
 }
 
-/** The change of a group of catalogs, with what surrounds them. */
-export async function changeIn(touched: TouchedCatalog, policy: Policy, time: Time): Promise<Change> {
-  const on = (side: keyof Sides): Promise<WorldOptions> | undefined => {
-    const state = touched[side];
-    return state && optionsOf(touched, state, { policy, time, definitions: time.definitions?.[side] });
-  };
-  const [before, after] = await Promise.all([on('before'), on('after')]);
-  return changeOf(before, after, (bundle) => time.definitions?.before(bundle) !== undefined);
+/** Findings that are equal but for their catalogs, joined at their place in the first of these. */
+function joinedCatalogs({ members }: TouchedCatalog, findings: readonly Finding[]): Finding[] {
+  const joined = new Map<string, Finding>();
+  for (const finding of findings) {
+    const { catalogs = [], ...said } = finding;
+    const key = JSON.stringify(said);
+    const known = joined.get(key);
+    joined.set(key, known ? { ...known, catalogs: [...(known.catalogs ?? []), ...catalogs] } : finding);
+  }
+  return [...joined.values()].map((finding) => {
+    const first = members.find(({ name }) => name === finding.catalogs?.[0]);
+    return first ? placedIn(finding, first) : finding;
+  });
+}
+
+/** A finding at its place in another of the catalogs that change alike. */
+function placedIn({ location, correction, ...finding }: Finding, { ownPath }: Member): Finding {
+  const own = (place: Location): Location => ({ ...place, file: ownPath(place.file) });
+  const corrected = correction && { correction: { ...correction, location: own(correction.location) } };
+  return { ...finding, location: own(location), ...corrected };
+}
+
+/** The changes of catalogs that change alike, with what surrounds each of them. */
+export async function changesIn(
+  touched: TouchedCatalog,
+  policy: Policy,
+  time: Time,
+): Promise<{ readonly member: Member; readonly change: Change }[]> {
+  const names = touched.names.filter((name) => !time.released?.has(name));
+  const published = publishedIn(names, touched.packages, time.published);
+  const shared: Shared = { policy, time, published, worlds: new Map() };
+  const wasDefined = (bundle: Bundle): boolean => time.definitions?.before(bundle) !== undefined;
+  const sides = { before: sideOf(touched, 'before', time), after: sideOf(touched, 'after', time) };
+  return Promise.all(
+    touched.members.map(async (member) => {
+      const [before, after] = await Promise.all([
+        sides.before && optionsOf(member, 'before', { ...shared, side: sides.before }),
+        sides.after && optionsOf(member, 'after', { ...shared, side: sides.after }),
+      ]);
+      return { member, change: await changeOf(before, after, wasDefined) };
+    }),
+  );
+}
+
+/** One state of the packages that several catalogs share. */
+type Side = Pick<WorldOptions, 'catalog' | 'definitions'> & { readonly packages: ReadonlySet<string> };
+
+function sideOf({ packages, ...states }: TouchedCatalog, side: keyof Sides, time: Time): Side | undefined {
+  const state = states[side];
+  const definitions = time.definitions?.[side];
+  return state && { catalog: catalogOf(state.blobs), packages, ...(definitions ? { definitions } : {}) };
 }
 
 /** What changes in the packages of a change, with the catalogs that change so. */
@@ -110,42 +167,43 @@ function validity({ blobs, unread }: CatalogState, severityOf: SeverityOf): Find
   return [...withSeverities(unread, RULES, severityOf), ...runRules(catalogOf(blobs), RULES, severityOf)];
 }
 
-interface Scene {
+/** What catalogs that change alike have in common. */
+interface Shared {
   readonly policy: Policy;
   readonly time: Time;
-  readonly definitions: DefinitionsOf | undefined;
+  readonly published: Map<string, PublishedBundle[]>;
+  /** Catalogs that follow any of them, made once. */
+  readonly worlds: Map<CatalogState, Promise<World>>;
 }
 
 async function optionsOf(
-  touched: TouchedCatalog,
-  state: CatalogState,
-  { policy: { graph }, time, definitions }: Scene,
+  { name, following }: Member,
+  when: keyof Sides,
+  shared: Shared & { readonly side: Side },
 ): Promise<WorldOptions> {
-  const [name = ''] = touched.names;
-  const following = await Promise.all(
-    touched.following.map((next): Promise<World> => {
-      const platform = tryParseMinor(next.name);
-      return worldOf({
-        name: next.name,
-        catalog: catalogOf(next.state.blobs),
-        olm: graph.olm,
-        ...(platform ? { platform } : {}),
-      });
-    }),
-  );
+  const { policy, time, published, side } = shared;
   const platform = tryParseMinor(name);
   return {
+    ...side,
     name,
-    catalog: catalogOf(state.blobs),
-    packages: touched.packages,
-    olm: graph.olm,
+    olm: policy.graph.olm,
     asOf: time.today,
-    following,
-    published: publishedIn(touched, time.published),
-    ...(touched.names.every((one) => time.released?.has(one)) ? { publishedIsAll: true } : {}),
-    ...(definitions ? { definitions } : {}),
+    following: await Promise.all(following.map((next) => followingWorld(next.name, next[when], shared))),
+    ...(time.released?.has(name)
+      ? { published: publishedIn([name], side.packages, time.published), publishedIsAll: true }
+      : { published }),
     ...(platform ? { platform } : {}),
   };
+}
+
+function followingWorld(name: string, state: CatalogState, { policy, worlds }: Shared): Promise<World> {
+  const platform = tryParseMinor(name);
+  const { olm } = policy.graph;
+  const made =
+    worlds.get(state) ??
+    worldOf({ name, catalog: catalogOf(state.blobs), olm, ...(platform ? { platform } : {}) });
+  worlds.set(state, made);
+  return made;
 }
 
 /** What a finding is due to: the comparison says of a change what a rule about the catalog says as well. */
@@ -153,9 +211,10 @@ function cause({ package: of, channel, installed, location, hint }: Finding): st
   return JSON.stringify([of, channel, installed, location, hint]);
 }
 
-/** What was ever published of the touched packages in any of the catalogs, which change alike. */
+/** What was ever published of packages in any of some catalogs, which change alike. */
 function publishedIn(
-  { names, packages }: TouchedCatalog,
+  names: readonly string[],
+  packages: ReadonlySet<string>,
   published: Published = new Map(),
 ): Map<string, PublishedBundle[]> {
   const ever = new Map<string, PublishedBundle[]>();

@@ -8,7 +8,7 @@ import { type CatalogPlace, readCatalogs } from '../catalogs.ts';
 import { classifyChange } from '../change/classify.ts';
 import { fileReader } from '../change/content.ts';
 import { touchedCatalogs } from '../check/catalogs.ts';
-import { changeIn, placedDiffs } from '../check/judge.ts';
+import { changesIn, joinedDiffs, placedDiffs } from '../check/judge.ts';
 import { policyAt } from '../config.ts';
 import { PipelineError } from '../error.ts';
 import type { Repository } from '../git/repository.ts';
@@ -48,7 +48,10 @@ export async function diffRevisions(
   const reader = fileReader(objects, policy.limits);
   const touched = await touchedCatalogs({ objects, reader, policy, trees, change });
   const changes = await Promise.all(
-    touched.map(async (one) => placedDiffs(await changeIn(one, policy, { today }), one.names)),
+    touched.map(async (one) => {
+      const inEach = await changesIn(one, policy, { today });
+      return joinedDiffs(inEach.flatMap(({ member, change }) => placedDiffs(change, [member.name])));
+    }),
   );
   return changes.flat();
 }

@@ -8,9 +8,6 @@ import { endText, grouped, listed, versionsOf } from '../phrase.ts';
 import { placeOfHead } from '../place.ts';
 import { quoted, type Report, type Rule } from '../rule.ts';
 
-/** How many of the platform's next versions are looked at: clusters may skip one. */
-const STEPS = 2;
-
 export const rule: Rule = {
   id: 'graph/strands-on-platform-upgrade',
   severity: 'error',
@@ -24,7 +21,10 @@ export const rule: Rule = {
     const fresh = lossesOf(after).filter(
       (loss) => touched.has(loss.channel.package) && !known.has(keyOf(loss)),
     );
-    tell(fresh, { world: after, report, severity: 'error' });
+    // Where a package or a channel is new nobody has it: what is lost later is not what the merge takes.
+    const [lost, warned] = partition(fresh, ({ channel }) => isInstallable(before, channel));
+    tell(lost, { world: after, report, severity: 'error' });
+    tell(warned, { world: after, report, severity: 'warning' });
   },
 };
 
@@ -36,6 +36,16 @@ interface Loss {
   /** What is lost first. */
   readonly what: 'package' | 'channel' | Olm;
   readonly why: string;
+}
+
+function partition<T>(all: readonly T[], isFirst: (one: T) => boolean): [T[], T[]] {
+  return [all.filter(isFirst), all.filter((one) => !isFirst(one))];
+}
+
+/** Whether a world has anything to install in a channel of that name. */
+function isInstallable({ catalog }: World, { package: of, name }: Channel): boolean {
+  const ofPackage = catalog.packages.get(of);
+  return ofPackage?.channels.get(name)?.entries.some((entry) => ofPackage.bundles.has(entry.name)) ?? false;
 }
 
 function keyOf({ channel, to, what }: Loss): string {
@@ -75,13 +85,28 @@ function tell(losses: readonly Loss[], { world, report, severity }: Telling): vo
 function lossesOf(world: World): Loss[] {
   return judgedPackages(world).flatMap((ofPackage) =>
     [...ofPackage.channels.values()].flatMap((channel) => {
-      for (const to of world.following.slice(0, STEPS)) {
+      for (const to of stepsOf(world)) {
         const loss = lossOf(world, to, { ofPackage, channel });
         if (loss.length > 0) return loss;
       }
       return [];
     }),
   );
+}
+
+/**
+ * The catalogs that clusters go to in one step: the next one, and behind it that of the next even minor version,
+ * since clusters may go from one even version to the next at once.
+ *
+ * @see https://docs.redhat.com/en/documentation/openshift_container_platform/latest/html/updating_clusters (Control Plane Only updates)
+ */
+function stepsOf({ platform, following: [next, second] }: World): World[] {
+  const isEven = (of: Minor | undefined): boolean => of !== undefined && of.minor % 2 === 0;
+  const skips =
+    platform !== undefined && isEven(platform) && second?.platform?.minor === platform.minor + 2
+      ? [second]
+      : [];
+  return [...(next ? [next] : []), ...skips];
 }
 
 /**

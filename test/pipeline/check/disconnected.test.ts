@@ -17,7 +17,7 @@ const good = `quay.io/foo/bundle@sha256:${'1'.repeat(64)}`;
 const bad = 'quay.io/foo/bundle@sha256:12';
 
 function touched(before: TouchedCatalog['before'], after: TouchedCatalog['after']): TouchedCatalog[] {
-  return [{ names: ['v4.20'], packages: new Set(['foo']), before, after, following: [], places: [] }];
+  return [{ names: ['v4.20'], packages: new Set(['foo']), before, after, members: [], places: [] }];
 }
 
 test('what a pull request makes worse is named, with what is missing', async () => {

@@ -64,9 +64,9 @@ test('catalogs that are changed with their template have not drifted', async () 
 
 test('one that is forgotten has, wherever it was forgotten', async () => {
   const versions = ['1.0.0', '1.1.0', '1.2.0'];
-  const [first = '', second = ''] = CATALOGS;
+  const [, second = ''] = CATALOGS;
   expect(
-    await drift(TREE, { [TEMPLATE]: template(...versions), [first]: catalogOf('etcd', versions) }),
+    await drift(TREE, { [TEMPLATE]: template(...versions), [second]: catalogOf('etcd', versions) }),
   ).toEqual({
     verdict: 'pass',
     findings: [

@@ -1,0 +1,40 @@
+/** The order in which platform upgrades take clusters from one catalog to the next. */
+import { compareText } from '../../catalog/finding.ts';
+import { compareMinors, tryParseMinor } from '../../catalog/graph/openshift.ts';
+import type { CatalogUnit } from '../change/unit.ts';
+import type { Policy } from '../policy/policy.ts';
+
+export interface CatalogOrder {
+  /** Catalogs by their order; those that have none come last, by name. */
+  readonly compare: (a: string, b: string) => number;
+  /** Names of the catalogs that come next, the nearest first. @param most how many */
+  readonly after: (name: string, most: number) => readonly string[];
+}
+
+/** The policy's order; where it has none, that of the platform's versions after which catalogs are named. */
+export function orderOf(
+  { graph }: Pick<Policy, 'graph'>,
+  units: Iterable<Pick<CatalogUnit, 'catalog'>>,
+): CatalogOrder {
+  const names = graph.catalogOrder.length > 0 ? graph.catalogOrder : byPlatform(units);
+  const rank = new Map(names.map((name, i) => [name, i]));
+  const place = (name: string): number => rank.get(name) ?? rank.size;
+  return {
+    compare: (a, b) => place(a) - place(b) || compareText(a, b),
+    after: (name, most) => {
+      const at = rank.get(name);
+      return at === undefined ? [] : names.slice(at + 1, at + 1 + most);
+    },
+  };
+}
+
+function byPlatform(units: Iterable<Pick<CatalogUnit, 'catalog'>>): string[] {
+  const names = new Set([...units].map(({ catalog }) => catalog));
+  return [...names]
+    .flatMap((name) => {
+      const platform = tryParseMinor(name);
+      return platform ? [{ name, platform }] : [];
+    })
+    .sort((a, b) => compareMinors(a.platform, b.platform) || compareText(a.name, b.name))
+    .map(({ name }) => name);
+}
