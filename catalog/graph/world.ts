@@ -8,6 +8,7 @@ import { type Bundle, type Catalog, catalogOf, type Package, type Property } fro
 import type { Version } from '../version.ts';
 import { type Cel, loadCel } from './cel.ts';
 import { type Foresight, foresightOf } from './foresight.ts';
+import { type Manifests, manifestsOfBundle } from './manifests.ts';
 import type { Minor } from './openshift.ts';
 import { ALL_PUBLISHED, type IsPublished, onlyPublished } from './publication.ts';
 import type { Scope, ScopeCatalog } from './snapshot.ts';
@@ -39,10 +40,15 @@ export interface World {
   /** The catalogs of the platform's next versions, the nearest first. */
   readonly following: readonly World[];
   readonly definitions: DefinitionsOf;
+  /** What is known of a bundle's manifests. */
+  readonly manifests: (bundle: Bundle) => Manifests;
 }
 
 /** The custom resource definitions of a bundle; undefined where they are unknown. */
 export type DefinitionsOf = (bundle: Bundle) => readonly CrdDefinition[] | undefined;
+
+/** A bundle's manifests; undefined where they are unknown. */
+export type ManifestsOf = (bundle: Bundle) => Manifests | undefined;
 
 /** A bundle that was once an entry of a channel. */
 export interface PublishedBundle {
@@ -69,6 +75,8 @@ export interface WorldOptions {
   readonly following?: readonly World[];
   /** Definitions of bundles whose manifests the catalog does not hold. */
   readonly definitions?: DefinitionsOf;
+  /** Manifests of bundles of which the catalog tells at most the metadata. */
+  readonly manifests?: ManifestsOf;
 }
 
 /** Prepares a catalog for foresight. */
@@ -92,6 +100,10 @@ export async function worldOf(options: WorldOptions): Promise<World> {
     platform: options.platform,
     following: options.following ?? [],
     definitions: (bundle) => definitionsOfBundle(bundle) ?? options.definitions?.(bundle),
+    manifests: (bundle) => {
+      const told = manifestsOfBundle(bundle);
+      return told.objects ? told : (options.manifests?.(bundle) ?? told);
+    },
   };
 }
 

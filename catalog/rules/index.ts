@@ -136,6 +136,8 @@ import { rule as graphAutomaticDowngrade } from './graph/automatic-downgrade.ts'
 import { rule as graphBundleMutated } from './graph/bundle-mutated.ts';
 import { rule as graphChannelRemoved } from './graph/channel-removed.ts';
 import { rule as graphChannelSwitchBlocked } from './graph/channel-switch-blocked.ts';
+import { rule as graphConversionModes } from './graph/conversion-modes.ts';
+import { rule as graphCrdDropped } from './graph/crd-dropped.ts';
 import { rule as graphCrdUnsafeEdge } from './graph/crd-unsafe-edge.ts';
 import { rule as graphCrossChannelEdgeDivergence } from './graph/cross-channel-edge-divergence.ts';
 import { rule as graphDefaultChannelChanged } from './graph/default-channel-changed.ts';
@@ -150,16 +152,23 @@ import { rule as graphEdgeRemovedOrChanged } from './graph/edge-removed-or-chang
 import { rule as graphEntryRemoved } from './graph/entry-removed.ts';
 import { rule as graphGvkTakeover } from './graph/gvk-takeover.ts';
 import { rule as graphHeadRegression } from './graph/head-regression.ts';
+import { rule as graphInstallModesNarrowed } from './graph/install-modes-narrowed.ts';
 import { rule as graphMaxOpenshiftVersion } from './graph/max-openshift-version.ts';
+import { rule as graphMinKubeVersion } from './graph/min-kube-version.ts';
+import { rule as graphNewMajor } from './graph/new-major.ts';
 import { rule as graphNewlyUnsupportedV1 } from './graph/newly-unsupported-v1.ts';
 import { rule as graphOlmv1Unsupported } from './graph/olmv1-unsupported.ts';
 import { rule as graphPackageRemoved } from './graph/package-removed.ts';
 import { rule as graphPathLength } from './graph/path-length.ts';
+import { rule as graphPermissionsGrow } from './graph/permissions-grow.ts';
+import { rule as graphPropertiesChanged } from './graph/properties-changed.ts';
+import { rule as graphRemovedApi } from './graph/removed-api.ts';
 import { rule as graphRepeatedGvk } from './graph/repeated-gvk.ts';
 import { rule as graphSemverOrderTrap } from './graph/semver-order-trap.ts';
 import { rule as graphSkiprangeCoversItself } from './graph/skiprange-covers-itself.ts';
 import { rule as graphSkiprangeCoversNothing } from './graph/skiprange-covers-nothing.ts';
 import { rule as graphSkiprangeGap } from './graph/skiprange-gap.ts';
+import { rule as graphSkiprangeJumps } from './graph/skiprange-jumps.ts';
 import { rule as graphSkiprangeMissesPrerelease } from './graph/skiprange-misses-prerelease.ts';
 import { rule as graphSkiprangeUnbounded } from './graph/skiprange-unbounded.ts';
 import { rule as graphStartingcsvPinLost } from './graph/startingcsv-pin-lost.ts';
@@ -403,6 +412,8 @@ export const RULES: readonly Rule[] = [
   graphBundleMutated,
   graphChannelRemoved,
   graphChannelSwitchBlocked,
+  graphConversionModes,
+  graphCrdDropped,
   graphCrdUnsafeEdge,
   graphCrossChannelEdgeDivergence,
   graphDefaultChannelChanged,
@@ -417,16 +428,23 @@ export const RULES: readonly Rule[] = [
   graphEntryRemoved,
   graphGvkTakeover,
   graphHeadRegression,
+  graphInstallModesNarrowed,
   graphMaxOpenshiftVersion,
+  graphMinKubeVersion,
+  graphNewMajor,
   graphNewlyUnsupportedV1,
   graphOlmv1Unsupported,
   graphPackageRemoved,
   graphPathLength,
+  graphPermissionsGrow,
+  graphPropertiesChanged,
+  graphRemovedApi,
   graphRepeatedGvk,
   graphSemverOrderTrap,
   graphSkiprangeCoversItself,
   graphSkiprangeCoversNothing,
   graphSkiprangeGap,
+  graphSkiprangeJumps,
   graphSkiprangeMissesPrerelease,
   graphSkiprangeUnbounded,
   graphStartingcsvPinLost,

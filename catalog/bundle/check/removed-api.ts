@@ -51,6 +51,11 @@ const REMOVED: ReadonlyMap<string, Removed> = new Map<string, Removed>([
   ['1.26', { 'autoscaling/v2beta2': ['HorizontalPodAutoscaler'] }],
 ]);
 
+/** The release of Kubernetes that removed a kind of an API, such as 1.25; undefined for one that is served. */
+export function releaseWithout(apiVersion: string, kind: string): string | undefined {
+  return [...REMOVED].find(([, removed]) => removed[apiVersion]?.includes(kind))?.[0];
+}
+
 interface Use {
   /** Kind and name of what uses the API. */
   readonly what: string;

@@ -51,7 +51,7 @@ function differenceOf(old: Bundle, bundle: Bundle): Difference | undefined {
 }
 
 /** Properties that decide what clusters do; how the manifests are told may change from catalog to catalog. */
-const DECISIVE: ReadonlySet<string> = new Set([
+export const DECISIVE: ReadonlySet<string> = new Set([
   'olm.gvk',
   'olm.label',
   'olm.deprecated',
@@ -59,7 +59,7 @@ const DECISIVE: ReadonlySet<string> = new Set([
   ...REQUIRING,
 ]);
 
-function differs(a: readonly Property[], b: readonly Property[], wanted: string): boolean {
+export function differs(a: readonly Property[], b: readonly Property[], wanted: string): boolean {
   const [before, after] = [a, b].map((properties) =>
     properties.filter(({ type }) => type === wanted).map(({ value }) => value),
   );

@@ -1,0 +1,101 @@
+/**
+ * What rules of access grant beyond others, as the authorizer of Kubernetes reads them.
+ *
+ * @see https://github.com/kubernetes/kubernetes/blob/master/plugin/pkg/auth/authorizer/rbac/rbac.go `RuleAllows`
+ */
+import { compareText } from '../finding.ts';
+import type { AccessRule, Permission } from './manifests.ts';
+
+/** Verbs on one kind of object, or on one path of the API server. */
+export interface Grant {
+  /** Whether it holds in every namespace. */
+  readonly wide: boolean;
+  /** Such as `deployments.apps`, `pods/exec`, `secrets "ca"` or `/metrics`. */
+  readonly on: string;
+  readonly verbs: readonly string[];
+}
+
+/** Single grants that are compared; a role that has more is compared as far as this. */
+const MOST = 20_000;
+
+/** What the permissions `after` grant and those `before` do not, whatever account has them; sorted. */
+export function addedGrants(before: readonly Permission[], after: readonly Permission[]): Grant[] {
+  const added = new Map<string, { grant: Grant; verbs: Set<string> }>();
+  let left = MOST;
+  for (const { wide, rules } of after) {
+    for (const rule of rules) {
+      for (const single of singlesOf(rule)) {
+        if (left-- <= 0) return sorted(added.values());
+        if (before.some((one) => (one.wide || !wide) && one.rules.some((its) => covers(its, single))))
+          continue;
+        const on = textOf(single);
+        const key = JSON.stringify([wide, on]);
+        const known = added.get(key) ?? { grant: { wide, on, verbs: [] }, verbs: new Set() };
+        known.verbs.add(single.verb);
+        added.set(key, known);
+      }
+    }
+  }
+  return sorted(added.values());
+}
+
+function sorted(added: Iterable<{ grant: Grant; verbs: ReadonlySet<string> }>): Grant[] {
+  return [...added]
+    .map(({ grant, verbs }) => ({ ...grant, verbs: [...verbs].sort(compareText) }))
+    .sort((a, b) => Number(b.wide) - Number(a.wide) || compareText(a.on, b.on));
+}
+
+/** One verb on one kind, name or path. */
+interface Single {
+  readonly verb: string;
+  readonly url?: string;
+  readonly group: string;
+  readonly resource: string;
+  readonly name: string;
+}
+
+function* singlesOf({
+  verbs,
+  apiGroups,
+  resources,
+  resourceNames,
+  nonResourceURLs,
+}: AccessRule): Generator<Single> {
+  const names = resourceNames.length > 0 ? resourceNames : [''];
+  for (const verb of verbs) {
+    for (const url of nonResourceURLs) yield { verb, url, group: '', resource: '', name: '' };
+    for (const group of apiGroups)
+      for (const resource of resources) for (const name of names) yield { verb, group, resource, name };
+  }
+}
+
+function covers(rule: AccessRule, { verb, url, group, resource, name }: Single): boolean {
+  if (!holds(rule.verbs, verb)) return false;
+  if (url !== undefined) return rule.nonResourceURLs.some((one) => coversUrl(one, url));
+  return (
+    holds(rule.apiGroups, group) &&
+    coversResource(rule.resources, resource) &&
+    (rule.resourceNames.length === 0 || (name !== '' && rule.resourceNames.includes(name)))
+  );
+}
+
+function holds(list: readonly string[], wanted: string): boolean {
+  return list.includes('*') || list.includes(wanted);
+}
+
+/** A star before a subresource stands for every kind. */
+function coversResource(resources: readonly string[], wanted: string): boolean {
+  const slash = wanted.indexOf('/');
+  return holds(resources, wanted) || (slash > 0 && resources.includes(`*${wanted.slice(slash)}`));
+}
+
+/** A star at the end stands for every path that begins so. */
+function coversUrl(url: string, wanted: string): boolean {
+  return url === '*' || url === wanted || (url.endsWith('*') && wanted.startsWith(url.slice(0, -1)));
+}
+
+function textOf({ url, group, resource, name }: Single): string {
+  if (url !== undefined) return url;
+  const kind = group === '' ? resource : `${resource}.${group}`;
+  return name === '' ? kind : `${kind} ${JSON.stringify(name)}`;
+}

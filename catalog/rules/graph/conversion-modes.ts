@@ -1,0 +1,52 @@
+import { shortName } from '../../graph/edge.ts';
+import { judgedPackages, type Olm, type World } from '../../graph/world.ts';
+import { locate } from '../../model.ts';
+import { listed } from '../phrase.ts';
+import { type Reached, reachedBundles } from '../reached.ts';
+import { quoted, type Rule } from '../rule.ts';
+
+/**
+ * Both generations of OLM refuse the installation itself, long after the bundle was accepted by the catalog.
+ *
+ * @see https://github.com/operator-framework/operator-lifecycle-manager/blob/master/pkg/controller/install/webhook.go `createOrUpdateConversionWebhook`
+ * @see https://github.com/operator-framework/operator-controller/blob/main/internal/operator-controller/rukpak/render/registryv1/validators/validator.go `CheckConversionWebhookSupport`
+ */
+export const rule: Rule = {
+  id: 'graph/conversion-modes',
+  severity: 'error',
+  summary:
+    'A bundle with a conversion webhook that clusters install supports the install mode AllNamespaces alone',
+  foresee(world, report) {
+    for (const ofPackage of judgedPackages(world)) {
+      for (const reached of reachedBundles(world, ofPackage)) {
+        const refusal = refusalOf(world, reached);
+        if (!refusal) continue;
+        const version = shortName(reached.bundle);
+        const message = `OLM ${refusal.olm.join(' and ')} cannot install ${version} of package ${quoted(ofPackage.name)}: its webhook ${listed(refusal.webhooks.map(quoted))} converts, so AllNamespaces must be the only supported install mode, found ${listed(refusal.modes) || 'none'}`;
+        report(message, locate(reached.bundle, 'properties'), {
+          package: ofPackage.name,
+          installed: [version],
+          hint: 'publish a bundle that supports AllNamespaces alone, or one without the conversion webhook',
+        });
+      }
+    }
+  },
+};
+
+interface Refusal {
+  readonly webhooks: readonly string[];
+  /** The install modes that the bundle supports. */
+  readonly modes: readonly string[];
+  readonly olm: readonly Olm[];
+}
+
+function refusalOf({ manifests }: World, { bundle, olm }: Reached): Refusal | undefined {
+  const { csv } = manifests(bundle);
+  const webhooks = csv?.conversionWebhooks ?? [];
+  const modes = [...(csv?.installModes ?? [])].sort();
+  // OLM v0 minds modes beside AllNamespaces, OLM v1 its absence as well.
+  const refuses = (generation: Olm): boolean =>
+    modes.some((mode) => mode !== 'AllNamespaces') || (generation === 'v1' && modes.length === 0);
+  const refusing = [...olm].filter(refuses);
+  return webhooks.length === 0 || refusing.length === 0 ? undefined : { webhooks, modes, olm: refusing };
+}

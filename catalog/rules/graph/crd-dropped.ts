@@ -1,0 +1,96 @@
+import { shortName } from '../../graph/edge.ts';
+import { hasOlmV1 } from '../../graph/openshift.ts';
+import { gvkText, offerOf } from '../../graph/requirement.ts';
+import { offerOfBundle } from '../../graph/snapshot.ts';
+import type { Olm } from '../../graph/world.ts';
+import { type BroughtEdge, broughtEdges, placeOfEdge, type Side, upgradesText } from '../brought-edges.ts';
+import { grouped, listed } from '../phrase.ts';
+import { quoted, type Rule } from '../rule.ts';
+
+/**
+ * OLM v1 applies a bundle as one release: what the new version lacks is deleted, a definition with all of its
+ * objects. OLM v0 leaves definitions behind, and nothing looks after their objects.
+ *
+ * @see https://github.com/operator-framework/operator-controller/blob/main/internal/operator-controller/applier/provider.go
+ */
+export const rule: Rule = {
+  id: 'graph/crd-dropped',
+  severity: 'error',
+  summary: 'An upgrade keeps the custom resource definitions that the version before owned',
+  compare(change, report) {
+    for (const name of change.packages) {
+      const dropping = broughtEdges(change, name).flatMap((edge) => {
+        const lost = droppedOn(edge);
+        return lost.length > 0 ? [{ edge, lost }] : [];
+      });
+      const key = ({ edge, lost }: Dropping): string => JSON.stringify([edge.to.bundle.name, edge.olm, lost]);
+      for (const group of grouped(dropping, key)) {
+        const [first] = group;
+        if (!first) continue;
+        const { lost, edge } = first;
+        const edges = group.map((one) => one.edge);
+        const deletes = edge.olm.includes('v1') && hasOlmV1(change.after.platform ?? LATEST);
+        const message = `${upgradesText(edges)} of package ${quoted(name)} ${edges.length === 1 ? 'drops' : 'drop'} what ${edges.length === 1 ? 'it' : 'they'} owned, ${listed(lost)}: ${effectOf(edge.olm)}`;
+        report(message, placeOfEdge(change, edge), {
+          package: name,
+          channel: edge.channel,
+          installed: edges.map(({ from }) => shortName(from.bundle)),
+          severity: deletes ? 'error' : 'warning',
+          hint: `keep the definition in ${shortName(edge.to.bundle)} until its objects are migrated`,
+        });
+      }
+    }
+  },
+};
+
+/** Where the platform is unknown, OLM v1 may be there. */
+const LATEST = { major: 4, minor: 20 };
+
+interface Dropping {
+  readonly edge: BroughtEdge;
+  /** Names of definitions, or kinds where names are unknown. */
+  readonly lost: readonly string[];
+}
+
+function effectOf(olm: readonly Olm[]): string {
+  const effects = {
+    v0: 'OLM v0 leaves its objects without an operator',
+    v1: 'OLM v1 deletes it with all its objects',
+  };
+  return [...olm]
+    .reverse()
+    .map((generation) => effects[generation])
+    .join(', ');
+}
+
+function droppedOn({ from, to }: BroughtEdge): readonly string[] {
+  const [before, after] = [from.manifests.csv, to.manifests.csv];
+  if (!before || !after) return droppedKinds(from, to);
+  const kept = new Set([
+    ...after.ownedCrds,
+    ...after.requiredCrds,
+    ...(to.world.definitions(to.bundle) ?? []).map(({ name }) => name),
+  ]);
+  return before.ownedCrds.filter((name) => !kept.has(name)).map(quoted);
+}
+
+/** Kinds of which no version is provided any more, nor asked of others. */
+function droppedKinds(from: Side, to: Side): readonly string[] {
+  const after = new Set([...offerOfBundle(to.bundle).gvks, ...requiredBy(to)].map(withoutVersion));
+  return offerOfBundle(from.bundle)
+    .gvks.filter((gvk) => !after.has(withoutVersion(gvk)))
+    .map(gvkText);
+}
+
+function requiredBy({ bundle }: Side): readonly string[] {
+  const asked = bundle.properties.filter(({ type }) => type === 'olm.gvk.required');
+  return offerOf(
+    asked.map(({ value }) => ({ type: 'olm.gvk', value })),
+    { package: '', version: undefined },
+  ).gvks;
+}
+
+function withoutVersion(gvk: string): string {
+  const [group, , kind] = JSON.parse(gvk) as [string, string, string];
+  return JSON.stringify([group, kind]);
+}

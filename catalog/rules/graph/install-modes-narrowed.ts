@@ -1,0 +1,64 @@
+import { shortName } from '../../graph/edge.ts';
+import { type BroughtEdge, broughtEdges, placeOfEdge, upgradesText } from '../brought-edges.ts';
+import { grouped, listed } from '../phrase.ts';
+import { quoted, type Rule } from '../rule.ts';
+
+/**
+ * OLM v0 fails a ClusterServiceVersion that does not support what its namespace's OperatorGroup selects. What
+ * OLM v1 minds of install modes is the matter of graph/newly-unsupported-v1.
+ *
+ * @see https://github.com/operator-framework/operator-lifecycle-manager/blob/master/pkg/controller/operators/olm/operator.go `CSVReasonUnsupportedOperatorGroup`
+ */
+export const rule: Rule = {
+  id: 'graph/install-modes-narrowed',
+  severity: 'error',
+  summary:
+    'An upgrade keeps the install modes of the version that it starts from: operator groups stay as they are',
+  compare(change, report) {
+    for (const name of change.packages) {
+      const narrowed = broughtEdges(change, name).flatMap((edge) => {
+        const loss = lossOn(edge);
+        return loss ? [{ edge, loss }] : [];
+      });
+      const key = ({ edge, loss }: Narrowed): string =>
+        JSON.stringify([edge.to.bundle.name, loss.lost, loss.severity]);
+      for (const group of grouped(narrowed, key)) {
+        const [first] = group;
+        if (!first) continue;
+        const { lost, kept, severity } = first.loss;
+        const edges = group.map(({ edge }) => edge);
+        const to = shortName(first.edge.to.bundle);
+        const message = `under OLM v0 ${upgradesText(edges)} of package ${quoted(name)} ${edges.length === 1 ? 'fails' : 'fail'} where the operator group uses the install mode ${listed(lost)}: ${to} supports ${listed(kept) || 'none'}`;
+        report(message, placeOfEdge(change, first.edge), {
+          package: name,
+          channel: first.edge.channel,
+          installed: edges.map(({ from }) => shortName(from.bundle)),
+          severity,
+          hint: `support ${listed(lost)} in ${to}, or tell users how to install the operator anew before the upgrade`,
+        });
+      }
+    }
+  },
+};
+
+interface Narrowed {
+  readonly edge: BroughtEdge;
+  readonly loss: Loss;
+}
+
+interface Loss {
+  readonly lost: readonly string[];
+  readonly kept: readonly string[];
+  readonly severity: 'error' | 'warning';
+}
+
+/** What an upgrade under OLM v0 takes away: an error where it is the usual mode, or every mode. */
+function lossOn({ olm, from, to }: BroughtEdge): Loss | undefined {
+  const before = from.manifests.csv?.installModes;
+  const after = to.manifests.csv?.installModes;
+  if (!olm.includes('v0') || !before || !after) return undefined;
+  const lost = [...before].filter((mode) => !after.has(mode)).sort();
+  if (lost.length === 0) return undefined;
+  const isUsual = lost.includes('AllNamespaces') || lost.length === before.size;
+  return { lost, kept: [...after].sort(), severity: isUsual ? 'error' : 'warning' };
+}

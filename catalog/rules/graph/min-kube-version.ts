@@ -1,0 +1,63 @@
+import { shortName } from '../../graph/edge.ts';
+import { kubernetesOf } from '../../graph/kubernetes.ts';
+import { compareMinors, formatMinor } from '../../graph/openshift.ts';
+import { judgedPackages, type World } from '../../graph/world.ts';
+import { type Bundle, locate } from '../../model.ts';
+import { reachedBundles } from '../reached.ts';
+import { quoted, type Rule } from '../rule.ts';
+
+/**
+ * OLM v0 keeps the ClusterServiceVersion pending; OLM v1 does not look at the field.
+ *
+ * @see https://github.com/operator-framework/operator-lifecycle-manager/blob/master/pkg/controller/operators/olm/requirements.go `minKubeVersionStatus`
+ */
+export const rule: Rule = {
+  id: 'graph/min-kube-version',
+  severity: 'error',
+  summary:
+    "The minKubeVersion of a bundle that clusters install is not above the platform's Kubernetes version",
+  foresee(world, report) {
+    if (!world.olm.has('v0')) return;
+    for (const ofPackage of judgedPackages(world)) {
+      for (const { bundle, olm } of reachedBundles(world, ofPackage)) {
+        const defect = olm.has('v0') ? defectOf(bundle, world) : undefined;
+        if (!defect) continue;
+        const version = shortName(bundle);
+        const message = `under OLM v0 the installation of ${version} of package ${quoted(ofPackage.name)} never completes: ${defect.text}`;
+        report(message, locate(bundle, 'properties'), {
+          package: ofPackage.name,
+          installed: [version],
+          hint: defect.hint,
+        });
+      }
+    }
+  },
+};
+
+interface Defect {
+  readonly text: string;
+  readonly hint: string;
+}
+
+/** What OLM v0 reads: a version in full, with or without a `v`. */
+const READABLE = /^v?([0-9]{1,9})\.([0-9]{1,9})\.[0-9]+(?:[-+].*)?$/;
+
+function defectOf(bundle: Bundle, { manifests, platform }: World): Defect | undefined {
+  const written = manifests(bundle).csv?.minKubeVersion ?? '';
+  if (written === '') return undefined;
+  const [, major, minor] = READABLE.exec(written) ?? [];
+  if (major === undefined || minor === undefined) {
+    return {
+      text: `OLM cannot read its minKubeVersion ${quoted(written)}, expected three numbers`,
+      hint: 'publish a bundle with a minKubeVersion such as 1.28.0',
+    };
+  }
+  const wanted = { major: Number(major), minor: Number(minor) };
+  const kubernetes = platform && kubernetesOf(platform);
+  if (!platform || !kubernetes || compareMinors(wanted, kubernetes) <= 0) return undefined;
+  const openshift = `OpenShift ${formatMinor(platform)}`;
+  return {
+    text: `its minKubeVersion is ${written}, and ${openshift} has Kubernetes ${formatMinor(kubernetes)}`,
+    hint: `remove the bundle from the catalog of ${openshift}, or publish one with a lower minKubeVersion`,
+  };
+}

@@ -1,0 +1,42 @@
+import { shortName } from '../../graph/edge.ts';
+import type { World } from '../../graph/world.ts';
+import type { Bundle } from '../../model.ts';
+import { compareVersions } from '../../version.ts';
+import { channelText } from '../phrase.ts';
+import { channelIn, entryIn, placeOfEntry, placeOfHead } from '../place.ts';
+import type { Rule } from '../rule.ts';
+
+export const rule: Rule = {
+  id: 'graph/new-major',
+  severity: 'info',
+  summary: 'A reviewer sees when a channel that clusters subscribe to gets a new major version',
+  compare(change, report) {
+    for (const name of change.packages) {
+      for (const channel of change.after.catalog.packages.get(name)?.channels.values() ?? []) {
+        const was = highestIn(change.before, name, channel.name);
+        const is = highestIn(change.after, name, channel.name);
+        if (!was?.version || !is?.version || is.version.major <= was.version.major) continue;
+        const entry = entryIn(channel, is.name);
+        const message = `${channelText(channel.name, name)} gets its first version ${is.version.major}.x, ${shortName(is)}; its highest was ${shortName(was)}: subscribers of the channel upgrade to it by themselves`;
+        report(message, entry ? placeOfEntry(channel, entry.index) : placeOfHead(channel), {
+          package: name,
+          channel: channel.name,
+          installed: [shortName(was)],
+          hint: 'give a new major version a channel of its own if users must choose it',
+        });
+      }
+    }
+  },
+};
+
+/** The highest version that a channel has, or undefined where it has none. */
+function highestIn(world: World, name: string, channel: string): Bundle | undefined {
+  const bundles = world.catalog.packages.get(name)?.bundles;
+  let highest: Bundle | undefined;
+  for (const entry of channelIn(world, name, channel)?.entries ?? []) {
+    const bundle = bundles?.get(entry.name);
+    if (!bundle?.version) continue;
+    if (!highest?.version || compareVersions(bundle.version, highest.version) > 0) highest = bundle;
+  }
+  return highest;
+}

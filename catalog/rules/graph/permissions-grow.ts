@@ -1,0 +1,52 @@
+import { addedGrants, type Grant } from '../../graph/access.ts';
+import { shortName } from '../../graph/edge.ts';
+import { type BroughtEdge, broughtEdges, placeOfEdge, upgradesText } from '../brought-edges.ts';
+import { grouped } from '../phrase.ts';
+import { quoted, type Rule } from '../rule.ts';
+
+export const rule: Rule = {
+  id: 'graph/permissions-grow',
+  severity: 'info',
+  summary: 'A reviewer sees which permissions an upgrade adds: clusters grant them without asking again',
+  compare(change, report) {
+    for (const name of change.packages) {
+      const growing = broughtEdges(change, name).flatMap((edge) => {
+        const text = addedText(edge);
+        return text === '' ? [] : [{ edge, text }];
+      });
+      for (const group of grouped(growing, ({ edge, text }) => `${edge.to.bundle.name}\n${text}`)) {
+        const [first] = group;
+        if (!first) continue;
+        const edges = group.map(({ edge }) => edge);
+        const message = `${upgradesText(edges)} of package ${quoted(name)} ${edges.length === 1 ? 'adds' : 'add'} permissions: ${first.text}`;
+        report(message, placeOfEdge(change, first.edge), {
+          package: name,
+          channel: first.edge.channel,
+          installed: edges.map(({ from }) => shortName(from.bundle)),
+          hint: 'check that the operator needs them: an automatic upgrade grants them on every cluster',
+        });
+      }
+    }
+  },
+};
+
+/** Kinds that a message names; what is beyond is counted. */
+const NAMED = 60;
+
+/** Which permissions an upgrade adds; empty for none, and where either side is unknown. */
+function addedText({ from, to }: BroughtEdge): string {
+  const [before, after] = [from.manifests.csv?.permissions, to.manifests.csv?.permissions];
+  if (!before || !after) return '';
+  const added = addedGrants(before, after);
+  const named = added.slice(0, NAMED);
+  const more = added.length > NAMED ? `; and ${added.length - NAMED} more` : '';
+  const parts = [
+    { where: 'in all namespaces', grants: named.filter(({ wide }) => wide) },
+    { where: 'in the namespaces that it watches', grants: named.filter(({ wide }) => !wide) },
+  ].filter(({ grants }) => grants.length > 0);
+  return parts.map(({ where, grants }) => `${where} ${grants.map(grantText).join(', ')}`).join('; ') + more;
+}
+
+function grantText({ on, verbs }: Grant): string {
+  return `${on} (${verbs.join(' ')})`;
+}

@@ -1,0 +1,71 @@
+import { shortName } from '../../graph/edge.ts';
+import { type Bundle, locate, type Property } from '../../model.ts';
+import { isObject } from '../../shape.ts';
+import { grouped, listed } from '../phrase.ts';
+import { quoted, type Rule } from '../rule.ts';
+import { DECISIVE, differs } from './bundle-mutated.ts';
+
+/** What decides upgrades is the matter of graph/bundle-mutated. */
+export const rule: Rule = {
+  id: 'graph/properties-changed',
+  severity: 'info',
+  summary: 'A reviewer sees when the properties of a published bundle change while its image stays the same',
+  compare(change, report) {
+    for (const name of change.packages) {
+      const was = change.before.catalog.packages.get(name)?.bundles;
+      const changed = [...(change.after.catalog.packages.get(name)?.bundles.values() ?? [])].flatMap(
+        (bundle) => {
+          const text = changeText(was?.get(bundle.name), bundle);
+          return text === '' ? [] : [{ bundle, text }];
+        },
+      );
+      for (const group of grouped(changed, ({ text }) => text)) {
+        const [first] = group;
+        if (!first) continue;
+        const names = listed(group.map(({ bundle }) => quoted(bundle.name)));
+        const message = `${group.length === 1 ? `bundle ${names} is` : `the bundles ${names} are`} published, and the image stays the same, but properties change: ${first.text}`;
+        report(message, locate(first.bundle, 'properties'), {
+          package: name,
+          installed: group.map(({ bundle }) => shortName(bundle)),
+          hint: 'the catalog then describes another bundle than clusters install: render the properties from the image',
+        });
+      }
+    }
+  },
+};
+
+/** How the manifests of a bundle may be told. */
+const FORMATS = ['olm.csv.metadata', 'olm.bundle.object'];
+
+/** The properties that differ, with their fields where they have any; empty for none. */
+function changeText(before: Bundle | undefined, after: Bundle): string {
+  if (!before || before === after || before.image !== after.image) return '';
+  const ignored = isRetold(before, after)
+    ? [...FORMATS, ...DECISIVE, 'olm.package']
+    : [...DECISIVE, 'olm.package'];
+  const types = [...new Set([...before.properties, ...after.properties].map(({ type }) => type))];
+  return types
+    .filter((type) => !ignored.includes(type) && differs(before.properties, after.properties, type))
+    .map((type) => typeText(type, before.properties, after.properties))
+    .join(', ');
+}
+
+/** Whether the same manifests are only told in the other format, as catalogs of later versions do. */
+function isRetold(before: Bundle, after: Bundle): boolean {
+  const formats = [before, after].map(({ properties }) =>
+    FORMATS.filter((format) => properties.some(({ type }) => type === format)).join(),
+  );
+  return formats[0] !== formats[1];
+}
+
+function typeText(type: string, before: readonly Property[], after: readonly Property[]): string {
+  const [was, is] = [before, after].map((properties) =>
+    properties.filter((property) => property.type === type),
+  );
+  const [a, b] = [was?.[0]?.value, is?.[0]?.value];
+  if (was?.length !== 1 || is?.length !== 1 || !isObject(a) || !isObject(b)) return type;
+  const fields = [...new Set([...Object.keys(a), ...Object.keys(b)])]
+    .filter((key) => JSON.stringify(a[key]) !== JSON.stringify(b[key]))
+    .sort();
+  return `${type} (${listed(fields)})`;
+}

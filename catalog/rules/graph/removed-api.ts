@@ -1,0 +1,67 @@
+import { releaseWithout } from '../../bundle/check/removed-api.ts';
+import { shortName } from '../../graph/edge.ts';
+import { kubernetesOf } from '../../graph/kubernetes.ts';
+import type { ManifestApi } from '../../graph/manifests.ts';
+import { compareMinors, formatMinor, type Minor, tryParseMinor } from '../../graph/openshift.ts';
+import { judgedPackages, type Olm, type World } from '../../graph/world.ts';
+import { locate } from '../../model.ts';
+import { grouped, listed } from '../phrase.ts';
+import { type Reached, reachedBundles } from '../reached.ts';
+import { quoted, type Rule } from '../rule.ts';
+
+/**
+ * The install plan of OLM v0, or the revision of OLM v1, fails at such a manifest.
+ *
+ * @see https://github.com/operator-framework/operator-lifecycle-manager/blob/master/pkg/controller/operators/catalog/not_found.go
+ */
+export const rule: Rule = {
+  id: 'graph/removed-api',
+  severity: 'error',
+  summary:
+    "A bundle that clusters install has no manifest of an API that the platform's Kubernetes no longer serves",
+  foresee(world, report) {
+    const { platform } = world;
+    const kubernetes = platform && kubernetesOf(platform);
+    if (!platform || !kubernetes) return;
+    for (const ofPackage of judgedPackages(world)) {
+      for (const reached of reachedBundles(world, ofPackage)) {
+        const refused = refusedBy(world, reached, kubernetes);
+        const version = shortName(reached.bundle);
+        for (const group of grouped(refused, ({ olm }) => olm.join())) {
+          const what = group.map(
+            ({ api: { apiVersion, kind, name }, since }) =>
+              `${kind} ${quoted(name)} of ${apiVersion}, which Kubernetes ${since} removed`,
+          );
+          const olm = group[0]?.olm.join(' and ');
+          const message = `OLM ${olm} cannot install ${version} of package ${quoted(ofPackage.name)} on OpenShift ${formatMinor(platform)} with Kubernetes ${formatMinor(kubernetes)}: it has the ${listed(what)}`;
+          report(message, locate(reached.bundle, 'properties'), {
+            package: ofPackage.name,
+            installed: [version],
+            hint: `move the manifest to an API that is served: https://kubernetes.io/docs/reference/using-api/deprecation-guide/`,
+          });
+        }
+      }
+    }
+  },
+};
+
+interface Refused {
+  readonly api: ManifestApi;
+  /** The release of Kubernetes that removed it. */
+  readonly since: string;
+  /** Who cannot install it. */
+  readonly olm: readonly Olm[];
+}
+
+function refusedBy({ manifests }: World, { bundle, olm }: Reached, kubernetes: Minor): readonly Refused[] {
+  return (manifests(bundle).objects ?? []).flatMap((api) => {
+    const since = releaseWithout(api.apiVersion, api.kind);
+    const removed = since === undefined ? undefined : tryParseMinor(since);
+    if (since === undefined || !removed || compareMinors(removed, kubernetes) > 0) return [];
+    const stopped = [...olm].filter((generation) => generation === 'v1' || !REWRITTEN.has(api.kind));
+    return stopped.length === 0 ? [] : [{ api, since, olm: stopped }];
+  });
+}
+
+/** Kinds that OLM v0 reads into a type of its own and writes as v1, whatever their version. */
+const REWRITTEN: ReadonlySet<string> = new Set(['ClusterRole', 'ClusterRoleBinding', 'Role', 'RoleBinding']);

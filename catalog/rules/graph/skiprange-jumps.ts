@@ -1,0 +1,87 @@
+import { type Installed, shortName } from '../../graph/edge.ts';
+import type { Fate } from '../../graph/foresight.ts';
+import { roadOf } from '../../graph/foresight.ts';
+import { allMoves, type Move } from '../../graph/move.ts';
+import { upgradeOf } from '../../graph/outcome.ts';
+import type { Change, World } from '../../graph/world.ts';
+import type { Channel, Entry } from '../../model.ts';
+import { channelText, grouped, listed, versionsOf } from '../phrase.ts';
+import { entryIn, placeOfEntry } from '../place.ts';
+import { quoted, type Rule } from '../rule.ts';
+
+export const rule: Rule = {
+  id: 'graph/skiprange-jumps',
+  severity: 'info',
+  summary: 'A reviewer sees when a skipRange jumps over a version that users had to pass through',
+  compare(change, report) {
+    const jumps = (['v0', 'v1'] as const).flatMap((olm) =>
+      allMoves(change, olm)
+        .filter(({ channel }) => olm === 'v0' || channel === '')
+        .flatMap((move) => jumpOf(change, move) ?? []),
+    );
+    const key = ({ move, spot }: Jump): string =>
+      JSON.stringify([move.package, spot.channel.name, spot.entry.name]);
+    for (const group of grouped(jumps, key)) {
+      const [first] = group;
+      if (!first) continue;
+      const { move, spot } = first;
+      const from = versionsOf(group.map((jump) => jump.move.installed));
+      const passed = versionsOf(group.flatMap((jump) => jump.passed));
+      const olm = [...new Set(group.map((jump) => jump.move.olm))].join(' and ');
+      const message = `${channelText(spot.channel.name, move.package)}: the skipRange ${quoted(spot.entry.skipRange)} of ${shortName(first.to)} takes ${listed(from)} past ${listed(passed)} under OLM ${olm}, which every upgrade passed through before`;
+      report(message, placeOfEntry(spot.channel, spot.entry.index, 'skipRange'), {
+        package: move.package,
+        channel: spot.channel.name,
+        installed: from,
+        hint: `test the upgrade from ${from[0] ?? ''}, or end the range at ${passed.at(-1) ?? ''}`,
+      });
+    }
+  },
+};
+
+interface Spot {
+  readonly channel: Channel;
+  readonly entry: Entry;
+}
+
+interface Jump {
+  readonly move: Move;
+  readonly to: Installed;
+  readonly spot: Spot;
+  /** What was on the way and no longer is. */
+  readonly passed: readonly Installed[];
+}
+
+function jumpOf(change: Change, move: Move): Jump | undefined {
+  const { package: name, after } = move;
+  const upgrade = upgradeOf(after.next);
+  if (upgrade?.edge !== 'skipRange' || upgradeOf(move.before.next)?.to.name === upgrade.to.name)
+    return undefined;
+  const now = new Set(wayOf(change.after, move).map((one) => one.name));
+  const bundles = change.after.catalog.packages.get(name)?.bundles;
+  // The end of the way was nothing to pass through.
+  const passed = wayOf(change.before, move)
+    .slice(0, -1)
+    .filter((one) => !now.has(one.name) && bundles?.has(one.name));
+  const spot = spotOf(change.after, move, upgrade.to.name);
+  return passed.length > 0 && spot ? { move, to: upgrade.to, spot, passed } : undefined;
+}
+
+/** What an installation becomes, one upgrade after the other. */
+function wayOf({ foresight }: World, { package: name, olm, channel, installed }: Move): Installed[] {
+  const fate = (at: Installed): Fate =>
+    olm === 'v0'
+      ? foresight.v0({ package: name, channel }, at)
+      : foresight.v1({ package: name, channels: [] }, at);
+  return roadOf(fate, installed).flatMap((outcome) => upgradeOf(outcome)?.to ?? []);
+}
+
+/** The entry whose range leads there: in the subscribed channel, or else in the first that has one. */
+function spotOf({ catalog }: World, { package: name, channel }: Move, to: string): Spot | undefined {
+  const channels = [...(catalog.packages.get(name)?.channels.values() ?? [])];
+  const spots = channels.flatMap((one) => {
+    const entry = entryIn(one, to);
+    return entry && entry.skipRange !== '' ? [{ channel: one, entry }] : [];
+  });
+  return spots.find((spot) => spot.channel.name === channel) ?? spots[0];
+}

@@ -1,0 +1,48 @@
+/** The bundles that clusters install by themselves: heads of channels, and what upgrades lead to. */
+import { installedOf } from '../graph/edge.ts';
+import { upgradeOf } from '../graph/outcome.ts';
+import type { Olm, World } from '../graph/world.ts';
+import type { Bundle, Package } from '../model.ts';
+import { headBundles } from './heads.ts';
+
+/** A bundle that clusters install by themselves. */
+export interface Reached {
+  readonly bundle: Bundle;
+  /** The generations of OLM that install it, v0 first. */
+  readonly olm: ReadonlySet<Olm>;
+}
+
+/** The bundles of a package that clusters install by themselves, each once. */
+export function reachedBundles(world: World, ofPackage: Package): Reached[] {
+  const reached = new Map<string, Reached>();
+  const add = (name: string, olm: Iterable<Olm>): void => {
+    const bundle = ofPackage.bundles.get(name);
+    const known = reached.get(name)?.olm ?? [];
+    if (bundle) reached.set(name, { bundle, olm: new Set([...known, ...olm].sort()) });
+  };
+  for (const { name } of headBundles(ofPackage)) add(name, world.olm);
+  for (const channel of ofPackage.channels.values()) {
+    for (const { name } of channel.entries) {
+      const from = ofPackage.bundles.get(name);
+      for (const olm of from ? world.olm : [])
+        if (from) add(targetOf(world, { channel: channel.name, from, olm }) ?? '', [olm]);
+    }
+  }
+  return [...reached.values()];
+}
+
+interface Step {
+  readonly channel: string;
+  readonly from: Bundle;
+  readonly olm: Olm;
+}
+
+/** Name of the bundle that another one becomes next. */
+function targetOf({ foresight }: World, { channel, from, olm }: Step): string | undefined {
+  const { package: name } = from;
+  const { next } =
+    olm === 'v0'
+      ? foresight.v0({ package: name, channel }, installedOf(from))
+      : foresight.v1({ package: name, channels: [] }, installedOf(from));
+  return upgradeOf(next)?.to.name;
+}
