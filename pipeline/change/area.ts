@@ -1,5 +1,6 @@
 /** Changes outside of any package: of the gate, of whole catalogs, of what is nobody's in particular. */
-import type { AreaChange } from './change.ts';
+import type { AreaChange, Sides } from './change.ts';
+import { contentText } from './draft.ts';
 import type { ChangedPath, Scene } from './scene.ts';
 import type { CatalogUnit } from './unit.ts';
 
@@ -18,14 +19,34 @@ export function areasOf(scene: Scene, beyond: readonly string[]): AreaChange[] {
   const concerned = new Set([...scene.drafts.all.values()].flatMap((draft) => [...draft.paths]));
   const nobodys = paths.filter((path) => isNobodys(path, concerned)).map(({ path }) => path);
   const [old, now] = [catalogsOf(base.units), catalogsOf(merged.units)];
-  return [
+  const areas = [
     ...whole('gate', inArea('gate')),
     ...whole('root', inArea('root')),
     ...whole('unknown', [...new Set([...inArea('unknown'), ...beyond, ...nobodys])]),
     ...catalogsOnlyIn('new-catalog', now, old, paths),
     ...catalogsOnlyIn('delete-catalog', old, now, paths),
   ];
+  return areas.map((area) => ({ ...area, sides: sidesOf(scene, area) }));
 }
+
+/** Both sides of the paths of an area, and of the catalogs' units in its folder. */
+function sidesOf({ paths, base, merged }: Scene, { paths: own, root }: Area): Sides {
+  const changed = new Map(paths.map((path) => [path.path, path]));
+  const units = [...base.units.values(), ...merged.units.values()]
+    .filter((unit) => unit.root === root)
+    .map(({ path }) => path);
+  return new Map(
+    [...own, ...units].map((path) => {
+      const { before, after } = changed.get(path) ?? {
+        before: base.units.get(path),
+        after: merged.units.get(path),
+      };
+      return [path, [contentText(before), contentText(after)] as const];
+    }),
+  );
+}
+
+type Area = Omit<AreaChange, 'sides'>;
 
 /**
  * Whether a shared path changed without a change of any package in it.
@@ -38,7 +59,7 @@ function isNobodys({ path, area, package: name }: ChangedPath, concerned: Readon
   return !names.some((_, i) => concerned.has(names.slice(0, i + 1).join('/')));
 }
 
-function whole(area: Whole, paths: readonly string[]): AreaChange[] {
+function whole(area: Whole, paths: readonly string[]): Area[] {
   return paths.length === 0 ? [] : [{ area, paths, catalog: undefined, root: undefined }];
 }
 
@@ -52,7 +73,7 @@ function catalogsOnlyIn(
   here: ReadonlyMap<string, string>,
   there: ReadonlyMap<string, string>,
   changed: readonly ChangedPath[],
-): AreaChange[] {
+): Area[] {
   return [...here]
     .filter(([root]) => !there.has(root))
     .map(([root, catalog]) => {

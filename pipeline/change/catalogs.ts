@@ -1,4 +1,5 @@
 /** What changes in catalogs: unit by unit, package by package. */
+import { createHash } from 'node:crypto';
 import { contentChange, isPromotion, newBlobs } from '../../catalog/classes.ts';
 import type { Finding } from '../../catalog/finding.ts';
 import { IGNORE_FILE } from '../../catalog/ignore.ts';
@@ -118,7 +119,9 @@ async function compareUnit(input: CatalogsInput, pair: UnitPair, drafts: Drafts)
     if (mayBeEqual && added.length === 0 && !isLess(pieces.before, pieces.after)) continue;
     const owner = placeOf(input, pieces);
     if (owner === 'foreign') foreign.push(...added.map((blob) => foreignPlace(pieces, blob)));
-    await writeChange(input, pieces, drafts.of(owner === 'place' ? (unit.package ?? name) : name));
+    const draft = drafts.of(owner === 'place' ? (unit.package ?? name) : name);
+    draft.sides.set(`${unit.path} ${name}`, [sideText(pieces, before), sideText(pieces, after)]);
+    await writeChange(input, pieces, draft);
   }
   const unread = after.unread.filter(({ location }) => !kept.has(location.file));
   return { unit, foreign, unread, beyond };
@@ -126,6 +129,25 @@ async function compareUnit(input: CatalogsInput, pair: UnitPair, drafts: Drafts)
 
 interface Side extends UnitContent {
   readonly files: readonly LoadedFile[];
+}
+
+/**
+ * What a side of a unit holds of a package: the files that are loaded, where they are the package's own; the blobs,
+ * where other packages are in the same file or the package is made.
+ */
+function sideText({ unit, name }: Pieces, { files, packages }: Side): string {
+  if (unit.package !== undefined && !unit.made) {
+    return digestOf(files.map(({ path, mode, id }) => `${path} ${mode} ${id}`));
+  }
+  const { packages: own, channels, bundles, deprecations, others } = packages.get(name) ?? emptyContent();
+  const blobs: readonly Blob[] = [...own, ...channels, ...bundles, ...deprecations, ...others];
+  return digestOf(blobs.map(({ value }) => JSON.stringify(value)));
+}
+
+/** Empty for nothing. */
+function digestOf(lines: readonly string[]): string {
+  if (lines.length === 0) return '';
+  return createHash('sha256').update(JSON.stringify(lines)).digest('hex');
 }
 
 async function sideOf(input: CatalogsInput, tree: string, unit: CatalogUnit | undefined): Promise<Side> {

@@ -18,6 +18,12 @@ export interface Change {
   readonly unsafe: readonly Finding[];
 }
 
+/**
+ * What a change replaces, by place (a file, a bundle's folder, a package's part of a catalog): the content before
+ * and after, as texts that differ when the contents do.
+ */
+export type Sides = ReadonlyMap<string, readonly [before: string, after: string]>;
+
 export interface PackageChange {
   readonly name: string;
   readonly classes: ReadonlySet<AllowableClass>;
@@ -34,6 +40,8 @@ export interface PackageChange {
   readonly owners: PackageOwners;
   /** As they would be. */
   readonly ownersAfter: PackageOwners;
+  /** What approvals are of, with the classes. */
+  readonly sides: Sides;
 }
 
 /** Changes outside of any package. */
@@ -43,6 +51,8 @@ export interface AreaChange {
   /** Name of the catalog and path of its folder, for `new-catalog` and `delete-catalog`. */
   readonly catalog: string | undefined;
   readonly root: string | undefined;
+  /** What approvals are of, with the area. */
+  readonly sides: Sides;
 }
 
 /** Names what is approved: `package etcd`, `catalog v4.20`, `gate`, `root` or `unknown`. */

@@ -8,7 +8,10 @@ import { readSettings } from '../settings.ts';
 
 export interface CompositeChange {
   /** Packages whose image is another, and nothing else about them. */
-  readonly packages: readonly string[];
+  readonly packages: readonly {
+    readonly name: string;
+    readonly images: readonly [before: string, after: string];
+  }[];
   /** Whether anything else in the file changed. */
   readonly beyond: boolean;
   /** Why the file cannot be read, severity error. */
@@ -34,10 +37,11 @@ export function compositeChange(
   const { settings, findings: unread } = readSettings(file, after);
   const now = contentOf(settings?.value);
   if (!old || !now || old.rest !== now.rest) return { packages: [], beyond: true, unread };
-  const names = [...now.images]
-    .filter(([name, image]) => old.images.get(name) !== image)
-    .map(([name]) => name);
-  return { packages: names, beyond: false, unread };
+  const packages = [...now.images].flatMap(([name, image]) => {
+    const was = old.images.get(name) ?? '';
+    return was === image ? [] : [{ name, images: [was, image] as const }];
+  });
+  return { packages, beyond: false, unread };
 }
 
 interface CompositeContent {

@@ -1,4 +1,5 @@
 /** A package's change while it is put together. */
+import type { TreeFile } from '../git/tree.ts';
 import type { PackageOwners } from '../github/owners.ts';
 import type { PathKind } from '../policy/layout.ts';
 import type { AllowableClass } from '../policy/policy.ts';
@@ -14,6 +15,7 @@ export interface PackageDraft {
   readonly catalogs: Set<string>;
   /** What is changed, in words, and in which catalogs. */
   readonly details: Map<string, Set<string>>;
+  readonly sides: Map<string, readonly [before: string, after: string]>;
 }
 
 /** Drafts by package, made when they are first asked for. */
@@ -35,6 +37,7 @@ export function newDrafts(): Drafts {
         elsewhere: new Set(),
         catalogs: new Set(),
         details: new Map(),
+        sides: new Map(),
       };
       all.set(name, draft);
       return draft;
@@ -47,6 +50,11 @@ export function note(draft: PackageDraft, detail: string, catalog?: string): voi
   const catalogs = draft.details.get(detail) ?? new Set();
   if (catalog !== undefined) catalogs.add(catalog);
   draft.details.set(detail, catalogs);
+}
+
+/** A file's or folder's content in one of the trees, as approvals are of it; empty for none. */
+export function contentText(entry: TreeFile | undefined): string {
+  return entry ? `${entry.mode} ${entry.id}` : '';
 }
 
 export function finish(
@@ -66,5 +74,6 @@ export function finish(
     catalogs: [...draft.catalogs].sort(),
     owners: owners.before,
     ownersAfter: owners.after,
+    sides: draft.sides,
   };
 }

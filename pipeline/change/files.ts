@@ -2,7 +2,7 @@
 import type { Finding } from '../../catalog/finding.ts';
 import { entryAt, type PathChange } from '../git/tree.ts';
 import { compositeChange } from './composite.ts';
-import { note, type PackageDraft } from './draft.ts';
+import { contentText, note, type PackageDraft } from './draft.ts';
 import { type ForeignPlace, type Named, packageOfBundle, packagesOfTemplate } from './foreign.ts';
 import { type ChangedPath, claims, type Scene } from './scene.ts';
 
@@ -29,6 +29,7 @@ type PackagePath = ChangedPath & { readonly package: string };
 async function comparePath(scene: Scene, path: PackagePath, found: FilesFound): Promise<void> {
   const draft = scene.drafts.of(path.package);
   draft.paths.add(path.path);
+  draft.sides.set(path.path, fileSides(path));
   switch (path.area) {
     case 'template':
       draft.kinds.add('template');
@@ -40,7 +41,11 @@ async function comparePath(scene: Scene, path: PackagePath, found: FilesFound): 
       found.foreign.push(
         ...foreignNames(
           scene,
-          { place: path.package, at: bundleFolder(path) },
+          {
+            place: path.package,
+            at: bundleFolder(path),
+            sides: await folderSides(scene, bundleFolder(path)),
+          },
           await packageOfBundle(scene.objects, path, scene.policy.limits.fileBytes),
         ),
       );
@@ -59,13 +64,38 @@ async function comparePath(scene: Scene, path: PackagePath, found: FilesFound): 
 async function compareTemplate(scene: Scene, path: PackagePath, found: FilesFound): Promise<void> {
   const { named, unread } = await packagesOfTemplate(scene.reader, path);
   found.unread.push(...unread);
-  found.foreign.push(...foreignNames(scene, { place: path.package, at: path.path }, named));
+  found.foreign.push(
+    ...foreignNames(scene, { place: path.package, at: path.path, sides: fileSides(path) }, named),
+  );
+}
+
+type BeforeAfter = readonly [before: string, after: string];
+
+function fileSides({ before, after }: ChangedPath): BeforeAfter {
+  return [contentText(before), contentText(after)];
+}
+
+/** Both sides of a bundle's folder, which is approved as a whole. */
+async function folderSides({ objects, trees }: Scene, folder: string): Promise<BeforeAfter> {
+  const [before, after] = await Promise.all([
+    entryAt(objects, trees.base, folder),
+    entryAt(objects, trees.merged, folder),
+  ]);
+  return [contentText(before), contentText(after)];
+}
+
+interface NamingPlace {
+  /** The package in whose place the names stand. */
+  readonly place: string;
+  /** Path of the file or folder with the names. */
+  readonly at: string;
+  readonly sides: BeforeAfter;
 }
 
 /** Names other than the place's: somebody else's are foreign, one that is nobody's is a new package. */
 function foreignNames(
   scene: Scene,
-  { place, at }: { readonly place: string; readonly at: string },
+  { place, at, sides }: NamingPlace,
   named: readonly Named[],
 ): ForeignPlace[] {
   return named.flatMap(({ name, location }) => {
@@ -74,6 +104,7 @@ function foreignNames(
     const draft = scene.drafts.of(name);
     draft.classes.add('add-entry');
     draft.elsewhere.add(at);
+    draft.sides.set(at, sides);
     return [];
   });
 }
@@ -88,11 +119,12 @@ async function compareComposite(
   const { packages, beyond, unread } = compositeChange(path, await bytes(before), await bytes(after));
   found.unread.push(...unread.filter(({ severity }) => severity === 'error'));
   if (beyond) found.beyond.push(path);
-  for (const name of packages) {
+  for (const { name, images } of packages) {
     const draft = drafts.of(name);
     draft.classes.add('edit-graph');
     draft.kinds.add('composite');
     draft.paths.add(path);
+    draft.sides.set(path, images);
     note(draft, `has another image in ${path}`);
   }
 }
@@ -104,17 +136,11 @@ function bundleFolder({ path, version = '' }: ChangedPath): string {
 }
 
 /** A bundle directory is added, removed, or was published as it was. */
-async function compareBundle(
-  { objects, trees }: Scene,
-  path: ChangedPath,
-  draft: PackageDraft,
-): Promise<void> {
+async function compareBundle(scene: Scene, path: ChangedPath, draft: PackageDraft): Promise<void> {
   const folder = bundleFolder(path);
   const { version = '' } = path;
-  const [before, after] = await Promise.all([
-    entryAt(objects, trees.base, folder),
-    entryAt(objects, trees.merged, folder),
-  ]);
+  const [before, after] = await folderSides(scene, folder);
+  draft.sides.set(folder, [before, after]);
   draft.classes.add(!before ? 'add-entry' : after ? 'mutate-published' : 'prune');
   note(
     draft,

@@ -1,13 +1,22 @@
 /** The people of a pull request: what is known of them, and who must act. */
 import { compareFindings, type Finding } from '../../catalog/finding.ts';
 import type { Change } from '../change/change.ts';
-import { contentDigests, type DigestInput } from '../change/digest.ts';
+import { subjectDigests } from '../change/digest.ts';
+import type { Trees } from '../change/scene.ts';
 import { PipelineError } from '../error.ts';
+import { mergeBases } from '../git/merge.ts';
 import type { Repository } from '../git/repository.ts';
-import type { Review } from '../github/approval.ts';
+import { lastWords, type Review } from '../github/approval.ts';
 import { type AuthorityDecision, type AuthorityInput, bothOf, judgeAuthority } from '../github/authority.ts';
 import type { CommitFacts } from '../github/authorship.ts';
-import { type Directory, EMPTY_DIRECTORY, type Identity, type Person } from '../github/identity.ts';
+import {
+  type Directory,
+  EMPTY_DIRECTORY,
+  type Identity,
+  type Person,
+  resolvePeople,
+  samePerson,
+} from '../github/identity.ts';
 import type { GivenReview } from '../github/pull-request.ts';
 import type { Policy } from '../policy/policy.ts';
 import type { Judgement } from './judge.ts';
@@ -19,6 +28,11 @@ export interface People {
   /** In the order in which they were submitted. */
   readonly reviews: readonly GivenReview[];
   readonly commits: readonly CommitFacts[] | undefined;
+  /**
+   * Id of the latest common ancestor of a reviewed commit and the base branch; undefined when there is none. It is
+   * found in the clone's history without.
+   */
+  readonly ancestorOf?: (commit: string) => Promise<string | undefined>;
   /** Looks up who the names in owners' lists are; without it they are what they say. */
   readonly directoryFor?: (identities: readonly Identity[]) => Promise<Directory>;
   /** Reasons of others not to merge: a draft, a label. */
@@ -38,24 +52,60 @@ const PRUNING: ReadonlySet<string> = new Set([
 export interface Changed {
   readonly base: string;
   readonly head: string;
+  /** Id of their latest common ancestor, where the clone has no history to find it in. */
+  readonly ancestor?: string;
   readonly change: Change;
   /** The change with what the merge itself commits; undefined where it commits nothing of its own. */
   readonly committed: Change | undefined;
   readonly policy: Policy;
+  /** The same between other trees, under the same policy. */
+  readonly changeBetween: (trees: Trees) => Promise<BothChanges>;
 }
 
+/** What a pull request changes, and what with the merge's own commit. */
+export type BothChanges = Pick<Changed, 'change' | 'committed'>;
+
 /** What is looked up of people and their reviews. */
-export type Known = Pick<AuthorityInput, 'content' | 'reviews' | 'directory'>;
+export interface Known {
+  /** For the change itself, and for what the merge commits, whose approvals are of the same reviews. */
+  readonly own: KnownReviews;
+  readonly committed: KnownReviews;
+  readonly directory: Directory;
+}
+
+type KnownReviews = Pick<AuthorityInput, 'content' | 'headContent' | 'reviews'>;
 
 /** @throws PipelineError as the looking up */
 export async function knownOf(repository: Repository, changed: Changed, people: People): Promise<Known> {
-  const { base, head, change, committed, policy } = changed;
-  const [content, reviews, directory = EMPTY_DIRECTORY] = await Promise.all([
-    contentDigests(repository, { base, commit: head, change, policy }),
-    readReviewed(repository, changed, people.reviews),
-    people.directoryFor?.(identitiesIn(policy, committed ? [change, committed] : [change])),
+  const { head, change, committed, policy } = changed;
+  const identities = identitiesIn(policy, committed ? [change, committed] : [change]);
+  const [atHead, directory = EMPTY_DIRECTORY] = await Promise.all([
+    changeAt(repository, changed, { commit: head, people }),
+    people.directoryFor?.(identities),
   ]);
-  return { content, reviews, directory };
+  const asked = resolvePeople(identities, { directory, allowTeams: policy.owners.allowTeams });
+  const seen = await changesSeen(repository, changed, { people, asked: asked.people });
+  const knownFor = (one: keyof BothChanges): KnownReviews => ({
+    content: digestsOf(changed, one),
+    headContent: digestsOf(atHead, one),
+    reviews: people.reviews.map((review): Review => {
+      const changes = review.commit === head ? atHead : seen.get(review.commit ?? '');
+      const content = digestsOf(changes, one);
+      if (one === 'committed' && review.commit !== head) forgetUnseen(content, changes?.change);
+      return { ...review, content };
+    }),
+  });
+  return { own: knownFor('change'), committed: knownFor('committed'), directory };
+}
+
+function digestsOf(changes: BothChanges | undefined, one: keyof BothChanges): Map<string, string> {
+  return new Map(changes?.[one] ? subjectDigests(changes[one]) : []);
+}
+
+/** What only the merge writes is nowhere in a commit, so that an approval of it is of the head alone. */
+function forgetUnseen(content: Map<string, string>, own: Change | undefined): void {
+  const seen = own && subjectDigests(own);
+  for (const subject of [...content.keys()]) if (!seen?.has(subject)) content.delete(subject);
 }
 
 export interface Judged extends Changed {
@@ -74,7 +124,7 @@ export function judgePeople(
     .sort(compareFindings);
   const refused = findings.filter(({ rule, severity }) => PRUNING.has(rule) && severity === 'error');
   const given = {
-    ...known,
+    directory: known.directory,
     policy,
     author: people.author,
     pusher: people.pusher,
@@ -83,9 +133,11 @@ export function judgePeople(
     prunesRefused: new Set(refused.flatMap(({ package: name }) => (name === undefined ? [] : [name]))),
     holds: people.holds,
   };
-  const decision = judgeAuthority({ ...given, change });
-  // Nobody judges a commit of the merge any more. What is nowhere at the head is approved with the head alone.
-  return committed ? bothOf(decision, judgeAuthority({ ...given, change: committed })) : decision;
+  const decision = judgeAuthority({ ...given, ...known.own, change });
+  // Nobody judges a commit of the merge any more.
+  return committed
+    ? bothOf(decision, judgeAuthority({ ...given, ...known.committed, change: committed }))
+    : decision;
 }
 
 /** Everybody whom the policy and the packages' owners name. */
@@ -96,29 +148,55 @@ function identitiesIn({ owners }: Policy, changes: readonly Change[]): Identity[
   return [...owners.admins, ...owners.blocked, ...ofPackages];
 }
 
-/** Approvals with what they were of; a commit that cannot be read any more approves nothing. */
-async function readReviewed(
+/** Each commit but the head that somebody approved whose word counts, with what it changes. */
+async function changesSeen(
   repository: Repository,
-  { base, head, change, policy }: Changed,
-  reviews: readonly GivenReview[],
-): Promise<Review[]> {
-  const contents = new Map<string, ReadonlyMap<string, string> | undefined>();
-  for (const { commit, state } of reviews) {
-    if (commit === undefined || commit === head || state !== 'approved' || contents.has(commit)) continue;
-    contents.set(commit, await contentAt(repository, { base, commit, change, policy }));
+  changed: Changed,
+  { people, asked }: { readonly people: People; readonly asked: readonly Person[] },
+): Promise<Map<string, BothChanges>> {
+  const seen = new Map<string, BothChanges>();
+  for (const { commit, state, author } of lastWords(people.reviews)) {
+    if (commit === undefined || commit === changed.head || seen.has(commit)) continue;
+    // Anybody may review: what strangers approved is not looked at.
+    if (state !== 'approved' || !asked.some((person) => samePerson(person, author))) continue;
+    const changes = await changeAt(repository, changed, { commit, people });
+    if (changes) seen.set(commit, changes);
   }
-  return reviews.map((review) => ({ ...review, content: contents.get(review.commit ?? '') }));
+  return seen;
 }
 
-async function contentAt(
+/**
+ * What a commit changes against the base branch as the commit has it; undefined for a commit that cannot be read any
+ * more, or that has no single common ancestor with the branch: an approval of it approves nothing.
+ */
+async function changeAt(
   repository: Repository,
-  input: DigestInput,
-): Promise<ReadonlyMap<string, string> | undefined> {
+  { base, head, ancestor: known, changeBetween, ...now }: Changed,
+  { commit, people }: { readonly commit: string; readonly people: People },
+): Promise<BothChanges | undefined> {
   try {
-    await repository.bring([input.commit]);
-    return await contentDigests(repository, input);
+    await repository.bring([commit]);
+    const ancestor =
+      commit === head && known !== undefined
+        ? known
+        : await (people.ancestorOf?.(commit) ?? onlyAncestor(repository, base, commit));
+    if (ancestor === undefined) return undefined;
+    if (commit === head && ancestor === base) return now;
+    await repository.bring([ancestor]);
+    return await changeBetween({ base: ancestor, merged: commit });
   } catch (error) {
-    if (error instanceof PipelineError && error.code === 'not-found') return undefined;
+    if (error instanceof PipelineError && UNREADABLE.has(error.code)) return undefined;
     throw error;
   }
+}
+
+const UNREADABLE: ReadonlySet<string> = new Set(['not-found', 'too-large']);
+
+async function onlyAncestor(
+  repository: Repository,
+  base: string,
+  commit: string,
+): Promise<string | undefined> {
+  const [ancestor, ...others] = await mergeBases(repository, base, commit);
+  return others.length > 0 ? undefined : ancestor;
 }

@@ -1,7 +1,7 @@
 /**
- * Approvals: reviews by people, each for what it saw. A review stands for the content
- * of a package at the commit that was reviewed; when that content is no longer what the
- * pull request brings, the review says nothing about it.
+ * Approvals: reviews by people, each for what it saw: what the reviewed commit replaced,
+ * by what, and the classes of that change. When any of them is another now, the review
+ * says nothing about it.
  */
 import { type Person, samePerson } from './identity.ts';
 
@@ -10,7 +10,7 @@ export interface Review {
   readonly state: 'approved' | 'changes-requested' | 'dismissed' | 'commented';
   /** Id of the reviewed commit; undefined when GitHub no longer knows. */
   readonly commit: string | undefined;
-  /** Digest of each subject at that commit; undefined when the commit cannot be read. */
+  /** Digest of each subject as of that commit; undefined when the commit cannot be read. */
   readonly content: ReadonlyMap<string, string> | undefined;
 }
 
@@ -18,13 +18,13 @@ export interface Review {
 export interface Pinned {
   readonly by: 'content' | 'head';
   readonly head: string;
-  /** Digest of each subject at the head. */
+  /** Digest of each subject as the merge will change it. */
   readonly content: ReadonlyMap<string, string>;
 }
 
 /** The last word of everybody who decided something, in the order of these words. */
-export function lastWords(reviews: readonly Review[]): Review[] {
-  const words: Review[] = [];
+export function lastWords<T extends Pick<Review, 'author' | 'state'>>(reviews: readonly T[]): T[] {
+  const words: T[] = [];
   for (const review of reviews) {
     if (review.state === 'commented') continue;
     const before = words.findIndex(({ author }) => samePerson(author, review.author));
@@ -34,10 +34,10 @@ export function lastWords(reviews: readonly Review[]): Review[] {
   return words;
 }
 
-/** Whether a review is of what the head brings for a subject. */
+/** Whether a review is of what the merge changes of a subject. */
 export function isCurrent({ commit, content }: Review, subject: string, pinned: Pinned): boolean {
-  if (commit === pinned.head) return true;
-  if (pinned.by === 'head') return false;
+  // Of the head, too: the base branch may have moved on since, and the same head then changes something else.
+  if (pinned.by === 'head' && commit !== pinned.head) return false;
   const seen = content?.get(subject);
   return seen !== undefined && seen === pinned.content.get(subject);
 }

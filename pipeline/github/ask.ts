@@ -63,7 +63,9 @@ function candidates({ verdict, holds, authority }: CheckReport): string[] {
   const { decision, author = '', missing = [] } = authority;
   if (verdict !== 'pass' || decision !== 'needs' || holds.length > 0) return [];
   const isAuthor = (login: string): boolean => login.toLowerCase() === author.toLowerCase();
-  const able = missing.filter(({ who }: Need) => who !== 'author').flatMap(({ from }) => from);
+  // Whoever approved now would be asked again after the author's next commit.
+  if (missing.some(({ who }: Need) => who === 'author')) return [];
+  const able = missing.flatMap(({ from }: Need) => from);
   return [...new Set(able)].filter((login) => !isAuthor(login)).slice(0, MOST);
 }
 

@@ -15,7 +15,7 @@ import { type Demand, demandsOnArea, demandsOnPackage, isMet, missingFor } from 
 import type { Person } from './identity.ts';
 import { loginsBut, mergeNeeds, type Need, needsFor, needText } from './need.ts';
 import { sameOwners } from './owners.ts';
-import { mayAlone, mayAloneInArea, supportersOf } from './standing.ts';
+import { isOutdated, mayAlone, mayAloneInArea, supportersOf } from './standing.ts';
 
 export type { AuthorityInput } from './case.ts';
 
@@ -174,8 +174,15 @@ function judgeDemands(given: Case, { subject, classes, owners, demands }: Subjec
     subject,
     why,
   });
+  if (needs.length > 0 && isOutdated(given, subject)) needs.unshift(updateNeed(given, subject));
   const authority = needs.length === 0 ? 'allow' : 'needs';
   return { decision: { subject, classes, authority, reasons }, needs };
+}
+
+/** The base branch must come into the pull request before anybody can approve what it changes. */
+function updateNeed({ author }: Case, subject: string): Need {
+  const why = `the base branch has since changed what it replaces in ${subject}: merge the base branch into it, then it can be approved`;
+  return { who: 'author', count: 1, from: [author.login], subjects: [subject], why };
 }
 
 /** A new package must come with owners who are somebody, unless an admin brings it. */

@@ -14,8 +14,10 @@ export interface AuthorityInput {
   readonly pusher: Person | undefined;
   /** Id of the head commit. */
   readonly head: string;
-  /** Digest of each subject at the head, by {@link subjectOf}. */
+  /** Digest of each subject as the merge will change it, by {@link subjectOf}. */
   readonly content: ReadonlyMap<string, string>;
+  /** The same as of the head: what whoever approves the head approves. Others where the base branch has moved on. */
+  readonly headContent: ReadonlyMap<string, string>;
   /** In the order in which they were submitted. */
   readonly reviews: readonly Review[];
   /** The pull request's commits; undefined where there is no GitHub to say whose they are. */

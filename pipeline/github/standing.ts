@@ -38,6 +38,14 @@ export function supportersOf(
   return { supporters, reasons };
 }
 
+/**
+ * Whether the base branch has changed what the head replaces since the head left it. Whoever approves the head then
+ * approves another change than the merge would make.
+ */
+export function isOutdated({ content, headContent }: Case, subject: string): boolean {
+  return content.get(subject) !== headContent.get(subject);
+}
+
 /** Why the word of an author who is an owner or admin is not enough here; undefined when it is. */
 function doubtOf(given: Case, owners: readonly Person[]): string | undefined {
   const { author, pusher, admins, policy, automation, authorship } = given;

@@ -8,6 +8,7 @@ import { RULES } from '../../catalog/rules/index.ts';
 import type { Change } from '../change/change.ts';
 import { classifyChange } from '../change/classify.ts';
 import { fileReader } from '../change/content.ts';
+import type { Trees } from '../change/scene.ts';
 import { judgeBundles } from '../check/bundles.ts';
 import { type CheckScene, type TouchedCatalog, touchedCatalogs } from '../check/catalogs.ts';
 import { type OwnDefinitions, ownDefinitions } from '../check/definitions.ts';
@@ -16,7 +17,7 @@ import { type Judgement, judgeCatalog } from '../check/judge.ts';
 import { reportOf } from '../check/outcome.ts';
 import { overlooked } from '../check/overlooked.ts';
 import { type HistoryOf, pastOf } from '../check/past.ts';
-import { judgePeople, knownOf, type People } from '../check/people.ts';
+import { type BothChanges, judgePeople, knownOf, type People } from '../check/people.ts';
 import { judgePolicyAfter } from '../check/policy.ts';
 import { judgeReferences } from '../check/references.ts';
 import { type Foreseen, foreseeRelease, otherImages, takenTags } from '../check/release.ts';
@@ -78,7 +79,14 @@ export async function check(repository: Repository, request: CheckRequest): Prom
   const unsafe = change.unsafe.length > 0 ? [] : foreseen.scene.change.unsafe;
   const after = unsafe.length > 0 ? scene : foreseen.scene;
   const touched = await touchedIn(after);
-  const asked = { ...ids, change, committed: committedOf(scene, foreseen.scene), policy: read.policy };
+  const asked = {
+    ...ids,
+    ...ancestorOf(request),
+    change,
+    committed: committedOf(scene, foreseen.scene),
+    policy: read.policy,
+    changeBetween: changesUnder(repository, read.policy, request.today),
+  };
   const brought = { touched, bundles: foreseen.bundles };
   const registry = request.registryFor?.(scene.policy);
   // What hosts are asked for does not wait for one another.
@@ -166,6 +174,20 @@ async function foreseenIn(
   const then = { base: trees.base, merged: foreseen.tree };
   const changed = await classifyChange(repository.objects, then, policy);
   return { ...foreseen, scene: { ...scene, trees: then, change: changed } };
+}
+
+/** Says what lies between two trees as it says it of the pull request. */
+function changesUnder(
+  repository: Repository,
+  policy: Policy,
+  today: string,
+): (trees: Trees) => Promise<BothChanges> {
+  const { objects } = repository;
+  return async (trees) => {
+    const scene = { objects, trees, policy, change: await classifyChange(objects, trees, policy) };
+    const foreseen = await foreseenIn(repository, scene, today);
+    return { change: scene.change, committed: committedOf(scene, foreseen.scene) };
+  };
 }
 
 /** What the merge leaves, where it commits it without asking anybody again. */

@@ -82,7 +82,12 @@ export async function gate(ports: GatePorts, request: GateRequest): Promise<Gate
   const history = openHistory({ github, repository: name, git: repository }, base);
   try {
     const [people] = await Promise.all([
-      peopleOf(ports, pull, { reviews, commits: allCommits(listed, pull), pushed: request.pushed }),
+      peopleOf(ports, pull, {
+        base,
+        reviews,
+        commits: allCommits(listed, pull),
+        pushed: request.pushed,
+      }),
       bringSides(repository, sides, history),
     ]);
     const policy = await governing(repository, base, pull.base.branch);
@@ -104,11 +109,16 @@ export async function gate(ports: GatePorts, request: GateRequest): Promise<Gate
   }
 }
 
-/** A pull request's people as the check takes them. */
+/** A pull request's people as the check takes them. @param base id of the tip of the branch that it is for */
 export async function peopleOf(
-  { github }: GatePorts,
+  { github, repository }: GatePorts,
   pull: PullRequest,
-  { reviews, commits, pushed }: Pick<People, 'reviews' | 'commits'> & Pick<GateRequest, 'pushed'>,
+  {
+    base,
+    reviews,
+    commits,
+    pushed,
+  }: Pick<People, 'reviews' | 'commits'> & Pick<GateRequest, 'pushed'> & Pick<Sides, 'base'>,
 ): Promise<People> {
   // What the event says holds for its own head only.
   const pusher = pushed?.head === pull.head.commit ? pushed.by : await readPusher(github, pull);
@@ -117,6 +127,7 @@ export async function peopleOf(
     pusher,
     reviews,
     commits,
+    ancestorOf: async (commit) => (await readSides(github, repository, { base, head: commit }))?.ancestor,
     directoryFor: (identities) => readDirectory(github, identities),
     holds: holdsOf(pull),
   };

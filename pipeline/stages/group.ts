@@ -66,7 +66,7 @@ async function judgeMember(
   if (pull.head.commit !== head) return { number, report: undefined };
   const between = sides ?? { base, head, ancestor: undefined };
   const [people] = await Promise.all([
-    peopleOf(ports, pull, { reviews, commits: allCommits(listed, pull), pushed: undefined }),
+    peopleOf(ports, pull, { base, reviews, commits: allCommits(listed, pull), pushed: undefined }),
     bringSides(repository, between),
   ]);
   const report = await check(repository, {

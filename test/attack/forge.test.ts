@@ -8,7 +8,7 @@ import { mergeJudged } from '../../pipeline/github/merge.ts';
 import { type CheckReport, stateOf } from '../../pipeline/report/report.ts';
 import { type GatePorts, gate, pullRequestsAt } from '../../pipeline/stages/gate.ts';
 import { gateGroup } from '../../pipeline/stages/group.ts';
-import { catalogOf, PEOPLE, POLICY } from '../fakes/gate.ts';
+import { catalogOf, documents, PEOPLE, POLICY } from '../fakes/gate.ts';
 import { type FakePull, TOKEN } from '../fakes/github/forge.ts';
 import { type Hub, openHub } from '../fakes/hub.ts';
 import type { Files } from '../fakes/repository.ts';
@@ -143,6 +143,114 @@ describe('who it is', () => {
       'catalogs/v4.20/quay/catalog.yaml': catalogOf('quay', ['3.0.0', '3.1.0']),
     });
     expect(pull.head).not.toBe(approved);
+    expect(await decisionOn(pull)).toBe('allow');
+  });
+
+  /** The same files as the head has, or those of its merge, on top of the branch as it is now. */
+  function reparent(pull: FakePull, how: 'as they are' | 'merged'): void {
+    const { repository } = hub;
+    const tree =
+      how === 'merged'
+        ? repository.git('merge-tree', '--write-tree', hub.base(), pull.head)
+        : repository.git('rev-parse', `${pull.head}^{tree}`);
+    pull.head = repository.git('commit-tree', tree, '-p', hub.base(), '-m', 'again');
+    repository.git('update-ref', `refs/heads/pull-${pull.number}`, pull.head);
+  }
+
+  /** A pull request with approvals of its head, which are enough. */
+  async function approved(head: Files, by: readonly string[]): Promise<FakePull> {
+    const pull = hub.open(head, { author: 'mallory' });
+    for (const login of by) pull.reviews.push({ by: login, state: 'APPROVED', commit: pull.head });
+    expect(await decisionOn(pull)).toBe('allow');
+    return pull;
+  }
+
+  const deprecation = { schema: 'olm.deprecations', package: 'etcd', entries: [] };
+  const fileOf = (...versions: string[]): string => String(Object.values(etcd(...versions))[0]);
+
+  test.each<[string, { head: Files; by: string[]; before?: Files; moved: Files }]>([
+    [
+      'an edit of the policy reverts what was blocked since',
+      {
+        head: { [POLICY_PATH]: `${POLICY}suggestions: false\n` },
+        by: ['alice', 'amy'],
+        moved: { [POLICY_PATH]: POLICY.replace('blocked: []', "blocked: ['dan#13']") },
+      },
+    ],
+    [
+      'a version that was added changes what was published since',
+      {
+        head: { 'operators/etcd/1.2.0/manifests/csv.yaml': 'kind: mine\n' },
+        by: ['bob'],
+        moved: { 'operators/etcd/1.2.0/manifests/csv.yaml': 'kind: published\n' },
+      },
+    ],
+    [
+      'a version that was added takes a deprecation away',
+      {
+        head: etcd('1.2.0'),
+        by: ['bob'],
+        moved: { 'catalogs/v4.20/etcd/catalog.yaml': fileOf() + documents(deprecation) },
+      },
+    ],
+    [
+      'a package that was pruned from one catalog is gone from all of them',
+      {
+        before: { 'catalogs/v4.19/free/catalog.yaml': catalogOf('free', ['0.1.0']) },
+        head: { 'catalogs/v4.20/free/catalog.yaml': null },
+        by: ['alice'],
+        moved: { 'catalogs/v4.19/free/catalog.yaml': null },
+      },
+    ],
+  ])('39: %s: the approvals were of another change', async (_, { head, by, before, moved }) => {
+    if (before) hub.moveBase(before);
+    const pull = await approved(head, by);
+    hub.moveBase(moved);
+    // The same files where both changed one; a merge would keep what the branch has, or is a conflict.
+    reparent(pull, Object.keys(head).some((path) => path in moved) ? 'as they are' : 'merged');
+    const { authority } = await judge(pull);
+    expect(authority).toMatchObject({
+      decision: 'needs',
+      reasons: expect.arrayContaining(
+        by.map((login) => expect.stringContaining(`@${login} approved another content`)),
+      ),
+    });
+    for (const login of by) pull.reviews.push({ by: login, state: 'APPROVED', commit: pull.head });
+    expect((await judge(pull)).authority.reasons.join()).not.toContain('another content');
+  });
+
+  test('39: a branch that moves elsewhere keeps approvals, whether the head comes along or not', async () => {
+    const version = await approved(etcd('1.2.0'), ['bob']);
+    const bundle = await approved({ 'operators/etcd/1.2.0/manifests/csv.yaml': 'kind: mine\n' }, ['bob']);
+    const policy = await approved({ [POLICY_PATH]: `${POLICY}suggestions: false\n` }, ['alice', 'amy']);
+    hub.moveBase({ ...quay('3.2.0'), 'README.md': 'moved', 'operators/etcd/1.1.0/manifests/csv.yaml': 'x' });
+    for (const pull of [version, bundle, policy]) {
+      expect(await decisionOn(pull)).toBe('allow');
+      reparent(pull, 'merged');
+      expect(await decisionOn(pull)).toBe('allow');
+    }
+  });
+
+  test('39: where the merge itself changes something else, the branch must be merged before it is approved', async () => {
+    const lines = (first: string, last: string): Files => ({
+      'operators/etcd/Makefile': [first, ...Array.from({ length: 20 }, (_, i) => `line ${i}`), last].join(
+        '\n',
+      ),
+    });
+    hub.moveBase(lines('a', 'z'));
+    const pull = await approved(lines('mine', 'z'), ['bob']);
+    hub.moveBase(lines('a', 'theirs'));
+    const outdated = await judge(pull);
+    expect(outdated.authority.decision).toBe('needs');
+    expect(outdated.headline).toContain(
+      'needs a new commit: the base branch has since changed what it replaces in package etcd',
+    );
+    // Another approval of the same head says no more than the first.
+    pull.reviews.push({ by: 'bob', state: 'APPROVED', commit: pull.head });
+    expect(await decisionOn(pull)).toBe('needs');
+    reparent(pull, 'merged');
+    expect((await judge(pull)).headline).toContain('needs the approval of @bob');
+    pull.reviews.push({ by: 'bob', state: 'APPROVED', commit: pull.head });
     expect(await decisionOn(pull)).toBe('allow');
   });
 

@@ -1,7 +1,7 @@
 /** A small catalog repository with owners and a policy, and pull requests to it. */
 import type { Change } from '../../pipeline/change/change.ts';
 import { classifyChange } from '../../pipeline/change/classify.ts';
-import { contentDigests } from '../../pipeline/change/digest.ts';
+import { subjectDigests } from '../../pipeline/change/digest.ts';
 import { POLICY_PATH, policyAt } from '../../pipeline/config.ts';
 import { openRepository, type Repository } from '../../pipeline/git/repository.ts';
 import type { Review } from '../../pipeline/github/approval.ts';
@@ -130,8 +130,8 @@ async function judge(source: TestRepository, repository: Repository, pull: PullR
   const change = await classifyChange(repository.objects, { base, merged: head }, policy);
   const author = PEOPLE[pull.author ?? 'mallory'];
   const pusher = 'pusher' in pull ? pull.pusher && PEOPLE[pull.pusher] : author;
-  const digests = (commit: string): Promise<ReadonlyMap<string, string>> =>
-    contentDigests(repository, { base, commit, change, policy });
+  const digests = async (of: string, before = base): Promise<ReadonlyMap<string, string>> =>
+    subjectDigests(await classifyChange(repository.objects, { base: before, merged: of }, policy));
   const reviews: Review[] = [];
   for (const { by, of, state } of [
     ...(pull.approvals ?? []).map((one) => ({ by: one, of: undefined, state: 'approved' as const })),
@@ -148,6 +148,7 @@ async function judge(source: TestRepository, repository: Repository, pull: PullR
     pusher,
     head,
     content: await digests(head),
+    headContent: await digests(head),
     reviews,
     commits: undefined,
     directory: EMPTY_DIRECTORY,

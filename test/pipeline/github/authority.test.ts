@@ -443,6 +443,7 @@ describe('laws of the table', () => {
       catalogs: [],
       owners: ownersOf(owners),
       ownersAfter: ownersOf(after),
+      sides: new Map(),
     }));
   const areaChange: fc.Arbitrary<AreaChange> = fc
     .constantFrom('gate', 'root', 'unknown', 'new-catalog', 'delete-catalog')
@@ -451,6 +452,7 @@ describe('laws of the table', () => {
       paths: [],
       catalog: area.endsWith('catalog') ? 'v1' : undefined,
       root: undefined,
+      sides: new Map(),
     }));
   const changeOf = (packages: readonly PackageChange[], areas: readonly AreaChange[]): Change => ({
     paths: [],
@@ -495,6 +497,7 @@ describe('laws of the table', () => {
         change: changeOf(some, areas),
         head: 'head',
         content,
+        headContent: content,
         reviews: approvers.map((author) => ({ author, state: 'approved' as const, commit: 'head', content })),
         commits: [],
         directory: EMPTY_DIRECTORY,
