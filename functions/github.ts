@@ -83,7 +83,7 @@ export function appForge(
       const { github } = await enter();
       const said = { state, context, description, ...(url === undefined ? {} : { target_url: url }) };
       const parameters = { owner, repo, sha: commit, ...said };
-      await answer(github.request('POST /repos/{owner}/{repo}/statuses/{sha}', parameters));
+      await answer(github.rest.repos.createCommitStatus(parameters));
     },
   };
 }

@@ -51,7 +51,7 @@ async function enter(forge: ForgeInputs, repository: RepositoryName): Promise<En
   }
   const identity = { kind: 'app', app: forge.app.id, privateKey: forge.app.privateKey } as const;
   const app = openGitHub({ url: forge.api, identity: { ...identity, installation: undefined }, log });
-  const { id } = await answer(app.request('GET /repos/{owner}/{repo}/installation', { ...repository }));
+  const { id } = await answer(app.rest.apps.getRepoInstallation({ ...repository }));
   const github = openGitHub({ url: forge.api, identity: { ...identity, installation: Number(id) }, log });
   const { token } = (await github.auth({ type: 'installation' })) as { token: string };
   setSecret(token);

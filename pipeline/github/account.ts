@@ -6,10 +6,9 @@ const ACTIONS_BOT = 41_898_282;
 
 /** Number of the account that requests are made by. */
 export async function ownAccount(github: GitHub): Promise<number> {
-  const app = await answerIfAny(github.request('GET /app'));
-  const bot =
-    app && (await answerIfAny(github.request('GET /users/{username}', { username: `${app.slug}[bot]` })));
+  const app = await answerIfAny(github.rest.apps.getAuthenticated());
+  const bot = app && (await answerIfAny(github.rest.users.getByUsername({ username: `${app.slug}[bot]` })));
   if (bot) return Number(bot.id);
-  const user = await answerIfAny(github.request('GET /user'));
+  const user = await answerIfAny(github.rest.users.getAuthenticated());
   return user ? Number(user.id) : ACTIONS_BOT;
 }

@@ -33,7 +33,7 @@ export async function askForReviews(
   if (logins.length === 0) return { asked: [], refused: [] };
   const ask = (reviewers: string[]): Promise<unknown> =>
     answer(
-      github.request('POST /repos/{owner}/{repo}/pulls/{pull_number}/requested_reviewers', {
+      github.rest.pulls.requestReviewers({
         ...repository,
         pull_number: number,
         reviewers,
@@ -86,7 +86,7 @@ function isToAsk(login: string, { requests, reviews, head }: Past): boolean {
 
 async function readRequests(github: GitHub, repository: RepositoryName, number: number): Promise<string[]> {
   const events = await pages(
-    github.paginate('GET /repos/{owner}/{repo}/issues/{issue_number}/events', {
+    github.paginate(github.rest.issues.listEvents, {
       ...repository,
       issue_number: number,
       per_page: 100,

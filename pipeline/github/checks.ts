@@ -20,7 +20,7 @@ export async function readRequiredChecks(
 ): Promise<CheckState[]> {
   if (required.length === 0) return [];
   const runs = await pages(
-    github.paginate('GET /repos/{owner}/{repo}/commits/{ref}/check-runs', {
+    github.paginate(github.rest.checks.listForRef, {
       ...repository,
       ref: commit,
       filter: 'latest',
@@ -67,7 +67,7 @@ async function workflowsAt(
   commit: string,
 ): Promise<Map<number, string>> {
   const runs = await pages(
-    github.paginate('GET /repos/{owner}/{repo}/actions/runs', {
+    github.paginate(github.rest.actions.listWorkflowRunsForRepo, {
       ...repository,
       head_sha: commit,
       per_page: 100,

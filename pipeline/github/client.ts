@@ -3,13 +3,12 @@
  * moments; whatever goes wrong becomes a PipelineError without a token in it.
  */
 import { createAppAuth } from '@octokit/auth-app';
-import { Octokit } from '@octokit/core';
-import { type PaginateInterface, paginateRest } from '@octokit/plugin-paginate-rest';
 import { retry } from '@octokit/plugin-retry';
 import { throttling } from '@octokit/plugin-throttling';
+import { Octokit } from '@octokit/rest';
 import { type ErrorCode, PipelineError } from '../error.ts';
 
-export type GitHub = Octokit & { readonly paginate: PaginateInterface };
+export type GitHub = Octokit;
 
 /** Whose name requests are made in. */
 export type GitHubIdentity =
@@ -52,7 +51,7 @@ export function openGitHub({ url, identity, log, patience = PATIENCE }: GitHubOp
     );
     return waits;
   };
-  const Client = Octokit.plugin(paginateRest, throttling, retry);
+  const Client = Octokit.plugin(throttling, retry);
   const silent = (): void => undefined;
   return new Client({
     baseUrl: url,

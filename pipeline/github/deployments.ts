@@ -75,9 +75,7 @@ async function lastIn(
   environment: string,
 ): Promise<Last | undefined> {
   const [last] =
-    (await answerIfAny(
-      github.request('GET /repos/{owner}/{repo}/deployments', { ...repository, environment, per_page: 1 }),
-    )) ?? [];
+    (await answerIfAny(github.rest.repos.listDeployments({ ...repository, environment, per_page: 1 }))) ?? [];
   if (!last) return undefined;
   const payload: unknown = typeof last.payload === 'string' ? parsed(last.payload) : last.payload;
   return { commit: last.sha, payload: isObject(payload) ? payload : {} };
@@ -148,7 +146,7 @@ async function note(
   { commit, environment, description, payload, state, link }: Note,
 ): Promise<void> {
   const deployment = await answer(
-    github.request('POST /repos/{owner}/{repo}/deployments', {
+    github.rest.repos.createDeployment({
       ...repository,
       ref: commit,
       environment,
@@ -161,7 +159,7 @@ async function note(
   // GitHub answers without one when it merged something first, which it was told not to do.
   if (deployment.id === undefined) return;
   await answer(
-    github.request('POST /repos/{owner}/{repo}/deployments/{deployment_id}/statuses', {
+    github.rest.repos.createDeploymentStatus({
       ...repository,
       deployment_id: Number(deployment.id),
       state: 'success',

@@ -30,7 +30,7 @@ export async function readDirectory(github: GitHub, identities: readonly Identit
 /** The number of an account, null for a login that nobody has, undefined when it cannot be told. */
 async function accountNumber(github: GitHub, login: string): Promise<number | null | undefined> {
   try {
-    return Number((await answer(github.request('GET /users/{username}', { username: login }))).id);
+    return Number((await answer(github.rest.users.getByUsername({ username: login }))).id);
   } catch (error) {
     if (error instanceof PipelineError) return error.code === 'not-found' ? null : undefined;
     throw error;
@@ -40,9 +40,7 @@ async function accountNumber(github: GitHub, login: string): Promise<number | nu
 async function readTeam(github: GitHub, team: string): Promise<readonly Person[] | undefined> {
   const [org = '', slug = ''] = team.split('/');
   const asked = { org, team_slug: slug, per_page: 100 };
-  const seen = await answerIfAny(
-    github.request('GET /orgs/{org}/teams/{team_slug}', { org, team_slug: slug }),
-  );
+  const seen = await answerIfAny(github.rest.teams.getByName({ org, team_slug: slug }));
   if (!seen) return undefined;
-  return (await pages(github.paginate('GET /orgs/{org}/teams/{team_slug}/members', asked))).map(personOf);
+  return (await pages(github.paginate(github.rest.teams.listMembersInOrg, asked))).map(personOf);
 }

@@ -69,14 +69,14 @@ export async function writeCommit(
   const entries = [];
   for (const placing of placings) entries.push(await treeEntry(github, repository, placing));
   const { sha: tree } = await answer(
-    github.request('POST /repos/{owner}/{repo}/git/trees', {
+    github.rest.git.createTree({
       ...repository,
       base_tree: base,
       tree: entries,
     }),
   );
   const commit = { ...repository, message, tree, parents: [...parents] };
-  return (await answer(github.request('POST /repos/{owner}/{repo}/git/commits', commit))).sha;
+  return (await answer(github.rest.git.createCommit(commit))).sha;
 }
 
 async function treeEntry(
@@ -94,7 +94,7 @@ async function treeEntry(
     return { ...entry, content: Buffer.from(bytes).toString('utf8') };
   }
   const blob = { ...repository, content: Buffer.from(bytes).toString('base64'), encoding: 'base64' };
-  const { sha } = await answer(github.request('POST /repos/{owner}/{repo}/git/blobs', blob));
+  const { sha } = await answer(github.rest.git.createBlob(blob));
   return { ...entry, sha };
 }
 

@@ -69,7 +69,7 @@ async function readListing(
   path: string,
 ): Promise<Listing | undefined> {
   const asked = { ...repository, sha: commit, path, per_page: MOST_COMMITS };
-  const listed = await answerIfAny(github.request('GET /repos/{owner}/{repo}/commits', asked));
+  const listed = await answerIfAny(github.rest.repos.listCommits(asked));
   return listed?.map(({ commit: { tree, committer } }) => ({
     tree: tree.sha,
     date: (committer?.date ?? '').slice(0, 10),

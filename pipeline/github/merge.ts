@@ -43,7 +43,7 @@ export async function mergeJudged(
 
 async function hasQueue(github: GitHub, repository: RepositoryName, branch: string): Promise<boolean> {
   const rules = await pages(
-    github.paginate('GET /repos/{owner}/{repo}/rules/branches/{branch}', {
+    github.paginate(github.rest.repos.getBranchRules, {
       ...repository,
       branch,
       per_page: 100,
@@ -62,7 +62,7 @@ async function mergeNow(
   // What is refused now is refused; it is judged again before it is asked again.
   const request = { retries: 0 };
   const asked = { ...repository, pull_number: number, sha: head, merge_method: merge.method, request };
-  const { sha } = await answer(github.request('PUT /repos/{owner}/{repo}/pulls/{pull_number}/merge', asked));
+  const { sha } = await answer(github.rest.pulls.merge(asked));
   return { kind: 'merged', commit: sha };
 }
 

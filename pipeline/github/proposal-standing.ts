@@ -48,7 +48,7 @@ export interface Place {
 export async function readStanding(ports: AtGitHub, place: Place): Promise<Standing> {
   const { github, name } = ports;
   const ref = { ...name, ref: `heads/${place.branch}` };
-  const found = await answerIfAny(github.request('GET /repos/{owner}/{repo}/git/ref/{ref}', ref));
+  const found = await answerIfAny(github.rest.git.getRef(ref));
   const commit = found?.object.sha;
   const [open] = await readPulls(ports, place, 'open');
   return { commit, key: commit === undefined ? undefined : await keyAt(ports, commit), open };
@@ -61,7 +61,7 @@ export async function readPulls(
   state: 'open' | 'closed',
 ): Promise<Pull[]> {
   const asked = { ...name, state, head: `${name.owner}:${branch}`, base, ...NEWEST_FIRST };
-  const pulls = await answer(github.request('GET /repos/{owner}/{repo}/pulls', asked));
+  const pulls = await answer(github.rest.pulls.list(asked));
   const own = `${name.owner}/${name.repo}`.toLowerCase();
   return (
     pulls
@@ -86,9 +86,7 @@ export async function keyAt({ github, name }: AtGitHub, commit: string): Promise
   let id = commit;
   for (let i = 0; i < MERGES; i++) {
     const asked = { ...name, commit_sha: id };
-    const found = await answerIfAny(
-      github.request('GET /repos/{owner}/{repo}/git/commits/{commit_sha}', asked),
-    );
+    const found = await answerIfAny(github.rest.git.getCommit(asked));
     const trailer = parseTrailers(found?.message ?? '').find(({ key }) => key === TRAILER.toLowerCase());
     const [first, ...others] = found?.parents ?? [];
     if (trailer || !first || others.length === 0) return trailer?.value;
@@ -125,6 +123,6 @@ export async function makes(
 /** Names of the branches that begin with a text. @throws PipelineError as the client */
 export async function branchesBelow({ github, name }: AtGitHub, prefix: string): Promise<string[]> {
   const asked = { ...name, ref: `heads/${prefix}` };
-  const refs = await answer(github.request('GET /repos/{owner}/{repo}/git/matching-refs/{ref}', asked));
+  const refs = await answer(github.rest.git.listMatchingRefs(asked));
   return refs.map(({ ref }) => ref.slice('refs/heads/'.length));
 }

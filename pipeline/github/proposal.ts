@@ -126,7 +126,7 @@ export async function commitOnto(
     });
     const ref = { ...name, ref: `heads/${request.base}`, sha: commit, force: false };
     try {
-      if (await unlessMoved(github.request('PATCH /repos/{owner}/{repo}/git/refs/{ref}', ref))) return commit;
+      if (await unlessMoved(github.rest.git.updateRef(ref))) return commit;
     } catch (error) {
       if (!(error instanceof PipelineError) || !REFUSALS.has(error.code)) throw error;
       return 'protected';
@@ -223,8 +223,8 @@ async function pushOnto(
   const ref = `heads/${branch}`;
   return unlessMoved(
     onto === undefined
-      ? github.request('POST /repos/{owner}/{repo}/git/refs', { ...name, ref: `refs/${ref}`, sha: commit })
-      : github.request('PATCH /repos/{owner}/{repo}/git/refs/{ref}', {
+      ? github.rest.git.createRef({ ...name, ref: `refs/${ref}`, sha: commit })
+      : github.rest.git.updateRef({
           ...name,
           ref,
           sha: commit,
@@ -250,7 +250,7 @@ async function openPull(ports: ProposalPorts, wanted: Offer): Promise<Proposed |
   const { title, body } = proposal;
   const asked = { ...name, head: branch, base: request.base, title, body, maintainer_can_modify: false };
   try {
-    const made = await answer(github.request('POST /repos/{owner}/{repo}/pulls', asked));
+    const made = await answer(github.rest.pulls.create(asked));
     return outcome('opened', branch, { number: made.number, url: made.html_url });
   } catch (error) {
     // Another run was first; it is looked at as what stands.
@@ -273,7 +273,7 @@ async function describe(ports: ProposalPorts, open: Pull, { title, body }: Propo
   if (open.title === title && open.body.replaceAll('\r\n', '\n') === body) return;
   const { github, name } = ports;
   const changed = { ...name, pull_number: open.number, title, body };
-  await answer(github.request('PATCH /repos/{owner}/{repo}/pulls/{pull_number}', changed));
+  await answer(github.rest.pulls.update(changed));
 }
 
 const NOTHING_LEFT = 'Nothing is left to change here: the branch has it, or it is not wanted any more.';
@@ -287,9 +287,9 @@ async function withdraw(
   if (commit !== undefined && key === undefined) return outcome('taken', branch, open);
   if (open) {
     const at = { ...name, issue_number: open.number, body: NOTHING_LEFT };
-    await answer(github.request('POST /repos/{owner}/{repo}/issues/{issue_number}/comments', at));
+    await answer(github.rest.issues.createComment(at));
     const closed = { ...name, pull_number: open.number, state: 'closed' } as const;
-    await answer(github.request('PATCH /repos/{owner}/{repo}/pulls/{pull_number}', closed));
+    await answer(github.rest.pulls.update(closed));
   }
   if (commit !== undefined) await removeBranch(ports, branch);
   return outcome(open ? 'closed' : 'nothing', branch, open);
@@ -297,7 +297,7 @@ async function withdraw(
 
 async function removeBranch({ github, name }: ProposalPorts, branch: string): Promise<void> {
   const ref = { ...name, ref: `heads/${branch}` };
-  await answer(github.request('DELETE /repos/{owner}/{repo}/git/refs/{ref}', ref));
+  await answer(github.rest.git.deleteRef(ref));
 }
 
 function outcome(

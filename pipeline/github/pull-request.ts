@@ -26,9 +26,7 @@ export async function readPullRequest(
   repository: RepositoryName,
   number: number,
 ): Promise<PullRequest> {
-  const data = await answer(
-    github.request('GET /repos/{owner}/{repo}/pulls/{pull_number}', { ...repository, pull_number: number }),
-  );
+  const data = await answer(github.rest.pulls.get({ ...repository, pull_number: number }));
   return {
     number: data.number,
     author: personOf(data.user),
@@ -82,7 +80,7 @@ export async function readReviews(
   number: number,
 ): Promise<GivenReview[]> {
   const reviews = await pages(
-    github.paginate('GET /repos/{owner}/{repo}/pulls/{pull_number}/reviews', {
+    github.paginate(github.rest.pulls.listReviews, {
       ...repository,
       pull_number: number,
       per_page: 100,
@@ -108,7 +106,7 @@ export async function readCommits(
   number: number,
 ): Promise<CommitFacts[]> {
   const listed = await pages(
-    github.paginate('GET /repos/{owner}/{repo}/pulls/{pull_number}/commits', {
+    github.paginate(github.rest.pulls.listCommits, {
       ...repository,
       pull_number: number,
       per_page: 100,
@@ -165,7 +163,7 @@ function isAccount(value: unknown): value is Account {
 export async function readPusher(github: GitHub, { head }: PullRequest): Promise<Person | undefined> {
   if (!head.repository) return undefined;
   const pushes = await answerIfAny(
-    github.request('GET /repos/{owner}/{repo}/activity', {
+    github.rest.repos.listActivities({
       ...head.repository,
       ref: `refs/heads/${head.branch}`,
       per_page: 100,
@@ -196,7 +194,7 @@ export async function readSides(
   { base, head }: { readonly base: string; readonly head: string },
 ): Promise<Sides | undefined> {
   const compared = await answerIfAny(
-    github.request('GET /repos/{owner}/{repo}/compare/{basehead}', {
+    github.rest.repos.compareCommitsWithBasehead({
       ...repository,
       basehead: `${base}...${head}`,
       per_page: 1,
@@ -208,13 +206,11 @@ export async function readSides(
 
 /** Id of a branch's tip. */
 export async function readTip(github: GitHub, repository: RepositoryName, branch: string): Promise<string> {
-  const { object } = await answer(
-    github.request('GET /repos/{owner}/{repo}/git/ref/{ref}', { ...repository, ref: `heads/${branch}` }),
-  );
+  const { object } = await answer(github.rest.git.getRef({ ...repository, ref: `heads/${branch}` }));
   return object.sha;
 }
 
 /** The branch that pull requests go to unless they say otherwise. @throws PipelineError as the client */
 export async function readDefaultBranch(github: GitHub, repository: RepositoryName): Promise<string> {
-  return (await answer(github.request('GET /repos/{owner}/{repo}', { ...repository }))).default_branch;
+  return (await answer(github.rest.repos.get({ ...repository }))).default_branch;
 }

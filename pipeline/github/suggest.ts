@@ -42,9 +42,7 @@ export async function tellSuggestions(
   };
   // What is refused is refused: a line that GitHub does not show stays one.
   const request = { retries: 0 };
-  await answer(
-    github.request('POST /repos/{owner}/{repo}/pulls/{pull_number}/reviews', { ...asked, request }),
-  );
+  await answer(github.rest.pulls.createReview({ ...asked, request }));
   return fresh.length;
 }
 
@@ -55,7 +53,7 @@ async function marksOn(
   number: number,
 ): Promise<ReadonlySet<string>> {
   const comments = await pages(
-    github.paginate('GET /repos/{owner}/{repo}/pulls/{pull_number}/comments', {
+    github.paginate(github.rest.pulls.listReviewComments, {
       ...repository,
       pull_number: number,
       per_page: 100,

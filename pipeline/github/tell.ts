@@ -34,7 +34,7 @@ export async function tellStatus(
   { commit, report }: { readonly commit: string; readonly report: CheckReport },
 ): Promise<void> {
   await answer(
-    github.request('POST /repos/{owner}/{repo}/statuses/{sha}', {
+    github.rest.repos.createCommitStatus({
       ...repository,
       sha: commit,
       state: stateOf(report),
@@ -73,7 +73,7 @@ export async function tellCheck(
   const stateAt = (from: number) =>
     from + TOGETHER >= all.length ? done : ({ status: 'in_progress' } as const);
   const { id } = await answer(
-    github.request('POST /repos/{owner}/{repo}/check-runs', {
+    github.rest.checks.create({
       ...repository,
       name: CHECK_NAME,
       head_sha: commit,
@@ -84,7 +84,7 @@ export async function tellCheck(
   );
   for (let from = TOGETHER; from < all.length; from += TOGETHER) {
     await answer(
-      github.request('PATCH /repos/{owner}/{repo}/check-runs/{check_run_id}', {
+      github.rest.checks.update({
         ...repository,
         check_run_id: id,
         ...stateAt(from),
@@ -132,12 +132,12 @@ export async function tellComment(
   if (own?.body === body) return true;
   await answer(
     own
-      ? github.request('PATCH /repos/{owner}/{repo}/issues/comments/{comment_id}', {
+      ? github.rest.issues.updateComment({
           ...repository,
           comment_id: own.id,
           body,
         })
-      : github.request('POST /repos/{owner}/{repo}/issues/{issue_number}/comments', {
+      : github.rest.issues.createComment({
           ...repository,
           issue_number: number,
           body,
@@ -158,7 +158,7 @@ async function ownComment(
   number: number,
 ): Promise<OwnComment | undefined> {
   const comments = await pages(
-    github.paginate('GET /repos/{owner}/{repo}/issues/{issue_number}/comments', {
+    github.paginate(github.rest.issues.listComments, {
       ...repository,
       issue_number: number,
       per_page: 100,

@@ -207,7 +207,7 @@ function waitText({ name, why }: CheckState): string {
 /** Numbers of the open pull requests whose head is a commit. */
 export async function pullRequestsAt({ github, repository }: GatePorts, commit: string): Promise<number[]> {
   const found = await pages(
-    github.paginate('GET /repos/{owner}/{repo}/commits/{commit_sha}/pulls', {
+    github.paginate(github.rest.repos.listPullRequestsAssociatedWithCommit, {
       ...repository,
       commit_sha: commit,
       per_page: 100,

@@ -207,7 +207,7 @@ export const OUTPUT_MUTATIONS: readonly Mutation[] = [
     file: 'pipeline/github/pull-request.ts',
     text: '  const reviews = await pages(\n',
     instead:
-      "  await github.request('GET /repos/{owner}/{repo}/pulls/{pull_number}/files', { ...repository, pull_number: number }).catch(() => undefined);\n  const reviews = await pages(\n",
+      '  await github.rest.pulls.listFiles({ ...repository, pull_number: number }).catch(() => undefined);\n  const reviews = await pages(\n',
     test: FORGE,
   },
   {
