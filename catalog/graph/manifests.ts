@@ -73,9 +73,14 @@ function readManifests({ properties }: Bundle): Manifests {
     return typeof text === 'string' ? [text] : [];
   });
   if (data.length === 0) return { csv: told, objects: undefined };
-  const parts = data.map(partIn);
+  const { csv = told, objects } = manifestsOf(data.map(partIn));
+  return { csv, objects };
+}
+
+/** What all manifests of a bundle tell together. */
+export function manifestsOf(parts: readonly ManifestPart[]): Manifests {
   return {
-    csv: parts.find(({ csv }) => csv !== undefined)?.csv ?? told,
+    csv: parts.find(({ csv }) => csv !== undefined)?.csv,
     objects: parts.flatMap(({ api }) => api ?? []),
   };
 }

@@ -5,7 +5,8 @@ import { join, resolve } from 'node:path';
 import { firstValue, readManifestFile } from '../../catalog/bundle/manifest.ts';
 import { type CrdDefinition, crdDefinition } from '../../catalog/crd/definition.ts';
 import { interner } from '../../catalog/crd/intern.ts';
-import type { DefinitionsOf } from '../../catalog/graph/world.ts';
+import { type Manifests, manifestPart, manifestsOf } from '../../catalog/graph/manifests.ts';
+import type { DefinitionsOf, ManifestsOf } from '../../catalog/graph/world.ts';
 import type { Bundle } from '../../catalog/model.ts';
 import { fileError } from '../directory.ts';
 import { PipelineError } from '../error.ts';
@@ -15,8 +16,10 @@ import { folderOfVersion, isCalledCsv, isCsvOf } from './folders.ts';
 export function definitionsIn(
   directory: string | undefined,
   { directory: start }: { readonly directory: string },
-): { definitions?: DefinitionsOf } {
-  return directory === undefined ? {} : { definitions: definitionsBelow(resolve(start, directory)) };
+): { definitions?: DefinitionsOf; manifests?: ManifestsOf } {
+  if (directory === undefined) return {};
+  const root = resolve(start, directory);
+  return { definitions: definitionsBelow(root), manifests: manifestsBelow(root) };
 }
 
 /**
@@ -26,8 +29,7 @@ export function definitionsIn(
  * @throws PipelineError `not-found` when the directory does not exist, on use `io`
  */
 export function definitionsBelow(root: string): DefinitionsOf {
-  const folders = [join(root, 'operators'), root].filter((path) => existsSync(path));
-  if (folders.length === 0) list(root);
+  const folders = rootsIn(root);
   let shelf = emptyShelf('');
   return (bundle) => {
     if (shelf.package !== bundle.package) shelf = emptyShelf(bundle.package);
@@ -38,6 +40,32 @@ export function definitionsBelow(root: string): DefinitionsOf {
     if (found) shelf.byBundle.set(bundle.name, found);
     return found;
   };
+}
+
+/**
+ * Looks up manifests as `definitionsBelow` does definitions, those of each bundle once.
+ *
+ * @throws PipelineError `not-found` when the directory does not exist, on use `io`
+ */
+export function manifestsBelow(root: string): ManifestsOf {
+  const folders = rootsIn(root);
+  const known = new Map<string, Manifests | undefined>();
+  return (bundle) => {
+    const key = JSON.stringify([bundle.package, bundle.name]);
+    if (!known.has(key)) {
+      const folder = folderOf(folders, bundle);
+      known.set(key, folder === undefined ? undefined : manifestsAt(join(folder, 'manifests')));
+    }
+    return known.get(key);
+  };
+}
+
+function manifestsAt(path: string): Manifests | undefined {
+  if (!existsSync(path)) return undefined;
+  const parts = files(path).map((file) =>
+    manifestPart(firstValue(readManifestFile(file, bytesOf(join(path, file))))?.value),
+  );
+  return manifestsOf(parts);
 }
 
 /** What is kept of one package. Most versions repeat the definitions of the one before: equal files are one. */
@@ -51,6 +79,13 @@ interface Shelf {
 
 function emptyShelf(name: string): Shelf {
   return { package: name, byBundle: new Map(), byDigest: new Map(), intern: interner() };
+}
+
+/** Folders in which those of packages lie. */
+function rootsIn(root: string): readonly string[] {
+  const folders = [join(root, 'operators'), root].filter((path) => existsSync(path));
+  if (folders.length === 0) list(root);
+  return folders;
 }
 
 function folderOf(roots: readonly string[], bundle: Bundle): string | undefined {

@@ -1,12 +1,17 @@
 /**
- * Custom resource definitions from the bundle directories of the repository itself, for catalogs that hold only
- * the metadata of their bundles. They are read from git objects, before and after the change, each blob once.
+ * Manifests, and custom resource definitions among them, from the bundle directories of the repository itself, for
+ * catalogs that hold only the metadata of their bundles. They are read from git objects, before and after the change, each blob once.
  */
 import { firstValue, readManifestFile } from '../../catalog/bundle/manifest.ts';
 import { type CrdDefinition, crdDefinition } from '../../catalog/crd/definition.ts';
 import { interner } from '../../catalog/crd/intern.ts';
-import { offerOfBundle } from '../../catalog/graph/snapshot.ts';
-import type { DefinitionsOf } from '../../catalog/graph/world.ts';
+import {
+  type ManifestPart,
+  type Manifests,
+  manifestPart,
+  manifestsOf,
+} from '../../catalog/graph/manifests.ts';
+import type { DefinitionsOf, ManifestsOf } from '../../catalog/graph/world.ts';
 import type { Bundle } from '../../catalog/model.ts';
 import { folderOfVersion, isCalledCsv, isCsvOf } from '../bundle/folders.ts';
 import { type BundleFolder, bundleFolders } from '../change/unit.ts';
@@ -18,10 +23,16 @@ import type { Policy } from '../policy/policy.ts';
 import type { CheckReport } from '../report/report.ts';
 import type { CatalogState, CheckScene, TouchedCatalog } from './catalogs.ts';
 
+/** What looks bundles up in one state. */
+export interface Lookups {
+  readonly definitions: DefinitionsOf;
+  readonly manifests: ManifestsOf;
+}
+
 /** What looks bundles up in each state. */
 export interface Sides {
-  readonly before: DefinitionsOf;
-  readonly after: DefinitionsOf;
+  readonly before: Lookups;
+  readonly after: Lookups;
 }
 
 export interface OwnDefinitions {
@@ -33,6 +44,8 @@ export interface OwnDefinitions {
 /** Files and bytes of manifests that one check reads at most: what is beyond is said not to be checked. */
 const MOST_FILES = 20_000;
 const MOST_BYTES = 256 * 1024 * 1024;
+/** Bytes of manifests that are kept until somebody asks what is in them; more are read at once. */
+const MOST_KEPT = 64 * 1024 * 1024;
 /** Files that are asked for at once. */
 const TOGETHER = 8;
 
@@ -57,7 +70,7 @@ export async function ownDefinitions(
 
 function tooMuch(name: string): CheckReport['unchecked'][number] {
   return {
-    what: `whether custom resources survive the upgrades of package ${JSON.stringify(name)}`,
+    what: `whether clusters can install the bundles of package ${JSON.stringify(name)}, and custom resources survive its upgrades`,
     why: `its bundle directories hold a file larger than the policy's limits.fileBytes, or more than the ${MOST_FILES} files or ${MOST_BYTES >> 20} MiB that one check reads`,
   };
 }
@@ -66,25 +79,41 @@ function tooMuch(name: string): CheckReport['unchecked'][number] {
 interface Shelf {
   readonly objects: ObjectReader;
   readonly policy: Policy;
-  readonly byBlob: Map<string, readonly CrdDefinition[]>;
+  readonly byBlob: Map<string, Read>;
   /** Makes equal parts of definitions one. */
   readonly intern: <T>(value: T) => T;
   /** Packages that were left out. */
   readonly left: Set<string>;
   files: number;
   bytes: number;
+  /** Bytes that are kept. */
+  kept: number;
+}
+
+/** A manifest that was read. */
+interface Read {
+  readonly definitions: readonly CrdDefinition[];
+  readonly part: () => ManifestPart;
 }
 
 function emptyShelf(objects: ObjectReader, policy: Policy): Shelf {
-  return { objects, policy, byBlob: new Map(), intern: interner(), left: new Set(), files: 0, bytes: 0 };
+  return {
+    objects,
+    policy,
+    byBlob: new Map(),
+    intern: interner(),
+    left: new Set(),
+    files: 0,
+    bytes: 0,
+    kept: 0,
+  };
 }
 
-/** Bundles that offer something defined, and whose manifests the catalog does not hold. */
+/** Bundles whose manifests the catalog does not hold. */
 function bundlesOf(states: readonly (CatalogState | undefined)[]): ReadonlyMap<string, Bundle[]> {
   const wanted = new Map<string, Map<string, Bundle>>();
   for (const bundle of states.flatMap((state) => state?.blobs.bundles ?? [])) {
     if (bundle.properties.some(({ type }) => type === 'olm.bundle.object')) continue;
-    if (offerOfBundle(bundle).gvks.length === 0) continue;
     const ofPackage = wanted.get(bundle.package) ?? new Map<string, Bundle>();
     wanted.set(bundle.package, ofPackage.set(bundle.name, bundle));
   }
@@ -92,7 +121,7 @@ function bundlesOf(states: readonly (CatalogState | undefined)[]): ReadonlyMap<s
 }
 
 /** A bundle with the files of its manifests. */
-interface Manifests {
+interface Listed {
   readonly bundle: Bundle;
   readonly files: readonly TreeEntry[];
 }
@@ -101,22 +130,31 @@ async function sideOf(
   shelf: Shelf,
   tree: string,
   wanted: ReadonlyMap<string, readonly Bundle[]>,
-): Promise<DefinitionsOf> {
+): Promise<Lookups> {
   const { objects, policy } = shelf;
-  const found = new Map<string, readonly CrdDefinition[]>();
+  const found = new Map<string, readonly Read[]>();
   const packages = new Set(wanted.keys());
   const folders =
     packages.size === 0 ? [] : await bundleFolders(objects, tree, { layout: policy.layout, packages });
   for (const [name, bundles] of wanted) {
     const own = folders.filter((folder) => folder.package === name);
-    const manifests = await manifestsOf(shelf, own, bundles);
+    const manifests = await filesOfBundles(shelf, own, bundles);
     await readAll(shelf, name, manifests);
     for (const { bundle, files } of manifests) {
       const read = files.map(({ id }) => shelf.byBlob.get(id));
-      if (read.every((definitions) => definitions !== undefined)) found.set(keyOf(bundle), read.flat());
+      if (read.every((one) => one !== undefined)) found.set(keyOf(bundle), read);
     }
   }
-  return (bundle) => found.get(keyOf(bundle));
+  const known = new Map<string, Manifests>();
+  return {
+    definitions: (bundle) => found.get(keyOf(bundle))?.flatMap(({ definitions }) => definitions),
+    manifests: (bundle) => {
+      const read = found.get(keyOf(bundle));
+      const manifests = known.get(keyOf(bundle)) ?? (read && manifestsOf(read.map(({ part }) => part())));
+      if (manifests) known.set(keyOf(bundle), manifests);
+      return manifests;
+    },
+  };
 }
 
 function keyOf({ package: name, name: bundle }: Bundle): string {
@@ -124,15 +162,15 @@ function keyOf({ package: name, name: bundle }: Bundle): string {
 }
 
 /** The manifests of those bundles that have a folder, by its name or by its ClusterServiceVersion. */
-async function manifestsOf(
+async function filesOfBundles(
   shelf: Shelf,
   folders: readonly BundleFolder[],
   bundles: readonly Bundle[],
-): Promise<Manifests[]> {
+): Promise<Listed[]> {
   const listed = await Promise.all(folders.map(({ id }) => filesIn(shelf.objects, id)));
   const byVersion = new Map(folders.map(({ version }, i) => [version, listed[i]]));
   const versions = [...byVersion.keys()];
-  const manifests: Manifests[] = [];
+  const manifests: Listed[] = [];
   const others: Bundle[] = [];
   for (const bundle of bundles) {
     const folder = folderOfVersion(versions, bundle);
@@ -156,9 +194,9 @@ async function manifestsByCsv(
   shelf: Shelf,
   listed: readonly (readonly TreeEntry[])[],
   bundles: readonly Bundle[],
-): Promise<Manifests[]> {
+): Promise<Listed[]> {
   const left = new Set(bundles);
-  const manifests: Manifests[] = [];
+  const manifests: Listed[] = [];
   const called = listed.map((files) => files.filter(({ name }) => isCalledCsv(name)));
   await shelf.objects.prefetch(called.flat().map(({ id }) => id));
   for (const [i, files] of listed.entries()) {
@@ -175,7 +213,7 @@ async function manifestsByCsv(
   return manifests;
 }
 
-async function readAll(shelf: Shelf, name: string, manifests: readonly Manifests[]): Promise<void> {
+async function readAll(shelf: Shelf, name: string, manifests: readonly Listed[]): Promise<void> {
   const names = new Map(manifests.flatMap(({ files }) => files.map((file) => [file.id, file.name])));
   const ids = [...names.keys()].filter((id) => !shelf.byBlob.has(id));
   if (shelf.files + ids.length > MOST_FILES) {
@@ -189,16 +227,24 @@ async function readAll(shelf: Shelf, name: string, manifests: readonly Manifests
     const contents = await Promise.all(batch.map((id) => bytesOf(shelf, id)));
     for (const [at, id] of batch.entries()) {
       const bytes = contents[at];
-      if (bytes) shelf.byBlob.set(id, definitionsIn(shelf, names.get(id) ?? '', bytes));
+      if (bytes) shelf.byBlob.set(id, readManifest(shelf, names.get(id) ?? '', bytes));
       else shelf.left.add(name);
     }
   }
 }
 
-function definitionsIn({ intern }: Shelf, name: string, bytes: Buffer): readonly CrdDefinition[] {
-  if (!bytes.includes('CustomResourceDefinition')) return [];
-  const definition = crdDefinition(firstValue(readManifestFile(name, bytes))?.value);
-  return definition ? [intern(definition)] : [];
+function readManifest(shelf: Shelf, name: string, bytes: Buffer): Read {
+  const value = (): unknown => firstValue(readManifestFile(name, bytes))?.value;
+  if (bytes.includes('CustomResourceDefinition') || shelf.kept + bytes.length > MOST_KEPT) {
+    const read = value();
+    const definition = crdDefinition(read);
+    const part = manifestPart(read);
+    return { definitions: definition ? [shelf.intern(definition)] : [], part: () => part };
+  }
+  // Most are asked for by nobody: what is in them is found out when they are.
+  shelf.kept += bytes.length;
+  let part: ManifestPart | undefined;
+  return { definitions: [], part: () => (part ??= manifestPart(value())) };
 }
 
 /** A blob's bytes; undefined where they are more than is read. */

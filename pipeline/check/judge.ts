@@ -124,7 +124,7 @@ export async function changesIn(
   const names = touched.names.filter((name) => !time.released?.has(name));
   const published = publishedIn(names, touched.packages, time.published);
   const shared: Shared = { policy, time, published, worlds: new Map() };
-  const wasDefined = (bundle: Bundle): boolean => time.definitions?.before(bundle) !== undefined;
+  const wasDefined = (bundle: Bundle): boolean => time.definitions?.before.definitions(bundle) !== undefined;
   const sides = { before: sideOf(touched, 'before', time), after: sideOf(touched, 'after', time) };
   return Promise.all(
     touched.members.map(async (member) => {
@@ -138,12 +138,13 @@ export async function changesIn(
 }
 
 /** One state of the packages that several catalogs share. */
-type Side = Pick<WorldOptions, 'catalog' | 'definitions'> & { readonly packages: ReadonlySet<string> };
+type Side = Pick<WorldOptions, 'catalog' | 'definitions' | 'manifests'> & {
+  readonly packages: ReadonlySet<string>;
+};
 
 function sideOf({ packages, ...states }: TouchedCatalog, side: keyof Sides, time: Time): Side | undefined {
   const state = states[side];
-  const definitions = time.definitions?.[side];
-  return state && { catalog: catalogOf(state.blobs), packages, ...(definitions ? { definitions } : {}) };
+  return state && { catalog: catalogOf(state.blobs), packages, ...time.definitions?.[side] };
 }
 
 /** What changes in the packages of a change, with the catalogs that change so. */

@@ -8,6 +8,7 @@ import { installationsOf, withoutChannels } from '../../catalog/graph/installati
 import { compareMinors, type Minor, tryParseMinor } from '../../catalog/graph/openshift.ts';
 import {
   type DefinitionsOf,
+  type ManifestsOf,
   type Olm,
   type PublishedBundle,
   type World,
@@ -32,6 +33,8 @@ export interface AuditRequest {
   readonly published?: ReadonlyMap<string, ReadonlyMap<string, readonly PublishedBundle[]>>;
   /** Definitions of bundles whose manifests the catalogs do not hold. */
   readonly definitions?: DefinitionsOf;
+  /** Manifests of the same bundles. */
+  readonly manifests?: ManifestsOf;
 }
 
 /** As JSON a public interface. */
@@ -102,6 +105,7 @@ export async function worldsOf({
   packages,
   published,
   definitions,
+  manifests,
 }: AuditRequest): Promise<World[]> {
   const platforms = catalogs.map(({ name }) => tryParseMinor(name));
   const order = platforms
@@ -120,6 +124,7 @@ export async function worldsOf({
       following: platform ? [...following] : [],
       ...(packages ? { packages } : {}),
       ...(definitions ? { definitions } : {}),
+      ...(manifests ? { manifests } : {}),
       ...(ever ? { published: ever } : {}),
       ...(platform ? { platform } : {}),
     });

@@ -3,7 +3,7 @@
  * objects; policy and owners from the base; nothing of the pull request is executed.
  */
 
-import type { DefinitionsOf } from '../../catalog/graph/world.ts';
+import type { DefinitionsOf, ManifestsOf } from '../../catalog/graph/world.ts';
 import { RULES } from '../../catalog/rules/index.ts';
 import type { Change } from '../change/change.ts';
 import { classifyChange } from '../change/classify.ts';
@@ -57,6 +57,8 @@ export interface CheckRequest {
    * directories of the repository, as far as the policy's layout has any.
    */
   readonly definitions?: DefinitionsOf;
+  /** Manifests of the same bundles. */
+  readonly manifests?: ManifestsOf;
 }
 
 /**
@@ -231,16 +233,23 @@ async function judgeCatalogs(
   };
 }
 
-const NO_DEFINITIONS: DefinitionsOf = () => undefined;
-
-/** The definitions that are given, or the repository's own, if anybody asks for them. */
-function definitionsFor(scene: Touched, { definitions }: CheckRequest): Promise<OwnDefinitions> {
-  const isAsked = RULES.some((rule) => rule.id === UNSAFE_EDGE && severitiesOf(scene.policy)(rule) !== 'off');
-  const given = definitions ?? (isAsked ? undefined : NO_DEFINITIONS);
-  return given
-    ? Promise.resolve({ sides: { before: given, after: given }, unchecked: [] })
-    : ownDefinitions(scene, scene.touched);
+/** The manifests that are given, or the repository's own, if anybody asks for them. */
+function definitionsFor(scene: Touched, { definitions, manifests }: CheckRequest): Promise<OwnDefinitions> {
+  const isAsked = RULES.some(
+    (rule) => ABOUT_MANIFESTS.has(rule.id) && severitiesOf(scene.policy)(rule) !== 'off',
+  );
+  if (!definitions && isAsked) return ownDefinitions(scene, scene.touched);
+  const given = { definitions: definitions ?? (() => undefined), manifests: manifests ?? (() => undefined) };
+  return Promise.resolve({ sides: { before: given, after: given }, unchecked: [] });
 }
 
-/** The rule that looks at definitions. */
-const UNSAFE_EDGE = 'graph/crd-unsafe-edge';
+/** The rules that look at manifests. */
+export const ABOUT_MANIFESTS: ReadonlySet<string> = new Set([
+  'graph/conversion-modes',
+  'graph/crd-dropped',
+  'graph/crd-unsafe-edge',
+  'graph/install-modes-narrowed',
+  'graph/min-kube-version',
+  'graph/permissions-grow',
+  'graph/removed-api',
+]);

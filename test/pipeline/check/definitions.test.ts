@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { openRemote } from '../../../pipeline/git/remote.ts';
-import { check } from '../../../pipeline/stages/check.ts';
+import { ABOUT_MANIFESTS, check } from '../../../pipeline/stages/check.ts';
 import { folder } from '../../fakes/folder.ts';
 import { bundle, documents } from '../../fakes/gate.ts';
 import { gitServer } from '../../fakes/git-server.ts';
@@ -138,13 +138,58 @@ test('a definition that was changed in place counts as it was, and as it will be
 test('what is too much to read is said, what nobody asks for is not read', async () => {
   const large = { 'operators/etcd/1.1.0/manifests/large.yaml': `text: ${'a'.repeat(8000)}\n` };
   const limits = 'limits: {fileBytes: 4000}\n';
-  const survival = { what: 'whether custom resources survive the upgrades of package "etcd"' };
+  const survival = {
+    what: 'whether clusters can install the bundles of package "etcd", and custom resources survive its upgrades',
+  };
   const asked = await report(pullRequest({ '.github/portolan.yaml': `${POLICY}${limits}`, ...large }, {}));
   expect(unsafe(asked.findings)).toEqual([]);
   expect(asked.unchecked).toContainEqual(expect.objectContaining(survival));
-  const off = `${POLICY}${limits}rules: {${RULE}: 'off'}\n`;
+  const off = `${POLICY}${limits}rules: {${[...ABOUT_MANIFESTS].map((id) => `${id}: 'off'`).join(', ')}}\n`;
   const unasked = await report(pullRequest({ '.github/portolan.yaml': off, ...large }, {}));
   expect(unasked.unchecked).not.toContainEqual(expect.objectContaining(survival));
+});
+
+/** A ClusterServiceVersion of the package, in YAML as people write it. */
+const csv = (version: string, modes: readonly string[], ...spec: readonly string[]): string =>
+  [
+    'apiVersion: operators.coreos.com/v1alpha1',
+    'kind: ClusterServiceVersion',
+    'metadata:',
+    `  name: etcd.v${version}`,
+    'spec:',
+    `  installModes: [${modes.map((type) => `{type: ${type}, supported: true}`).join(', ')}]`,
+    ...spec.map((line) => `  ${line}`),
+    '',
+  ].join('\n');
+const BUDGET = 'apiVersion: policy/v1beta1\nkind: PodDisruptionBudget\nmetadata: {name: etcd}\n';
+const WEBHOOK = 'webhookdefinitions: [{type: ConversionWebhook, generateName: c.etcd.io}]';
+const SECRETS =
+  'install: {spec: {clusterPermissions: [{rules: [{apiGroups: [""], resources: [secrets], verbs: [get]}]}]}}';
+
+test('what clusters cannot install is told by manifests that only directories have', async () => {
+  const before = { 'operators/etcd/1.1.0/manifests/csv.yaml': csv('1.1.0', ['OwnNamespace']) };
+  const next = csv('1.2.0', ['AllNamespaces', 'SingleNamespace'], 'minKubeVersion: 1.40.0', WEBHOOK, SECRETS);
+  const after = {
+    'operators/etcd/1.2.0-1/manifests/csv.yaml': next,
+    'operators/etcd/1.2.0-1/manifests/budget.yaml': BUDGET,
+  };
+  const { findings } = await report(pullRequest(before, after));
+  const told = (findings as readonly { rule: string; severity: string; location: { file: string } }[])
+    .filter(({ location }) => location.file.startsWith('catalogs/'))
+    .map(({ rule, severity }) => `${severity} ${rule}`);
+  expect(told).toEqual(
+    expect.arrayContaining([
+      'error graph/conversion-modes',
+      'error graph/install-modes-narrowed',
+      'error graph/min-kube-version',
+      'error graph/removed-api',
+      'info graph/permissions-grow',
+    ]),
+  );
+  const harmless = csv('1.2.0', ['OwnNamespace', 'AllNamespaces'], 'minKubeVersion: 1.33.0');
+  const quiet = await report(pullRequest(before, { 'operators/etcd/1.2.0-1/manifests/csv.yaml': harmless }));
+  const rules = (quiet.findings as readonly { rule: string }[]).map(({ rule }) => rule);
+  expect(rules.filter((rule) => ABOUT_MANIFESTS.has(rule) && rule !== RULE)).toEqual([]);
 });
 
 interface Told {
