@@ -10,6 +10,7 @@ import type { ObjectReader } from './git/objects.ts';
 import { whyUnreadable } from './git/source.ts';
 import { entryAt } from './git/tree.ts';
 import { type Identity, parseIdentity } from './github/identity.ts';
+import { readPolicyDocument } from './policy/document.ts';
 import { judgePolicy } from './policy/judge.ts';
 import {
   compileLayout,
@@ -32,7 +33,6 @@ import type {
   RuleSetting,
 } from './policy/policy.ts';
 import type { Written, WrittenRule, WrittenSignature } from './policy/written.ts';
-import { readSettings } from './settings.ts';
 
 /** Where the policy lies in a repository. */
 export const POLICY_PATH = '.github/portolan.yaml';
@@ -53,7 +53,7 @@ export interface PolicyRead {
  */
 export function readPolicy(bytes: Uint8Array | undefined, ruleIds?: readonly string[]): PolicyRead {
   if (bytes === undefined) return { policy: policyOf({}), defaults: true, findings: [] };
-  const { settings, findings: unread } = readSettings(POLICY_PATH, bytes);
+  const { settings, findings: unread } = readPolicyDocument(POLICY_PATH, bytes);
   const judged = settings ? judgePolicy(settings, ruleIds) : { written: undefined, findings: [] };
   // What is only odd elsewhere may not be left open here.
   const strict = unread.map((finding): Finding => ({ ...finding, severity: 'error' }));

@@ -5,10 +5,10 @@ import { POLICY_PATH } from '../config.ts';
 import { PipelineError } from '../error.ts';
 import type { ObjectReader } from '../git/objects.ts';
 import { entryAt } from '../git/tree.ts';
+import { readPolicyDocument } from '../policy/document.ts';
 import { matchesGlob } from '../policy/layout.ts';
 import type { Policy, PublishPolicy } from '../policy/policy.ts';
 import { formatPlace, parsePlace } from '../registry/place.ts';
-import { readSettings } from '../settings.ts';
 
 type Path = readonly (string | number)[];
 
@@ -77,6 +77,6 @@ function placeName(text: string): string {
 async function locationOf(objects: ObjectReader, tree: string, path: Path): Promise<Location> {
   const entry = await entryAt(objects, tree, POLICY_PATH);
   const bytes = entry && (await objects.read(entry.id)).bytes;
-  const { settings } = bytes ? readSettings(POLICY_PATH, bytes) : {};
+  const { settings } = bytes ? readPolicyDocument(POLICY_PATH, bytes) : {};
   return settings?.locate(path) ?? { file: POLICY_PATH, line: 1, column: 1 };
 }

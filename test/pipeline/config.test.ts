@@ -62,7 +62,7 @@ approval:
   ownerSelfApproval: false
   pusherMustBeOwner: false
   required: {ownership: owners+admins, gate: 'admins:3', multi-package: admins}
-commits: {signOff: yes, verified: true}
+commits: {signOff: true, verified: true}
 checks: {required: [{name: install, app: 15368, workflow: .github/workflows/install.yml}]}
 rules:
   graph/cycle: warning
@@ -154,10 +154,10 @@ describe('what is wrong is said at its place', () => {
       { rule: 'policy/value', message: 'the policy: kind is missing', location: { line: 1 } },
     ]);
     expect(said('limits: {}\nlimits: {}\n')).toEqual([
-      '4:1 settings/repeated-key the key "limits" stands twice; only the last counts → keep one of them',
+      '4:1 settings/repeated-key the key "limits" stands twice in one mapping → keep one of them',
     ]);
     expect(said('limits: {}\n---\nlimits: {}\n')).toEqual([
-      '4:1 settings/document nothing behind the end of the document is read → keep one document',
+      '5:1 settings/document the policy must be one document → keep one document',
     ]);
     expect(readPolicy(new TextEncoder().encode(`# c\n---\n${HEAD}`)).findings).toEqual([]);
     expect(said('limits: [\n').join()).toContain('settings/yaml not YAML');
@@ -196,9 +196,9 @@ describe('what is wrong is said at its place', () => {
     ).toEqual([
       '5:8 policy/value graph.released.a must be one of branch, nothing, found "brnch" → did you mean branch?',
       '6:9 policy/unknown-key there is no key "imge" in graph.released.b → did you mean image?',
-      '7:5 policy/value graph.released.c must be something, not nothing, found a mapping',
+      '7:8 policy/value graph.released.c must be something, not nothing, found a mapping',
       "8:16 policy/value graph.released.d.image must be text, found 5 → quote it: '5'",
-      '9:5 policy/value graph.released.e must be one of branch, nothing, found a list',
+      '9:8 policy/value graph.released.e must be one of branch, nothing, found a list',
     ]);
     const images = (image: string, allow: string): string[] =>
       said(`graph: {released: {'v*': {image: '${image}'}}}\nregistries: {allow: [${allow}]}\n`);
