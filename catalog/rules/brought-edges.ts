@@ -2,7 +2,12 @@
 
 import type { Location } from '../finding.ts';
 import { type Installed, installedOf, shortName } from '../graph/edge.ts';
-import { type Installation, installationsOf, withoutChannels } from '../graph/installation.ts';
+import {
+  type Installation,
+  installationsOf,
+  publishedInstallations,
+  withoutChannels,
+} from '../graph/installation.ts';
 import type { Manifests } from '../graph/manifests.ts';
 import { upgradeOf } from '../graph/outcome.ts';
 import type { Change, Olm, World } from '../graph/world.ts';
@@ -59,7 +64,7 @@ function findEdges(change: Change, name: string): readonly BroughtEdge[] {
 /** What clusters may have had before a change: with it, or on their way since. */
 function installedBefore(change: Change, { name }: Package): readonly Installation[] {
   const { before, after, existed } = change;
-  if (before.catalog.packages.has(name)) return installationsOf(before, name);
+  if (before.catalog.packages.has(name)) return publishedInstallations(before, name);
   // Before somebody wrote the bundles of a repository as a catalog, clusters had the bundles.
   return installationsOf(after, name).filter(({ installed }) => {
     const bundle = after.catalog.packages.get(name)?.bundles.get(installed.name);

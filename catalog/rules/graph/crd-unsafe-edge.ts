@@ -1,6 +1,6 @@
 import { safeChange } from '../../crd/advice.ts';
 import { installedOf, shortName } from '../../graph/edge.ts';
-import { installationsOf } from '../../graph/installation.ts';
+import { publishedInstallations } from '../../graph/installation.ts';
 import { hasOlmV1 } from '../../graph/openshift.ts';
 import { upgradeOf } from '../../graph/outcome.ts';
 import { type Change, judgedPackages, type Olm, type World } from '../../graph/world.ts';
@@ -50,8 +50,14 @@ export const rule: Rule = {
       const reaches = reachedFrom(change, name, edges);
       const isRefused: IsRefused = (changes, refused) =>
         refused.some((edge) => refuses(after, changes, { ...edge, olm: edge.olm.filter(reaches(edge)) }));
-      for (const cause of causesOf(edges, after, newsIn(change, name)))
-        reportCause(ofPackage, cause, { report, isRefused });
+      for (const cause of causesOf(edges, after, newsIn(change, name))) {
+        const isMade = cause.edges.some(
+          (edge) =>
+            change.before.isPublished({ package: name, bundle: edge.from.name }) ||
+            edge.olm.some(reaches(edge)),
+        );
+        reportCause(ofPackage, cause, { report: isMade ? report : asNote(report), isRefused });
+      }
     }
   },
 };
@@ -95,7 +101,7 @@ function isMadeIn(was: Package, old: UsedEdge, { channel, from, olm }: UsedEdge)
   return entryIn(was.channels.get(channel.name), from.name) === undefined;
 }
 
-/** Tells which upgrades lie on the path of anything that was installed before a change. */
+/** Tells which upgrades lie on the path of anything published that was installed before a change. */
 function reachedFrom(
   { before, after }: Change,
   name: string,
@@ -103,7 +109,7 @@ function reachedFrom(
 ): (edge: UsedEdge) => (olm: Olm) => boolean {
   const reached = new Map<string, Set<string>>();
   const place = (olm: Olm, channel: string): string => (olm === 'v1' ? olm : `${olm} ${channel}`);
-  for (const { channel, installed } of installationsOf(before, name)) {
+  for (const { channel, installed } of publishedInstallations(before, name)) {
     for (const olm of after.olm) {
       const selection = { package: name, channels: [] };
       const { next } =
@@ -130,6 +136,11 @@ function reachedFrom(
   return ({ channel, from }) =>
     (olm) =>
       reached.get(place(olm, channel.name))?.has(from.name) === true;
+}
+
+/** Upgrades from what was never published, and is on nobody's path, are made by no cluster. */
+function asNote(report: Report): Report {
+  return (message, location, details) => report(message, location, { ...details, severity: 'info' });
 }
 
 const SHOWN = 3;

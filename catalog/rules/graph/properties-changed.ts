@@ -16,7 +16,8 @@ export const rule: Rule = {
       const changed = [...(change.after.catalog.packages.get(name)?.bundles.values() ?? [])].flatMap(
         (bundle) => {
           const text = changeText(was?.get(bundle.name), bundle);
-          return text === '' ? [] : [{ bundle, text }];
+          const isPublished = change.before.isPublished({ package: name, bundle: bundle.name });
+          return text === '' || !isPublished ? [] : [{ bundle, text }];
         },
       );
       for (const group of grouped(changed, ({ text }) => text)) {
