@@ -9,7 +9,8 @@ import { isObject } from '../shape.ts';
 import { compareVersions, formatVersion, type Version } from '../version.ts';
 import { headOf } from './channel.ts';
 import type { Installed } from './edge.ts';
-import { type Stuck, type Trial, trialOf } from './trial.ts';
+import { compareInstalled, installationsOf } from './installation.ts';
+import { fateOf, type Stuck, type Trial, trialOf } from './trial.ts';
 import type { World } from './world.ts';
 
 export interface Fix {
@@ -28,44 +29,217 @@ interface Edit extends Fix {
   readonly entries: readonly Entry[];
 }
 
+/** What was proposed for a package so far. */
+interface Plan {
+  trial: Trial | undefined;
+  past: World | undefined;
+  /** Who is helped. */
+  readonly stuck: Stuck[];
+  /** Channels as they are with all that was proposed. */
+  readonly edited: Map<string, readonly Entry[]>;
+  /** Members of entries, and entries, that something was proposed for. */
+  readonly touched: Set<string>;
+  readonly fixes: Map<string, Proposed[]>;
+}
+
+/** A fix as it was proposed, with the entries of its channel after it. */
+interface Proposed extends Fix {
+  readonly places: readonly Place[];
+  readonly edited: readonly Entry[];
+}
+
+const plans = new WeakMap<World, Map<string, Plan>>();
+
+function planFor(world: World, name: string, past: World | undefined): Plan {
+  const ofWorld = plans.get(world) ?? new Map<string, Plan>();
+  plans.set(world, ofWorld);
+  const found = ofWorld.get(name);
+  const plan: Plan = found ?? {
+    trial: trialOf(world, name, past),
+    past,
+    stuck: [],
+    edited: new Map(),
+    touched: new Set(),
+    fixes: new Map(),
+  };
+  if (found && past && !found.past) Object.assign(found, { past, trial: trialOf(world, name, past) });
+  ofWorld.set(name, plan);
+  return plan;
+}
+
 /**
- * The smallest fix for installations that are stuck, or undefined when none is known.
+ * The smallest fix for installations that are stuck, or undefined when none is known. All fixes of a world can be
+ * applied together: whatever was proposed for the package before is kept, and so are those whom it helps. The first
+ * time it is one for all that is lost in the channel, where there is such a one.
  *
- * @param past a state of the catalog from which entries may be restored
+ * @param past a state of the catalog from which entries may be restored, and in which it is seen who is lost
  */
 export function fixFor(world: World, stuck: Stuck, past?: World): Fix | undefined {
-  const ofPackage = world.catalog.packages.get(stuck.package);
-  const channel = ofPackage?.channels.get(stuck.channel);
-  const head = channel && headOf(channel);
-  const trial = trialOf(world, stuck, past);
-  if (!ofPackage || !channel || !head || !trial || trial.helps(channel.entries)) return undefined;
+  const plan = planFor(world, stuck.package, past);
+  const { trial } = plan;
+  const channel = world.catalog.packages.get(stuck.package)?.channels.get(stuck.channel);
+  if (!trial || !channel) return undefined;
+  // Who selects no channel may as well select this one.
+  const both = stuck.olm === 'v1' ? [stuck, { ...stuck, onlyChannel: true }] : [stuck];
+  if (trial.helps(plan.edited, both)) return proposedFor(plan, channel, both);
+  const isFirst = !plan.fixes.has(stuck.channel);
+  const alike = isFirst ? lostBeside(world, stuck, plan.past) : [];
+  const edit =
+    (alike.length > 0 ? editFor(world, plan, [...both, ...alike]) : undefined) ?? editFor(world, plan, both);
+  if (!edit) return undefined;
+  const { entries: _, ...fix } = edit;
+  return fix;
+}
+
+/** What was proposed for a channel and helps them: one fix, or all of them as one. */
+function proposedFor({ fixes, trial }: Plan, channel: Channel, stuck: readonly Stuck[]): Fix | undefined {
+  const proposed = fixes.get(channel.name) ?? [];
+  const one = proposed.find((fix) => trial?.helps(new Map([[channel.name, alone(channel, fix)]]), stuck));
+  const [first, ...more] = one ? [one] : proposed;
+  if (!first) return undefined;
+  const { places: _, edited: __, ...fix } = first;
+  if (more.length === 0) return fix;
+  const text = [first, ...more].map((each) => each.text).join('; ');
+  return { entry: fix.entry, index: fix.index, text };
+}
+
+/** A channel's entries with one fix alone. */
+function alone(channel: Channel, { places, edited }: Proposed): Entry[] {
+  const keys = new Set(places.map(({ entry, member }) => JSON.stringify([entry, member])));
+  const written = channel.entries.map((entry): Entry => {
+    const of = (member: Member): boolean => keys.has(JSON.stringify([entry.name, member]));
+    const { replaces, skips, skipRange } = edited[entry.index] ?? entry;
+    return {
+      ...entry,
+      ...(of('replaces') ? { replaces } : {}),
+      ...(of('skips') ? { skips } : {}),
+      ...(of('skipRange') ? { skipRange } : {}),
+    };
+  });
+  const whole = new Set(places.filter(({ member }) => member === WHOLE).map(({ entry }) => entry));
+  return [...written, ...edited.slice(channel.entries.length).filter(({ name }) => whole.has(name))];
+}
+
+/** Who else is lost in a channel: since a past state, or at all where none is given. */
+function lostBeside(world: World, { package: name, channel }: Stuck, past: World | undefined): Stuck[] {
+  const here = installationsOf(past ?? world, name)
+    .filter((one) => one.channel === channel)
+    .map(({ installed }) => installed);
+  const ways: Omit<Stuck, 'package' | 'installed'>[] = [
+    { channel, olm: 'v0' },
+    ...(past ? [{ channel, olm: 'v1' } as const, { channel, olm: 'v1', onlyChannel: true } as const] : []),
+  ];
+  return ways
+    .filter(({ olm }) => world.olm.has(olm))
+    .map((way) => {
+      const of = { ...way, package: name, installed: [] };
+      const installed = here.filter((one) => {
+        const [was, is] = [past, world].map((state) => state && fateOf(state.foresight, of, one));
+        if (!is || is.arrives) return false;
+        if (way.olm === 'v0') return is.last.kind !== 'fails' && (was?.arrives ?? true);
+        return is.next.kind === 'fails' && was?.next.kind !== 'fails';
+      });
+      return { ...of, installed };
+    })
+    .filter(({ installed }) => installed.length > 0);
+}
+
+/** Looks for one edit of a channel that helps all of them, and notes it. */
+function editFor(world: World, plan: Plan, stuck: readonly Stuck[]): Edit | undefined {
+  const [{ package: name, channel: wanted }] = stuck as [Stuck];
+  const ofPackage = world.catalog.packages.get(name);
+  const written = ofPackage?.channels.get(wanted);
+  if (!ofPackage || !written) return undefined;
+  const planned = plan.edited.get(wanted);
+  const channel = planned ? { ...written, entries: planned } : written;
+  const head = headOf(channel);
+  if (!head) return undefined;
+  const installed = [
+    ...new Map(stuck.flatMap((one) => one.installed).map((one) => [one.name, one])).values(),
+  ].sort(compareInstalled);
   const newest = ofPackage.bundles.get(head.name)?.version;
   // What is newer than the head must not be led down to it.
-  const mayFollow = stuck.installed.every(
+  const mayFollow = installed.every(
     ({ version }) => !version || !newest || compareVersions(version, newest) <= 0,
   );
-  const old = past?.catalog.packages.get(stuck.package)?.channels.get(stuck.channel)?.entries ?? [];
-  const names = stuck.installed.map(({ name }) => name);
+  const helps: Helps = ({ entries }) =>
+    placesIn(channel, entries).every((place) => isFree(plan, place)) &&
+    plan.trial?.helps(new Map([...plan.edited, [wanted, entries]]), [...plan.stuck, ...stuck]) === true;
+  const old = plan.past?.catalog.packages.get(name)?.channels.get(wanted)?.entries ?? [];
+  const names = installed.map((one) => one.name);
+  // What leads down is to be taken out of skips: nobody is asked to write it anew.
+  const skipsOnlyOlder = (entry: Entry): boolean => !leadsDown(ofPackage, entry);
   const ways: readonly (() => readonly Edit[])[] = [
-    () => withoutOwnSkips(channel),
+    () =>
+      withoutOwnSkips(channel).filter(({ entry }) =>
+        channel.entries.filter((one) => one.name === entry).every(skipsOnlyOlder),
+      ),
     () => withoutAnyOwnSkips(channel),
-    () => (mayFollow ? newReplaces(channel, head, { ofPackage, stuck: stuck.installed }) : []),
-    () => (mayFollow ? shortestSkips(channel, { head, names, trial }) : []),
-    () => (mayFollow ? ranging(channel, head, stuck.installed) : []),
+    () => (mayFollow ? newReplaces(channel, head, { ofPackage, stuck: installed }) : []),
+    () => (mayFollow && skipsOnlyOlder(head) ? shortestSkips(channel, { head, names, helps }) : []),
+    () => (mayFollow ? ranging(channel, head, installed) : []),
     () =>
       restored(
         channel,
-        old.filter(({ name }) => names.includes(name)),
+        old.filter((entry) => names.includes(entry.name)),
       ),
     () => restored(channel, old),
   ];
   for (const way of ways) {
-    const found = way().find(({ entries }) => trial.helps(entries));
+    const found = way().find(helps);
     if (!found) continue;
-    const { entries: _, ...fix } = found;
-    return fix;
+    const { entries, ...fix } = found;
+    const edited = entries.map((entry, index) => ({ ...entry, index }));
+    const places = placesIn(channel, edited);
+    for (const { member, entry } of places) plan.touched.add(placeKey(wanted, entry, member));
+    plan.stuck.push(...stuck);
+    plan.edited.set(wanted, edited);
+    plan.fixes.set(wanted, [...(plan.fixes.get(wanted) ?? []), { ...fix, places, edited }]);
+    return found;
   }
   return undefined;
+}
+
+/** Whether an entry skips what is newer than itself. */
+function leadsDown({ bundles }: Package, { name, skips }: Entry): boolean {
+  const version = bundles.get(name)?.version;
+  return skips.some((one) => {
+    const skipped = bundles.get(one)?.version;
+    return version && skipped && compareVersions(skipped, version) > 0;
+  });
+}
+
+type Helps = (edit: Edit) => boolean;
+
+/** A member of an entry that an edit writes, or the entry as a whole where it is new. */
+interface Place {
+  readonly channel: string;
+  readonly entry: string;
+  readonly member: string;
+}
+
+const WHOLE = 'entry';
+
+type Member = 'replaces' | 'skips' | 'skipRange';
+
+function placeKey(channel: string, entry: string, member: string): string {
+  return JSON.stringify([channel, entry, member]);
+}
+
+function isFree({ touched }: Plan, { channel, entry, member }: Place): boolean {
+  return !touched.has(placeKey(channel, entry, member)) && !touched.has(placeKey(channel, entry, WHOLE));
+}
+
+/** What is written otherwise than in a channel. */
+function placesIn(channel: Channel, entries: readonly Entry[]): Place[] {
+  return entries.flatMap((entry, i) => {
+    const old = channel.entries[i];
+    const place = { channel: channel.name, entry: entry.name };
+    if (!old) return [{ ...place, member: WHOLE }];
+    return (['replaces', 'skips', 'skipRange'] as const)
+      .filter((member) => old[member].toString() !== entry[member].toString())
+      .map((member) => ({ ...place, member }));
+  });
 }
 
 /** Entries that are tried for one edit: each trial goes through the whole channel, and people write no more. */
@@ -126,17 +300,17 @@ const SHORTENED = 12;
 
 function shortestSkips(
   channel: Channel,
-  { head, names, trial }: { head: Entry; names: readonly string[]; trial: Trial },
+  { head, names, helps }: { head: Entry; names: readonly string[]; helps: Helps },
 ): Edit[] {
   const skipping = (more: readonly string[]): Edit => {
     const skips = [...new Set([...head.skips, ...more])];
     return written(channel, { ...head, skips }, `skips: ${flow(skips)}`);
   };
   let needed = names.filter((name) => name !== head.name);
-  if (!trial.helps(skipping(needed).entries)) return [];
+  if (!helps(skipping(needed))) return [];
   for (const name of needed.length > SHORTENED ? [] : needed) {
     const fewer = needed.filter((one) => one !== name);
-    if (trial.helps(skipping(fewer).entries)) needed = fewer;
+    if (helps(skipping(fewer))) needed = fewer;
   }
   return [skipping(needed)];
 }

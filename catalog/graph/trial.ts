@@ -1,11 +1,11 @@
 /**
- * A trial: what would become of installations if a channel were written otherwise.
+ * A trial: what would become of installations if channels were written otherwise.
  */
 import type { Catalog, Channel, Entry, Package } from '../model.ts';
 import { chainBelow, headOf } from './channel.ts';
 import type { Installed } from './edge.ts';
 import { type Fate, type Foresight, foresightOf } from './foresight.ts';
-import { installationsOf } from './installation.ts';
+import { installationsOf, withoutChannels } from './installation.ts';
 import type { Olm, World } from './world.ts';
 
 /** Installations that have no road. */
@@ -18,38 +18,67 @@ export interface Stuck {
   readonly installed: readonly Installed[];
 }
 
+/** Entries of channels that are to be written otherwise, by the channel's name. */
+export type Edited = ReadonlyMap<string, readonly Entry[]>;
+
 export interface Trial {
-  /** Whether with these entries the stuck ones get where they should, and nobody else is lost. */
-  readonly helps: (entries: readonly Entry[]) => boolean;
+  /** Whether with these entries all the stuck ones get where they should, and nobody else is lost. */
+  readonly helps: (edited: Edited, stuck: readonly Stuck[]) => boolean;
 }
 
 /**
- * Prepares trials of one channel.
+ * Prepares trials of one package.
  *
  * @param past where the bundles of restored entries come from
  */
-export function trialOf(world: World, stuck: Stuck, past: World | undefined): Trial | undefined {
-  const ofPackage = world.catalog.packages.get(stuck.package);
-  const channel = ofPackage?.channels.get(stuck.channel);
-  if (!ofPackage || !channel) return undefined;
-  const arriving = installationsOf(world, stuck.package)
-    .filter((one) => one.channel === stuck.channel)
-    .filter(({ installed }) => fateOf(world.foresight, stuck, installed).arrives);
-  const wasSound = isSound(channel);
+export function trialOf(world: World, name: string, past: World | undefined): Trial | undefined {
+  const ofPackage = world.catalog.packages.get(name);
+  if (!ofPackage) return undefined;
+  const arriving = arrivingIn(world, ofPackage);
   return {
-    helps: (entries) => {
-      const changed = { ...channel, entries: entries.map((entry, index) => ({ ...entry, index })) };
-      if (wasSound && !isSound(changed)) return false;
-      const foresight = foresightWith(world, withChannel(ofPackage, changed, past));
-      return (
-        stuck.installed.every((installed) => fateOf(foresight, stuck, installed).arrives) &&
-        arriving.every(({ installed }) => fateOf(foresight, stuck, installed).arrives)
+    helps: (edited, stuck) => {
+      const changed = [...edited].flatMap(([channel, entries]) => {
+        const old = ofPackage.channels.get(channel);
+        return old ? [{ old, channel: { ...old, entries: numbered(entries) } }] : [];
+      });
+      if (changed.some(({ old, channel }) => isSound(old) && !isSound(channel))) return false;
+      const channels = changed.map(({ channel }) => channel);
+      const foresight = foresightWith(world, withChannels(ofPackage, channels, past));
+      // Under OLM v0 nobody sees another channel.
+      const concerned = arriving.filter(
+        ({ olm, onlyChannel, channel }) => (olm === 'v1' && !onlyChannel) || edited.has(channel),
+      );
+      return [...stuck, ...concerned].every((one) =>
+        one.installed.every((installed) => fateOf(foresight, one, installed).arrives),
       );
     },
   };
 }
 
-function fateOf(foresight: Foresight, stuck: Stuck, installed: Installed): Fate {
+function numbered(entries: readonly Entry[]): Entry[] {
+  return entries.map((entry, index) => ({ ...entry, index }));
+}
+
+/** Installations that get to a head, in the form of those that do not. */
+function arrivingIn(world: World, { name, channels }: Package): Stuck[] {
+  const installations = installationsOf(world, name);
+  const of = (place: Omit<Stuck, 'package' | 'installed'>, all: readonly Installed[]): Stuck => {
+    const whole = { ...place, package: name };
+    return {
+      ...whole,
+      installed: all.filter((one) => fateOf(world.foresight, { ...whole, installed: [] }, one).arrives),
+    };
+  };
+  const inEach = [...channels.keys()].flatMap((channel) => {
+    const here = installations.filter((one) => one.channel === channel).map(({ installed }) => installed);
+    return [...world.olm].map((olm) => of({ channel, olm, onlyChannel: olm === 'v1' }, here));
+  });
+  const open = world.olm.has('v1') ? [of({ channel: '', olm: 'v1' }, withoutChannels(installations))] : [];
+  return [...inEach, ...open];
+}
+
+/** What becomes of an installation that is subscribed, or selects channels, as the stuck ones. */
+export function fateOf(foresight: Foresight, stuck: Stuck, installed: Installed): Fate {
   const { olm, package: name, channel, onlyChannel = false } = stuck;
   return olm === 'v0'
     ? foresight.v0({ package: name, channel }, installed)
@@ -63,15 +92,18 @@ function isSound(channel: Channel): boolean {
   return chain !== undefined && !chain.cycle && chain.stranded.length === 0;
 }
 
-function withChannel(ofPackage: Package, channel: Channel, past: World | undefined): Package {
+function withChannels(ofPackage: Package, changed: readonly Channel[], past: World | undefined): Package {
   const { name, blob, defaultChannel, deprecation, deprecatedChannels, deprecatedBundles } = ofPackage;
   const old = past?.catalog.packages.get(name)?.bundles;
   const bundles = new Map(ofPackage.bundles);
-  for (const entry of channel.entries) {
+  for (const entry of changed.flatMap(({ entries }) => entries)) {
     const restored = bundles.has(entry.name) ? undefined : old?.get(entry.name);
     if (restored) bundles.set(entry.name, restored);
   }
-  const channels = new Map([...ofPackage.channels, [channel.name, channel] as const]);
+  const channels = new Map([
+    ...ofPackage.channels,
+    ...changed.map((channel) => [channel.name, channel] as const),
+  ]);
   return {
     name,
     blob,

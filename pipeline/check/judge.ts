@@ -80,9 +80,10 @@ function foreseenIn(
   change: Change,
   severityOf: SeverityOf,
 ): Pick<Judgement, 'findings' | 'known'> {
+  // What the change does is told first: where a fix would serve both, it is that of the change.
+  const compared = runComparison(change, RULES, severityOf);
   const foreseen = after ? runForesight(change.after, RULES, severityOf) : [];
   const isKnown = knownFrom(before ? runForesight(change.before, RULES, severityOf) : []);
-  const compared = runComparison(change, RULES, severityOf);
   const said = new Set(compared.map(cause));
   const isTold = (finding: Finding): boolean =>
     said.has(cause(finding)) || (finding.package !== undefined && BY_COMPARISON.has(finding.rule));

@@ -30,7 +30,8 @@ export const rule: Rule = {
         continue;
       }
       const installed = [installedOf(bundle)];
-      const fix = fixFor(change.after, { package: name, channel: is.defaultChannel, olm: 'v0', installed });
+      const stuck = { package: name, channel: is.defaultChannel, olm: 'v0' as const, installed };
+      const fix = fixFor(change.after, stuck, change.before);
       const message = `${changed}, but the head of the old one, ${shortName(bundle)}, cannot get to the head of the new one, ${endText(fate)}`;
       report(message, location, {
         ...details,
