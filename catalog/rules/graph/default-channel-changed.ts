@@ -1,32 +1,45 @@
 import { headOf } from '../../graph/channel.ts';
-import { installedOf, shortName } from '../../graph/edge.ts';
+import { type Installed, installedOf, shortName } from '../../graph/edge.ts';
 import { fixFor } from '../../graph/fix.ts';
-import { endText } from '../phrase.ts';
+import { installationsOf, withoutChannels } from '../../graph/installation.ts';
+import { endWithoutChannel } from '../../graph/no-channel.ts';
+import type { Change } from '../../graph/world.ts';
+import { compareVersions } from '../../version.ts';
+import { endText, listed, versionsOf } from '../phrase.ts';
 import { placeOfPackage } from '../place.ts';
 import { quoted, type Rule } from '../rule.ts';
 
 export const rule: Rule = {
   id: 'graph/default-channel-changed',
   severity: 'error',
-  summary: 'When the default channel changes, the head of the old one can go to the new one',
+  summary:
+    'When the default channel changes, subscriptions that name no channel get at least as far as before',
   compare(change, report) {
     for (const name of change.packages) {
       const was = change.before.catalog.packages.get(name);
       const is = change.after.catalog.packages.get(name);
       const location = placeOfPackage(change.after, name, 'defaultChannel');
       if (!was?.blob || !is?.blob || was.defaultChannel === is.defaultChannel || !location) continue;
+      const changed = `the default channel of package ${quoted(name)} changes from ${quoted(was.defaultChannel)} to ${quoted(is.defaultChannel)}`;
+      const details = { package: name, channel: is.defaultChannel };
+      const lost = lostBy(change, name);
+      if (lost.length > 0) {
+        const versions = versionsOf(lost);
+        const message = `${changed}, and under OLM v0 ${listed(versions)}, subscribed without a channel, no longer ${versions.length === 1 ? 'gets' : 'get'} as far as before`;
+        const hint = `let an entry of channel ${is.defaultChannel} lead on from them, or keep: defaultChannel: ${was.defaultChannel}`;
+        report(message, location, { ...details, installed: versions, hint });
+        continue;
+      }
       const old = was.channels.get(was.defaultChannel);
       const head = old && headOf(old);
       const bundle = head && was.bundles.get(head.name);
-      const changed = `the default channel of package ${quoted(name)} changes from ${quoted(was.defaultChannel)} to ${quoted(is.defaultChannel)}`;
       const fate =
         bundle &&
         change.after.foresight.v0({ package: name, channel: is.defaultChannel }, installedOf(bundle));
-      const details = { package: name, channel: is.defaultChannel };
       if (!bundle || !fate || fate.arrives) {
         const message = `${changed}: new installations follow it, existing subscriptions stay where they are`;
         const hint = 'say so in the release notes, and deprecate the old channel if it gets no more updates';
-        report(message, location, { ...details, severity: 'warning', hint });
+        report(message, location, { ...details, severity: 'info', hint });
         continue;
       }
       const installed = [installedOf(bundle)];
@@ -36,8 +49,20 @@ export const rule: Rule = {
       report(message, location, {
         ...details,
         installed: [shortName(bundle)],
+        severity: 'info',
         hint: fix?.text ?? `let an entry of channel ${is.defaultChannel} replace or skip ${bundle.name}`,
       });
     }
   },
 };
+
+/** Installations whose subscription names no channel and that end in an error, or lower than before. */
+function lostBy({ before, after }: Change, name: string): Installed[] {
+  if (!after.olm.has('v0')) return [];
+  return withoutChannels(installationsOf(before, name)).filter((installed) => {
+    const [was, is] = [before, after].map((world) => endWithoutChannel(world, name, installed));
+    if (!was || !is || was.fails) return false;
+    const [high, low] = [was.at.version, is.at.version];
+    return is.fails !== undefined || (high && low ? compareVersions(low, high) < 0 : false);
+  });
+}

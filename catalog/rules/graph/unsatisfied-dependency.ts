@@ -68,10 +68,17 @@ function isMet(scope: Scope, { text, holds }: Requirement): boolean {
         lanesOf(ofPackage).some(
           ({ candidates }) =>
             candidates.kind === 'ordered' &&
-            candidates.entries.some(({ bundle }) => bundle !== undefined && holds(offerOfBundle(bundle))),
+            candidates.entries.some(
+              ({ bundle }) => bundle && mayProvide(bundle) && holds(offerOfBundle(bundle)),
+            ),
         ),
       ),
     );
   known.set(text, found);
   return found;
+}
+
+/** OLM v0 installs nothing that says of itself that it is deprecated, for nobody. */
+function mayProvide({ properties }: Bundle): boolean {
+  return !properties.some(({ type }) => type === 'olm.deprecated');
 }
