@@ -240,13 +240,14 @@ function ruleOf(written: WrittenRule): RuleSetting {
   return { severity: written.severity, allowChannels: written.allowChannels ?? [] };
 }
 
-function limitsOf({ fileBytes, files, docs, depth, aliases }: Part<'limits'>): Limits {
+function limitsOf({ fileBytes, files, docs, depth, aliases, contextBytes }: Part<'limits'>): Limits {
   return {
     fileBytes: fileBytes ?? 32 * 1024 * 1024,
     files: files ?? 3000,
     documents: docs ?? 20_000,
     depth: depth ?? 100,
     aliases: aliases ?? 50,
+    contextBytes: contextBytes ?? 256 * 1024 * 1024,
   };
 }
 

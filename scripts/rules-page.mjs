@@ -21,6 +21,7 @@ const SOURCES = {
   'graph/olmv1-unsupported': 'Extensions, 5.1.1',
   'graph/newly-unsupported-v1': 'Extensions, 5.1.1',
   image: 'Generating a CSV, restricted networks',
+  layout: 'Extensions, 4.1',
   manifest: 'Operators 4.5, 1.3.2',
   object: 'none of the documents; the validators of operator-framework/api',
   olmv1: 'Extensions, 5.1.1',
@@ -43,6 +44,11 @@ const WITHOUT_FIXTURE = {
     message:
       'operators/harbour-operator/catalog-templates/stable.yaml and the catalog that is rendered from it differ: the entry "harbour-operator.v1.3.0" in channel "stable" is in the template only',
     hint: 'render the template again into the catalog, or change the template',
+  },
+  'layout/unmatched': {
+    message:
+      'fbc/v4.20/harbour-operator/catalog.yaml holds blobs of a catalog, but no pattern of the layout matches it, so it was not checked',
+    hint: "add a pattern to layout.catalog in the policy, such as 'fbc/{catalog}/{package}/**'",
   },
   'package/update-graph': {
     message: 'com.redhat.openshift.versions is "4.20-"',

@@ -78,7 +78,14 @@ describe('rooms', () => {
 });
 
 /** What no fixture file can hold: links, files of 512 MB, a whole repository. Tested where that is loaded. */
-const ELSEWHERE = ['fbc/unreadable', 'fbc/limits', 'drift/mapping', 'drift/template', 'package/update-graph'];
+const ELSEWHERE = [
+  'fbc/unreadable',
+  'fbc/limits',
+  'drift/mapping',
+  'drift/template',
+  'layout/unmatched',
+  'package/update-graph',
+];
 
 describe('rules', () => {
   test.each(RULES.map((rule) => [rule.id, rule] as const))(

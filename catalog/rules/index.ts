@@ -194,6 +194,7 @@ import { rule as imageTagMoved } from './image/tag-moved.ts';
 import { rule as imageUndeclared } from './image/undeclared.ts';
 import { rule as imageUnlisted } from './image/unlisted.ts';
 import { rule as imageUnpinned } from './image/unpinned.ts';
+import { rule as layoutUnmatched } from './layout/unmatched.ts';
 import { rule as manifestCsvMissing } from './manifest/csv-missing.ts';
 import { rule as manifestDuplicateObject } from './manifest/duplicate-object.ts';
 import { rule as manifestFolders } from './manifest/folders.ts';
@@ -470,6 +471,7 @@ export const RULES: readonly Rule[] = [
   imageUndeclared,
   imageUnlisted,
   imageUnpinned,
+  layoutUnmatched,
   manifestCsvMissing,
   manifestDuplicateObject,
   manifestFolders,

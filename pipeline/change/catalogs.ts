@@ -37,6 +37,8 @@ export interface CatalogsInput {
 
 export interface CatalogsChange {
   readonly foreign: readonly ForeignPlace[];
+  /** Names of the packages whose blobs change, by catalog. */
+  readonly contents: ReadonlyMap<string, ReadonlySet<string>>;
   /** Changed files that cannot be read, severity error. */
   readonly unread: readonly Finding[];
   /** Units that several packages share, changed in what belongs to none of them. */
@@ -48,13 +50,17 @@ export async function compareCatalogs(input: CatalogsInput, drafts: Drafts): Pro
   const foreign: ForeignPlace[] = [];
   const unread = new Map<string, Finding>();
   const beyond: string[] = [];
+  const contents = new Map<string, Set<string>>();
   for (const pair of changedUnits(input)) {
     const found = await compareUnit(input, pair, drafts);
     foreign.push(...found.foreign);
+    const names = contents.get(found.unit.catalog) ?? new Set();
+    for (const name of found.names) names.add(name);
+    contents.set(found.unit.catalog, names);
     if (found.beyond) beyond.push(found.unit.path);
     for (const finding of found.unread) addOnce(unread, finding, found.unit.catalog);
   }
-  return { foreign, unread: [...unread.values()], beyond };
+  return { foreign, contents, unread: [...unread.values()], beyond };
 }
 
 interface UnitPair {
@@ -84,6 +90,8 @@ function isWithin(path: string, folder: string): boolean {
 
 interface UnitFound {
   readonly unit: CatalogUnit;
+  /** Of the packages whose blobs change. */
+  readonly names: readonly string[];
   readonly foreign: readonly ForeignPlace[];
   readonly unread: readonly Finding[];
   readonly beyond: boolean;
@@ -100,6 +108,7 @@ async function compareUnit(input: CatalogsInput, pair: UnitPair, drafts: Drafts)
   );
   const foreign: ForeignPlace[] = [];
   let beyond = false;
+  const changed: string[] = [];
   const names = new Set([...before.packages.keys(), ...after.packages.keys()]);
   if (unit.package !== undefined) names.add(unit.package);
   for (const name of names) {
@@ -117,6 +126,7 @@ async function compareUnit(input: CatalogsInput, pair: UnitPair, drafts: Drafts)
     // A folder of bundles changes for all of its catalogs, and few of them change with it.
     const mayBeEqual = name !== unit.package || unit.made !== undefined;
     if (mayBeEqual && added.length === 0 && !isLess(pieces.before, pieces.after)) continue;
+    changed.push(name);
     const owner = placeOf(input, pieces);
     if (owner === 'foreign') foreign.push(...added.map((blob) => foreignPlace(pieces, blob)));
     const draft = drafts.of(owner === 'place' ? (unit.package ?? name) : name);
@@ -124,7 +134,7 @@ async function compareUnit(input: CatalogsInput, pair: UnitPair, drafts: Drafts)
     await writeChange(input, pieces, draft);
   }
   const unread = after.unread.filter(({ location }) => !kept.has(location.file));
-  return { unit, foreign, unread, beyond };
+  return { unit, names: changed, foreign, unread, beyond };
 }
 
 interface Side extends UnitContent {

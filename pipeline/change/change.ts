@@ -10,6 +10,8 @@ export interface Change {
   readonly paths: readonly (PlacedPath & PathChange)[];
   /** By name, in the order of names. */
   readonly packages: ReadonlyMap<string, PackageChange>;
+  /** Names of the packages whose blobs change, by catalog: what they are, wherever their files lie. */
+  readonly contents: ReadonlyMap<string, ReadonlySet<string>>;
   /** Changes of the repository as a whole, in the order of the classes. */
   readonly areas: readonly AreaChange[];
   /** Blobs of a package in a place of another one's. */

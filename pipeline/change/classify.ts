@@ -45,6 +45,7 @@ export async function classifyChange(objects: ObjectReader, trees: Trees, policy
   return {
     paths,
     packages,
+    contents: catalogs.contents,
     areas: areasOf(scene, [...catalogs.beyond, ...others.beyond]),
     foreign: await foreignBlobs(scene, [...catalogs.foreign, ...others.foreign]),
     unsafe: [
@@ -58,7 +59,7 @@ export async function classifyChange(objects: ObjectReader, trees: Trees, policy
 }
 
 function unread(paths: readonly ChangedPath[], unsafe: readonly Finding[]): Change {
-  return { paths, packages: new Map(), areas: [], foreign: [], unsafe };
+  return { paths, packages: new Map(), contents: new Map(), areas: [], foreign: [], unsafe };
 }
 
 async function sceneOf(

@@ -1,17 +1,19 @@
 /**
- * The catalogs that a pull request touches, before and after, as far as it touches them.
- * Equal git blobs are read once, wherever they lie; catalogs that change alike are one.
+ * The catalogs that a pull request touches, before and after: the packages that it touches in full, all others in
+ * outline. Equal git blobs are read once, wherever they lie.
  */
 import { joinedBlobs, placedBlobs } from '../../catalog/blobs.ts';
 import type { Finding } from '../../catalog/finding.ts';
-import type { Blobs } from '../../catalog/model.ts';
+import type { Blobs, Catalog } from '../../catalog/model.ts';
+import { type CatalogFile, type FilesOf, fileKey, filesOf } from '../change/catalog-files.ts';
 import type { Change } from '../change/change.ts';
-import { type FileReader, loadedFiles } from '../change/content.ts';
+import type { FileReader } from '../change/content.ts';
 import type { Trees } from '../change/scene.ts';
-import { type CatalogUnit, catalogUnits } from '../change/unit.ts';
+import { catalogUnits } from '../change/unit.ts';
 import type { ObjectReader } from '../git/objects.ts';
 import type { Policy } from '../policy/policy.ts';
-import { type CatalogOrder, orderOf } from './order.ts';
+import { ContextReader, joinedCatalog, markerOf, packagesOf } from './context.ts';
+import { orderOf } from './order.ts';
 import type { CatalogPath } from './published.ts';
 
 /** One state of the touched packages of a catalog. */
@@ -25,7 +27,7 @@ export interface CatalogState {
 export interface TouchedCatalog {
   /** Names, in the order of platform upgrades; places are those of the first. */
   readonly names: readonly string[];
-  /** Names of the packages to judge. */
+  /** Names of the packages to judge, as their blobs say. */
   readonly packages: ReadonlySet<string>;
   readonly before: CatalogState | undefined;
   readonly after: CatalogState | undefined;
@@ -38,16 +40,27 @@ export interface TouchedCatalog {
 /** What one of several catalogs has for itself. */
 export interface Member {
   readonly name: string;
-  /** The same packages in the catalogs of the platform's next versions, the nearest first. */
+  /** The packages that are not touched, in outline. */
+  readonly context: Sided<Catalog>;
+  /** The touched packages in the catalogs of the platform's next versions, the nearest first. */
   readonly following: readonly FollowingCatalog[];
   /** The catalog's own path for a path in the first of the catalogs. */
   readonly ownPath: (path: string) => string;
 }
 
-export interface FollowingCatalog {
+export interface Sided<T> {
+  readonly before: T;
+  readonly after: T;
+}
+
+export interface FollowingCatalog extends Sided<Catalog> {
   readonly name: string;
-  readonly before: CatalogState;
-  readonly after: CatalogState;
+}
+
+export interface TouchedCatalogs {
+  readonly touched: readonly TouchedCatalog[];
+  /** What was read to know the packages that are not touched. */
+  readonly context: ContextReader;
 }
 
 export interface CheckScene {
@@ -61,140 +74,238 @@ export interface CheckScene {
 /** How many of the platform's next versions are looked at. */
 const FOLLOWING = 2;
 
-/** Reads what a change touches, catalog by catalog. */
-export async function touchedCatalogs(scene: CheckScene): Promise<TouchedCatalog[]> {
+/** Reads what a change touches, catalog by catalog, with all that surrounds it. */
+export async function touchedCatalogs(scene: CheckScene): Promise<TouchedCatalogs> {
   const { objects, policy, trees } = scene;
+  const context = new ContextReader(objects, scene.reader, policy.limits);
+  const packages = packagesByCatalog(scene);
+  if (packages.size === 0) return { touched: [], context };
   const base = await catalogUnits(objects, trees.base, policy.layout);
   const merged = await catalogUnits(objects, trees.merged, policy.layout);
   const order = orderOf(policy, [...base.values(), ...merged.values()]);
-  const alike = new Map<string, Draft>();
-  for (const [name, packages] of packagesByCatalog(scene, order)) {
-    const before = selectUnits(base, name, packages, scene.change);
-    const after = selectUnits(merged, name, packages, scene.change);
-    const following = order.after(name, FOLLOWING).map((other) => ({
-      name: other,
-      before: selectUnits(base, other, packages, undefined),
-      after: selectUnits(merged, other, packages, undefined),
-    }));
-    const key = JSON.stringify([[...packages].sort(), identityOf(before), identityOf(after)]);
-    const draft = alike.get(key) ?? { packages, members: [] };
-    draft.members.push({ name, before, after, following });
-    alike.set(key, draft);
+  const place: Ground = {
+    ...scene,
+    context,
+    before: filesOf(objects, { tree: trees.base, units: base }),
+    after: filesOf(objects, { tree: trees.merged, units: merged }),
+  };
+  const wanted = [...packages].sort(([a], [b]) => order.compare(a, b));
+  const drafts = await Promise.all(
+    wanted.map(async ([name, names]) => listed(place, name, names, order.after(name, FOLLOWING))),
+  );
+  await context.read(drafts.flatMap(({ far, near }) => [...far.before, ...far.after, ...near]));
+  const alike = new Map<string, MemberDraft[]>();
+  for (const draft of drafts) {
+    const selected = await selectFiles(place, draft);
+    const key = JSON.stringify([
+      [...draft.packages].sort(),
+      identityOf(selected.own.before),
+      identityOf(selected.own.after),
+    ]);
+    alike.set(key, [...(alike.get(key) ?? []), selected]);
   }
-  return Promise.all([...alike.values()].map((draft) => readDraft(scene, draft)));
+  const touched: TouchedCatalog[] = [];
+  for (const members of alike.values()) touched.push(await readMembers(place, members));
+  return { touched, context };
 }
 
-function placesOf({ name, before, after }: MemberDraft): CatalogPath[] {
-  const paths = new Set([...before, ...after].map(({ path }) => path));
-  return [...paths].map((path) => ({ catalog: name, path }));
+interface Ground extends CheckScene, Sided<FilesOf> {
+  readonly context: ContextReader;
 }
 
-interface Draft {
-  readonly packages: ReadonlySet<string>;
-  readonly members: MemberDraft[];
-}
-
-interface MemberDraft {
-  readonly name: string;
-  readonly before: readonly CatalogUnit[];
-  readonly after: readonly CatalogUnit[];
-  readonly following: readonly FollowingDraft[];
-}
-
-interface FollowingDraft {
-  readonly name: string;
-  readonly before: readonly CatalogUnit[];
-  readonly after: readonly CatalogUnit[];
-}
-
-/** Names of the packages that change, by catalog, in the order of catalogs. */
-function packagesByCatalog({ change }: CheckScene, order: CatalogOrder): [string, Set<string>][] {
+/** Names of the packages that change, by catalog. */
+function packagesByCatalog({ change }: CheckScene): Map<string, Set<string>> {
   const touched = new Map<string, Set<string>>();
   const add = (catalog: string, name: string): void => {
     touched.set(catalog, (touched.get(catalog) ?? new Set()).add(name));
   };
   for (const { name, catalogs } of change.packages.values())
     for (const catalog of catalogs) add(catalog, name);
-  return [...touched].sort(([a], [b]) => order.compare(a, b));
+  // A folder may be called otherwise than the package in it.
+  for (const [catalog, names] of change.contents) for (const name of names) add(catalog, name);
+  return touched;
 }
 
-/** The units of a catalog that hold the packages, or that the change reaches into. */
-function selectUnits(
-  units: ReadonlyMap<string, CatalogUnit>,
-  catalog: string,
+/** The files of a touched catalog, before their packages are known. */
+interface ListedCatalog {
+  readonly name: string;
+  readonly packages: ReadonlySet<string>;
+  /** Files that change, and those that lie where the packages do. */
+  readonly own: Sided<readonly CatalogFile[]>;
+  /** All others. */
+  readonly far: Sided<readonly CatalogFile[]>;
+  readonly next: readonly NextFiles[];
+  /** Files of the next catalogs in which the packages are looked for first. */
+  readonly near: readonly CatalogFile[];
+}
+
+interface NextFiles extends Sided<readonly CatalogFile[]> {
+  readonly name: string;
+}
+
+async function listed(
+  place: Ground,
+  name: string,
   packages: ReadonlySet<string>,
-  change: Change | undefined,
-): CatalogUnit[] {
-  const reached = ({ path }: CatalogUnit): boolean =>
-    change?.paths.some((changed) => changed.path === path || changed.path.startsWith(`${path}/`)) ?? false;
-  return [...units.values()].filter(
-    (unit) =>
-      unit.catalog === catalog && (unit.package === undefined || packages.has(unit.package) || reached(unit)),
+  following: readonly string[],
+): Promise<ListedCatalog> {
+  const before = await place.before(name);
+  const after = await place.after(name);
+  const [old, now] = [before, after].map((files) => new Set(files.map(fileKey)));
+  const changed = [
+    ...before.filter((file) => !now?.has(fileKey(file))),
+    ...after.filter((file) => !old?.has(fileKey(file))),
+  ];
+  const isChanged = new Set(changed.map(fileKey));
+  const folders = new Set(changed.flatMap(({ unit }) => unit.package ?? []));
+  const isNear = ({ unit }: CatalogFile): boolean =>
+    unit.package !== undefined && (packages.has(unit.package) || folders.has(unit.package));
+  const isOwn = (file: CatalogFile): boolean => isChanged.has(fileKey(file)) || isNear(file);
+  const next = await Promise.all(
+    following.map(async (other) => ({
+      name: other,
+      before: await place.before(other),
+      after: await place.after(other),
+    })),
+  );
+  const split = (is: (file: CatalogFile) => boolean): Sided<readonly CatalogFile[]> => ({
+    before: before.filter(is),
+    after: after.filter(is),
+  });
+  const near = next.flatMap((files) => [...files.before, ...files.after]).filter((file) => isNear(file));
+  return {
+    name,
+    packages,
+    own: split(isOwn),
+    far: split((file) => !isOwn(file)),
+    next,
+    near,
+  };
+}
+
+/** A touched catalog, whose files are known to hold the packages or not. */
+interface MemberDraft {
+  readonly name: string;
+  readonly packages: ReadonlySet<string>;
+  readonly own: Sided<readonly CatalogFile[]>;
+  readonly around: Sided<readonly CatalogFile[]>;
+  readonly following: readonly FollowingCatalog[];
+}
+
+async function selectFiles(place: Ground, listed: ListedCatalog): Promise<MemberDraft> {
+  const { context, reader } = place;
+  const { name, packages, own, far } = listed;
+  const isOne = (names: ReadonlySet<string>): boolean => [...names].some((one) => packages.has(one));
+  const side = async (
+    when: keyof Sided<unknown>,
+  ): Promise<Record<'own' | 'around', readonly CatalogFile[]>> => {
+    const read = await Promise.all(own[when].map((file) => reader.read(file)));
+    // What cannot be read may be theirs.
+    const holds = read.map(({ blobs, findings }) => findings.length > 0 || isOne(packagesOf(blobs)));
+    const elsewhere = far[when].filter((file) => isOne(context.outline(file)?.packages ?? NOBODY));
+    return {
+      own: [...own[when].filter((_, i) => holds[i]), ...elsewhere],
+      around: [
+        ...own[when].filter((_, i) => !holds[i]),
+        ...far[when].filter((one) => !elsewhere.includes(one)),
+      ],
+    };
+  };
+  const [before, after] = await Promise.all([side('before'), side('after')]);
+  await context.read([...before.around, ...after.around]);
+  const following: FollowingCatalog[] = [];
+  for (const files of listed.next) {
+    following.push({
+      name: files.name,
+      before: await followingCatalog(context, files.before, packages),
+      after: await followingCatalog(context, files.after, packages),
+    });
+  }
+  return {
+    name,
+    packages,
+    own: { before: before.own, after: after.own },
+    around: { before: before.around, after: after.around },
+    following,
+  };
+}
+
+const NOBODY: ReadonlySet<string> = new Set();
+
+/** What a next catalog has of the packages: all its files are read only where some lie elsewhere than here. */
+async function followingCatalog(
+  context: ContextReader,
+  files: readonly CatalogFile[],
+  packages: ReadonlySet<string>,
+): Promise<Catalog> {
+  const found = (): Set<string> =>
+    new Set(files.flatMap((file) => [...(context.outline(file)?.packages ?? NOBODY)]));
+  const known = found();
+  if ([...packages].some((name) => !known.has(name))) await context.read(files);
+  return joinedCatalog(
+    files.flatMap((file) => {
+      const outline = context.outline(file);
+      return outline && [...outline.packages].some((name) => packages.has(name)) ? [outline.catalog] : [];
+    }),
   );
 }
 
-/** What units hold, whatever catalog they are in: paths within the catalog, and git ids. */
-function identityOf(units: readonly CatalogUnit[]): string[] {
-  return units.map(identity).sort();
+/** What files hold, whatever catalog they are in: paths within the catalog, and git ids. */
+function identityOf(files: readonly CatalogFile[]): string[] {
+  return files.map(identity).sort();
 }
 
-function identity({ path, root, id }: CatalogUnit): string {
-  return `${path.slice(root.length)} ${id}`;
+function identity({ path, mode, id, unit }: CatalogFile): string {
+  return `${path.slice(unit.root.length)} ${mode} ${id}`;
 }
 
-async function readDraft(scene: CheckScene, { packages, members }: Draft): Promise<TouchedCatalog> {
-  const { trees } = scene;
-  const { before = [], after = [] } = members[0] ?? {};
-  const states = new Map<string, Promise<CatalogState>>();
-  const stateOf = (tree: string, units: readonly CatalogUnit[]): Promise<CatalogState> => {
-    const key = units.map(({ path, id }) => `${path} ${id}`).join('\n');
-    const state = states.get(key) ?? readState(scene, tree, units);
-    states.set(key, state);
-    return state;
-  };
-  const followingState = async (draft: FollowingDraft): Promise<FollowingCatalog> => ({
-    name: draft.name,
-    before: await stateOf(trees.base, draft.before),
-    after: await stateOf(trees.merged, draft.after),
-  });
+async function readMembers(place: Ground, members: readonly MemberDraft[]): Promise<TouchedCatalog> {
+  const [first] = members;
+  if (!first) throw new TypeError('a group of catalogs has at least one');
+  const { before, after } = first.own;
   return {
     names: members.map(({ name }) => name),
-    packages,
-    before: before.length === 0 ? undefined : await readState(scene, trees.base, before),
-    after: after.length === 0 ? undefined : await readState(scene, trees.merged, after),
-    members: await Promise.all(
-      members.map(async (member) => ({
-        name: member.name,
-        following: await Promise.all(member.following.map(followingState)),
-        ownPath: ownPaths([...before, ...after], [...member.before, ...member.after]),
-      })),
-    ),
+    packages: first.packages,
+    before: before.length === 0 ? undefined : await readState(place, before),
+    after: after.length === 0 ? undefined : await readState(place, after),
+    members: members.map((member) => ({
+      name: member.name,
+      context: contextOf(place, member),
+      following: member.following,
+      ownPath: ownPaths(first, member),
+    })),
     places: members.flatMap(placesOf),
   };
 }
 
-/** From the paths of a catalog to those of one that is alike. */
-function ownPaths(first: readonly CatalogUnit[], own: readonly CatalogUnit[]): (path: string) => string {
-  const byIdentity = new Map(own.map((unit) => [identity(unit), unit.path]));
-  const paths = new Map(first.map((unit) => [unit.path, byIdentity.get(identity(unit)) ?? unit.path]));
-  return (path) => {
-    const names = path.split('/');
-    for (let length = names.length; length > 0; length--) {
-      const folder = paths.get(names.slice(0, length).join('/'));
-      if (folder !== undefined) return [folder, ...names.slice(length)].join('/');
-    }
-    return path;
-  };
+function placesOf({ name, own }: MemberDraft): CatalogPath[] {
+  const paths = new Set([...own.before, ...own.after].map(({ unit }) => unit.path));
+  return [...paths].map((path) => ({ catalog: name, path }));
 }
 
-async function readState(
-  { objects, reader }: CheckScene,
-  tree: string,
-  units: readonly CatalogUnit[],
-): Promise<CatalogState> {
-  const files = await Promise.all(units.map((unit) => loadedFiles(objects, tree, unit)));
+/** The untouched packages; mostly the same before and after. */
+function contextOf({ context }: Ground, { around }: MemberDraft): Sided<Catalog> {
+  const join = (files: readonly CatalogFile[]): Catalog =>
+    joinedCatalog(files.flatMap((file) => context.outline(file)?.catalog ?? []));
+  const before = join(around.before);
+  const isSame = around.before.map(fileKey).join('\n') === around.after.map(fileKey).join('\n');
+  return { before, after: isSame ? before : join(around.after) };
+}
+
+/** From the paths of a catalog, and from the marks of files in outline, to the paths of one that is alike. */
+function ownPaths(first: MemberDraft, own: MemberDraft): (path: string) => string {
+  const all = ({ own: { before, after } }: MemberDraft): CatalogFile[] => [...before, ...after];
+  const byIdentity = new Map(all(own).map((file) => [identity(file), file.path]));
+  const paths = new Map(all(first).map((file) => [file.path, byIdentity.get(identity(file)) ?? file.path]));
+  const marks = new Map(
+    [...own.around.before, ...own.around.after].map((file) => [markerOf(file), file.path]),
+  );
+  return (path) => paths.get(path) ?? marks.get(path) ?? path;
+}
+
+async function readState({ reader }: Ground, files: readonly CatalogFile[]): Promise<CatalogState> {
   const parts = await Promise.all(
-    files.flat().map(async (file): Promise<CatalogState> => {
+    files.map(async (file): Promise<CatalogState> => {
       const { blobs, findings } = await reader.read(file);
       return { blobs: file.made ? blobs : placedBlobs(blobs, file.path), unread: findings };
     }),

@@ -13,7 +13,7 @@ import {
   type WorldOptions,
   worldOf,
 } from '../../catalog/graph/world.ts';
-import { type Bundle, catalogOf } from '../../catalog/model.ts';
+import { type Blobs, type Bundle, type Catalog, catalogOf } from '../../catalog/model.ts';
 import { RULES } from '../../catalog/rules/index.ts';
 import { knownFrom } from '../../catalog/rules/known.ts';
 import {
@@ -27,6 +27,7 @@ import type { Policy } from '../policy/policy.ts';
 import { inChannel, severitiesOf } from '../policy/severity.ts';
 import type { PlacedDiff } from '../report/report.ts';
 import type { CatalogState, Member, TouchedCatalog } from './catalogs.ts';
+import { joinedCatalog } from './context.ts';
 import type { Sides } from './definitions.ts';
 import type { Published } from './published.ts';
 
@@ -130,8 +131,8 @@ export async function changesIn(
   return Promise.all(
     touched.members.map(async (member) => {
       const [before, after] = await Promise.all([
-        sides.before && optionsOf(member, 'before', { ...shared, side: sides.before }),
-        sides.after && optionsOf(member, 'after', { ...shared, side: sides.after }),
+        optionsOf(member, 'before', { ...shared, side: sides.before }),
+        optionsOf(member, 'after', { ...shared, side: sides.after }),
       ]);
       return { member, change: await changeOf(before, after, wasDefined) };
     }),
@@ -143,10 +144,12 @@ type Side = Pick<WorldOptions, 'catalog' | 'definitions' | 'manifests'> & {
   readonly packages: ReadonlySet<string>;
 };
 
-function sideOf({ packages, ...states }: TouchedCatalog, side: keyof Sides, time: Time): Side | undefined {
-  const state = states[side];
-  return state && { catalog: catalogOf(state.blobs), packages, ...time.definitions?.[side] };
+function sideOf({ packages, ...states }: TouchedCatalog, side: keyof Sides, time: Time): Side {
+  const { blobs = NO_BLOBS } = states[side] ?? {};
+  return { catalog: catalogOf(blobs), packages, ...time.definitions?.[side] };
 }
+
+const NO_BLOBS: Blobs = { packages: [], channels: [], bundles: [], deprecations: [], others: [] };
 
 /** What changes in the packages of a change, with the catalogs that change so. */
 export function placedDiffs(change: Change, catalogs: readonly string[]): PlacedDiff[] {
@@ -174,12 +177,12 @@ interface Shared {
   readonly policy: Policy;
   readonly time: Time;
   readonly published: Map<string, PublishedBundle[]>;
-  /** Catalogs that follow any of them, made once. */
-  readonly worlds: Map<CatalogState, Promise<World>>;
+  /** Catalogs that follow any of them, by name, made once. */
+  readonly worlds: Map<string, Map<Catalog, Promise<World>>>;
 }
 
 async function optionsOf(
-  { name, following }: Member,
+  { name, following, context }: Member,
   when: keyof Sides,
   shared: Shared & { readonly side: Side },
 ): Promise<WorldOptions> {
@@ -187,6 +190,7 @@ async function optionsOf(
   const platform = tryParseMinor(name);
   return {
     ...side,
+    catalog: joinedCatalog([side.catalog, context[when]]),
     name,
     olm: policy.graph.olm,
     asOf: time.today,
@@ -198,13 +202,14 @@ async function optionsOf(
   };
 }
 
-function followingWorld(name: string, state: CatalogState, { policy, worlds }: Shared): Promise<World> {
+function followingWorld(name: string, catalog: Catalog, { policy, worlds }: Shared): Promise<World> {
   const platform = tryParseMinor(name);
   const { olm } = policy.graph;
-  const made =
-    worlds.get(state) ??
-    worldOf({ name, catalog: catalogOf(state.blobs), olm, ...(platform ? { platform } : {}) });
-  worlds.set(state, made);
+  // Equal content in several catalogs is one object: each of them is a world of its own.
+  const ofName = worlds.get(name) ?? new Map<Catalog, Promise<World>>();
+  worlds.set(name, ofName);
+  const made = ofName.get(catalog) ?? worldOf({ name, catalog, olm, ...(platform ? { platform } : {}) });
+  ofName.set(catalog, made);
   return made;
 }
 

@@ -19,6 +19,7 @@ import type {
   Verdict,
 } from '../report/report.ts';
 import { countText } from '../report/text.ts';
+import type { ContextReport } from './context.ts';
 import { type Judgement, joinedDiffs } from './judge.ts';
 import type { ReferenceJudgement } from './references.ts';
 
@@ -43,6 +44,8 @@ export type Outcome =
       readonly author: string | undefined;
       /** What could not be looked at, of the past of the catalogs. */
       readonly unchecked: CheckReport['unchecked'];
+      /** What was read of the packages that are not touched. */
+      readonly context: ContextReport;
       readonly disconnected: readonly DisconnectedReport[];
       /** What the merge will make of the bundles that are brought. */
       readonly released: readonly ReleaseReport[];
@@ -103,7 +106,7 @@ function policyReport({ defaults, path }: Start['policy'], expired: Waived['expi
 }
 
 function judged(outcome: Extract<Outcome, { kind: 'judged' }>): CheckReport {
-  const { change, judgements, references, authority, policy, today } = outcome;
+  const { change, judgements, references, authority, policy, today, context } = outcome;
   const found = [
     ...change.unsafe,
     ...policy.findings,
@@ -113,12 +116,19 @@ function judged(outcome: Extract<Outcome, { kind: 'judged' }>): CheckReport {
   const { findings, waived, expired } = applyWaivers(found, policy.policy?.waivers ?? [], today);
   const sorted = [...findings].sort(compareFindings);
   const failed = sorted.some(({ severity }) => severity === 'error');
-  const verdict: Verdict = failed ? 'fail' : references.unanswered ? 'inconclusive' : 'pass';
+  const isUnclear = references.unanswered || context.incomplete !== undefined;
+  const verdict: Verdict = failed ? 'fail' : isUnclear ? 'inconclusive' : 'pass';
   const people = authorityReport(authority, outcome.author);
   return {
     ...head(outcome),
     verdict,
-    headline: headlineOf({ verdict, findings: sorted, authority, unchecked: references.unchecked }),
+    headline: headlineOf({
+      verdict,
+      findings: sorted,
+      authority,
+      unchecked: references.unanswered ? references.unchecked : [],
+      incomplete: context.incomplete,
+    }),
     authority: people,
     tree: outcome.tree,
     policy: policyReport(policy, expired),
@@ -132,6 +142,7 @@ function judged(outcome: Extract<Outcome, { kind: 'judged' }>): CheckReport {
     disconnected: outcome.disconnected,
     ...(outcome.released.length > 0 ? { released: outcome.released } : {}),
     unchecked: [...references.unchecked, ...outcome.unchecked],
+    ...(context.count ? { context: context.count } : {}),
   };
 }
 
@@ -180,10 +191,11 @@ interface Told {
   readonly findings: readonly Finding[];
   readonly authority: AuthorityDecision | undefined;
   readonly unchecked: CheckReport['unchecked'];
+  readonly incomplete: string | undefined;
 }
 
 /** The first line: what is missing, or that nothing is. */
-function headlineOf({ verdict, findings, authority, unchecked }: Told): string {
+function headlineOf({ verdict, findings, authority, unchecked, incomplete }: Told): string {
   if (authority?.authority === 'deny') return `denied: ${authority.headline}`;
   const [worst] = findings;
   if (verdict === 'fail' && worst) {
@@ -193,6 +205,8 @@ function headlineOf({ verdict, findings, authority, unchecked }: Told): string {
   const [first] = unchecked;
   if (verdict === 'inconclusive' && first)
     return `not all images that the pull request brings could be looked up: ${first.why}`;
+  if (verdict === 'inconclusive' && incomplete !== undefined)
+    return `not everything was checked: ${incomplete}`;
   if (authority && authority.authority === 'needs') return authority.headline;
   if (authority && authority.holds.length > 0) return `allowed and green, but held: ${authority.holds[0]}`;
   return authority ? 'allowed and green' : 'green; authority was not judged (no --author)';

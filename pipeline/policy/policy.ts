@@ -129,6 +129,8 @@ export interface Limits {
   readonly documents: number;
   readonly depth: number;
   readonly aliases: number;
+  /** Bytes of untouched files that are read for what surrounds a change. */
+  readonly contextBytes: number;
 }
 
 export interface MergePolicy {

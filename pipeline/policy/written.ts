@@ -33,7 +33,9 @@ export interface Written {
   };
   readonly rules?: Readonly<Record<string, WrittenRule>>;
   readonly waivers?: readonly WrittenWaiver[];
-  readonly limits?: Readonly<Partial<Record<'fileBytes' | 'files' | 'docs' | 'depth' | 'aliases', number>>>;
+  readonly limits?: Readonly<
+    Partial<Record<'fileBytes' | 'files' | 'docs' | 'depth' | 'aliases' | 'contextBytes', number>>
+  >;
   readonly merge?: {
     readonly mode?: 'off' | 'auto';
     readonly method?: 'squash' | 'merge' | 'rebase';

@@ -45,6 +45,19 @@ export interface CheckReport {
   readonly released?: readonly ReleaseReport[];
   /** What was not looked at, and why. */
   readonly unchecked: readonly { readonly what: string; readonly why: string }[];
+  /** What was read of the packages that are not touched; absent where there are none. */
+  readonly context?: ContextCount;
+}
+
+/** What was read, and fetched, to know the untouched packages. */
+export interface ContextCount {
+  readonly files: number;
+  /** Of the files as they are in the repository. */
+  readonly bytes: number;
+  /** Files that came from the remote repository, with their bytes and in how many requests. */
+  readonly fetched: number;
+  readonly fetchedBytes: number;
+  readonly requests: number;
 }
 
 /** What changes in a package, and the catalogs in which it changes so. */

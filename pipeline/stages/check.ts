@@ -10,12 +10,18 @@ import { classifyChange } from '../change/classify.ts';
 import { fileReader } from '../change/content.ts';
 import type { Trees } from '../change/scene.ts';
 import { judgeBundles } from '../check/bundles.ts';
-import { type CheckScene, type TouchedCatalog, touchedCatalogs } from '../check/catalogs.ts';
+import {
+  type CheckScene,
+  type TouchedCatalog,
+  type TouchedCatalogs,
+  touchedCatalogs,
+} from '../check/catalogs.ts';
+import { contextReport, NO_CONTEXT } from '../check/context.ts';
 import { type OwnDefinitions, ownDefinitions } from '../check/definitions.ts';
 import { disconnectedOf } from '../check/disconnected.ts';
 import { type Judgement, judgeCatalog } from '../check/judge.ts';
 import { reportOf } from '../check/outcome.ts';
-import { overlooked } from '../check/overlooked.ts';
+import { judgeOverlooked } from '../check/overlooked.ts';
 import { type HistoryOf, pastOf } from '../check/past.ts';
 import { type BothChanges, judgePeople, knownOf, type People } from '../check/people.ts';
 import { judgePolicyAfter } from '../check/policy.ts';
@@ -80,7 +86,8 @@ export async function check(repository: Repository, request: CheckRequest): Prom
   const foreseen = await foreseenIn(repository, scene, request.today);
   const unsafe = change.unsafe.length > 0 ? [] : foreseen.scene.change.unsafe;
   const after = unsafe.length > 0 ? scene : foreseen.scene;
-  const touched = await touchedIn(after);
+  const { touched, context } = await touchedIn(after);
+  const around = context ? contextReport(context, scene.policy) : NO_CONTEXT;
   const asked = {
     ...ids,
     ...ancestorOf(request),
@@ -108,6 +115,7 @@ export async function check(repository: Repository, request: CheckRequest): Prom
     ...ofBundles,
     ...ofTemplates,
     ...ofPolicy,
+    ...(await judgeOverlooked(repository.objects, change, scene.policy)),
     { findings: ofRelease, known: [], diffs: [] },
   ];
   const authority = judgePeople({ ...asked, judgements, known }, request.people);
@@ -116,7 +124,8 @@ export async function check(repository: Repository, request: CheckRequest): Prom
     change,
     judgements,
     references,
-    unchecked: [...unchecked, ...foreseen.unchecked, ...(await overlooked(repository.objects, change))],
+    unchecked: [...unchecked, ...foreseen.unchecked, ...around.unchecked],
+    context: around,
     authority,
     author,
     disconnected: disconnectedOf(touched),
@@ -197,9 +206,11 @@ function committedOf({ policy, change }: Scene, then: Scene): Change | undefined
   return policy.release?.mode === 'commit' && then.change !== change ? then.change : undefined;
 }
 
-async function touchedIn(scene: Omit<CheckScene, 'reader'>): Promise<TouchedCatalog[]> {
+async function touchedIn(
+  scene: Omit<CheckScene, 'reader'>,
+): Promise<Partial<TouchedCatalogs> & Pick<TouchedCatalogs, 'touched'>> {
   // What is unsafe is not read any further.
-  if (scene.change.unsafe.length > 0) return [];
+  if (scene.change.unsafe.length > 0) return { touched: [] };
   const reader = fileReader(scene.objects, scene.policy.limits);
   return touchedCatalogs({ ...scene, reader });
 }

@@ -28,7 +28,14 @@ describe('without a policy', () => {
     expect(policy).toMatchObject({
       owners: { admins: [], allowTeams: true },
       approval: { pin: 'content', ownerSelfApproval: true, pusherMustBeOwner: true, multiPackage: 'each' },
-      limits: { fileBytes: 33_554_432, files: 3000, documents: 20_000, depth: 100, aliases: 50 },
+      limits: {
+        fileBytes: 33_554_432,
+        files: 3000,
+        documents: 20_000,
+        depth: 100,
+        aliases: 50,
+        contextBytes: 268_435_456,
+      },
       merge: { mode: 'off' },
       graph: { olm: ['v0', 'v1'], published: 'git' },
     });
@@ -70,7 +77,7 @@ rules:
   graph/prune: {severity: off, allowChannels: [nightly]}
   image/digest: {allowChannels: [dev]}
 waivers: [{rule: graph/stranded, package: etcd, catalog: 'v4.1*', until: 2027-03-01, reason: known}]
-limits: {fileBytes: 1, files: 2, docs: 3, depth: 4, aliases: 0}
+limits: {fileBytes: 1, files: 2, docs: 3, depth: 4, aliases: 0, contextBytes: 5}
 merge: {mode: off, method: rebase, via: direct}
 graph: {olm: [v1], catalogOrder: [v4.12, v4.13], companions: [quay.io/a/b], published: {ledger: published.json}}
 registries: {allow: ['*.example.com', 'quay.io/my-org'], credentials: ['r.example.com:5000'], internal: [10.0.0.0/8]}
@@ -94,7 +101,7 @@ publish:
     approval: { pin: 'head', ownerSelfApproval: false, pusherMustBeOwner: false, multiPackage: 'admins' },
     commits: { signOff: true, verified: true },
     requiredChecks: [{ name: 'install', app: 15368, workflow: '.github/workflows/install.yml' }],
-    limits: { fileBytes: 1, files: 2, documents: 3, depth: 4, aliases: 0 },
+    limits: { fileBytes: 1, files: 2, documents: 3, depth: 4, aliases: 0, contextBytes: 5 },
     merge: { mode: 'off', method: 'rebase', via: 'direct' },
     graph: { olm: ['v1'], catalogOrder: ['v4.12', 'v4.13'], published: { ledger: 'published.json' } },
     registries: {

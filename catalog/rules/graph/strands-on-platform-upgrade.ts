@@ -17,10 +17,10 @@ export const rule: Rule = {
   },
   compare({ before, after, packages }, report) {
     const touched = new Set(packages);
-    const known = new Set(lossesOf(before).map(keyOf));
-    const fresh = lossesOf(after).filter(
-      (loss) => touched.has(loss.channel.package) && !known.has(keyOf(loss)),
-    );
+    const known = new Map(lossesOf(before).map((loss) => [keyOf(loss), WORST.indexOf(loss.what)]));
+    const isFresh = (loss: Loss): boolean =>
+      WORST.indexOf(loss.what) < (known.get(keyOf(loss)) ?? WORST.length);
+    const fresh = lossesOf(after).filter((loss) => touched.has(loss.channel.package) && isFresh(loss));
     // Where a package or a channel is new nobody has it: what is lost later is not what the merge takes.
     const [lost, warned] = partition(fresh, ({ channel }) => isInstallable(before, channel));
     tell(lost, { world: after, report, severity: 'error' });
@@ -48,8 +48,11 @@ function isInstallable({ catalog }: World, { package: of, name }: Channel): bool
   return ofPackage?.channels.get(name)?.entries.some((entry) => ofPackage.bundles.has(entry.name)) ?? false;
 }
 
-function keyOf({ channel, to, what }: Loss): string {
-  return JSON.stringify([channel.package, channel.name, to.name, what]);
+/** What can be lost, the worst first: who had lost more has not lost anything new. */
+const WORST: readonly Loss['what'][] = ['package', 'channel', 'v0', 'v1'];
+
+function keyOf({ channel, to }: Loss): string {
+  return JSON.stringify([channel.package, channel.name, to.name]);
 }
 
 interface Telling {

@@ -130,7 +130,117 @@ test('a next catalog that the same pull request changes is compared with what it
   expect(findings.map(({ catalogs, severity }) => [catalogs, severity])).toEqual([[['v4.19'], 'error']]);
 });
 
+test('who had lost a package on the way to the next catalog loses nothing new when it comes with other channels', async () => {
+  const base = inEach(['v4.19'], etcd());
+  expect(await found(LOST, base, inEach(['v4.20'], etcd({ channel: 'new' })))).toEqual([]);
+  const both = { ...inEach(['v4.19'], `${etcd()}\n`), ...inEach(['v4.20'], etcd({ channel: 'new' })) };
+  expect((await found(LOST, base, both)).filter(({ severity }) => severity === 'error')).toEqual([]);
+});
+
 test('catalogs whose names are no versions follow nothing', async () => {
   const base = inEach(['dev', 'prod'], etcd({ channel: 'old' }));
   expect(await found(LOST, base, inEach(['dev'], etcd({ channel: 'new' })))).toEqual([]);
+});
+
+/** A package in which each version replaces the one before, and what its bundles have beside that. */
+function operator(name: string, versions: readonly string[], ...more: readonly object[]): string {
+  const entries = versions.map((version, i) => ({
+    name: `${name}.v${version}`,
+    ...(i === 0 ? {} : { replaces: `${name}.v${versions[i - 1]}` }),
+  }));
+  return documents(
+    { schema: 'olm.package', name, defaultChannel: 'stable' },
+    { schema: 'olm.channel', package: name, name: 'stable', entries },
+    ...versions.map((version) =>
+      bundle(name, version, {
+        properties: [{ type: 'olm.package', value: { packageName: name, version } }, ...more],
+      }),
+    ),
+  );
+}
+
+const KONFLUX = 'catalogs/v4.20/konflux/catalog.yaml';
+const OTHER = 'catalogs/v4.20/konflux/more.yaml';
+
+test('a package is what its blobs say, whatever its folder is called', async () => {
+  const base = { [KONFLUX]: operator('konflux-operator', ['1.0.0', '1.1.0']) };
+  const gone = { [KONFLUX]: operator('konflux-operator', ['1.2.0']) };
+  const stranded = await found('graph/strands-installed-v0', base, gone);
+  expect(stranded).toMatchObject([{ severity: 'error', location: { file: KONFLUX } }]);
+  const next = { [KONFLUX]: operator('konflux-operator', ['1.0.0', '1.1.0', '1.2.0']) };
+  expect(await found('graph/strands-installed-v0', base, next)).toEqual([]);
+});
+
+test('a package whose folder is called otherwise is missed when it is removed', async () => {
+  const base = { [KONFLUX]: operator('konflux-operator', ['1.0.0']), ...inEach(['v4.20'], etcd()) };
+  expect(await found('graph/package-removed', base, { [KONFLUX]: null })).toMatchObject([
+    { severity: 'error', message: expect.stringContaining('"konflux-operator" is gone') },
+  ]);
+  const moved = { [KONFLUX]: null, [OTHER]: operator('konflux-operator', ['1.0.0']) };
+  expect(await found('graph/package-removed', base, moved)).toEqual([]);
+});
+
+test('a package is looked for in the next catalogs whatever its folder is called there', async () => {
+  const next = 'catalogs/v4.21/konflux-ci/catalog.yaml';
+  const base = {
+    [KONFLUX]: operator('konflux-operator', ['1.0.0']),
+    [next]: operator('konflux-operator', ['1.0.0', '1.1.0']),
+  };
+  const head = { [KONFLUX]: operator('konflux-operator', ['1.0.0', '1.1.0']) };
+  expect(await found(LOST, base, head)).toEqual([]);
+  expect(
+    await found(LOST, base, { [KONFLUX]: operator('konflux-operator', ['1.0.0', '1.2.0']) }),
+  ).toHaveLength(1);
+});
+
+const ETCD_KIND = { group: 'etcd.io', version: 'v1', kind: 'EtcdCluster' };
+const PROVIDES = { type: 'olm.gvk', value: ETCD_KIND };
+const REQUIRES = { type: 'olm.gvk.required', value: ETCD_KIND };
+const QUAY = 'catalogs/v4.20/quay/catalog.yaml';
+const ETCD = 'catalogs/v4.20/etcd/catalog.yaml';
+
+test('a dependency that the catalog has is not said to be missing, though nobody touches it', async () => {
+  const base = { [ETCD]: operator('etcd', ['1.0.0'], PROVIDES) };
+  const rule = 'graph/unsatisfied-dependency';
+  expect(await found(rule, base, { [QUAY]: operator('quay', ['3.0.0'], REQUIRES) })).toEqual([]);
+  const other = { ...REQUIRES, value: { ...ETCD_KIND, version: 'v2' } };
+  expect(await found(rule, base, { [QUAY]: operator('quay', ['3.0.0'], other) })).toHaveLength(1);
+});
+
+test('a new package that provides what an untouched one provides is found', async () => {
+  const base = { [ETCD]: operator('etcd', ['1.0.0'], PROVIDES) };
+  const rival = await found('graph/gvk-takeover', base, { [QUAY]: operator('quay', ['3.0.0'], PROVIDES) });
+  expect(rival).toMatchObject([
+    { severity: 'error', message: expect.stringContaining('"quay" and "etcd" both provide EtcdCluster') },
+  ]);
+  const own = { ...PROVIDES, value: { ...ETCD_KIND, group: 'quay.io' } };
+  expect(await found('graph/gvk-takeover', base, { [QUAY]: operator('quay', ['3.0.0'], own) })).toEqual([]);
+});
+
+test('what cannot be read for the bound of the policy is not passed', async () => {
+  const repository = makeRepository();
+  onTestFinished(repository.remove);
+  const policy = (bytes: number): Files => ({
+    '.github/portolan.yaml': `apiVersion: portolan/v1alpha1\nkind: Portolan\nlimits: {contextBytes: ${bytes}}\n`,
+  });
+  const report = async (bytes: number): Promise<Record<string, unknown>> => {
+    const base = { ...policy(bytes), [ETCD]: operator('etcd', ['1.0.0']) };
+    const [before = '', after = ''] = repository.chain(base, { [QUAY]: operator('quay', ['3.0.0']) });
+    const words = ['check', '--base', before, '--head', after, '--format', 'json'];
+    return JSON.parse((await portolan(repository.directory, ...words)).out);
+  };
+  const { length } = operator('etcd', ['1.0.0']);
+  expect(await report(0)).toMatchObject({
+    verdict: 'inconclusive',
+    headline: expect.stringContaining('raise limits.contextBytes'),
+    unchecked: expect.arrayContaining([
+      expect.objectContaining({ what: 'what the change does to other packages of v4.20' }),
+    ]),
+  });
+  const whole = await report(length);
+  expect(whole).toMatchObject({
+    verdict: 'pass',
+    unchecked: [{ what: '1 new reference' }],
+    context: { files: 1, bytes: length, fetched: 0, fetchedBytes: 0, requests: 0 },
+  });
 });

@@ -72,11 +72,34 @@ test.each([
   expect(await checkedAt(file)).toMatchObject({ verdict: 'fail', unchecked: [] });
 });
 
-test('a catalog where the layout knows of none is named', async () => {
-  expect(await checkedAt('some/where.yaml')).toMatchObject({
-    verdict: 'pass',
-    unchecked: [{ what: 'some/where.yaml', why: expect.stringContaining('no pattern of the layout') }],
+test.each([
+  ['some/where.yaml', "'some/where.yaml'"],
+  ['fbc/v4.20/etcd/catalog.yaml', "'fbc/{catalog}/{package}/**'"],
+  ['fbc/etcd/catalog', "'fbc/{package}/**'"],
+])('a catalog at %s, where the layout knows of none, never passes', async (file, pattern) => {
+  expect(await checkedAt(file)).toMatchObject({
+    verdict: 'fail',
+    findings: [
+      {
+        rule: 'layout/unmatched',
+        message: expect.stringContaining(`${file} holds blobs of a catalog`),
+        hint: expect.stringContaining(pattern),
+      },
+    ],
   });
+});
+
+test.each([
+  ['README.md', 'Write `schema: olm.package`.\n'],
+  ['docs/notes.yaml', 'text: |\n  schema: olm.package\n  name: etcd\n'],
+  ['ci/settings.yaml', 'schema: my.settings\nname: olm.package\n'],
+])('%s, which only speaks of catalogs, is not taken for one', async (file, text) => {
+  const repository = makeRepository();
+  onTestFinished(repository.remove);
+  const [base = '', head = ''] = repository.chain({ [FILE]: catalog(TRAP[0] as Written) }, { [file]: text });
+  const words = ['check', '--base', base, '--head', head, '--format', 'json'];
+  const report = JSON.parse((await portolan(repository.directory, ...words)).out);
+  expect(report).toMatchObject({ verdict: 'pass', findings: [] });
 });
 
 /** The report of a pull request that strands somebody in a catalog at a path. */

@@ -459,6 +459,7 @@ describe('laws of the table', () => {
     packages: new Map(packages.map((one) => [one.name, one])),
     areas,
     foreign: [],
+    contents: new Map(),
     unsafe: [],
   });
   const required = fc.dictionary(
