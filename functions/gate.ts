@@ -4,6 +4,7 @@ import { authorization, type GitSettings } from '../pipeline/git/process.ts';
 import type { GitHub } from '../pipeline/github/client.ts';
 import { involve } from '../pipeline/github/involve.ts';
 import { type Telling, tellCheck, tellComment, tellStatus } from '../pipeline/github/tell.ts';
+import type { Store } from '../pipeline/image/memory.ts';
 import { clientsUnder } from '../pipeline/references/client.ts';
 import type { ClientOptions } from '../pipeline/registry/client.ts';
 import type { CheckReport } from '../pipeline/report/report.ts';
@@ -25,6 +26,8 @@ export interface GateRequest {
   readonly git: GitSettings;
   /** How registries are asked; which of them, the base branch's policy says. */
   readonly registries: ClientOptions;
+  /** Keeps what released images have, by their digests. */
+  readonly cache?: Store;
   readonly now: Date;
   readonly log: (line: string) => void;
 }
@@ -43,6 +46,7 @@ export async function handleGate(number: number, request: GateRequest): Promise<
     remote: { url: source.url, header: authorization(token) },
     git,
     registryFor: clients.under,
+    ...(request.cache ? { cache: request.cache } : {}),
     today: now.toISOString().slice(0, 10),
   };
   try {

@@ -7,6 +7,7 @@ import { PipelineError } from '../../pipeline/error.ts';
 import { fetchBranch } from '../../pipeline/git/fetch.ts';
 import { authorization } from '../../pipeline/git/process.ts';
 import { openRepository } from '../../pipeline/git/repository.ts';
+import { memoryStore } from '../../pipeline/image/memory-store.ts';
 import type { CommitStatus, CredentialSource, Forge } from '../../pipeline/ports.ts';
 import { PAGE } from '../../pipeline/publish/page.ts';
 import { createRegistryClient } from '../../pipeline/registry/client.ts';
@@ -60,6 +61,7 @@ export function appOf(settings: Settings, { log }: Telemetry): App | undefined {
   const secret = secretReader(secrets.app);
   const forge = appForge(async () => readAppSecret(await secret()), { api, log });
   const registries = { credentials: credentialsOf(settings), plainHttp, environment };
+  const cache = memoryStore();
   return {
     forge,
     request: async (source) => ({
@@ -68,6 +70,7 @@ export function appOf(settings: Settings, { log }: Telemetry): App | undefined {
       token: await forge.token(),
       git,
       registries,
+      cache,
       now: new Date(),
       log,
     }),

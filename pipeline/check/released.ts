@@ -94,7 +94,7 @@ function reader(
       return releasedPackages(reference, { registry, store });
     }),
     ledger: once(async (path) => {
-      const file = await entryAt(objects, await objects.treeOf(base), path);
+      const file = await entryAt(objects, base, path);
       if (!file) throw new PipelineError('not-found', `there is no ledger ${path} yet`);
       return readLedger((await objects.read(file.id, limits.fileBytes)).bytes.toString('utf8'), path);
     }),

@@ -56,6 +56,8 @@ export interface CheckRequest {
   readonly today: string;
   /** A client that asks what the policy allows; without it no registry is asked. */
   readonly registryFor?: (policy: Policy) => Registry;
+  /** Whether registries are asked for released images only, since somebody else looks up references. */
+  readonly onlyReleased?: boolean;
   /** Keeps what released images have, by their digests. */
   readonly cache?: Store;
   /**
@@ -98,6 +100,7 @@ export async function check(repository: Repository, request: CheckRequest): Prom
   };
   const brought = { touched, bundles: foreseen.bundles };
   const registry = request.registryFor?.(scene.policy);
+  const looksUp = request.onlyReleased ? undefined : registry;
   // What hosts are asked for does not wait for one another.
   const [{ judgements: ofCatalogs, unchecked }, ofBundles, ofTemplates, ofPolicy, references, taken, known] =
     await Promise.all([
@@ -105,8 +108,8 @@ export async function check(repository: Repository, request: CheckRequest): Prom
       change.unsafe.length > 0 ? [] : judgeBundles(scene),
       change.unsafe.length > 0 ? [] : judgeTemplates(after),
       change.unsafe.length > 0 ? [] : judgePolicyAfter(after, RULE_IDS),
-      judgeReferences(brought, scene.policy, registry),
-      takenTags(foreseen.bundles, scene.policy, registry),
+      judgeReferences(brought, scene.policy, looksUp),
+      takenTags(foreseen.bundles, scene.policy, looksUp),
       request.people && knownOf(repository, asked, request.people),
     ]);
   const ofRelease = [...unsafe, ...foreseen.findings, ...taken, ...otherImages(touched, foreseen.bundles)];

@@ -27,6 +27,7 @@ import {
   readTip,
   type Sides,
 } from '../github/pull-request.ts';
+import type { Store } from '../image/memory.ts';
 import { matchesGlob } from '../policy/layout.ts';
 import type { Policy } from '../policy/policy.ts';
 import type { Registry } from '../ports.ts';
@@ -40,6 +41,8 @@ export interface GatePorts {
   readonly remote: GitRemote;
   readonly git: GitSettings;
   readonly registryFor?: (policy: Policy) => Registry;
+  /** Keeps what released images have, by their digests. */
+  readonly cache?: Store;
   /** The day for which is judged, `YYYY-MM-DD` in UTC. */
   readonly today: string;
 }
@@ -100,13 +103,21 @@ export async function gate(ports: GatePorts, request: GateRequest): Promise<Gate
       today: ports.today,
       historyOf: history.of,
       ...ancestorOf(sides),
-      ...(ports.registryFor ? { registryFor: ports.registryFor } : {}),
+      ...askingOf(ports),
       ...(request.policy ? { policy: request.policy } : {}),
     });
     return { kind: 'judged', report: await withChecks(ports, pull, { report, policy }) };
   } finally {
     await repository.close();
   }
+}
+
+/** How registries are asked in a check. */
+export function askingOf({
+  registryFor,
+  cache,
+}: Pick<GatePorts, 'registryFor' | 'cache'>): Pick<CheckRequest, 'registryFor' | 'cache'> {
+  return { ...(registryFor ? { registryFor } : {}), ...(cache ? { cache } : {}) };
 }
 
 /** A pull request's people as the check takes them. @param base id of the tip of the branch that it is for */

@@ -4,9 +4,18 @@ import type { Repository } from '../git/repository.ts';
 import { openHistory } from '../github/history.ts';
 import { allCommits, readCommits, readPullRequest, readReviews, readSides } from '../github/pull-request.ts';
 import { type QueuedRequest, readGroup } from '../github/queue.ts';
+import { memoryStore } from '../image/memory-store.ts';
 import type { CheckReport } from '../report/report.ts';
 import { check } from './check.ts';
-import { ancestorOf, bringSides, type GateOutcome, type GatePorts, governing, peopleOf } from './gate.ts';
+import {
+  ancestorOf,
+  askingOf,
+  bringSides,
+  type GateOutcome,
+  type GatePorts,
+  governing,
+  peopleOf,
+} from './gate.ts';
 
 export interface GroupRequest {
   /** Ids of the commits that the group lies between, and the branch that it is for. */
@@ -32,17 +41,25 @@ export async function gateGroup(
     const policy = await governing(repository, base, branch);
     if (policy === 'not gated')
       return { kind: 'skipped', why: `the branch ${branch} is not gated (branches)` };
-    const { registryFor, today } = ports;
+    // What was released is read once for all members of the group.
+    const asking = askingOf({ cache: memoryStore(), ...ports });
+    const { today } = ports;
     const { of: historyOf } = openHistory({ ...ports, git: repository }, base);
-    const asked = { base, head, ancestor: base, today, historyOf, ...(registryFor ? { registryFor } : {}) };
+    const asked = { base, head, ancestor: base, today, historyOf, ...asking };
     const group = await check(repository, asked);
     const members = await Promise.all(
-      (queued ?? []).map((one) => judgeMember(ports, { base, repository }, one)),
+      (queued ?? []).map((one) => judgeMember(ports, { base, repository, asking }, one)),
     );
     return { kind: 'judged', report: groupReport(group, queued ? members : undefined) };
   } finally {
     await repository.close();
   }
+}
+
+interface GroupScene {
+  readonly base: string;
+  readonly repository: Repository;
+  readonly asking: ReturnType<typeof askingOf>;
 }
 
 interface Member {
@@ -53,7 +70,7 @@ interface Member {
 /** One pull request of a group, with the head that was queued and the group's own base. */
 async function judgeMember(
   ports: GatePorts,
-  { base, repository }: { readonly base: string; readonly repository: Repository },
+  { base, repository, asking }: GroupScene,
   { number, head }: QueuedRequest,
 ): Promise<Member> {
   const { github, repository: name, today } = ports;
@@ -75,6 +92,8 @@ async function judgeMember(
     people,
     today,
     ...ancestorOf(between),
+    ...asking,
+    onlyReleased: true,
   });
   return { number, report };
 }

@@ -1,10 +1,16 @@
 /** The gate as an App, against a fake GitHub that checks every request by GitHub's own description. */
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { parseReference } from '../../catalog/reference.ts';
 import { type GateRequest, handleGate } from '../../functions/gate.ts';
 import { openGitHub } from '../../pipeline/github/client.ts';
+import { memoryStore } from '../../pipeline/image/memory-store.ts';
+import { pushImage } from '../../pipeline/registry/push.ts';
 import { catalogOf, POLICY } from '../fakes/gate.ts';
 import { TOKEN } from '../fakes/github/forge.ts';
+import { testClient } from '../fakes/host.ts';
 import { type Hub, openHub } from '../fakes/hub.ts';
+import { labelledImage } from '../fakes/labelled-image.ts';
+import { registry } from '../fakes/registry.ts';
 
 vi.setConfig({ testTimeout: 30_000 });
 let hub: Hub;
@@ -37,6 +43,38 @@ test('judges a pull request as it stands, and says so in a status, a check run a
     report: { head: pull.head, authority: { decision: 'needs' } },
   });
   expect(hub.forge.statuses.at(-1)).toMatchObject({ sha: pull.head, context: 'portolan', state: 'pending' });
+});
+
+test('reads a released index image once for all pull requests', async () => {
+  const { host, seen } = await registry();
+  const labels = { 'operators.operatorframework.io.index.configs.v1': '/configs' };
+  const image = await labelledImage(labels, { 'configs/etcd/catalog.json': catalogOf('etcd', ['1.0.0']) });
+  await pushImage(testClient([host]), parseReference(`${host}/org/index:v4.20`), { image });
+  const released = `graph: {released: {'v4.*': {image: '${host}/org/index:v{minor}'}}}\n`;
+  const registries = `registries: {allow: ['${host}'], internal: ['${host}']}\nrules: {image/*: off}\n`;
+  hub.moveBase({ '.github/portolan.yaml': POLICY + released + registries });
+  const asking = { ...request, registries: { plainHttp: [host] }, cache: memoryStore() };
+  const mutated = async (version: string): Promise<unknown> => {
+    const before = catalogOf('etcd', ['1.0.0', '1.1.0']).split('\n');
+    const text = before.map((line) =>
+      line.includes(`"name":"etcd.v${version}","image"`)
+        ? line.replace(/sha256:0+1/, `sha256:${'0'.repeat(63)}2`)
+        : line,
+    );
+    const pull = hub.open({ 'catalogs/v4.20/etcd/catalog.yaml': text.join('\n') }, { author: 'bob' });
+    seen.length = 0;
+    const outcome = await handleGate(pull.number, asking);
+    if (outcome.kind !== 'judged') return outcome;
+    const { verdict, findings } = outcome.report;
+    const mutations = findings.filter(({ rule }) => rule === 'graph/bundle-mutated');
+    return {
+      verdict,
+      mutations: mutations.map(({ severity }) => severity),
+      blobs: seen.filter(({ url }) => url.includes('/blobs/')).length,
+    };
+  };
+  expect(await mutated('1.1.0')).toEqual({ verdict: 'pass', mutations: ['info'], blobs: 2 });
+  expect(await mutated('1.0.0')).toEqual({ verdict: 'fail', mutations: ['error'], blobs: 0 });
 });
 
 test('says nothing of a pull request that is closed', async () => {

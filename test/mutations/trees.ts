@@ -1,5 +1,5 @@
 /** Defences that say what is judged, and what a tree may hold. */
-import { FORGE, GATE, type Mutation, OUTPUTS } from './mutation.ts';
+import { FORGE, GATE, type Mutation, OUTPUTS, RELEASED } from './mutation.ts';
 
 const CLASSIFY = 'pipeline/change/classify.ts';
 const CATALOGS = 'pipeline/change/catalogs.ts';
@@ -78,6 +78,22 @@ export const TREE_MUTATIONS: readonly Mutation[] = [
     text: 'await readPolicyOf(repository, ids.base, request)',
     instead: 'await readPolicyOf(repository, ids.head, request)',
     test: FORGE,
+  },
+  {
+    attack: 11,
+    without: 'the ledger of the base branch',
+    file: 'pipeline/stages/check.ts',
+    text: 'base: trees.base,\n    policy,\n    touched,\n    historyOf,',
+    instead: 'base: trees.merged,\n    policy,\n    touched,\n    historyOf,',
+    test: RELEASED,
+  },
+  {
+    attack: 11,
+    without: 'refusing what cannot be read of a released image',
+    file: 'pipeline/check/released-image.ts',
+    text: 'if (broken)',
+    instead: 'if (false)',
+    test: RELEASED,
   },
   {
     attack: 18,
