@@ -41,7 +41,7 @@ export interface Finding {
    * and channel it makes the finding the same one again; without it each affected installation is one.
    */
   readonly subject?: string;
-  /** Versions (or bundle names where a version is unknown) of installations that are affected. */
+  /** Versions of installations that are affected, or names of bundles that do not end with `.v` and the version. */
   readonly installed?: readonly string[];
 }
 

@@ -10,7 +10,7 @@ import type { AccessRule, Permission } from './manifests.ts';
 export interface Grant {
   /** Whether it holds in every namespace. */
   readonly wide: boolean;
-  /** Such as `deployments.apps`, `pods/exec`, `secrets "ca"` or `/metrics`. */
+  /** Such as `deployments.apps/scale`, `pods/exec`, `secrets "ca"` or `/metrics`. */
   readonly on: string;
   readonly verbs: readonly string[];
 }
@@ -96,6 +96,7 @@ function coversUrl(url: string, wanted: string): boolean {
 
 function textOf({ url, group, resource, name }: Single): string {
   if (url !== undefined) return url;
-  const kind = group === '' ? resource : `${resource}.${group}`;
+  const [main = '', ...sub] = resource.split('/');
+  const kind = [group === '' ? main : `${main}.${group}`, ...sub].join('/');
   return name === '' ? kind : `${kind} ${JSON.stringify(name)}`;
 }

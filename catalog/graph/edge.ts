@@ -38,7 +38,16 @@ export function installedOf({ name, version }: Bundle): Installed {
   return { name, version };
 }
 
-/** How people call an installation: its version, or its name where that is unknown. */
-export function shortName({ name, version }: Installed): string {
+/**
+ * How people call an installation: its version, or its name where that is unknown or the name does not end with it,
+ * as `scaleops-operator.v1.7.5` of the version 0.0.1: clusters show the name.
+ */
+export function shortName(installed: Installed): string {
+  const version = versionText(installed);
+  return installed.name.endsWith(`.v${version}`) ? version : installed.name;
+}
+
+/** The version of an installation, or its name where that is unknown: for what compares versions. */
+export function versionText({ name, version }: Installed): string {
   return version ? formatVersion(version) : name;
 }

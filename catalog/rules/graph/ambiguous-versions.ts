@@ -1,4 +1,4 @@
-import { shortName } from '../../graph/edge.ts';
+import { shortName, versionText } from '../../graph/edge.ts';
 import { versionReleaseKey, versionReleaseOf } from '../../graph/release.ts';
 import { judgedPackages } from '../../graph/world.ts';
 import { locate } from '../../model.ts';
@@ -22,7 +22,7 @@ export const rule: Rule = {
           const version = bundle.version && formatVersion(bundle.version);
           // The same text twice is refused by opm itself.
           if (!first?.bundle.version || version === formatVersion(first.bundle.version)) continue;
-          const message = `package ${quoted(ofPackage.name)}: OLM v1 cannot tell ${shortName(first.bundle)} and ${shortName(bundle)} apart and takes either, since what stands behind + orders only as a release: identifiers without leading zeros, at most 20 characters`;
+          const message = `package ${quoted(ofPackage.name)}: OLM v1 cannot tell ${versionText(first.bundle)} and ${versionText(bundle)} apart and takes either, since what stands behind + orders only as a release: identifiers without leading zeros, at most 20 characters`;
           const at = bundle.properties.findIndex(({ type }) => type === 'olm.package');
           report(message, locate(bundle, 'properties', at, 'value', 'version'), {
             package: ofPackage.name,

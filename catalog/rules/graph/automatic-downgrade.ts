@@ -1,4 +1,4 @@
-import { shortName } from '../../graph/edge.ts';
+import { shortName, versionText } from '../../graph/edge.ts';
 import type { Fate } from '../../graph/foresight.ts';
 import { allMoves, type Move } from '../../graph/move.ts';
 import { upgradeOf } from '../../graph/outcome.ts';
@@ -62,7 +62,7 @@ function reportGroup(change: Change, group: readonly Move[], report: Report): vo
     installed: versions,
     hint:
       edge === 'skipRange'
-        ? `end the range below ${shortName(to)}: skipRange: '… <${shortName(to)}'`
+        ? `end the range below ${versionText(to)}: skipRange: '… <${versionText(to)}'`
         : `remove the newer version from ${edge}, or keep its entry`,
   });
 }

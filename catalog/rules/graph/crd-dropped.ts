@@ -29,13 +29,14 @@ export const rule: Rule = {
         if (!first) continue;
         const { lost, edge } = first;
         const edges = group.map((one) => one.edge);
-        const deletes = edge.olm.includes('v1') && hasOlmV1(change.after.platform ?? LATEST);
-        const message = `${upgradesText(edges)} of package ${quoted(name)} ${edges.length === 1 ? 'drops' : 'drop'} what ${edges.length === 1 ? 'it' : 'they'} owned, ${listed(lost)}: ${effectOf(edge.olm)}`;
+        const olm = edge.olm.filter((one) => one === 'v0' || hasOlmV1(change.after.platform ?? LATEST));
+        if (olm.length === 0) continue;
+        const message = `${upgradesText(edges)} of package ${quoted(name)} ${edges.length === 1 ? 'drops' : 'drop'} what ${edges.length === 1 ? 'it' : 'they'} owned, ${listed(lost)}: ${effectOf(olm)}`;
         report(message, placeOfEdge(change, edge), {
           package: name,
           channel: edge.channel,
           installed: edges.map(({ from }) => shortName(from.bundle)),
-          severity: deletes ? 'error' : 'warning',
+          severity: olm.includes('v1') ? 'error' : 'warning',
           hint: `keep the definition in ${shortName(edge.to.bundle)} until its objects are migrated`,
         });
       }

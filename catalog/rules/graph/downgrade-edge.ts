@@ -1,4 +1,4 @@
-import { installedOf, shortName } from '../../graph/edge.ts';
+import { installedOf, shortName, versionText } from '../../graph/edge.ts';
 import { upgradeOf } from '../../graph/outcome.ts';
 import { judgedPackages, type World } from '../../graph/world.ts';
 import { type LoweringEdge, loweringEdges } from '../downgrade.ts';
@@ -32,7 +32,7 @@ export const rule: Rule = {
           severity: taken.length > 0 ? 'error' : 'warning',
           hint:
             field === 'skipRange'
-              ? `end the range below its own version: skipRange: '${belowOwn(entry.skipRange, shortName(to))}'`
+              ? `end the range below its own version: skipRange: '${belowOwn(entry.skipRange, versionText(to))}'`
               : `remove ${first.from.name} from ${field}`,
         });
       }

@@ -1,4 +1,4 @@
-import { shortName } from '../../graph/edge.ts';
+import { shortName, versionText } from '../../graph/edge.ts';
 import type { World } from '../../graph/world.ts';
 import type { Bundle } from '../../model.ts';
 import { compareVersions } from '../../version.ts';
@@ -17,7 +17,7 @@ export const rule: Rule = {
         const is = highestIn(change.after, name, channel.name);
         if (!was?.version || !is?.version || is.version.major <= was.version.major) continue;
         const entry = entryIn(channel, is.name);
-        const message = `${channelText(channel.name, name)} gets its first version ${is.version.major}.x, ${shortName(is)}; its highest was ${shortName(was)}: subscribers of the channel upgrade to it by themselves`;
+        const message = `${channelText(channel.name, name)} gets its first version ${is.version.major}.x, ${versionText(is)}; its highest was ${versionText(was)}: subscribers of the channel upgrade to it by themselves`;
         report(message, entry ? placeOfEntry(channel, entry.index) : placeOfHead(channel), {
           package: name,
           channel: channel.name,

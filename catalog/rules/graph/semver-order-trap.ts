@@ -1,4 +1,4 @@
-import { installedOf, shortName } from '../../graph/edge.ts';
+import { installedOf, shortName, versionText } from '../../graph/edge.ts';
 import { judgedPackages } from '../../graph/world.ts';
 import { formatVersion, type Version } from '../../version.ts';
 import { loweringEdges } from '../downgrade.ts';
@@ -21,7 +21,7 @@ export const rule: Rule = {
         const { next } = world.foresight.v1({ package: ofPackage.name, channels: [] }, installedOf(from));
         // With another way on, nobody is held up.
         if (next.kind === 'upgrade') continue;
-        const message = `package ${quoted(ofPackage.name)}: ${shortName(to)} follows ${shortName(from)} but does not sort above it, since a suffix behind - makes a version lower: OLM v1 never offers it`;
+        const message = `package ${quoted(ofPackage.name)}: ${versionText(to)} follows ${versionText(from)} but does not sort above it, since a suffix behind - makes a version lower: OLM v1 never offers it`;
         report(message, placeOfEntry(channel, entry.index, field), {
           package: ofPackage.name,
           channel: channel.name,

@@ -1,4 +1,4 @@
-import { shortName } from '../../graph/edge.ts';
+import { shortName, versionText } from '../../graph/edge.ts';
 import { satisfies } from '../../version.ts';
 import { channelText } from '../phrase.ts';
 import { placeOfEntry } from '../place.ts';
@@ -14,7 +14,7 @@ export const rule: Rule = {
       // A range without an upper end is told by another rule.
       if (isOpen(range) || !satisfies(bundle.version, range)) continue;
       const message = `${channelText(channel.name, channel.package)}: the skipRange ${quoted(range.text)} of ${shortName(bundle)} covers ${shortName(bundle)} itself, which under OLM v0 hides what follows it further from the head`;
-      const hint = `end the range below its own version: <${shortName(bundle)}`;
+      const hint = `end the range below its own version: <${versionText(bundle)}`;
       const location = placeOfEntry(channel, entry.index, 'skipRange');
       report(message, location, {
         package: channel.package,

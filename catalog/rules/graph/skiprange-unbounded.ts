@@ -1,4 +1,4 @@
-import { shortName } from '../../graph/edge.ts';
+import { shortName, versionText } from '../../graph/edge.ts';
 import { channelText } from '../phrase.ts';
 import { placeOfEntry } from '../place.ts';
 import { isOpen, rangedChannels } from '../ranges.ts';
@@ -12,14 +12,14 @@ export const rule: Rule = {
     for (const { channel, entry, range, bundle } of rangedChannels(world).flatMap(({ ranged }) => ranged)) {
       if (!isOpen(range)) continue;
       const message = `${channelText(channel.name, channel.package)}: the skipRange ${quoted(range.text)} of ${shortName(bundle)} has no upper end, so newer versions would go down to it`;
-      const bounded = `${range.text} <${shortName(bundle)}`;
+      const bounded = `${range.text} <${versionText(bundle)}`;
       const isOne = !range.text.includes('||');
       const location = placeOfEntry(channel, entry.index, 'skipRange');
       report(message, location, {
         package: channel.package,
         channel: channel.name,
         subject: bundle.name,
-        hint: `skipRange: '${isOne ? bounded : `… <${shortName(bundle)}`}'`,
+        hint: `skipRange: '${isOne ? bounded : `… <${versionText(bundle)}`}'`,
         ...(isOne
           ? { correction: { kind: 'replace', location, found: entry.skipRange, wanted: bounded } }
           : {}),
