@@ -10,6 +10,7 @@ import {
 } from '../graph/installation.ts';
 import type { Manifests } from '../graph/manifests.ts';
 import { upgradeOf } from '../graph/outcome.ts';
+import { v1Obstacles } from '../graph/support.ts';
 import type { Change, Olm, World } from '../graph/world.ts';
 import type { Bundle, Package } from '../model.ts';
 import { listed } from './phrase.ts';
@@ -51,7 +52,7 @@ function findEdges(change: Change, name: string): readonly BroughtEdge[] {
   const add = (step: Step): void => {
     const from = sideOf(change, name, step.installed.name);
     const to = from && targetOf(change, step);
-    if (!from || !to) return;
+    if (!from || !to || (step.olm === 'v1' && [from, to].some(isRefusedByV1))) return;
     const key = JSON.stringify([from.bundle.name, to.bundle.name]);
     const channel = channelOf(ofPackage, step.channel, to);
     const same = edges.get(key) ?? { package: name, channel, from, to, olm: [] };
@@ -102,6 +103,12 @@ interface Step {
   readonly channel: string;
   readonly installed: Installed;
   readonly olm: Olm;
+}
+
+/** Whether OLM v1 installs no such bundle, so that no cluster has it, or gets it, from there. */
+function isRefusedByV1({ bundle, manifests }: Side): boolean {
+  const modes = manifests.csv?.installModes;
+  return v1Obstacles(bundle).length > 0 || (modes !== undefined && !modes.has('AllNamespaces'));
 }
 
 /** Name of the bundle that an installation becomes next; undefined where it stays. */
