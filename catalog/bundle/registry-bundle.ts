@@ -187,7 +187,7 @@ type Metadata = Pick<
 >;
 
 function metadataOf(files: readonly ManifestFile[]): Metadata {
-  const annotations = files.map(annotationsIn).find((found) => found !== undefined);
+  const annotations = annotated(files)?.annotations;
   if (!annotations) {
     const message = 'no file of metadata/ holds the annotations of a bundle';
     throw new BundleRefusal('annotations/missing', message, at('metadata'));
@@ -212,10 +212,30 @@ function annotationsIn(file: ManifestFile): Readonly<Record<string, string>> | u
     : undefined;
 }
 
-/** The package that a file of `metadata/` names, and where; undefined when it holds no annotations of a bundle. */
-export function packageNamedIn(file: ManifestFile): { name: string; location: Location } | undefined {
-  const name = annotationsIn(file)?.[`${PREFIX}package.v1`] ?? '';
-  const document = firstValue(file)?.document;
+interface Annotated {
+  readonly annotations: Readonly<Record<string, string>>;
+  readonly file: ManifestFile;
+}
+
+/** The annotations that count: those of the first file that has any. */
+function annotated(files: readonly ManifestFile[]): Annotated | undefined {
+  for (const file of files) {
+    const annotations = annotationsIn(file);
+    if (annotations) return { annotations, file };
+  }
+  return undefined;
+}
+
+/**
+ * The package that the files of `metadata/`, by name, make the bundle a part of, and where; undefined when none of
+ * them holds annotations of a bundle, or those name no package.
+ */
+export function packageNamedIn(
+  files: readonly ManifestFile[],
+): { name: string; location: Location } | undefined {
+  const { annotations, file } = annotated(files) ?? {};
+  const name = annotations?.[`${PREFIX}package.v1`] ?? '';
+  const document = file && firstValue(file)?.document;
   return name === '' || !document
     ? undefined
     : { name, location: document.locate(['annotations', `${PREFIX}package.v1`]) };

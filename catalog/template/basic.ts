@@ -4,6 +4,7 @@
  *
  * @see https://github.com/operator-framework/operator-registry/blob/master/alpha/template/basic/basic.go
  */
+import type { Finding } from '../finding.ts';
 import { type Blobs, type Bundle, locate } from '../model.ts';
 import { entriesShape, entryBlobs, readTemplate } from './entries.ts';
 import { type Expand, expansion, TemplateError, type TemplateText } from './template.ts';
@@ -14,7 +15,7 @@ const SHAPE = entriesShape('basic.BasicTemplateData');
 
 export const expandBasic: Expand = (text, renderImage) =>
   expansion(async (findings) => {
-    const blobs = entryBlobs(readTemplate(text, BASIC_SCHEMA, SHAPE), findings);
+    const blobs = writtenInBasic(text, findings);
     if (findings.length > 0) return blobs;
     const bundles: Bundle[] = [];
     for (const bundle of blobs.bundles) {
@@ -25,8 +26,8 @@ export const expandBasic: Expand = (text, renderImage) =>
   });
 
 /** What stands in a template, its bundles with nothing but their images. @throws TemplateError */
-export function basicBlobs(text: TemplateText): Blobs {
-  return entryBlobs(readTemplate(text, BASIC_SCHEMA, SHAPE), []);
+export function writtenInBasic(text: TemplateText, findings: Finding[]): Blobs {
+  return entryBlobs(readTemplate(text, BASIC_SCHEMA, SHAPE), findings);
 }
 
 /** @throws TemplateError for a bundle that says more than its image, or not even that */

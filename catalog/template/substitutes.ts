@@ -7,13 +7,21 @@
 import { fieldsOf } from '../blob.ts';
 import { csvOf } from '../cache/bundle.ts';
 import type { SourceDocument } from '../document.ts';
+import type { Finding } from '../finding.ts';
 import { madeBlob } from '../made.ts';
 import type { Blobs, Bundle, Channel, Entry } from '../model.ts';
 import { opmFindings } from '../rules/opm.ts';
 import { isObject, listOf, struct, text } from '../shape.ts';
 import { compareVersions, parseRelease, parseVersion, type Version, VersionError } from '../version.ts';
 import { entriesShape, entryBlobs, readTemplate, type Template } from './entries.ts';
-import { type Expand, expansion, plainBundle, type RenderedImage, TemplateError } from './template.ts';
+import {
+  type Expand,
+  expansion,
+  plainBundle,
+  type RenderedImage,
+  TemplateError,
+  type TemplateText,
+} from './template.ts';
 
 export const SUBSTITUTES_SCHEMA = 'olm.template.substitutes';
 
@@ -30,7 +38,7 @@ interface Substitution {
 
 export const expandSubstitutes: Expand = (source, renderImage) =>
   expansion(async (findings) => {
-    const template = readTemplate(source, SUBSTITUTES_SCHEMA, SHAPE);
+    const template = readSubstitutes(source);
     let blobs = entryBlobs(template, findings);
     if (findings.length > 0) return blobs;
     findings.push(...opmFindings(blobs));
@@ -44,6 +52,15 @@ export const expandSubstitutes: Expand = (source, renderImage) =>
     }
     return blobs;
   });
+
+/** What stands in a template, but for the images that take the places of bundles. @throws TemplateError */
+export function writtenInSubstitutes(text: TemplateText, findings: Finding[]): Blobs {
+  return entryBlobs(readSubstitutes(text), findings);
+}
+
+function readSubstitutes(text: TemplateText): Template {
+  return readTemplate(text, SUBSTITUTES_SCHEMA, SHAPE);
+}
 
 /** @throws TemplateError for one that is incomplete, or uses a name or a base again */
 function substitutionsOf({ fields, document }: Template): Substitution[] {

@@ -4,7 +4,7 @@
  */
 import type { Finding } from '../../catalog/finding.ts';
 import { isObject } from '../../catalog/shape.ts';
-import { readSettings } from '../settings.ts';
+import { type Composite, readComposite } from '../render/composite.ts';
 
 export interface CompositeChange {
   /** Packages whose image is another, and nothing else about them. */
@@ -19,7 +19,7 @@ export interface CompositeChange {
 }
 
 /**
- * Compares a composite file before and after.
+ * Compares a composite file before and after, as rendering reads it.
  *
  * @param before undefined when the file is new
  * @param after undefined when the file is removed
@@ -29,39 +29,23 @@ export function compositeChange(
   before: Uint8Array | undefined,
   after: Uint8Array | undefined,
 ): CompositeChange {
-  if (!before || !after) {
-    const unread = after ? readSettings(file, after).findings : [];
-    return { packages: [], beyond: true, unread };
-  }
-  const old = contentOf(readSettings(file, before).settings?.value);
-  const { settings, findings: unread } = readSettings(file, after);
-  const now = contentOf(settings?.value);
-  if (!old || !now || old.rest !== now.rest) return { packages: [], beyond: true, unread };
-  const packages = [...now.images].flatMap(([name, image]) => {
-    const was = old.images.get(name) ?? '';
+  const { composite: now, findings = [] } = after ? readComposite(file, after) : {};
+  const old = before && readComposite(file, before).composite;
+  if (!old || !now || restOf(old) !== restOf(now)) return { packages: [], beyond: true, unread: findings };
+  const images = new Map(old.references.map(({ name, image }) => [name, image]));
+  const packages = now.references.flatMap(({ name, image }) => {
+    const was = images.get(name) ?? '';
     return was === image ? [] : [{ name, images: [was, image] as const }];
   });
-  return { packages, beyond: false, unread };
+  return { packages, beyond: false, unread: findings };
 }
 
-interface CompositeContent {
-  readonly images: ReadonlyMap<string, string>;
-  /** Everything but the images, as text. */
-  readonly rest: string;
-}
-
-/** Undefined for a file of another form, in which nothing is anybody's in particular. */
-function contentOf(value: unknown): CompositeContent | undefined {
-  const references = isObject(value) ? value['references'] : undefined;
-  if (!isObject(value) || !Array.isArray(references)) return undefined;
-  const images = new Map<string, string>();
-  const rest: unknown[] = [];
-  for (const reference of references) {
-    if (!isObject(reference)) return undefined;
-    const { name, image, ...others } = reference;
-    if (typeof name !== 'string' || typeof image !== 'string' || images.has(name)) return undefined;
-    images.set(name, image);
-    rest.push({ name, others });
-  }
-  return { images, rest: JSON.stringify({ ...value, references: rest }) };
+/** Everything but the images, as text. */
+function restOf({ value, references }: Composite): string {
+  const list: unknown[] = Array.isArray(value['references']) ? value['references'] : [];
+  const rest = list.map((written, i) => [
+    references[i]?.name,
+    Object.entries(isObject(written) ? written : {}).filter(([key]) => key !== 'name' && key !== 'image'),
+  ]);
+  return JSON.stringify({ ...value, references: rest });
 }

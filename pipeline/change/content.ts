@@ -1,9 +1,10 @@
 /** The blobs of catalog units, by package. Equal git blobs are read once, wherever they lie. */
 import type { Finding } from '../../catalog/finding.ts';
-import { IGNORE_FILE, ignoreMatcher } from '../../catalog/ignore.ts';
-import { type Loaded, type LoadLimits, load } from '../../catalog/load.ts';
+import { IGNORE_FILE } from '../../catalog/ignore.ts';
+import { catalogFiles, type Loaded, type LoadLimits, load } from '../../catalog/load.ts';
 import type { Blob, Blobs, Bundle, Channel, Deprecations, PackageBlob } from '../../catalog/model.ts';
-import { compareWalk } from '../../catalog/source.ts';
+import { templateKind } from '../../catalog/template/kinds.ts';
+import { TemplateError } from '../../catalog/template/template.ts';
 import type { ObjectReader } from '../git/objects.ts';
 import { sourceFile, whyUnreadable } from '../git/source.ts';
 import { entryAt, isTree, joinPath, type ListedFile, listFiles } from '../git/tree.ts';
@@ -15,16 +16,29 @@ export interface LoadedFile extends ListedFile {
   readonly made?: MadePackage;
 }
 
-/** Reads files of catalogs, each content once. */
+/** Reads files of catalogs and templates, each content once. */
 export interface FileReader {
   /** Findings name the file by its full path; blobs that were made are in the files of their bundles. */
   read(file: LoadedFile): Promise<Loaded>;
+  /**
+   * What rendering reads of a template: the blobs that stand in it. Findings are what rendering would refuse.
+   * Undefined for what is no template, which rendering takes as a catalog or not at all.
+   */
+  readTemplate(file: ListedFile): Promise<Loaded | undefined>;
 }
 
 export function fileReader(objects: ObjectReader, limits: LoadLimits): FileReader {
   const kept = new Map<string, Promise<Loaded>>();
   const bundles: ReadBundles = new Map();
+  const templates = new Map<string, Promise<Loaded | undefined>>();
   return {
+    readTemplate: async (file) => {
+      const key = `${file.mode} ${file.id}`;
+      const read = templates.get(key) ?? readTemplate(objects, file, limits);
+      templates.set(key, read);
+      const found = await read;
+      return found && { ...found, findings: found.findings.map((finding) => inFile(finding, file.path)) };
+    },
     read: async (file) => {
       if (file.made) {
         const key = `${file.id} ${file.path}`;
@@ -44,6 +58,29 @@ export function fileReader(objects: ObjectReader, limits: LoadLimits): FileReade
 function readFile(objects: ObjectReader, file: ListedFile, limits: LoadLimits): Promise<Loaded> {
   const source = { files: () => Promise.resolve([sourceFile(objects, { ...file, path: 'file' })]) };
   return load(source, limits);
+}
+
+const NO_BLOBS: Blobs = { packages: [], channels: [], bundles: [], deprecations: [], others: [] };
+
+/** By the reader that renders it. */
+async function readTemplate(
+  objects: ObjectReader,
+  { mode, id }: ListedFile,
+  { fileBytes }: LoadLimits,
+): Promise<Loaded | undefined> {
+  const info = await objects.info(id);
+  // What is no file, or too large, is refused where files are read.
+  if (whyUnreadable(mode) !== undefined || (info && info.size > fileBytes)) return undefined;
+  const template = { file: 'file', bytes: (await objects.read(id, fileBytes)).bytes };
+  const kind = templateKind(template);
+  if (!kind) return undefined;
+  const findings: Finding[] = [];
+  try {
+    return { blobs: kind.written(template, findings), findings };
+  } catch (error) {
+    if (!(error instanceof TemplateError)) throw error;
+    return { blobs: NO_BLOBS, findings: [...findings, error.finding] };
+  }
 }
 
 function inFile(finding: Finding, file: string): Finding {
@@ -79,19 +116,20 @@ export async function loadedFiles(
 ): Promise<LoadedFile[]> {
   if (unit.made) return [{ path: unit.path, mode: unit.mode, id: unit.id, made: unit.made }];
   if (!isTree(unit.mode)) return [{ path: unit.path, mode: unit.mode, id: unit.id }];
-  const inside = (await listFiles(objects, unit.id))
-    .map((file) => ({ ...file, path: joinPath(unit.path, file.path) }))
-    .sort((a, b) => compareWalk(a.path, b.path));
-  const isIgnoreFile = ({ path }: ListedFile): boolean => path.split('/').at(-1) === IGNORE_FILE;
-  const ignoreFiles = [...(await ignoreFilesAbove(objects, tree, unit)), ...inside.filter(isIgnoreFile)];
+  const inside = (await listFiles(objects, unit.id)).map((file) => ({
+    ...file,
+    path: joinPath(unit.path, file.path),
+  }));
   const below = (path: string): string => (unit.root === '' ? path : path.slice(unit.root.length + 1));
-  const patterns: [string, string][] = [];
-  for (const { path, id, mode } of ignoreFiles) {
-    if (whyUnreadable(mode) !== undefined) continue;
-    patterns.push([below(path), (await objects.read(id)).bytes.toString('utf8')]);
-  }
-  const ignored = ignoreMatcher(patterns);
-  return inside.filter((file) => !isIgnoreFile(file) && !ignored(below(file.path)));
+  const all = new Map(
+    [...(await ignoreFilesAbove(objects, tree, unit)), ...inside].map((file) => [below(file.path), file]),
+  );
+  const source = {
+    files: () => Promise.resolve([...all].map(([path, file]) => sourceFile(objects, { ...file, path }))),
+  };
+  // By the reader that publishes; an ignore file that is none leaves nothing out.
+  const files = await catalogFiles(source, () => undefined);
+  return files.flatMap(({ path }) => all.get(path) ?? []);
 }
 
 /** Ignore files of the folders from the catalog's own down to the unit. */

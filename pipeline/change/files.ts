@@ -3,7 +3,7 @@ import type { Finding } from '../../catalog/finding.ts';
 import { entryAt, type PathChange } from '../git/tree.ts';
 import { compositeChange } from './composite.ts';
 import { contentText, note, type PackageDraft } from './draft.ts';
-import { type ForeignPlace, type Named, packageOfBundle, packagesOfTemplate } from './foreign.ts';
+import { type ForeignPlace, type Named, packagesOfBundle, packagesOfTemplate } from './foreign.ts';
 import { type ChangedPath, claims, type Scene } from './scene.ts';
 
 export interface FilesFound {
@@ -46,7 +46,11 @@ async function comparePath(scene: Scene, path: PackagePath, found: FilesFound): 
             at: bundleFolder(path),
             sides: await folderSides(scene, bundleFolder(path)),
           },
-          await packageOfBundle(scene.objects, path, scene.policy.limits.fileBytes),
+          await packagesOfBundle(scene.objects, path, {
+            ...scene.trees,
+            folder: bundleFolder(path),
+            most: scene.policy.limits.fileBytes,
+          }),
         ),
       );
       await compareBundle(scene, path, draft);

@@ -1,15 +1,16 @@
 /**
  * Blobs that lie in one package's place and belong to another: in templates, which are
- * rendered into catalogs, and in bundles, which say themselves whose they are.
+ * rendered into catalogs, and in bundles, which say themselves whose they are. Each file
+ * is read by the reader that renders it, so that nothing is rendered that was not seen.
  */
-import { readManifestFile } from '../../catalog/bundle/manifest.ts';
+import { type ManifestFile, readManifestFile } from '../../catalog/bundle/manifest.ts';
 import { packageNamedIn } from '../../catalog/bundle/registry-bundle.ts';
-import type { Finding, Location } from '../../catalog/finding.ts';
+import { compareText, type Finding, type Location } from '../../catalog/finding.ts';
+import type { Loaded } from '../../catalog/load.ts';
 import { type Blob, locate } from '../../catalog/model.ts';
-import { isObject } from '../../catalog/shape.ts';
 import type { ObjectReader } from '../git/objects.ts';
 import { whyUnreadable } from '../git/source.ts';
-import type { PathChange } from '../git/tree.ts';
+import { entryAt, isTree, type ListedFile, type PathChange } from '../git/tree.ts';
 import type { FileReader } from './content.ts';
 import type { PlacedPath } from './path.ts';
 
@@ -39,65 +40,95 @@ export async function packagesOfTemplate(
   { path, before, after, package: own = '' }: PlacedPath & PathChange,
 ): Promise<TemplateRead> {
   if (!after) return { named: [], unread: [] };
-  const { blobs, findings } = await reader.read({ path, ...after });
-  const old = before && Object.values((await reader.read({ path, ...before })).blobs).flat();
-  const known = new Set(['', own, ...(old ?? []).flatMap(namesIn).map(({ name }) => name)]);
+  const { blobs, findings } = await readWritten(reader, { path, ...after });
+  const old = before ? (await readWritten(reader, { path, ...before })).blobs : [];
+  const known = new Set(['', own, ...old.map(nameOf)]);
   const named = new Map<string, Named>();
-  for (const blob of Object.values(blobs).flat()) {
-    for (const { name, steps } of namesIn(blob)) {
-      if (known.has(name) || named.has(name)) continue;
-      named.set(name, { name, location: { ...locate(blob, ...steps), file: path } });
-    }
+  for (const blob of blobs) {
+    const name = nameOf(blob);
+    if (known.has(name) || named.has(name)) continue;
+    named.set(name, { name, location: { ...locate(blob), file: path } });
   }
+  return { named: [...named.values()], unread: findings.filter(({ severity }) => severity === 'error') };
+}
+
+/** The blobs of a template, and those of its documents where it is taken for a catalog. */
+async function readWritten(
+  reader: FileReader,
+  file: ListedFile,
+): Promise<{ readonly blobs: readonly Blob[]; readonly findings: readonly Finding[] }> {
+  const [template, catalog] = await Promise.all([reader.readTemplate(file), reader.read(file)]);
+  const blobsOf = (loaded: Loaded | undefined): Blob[] => Object.values(loaded?.blobs ?? {}).flat();
   // A template may have any name; what is none, a README beside it, need not be readable as one.
-  const errors = NAMED_TEMPLATE.test(path) ? findings.filter(({ severity }) => severity === 'error') : [];
-  return { named: [...named.values()], unread: errors };
+  const findings = template || NAMED_TEMPLATE.test(file.path) ? catalog.findings : [];
+  return {
+    blobs: [...blobsOf(template), ...blobsOf(catalog)],
+    findings: [...(template?.findings ?? []), ...findings],
+  };
 }
 
 const NAMED_TEMPLATE = /\.(?:ya?ml|json)$/i;
 
-/** The package of a blob, or those of the blobs that a template lists. */
-function namesIn(blob: Blob): { name: string; steps: (string | number)[] }[] {
-  const own = { name: blob.schema === 'olm.package' ? blob.name : blob.package, steps: [] };
-  const entries = blob.value['entries'];
-  if (blob.schema !== 'olm.template.basic' || !Array.isArray(entries)) return [own];
-  return [own, ...entries.map((entry, i) => ({ name: packageOf(entry), steps: ['entries', i] }))];
+function nameOf(blob: Blob): string {
+  return blob.schema === 'olm.package' ? blob.name : blob.package;
 }
 
-/** Go finds fields whatever the case of their keys. */
-function packageOf(entry: unknown): string {
-  if (!isObject(entry)) return '';
-  const field = (name: string): string => {
-    const key = Object.keys(entry).find((written) => written.toLowerCase() === name);
-    const value = key === undefined ? undefined : entry[key];
-    return typeof value === 'string' ? value : '';
-  };
-  return field('schema') === 'olm.package' ? field('name') : field('package');
+/** Both trees of a change, and the most bytes that a file of them may have: what is larger has been refused. */
+export interface BundleTrees {
+  readonly base: string;
+  readonly merged: string;
+  readonly most: number;
 }
 
 /**
- * The package that the annotations of a bundle name, if the path is one of their files and did not name it before.
+ * Packages that the annotations of a bundle name and did not name before: the one that a changed file of `metadata/`
+ * names, whether it counts or not, and the one that the bundle is of.
  *
- * @param most bytes that a file may have: what is larger has been refused, and says nothing of before
+ * @param folder path of the bundle's directory
  */
-export async function packageOfBundle(
+export async function packagesOfBundle(
   objects: ObjectReader,
   { path, before, after }: PathChange,
-  most: number,
+  { folder, base, merged, most }: BundleTrees & { readonly folder: string },
 ): Promise<readonly Named[]> {
-  if (!after || !/\/metadata\/[^/]+$/.test(path)) return [];
-  const now = await annotatedPackage(objects, { path, ...after }, most);
-  const old = before && (await annotatedPackage(objects, { path, ...before }, most));
-  return now && now.name !== old?.name ? [now] : [];
+  if (!/\/metadata\/[^/]+$/.test(path)) return [];
+  const named = async (files: readonly ListedFile[]): Promise<Named | undefined> =>
+    packageNamedIn(await readFiles(objects, files, most));
+  const own = async (entry: PathChange['after']): Promise<Named | undefined> =>
+    entry && named([{ path, ...entry }]);
+  const all = async (tree: string): Promise<Named | undefined> =>
+    named(await directFiles(objects, tree, `${folder}/metadata`));
+  const found: Named[] = [];
+  for (const side of [
+    { was: await own(before), is: await own(after) },
+    { was: await all(base), is: await all(merged) },
+  ]) {
+    if (!side.is || side.is.name === side.was?.name) continue;
+    if (!found.some(({ name }) => name === side.is?.name)) found.push(side.is);
+  }
+  return found;
 }
 
-async function annotatedPackage(
+/** Files of a folder by name, without those of folders in it. */
+async function directFiles(objects: ObjectReader, tree: string, folder: string): Promise<ListedFile[]> {
+  const entry = await entryAt(objects, tree, folder);
+  if (!entry || !isTree(entry.mode)) return [];
+  return [...(await objects.tree(entry.id))]
+    .sort((a, b) => compareText(a.name, b.name))
+    .map(({ name, mode, id }) => ({ path: `${folder}/${name}`, mode, id }));
+}
+
+async function readFiles(
   objects: ObjectReader,
-  { path, mode, id }: NonNullable<PathChange['after']> & Pick<PathChange, 'path'>,
+  files: readonly ListedFile[],
   most: number,
-): Promise<Named | undefined> {
-  if (whyUnreadable(mode) !== undefined) return undefined;
-  const info = await objects.info(id);
-  if (info && info.size > most) return undefined;
-  return packageNamedIn(readManifestFile(path, (await objects.read(id, most)).bytes));
+): Promise<ManifestFile[]> {
+  const read: ManifestFile[] = [];
+  for (const { path, mode, id } of files) {
+    if (whyUnreadable(mode) !== undefined) continue;
+    const info = await objects.info(id);
+    if (info && info.size > most) continue;
+    read.push(readManifestFile(path, (await objects.read(id, most)).bytes));
+  }
+  return read;
 }

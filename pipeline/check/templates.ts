@@ -9,7 +9,7 @@ import { locate } from '../../catalog/model.ts';
 import { RULES } from '../../catalog/rules/index.ts';
 import { quoted } from '../../catalog/rules/rule.ts';
 import { isObject } from '../../catalog/shape.ts';
-import { BASIC_SCHEMA, basicBlobs } from '../../catalog/template/basic.ts';
+import { BASIC_SCHEMA, writtenInBasic } from '../../catalog/template/basic.ts';
 import { TemplateError } from '../../catalog/template/template.ts';
 import { emptyContent, fileReader, loadedFiles, readContent } from '../change/content.ts';
 import { type CatalogUnit, catalogUnits } from '../change/unit.ts';
@@ -193,7 +193,7 @@ async function templateAt({ objects }: Scene, tree: string, path: string): Promi
   const file = await entryAt(objects, tree, path);
   if (!file || whyUnreadable(file.mode) !== undefined) return undefined;
   try {
-    return basicBlobs({ file: path, bytes: (await objects.read(file.id, FILE_BYTES)).bytes });
+    return writtenInBasic({ file: path, bytes: (await objects.read(file.id, FILE_BYTES)).bytes }, []);
   } catch (error) {
     // What it is instead is said where templates are read.
     if (error instanceof TemplateError) return undefined;

@@ -1,9 +1,6 @@
-import { BASIC_SCHEMA, expandBasic } from '../../catalog/template/basic.ts';
 import { schemaOf } from '../../catalog/template/entries.ts';
-import { expandSemver } from '../../catalog/template/semver.ts';
-import { SEMVER_SCHEMA } from '../../catalog/template/semver-read.ts';
-import { expandSubstitutes, SUBSTITUTES_SCHEMA } from '../../catalog/template/substitutes.ts';
-import { type Expand, TemplateError, type TemplateText } from '../../catalog/template/template.ts';
+import { TEMPLATE_KINDS, type TemplateKind } from '../../catalog/template/kinds.ts';
+import { TemplateError, type TemplateText } from '../../catalog/template/template.ts';
 import { PipelineError } from '../error.ts';
 import { renderBundleImage } from '../render/image.ts';
 import { writeBlobs } from '../render/write.ts';
@@ -14,18 +11,6 @@ import { readInput } from './input.ts';
 import { MIGRATE_FLAG, migratesTo } from './migrations.ts';
 import { OUTPUT_FLAG, outputOf } from './output.ts';
 import { registries } from './reach.ts';
-
-interface TemplateType {
-  readonly name: string;
-  readonly schema: string;
-  readonly expand: Expand;
-}
-
-const TYPES: readonly TemplateType[] = [
-  { name: 'basic', schema: BASIC_SCHEMA, expand: expandBasic },
-  { name: 'semver', schema: SEMVER_SCHEMA, expand: expandSemver },
-  { name: 'substitutes', schema: SUBSTITUTES_SCHEMA, expand: expandSubstitutes },
-];
 
 export const command: OpmCommand = {
   words: 'alpha render-template',
@@ -62,23 +47,23 @@ export const veneer: OpmCommand = {
   },
 };
 
-function operandsOf({ operands }: Call): { type: TemplateType | undefined; path: string | undefined } {
+function operandsOf({ operands }: Call): { type: TemplateKind | undefined; path: string | undefined } {
   const [first, second] = operands;
-  const type = TYPES.find(({ name }) => name === first);
+  const type = TEMPLATE_KINDS.find(({ name }) => name === first);
   if (second === undefined) return type ? { type, path: undefined } : { type: undefined, path: first };
   if (type) return { type, path: second };
-  const names = TYPES.map(({ name }) => name).join(', ');
+  const names = TEMPLATE_KINDS.map(({ name }) => name).join(', ');
   throw new PipelineError('usage', `there is no template type ${JSON.stringify(first)}`, {
     hint: `the types: ${names}`,
   });
 }
 
 /** @throws TemplateError or PipelineError `usage` */
-function typeOf(template: TemplateText): TemplateType {
+function typeOf(template: TemplateText): TemplateKind {
   const schema = schemaOf(template);
-  const type = TYPES.find((one) => one.schema === schema);
+  const type = TEMPLATE_KINDS.find((one) => one.schema === schema);
   if (type) return type;
-  const schemas = TYPES.map((one) => one.schema).join(', ');
+  const schemas = TEMPLATE_KINDS.map((one) => one.schema).join(', ');
   throw new PipelineError(
     'usage',
     `${template.file}: there are no templates of the schema ${JSON.stringify(schema)}`,
@@ -89,7 +74,7 @@ function typeOf(template: TemplateText): TemplateType {
 }
 
 async function expanded(
-  { template, type }: { readonly template: TemplateText; readonly type: TemplateType },
+  { template, type }: { readonly template: TemplateText; readonly type: TemplateKind },
   how: {
     readonly call: Call;
     readonly world: World;

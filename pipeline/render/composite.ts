@@ -17,6 +17,8 @@ export interface Composite {
   readonly repo: string;
   readonly tag: string;
   readonly references: readonly CompositeReference[];
+  /** The whole file as JSON. */
+  readonly value: Readonly<Record<string, unknown>>;
 }
 
 export interface CompositeReference {
@@ -43,7 +45,7 @@ export function readComposite(file: string, bytes: Uint8Array): CompositeRead {
   if (errors.some(({ severity }) => severity === 'error')) return { composite: undefined, findings: errors };
   const text = (key: string): string => (typeof value[key] === 'string' ? value[key] : '');
   const composite = { name: text('name'), repo: text('repo'), tag: text('tag'), references: references.list };
-  return { composite, findings: errors };
+  return { composite: { ...composite, value }, findings: errors };
 }
 
 function referencesOf(

@@ -1,5 +1,5 @@
 /** Defences that say what is judged, and what a tree may hold. */
-import { FORGE, GATE, type Mutation, OUTPUTS, RELEASED } from './mutation.ts';
+import { FORGE, GATE, type Mutation, OUTPUTS, READERS, RELEASED } from './mutation.ts';
 
 const CLASSIFY = 'pipeline/change/classify.ts';
 const CATALOGS = 'pipeline/change/catalogs.ts';
@@ -224,6 +224,47 @@ export const TREE_MUTATIONS: readonly Mutation[] = [
     test: GATE,
   },
   {
+    attack: 40,
+    without: 'reading templates as rendering does',
+    file: 'pipeline/change/foreign.ts',
+    text: 'reader.readTemplate(file), reader.read(file)',
+    instead: 'Promise.resolve<Loaded | undefined>(undefined), reader.read(file)',
+    test: READERS,
+  },
+  {
+    attack: 40,
+    without: 'a reader of templates that folds keys as rendering does',
+    file: 'pipeline/change/content.ts',
+    text: 'kind.written(template, findings)',
+    instead:
+      "kind.written({ ...template, bytes: Buffer.from(template.bytes.toString('utf8').replaceAll(/E(?=ntries|NTRIES)|ſ/g, 'x')) }, findings)",
+    test: READERS,
+  },
+  {
+    attack: 40,
+    without: 'refusing templates that rendering refuses',
+    file: 'pipeline/change/foreign.ts',
+    text: 'findings: [...(template?.findings ?? []), ...findings],',
+    instead: 'findings,',
+    test: READERS,
+  },
+  {
+    attack: 40,
+    without: 'the annotations that count once others are gone',
+    file: 'pipeline/change/foreign.ts',
+    text: '{ was: await all(base), is: await all(merged) },',
+    instead: '{ was: await all(base), is: await all(base) },',
+    test: READERS,
+  },
+  {
+    attack: 40,
+    without: 'refusing composites that rendering refuses',
+    file: 'pipeline/change/files.ts',
+    text: "found.unread.push(...unread.filter(({ severity }) => severity === 'error'));",
+    instead: 'found.unread.push(...unread.slice(0, 0));',
+    test: READERS,
+  },
+  {
     attack: 35,
     without: 'judging what an ignore file changes',
     file: CATALOGS,
@@ -234,9 +275,9 @@ export const TREE_MUTATIONS: readonly Mutation[] = [
   {
     attack: 35,
     without: 'reading folders as opm loads them',
-    file: 'pipeline/change/content.ts',
-    text: '!isIgnoreFile(file) && !ignored(below(file.path))',
-    instead: '!isIgnoreFile(file) && (!ignored(below(file.path)) || true)',
+    file: 'catalog/load.ts',
+    text: '!isIgnoreFile(file) && !ignored(file.path)',
+    instead: '!isIgnoreFile(file) && (!ignored(file.path) || true)',
     test: GATE,
   },
 ];
