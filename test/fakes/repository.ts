@@ -1,8 +1,9 @@
-/** Real git repositories for tests, made by `git fast-import`, one process a commit. */
+/** Real git repositories for tests. Commits are written as loose objects: a process for each takes longer than most tests. */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { type LooseObjects, looseObjects, type TreeFile } from './loose-objects.ts';
 
 /** A file's text, null to remove it, or a mode with text (a link's target) or an id (a submodule's commit). */
 export type Written =
@@ -27,7 +28,7 @@ export interface TestRepository {
   readonly directory: string;
   /** Commits changes on top of the first parent; returns the id. */
   commit(files: Files, options?: CommitOptions): string;
-  /** A chain of commits that begins anew; returns their ids, made by one process. */
+  /** A chain of commits that begins anew; returns their ids. */
   chain(...all: readonly Files[]): string[];
   git(...parameters: readonly string[]): string;
   /** Runs git with input; returns what it prints, trimmed. */
@@ -55,58 +56,73 @@ export function makeRepository(...options: readonly string[]): TestRepository {
       encoding: 'utf8',
       stdio: ['pipe', 'pipe', 'pipe'],
     }).trimEnd();
-  feed('', 'init', '--quiet', '--initial-branch=main', ...options);
+  // The usual layout of `git init`; whatever else is asked for, git makes.
+  const hash = options.includes('--object-format=sha256') ? 'sha256' : 'sha1';
+  const store = looseObjects(join(directory, options.includes('--bare') ? '' : '.git'), hash);
+  if (options.length === 0) store.init();
+  else feed('', 'init', '--quiet', '--initial-branch=main', ...options);
+  const listed = new Map<string, ReadonlyMap<string, TreeFile>>();
+  const filesOf = (commit: string | undefined): ReadonlyMap<string, TreeFile> => {
+    if (commit === undefined) return new Map();
+    const known = listed.get(commit) ?? listing(feed('', 'ls-tree', '-rz', '--full-tree', commit));
+    listed.set(commit, known);
+    return known;
+  };
   let time = 1_700_000_000;
+  const write = (files: Files, { parents: given = [], ...rest }: CommitOptions): string => {
+    const parents = given.map((parent) =>
+      /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(parent) ? parent : feed('', 'rev-parse', parent),
+    );
+    const after = new Map(filesOf(parents[0]));
+    for (const [path, written] of Object.entries(files)) put(after, path, written, store);
+    const author = rest.author ?? 'anna';
+    const person = (name: string): string => `${name} <${name}@example.com> ${time} +0000`;
+    const commit = store.commit({
+      tree: store.tree(after),
+      parents,
+      author: person(author),
+      committer: person(rest.committer ?? author),
+      message: rest.message ?? 'a change',
+    });
+    time++;
+    listed.set(commit, after);
+    store.branch(rest.branch ?? 'main', commit);
+    return commit;
+  };
   return {
     directory,
     feed,
     git: (...parameters) => feed('', ...parameters),
-    commit: (files, commitOptions = {}) => {
-      const branch = commitOptions.branch ?? 'main';
-      feed(fastImport(files, { ...commitOptions, branch }, time++), 'fast-import', '--quiet', '--force');
-      return feed('', 'rev-parse', branch);
-    },
+    commit: (files, commitOptions = {}) => write(files, commitOptions),
     chain: (...all) => {
-      const chunks = all.map((files, i) =>
-        fastImport(files, { branch: `chain-${time}`, parents: i === 0 ? [] : [`:${i}`] }, time + i, i + 1),
-      );
-      time += all.length;
-      const asked = all.map((_, i) => `get-mark :${i + 1}\n`).join('');
-      return feed(Buffer.concat([...chunks, Buffer.from(asked)]), 'fast-import', '--quiet').split('\n');
+      const branch = `chain-${time}`;
+      const ids: string[] = [];
+      for (const files of all) ids.push(write(files, { branch, parents: ids.slice(-1) }));
+      return ids;
     },
     remove: () => rmSync(directory, { recursive: true, force: true }),
   };
 }
 
-function fastImport(
-  files: Files,
-  options: CommitOptions & { readonly branch: string },
-  time: number,
-  mark?: number,
-): Buffer {
-  const person = (name: string): string => `${name} <${name}@example.com> ${time} +0000`;
-  const [first, ...others] = options.parents ?? [];
-  const chunks = [
-    `commit refs/heads/${options.branch}\n`,
-    ...(mark === undefined ? [] : [`mark :${mark}\n`]),
-    `author ${person(options.author ?? 'anna')}\n`,
-    `committer ${person(options.committer ?? options.author ?? 'anna')}\n`,
-    data(options.message ?? 'a change'),
-    ...(first === undefined ? [] : [`from ${first}\n`]),
-    ...others.map((parent) => `merge ${parent}\n`),
-    ...Object.entries(files).map(([path, written]) => fileCommand(JSON.stringify(path), written)),
-    '\n',
-  ];
-  return Buffer.from(chunks.join(''));
+/** The files of `git ls-tree -rz`. */
+function listing(output: string): ReadonlyMap<string, TreeFile> {
+  const files = new Map<string, TreeFile>();
+  for (const line of output.split('\0').filter(Boolean)) {
+    const [, mode = '', id = '', path = ''] = /^(\d+) \w+ (\w+)\t(.*)$/s.exec(line) ?? [];
+    files.set(path, { mode, id });
+  }
+  return files;
 }
 
-function fileCommand(path: string, written: Written): string {
-  if (written === null) return `D ${path}\n`;
-  if (typeof written === 'string') return `M 100644 inline ${path}\n${data(written)}`;
-  if ('id' in written) return `M ${written.mode} ${written.id} ${path}\n`;
-  return `M ${written.mode} inline ${path}\n${data(written.text)}`;
-}
-
-function data(text: string): string {
-  return `data ${Buffer.byteLength(text)}\n${text}\n`;
+/** Writes or removes a path, in place of whatever is at it, below it, or a file above it. */
+function put(files: Map<string, TreeFile>, path: string, written: Written, store: LooseObjects): void {
+  files.delete(path);
+  for (const other of files.keys()) {
+    if (other.startsWith(`${path}/`) || (written !== null && path.startsWith(`${other}/`)))
+      files.delete(other);
+  }
+  if (written === null) return;
+  if (typeof written === 'string') files.set(path, { mode: '100644', id: store.blob(written) });
+  else if ('id' in written) files.set(path, { mode: written.mode, id: written.id });
+  else files.set(path, { mode: written.mode, id: store.blob(written.text) });
 }
