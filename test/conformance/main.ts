@@ -29,6 +29,7 @@ const SETS: Readonly<Record<string, () => Promise<ConformanceSet>>> = {
   mirror: () => import('./mirror.ts'),
   pkgman: () => import('./pkgman.ts'),
   render: () => import('./render.ts'),
+  strandings: () => import('./strandings.ts'),
 };
 
 /** Sets whose inputs stand in another repository: whoever has a checkout runs them by name. */
