@@ -15,28 +15,88 @@ export interface Grant {
   readonly verbs: readonly string[];
 }
 
-/** Single grants that are compared; a role that has more is compared as far as this. */
+/** What one set of permissions grants and another does not. */
+export interface Added {
+  /** Sorted: what holds everywhere first. */
+  readonly grants: readonly Grant[];
+  /** Whether all was compared. */
+  readonly whole: boolean;
+}
+
+/** Single grants that are compared at most: far more than any role has that people wrote. */
 const MOST = 20_000;
 
-/** What the permissions `after` grant and those `before` do not, whatever account has them; sorted. */
-export function addedGrants(before: readonly Permission[], after: readonly Permission[]): Grant[] {
+/** What the permissions `after` grant and those `before` do not, whatever account has them. */
+export function addedGrants(before: readonly Permission[], after: readonly Permission[]): Added {
+  const index = indexOf(before);
+  if (!index) return { grants: [], whole: false };
   const added = new Map<string, { grant: Grant; verbs: Set<string> }>();
   let left = MOST;
-  for (const { wide, rules } of after) {
-    for (const rule of rules) {
-      for (const single of singlesOf(rule)) {
-        if (left-- <= 0) return sorted(added.values());
-        if (before.some((one) => (one.wide || !wide) && one.rules.some((its) => covers(its, single))))
-          continue;
-        const on = textOf(single);
-        const key = JSON.stringify([wide, on]);
-        const known = added.get(key) ?? { grant: { wide, on, verbs: [] }, verbs: new Set() };
-        known.verbs.add(single.verb);
-        added.set(key, known);
-      }
+  for (const { wide, rule } of rulesOf(after)) {
+    for (const single of singlesOf(rule)) {
+      if (left-- === 0) return { grants: sorted(added.values()), whole: false };
+      if (isCovered(index, single, wide)) continue;
+      const on = textOf(single);
+      const key = JSON.stringify([wide, on]);
+      const known = added.get(key) ?? { grant: { wide, on, verbs: [] }, verbs: new Set() };
+      known.verbs.add(single.verb);
+      added.set(key, known);
     }
   }
-  return sorted(added.values());
+  return { grants: sorted(added.values()), whole: true };
+}
+
+function rulesOf(permissions: readonly Permission[]): PlacedRule[] {
+  return permissions.flatMap(({ wide, rules }) => rules.map((rule) => ({ wide, rule })));
+}
+
+/** Rules by what they are about, so that each grant is compared with few. */
+interface Index {
+  readonly exact: ReadonlyMap<string, readonly PlacedRule[]>;
+  /** Rules with stars for groups or kinds, and those about paths. */
+  readonly others: readonly PlacedRule[];
+}
+
+interface PlacedRule {
+  readonly wide: boolean;
+  readonly rule: AccessRule;
+}
+
+const indexes = new WeakMap<readonly Permission[], Index | undefined>();
+
+/** Undefined for what is too much. */
+function indexOf(permissions: readonly Permission[]): Index | undefined {
+  if (!indexes.has(permissions)) indexes.set(permissions, makeIndex(permissions));
+  return indexes.get(permissions);
+}
+
+function makeIndex(permissions: readonly Permission[]): Index | undefined {
+  const exact = new Map<string, PlacedRule[]>();
+  const others: PlacedRule[] = [];
+  let left = MOST;
+  for (const placed of rulesOf(permissions)) {
+    const { rule } = placed;
+    const hasStar = [...rule.apiGroups, ...rule.resources].some((one) => one.startsWith('*'));
+    if (hasStar || rule.nonResourceURLs.length > 0) others.push(placed);
+    if (hasStar) continue;
+    for (const { group, resource } of kindsOf(rule)) {
+      if (left-- === 0) return undefined;
+      const key = JSON.stringify([group, resource]);
+      const same = exact.get(key);
+      if (same) same.push(placed);
+      else exact.set(key, [placed]);
+    }
+  }
+  return { exact, others };
+}
+
+function* kindsOf({ apiGroups, resources }: AccessRule): Generator<{ group: string; resource: string }> {
+  for (const group of apiGroups) for (const resource of resources) yield { group, resource };
+}
+
+function isCovered({ exact, others }: Index, single: Single, wide: boolean): boolean {
+  const own = exact.get(JSON.stringify([single.group, single.resource])) ?? [];
+  return [...own, ...others].some((one) => (one.wide || !wide) && covers(one.rule, single));
 }
 
 function sorted(added: Iterable<{ grant: Grant; verbs: ReadonlySet<string> }>): Grant[] {

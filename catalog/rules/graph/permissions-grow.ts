@@ -37,14 +37,17 @@ const NAMED = 60;
 function addedText({ from, to }: BroughtEdge): string {
   const [before, after] = [from.manifests.csv?.permissions, to.manifests.csv?.permissions];
   if (!before || !after) return '';
-  const added = addedGrants(before, after);
-  const named = added.slice(0, NAMED);
-  const more = added.length > NAMED ? `; and ${added.length - NAMED} more` : '';
+  const { grants, whole } = addedGrants(before, after);
+  const named = grants.slice(0, NAMED);
+  const more = [
+    ...(grants.length > NAMED ? [`; and ${grants.length - NAMED} more`] : []),
+    ...(whole ? [] : ['; the rest is too much to compare']),
+  ].join('');
   const parts = [
-    { where: 'in all namespaces', grants: named.filter(({ wide }) => wide) },
-    { where: 'in the namespaces that it watches', grants: named.filter(({ wide }) => !wide) },
-  ].filter(({ grants }) => grants.length > 0);
-  return parts.map(({ where, grants }) => `${where} ${grants.map(grantText).join(', ')}`).join('; ') + more;
+    { where: 'in all namespaces', added: named.filter(({ wide }) => wide) },
+    { where: 'in the namespaces that it watches', added: named.filter(({ wide }) => !wide) },
+  ].filter((part) => part.added.length > 0);
+  return parts.map((part) => `${part.where} ${part.added.map(grantText).join(', ')}`).join('; ') + more;
 }
 
 function grantText({ on, verbs }: Grant): string {
