@@ -23,6 +23,11 @@ export function tryParseMinor(text: string): Minor | undefined {
     : { major: Number(major), minor: Number(minor) };
 }
 
+/** The platform that a catalog's name stands for: `v4.20`, or `4-20` of a folder `catalog-4-20`. */
+export function minorOfCatalog(catalog: string): Minor | undefined {
+  return tryParseMinor(catalog.replace('-', '.'));
+}
+
 export function formatMinor({ major, minor }: Minor): string {
   return `${major}.${minor}`;
 }

@@ -4,7 +4,7 @@
  */
 import { diffOf } from '../../catalog/diff.ts';
 import type { Finding, Location } from '../../catalog/finding.ts';
-import { tryParseMinor } from '../../catalog/graph/openshift.ts';
+import { minorOfCatalog } from '../../catalog/graph/openshift.ts';
 import {
   type Change,
   changeOf,
@@ -187,7 +187,7 @@ async function optionsOf(
   shared: Shared & { readonly side: Side },
 ): Promise<WorldOptions> {
   const { policy, time, published, side } = shared;
-  const platform = tryParseMinor(name);
+  const platform = minorOfCatalog(name);
   return {
     ...side,
     catalog: joinedCatalog([side.catalog, context[when]]),
@@ -203,7 +203,7 @@ async function optionsOf(
 }
 
 function followingWorld(name: string, catalog: Catalog, { policy, worlds }: Shared): Promise<World> {
-  const platform = tryParseMinor(name);
+  const platform = minorOfCatalog(name);
   const { olm } = policy.graph;
   // Equal content in several catalogs is one object: each of them is a world of its own.
   const ofName = worlds.get(name) ?? new Map<Catalog, Promise<World>>();

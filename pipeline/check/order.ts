@@ -1,6 +1,6 @@
 /** The order in which platform upgrades take clusters from one catalog to the next. */
 import { compareText } from '../../catalog/finding.ts';
-import { compareMinors, tryParseMinor } from '../../catalog/graph/openshift.ts';
+import { compareMinors, minorOfCatalog } from '../../catalog/graph/openshift.ts';
 import type { CatalogUnit } from '../change/unit.ts';
 import type { Policy } from '../policy/policy.ts';
 
@@ -32,7 +32,7 @@ function byPlatform(units: Iterable<Pick<CatalogUnit, 'catalog'>>): string[] {
   const names = new Set([...units].map(({ catalog }) => catalog));
   return [...names]
     .flatMap((name) => {
-      const platform = tryParseMinor(name);
+      const platform = minorOfCatalog(name);
       return platform ? [{ name, platform }] : [];
     })
     .sort((a, b) => compareMinors(a.platform, b.platform) || compareText(a.name, b.name))

@@ -5,7 +5,7 @@
  */
 import { compareFindings, compareText, type Finding } from '../../catalog/finding.ts';
 import { installationsOf, withoutChannels } from '../../catalog/graph/installation.ts';
-import { compareMinors, type Minor, tryParseMinor } from '../../catalog/graph/openshift.ts';
+import { compareMinors, type Minor, minorOfCatalog } from '../../catalog/graph/openshift.ts';
 import {
   type DefinitionsOf,
   type ManifestsOf,
@@ -107,7 +107,7 @@ export async function worldsOf({
   definitions,
   manifests,
 }: AuditRequest): Promise<World[]> {
-  const platforms = catalogs.map(({ name }) => tryParseMinor(name));
+  const platforms = catalogs.map(({ name }) => minorOfCatalog(name));
   const order = platforms
     .flatMap((platform, i) => (platform ? [{ platform, i }] : []))
     .sort((a, b) => compareMinors(b.platform, a.platform));

@@ -52,6 +52,13 @@ test('catalogs that change alike are checked each for its own platform', async (
   ]);
 });
 
+test('a catalog may write its platform with a dash, as in the folder catalog-4-18', async () => {
+  const limited = etcd({ property: { type: 'olm.maxOpenShiftVersion', value: '4.17' } });
+  const names = ['4-16', '4-17', '4-18'];
+  const findings = await found('graph/max-openshift-version', inEach(names, etcd()), inEach(names, limited));
+  expect(findings).toMatchObject([{ severity: 'error', catalogs: ['4-18'] }]);
+});
+
 test('a limit that no catalog exceeds is fine', async () => {
   const limited = etcd({ property: { type: 'olm.maxOpenShiftVersion', value: '4.18' } });
   expect(await found('graph/max-openshift-version', inEach(NAMES, etcd()), inEach(NAMES, limited))).toEqual(
