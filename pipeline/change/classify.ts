@@ -11,7 +11,7 @@ import type { Policy } from '../policy/policy.ts';
 import { areasOf } from './area.ts';
 import { type CatalogTree, compareCatalogs, sharedPackages } from './catalogs.ts';
 import type { Change, ForeignBlob, PackageChange } from './change.ts';
-import { fileReader } from './content.ts';
+import { fileReader, type KeptFiles } from './content.ts';
 import { finish, newDrafts, type PackageDraft } from './draft.ts';
 import { compareFiles } from './files.ts';
 import type { ForeignPlace } from './foreign.ts';
@@ -26,7 +26,12 @@ import { catalogUnits, packageFolders, packagesIn } from './unit.ts';
  *
  * @throws PipelineError `not-found` when the clone lacks objects, `too-large` for tree bombs
  */
-export async function classifyChange(objects: ObjectReader, trees: Trees, policy: Policy): Promise<Change> {
+export async function classifyChange(
+  objects: ObjectReader,
+  trees: Trees,
+  policy: Policy,
+  files?: KeptFiles,
+): Promise<Change> {
   const diff = await diffTrees(objects, { before: trees.base, after: trees.merged }, policy.limits.files);
   const place = pathPlacer(policy);
   const paths = diff.changes.map((change) => ({ ...place(change.path), ...change }));
@@ -34,7 +39,7 @@ export async function classifyChange(objects: ObjectReader, trees: Trees, policy
   const unsafe = await unsafePaths(objects, { diff, placed: paths, merged: trees.merged, policy });
   // What is too large is not read.
   if (unsafe.some(({ rule }) => rule === 'path/limits')) return unread(paths, unsafe);
-  const scene = await sceneOf(objects, { trees, policy, paths });
+  const scene = await sceneOf(objects, { trees, policy, paths }, files);
   const catalogs = await compareCatalogs(
     { ...scene, paths: paths.map(({ path }) => path), claimed: claims(scene) },
     scene.drafts,
@@ -65,11 +70,12 @@ function unread(paths: readonly ChangedPath[], unsafe: readonly Finding[]): Chan
 async function sceneOf(
   objects: ObjectReader,
   { trees, policy, paths }: Pick<Scene, 'trees' | 'policy' | 'paths'>,
+  files: KeptFiles | undefined,
 ): Promise<Scene> {
   const { layout, limits } = policy;
   return {
     objects,
-    reader: fileReader(objects, limits),
+    reader: fileReader(objects, limits, files),
     policy,
     trees,
     paths,

@@ -8,6 +8,7 @@ import { TemplateError } from '../../catalog/template/template.ts';
 import type { ObjectReader } from '../git/objects.ts';
 import { sourceFile, whyUnreadable } from '../git/source.ts';
 import { entryAt, isTree, joinPath, type ListedFile, listFiles } from '../git/tree.ts';
+import type { Kept } from '../kept.ts';
 import { type MadePackage, madePackage, type ReadBundles } from './made.ts';
 import type { CatalogUnit } from './unit.ts';
 
@@ -27,7 +28,11 @@ export interface FileReader {
   readTemplate(file: ListedFile): Promise<Loaded | undefined>;
 }
 
-export function fileReader(objects: ObjectReader, limits: LoadLimits): FileReader {
+/** Contents of files by git id and by the limits under which they were read, weighed by their bytes. */
+export type KeptFiles = Kept<Loaded>;
+
+/** @param files contents that stay for another reader of the same repository */
+export function fileReader(objects: ObjectReader, limits: LoadLimits, files?: KeptFiles): FileReader {
   const kept = new Map<string, Promise<Loaded>>();
   const bundles: ReadBundles = new Map();
   const templates = new Map<string, Promise<Loaded | undefined>>();
@@ -47,12 +52,26 @@ export function fileReader(objects: ObjectReader, limits: LoadLimits): FileReade
         return read;
       }
       const key = `${file.mode} ${file.id}`;
-      const read = kept.get(key) ?? readFile(objects, file, limits);
+      const read = kept.get(key) ?? readKept(objects, file, { limits, files });
       kept.set(key, read);
       const { blobs, findings } = await read;
       return { blobs, findings: findings.map((finding) => inFile(finding, file.path)) };
     },
   };
+}
+
+async function readKept(
+  objects: ObjectReader,
+  file: ListedFile,
+  { limits, files }: { readonly limits: LoadLimits; readonly files: KeptFiles | undefined },
+): Promise<Loaded> {
+  if (!files) return readFile(objects, file, limits);
+  const key = JSON.stringify([file.mode, file.id, limits]);
+  const known = files.get(key);
+  if (known) return known;
+  const [loaded, info] = await Promise.all([readFile(objects, file, limits), objects.info(file.id)]);
+  files.keep(key, loaded, info?.size ?? 0);
+  return loaded;
 }
 
 function readFile(objects: ObjectReader, file: ListedFile, limits: LoadLimits): Promise<Loaded> {

@@ -8,6 +8,7 @@ import type { TouchedCatalog } from './catalogs.ts';
 import { readLedger } from './ledger.ts';
 import {
   type CatalogPath,
+  type KeptVersions,
   type OldVersions,
   type Published,
   type PublishedHistory,
@@ -25,6 +26,8 @@ export interface PastRequest {
   readonly policy: Policy;
   readonly touched: readonly TouchedCatalog[];
   readonly historyOf?: HistoryOf | undefined;
+  /** What was read for another pull request of the repository. */
+  readonly kept?: KeptVersions | undefined;
   /** For released images; without it they are not read. */
   readonly registry?: Registry | undefined;
   /** Keeps what released images have. */
@@ -68,14 +71,14 @@ const NO_HISTORY: PublishedHistory = { published: new Map(), incomplete: undefin
 /** What the branch's history, or the ledger in its place, says of catalogs. */
 async function historyIn(
   repository: Repository,
-  { base, policy, historyOf }: PastRequest,
+  { base, policy, historyOf, kept }: PastRequest,
   places: readonly CatalogPath[],
 ): Promise<PublishedHistory> {
   const { published } = policy.graph;
   if (published === 'git') {
     const { limits } = policy;
-    if (historyOf) return publishedIn(repository, await historyOf(places), { places, limits });
-    return publishedBefore(repository, { commit: base, places, limits: policy.limits });
+    if (historyOf) return publishedIn(repository, await historyOf(places), { places, limits, kept });
+    return publishedBefore(repository, { commit: base, places, limits });
   }
   const { objects } = repository;
   const file = await entryAt(objects, await objects.treeOf(base), published.ledger);

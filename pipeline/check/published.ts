@@ -4,6 +4,7 @@
  * request touches. One version differs from the next by a document or two: only these
  * are parsed.
  */
+import { createHash } from 'node:crypto';
 import type { PublishedBundle } from '../../catalog/graph/world.ts';
 import { load } from '../../catalog/load.ts';
 import type { Channel } from '../../catalog/model.ts';
@@ -11,6 +12,7 @@ import type { Version } from '../../catalog/version.ts';
 import { PipelineError } from '../error.ts';
 import { runGit } from '../git/process.ts';
 import type { Repository } from '../git/repository.ts';
+import { Kept } from '../kept.ts';
 import type { Limits } from '../policy/policy.ts';
 
 /** By catalog and package. */
@@ -53,27 +55,51 @@ export async function publishedBefore(
   return publishedIn(repository, { ...past, ...shallow }, { places, limits });
 }
 
+/** What old versions of files say, by their ids, and single documents by their digests. */
+export type KeptVersions = Kept<FilePast>;
+
+/** Entries of channels and versions of bundles that are kept. */
+const MOST_KEPT = 2_000_000;
+
+/** Room for what old versions of files say. */
+export function keptVersions(): KeptVersions {
+  return new Kept(MOST_KEPT);
+}
+
+interface PastReading {
+  readonly places: readonly CatalogPath[];
+  readonly limits: Limits;
+  /** What was read before, with the same limits. */
+  readonly kept?: KeptVersions | undefined;
+}
+
 /** What catalogs had in old versions of their files, the latest first. */
 export async function publishedIn(
   repository: Repository,
   { versions, incomplete }: OldVersions,
-  { places, limits }: { readonly places: readonly CatalogPath[]; readonly limits: Limits },
+  { places, limits, kept = keptVersions() }: PastReading,
 ): Promise<PublishedHistory> {
   const found: Found = new Map();
   const files = new Map(versions.map((version) => [version.id, version]));
   const asked = [...files.values()].slice(0, MOST_FILES);
-  await repository.objects.prefetch(asked.map(({ id }) => id));
-  const parser = documentParser(limits);
+  const known = (id: string): FilePast | undefined => kept.get(keyOf(id, limits));
+  const unread = asked.filter(({ id }) => !known(id));
+  await repository.objects.prefetch(unread.map(({ id }) => id));
   const read = new Map<string, FilePast>();
   let bytes = 0;
   for (let i = 0; i < asked.length && bytes < MOST_BYTES; i += TOGETHER) {
     const batch = asked.slice(i, i + TOGETHER);
-    const contents = await Promise.all(batch.map(({ id }) => contentOf(repository, id, limits)));
+    const contents = await Promise.all(
+      batch.map(({ id }) => (known(id) ? undefined : contentOf(repository, id, limits))),
+    );
+    // One after the other: what one of them has brought need not be parsed for the next.
     for (const [at, { id }] of batch.entries()) {
       const content = contents[at];
-      if (!content) continue;
-      bytes += content.length;
-      read.set(id, await parser(content.toString('utf8')));
+      const past = known(id) ?? (content && (await filePast(content, { limits, kept })));
+      if (!past) continue;
+      kept.keep(keyOf(id, limits), past, weightOf(past));
+      bytes += past.bytes;
+      read.set(id, past);
     }
   }
   for (const { id, path, date } of versions) {
@@ -124,23 +150,33 @@ function mapIn<K, V>(of: Map<string, Map<K, V>>, key: string): Map<K, V> {
 interface FilePast {
   readonly channels: readonly Channel[];
   readonly versions: ReadonlyMap<string, Version | undefined>;
+  readonly bytes: number;
 }
 
-/** Parses files document by document, each document once. */
-function documentParser(limits: Limits): (text: string) => Promise<FilePast> {
-  const kept = new Map<string, FilePast>();
-  return async (text) => {
-    const channels: Channel[] = [];
-    const versions = new Map<string, Version | undefined>();
-    // A line of three dashes at its beginning ends a document, wherever it stands.
-    for (const document of text.split(/^---[ \t]*\r?$/m)) {
-      const known = kept.get(document) ?? (await parseDocument(document, limits));
-      kept.set(document, known);
-      channels.push(...known.channels);
-      for (const [name, version] of known.versions) versions.set(name, version);
-    }
-    return { channels, versions };
-  };
+function keyOf(id: string, limits: Limits): string {
+  return `${id} ${JSON.stringify(limits)}`;
+}
+
+/** Reads one version of a file, but for documents that are known. */
+async function filePast(
+  content: Buffer,
+  { limits, kept }: { readonly limits: Limits; readonly kept: KeptVersions },
+): Promise<FilePast> {
+  const channels: Channel[] = [];
+  const versions = new Map<string, Version | undefined>();
+  // A line of three dashes at its beginning ends a document, wherever it stands.
+  for (const document of content.toString('utf8').split(/^---[ \t]*\r?$/m)) {
+    const key = keyOf(createHash('sha256').update(document).digest('base64'), limits);
+    const past = kept.get(key) ?? (await parseDocument(document, limits));
+    kept.keep(key, past, weightOf(past));
+    channels.push(...past.channels);
+    for (const [name, version] of past.versions) versions.set(name, version);
+  }
+  return { channels, versions, bytes: content.length };
+}
+
+function weightOf({ channels, versions }: FilePast): number {
+  return channels.reduce((sum, { entries }) => sum + entries.length, 1 + versions.size);
 }
 
 async function parseDocument(text: string, limits: Limits): Promise<FilePast> {
@@ -150,6 +186,7 @@ async function parseDocument(text: string, limits: Limits): Promise<FilePast> {
   return {
     channels: blobs.channels,
     versions: new Map(blobs.bundles.map(({ package: of, name, version }) => [`${of}\n${name}`, version])),
+    bytes: bytes.length,
   };
 }
 
@@ -183,7 +220,18 @@ export interface OldVersion {
   readonly date: string;
 }
 
-async function oldVersions(
+/** Lists what each commit of a branch changed. */
+const LOG: readonly string[] = [
+  ...['log', '-z', '--first-parent', '-m', '--raw', '--no-renames', '--no-abbrev'],
+  '--format=%x01%H %cs',
+];
+
+/**
+ * The old versions of files below some places, the latest first.
+ *
+ * @param commit id of the last commit that is looked at
+ */
+export async function oldVersions(
   { settings, scratch }: Repository,
   commit: string,
   places: readonly CatalogPath[],
@@ -193,22 +241,44 @@ async function oldVersions(
   const asked = paths.slice(0, MOST_PATHS);
   const incomplete =
     asked.length < paths.length ? `the history of ${paths.length} paths is too long to be read` : undefined;
-  const parameters = ['log', '-z', '--first-parent', '-m', '--raw', '--no-renames', '--no-abbrev'];
   const run = { settings, directory: scratch, bare: true };
-  const { output } = await runGit(run, [...parameters, '--format=%x01%cs', commit, '--', ...asked]);
-  return { versions: parseLog(output.toString('utf8')), incomplete };
+  const { output } = await runGit(run, [...LOG, commit, '--', ...asked]);
+  return { versions: parseLog(output.toString('utf8')).flatMap((part) => part.versions), incomplete };
 }
 
-/** Old versions of files, the latest first. */
-function parseLog(text: string): OldVersion[] {
+/**
+ * The old versions of files that each commit of a branch ended, the latest commit first, from one log.
+ *
+ * @param commit id of the branch's tip
+ */
+export async function endedVersions(
+  { settings, scratch }: Repository,
+  commit: string,
+  paths: readonly string[],
+): Promise<EndedVersions[]> {
+  const run = { settings, directory: scratch, bare: true };
+  const { output } = await runGit(run, [...LOG, commit, '--', ...paths]);
+  return parseLog(output.toString('utf8'));
+}
+
+/** What was no more with a commit. */
+export interface EndedVersions {
+  readonly commit: string;
+  readonly versions: readonly OldVersion[];
+}
+
+/** Old versions of files by the commit that ended them, the latest first. */
+function parseLog(text: string): EndedVersions[] {
   return text
     .split('\u0001')
     .slice(1)
-    .flatMap((part) => {
-      const [date = '', ...tokens] = part.split('\0').map((token) => token.trimStart());
-      return tokens.flatMap((token, i) => {
+    .map((part) => {
+      const [about = '', ...tokens] = part.split('\0').map((token) => token.trimStart());
+      const [commit = '', date = ''] = about.split(' ');
+      const versions = tokens.flatMap((token, i) => {
         const [, id] = /^:(?:100644|100755|100664) \d+ ([0-9a-f]{40,64}) /.exec(token) ?? [];
         return id === undefined ? [] : [{ id, path: tokens[i + 1] ?? '', date }];
       });
+      return { commit, versions };
     });
 }

@@ -3,6 +3,8 @@
  * already are not asked for again: a registry's bad day is not the pull request's.
  */
 import type { Finding } from '../../catalog/finding.ts';
+import type { Bundle } from '../../catalog/model.ts';
+import { tryParseReference } from '../../catalog/reference.ts';
 import type { ReferenceSite } from '../../catalog/references/reference-site.ts';
 import { lookupKey, sitesOf } from '../../catalog/references/site.ts';
 import type { Policy } from '../policy/policy.ts';
@@ -66,7 +68,20 @@ export async function judgeReferences(
   return { findings, unchecked, unanswered: unchecked.length > 0 };
 }
 
+/** Places of references that the base branch does not have; nothing is located in bundles that bring none. */
 function broughtSites({ before, after }: TouchedCatalog): ReferenceSite[] {
-  const known = new Set(sitesOf(before?.blobs.bundles ?? []).map(({ reference }) => lookupKey(reference)));
-  return sitesOf(after?.blobs.bundles ?? []).filter(({ reference }) => !known.has(lookupKey(reference)));
+  const texts = new Set((before?.blobs.bundles ?? []).flatMap(imagesOf));
+  const known = new Set([...texts].flatMap(keyOf));
+  const isNew = (image: string): boolean => !texts.has(image) && keyOf(image).some((key) => !known.has(key));
+  const bringing = (after?.blobs.bundles ?? []).filter((bundle) => imagesOf(bundle).some(isNew));
+  return sitesOf(bringing).filter(({ reference }) => !known.has(lookupKey(reference)));
+}
+
+function imagesOf({ image, relatedImages }: Bundle): string[] {
+  return [image, ...relatedImages.map((related) => related.image)];
+}
+
+function keyOf(image: string): string[] {
+  const reference = tryParseReference(image);
+  return reference ? [lookupKey(reference)] : [];
 }

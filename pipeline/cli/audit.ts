@@ -9,12 +9,14 @@ import { fileError } from '../directory.ts';
 import { auditPage } from '../report/audit-page.ts';
 import { auditText } from '../report/audit-text.ts';
 import { isAnyStuck } from '../report/cluster-text.ts';
+import { mergeLines, pastHeadline, uncheckedLines } from '../report/history-text.ts';
 import { type Audited, type AuditReport, audit } from '../stages/audit.ts';
-import type { HistoryAudit } from '../stages/history.ts';
+import type { HarmfulMerge, HistoryAudit } from '../stages/history.ts';
 import { prospectsOf } from '../stages/prospects.ts';
 import { type Command, type Invocation, usageError } from './command.ts';
 import { readOperands } from './operands.ts';
 import { platformFolders } from './platform-folders.ts';
+import { progressLine } from './progress-line.ts';
 import { REGISTRY_OPTIONS } from './registry-options.ts';
 import { searchPath, type Terminal } from './terminal.ts';
 
@@ -68,6 +70,8 @@ export const command: Command = {
     const format = text('format') ?? 'text';
     const olm = word('olm', ['v0', 'v1']);
     const past = askedPast(invocation);
+    // Who asks about the past reads the first answers while the others are found out.
+    if (past && format === 'text') await tellPast(past, invocation, terminal);
     const catalogs = await catalogsOf(invocation, terminal);
     // The definitions of a package stay until it is judged: more room for what goes soon is only more memory.
     setFlagsFromString('--semi-space-growth-factor=1');
@@ -82,7 +86,7 @@ export const command: Command = {
     const report = {
       ...audited.report,
       ...clusterOf(audited, invocation, terminal),
-      ...(past ? await pastOf(past, terminal) : {}),
+      ...(past && format !== 'text' ? { history: await pastOf(past, terminal) } : {}),
     };
     if (format === 'html') await terminal.out(auditPage({ ...audited, report }));
     else if (format === 'json') await terminal.out(`${JSON.stringify(report, null, 2)}\n`);
@@ -134,32 +138,47 @@ function askedPast({ operands, text, flag }: Invocation): Past | undefined {
   return { root, since };
 }
 
-/** What the merges of the past did, told as it is found out: it takes a while. */
-async function pastOf({ root, since }: Past, terminal: Terminal): Promise<{ history: HistoryAudit }> {
+/** Prints what the merges of the past did, each as soon as it is found. */
+async function tellPast(past: Past, { operands }: Invocation, terminal: Terminal): Promise<void> {
+  const roots = operands.flatMap((root) => catalogRoots(root, terminal));
+  const order = roots.map((root) => basename(resolve(terminal.directory, root)));
+  const lines = (all: readonly string[]): Promise<void> =>
+    terminal.out(all.map((line) => `${line}\n`).join(''));
+  await lines(['the past, the latest merge first:']);
+  const found = await pastOf(past, terminal, (merge) => lines(mergeLines(merge, order)));
+  await lines([pastHeadline(found), ...uncheckedLines(found), '']);
+}
+
+/** What the merges of the past did; how far it is goes to standard error. */
+async function pastOf(
+  { root, since }: Past,
+  terminal: Terminal,
+  found?: (merge: HarmfulMerge) => Promise<void>,
+): Promise<HistoryAudit> {
   // Few audits look back: what reads git is loaded for those that do.
   const { openRepository } = await import('../git/repository.ts');
   const { history } = await import('../stages/history.ts');
   const directory = resolve(terminal.directory, root);
   const repository = await openRepository(directory, searchPath(terminal));
   const paths = existsSync(join(directory, 'catalogs')) ? ['catalogs'] : [];
+  const { tell, clear } = progressLine(terminal);
   try {
-    return {
-      history: await history(repository, { head: 'HEAD', paths, since, progress: progressTo(terminal) }),
-    };
+    return await history(repository, {
+      head: 'HEAD',
+      paths,
+      since,
+      progress: ({ done, merges, harmful }) =>
+        tell(() => `${done} of ${merges} merges checked, ${harmful} did harm`),
+      found: async (merge) => {
+        clear();
+        await found?.(merge);
+      },
+    });
   } finally {
+    clear();
     await repository.close();
   }
 }
-
-/** Says now and then how far it is. */
-function progressTo({ err }: Terminal): (done: number, all: number) => void {
-  return (done, all) => {
-    if (done > 0 && done % EVERY === 0) err(`${done} of ${all} merges looked at\n`);
-  };
-}
-
-/** Merges between two words on the progress. */
-const EVERY = 100;
 
 async function catalogsOf(invocation: Invocation, terminal: Terminal): Promise<ReadCatalog[]> {
   const { operands, text } = invocation;

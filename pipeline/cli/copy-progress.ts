@@ -1,5 +1,6 @@
 /** The progress of a copy for people: one line that is redrawn on a terminal, a line now and then in a log. */
 import type { ProgressState } from '../mirror/progress.ts';
+import { progressLine } from './progress-line.ts';
 import type { Terminal } from './terminal.ts';
 
 export interface CopyProgress {
@@ -8,24 +9,11 @@ export interface CopyProgress {
   readonly end: () => void;
 }
 
-/** Milliseconds between two lines. */
-const REDRAWN = 200;
-const LOGGED = 10_000;
-
-export function copyProgress({ err, interactive, now, columns }: Terminal): CopyProgress {
-  const start = now().getTime();
-  let last = interactive ? 0 : start;
+export function copyProgress(terminal: Terminal): CopyProgress {
+  const { tell, clear } = progressLine(terminal);
   return {
-    tell: (state) => {
-      const at = now().getTime();
-      if (at - last < (interactive ? REDRAWN : LOGGED)) return;
-      last = at;
-      const line = progressText(state, at - start);
-      err(interactive ? `\r${line.slice(0, columns - 1).padEnd(columns - 1)}` : `${line}\n`);
-    },
-    end: () => {
-      if (interactive && last > 0) err(`\r${' '.repeat(columns - 1)}\r`);
-    },
+    tell: (state) => tell((milliseconds) => progressText(state, milliseconds)),
+    end: clear,
   };
 }
 

@@ -28,6 +28,10 @@ export interface MergeRequest {
  * @throws PipelineError `not-found` when objects are missing or a shallow clone hides the common ancestor
  */
 export async function mergedTree(repository: Repository, request: MergeRequest): Promise<Merged> {
+  if (request.ancestor === request.base) {
+    // Nothing was merged in the meantime: the merge is what the head has.
+    return { kind: 'merged', tree: await repository.objects.treeOf(request.head) };
+  }
   const { base, head } =
     request.ancestor === undefined ? request : await withoutHistory(repository, request, request.ancestor);
   const run = { settings: repository.settings, directory: repository.scratch, bare: true };

@@ -15,13 +15,27 @@ export function historyLines(
   order: readonly string[],
 ): string[] {
   return [
-    `the past: of ${amount(merges, 'merge')} ${harmful.length} did harm`,
+    pastHeadline({ merges, harmful, unchecked }),
     ...harmful.flatMap((merge) => mergeLines(merge, order)),
-    ...unchecked.map(({ what, why }) => `  not checked: ${what}: ${why}`),
-  ].map(plain);
+    ...uncheckedLines({ unchecked }),
+  ];
 }
 
-function mergeLines({ commit, date, subject, findings }: HarmfulMerge, order: readonly string[]): string[] {
+/** How many merges did harm, in one line. */
+export function pastHeadline({ merges, harmful }: HistoryAudit): string {
+  return `the past: of ${amount(merges, 'merge')} ${harmful.length} did harm`;
+}
+
+/** What could not be judged, one line each. */
+export function uncheckedLines({ unchecked }: Pick<HistoryAudit, 'unchecked'>): string[] {
+  return unchecked.map(({ what, why }) => plain(`  not checked: ${what}: ${why}`));
+}
+
+/** One merge that did harm: what and when, then whom. */
+export function mergeLines(
+  { commit, date, subject, findings }: HarmfulMerge,
+  order: readonly string[],
+): string[] {
   const places = new Map<string, Set<string>>();
   for (const { rule, package: of = '', channel, installed = [], catalogs = [] } of findings) {
     const where = channel === undefined || channel === '' ? '' : `, channel ${channel}`;
@@ -30,5 +44,5 @@ function mergeLines({ commit, date, subject, findings }: HarmfulMerge, order: re
     places.set(text, new Set([...(places.get(text) ?? []), ...catalogs]));
   }
   const told = [...places].map(([text, catalogs]) => `    ${text} (${catalogsText([...catalogs], order)})`);
-  return [`  ${date} ${commit.slice(0, 12)} ${subject}`, ...told];
+  return [`  ${date} ${commit.slice(0, 12)} ${subject}`, ...told].map(plain);
 }

@@ -7,7 +7,7 @@ import type { DefinitionsOf, ManifestsOf } from '../../catalog/graph/world.ts';
 import { RULES } from '../../catalog/rules/index.ts';
 import type { Change } from '../change/change.ts';
 import { classifyChange } from '../change/classify.ts';
-import { fileReader } from '../change/content.ts';
+import { fileReader, type KeptFiles } from '../change/content.ts';
 import type { Trees } from '../change/scene.ts';
 import { judgeBundles } from '../check/bundles.ts';
 import {
@@ -25,6 +25,7 @@ import { judgeOverlooked } from '../check/overlooked.ts';
 import { type HistoryOf, pastOf } from '../check/past.ts';
 import { type BothChanges, judgePeople, knownOf, type People } from '../check/people.ts';
 import { judgePolicyAfter } from '../check/policy.ts';
+import { type KeptVersions, keptVersions } from '../check/published.ts';
 import { judgeReferences } from '../check/references.ts';
 import { type Foreseen, foreseeRelease, otherImages, takenTags } from '../check/release.ts';
 import { suggestionsFor } from '../check/suggestions.ts';
@@ -33,6 +34,7 @@ import { POLICY_PATH, type PolicyRead, policyAt, readPolicy } from '../config.ts
 import { mergedTree } from '../git/merge.ts';
 import type { Repository } from '../git/repository.ts';
 import type { Store } from '../image/memory.ts';
+import { Kept } from '../kept.ts';
 import type { Policy } from '../policy/policy.ts';
 import { RULE_IDS } from '../policy/rule-ids.ts';
 import { severitiesOf } from '../policy/severity.ts';
@@ -58,6 +60,8 @@ export interface CheckRequest {
   readonly registryFor?: (policy: Policy) => Registry;
   /** Whether registries are asked for released images only, since somebody else looks up references. */
   readonly onlyReleased?: boolean;
+  /** What was read for other checks of the same repository. */
+  readonly kept?: KeptReadings;
   /** Keeps what released images have, by their digests. */
   readonly cache?: Store;
   /**
@@ -67,6 +71,20 @@ export interface CheckRequest {
   readonly definitions?: DefinitionsOf;
   /** Manifests of the same bundles. */
   readonly manifests?: ManifestsOf;
+}
+
+/** Contents that several checks of one repository have in common. */
+export interface KeptReadings {
+  readonly files: KeptFiles;
+  readonly versions: KeptVersions;
+}
+
+/** Most bytes of files that stay parsed. */
+const KEPT_BYTES = 32 * 1024 * 1024;
+
+/** Room for what checks of one repository have in common. */
+export function keptReadings(): KeptReadings {
+  return { files: new Kept(KEPT_BYTES), versions: keptVersions() };
 }
 
 /**
@@ -82,13 +100,15 @@ export async function check(repository: Repository, request: CheckRequest): Prom
   const merged = await mergedTree(repository, { ...ids, ...ancestorOf(request) });
   if (merged.kind !== 'merged') return reportOf({ ...start, kind: 'no merge', merged });
   const trees = { base: ids.base, merged: merged.tree };
-  const change = await classifyChange(repository.objects, trees, read.policy);
+  // The classes and the rules read the same files.
+  const files = request.kept?.files ?? new Kept(KEPT_BYTES);
+  const change = await classifyChange(repository.objects, trees, read.policy, files);
   const scene = { objects: repository.objects, trees, change, policy: read.policy };
   // Catalogs are judged as the merge will leave them, unless that is unsafe: then as the pull request brings them.
-  const foreseen = await foreseenIn(repository, scene, request.today);
+  const foreseen = await foreseenIn(repository, { ...scene, files }, request.today);
   const unsafe = change.unsafe.length > 0 ? [] : foreseen.scene.change.unsafe;
   const after = unsafe.length > 0 ? scene : foreseen.scene;
-  const { touched, context } = await touchedIn(after);
+  const { touched, context } = await touchedIn(after, files);
   const around = context ? contextReport(context, scene.policy) : NO_CONTEXT;
   const asked = {
     ...ids,
@@ -96,7 +116,7 @@ export async function check(repository: Repository, request: CheckRequest): Prom
     change,
     committed: committedOf(scene, foreseen.scene),
     policy: read.policy,
-    changeBetween: changesUnder(repository, read.policy, request.today),
+    changeBetween: changesUnder(repository, read.policy, { today: request.today, files }),
   };
   const brought = { touched, bundles: foreseen.bundles };
   const registry = request.registryFor?.(scene.policy);
@@ -177,7 +197,7 @@ type Scene = Omit<CheckScene, 'reader'>;
 /** What is released after the merge, and the scene as it is then. */
 async function foreseenIn(
   repository: Repository,
-  scene: Scene,
+  { files, ...scene }: Scene & { readonly files: KeptFiles },
   today: string,
 ): Promise<Foreseen & { scene: Scene }> {
   const { trees, policy, change } = scene;
@@ -186,7 +206,7 @@ async function foreseenIn(
   const foreseen = await foreseeRelease(repository, trees, { policy, today });
   if (foreseen.tree === trees.merged) return { ...foreseen, scene };
   const then = { base: trees.base, merged: foreseen.tree };
-  const changed = await classifyChange(repository.objects, then, policy);
+  const changed = await classifyChange(repository.objects, then, policy, files);
   return { ...foreseen, scene: { ...scene, trees: then, change: changed } };
 }
 
@@ -194,12 +214,12 @@ async function foreseenIn(
 function changesUnder(
   repository: Repository,
   policy: Policy,
-  today: string,
+  { today, files }: { readonly today: string; readonly files: KeptFiles },
 ): (trees: Trees) => Promise<BothChanges> {
   const { objects } = repository;
   return async (trees) => {
-    const scene = { objects, trees, policy, change: await classifyChange(objects, trees, policy) };
-    const foreseen = await foreseenIn(repository, scene, today);
+    const scene = { objects, trees, policy, change: await classifyChange(objects, trees, policy, files) };
+    const foreseen = await foreseenIn(repository, { ...scene, files }, today);
     return { change: scene.change, committed: committedOf(scene, foreseen.scene) };
   };
 }
@@ -211,10 +231,11 @@ function committedOf({ policy, change }: Scene, then: Scene): Change | undefined
 
 async function touchedIn(
   scene: Omit<CheckScene, 'reader'>,
+  files: KeptFiles,
 ): Promise<Partial<TouchedCatalogs> & Pick<TouchedCatalogs, 'touched'>> {
   // What is unsafe is not read any further.
   if (scene.change.unsafe.length > 0) return { touched: [] };
-  const reader = fileReader(scene.objects, scene.policy.limits);
+  const reader = fileReader(scene.objects, scene.policy.limits, files);
   return touchedCatalogs({ ...scene, reader });
 }
 
@@ -236,6 +257,7 @@ async function judgeCatalogs(
     policy,
     touched,
     historyOf,
+    kept: request.kept?.versions,
     registry,
     store: request.cache,
   });

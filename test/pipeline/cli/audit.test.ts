@@ -174,11 +174,18 @@ describe('portolan audit of the past', () => {
     git.git('reset', '--hard', '--quiet', removed);
     const { out } = await runCommand(['audit', git.directory, '--history']);
     const lines = out.split('\n');
-    expect(lines[1]).toBe('the past: of 3 merges 2 did harm');
-    expect(lines[2]).toContain(removed.slice(0, 12));
-    expect(lines[3]).toBe('    graph/package-removed q: installed 1.0.0 (v4.20)');
-    expect(lines[4]).toContain(trapped.slice(0, 12));
-    expect(lines[5]).toContain('graph/strands-installed-v0 p, channel fast: installed 0.2.0 (v4.20)');
+    expect(lines[0]).toBe('the past, the latest merge first:');
+    expect(lines[1]).toContain(removed.slice(0, 12));
+    expect(lines[2]).toBe('    graph/package-removed q: installed 1.0.0 (v4.20)');
+    expect(lines[3]).toContain(trapped.slice(0, 12));
+    expect(lines[4]).toContain('graph/strands-installed-v0 p, channel fast: installed 0.2.0 (v4.20)');
+    expect(lines.slice(5, 7)).toEqual(['the past: of 3 merges 2 did harm', '']);
+    expect(lines[7]).toContain('1 catalog, ');
+    const { out: page } = await runCommand(['audit', git.directory, '--history', '--format', 'json']);
+    expect(JSON.parse(page).history).toMatchObject({
+      merges: 3,
+      harmful: [{ commit: removed }, { commit: trapped }],
+    });
   });
 
   test('of a shallow clone says that it is not all', async () => {

@@ -1,0 +1,36 @@
+/** What was read and may be asked for again, as long as there is room: what was asked for longest ago goes first. */
+export class Kept<V> {
+  readonly #most: number;
+  readonly #items = new Map<string, { readonly value: V; readonly weight: number }>();
+  #weight = 0;
+
+  /** @param most weight of everything that is kept, in the unit of `keep` */
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  get(key: string): V | undefined {
+    const item = this.#items.get(key);
+    if (!item) return undefined;
+    this.#items.delete(key);
+    this.#items.set(key, item);
+    return item.value;
+  }
+
+  /** Keeps a value; one that weighs more than all the room is not kept. */
+  keep(key: string, value: V, weight: number): void {
+    this.#drop(key);
+    if (weight > this.#most) return;
+    this.#items.set(key, { value, weight });
+    this.#weight += weight;
+    for (const oldest of this.#items.keys()) {
+      if (this.#weight <= this.#most) return;
+      this.#drop(oldest);
+    }
+  }
+
+  #drop(key: string): void {
+    this.#weight -= this.#items.get(key)?.weight ?? 0;
+    this.#items.delete(key);
+  }
+}
