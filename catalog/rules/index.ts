@@ -174,6 +174,7 @@ import { rule as graphSkiprangeUnbounded } from './graph/skiprange-unbounded.ts'
 import { rule as graphStartingcsvPinLost } from './graph/startingcsv-pin-lost.ts';
 import { rule as graphStrandedPublished } from './graph/stranded-published.ts';
 import { rule as graphStrandedV0 } from './graph/stranded-v0.ts';
+import { rule as graphStrandsDependents } from './graph/strands-dependents.ts';
 import { rule as graphStrandsInstalledV0 } from './graph/strands-installed-v0.ts';
 import { rule as graphStrandsInstalledV1 } from './graph/strands-installed-v1.ts';
 import { rule as graphStrandsOnPlatformUpgrade } from './graph/strands-on-platform-upgrade.ts';
@@ -451,6 +452,7 @@ export const RULES: readonly Rule[] = [
   graphStartingcsvPinLost,
   graphStrandedPublished,
   graphStrandedV0,
+  graphStrandsDependents,
   graphStrandsInstalledV0,
   graphStrandsInstalledV1,
   graphStrandsOnPlatformUpgrade,

@@ -1,6 +1,6 @@
 import { shortName } from '../../graph/edge.ts';
-import { type Requirement, RequirementError, requirementsOf } from '../../graph/requirement.ts';
-import { lanesOf, offerOfBundle, type Scope } from '../../graph/snapshot.ts';
+import { isMet } from '../../graph/provider.ts';
+import { RequirementError, requirementsOf } from '../../graph/requirement.ts';
 import { judgedPackages, type World } from '../../graph/world.ts';
 import { type Bundle, locate } from '../../model.ts';
 import { grouped, listed, versionsOf } from '../phrase.ts';
@@ -54,31 +54,4 @@ function unmetBy({ foresight }: World, bundle: Bundle): Unmet[] {
       return error.kind === 'undecided' ? [] : [{ bundle, at, text: `that nobody can be: ${error.message}` }];
     }
   });
-}
-
-const met = new WeakMap<Scope, Map<string, boolean>>();
-
-function isMet(scope: Scope, { text, holds }: Requirement): boolean {
-  const known = met.get(scope) ?? new Map<string, boolean>();
-  met.set(scope, known);
-  const found =
-    known.get(text) ??
-    scope.catalogs.some(({ catalog }) =>
-      [...catalog.packages.values()].some((ofPackage) =>
-        lanesOf(ofPackage).some(
-          ({ candidates }) =>
-            candidates.kind === 'ordered' &&
-            candidates.entries.some(
-              ({ bundle }) => bundle && mayProvide(bundle) && holds(offerOfBundle(bundle)),
-            ),
-        ),
-      ),
-    );
-  known.set(text, found);
-  return found;
-}
-
-/** OLM v0 installs nothing that says of itself that it is deprecated, for nobody. */
-function mayProvide({ properties }: Bundle): boolean {
-  return !properties.some(({ type }) => type === 'olm.deprecated');
 }

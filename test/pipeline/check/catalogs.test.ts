@@ -251,3 +251,21 @@ test('what cannot be read for the bound of the policy is not passed', async () =
     context: { files: 1, bytes: length, fetched: 0, fetchedBytes: 0, requests: 0 },
   });
 });
+
+test('packages that depend on what is taken away are named, though nobody touches them', async () => {
+  const rule = 'graph/strands-dependents';
+  const needs = { type: 'olm.package.required', value: { packageName: 'etcd', versionRange: '<1.1.0' } };
+  const base = {
+    [ETCD]: operator('etcd', ['1.0.0', '1.1.0'], PROVIDES),
+    [QUAY]: operator('quay', ['3.0.0'], needs),
+    'catalogs/v4.20/vault/catalog.yaml': operator('vault', ['5.0.0'], REQUIRES),
+  };
+  const told = async (head: Files): Promise<string[]> =>
+    (await found(rule, base, head)).map(
+      ({ severity, message }) => `${severity} ${/^package "\w+"/.exec(message)?.[0]}`,
+    );
+  expect(await told({ [ETCD]: operator('etcd', ['1.1.0'], PROVIDES) })).toEqual(['error package "quay"']);
+  expect(await told({ [ETCD]: operator('etcd', ['1.0.0', '1.1.0']) })).toEqual(['error package "vault"']);
+  expect(await told({ [ETCD]: null })).toEqual(['error package "quay"', 'error package "vault"']);
+  expect(await told({ [ETCD]: operator('etcd', ['1.0.0', '1.1.0', '1.2.0'], PROVIDES) })).toEqual([]);
+});

@@ -1,0 +1,101 @@
+import { headsOf } from '../../graph/channel.ts';
+import { type Installed, installedOf } from '../../graph/edge.ts';
+import { installationsOf } from '../../graph/installation.ts';
+import { isMet, provides } from '../../graph/provider.ts';
+import { type Requirement, RequirementError, requirementsOf } from '../../graph/requirement.ts';
+import type { Change, World } from '../../graph/world.ts';
+import type { Bundle, Package } from '../../model.ts';
+import { grouped, listed, versionsOf } from '../phrase.ts';
+import { placeOfPackage } from '../place.ts';
+import { quoted, type Report, type Rule } from '../rule.ts';
+
+export const rule: Rule = {
+  id: 'graph/strands-dependents',
+  severity: 'error',
+  summary: 'What bundles of other packages require under OLM v0 stays in the catalogs of their clusters',
+  compare(change, report) {
+    if (!change.after.olm.has('v0')) return;
+    const touched = change.packages.flatMap((name) => change.before.catalog.packages.get(name) ?? []);
+    for (const dependent of change.after.catalog.packages.values()) {
+      const losses = lossesOf(change, dependent, touched);
+      for (const group of grouped(losses, ({ requirement }) => requirement.text))
+        tell(change, dependent, { group, report });
+    }
+  },
+};
+
+/** A bundle whose requirement was satisfied before the change, and is not any more. */
+interface Loss {
+  readonly bundle: Bundle;
+  readonly requirement: Requirement;
+  /** The package that satisfied it. */
+  readonly provider: string;
+}
+
+/** @param touched packages that change, as they were */
+function lossesOf({ before, after }: Change, dependent: Package, touched: readonly Package[]): Loss[] {
+  const was = before.catalog.packages.get(dependent.name);
+  return [...dependent.bundles.values()].flatMap((bundle) => {
+    if (!was?.bundles.has(bundle.name)) return [];
+    return requirementsIn(bundle, after).flatMap((requirement) => {
+      const provider = touched.find((one) => one.name !== dependent.name && provides(one, requirement));
+      return provider && !isMet(after.foresight.scope, requirement)
+        ? [{ bundle, requirement, provider: provider.name }]
+        : [];
+    });
+  });
+}
+
+/** What a bundle requires; of what cannot be read other rules tell. */
+function requirementsIn({ properties }: Bundle, { foresight }: World): Requirement[] {
+  return properties.flatMap((property) => {
+    try {
+      return requirementsOf([property], foresight.scope.cel);
+    } catch (error) {
+      if (error instanceof RequirementError) return [];
+      throw error;
+    }
+  });
+}
+
+function tell(
+  { before, after }: Change,
+  dependent: Package,
+  { group, report }: { readonly group: readonly Loss[]; readonly report: Report },
+): void {
+  const [first] = group;
+  if (!first) return;
+  const { provider, requirement } = first;
+  const location = placeOfPackage(after, provider) ?? placeOfPackage(before, provider);
+  if (!location) return;
+  const bundles = group.map(({ bundle }) => bundle);
+  const versions = versionsOf(bundles.map(installedOf));
+  const isNeeded = bundles.some((bundle) => isStep(before, dependent, bundle));
+  const one = versions.length === 1;
+  const where = after.hasCompanions ? 'no catalog of the clusters' : 'nothing in this catalog';
+  const message = `package ${quoted(dependent.name)}: ${listed(versions)} ${one ? 'requires' : 'require'} an operator ${requirement.text}, which package ${quoted(provider)} provided before and ${where} provides now: under OLM v0 ${one ? 'it' : 'they'} cannot be installed, and upgrades to ${one ? 'it' : 'them'} silently do not happen`;
+  report(message, location, {
+    package: provider,
+    subject: `${dependent.name} ${requirement.text}`,
+    severity: isNeeded ? 'error' : 'warning',
+    hint: `keep what ${quoted(dependent.name)} requires in package ${quoted(provider)} until ${quoted(dependent.name)} no longer requires it`,
+  });
+}
+
+/** Whether a bundle is the head of a channel, or the next step of anything installed. */
+function isStep(world: World, { name, channels }: Package, bundle: Bundle): boolean {
+  if ([...channels.values()].some((channel) => headsOf(channel).some((head) => head.name === bundle.name)))
+    return true;
+  return installationsOf(world, name).some(({ channel, installed }) =>
+    leadsTo(world, { package: name, channel }, { installed, bundle }),
+  );
+}
+
+function leadsTo(
+  { foresight }: World,
+  place: { readonly package: string; readonly channel: string },
+  { installed, bundle }: { readonly installed: Installed; readonly bundle: Bundle },
+): boolean {
+  const { next } = foresight.v0(place, installed);
+  return next.kind === 'upgrade' && next.to.name === bundle.name;
+}
