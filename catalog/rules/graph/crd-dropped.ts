@@ -9,7 +9,7 @@ import { quoted, type Rule } from '../rule.ts';
 
 /**
  * OLM v1 applies a bundle as one release: what the new version lacks is deleted, a definition with all of its
- * objects. OLM v0 leaves definitions behind, and nothing looks after their objects.
+ * objects. OLM v0 leaves definitions and objects behind, which nothing updates any more.
  *
  * @see https://github.com/operator-framework/operator-controller/blob/main/internal/operator-controller/applier/provider.go
  */
@@ -31,7 +31,7 @@ export const rule: Rule = {
         const edges = group.map((one) => one.edge);
         const olm = edge.olm.filter((one) => one === 'v0' || hasOlmV1(change.after.platform ?? LATEST));
         if (olm.length === 0) continue;
-        const message = `${upgradesText(edges)} of package ${quoted(name)} ${edges.length === 1 ? 'drops' : 'drop'} what ${edges.length === 1 ? 'it' : 'they'} owned, ${listed(lost)}: ${effectOf(olm)}`;
+        const message = `${upgradesText(edges)} of package ${quoted(name)} ${edges.length === 1 ? 'drops' : 'drop'} what ${edges.length === 1 ? 'it' : 'they'} owned, ${listed(lost)}: ${effectOf(olm, lost.length)}`;
         report(message, placeOfEdge(change, edge), {
           package: name,
           channel: edge.channel,
@@ -53,10 +53,11 @@ interface Dropping {
   readonly lost: readonly string[];
 }
 
-function effectOf(olm: readonly Olm[]): string {
+function effectOf(olm: readonly Olm[], count: number): string {
+  const them = count === 1 ? 'it' : 'them';
   const effects = {
-    v0: 'OLM v0 leaves its objects without an operator',
-    v1: 'OLM v1 deletes it with all its objects',
+    v0: `OLM v0 leaves ${them} without an owner`,
+    v1: `OLM v1 deletes ${them} with all objects`,
   };
   return [...olm]
     .reverse()
