@@ -14,9 +14,32 @@ function examples(document: string): [line: string, exit: number][] {
   return lines.map((line) => [line.replace(/ *#.*/, ''), Number(/# ([0-2])\b/.exec(line)?.[1] ?? 0)]);
 }
 
-const DOCUMENTS = ['README.md', ...readdirSync('docs').map((name) => `docs/${name}`)].filter((name) =>
-  name.endsWith('.md'),
-);
+/** A document's sessions: a command, and lines that it prints. A line `…` stands for any others, `…` at an end for the rest. */
+function sessions(document: string): [command: string, lines: string[]][] {
+  const blocks = [...readFileSync(document, 'utf8').matchAll(/^```console\n\$ (.*)\n([\s\S]*?)^```$/gm)];
+  return blocks.map(([, command = '', text = '']) => [command, text.trimEnd().split('\n')]);
+}
+
+/** The first line that is not among those printed, in their order; undefined where all are. */
+function missingFrom(printed: string, lines: readonly string[]): string | undefined {
+  const rest = printed.split('\n');
+  return lines
+    .filter((line) => line !== '…')
+    .find((line) => {
+      const fits = (other: string): boolean =>
+        line.endsWith('…') ? other.startsWith(line.slice(0, -1)) : other === line;
+      const at = rest.findIndex(fits);
+      rest.splice(0, at + 1);
+      return at === -1;
+    });
+}
+
+const DOCUMENTS = [
+  'README.md',
+  'CONTRIBUTING.md',
+  'SECURITY.md',
+  ...readdirSync('docs').map((name) => `docs/${name}`),
+].filter((name) => name.endsWith('.md'));
 
 beforeAll(() => {
   execFileSync(process.execPath, ['scripts/demo.mjs'], { stdio: 'ignore' });
@@ -30,6 +53,13 @@ describe.each(
     const { status, stdout, stderr } = spawnSync('bash', ['-c', line], { encoding: 'utf8' });
     expect(status, stdout + stderr).toBe(exit);
     expect(stdout + stderr).not.toBe('');
+  });
+});
+
+describe.each(DOCUMENTS.filter((name) => sessions(name).length > 0))('%s prints', (name) => {
+  test.each(sessions(name))('%s', (command, lines) => {
+    const { stdout } = spawnSync('bash', ['-c', command], { encoding: 'utf8' });
+    expect(missingFrom(stdout, lines), stdout).toBeUndefined();
   });
 });
 
