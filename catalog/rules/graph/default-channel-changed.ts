@@ -1,7 +1,7 @@
 import { headOf } from '../../graph/channel.ts';
 import { type Installed, installedOf, shortName } from '../../graph/edge.ts';
 import { fixFor } from '../../graph/fix.ts';
-import { installationsOf, withoutChannels } from '../../graph/installation.ts';
+import { publishedInstallations, withoutChannels } from '../../graph/installation.ts';
 import { endWithoutChannel } from '../../graph/no-channel.ts';
 import type { Change } from '../../graph/world.ts';
 import { compareVersions } from '../../version.ts';
@@ -59,7 +59,7 @@ export const rule: Rule = {
 /** Installations whose subscription names no channel and that end in an error, or lower than before. */
 function lostBy({ before, after }: Change, name: string): Installed[] {
   if (!after.olm.has('v0')) return [];
-  return withoutChannels(installationsOf(before, name)).filter((installed) => {
+  return withoutChannels(publishedInstallations(before, name)).filter((installed) => {
     const [was, is] = [before, after].map((world) => endWithoutChannel(world, name, installed));
     if (!was || !is || was.fails) return false;
     const [high, low] = [was.at.version, is.at.version];

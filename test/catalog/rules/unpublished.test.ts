@@ -8,6 +8,8 @@ test.each([
   ['graph/channel-removed', 'while-the-package-stays', ['error']],
   ['graph/crd-unsafe-edge', 'from-unpublished', ['info']],
   ['graph/crd-unsafe-edge', 'from-published', ['error']],
+  ['graph/default-channel-changed', 'yet-unpublished', ['info']],
+  ['graph/default-channel-changed', 'led-astray', ['error']],
   ['graph/head-regression', 'yet-unpublished', ['info']],
   ['graph/head-regression', 'yet-unpublished-above', ['error']],
   ['graph/package-removed', 'yet-unpublished', ['info']],
