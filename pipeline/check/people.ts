@@ -4,7 +4,7 @@ import type { Change } from '../change/change.ts';
 import { subjectDigests } from '../change/digest.ts';
 import type { Trees } from '../change/scene.ts';
 import { PipelineError } from '../error.ts';
-import { mergeBases } from '../git/merge.ts';
+import { leftBranchAt } from '../git/merge.ts';
 import type { Repository } from '../git/repository.ts';
 import { lastWords, type Review } from '../github/approval.ts';
 import { type AuthorityDecision, type AuthorityInput, bothOf, judgeAuthority } from '../github/authority.ts';
@@ -29,10 +29,10 @@ export interface People {
   readonly reviews: readonly GivenReview[];
   readonly commits: readonly CommitFacts[] | undefined;
   /**
-   * Id of the latest common ancestor of a reviewed commit and the base branch; undefined when there is none. It is
-   * found in the clone's history without.
+   * Id of the newest commit that was the base branch's tip and is an ancestor of a reviewed commit; undefined when
+   * there is none. It is found in the clone's history without.
    */
-  readonly ancestorOf?: (commit: string) => Promise<string | undefined>;
+  readonly leftBaseAt?: (commit: string) => Promise<string | undefined>;
   /** Looks up who the names in owners' lists are; without it they are what they say. */
   readonly directoryFor?: (identities: readonly Identity[]) => Promise<Directory>;
   /** Reasons of others not to merge: a draft, a label. */
@@ -166,8 +166,8 @@ async function changesSeen(
 }
 
 /**
- * What a commit changes against the base branch as the commit has it; undefined for a commit that cannot be read any
- * more, or that has no single common ancestor with the branch: an approval of it approves nothing.
+ * What a commit changes against the base branch where it left it; undefined for a commit that cannot be read any more,
+ * or that never was on the branch: an approval of it approves nothing.
  */
 async function changeAt(
   repository: Repository,
@@ -176,14 +176,17 @@ async function changeAt(
 ): Promise<BothChanges | undefined> {
   try {
     await repository.bring([commit]);
-    const ancestor =
-      commit === head && known !== undefined
+    if (!(await repository.objects.info(commit))) return undefined;
+    const isApproved = people.reviews.some((one) => one.commit === commit && one.state === 'approved');
+    // What nobody approved need not be known so exactly: a common ancestor may have come in with a merge.
+    const left =
+      commit === head && known !== undefined && (known === base || !isApproved)
         ? known
-        : await (people.ancestorOf?.(commit) ?? onlyAncestor(repository, base, commit));
-    if (ancestor === undefined) return undefined;
-    if (commit === head && ancestor === base) return now;
-    await repository.bring([ancestor]);
-    return await changeBetween({ base: ancestor, merged: commit });
+        : await (people.leftBaseAt?.(commit) ?? leftBranchAt(repository, base, commit));
+    if (left === undefined) return undefined;
+    if (commit === head && left === base) return now;
+    await repository.bring([left]);
+    return await changeBetween({ base: left, merged: commit });
   } catch (error) {
     if (error instanceof PipelineError && UNREADABLE.has(error.code)) return undefined;
     throw error;
@@ -191,12 +194,3 @@ async function changeAt(
 }
 
 const UNREADABLE: ReadonlySet<string> = new Set(['not-found', 'too-large']);
-
-async function onlyAncestor(
-  repository: Repository,
-  base: string,
-  commit: string,
-): Promise<string | undefined> {
-  const [ancestor, ...others] = await mergeBases(repository, base, commit);
-  return others.length > 0 ? undefined : ancestor;
-}

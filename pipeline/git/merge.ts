@@ -58,6 +58,22 @@ export async function mergeBases(repository: Repository, a: string, b: string): 
 }
 
 /**
+ * Where a commit left a branch: the newest of its ancestors that was the branch's tip, by the first parents of the
+ * branch. A common ancestor that came in with a merge was none. Undefined when the two never meet in this clone.
+ */
+export async function leftBranchAt(
+  repository: Repository,
+  tip: string,
+  commit: string,
+): Promise<string | undefined> {
+  const run = { settings: repository.settings, directory: repository.scratch, bare: true };
+  const parameters = ['rev-list', '--first-parent', '--parents', tip, `^${commit}`];
+  const lines = (await runGit(run, parameters)).output.toString('utf8').trimEnd().split('\n');
+  const last = lines.at(-1) ?? '';
+  return last === '' ? tip : last.split(' ')[1];
+}
+
+/**
  * Whether the first of two commits is an ancestor of the second, or the same. Order is ancestry, not a
  * count of commits, which lies in a shallow clone.
  *

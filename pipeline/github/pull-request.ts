@@ -204,6 +204,46 @@ export async function readSides(
   return { base: compared.base_commit.sha, head, ancestor: compared.merge_base_commit.sha };
 }
 
+/** Commits of a branch that are looked through, in pages of a hundred. */
+const MOST_PAGES = 10;
+
+/**
+ * Where a commit left a branch: the newest of its ancestors that was the branch's tip, by the first parents of the
+ * branch. A common ancestor that came in with a merge was none. Undefined where GitHub does not compare the two, or
+ * where the branch is more than a thousand commits ahead.
+ *
+ * @param base id of the branch's tip
+ */
+export async function readLeftAt(
+  github: GitHub,
+  repository: RepositoryName,
+  { base, commit }: { readonly base: string; readonly commit: string },
+): Promise<string | undefined> {
+  const ahead = new Map<string, string | undefined>();
+  for (let page = 1; page <= MOST_PAGES; page++) {
+    const compared = await answerIfAny(
+      github.rest.repos.compareCommitsWithBasehead({
+        ...repository,
+        basehead: `${commit}...${base}`,
+        per_page: 100,
+        page,
+      }),
+    );
+    if (!compared) return undefined;
+    for (const { sha, parents } of compared.commits) ahead.set(sha, parents[0]?.sha);
+    if (ahead.size >= compared.total_commits || compared.commits.length === 0)
+      return firstBehind(ahead, base);
+  }
+  return undefined;
+}
+
+/** The first of a commit's first parents that is not among those that are ahead. */
+function firstBehind(ahead: ReadonlyMap<string, string | undefined>, tip: string): string | undefined {
+  let at: string | undefined = tip;
+  while (at !== undefined && ahead.has(at)) at = ahead.get(at);
+  return at;
+}
+
 /** Id of a branch's tip. */
 export async function readTip(github: GitHub, repository: RepositoryName, branch: string): Promise<string> {
   const { object } = await answer(github.rest.git.getRef({ ...repository, ref: `heads/${branch}` }));

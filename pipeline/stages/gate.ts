@@ -20,6 +20,7 @@ import {
   allCommits,
   type PullRequest,
   readCommits,
+  readLeftAt,
   readPullRequest,
   readPusher,
   readReviews,
@@ -138,7 +139,7 @@ export async function peopleOf(
     pusher,
     reviews,
     commits,
-    ancestorOf: async (commit) => (await readSides(github, repository, { base, head: commit }))?.ancestor,
+    leftBaseAt: (commit) => readLeftAt(github, repository, { base, commit }),
     directoryFor: (identities) => readDirectory(github, identities),
     holds: holdsOf(pull),
   };

@@ -231,6 +231,39 @@ describe('who it is', () => {
     }
   });
 
+  test('39: what an ancestor of the head brought is not taken back with it, once it is merged on its own', async () => {
+    for (const [file, decision] of [
+      [POLICY_PATH, 'needs'],
+      ['README.md', 'allow'],
+    ] as const) {
+      const guarded = POLICY.replace('blocked: []', "blocked: ['dan#13']");
+      const first = { [file]: file === POLICY_PATH ? guarded : 'guarded' };
+      const { repository } = hub;
+      const below = repository.commit(first, { parents: [hub.base()], branch: 'below' });
+      // Against the branch, the two commits together change nothing but the suggestions.
+      const both = { [POLICY_PATH]: `${POLICY}suggestions: false\n` };
+      const head = repository.commit(both, { parents: [below], branch: 'above' });
+      const pull = hub.open(both, { author: 'mallory', head });
+      for (const by of ['alice', 'amy']) pull.reviews.push({ by, state: 'APPROVED', commit: head });
+      if (file === POLICY_PATH) expect(await decisionOn(pull)).toBe('allow');
+      hub.moveBase(first, below);
+      expect(await decisionOn(pull)).toBe(decision);
+      hub.moveBase({ [POLICY_PATH]: POLICY });
+    }
+  });
+
+  test('39: a branch that is far ahead keeps approvals, and asks GitHub page by page', async () => {
+    const pull = await approved(etcd('1.2.0'), ['bob']);
+    const { repository } = hub;
+    let tip = hub.base();
+    const tree = repository.git('rev-parse', `${tip}^{tree}`);
+    for (let i = 0; i < 120; i++) tip = repository.git('commit-tree', tree, '-p', tip, '-m', 'more');
+    hub.moveBase({ 'README.md': 'moved' }, tip);
+    expect(await decisionOn(pull)).toBe('allow');
+    hub.push(pull, { 'operators/etcd/Makefile': 'x' });
+    expect(await decisionOn(pull)).toBe('needs');
+  });
+
   test('39: where the merge itself changes something else, the branch must be merged before it is approved', async () => {
     const lines = (first: string, last: string): Files => ({
       'operators/etcd/Makefile': [first, ...Array.from({ length: 20 }, (_, i) => `line ${i}`), last].join(

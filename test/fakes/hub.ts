@@ -9,7 +9,8 @@ export interface Hub {
   readonly log: string[];
   /** Id of the branch's tip. */
   base(): string;
-  moveBase(files: Files): string;
+  /** @param merged id of a commit that comes in with a merge */
+  moveBase(files: Files, merged?: string): string;
   open(head: Files, more?: Partial<FakePull>): FakePull;
   /** Another commit on top of the pull request's head. */
   push(pull: FakePull, files: Files): void;
@@ -30,8 +31,8 @@ export async function openHub(files: Files = BASE): Promise<Hub> {
     repository,
     log: [],
     base: () => base,
-    moveBase: (changed) => {
-      base = repository.commit(changed, { parents: [base] });
+    moveBase: (changed, merged) => {
+      base = repository.commit(changed, { parents: merged === undefined ? [base] : [base, merged] });
       return base;
     },
     open: (head, more = {}) => {

@@ -51,8 +51,16 @@ export const PEOPLE_MUTATIONS: readonly Mutation[] = [
     attack: 39,
     without: 'the base branch as the approved commit has it',
     file: 'pipeline/check/people.ts',
-    text: 'changeBetween({ base: ancestor, merged: commit })',
+    text: 'changeBetween({ base: left, merged: commit })',
     instead: 'changeBetween({ base, merged: commit })',
+    test: FORGE,
+  },
+  {
+    attack: 39,
+    without: 'the commits that were tips of the base branch',
+    file: 'pipeline/github/pull-request.ts',
+    text: 'return firstBehind(ahead, base);',
+    instead: 'return firstBehind(ahead, base) && compared.merge_base_commit.sha;',
     test: FORGE,
   },
   {

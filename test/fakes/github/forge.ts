@@ -169,11 +169,25 @@ function routesOf(forge: FakeForge, repository: TestRepository): Routes {
           actor: account(pusher),
         })),
     }),
-    'GET /repos/{owner}/{repo}/compare/{basehead}': ({ path }) => {
+    'GET /repos/{owner}/{repo}/compare/{basehead}': ({ path, query }) => {
       const [base = '', head = ''] = (path['basehead'] ?? '').split('...');
       const ancestor = attempt(() => git('merge-base', base, head));
       if (ancestor === undefined) return { status: 404 };
-      return { data: { base_commit: { sha: git('rev-parse', base) }, merge_base_commit: { sha: ancestor } } };
+      const ahead = git('rev-list', '--reverse', '--parents', `${base}..${head}`).split('\n').filter(Boolean);
+      const most = Number(query['per_page'] ?? 30);
+      const from = (Number(query['page'] ?? 1) - 1) * most;
+      const commits = ahead.slice(from, from + most).map((line) => {
+        const [sha, ...parents] = line.split(' ');
+        return { sha, parents: parents.map((parent) => ({ sha: parent })) };
+      });
+      return {
+        data: {
+          base_commit: { sha: git('rev-parse', base) },
+          merge_base_commit: { sha: ancestor },
+          total_commits: ahead.length,
+          commits,
+        },
+      };
     },
     'GET /repos/{owner}/{repo}/git/ref/{ref}': ({ path }) => {
       const sha = attempt(() => git('rev-parse', '--verify', `refs/${path['ref']}`));

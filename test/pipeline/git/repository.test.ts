@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { load } from '../../../catalog/load.ts';
 import { readCommit, signerOf } from '../../../pipeline/git/commit.ts';
-import { commitsBetween, mergedTree } from '../../../pipeline/git/merge.ts';
+import { commitsBetween, leftBranchAt, mergedTree } from '../../../pipeline/git/merge.ts';
 import { openRepository, type Repository } from '../../../pipeline/git/repository.ts';
 import { treeSource } from '../../../pipeline/git/source.ts';
 import { diffTrees, entryAt, listFiles } from '../../../pipeline/git/tree.ts';
@@ -307,6 +307,24 @@ describe('merging', () => {
     const repository = await open(clone.directory);
     const file = await entryAt(repository.objects, base, 'shared');
     await expect(repository.objects.read(file?.id ?? '')).rejects.toMatchObject({ code: 'not-found' });
+  });
+});
+
+describe('where a commit left a branch', () => {
+  test('is the newest of its ancestors that was the branch’s tip, whatever came in with a merge', async () => {
+    const source = make();
+    const root = source.commit({ a: '1' });
+    const below = source.commit({ b: '1' }, { parents: [root], branch: 'below' });
+    const above = source.commit({ c: '1' }, { parents: [below], branch: 'above' });
+    const moved = source.commit({ a: '2' }, { parents: [root] });
+    const merged = source.commit({ b: '1' }, { parents: [moved, below] });
+    const repository = await open(source.directory);
+    expect(source.git('merge-base', merged, above)).toBe(below);
+    expect(await leftBranchAt(repository, merged, above)).toBe(root);
+    const again = source.commit({ c: '2' }, { parents: [above, merged], branch: 'above' });
+    expect(await leftBranchAt(repository, merged, again)).toBe(merged);
+    const alone = source.commit({ z: '1' }, { branch: 'alone', parents: [] });
+    expect(await leftBranchAt(repository, merged, alone)).toBeUndefined();
   });
 });
 
