@@ -27,6 +27,7 @@ import type { Policy } from '../policy/policy.ts';
 import { inChannel, severitiesOf } from '../policy/severity.ts';
 import type { PlacedDiff } from '../report/report.ts';
 import type { CatalogState, Member, TouchedCatalog } from './catalogs.ts';
+import type { Companions } from './companions.ts';
 import { joinedCatalog } from './context.ts';
 import type { Sides } from './definitions.ts';
 import type { Published } from './published.ts';
@@ -43,6 +44,8 @@ export interface Judgement {
 export interface Time {
   /** The day for which is judged, `YYYY-MM-DD`. */
   readonly today: string;
+  /** Other catalogs of the same clusters, by catalog. */
+  readonly companions?: Companions['of'];
   /** What was ever published, where that is known. */
   readonly published?: Published;
   /** Catalogs of which clusters may have nothing but that. */
@@ -188,8 +191,10 @@ async function optionsOf(
 ): Promise<WorldOptions> {
   const { policy, time, published, side } = shared;
   const platform = minorOfCatalog(name);
+  const companions = time.companions?.get(name)?.[when];
   return {
     ...side,
+    ...(companions ? { companions } : {}),
     catalog: joinedCatalog([side.catalog, context[when]]),
     name,
     olm: policy.graph.olm,

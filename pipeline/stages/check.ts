@@ -16,7 +16,8 @@ import {
   type TouchedCatalogs,
   touchedCatalogs,
 } from '../check/catalogs.ts';
-import { contextReport, NO_CONTEXT } from '../check/context.ts';
+import { readCompanions } from '../check/companions.ts';
+import { type ContextReport, contextReport, NO_CONTEXT } from '../check/context.ts';
 import { type OwnDefinitions, ownDefinitions } from '../check/definitions.ts';
 import { disconnectedOf } from '../check/disconnected.ts';
 import { type Judgement, judgeCatalog } from '../check/judge.ts';
@@ -62,7 +63,7 @@ export interface CheckRequest {
   readonly onlyReleased?: boolean;
   /** What was read for other checks of the same repository. */
   readonly kept?: KeptReadings;
-  /** Keeps what released images have, by their digests. */
+  /** Keeps what released images and companions have, by their digests. */
   readonly cache?: Store;
   /**
    * Definitions of bundles whose manifests the catalogs do not hold; without it they are those of the bundle
@@ -122,16 +123,23 @@ export async function check(repository: Repository, request: CheckRequest): Prom
   const registry = request.registryFor?.(scene.policy);
   const looksUp = request.onlyReleased ? undefined : registry;
   // What hosts are asked for does not wait for one another.
-  const [{ judgements: ofCatalogs, unchecked }, ofBundles, ofTemplates, ofPolicy, references, taken, known] =
-    await Promise.all([
-      judgeCatalogs(repository, { ...after, touched, registry }, request),
-      change.unsafe.length > 0 ? [] : judgeBundles(scene),
-      change.unsafe.length > 0 ? [] : judgeTemplates(after),
-      change.unsafe.length > 0 ? [] : judgePolicyAfter(after, RULE_IDS),
-      judgeReferences(brought, scene.policy, looksUp),
-      takenTags(foreseen.bundles, scene.policy, looksUp),
-      request.people && knownOf(repository, asked, request.people),
-    ]);
+  const [
+    { judgements: ofCatalogs, unchecked, incomplete },
+    ofBundles,
+    ofTemplates,
+    ofPolicy,
+    references,
+    taken,
+    known,
+  ] = await Promise.all([
+    judgeCatalogs(repository, { ...after, touched, registry }, request),
+    change.unsafe.length > 0 ? [] : judgeBundles(scene),
+    change.unsafe.length > 0 ? [] : judgeTemplates(after),
+    change.unsafe.length > 0 ? [] : judgePolicyAfter(after, RULE_IDS),
+    judgeReferences(brought, scene.policy, looksUp),
+    takenTags(foreseen.bundles, scene.policy, looksUp),
+    request.people && knownOf(repository, asked, request.people),
+  ]);
   const ofRelease = [...unsafe, ...foreseen.findings, ...taken, ...otherImages(touched, foreseen.bundles)];
   const judgements = [
     ...ofCatalogs,
@@ -148,7 +156,7 @@ export async function check(repository: Repository, request: CheckRequest): Prom
     judgements,
     references,
     unchecked: [...unchecked, ...foreseen.unchecked, ...around.unchecked],
-    context: around,
+    context: { ...around, incomplete: around.incomplete ?? incomplete },
     authority,
     author,
     disconnected: disconnectedOf(touched),
@@ -244,28 +252,38 @@ interface Touched extends Omit<CheckScene, 'reader'> {
   readonly registry: Registry | undefined;
 }
 
+interface CatalogJudgements extends Pick<ContextReport, 'unchecked' | 'incomplete'> {
+  readonly judgements: Judgement[];
+}
+
 async function judgeCatalogs(
   repository: Repository,
   scene: Touched,
   request: CheckRequest,
-): Promise<{ judgements: Judgement[]; unchecked: CheckReport['unchecked'] }> {
-  const { trees, policy, touched, registry } = scene;
+): Promise<CatalogJudgements> {
+  const { objects, trees, policy, touched, registry } = scene;
   const { today, historyOf } = request;
-  if (touched.length === 0) return { judgements: [], unchecked: [] };
-  const { published, released, unread } = await pastOf(repository, {
-    base: trees.base,
-    policy,
-    touched,
-    historyOf,
-    kept: request.kept?.versions,
-    registry,
-    store: request.cache,
-  });
+  if (touched.length === 0) return { judgements: [], unchecked: [], incomplete: undefined };
+  const store = request.cache;
+  const names = touched.flatMap((catalog) => catalog.names);
+  const [{ published, released, unread }, companions] = await Promise.all([
+    pastOf(repository, {
+      base: trees.base,
+      policy,
+      touched,
+      historyOf,
+      kept: request.kept?.versions,
+      registry,
+      store,
+    }),
+    readCompanions({ objects, trees, policy, catalogs: names, registry, store }),
+  ]);
   const { sides, unchecked } = await definitionsFor(scene, request);
-  const time = { today, published, released, definitions: sides };
+  const time = { today, published, released, definitions: sides, companions: companions.of };
   return {
     judgements: await Promise.all(touched.map((catalog) => judgeCatalog(catalog, policy, time))),
-    unchecked: [...unread, ...unchecked],
+    unchecked: [...unread, ...unchecked, ...companions.unchecked],
+    incomplete: companions.incomplete,
   };
 }
 
