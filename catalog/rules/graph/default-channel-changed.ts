@@ -3,8 +3,8 @@ import { type Installed, installedOf, shortName } from '../../graph/edge.ts';
 import { fixFor } from '../../graph/fix.ts';
 import { publishedInstallations, withoutChannels } from '../../graph/installation.ts';
 import { endWithoutChannel } from '../../graph/no-channel.ts';
-import type { Change } from '../../graph/world.ts';
-import { compareVersions } from '../../version.ts';
+import type { Change, World } from '../../graph/world.ts';
+import { compareVersions, type Version } from '../../version.ts';
 import { endText, listed, versionsOf } from '../phrase.ts';
 import { placeOfPackage } from '../place.ts';
 import { quoted, type Rule } from '../rule.ts';
@@ -62,7 +62,17 @@ function lostBy({ before, after }: Change, name: string): Installed[] {
   return withoutChannels(publishedInstallations(before, name)).filter((installed) => {
     const [was, is] = [before, after].map((world) => endWithoutChannel(world, name, installed));
     if (!was || !is || was.fails) return false;
-    const [high, low] = [was.at.version, is.at.version];
+    const [high, low] = [offeredVersion(before, name, was.at), is.at.version];
     return is.fails !== undefined || (high && low ? compareVersions(low, high) < 0 : false);
   });
+}
+
+/** Where a path ended for clusters: at the highest version published in the default channel, if its end was never. */
+function offeredVersion({ catalog, isPublished }: World, name: string, at: Installed): Version | undefined {
+  if (isPublished({ package: name, bundle: at.name })) return at.version;
+  const { defaultChannel = '', channels, bundles } = catalog.packages.get(name) ?? {};
+  const versions = (channels?.get(defaultChannel)?.entries ?? [])
+    .filter((entry) => isPublished({ package: name, channel: defaultChannel, bundle: entry.name }))
+    .flatMap((entry) => bundles?.get(entry.name)?.version ?? []);
+  return versions.sort(compareVersions).at(-1);
 }

@@ -9,6 +9,7 @@ test.each([
   ['graph/crd-unsafe-edge', 'from-unpublished', ['info']],
   ['graph/crd-unsafe-edge', 'from-published', ['error']],
   ['graph/default-channel-changed', 'yet-unpublished', ['info']],
+  ['graph/default-channel-changed', 'yet-unpublished-end', ['error']],
   ['graph/default-channel-changed', 'led-astray', ['error']],
   ['graph/head-regression', 'yet-unpublished', ['info']],
   ['graph/head-regression', 'yet-unpublished-above', ['error']],
