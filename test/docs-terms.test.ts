@@ -3,7 +3,17 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 
 /** Pages that are written with the glossary's terms. Add a page when it is rewritten; take none away. */
-const PAGES = ['README.md', 'SECURITY.md', 'docs/architecture.md', 'docs/glossary.md'];
+const PAGES = [
+  'README.md',
+  'SECURITY.md',
+  'docs/architecture.md',
+  'docs/bundle-differences.md',
+  'docs/glossary.md',
+  'docs/index-image.md',
+  'docs/mirror-differences.md',
+  'docs/opm.md',
+  'docs/performance.md',
+];
 
 const [concepts = '', retiredTerms = ''] = readFileSync('docs/glossary.md', 'utf8').split('## Retired terms');
 
