@@ -3,6 +3,7 @@
  * only adds, moves edges, loses something, or changes what was published.
  */
 import type { Blob, Blobs, Bundle, Channel, Entry, Property } from './model.ts';
+import { assuming, type ImageChange, imageKey, newPins, type TagDigests } from './references/same-image.ts';
 import { isObject } from './shape.ts';
 
 export type ContentClass = 'add-entry' | 'edit-graph' | 'prune' | 'mutate-published';
@@ -15,23 +16,33 @@ export interface ContentChange {
   readonly lost: readonly string[];
   /** Names of bundles whose content is another. */
   readonly mutated: readonly string[];
+  /** Names of bundles that name digests in place of tags, and nobody says whether these are what the tags stood for. */
+  readonly unconfirmed: readonly string[];
 }
+
+const NO_DIGESTS: TagDigests = new Map();
 
 /**
  * Compares one package's blobs in one catalog, before and after. A change that adds and
  * loses nothing, if only of a comment, is `edit-graph`.
+ *
+ * @param digests what the tags of before are known to stand for
  */
-export function contentChange(before: Blobs, after: Blobs): ContentChange {
+export function contentChange(before: Blobs, after: Blobs, digests: TagDigests = NO_DIGESTS): ContentChange {
   const classes = new Set<ContentClass>();
   const added = addedEntries(before, after);
   const lost = [...lostChannels(before, after), ...lostOthers(before, after)];
-  const mutated = mutatedBundles(before, after);
+  const changed = changedBundles(before, after, digests);
+  const named = (kind: ImageChange): string[] =>
+    changed.filter((one) => one.change === kind).map(({ bundle }) => bundle.name);
+  const [mutated, unconfirmed] = [named('other'), named('unconfirmed')];
   if (added.length > 0) classes.add('add-entry');
   if (lost.length > 0) classes.add('prune');
-  if (mutated.length > 0) classes.add('mutate-published');
+  // What nobody confirms may be anything.
+  if (changed.length > 0) classes.add('mutate-published');
   if (classes.size === 0 || edgesMoved(before, after) || metadataMoved(before, after))
     classes.add('edit-graph');
-  return { classes, added, lost, mutated };
+  return { classes, added, lost, mutated, unconfirmed };
 }
 
 /**
@@ -105,14 +116,20 @@ function otherKey({ schema, name }: Blob): string {
   return `${schema} ${name}`;
 }
 
-function mutatedBundles(before: Blobs, after: Blobs): string[] {
+/** Bundles on both sides, with what they were, that are not the same. */
+export function changedBundles(
+  before: Blobs,
+  after: Blobs,
+  digests: TagDigests = NO_DIGESTS,
+): { readonly was: Bundle; readonly bundle: Bundle; readonly change: ImageChange }[] {
   const old = byName(before.bundles);
-  return after.bundles
-    .filter((bundle) => {
-      const was = old.get(bundle.name);
-      return was !== undefined && !sameBundle(was, bundle);
-    })
-    .map(({ name }) => name);
+  return after.bundles.flatMap((bundle) => {
+    const was = old.get(bundle.name);
+    if (!was || sameBundle(was, bundle, digests)) return [];
+    const pins = newPins(was, bundle);
+    const isPinned = pins.length > 0 && sameBundle(was, bundle, assuming(digests, pins));
+    return [{ was, bundle, change: isPinned ? 'unconfirmed' : 'other' }];
+  });
 }
 
 function edgesMoved(before: Blobs, after: Blobs): boolean {
@@ -149,18 +166,26 @@ const METADATA = 'olm.csv.metadata';
 /**
  * Whether two bundles are the same to a cluster. A catalog holds a bundle's manifests
  * in one of two formats; where the two sides use different ones, the image speaks for both.
+ *
+ * @param digests what the tags of the first are known to stand for
  */
-export function sameBundle(a: Bundle, b: Bundle): boolean {
-  if (a.image !== b.image || a.package !== b.package) return false;
+export function sameBundle(a: Bundle, b: Bundle, digests: TagDigests = NO_DIGESTS): boolean {
+  if (a.package !== b.package) return false;
+  const images = (bundle: Bundle): Set<string> =>
+    new Set([bundle.image, ...bundle.relatedImages.map(({ image }) => image)]);
+  const [ours, theirs] = [images(a), images(b)];
+  const keysOf = (bundle: Bundle, others: ReadonlySet<string>): unknown[] =>
+    bundle.relatedImages.map((related) => ({ ...related, image: imageKey(related.image, digests, others) }));
   const otherFormat = formatOf(a) !== formatOf(b);
   const properties = (bundle: Bundle): Property[] =>
     otherFormat
       ? bundle.properties.filter(({ type }) => type !== OBJECT && type !== METADATA)
       : [...bundle.properties];
   return (
+    imageKey(a.image, digests, theirs) === imageKey(b.image, NO_DIGESTS, ours) &&
     sameItems(properties(a), properties(b)) &&
-    sameItems(a.relatedImages, b.relatedImages) &&
-    sameWithout(a.value, b.value, 'properties', 'relatedImages')
+    (sameItems(a.relatedImages, b.relatedImages) || sameItems(keysOf(a, theirs), keysOf(b, ours))) &&
+    sameWithout(a.value, b.value, 'image', 'properties', 'relatedImages')
   );
 }
 

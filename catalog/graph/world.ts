@@ -5,6 +5,7 @@
 import type { CrdDefinition } from '../crd/definition.ts';
 import { definitionsOfBundle } from '../crd/of-bundle.ts';
 import { type Bundle, type Catalog, catalogOf, type Package, type Property } from '../model.ts';
+import type { TagDigests } from '../references/same-image.ts';
 import type { Version } from '../version.ts';
 import { type Cel, loadCel } from './cel.ts';
 import { type Foresight, foresightOf } from './foresight.ts';
@@ -40,6 +41,8 @@ export interface World {
   /** The catalogs of the platform's next versions, the nearest first. */
   readonly following: readonly World[];
   readonly definitions: DefinitionsOf;
+  /** What tags are known to stand for. */
+  readonly digests: TagDigests;
   /** What is known of a bundle's manifests. */
   readonly manifests: (bundle: Bundle) => Manifests;
 }
@@ -75,6 +78,8 @@ export interface WorldOptions {
   readonly following?: readonly World[];
   /** Definitions of bundles whose manifests the catalog does not hold. */
   readonly definitions?: DefinitionsOf;
+  /** What tags stand for, as a merged lock or a registry says. */
+  readonly digests?: TagDigests;
   /** Manifests of bundles of which the catalog tells at most the metadata. */
   readonly manifests?: ManifestsOf;
 }
@@ -98,6 +103,7 @@ export async function worldOf(options: WorldOptions): Promise<World> {
     isPublished: options.publishedIsAll ? onlyPublished(published) : ALL_PUBLISHED,
     asOf: options.asOf,
     platform: options.platform,
+    digests: options.digests ?? new Map(),
     following: options.following ?? [],
     definitions: (bundle) => definitionsOfBundle(bundle) ?? options.definitions?.(bundle),
     manifests: (bundle) => {

@@ -192,6 +192,7 @@ import { rule as imageRegistry } from './image/registry.ts';
 import { rule as imageSigned } from './image/signed.ts';
 import { rule as imageTagMissing } from './image/tag-missing.ts';
 import { rule as imageTagMoved } from './image/tag-moved.ts';
+import { rule as imageUnconfirmedPin } from './image/unconfirmed-pin.ts';
 import { rule as imageUndeclared } from './image/undeclared.ts';
 import { rule as imageUnlisted } from './image/unlisted.ts';
 import { rule as imageUnpinned } from './image/unpinned.ts';
@@ -470,6 +471,7 @@ export const RULES: readonly Rule[] = [
   imageSigned,
   imageTagMissing,
   imageTagMoved,
+  imageUnconfirmedPin,
   imageUndeclared,
   imageUnlisted,
   imageUnpinned,

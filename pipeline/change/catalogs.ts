@@ -1,9 +1,10 @@
 /** What changes in catalogs: unit by unit, package by package. */
 import { createHash } from 'node:crypto';
-import { contentChange, isPromotion, newBlobs } from '../../catalog/classes.ts';
+import { changedBundles, contentChange, isPromotion, newBlobs } from '../../catalog/classes.ts';
 import type { Finding } from '../../catalog/finding.ts';
 import { IGNORE_FILE } from '../../catalog/ignore.ts';
 import { type Blob, locate } from '../../catalog/model.ts';
+import { type NewPin, newPins, type TagDigests } from '../../catalog/references/same-image.ts';
 import type { ObjectReader } from '../git/objects.ts';
 import {
   emptyContent,
@@ -33,9 +34,17 @@ export interface CatalogsInput {
   readonly paths: readonly string[];
   /** Whether a package has a place or owners of its own on the base branch. */
   readonly claimed: (name: string) => boolean;
+  /** What the base's tags are known to stand for. */
+  readonly digests: TagDigests;
+}
+
+/** A tag of the base branch that a catalog names by a digest now. */
+export interface PinnedTag extends NewPin {
+  readonly catalog: string;
 }
 
 export interface CatalogsChange {
+  readonly pins: readonly PinnedTag[];
   readonly foreign: readonly ForeignPlace[];
   /** Names of the packages whose blobs change, by catalog. */
   readonly contents: ReadonlyMap<string, ReadonlySet<string>>;
@@ -50,17 +59,19 @@ export async function compareCatalogs(input: CatalogsInput, drafts: Drafts): Pro
   const foreign: ForeignPlace[] = [];
   const unread = new Map<string, Finding>();
   const beyond: string[] = [];
+  const pins: PinnedTag[] = [];
   const contents = new Map<string, Set<string>>();
   for (const pair of changedUnits(input)) {
     const found = await compareUnit(input, pair, drafts);
     foreign.push(...found.foreign);
+    pins.push(...found.pins);
     const names = contents.get(found.unit.catalog) ?? new Set();
     for (const name of found.names) names.add(name);
     contents.set(found.unit.catalog, names);
     if (found.beyond) beyond.push(found.unit.path);
     for (const finding of found.unread) addOnce(unread, finding, found.unit.catalog);
   }
-  return { foreign, contents, unread: [...unread.values()], beyond };
+  return { pins, foreign, contents, unread: [...unread.values()], beyond };
 }
 
 interface UnitPair {
@@ -90,6 +101,7 @@ function isWithin(path: string, folder: string): boolean {
 
 interface UnitFound {
   readonly unit: CatalogUnit;
+  readonly pins: readonly PinnedTag[];
   /** Of the packages whose blobs change. */
   readonly names: readonly string[];
   readonly foreign: readonly ForeignPlace[];
@@ -108,6 +120,7 @@ async function compareUnit(input: CatalogsInput, pair: UnitPair, drafts: Drafts)
   );
   const foreign: ForeignPlace[] = [];
   let beyond = false;
+  const pins: PinnedTag[] = [];
   const changed: string[] = [];
   const names = new Set([...before.packages.keys(), ...after.packages.keys()]);
   if (unit.package !== undefined) names.add(unit.package);
@@ -132,9 +145,16 @@ async function compareUnit(input: CatalogsInput, pair: UnitPair, drafts: Drafts)
     const draft = drafts.of(owner === 'place' ? (unit.package ?? name) : name);
     draft.sides.set(`${unit.path} ${name}`, [sideText(pieces, before), sideText(pieces, after)]);
     await writeChange(input, pieces, draft);
+    pins.push(...pinsIn(pieces));
   }
   const unread = after.unread.filter(({ location }) => !kept.has(location.file));
-  return { unit, names: changed, foreign, unread, beyond };
+  return { unit, names: changed, pins, foreign, unread, beyond };
+}
+
+function pinsIn({ unit, before, after }: Pieces): PinnedTag[] {
+  return changedBundles(before, after).flatMap(({ was, bundle }) =>
+    newPins(was, bundle).map((pin) => ({ ...pin, catalog: unit.catalog })),
+  );
 }
 
 interface Side extends UnitContent {
@@ -210,11 +230,12 @@ async function writeChange(input: CatalogsInput, pieces: Pieces, draft: PackageD
     note(draft, 'is removed', unit.catalog);
     return;
   }
-  const { classes, added, lost, mutated } = contentChange(before, after);
+  const { classes, added, lost, mutated, unconfirmed } = contentChange(before, after, input.digests);
   for (const one of classes) draft.classes.add(one);
   for (const name of added) note(draft, `adds ${name}`, unit.catalog);
   for (const what of lost) note(draft, `loses ${what}`, unit.catalog);
   for (const name of mutated) note(draft, `changes what was published as ${name}`, unit.catalog);
+  for (const name of unconfirmed) note(draft, `pins images of ${name}, unconfirmed`, unit.catalog);
 }
 
 /** Whether a package that is new in a catalog is what the base branch has elsewhere, before or after. */

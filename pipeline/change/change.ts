@@ -4,6 +4,7 @@ import type { PathChange } from '../git/tree.ts';
 import type { PackageOwners } from '../github/owners.ts';
 import type { PathKind } from '../policy/layout.ts';
 import type { AllowableClass } from '../policy/policy.ts';
+import type { PinnedTag } from './catalogs.ts';
 import type { PlacedPath } from './path.ts';
 
 export interface Change {
@@ -16,6 +17,8 @@ export interface Change {
   readonly areas: readonly AreaChange[];
   /** Blobs of a package in a place of another one's. */
   readonly foreign: readonly ForeignBlob[];
+  /** Tags of published bundles that are digests now. */
+  readonly pins: readonly PinnedTag[];
   /** What closes the gate for everybody. */
   readonly unsafe: readonly Finding[];
 }

@@ -3,6 +3,7 @@
  * request changes. Everything is read from git objects; what cannot be told is unsafe.
  */
 import { compareText, type Finding } from '../../catalog/finding.ts';
+import type { TagDigests } from '../../catalog/references/same-image.ts';
 import type { ObjectReader } from '../git/objects.ts';
 import { diffTrees } from '../git/tree.ts';
 import { comparedOwnersReader, ownersReader, type PackageOwners, sameOwners } from '../github/owners.ts';
@@ -21,6 +22,14 @@ import { unsafePaths } from './safety.ts';
 import { type ChangedPath, claims, type Scene, type Trees } from './scene.ts';
 import { catalogUnits, packageFolders, packagesIn } from './unit.ts';
 
+/** What helps to classify. */
+export interface Knowledge {
+  /** Contents that were read before. */
+  readonly files?: KeptFiles | undefined;
+  /** What the base's tags are known to stand for. */
+  readonly digests?: TagDigests;
+}
+
 /**
  * Says what a pull request changes.
  *
@@ -30,7 +39,7 @@ export async function classifyChange(
   objects: ObjectReader,
   trees: Trees,
   policy: Policy,
-  files?: KeptFiles,
+  { files, digests = new Map() }: Knowledge = {},
 ): Promise<Change> {
   const diff = await diffTrees(objects, { before: trees.base, after: trees.merged }, policy.limits.files);
   const place = pathPlacer(policy);
@@ -41,7 +50,7 @@ export async function classifyChange(
   if (unsafe.some(({ rule }) => rule === 'path/limits')) return unread(paths, unsafe);
   const scene = await sceneOf(objects, { trees, policy, paths }, files);
   const catalogs = await compareCatalogs(
-    { ...scene, paths: paths.map(({ path }) => path), claimed: claims(scene) },
+    { ...scene, paths: paths.map(({ path }) => path), claimed: claims(scene), digests },
     scene.drafts,
   );
   const others = await compareFiles(scene);
@@ -51,6 +60,7 @@ export async function classifyChange(
     paths,
     packages,
     contents: catalogs.contents,
+    pins: catalogs.pins,
     areas: areasOf(scene, [...catalogs.beyond, ...others.beyond]),
     foreign: await foreignBlobs(scene, [...catalogs.foreign, ...others.foreign]),
     unsafe: [
@@ -64,7 +74,7 @@ export async function classifyChange(
 }
 
 function unread(paths: readonly ChangedPath[], unsafe: readonly Finding[]): Change {
-  return { paths, packages: new Map(), contents: new Map(), areas: [], foreign: [], unsafe };
+  return { paths, packages: new Map(), contents: new Map(), pins: [], areas: [], foreign: [], unsafe };
 }
 
 async function sceneOf(

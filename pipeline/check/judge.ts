@@ -14,6 +14,7 @@ import {
   worldOf,
 } from '../../catalog/graph/world.ts';
 import { type Blobs, type Bundle, type Catalog, catalogOf } from '../../catalog/model.ts';
+import type { TagDigests } from '../../catalog/references/same-image.ts';
 import { RULES } from '../../catalog/rules/index.ts';
 import { knownFrom } from '../../catalog/rules/known.ts';
 import {
@@ -52,6 +53,8 @@ export interface Time {
   readonly released?: ReadonlySet<string>;
   /** Definitions of bundles whose manifests the catalogs do not hold, in each state. */
   readonly definitions?: Sides;
+  /** What the base's tags are known to stand for. */
+  readonly digests?: TagDigests;
 }
 
 /** Rules whose news is what they see in the change. */
@@ -197,6 +200,7 @@ async function optionsOf(
     ...(companions ? { companions } : {}),
     catalog: joinedCatalog([side.catalog, context[when]]),
     name,
+    ...(time.digests ? { digests: time.digests } : {}),
     olm: policy.graph.olm,
     asOf: time.today,
     following: await Promise.all(following.map((next) => followingWorld(next.name, next[when], shared))),

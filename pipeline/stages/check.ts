@@ -4,9 +4,10 @@
  */
 
 import type { DefinitionsOf, ManifestsOf } from '../../catalog/graph/world.ts';
+import type { TagDigests } from '../../catalog/references/same-image.ts';
 import { RULES } from '../../catalog/rules/index.ts';
 import type { Change } from '../change/change.ts';
-import { classifyChange } from '../change/classify.ts';
+import { classifyChange, type Knowledge } from '../change/classify.ts';
 import { fileReader, type KeptFiles } from '../change/content.ts';
 import type { Trees } from '../change/scene.ts';
 import { judgeBundles } from '../check/bundles.ts';
@@ -27,9 +28,10 @@ import { type HistoryOf, pastOf } from '../check/past.ts';
 import { type BothChanges, judgePeople, knownOf, type People } from '../check/people.ts';
 import { judgePolicyAfter } from '../check/policy.ts';
 import { type KeptVersions, keptVersions } from '../check/published.ts';
-import { judgeReferences } from '../check/references.ts';
+import { judgeReferences, type ReferenceJudgement } from '../check/references.ts';
 import { type Foreseen, foreseeRelease, otherImages, takenTags } from '../check/release.ts';
 import { suggestionsFor } from '../check/suggestions.ts';
+import { tagDigests } from '../check/tag-digests.ts';
 import { judgeTemplates } from '../check/templates.ts';
 import { POLICY_PATH, type PolicyRead, policyAt, readPolicy } from '../config.ts';
 import { mergedTree } from '../git/merge.ts';
@@ -103,10 +105,21 @@ export async function check(repository: Repository, request: CheckRequest): Prom
   const trees = { base: ids.base, merged: merged.tree };
   // The classes and the rules read the same files.
   const files = request.kept?.files ?? new Kept(KEPT_BYTES);
-  const change = await classifyChange(repository.objects, trees, read.policy, files);
+  const registry = request.registryFor?.(read.policy);
+  const unsettled = await classifyChange(repository.objects, trees, read.policy, { files });
+  const tags = await tagDigests(repository.objects, unsettled.pins, {
+    base: ids.base,
+    policy: read.policy,
+    registry,
+  });
+  const knowledge = { files, digests: tags.digests };
+  const change =
+    tags.digests.size === 0
+      ? unsettled
+      : await classifyChange(repository.objects, trees, read.policy, knowledge);
   const scene = { objects: repository.objects, trees, change, policy: read.policy };
   // Catalogs are judged as the merge will leave them, unless that is unsafe: then as the pull request brings them.
-  const foreseen = await foreseenIn(repository, { ...scene, files }, request.today);
+  const foreseen = await foreseenIn(repository, { ...scene, knowledge }, request.today);
   const unsafe = change.unsafe.length > 0 ? [] : foreseen.scene.change.unsafe;
   const after = unsafe.length > 0 ? scene : foreseen.scene;
   const { touched, context } = await touchedIn(after, files);
@@ -117,10 +130,9 @@ export async function check(repository: Repository, request: CheckRequest): Prom
     change,
     committed: committedOf(scene, foreseen.scene),
     policy: read.policy,
-    changeBetween: changesUnder(repository, read.policy, { today: request.today, files }),
+    changeBetween: changesUnder(repository, read.policy, { today: request.today, knowledge }),
   };
   const brought = { touched, bundles: foreseen.bundles };
-  const registry = request.registryFor?.(scene.policy);
   const looksUp = request.onlyReleased ? undefined : registry;
   // What hosts are asked for does not wait for one another.
   const [
@@ -132,7 +144,7 @@ export async function check(repository: Repository, request: CheckRequest): Prom
     taken,
     known,
   ] = await Promise.all([
-    judgeCatalogs(repository, { ...after, touched, registry }, request),
+    judgeCatalogs(repository, { ...after, touched, registry, digests: tags.digests }, request),
     change.unsafe.length > 0 ? [] : judgeBundles(scene),
     change.unsafe.length > 0 ? [] : judgeTemplates(after),
     change.unsafe.length > 0 ? [] : judgePolicyAfter(after, RULE_IDS),
@@ -153,8 +165,8 @@ export async function check(repository: Repository, request: CheckRequest): Prom
   const author = request.people?.author.login;
   const judged = {
     change,
-    judgements,
-    references,
+    judgements: tags.unanswered.length === 0 ? judgements : judgements.map(withoutPins),
+    references: withUnanswered(references, tags.unanswered),
     unchecked: [...unchecked, ...foreseen.unchecked, ...around.unchecked],
     context: { ...around, incomplete: around.incomplete ?? incomplete },
     authority,
@@ -175,6 +187,19 @@ interface Reported extends Ids {
 async function withSuggestions(repository: Repository, { report, ...scene }: Reported): Promise<CheckReport> {
   const suggestions = await suggestionsFor(repository, { ...scene, findings: report.findings });
   return suggestions.length === 0 ? report : { ...report, suggestions };
+}
+
+/** Findings but for those about digests that a registry may yet confirm. */
+function withoutPins(judgement: Judgement): Judgement {
+  return { ...judgement, findings: judgement.findings.filter(({ rule }) => rule !== UNCONFIRMED_PIN) };
+}
+
+const UNCONFIRMED_PIN = 'image/unconfirmed-pin';
+
+function withUnanswered(references: ReferenceJudgement, whys: readonly string[]): ReferenceJudgement {
+  if (whys.length === 0) return references;
+  const unchecked = whys.map((why) => ({ what: 'what tags of the base branch stand for', why }));
+  return { ...references, unchecked: [...references.unchecked, ...unchecked], unanswered: true };
 }
 
 interface Ids {
@@ -205,7 +230,7 @@ type Scene = Omit<CheckScene, 'reader'>;
 /** What is released after the merge, and the scene as it is then. */
 async function foreseenIn(
   repository: Repository,
-  { files, ...scene }: Scene & { readonly files: KeptFiles },
+  { knowledge, ...scene }: Scene & { readonly knowledge: Knowledge },
   today: string,
 ): Promise<Foreseen & { scene: Scene }> {
   const { trees, policy, change } = scene;
@@ -214,7 +239,7 @@ async function foreseenIn(
   const foreseen = await foreseeRelease(repository, trees, { policy, today });
   if (foreseen.tree === trees.merged) return { ...foreseen, scene };
   const then = { base: trees.base, merged: foreseen.tree };
-  const changed = await classifyChange(repository.objects, then, policy, files);
+  const changed = await classifyChange(repository.objects, then, policy, knowledge);
   return { ...foreseen, scene: { ...scene, trees: then, change: changed } };
 }
 
@@ -222,12 +247,12 @@ async function foreseenIn(
 function changesUnder(
   repository: Repository,
   policy: Policy,
-  { today, files }: { readonly today: string; readonly files: KeptFiles },
+  { today, knowledge }: { readonly today: string; readonly knowledge: Knowledge },
 ): (trees: Trees) => Promise<BothChanges> {
   const { objects } = repository;
   return async (trees) => {
-    const scene = { objects, trees, policy, change: await classifyChange(objects, trees, policy, files) };
-    const foreseen = await foreseenIn(repository, { ...scene, files }, today);
+    const scene = { objects, trees, policy, change: await classifyChange(objects, trees, policy, knowledge) };
+    const foreseen = await foreseenIn(repository, { ...scene, knowledge }, today);
     return { change: scene.change, committed: committedOf(scene, foreseen.scene) };
   };
 }
@@ -250,6 +275,7 @@ async function touchedIn(
 interface Touched extends Omit<CheckScene, 'reader'> {
   readonly touched: readonly TouchedCatalog[];
   readonly registry: Registry | undefined;
+  readonly digests: TagDigests;
 }
 
 interface CatalogJudgements extends Pick<ContextReport, 'unchecked' | 'incomplete'> {
@@ -261,7 +287,7 @@ async function judgeCatalogs(
   scene: Touched,
   request: CheckRequest,
 ): Promise<CatalogJudgements> {
-  const { objects, trees, policy, touched, registry } = scene;
+  const { objects, trees, policy, touched, registry, digests } = scene;
   const { today, historyOf } = request;
   if (touched.length === 0) return { judgements: [], unchecked: [], incomplete: undefined };
   const store = request.cache;
@@ -279,7 +305,7 @@ async function judgeCatalogs(
     readCompanions({ objects, trees, policy, catalogs: names, registry, store }),
   ]);
   const { sides, unchecked } = await definitionsFor(scene, request);
-  const time = { today, published, released, definitions: sides, companions: companions.of };
+  const time = { today, published, released, definitions: sides, companions: companions.of, digests };
   return {
     judgements: await Promise.all(touched.map((catalog) => judgeCatalog(catalog, policy, time))),
     unchecked: [...unread, ...unchecked, ...companions.unchecked],

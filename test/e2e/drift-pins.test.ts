@@ -6,9 +6,11 @@ import { POLICY_PATH, policyAt } from '../../pipeline/config.ts';
 import { authorization } from '../../pipeline/git/process.ts';
 import { openRemote } from '../../pipeline/git/remote.ts';
 import type { Repository } from '../../pipeline/git/repository.ts';
+import type { Policy } from '../../pipeline/policy/policy.ts';
 import { clientUnder } from '../../pipeline/references/client.ts';
-import { createRegistryClient } from '../../pipeline/registry/client.ts';
+import { createRegistryClient, type RegistryClient } from '../../pipeline/registry/client.ts';
 import { pushImage } from '../../pipeline/registry/push.ts';
+import { check } from '../../pipeline/stages/check.ts';
 import { type DriftPins, proposePins } from '../../pipeline/stages/drift-pins.ts';
 import { POLICY } from '../fakes/gate.ts';
 import { unpaced } from '../fakes/github/client.ts';
@@ -82,6 +84,22 @@ async function drift(): Promise<DriftPins> {
   }
 }
 
+/** What the check says of the proposal: the classes of its packages, and findings about changed images. */
+async function checkedClasses(): Promise<{ classes: string[]; pins: string[] }> {
+  const [base, head] = [hub.base(), hub.repository.git('rev-parse', 'portolan/drift/v4.20')];
+  await repository.bringHistory([base, head]);
+  const clients: RegistryClient[] = [];
+  const registryFor = (policy: Policy): RegistryClient => {
+    const client = clientUnder(policy, { plainHttp: [host] });
+    clients.push(client);
+    return client;
+  };
+  const { findings, packages } = await check(repository, { base, head, today: '2026-01-01', registryFor });
+  for (const client of clients) client.close();
+  const pins = findings.map(({ rule }) => rule).filter((rule) => /bundle-mutated|unconfirmed-pin/.test(rule));
+  return { classes: packages.flatMap((one) => one.classes), pins };
+}
+
 const show = (path: string): string => `${hub.repository.git('show', `portolan/drift/v4.20:${path}`)}\n`;
 
 test('a tag that moved is one pull request with the catalog, its templates and the lock; merged, there is none', async () => {
@@ -120,6 +138,7 @@ test('tags in the catalog itself are pinned; what is not answered leaves the pul
   hub.moveBase({ [CATALOG]: catalog(`${host}/org/etcd:v1`) });
   expect((await drift()).proposed.get('v4.20')).toMatchObject({ kind: 'opened' });
   expect(show(CATALOG)).toBe(catalog(`${host}/org/etcd@${old}`));
+  expect(await checkedClasses()).toEqual({ classes: ['edit-graph'], pins: [] });
   const head = hub.forge.pulls.get(7)?.head;
   hub.moveBase({ [CATALOG]: catalog(`${host}/org/none:v1`) });
   const { proposed, drift: found } = await drift();

@@ -1,6 +1,7 @@
 import { shortName } from '../../graph/edge.ts';
 import { REQUIRING } from '../../graph/requirement.ts';
 import { type Bundle, locate, type Property } from '../../model.ts';
+import { imageChange, type TagDigests } from '../../references/same-image.ts';
 import { formatVersion } from '../../version.ts';
 import { quoted, type Rule } from '../rule.ts';
 
@@ -13,7 +14,7 @@ export const rule: Rule = {
       const was = change.before.catalog.packages.get(name)?.bundles;
       for (const bundle of change.after.catalog.packages.get(name)?.bundles.values() ?? []) {
         const old = was?.get(bundle.name);
-        const difference = old && differenceOf(old, bundle);
+        const difference = old && differenceOf(old, bundle, change.before.digests);
         if (!difference) continue;
         if (!change.before.isPublished({ package: name, bundle: bundle.name })) {
           const message = `bundle ${quoted(bundle.name)} changes before it is published: ${difference.text}`;
@@ -38,8 +39,9 @@ interface Difference {
   readonly severity?: 'warning';
 }
 
-function differenceOf(old: Bundle, bundle: Bundle): Difference | undefined {
-  if (old.image !== bundle.image) {
+function differenceOf(old: Bundle, bundle: Bundle, digests: TagDigests): Difference | undefined {
+  // A tag that became its digest is the same image; of what nobody confirms, image/unconfirmed-pin tells.
+  if (imageChange(old.image, bundle.image, digests) === 'other') {
     return { text: `image ${bundle.image || 'none'} in place of ${old.image || 'none'}`, path: ['image'] };
   }
   const [before, after] = [old, bundle].map(({ version }) => version && formatVersion(version));

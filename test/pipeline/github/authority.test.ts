@@ -460,6 +460,7 @@ describe('laws of the table', () => {
     areas,
     foreign: [],
     contents: new Map(),
+    pins: [],
     unsafe: [],
   });
   const required = fc.dictionary(

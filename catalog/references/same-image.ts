@@ -1,0 +1,84 @@
+/**
+ * Whether a bundle names the same images as before: a tag may become the digest that it stands for, and a
+ * digest may be pulled from another registry.
+ */
+import type { Bundle } from '../model.ts';
+import type { Path } from '../path.ts';
+import { type DigestReference, type TagReference, tryParseReference } from '../reference.ts';
+import { lookupKey } from './site.ts';
+
+/**
+ * The digests that tags stand for, by tag in full, as somebody says who is trusted: a lock that was merged, or
+ * the registry. A tag that nobody was asked about is missing.
+ */
+export type TagDigests = ReadonlyMap<string, ReadonlySet<string>>;
+
+/** `unconfirmed`: a tag became a digest, and nobody says whether it stands for it. */
+export type ImageChange = 'same' | 'unconfirmed' | 'other';
+
+/** A tag that became a digest. */
+export interface NewPin {
+  readonly tag: TagReference;
+  readonly digest: string;
+  /** As both are written. */
+  readonly before: string;
+  readonly after: string;
+  /** Where the digest stands in the bundle. */
+  readonly path: Path;
+}
+
+/** How the image of a reference changes. */
+export function imageChange(before: string, after: string, digests: TagDigests = new Map()): ImageChange {
+  if (before === after) return 'same';
+  const [was, is] = [tryParseReference(before), tryParseReference(after)];
+  if (!was || is?.kind !== 'digest') return 'other';
+  if (was.kind === 'digest') return was.digest === is.digest ? 'same' : 'other';
+  const known = digests.get(lookupKey(was));
+  if (!known) return 'unconfirmed';
+  return known.has(is.digest) ? 'same' : 'other';
+}
+
+/** The tags of a bundle that became digests: its image, and related images at the same place or of the same name. */
+export function newPins(before: Bundle, after: Bundle): NewPin[] {
+  const pin = (was: string | undefined, is: string, path: Path): NewPin[] => {
+    if (was === undefined) return [];
+    const [tag, pinned] = [tryParseReference(was), tryParseReference(is)];
+    const isPin = tag?.kind === 'tag' && pinned?.kind === 'digest';
+    return isPin ? [{ tag, digest: digestOf(pinned), before: was, after: is, path }] : [];
+  };
+  const isSameList = before.relatedImages.length === after.relatedImages.length;
+  const related = after.relatedImages.flatMap(({ name, image }, i) => {
+    const own = before.relatedImages.find((one) => name !== '' && one.name === name);
+    const was = isSameList ? before.relatedImages[i] : own;
+    return pin(was?.image, image, ['relatedImages', i, 'image']);
+  });
+  return [...pin(before.image, after.image, ['image']), ...related];
+}
+
+function digestOf({ digest }: DigestReference): string {
+  return digest;
+}
+
+/** What is known of tags, and what these pins say of tags that nobody was asked about. */
+export function assuming(digests: TagDigests, pins: readonly NewPin[]): TagDigests {
+  const all = new Map([...digests].map(([tag, known]) => [tag, new Set(known)]));
+  for (const { tag, digest } of pins) {
+    const key = lookupKey(tag);
+    if (!digests.has(key)) all.set(key, new Set([...(all.get(key) ?? []), digest]));
+  }
+  return all;
+}
+
+/**
+ * A key that is the same for two references of one image.
+ *
+ * @param others the references of the other side: a tag is the digest among them that it stands for
+ */
+export function imageKey(image: string, digests: TagDigests, others: ReadonlySet<string>): string {
+  const reference = tryParseReference(image);
+  if (reference?.kind === 'digest') return reference.digest;
+  const known = reference && digests.get(lookupKey(reference));
+  // What stays a tag is compared as one.
+  if (!known || others.has(image)) return image;
+  return [...known].find((digest) => [...others].some((other) => other.endsWith(`@${digest}`))) ?? image;
+}

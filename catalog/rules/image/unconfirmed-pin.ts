@@ -1,0 +1,31 @@
+import { shortName } from '../../graph/edge.ts';
+import { locate } from '../../model.ts';
+import { imageChange, newPins } from '../../references/same-image.ts';
+import { quoted, type Rule } from '../rule.ts';
+
+export const rule: Rule = {
+  id: 'image/unconfirmed-pin',
+  severity: 'error',
+  summary: 'A tag becomes the digest that it stands for, as the lock of the base branch or the registry says',
+  compare(change, report) {
+    for (const name of change.packages) {
+      const was = change.before.catalog.packages.get(name)?.bundles;
+      for (const bundle of change.after.catalog.packages.get(name)?.bundles.values() ?? []) {
+        const old = was?.get(bundle.name);
+        if (!old || !change.before.isPublished({ package: name, bundle: bundle.name })) continue;
+        const open = newPins(old, bundle).filter(
+          ({ before, after }) => imageChange(before, after, change.before.digests) === 'unconfirmed',
+        );
+        const [first, ...others] = open;
+        if (!first) continue;
+        const more = others.length > 0 ? ` (and ${others.length} more of its images)` : '';
+        const message = `bundle ${quoted(bundle.name)} is published and now names ${quoted(first.after)}: nothing confirms that ${quoted(first.before)} stands for that digest${more}`;
+        report(message, locate(bundle, ...first.path), {
+          package: name,
+          installed: [shortName(old)],
+          hint: 'let the check ask the registry (registries.allow in the policy), or merge a lock of the tags first: portolan resolve DIR --lock FILE',
+        });
+      }
+    }
+  },
+};
