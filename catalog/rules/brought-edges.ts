@@ -50,8 +50,9 @@ function findEdges(change: Change, name: string): readonly BroughtEdge[] {
   if (!ofPackage) return [];
   const edges = new Map<string, BroughtEdge>();
   const add = (step: Step): void => {
-    const from = sideOf(change, name, step.installed.name);
-    const to = from && targetOf(change, step);
+    // Few upgrades are new: what is known of bundles is read for those alone.
+    const to = targetOf(change, step);
+    const from = to && sideOf(change, name, step.installed.name);
     if (!from || !to || (step.olm === 'v1' && [from, to].some(isRefusedByV1))) return;
     const key = JSON.stringify([from.bundle.name, to.bundle.name]);
     const channel = channelOf(ofPackage, step.channel, to);
