@@ -49,7 +49,12 @@ export interface Past {
  */
 export async function pastOf(repository: Repository, request: PastRequest): Promise<Past> {
   const catalogs = [...new Set(request.touched.flatMap(({ names }) => names))];
-  const { published: released, unread } = await releasedCatalogs(repository, { ...request, catalogs });
+  const packages = new Set(request.touched.flatMap((catalog) => [...catalog.packages]));
+  const { published: released, unread } = await releasedCatalogs(repository, {
+    ...request,
+    catalogs,
+    packages,
+  });
   const places = request.touched
     .flatMap((catalog) => catalog.places)
     .filter(({ catalog }) => !released.has(catalog));

@@ -1,6 +1,7 @@
 /**
  * What a released index image has: the names of its bundles by channel. They follow from the image's digest, so an
- * image is read once, wherever there is a store.
+ * image is read once, wherever there is a store. Elsewhere only the files of the packages in question are parsed:
+ * whole product catalogs have hundreds of megabytes.
  */
 import type { PublishedBundle } from '../../catalog/graph/world.ts';
 import type { Blobs, Bundle } from '../../catalog/model.ts';
@@ -19,6 +20,8 @@ export interface ReleasedImagePorts {
   readonly registry: Registry;
   /** Keeps what images have, by their digests. */
   readonly store?: Store | undefined;
+  /** Names of the packages in question. */
+  readonly packages: ReadonlySet<string>;
 }
 
 /**
@@ -30,7 +33,7 @@ export interface ReleasedImagePorts {
  */
 export async function releasedPackages(
   text: string,
-  { registry, store }: ReleasedImagePorts,
+  { registry, store, packages: wanted }: ReleasedImagePorts,
 ): Promise<ReleasedPackages> {
   const reference = parseReference(text);
   const descriptor = reference.kind === 'digest' ? reference : await registry.resolve(reference);
@@ -38,17 +41,31 @@ export async function releasedPackages(
   const key = contentKey('released', descriptor.digest);
   const known = packagesIn(await store?.get(key));
   if (known) return known;
-  const packages = await readImage(formatReference(withDigest(reference, descriptor.digest)), registry);
+  const name = formatReference(withDigest(reference, descriptor.digest));
+  const packages = await readImage(name, registry, store ? undefined : naming(wanted));
   await store?.put(key, bytesOf(packages));
   return packages;
 }
 
-async function readImage(name: string, registry: Registry): Promise<ReleasedPackages> {
+/** Tells whether a file names one of the packages, as opm writes names. */
+function naming(packages: ReadonlySet<string>): (content: Uint8Array) => boolean {
+  return (content) => {
+    const bytes = Buffer.from(content.buffer, content.byteOffset, content.length);
+    return [...packages].some((name) => bytes.includes(name));
+  };
+}
+
+async function readImage(
+  name: string,
+  registry: Registry,
+  parses: ((content: Uint8Array) => boolean) | undefined,
+): Promise<ReleasedPackages> {
   const options = {
     directory: '/',
     registry: () => registry,
     only: 'catalogs',
     each: { bundle: outlineOf },
+    ...(parses ? { parses } : {}),
   } as const;
   const { blobs, findings } = await renderImage(`docker://${name}`, options);
   // What cannot be read might have been published.

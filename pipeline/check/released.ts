@@ -17,6 +17,8 @@ export interface ReleasedRequest {
   readonly policy: Policy;
   /** Names of catalogs. */
   readonly catalogs: readonly string[];
+  /** Names of the packages in question. */
+  readonly packages: ReadonlySet<string>;
   /** Without it no image is read. */
   readonly registry?: Registry | undefined;
   readonly store?: Store | undefined;
@@ -86,12 +88,12 @@ async function releasedBy(
 
 function reader(
   { objects }: Repository,
-  { base, policy: { limits }, registry, store }: ReleasedRequest,
+  { base, policy: { limits }, registry, store, packages }: ReleasedRequest,
 ): Reader {
   return {
     image: once((reference) => {
       if (!registry) throw new PipelineError('not-allowed', 'no registry is asked');
-      return releasedPackages(reference, { registry, store });
+      return releasedPackages(reference, { registry, store, packages });
     }),
     ledger: once(async (path) => {
       const file = await entryAt(objects, base, path);

@@ -2,9 +2,10 @@
 import { posix } from 'node:path';
 import { readBundle } from '../../catalog/bundle/registry-bundle.ts';
 import { renderBundle } from '../../catalog/bundle/render.ts';
+import { IGNORE_FILE } from '../../catalog/ignore.ts';
 import { DEFAULT_LIMITS, type Loaded, load } from '../../catalog/load.ts';
 import type { Bundle } from '../../catalog/model.ts';
-import type { CatalogSource } from '../../catalog/source.ts';
+import type { CatalogSource, SourceFile } from '../../catalog/source.ts';
 import { DATABASE_LABEL, loadDatabase } from '../database/load.ts';
 import { PipelineError } from '../error.ts';
 import { CONFIGS_LABEL } from '../image/base.ts';
@@ -33,6 +34,7 @@ export async function renderImage(name: string, options: Rendering): Promise<Loa
           ? await readIndexImage(name, image, {
               configs: configs ?? '',
               each: options.migrates ? undefined : options.each,
+              parses: options.parses,
             })
           : await loadDatabase(await databaseIn(name, image, database), name);
       return migrated(loaded, options);
@@ -95,10 +97,30 @@ export async function unpackBundle<T>(
   );
 }
 
+interface IndexReading {
+  readonly configs: string;
+  readonly each: Rendering['each'];
+  readonly parses: Rendering['parses'];
+}
+
+/** The files of a source with some content, and those that say what is ignored. */
+function partOf(source: CatalogSource, parses: (content: Uint8Array) => boolean): CatalogSource {
+  return {
+    files: async () => {
+      const kept: SourceFile[] = [];
+      for (const file of await source.files()) {
+        const isAlways = file.unreadable !== undefined || posix.basename(file.path) === IGNORE_FILE;
+        if (isAlways || parses(await file.read())) kept.push(file);
+      }
+      return kept;
+    },
+  };
+}
+
 function readIndexImage(
   name: string,
   { unpack }: OpenImage,
-  { configs, each }: { readonly configs: string; readonly each: Rendering['each'] },
+  { configs, each, parses }: IndexReading,
 ): Promise<Loaded> {
   const folder = posix.join('/', configs).slice(1).replace(/\/$/, '');
   const isWanted = (path: string): boolean =>
@@ -107,7 +129,8 @@ function readIndexImage(
     if (!holdsFolder(tree, folder)) {
       throw new PipelineError('not-found', `${name} has no directory /${folder}, which its label names`);
     }
-    return load(treeSource(tree, folder), DEFAULT_LIMITS, each);
+    const source = treeSource(tree, folder);
+    return load(parses ? partOf(source, parses) : source, DEFAULT_LIMITS, each);
   };
   return unpack(isWanted, read, { within: folder });
 }

@@ -22,6 +22,8 @@ export interface Rendering {
   readonly imageTemplate?: ImageTemplate;
   /** What is done with each blob of a directory or an index image as it is read; what comes back is kept in its place. */
   readonly each?: EachBlob;
+  /** Which files of an index image are parsed, by their content; all when left out. */
+  readonly parses?: (content: Uint8Array) => boolean;
 }
 
 /** A bundle as a catalog with nothing else in it. */

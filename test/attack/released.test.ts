@@ -105,7 +105,7 @@ describe('what counts as published', () => {
     ],
     [
       'cannot be read whole',
-      (host: string) => indexImage(host, 'org/index:v4.20', '{"schema": "olm.channel"'),
+      (host: string) => indexImage(host, 'org/index:v4.20', '{"schema": "olm.channel", "package": "etcd"'),
     ],
     ['is gone', () => Promise.resolve()],
   ])('11: an image that %s lets nothing pass', async (_, push) => {

@@ -39,10 +39,15 @@ function catalog(versions: readonly string[], { images = {}, replaces = {} }: Sh
 const RELEASED = ['1.0.0'];
 const BRANCH = ['1.0.0', '1.1.0'];
 
-async function pushCatalog(host: string, reference: string, versions: readonly string[]): Promise<void> {
+async function pushCatalog(
+  host: string,
+  reference: string,
+  versions: readonly string[],
+  others: Readonly<Record<string, string>> = {},
+): Promise<void> {
   const image = await labelledImage(
     { [CONFIGS]: '/configs' },
-    { 'configs/etcd/catalog.json': catalog(versions) },
+    { 'configs/etcd/catalog.json': catalog(versions), ...others },
   );
   await pushImage(testClient([host]), parseReference(`${host}/${reference}`), { image });
 }
@@ -208,6 +213,20 @@ describe('with a released index image', () => {
     served.seen.length = 0;
     expect(await check(head, ...cache)).toMatchObject({ verdict: 'fail' });
     expect(blobs(served)).toBe(2);
+  });
+
+  test('is parsed as far as it names the packages in question, and whole where that is kept', async () => {
+    const { repository, base, served, check } = await setting(BY_IMAGE);
+    await pushCatalog(served.host, 'org/index:v4.20', RELEASED, {
+      'configs/quay/catalog.json': '{"schema":',
+    });
+    const images = { '1.1.0': 'quay.io/org/etcd:again' };
+    const head = repository.commit({ [FILE]: catalog(BRANCH, { images }) }, { parents: [base] });
+    expect(await check(head)).toMatchObject({ verdict: 'pass', unchecked: [] });
+    expect(await check(head, '--cache', folder())).toMatchObject({
+      verdict: 'fail',
+      unchecked: [{ why: expect.stringContaining('quay/catalog.json') }],
+    });
   });
 
   test.each([
