@@ -177,7 +177,7 @@ function metaOf(value: Readonly<Record<string, unknown>>, report: Report): Meta 
 }
 
 /** Unicode case folding, near enough: ß folds to ss. */
-function foldKey(key: string): string {
+export function foldKey(key: string): string {
   return key.toUpperCase().toLowerCase();
 }
 

@@ -5,6 +5,7 @@
  * @see https://github.com/redhat-openshift-ecosystem/operator-pipelines/blob/main/docs/users/fbc_autorelease.md
  */
 
+import { foldKey } from '../blob.ts';
 import { insertedAt } from '../edit/list.ts';
 import { EditError } from '../edit/package.ts';
 import { isObject } from '../shape.ts';
@@ -174,6 +175,10 @@ function entriesOf(text: string): Value[] {
     throw new EditError(
       `the template's schema is ${JSON.stringify(value['schema'])}, expected ${BASIC_SCHEMA}`,
     );
+  // Rendering finds the list whatever the case of its key; another one beside it would hide what stands there.
+  const odd = Object.keys(value).find((key) => key !== 'entries' && foldKey(key) === foldKey('entries'));
+  if (odd !== undefined)
+    throw new EditError(`the template has the key ${JSON.stringify(odd)}`, 'write it as entries');
   return listAt(value, 'entries').map((one) => (isObject(one) ? one : {}));
 }
 

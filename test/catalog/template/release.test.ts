@@ -67,6 +67,11 @@ entries:
 
   test('of another schema is refused', () => {
     expect(() => releasedBasic('schema: olm.semver\n', RELEASE)).toThrow('expected olm.template.basic');
+    // Rendering reads the key all the same, and would then read one of two.
+    for (const key of ['Entries', 'entrieſ'])
+      expect(() => releasedBasic(TEMPLATE.replace('\nentries:', `\n${key}:`), RELEASE)).toThrow(
+        `the template has the key "${key}"`,
+      );
   });
 });
 

@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { People } from '../../../pipeline/check/people.ts';
 import { POLICY_PATH } from '../../../pipeline/config.ts';
+import { PipelineError } from '../../../pipeline/error.ts';
 import { openRepository, type Repository } from '../../../pipeline/git/repository.ts';
 import { clientUnder } from '../../../pipeline/references/client.ts';
 import { madeBundle, pushMade } from '../../../pipeline/release/bundle-image.ts';
@@ -16,6 +17,7 @@ import { testClient } from '../../fakes/host.ts';
 import { basicTemplate, bundleFiles, CI, releaseConfig, withoutInstallModes } from '../../fakes/operators.ts';
 import { registry } from '../../fakes/registry.ts';
 import { type Files, makeRepository, type TestRepository } from '../../fakes/repository.ts';
+import { spelledTexts } from '../../fakes/spelling.ts';
 
 const FIRST = `quay.io/org/etcd@sha256:${'0'.repeat(63)}1`;
 const TEMPLATE = 'operators/etcd/catalog-templates/basic.yaml';
@@ -93,6 +95,25 @@ test('a bundle alone: its image and its catalogs as they will be', async () => {
     'then by a pull request:\n    operators/etcd/catalog-templates/basic.yaml',
   );
   expect(markdownReport(report)).toContain('the merge releases etcd 1.1.0');
+});
+
+test('however release-config.yaml is spelled, the check shows what the merge writes, or refuses it as the merge does', async () => {
+  const wanted = {
+    catalog_templates: [{ template_name: 'basic.yaml', channels: ['stable'], replaces: 'etcd.v1.0.0' }],
+  };
+  let released = 0;
+  for (const text of spelledTexts(wanted, { seed: 3, count: 40 })) {
+    const files = bundleFiles('etcd', '1.1.0', text);
+    const written = await texts(files).catch((error: unknown) => {
+      if (error instanceof PipelineError) return undefined;
+      throw error;
+    });
+    const report = await judged(files);
+    expect(report.released?.flatMap((one) => one.files) ?? [], text).toEqual([...(written?.keys() ?? [])]);
+    if (written) released++;
+    else expect(report.verdict, text).toBe('fail');
+  }
+  expect(released).toBeGreaterThan(2);
 });
 
 test('what its catalogs would do to clusters is a finding before it is merged', async () => {
@@ -186,7 +207,8 @@ test('a bundle that the merge will refuse is there for no catalog; the policy sa
   expect(errors(refused).map(({ rule }) => rule)).toEqual(
     expect.arrayContaining(['csv/install-modes', 'image/digest-missing']),
   );
-  const rules = 'rules: {csv/install-modes: warning, graph/newly-unsupported-v1: warning}';
+  const rules =
+    'rules: {csv/install-modes: warning, graph/newly-unsupported-v1: warning, graph/install-modes-narrowed: warning}';
   const policy = `${source.git('show', `main:${POLICY_PATH}`)}\n${rules}\n`;
   base = source.commit({ [POLICY_PATH]: policy }, { parents: [base], branch: 'main' });
   const allowed = await judged(together);
