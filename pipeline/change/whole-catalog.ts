@@ -71,10 +71,10 @@ async function filesAt(objects: ObjectReader, tree: string, root: string): Promi
 
 function noSuchCatalog(name: string, known: ReadonlySet<string>): PipelineError {
   const names = [...known].sort(compareText).join(', ');
-  return new PipelineError('not-found', `the commit holds no catalog ${JSON.stringify(name)}`, {
+  return new PipelineError('not-found', `no catalog ${JSON.stringify(name)} in the commit`, {
     hint:
       known.size === 0
-        ? 'the layout of the policy matches nothing in it (docs/policy.md#layout)'
-        : `it holds: ${names}`,
+        ? 'the layout in the policy does not match any file (docs/policy.md#layout)'
+        : `the commit contains: ${names}`,
   });
 }

@@ -15,18 +15,20 @@ import type { Terminal } from './terminal.ts';
 
 export const command: Command = {
   words: 'add',
-  summary: 'Add a bundle to a channel of a catalog, and leave every other line as it is.',
   operands: 'BUNDLE DIR',
   options: {
-    channel: { value: 'CHANNEL', description: 'the channel; it is made when there is none of the name' },
-    replaces: { value: 'BUNDLE', description: 'the bundle that the new one replaces' },
-    skips: { value: 'BUNDLE', description: 'a bundle that is skipped', multiple: true },
-    'skip-range': { value: 'RANGE', description: 'versions that may be upgraded from, such as <1.2.0' },
-    image: { value: 'REFERENCE', description: 'where the bundle will be, for one in a directory' },
+    channel: { value: 'CHANNEL', description: 'channel to add the bundle to; created if it does not exist' },
+    replaces: { value: 'BUNDLE', description: 'bundle that the new one replaces' },
+    skips: { value: 'BUNDLE', description: 'bundle that the new one skips', multiple: true },
+    'skip-range': {
+      value: 'RANGE',
+      description: 'versions that can upgrade directly to the new one, for example <1.2.0',
+    },
+    image: { value: 'REFERENCE', description: 'future image of a bundle in a directory' },
     ...REGISTRY_OPTIONS,
   },
   details:
-    'BUNDLE is an image or a bundle directory. What would make the catalog break a rule that it keeps now is refused.',
+    'BUNDLE is an image or a bundle directory. A change that would make the catalog violate a new rule is rejected.',
   examples: [
     'portolan add quay.io/example/foo-bundle:v1.2.0 catalogs/v4.20 --channel stable --replaces foo.v1.1.0',
   ],
@@ -57,7 +59,7 @@ async function bundleOf(
   if (isDirectory(path) && !holdsBundle(path)) {
     throw new PipelineError(
       'usage',
-      `${reference} is no bundle: it lacks the folders manifests/ and metadata/`,
+      `${reference} is not a bundle: it has no manifests/ and metadata/ folders`,
     );
   }
   const image = invocation.text('image');

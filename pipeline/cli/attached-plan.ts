@@ -19,17 +19,17 @@ export async function takeAttachedPlan(
 ): Promise<ExitCode> {
   const { directory } = terminal;
   if (statSync(resolve(directory, operand), { throwIfNoEntry: false })?.isDirectory()) {
-    throw usageError(command, '--to is needed');
+    throw usageError(command, '--to is required');
   }
   const client = registryClientFor(invocation, terminal, { named: [operand] });
   try {
     const at = placeFrom(directory, parsePlace(operand));
     const { registry, reference, close } = await openSource(at, client);
     const plan = await findPlan(registry, reference, { mirror: undefined, known: PLAN_FILES }).finally(close);
-    if (!plan) throw usageError(command, `--to is needed: no plan is attached to ${operand}`);
+    if (!plan) throw usageError(command, `--to is required: no plan is attached to ${operand}`);
     const out = resolve(directory, invocation.text('out') ?? 'mirror');
     const { written } = writeFiles(out, plan.files, PLAN_FILES);
-    await terminal.out(`${plain(`${operand}: the plan for ${plan.mirror} is attached to it`)}\n`);
+    await terminal.out(`${plain(`${operand}: using the attached plan for ${plan.mirror}`)}\n`);
     terminal.err(`${out}: ${written.length === 0 ? 'nothing changed' : written.join(', ')}\n`);
     return 0;
   } finally {

@@ -22,7 +22,6 @@ import { searchPath, type Terminal } from './terminal.ts';
 
 export const command: Command = {
   words: 'audit',
-  summary: 'Say all that can be said of catalogs as they stand, the worst first, each with its fix.',
   operands: 'DIR|REFERENCE…',
   options: {
     olm: { value: 'v0|v1', description: 'what the clusters run (default: both)' },

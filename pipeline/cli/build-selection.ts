@@ -59,7 +59,7 @@ export async function buildImage(
     const source = { files: async () => [{ path: 'catalog.json', read }] };
     const { built, findings } = await buildCatalogImage(source, base?.image, { ...BUILD_DEFAULTS, scratch });
     for (const finding of findings) terminal.err(findingText(finding));
-    if (!built) throw new PipelineError('usage', 'no image can be built of the selection');
+    if (!built) throw new PipelineError('usage', 'cannot build an image of the selection');
     const sent = await sendCatalogImages(client, [{ image: built.image, place, base, untagged: false }]);
     await sent.tag();
     const { digest } = built.image.manifestList;
@@ -74,9 +74,10 @@ function placeOf(written: string, directory: string): Place {
   const place = parsePlace(written);
   if (place.kind === 'registry' && place.reference.kind === 'tag') return place;
   if (place.kind === 'oci' && place.tag === undefined) return placeFrom(directory, place);
-  throw new PipelineError('usage', `--build is ${JSON.stringify(written)}`, {
-    hint: 'write REPOSITORY:TAG or oci:DIR',
-  });
+  throw new PipelineError(
+    'usage',
+    `--build must be REPOSITORY:TAG or oci:DIR, not ${JSON.stringify(written)}`,
+  );
 }
 
 function sourceText(place: Place, digest: string): string {

@@ -12,18 +12,17 @@ import { REGISTRY_OPTIONS } from './registry-options.ts';
 import type { ExitCode, Terminal } from './terminal.ts';
 
 const OPTIONS: Command['options'] = {
-  force: { description: 'make the image of a bundle with errors, too' },
+  force: { description: 'build the image even if the bundle has errors' },
   ...REGISTRY_OPTIONS,
 };
 
 const DETAILS = [
-  'The image is one layer with manifests/ and metadata/ on nothing, labelled with the annotations. No daemon is needed,',
-  'and the same files give the same digest. The bundle is judged first (portolan bundle validate).',
+  'Validates the bundle first, as portolan bundle validate does. The image has a single layer with manifests/ and',
+  'metadata/, no base image, and the bundle annotations as labels. The same files always produce the same digest.',
 ].join('\n');
 
 export const build: Command = {
   words: 'bundle build',
-  summary: 'Make the image of a bundle directory, in an image layout or an archive.',
   operands: 'DIR oci:DIR[:TAG]|oci-archive:FILE|docker-archive:FILE',
   details: DETAILS,
   options: OPTIONS,
@@ -31,7 +30,7 @@ export const build: Command = {
   run: (invocation, terminal) => {
     const place = placeOf(invocation, terminal);
     if (place.kind === 'registry') {
-      throw usageError(build, `${formatPlace(place)} is in a registry: portolan bundle push puts it there`);
+      throw usageError(build, `${formatPlace(place)} is in a registry: use portolan bundle push`);
     }
     return make(place, invocation, terminal);
   },
@@ -39,9 +38,8 @@ export const build: Command = {
 
 export const push: Command = {
   words: 'bundle push',
-  summary: 'Make the image of a bundle directory and push it to a registry.',
   operands: 'DIR REFERENCE',
-  details: `${DETAILS}\nNothing is sent that is there; the tag moves last.`,
+  details: `${DETAILS}\nExisting blobs are not uploaded again. The tag moves last.`,
   options: OPTIONS,
   examples: ['portolan bundle push operators/etcd/0.9.4 quay.io/example/etcd-bundle:v0.9.4'],
   run: (invocation, terminal) => make(placeOf(invocation, terminal), invocation, terminal),
@@ -58,7 +56,7 @@ async function make(place: Place, invocation: Invocation, terminal: Terminal): P
   const errors = findings.filter(({ severity }) => severity === 'error');
   for (const finding of errors) terminal.err(findingText(finding));
   if (errors.length > 0 && !invocation.flag('force')) {
-    terminal.err(`FAIL: ${countText(errors)}; nothing was made\n`);
+    terminal.err(`FAIL: ${countText(errors)}; no image was built\n`);
     return 1;
   }
   const image = await bundleImage(bundle.source);
@@ -69,7 +67,7 @@ async function make(place: Place, invocation: Invocation, terminal: Terminal): P
       const { digest, unchanged } = await pushImage(destination.registry, destination.reference, { image });
       await destination.finish();
       await terminal.out(`${digest}\n`);
-      terminal.err(`${plain(to)} ${unchanged ? 'was' : 'is'} ${digest}\n`);
+      terminal.err(`${plain(to)}: ${unchanged ? 'already' : 'now'} ${digest}\n`);
       return 0;
     } catch (error) {
       await destination.discard();

@@ -4,20 +4,19 @@ import { deliver, formatOf, RENDER_OPTIONS, sayErrors } from './rendering.ts';
 
 export const command: Command = {
   words: 'bundle catalog',
-  summary:
-    'Print the catalog that a commit holds, or that the policy says is made from its bundle directories.',
   operands: 'CATALOG',
   options: {
-    repo: { value: 'DIR', description: 'the repository (default: this directory)' },
-    commit: { value: 'REVISION', description: 'whose catalog is printed (default: HEAD)' },
+    repo: { value: 'DIR', description: 'path of the repository (default: current directory)' },
+    commit: { value: 'COMMIT', description: 'commit to read the catalog from (default: HEAD)' },
     package: { value: 'NAME', description: 'only this package' },
     output: RENDER_OPTIONS['output'] ?? { description: '' },
     to: RENDER_OPTIONS['to'] ?? { description: '' },
   },
   details: [
-    'The policy names catalogs that nobody writes (bundleCatalogs): each package is made from operators/PACKAGE/VERSION,',
-    'by the updateGraph of its ci.yaml, of the bundles whose com.redhat.openshift.versions holds the catalog. A package',
-    'whose bundles make no graph is left out and said to be wrong; check and publish refuse it.',
+    'The policy lists the catalogs that Portolan builds from bundle directories (bundleCatalogs). Each package contains the',
+    'bundles in operators/PACKAGE/VERSION whose com.redhat.openshift.versions includes the catalog, with the upgrade edges',
+    'of the updateGraph in its ci.yaml. A package whose bundles do not form a valid upgrade graph is omitted and reported',
+    'as an error; check and publish reject it.',
   ].join('\n'),
   examples: [
     'portolan bundle catalog v4.20 --repo ../community-operators --to catalog',
@@ -26,7 +25,7 @@ export const command: Command = {
   run: async (invocation, terminal) => {
     const { operands, text } = invocation;
     const [name] = operands;
-    if (name === undefined) throw usageError(command, 'no catalog is named');
+    if (name === undefined) throw usageError(command, 'missing argument: CATALOG');
     const { readCommit } = await import('./commit-catalogs.ts');
     const only = text('package');
     let isWrong = false;
@@ -38,7 +37,7 @@ export const command: Command = {
           terminal,
         );
         if (!catalog)
-          throw new PipelineError('not-found', `the commit holds no catalog ${JSON.stringify(name)}`);
+          throw new PipelineError('not-found', `no catalog ${JSON.stringify(name)} in the commit`);
         isWrong = sayErrors(catalog.unread, terminal);
         return catalog.catalog.blobs;
       },

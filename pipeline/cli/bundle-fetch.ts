@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import type { Bundle } from '../../catalog/model.ts';
 import { formatVersion } from '../../catalog/version.ts';
 import { fetchBundles } from '../bundle/fetch.ts';
-import { plain } from '../report/text.ts';
+import { amount, plain } from '../report/text.ts';
 import { type Command, usageError } from './command.ts';
 import { readOperands } from './operands.ts';
 import { registryClientFor } from './registry-access.ts';
@@ -10,15 +10,15 @@ import { REGISTRY_OPTIONS } from './registry-options.ts';
 
 export const command: Command = {
   words: 'bundle fetch',
-  summary: 'Fetch the bundle images of catalogs into directories, for what only manifests tell.',
   operands: 'DIR|REFERENCE…',
   details: [
-    'Writes PACKAGE/VERSION/manifests and metadata below --to, which audit and check then take as --bundles. An image',
-    'that is named by digest and is there is not fetched again. Bundles whose manifests are in the catalog are left out.',
+    'Writes PACKAGE/VERSION/manifests and PACKAGE/VERSION/metadata to the directory. Pass it to audit and check as',
+    '--bundles, for checks that need manifests. Images referenced by digest that already exist there are not downloaded',
+    'again. Bundles whose manifests are part of the catalog are skipped.',
   ].join('\n'),
   options: {
-    to: { value: 'DIR', description: 'where the bundles go' },
-    package: { value: 'NAME', description: 'only the bundles of this package', multiple: true },
+    to: { value: 'DIR', description: 'directory to write the bundles to' },
+    package: { value: 'NAME', description: 'only this package', multiple: true },
     ...REGISTRY_OPTIONS,
   },
   examples: [
@@ -37,13 +37,13 @@ export const command: Command = {
           image !== '' && !properties.some(({ type }) => type === 'olm.bundle.object'),
       );
     const images = new Map(bundles.map((bundle) => [folderOf(bundle), bundle]));
-    if (images.size === 0) throw usageError(command, 'the catalogs name no such bundle image');
+    if (images.size === 0) throw usageError(command, 'no bundle images to fetch in the catalogs');
     const client = registryClientFor(invocation, terminal);
     try {
       const access = { directory: terminal.directory, registry: () => client };
       const { fetched, kept, failed } = await fetchBundles([...images.values()], to, access);
       for (const { bundle, why } of failed) terminal.err(`${plain(bundle.name)}: ${plain(why)}\n`);
-      terminal.err(`${fetched} bundles fetched, ${kept} there already, ${failed.length} failed\n`);
+      terminal.err(`${amount(fetched, 'bundle')} fetched, ${kept} already there, ${failed.length} failed\n`);
       return failed.length > 0 ? 2 : 0;
     } finally {
       client.close();

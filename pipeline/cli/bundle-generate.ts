@@ -9,17 +9,16 @@ import { type Command, usageError } from './command.ts';
 
 export const command: Command = {
   words: 'bundle generate',
-  summary: 'Write the metadata of a bundle: annotations.yaml, and a Dockerfile, as opm does.',
   operands: 'MANIFESTS',
   details: [
-    'MANIFESTS is the folder with the manifests. The annotations go into the folder metadata beside it, the Dockerfile',
-    'into the current directory. Files that are there are replaced only with --overwrite.',
+    'MANIFESTS is the folder with the manifests. Writes annotations.yaml to the sibling folder metadata, and',
+    'bundle.Dockerfile to the current directory. Existing files are replaced only with --overwrite.',
   ].join('\n'),
   options: {
-    package: { short: 'p', value: 'NAME', description: 'the package' },
-    channels: { short: 'c', value: 'A,B', description: 'the channels that the bundle is in' },
-    default: { short: 'e', value: 'CHANNEL', description: 'the default channel of the package' },
-    overwrite: { description: 'replace what is there' },
+    package: { short: 'p', value: 'NAME', description: 'package of the bundle' },
+    channels: { short: 'c', value: 'A,B', description: 'channels of the bundle' },
+    default: { short: 'e', value: 'CHANNEL', description: 'default channel of the package' },
+    overwrite: { description: 'replace existing files' },
   },
   examples: [
     'portolan bundle generate bundle/manifests --package etcd --channels stable,alpha --default stable',
@@ -29,7 +28,8 @@ export const command: Command = {
     const channels = needed('channels')
       .split(',')
       .map((channel) => channel.trim());
-    if (channels.some((channel) => channel === '')) throw usageError(command, '--channels has an empty name');
+    if (channels.some((channel) => channel === ''))
+      throw usageError(command, '--channels contains an empty name');
     const defaultChannel = text('default') ?? '';
     const labels: BundleLabels = {
       mediaType: await mediaTypeOf(path),
@@ -38,7 +38,7 @@ export const command: Command = {
       defaultChannel,
     };
     if (defaultChannel !== '' && !channels.includes(defaultChannel))
-      terminal.err(`note: the default channel ${JSON.stringify(defaultChannel)} is none of the bundle's\n`);
+      terminal.err(`warning: the bundle is not in the default channel ${JSON.stringify(defaultChannel)}\n`);
     const metadata = join(dirname(path), 'metadata');
     const shown = (to: string): string => relative(terminal.directory, to);
     const dockerfile = bundleDockerfile(labels, { manifests: shown(path), metadata: shown(metadata) });
@@ -59,7 +59,7 @@ export const command: Command = {
 /** What manifests are, as opm tells it. @throws PipelineError `not-found`, `usage` for an empty folder */
 async function mediaTypeOf(path: string): Promise<BundleLabels['mediaType']> {
   const files = (await directorySource(path).files()).filter(({ unreadable }) => unreadable === undefined);
-  if (files.length === 0) throw new PipelineError('usage', `${path} holds no manifests`);
+  if (files.length === 0) throw new PipelineError('usage', `no manifests in ${path}`);
   if (files.some((file) => file.path === 'Chart.yaml')) return 'helm+v1';
   for (const file of files.filter(({ path: name }) => !name.includes('/'))) {
     const [first] = readManifestFile(file.path, await file.read()).documents;
@@ -73,8 +73,8 @@ function checkAbsent(files: readonly (readonly [folder: string, name: string, te
   for (const [folder, name, text] of files) {
     const path = join(folder, name);
     if (existsSync(path) && readText(path) !== text) {
-      throw new PipelineError('usage', `${path} is there, with other content`, {
-        hint: '--overwrite replaces it',
+      throw new PipelineError('usage', `${path} already exists with different content`, {
+        hint: 'use --overwrite to replace it',
       });
     }
   }

@@ -21,33 +21,46 @@ import type { ExitCode, Terminal } from './terminal.ts';
 
 export const command: Command = {
   words: 'bundle manifests',
-  summary: 'Write what installs a bundle, with exactly the permissions that installing it needs.',
   operands: 'DIR|REFERENCE',
   details: [
-    'For OLM v1: the namespace, a service account with its roles, and the ClusterExtension, pinned to the version of the',
-    'bundle unless a range or a channel is given. For OLM v0: the namespace, the OperatorGroup and the Subscription.',
-    'A bundle that OLM cannot install has its reasons said, and nothing is printed.',
+    'For OLM v1: the namespace, a service account with exactly the permissions that the installation needs, and the',
+    'ClusterExtension. It is pinned to the version of the bundle unless you set --version or --channel. For OLM v0: the',
+    'namespace, the OperatorGroup and the Subscription. If OLM cannot install the bundle, the reasons are printed instead.',
   ].join('\n'),
   options: {
-    olm: { value: 'v1|v0', description: 'which OLM (default: v1)' },
+    olm: { value: 'v1|v0', description: 'OLM version on the cluster (default: v1)' },
     release: {
       value: 'MINOR',
-      description: 'the OpenShift to install on, such as 4.18: before 4.20, OLM v1 takes no webhooks',
+      description:
+        'OpenShift version of the cluster, for example 4.18; before 4.20, OLM v1 does not support webhooks',
     },
     namespace: {
       short: 'n',
       value: 'NAME',
-      description: 'where (default: what the bundle suggests, or the package)',
+      description:
+        'namespace to install into (default: the one that the bundle suggests, or the package name)',
     },
-    name: { value: 'NAME', description: 'the name of the extension or subscription (default: the package)' },
-    version: { value: 'RANGE', description: "the versions that may be installed (default: the bundle's)" },
-    channel: { value: 'NAME', description: 'the channel to follow; without --version any version of it' },
+    name: {
+      value: 'NAME',
+      description: 'name of the ClusterExtension or Subscription (default: the package name)',
+    },
+    version: { value: 'RANGE', description: 'version range to install (default: the version of the bundle)' },
+    channel: {
+      value: 'NAME',
+      description: 'channel to follow; without --version, any version in it can be installed',
+    },
     certificates: {
       value: 'service-ca|cert-manager',
-      description: 'who makes the certificates of webhooks (default: service-ca, as on OpenShift)',
+      description: 'issuer of the webhook certificates (default: service-ca, as on OpenShift)',
     },
-    catalog: { value: 'NAME', description: 'the CatalogSource, for OLM v0 (default: operatorhubio-catalog)' },
-    'catalog-namespace': { value: 'NAME', description: 'its namespace (default: olm)' },
+    catalog: {
+      value: 'NAME',
+      description: 'for OLM v0: name of the CatalogSource (default: operatorhubio-catalog)',
+    },
+    'catalog-namespace': {
+      value: 'NAME',
+      description: 'for OLM v0: namespace of the CatalogSource (default: olm)',
+    },
     ...REGISTRY_OPTIONS,
   },
   examples: [
@@ -78,9 +91,9 @@ function optionsOf(bundle: Inspected, { text }: Invocation): ExtensionOptions {
   if (!csv || of === '') {
     throw new PipelineError(
       'usage',
-      'the bundle has no ClusterServiceVersion, or its annotations name no package',
+      'the bundle has no ClusterServiceVersion, or its annotations do not name a package',
       {
-        hint: 'portolan bundle validate says what is wrong',
+        hint: 'run portolan bundle validate for details',
       },
     );
   }
@@ -113,7 +126,7 @@ function ofV1(bundle: Inspected, invocation: Invocation, terminal: Terminal): Js
   );
   if (reasons.length > 0) {
     for (const finding of reasons) terminal.err(findingText(finding));
-    terminal.err('FAIL: OLM v1 refuses this bundle, or what it installs cannot work\n');
+    terminal.err('FAIL: OLM v1 cannot install this bundle, or the operator would not work\n');
     return undefined;
   }
   const certificates = invocation.word('certificates', ['service-ca', 'cert-manager']) ?? 'service-ca';
@@ -129,7 +142,7 @@ function minorOf(release: string | undefined): number {
   if (release === undefined) return Number.POSITIVE_INFINITY;
   const [, minor] = /^v?4\.(\d+)$/.exec(release) ?? [];
   if (minor === undefined)
-    throw usageError(command, `--release must be like 4.18, not ${JSON.stringify(release)}`);
+    throw usageError(command, `--release must be a version such as 4.18, not ${JSON.stringify(release)}`);
   return Number(minor);
 }
 
@@ -140,5 +153,8 @@ function ofV0(bundle: Inspected, invocation: Invocation): Json[] | undefined {
     catalogNamespace: invocation.text('catalog-namespace') ?? 'olm',
   });
   if (documents) return documents;
-  throw new PipelineError('usage', 'the bundle supports no install mode, so OLM v0 cannot install it');
+  throw new PipelineError(
+    'usage',
+    'the bundle does not support any install mode, so OLM v0 cannot install it',
+  );
 }

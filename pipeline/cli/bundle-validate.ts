@@ -27,26 +27,33 @@ export async function validateBundle(path: string, format: string, terminal: Ter
 
 export const command: Command = {
   words: 'bundle validate',
-  summary:
-    'Judge a bundle: its format, its manifests and its metadata, every defect at once and on its line.',
   operands: 'DIR|REFERENCE',
   details: [
-    'A bundle is a directory with manifests/ and metadata/, an image in a registry, or one in a layout (oci:DIR:TAG) or',
-    'an archive. The suite default is what OLM v0 needs, and part of every other; what other suites would add is counted',
-    'on the last line. The suite multiarch asks registries for which platforms the images are. --compat shows only',
-    'what a real tool says, with its blind spots: the rest is left out.',
+    'Checks the format, the manifests and the metadata, and reports all errors at once, each with its file and line. A bundle',
+    'is a directory with manifests/ and metadata/, or an image in a registry, a layout (oci:DIR:TAG) or an archive.',
+    '',
+    'The suite default checks what OLM v0 requires; every other suite includes it. The last line shows how many findings the',
+    'other suites would add. The suite multiarch asks registries for the platforms of the images. With --compat, Portolan',
+    'shows only the findings that the named tool reports.',
   ].join('\n'),
   options: {
-    suite: { value: 'SUITE', description: `who judges: ${SUITE_NAMES.join(', ')}`, multiple: true },
-    compat: { value: VIEW_NAMES.join('|'), description: 'show only what operator-sdk or opm says' },
+    suite: {
+      value: 'SUITE',
+      description: `suite of rules to run: ${SUITE_NAMES.join(', ')}`,
+      multiple: true,
+    },
+    compat: { value: VIEW_NAMES.join('|'), description: 'show only the findings of operator-sdk or opm' },
     'kubernetes-version': {
       value: 'VERSION',
-      description: 'the Kubernetes to be installed on, such as 1.25',
+      description: 'Kubernetes version of the cluster, for example 1.25',
     },
-    categories: { value: 'FILE', description: 'the only allowed categories, JSON: {"categories": […]}' },
-    dockerfile: { value: 'FILE', description: "the bundle's Dockerfile (default: the one in the directory)" },
-    policy: { value: 'FILE', description: 'a policy that gives rules their severities' },
-    format: { value: 'text|json|sarif', description: 'how to print the findings (default: text)' },
+    categories: { value: 'FILE', description: 'JSON file with the allowed categories: {"categories": […]}' },
+    dockerfile: {
+      value: 'FILE',
+      description: 'Dockerfile of the bundle (default: the one in the directory)',
+    },
+    policy: { value: 'FILE', description: 'policy file with the severities of rules' },
+    format: { value: 'text|json|sarif', description: 'output format (default: text)' },
     ...REGISTRY_OPTIONS,
   },
   examples: [
@@ -99,7 +106,7 @@ async function printJudgement(
   else {
     for (const finding of findings) await out(findingText(finding));
     const more = [...others].map(
-      ([suite, found]) => `${amount(found.length, 'finding')} by --suite ${suite}`,
+      ([suite, found]) => `${amount(found.length, 'finding')} of --suite ${suite}`,
     );
     err(`${failed ? 'FAIL' : 'PASS'}: ${countText(findings)}`);
     err(more.length > 0 ? `; not counted: ${more.join(', ')}\n` : '\n');

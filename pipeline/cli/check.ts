@@ -30,7 +30,6 @@ const FORMAT_WORDS = Object.keys(FORMATS) as (keyof typeof FORMATS)[];
 
 export const command: Command = {
   words: 'check',
-  summary: 'Check a pull request: who may, what is wrong, what clusters will do.',
   operands: '',
   options: {
     repo: { value: 'DIR', description: 'the repository (default: this directory)' },

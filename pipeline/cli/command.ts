@@ -1,5 +1,5 @@
 /**
- * What a command of the command line is: its words, its options, and what it does.
+ * What a command of the command line is: its words, its options, and what it does. `commands.ts` has its summary.
  */
 import { parseArgs } from 'node:util';
 import { nearest } from '../../catalog/spelling.ts';
@@ -9,7 +9,6 @@ import type { ExitCode, Terminal } from './terminal.ts';
 export interface Command {
   /** What is typed after the program's name, such as `mirror plan`. */
   readonly words: string;
-  readonly summary: string;
   /** The operands as the usage line shows them, such as `DIR` or `[FILE…]`. */
   readonly operands: string;
   readonly options: Readonly<Record<string, Option>>;
@@ -83,7 +82,7 @@ export function invocationOf(command: Command, parameters: readonly string[]): I
     },
     needed: (option) => {
       const value = text(option);
-      if (value === undefined) throw usageError(command, `--${option} is needed`);
+      if (value === undefined) throw usageError(command, `--${option} is required`);
       return value;
     },
     list: (option) => (Array.isArray(values[option]) ? values[option].map(String) : []),
@@ -93,8 +92,9 @@ export function invocationOf(command: Command, parameters: readonly string[]): I
 
 /** What is wrong with options that cannot be read, with the option that was probably meant. */
 function misread({ options }: Command, error: unknown): string {
-  const [what = ''] = error instanceof Error ? error.message.split('. ') : [String(error)];
-  const [, typed] = /^Unknown option '--([^']*)'$/.exec(what) ?? [];
+  const [first = ''] = error instanceof Error ? error.message.split('. ') : [String(error)];
+  const what = first.charAt(0).toLowerCase() + first.slice(1);
+  const [, typed] = /^unknown option '--([^']*)'$/.exec(what) ?? [];
   const near = typed === undefined ? undefined : nearest(typed, Object.keys(options));
   return near === undefined ? what : `${what}: did you mean --${near}?`;
 }
@@ -127,7 +127,7 @@ function untouched(command: Command, operands: readonly string[]): Invocation {
     text: () => undefined,
     word: () => undefined,
     needed: (option) => {
-      throw usageError(command, `--${option} is needed`);
+      throw usageError(command, `--${option} is required`);
     },
     list: () => [],
     flag: () => false,
@@ -140,8 +140,9 @@ function checkOperands(command: Command, operands: readonly string[]): void {
   const least = shown.filter((word) => !word.startsWith('[')).length;
   const most = shown.some((word) => word.includes('…')) ? Number.POSITIVE_INFINITY : shown.length;
   if (operands.length < least)
-    throw usageError(command, `${shown.slice(operands.length).join(' ')} is missing`);
-  if (operands.length > most) throw usageError(command, `too much: ${JSON.stringify(operands[most])}`);
+    throw usageError(command, `missing argument: ${shown.slice(operands.length).join(' ')}`);
+  if (operands.length > most)
+    throw usageError(command, `unexpected argument ${JSON.stringify(operands[most])}`);
 }
 
 /** An error for a command line that cannot be understood, with the usage in the hint. */
@@ -157,8 +158,8 @@ export function usageLine(command: Command): string {
 }
 
 /** The help text of a command. */
-export function helpText(command: Command): string {
-  const lines = [`Usage: ${usageLine(command)}`, '', command.summary];
+export function helpText(command: Command, summary: string): string {
+  const lines = [`Usage: ${usageLine(command)}`, '', `${summary}.`];
   if (command.details !== undefined) lines.push('', command.details);
   const options = Object.entries(command.options).map(([name, option]): [string, string] => {
     const short = option.short === undefined ? '    ' : `-${option.short}, `;
@@ -166,12 +167,17 @@ export function helpText(command: Command): string {
   });
   lines.push('', 'Options:', ...twoColumns([...options, ['    --help', 'show this help']]));
   if (command.examples) lines.push('', 'Examples:', ...command.examples.map((example) => `  ${example}`));
-  lines.push('', 'Exit codes: 0 passed, 1 failed, 2 could not tell.');
+  lines.push('', EXIT_CODES);
   return `${lines.join('\n')}\n`;
 }
 
-/** Rows of a name and its description, aligned. */
-export function twoColumns(rows: readonly (readonly [string, string])[]): string[] {
-  const width = Math.max(...rows.map(([name]) => name.length));
+/** What every command exits with. */
+export const EXIT_CODES = 'Exit codes: 0 passed, 1 failed, 2 could not complete the check.';
+
+/** Rows of a name and its description, aligned; the names are as wide as the widest one unless a width is given. */
+export function twoColumns(
+  rows: readonly (readonly [string, string])[],
+  width: number = Math.max(...rows.map(([name]) => name.length)),
+): string[] {
   return rows.map(([name, description]) => `  ${name.padEnd(width)}  ${description}`);
 }

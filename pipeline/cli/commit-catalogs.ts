@@ -28,8 +28,7 @@ export async function readCommit(
   try {
     const [commit = ''] = await repository.resolve([where.commit]);
     const { policy, findings } = await policyAt(repository.objects, commit, RULE_IDS);
-    if (sayErrors(findings, terminal) || !policy)
-      throw new PipelineError('usage', 'the policy cannot be used');
+    if (sayErrors(findings, terminal) || !policy) throw new PipelineError('usage', 'the policy is not valid');
     return await commitCatalogs(repository.objects, commit, { policy, ...selection });
   } finally {
     await repository.close();

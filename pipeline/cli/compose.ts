@@ -7,17 +7,16 @@ import { deliver, formatOf, RENDER_OPTIONS, renderAll, renderingOf, sayErrors } 
 
 export const command: Command = {
   words: 'compose',
-  summary: 'Put packages out of several index images together, as a composite file lists them.',
   operands: 'FILE',
   options: {
     ...RENDER_OPTIONS,
     'from-index': {
       value: 'REFERENCE',
-      description: 'an index whose other packages stay, and whose packages of the same names are replaced',
+      description: 'index to start from; packages with the same names are replaced, all others are kept',
     },
   },
   details: [
-    'The file, in YAML or JSON:',
+    'FILE is a composite in YAML or JSON:',
     '',
     '  name: example-catalog',
     '  repo: quay.io/example/catalog',
@@ -26,7 +25,7 @@ export const command: Command = {
     '  - name: foo',
     '    image: quay.io/example/foo-catalog:v1',
     '',
-    'Each image (or directory) is an index that holds the package. The result must keep the rules of opm.',
+    'Each image (or directory) is an index that contains the package. The result must pass the validation of opm.',
   ].join('\n'),
   examples: ['portolan compose catalog.yaml --from-index quay.io/example/catalog:v4.19 --to catalog'],
   run: async (invocation, terminal) => {

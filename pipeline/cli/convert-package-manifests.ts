@@ -10,13 +10,15 @@ import type { Command } from './command.ts';
 
 export const command: Command = {
   words: 'convert package-manifests',
-  summary: 'Turn package manifests into a file-based catalog and into bundles.',
   operands: 'DIR',
   details:
-    'Prints the catalog. What older tools would refuse, and what is left out, is said on standard error.\n' +
-    'Nothing is written when the package cannot be converted.',
+    'Prints the catalog. Warnings about input that older tools reject, and about omitted content, go to standard error.\n' +
+    'If the package cannot be converted, nothing is written.',
   options: {
-    bundles: { value: 'DIR', description: 'also write a bundle for each version, as operator-sdk does' },
+    bundles: {
+      value: 'DIR',
+      description: 'also write a bundle for each version to this directory, as operator-sdk does',
+    },
   },
   examples: [
     'portolan convert package-manifests manifests/etcd --bundles bundles > catalogs/etcd/catalog.json',

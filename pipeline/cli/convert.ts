@@ -10,25 +10,28 @@ import { textsOf } from '../edit/catalog.ts';
 import { PipelineError } from '../error.ts';
 import { writeNewFolder } from '../render/files.ts';
 import { textOf } from '../render/write.ts';
+import { amount } from '../report/text.ts';
 import type { Command } from './command.ts';
 import { formatOf, sayErrors } from './rendering.ts';
 
 export const command: Command = {
   words: 'convert',
-  summary: 'Lay a catalog out anew: all in one file, a file for each package, or a file for each blob.',
   operands: 'DIR|FILE',
   options: {
-    by: { value: 'file|package|blob', description: 'what a file is for (default: package)' },
-    to: { value: 'DIR', description: 'the directory to write into: empty, or made' },
+    by: {
+      value: 'file|package|blob',
+      description: 'what each file contains: the whole catalog, a package or a blob (default: package)',
+    },
+    to: { value: 'DIR', description: 'output directory; must be empty or not exist' },
     output: {
       short: 'o',
       value: 'json|yaml',
-      description: 'write every blob anew in this format (default: each as it is written)',
+      description: 'rewrite every blob in this format (default: keep the text of each blob)',
     },
   },
   details: [
-    'Without -o the texts of the blobs stay as they are, comments and formatting with them. What the catalog says is',
-    'the same before and after; the order of blobs within a file is that in which they were read.',
+    'Without -o, the text of each blob stays unchanged, with its comments and formatting. The content of the catalog is the',
+    'same before and after. Blobs keep the order in which they were read.',
   ].join('\n'),
   examples: [
     'portolan convert catalogs/v4.20 --by blob --to split',
@@ -46,17 +49,17 @@ export const command: Command = {
       : (await textsOf(source)).flatMap(blobTexts);
     const count = Object.values(blobs).reduce((sum, { length }) => sum + length, 0);
     if (!format && laid.length !== count) {
-      throw new PipelineError('usage', 'a file is read partly as JSON, partly as YAML', { hint: SAY_FORMAT });
+      throw new PipelineError('usage', 'a file contains both JSON and YAML', { hint: SAY_FORMAT });
     }
     checkFormats(laid, layout);
     const files = laidOut(laid, layout);
     writeNewFolder(resolve(terminal.directory, to), files);
-    terminal.err(`${files.size} files written to ${to}\n`);
+    terminal.err(`wrote ${amount(files.size, 'file')} to ${to}\n`);
     return 0;
   },
 };
 
-const SAY_FORMAT = 'say -o json or -o yaml';
+const SAY_FORMAT = 'use -o json or -o yaml';
 
 function sourceAt(path: string): CatalogSource {
   try {
@@ -75,7 +78,7 @@ function blobTexts({ format, pieces }: FileText): LaidBlob[] {
 function checkFormats(laid: readonly LaidBlob[], layout: Layout): void {
   const formats = new Set<RenderFormat>(laid.map(({ format }) => format));
   if (layout !== 'file' || formats.size < 2) return;
-  throw new PipelineError('usage', 'the catalog is written partly in JSON, partly in YAML', {
+  throw new PipelineError('usage', 'the catalog contains both JSON and YAML', {
     hint: SAY_FORMAT,
   });
 }

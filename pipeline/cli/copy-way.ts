@@ -38,7 +38,7 @@ export async function openWay(
   const archives = list('from-archive').map((path) => resolve(directory, path));
   if (archive !== undefined) {
     if (archives.length > 0)
-      throw new PipelineError('usage', '--to-archive and --from-archive exclude each other');
+      throw new PipelineError('usage', '--to-archive and --from-archive cannot be used together');
     return toArchive(resolve(directory, archive), invocation, { client, mapping, directory });
   }
   const whole = { finish: async () => ({}), close: async () => undefined };
@@ -108,7 +108,11 @@ function sizeOption(text: string): number {
   const [, number = '', unit = ''] = /^(\d+)(|[kMG]|[KMG]i)B?$/.exec(text) ?? [];
   const bytes = Number(number) * (UNITS[unit] ?? Number.NaN);
   if (number !== '' && bytes >= SMALLEST && Number.isSafeInteger(bytes)) return bytes;
-  throw new PipelineError('usage', `--archive-size is ${JSON.stringify(text)}`, {
-    hint: `a size such as 4GiB, of at least ${SMALLEST} bytes`,
-  });
+  throw new PipelineError(
+    'usage',
+    `--archive-size must be a size such as 4GiB, not ${JSON.stringify(text)}`,
+    {
+      hint: `the minimum is ${SMALLEST} bytes`,
+    },
+  );
 }

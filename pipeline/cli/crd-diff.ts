@@ -7,21 +7,22 @@ import { type LegacyRelease, legacyChanges } from '../../catalog/crd/legacy.ts';
 import { unsafeChanges } from '../../catalog/crd/safety.ts';
 import { directorySource, fileError, readText } from '../directory.ts';
 import { PipelineError } from '../error.ts';
+import { amount } from '../report/text.ts';
 import type { Command } from './command.ts';
 
 export const command: Command = {
   words: 'crd-diff',
-  summary: 'Judge whether objects survive the upgrade of their custom resource definitions.',
   operands: 'OLD NEW',
   details:
-    'OLD and NEW are files or directories, such as the manifests of two bundles. Definitions are compared\n' +
-    'by name, as OLM v1 compares them before it upgrades.',
+    'OLD and NEW are files or directories, for example the manifests of two bundles. Portolan compares CRDs by name, as\n' +
+    'OLM v1 does before an upgrade.',
   options: {
     olm: {
       value: 'v1|v1.3|v0.17',
-      description: 'whose check (default: v1, since OpenShift 4.20; v1.3: 4.19; v0.17: 4.17, 4.18)',
+      description:
+        'OLM release whose check to use (default: v1, OpenShift 4.20 and later; v1.3: 4.19; v0.17: 4.17 and 4.18)',
     },
-    format: { value: 'text|json', description: 'how to print the changes (default: text)' },
+    format: { value: 'text|json', description: 'output format (default: text)' },
   },
   examples: ['portolan crd-diff etcd/1.0.0/manifests etcd/1.1.0/manifests'],
   run: async ({ operands: [older = '', newer = ''], text, word }, terminal) => {
@@ -40,8 +41,10 @@ export const command: Command = {
       for (const { definition, text: line, hint } of changes) {
         await terminal.out(`${definition}: ${line}${hint === undefined ? '' : ` (${hint})`}\n`);
       }
-      const seen = `${pairs.length} definitions in both`;
-      terminal.err(`${changes.length > 0 ? 'FAIL' : 'PASS'}: ${changes.length} unsafe changes, ${seen}\n`);
+      const seen = `${amount(pairs.length, 'CRD')} compared`;
+      terminal.err(
+        `${changes.length > 0 ? 'FAIL' : 'PASS'}: ${amount(changes.length, 'unsafe change')}, ${seen}\n`,
+      );
     }
     return changes.length > 0 ? 1 : 0;
   },
@@ -77,7 +80,7 @@ async function definitionsAt(path: string, shown: string): Promise<CrdDefinition
     documents.flatMap((document) => (document.kind === 'value' ? (crdDefinition(document.value) ?? []) : [])),
   );
   if (definitions.length > 0) return definitions;
-  throw new PipelineError('usage', `${shown} holds no CustomResourceDefinition of apiextensions.k8s.io/v1`);
+  throw new PipelineError('usage', `no CustomResourceDefinition (apiextensions.k8s.io/v1) in ${shown}`);
 }
 
 async function filesAt(path: string): Promise<ManifestFile[]> {

@@ -6,19 +6,18 @@ import { type Command, type Invocation, usageError } from './command.ts';
 
 export const command: Command = {
   words: 'deprecate',
-  summary: 'Deprecate a package, a channel or a bundle, and leave every other line as it is.',
   operands: 'DIR',
   options: {
     package: {
       value: 'PACKAGE',
-      description: 'the package; it is deprecated itself unless a part of it is named',
+      description: 'package to deprecate, unless --channel or --bundle names a part of it',
     },
-    channel: { value: 'CHANNEL', description: 'deprecate this channel' },
-    bundle: { value: 'BUNDLE', description: 'deprecate this bundle' },
-    message: { short: 'm', value: 'TEXT', description: 'what users are told' },
+    channel: { value: 'CHANNEL', description: 'deprecate only this channel' },
+    bundle: { value: 'BUNDLE', description: 'deprecate only this bundle' },
+    message: { short: 'm', value: 'TEXT', description: 'message to show to users' },
   },
   examples: [
-    'portolan deprecate catalogs/v4.20 --package foo --channel alpha -m "alpha is at its end: use stable"',
+    'portolan deprecate catalogs/v4.20 --package foo --channel alpha -m "alpha is no longer updated: use stable"',
   ],
   run: async (invocation, terminal) => {
     const { operands, needed } = invocation;
@@ -34,7 +33,7 @@ function referenceOf({ text }: Invocation): { schema: string; name: string } {
   const channel = text('channel');
   const bundle = text('bundle');
   if (channel !== undefined && bundle !== undefined) {
-    throw usageError(command, '--channel and --bundle cannot be given together');
+    throw usageError(command, '--channel and --bundle cannot be used together');
   }
   if (channel !== undefined) return { schema: 'olm.channel', name: channel };
   if (bundle !== undefined) return { schema: 'olm.bundle', name: bundle };

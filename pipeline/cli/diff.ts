@@ -19,7 +19,6 @@ const FORMAT_WORDS = Object.keys(FORMATS) as (keyof typeof FORMATS)[];
 
 export const command: Command = {
   words: 'diff',
-  summary: 'Compare two states of catalogs: what was changed, what clusters will do otherwise.',
   operands: 'BASE HEAD',
   options: {
     repo: { value: 'DIR', description: 'a git repository: BASE and HEAD are revisions of it' },

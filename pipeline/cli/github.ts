@@ -32,8 +32,8 @@ export function openOnGitHub(text: string, terminal: Terminal): OnGitHub {
   const { environment, err } = terminal;
   const token = environment['GITHUB_TOKEN'] || environment['GH_TOKEN'];
   if (!token) {
-    throw new PipelineError('usage', `there is no token to ask GitHub for ${text} with`, {
-      hint: 'set GITHUB_TOKEN; it needs contents: write and pull-requests: write',
+    throw new PipelineError('usage', `no GitHub token to access ${text}`, {
+      hint: 'set GITHUB_TOKEN to a token with contents: write and pull-requests: write',
     });
   }
   const name = repositoryName(text);

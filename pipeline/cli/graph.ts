@@ -17,8 +17,8 @@ const FORMATS = {
   mermaid: (worlds, name) => {
     const text = mermaidText(onePackage(worlds, name), false);
     if (text !== undefined) return text;
-    throw new PipelineError('too-large', 'the package has more edges than Mermaid draws', {
-      hint: '--format svg or html has no limit',
+    throw new PipelineError('too-large', 'the package has more edges than Mermaid can draw', {
+      hint: 'use --format svg or --format html, which have no limit',
     });
   },
   svg: (worlds, name) => svgText(onePackage(worlds, name), { interactive: false, styled: true }),
@@ -38,18 +38,17 @@ const FORMAT_WORDS = Object.keys(FORMATS) as (keyof typeof FORMATS)[];
 
 export const command: Command = {
   words: 'graph',
-  summary: 'Draw where each version really goes next: a page, a picture, a diagram, or data.',
   operands: 'DIR|REFERENCE…',
   options: {
-    package: { value: 'NAME', description: 'only this package; needed for mermaid and svg' },
-    olm: { value: 'v0|v1', description: 'what one resolver does (default: both)' },
-    format: { value: 'html|svg|mermaid|json', description: 'what to draw (default: html)' },
-    out: { short: 'o', value: 'FILE', description: 'where to (default: standard output)' },
+    package: { value: 'NAME', description: 'only this package; required for mermaid and svg' },
+    olm: { value: 'v0|v1', description: 'OLM version on the clusters (default: both)' },
+    format: { value: 'html|svg|mermaid|json', description: 'output format (default: html)' },
+    out: { short: 'o', value: 'FILE', description: 'output file (default: standard output)' },
     ...REGISTRY_OPTIONS,
   },
   details: [
-    'One edge for each bundle: the one that the resolver takes, not every edge that is written. The page is one file that',
-    'opens without a server: search, channels as lanes, and the road of any version that somebody runs.',
+    'Draws one edge per bundle: the upgrade that the resolver chooses, not every edge in the catalog. The HTML page is a',
+    'single file that needs no server. It has a search, one lane per channel, and the upgrade path from any version.',
   ].join('\n'),
   examples: [
     'portolan graph catalogs/v4.20 -o graph.html',
@@ -78,15 +77,15 @@ function olmOf({ word }: Invocation): readonly ('v0' | 'v1')[] {
 }
 
 function onePackage(worlds: readonly World[], name: string | undefined): ReturnType<typeof hopGraph> {
-  if (name === undefined) throw usageError(command, '--package is needed for a diagram');
+  if (name === undefined) throw usageError(command, '--package is required for a diagram');
   const [world, another] = worlds.filter(({ catalog }) => catalog.packages.has(name));
   const ofPackage = world?.catalog.packages.get(name);
   if (!world || !ofPackage) {
-    throw new PipelineError('usage', `no catalog has the package ${JSON.stringify(name)}`, {
-      hint: 'portolan list packages DIR names them',
+    throw new PipelineError('usage', `no catalog contains the package ${JSON.stringify(name)}`, {
+      hint: 'run portolan list packages DIR to list the packages',
     });
   }
-  if (another) throw usageError(command, 'a diagram shows the package of one catalog: give one DIR');
+  if (another) throw usageError(command, 'several catalogs contain the package: name one DIR for a diagram');
   return hopGraph(world, ofPackage);
 }
 

@@ -30,7 +30,7 @@ export async function openImageSet(
 ): Promise<OpenImageSet> {
   const { imageSet, findings } = readImageSet(readText(resolve(terminal.directory, file)), file);
   for (const finding of [...findings].sort(compareFindings)) terminal.err(findingText(finding));
-  if (!imageSet) throw new PipelineError('usage', `${file} cannot be followed`);
+  if (!imageSet) throw new PipelineError('usage', `${file} is not a valid ImageSetConfiguration`);
   const catalogs: OpenCatalog[] = [];
   const close = async (): Promise<void> => {
     for (const one of catalogs) await one.close();

@@ -17,25 +17,29 @@ import type { Terminal } from './terminal.ts';
 
 export const command: Command = {
   words: 'index add',
-  summary: 'Put bundles into a catalog as opm index add put them into its database, and print the catalog.',
   operands: '',
   options: {
-    bundles: { value: 'REF,…', description: 'images of bundles, or bundle directories' },
+    bundles: { value: 'REFERENCE,…', description: 'bundle images or bundle directories to add' },
     'from-index': {
-      value: 'REF',
-      description: 'the index image, database or directory to start from (default: none)',
+      value: 'REFERENCE',
+      description: 'index image, database or directory to start from (default: none)',
     },
     mode: {
       value: UPDATE_MODES.join('|'),
-      description: 'where edges come from: the bundles, or their versions (default: replaces)',
+      description: 'how to determine upgrade edges (default: replaces)',
     },
     ...INDEX_OPTIONS,
   },
   details: [
-    'replaces: a bundle has the replaces, skips and olm.skipRange of its ClusterServiceVersion, in the channels of its',
-    'annotations. semver: in each channel a version replaces the next lower one. semver-skippatch: besides, the last',
-    'patch of a minor version skips the others, and minor versions replace each other.',
-    'A bundle that no head of a channel leads to any more is left out and named; one that is added must be reached.',
+    'Prints the resulting catalog, or writes it with --to or --tag. Modes:',
+    '',
+    '  replaces          use replaces, skips and olm.skipRange of the ClusterServiceVersion, in the annotated channels',
+    '  semver            in each channel, each version replaces the next lower one',
+    '  semver-skippatch  as semver; the last patch of a minor version also skips the other patches',
+    '',
+    'A bundle that is no longer reachable from a channel head is removed from the catalog and reported. An added bundle must',
+    'be reachable.',
+    '',
     ...TAG_DETAILS,
   ].join('\n'),
   examples: [
@@ -48,7 +52,7 @@ export const command: Command = {
       .needed('bundles')
       .split(',')
       .filter((name) => name !== '');
-    if (references.length === 0) throw usageError(command, '--bundles names no bundle');
+    if (references.length === 0) throw usageError(command, '--bundles must name at least one bundle');
     const read = async (): Promise<Blobs | undefined> => {
       const rendering = renderingOf(invocation, terminal);
       const base = await baseOf(invocation, rendering, terminal);

@@ -9,16 +9,19 @@ import type { ExitCode, Terminal } from './terminal.ts';
 
 export const INDEX_OPTIONS: Readonly<Record<string, Option>> = {
   ...RENDER_OPTIONS,
-  tag: { value: 'REF', description: 'build the index image and push it here (a registry, or oci:DIR:TAG)' },
+  tag: {
+    value: 'REFERENCE',
+    description: 'build the index image and push it to this reference, or to oci:DIR:TAG',
+  },
   'base-image': {
-    value: 'REF',
-    description: 'with --tag: the image with the server to build on (default: none)',
+    value: 'REFERENCE',
+    description: 'with --tag: opm image to build on (default: none)',
   },
 };
 
 export const TAG_DETAILS: readonly string[] = [
-  'With --tag the catalog becomes an index image, built as portolan publish builds one: the same bytes every time. Its',
-  'reference by digest is printed. Without a base image it has no server: clusters with OLM v1 need none.',
+  'With --tag, Portolan builds a reproducible index image, pushes it and prints its reference by digest. Without',
+  '--base-image, the image contains no server; OLM v1 does not need one.',
 ];
 
 /** Prints a catalog, writes it where `--to` says, or pushes its image where `--tag` says. */
@@ -30,12 +33,12 @@ export async function deliverIndex(
   const tag = invocation.text('tag');
   if (tag === undefined) return deliver(read, format, { invocation, terminal });
   if (invocation.text('to') !== undefined) {
-    throw new PipelineError('usage', '--tag and --to cannot be given together');
+    throw new PipelineError('usage', '--tag and --to cannot be used together');
   }
   const place = placeFrom(terminal.directory, parsePlace(tag));
   if (place.kind === 'registry' && place.reference.kind === 'digest') {
-    throw new PipelineError('usage', `--tag is ${JSON.stringify(tag)}: a digest cannot be chosen`, {
-      hint: 'write REPOSITORY:TAG',
+    throw new PipelineError('usage', `--tag must not be a digest: ${JSON.stringify(tag)}`, {
+      hint: 'use REPOSITORY:TAG',
     });
   }
   const blobs = await read();

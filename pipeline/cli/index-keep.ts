@@ -9,7 +9,6 @@ import { formatOf, renderAll, renderingOf } from './rendering.ts';
 
 interface Kind {
   readonly words: string;
-  readonly summary: string;
   /** The option that names packages. */
   readonly option: string;
   readonly description: string;
@@ -17,17 +16,18 @@ interface Kind {
   readonly keeps: boolean;
 }
 
-function keepCommand({ words, summary, option, description, keeps }: Kind): Command {
+function keepCommand({ words, option, description, keeps }: Kind): Command {
   const command: Command = {
     words,
-    summary,
     operands: '',
     options: {
       [option]: { value: 'PACKAGE,…', description },
-      'from-index': { value: 'REF', description: 'the index image, database or directory to start from' },
+      'from-index': { value: 'REFERENCE', description: 'index image, database or directory to start from' },
       ...INDEX_OPTIONS,
     },
-    details: TAG_DETAILS.join('\n'),
+    details: ['Prints the resulting catalog, or writes it with --to or --tag.', '', ...TAG_DETAILS].join(
+      '\n',
+    ),
     examples: [`portolan ${words} --${option} foo,bar --from-index quay.io/example/index:v4.20 --to catalog`],
     run: async (invocation, terminal) => {
       const names = new Set(
@@ -36,7 +36,7 @@ function keepCommand({ words, summary, option, description, keeps }: Kind): Comm
           .split(',')
           .filter((name) => name !== ''),
       );
-      if (names.size === 0) throw usageError(command, `--${option} names no package`);
+      if (names.size === 0) throw usageError(command, `--${option} must name at least one package`);
       const index = invocation.needed('from-index');
       const rendering = { ...renderingOf(invocation, terminal), only: 'catalogs' as const };
       const read = async (): Promise<Blobs | undefined> => {
@@ -54,22 +54,20 @@ function kept(blobs: Blobs, names: ReadonlySet<string>, keeps: boolean): Blobs {
   const there = new Set(blobs.packages.map(({ name }) => name));
   const missing = [...names].filter((name) => !there.has(name)).sort(compareText);
   if (missing.length > 0) {
-    throw new PipelineError('not-found', `the index has no package ${missing.join(', ')}`);
+    throw new PipelineError('not-found', `no package ${missing.join(', ')} in the index`);
   }
   return blobsOfPackages(blobs, (name) => name === '' || names.has(name) === keeps);
 }
 
 export const remove: Command = keepCommand({
   words: 'index rm',
-  summary: 'Take packages out of a catalog, as opm index rm did, and print the rest.',
   option: 'operators',
-  description: 'packages to take out',
+  description: 'packages to remove',
   keeps: false,
 });
 
 export const prune: Command = keepCommand({
   words: 'index prune',
-  summary: 'Keep only some packages of a catalog, as opm index prune did, and print them.',
   option: 'packages',
   description: 'packages to keep',
   keeps: true,

@@ -9,7 +9,6 @@ import { REGISTRY_OPTIONS } from './registry-options.ts';
 
 export const command: Command = {
   words: 'ledger',
-  summary: 'Add what catalogs have today to the ledger of all that was ever published.',
   operands: 'FILE DIR|REFERENCE…',
   options: REGISTRY_OPTIONS,
   details:

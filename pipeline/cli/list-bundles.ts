@@ -4,13 +4,12 @@ import { LIST_OPTIONS, list } from './list.ts';
 
 export const command: Command = {
   words: 'list bundles',
-  summary: 'List the bundles of a catalog, channel by channel, with their edges.',
   operands: 'DIR|REFERENCE',
   options: {
     ...LIST_OPTIONS,
     channel: { value: 'CHANNEL', description: 'only this channel' },
-    provides: { value: 'KIND', description: 'only bundles that provide this kind of object' },
-    olmv1: { description: 'only bundles that OLM v1 installs with its default features' },
+    provides: { value: 'KIND', description: 'only bundles that provide this kind of resource' },
+    olmv1: { description: 'only bundles that OLM v1 can install with its default features' },
   },
   examples: [
     'portolan list bundles catalogs/v4.20 --package etcd --channel alpha',

@@ -4,7 +4,6 @@ import { LIST_OPTIONS, list } from './list.ts';
 
 export const command: Command = {
   words: 'list channels',
-  summary: 'List the channels of a catalog, with their heads.',
   operands: 'DIR|REFERENCE',
   options: LIST_OPTIONS,
   examples: ['portolan list channels catalogs/v4.20 --package etcd'],

@@ -4,7 +4,6 @@ import { LIST_OPTIONS, list } from './list.ts';
 
 export const command: Command = {
   words: 'list packages',
-  summary: 'List the packages of a catalog.',
   operands: 'DIR|REFERENCE',
   options: LIST_OPTIONS,
   examples: ['portolan list packages catalogs/v4.20'],

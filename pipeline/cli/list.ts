@@ -11,7 +11,7 @@ import type { ExitCode, Terminal } from './terminal.ts';
 
 export const LIST_OPTIONS: Readonly<Record<string, Option>> = {
   package: { value: 'NAME', description: 'only this package' },
-  json: { description: 'print the rows as JSON, every field of them' },
+  json: { description: 'print the rows as JSON, with all fields' },
   ...REGISTRY_OPTIONS,
 };
 
@@ -51,6 +51,7 @@ function knownPackage({ packages }: Catalog, name: string): void {
   if (packages.has(name)) return;
   const near = nearest(name, packages.keys());
   throw new PipelineError('usage', `the catalog has no package ${JSON.stringify(name)}`, {
-    hint: near === undefined ? 'portolan list packages DIR names them' : `did you mean ${near}`,
+    hint:
+      near === undefined ? 'run portolan list packages DIR to list the packages' : `did you mean ${near}?`,
   });
 }

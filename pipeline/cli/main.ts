@@ -1,11 +1,11 @@
 /**
- * The command line: finds the command, reads its options, runs it, says what went wrong.
+ * The command line: finds the command, reads its options, runs it, and prints errors.
  */
 
 import { nearest } from '../../catalog/spelling.ts';
 import { PipelineError } from '../error.ts';
-import { helpText, invocationOf, twoColumns } from './command.ts';
-import { COMMANDS, type CommandEntry } from './commands.ts';
+import { EXIT_CODES, helpText, invocationOf, twoColumns } from './command.ts';
+import { COMMAND_GROUPS, COMMANDS, type CommandEntry } from './commands.ts';
 import type { ExitCode, Terminal } from './terminal.ts';
 
 /**
@@ -52,7 +52,7 @@ async function dispatch(
   const rest = words.slice(entry.words.split(' ').length);
   const wantsHelp = !command.passthrough && (rest.includes('--help') || rest.includes('-h'));
   if (first === 'help' || wantsHelp) {
-    await terminal.out(helpText(command));
+    await terminal.out(helpText(command, entry.summary));
     return 0;
   }
   return command.run(invocationOf(command, rest), terminal);
@@ -73,7 +73,7 @@ async function unknownCommand(words: readonly string[], terminal: Terminal): Pro
     else await terminal.out(text);
     return wantsHelp ? 0 : 2;
   }
-  throw new PipelineError('usage', `there is no command ${JSON.stringify(words[0])}`, {
+  throw new PipelineError('usage', `unknown command ${JSON.stringify(words[0])}`, {
     hint: suggestion(words[0] ?? ''),
   });
 }
@@ -81,20 +81,28 @@ async function unknownCommand(words: readonly string[], terminal: Terminal): Pro
 function suggestion(word: string): string {
   const near = nearest(word, new Set(COMMANDS.map(({ words }) => words.split(' ')[0] ?? '')));
   const command = COMMANDS.find(({ words }) => words.split(' ')[0] === near);
-  return command ? `did you mean: portolan ${command.words}` : 'portolan --help lists the commands';
+  return command ? `did you mean: portolan ${command.words}` : 'run portolan --help to list the commands';
 }
 
 function overview(version: string): string {
-  const rows = COMMANDS.map(({ words, summary }): [string, string] => [words, summary]);
+  const width = Math.max(...COMMANDS.map(({ words }) => words.length));
+  const groups = COMMAND_GROUPS.flatMap(({ title, commands }) => [
+    `${title}:`,
+    ...twoColumns(
+      commands.map(({ words, summary }) => [words, summary]),
+      width,
+    ),
+    '',
+  ]);
   return [
     `Portolan ${version}: the catalog pipeline for Operator Lifecycle Manager`,
     '',
-    'Usage: portolan COMMAND [OPERAND…] [OPTION…]',
+    'Usage: portolan COMMAND [ARGUMENT…] [OPTION…]',
     '',
-    'Commands:',
-    ...twoColumns(rows),
+    ...groups,
+    'Run portolan COMMAND --help for the options of a command.',
     '',
-    'portolan COMMAND --help says more of each.',
+    EXIT_CODES,
     '',
   ].join('\n');
 }

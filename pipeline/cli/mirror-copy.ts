@@ -5,7 +5,7 @@ import { readText } from '../directory.ts';
 import { type CopyReport, copyImages } from '../mirror/copy.ts';
 import { copyJobs, destinationHosts } from '../mirror/jobs.ts';
 import type { RegistryClient } from '../registry/client.ts';
-import { findingText, plain } from '../report/text.ts';
+import { amount, findingText, plain } from '../report/text.ts';
 import { type Command, type Invocation, usageError } from './command.ts';
 import { bytesText, copyProgress } from './copy-progress.ts';
 import { openWay } from './copy-way.ts';
@@ -16,44 +16,47 @@ import type { Terminal } from './terminal.ts';
 
 export const command: Command = {
   words: 'mirror copy',
-  summary: 'Carry out a mapping.txt: copy the images, with all platforms and signatures.',
   operands: '[MAPPING]',
   options: {
-    'to-archive': { value: 'DIR', description: 'write the images into an archive instead of the mirror' },
+    'to-archive': {
+      value: 'DIR',
+      description: 'write the images to an archive in this directory instead of the mirror',
+    },
     since: {
       value: 'DIR',
-      description: 'leave out what came with this earlier archive: its directory, or its receipt.json',
+      description: 'skip the content of this earlier archive (its directory or its receipt.json)',
     },
     'archive-size': {
       value: 'BYTES',
-      description: 'most bytes of a file of the archive, such as 4GiB (default: 8GiB)',
+      description: 'maximum size of each archive file, for example 4GiB (default: 8GiB)',
     },
     'from-archive': {
       value: 'DIR',
-      description: 'bring the images of an archive into the mirror; MAPPING is that of the archive',
+      description: 'copy the images of this archive to the mirror; MAPPING defaults to that of the archive',
       multiple: true,
     },
     to: {
       value: 'REGISTRY[/PATH]',
-      description: "what takes the place of oc-mirror's own registry, localhost:PORT",
+      description: "registry to use instead of oc-mirror's local registry, localhost:PORT",
     },
-    parallel: { value: 'N', description: 'images at a time (default: 192)' },
+    parallel: { value: 'N', description: 'number of images to copy at the same time (default: 192)' },
     concurrency: {
       value: 'N',
-      description: 'requests at a time to one host (default: 48, and up to 192 where it is far away)',
+      description: 'concurrent requests to one host (default: 48, up to 192 for a distant host)',
     },
-    'no-signatures': { description: 'leave signatures and other referrers behind' },
+    'no-signatures': { description: 'do not copy signatures and other referrers' },
     state: {
       value: 'FILE',
-      description: 'what a copy that is cut off remembers (default: MAPPING.state)',
+      description: 'file to record progress in, to resume after an interruption (default: MAPPING.state)',
     },
-    format: { value: 'text|json', description: 'how to print the result (default: text)' },
+    format: { value: 'text|json', description: 'output format (default: text)' },
     ...REGISTRY_OPTIONS,
   },
   details: [
-    'Reads what mirror plan, oc adm catalog mirror and the dry run of oc-mirror write. Digests stay as they are, manifest',
-    'lists whole. Nothing is sent that is there: a copy that was cut off goes on when it is called again. An archive is a tar',
-    'file in parts (unpacked: an OCI image layout), a receipt and the mapping; all of it is checked when it is read.',
+    'MAPPING is the mapping.txt of mirror plan, oc adm catalog mirror or a dry run of oc-mirror. Digests do not change, and',
+    'manifest lists are copied completely. Existing content is not uploaded again: run the command again to resume an',
+    'interrupted copy. An archive consists of a tar file in parts (an OCI image layout when unpacked), a receipt and the',
+    'mapping. Portolan verifies all of it when it reads the archive.',
   ].join('\n'),
   examples: [
     'portolan mirror copy mirror/mapping.txt',
@@ -109,7 +112,7 @@ interface Mapping extends MappingsRead {
 function mappingOf({ operands, list }: Invocation, { directory }: Terminal): Mapping {
   const archive = list('from-archive').at(-1);
   const [operand = archive === undefined ? undefined : join(archive, MAPPING)] = operands;
-  if (operand === undefined) throw usageError(command, 'MAPPING is missing');
+  if (operand === undefined) throw usageError(command, 'missing argument: MAPPING');
   const path = resolve(directory, operand);
   const text = readText(path);
   return { path, text, ...readMapping(text, operand) };
@@ -140,10 +143,10 @@ async function print(
   }
   await terminal.out(
     [
-      `${images} images: ${copied} copied, ${unchanged} were there, ${failed.length} failed`,
-      `  sent ${bytesText(bytes)} in ${blobs.uploaded} blobs (${blobs.mounted} mounted, ${blobs.present} were there), ${requests} requests`,
-      `  ${companions} signatures and referrers came along`,
-      ...(archive === undefined ? [] : [`  the archive has ${bytesText(archive)}`]),
+      `${amount(images, 'image')}: ${copied} copied, ${unchanged} already existed, ${failed.length} failed`,
+      `  uploaded ${bytesText(bytes)} in ${amount(blobs.uploaded, 'blob')} (${blobs.mounted} mounted, ${blobs.present} already existed), ${amount(requests, 'request')}`,
+      `  ${companions} signatures and referrers copied`,
+      ...(archive === undefined ? [] : [`  archive size: ${bytesText(archive)}`]),
       '',
     ].join('\n'),
   );

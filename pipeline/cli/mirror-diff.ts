@@ -16,14 +16,16 @@ import type { Command } from './command.ts';
 
 export const command: Command = {
   words: 'mirror diff',
-  summary: 'Say what to add to a mirror, what stays, and what may be deleted.',
   operands: 'OLD NEW',
   options: {
-    mapping: { value: 'FILE', description: 'write a mapping.txt with what is new or changed' },
-    'delete-images': { value: 'FILE', description: "write oc-mirror's delete-images.yaml with what may go" },
-    format: { value: 'text|json', description: 'how to print the result (default: text)' },
+    mapping: { value: 'FILE', description: 'write a mapping.txt with the new and changed images' },
+    'delete-images': {
+      value: 'FILE',
+      description: 'write a delete-images.yaml (oc-mirror format) with the images that can be deleted',
+    },
+    format: { value: 'text|json', description: 'output format (default: text)' },
   },
-  details: 'OLD and NEW are folders that mirror plan wrote, their report.json, or a mapping.txt.',
+  details: 'OLD and NEW are each an output folder of mirror plan, its report.json, or a mapping.txt.',
   examples: ['portolan mirror diff last/ mirror/ --mapping new.txt --delete-images delete-images.yaml'],
   run: async ({ operands, text }, terminal) => {
     const [before, after] = operands.map((path) => planAt(resolve(terminal.directory, path)));
@@ -47,7 +49,7 @@ function planAt(path: string): Plan {
   if (file.endsWith('.json')) {
     const report = readReport(readText(file));
     if (report) return report;
-    throw new PipelineError('usage', `${file} is no report of a mirror plan`);
+    throw new PipelineError('usage', `${file} is not a report of mirror plan`);
   }
   const { mappings, findings } = readMapping(readText(file), file);
   const [wrong] = findings;
@@ -74,8 +76,8 @@ function diffText({ add, change, unchanged, prune, keep }: MirrorDiff): string {
     ...add.map(({ source, destination }) => `+ ${destination} (${source})`),
     ...change.map(({ source, destination, before }) => `~ ${destination} (${before} -> ${source})`),
     ...prune.map(({ source, destination }) => `- ${destination} (${source})`),
-    ...keep.map(({ destination }) => `= ${destination}: it is still needed`),
-    `${add.length} to add, ${change.length} to change, ${unchanged.length} unchanged, ${prune.length} may be deleted`,
+    ...keep.map(({ destination }) => `= ${destination}: still needed`),
+    `${add.length} to add, ${change.length} to change, ${unchanged.length} unchanged, ${prune.length} can be deleted`,
   ];
   return `${lines.map(plain).join('\n')}\n`;
 }

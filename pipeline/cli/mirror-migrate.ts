@@ -9,7 +9,6 @@ import type { Command } from './command.ts';
 
 export const command: Command = {
   words: 'mirror migrate',
-  summary: 'Print ImageContentSourcePolicies as ImageDigestMirrorSets.',
   operands: 'FILE…',
   options: {},
   examples: ['portolan mirror migrate imageContentSourcePolicy.yaml > imageDigestMirrorSet.yaml'],

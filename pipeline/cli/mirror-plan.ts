@@ -29,7 +29,6 @@ import type { ExitCode, Terminal } from './terminal.ts';
 
 export const command: Command = {
   words: 'mirror plan',
-  summary: 'Write what a disconnected cluster needs: mapping.txt, mirror sets, catalog sources.',
   operands: '[DIR|IMAGE|RECEIPT]',
   options: {
     as: {

@@ -19,7 +19,6 @@ import type { Terminal } from './terminal.ts';
 
 export const command: Command = {
   words: 'mirror verify',
-  summary: 'Follow every reference of every bundle as a node would, and say what is missing.',
   operands: 'DIR|IMAGE',
   options: {
     documents: {

@@ -8,7 +8,6 @@ import type { Terminal } from './terminal.ts';
 
 export const command: Command = {
   words: 'next',
-  summary: 'Say what a cluster does with an installed version: the next one, and where its road ends.',
   operands: 'DIR|REFERENCE…',
   options: {
     package: { value: 'NAME', description: 'the package that is installed' },

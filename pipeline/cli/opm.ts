@@ -3,14 +3,13 @@ import type { Command } from './command.ts';
 
 export const command: Command = {
   words: 'opm',
-  summary: 'Do what opm does: its commands and flags as they are typed, its output byte for byte.',
   operands: 'COMMAND [WORD…]',
   options: {},
   passthrough: true,
   details: [
-    'Put "portolan opm" where a Makefile says "opm". Exit codes, standard output and files are those of opm; what is',
-    'wrong is said on standard error in our words: every defect, with its file, line and column. "portolan opm --help"',
-    'lists the commands.',
+    'Replace "opm" with "portolan opm" in a Makefile. Exit codes, standard output and written files are the same as those of',
+    'opm. Error messages on standard error are those of Portolan: all errors at once, with file, line and column.',
+    'Run "portolan opm --help" for the list of commands.',
   ].join('\n'),
   examples: [
     'portolan opm validate catalogs/v4.20',

@@ -9,25 +9,24 @@ import { searchPath } from './terminal.ts';
 
 export const command: Command = {
   words: 'preview',
-  summary:
-    'Build the index images that a pull request would publish, start them, and ask for their packages.',
   operands: '',
   options: {
-    repo: { value: 'DIR', description: 'the repository (default: this directory)' },
-    base: { value: 'REF', description: 'tip of the branch that the pull request is for; its policy counts' },
-    head: { value: 'REF', description: "the pull request's head (default: HEAD)" },
-    'base-image': { value: 'REFERENCE', description: 'image of opm to build on (default: nothing)' },
+    repo: { value: 'DIR', description: 'path of the repository (default: current directory)' },
+    base: { value: 'REF', description: 'tip of the target branch; the policy is read from it' },
+    head: { value: 'REF', description: 'head of the pull request (default: HEAD)' },
+    'base-image': { value: 'REFERENCE', description: 'opm image to build on (default: none)' },
     out: {
       short: 'o',
       value: 'DIR',
-      description: 'gets one image layout for each catalog (default: preview)',
+      description: 'write one image layout per catalog to this directory (default: preview)',
     },
-    format: { value: 'text|json', description: 'how to print what was built (default: text)' },
+    format: { value: 'text|json', description: 'output format (default: text)' },
     ...REGISTRY_OPTIONS,
   },
   details: [
-    'Only catalogs that the pull request changes are built, from git objects: nothing of it is executed. Each is written',
-    'as an image layout, read back, served as opm serve does, and asked by gRPC for its packages.',
+    'Builds only the catalogs that the pull request changes. Portolan reads git objects and does not execute anything from',
+    'the pull request. It writes each image as an OCI layout, reads it back, serves it as opm serve does, and requests its',
+    'packages over gRPC.',
   ].join('\n'),
   examples: ['portolan preview --base origin/main --head HEAD --out preview'],
   run: async (invocation, terminal) => {
@@ -44,7 +43,7 @@ export const command: Command = {
         { base, head, out, onto, now: terminal.now() },
       );
       for (const finding of all.flatMap(({ findings }) => findings)) terminal.err(findingText(finding));
-      if (all.length === 0) terminal.err('no catalog is changed: nothing is built\n');
+      if (all.length === 0) terminal.err('no catalog changed: nothing to build\n');
       await terminal.out(format === 'json' ? `${JSON.stringify(all, null, 2)}\n` : all.map(line).join(''));
       return all.every(({ layout, findings }) => layout !== undefined && findings.length === 0) ? 0 : 1;
     } finally {

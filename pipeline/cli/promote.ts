@@ -9,12 +9,10 @@ import type { Command } from './command.ts';
 
 export const command: Command = {
   words: 'promote',
-  summary:
-    'Copy a package from one catalog to another, as it was written; there it takes the place of the old one.',
   operands: 'PACKAGE',
   options: {
-    from: { value: 'DIR', description: 'the catalog to copy from' },
-    to: { value: 'DIR', description: 'the catalog to copy to' },
+    from: { value: 'DIR', description: 'catalog to copy from' },
+    to: { value: 'DIR', description: 'catalog to copy to; an existing package with the name is replaced' },
   },
   examples: ['portolan promote foo --from catalogs/v4.19 --to catalogs/v4.20'],
   run: async ({ operands: [pkg = ''], needed }, terminal) => {
@@ -22,7 +20,7 @@ export const command: Command = {
     const to = resolve(terminal.directory, needed('to'));
     const wanted = (await textsOf(directorySource(from))).flatMap((file) => onlyPackage(file, pkg));
     if (wanted.length === 0) {
-      throw new PipelineError('not-found', `${needed('from')} has no package ${JSON.stringify(pkg)}`);
+      throw new PipelineError('not-found', `no package ${JSON.stringify(pkg)} in ${needed('from')}`);
     }
     return sayEdited(await editCatalog(to, replacing(pkg, wanted)), terminal);
   },
@@ -45,7 +43,7 @@ function replacing(pkg: string, wanted: readonly FileText[]): Edit {
       const old = all.get(file.path);
       const kept = old?.pieces.some(({ blob }) => blob) ? old.pieces : [];
       if (kept.length > 0 && old?.format !== file.format) {
-        throw new PipelineError('conflict', `${file.path} holds other packages, in another format`);
+        throw new PipelineError('conflict', `${file.path} contains other packages in a different format`);
       }
       rest.set(file.path, {
         ...file,

@@ -6,16 +6,16 @@ import { type Command, usageError } from './command.ts';
 
 export const command: Command = {
   words: 'prune',
-  summary: 'Keep only some packages of a catalog, each as it was written.',
   operands: 'DIR',
   options: {
-    keep: { value: 'PACKAGE', description: 'a package to keep', multiple: true },
+    keep: { value: 'PACKAGE', description: 'package to keep', multiple: true },
   },
-  details: 'Objects that belong to no package stay.',
+  details:
+    'Objects that do not belong to a package are kept. The text of the remaining objects stays unchanged.',
   examples: ['portolan prune catalogs/v4.20 --keep foo --keep bar'],
   run: async ({ operands, list }, terminal) => {
     const keep = new Set(list('keep'));
-    if (keep.size === 0) throw usageError(command, '--keep is needed');
+    if (keep.size === 0) throw usageError(command, '--keep is required');
     const root = resolve(terminal.directory, operands[0] ?? '.');
     return sayEdited(await editCatalog(root, (files) => keepPackages(files, keep)), terminal);
   },

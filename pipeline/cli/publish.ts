@@ -5,7 +5,7 @@ import { readText } from '../directory.ts';
 import { openRepository } from '../git/repository.ts';
 import { directoryStore } from '../image/directory-store.ts';
 import type { RegistryClient } from '../registry/client.ts';
-import { findingText, plain } from '../report/text.ts';
+import { amount, findingText, plain } from '../report/text.ts';
 import { type Published, publish } from '../stages/publish.ts';
 import { type Command, type Invocation, usageError } from './command.ts';
 import { openFence } from './fence.ts';
@@ -16,56 +16,74 @@ import { type ExitCode, searchPath, type Terminal } from './terminal.ts';
 
 export const command: Command = {
   words: 'publish',
-  summary: 'Publish a catalog of a commit: build its index image, push it, write what mirrors need.',
   operands: '',
   options: {
-    repo: { value: 'DIR', description: 'the repository (default: this directory)' },
-    commit: { value: 'REF', description: 'what is published (default: HEAD); its policy counts' },
-    catalog: { value: 'NAME', description: 'the catalog, such as v4.20' },
+    repo: { value: 'DIR', description: 'path of the repository (default: current directory)' },
+    commit: { value: 'COMMIT', description: 'commit to publish; the policy is read from it (default: HEAD)' },
+    catalog: { value: 'NAME', description: 'catalog to publish, for example v4.20' },
     to: {
       value: 'REFERENCE|oci:DIR',
-      description: "where the image goes (default: the policy's publish.catalogs)",
+      description: "where to push the image (default: the policy's publish.catalogs)",
     },
-    also: { value: 'REFERENCE', description: 'a further tag or place of the same image', multiple: true },
-    slim: { value: 'REFERENCE', description: 'where the image for OLM v1 alone goes: no server, no cache' },
-    untagged: { description: 'move no tag: the image is known by its digest only' },
-    as: { value: 'REFERENCE', description: 'what clusters call the image, when --to is a directory' },
-    'base-image': { value: 'REFERENCE', description: 'image of opm to build on (default: nothing)' },
-    'mirror-to': { value: 'REGISTRY[/PATH]', description: "write the mirror's documents for this registry" },
-    out: { short: 'o', value: 'DIR', description: 'where the receipt and documents go (default: publish)' },
-    cache: { value: 'json|none', description: "whether the image holds opm's cache (default: json)" },
-    compression: { value: 'gzip|zstd', description: 'of the layers (default: gzip)' },
-    label: { value: 'KEY=VALUE', description: 'a label of the image', multiple: true },
+    also: {
+      value: 'REFERENCE',
+      description: 'additional tag or location for the same image',
+      multiple: true,
+    },
+    slim: {
+      value: 'REFERENCE',
+      description: 'where to push a second image for OLM v1 only, without server and cache',
+    },
+    untagged: { description: 'do not move a tag: push the image by digest only' },
+    as: { value: 'REFERENCE', description: 'reference of the image on clusters, if --to is a directory' },
+    'base-image': { value: 'REFERENCE', description: 'opm image to build on (default: none)' },
+    'mirror-to': {
+      value: 'REGISTRY[/PATH]',
+      description: 'write the mirror mapping and manifests for this registry',
+    },
+    out: {
+      short: 'o',
+      value: 'DIR',
+      description: 'directory for the receipt and the mirror files (default: publish)',
+    },
+    cache: { value: 'json|none', description: 'opm cache to include in the image (default: json)' },
+    compression: { value: 'gzip|zstd', description: 'compression of the layers (default: gzip)' },
+    label: { value: 'KEY=VALUE', description: 'label to add to the image', multiple: true },
     memory: {
       value: 'DIR',
-      description: 'remember what was built, so that only what changed is built again',
+      description: 'cache build results in this directory, to rebuild only what changed',
     },
     fence: {
       value: 'repo|none|URL|DIR',
       description:
-        'where the newest published commit is kept (default: repo, a ref of the repository itself)',
+        'where to record the newest published commit (default: repo, a ref in the repository itself)',
     },
-    epoch: { value: 'N', description: "publish a history that was rewritten: one more than the fence's" },
-    sbom: { description: 'put beside the image what is in it, as CycloneDX' },
-    provenance: { description: 'put beside the image where it comes from, as SLSA provenance' },
-    'sign-key': { value: 'FILE', description: 'private key, PEM, that signs the provenance' },
-    keyless: { description: "sign the provenance by the job's OIDC identity" },
-    source: { value: 'URL', description: 'the repository, for the provenance' },
+    epoch: {
+      value: 'N',
+      description: 'publish a rewritten history; must be one more than the epoch in the fence',
+    },
+    sbom: { description: 'attach a CycloneDX SBOM to the image' },
+    provenance: { description: 'attach SLSA provenance to the image' },
+    'sign-key': { value: 'FILE', description: 'private key (PEM) to sign the provenance with' },
+    keyless: { description: 'sign the provenance with the OIDC identity of the CI job' },
+    source: { value: 'URL', description: 'repository URL for the provenance' },
     local: {
       value: 'DIR',
-      description: 'publish every catalog of the policy into a registry and records in this directory',
+      description: 'publish every catalog in the policy to a registry in this directory',
     },
-    format: { value: 'text|json', description: 'how to print what was published (default: text)' },
+    format: { value: 'text|json', description: 'output format (default: text)' },
     ...REGISTRY_OPTIONS,
   },
   details: [
-    'Reads git objects only. A catalog with errors is not published. The same commit gives the same digest, and nothing',
-    'is sent that is there. The tag moves last: until then it names what it named before.',
-    'It never moves back: the fence, refs/portolan/<catalog>/<place> of a git repository, remembers the newest commit,',
-    'and an older one ends well with nothing published. A URL names a repository that several publishers share (its',
-    'token is PORTOLAN_GIT_TOKEN); a DIR is for those on one machine.',
-    'With --local the steps are those of the functions on AWS, with no cloud: DIR/registry (portolan registry serves',
-    'it), DIR/documents by catalog, and portolan status DIR.',
+    'Reads git objects only. Does not publish a catalog that has errors. Publishing the same commit again produces the same',
+    'digest and uploads nothing. The tag moves last: until then it points to the previous image.',
+    '',
+    'The tag never moves backwards. A fence (the ref refs/portolan/<catalog>/<place>) records the newest published commit;',
+    'publishing an older commit succeeds without changing anything. Use --fence URL for a git repository that several',
+    'publishers share (token: PORTOLAN_GIT_TOKEN), and --fence DIR for publishers on one machine.',
+    '',
+    'With --local, Portolan runs the same steps as its AWS functions, without a cloud. It pushes to DIR/registry, which',
+    'portolan registry can serve, and writes the mirror files to DIR/documents. Use portolan status DIR to see the result.',
   ].join('\n'),
   examples: [
     'portolan publish --catalog v4.20 --to quay.io/acme/catalog:v4.20 --mirror-to mirror.example.com/olm --out publish',
@@ -120,7 +138,8 @@ function choicesOf(invocation: Invocation, { directory, now }: Terminal) {
 
 function attestOf({ flag, text }: Invocation, { directory }: Terminal): AttestOptions | undefined {
   const file = text('sign-key');
-  if (file !== undefined && flag('keyless')) throw usageError(command, '--sign-key or --keyless, not both');
+  if (file !== undefined && flag('keyless'))
+    throw usageError(command, '--sign-key and --keyless cannot be used together');
   const signer: Signer | undefined =
     file === undefined ? undefined : { kind: 'key', key: readText(resolve(directory, file)) };
   const signs = signer ?? (flag('keyless') ? ({ kind: 'keyless' } as const) : undefined);
@@ -135,7 +154,7 @@ const BUILDER = 'urn:portolan:cli';
 function labelOf(text: string): [key: string, value: string] {
   const at = text.indexOf('=');
   if (at > 0) return [text.slice(0, at), text.slice(at + 1)];
-  throw usageError(command, `--label takes KEY=VALUE, not ${JSON.stringify(text)}`);
+  throw usageError(command, `--label must be KEY=VALUE, not ${JSON.stringify(text)}`);
 }
 
 function epochOf(text: string | undefined): number | undefined {
@@ -153,12 +172,12 @@ interface Printing {
 async function printText(published: Published, { terminal, client, out }: Printing): Promise<ExitCode> {
   for (const finding of published.findings) terminal.err(findingText(finding));
   if (published.kind === 'refused') {
-    terminal.err('FAIL: merged, not published: the catalog has errors, and the tag stays as it was\n');
+    terminal.err('FAIL: not published: the catalog has errors; the tag was not moved\n');
     return 1;
   }
   if (published.kind === 'superseded') {
     const { commit, digest } = published.by;
-    await terminal.out(`nothing published: the newer commit ${commit} is, as ${digest}\n`);
+    await terminal.out(`nothing to publish: the newer commit ${commit} is already published as ${digest}\n`);
     return 0;
   }
   const { receipt, push, files } = published;
@@ -169,7 +188,7 @@ async function printText(published: Published, { terminal, client, out }: Printi
     [
       `published ${receipt.image}`,
       `  digest   ${receipt.digest}`,
-      `  uploaded ${push.bytes} bytes${push.unchanged ? ': this very image was there' : ` (${uploaded} blobs; ${present} were there, ${mounted} mounted)`}, ${requests} requests`,
+      `  uploaded ${push.bytes} bytes${push.unchanged ? ': the image already exists' : ` (${amount(uploaded, 'blob')}; ${present} already existed, ${mounted} mounted)`}, ${amount(requests, 'request')}`,
       `  files    ${out}: ${changed.length === 0 ? 'nothing changed' : changed.join(', ')}`,
       '',
     ].join('\n'),

@@ -1,20 +1,20 @@
 import type { Option } from './command.ts';
 
-/** Options of every command that asks registries. */
+/** Options of every command that contacts registries. */
 export const REGISTRY_OPTIONS: Readonly<Record<string, Option>> = {
   authfile: {
     value: 'FILE',
-    description: 'credentials (default: REGISTRY_AUTH_FILE, then those of podman and docker)',
+    description: 'registry credentials (default: REGISTRY_AUTH_FILE, then the files of podman and docker)',
   },
   insecure: {
     value: 'HOST',
-    description: 'a registry, with its port, that speaks plain HTTP; it may be on an internal network',
+    description: 'registry to contact over plain HTTP, with its port; it may be on an internal network',
     multiple: true,
   },
   internal: {
     value: 'HOST|RANGE',
-    description: 'a host or range of addresses of an internal network that may be connected to',
+    description: 'internal host or address range that Portolan may connect to',
     multiple: true,
   },
-  ca: { value: 'FILE', description: 'certificates of a private authority, PEM', multiple: true },
+  ca: { value: 'FILE', description: 'certificates of a private certificate authority (PEM)', multiple: true },
 };

@@ -5,20 +5,20 @@ import { type Command, type Invocation, usageError } from './command.ts';
 
 export const command: Command = {
   words: 'registry',
-  summary: 'Serve a directory (an OCI image layout) as a registry, until it is interrupted.',
   operands: 'DIR',
   options: {
     listen: {
       value: 'HOST:PORT',
-      description: 'where to listen (default: 127.0.0.1:5000; port 0 takes any)',
+      description: 'address to listen on (default: 127.0.0.1:5000; port 0 selects a free port)',
     },
-    'read-only': { description: 'refuse pushes' },
-    root: { value: 'NAME', description: "the name of the layout's own repository (default: catalog)" },
-    quiet: { short: 'q', description: 'say nothing of requests' },
+    'read-only': { description: 'reject pushes' },
+    root: { value: 'NAME', description: 'repository name of the layout itself (default: catalog)' },
+    quiet: { short: 'q', description: 'do not log requests' },
   },
   details: [
-    'The layout is begun when it does not exist. It is served over plain HTTP, so to this machine alone unless --listen says',
-    'otherwise. Any client works: skopeo copy --src-tls-verify=false docker://127.0.0.1:5000/NAME:TAG oci:elsewhere',
+    'Runs until interrupted. Creates the layout if it does not exist. The registry uses plain HTTP and by default accepts',
+    'connections from this machine only; use --listen to change that. Any client works, for example:',
+    'skopeo copy --src-tls-verify=false docker://127.0.0.1:5000/NAME:TAG oci:elsewhere',
   ].join('\n'),
   examples: ['portolan registry ./images --listen 127.0.0.1:5000'],
   run: async (invocation, terminal) => {

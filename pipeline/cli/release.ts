@@ -13,24 +13,23 @@ import type { Terminal } from './terminal.ts';
 
 export const command: Command = {
   words: 'release',
-  summary:
-    'Bring a bundle into the catalogs that its release-config.yaml names: templates first, then catalogs.',
   operands: 'PACKAGE VERSION',
   options: {
-    repo: { value: 'DIR', description: 'the work tree (default: this directory)' },
+    repo: { value: 'DIR', description: 'path of the work tree (default: current directory)' },
     image: {
       value: 'REFERENCE',
       description:
-        "where the bundle is, or will be (default: the policy's release.bundles, by the digest that it will have)",
+        "bundle image, published or not (default: the policy's release.bundles, with the digest of the future image)",
     },
-    push: { description: 'make the image and push it there first; catalogs then name it by digest' },
+    push: { description: 'build and push the image first; catalogs then name it by digest' },
     ...REGISTRY_OPTIONS,
   },
   details: [
-    'The bundle is read from operators/PACKAGE/VERSION, its release-config.yaml and the ci.yaml beside it say which',
-    'templates take it and which catalogs are made of them. Other bundles are taken from the catalogs that are there, so',
-    'that no registry is asked for what was rendered before. Run it in the pull request that brings the bundle: with',
-    'release.bundles in the policy the image need not be there yet, since its digest is known; the merge pushes it.',
+    'Updates the templates first, then the catalogs. Reads the bundle from operators/PACKAGE/VERSION. Its',
+    'release-config.yaml and the ci.yaml of the package name the templates to update and the catalogs to render from them.',
+    'Other bundles are copied from the existing catalogs, so Portolan does not request them from a registry again.',
+    'Run this command in the pull request that adds the bundle. With release.bundles in the policy, the image does not',
+    'have to exist yet: Portolan computes its digest, and the merge pushes it.',
   ].join('\n'),
   examples: [
     'portolan release etcd 1.2.0',
@@ -47,7 +46,7 @@ export const command: Command = {
     const released = await releasedTexts(place, { package: name, version, image, rendering });
     for (const finding of released.findings) terminal.err(findingText(finding));
     if (released.findings.length > 0) {
-      terminal.err('FAIL: nothing was written\n');
+      terminal.err('FAIL: no file was written\n');
       return 1;
     }
     if (made && invocation.flag('push')) await push(made, invocation, terminal);
@@ -74,9 +73,9 @@ async function patternOf(place: ReleasePlace): Promise<string> {
   if (policy?.release) return policy.release.bundles;
   throw new PipelineError(
     'usage',
-    `nothing says where the bundle goes: ${POLICY_PATH} has no release.bundles`,
+    `no image is configured for the bundle: ${POLICY_PATH} has no release.bundles`,
     {
-      hint: "give --image, or write release: {bundles: 'quay.io/my-org/{package}-bundle:v{version}'}",
+      hint: "use --image, or add release: {bundles: 'quay.io/my-org/{package}-bundle:v{version}'}",
     },
   );
 }
@@ -85,7 +84,7 @@ async function push(made: MadeBundle, invocation: Invocation, terminal: Terminal
   const client = registryClientFor(invocation, terminal, { hosts: [made.tag.registry] });
   try {
     const isNew = await pushMade(client, made);
-    terminal.err(`${plain(made.reference)} ${isNew ? 'was pushed' : 'was there'}\n`);
+    terminal.err(`${plain(made.reference)} ${isNew ? 'pushed' : 'already exists'}\n`);
   } finally {
     client.close();
   }

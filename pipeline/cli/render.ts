@@ -6,22 +6,21 @@ import { deliver, formatOf, RENDER_OPTIONS, renderAll, renderingOf, sayErrors } 
 
 export const command: Command = {
   words: 'render',
-  summary: 'Print catalogs as one stream of JSON or YAML, byte for byte as opm.',
   operands: 'DIR|REFERENCE…',
   options: {
     ...RENDER_OPTIONS,
     'migrate-level': {
       value: 'none|bundle-object-to-csv-metadata|all',
-      description: 'whether manifests in bundles give way to olm.csv.metadata (default: none)',
+      description: 'replace the manifests in bundles with olm.csv.metadata (default: none)',
     },
     'image-ref-template': {
       value: 'TEMPLATE',
-      description: 'the image of bundle directories, with {{.Package}}, {{.Name}} and {{.Version}}',
+      description: 'image of each bundle directory; may contain {{.Package}}, {{.Name}} and {{.Version}}',
     },
   },
   details: [
-    'What is rendered: a directory with a catalog or a bundle, an index image, the image of a bundle. Images may be in',
-    'registries, in image layouts (oci:DIR:TAG) and in archives (oci-archive:FILE, docker-archive:FILE).',
+    'Renders directories that contain a catalog or a bundle, index images and bundle images. Images can be in registries,',
+    'image layouts (oci:DIR:TAG) and archives (oci-archive:FILE, docker-archive:FILE).',
   ].join('\n'),
   examples: [
     'portolan render catalogs/v4.20 -o yaml',
@@ -50,7 +49,7 @@ function migrates({ text }: Invocation): boolean {
   const level = text('migrate-level') ?? 'none';
   if (level === 'none') return false;
   if (level === 'bundle-object-to-csv-metadata' || level === 'all') return true;
-  throw usageError(command, `there is no migration level ${JSON.stringify(level)}`);
+  throw usageError(command, `unknown migration level ${JSON.stringify(level)}`);
 }
 
 function imageTemplate({ text }: Invocation): { imageTemplate?: ImageTemplate } {

@@ -8,14 +8,14 @@ import { writePackages } from '../render/files.ts';
 import type { Rendering } from '../render/loaded.ts';
 import { renderReference } from '../render/reference.ts';
 import { writeBlobs } from '../render/write.ts';
-import { findingText } from '../report/text.ts';
+import { amount, findingText } from '../report/text.ts';
 import type { Invocation, Option } from './command.ts';
 import { REGISTRY_OPTIONS } from './registry-options.ts';
 import type { ExitCode, Terminal } from './terminal.ts';
 
 export const RENDER_OPTIONS: Readonly<Record<string, Option>> = {
-  output: { short: 'o', value: 'json|yaml', description: 'format of the catalog (default: json)' },
-  to: { value: 'DIR', description: 'write a folder for each package into an empty directory' },
+  output: { short: 'o', value: 'json|yaml', description: 'output format (default: json)' },
+  to: { value: 'DIR', description: 'write one folder per package to this empty directory' },
   ...REGISTRY_OPTIONS,
 };
 
@@ -65,7 +65,7 @@ export async function deliver(
   const to = invocation.text('to');
   if (to !== undefined) {
     const written = await writePackages(resolve(terminal.directory, to), format, read);
-    if (written !== undefined) terminal.err(`${written} files written to ${to}\n`);
+    if (written !== undefined) terminal.err(`wrote ${amount(written, 'file')} to ${to}\n`);
     return written === undefined ? 1 : 0;
   }
   const blobs = await read();

@@ -19,26 +19,27 @@ import type { ExitCode, Terminal } from './terminal.ts';
 
 export const command: Command = {
   words: 'resolve',
-  summary: 'Find the digest of every tag that catalogs and templates name; lock and pin them.',
   operands: 'DIR',
   options: {
     lock: {
       value: 'FILE',
-      description: 'what tags stood for before; new tags are added to it, moved ones are findings',
+      description: 'lock file with the digest of each tag; new tags are added, moved tags are reported',
     },
-    write: { description: 'write digests in place of tags, with the tag as a comment' },
-    update: { description: 'take what tags stand for now, in the lock and in what was pinned from it' },
-    digests: { description: 'see that images which are named by digest exist too' },
+    write: { description: 'replace tags with digests in the files, and keep each tag as a comment' },
+    update: { description: 'update the lock file and the pinned digests to the current digests of the tags' },
+    digests: { description: 'also check that images referenced by digest exist' },
     platforms: {
-      description: "see that images run where their package's labels (operatorframework.io/arch.*) say",
+      description:
+        'check that images support the architectures in the labels of their package (operatorframework.io/arch.*)',
     },
-    policy: { value: 'FILE', description: 'a policy: only registries that it allows are asked' },
+    policy: { value: 'FILE', description: 'policy file; contact only the registries that it allows' },
     json: { description: 'print the result as JSON' },
     ...REGISTRY_OPTIONS,
   },
   details: [
-    'Reads file-based catalogs, templates (basic, semver), composites and bundle directories below DIR. A digest is that',
-    'of the manifest list where there is one. Nothing is written when a tag does not exist or a registry does not answer.',
+    'Reads the file-based catalogs, templates (basic, semver), composites and bundle directories below DIR. For a',
+    'multi-platform image, the digest is that of the manifest list. If a tag does not exist or a registry does not respond,',
+    'nothing is written.',
   ].join('\n'),
   examples: [
     'portolan resolve catalogs/v4.20',
@@ -89,9 +90,9 @@ function lockAt(path: string): ReferenceLock | undefined {
   } catch (error) {
     if (error instanceof PipelineError && error.code === 'not-found') return undefined;
     if (!(error instanceof InvalidLock)) throw error;
-    throw new PipelineError('usage', `${path} is no lock: ${error.message}`, {
+    throw new PipelineError('usage', `${path} is not a valid lock file: ${error.message}`, {
       cause: error,
-      hint: 'take it from the history of the repository, or delete it to lock anew',
+      hint: 'restore it from the git history, or delete it to create a new one',
     });
   }
 }
@@ -146,8 +147,8 @@ function refuseLink(path: string): void {
   } catch (error) {
     throw fileError(error, path);
   }
-  throw new PipelineError('usage', `${path} is a link: nothing was written`, {
-    hint: 'pin the folder that holds the file itself',
+  throw new PipelineError('usage', `${path} is a symbolic link: nothing was written`, {
+    hint: 'run the command on the folder that contains the file itself',
   });
 }
 

@@ -11,26 +11,26 @@ import { type ExitCode, searchPath, type Terminal } from './terminal.ts';
 
 export const command: Command = {
   words: 'rollback',
-  summary: 'Propose a catalog as an earlier commit had it: a pull request, or a branch with one new commit.',
   operands: 'CATALOG',
   options: {
-    to: { value: 'COMMIT', description: 'the commit whose state of the catalog is wanted back' },
+    to: { value: 'COMMIT', description: 'commit to restore the catalog from' },
     repo: {
       value: 'DIR|OWNER/NAME',
       description:
-        'the repository (default: this directory), or one on GitHub, where a pull request is opened',
+        'path of the repository (default: current directory), or a GitHub repository, to open a pull request',
     },
-    base: { value: 'REF', description: 'the branch as it is now (default: HEAD, or the default branch)' },
-    'accept-stranding': { description: 'go on though installed versions are left without a way on' },
-    json: { description: 'print JSON' },
+    base: { value: 'REF', description: 'branch to change (default: HEAD, or the default branch on GitHub)' },
+    'accept-stranding': { description: 'continue even if installed versions lose their upgrade path' },
+    json: { description: 'print the result as JSON' },
   },
   details: [
-    'The way back is a way forward: the branch gets a new commit, which is published like every other one, and the',
-    'fence only goes up. All rules are run from the state that is now to the one that is wanted: who installed what',
-    'came since may be stranded. They are listed, and --accept-stranding is needed.',
-    'With OWNER/NAME the change is made on the newest commit of the branch there, and is one pull request however often',
-    'it is asked for; GITHUB_TOKEN (or GH_TOKEN) needs contents: write and pull-requests: write. With a directory it is',
-    'written to the branch portolan/rollback-CATALOG-COMMIT; nothing is checked out.',
+    'Creates a new commit with the old content, which is published like any other commit. Portolan runs all rules on the',
+    'change from the current to the restored state. Clusters that installed a version added in between may be stranded:',
+    'Portolan lists these versions and requires --accept-stranding.',
+    '',
+    'With --repo OWNER/NAME, Portolan opens a pull request against the branch on GitHub, or updates the one that is open.',
+    'GITHUB_TOKEN (or GH_TOKEN) needs the permissions contents: write and pull-requests: write. With a directory, Portolan',
+    'writes the commit to the branch portolan/rollback-CATALOG-COMMIT and does not check anything out.',
   ].join('\n'),
   examples: [
     'portolan rollback v4.20 --to 1a2b3c4d --repo my-org/catalogs --accept-stranding',
@@ -93,15 +93,15 @@ function exitOf({ kind }: Rollback | Restored): ExitCode {
 /** @returns whether there is something to propose; otherwise it was said why not */
 async function printFound(outcome: Rollback | Restored, { out, err }: Terminal): Promise<boolean> {
   if (outcome.kind === 'same') {
-    await out('nothing to do: the catalog is as it was then\n');
+    await out('nothing to do: the catalog has not changed since that commit\n');
     return false;
   }
   for (const finding of outcome.findings) err(findingText(finding));
   if (outcome.kind !== 'refused') return true;
   const hint = outcome.stranding
-    ? 'installed versions would be stranded: --accept-stranding'
-    : 'it has errors';
-  err(`FAIL: nothing was proposed: ${hint}\n`);
+    ? 'installed versions would be stranded (to continue, use --accept-stranding)'
+    : 'the restored catalog has errors';
+  err(`FAIL: no change proposed: ${hint}\n`);
   return false;
 }
 
@@ -115,7 +115,7 @@ async function printProposed(restored: Restored, proposed: Proposed, terminal: T
   const { kind, number, url, branch } = proposed;
   const isSomething = await printFound(restored, terminal);
   if (kind === 'taken') {
-    terminal.err(`the branch ${branch} has commits of others: nothing was changed there\n`);
+    terminal.err(`the branch ${branch} has commits by others and was not changed\n`);
   }
   if (number === undefined || !(isSomething || kind === 'closed')) return;
   await terminal.out(`${kind} pull request ${number}\n  ${plain(url ?? '')}\n`);

@@ -11,28 +11,29 @@ import type { Terminal } from './terminal.ts';
 
 export const command: Command = {
   words: 'serve',
-  summary: 'Serve a catalog as clusters see it, until it is interrupted.',
   operands: 'DIR|IMAGE',
   options: {
     listen: {
       value: 'HOST:PORT|off',
-      description: 'where OLM v0 asks, by gRPC (default: 127.0.0.1:50051; port 0 takes any)',
+      description: 'address for OLM v0, over gRPC (default: 127.0.0.1:50051; port 0 selects a free port)',
     },
     http: {
       value: 'HOST:PORT|off',
-      description: 'where OLM v1 asks, by HTTP (default: 127.0.0.1:8080; port 0 takes any)',
+      description: 'address for OLM v1, over HTTP (default: 127.0.0.1:8080; port 0 selects a free port)',
     },
     name: {
       value: 'NAME',
-      description: "the catalog's name for OLM v1 (default: that of the directory or image)",
+      description: 'name of the catalog for OLM v1 (default: the name of the directory or image)',
     },
     ...REGISTRY_OPTIONS,
   },
   details: [
-    'By gRPC: api.Registry as opm serve answers it, health and reflection. By HTTP: what catalogd answers, at',
-    '/catalogs/NAME/api/v1/all and /catalogs/NAME/api/v1/metas. Both speak without TLS, so to this machine alone unless',
-    'told otherwise. An image is a reference, oci:DIR, oci-archive:FILE or docker-archive:FILE; only the layers that hold',
-    'its catalog are fetched. A catalog that opm would refuse to serve is refused.',
+    'Runs until interrupted. Over gRPC it serves api.Registry as opm serve does, with health checks and reflection. Over',
+    'HTTP it serves /catalogs/NAME/api/v1/all and /catalogs/NAME/api/v1/metas as catalogd does. Neither uses TLS, so by',
+    'default both accept connections from this machine only.',
+    '',
+    'IMAGE is a reference, oci:DIR, oci-archive:FILE or docker-archive:FILE; Portolan downloads only the layers that contain',
+    'the catalog. It does not serve a catalog that opm would refuse to serve.',
   ].join('\n'),
   examples: [
     'portolan serve catalogs/v4.20',

@@ -10,22 +10,21 @@ import { searchPath } from './terminal.ts';
 
 export const command: Command = {
   words: 'setup',
-  summary: 'Write the policy and the workflows that gate a repository, by looking at its layout.',
   operands: '',
   options: {
-    repo: { value: 'DIR', description: 'the work tree of the repository (default: this directory)' },
-    commit: { value: 'REF', description: 'what is looked at (default: HEAD)' },
+    repo: { value: 'DIR', description: 'path of the work tree (default: current directory)' },
+    commit: { value: 'COMMIT', description: 'commit whose layout is examined (default: HEAD)' },
     admin: {
       value: 'LOGIN',
-      description: 'who may change everything: LOGIN, LOGIN#ID or @ORG/TEAM, with commas between',
+      description: 'accounts that may change everything, comma-separated: LOGIN, LOGIN#ID or @ORG/TEAM',
     },
     action: {
       value: 'REPO@COMMIT',
-      description: 'the action that the workflows use, in place of portolan/portolan',
+      description: 'action that the workflows use instead of portolan/portolan',
     },
-    'dry-run': { description: 'print what would be written' },
+    'dry-run': { description: 'print the files without writing them' },
   },
-  details: 'Files that are there are left as they are.',
+  details: 'Existing files are not changed.',
   examples: [
     'portolan setup --admin alice,@my-org/catalog-admins',
     'portolan setup --repo ../catalogs --dry-run',
@@ -35,7 +34,7 @@ export const command: Command = {
     const admins = (invocation.text('admin') ?? '').split(',').filter((text) => text !== '');
     const wrong = admins.find((text) => parseIdentity(text) === undefined);
     if (wrong !== undefined)
-      throw usageError(command, `--admin: ${JSON.stringify(wrong)} is no LOGIN, LOGIN#ID or @ORG/TEAM`);
+      throw usageError(command, `--admin must be LOGIN, LOGIN#ID or @ORG/TEAM, not ${JSON.stringify(wrong)}`);
     const repository = await openRepository(directory, searchPath(terminal));
     try {
       const request = {
@@ -52,11 +51,11 @@ export const command: Command = {
       }
       const there = [...files.keys()].filter((path) => !fresh.some(([one]) => one === path));
       const lines = [
-        `catalogs: ${found.patterns.join(', ') || 'none found; the default layout holds'}`,
+        `catalogs: ${found.patterns.join(', ') || 'none found; the policy uses the default layout'}`,
         ...fresh.map(([path]) => `${invocation.flag('dry-run') ? 'would write' : 'wrote'} ${path}`),
         ...[...kept, ...there].map((path) => `kept ${path}`),
         ...(admins.length === 0
-          ? ['name the admins in the policy: without them nobody can let in a new package']
+          ? ['add admins to the policy: without them, nobody can approve a new package']
           : []),
       ];
       await terminal.out(`${lines.map(plain).join('\n')}\n`);

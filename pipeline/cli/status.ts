@@ -9,18 +9,17 @@ import type { ExitCode, Terminal } from './terminal.ts';
 
 export const command: Command = {
   words: 'status',
-  summary: 'Say what is published where, from which commit, and what waits or failed.',
   operands: '[DIR]',
   options: {
     from: {
       value: '-',
-      description: 'read what the status function of a cloud answered from standard input',
+      description: 'read the response of the Status function from standard input',
     },
-    json: { description: 'print JSON' },
+    json: { description: 'print the result as JSON' },
   },
   details: [
-    'DIR is that of portolan publish --local (default: .portolan). The status of the functions on AWS is what the function Status answers:',
-    'aws lambda invoke --function-name NAME /dev/stdout. Exits with 1 while a catalog waits, was refused or failed.',
+    'DIR is the directory of portolan publish --local (default: .portolan). For the functions on AWS, pipe the response of',
+    'the Status function to --from - (see the examples). The exit code is 1 if a catalog is pending, refused or failed.',
   ].join('\n'),
   examples: [
     'portolan status .portolan',
@@ -46,7 +45,7 @@ async function read(
     const path = resolve(terminal.directory, directory ?? '.portolan');
     if (existsSync(path)) return statusOf(directoryRecords(recordsIn(path)));
     throw new PipelineError('not-found', `${path}: no such directory`, {
-      hint: 'name the one of portolan publish --local DIR',
+      hint: 'use the directory of portolan publish --local DIR',
     });
   }
   // The aws command writes a summary of its own behind the answer.
@@ -57,7 +56,7 @@ async function read(
   } catch {
     // Said below.
   }
-  throw new PipelineError('usage', 'standard input is no status', {
-    hint: 'give what the function Status answers',
+  throw new PipelineError('usage', 'standard input is not a status', {
+    hint: 'pipe the response of the Status function',
   });
 }

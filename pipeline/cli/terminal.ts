@@ -24,7 +24,7 @@ export interface Terminal {
   readonly input: () => Promise<string>;
 }
 
-/** 0: passed; 1: failed; 2: could not tell. */
+/** 0: passed; 1: failed; 2: could not complete the check. */
 export type ExitCode = 0 | 1 | 2;
 
 /** Where git and other programs are looked for. */

@@ -32,7 +32,7 @@ export async function withTree<T>(
     if (clean === '.' || clean === '') return await use(treeSource(repository.objects, commit));
     const entry = await entryAt(repository.objects, commit, clean);
     if (!entry || !isTree(entry.mode)) {
-      throw new PipelineError('not-found', `${revision} holds no directory ${JSON.stringify(path)}`);
+      throw new PipelineError('not-found', `no directory ${JSON.stringify(path)} in ${revision}`);
     }
     return await use(treeSource(repository.objects, entry.id));
   } finally {

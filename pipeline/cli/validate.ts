@@ -12,16 +12,18 @@ import type { TreeAt } from './tree-at.ts';
 
 export const command: Command = {
   words: 'validate',
-  summary: 'Judge a catalog as opm does, every defect at once and on its line.',
   operands: 'DIR',
   options: {
-    format: { value: 'text|json', description: 'how to print the findings (default: text)' },
-    cache: { value: 'DIR', description: 'remember verdicts there: what did not change is not read again' },
-    commit: {
-      value: 'REVISION',
-      description: 'judge the directory as this commit holds it, without a checkout',
+    format: { value: 'text|json', description: 'output format (default: text)' },
+    cache: {
+      value: 'DIR',
+      description: 'cache results in this directory; unchanged packages are not read again',
     },
-    repo: { value: 'DIR', description: 'with --commit: the repository (default: this directory)' },
+    commit: {
+      value: 'COMMIT',
+      description: 'validate the directory in this commit, without a checkout',
+    },
+    repo: { value: 'DIR', description: 'with --commit: path of the repository (default: current directory)' },
   },
   examples: [
     'portolan validate catalogs/v4.20',
@@ -30,16 +32,17 @@ export const command: Command = {
     'portolan validate --commit origin/main --cache .cache/portolan catalogs/v4.20',
   ],
   details: [
-    'A directory with manifests/ and metadata/ is judged as a bundle (portolan bundle validate).',
+    'Reports all errors at once, each with its file and line. A directory with manifests/ and metadata/ is validated as a',
+    'bundle (see portolan bundle validate).',
     '',
-    'With --cache, packages are told apart by the content of their files, which is named by git where git has them as',
-    'they are: nothing but the list of files is read then. The cache of another version of portolan is not used.',
+    'With --cache, Portolan identifies each package by the content of its files. For files that git tracks without changes',
+    'it uses the object ids of git instead of reading them. It ignores a cache written by another version of Portolan.',
     'With --commit, DIR is a path in the repository.',
   ].join('\n'),
   run: async ({ operands: [root = '.'], text }, terminal) => {
     const commit = text('commit');
     if (commit === undefined && text('repo') !== undefined)
-      throw usageError(command, '--repo needs --commit');
+      throw usageError(command, '--repo requires --commit');
     const path = resolve(terminal.directory, root);
     if (commit === undefined && holdsBundle(path)) {
       const { validateBundle } = await import('./bundle-validate.ts');
@@ -60,7 +63,9 @@ export const command: Command = {
     terminal.err(`${failed ? 'FAIL' : 'PASS'}: ${countText(findings)} in ${seen}\n`);
     const one = at ? undefined : platformFolders(path).at(-1);
     if (one !== undefined) {
-      terminal.err(`  these are several catalogs: portolan validate ${plain(join(root, one))} judges one\n`);
+      terminal.err(
+        `  the directory contains several catalogs; validate them one by one, for example portolan validate ${plain(join(root, one))}\n`,
+      );
     }
     return failed ? 1 : 0;
   },

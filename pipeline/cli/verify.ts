@@ -14,26 +14,29 @@ import type { Terminal } from './terminal.ts';
 
 export const command: Command = {
   words: 'verify',
-  summary: 'Tell who signed an image, and whether that is who must have.',
   operands: 'IMAGE',
   options: {
-    key: { value: 'FILE', description: 'a public key, PEM; any of them counts', multiple: true },
-    identity: { value: 'TEXT', description: "the certificate's identity; * stands for anything" },
-    issuer: { value: 'URL', description: 'who vouches for the identity' },
+    key: {
+      value: 'FILE',
+      description: 'public key (PEM); a signature by any of the keys is accepted',
+      multiple: true,
+    },
+    identity: { value: 'TEXT', description: 'identity in the signing certificate; * matches any text' },
+    issuer: { value: 'URL', description: 'OIDC issuer of the identity' },
     'trusted-root': {
       value: 'FILE',
-      description: "a trusted root, JSON (default: that of Sigstore's public instance)",
+      description: "trusted root (JSON; default: the root of Sigstore's public instance)",
     },
     says: {
       value: 'TYPE',
-      description: 'what must be said of the image, such as https://slsa.dev/provenance/v1',
+      description: 'required predicate type, for example https://slsa.dev/provenance/v1',
     },
-    format: { value: 'text|json', description: 'how to print the signatures (default: text)' },
+    format: { value: 'text|json', description: 'output format (default: text)' },
     ...REGISTRY_OPTIONS,
   },
   details: [
-    'Looks at Sigstore bundles among the referrers of the image, and at what cosign keeps under tags. With a key nothing',
-    'but the registry is asked; with --trusted-root neither.',
+    'Checks the Sigstore bundles among the referrers of the image, and the signatures and attestations that cosign stores',
+    'under tags. With --key, Portolan contacts only the registry. With --trusted-root, it does not contact Sigstore.',
   ].join('\n'),
   examples: [
     'portolan verify quay.io/acme/catalog:v4.20 --key catalog.pub',
@@ -48,7 +51,7 @@ export const command: Command = {
     const source = await openSource(place, client);
     try {
       const found = await source.registry.resolve(source.reference);
-      if (!found) throw new PipelineError('not-found', `there is no image ${formatPlace(place)}`);
+      if (!found) throw new PipelineError('not-found', `no image ${formatPlace(place)}`);
       const at = withDigest(source.reference, found.digest);
       const report = await verifySignatures(source.registry, at, trust);
       const says = invocation.text('says');
@@ -68,7 +71,7 @@ function trustOf({ list, text }: Invocation, { directory }: Terminal): Trust {
   const keys = list('key').map((file) => readText(resolve(directory, file)));
   if (keys.length > 0 && identity === undefined && issuer === undefined) return { kind: 'keys', keys };
   if (identity === undefined || issuer === undefined || keys.length > 0) {
-    throw usageError(command, 'either --key, or --identity with --issuer');
+    throw usageError(command, 'use either --key, or --identity with --issuer');
   }
   if (root === undefined) return { kind: 'identity', identity, issuer };
   return { kind: 'identity', identity, issuer, root: rootOf(readText(resolve(directory, root)), root) };
@@ -78,7 +81,7 @@ function rootOf(text: string, name: string): unknown {
   try {
     return JSON.parse(text);
   } catch (cause) {
-    throw new PipelineError('usage', `${name} is no trusted root: it is no JSON`, { cause });
+    throw new PipelineError('usage', `${name} is not a trusted root: not valid JSON`, { cause });
   }
 }
 
@@ -91,8 +94,8 @@ function textOf({
   return [
     `${image} ${digest}`,
     ...verified.map(({ by, says }) => `  signed by ${plain(by)}: ${plain(says)}`),
-    ...rejected.map(({ where, why }) => `  not counted: ${plain(where)}: ${plain(why)}`),
-    ...(verified.length > 0 ? [] : ['FAIL: nobody who counts has signed it']),
+    ...rejected.map(({ where, why }) => `  rejected: ${plain(where)}: ${plain(why)}`),
+    ...(verified.length > 0 ? [] : ['FAIL: no valid signature']),
     '',
   ].join('\n');
 }

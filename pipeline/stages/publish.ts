@@ -37,6 +37,7 @@ import { sharedPlaces } from '../publish/shared.ts';
 import { type PublishChoices, type PublishTarget, targetOf } from '../publish/target.ts';
 import { formatPlace, type Place } from '../registry/place.ts';
 import type { PushReport } from '../registry/push.ts';
+import { amount } from '../report/text.ts';
 import { stageFiles, type Written } from '../write.ts';
 
 export interface PublishRequest extends PublishChoices {
@@ -132,7 +133,9 @@ export async function publish(
     const staged = stageFiles(request.out, files, [...PLAN_FILES, PAGE]);
     try {
       for (const step of replanning(built)) progress(step);
-      progress(`pushing ${built.packages} packages in ${built.layers} layers to ${target.name}`);
+      progress(
+        `pushing ${amount(built.packages, 'package')} in ${amount(built.layers, 'layer')} to ${target.name}`,
+      );
       const sent = await sendCatalogImages(registry, jobsOf(target, built, { base, guard, guarded, files }));
       await attestImages(sent.standing, attestedOf(request.attest, { target, built, receipt }));
       const push = summedReport(await sent.tag());

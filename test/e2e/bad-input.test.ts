@@ -42,7 +42,7 @@ describe('a broken YAML file', () => {
     const [out, images] = [join(folder(), 'out'), join(folder(), 'images')];
     const { exit, err } = publish(out, '--commit', broken, '--to', `oci:${images}`);
     expect(exit).toBe(1);
-    expect(err).toContain('merged, not published');
+    expect(err).toContain('FAIL: not published: the catalog has errors');
     expect([existsSync(out), existsSync(images)]).toEqual([false, false]);
   });
 });
@@ -65,8 +65,8 @@ describe('what does not exist', () => {
   test('a catalog that the commit does not hold', () => {
     const { exit, err } = publish(join(folder(), 'out'), '--catalog', 'v4.99', '--to', `oci:${folder()}`);
     expect(exit).toBe(2);
-    expect(err).toContain('the commit holds no catalog "v4.99"');
-    expect(err).toContain('it holds: v4.20');
+    expect(err).toContain('no catalog "v4.99" in the commit');
+    expect(err).toContain('the commit contains: v4.20');
   });
 });
 

@@ -35,7 +35,7 @@ test('metadata as opm writes it; what is there is kept', { timeout: 30_000 }, as
   expect(await portolan(directory, 'bundle', 'validate', '.')).toMatchObject({ exit: 0, out: '' });
   const again = await portolan(directory, ...words);
   expect(again.exit).toBe(2);
-  expect(again.err).toContain('is there, with other content');
+  expect(again.err).toContain('already exists with different content');
   expect(await portolan(directory, ...words, '--overwrite')).toMatchObject({ exit: 0 });
 });
 
@@ -73,5 +73,5 @@ test('a bundle with errors is not made, unless that is forced', { timeout: 30_00
     exit: 0,
   });
   const there = await portolan(directory, 'bundle', 'build', '.', 'quay.io/example/etcd:v1');
-  expect(there.err).toContain('portolan bundle push puts it there');
+  expect(there.err).toContain('quay.io/example/etcd:v1 is in a registry: use portolan bundle push');
 });

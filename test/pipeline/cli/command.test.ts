@@ -1,7 +1,7 @@
 /** Options as people mistype them, for every command. */
 import { expect, test } from 'vitest';
 import type { Command } from '../../../pipeline/cli/command.ts';
-import { COMMANDS } from '../../../pipeline/cli/commands.ts';
+import { COMMAND_GROUPS, COMMANDS } from '../../../pipeline/cli/commands.ts';
 import { runCommand } from '../../fakes/terminal.ts';
 
 const commands = await Promise.all(COMMANDS.map(({ load }) => load()));
@@ -34,7 +34,32 @@ test('the option that was probably meant is named', async () => {
   const { exit, err } = await runCommand(['check', '--base', 'main', '--haed', 'x']);
   expect({ exit, err }).toEqual({
     exit: 2,
-    err: "portolan: Unknown option '--haed': did you mean --head?\n  usage: portolan check [OPTION…] (portolan check --help)\n",
+    err: "portolan: unknown option '--haed': did you mean --head?\n  usage: portolan check [OPTION…] (portolan check --help)\n",
   });
-  expect((await runCommand(['check', '--zzzzzz'])).err).toContain("portolan: Unknown option '--zzzzzz'\n");
+  expect((await runCommand(['check', '--zzzzzz'])).err).toContain("portolan: unknown option '--zzzzzz'\n");
+});
+
+test('the overview lists every command once, in groups, with the summary of its own help', async () => {
+  const { out } = await runCommand(['--help']);
+  for (const { title, commands: members } of COMMAND_GROUPS) {
+    const group = out.split(`\n${title}:\n`)[1]?.split('\n\n')[0]?.split('\n') ?? [];
+    expect(group.map((line) => line.trim().split(/ {2,}/))).toEqual(
+      members.map(({ words, summary }) => [words, summary]),
+    );
+  }
+  const [words, summary] = [COMMANDS[0]?.words ?? '', COMMANDS[0]?.summary];
+  expect((await runCommand([words, '--help'])).out.split('\n')[2]).toBe(`${summary}.`);
+  expect(new Set(COMMANDS.map((entry) => entry.words)).size).toBe(COMMANDS.length);
+});
+
+test.each(COMMANDS)('the summary of $words is a verb phrase without a full stop', ({ summary }) => {
+  expect(summary).toMatch(/^[A-Z][a-z]+ .*[^.]$/);
+});
+
+test('arguments that are missing or too many are named', async () => {
+  expect((await runCommand(['validate'])).err).toContain('portolan: missing argument: DIR\n');
+  expect((await runCommand(['validate', 'a', 'b'])).err).toContain('portolan: unexpected argument "b"\n');
+  expect((await runCommand(['chekc'])).err).toBe(
+    'portolan: unknown command "chekc"\n  did you mean: portolan check\n',
+  );
 });

@@ -47,7 +47,7 @@ test('one file is in one format', async () => {
   write('c/b.json', '{"schema":"x","name":"b"}');
   const refused = await run('convert', 'c', '--by', 'file', '--to', 'out');
   expect(refused).toMatchObject({ code: 2 });
-  expect(refused.err).toContain('say -o json or -o yaml');
+  expect(refused.err).toContain('use -o json or -o yaml');
   expect(await run('convert', 'c', '--by', 'file', '--to', 'out', '-o', 'yaml')).toMatchObject({ code: 0 });
   expect(read('out/catalog.yaml')).toBe('---\nname: a\nschema: x\n---\nname: b\nschema: x\n');
 });

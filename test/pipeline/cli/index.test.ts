@@ -141,7 +141,7 @@ describe('index rm and prune', () => {
     write('c/catalog.json', CATALOG);
     const { code, err } = await run('index', 'rm', '--operators', 'foo,nope', '--from-index', 'c');
     expect(code).toBe(2);
-    expect(err).toContain('the index has no package nope');
+    expect(err).toContain('no package nope in the index');
   });
 });
 
@@ -227,9 +227,9 @@ describe('--tag', () => {
     const digest = `quay.io/x/index@sha256:${'a'.repeat(64)}`;
     const one = bundle('1.0.0');
     expect((await run('index', 'add', '--bundles', one, '--tag', digest)).err).toContain(
-      'a digest cannot be chosen',
+      '--tag must not be a digest',
     );
     const both = await run('index', 'add', '--bundles', one, '--tag', 'oci:a:v1', '--to', 'b');
-    expect(both.err).toContain('--tag and --to cannot be given together');
+    expect(both.err).toContain('--tag and --to cannot be used together');
   });
 });

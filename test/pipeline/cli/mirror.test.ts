@@ -55,7 +55,7 @@ test('plan, copy, verify: what the nodes ask for is there, and what is not is na
   expect(before.out).toContain('there is no such image');
   const copied = await run('copy', 'mirror/mapping.txt', ...hosts);
   expect(copied).toMatchObject({ exit: 0 });
-  expect(copied.out).toContain('3 images: 3 copied, 0 were there, 0 failed');
+  expect(copied.out).toContain('3 images: 3 copied, 0 already existed, 0 failed');
   expect(await run('verify', 'catalog', '--documents', 'mirror', '--online', ...hosts)).toMatchObject({
     exit: 0,
     out: 'Disconnected ready: 1 of 1 bundles\n',
@@ -79,7 +79,7 @@ test('through an archive on a disk', async () => {
   cpSync(join(directory, 'disk/1'), join(directory, 'elsewhere'), { recursive: true });
   expect(await run('copy', '--from-archive', 'elsewhere', ...hosts)).toMatchObject({ exit: 0 });
   const next = await run('copy', mapping, '--to-archive', 'disk/2', '--since', 'disk/1', ...hosts);
-  expect(next.out).toContain('0 copied, 3 were there');
+  expect(next.out).toContain('0 copied, 3 already existed');
   const verified = await run('verify', 'catalog', '--documents', 'mirror', '--online', ...hosts);
   expect(verified).toMatchObject({ exit: 0 });
 });
@@ -99,10 +99,12 @@ test('what a mirror does not need any more is deleted after asking', async () =>
   expect(await client.resolve(parseReference(gone))).toBeDefined();
   expect(await run('prune', 'gone.yaml', '--yes', ...hosts)).toMatchObject({
     exit: 0,
-    out: '1 images: 1 deleted, 0 were not there, 0 failed\n',
+    out: '1 image: 1 deleted, 0 did not exist, 0 failed\n',
   });
   expect(await client.resolve(parseReference(gone))).toBeUndefined();
-  expect((await run('prune', 'gone.yaml', '--yes', ...hosts)).out).toContain('1 were not there');
+  expect((await run('prune', 'gone.yaml', '--yes', ...hosts)).out).toContain(
+    '1 image: 0 deleted, 1 did not exist',
+  );
   writeFileSync(join(directory, 'bad.yaml'), 'apiVersion: v1\nkind: Pod\n');
   expect((await run('prune', 'bad.yaml', '--yes')).err).toContain('expected a DeleteImageList');
 });
@@ -180,7 +182,7 @@ test('a part of a catalog without its image: that nothing copies it is said, and
     ),
   });
   const diff = await run('diff', 'whole', 'part', '--delete-images', 'old.yaml');
-  expect(diff.out).toContain(`= ${index}: it is still needed\n0 to add, 0 to change, 2 unchanged, 0 may be`);
+  expect(diff.out).toContain(`= ${index}: still needed\n0 to add, 0 to change, 2 unchanged, 0 can be`);
   expect(readFileSync(join(directory, 'old.yaml'), 'utf8')).not.toContain(index);
 });
 

@@ -35,6 +35,6 @@ test('builds what would be published, and asks it for its packages', async () =>
   expect(await portolan(repository.directory, 'preview', ...same)).toEqual({
     exit: 0,
     out: '',
-    err: 'no catalog is changed: nothing is built\n',
+    err: 'no catalog changed: nothing to build\n',
   });
 });

@@ -61,11 +61,11 @@ test('a policy that publishes nothing, and a directory that is not there, are sa
   expect(existsSync(join(directory, 'local'))).toBe(false);
   expect(await portolan(directory, 'status', 'local')).toMatchObject({
     exit: 2,
-    err: expect.stringContaining('no such directory\n  name the one of portolan publish --local DIR\n'),
+    err: expect.stringContaining('no such directory\n  use the directory of portolan publish --local DIR\n'),
   });
 });
 
 test('a status that is none', async () => {
   const ran = await runCommand(['status', '--from', '-'], { input: async () => '{}' });
-  expect(ran).toMatchObject({ exit: 2, err: expect.stringContaining('standard input is no status') });
+  expect(ran).toMatchObject({ exit: 2, err: expect.stringContaining('standard input is not a status') });
 });

@@ -93,7 +93,7 @@ test('a catalog with errors is merged, not published, and the tag stays', async 
   );
   expect(await publish(broken, to)).toMatchObject({
     exit: 1,
-    err: expect.stringContaining('merged, not published'),
+    err: expect.stringContaining('FAIL: not published: the catalog has errors; the tag was not moved'),
   });
   expect(await to.now()).toBe(before);
 });

@@ -162,7 +162,7 @@ test('what lies behind a link is not written', async () => {
   symlinkSync(pathOf(elsewhere), join(root, 'catalog.yaml'));
   const ran = await portolan(root, 'resolve', '.', '--write', '--insecure', far.host);
   expect(ran.exit).toBe(2);
-  expect(ran.err).toContain('is a link: nothing was written');
+  expect(ran.err).toContain('is a symbolic link: nothing was written');
   expect(readFileSync(pathOf(elsewhere), 'utf8')).toBe(text);
 });
 
@@ -171,7 +171,7 @@ test('a broken lock is not taken for an empty one', async () => {
   writeFileSync(join(root, 'lock'), '{}');
   const ran = await portolan(root, 'resolve', 'etcd', '--lock', 'lock');
   expect(ran).toMatchObject({ exit: 2, out: '' });
-  expect(ran.err).toContain('is no lock: it must be an object');
+  expect(ran.err).toContain('is not a valid lock file: it must be an object');
 });
 
 test('bundle directories: every place of the ClusterServiceVersion that names an image', async () => {

@@ -23,7 +23,8 @@ test('what is no catalog, or several of them, is said to be that', async () => {
   });
   for (const version of ['v4.19', 'v4.20'])
     write(`catalogs/${version}/etcd/catalog.yaml`, catalogOf('etcd', ['1.0.0', '1.1.0']));
-  const several = 'these are several catalogs: portolan validate catalogs/v4.20 judges one\n';
+  const several =
+    'the directory contains several catalogs; validate them one by one, for example portolan validate catalogs/v4.20\n';
   expect(await run('catalogs')).toMatchObject({ exit: 1, err: expect.stringContaining(several) });
   expect((await run('.')).err).toContain(several);
   expect((await run('catalogs/v4.20')).err).toBe('PASS: no findings in 1 package, 2 bundles\n');
@@ -67,9 +68,9 @@ test('a directory that a commit does not hold, and --repo alone, are refused', a
   const missing = await portolan(directory, 'validate', '--commit', 'main', 'catalogs/v4.21');
   expect(missing).toMatchObject({
     exit: 2,
-    err: expect.stringContaining('main holds no directory "catalogs/v4.21"'),
+    err: expect.stringContaining('no directory "catalogs/v4.21" in main'),
   });
   expect((await portolan(directory, 'validate', '--repo', '.', 'catalogs')).err).toContain(
-    '--repo needs --commit',
+    '--repo requires --commit',
   );
 });

@@ -101,7 +101,7 @@ test('a directory that is no bundle is not added', async () => {
   expect(await run('add', 'c', 'c', '--channel', 'stable')).toMatchObject({
     code: 2,
     out: '',
-    err: 'portolan: c is no bundle: it lacks the folders manifests/ and metadata/\n',
+    err: 'portolan: c is not a bundle: it has no manifests/ and metadata/ folders\n',
   });
 });
 
@@ -164,6 +164,6 @@ describe('prune and promote', () => {
     expect(read('old/foo.yaml')).toBe(`${BAR}---\n${FOO.replace('first one', 'only one')}`);
     const { code, err } = await run('promote', 'nothing', '--from', 'new', '--to', 'old');
     expect(code).toBe(2);
-    expect(err).toContain('new has no package "nothing"');
+    expect(err).toContain('no package "nothing" in new');
   });
 });
