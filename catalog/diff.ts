@@ -9,6 +9,7 @@ import { type FateChange, fateChanges } from './graph/fate-change.ts';
 import { type HopGraph, hopChange } from './graph/hop-graph.ts';
 import type { Change } from './graph/world.ts';
 import type { Blobs, Bundle, Channel, Package } from './model.ts';
+import { sameBundle } from './same.ts';
 import { formatVersion } from './version.ts';
 
 export interface CatalogDiff {
@@ -167,7 +168,7 @@ function edgesOf(channel: Channel | undefined): Map<string, Edge> {
 function bundleDiff(bundle: string, before: Bundle | undefined, after: Bundle | undefined): BundleDiff[] {
   const kind = kindOf(before, after);
   if (!before || !after) return [{ bundle, kind, fields: [] }];
-  const fields = before === after ? [] : fieldsThatDiffer(before, after);
+  const fields = sameBundle(before, after) ? [] : fieldsThatDiffer(before, after);
   return fields.length > 0 ? [{ bundle, kind, fields }] : [];
 }
 

@@ -68,17 +68,30 @@ export async function judgeCatalog(touched: TouchedCatalog, policy: Policy, time
   const valid = touched.after ? validity(touched.after, severityOf) : [];
   const findings: Finding[][] = [valid.map((finding) => ({ ...finding, catalogs: touched.names }))];
   const known: Finding[][] = [];
-  const diffs: PlacedDiff[] = [];
-  for (const { member, change } of await changesIn(touched, policy, time)) {
+  const changes = await changesIn(touched, policy, time);
+  for (const { member, change } of changes) {
     const of = foreseenIn(touched, change, severityOf);
     const placed = (finding: Finding): Finding => ({ ...finding, catalogs: [member.name] });
     findings.push(of.findings.map(placed));
     known.push(of.known.map(placed));
-    diffs.push(...placedDiffs(change, [member.name]));
   }
   const inCatalogs = (all: readonly Finding[][]): Finding[] =>
     joinedCatalogs(touched, all.flat()).map((finding) => inChannel(policy, finding));
-  return { findings: inCatalogs(findings), known: inCatalogs(known), diffs: joinedDiffs(diffs) };
+  return { findings: inCatalogs(findings), known: inCatalogs(known), diffs: diffsOf(changes, time) };
+}
+
+interface MemberChange {
+  readonly member: Member;
+  readonly change: Change;
+}
+
+/** What changes in catalogs that change alike: the same in each, unless what surrounds them tells them apart. */
+function diffsOf(changes: readonly MemberChange[], { companions, released }: Time): PlacedDiff[] {
+  const [first] = changes;
+  const isSame = (companions?.size ?? 0) === 0 && (released?.size ?? 0) === 0;
+  const names = changes.map(({ member }) => member.name);
+  if (first && isSame) return placedDiffs(first.change, names);
+  return joinedDiffs(changes.flatMap(({ member, change }) => placedDiffs(change, [member.name])));
 }
 
 /** What foresight finds in one catalog: news, and what was there before. */
@@ -128,7 +141,7 @@ export async function changesIn(
   touched: TouchedCatalog,
   policy: Policy,
   time: Time,
-): Promise<{ readonly member: Member; readonly change: Change }[]> {
+): Promise<MemberChange[]> {
   const names = touched.names.filter((name) => !time.released?.has(name));
   const published = publishedIn(names, touched.packages, time.published);
   const shared: Shared = { policy, time, published, worlds: new Map() };

@@ -2,6 +2,7 @@ import { shortName } from '../../graph/edge.ts';
 import { REQUIRING } from '../../graph/requirement.ts';
 import { type Bundle, locate, type Property } from '../../model.ts';
 import { imageChange, type TagDigests } from '../../references/same-image.ts';
+import { sameBundle } from '../../same.ts';
 import { formatVersion } from '../../version.ts';
 import { quoted, type Rule } from '../rule.ts';
 
@@ -14,7 +15,8 @@ export const rule: Rule = {
       const was = change.before.catalog.packages.get(name)?.bundles;
       for (const bundle of change.after.catalog.packages.get(name)?.bundles.values() ?? []) {
         const old = was?.get(bundle.name);
-        const difference = old && differenceOf(old, bundle, change.before.digests);
+        if (!old || sameBundle(old, bundle)) continue;
+        const difference = differenceOf(old, bundle, change.before.digests);
         if (!difference) continue;
         if (!change.before.isPublished({ package: name, bundle: bundle.name })) {
           const message = `bundle ${quoted(bundle.name)} changes before it is published: ${difference.text}`;

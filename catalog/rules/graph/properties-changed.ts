@@ -1,5 +1,6 @@
 import { shortName } from '../../graph/edge.ts';
 import { type Bundle, locate, type Property } from '../../model.ts';
+import { sameBundle } from '../../same.ts';
 import { isObject } from '../../shape.ts';
 import { grouped, listed } from '../phrase.ts';
 import { quoted, type Rule } from '../rule.ts';
@@ -40,7 +41,7 @@ const FORMATS = ['olm.csv.metadata', 'olm.bundle.object'];
 
 /** The properties that differ, with their fields where they have any; empty for none. */
 function changeText(before: Bundle | undefined, after: Bundle): string {
-  if (!before || before === after || before.image !== after.image) return '';
+  if (!before || before.image !== after.image || sameBundle(before, after)) return '';
   const ignored = isRetold(before, after)
     ? [...FORMATS, ...DECISIVE, 'olm.package']
     : [...DECISIVE, 'olm.package'];

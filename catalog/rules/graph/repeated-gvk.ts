@@ -1,4 +1,5 @@
 import { gvkText, offerOf } from '../../graph/requirement.ts';
+import { offerOfBundle } from '../../graph/snapshot.ts';
 import { judgedPackages } from '../../graph/world.ts';
 import { locate } from '../../model.ts';
 import { quoted, type Rule } from '../rule.ts';
@@ -12,6 +13,8 @@ export const rule: Rule = {
     if (!world.olm.has('v0')) return;
     for (const { name, bundles } of judgedPackages(world)) {
       for (const bundle of bundles.values()) {
+        const { gvks } = offerOfBundle(bundle);
+        if (new Set(gvks).size === gvks.length) continue;
         const seen = new Set<string>();
         for (const [i, property] of bundle.properties.entries()) {
           const [gvk] = offerOf([property], { package: '', version: undefined }).gvks;

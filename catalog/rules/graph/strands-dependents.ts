@@ -2,7 +2,7 @@ import { headsOf } from '../../graph/channel.ts';
 import { type Installed, installedOf } from '../../graph/edge.ts';
 import { installationsOf } from '../../graph/installation.ts';
 import { isMet, provides } from '../../graph/provider.ts';
-import { type Requirement, RequirementError, requirementsOf } from '../../graph/requirement.ts';
+import { REQUIRING, type Requirement, RequirementError, requirementsOf } from '../../graph/requirement.ts';
 import type { Change, World } from '../../graph/world.ts';
 import type { Bundle, Package } from '../../model.ts';
 import { grouped, listed, versionsOf } from '../phrase.ts';
@@ -49,6 +49,7 @@ function lossesOf({ before, after }: Change, dependent: Package, touched: readon
 /** What a bundle requires; of what cannot be read other rules tell. */
 function requirementsIn({ properties }: Bundle, { foresight }: World): Requirement[] {
   return properties.flatMap((property) => {
+    if (!REQUIRING.has(property.type)) return [];
     try {
       return requirementsOf([property], foresight.scope.cel);
     } catch (error) {

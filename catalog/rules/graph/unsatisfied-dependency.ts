@@ -1,6 +1,6 @@
 import { shortName } from '../../graph/edge.ts';
 import { isMet } from '../../graph/provider.ts';
-import { RequirementError, requirementsOf } from '../../graph/requirement.ts';
+import { REQUIRING, RequirementError, requirementsOf } from '../../graph/requirement.ts';
 import { judgedPackages, type World } from '../../graph/world.ts';
 import { type Bundle, locate } from '../../model.ts';
 import { grouped, listed, versionsOf } from '../phrase.ts';
@@ -45,6 +45,7 @@ interface Unmet {
 
 function unmetBy({ foresight }: World, bundle: Bundle): Unmet[] {
   return bundle.properties.flatMap((property, at) => {
+    if (!REQUIRING.has(property.type)) return [];
     try {
       const [requirement] = requirementsOf([property], foresight.scope.cel);
       if (!requirement || isMet(foresight.scope, requirement)) return [];
