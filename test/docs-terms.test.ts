@@ -8,6 +8,7 @@ const PAGES = [
   'SECURITY.md',
   'docs/architecture.md',
   'docs/bundle-differences.md',
+  'docs/disconnected.md',
   'docs/functions.md',
   'docs/glossary.md',
   'docs/index-image.md',

@@ -14,9 +14,11 @@ function examples(document: string): [line: string, exit: number][] {
   return lines.map((line) => [line.replace(/ *#.*/, ''), Number(/# ([0-2])\b/.exec(line)?.[1] ?? 0)]);
 }
 
-/** A document's sessions: a command, and lines that it prints. A line `…` stands for any others, `…` at an end for the rest. */
+/** A document's sessions: a command, and lines that it prints. A line `…` is any others, `…` at an end the rest of it. */
 function sessions(document: string): [command: string, lines: string[]][] {
-  const blocks = [...readFileSync(document, 'utf8').matchAll(/^```console\n\$ (.*)\n([\s\S]*?)^```$/gm)];
+  const blocks = [
+    ...readFileSync(document, 'utf8').matchAll(/^```console\n\$ (npx portolan .*)\n([\s\S]*?)^```$/gm),
+  ];
   return blocks.map(([, command = '', text = '']) => [command, text.trimEnd().split('\n')]);
 }
 
