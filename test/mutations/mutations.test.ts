@@ -1,12 +1,14 @@
 /**
  * That the tests of the attacks test their defences: each defence is taken out of a copy of the sources, one at a
- * time, and a test of its attack must then fail. A test that stays green guards nothing.
+ * time in each copy, and a test of its attack must then fail. A test that stays green guards nothing.
+ *
+ * MUTATION_MINUTES says how long it may take (120): what has not begun by then is skipped, and named at the end.
  */
 import { execFile } from 'node:child_process';
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { Edit, Mutation } from './mutation.ts';
 import { OUTPUT_MUTATIONS } from './outputs.ts';
 import { PEOPLE_MUTATIONS } from './people.ts';
@@ -30,18 +32,49 @@ const SOURCES = [
 ];
 const CONFIG = 'mutations.config.mjs';
 const CONFIG_TEXT = `export default {
+  cacheDir: '.vite',
   test: { include: ['test/**/*.test.ts'], pool: 'forks', fileParallelism: false, testTimeout: 60_000, hookTimeout: 60_000 },
 };
 `;
 
-let copy = '';
+/** The tests mostly wait, as the Action does between what it writes: several copies at once. */
+const COPIES = 3;
+const END = Date.now() + Number(process.env['MUTATION_MINUTES'] ?? 120) * 60_000;
+
+const copies: string[] = [];
+const free: string[] = [];
+const waiting: ((copy: string) => void)[] = [];
+/** Mutations that were not tried for want of time. */
+const skipped: string[] = [];
+
+vi.setConfig({ maxConcurrency: COPIES });
 beforeAll(() => {
-  copy = mkdtempSync(join(tmpdir(), 'portolan-mutations-'));
-  for (const name of SOURCES) cpSync(name, join(copy, name), { recursive: true });
-  symlinkSync(resolve('node_modules'), join(copy, 'node_modules'));
-  writeFileSync(join(copy, CONFIG), CONFIG_TEXT);
+  for (let i = 0; i < COPIES; i++) {
+    const copy = mkdtempSync(join(tmpdir(), 'portolan-mutations-'));
+    copies.push(copy);
+    for (const name of SOURCES) cpSync(name, join(copy, name), { recursive: true });
+    symlinkSync(resolve('node_modules'), join(copy, 'node_modules'));
+    writeFileSync(join(copy, CONFIG), CONFIG_TEXT);
+  }
+  free.push(...copies);
 });
-afterAll(() => rmSync(copy, { recursive: true, force: true }));
+afterAll(() => {
+  for (const copy of copies) rmSync(copy, { recursive: true, force: true });
+  if (skipped.length > 0)
+    process.stdout.write(`not tried for want of time: ${skipped.map((one) => `\n  ${one}`).join('')}\n`);
+});
+
+/** Runs something in a copy that nobody else uses meanwhile. */
+async function inCopy<T>(run: (copy: string) => Promise<T>): Promise<T> {
+  const copy = free.pop() ?? (await new Promise<string>((resolve) => waiting.push(resolve)));
+  try {
+    return await run(copy);
+  } finally {
+    const next = waiting.shift();
+    if (next) next(copy);
+    else free.push(copy);
+  }
+}
 
 /** Each runs a suite of its own, which waits as the Action does between what it writes. */
 const PATIENT = { timeout: 600_000 };
@@ -54,15 +87,15 @@ interface TestResult {
   readonly status: string;
 }
 
-/** How the tests of an attack end in the copy. */
-function runTests({ attack, test: file }: Mutation): Promise<TestResult[]> {
+/** How the tests of an attack end in a copy, until one fails. */
+function runTests(copy: string, { attack, test: file }: Mutation): Promise<TestResult[]> {
   const vitest = resolve('node_modules/vitest/vitest.mjs');
   const report = join(copy, 'report.json');
   rmSync(report, { force: true });
   const words = [vitest, 'run', '--config', CONFIG, '--reporter=json', `--outputFile=${report}`, file];
   const environment = { PATH: process.env['PATH'], HOME: process.env['HOME'], TMPDIR: process.env['TMPDIR'] };
   return new Promise((done) => {
-    const names = ['-t', namesOf(attack)];
+    const names = ['--bail=1', '-t', namesOf(attack)];
     execFile(process.execPath, [...words, ...names], { cwd: copy, env: environment }, () => {
       const { testResults } = JSON.parse(readFileSync(report, 'utf8')) as {
         testResults: { assertionResults: TestResult[] }[];
@@ -78,8 +111,8 @@ test('every attack has a defence that is taken out', () => {
   expect([...new Set(MUTATIONS.map(({ attack }) => attack))].sort((a, b) => a - b)).toEqual(ATTACKS);
 });
 
-/** Takes a defence out of the copy; gives back what puts it in again. */
-function take({ file, text, instead }: Edit): () => void {
+/** Takes a defence out of a copy; gives back what puts it in again. */
+function take(copy: string, { file, text, instead }: Edit): () => void {
   const place = join(copy, file);
   const whole = readFileSync(place, 'utf8');
   expect(whole.split(text), `the text of the defence stands in ${file} once`).toHaveLength(2);
@@ -90,13 +123,23 @@ function take({ file, text, instead }: Edit): () => void {
   return () => writeFileSync(place, whole);
 }
 
-test.each(MUTATIONS)('attack $attack: without $without, a test fails ($file)', PATIENT, async (mutation) => {
-  const edits = [mutation, ...(mutation.and ? [mutation.and] : [])];
-  const undo = edits.map(take);
-  try {
-    const results = await runTests(mutation);
-    expect(results.map(({ status }) => status)).toContain('failed');
-  } finally {
-    for (const one of undo) one();
-  }
-});
+test.concurrent.for(MUTATIONS)(
+  'attack $attack: without $without, a test fails ($file)',
+  PATIENT,
+  async (mutation, { skip }) => {
+    if (Date.now() > END) {
+      skipped.push(`attack ${mutation.attack}: ${mutation.without} (${mutation.file})`);
+      skip('no time is left');
+    }
+    const edits = [mutation, ...(mutation.and ? [mutation.and] : [])];
+    await inCopy(async (copy) => {
+      const undo = edits.map((edit) => take(copy, edit));
+      try {
+        const results = await runTests(copy, mutation);
+        expect(results.map(({ status }) => status)).toContain('failed');
+      } finally {
+        for (const one of undo) one();
+      }
+    });
+  },
+);
