@@ -16,7 +16,7 @@ export const rule: Rule = {
     // Who is lost without selecting a channel is lost with any.
     const groups = grouped(
       lost.filter((move) => move.channel === '' || !open.has(keyOf(move))),
-      ({ package: name, channel }) => JSON.stringify([name, channel]),
+      (move) => JSON.stringify([move.package, move.channel, wasRefused(move)]),
     );
     for (const group of groups) reportGroup(change, group, report);
   },
@@ -25,7 +25,13 @@ export const rule: Rule = {
 function isLost({ package: name, channel, before, after }: Move, change: Change): boolean {
   const ofPackage = change.after.catalog.packages.get(name);
   const isThere = channel === '' ? ofPackage !== undefined : ofPackage?.channels.has(channel) === true;
-  return isThere && before.next.kind !== 'fails' && failsFor(after, 'no-bundle');
+  const worked = before.next.kind !== 'fails' || failsFor(before, 'dependency');
+  return isThere && worked && failsFor(after, 'no-bundle');
+}
+
+/** Whether OLM v1 refused what it would have taken before, for its dependencies: another error takes its place. */
+function wasRefused({ before }: Move): boolean {
+  return failsFor(before, 'dependency');
 }
 
 function failsFor({ next }: Fate, code: string): boolean {
@@ -45,16 +51,18 @@ function reportGroup(change: Change, group: readonly Move[], report: Report): vo
   const target = channelIn(change.after, name, channel) ?? homeOf(change, first);
   const onlyChannel = channel !== '';
   const stuck = target && { package: name, channel: target.name, olm: 'v1' as const, onlyChannel, installed };
-  const fix = stuck && fixFor(change.after, stuck, change.before);
+  const refused = wasRefused(first);
+  const fix = refused || !stuck ? undefined : fixFor(change.after, stuck, change.before);
   const place = target && (fix && fix.index >= 0 ? placeOfEntry(target, fix.index) : placeOfHead(target));
   const within = onlyChannel ? ` with channel ${quoted(channel)} alone` : '';
-  const message = `under OLM v1 an extension of package ${quoted(name)}${within} at ${listed(versions)} ends in an error: the catalog no longer has the bundle, and no entry follows it`;
+  const message = `under OLM v1 an extension of package ${quoted(name)}${within} at ${listed(versions)} ends in an error: the catalog no longer has the bundle, and no entry follows it${refused ? '. Before, OLM v1 refused its dependencies' : ''}`;
   const location = place ?? placeOfPackage(change.after, name) ?? placeOfPackage(change.before, name);
   if (!location) return;
   report(message, location, {
     package: name,
     ...(target ? { channel: target.name } : {}),
     installed: versions,
+    ...(refused ? { severity: 'warning' } : {}),
     hint: fix?.text ?? 'keep the bundle, or let an entry replace or skip it',
     ...correctionOf(target, fix),
   });
