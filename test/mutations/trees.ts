@@ -83,8 +83,8 @@ export const TREE_MUTATIONS: readonly Mutation[] = [
     attack: 11,
     without: 'the ledger of the base branch',
     file: 'pipeline/stages/check.ts',
-    text: 'base: trees.base,\n    policy,\n    touched,\n    historyOf,',
-    instead: 'base: trees.merged,\n    policy,\n    touched,\n    historyOf,',
+    text: 'pastOf(repository, {\n      base: trees.base,',
+    instead: 'pastOf(repository, {\n      base: trees.merged,',
     test: RELEASED,
   },
   {
