@@ -1,7 +1,7 @@
 import type { Olm } from '../../catalog/graph/world.ts';
 import { plain } from '../report/text.ts';
 import { type Answer, type AnsweredRoad, answerQuestion, type Question } from '../stages/next.ts';
-import type { Command, Invocation } from './command.ts';
+import { type Command, type Invocation, usageError } from './command.ts';
 import { readOperands } from './operands.ts';
 import { REGISTRY_OPTIONS } from './registry-options.ts';
 import type { Terminal } from './terminal.ts';
@@ -27,16 +27,22 @@ export const command: Command = {
     olm: { value: 'v0|v1', description: 'only one of both (default: both)' },
     range: { value: 'RANGE', description: 'the version that a ClusterExtension asks for (OLM v1)' },
     catalog: { value: 'NAME', description: 'which of the catalogs is subscribed to (OLM v0)' },
+    priority: {
+      value: 'NAME=NUMBER',
+      description: 'priority of a catalog (default: 0): of several that have a bundle the highest is taken',
+      multiple: true,
+    },
     json: { description: 'print the answer as JSON' },
     ...REGISTRY_OPTIONS,
   },
   details: [
     'Each operand is a catalog of the cluster: a directory, called after its last folder, or an index image. Both resolvers are simulated, with dependencies,',
-    'deprecations and their silent failures. Exit code 0: every road that was asked for ends at a head; 1: one does not.',
+    'deprecations and their silent failures. Dependencies are looked for in these catalogs only: name every catalog that the cluster has. Exit code 0: every road that was asked for ends at a head; 1: one does not.',
   ].join('\n'),
   examples: [
     'portolan next --package etcd --version 0.9.2 --channel alpha catalogs/v4.20',
     'portolan next --package etcd --version 0.9.2 --olm v1 --range "<1.0.0" catalogs/v4.20 catalogs/internal',
+    'portolan next --package etcd catalogs/v4.20 quay.io/example/catalog:v4.20 --catalog v4.20 --priority catalog=-100',
   ],
   run: async (invocation, terminal) => {
     const catalogs = await readOperands(invocation.operands, invocation, terminal);
@@ -60,7 +66,14 @@ function questionOf(invocation: Invocation): Question {
     olm: olm === undefined ? ['v0', 'v1'] : [olm satisfies Olm],
     range: text('range') ?? '',
     catalog: text('catalog'),
+    priorities: new Map(list('priority').map(priorityOf)),
   };
+}
+
+function priorityOf(text: string): [string, number] {
+  const [, name = '', number = ''] = /^(.+)=(-?[0-9]{1,9})$/.exec(text) ?? [];
+  if (name === '') throw usageError(command, `--priority must be NAME=NUMBER, not ${JSON.stringify(text)}`);
+  return [name, Number(number)];
 }
 
 function warnOfErrors(
@@ -95,12 +108,16 @@ function answerText(answer: Answer, question: Question): string {
 }
 
 function roadLines(answered: AnsweredRoad, question: Question): string[] {
-  const { olm, where, steps, last, arrives } = answered;
+  const { olm, where, steps, last, arrives, missing = [] } = answered;
   const names = steps.map(
     ({ version, name, edge, deprecated }) =>
       `${version ?? name}${edge === 'none' ? '' : ` (${edge}${deprecated ? ', deprecated' : ''})`}`,
   );
   const road = names.length > 0 ? names.join(' -> ') : 'nothing';
   const sign = arrives ? 'ends at the head' : isPinned(answered, question) ? 'stays' : 'STUCK';
-  return [`  OLM ${olm}, ${where}: ${road}`, `    ${sign}: ${last}`];
+  const lacking = missing.map(
+    ({ bundle, requires }) =>
+      `    MISSING: ${bundle} requires an operator ${requires}; if another catalog of the cluster has it, name that catalog as well`,
+  );
+  return [`  OLM ${olm}, ${where}: ${road}`, `    ${sign}: ${last}`, ...lacking];
 }

@@ -2,10 +2,14 @@
  * The question that everybody who runs an operator has: what comes next, and where does
  * it end. Asked of the catalogs of one cluster.
  */
-import { type Installed, shortName } from '../../catalog/graph/edge.ts';
+import { headsOf } from '../../catalog/graph/channel.ts';
+import { edgeField, type Installed, shortName } from '../../catalog/graph/edge.ts';
+import { type MissingRequirement, missingRequirements } from '../../catalog/graph/missing.ts';
+import type { Place } from '../../catalog/graph/next-v0.ts';
 import { bundlesOfVersion, namedByEntries, type Road, roadV0, roadV1 } from '../../catalog/graph/road.ts';
 import type { Scope, ScopeCatalog } from '../../catalog/graph/snapshot.ts';
 import { celFor, type Olm } from '../../catalog/graph/world.ts';
+import type { Bundle } from '../../catalog/model.ts';
 import { isServed } from '../../catalog/rules/served.ts';
 import { nearest } from '../../catalog/spelling.ts';
 import { formatVersion, tryParseVersion } from '../../catalog/version.ts';
@@ -24,6 +28,8 @@ export interface Question {
   readonly range: string;
   /** The catalog that is subscribed to; undefined where only one has the package. */
   readonly catalog: string | undefined;
+  /** Priorities of catalogs by name, as their CatalogSource or ClusterCatalog has them; 0 for the others. */
+  readonly priorities?: ReadonlyMap<string, number>;
 }
 
 /** As JSON a public interface. */
@@ -48,6 +54,8 @@ export interface AnsweredRoad {
   readonly end: Road['last']['kind'];
   /** Why it goes no further. */
   readonly last: string;
+  /** What the next bundle needs under OLM v0 and none of the catalogs has; absent where nothing is missing. */
+  readonly missing?: readonly MissingRequirement[];
 }
 
 export interface Step {
@@ -65,7 +73,7 @@ export interface Step {
  * @throws PipelineError `usage` when the question cannot be understood
  */
 export async function answerQuestion(catalogs: readonly ReadCatalog[], question: Question): Promise<Answer> {
-  const scope = await scopeOf(catalogs);
+  const scope = await scopeOf(catalogs, question);
   const source = sourceOf(scope, question);
   const installed = installedOf(source, question);
   const { bundle, assumed } = installed;
@@ -80,12 +88,23 @@ export async function answerQuestion(catalogs: readonly ReadCatalog[], question:
   };
 }
 
-async function scopeOf(catalogs: readonly ReadCatalog[]): Promise<Scope> {
+/** What a cluster with these catalogs can see, and nothing else: what they lack is missing. */
+async function scopeOf(
+  catalogs: readonly ReadCatalog[],
+  { priorities = new Map() }: Question,
+): Promise<Scope> {
+  const names = catalogs.map(({ name }) => name);
+  const unknown = [...priorities.keys()].find((name) => !names.includes(name));
+  if (unknown !== undefined) {
+    throw new PipelineError('usage', `there is no catalog ${JSON.stringify(unknown)}`, {
+      hint: `--priority NAME=NUMBER, where NAME is ${names.join(' or ')}`,
+    });
+  }
   const all = catalogs.map(({ name, catalog, unread }): ScopeCatalog => {
     const serving = isServed(catalog, unread);
-    return { name, namespace: 'olm', priority: 0, catalog, serving };
+    return { name, namespace: 'olm', priority: priorities.get(name) ?? 0, catalog, serving };
   });
-  return { catalogs: all, cel: await celFor(all), assumesDependencies: all.length < 2 };
+  return { catalogs: all, cel: await celFor(all) };
 }
 
 function sourceOf({ catalogs }: Scope, question: Question): ScopeCatalog {
@@ -177,7 +196,25 @@ function answerV0(
   const channel = asked ?? ofPackage?.defaultChannel ?? '';
   const road = roadV0(scope, { source, place: { package: name, channel } }, bundle);
   const where = `channel ${channel} of ${source.name}`;
-  return answered(scope, road, { where, channels: [channel], package: name });
+  const at = road.steps.at(-1)?.to ?? bundle;
+  const missing = road.arrives
+    ? []
+    : missingRequirements(scope, nextBundles(source, { package: name, channel }, at));
+  return {
+    ...answered(scope, road, { where, channels: [channel], package: name }),
+    ...(missing.length > 0 ? { missing } : {}),
+  };
+}
+
+/** The bundles of a channel that may follow an installation; for a new one those at the head. */
+function nextBundles(source: ScopeCatalog, place: Place, installed: Installed | undefined): Bundle[] {
+  const ofPackage = source.catalog.packages.get(place.package);
+  const channel = ofPackage?.channels.get(place.channel);
+  if (!ofPackage || !channel) return [];
+  const entries = installed
+    ? channel.entries.filter((entry) => edgeField(entry, installed) !== undefined)
+    : headsOf(channel);
+  return entries.flatMap(({ name }) => ofPackage.bundles.get(name) ?? []);
 }
 
 function answerV1(

@@ -121,6 +121,80 @@ describe('portolan next', () => {
     expect(chosen).toMatchObject({ exit: 0 });
   });
 
+  describe('what a bundle depends on', () => {
+    const NEED = { type: 'olm.package.required', value: { packageName: 'q', versionRange: '>=1.0.0' } };
+    const NEEDY: WrittenPackage = {
+      ...CHAIN,
+      deprecated: [],
+      properties: { '1.1.0': [NEED], '1.2.0': [NEED] },
+    };
+    const Q: WrittenPackage = { versions: ['1.0.0'], channels: { a: [{ name: 'q.v1.0.0' }] } };
+    const OLD: WrittenPackage = { versions: ['0.9.0'], channels: { a: [{ name: 'q.v0.9.0' }] } };
+    const asked = ['next', '--package', 'p', '--version', '1.0.0', '--olm', 'v0'];
+    const missing =
+      '    MISSING: p.v1.1.0 requires an operator with package: q and with version in range: >=1.0.0; if another catalog of the cluster has it, name that catalog as well';
+
+    test.each([
+      ['has nothing of it', { p: NEEDY }],
+      ['has too old a version', { p: NEEDY, q: OLD }],
+    ])('is reported missing where the only catalog %s', async (_, packages) => {
+      const directory = catalogs({ 'v4.20': packages });
+      const { exit, out } = await runCommand([...asked, 'v4.20'], { directory });
+      expect(out.split('\n')).toContain(missing);
+      expect(out).toContain('STUCK');
+      expect(exit).toBe(1);
+      const { out: json } = await runCommand([...asked, '--json', 'v4.20'], { directory });
+      expect(JSON.parse(json).roads[0].missing).toEqual([
+        { bundle: 'p.v1.1.0', requires: 'with package: q and with version in range: >=1.0.0' },
+      ]);
+    });
+
+    test('is reported missing of a new installation', async () => {
+      const properties = { '1.0.0': [NEED], '1.1.0': [NEED], '1.2.0': [NEED] };
+      const directory = catalogs({ 'v4.20': { p: { ...NEEDY, properties } } });
+      const { exit, out } = await runCommand(['next', '--package', 'p', '--olm', 'v0', 'v4.20'], {
+        directory,
+      });
+      expect(out).toContain('MISSING: p.v1.2.0 requires an operator with package: q');
+      expect(exit).toBe(1);
+    });
+
+    test.each([
+      ['in the same catalog', { 'v4.20': { p: NEEDY, q: Q } }],
+      ['in another catalog that is named', { 'v4.20': { p: NEEDY }, internal: { q: Q } }],
+    ])('lets the path go on where it is %s', async (_, all) => {
+      const directory = catalogs(all);
+      const { exit, out } = await runCommand([...asked, ...Object.keys(all)], { directory });
+      expect(out).toContain('1.1.0 (replaces) -> 1.2.0 (replaces)');
+      expect(out).not.toContain('MISSING');
+      expect(exit).toBe(0);
+    });
+
+    test('is missing where what meets it lacks something itself', async () => {
+      const deeper = { type: 'olm.package.required', value: { packageName: 'r', versionRange: '>=1.0.0' } };
+      const directory = catalogs({
+        'v4.20': { p: NEEDY, q: { ...Q, properties: { '1.0.0': [deeper] } } },
+      });
+      const { out } = await runCommand([...asked, 'v4.20'], { directory });
+      expect(out).toContain('MISSING: q.v1.0.0 requires an operator with package: r');
+    });
+  });
+
+  test('a priority chooses between two catalogs under OLM v1', async () => {
+    const directory = catalogs({ 'v4.20': { p: CHAIN }, internal: { p: CHAIN } });
+    const asked = ['next', '--package', 'p', '--olm', 'v1', 'v4.20', 'internal'];
+    expect((await runCommand(asked, { directory })).exit).toBe(1);
+    const { exit, out } = await runCommand([...asked, '--json', '--priority', 'internal=1'], { directory });
+    expect(exit).toBe(0);
+    expect(JSON.parse(out).roads[0].steps).toMatchObject([{ name: 'p.v1.2.0', catalog: 'internal' }]);
+    expect((await runCommand([...asked, '--priority', 'other=1'], { directory })).err).toContain(
+      'there is no catalog "other"',
+    );
+    expect((await runCommand([...asked, '--priority', 'internal'], { directory })).err).toContain(
+      '--priority must be NAME=NUMBER',
+    );
+  });
+
   test('a catalog that opm serve refuses stops every upgrade under OLM v0', async () => {
     const broken: WrittenPackage = {
       versions: ['1.0.0'],
