@@ -6,6 +6,7 @@ import { describe, expect, test } from 'vitest';
 const PAGES = [
   'README.md',
   'SECURITY.md',
+  'docs/action.md',
   'docs/architecture.md',
   'docs/bundle-differences.md',
   'docs/disconnected.md',
