@@ -4,12 +4,12 @@
  */
 import { POLICY_PATH } from '../config.ts';
 import type { ObjectReader, TreeEntry } from '../git/objects.ts';
-import { diffTrees, entryAt, isTree, listFiles, type PathChange } from '../git/tree.ts';
+import { diffTrees, entryAt, isTree, type ListedFile, listFiles, type PathChange } from '../git/tree.ts';
 import { CODE_OWNERS_FILES } from '../github/code-owners.ts';
 import type { Policy } from '../policy/policy.ts';
 import type { Area } from './path.ts';
 import type { ChangedPath, Trees } from './scene.ts';
-import { catalogUnits } from './unit.ts';
+import { type CatalogUnit, catalogUnits } from './unit.ts';
 
 /** Places of which the old files are read too. */
 const COMPARED: ReadonlySet<Area> = new Set(['catalog', 'template', 'composite', 'packageConfig', 'owners']);
@@ -88,8 +88,24 @@ export async function bringLikely(
     ...found,
     ...likely.flatMap(({ before, after }) => [before, after]),
     ...beside.flatMap(small),
+    ...(await otherPackages(objects, base, changes)),
   ];
   await objects.prefetch(files.flatMap((file) => (file && /^100/.test(file.mode) ? [file.id] : [])));
+}
+
+/** Files of all packages in the catalogs that most likely change: every check knows whole catalogs. */
+async function otherPackages(
+  objects: ObjectReader,
+  base: string,
+  changes: readonly PathChange[],
+): Promise<readonly ListedFile[]> {
+  const folders = likelyFolders(changes).map((path) => path.split('/').slice(0, 2).join('/'));
+  const entries = await Promise.all([...new Set(folders)].map((path) => entryAt(objects, base, path)));
+  const listed = await Promise.all(
+    entries.map((entry) => (entry && isTree(entry.mode) ? listFiles(objects, entry.id) : [])),
+  );
+  const files = listed.flat().filter(({ path }) => LIKELY.test(path));
+  return files.length > MOST_AROUND ? [] : files;
 }
 
 const ALIASES = 'OWNERS_ALIASES';
@@ -120,15 +136,26 @@ async function ownersFiles(
 }
 
 /** All files of units that change, those included that stay as they are. */
-async function unitFiles(objects: ObjectReader, trees: Trees, { layout }: Policy): Promise<string[]> {
+/** Most files of untouched packages that are brought in the same request; more of them are asked for later. */
+const MOST_AROUND = 1000;
+
+/** The files of the packages that change, and of all others in the same catalogs. */
+async function unitFiles(objects: ObjectReader, trees: Trees, { layout, limits }: Policy): Promise<string[]> {
   const before = await catalogUnits(objects, trees.base, layout);
   const after = await catalogUnits(objects, trees.merged, layout);
   const changed = [
     ...[...before.values()].filter(({ path, id }) => after.get(path)?.id !== id),
     ...[...after.values()].filter(({ path, id }) => before.get(path)?.id !== id),
   ];
-  const listed = await Promise.all(
-    changed.map(({ id, mode }) => (isTree(mode) ? listFiles(objects, id) : Promise.resolve([{ id, mode }]))),
-  );
-  return listed.flat().flatMap(({ id, mode }) => (mode === '160000' ? [] : [id]));
+  const catalogs = new Set(changed.map(({ catalog }) => catalog));
+  const around = [...after.values()].filter(({ catalog, made }) => catalogs.has(catalog) && !made);
+  const list = async (units: readonly CatalogUnit[]): Promise<string[]> => {
+    const listed = await Promise.all(
+      units.map(({ id, mode }) => (isTree(mode) ? listFiles(objects, id) : [{ id, mode }])),
+    );
+    return listed.flat().flatMap(({ id, mode }) => (mode === '160000' ? [] : [id]));
+  };
+  const isTooMuch = around.length > MOST_AROUND || limits.contextBytes === 0;
+  const others = isTooMuch ? [] : await list(around);
+  return [...(await list(changed)), ...(others.length > MOST_AROUND ? [] : others)];
 }

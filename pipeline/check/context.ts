@@ -95,6 +95,10 @@ export class ContextReader {
       }
       this.#count.files++;
       this.#count.bytes += size;
+      if (this.#objects.wasFetched(file.id)) {
+        this.#count.fetched++;
+        this.#count.fetchedBytes += size;
+      }
       const source = sourceFile(this.#objects, { ...file, path: markerOf(file) });
       const loaded = await load({ files: () => Promise.resolve([source]) }, this.#limits, OUTLINE);
       this.#keep(file, loaded);
@@ -107,9 +111,6 @@ export class ContextReader {
     const missing = files.filter((_, i) => !here[i]);
     if (missing.length === 0) return;
     await this.#objects.prefetch(missing.map(({ id }) => id));
-    const sizes = await Promise.all(missing.map(async ({ id }) => (await this.#objects.info(id))?.size ?? 0));
-    this.#count.fetched += missing.length;
-    this.#count.fetchedBytes += sizes.reduce((sum, size) => sum + size, 0);
     this.#count.requests++;
   }
 

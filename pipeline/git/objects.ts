@@ -129,6 +129,11 @@ export class ObjectReader {
     return this.#fetch !== undefined;
   }
 
+  /** Whether an object was not here and was asked for. */
+  wasFetched(id: string): boolean {
+    return this.#brought.has(id);
+  }
+
   /** Fetches objects that will be read, all at once; those that are here cost nothing. */
   async prefetch(ids: readonly string[]): Promise<void> {
     if (!this.#fetch) return;

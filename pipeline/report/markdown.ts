@@ -8,7 +8,7 @@ import { type Part, withinBudget } from './budget.ts';
 import { mermaidText } from './mermaid.ts';
 import { type CheckReport, type PlacedDiff, stateOf } from './report.ts';
 import { amount, countText, plain, shortList } from './text.ts';
-import { disconnectedLines, releasedLines, roadText } from './text-report.ts';
+import { contextLines, disconnectedLines, releasedLines, roadText } from './text-report.ts';
 import { writtenLines } from './written.ts';
 
 /** Most bytes of a comment, of which GitHub takes 65,536 characters, and of a check run's summary. */
@@ -162,7 +162,7 @@ function escapedByte(character: string): string {
   return `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
 }
 
-function footer({ known, waived, unchecked, base, head }: CheckReport): string {
+function footer({ known, waived, unchecked, base, head, context }: CheckReport): string {
   const lines = [`Reproduce: ${code(`npx portolan check --base ${base} --head ${head}`)}`];
   if (known.length > 0) lines.push(`${amount(known.length, 'more finding')} known from the base branch.`);
   for (const { finding, until, reason } of waived) {
@@ -170,6 +170,7 @@ function footer({ known, waived, unchecked, base, head }: CheckReport): string {
       `Waived until ${until}: ${code(finding.rule)} ${escaped(finding.message)} (${escaped(reason)})`,
     );
   }
+  for (const line of contextLines({ context })) lines.push(line.trim());
   for (const { what, why } of unchecked) lines.push(`Not checked: ${escaped(what)}: ${escaped(why)}`);
   return lines.join('\n\n');
 }

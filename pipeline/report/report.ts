@@ -54,7 +54,7 @@ export interface ContextCount {
   readonly files: number;
   /** Of the files as they are in the repository. */
   readonly bytes: number;
-  /** Files that came from the remote repository, with their bytes and in how many requests. */
+  /** Files that came from the remote repository, with their bytes; requests that were made for them alone. */
   readonly fetched: number;
   readonly fetchedBytes: number;
   readonly requests: number;

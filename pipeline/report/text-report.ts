@@ -15,6 +15,7 @@ export function textReport(report: CheckReport): string {
     ...report.packages.map(packageLine),
     ...(report.released ?? []).flatMap(releasedLines).map((line) => `  ${plain(line)}`),
     ...(report.disconnected ?? []).flatMap(disconnectedLines).map((line) => `  ${plain(line)}`),
+    ...contextLines(report),
     ...report.unchecked.map(({ what, why }) => `  not checked: ${plain(what)}: ${plain(why)}`),
   ];
   const fates = report.diffs.filter((diff) => diff.fates.length > 0);
@@ -24,6 +25,18 @@ export function textReport(report: CheckReport): string {
   if (report.findings.length > 0) parts.push('\n', report.findings.map(findingText).join(''));
   parts.push(`\n${countText(report.findings)}${alsoText(report)}\n`);
   return parts.join('');
+}
+
+/** What came from a remote repository to know the packages that are not touched; empty where nothing did. */
+export function contextLines({
+  context,
+}: {
+  readonly context?: CheckReport['context'] | undefined;
+}): string[] {
+  if (!context || context.fetched === 0) return [];
+  const { fetched, fetchedBytes, requests } = context;
+  const asked = requests === 0 ? 'with the changed files' : `in ${requests} more requests`;
+  return [`  other packages: ${fetched} files (${fetchedBytes} bytes) fetched ${asked}`];
 }
 
 function lineText(lines: readonly string[]): string {

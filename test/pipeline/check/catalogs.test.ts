@@ -1,5 +1,9 @@
+import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
+import { openRemote } from '../../../pipeline/git/remote.ts';
+import { check } from '../../../pipeline/stages/check.ts';
 import { bundle, documents } from '../../fakes/gate.ts';
+import { gitServer } from '../../fakes/git-server.ts';
 import { type Files, makeRepository } from '../../fakes/repository.ts';
 import { portolan } from '../../fakes/terminal.ts';
 
@@ -268,4 +272,23 @@ test('packages that depend on what is taken away are named, though nobody touche
   expect(await told({ [ETCD]: operator('etcd', ['1.0.0', '1.1.0']) })).toEqual(['error package "vault"']);
   expect(await told({ [ETCD]: null })).toEqual(['error package "quay"', 'error package "vault"']);
   expect(await told({ [ETCD]: operator('etcd', ['1.0.0', '1.1.0', '1.2.0'], PROVIDES) })).toEqual([]);
+});
+
+test('of a repository that is somewhere else the other packages are fetched, and counted', async () => {
+  const source = makeRepository();
+  onTestFinished(source.remove);
+  const untouched = operator('etcd', ['1.0.0'], PROVIDES);
+  const [base = '', head = ''] = source.chain(
+    { [ETCD]: untouched },
+    { [QUAY]: operator('quay', ['3.0.0'], REQUIRES) },
+  );
+  source.git('config', 'uploadpack.allowFilter', 'true');
+  source.git('config', 'uploadpack.allowAnySHA1InWant', 'true');
+  const url = await gitServer(join(source.directory, '.git'));
+  const remote = openRemote({ url }, { searchPath: process.env['PATH'] });
+  onTestFinished(() => remote.close());
+  await remote.bring([base, head]);
+  const { context, findings } = await check(remote, { base, head, ancestor: base, today: '2026-01-31' });
+  expect(context).toMatchObject({ files: 1, fetched: 1, fetchedBytes: untouched.length });
+  expect(findings.filter(({ rule }) => rule === 'graph/unsatisfied-dependency')).toEqual([]);
 });
