@@ -5,6 +5,7 @@
 import type { Finding, Location } from '../finding.ts';
 import type { Blob, Blobs, Bundle } from '../model.ts';
 import { type Reference, tryParseReference } from '../reference.ts';
+import { csvOf, usedImages } from '../references/csv.ts';
 import { fitStruct, isObject, listOf, struct, text } from '../shape.ts';
 import type { CatalogSource } from '../source.ts';
 import { visitBlobs } from '../visit.ts';
@@ -16,7 +17,10 @@ export interface BundleImages {
   readonly name: string;
   /** The bundle's own image, as written; empty where the bundle carries its manifests itself. */
   readonly image: string;
-  /** Every reference of the bundle as written, its own image first, each once, empty ones left out. */
+  /**
+   * Every reference of the bundle as written, each once, empty ones left out: its own image, `relatedImages`, then what
+   * only deployments and their `RELATED_IMAGE_…` variables name, as far as the catalog holds the manifests.
+   */
   readonly references: readonly string[];
   /** Where the bundle begins. */
   readonly location: Location;
@@ -98,6 +102,11 @@ class Collector {
     for (const [i, { image }] of bundle.relatedImages.entries()) {
       if (image !== '') references.add(this.#reference(image, bundle, ['relatedImages', i, 'image']));
       else this.#empty.push(bundle.document.locate(['relatedImages', i]));
+    }
+    // What the installed operator runs is pulled, whether relatedImages lists it or not.
+    const csv = csvOf(bundle);
+    for (const { image } of csv ? usedImages(csv) : []) {
+      references.add(this.#reference(image, bundle, ['relatedImages']));
     }
     this.#bundles.push({
       package: this.#own(bundle.package),
