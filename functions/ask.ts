@@ -121,7 +121,7 @@ function fieldsOf(body: Uint8Array): Readonly<Record<string, unknown>> {
   } catch {
     // Said below.
   }
-  throw new PipelineError('usage', 'the body is no JSON object', {
+  throw new PipelineError('usage', 'the body is not a JSON object', {
     hint: '{"commit": "…", "catalog": "v4.20"}',
   });
 }

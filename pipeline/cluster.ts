@@ -55,7 +55,7 @@ function parsed(text: string, path: string): unknown {
   try {
     return JSON.parse(text);
   } catch (cause) {
-    throw new PipelineError('usage', `${path} is no JSON`, {
+    throw new PipelineError('usage', `${path} is not valid JSON`, {
       cause,
       hint: 'oc get subscriptions.operators.coreos.com,csv -A -o json > FILE',
     });

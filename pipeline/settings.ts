@@ -42,7 +42,7 @@ export function readSettings(file: string, bytes: Uint8Array): SettingsRead {
     const { value, duplicates, locate } = compose(tree.root);
     const document = new OffsetDocument(file, text, 1, locate);
     for (const { key, again } of duplicates) {
-      const message = `the key ${JSON.stringify(key)} stands twice; only the last counts`;
+      const message = `duplicate key ${JSON.stringify(key)}; only the last one is used`;
       warn('settings/repeated-key', message, document.place(again), 'keep one of them');
     }
     const unread = tree.ignoredFrom >= 0 ? tree.ignoredFrom : secondDocument(text);

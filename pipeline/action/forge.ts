@@ -18,7 +18,7 @@ export interface Forge {
 /** @throws PipelineError `usage` without a token, and as the client when an App is nowhere installed */
 export async function openForge({ forge, environment }: RunInputs): Promise<Forge> {
   if (!forge) {
-    throw new PipelineError('usage', 'there is no token to ask GitHub with', {
+    throw new PipelineError('usage', 'no GitHub token', {
       hint: 'leave the input github-token at its default, or give repository: a clone that holds base and head',
     });
   }

@@ -54,7 +54,7 @@ function privateKey(pem: string): KeyObject {
   try {
     return createPrivateKey(pem);
   } catch (cause) {
-    throw new PipelineError('usage', 'the key to sign with is no private key in PEM', {
+    throw new PipelineError('usage', 'the signing key is not a private key in PEM format', {
       cause,
       hint: 'make one: openssl ecparam -name prime256v1 -genkey -noout',
     });

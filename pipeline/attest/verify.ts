@@ -74,7 +74,7 @@ function publicKey(pem: string): KeyObject {
   try {
     return createPublicKey(pem);
   } catch (cause) {
-    throw new PipelineError('usage', 'a key to verify with is no public key in PEM', { cause });
+    throw new PipelineError('usage', 'a verification key is not a public key in PEM format', { cause });
   }
 }
 
@@ -111,7 +111,7 @@ function globOf(pattern: string): RegExp {
 
 /** What a signature says, which must be of this very image. */
 function claimOf({ bundle, payload }: FoundSignature, digest: string): { says: string; predicate?: unknown } {
-  if (!isObject(bundle)) throw new Error('it is no bundle');
+  if (!isObject(bundle)) throw new Error('not a Sigstore bundle');
   return payload ? plainClaim(payload, digest) : statementClaim(bundle['dsseEnvelope'], digest);
 }
 
@@ -139,6 +139,6 @@ function statementClaim(envelope: unknown, digest: string): { says: string; pred
 
 function objectIn(bytes: Buffer): Readonly<Record<string, unknown>> {
   const json: unknown = JSON.parse(bytes.toString());
-  if (!isObject(json)) throw new Error('what it signs is no object');
+  if (!isObject(json)) throw new Error('the signed statement is not a JSON object');
   return json;
 }

@@ -76,7 +76,7 @@ async function fetchBundle(
 /** A name as a folder. It comes from a catalog that anybody may have written. */
 function safeName(name: string): string {
   if (/^[A-Za-z0-9][\w.+-]*$/.test(name)) return name;
-  throw new PipelineError('usage', `${JSON.stringify(name)} is no name of a folder`);
+  throw new PipelineError('usage', `${JSON.stringify(name)} is not a valid folder name`);
 }
 
 /** Only what stands in the two folders themselves is of the bundle. */

@@ -60,9 +60,13 @@ async function labelsOf(source: CatalogSource): Promise<Readonly<Record<string, 
     .filter((entry): entry is [string, string] => typeof entry[1] === 'string')
     .sort(([a], [b]) => compareText(a, b));
   if (labels.some(([key]) => key === `${PREFIX}package.v1`)) return Object.fromEntries(labels);
-  throw new PipelineError('usage', 'metadata/ names no package: an image without that label is no bundle', {
-    hint: 'portolan bundle generate writes metadata/annotations.yaml',
-  });
+  throw new PipelineError(
+    'usage',
+    'metadata/ does not name a package: an image without that label is not a bundle',
+    {
+      hint: 'portolan bundle generate writes metadata/annotations.yaml',
+    },
+  );
 }
 
 /** `manifests/`, `metadata/` and `tests/` with all that is in them, in byte order, without times and owners. */

@@ -131,7 +131,7 @@ async function catalogOfImage(
 ): Promise<Catalog> {
   const reference = parseReference(text);
   const descriptor = reference.kind === 'digest' ? reference : await registry.resolve(reference);
-  if (!descriptor) throw new PipelineError('not-found', `there is no image ${formatReference(reference)}`);
+  if (!descriptor) throw new PipelineError('not-found', `image ${formatReference(reference)} not found`);
   const key = contentKey('outline', descriptor.digest);
   const known = await store?.get(key);
   if (known) return wholeCatalog(text, await load(sourceOfBytes(known)));

@@ -85,7 +85,7 @@ function parseLine(line: string, where: string): LedgerLine {
   if (isObject(value) && FIELDS.every((field) => typeof value[field] === 'string')) {
     return value as unknown as LedgerLine;
   }
-  throw new PipelineError('usage', `${where} is no line of a ledger`, {
+  throw new PipelineError('usage', `${where} is not a valid ledger line`, {
     hint: `each line is JSON with the texts ${FIELDS.join(', ')}; portolan ledger writes them`,
   });
 }

@@ -37,7 +37,7 @@ export async function releasedPackages(
 ): Promise<ReleasedPackages> {
   const reference = parseReference(text);
   const descriptor = reference.kind === 'digest' ? reference : await registry.resolve(reference);
-  if (!descriptor) throw new PipelineError('not-found', `there is no image ${formatReference(reference)}`);
+  if (!descriptor) throw new PipelineError('not-found', `image ${formatReference(reference)} not found`);
   const key = contentKey('released', descriptor.digest);
   const known = packagesIn(await store?.get(key));
   if (known) return known;

@@ -24,39 +24,42 @@ export const command: Command = {
   words: 'audit',
   operands: 'DIR|REFERENCE…',
   options: {
-    olm: { value: 'v0|v1', description: 'what the clusters run (default: both)' },
+    olm: { value: 'v0|v1', description: 'OLM version on the clusters (default: both)' },
     installed: {
       value: 'FILE',
       description:
-        'what a cluster has: the output of oc get subscriptions.operators.coreos.com,csv -A -o json, or of oc get clusterextensions -o json',
+        'operators on a cluster: the output of oc get subscriptions.operators.coreos.com,csv -A -o json, or of oc get clusterextensions -o json',
     },
     platform: {
       value: 'VERSION',
-      description: "the cluster's version, such as 4.19 (default: the lowest of the catalogs)",
+      description: 'OpenShift version of the cluster, for example 4.19 (default: the lowest of the catalogs)',
     },
     commit: {
-      value: 'REVISION',
+      value: 'COMMIT',
       description:
-        'judge the catalogs that this commit of the repository holds, those that its policy has made of bundle directories among them',
+        'audit the catalogs in this commit, including those that its policy builds from bundle directories',
     },
-    history: { description: 'say which merges of the past stranded whom; for the checkout of a repository' },
-    since: { value: 'YYYY-MM-DD', description: 'the first day of that past (default: its beginning)' },
+    history: {
+      description:
+        'also report which past merges stranded installed versions; requires a checkout of the repository',
+    },
+    since: { value: 'YYYY-MM-DD', description: 'start date for --history (default: the first commit)' },
     bundles: {
       value: 'DIR',
       description:
-        'bundle directories PACKAGE/VERSION, for what only manifests tell: whether definitions change safely (default: operators beside catalogs)',
+        'bundle directories PACKAGE/VERSION, to check whether CRD upgrades are safe (default: operators/ next to catalogs/)',
     },
-    all: { description: 'write out what is only good to know, too' },
+    all: { description: 'include informational findings' },
     format: {
       value: 'text|json|html',
-      description: 'how to print the report (default: text); html is one file to send to a colleague',
+      description: 'output format (default: text); html is a single file that you can share',
     },
     ...REGISTRY_OPTIONS,
   },
   details: [
-    'Each operand is a catalog (a directory or an index image), the checkout of a repository whose catalogs are the',
-    'folders below catalogs/, or a folder of catalogs called after versions of the platform (v4.20). Such catalogs follow',
-    'each other: what is installed is taken from one to the next.',
+    'Each finding comes with a fix. Each argument is a catalog (a directory or an index image), a checkout of a repository',
+    'with one folder per catalog in catalogs/, or a folder with catalogs named after OpenShift versions (v4.20). For the',
+    'latter, Portolan also checks what happens to installed versions when a cluster moves to the next OpenShift version.',
   ].join('\n'),
   examples: [
     'portolan audit catalogs/v4.20',
@@ -129,10 +132,10 @@ function askedPast({ operands, text, flag }: Invocation): Past | undefined {
   const [root, another] = operands;
   const since = text('since');
   if (root === undefined || another !== undefined) {
-    throw usageError(command, '--history needs one operand, the checkout of a repository');
+    throw usageError(command, '--history requires exactly one argument, the checkout of a repository');
   }
   if (since !== undefined && !/^[0-9]{4}-[0-9]{2}-[0-9]{2}$/.test(since)) {
-    throw usageError(command, `--since must be a day such as 2026-01-31, not ${JSON.stringify(since)}`);
+    throw usageError(command, `--since must be a date such as 2026-01-31, not ${JSON.stringify(since)}`);
   }
   return { root, since };
 }
@@ -188,7 +191,7 @@ async function catalogsOf(invocation: Invocation, terminal: Terminal): Promise<R
   }
   const [repository, another] = operands;
   if (repository === undefined || another !== undefined) {
-    throw usageError(command, '--commit needs one operand, the checkout of a repository');
+    throw usageError(command, '--commit requires exactly one argument, the checkout of a repository');
   }
   const { readCommit } = await import('./commit-catalogs.ts');
   return readCommit({ repository, commit }, {}, terminal);

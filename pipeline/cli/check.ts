@@ -32,32 +32,34 @@ export const command: Command = {
   words: 'check',
   operands: '',
   options: {
-    repo: { value: 'DIR', description: 'the repository (default: this directory)' },
+    repo: { value: 'DIR', description: 'path of the repository (default: current directory)' },
     base: {
       value: 'REF',
-      description: 'tip of the branch that the pull request is for; its policy and owners count',
+      description: 'tip of the target branch; the policy and owners are read from it',
     },
-    head: { value: 'REF', description: "the pull request's head (default: HEAD)" },
+    head: { value: 'REF', description: 'head of the pull request (default: HEAD)' },
     author: {
       value: 'LOGIN',
-      description: 'who wrote it, as LOGIN or LOGIN#ID; without, authority is not judged',
+      description:
+        'author of the pull request, as LOGIN or LOGIN#ID; if omitted, permissions are not checked',
     },
-    policy: { value: 'FILE', description: "a policy in place of the base branch's" },
+    policy: { value: 'FILE', description: 'policy file to use instead of the policy in the base branch' },
     bundles: {
       value: 'DIR',
       description:
-        'bundle directories PACKAGE/VERSION, to see whether definitions change safely (default: those of the repository)',
+        'bundle directories PACKAGE/VERSION, to check whether CRD upgrades are safe (default: those in the repository)',
     },
     cache: {
       value: 'DIR',
-      description: 'keep what released images have (graph.released): each is read once',
+      description: 'cache the content of released images (graph.released) in this directory',
     },
-    format: { value: 'text|json|markdown|sarif', description: 'how to print the report (default: text)' },
+    format: { value: 'text|json|markdown|sarif', description: 'output format (default: text)' },
     ...REGISTRY_OPTIONS,
   },
   details: [
-    'Reads git objects only: no work tree is touched, and nothing of the pull request is executed. What is judged is the',
-    'merge of base and head. Registries are asked about new images as far as the policy allows (registries.allow).',
+    'Checks the merge of base and head. Portolan reads git objects only: it does not touch the work tree, and does not',
+    'execute anything from the pull request. It contacts registries about new images only if the policy allows it',
+    '(registries.allow).',
   ].join('\n'),
   examples: [
     'portolan check --base origin/main --head HEAD',

@@ -21,13 +21,14 @@ export const command: Command = {
   words: 'diff',
   operands: 'BASE HEAD',
   options: {
-    repo: { value: 'DIR', description: 'a git repository: BASE and HEAD are revisions of it' },
+    repo: { value: 'DIR', description: 'path of a git repository; BASE and HEAD are then revisions in it' },
     package: { value: 'NAME', description: 'only this package', multiple: true },
-    format: { value: 'text|json|markdown', description: 'how to print the difference (default: text)' },
+    format: { value: 'text|json|markdown', description: 'output format (default: text)' },
     ...REGISTRY_OPTIONS,
   },
   details:
-    'BASE and HEAD are directories or index images, each with one catalog; with --repo, revisions, and every catalog that differs is compared.',
+    'BASE and HEAD are directories or index images with one catalog each. With --repo they are git revisions, and Portolan\n' +
+    'compares every catalog that differs.',
   examples: [
     'portolan diff published/v4.20 catalogs/v4.20 --package etcd',
     'portolan diff quay.io/acme/catalog:v4.20 catalogs/v4.20',
@@ -44,7 +45,7 @@ export const command: Command = {
 
 /** Revisions without `--repo` look like directories that are not there. */
 function orRevisions(error: PipelineError): PipelineError {
-  const hint = [error.hint, 'revisions are compared with --repo DIR'].filter(Boolean).join('; ');
+  const hint = [error.hint, 'to compare revisions, use --repo DIR'].filter(Boolean).join('; ');
   return new PipelineError(error.code, error.message, { hint, cause: error });
 }
 

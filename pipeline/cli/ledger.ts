@@ -12,7 +12,8 @@ export const command: Command = {
   operands: 'FILE DIR|REFERENCE…',
   options: REGISTRY_OPTIONS,
   details:
-    'A policy with graph.published: {ledger: FILE} lets checks know from it which versions clusters may still run.',
+    'The ledger lists every version that was ever published. If the policy contains graph.published: {ledger: FILE}, checks\n' +
+    'use it to find the versions that clusters may still run.',
   examples: ['portolan ledger published.jsonl catalogs/v4.19 catalogs/v4.20'],
   run: async (invocation, terminal) => {
     const [file = '', ...operands] = invocation.operands;

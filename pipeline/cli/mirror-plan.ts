@@ -34,42 +34,56 @@ export const command: Command = {
     as: {
       value: 'REFERENCE',
       description:
-        'what the index image of the catalog is called (default: the image itself; of a directory localhost/catalog:DIR)',
+        'reference of the index image (default: the image itself; for a directory, localhost/catalog:DIR)',
     },
     digest: {
       value: 'DIGEST',
-      description: "the index image's digest: pins its copy and the catalog source (default: that of IMAGE)",
+      description:
+        'digest of the index image, to pin its copy and the catalog source (default: the digest of IMAGE)',
     },
-    to: { value: 'REGISTRY[/PATH]', description: 'where the mirror is; file://PATH with --style oc' },
-    out: { short: 'o', value: 'DIR', description: 'where the files are written (default: mirror)' },
-    style: { value: STYLES.join('|'), description: 'whose names the mirror follows (default: nested)' },
-    'max-components': { value: 'N', description: 'most parts of a path in the mirror; 0 for no limit' },
+    to: {
+      value: 'REGISTRY[/PATH]',
+      description: 'registry and path of the mirror; with --style oc also file://PATH',
+    },
+    out: { short: 'o', value: 'DIR', description: 'directory to write the files to (default: mirror)' },
+    style: {
+      value: STYLES.join('|'),
+      description: 'naming scheme for the images in the mirror (default: nested)',
+    },
+    'max-components': {
+      value: 'N',
+      description: 'maximum number of path components in the mirror; 0 for no limit',
+    },
     scope: {
       value: 'SCOPE',
-      description: 'repository, namespace or registry: how wide a mirror entry reaches',
+      description: 'scope of each mirror entry: repository, namespace or registry',
     },
-    'icsp-scope': { value: 'SCOPE', description: 'the same for ImageContentSourcePolicy alone' },
-    'idms-scope': { value: 'SCOPE', description: 'another word for --scope' },
+    'icsp-scope': { value: 'SCOPE', description: 'scope of each entry in ImageContentSourcePolicies only' },
+    'idms-scope': { value: 'SCOPE', description: 'alias of --scope' },
     ...DOCUMENT_OPTIONS,
     'image-set': {
       value: 'FILE',
       description:
-        "instead of a catalog: oc-mirror's ImageSetConfiguration (v2alpha1), with all that it selects",
+        'plan the mirror for an ImageSetConfiguration of oc-mirror (v2alpha1) instead of a catalog',
     },
-    only: { value: 'PACKAGE[@CHANNEL|RANGE]', description: 'mirror this and what it needs', multiple: true },
+    only: {
+      value: 'PACKAGE[@CHANNEL|RANGE]',
+      description: 'mirror only this package and its dependencies',
+      multiple: true,
+    },
     build: {
       value: 'REPOSITORY:TAG|oci:DIR',
-      description: 'build the index image of what is selected, and put it here for the copy',
+      description: 'build the index image of the selection, and push it here for the copy',
     },
-    'base-image': { value: 'REFERENCE', description: 'image of opm to build on (default: nothing)' },
-    format: { value: 'text|json', description: 'print the report as JSON (default: text)' },
+    'base-image': { value: 'REFERENCE', description: 'opm image to build on (default: none)' },
+    format: { value: 'text|json', description: 'output format (default: text)' },
     ...REGISTRY_OPTIONS,
   },
   details: [
-    'IMAGE is a reference, oci:DIR, oci-archive:FILE or docker-archive:FILE; RECEIPT is the receipt.json of a publish.',
-    'Without --to the plan is taken that publish attached to the image. Images are copied by what carries out mapping.txt:',
-    'portolan mirror copy, or oc image mirror --keep-manifest-list=true -f mapping.txt. The other files are applied to',
-    'clusters with oc apply -k.',
+    'IMAGE is a reference, oci:DIR, oci-archive:FILE or docker-archive:FILE. RECEIPT is the receipt.json of portolan',
+    'publish. Without --to, Portolan uses the plan that publish attached to the image. To copy the images, run portolan',
+    'mirror copy, or oc image mirror --keep-manifest-list=true -f mapping.txt. To configure the cluster, apply the other',
+    'files with oc apply -k.',
   ].join('\n'),
   examples: [
     'portolan mirror plan catalogs/v4.20 --as quay.io/acme/catalog:v4.20 --to mirror.example.com/olm',
@@ -100,7 +114,8 @@ export const command: Command = {
 };
 
 async function planImageSet(file: string, invocation: Invocation, terminal: Terminal): Promise<ExitCode> {
-  if (invocation.operands.length > 0) throw usageError(command, '--image-set names its catalogs itself');
+  if (invocation.operands.length > 0)
+    throw usageError(command, '--image-set already names the catalogs: omit the argument');
   const { imageSet, catalogs, close } = await openImageSet(file, invocation, terminal);
   try {
     const request = {
@@ -133,7 +148,7 @@ async function buildOf(
   if (!blobs || more.length > 0) {
     throw usageError(
       command,
-      `--build makes one image, and ${blobs ? more.length + 1 : 'no'} selections are made`,
+      `--build requires exactly one selected catalog, found ${blobs ? more.length + 1 : 'none'}`,
     );
   }
   const { buildSelection } = await import('./build-selection.ts');
@@ -144,7 +159,7 @@ async function buildOf(
 function publishedImage(operand: string, { directory }: Terminal): string {
   if (!operand.endsWith('.json')) return operand;
   const receipt = readPublishReceipt(readText(resolve(directory, operand)));
-  if (!receipt) throw usageError(command, `${operand} is no receipt of a publish`);
+  if (!receipt) throw usageError(command, `${operand} is not a receipt of portolan publish`);
   return receipt;
 }
 
@@ -161,7 +176,7 @@ async function write(outcome: MirrorOutcome, invocation: Invocation, terminal: T
   }
   for (const { destination } of outcome.report.catalogs.filter((one) => isToBuild(one, outcome))) {
     terminal.err(
-      `nothing copies the index image of the selection to ${plain(destination)}: --build makes it\n`,
+      `the plan does not copy the index image of the selection to ${plain(destination)}: use --build to build it\n`,
     );
   }
   if (invocation.text('format') === 'json')
@@ -224,7 +239,7 @@ function unnamed({ name }: OpenCatalog, { directory, err }: Terminal): string {
     .replaceAll(/^[^\w]+|[^\w.-]/g, '')
     .slice(0, 128);
   const reference = `localhost/catalog:${tag || 'latest'}`;
-  err(`the index image is called ${plain(reference)}: --as names the real one\n`);
+  err(`using ${plain(reference)} as the name of the index image: use --as to set the real one\n`);
   return reference;
 }
 

@@ -23,19 +23,18 @@ export const command: Command = {
   options: {
     documents: {
       value: 'PATH',
-      description: 'mirror documents: files, folders, or what oc get -o yaml printed of a cluster',
+      description: 'mirror manifests: files, folders, or the output of oc get -o yaml',
       multiple: true,
     },
     mapping: {
       value: 'FILE',
-      description: 'mapping.txt with what is copied (default: beside the documents)',
+      description: 'mapping.txt with the copied images (default: the one next to the documents)',
     },
     online: {
-      description:
-        'ask the registries too: whether each image is there, whole, with its digest, on both sides',
+      description: 'also check in both registries that each image exists, is complete and has its digest',
     },
-    all: { description: 'name every missing reference, not only the first ones' },
-    format: { value: 'text|json', description: 'how to print the result (default: text)' },
+    all: { description: 'list every missing reference, not only the first ones' },
+    format: { value: 'text|json', description: 'output format (default: text)' },
     ...REGISTRY_OPTIONS,
   },
   examples: [
@@ -129,9 +128,9 @@ function mixture(objects: readonly ReadObject[]): Finding[] {
     {
       rule: 'mirror/mixture',
       severity: 'warning',
-      message: `ImageContentSourcePolicy "${policy.name}" stands beside mirror sets: nodes up to OpenShift 4.13 refuse the mixture`,
+      message: `ImageContentSourcePolicy "${policy.name}" is used together with mirror sets: nodes up to OpenShift 4.13 reject this combination`,
       location: policy.document.locate(policy.path),
-      hint: 'portolan mirror migrate writes the policy as a mirror set',
+      hint: 'use portolan mirror migrate to convert the policy to a mirror set',
     },
   ];
 }

@@ -10,34 +10,37 @@ export const command: Command = {
   words: 'next',
   operands: 'DIR|REFERENCE…',
   options: {
-    package: { value: 'NAME', description: 'the package that is installed' },
+    package: { value: 'NAME', description: 'installed package' },
     version: {
       value: 'VERSION',
-      description: 'the installed version; without, what a new installation gets',
+      description: 'installed version; if omitted, show what a new installation gets',
     },
     name: {
       value: 'BUNDLE',
-      description: "name of the installed bundle (its CSV), where the version alone doesn't tell",
+      description: 'name of the installed bundle (its CSV), if several bundles have the version',
     },
     channel: {
       value: 'CHANNEL',
-      description: 'the subscribed channel (default: that of the package); under OLM v1 a selected one',
+      description:
+        'subscribed channel (default: the default channel of the package); for OLM v1, a channel of the ClusterExtension',
       multiple: true,
     },
-    olm: { value: 'v0|v1', description: 'only one of both (default: both)' },
-    range: { value: 'RANGE', description: 'the version that a ClusterExtension asks for (OLM v1)' },
-    catalog: { value: 'NAME', description: 'which of the catalogs is subscribed to (OLM v0)' },
+    olm: { value: 'v0|v1', description: 'OLM version on the clusters (default: both)' },
+    range: { value: 'RANGE', description: 'for OLM v1: version range in the ClusterExtension' },
+    catalog: { value: 'NAME', description: 'for OLM v0: catalog in the Subscription' },
     priority: {
       value: 'NAME=NUMBER',
-      description: 'priority of a catalog (default: 0): of several that have a bundle the highest is taken',
+      description: 'priority of a catalog (default: 0); if several have a bundle, the highest priority wins',
       multiple: true,
     },
-    json: { description: 'print the answer as JSON' },
+    json: { description: 'print the result as JSON' },
     ...REGISTRY_OPTIONS,
   },
   details: [
-    'Each operand is a catalog of the cluster: a directory, called after its last folder, or an index image. Both resolvers are simulated, with dependencies,',
-    'deprecations and their silent failures. Dependencies are looked for in these catalogs only: name every catalog that the cluster has. Exit code 0: every road that was asked for ends at a head; 1: one does not.',
+    'Each argument is a catalog on the cluster: a directory, named after its last folder, or an index image. Portolan',
+    'simulates both resolvers, including dependencies, deprecations and silent failures. It looks for dependencies in these',
+    'catalogs only: name every catalog on the cluster. The exit code is 0 if every upgrade path ends at a channel head, and',
+    '1 if one does not.',
   ].join('\n'),
   examples: [
     'portolan next --package etcd --version 0.9.2 --channel alpha catalogs/v4.20',

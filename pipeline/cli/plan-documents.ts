@@ -9,24 +9,30 @@ import { numberOption } from './number-option.ts';
 import type { Terminal } from './terminal.ts';
 
 export const DOCUMENT_OPTIONS: Readonly<Record<string, Option>> = {
-  'max-icsp-size': { value: 'BYTES', description: 'most bytes of an ImageContentSourcePolicy' },
-  'max-idms-size': { value: 'BYTES', description: 'most bytes of a mirror set' },
-  'never-contact-source': { description: 'nodes ask the mirror only' },
-  platform: { value: '4.N', description: "the clusters' OpenShift version (default: a current one)" },
+  'max-icsp-size': { value: 'BYTES', description: 'maximum size of an ImageContentSourcePolicy' },
+  'max-idms-size': { value: 'BYTES', description: 'maximum size of an image mirror set' },
+  'never-contact-source': { description: 'never fall back to the source registry' },
+  platform: { value: '4.N', description: 'OpenShift version of the clusters (default: a current one)' },
   name: { value: 'NAME', description: 'name of the catalog on clusters' },
-  'display-name': { value: 'TEXT', description: 'what the console shows' },
-  publisher: { value: 'TEXT', description: 'who publishes the catalog' },
-  poll: { value: 'DURATION', description: 'let clusters look for a new index image so often, such as 30m' },
-  secret: { value: 'NAME', description: "pull secret in the catalog source's namespace", multiple: true },
+  'display-name': { value: 'TEXT', description: 'display name of the catalog in the console' },
+  publisher: { value: 'TEXT', description: 'publisher of the catalog' },
+  poll: { value: 'DURATION', description: 'how often clusters poll for a new index image, for example 30m' },
+  secret: {
+    value: 'NAME',
+    description: 'pull secret in the namespace of the catalog source',
+    multiple: true,
+  },
   'catalogd-secret': {
     value: 'NAME',
-    description: "pull secret in catalogd's namespace, up to OpenShift 4.17",
+    description: 'pull secret in the namespace of catalogd (up to OpenShift 4.17)',
   },
-  priority: { value: 'N', description: 'priority of the catalog among others' },
-  'extract-content': { description: "the index image has no server: the cluster's own opm reads it" },
+  priority: { value: 'N', description: 'priority of the catalog relative to others' },
+  'extract-content': {
+    description: 'let the opm of the cluster serve the content; for an index image without a server',
+  },
   signer: {
     value: 'SCOPE=FILE',
-    description: 'nodes demand signatures with this public key (PEM) on images of a registry or path',
+    description: 'require signatures with this public key (PEM) on images of a registry or path',
     multiple: true,
   },
 };
@@ -68,7 +74,7 @@ function signerOf(command: Command, written: string, directory: string): Signer 
   const bytes = readFileBytes(resolve(directory, written.slice(equals + 1)));
   const pem = new TextDecoder().decode(bytes);
   if (!/^-----BEGIN PUBLIC KEY-----\n[\s\S]*-----END PUBLIC KEY-----\n?$/.test(pem)) {
-    throw usageError(command, `${written.slice(equals + 1)} is no public key in PEM`);
+    throw usageError(command, `${written.slice(equals + 1)} is not a public key in PEM format`);
   }
   const keyData = Buffer.from(pem.endsWith('\n') ? pem : `${pem}\n`).toString('base64');
   return { scope: written.slice(0, equals), keyData };

@@ -51,7 +51,7 @@ export const command: Command = {
     const source = await openSource(place, client);
     try {
       const found = await source.registry.resolve(source.reference);
-      if (!found) throw new PipelineError('not-found', `no image ${formatPlace(place)}`);
+      if (!found) throw new PipelineError('not-found', `image ${formatPlace(place)} not found`);
       const at = withDigest(source.reference, found.digest);
       const report = await verifySignatures(source.registry, at, trust);
       const says = invocation.text('says');

@@ -45,7 +45,7 @@ export async function openDatabase(bytes: Uint8Array, name: string): Promise<Dat
   if (bytes.length > LARGEST) {
     throw new PipelineError('too-large', `${name} has ${bytes.length} bytes, the limit is ${LARGEST}`);
   }
-  if (!isDatabase(bytes)) throw new PipelineError('corrupt', `${name} is no SQLite database`);
+  if (!isDatabase(bytes)) throw new PipelineError('corrupt', `${name} is not a SQLite database`);
   const endless = endlessSchema(bytes);
   if (endless !== undefined) throw new PipelineError('corrupt', `${name}: ${endless}`);
   const { Database } = await sqlite(name);
@@ -84,7 +84,7 @@ function columnsOf(database: Opened, table: string, name: string): ReadonlySet<s
   if (!definition) return undefined;
   const [type, sql = ''] = definition;
   if (type !== 'table' || /^\s*create\s+virtual/i.test(sql)) {
-    throw new PipelineError('corrupt', `${name}: ${table} is no plain table`);
+    throw new PipelineError('corrupt', `${name}: ${table} is not a plain table`);
   }
   const columns = new Set<string>();
   for (const [, column = '', , , , , hidden] of rowsOf(database, `PRAGMA table_xinfo(${table})`, name)) {

@@ -69,7 +69,7 @@ const COMMIT = /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/;
  */
 export function readWork(body: string): Work {
   const value = parsed(body);
-  if (!isObject(value) || value['v'] !== 1) throw unreadable('it is no message of version 1');
+  if (!isObject(value) || value['v'] !== 1) throw unreadable('not a version 1 message');
   const { kind, repository } = value;
   if (typeof repository !== 'string' || !REPOSITORY.test(repository)) {
     throw unreadable(`its repository is ${JSON.stringify(repository)}, expected owner/name`);

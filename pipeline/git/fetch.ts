@@ -31,7 +31,7 @@ export async function fetchBranch({
   reach,
 }: FetchRequest): Promise<string> {
   if (!/^(?:https?|file):\/\//.test(url)) {
-    throw new PipelineError('usage', `${JSON.stringify(url)} is no repository to fetch from`);
+    throw new PipelineError('usage', `cannot fetch from ${JSON.stringify(url)}: not a git URL`);
   }
   const run = { settings, directory, bare: true };
   if (!existsSync(join(directory, 'HEAD'))) {

@@ -163,7 +163,7 @@ export class ObjectReader {
 
   #ask(id: string, most: number | undefined): Promise<GitObject | ObjectInfo | undefined> {
     if (!/^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(id)) {
-      return Promise.reject(new PipelineError('git', `${JSON.stringify(id)} is no object id`));
+      return Promise.reject(new PipelineError('git', `${JSON.stringify(id)} is not an object id`));
     }
     return new Promise((resolve, reject) => {
       const child = this.#start();

@@ -103,7 +103,7 @@ const OPTIONS = ['--quiet', '--no-tags', '--no-write-fetch-head', '--no-recurse-
 async function fetch(run: Run, options: readonly string[], ids: readonly string[]): Promise<void> {
   for (const id of ids) {
     if (!/^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(id))
-      throw new PipelineError('git', `${JSON.stringify(id)} is no object id`);
+      throw new PipelineError('git', `${JSON.stringify(id)} is not an object id`);
   }
   const parameters = ['fetch', ...OPTIONS, ...options, '--stdin', 'origin'];
   const input = ids.map((id) => `${id}\n`).join('');

@@ -30,6 +30,8 @@ export async function involve(
     const { asked, refused } = await askForReviews(telling, about);
     if (asked.length > 0) info(plain(`asked for a review: ${asked.join(', ')}`));
     if (refused.length > 0)
-      warning(plain(`cannot be asked for a review, since they are no collaborators: ${refused.join(', ')}`));
+      warning(
+        plain(`cannot request a review from accounts that are not collaborators: ${refused.join(', ')}`),
+      );
   });
 }

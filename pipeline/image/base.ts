@@ -114,7 +114,7 @@ function parse(bytes: Uint8Array, digest: string): Json {
   } catch {
     json = undefined;
   }
-  if (!isObject(json)) throw new PipelineError('bad-answer', `the content of ${digest} is no JSON object`);
+  if (!isObject(json)) throw new PipelineError('bad-answer', `the content of ${digest} is not a JSON object`);
   return json;
 }
 

@@ -76,7 +76,7 @@ export function receiptAt(directory: string): ArchiveReceipt {
     return readReceipt(readText(path), path);
   } catch (error) {
     if (!(error instanceof PipelineError) || error.code !== 'not-found') throw error;
-    throw new PipelineError('not-found', `${directory} is no complete archive: it has no ${RECEIPT}`, {
+    throw new PipelineError('not-found', `${directory} is not a complete archive: it has no ${RECEIPT}`, {
       hint: 'call the copy into the archive again: it goes on where it stopped',
     });
   }

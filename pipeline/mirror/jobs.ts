@@ -90,9 +90,9 @@ function jobOf({ source, destination }: Mapping): CopyJob | string {
       return `${text} is in files of oc: archives are written with --to-archive and read with --from-archive`;
   }
   const from = source.startsWith('oci://') ? undefined : tryParseReference(source);
-  if (!from && !source.startsWith('oci://')) return `${JSON.stringify(source)} is no reference`;
+  if (!from && !source.startsWith('oci://')) return `${JSON.stringify(source)} is not a valid reference`;
   const to = tryParseReference(destination);
-  if (!to) return `${JSON.stringify(destination)} is no reference`;
+  if (!to) return `${JSON.stringify(destination)} is not a valid reference`;
   const isTagged = destination.lastIndexOf(':') > destination.lastIndexOf('/');
   if (isTagged || from?.kind !== 'digest') return { source, destination, from, to };
   return { source, destination, from, to: withDigest(to, from.digest) };
@@ -104,7 +104,7 @@ async function jobsOfTags(
   registry: Pick<Registry, 'listTags'>,
 ): Promise<(CopyJob | string)[]> {
   const repository = tryParseReference(source);
-  if (!repository) return [`${JSON.stringify(source)} is no repository`];
+  if (!repository) return [`${JSON.stringify(source)} is not a valid repository`];
   const jobs: (CopyJob | string)[] = [];
   for await (const tag of registry.listTags(repository)) {
     if (matches(tags, tag))

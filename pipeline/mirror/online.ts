@@ -50,7 +50,7 @@ interface Found {
 async function look(reference: Reference, registry: Registry): Promise<Found> {
   try {
     const manifest = await registry.getManifest(reference);
-    if (!manifest) return { why: 'there is no such image' };
+    if (!manifest) return { why: 'no such image' };
     const missing = await missingOf(manifest, reference, registry);
     const { digest } = manifest;
     return missing.length === 0

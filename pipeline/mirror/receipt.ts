@@ -58,17 +58,17 @@ export function receiptText(receipt: ArchiveReceipt): string {
 /** @throws PipelineError `corrupt` */
 export function readReceipt(text: string, path: string): ArchiveReceipt {
   const bad = (why: string): PipelineError =>
-    new PipelineError('corrupt', `${path} is no receipt of an archive: ${why}`);
+    new PipelineError('corrupt', `${path} is not a valid archive receipt: ${why}`);
   let json: unknown;
   try {
     json = JSON.parse(text);
   } catch {
-    throw bad('it is no JSON');
+    throw bad('not valid JSON');
   }
   if (!isObject(json) || json['format'] !== 'dev.portolan.archive/v1') throw bad('it has another format');
   const { part, size, content, names, blobs, earlier } = json;
   const lists = [names, blobs, earlier];
-  if (![part, size, content].every(isCount) || part === 0) throw bad('its sizes are no numbers');
+  if (![part, size, content].every(isCount) || part === 0) throw bad('its sizes are not numbers');
   if (!lists.every((list) => Array.isArray(list) && list.every(isEntry))) throw bad('its lists are none');
   return json as unknown as ArchiveReceipt;
 }

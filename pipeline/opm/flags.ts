@@ -22,7 +22,7 @@ export function callOf(command: OpmCommand, words: readonly string[]): Call {
     throw usage(`${operandCount(command)}, received ${operands.length}`);
   }
   const exclusive = (command.exclusive ?? []).filter((flag) => values.has(flag));
-  if (exclusive.length > 1) throw usage(`--${exclusive.join(' and --')} cannot be given together`);
+  if (exclusive.length > 1) throw usage(`--${exclusive.join(' and --')} cannot be used together`);
   return {
     operands,
     text: (flag) => values.get(flag)?.at(-1) ?? flags[flag]?.default ?? '',

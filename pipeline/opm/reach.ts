@@ -14,7 +14,7 @@ export function registries(
 ): (host: string) => Registry | Promise<Registry> {
   for (const [a, b] of EXCLUSIVE) {
     if (call.given(a) && call.given(b))
-      throw new PipelineError('usage', `--${a} and --${b} cannot be given together`);
+      throw new PipelineError('usage', `--${a} and --${b} cannot be used together`);
   }
   if (call.flag('skip-tls-verify')) {
     terminal.err(

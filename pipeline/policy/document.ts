@@ -76,7 +76,7 @@ export function readPolicyDocument(file: string, bytes: Uint8Array): SettingsRea
 /** The message for the key at an offset, which is written there a second time. */
 function repeatedKey(text: string, offset: number): string {
   const [key = ''] = /^(?:"[^"\n]*"|'[^'\n]*'|[^\s:,}]+)/.exec(text.slice(offset, offset + 200)) ?? [];
-  return `the key ${JSON.stringify(key.replace(/^(['"])(.*)\1$/, '$2'))} stands twice in one mapping`;
+  return `duplicate key ${JSON.stringify(key.replace(/^(['"])(.*)\1$/, '$2'))} in a mapping`;
 }
 
 type Path = readonly (string | number)[];

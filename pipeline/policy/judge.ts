@@ -95,7 +95,7 @@ function schemaFinding(defect: ErrorObject, value: unknown, settings: Settings):
     }
     case 'pattern':
       if (defect.propertyName !== undefined) {
-        const message = `${at}: ${JSON.stringify(defect.propertyName)} is no rule id`;
+        const message = `${at}: ${JSON.stringify(defect.propertyName)} is not a rule id`;
         const location = settings.locateKey([...path, defect.propertyName]);
         return finding(
           'policy/unknown-key',

@@ -32,7 +32,7 @@ export async function openBase(client: Registry, place: Place, signed?: Signatur
   const source = await openSource(place, client);
   const { registry, reference } = source;
   const manifest = await registry.getManifest(reference);
-  if (!manifest) throw new PipelineError('not-found', `there is no base image ${formatPlace(place)}`);
+  if (!manifest) throw new PipelineError('not-found', `base image ${formatPlace(place)} not found`);
   const trust = place.kind === 'registry' ? signed?.(place.reference) : undefined;
   if (trust) await refuseUnsigned(registry, withDigest(reference, manifest.digest), trust);
   const image = await readBase(manifest, (descriptor) => contentAt(source, descriptor));

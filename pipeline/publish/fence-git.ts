@@ -31,9 +31,13 @@ const PERSON = 'portolan <portolan@localhost> 0 +0000';
 export function gitFence(place: FencePlace): Fence & { close(): Promise<void> } {
   const isDirectory = place.repository.startsWith('/');
   if (!isDirectory && !/^(?:https?|file):\/\//.test(place.repository)) {
-    throw new PipelineError('usage', `${JSON.stringify(place.repository)} is no repository for a fence`, {
-      hint: 'write https://…, file:///… or a directory',
-    });
+    throw new PipelineError(
+      'usage',
+      `cannot use ${JSON.stringify(place.repository)} as the fence: not a git repository`,
+      {
+        hint: 'write https://…, file:///… or a directory',
+      },
+    );
   }
   return isDirectory ? localFence(place) : remoteFence(place);
 }

@@ -26,7 +26,7 @@ export function directoryRecords(root: string): RecordStore {
       /^[\w@%+=:,-][\w.@%+=:,-]*(?:\/[\w@%+=:,-][\w.@%+=:,-]*)*$/.test(key)
     )
       return join(root, `${key}${ENDING}`);
-    throw new PipelineError('usage', `${JSON.stringify(key)} is no key of a record`);
+    throw new PipelineError('usage', `${JSON.stringify(key)} is not a valid record key`);
   };
   const latest = (folder: string): number =>
     namesIn(folder).reduce((most, name) => Math.max(most, /^\d+$/.test(name) ? Number(name) : 0), 0);

@@ -115,7 +115,7 @@ async function readAuthfile(path: string): Promise<Authfile> {
     json = JSON.parse(text);
   } catch {
     // The parser's message would quote from the file.
-    throw new PipelineError('usage', `the authfile ${path} is no JSON`);
+    throw new PipelineError('usage', `the authfile ${path} is not valid JSON`);
   }
   const { auths, credHelpers, credsStore } = Object(json);
   return {

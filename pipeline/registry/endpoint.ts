@@ -54,7 +54,7 @@ function baseOf(address: string): URL {
   try {
     return new URL(address);
   } catch {
-    throw new PipelineError('usage', `${address} is no address of a registry`);
+    throw new PipelineError('usage', `${address} is not a valid registry address`);
   }
 }
 

@@ -69,7 +69,7 @@ async function pick(view: LayoutView, named: LayoutTag | undefined, name: string
   if (named) {
     const { tags } = await view.contents(named.repository);
     if (tags.has(named.tag)) return tagReference(named);
-    throw new PipelineError('not-found', `there is no image ${name}`, { hint: await namesIn(view) });
+    throw new PipelineError('not-found', `image ${name} not found`, { hint: await namesIn(view) });
   }
   const { tags } = await view.contents('');
   if (tags.has(UNNAMED)) return tagReference({ repository: '', tag: UNNAMED });

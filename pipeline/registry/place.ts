@@ -48,7 +48,7 @@ function layoutPlace(kind: 'oci' | 'oci-archive', rest: string, text: string): P
   const [path, name] = splitPath(rest, text);
   if (name === undefined) return { kind, path };
   const tag = parseLayoutTag(name);
-  if (tag === undefined) throw unusable(text, `${name} is no tag and no name:tag`);
+  if (tag === undefined) throw unusable(text, `${name} is not a TAG or NAME:TAG`);
   return { kind, path, tag };
 }
 

@@ -34,7 +34,7 @@ function proxyUrl(name: string, text: string): URL | undefined {
   const full = text.includes('://') ? text : `http://${text}`;
   if (URL.canParse(full) && /^https?:/.test(full)) return new URL(full);
   // The text may hold a password: it is not repeated.
-  throw new PipelineError('usage', `${name} is no http:// or https:// URL`);
+  throw new PipelineError('usage', `${name} is not an http:// or https:// URL`);
 }
 
 /** Whether `no_proxy` names a URL's host; loopback never goes through a proxy. */

@@ -50,7 +50,7 @@ export function bundleTag(pattern: string, { package: name, version }: BundleNam
   const text = pattern.replaceAll('{package}', name).replaceAll('{version}', version.replaceAll('+', '-'));
   const reference = tryParseReference(text);
   if (reference?.kind === 'tag') return reference;
-  throw new PipelineError('usage', `${JSON.stringify(text)} is no reference with a tag`, {
+  throw new PipelineError('usage', `${JSON.stringify(text)} is not a reference with a tag`, {
     hint: "release.bundles: 'quay.io/my-org/{package}-bundle:v{version}'",
   });
 }

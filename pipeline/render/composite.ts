@@ -71,7 +71,7 @@ function referencesOf(
     if (typeof name !== 'string' || name === '' || typeof image !== 'string' || image === '') {
       find('a reference has a name and an image', path, form);
     } else if (list.some((other) => other.name === name)) {
-      find(`the package ${JSON.stringify(name)} stands twice`, path, 'keep one of them');
+      find(`duplicate package ${JSON.stringify(name)}`, path, 'keep one of them');
     } else list.push({ name, image, location: settings.locate([...path, 'image']) });
   }
   return { list, findings };

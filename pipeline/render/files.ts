@@ -70,10 +70,7 @@ function packageFiles(blobs: Blobs, format: RenderFormat): (readonly [path: stri
   const { packages, rest } = renderGroups(blobs);
   const files = packages.map(([name, group]) => {
     if (!isLocal(name)) {
-      throw new PipelineError(
-        'usage',
-        `the package name ${JSON.stringify(name)} is no path within the directory`,
-      );
+      throw new PipelineError('usage', `the package name ${JSON.stringify(name)} is not a valid folder name`);
     }
     return [`${name}/catalog.${format}`, textOf(group, format)] as const;
   });

@@ -60,7 +60,7 @@ export interface BundleImage {
 export async function renderBundleImage(name: string, options: Rendering): Promise<BundleImage> {
   return withImage(name, options, async (image) => {
     if (image.labels.has(CONFIGS_LABEL) || !image.labels.has(PACKAGE_LABEL)) {
-      throw new PipelineError('usage', `${name} is no bundle: it lacks the label ${PACKAGE_LABEL}`);
+      throw new PipelineError('usage', `${name} is not a bundle: it has no label ${PACKAGE_LABEL}`);
     }
     return unpackBundle(image, async (source) => {
       const read = await readBundle(source);

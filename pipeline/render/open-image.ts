@@ -124,7 +124,7 @@ async function manifestAt(
   const manifest = await registry.getManifest(reference);
   if (manifest) return { digest: manifest.digest, parsed: parseManifest(manifest) };
   const written = reference.registry === '' ? name : formatReference(reference);
-  throw new PipelineError('not-found', `there is no image ${written}`);
+  throw new PipelineError('not-found', `image ${written} not found`);
 }
 
 /** Most bytes of an image's configuration. */
@@ -154,7 +154,7 @@ function parsedObject(bytes: Uint8Array): Readonly<Record<string, unknown>> {
     const json: unknown = JSON.parse(new TextDecoder().decode(bytes));
     return isObject(json) ? json : {};
   } catch (error) {
-    throw new PipelineError('bad-answer', "the image's configuration is no JSON", { cause: error });
+    throw new PipelineError('bad-answer', "the image's configuration is not valid JSON", { cause: error });
   }
 }
 

@@ -75,5 +75,5 @@ export function reportIn(value: unknown): CheckReport {
   if (validate(value)) return value;
   const [error] = validate.errors ?? [];
   const where = error?.instancePath || 'the report';
-  throw new PipelineError('usage', `the input result is no report of a check: ${where} ${error?.message}`);
+  throw new PipelineError('usage', `the input result is not a check report: ${where} ${error?.message}`);
 }

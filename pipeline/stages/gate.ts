@@ -234,6 +234,6 @@ export async function pullRequestsAt({ github, repository }: GatePorts, commit: 
 export function repositoryName(text: string): RepositoryName {
   const [, owner, repo] = /^([A-Za-z0-9_.-]+)\/([A-Za-z0-9_.-]+)$/.exec(text) ?? [];
   if (owner === undefined || repo === undefined)
-    throw new PipelineError('usage', `${JSON.stringify(text)} is no repository, expected OWNER/NAME`);
+    throw new PipelineError('usage', `invalid repository ${JSON.stringify(text)}: expected OWNER/NAME`);
   return { owner, repo };
 }

@@ -126,7 +126,7 @@ function sourceOf({ catalogs }: Scope, question: Question): ScopeCatalog {
   }
   const chosen = catalogs.find((one) => one.name === catalog);
   if (chosen) return chosen;
-  throw new PipelineError('usage', `there is no catalog ${JSON.stringify(catalog)}`, {
+  throw new PipelineError('usage', `catalog ${JSON.stringify(catalog)} not found`, {
     hint: `--catalog ${catalogs.map((one) => one.name).join('|')}`,
   });
 }
@@ -139,7 +139,9 @@ function installedOf(
   const own = bundle === undefined ? undefined : source.catalog.packages.get(name)?.bundles.get(bundle);
   const parsed = version === undefined ? own?.version : tryParseVersion(version);
   if (version !== undefined && !parsed) {
-    throw new PipelineError('usage', `${JSON.stringify(version)} is no version`, { hint: 'such as 1.2.3' });
+    throw new PipelineError('usage', `${JSON.stringify(version)} is not a valid version`, {
+      hint: 'for example 1.2.3',
+    });
   }
   if (bundle !== undefined) return { bundle: { name: bundle, version: parsed }, assumed: own === undefined };
   const found = bundlesOfVersion(source, name, version ?? '');

@@ -108,7 +108,7 @@ async function releaseInto(
 /** A template is anybody's text: it names no files of this machine. @throws PipelineError `usage` */
 function inRegistry(image: string, path: string): string {
   if (parsePlace(image).kind === 'registry') return image;
-  throw new PipelineError('usage', `${path}: ${JSON.stringify(image)} is no image of a registry`);
+  throw new PipelineError('usage', `${path}: ${JSON.stringify(image)} is not an image in a registry`);
 }
 
 /** The bundle as another catalog has it, where that can be brought into this one's form. */

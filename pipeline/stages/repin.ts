@@ -103,7 +103,7 @@ async function lockAt(
     return readLock(bytes.toString('utf8'));
   } catch (error) {
     if (!(error instanceof InvalidLock)) throw error;
-    throw new PipelineError('usage', `${path} is no lock: ${error.message}`, { cause: error });
+    throw new PipelineError('usage', `${path} is not a valid lock file: ${error.message}`, { cause: error });
   }
 }
 

@@ -37,7 +37,10 @@ const ACTION = /^[A-Za-z0-9_.-]+\/[A-Za-z0-9_./-]+@[0-9a-f]{40}$/;
 export async function setup(repository: Repository, request: SetupRequest): Promise<Setup> {
   const { action, admins } = request;
   if (action !== undefined && !ACTION.test(action))
-    throw new PipelineError('usage', `${JSON.stringify(action)} is no OWNER/REPOSITORY@COMMIT`);
+    throw new PipelineError(
+      'usage',
+      `invalid action ${JSON.stringify(action)}: expected OWNER/REPOSITORY@COMMIT`,
+    );
   const [commit = ''] = await repository.resolve([request.commit]);
   const { objects } = repository;
   const files = await listFiles(objects, await objects.treeOf(commit));

@@ -100,5 +100,5 @@ test('says in the log who is no collaborator', async () => {
   const pull = hub.open(etcd, { author: 'mallory' });
   await handleGate(pull.number, request);
   expect(hub.forge.statuses.at(-1)).toMatchObject({ sha: pull.head, state: 'pending' });
-  expect(hub.log).toContain('cannot be asked for a review, since they are no collaborators: bob');
+  expect(hub.log).toContain('cannot request a review from accounts that are not collaborators: bob');
 });

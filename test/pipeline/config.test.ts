@@ -161,7 +161,7 @@ describe('what is wrong is said at its place', () => {
       { rule: 'policy/value', message: 'the policy: kind is missing', location: { line: 1 } },
     ]);
     expect(said('limits: {}\nlimits: {}\n')).toEqual([
-      '4:1 settings/repeated-key the key "limits" stands twice in one mapping → keep one of them',
+      '4:1 settings/repeated-key duplicate key "limits" in a mapping → keep one of them',
     ]);
     expect(said('limits: {}\n---\nlimits: {}\n')).toEqual([
       '5:1 settings/document the policy must be one document → keep one document',
@@ -187,7 +187,7 @@ describe('what is wrong is said at its place', () => {
     const text =
       'rules: {graph/cycel: error, "graph/*": off, Nonsense: error}\nwaivers: [{rule: fbc/yml, package: x, until: 2027-01-01, reason: r}]\n';
     expect(said(text)).toEqual([
-      '3:45 policy/unknown-key rules: "Nonsense" is no rule id → a rule is written graph/cycle, a group graph/*',
+      '3:45 policy/unknown-key rules: "Nonsense" is not a rule id → a rule is written graph/cycle, a group graph/*',
     ]);
     expect(said(text.replace(', Nonsense: error', ''), ['graph/cycle', 'fbc/yaml'])).toEqual([
       '3:9 policy/unknown-key there is no rule "graph/cycel" → did you mean graph/cycle?',

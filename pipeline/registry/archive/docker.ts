@@ -77,7 +77,7 @@ interface SavedImage {
 
 async function readImages(archive: ArchiveFile): Promise<SavedImage[]> {
   const bad = (): PipelineError =>
-    new PipelineError('corrupt', `${archive.path} is no archive of docker save`);
+    new PipelineError('corrupt', `${archive.path} is not a docker save archive`);
   const bytes = await archive.readSmall('manifest.json');
   if (bytes === undefined) throw bad();
   let json: unknown;
@@ -260,7 +260,9 @@ async function unpack(layout: Layout, layer: Descriptor, id: string): Promise<nu
     });
   } catch (error) {
     throw /^Z_/.test((error as NodeJS.ErrnoException).code ?? '')
-      ? new PipelineError('corrupt', `the layer ${layer.digest} is no whole gzip file`, { cause: error })
+      ? new PipelineError('corrupt', `the layer ${layer.digest} is not a complete gzip file`, {
+          cause: error,
+        })
       : fileError(`cannot unpack the layer ${layer.digest}`, error);
   } finally {
     await handle.close();

@@ -51,7 +51,7 @@ async function openGzipped(path: string): Promise<ArchiveFile> {
   } catch (error) {
     await remove();
     if (/^Z_/.test((error as NodeJS.ErrnoException).code ?? '')) {
-      throw new PipelineError('corrupt', `${path} is no whole gzip file`, { cause: error });
+      throw new PipelineError('corrupt', `${path} is not a complete gzip file`, { cause: error });
     }
     throw error;
   }

@@ -16,7 +16,7 @@ export function fileError(what: string, cause: unknown): PipelineError {
     EPERM: 'permission denied',
     EROFS: 'the file system is read-only',
     ENOENT: 'no such file or directory',
-    ENOTDIR: 'a part of the path is no directory',
+    ENOTDIR: 'a part of the path is not a directory',
     EISDIR: 'it is a directory',
   };
   const text = Object.hasOwn(why, code) ? why[code] : code || String(cause);

@@ -48,7 +48,7 @@ export async function openLayout(
   { create }: { readonly create: boolean },
 ): Promise<Layout> {
   if (!(await isLayout(directory))) {
-    if (!create) throw new PipelineError('not-found', `${directory} is no OCI image layout`);
+    if (!create) throw new PipelineError('not-found', `${directory} is not an OCI image layout`);
     await begin(directory);
   }
   if (create) await removeAbandoned(directory);

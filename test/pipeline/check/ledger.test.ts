@@ -48,5 +48,5 @@ test('portolan ledger writes it', async () => {
   writeFileSync(join(directory, 'broken.jsonl'), 'x\n');
   const broken = await runCommand(['ledger', 'broken.jsonl', sample], { directory });
   expect(broken).toMatchObject({ exit: 2 });
-  expect(broken.err).toContain('broken.jsonl:1 is no line of a ledger');
+  expect(broken.err).toContain('broken.jsonl:1 is not a valid ledger line');
 });

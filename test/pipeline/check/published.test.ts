@@ -126,6 +126,6 @@ describe('what was ever published', () => {
     ]);
     const broken = await check('{"catalog": 1}\n');
     expect(broken).toMatchObject({ exit: 2, out: '' });
-    expect(broken.err).toContain('published.jsonl:1 is no line of a ledger');
+    expect(broken.err).toContain('published.jsonl:1 is not a valid ledger line');
   });
 });

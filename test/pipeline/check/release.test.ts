@@ -166,7 +166,7 @@ test('a template that names images nobody rendered, or files of the machine, has
   });
   const near = await judged({ ...bundle, [TEMPLATE]: template('docker-archive:etc/passwd') });
   expect(errors(near).map(({ message }) => message)).toContainEqual(
-    expect.stringContaining('is no image of a registry'),
+    expect.stringContaining('is not an image in a registry'),
   );
 });
 

@@ -233,7 +233,7 @@ describe('with a released index image', () => {
     [
       'is not there',
       (host: string) => `{'v4.*': {image: '${host}/org/index:v{minor}-gone'}}`,
-      /there is no image/,
+      /image .* not found/,
     ],
     ['does not answer', () => `{'v4.*': {image: '${SILENT}/org/index:v{minor}'}}`, /127\.0\.0\.1:9/],
     [

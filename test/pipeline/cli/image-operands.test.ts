@@ -62,7 +62,7 @@ test('an image in a directory has no name that clusters know: one is made up, an
   await pushImage(to.registry, to.reference, { image });
   const ran = await portolan(directory, 'mirror', 'plan', 'oci:images:v1', '--to', 'mirror.example.com');
   expect(ran.exit).toBe(0);
-  expect(ran.err).toContain('the index image is called localhost/catalog:');
+  expect(ran.err).toContain('using localhost/catalog:');
   expect(readFileSync(join(directory, 'mirror', 'mapping.txt'), 'utf8')).toContain(image.root.digest);
 });
 

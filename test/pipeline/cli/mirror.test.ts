@@ -52,7 +52,7 @@ test('plan, copy, verify: what the nodes ask for is there, and what is not is na
   expect(before.exit).toBe(1);
   expect(before.out).toContain('Disconnected ready: 0 of 1 bundles');
   expect(before.out).toContain('the image is not there yet (needed by foo/foo.v1.0.0)');
-  expect(before.out).toContain('there is no such image');
+  expect(before.out).toContain('no such image');
   const copied = await run('copy', 'mirror/mapping.txt', ...hosts);
   expect(copied).toMatchObject({ exit: 0 });
   expect(copied.out).toContain('3 images: 3 copied, 0 already existed, 0 failed');
@@ -178,7 +178,7 @@ test('a part of a catalog without its image: that nothing copies it is said, and
   expect(part).toMatchObject({
     exit: 0,
     err: expect.stringContaining(
-      `nothing copies the index image of the selection to ${index}: --build makes it\n`,
+      `the plan does not copy the index image of the selection to ${index}: use --build to build it\n`,
     ),
   });
   const diff = await run('diff', 'whole', 'part', '--delete-images', 'old.yaml');

@@ -213,7 +213,7 @@ describe('portolan next', () => {
   test.each([
     [['--version', '1.0.0', 'v4.20'], '--package is required'],
     [['--package', 'pp', 'v4.20'], 'did you mean p'],
-    [['--package', 'p', '--version', 'one', 'v4.20'], '"one" is no version'],
+    [['--package', 'p', '--version', 'one', 'v4.20'], '"one" is not a valid version'],
     [['--package', 'p', '--olm', 'v2', 'v4.20'], '--olm must be v0 or v1'],
     [['--package', 'p', '--channel', 'a', '--channel', 'b', 'v4.20'], 'a subscription has one channel'],
     [['--package', 'p', 'nowhere'], 'nowhere: no such directory'],

@@ -145,7 +145,7 @@ describe('what is no database of an index image is refused in one sentence', () 
     `INSERT INTO operatorbundle VALUES ('p.v1', '${csv}', ${manifests}, 'quay.io/x/p:v1', '${version}', '')`;
 
   test('no database, half of one, and bytes that were turned', async () => {
-    expect(await refused(Buffer.from('text'))).toBe('index.db is no SQLite database');
+    expect(await refused(Buffer.from('text'))).toBe('index.db is not a SQLite database');
     const good = await database(fixture('replaces.sql'));
     expect(await refused(good.subarray(0, 4096))).toContain('SQLite says: ');
     const turned = good.map((byte, i) => (i > 4096 && i % 7 === 0 ? byte ^ 0x5a : byte));
@@ -160,7 +160,7 @@ describe('what is no database of an index image is refused in one sentence', () 
     const endless =
       'WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r) SELECT n AS name, n AS default_channel FROM r';
     expect(await refused(await database(`CREATE VIEW package AS ${endless}`))).toContain(
-      'package is no plain table',
+      'package is not a plain table',
     );
     const computed = 'CREATE TABLE package (name TEXT, default_channel TEXT AS (hex(zeroblob(400000000))))';
     expect(await refused(await database(computed))).toContain(

@@ -49,7 +49,7 @@ describe('flags are read as pflag reads them', () => {
     [['a', '--bold=perhaps'], '--bold is true or false, not "perhaps"'],
     [[], 'accepts between 1 and 2 operands, received 0'],
     [['a', 'b', 'c'], 'accepts between 1 and 2 operands, received 3'],
-    [['a', '-b', '-l', 'x'], '--bold and --label cannot be given together'],
+    [['a', '-b', '-l', 'x'], '--bold and --label cannot be used together'],
   ])('%j is refused', (words, message) => {
     expect(() => callOf(command, words).operands).toThrow(message);
   });

@@ -101,7 +101,7 @@ describe('migrate', () => {
 
   test('a package whose name leads elsewhere writes nothing', async () => {
     write('c/catalog.yaml', 'schema: olm.package\nname: a\n---\nschema: olm.package\nname: ../b\n');
-    expect((await run('migrate c out')).err).toContain('"../b" is no path within the directory');
+    expect((await run('migrate c out')).err).toContain('"../b" is not a valid folder name');
     expect(readdirSync(work)).toEqual(['c']);
   });
 });

@@ -35,7 +35,7 @@ const bomb = (levels: number): string =>
   ).join('');
 
 test.each([
-  ['a: 1\nb: 2\n"a": 3\n', 3, 'settings/repeated-key', 'the key "a" stands twice in one mapping'],
+  ['a: 1\nb: 2\n"a": 3\n', 3, 'settings/repeated-key', 'duplicate key "a" in a mapping'],
   ['a: 1\n---\nb: 2\n', 3, 'settings/document', 'the policy must be one document'],
   ['a:\n  - [\n', 3, 'settings/yaml', 'not YAML: deficient indentation'],
   ['a: *nope\n', 1, 'settings/yaml', 'not YAML: unidentified alias "nope"'],

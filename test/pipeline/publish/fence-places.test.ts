@@ -106,5 +106,7 @@ test('a fence that holds something else stops everything', async () => {
 
 test('a name that could run a program reaches no git', () => {
   for (const repository of ['ext::sh -c id', '--upload-pack=id', 'git@host:repo', 'relative/path'])
-    expect(() => gitFence({ repository, settings })).toThrow(/is no repository for a fence/);
+    expect(() => gitFence({ repository, settings })).toThrow(
+      /cannot use .* as the fence: not a git repository/,
+    );
 });
