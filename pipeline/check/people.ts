@@ -87,7 +87,8 @@ export async function knownOf(repository: Repository, changed: Changed, people: 
   const seen = await changesSeen(repository, changed, { people, asked: asked.people });
   const knownFor = (one: keyof BothChanges): KnownReviews => ({
     content: digestsOf(changed, one),
-    headContent: digestsOf(atHead, one),
+    // Without an approval of the head there is nobody to tell that it came to nothing.
+    headContent: digestsOf(atHead ?? (isApproved(people, head) ? undefined : changed), one),
     reviews: people.reviews.map((review): Review => {
       const changes = review.commit === head ? atHead : seen.get(review.commit ?? '');
       const content = digestsOf(changes, one);
@@ -96,6 +97,10 @@ export async function knownOf(repository: Repository, changed: Changed, people: 
     }),
   });
   return { own: knownFor('change'), committed: knownFor('committed'), directory };
+}
+
+function isApproved({ reviews }: People, commit: string): boolean {
+  return reviews.some((review) => review.commit === commit && review.state === 'approved');
 }
 
 function digestsOf(changes: BothChanges | undefined, one: keyof BothChanges): Map<string, string> {
@@ -177,10 +182,9 @@ async function changeAt(
   try {
     await repository.bring([commit]);
     if (!(await repository.objects.info(commit))) return undefined;
-    const isApproved = people.reviews.some((one) => one.commit === commit && one.state === 'approved');
     // What nobody approved need not be known so exactly: a common ancestor may have come in with a merge.
     const left =
-      commit === head && known !== undefined && (known === base || !isApproved)
+      commit === head && known !== undefined && (known === base || !isApproved(people, commit))
         ? known
         : await (people.leftBaseAt?.(commit) ?? leftBranchAt(repository, base, commit));
     if (left === undefined) return undefined;
