@@ -1,5 +1,5 @@
 /** What drifts, found on a schedule: a fake GitHub that checks every request, a real registry. */
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import { parseReference } from '../../catalog/reference.ts';
 import { formatLock } from '../../catalog/references/lock.ts';
 import { handleDrift } from '../../functions/drift.ts';
@@ -13,7 +13,6 @@ import { type Hub, openHub } from '../fakes/hub.ts';
 import { sampleImage } from '../fakes/image.ts';
 import { registry } from '../fakes/registry.ts';
 
-vi.setConfig({ testTimeout: 30_000 });
 let hub: Hub;
 let host: string;
 let old: string;

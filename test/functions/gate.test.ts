@@ -1,5 +1,5 @@
 /** The gate as an App, against a fake GitHub that checks every request by GitHub's own description. */
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import { parseReference } from '../../catalog/reference.ts';
 import { type GateRequest, handleGate } from '../../functions/gate.ts';
 import { openGitHub } from '../../pipeline/github/client.ts';
@@ -12,7 +12,6 @@ import { type Hub, openHub } from '../fakes/hub.ts';
 import { labelledImage } from '../fakes/labelled-image.ts';
 import { registry } from '../fakes/registry.ts';
 
-vi.setConfig({ testTimeout: 30_000 });
 let hub: Hub;
 let request: GateRequest;
 beforeEach(async () => {

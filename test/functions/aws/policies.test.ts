@@ -1,6 +1,6 @@
 /** Each function may do what it does and nothing else: the calls that it makes beside its policy. */
 import { readFileSync } from 'node:fs';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { handleCatalog } from '../../../pipeline/delivery/catalog.ts';
 import type { PushMessage } from '../../../pipeline/delivery/message.ts';
 import type { DeliveryPorts } from '../../../pipeline/delivery/ports.ts';
@@ -8,7 +8,6 @@ import { reconcile } from '../../../pipeline/delivery/reconcile.ts';
 import { deliver } from '../../fakes/delivery.ts';
 import { type SampleRepository, sampleRepository } from '../../fakes/sample.ts';
 
-vi.setConfig({ testTimeout: 60_000 });
 let sample: SampleRepository;
 beforeAll(() => {
   sample = sampleRepository();

@@ -55,7 +55,7 @@ const CATALOG = documents(
   ),
 );
 
-test('bundles beside a catalog tell whether definitions change safely', { timeout: 30_000 }, async () => {
+test('bundles beside a catalog tell whether definitions change safely', async () => {
   const root = folder();
   write(root, 'catalog/etcd/catalog.yaml', CATALOG);
   write(root, 'bundles/etcd/1.0.0/manifests/crd.json', crd(['size', 'region', 'zone']));

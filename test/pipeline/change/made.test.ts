@@ -1,12 +1,10 @@
 /** Catalogs that are made from bundle directories: printed, judged in pull requests, audited, published. */
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { folder } from '../../fakes/folder.ts';
 import { catalogOf } from '../../fakes/gate.ts';
 import { registry } from '../../fakes/registry.ts';
 import { type Files, makeRepository, type TestRepository } from '../../fakes/repository.ts';
 import { portolan } from '../../fakes/terminal.ts';
-
-vi.setConfig({ testTimeout: 60_000 });
 
 const POLICY = `apiVersion: portolan/v1alpha1
 kind: Portolan

@@ -11,7 +11,7 @@ function sample(): string {
   return directory;
 }
 
-test('metadata as opm writes it; what is there is kept', { timeout: 30_000 }, async () => {
+test('metadata as opm writes it; what is there is kept', async () => {
   const directory = sample();
   rmSync(join(directory, 'metadata'), { recursive: true });
   const words = ['bundle', 'generate', 'manifests', '--package', 'etcd', '--channels', 'stable,alpha'];
@@ -39,9 +39,7 @@ test('metadata as opm writes it; what is there is kept', { timeout: 30_000 }, as
   expect(await portolan(directory, ...words, '--overwrite')).toMatchObject({ exit: 0 });
 });
 
-test('an image is the same wherever it is made, and is read back as its directory', {
-  timeout: 30_000,
-}, async () => {
+test('an image is the same wherever it is made, and is read back as its directory', async () => {
   const directory = sample();
   const far = await registry();
   const built = await portolan(directory, 'bundle', 'build', '.', 'oci:images:v1');
@@ -62,7 +60,7 @@ test('an image is the same wherever it is made, and is read back as its director
   expect(await portolan(directory, ...validated)).toMatchObject({ exit: 0, out: '' });
 });
 
-test('a bundle with errors is not made, unless that is forced', { timeout: 30_000 }, async () => {
+test('a bundle with errors is not made, unless that is forced', async () => {
   const directory = sample();
   writeFileSync(join(directory, 'manifests/.hidden'), 'x');
   const refused = await portolan(directory, 'bundle', 'build', '.', 'oci:images:v1');

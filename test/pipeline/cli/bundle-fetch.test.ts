@@ -15,7 +15,7 @@ function catalogOf(images: Readonly<Record<string, string>>): string {
   );
 }
 
-test('images are fetched once, into directories that audit reads', { timeout: 60_000 }, async () => {
+test('images are fetched once, into directories that audit reads', async () => {
   const root = folder();
   const far = await registry();
   cpSync('test/catalogs/bundle', join(root, 'source'), { recursive: true });

@@ -27,9 +27,7 @@ function changed(from: RegExp, to: string): string {
   return directory;
 }
 
-test('OLM v1: an installer that may make what the bundle brings, and grant what it asks for', {
-  timeout: 30_000,
-}, async () => {
+test('OLM v1: an installer that may make what the bundle brings, and grant what it asks for', async () => {
   const { exit, out } = await portolan(SAMPLE, 'bundle', 'manifests', '.', '--namespace', 'sea');
   const documents = documentsIn(out);
   expect(exit).toBe(0);

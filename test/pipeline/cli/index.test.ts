@@ -1,9 +1,7 @@
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { workbench } from '../../fakes/workbench.ts';
 
 // Reading the many files of the command line may take long on a busy machine.
-vi.setConfig({ testTimeout: 30_000 });
-
 const { run, write } = workbench();
 
 /** A bundle directory. @param more lines of the spec */

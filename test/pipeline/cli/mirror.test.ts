@@ -1,6 +1,6 @@
 import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { parseReference, withDigest } from '../../../catalog/reference.ts';
 import { directorySource } from '../../../pipeline/directory.ts';
 import { BUILD_DEFAULTS, buildCatalogImage } from '../../../pipeline/image/build.ts';
@@ -13,8 +13,6 @@ import { registry } from '../../fakes/registry.ts';
 import { portolan } from '../../fakes/terminal.ts';
 
 // Registries that keep what they get on the disk: slow where many tests share one.
-vi.setConfig({ testTimeout: 30_000 });
-
 const list = sampleImage({ architectures: ['amd64', 'arm64'], layers: ['operator'] });
 const bundle = sampleImage({ layers: ['bundle'] });
 

@@ -1,12 +1,11 @@
 /** The functions' steps with no cloud, as the command line has them. */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { folder } from '../../fakes/folder.ts';
 import { type SampleRepository, sampleRepository } from '../../fakes/sample.ts';
 import { portolan, runCommand } from '../../fakes/terminal.ts';
 
-vi.setConfig({ testTimeout: 30_000 });
 let sample: SampleRepository;
 beforeAll(() => {
   sample = sampleRepository();

@@ -2,7 +2,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parseReference, withDigest } from '../../../catalog/reference.ts';
 import { folder } from '../../fakes/folder.ts';
 import { testClient } from '../../fakes/host.ts';
@@ -13,7 +13,6 @@ import { portolan, type Ran } from '../../fakes/terminal.ts';
 let sample: SampleRepository;
 beforeAll(() => {
   sample = sampleRepository();
-  vi.setConfig({ testTimeout: 20_000 });
 });
 afterAll(() => sample.remove());
 

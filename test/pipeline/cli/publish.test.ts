@@ -1,7 +1,7 @@
 /** The fence as the command line has it: publishes in any order, one newest image. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parseReference } from '../../../catalog/reference.ts';
 import { folder } from '../../fakes/folder.ts';
 import { testClient } from '../../fakes/host.ts';
@@ -10,7 +10,6 @@ import { type SampleRepository, sampleRepository } from '../../fakes/sample.ts';
 import { portolan, type Ran } from '../../fakes/terminal.ts';
 
 let sample: SampleRepository;
-vi.setConfig({ testTimeout: 20_000 });
 beforeAll(() => {
   sample = sampleRepository();
 });

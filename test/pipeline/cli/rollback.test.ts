@@ -1,9 +1,8 @@
 /** The way back as a way forward: a branch with one new commit, once who is stranded is accepted. */
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type SampleRepository, sampleRepository } from '../../fakes/sample.ts';
 import { portolan, type Ran } from '../../fakes/terminal.ts';
 
-vi.setConfig({ testTimeout: 20_000 });
 let sample: SampleRepository;
 let head: string;
 beforeAll(() => {

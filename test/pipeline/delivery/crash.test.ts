@@ -1,5 +1,5 @@
 /** A function dies at any line; its message comes again: the end is that of the undisturbed run. */
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { POLICY_PATH } from '../../../pipeline/config.ts';
 import type { CatalogMessage, PushMessage } from '../../../pipeline/delivery/message.ts';
 import type { CommitStatus } from '../../../pipeline/ports.ts';
@@ -8,7 +8,6 @@ import type { Files } from '../../fakes/repository.ts';
 import { harbourRepository, type SampleRepository, sampleFiles } from '../../fakes/sample.ts';
 
 let sample: SampleRepository;
-vi.setConfig({ testTimeout: 60_000 });
 beforeAll(() => {
   sample = harbourRepository();
 });

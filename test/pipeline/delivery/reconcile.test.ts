@@ -1,5 +1,5 @@
 /** What the reconciler finds is healed by what is claimed now, and asked for whatever was told before. */
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { POLICY_PATH } from '../../../pipeline/config.ts';
 import { handleCatalog } from '../../../pipeline/delivery/catalog.ts';
 import type { PushMessage } from '../../../pipeline/delivery/message.ts';
@@ -18,7 +18,6 @@ import { folder } from '../../fakes/folder.ts';
 import { harbourRepository, type SampleRepository, sampleFiles } from '../../fakes/sample.ts';
 
 let sample: SampleRepository;
-vi.setConfig({ testTimeout: 60_000 });
 beforeAll(() => {
   sample = harbourRepository();
 });

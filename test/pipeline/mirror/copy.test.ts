@@ -9,7 +9,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { readMapping } from '../../../catalog/mirror/mapping.ts';
 import { parseReference, withDigest } from '../../../catalog/reference.ts';
 import { openArchives, receiptAt } from '../../../pipeline/mirror/archive-reader.ts';
@@ -28,8 +28,6 @@ import { bytesOf, noise, sampleImage, sampleReferrer } from '../../fakes/image.t
 import { registry } from '../../fakes/registry.ts';
 
 // Registries that keep what they get on the disk: slow where many tests share one.
-vi.setConfig({ testTimeout: 30_000 });
-
 const list = sampleImage({ architectures: ['amd64', 'arm64'], layers: ['base', 'list'] });
 const single = sampleImage({ layers: ['base', 'single'], format: 'docker' });
 

@@ -2,14 +2,12 @@
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import { opm } from '../../../pipeline/opm/main.ts';
 import { registryClient } from '../../../pipeline/render/client.ts';
 import { capture } from '../../conformance/fbc-terminal.ts';
 
 // Reading the many files of the command line may take long on a busy machine.
-vi.setConfig({ testTimeout: 30_000 });
-
 let work = '';
 beforeEach(() => {
   work = mkdtempSync(join(tmpdir(), 'found-'));

@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import type { Fence } from '../../../pipeline/ports.ts';
 import { claim, type Fencing } from '../../../pipeline/publish/fence.ts';
 import { gitFence } from '../../../pipeline/publish/fence-git.ts';
@@ -21,8 +21,6 @@ import {
 import { folder } from '../../fakes/folder.ts';
 
 // Dozens of processes of git in a test.
-vi.setConfig({ testTimeout: 30_000 });
-
 const settings = { searchPath: process.env['PATH'] };
 
 function bare(): string {

@@ -64,21 +64,17 @@ describe('tags', () => {
   test.each([
     ['without a tag', []],
     ['of many tags', Array.from({ length: 50_000 }, (_, i) => `t${i}`)],
-  ])(
-    'pages %s that never end are given up',
-    async (_, tags) => {
-      let page = 0;
-      const { host } = await listing(() => ({
-        tags,
-        link: `</v2/a/tags/list?page=${++page}>; rel="next"`,
-      }));
-      await expect(all(testClient([host]).listTags(at(host)))).rejects.toMatchObject({
-        code: 'too-large',
-        message: expect.stringContaining(`${host}/a has more tags`),
-      });
-    },
-    30_000,
-  );
+  ])('pages %s that never end are given up', async (_, tags) => {
+    let page = 0;
+    const { host } = await listing(() => ({
+      tags,
+      link: `</v2/a/tags/list?page=${++page}>; rel="next"`,
+    }));
+    await expect(all(testClient([host]).listTags(at(host)))).rejects.toMatchObject({
+      code: 'too-large',
+      message: expect.stringContaining(`${host}/a has more tags`),
+    });
+  });
 
   test('a next page at another host is not fetched', async () => {
     const other = await listing(() => ({ tags: ['stolen'] }));
