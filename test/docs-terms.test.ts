@@ -16,6 +16,8 @@ const PAGES = [
   'docs/mirror-differences.md',
   'docs/opm.md',
   'docs/performance.md',
+  'docs/policy.md',
+  'docs/references.md',
 ];
 
 const [concepts = '', retiredTerms = ''] = readFileSync('docs/glossary.md', 'utf8').split('## Retired terms');
