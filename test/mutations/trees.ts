@@ -219,7 +219,7 @@ export const TREE_MUTATIONS: readonly Mutation[] = [
     attack: 34,
     without: 'reading templates',
     file: 'pipeline/change/files.ts',
-    text: 'found.foreign.push(...foreignNames(scene, { place: path.package, at: path.path }, named));',
+    text: '...foreignNames(scene, { place: path.package, at: path.path, sides: fileSides(path) }, named),',
     instead: '',
     test: GATE,
   },
