@@ -112,7 +112,7 @@ function refusedFor(given: Case): string | undefined {
     return `@${author.login} is blocked by the policy`;
   const gate = change.areas.some(({ area }) => area === 'gate');
   if (gate && (change.areas.length > 1 || change.packages.size > 0)) {
-    return 'changes of the gate come alone: put .github, CODEOWNERS and OWNERS_ALIASES into a pull request of their own';
+    return 'policy changes need their own pull request: move .github, CODEOWNERS and OWNERS_ALIASES to a separate one';
   }
   return undefined;
 }

@@ -7,7 +7,7 @@ import { countText, findingText, plain, shortList } from './text.ts';
 
 export function textReport(report: CheckReport): string {
   const lines = [
-    `${verdictWord(report)}: ${plain(report.headline)}`,
+    plain(verdictLine(report)),
     `  authority: ${report.authority.decision}${report.authority.author === undefined ? '' : ` (${report.authority.author})`}`,
     ...report.authority.reasons.map((reason) => `    ${plain(reason)}`),
     `  policy: ${plain(report.policy.source)}`,
@@ -62,9 +62,17 @@ export function disconnectedLines({ catalogs, bundles, ready, worse }: Disconnec
   ];
 }
 
+/** The verdict and the headline, which says itself that a pull request is denied. */
+function verdictLine(report: CheckReport): string {
+  const [word, denied] = [verdictWord(report), 'denied: '];
+  const isTwice = word === 'DENIED' && report.headline.startsWith(denied);
+  return `${word}: ${isTwice ? report.headline.slice(denied.length).replace(/^refused: /, '') : report.headline}`;
+}
+
 function verdictWord({ verdict, authority }: CheckReport): string {
+  if (verdict !== 'inconclusive' && authority.decision === 'deny') return 'DENIED';
   if (verdict !== 'pass') return verdict.toUpperCase();
-  return authority.decision === 'needs' || authority.decision === 'deny' ? 'NOT YET' : 'PASS';
+  return authority.decision === 'needs' ? 'NOT YET' : 'PASS';
 }
 
 function packageLine({ name, catalogs, classes, details }: CheckReport['packages'][number]): string {

@@ -186,7 +186,9 @@ describe('what is judged', () => {
     const large = 'x @y\n'.repeat(220_000);
     for (const author of ['bob', 'mallory'] as const) {
       const head = { ...etcd('1.2.0'), 'docs/CODEOWNERS': large };
-      expect((await judge({ author, head })).decision.headline).toContain('changes of the gate come alone');
+      expect((await judge({ author, head })).decision.headline).toContain(
+        'policy changes need their own pull request',
+      );
     }
     const { decision } = await judge({ author: 'bob', head: { 'operators/etcd/ci.yaml': `#${large}` } });
     expect(decision).toMatchObject({

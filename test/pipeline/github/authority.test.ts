@@ -78,7 +78,7 @@ describe('the table', () => {
     ]) {
       expect(await decide({ head: mixed, author: 'alice', approvals: ['amy', 'bob'] })).toMatchObject({
         authority: 'deny',
-        headline: expect.stringContaining('come alone'),
+        headline: expect.stringContaining('policy changes need their own pull request'),
       });
     }
   });

@@ -9,3 +9,15 @@ test('takes findings in any number', () => {
   const text = textReport({ ...GREEN, findings: new Array<Finding>(300_000).fill(finding) });
   expect(text.endsWith('\n300000 errors\n')).toBe(true);
 });
+
+test('a denied pull request is said to be denied once', () => {
+  const denied = (verdict: 'pass' | 'inconclusive') =>
+    textReport({
+      ...GREEN,
+      verdict,
+      headline: 'denied: refused: why',
+      authority: { ...GREEN.authority, decision: 'deny' },
+    }).split('\n')[0];
+  expect(denied('pass')).toBe('DENIED: why');
+  expect(denied('inconclusive')).toBe('INCONCLUSIVE: denied: refused: why');
+});
