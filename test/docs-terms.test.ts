@@ -9,6 +9,7 @@ const PAGES = [
   'docs/action.md',
   'docs/architecture.md',
   'docs/bundle-differences.md',
+  'docs/crd-safety.md',
   'docs/disconnected.md',
   'docs/functions.md',
   'docs/glossary.md',
