@@ -16,6 +16,13 @@ export type TagDigests = ReadonlyMap<string, ReadonlySet<string>>;
 /** `unconfirmed`: a tag became a digest, and nobody says whether it stands for it. */
 export type ImageChange = 'same' | 'unconfirmed' | 'other';
 
+/** Subject of findings that a registry's answer may settle. */
+export const UNCONFIRMED = 'unconfirmed digest';
+
+/** What to do where nothing confirms which digest a tag stands for. */
+export const CONFIRM_HINT =
+  'let the check ask the registry (registries.allow in the policy), or merge a lock of the tags first: portolan resolve DIR --lock FILE';
+
 /** A tag that became a digest. */
 export interface NewPin {
   readonly tag: TagReference;

@@ -5,6 +5,7 @@
 
 import type { DefinitionsOf, ManifestsOf } from '../../catalog/graph/world.ts';
 import type { TagDigests } from '../../catalog/references/same-image.ts';
+import { UNCONFIRMED } from '../../catalog/references/same-image.ts';
 import { RULES } from '../../catalog/rules/index.ts';
 import type { Change } from '../change/change.ts';
 import { classifyChange, type Knowledge } from '../change/classify.ts';
@@ -191,10 +192,8 @@ async function withSuggestions(repository: Repository, { report, ...scene }: Rep
 
 /** Findings but for those about digests that a registry may yet confirm. */
 function withoutPins(judgement: Judgement): Judgement {
-  return { ...judgement, findings: judgement.findings.filter(({ rule }) => rule !== UNCONFIRMED_PIN) };
+  return { ...judgement, findings: judgement.findings.filter(({ subject }) => subject !== UNCONFIRMED) };
 }
-
-const UNCONFIRMED_PIN = 'image/unconfirmed-pin';
 
 function withUnanswered(references: ReferenceJudgement, whys: readonly string[]): ReferenceJudgement {
   if (whys.length === 0) return references;

@@ -87,17 +87,12 @@ async function findingsOf(directory: string, commits: readonly Commit[]): Promis
 function missedOf(row: Row, findings: readonly Finding[]): string[] {
   const same = findings.filter(
     ({ rule, severity, package: of }) =>
-      rulesOf(row).includes(rule) && severity === 'error' && of === row.package,
+      rule === `graph/${row.check}` && severity === 'error' && of === row.package,
   );
   return [
     ...row.catalogs.filter((name) => !same.some(({ catalogs = [] }) => catalogs.includes(name))),
     ...row.installed.filter((one) => !same.some((finding) => names(finding, one))),
   ];
-}
-
-/** A tag that becomes a digest is a mutation unless somebody confirms it: a rule of its own says that nobody does. */
-function rulesOf({ check: name }: Row): string[] {
-  return name === 'bundle-mutated' ? ['graph/bundle-mutated', 'image/unconfirmed-pin'] : [`graph/${name}`];
 }
 
 /** Whether a finding names an installation; who selects no channel under OLM v1 is told of in any. */

@@ -1,7 +1,7 @@
 import { shortName } from '../../graph/edge.ts';
 import { REQUIRING } from '../../graph/requirement.ts';
 import { type Bundle, locate, type Property } from '../../model.ts';
-import { imageChange, type TagDigests } from '../../references/same-image.ts';
+import { CONFIRM_HINT, imageChange, type TagDigests, UNCONFIRMED } from '../../references/same-image.ts';
 import { sameBundle } from '../../same.ts';
 import { formatVersion } from '../../version.ts';
 import { quoted, type Rule } from '../rule.ts';
@@ -28,7 +28,9 @@ export const rule: Rule = {
           package: name,
           installed: [shortName(old)],
           ...(difference.severity ? { severity: difference.severity } : {}),
-          hint: 'restore it, and publish what changed as a bundle with a version of its own',
+          ...(difference.isUnconfirmed
+            ? { subject: UNCONFIRMED, hint: CONFIRM_HINT }
+            : { hint: 'restore it, and publish what changed as a bundle with a version of its own' }),
         });
       }
     }
@@ -39,12 +41,22 @@ interface Difference {
   readonly text: string;
   readonly path: readonly string[];
   readonly severity?: 'warning';
+  /** Whether a registry or a lock may show that nothing differs. */
+  readonly isUnconfirmed?: boolean;
 }
 
 function differenceOf(old: Bundle, bundle: Bundle, digests: TagDigests): Difference | undefined {
-  // A tag that became its digest is the same image; of what nobody confirms, image/unconfirmed-pin tells.
-  if (imageChange(old.image, bundle.image, digests) === 'other') {
-    return { text: `image ${bundle.image || 'none'} in place of ${old.image || 'none'}`, path: ['image'] };
+  const replaced = `image ${bundle.image || 'none'} in place of ${old.image || 'none'}`;
+  switch (imageChange(old.image, bundle.image, digests)) {
+    case 'other':
+      return { text: replaced, path: ['image'] };
+    case 'unconfirmed':
+      return {
+        text: `${replaced}, and nothing confirms that this tag stands for that digest`,
+        path: ['image'],
+        isUnconfirmed: true,
+      };
+    case 'same':
   }
   const [before, after] = [old, bundle].map(({ version }) => version && formatVersion(version));
   if (before !== after) return { text: `version ${after} in place of ${before}`, path: ['properties'] };

@@ -1,12 +1,13 @@
 import { shortName } from '../../graph/edge.ts';
 import { locate } from '../../model.ts';
-import { imageChange, newPins } from '../../references/same-image.ts';
+import { CONFIRM_HINT, imageChange, newPins, UNCONFIRMED } from '../../references/same-image.ts';
 import { quoted, type Rule } from '../rule.ts';
 
 export const rule: Rule = {
   id: 'image/unconfirmed-pin',
-  severity: 'error',
-  summary: 'A tag becomes the digest that it stands for, as the lock of the base branch or the registry says',
+  severity: 'warning',
+  summary:
+    'The tag of a related image becomes the digest that the lock of the base branch or the registry gives for it',
   compare(change, report) {
     for (const name of change.packages) {
       const was = change.before.catalog.packages.get(name)?.bundles;
@@ -14,16 +15,19 @@ export const rule: Rule = {
         const old = was?.get(bundle.name);
         if (!old || !change.before.isPublished({ package: name, bundle: bundle.name })) continue;
         const open = newPins(old, bundle).filter(
-          ({ before, after }) => imageChange(before, after, change.before.digests) === 'unconfirmed',
+          ({ before, after, path }) =>
+            path[0] === 'relatedImages' &&
+            imageChange(before, after, change.before.digests) === 'unconfirmed',
         );
         const [first, ...others] = open;
         if (!first) continue;
         const more = others.length > 0 ? ` (and ${others.length} more of its images)` : '';
-        const message = `bundle ${quoted(bundle.name)} is published and now names ${quoted(first.after)}: nothing confirms that ${quoted(first.before)} stands for that digest${more}`;
+        const message = `bundle ${quoted(bundle.name)} is published and its related images now name ${quoted(first.after)}: nothing confirms that ${quoted(first.before)} stands for that digest${more}`;
         report(message, locate(bundle, ...first.path), {
           package: name,
           installed: [shortName(old)],
-          hint: 'let the check ask the registry (registries.allow in the policy), or merge a lock of the tags first: portolan resolve DIR --lock FILE',
+          subject: UNCONFIRMED,
+          hint: CONFIRM_HINT,
         });
       }
     }
