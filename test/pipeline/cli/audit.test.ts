@@ -203,7 +203,9 @@ describe('portolan audit of the past', () => {
   });
 
   test('options that mean nothing', async () => {
-    expect((await runCommand(['audit', 'a', 'b', '--history'])).err).toContain('--history needs one operand');
+    expect((await runCommand(['audit', 'a', 'b', '--history'])).err).toContain(
+      '--history requires exactly one argument',
+    );
     expect((await runCommand(['audit', '.', '--history', '--since', 'May'])).err).toContain(
       '--since must be',
     );
