@@ -54,6 +54,7 @@ export function makeRepository(...options: readonly string[]): TestRepository {
       input,
       env: ENVIRONMENT,
       encoding: 'utf8',
+      maxBuffer: 1 << 28,
       stdio: ['pipe', 'pipe', 'pipe'],
     }).trimEnd();
   // The usual layout of `git init`; whatever else is asked for, git makes.

@@ -23,8 +23,8 @@ test('catalogs go in parallel, those of one name in order', () => {
 });
 
 test.each([
-  ['no JSON', '{', 'no message of version 1'],
-  ['another version', JSON.stringify({ ...push, v: 2 }), 'no message of version 1'],
+  ['no JSON', '{', 'not a version 1 message'],
+  ['another version', JSON.stringify({ ...push, v: 2 }), 'not a version 1 message'],
   ['another kind', JSON.stringify({ ...push, kind: 'run' }), 'its kind is "run"'],
   ['a repository that is a path', JSON.stringify({ ...push, repository: '../x' }), 'expected owner/name'],
   ['a branch that is an option', JSON.stringify({ ...push, branch: '--output=x' }), 'its branch'],

@@ -32,7 +32,7 @@ describe('a report on its way', () => {
     ['keys that nobody knows', { ...GREEN, approved: true }],
   ])('is refused with %s', (_, value) => {
     const packed = brotliCompressSync(JSON.stringify(value ?? null)).toString('base64');
-    expect(() => unpackedReport(packed)).toThrow(/the input result is no report/);
+    expect(() => unpackedReport(packed)).toThrow(/the input result is not a check report/);
   });
 
   test('that unfolds without end is refused', () => {
