@@ -189,7 +189,10 @@ describe('requests for reviews', () => {
     hub.forge.outsiders.add('carol');
     const { status, log } = await stepOn(hub.open(quay, { author: 'mallory' }));
     expect(asked()).toEqual(['dan']);
-    expect([status, log]).toEqual([0, expect.stringMatching(/^::warning::cannot be asked .*: carol$/m)]);
+    expect([status, log]).toEqual([
+      0,
+      expect.stringMatching(/^::warning::cannot request a review .*: carol$/m),
+    ]);
   });
 
   test('the policy may do without', async () => {
