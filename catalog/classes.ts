@@ -4,7 +4,7 @@
  */
 import type { Blob, Blobs, Bundle, Channel, Entry, Property } from './model.ts';
 import { assuming, type ImageChange, imageKey, newPins, type TagDigests } from './references/same-image.ts';
-import { isObject } from './shape.ts';
+import { canonical, sameValue } from './same.ts';
 
 export type ContentClass = 'add-entry' | 'edit-graph' | 'prune' | 'mutate-published';
 
@@ -157,7 +157,7 @@ function sameEdges(a: Entry, b: Entry): boolean {
 function metadataMoved(before: Blobs, after: Blobs): boolean {
   const values = ({ packages, deprecations, others }: Blobs): unknown[] =>
     [...packages, ...deprecations, ...others].map(({ value }) => value);
-  return !sameJson(values(before), values(after));
+  return !sameValue(values(before), values(after));
 }
 
 const OBJECT = 'olm.bundle.object';
@@ -196,9 +196,9 @@ function formatOf({ properties }: Bundle): string | undefined {
 /** Whether two lists hold the same items, in whatever order. */
 function sameItems(a: readonly unknown[], b: readonly unknown[]): boolean {
   if (a.length !== b.length) return false;
-  if (sameJson(a, b)) return true;
+  if (sameValue(a, b)) return true;
   const texts = (list: readonly unknown[]): string[] => list.map(canonical).sort();
-  return sameJson(texts(a), texts(b));
+  return sameValue(texts(a), texts(b));
 }
 
 function sameSet(a: readonly string[], b: readonly string[]): boolean {
@@ -214,28 +214,7 @@ function sameWithout(
   const rest = (value: Readonly<Record<string, unknown>>): Map<string, unknown> =>
     new Map(Object.entries(value).filter(([key]) => !keys.includes(key)));
   const [x, y] = [rest(a), rest(b)];
-  return x.size === y.size && [...x].every(([key, value]) => y.has(key) && sameJson(value, y.get(key)));
-}
-
-/** Whether two JSON values are equal; the order of keys means nothing. */
-function sameJson(a: unknown, b: unknown): boolean {
-  if (a === b) return true;
-  if (Array.isArray(a)) {
-    return Array.isArray(b) && a.length === b.length && a.every((item, i) => sameJson(item, b[i]));
-  }
-  if (!isObject(a) || !isObject(b)) return false;
-  const keys = Object.keys(a);
-  return (
-    keys.length === Object.keys(b).length &&
-    keys.every((key) => Object.hasOwn(b, key) && sameJson(a[key], b[key]))
-  );
-}
-
-/** The text of a JSON value with its keys sorted. */
-function canonical(value: unknown): string {
-  return JSON.stringify(value, (_, item: unknown) =>
-    isObject(item) ? Object.entries(item).sort(([a], [b]) => (a < b ? -1 : 1)) : item,
-  );
+  return x.size === y.size && [...x].every(([key, value]) => y.has(key) && sameValue(value, y.get(key)));
 }
 
 /** The blobs that are not, value for value, among those before. */
@@ -248,7 +227,7 @@ export function newBlobs(before: Blobs, after: Blobs): Blob[] {
       (blob) =>
         !old
           .get(blob.name)
-          ?.some((other) => other.schema === blob.schema && sameJson(other.value, blob.value)),
+          ?.some((other) => other.schema === blob.schema && sameValue(other.value, blob.value)),
     );
   });
 }

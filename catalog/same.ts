@@ -18,7 +18,8 @@ export function sameBundle(a: Bundle, b: Bundle): boolean {
   return found;
 }
 
-function sameValue(a: unknown, b: unknown): boolean {
+/** Whether two JSON values are equal; the order of keys means nothing. */
+export function sameValue(a: unknown, b: unknown): boolean {
   if (a === b) return true;
   if (Array.isArray(a))
     return Array.isArray(b) && a.length === b.length && a.every((item, i) => sameValue(item, b[i]));
@@ -29,4 +30,11 @@ function sameValue(a: unknown, b: unknown): boolean {
     if (!Object.hasOwn(b, key) || !sameValue(a[key], b[key])) return false;
   }
   return count === Object.keys(b).length;
+}
+
+/** The text of a JSON value with its keys sorted. */
+export function canonical(value: unknown): string {
+  return JSON.stringify(value, (_, item: unknown) =>
+    isObject(item) ? Object.entries(item).sort(([a], [b]) => (a < b ? -1 : 1)) : item,
+  );
 }

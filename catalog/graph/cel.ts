@@ -45,7 +45,8 @@ const LONGEST_TEXT = 10_000;
 export async function loadCel(): Promise<Cel> {
   const { Environment } = await import('@marcbachmann/cel-js');
   const { compileGoRegexp } = await import('../go-regexp.ts');
-  const matchesAsGo = matcherOf(compileGoRegexp);
+  const compilePattern = compiledOnce(compileGoRegexp);
+  const matchesAsGo = matcherOf(compilePattern);
   const environment = new Environment({ limits: LIMITS })
     .registerVariable('properties', 'list<map<string, dyn>>')
     .registerFunction(`string.${MATCHES}(string): bool`, matchesAsGo)
@@ -58,24 +59,31 @@ export async function loadCel(): Promise<Cel> {
     compile(rule) {
       const known = compiled.get(rule);
       if (known !== undefined) return known;
-      const fresh = compile({ environment, compilePattern: compileGoRegexp }, rule);
+      const fresh = compile({ environment, compilePattern }, rule);
       compiled.set(rule, fresh);
       return fresh;
     },
   };
 }
 
+/** Compiles each pattern once: for the cost of its rule, and for all that the rule matches. */
+function compiledOnce(compilePattern: CompilePattern): CompilePattern {
+  const compiled = new Map<string, GoRegexp | undefined>();
+  return (source) => {
+    if (!compiled.has(source)) compiled.set(source, compilePattern(source));
+    return compiled.get(source);
+  };
+}
+
 /**
- * Matches texts with the patterns of rules, each of which is compiled once. The function throws for a text that is too
+ * Matches texts with the patterns of rules. The function throws for a text that is too
  * long: like every part that cannot be evaluated, it does not satisfy its rule.
  */
 function matcherOf(compilePattern: CompilePattern): (text: string, source: string) => boolean {
-  const compiled = new Map<string, GoRegexp>();
   return (text, source) => {
     if (text.length > LONGEST_TEXT) throw new Error('the text is too long to be matched');
-    const pattern = compiled.get(source) ?? compilePattern(source);
+    const pattern = compilePattern(source);
     if (!pattern) throw new Error('not a regular expression');
-    compiled.set(source, pattern);
     return pattern.test(text);
   };
 }

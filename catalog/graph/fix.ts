@@ -10,8 +10,8 @@ import { compareVersions, formatVersion, type Version } from '../version.ts';
 import { headOf } from './channel.ts';
 import type { Installed } from './edge.ts';
 import { compareInstalled, installationsOf } from './installation.ts';
-import { fateOf, type Stuck, type Trial, trialOf } from './trial.ts';
-import type { World } from './world.ts';
+import { type Stuck, type Trial, trialOf } from './trial.ts';
+import { fateOf, type World } from './world.ts';
 
 export interface Fix {
   /** Name of the entry to change, or to write. */

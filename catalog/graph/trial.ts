@@ -4,17 +4,12 @@
 import type { Catalog, Channel, Entry, Package } from '../model.ts';
 import { chainBelow, headOf } from './channel.ts';
 import type { Installed } from './edge.ts';
-import { type Fate, type Foresight, foresightOf } from './foresight.ts';
+import { type Foresight, foresightOf } from './foresight.ts';
 import { installationsOf, withoutChannels } from './installation.ts';
-import type { Olm, World } from './world.ts';
+import { type Following, fateOf, type World } from './world.ts';
 
 /** Installations that have no road. */
-export interface Stuck {
-  readonly package: string;
-  readonly channel: string;
-  readonly olm: Olm;
-  /** Whether extensions under OLM v1 select that channel alone; else they select none. */
-  readonly onlyChannel?: boolean;
+export interface Stuck extends Following {
   readonly installed: readonly Installed[];
 }
 
@@ -66,7 +61,7 @@ function arrivingIn(world: World, { name, channels }: Package): Stuck[] {
     const whole = { ...place, package: name };
     return {
       ...whole,
-      installed: all.filter((one) => fateOf(world.foresight, { ...whole, installed: [] }, one).arrives),
+      installed: all.filter((one) => fateOf(world.foresight, whole, one).arrives),
     };
   };
   const inEach = [...channels.keys()].flatMap((channel) => {
@@ -75,14 +70,6 @@ function arrivingIn(world: World, { name, channels }: Package): Stuck[] {
   });
   const open = world.olm.has('v1') ? [of({ channel: '', olm: 'v1' }, withoutChannels(installations))] : [];
   return [...inEach, ...open];
-}
-
-/** What becomes of an installation that is subscribed, or selects channels, as the stuck ones. */
-export function fateOf(foresight: Foresight, stuck: Stuck, installed: Installed): Fate {
-  const { olm, package: name, channel, onlyChannel = false } = stuck;
-  return olm === 'v0'
-    ? foresight.v0({ package: name, channel }, installed)
-    : foresight.v1({ package: name, channels: onlyChannel ? [channel] : [] }, installed);
 }
 
 /** Whether opm takes a channel: one head, and a road to it from every entry. */

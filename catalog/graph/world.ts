@@ -8,7 +8,8 @@ import { type Bundle, type Catalog, catalogOf, type Package, type Property } fro
 import type { TagDigests } from '../references/same-image.ts';
 import type { Version } from '../version.ts';
 import { type Cel, loadCel } from './cel.ts';
-import { type Foresight, foresightOf } from './foresight.ts';
+import type { Installed } from './edge.ts';
+import { type Fate, type Foresight, foresightOf } from './foresight.ts';
 import { type Manifests, manifestsOfBundle } from './manifests.ts';
 import type { Minor } from './openshift.ts';
 import { ALL_PUBLISHED, type IsPublished, onlyPublished } from './publication.ts';
@@ -159,4 +160,25 @@ export async function changeOf(
   const all = new Set([...was.catalog.packages.keys(), ...is.catalog.packages.keys()]);
   const packages = [...all].filter((name) => wanted?.has(name) ?? true).sort();
   return { before: was, after: is, packages, existed };
+}
+
+/** Under which OLM, and from which channels, an installation gets its upgrades. */
+export interface Following {
+  readonly olm: Olm;
+  readonly package: string;
+  /** The channel of a subscription; under OLM v1 it counts with `onlyChannel` alone. */
+  readonly channel: string;
+  /** Under OLM v1, whether the extension selects the channel, instead of all. */
+  readonly onlyChannel?: boolean;
+}
+
+/** What becomes of an installation that is subscribed, or selects channels. */
+export function fateOf(
+  foresight: Foresight,
+  { olm, package: name, channel, onlyChannel = false }: Following,
+  installed: Installed,
+): Fate {
+  return olm === 'v0'
+    ? foresight.v0({ package: name, channel }, installed)
+    : foresight.v1({ package: name, channels: onlyChannel ? [channel] : [] }, installed);
 }

@@ -11,7 +11,7 @@ import {
 import type { Manifests } from '../graph/manifests.ts';
 import { upgradeOf } from '../graph/outcome.ts';
 import { v1Obstacles } from '../graph/support.ts';
-import type { Change, Olm, World } from '../graph/world.ts';
+import { type Change, fateOf, type Olm, type World } from '../graph/world.ts';
 import type { Bundle, Package } from '../model.ts';
 import { listed } from './phrase.ts';
 import { entryIn, placeOfEntry, placeOfPackage } from './place.ts';
@@ -117,10 +117,7 @@ function nextIn(
   { foresight }: World,
   { ofPackage: { name }, channel, installed, olm }: Step,
 ): string | undefined {
-  const { next } =
-    olm === 'v0'
-      ? foresight.v0({ package: name, channel }, installed)
-      : foresight.v1({ package: name, channels: [] }, installed);
+  const { next } = fateOf(foresight, { package: name, channel, olm }, installed);
   return upgradeOf(next)?.to.name;
 }
 

@@ -1,7 +1,7 @@
 /** The bundles that clusters install by themselves: heads of channels, and what upgrades lead to. */
 import { installedOf } from '../graph/edge.ts';
 import { upgradeOf } from '../graph/outcome.ts';
-import type { Olm, World } from '../graph/world.ts';
+import { fateOf, type Olm, type World } from '../graph/world.ts';
 import type { Bundle, Package } from '../model.ts';
 import { headBundles } from './heads.ts';
 
@@ -39,10 +39,6 @@ interface Step {
 
 /** Name of the bundle that another one becomes next. */
 function targetOf({ foresight }: World, { channel, from, olm }: Step): string | undefined {
-  const { package: name } = from;
-  const { next } =
-    olm === 'v0'
-      ? foresight.v0({ package: name, channel }, installedOf(from))
-      : foresight.v1({ package: name, channels: [] }, installedOf(from));
+  const { next } = fateOf(foresight, { package: from.package, channel, olm }, installedOf(from));
   return upgradeOf(next)?.to.name;
 }

@@ -5,7 +5,7 @@ import { type Inherited, type InheritedOf, inheritedVersions } from '../crd/stor
 import { installedOf, shortName } from '../graph/edge.ts';
 import { upgradeOf } from '../graph/outcome.ts';
 import { offerOfBundle } from '../graph/snapshot.ts';
-import type { DefinitionsOf, Olm, World } from '../graph/world.ts';
+import { type DefinitionsOf, fateOf, type Olm, type World } from '../graph/world.ts';
 import type { Bundle, Channel, Package } from '../model.ts';
 
 /** An upgrade that clusters make by themselves. */
@@ -53,10 +53,7 @@ export function usedEdges({ foresight, olm }: World, ofPackage: Package): UsedEd
       const place = { package: ofPackage.name, channel: channel.name };
       const edges: UsedEdge[] = [];
       for (const generation of [...olm].sort().reverse()) {
-        const { next } =
-          generation === 'v0'
-            ? foresight.v0(place, installedOf(from))
-            : foresight.v1({ ...place, channels: [] }, installedOf(from));
+        const { next } = fateOf(foresight, { ...place, olm: generation }, installedOf(from));
         const to = ofPackage.bundles.get(upgradeOf(next)?.to.name ?? '');
         if (!to || offerOfBundle(to).gvks.length === 0) continue;
         const same = edges.findIndex((edge) => edge.to === to);

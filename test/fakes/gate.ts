@@ -50,6 +50,23 @@ export function bundle(name: string, version: string, more: object = {}): object
   };
 }
 
+/** A package in which each version replaces the one before, and what its bundles have beside that. */
+export function operator(name: string, versions: readonly string[], ...more: readonly object[]): string {
+  const entries = versions.map((version, i) => ({
+    name: `${name}.v${version}`,
+    ...(i === 0 ? {} : { replaces: `${name}.v${versions[i - 1]}` }),
+  }));
+  return documents(
+    { schema: 'olm.package', name, defaultChannel: 'stable' },
+    { schema: 'olm.channel', package: name, name: 'stable', entries },
+    ...versions.map((version) =>
+      bundle(name, version, {
+        properties: [{ type: 'olm.package', value: { packageName: name, version } }, ...more],
+      }),
+    ),
+  );
+}
+
 /** A package with a channel in which each version replaces the one before. */
 export function catalogOf(name: string, versions: readonly string[], channel = 'stable'): string {
   const entries = versions.map((version, i) => ({

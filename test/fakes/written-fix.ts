@@ -47,7 +47,8 @@ function partsOf(text: string): string[] {
   return own.split(/; (?=in the entry of|restore the)/).filter((part) => part.startsWith('in the entry'));
 }
 
-function applied(one: WrittenEntry, part: string): WrittenEntry {
+/** An entry with what one part of a fix's text says of it. */
+export function applied(one: WrittenEntry, part: string): WrittenEntry {
   const [, removed] = / remove (\S+?)(?:,)? from skips/.exec(part) ?? [];
   if (removed !== undefined) return { ...one, skips: (one.skips ?? []).filter((name) => name !== removed) };
   const [, replaces] = / write: replaces: (\S+)$/.exec(part) ?? [];

@@ -2,7 +2,7 @@ import { shortName } from '../../graph/edge.ts';
 import { REQUIRING } from '../../graph/requirement.ts';
 import { type Bundle, locate, type Property } from '../../model.ts';
 import { CONFIRM_HINT, imageChange, type TagDigests, UNCONFIRMED } from '../../references/same-image.ts';
-import { sameBundle } from '../../same.ts';
+import { canonical, sameBundle } from '../../same.ts';
 import { formatVersion } from '../../version.ts';
 import { quoted, type Rule } from '../rule.ts';
 
@@ -85,13 +85,4 @@ export function differs(a: readonly Property[], b: readonly Property[], wanted: 
 
 function sorted(values: readonly unknown[] = []): string {
   return JSON.stringify(values.map(canonical).sort());
-}
-
-/** JSON with keys in order. */
-function canonical(value: unknown): string {
-  return JSON.stringify(value, (_, inner: unknown) =>
-    typeof inner === 'object' && inner !== null && !Array.isArray(inner)
-      ? Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1))
-      : inner,
-  );
 }

@@ -3,7 +3,7 @@ import { installedOf, shortName } from '../../graph/edge.ts';
 import { publishedInstallations } from '../../graph/installation.ts';
 import { hasOlmV1 } from '../../graph/openshift.ts';
 import { upgradeOf } from '../../graph/outcome.ts';
-import { type Change, judgedPackages, type Olm, type World } from '../../graph/world.ts';
+import { type Change, fateOf, judgedPackages, type Olm, type World } from '../../graph/world.ts';
 import type { Channel, Package } from '../../model.ts';
 import { entryIn, placeOfEntry, placeOfHead } from '../place.ts';
 import { quoted, type Report, type Rule } from '../rule.ts';
@@ -111,11 +111,7 @@ function reachedFrom(
   const place = (olm: Olm, channel: string): string => (olm === 'v1' ? olm : `${olm} ${channel}`);
   for (const { channel, installed } of publishedInstallations(before, name)) {
     for (const olm of after.olm) {
-      const selection = { package: name, channels: [] };
-      const { next } =
-        olm === 'v1'
-          ? after.foresight.v1(selection, installed)
-          : after.foresight.v0({ package: name, channel }, installed);
+      const { next } = fateOf(after.foresight, { package: name, channel, olm }, installed);
       const names = reached.get(place(olm, channel)) ?? new Set();
       names.add(installed.name).add(upgradeOf(next)?.to.name ?? installed.name);
       reached.set(place(olm, channel), names);

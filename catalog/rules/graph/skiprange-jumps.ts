@@ -1,9 +1,8 @@
 import { type Installed, shortName } from '../../graph/edge.ts';
-import type { Fate } from '../../graph/foresight.ts';
 import { roadOf } from '../../graph/foresight.ts';
 import { allMoves, type Move } from '../../graph/move.ts';
 import { upgradeOf } from '../../graph/outcome.ts';
-import type { Change, World } from '../../graph/world.ts';
+import { type Change, fateOf, type World } from '../../graph/world.ts';
 import type { Channel, Entry } from '../../model.ts';
 import { channelText, grouped, listed, versionsOf } from '../phrase.ts';
 import { entryIn, placeOfEntry } from '../place.ts';
@@ -69,11 +68,10 @@ function jumpOf(change: Change, move: Move): Jump | undefined {
 
 /** What an installation becomes, one upgrade after the other. */
 function wayOf({ foresight }: World, { package: name, olm, channel, installed }: Move): Installed[] {
-  const fate = (at: Installed): Fate =>
-    olm === 'v0'
-      ? foresight.v0({ package: name, channel }, at)
-      : foresight.v1({ package: name, channels: [] }, at);
-  return roadOf(fate, installed).flatMap((outcome) => upgradeOf(outcome)?.to ?? []);
+  const following = { package: name, olm, channel };
+  return roadOf((at) => fateOf(foresight, following, at), installed).flatMap(
+    (outcome) => upgradeOf(outcome)?.to ?? [],
+  );
 }
 
 /** The entry whose range leads there: in the subscribed channel, or else in the first that has one. */

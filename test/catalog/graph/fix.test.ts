@@ -5,6 +5,7 @@ import { type Fix, fixFor } from '../../../catalog/graph/fix.ts';
 import { installationsOf } from '../../../catalog/graph/installation.ts';
 import { type World, worldOf } from '../../../catalog/graph/world.ts';
 import { parseVersion } from '../../../catalog/version.ts';
+import { applied } from '../../fakes/written-fix.ts';
 import {
   anyPackage,
   bundleName,
@@ -115,19 +116,7 @@ describe('fixFor', () => {
 function withFix(written: WrittenPackage, { text }: Fix): WrittenPackage {
   const entries = (written.channels['a'] ?? []).map((one): WrittenEntry => {
     const parts = text.split('; in the entry').filter((part) => part.includes(` of ${one.name} `));
-    return parts.reduce(apply, one);
+    return parts.reduce(applied, one);
   });
   return { ...written, channels: { ...written.channels, a: entries } };
-}
-
-function apply(one: WrittenEntry, part: string): WrittenEntry {
-  const [, removed] = / remove (\S+) from skips/.exec(part) ?? [];
-  if (removed !== undefined) return { ...one, skips: (one.skips ?? []).filter((name) => name !== removed) };
-  const [, replaces] = / write: replaces: (\S+)$/.exec(part) ?? [];
-  if (replaces !== undefined) return { ...one, replaces };
-  const [, skips] = / write: skips: \[(.*)\]$/.exec(part) ?? [];
-  if (skips !== undefined) return { ...one, skips: skips.split(', ') };
-  const [, skipRange] = / write: skipRange: '(.*)'$/.exec(part) ?? [];
-  if (skipRange !== undefined) return { ...one, skipRange };
-  throw new Error(part);
 }

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { openRemote } from '../../../pipeline/git/remote.ts';
 import { check } from '../../../pipeline/stages/check.ts';
-import { bundle, documents } from '../../fakes/gate.ts';
+import { bundle, documents, operator } from '../../fakes/gate.ts';
 import { gitServer } from '../../fakes/git-server.ts';
 import { type Files, makeRepository } from '../../fakes/repository.ts';
 import { portolan } from '../../fakes/terminal.ts';
@@ -152,23 +152,6 @@ test('catalogs whose names are no versions follow nothing', async () => {
   const base = inEach(['dev', 'prod'], etcd({ channel: 'old' }));
   expect(await found(LOST, base, inEach(['dev'], etcd({ channel: 'new' })))).toEqual([]);
 });
-
-/** A package in which each version replaces the one before, and what its bundles have beside that. */
-function operator(name: string, versions: readonly string[], ...more: readonly object[]): string {
-  const entries = versions.map((version, i) => ({
-    name: `${name}.v${version}`,
-    ...(i === 0 ? {} : { replaces: `${name}.v${versions[i - 1]}` }),
-  }));
-  return documents(
-    { schema: 'olm.package', name, defaultChannel: 'stable' },
-    { schema: 'olm.channel', package: name, name: 'stable', entries },
-    ...versions.map((version) =>
-      bundle(name, version, {
-        properties: [{ type: 'olm.package', value: { packageName: name, version } }, ...more],
-      }),
-    ),
-  );
-}
 
 const KONFLUX = 'catalogs/v4.20/konflux/catalog.yaml';
 const OTHER = 'catalogs/v4.20/konflux/more.yaml';

@@ -3,7 +3,7 @@ import { parseReference } from '../../../catalog/reference.ts';
 import { isPath } from '../../../pipeline/check/companions.ts';
 import { pushImage } from '../../../pipeline/registry/push.ts';
 import { folder } from '../../fakes/folder.ts';
-import { bundle, documents } from '../../fakes/gate.ts';
+import { operator } from '../../fakes/gate.ts';
 import { testClient } from '../../fakes/host.ts';
 import { labelledImage } from '../../fakes/labelled-image.ts';
 import { registry, type TestRegistry } from '../../fakes/registry.ts';
@@ -16,22 +16,6 @@ const PROVIDES = { type: 'olm.gvk', value: KIND };
 const REQUIRES = { type: 'olm.gvk.required', value: KIND };
 /** Nobody listens there. */
 const SILENT = '127.0.0.1:9';
-
-function operator(name: string, versions: readonly string[], ...more: readonly object[]): string {
-  const entries = versions.map((version, i) => ({
-    name: `${name}.v${version}`,
-    ...(i === 0 ? {} : { replaces: `${name}.v${versions[i - 1]}` }),
-  }));
-  return documents(
-    { schema: 'olm.package', name, defaultChannel: 'stable' },
-    { schema: 'olm.channel', package: name, name: 'stable', entries },
-    ...versions.map((version) =>
-      bundle(name, version, {
-        properties: [{ type: 'olm.package', value: { packageName: name, version } }, ...more],
-      }),
-    ),
-  );
-}
 
 interface Report {
   readonly verdict: string;
