@@ -5,20 +5,20 @@
 import { type Loaded, load } from '../../catalog/load.ts';
 import { type Blobs, type Catalog, catalogOf } from '../../catalog/model.ts';
 import { OUTLINE } from '../../catalog/outline.ts';
-import { formatReference, parseReference, withDigest } from '../../catalog/reference.ts';
 import type { CatalogSource } from '../../catalog/source.ts';
 import type { Trees } from '../change/scene.ts';
 import { PipelineError } from '../error.ts';
 import type { ObjectReader } from '../git/objects.ts';
 import { sourceFile, treeSource, whyUnreadable } from '../git/source.ts';
 import { entryAt, isTree, listFiles } from '../git/tree.ts';
-import { contentKey, type Store } from '../image/memory.ts';
+import type { Store } from '../image/memory.ts';
 import type { Policy } from '../policy/policy.ts';
 import { releasedImage } from '../policy/released.ts';
 import type { Registry } from '../ports.ts';
 import { renderImage } from '../render/image.ts';
 import type { CheckReport } from '../report/report.ts';
 import type { Sided } from './catalogs.ts';
+import { derivedOnce, type ImagePorts, wholeBlobs } from './stored-image.ts';
 
 export interface CompanionsRequest {
   readonly objects: ObjectReader;
@@ -124,30 +124,23 @@ async function catalogAt(objects: ObjectReader, entry: Entry, { limits }: Policy
   return wholeCatalog(entry.path, await load(source, limits, OUTLINE));
 }
 
-/** An image that is known takes a single request, for the digest that its tag stands for now. */
-async function catalogOfImage(
-  text: string,
-  { registry, store }: { readonly registry: Registry; readonly store: Store | undefined },
-): Promise<Catalog> {
-  const reference = parseReference(text);
-  const descriptor = reference.kind === 'digest' ? reference : await registry.resolve(reference);
-  if (!descriptor) throw new PipelineError('not-found', `image ${formatReference(reference)} not found`);
-  const key = contentKey('outline', descriptor.digest);
-  const known = await store?.get(key);
-  if (known) return wholeCatalog(text, await load(sourceOfBytes(known)));
-  const name = formatReference(withDigest(reference, descriptor.digest));
-  const options = { directory: '/', registry: () => registry, only: 'catalogs', each: OUTLINE } as const;
-  const loaded = await renderImage(`docker://${name}`, options);
-  const catalog = wholeCatalog(text, loaded);
-  await store?.put(key, bytesOf(catalog.blobs));
-  return catalog;
+function catalogOfImage(text: string, ports: ImagePorts): Promise<Catalog> {
+  const options = {
+    directory: '/',
+    registry: () => ports.registry,
+    only: 'catalogs',
+    each: OUTLINE,
+  } as const;
+  return derivedOnce(text, ports, {
+    kind: 'outline',
+    parse: async (bytes) => wholeCatalog(text, await load(sourceOfBytes(bytes))),
+    format: ({ blobs }) => bytesOf(blobs),
+    derive: async (name) => wholeCatalog(text, await renderImage(`docker://${name}`, options)),
+  });
 }
 
-/** What cannot be read might provide what somebody requires. */
-function wholeCatalog(name: string, { blobs, findings }: Loaded): Catalog {
-  const broken = findings.find(({ severity }) => severity === 'error');
-  if (broken) throw new PipelineError('corrupt', `${name}: ${broken.location.file}: ${broken.message}`);
-  return catalogOf(blobs);
+function wholeCatalog(name: string, loaded: Loaded): Catalog {
+  return catalogOf(wholeBlobs(name, loaded));
 }
 
 function sourceOfBytes(bytes: Uint8Array): CatalogSource {

@@ -5,46 +5,37 @@
  */
 import type { PublishedBundle } from '../../catalog/graph/world.ts';
 import type { Blobs, Bundle } from '../../catalog/model.ts';
-import { formatReference, parseReference, withDigest } from '../../catalog/reference.ts';
 import { isObject } from '../../catalog/shape.ts';
 import { formatVersion, tryParseVersion } from '../../catalog/version.ts';
-import { PipelineError } from '../error.ts';
-import { contentKey, type Store } from '../image/memory.ts';
 import type { Registry } from '../ports.ts';
 import { renderImage } from '../render/image.ts';
+import { derivedOnce, type ImagePorts, wholeBlobs } from './stored-image.ts';
 
 /** By package. */
 export type ReleasedPackages = ReadonlyMap<string, readonly PublishedBundle[]>;
 
-export interface ReleasedImagePorts {
-  readonly registry: Registry;
-  /** Keeps what images have, by their digests. */
-  readonly store?: Store | undefined;
+export interface ReleasedImagePorts extends ImagePorts {
   /** Names of the packages in question. */
   readonly packages: ReadonlySet<string>;
 }
 
 /**
- * What an image has. One that is known takes a single request, for the digest that its tag stands for now.
+ * What an image has.
  *
  * @param text a reference; never a path, whatever it looks like
- * @throws PipelineError `not-found`, `usage` for what is no index image, `corrupt` for one that cannot be read whole,
- *   `too-large`, and what a registry may throw
+ * @throws PipelineError `not-found`, `usage` for what is not an index image, `corrupt` for one that cannot be read
+ *   whole, `too-large`, and what a registry may throw
  */
-export async function releasedPackages(
+export function releasedPackages(
   text: string,
-  { registry, store, packages: wanted }: ReleasedImagePorts,
+  { packages: wanted, ...ports }: ReleasedImagePorts,
 ): Promise<ReleasedPackages> {
-  const reference = parseReference(text);
-  const descriptor = reference.kind === 'digest' ? reference : await registry.resolve(reference);
-  if (!descriptor) throw new PipelineError('not-found', `image ${formatReference(reference)} not found`);
-  const key = contentKey('released', descriptor.digest);
-  const known = packagesIn(await store?.get(key));
-  if (known) return known;
-  const name = formatReference(withDigest(reference, descriptor.digest));
-  const packages = await readImage(name, registry, store ? undefined : naming(wanted));
-  await store?.put(key, bytesOf(packages));
-  return packages;
+  return derivedOnce(text, ports, {
+    kind: 'released',
+    parse: packagesIn,
+    format: bytesOf,
+    derive: (name) => readImage(name, ports.registry, ports.store ? undefined : naming(wanted)),
+  });
 }
 
 /** Tells whether a file names one of the packages, as opm writes names. */
@@ -67,11 +58,7 @@ async function readImage(
     each: { bundle: outlineOf },
     ...(parses ? { parses } : {}),
   } as const;
-  const { blobs, findings } = await renderImage(`docker://${name}`, options);
-  // What cannot be read might have been published.
-  const broken = findings.find(({ severity }) => severity === 'error');
-  if (broken) throw new PipelineError('corrupt', `${name}: ${broken.location.file}: ${broken.message}`);
-  return packagesOf(blobs);
+  return packagesOf(wholeBlobs(name, await renderImage(`docker://${name}`, options)));
 }
 
 /** A bundle without what nobody asks for here, which is most of a catalog. */
@@ -103,9 +90,9 @@ function bytesOf(packages: ReleasedPackages): Uint8Array {
   return new TextEncoder().encode(JSON.stringify(Object.fromEntries(rows)));
 }
 
-/** What was kept; undefined for nothing, and for what is not whole. */
-function packagesIn(bytes: Uint8Array | undefined): ReleasedPackages | undefined {
-  const value = bytes && parsed(bytes);
+/** What was kept; undefined for what is not whole. */
+function packagesIn(bytes: Uint8Array): ReleasedPackages | undefined {
+  const value = parsed(bytes);
   if (!isObject(value)) return undefined;
   const packages = new Map<string, PublishedBundle[]>();
   for (const [name, rows] of Object.entries(value)) {

@@ -90,7 +90,7 @@ export const TREE_MUTATIONS: readonly Mutation[] = [
   {
     attack: 11,
     without: 'refusing what cannot be read of a released image',
-    file: 'pipeline/check/released-image.ts',
+    file: 'pipeline/check/stored-image.ts',
     text: 'if (broken)',
     instead: 'if (false)',
     test: RELEASED,
