@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startRegistry } from '../pipeline/registry/embedded/server.ts';
+import { startRegistry } from '../pipeline/oci/registry/embedded/server.ts';
 
 export interface Count {
   readonly requests: number;

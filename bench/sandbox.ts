@@ -17,7 +17,7 @@ import {
   SendMessageCommand,
   SQSClient,
 } from '@aws-sdk/client-sqs';
-import { messageOf } from '../pipeline/delivery/message.ts';
+import { messageOf } from '../pipeline/publish/delivery/message.ts';
 import { backend } from '../test/fakes/git-server.ts';
 import { freePort } from '../test/fakes/tools.ts';
 

@@ -11,9 +11,9 @@ import { tmpdir } from 'node:os';
 import { join, relative, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { CatalogSource } from '../catalog/source.ts';
-import { BUILD_DEFAULTS, type BuiltCatalog, buildCatalogImage } from '../pipeline/image/build.ts';
-import type { Codec } from '../pipeline/image/compress.ts';
-import type { Store } from '../pipeline/image/memory.ts';
+import { BUILD_DEFAULTS, type BuiltCatalog, buildCatalogImage } from '../pipeline/oci/image/build.ts';
+import type { Codec } from '../pipeline/oci/image/compress.ts';
+import type { Store } from '../pipeline/oci/image/memory.ts';
 import { makeInputs } from './inputs.ts';
 import { type Addition, additions } from './one-bundle.ts';
 

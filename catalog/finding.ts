@@ -3,6 +3,8 @@
  * stops the others. What could not be done is a PipelineError instead.
  */
 
+import { compareText } from './go/text.ts';
+
 export type Severity = 'error' | 'warning' | 'info';
 
 /** A place in a file: lines and columns count from 1, columns in UTF-16 units as in SARIF. */
@@ -63,21 +65,4 @@ export function compareFindings(a: Finding, b: Finding): number {
     compareText(a.rule, b.rule) ||
     compareText(a.message, b.message)
   );
-}
-
-/** Byte order of UTF-8, which is the order of Go's strings. */
-export function compareText(a: string, b: string): number {
-  if (a === b) return 0;
-  const length = Math.min(a.length, b.length);
-  for (let i = 0; i < length; i++) {
-    const x = a.charCodeAt(i);
-    const y = b.charCodeAt(i);
-    if (x !== y) {
-      // Surrogates sort above every other code unit in UTF-8, not below U+E000.
-      const high = x >= 0xd800 && x <= 0xdfff;
-      if (high !== (y >= 0xd800 && y <= 0xdfff)) return high ? 1 : -1;
-      return x < y ? -1 : 1;
-    }
-  }
-  return a.length - b.length;
 }

@@ -2,43 +2,8 @@
 export { type ImageTemplate, parseImageTemplate } from './bundle/image-template.ts';
 export { type ReadBundle, type RegistryBundle, readBundle } from './bundle/registry-bundle.ts';
 export { type BundleRenderOptions, type RenderedBundle, renderBundle } from './bundle/render.ts';
-export {
-  type BundleDiff,
-  type CatalogDiff,
-  type ChannelDiff,
-  type DeprecationDiff,
-  diffOf,
-  type EdgeDiff,
-  type PackageDiff,
-  touchedPackages,
-} from './diff.ts';
-export type { Finding, Location, Severity } from './finding.ts';
-export { compareFindings } from './finding.ts';
-export { type EdgeField, type Installed, shortName } from './graph/edge.ts';
-export { type Extension, type ExtensionResolution, resolveExtension } from './graph/extension.ts';
-export type { FateChange, Glance, Turn } from './graph/fate-change.ts';
-export { type Fix, fixFor } from './graph/fix.ts';
-export { type Fate, type Foresight, foresightOf, roadOf } from './graph/foresight.ts';
-export { type Installation, installationsOf } from './graph/installation.ts';
-export { type Move, movesOf } from './graph/move.ts';
-export { type Namespace, type Resolution, resolveNamespace } from './graph/namespace.ts';
-export { type ChannelHops, nextHops, type Stop } from './graph/next-hops.ts';
-export { formatMinor, type Minor, tryParseMinor } from './graph/openshift.ts';
-export type { Fails, Outcome, Reason, ReasonCode, Stays, Target, Upgrade } from './graph/outcome.ts';
-export { type LabelSelector, selectorOf } from './graph/selector.ts';
-export type { Scope, ScopeCatalog } from './graph/snapshot.ts';
-export {
-  type Change,
-  celFor,
-  changeOf,
-  type Olm,
-  type PublishedBundle,
-  type World,
-  type WorldOptions,
-  worldOf,
-} from './graph/world.ts';
-export { type Judged, type JudgeOptions, judge } from './judge.ts';
-export { DEFAULT_LIMITS, type Loaded, type LoadLimits, load } from './load.ts';
+export { type EdgeField, type Installed, shortName } from './fbc/edge.ts';
+export { DEFAULT_LIMITS, type Loaded, type LoadLimits, load } from './fbc/load.ts';
 export {
   type Blob,
   type Blobs,
@@ -55,7 +20,42 @@ export {
   type PackageBlob,
   type Property,
   type RelatedImage,
-} from './model.ts';
+} from './fbc/model.ts';
+export { formatMinor, type Minor, tryParseMinor } from './fbc/openshift.ts';
+export { renderJson, renderOrder } from './fbc/render.ts';
+export type { Finding, Location, Severity } from './finding.ts';
+export { compareFindings } from './finding.ts';
+export {
+  type BundleDiff,
+  type CatalogDiff,
+  type ChannelDiff,
+  type DeprecationDiff,
+  diffOf,
+  type EdgeDiff,
+  type PackageDiff,
+  touchedPackages,
+} from './olm/diff.ts';
+export type { FateChange, Glance, Turn } from './olm/foresight/fate-change.ts';
+export { type Fix, fixFor } from './olm/foresight/fix.ts';
+export { type Fate, type Foresight, foresightOf, roadOf } from './olm/foresight/foresight.ts';
+export { type Installation, installationsOf } from './olm/foresight/installation.ts';
+export { type Move, movesOf } from './olm/foresight/move.ts';
+export {
+  type Change,
+  celFor,
+  changeOf,
+  type Olm,
+  type PublishedBundle,
+  type World,
+  type WorldOptions,
+  worldOf,
+} from './olm/foresight/world.ts';
+export { type ChannelHops, nextHops, type Stop } from './olm/graph/next-hops.ts';
+export { type Extension, type ExtensionResolution, resolveExtension } from './olm/resolve/extension.ts';
+export { type Namespace, type Resolution, resolveNamespace } from './olm/resolve/namespace.ts';
+export type { Fails, Outcome, Reason, ReasonCode, Stays, Target, Upgrade } from './olm/resolve/outcome.ts';
+export { type LabelSelector, selectorOf } from './olm/resolve/selector.ts';
+export type { Scope, ScopeCatalog } from './olm/resolve/snapshot.ts';
 export {
   type DigestReference,
   formatReference,
@@ -64,12 +64,13 @@ export {
   type Reference,
   type TagReference,
 } from './reference.ts';
-export { renderJson, renderOrder } from './render.ts';
 export { RULES } from './rules/index.ts';
+export { type Judged, type JudgeOptions, judge } from './rules/judge-catalog.ts';
 export { knownFrom } from './rules/known.ts';
 export { type Rule, runComparison, runForesight, runRules } from './rules/rule.ts';
 export { isServed } from './rules/served.ts';
 export { type CatalogSource, type SourceFile, sourceOf } from './source.ts';
+export { meets, parseVersionConstraint, type VersionConstraint } from './version/constraint.ts';
 export {
   compareVersions,
   formatVersion,
@@ -78,5 +79,4 @@ export {
   satisfies,
   type Version,
   type VersionRange,
-} from './version.ts';
-export { meets, parseVersionConstraint, type VersionConstraint } from './version-constraint.ts';
+} from './version/version.ts';

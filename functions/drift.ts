@@ -1,15 +1,16 @@
 /** What drifts though nobody merges anything, looked for on a schedule: tags that moved become pull requests. */
-import { policyAt } from '../pipeline/config.ts';
+
+import { clientsUnder } from '../pipeline/catalogs/references/client.ts';
 import { PipelineError } from '../pipeline/error.ts';
 import { authorization } from '../pipeline/git/process.ts';
 import { openRemote } from '../pipeline/git/remote.ts';
+import { type Drift, driftOf } from '../pipeline/github/drift.ts';
+import { proposePins } from '../pipeline/github/drift-pins.ts';
+import { repositoryName } from '../pipeline/github/gate.ts';
 import type { Proposed } from '../pipeline/github/proposal.ts';
 import { readTip } from '../pipeline/github/pull-request.ts';
-import { clientsUnder } from '../pipeline/references/client.ts';
-import { createRegistryClient } from '../pipeline/registry/client.ts';
-import { type Drift, driftOf } from '../pipeline/stages/drift.ts';
-import { proposePins } from '../pipeline/stages/drift-pins.ts';
-import { repositoryName } from '../pipeline/stages/gate.ts';
+import { createRegistryClient } from '../pipeline/oci/registry/client.ts';
+import { policyAt } from '../pipeline/policy/read-policy.ts';
 import type { GateRequest } from './gate.ts';
 import type { Source } from './receive.ts';
 

@@ -1,14 +1,15 @@
 /** The gate as an App: what a pull request's events ask for, judged and told as the Action does. */
+
+import { clientsUnder } from '../pipeline/catalogs/references/client.ts';
+import type { CheckReport } from '../pipeline/check/report.ts';
 import { PipelineError } from '../pipeline/error.ts';
 import { authorization, type GitSettings } from '../pipeline/git/process.ts';
 import type { GitHub } from '../pipeline/github/client.ts';
+import { type GateOutcome, type GatePorts, gate, repositoryName } from '../pipeline/github/gate.ts';
 import { involve } from '../pipeline/github/involve.ts';
 import { type Telling, tellCheck, tellComment, tellStatus } from '../pipeline/github/tell.ts';
-import type { Store } from '../pipeline/image/memory.ts';
-import { clientsUnder } from '../pipeline/references/client.ts';
-import type { ClientOptions } from '../pipeline/registry/client.ts';
-import type { CheckReport } from '../pipeline/report/report.ts';
-import { type GateOutcome, type GatePorts, gate, repositoryName } from '../pipeline/stages/gate.ts';
+import type { Store } from '../pipeline/oci/image/memory.ts';
+import type { ClientOptions } from '../pipeline/oci/registry/client.ts';
 import type { Source } from './receive.ts';
 
 /** Annotations in all, as the Action has it. */

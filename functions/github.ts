@@ -1,11 +1,11 @@
 /** GitHub as an App sees it: statuses on commits, tokens to fetch with, pull requests to judge. */
-import { isObject } from '../catalog/shape.ts';
-import type { Deployment } from '../pipeline/delivery/ports.ts';
+import { isObject } from '../catalog/go/shape.ts';
 import { PipelineError } from '../pipeline/error.ts';
 import { answer, type GitHub, openGitHub } from '../pipeline/github/client.ts';
 import { lastDeployed, noteDeployed } from '../pipeline/github/deployments.ts';
+import { repositoryName } from '../pipeline/github/gate.ts';
 import type { CommitStatus, Forge } from '../pipeline/ports.ts';
-import { repositoryName } from '../pipeline/stages/gate.ts';
+import type { Deployment } from '../pipeline/publish/delivery/ports.ts';
 
 /** How the App proves itself: a secret, as JSON. */
 export interface AppSecret {

@@ -5,9 +5,9 @@
  */
 import { createHash } from 'node:crypto';
 import { Webhooks } from '@octokit/webhooks';
-import { isObject } from '../catalog/shape.ts';
-import { isBranch, messageOf, type Work } from '../pipeline/delivery/message.ts';
+import { isObject } from '../catalog/go/shape.ts';
 import type { Queue, RecordStore } from '../pipeline/ports.ts';
+import { isBranch, messageOf, type Work } from '../pipeline/publish/delivery/message.ts';
 
 /** A repository whose branch is published. */
 export interface Source {

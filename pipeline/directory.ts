@@ -5,7 +5,7 @@ import { type Dirent, lstatSync, readdirSync, readFileSync, type Stats, statSync
 import { join } from 'node:path';
 import type { CatalogSource, FilePieces, SourceFile, TextPiece } from '../catalog/source.ts';
 import { PipelineError } from './error.ts';
-import { piecesOf } from './pieces.ts';
+import { piecesOf } from './file-pieces.ts';
 
 /**
  * Files are followed through links, directories are not, as opm does; whatever is

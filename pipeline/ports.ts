@@ -1,6 +1,6 @@
 /**
  * What the stages need from the world: interfaces only. Hosts and tests bring the
- * implementations; `pipeline/registry` brings those of `Registry`.
+ * implementations; `pipeline/oci/registry` brings those of `Registry`.
  */
 import type { Reference } from '../catalog/reference.ts';
 

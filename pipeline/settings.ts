@@ -2,7 +2,7 @@
  * Files of settings (the policy, `ci.yaml`, `OWNERS`): one YAML document whose values
  * and places come from one parse.
  */
-import { OffsetDocument } from '../catalog/document.ts';
+import { OffsetDocument } from '../catalog/fbc/document.ts';
 import type { Finding, Location } from '../catalog/finding.ts';
 import { compose } from '../catalog/yaml/compose.ts';
 import { readTree } from '../catalog/yaml/parser.ts';

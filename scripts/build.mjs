@@ -41,13 +41,13 @@ common.define.PORTOLAN_SOURCES = JSON.stringify(sourcesDigest());
  */
 const COMMAND_FILES = {
   validate: {
-    modules: ['pipeline/cli/validate.ts'],
+    modules: ['pipeline/cli/catalog/validate.ts'],
     unless: 'manifests',
-    lacks: ['pipeline/cli/bundle-validate.ts'],
+    lacks: ['pipeline/cli/bundle/validate.ts'],
   },
-  render: { modules: ['pipeline/cli/render.ts'] },
-  'opm validate': { modules: ['pipeline/cli/opm.ts', 'pipeline/opm/validate.ts'] },
-  'opm render': { modules: ['pipeline/cli/opm.ts', 'pipeline/opm/render.ts'] },
+  render: { modules: ['pipeline/cli/catalog/render.ts'] },
+  'opm validate': { modules: ['pipeline/cli/opm.ts', 'pipeline/cli/opm/validate.ts'] },
+  'opm render': { modules: ['pipeline/cli/opm.ts', 'pipeline/cli/opm/render.ts'] },
 };
 /** All commands. */
 const PROGRAM_FILE = './parts/portolan.mjs';
@@ -58,7 +58,7 @@ await make({
   entryPoints: {
     'parts/portolan': 'pipeline/cli/bin.ts',
     catalog: 'catalog/index.ts',
-    registry: 'pipeline/registry/index.ts',
+    registry: 'pipeline/oci/registry/index.ts',
   },
   outdir: 'dist',
   outExtension: { '.js': '.mjs' },
@@ -101,7 +101,7 @@ await make({
 await make({
   ...common,
   entryPoints: Object.fromEntries(
-    ['ask', 'drift', 'publish', 'receive', 'reconcile', 'status', 'work'].map((name) => [
+    ['publish-request', 'drift', 'publish', 'receive', 'reconcile', 'status', 'work'].map((name) => [
       `${name}/index`,
       `functions/aws/${name}.ts`,
     ]),
@@ -167,11 +167,11 @@ function land(files) {
 
 /** Leaves in only what one command loads. */
 function onlyCommand({ modules, lacks = [] }) {
-  const isTable = (module) => /^pipeline\/(cli|opm)\/commands\.ts$/.test(module);
+  const isTable = (module) => /^pipeline\/cli\/(?:opm\/)?commands\.ts$/.test(module);
   return {
     name: 'only-command',
     setup(builder) {
-      builder.onResolve({ filter: /^\.\/.*\.ts$/ }, ({ importer, kind, path, resolveDir }) => {
+      builder.onResolve({ filter: /^\.\.?\/.*\.ts$/ }, ({ importer, kind, path, resolveDir }) => {
         if (kind !== 'dynamic-import') return undefined;
         const module = relative('.', join(resolveDir, path));
         const isOther =

@@ -14,7 +14,8 @@ const rulesFolder = 'catalog/rules';
 const ruleFiles = readdirSync(rulesFolder, { withFileTypes: true })
   .filter((entry) => entry.isDirectory())
   .flatMap((entry) => readdirSync(join(rulesFolder, entry.name)).map((file) => `${entry.name}/${file}`))
-  .filter((file) => file.endsWith('.ts'))
+  // What several rules share stands beside them.
+  .filter((file) => /^export const rule\b/m.test(readFileSync(join(rulesFolder, file), 'utf8')))
   .sort();
 
 output('catalog/rules/index.ts', rulesIndex(ruleFiles, 'RULES', 'Every rule, by id.'));
@@ -31,7 +32,7 @@ output(
 const { exampleOf } = await loaded('test/fakes/rule-fixture.ts');
 output('docs/rules.md', await rulesMarkdown(RULES, exampleOf));
 output('pipeline/report/page/script.ts', await pageScript());
-output('pipeline/setup/workflows.ts', workflows());
+output('pipeline/policy/setup/workflows.ts', workflows());
 output('docs/cli.md', await commandsMarkdown());
 if (stale.length > 0) {
   process.stderr.write(`not up to date: ${stale.join(', ')} (run: npm run generate)\n`);

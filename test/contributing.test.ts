@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { buildSync } from 'esbuild';
 import { expect, test } from 'vitest';
-import { judge } from '../catalog/judge.ts';
+import { judge } from '../catalog/rules/judge-catalog.ts';
 import type { Rule } from '../catalog/rules/rule.ts';
 import { sourceOf } from '../catalog/source.ts';
 

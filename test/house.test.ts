@@ -15,6 +15,112 @@ const sources = ['catalog', 'pipeline', 'functions']
   .filter((file) => file.endsWith('.ts'))
   .map((file) => ({ file, imports: importsOf(readFileSync(file, 'utf8')) }));
 
+/** The folders and loose files of each layer, from top to bottom: each imports only from what stands below it. */
+const LAYERS: Readonly<Record<string, readonly string[]>> = {
+  catalog: [
+    'index.ts',
+    'opm',
+    'edit',
+    'mirror',
+    'rules',
+    'olm',
+    'references',
+    'bundle',
+    'crd',
+    'fbc',
+    'yaml',
+    'version',
+    'source.ts',
+    'spelling.ts',
+    'names.ts',
+    'reference.ts',
+    'finding.ts',
+    'go',
+  ],
+  pipeline: [
+    'action',
+    'cli',
+    'github',
+    'publish',
+    'mirror',
+    'report',
+    'check',
+    'change',
+    'catalogs',
+    'policy',
+    'oci',
+    'git',
+    'terminal.ts',
+    'settings.ts',
+    'text.ts',
+    'write.ts',
+    'directory.ts',
+    'file-pieces.ts',
+    'parallel.ts',
+    'kept.ts',
+    'ports.ts',
+    'error.ts',
+  ],
+};
+/** What a reader can take in at once. */
+const MOST_LOOSE_FILES = 12;
+const MOST_FOLDERS = 12;
+
+describe('layout', () => {
+  /** Imports between two files of our own, as paths from the root. Imports of types count. */
+  const arrows = sources.flatMap(({ file, imports }) =>
+    imports
+      .filter((name) => name.startsWith('.') && name.endsWith('.ts'))
+      .map((name) => ({ from: file, to: relative('.', resolve(dirname(file), name)) })),
+  );
+
+  test.each(Object.entries(LAYERS))('%s/ holds what the order names', (layer, order) => {
+    const found = readdirSync(layer, { withFileTypes: true }).filter(
+      (entry) => entry.isDirectory() || entry.name.endsWith('.ts'),
+    );
+    expect(found.map(({ name }) => name).sort()).toEqual([...order].sort());
+    expect(found.filter((entry) => entry.isFile()).length).toBeLessThanOrEqual(MOST_LOOSE_FILES);
+    expect(found.filter((entry) => entry.isDirectory()).length).toBeLessThanOrEqual(MOST_FOLDERS);
+  });
+
+  test.each(Object.entries(LAYERS))('nothing in %s/ imports from above', (layer, order) => {
+    const rank = (path: string) => order.indexOf(path.split('/')[1] ?? '');
+    const upward = arrows
+      .filter(({ from, to }) => from.startsWith(`${layer}/`) && to.startsWith(`${layer}/`))
+      .filter(({ from, to }) => rank(to) < rank(from));
+    expect(upward).toEqual([]);
+  });
+
+  test('no folder imports from one beside it that imports from it, however far around', () => {
+    const folders = new Map<string, Map<string, Set<string>>>();
+    for (const { from, to } of arrows) {
+      const [a, b] = [from.split('/'), to.split('/')];
+      const depth = a.findIndex((name, at) => name !== b[at]);
+      // A file beside folders is part of neither.
+      if (depth < 1 || depth >= a.length - 1 || depth >= b.length - 1) continue;
+      const [parent, source = '', sink = ''] = [a.slice(0, depth).join('/'), a[depth], b[depth]];
+      const beside = folders.get(parent) ?? new Map<string, Set<string>>();
+      folders.set(parent, beside.set(source, (beside.get(source) ?? new Set()).add(sink)));
+    }
+    const cycles = [...folders].flatMap(([parent, beside]) =>
+      [...beside.keys()].filter((name) => reaches(beside, name)).map((name) => `${parent}/${name}`),
+    );
+    expect(cycles).toEqual([]);
+  });
+});
+
+/** Whether arrows lead from a folder back to itself. */
+function reaches(arrows: ReadonlyMap<string, ReadonlySet<string>>, start: string): boolean {
+  const seen = new Set<string>();
+  const open = [...(arrows.get(start) ?? [])];
+  for (let name = open.pop(); name !== undefined; name = open.pop()) {
+    if (name === start) return true;
+    if (!seen.has(name)) open.push(...(arrows.get(name) ?? []));
+    seen.add(name);
+  }
+  return false;
+}
+
 describe('arrows', () => {
   test.each([
     ['catalog', ['pipeline', 'functions']],

@@ -3,8 +3,8 @@
  *
  * @see https://github.com/operator-framework/operator-registry/blob/v1.73.0/pkg/sqlite/conversion.go
  */
-import { decodeBase64, encodeBase64 } from '../base64.ts';
-import { isObject } from '../shape.ts';
+import { decodeBase64, encodeBase64 } from '../go/base64.ts';
+import { isObject } from '../go/shape.ts';
 
 export interface CsvIcon {
   readonly base64data: string;

@@ -4,10 +4,11 @@
  *
  * @see https://github.com/operator-framework/operator-registry/blob/master/alpha/property/property.go
  */
-import { goObject } from '../cache/go-json.ts';
-import { csvWriters } from '../csv-json.ts';
-import { jsonString } from '../json-text.ts';
-import { isObject } from '../shape.ts';
+
+import { csvWriters } from '../fbc/cache/csv-json.ts';
+import { goObject } from '../go/json-marshal.ts';
+import { jsonString } from '../go/json-text.ts';
+import { isObject } from '../go/shape.ts';
 import { CSV } from './csv-shape.ts';
 import { type BundleObject, fitObject } from './registry-bundle.ts';
 

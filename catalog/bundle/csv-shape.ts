@@ -10,7 +10,14 @@ import {
   INSTALL_MODE,
   LINK,
   MAINTAINER,
-} from '../property.ts';
+} from '../fbc/property.ts';
+import {
+  DEPLOYMENT_SPEC,
+  intOrString,
+  LABEL_SELECTOR,
+  OBJECT_META,
+  POLICY_RULE,
+} from '../go/kubernetes-types.ts';
 import {
   any,
   bool,
@@ -21,9 +28,8 @@ import {
   type StructShape,
   struct,
   text,
-} from '../shape.ts';
-import { parseRelease, parseTolerant, VersionError } from '../version.ts';
-import { DEPLOYMENT_SPEC, intOrString, LABEL_SELECTOR, OBJECT_META, POLICY_RULE } from './kubernetes.ts';
+} from '../go/shape.ts';
+import { parseRelease, parseTolerant, VersionError } from '../version/version.ts';
 
 function parsed(goName: string, expected: string, parse: (text: string) => unknown): CheckedShape {
   return {

@@ -4,9 +4,10 @@
  *
  * @see https://github.com/operator-framework/operator-controller/blob/main/docs/howto/derive-service-account.md
  */
-import { compareText } from '../finding.ts';
+
+import { isObject } from '../go/shape.ts';
+import { compareText } from '../go/text.ts';
 import { isDnsLabel } from '../names.ts';
-import { isObject } from '../shape.ts';
 import type { Json } from '../yaml/scalar.ts';
 import { type Fields, type Inspected, list, member, PREFIX, text, texts } from './inspect.ts';
 import type { Installed, InstalledObject, PolicyRule } from './install.ts';

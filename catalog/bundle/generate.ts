@@ -3,7 +3,7 @@
  *
  * @see https://github.com/operator-framework/operator-registry/blob/master/pkg/lib/bundle/generate.go
  */
-import { compareText } from '../finding.ts';
+import { compareText } from '../go/text.ts';
 import { emitYaml } from '../yaml/emit.ts';
 import type { PackageFolder } from './package-manifest.ts';
 

@@ -2,11 +2,12 @@
  * A bundle as the rules see it: every file, whatever is wrong with the others, and the
  * ClusterServiceVersion under its Go type.
  */
-import type { SourceDocument } from '../document.ts';
+
+import { type Cel, loadCel } from '../fbc/cel.ts';
+import type { SourceDocument } from '../fbc/document.ts';
 import type { Location } from '../finding.ts';
-import { type Cel, loadCel } from '../graph/cel.ts';
-import type { Path } from '../path.ts';
-import { fitStruct, isObject, type Misfit, type Shape, type StructShape } from '../shape.ts';
+import type { Path } from '../go/path.ts';
+import { fitStruct, isObject, type Misfit, type Shape, type StructShape } from '../go/shape.ts';
 import type { CatalogSource } from '../source.ts';
 import { CSV } from './csv-shape.ts';
 import { firstValue, type ManifestFile } from './manifest.ts';

@@ -3,8 +3,8 @@
  *
  * @see https://github.com/operator-framework/operator-controller/blob/main/internal/operator-controller/rukpak/render/registryv1/generators/generators.go
  */
-import { escapeHtml } from '../cache/go-json.ts';
-import { compareText } from '../finding.ts';
+import { escapeHtml } from '../go/json-marshal.ts';
+import { compareText } from '../go/text.ts';
 import { deploymentsOf, type Fields, type Inspected, list, type TypedCsv, text, texts } from './inspect.ts';
 
 /** An object on the cluster, as permissions name it. */

@@ -4,12 +4,12 @@
  *
  * @see https://github.com/kubernetes/apimachinery/blob/v0.36.3/pkg/util/yaml/decoder.go
  */
-import { MarkedDocument, OffsetDocument, type SourceDocument } from '../document.ts';
-import { startsLikeJson } from '../documents.ts';
+import { MarkedDocument, OffsetDocument, type SourceDocument } from '../fbc/document.ts';
+import { startsLikeJson } from '../fbc/documents.ts';
+import { splitDocuments } from '../fbc/split.ts';
 import type { Location } from '../finding.ts';
-import { JsonError, JsonReader } from '../json.ts';
-import { isObject } from '../shape.ts';
-import { splitDocuments } from '../split.ts';
+import { JsonError, JsonReader } from '../go/json.ts';
+import { isObject } from '../go/shape.ts';
 import { compose } from '../yaml/compose.ts';
 import { readFast } from '../yaml/fast.ts';
 import { readTree } from '../yaml/parser.ts';

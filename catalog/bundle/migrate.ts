@@ -3,12 +3,12 @@
  *
  * @see https://github.com/operator-framework/operator-registry/blob/master/alpha/action/migrations/000_bundle_object_to_csv_metadata.go
  */
-import { csvTextOf } from '../cache/bundle.ts';
+import { csvTextOf } from '../fbc/cache/bundle.ts';
+import { type Bundle, locate, type Property } from '../fbc/model.ts';
 import type { Finding } from '../finding.ts';
-import { JsonError, JsonReader } from '../json.ts';
-import { RawJson, rawItems, withoutSpace } from '../json-text.ts';
-import { type Bundle, locate, type Property } from '../model.ts';
-import { isObject } from '../shape.ts';
+import { JsonError, JsonReader } from '../go/json.ts';
+import { RawJson, rawItems, withoutSpace } from '../go/json-text.ts';
+import { isObject } from '../go/shape.ts';
 import { csvMetadataJson } from './csv-metadata.ts';
 import { BundleRefusal } from './registry-bundle.ts';
 

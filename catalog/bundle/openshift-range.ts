@@ -4,7 +4,7 @@
  *
  * @see https://redhat-connect.gitbook.io/certified-operator-guide/ocp-deployment/operator-metadata/bundle-directory/managing-openshift-versions
  */
-import { compareMinors, type Minor, tryParseMinor } from '../graph/openshift.ts';
+import { compareMinors, type Minor, tryParseMinor } from '../fbc/openshift.ts';
 
 /** The annotation's name. */
 export const OPENSHIFT_VERSIONS = 'com.redhat.openshift.versions';

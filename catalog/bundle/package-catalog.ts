@@ -4,12 +4,14 @@
  *
  * @see https://github.com/operator-framework/operator-registry/blob/v1.47.0/pkg/sqlite/load.go
  */
-import { normalBase64 } from '../base64.ts';
-import { goList, goObject } from '../cache/go-json.ts';
-import { compareText, type Finding } from '../finding.ts';
-import { indentedJson, jsonString, RawJson } from '../json-text.ts';
-import { isObject } from '../shape.ts';
-import { tryParseVersion } from '../version.ts';
+
+import type { Finding } from '../finding.ts';
+import { normalBase64 } from '../go/base64.ts';
+import { goList, goObject } from '../go/json-marshal.ts';
+import { indentedJson, jsonString, RawJson } from '../go/json-text.ts';
+import { isObject } from '../go/shape.ts';
+import { compareText } from '../go/text.ts';
+import { tryParseVersion } from '../version/version.ts';
 import type { PackageFolder, PackageManifest, PackageVersion, Report } from './package-manifest.ts';
 import { renderedProperties } from './properties.ts';
 import { BundleRefusal } from './registry-bundle.ts';

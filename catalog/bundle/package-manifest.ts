@@ -5,7 +5,7 @@
  * @see https://github.com/operator-framework/operator-registry/blob/v1.47.0/pkg/sqlite/directory.go
  */
 import type { Finding, Location, Severity } from '../finding.ts';
-import { fitStruct, isObject, listOf, struct, text } from '../shape.ts';
+import { fitStruct, isObject, listOf, struct, text } from '../go/shape.ts';
 import { type CatalogSource, compareWalk } from '../source.ts';
 import { checkOwned } from './api.ts';
 import { CSV_META } from './csv-shape.ts';

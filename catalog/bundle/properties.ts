@@ -4,13 +4,14 @@
  *
  * @see https://github.com/operator-framework/operator-registry/blob/master/pkg/registry/registry_to_model.go
  */
-import { encodeBase64 } from '../base64.ts';
-import { escapeHtml } from '../cache/go-json.ts';
-import { compareText } from '../finding.ts';
-import { JsonError, JsonReader } from '../json.ts';
-import { compactJson, jsonString, rawItems } from '../json-text.ts';
-import { PROPERTY_SHAPES } from '../property.ts';
-import { fitStruct, isObject } from '../shape.ts';
+
+import { PROPERTY_SHAPES } from '../fbc/property.ts';
+import { encodeBase64 } from '../go/base64.ts';
+import { JsonError, JsonReader } from '../go/json.ts';
+import { escapeHtml } from '../go/json-marshal.ts';
+import { compactJson, jsonString, rawItems } from '../go/json-text.ts';
+import { fitStruct, isObject } from '../go/shape.ts';
+import { compareText } from '../go/text.ts';
 import { type Api, checkOwned, providedApis, requiredApis } from './api.ts';
 import { BundleRefusal, foldedMember, type RegistryBundle, type WrittenProperty } from './registry-bundle.ts';
 

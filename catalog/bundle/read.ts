@@ -4,7 +4,7 @@
  *
  * @see https://olm.operatorframework.io/docs/tasks/creating-operator-bundle/
  */
-import { compareText } from '../finding.ts';
+import { compareText } from '../go/text.ts';
 import type { CatalogSource } from '../source.ts';
 import { type ManifestFile, readManifestFile } from './manifest.ts';
 

@@ -5,16 +5,17 @@
  *
  * @see https://github.com/operator-framework/operator-registry/blob/master/pkg/registry/parse.go
  */
-import { escapeHtml } from '../cache/go-json.ts';
-import { partOfDocument, type SourceDocument } from '../document.ts';
+
+import { partOfDocument, type SourceDocument } from '../fbc/document.ts';
 import type { Finding, Location } from '../finding.ts';
-import { compactJson } from '../json-text.ts';
-import type { Path } from '../path.ts';
-import { any, fitStruct, isObject, listOf, type StructShape, struct, text } from '../shape.ts';
+import { escapeHtml } from '../go/json-marshal.ts';
+import { compactJson } from '../go/json-text.ts';
+import { CRD_V1, CRD_V1BETA1 } from '../go/kubernetes-types.ts';
+import type { Path } from '../go/path.ts';
+import { any, fitStruct, isObject, listOf, type StructShape, struct, text } from '../go/shape.ts';
 import type { CatalogSource } from '../source.ts';
 import { asText } from '../yaml/as-text.ts';
 import { CSV_META } from './csv-shape.ts';
-import { CRD_V1, CRD_V1BETA1 } from './kubernetes.ts';
 import { firstValue, kindOf, type ManifestFile, objectNumbers, type ReadValue } from './manifest.ts';
 import { type BundleFiles, fileName, isDirect, readBundleFiles } from './read.ts';
 

@@ -3,8 +3,8 @@
  *
  * @see https://github.com/operator-framework/operator-registry/blob/master/alpha/action/render.go
  */
-import type { RelatedImage } from '../model.ts';
-import { isObject, listOf, struct, text } from '../shape.ts';
+import type { RelatedImage } from '../fbc/model.ts';
+import { isObject, listOf, struct, text } from '../go/shape.ts';
 import { CSV_DEPLOYMENTS } from './csv-shape.ts';
 import { type BundleObject, fitObject } from './registry-bundle.ts';
 

@@ -3,10 +3,11 @@
  *
  * @see https://github.com/operator-framework/operator-registry/blob/master/alpha/action/render.go
  */
+
+import type { Bundle } from '../fbc/model.ts';
 import type { Finding } from '../finding.ts';
-import { RawJson } from '../json-text.ts';
-import type { Bundle } from '../model.ts';
-import { tryParseVersion } from '../version.ts';
+import { RawJson } from '../go/json-text.ts';
+import { tryParseVersion } from '../version/version.ts';
 import { csvMetadataJson } from './csv-metadata.ts';
 import type { ImageTemplate } from './image-template.ts';
 import { type RenderedProperty, renderedProperties, templateVersion } from './properties.ts';

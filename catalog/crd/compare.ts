@@ -4,9 +4,9 @@
  *
  * @see https://github.com/kubernetes-sigs/crdify/tree/main/pkg/validations/property
  */
-import { escapeHtml } from '../cache/go-json.ts';
-import { compareText } from '../finding.ts';
-import { compactJson } from '../json-text.ts';
+import { escapeHtml } from '../go/json-marshal.ts';
+import { compactJson } from '../go/json-text.ts';
+import { compareText } from '../go/text.ts';
 import { sameJson } from './schema.ts';
 import { unhandledText } from './unhandled.ts';
 

@@ -1,7 +1,7 @@
 /**
  * What the checks of upgrades look at in a custom resource definition.
  */
-import { isObject } from '../shape.ts';
+import { isObject } from '../go/shape.ts';
 
 export interface CrdVersion {
   readonly name: string;

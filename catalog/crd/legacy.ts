@@ -5,7 +5,7 @@
  *
  * @see https://github.com/operator-framework/operator-controller/tree/v1.3.0/internal/operator-controller/rukpak/preflights/crdupgradesafety
  */
-import { compareText } from '../finding.ts';
+import { compareText } from '../go/text.ts';
 import { missing, rawJson } from './compare.ts';
 import { type CrdDefinition, type CrdVersion, servedPairs } from './definition.ts';
 import { flatten, LEGACY, ownKeywords, sameJson } from './schema.ts';

@@ -1,7 +1,8 @@
 /** The custom resource definitions that a bundle in a catalog carries. */
-import { decodeBase64 } from '../base64.ts';
-import type { Bundle } from '../model.ts';
-import { isObject } from '../shape.ts';
+
+import type { Bundle } from '../fbc/model.ts';
+import { decodeBase64 } from '../go/base64.ts';
+import { isObject } from '../go/shape.ts';
 import { type CrdDefinition, crdDefinition } from './definition.ts';
 
 const known = new WeakMap<Bundle, readonly CrdDefinition[] | undefined>();

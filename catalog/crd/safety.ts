@@ -5,7 +5,7 @@
  * @see https://github.com/operator-framework/operator-controller/tree/main/internal/operator-controller/rukpak/preflights/crdupgradesafety
  * @see https://github.com/kubernetes-sigs/crdify/blob/main/pkg/runner/runner.go
  */
-import { compareText } from '../finding.ts';
+import { compareText } from '../go/text.ts';
 import { type CompareOptions, compareNodes, type NodeChange } from './compare.ts';
 import { type CrdDefinition, servedPairs } from './definition.ts';
 import { changedNodes, type NodePair, ownKeywords, type Schema } from './schema.ts';

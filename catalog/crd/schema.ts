@@ -4,9 +4,10 @@
  *
  * @see https://github.com/kubernetes-sigs/crdify/blob/main/pkg/validations/util.go
  */
-import { JSON_SCHEMA } from '../bundle/kubernetes.ts';
-import { compactJson } from '../json-text.ts';
-import { isObject } from '../shape.ts';
+
+import { compactJson } from '../go/json-text.ts';
+import { JSON_SCHEMA } from '../go/kubernetes-types.ts';
+import { isObject } from '../go/shape.ts';
 
 export type Schema = Readonly<Record<string, unknown>>;
 

@@ -5,7 +5,7 @@
  *
  * @see https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/#upgrade-existing-objects-to-a-new-stored-version
  */
-import type { Bundle } from '../model.ts';
+import type { Bundle } from '../fbc/model.ts';
 import type { CrdDefinition } from './definition.ts';
 
 /** An upgrade that clusters make. */

@@ -5,8 +5,8 @@
  * @see https://github.com/operator-framework/operator-registry/blob/v1.73.0/pkg/registry/populator.go
  * @see https://github.com/operator-framework/operator-registry/blob/v1.73.0/pkg/sqlite/load.go
  */
-import { compareText } from '../finding.ts';
-import { compareVersions, tryParseVersion, type Version } from '../version.ts';
+import { compareText } from '../go/text.ts';
+import { compareVersions, tryParseVersion, type Version } from '../version/version.ts';
 import { EditError } from './package.ts';
 import { type Edges, type GraphNode, nodeOf, type PackageGraph, type PlacedBundle } from './package-graph.ts';
 

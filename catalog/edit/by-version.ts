@@ -4,8 +4,8 @@
  *
  * @see https://github.com/operator-framework/operator-registry/blob/v1.73.0/pkg/registry/bundlegraphloader.go
  */
-import { compareText } from '../finding.ts';
-import { compareVersions, type Version } from '../version.ts';
+import { compareText } from '../go/text.ts';
+import { compareVersions, type Version } from '../version/version.ts';
 import { EditError } from './package.ts';
 import { type Edges, nodeOf, type PackageGraph, type PlacedBundle } from './package-graph.ts';
 

@@ -2,12 +2,12 @@
  * A catalog's file as the texts of its documents, so that one can be changed or taken away and
  * every other stays as it was written: comments, order, formatting.
  */
-import { decodeMeta, type Meta } from '../blob.ts';
-import { readDocuments, startsLikeJson } from '../documents.ts';
+import { decodeMeta, type Meta } from '../fbc/blob.ts';
+import { readDocuments, startsLikeJson } from '../fbc/documents.ts';
+import { DEFAULT_LIMITS } from '../fbc/load.ts';
+import type { Blob } from '../fbc/model.ts';
 import type { Finding } from '../finding.ts';
-import { JsonError, JsonReader } from '../json.ts';
-import { DEFAULT_LIMITS } from '../load.ts';
-import type { Blob } from '../model.ts';
+import { JsonError, JsonReader } from '../go/json.ts';
 
 export type FileFormat = 'json' | 'yaml';
 

@@ -1,5 +1,5 @@
 /** How a catalog lies in files: all in one, one for each package, one for each blob. */
-import type { Meta } from '../blob.ts';
+import type { Meta } from '../fbc/blob.ts';
 import type { FileFormat } from './file.ts';
 
 export const LAYOUTS = ['file', 'package', 'blob'] as const;

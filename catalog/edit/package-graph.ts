@@ -1,7 +1,7 @@
 /** The upgrade graph of a package while bundles come into it: what each bundle says, and what each channel holds. */
 import type { CsvIcon } from '../bundle/csv-icon.ts';
-import type { Bundle, Entry, Package } from '../model.ts';
-import type { Version } from '../version.ts';
+import type { Bundle, Entry, Package } from '../fbc/model.ts';
+import type { Version } from '../version/version.ts';
 
 /** A bundle with what it says of its place. */
 export interface PlacedBundle {

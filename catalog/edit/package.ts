@@ -1,6 +1,6 @@
 /** Changes that people make to a package: a bundle more, something deprecated, the package taken away. */
-import type { Bundle, DeprecationEntry, Entry } from '../model.ts';
-import { renderBlob } from '../render.ts';
+import type { Bundle, DeprecationEntry, Entry } from '../fbc/model.ts';
+import { renderBlob } from '../fbc/render.ts';
 import { emitYaml } from '../yaml/emit.ts';
 import type { Json } from '../yaml/scalar.ts';
 import { type FileFormat, type FileText, type PieceText, pieceOf } from './file.ts';

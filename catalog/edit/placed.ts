@@ -1,8 +1,8 @@
 /** What a bundle says of its place in a package. */
 import { csvIcon } from '../bundle/csv-icon.ts';
 import type { RegistryBundle } from '../bundle/registry-bundle.ts';
-import type { Bundle } from '../model.ts';
-import { isObject } from '../shape.ts';
+import type { Bundle } from '../fbc/model.ts';
+import { isObject } from '../go/shape.ts';
 import { EditError } from './package.ts';
 import type { PlacedBundle } from './package-graph.ts';
 

@@ -2,10 +2,11 @@
  * Bundles put into a catalog as `opm index add` put them into its database: the edges come from
  * the bundles themselves, or from their versions.
  */
-import { fieldsOf } from '../blob.ts';
-import { compareText, type Finding, type Location } from '../finding.ts';
-import { madeBlob, madeDocument } from '../made.ts';
-import { type Blobs, catalogOf, type Package } from '../model.ts';
+import { fieldsOf } from '../fbc/blob.ts';
+import { type Blobs, catalogOf, type Package } from '../fbc/model.ts';
+import { madeBlob, madeDocument } from '../fbc/new-blob.ts';
+import type { Finding, Location } from '../finding.ts';
+import { compareText } from '../go/text.ts';
 import { addedByReplaces, compareReleases } from './by-replaces.ts';
 import { addedByVersion } from './by-version.ts';
 import { EditError } from './package.ts';

@@ -4,7 +4,7 @@
  *
  * @see https://github.com/Masterminds/semver/tree/v3.5.0
  */
-import { compareVersions, tryParseVersion, type Version } from '../version.ts';
+import { compareVersions, tryParseVersion, type Version } from '../version/version.ts';
 
 export interface Bound {
   readonly version: Version;

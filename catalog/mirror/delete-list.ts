@@ -4,8 +4,8 @@
  * @see https://github.com/openshift/oc-mirror/blob/main/internal/pkg/api/v2alpha1/type_delete.go
  */
 import type { Finding } from '../finding.ts';
+import { isObject } from '../go/shape.ts';
 import { type Reference, tryParseReference } from '../reference.ts';
-import { isObject } from '../shape.ts';
 import { readObjects } from './read.ts';
 
 export interface DeleteList {

@@ -2,7 +2,7 @@
  * What changes in a mirror from one plan to the next: what to add, what stays, what
  * nobody needs any longer.
  */
-import { compareText } from '../finding.ts';
+import { compareText } from '../go/text.ts';
 import { tryParseReference } from '../reference.ts';
 import type { Mapping } from './mapping.ts';
 import { objectText } from './object.ts';

@@ -4,10 +4,11 @@
  *
  * @see https://github.com/sherine-k/catalog-filter/blob/v0.0.5/pkg/filter/mirror-config/v1alpha1/mirror-filter.go
  */
+
+import { headsOf } from '../fbc/channel.ts';
+import { type Blobs, type Bundle, type Channel, type Entry, locate, type PackageBlob } from '../fbc/model.ts';
 import type { Finding, Location } from '../finding.ts';
-import { headsOf } from '../graph/channel.ts';
-import { type Blobs, type Bundle, type Channel, type Entry, locate, type PackageBlob } from '../model.ts';
-import { compareVersions, type Version } from '../version.ts';
+import { compareVersions, type Version } from '../version/version.ts';
 import { type Bound, isWithin, parseBound } from './bound.ts';
 import { chainFrom, hasCycle, type Link } from './chain.ts';
 import type { CatalogSelection, PackageSelection, VersionSelection } from './image-set.ts';

@@ -4,11 +4,21 @@
  *
  * @see https://github.com/openshift/oc-mirror/blob/main/internal/pkg/api/v2alpha1/type_config.go
  */
-import { OffsetDocument, type SourceDocument } from '../document.ts';
+import { OffsetDocument, type SourceDocument } from '../fbc/document.ts';
 import type { Finding } from '../finding.ts';
-import type { Path } from '../path.ts';
+import type { Path } from '../go/path.ts';
+import {
+  any,
+  bool,
+  fitStruct,
+  int64,
+  isObject,
+  listOf,
+  type StructShape,
+  struct,
+  text,
+} from '../go/shape.ts';
 import { REPOSITORY } from '../reference.ts';
-import { any, bool, fitStruct, int64, isObject, listOf, type StructShape, struct, text } from '../shape.ts';
 import { compose } from '../yaml/compose.ts';
 import { readTree } from '../yaml/parser.ts';
 import { YamlError } from '../yaml/tree.ts';

@@ -2,13 +2,14 @@
  * The image references of a catalog: which there are, and which bundle needs them.
  * Read blob by blob, so that a catalog of any size passes through.
  */
+
+import type { Blob, Blobs, Bundle } from '../fbc/model.ts';
+import { visitBlobs } from '../fbc/visit.ts';
 import type { Finding, Location } from '../finding.ts';
-import type { Blob, Blobs, Bundle } from '../model.ts';
+import { fitStruct, isObject, listOf, struct, text } from '../go/shape.ts';
 import { type Reference, tryParseReference } from '../reference.ts';
 import { csvOf, usedImages } from '../references/csv.ts';
-import { fitStruct, isObject, listOf, struct, text } from '../shape.ts';
 import type { CatalogSource } from '../source.ts';
-import { visitBlobs } from '../visit.ts';
 import { withoutProperties } from './trim.ts';
 
 /** What a bundle needs to be installed and to run. */

@@ -6,8 +6,8 @@
  * @see https://github.com/openshift/oc/blob/master/pkg/cli/admin/migrate/icsp/icsp.go
  */
 import type { Finding } from '../finding.ts';
+import { isObject } from '../go/shape.ts';
 import { repositoryName, tryParseReference } from '../reference.ts';
-import { isObject } from '../shape.ts';
 import type { MirrorRule } from './node.ts';
 import type { KubernetesObject, Metadata } from './object.ts';
 import { mirrorRules, type ReadObject } from './read.ts';

@@ -6,7 +6,7 @@
  * @see https://github.com/openshift/runtime-utils/blob/master/pkg/registries/registries.go
  * @see https://github.com/containers/image/blob/main/pkg/sysregistriesv2/system_registries_v2.go
  */
-import { compareText } from '../finding.ts';
+import { compareText } from '../go/text.ts';
 import {
   formatReference,
   InvalidReference,

@@ -1,7 +1,7 @@
 /**
  * Blobs of which a part is taken out, the written object with them.
  */
-import type { Channel, Deprecations } from '../model.ts';
+import type { Channel, Deprecations } from '../fbc/model.ts';
 
 /** The channel with those of its entries alone. */
 export function withEntries(channel: Channel, names: ReadonlySet<string>): Channel {

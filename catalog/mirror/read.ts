@@ -2,11 +2,11 @@
  * Reading mirror documents back: from the files that somebody applies, or from what
  * `oc get … -o yaml` prints of a cluster.
  */
-import { OffsetDocument, type SourceDocument } from '../document.ts';
+import { OffsetDocument, type SourceDocument } from '../fbc/document.ts';
+import { splitDocuments } from '../fbc/split.ts';
 import type { Finding } from '../finding.ts';
-import type { Path } from '../path.ts';
-import { isObject } from '../shape.ts';
-import { splitDocuments } from '../split.ts';
+import type { Path } from '../go/path.ts';
+import { isObject } from '../go/shape.ts';
 import { compose } from '../yaml/compose.ts';
 import { readTree } from '../yaml/parser.ts';
 import { YamlError } from '../yaml/tree.ts';

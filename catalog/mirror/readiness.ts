@@ -2,7 +2,8 @@
  * Whether a disconnected cluster can install each bundle: every reference is followed as
  * a node follows it, and looked for among what the mirror will hold.
  */
-import { compareText, type Location } from '../finding.ts';
+import type { Location } from '../finding.ts';
+import { compareText } from '../go/text.ts';
 import {
   formatReference,
   parseReference,

@@ -2,8 +2,9 @@
  * What a plan comes to, as data and as text: what goes where, what has no place, and
  * which bundles a disconnected cluster can install.
  */
-import { compareText, type Finding, type Location } from '../finding.ts';
-import { isObject } from '../shape.ts';
+import type { Finding, Location } from '../finding.ts';
+import { isObject } from '../go/shape.ts';
+import { compareText } from '../go/text.ts';
 import { appliedTo, hasNoClusterCatalog, type MirrorDocuments, mirrorDocuments } from './documents.ts';
 import type { CatalogImages } from './images.ts';
 import { nodeConfig } from './node.ts';

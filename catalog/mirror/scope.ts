@@ -8,7 +8,7 @@
  *
  * @see https://github.com/openshift/runtime-utils/blob/master/pkg/registries/registries.go
  */
-import { compareText } from '../finding.ts';
+import { compareText } from '../go/text.ts';
 import { destinationRepository, type Placement, wantedRepository } from './placement.ts';
 
 export type Scope = 'repository' | 'namespace' | 'registry';

@@ -3,10 +3,12 @@
  * catalog: every bundle keeps its way up to the head of its channel, and whatever other
  * bundles it requires.
  */
-import { compareText, type Finding, type Location } from '../finding.ts';
-import { headOf } from '../graph/channel.ts';
-import { type Blobs, type Bundle, type Catalog, type Channel, locate, type Package } from '../model.ts';
-import { compareVersions, satisfies, tryParseRange, type VersionRange } from '../version.ts';
+
+import { headOf } from '../fbc/channel.ts';
+import { type Blobs, type Bundle, type Catalog, type Channel, locate, type Package } from '../fbc/model.ts';
+import type { Finding, Location } from '../finding.ts';
+import { compareText } from '../go/text.ts';
+import { compareVersions, satisfies, tryParseRange, type VersionRange } from '../version/version.ts';
 import { chainFrom, hasCycle, type Link } from './chain.ts';
 import { namesByPackage, withEntries, withRemaining } from './part.ts';
 

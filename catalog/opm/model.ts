@@ -4,8 +4,7 @@
  *
  * @see https://github.com/operator-framework/operator-registry/blob/master/alpha/declcfg/declcfg_to_model.go
  */
-import { compareText } from '../finding.ts';
-import { goQuoted } from '../go-text.ts';
+
 import {
   type Blobs,
   type Bundle,
@@ -14,12 +13,13 @@ import {
   catalogOf,
   type DeprecationEntry,
   type Package,
-} from '../model.ts';
+} from '../fbc/model.ts';
+import { PROPERTY_SHAPES, packageProperty } from '../fbc/property.ts';
+import { fitStruct } from '../go/shape.ts';
+import { compareText, goQuoted } from '../go/text.ts';
 import { isDnsLabel } from '../names.ts';
-import { PROPERTY_SHAPES, packageProperty } from '../property.ts';
 import { InvalidReference, parseReference } from '../reference.ts';
-import { fitStruct } from '../shape.ts';
-import { parseRelease, parseVersion, VersionError } from '../version.ts';
+import { parseRelease, parseVersion, VersionError } from '../version/version.ts';
 
 const q = goQuoted;
 

@@ -4,11 +4,11 @@
  *
  * @see https://github.com/operator-framework/operator-registry/blob/master/alpha/model/model.go
  */
-import { compareText } from '../finding.ts';
-import { goQuoted } from '../go-text.ts';
-import { chainBelow, headsOf } from '../graph/channel.ts';
-import { type Blobs, type Bundle, type Channel, catalogOf, type Entry, type Package } from '../model.ts';
-import { formatVersion, parseRange, VersionError } from '../version.ts';
+
+import { chainBelow, headsOf } from '../fbc/channel.ts';
+import { type Blobs, type Bundle, type Channel, catalogOf, type Entry, type Package } from '../fbc/model.ts';
+import { compareText, goQuoted } from '../go/text.ts';
+import { formatVersion, parseRange, VersionError } from '../version/version.ts';
 
 export interface ErrorTree {
   readonly message: string;

@@ -4,16 +4,15 @@
  *
  * @see https://github.com/kubernetes/apimachinery/blob/v0.36.3/pkg/util/yaml/decoder.go
  */
-import { type Fields, shapeOf } from '../blob.ts';
-import { escapeHtml } from '../cache/go-json.ts';
-import { afterFirstBreak, normalBreaks, startsLikeJson } from '../documents.ts';
-import { compareText } from '../finding.ts';
-import { goQuoted } from '../go-text.ts';
-import { JsonError, JsonReader } from '../json.ts';
-import { compactJson, indentedJson, RawJson } from '../json-text.ts';
-import { PROPERTY_SHAPES } from '../property.ts';
-import { fitStruct, isObject, type Misfit } from '../shape.ts';
-import { splitDocuments } from '../split.ts';
+import { type Fields, shapeOf } from '../fbc/blob.ts';
+import { afterFirstBreak, normalBreaks, startsLikeJson } from '../fbc/documents.ts';
+import { PROPERTY_SHAPES } from '../fbc/property.ts';
+import { splitDocuments } from '../fbc/split.ts';
+import { JsonError, JsonReader } from '../go/json.ts';
+import { escapeHtml } from '../go/json-marshal.ts';
+import { compactJson, indentedJson, RawJson } from '../go/json-text.ts';
+import { fitStruct, isObject, type Misfit } from '../go/shape.ts';
+import { compareText, goQuoted } from '../go/text.ts';
 import { compose } from '../yaml/compose.ts';
 import { readTree } from '../yaml/parser.ts';
 import { formatG } from '../yaml/scalar.ts';

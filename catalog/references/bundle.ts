@@ -1,8 +1,8 @@
 /** Where bundle directories name images: in their ClusterServiceVersions. */
 import { readManifestFile } from '../bundle/manifest.ts';
 import type { Finding } from '../finding.ts';
+import { isObject } from '../go/shape.ts';
 import { tryParseReference } from '../reference.ts';
-import { isObject } from '../shape.ts';
 import type { CatalogSource, SourceFile } from '../source.ts';
 import { namedImages } from './csv.ts';
 import type { ReferenceSite } from './reference-site.ts';

@@ -1,8 +1,9 @@
 /** What a bundle of a catalog says in its ClusterServiceVersion, as far as the catalog holds that. */
-import { decodeBase64 } from '../base64.ts';
-import type { Bundle } from '../model.ts';
-import type { Path } from '../path.ts';
-import { isObject } from '../shape.ts';
+
+import type { Bundle } from '../fbc/model.ts';
+import { decodeBase64 } from '../go/base64.ts';
+import type { Path } from '../go/path.ts';
+import { isObject } from '../go/shape.ts';
 import { compose } from '../yaml/compose.ts';
 import { readTree } from '../yaml/parser.ts';
 import { YamlError } from '../yaml/tree.ts';

@@ -2,9 +2,10 @@
  * The lock: which digest each tag stood for when it was looked up. A file that people
  * commit, one tag a line, in byte order, so that changes read well.
  */
-import { compareText } from '../finding.ts';
+
+import { isObject } from '../go/shape.ts';
+import { compareText } from '../go/text.ts';
 import { checkDigest, InvalidReference, parseReference } from '../reference.ts';
-import { isObject } from '../shape.ts';
 
 /** Tags in full (`registry/repository:tag`), each with its digest. */
 export interface ReferenceLock {

@@ -2,8 +2,8 @@
  * Whether a bundle names the same images as before: a tag may become the digest that it stands for, and a
  * digest may be pulled from another registry.
  */
-import type { Bundle } from '../model.ts';
-import type { Path } from '../path.ts';
+import type { Bundle } from '../fbc/model.ts';
+import type { Path } from '../go/path.ts';
 import { type DigestReference, type TagReference, tryParseReference } from '../reference.ts';
 import { lookupKey } from './site.ts';
 

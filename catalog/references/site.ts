@@ -4,14 +4,15 @@
  *
  * @see https://olm.operatorframework.io/docs/reference/catalog-templates/
  */
+
+import type { LoadLimits } from '../fbc/load.ts';
+import type { Blob, Bundle } from '../fbc/model.ts';
+import { type Visitor, visitBlobs } from '../fbc/visit.ts';
 import type { Finding } from '../finding.ts';
-import type { LoadLimits } from '../load.ts';
-import type { Blob, Bundle } from '../model.ts';
-import type { Path } from '../path.ts';
+import type { Path } from '../go/path.ts';
+import { isObject } from '../go/shape.ts';
 import { formatReference, type Reference, tryParseReference } from '../reference.ts';
-import { isObject } from '../shape.ts';
 import type { CatalogSource } from '../source.ts';
-import { type Visitor, visitBlobs } from '../visit.ts';
 import { bundleFolders, bundleSites } from './bundle.ts';
 import type { ReferenceSite, SiteKind } from './reference-site.ts';
 import { createSupportCollector, type Support } from './support.ts';

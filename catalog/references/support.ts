@@ -2,8 +2,8 @@
  * On which platforms packages say that they run. Only the head of the default channel speaks for
  * a package: OLM v0's package server reads the labels there.
  */
-import { headOf } from '../graph/channel.ts';
-import type { Blob, Bundle, Channel } from '../model.ts';
+import { headOf } from '../fbc/channel.ts';
+import type { Blob, Bundle, Channel } from '../fbc/model.ts';
 import { supportedPlatforms } from './csv.ts';
 import type { ReferenceSite } from './reference-site.ts';
 

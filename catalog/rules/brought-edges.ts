@@ -1,18 +1,18 @@
 /** The upgrades that a change brings: clusters make them by themselves once it is merged, and did not before. */
 
+import { type Installed, installedOf, shortName } from '../fbc/edge.ts';
+import type { Bundle, Package } from '../fbc/model.ts';
 import type { Location } from '../finding.ts';
-import { type Installed, installedOf, shortName } from '../graph/edge.ts';
 import {
   type Installation,
   installationsOf,
   publishedInstallations,
   withoutChannels,
-} from '../graph/installation.ts';
-import type { Manifests } from '../graph/manifests.ts';
-import { upgradeOf } from '../graph/outcome.ts';
-import { v1Obstacles } from '../graph/support.ts';
-import { type Change, fateOf, type Olm, type World } from '../graph/world.ts';
-import type { Bundle, Package } from '../model.ts';
+} from '../olm/foresight/installation.ts';
+import type { Manifests } from '../olm/foresight/manifests.ts';
+import { type Change, fateOf, type Olm, type World } from '../olm/foresight/world.ts';
+import { upgradeOf } from '../olm/resolve/outcome.ts';
+import { v1Obstacles } from '../olm/resolve/support.ts';
 import { listed } from './phrase.ts';
 import { entryIn, placeOfEntry, placeOfPackage } from './place.ts';
 

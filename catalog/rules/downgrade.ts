@@ -1,8 +1,8 @@
 /** Edges that lead to a lower version, as rules about the order of versions see them. */
-import { type EdgeField, skipRangeOf } from '../graph/edge.ts';
-import { compareVersionReleases, type VersionRelease, versionReleaseOf } from '../graph/release.ts';
-import type { Bundle, Channel, Entry, Package } from '../model.ts';
-import { compareVersions, satisfies, type Version, type VersionRange } from '../version.ts';
+import { type EdgeField, skipRangeOf } from '../fbc/edge.ts';
+import type { Bundle, Channel, Entry, Package } from '../fbc/model.ts';
+import { compareVersionReleases, type VersionRelease, versionReleaseOf } from '../olm/resolve/release.ts';
+import { compareVersions, satisfies, type Version, type VersionRange } from '../version/version.ts';
 
 export interface LoweringEdge {
   readonly channel: Channel;

@@ -1,6 +1,6 @@
 /** What people install today: the heads of all channels. */
-import { headsOf } from '../graph/channel.ts';
-import type { Bundle, Package } from '../model.ts';
+import { headsOf } from '../fbc/channel.ts';
+import type { Bundle, Package } from '../fbc/model.ts';
 
 /** The bundles that are heads of channels of a package, each once. */
 export function headBundles({ channels, bundles }: Package): Bundle[] {

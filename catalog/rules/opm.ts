@@ -1,6 +1,7 @@
 /** opm's own rules: what `opm validate` would say of a catalog, and nothing else. */
+
+import { type Blobs, catalogOf } from '../fbc/model.ts';
 import type { Finding } from '../finding.ts';
-import { type Blobs, catalogOf } from '../model.ts';
 import { CATALOG_RULES } from './catalog.ts';
 import { type Rule, runRules } from './rule.ts';
 

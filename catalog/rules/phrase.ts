@@ -1,8 +1,8 @@
 /** Words that rules about installations share. */
-import { type Installed, shortName } from '../graph/edge.ts';
-import type { Fate } from '../graph/foresight.ts';
-import { compareInstalled } from '../graph/installation.ts';
-import type { Outcome } from '../graph/outcome.ts';
+import { type Installed, shortName } from '../fbc/edge.ts';
+import type { Fate } from '../olm/foresight/foresight.ts';
+import { compareInstalled } from '../olm/foresight/installation.ts';
+import type { Outcome } from '../olm/resolve/outcome.ts';
 import { quoted } from './rule.ts';
 
 /** Most names that a message lists. */

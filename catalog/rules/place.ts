@@ -1,8 +1,9 @@
 /** Where findings about graphs stand: at an entry, else at its channel, else at its package. */
+
+import { headOf } from '../fbc/channel.ts';
+import { type Channel, type Entry, locate } from '../fbc/model.ts';
 import type { Location } from '../finding.ts';
-import { headOf } from '../graph/channel.ts';
-import type { World } from '../graph/world.ts';
-import { type Channel, type Entry, locate } from '../model.ts';
+import type { World } from '../olm/foresight/world.ts';
 
 /** The channel of a world's catalog. */
 export function channelIn({ catalog }: World, ofPackage: string, channel: string): Channel | undefined {

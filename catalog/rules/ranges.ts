@@ -1,8 +1,8 @@
 /** The entries of a world that have a skipRange, for rules about them. */
-import { skipRangeOf } from '../graph/edge.ts';
-import { judgedPackages, type World } from '../graph/world.ts';
-import type { Bundle, Channel, Entry, Package } from '../model.ts';
-import type { Version, VersionRange } from '../version.ts';
+import { skipRangeOf } from '../fbc/edge.ts';
+import type { Bundle, Channel, Entry, Package } from '../fbc/model.ts';
+import { judgedPackages, type World } from '../olm/foresight/world.ts';
+import type { Version, VersionRange } from '../version/version.ts';
 
 export interface RangedChannel {
   readonly ofPackage: Package;

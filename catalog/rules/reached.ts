@@ -1,8 +1,8 @@
 /** The bundles that clusters install by themselves: heads of channels, and what upgrades lead to. */
-import { installedOf } from '../graph/edge.ts';
-import { upgradeOf } from '../graph/outcome.ts';
-import { fateOf, type Olm, type World } from '../graph/world.ts';
-import type { Bundle, Package } from '../model.ts';
+import { installedOf } from '../fbc/edge.ts';
+import type { Bundle, Package } from '../fbc/model.ts';
+import { fateOf, type Olm, type World } from '../olm/foresight/world.ts';
+import { upgradeOf } from '../olm/resolve/outcome.ts';
 import { headBundles } from './heads.ts';
 
 /** A bundle that clusters install by themselves. */

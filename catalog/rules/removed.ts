@@ -1,8 +1,8 @@
 /** Entries that a change takes from channels that stay. */
-import { type Installed, installedOf } from '../graph/edge.ts';
-import { compareInstalled } from '../graph/installation.ts';
-import type { Change } from '../graph/world.ts';
-import type { Channel } from '../model.ts';
+import { type Installed, installedOf } from '../fbc/edge.ts';
+import type { Channel } from '../fbc/model.ts';
+import { compareInstalled } from '../olm/foresight/installation.ts';
+import type { Change } from '../olm/foresight/world.ts';
 
 export interface Removed {
   readonly package: string;

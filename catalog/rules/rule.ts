@@ -3,9 +3,9 @@
  * reports every defect that it finds, each at its place.
  */
 import type { Inspected } from '../bundle/inspect.ts';
+import type { Bundle, Catalog } from '../fbc/model.ts';
 import { compareFindings, type Finding, type Location, milder, type Severity } from '../finding.ts';
-import type { Change, World } from '../graph/world.ts';
-import type { Bundle, Catalog } from '../model.ts';
+import type { Change, World } from '../olm/foresight/world.ts';
 import type { ResolvedReferences } from '../references/lookup.ts';
 
 export interface Rule {

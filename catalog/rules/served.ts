@@ -1,5 +1,5 @@
+import type { Catalog } from '../fbc/model.ts';
 import type { Finding } from '../finding.ts';
-import type { Catalog } from '../model.ts';
 import { RULES } from './index.ts';
 import { runRules } from './rule.ts';
 

@@ -1,12 +1,12 @@
 /** How rules tell that installations have no road, and what would give them one. */
 
+import { headOf } from '../fbc/channel.ts';
+import { type Installed, shortName } from '../fbc/edge.ts';
 import type { Severity } from '../finding.ts';
-import { headOf } from '../graph/channel.ts';
-import { type Installed, shortName } from '../graph/edge.ts';
-import { correctionOf, fixFor } from '../graph/fix.ts';
-import type { Fate } from '../graph/foresight.ts';
-import { compareInstalled } from '../graph/installation.ts';
-import type { Olm, World } from '../graph/world.ts';
+import { correctionOf, fixFor } from '../olm/foresight/fix.ts';
+import type { Fate } from '../olm/foresight/foresight.ts';
+import { compareInstalled } from '../olm/foresight/installation.ts';
+import type { Olm, World } from '../olm/foresight/world.ts';
 import { channelText, grouped, listed, versionsOf } from './phrase.ts';
 import { channelIn, placeOfEntry, placeOfHead } from './place.ts';
 import type { Report } from './rule.ts';

@@ -2,11 +2,11 @@
 import type { CrdDefinition } from '../crd/definition.ts';
 import { type UnsafeChange, unsafeChanges } from '../crd/safety.ts';
 import { type Inherited, type InheritedOf, inheritedVersions } from '../crd/stored.ts';
-import { installedOf, shortName } from '../graph/edge.ts';
-import { upgradeOf } from '../graph/outcome.ts';
-import { offerOfBundle } from '../graph/snapshot.ts';
-import { type DefinitionsOf, fateOf, type Olm, type World } from '../graph/world.ts';
-import type { Bundle, Channel, Package } from '../model.ts';
+import { installedOf, shortName } from '../fbc/edge.ts';
+import type { Bundle, Channel, Package } from '../fbc/model.ts';
+import { type DefinitionsOf, fateOf, type Olm, type World } from '../olm/foresight/world.ts';
+import { upgradeOf } from '../olm/resolve/outcome.ts';
+import { offerOfBundle } from '../olm/resolve/snapshot.ts';
 
 /** An upgrade that clusters make by themselves. */
 export interface UsedEdge {

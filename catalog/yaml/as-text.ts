@@ -4,7 +4,7 @@
  *
  * @see https://github.com/kubernetes-sigs/yaml/blob/v1.6.0/yaml.go
  */
-import { isObject, type Shape, type StructShape } from '../shape.ts';
+import { isObject, type Shape, type StructShape } from '../go/shape.ts';
 import { formatFloat32 } from './scalar.ts';
 
 /** Integers beyond 64 bits are floats. */

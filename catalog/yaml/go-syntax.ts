@@ -6,8 +6,7 @@
  * @see https://pkg.go.dev/fmt
  */
 
-import { compareText } from '../finding.ts';
-import { goQuoted } from '../go-text.ts';
+import { compareText, goQuoted } from '../go/text.ts';
 import { isMerge, resolveScalar } from './resolve.ts';
 import { formatG, integerText } from './scalar.ts';
 import type { YamlMapping, YamlNode, YamlScalar } from './tree.ts';

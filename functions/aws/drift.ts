@@ -1,7 +1,7 @@
 /** Looks for what has drifted, on a schedule, in every repository; without an App nothing can be proposed. */
 import { PipelineError } from '../../pipeline/error.ts';
 import { handleDrift } from '../drift.ts';
-import { forEachSource } from '../each-source.ts';
+import { forEachSource } from '../for-each-source.ts';
 import type { Source } from '../receive.ts';
 import { settings } from './env.ts';
 import { telemetryOf } from './log.ts';

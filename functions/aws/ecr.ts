@@ -13,8 +13,8 @@ import {
   RepositoryNotFoundException,
 } from '@aws-sdk/client-ecr';
 import { PipelineError } from '../../pipeline/error.ts';
+import { ECR_HOST } from '../../pipeline/oci/registry/quirks.ts';
 import type { Credential, CredentialSource, Repository } from '../../pipeline/ports.ts';
-import { ECR_HOST } from '../../pipeline/registry/quirks.ts';
 import { ASKING } from './client.ts';
 import { codeOf, isRetryable } from './failure.ts';
 

@@ -2,11 +2,11 @@
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { isObject } from '../../catalog/shape.ts';
-import { isBranch } from '../../pipeline/delivery/message.ts';
+import { isObject } from '../../catalog/go/shape.ts';
 import { PipelineError } from '../../pipeline/error.ts';
 import { type GitSettings, partsOf } from '../../pipeline/git/process.ts';
 import { ISSUER } from '../../pipeline/github/claims.ts';
+import { isBranch } from '../../pipeline/publish/delivery/message.ts';
 import type { Source } from '../receive.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;

@@ -1,7 +1,7 @@
 /** Events on a bus of EventBridge: whoever wants to know of a publish subscribes there. */
 import { EventBridgeClient, PutEventsCommand } from '@aws-sdk/client-eventbridge';
-import type { Announcement } from '../../pipeline/delivery/ports.ts';
 import { PipelineError } from '../../pipeline/error.ts';
+import type { Announcement } from '../../pipeline/publish/delivery/ports.ts';
 import { ASKING } from './client.ts';
 import { cloudError } from './failure.ts';
 

@@ -1,5 +1,5 @@
 /** What the cloud's APIs answer when something cannot be done, as a PipelineError. */
-import { isObject } from '../../catalog/shape.ts';
+import { isObject } from '../../catalog/go/shape.ts';
 import { type ErrorCode, PipelineError } from '../../pipeline/error.ts';
 
 /** Whether an API answered with a status of HTTP. */

@@ -1,7 +1,7 @@
 /** Logs and metrics: lines of JSON that CloudWatch understands. */
 import { Logger } from '@aws-lambda-powertools/logger';
 import { Metrics, MetricUnit } from '@aws-lambda-powertools/metrics';
-import { plain } from '../../pipeline/report/text.ts';
+import { plain } from '../../pipeline/text.ts';
 
 export interface Telemetry {
   readonly log: (line: string) => void;

@@ -1,17 +1,17 @@
 /** The ports of a delivery, as AWS has them; made once for each sandbox. */
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
-import type { GateMessage } from '../../pipeline/delivery/message.ts';
-import type { DeliveryPorts, OpenBranch } from '../../pipeline/delivery/ports.ts';
 import { PipelineError } from '../../pipeline/error.ts';
 import { fetchBranch } from '../../pipeline/git/fetch.ts';
 import { authorization } from '../../pipeline/git/process.ts';
 import { openRepository } from '../../pipeline/git/repository.ts';
-import { memoryStore } from '../../pipeline/image/memory-store.ts';
+import { memoryStore } from '../../pipeline/oci/image/memory-store.ts';
+import { createRegistryClient } from '../../pipeline/oci/registry/client.ts';
+import { authfileCredentials } from '../../pipeline/oci/registry/credentials.ts';
 import type { CommitStatus, CredentialSource, Forge } from '../../pipeline/ports.ts';
+import type { GateMessage } from '../../pipeline/publish/delivery/message.ts';
+import type { DeliveryPorts, OpenBranch } from '../../pipeline/publish/delivery/ports.ts';
 import { PAGE } from '../../pipeline/publish/page.ts';
-import { createRegistryClient } from '../../pipeline/registry/client.ts';
-import { authfileCredentials } from '../../pipeline/registry/credentials.ts';
 import { type GateRequest, handleGate } from '../gate.ts';
 import { appForge, type GitHubForge, readAppSecret } from '../github.ts';
 import type { Source } from '../receive.ts';

@@ -1,7 +1,8 @@
 /** One catalog published, called by the state machine. */
-import { handleCatalog } from '../../pipeline/delivery/catalog.ts';
-import { readWork } from '../../pipeline/delivery/message.ts';
+
 import { PipelineError } from '../../pipeline/error.ts';
+import { handleCatalog } from '../../pipeline/publish/delivery/catalog.ts';
+import { readWork } from '../../pipeline/publish/delivery/message.ts';
 import { settings } from './env.ts';
 import { telemetryOf } from './log.ts';
 import { portsOf } from './ports.ts';

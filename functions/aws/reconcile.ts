@@ -1,6 +1,6 @@
 /** Compares what is published with the branch, on a schedule; the state machine publishes what it names. */
-import { type Reconciled, reconcile } from '../../pipeline/delivery/reconcile.ts';
-import { forEachSource } from '../each-source.ts';
+import { type Reconciled, reconcile } from '../../pipeline/publish/delivery/reconcile.ts';
+import { forEachSource } from '../for-each-source.ts';
 import { settings } from './env.ts';
 import { telemetryOf } from './log.ts';
 import { portsOf } from './ports.ts';

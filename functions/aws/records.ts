@@ -6,7 +6,7 @@ import {
   type PutObjectCommandInput,
   S3Client,
 } from '@aws-sdk/client-s3';
-import { compareText } from '../../catalog/finding.ts';
+import { compareText } from '../../catalog/go/text.ts';
 import type { RecordStore } from '../../pipeline/ports.ts';
 import { ASKING } from './client.ts';
 import { cloudError, isStatus } from './failure.ts';

@@ -1,5 +1,5 @@
 /** What is published, for `portolan status`. */
-import { type DeliveryStatus, statusOf } from '../../pipeline/delivery/status.ts';
+import { type DeliveryStatus, statusOf } from '../../pipeline/publish/delivery/status.ts';
 import { settings } from './env.ts';
 import { bucketRecords } from './records.ts';
 

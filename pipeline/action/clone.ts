@@ -1,11 +1,11 @@
 /** The check in a clone that somebody else made: no token, nothing asked of GitHub, reviews not known. */
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { type CheckRequest, check } from '../check/check.ts';
+import type { CheckReport } from '../check/report.ts';
 import { fileError } from '../directory.ts';
 import { PipelineError } from '../error.ts';
 import { openRepository } from '../git/repository.ts';
-import type { CheckReport } from '../report/report.ts';
-import { type CheckRequest, check } from '../stages/check.ts';
 import type { PullRequestEvent } from './event.ts';
 import type { RunInputs } from './inputs.ts';
 import { registriesOf } from './registries.ts';

@@ -2,9 +2,9 @@
  * Events of GitHub, as far as they matter here. Of a pull request an event says only which
  * one it is and who pushed: everything else is asked for when it is needed.
  */
-import { isObject } from '../../catalog/shape.ts';
+import { isObject } from '../../catalog/go/shape.ts';
 import { PipelineError } from '../error.ts';
-import type { Person } from '../github/identity.ts';
+import type { Person } from '../policy/identity.ts';
 
 export type Event =
   | PullRequestEvent

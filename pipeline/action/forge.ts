@@ -3,9 +3,9 @@ import { info, setSecret } from '@actions/core';
 import { PipelineError } from '../error.ts';
 import { authorization, type GitRemote, type GitSettings, networkOf } from '../git/process.ts';
 import { answer, type GitHub, openGitHub, type RepositoryName } from '../github/client.ts';
+import { repositoryName } from '../github/gate.ts';
 import { readDefaultBranch, readTip } from '../github/pull-request.ts';
-import { plain } from '../report/text.ts';
-import { repositoryName } from '../stages/gate.ts';
+import { plain } from '../text.ts';
 import type { ForgeInputs, RunInputs } from './inputs.ts';
 
 export interface Forge {

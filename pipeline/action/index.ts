@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { getInput, setSecret } from '@actions/core';
-import { isObject } from '../../catalog/shape.ts';
+import { isObject } from '../../catalog/go/shape.ts';
 import { PipelineError } from '../error.ts';
 import { type Event, eventOf } from './event.ts';
 import {

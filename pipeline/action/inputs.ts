@@ -1,5 +1,5 @@
 /** What a run is told: the inputs of the step, the event, and where GitHub is. */
-import type { Environment } from '../registry/proxy.ts';
+import type { Environment } from '../oci/registry/proxy.ts';
 import type { Event } from './event.ts';
 
 export const MODES = ['auto', 'check', 'report', 'publish', 'drift'] as const;

@@ -3,18 +3,18 @@
  * what was told of a pull request stands in its outputs, and on GitHub where it may write.
  */
 import { info, setFailed, setOutput } from '@actions/core';
+import type { CheckReport } from '../check/report.ts';
 import { PipelineError } from '../error.ts';
-import type { CheckReport } from '../report/report.ts';
+import { type GateOutcome, type GatePorts, gate, pullRequestsAt } from '../github/gate.ts';
+import { gateGroup } from '../github/group.ts';
 import { unpackedReport } from '../report/sent.ts';
-import { plain } from '../report/text.ts';
-import { type GateOutcome, type GatePorts, gate, pullRequestsAt } from '../stages/gate.ts';
-import { gateGroup } from '../stages/group.ts';
+import { plain } from '../text.ts';
 import { checkClone, policyIn } from './clone.ts';
 import { type Forge, openForge } from './forge.ts';
 import type { RunInputs } from './inputs.ts';
+import { annotate, logText, sayReport } from './outputs.ts';
 import { registriesOf } from './registries.ts';
-import { annotate, logText, sayReport } from './say.ts';
-import { tellAll } from './telling.ts';
+import { tellAll } from './tell.ts';
 
 /** Runs the step; whatever goes wrong is said in the log and fails it. */
 export async function run(read: () => RunInputs): Promise<void> {
@@ -46,8 +46,8 @@ function runMode(inputs: RunInputs): Promise<void> {
 
 /** Parts that most runs do without are loaded when they are asked for. */
 async function aside(inputs: RunInputs, mode: 'publish' | 'drift'): Promise<void> {
-  if (mode === 'publish') await (await import('./publishing.ts')).publishPush(inputs);
-  else await (await import('./drifting.ts')).findDrift(inputs);
+  if (mode === 'publish') await (await import('./publish.ts')).publishPush(inputs);
+  else await (await import('./drift.ts')).findDrift(inputs);
 }
 
 async function byEvent(inputs: RunInputs): Promise<void> {

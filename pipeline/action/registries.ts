@@ -1,9 +1,9 @@
 /** Clients of registries, each asking only what a policy allows. */
 import { resolve } from 'node:path';
+import { clientUnder } from '../catalogs/references/client.ts';
+import type { ClientOptions, RegistryClient } from '../oci/registry/client.ts';
+import { authfileCredentials } from '../oci/registry/credentials.ts';
 import type { Policy } from '../policy/policy.ts';
-import { clientUnder } from '../references/client.ts';
-import type { ClientOptions, RegistryClient } from '../registry/client.ts';
-import { authfileCredentials } from '../registry/credentials.ts';
 import type { RunInputs } from './inputs.ts';
 
 export interface Registries {

@@ -1,9 +1,9 @@
 /** What changes in catalogs: unit by unit, package by package. */
 import { createHash } from 'node:crypto';
-import { changedBundles, contentChange, isPromotion, newBlobs } from '../../catalog/classes.ts';
+import { IGNORE_FILE } from '../../catalog/fbc/ignore.ts';
+import { type Blob, locate } from '../../catalog/fbc/model.ts';
 import type { Finding } from '../../catalog/finding.ts';
-import { IGNORE_FILE } from '../../catalog/ignore.ts';
-import { type Blob, locate } from '../../catalog/model.ts';
+import { changedBundles, contentChange, isPromotion, newBlobs } from '../../catalog/olm/content-change.ts';
 import { type NewPin, newPins, type TagDigests } from '../../catalog/references/same-image.ts';
 import type { ObjectReader } from '../git/objects.ts';
 import {

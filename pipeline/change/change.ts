@@ -1,8 +1,8 @@
 /** What a pull request changes, as data: by package and by the rest of the repository. */
 import type { Finding, Location } from '../../catalog/finding.ts';
 import type { PathChange } from '../git/tree.ts';
-import type { PackageOwners } from '../github/owners.ts';
 import type { PathKind } from '../policy/layout.ts';
+import type { PackageOwners } from '../policy/owners/owners.ts';
 import type { AllowableClass } from '../policy/policy.ts';
 import type { PinnedTag } from './catalogs.ts';
 import type { PlacedPath } from './path.ts';

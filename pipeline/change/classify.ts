@@ -2,22 +2,28 @@
  * Classification: from the trees of the base branch and of the merge to what a pull
  * request changes. Everything is read from git objects; what cannot be told is unsafe.
  */
-import { compareText, type Finding } from '../../catalog/finding.ts';
+import type { Finding } from '../../catalog/finding.ts';
+import { compareText } from '../../catalog/go/text.ts';
 import type { TagDigests } from '../../catalog/references/same-image.ts';
 import type { ObjectReader } from '../git/objects.ts';
 import { diffTrees } from '../git/tree.ts';
-import { comparedOwnersReader, ownersReader, type PackageOwners, sameOwners } from '../github/owners.ts';
 import { isPackageName, matchesGlob } from '../policy/layout.ts';
+import {
+  comparedOwnersReader,
+  ownersReader,
+  type PackageOwners,
+  sameOwners,
+} from '../policy/owners/owners.ts';
 import type { Policy } from '../policy/policy.ts';
-import { areasOf } from './area.ts';
 import { type CatalogTree, compareCatalogs, sharedPackages } from './catalogs.ts';
 import type { Change, ForeignBlob, PackageChange } from './change.ts';
 import { fileReader, type KeptFiles } from './content.ts';
 import { finish, newDrafts, type PackageDraft } from './draft.ts';
 import { compareFiles } from './files.ts';
 import type { ForeignPlace } from './foreign.ts';
-import { bringNeeded } from './needed.ts';
 import { pathPlacer } from './path.ts';
+import { bringNeeded } from './prefetch.ts';
+import { areasOf } from './repository-areas.ts';
 import { unsafePaths } from './safety.ts';
 import { type ChangedPath, claims, type Scene, type Trees } from './scene.ts';
 import { catalogUnits, packageFolders, packagesIn } from './unit.ts';

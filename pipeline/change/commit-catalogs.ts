@@ -1,8 +1,9 @@
 /** The catalogs of a commit, read: those that people write, and those that are made from bundle directories. */
-import { joinedBlobs, placedBlobs } from '../../catalog/blobs.ts';
-import { compareText, type Finding } from '../../catalog/finding.ts';
-import { type Blobs, catalogOf } from '../../catalog/model.ts';
-import type { ReadCatalog } from '../catalogs.ts';
+import { joinedBlobs, placedBlobs } from '../../catalog/fbc/blobs.ts';
+import { type Blobs, catalogOf } from '../../catalog/fbc/model.ts';
+import type { Finding } from '../../catalog/finding.ts';
+import { compareText } from '../../catalog/go/text.ts';
+import type { ReadCatalog } from '../catalogs/read-catalogs.ts';
 import type { ObjectReader } from '../git/objects.ts';
 import type { Policy } from '../policy/policy.ts';
 import { type FileReader, fileReader, loadedFiles } from './content.ts';

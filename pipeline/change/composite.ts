@@ -3,8 +3,8 @@
  * package is its owners' business; everything else in the file is the admins'.
  */
 import type { Finding } from '../../catalog/finding.ts';
-import { isObject } from '../../catalog/shape.ts';
-import { type Composite, readComposite } from '../render/composite.ts';
+import { isObject } from '../../catalog/go/shape.ts';
+import { type Composite, readComposite } from '../catalogs/render/composite.ts';
 
 export interface CompositeChange {
   /** Packages whose image is another, and nothing else about them. */

@@ -1,15 +1,16 @@
 /** The blobs of catalog units, by package. Equal git blobs are read once, wherever they lie. */
+
+import { IGNORE_FILE } from '../../catalog/fbc/ignore.ts';
+import { catalogFiles, type Loaded, type LoadLimits, load } from '../../catalog/fbc/load.ts';
+import type { Blob, Blobs, Bundle, Channel, Deprecations, PackageBlob } from '../../catalog/fbc/model.ts';
 import type { Finding } from '../../catalog/finding.ts';
-import { IGNORE_FILE } from '../../catalog/ignore.ts';
-import { catalogFiles, type Loaded, type LoadLimits, load } from '../../catalog/load.ts';
-import type { Blob, Blobs, Bundle, Channel, Deprecations, PackageBlob } from '../../catalog/model.ts';
-import { templateKind } from '../../catalog/template/kinds.ts';
-import { TemplateError } from '../../catalog/template/template.ts';
+import { templateKind } from '../../catalog/opm/template/kinds.ts';
+import { TemplateError } from '../../catalog/opm/template/template.ts';
 import type { ObjectReader } from '../git/objects.ts';
 import { sourceFile, whyUnreadable } from '../git/source.ts';
 import { entryAt, isTree, joinPath, type ListedFile, listFiles } from '../git/tree.ts';
 import type { Kept } from '../kept.ts';
-import { type MadePackage, madePackage, type ReadBundles } from './made.ts';
+import { type MadePackage, madePackage, type ReadBundles } from './community-package.ts';
 import type { CatalogUnit } from './unit.ts';
 
 /** A file that a catalog is loaded from, or the folder that a package is made from. */

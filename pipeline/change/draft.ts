@@ -1,7 +1,7 @@
 /** A package's change while it is put together. */
 import type { TreeFile } from '../git/tree.ts';
-import type { PackageOwners } from '../github/owners.ts';
 import type { PathKind } from '../policy/layout.ts';
+import type { PackageOwners } from '../policy/owners/owners.ts';
 import type { AllowableClass } from '../policy/policy.ts';
 import type { PackageChange } from './change.ts';
 

@@ -5,9 +5,10 @@
  */
 import { type ManifestFile, readManifestFile } from '../../catalog/bundle/manifest.ts';
 import { packageNamedIn } from '../../catalog/bundle/registry-bundle.ts';
-import { compareText, type Finding, type Location } from '../../catalog/finding.ts';
-import type { Loaded } from '../../catalog/load.ts';
-import { type Blob, locate } from '../../catalog/model.ts';
+import type { Loaded } from '../../catalog/fbc/load.ts';
+import { type Blob, locate } from '../../catalog/fbc/model.ts';
+import type { Finding, Location } from '../../catalog/finding.ts';
+import { compareText } from '../../catalog/go/text.ts';
 import type { ObjectReader } from '../git/objects.ts';
 import { whyUnreadable } from '../git/source.ts';
 import { entryAt, isTree, type ListedFile, type PathChange } from '../git/tree.ts';

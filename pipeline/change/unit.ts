@@ -2,7 +2,7 @@
  * Catalogs as a repository holds them: one unit for each package's folder in each
  * catalog, or for each file that holds a whole catalog.
  */
-import { compareText } from '../../catalog/finding.ts';
+import { compareText } from '../../catalog/go/text.ts';
 import type { ObjectReader } from '../git/objects.ts';
 import { isTree, joinPath } from '../git/tree.ts';
 import {
@@ -13,7 +13,7 @@ import {
   matchSegment,
   type PatternSegment,
 } from '../policy/layout.ts';
-import type { MadePackage } from './made.ts';
+import type { MadePackage } from './community-package.ts';
 
 export interface CatalogUnit {
   readonly path: string;

@@ -1,15 +1,15 @@
 /** A catalog as a commit holds it, whole: what `opm` would be given in a checkout, without one. */
 import { createHash } from 'node:crypto';
-import { compareText } from '../../catalog/finding.ts';
-import { renderOrder } from '../../catalog/render.ts';
+import { renderOrder } from '../../catalog/fbc/render.ts';
+import { compareText } from '../../catalog/go/text.ts';
 import type { CatalogSource, SourceFile } from '../../catalog/source.ts';
+import { textOf } from '../catalogs/write-blobs.ts';
 import { PipelineError } from '../error.ts';
 import type { ObjectReader } from '../git/objects.ts';
 import { sourceFile } from '../git/source.ts';
 import { entryAt, isTree, joinPath, listFiles } from '../git/tree.ts';
 import type { Layout } from '../policy/layout.ts';
-import { textOf } from '../render/write.ts';
-import { type MadePackage, madePackage, type ReadBundles } from './made.ts';
+import { type MadePackage, madePackage, type ReadBundles } from './community-package.ts';
 import { catalogUnits } from './unit.ts';
 
 export interface NamedCatalog {

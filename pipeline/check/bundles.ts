@@ -1,6 +1,7 @@
 /** The bundle directories that a pull request brings or changes. */
-import { compareText, type Finding } from '../../catalog/finding.ts';
-import { type BundleFolder, judgeFolder } from '../bundle/judge.ts';
+import type { Finding } from '../../catalog/finding.ts';
+import { compareText } from '../../catalog/go/text.ts';
+import { type BundleFolder, judgeFolder } from '../catalogs/bundle/judge.ts';
 import { treeSource } from '../git/source.ts';
 import { entryAt, isTree } from '../git/tree.ts';
 import type { CheckScene } from './catalogs.ts';

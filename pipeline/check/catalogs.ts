@@ -2,9 +2,9 @@
  * The catalogs that a pull request touches, before and after: the packages that it touches in full, all others in
  * outline. Equal git blobs are read once, wherever they lie.
  */
-import { joinedBlobs, placedBlobs } from '../../catalog/blobs.ts';
+import { joinedBlobs, placedBlobs } from '../../catalog/fbc/blobs.ts';
+import type { Blobs, Catalog } from '../../catalog/fbc/model.ts';
 import type { Finding } from '../../catalog/finding.ts';
-import type { Blobs, Catalog } from '../../catalog/model.ts';
 import { type CatalogFile, type FilesOf, fileKey, filesOf } from '../change/catalog-files.ts';
 import type { Change } from '../change/change.ts';
 import type { FileReader } from '../change/content.ts';

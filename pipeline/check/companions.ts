@@ -2,22 +2,22 @@
  * The catalogs that clusters have beside those of the repository, as the policy lists them: index images by
  * reference, and catalogs by their path in the repository. Of an image only the outline is kept, by its digest.
  */
-import { type Loaded, load } from '../../catalog/load.ts';
-import { type Blobs, type Catalog, catalogOf } from '../../catalog/model.ts';
-import { OUTLINE } from '../../catalog/outline.ts';
+import { type Loaded, load } from '../../catalog/fbc/load.ts';
+import { type Blobs, type Catalog, catalogOf } from '../../catalog/fbc/model.ts';
+import { OUTLINE } from '../../catalog/olm/outline.ts';
 import type { CatalogSource } from '../../catalog/source.ts';
+import { renderImage } from '../catalogs/render/image.ts';
 import type { Trees } from '../change/scene.ts';
 import { PipelineError } from '../error.ts';
 import type { ObjectReader } from '../git/objects.ts';
 import { sourceFile, treeSource, whyUnreadable } from '../git/source.ts';
 import { entryAt, isTree, listFiles } from '../git/tree.ts';
-import type { Store } from '../image/memory.ts';
+import type { Store } from '../oci/image/memory.ts';
 import type { Policy } from '../policy/policy.ts';
 import { releasedImage } from '../policy/released.ts';
 import type { Registry } from '../ports.ts';
-import { renderImage } from '../render/image.ts';
-import type { CheckReport } from '../report/report.ts';
 import type { Sided } from './catalogs.ts';
+import type { CheckReport } from './report.ts';
 import { derivedOnce, type ImagePorts, wholeBlobs } from './stored-image.ts';
 
 export interface CompanionsRequest {

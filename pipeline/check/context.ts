@@ -2,17 +2,17 @@
  * What surrounds the packages that a pull request touches: all other packages of the same catalogs, as outlines.
  * Equal files are read once, whatever catalogs they are in, and no more is read or fetched than a bound allows.
  */
-import { joinedBlobs } from '../../catalog/blobs.ts';
-import { compareText } from '../../catalog/finding.ts';
-import { type Loaded, load } from '../../catalog/load.ts';
-import { type Blobs, type Catalog, catalogOf, type Package } from '../../catalog/model.ts';
-import { OUTLINE } from '../../catalog/outline.ts';
+import { joinedBlobs } from '../../catalog/fbc/blobs.ts';
+import { type Loaded, load } from '../../catalog/fbc/load.ts';
+import { type Blobs, type Catalog, catalogOf, type Package } from '../../catalog/fbc/model.ts';
+import { compareText } from '../../catalog/go/text.ts';
+import { OUTLINE } from '../../catalog/olm/outline.ts';
 import type { CatalogFile } from '../change/catalog-files.ts';
 import type { FileReader } from '../change/content.ts';
 import type { ObjectReader } from '../git/objects.ts';
 import { sourceFile, whyUnreadable } from '../git/source.ts';
 import type { Limits, Policy } from '../policy/policy.ts';
-import type { CheckReport, ContextCount } from '../report/report.ts';
+import type { CheckReport, ContextCount } from './report.ts';
 
 /** What is said of the untouched packages. */
 export interface ContextReport {

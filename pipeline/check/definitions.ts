@@ -5,23 +5,23 @@
 import { firstValue, readManifestFile } from '../../catalog/bundle/manifest.ts';
 import { type CrdDefinition, crdDefinition } from '../../catalog/crd/definition.ts';
 import { interner } from '../../catalog/crd/intern.ts';
+import type { Bundle } from '../../catalog/fbc/model.ts';
 import {
   type ManifestPart,
   type Manifests,
   manifestPart,
   manifestsOf,
-} from '../../catalog/graph/manifests.ts';
-import type { DefinitionsOf, ManifestsOf } from '../../catalog/graph/world.ts';
-import type { Bundle } from '../../catalog/model.ts';
-import { folderOfVersion, isCalledCsv, isCsvOf } from '../bundle/folders.ts';
+} from '../../catalog/olm/foresight/manifests.ts';
+import type { DefinitionsOf, ManifestsOf } from '../../catalog/olm/foresight/world.ts';
+import { folderOfVersion, isCalledCsv, isCsvOf } from '../catalogs/bundle/folders.ts';
 import { type BundleFolder, bundleFolders } from '../change/unit.ts';
 import { PipelineError } from '../error.ts';
 import type { ObjectReader, TreeEntry } from '../git/objects.ts';
 import { whyUnreadable } from '../git/source.ts';
 import { isTree } from '../git/tree.ts';
 import type { Policy } from '../policy/policy.ts';
-import type { CheckReport } from '../report/report.ts';
 import type { CatalogState, CheckScene, TouchedCatalog } from './catalogs.ts';
+import type { CheckReport } from './report.ts';
 
 /** What looks bundles up in one state. */
 export interface Lookups {

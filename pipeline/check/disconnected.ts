@@ -2,8 +2,8 @@
 import { imagesOf } from '../../catalog/mirror/images.ts';
 import type { BundleReadiness, Readiness } from '../../catalog/mirror/readiness.ts';
 import { planReadiness } from '../../catalog/mirror/report.ts';
-import type { DisconnectedReport } from '../report/report.ts';
 import type { CatalogState, TouchedCatalog } from './catalogs.ts';
+import type { DisconnectedReport } from './report.ts';
 
 /** Bundles that are named at most. */
 const MOST = 20;

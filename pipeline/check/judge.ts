@@ -2,9 +2,11 @@
  * All rules over the catalogs that a pull request touches. What was there before is
  * told apart from what the pull request brings.
  */
-import { diffOf } from '../../catalog/diff.ts';
+
+import { type Blobs, type Bundle, type Catalog, catalogOf } from '../../catalog/fbc/model.ts';
+import { minorOfCatalog } from '../../catalog/fbc/openshift.ts';
 import type { Finding, Location } from '../../catalog/finding.ts';
-import { minorOfCatalog } from '../../catalog/graph/openshift.ts';
+import { diffOf } from '../../catalog/olm/diff.ts';
 import {
   type Change,
   changeOf,
@@ -12,8 +14,7 @@ import {
   type World,
   type WorldOptions,
   worldOf,
-} from '../../catalog/graph/world.ts';
-import { type Blobs, type Bundle, type Catalog, catalogOf } from '../../catalog/model.ts';
+} from '../../catalog/olm/foresight/world.ts';
 import type { TagDigests } from '../../catalog/references/same-image.ts';
 import { RULES } from '../../catalog/rules/index.ts';
 import { knownFrom } from '../../catalog/rules/known.ts';
@@ -26,12 +27,12 @@ import {
 } from '../../catalog/rules/rule.ts';
 import type { Policy } from '../policy/policy.ts';
 import { inChannel, severitiesOf } from '../policy/severity.ts';
-import type { PlacedDiff } from '../report/report.ts';
 import type { CatalogState, Member, TouchedCatalog } from './catalogs.ts';
 import type { Companions } from './companions.ts';
 import { joinedCatalog } from './context.ts';
 import type { Sides } from './definitions.ts';
 import type { Published } from './published.ts';
+import type { PlacedDiff } from './report.ts';
 
 export interface Judgement {
   /** What the pull request brings, or what makes a catalog invalid. */

@@ -3,11 +3,12 @@
  * each bundle in each channel. It stands in for the history where that is long, was
  * rewritten, or is not cloned.
  */
-import { compareText } from '../../catalog/finding.ts';
-import type { PublishedBundle } from '../../catalog/graph/world.ts';
-import type { Catalog } from '../../catalog/model.ts';
-import { isObject } from '../../catalog/shape.ts';
-import { formatVersion, tryParseVersion } from '../../catalog/version.ts';
+
+import type { Catalog } from '../../catalog/fbc/model.ts';
+import { isObject } from '../../catalog/go/shape.ts';
+import { compareText } from '../../catalog/go/text.ts';
+import type { PublishedBundle } from '../../catalog/olm/foresight/world.ts';
+import { formatVersion, tryParseVersion } from '../../catalog/version/version.ts';
 import { PipelineError } from '../error.ts';
 import type { Published } from './published.ts';
 

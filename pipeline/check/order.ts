@@ -1,6 +1,7 @@
 /** The order in which platform upgrades take clusters from one catalog to the next. */
-import { compareText } from '../../catalog/finding.ts';
-import { compareMinors, minorOfCatalog } from '../../catalog/graph/openshift.ts';
+
+import { compareMinors, minorOfCatalog } from '../../catalog/fbc/openshift.ts';
+import { compareText } from '../../catalog/go/text.ts';
 import type { CatalogUnit } from '../change/unit.ts';
 import type { Policy } from '../policy/policy.ts';
 

@@ -3,11 +3,15 @@
  */
 import { compareFindings, type Finding } from '../../catalog/finding.ts';
 import type { Change, PackageChange } from '../change/change.ts';
-import type { PolicyRead } from '../config.ts';
 import type { Merged } from '../git/merge.ts';
-import type { AuthorityDecision } from '../github/authority.ts';
-import { needText } from '../github/need.ts';
+import type { PolicyRead } from '../policy/read-policy.ts';
 import { applyWaivers, type Waived } from '../policy/waiver.ts';
+import { countText } from '../text.ts';
+import type { AuthorityDecision } from './authority/authority.ts';
+import { needText } from './authority/need.ts';
+import type { ContextReport } from './context.ts';
+import { type Judgement, joinedDiffs } from './judge.ts';
+import type { ReferenceJudgement } from './references.ts';
 import type {
   AuthorityReport,
   CheckReport,
@@ -17,11 +21,7 @@ import type {
   ReleaseReport,
   RequestReport,
   Verdict,
-} from '../report/report.ts';
-import { countText } from '../report/text.ts';
-import type { ContextReport } from './context.ts';
-import { type Judgement, joinedDiffs } from './judge.ts';
-import type { ReferenceJudgement } from './references.ts';
+} from './report.ts';
 
 interface Start {
   readonly base: string;

@@ -6,9 +6,6 @@ import type { Trees } from '../change/scene.ts';
 import { PipelineError } from '../error.ts';
 import { leftBranchAt } from '../git/merge.ts';
 import type { Repository } from '../git/repository.ts';
-import { lastWords, type Review } from '../github/approval.ts';
-import { type AuthorityDecision, type AuthorityInput, bothOf, judgeAuthority } from '../github/authority.ts';
-import type { CommitFacts } from '../github/authorship.ts';
 import {
   type Directory,
   EMPTY_DIRECTORY,
@@ -16,9 +13,16 @@ import {
   type Person,
   resolvePeople,
   samePerson,
-} from '../github/identity.ts';
-import type { GivenReview } from '../github/pull-request.ts';
+} from '../policy/identity.ts';
 import type { Policy } from '../policy/policy.ts';
+import { type GivenReview, lastWords, type Review } from './authority/approval.ts';
+import {
+  type AuthorityDecision,
+  type AuthorityInput,
+  bothOf,
+  judgeAuthority,
+} from './authority/authority.ts';
+import type { CommitFacts } from './authority/authorship.ts';
 import type { Judgement } from './judge.ts';
 
 /** Who wrote a pull request and what was said of it. */

@@ -5,10 +5,10 @@
  * are parsed.
  */
 import { createHash } from 'node:crypto';
-import type { PublishedBundle } from '../../catalog/graph/world.ts';
-import { load } from '../../catalog/load.ts';
-import type { Channel } from '../../catalog/model.ts';
-import type { Version } from '../../catalog/version.ts';
+import { load } from '../../catalog/fbc/load.ts';
+import type { Channel } from '../../catalog/fbc/model.ts';
+import type { PublishedBundle } from '../../catalog/olm/foresight/world.ts';
+import type { Version } from '../../catalog/version/version.ts';
 import { PipelineError } from '../error.ts';
 import { runGit } from '../git/process.ts';
 import type { Repository } from '../git/repository.ts';

@@ -2,17 +2,18 @@
  * What registries say of the images that a pull request brings. Images that the base branch names
  * already are not asked for again: a registry's bad day is not the pull request's.
  */
+
+import type { Bundle } from '../../catalog/fbc/model.ts';
 import type { Finding } from '../../catalog/finding.ts';
-import type { Bundle } from '../../catalog/model.ts';
 import { tryParseReference } from '../../catalog/reference.ts';
 import type { ReferenceSite } from '../../catalog/references/reference-site.ts';
 import { lookupKey, sitesOf } from '../../catalog/references/site.ts';
+import { resolveSites } from '../catalogs/references/resolve.ts';
 import type { Policy } from '../policy/policy.ts';
 import { repositoryMatcher } from '../policy/registries.ts';
 import { severitiesOf } from '../policy/severity.ts';
 import { signatureDemands } from '../policy/signatures.ts';
 import type { Registry } from '../ports.ts';
-import { resolveSites } from '../stages/resolve.ts';
 import type { TouchedCatalog } from './catalogs.ts';
 import type { Foreseen } from './release.ts';
 

@@ -4,22 +4,22 @@
  */
 import type { Finding } from '../../catalog/finding.ts';
 import { formatReference, tryParseReference } from '../../catalog/reference.ts';
-import { type PolicyOn, refusalsOf } from '../bundle/judge.ts';
+import { type PolicyOn, refusalsOf } from '../catalogs/bundle/judge.ts';
+import { type ArrivedBundle, arrivedBundles } from '../catalogs/release/arrived.ts';
+import { type MadeBundle, madeBundle, takenTag } from '../catalogs/release/bundle-image.ts';
+import { overlaidPlace, type ReleasePlace, treePlace } from '../catalogs/release/place.ts';
+import { refusalFinding } from '../catalogs/release/refusal.ts';
+import { releasedTexts } from '../catalogs/release/release.ts';
+import { RELEASE_FILE } from '../catalogs/release/wanted.ts';
+import { loadBundle } from '../catalogs/render/loaded.ts';
 import { PipelineError } from '../error.ts';
 import { treeWith } from '../git/replace.ts';
 import type { Repository } from '../git/repository.ts';
 import type { Policy } from '../policy/policy.ts';
 import { repositoryMatcher } from '../policy/registries.ts';
 import type { Registry } from '../ports.ts';
-import { type ArrivedBundle, arrivedBundles } from '../release/arrived.ts';
-import { type MadeBundle, madeBundle, takenTag } from '../release/bundle-image.ts';
-import { overlaidPlace, type ReleasePlace, treePlace } from '../release/place.ts';
-import { refusalFinding } from '../release/refusal.ts';
-import { RELEASE_FILE } from '../release/wanted.ts';
-import { loadBundle } from '../render/loaded.ts';
-import type { CheckReport, ReleaseReport } from '../report/report.ts';
-import { releasedTexts } from '../stages/release.ts';
 import type { TouchedCatalog } from './catalogs.ts';
+import type { CheckReport, ReleaseReport } from './report.ts';
 
 export interface Foreseen {
   /** Id of the tree that the branch will have once everything is released. */

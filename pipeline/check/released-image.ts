@@ -3,12 +3,13 @@
  * image is read once, wherever there is a store. Elsewhere only the files of the packages in question are parsed:
  * whole product catalogs have hundreds of megabytes.
  */
-import type { PublishedBundle } from '../../catalog/graph/world.ts';
-import type { Blobs, Bundle } from '../../catalog/model.ts';
-import { isObject } from '../../catalog/shape.ts';
-import { formatVersion, tryParseVersion } from '../../catalog/version.ts';
+
+import type { Blobs, Bundle } from '../../catalog/fbc/model.ts';
+import { isObject } from '../../catalog/go/shape.ts';
+import type { PublishedBundle } from '../../catalog/olm/foresight/world.ts';
+import { formatVersion, tryParseVersion } from '../../catalog/version/version.ts';
+import { renderImage } from '../catalogs/render/image.ts';
 import type { Registry } from '../ports.ts';
-import { renderImage } from '../render/image.ts';
 import { derivedOnce, type ImagePorts, wholeBlobs } from './stored-image.ts';
 
 /** By package. */

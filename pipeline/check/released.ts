@@ -1,9 +1,9 @@
 /** What was released of the catalogs of which the policy says where that stands. */
-import type { PublishedBundle } from '../../catalog/graph/world.ts';
+import type { PublishedBundle } from '../../catalog/olm/foresight/world.ts';
 import { PipelineError } from '../error.ts';
 import type { Repository } from '../git/repository.ts';
 import { entryAt } from '../git/tree.ts';
-import type { Store } from '../image/memory.ts';
+import type { Store } from '../oci/image/memory.ts';
 import type { Policy, ReleasedSources } from '../policy/policy.ts';
 import { releasedImage, releasedOf } from '../policy/released.ts';
 import type { Registry } from '../ports.ts';

@@ -1,9 +1,9 @@
 /** What follows from an index image, kept by its digest: an image that is known takes one request, for its tag's digest. */
-import type { Loaded } from '../../catalog/load.ts';
-import type { Blobs } from '../../catalog/model.ts';
+import type { Loaded } from '../../catalog/fbc/load.ts';
+import type { Blobs } from '../../catalog/fbc/model.ts';
 import { formatReference, parseReference, withDigest } from '../../catalog/reference.ts';
 import { PipelineError } from '../error.ts';
-import { contentKey, type Store } from '../image/memory.ts';
+import { contentKey, type Store } from '../oci/image/memory.ts';
 import type { Registry } from '../ports.ts';
 
 export interface ImagePorts {

@@ -2,14 +2,15 @@
  * Suggestions: corrections as whole lines, for lines that the pull request itself writes. Lines are those of
  * the head, so a file that the merge changes further has none.
  */
-import { correctedLine } from '../../catalog/correction.ts';
+
 import type { Finding } from '../../catalog/finding.ts';
+import { correctedLine } from '../../catalog/yaml/correction.ts';
 import type { Change } from '../change/change.ts';
 import { mergeBases } from '../git/merge.ts';
 import { runGit } from '../git/process.ts';
 import type { Repository } from '../git/repository.ts';
 import { entryAt } from '../git/tree.ts';
-import { plain } from '../report/text.ts';
+import { plain } from '../text.ts';
 
 /** A line of the head, and what should stand there. */
 export interface Suggestion {

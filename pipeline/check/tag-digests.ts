@@ -5,6 +5,7 @@
 import { InvalidLock, readLock } from '../../catalog/references/lock.ts';
 import type { TagDigests } from '../../catalog/references/same-image.ts';
 import { lookupKey } from '../../catalog/references/site.ts';
+import { lookUp } from '../catalogs/references/look-up.ts';
 import type { PinnedTag } from '../change/catalogs.ts';
 import type { ObjectReader } from '../git/objects.ts';
 import { whyUnreadable } from '../git/source.ts';
@@ -12,7 +13,6 @@ import { entryAt } from '../git/tree.ts';
 import type { Policy } from '../policy/policy.ts';
 import { repositoryMatcher } from '../policy/registries.ts';
 import type { Registry } from '../ports.ts';
-import { lookUp } from '../references/look-up.ts';
 
 export interface Confirmed {
   readonly digests: TagDigests;

@@ -3,14 +3,16 @@
  * and forgets the other has published something that the next rendering takes away. Nothing is rendered here:
  * a basic template says its channels and the images of its bundles itself.
  */
-import { compareText, type Finding, type Location } from '../../catalog/finding.ts';
-import type { Blobs, Channel } from '../../catalog/model.ts';
-import { locate } from '../../catalog/model.ts';
+
+import type { Blobs, Channel } from '../../catalog/fbc/model.ts';
+import { locate } from '../../catalog/fbc/model.ts';
+import type { Finding, Location } from '../../catalog/finding.ts';
+import { isObject } from '../../catalog/go/shape.ts';
+import { compareText } from '../../catalog/go/text.ts';
+import { BASIC_SCHEMA, writtenInBasic } from '../../catalog/opm/template/basic.ts';
+import { TemplateError } from '../../catalog/opm/template/template.ts';
 import { RULES } from '../../catalog/rules/index.ts';
 import { quoted } from '../../catalog/rules/rule.ts';
-import { isObject } from '../../catalog/shape.ts';
-import { BASIC_SCHEMA, writtenInBasic } from '../../catalog/template/basic.ts';
-import { TemplateError } from '../../catalog/template/template.ts';
 import { emptyContent, fileReader, loadedFiles, readContent } from '../change/content.ts';
 import { type CatalogUnit, catalogUnits } from '../change/unit.ts';
 import { whyUnreadable } from '../git/source.ts';

@@ -2,9 +2,9 @@
 import { writeSync } from 'node:fs';
 import { setFlagsFromString } from 'node:v8';
 import { fileError } from '../directory.ts';
-import { plain } from '../report/text.ts';
+import type { Terminal } from '../terminal.ts';
+import { plain } from '../text.ts';
 import { main } from './main.ts';
-import type { Terminal } from './terminal.ts';
 
 declare const PORTOLAN_VERSION: string;
 

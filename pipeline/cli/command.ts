@@ -4,7 +4,7 @@
 import { parseArgs } from 'node:util';
 import { nearest } from '../../catalog/spelling.ts';
 import { PipelineError } from '../error.ts';
-import type { ExitCode, Terminal } from './terminal.ts';
+import type { ExitCode, Terminal } from '../terminal.ts';
 
 export interface Command {
   /** What is typed after the program's name, such as `mirror plan`. */

@@ -1,14 +1,14 @@
 /** The catalogs of a repository's commit, for commands that read catalogs. */
 
 import { resolve } from 'node:path';
-import type { ReadCatalog } from '../catalogs.ts';
+import type { ReadCatalog } from '../catalogs/read-catalogs.ts';
 import { commitCatalogs, type Selection } from '../change/commit-catalogs.ts';
-import { policyAt } from '../config.ts';
 import { PipelineError } from '../error.ts';
 import { openRepository } from '../git/repository.ts';
+import { policyAt } from '../policy/read-policy.ts';
 import { RULE_IDS } from '../policy/rule-ids.ts';
+import { searchPath, type Terminal } from '../terminal.ts';
 import { sayErrors } from './rendering.ts';
-import { searchPath, type Terminal } from './terminal.ts';
 
 /**
  * Reads them under the policy of the commit.

@@ -4,9 +4,9 @@
 
 import { nearest } from '../../catalog/spelling.ts';
 import { PipelineError } from '../error.ts';
+import type { ExitCode, Terminal } from '../terminal.ts';
 import { EXIT_CODES, helpText, invocationOf, twoColumns } from './command.ts';
 import { COMMAND_GROUPS, COMMANDS, type CommandEntry } from './commands.ts';
-import type { ExitCode, Terminal } from './terminal.ts';
 
 /**
  * Runs one command line.

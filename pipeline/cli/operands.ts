@@ -1,12 +1,17 @@
 /** Catalogs as operands: directories, and index images in registries, layouts and archives. */
 import { resolve } from 'node:path';
-import { tryParseMinor } from '../../catalog/graph/openshift.ts';
-import { type CatalogPlace, catalogPlaces, type ReadCatalog, readCatalogs } from '../catalogs.ts';
+import { tryParseMinor } from '../../catalog/fbc/openshift.ts';
+import {
+  type CatalogPlace,
+  catalogPlaces,
+  type ReadCatalog,
+  readCatalogs,
+} from '../catalogs/read-catalogs.ts';
+import type { OpenCatalog } from '../catalogs/source/open.ts';
 import { directorySource, isDirectory } from '../directory.ts';
-import type { RegistryClient } from '../registry/client.ts';
-import type { OpenCatalog } from '../source/open.ts';
+import type { RegistryClient } from '../oci/registry/client.ts';
+import type { Terminal } from '../terminal.ts';
 import type { Invocation } from './command.ts';
-import type { Terminal } from './terminal.ts';
 
 /**
  * Reads the catalogs that a command line names.
@@ -59,7 +64,7 @@ export async function openOperand(
     return { source: directorySource(path), name: operand, close: async () => undefined };
   }
   // Most catalogs are directories: registries and images are loaded for those that are not.
-  const { openCatalog } = await import('../source/open.ts');
+  const { openCatalog } = await import('../catalogs/source/open.ts');
   const { registryClientFor } = await import('./registry-access.ts');
   let client: RegistryClient | undefined;
   const registry = (): RegistryClient => {

@@ -1,5 +1,5 @@
-import { opm } from '../opm/main.ts';
 import type { Command } from './command.ts';
+import { opm } from './opm/main.ts';
 
 export const command: Command = {
   words: 'opm',
@@ -20,7 +20,7 @@ export const command: Command = {
     opm(operands, {
       terminal,
       registry: async (host, options) => {
-        const { registryClient } = await import('../render/client.ts');
+        const { registryClient } = await import('../catalogs/render/client.ts');
         return registryClient(terminal, host, options);
       },
     }),

@@ -1,5 +1,5 @@
 /** Progress for people: one line that is redrawn on a terminal, a line now and then in a log. */
-import type { Terminal } from './terminal.ts';
+import type { Terminal } from '../terminal.ts';
 
 export interface ProgressLine {
   /** @param line makes the line from the milliseconds since the beginning, where it is due */

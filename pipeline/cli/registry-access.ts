@@ -1,13 +1,13 @@
 /** How commands reach registries: the client that their options make. */
 import { resolve } from 'node:path';
+import { clientUnder } from '../catalogs/references/client.ts';
 import { readText } from '../directory.ts';
+import { type ClientOptions, createRegistryClient, type RegistryClient } from '../oci/registry/client.ts';
+import { authfileCredentials } from '../oci/registry/credentials.ts';
+import { parsePlace } from '../oci/registry/place.ts';
 import type { Policy } from '../policy/policy.ts';
-import { clientUnder } from '../references/client.ts';
-import { type ClientOptions, createRegistryClient, type RegistryClient } from '../registry/client.ts';
-import { authfileCredentials } from '../registry/credentials.ts';
-import { parsePlace } from '../registry/place.ts';
+import type { Terminal } from '../terminal.ts';
 import type { Invocation } from './command.ts';
-import type { Terminal } from './terminal.ts';
 
 /** What a client may ask. */
 export interface ClientScope {

@@ -1,17 +1,17 @@
 /** What the commands that print catalogs have in common. */
 import { resolve } from 'node:path';
-import { joinedBlobs } from '../../catalog/blobs.ts';
+import { joinedBlobs } from '../../catalog/fbc/blobs.ts';
+import type { Blobs } from '../../catalog/fbc/model.ts';
+import type { RenderFormat } from '../../catalog/fbc/render.ts';
 import { compareFindings, type Finding } from '../../catalog/finding.ts';
-import type { Blobs } from '../../catalog/model.ts';
-import type { RenderFormat } from '../../catalog/render.ts';
-import { writePackages } from '../render/files.ts';
-import type { Rendering } from '../render/loaded.ts';
-import { renderReference } from '../render/reference.ts';
-import { writeBlobs } from '../render/write.ts';
-import { amount, findingText } from '../report/text.ts';
+import { writePackages } from '../catalogs/render/files.ts';
+import type { Rendering } from '../catalogs/render/loaded.ts';
+import { renderReference } from '../catalogs/render/reference.ts';
+import { writeBlobs } from '../catalogs/write-blobs.ts';
+import type { ExitCode, Terminal } from '../terminal.ts';
+import { amount, findingText } from '../text.ts';
 import type { Invocation, Option } from './command.ts';
 import { REGISTRY_OPTIONS } from './registry-options.ts';
-import type { ExitCode, Terminal } from './terminal.ts';
 
 export const RENDER_OPTIONS: Readonly<Record<string, Option>> = {
   output: { short: 'o', value: 'json|yaml', description: 'output format (default: json)' },

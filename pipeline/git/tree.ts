@@ -2,7 +2,7 @@
  * Two trees compared, by ids: what is equal is never entered. Renames are not looked
  * for: a file that moved is one removed and one added, so nobody's loss hides in it.
  */
-import { compareText } from '../../catalog/finding.ts';
+import { compareText } from '../../catalog/go/text.ts';
 import { PipelineError } from '../error.ts';
 import type { ObjectReader, TreeEntry } from './objects.ts';
 

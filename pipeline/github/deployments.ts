@@ -1,7 +1,7 @@
 /** What was published, on the commit that it was published from: one environment for each catalog. */
-import { isObject } from '../../catalog/shape.ts';
+import { isObject } from '../../catalog/go/shape.ts';
+import type { BundleName } from '../catalogs/release/bundle-image.ts';
 import type { PublishReceipt } from '../publish/receipt.ts';
-import type { BundleName } from '../release/bundle-image.ts';
 import { answer, answerIfAny, type GitHub, type RepositoryName } from './client.ts';
 
 export interface Deployed {

@@ -1,7 +1,7 @@
 /** What GitHub says of the names in owners' lists: whose number a login has, and who is in a team. */
 import { PipelineError } from '../error.ts';
+import type { Directory, Identity, Person } from '../policy/identity.ts';
 import { answer, answerIfAny, type GitHub, pages } from './client.ts';
-import type { Directory, Identity, Person } from './identity.ts';
 import { personOf } from './pull-request.ts';
 
 /** Names that are looked up for one pull request at most. */

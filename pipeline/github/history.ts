@@ -2,8 +2,8 @@
  * Old versions of catalogs, for a fetch without history: GitHub says which commits changed a
  * path; their trees are fetched level by level, all of them together, and nothing else.
  */
-import { compareText } from '../../catalog/finding.ts';
-import type { HistoryOf } from '../check/past.ts';
+import { compareText } from '../../catalog/go/text.ts';
+import type { HistoryOf } from '../check/history-of.ts';
 import type { OldVersion } from '../check/published.ts';
 import type { ObjectReader } from '../git/objects.ts';
 import type { Repository } from '../git/repository.ts';

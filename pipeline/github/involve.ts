@@ -1,7 +1,7 @@
 /** Whom and what a report calls for: corrections that can be taken with a click, reviews that are missing. */
-import type { CheckReport } from '../report/report.ts';
-import { plain } from '../report/text.ts';
-import { askForReviews } from './ask.ts';
+import type { CheckReport } from '../check/report.ts';
+import { plain } from '../text.ts';
+import { askForReviews } from './request-reviews.ts';
 import { tellSuggestions } from './suggest.ts';
 import type { Telling } from './tell.ts';
 

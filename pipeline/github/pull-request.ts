@@ -1,8 +1,15 @@
 /** A pull request as GitHub has it: its people, its commits, what was said of it. */
+
+import type { GivenReview } from '../check/authority/approval.ts';
+import {
+  type CommitFacts,
+  type CommitPerson,
+  signedOffBy,
+  trailerPeople,
+} from '../check/authority/authorship.ts';
 import { parseTrailers } from '../git/commit.ts';
-import { type CommitFacts, type CommitPerson, signedOffBy, trailerPeople } from './authorship.ts';
+import type { Person } from '../policy/identity.ts';
 import { answer, answerIfAny, type GitHub, pages, type RepositoryName } from './client.ts';
-import type { Person } from './identity.ts';
 
 export interface PullRequest {
   readonly number: number;
@@ -58,13 +65,6 @@ export function personOf(account: Account | null | undefined): Person {
   const { login, type } = account;
   const id = Number(account.id);
   return type === 'User' ? { login, id } : { login, id, bot: true };
-}
-
-export interface GivenReview {
-  readonly author: Person;
-  readonly state: 'approved' | 'changes-requested' | 'dismissed' | 'commented';
-  /** Id of the reviewed commit; undefined when GitHub no longer knows. */
-  readonly commit: string | undefined;
 }
 
 const STATES: Readonly<Record<string, GivenReview['state']>> = {

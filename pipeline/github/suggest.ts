@@ -3,9 +3,9 @@
  * offered again, whatever became of it.
  */
 import { createHash } from 'node:crypto';
+import type { CheckReport } from '../check/report.ts';
 import type { Suggestion } from '../check/suggestions.ts';
 import { code, escaped } from '../report/markdown.ts';
-import type { CheckReport } from '../report/report.ts';
 import { ownAccount } from './account.ts';
 import { answer, type GitHub, pages, type RepositoryName } from './client.ts';
 

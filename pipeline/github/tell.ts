@@ -1,8 +1,8 @@
 /** What is said on GitHub: the status that a branch may require, the check run with its annotations, one comment. */
 import type { Finding } from '../../catalog/finding.ts';
+import { type CheckReport, stateOf } from '../check/report.ts';
 import { COMMENT_BYTES, markdownReport } from '../report/markdown.ts';
-import { type CheckReport, stateOf } from '../report/report.ts';
-import { plain } from '../report/text.ts';
+import { plain } from '../text.ts';
 import { ownAccount } from './account.ts';
 import { answer, type GitHub, pages, type RepositoryName } from './client.ts';
 import { readPullRequest } from './pull-request.ts';

@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { formatReference, parseReference, type Reference, repositoryName } from '../../catalog/reference.ts';
 import { readText } from '../directory.ts';
 import { PipelineError } from '../error.ts';
+import { algorithmOf, checked, corrupt, digestOf } from '../oci/registry/digest.ts';
+import { manifestType } from '../oci/registry/image.ts';
+import { allOf } from '../oci/registry/stream.ts';
 import type { Descriptor, Manifest, Registry, Repository } from '../ports.ts';
-import { algorithmOf, checked, corrupt, digestOf } from '../registry/digest.ts';
-import { manifestType } from '../registry/image.ts';
-import { allOf } from '../registry/stream.ts';
 import { checkParts, readParts } from './parts.ts';
 import { type ArchivedName, type ArchiveReceipt, RECEIPT, readReceipt } from './receipt.ts';
 

@@ -15,12 +15,18 @@ import { dirname, join } from 'node:path';
 import { formatReference, type Reference, repositoryName } from '../../catalog/reference.ts';
 import { readText } from '../directory.ts';
 import { PipelineError } from '../error.ts';
+import { headerOf, paddingOf, TAR_END } from '../oci/registry/archive/tar.ts';
+import { checked } from '../oci/registry/digest.ts';
+import {
+  describe,
+  isManifestType,
+  OCI_INDEX,
+  parseManifest,
+  referrerDescriptor,
+} from '../oci/registry/image.ts';
+import { fileError, replaceFile } from '../oci/registry/layout/files.ts';
+import { allOf, only } from '../oci/registry/stream.ts';
 import type { BlobOutcome, BlobSource, Manifest, Repository } from '../ports.ts';
-import { headerOf, paddingOf, TAR_END } from '../registry/archive/tar.ts';
-import { checked } from '../registry/digest.ts';
-import { describe, isManifestType, OCI_INDEX, parseManifest, referrerDescriptor } from '../registry/image.ts';
-import { fileError, replaceFile } from '../registry/layout/files.ts';
-import { allOf, only } from '../registry/stream.ts';
 import { endOfParts, openParts, type PartWriter } from './parts.ts';
 import {
   type ArchivedBlob,

@@ -4,9 +4,9 @@
  * because a kill loses just that.
  */
 import { repositoryName } from '../../catalog/reference.ts';
+import { createAllowance } from '../parallel.ts';
 import type { BlobOutcome, BlobSource, PutBlobOptions, Registry, Repository } from '../ports.ts';
 import type { CopyMemory } from './memory.ts';
-import { createAllowance } from './parallel.ts';
 
 /** Brings blobs into repositories. */
 export interface BlobMover {

@@ -3,14 +3,14 @@
  * registries into registries or archives. What is there is not sent; what fails is said at
  * the end and stops nothing else.
  */
-import { compareText } from '../../catalog/finding.ts';
+import { compareText } from '../../catalog/go/text.ts';
 import { PipelineError } from '../error.ts';
+import { eachOf } from '../parallel.ts';
 import type { BlobOutcome } from '../ports.ts';
-import { copyCompanions } from './along.ts';
 import { createBlobMover } from './blobs.ts';
+import { copyCompanions } from './copy-companions.ts';
 import type { CopyJob } from './jobs.ts';
 import { type Looked, lookAt } from './look.ts';
-import { eachOf } from './parallel.ts';
 import { createProgress, type Progress } from './progress.ts';
 import { putImage } from './put.ts';
 import type { CopyPorts, CopyRun } from './run.ts';

@@ -7,7 +7,7 @@ import { isSameContent, type Mapping, type MappingLine } from '../../catalog/mir
 import { parseHome } from '../../catalog/mirror/style.ts';
 import { type Reference, repositoryName, tryParseReference, withDigest } from '../../catalog/reference.ts';
 import type { Registry } from '../ports.ts';
-import { asUsage } from '../stages/mirror.ts';
+import { asUsage } from './prepare.ts';
 
 /** One image to copy. */
 export interface CopyJob extends Mapping {

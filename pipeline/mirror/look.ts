@@ -1,7 +1,7 @@
 /** Looking before copying: what the source has, what stands at the destination. */
 import type { Reference } from '../../catalog/reference.ts';
-import { openSource, type Source } from '../registry/open.ts';
-import { type ImageContent, readImage } from '../registry/push.ts';
+import { openSource, type Source } from '../oci/registry/open.ts';
+import { type ImageContent, readImage } from '../oci/registry/push.ts';
 import type { CopyJob } from './jobs.ts';
 import type { CopyRun } from './run.ts';
 

@@ -4,10 +4,10 @@
  */
 import { type Reference, withDigest } from '../../catalog/reference.ts';
 import { PipelineError } from '../error.ts';
+import { parseManifest } from '../oci/registry/image.ts';
+import { eachOf } from '../parallel.ts';
 import type { Manifest, Registry } from '../ports.ts';
-import { parseManifest } from '../registry/image.ts';
 import type { CopyJob } from './jobs.ts';
-import { eachOf } from './parallel.ts';
 
 /** What was found of one line of a mapping. */
 export interface Presence {

@@ -2,7 +2,7 @@
 import { type FileHandle, open, readdir, rm, stat, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PipelineError } from '../error.ts';
-import { fileError } from '../registry/layout/files.ts';
+import { fileError } from '../oci/registry/layout/files.ts';
 
 /** The parts of an archive, to be written from the front to the back. */
 export interface PartWriter {

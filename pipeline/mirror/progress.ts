@@ -1,6 +1,7 @@
 /** How far a copy is, in images and in bytes. */
+
+import type { ImageContent } from '../oci/registry/push.ts';
 import type { BlobOutcome, BlobSource } from '../ports.ts';
-import type { ImageContent } from '../registry/push.ts';
 
 export interface ProgressState {
   readonly images: { readonly done: number; readonly total: number };

@@ -4,8 +4,8 @@
  */
 import { formatReference, type Reference, repositoryName, withDigest } from '../../catalog/reference.ts';
 import { PipelineError } from '../error.ts';
+import { eachOf } from '../parallel.ts';
 import type { Registry, Repository } from '../ports.ts';
-import { eachOf } from './parallel.ts';
 
 export interface PruneReport {
   readonly deleted: readonly string[];

@@ -1,8 +1,8 @@
 /** An image into the mirror: blobs, then the manifests of a list, the tag last. */
 import { type Reference, withDigest } from '../../catalog/reference.ts';
 import { PipelineError } from '../error.ts';
+import type { ImageContent } from '../oci/registry/push.ts';
 import type { BlobSource } from '../ports.ts';
-import type { ImageContent } from '../registry/push.ts';
 import type { Looked } from './look.ts';
 import type { CopyRun } from './run.ts';
 

@@ -2,9 +2,9 @@
  * The receipt of an archive: what is in it and where, and what came with the archives
  * before it. The next archive leaves that out.
  */
-import { isObject } from '../../catalog/shape.ts';
+import { isObject } from '../../catalog/go/shape.ts';
 import { PipelineError } from '../error.ts';
-import { isDigest } from '../registry/digest.ts';
+import { isDigest } from '../oci/registry/digest.ts';
 
 /** Content in the archive. */
 export interface ArchivedBlob extends EarlierBlob {

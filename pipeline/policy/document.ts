@@ -12,7 +12,7 @@ import {
   parseEvents,
   YAMLException,
 } from 'js-yaml';
-import { OffsetDocument } from '../../catalog/document.ts';
+import { OffsetDocument } from '../../catalog/fbc/document.ts';
 import type { Finding } from '../../catalog/finding.ts';
 import type { SettingsRead } from '../settings.ts';
 

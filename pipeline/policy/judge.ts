@@ -1,8 +1,8 @@
 /** Everything wrong in a policy file, each with its line and what to write instead. */
 import { Ajv, type ErrorObject, type Options, type ValidateFunction } from 'ajv';
 import type { Finding, Location } from '../../catalog/finding.ts';
+import { isObject } from '../../catalog/go/shape.ts';
 import { repositoryName } from '../../catalog/reference.ts';
-import { isObject } from '../../catalog/shape.ts';
 import { nearest } from '../../catalog/spelling.ts';
 import schema from '../policy.schema.json' with { type: 'json' };
 import type { Settings } from '../settings.ts';

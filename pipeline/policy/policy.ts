@@ -1,7 +1,7 @@
 /** The policy as the pipeline uses it: every key there, references read, nothing left to look up. */
 import type { Severity } from '../../catalog/finding.ts';
-import type { Trust } from '../attest/trust.ts';
-import type { Identity } from '../github/identity.ts';
+import type { Trust } from '../oci/signatures/trust.ts';
+import type { Identity } from './identity.ts';
 import type { Layout, PathKind } from './layout.ts';
 
 /** What a change is, for who may make it. */

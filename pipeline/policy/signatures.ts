@@ -1,5 +1,5 @@
 /** Who must have signed an image. */
-import type { Trust } from '../attest/trust.ts';
+import type { Trust } from '../oci/signatures/trust.ts';
 import type { Repository } from '../ports.ts';
 import type { Policy } from './policy.ts';
 import { repositoryMatcher } from './registries.ts';

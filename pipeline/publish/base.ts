@@ -1,16 +1,16 @@
 /** The base image of an index image, read from wherever it is. */
 
 import { type DigestReference, formatReference, withDigest } from '../../catalog/reference.ts';
-import type { Trust } from '../attest/trust.ts';
-import { verifySignatures, whyUnsigned } from '../attest/verify.ts';
 import { PipelineError } from '../error.ts';
-import type { BaseImage } from '../image/base.ts';
-import { readBase } from '../image/base.ts';
+import type { BaseImage } from '../oci/image/base.ts';
+import { readBase } from '../oci/image/base.ts';
+import { isManifestType } from '../oci/registry/image.ts';
+import { openSource, type Source } from '../oci/registry/open.ts';
+import { formatPlace, type Place } from '../oci/registry/place.ts';
+import type { Trust } from '../oci/signatures/trust.ts';
+import { verifySignatures, whyUnsigned } from '../oci/signatures/verify.ts';
 import type { SignatureDemands } from '../policy/signatures.ts';
 import type { Descriptor, Registry } from '../ports.ts';
-import { isManifestType } from '../registry/image.ts';
-import { openSource, type Source } from '../registry/open.ts';
-import { formatPlace, type Place } from '../registry/place.ts';
 
 export interface OpenBase {
   readonly image: BaseImage;

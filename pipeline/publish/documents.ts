@@ -2,7 +2,7 @@
  * The documents of publishes as records: each publish's own under a key that nobody else writes, and
  * one record for each fence that says whose are current.
  */
-import { isObject } from '../../catalog/shape.ts';
+import { isObject } from '../../catalog/go/shape.ts';
 import type { RecordStore, StandingClaim } from '../ports.ts';
 import type { Follower } from './fence.ts';
 

@@ -1,9 +1,9 @@
 /** Layers of what was published before: a build takes from them what did not change. */
-import type { ReadLayer } from '../image/workshop.ts';
+import type { ReadLayer } from '../oci/image/build-context.ts';
+import { openLayout } from '../oci/registry/layout/layout.ts';
+import { layoutRegistry } from '../oci/registry/layout/registry.ts';
+import type { Place } from '../oci/registry/place.ts';
 import type { Registry } from '../ports.ts';
-import { openLayout } from '../registry/layout/layout.ts';
-import { layoutRegistry } from '../registry/layout/registry.ts';
-import type { Place } from '../registry/place.ts';
 
 /**
  * Reads layers where an image is published to. An archive is written anew each time: nothing is read of one.

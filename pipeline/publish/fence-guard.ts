@@ -1,8 +1,8 @@
 /** The fence around one publish: asked before anything is built, and moved before the tag is. */
 import { isAncestor } from '../git/merge.ts';
 import type { Repository } from '../git/repository.ts';
+import { openDestination } from '../oci/registry/open.ts';
 import type { Fence, RecordStore, Registry, StandingClaim } from '../ports.ts';
-import { openDestination } from '../registry/open.ts';
 import { followingRecord, keepDocuments } from './documents.ts';
 import { claim, converge, type Fencing, type Follower, fenceName, standingOf } from './fence.ts';
 import { followingTag } from './fence-tag.ts';

@@ -1,5 +1,5 @@
 /** A fence over any store with conditional writes. */
-import { isObject } from '../../catalog/shape.ts';
+import { isObject } from '../../catalog/go/shape.ts';
 import { PipelineError } from '../error.ts';
 import type { Claim, Fence, RecordStore, StandingClaim } from '../ports.ts';
 

@@ -3,10 +3,11 @@
  *
  * @see https://github.com/opencontainers/image-spec/blob/main/manifest.md#guidelines-for-artifact-usage
  */
+
+import { digestOf } from '../oci/registry/digest.ts';
+import { describe, OCI_MANIFEST } from '../oci/registry/image.ts';
+import type { ImageContent } from '../oci/registry/push.ts';
 import type { BlobSource, Manifest } from '../ports.ts';
-import { digestOf } from '../registry/digest.ts';
-import { describe, OCI_MANIFEST } from '../registry/image.ts';
-import type { ImageContent } from '../registry/push.ts';
 
 export interface ArtifactFiles {
   /** The type of the artifact. */

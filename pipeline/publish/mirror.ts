@@ -1,9 +1,9 @@
 /** The mirror's documents for an index image that is being published. */
-import { CACHE, CONFIGS } from '../../catalog/cache/layout.ts';
+import { CACHE, CONFIGS } from '../../catalog/fbc/cache/layout.ts';
 import type { DocumentOptions } from '../../catalog/mirror/documents.ts';
 import type { PlanFilesRequest } from '../../catalog/mirror/files.ts';
 import type { CatalogSource } from '../../catalog/source.ts';
-import { prepareMirror } from '../stages/mirror.ts';
+import { prepareMirror } from '../mirror/prepare.ts';
 import type { PublishReceipt } from './receipt.ts';
 import type { PublishTarget } from './target.ts';
 

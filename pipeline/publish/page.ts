@@ -1,11 +1,12 @@
 /** The page of one publish: what was published, and where every version of the catalog really goes next. */
+
+import { DEFAULT_LIMITS, type LoadLimits, load } from '../../catalog/fbc/load.ts';
+import { type Blob, type Bundle, catalogOf, type PackageBlob } from '../../catalog/fbc/model.ts';
+import { NO_DOCUMENT } from '../../catalog/fbc/visit.ts';
 import type { Finding } from '../../catalog/finding.ts';
-import { graphDocument } from '../../catalog/graph/graph-document.ts';
-import { worldOf } from '../../catalog/graph/world.ts';
-import { DEFAULT_LIMITS, type LoadLimits, load } from '../../catalog/load.ts';
-import { type Blob, type Bundle, catalogOf, type PackageBlob } from '../../catalog/model.ts';
+import { worldOf } from '../../catalog/olm/foresight/world.ts';
+import { graphDocument } from '../../catalog/olm/graph/graph-document.ts';
 import type { CatalogSource } from '../../catalog/source.ts';
-import { NO_DOCUMENT } from '../../catalog/visit.ts';
 import { pageText } from '../report/page/page.ts';
 import type { PublishReceipt } from './receipt.ts';
 

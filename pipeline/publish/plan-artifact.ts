@@ -6,10 +6,10 @@
  */
 import { type Reference, withDigest } from '../../catalog/reference.ts';
 import { PipelineError } from '../error.ts';
+import { type ImageManifest, parseManifest } from '../oci/registry/image.ts';
+import type { ImageContent } from '../oci/registry/push.ts';
+import { allOf } from '../oci/registry/stream.ts';
 import type { Descriptor, Manifest, Registry } from '../ports.ts';
-import { type ImageManifest, parseManifest } from '../registry/image.ts';
-import type { ImageContent } from '../registry/push.ts';
-import { allOf } from '../registry/stream.ts';
 import { filesArtifact, TITLE } from './files-artifact.ts';
 
 /** The type of the artifact: files of a mirror plan, one a layer, named by its title. */

@@ -1,11 +1,11 @@
 /** Index images into their places: our layers are sent, the base's are mounted or copied. */
 import { type Reference, withDigest } from '../../catalog/reference.ts';
-import type { CatalogImage } from '../image/image.ts';
+import type { CatalogImage } from '../oci/image/image.ts';
+import { isElsewhere } from '../oci/registry/image.ts';
+import { type Destination, openDestination } from '../oci/registry/open.ts';
+import type { Place } from '../oci/registry/place.ts';
+import { blobOf, type ImageContent, type PushReport, pushImage, sendImage } from '../oci/registry/push.ts';
 import type { Registry } from '../ports.ts';
-import { isElsewhere } from '../registry/image.ts';
-import { type Destination, openDestination } from '../registry/open.ts';
-import type { Place } from '../registry/place.ts';
-import { blobOf, type ImageContent, type PushReport, pushImage, sendImage } from '../registry/push.ts';
 import type { OpenBase } from './base.ts';
 import type { Follower } from './fence.ts';
 import { followingTag } from './fence-tag.ts';

@@ -3,9 +3,9 @@
  * writes the same receipt.
  */
 import { formatReference, tryParseReference } from '../../catalog/reference.ts';
-import type { BaseImage } from '../image/base.ts';
-import type { BuiltCatalog } from '../image/build.ts';
-import { formatPlace } from '../registry/place.ts';
+import type { BaseImage } from '../oci/image/base.ts';
+import type { BuiltCatalog } from '../oci/image/build.ts';
+import { formatPlace } from '../oci/registry/place.ts';
 import type { PublishTarget } from './target.ts';
 
 export interface PublishReceipt {

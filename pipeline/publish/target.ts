@@ -1,12 +1,12 @@
 /** Where a catalog is published: what was asked for, else what the policy says. */
 import { formatReference, repositoryName } from '../../catalog/reference.ts';
 import { PipelineError } from '../error.ts';
-import { BUILD_DEFAULTS, type BuildOptions } from '../image/build.ts';
-import type { Codec } from '../image/compress.ts';
+import { BUILD_DEFAULTS, type BuildOptions } from '../oci/image/build.ts';
+import type { Codec } from '../oci/image/compress.ts';
+import { formatPlace, type Place, parsePlace } from '../oci/registry/place.ts';
 import { matchesGlob } from '../policy/layout.ts';
 import type { Policy, PublishTarget as WrittenTarget } from '../policy/policy.ts';
 import type { Platform } from '../ports.ts';
-import { formatPlace, type Place, parsePlace } from '../registry/place.ts';
 
 /** What was asked for; the policy of the commit fills in what was not. */
 export interface PublishChoices {

@@ -1,5 +1,5 @@
-import { graphDocument } from '../../catalog/graph/graph-document.ts';
-import type { Audited } from '../stages/audit.ts';
+import { graphDocument } from '../../catalog/olm/graph/graph-document.ts';
+import type { Audited } from '../check/audit.ts';
 import { asked, catalogLine, headline } from './audit-text.ts';
 import { pageText } from './page/page.ts';
 

@@ -2,11 +2,11 @@
  * An audit as text: what to act on first, then each catalog in one line.
  */
 import type { Finding } from '../../catalog/finding.ts';
-import type { AuditReport, CatalogAudit } from '../stages/audit.ts';
+import type { AuditReport, CatalogAudit } from '../check/audit.ts';
+import { amount, countText, plain } from '../text.ts';
 import { catalogsText } from './catalogs-text.ts';
 import { clusterLines } from './cluster-text.ts';
 import { historyLines } from './history-text.ts';
-import { amount, countText, plain } from './text.ts';
 
 /** Findings of one package and rule that are written out; the others are counted. */
 const SHOWN = 3;

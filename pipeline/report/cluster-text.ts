@@ -1,9 +1,9 @@
 /**
  * What becomes of a cluster, as lines: who is stuck today comes first, then who will be.
  */
-import type { Glance } from '../../catalog/graph/fate-change.ts';
-import type { ClusterAudit, Prospect } from '../stages/prospects.ts';
-import { amount, plain } from './text.ts';
+import type { Glance } from '../../catalog/olm/foresight/fate-change.ts';
+import type { ClusterAudit, Prospect } from '../check/prospects.ts';
+import { amount, plain } from '../text.ts';
 import { roadText } from './text-report.ts';
 
 /** Lines about a cluster, the first of which is a headline. */

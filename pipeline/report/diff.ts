@@ -1,8 +1,8 @@
 /** What changes in packages, and what clusters will do otherwise, as text and as Markdown. */
 
+import type { PlacedDiff } from '../check/report.ts';
+import { plain } from '../text.ts';
 import { escaped, fatesTable, writtenMarkdown } from './markdown.ts';
-import type { PlacedDiff } from './report.ts';
-import { plain } from './text.ts';
 import { fateLines } from './text-report.ts';
 import { writtenLines } from './written.ts';
 

@@ -1,9 +1,9 @@
 /**
  * The merges of the past that did harm, as lines: the latest first.
  */
-import type { HarmfulMerge, HistoryAudit } from '../stages/history.ts';
+import type { HarmfulMerge, HistoryAudit } from '../check/history.ts';
+import { amount, plain, shortList } from '../text.ts';
 import { catalogsText } from './catalogs-text.ts';
-import { amount, plain, shortList } from './text.ts';
 
 /**
  * Lines about the past, the first of which is a headline.

@@ -1,4 +1,4 @@
-import type { CheckReport } from './report.ts';
+import type { CheckReport } from '../check/report.ts';
 
 /** The report as JSON, for machines. */
 export function jsonReport(report: CheckReport): string {

@@ -3,11 +3,11 @@
  * catalog is escaped: it can name nobody, link nowhere, and end no table.
  */
 import type { Location } from '../../catalog/finding.ts';
-import type { FateChange, Turn } from '../../catalog/graph/fate-change.ts';
+import type { FateChange, Turn } from '../../catalog/olm/foresight/fate-change.ts';
+import { type CheckReport, type PlacedDiff, stateOf } from '../check/report.ts';
+import { amount, countText, plain, shortList } from '../text.ts';
 import { type Part, withinBudget } from './budget.ts';
 import { mermaidText } from './mermaid.ts';
-import { type CheckReport, type PlacedDiff, stateOf } from './report.ts';
-import { amount, countText, plain, shortList } from './text.ts';
 import { contextLines, disconnectedLines, releasedLines, roadText } from './text-report.ts';
 import { writtenLines } from './written.ts';
 

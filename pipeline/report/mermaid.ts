@@ -4,7 +4,7 @@
  *
  * @see https://mermaid.js.org/config/schema-docs/config.html (maxTextSize, maxEdges)
  */
-import type { Hop, HopGraph, HopKind, HopLane, HopStop } from '../../catalog/graph/hop-graph.ts';
+import type { Hop, HopGraph, HopKind, HopLane, HopStop } from '../../catalog/olm/graph/hop-graph.ts';
 
 /** GitHub's Mermaid refuses more than 50,000 characters and 500 edges, whatever a diagram asks for. */
 const MOST_CHARACTERS = 40_000;

@@ -1,5 +1,5 @@
 /** What a pull request says that brings new pins. */
-import type { MovedTag, Repinned } from '../stages/repin.ts';
+import type { MovedTag, Repinned } from '../check/repin.ts';
 import { withinBudget } from './budget.ts';
 import { COMMENT_BYTES, code, escaped } from './markdown.ts';
 

@@ -5,8 +5,8 @@
  */
 import type { Severity } from '../../catalog/finding.ts';
 import { RULES } from '../../catalog/rules/index.ts';
+import type { CheckReport } from '../check/report.ts';
 import type { Suggestion } from '../check/suggestions.ts';
-import type { CheckReport } from './report.ts';
 
 const LEVELS: Readonly<Record<Severity, string>> = { error: 'error', warning: 'warning', info: 'note' };
 

@@ -5,8 +5,8 @@
 import { brotliCompressSync, brotliDecompressSync, constants } from 'node:zlib';
 import { Ajv } from 'ajv';
 import schema from '../../docs/check-report.schema.json' with { type: 'json' };
+import type { CheckReport, PlacedDiff } from '../check/report.ts';
 import { PipelineError } from '../error.ts';
-import type { CheckReport, PlacedDiff } from './report.ts';
 
 /**
  * Most characters of the text. Outputs of a job may have a million, but the next job's step gets it as a variable

@@ -4,7 +4,7 @@
  * neighbour run straight, the others in an arc: above under OLM v0 (or both), below where
  * only OLM v1 takes them.
  */
-import type { Hop, HopGraph, HopLane, HopStop } from '../../catalog/graph/hop-graph.ts';
+import type { Hop, HopGraph, HopLane, HopStop } from '../../catalog/olm/graph/hop-graph.ts';
 
 /** Sizes, in units of the picture. */
 const NODE_HEIGHT = 28;

@@ -1,9 +1,9 @@
 /**
  * A report as a maintainer reads it in a terminal or a log.
  */
-import type { FateChange, Turn } from '../../catalog/graph/fate-change.ts';
-import type { CheckReport, DisconnectedReport, PlacedDiff, ReleaseReport } from './report.ts';
-import { countText, findingText, plain, shortList } from './text.ts';
+import type { FateChange, Turn } from '../../catalog/olm/foresight/fate-change.ts';
+import type { CheckReport, DisconnectedReport, PlacedDiff, ReleaseReport } from '../check/report.ts';
+import { countText, findingText, plain, shortList } from '../text.ts';
 
 export function textReport(report: CheckReport): string {
   const lines = [

@@ -1,6 +1,6 @@
 /** What is written otherwise in a package: defaults, heads, entries and edges by channel. */
-import type { BundleDiff, ChannelDiff, EdgeDiff, Pair } from '../../catalog/diff.ts';
-import type { PlacedDiff } from './report.ts';
+import type { BundleDiff, ChannelDiff, EdgeDiff, Pair } from '../../catalog/olm/diff.ts';
+import type { PlacedDiff } from '../check/report.ts';
 
 /** Most lines of one list. */
 const SHOWN = 40;

@@ -1,6 +1,6 @@
 /** A function dies at every call of a port, and at several by chance; each message comes again. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { PushMessage } from '../../pipeline/delivery/message.ts';
+import type { PushMessage } from '../../pipeline/publish/delivery/message.ts';
 import { deliver } from '../fakes/delivery.ts';
 import { generator } from '../fakes/generator.ts';
 import { inParallel } from '../fakes/parallel.ts';

@@ -3,9 +3,14 @@
  * comes first at each call of a port, the end is what the rules say of the branch.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { POLICY_PATH } from '../../pipeline/config.ts';
-import { lastOutcome, type Outcome, type OutcomeState, outcomeAt } from '../../pipeline/delivery/outcome.ts';
+import { POLICY_PATH } from '../../pipeline/policy/read-policy.ts';
 import type { CommitStatus, RecordStore, StandingClaim } from '../../pipeline/ports.ts';
+import {
+  lastOutcome,
+  type Outcome,
+  type OutcomeState,
+  outcomeAt,
+} from '../../pipeline/publish/delivery/outcome.ts';
 import { type Current, PUBLISHED, publishedIn } from '../../pipeline/publish/documents.ts';
 import { recordFence } from '../../pipeline/publish/fence-records.ts';
 import type { PublishReceipt } from '../../pipeline/publish/receipt.ts';

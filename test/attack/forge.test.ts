@@ -1,13 +1,13 @@
 /** Attacks and traps of GitHub itself, by the numbers of the design's list; the gate against a fake GitHub. */
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { POLICY_PATH } from '../../pipeline/config.ts';
+import { type CheckReport, stateOf } from '../../pipeline/check/report.ts';
 import { authorization } from '../../pipeline/git/process.ts';
 import { openGitHub } from '../../pipeline/github/client.ts';
+import { type GatePorts, gate, pullRequestsAt } from '../../pipeline/github/gate.ts';
+import { gateGroup } from '../../pipeline/github/group.ts';
 import { mergeJudged } from '../../pipeline/github/merge.ts';
-import { type CheckReport, stateOf } from '../../pipeline/report/report.ts';
-import { type GatePorts, gate, pullRequestsAt } from '../../pipeline/stages/gate.ts';
-import { gateGroup } from '../../pipeline/stages/group.ts';
+import { POLICY_PATH } from '../../pipeline/policy/read-policy.ts';
 import { catalogOf, documents, PEOPLE, POLICY } from '../fakes/gate.ts';
 import { type FakePull, TOKEN } from '../fakes/github/forge.ts';
 import { type Hub, openHub } from '../fakes/hub.ts';

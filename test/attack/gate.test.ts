@@ -4,9 +4,9 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { classifyChange } from '../../pipeline/change/classify.ts';
-import { POLICY_PATH, policyAt } from '../../pipeline/config.ts';
 import { mergedTree } from '../../pipeline/git/merge.ts';
 import { openRepository } from '../../pipeline/git/repository.ts';
+import { POLICY_PATH, policyAt } from '../../pipeline/policy/read-policy.ts';
 import { applyWaivers } from '../../pipeline/policy/waiver.ts';
 import {
   BASE,

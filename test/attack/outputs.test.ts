@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { brotliCompressSync } from 'node:zlib';
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { POLICY_PATH } from '../../pipeline/config.ts';
+import { POLICY_PATH } from '../../pipeline/policy/read-policy.ts';
 import { catalogOf, documents, POLICY } from '../fakes/gate.ts';
 import { type FakePull, TOKEN } from '../fakes/github/forge.ts';
 import { example, pullPayload } from '../fakes/github/payload.ts';

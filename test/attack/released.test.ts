@@ -1,8 +1,8 @@
 /** Attacks on what counts as published: whoever decides that decides what may be changed without a word. */
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { parseReference } from '../../catalog/reference.ts';
-import { POLICY_PATH } from '../../pipeline/config.ts';
-import { pushImage } from '../../pipeline/registry/push.ts';
+import { pushImage } from '../../pipeline/oci/registry/push.ts';
+import { POLICY_PATH } from '../../pipeline/policy/read-policy.ts';
 import { bundle, documents } from '../fakes/gate.ts';
 import { testClient } from '../fakes/host.ts';
 import { labelledImage } from '../fakes/labelled-image.ts';

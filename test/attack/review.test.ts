@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { POLICY_PATH } from '../../pipeline/config.ts';
+import { POLICY_PATH } from '../../pipeline/policy/read-policy.ts';
 import { BASE, POLICY } from '../fakes/gate.ts';
 import type { FakePull } from '../fakes/github/forge.ts';
 import { pullPayload } from '../fakes/github/payload.ts';

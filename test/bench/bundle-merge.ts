@@ -5,7 +5,7 @@
 // embedded registry. Every answer of GitHub can be held back by LATENCY ms. A run that moves no tag ends the bench.
 
 import { countedRegistry } from '../../bench/counted-registry.ts';
-import { createRegistryClient } from '../../pipeline/registry/client.ts';
+import { createRegistryClient } from '../../pipeline/oci/registry/client.ts';
 import { catalogOf, PEOPLE, POLICY } from '../fakes/gate.ts';
 import { startForge } from '../fakes/github/forge.ts';
 import { example } from '../fakes/github/payload.ts';

@@ -6,11 +6,11 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { load } from '../../catalog/fbc/load.ts';
+import type { Blobs } from '../../catalog/fbc/model.ts';
 import type { Finding } from '../../catalog/finding.ts';
-import { load } from '../../catalog/load.ts';
-import type { Blobs } from '../../catalog/model.ts';
 import { sourceOf } from '../../catalog/source.ts';
-import type { WrittenEntry } from '../catalog/graph/universe.ts';
+import type { WrittenEntry } from '../catalog/olm/universe.ts';
 import { askedBy, isFix, withFix } from '../fakes/written-fix.ts';
 
 export interface Applied {

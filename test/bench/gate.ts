@@ -6,7 +6,7 @@
 // pull request on standard output, the tables on standard error.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { resolve } from 'node:path';
-import type { CheckReport } from '../../pipeline/report/report.ts';
+import type { CheckReport } from '../../pipeline/check/report.ts';
 import { readSettings } from '../../pipeline/settings.ts';
 
 interface Outcome {

@@ -3,16 +3,16 @@
 // The cost of foresight, parsing apart: all rules about graphs over real catalogs, and over packages of
 // the largest known shape and of multiples of it.
 import { definitionsOfBundle } from '../../catalog/crd/of-bundle.ts';
-import { roadV0, roadV1 } from '../../catalog/graph/road.ts';
-import { v1Obstacles } from '../../catalog/graph/support.ts';
-import { load } from '../../catalog/load.ts';
-import { catalogOf } from '../../catalog/model.ts';
+import { load } from '../../catalog/fbc/load.ts';
+import { catalogOf } from '../../catalog/fbc/model.ts';
+import { roadV0, roadV1 } from '../../catalog/olm/foresight/road.ts';
+import { v1Obstacles } from '../../catalog/olm/resolve/support.ts';
 import { RULES } from '../../catalog/rules/index.ts';
 import { runForesight } from '../../catalog/rules/rule.ts';
 import { sourceOf } from '../../catalog/source.ts';
-import { parseVersion } from '../../catalog/version.ts';
-import { catalogPlaces, readCatalogs } from '../../pipeline/catalogs.ts';
-import { worldsOf } from '../../pipeline/stages/audit.ts';
+import { parseVersion } from '../../catalog/version/version.ts';
+import { catalogPlaces, readCatalogs } from '../../pipeline/catalogs/read-catalogs.ts';
+import { worldsOf } from '../../pipeline/check/audit.ts';
 import { largeCatalog, longChannel } from './large-catalog.ts';
 
 const GRAPH = RULES.filter(({ id }) => id.startsWith('graph/'));

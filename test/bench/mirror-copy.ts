@@ -9,10 +9,10 @@ import { type ChildProcess, fork, spawn, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { createRegistryClient } from '../../pipeline/oci/registry/client.ts';
+import { digestOf } from '../../pipeline/oci/registry/digest.ts';
+import { pushImage } from '../../pipeline/oci/registry/push.ts';
 import type { Manifest } from '../../pipeline/ports.ts';
-import { createRegistryClient } from '../../pipeline/registry/client.ts';
-import { digestOf } from '../../pipeline/registry/digest.ts';
-import { pushImage } from '../../pipeline/registry/push.ts';
 import { distance } from '../fakes/distance.ts';
 import { freePort, isOnPath } from '../fakes/tools.ts';
 

@@ -5,14 +5,14 @@
  *   node scripts/run.mjs test/bench/releases.ts REPOSITORY [EVERY] [MATCHING]
  */
 import { execFileSync } from 'node:child_process';
-import { load } from '../../catalog/load.ts';
-import type { Blobs } from '../../catalog/model.ts';
+import { load } from '../../catalog/fbc/load.ts';
+import type { Blobs } from '../../catalog/fbc/model.ts';
 import { sourceOf } from '../../catalog/source.ts';
+import { treePlace } from '../../pipeline/catalogs/release/place.ts';
+import { releasedTexts } from '../../pipeline/catalogs/release/release.ts';
 import { PipelineError } from '../../pipeline/error.ts';
 import { openRepository } from '../../pipeline/git/repository.ts';
-import { treePlace } from '../../pipeline/release/place.ts';
 import { readSettings } from '../../pipeline/settings.ts';
-import { releasedTexts } from '../../pipeline/stages/release.ts';
 
 const [directory = '.', every = '1', matching = '.'] = process.argv.slice(2);
 const git = (...parameters: readonly string[]): string =>

@@ -7,8 +7,8 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { compareFindings, type Finding } from '../../catalog/finding.ts';
+import { check } from '../../pipeline/check/check.ts';
 import { openRepository } from '../../pipeline/git/repository.ts';
-import { check } from '../../pipeline/stages/check.ts';
 import { applyFixes, fixedBy } from './fixes.ts';
 
 interface Known {

@@ -1,12 +1,12 @@
 // The cache that opm writes for small catalogs, and the digest that it seals it with.
 import { lstatSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { cacheDigest, type TreeEntry } from '../../catalog/cache/digest.ts';
-import { bundleFiles, type CacheFile, metaFile } from '../../catalog/cache/files.ts';
-import { packageMember, packagesJson } from '../../catalog/cache/package-index.ts';
-import { compareText } from '../../catalog/finding.ts';
-import { load } from '../../catalog/load.ts';
-import { catalogOf } from '../../catalog/model.ts';
+import { cacheDigest, type TreeEntry } from '../../catalog/fbc/cache/digest.ts';
+import { bundleFiles, type CacheFile, metaFile } from '../../catalog/fbc/cache/files.ts';
+import { packageMember, packagesJson } from '../../catalog/fbc/cache/package-index.ts';
+import { load } from '../../catalog/fbc/load.ts';
+import { catalogOf } from '../../catalog/fbc/model.ts';
+import { compareText } from '../../catalog/go/text.ts';
 import { directorySource } from '../../pipeline/directory.ts';
 import type { CaseResult, ConformanceSet } from './main.ts';
 

@@ -3,11 +3,11 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Reference } from '../../catalog/reference.ts';
-import { CONFIGS_LABEL } from '../../pipeline/image/base.ts';
+import { CONFIGS_LABEL } from '../../pipeline/oci/image/base.ts';
+import { createRegistryClient } from '../../pipeline/oci/registry/client.ts';
+import { startRegistry } from '../../pipeline/oci/registry/embedded/server.ts';
+import { pushImage } from '../../pipeline/oci/registry/push.ts';
 import type { Registry, Repository } from '../../pipeline/ports.ts';
-import { createRegistryClient } from '../../pipeline/registry/client.ts';
-import { startRegistry } from '../../pipeline/registry/embedded/server.ts';
-import { pushImage } from '../../pipeline/registry/push.ts';
 import { labelledImage } from '../fakes/labelled-image.ts';
 
 export interface Images {

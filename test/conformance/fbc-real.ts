@@ -4,9 +4,9 @@ import { createHash } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import type { Terminal } from '../../pipeline/cli/terminal.ts';
-import { opm } from '../../pipeline/opm/main.ts';
-import { registryClient } from '../../pipeline/render/client.ts';
+import { registryClient } from '../../pipeline/catalogs/render/client.ts';
+import { opm } from '../../pipeline/cli/opm/main.ts';
+import type { Terminal } from '../../pipeline/terminal.ts';
 import { capture } from './fbc-terminal.ts';
 import type { CaseResult, ConformanceSet } from './main.ts';
 

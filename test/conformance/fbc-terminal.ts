@@ -1,5 +1,5 @@
 // A terminal that keeps what is printed to it.
-import type { Terminal } from '../../pipeline/cli/terminal.ts';
+import type { Terminal } from '../../pipeline/terminal.ts';
 
 export interface Capture {
   readonly terminal: Terminal;

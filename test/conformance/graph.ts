@@ -1,18 +1,28 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Cel, loadCel } from '../../catalog/graph/cel.ts';
-import { headOf } from '../../catalog/graph/channel.ts';
-import { type Extension, type ExtensionResolution, resolveExtension } from '../../catalog/graph/extension.ts';
-import { resolveNamespace } from '../../catalog/graph/namespace.ts';
-import { storedVersion, versionReleaseOf } from '../../catalog/graph/release.ts';
-import { selectorOf } from '../../catalog/graph/selector.ts';
-import type { Scope, ScopeCatalog } from '../../catalog/graph/snapshot.ts';
-import { load } from '../../catalog/load.ts';
-import { catalogOf } from '../../catalog/model.ts';
+import { type Cel, loadCel } from '../../catalog/fbc/cel.ts';
+import { headOf } from '../../catalog/fbc/channel.ts';
+import { load } from '../../catalog/fbc/load.ts';
+import { catalogOf } from '../../catalog/fbc/model.ts';
+import {
+  type Extension,
+  type ExtensionResolution,
+  resolveExtension,
+} from '../../catalog/olm/resolve/extension.ts';
+import { resolveNamespace } from '../../catalog/olm/resolve/namespace.ts';
+import { storedVersion, versionReleaseOf } from '../../catalog/olm/resolve/release.ts';
+import { selectorOf } from '../../catalog/olm/resolve/selector.ts';
+import type { Scope, ScopeCatalog } from '../../catalog/olm/resolve/snapshot.ts';
 import { RULES } from '../../catalog/rules/index.ts';
 import { isServed, refusals } from '../../catalog/rules/served.ts';
-import { formatVersion, parseRange, parseVersion, satisfies, VersionError } from '../../catalog/version.ts';
-import { meets, parseVersionConstraint } from '../../catalog/version-constraint.ts';
+import { meets, parseVersionConstraint } from '../../catalog/version/constraint.ts';
+import {
+  formatVersion,
+  parseRange,
+  parseVersion,
+  satisfies,
+  VersionError,
+} from '../../catalog/version/version.ts';
 import { directorySource } from '../../pipeline/directory.ts';
 import type { CaseResult } from './main.ts';
 

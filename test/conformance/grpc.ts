@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { serveCatalog } from '../../pipeline/catalogs/serve/serve.ts';
 import { directorySource } from '../../pipeline/directory.ts';
-import { serveCatalog } from '../../pipeline/stages/serve.ts';
 import { type Answer, registryApi } from '../fakes/registry-api.ts';
 import { saysWhy } from './graph.ts';
 import type { CaseResult } from './main.ts';

@@ -1,9 +1,10 @@
 // Compares the plan of a real tool with ours, line by line and entry by entry. What
 // differs needs an excuse: a row of docs/mirror-differences.md, found by a predicate on
 // the case's input or on what was recorded.
+
+import { isObject } from '../../catalog/go/shape.ts';
 import type { KubernetesObject } from '../../catalog/mirror/object.ts';
 import { type ReadObject, readObjects } from '../../catalog/mirror/read.ts';
-import { isObject } from '../../catalog/shape.ts';
 import type { CaseResult } from './main.ts';
 import { Excuses, type Line, type Row } from './mirror-excuse.ts';
 import { argumentsOf, type MirrorCase, type Run } from './mirror-run.ts';

@@ -1,13 +1,13 @@
 // The chosen differences: where a real tool is wrong, and how one sees it in the case's
 // input or in what was recorded. Each row has its explanation in docs/mirror-differences.md.
 
+import { isObject } from '../../catalog/go/shape.ts';
 import { nodeConfig, pull } from '../../catalog/mirror/node.ts';
 import { wantedRepository } from '../../catalog/mirror/placement.ts';
 import { mirrorRules, readObjects } from '../../catalog/mirror/read.ts';
 import { contentsOf } from '../../catalog/mirror/readiness.ts';
 import type { MirrorEntry } from '../../catalog/mirror/scope.ts';
 import { repositoryName, tryParseReference } from '../../catalog/reference.ts';
-import { isObject } from '../../catalog/shape.ts';
 import type { MirrorCase, Run } from './mirror-run.ts';
 
 export type Row =

@@ -2,7 +2,8 @@
 // catalogs of the case in place of the images.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { load } from '../../catalog/load.ts';
+import { load } from '../../catalog/fbc/load.ts';
+import type { Bundle } from '../../catalog/fbc/model.ts';
 import {
   type CatalogSourceTemplate,
   type DocumentOptions,
@@ -19,7 +20,6 @@ import { imageSetRequest, type MirrorPlan, mappingsOf, planMirror } from '../../
 import { readObjects } from '../../catalog/mirror/read.ts';
 import type { PlanRequest } from '../../catalog/mirror/request.ts';
 import type { Scope } from '../../catalog/mirror/scope.ts';
-import type { Bundle } from '../../catalog/model.ts';
 import { directorySource } from '../../pipeline/directory.ts';
 
 export interface MirrorCase {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { type ImageTemplate, parseImageTemplate } from '../../catalog/bundle/image-template.ts';
 import { readBundle } from '../../catalog/bundle/registry-bundle.ts';
 import { renderBundle } from '../../catalog/bundle/render.ts';
-import { renderBlob } from '../../catalog/render.ts';
+import { renderBlob } from '../../catalog/fbc/render.ts';
 import { directorySource } from '../../pipeline/directory.ts';
 import type { CaseResult } from './main.ts';
 

@@ -5,8 +5,8 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { Finding } from '../../catalog/finding.ts';
+import { check } from '../../pipeline/check/check.ts';
 import { openRepository } from '../../pipeline/git/repository.ts';
-import { check } from '../../pipeline/stages/check.ts';
 import type { ConformanceSet } from './main.ts';
 
 /** A row of the record: what one merge did to one package, in the words of one rule. */

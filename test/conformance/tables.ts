@@ -4,7 +4,7 @@
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { compareText } from '../../catalog/finding.ts';
+import { compareText } from '../../catalog/go/text.ts';
 import { compose } from '../../catalog/yaml/compose.ts';
 import { EmitError, emitYaml } from '../../catalog/yaml/emit.ts';
 import { readFast } from '../../catalog/yaml/fast.ts';

@@ -3,7 +3,7 @@ import { execFileSync, spawn } from 'node:child_process';
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { POLICY_PATH } from '../../pipeline/config.ts';
+import { POLICY_PATH } from '../../pipeline/policy/read-policy.ts';
 import { folder } from '../fakes/folder.ts';
 import { catalogOf, POLICY } from '../fakes/gate.ts';
 import { TOKEN } from '../fakes/github/forge.ts';

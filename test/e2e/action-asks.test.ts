@@ -1,16 +1,16 @@
 /** The Action's publish job asks the functions, by the token that its runner gives it: both as they are, over HTTP. */
 import { createServer } from 'node:http';
 import { afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { ask } from '../../functions/ask.ts';
+import { ask } from '../../functions/publish-request.ts';
 import { tokenReader } from '../../functions/token.ts';
-import { POLICY_PATH } from '../../pipeline/config.ts';
-import { memoryQueue } from '../../pipeline/delivery/memory-queue.ts';
-import type { DeliveryPorts } from '../../pipeline/delivery/ports.ts';
-import { handleWork } from '../../pipeline/delivery/work.ts';
 import { openRepository } from '../../pipeline/git/repository.ts';
+import { systemClock } from '../../pipeline/oci/registry/clock.ts';
+import { POLICY_PATH } from '../../pipeline/policy/read-policy.ts';
+import { memoryQueue } from '../../pipeline/publish/delivery/memory-queue.ts';
+import type { DeliveryPorts } from '../../pipeline/publish/delivery/ports.ts';
+import { handleWork } from '../../pipeline/publish/delivery/work.ts';
 import { recordFence } from '../../pipeline/publish/fence-records.ts';
-import { directoryRecords } from '../../pipeline/records/directory.ts';
-import { systemClock } from '../../pipeline/registry/clock.ts';
+import { directoryRecords } from '../../pipeline/publish/records/directory.ts';
 import { folder } from '../fakes/folder.ts';
 import { catalogOf, POLICY } from '../fakes/gate.ts';
 import { example } from '../fakes/github/payload.ts';

@@ -2,8 +2,8 @@
 import { execFileSync } from 'node:child_process';
 import { afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { formatLock } from '../../catalog/references/lock.ts';
-import { POLICY_PATH } from '../../pipeline/config.ts';
-import { pushImage } from '../../pipeline/registry/push.ts';
+import { pushImage } from '../../pipeline/oci/registry/push.ts';
+import { POLICY_PATH } from '../../pipeline/policy/read-policy.ts';
 import { catalogOf, POLICY } from '../fakes/gate.ts';
 import { example, pullPayload } from '../fakes/github/payload.ts';
 import { testClient } from '../fakes/host.ts';

@@ -7,8 +7,8 @@
 import { join } from 'node:path';
 import { GetQueueAttributesCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import type { DeliveryStatus } from '../../pipeline/delivery/status.ts';
 import { readText } from '../../pipeline/directory.ts';
+import type { DeliveryStatus } from '../../pipeline/publish/delivery/status.ts';
 import { type Cloud, cloud, fakeGitHub, pushPayload, type SeenStatus } from '../fakes/cloud.ts';
 import { folder } from '../fakes/folder.ts';
 import { gitServer } from '../fakes/git-server.ts';

@@ -3,17 +3,17 @@
  * wrote. PORTOLAN_MERGES says how many (default 30), PORTOLAN_BURST how many at once (1 to 40 when unset).
  */
 import { describe, expect, test } from 'vitest';
-import { memoryQueue } from '../../pipeline/delivery/memory-queue.ts';
-import { messageOf } from '../../pipeline/delivery/message.ts';
-import type { DeliveryPorts } from '../../pipeline/delivery/ports.ts';
-import { statusOf } from '../../pipeline/delivery/status.ts';
-import { handleWork } from '../../pipeline/delivery/work.ts';
 import { fetchBranch } from '../../pipeline/git/fetch.ts';
 import { openRepository } from '../../pipeline/git/repository.ts';
-import { directoryStore } from '../../pipeline/image/directory-store.ts';
+import { directoryStore } from '../../pipeline/oci/image/directory-store.ts';
 import type { CommitStatus } from '../../pipeline/ports.ts';
+import { memoryQueue } from '../../pipeline/publish/delivery/memory-queue.ts';
+import { messageOf } from '../../pipeline/publish/delivery/message.ts';
+import type { DeliveryPorts } from '../../pipeline/publish/delivery/ports.ts';
+import { statusOf } from '../../pipeline/publish/delivery/status.ts';
+import { handleWork } from '../../pipeline/publish/delivery/work.ts';
 import { recordFence } from '../../pipeline/publish/fence-records.ts';
-import { directoryRecords } from '../../pipeline/records/directory.ts';
+import { directoryRecords } from '../../pipeline/publish/records/directory.ts';
 import { folder } from '../fakes/folder.ts';
 import { gitServer } from '../fakes/git-server.ts';
 import {

@@ -8,7 +8,7 @@ import {
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { parseReference } from '../../catalog/reference.ts';
 import { ecrCredentials, ecrHost, ensureEcrRepository } from '../../functions/aws/ecr.ts';
-import { pushImage } from '../../pipeline/registry/push.ts';
+import { pushImage } from '../../pipeline/oci/registry/push.ts';
 import { testClient } from '../fakes/host.ts';
 import { sampleImage } from '../fakes/image.ts';
 import { registry } from '../fakes/registry.ts';

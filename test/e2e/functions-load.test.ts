@@ -8,7 +8,7 @@ import { pathToFileURL } from 'node:url';
 import { beforeAll, expect, test } from 'vitest';
 import { receive } from '../../functions/receive.ts';
 import type { Message } from '../../pipeline/ports.ts';
-import { directoryRecords } from '../../pipeline/records/directory.ts';
+import { directoryRecords } from '../../pipeline/publish/records/directory.ts';
 import { REPOSITORY_ID } from '../fakes/cloud.ts';
 import { folder } from '../fakes/folder.ts';
 import { listen } from '../fakes/host.ts';

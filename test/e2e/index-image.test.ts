@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { cpSync, createReadStream, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { verifyCache } from '../../pipeline/image/verify.ts';
+import { verifyCache } from '../../pipeline/oci/image/verify.ts';
 import { folder } from '../fakes/folder.ts';
 import { buildProgram, program } from '../fakes/program.ts';
 import { registryApi } from '../fakes/registry-api.ts';

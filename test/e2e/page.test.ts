@@ -7,12 +7,12 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { hopGraph } from '../../catalog/graph/hop-graph.ts';
-import { worldOf } from '../../catalog/graph/world.ts';
-import { catalogPlaces, type ReadCatalog, readCatalogs } from '../../pipeline/catalogs.ts';
+import { worldOf } from '../../catalog/olm/foresight/world.ts';
+import { hopGraph } from '../../catalog/olm/graph/hop-graph.ts';
+import { catalogPlaces, type ReadCatalog, readCatalogs } from '../../pipeline/catalogs/read-catalogs.ts';
+import { answerQuestion } from '../../pipeline/check/next.ts';
 import { mermaidText } from '../../pipeline/report/mermaid.ts';
-import { answerQuestion } from '../../pipeline/stages/next.ts';
-import { written } from '../catalog/graph/universe.ts';
+import { written } from '../catalog/olm/universe.ts';
 import { folder } from '../fakes/folder.ts';
 import { runCommand } from '../fakes/terminal.ts';
 

@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { parseReference, withDigest } from '../../catalog/reference.ts';
 import { PipelineError } from '../../pipeline/error.ts';
+import { digestOf } from '../../pipeline/oci/registry/digest.ts';
+import { copyImage, pushImage, readImage } from '../../pipeline/oci/registry/push.ts';
 import type { BlobSource } from '../../pipeline/ports.ts';
-import { digestOf } from '../../pipeline/registry/digest.ts';
-import { copyImage, pushImage, readImage } from '../../pipeline/registry/push.ts';
 import { folder } from '../fakes/folder.ts';
 import { bytesOf, noise, sampleImage, sampleReferrer, source } from '../fakes/image.ts';
 import { craneRegistry, dockerRegistry, guardedRegistry } from '../fakes/real-registry.ts';
@@ -97,8 +97,8 @@ describe.each([
   test.skipIf(missing.length > 0)('what skopeo pushed is read', async () => {
     const { host, client, skopeo } = await begin();
     const layout = `oci:${join(folder(), 'layout')}:v1`;
-    const { openDestination } = await import('../../pipeline/registry/open.ts');
-    const { parsePlace } = await import('../../pipeline/registry/place.ts');
+    const { openDestination } = await import('../../pipeline/oci/registry/open.ts');
+    const { parsePlace } = await import('../../pipeline/oci/registry/place.ts');
     const to = await openDestination(parsePlace(layout), client);
     await pushImage(to.registry, to.reference, { image });
     const flags = skopeo.map((flag) => flag.replace('--tls-verify', '--dest-tls-verify'));

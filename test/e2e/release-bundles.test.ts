@@ -1,12 +1,12 @@
 /** From a merged bundle to its catalogs: the image first, then a pull request or a commit, as the policy says. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { POLICY_PATH, policyAt } from '../../pipeline/config.ts';
+import { type BundleName, madeBundle, pushMade } from '../../pipeline/catalogs/release/bundle-image.ts';
+import { treePlace } from '../../pipeline/catalogs/release/place.ts';
 import { authorization } from '../../pipeline/git/process.ts';
 import { openRemote } from '../../pipeline/git/remote.ts';
 import type { Repository } from '../../pipeline/git/repository.ts';
-import { type BundleName, madeBundle, pushMade } from '../../pipeline/release/bundle-image.ts';
-import { treePlace } from '../../pipeline/release/place.ts';
-import { type BundleRelease, releaseBundles } from '../../pipeline/stages/release-bundles.ts';
+import { type BundleRelease, releaseBundles } from '../../pipeline/github/release-bundles.ts';
+import { POLICY_PATH, policyAt } from '../../pipeline/policy/read-policy.ts';
 import { catalogOf, POLICY } from '../fakes/gate.ts';
 import { unpaced } from '../fakes/github/client.ts';
 import { TOKEN } from '../fakes/github/forge.ts';

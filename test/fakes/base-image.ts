@@ -1,6 +1,6 @@
 /** A base image like opm's: a list of two platforms and an attestation, two layers each. */
 
-import { digestOf } from '../../pipeline/image/content.ts';
+import { digestOf } from '../../pipeline/oci/image/content.ts';
 import type { Descriptor, Manifest } from '../../pipeline/ports.ts';
 
 export interface FakeBase {

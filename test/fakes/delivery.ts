@@ -1,16 +1,16 @@
 /** A delivery with no cloud, whose ports may die: the sample's repository, a layout, records, a queue. */
 
-import { memoryQueue } from '../../pipeline/delivery/memory-queue.ts';
-import { type CatalogMessage, messageOf, type PushMessage } from '../../pipeline/delivery/message.ts';
-import type { DeliveryPorts, Deployment } from '../../pipeline/delivery/ports.ts';
-import { handleWork } from '../../pipeline/delivery/work.ts';
 import { PipelineError } from '../../pipeline/error.ts';
 import { openRepository } from '../../pipeline/git/repository.ts';
+import { openLayout } from '../../pipeline/oci/registry/layout/layout.ts';
+import { layoutRegistry } from '../../pipeline/oci/registry/layout/registry.ts';
 import type { CommitStatus, Queue, RecordStore, Registry } from '../../pipeline/ports.ts';
+import { memoryQueue } from '../../pipeline/publish/delivery/memory-queue.ts';
+import { type CatalogMessage, messageOf, type PushMessage } from '../../pipeline/publish/delivery/message.ts';
+import type { DeliveryPorts, Deployment } from '../../pipeline/publish/delivery/ports.ts';
+import { handleWork } from '../../pipeline/publish/delivery/work.ts';
 import { recordFence } from '../../pipeline/publish/fence-records.ts';
-import { directoryRecords } from '../../pipeline/records/directory.ts';
-import { openLayout } from '../../pipeline/registry/layout/layout.ts';
-import { layoutRegistry } from '../../pipeline/registry/layout/registry.ts';
+import { directoryRecords } from '../../pipeline/publish/records/directory.ts';
 import { folder } from './folder.ts';
 
 /** What dies with a process. */

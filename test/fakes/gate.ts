@@ -2,15 +2,15 @@
 import type { Change } from '../../pipeline/change/change.ts';
 import { classifyChange } from '../../pipeline/change/classify.ts';
 import { subjectDigests } from '../../pipeline/change/digest.ts';
-import { POLICY_PATH, policyAt } from '../../pipeline/config.ts';
-import { openRepository, type Repository } from '../../pipeline/git/repository.ts';
-import type { Review } from '../../pipeline/github/approval.ts';
+import type { Review } from '../../pipeline/check/authority/approval.ts';
 import {
   type AuthorityDecision,
   type AuthorityInput,
   judgeAuthority,
-} from '../../pipeline/github/authority.ts';
-import { EMPTY_DIRECTORY, type Person } from '../../pipeline/github/identity.ts';
+} from '../../pipeline/check/authority/authority.ts';
+import { openRepository, type Repository } from '../../pipeline/git/repository.ts';
+import { EMPTY_DIRECTORY, type Person } from '../../pipeline/policy/identity.ts';
+import { POLICY_PATH, policyAt } from '../../pipeline/policy/read-policy.ts';
 import { type Files, makeRepository, type TestRepository } from './repository.ts';
 
 export type Who = 'alice' | 'amy' | 'bob' | 'carol' | 'dan' | 'mallory' | 'robot';

@@ -7,7 +7,7 @@ import {
   type ClientOptions,
   createRegistryClient,
   type RegistryClient,
-} from '../../pipeline/registry/client.ts';
+} from '../../pipeline/oci/registry/client.ts';
 import type { Certificate } from './certificate.ts';
 
 export interface Asked {

@@ -1,10 +1,10 @@
 /** Small real images: layers that are gzipped tar files, configs that name them. */
 import { createHash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
+import { digestOf } from '../../pipeline/oci/registry/digest.ts';
+import { DOCKER_LIST, DOCKER_MANIFEST, OCI_INDEX, OCI_MANIFEST } from '../../pipeline/oci/registry/image.ts';
+import type { ImageContent } from '../../pipeline/oci/registry/push.ts';
 import type { BlobSource, Descriptor, Manifest } from '../../pipeline/ports.ts';
-import { digestOf } from '../../pipeline/registry/digest.ts';
-import { DOCKER_LIST, DOCKER_MANIFEST, OCI_INDEX, OCI_MANIFEST } from '../../pipeline/registry/image.ts';
-import type { ImageContent } from '../../pipeline/registry/push.ts';
 
 export interface ImageOptions {
   /** More than one makes a list. */

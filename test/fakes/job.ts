@@ -1,5 +1,5 @@
 /** A job of the sample's repository that asks for a publish: what it sends, and what the address knows of it. */
-import type { Asking, AskPorts } from '../../functions/ask.ts';
+import type { Asking, AskPorts } from '../../functions/publish-request.ts';
 
 export interface Job {
   readonly branch: string;

@@ -1,8 +1,8 @@
 /** Images that are known by their labels: index images, bundles. */
 import { packTar } from 'modern-tar';
-import { digestOf } from '../../pipeline/registry/digest.ts';
-import { OCI_MANIFEST } from '../../pipeline/registry/image.ts';
-import type { ImageContent } from '../../pipeline/registry/push.ts';
+import { digestOf } from '../../pipeline/oci/registry/digest.ts';
+import { OCI_MANIFEST } from '../../pipeline/oci/registry/image.ts';
+import type { ImageContent } from '../../pipeline/oci/registry/push.ts';
 import { describe, manifestOf, source } from './image.ts';
 
 /** @param files content by path, without a slash before it */

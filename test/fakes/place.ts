@@ -1,10 +1,10 @@
 /** Images at places, written and read as commands do. */
 import { open } from 'node:fs/promises';
-import { readTarIndex } from '../../pipeline/registry/archive/tar.ts';
-import { createRegistryClient } from '../../pipeline/registry/client.ts';
-import { openDestination, openSource } from '../../pipeline/registry/open.ts';
-import { parsePlace } from '../../pipeline/registry/place.ts';
-import { type ImageContent, pushImage, readImage } from '../../pipeline/registry/push.ts';
+import { readTarIndex } from '../../pipeline/oci/registry/archive/tar.ts';
+import { createRegistryClient } from '../../pipeline/oci/registry/client.ts';
+import { openDestination, openSource } from '../../pipeline/oci/registry/open.ts';
+import { parsePlace } from '../../pipeline/oci/registry/place.ts';
+import { type ImageContent, pushImage, readImage } from '../../pipeline/oci/registry/push.ts';
 
 const client = createRegistryClient();
 

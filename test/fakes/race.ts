@@ -1,12 +1,12 @@
 /** A delivery whose handlers run at once, each waiting for its turn at every call of a port; some calls go wrong. */
-import { type AskAnswer, ask } from '../../functions/ask.ts';
-import { handleCatalog } from '../../pipeline/delivery/catalog.ts';
-import { messageOf, type Work } from '../../pipeline/delivery/message.ts';
-import type { DeliveryPorts } from '../../pipeline/delivery/ports.ts';
-import { reconcile } from '../../pipeline/delivery/reconcile.ts';
-import { handleWork } from '../../pipeline/delivery/work.ts';
+import { type AskAnswer, ask } from '../../functions/publish-request.ts';
 import { PipelineError } from '../../pipeline/error.ts';
 import type { Message } from '../../pipeline/ports.ts';
+import { handleCatalog } from '../../pipeline/publish/delivery/catalog.ts';
+import { messageOf, type Work } from '../../pipeline/publish/delivery/message.ts';
+import type { DeliveryPorts } from '../../pipeline/publish/delivery/ports.ts';
+import { reconcile } from '../../pipeline/publish/delivery/reconcile.ts';
+import { handleWork } from '../../pipeline/publish/delivery/work.ts';
 import { Death, deliveryWorld, type Fate, type World } from './delivery.ts';
 import { pick } from './generator.ts';
 import { jobThatAsks } from './job.ts';

@@ -1,9 +1,9 @@
 /** Registries that others wrote, started for a test. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { RegistryClient } from '../../pipeline/oci/registry/client.ts';
+import { authfileCredentials } from '../../pipeline/oci/registry/credentials.ts';
 import type { CredentialSource } from '../../pipeline/ports.ts';
-import type { RegistryClient } from '../../pipeline/registry/client.ts';
-import { authfileCredentials } from '../../pipeline/registry/credentials.ts';
 import { selfSigned } from './certificate.ts';
 import { folder } from './folder.ts';
 import { testClient } from './host.ts';

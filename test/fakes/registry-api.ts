@@ -1,7 +1,7 @@
 /** A client of the registry API, as OLM's package server is one. */
 import { type Client, credentials, loadPackageDefinition, type ServiceError, status } from '@grpc/grpc-js';
 import { fromJSON } from '@grpc/proto-loader';
-import { servedApis } from '../../pipeline/serve/definition.ts';
+import { servedApis } from '../../pipeline/catalogs/serve/definition.ts';
 
 /** What came back, in the form in which answers are recorded; what is empty is left out. */
 export type Answer =

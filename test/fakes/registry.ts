@@ -5,7 +5,7 @@ import {
   type RunningRegistry,
   type SeenRequest,
   startRegistry,
-} from '../../pipeline/registry/embedded/server.ts';
+} from '../../pipeline/oci/registry/embedded/server.ts';
 import { folder } from './folder.ts';
 
 export interface TestRegistry extends RunningRegistry {

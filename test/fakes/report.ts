@@ -1,4 +1,4 @@
-import type { CheckReport } from '../../pipeline/report/report.ts';
+import type { CheckReport } from '../../pipeline/check/report.ts';
 
 /** A report of a pull request that is allowed and green, and changes nothing. */
 export const GREEN: CheckReport = {

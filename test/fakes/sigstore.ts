@@ -10,7 +10,7 @@ import {
   initializeTLog,
   rekorHandler,
 } from '@sigstore/mock';
-import type { Signer } from '../../pipeline/attest/signer.ts';
+import type { Signer } from '../../pipeline/publish/attest/signer.ts';
 
 export interface Sigstore {
   readonly signer: Signer;

@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import type { CheckReport } from '../../pipeline/report/report.ts';
+import type { CheckReport } from '../../pipeline/check/report.ts';
 import { folder } from './folder.ts';
 import { TOKEN } from './github/forge.ts';
 

@@ -1,7 +1,7 @@
 /** The command line, run in the process of a test. */
 import { onTestFinished } from 'vitest';
 import { main } from '../../pipeline/cli/main.ts';
-import type { ExitCode, Terminal } from '../../pipeline/cli/terminal.ts';
+import type { ExitCode, Terminal } from '../../pipeline/terminal.ts';
 
 export interface Ran {
   readonly exit: ExitCode;

@@ -1,5 +1,5 @@
 /** Fixes as a maintainer would apply them: the text of a finding, written into the entries of its channel. */
-import type { WrittenEntry } from '../catalog/graph/universe.ts';
+import type { WrittenEntry } from '../catalog/olm/universe.ts';
 
 /** What a text asks to write: members of entries by name, and entries to add. */
 export interface Asked {

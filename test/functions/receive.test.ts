@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { type Answer, type Delivery, type ReceivePorts, receive } from '../../functions/receive.ts';
 import type { Message } from '../../pipeline/ports.ts';
-import { directoryRecords } from '../../pipeline/records/directory.ts';
+import { directoryRecords } from '../../pipeline/publish/records/directory.ts';
 import { folder } from '../fakes/folder.ts';
 
 const SECRET = "It's a Secret to Everybody";

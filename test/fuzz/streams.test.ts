@@ -3,11 +3,11 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { readDocuments } from '../../catalog/documents.ts';
+import { readDocuments } from '../../catalog/fbc/documents.ts';
+import { load } from '../../catalog/fbc/load.ts';
 import type { Finding } from '../../catalog/finding.ts';
-import { load } from '../../catalog/load.ts';
 import type { SourceFile } from '../../catalog/source.ts';
-import { piecesOf } from '../../pipeline/pieces.ts';
+import { piecesOf } from '../../pipeline/file-pieces.ts';
 import { damage, jsonValue, Random, yamlDocument } from './yaml-documents.ts';
 
 const RUNS = Number(process.env['FUZZ_RUNS'] ?? 20_000);

@@ -1,7 +1,7 @@
 /** Defences of what is said and run: workflows, outputs, the network. */
 import { ADDRESSES, FORGE, type Mutation, OUTPUTS, WORKFLOWS } from './mutation.ts';
 
-const ADDRESS_RULE = 'pipeline/registry/addresses.ts';
+const ADDRESS_RULE = 'pipeline/oci/registry/addresses.ts';
 const GATE_WORKFLOW = 'docs/workflows/portolan.yml';
 const MARKDOWN = 'pipeline/report/markdown.ts';
 const PUBLISH_WORKFLOW = 'docs/workflows/portolan-publish.yml';
@@ -105,7 +105,7 @@ export const OUTPUT_MUTATIONS: readonly Mutation[] = [
   {
     attack: 21,
     without: 'a log in which text is no command',
-    file: 'pipeline/action/say.ts',
+    file: 'pipeline/action/outputs.ts',
     // biome-ignore lint/suspicious/noTemplateCurlyInString: text of a file
     text: 'info(`::stop-commands::${stop}`);',
     instead: '',
@@ -114,7 +114,7 @@ export const OUTPUT_MUTATIONS: readonly Mutation[] = [
   {
     attack: 21,
     without: 'escaping what no one sees',
-    file: 'pipeline/report/text.ts',
+    file: 'pipeline/text.ts',
     // biome-ignore lint/suspicious/noTemplateCurlyInString: text of a file
     text: "return `\\\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`;",
     instead: 'return c;',
@@ -237,7 +237,7 @@ export const OUTPUT_MUTATIONS: readonly Mutation[] = [
   {
     attack: 36,
     without: 'asking only where the policy allows',
-    file: 'pipeline/registry/client.ts',
+    file: 'pipeline/oci/registry/client.ts',
     text: 'if (allows && !allows(repository)) {',
     instead: 'if (allows && !allows) {',
     test: ADDRESSES,
@@ -253,7 +253,7 @@ export const OUTPUT_MUTATIONS: readonly Mutation[] = [
   {
     attack: 38,
     without: 'credentials for trusted names only',
-    file: 'pipeline/registry/credentials.ts',
+    file: 'pipeline/oci/registry/credentials.ts',
     text: '(trusted(repository) ? source.credential(repository) : undefined)',
     instead: '(trusted(repository) ? source.credential(repository) : source.credential(repository))',
     test: ADDRESSES,

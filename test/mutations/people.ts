@@ -1,9 +1,9 @@
 /** Defences that say who somebody is, and what their word is worth. */
 import { CLAIMS, FORGE, GATE, type Mutation, OUTPUTS } from './mutation.ts';
 
-const APPROVAL = 'pipeline/github/approval.ts';
-const IDENTITY = 'pipeline/github/identity.ts';
-const STANDING = 'pipeline/github/standing.ts';
+const APPROVAL = 'pipeline/check/authority/approval.ts';
+const IDENTITY = 'pipeline/policy/identity.ts';
+const STANDING = 'pipeline/check/authority/standing.ts';
 
 export const PEOPLE_MUTATIONS: readonly Mutation[] = [
   {
@@ -148,7 +148,7 @@ export const PEOPLE_MUTATIONS: readonly Mutation[] = [
   {
     attack: 15,
     without: 'holding the event to its own head',
-    file: 'pipeline/stages/gate.ts',
+    file: 'pipeline/github/gate.ts',
     text: 'pushed?.head === pull.head.commit ? pushed.by',
     instead: 'pushed ? pushed.by',
     test: FORGE,

@@ -5,8 +5,8 @@ const CLASSIFY = 'pipeline/change/classify.ts';
 const CATALOGS = 'pipeline/change/catalogs.ts';
 const MERGE = 'pipeline/github/merge.ts';
 const SAFETY = 'pipeline/change/safety.ts';
-const STAGE = 'pipeline/stages/gate.ts';
-const GROUP = 'pipeline/stages/group.ts';
+const STAGE = 'pipeline/github/gate.ts';
+const GROUP = 'pipeline/github/group.ts';
 
 export const TREE_MUTATIONS: readonly Mutation[] = [
   {
@@ -20,7 +20,7 @@ export const TREE_MUTATIONS: readonly Mutation[] = [
   {
     attack: 8,
     without: 'the merged tree',
-    file: 'pipeline/stages/check.ts',
+    file: 'pipeline/check/check.ts',
     text: 'const trees = { base: ids.base, merged: merged.tree };',
     instead: 'const trees = { base: ids.base, merged: ids.head };',
     test: FORGE,
@@ -36,7 +36,7 @@ export const TREE_MUTATIONS: readonly Mutation[] = [
   {
     attack: 8,
     without: 'judging again what has moved',
-    file: 'pipeline/action/telling.ts',
+    file: 'pipeline/action/tell.ts',
     text: "return outcome.kind === 'moved';",
     instead: 'return false;',
     test: OUTPUTS,
@@ -74,7 +74,7 @@ export const TREE_MUTATIONS: readonly Mutation[] = [
   {
     attack: 11,
     without: 'the policy of the base branch',
-    file: 'pipeline/stages/check.ts',
+    file: 'pipeline/check/check.ts',
     text: 'await readPolicyOf(repository, ids.base, request)',
     instead: 'await readPolicyOf(repository, ids.head, request)',
     test: FORGE,
@@ -82,7 +82,7 @@ export const TREE_MUTATIONS: readonly Mutation[] = [
   {
     attack: 11,
     without: 'the ledger of the base branch',
-    file: 'pipeline/stages/check.ts',
+    file: 'pipeline/check/check.ts',
     text: 'pastOf(repository, {\n      base: trees.base,',
     instead: 'pastOf(repository, {\n      base: trees.merged,',
     test: RELEASED,
@@ -202,7 +202,7 @@ export const TREE_MUTATIONS: readonly Mutation[] = [
   {
     attack: 34,
     without: 'refusing what is brought into another place',
-    file: 'pipeline/github/authority.ts',
+    file: 'pipeline/check/authority/authority.ts',
     text: 'change.foreign.find(({ owners, placeOwners }) => !sameOwners(owners, placeOwners))',
     instead: 'change.foreign.find(() => false)',
     test: GATE,
@@ -275,7 +275,7 @@ export const TREE_MUTATIONS: readonly Mutation[] = [
   {
     attack: 35,
     without: 'reading folders as opm loads them',
-    file: 'catalog/load.ts',
+    file: 'catalog/fbc/load.ts',
     text: '!isIgnoreFile(file) && !ignored(file.path)',
     instead: '!isIgnoreFile(file) && (!ignored(file.path) || true)',
     test: GATE,

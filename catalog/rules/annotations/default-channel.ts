@@ -1,4 +1,4 @@
-import { checkDefaultChannel } from '../../bundle/check/annotations.ts';
+import { checkDefaultChannel } from '../bundle-checks/annotations.ts';
 import type { Rule } from '../rule.ts';
 
 export const rule: Rule = {

@@ -1,4 +1,4 @@
-import { checkAnnotationsFilled } from '../../bundle/check/annotations.ts';
+import { checkAnnotationsFilled } from '../bundle-checks/annotations.ts';
 import type { Rule } from '../rule.ts';
 
 export const rule: Rule = {

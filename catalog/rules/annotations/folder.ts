@@ -1,4 +1,4 @@
-import { checkAnnotatedFolders } from '../../bundle/check/annotations.ts';
+import { checkAnnotatedFolders } from '../bundle-checks/annotations.ts';
 import type { Rule } from '../rule.ts';
 
 export const rule: Rule = {

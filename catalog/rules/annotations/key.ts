@@ -1,4 +1,4 @@
-import { checkAnnotationKeys } from '../../bundle/check/annotations.ts';
+import { checkAnnotationKeys } from '../bundle-checks/annotations.ts';
 import type { Rule } from '../rule.ts';
 
 export const rule: Rule = {

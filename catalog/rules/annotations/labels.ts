@@ -1,4 +1,4 @@
-import { checkLabels } from '../../bundle/check/update.ts';
+import { checkLabels } from '../bundle-checks/update.ts';
 import type { Rule } from '../rule.ts';
 
 export const rule: Rule = {

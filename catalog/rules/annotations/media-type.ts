@@ -1,4 +1,4 @@
-import { checkMediaType } from '../../bundle/check/annotations.ts';
+import { checkMediaType } from '../bundle-checks/annotations.ts';
 import type { Rule } from '../rule.ts';
 
 export const rule: Rule = {

@@ -1,4 +1,4 @@
-import { checkAnnotationsPresent } from '../../bundle/check/annotations.ts';
+import { checkAnnotationsPresent } from '../bundle-checks/annotations.ts';
 import type { Rule } from '../rule.ts';
 
 export const rule: Rule = {

@@ -1,4 +1,4 @@
-import { checkPackageNamed } from '../../bundle/check/olm.ts';
+import { checkPackageNamed } from '../bundle-checks/olm.ts';
 import type { Rule } from '../rule.ts';
 
 export const rule: Rule = {

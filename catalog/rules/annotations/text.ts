@@ -1,4 +1,4 @@
-import { checkAnnotationTypes } from '../../bundle/check/annotations.ts';
+import { checkAnnotationTypes } from '../bundle-checks/annotations.ts';
 import type { Rule } from '../rule.ts';
 
 export const rule: Rule = {

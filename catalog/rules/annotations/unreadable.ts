@@ -1,4 +1,4 @@
-import { checkMetadataReadable } from '../../bundle/check/annotations.ts';
+import { checkMetadataReadable } from '../bundle-checks/annotations.ts';
 import type { Rule } from '../rule.ts';
 
 export const rule: Rule = {

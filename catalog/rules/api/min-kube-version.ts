@@ -1,4 +1,4 @@
-import { checkMinKubeUsable } from '../../bundle/check/removed-api.ts';
+import { checkMinKubeUsable } from '../bundle-checks/removed-api.ts';
 import type { Rule } from '../rule.ts';
 
 export const rule: Rule = {

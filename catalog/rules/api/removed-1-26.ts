@@ -1,4 +1,4 @@
-import { checkRemovedIn } from '../../bundle/check/removed-api.ts';
+import { checkRemovedIn } from '../bundle-checks/removed-api.ts';
 import type { Rule } from '../rule.ts';
 
 export const rule: Rule = {

@@ -1,7 +1,7 @@
-import { formatMinor, readsCsvMetadata } from '../../graph/openshift.ts';
-import { judgedPackages } from '../../graph/world.ts';
-import { type Bundle, locate } from '../../model.ts';
-import { compareVersions } from '../../version.ts';
+import { type Bundle, locate } from '../../fbc/model.ts';
+import { formatMinor, readsCsvMetadata } from '../../fbc/openshift.ts';
+import { judgedPackages } from '../../olm/foresight/world.ts';
+import { compareVersions } from '../../version/version.ts';
 import { quoted, type Rule } from '../rule.ts';
 
 export const rule: Rule = {

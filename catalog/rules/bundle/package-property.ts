@@ -1,5 +1,5 @@
-import { locate } from '../../model.ts';
-import { packageProperty } from '../../property.ts';
+import { locate } from '../../fbc/model.ts';
+import { packageProperty } from '../../fbc/property.ts';
 import { quoted, type Rule } from '../rule.ts';
 
 export const rule: Rule = {

@@ -1,7 +1,7 @@
-import { pathText } from '../../blob.ts';
-import { locate } from '../../model.ts';
-import { PROPERTY_SHAPES } from '../../property.ts';
-import { fitStruct, type Misfit } from '../../shape.ts';
+import { pathText } from '../../fbc/blob.ts';
+import { locate } from '../../fbc/model.ts';
+import { PROPERTY_SHAPES } from '../../fbc/property.ts';
+import { fitStruct, type Misfit } from '../../go/shape.ts';
 import { quoted, type Rule } from '../rule.ts';
 
 export const rule: Rule = {

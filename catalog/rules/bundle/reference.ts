@@ -1,6 +1,6 @@
-import { ownText } from '../../document.ts';
-import { type Bundle, locate } from '../../model.ts';
-import type { Path } from '../../path.ts';
+import { ownText } from '../../fbc/document.ts';
+import { type Bundle, locate } from '../../fbc/model.ts';
+import type { Path } from '../../go/path.ts';
 import { InvalidReference, parseReference } from '../../reference.ts';
 import { quoted, type Report, type Rule } from '../rule.ts';
 

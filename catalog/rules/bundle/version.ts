@@ -1,7 +1,7 @@
-import { locate } from '../../model.ts';
-import { packageProperty } from '../../property.ts';
-import { isObject } from '../../shape.ts';
-import { parseRelease, parseVersion, VersionError } from '../../version.ts';
+import { locate } from '../../fbc/model.ts';
+import { packageProperty } from '../../fbc/property.ts';
+import { isObject } from '../../go/shape.ts';
+import { parseRelease, parseVersion, VersionError } from '../../version/version.ts';
 import { quoted, type Rule } from '../rule.ts';
 
 export const rule: Rule = {

@@ -1,5 +1,5 @@
-import { chainBelow, headOf } from '../../graph/channel.ts';
-import { locate } from '../../model.ts';
+import { chainBelow, headOf } from '../../fbc/channel.ts';
+import { locate } from '../../fbc/model.ts';
 import { quoted, type Rule } from '../rule.ts';
 
 export const rule: Rule = {

@@ -1,7 +1,7 @@
-import { headsOf } from '../../graph/channel.ts';
-import { correctionOf, lacks, scalar } from '../../graph/fix.ts';
-import { type Channel, type Entry, locate, type Package } from '../../model.ts';
-import { compareVersions, type Version } from '../../version.ts';
+import { headsOf } from '../../fbc/channel.ts';
+import { type Channel, type Entry, locate, type Package } from '../../fbc/model.ts';
+import { correctionOf, lacks, scalar } from '../../olm/foresight/fix.ts';
+import { compareVersions, type Version } from '../../version/version.ts';
 import { quoted, type Rule } from '../rule.ts';
 
 export const rule: Rule = {

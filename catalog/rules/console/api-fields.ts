@@ -1,4 +1,4 @@
-import { checkApiFields } from '../../bundle/check/console.ts';
+import { checkApiFields } from '../bundle-checks/console.ts';
 import type { Rule } from '../rule.ts';
 
 export const rule: Rule = {

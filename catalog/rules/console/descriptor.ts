@@ -1,4 +1,4 @@
-import { checkDescriptors } from '../../bundle/check/console.ts';
+import { checkDescriptors } from '../bundle-checks/console.ts';
 import type { Rule } from '../rule.ts';
 
 export const rule: Rule = {

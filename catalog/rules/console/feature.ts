@@ -1,4 +1,4 @@
-import { checkFeatures } from '../../bundle/check/console.ts';
+import { checkFeatures } from '../bundle-checks/console.ts';
 import type { Rule } from '../rule.ts';
 
 export const rule: Rule = {

@@ -1,4 +1,4 @@
-import { checkFeaturesPresent } from '../../bundle/check/console.ts';
+import { checkFeaturesPresent } from '../bundle-checks/console.ts';
 import type { Rule } from '../rule.ts';
 
 export const rule: Rule = {

@@ -1,4 +1,4 @@
-import { checkInfrastructure } from '../../bundle/check/console.ts';
+import { checkInfrastructure } from '../bundle-checks/console.ts';
 import type { Rule } from '../rule.ts';
 
 export const rule: Rule = {

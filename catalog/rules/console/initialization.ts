@@ -1,4 +1,4 @@
-import { checkInitialization } from '../../bundle/check/console.ts';
+import { checkInitialization } from '../bundle-checks/console.ts';
 import type { Rule } from '../rule.ts';
 
 export const rule: Rule = {

@@ -1,4 +1,4 @@
-import { checkInternalObjects } from '../../bundle/check/console.ts';
+import { checkInternalObjects } from '../bundle-checks/console.ts';
 import type { Rule } from '../rule.ts';
 
 export const rule: Rule = {

@@ -1,4 +1,4 @@
-import { checkNamespaceTemplate } from '../../bundle/check/console.ts';
+import { checkNamespaceTemplate } from '../bundle-checks/console.ts';
 import type { Rule } from '../rule.ts';
 
 export const rule: Rule = {

@@ -1,4 +1,4 @@
-import { checkSuggestedNamespace } from '../../bundle/check/console.ts';
+import { checkSuggestedNamespace } from '../bundle-checks/console.ts';
 import type { Rule } from '../rule.ts';
 
 export const rule: Rule = {

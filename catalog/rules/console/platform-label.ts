@@ -1,4 +1,4 @@
-import { checkPlatformLabelNames } from '../../bundle/check/console.ts';
+import { checkPlatformLabelNames } from '../bundle-checks/console.ts';
 import type { Rule } from '../rule.ts';
 
 export const rule: Rule = {

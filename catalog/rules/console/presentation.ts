@@ -1,4 +1,4 @@
-import { checkPresentation } from '../../bundle/check/console.ts';
+import { checkPresentation } from '../bundle-checks/console.ts';
 import type { Rule } from '../rule.ts';
 
 export const rule: Rule = {

@@ -1,4 +1,4 @@
-import { checkSubscriptions } from '../../bundle/check/console.ts';
+import { checkSubscriptions } from '../bundle-checks/console.ts';
 import type { Rule } from '../rule.ts';
 
 export const rule: Rule = {

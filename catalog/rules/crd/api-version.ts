@@ -1,4 +1,4 @@
-import { checkCrdApiVersion } from '../../bundle/check/crd.ts';
+import { checkCrdApiVersion } from '../bundle-checks/crd.ts';
 import type { Rule } from '../rule.ts';
 
 export const rule: Rule = {

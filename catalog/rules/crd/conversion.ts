@@ -1,4 +1,4 @@
-import { checkConversion } from '../../bundle/check/crd-parts.ts';
+import { checkConversion } from '../bundle-checks/crd-parts.ts';
 import type { Rule } from '../rule.ts';
 
 export const rule: Rule = {

@@ -1,4 +1,4 @@
-import { checkDeprecationWarning } from '../../bundle/check/crd.ts';
+import { checkDeprecationWarning } from '../bundle-checks/crd.ts';
 import type { Rule } from '../rule.ts';
 
 export const rule: Rule = {

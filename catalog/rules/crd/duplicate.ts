@@ -1,4 +1,4 @@
-import { checkCrdOnce } from '../../bundle/check/crd.ts';
+import { checkCrdOnce } from '../bundle-checks/crd.ts';
 import type { Rule } from '../rule.ts';
 
 export const rule: Rule = {

@@ -1,4 +1,4 @@
-import { checkCrdGroup } from '../../bundle/check/crd.ts';
+import { checkCrdGroup } from '../bundle-checks/crd.ts';
 import type { Rule } from '../rule.ts';
 
 export const rule: Rule = {

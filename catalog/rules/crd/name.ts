@@ -1,4 +1,4 @@
-import { checkCrdName } from '../../bundle/check/crd.ts';
+import { checkCrdName } from '../bundle-checks/crd.ts';
 import type { Rule } from '../rule.ts';
 
 export const rule: Rule = {

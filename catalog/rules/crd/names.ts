@@ -1,4 +1,4 @@
-import { checkNames } from '../../bundle/check/crd.ts';
+import { checkNames } from '../bundle-checks/crd.ts';
 import type { Rule } from '../rule.ts';
 
 export const rule: Rule = {

@@ -1,4 +1,4 @@
-import { checkNotOwned } from '../../bundle/check/crd.ts';
+import { checkNotOwned } from '../bundle-checks/crd.ts';
 import type { Rule } from '../rule.ts';
 
 export const rule: Rule = {

@@ -1,4 +1,4 @@
-import { checkOwnedGroup } from '../../bundle/check/crd.ts';
+import { checkOwnedGroup } from '../bundle-checks/crd.ts';
 import type { Rule } from '../rule.ts';
 
 export const rule: Rule = {

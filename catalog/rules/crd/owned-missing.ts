@@ -1,4 +1,4 @@
-import { checkOwnedPresent } from '../../bundle/check/crd.ts';
+import { checkOwnedPresent } from '../bundle-checks/crd.ts';
 import type { Rule } from '../rule.ts';
 
 export const rule: Rule = {

@@ -1,4 +1,4 @@
-import { checkPreserveUnknown } from '../../bundle/check/crd.ts';
+import { checkPreserveUnknown } from '../bundle-checks/crd.ts';
 import type { Rule } from '../rule.ts';
 
 export const rule: Rule = {

@@ -1,4 +1,4 @@
-import { checkPrinterColumns } from '../../bundle/check/crd-parts.ts';
+import { checkPrinterColumns } from '../bundle-checks/crd-parts.ts';
 import type { Rule } from '../rule.ts';
 
 export const rule: Rule = {

@@ -1,4 +1,4 @@
-import { checkProtectedGroup } from '../../bundle/check/crd.ts';
+import { checkProtectedGroup } from '../bundle-checks/crd.ts';
 import type { Rule } from '../rule.ts';
 
 export const rule: Rule = {

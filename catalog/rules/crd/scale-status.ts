@@ -1,4 +1,4 @@
-import { checkScaleStatus } from '../../bundle/check/crd-parts.ts';
+import { checkScaleStatus } from '../bundle-checks/crd-parts.ts';
 import type { Rule } from '../rule.ts';
 
 export const rule: Rule = {

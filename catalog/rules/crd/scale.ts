@@ -1,4 +1,4 @@
-import { checkScale } from '../../bundle/check/crd-parts.ts';
+import { checkScale } from '../bundle-checks/crd-parts.ts';
 import type { Rule } from '../rule.ts';
 
 export const rule: Rule = {

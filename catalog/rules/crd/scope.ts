@@ -1,4 +1,4 @@
-import { checkCrdScope } from '../../bundle/check/crd.ts';
+import { checkCrdScope } from '../bundle-checks/crd.ts';
 import type { Rule } from '../rule.ts';
 
 export const rule: Rule = {

@@ -1,4 +1,4 @@
-import { checkSelectableFields } from '../../bundle/check/crd-parts.ts';
+import { checkSelectableFields } from '../bundle-checks/crd-parts.ts';
 import type { Rule } from '../rule.ts';
 
 export const rule: Rule = {

@@ -1,4 +1,4 @@
-import { checkSingleVersion } from '../../bundle/check/crd.ts';
+import { checkSingleVersion } from '../bundle-checks/crd.ts';
 import type { Rule } from '../rule.ts';
 
 export const rule: Rule = {

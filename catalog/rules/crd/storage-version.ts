@@ -1,4 +1,4 @@
-import { checkStorageVersion } from '../../bundle/check/crd.ts';
+import { checkStorageVersion } from '../bundle-checks/crd.ts';
 import type { Rule } from '../rule.ts';
 
 export const rule: Rule = {

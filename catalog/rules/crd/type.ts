@@ -1,4 +1,4 @@
-import { checkCrdType } from '../../bundle/check/crd.ts';
+import { checkCrdType } from '../bundle-checks/crd.ts';
 import type { Rule } from '../rule.ts';
 
 export const rule: Rule = {

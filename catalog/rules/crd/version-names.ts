@@ -1,4 +1,4 @@
-import { checkVersionNames } from '../../bundle/check/crd.ts';
+import { checkVersionNames } from '../bundle-checks/crd.ts';
 import type { Rule } from '../rule.ts';
 
 export const rule: Rule = {

@@ -1,4 +1,4 @@
-import { checkVersionParts } from '../../bundle/check/crd-parts.ts';
+import { checkVersionParts } from '../bundle-checks/crd-parts.ts';
 import type { Rule } from '../rule.ts';
 
 export const rule: Rule = {

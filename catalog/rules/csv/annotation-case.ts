@@ -1,4 +1,4 @@
-import { checkAnnotationCase } from '../../bundle/check/csv.ts';
+import { checkAnnotationCase } from '../bundle-checks/csv.ts';
 import type { Rule } from '../rule.ts';
 
 export const rule: Rule = {

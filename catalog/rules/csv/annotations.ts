@@ -1,4 +1,4 @@
-import { checkCsvAnnotations } from '../../bundle/check/csv.ts';
+import { checkCsvAnnotations } from '../bundle-checks/csv.ts';
 import type { Rule } from '../rule.ts';
 
 export const rule: Rule = {

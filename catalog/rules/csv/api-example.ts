@@ -1,4 +1,4 @@
-import { checkApiExamples } from '../../bundle/check/csv.ts';
+import { checkApiExamples } from '../bundle-checks/csv.ts';
 import type { Rule } from '../rule.ts';
 
 export const rule: Rule = {

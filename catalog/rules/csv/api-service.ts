@@ -1,4 +1,4 @@
-import { checkApiServiceDeployment } from '../../bundle/check/console.ts';
+import { checkApiServiceDeployment } from '../bundle-checks/console.ts';
 import type { Rule } from '../rule.ts';
 
 export const rule: Rule = {

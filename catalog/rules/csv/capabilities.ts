@@ -1,4 +1,4 @@
-import { checkCapabilities } from '../../bundle/check/store.ts';
+import { checkCapabilities } from '../bundle-checks/store.ts';
 import type { Rule } from '../rule.ts';
 
 export const rule: Rule = {

@@ -1,4 +1,4 @@
-import { checkCategories } from '../../bundle/check/store.ts';
+import { checkCategories } from '../bundle-checks/store.ts';
 import type { Rule } from '../rule.ts';
 
 export const rule: Rule = {

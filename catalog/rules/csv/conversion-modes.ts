@@ -1,4 +1,4 @@
-import { checkConversionModes } from '../../bundle/check/csv.ts';
+import { checkConversionModes } from '../bundle-checks/csv.ts';
 import type { Rule } from '../rule.ts';
 
 export const rule: Rule = {

@@ -1,4 +1,4 @@
-import { checkCrdNames } from '../../bundle/check/csv.ts';
+import { checkCrdNames } from '../bundle-checks/csv.ts';
 import type { Rule } from '../rule.ts';
 
 export const rule: Rule = {

@@ -1,4 +1,4 @@
-import { checkExampleApis } from '../../bundle/check/csv.ts';
+import { checkExampleApis } from '../bundle-checks/csv.ts';
 import type { Rule } from '../rule.ts';
 
 export const rule: Rule = {

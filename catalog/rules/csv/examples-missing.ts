@@ -1,4 +1,4 @@
-import { checkExamplesPresent } from '../../bundle/check/csv.ts';
+import { checkExamplesPresent } from '../bundle-checks/csv.ts';
 import type { Rule } from '../rule.ts';
 
 export const rule: Rule = {

@@ -1,4 +1,4 @@
-import { checkExamplesOnce } from '../../bundle/check/csv.ts';
+import { checkExamplesOnce } from '../bundle-checks/csv.ts';
 import type { Rule } from '../rule.ts';
 
 export const rule: Rule = {

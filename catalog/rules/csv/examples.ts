@@ -1,4 +1,4 @@
-import { checkExamples } from '../../bundle/check/csv.ts';
+import { checkExamples } from '../bundle-checks/csv.ts';
 import type { Rule } from '../rule.ts';
 
 export const rule: Rule = {

@@ -1,4 +1,4 @@
-import { checkFieldCase } from '../../bundle/check/csv.ts';
+import { checkFieldCase } from '../bundle-checks/csv.ts';
 import type { Rule } from '../rule.ts';
 
 export const rule: Rule = {

@@ -1,4 +1,4 @@
-import { checkIconData } from '../../bundle/check/store.ts';
+import { checkIconData } from '../bundle-checks/store.ts';
 import type { Rule } from '../rule.ts';
 
 export const rule: Rule = {

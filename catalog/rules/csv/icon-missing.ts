@@ -1,4 +1,4 @@
-import { checkIconPresent } from '../../bundle/check/store.ts';
+import { checkIconPresent } from '../bundle-checks/store.ts';
 import type { Rule } from '../rule.ts';
 
 export const rule: Rule = {

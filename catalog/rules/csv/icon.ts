@@ -1,4 +1,4 @@
-import { checkIcon } from '../../bundle/check/store.ts';
+import { checkIcon } from '../bundle-checks/store.ts';
 import type { Rule } from '../rule.ts';
 
 export const rule: Rule = {

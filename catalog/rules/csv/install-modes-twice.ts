@@ -1,4 +1,4 @@
-import { checkInstallModesOnce } from '../../bundle/check/csv.ts';
+import { checkInstallModesOnce } from '../bundle-checks/csv.ts';
 import type { Rule } from '../rule.ts';
 
 export const rule: Rule = {

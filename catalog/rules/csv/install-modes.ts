@@ -1,4 +1,4 @@
-import { checkInstallModes } from '../../bundle/check/csv.ts';
+import { checkInstallModes } from '../bundle-checks/csv.ts';
 import type { Rule } from '../rule.ts';
 
 export const rule: Rule = {

@@ -1,4 +1,4 @@
-import { checkLinks } from '../../bundle/check/store.ts';
+import { checkLinks } from '../bundle-checks/store.ts';
 import type { Rule } from '../rule.ts';
 
 export const rule: Rule = {

@@ -1,4 +1,4 @@
-import { checkMaintainers } from '../../bundle/check/store.ts';
+import { checkMaintainers } from '../bundle-checks/store.ts';
 import type { Rule } from '../rule.ts';
 
 export const rule: Rule = {

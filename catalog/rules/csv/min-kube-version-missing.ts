@@ -1,4 +1,4 @@
-import { checkMinKubeVersionPresent } from '../../bundle/check/csv.ts';
+import { checkMinKubeVersionPresent } from '../bundle-checks/csv.ts';
 import type { Rule } from '../rule.ts';
 
 export const rule: Rule = {

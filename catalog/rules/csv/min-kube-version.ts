@@ -1,4 +1,4 @@
-import { checkMinKubeVersion } from '../../bundle/check/csv.ts';
+import { checkMinKubeVersion } from '../bundle-checks/csv.ts';
 import type { Rule } from '../rule.ts';
 
 export const rule: Rule = {

@@ -1,4 +1,4 @@
-import { checkCsvName } from '../../bundle/check/csv.ts';
+import { checkCsvName } from '../bundle-checks/csv.ts';
 import type { Rule } from '../rule.ts';
 
 export const rule: Rule = {

@@ -1,4 +1,4 @@
-import { checkPropertiesAnnotation } from '../../bundle/check/csv.ts';
+import { checkPropertiesAnnotation } from '../bundle-checks/csv.ts';
 import type { Rule } from '../rule.ts';
 
 export const rule: Rule = {

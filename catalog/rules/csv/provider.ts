@@ -1,4 +1,4 @@
-import { checkProvider } from '../../bundle/check/store.ts';
+import { checkProvider } from '../bundle-checks/store.ts';
 import type { Rule } from '../rule.ts';
 
 export const rule: Rule = {

@@ -1,4 +1,4 @@
-import { checkRelatedImages } from '../../bundle/check/csv.ts';
+import { checkRelatedImages } from '../bundle-checks/csv.ts';
 import type { Rule } from '../rule.ts';
 
 export const rule: Rule = {

@@ -1,4 +1,4 @@
-import { checkReleaseName } from '../../bundle/check/csv.ts';
+import { checkReleaseName } from '../bundle-checks/csv.ts';
 import type { Rule } from '../rule.ts';
 
 export const rule: Rule = {

@@ -1,4 +1,4 @@
-import { checkRequiredFields } from '../../bundle/check/csv.ts';
+import { checkRequiredFields } from '../bundle-checks/csv.ts';
 import type { Rule } from '../rule.ts';
 
 export const rule: Rule = {

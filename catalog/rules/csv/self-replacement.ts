@@ -1,4 +1,4 @@
-import { checkSelfReplacement } from '../../bundle/check/update.ts';
+import { checkSelfReplacement } from '../bundle-checks/update.ts';
 import type { Rule } from '../rule.ts';
 
 export const rule: Rule = {

@@ -1,4 +1,4 @@
-import { checkServiceAccounts } from '../../bundle/check/csv.ts';
+import { checkServiceAccounts } from '../bundle-checks/csv.ts';
 import type { Rule } from '../rule.ts';
 
 export const rule: Rule = {

@@ -1,4 +1,4 @@
-import { checkSkipRange } from '../../bundle/check/update.ts';
+import { checkSkipRange } from '../bundle-checks/update.ts';
 import type { Rule } from '../rule.ts';
 
 export const rule: Rule = {

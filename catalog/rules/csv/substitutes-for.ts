@@ -1,4 +1,4 @@
-import { checkSubstitutes } from '../../bundle/check/csv.ts';
+import { checkSubstitutes } from '../bundle-checks/csv.ts';
 import type { Rule } from '../rule.ts';
 
 export const rule: Rule = {

@@ -1,4 +1,4 @@
-import { checkTypeMeta } from '../../bundle/check/csv.ts';
+import { checkTypeMeta } from '../bundle-checks/csv.ts';
 import type { Rule } from '../rule.ts';
 
 export const rule: Rule = {

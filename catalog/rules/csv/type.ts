@@ -1,4 +1,4 @@
-import { checkCsvType } from '../../bundle/check/csv.ts';
+import { checkCsvType } from '../bundle-checks/csv.ts';
 import type { Rule } from '../rule.ts';
 
 export const rule: Rule = {

@@ -1,4 +1,4 @@
-import { checkUnquoted } from '../../bundle/check/csv.ts';
+import { checkUnquoted } from '../bundle-checks/csv.ts';
 import type { Rule } from '../rule.ts';
 
 export const rule: Rule = {

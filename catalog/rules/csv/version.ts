@@ -1,4 +1,4 @@
-import { checkVersion } from '../../bundle/check/store.ts';
+import { checkVersion } from '../bundle-checks/store.ts';
 import type { Rule } from '../rule.ts';
 
 export const rule: Rule = {

@@ -1,4 +1,4 @@
-import { checkConstraint } from '../../bundle/check/annotations.ts';
+import { checkConstraint } from '../bundle-checks/annotations.ts';
 import type { Rule } from '../rule.ts';
 
 export const rule: Rule = {

@@ -1,4 +1,4 @@
-import { checkGvkDependency } from '../../bundle/check/annotations.ts';
+import { checkGvkDependency } from '../bundle-checks/annotations.ts';
 import type { Rule } from '../rule.ts';
 
 export const rule: Rule = {

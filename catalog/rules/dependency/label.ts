@@ -1,4 +1,4 @@
-import { checkLabelDependency } from '../../bundle/check/annotations.ts';
+import { checkLabelDependency } from '../bundle-checks/annotations.ts';
 import type { Rule } from '../rule.ts';
 
 export const rule: Rule = {

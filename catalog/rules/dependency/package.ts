@@ -1,4 +1,4 @@
-import { checkPackageDependency } from '../../bundle/check/annotations.ts';
+import { checkPackageDependency } from '../bundle-checks/annotations.ts';
 import type { Rule } from '../rule.ts';
 
 export const rule: Rule = {

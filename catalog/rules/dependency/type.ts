@@ -1,4 +1,4 @@
-import { checkDependencyTypes } from '../../bundle/check/annotations.ts';
+import { checkDependencyTypes } from '../bundle-checks/annotations.ts';
 import type { Rule } from '../rule.ts';
 
 export const rule: Rule = {

@@ -1,4 +1,4 @@
-import { type Catalog, type DeprecationEntry, type Deprecations, locate } from '../../model.ts';
+import { type Catalog, type DeprecationEntry, type Deprecations, locate } from '../../fbc/model.ts';
 import { quoted, type Rule } from '../rule.ts';
 
 export const rule: Rule = {

@@ -1,4 +1,4 @@
-import { checkDisconnectedClaim } from '../../bundle/check/disconnected.ts';
+import { checkDisconnectedClaim } from '../bundle-checks/disconnected.ts';
 import type { Rule } from '../rule.ts';
 
 export const rule: Rule = {

@@ -1,4 +1,4 @@
-import { checkImagesListed } from '../../bundle/check/disconnected.ts';
+import { checkImagesListed } from '../bundle-checks/disconnected.ts';
 import type { Rule } from '../rule.ts';
 
 export const rule: Rule = {

@@ -1,4 +1,4 @@
-import { checkImagesPinned } from '../../bundle/check/disconnected.ts';
+import { checkImagesPinned } from '../bundle-checks/disconnected.ts';
 import type { Rule } from '../rule.ts';
 
 export const rule: Rule = {

@@ -1,5 +1,5 @@
-import { locate } from '../../model.ts';
-import { parseRange, VersionError } from '../../version.ts';
+import { locate } from '../../fbc/model.ts';
+import { parseRange, VersionError } from '../../version/version.ts';
 import { quoted, type Rule } from '../rule.ts';
 
 export const rule: Rule = {

@@ -1,8 +1,8 @@
-import { shortName, versionText } from '../../graph/edge.ts';
-import { versionReleaseKey, versionReleaseOf } from '../../graph/release.ts';
-import { judgedPackages } from '../../graph/world.ts';
-import { locate } from '../../model.ts';
-import { formatVersion } from '../../version.ts';
+import { shortName, versionText } from '../../fbc/edge.ts';
+import { locate } from '../../fbc/model.ts';
+import { judgedPackages } from '../../olm/foresight/world.ts';
+import { versionReleaseKey, versionReleaseOf } from '../../olm/resolve/release.ts';
+import { formatVersion } from '../../version/version.ts';
 import { grouped } from '../phrase.ts';
 import { quoted, type Rule } from '../rule.ts';
 

@@ -1,9 +1,9 @@
-import { shortName, versionText } from '../../graph/edge.ts';
-import type { Fate } from '../../graph/foresight.ts';
-import { allMoves, type Move } from '../../graph/move.ts';
-import { upgradeOf } from '../../graph/outcome.ts';
-import type { Change } from '../../graph/world.ts';
-import { compareVersions, type Version } from '../../version.ts';
+import { shortName, versionText } from '../../fbc/edge.ts';
+import type { Fate } from '../../olm/foresight/foresight.ts';
+import { allMoves, type Move } from '../../olm/foresight/move.ts';
+import type { Change } from '../../olm/foresight/world.ts';
+import { upgradeOf } from '../../olm/resolve/outcome.ts';
+import { compareVersions, type Version } from '../../version/version.ts';
 import { grouped, listed, versionsOf } from '../phrase.ts';
 import { channelIn, entryIn, placeOfEntry, placeOfPackage } from '../place.ts';
 import { quoted, type Report, type Rule } from '../rule.ts';

@@ -1,9 +1,9 @@
-import { shortName } from '../../graph/edge.ts';
-import { REQUIRING } from '../../graph/requirement.ts';
-import { type Bundle, locate, type Property } from '../../model.ts';
+import { shortName } from '../../fbc/edge.ts';
+import { type Bundle, locate, type Property } from '../../fbc/model.ts';
+import { canonical, sameBundle } from '../../fbc/same.ts';
+import { REQUIRING } from '../../olm/resolve/requirement.ts';
 import { CONFIRM_HINT, imageChange, type TagDigests, UNCONFIRMED } from '../../references/same-image.ts';
-import { canonical, sameBundle } from '../../same.ts';
-import { formatVersion } from '../../version.ts';
+import { formatVersion } from '../../version/version.ts';
 import { quoted, type Rule } from '../rule.ts';
 
 export const rule: Rule = {

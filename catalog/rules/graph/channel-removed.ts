@@ -1,4 +1,4 @@
-import { publishedInstallations } from '../../graph/installation.ts';
+import { publishedInstallations } from '../../olm/foresight/installation.ts';
 import { listed, versionsOf } from '../phrase.ts';
 import { placeOfPackage } from '../place.ts';
 import { quoted, type Rule } from '../rule.ts';

@@ -1,8 +1,8 @@
-import { headOf } from '../../graph/channel.ts';
-import { installedOf, shortName } from '../../graph/edge.ts';
-import { judgedPackages, type World } from '../../graph/world.ts';
-import type { Bundle, Channel, Package } from '../../model.ts';
-import { compareVersions } from '../../version.ts';
+import { headOf } from '../../fbc/channel.ts';
+import { installedOf, shortName } from '../../fbc/edge.ts';
+import type { Bundle, Channel, Package } from '../../fbc/model.ts';
+import { judgedPackages, type World } from '../../olm/foresight/world.ts';
+import { compareVersions } from '../../version/version.ts';
 import { grouped, listed } from '../phrase.ts';
 import { placeOfHead } from '../place.ts';
 import { quoted, type Rule } from '../rule.ts';

@@ -1,6 +1,6 @@
-import { shortName } from '../../graph/edge.ts';
-import { judgedPackages, type Olm, type World } from '../../graph/world.ts';
-import { locate } from '../../model.ts';
+import { shortName } from '../../fbc/edge.ts';
+import { locate } from '../../fbc/model.ts';
+import { judgedPackages, type Olm, type World } from '../../olm/foresight/world.ts';
 import { listed } from '../phrase.ts';
 import { type Reached, reachedBundles } from '../reached.ts';
 import { quoted, type Rule } from '../rule.ts';

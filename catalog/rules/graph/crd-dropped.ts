@@ -1,8 +1,8 @@
-import { shortName } from '../../graph/edge.ts';
-import { hasOlmV1 } from '../../graph/openshift.ts';
-import { gvkText, offerOf } from '../../graph/requirement.ts';
-import { offerOfBundle } from '../../graph/snapshot.ts';
-import type { Olm } from '../../graph/world.ts';
+import { shortName } from '../../fbc/edge.ts';
+import { hasOlmV1 } from '../../fbc/openshift.ts';
+import type { Olm } from '../../olm/foresight/world.ts';
+import { gvkText, offerOf } from '../../olm/resolve/requirement.ts';
+import { offerOfBundle } from '../../olm/resolve/snapshot.ts';
 import { type BroughtEdge, broughtEdges, placeOfEdge, type Side, upgradesText } from '../brought-edges.ts';
 import { grouped, listed } from '../phrase.ts';
 import { quoted, type Rule } from '../rule.ts';

@@ -1,10 +1,10 @@
 import { safeChange } from '../../crd/advice.ts';
-import { installedOf, shortName } from '../../graph/edge.ts';
-import { publishedInstallations } from '../../graph/installation.ts';
-import { hasOlmV1 } from '../../graph/openshift.ts';
-import { upgradeOf } from '../../graph/outcome.ts';
-import { type Change, fateOf, judgedPackages, type Olm, type World } from '../../graph/world.ts';
-import type { Channel, Package } from '../../model.ts';
+import { installedOf, shortName } from '../../fbc/edge.ts';
+import type { Channel, Package } from '../../fbc/model.ts';
+import { hasOlmV1 } from '../../fbc/openshift.ts';
+import { publishedInstallations } from '../../olm/foresight/installation.ts';
+import { type Change, fateOf, judgedPackages, type Olm, type World } from '../../olm/foresight/world.ts';
+import { upgradeOf } from '../../olm/resolve/outcome.ts';
 import { entryIn, placeOfEntry, placeOfHead } from '../place.ts';
 import { quoted, type Report, type Rule } from '../rule.ts';
 import {

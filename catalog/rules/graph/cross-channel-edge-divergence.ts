@@ -1,6 +1,6 @@
-import { shortName } from '../../graph/edge.ts';
-import { judgedPackages } from '../../graph/world.ts';
-import type { Bundle, Channel, Entry, Package } from '../../model.ts';
+import { shortName } from '../../fbc/edge.ts';
+import type { Bundle, Channel, Entry, Package } from '../../fbc/model.ts';
+import { judgedPackages } from '../../olm/foresight/world.ts';
 import { listed } from '../phrase.ts';
 import { placeOfEntry } from '../place.ts';
 import { quoted, type Rule } from '../rule.ts';

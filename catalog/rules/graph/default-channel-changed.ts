@@ -1,10 +1,10 @@
-import { headOf } from '../../graph/channel.ts';
-import { type Installed, installedOf, shortName } from '../../graph/edge.ts';
-import { fixFor } from '../../graph/fix.ts';
-import { publishedInstallations, withoutChannels } from '../../graph/installation.ts';
-import { endWithoutChannel } from '../../graph/no-channel.ts';
-import type { Change, World } from '../../graph/world.ts';
-import { compareVersions, type Version } from '../../version.ts';
+import { headOf } from '../../fbc/channel.ts';
+import { type Installed, installedOf, shortName } from '../../fbc/edge.ts';
+import { fixFor } from '../../olm/foresight/fix.ts';
+import { publishedInstallations, withoutChannels } from '../../olm/foresight/installation.ts';
+import { endWithoutChannel } from '../../olm/foresight/no-channel.ts';
+import type { Change, World } from '../../olm/foresight/world.ts';
+import { compareVersions, type Version } from '../../version/version.ts';
 import { endText, listed, versionsOf } from '../phrase.ts';
 import { placeOfPackage } from '../place.ts';
 import { quoted, type Rule } from '../rule.ts';

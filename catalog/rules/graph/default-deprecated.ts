@@ -1,4 +1,4 @@
-import { judgedPackages } from '../../graph/world.ts';
+import { judgedPackages } from '../../olm/foresight/world.ts';
 import { placeOfPackage } from '../place.ts';
 import { quoted, type Rule } from '../rule.ts';
 

@@ -1,8 +1,8 @@
-import { headOf } from '../../graph/channel.ts';
-import { shortName } from '../../graph/edge.ts';
-import { judgedPackages } from '../../graph/world.ts';
-import type { Channel, Package } from '../../model.ts';
-import { compareVersions } from '../../version.ts';
+import { headOf } from '../../fbc/channel.ts';
+import { shortName } from '../../fbc/edge.ts';
+import type { Channel, Package } from '../../fbc/model.ts';
+import { judgedPackages } from '../../olm/foresight/world.ts';
+import { compareVersions } from '../../version/version.ts';
 import { placeOfPackage } from '../place.ts';
 import { type Versioned, versioned } from '../ranges.ts';
 import { quoted, type Rule } from '../rule.ts';

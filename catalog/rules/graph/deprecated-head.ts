@@ -1,6 +1,6 @@
-import { headOf } from '../../graph/channel.ts';
-import { shortName } from '../../graph/edge.ts';
-import { judgedPackages } from '../../graph/world.ts';
+import { headOf } from '../../fbc/channel.ts';
+import { shortName } from '../../fbc/edge.ts';
+import { judgedPackages } from '../../olm/foresight/world.ts';
 import { channelText } from '../phrase.ts';
 import { placeOfEntry } from '../place.ts';
 import type { Rule } from '../rule.ts';

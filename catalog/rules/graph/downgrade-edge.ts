@@ -1,6 +1,6 @@
-import { installedOf, shortName, versionText } from '../../graph/edge.ts';
-import { upgradeOf } from '../../graph/outcome.ts';
-import { judgedPackages, type World } from '../../graph/world.ts';
+import { installedOf, shortName, versionText } from '../../fbc/edge.ts';
+import { judgedPackages, type World } from '../../olm/foresight/world.ts';
+import { upgradeOf } from '../../olm/resolve/outcome.ts';
 import { type LoweringEdge, loweringEdges } from '../downgrade.ts';
 import { channelText, grouped, listed, versionsOf } from '../phrase.ts';
 import { placeOfEntry } from '../place.ts';

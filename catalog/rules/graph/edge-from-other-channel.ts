@@ -1,4 +1,4 @@
-import { judgedPackages } from '../../graph/world.ts';
+import { judgedPackages } from '../../olm/foresight/world.ts';
 import { channelText, listed } from '../phrase.ts';
 import { placeOfEntry } from '../place.ts';
 import type { Rule } from '../rule.ts';

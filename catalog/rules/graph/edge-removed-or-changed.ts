@@ -1,4 +1,4 @@
-import type { Entry } from '../../model.ts';
+import type { Entry } from '../../fbc/model.ts';
 import { entryIn, placeOfEntry } from '../place.ts';
 import { quoted, type Rule } from '../rule.ts';
 

@@ -1,4 +1,4 @@
-import { movesOf } from '../../graph/move.ts';
+import { movesOf } from '../../olm/foresight/move.ts';
 import { channelText, counted, versionsOf } from '../phrase.ts';
 import { placeOfHead } from '../place.ts';
 import { type Removed, removedEntries } from '../removed.ts';

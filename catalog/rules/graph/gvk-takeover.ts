@@ -1,8 +1,8 @@
-import { headsOf } from '../../graph/channel.ts';
-import { gvkText } from '../../graph/requirement.ts';
-import { offerOfBundle } from '../../graph/snapshot.ts';
-import { judgedPackages, type World } from '../../graph/world.ts';
-import type { Catalog, Package } from '../../model.ts';
+import { headsOf } from '../../fbc/channel.ts';
+import type { Catalog, Package } from '../../fbc/model.ts';
+import { judgedPackages, type World } from '../../olm/foresight/world.ts';
+import { gvkText } from '../../olm/resolve/requirement.ts';
+import { offerOfBundle } from '../../olm/resolve/snapshot.ts';
 import { grouped, listed } from '../phrase.ts';
 import { placeOfPackage } from '../place.ts';
 import { quoted, type Report, type Rule } from '../rule.ts';

@@ -1,8 +1,8 @@
-import { headOf } from '../../graph/channel.ts';
-import { shortName } from '../../graph/edge.ts';
-import type { World } from '../../graph/world.ts';
-import type { Bundle, Channel } from '../../model.ts';
-import { compareVersions } from '../../version.ts';
+import { headOf } from '../../fbc/channel.ts';
+import { shortName } from '../../fbc/edge.ts';
+import type { Bundle, Channel } from '../../fbc/model.ts';
+import type { World } from '../../olm/foresight/world.ts';
+import { compareVersions } from '../../version/version.ts';
 import { channelText } from '../phrase.ts';
 import { placeOfHead } from '../place.ts';
 import type { Details, Report, Rule } from '../rule.ts';

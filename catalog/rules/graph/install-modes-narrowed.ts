@@ -1,4 +1,4 @@
-import { shortName } from '../../graph/edge.ts';
+import { shortName } from '../../fbc/edge.ts';
 import { type BroughtEdge, broughtEdges, placeOfEdge, upgradesText } from '../brought-edges.ts';
 import { grouped, listed } from '../phrase.ts';
 import { quoted, type Rule } from '../rule.ts';

@@ -1,7 +1,7 @@
-import { shortName } from '../../graph/edge.ts';
-import { compareMinors, formatMinor, type Limit, limitOf } from '../../graph/openshift.ts';
-import { judgedPackages, type World } from '../../graph/world.ts';
-import { type Bundle, locate } from '../../model.ts';
+import { shortName } from '../../fbc/edge.ts';
+import { type Bundle, locate } from '../../fbc/model.ts';
+import { compareMinors, formatMinor, type Limit, limitOf } from '../../fbc/openshift.ts';
+import { judgedPackages, type World } from '../../olm/foresight/world.ts';
 import { grouped, listed, versionsOf } from '../phrase.ts';
 import { quoted, type Rule } from '../rule.ts';
 

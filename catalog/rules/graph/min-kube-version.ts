@@ -1,8 +1,8 @@
-import { shortName } from '../../graph/edge.ts';
-import { kubernetesOf } from '../../graph/kubernetes.ts';
-import { compareMinors, formatMinor } from '../../graph/openshift.ts';
-import { judgedPackages, type World } from '../../graph/world.ts';
-import { type Bundle, locate } from '../../model.ts';
+import { shortName } from '../../fbc/edge.ts';
+import { kubernetesOf } from '../../fbc/kubernetes.ts';
+import { type Bundle, locate } from '../../fbc/model.ts';
+import { compareMinors, formatMinor } from '../../fbc/openshift.ts';
+import { judgedPackages, type World } from '../../olm/foresight/world.ts';
 import { reachedBundles } from '../reached.ts';
 import { quoted, type Rule } from '../rule.ts';
 

@@ -1,7 +1,7 @@
-import { shortName, versionText } from '../../graph/edge.ts';
-import type { World } from '../../graph/world.ts';
-import type { Bundle } from '../../model.ts';
-import { compareVersions } from '../../version.ts';
+import { shortName, versionText } from '../../fbc/edge.ts';
+import type { Bundle } from '../../fbc/model.ts';
+import type { World } from '../../olm/foresight/world.ts';
+import { compareVersions } from '../../version/version.ts';
 import { channelText } from '../phrase.ts';
 import { channelIn, entryIn, placeOfEntry, placeOfHead } from '../place.ts';
 import type { Rule } from '../rule.ts';

@@ -1,9 +1,9 @@
-import type { Fate } from '../../graph/foresight.ts';
-import { allMoves, type Move } from '../../graph/move.ts';
-import { upgradeOf } from '../../graph/outcome.ts';
-import { v1Obstacles } from '../../graph/support.ts';
-import type { Change, World } from '../../graph/world.ts';
-import { type Bundle, locate } from '../../model.ts';
+import { type Bundle, locate } from '../../fbc/model.ts';
+import type { Fate } from '../../olm/foresight/foresight.ts';
+import { allMoves, type Move } from '../../olm/foresight/move.ts';
+import type { Change, World } from '../../olm/foresight/world.ts';
+import { upgradeOf } from '../../olm/resolve/outcome.ts';
+import { v1Obstacles } from '../../olm/resolve/support.ts';
 import { grouped, listed, versionsOf } from '../phrase.ts';
 import { quoted, type Rule } from '../rule.ts';
 

@@ -1,6 +1,6 @@
-import { v1Obstacles } from '../../graph/support.ts';
-import { judgedPackages } from '../../graph/world.ts';
-import { locate } from '../../model.ts';
+import { locate } from '../../fbc/model.ts';
+import { judgedPackages } from '../../olm/foresight/world.ts';
+import { v1Obstacles } from '../../olm/resolve/support.ts';
 import { headBundles } from '../heads.ts';
 import { grouped, listed, versionsOf } from '../phrase.ts';
 import { quoted, type Rule } from '../rule.ts';

@@ -1,4 +1,4 @@
-import { publishedInstallations, withoutChannels } from '../../graph/installation.ts';
+import { publishedInstallations, withoutChannels } from '../../olm/foresight/installation.ts';
 import { versionsOf } from '../phrase.ts';
 import { placeOfPackage } from '../place.ts';
 import { quoted, type Rule } from '../rule.ts';

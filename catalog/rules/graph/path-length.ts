@@ -1,5 +1,5 @@
-import { installedOf, shortName } from '../../graph/edge.ts';
-import { judgedPackages } from '../../graph/world.ts';
+import { installedOf, shortName } from '../../fbc/edge.ts';
+import { judgedPackages } from '../../olm/foresight/world.ts';
 import { channelText } from '../phrase.ts';
 import { placeOfHead } from '../place.ts';
 import type { Rule } from '../rule.ts';

@@ -1,5 +1,5 @@
-import { addedGrants, type Grant } from '../../graph/access.ts';
-import { shortName } from '../../graph/edge.ts';
+import { shortName } from '../../fbc/edge.ts';
+import { addedGrants, type Grant } from '../../olm/foresight/access.ts';
 import { type BroughtEdge, broughtEdges, placeOfEdge, upgradesText } from '../brought-edges.ts';
 import { grouped } from '../phrase.ts';
 import { quoted, type Rule } from '../rule.ts';

@@ -1,7 +1,7 @@
-import { shortName } from '../../graph/edge.ts';
-import { type Bundle, locate, type Property } from '../../model.ts';
-import { sameBundle } from '../../same.ts';
-import { isObject } from '../../shape.ts';
+import { shortName } from '../../fbc/edge.ts';
+import { type Bundle, locate, type Property } from '../../fbc/model.ts';
+import { sameBundle } from '../../fbc/same.ts';
+import { isObject } from '../../go/shape.ts';
 import { grouped, listed } from '../phrase.ts';
 import { quoted, type Rule } from '../rule.ts';
 import { DECISIVE, differs } from './bundle-mutated.ts';

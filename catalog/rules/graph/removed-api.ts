@@ -1,10 +1,10 @@
-import { releaseWithout } from '../../bundle/check/removed-api.ts';
-import { shortName } from '../../graph/edge.ts';
-import { kubernetesOf } from '../../graph/kubernetes.ts';
-import type { ManifestApi } from '../../graph/manifests.ts';
-import { compareMinors, formatMinor, type Minor, tryParseMinor } from '../../graph/openshift.ts';
-import { judgedPackages, type Olm, type World } from '../../graph/world.ts';
-import { locate } from '../../model.ts';
+import { shortName } from '../../fbc/edge.ts';
+import { kubernetesOf } from '../../fbc/kubernetes.ts';
+import { locate } from '../../fbc/model.ts';
+import { compareMinors, formatMinor, type Minor, tryParseMinor } from '../../fbc/openshift.ts';
+import type { ManifestApi } from '../../olm/foresight/manifests.ts';
+import { judgedPackages, type Olm, type World } from '../../olm/foresight/world.ts';
+import { releaseWithout } from '../bundle-checks/removed-api.ts';
 import { grouped, listed } from '../phrase.ts';
 import { type Reached, reachedBundles } from '../reached.ts';
 import { quoted, type Rule } from '../rule.ts';

@@ -1,7 +1,7 @@
-import { gvkText, offerOf } from '../../graph/requirement.ts';
-import { offerOfBundle } from '../../graph/snapshot.ts';
-import { judgedPackages } from '../../graph/world.ts';
-import { locate } from '../../model.ts';
+import { locate } from '../../fbc/model.ts';
+import { judgedPackages } from '../../olm/foresight/world.ts';
+import { gvkText, offerOf } from '../../olm/resolve/requirement.ts';
+import { offerOfBundle } from '../../olm/resolve/snapshot.ts';
 import { quoted, type Rule } from '../rule.ts';
 
 export const rule: Rule = {

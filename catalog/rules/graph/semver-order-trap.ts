@@ -1,6 +1,6 @@
-import { installedOf, shortName, versionText } from '../../graph/edge.ts';
-import { judgedPackages } from '../../graph/world.ts';
-import { formatVersion, type Version } from '../../version.ts';
+import { installedOf, shortName, versionText } from '../../fbc/edge.ts';
+import { judgedPackages } from '../../olm/foresight/world.ts';
+import { formatVersion, type Version } from '../../version/version.ts';
 import { loweringEdges } from '../downgrade.ts';
 import { grouped } from '../phrase.ts';
 import { placeOfEntry } from '../place.ts';

@@ -1,5 +1,5 @@
-import { shortName, versionText } from '../../graph/edge.ts';
-import { satisfies } from '../../version.ts';
+import { shortName, versionText } from '../../fbc/edge.ts';
+import { satisfies } from '../../version/version.ts';
 import { channelText } from '../phrase.ts';
 import { placeOfEntry } from '../place.ts';
 import { isOpen, rangedChannels } from '../ranges.ts';

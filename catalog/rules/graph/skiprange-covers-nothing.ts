@@ -1,6 +1,6 @@
-import { shortName } from '../../graph/edge.ts';
-import { installationsOf } from '../../graph/installation.ts';
-import { satisfies } from '../../version.ts';
+import { shortName } from '../../fbc/edge.ts';
+import { installationsOf } from '../../olm/foresight/installation.ts';
+import { satisfies } from '../../version/version.ts';
 import { channelText } from '../phrase.ts';
 import { placeOfEntry } from '../place.ts';
 import { rangedChannels } from '../ranges.ts';

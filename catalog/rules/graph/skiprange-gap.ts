@@ -1,6 +1,6 @@
-import { installedOf, shortName } from '../../graph/edge.ts';
-import type { World } from '../../graph/world.ts';
-import { compareVersions, satisfies } from '../../version.ts';
+import { installedOf, shortName } from '../../fbc/edge.ts';
+import type { World } from '../../olm/foresight/world.ts';
+import { compareVersions, satisfies } from '../../version/version.ts';
 import { channelText, listed, versionsOf } from '../phrase.ts';
 import { placeOfEntry } from '../place.ts';
 import {

@@ -1,9 +1,9 @@
-import { type Installed, shortName } from '../../graph/edge.ts';
-import { roadOf } from '../../graph/foresight.ts';
-import { allMoves, type Move } from '../../graph/move.ts';
-import { upgradeOf } from '../../graph/outcome.ts';
-import { type Change, fateOf, type World } from '../../graph/world.ts';
-import type { Channel, Entry } from '../../model.ts';
+import { type Installed, shortName } from '../../fbc/edge.ts';
+import type { Channel, Entry } from '../../fbc/model.ts';
+import { roadOf } from '../../olm/foresight/foresight.ts';
+import { allMoves, type Move } from '../../olm/foresight/move.ts';
+import { type Change, fateOf, type World } from '../../olm/foresight/world.ts';
+import { upgradeOf } from '../../olm/resolve/outcome.ts';
 import { channelText, grouped, listed, versionsOf } from '../phrase.ts';
 import { entryIn, placeOfEntry } from '../place.ts';
 import { quoted, type Rule } from '../rule.ts';

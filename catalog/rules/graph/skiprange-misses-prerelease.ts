@@ -1,7 +1,13 @@
-import { type Installed, shortName } from '../../graph/edge.ts';
-import { installationsOf } from '../../graph/installation.ts';
-import type { World } from '../../graph/world.ts';
-import { compareVersions, formatVersion, satisfies, type Version, type VersionRange } from '../../version.ts';
+import { type Installed, shortName } from '../../fbc/edge.ts';
+import { installationsOf } from '../../olm/foresight/installation.ts';
+import type { World } from '../../olm/foresight/world.ts';
+import {
+  compareVersions,
+  formatVersion,
+  satisfies,
+  type Version,
+  type VersionRange,
+} from '../../version/version.ts';
 import { channelText, listed, versionsOf } from '../phrase.ts';
 import { placeOfEntry } from '../place.ts';
 import { type RangedChannel, rangedChannels } from '../ranges.ts';

@@ -1,4 +1,4 @@
-import { shortName, versionText } from '../../graph/edge.ts';
+import { shortName, versionText } from '../../fbc/edge.ts';
 import { channelText } from '../phrase.ts';
 import { placeOfEntry } from '../place.ts';
 import { isOpen, rangedChannels } from '../ranges.ts';

@@ -1,5 +1,5 @@
-import { type Installation, installationsOf } from '../../graph/installation.ts';
-import { judgedPackages, type World } from '../../graph/world.ts';
+import { type Installation, installationsOf } from '../../olm/foresight/installation.ts';
+import { judgedPackages, type World } from '../../olm/foresight/world.ts';
 import type { Rule } from '../rule.ts';
 import { reportStranded, type Stranded } from '../stranding.ts';
 

@@ -1,8 +1,8 @@
-import { chainBelow, headOf } from '../../graph/channel.ts';
-import { installedOf } from '../../graph/edge.ts';
-import type { Fate } from '../../graph/foresight.ts';
-import { judgedPackages, type World } from '../../graph/world.ts';
-import type { Channel, Package } from '../../model.ts';
+import { chainBelow, headOf } from '../../fbc/channel.ts';
+import { installedOf } from '../../fbc/edge.ts';
+import type { Channel, Package } from '../../fbc/model.ts';
+import type { Fate } from '../../olm/foresight/foresight.ts';
+import { judgedPackages, type World } from '../../olm/foresight/world.ts';
 import type { Rule } from '../rule.ts';
 import { reportStranded, type Stranded } from '../stranding.ts';
 

@@ -1,10 +1,15 @@
-import { headsOf } from '../../graph/channel.ts';
-import { type Installed, installedOf } from '../../graph/edge.ts';
-import { installationsOf } from '../../graph/installation.ts';
-import { isMet, provides } from '../../graph/provider.ts';
-import { REQUIRING, type Requirement, RequirementError, requirementsOf } from '../../graph/requirement.ts';
-import type { Change, World } from '../../graph/world.ts';
-import type { Bundle, Package } from '../../model.ts';
+import { headsOf } from '../../fbc/channel.ts';
+import { type Installed, installedOf } from '../../fbc/edge.ts';
+import type { Bundle, Package } from '../../fbc/model.ts';
+import { installationsOf } from '../../olm/foresight/installation.ts';
+import type { Change, World } from '../../olm/foresight/world.ts';
+import { isMet, provides } from '../../olm/resolve/provider.ts';
+import {
+  REQUIRING,
+  type Requirement,
+  RequirementError,
+  requirementsOf,
+} from '../../olm/resolve/requirement.ts';
 import { grouped, listed, versionsOf } from '../phrase.ts';
 import { placeOfPackage } from '../place.ts';
 import { quoted, type Report, type Rule } from '../rule.ts';

@@ -1,4 +1,4 @@
-import { allMoves } from '../../graph/move.ts';
+import { allMoves } from '../../olm/foresight/move.ts';
 import { channelIn } from '../place.ts';
 import type { Rule } from '../rule.ts';
 import { reportStranded } from '../stranding.ts';

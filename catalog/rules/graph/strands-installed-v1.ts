@@ -1,7 +1,7 @@
-import { correctionOf, fixFor } from '../../graph/fix.ts';
-import type { Fate } from '../../graph/foresight.ts';
-import { allMoves, type Move } from '../../graph/move.ts';
-import type { Change } from '../../graph/world.ts';
+import { correctionOf, fixFor } from '../../olm/foresight/fix.ts';
+import type { Fate } from '../../olm/foresight/foresight.ts';
+import { allMoves, type Move } from '../../olm/foresight/move.ts';
+import type { Change } from '../../olm/foresight/world.ts';
 import { grouped, listed, versionsOf } from '../phrase.ts';
 import { channelIn, placeOfEntry, placeOfHead, placeOfPackage } from '../place.ts';
 import { quoted, type Report, type Rule } from '../rule.ts';

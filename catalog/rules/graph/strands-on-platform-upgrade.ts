@@ -1,9 +1,9 @@
-import { headOf } from '../../graph/channel.ts';
-import { type Installed, installedOf } from '../../graph/edge.ts';
-import type { Fate } from '../../graph/foresight.ts';
-import { allows, limitOf, type Minor } from '../../graph/openshift.ts';
-import { judgedPackages, type Olm, type World } from '../../graph/world.ts';
-import type { Bundle, Channel, Package } from '../../model.ts';
+import { headOf } from '../../fbc/channel.ts';
+import { type Installed, installedOf } from '../../fbc/edge.ts';
+import type { Bundle, Channel, Package } from '../../fbc/model.ts';
+import { allows, limitOf, type Minor } from '../../fbc/openshift.ts';
+import type { Fate } from '../../olm/foresight/foresight.ts';
+import { judgedPackages, type Olm, type World } from '../../olm/foresight/world.ts';
 import { endText, grouped, listed, versionsOf } from '../phrase.ts';
 import { placeOfHead } from '../place.ts';
 import { quoted, type Report, type Rule } from '../rule.ts';

@@ -1,7 +1,7 @@
-import { installedOf } from '../../graph/edge.ts';
-import type { Fate } from '../../graph/foresight.ts';
-import { judgedPackages, type World } from '../../graph/world.ts';
-import type { Bundle, Package } from '../../model.ts';
+import { installedOf } from '../../fbc/edge.ts';
+import type { Bundle, Package } from '../../fbc/model.ts';
+import type { Fate } from '../../olm/foresight/foresight.ts';
+import { judgedPackages, type World } from '../../olm/foresight/world.ts';
 import { endText, grouped, listed, versionsOf } from '../phrase.ts';
 import { entryIn, placeOfEntry, placeOfPackage } from '../place.ts';
 import { quoted, type Rule } from '../rule.ts';

@@ -1,7 +1,7 @@
-import { judgedPackages } from '../../graph/world.ts';
-import { type Bundle, type Channel, locate } from '../../model.ts';
+import { type Bundle, type Channel, locate } from '../../fbc/model.ts';
 import { nameEnd } from '../../names.ts';
-import { formatVersion } from '../../version.ts';
+import { judgedPackages } from '../../olm/foresight/world.ts';
+import { formatVersion } from '../../version/version.ts';
 import { quoted, type Rule } from '../rule.ts';
 
 export const rule: Rule = {

@@ -1,8 +1,8 @@
-import { shortName } from '../../graph/edge.ts';
-import { isMet } from '../../graph/provider.ts';
-import { REQUIRING, RequirementError, requirementsOf } from '../../graph/requirement.ts';
-import { judgedPackages, type World } from '../../graph/world.ts';
-import { type Bundle, locate } from '../../model.ts';
+import { shortName } from '../../fbc/edge.ts';
+import { type Bundle, locate } from '../../fbc/model.ts';
+import { judgedPackages, type World } from '../../olm/foresight/world.ts';
+import { isMet } from '../../olm/resolve/provider.ts';
+import { REQUIRING, RequirementError, requirementsOf } from '../../olm/resolve/requirement.ts';
 import { grouped, listed, versionsOf } from '../phrase.ts';
 import { quoted, type Rule } from '../rule.ts';
 

@@ -1,6 +1,6 @@
-import { shortName } from '../../graph/edge.ts';
-import { allMoves } from '../../graph/move.ts';
-import { reasonOf, upgradeOf } from '../../graph/outcome.ts';
+import { shortName } from '../../fbc/edge.ts';
+import { allMoves } from '../../olm/foresight/move.ts';
+import { reasonOf, upgradeOf } from '../../olm/resolve/outcome.ts';
 import { grouped, listed, versionsOf } from '../phrase.ts';
 import { placeOfHead, placeOfPackage } from '../place.ts';
 import { quoted, type Rule } from '../rule.ts';

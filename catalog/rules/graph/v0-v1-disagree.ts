@@ -1,7 +1,7 @@
-import { type Installed, installedOf, shortName } from '../../graph/edge.ts';
-import { upgradeOf } from '../../graph/outcome.ts';
-import { judgedPackages, type World } from '../../graph/world.ts';
-import type { Channel, Package } from '../../model.ts';
+import { type Installed, installedOf, shortName } from '../../fbc/edge.ts';
+import type { Channel, Package } from '../../fbc/model.ts';
+import { judgedPackages, type World } from '../../olm/foresight/world.ts';
+import { upgradeOf } from '../../olm/resolve/outcome.ts';
 import { channelText, listed } from '../phrase.ts';
 import { placeOfHead } from '../place.ts';
 import type { Rule } from '../rule.ts';

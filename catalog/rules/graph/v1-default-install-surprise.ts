@@ -1,9 +1,9 @@
-import { headOf } from '../../graph/channel.ts';
-import { shortName } from '../../graph/edge.ts';
-import { compareCandidates } from '../../graph/extension.ts';
-import { versionReleaseOf } from '../../graph/release.ts';
-import { judgedPackages } from '../../graph/world.ts';
-import type { Bundle, Package } from '../../model.ts';
+import { headOf } from '../../fbc/channel.ts';
+import { shortName } from '../../fbc/edge.ts';
+import type { Bundle, Package } from '../../fbc/model.ts';
+import { judgedPackages } from '../../olm/foresight/world.ts';
+import { compareCandidates } from '../../olm/resolve/extension.ts';
+import { versionReleaseOf } from '../../olm/resolve/release.ts';
 import { placeOfPackage } from '../place.ts';
 import { quoted, type Rule } from '../rule.ts';
 

@@ -1,5 +1,5 @@
-import { bundlePath } from '../../cache/files.ts';
-import { type Blob, type Catalog, locate } from '../../model.ts';
+import { bundlePath } from '../../fbc/cache/files.ts';
+import { type Blob, type Catalog, locate } from '../../fbc/model.ts';
 import { quoted, type Report, type Rule } from '../rule.ts';
 
 /**

@@ -1,5 +1,5 @@
-import { shortName } from '../../graph/edge.ts';
-import { locate } from '../../model.ts';
+import { shortName } from '../../fbc/edge.ts';
+import { locate } from '../../fbc/model.ts';
 import { CONFIRM_HINT, imageChange, newPins, UNCONFIRMED } from '../../references/same-image.ts';
 import { quoted, type Rule } from '../rule.ts';
 

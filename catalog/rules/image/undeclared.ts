@@ -1,6 +1,6 @@
-import { shortName } from '../../graph/edge.ts';
-import { judgedPackages } from '../../graph/world.ts';
-import { locate } from '../../model.ts';
+import { shortName } from '../../fbc/edge.ts';
+import { locate } from '../../fbc/model.ts';
+import { judgedPackages } from '../../olm/foresight/world.ts';
 import { headBundles } from '../heads.ts';
 import { quoted, type Rule } from '../rule.ts';
 

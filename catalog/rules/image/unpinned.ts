@@ -1,7 +1,7 @@
-import { shortName } from '../../graph/edge.ts';
-import { judgedPackages } from '../../graph/world.ts';
-import { type Bundle, locate } from '../../model.ts';
-import type { Path } from '../../path.ts';
+import { shortName } from '../../fbc/edge.ts';
+import { type Bundle, locate } from '../../fbc/model.ts';
+import type { Path } from '../../go/path.ts';
+import { judgedPackages } from '../../olm/foresight/world.ts';
 import { tryParseReference } from '../../reference.ts';
 import { headBundles } from '../heads.ts';
 import { quoted, type Rule } from '../rule.ts';

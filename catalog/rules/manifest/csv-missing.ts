@@ -1,4 +1,4 @@
-import { checkCsvPresent } from '../../bundle/check/files.ts';
+import { checkCsvPresent } from '../bundle-checks/files.ts';
 import type { Rule } from '../rule.ts';
 
 export const rule: Rule = {

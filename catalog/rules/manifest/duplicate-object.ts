@@ -1,4 +1,4 @@
-import { checkObjectsOnce } from '../../bundle/check/files.ts';
+import { checkObjectsOnce } from '../bundle-checks/files.ts';
 import type { Rule } from '../rule.ts';
 
 export const rule: Rule = {

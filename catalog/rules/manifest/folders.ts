@@ -1,4 +1,4 @@
-import { checkFolders } from '../../bundle/check/files.ts';
+import { checkFolders } from '../bundle-checks/files.ts';
 import type { Rule } from '../rule.ts';
 
 export const rule: Rule = {

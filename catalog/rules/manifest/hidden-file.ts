@@ -1,4 +1,4 @@
-import { checkHiddenFiles } from '../../bundle/check/files.ts';
+import { checkHiddenFiles } from '../bundle-checks/files.ts';
 import type { Rule } from '../rule.ts';
 
 export const rule: Rule = {

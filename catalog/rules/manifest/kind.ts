@@ -1,4 +1,4 @@
-import { checkKinds } from '../../bundle/check/files.ts';
+import { checkKinds } from '../bundle-checks/files.ts';
 import type { Rule } from '../rule.ts';
 
 export const rule: Rule = {

@@ -1,4 +1,4 @@
-import { checkLostDocuments } from '../../bundle/check/files.ts';
+import { checkLostDocuments } from '../bundle-checks/files.ts';
 import type { Rule } from '../rule.ts';
 
 export const rule: Rule = {

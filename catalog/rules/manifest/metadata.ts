@@ -1,4 +1,4 @@
-import { checkMetadata } from '../../bundle/check/files.ts';
+import { checkMetadata } from '../bundle-checks/files.ts';
 import type { Rule } from '../rule.ts';
 
 export const rule: Rule = {

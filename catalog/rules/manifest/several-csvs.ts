@@ -1,4 +1,4 @@
-import { checkSingleCsv } from '../../bundle/check/files.ts';
+import { checkSingleCsv } from '../bundle-checks/files.ts';
 import type { Rule } from '../rule.ts';
 
 export const rule: Rule = {

@@ -1,4 +1,4 @@
-import { checkSize } from '../../bundle/check/size.ts';
+import { checkSize } from '../bundle-checks/size.ts';
 import type { Rule } from '../rule.ts';
 
 export const rule: Rule = {

@@ -1,4 +1,4 @@
-import { checkSubfolders } from '../../bundle/check/files.ts';
+import { checkSubfolders } from '../bundle-checks/files.ts';
 import type { Rule } from '../rule.ts';
 
 export const rule: Rule = {

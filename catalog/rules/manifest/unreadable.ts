@@ -1,4 +1,4 @@
-import { checkReadable } from '../../bundle/check/files.ts';
+import { checkReadable } from '../bundle-checks/files.ts';
 import type { Rule } from '../rule.ts';
 
 export const rule: Rule = {

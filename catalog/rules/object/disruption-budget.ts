@@ -1,4 +1,4 @@
-import { checkDisruptionBudgets } from '../../bundle/check/practice.ts';
+import { checkDisruptionBudgets } from '../bundle-checks/practice.ts';
 import type { Rule } from '../rule.ts';
 
 export const rule: Rule = {

@@ -1,4 +1,4 @@
-import { checkDisruptionRights } from '../../bundle/check/practice.ts';
+import { checkDisruptionRights } from '../bundle-checks/practice.ts';
 import type { Rule } from '../rule.ts';
 
 export const rule: Rule = {

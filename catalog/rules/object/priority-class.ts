@@ -1,4 +1,4 @@
-import { checkPriorityClasses } from '../../bundle/check/practice.ts';
+import { checkPriorityClasses } from '../bundle-checks/practice.ts';
 import type { Rule } from '../rule.ts';
 
 export const rule: Rule = {

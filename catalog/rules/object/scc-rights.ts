@@ -1,4 +1,4 @@
-import { checkSccRights } from '../../bundle/check/practice.ts';
+import { checkSccRights } from '../bundle-checks/practice.ts';
 import type { Rule } from '../rule.ts';
 
 export const rule: Rule = {

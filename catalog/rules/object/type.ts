@@ -1,4 +1,4 @@
-import { checkObjectTypes } from '../../bundle/check/practice.ts';
+import { checkObjectTypes } from '../bundle-checks/practice.ts';
 import type { Rule } from '../rule.ts';
 
 export const rule: Rule = {

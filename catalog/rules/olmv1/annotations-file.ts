@@ -1,4 +1,4 @@
-import { checkAnnotationsFile } from '../../bundle/check/olm.ts';
+import { checkAnnotationsFile } from '../bundle-checks/olm.ts';
 import type { Rule } from '../rule.ts';
 
 export const rule: Rule = {

@@ -1,4 +1,4 @@
-import { checkApiServices } from '../../bundle/check/olm.ts';
+import { checkApiServices } from '../bundle-checks/olm.ts';
 import type { Rule } from '../rule.ts';
 
 export const rule: Rule = {

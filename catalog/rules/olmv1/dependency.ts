@@ -1,4 +1,4 @@
-import { checkDependencySupport } from '../../bundle/check/olm.ts';
+import { checkDependencySupport } from '../bundle-checks/olm.ts';
 import type { Rule } from '../rule.ts';
 
 export const rule: Rule = {

@@ -1,4 +1,4 @@
-import { checkDeploymentNames } from '../../bundle/check/olm.ts';
+import { checkDeploymentNames } from '../bundle-checks/olm.ts';
 import type { Rule } from '../rule.ts';
 
 export const rule: Rule = {

@@ -1,4 +1,4 @@
-import { checkInstallModeSupport } from '../../bundle/check/olm.ts';
+import { checkInstallModeSupport } from '../bundle-checks/olm.ts';
 import type { Rule } from '../rule.ts';
 
 export const rule: Rule = {

@@ -1,4 +1,4 @@
-import { checkWebhookSupport } from '../../bundle/check/olm.ts';
+import { checkWebhookSupport } from '../bundle-checks/olm.ts';
 import type { Rule } from '../rule.ts';
 
 export const rule: Rule = {

@@ -1,4 +1,4 @@
-import { checkMaxVersionForRemoved } from '../../bundle/check/openshift.ts';
+import { checkMaxVersionForRemoved } from '../bundle-checks/openshift.ts';
 import type { Rule } from '../rule.ts';
 
 export const rule: Rule = {

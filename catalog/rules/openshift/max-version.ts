@@ -1,4 +1,4 @@
-import { checkMaxVersion } from '../../bundle/check/openshift.ts';
+import { checkMaxVersion } from '../bundle-checks/openshift.ts';
 import type { Rule } from '../rule.ts';
 
 export const rule: Rule = {

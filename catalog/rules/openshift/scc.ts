@@ -1,4 +1,4 @@
-import { checkScc } from '../../bundle/check/openshift.ts';
+import { checkScc } from '../bundle-checks/openshift.ts';
 import type { Rule } from '../rule.ts';
 
 export const rule: Rule = {

@@ -1,4 +1,4 @@
-import { checkVersionsLabel } from '../../bundle/check/openshift.ts';
+import { checkVersionsLabel } from '../bundle-checks/openshift.ts';
 import type { Rule } from '../rule.ts';
 
 export const rule: Rule = {

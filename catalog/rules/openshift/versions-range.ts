@@ -1,4 +1,4 @@
-import { checkVersionsRange } from '../../bundle/check/openshift.ts';
+import { checkVersionsRange } from '../bundle-checks/openshift.ts';
 import type { Rule } from '../rule.ts';
 
 export const rule: Rule = {

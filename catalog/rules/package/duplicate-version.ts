@@ -1,5 +1,5 @@
-import { type Bundle, locate } from '../../model.ts';
-import { formatVersion } from '../../version.ts';
+import { type Bundle, locate } from '../../fbc/model.ts';
+import { formatVersion } from '../../version/version.ts';
 import { quoted, type Rule } from '../rule.ts';
 
 export const rule: Rule = {

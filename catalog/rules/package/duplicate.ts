@@ -1,4 +1,4 @@
-import { locate } from '../../model.ts';
+import { locate } from '../../fbc/model.ts';
 import { quoted, type Rule } from '../rule.ts';
 
 export const rule: Rule = {

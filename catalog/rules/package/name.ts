@@ -1,4 +1,4 @@
-import { locate } from '../../model.ts';
+import { locate } from '../../fbc/model.ts';
 import { isDnsLabel } from '../../names.ts';
 import { quoted, type Rule } from '../rule.ts';
 

@@ -1,4 +1,4 @@
-import { type Blob, locate } from '../../model.ts';
+import { type Blob, locate } from '../../fbc/model.ts';
 import { quoted, type Rule } from '../rule.ts';
 
 export const rule: Rule = {

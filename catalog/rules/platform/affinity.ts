@@ -1,4 +1,4 @@
-import { checkAffinity } from '../../bundle/check/platform.ts';
+import { checkAffinity } from '../bundle-checks/platform.ts';
 import type { Rule } from '../rule.ts';
 
 export const rule: Rule = {

@@ -1,4 +1,4 @@
-import { checkPlatformsAlike } from '../../bundle/check/platform.ts';
+import { checkPlatformsAlike } from '../bundle-checks/platform.ts';
 import type { Rule } from '../rule.ts';
 
 export const rule: Rule = {

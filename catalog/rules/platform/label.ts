@@ -1,4 +1,4 @@
-import { checkPlatformLabels } from '../../bundle/check/platform.ts';
+import { checkPlatformLabels } from '../bundle-checks/platform.ts';
 import type { Rule } from '../rule.ts';
 
 export const rule: Rule = {

@@ -1,4 +1,4 @@
-import { checkInspected } from '../../bundle/check/platform.ts';
+import { checkInspected } from '../bundle-checks/platform.ts';
 import type { Rule } from '../rule.ts';
 
 export const rule: Rule = {

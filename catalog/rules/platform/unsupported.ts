@@ -1,4 +1,4 @@
-import { checkPlatformsSupported } from '../../bundle/check/platform.ts';
+import { checkPlatformsSupported } from '../bundle-checks/platform.ts';
 import type { Rule } from '../rule.ts';
 
 export const rule: Rule = {

@@ -1,4 +1,4 @@
-import { checkChannelNames } from '../../bundle/check/practice.ts';
+import { checkChannelNames } from '../bundle-checks/practice.ts';
 import type { Rule } from '../rule.ts';
 
 export const rule: Rule = {

@@ -1,4 +1,4 @@
-import { checkCrdDescriptions } from '../../bundle/check/practice.ts';
+import { checkCrdDescriptions } from '../bundle-checks/practice.ts';
 import type { Rule } from '../rule.ts';
 
 export const rule: Rule = {

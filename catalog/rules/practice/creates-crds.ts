@@ -1,4 +1,4 @@
-import { checkCreatesCrds } from '../../bundle/check/practice.ts';
+import { checkCreatesCrds } from '../bundle-checks/practice.ts';
 import type { Rule } from '../rule.ts';
 
 export const rule: Rule = {

@@ -1,4 +1,4 @@
-import { checkNaming } from '../../bundle/check/practice.ts';
+import { checkNaming } from '../bundle-checks/practice.ts';
 import type { Rule } from '../rule.ts';
 
 export const rule: Rule = {

@@ -1,4 +1,4 @@
-import { checkDeployments } from '../../bundle/check/practice.ts';
+import { checkDeployments } from '../bundle-checks/practice.ts';
 import type { Rule } from '../rule.ts';
 
 export const rule: Rule = {

@@ -1,4 +1,4 @@
-import { checkResourceRequests } from '../../bundle/check/practice.ts';
+import { checkResourceRequests } from '../bundle-checks/practice.ts';
 import type { Rule } from '../rule.ts';
 
 export const rule: Rule = {

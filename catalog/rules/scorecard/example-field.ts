@@ -1,4 +1,4 @@
-import { checkExampleFields } from '../../bundle/check/scorecard.ts';
+import { checkExampleFields } from '../bundle-checks/scorecard.ts';
 import type { Rule } from '../rule.ts';
 
 export const rule: Rule = {

@@ -1,4 +1,4 @@
-import { checkOwnedResources } from '../../bundle/check/scorecard.ts';
+import { checkOwnedResources } from '../bundle-checks/scorecard.ts';
 import type { Rule } from '../rule.ts';
 
 export const rule: Rule = {

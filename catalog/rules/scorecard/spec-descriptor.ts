@@ -1,4 +1,4 @@
-import { checkSpecDescriptors } from '../../bundle/check/scorecard.ts';
+import { checkSpecDescriptors } from '../bundle-checks/scorecard.ts';
 import type { Rule } from '../rule.ts';
 
 export const rule: Rule = {

@@ -1,4 +1,4 @@
-import { checkStatusDescriptors } from '../../bundle/check/scorecard.ts';
+import { checkStatusDescriptors } from '../bundle-checks/scorecard.ts';
 import type { Rule } from '../rule.ts';
 
 export const rule: Rule = {

@@ -1,4 +1,4 @@
-import { checkConversionOwned } from '../../bundle/check/olm.ts';
+import { checkConversionOwned } from '../bundle-checks/olm.ts';
 import type { Rule } from '../rule.ts';
 
 export const rule: Rule = {

@@ -1,4 +1,4 @@
-import { checkConversionOnce } from '../../bundle/check/olm.ts';
+import { checkConversionOnce } from '../bundle-checks/olm.ts';
 import type { Rule } from '../rule.ts';
 
 export const rule: Rule = {

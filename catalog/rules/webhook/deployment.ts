@@ -1,4 +1,4 @@
-import { checkWebhookDeployment } from '../../bundle/check/olm.ts';
+import { checkWebhookDeployment } from '../bundle-checks/olm.ts';
 import type { Rule } from '../rule.ts';
 
 export const rule: Rule = {

@@ -1,4 +1,4 @@
-import { checkWebhookNamesOnce } from '../../bundle/check/olm.ts';
+import { checkWebhookNamesOnce } from '../bundle-checks/olm.ts';
 import type { Rule } from '../rule.ts';
 
 export const rule: Rule = {

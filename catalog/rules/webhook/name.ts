@@ -1,4 +1,4 @@
-import { checkWebhookName } from '../../bundle/check/olm.ts';
+import { checkWebhookName } from '../bundle-checks/olm.ts';
 import type { Rule } from '../rule.ts';
 
 export const rule: Rule = {

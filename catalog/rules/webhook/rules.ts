@@ -1,4 +1,4 @@
-import { checkWebhookRules } from '../../bundle/check/olm.ts';
+import { checkWebhookRules } from '../bundle-checks/olm.ts';
 import type { Rule } from '../rule.ts';
 
 export const rule: Rule = {

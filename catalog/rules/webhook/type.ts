@@ -1,4 +1,4 @@
-import { checkWebhookType } from '../../bundle/check/olm.ts';
+import { checkWebhookType } from '../bundle-checks/olm.ts';
 import type { Rule } from '../rule.ts';
 
 export const rule: Rule = {

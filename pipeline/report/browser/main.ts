@@ -4,8 +4,8 @@
  * but for the picture, which escapes them itself.
  */
 import type { Finding } from '../../../catalog/finding.ts';
-import { type ReadRoad, readRoad } from '../../../catalog/graph/document-road.ts';
-import type { BundleNote, CatalogGraph, PackageGraph } from '../../../catalog/graph/graph-document.ts';
+import { type ReadRoad, readRoad } from '../../../catalog/olm/graph/document-road.ts';
+import type { BundleNote, CatalogGraph, PackageGraph } from '../../../catalog/olm/graph/graph-document.ts';
 import { catalogsText } from '../catalogs-text.ts';
 import type { PageData } from '../page/page-data.ts';
 import { svgText } from '../svg.ts';

@@ -1,5 +1,5 @@
 import type { Finding } from '../../../catalog/finding.ts';
-import type { GraphDocument } from '../../../catalog/graph/graph-document.ts';
+import type { GraphDocument } from '../../../catalog/olm/graph/graph-document.ts';
 
 /** What a page knows. */
 export interface PageData {

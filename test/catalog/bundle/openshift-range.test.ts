@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { isForOpenshift } from '../../../catalog/bundle/openshift-range.ts';
-import { tryParseMinor } from '../../../catalog/graph/openshift.ts';
+import { tryParseMinor } from '../../../catalog/fbc/openshift.ts';
 
 /** The versions from 4.8 to 4.12 that a text stands for. */
 const versions = (text: string | undefined): (string | undefined)[] =>

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { parseImageTemplate } from '../../../catalog/bundle/image-template.ts';
 import { readBundle } from '../../../catalog/bundle/registry-bundle.ts';
 import { type BundleRenderOptions, renderBundle } from '../../../catalog/bundle/render.ts';
-import { renderJson } from '../../../catalog/render.ts';
+import { renderJson } from '../../../catalog/fbc/render.ts';
 import { sourceOf } from '../../../catalog/source.ts';
 
 const ANNOTATIONS = `annotations:

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { CrdDefinition } from '../../../catalog/crd/definition.ts';
 import { inheritedVersions, type Step } from '../../../catalog/crd/stored.ts';
-import type { Bundle } from '../../../catalog/model.ts';
+import type { Bundle } from '../../../catalog/fbc/model.ts';
 
 /** Bundles by name, each with its versions; the last one is stored. */
 type Package = Readonly<Record<string, readonly string[] | undefined>>;

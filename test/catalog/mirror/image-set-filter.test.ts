@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { load } from '../../../catalog/load.ts';
+import { load } from '../../../catalog/fbc/load.ts';
 import type { PackageSelection } from '../../../catalog/mirror/image-set.ts';
 import { filterImageSet } from '../../../catalog/mirror/image-set-filter.ts';
 import { opmFindings } from '../../../catalog/rules/opm.ts';

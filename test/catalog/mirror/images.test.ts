@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { load } from '../../../catalog/load.ts';
+import { load } from '../../../catalog/fbc/load.ts';
 import { catalogImages, imagesOf } from '../../../catalog/mirror/images.ts';
 import { planReadiness } from '../../../catalog/mirror/report.ts';
 import { sourceOf } from '../../../catalog/source.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { load } from '../../../catalog/load.ts';
+import { load } from '../../../catalog/fbc/load.ts';
 import { conversionError } from '../../../catalog/opm/model.ts';
 import { treeText, validationTree } from '../../../catalog/opm/tree.ts';
 import { sourceOf } from '../../../catalog/source.ts';

@@ -1,11 +1,11 @@
 /** Lists far longer than anybody writes: what goes through one again for each of its items would not end in time. */
 import { expect, test } from 'vitest';
+import { load } from '../../../catalog/fbc/load.ts';
+import { catalogOf } from '../../../catalog/fbc/model.ts';
 import type { Finding } from '../../../catalog/finding.ts';
-import { worldOf } from '../../../catalog/graph/world.ts';
-import { judge } from '../../../catalog/judge.ts';
-import { load } from '../../../catalog/load.ts';
-import { catalogOf } from '../../../catalog/model.ts';
+import { worldOf } from '../../../catalog/olm/foresight/world.ts';
 import { RULES } from '../../../catalog/rules/index.ts';
+import { judge } from '../../../catalog/rules/judge-catalog.ts';
 import { runForesight, runRules } from '../../../catalog/rules/rule.ts';
 import { sourceOf } from '../../../catalog/source.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { MarkedDocument } from '../../../catalog/document.ts';
+import { MarkedDocument } from '../../../catalog/fbc/document.ts';
 import { compose } from '../../../catalog/yaml/compose.ts';
 import { type FastDocument, readFast } from '../../../catalog/yaml/fast.ts';
 import { readTree } from '../../../catalog/yaml/parser.ts';

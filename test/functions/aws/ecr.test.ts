@@ -3,8 +3,8 @@ import { afterEach, expect, test, vi } from 'vitest';
 import { ecrHost } from '../../../functions/aws/ecr.ts';
 import { makingRepositories } from '../../../functions/aws/repositories.ts';
 import { PipelineError } from '../../../pipeline/error.ts';
+import { digestOf } from '../../../pipeline/oci/registry/digest.ts';
 import type { Registry } from '../../../pipeline/ports.ts';
-import { digestOf } from '../../../pipeline/registry/digest.ts';
 import { type Host, reply, startHost } from '../../fakes/host.ts';
 
 afterEach(() => void vi.unstubAllEnvs());

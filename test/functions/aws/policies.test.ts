@@ -1,10 +1,10 @@
 /** Each function may do what it does and nothing else: the calls that it makes beside its policy. */
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { handleCatalog } from '../../../pipeline/delivery/catalog.ts';
-import type { PushMessage } from '../../../pipeline/delivery/message.ts';
-import type { DeliveryPorts } from '../../../pipeline/delivery/ports.ts';
-import { reconcile } from '../../../pipeline/delivery/reconcile.ts';
+import { handleCatalog } from '../../../pipeline/publish/delivery/catalog.ts';
+import type { PushMessage } from '../../../pipeline/publish/delivery/message.ts';
+import type { DeliveryPorts } from '../../../pipeline/publish/delivery/ports.ts';
+import { reconcile } from '../../../pipeline/publish/delivery/reconcile.ts';
 import { deliver } from '../../fakes/delivery.ts';
 import { type SampleRepository, sampleRepository } from '../../fakes/sample.ts';
 

@@ -7,8 +7,8 @@ import { comesAgain, fifoQueue } from '../../../functions/aws/queue.ts';
 import { bucketRecords } from '../../../functions/aws/records.ts';
 import { makingRepositories } from '../../../functions/aws/repositories.ts';
 import { secretReader } from '../../../functions/aws/secret.ts';
+import { digestOf } from '../../../pipeline/oci/registry/digest.ts';
 import type { Registry } from '../../../pipeline/ports.ts';
-import { digestOf } from '../../../pipeline/registry/digest.ts';
 import { startHost } from '../../fakes/host.ts';
 
 const at = { registry: '123456789012.dkr.ecr.us-east-1.amazonaws.com', repository: 'a' };

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { POLICY_PATH } from '../../../pipeline/config.ts';
+import { POLICY_PATH } from '../../../pipeline/policy/read-policy.ts';
 import { bundle, catalogOf, documents, type Gate, openGate, POLICY } from '../../fakes/gate.ts';
 import type { Files } from '../../fakes/repository.ts';
 

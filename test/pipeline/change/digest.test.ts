@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { classifyChange } from '../../../pipeline/change/classify.ts';
 import { subjectDigests } from '../../../pipeline/change/digest.ts';
-import { POLICY_PATH, policyAt } from '../../../pipeline/config.ts';
 import { openRepository, type Repository } from '../../../pipeline/git/repository.ts';
+import { POLICY_PATH, policyAt } from '../../../pipeline/policy/read-policy.ts';
 import { BASE, bundle, catalogOf, documents, POLICY } from '../../fakes/gate.ts';
 import { type Files, makeRepository, type TestRepository } from '../../fakes/repository.ts';
 

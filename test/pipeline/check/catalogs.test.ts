@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
+import { check } from '../../../pipeline/check/check.ts';
 import { openRemote } from '../../../pipeline/git/remote.ts';
-import { check } from '../../../pipeline/stages/check.ts';
 import { bundle, documents, operator } from '../../fakes/gate.ts';
 import { gitServer } from '../../fakes/git-server.ts';
 import { type Files, makeRepository } from '../../fakes/repository.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { parseReference } from '../../../catalog/reference.ts';
 import { isPath } from '../../../pipeline/check/companions.ts';
-import { pushImage } from '../../../pipeline/registry/push.ts';
+import { pushImage } from '../../../pipeline/oci/registry/push.ts';
 import { folder } from '../../fakes/folder.ts';
 import { operator } from '../../fakes/gate.ts';
 import { testClient } from '../../fakes/host.ts';

@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
+import { ABOUT_MANIFESTS, check } from '../../../pipeline/check/check.ts';
 import { openRemote } from '../../../pipeline/git/remote.ts';
-import { ABOUT_MANIFESTS, check } from '../../../pipeline/stages/check.ts';
 import { folder } from '../../fakes/folder.ts';
 import { bundle, documents } from '../../fakes/gate.ts';
 import { gitServer } from '../../fakes/git-server.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { load } from '../../../catalog/load.ts';
+import { load } from '../../../catalog/fbc/load.ts';
 import type { TouchedCatalog } from '../../../pipeline/check/catalogs.ts';
 import { disconnectedOf } from '../../../pipeline/check/disconnected.ts';
 import { disconnectedLines } from '../../../pipeline/report/text-report.ts';

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { appendLedger, readLedger } from '../../../pipeline/check/ledger.ts';
-import { catalogFrom } from '../../catalog/graph/universe.ts';
+import { catalogFrom } from '../../catalog/olm/universe.ts';
 import { folder } from '../../fakes/folder.ts';
 import { runCommand } from '../../fakes/terminal.ts';
 

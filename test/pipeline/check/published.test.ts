@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { formatVersion } from '../../../catalog/version.ts';
+import { formatVersion } from '../../../catalog/version/version.ts';
 import { type Published, publishedBefore } from '../../../pipeline/check/published.ts';
 import { openRepository } from '../../../pipeline/git/repository.ts';
-import { type WrittenPackage, written } from '../../catalog/graph/universe.ts';
+import { type WrittenPackage, written } from '../../catalog/olm/universe.ts';
 import { makeRepository, type TestRepository } from '../../fakes/repository.ts';
 import { runCommand } from '../../fakes/terminal.ts';
 

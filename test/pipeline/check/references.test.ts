@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { parseReference } from '../../../catalog/reference.ts';
+import { clientUnder } from '../../../pipeline/catalogs/references/client.ts';
+import { check } from '../../../pipeline/check/check.ts';
+import type { CheckReport } from '../../../pipeline/check/report.ts';
 import { openRepository } from '../../../pipeline/git/repository.ts';
-import { clientUnder } from '../../../pipeline/references/client.ts';
-import { pushImage } from '../../../pipeline/registry/push.ts';
-import type { CheckReport } from '../../../pipeline/report/report.ts';
-import { check } from '../../../pipeline/stages/check.ts';
+import { pushImage } from '../../../pipeline/oci/registry/push.ts';
 import { testClient } from '../../fakes/host.ts';
 import { sampleImage } from '../../fakes/image.ts';
 import { registry, type TestRegistry } from '../../fakes/registry.ts';

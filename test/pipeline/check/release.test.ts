@@ -1,17 +1,17 @@
 /** What the merge of a bundle will do is shown, and judged, in the pull request that brings it. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { clientUnder } from '../../../pipeline/catalogs/references/client.ts';
+import { madeBundle, pushMade } from '../../../pipeline/catalogs/release/bundle-image.ts';
+import { treePlace } from '../../../pipeline/catalogs/release/place.ts';
+import { releasedTexts } from '../../../pipeline/catalogs/release/release.ts';
+import { check } from '../../../pipeline/check/check.ts';
 import type { People } from '../../../pipeline/check/people.ts';
-import { POLICY_PATH } from '../../../pipeline/config.ts';
+import type { CheckReport } from '../../../pipeline/check/report.ts';
 import { PipelineError } from '../../../pipeline/error.ts';
 import { openRepository, type Repository } from '../../../pipeline/git/repository.ts';
-import { clientUnder } from '../../../pipeline/references/client.ts';
-import { madeBundle, pushMade } from '../../../pipeline/release/bundle-image.ts';
-import { treePlace } from '../../../pipeline/release/place.ts';
+import { POLICY_PATH } from '../../../pipeline/policy/read-policy.ts';
 import { markdownReport } from '../../../pipeline/report/markdown.ts';
-import type { CheckReport } from '../../../pipeline/report/report.ts';
 import { textReport } from '../../../pipeline/report/text-report.ts';
-import { check } from '../../../pipeline/stages/check.ts';
-import { releasedTexts } from '../../../pipeline/stages/release.ts';
 import { catalogOf, PEOPLE, POLICY } from '../../fakes/gate.ts';
 import { testClient } from '../../fakes/host.ts';
 import { basicTemplate, bundleFiles, CI, releaseConfig, withoutInstallModes } from '../../fakes/operators.ts';

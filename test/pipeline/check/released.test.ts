@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { parseReference } from '../../../catalog/reference.ts';
-import { pushImage } from '../../../pipeline/registry/push.ts';
+import { pushImage } from '../../../pipeline/oci/registry/push.ts';
 import { folder } from '../../fakes/folder.ts';
 import { bundle, documents } from '../../fakes/gate.ts';
 import { testClient } from '../../fakes/host.ts';

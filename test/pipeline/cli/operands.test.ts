@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { parseReference } from '../../../catalog/reference.ts';
 import { directorySource } from '../../../pipeline/directory.ts';
-import { BUILD_DEFAULTS, buildCatalogImage } from '../../../pipeline/image/build.ts';
-import { createRegistryClient } from '../../../pipeline/registry/client.ts';
-import { pushImage } from '../../../pipeline/registry/push.ts';
+import { BUILD_DEFAULTS, buildCatalogImage } from '../../../pipeline/oci/image/build.ts';
+import { createRegistryClient } from '../../../pipeline/oci/registry/client.ts';
+import { pushImage } from '../../../pipeline/oci/registry/push.ts';
 import { folder } from '../../fakes/folder.ts';
 import { registry } from '../../fakes/registry.ts';
 import { runCommand } from '../../fakes/terminal.ts';

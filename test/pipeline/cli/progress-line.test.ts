@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { progressLine } from '../../../pipeline/cli/progress-line.ts';
-import type { Terminal } from '../../../pipeline/cli/terminal.ts';
+import type { Terminal } from '../../../pipeline/terminal.ts';
 
 function told(interactive: boolean, ...seconds: readonly number[]): string[] {
   const written: string[] = [];

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { load } from '../../../catalog/load.ts';
+import { load } from '../../../catalog/fbc/load.ts';
 import { readCommit, signerOf } from '../../../pipeline/git/commit.ts';
 import { commitsBetween, leftBranchAt, mergedTree } from '../../../pipeline/git/merge.ts';
 import { openRepository, type Repository } from '../../../pipeline/git/repository.ts';

@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest';
-import { parseCommit, type Signer } from '../../../pipeline/git/commit.ts';
 import {
   type CommitFacts,
   type CommitPerson,
   judgeCommits,
   signedOffBy,
   trailerPeople,
-} from '../../../pipeline/github/authorship.ts';
-import { formatIdentity, parseIdentity, resolvePeople } from '../../../pipeline/github/identity.ts';
-import { mergeNeeds, type Need, needText } from '../../../pipeline/github/need.ts';
+} from '../../../pipeline/check/authority/authorship.ts';
+import { mergeNeeds, type Need, needText } from '../../../pipeline/check/authority/need.ts';
+import { parseCommit, type Signer } from '../../../pipeline/git/commit.ts';
+import { formatIdentity, parseIdentity, resolvePeople } from '../../../pipeline/policy/identity.ts';
 
 test.each([
   ['alice', 'alice'],

@@ -3,7 +3,7 @@
  * data: what they change, and what they take.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { POLICY_PATH } from '../../../pipeline/config.ts';
+import { POLICY_PATH } from '../../../pipeline/policy/read-policy.ts';
 import { catalogOf, documents, type Gate, openGate, type Who } from '../../fakes/gate.ts';
 import type { Files } from '../../fakes/repository.ts';
 

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Ajv } from 'ajv';
 import { describe, expect, test } from 'vitest';
 import { RULES } from '../../../catalog/rules/index.ts';
-import { readPolicy } from '../../../pipeline/config.ts';
+import { readPolicy } from '../../../pipeline/policy/read-policy.ts';
 import schema from '../../../pipeline/policy.schema.json' with { type: 'json' };
 
 const text = readFileSync('docs/policy.md', 'utf8');

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readPolicy } from '../../../pipeline/config.ts';
+import { readPolicy } from '../../../pipeline/policy/read-policy.ts';
 import { repositoryMatcher } from '../../../pipeline/policy/registries.ts';
 
 const repository = (name: string): { registry: string; repository: string } => {

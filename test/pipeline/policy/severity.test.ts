@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Rule } from '../../../catalog/rules/rule.ts';
-import { readPolicy } from '../../../pipeline/config.ts';
+import { readPolicy } from '../../../pipeline/policy/read-policy.ts';
 import { inChannel, severitiesOf } from '../../../pipeline/policy/severity.ts';
 
 test('a rule’s own line counts before its group’s, and that before the rule’s own severity', () => {

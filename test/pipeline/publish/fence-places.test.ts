@@ -7,7 +7,7 @@ import type { Fence } from '../../../pipeline/ports.ts';
 import { claim, type Fencing } from '../../../pipeline/publish/fence.ts';
 import { gitFence } from '../../../pipeline/publish/fence-git.ts';
 import { recordFence } from '../../../pipeline/publish/fence-records.ts';
-import { directoryRecords } from '../../../pipeline/records/directory.ts';
+import { directoryRecords } from '../../../pipeline/publish/records/directory.ts';
 import {
   commitOf,
   digestOf,

@@ -1,9 +1,9 @@
 /** Index images into places: what of the base goes with them. */
 import { expect, test } from 'vitest';
 import { parseReference } from '../../../catalog/reference.ts';
+import { OCI_INDEX, OCI_MANIFEST } from '../../../pipeline/oci/registry/image.ts';
+import { pushImage } from '../../../pipeline/oci/registry/push.ts';
 import { sendCatalogImages } from '../../../pipeline/publish/push.ts';
-import { OCI_INDEX, OCI_MANIFEST } from '../../../pipeline/registry/image.ts';
-import { pushImage } from '../../../pipeline/registry/push.ts';
 import { testClient } from '../../fakes/host.ts';
 import { describe, manifestOf, source } from '../../fakes/image.ts';
 import { registry } from '../../fakes/registry.ts';

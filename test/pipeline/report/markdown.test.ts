@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import type { PackageDiff } from '../../../catalog/diff.ts';
 import type { Finding } from '../../../catalog/finding.ts';
+import type { PackageDiff } from '../../../catalog/olm/diff.ts';
 import { joinedDiffs } from '../../../pipeline/check/judge.ts';
+import type { CheckReport } from '../../../pipeline/check/report.ts';
 import { markdownReport } from '../../../pipeline/report/markdown.ts';
-import type { CheckReport } from '../../../pipeline/report/report.ts';
 import { GREEN } from '../../fakes/report.ts';
 
 const REPORT: CheckReport = {

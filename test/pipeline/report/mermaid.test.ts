@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { HopGraph, HopStop } from '../../../catalog/graph/hop-graph.ts';
+import type { HopGraph, HopStop } from '../../../catalog/olm/graph/hop-graph.ts';
 import { mermaidText } from '../../../pipeline/report/mermaid.ts';
 import { svgText } from '../../../pipeline/report/svg.ts';
 

@@ -1,0 +1,389 @@
+/**
+ * From a document to a blob: the fields that every blob has, then the type that its
+ * schema stands for.
+ *
+ * @see https://github.com/operator-framework/operator-registry/blob/master/alpha/declcfg/declcfg.go
+ */
+
+import type { Finding } from '../finding.ts';
+import type { Path } from '../go/path.ts';
+import { any, bytes, fitStruct, isObject, listOf, type StructShape, struct, text } from '../go/shape.ts';
+import { goTrimmed } from '../go/text.ts';
+import { tryParseVersion } from '../version/version.ts';
+import { compose } from '../yaml/compose.ts';
+import { readTree } from '../yaml/parser.ts';
+import { YamlError } from '../yaml/tree.ts';
+import type { SourceDocument } from './document.ts';
+import type {
+  Blob,
+  Bundle,
+  Channel,
+  DeprecationEntry,
+  Deprecations,
+  Entry,
+  PackageBlob,
+  Property,
+  RelatedImage,
+} from './model.ts';
+import { PROPERTY_SHAPES, packageProperty } from './property.ts';
+
+export type Decoded =
+  | { readonly kind: 'package'; readonly blob: PackageBlob }
+  | { readonly kind: 'channel'; readonly blob: Channel }
+  | { readonly kind: 'bundle'; readonly blob: Bundle }
+  | { readonly kind: 'deprecations'; readonly blob: Deprecations }
+  | { readonly kind: 'other'; readonly blob: Blob };
+
+const PROPERTIES = listOf(struct('property.Property', { type: text, value: any }));
+const META = { schema: text, name: text, package: text };
+
+const PACKAGE = struct('declcfg.Package', {
+  schema: text,
+  name: text,
+  defaultChannel: text,
+  icon: struct('declcfg.Icon', { base64data: bytes, mediatype: text }),
+  description: text,
+  properties: PROPERTIES,
+});
+const CHANNEL = struct('declcfg.Channel', {
+  ...META,
+  entries: listOf(
+    struct('declcfg.ChannelEntry', { name: text, replaces: text, skips: listOf(text), skipRange: text }),
+  ),
+  properties: PROPERTIES,
+});
+const BUNDLE = struct('declcfg.Bundle', {
+  ...META,
+  image: text,
+  properties: PROPERTIES,
+  relatedImages: listOf(struct('declcfg.RelatedImage', { name: text, image: text })),
+});
+const DEPRECATIONS = struct('declcfg.Deprecation', {
+  schema: text,
+  package: text,
+  entries: listOf(
+    struct('declcfg.DeprecationEntry', {
+      reference: struct('declcfg.PackageScopedReference', { schema: text, name: text }),
+      message: text,
+    }),
+  ),
+});
+
+/**
+ * Reads a document as a blob, or says in `findings` why it is none.
+ */
+export function decodeBlob(
+  value: unknown,
+  document: SourceDocument,
+  findings: Finding[],
+): Decoded | undefined {
+  const report = reportTo(document, findings);
+  const meta = readMeta(value, report);
+  if (!meta) return undefined;
+  if (meta.schema === '') {
+    report('fbc/schema-missing', 'the object has no schema', [], 'schema: olm.bundle');
+    return undefined;
+  }
+  return decodeSchema({ ...meta, document }, report);
+}
+
+/**
+ * Reads no more of a document than what every blob has; a schema need not be there.
+ * What keeps it from being a blob is said in `findings`.
+ */
+export function decodeMeta(
+  value: unknown,
+  document: SourceDocument,
+  findings: Finding[],
+): (Meta & Pick<Blob, 'value'>) | undefined {
+  return readMeta(value, reportTo(document, findings));
+}
+
+function reportTo(document: SourceDocument, findings: Finding[]): Report {
+  return (rule, message, path, hint) => {
+    const location = document.locate(path);
+    findings.push({ rule, severity: 'error', message, location, ...(hint === undefined ? {} : { hint }) });
+  };
+}
+
+function readMeta(value: unknown, report: Report): (Meta & Pick<Blob, 'value'>) | undefined {
+  if (value === null) {
+    report(
+      'fbc/schema-missing',
+      'an empty document: it holds no object',
+      [],
+      'remove the extra --- or the lone comment',
+    );
+    return undefined;
+  }
+  if (!isObject(value)) {
+    const found = Array.isArray(value) ? 'a list' : `the ${typeof value} ${JSON.stringify(value)}`;
+    report(
+      'fbc/object',
+      `expected an object, found ${found}`,
+      [],
+      'every document is a mapping with a schema',
+    );
+    return undefined;
+  }
+  const meta = metaOf(value, report);
+  return meta && { ...meta, value };
+}
+
+type Report = (rule: string, message: string, path: Path, hint?: string) => void;
+
+/** What every blob has. */
+export interface Meta {
+  readonly schema: string;
+  readonly package: string;
+  readonly name: string;
+}
+
+/** The fields that every blob has, found whatever the case of their keys. */
+function metaOf(value: Readonly<Record<string, unknown>>, report: Report): Meta | undefined {
+  const keys = new Map<string, string>();
+  let sound = true;
+  for (const key of Object.keys(value)) {
+    const folded = foldKey(key);
+    const other = keys.get(folded);
+    if (other !== undefined) {
+      report(
+        'fbc/duplicate-key',
+        `the keys "${other}" and "${key}" differ only by case`,
+        [key],
+        'keep one of them',
+      );
+      sound = false;
+    }
+    keys.set(folded, key);
+  }
+  const fields = { schema: '', package: '', name: '' };
+  for (const field of ['schema', 'package', 'name'] as const) {
+    const key = keys.get(field);
+    if (key === undefined) continue;
+    const found = value[key];
+    if (typeof found === 'string') fields[field] = found;
+    else {
+      report(
+        'fbc/field-type',
+        `"${key}" must be text, found ${JSON.stringify(found)}`,
+        [key],
+        `${key}: "${String(found)}"`,
+      );
+      sound = false;
+    }
+  }
+  if (!sound) return undefined;
+  return fields;
+}
+
+/** Unicode case folding, near enough: ß folds to ss. */
+export function foldKey(key: string): string {
+  return key.toUpperCase().toLowerCase();
+}
+
+function decodeSchema(blob: Blob, report: Report): Decoded | undefined {
+  switch (blob.schema) {
+    case 'olm.package': {
+      const fields = fitted(blob, PACKAGE, report);
+      return fields && { kind: 'package', blob: packageOf(blob, fields) };
+    }
+    case 'olm.channel': {
+      const fields = fitted(blob, CHANNEL, report);
+      return fields && { kind: 'channel', blob: channelOf(blob, fields) };
+    }
+    case 'olm.bundle': {
+      const fields = fitted(blob, BUNDLE, report);
+      if (!fields) return undefined;
+      const bundle = bundleOf(blob, fields);
+      return objectsRead(bundle, report) ? { kind: 'bundle', blob: bundle } : undefined;
+    }
+    case 'olm.deprecations': {
+      const fields = fitted(blob, DEPRECATIONS, report);
+      return fields && { kind: 'deprecations', blob: deprecationsOf(blob, fields) };
+    }
+    default:
+      return { kind: 'other', blob };
+  }
+}
+
+/** The fields of an object, by name. */
+export type Fields = Readonly<Record<string, unknown>>;
+
+const SHAPES: ReadonlyMap<string, StructShape> = new Map([
+  ['olm.package', PACKAGE],
+  ['olm.channel', CHANNEL],
+  ['olm.bundle', BUNDLE],
+  ['olm.deprecations', DEPRECATIONS],
+]);
+
+/** What OLM expects of the blobs of a schema; undefined for schemas that are not OLM's. */
+export function shapeOf(schema: string): StructShape | undefined {
+  return SHAPES.get(schema);
+}
+
+/** The fields that OLM knows of a blob, under their proper names; undefined for schemas that are not OLM's. */
+export function fieldsOf(blob: Blob): Fields | undefined {
+  const shape = SHAPES.get(blob.schema);
+  return shape && fitStruct(blob.value, shape).value;
+}
+
+/** As {@link fieldsOf}; what does not fit is said in `findings`. */
+export function readFields(blob: Blob, findings: Finding[]): Fields | undefined {
+  const shape = SHAPES.get(blob.schema);
+  return shape && fitted(blob, shape, reportTo(blob.document, findings));
+}
+
+function fitted(blob: Blob, shape: StructShape, report: Report): Fields | undefined {
+  const { value, misfits } = fitStruct(blob.value, shape);
+  for (const { path, found, expected } of misfits) {
+    report('fbc/field-type', `${pathText(path)} must be ${expected}, found ${article(found)}`, path);
+  }
+  return misfits.length === 0 ? value : undefined;
+}
+
+/** `entries[3].replaces`. */
+export function pathText(path: Path): string {
+  let written = '';
+  for (const step of path)
+    written += typeof step === 'number' ? `[${step}]` : written === '' ? step : `.${step}`;
+  return written;
+}
+
+function article(found: string): string {
+  switch (found) {
+    case 'bool':
+      return 'true or false (quote it to make it text)';
+    case 'number':
+      return 'a number (quote it to make it text)';
+    case 'array':
+      return 'a list';
+    case 'object':
+      return 'a mapping';
+    case 'string':
+      return 'text';
+    default:
+      return found;
+  }
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}
+
+function listOfObjects(value: unknown): readonly Fields[] {
+  return Array.isArray(value) ? value.map((item) => (isObject(item) ? item : {})) : [];
+}
+
+function propertiesOf(value: unknown): Property[] {
+  return listOfObjects(value).map((property) => ({
+    type: textOf(property['type']),
+    value: property['value'],
+  }));
+}
+
+function packageOf(blob: Blob, fields: Fields): PackageBlob {
+  const icon = fields['icon'];
+  return {
+    ...blob,
+    defaultChannel: textOf(fields['defaultChannel']),
+    description: textOf(fields['description']),
+    properties: propertiesOf(fields['properties']),
+    ...(isObject(icon)
+      ? { icon: { base64data: textOf(icon['base64data']), mediatype: textOf(icon['mediatype']) } }
+      : {}),
+  };
+}
+
+function channelOf(blob: Blob, fields: Fields): Channel {
+  const entries = listOfObjects(fields['entries']).map(
+    (entry, index): Entry => ({
+      name: textOf(entry['name']),
+      replaces: textOf(entry['replaces']),
+      skips: Array.isArray(entry['skips']) ? entry['skips'].map(textOf) : [],
+      skipRange: textOf(entry['skipRange']),
+      index,
+    }),
+  );
+  return { ...blob, entries, properties: propertiesOf(fields['properties']) };
+}
+
+function bundleOf(blob: Blob, fields: Fields): Bundle {
+  const properties = propertiesOf(fields['properties']);
+  const own = packageProperty(properties.find(({ type }) => type === 'olm.package')?.value);
+  const relatedImages = listOfObjects(fields['relatedImages']).map(
+    (image): RelatedImage => ({ name: textOf(image['name']), image: textOf(image['image']) }),
+  );
+  return {
+    ...blob,
+    image: textOf(fields['image']),
+    properties,
+    relatedImages,
+    version: tryParseVersion(own.version ?? ''),
+    release: own.release ?? '',
+  };
+}
+
+function deprecationsOf(blob: Blob, fields: Fields): Deprecations {
+  const entries = listOfObjects(fields['entries']).map((entry, index): DeprecationEntry => {
+    const reference = isObject(entry['reference']) ? entry['reference'] : {};
+    return {
+      schema: textOf(reference['schema']),
+      name: textOf(reference['name']),
+      message: textOf(entry['message']),
+      index,
+    };
+  });
+  return { ...blob, entries };
+}
+
+const BUNDLE_OBJECT = PROPERTY_SHAPES.get('olm.bundle.object');
+
+/** Whether the manifests inside of a bundle can be read, as opm reads them while loading. */
+function objectsRead(bundle: Bundle, report: Report): boolean {
+  let sound = true;
+  for (const [i, property] of bundle.properties.entries()) {
+    if (property.type !== 'olm.bundle.object') continue;
+    const defect = objectDefect(property.value);
+    if (defect === undefined) continue;
+    const message = `bundle "${bundle.name}": the olm.bundle.object at properties[${i}] ${defect}`;
+    report('fbc/bundle-object', message, ['properties', i, 'value']);
+    sound = false;
+  }
+  return sound;
+}
+
+function objectDefect(value: unknown): string | undefined {
+  if (value === undefined) return 'has no value';
+  if (!BUNDLE_OBJECT || value === null) return undefined;
+  const { value: object, misfits } = fitStruct(value, BUNDLE_OBJECT);
+  const [misfit] = misfits;
+  if (misfit) return `must be ${misfit.expected}, found ${article(misfit.found)}`;
+  const data = textOf(object['data']);
+  // Most objects are JSON: the brace shows in the first characters, and no more is looked at.
+  if (data.startsWith('ey')) return undefined;
+  return yamlDefect(data);
+}
+
+function isUtf8(bytes: Uint8Array): boolean {
+  try {
+    new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function yamlDefect(base64: string): string | undefined {
+  const raw = Uint8Array.from(atob(base64.replaceAll(/[\r\n]/g, '')), (c) => c.charCodeAt(0));
+  const manifest = new TextDecoder('utf-8', { ignoreBOM: true }).decode(raw);
+  if (goTrimmed(manifest).startsWith('{')) return undefined;
+  if (manifest.includes('\ufffd') && !isUtf8(raw)) return 'is not UTF-8';
+  try {
+    compose(readTree(manifest, { depth: 1000 }).root);
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof YamlError)) throw error;
+    return `is not YAML: ${error.message}`;
+  }
+}

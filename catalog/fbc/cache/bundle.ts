@@ -1,0 +1,256 @@
+/**
+ * A bundle as opm's registry API gives it (`api.Bundle`), in JSON: one file of the
+ * cache for each entry of a channel.
+ *
+ * @see https://github.com/operator-framework/operator-registry/blob/master/pkg/api/model_to_api.go
+ */
+import { decodeBase64 } from '../../go/base64.ts';
+import { ByteWriter, escapeHtml, goList, goObject, goString } from '../../go/json-marshal.ts';
+import { compactJson, stringEnd } from '../../go/json-text.ts';
+import { fitStruct, isObject } from '../../go/shape.ts';
+import { compose } from '../../yaml/compose.ts';
+import { readTree } from '../../yaml/parser.ts';
+import { YamlError } from '../../yaml/tree.ts';
+import { fieldsOf } from '../blob.ts';
+import type { Bundle, Channel, Entry, Package } from '../model.ts';
+import { PROPERTY_SHAPES } from '../property.ts';
+import { inventedCsv } from './csv.ts';
+
+/** What the files of one bundle have in common, whatever the channel. */
+export interface BundleParts {
+  /** Members from `csvJson` to `version`, each with a comma before it. */
+  readonly manifests: Uint8Array;
+  /** The members `dependencies` and `properties`, written so. */
+  readonly properties: Uint8Array;
+}
+
+const encoder = new TextEncoder();
+
+/** Writes what does not depend on the channel. It is the costly part. */
+export function bundleParts(pkg: Package, bundle: Bundle): BundleParts {
+  const properties = bundle.properties.map(
+    ({ type, value }): Property => ({ type, fields: valueFields(type, value), value }),
+  );
+  const version = textOf(properties.find(({ type }) => type === 'olm.package')?.fields['version']);
+  const writer = new ByteWriter(1 << 14);
+  writeManifests(writer, { pkg, bundle, version });
+  writer.text(
+    members([
+      ['bundlePath', optional(bundle.image)],
+      ['providedApis', apis(properties, 'olm.gvk')],
+      ['requiredApis', apis(properties, 'olm.gvk.required')],
+      ['version', optional(version)],
+    ]),
+  );
+  const kept = properties.filter(({ type }) => !MANIFEST_TYPES.has(type));
+  const described = members([
+    ['dependencies', goList(properties.flatMap(dependency))],
+    ['properties', goList(kept.map(({ type, value }) => typed(type, jsonText(value))))],
+  ]);
+  return { manifests: writer.finish(), properties: encoder.encode(described) };
+}
+
+/** The whole file of an entry: one line of JSON without a line break. */
+export function bundleJson(
+  channel: Channel,
+  entry: Entry,
+  { manifests, properties, deprecation }: BundleParts & { readonly deprecation: string | undefined },
+): Uint8Array {
+  const head = goObject([
+    ['csvName', optional(entry.name)],
+    ['packageName', optional(channel.package)],
+    ['channelName', optional(channel.name)],
+  ]);
+  const tail = members([
+    ['replaces', optional(entry.replaces)],
+    ['skips', goList(entry.skips.map(goString))],
+    ['deprecation', deprecation === undefined ? undefined : goObject([['message', optional(deprecation)]])],
+  ]);
+  const writer = new ByteWriter(manifests.length + properties.length + 1024);
+  writer.text(head.slice(0, -1)).bytes(manifests);
+  writer.text(members([['skipRange', optional(entry.skipRange)]])).bytes(properties);
+  return writer.text(`${tail}}`).finish();
+}
+
+interface Property {
+  readonly type: string;
+  /** The value's fields under their proper names, where OLM knows the type. */
+  readonly fields: Readonly<Record<string, unknown>>;
+  readonly value: unknown;
+}
+
+const MANIFEST_TYPES: ReadonlySet<string> = new Set(['olm.bundle.object', 'olm.csv.metadata']);
+const OBJECT_SHAPE = PROPERTY_SHAPES.get('olm.bundle.object');
+
+function valueFields(type: string, value: unknown): Readonly<Record<string, unknown>> {
+  // Manifests and metadata are long, and read where they are needed.
+  const shape = MANIFEST_TYPES.has(type) ? undefined : PROPERTY_SHAPES.get(type);
+  return shape ? fitStruct(value, shape).value : {};
+}
+
+/** The manifests in the bundle, and the first of them that is a ClusterServiceVersion. */
+function writeManifests(
+  writer: ByteWriter,
+  { pkg, bundle, version }: { pkg: Package; bundle: Bundle; version: string },
+): void {
+  const objects = bundle.properties
+    .filter(({ type }) => type === 'olm.bundle.object')
+    .map(({ value }) => manifestJson(objectData(value)));
+  const found = objects.find(isCsv);
+  const metadata = bundle.properties.filter(({ type }) => type === 'olm.csv.metadata');
+  const [only] = metadata;
+  const csv =
+    found ??
+    (metadata.length === 1 && only
+      ? encoder.encode(inventedCsv(pkg, bundle, only.value, version))
+      : undefined);
+  if (csv) writer.text(',"csvJson":').quoted(csv);
+  const listed = objects.length > 0 || !csv ? objects : [csv];
+  for (const [i, object] of listed.entries()) writer.text(i === 0 ? ',"object":[' : ',').quoted(object);
+  if (listed.length > 0) writer.text(']');
+}
+
+/** The ClusterServiceVersion among the manifests that a bundle holds; undefined when it holds none. */
+export function csvOf(bundle: Bundle): Readonly<Record<string, unknown>> | undefined {
+  const text = csvTextOf(bundle);
+  const object = text === undefined ? undefined : parsed(text);
+  return isObject(object) ? object : undefined;
+}
+
+/** As {@link csvOf}, as opm keeps it: a text that begins like JSON, and need not be. */
+export function csvTextOf(bundle: Bundle): string | undefined {
+  for (const { type, value } of bundle.properties) {
+    if (type !== 'olm.bundle.object') continue;
+    const manifest = manifestJson(objectData(value));
+    if (isCsv(manifest)) return new TextDecoder().decode(manifest);
+  }
+  return undefined;
+}
+
+function objectData(value: unknown): string {
+  if (isObject(value) && typeof value['data'] === 'string') return value['data'];
+  return OBJECT_SHAPE ? textOf(fitStruct(value, OBJECT_SHAPE).value['data']) : '';
+}
+
+/** A manifest as opm keeps it: JSON as it stands, YAML turned into JSON. */
+function manifestJson(base64: string): Uint8Array {
+  const manifest = decodeBase64(base64);
+  if (startsWithBrace(manifest)) return manifest;
+  const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(manifest);
+  return encoder.encode(escapeHtml(compactJson(compose(readTree(text, { depth: 1000 }).root).value)));
+}
+
+function startsWithBrace(bytes: Uint8Array): boolean {
+  let at = 0;
+  while (at < bytes.length && bytes[at] !== 0x7b) {
+    if (bytes[at] !== 0x20 && (bytes[at]! < 0x09 || bytes[at]! > 0x0d)) return false;
+    at++;
+  }
+  return at < bytes.length;
+}
+
+const CSV_KIND = 'ClusterServiceVersion';
+
+function isCsv(manifest: Uint8Array): boolean {
+  const text = new TextDecoder().decode(manifest);
+  // Few manifests name the kind at all; only those are parsed. An escape could hide it.
+  if (!text.includes(CSV_KIND) && !text.includes('\\u')) return false;
+  const object = parsed(text);
+  return isObject(object) && object['kind'] === CSV_KIND && isGroupVersion(object['apiVersion']);
+}
+
+/**
+ * JSON that opm's YAML reader, which it reads manifests with, may refuse or read otherwise:
+ * control characters, line separators, escapes that YAML lacks.
+ */
+const NOT_YAML = /^[\n\r ]*\t|[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]|\\\/|\\u[dD][89a-fA-F]|"<<"/;
+
+/** Shorter than YAML's limit, which ends at the colon. */
+const LONG_KEY = 1000;
+
+/** Whether JSON holds a key that YAML's limit may refuse. */
+function hasLongKey(text: string): boolean {
+  for (let open = text.indexOf('"'); open >= 0; ) {
+    const end = stringEnd(text, open);
+    if (end - open > LONG_KEY && text.slice(end).trimStart().startsWith(':')) return true;
+    open = text.indexOf('"', end);
+  }
+  return false;
+}
+
+function parsed(text: string): unknown {
+  if (NOT_YAML.test(text) || hasLongKey(text)) return parsedYaml(text);
+  try {
+    return JSON.parse(text);
+  } catch {
+    return parsedYaml(text);
+  }
+}
+
+function parsedYaml(text: string): unknown {
+  try {
+    return compose(readTree(text, { depth: 1000 }).root).value;
+  } catch (error) {
+    if (error instanceof YamlError) return undefined;
+    throw error;
+  }
+}
+
+/** Kubernetes knows no kind of an object whose apiVersion has more than one slash. */
+function isGroupVersion(apiVersion: unknown): boolean {
+  return typeof apiVersion !== 'string' || apiVersion.split('/').length <= 2;
+}
+
+function apis(properties: readonly Property[], type: string): string | undefined {
+  const found = properties.filter((property) => property.type === type);
+  return goList(
+    found.map(({ fields }) =>
+      goObject([
+        ['group', optional(fields['group'])],
+        ['version', optional(fields['version'])],
+        ['kind', optional(fields['kind'])],
+      ]),
+    ),
+  );
+}
+
+function dependency({ type, fields, value }: Property): string[] {
+  if (type === 'olm.gvk.required') return [typed('olm.gvk', jsonText(value))];
+  if (type !== 'olm.package.required') return [];
+  const wanted = { packageName: textOf(fields['packageName']), version: textOf(fields['versionRange']) };
+  return [typed('olm.package', compactJson(wanted))];
+}
+
+/** A `Property` or `Dependency` of the API: its value is JSON in a string. */
+function typed(type: string, json: string): string {
+  return goObject([
+    ['type', optional(type)],
+    ['value', optional(json)],
+  ]);
+}
+
+function jsonText(value: unknown): string {
+  return compactJson(value ?? null);
+}
+
+function members(list: readonly (readonly [key: string, json: string | undefined])[]): string {
+  return list.flatMap(([key, json]) => (json === undefined ? [] : [`,"${key}":${json}`])).join('');
+}
+
+function optional(text: unknown): string | undefined {
+  return typeof text === 'string' && text !== '' ? goString(text) : undefined;
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}
+
+/** The fields of a channel's entries as written: absent lists stay absent. */
+export function writtenSkips(channel: Channel): readonly (readonly string[] | null)[] {
+  const entries = fieldsOf(channel)?.['entries'];
+  if (!Array.isArray(entries)) return [];
+  return entries.map((entry) => {
+    const skips = isObject(entry) ? entry['skips'] : undefined;
+    return Array.isArray(skips) ? skips.map(textOf) : null;
+  });
+}

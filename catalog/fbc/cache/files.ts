@@ -1,0 +1,75 @@
+/**
+ * The files of opm's JSON cache, as `opm serve --cache-only` writes them: for each entry
+ * of a channel its bundle, for each blob of another schema the blob. With `packages.json`
+ * (see package-index.ts) and the digest (see digest.ts) they are the whole cache.
+ *
+ * @see https://github.com/operator-framework/operator-registry/blob/master/pkg/cache/json.go
+ */
+
+import { compactJson } from '../../go/json-text.ts';
+import { compareText } from '../../go/text.ts';
+import type { Blob, Channel, Entry, Package } from '../model.ts';
+import { type BundleParts, bundleJson, bundleParts } from './bundle.ts';
+import { fnv1a } from './fnv.ts';
+
+export interface CacheFile {
+  /** Path below the folder `cache/` of the cache. */
+  readonly path: string;
+  readonly bytes: Uint8Array;
+}
+
+/** Name of an entry's file. */
+export function bundlePath(pkg: string, channel: string, entry: string): string {
+  return `${pkg}_${channel}_${entry}.json`;
+}
+
+/** The bundle files of a package in the order of their names, one after the other. */
+export function* bundleFiles(pkg: Package): Generator<CacheFile> {
+  const places = placesOf(pkg);
+  const left = new Map<string, number>();
+  for (const { entry } of places) left.set(entry.name, (left.get(entry.name) ?? 0) + 1);
+  const parts = new Map<string, BundleParts>();
+  for (const { path, channel, entry } of places) {
+    const bundle = pkg.bundles.get(entry.name);
+    if (!bundle) continue;
+    const known = parts.get(entry.name) ?? bundleParts(pkg, bundle);
+    const more = (left.get(entry.name) ?? 1) - 1;
+    left.set(entry.name, more);
+    // What several channels share is kept only until the last of them has it.
+    if (more > 0) parts.set(entry.name, known);
+    else parts.delete(entry.name);
+    const deprecation = pkg.deprecatedBundles.get(entry.name);
+    yield { path, bytes: bundleJson(channel, entry, { ...known, deprecation }) };
+  }
+}
+
+interface Place {
+  readonly path: string;
+  readonly channel: Channel;
+  readonly entry: Entry;
+}
+
+function placesOf(pkg: Package): Place[] {
+  const places = [...pkg.channels.values()].flatMap((channel) =>
+    channel.entries.map((entry) => ({
+      path: bundlePath(pkg.name, channel.name, entry.name),
+      channel,
+      entry,
+    })),
+  );
+  return places.sort((a, b) => compareText(a.path, b.path));
+}
+
+const encoder = new TextEncoder();
+
+/** The file of a blob whose schema is not OLM's. */
+export function metaFile(blob: Blob): CacheFile {
+  const bytes = encoder.encode(blobLine(blob));
+  const folder = blob.package === '' ? blob.schema : `${blob.schema}/${blob.package}`;
+  return { path: `metas/${folder}/${fnv1a(bytes).toString(16)}.json`, bytes };
+}
+
+/** A blob as opm keeps it: the whole value on one line, keys sorted, unknown fields included. */
+export function blobLine(blob: Blob): string {
+  return `${compactJson(blob.value)}\n`;
+}

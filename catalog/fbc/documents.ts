@@ -1,0 +1,277 @@
+/**
+ * From a file's bytes to its documents: JSON or YAML by what it holds and not by its name,
+ * one value after another. What cannot be read is a finding, and reading goes on behind it
+ * where that is possible.
+ *
+ * @see https://github.com/kubernetes/apimachinery/blob/v0.36.3/pkg/util/yaml/decoder.go
+ */
+
+import type { Finding, Location } from '../finding.ts';
+import { JsonError, JsonReader, type JsonValue } from '../go/json.ts';
+import { isObject } from '../go/shape.ts';
+import { GO_SPACE } from '../go/text.ts';
+import type { FilePieces, TextPiece } from '../source.ts';
+import { compose } from '../yaml/compose.ts';
+import { type FastDocument, type FastPiece, readFast, readFastPiece } from '../yaml/fast.ts';
+import { closeText, isUsualText } from '../yaml/fast-text.ts';
+import { readTree } from '../yaml/parser.ts';
+import { YamlError } from '../yaml/tree.ts';
+import { MarkedDocument, OffsetDocument, type SourceDocument } from './document.ts';
+import { type BadSeparator, splitDocuments } from './split.ts';
+import { decode, firstInvalid } from './utf8.ts';
+
+export interface ReadDocument {
+  /** JSON. */
+  readonly value: unknown;
+  readonly document: SourceDocument;
+}
+
+export interface DocumentLimits {
+  /** Deepest nesting of collections. */
+  readonly depth: number;
+  /** Most aliases in one document; any number when left out. */
+  readonly aliases?: number;
+}
+
+/**
+ * The documents of one file, read as they are asked for.
+ *
+ * @param content all bytes of the file, or its pieces as {@link FilePieces} has them
+ * @param findings where to put what could not be read, or is read otherwise than written;
+ *   what the caller finds in a document goes there, too, before the next one is asked for
+ */
+export function readDocuments(
+  path: string,
+  content: Uint8Array | FilePieces['pieces'],
+  options: { readonly limits: DocumentLimits; readonly findings: Finding[] },
+): Generator<ReadDocument> {
+  return new FileReader(path, options.limits, options.findings).documents(
+    content instanceof Uint8Array ? [content] : content,
+  );
+}
+
+/** How far into a file Go looks for the brace that says JSON. */
+const SNIFF = 4096;
+
+/** Where reading goes on: an offset in the text, and its line. */
+interface Start {
+  readonly offset: number;
+  readonly line: number;
+}
+
+class FileReader {
+  readonly #path: string;
+  readonly #limits: DocumentLimits;
+  readonly #findings: Finding[];
+  /** Whether the file was said not to be UTF-8. */
+  #isBroken = false;
+
+  constructor(path: string, limits: DocumentLimits, findings: Finding[]) {
+    this.#path = path;
+    this.#limits = limits;
+    this.#findings = findings;
+  }
+
+  *documents(pieces: FilePieces['pieces']): Generator<ReadDocument> {
+    let line = 1;
+    let isFirst = true;
+    let json: string | undefined;
+    for (const piece of pieces) {
+      const read = piece instanceof Uint8Array ? decode(piece) : { ...piece, isUtf8: true };
+      if (json !== undefined || (isFirst && startsLikeJson(read.text))) json = (json ?? '') + read.text;
+      else {
+        if (piece instanceof Uint8Array && !read.isUtf8) this.#notUtf8(piece, line);
+        line = yield* this.#yamlStream(read, line);
+      }
+      isFirst = false;
+    }
+    if (json !== undefined) yield* this.#jsonStream(json);
+  }
+
+  #find(rule: string, message: string, location: Location, hint?: string): void {
+    this.#findings.push({
+      rule,
+      severity: 'error',
+      message,
+      location,
+      ...(hint === undefined ? {} : { hint }),
+    });
+  }
+
+  #warn(rule: string, message: string, location: Location, hint: string): void {
+    this.#findings.push({ rule, severity: 'warning', message, location, hint });
+  }
+
+  /** Go's JSON reader puts U+FFFD where UTF-8 is broken; its YAML reader refuses the document. */
+  #notUtf8(bytes: Uint8Array, firstLine: number): void {
+    if (this.#isBroken) return;
+    this.#isBroken = true;
+    const { line, column } = firstInvalid(bytes);
+    this.#find(
+      'fbc/yaml',
+      'the file is not UTF-8',
+      { file: this.#path, line: firstLine + line - 1, column },
+      'save the file as UTF-8',
+    );
+  }
+
+  *#jsonStream(text: string): Generator<ReadDocument> {
+    const reader = new JsonReader(text, this.#limits.depth);
+    for (let count = 0; ; count++) {
+      const from = { offset: reader.offset, line: reader.line };
+      try {
+        const read = reader.next();
+        if (!read) return;
+        const document = this.#jsonDocument(read);
+        if (count > 1 || read.value === null || isObject(read.value)) yield document;
+        else {
+          // Text that begins with a scalar or a list may be YAML; where it is not, what was read is no object.
+          if (yield* this.#asYaml(text, from)) return;
+          yield document;
+        }
+      } catch (error) {
+        if (!(error instanceof JsonError)) throw error;
+        yield* this.#brokenJson(text, { from, error, count });
+        return;
+      }
+    }
+  }
+
+  #jsonDocument(read: JsonValue): ReadDocument {
+    const document = new MarkedDocument(this.#path, read.value, read.marks, read.written);
+    for (const { key, line, column } of read.duplicates) {
+      this.#repeatedKey(key, { file: this.#path, line, column });
+    }
+    return { value: read.value, document };
+  }
+
+  /**
+   * With no more than one object read, Go tries the rest as YAML: so comments, single
+   * quotes and trailing commas pass in a file of one object.
+   */
+  *#brokenJson(
+    text: string,
+    { from, error, count }: { from: Start; error: JsonError; count: number },
+  ): Generator<ReadDocument> {
+    if (count <= 1 && (yield* this.#asYaml(text, from))) return;
+    // As JSON was meant, what JSON says is the better help.
+    const { line, column } = placeOf(text, error.offset);
+    this.#find('fbc/json', `not JSON: ${error.message}`, { file: this.#path, line, column });
+  }
+
+  /**
+   * The rest of a file that began like JSON. @returns whether it could be read; what was found to be wrong
+   * with it is forgotten otherwise
+   */
+  *#asYaml(text: string, from: Start): Generator<ReadDocument, boolean> {
+    const findings = this.#findings.length;
+    const rest = afterFirstBreak(text, from.offset);
+    const line = from.line + (rest.brokeLine ? 1 : 0);
+    yield* this.#yamlStream({ text: text.slice(rest.offset), isPlain: false }, line);
+    if (this.#findings.slice(findings).every(({ severity }) => severity !== 'error')) return true;
+    this.#findings.length = findings;
+    return false;
+  }
+
+  /** @returns the 1-based line behind the text */
+  *#yamlStream(written: TextPiece, firstLine: number): Generator<ReadDocument, number> {
+    const isUsual = isUsualText(written);
+    const text = isUsual ? written.text : normalBreaks(written.text);
+    let fast: FastDocument | undefined;
+    const readPiece = (from: number, line: number): FastPiece | undefined => {
+      const piece = readFastPiece(text, from, line);
+      fast = piece;
+      return piece;
+    };
+    const pieces = splitDocuments(text, firstLine, isUsual ? readPiece : undefined);
+    try {
+      for (;;) {
+        const { value: piece, done } = pieces.next();
+        if (done) return piece;
+        if ('rest' in piece) {
+          this.#badSeparator(piece);
+          continue;
+        }
+        if (!isUsual) fast = readFast(text, piece.from, piece.to, piece.line);
+        const read = fast
+          ? this.#fastDocument(fast)
+          : this.#fullYaml(text.slice(piece.from, piece.to), piece.line);
+        fast = undefined;
+        if (read) yield read;
+      }
+    } finally {
+      closeText();
+    }
+  }
+
+  #badSeparator({ rest, line, column }: BadSeparator): void {
+    const message = `a line that begins with --- separates documents, but "${rest}" follows on it`;
+    const hint = 'write the separator on a line of its own';
+    this.#find('fbc/yaml', message, { file: this.#path, line, column }, hint);
+  }
+
+  #fastDocument({ value, marks }: FastDocument): ReadDocument {
+    return { value, document: new MarkedDocument(this.#path, value, marks) };
+  }
+
+  #fullYaml(text: string, line: number): ReadDocument | undefined {
+    try {
+      const tree = readTree(text, this.#limits);
+      const { value, duplicates, locate } = compose(tree.root);
+      const document = new OffsetDocument(this.#path, text, line, locate);
+      for (const { key, again } of duplicates) this.#repeatedKey(key, document.place(again));
+      if (tree.ignoredFrom >= 0) {
+        const message = 'the tools never read this text: the document ends before it';
+        this.#warn(
+          'fbc/ignored-content',
+          message,
+          document.place(tree.ignoredFrom),
+          'put a line with --- before it',
+        );
+      }
+      return { value, document };
+    } catch (error) {
+      if (!(error instanceof YamlError)) throw error;
+      const document = new OffsetDocument(this.#path, text, line, () => 0);
+      this.#find('fbc/yaml', `not YAML as the tools read it: ${error.message}`, document.place(error.offset));
+      return undefined;
+    }
+  }
+
+  #repeatedKey(key: string, location: Location): void {
+    this.#warn(
+      'fbc/repeated-key',
+      `the key "${key}" stands twice; only the last counts`,
+      location,
+      'remove one of them',
+    );
+  }
+}
+
+const LIKE_JSON = new RegExp(`^[${GO_SPACE}]*\\{`);
+const SPACE = new RegExp(`[${GO_SPACE}]`);
+
+/** Whether a text is read as JSON first: whether a brace shows in its first characters. */
+export function startsLikeJson(text: string, sniff: number = SNIFF): boolean {
+  return LIKE_JSON.test(text.slice(0, sniff));
+}
+
+/** Go drops the carriage return before a line feed. */
+export function normalBreaks(text: string): string {
+  return text.includes('\r\n') ? text.replaceAll('\r\n', '\n') : text;
+}
+
+/** Go drops white space behind a JSON value, up to and with the first line break. */
+export function afterFirstBreak(text: string, from: number): { offset: number; brokeLine: boolean } {
+  let at = from;
+  while (at < text.length && SPACE.test(text.charAt(at))) {
+    if (text.charAt(at++) === '\n') return { offset: at, brokeLine: true };
+  }
+  return { offset: at, brokeLine: false };
+}
+
+function placeOf(text: string, offset: number): { line: number; column: number } {
+  const before = text.slice(0, offset);
+  const lastBreak = before.lastIndexOf('\n');
+  return { line: before.split('\n').length, column: offset - lastBreak };
+}

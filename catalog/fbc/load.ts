@@ -1,0 +1,176 @@
+/**
+ * Loading: from files to blobs. Everything that keeps a blob from being read is a
+ * finding with its place; loading goes on with the next document.
+ *
+ * @see https://github.com/operator-framework/operator-registry/blob/master/alpha/declcfg/load.go
+ */
+
+import type { Finding, Location } from '../finding.ts';
+import { type CatalogSource, compareWalk, type FilePieces, type SourceFile } from '../source.ts';
+import { decodeBlob } from './blob.ts';
+import type { SourceDocument } from './document.ts';
+import { type DocumentLimits, readDocuments } from './documents.ts';
+import { IGNORE_FILE, ignoreMatcher } from './ignore.ts';
+import type { Blob, Blobs, Bundle, Channel, Deprecations, PackageBlob } from './model.ts';
+
+/** What a catalog may ask of the machine that reads it. */
+export interface LoadLimits extends DocumentLimits {
+  /** Largest file, in bytes. */
+  readonly fileBytes: number;
+  /** Most documents in all files together. */
+  readonly documents: number;
+}
+
+export const DEFAULT_LIMITS: LoadLimits = { fileBytes: 512 * 1024 * 1024, depth: 1000, documents: 1_000_000 };
+
+export interface Loaded {
+  readonly blobs: Blobs;
+  /** What could not be read, or was read otherwise than written. */
+  readonly findings: readonly Finding[];
+}
+
+/** What is done with each blob as it is read; what comes back is kept in its place. */
+export interface EachBlob {
+  readonly package?: (blob: PackageBlob) => PackageBlob;
+  readonly deprecations?: (deprecations: Deprecations) => Deprecations;
+  readonly bundle?: (bundle: Bundle) => Bundle;
+  readonly channel?: (channel: Channel) => Channel;
+  readonly other?: (blob: Blob) => Blob;
+}
+
+/**
+ * Reads every blob of a catalog, file by file in the order of walking the tree.
+ */
+export async function load(
+  source: CatalogSource,
+  limits: LoadLimits = DEFAULT_LIMITS,
+  each: EachBlob = {},
+): Promise<Loaded> {
+  const loader = new Loader(limits, each);
+  const files = await catalogFiles(source, (file, why) => loader.unreadable(file, why));
+  for (const file of files) await loader.file(file);
+  return loader.loaded();
+}
+
+/** The files that hold blobs, in the order of walking the tree: all but ignore files and what these ignore. */
+export async function catalogFiles(
+  source: CatalogSource,
+  unreadable: (ignoreFile: SourceFile, why: string) => void,
+): Promise<SourceFile[]> {
+  const files = [...(await source.files())].sort((a, b) => compareWalk(a.path, b.path));
+  const isIgnoreFile = (file: SourceFile): boolean => file.path.split('/').at(-1) === IGNORE_FILE;
+  const ignoreFiles: [string, string][] = [];
+  for (const file of files.filter(isIgnoreFile)) {
+    if (file.unreadable !== undefined) unreadable(file, file.unreadable);
+    else
+      ignoreFiles.push([file.path, new TextDecoder('utf-8', { ignoreBOM: true }).decode(await file.read())]);
+  }
+  const ignored = ignoreMatcher(ignoreFiles);
+  return files.filter((file) => !isIgnoreFile(file) && !ignored(file.path));
+}
+
+class Loader {
+  readonly #limits: LoadLimits;
+  readonly #each: EachBlob;
+  readonly #findings: Finding[] = [];
+  readonly #packages: PackageBlob[] = [];
+  readonly #channels: Channel[] = [];
+  readonly #bundles: Bundle[] = [];
+  readonly #deprecations: Deprecations[] = [];
+  readonly #others: Blob[] = [];
+  #documents = 0;
+
+  constructor(limits: LoadLimits, each: EachBlob) {
+    this.#limits = limits;
+    this.#each = each;
+  }
+
+  loaded(): Loaded {
+    return {
+      blobs: {
+        packages: this.#packages,
+        channels: this.#channels,
+        bundles: this.#bundles,
+        deprecations: this.#deprecations,
+        others: this.#others,
+      },
+      findings: this.#findings,
+    };
+  }
+
+  async file(file: SourceFile): Promise<void> {
+    if (file.unreadable !== undefined) {
+      this.unreadable(file, file.unreadable);
+      return;
+    }
+    const { size, pieces } = file.readPieces?.() ?? wholeFile(await file.read());
+    if (size > this.#limits.fileBytes) {
+      const message = `the file has ${size} bytes, the limit is ${this.#limits.fileBytes}`;
+      this.#find(
+        'fbc/limits',
+        message,
+        start(file.path),
+        'split the file, or raise limits.fileBytes in the policy',
+      );
+      return;
+    }
+    const options = { limits: this.#limits, findings: this.#findings };
+    for (const { value, document } of readDocuments(file.path, pieces, options))
+      this.#document(value, document);
+  }
+
+  unreadable(file: SourceFile, why: string): void {
+    this.#find(
+      'fbc/unreadable',
+      why,
+      start(file.path),
+      'every file of a catalog must be a regular file, or a link to one',
+    );
+  }
+
+  #find(rule: string, message: string, location: Location, hint?: string): void {
+    this.#findings.push({
+      rule,
+      severity: 'error',
+      message,
+      location,
+      ...(hint === undefined ? {} : { hint }),
+    });
+  }
+
+  #document(value: unknown, document: SourceDocument): void {
+    if (++this.#documents > this.#limits.documents) {
+      if (this.#documents === this.#limits.documents + 1) {
+        const message = `more than ${this.#limits.documents} documents`;
+        this.#find('fbc/limits', message, document.locate([]), 'raise limits.documents in the policy');
+      }
+      return;
+    }
+    const decoded = decodeBlob(value, document, this.#findings);
+    switch (decoded?.kind) {
+      case 'package':
+        this.#packages.push(this.#each.package?.(decoded.blob) ?? decoded.blob);
+        break;
+      case 'channel':
+        this.#channels.push(this.#each.channel?.(decoded.blob) ?? decoded.blob);
+        break;
+      case 'bundle':
+        this.#bundles.push(this.#each.bundle?.(decoded.blob) ?? decoded.blob);
+        break;
+      case 'deprecations':
+        this.#deprecations.push(this.#each.deprecations?.(decoded.blob) ?? decoded.blob);
+        break;
+      case 'other':
+        this.#others.push(this.#each.other?.(decoded.blob) ?? decoded.blob);
+        break;
+    }
+  }
+}
+
+function wholeFile(bytes: Uint8Array): FilePieces {
+  return { size: bytes.length, pieces: [bytes] };
+}
+
+function start(file: string): Location {
+  return { file, line: 1, column: 1 };
+}

@@ -1,0 +1,177 @@
+/**
+ * A catalog as data: what its blobs say, in the words of the file-based catalog
+ * specification. Everything is readonly; nothing here validates.
+ *
+ * @see https://olm.operatorframework.io/docs/reference/file-based-catalogs/
+ */
+
+import type { Location } from '../finding.ts';
+import type { Path } from '../go/path.ts';
+import type { Version } from '../version/version.ts';
+import type { SourceDocument } from './document.ts';
+
+/** One object of a file-based catalog, whatever its schema. */
+export interface Blob {
+  readonly schema: string;
+  /** The package that the blob belongs to, or the empty string. */
+  readonly package: string;
+  readonly name: string;
+  /** The whole object as JSON, unknown fields included. */
+  readonly value: Readonly<Record<string, unknown>>;
+  readonly document: SourceDocument;
+}
+
+export interface PackageBlob extends Blob {
+  readonly defaultChannel: string;
+  readonly description: string;
+  readonly icon?: Icon;
+  readonly properties: readonly Property[];
+}
+
+export interface Icon {
+  /** Base64, as written. */
+  readonly base64data: string;
+  readonly mediatype: string;
+}
+
+export interface Channel extends Blob {
+  readonly entries: readonly Entry[];
+  readonly properties: readonly Property[];
+}
+
+/** A node of the upgrade graph: one bundle's place in one channel. */
+export interface Entry {
+  readonly name: string;
+  /** Name of the bundle that this one replaces, or the empty string. */
+  readonly replaces: string;
+  readonly skips: readonly string[];
+  /** Range of versions that this entry may follow, or the empty string. */
+  readonly skipRange: string;
+  /** Position in the channel's list. */
+  readonly index: number;
+}
+
+export interface Bundle extends Blob {
+  readonly image: string;
+  readonly properties: readonly Property[];
+  readonly relatedImages: readonly RelatedImage[];
+  /** From the `olm.package` property; undefined when that is missing or no version. */
+  readonly version: Version | undefined;
+  /** The explicit release of the `olm.package` property, or the empty string. */
+  readonly release: string;
+}
+
+export interface Property {
+  readonly type: string;
+  readonly value: unknown;
+}
+
+export interface RelatedImage {
+  readonly name: string;
+  readonly image: string;
+}
+
+/** An `olm.deprecations` blob. */
+export interface Deprecations extends Blob {
+  readonly entries: readonly DeprecationEntry[];
+}
+
+export interface DeprecationEntry {
+  /** `olm.package`, `olm.channel` or `olm.bundle`. */
+  readonly schema: string;
+  /** Name of the channel or bundle; empty for the package itself. */
+  readonly name: string;
+  readonly message: string;
+  /** Position in the blob's list. */
+  readonly index: number;
+}
+
+/** The blobs of a catalog by kind, each kind in the order of loading, duplicates included. */
+export interface Blobs {
+  readonly packages: readonly PackageBlob[];
+  readonly channels: readonly Channel[];
+  readonly bundles: readonly Bundle[];
+  readonly deprecations: readonly Deprecations[];
+  /** Blobs of every other schema. */
+  readonly others: readonly Blob[];
+}
+
+/** A catalog by package. Where names stand twice, the first blob counts. */
+export interface Catalog {
+  readonly packages: ReadonlyMap<string, Package>;
+  readonly blobs: Blobs;
+}
+
+export interface Package {
+  readonly name: string;
+  /** Undefined when channels or bundles name a package that has no `olm.package` blob. */
+  readonly blob: PackageBlob | undefined;
+  readonly defaultChannel: string;
+  readonly channels: ReadonlyMap<string, Channel>;
+  readonly bundles: ReadonlyMap<string, Bundle>;
+  /** Deprecation messages. */
+  readonly deprecation: string | undefined;
+  readonly deprecatedChannels: ReadonlyMap<string, string>;
+  readonly deprecatedBundles: ReadonlyMap<string, string>;
+}
+
+/** Place of a blob's part, such as `locate(channel, 'entries', 2, 'replaces')`. */
+export function locate(blob: Blob, ...path: Path): Location {
+  return blob.document.locate(path);
+}
+
+/** Groups blobs by package. */
+export function catalogOf(blobs: Blobs): Catalog {
+  const packages = new Map<string, PackageBuilder>();
+  const of = (name: string): PackageBuilder => {
+    let found = packages.get(name);
+    if (!found) {
+      found = new PackageBuilder(name);
+      packages.set(name, found);
+    }
+    return found;
+  };
+  for (const blob of blobs.packages) of(blob.name).setBlob(blob);
+  for (const channel of blobs.channels) addFirst(of(channel.package).channels, channel);
+  for (const bundle of blobs.bundles) addFirst(of(bundle.package).bundles, bundle);
+  for (const deprecations of blobs.deprecations) of(deprecations.package).deprecate(deprecations);
+  return { packages, blobs };
+}
+
+function addFirst<T extends Blob>(to: Map<string, T>, blob: T): void {
+  if (!to.has(blob.name)) to.set(blob.name, blob);
+}
+
+class PackageBuilder implements Package {
+  readonly name: string;
+  blob: PackageBlob | undefined;
+  readonly channels = new Map<string, Channel>();
+  readonly bundles = new Map<string, Bundle>();
+  deprecation: string | undefined;
+  readonly deprecatedChannels = new Map<string, string>();
+  readonly deprecatedBundles = new Map<string, string>();
+
+  constructor(name: string) {
+    this.name = name;
+  }
+
+  get defaultChannel(): string {
+    return this.blob?.defaultChannel ?? '';
+  }
+
+  setBlob(blob: PackageBlob): void {
+    this.blob ??= blob;
+  }
+
+  deprecate(blob: Deprecations): void {
+    for (const entry of blob.entries) {
+      if (entry.schema === 'olm.package') this.deprecation ??= entry.message;
+      else if (entry.schema === 'olm.channel') setFirst(this.deprecatedChannels, entry);
+      else if (entry.schema === 'olm.bundle') setFirst(this.deprecatedBundles, entry);
+    }
+  }
+}
+
+function setFirst(to: Map<string, string>, entry: DeprecationEntry): void {
+  if (!to.has(entry.name)) to.set(entry.name, entry.message);
+}

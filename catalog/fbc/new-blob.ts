@@ -1,0 +1,57 @@
+/** Blobs that were not read but made, for what templates and commands write. */
+
+import type { Location } from '../finding.ts';
+import { encodeBase64 } from '../go/base64.ts';
+import { type Decoded, decodeBlob } from './blob.ts';
+import type { SourceDocument } from './document.ts';
+import type { Blob } from './model.ts';
+
+/** A document of which every part stands in one place: what it was made from. */
+export function madeDocument(place: Location): SourceDocument {
+  const document: SourceDocument = {
+    file: place.file,
+    line: place.line,
+    locate: () => place,
+    detached: () => document,
+  };
+  return document;
+}
+
+/** A document that is a part of another. */
+export function partOf(document: SourceDocument, prefix: readonly (string | number)[]): SourceDocument {
+  const { file, line } = document.locate(prefix);
+  return {
+    file,
+    line,
+    locate: (path) => document.locate([...prefix, ...path]),
+    detached: () => partOf(document.detached(), prefix),
+  };
+}
+
+/** A value as the blob that it is. Only for values whose shape is known to be right. */
+export function madeBlob(value: Readonly<Record<string, unknown>>, document: SourceDocument): Decoded {
+  const decoded = decodeBlob(value, document, []);
+  if (!decoded) throw new TypeError('a blob was made that cannot be read');
+  return decoded;
+}
+
+export interface PackageParts {
+  readonly name: string;
+  readonly defaultChannel: string;
+  readonly description: string;
+  readonly icon?: { readonly bytes: Uint8Array; readonly mediaType: string };
+}
+
+/** An `olm.package` blob. */
+export function packageBlob({ name, defaultChannel, description, icon }: PackageParts): Blob {
+  const value = {
+    schema: 'olm.package',
+    name,
+    defaultChannel,
+    ...(icon ? { icon: { base64data: encodeBase64(icon.bytes), mediatype: icon.mediaType } } : {}),
+    description,
+  };
+  return { schema: value.schema, package: '', name, value, document: madeDocument(NOWHERE) };
+}
+
+const NOWHERE: Location = { file: '', line: 1, column: 1 };

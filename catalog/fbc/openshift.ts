@@ -1,0 +1,94 @@
+/**
+ * The property `olm.maxOpenShiftVersion`: the last minor version of OpenShift that a
+ * bundle is meant for. While it is installed, OLM v0 keeps the cluster from a later one.
+ *
+ * @see https://github.com/operator-framework/operator-lifecycle-manager/blob/master/pkg/controller/operators/openshift/helpers.go
+ */
+
+import { parseTolerant, VersionError } from '../version/version.ts';
+import type { Property } from './model.ts';
+
+/** A minor version of the platform, such as 4.20. */
+export interface Minor {
+  readonly major: number;
+  readonly minor: number;
+}
+
+const NAME = /^v?([0-9]{1,4})\.([0-9]{1,4})$/;
+
+/** Reads `4.20` or `v4.20`; undefined for anything else. */
+export function tryParseMinor(text: string): Minor | undefined {
+  const [, major, minor] = NAME.exec(text) ?? [];
+  return major === undefined || minor === undefined
+    ? undefined
+    : { major: Number(major), minor: Number(minor) };
+}
+
+/** The platform that a catalog's name stands for: `v4.20`, or `4-20` of a folder `catalog-4-20`. */
+export function minorOfCatalog(catalog: string): Minor | undefined {
+  return tryParseMinor(catalog.replace('-', '.'));
+}
+
+export function formatMinor({ major, minor }: Minor): string {
+  return `${major}.${minor}`;
+}
+
+/** Negative, 0 or positive; 5.0 is the same release as 4.23. */
+export function compareMinors(a: Minor, b: Minor): number {
+  const [x, y] = [normal(a), normal(b)];
+  return x.major - y.major || x.minor - y.minor;
+}
+
+function normal({ major, minor }: Minor): Minor {
+  return major === 4 && minor === 23 ? { major: 5, minor: 0 } : { major, minor };
+}
+
+/** The first version of the platform that reads the smaller of the two formats. */
+const CSV_METADATA_FROM: Minor = { major: 4, minor: 17 };
+
+/** Whether catalogs of a version tell bundles by `olm.csv.metadata`; before, by `olm.bundle.object`. */
+export function readsCsvMetadata(platform: Minor): boolean {
+  return compareMinors(platform, CSV_METADATA_FROM) >= 0;
+}
+
+/** The first version of the platform whose clusters have OLM v1, and so custom resources of its ClusterExtension. */
+const OLM_V1_FROM: Minor = { major: 4, minor: 18 };
+
+/** Whether clusters of a version can install operators with OLM v1. */
+export function hasOlmV1(platform: Minor): boolean {
+  return compareMinors(platform, OLM_V1_FROM) >= 0;
+}
+
+/** What a bundle says of the platform's versions. */
+export type Limit =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'limit'; readonly max: Minor }
+  /** Unreadable: keeps the cluster from every later version. */
+  | { readonly kind: 'invalid'; readonly why: string };
+
+const TYPE = 'olm.maxOpenShiftVersion';
+
+export function limitOf(properties: readonly Property[]): Limit {
+  const [first, ...others] = properties.filter(({ type }) => type === TYPE);
+  if (!first) return { kind: 'none' };
+  if (others.length > 0)
+    return { kind: 'invalid', why: `the property ${TYPE} stands ${others.length + 1} times` };
+  // OLM reads the JSON text without its quotes, so a number will do as well.
+  const text = JSON.stringify(first.value ?? null).replaceAll(/^"+|"+$/g, '');
+  if (text === '') return { kind: 'invalid', why: 'the version is empty' };
+  try {
+    const { major, minor, patch, prerelease } = parseTolerant(text);
+    return patch === 0 && prerelease.length === 0
+      ? { kind: 'limit', max: { major: Number(major), minor: Number(minor) } }
+      : { kind: 'invalid', why: `${text} is more than a major and a minor version` };
+  } catch (error) {
+    if (error instanceof VersionError)
+      return { kind: 'invalid', why: `${text} is no version: ${error.message}` };
+    throw error;
+  }
+}
+
+/** Whether a cluster with such a bundle may go to a version of the platform. */
+export function allows(limit: Limit, platform: Minor): boolean {
+  return limit.kind === 'none' || (limit.kind === 'limit' && compareMinors(limit.max, platform) >= 0);
+}

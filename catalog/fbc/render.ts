@@ -1,0 +1,277 @@
+/**
+ * Rendering: blobs to bytes, in opm's order and with opm's fields.
+ *
+ * @see https://github.com/operator-framework/operator-registry/blob/master/alpha/declcfg/write.go
+ */
+
+import { indentedJson, indentMembers, jsonString, RawJson } from '../go/json-text.ts';
+import { isObject } from '../go/shape.ts';
+import { sortAsGo } from '../go/sort.ts';
+import { compareText } from '../go/text.ts';
+import { emitYaml } from '../yaml/emit.ts';
+import type { Json } from '../yaml/scalar.ts';
+import { fieldsOf } from './blob.ts';
+import { engineJson, inByteOrder } from './engine-json.ts';
+import type { Blob, Blobs } from './model.ts';
+
+export type RenderFormat = 'json' | 'yaml';
+
+/** Members of a blob in the order in which Go's struct has them; a member that is left out is undefined. */
+export type Members = readonly (readonly [key: string, value: unknown])[];
+
+/**
+ * The blobs in the order in which opm writes them: package by package, and in each its
+ * package blob, channels and bundles by name, other blobs by schema, deprecations; at
+ * the end what belongs to no package. Blobs of OLM's schemas without a package are lost,
+ * as in opm (the rules report them).
+ */
+export function renderOrder(blobs: Blobs): Blob[] {
+  const { packages, rest } = renderGroups(blobs);
+  return [...packages.flatMap(([, group]) => group), ...rest];
+}
+
+/** The same order in groups: each package by name with its blobs, and what belongs to none. */
+export function renderGroups(blobs: Blobs): {
+  readonly packages: readonly (readonly [name: string, blobs: readonly Blob[]])[];
+  readonly rest: readonly Blob[];
+} {
+  const packages = new Map<string, PackageBlobs>();
+  const of = (name: string): PackageBlobs => {
+    let found = packages.get(name);
+    if (!found) {
+      found = { packages: [], channels: [], bundles: [], others: [], deprecations: [] };
+      packages.set(name, found);
+    }
+    return found;
+  };
+  for (const blob of blobs.packages) if (blob.name !== '') of(blob.name).packages.push(blob);
+  for (const blob of blobs.channels) if (blob.package !== '') of(blob.package).channels.push(blob);
+  for (const blob of blobs.bundles) if (blob.package !== '') of(blob.package).bundles.push(blob);
+  for (const blob of blobs.others) if (blob.package !== '') of(blob.package).others.push(blob);
+  for (const blob of blobs.deprecations) if (blob.package !== '') of(blob.package).deprecations.push(blob);
+  return {
+    packages: [...packages]
+      .sort(([a], [b]) => compareText(a, b))
+      .map(([name, group]) => [name, packageOrder(group)]),
+    rest: blobs.others.filter((blob) => blob.package === ''),
+  };
+}
+
+interface PackageBlobs {
+  readonly packages: Blob[];
+  readonly channels: Blob[];
+  readonly bundles: Blob[];
+  readonly others: Blob[];
+  readonly deprecations: Blob[];
+}
+
+function packageOrder(group: PackageBlobs): Blob[] {
+  return [
+    ...group.packages,
+    ...sortAsGo(group.channels, byName),
+    ...sortAsGo(group.bundles, byName),
+    ...group.others.sort((a, b) => compareText(a.schema, b.schema)),
+    ...group.deprecations,
+  ];
+}
+
+function byName(a: Blob, b: Blob): boolean {
+  return compareText(a.name, b.name) < 0;
+}
+
+/**
+ * The fields of a blob that opm writes, in its order: unknown fields of OLM's own
+ * schemas are left out, related images are sorted, manifests stand last among the
+ * properties. Blobs of other schemas are written whole.
+ */
+export function membersOf(blob: Blob): Members | undefined {
+  const fields = fieldsOf(blob);
+  if (!fields) return undefined;
+  switch (blob.schema) {
+    case 'olm.package':
+      return [
+        ['schema', blob.schema],
+        ['name', text(fields['name'])],
+        ['defaultChannel', text(fields['defaultChannel'])],
+        ['icon', isObject(fields['icon']) ? iconMembers(fields['icon']) : undefined],
+        ['description', text(fields['description']) || undefined],
+        ['properties', propertyList(fields['properties'])],
+      ];
+    case 'olm.channel':
+      return [
+        ['schema', blob.schema],
+        ['name', text(fields['name'])],
+        ['package', text(fields['package'])],
+        ['entries', list(fields['entries'])?.map(entryMembers) ?? null],
+        ['properties', propertyList(fields['properties'])],
+      ];
+    case 'olm.bundle':
+      return [
+        ['schema', blob.schema],
+        ['name', text(fields['name']) || undefined],
+        ['package', text(fields['package']) || undefined],
+        ['image', text(fields['image'])],
+        ['properties', propertyList(manifestsLast(list(fields['properties'])))],
+        ['relatedImages', relatedImageList(list(fields['relatedImages']))],
+      ];
+    default:
+      return [
+        ['schema', blob.schema],
+        ['package', text(fields['package'])],
+        ['entries', list(fields['entries'])?.map(deprecationMembers) ?? null],
+      ];
+  }
+}
+
+/** A list of members, as opposed to a list of plain values. */
+export class Struct {
+  readonly members: Members;
+  constructor(members: Members) {
+    this.members = members.filter(([, value]) => value !== undefined);
+  }
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+function text(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}
+
+function list(value: unknown): readonly Fields[] | undefined {
+  return Array.isArray(value) ? value.map((item) => (isObject(item) ? item : {})) : undefined;
+}
+
+function iconMembers(icon: Fields): Struct {
+  const data = icon['base64data'];
+  return new Struct([
+    ['base64data', typeof data === 'string' ? data.replaceAll(/[\r\n]/g, '') : null],
+    ['mediatype', text(icon['mediatype'])],
+  ]);
+}
+
+function entryMembers(entry: Fields): Struct {
+  const skips = entry['skips'];
+  return new Struct([
+    ['name', text(entry['name'])],
+    ['replaces', text(entry['replaces']) || undefined],
+    ['skips', Array.isArray(skips) && skips.length > 0 ? skips.map(text) : undefined],
+    ['skipRange', text(entry['skipRange']) || undefined],
+  ]);
+}
+
+function deprecationMembers(entry: Fields): Struct {
+  const reference = isObject(entry['reference']) ? entry['reference'] : {};
+  return new Struct([
+    [
+      'reference',
+      new Struct([
+        ['schema', text(reference['schema'])],
+        ['name', text(reference['name']) || undefined],
+      ]),
+    ],
+    ['message', text(entry['message'])],
+  ]);
+}
+
+const MANIFESTS: ReadonlySet<string> = new Set(['olm.bundle.object', 'olm.csv.metadata']);
+
+function manifestsLast(properties: readonly Fields[] | undefined): readonly Fields[] | undefined {
+  if (!properties) return undefined;
+  const isManifest = (property: Fields): boolean => MANIFESTS.has(text(property['type']));
+  return [...properties.filter((property) => !isManifest(property)), ...properties.filter(isManifest)];
+}
+
+function propertyList(value: unknown): readonly Struct[] | undefined {
+  const properties = list(value);
+  if (!properties || properties.length === 0) return undefined;
+  return properties.map(
+    (property) =>
+      new Struct([
+        ['type', text(property['type'])],
+        ['value', property['value'] ?? null],
+      ]),
+  );
+}
+
+function relatedImageList(images: readonly Fields[] | undefined): readonly Struct[] | undefined {
+  if (!images || images.length === 0) return undefined;
+  const named = images.map((image) => ({ name: text(image['name']), image: text(image['image']) }));
+  return sortAsGo(named, (a, b) => compareText(a.image, b.image) < 0).map(
+    ({ name, image }) =>
+      new Struct([
+        ['name', name],
+        ['image', image],
+      ]),
+  );
+}
+
+/**
+ * One blob as opm writes it.
+ *
+ * @throws EmitError for what YAML cannot hold
+ */
+export function renderBlob(blob: Blob, format: RenderFormat): string {
+  return format === 'json' ? renderJson(blob) : renderYaml(blob);
+}
+
+/**
+ * One blob as opm writes it in YAML, with the separator before it.
+ *
+ * @throws EmitError for control characters, keys of over 1024 bytes
+ */
+export function renderYaml(blob: Blob): string {
+  const members = membersOf(blob);
+  return `---\n${emitYaml(plainJson(members ? new Struct(members) : blob.value))}`;
+}
+
+/** JSON without structs, and without what JSON cannot hold: Go writes halves of surrogate pairs as U+FFFD. */
+function plainJson(value: unknown): Json {
+  if (typeof value === 'string') return value.toWellFormed();
+  if (typeof value === 'number' || typeof value === 'boolean') return value;
+  if (typeof value !== 'object' || value === null) return null;
+  if (value instanceof RawJson) return plainJson(value.value);
+  if (Array.isArray(value)) return value.map(plainJson);
+  const members = value instanceof Struct ? value.members : Object.entries(value);
+  return Object.fromEntries(members.map(([key, member]) => [key.toWellFormed(), plainJson(member)]));
+}
+
+/** One blob as opm writes it in JSON, with the line break behind it. */
+export function renderJson(blob: Blob): string {
+  const members = membersOf(blob);
+  const value = members ? new Struct(members) : blob.value;
+  const plain = plainInOrder(value);
+  const json = plain === undefined ? undefined : engineJson(plain);
+  if (json !== undefined) return `${json}\n`;
+  const parts: string[] = [];
+  writeJson(value, 0, parts);
+  parts.push('\n');
+  return parts.join('');
+}
+
+/** Structs as objects, all else in byte order; undefined as in {@link inByteOrder}. */
+function plainInOrder(value: unknown): unknown {
+  if (Array.isArray(value) && value[0] instanceof Struct) {
+    const items = value.map(plainInOrder);
+    return items.includes(undefined) ? undefined : items;
+  }
+  if (!(value instanceof Struct)) return inByteOrder(value);
+  const object: Record<string, unknown> = {};
+  for (const [key, member] of value.members) {
+    const plain = plainInOrder(member);
+    if (plain === undefined) return undefined;
+    object[key] = plain;
+  }
+  return object;
+}
+
+function writeJson(value: unknown, level: number, parts: string[]): void {
+  if (value instanceof Struct) {
+    indentMembers(value.members.length, level, '{}', parts, (i) => {
+      const [key, member] = value.members[i] ?? ['', null];
+      parts.push(jsonString(key), ': ');
+      writeJson(member, level + 1, parts);
+    });
+  } else if (Array.isArray(value) && value[0] instanceof Struct) {
+    indentMembers(value.length, level, '[]', parts, (i) => writeJson(value[i], level + 1, parts));
+  } else parts.push(indentedJson(value, level));
+}

@@ -1,0 +1,233 @@
+/**
+ * What a change of a package's content means for those who installed it: whether it
+ * only adds, moves edges, loses something, or changes what was published.
+ */
+import type { Blob, Blobs, Bundle, Channel, Entry, Property } from '../fbc/model.ts';
+import { canonical, sameValue } from '../fbc/same.ts';
+import { assuming, type ImageChange, imageKey, newPins, type TagDigests } from '../references/same-image.ts';
+
+export type ContentClass = 'add-entry' | 'edit-graph' | 'prune' | 'mutate-published';
+
+export interface ContentChange {
+  readonly classes: ReadonlySet<ContentClass>;
+  /** Names of bundles that a channel offers and did not before. */
+  readonly added: readonly string[];
+  /** What is gone: `entry a of channel b`, `channel c`, … */
+  readonly lost: readonly string[];
+  /** Names of bundles whose content is another. */
+  readonly mutated: readonly string[];
+  /** Names of bundles that name digests in place of tags, and nobody says whether these are what the tags stood for. */
+  readonly unconfirmed: readonly string[];
+}
+
+const NO_DIGESTS: TagDigests = new Map();
+
+/**
+ * Compares one package's blobs in one catalog, before and after. A change that adds and
+ * loses nothing, if only of a comment, is `edit-graph`.
+ *
+ * @param digests what the tags of before are known to stand for
+ */
+export function contentChange(before: Blobs, after: Blobs, digests: TagDigests = NO_DIGESTS): ContentChange {
+  const classes = new Set<ContentClass>();
+  const added = addedEntries(before, after);
+  const lost = [...lostChannels(before, after), ...lostOthers(before, after)];
+  const changed = changedBundles(before, after, digests);
+  const named = (kind: ImageChange): string[] =>
+    changed.filter((one) => one.change === kind).map(({ bundle }) => bundle.name);
+  const [mutated, unconfirmed] = [named('other'), named('unconfirmed')];
+  if (added.length > 0) classes.add('add-entry');
+  if (lost.length > 0) classes.add('prune');
+  // What nobody confirms may be anything.
+  if (changed.length > 0) classes.add('mutate-published');
+  if (classes.size === 0 || edgesMoved(before, after) || metadataMoved(before, after))
+    classes.add('edit-graph');
+  return { classes, added, lost, mutated, unconfirmed };
+}
+
+/**
+ * Whether a package that a catalog did not have is, bundle by bundle, what other
+ * catalogs have already, but for the format of the metadata.
+ */
+export function isPromotion(unit: Blobs, elsewhere: readonly Blobs[]): boolean {
+  const known = new Map<string, Bundle[]>();
+  for (const blobs of elsewhere) {
+    for (const bundle of blobs.bundles) known.set(bundle.name, [...(known.get(bundle.name) ?? []), bundle]);
+  }
+  return (
+    unit.bundles.length > 0 &&
+    unit.bundles.every((bundle) => known.get(bundle.name)?.some((other) => sameBundle(other, bundle)))
+  );
+}
+
+function byName<T extends Blob>(blobs: readonly T[]): ReadonlyMap<string, T> {
+  // Where a name stands twice the first counts, so the first is set last.
+  return new Map(blobs.toReversed().map((blob) => [blob.name, blob]));
+}
+
+/** Entries of channels that were there, and bundles that no channel named: a new way to what was there is no addition. */
+function addedEntries(before: Blobs, after: Blobs): string[] {
+  const channels = byName(before.channels);
+  const offered = new Set([
+    ...before.bundles.map(({ name }) => name),
+    ...before.channels.flatMap(({ entries }) => entries.map(({ name }) => name)),
+  ]);
+  const added = new Set<string>();
+  for (const channel of after.channels) {
+    const old = channels.get(channel.name);
+    const names = old && new Set(old.entries.map(({ name }) => name));
+    for (const { name } of channel.entries)
+      if (names ? !names.has(name) : !offered.has(name)) added.add(name);
+  }
+  for (const { name } of after.bundles) if (!offered.has(name)) added.add(name);
+  return [...added];
+}
+
+function lostChannels(before: Blobs, after: Blobs): string[] {
+  const channels = byName(after.channels);
+  return before.channels.flatMap((channel) => {
+    const now = channels.get(channel.name);
+    if (!now) return [`channel ${channel.name}`];
+    const names = new Set(now.entries.map(({ name }) => name));
+    return channel.entries
+      .filter(({ name }) => !names.has(name))
+      .map(({ name }) => `entry ${name} of channel ${channel.name}`);
+  });
+}
+
+function lostOthers(before: Blobs, after: Blobs): string[] {
+  const bundles = byName(after.bundles);
+  const lost = before.bundles.filter(({ name }) => !bundles.has(name)).map(({ name }) => `bundle ${name}`);
+  if (before.packages.length > 0 && after.packages.length === 0) lost.push('the olm.package blob');
+  const deprecations = new Set(deprecationKeys(after));
+  lost.push(...deprecationKeys(before).filter((key) => !deprecations.has(key)));
+  const others = new Set(after.others.map(otherKey));
+  lost.push(...before.others.map(otherKey).filter((key) => !others.has(key)));
+  return lost;
+}
+
+function deprecationKeys({ deprecations }: Blobs): string[] {
+  return deprecations.flatMap(({ entries }) =>
+    entries.map(({ schema, name }) => `deprecation of ${schema}${name === '' ? '' : ` ${name}`}`),
+  );
+}
+
+function otherKey({ schema, name }: Blob): string {
+  return `${schema} ${name}`;
+}
+
+/** Bundles on both sides, with what they were, that are not the same. */
+export function changedBundles(
+  before: Blobs,
+  after: Blobs,
+  digests: TagDigests = NO_DIGESTS,
+): { readonly was: Bundle; readonly bundle: Bundle; readonly change: ImageChange }[] {
+  const old = byName(before.bundles);
+  return after.bundles.flatMap((bundle) => {
+    const was = old.get(bundle.name);
+    if (!was || sameBundle(was, bundle, digests)) return [];
+    const pins = newPins(was, bundle);
+    const isPinned = pins.length > 0 && sameBundle(was, bundle, assuming(digests, pins));
+    return [{ was, bundle, change: isPinned ? 'unconfirmed' : 'other' }];
+  });
+}
+
+function edgesMoved(before: Blobs, after: Blobs): boolean {
+  const channels = byName(before.channels);
+  return after.channels.some((channel) => {
+    const old = channels.get(channel.name);
+    return !old || channelMoved(old, channel);
+  });
+}
+
+function channelMoved(old: Channel, now: Channel): boolean {
+  const entries = new Map(old.entries.map((entry) => [entry.name, entry]));
+  const moved = now.entries.some((entry) => {
+    const was = entries.get(entry.name);
+    return was !== undefined && !sameEdges(was, entry);
+  });
+  return moved || !sameWithout(old.value, now.value, 'entries');
+}
+
+function sameEdges(a: Entry, b: Entry): boolean {
+  return a.replaces === b.replaces && a.skipRange === b.skipRange && sameSet(a.skips, b.skips);
+}
+
+/** Default channel, icon, description, deprecations, blobs of other schemas. */
+function metadataMoved(before: Blobs, after: Blobs): boolean {
+  const values = ({ packages, deprecations, others }: Blobs): unknown[] =>
+    [...packages, ...deprecations, ...others].map(({ value }) => value);
+  return !sameValue(values(before), values(after));
+}
+
+const OBJECT = 'olm.bundle.object';
+const METADATA = 'olm.csv.metadata';
+
+/**
+ * Whether two bundles are the same to a cluster. A catalog holds a bundle's manifests
+ * in one of two formats; where the two sides use different ones, the image speaks for both.
+ *
+ * @param digests what the tags of the first are known to stand for
+ */
+export function sameBundle(a: Bundle, b: Bundle, digests: TagDigests = NO_DIGESTS): boolean {
+  if (a.package !== b.package) return false;
+  const images = (bundle: Bundle): Set<string> =>
+    new Set([bundle.image, ...bundle.relatedImages.map(({ image }) => image)]);
+  const [ours, theirs] = [images(a), images(b)];
+  const keysOf = (bundle: Bundle, others: ReadonlySet<string>): unknown[] =>
+    bundle.relatedImages.map((related) => ({ ...related, image: imageKey(related.image, digests, others) }));
+  const otherFormat = formatOf(a) !== formatOf(b);
+  const properties = (bundle: Bundle): Property[] =>
+    otherFormat
+      ? bundle.properties.filter(({ type }) => type !== OBJECT && type !== METADATA)
+      : [...bundle.properties];
+  return (
+    imageKey(a.image, digests, theirs) === imageKey(b.image, NO_DIGESTS, ours) &&
+    sameItems(properties(a), properties(b)) &&
+    (sameItems(a.relatedImages, b.relatedImages) || sameItems(keysOf(a, theirs), keysOf(b, ours))) &&
+    sameWithout(a.value, b.value, 'image', 'properties', 'relatedImages')
+  );
+}
+
+function formatOf({ properties }: Bundle): string | undefined {
+  return properties.find(({ type }) => type === OBJECT || type === METADATA)?.type;
+}
+
+/** Whether two lists hold the same items, in whatever order. */
+function sameItems(a: readonly unknown[], b: readonly unknown[]): boolean {
+  if (a.length !== b.length) return false;
+  if (sameValue(a, b)) return true;
+  const texts = (list: readonly unknown[]): string[] => list.map(canonical).sort();
+  return sameValue(texts(a), texts(b));
+}
+
+function sameSet(a: readonly string[], b: readonly string[]): boolean {
+  const set = new Set(a);
+  return set.size === new Set(b).size && b.every((item) => set.has(item));
+}
+
+function sameWithout(
+  a: Readonly<Record<string, unknown>>,
+  b: Readonly<Record<string, unknown>>,
+  ...keys: readonly string[]
+): boolean {
+  const rest = (value: Readonly<Record<string, unknown>>): Map<string, unknown> =>
+    new Map(Object.entries(value).filter(([key]) => !keys.includes(key)));
+  const [x, y] = [rest(a), rest(b)];
+  return x.size === y.size && [...x].every(([key, value]) => y.has(key) && sameValue(value, y.get(key)));
+}
+
+/** The blobs that are not, value for value, among those before. */
+export function newBlobs(before: Blobs, after: Blobs): Blob[] {
+  const kinds = ['packages', 'channels', 'bundles', 'deprecations', 'others'] as const;
+  return kinds.flatMap((kind) => {
+    const old = new Map<string, Blob[]>();
+    for (const blob of before[kind]) old.set(blob.name, [...(old.get(blob.name) ?? []), blob]);
+    return after[kind].filter(
+      (blob) =>
+        !old
+          .get(blob.name)
+          ?.some((other) => other.schema === blob.schema && sameValue(other.value, blob.value)),
+    );
+  });
+}

@@ -1,0 +1,390 @@
+/**
+ * Fixes: the smallest change of a channel's entries that gives stuck installations their
+ * road back. Each is tried before it is proposed: it must bring all of them to the head,
+ * and take the road from nobody else.
+ */
+
+import { headOf } from '../../fbc/channel.ts';
+import type { Installed } from '../../fbc/edge.ts';
+import { type Channel, type Entry, locate, type Package } from '../../fbc/model.ts';
+import type { Correction } from '../../finding.ts';
+import { isObject } from '../../go/shape.ts';
+import { compareVersions, formatVersion, type Version } from '../../version/version.ts';
+import { compareInstalled, installationsOf } from './installation.ts';
+import { type Stuck, type Trial, trialOf } from './trial.ts';
+import { fateOf, type World } from './world.ts';
+
+export interface Fix {
+  /** Name of the entry to change, or to write. */
+  readonly entry: string;
+  /** Position of the entry in the channel's list, or -1 for one that is to be written. */
+  readonly index: number;
+  /** What to do, with the line to write. */
+  readonly text: string;
+  /** The line alone, where the entry lacks its key. */
+  readonly member?: string;
+}
+
+/** An edit of a channel, with all its entries after it. */
+interface Edit extends Fix {
+  readonly entries: readonly Entry[];
+}
+
+/** What was proposed for a package so far. */
+interface Plan {
+  trial: Trial | undefined;
+  past: World | undefined;
+  /** Who is helped. */
+  readonly stuck: Stuck[];
+  /** Channels as they are with all that was proposed. */
+  readonly edited: Map<string, readonly Entry[]>;
+  /** Members of entries, and entries, that something was proposed for. */
+  readonly touched: Set<string>;
+  readonly fixes: Map<string, Proposed[]>;
+}
+
+/** A fix as it was proposed, with the entries of its channel after it. */
+interface Proposed extends Fix {
+  readonly places: readonly Place[];
+  readonly edited: readonly Entry[];
+}
+
+const plans = new WeakMap<World, Map<string, Plan>>();
+
+function planFor(world: World, name: string, past: World | undefined): Plan {
+  const ofWorld = plans.get(world) ?? new Map<string, Plan>();
+  plans.set(world, ofWorld);
+  const found = ofWorld.get(name);
+  const plan: Plan = found ?? {
+    trial: trialOf(world, name, past),
+    past,
+    stuck: [],
+    edited: new Map(),
+    touched: new Set(),
+    fixes: new Map(),
+  };
+  if (found && past && !found.past) Object.assign(found, { past, trial: trialOf(world, name, past) });
+  ofWorld.set(name, plan);
+  return plan;
+}
+
+/**
+ * The smallest fix for installations that are stuck, or undefined when none is known. All fixes of a world can be
+ * applied together: whatever was proposed for the package before is kept, and so are those whom it helps. The first
+ * time it is one for all that is lost in the channel, where there is such a one.
+ *
+ * @param past a state of the catalog from which entries may be restored, and in which it is seen who is lost
+ */
+export function fixFor(world: World, stuck: Stuck, past?: World): Fix | undefined {
+  const plan = planFor(world, stuck.package, past);
+  const { trial } = plan;
+  const channel = world.catalog.packages.get(stuck.package)?.channels.get(stuck.channel);
+  if (!trial || !channel) return undefined;
+  // Who selects no channel may as well select this one.
+  const both = stuck.olm === 'v1' ? [stuck, { ...stuck, onlyChannel: true }] : [stuck];
+  if (trial.helps(plan.edited, both)) return proposedFor(plan, channel, both);
+  const isFirst = !plan.fixes.has(stuck.channel);
+  const alike = isFirst ? lostBeside(world, stuck, plan.past) : [];
+  const edit =
+    (alike.length > 0 ? editFor(world, plan, [...both, ...alike]) : undefined) ?? editFor(world, plan, both);
+  if (!edit) return undefined;
+  const { entries: _, ...fix } = edit;
+  return fix;
+}
+
+/** What was proposed for a channel and helps them: one fix, or all of them as one. */
+function proposedFor({ fixes, trial }: Plan, channel: Channel, stuck: readonly Stuck[]): Fix | undefined {
+  const proposed = fixes.get(channel.name) ?? [];
+  const one = proposed.find((fix) => trial?.helps(new Map([[channel.name, alone(channel, fix)]]), stuck));
+  const [first, ...more] = one ? [one] : proposed;
+  if (!first) return undefined;
+  const { places: _, edited: __, ...fix } = first;
+  if (more.length === 0) return fix;
+  const text = [first, ...more].map((each) => each.text).join('; ');
+  return { entry: fix.entry, index: fix.index, text };
+}
+
+/** A channel's entries with one fix alone. */
+function alone(channel: Channel, { places, edited }: Proposed): Entry[] {
+  const keys = new Set(places.map(({ entry, member }) => JSON.stringify([entry, member])));
+  const written = channel.entries.map((entry): Entry => {
+    const of = (member: Member): boolean => keys.has(JSON.stringify([entry.name, member]));
+    const { replaces, skips, skipRange } = edited[entry.index] ?? entry;
+    return {
+      ...entry,
+      ...(of('replaces') ? { replaces } : {}),
+      ...(of('skips') ? { skips } : {}),
+      ...(of('skipRange') ? { skipRange } : {}),
+    };
+  });
+  const whole = new Set(places.filter(({ member }) => member === WHOLE).map(({ entry }) => entry));
+  return [...written, ...edited.slice(channel.entries.length).filter(({ name }) => whole.has(name))];
+}
+
+/** Who else is lost in a channel: since a past state, or at all where none is given. */
+function lostBeside(world: World, { package: name, channel }: Stuck, past: World | undefined): Stuck[] {
+  const here = installationsOf(past ?? world, name)
+    .filter((one) => one.channel === channel)
+    .map(({ installed }) => installed);
+  const ways: Omit<Stuck, 'package' | 'installed'>[] = [
+    { channel, olm: 'v0' },
+    ...(past ? [{ channel, olm: 'v1' } as const, { channel, olm: 'v1', onlyChannel: true } as const] : []),
+  ];
+  return ways
+    .filter(({ olm }) => world.olm.has(olm))
+    .map((way) => {
+      const of = { ...way, package: name, installed: [] };
+      const installed = here.filter((one) => {
+        const [was, is] = [past, world].map((state) => state && fateOf(state.foresight, of, one));
+        if (!is || is.arrives) return false;
+        if (way.olm === 'v0') return is.last.kind !== 'fails' && (was?.arrives ?? true);
+        return is.next.kind === 'fails' && was?.next.kind !== 'fails';
+      });
+      return { ...of, installed };
+    })
+    .filter(({ installed }) => installed.length > 0);
+}
+
+/** Looks for one edit of a channel that helps all of them, and notes it. */
+function editFor(world: World, plan: Plan, stuck: readonly Stuck[]): Edit | undefined {
+  const [{ package: name, channel: wanted }] = stuck as [Stuck];
+  const ofPackage = world.catalog.packages.get(name);
+  const written = ofPackage?.channels.get(wanted);
+  if (!ofPackage || !written) return undefined;
+  const planned = plan.edited.get(wanted);
+  const channel = planned ? { ...written, entries: planned } : written;
+  const head = headOf(channel);
+  if (!head) return undefined;
+  const installed = [
+    ...new Map(stuck.flatMap((one) => one.installed).map((one) => [one.name, one])).values(),
+  ].sort(compareInstalled);
+  const newest = ofPackage.bundles.get(head.name)?.version;
+  // What is newer than the head must not be led down to it.
+  const mayFollow = installed.every(
+    ({ version }) => !version || !newest || compareVersions(version, newest) <= 0,
+  );
+  const helps: Helps = ({ entries }) =>
+    placesIn(channel, entries).every((place) => isFree(plan, place)) &&
+    plan.trial?.helps(new Map([...plan.edited, [wanted, entries]]), [...plan.stuck, ...stuck]) === true;
+  const old = plan.past?.catalog.packages.get(name)?.channels.get(wanted)?.entries ?? [];
+  const names = installed.map((one) => one.name);
+  // What leads down is to be taken out of skips: nobody is asked to write it anew.
+  const skipsOnlyOlder = (entry: Entry): boolean => !leadsDown(ofPackage, entry);
+  const ways: readonly (() => readonly Edit[])[] = [
+    () =>
+      withoutOwnSkips(channel).filter(({ entry }) =>
+        channel.entries.filter((one) => one.name === entry).every(skipsOnlyOlder),
+      ),
+    () => withoutAnyOwnSkips(channel),
+    () => (mayFollow ? newReplaces(channel, head, { ofPackage, stuck: installed }) : []),
+    () => (mayFollow && skipsOnlyOlder(head) ? shortestSkips(channel, { head, names, helps }) : []),
+    () => (mayFollow ? ranging(channel, head, installed) : []),
+    () =>
+      restored(
+        channel,
+        old.filter((entry) => names.includes(entry.name)),
+      ),
+    () => restored(channel, old),
+  ];
+  for (const way of ways) {
+    const found = way().find(helps);
+    if (!found) continue;
+    const { entries, ...fix } = found;
+    const edited = entries.map((entry, index) => ({ ...entry, index }));
+    const places = placesIn(channel, edited);
+    for (const { member, entry } of places) plan.touched.add(placeKey(wanted, entry, member));
+    plan.stuck.push(...stuck);
+    plan.edited.set(wanted, edited);
+    plan.fixes.set(wanted, [...(plan.fixes.get(wanted) ?? []), { ...fix, places, edited }]);
+    return found;
+  }
+  return undefined;
+}
+
+/** Whether an entry skips what is newer than itself. */
+function leadsDown({ bundles }: Package, { name, skips }: Entry): boolean {
+  const version = bundles.get(name)?.version;
+  return skips.some((one) => {
+    const skipped = bundles.get(one)?.version;
+    return version && skipped && compareVersions(skipped, version) > 0;
+  });
+}
+
+type Helps = (edit: Edit) => boolean;
+
+/** A member of an entry that an edit writes, or the entry as a whole where it is new. */
+interface Place {
+  readonly channel: string;
+  readonly entry: string;
+  readonly member: string;
+}
+
+const WHOLE = 'entry';
+
+type Member = 'replaces' | 'skips' | 'skipRange';
+
+function placeKey(channel: string, entry: string, member: string): string {
+  return JSON.stringify([channel, entry, member]);
+}
+
+function isFree({ touched }: Plan, { channel, entry, member }: Place): boolean {
+  return !touched.has(placeKey(channel, entry, member)) && !touched.has(placeKey(channel, entry, WHOLE));
+}
+
+/** What is written otherwise than in a channel. */
+function placesIn(channel: Channel, entries: readonly Entry[]): Place[] {
+  return entries.flatMap((entry, i) => {
+    const old = channel.entries[i];
+    const place = { channel: channel.name, entry: entry.name };
+    if (!old) return [{ ...place, member: WHOLE }];
+    return (['replaces', 'skips', 'skipRange'] as const)
+      .filter((member) => old[member].toString() !== entry[member].toString())
+      .map((member) => ({ ...place, member }));
+  });
+}
+
+/** Entries that are tried for one edit: each trial goes through the whole channel, and people write no more. */
+const TRIED = 100;
+
+/** An entry that skips what it replaces keeps that from being offered at all. */
+function withoutOwnSkips(channel: Channel): Edit[] {
+  return trapsIn(channel)
+    .slice(0, TRIED)
+    .map((entry) => {
+      const skips = entry.skips.filter((name) => name !== entry.replaces);
+      const rest = skips.length > 0 ? ` and keep: skips: ${flow(skips)}` : '';
+      return edited(channel, { ...entry, skips }, `${untrapText(entry)}, since it is replaced${rest}`);
+    });
+}
+
+/** The same for all such entries together. */
+function withoutAnyOwnSkips(channel: Channel): Edit[] {
+  const traps = trapsIn(channel);
+  const [first] = traps;
+  if (!first || traps.length < 2) return [];
+  const entries = channel.entries.map((entry) =>
+    traps.includes(entry)
+      ? { ...entry, skips: entry.skips.filter((name) => name !== entry.replaces) }
+      : entry,
+  );
+  const text = `${traps.map(untrapText).join('; ')}: what is replaced must not be skipped`;
+  return [{ entry: first.name, index: first.index, text, entries }];
+}
+
+function trapsIn({ entries }: Channel): Entry[] {
+  return entries.filter(({ skips, replaces }) => replaces !== '' && skips.includes(replaces));
+}
+
+function untrapText({ name, replaces }: Entry): string {
+  return `in the entry of ${scalar(name)} remove ${scalar(replaces)} from skips`;
+}
+
+/** One missing link of the chain, from what is older than its entry. */
+function newReplaces(
+  channel: Channel,
+  head: Entry,
+  { ofPackage, stuck }: { ofPackage: Package; stuck: readonly Installed[] },
+): Edit[] {
+  const [lowest, highest] = [stuck[0], stuck.at(-1)];
+  const tails = [...new Set([head, ...channel.entries])].filter(({ replaces }) => replaces === '');
+  return tails.slice(0, TRIED).flatMap((entry) => {
+    const version = ofPackage.bundles.get(entry.name)?.version;
+    return [...new Set([highest, lowest])]
+      .filter((one) => one !== undefined)
+      .filter((one) => version && one.version && compareVersions(one.version, version) < 0)
+      .map(({ name }) => written(channel, { ...entry, replaces: name }, `replaces: ${scalar(name)}`));
+  });
+}
+
+/** Longest list of names from which those that are not needed are left out, each by a trial. */
+const SHORTENED = 12;
+
+function shortestSkips(
+  channel: Channel,
+  { head, names, helps }: { head: Entry; names: readonly string[]; helps: Helps },
+): Edit[] {
+  const skipping = (more: readonly string[]): Edit => {
+    const skips = [...new Set([...head.skips, ...more])];
+    return written(channel, { ...head, skips }, `skips: ${flow(skips)}`);
+  };
+  let needed = names.filter((name) => name !== head.name);
+  if (!helps(skipping(needed))) return [];
+  for (const name of needed.length > SHORTENED ? [] : needed) {
+    const fewer = needed.filter((one) => one !== name);
+    if (helps(skipping(fewer))) needed = fewer;
+  }
+  return [skipping(needed)];
+}
+
+/** A range reaches installations without keeping from others what is skipped by name. */
+function ranging(channel: Channel, head: Entry, installed: readonly Installed[]): Edit[] {
+  const versions = installed.map(({ version }) => version).filter((version) => version !== undefined);
+  const sorted = [...versions].sort(compareVersions).map(plain);
+  const [lowest, highest] = [sorted[0], sorted.at(-1)];
+  if (head.skipRange !== '' || lowest === undefined || highest === undefined) return [];
+  const skipRange = lowest === highest ? `=${lowest}` : `>=${lowest} <=${highest}`;
+  return [written(channel, { ...head, skipRange }, `skipRange: '${skipRange}'`)];
+}
+
+function plain(version: Version): string {
+  return formatVersion({ ...version, build: [] });
+}
+
+/** What was there before, as it was. */
+function restored(channel: Channel, old: readonly Entry[]): Edit[] {
+  const present = new Set(channel.entries.map(({ name }) => name));
+  const gone = old.filter(({ name }) => !present.has(name));
+  const last = gone.at(-1);
+  if (!last) return [];
+  const names = gone.map(({ name }) => scalar(name)).join(', ');
+  const text = `restore the ${gone.length === 1 ? 'entry' : 'entries'} of ${names}: ${gone.map(flowEntry).join(' ')}`;
+  return [{ entry: last.name, index: -1, text, entries: [...channel.entries, ...gone] }];
+}
+
+/** An edit that writes one member of an entry, in place of the one of that name or as another one. */
+function written(channel: Channel, entry: Entry, member: string): Edit {
+  const edit = edited(channel, entry, `in the entry of ${scalar(entry.name)} write: ${member}`);
+  return lacks(channel, entry, member.split(':', 1)[0] ?? '') ? { ...edit, member } : edit;
+}
+
+/** Whether an entry has no member of a name, not even an empty one. */
+export function lacks({ value }: Channel, { index }: Entry, key: string): boolean {
+  const list = value['entries'];
+  const raw: unknown = Array.isArray(list) ? list[index] : undefined;
+  // Go finds fields whatever the case of their keys.
+  return isObject(raw) && !Object.keys(raw).some((one) => one.toLowerCase() === key.toLowerCase());
+}
+
+/** A fix that is one more member of its entry, as findings carry it. */
+export function correctionOf(
+  channel: Channel | undefined,
+  fix: Pick<Fix, 'entry' | 'index' | 'member'> | undefined,
+): { readonly correction?: Correction } {
+  if (!channel || fix?.member === undefined) return {};
+  const location = locate(channel, 'entries', fix.index, 'name');
+  return { correction: { kind: 'add', location, found: fix.entry, member: fix.member } };
+}
+
+function edited(channel: Channel, entry: Entry, text: string): Edit {
+  const entries = channel.entries.map((one) => (one.index === entry.index ? entry : one));
+  return { entry: entry.name, index: entry.index, text, entries };
+}
+
+function flow(names: readonly string[]): string {
+  return `[${names.map(scalar).join(', ')}]`;
+}
+
+/** A name as YAML, whatever it is made of. */
+export function scalar(name: string): string {
+  return /^[A-Za-z][A-Za-z0-9._+-]*$/.test(name) ? name : JSON.stringify(name);
+}
+
+function flowEntry({ name, replaces, skips, skipRange }: Entry): string {
+  const parts = [
+    `name: ${scalar(name)}`,
+    ...(replaces === '' ? [] : [`replaces: ${scalar(replaces)}`]),
+    ...(skips.length === 0 ? [] : [`skips: ${flow(skips)}`]),
+    ...(skipRange === '' ? [] : [`skipRange: '${skipRange}'`]),
+  ];
+  return `- {${parts.join(', ')}}`;
+}

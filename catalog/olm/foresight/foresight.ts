@@ -1,0 +1,157 @@
+/**
+ * Foresight: for every installation of a catalog's packages, what happens next and where
+ * the road ends. Each bundle is looked at once, so that asking for all of them costs
+ * little more than asking for one.
+ */
+import { headOf, headsOf } from '../../fbc/channel.ts';
+import { type Installed, installedOf } from '../../fbc/edge.ts';
+import { nextV0, type Place } from '../resolve/next-v0.ts';
+import { nextV1, type Selection } from '../resolve/next-v1.ts';
+import type { Fails, Outcome, Stays } from '../resolve/outcome.ts';
+import type { Scope, ScopeCatalog } from '../resolve/snapshot.ts';
+
+/** What becomes of an installation. */
+export interface Fate {
+  readonly next: Outcome;
+  /** The bundle at which the road ends; for a circle the first one of it. */
+  readonly end: Installed;
+  /** Why it goes no further; `circle` where each bundle leads to the next for ever. */
+  readonly last: Stays | Fails | { readonly kind: 'circle' };
+  /** How many upgrades it takes; up to the circle where there is one. */
+  readonly hops: number;
+  /** Whether the end is a head: of the subscribed channel, or of any selected one. */
+  readonly arrives: boolean;
+}
+
+export interface Foresight {
+  readonly scope: Scope;
+  readonly source: ScopeCatalog;
+  /** Of a subscription under OLM v0. */
+  readonly v0: (place: Place, installed: Installed) => Fate;
+  /** Of an extension under OLM v1. */
+  readonly v1: (selection: Selection, installed: Installed) => Fate;
+}
+
+/** Prepares to foresee what one catalog of a scope does; what it offers is sought in all of them. */
+export function foresightOf(scope: Scope, source: ScopeCatalog): Foresight {
+  const known = new Map<string, Walk>();
+  const walk = (key: string, make: () => Walk): Walk => {
+    const found = known.get(key) ?? make();
+    known.set(key, found);
+    return found;
+  };
+  const bundle = (ofPackage: string, name: string): Installed | undefined => {
+    const found = source.catalog.packages.get(ofPackage)?.bundles.get(name);
+    return found && installedOf(found);
+  };
+  return {
+    scope,
+    source,
+    v0: (place, installed) =>
+      walk(`v0 ${JSON.stringify([place.package, place.channel])}`, () => {
+        const channel = source.catalog.packages.get(place.package)?.channels.get(place.channel);
+        const head = channel && headOf(channel)?.name;
+        return new Walk({
+          next: (from) => nextV0(scope, source, { place, installed: from }),
+          bundle: (name) => bundle(place.package, name),
+          isHead: (name) => name === head,
+        });
+      }).fate(installed),
+    v1: (selection, installed) =>
+      walk(`v1 ${JSON.stringify([selection.package, selection.channels])}`, () => {
+        const { channels } = selection;
+        const all = [...(source.catalog.packages.get(selection.package)?.channels.values() ?? [])];
+        const selected = all.filter(({ name }) => channels.length === 0 || channels.includes(name));
+        const heads = new Set(selected.flatMap(headsOf).map(({ name }) => name));
+        return new Walk({
+          next: (from) => nextV1(source, { selection, installed: from }),
+          bundle: (name) => bundle(selection.package, name),
+          isHead: (name) => heads.has(name),
+        });
+      }).fate(installed),
+  };
+}
+
+interface Ground {
+  readonly next: (from: Installed) => Outcome;
+  readonly bundle: (name: string) => Installed | undefined;
+  readonly isHead: (name: string) => boolean;
+}
+
+/** Roads over one ground, whose common parts are walked once. */
+class Walk {
+  readonly #ground: Ground;
+  /** Fates of the bundles that are in the catalog. */
+  readonly #fates = new Map<string, Fate>();
+
+  constructor(ground: Ground) {
+    this.#ground = ground;
+  }
+
+  fate(installed: Installed): Fate {
+    const path: { from: Installed; next: Outcome }[] = [];
+    const onPath = new Set<string>();
+    let at = installed;
+    for (;;) {
+      // What is installed may differ from the catalog's bundle of that name: only the latter is kept.
+      const known = this.#kept(at);
+      if (known) return this.#unwind(path, known);
+      const own = this.#isOwn(at);
+      if (own && onPath.has(at.name)) return this.#unwind(path, this.#circle(path, at));
+      const next = this.#ground.next(at);
+      if (next.kind !== 'upgrade') {
+        const arrives = next.kind === 'stays' && this.#ground.isHead(at.name);
+        return this.#unwind(path, this.#keep(at, { next, end: at, last: next, hops: 0, arrives }));
+      }
+      path.push({ from: at, next });
+      if (own) onPath.add(at.name);
+      at = this.#ground.bundle(next.to.name) ?? next.to;
+    }
+  }
+
+  #kept(installed: Installed): Fate | undefined {
+    return this.#isOwn(installed) ? this.#fates.get(installed.name) : undefined;
+  }
+
+  #keep(installed: Installed, fate: Fate): Fate {
+    if (this.#isOwn(installed)) this.#fates.set(installed.name, fate);
+    return fate;
+  }
+
+  #isOwn({ name, version }: Installed): boolean {
+    const own = this.#ground.bundle(name);
+    return own !== undefined && own.version === version;
+  }
+
+  /** Ends the roads of all bundles of a circle, and returns the fate of the first. */
+  #circle(path: { from: Installed; next: Outcome }[], first: Installed): Fate {
+    const start = path.findIndex(({ from }) => from.name === first.name && this.#isOwn(from));
+    const fates = path
+      .splice(start)
+      .map(({ from, next }) =>
+        this.#keep(from, { next, end: from, last: { kind: 'circle' }, hops: 0, arrives: false }),
+      );
+    return fates[0] as Fate;
+  }
+
+  #unwind(path: readonly { from: Installed; next: Outcome }[], end: Fate): Fate {
+    let fate = end;
+    for (const { from, next } of [...path].reverse()) {
+      fate = this.#keep(from, { ...fate, next, hops: fate.hops + 1 });
+    }
+    return fate;
+  }
+}
+
+/** The bundles of a road, from what is installed to its end. */
+export function roadOf(fate: (installed: Installed) => Fate, installed: Installed): readonly Outcome[] {
+  const road: Outcome[] = [];
+  const seen = new Set<string>();
+  for (let at = installed; ; ) {
+    const { next } = fate(at);
+    road.push(next);
+    if (next.kind !== 'upgrade' || seen.has(next.to.name)) return road;
+    seen.add(next.to.name);
+    at = next.to;
+  }
+}

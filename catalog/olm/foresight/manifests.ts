@@ -1,0 +1,212 @@
+/**
+ * What clusters install of a bundle, as far as it decides whether they can: the APIs of its manifests, and the
+ * parts of its ClusterServiceVersion about install modes, webhooks and permissions.
+ */
+
+import type { Bundle } from '../../fbc/model.ts';
+import { decodeBase64 } from '../../go/base64.ts';
+import { isObject } from '../../go/shape.ts';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** What is known of a bundle's manifests. */
+export interface Manifests {
+  /** The ClusterServiceVersion; undefined where none is known. */
+  readonly csv: CsvFacts | undefined;
+  /** The API of each manifest; undefined where the catalog tells only the ClusterServiceVersion's metadata. */
+  readonly objects: readonly ManifestApi[] | undefined;
+}
+
+/** A manifest by its API and its name. */
+export interface ManifestApi {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly name: string;
+}
+
+/** Parts of a ClusterServiceVersion. */
+export interface CsvFacts {
+  /** As written; empty for none. */
+  readonly minKubeVersion: string;
+  /** The install modes that it supports; undefined where it lists none at all. */
+  readonly installModes: ReadonlySet<string> | undefined;
+  /** Names of the custom resource definitions that it owns. */
+  readonly ownedCrds: readonly string[];
+  /** Names of those that it requires of others. */
+  readonly requiredCrds: readonly string[];
+  /** Names of its webhooks that convert; undefined where they are not told. */
+  readonly conversionWebhooks: readonly string[] | undefined;
+  /** What it may do; undefined where that is not told. */
+  readonly permissions: readonly Permission[] | undefined;
+}
+
+/** Rules of access of one service account. */
+export interface Permission {
+  /** Whether they hold in every namespace, or only in those that the operator watches. */
+  readonly wide: boolean;
+  readonly account: string;
+  readonly rules: readonly AccessRule[];
+}
+
+/** `rbacv1.PolicyRule`. */
+export interface AccessRule {
+  readonly verbs: readonly string[];
+  readonly apiGroups: readonly string[];
+  readonly resources: readonly string[];
+  readonly resourceNames: readonly string[];
+  readonly nonResourceURLs: readonly string[];
+}
+
+const known = new WeakMap<Bundle, Manifests>();
+
+/** What a bundle in a catalog tells of its manifests. */
+export function manifestsOfBundle(bundle: Bundle): Manifests {
+  const found = known.get(bundle) ?? readManifests(bundle);
+  known.set(bundle, found);
+  return found;
+}
+
+function readManifests({ properties }: Bundle): Manifests {
+  const metadata = properties.find(({ type }) => type === 'olm.csv.metadata')?.value;
+  const told = isObject(metadata) ? metadataFacts(metadata) : undefined;
+  const data = properties.flatMap(({ type, value }) => {
+    const text = type === 'olm.bundle.object' && isObject(value) ? value['data'] : undefined;
+    return typeof text === 'string' ? [text] : [];
+  });
+  if (data.length === 0) return { csv: told, objects: undefined };
+  const { csv = told, objects } = manifestsOf(data.map(partIn));
+  return { csv, objects };
+}
+
+/** What all manifests of a bundle tell together. */
+export function manifestsOf(parts: readonly ManifestPart[]): Manifests {
+  return {
+    csv: parts.find(({ csv }) => csv !== undefined)?.csv,
+    objects: parts.flatMap(({ api }) => api ?? []),
+  };
+}
+
+/** One manifest. */
+export interface ManifestPart {
+  readonly api: ManifestApi | undefined;
+  readonly csv: CsvFacts | undefined;
+}
+
+/** Reads a manifest. */
+export function manifestPart(value: unknown): ManifestPart {
+  if (!isObject(value)) return { api: undefined, csv: undefined };
+  const kind = text(value['kind']);
+  const api = { apiVersion: text(value['apiVersion']), kind, name: text(fields(value['metadata'])['name']) };
+  return { api, csv: kind === 'ClusterServiceVersion' ? csvFacts(fields(value['spec'])) : undefined };
+}
+
+/** Most characters of manifests that are remembered. */
+const MOST_KEPT = 32 * 1024 * 1024;
+
+const kept = new Map<string, ManifestPart>();
+let keptSize = 0;
+
+/** The manifest in a property; most catalogs repeat those of another, and each is read once. */
+function partIn(data: string): ManifestPart {
+  const found = kept.get(data);
+  if (found) return found;
+  const part = beginning(data) ?? manifestPart(jsonIn(data));
+  keptSize += data.length;
+  if (keptSize > MOST_KEPT) {
+    kept.clear();
+    keptSize = data.length;
+  }
+  kept.set(data, part);
+  return part;
+}
+
+/** Characters of base64 in which the kind and the name of a definition are told. */
+const BEGINNING = 400;
+/** What most manifests begin with: JSON that opm writes has its keys in order. */
+const DEFINITION = /^\{"apiVersion":"(apiextensions\.k8s\.io\/[a-z0-9]+)","kind":"CustomResourceDefinition"/;
+
+/** A custom resource definition, which is long, by its beginning; undefined for everything else. */
+function beginning(data: string): ManifestPart | undefined {
+  const text = new TextDecoder().decode(decodeBase64(data.slice(0, BEGINNING)));
+  const apiVersion = DEFINITION.exec(text)?.[1];
+  if (apiVersion !== 'apiextensions.k8s.io/v1') return undefined;
+  return { api: { apiVersion, kind: 'CustomResourceDefinition', name: '' }, csv: undefined };
+}
+
+/** The JSON in a property; what is no JSON is reported where catalogs are read. */
+function jsonIn(data: string): unknown {
+  try {
+    return JSON.parse(new TextDecoder().decode(decodeBase64(data)));
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
+
+function csvFacts(spec: Fields): CsvFacts {
+  const strategy = fields(fields(spec['install'])['spec']);
+  return {
+    minKubeVersion: text(spec['minKubeVersion']),
+    installModes: modesIn(spec['installModes']),
+    ownedCrds: namesIn(spec['customresourcedefinitions'], 'owned'),
+    requiredCrds: namesIn(spec['customresourcedefinitions'], 'required'),
+    conversionWebhooks: list(spec['webhookdefinitions'])
+      .filter((webhook) => webhook['type'] === 'ConversionWebhook')
+      .map((webhook) => text(webhook['generateName'])),
+    permissions: [
+      ...permissionsIn(strategy['clusterPermissions'], true),
+      ...permissionsIn(strategy['permissions'], false),
+    ],
+  };
+}
+
+function metadataFacts(metadata: Fields): CsvFacts {
+  return {
+    minKubeVersion: text(metadata['minKubeVersion']),
+    installModes: modesIn(metadata['installModes']),
+    ownedCrds: namesIn(metadata['crdDescriptions'], 'owned'),
+    requiredCrds: namesIn(metadata['crdDescriptions'], 'required'),
+    conversionWebhooks: undefined,
+    permissions: undefined,
+  };
+}
+
+function modesIn(value: unknown): ReadonlySet<string> | undefined {
+  const modes = list(value);
+  if (modes.length === 0) return undefined;
+  return new Set(modes.filter(({ supported }) => supported === true).map(({ type }) => text(type)));
+}
+
+function namesIn(definitions: unknown, which: 'owned' | 'required'): string[] {
+  return list(fields(definitions)[which]).map(({ name }) => text(name));
+}
+
+function permissionsIn(value: unknown, wide: boolean): Permission[] {
+  return list(value).map(({ serviceAccountName, rules }) => ({
+    wide,
+    account: text(serviceAccountName),
+    rules: list(rules).map((rule) => ({
+      verbs: texts(rule['verbs']),
+      apiGroups: texts(rule['apiGroups']),
+      resources: texts(rule['resources']),
+      resourceNames: texts(rule['resourceNames']),
+      nonResourceURLs: texts(rule['nonResourceURLs']),
+    })),
+  }));
+}
+
+function fields(value: unknown): Fields {
+  return isObject(value) ? value : {};
+}
+
+function list(value: unknown): readonly Fields[] {
+  return Array.isArray(value) ? value.map(fields) : [];
+}
+
+function texts(value: unknown): readonly string[] {
+  return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : [];
+}
+
+function text(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}

@@ -1,0 +1,61 @@
+/**
+ * Moves: what a change of a catalog does to each installation.
+ */
+import type { Installed } from '../../fbc/edge.ts';
+import type { Fate } from './foresight.ts';
+import { type Installation, publishedInstallations, withoutChannels } from './installation.ts';
+import type { Change, Olm } from './world.ts';
+
+export interface Move {
+  readonly package: string;
+  readonly olm: Olm;
+  /** The subscribed channel, or the only one that an extension selects; empty for an extension that selects none. */
+  readonly channel: string;
+  readonly installed: Installed;
+  readonly before: Fate;
+  readonly after: Fate;
+}
+
+const known = new WeakMap<Change, Map<string, readonly Move[]>>();
+
+/** Everything published of a package that can be installed before a change, with what becomes of it. */
+export function movesOf(change: Change, name: string): readonly Move[] {
+  const byPackage = known.get(change) ?? new Map<string, readonly Move[]>();
+  known.set(change, byPackage);
+  const found = byPackage.get(name) ?? findMoves(change, name);
+  byPackage.set(name, found);
+  return found;
+}
+
+/** Moves of all packages of a change under one OLM, or none when no cluster runs it. */
+export function allMoves(change: Change, olm: Olm): readonly Move[] {
+  return change.packages.flatMap((name) => movesOf(change, name)).filter((move) => move.olm === olm);
+}
+
+function findMoves(change: Change, name: string): Move[] {
+  const installations = publishedInstallations(change.before, name);
+  const { olm } = change.after;
+  return [
+    ...(olm.has('v0') ? installations.map((one) => moveV0(change, name, one)) : []),
+    ...(olm.has('v1') ? withoutChannels(installations).map((one) => moveV1(change, name, one)) : []),
+    ...(olm.has('v1') ? installations.map((one) => moveV1(change, name, one.installed, one.channel)) : []),
+  ];
+}
+
+function moveV0({ before, after }: Change, name: string, { channel, installed }: Installation): Move {
+  const place = { package: name, channel };
+  const fates = {
+    before: before.foresight.v0(place, installed),
+    after: after.foresight.v0(place, installed),
+  };
+  return { package: name, olm: 'v0', channel, installed, ...fates };
+}
+
+function moveV1({ before, after }: Change, name: string, installed: Installed, channel?: string): Move {
+  const selection = { package: name, channels: channel === undefined ? [] : [channel] };
+  const fates = {
+    before: before.foresight.v1(selection, installed),
+    after: after.foresight.v1(selection, installed),
+  };
+  return { package: name, olm: 'v1', channel: channel ?? '', installed, ...fates };
+}

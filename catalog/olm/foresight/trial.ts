@@ -1,0 +1,114 @@
+/**
+ * A trial: what would become of installations if channels were written otherwise.
+ */
+
+import { chainBelow, headOf } from '../../fbc/channel.ts';
+import type { Installed } from '../../fbc/edge.ts';
+import type { Catalog, Channel, Entry, Package } from '../../fbc/model.ts';
+import { type Foresight, foresightOf } from './foresight.ts';
+import { installationsOf, withoutChannels } from './installation.ts';
+import { type Following, fateOf, type World } from './world.ts';
+
+/** Installations that have no road. */
+export interface Stuck extends Following {
+  readonly installed: readonly Installed[];
+}
+
+/** Entries of channels that are to be written otherwise, by the channel's name. */
+export type Edited = ReadonlyMap<string, readonly Entry[]>;
+
+export interface Trial {
+  /** Whether with these entries all the stuck ones get where they should, and nobody else is lost. */
+  readonly helps: (edited: Edited, stuck: readonly Stuck[]) => boolean;
+}
+
+/**
+ * Prepares trials of one package.
+ *
+ * @param past where the bundles of restored entries come from
+ */
+export function trialOf(world: World, name: string, past: World | undefined): Trial | undefined {
+  const ofPackage = world.catalog.packages.get(name);
+  if (!ofPackage) return undefined;
+  const arriving = arrivingIn(world, ofPackage);
+  return {
+    helps: (edited, stuck) => {
+      const changed = [...edited].flatMap(([channel, entries]) => {
+        const old = ofPackage.channels.get(channel);
+        return old ? [{ old, channel: { ...old, entries: numbered(entries) } }] : [];
+      });
+      if (changed.some(({ old, channel }) => isSound(old) && !isSound(channel))) return false;
+      const channels = changed.map(({ channel }) => channel);
+      const foresight = foresightWith(world, withChannels(ofPackage, channels, past));
+      // Under OLM v0 nobody sees another channel.
+      const concerned = arriving.filter(
+        ({ olm, onlyChannel, channel }) => (olm === 'v1' && !onlyChannel) || edited.has(channel),
+      );
+      return [...stuck, ...concerned].every((one) =>
+        one.installed.every((installed) => fateOf(foresight, one, installed).arrives),
+      );
+    },
+  };
+}
+
+function numbered(entries: readonly Entry[]): Entry[] {
+  return entries.map((entry, index) => ({ ...entry, index }));
+}
+
+/** Installations that get to a head, in the form of those that do not. */
+function arrivingIn(world: World, { name, channels }: Package): Stuck[] {
+  const installations = installationsOf(world, name);
+  const of = (place: Omit<Stuck, 'package' | 'installed'>, all: readonly Installed[]): Stuck => {
+    const whole = { ...place, package: name };
+    return {
+      ...whole,
+      installed: all.filter((one) => fateOf(world.foresight, whole, one).arrives),
+    };
+  };
+  const inEach = [...channels.keys()].flatMap((channel) => {
+    const here = installations.filter((one) => one.channel === channel).map(({ installed }) => installed);
+    return [...world.olm].map((olm) => of({ channel, olm, onlyChannel: olm === 'v1' }, here));
+  });
+  const open = world.olm.has('v1') ? [of({ channel: '', olm: 'v1' }, withoutChannels(installations))] : [];
+  return [...inEach, ...open];
+}
+
+/** Whether opm takes a channel: one head, and a road to it from every entry. */
+function isSound(channel: Channel): boolean {
+  const head = headOf(channel);
+  const chain = head && chainBelow(channel, head);
+  return chain !== undefined && !chain.cycle && chain.stranded.length === 0;
+}
+
+function withChannels(ofPackage: Package, changed: readonly Channel[], past: World | undefined): Package {
+  const { name, blob, defaultChannel, deprecation, deprecatedChannels, deprecatedBundles } = ofPackage;
+  const old = past?.catalog.packages.get(name)?.bundles;
+  const bundles = new Map(ofPackage.bundles);
+  for (const entry of changed.flatMap(({ entries }) => entries)) {
+    const restored = bundles.has(entry.name) ? undefined : old?.get(entry.name);
+    if (restored) bundles.set(entry.name, restored);
+  }
+  const channels = new Map([
+    ...ofPackage.channels,
+    ...changed.map((channel) => [channel.name, channel] as const),
+  ]);
+  return {
+    name,
+    blob,
+    defaultChannel,
+    channels,
+    bundles,
+    deprecation,
+    deprecatedChannels,
+    deprecatedBundles,
+  };
+}
+
+function foresightWith(world: World, ofPackage: Package): Foresight {
+  const { scope, source } = world.foresight;
+  const packages = new Map([...source.catalog.packages, [ofPackage.name, ofPackage] as const]);
+  const catalog: Catalog = { ...source.catalog, packages };
+  const changed = { ...source, catalog };
+  const catalogs = scope.catalogs.map((one) => (one === source ? changed : one));
+  return foresightOf({ ...scope, catalogs }, changed);
+}

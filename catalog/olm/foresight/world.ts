@@ -1,0 +1,184 @@
+/**
+ * What surrounds a catalog on clusters, and what was ever installed from it: everything
+ * that decides what a change of the catalog does to them.
+ */
+import type { CrdDefinition } from '../../crd/definition.ts';
+import { definitionsOfBundle } from '../../crd/of-bundle.ts';
+import { type Cel, loadCel } from '../../fbc/cel.ts';
+import type { Installed } from '../../fbc/edge.ts';
+import { type Bundle, type Catalog, catalogOf, type Package, type Property } from '../../fbc/model.ts';
+import type { Minor } from '../../fbc/openshift.ts';
+import type { TagDigests } from '../../references/same-image.ts';
+import type { Version } from '../../version/version.ts';
+import type { Scope, ScopeCatalog } from '../resolve/snapshot.ts';
+import { type Fate, type Foresight, foresightOf } from './foresight.ts';
+import { type Manifests, manifestsOfBundle } from './manifests.ts';
+import { ALL_PUBLISHED, type IsPublished, onlyPublished } from './publication.ts';
+
+/** The generations of OLM. */
+export type Olm = 'v0' | 'v1';
+
+export interface World {
+  /** Name of the catalog, such as `v4.20`. */
+  readonly name: string;
+  readonly catalog: Catalog;
+  /** Packages to judge; all without it. */
+  readonly packages: ReadonlySet<string> | undefined;
+  /** What the clusters run that use the catalog. */
+  readonly olm: ReadonlySet<Olm>;
+  readonly foresight: Foresight;
+  /**
+   * Whether other catalogs of the clusters are known. Without them what is depended on and is not in the
+   * catalog is taken to be in one of those.
+   */
+  readonly hasCompanions: boolean;
+  /** What was ever published in the catalog, by package. */
+  readonly published: ReadonlyMap<string, readonly PublishedBundle[]>;
+  readonly isPublished: IsPublished;
+  /** The day for which is judged, as `2026-01-31`: how long ago something was published matters. */
+  readonly asOf: string | undefined;
+  /** The platform's version whose clusters use the catalog. */
+  readonly platform: Minor | undefined;
+  /** The catalogs of the platform's next versions, the nearest first. */
+  readonly following: readonly World[];
+  readonly definitions: DefinitionsOf;
+  /** What tags are known to stand for. */
+  readonly digests: TagDigests;
+  /** What is known of a bundle's manifests. */
+  readonly manifests: (bundle: Bundle) => Manifests;
+}
+
+/** The custom resource definitions of a bundle; undefined where they are unknown. */
+export type DefinitionsOf = (bundle: Bundle) => readonly CrdDefinition[] | undefined;
+
+/** A bundle's manifests; undefined where they are unknown. */
+export type ManifestsOf = (bundle: Bundle) => Manifests | undefined;
+
+/** A bundle that was once an entry of a channel. */
+export interface PublishedBundle {
+  readonly channel: string;
+  readonly name: string;
+  /** Undefined where it is unknown. */
+  readonly version: Version | undefined;
+  /** The last day on which the catalog had it, as `2026-01-31`; absent where it is unknown. */
+  readonly last?: string;
+}
+
+export interface WorldOptions {
+  readonly name: string;
+  readonly catalog: Catalog;
+  readonly packages?: ReadonlySet<string>;
+  readonly olm?: readonly Olm[];
+  /** Other catalogs of the same clusters, by name. */
+  readonly companions?: ReadonlyMap<string, Catalog>;
+  readonly published?: ReadonlyMap<string, readonly PublishedBundle[]>;
+  /** Whether `published` has everything that clusters may have: what only the catalog has was never published. */
+  readonly publishedIsAll?: boolean;
+  readonly asOf?: string;
+  readonly platform?: Minor;
+  readonly following?: readonly World[];
+  /** Definitions of bundles whose manifests the catalog does not hold. */
+  readonly definitions?: DefinitionsOf;
+  /** What tags stand for, as a merged lock or a registry says. */
+  readonly digests?: TagDigests;
+  /** Manifests of bundles of which the catalog tells at most the metadata. */
+  readonly manifests?: ManifestsOf;
+}
+
+/** Prepares a catalog for foresight. */
+export async function worldOf(options: WorldOptions): Promise<World> {
+  const { name, catalog, companions = new Map<string, Catalog>(), olm = ['v0', 'v1'] } = options;
+  const { published = new Map<string, PublishedBundle[]>() } = options;
+  const source = scopeCatalog(name, catalog);
+  const others = [...companions].map(([other, its]) => scopeCatalog(other, its));
+  const catalogs = [source, ...others];
+  const scope: Scope = { catalogs, cel: await celFor(catalogs), assumesDependencies: others.length === 0 };
+  return {
+    name,
+    catalog,
+    packages: options.packages,
+    olm: new Set(olm),
+    foresight: foresightOf(scope, source),
+    hasCompanions: others.length > 0,
+    published,
+    isPublished: options.publishedIsAll ? onlyPublished(published) : ALL_PUBLISHED,
+    asOf: options.asOf,
+    platform: options.platform,
+    digests: options.digests ?? new Map(),
+    following: options.following ?? [],
+    definitions: (bundle) => definitionsOfBundle(bundle) ?? options.definitions?.(bundle),
+    manifests: (bundle) => {
+      const told = manifestsOfBundle(bundle);
+      return told.objects ? told : (options.manifests?.(bundle) ?? told);
+    },
+  };
+}
+
+/** Catalogs are foreseen as if they were served: what keeps them from it is found by other rules. */
+function scopeCatalog(name: string, catalog: Catalog): ScopeCatalog {
+  return { name, namespace: 'olm', priority: 0, catalog, serving: true };
+}
+
+/** CEL, if any bundle has a rule in it. */
+export async function celFor(catalogs: readonly Pick<ScopeCatalog, 'catalog'>[]): Promise<Cel | undefined> {
+  const hasRule = ({ type, value }: Property): boolean =>
+    type === 'olm.constraint' && /"cel"\s*:/i.test(JSON.stringify(value));
+  return catalogs.some(({ catalog }) =>
+    catalog.blobs.bundles.some(({ properties }) => properties.some(hasRule)),
+  )
+    ? loadCel()
+    : undefined;
+}
+
+/** The packages of a world that are to be judged. */
+export function judgedPackages({ catalog, packages }: World): readonly Package[] {
+  return [...catalog.packages.values()].filter(({ name }) => packages === undefined || packages.has(name));
+}
+
+/** A change of a catalog. */
+export interface Change {
+  readonly before: World;
+  readonly after: World;
+  /** Packages that the change may touch, in the order of names. */
+  readonly packages: readonly string[];
+  /** Whether a bundle was in the repository before in another form, such as a directory. */
+  readonly existed: (bundle: Bundle) => boolean;
+}
+
+/** The change between two states; without one of them, the catalog is new or gone. */
+export async function changeOf(
+  before: WorldOptions | undefined,
+  after: WorldOptions | undefined,
+  existed: Change['existed'] = () => false,
+): Promise<Change> {
+  const nothing = catalogOf({ packages: [], channels: [], bundles: [], deprecations: [], others: [] });
+  const [was, is] = await Promise.all([
+    worldOf(before ?? { name: after?.name ?? '', catalog: nothing }),
+    worldOf(after ?? { name: before?.name ?? '', catalog: nothing }),
+  ]);
+  const wanted = after?.packages ?? before?.packages;
+  const all = new Set([...was.catalog.packages.keys(), ...is.catalog.packages.keys()]);
+  const packages = [...all].filter((name) => wanted?.has(name) ?? true).sort();
+  return { before: was, after: is, packages, existed };
+}
+
+/** Under which OLM, and from which channels, an installation gets its upgrades. */
+export interface Following {
+  readonly olm: Olm;
+  readonly package: string;
+  /** The channel of a subscription; under OLM v1 it counts with `onlyChannel` alone. */
+  readonly channel: string;
+  /** Under OLM v1, whether the extension selects the channel, instead of all. */
+  readonly onlyChannel?: boolean;
+}
+
+/** What becomes of an installation that is subscribed, or selects channels. */
+export function fateOf(
+  foresight: Foresight,
+  { olm, package: name, channel, onlyChannel = false }: Following,
+  installed: Installed,
+): Fate {
+  return olm === 'v0'
+    ? foresight.v0({ package: name, channel }, installed)
+    : foresight.v1({ package: name, channels: onlyChannel ? [channel] : [] }, installed);
+}

@@ -1,0 +1,295 @@
+/**
+ * What OLM v1 does with a ClusterExtension: which bundles of which catalogs are left,
+ * and which of them it takes. A port of the catalog resolver of operator-controller.
+ *
+ * @see https://github.com/operator-framework/operator-controller/blob/main/internal/operator-controller/resolve/catalog.go
+ * @see https://github.com/operator-framework/operator-controller/blob/main/internal/operator-controller/catalogmetadata/filter/successors.go
+ */
+
+import { headsOf } from '../../fbc/channel.ts';
+import { type EdgeField, edgeField, type Installed } from '../../fbc/edge.ts';
+import type { Bundle, Channel, Package } from '../../fbc/model.ts';
+import { compareText } from '../../go/text.ts';
+import { meets, parseVersionConstraint, type VersionConstraint } from '../../version/constraint.ts';
+import { VersionError } from '../../version/version.ts';
+import type { Fails, Outcome, Reason } from './outcome.ts';
+import { compareVersionReleases, parseStored, type VersionRelease, versionReleaseOf } from './release.ts';
+import type { Scope, ScopeCatalog } from './snapshot.ts';
+
+/** What a ClusterExtension asks for. */
+export interface Extension {
+  readonly package: string;
+  /** A version or a range of them, or empty for any. */
+  readonly version: string;
+  /** None for all. */
+  readonly channels: readonly string[];
+  readonly policy: 'CatalogProvided' | 'SelfCertified';
+  readonly installed: InstalledBundle | undefined;
+  /** Which catalogs to look at; all without it. */
+  readonly selects?: ((labels: Readonly<Record<string, string>>) => boolean) | undefined;
+  /** Whether the cluster has the feature gate BundleReleaseSupport. */
+  readonly releases?: boolean;
+}
+
+/** As OLM v1 stores it. */
+export interface InstalledBundle {
+  readonly name: string;
+  readonly version: string;
+  readonly release?: string | undefined;
+}
+
+export interface ExtensionResolution {
+  readonly outcome: Outcome;
+  /** Names of the bundles that were left, by catalog, the best first. */
+  readonly candidates: ReadonlyMap<string, readonly string[]>;
+  /** Bundles that are as good as the one that was taken: a cluster may take any of them. */
+  readonly ties: readonly string[];
+}
+
+export function resolveExtension(scope: Scope, extension: Extension): ExtensionResolution {
+  const query = readQuery(extension);
+  if ('kind' in query) return { outcome: query, candidates: new Map(), ties: [] };
+  const selected = scope.catalogs.filter(({ labels = {} }) => extension.selects?.(labels) ?? true);
+  const lists = selected.map((source) => {
+    const ofPackage = source.serving ? source.catalog.packages.get(extension.package) : undefined;
+    const all = ofPackage ? candidates(ofPackage, query) : [];
+    return { source, best: all[0], all: () => all };
+  });
+  const { outcome, taken } = choose(selected, lists, extension);
+  const names = lists.map(
+    ({ source, all }) => [source.name, all().map(({ bundle }) => bundle.name)] as const,
+  );
+  return { candidates: new Map(names), outcome, ties: taken ? tiesOf(taken.all()) : [] };
+}
+
+function tiesOf([best, ...others]: readonly Candidate[]): string[] {
+  return others
+    .filter((other) => best && compareCandidates(best, other) === 0)
+    .map(({ bundle }) => bundle.name);
+}
+
+export interface Query {
+  readonly extension: Extension;
+  readonly constraint: VersionConstraint | undefined;
+  readonly installed: (Installed & { readonly versionRelease: VersionRelease }) | undefined;
+}
+
+/** What is asked, read; or why OLM v1 cannot read it. */
+export function readQuery(extension: Extension): Query | Fails {
+  const { version, installed } = extension;
+  try {
+    const constraint = version === '' ? undefined : parseVersionConstraint(version);
+    if (!installed || extension.policy === 'SelfCertified')
+      return { extension, constraint, installed: undefined };
+    const versionRelease = parseStored(installed.version, installed.release);
+    if (!versionRelease) return failure('bad-version', `the installed version ${installed.version} is none`);
+    const { name } = installed;
+    return { extension, constraint, installed: { name, version: versionRelease.version, versionRelease } };
+  } catch (error) {
+    if (!(error instanceof VersionError)) throw error;
+    return failure(
+      'bad-version',
+      `desired version range ${JSON.stringify(version)} is invalid: ${error.message}`,
+    );
+  }
+}
+
+function failure(code: Reason['code'], text: string): Fails {
+  return { kind: 'fails', reason: { code, text } };
+}
+
+/** A bundle that OLM v1 may take. */
+export interface Candidate {
+  readonly bundle: Bundle;
+  readonly versionRelease: VersionRelease | undefined;
+  readonly deprecated: boolean;
+  readonly edge: EdgeField | 'version' | 'none';
+}
+
+/** Bundles of one package that the query leaves, the best first. */
+function candidates(ofPackage: Package, { extension, constraint, installed }: Query): Candidate[] {
+  const { channels, releases = false } = extension;
+  const chosen = [...ofPackage.channels.values()].filter(
+    ({ name }) => channels.length === 0 || channels.includes(name),
+  );
+  const listed = new Set(chosen.flatMap(({ entries }) => entries.map(({ name }) => name)));
+  const successors = installed && successorsOf(installed, chosen);
+  return [...ofPackage.bundles.values()]
+    .filter(({ name }) => channels.length === 0 || listed.has(name))
+    .flatMap((bundle) => {
+      const versionRelease = versionReleaseOf(bundle, releases);
+      if (constraint && !(versionRelease && meets(versionRelease.version, constraint))) return [];
+      const edge = installed ? edgeTo(bundle, versionRelease, { installed, successors }) : 'none';
+      const deprecated = ofPackage.deprecatedBundles.has(bundle.name);
+      return edge ? [{ bundle, versionRelease, deprecated, edge }] : [];
+    })
+    .sort(compareCandidates);
+}
+
+/** Names of the bundles that may follow what is installed, with the field that says so. */
+function successorsOf(installed: Installed, channels: readonly Channel[]): Map<string, EdgeField> {
+  const successors = new Map<string, EdgeField>();
+  for (const { entries } of channels) {
+    for (const entry of entries) {
+      const field = edgeField(entry, installed);
+      if (field && !successors.has(entry.name)) successors.set(entry.name, field);
+    }
+  }
+  return successors;
+}
+
+function edgeTo(
+  { name }: Bundle,
+  versionRelease: VersionRelease | undefined,
+  from: {
+    readonly installed: NonNullable<Query['installed']>;
+    readonly successors: ReadonlyMap<string, EdgeField> | undefined;
+  },
+): Candidate['edge'] | undefined {
+  const field = from.successors?.get(name);
+  if (field) return field;
+  const same = versionRelease && compareVersionReleases(versionRelease, from.installed.versionRelease) === 0;
+  return same ? 'version' : undefined;
+}
+
+/** What is not deprecated comes first, then the higher version, then the higher release. */
+export function compareCandidates(a: Candidate, b: Candidate): number {
+  if (a.deprecated !== b.deprecated) return a.deprecated ? 1 : -1;
+  if (!a.versionRelease || !b.versionRelease) return Number(!a.versionRelease) - Number(!b.versionRelease);
+  return compareVersionReleases(b.versionRelease, a.versionRelease);
+}
+
+/** What one catalog has to offer. */
+export interface Offers<C extends Pick<Candidate, 'bundle' | 'deprecated'> = Candidate> {
+  readonly source: ScopeCatalog;
+  readonly best: Candidate | undefined;
+  /** All that could be taken, the best among them. */
+  readonly all: () => readonly C[];
+}
+
+/**
+ * Chooses among what the selected catalogs offer.
+ *
+ * @returns what becomes of the extension, and the catalog whose best was looked at, if there is one
+ */
+export function choose<O extends Offers<Pick<Candidate, 'bundle' | 'deprecated'>>>(
+  selected: readonly ScopeCatalog[],
+  lists: readonly O[],
+  extension: Extension,
+): { outcome: Outcome; taken?: O } {
+  const down = selected.find(({ serving }) => !serving);
+  if (down) {
+    const catalog = JSON.stringify(down.name);
+    const text = `error walking catalogs: error getting package ${JSON.stringify(extension.package)} from catalog ${catalog}: cache for catalog ${catalog} not found`;
+    return { outcome: failure('not-serving', text) };
+  }
+  const rivals = rivalsOf(lists);
+  const [first, second] = rivals;
+  if (!first?.best) return { outcome: failure('no-bundle', noChoiceText(extension, [])) };
+  if (second && second.source.priority === first.source.priority) {
+    const text = noChoiceText(extension, rivals.map(({ source }) => source.name).sort(compareText));
+    return { outcome: failure('ambiguous', text) };
+  }
+  const { name, catalog } = first.source;
+  const isHead = (one: string): boolean =>
+    headNames(catalog.packages.get(extension.package), extension.channels).has(one);
+  return {
+    outcome: outcomeOf(first.best, { catalog: name, all: first.all, isHead, extension }),
+    taken: first,
+  };
+}
+
+function headNames(ofPackage: Package | undefined, channels: readonly string[]): Set<string> {
+  const chosen = [...(ofPackage?.channels.values() ?? [])].filter(
+    ({ name }) => channels.length === 0 || channels.includes(name),
+  );
+  return new Set(chosen.flatMap(headsOf).map(({ name }) => name));
+}
+
+/** Catalogs that have something: only those whose best is not deprecated if there are any, by priority. */
+function rivalsOf<O extends Pick<Offers, 'source' | 'best'>>(lists: readonly O[]): O[] {
+  const filled = lists.filter(({ best }) => best !== undefined);
+  const sound = filled.filter(({ best }) => best?.deprecated === false);
+  return [...(sound.length > 0 ? sound : filled)].sort((a, b) => b.source.priority - a.source.priority);
+}
+
+/** Properties by which a bundle needs others, of which OLM v1 installs none. */
+const UNSUPPORTED: ReadonlySet<string> = new Set([
+  'olm.package.required',
+  'olm.gvk.required',
+  'olm.constraint',
+]);
+
+/** The first property of a bundle that OLM v1 refuses, if any. */
+export function unsupportedProperty(bundle: Bundle): string | undefined {
+  return bundle.properties.find(({ type }) => UNSUPPORTED.has(type))?.type;
+}
+
+/** What becomes of an installation once the best candidate is known. */
+export function outcomeOf(
+  best: Candidate,
+  from: {
+    readonly catalog: string;
+    /** Every bundle that could be taken. */
+    readonly all: () => readonly Pick<Candidate, 'bundle' | 'deprecated'>[];
+    readonly isHead: (name: string) => boolean;
+    readonly extension: Pick<Extension, 'installed'>;
+  },
+): Outcome {
+  const { bundle } = best;
+  const unsupported = unsupportedProperty(bundle);
+  if (unsupported) {
+    const text = `validating bundle ${JSON.stringify(bundle.name)}: bundle ${JSON.stringify(bundle.name)} has a dependency declared via property ${JSON.stringify(unsupported)} which is currently not supported`;
+    return { kind: 'fails', reason: { code: 'dependency', text, bundle: bundle.name } };
+  }
+  if (bundle.name === from.extension.installed?.name) {
+    return {
+      kind: 'stays',
+      // Found out when somebody asks: most installations only need to know that they stay.
+      get reason() {
+        return stayReason(best, from);
+      },
+    };
+  }
+  const to = { name: bundle.name, version: bundle.version, catalog: from.catalog, channel: '' };
+  return { kind: 'upgrade', to, edge: best.edge };
+}
+
+function stayReason(
+  best: Pick<Candidate, 'bundle' | 'deprecated'>,
+  { all, isHead }: Pick<Parameters<typeof outcomeOf>[1], 'all' | 'isHead'>,
+): Reason {
+  const others = all().filter(({ bundle }) => bundle.name !== best.bundle.name);
+  if (others.length === 0) {
+    return isHead(best.bundle.name)
+      ? { code: 'newest', text: 'it is the head of a channel' }
+      : { code: 'no-edge', text: 'no bundle follows it' };
+  }
+  const names = others.map(({ bundle }) => bundle.name);
+  const shown = names.slice(0, 3).join(', ') + (names.length > 3 ? ` and ${names.length - 3} more` : '');
+  return others.every(({ deprecated }) => deprecated && !best.deprecated)
+    ? { code: 'successor-deprecated', text: `all that follows it is deprecated: ${shown}` }
+    : { code: 'successor-lower', text: `all that follows it has a lower version: ${shown}` };
+}
+
+/** OLM's words where there is nothing to choose from, or where several catalogs offer something. */
+export function noChoiceText(
+  {
+    installed,
+    package: packageName,
+    version,
+    channels,
+  }: Pick<Extension, 'installed' | 'package' | 'version' | 'channels'>,
+  catalogs: readonly string[],
+): string {
+  const words = [
+    ...(installed
+      ? [`error upgrading from currently installed version ${JSON.stringify(installed.version)}:`]
+      : []),
+    `${catalogs.length > 1 ? 'found bundles' : 'no bundles found'} for package ${JSON.stringify(packageName)}`,
+    ...(version === '' ? [] : [`matching version ${JSON.stringify(version)}`]),
+    ...(channels.length === 0 ? [] : [`in channels [${channels.join(' ')}]`]),
+    ...(catalogs.length > 1 ? [`in multiple catalogs with the same priority [${catalogs.join(' ')}]`] : []),
+  ];
+  return words.join(' ');
+}

@@ -1,0 +1,50 @@
+/** What keeps bundles from being installed under OLM v0 because no catalog of the cluster has it. */
+import type { Bundle } from '../../fbc/model.ts';
+import { type Requirement, RequirementError, requirementsOf } from './requirement.ts';
+import { offerOfBundle, type Scope } from './snapshot.ts';
+
+/** A requirement that no catalog meets. */
+export interface MissingRequirement {
+  /** Name of the bundle that asks for it. */
+  readonly bundle: string;
+  /** In the resolver's words, such as `with package: bar and with version in range: >=1.0.0`. */
+  readonly requires: string;
+}
+
+/**
+ * The requirements of bundles that nothing in the catalogs of a scope meets, and of what they require in turn where
+ * all that meets it lacks something itself. Requirements that cannot be read are left out: the resolver says so.
+ */
+export function missingRequirements(scope: Scope, bundles: readonly Bundle[]): MissingRequirement[] {
+  const all = scope.catalogs.flatMap(({ catalog }) =>
+    [...catalog.packages.values()].flatMap((one) => [...one.bundles.values()]),
+  );
+  const known = new Map<Bundle, readonly MissingRequirement[]>();
+  const lackedBy = (bundle: Bundle): readonly MissingRequirement[] => {
+    const found = known.get(bundle);
+    if (found) return found;
+    // Bundles that require each other lack nothing for that reason.
+    known.set(bundle, []);
+    const lacked = readRequirements(bundle, scope).flatMap(
+      ({ text, holds }): readonly MissingRequirement[] => {
+        const providers = all.filter((one) => holds(offerOfBundle(one)));
+        const [first, ...others] = providers.map(lackedBy);
+        if (!first) return [{ bundle: bundle.name, requires: text }];
+        return [first, ...others].every((one) => one.length > 0) ? first : [];
+      },
+    );
+    known.set(bundle, lacked);
+    return lacked;
+  };
+  const lacked = bundles.flatMap(lackedBy);
+  return [...new Map(lacked.map((one) => [`${one.bundle}\n${one.requires}`, one])).values()];
+}
+
+function readRequirements({ properties }: Bundle, { cel }: Scope): Requirement[] {
+  try {
+    return requirementsOf(properties, cel);
+  } catch (error) {
+    if (error instanceof RequirementError) return [];
+    throw error;
+  }
+}

@@ -1,0 +1,431 @@
+/**
+ * What OLM v0 does in a namespace: every subscription and everything installed there are
+ * resolved together, and where that fails nothing in the namespace is upgraded. A port
+ * of the step resolver, with its silent and its loud ways to fail.
+ *
+ * @see https://github.com/operator-framework/operator-lifecycle-manager/blob/master/pkg/controller/registry/resolver/resolver.go
+ * @see https://github.com/operator-framework/operator-lifecycle-manager/blob/master/pkg/controller/registry/resolver/step_resolver.go
+ */
+
+import type { Installed } from '../../fbc/edge.ts';
+import type { Property } from '../../fbc/model.ts';
+import { compareText } from '../../go/text.ts';
+import type { Version } from '../../version/version.ts';
+import { candidatesOf, disorderText } from './candidates.ts';
+import { followersOf } from './followers.ts';
+import type { Fails, ReasonCode } from './outcome.ts';
+import {
+  gvkText,
+  offerOf,
+  REQUIRING,
+  type Requirement,
+  RequirementError,
+  requirementOf,
+} from './requirement.ts';
+import { type Lane, lanesOf, type Node, nodesNamed, type Scope, type ScopeCatalog } from './snapshot.ts';
+import { type Constraint, solve, type Variable } from './solver.ts';
+
+export interface Subscription {
+  readonly name: string;
+  readonly package: string;
+  /** Empty for any channel, the default one first. */
+  readonly channel: string;
+  /** Name of the CatalogSource. */
+  readonly catalog: string;
+  /** Bundle to begin with, or empty. */
+  readonly startingCSV: string;
+  /** Name of the ClusterServiceVersion that stands for the subscription now, or empty. */
+  readonly installedCSV: string;
+}
+
+export interface ClusterServiceVersion {
+  readonly name: string;
+  /** Undefined where it is unknown; then only edges by name are found. */
+  readonly version: Version | undefined;
+  /** Of the bundle that it came from; the `olm.package` property among them. */
+  readonly properties: readonly Property[];
+}
+
+export interface Namespace {
+  readonly name: string;
+  readonly subscriptions: readonly Subscription[];
+  readonly installed: readonly ClusterServiceVersion[];
+}
+
+/** A bundle that gets installed next. */
+export interface InstallStep {
+  readonly catalog: string;
+  readonly package: string;
+  readonly channel: string;
+  readonly bundle: string;
+  /** The installed bundle that it takes the place of; for a new one what its entry replaces; else empty. */
+  readonly replaces: string;
+  /** Names of the subscriptions that it stands for; with none, OLM makes a subscription. */
+  readonly subscriptions: readonly string[];
+}
+
+/** No steps: nothing happens, and nothing says so. */
+export type Resolution = { readonly kind: 'resolved'; readonly steps: readonly InstallStep[] } | Fails;
+
+export function resolveNamespace(scope: Scope, namespace: Namespace): Resolution {
+  try {
+    return new Problem(scope, namespace).resolve();
+  } catch (error) {
+    if (error instanceof Failure) return { kind: 'fails', reason: { code: error.code, text: error.message } };
+    if (error instanceof RequirementError) {
+      const code = error.kind === 'undecided' ? 'undecided' : 'bad-dependency';
+      return { kind: 'fails', reason: { code, text: error.message } };
+    }
+    throw error;
+  }
+}
+
+/** Ends the resolution; never leaves this file. */
+class Failure extends Error {
+  readonly code: ReasonCode;
+
+  constructor(code: ReasonCode, text: string) {
+    super(text);
+    this.code = code;
+  }
+}
+
+/** Several failures in one, as the resolver words them; what is undecided leaves all undecided. */
+function joined(
+  failures: readonly (Failure | RequirementError)[],
+  first: Failure | RequirementError,
+): Failure | RequirementError {
+  const undecided = failures.find((one) => one instanceof RequirementError && one.kind === 'undecided');
+  if (undecided) return undecided;
+  const texts = [...new Set(failures.map(({ message }) => message))];
+  const code = first instanceof Failure ? first.code : 'bad-dependency';
+  return new Failure(code, texts.length > 1 ? `[${texts.join(', ')}]` : first.message);
+}
+
+/** The source of what is installed, which the resolver treats as one more catalog. */
+const EXISTING = '@existing';
+
+interface Place {
+  readonly node: Node;
+  /** Undefined for what is installed. */
+  readonly source: ScopeCatalog | undefined;
+}
+
+/** Providers in catalogs by requirement, and by the namespace and the catalog that prefer some of them. */
+const knownProviders = new WeakMap<Requirement, Map<string, readonly Place[]>>();
+
+class Problem {
+  readonly #scope: Scope;
+  readonly #namespace: Namespace;
+  readonly #existing: readonly Node[];
+  readonly #variables = new Map<string, { id: string; constraints: Constraint[] }>();
+  readonly #places = new Map<string, Place>();
+  /** The installed bundle that a candidate would replace, by identifier. */
+  readonly #replaced = new Map<string, string>();
+
+  constructor(scope: Scope, namespace: Namespace) {
+    this.#scope = scope;
+    this.#namespace = namespace;
+    this.#existing = namespace.installed.map(existingNode);
+  }
+
+  resolve(): Resolution {
+    for (const node of this.#existing) this.#addBundle({ node, source: undefined });
+    const failures = this.#namespace.subscriptions.flatMap((one) => this.#failureToAdd(one));
+    // Only now does the resolver ask whether all catalogs answered.
+    const down = this.#scope.catalogs.filter(({ serving }) => !serving);
+    if (down.length > 0) {
+      const names = down.map(({ name, namespace }) => `${namespace}/${name}`);
+      throw new Failure('not-serving', `error using catalogsource ${names.join(', ')}`);
+    }
+    const [failure] = failures;
+    if (failure) throw failures.length > 1 ? joined(failures, failure) : failure;
+    const variables = [...this.#variables.values(), ...this.#invariants()];
+    const solution = solve(variables);
+    if (solution.kind === 'solved') return { kind: 'resolved', steps: this.#steps(solution.chosen) };
+    if (solution.kind === 'undecided') {
+      throw new Failure('undecided', 'the dependencies are too entangled to be decided here');
+    }
+    const because = solution.because.length > 0 ? `: ${solution.because.join(', ')}` : '';
+    throw new Failure('unsatisfiable', `constraints not satisfiable${because}`);
+  }
+
+  /** Adds what a subscription may become, and returns why it could not; the others are added all the same. */
+  #failureToAdd(subscription: Subscription): readonly (Failure | RequirementError)[] {
+    try {
+      this.#addSubscription(subscription);
+      return [];
+    } catch (error) {
+      if (error instanceof Failure || error instanceof RequirementError) return [error];
+      throw error;
+    }
+  }
+
+  /** Adds what a subscription may become. */
+  #addSubscription(subscription: Subscription): void {
+    const current = this.#existing.find(({ name }) => name === subscription.installedCSV);
+    const id = `subscription:${subscription.name}`;
+    const exists: Constraint = { kind: 'mandatory', text: `subscription ${subscription.name} exists` };
+    const found = this.#offered(subscription, current);
+    if ('missing' in found) {
+      const prohibited: Constraint = { kind: 'prohibited', text: found.missing };
+      this.#variables.set(id, { id, constraints: [exists, prohibited] });
+      return;
+    }
+    const ids = found.places.map((place) => this.#addBundle(place));
+    if (current) {
+      const own = this.#idOf({ node: current, source: undefined });
+      for (const candidate of ids) this.#letReplace(candidate, own, current.name);
+      ids.push(own);
+    }
+    const [requires, ...more] = [ids.at(-1), ids.slice(0, -1).join(', ')];
+    const text =
+      ids.length === 0
+        ? `no operators found matching the criteria of subscription ${subscription.name}`
+        : `subscription ${subscription.name} requires ${ids.length === 1 ? '' : `at least one of ${more[0]} or `}${requires}`;
+    this.#variables.set(id, { id, constraints: [exists, { kind: 'dependency', ids, text }] });
+  }
+
+  #letReplace(candidate: string, own: string, name: string): void {
+    this.#replaced.set(candidate, name);
+    const text = `${candidate} conflicts with ${own}`;
+    this.#variables.get(candidate)?.constraints.push({ kind: 'conflict', id: own, text });
+  }
+
+  /** The bundles that a subscription may go to, the preferred first. */
+  #offered(
+    { name, package: packageName, channel, catalog, startingCSV }: Subscription,
+    current: Node | undefined,
+  ): { places: readonly Place[] } | { missing: string } {
+    const source = this.#scope.catalogs.find((one) => one.name === catalog && one.serving);
+    const ofPackage = source?.catalog.packages.get(packageName);
+    const all = ofPackage ? lanesOf(ofPackage) : [];
+    const wanted = all.filter((lane) => channel === '' || lane.channel === channel);
+    const starting = current ? '' : startingCSV;
+    const isOffered = (lane: Lane): boolean =>
+      starting === '' ? lane.nodes.length > 0 : lane.nodes.some(({ name }) => name === starting);
+    if (!source || source.catalog.blobs.bundles.length === 0) {
+      return {
+        missing: `no operators found from catalog ${catalog} in namespace ${source?.namespace ?? ''} referenced by subscription ${name}`,
+      };
+    }
+    const where = `in the catalog referenced by subscription ${name}`;
+    if (!all.some((lane) => lane.nodes.length > 0)) {
+      return { missing: `no operators found in package ${packageName} ${where}` };
+    }
+    if (!wanted.some((lane) => lane.nodes.length > 0)) {
+      return { missing: `no operators found in channel ${channel} of package ${packageName} ${where}` };
+    }
+    if (!wanted.some(isOffered)) {
+      return {
+        missing: `no operators found with name ${starting} in channel ${channel} of package ${packageName} ${where}`,
+      };
+    }
+    const ordered = wanted.flatMap((lane) => {
+      if (starting !== '') {
+        return inOrder(candidatesOf(lane.nodes.filter(({ name }) => name === starting)), lane);
+      }
+      const nodes = inOrder(lane.candidates, lane);
+      return current ? followersAmong(nodes, current) : nodes;
+    });
+    // A bundle of several channels may be taken from any of them.
+    const places = ordered
+      .flatMap((node) => [node, ...wanted.flatMap((lane) => nodesNamed(lane, node.name, node))])
+      .map((node) => ({ node, source }));
+    return { places };
+  }
+
+  /** Adds a bundle with all that it may need, and returns its identifier. */
+  #addBundle(place: Place): string {
+    const id = this.#idOf(place);
+    const waiting = [place];
+    for (let next = waiting.pop(); next; next = waiting.pop()) {
+      const known = this.#idOf(next);
+      if (this.#variables.has(known)) continue;
+      const variable = { id: known, constraints: this.#ownConstraints(next) };
+      this.#variables.set(known, variable);
+      this.#places.set(known, next);
+      for (const requirement of requirementsIn(this.#scope, next.node.offer.properties)) {
+        const providers = this.#providersOf(requirement, next.source);
+        waiting.push(...providers);
+        const text = `bundle ${next.node.name} requires an operator ${requirement.text}`;
+        variable.constraints.push({ kind: 'dependency', ids: providers.map((one) => this.#idOf(one)), text });
+      }
+    }
+    return id;
+  }
+
+  #ownConstraints({ node, source }: Place): Constraint[] {
+    const constraints: Constraint[] = [];
+    const isFree =
+      !source && !this.#namespace.subscriptions.some(({ installedCSV }) => installedCSV === node.name);
+    if (isFree) {
+      const text = `clusterserviceversion ${node.name} exists and is not referenced by a subscription`;
+      constraints.push({ kind: 'mandatory', text });
+    }
+    if (node.offer.properties.some(({ type }) => type === 'olm.deprecated')) {
+      constraints.push({ kind: 'prohibited', text: `bundle ${this.#idOf({ node, source })} is deprecated` });
+    }
+    return constraints;
+  }
+
+  /** Who meets a requirement, the preferred first: what is installed, the bundle's own catalog, then by priority. */
+  #providersOf(requirement: Requirement, preferred: ScopeCatalog | undefined): Place[] {
+    const existing = this.#existing.filter(({ offer }) => requirement.holds(offer));
+    const installed = [...groupBy(existing, (node) => node.package)]
+      .sort(([a], [b]) => compareText(a, b))
+      .flatMap(([name, nodes]) => inOrder(candidatesOf(nodes), { channel: '', package: name }))
+      .map((node) => ({ node, source: undefined }));
+    return [...installed, ...this.#offeredFor(requirement, preferred)];
+  }
+
+  /** The providers in catalogs, looked for once for all bundles of a scope that ask for the same. */
+  #offeredFor(requirement: Requirement, preferred: ScopeCatalog | undefined): readonly Place[] {
+    const known = knownProviders.get(requirement) ?? new Map<string, readonly Place[]>();
+    knownProviders.set(requirement, known);
+    const key = JSON.stringify([this.#namespace.name, preferred?.namespace, preferred?.name]);
+    const found = known.get(key) ?? this.#soughtFor(requirement, preferred);
+    known.set(key, found);
+    return found;
+  }
+
+  #soughtFor({ holds }: Requirement, preferred: ScopeCatalog | undefined): Place[] {
+    const sources = this.#scope.catalogs.filter(({ serving }) => serving);
+    return [...sources].sort(this.#preference(preferred)).flatMap((source) =>
+      [...source.catalog.packages.values()]
+        .flatMap(lanesOf)
+        .filter(({ nodes }) => nodes.some(({ offer }) => holds(offer)))
+        .sort(compareLanes)
+        .flatMap((lane) => inOrder(lane.candidates, lane))
+        .filter(({ offer }) => holds(offer))
+        .map((node) => ({ node, source })),
+    );
+  }
+
+  #preference(preferred: ScopeCatalog | undefined): (a: ScopeCatalog, b: ScopeCatalog) => number {
+    const home = this.#namespace.name;
+    return (a, b) =>
+      Number(b === preferred) - Number(a === preferred) ||
+      b.priority - a.priority ||
+      Number(b.namespace === home) - Number(a.namespace === home) ||
+      compareText(a.name, b.name);
+  }
+
+  /** At most one provider of a kind of object, and one bundle of a package. */
+  #invariants(): Variable[] {
+    const gvks = new Map<string, string[]>();
+    const packages = new Map<string, string[]>();
+    for (const [id, { node }] of this.#places) {
+      for (const gvk of node.offer.gvks) append(gvks, gvk, id);
+      for (const name of node.offer.packages) append(packages, name, id);
+    }
+    const rival = (id: string, ids: readonly string[], what: string): Variable => {
+      const sorted = [...ids].sort(compareText);
+      const text = `${sorted.slice(0, -1).join(', ')} and ${sorted.at(-1)} ${what}`;
+      return { id, constraints: ids.length > 1 ? [{ kind: 'at-most-one', ids: sorted, text }] : [] };
+    };
+    return [
+      ...[...gvks].map(([gvk, ids]) => rival(`gvk:${gvk}`, ids, `provide ${gvkText(gvk)}`)),
+      ...[...packages].map(([name, ids]) => rival(`package:${name}`, ids, `originate from package ${name}`)),
+    ];
+  }
+
+  #steps(chosen: readonly string[]): InstallStep[] {
+    return chosen.flatMap((id) => {
+      const place = this.#places.get(id);
+      if (!place?.source) return [];
+      const { node, source } = place;
+      const subscriptions = this.#namespace.subscriptions.filter(
+        (one) =>
+          one.package === node.package &&
+          (one.channel === '' || one.channel === node.channel) &&
+          one.catalog === source.name,
+      );
+      const upToDate = ({ installedCSV }: Subscription): boolean =>
+        installedCSV === node.name && this.#existing.some(({ name }) => name === installedCSV);
+      if (subscriptions.length > 0 && subscriptions.every(upToDate)) return [];
+      return [
+        {
+          catalog: source.name,
+          package: node.package,
+          channel: node.channel,
+          bundle: node.name,
+          replaces: this.#replaced.get(id) ?? node.replaces,
+          subscriptions: subscriptions.map(({ name }) => name),
+        },
+      ];
+    });
+  }
+
+  #idOf({ node, source }: Place): string {
+    const [catalog, namespace] = source ? [source.name, source.namespace] : [EXISTING, this.#namespace.name];
+    return `${catalog}/${namespace}/${node.channel}/${node.name}`;
+  }
+}
+
+function existingNode({ name, version, properties }: ClusterServiceVersion): Node {
+  const offer = offerOf(properties, { package: '', version });
+  const place = { name, package: offer.packages.at(-1) ?? '', channel: '', isDefaultChannel: false };
+  return { ...place, replaces: '', skips: [], version, offer, entry: undefined, bundle: undefined };
+}
+
+const requirements = new WeakMap<Scope, Map<string, Requirement>>();
+
+/**
+ * What bundles with these properties ask for. Bundles that ask for the same get the same requirement.
+ *
+ * @throws RequirementError
+ */
+function requirementsIn(scope: Scope, properties: readonly Property[]): Requirement[] {
+  const known = requirements.get(scope) ?? new Map<string, Requirement>();
+  requirements.set(scope, known);
+  return properties
+    .filter(({ type }) => REQUIRING.has(type))
+    .map((property) => {
+      const key = JSON.stringify([property.type, property.value]);
+      const found = known.get(key) ?? requirementOf(property, scope.cel);
+      known.set(key, found);
+      return found;
+    });
+}
+
+const followers = new WeakMap<readonly Node[], (installed: Installed) => readonly number[]>();
+
+/** The nodes that follow an installation, in their order. */
+function followersAmong(nodes: readonly Node[], installed: Installed): Node[] {
+  const positions = followers.get(nodes) ?? followersOf(nodes.map(({ entry }) => entry));
+  followers.set(nodes, positions);
+  return positions(installed).flatMap((position) => nodes[position] ?? []);
+}
+
+function inOrder(
+  candidates: ReturnType<typeof candidatesOf<Node>>,
+  lane: Pick<Lane, 'channel' | 'package'>,
+): readonly Node[] {
+  if (candidates.kind === 'ordered') return candidates.entries;
+  throw new Failure('no-order', disorderText(candidates, lane.channel, lane.package));
+}
+
+function compareLanes(a: Lane, b: Lane): number {
+  return (
+    Number(b.isDefaultChannel) - Number(a.isDefaultChannel) ||
+    compareText(a.package, b.package) ||
+    compareText(a.channel, b.channel)
+  );
+}
+
+function append(to: Map<string, string[]>, key: string, value: string): void {
+  const list = to.get(key);
+  if (list) list.push(value);
+  else to.set(key, [value]);
+}
+
+function groupBy<T>(items: readonly T[], key: (item: T) => string): Map<string, T[]> {
+  const groups = new Map<string, T[]>();
+  for (const item of items) {
+    const group = groups.get(key(item));
+    if (group) group.push(item);
+    else groups.set(key(item), [item]);
+  }
+  return groups;
+}

@@ -1,0 +1,180 @@
+/**
+ * What OLM v0 does with one operator that has a namespace for itself.
+ */
+
+import { edgeField, type Installed } from '../../fbc/edge.ts';
+import type { Entry, Package } from '../../fbc/model.ts';
+import { formatVersion } from '../../version/version.ts';
+import { disorderText } from './candidates.ts';
+import { type FirstFollower, firstFollower } from './followers.ts';
+import { resolveNamespace } from './namespace.ts';
+import type { Fails, Outcome, Reason, ReasonCode } from './outcome.ts';
+import { REQUIRING } from './requirement.ts';
+import { type Lane, laneOf, type Node, nodesNamed, type Scope, type ScopeCatalog } from './snapshot.ts';
+
+/** Where an operator is subscribed: one channel of one package. */
+export interface Place {
+  readonly package: string;
+  readonly channel: string;
+}
+
+/**
+ * The next bundle of an installation under OLM v0. What its successors depend on is looked
+ * for in the whole scope, as if nothing else were installed.
+ */
+export function nextV0(
+  scope: Scope,
+  source: ScopeCatalog,
+  { place, installed }: { place: Place; installed: Installed },
+): Outcome {
+  const ofPackage = source.catalog.packages.get(place.package);
+  const lane = ofPackage && laneOf(ofPackage, place.channel);
+  if (!lane || lane.nodes.length === 0) return missing(place, ofPackage);
+  if (hasRequirements(lane) && !scope.assumesDependencies)
+    return resolved(scope, source, { lane, installed });
+  if (lane.candidates.kind !== 'ordered') {
+    return fails('no-order', disorderText(lane.candidates, lane.channel, lane.package));
+  }
+  const node = offered(lane)[followersOf(lane)(installed)];
+  if (!node || node.name === installed.name) return stays(lane, installed);
+  return upgrade(node, { installed, source });
+}
+
+function missing({ package: name, channel }: Place, ofPackage: Package | undefined): Fails {
+  return ofPackage && ofPackage.bundles.size > 0
+    ? fails('missing', `no operators found in channel ${channel} of package ${name}`)
+    : fails('missing', `no operators found in package ${name}`);
+}
+
+function fails(code: ReasonCode, text: string): Fails {
+  return { kind: 'fails', reason: { code, text } };
+}
+
+const needy = new WeakMap<Lane, boolean>();
+
+/** Whether any bundle of a lane needs others. */
+function hasRequirements(lane: Lane): boolean {
+  const known = needy.get(lane);
+  if (known !== undefined) return known;
+  const answer = lane.nodes.some(({ offer: { properties } }) =>
+    properties.some(({ type }) => REQUIRING.has(type)),
+  );
+  needy.set(lane, answer);
+  return answer;
+}
+
+/** Whether OLM v0 never installs a bundle: it says so itself, or is its own rival for a kind of object. */
+function isProhibited({ offer: { gvks, properties } }: Node): boolean {
+  return properties.some(({ type }) => type === 'olm.deprecated') || new Set(gvks).size < gvks.length;
+}
+
+const followers = new WeakMap<Lane, FirstFollower>();
+
+function followersOf(lane: Lane): FirstFollower {
+  let found = followers.get(lane);
+  if (!found) {
+    found = firstFollower(offered(lane).map(({ entry }) => entry));
+    followers.set(lane, found);
+  }
+  return found;
+}
+
+type Offered = Node & { readonly entry: Entry };
+
+const offers = new WeakMap<Lane, readonly Offered[]>();
+
+/** The nodes that OLM v0 offers and may install, those closest to the head first. */
+function offered(lane: Lane): readonly Offered[] {
+  let found = offers.get(lane);
+  if (!found) {
+    found = inOrder(lane).filter((node) => !isProhibited(node));
+    offers.set(lane, found);
+  }
+  return found;
+}
+
+/** The nodes that OLM v0 offers. */
+function inOrder({ candidates }: Lane): Offered[] {
+  const nodes = candidates.kind === 'ordered' ? candidates.entries : [];
+  return nodes.filter((node): node is Offered => node.entry !== undefined);
+}
+
+function upgrade(node: Node, { installed, source }: { installed: Installed; source: ScopeCatalog }): Outcome {
+  const { name, version, channel, entry } = node;
+  const edge = (entry && edgeField(entry, installed)) ?? 'none';
+  return { kind: 'upgrade', to: { name, version, catalog: source.name, channel }, edge };
+}
+
+/** Asks the whole resolver, since what follows may need, or exclude, other bundles. */
+function resolved(
+  scope: Scope,
+  source: ScopeCatalog,
+  { lane, installed }: { lane: Lane; installed: Installed },
+): Outcome {
+  const { name, version } = installed;
+  const own = { packageName: lane.package, ...(version ? { version: formatVersion(version) } : {}) };
+  const resolution = resolveNamespace(scope, {
+    name: 'operators',
+    subscriptions: [
+      {
+        name: lane.package,
+        package: lane.package,
+        channel: lane.channel,
+        catalog: source.name,
+        startingCSV: '',
+        installedCSV: name,
+      },
+    ],
+    installed: [{ name, version, properties: [{ type: 'olm.package', value: own }] }],
+  });
+  if (resolution.kind === 'fails') return resolution;
+  const step = resolution.steps.find(({ subscriptions }) => subscriptions.length > 0);
+  const [node] = step ? nodesNamed(lane, step.bundle) : [];
+  return node ? upgrade(node, { installed, source }) : stays(lane, installed);
+}
+
+function stays(lane: Lane, installed: Installed): Outcome {
+  return {
+    kind: 'stays',
+    // Found out when somebody asks: most installations only need to know that they stay.
+    get reason() {
+      return stayReason(lane, installed);
+    },
+  };
+}
+
+function stayReason(lane: Lane, installed: Installed): Reason {
+  const nodes = inOrder(lane);
+  if (nodes[0]?.name === installed.name) {
+    return { code: 'newest', text: `it is the head of channel ${lane.channel}` };
+  }
+  const blocked = nodes.find((node) => node.name !== installed.name && edgeField(node.entry, installed));
+  if (blocked) {
+    return {
+      code: 'successor-blocked',
+      text: `the way on is ${blocked.name}, which cannot be installed: ${whyBlocked(blocked)}`,
+    };
+  }
+  const skipped = lane.nodes.find(
+    ({ name, entry }) => name !== installed.name && entry && edgeField(entry, installed),
+  );
+  if (skipped) return { code: 'successor-skipped', text: skippedText(lane, skipped) };
+  return { code: 'no-edge', text: `no entry of channel ${lane.channel} leads on` };
+}
+
+function whyBlocked(node: Node): string {
+  const { properties } = node.offer;
+  if (properties.some(({ type }) => type === 'olm.deprecated')) return 'it has the property olm.deprecated';
+  if (isProhibited(node)) return 'it names a kind of object twice, and so is its own rival';
+  const types = new Set(properties.map(({ type }) => type).filter((type) => REQUIRING.has(type)));
+  return types.size > 0
+    ? `what it asks for with ${[...types].join(' and ')} is not to be had`
+    : 'it excludes itself';
+}
+
+/** The cause in the words of the entries: who skips what should be the next step. */
+function skippedText(lane: Lane, skipped: Node): string {
+  const skipper = lane.nodes.find(({ skips }) => skips.includes(skipped.name));
+  const both = skipper?.replaces === skipped.name ? 'both replaces and skips' : 'skips';
+  return `the way on is ${skipped.name}, but ${skipper?.name ?? 'another entry'} ${both} ${skipped.name}, so that is never offered`;
+}

@@ -1,0 +1,182 @@
+/**
+ * What OLM v1 does with many installations of one package, one after the other: what each
+ * catalog offers is prepared once, so that no installation costs a look at every entry.
+ */
+
+import { headsOf } from '../../fbc/channel.ts';
+import type { Installed } from '../../fbc/edge.ts';
+import { edgeField } from '../../fbc/edge.ts';
+import type { Entry, Package } from '../../fbc/model.ts';
+import { meets, type VersionConstraint } from '../../version/constraint.ts';
+import {
+  type Candidate,
+  choose,
+  compareCandidates,
+  type Extension,
+  noChoiceText,
+  type Offers,
+  outcomeOf,
+  type Query,
+  readQuery,
+} from './extension.ts';
+import { type FirstFollower, firstFollower } from './followers.ts';
+import type { Outcome } from './outcome.ts';
+import { storedVersion, versionReleaseKey, versionReleaseOf, withRelease } from './release.ts';
+import type { Scope, ScopeCatalog } from './snapshot.ts';
+
+/** What an extension selects: a package, all its channels or some. */
+export interface Selection {
+  readonly package: string;
+  /** None for all. */
+  readonly channels: readonly string[];
+}
+
+/** The next bundle of an installation under OLM v1. */
+export function nextV1(
+  source: ScopeCatalog,
+  { selection, installed }: { selection: Selection; installed: Installed },
+): Outcome {
+  const ofPackage = source.catalog.packages.get(selection.package);
+  const index = ofPackage && indexOf(ofPackage, selection.channels);
+  const best = index && bestOf(index, installed);
+  const stored = storedOf(installed);
+  if (!best) {
+    const text = noChoiceText({ ...selection, version: '', installed: stored }, []);
+    return { kind: 'fails', reason: { code: 'no-bundle', text } };
+  }
+  return outcomeOf(best, {
+    catalog: source.name,
+    all: () => allOf(index, installed),
+    isHead: (name) => index.heads.has(name),
+    extension: { installed: stored },
+  });
+}
+
+/** What an extension asks for: a package, its channels, and a range of versions or empty. */
+export interface Wish extends Selection {
+  readonly range: string;
+}
+
+/**
+ * The next bundle of an extension that may take it from any catalog of a scope.
+ *
+ * @param installed undefined for a new extension
+ * @returns the outcome of `resolveExtension`
+ */
+export function nextOfExtension(scope: Scope, wish: Wish, installed: Installed | undefined): Outcome {
+  const extension: Extension = {
+    package: wish.package,
+    version: wish.range,
+    channels: wish.channels,
+    policy: 'CatalogProvided',
+    installed: installed && storedOf(installed),
+  };
+  const query = readQuery(extension);
+  if ('kind' in query) return query;
+  const lists = scope.catalogs.map((source) => offersOf(source, query, installed));
+  return choose(scope.catalogs, lists, extension).outcome;
+}
+
+function storedOf({ name, version }: Installed): { name: string; version: string } {
+  return { name, version: version ? storedVersion(withRelease(version)) : '' };
+}
+
+function offersOf(
+  source: ScopeCatalog,
+  { extension, constraint }: Query,
+  installed: Installed | undefined,
+): Offers<Ranked> {
+  const ofPackage = source.serving ? source.catalog.packages.get(extension.package) : undefined;
+  if (!ofPackage) return { source, best: undefined, all: () => [] };
+  const index = indexOf(ofPackage, extension.channels, { range: extension.version, constraint });
+  if (installed) return { source, best: bestOf(index, installed), all: () => allOf(index, installed) };
+  const [first] = index.ranked;
+  return { source, best: first && { ...first, edge: 'none' }, all: () => index.ranked };
+}
+
+type Ranked = Omit<Candidate, 'edge'>;
+
+interface Index {
+  /** Every bundle of the selected channels in the range, the best first. */
+  readonly ranked: readonly Ranked[];
+  /** Entries in the order of their bundles, with the positions of these. */
+  readonly entries: readonly { readonly entry: Entry; readonly rank: number }[];
+  readonly first: FirstFollower;
+  /** Positions by version and release. */
+  readonly byVersion: ReadonlyMap<string, number>;
+  readonly heads: ReadonlySet<string>;
+}
+
+const indexes = new WeakMap<Package, Map<string, Index>>();
+
+/** A range of versions as it is written, which names it, and as it is read. */
+interface Asked {
+  readonly range: string;
+  readonly constraint: VersionConstraint | undefined;
+}
+
+const ANY: Asked = { range: '', constraint: undefined };
+
+function indexOf(ofPackage: Package, channels: readonly string[], asked = ANY): Index {
+  const known = indexes.get(ofPackage) ?? new Map<string, Index>();
+  indexes.set(ofPackage, known);
+  const key = JSON.stringify([channels, asked.range]);
+  const found = known.get(key) ?? makeIndex(ofPackage, channels, asked.constraint);
+  known.set(key, found);
+  return found;
+}
+
+function makeIndex(
+  ofPackage: Package,
+  names: readonly string[],
+  constraint: VersionConstraint | undefined,
+): Index {
+  const channels = [...ofPackage.channels.values()].filter(
+    ({ name }) => names.length === 0 || names.includes(name),
+  );
+  const listed = new Set(channels.flatMap(({ entries }) => entries.map(({ name }) => name)));
+  const ranked = [...ofPackage.bundles.values()]
+    .filter(({ name }) => names.length === 0 || listed.has(name))
+    .map((bundle) => ({
+      bundle,
+      versionRelease: versionReleaseOf(bundle),
+      deprecated: ofPackage.deprecatedBundles.has(bundle.name),
+    }))
+    .filter(
+      ({ versionRelease }) =>
+        !constraint || (versionRelease !== undefined && meets(versionRelease.version, constraint)),
+    )
+    .sort((a, b) => compareCandidates({ ...a, edge: 'none' }, { ...b, edge: 'none' }));
+  const ranks = new Map(ranked.map(({ bundle }, rank) => [bundle.name, rank]));
+  const entries = channels
+    .flatMap((channel) => channel.entries.map((entry) => ({ entry, rank: ranks.get(entry.name) ?? -1 })))
+    .filter(({ rank }) => rank >= 0)
+    .sort((a, b) => a.rank - b.rank);
+  const byVersion = new Map<string, number>();
+  for (const [rank, { versionRelease }] of ranked.entries()) {
+    const key = versionRelease && versionReleaseKey(versionRelease);
+    if (key !== undefined && !byVersion.has(key)) byVersion.set(key, rank);
+  }
+  const heads = new Set(channels.flatMap(headsOf).map(({ name }) => name));
+  return { ranked, entries, first: firstFollower(entries.map(({ entry }) => entry)), byVersion, heads };
+}
+
+function bestOf(index: Index, installed: Installed): Candidate | undefined {
+  const follower = index.entries[index.first(installed)];
+  const { version } = installed;
+  const same = version && index.byVersion.get(versionReleaseKey(withRelease(version)));
+  const ranks = [follower?.rank, same].filter((rank) => rank !== undefined);
+  const best = ranks.length > 0 ? index.ranked[Math.min(...ranks)] : undefined;
+  if (!best) return undefined;
+  const isFollower = follower !== undefined && index.ranked[follower.rank] === best;
+  return { ...best, edge: (isFollower && edgeField(follower.entry, installed)) || 'version' };
+}
+
+/** Every bundle that could be taken, for saying why none of the others was. */
+function allOf({ ranked, entries, byVersion }: Index, installed: Installed): Ranked[] {
+  const followers = entries.filter(({ entry }) => edgeField(entry, installed)).map(({ rank }) => rank);
+  const key = installed.version && versionReleaseKey(withRelease(installed.version));
+  const same = key === undefined ? undefined : byVersion.get(key);
+  const ranks = new Set([...followers, ...(same === undefined ? [] : [same])]);
+  return [...ranks].sort((a, b) => a - b).flatMap((rank) => ranked[rank] ?? []);
+}

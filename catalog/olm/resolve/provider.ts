@@ -1,0 +1,33 @@
+/** Which bundles of catalogs OLM v0 may install for what others require. */
+import type { Bundle, Package } from '../../fbc/model.ts';
+import type { Requirement } from './requirement.ts';
+import { lanesOf, offerOfBundle, type Scope } from './snapshot.ts';
+
+const met = new WeakMap<Scope, Map<string, boolean>>();
+
+/** Whether any catalog of a scope has a bundle that satisfies a requirement. */
+export function isMet(scope: Scope, requirement: Requirement): boolean {
+  const known = met.get(scope) ?? new Map<string, boolean>();
+  met.set(scope, known);
+  const found =
+    known.get(requirement.text) ??
+    scope.catalogs.some(({ catalog }) =>
+      [...catalog.packages.values()].some((ofPackage) => provides(ofPackage, requirement)),
+    );
+  known.set(requirement.text, found);
+  return found;
+}
+
+/** Whether any bundle in a channel of a package satisfies a requirement. */
+export function provides(ofPackage: Package, { holds }: Requirement): boolean {
+  return lanesOf(ofPackage).some(
+    ({ candidates }) =>
+      candidates.kind === 'ordered' &&
+      candidates.entries.some(({ bundle }) => bundle && mayProvide(bundle) && holds(offerOfBundle(bundle))),
+  );
+}
+
+/** OLM v0 installs nothing that says of itself that it is deprecated, for nobody. */
+function mayProvide({ properties }: Bundle): boolean {
+  return !properties.some(({ type }) => type === 'olm.deprecated');
+}

@@ -1,0 +1,256 @@
+/**
+ * What a bundle asks of others under OLM v0, and what bundles offer: the properties that
+ * the resolver reads, as it reads them.
+ *
+ * @see https://github.com/operator-framework/operator-lifecycle-manager/blob/master/pkg/controller/registry/resolver/resolver.go (convertDependencyProperties)
+ * @see https://github.com/operator-framework/api/blob/master/pkg/constraints/constraint.go
+ */
+
+import { type Cel, CelError } from '../../fbc/cel.ts';
+import type { Property } from '../../fbc/model.ts';
+import { PROPERTY_SHAPES } from '../../fbc/property.ts';
+import { fitStruct, isObject, type StructShape, struct, text } from '../../go/shape.ts';
+import { parseRange, satisfies, tryParseVersion, type Version, VersionError } from '../../version/version.ts';
+
+/** What a bundle offers, which requirements ask for. */
+export interface Offer {
+  /** Names of the packages that the bundle is one of: one, in a sound catalog. */
+  readonly packages: readonly string[];
+  readonly versions: readonly Version[];
+  /** Keys of the kinds of objects that the bundle serves, repeated where they are written twice; see `gvkKey`. */
+  readonly gvks: readonly string[];
+  readonly labels: readonly string[];
+  readonly properties: readonly Property[];
+}
+
+export interface Requirement {
+  /** In the resolver's words, such as `with package: bar and with version in range: >=1.0.0`. */
+  readonly text: string;
+  readonly holds: (offer: Offer) => boolean;
+}
+
+/** Why a bundle's requirements cannot be read, or must not be: OLM then resolves nothing in the namespace. */
+export class RequirementError extends Error {
+  /** `undecided`: OLM may be able to read it, but it asks for more than is evaluated here. */
+  readonly kind: 'unreadable' | 'undecided';
+
+  constructor(message: string, kind: 'unreadable' | 'undecided' = 'unreadable') {
+    super(message);
+    this.name = 'RequirementError';
+    this.kind = kind;
+  }
+}
+
+const GVK = struct('struct', { group: text, version: text, kind: text });
+const PACKAGE_REQUIRED = struct('struct', { packageName: text, versionRange: text });
+const LABEL = struct('struct', { label: text });
+
+export function gvkKey(group: string, version: string, kind: string): string {
+  return JSON.stringify([group, version, kind]);
+}
+
+/** `Kind (group/version)`, from a key. */
+export function gvkText(key: string): string {
+  const [group, version, kind] = JSON.parse(key) as [string, string, string];
+  return `${kind} (${group}/${version})`;
+}
+
+/** What a bundle offers by its properties. What cannot be read offers nothing. */
+export function offerOf(
+  properties: readonly Property[],
+  known: { readonly package: string; readonly version: Version | undefined },
+): Offer {
+  const fields = (type: string, shape: StructShape | undefined): Readonly<Record<string, string>>[] =>
+    properties.filter((property) => property.type === type).flatMap(({ value }) => readable(value, shape));
+  const packages = fields('olm.package', PROPERTY_SHAPES.get('olm.package'));
+  const versions = packages.map(({ version = '' }) => tryParseVersion(version));
+  const gvks = fields('olm.gvk', GVK);
+  return {
+    packages:
+      packages.length > 0
+        ? packages.map(({ packageName = '' }) => packageName)
+        : known.package === ''
+          ? []
+          : [known.package],
+    versions: [...versions, known.version].filter((version) => version !== undefined),
+    gvks: gvks.map(({ group = '', version = '', kind = '' }) => gvkKey(group, version, kind)),
+    labels: fields('olm.label', LABEL).map(({ label = '' }) => label),
+    properties,
+  };
+}
+
+function readable(value: unknown, shape: StructShape | undefined): Readonly<Record<string, string>>[] {
+  if (!shape) return [];
+  const { value: fitted, misfits } = fitStruct(value ?? {}, shape);
+  return misfits.length === 0 ? [fitted as Readonly<Record<string, string>>] : [];
+}
+
+/** The types of properties that ask for other bundles. */
+export const REQUIRING: ReadonlySet<string> = new Set([
+  'olm.gvk.required',
+  'olm.package.required',
+  'olm.label.required',
+  'olm.constraint',
+]);
+
+/**
+ * The requirements of a bundle, in the order of its properties.
+ *
+ * @throws RequirementError
+ */
+export function requirementsOf(properties: readonly Property[], cel: Cel | undefined): Requirement[] {
+  return properties.filter(({ type }) => REQUIRING.has(type)).map((property) => requirementOf(property, cel));
+}
+
+/** @throws RequirementError */
+export function requirementOf({ type, value }: Property, cel: Cel | undefined): Requirement {
+  switch (type) {
+    case 'olm.gvk.required':
+      return gvkRequired(decode(value, GVK));
+    case 'olm.package.required':
+      return packageRequired(decode(value, PACKAGE_REQUIRED));
+    case 'olm.label.required':
+      return labelRequired(decode(value, LABEL));
+    default:
+      return constraintRequired(value, cel);
+  }
+}
+
+function decode(value: unknown, shape: StructShape): Readonly<Record<string, string>> {
+  const { value: fitted, misfits } = fitStruct(value ?? {}, shape);
+  const [misfit] = misfits;
+  if (misfit) throw new RequirementError(misfit.go);
+  return fitted as Readonly<Record<string, string>>;
+}
+
+function gvkRequired({ group = '', version = '', kind = '' }: Readonly<Record<string, string>>): Requirement {
+  const key = gvkKey(group, version, kind);
+  return {
+    text: `providing an API with group: ${group}, version: ${version}, kind: ${kind}`,
+    holds: ({ gvks }) => gvks.includes(key),
+  };
+}
+
+function packageRequired(fields: Readonly<Record<string, string>>): Requirement {
+  const { packageName = '', versionRange = '' } = fields;
+  try {
+    const range = parseRange(versionRange);
+    return {
+      text: `with package: ${packageName} and with version in range: ${versionRange}`,
+      holds: ({ packages, versions }) =>
+        packages.includes(packageName) && versions.some((version) => satisfies(version, range)),
+    };
+  } catch (error) {
+    if (error instanceof VersionError) throw new RequirementError(error.message);
+    throw error;
+  }
+}
+
+function labelRequired({ label = '' }: Readonly<Record<string, string>>): Requirement {
+  return { text: `with label: ${label}`, holds: ({ labels }) => labels.includes(label) };
+}
+
+/** Largest olm.constraint that OLM reads, in bytes of JSON. */
+const MAX_CONSTRAINT = 131072;
+
+function constraintRequired(value: unknown, cel: Cel | undefined): Requirement {
+  if (JSON.stringify(value ?? null).length > MAX_CONSTRAINT) {
+    throw new RequirementError(
+      `parse olm.constraint: olm.constraint value is greater than max constraint size ${MAX_CONSTRAINT} bytes`,
+    );
+  }
+  return constraint(value, cel);
+}
+
+const CONSTRAINT_FIELDS = ['failureMessage', 'cel', 'package', 'gvk', 'all', 'any', 'not'] as const;
+
+function constraint(value: unknown, cel: Cel | undefined): Requirement {
+  const fields = strictFields(value, CONSTRAINT_FIELDS);
+  // The first of these that is there counts, as in the resolver.
+  if (fields['gvk'] !== undefined) return gvkRequired(texts(fields['gvk'], ['group', 'kind', 'version']));
+  if (fields['package'] !== undefined) {
+    return packageRequired(texts(fields['package'], ['packageName', 'versionRange']));
+  }
+  for (const [name, combine] of COMPOUND) {
+    if (fields[name] !== undefined) return combine(members(fields[name], cel));
+  }
+  if (fields['cel'] !== undefined) {
+    const { rule = '' } = texts(fields['cel'], ['rule']);
+    const { failureMessage = '' } = texts({ failureMessage: fields['failureMessage'] ?? '' }, [
+      'failureMessage',
+    ]);
+    return celRequired({ rule, failureMessage }, cel);
+  }
+  throw new RequirementError('convert olm.constraint to resolver predicate: constraint is empty');
+}
+
+const COMPOUND: readonly (readonly [string, (parts: readonly Requirement[]) => Requirement])[] = [
+  [
+    'all',
+    (parts) => ({
+      text: parts.map((part) => part.text).join(' and '),
+      holds: (offer) => parts.every(({ holds }) => holds(offer)),
+    }),
+  ],
+  [
+    'any',
+    (parts) => ({
+      text: parts.map((part) => part.text).join(' or '),
+      holds: (offer) => parts.some(({ holds }) => holds(offer)),
+    }),
+  ],
+  [
+    'not',
+    (parts) => ({
+      text: `not (${parts.map((part) => part.text).join(' or ')})`,
+      holds: (offer) => !parts.some(({ holds }) => holds(offer)),
+    }),
+  ],
+];
+
+function members(value: unknown, cel: Cel | undefined): Requirement[] {
+  const { constraints } = strictFields(value, ['constraints']);
+  if (constraints === undefined) return [];
+  if (!Array.isArray(constraints))
+    throw new RequirementError('parse olm.constraint: constraints must be a list');
+  return constraints.map((member) => constraint(member, cel));
+}
+
+function celRequired(
+  { rule, failureMessage }: { readonly rule: string; readonly failureMessage: string },
+  cel: Cel | undefined,
+): Requirement {
+  if (!cel) throw new RequirementError('CEL rules are not evaluated here', 'undecided');
+  const words = `with constraint: ${JSON.stringify(rule)} and message: ${JSON.stringify(failureMessage)}`;
+  try {
+    const holds = cel.compile(rule);
+    if (!holds) throw new RequirementError(`too costly a rule to evaluate here: ${rule}`, 'undecided');
+    return { text: words, holds: ({ properties }) => holds(properties) };
+  } catch (error) {
+    if (!(error instanceof CelError)) throw error;
+    throw new RequirementError(`convert olm.constraint to resolver predicate: ${error.message}`);
+  }
+}
+
+/** Members of an object whatever the case of their keys; null ones left out, unknown ones refused. */
+function strictFields(value: unknown, names: readonly string[]): Readonly<Record<string, unknown>> {
+  if (value === null || value === undefined) return {};
+  if (!isObject(value)) throw new RequirementError('parse olm.constraint: expected an object');
+  const fields: [string, unknown][] = [];
+  for (const [key, member] of Object.entries(value)) {
+    const name = names.find((known) => known.toLowerCase() === key.toLowerCase());
+    if (name === undefined) {
+      throw new RequirementError(`parse olm.constraint: json: unknown field ${JSON.stringify(key)}`);
+    }
+    if (member !== null) fields.push([name, member]);
+  }
+  return Object.fromEntries(fields);
+}
+
+function texts(value: unknown, names: readonly string[]): Readonly<Record<string, string>> {
+  const fields = strictFields(value, names);
+  for (const [name, field] of Object.entries(fields)) {
+    if (typeof field !== 'string') throw new RequirementError(`parse olm.constraint: ${name} must be text`);
+  }
+  return fields as Readonly<Record<string, string>>;
+}

@@ -1,0 +1,129 @@
+/**
+ * Catalogs as OLM v0's resolver sees them: one node for each bundle in each channel.
+ */
+
+import type { Cel } from '../../fbc/cel.ts';
+import type { Bundle, Catalog, Entry, Package } from '../../fbc/model.ts';
+import { compareText } from '../../go/text.ts';
+import type { Version } from '../../version/version.ts';
+import { type Candidates, candidatesOf } from './candidates.ts';
+import { type Offer, offerOf } from './requirement.ts';
+
+/** What a namespace of a cluster can see. */
+export interface Scope {
+  readonly catalogs: readonly ScopeCatalog[];
+  /** Evaluates rules in CEL; without it a catalog that has such a rule is undecided. */
+  readonly cel?: Cel | undefined;
+  /** Whether what a bundle depends on is taken to be there, in catalogs that are not known. */
+  readonly assumesDependencies?: boolean;
+}
+
+/** A CatalogSource or ClusterCatalog on a cluster. */
+export interface ScopeCatalog {
+  readonly name: string;
+  /** Namespace of the CatalogSource; OLM v1 has none. */
+  readonly namespace: string;
+  readonly priority: number;
+  readonly catalog: Catalog;
+  /** Whether its pod answers: `opm serve` refuses a catalog in which any package is invalid. */
+  readonly serving: boolean;
+  /** Labels of the ClusterCatalog. */
+  readonly labels?: Readonly<Record<string, string>>;
+}
+
+/** A bundle in one channel. */
+export interface Node extends Pick<Entry, 'name' | 'replaces' | 'skips'> {
+  readonly package: string;
+  readonly channel: string;
+  readonly isDefaultChannel: boolean;
+  readonly version: Version | undefined;
+  readonly offer: Offer;
+  /** Both undefined for what is installed. */
+  readonly entry: Entry | undefined;
+  readonly bundle: Bundle | undefined;
+}
+
+/** The nodes of a channel in the order of the resolver's preference, or why they have none. */
+export interface Lane {
+  readonly package: string;
+  readonly channel: string;
+  readonly isDefaultChannel: boolean;
+  readonly nodes: readonly Node[];
+  readonly candidates: Candidates<Node>;
+}
+
+interface Lanes {
+  readonly all: readonly Lane[];
+  readonly byChannel: ReadonlyMap<string, Lane>;
+}
+
+const lanes = new WeakMap<Package, Lanes>();
+
+/** The lanes of a package: the default channel first, the others by name. */
+export function lanesOf(ofPackage: Package): readonly Lane[] {
+  return lanesIn(ofPackage).all;
+}
+
+/** The lane of a channel. */
+export function laneOf(ofPackage: Package, channel: string): Lane | undefined {
+  return lanesIn(ofPackage).byChannel.get(channel);
+}
+
+function lanesIn(ofPackage: Package): Lanes {
+  let found = lanes.get(ofPackage);
+  if (!found) {
+    const all = [...ofPackage.channels.values()]
+      .map((channel) => makeLane(ofPackage, channel.name, channel.entries))
+      .sort(
+        (a, b) =>
+          Number(b.isDefaultChannel) - Number(a.isDefaultChannel) || compareText(a.channel, b.channel),
+      );
+    found = { all, byChannel: new Map(all.map((lane) => [lane.channel, lane])) };
+    lanes.set(ofPackage, found);
+  }
+  return found;
+}
+
+function makeLane(ofPackage: Package, channel: string, entries: readonly Entry[]): Lane {
+  const isDefaultChannel = channel === ofPackage.defaultChannel;
+  const nodes = entries.flatMap((entry) => {
+    const bundle = ofPackage.bundles.get(entry.name);
+    if (!bundle) return [];
+    const { name, replaces, skips } = entry;
+    const place = { name, package: ofPackage.name, channel, isDefaultChannel, replaces, skips };
+    return [{ ...place, version: bundle.version, offer: offerOfBundle(bundle), entry, bundle }];
+  });
+  return { package: ofPackage.name, channel, isDefaultChannel, nodes, candidates: candidatesOf(nodes) };
+}
+
+const named = new WeakMap<Lane, Map<string, Node[]>>();
+
+/** The nodes of a lane that have a name, but for one of them. */
+export function nodesNamed(lane: Lane, name: string, except?: Node): readonly Node[] {
+  let byName = named.get(lane);
+  if (!byName) {
+    byName = new Map();
+    for (const node of lane.nodes) {
+      const known = byName.get(node.name);
+      if (known) known.push(node);
+      else byName.set(node.name, [node]);
+    }
+    named.set(lane, byName);
+  }
+  return (byName.get(name) ?? []).filter((node) => node !== except);
+}
+
+const offers = new WeakMap<Bundle, Offer>();
+
+/** What a bundle offers; the resolver never sees its manifests. */
+export function offerOfBundle(bundle: Bundle): Offer {
+  let offer = offers.get(bundle);
+  if (!offer) {
+    const properties = bundle.properties.filter(
+      ({ type }) => type !== 'olm.bundle.object' && type !== 'olm.csv.metadata',
+    );
+    offer = offerOf(properties, { package: bundle.package, version: bundle.version });
+    offers.set(bundle, offer);
+  }
+  return offer;
+}

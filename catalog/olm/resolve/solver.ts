@@ -1,0 +1,219 @@
+/**
+ * A small solver for what OLM v0 asks of its own: find a set of bundles in which every
+ * wish is met, taking of several ways the one that is named first. It makes the choices
+ * of OLM's solver in the same order, so it finds the same set.
+ *
+ * @see https://github.com/operator-framework/operator-lifecycle-manager/tree/master/pkg/controller/registry/resolver/solver
+ */
+import { compareText } from '../../go/text.ts';
+
+/** Something that may be part of a solution, or not. */
+export interface Variable {
+  readonly id: string;
+  readonly constraints: readonly Constraint[];
+}
+
+export type Constraint =
+  /** Must be part of the solution. */
+  | { readonly kind: 'mandatory'; readonly text: string }
+  | { readonly kind: 'prohibited'; readonly text: string }
+  /** Needs one of these, rather an earlier one. */
+  | { readonly kind: 'dependency'; readonly ids: readonly string[]; readonly text: string }
+  | { readonly kind: 'conflict'; readonly id: string; readonly text: string }
+  /**
+   * At most one of these may be part of the solution, whether the subject is or not. What
+   * stands here twice counts twice, and so may never be chosen.
+   */
+  | { readonly kind: 'at-most-one'; readonly ids: readonly string[]; readonly text: string };
+
+export type Solution =
+  /** Identifiers in the order in which they were chosen. */
+  | { readonly kind: 'solved'; readonly chosen: readonly string[] }
+  /** Texts of constraints that cannot hold together, sorted; none of them can be left out. */
+  | { readonly kind: 'unsatisfiable'; readonly because: readonly string[] }
+  /** More guesses than `MAX_GUESSES`. */
+  | { readonly kind: 'undecided' };
+
+/** How often a choice may be made or taken back. Real catalogs need a few dozen. */
+const MAX_GUESSES = 50_000;
+
+/** Largest problem whose conflict is narrowed down, in constraints. */
+const MAX_EXPLAINED = 400;
+
+/** @throws Error when a constraint names an unknown identifier: a bug of the caller */
+export function solve(variables: readonly Variable[]): Solution {
+  const outcome = new Search(variables).run();
+  if (outcome !== 'unsatisfiable') return outcome;
+  return { kind: 'unsatisfiable', because: conflictOf(variables) };
+}
+
+interface Choice {
+  readonly ids: readonly string[];
+  /** How many of them were tried. */
+  tried: number;
+}
+
+interface Guess {
+  readonly choice: Choice;
+  /** Undefined where an earlier guess already met the choice. */
+  readonly id: string | undefined;
+  readonly added: number;
+}
+
+class Search {
+  readonly #variables: ReadonlyMap<string, Variable>;
+  readonly #anchors: readonly string[];
+  /** For each identifier the groups of which at most one may be chosen. */
+  readonly #groups = new Map<string, Group[]>();
+  readonly #enemies = new Map<string, Set<string>>();
+  readonly #chosen = new Set<string>();
+
+  constructor(variables: readonly Variable[]) {
+    this.#variables = new Map(variables.map((variable) => [variable.id, variable]));
+    this.#anchors = variables
+      .filter(({ constraints }) => constraints.some(({ kind }) => kind === 'mandatory'))
+      .map(({ id }) => id);
+    for (const { id, constraints } of variables) {
+      for (const constraint of constraints) {
+        if (constraint.kind === 'conflict') this.#makeEnemies(id, constraint.id);
+        if (constraint.kind === 'at-most-one') this.#group(constraint.ids);
+      }
+    }
+  }
+
+  /** First in, first out: what a choice needs is chosen after what was waiting before it. */
+  run(): Exclude<Solution, { kind: 'unsatisfiable' }> | 'unsatisfiable' {
+    const waiting: Choice[] = this.#anchors.map((id) => ({ ids: [id], tried: 0 }));
+    const guesses: Guess[] = [];
+    let next = 0;
+    let effort = 0;
+    while (next < waiting.length) {
+      if (++effort > MAX_GUESSES) return { kind: 'undecided' };
+      const choice = waiting[next] as Choice;
+      const guess = this.#guess(choice, waiting, next);
+      if (guess) {
+        guesses.push(guess);
+        next++;
+        continue;
+      }
+      choice.tried = 0;
+      const last = this.#takeBack(guesses, waiting);
+      if (!last) return 'unsatisfiable';
+      next = guesses.length;
+    }
+    return { kind: 'solved', chosen: [...this.#chosen] };
+  }
+
+  #makeEnemies(a: string, b: string): void {
+    for (const [one, other] of [
+      [a, b],
+      [b, a],
+    ] as const) {
+      const enemies = this.#enemies.get(one) ?? new Set();
+      enemies.add(other);
+      this.#enemies.set(one, enemies);
+    }
+  }
+
+  #group(ids: readonly string[]): void {
+    const once = new Set<string>();
+    const twice = new Set<string>();
+    for (const id of ids) (once.has(id) ? twice : once).add(id);
+    const group: Group = { taken: 0, twice };
+    for (const id of once) this.#groups.set(id, [...(this.#groups.get(id) ?? []), group]);
+  }
+
+  /** Chooses the next way to meet a choice; undefined when none is left. */
+  #guess(choice: Choice, waiting: Choice[], at: number): Guess | undefined {
+    if (choice.tried === 0 && this.#met(choice)) return { choice, id: undefined, added: 0 };
+    while (choice.tried < choice.ids.length) {
+      const id = choice.ids[choice.tried++] as string;
+      if (!this.#possible(id)) continue;
+      this.#choose(id);
+      const needs = this.#constraintsOf(id).flatMap((constraint) =>
+        constraint.kind === 'dependency' ? [{ ids: constraint.ids, tried: 0 }] : [],
+      );
+      waiting.push(...needs);
+      if (this.#leavesWays(waiting, at + 1)) return { choice, id, added: needs.length };
+      this.#release(id);
+      waiting.length -= needs.length;
+    }
+    return undefined;
+  }
+
+  #met(choice: Choice): boolean {
+    return choice.ids.some((id) => this.#chosen.has(id));
+  }
+
+  /** Whether each waiting choice can still be met in some way: finds dead ends before walking into them. */
+  #leavesWays(waiting: readonly Choice[], from: number): boolean {
+    for (let i = from; i < waiting.length; i++) {
+      const choice = waiting[i] as Choice;
+      if (!this.#met(choice) && !choice.ids.some((id) => this.#possible(id))) return false;
+    }
+    return true;
+  }
+
+  /** Undoes guesses down to the last one that had another way. */
+  #takeBack(guesses: Guess[], waiting: Choice[]): Guess | undefined {
+    for (let guess = guesses.pop(); guess; guess = guesses.pop()) {
+      if (guess.id === undefined) continue;
+      this.#release(guess.id);
+      waiting.length -= guess.added;
+      if (guess.choice.tried < guess.choice.ids.length) return guess;
+      guess.choice.tried = 0;
+    }
+    return undefined;
+  }
+
+  #possible(id: string): boolean {
+    if (this.#groups.get(id)?.some(({ taken, twice }) => taken > 0 || twice.has(id))) return false;
+    for (const enemy of this.#enemies.get(id) ?? [])
+      if (enemy === id || this.#chosen.has(enemy)) return false;
+    return !this.#constraintsOf(id).some(
+      (constraint) =>
+        constraint.kind === 'prohibited' || (constraint.kind === 'dependency' && constraint.ids.length === 0),
+    );
+  }
+
+  #choose(id: string): void {
+    this.#chosen.add(id);
+    for (const group of this.#groups.get(id) ?? []) group.taken++;
+  }
+
+  #release(id: string): void {
+    this.#chosen.delete(id);
+    for (const group of this.#groups.get(id) ?? []) group.taken--;
+  }
+
+  #constraintsOf(id: string): readonly Constraint[] {
+    const variable = this.#variables.get(id);
+    if (!variable) throw new Error(`no variable ${id}`);
+    return variable.constraints;
+  }
+}
+
+interface Group {
+  taken: number;
+  readonly twice: ReadonlySet<string>;
+}
+
+/** A smallest set of constraints that cannot hold together: leaves out one after the other. */
+function conflictOf(variables: readonly Variable[]): string[] {
+  let kept = variables.map((variable) => ({ ...variable }));
+  const total = kept.reduce((count, { constraints }) => count + constraints.length, 0);
+  if (total > MAX_EXPLAINED) return [];
+  for (const [i, { constraints }] of kept.entries()) {
+    for (const constraint of constraints) {
+      const without = kept.map((variable, j) =>
+        j === i
+          ? { ...variable, constraints: variable.constraints.filter((c) => c !== constraint) }
+          : variable,
+      );
+      if (new Search(without).run() === 'unsatisfiable') kept = without;
+    }
+  }
+  return [...new Set(kept.flatMap(({ constraints }) => constraints.map(({ text }) => text)))].sort(
+    compareText,
+  );
+}

@@ -1,0 +1,64 @@
+/**
+ * What OLM v1 needs of a bundle beyond the graph: no dependencies, installation for all
+ * namespaces, no API services.
+ *
+ * @see https://github.com/operator-framework/operator-controller/blob/main/internal/operator-controller/rukpak/render/registryv1/validators/validator.go
+ */
+
+import type { Bundle } from '../../fbc/model.ts';
+import { decodeBase64 } from '../../go/base64.ts';
+import { isObject } from '../../go/shape.ts';
+import { unsupportedProperty } from './extension.ts';
+
+const obstacles = new WeakMap<Bundle, readonly string[]>();
+
+/** Why OLM v1 installs a bundle not at all, or only with features that are off by default. */
+export function v1Obstacles(bundle: Bundle): readonly string[] {
+  const found = obstacles.get(bundle) ?? findObstacles(bundle);
+  obstacles.set(bundle, found);
+  return found;
+}
+
+function findObstacles(bundle: Bundle): string[] {
+  const dependency = unsupportedProperty(bundle);
+  const found = dependency ? [`it has dependencies (${dependency})`] : [];
+  const spec = csvOf(bundle);
+  if (!spec) return found;
+  const modes = Array.isArray(spec['installModes']) ? spec['installModes'].filter(isObject) : [];
+  const forAll = modes.some(({ type, supported }) => type === 'AllNamespaces' && supported === true);
+  if (modes.length > 0 && !forAll) found.push('it does not support the install mode AllNamespaces');
+  const services = spec['apiServiceDefinitions'];
+  if (isObject(services) && Array.isArray(services['owned']) && services['owned'].length > 0) {
+    found.push('it owns API services');
+  }
+  return found;
+}
+
+/** The fields of the ClusterServiceVersion's spec that a bundle's properties tell. */
+function csvOf(bundle: Bundle): Readonly<Record<string, unknown>> | undefined {
+  const metadata = bundle.properties.find(({ type }) => type === 'olm.csv.metadata')?.value;
+  if (isObject(metadata)) return metadata;
+  for (const { type, value } of bundle.properties) {
+    if (type !== 'olm.bundle.object' || !isObject(value) || typeof value['data'] !== 'string') continue;
+    const manifest = jsonIn(value['data']);
+    if (isObject(manifest) && manifest['kind'] === 'ClusterServiceVersion' && isObject(manifest['spec'])) {
+      return manifest['spec'];
+    }
+  }
+  return undefined;
+}
+
+/** Enough of a manifest to see its kind, which stands before all that is long. */
+const BEGINNING = 400;
+
+/** The ClusterServiceVersion in base64 of JSON; manifests in YAML are left to the rules about bundles. */
+function jsonIn(base64: string): unknown {
+  // Base64 of `{"`.
+  if (!base64.startsWith('ey')) return undefined;
+  try {
+    if (!atob(base64.slice(0, BEGINNING)).includes('ClusterServiceVersion')) return undefined;
+    return JSON.parse(new TextDecoder().decode(decodeBase64(base64)));
+  } catch {
+    return undefined;
+  }
+}

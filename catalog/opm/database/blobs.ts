@@ -1,0 +1,185 @@
+/**
+ * A database as the file-based catalog that `opm render` and `opm migrate` made of it.
+ *
+ * @see https://github.com/operator-framework/operator-registry/blob/v1.73.0/pkg/sqlite/conversion.go
+ * @see https://github.com/operator-framework/operator-registry/blob/v1.73.0/alpha/action/render.go
+ */
+import { type CsvIcon, csvIcon } from '../../bundle/csv-icon.ts';
+import type { SourceDocument } from '../../fbc/document.ts';
+import type { Blobs, Bundle, RelatedImage } from '../../fbc/model.ts';
+import { madeBlob, madeDocument } from '../../fbc/new-blob.ts';
+import { isObject } from '../../go/shape.ts';
+import { compareText } from '../../go/text.ts';
+import { parseVersion, VersionError } from '../../version/version.ts';
+import { edgesOf, type RowEdges } from './edges.ts';
+import { csvAmong, jsonValue, manifestTexts } from './manifests.ts';
+import { bundleProperties } from './properties.ts';
+import { type BundleRow, DatabaseError, type DatabaseRows, type PackageRow } from './rows.ts';
+
+/**
+ * Packages, channels and bundles by name. What was deprecated is left out, as it was.
+ *
+ * @param file what the database is called, for messages
+ * @throws DatabaseError for what opm cannot read either
+ */
+export function databaseBlobs(rows: DatabaseRows, file: string): Blobs {
+  const document = madeDocument({ file, line: 1, column: 1 });
+  const known = new Set(rows.channels.map((channel) => keyOf(channel.package, channel.name)));
+  const edges = edgesOf(rows.entries).filter(({ bundle }) => isOffered(rows.bundles.get(bundle)));
+  const lost = edges.find((edge) => !known.has(keyOf(edge.package, edge.channel)));
+  if (lost) {
+    const { bundle, channel, package: pkg } = lost;
+    throw new DatabaseError(
+      `the bundle ${quoted(bundle)} is in the channel ${quoted(channel)} of the package ${quoted(pkg)}, which is not there`,
+    );
+  }
+  return {
+    packages: sorted(rows.packages).map((row) => packageBlob(row, rows, document)),
+    channels: channelBlobs(rows, edges, document),
+    bundles: bundleBlobs(rows, edges, document),
+    deprecations: [],
+    others: [],
+  };
+}
+
+function isOffered(bundle: BundleRow | undefined): boolean {
+  return bundle !== undefined && !bundle.properties.some(({ type }) => type === 'olm.deprecated');
+}
+
+function keyOf(pkg: string, name: string): string {
+  return JSON.stringify([pkg, name]);
+}
+
+function sorted<T extends { readonly name: string }>(items: readonly T[]): T[] {
+  return [...items].sort((a, b) => compareText(a.name, b.name));
+}
+
+function packageBlob(
+  { name, defaultChannel }: PackageRow,
+  rows: DatabaseRows,
+  document: SourceDocument,
+): Blobs['packages'][number] {
+  const icon = iconOf(name, defaultChannel, rows);
+  const value = { schema: 'olm.package', name, defaultChannel, ...(icon ? { icon } : {}) };
+  const decoded = madeBlob(value, document);
+  if (decoded.kind !== 'package') throw new TypeError('a package was made that is none');
+  return decoded.blob;
+}
+
+/** The icon of the default channel's head. */
+function iconOf(pkg: string, defaultChannel: string, rows: DatabaseRows): CsvIcon | undefined {
+  const channel = rows.channels.find(({ package: of, name }) => of === pkg && name === defaultChannel);
+  const head = channel && rows.bundles.get(channel.head);
+  if (!head) return undefined;
+  const what = `the ClusterServiceVersion of the bundle ${quoted(head.name)}`;
+  const csv = jsonValue(what, head.csv ?? '');
+  return csvIcon(isObject(csv) ? csv : {});
+}
+
+function channelBlobs(
+  rows: DatabaseRows,
+  edges: readonly RowEdges[],
+  document: SourceDocument,
+): Blobs['channels'] {
+  const channels = [...rows.channels].sort(
+    (a, b) => compareText(a.package, b.package) || compareText(a.name, b.name),
+  );
+  const lanes = grouped(edges);
+  return channels.map(({ package: pkg, name }) => {
+    const entries = (lanes.get(keyOf(pkg, name)) ?? [])
+      .sort((a, b) => compareText(a.bundle, b.bundle))
+      .map(({ bundle, replaces, skips }) => {
+        const skipRange = rows.bundles.get(bundle)?.skipRange ?? '';
+        return {
+          name: bundle,
+          ...(replaces === '' ? {} : { replaces }),
+          ...(skips.length === 0 ? {} : { skips }),
+          ...(skipRange === '' ? {} : { skipRange }),
+        };
+      });
+    const blob = madeBlob({ schema: 'olm.channel', name, package: pkg, entries }, document);
+    if (blob.kind !== 'channel') throw new TypeError('a channel was made that is none');
+    return blob.blob;
+  });
+}
+
+function grouped(edges: readonly RowEdges[]): Map<string, RowEdges[]> {
+  const lanes = new Map<string, RowEdges[]>();
+  for (const edge of edges) {
+    const key = keyOf(edge.package, edge.channel);
+    const lane = lanes.get(key) ?? [];
+    lane.push(edge);
+    lanes.set(key, lane);
+  }
+  return lanes;
+}
+
+/** A bundle of several packages is a bundle of each. */
+function bundleBlobs(
+  rows: DatabaseRows,
+  edges: readonly RowEdges[],
+  document: SourceDocument,
+): Blobs['bundles'] {
+  const wanted = new Map(edges.map((edge) => [keyOf(edge.package, edge.bundle), edge]));
+  return [...wanted.values()]
+    .sort((a, b) => compareText(a.package, b.package) || compareText(a.bundle, b.bundle))
+    .flatMap(({ package: pkg, bundle }) => {
+      const row = rows.bundles.get(bundle);
+      return row ? [bundleBlob(row, pkg, document)] : [];
+    });
+}
+
+/** @throws DatabaseError */
+function bundleBlob(row: BundleRow, pkg: string, document: SourceDocument): Bundle {
+  const texts = manifestTexts(row.name, row.manifests ?? '');
+  const csv = csvAmong(texts);
+  if (texts.length > 0 && !csv) {
+    throw new DatabaseError(`the manifests of the bundle ${quoted(row.name)} have no ClusterServiceVersion`);
+  }
+  const version = versionOf(row);
+  const relatedImages = relatedImagesOf(row, csv);
+  const properties = bundleProperties(row, pkg, texts);
+  const fields = {
+    schema: 'olm.bundle',
+    name: row.name,
+    package: pkg,
+    image: row.image,
+    properties,
+    relatedImages,
+  };
+  return { ...fields, value: fields, document, version, release: '' };
+}
+
+function versionOf({ name, version }: BundleRow): Bundle['version'] {
+  try {
+    return parseVersion(version);
+  } catch (error) {
+    if (!(error instanceof VersionError)) throw error;
+    throw new DatabaseError(
+      `the version ${quoted(version)} of the bundle ${quoted(name)} is none: ${error.message}`,
+    );
+  }
+}
+
+/** What the manifests list with names, and what the database lists besides. */
+function relatedImagesOf(
+  { relatedImages }: BundleRow,
+  csv: Readonly<Record<string, unknown>> | undefined,
+): RelatedImage[] {
+  const spec = csv && isObject(csv['spec']) ? csv['spec'] : {};
+  const listed: unknown[] = Array.isArray(spec['relatedImages']) ? spec['relatedImages'] : [];
+  const named = listed
+    .filter(isObject)
+    .map(({ name, image }) => ({ name: textOf(name), image: textOf(image) }));
+  const known = new Set(named.map(({ image }) => image));
+  const others = [...new Set(relatedImages)].filter((image) => !known.has(image)).sort(compareText);
+  return [...named, ...others.map((image) => ({ name: '', image }))];
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}
+
+function quoted(name: string): string {
+  return JSON.stringify(name);
+}

@@ -1,0 +1,62 @@
+/**
+ * What tables of older schemas lack, out of the ClusterServiceVersion: versions, required APIs
+ * and images came into the database one after another.
+ *
+ * @see https://github.com/operator-framework/operator-registry/tree/v1.73.0/pkg/sqlite/migrations
+ */
+import { requiredApis } from '../../bundle/api.ts';
+import { versionOf } from '../../bundle/properties.ts';
+import { type BundleObject, BundleRefusal } from '../../bundle/registry-bundle.ts';
+import { relatedImagesOf } from '../../bundle/related-images.ts';
+import { madeDocument } from '../../fbc/new-blob.ts';
+import { jsonString } from '../../go/json-text.ts';
+import { isObject } from '../../go/shape.ts';
+import { jsonValue } from './manifests.ts';
+import type { TypedRow } from './rows.ts';
+
+/** An API as a row of `properties` or `dependencies` names it. */
+export function apiRow(group: string, version: string, kind: string): TypedRow {
+  const value = `{"group":${jsonString(group)},"kind":${jsonString(kind)},"version":${jsonString(version)}}`;
+  return { type: 'olm.gvk', value };
+}
+
+export interface CsvFacts {
+  readonly version: string;
+  readonly skipRange: string;
+  readonly required: readonly TypedRow[];
+  readonly images: readonly string[];
+}
+
+/**
+ * What a ClusterServiceVersion says; what does not fit its type counts as not said.
+ *
+ * @param csv JSON text
+ * @throws DatabaseError when it is no JSON
+ */
+export function csvFacts(name: string, csv: string): CsvFacts {
+  const read = jsonValue(`the ClusterServiceVersion of the bundle ${JSON.stringify(name)}`, csv);
+  const value = isObject(read) ? read : {};
+  const document = madeDocument({ file: name, line: 1, column: 1 });
+  const object: BundleObject = { group: '', version: '', kind: '', name, value, document };
+  const metadata = isObject(value['metadata']) ? value['metadata'] : {};
+  const annotations = isObject(metadata['annotations']) ? metadata['annotations'] : {};
+  const skipRange = annotations['olm.skipRange'];
+  return {
+    version: said(() => versionOf({ csv: object }).version, ''),
+    skipRange: typeof skipRange === 'string' ? skipRange : '',
+    required: said(
+      () => requiredApis({ csv: object }).map(({ group, version, kind }) => apiRow(group, version, kind)),
+      [],
+    ),
+    images: said(() => relatedImagesOf(object, '').map(({ image }) => image), []),
+  };
+}
+
+function said<T>(read: () => T, otherwise: T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof BundleRefusal) return otherwise;
+    throw error;
+  }
+}

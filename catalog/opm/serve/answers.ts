@@ -1,0 +1,227 @@
+/**
+ * What opm's registry server answers about a catalog (`api.Registry`), as data. Where opm's
+ * answer depends on the order of a Go map, ours is the first by name.
+ *
+ * @see https://github.com/operator-framework/operator-registry/blob/master/pkg/cache/pkgs.go
+ */
+
+import { headOf } from '../../fbc/channel.ts';
+import type { Catalog, Channel, Entry, Package } from '../../fbc/model.ts';
+import { compareText } from '../../go/text.ts';
+import { type ApiBundle, type ApiKind, apiBundle, providesApi } from './bundle.ts';
+
+export interface ApiDeprecation {
+  readonly message: string;
+}
+
+export interface ApiPackage {
+  readonly name: string;
+  /** By name. */
+  readonly channels: readonly {
+    readonly name: string;
+    /** Name of the channel's head. */
+    readonly csvName: string;
+    readonly deprecation?: ApiDeprecation;
+  }[];
+  readonly defaultChannelName: string;
+  readonly deprecation?: ApiDeprecation;
+}
+
+/** An entry, once for each bundle that it replaces or skips. */
+export interface ApiChannelEntry {
+  readonly packageName: string;
+  readonly channelName: string;
+  readonly bundleName: string;
+  readonly replaces: string;
+}
+
+/** That there is no answer; the message is the one that opm gives. */
+export class NoAnswer extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'NoAnswer';
+  }
+}
+
+/** The queries of `api.Registry`. Those that name something throw NoAnswer when it is not there. */
+export interface Answers {
+  listPackages(): readonly { readonly name: string }[];
+  getPackage(name: string): ApiPackage;
+  getBundle(name: string, channel: string, bundle: string): ApiBundle;
+  getBundleForChannel(name: string, channel: string): ApiBundle;
+  /** The entry of a channel that replaces or skips a bundle; one that replaces it if there is one. */
+  getBundleThatReplaces(bundle: string, name: string, channel: string): ApiBundle;
+  getChannelEntriesThatReplace(bundle: string): readonly ApiChannelEntry[];
+  getChannelEntriesThatProvide(kind: ApiKind): readonly ApiChannelEntry[];
+  /** Of the heads of channels only. */
+  getLatestChannelEntriesThatProvide(kind: ApiKind): readonly ApiChannelEntry[];
+  /** The head of the default channel of the first package, by name, that provides a kind there. */
+  getDefaultBundleThatProvides(kind: ApiKind): ApiBundle;
+  /** Every bundle of every channel, made as it is asked for. Manifests are left out where there is an image. */
+  listBundles(): Iterable<ApiBundle>;
+}
+
+/** @param catalog one that `isServed`: opm refuses to start with any other */
+export function answersOf(catalog: Catalog): Answers {
+  const packages = new Map([...catalog.packages].sort(([a], [b]) => compareText(a, b)));
+  const channel = (name: string, channelName: string): Place =>
+    channelIn(packageIn(packages, name, JSON.stringify(name)), channelName);
+  const latest = (kind: ApiKind): readonly ApiChannelEntry[] =>
+    found(latestThatProvide(packages, kind), kind);
+  return {
+    listPackages: () => [...packages.keys()].map((name) => ({ name })),
+    getPackage: (name) => describePackage(packageIn(packages, name, JSON.stringify(name))),
+    getBundle: (name, channelName, bundle) => bundleNamed(channel(name, channelName), bundle),
+    getBundleForChannel: (name, channelName) => {
+      const place = channel(name, channelName);
+      return bundleNamed(place, headOf(place.channel)?.name ?? '');
+    },
+    getBundleThatReplaces: (bundle, name, channelName) =>
+      // opm writes this one name without quotes.
+      bundleThatReplaces(channelIn(packageIn(packages, name, name), channelName), bundle),
+    getChannelEntriesThatReplace: (bundle) => entriesThatReplace(packages, bundle),
+    getChannelEntriesThatProvide: (kind) => found(allThatProvide(packages, kind), kind),
+    getLatestChannelEntriesThatProvide: latest,
+    getDefaultBundleThatProvides: (kind) => {
+      const entry = latest(kind).find(
+        ({ packageName, channelName }) => packages.get(packageName)?.defaultChannel === channelName,
+      );
+      if (!entry) throw new NoAnswer(`no entry found that provides ${kindText(kind)}`);
+      return bundleNamed(channel(entry.packageName, entry.channelName), entry.bundleName);
+    },
+    *listBundles() {
+      for (const place of placesOf(packages)) yield apiBundle(place, { manifests: 'without image' });
+    },
+  };
+}
+
+/** A channel within its package. */
+interface Place {
+  readonly pkg: Package;
+  readonly channel: Channel;
+}
+
+function packageIn(packages: ReadonlyMap<string, Package>, name: string, shown: string): Package {
+  const pkg = packages.get(name);
+  if (!pkg) throw new NoAnswer(`package ${shown} not found`);
+  return pkg;
+}
+
+function channelIn(pkg: Package, name: string): Place {
+  const channel = pkg.channels.get(name);
+  if (channel) return { pkg, channel };
+  throw new NoAnswer(`package ${JSON.stringify(pkg.name)}, channel ${JSON.stringify(name)} not found`);
+}
+
+/** A bundle as it is answered when one is asked for: its edges are left out, as in opm. */
+function bundleNamed({ pkg, channel }: Place, name: string): ApiBundle {
+  const entry = channel.entries.find((one) => one.name === name);
+  if (!entry) {
+    const [p, c, b] = [pkg.name, channel.name, name].map((text) => JSON.stringify(text));
+    throw new NoAnswer(`package ${p}, channel ${c}, bundle ${b} not found`);
+  }
+  const {
+    replaces: _replaces,
+    skips: _skips,
+    ...bundle
+  } = apiBundle({ pkg, channel, entry }, { manifests: 'all' });
+  return bundle;
+}
+
+function describePackage(pkg: Package): ApiPackage {
+  const channels = [...pkg.channels.values()].sort((a, b) => compareText(a.name, b.name));
+  return {
+    name: pkg.name,
+    channels: channels.map((channel) => ({
+      name: channel.name,
+      csvName: headOf(channel)?.name ?? '',
+      ...deprecation(pkg.deprecatedChannels.get(channel.name)),
+    })),
+    defaultChannelName: pkg.defaultChannel,
+    ...deprecation(pkg.deprecation),
+  };
+}
+
+function deprecation(message: string | undefined): { deprecation?: ApiDeprecation } {
+  return message === undefined ? {} : { deprecation: { message } };
+}
+
+/** An entry within its channel and package. */
+interface EntryPlace extends Place {
+  readonly entry: Entry;
+}
+
+function* placesOf(packages: ReadonlyMap<string, Package>): Generator<EntryPlace> {
+  for (const pkg of packages.values()) {
+    for (const channel of pkg.channels.values()) {
+      for (const entry of channel.entries) yield { pkg, channel, entry };
+    }
+  }
+}
+
+function bundleThatReplaces(place: Place, bundle: string): ApiBundle {
+  const { entries } = place.channel;
+  const [first] = [
+    ...entries.filter(({ replaces }) => replaces === bundle),
+    ...entries.filter(({ skips }) => skips.includes(bundle)),
+  ];
+  if (first) return bundleNamed(place, first.name);
+  const [p, c] = [place.pkg.name, place.channel.name].map((text) => JSON.stringify(text));
+  throw new NoAnswer(`no entry found for package ${p}, channel ${c}`);
+}
+
+function entriesThatReplace(packages: ReadonlyMap<string, Package>, bundle: string): ApiChannelEntry[] {
+  const entries = [...placesOf(packages)].flatMap(({ pkg, channel, entry }) => {
+    const skips = entry.skips.filter((skip) => skip === bundle && skip !== entry.replaces);
+    const times = (entry.replaces === bundle ? 1 : 0) + skips.length;
+    return new Array<ApiChannelEntry>(times).fill(channelEntry({ pkg, channel, entry }, entry.replaces));
+  });
+  if (entries.length === 0) throw new NoAnswer(`no channel entries found that replace ${bundle}`);
+  return entries;
+}
+
+function allThatProvide(packages: ReadonlyMap<string, Package>, kind: ApiKind): ApiChannelEntry[] {
+  return [...placesOf(packages)]
+    .filter(({ pkg, entry }) => providesApi(pkg.bundles.get(entry.name), kind))
+    .flatMap((place) => [
+      channelEntry(place, place.entry.replaces),
+      ...furtherSkips(place).map((skip) => channelEntry(place, skip)),
+    ]);
+}
+
+function latestThatProvide(packages: ReadonlyMap<string, Package>, kind: ApiKind): ApiChannelEntry[] {
+  return [...headPlaces(packages)]
+    .filter(({ pkg, entry }) => providesApi(pkg.bundles.get(entry.name), kind))
+    .flatMap((place) => {
+      const names = new Set(place.channel.entries.map(({ name }) => name));
+      const inChannel = furtherSkips(place).filter((skip) => names.has(skip));
+      return [place.entry.replaces, ...inChannel].map((replaces) => channelEntry(place, replaces));
+    });
+}
+
+function* headPlaces(packages: ReadonlyMap<string, Package>): Generator<EntryPlace> {
+  for (const pkg of packages.values()) {
+    for (const channel of pkg.channels.values()) {
+      const entry = headOf(channel);
+      if (entry) yield { pkg, channel, entry };
+    }
+  }
+}
+
+function furtherSkips({ entry }: EntryPlace): readonly string[] {
+  return entry.skips.filter((skip) => skip !== entry.replaces);
+}
+
+function channelEntry({ pkg, channel, entry }: EntryPlace, replaces: string): ApiChannelEntry {
+  return { packageName: pkg.name, channelName: channel.name, bundleName: entry.name, replaces };
+}
+
+function found(entries: readonly ApiChannelEntry[], kind: ApiKind): readonly ApiChannelEntry[] {
+  if (entries.length > 0) return entries;
+  throw new NoAnswer(`no channel entries found that provide ${kindText(kind)}`);
+}
+
+function kindText({ group, version, kind }: ApiKind): string {
+  const [g, v, k] = [group, version, kind].map((text) => JSON.stringify(text));
+  return `group:${g} version:${v} kind:${k}`;
+}

@@ -1,0 +1,198 @@
+/**
+ * The release of a bundle into a template, as `release-config.yaml` of operator-pipelines
+ * asks for it: entries in channels, and the image. Every other line stays as it is.
+ *
+ * @see https://github.com/redhat-openshift-ecosystem/operator-pipelines/blob/main/docs/users/fbc_autorelease.md
+ */
+
+import { insertedAt } from '../../edit/list.ts';
+import { EditError } from '../../edit/package.ts';
+import { foldKey } from '../../fbc/blob.ts';
+import { isObject } from '../../go/shape.ts';
+import { compose } from '../../yaml/compose.ts';
+import { emitYaml } from '../../yaml/emit.ts';
+import { readTree } from '../../yaml/parser.ts';
+import type { Json } from '../../yaml/scalar.ts';
+import { BASIC_SCHEMA } from './basic.ts';
+import { SEMVER_SCHEMA } from './semver-read.ts';
+
+export interface Release {
+  readonly package: string;
+  /** Name of the bundle. */
+  readonly name: string;
+  readonly image: string;
+  /** Channels of a basic template; `Candidate`, `Fast` or `Stable` of a semver one. */
+  readonly channels: readonly string[];
+  readonly replaces?: string | undefined;
+  readonly skips?: readonly string[] | undefined;
+  readonly skipRange?: string | undefined;
+  /** The package's new default channel; as it was when left out. */
+  readonly defaultChannel?: string | undefined;
+}
+
+type Value = Readonly<Record<string, unknown>>;
+
+/**
+ * A basic template with the bundle in it; a new one when there was none.
+ *
+ * @throws EditError for a text that is no such template, and for an entry that is there and says something else
+ */
+export function releasedBasic(text: string | undefined, release: Release): string {
+  const { package: name, image, channels, defaultChannel } = release;
+  const entry = entryOf(release);
+  let current = text ?? emptyBasic(name, defaultChannel ?? channels[0] ?? '');
+  for (const channel of channels) current = withEntry(current, { channel, name, entry });
+  const bundles = entriesOf(current).filter((one) => one['schema'] === 'olm.bundle');
+  if (!bundles.some((one) => one['image'] === image))
+    current = withItem(current, ['entries'], { schema: 'olm.bundle', image });
+  return defaultChannel === undefined ? current : withDefault(current, defaultChannel);
+}
+
+function emptyBasic(name: string, defaultChannel: string): string {
+  const entries = [{ schema: 'olm.package', name, defaultChannel }];
+  return `---\n${emitYaml({ schema: BASIC_SCHEMA, entries })}`;
+}
+
+function entryOf({ name, replaces, skips, skipRange }: Release): { [key: string]: Json } {
+  return {
+    name,
+    ...(replaces === undefined ? {} : { replaces }),
+    ...(skips === undefined ? {} : { skips: [...skips] }),
+    ...(skipRange === undefined ? {} : { skipRange }),
+  };
+}
+
+interface Placing {
+  readonly channel: string;
+  readonly name: string;
+  readonly entry: { [key: string]: Json };
+}
+
+function withEntry(text: string, { channel, name, entry }: Placing): string {
+  const entries = entriesOf(text);
+  const at = entries.findIndex((one) => one['schema'] === 'olm.channel' && one['name'] === channel);
+  if (at < 0) {
+    return withItem(text, ['entries'], {
+      schema: 'olm.channel',
+      package: name,
+      name: channel,
+      entries: [entry],
+    });
+  }
+  const known = (listAt(entries[at], 'entries') as Value[]).find((one) => one['name'] === entry['name']);
+  if (!known) return withItem(text, ['entries', at, 'entries'], entry);
+  if (sorted(known) === sorted(entry)) return text;
+  throw new EditError(
+    `channel ${JSON.stringify(channel)} has ${entry['name']} already, with other edges`,
+    'change the template by hand, or correct release-config.yaml',
+  );
+}
+
+function sorted(value: object): string {
+  return JSON.stringify(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/** @throws EditError when no package stands in the template */
+function withDefault(text: string, channel: string): string {
+  const value = structuredClone(contentOf(text)) as { entries?: { [key: string]: Json }[] } & Value;
+  const found = value.entries?.find((one) => one['schema'] === 'olm.package');
+  if (!found) throw new EditError('the template has no olm.package, whose defaultChannel would be another');
+  if (found['defaultChannel'] === channel) return text;
+  const { root } = readTree(text, { depth: 1000 });
+  const at = root && defaultChannelAt(root);
+  if (!at) throw new EditError('the defaultChannel of the template cannot be found');
+  return `${text.slice(0, at.start)}${JSON.stringify(channel)}${text.slice(at.end)}`;
+}
+
+/** Where the text of the package's default channel begins and ends; only for one on a line of its own. */
+function defaultChannelAt(
+  root: NonNullable<ReturnType<typeof readTree>['root']>,
+): { start: number; end: number } | undefined {
+  if (root.kind !== 'mapping') return undefined;
+  const list = root.pairs.find(({ key }) => key.kind === 'scalar' && key.text === 'entries')?.value;
+  if (list?.kind !== 'sequence') return undefined;
+  for (const item of list.items) {
+    if (item.kind !== 'mapping') continue;
+    const field = (name: string) =>
+      item.pairs.find(({ key }) => key.kind === 'scalar' && key.text === name)?.value;
+    const [schema, value] = [field('schema'), field('defaultChannel')];
+    if (schema?.kind === 'scalar' && schema.text === 'olm.package' && value?.kind === 'scalar')
+      return { start: value.start, end: value.start + value.text.length + (value.plain ? 0 : 2) };
+  }
+  return undefined;
+}
+
+/** Channels of a semver template as people write them. */
+const ARCHETYPES = ['Candidate', 'Fast', 'Stable'];
+
+/**
+ * A semver template with the bundle in it; a new one when there was none.
+ *
+ * @throws EditError for other channels than `Candidate`, `Fast` and `Stable`, and for edges, which it has none of
+ */
+export function releasedSemver(text: string | undefined, release: Release): string {
+  const { channels, image, replaces, skips, skipRange } = release;
+  const odd = channels.find((channel) => !ARCHETYPES.includes(channel));
+  if (odd !== undefined)
+    throw new EditError(
+      `${JSON.stringify(odd)} is no channel of a semver template`,
+      `channels: ${ARCHETYPES.join(', ')}`,
+    );
+  if (replaces !== undefined || skips !== undefined || skipRange !== undefined)
+    throw new EditError('a semver template makes its own edges', 'remove replaces, skips and skipRange');
+  let current =
+    text ??
+    `---\n${emitYaml({ Schema: SEMVER_SCHEMA, GenerateMajorChannels: true, GenerateMinorChannels: true })}`;
+  for (const channel of channels) {
+    const value = contentOf(current);
+    const key = Object.keys(value).find((one) => one.toLowerCase() === channel.toLowerCase()) ?? channel;
+    const group = isObject(value[key]) ? value[key] : {};
+    const list = Object.keys(group).find((one) => one.toLowerCase() === 'bundles') ?? 'Bundles';
+    const known = (listAt(group, list) as Value[]).some((one) => Object.values(one).includes(image));
+    if (!known) current = withItem(current, [key, list], { Image: image });
+  }
+  return current;
+}
+
+/** One more item in a list, which is made when there is none. */
+function withItem(text: string, path: readonly (string | number)[], item: Json): string {
+  const inserted = insertedAt(text, path, item);
+  if (inserted !== undefined) return inserted;
+  const value = structuredClone(contentOf(text)) as Record<string, unknown>;
+  let at: Record<string | number, unknown> = value;
+  for (const step of path.slice(0, -1)) {
+    at[step] ??= {};
+    at = at[step] as Record<string | number, unknown>;
+  }
+  const last = path.at(-1) ?? '';
+  at[last] = [...listAt(at, last), item];
+  return `---\n${emitYaml(value as Json)}`;
+}
+
+function entriesOf(text: string): Value[] {
+  const value = contentOf(text);
+  if (value['schema'] !== BASIC_SCHEMA)
+    throw new EditError(
+      `the template's schema is ${JSON.stringify(value['schema'])}, expected ${BASIC_SCHEMA}`,
+    );
+  // Rendering finds the list whatever the case of its key; another one beside it would hide what stands there.
+  const odd = Object.keys(value).find((key) => key !== 'entries' && foldKey(key) === foldKey('entries'));
+  if (odd !== undefined)
+    throw new EditError(`the template has the key ${JSON.stringify(odd)}`, 'write it as entries');
+  return listAt(value, 'entries').map((one) => (isObject(one) ? one : {}));
+}
+
+function listAt(value: unknown, key: string | number): unknown[] {
+  const list =
+    typeof value === 'object' && value !== null
+      ? (value as Record<string | number, unknown>)[key]
+      : undefined;
+  return Array.isArray(list) ? list : [];
+}
+
+function contentOf(text: string): Value {
+  const { root } = readTree(text, { depth: 1000 });
+  const value = root && compose(root).value;
+  if (!isObject(value)) throw new EditError('the template is no mapping');
+  return value;
+}

@@ -1,0 +1,176 @@
+/**
+ * Substitutes templates: a catalog, and bundle images that take the places of bundles in its
+ * channels.
+ *
+ * @see https://github.com/operator-framework/operator-registry/blob/master/alpha/template/substitutes/substitutes.go
+ */
+import { fieldsOf } from '../../fbc/blob.ts';
+import { csvOf } from '../../fbc/cache/bundle.ts';
+import type { SourceDocument } from '../../fbc/document.ts';
+import type { Blobs, Bundle, Channel, Entry } from '../../fbc/model.ts';
+import { madeBlob } from '../../fbc/new-blob.ts';
+import type { Finding } from '../../finding.ts';
+import { isObject, listOf, struct, text } from '../../go/shape.ts';
+import { opmFindings } from '../../rules/opm.ts';
+import {
+  compareVersions,
+  parseRelease,
+  parseVersion,
+  type Version,
+  VersionError,
+} from '../../version/version.ts';
+import { entriesShape, entryBlobs, readTemplate, type Template } from './entries.ts';
+import {
+  type Expand,
+  expansion,
+  plainBundle,
+  type RenderedImage,
+  TemplateError,
+  type TemplateText,
+} from './template.ts';
+
+export const SUBSTITUTES_SCHEMA = 'olm.template.substitutes';
+
+const SHAPE = entriesShape('substitutes.SubstitutesTemplateData', {
+  substitutions: listOf(struct('substitutes.Substitute', { name: text, base: text })),
+});
+
+/** A bundle image (`name`) that takes the place of the bundle `base`. */
+interface Substitution {
+  readonly name: string;
+  readonly base: string;
+  readonly location: ReturnType<SourceDocument['locate']>;
+}
+
+export const expandSubstitutes: Expand = (source, renderImage) =>
+  expansion(async (findings) => {
+    const template = readSubstitutes(source);
+    let blobs = entryBlobs(template, findings);
+    if (findings.length > 0) return blobs;
+    findings.push(...opmFindings(blobs));
+    const substitutions = substitutionsOf(template);
+    for (const substitution of substitutions) {
+      if (findings.length > 0) return blobs;
+      const image = await renderImage(substitution.name);
+      checkNewer(blobs, substitution, image);
+      blobs = substituted(blobs, substitution, image.bundle);
+      findings.push(...opmFindings({ ...blobs, bundles: blobs.bundles.map(plainBundle) }));
+    }
+    return blobs;
+  });
+
+/** What stands in a template, but for the images that take the places of bundles. @throws TemplateError */
+export function writtenInSubstitutes(text: TemplateText, findings: Finding[]): Blobs {
+  return entryBlobs(readSubstitutes(text), findings);
+}
+
+function readSubstitutes(text: TemplateText): Template {
+  return readTemplate(text, SUBSTITUTES_SCHEMA, SHAPE);
+}
+
+/** @throws TemplateError for one that is incomplete, or uses a name or a base again */
+function substitutionsOf({ fields, document }: Template): Substitution[] {
+  const list = Array.isArray(fields['substitutions']) ? fields['substitutions'] : [];
+  const seen = new Set<string>();
+  return list.map((item, i) => {
+    const one = isObject(item) ? item : {};
+    const [name, base] = [String(one['name'] ?? ''), String(one['base'] ?? '')];
+    const location = document.locate(['substitutions', i]);
+    if (name === '')
+      throw new TemplateError('a substitution has a name: an image', location, 'name: REFERENCE');
+    if (base === '') throw new TemplateError('a substitution has a base: a bundle', location, 'base: BUNDLE');
+    if (name === base) throw new TemplateError(`the substitution ${name} is its own base`, location);
+    for (const used of [`base ${base}`, `image ${name}`]) {
+      if (seen.has(used)) throw new TemplateError(`the ${used} stands in two substitutions`, location);
+      seen.add(used);
+    }
+    return { name, base, location };
+  });
+}
+
+function checkNewer(blobs: Blobs, { name, base, location }: Substitution, image: RenderedImage): void {
+  const bundle = blobs.bundles.find((one) => one.name === base);
+  if (!bundle) throw new TemplateError(`the catalog has no bundle ${base}`, location);
+  const older = releaseOf(plainBundle(bundle), csvOf(bundle), location);
+  const newer = releaseOf(plainBundle(image.bundle), image.csv, location);
+  const order =
+    compareVersions(older.version, newer.version) || compareReleases(older.release, newer.release);
+  if (order < 0) return;
+  throw new TemplateError(`${name} is not newer than ${base}, whose place it is to take`, location);
+}
+
+interface VersionRelease {
+  readonly version: Version;
+  readonly release: Version['prerelease'];
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** A bundle's version and release. Old bundles, which say what they substitute, have the release in the build metadata. */
+function releaseOf(
+  bundle: Bundle,
+  csv: Fields | undefined,
+  location: Substitution['location'],
+): VersionRelease {
+  const own = bundle.properties.filter(({ type }) => type === 'olm.package');
+  const value = own[0]?.value;
+  if (own.length !== 1 || !isObject(value)) {
+    throw new TemplateError(`the bundle ${bundle.name} must have one olm.package property`, location);
+  }
+  try {
+    const version = parseVersion(String(value['version'] ?? ''));
+    const release = parseRelease(String(value['release'] ?? ''));
+    const isOld = release.length === 0 && version.build.length > 0 && substitutesFor(bundle, csv) !== '';
+    if (!isOld) return { version, release };
+    return { version: { ...version, build: [] }, release: parseRelease(version.build.join('.')) };
+  } catch (error) {
+    if (!(error instanceof VersionError)) throw error;
+    throw new TemplateError(`the bundle ${bundle.name}: ${error.message}`, location);
+  }
+}
+
+function substitutesFor(bundle: Bundle, csv: Fields | undefined): string {
+  const metadata = csv
+    ? csv['metadata']
+    : bundle.properties.find(({ type }) => type === 'olm.csv.metadata')?.value;
+  const annotations = isObject(metadata) ? metadata['annotations'] : undefined;
+  const found = isObject(annotations) ? annotations['olm.substitutesFor'] : undefined;
+  return typeof found === 'string' ? found : '';
+}
+
+function compareReleases(a: Version['prerelease'], b: Version['prerelease']): number {
+  if (a.length === 0 || b.length === 0) return Math.sign(a.length) - Math.sign(b.length);
+  const zero = parseVersion('0.0.0');
+  return compareVersions({ ...zero, prerelease: a }, { ...zero, prerelease: b });
+}
+
+function substituted(blobs: Blobs, { base }: Substitution, bundle: Bundle): Blobs {
+  const channels = blobs.channels.map((channel) => substitutedChannel(channel, base, bundle.name));
+  return { ...blobs, channels, bundles: [...blobs.bundles, bundle] };
+}
+
+/** The new bundle takes over the edges of the base, and skips it; who replaced or skipped the base, the new bundle. */
+function substitutedChannel(channel: Channel, base: string, name: string): Channel {
+  const added = channel.entries
+    .filter((entry) => entry.name === base)
+    .map((entry) => ({ ...entry, name, skips: [...entry.skips, base] }))
+    .reverse();
+  const entries = channel.entries.map((entry) => {
+    const bare = entry.name === base ? { ...entry, replaces: '', skips: [], skipRange: '' } : entry;
+    if (bare.replaces === base) return { ...bare, replaces: name, skips: [...bare.skips, base] };
+    if (!bare.skips.includes(base)) return bare;
+    return { ...bare, skips: [...bare.skips, name].filter((skip) => skip !== base) };
+  });
+  return withEntries(channel, [...entries, ...added]);
+}
+
+function withEntries(channel: Channel, entries: readonly Entry[]): Channel {
+  const written = entries.map(({ name, replaces, skips, skipRange }) => ({
+    name,
+    replaces,
+    skips,
+    skipRange,
+  }));
+  const made = madeBlob({ ...fieldsOf(channel), entries: written }, channel.document);
+  return made.kind === 'channel' ? made.blob : channel;
+}

@@ -1,0 +1,233 @@
+/** What `metadata/` must say: the annotations of the bundle and what it depends on. */
+
+import { type Fields, type Inspected, PREFIX, text } from '../../bundle/inspect.ts';
+import { isDirect } from '../../bundle/read.ts';
+import { foldedMember, propertiesIn, type WrittenProperty } from '../../bundle/registry-bundle.ts';
+import { CelError } from '../../fbc/cel.ts';
+import { fitStruct, isObject, type StructShape, struct, text as textShape } from '../../go/shape.ts';
+import { tryParseRange } from '../../version/version.ts';
+import type { Report } from '../rule.ts';
+
+export function checkAnnotationsPresent({ annotations, files }: Inspected, report: Report): void {
+  if (annotations || files.metadata.length === 0) return;
+  report(
+    'no file of metadata/ holds annotations',
+    { file: 'metadata', line: 1, column: 1 },
+    {
+      hint: 'write metadata/annotations.yaml (portolan bundle generate)',
+    },
+  );
+}
+
+export function checkMetadataReadable({ files }: Inspected, report: Report): void {
+  for (const { path, documents } of files.metadata) {
+    const [first] = documents;
+    if (first?.kind !== 'unread') continue;
+    // Other files are tried, too, and passed over when they cannot be read.
+    const isNeeded = /^metadata\/annotations/.test(path);
+    report(first.message, first.location, isNeeded ? {} : { severity: 'warning' });
+  }
+}
+
+const REQUIRED = ['mediatype', 'manifests', 'metadata', 'package', 'channels'] as const;
+
+export function checkAnnotationKeys({ annotations }: Inspected, report: Report): void {
+  if (!annotations) return;
+  for (const name of REQUIRED) {
+    const key = `${PREFIX}${name}.v1`;
+    if (key in annotations.values) continue;
+    report(
+      `the annotation ${JSON.stringify(key)} is missing`,
+      annotations.document.locate([annotations.key]),
+      {
+        hint: `${key}: ${name === 'mediatype' ? 'registry+v1' : name === 'manifests' || name === 'metadata' ? `${name}/` : '…'}`,
+      },
+    );
+  }
+}
+
+export function checkAnnotatedFolders({ annotations }: Inspected, report: Report): void {
+  for (const name of annotations ? (['manifests', 'metadata'] as const) : []) {
+    const key = `${PREFIX}${name}.v1`;
+    const found = annotations?.values[key];
+    if (!annotations || typeof found !== 'string' || found.replaceAll(/^\.?\/|\/$/g, '') === name) continue;
+    const message = `the annotation ${JSON.stringify(key)} must be ${name}/, found ${JSON.stringify(found)}: opm and OLM look into ${name}/, operator-sdk where it says`;
+    report(message, annotations.document.locate([annotations.key, key]), { hint: `${key}: ${name}/` });
+  }
+}
+
+export function checkAnnotationTypes({ annotations }: Inspected, report: Report): void {
+  for (const [key, value] of Object.entries(annotations?.values ?? {})) {
+    if (typeof value === 'string' || !annotations) continue;
+    const place = annotations.document.locate([annotations.key, key]);
+    report(`the annotation ${JSON.stringify(key)} must be text, found ${JSON.stringify(value)}`, place, {
+      hint: `${key}: "${String(value)}"`,
+    });
+  }
+}
+
+export function checkMediaType({ annotations, csv, manifests }: Inspected, report: Report): void {
+  if (!annotations || manifests.length === 0) return;
+  const key = `${PREFIX}mediatype.v1`;
+  const expected = manifests.some(({ path }) => path === 'manifests/Chart.yaml')
+    ? 'helm+v1'
+    : csv
+      ? 'registry+v1'
+      : 'plain+v0';
+  const found = text(annotations.values, key);
+  if (found === expected) return;
+  const message = `the annotation ${JSON.stringify(key)} must be ${JSON.stringify(expected)}, found ${JSON.stringify(found)}`;
+  report(message, annotations.document.locate([annotations.key, key]), { hint: `${key}: ${expected}` });
+}
+
+export function checkAnnotationsFilled({ annotations }: Inspected, report: Report): void {
+  if (!annotations) return;
+  for (const [key, isOptional] of [
+    [`${PREFIX}channels.v1`, false],
+    [`${PREFIX}channel.default.v1`, true],
+  ] as const) {
+    const value = annotations.values[key] ?? '';
+    if (value !== '' || (isOptional && !(key in annotations.values))) continue;
+    report(
+      `the annotation ${JSON.stringify(key)} is empty`,
+      annotations.document.locate([annotations.key, key]),
+      {
+        hint: `${key}: stable`,
+      },
+    );
+  }
+}
+
+export function checkDefaultChannel({ annotations, channels }: Inspected, report: Report): void {
+  const key = `${PREFIX}channel.default.v1`;
+  const name = annotations ? text(annotations.values, key) : '';
+  if (!annotations || name === '' || channels.includes(name) || channels.join('') === '') return;
+  const message = `the default channel ${JSON.stringify(name)} is none of the channels ${JSON.stringify(channels)}`;
+  report(message, annotations.document.locate([annotations.key, key]));
+}
+
+const DEPENDENCIES: ReadonlyMap<string, StructShape> = new Map([
+  ['olm.gvk', struct('registry.GVKDependency', { group: textShape, kind: textShape, version: textShape })],
+  ['olm.package', struct('registry.PackageDependency', { packageName: textShape, version: textShape })],
+  ['olm.label', struct('registry.LabelDependency', { label: textShape })],
+  [
+    'olm.constraint',
+    struct('registry.CelConstraint', {
+      failureMessage: textShape,
+      cel: struct('constraints.Cel', { rule: textShape }),
+    }),
+  ],
+]);
+
+/** Dependencies of a type with their fields; undefined fields where the value does not fit the type. */
+function dependenciesOf({ files }: Inspected): { dependency: WrittenProperty; fields: Fields | undefined }[] {
+  for (const file of files.metadata.filter(isDirect)) {
+    const found = propertiesIn(file, 'dependencies') ?? [];
+    if (found.length > 0) return found.map((dependency) => ({ dependency, fields: fieldsOf(dependency) }));
+  }
+  return [];
+}
+
+function fieldsOf({ type, json }: WrittenProperty): Fields | undefined {
+  const shape = DEPENDENCIES.get(type);
+  if (!shape || json === '') return undefined;
+  const value: unknown = JSON.parse(json);
+  if (value === null) return {};
+  const { value: fields, misfits } = fitStruct(value, shape);
+  return misfits.length === 0 ? fields : undefined;
+}
+
+type DependencyCheck = (
+  fields: Fields,
+  say: (message: string, hint?: string) => void,
+  bundle: Inspected,
+) => void;
+
+/** Makes the check of one type of dependency. */
+function forType(type: string, check: DependencyCheck): (bundle: Inspected, report: Report) => void {
+  return (bundle, report) => {
+    for (const { dependency, fields } of dependenciesOf(bundle)) {
+      if (dependency.type !== type || !fields) continue;
+      const say = (message: string, hint?: string): void =>
+        report(`dependency ${type}: ${message}`, dependency.location, hint === undefined ? {} : { hint });
+      check(fields, say, bundle);
+    }
+  };
+}
+
+export const checkGvkDependency: (bundle: Inspected, report: Report) => void = forType(
+  'olm.gvk',
+  (fields, say) => {
+    for (const field of ['group', 'version', 'kind'])
+      if (text(fields, field) === '') say(`${field} is empty`);
+  },
+);
+
+export const checkLabelDependency: (bundle: Inspected, report: Report) => void = forType(
+  'olm.label',
+  (fields, say) => {
+    if (text(fields, 'label') === '') say('label is empty');
+  },
+);
+
+export const checkPackageDependency: (bundle: Inspected, report: Report) => void = forType(
+  'olm.package',
+  (fields, say) => {
+    if (text(fields, 'packageName') === '') say('packageName is empty');
+    const version = text(fields, 'version');
+    if (version === '') say('version is empty');
+    else if (!tryParseRange(version)) {
+      say(`version ${JSON.stringify(version)} is no range of semantic versions`, 'version: ">=1.0.0 <2.0.0"');
+    }
+  },
+);
+
+const COMPOUND = ['all', 'any', 'not', 'none', 'package', 'gvk'];
+
+export const checkConstraint: (bundle: Inspected, report: Report) => void = (bundle, report) => {
+  for (const { dependency, fields } of dependenciesOf(bundle)) {
+    if (dependency.type !== 'olm.constraint' || !fields) continue;
+    const message = constraintDefect(dependency, fields, bundle);
+    if (message)
+      report(`dependency olm.constraint: ${message.text}`, dependency.location, {
+        severity: message.severity,
+      });
+  }
+};
+
+function constraintDefect(
+  { json }: WrittenProperty,
+  fields: Fields,
+  { cel }: Inspected,
+): { text: string; severity: 'error' | 'warning' } | undefined {
+  const rule = fields['cel'];
+  if (!isObject(rule)) {
+    const value: unknown = JSON.parse(json);
+    const isCompound = isObject(value) && COMPOUND.some((key) => foldedMember(value, key) !== undefined);
+    // OLM resolves these; only opm's check of a bundle does not know them.
+    return isCompound
+      ? { text: 'opm validates only rules in CEL; OLM knows this one', severity: 'warning' }
+      : { text: 'cel is missing', severity: 'error' };
+  }
+  const expression = text(rule, 'rule');
+  if (expression === '') return { text: 'cel.rule is empty', severity: 'error' };
+  try {
+    cel?.compile(expression);
+    return undefined;
+  } catch (error) {
+    if (error instanceof CelError)
+      return { text: `cel.rule is no rule: ${error.message}`, severity: 'error' };
+    throw error;
+  }
+}
+
+export function checkDependencyTypes(bundle: Inspected, report: Report): void {
+  for (const { dependency, fields } of dependenciesOf(bundle)) {
+    if (fields) continue;
+    const known = DEPENDENCIES.has(dependency.type);
+    const message = known
+      ? `the value of the dependency ${dependency.type} does not fit its type`
+      : `unknown type of dependency ${JSON.stringify(dependency.type)}`;
+    report(message, dependency.location, { hint: `types: ${[...DEPENDENCIES.keys()].join(', ')}` });
+  }
+}

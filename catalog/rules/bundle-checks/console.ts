@@ -1,0 +1,301 @@
+/**
+ * Annotations that web consoles and catalogs read from a ClusterServiceVersion.
+ *
+ * @see https://docs.redhat.com/en/documentation/openshift_container_platform/latest/html/operators/developing-operators
+ */
+
+import { type Fields, type Inspected, list, member, type TypedCsv, text } from '../../bundle/inspect.ts';
+import { kindOf } from '../../bundle/manifest.ts';
+import { isDnsLabel } from '../../names.ts';
+import type { Report } from '../rule.ts';
+import { called, ofCsv, ownedApis } from './csv.ts';
+
+type Check = (bundle: Inspected, report: Report) => void;
+
+interface Annotation {
+  readonly csv: TypedCsv;
+  readonly key: string;
+  readonly value: string;
+  readonly say: (message: string, hint?: string) => void;
+}
+
+/** Makes a check of one annotation where it stands. */
+function ofAnnotation(key: string, check: (annotation: Annotation) => void): Check {
+  return ofCsv((csv, report) => {
+    const value = csv.annotations[key];
+    if (value === undefined) return;
+    const say: Annotation['say'] = (message, hint) =>
+      report(
+        `${called(csv)}: the annotation ${key} ${message}`,
+        csv.at('metadata', 'annotations', key),
+        hint === undefined ? {} : { hint },
+      );
+    check({ csv, key, value, say });
+  });
+}
+
+/** The value of JSON text; undefined with a finding where it is none. */
+function jsonOf({ value, say }: Annotation, hint: string): unknown {
+  try {
+    return JSON.parse(value);
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    say('is no JSON', hint);
+    return undefined;
+  }
+}
+
+function textsOf(annotation: Annotation, hint: string): readonly string[] {
+  const value = jsonOf(annotation, hint);
+  if (value === undefined) return [];
+  if (Array.isArray(value) && value.every((item) => typeof item === 'string')) return value;
+  annotation.say('is no list of texts', hint);
+  return [];
+}
+
+const FEATURES = 'features.operators.openshift.io/';
+const REQUIRED_FEATURES = [
+  'disconnected',
+  'fips-compliant',
+  'proxy-aware',
+  'tls-profiles',
+  'token-auth-aws',
+  'token-auth-azure',
+  'token-auth-gcp',
+];
+const OTHER_FEATURES = ['cnf', 'cni', 'csi'];
+
+export const checkFeatures: Check = ofCsv((csv, report) => {
+  const known = [...REQUIRED_FEATURES, ...OTHER_FEATURES];
+  for (const [key, value] of Object.entries(csv.annotations)) {
+    if (!key.startsWith(FEATURES)) continue;
+    const name = key.slice(FEATURES.length);
+    const place = csv.at('metadata', 'annotations', key);
+    if (!known.includes(name)) {
+      report(`${called(csv)}: ${JSON.stringify(name)} is no feature that consoles know`, place, {
+        hint: `one of ${known.join(', ')}`,
+      });
+    } else if (value !== 'true' && value !== 'false') {
+      report(
+        `${called(csv)}: the annotation ${key} must be "true" or "false", found ${JSON.stringify(value)}`,
+        place,
+        {
+          hint: `${key}: "${/^(?:true|yes|y|1)$/i.test(value)}"`,
+        },
+      );
+    }
+  }
+});
+
+export const checkFeaturesPresent: Check = ofCsv((csv, report) => {
+  const missing = REQUIRED_FEATURES.filter((name) => !(`${FEATURES}${name}` in csv.annotations));
+  if (missing.length === 0) return;
+  report(
+    `${called(csv)} does not say about ${missing.join(', ')} (${FEATURES}…)`,
+    csv.at('metadata', 'annotations'),
+    {
+      hint: `${FEATURES}${missing[0]}: "false"`,
+    },
+  );
+});
+
+const INFRASTRUCTURE = ['disconnected', 'cnf', 'cni', 'csi', 'fips', 'proxy-aware'];
+
+export const checkInfrastructure: Check = ofAnnotation(
+  'operators.openshift.io/infrastructure-features',
+  (annotation) => {
+    for (const feature of textsOf(annotation, `'["disconnected", "proxy-aware"]'`)) {
+      if (INFRASTRUCTURE.includes(feature.toLowerCase())) continue;
+      annotation.say(
+        `names ${JSON.stringify(feature)}, which consoles do not know`,
+        `one of ${INFRASTRUCTURE.join(', ')}`,
+      );
+    }
+  },
+);
+
+export const checkSuggestedNamespace: Check = ofAnnotation(
+  'operatorframework.io/suggested-namespace',
+  ({ value, say }) => {
+    if (!isDnsLabel(value)) say(`must be the name of a namespace, found ${JSON.stringify(value)}`);
+  },
+);
+
+const NAMESPACE = `'{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": …}}'`;
+
+export const checkNamespaceTemplate: Check = ofAnnotation(
+  'operatorframework.io/suggested-namespace-template',
+  (annotation) => {
+    const value = jsonOf(annotation, NAMESPACE);
+    if (value === undefined) return;
+    const { csv, say } = annotation;
+    const kind = kindOf(value);
+    if (kind?.kind !== 'Namespace' || kind.version !== 'v1' || kind.group !== '') {
+      say('is no Namespace of v1', NAMESPACE);
+      return;
+    }
+    const name = text(member(value, 'metadata'), 'name');
+    if (!isDnsLabel(name))
+      say(`names the namespace ${JSON.stringify(name)}, which no cluster takes`, NAMESPACE);
+    const plain = csv.annotations['operatorframework.io/suggested-namespace'];
+    if (plain !== undefined && plain !== name)
+      say(
+        `names ${JSON.stringify(name)}, operatorframework.io/suggested-namespace ${JSON.stringify(plain)}: the template counts`,
+      );
+  },
+);
+
+export const checkInitialization: Check = ofAnnotation(
+  'operatorframework.io/initialization-resource',
+  (annotation) => {
+    const hint = `one object as JSON: '{"apiVersion": …, "kind": …, "metadata": {"name": …}, "spec": {…}}'`;
+    const value = jsonOf(annotation, hint);
+    if (value === undefined) return;
+    const kind = kindOf(value);
+    if (!kind) {
+      annotation.say('is no single object with a kind', hint);
+      return;
+    }
+    const api = `${kind.group}/${kind.version}, Kind=${kind.kind}`;
+    if (!ownedApis(annotation.csv).has(api))
+      annotation.say(`is of ${api}, which the ClusterServiceVersion does not own`);
+  },
+);
+
+export const checkInternalObjects: Check = ofAnnotation(
+  'operators.operatorframework.io/internal-objects',
+  (annotation) => {
+    const owned = list(annotation.csv.spec, 'customresourcedefinitions', 'owned').map((crd) =>
+      text(crd, 'name'),
+    );
+    for (const name of textsOf(annotation, `'["internals.example.com"]'`)) {
+      if (!owned.includes(name))
+        annotation.say(
+          `hides ${JSON.stringify(name)}, which the ClusterServiceVersion does not own`,
+          `one of ${owned.join(', ')}`,
+        );
+    }
+  },
+);
+
+export const checkSubscriptions: Check = ofAnnotation(
+  'operators.openshift.io/valid-subscription',
+  (annotation) => {
+    textsOf(annotation, `'["OpenShift Container Platform"]'`);
+  },
+);
+
+const PLATFORMS: Readonly<Record<string, readonly string[]>> = {
+  arch: ['amd64', 'arm64', 'ppc64le', 's390x'],
+  os: ['linux', 'zos'],
+};
+
+export const checkPlatformLabelNames: Check = ofCsv((csv, report) => {
+  for (const [key, value] of Object.entries(csv.labels)) {
+    const [, kind = '', name = ''] = /^operatorframework\.io\/(arch|os)\.(.*)$/.exec(key) ?? [];
+    const known = PLATFORMS[kind];
+    if (!known) continue;
+    const place = csv.at('metadata', 'labels', key);
+    if (!known.includes(name))
+      report(`${called(csv)}: the label ${key} names no platform that consoles filter by`, place, {
+        hint: `one of ${known.join(', ')}`,
+      });
+    else if (value !== 'supported')
+      report(`${called(csv)}: the label ${key} must be "supported", found ${JSON.stringify(value)}`, place, {
+        hint: `${key}: supported`,
+      });
+  }
+});
+
+/** Fields that a description of an operator needs, with what they are for. */
+const PRESENTED: readonly (readonly [field: string, isThere: (value: unknown) => boolean])[] = [
+  ['description', (value) => typeof value === 'string' && value.trim() !== ''],
+  ['keywords', isFilled],
+  ['maintainers', isFilled],
+  ['maturity', (value) => typeof value === 'string' && value !== ''],
+];
+
+function isFilled(value: unknown): boolean {
+  return Array.isArray(value) && value.length > 0;
+}
+
+export const checkPresentation: Check = ofCsv((csv, report) => {
+  const missing = PRESENTED.filter(([field, isThere]) => !isThere(csv.spec[field])).map(([field]) => field);
+  if (csv.annotations['capabilities'] === undefined) missing.push('the annotation capabilities');
+  if (missing.length === 0) return;
+  report(`${called(csv)} lacks ${missing.join(', ')}, which catalogs show`, csv.at('spec'));
+});
+
+const API_FIELDS = {
+  customresourcedefinitions: ['name', 'version', 'kind', 'displayName', 'description'],
+  apiservicedefinitions: ['group', 'version', 'kind', 'displayName', 'description'],
+} as const;
+
+export const checkApiFields: Check = ofCsv((csv, report) => {
+  for (const section of ['customresourcedefinitions', 'apiservicedefinitions'] as const) {
+    for (const which of ['owned', 'required']) {
+      for (const [i, api] of list(csv.spec, section, which).entries()) {
+        const wanted: string[] = [...API_FIELDS[section]];
+        if (section === 'apiservicedefinitions' && which === 'owned') wanted.push('name', 'deploymentName');
+        const missing = wanted.filter((field) => text(api, field) === '');
+        if (missing.length === 0) continue;
+        const name = text(api, 'name') || text(api, 'kind');
+        report(
+          `${called(csv)}: the ${which} API ${JSON.stringify(name)} lacks ${missing.join(', ')}`,
+          csv.at('spec', section, which, i),
+        );
+      }
+    }
+  }
+});
+
+const DESCRIPTORS = ['specDescriptors', 'statusDescriptors', 'actionDescriptors'] as const;
+
+export const checkDescriptors: Check = ofCsv((csv, report) => {
+  for (const section of ['customresourcedefinitions', 'apiservicedefinitions']) {
+    for (const [i, api] of list(csv.spec, section, 'owned').entries()) {
+      for (const kind of DESCRIPTORS) {
+        for (const [j, descriptor] of list(api, kind).entries()) {
+          const defect = descriptorDefect(descriptor);
+          if (defect === undefined) continue;
+          const message = `${called(csv)}: ${kind}[${j}] of ${JSON.stringify(text(api, 'name'))} ${defect}`;
+          report(message, csv.at('spec', section, 'owned', i, kind, j));
+        }
+      }
+    }
+  }
+});
+
+function descriptorDefect(descriptor: Fields): string | undefined {
+  if (text(descriptor, 'path') === '') return 'has no path';
+  const hints = descriptor['x-descriptors'];
+  const odd = Array.isArray(hints)
+    ? hints.find((hint) => typeof hint !== 'string' || !hint.startsWith('urn:'))
+    : undefined;
+  return odd === undefined ? undefined : `has the x-descriptor ${JSON.stringify(odd)}, which is no URN`;
+}
+
+export const checkApiServiceDeployment: Check = ofCsv((csv, report) => {
+  const deployments = list(csv.spec, 'install', 'spec', 'deployments').map((deployment) =>
+    text(deployment, 'name'),
+  );
+  for (const [i, api] of list(csv.spec, 'apiservicedefinitions', 'owned').entries()) {
+    const name = text(api, 'deploymentName');
+    if (name === '' || deployments.includes(name)) continue;
+    const message = `${called(csv)}: the API service ${JSON.stringify(text(api, 'name'))} is served by the deployment ${JSON.stringify(name)}, which does not exist: the ClusterServiceVersion stays pending`;
+    report(message, csv.at('spec', 'apiservicedefinitions', 'owned', i, 'deploymentName'));
+  }
+});
+
+/** Whether a feature is annotated, in the new way or in the old one. */
+export function isAnnotated(csv: TypedCsv, feature: string): boolean {
+  if (csv.annotations[`${FEATURES}${feature}`] === 'true') return true;
+  const old = csv.annotations['operators.openshift.io/infrastructure-features'] ?? '[]';
+  try {
+    const features: unknown = JSON.parse(old);
+    return Array.isArray(features) && features.some((item) => String(item).toLowerCase() === feature);
+  } catch (error) {
+    if (error instanceof SyntaxError) return false;
+    throw error;
+  }
+}

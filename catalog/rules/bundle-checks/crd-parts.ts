@@ -1,0 +1,235 @@
+/**
+ * Parts of custom resource definitions that stand in each version or, in v1beta1, once for all of them, and how
+ * objects are converted between versions.
+ *
+ * @see https://github.com/kubernetes/apiextensions-apiserver/blob/v0.36.0/pkg/apis/apiextensions/validation/validation.go
+ */
+
+import { type Fields, list, member, text, texts } from '../../bundle/inspect.ts';
+import { sameJson } from '../../crd/schema.ts';
+import type { Path } from '../../go/path.ts';
+import { isObject } from '../../go/shape.ts';
+import { isDnsSubdomain } from '../../names.ts';
+import { type Check, type Definition, DNS_LABEL, eachCrd, LABEL_TEXT } from './crd.ts';
+
+interface Conversion {
+  readonly strategy: string;
+  readonly client: Fields | undefined;
+  readonly clientPath: Path;
+  readonly reviews: readonly string[];
+  readonly reviewsPath: Path;
+}
+
+/** How a definition converts: v1 has it one level deeper than v1beta1, which has a default more. */
+function conversionOf({ spec, isBeta }: Definition): Conversion {
+  const conversion = member(spec, 'conversion');
+  const holder = isBeta ? conversion : member(conversion, 'webhook');
+  const path = isBeta ? ['spec', 'conversion'] : ['spec', 'conversion', 'webhook'];
+  const clientField = isBeta ? 'webhookClientConfig' : 'clientConfig';
+  const client = holder[clientField];
+  const strategy = isObject(spec['conversion']) ? text(conversion, 'strategy') : 'None';
+  const reviews = texts(holder, 'conversionReviewVersions');
+  return {
+    strategy,
+    client: isObject(client) ? client : undefined,
+    clientPath: [...path, clientField],
+    reviews: reviews.length === 0 && isBeta && strategy === 'Webhook' ? ['v1beta1'] : reviews,
+    reviewsPath: [...path, 'conversionReviewVersions'],
+  };
+}
+
+export const checkConversion: Check = eachCrd((definition) => {
+  const { spec, isBeta, say } = definition;
+  const { strategy, client, clientPath, reviews, reviewsPath } = conversionOf(definition);
+  const at = ['spec', 'conversion', 'strategy'];
+  if (strategy !== 'None' && (spec['preserveUnknownFields'] ?? isBeta) === true)
+    say(at, 'must be None: spec.preserveUnknownFields is true', 'preserveUnknownFields: false');
+  if (strategy === '') say(at, 'is missing', 'strategy: None');
+  else if (strategy !== 'None' && strategy !== 'Webhook')
+    say(at, `must be None or Webhook, found ${JSON.stringify(strategy)}`);
+  if (strategy === 'Webhook') {
+    if (!client) say(clientPath, 'is missing: the strategy is Webhook');
+    else checkClient(client, clientPath, say);
+    checkReviews(reviews, reviewsPath, say);
+    return;
+  }
+  if (client) say(clientPath, 'must not be set: the strategy is not Webhook');
+  if (reviews.length > 0) say(reviewsPath, 'must not be set: the strategy is not Webhook');
+});
+
+function checkReviews(reviews: readonly string[], path: Path, say: Definition['say']): void {
+  if (reviews.length === 0)
+    say(path, 'is missing: the strategy is Webhook', 'conversionReviewVersions: [v1]');
+  else if (!reviews.includes('v1') && !reviews.includes('v1beta1')) say(path, 'must include v1 or v1beta1');
+  for (const [i, review] of reviews.entries()) {
+    if (!DNS_LABEL.test(review)) say([...path, i], `${JSON.stringify(review)} ${LABEL_TEXT}`);
+    if (reviews.indexOf(review) !== i) say([...path, i], `${JSON.stringify(review)} stands twice`);
+  }
+}
+
+function checkClient(client: Fields, path: Path, say: Definition['say']): void {
+  const { url, service } = client;
+  if ((typeof url === 'string') === isObject(service)) say(path, 'must have either a url or a service');
+  else if (typeof url === 'string') {
+    for (const defect of urlDefects(url)) say([...path, 'url'], `${JSON.stringify(url)} ${defect}`);
+  } else if (isObject(service)) checkService(service, [...path, 'service'], say);
+}
+
+function urlDefects(url: string): string[] {
+  const [, scheme = '', authority = '', query = '', fragment = ''] =
+    /^(?:([a-z][a-z0-9+.-]*):)?(?:\/\/([^/?#]*))?[^?#]*(\?[^#]*)?(#.*)?$/is.exec(url) ?? [];
+  return [
+    ...(scheme.toLowerCase() === 'https' ? [] : ['must begin with https://']),
+    ...(authority.replace(/^.*@/s, '') === '' ? ['must name a host'] : []),
+    ...(authority.includes('@') ? ['must not name a user'] : []),
+    ...(fragment.length > 1 ? ['must have no fragment'] : []),
+    ...(query.length > 1 ? ['must have no query'] : []),
+  ];
+}
+
+function checkService(service: Fields, path: Path, say: Definition['say']): void {
+  for (const field of ['name', 'namespace']) {
+    if (text(service, field) === '') say([...path, field], 'is missing');
+  }
+  const port = service['port'] ?? 443;
+  if (typeof port !== 'number' || port < 1 || port > 65535)
+    say([...path, 'port'], `must be between 1 and 65535, found ${String(port)}`);
+  const urlPath = text(service, 'path');
+  if (urlPath === '' || urlPath === '/') return;
+  if (!urlPath.startsWith('/')) say([...path, 'path'], `${JSON.stringify(urlPath)} must begin with /`);
+  const steps = urlPath.slice(1).replace(/\/$/, '').split('/');
+  if (!steps.every(isDnsSubdomain))
+    say([...path, 'path'], `${JSON.stringify(urlPath)} must have lower-case DNS names between its slashes`);
+}
+
+interface Part {
+  readonly value: unknown;
+  readonly path: Path;
+  /** The version that it is for; undefined for all of them. */
+  readonly version: Fields | undefined;
+}
+
+/** Parts that may stand in each version, or in a definition of v1beta1 for all of them. */
+function parts({ spec, versions }: Definition, key: string): Part[] {
+  const found = versions.map(
+    (version, i): Part => ({ value: version[key], path: ['spec', 'versions', i, key], version }),
+  );
+  const ofAll: Part = { value: spec[key], path: ['spec', key], version: undefined };
+  return [...found, ofAll].filter(({ value }) => value !== undefined);
+}
+
+const COLUMN_TYPES = ['boolean', 'date', 'integer', 'number', 'string'];
+const COLUMN_FORMATS = ['', 'int32', 'int64', 'float', 'double', 'byte', 'date', 'date-time', 'password'];
+
+export const checkPrinterColumns: Check = eachCrd((definition) => {
+  const pathField = definition.isBeta ? 'JSONPath' : 'jsonPath';
+  for (const { value, path } of parts(definition, 'additionalPrinterColumns')) {
+    for (const [i, column] of list(value).entries()) {
+      const say = (field: string, message: string): void => definition.say([...path, i, field], message);
+      if (text(column, 'name') === '') say('name', 'is missing');
+      if (!COLUMN_TYPES.includes(text(column, 'type')))
+        say('type', `must be one of ${COLUMN_TYPES.join(', ')}`);
+      if (!COLUMN_FORMATS.includes(text(column, 'format')))
+        say('format', `must be one of ${COLUMN_FORMATS.slice(1).join(', ')}`);
+      const jsonPath = text(column, pathField);
+      if (jsonPath === '') say(pathField, 'is missing');
+      else if (!jsonPath.startsWith('.')) say(pathField, `${JSON.stringify(jsonPath)} must begin with a dot`);
+    }
+  }
+});
+
+/** Makes the check of paths to what is scaled, each with the parts under which it may lie. */
+function scaleCheck(fields: Readonly<Record<string, readonly string[]>>): Check {
+  return eachCrd((definition) => {
+    for (const { value, path } of parts(definition, 'subresources')) {
+      const scale = isObject(value) ? value['scale'] : undefined;
+      if (!isObject(scale)) continue;
+      for (const [field, under] of Object.entries(fields)) {
+        const found = text(scale, field);
+        const isOptional = field === 'labelSelectorPath';
+        if ((found === '' && isOptional) || under.some((prefix) => found.startsWith(`${prefix}.`))) continue;
+        const message = `must be a path under ${under.join(' or ')}, found ${JSON.stringify(found)}`;
+        definition.say([...path, 'scale', field], found === '' ? 'is missing' : message);
+      }
+    }
+  });
+}
+
+export const checkScale: Check = scaleCheck({
+  specReplicasPath: ['.spec'],
+  labelSelectorPath: ['.spec', '.status'],
+});
+
+/** The validators leave out whatever names the status; clusters refuse the definition. */
+export const checkScaleStatus: Check = scaleCheck({ statusReplicasPath: ['.status'] });
+
+/** Most fields by which objects may be selected. */
+const MOST_SELECTABLE = 8;
+
+export const checkSelectableFields: Check = eachCrd((definition) => {
+  const { spec } = definition;
+  for (const { value, path, version } of parts(definition, 'selectableFields')) {
+    const fields = list(value).map((field) => text(field, 'jsonPath'));
+    if (fields.length === 0) continue;
+    const schema =
+      (version && member(version, 'schema')['openAPIV3Schema']) ??
+      member(spec, 'validation')['openAPIV3Schema'];
+    if (!isObject(schema)) {
+      definition.say(path, 'needs a schema in which the fields are');
+      continue;
+    }
+    const unique = new Set(fields.filter((field) => field !== '')).size;
+    if (unique > MOST_SELECTABLE)
+      definition.say(path, `has ${unique} fields, the limit is ${MOST_SELECTABLE}`);
+    for (const [i, field] of fields.entries()) {
+      const defect = fields.indexOf(field) === i ? selectableDefect(field, schema) : 'stands twice';
+      if (defect !== undefined)
+        definition.say([...path, i, 'jsonPath'], `${JSON.stringify(field)} ${defect}`);
+    }
+  }
+});
+
+/** Why objects cannot be selected by a field; undefined when they can. */
+function selectableDefect(field: string, schema: Fields): string | undefined {
+  if (field === '') return 'is empty';
+  // Name by name: an expression for all of them runs out of stack.
+  if (
+    !field.startsWith('.') ||
+    !field
+      .slice(1)
+      .split('.')
+      .every((name) => /^[^[\]]+$/.test(name))
+  )
+    return 'is no path such as .spec.size';
+  const names = field.slice(1).split('.');
+  let at: unknown = schema;
+  for (const name of names) {
+    const inside = isObject(at) ? at : {};
+    at = isObject(inside['properties']) ? inside['properties'][name] : inside['additionalProperties'];
+    if (!isObject(at)) return 'is no field of the schema';
+  }
+  if (names[0] === 'metadata') return 'is in metadata';
+  const type = isObject(at) ? text(at, 'type') : '';
+  return /^(?:string|boolean|integer)$/.test(type)
+    ? undefined
+    : 'must be of the type string, boolean or integer';
+}
+
+/** What a definition of v1beta1 says for all versions, and its name in them. */
+const SHARED = [
+  ['validation', 'schema'],
+  ['subresources', 'subresources'],
+  ['additionalPrinterColumns', 'additionalPrinterColumns'],
+] as const;
+
+export const checkVersionParts: Check = eachCrd(({ spec, isBeta, versions, say }) => {
+  if (!isBeta) return;
+  for (const [top, each] of SHARED) {
+    const values = versions.map((version) => version[each]);
+    const isSet = (value: unknown): boolean => (Array.isArray(value) ? value.length > 0 : isObject(value));
+    if (isSet(spec[top]) && values.some(isSet))
+      say(['spec', top], `must not be set: versions have ${each} of their own`);
+    if (values.length > 0 && values.every((value) => isSet(value) && sameJson(value, values[0])))
+      say(['spec', 'versions'], `must not all have the same ${each}`, `spec.${top} says it for all of them`);
+  }
+});

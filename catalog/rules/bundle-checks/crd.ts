@@ -1,0 +1,281 @@
+/**
+ * What the Kubernetes API server demands of custom resource definitions, but for their
+ * schemas, and how they belong to the ClusterServiceVersion.
+ *
+ * @see https://github.com/kubernetes/apiextensions-apiserver/blob/v0.36.0/pkg/apis/apiextensions/validation/validation.go
+ */
+
+import { type Fields, type Inspected, list, member, text, texts } from '../../bundle/inspect.ts';
+import type { BundleObject } from '../../bundle/registry-bundle.ts';
+import { CRD_V1, CRD_V1BETA1 } from '../../go/kubernetes-types.ts';
+import type { Path } from '../../go/path.ts';
+import { fitStruct } from '../../go/shape.ts';
+import { isDnsSubdomain } from '../../names.ts';
+import type { Report } from '../rule.ts';
+import { ofCsv, ownedApis } from './csv.ts';
+
+/** A definition with Kubernetes' defaults in the places of what was left out. */
+export interface Definition {
+  readonly object: BundleObject;
+  readonly spec: Fields;
+  readonly isBeta: boolean;
+  readonly versions: readonly Fields[];
+  readonly names: Fields;
+  readonly say: (path: Path, message: string, hint?: string) => void;
+}
+
+export type Check = (bundle: Inspected, report: Report) => void;
+
+/** Makes a check out of one that looks at one definition. */
+export function eachCrd(check: (definition: Definition) => void): Check {
+  return ({ crds }, report) => {
+    for (const object of crds) {
+      const spec = member(object.value, 'spec');
+      const isBeta = object.version === 'v1beta1';
+      if (!isBeta && object.version !== 'v1') continue;
+      const listed = list(spec, 'versions');
+      const single = text(spec, 'version');
+      const versions =
+        isBeta && listed.length === 0 && single !== ''
+          ? [{ name: single, served: true, storage: true }]
+          : listed;
+      const say: Definition['say'] = (path, message, hint) => {
+        const field = path
+          .map((step) => (typeof step === 'number' ? `[${step}]` : `.${step}`))
+          .join('')
+          .slice(1);
+        report(
+          `custom resource definition ${JSON.stringify(object.name)}: ${field} ${message}`,
+          object.document.locate(path),
+          hint === undefined ? {} : { hint },
+        );
+      };
+      check({ object, spec, isBeta, versions, names: member(spec, 'names'), say });
+    }
+  };
+}
+
+export const checkCrdType: Check = ({ crds }, report) => {
+  for (const { value, version, name, document } of crds) {
+    if (version !== 'v1' && version !== 'v1beta1') continue;
+    const { misfits } = fitStruct(value, version === 'v1' ? CRD_V1 : CRD_V1BETA1);
+    for (const { path, expected, found } of misfits) {
+      const message = `custom resource definition ${JSON.stringify(name)}: ${path.join('.')} must be ${expected}, found ${found}`;
+      report(message, document.locate(path));
+    }
+  }
+};
+
+export const checkCrdApiVersion: Check = ({ objects }, report) => {
+  for (const { kind, group, version, name, document } of objects) {
+    if (kind !== 'CustomResourceDefinition') continue;
+    if (group === 'apiextensions.k8s.io' && (version === 'v1' || version === 'v1beta1')) continue;
+    const message = `custom resource definition ${JSON.stringify(name)}: unknown apiVersion`;
+    report(message, document.locate(['apiVersion']), { hint: 'apiVersion: apiextensions.k8s.io/v1' });
+  }
+};
+
+export const checkCrdName: Check = eachCrd(({ object, spec, names, say }) => {
+  const expected = `${text(names, 'plural')}.${text(spec, 'group')}`;
+  if (object.name !== expected)
+    say(['metadata', 'name'], `must be <plural>.<group>, ${JSON.stringify(expected)}`);
+  else if (!isDnsSubdomain(object.name)) say(['metadata', 'name'], 'must be a lower-case DNS name');
+  if (text(member(object.value, 'metadata'), 'generateName') !== '')
+    say(['metadata', 'generateName'], 'must not be set: the name of a definition is its own');
+});
+
+export const checkCrdGroup: Check = eachCrd(({ spec, say }) => {
+  const group = text(spec, 'group');
+  if (group === '') say(['spec', 'group'], 'is missing');
+  else if (!isDnsSubdomain(group))
+    say(['spec', 'group'], `${JSON.stringify(group)} must be a lower-case DNS name`);
+  else if (!group.includes('.'))
+    say(['spec', 'group'], `${JSON.stringify(group)} must be a domain with at least one dot`);
+});
+
+export const checkCrdScope: Check = eachCrd(({ spec, isBeta, say }) => {
+  const scope = text(spec, 'scope');
+  if (scope === 'Namespaced' || scope === 'Cluster' || (isBeta && scope === '')) return;
+  say(['spec', 'scope'], `must be Namespaced or Cluster, found ${JSON.stringify(scope)}`);
+});
+
+export const checkStorageVersion: Check = eachCrd(({ versions, say }) => {
+  const stored = versions.filter((version) => version['storage'] === true).length;
+  if (stored !== 1)
+    say(['spec', 'versions'], `must have exactly one version with storage: true, found ${stored}`);
+});
+
+/** Names of RFC 1035. */
+export const DNS_LABEL: RegExp = /^[a-z](?:[-a-z0-9]{0,61}[a-z0-9])?$/;
+export const LABEL_TEXT = 'must be lower-case letters, digits and -, beginning with a letter';
+
+export const checkVersionNames: Check = eachCrd(({ versions, say }) => {
+  const names = versions.map((version) => text(version, 'name'));
+  for (const [i, name] of names.entries()) {
+    if (!DNS_LABEL.test(name)) say(['spec', 'versions', i, 'name'], `${JSON.stringify(name)} ${LABEL_TEXT}`);
+    if (names.indexOf(name) !== i)
+      say(['spec', 'versions', i, 'name'], `${JSON.stringify(name)} stands twice`);
+  }
+});
+
+export const checkNames: Check = eachCrd(({ names, say }) => {
+  const kind = text(names, 'kind');
+  const listKind = text(names, 'listKind') || `${kind}List`;
+  const plural = text(names, 'plural');
+  const singular = text(names, 'singular') || kind.toLowerCase();
+  const at = (field: string): Path => ['spec', 'names', field];
+  if (plural === '') say(at('plural'), 'is missing');
+  else if (!DNS_LABEL.test(plural)) say(at('plural'), `${JSON.stringify(plural)} ${LABEL_TEXT}`);
+  if (singular !== '' && !DNS_LABEL.test(singular))
+    say(at('singular'), `${JSON.stringify(singular)} ${LABEL_TEXT}`);
+  if (kind === '') say(at('kind'), 'is missing');
+  for (const [field, name] of [
+    ['kind', kind],
+    ['listKind', listKind],
+  ] as const) {
+    if (name !== '' && !DNS_LABEL.test(name.toLowerCase()))
+      say(at(field), `${JSON.stringify(name)} must be letters, digits and -`);
+  }
+  if (kind !== '' && kind === listKind) say(at('listKind'), 'must differ from kind');
+  for (const field of ['shortNames', 'categories']) {
+    for (const [i, name] of texts(names, field).entries()) {
+      if (!DNS_LABEL.test(name)) say([...at(field), i], `${JSON.stringify(name)} ${LABEL_TEXT}`);
+    }
+  }
+});
+
+export const checkPreserveUnknown: Check = eachCrd(({ spec, isBeta, say }) => {
+  const preserves = spec['preserveUnknownFields'] ?? isBeta;
+  if (preserves !== true) return;
+  const how =
+    spec['preserveUnknownFields'] === true
+      ? 'must not be true'
+      : 'must be false: left out, it is true in v1beta1';
+  say(
+    ['spec', 'preserveUnknownFields'],
+    how,
+    'preserveUnknownFields: false, and x-kubernetes-preserve-unknown-fields: true in the schema where it is needed',
+  );
+});
+
+export const checkDeprecationWarning: Check = eachCrd(({ versions, say }) => {
+  for (const [i, version] of versions.entries()) {
+    const warning = version['deprecationWarning'];
+    if (typeof warning !== 'string') continue;
+    const at: Path = ['spec', 'versions', i, 'deprecationWarning'];
+    const { length } = new TextEncoder().encode(warning);
+    if (version['deprecated'] !== true) say(at, 'can only be set for a version with deprecated: true');
+    else if (length === 0 || length > 256) say(at, `must have 1 to 256 bytes, found ${length}`);
+    else if (!/^[\p{L}\p{M}\p{N}\p{P}\p{S} ]*$/u.test(warning)) say(at, 'must be printable');
+  }
+});
+
+export const checkSingleVersion: Check = eachCrd(({ spec, isBeta, versions, say }) => {
+  const single = text(spec, 'version');
+  const first = text(versions[0] ?? {}, 'name');
+  if (isBeta && single !== '' && single !== first)
+    say(['spec', 'version'], `must be the first of spec.versions, ${JSON.stringify(first)}`);
+  if (isBeta && versions.length === 0) say(['spec', 'versions'], 'is missing');
+});
+
+const APPROVAL = 'api-approved.kubernetes.io';
+
+export const checkProtectedGroup: Check = eachCrd(({ object, spec, say }) => {
+  if (!/(?:^|\.)(?:k8s|kubernetes)\.io$/.test(text(spec, 'group'))) return;
+  const approval = text(member(object.value, 'metadata', 'annotations'), APPROVAL);
+  if (/^https?:\/\/[^/]+|^unapproved/.test(approval)) return;
+  say(
+    ['metadata', 'annotations', APPROVAL],
+    'must name the approval: the group is one of Kubernetes',
+    `${APPROVAL}: https://github.com/kubernetes/enhancements/pull/…`,
+  );
+});
+
+/** `group/version, Kind=kind` of every version of a definition, with the definition. */
+function servedApis({ crds }: Inspected): [string, BundleObject][] {
+  return crds.flatMap((object) => {
+    const spec = member(object.value, 'spec');
+    const listed = list(spec, 'versions').map((version) => text(version, 'name'));
+    const versions = listed.length === 0 && object.version === 'v1beta1' ? [text(spec, 'version')] : listed;
+    const kind = text(member(spec, 'names'), 'kind');
+    return versions.map((version): [string, BundleObject] => [
+      `${text(spec, 'group')}/${version}, Kind=${kind}`,
+      object,
+    ]);
+  });
+}
+
+export const checkCrdOnce: Check = (bundle, report) => {
+  const seen = new Set<string>();
+  const names = new Set<string>();
+  for (const { name, document } of bundle.allObjects.filter(
+    ({ kind }) => kind === 'CustomResourceDefinition',
+  )) {
+    if (names.has(name))
+      report(
+        `the custom resource definition ${JSON.stringify(name)} stands twice in the bundle`,
+        document.locate(['metadata', 'name']),
+      );
+    names.add(name);
+  }
+  for (const [api, { document }] of servedApis(bundle)) {
+    if (seen.has(api)) report(`${api} is defined twice in the bundle`, document.locate(['spec', 'versions']));
+    seen.add(api);
+  }
+};
+
+export const checkOwnedPresent: Check = ofCsv((csv, report, bundle) => {
+  const served = new Set(servedApis(bundle).map(([api]) => api));
+  const names = new Set(bundle.crds.map(({ name }) => name));
+  const seen = new Set<string>();
+  for (const [i, crd] of list(csv.spec, 'customresourcedefinitions', 'owned').entries()) {
+    const name = text(crd, 'name');
+    const dot = name.indexOf('.');
+    const api = `${dot < 0 ? name : name.slice(dot + 1)}/${text(crd, 'version')}, Kind=${text(crd, 'kind')}`;
+    if (served.has(api) && names.has(name)) {
+      if (seen.has(api)) {
+        const message = `ClusterServiceVersion ${JSON.stringify(csv.name)} owns ${api} twice: tools take the second for another definition, which the bundle lacks`;
+        report(message, csv.at('spec', 'customresourcedefinitions', 'owned', i), {
+          hint: 'remove one of both',
+        });
+      }
+      seen.add(api);
+      continue;
+    }
+    const message = `ClusterServiceVersion ${JSON.stringify(csv.name)} owns ${api} (${name}), which the bundle does not define`;
+    report(message, csv.at('spec', 'customresourcedefinitions', 'owned', i), {
+      hint: 'add the definition to manifests/',
+    });
+  }
+});
+
+/** opm compares the group that an owned definition may carry with the one in its name. */
+export const checkOwnedGroup: Check = ofCsv((csv, report) => {
+  for (const [i, crd] of list(csv.object.value, 'spec', 'customresourcedefinitions', 'owned').entries()) {
+    if (crd['group'] === undefined) continue;
+    const path = ['spec', 'customresourcedefinitions', 'owned', i, 'group'];
+    const message = `ClusterServiceVersion ${JSON.stringify(csv.name)}: an owned definition has no field group: opm does not find the definition then`;
+    report(message, csv.at(...path), { hint: 'remove it: the group is in the name' });
+  }
+});
+
+export const checkNotOwned: Check = ofCsv((csv, report, bundle) => {
+  const owned = new Set(ownedApis(csv).keys());
+  const kinds = new Set(
+    servedApis(bundle)
+      .filter(([api]) => owned.has(api))
+      .map(([api]) => kindKey(api)),
+  );
+  for (const [api, { document }] of new Map(servedApis(bundle))) {
+    if (owned.has(api) || kinds.has(kindKey(api))) continue;
+    const message = `the bundle defines ${api}, which ClusterServiceVersion ${JSON.stringify(csv.name)} does not own`;
+    report(message, document.locate(['metadata', 'name']), {
+      hint: 'add it to spec.customresourcedefinitions.owned',
+    });
+  }
+});
+
+/** Group and kind without the version. */
+function kindKey(api: string): string {
+  return api.replace(/\/[^/,]*, /, ' ');
+}

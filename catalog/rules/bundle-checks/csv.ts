@@ -1,0 +1,393 @@
+/** What a ClusterServiceVersion must be for OLM. */
+
+import {
+  deploymentsOf,
+  type Fields,
+  type Inspected,
+  list,
+  member,
+  type TypedCsv,
+  text,
+  texts,
+} from '../../bundle/inspect.ts';
+import { kindOf } from '../../bundle/manifest.ts';
+import { JsonError, JsonReader } from '../../go/json.ts';
+import { isObject } from '../../go/shape.ts';
+import { isDnsSubdomain } from '../../names.ts';
+import { InvalidReference, parseReference } from '../../reference.ts';
+import { tryParseVersion } from '../../version/version.ts';
+import type { Report } from '../rule.ts';
+
+type Check = (bundle: Inspected, report: Report) => void;
+
+/** Makes a check that only runs where there is a ClusterServiceVersion. */
+export function ofCsv(check: (csv: TypedCsv, report: Report, bundle: Inspected) => void): Check {
+  return (bundle, report) => {
+    if (bundle.csv) check(bundle.csv, report, bundle);
+  };
+}
+
+/** Names a ClusterServiceVersion as messages do. */
+export function called({ name }: TypedCsv): string {
+  return `ClusterServiceVersion ${JSON.stringify(name)}`;
+}
+
+export const checkCsvType: Check = ofCsv((csv, report) => {
+  for (const { path, found, expected } of csv.misfits) {
+    report(`${called(csv)}: ${path.join('.')} must be ${expected}, found ${found}`, csv.at(...path));
+  }
+});
+
+const LABEL_VALUE = /^[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
+
+export const checkCsvName: Check = ofCsv((csv, report) => {
+  const names: [string, string, readonly string[]][] = [['metadata.name', csv.name, ['metadata', 'name']]];
+  const replaces = text(csv.spec, 'replaces');
+  if (replaces !== '') names.push(['spec.replaces', replaces, ['spec', 'replaces']]);
+  for (const [field, name, path] of names) {
+    if (isDnsSubdomain(name) && LABEL_VALUE.test(name)) continue;
+    const message = `${called(csv)}: ${field} ${JSON.stringify(name)} must be a lower-case DNS name of at most 63 characters`;
+    report(message, csv.at(...path));
+  }
+});
+
+export const checkCsvAnnotations: Check = ofCsv((csv, report) => {
+  if (Object.keys(csv.annotations).length > 0) return;
+  report(`${called(csv)} has no annotations`, csv.at('metadata'));
+});
+
+const EXAMPLES = ['alm-examples', 'olm.examples'] as const;
+
+function examplesKey({ annotations }: TypedCsv): (typeof EXAMPLES)[number] | undefined {
+  return EXAMPLES.find((key) => key in annotations);
+}
+
+export const checkExamplesPresent: Check = ofCsv((csv, report) => {
+  if (examplesKey(csv) || Object.keys(csv.annotations).length === 0) return;
+  report(`${called(csv)} has no examples`, csv.at('metadata', 'annotations'), {
+    hint: 'the annotation alm-examples: \'[{"apiVersion": …, "kind": …}]\'',
+  });
+});
+
+export const checkExamplesOnce: Check = ofCsv((csv, report) => {
+  if (!EXAMPLES.every((key) => key in csv.annotations)) return;
+  report(
+    `${called(csv)} has examples twice: olm.examples is not read`,
+    csv.at('metadata', 'annotations', 'olm.examples'),
+  );
+});
+
+/** The examples; a text says why they cannot be read. */
+function examplesOf(csv: TypedCsv): readonly Fields[] | string | undefined {
+  const key = examplesKey(csv);
+  if (!key) return undefined;
+  const json = csv.annotations[key] ?? '';
+  if (json === '') return [];
+  const examples = jsonOf(json);
+  if (typeof examples === 'string') return examples;
+  if (examples.value === null) return [];
+  if (!Array.isArray(examples.value)) return 'expected a list of objects';
+  const bad = examples.value.findIndex((item) => !isObject(item) || !kindOf(item));
+  return bad < 0 ? examples.value : `item ${bad} is no object with a kind`;
+}
+
+/** Deepest nesting of examples. */
+const MAX_DEPTH = 1000;
+
+function jsonOf(json: string): { readonly value: unknown } | string {
+  const reader = new JsonReader(json, MAX_DEPTH);
+  try {
+    const first = reader.next();
+    if (!first) return 'not JSON: nothing but spaces';
+    const { value } = first;
+    return reader.next() === undefined ? { value } : 'not JSON: text follows the list';
+  } catch (error) {
+    if (error instanceof JsonError) return `not JSON: ${error.message} at character ${error.offset + 1}`;
+    throw error;
+  }
+}
+
+export const checkExamples: Check = ofCsv((csv, report) => {
+  const examples = examplesOf(csv);
+  if (typeof examples !== 'string') return;
+  const key = examplesKey(csv) ?? '';
+  report(`${called(csv)}: ${key}: ${examples}`, csv.at('metadata', 'annotations', key));
+});
+
+/** `group/version, Kind=kind` */
+function gvk(group: string, version: string, kind: string): string {
+  return `${group}/${version}, Kind=${kind}`;
+}
+
+/** The APIs that a ClusterServiceVersion says to own, each with its place. */
+export function ownedApis({ spec }: TypedCsv): Map<string, readonly (string | number)[]> {
+  const apis = new Map<string, readonly (string | number)[]>();
+  for (const [i, crd] of list(spec, 'customresourcedefinitions', 'owned').entries()) {
+    const dot = text(crd, 'name').indexOf('.');
+    if (dot < 0) continue;
+    const path = ['spec', 'customresourcedefinitions', 'owned', i];
+    apis.set(gvk(text(crd, 'name').slice(dot + 1), text(crd, 'version'), text(crd, 'kind')), path);
+  }
+  for (const [i, api] of list(spec, 'apiservicedefinitions', 'owned').entries()) {
+    apis.set(gvk(text(api, 'group'), text(api, 'version'), text(api, 'kind')), [
+      'spec',
+      'apiservicedefinitions',
+      'owned',
+      i,
+    ]);
+  }
+  return apis;
+}
+
+export const checkCrdNames: Check = ofCsv((csv, report) => {
+  for (const which of ['owned', 'required']) {
+    for (const [i, crd] of list(csv.spec, 'customresourcedefinitions', which).entries()) {
+      if (text(crd, 'name').includes('.')) continue;
+      const message = `${called(csv)}: the ${which} definition ${JSON.stringify(text(crd, 'name'))} must be named <plural>.<group>`;
+      report(message, csv.at('spec', 'customresourcedefinitions', which, i, 'name'));
+    }
+  }
+});
+
+function exampleApis(csv: TypedCsv): Set<string> | undefined {
+  const examples = examplesOf(csv);
+  if (!Array.isArray(examples)) return undefined;
+  return new Set(
+    examples.map((example) => {
+      const kind = kindOf(example);
+      return gvk(kind?.group ?? '', kind?.version ?? '', kind?.kind ?? '');
+    }),
+  );
+}
+
+export const checkExampleApis: Check = ofCsv((csv, report) => {
+  const owned = ownedApis(csv);
+  for (const api of exampleApis(csv) ?? []) {
+    if (owned.has(api)) continue;
+    const key = examplesKey(csv) ?? '';
+    report(
+      `${called(csv)}: there is an example of ${api}, which it does not own`,
+      csv.at('metadata', 'annotations', key),
+    );
+  }
+});
+
+export const checkApiExamples: Check = ofCsv((csv, report) => {
+  const examples = exampleApis(csv);
+  for (const [api, path] of examples ? ownedApis(csv) : []) {
+    if (examples?.has(api)) continue;
+    report(`${called(csv)}: there is no example of ${api}, which it owns`, csv.at(...path));
+  }
+});
+
+export const checkInstallModes: Check = ofCsv((csv, report) => {
+  const modes = list(csv.spec, 'installModes');
+  const supported = modes.filter((mode) => mode['supported'] === true);
+  if (supported.length > 0) return;
+  const found = modes.length === 0 ? 'has no install modes' : 'supports none of its install modes';
+  report(`${called(csv)} ${found}`, csv.at('spec', 'installModes'), {
+    hint: 'installModes: [{type: AllNamespaces, supported: true}]',
+  });
+});
+
+export const checkInstallModesOnce: Check = ofCsv((csv, report) => {
+  const modes = list(csv.spec, 'installModes').map((mode) => text(mode, 'type'));
+  for (const [i, mode] of modes.entries()) {
+    if (modes.indexOf(mode) === i) continue;
+    report(
+      `${called(csv)} has the install mode ${JSON.stringify(mode)} twice`,
+      csv.at('spec', 'installModes', i),
+    );
+  }
+});
+
+/** Webhooks that convert, and the install modes that are supported. */
+export const checkConversionModes: Check = ofCsv((csv, report) => {
+  const modes = list(csv.spec, 'installModes');
+  const supported = modes.filter((mode) => mode['supported'] === true).map((mode) => text(mode, 'type'));
+  const onlyAll = !modes.some(
+    (mode) => (text(mode, 'type') === 'AllNamespaces') !== (mode['supported'] === true),
+  );
+  for (const [i, webhook] of list(csv.spec, 'webhookdefinitions').entries()) {
+    const converts = text(webhook, 'type') === 'ConversionWebhook';
+    const strict = converts && !(supported.length === 1 && supported[0] === 'AllNamespaces');
+    const loose = texts(webhook, 'conversionCRDs').length > 0 && !onlyAll;
+    if (!strict && !loose) continue;
+    const name = JSON.stringify(text(webhook, 'generateName'));
+    const message = `${called(csv)}: the webhook ${name} converts, so AllNamespaces must be the only supported install mode, found ${JSON.stringify(supported)}`;
+    report(message, csv.at('spec', 'webhookdefinitions', i));
+  }
+});
+
+export const checkMinKubeVersionPresent: Check = ofCsv((csv, report) => {
+  if (text(csv.spec, 'minKubeVersion').trim() !== '') return;
+  report(`${called(csv)} has no minKubeVersion: it can be installed on any cluster`, csv.at('spec'), {
+    hint: 'minKubeVersion: 1.28.0',
+  });
+});
+
+export const checkMinKubeVersion: Check = ofCsv((csv, report) => {
+  const version = text(csv.spec, 'minKubeVersion');
+  if (version.trim() === '' || tryParseVersion(version)) return;
+  report(
+    `${called(csv)}: minKubeVersion ${JSON.stringify(version)} is no version such as 1.28.0`,
+    csv.at('spec', 'minKubeVersion'),
+  );
+});
+
+/** Required fields and the path to each; what lies below one that is missing is not looked for. */
+const REQUIRED: readonly (readonly string[])[] = [
+  ['spec'],
+  ['spec', 'install'],
+  ['spec', 'install', 'strategy'],
+  ['spec', 'install', 'spec', 'deployments'],
+  ['spec', 'displayName'],
+];
+
+export const checkRequiredFields: Check = ofCsv((csv, report) => {
+  const root: Fields = { spec: csv.spec };
+  for (const path of REQUIRED) {
+    const parents = path.slice(0, -1);
+    const parent = parents.length === 0 ? root : member(root, ...parents);
+    const isParentThere = parents.length === 0 || !isZero(parent);
+    if (!isParentThere || !isZero(parent[path.at(-1) ?? ''])) continue;
+    report(`${called(csv)}: ${path.join('.')} is missing`, csv.at(...path));
+  }
+});
+
+/** Whether a value is what Go has where nothing was written. */
+function isZero(value: unknown): boolean {
+  if (value === undefined || value === null || value === '' || value === false || value === 0) return true;
+  return isObject(value) && Object.values(value).every(isZero);
+}
+
+const ANNOTATION_NAMES = [
+  'olm.operatorGroup',
+  'olm.operatorNamespace',
+  'olm.targetNamespaces',
+  'olm.providedAPIs',
+  'olm.skipRange',
+];
+
+export const checkAnnotationCase: Check = (bundle, report) => {
+  for (const { kind, name, value, document } of bundle.objects) {
+    if (kind !== 'ClusterServiceVersion' && kind !== 'OperatorGroup') continue;
+    for (const key of Object.keys(member(value, 'metadata', 'annotations'))) {
+      const proper = ANNOTATION_NAMES.find(
+        (known) => known !== key && known.toLowerCase() === key.toLowerCase(),
+      );
+      if (proper === undefined) continue;
+      const place = document.locate(['metadata', 'annotations', key]);
+      report(
+        `${kind} ${JSON.stringify(name)}: the annotation ${JSON.stringify(key)} must be spelled ${JSON.stringify(proper)}`,
+        place,
+      );
+    }
+  }
+};
+
+export const checkPropertiesAnnotation: Check = ofCsv((csv, report) => {
+  if (!('olm.properties' in csv.annotations)) return;
+  const message = `${called(csv)} has properties in the annotation olm.properties`;
+  report(message, csv.at('metadata', 'annotations', 'olm.properties'), {
+    hint: 'move them to metadata/properties.yaml',
+  });
+});
+
+export const checkTypeMeta: Check = ofCsv((csv, report) => {
+  const apiVersion = text(csv.object.value, 'apiVersion');
+  if (apiVersion === '')
+    report(`${called(csv)} has no apiVersion`, csv.at(), {
+      hint: 'apiVersion: operators.coreos.com/v1alpha1',
+    });
+  else if (apiVersion !== 'operators.coreos.com/v1alpha1') {
+    report(
+      `${called(csv)}: apiVersion must be operators.coreos.com/v1alpha1, found ${JSON.stringify(apiVersion)}`,
+      csv.at('apiVersion'),
+      {
+        severity: 'warning',
+      },
+    );
+  }
+});
+
+export const checkRelatedImages: Check = ofCsv((csv, report) => {
+  for (const [i, related] of list(csv.spec, 'relatedImages').entries()) {
+    const image = text(related, 'image');
+    const defect = image === '' ? 'is empty' : referenceDefect(image);
+    if (defect === undefined) continue;
+    const shown = image === '' ? '' : ` ${JSON.stringify(image)}`;
+    report(
+      `${called(csv)}: relatedImages[${i}].image${shown} ${defect}`,
+      csv.at('spec', 'relatedImages', i, 'image'),
+    );
+  }
+});
+
+function referenceDefect(image: string): string | undefined {
+  try {
+    parseReference(image);
+    return undefined;
+  } catch (error) {
+    if (error instanceof InvalidReference) return `is no image reference: ${error.message}`;
+    throw error;
+  }
+}
+
+export const checkReleaseName: Check = ofCsv((csv, report, bundle) => {
+  const release = text(csv.spec, 'release');
+  if (release === '') return;
+  if (!/^[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*$/.test(release)) {
+    const message = `${called(csv)}: release ${JSON.stringify(release)} must be letters, digits and - divided by dots`;
+    report(message, csv.at('spec', 'release'), { hint: "release: '1'" });
+  }
+  const expected = `${bundle.package}-v${text(csv.spec, 'version')}-${release}`;
+  if (csv.name === expected) return;
+  report(
+    `${called(csv)} has a release, so it must be named ${JSON.stringify(expected)}`,
+    csv.at('metadata', 'name'),
+  );
+});
+
+export const checkServiceAccounts: Check = ofCsv((csv, report, { objects }) => {
+  const used = new Set(
+    deploymentsOf(csv).map(({ value }) =>
+      text(member(value, 'spec', 'template', 'spec'), 'serviceAccountName'),
+    ),
+  );
+  for (const { kind, group, version, name, document } of objects) {
+    if (kind !== 'ServiceAccount' || group !== '' || version !== 'v1' || !used.has(name)) continue;
+    const message = `the service account ${JSON.stringify(name)} is one that OLM makes for a deployment of ${called(csv)}`;
+    report(message, document.locate(['metadata', 'name']), {
+      hint: 'remove the manifest, or rename one of the two',
+    });
+  }
+});
+
+export const checkSubstitutes: Check = ofCsv((csv, report) => {
+  const substitutes = csv.annotations['olm.substitutesFor'];
+  if (substitutes === undefined || text(csv.spec, 'release') === '') return;
+  const message = `${called(csv)} has a release and substitutes for ${JSON.stringify(substitutes)}; only one of both is possible`;
+  report(message, csv.at('metadata', 'annotations', 'olm.substitutesFor'));
+});
+
+export const checkUnquoted: Check = ofCsv((csv, report) => {
+  for (const path of csv.unquoted) {
+    const field = path.join('.');
+    const message = `${called(csv)}: ${field} is no text: operator-sdk takes it for one, opm and OLM v1 refuse the bundle`;
+    report(message, csv.at(...path), { hint: `${String(path.at(-1))}: "…"` });
+  }
+});
+
+export const checkFieldCase: Check = ofCsv((csv, report) => {
+  for (const { path, field } of csv.miscased) {
+    const message = `${called(csv)}: ${path.join('.')} is spelled ${field}: clusters do not read the field`;
+    const isRequired = REQUIRED.some(
+      (required) => required.join('.') === [...path.slice(0, -1), field].join('.'),
+    );
+    report(message, csv.at(...path), {
+      hint: `${field}: …`,
+      ...(isRequired ? {} : { severity: 'warning' }),
+    });
+  }
+});

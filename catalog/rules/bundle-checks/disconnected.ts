@@ -1,0 +1,64 @@
+/** Whether a bundle can be mirrored into a network without the internet. */
+
+import { type Inspected, list, text } from '../../bundle/inspect.ts';
+import { InvalidReference, parseReference } from '../../reference.ts';
+import { namedImages, type UsedImage } from '../../references/csv.ts';
+import type { Report } from '../rule.ts';
+import { isAnnotated } from './console.ts';
+import { called, ofCsv } from './csv.ts';
+
+type Check = (bundle: Inspected, report: Report) => void;
+
+export const checkImagesListed: Check = ofCsv((csv, report) => {
+  const listed = new Set(list(csv.spec, 'relatedImages').map((related) => text(related, 'image')));
+  const images = namedImages(csv.object.value);
+  // What is pulled counts before what is only named.
+  for (const { image, place, path } of [...images.filter(isVariable), ...images]) {
+    if (place === 'relatedImages' || listed.has(image)) continue;
+    listed.add(image);
+    const what = `${called(csv)}: the image ${JSON.stringify(image)} (${place}) is not among relatedImages`;
+    const hint = `relatedImages: - {name: …, image: ${image}}`;
+    // opm lists images of containers itself, and clusters do not pull what an annotation names.
+    if (/^(?:container|the annotation) /.test(place))
+      report(`${what}: certification wants it there`, csv.at(...path), { hint, severity: 'info' });
+    else report(`${what}, so no mirror gets it`, csv.at(...path), { hint });
+  }
+});
+
+function isVariable({ place }: UsedImage): boolean {
+  return place.startsWith('RELATED_IMAGE_');
+}
+
+export const checkImagesPinned: Check = ofCsv((csv, report) => {
+  const seen = new Set<string>();
+  for (const { image, place, path } of namedImages(csv.object.value)) {
+    if (seen.has(image) || isPinned(image)) continue;
+    seen.add(image);
+    const message = `${called(csv)}: the image ${JSON.stringify(image)} (${place}) is not named by digest: mirrors for disconnected clusters answer digests only`;
+    report(message, csv.at(...path), { hint: 'portolan resolve finds the digest of a tag' });
+  }
+});
+
+/** What is no reference at all has a finding of its own. */
+function isPinned(image: string): boolean {
+  try {
+    return parseReference(image).kind === 'digest';
+  } catch (error) {
+    if (error instanceof InvalidReference) return true;
+    throw error;
+  }
+}
+
+export const checkDisconnectedClaim: Check = ofCsv((csv, report) => {
+  if (!isAnnotated(csv, 'disconnected')) return;
+  const related = list(csv.spec, 'relatedImages');
+  const images = namedImages(csv.object.value);
+  const lacking = [
+    ...(related.length === 0 ? ['relatedImages'] : []),
+    ...(images.some(isVariable) ? [] : ['a variable RELATED_IMAGE_… in a container']),
+    ...(related.every((image) => isPinned(text(image, 'image'))) ? [] : ['digests in all relatedImages']),
+  ];
+  if (lacking.length === 0) return;
+  const message = `${called(csv)} says that it supports disconnected clusters, and lacks ${lacking.join(', ')}`;
+  report(message, csv.at('metadata', 'annotations'));
+});

@@ -1,0 +1,226 @@
+/** What the files of a bundle must be, before anybody looks into them. */
+
+import type { Inspected } from '../../bundle/inspect.ts';
+import { kindOf } from '../../bundle/manifest.ts';
+import { fileName, isDirect } from '../../bundle/read.ts';
+import { itemsOf } from '../../bundle/registry-bundle.ts';
+import { OBJECT_META } from '../../go/kubernetes-types.ts';
+import type { Path } from '../../go/path.ts';
+import { fitStruct, isObject, struct, text } from '../../go/shape.ts';
+import type { Report } from '../rule.ts';
+
+export function checkFolders({ files }: Inspected, report: Report): void {
+  for (const folder of ['manifests', 'metadata'] as const) {
+    if (files[folder].length === 0) {
+      report(`the bundle has no files in ${folder}/`, start(folder), {
+        hint: `a bundle has the folders manifests/ and metadata/`,
+      });
+    }
+  }
+}
+
+function start(file: string): { file: string; line: number; column: number } {
+  return { file, line: 1, column: 1 };
+}
+
+export function checkCsvPresent({ csv, files }: Inspected, report: Report): void {
+  if (csv || files.manifests.length === 0) return;
+  report('manifests/ holds no ClusterServiceVersion that can be read', start('manifests'), {
+    hint: 'one file of manifests/ begins with a document of the kind ClusterServiceVersion',
+  });
+}
+
+export function checkSingleCsv({ objects }: Inspected, report: Report): void {
+  const [first, ...others] = objects.filter(({ kind }) => kind === 'ClusterServiceVersion');
+  for (const other of others) {
+    const message = `a second ClusterServiceVersion ${JSON.stringify(other.name)}: ${JSON.stringify(first?.name)} is there already`;
+    report(message, other.document.locate(['metadata', 'name']), { hint: 'a bundle is one version' });
+  }
+}
+
+export function checkSubfolders({ files }: Inspected, report: Report): void {
+  const folders = new Set(
+    files.manifests.filter((file) => !isDirect(file)).map(({ path }) => path.split('/')[1] ?? ''),
+  );
+  for (const folder of folders) {
+    report(
+      `manifests/ has the folder ${JSON.stringify(folder)}, which no tool reads`,
+      start(`manifests/${folder}`),
+      {
+        hint: 'move its files up, or out of the bundle',
+      },
+    );
+  }
+}
+
+export function checkHiddenFiles({ manifests }: Inspected, report: Report): void {
+  for (const file of manifests) {
+    if (!fileName(file).startsWith('.')) continue;
+    report(`manifests/ has the hidden file ${JSON.stringify(fileName(file))}`, start(file.path), {
+      hint: 'remove it',
+    });
+  }
+}
+
+export function checkReadable({ manifests, files }: Inspected, report: Report): void {
+  for (const { path, why } of files.unreadable) report(why, start(path));
+  for (const file of manifests) {
+    const [first] = file.documents;
+    if (!first) report('the file is empty', start(file.path), { hint: 'remove it' });
+    else if (first.kind === 'unread') report(first.message, first.location);
+    else if (!kindOf(first.value)) {
+      const found = isObject(first.value) ? 'an object without a kind' : `no object`;
+      report(`expected a manifest, found ${found}`, first.document.locate([]), {
+        hint: 'manifests/ holds Kubernetes objects only',
+      });
+    }
+  }
+}
+
+export function checkLostDocuments({ manifests }: Inspected, report: Report): void {
+  for (const file of manifests) {
+    const [, second] = file.documents;
+    if (second?.kind !== 'value' || second.value === null) continue;
+    report(
+      'OLM v0 and opm read only the first document of a file; this one is lost',
+      second.document.locate([]),
+      {
+        hint: 'put it into a file of its own',
+      },
+    );
+  }
+}
+
+export function checkObjectsOnce({ objects }: Inspected, report: Report): void {
+  const seen = new Set<string>();
+  for (const { group, kind, name, document, value } of objects) {
+    const metadata = isObject(value['metadata']) ? value['metadata'] : {};
+    const key = JSON.stringify([group, kind, metadata['namespace'] ?? '', name]);
+    if (seen.has(key) && kind !== 'ClusterServiceVersion') {
+      report(`a second ${kind} ${JSON.stringify(name)}`, document.locate(['metadata', 'name']));
+    }
+    seen.add(key);
+  }
+}
+
+const SUPPORTED: ReadonlySet<string> = new Set([
+  'ClusterServiceVersion',
+  'CustomResourceDefinition',
+  'ClusterRole',
+  'ClusterRoleBinding',
+  'Service',
+  'ServiceAccount',
+  'Role',
+  'RoleBinding',
+  'PrometheusRule',
+  'ServiceMonitor',
+  'Secret',
+  'ConfigMap',
+  'PodDisruptionBudget',
+  'PriorityClass',
+  'VerticalPodAutoscaler',
+  'ConsoleYAMLSample',
+  'ConsoleQuickStart',
+  'ConsoleCLIDownload',
+  'ConsoleLink',
+  'ConsolePlugin',
+  'NetworkPolicy',
+  'PodMonitor',
+]);
+
+export function checkKinds({ objects, allObjects }: Inspected, report: Report): void {
+  // Only OLM v1 looks into lists.
+  const lists = objects.filter((object) => itemsOf(object));
+  for (const { kind, name, document } of [...lists, ...allObjects]) {
+    if (SUPPORTED.has(kind)) continue;
+    const message = `OLM installs no ${kind} from a bundle: found ${JSON.stringify(name)}`;
+    report(message, document.locate(['kind']), { hint: 'let the operator create it' });
+  }
+}
+
+const QUALIFIED =
+  /^(?:([a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*)\/)?([A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)$/;
+const LABEL_VALUE = /^(?:[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$/;
+
+/** Most bytes of all annotations of an object, keys and values together. */
+const MOST_ANNOTATIONS = 256 * 1024;
+
+function textBytes(annotations: unknown): number {
+  const encoder = new TextEncoder();
+  return Object.entries(isObject(annotations) ? annotations : {})
+    .map(([key, value]) => encoder.encode(`${key}${String(value)}`).length)
+    .reduce((sum, bytes) => sum + bytes, 0);
+}
+
+/** What every object says of itself. */
+const TYPED = struct('v1.PartialObjectMetadata', { apiVersion: text, kind: text, metadata: OBJECT_META });
+
+export function checkMetadata({ objects }: Inspected, report: Report): void {
+  for (const object of objects) {
+    if (object.kind === 'ClusterServiceVersion' || !SUPPORTED.has(object.kind)) continue;
+    const say: Say = (path, message) => {
+      const what = `${object.kind} ${JSON.stringify(object.name)}: ${path.join('.')}`;
+      report(`${what} ${message}`, object.document.locate(path));
+    };
+    const isCrd = object.kind === 'CustomResourceDefinition';
+    const { misfits } = fitStruct(object.value, TYPED);
+    if (!isCrd)
+      for (const { path, expected, found } of misfits) say(path, `must be ${expected}, found ${found}`);
+    if (misfits.length > 0) continue;
+    const metadata = isObject(object.value['metadata']) ? object.value['metadata'] : {};
+    checkPlace(metadata, isCrd, say);
+    checkTexts(metadata, say);
+    checkOwners(metadata, say);
+  }
+}
+
+type Say = (path: Path, message: string) => void;
+type Metadata = Readonly<Record<string, unknown>>;
+
+function checkPlace(metadata: Metadata, isCrd: boolean, say: Say): void {
+  if (metadata['namespace'] !== undefined && metadata['namespace'] !== '') {
+    const why = isCrd ? 'a definition is in none' : 'OLM puts the object into the namespace of the operator';
+    say(['metadata', 'namespace'], `must not be set: ${why}`);
+  }
+  if (!isCrd && (metadata['name'] ?? '') === '') say(['metadata', 'name'], 'is missing');
+  if (typeof metadata['generation'] === 'number' && metadata['generation'] < 0)
+    say(['metadata', 'generation'], 'must not be negative');
+}
+
+function checkTexts(metadata: Metadata, say: Say): void {
+  if (textBytes(metadata['annotations']) > MOST_ANNOTATIONS)
+    say(['metadata', 'annotations'], `has more than ${MOST_ANNOTATIONS >> 10} KiB`);
+  for (const field of ['labels', 'annotations'] as const) {
+    for (const [key, value] of Object.entries(isObject(metadata[field]) ? metadata[field] : {})) {
+      const name = field === 'annotations' ? key.toLowerCase() : key;
+      if (!QUALIFIED.test(name))
+        say(['metadata', field], `has the key ${JSON.stringify(key)}, which is no qualified name`);
+      else if (field === 'labels' && !LABEL_VALUE.test(String(value)))
+        say(['metadata', field], `has the value ${JSON.stringify(value)}, which is no label value`);
+    }
+  }
+  const finalizers = Array.isArray(metadata['finalizers']) ? metadata['finalizers'] : [];
+  for (const finalizer of finalizers) {
+    if (!QUALIFIED.test(String(finalizer)))
+      say(['metadata', 'finalizers'], `has ${JSON.stringify(finalizer)}, which is no qualified name`);
+  }
+  if (finalizers.includes('orphan') && finalizers.includes('foregroundDeletion'))
+    say(['metadata', 'finalizers'], 'must not have both orphan and foregroundDeletion');
+}
+
+function checkOwners(metadata: Metadata, say: Say): void {
+  const owners = Array.isArray(metadata['ownerReferences']) ? metadata['ownerReferences'] : [];
+  for (const [i, owner] of owners.entries()) {
+    const lacks = ['apiVersion', 'kind', 'name', 'uid'].filter((field) => (owner[field] ?? '') === '');
+    if (lacks.length > 0) say(['metadata', 'ownerReferences', i], `lacks ${lacks.join(', ')}`);
+    if (owner['kind'] === 'Event' && owner['apiVersion'] === 'v1')
+      say(['metadata', 'ownerReferences', i], 'must not be an Event');
+  }
+  if (owners.filter((owner) => owner['controller'] === true).length > 1)
+    say(['metadata', 'ownerReferences'], 'must have one controller at most');
+  const managers = Array.isArray(metadata['managedFields']) ? metadata['managedFields'] : [];
+  for (const [i, manager] of managers.entries()) {
+    if (manager['operation'] !== 'Apply' && manager['operation'] !== 'Update')
+      say(['metadata', 'managedFields', i], 'must be of the operation Apply or Update');
+  }
+}

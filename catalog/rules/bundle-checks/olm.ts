@@ -1,0 +1,207 @@
+/**
+ * What clusters refuse when they install a bundle: OLM v1's checks and limits, and what
+ * both generations demand of webhooks.
+ *
+ * @see https://github.com/operator-framework/operator-controller/blob/main/internal/operator-controller/rukpak/render/registryv1/validators/validator.go
+ */
+
+import {
+  deploymentsOf,
+  type Fields,
+  type Inspected,
+  list,
+  member,
+  type TypedCsv,
+  text,
+  texts,
+} from '../../bundle/inspect.ts';
+import { isDirect } from '../../bundle/read.ts';
+import { propertiesIn } from '../../bundle/registry-bundle.ts';
+import { isDnsSubdomain } from '../../names.ts';
+import type { Report } from '../rule.ts';
+import { called, ofCsv } from './csv.ts';
+
+type Check = (bundle: Inspected, report: Report) => void;
+
+export const checkDeploymentNames: Check = ofCsv((csv, report) => {
+  const names = deploymentsOf(csv).map(({ value }) => text(value, 'name'));
+  for (const [i, { path }] of deploymentsOf(csv).entries()) {
+    const name = names[i] ?? '';
+    if (names.indexOf(name) !== i)
+      report(`${called(csv)}: the deployment ${JSON.stringify(name)} stands twice`, csv.at(...path, 'name'));
+    else if (!isDnsSubdomain(name)) {
+      report(
+        `${called(csv)}: the deployment's name ${JSON.stringify(name)} must be a lower-case DNS name`,
+        csv.at(...path, 'name'),
+      );
+    }
+  }
+});
+
+export const checkPackageNamed: Check = ({ annotations, package: name }, report) => {
+  if (!annotations || name !== '') return;
+  report(
+    'the annotations name no package: OLM v1 and opm render nothing',
+    annotations.document.locate([annotations.key]),
+  );
+};
+
+/** Makes a check of each webhook. */
+function eachWebhook(
+  check: (
+    webhook: Fields,
+    say: (field: string, message: string) => void,
+    bundle: Inspected,
+    csv: TypedCsv,
+  ) => void,
+): Check {
+  return ofCsv((csv, report, bundle) => {
+    for (const [i, webhook] of list(csv.spec, 'webhookdefinitions').entries()) {
+      const shown = `${called(csv)}: webhook ${JSON.stringify(text(webhook, 'generateName'))}`;
+      const say = (field: string, message: string): void =>
+        report(`${shown} ${message}`, csv.at('spec', 'webhookdefinitions', i, field));
+      check(webhook, say, bundle, csv);
+    }
+  });
+}
+
+const TYPES = ['ValidatingAdmissionWebhook', 'MutatingAdmissionWebhook', 'ConversionWebhook'];
+
+export const checkWebhookType: Check = eachWebhook((webhook, say) => {
+  const type = text(webhook, 'type');
+  if (!TYPES.includes(type))
+    say('type', `must be of a type ${TYPES.join(', ')}, found ${JSON.stringify(type)}`);
+});
+
+export const checkWebhookDeployment: Check = eachWebhook((webhook, say, _, csv) => {
+  const name = text(webhook, 'deploymentName');
+  if (deploymentsOf(csv).some(({ value }) => text(value, 'name') === name)) return;
+  say('deploymentName', `is served by the deployment ${JSON.stringify(name)}, which does not exist`);
+});
+
+export const checkWebhookName: Check = eachWebhook((webhook, say) => {
+  if (!isDnsSubdomain(text(webhook, 'generateName'))) say('generateName', 'must have a lower-case DNS name');
+});
+
+export const checkWebhookNamesOnce: Check = eachWebhook((webhook, say, _, csv) => {
+  const all = list(csv.spec, 'webhookdefinitions');
+  const name = text(webhook, 'generateName');
+  const before = all.slice(0, all.indexOf(webhook)).filter((other) => text(other, 'generateName') === name);
+  if (before.length === 0) return;
+  const sameType = before.some((other) => text(other, 'type') === text(webhook, 'type'));
+  say(
+    'generateName',
+    sameType ? 'stands twice' : 'stands twice, which OLM v0 refuses though the types differ',
+  );
+});
+
+export const checkConversionOwned: Check = eachWebhook((webhook, say, bundle, csv) => {
+  if (text(webhook, 'type') !== 'ConversionWebhook') return;
+  const owned = list(csv.spec, 'customresourcedefinitions', 'owned').map((crd) => text(crd, 'name'));
+  const converted = texts(webhook, 'conversionCRDs');
+  if (converted.length === 0) say('conversionCRDs', 'converts no definition');
+  for (const name of converted) {
+    if (!owned.includes(name)) say('conversionCRDs', `converts ${JSON.stringify(name)}, which is not owned`);
+    const crd = bundle.crds.find((object) => object.name === name);
+    if (crd && preserves(crd.value, crd.version))
+      say('conversionCRDs', `converts ${JSON.stringify(name)}, of which preserveUnknownFields must be false`);
+  }
+});
+
+function preserves(crd: Fields, version: string): boolean {
+  return (member(crd, 'spec')['preserveUnknownFields'] ?? version === 'v1beta1') === true;
+}
+
+export const checkConversionOnce: Check = ofCsv((csv, report) => {
+  const webhooks = new Map<string, string>();
+  for (const [i, webhook] of list(csv.spec, 'webhookdefinitions').entries()) {
+    if (text(webhook, 'type') !== 'ConversionWebhook') continue;
+    for (const crd of texts(webhook, 'conversionCRDs')) {
+      const other = webhooks.get(crd);
+      webhooks.set(crd, text(webhook, 'generateName'));
+      if (other === undefined) continue;
+      const message = `${called(csv)}: both ${JSON.stringify(other)} and ${JSON.stringify(text(webhook, 'generateName'))} convert ${JSON.stringify(crd)}`;
+      report(message, csv.at('spec', 'webhookdefinitions', i, 'conversionCRDs'));
+    }
+  }
+});
+
+const OLM_GROUPS = ['olm.operatorframework.io', 'operators.coreos.com'];
+const CONFIGURATIONS = /^(?:\*|(?:mutating|validating)webhookconfigurations?)$/i;
+
+export const checkWebhookRules: Check = eachWebhook((webhook, say) => {
+  if (text(webhook, 'type') === 'ConversionWebhook') return;
+  for (const rule of list(webhook, 'rules')) {
+    for (const group of texts(rule, 'apiGroups')) {
+      if (group === '*') say('rules', 'must not be for all API groups');
+      if (OLM_GROUPS.includes(group)) say('rules', `must not be for OLM's own group ${group}`);
+      const resource = texts(rule, 'resources').find((name) => CONFIGURATIONS.test(name));
+      if (group === 'admissionregistration.k8s.io' && resource !== undefined) {
+        say('rules', `must not be for webhook configurations, found ${JSON.stringify(resource)} of ${group}`);
+      }
+    }
+  }
+});
+
+export const checkApiServices: Check = ofCsv((csv, report) => {
+  if (list(csv.spec, 'apiservicedefinitions', 'owned').length === 0) return;
+  report(
+    `${called(csv)}: OLM v1 cannot install it: it owns API services`,
+    csv.at('spec', 'apiservicedefinitions', 'owned'),
+  );
+});
+
+export const checkWebhookSupport: Check = ofCsv((csv, report) => {
+  if (list(csv.spec, 'webhookdefinitions').length === 0) return;
+  const message = `${called(csv)}: OLM v1 before 1.4 (OpenShift 4.20) cannot install it: it has webhooks`;
+  report(message, csv.at('spec', 'webhookdefinitions'));
+});
+
+const SINGLE_MODES = ['AllNamespaces', 'SingleNamespace', 'OwnNamespace'];
+
+export const checkInstallModeSupport: Check = ofCsv((csv, report) => {
+  const supported = list(csv.spec, 'installModes')
+    .filter((mode) => mode['supported'] === true)
+    .map((mode) => text(mode, 'type'));
+  if (supported.includes('AllNamespaces')) return;
+  const some = supported.some((mode) => SINGLE_MODES.includes(mode));
+  const how = some ? ' without its feature gate SingleOwnNamespaceInstallSupport' : '';
+  report(
+    `${called(csv)}: OLM v1 cannot install it${how}: it does not support AllNamespaces`,
+    csv.at('spec', 'installModes'),
+  );
+});
+
+const UNSUPPORTED: ReadonlyMap<string, string> = new Map([
+  ['olm.gvk', 'olm.gvk.required'],
+  ['olm.package', 'olm.package.required'],
+  ['olm.constraint', 'olm.constraint'],
+]);
+
+export const checkDependencySupport: Check = ({ files, csv }, report) => {
+  const metadata = files.metadata.filter(isDirect);
+  const dependencies = metadata.flatMap((file) => propertiesIn(file, 'dependencies') ?? []);
+  for (const { type, location } of dependencies) {
+    const property = UNSUPPORTED.get(type);
+    if (property)
+      report(`OLM v1 resolves no dependencies: it never installs a bundle with ${property}`, location);
+  }
+  const properties = metadata.flatMap((file) => propertiesIn(file, 'properties') ?? []);
+  for (const { type, location } of properties) {
+    if ([...UNSUPPORTED.values()].includes(type))
+      report(`OLM v1 resolves no dependencies: it never installs a bundle with ${type}`, location);
+  }
+  for (const section of ['customresourcedefinitions', 'apiservicedefinitions']) {
+    if (!csv || list(csv.spec, section, 'required').length === 0) continue;
+    report(
+      'OLM v1 resolves no dependencies: it never installs a bundle with olm.gvk.required',
+      csv.at('spec', section, 'required'),
+    );
+  }
+};
+
+export const checkAnnotationsFile: Check = ({ annotations, files }, report) => {
+  const path = 'metadata/annotations.yaml';
+  if (!annotations || files.metadata.some((file) => file.path === path)) return;
+  report(`OLM v1 reads the annotations from ${path} alone`, annotations.document.locate([]));
+};

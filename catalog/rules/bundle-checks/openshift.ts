@@ -1,0 +1,188 @@
+/** What Red Hat's catalogs demand of bundles that use APIs which Kubernetes 1.22 removed. */
+
+import { type Inspected, list, type TypedCsv, text, texts } from '../../bundle/inspect.ts';
+import { foldedMember } from '../../bundle/registry-bundle.ts';
+import type { Location } from '../../finding.ts';
+import { isObject } from '../../go/shape.ts';
+import {
+  compareVersions,
+  formatVersion,
+  parseTolerant,
+  type Version,
+  VersionError,
+} from '../../version/version.ts';
+import type { Report } from '../rule.ts';
+import { called, ofCsv } from './csv.ts';
+import { podSecurityUses, usesOf } from './removed-api.ts';
+
+type Check = (bundle: Inspected, report: Report) => void;
+
+/** The OpenShift that lacks the APIs. */
+const WITHOUT: Version = parseTolerant('4.9');
+
+/** `olm.maxOpenShiftVersion` as annotated: its text, or why there is none. */
+function maxVersion(csv: TypedCsv): { readonly value: unknown } | { readonly defect: string } {
+  const json = csv.annotations['olm.properties'] ?? '';
+  if (json === '') return { defect: 'there is no annotation olm.properties' };
+  let properties: unknown;
+  try {
+    properties = JSON.parse(json);
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+  }
+  if (!Array.isArray(properties) || !properties.every(isObject))
+    return { defect: 'the annotation olm.properties is no list of properties' };
+  const property = properties.find((item) => foldedMember(item, 'type') === 'olm.maxOpenShiftVersion');
+  return property
+    ? { value: foldedMember(property, 'value') }
+    : { defect: 'olm.properties does not hold it' };
+}
+
+function place(csv: TypedCsv): Location {
+  return csv.at('metadata', 'annotations', 'olm.properties');
+}
+
+function tryTolerant(text: string): Version | undefined {
+  try {
+    return parseTolerant(text);
+  } catch (error) {
+    if (error instanceof VersionError) return undefined;
+    throw error;
+  }
+}
+
+export const checkMaxVersion: Check = ofCsv((csv, report) => {
+  const found = maxVersion(csv);
+  if ('defect' in found) {
+    if (found.defect.includes('no list')) report(`${called(csv)}: ${found.defect}`, place(csv));
+    return;
+  }
+  const { value } = found;
+  const written = typeof value === 'string' || typeof value === 'number' ? String(value) : '';
+  const version = tryTolerant(written);
+  if (typeof value !== 'string') {
+    const message = `${called(csv)}: olm.maxOpenShiftVersion must be text: OLM takes a number too, the validators do not`;
+    report(message, place(csv), { hint: `"value": "${written}"`, severity: 'warning' });
+  }
+  if (!version) {
+    report(
+      `${called(csv)}: olm.maxOpenShiftVersion ${JSON.stringify(value)} is no version such as 4.16`,
+      place(csv),
+    );
+  } else if (formatVersion(version) !== `${version.major}.${version.minor}.0`) {
+    const message = `${called(csv)}: olm.maxOpenShiftVersion ${JSON.stringify(written)} is read as ${version.major}.${version.minor}`;
+    report(message, place(csv), { severity: 'warning' });
+  }
+});
+
+/** The last version of OpenShift that has what a release of Kubernetes removed. */
+const LAST: readonly (readonly [kubernetes: string, openshift: string])[] = [
+  ['1.22', '4.8'],
+  ['1.25', '4.11'],
+  ['1.26', '4.12'],
+];
+
+export const checkMaxVersionForRemoved: Check = ofCsv((csv, report, bundle) => {
+  const [, last] =
+    LAST.find(
+      ([release]) =>
+        usesOf(bundle, release).length > 0 || (release === '1.25' && podSecurityUses(bundle).length > 0),
+    ) ?? [];
+  if (last === undefined) return;
+  const found = maxVersion(csv);
+  const version = 'value' in found ? tryTolerant(String(found.value)) : undefined;
+  if (version && compareVersions({ ...version, patch: 0n }, parseTolerant(last)) <= 0) return;
+  const why = 'defect' in found ? found.defect : `it is ${JSON.stringify(found.value)}`;
+  const message = `${called(csv)} uses APIs that OpenShift has up to ${last}, so olm.maxOpenShiftVersion must be at most ${last}: ${why}`;
+  report(message, place(csv), {
+    hint: `olm.properties: '[{"type": "olm.maxOpenShiftVersion", "value": "${last}"}]'`,
+  });
+});
+
+const LABEL = 'com.redhat.openshift.versions';
+
+export const checkVersionsLabel: Check = ofCsv((csv, report, bundle) => {
+  if (usesOf(bundle, '1.22').length === 0) return;
+  const { dockerfile } = bundle.options;
+  const hint = `LABEL ${LABEL}="v4.6-v4.8"`;
+  if (!dockerfile) {
+    const message = `${called(csv)} uses APIs that OpenShift 4.9 lacks, and no Dockerfile tells for which versions it is`;
+    report(message, csv.at(), { severity: 'warning', hint });
+    return;
+  }
+  const lines = dockerfile.text?.split('\n') ?? [];
+  const index = lines.findIndex((line) => line.includes(LABEL));
+  const location = { file: dockerfile.path, line: Math.max(index, 0) + 1, column: 1 };
+  const defect = dockerfile.text === undefined ? 'the Dockerfile cannot be read' : labelDefect(lines[index]);
+  if (defect !== undefined)
+    report(`${called(csv)} uses APIs that OpenShift 4.9 lacks: ${defect}`, location, { hint });
+});
+
+/** What is wrong with the line of a Dockerfile that says for which versions of OpenShift a bundle is. */
+function labelDefect(line: string | undefined): string | undefined {
+  if (line === undefined) return `the Dockerfile has no label ${LABEL}`;
+  if (!line.includes('=')) return `the label ${LABEL} has no value`;
+  const [, first = '', exact = ''] = line.split('=').map((part) => part.replaceAll(/["'v]/g, '').trim());
+  const last = exact !== '' ? exact : first.split('-')[1];
+  if (exact === '' && first.length <= 1) return `the label ${LABEL} has no value`;
+  if (last === undefined) return `the label ${LABEL}=${first} has no end, so it is for 4.9 and later too`;
+  const version = tryTolerant(last);
+  if (!version) return `the label ${LABEL} ends with ${JSON.stringify(last)}, which is no version`;
+  return compareVersions(version, WITHOUT) >= 0 ? `the label ${LABEL} ends with ${last}` : undefined;
+}
+
+/** A range of versions of OpenShift; without an end, the last version is undefined. */
+interface VersionRange {
+  readonly last: Version | undefined;
+}
+
+/** Reads `=v4.12`, `v4.12-v4.16` or `v4.12`; undefined for anything else. */
+function versionRange(label: string): VersionRange | undefined {
+  const bare = label.replaceAll(/["'v]/g, '').trim();
+  if (bare.startsWith('=')) {
+    const only = tryTolerant(bare.slice(1));
+    return only && { last: only };
+  }
+  const [first = '', last, ...more] = bare.split('-');
+  if (more.length > 0 || !tryTolerant(first)) return undefined;
+  if (last === undefined) return { last: undefined };
+  const end = tryTolerant(last);
+  return end && { last: end };
+}
+
+export const checkVersionsRange: Check = ofCsv((csv, report, { annotations }) => {
+  const label = annotations ? text(annotations.values, LABEL) : '';
+  if (!annotations || label === '') return;
+  const location = annotations.document.locate([annotations.key, LABEL]);
+  const range = versionRange(label);
+  if (!range) {
+    const message = `the annotation ${LABEL} ${JSON.stringify(label)} is no range of versions of OpenShift: the certification refuses the bundle`;
+    report(message, location, { hint: `${LABEL}: v4.12-v4.16` });
+    return;
+  }
+  const found = maxVersion(csv);
+  const max = 'value' in found ? tryTolerant(String(found.value)) : undefined;
+  if (!max || (range.last && compareVersions(range.last, max) <= 0)) return;
+  const end = range.last ? `up to ${range.last.major}.${range.last.minor}` : 'to every later version';
+  const message = `the annotation ${LABEL} brings ${called(csv)} ${end}, and olm.maxOpenShiftVersion keeps clusters that have it at ${max.major}.${max.minor}`;
+  report(message, location, { severity: 'warning', hint: `end the range with v${max.major}.${max.minor}` });
+});
+
+export const checkScc: Check = ofCsv((csv, report) => {
+  for (const [i, permission] of list(csv.spec, 'install', 'spec', 'clusterPermissions').entries()) {
+    for (const [j, rule] of list(permission, 'rules').entries()) {
+      const isAbout = texts(rule, 'resources').includes('securitycontextconstraints');
+      if (!isAbout || !texts(rule, 'apiGroups').includes('security.openshift.io')) continue;
+      const names = texts(rule, 'resourceNames');
+      const which = names.length === 0 ? 'any security context constraints' : names.join(', ');
+      const path = ['spec', 'install', 'spec', 'clusterPermissions', i, 'rules', j];
+      report(
+        `${called(csv)} asks for more than the restricted pods of OpenShift: ${which}`,
+        csv.at(...path),
+        {
+          hint: 'run without them, or tell in the description why they are needed',
+        },
+      );
+    }
+  }
+});

@@ -1,0 +1,219 @@
+/**
+ * Whether the images of a bundle are for the platforms that its labels name. Platforms
+ * are written `os/architecture`.
+ *
+ * @see https://github.com/operator-framework/api/blob/master/pkg/validation/internal/multiarch.go
+ */
+
+import {
+  deploymentsOf,
+  type Fields,
+  type Inspected,
+  list,
+  member,
+  type TypedCsv,
+  text,
+  texts,
+} from '../../bundle/inspect.ts';
+import type { Path } from '../../go/path.ts';
+import { compareText } from '../../go/text.ts';
+import type { Report } from '../rule.ts';
+import { called, ofCsv } from './csv.ts';
+
+type Check = (bundle: Inspected, report: Report) => void;
+
+/** An image of a bundle: the manager is the operator itself, as far as its container's name tells. */
+interface PlacedImage {
+  readonly image: string;
+  readonly kind: 'manager' | 'other' | 'related';
+  readonly path: Path;
+  /** Undefined where the registry did not say. */
+  readonly platforms: readonly string[] | undefined;
+  /** What the affinity of its deployment demands of nodes; empty for nothing. */
+  readonly affinity: readonly string[];
+}
+
+interface Scene {
+  readonly csv: TypedCsv;
+  readonly images: readonly PlacedImage[];
+  /** What the labels name, or the defaults amd64 and linux. */
+  readonly arch: Labelled;
+  readonly os: Labelled;
+  readonly report: Report;
+}
+
+interface Labelled {
+  readonly values: readonly string[];
+  readonly isDefault: boolean;
+}
+
+/** Makes a check that only runs where somebody has asked registries for platforms. */
+function ofImages(check: (scene: Scene) => void): Check {
+  return ofCsv((csv, report, { options: { platforms } }) => {
+    if (!platforms) return;
+    const images = imagesOf(csv).map((placed) => ({
+      ...placed,
+      platforms: known(platforms.get(placed.image)),
+    }));
+    check({ csv, images, arch: labelled(csv, 'arch', 'amd64'), os: labelled(csv, 'os', 'linux'), report });
+  });
+}
+
+/** Attestations stand in manifest lists as unknown platforms. */
+function known(platforms: readonly string[] | undefined): readonly string[] | undefined {
+  return platforms?.filter(
+    (platform) => !platform.split('/').some((part) => part === 'unknown' || part === ''),
+  );
+}
+
+function labelled({ labels }: TypedCsv, kind: 'arch' | 'os', fallback: string): Labelled {
+  const prefix = `operatorframework.io/${kind}.`;
+  const values = Object.entries(labels)
+    .filter(([key, value]) => key.startsWith(prefix) && value === 'supported')
+    .map(([key]) => key.slice(prefix.length))
+    .sort(compareText);
+  return values.length > 0 ? { values, isDefault: false } : { values: [fallback], isDefault: true };
+}
+
+const PROXY = 'kube-rbac-proxy';
+
+/** Every image that a bundle runs or declares, each once in each role. */
+export function imagesOf(csv: TypedCsv): Omit<PlacedImage, 'platforms'>[] {
+  const images: Omit<PlacedImage, 'platforms'>[] = [];
+  const add = (placed: Omit<PlacedImage, 'platforms'>): void => {
+    const isThere = images.some(
+      ({ image, kind }) => image === placed.image && (kind === placed.kind || placed.kind === 'other'),
+    );
+    if (placed.image !== '' && !isThere) images.push(placed);
+  };
+  const containers = deploymentsOf(csv).flatMap(({ value, path }) => containersOf(value, path));
+  for (const { name: _, ...manager } of containers.filter(({ kind }) => kind === 'manager')) add(manager);
+  for (const { name: _, ...other } of containers.filter(({ kind }) => kind === 'other')) add(other);
+  for (const [i, related] of list(csv.spec, 'relatedImages').entries()) {
+    const path = ['spec', 'relatedImages', i, 'image'];
+    add({ image: text(related, 'image'), kind: 'related', path, affinity: [] });
+  }
+  return images;
+}
+
+function containersOf(deployment: Fields, path: Path): (Omit<PlacedImage, 'platforms'> & { name: string })[] {
+  const pod = member(deployment, 'spec', 'template', 'spec');
+  const containers = list(pod, 'containers');
+  const hasManager = containers.some((container) => text(container, 'name') === 'manager');
+  const affinity = affinityOf(pod);
+  return containers.map((container, i) => {
+    const name = text(container, 'name');
+    const isManager = hasManager ? name === 'manager' : name !== PROXY;
+    return {
+      name,
+      image: text(container, 'image'),
+      kind: isManager ? 'manager' : 'other',
+      path: [...path, 'spec', 'template', 'spec', 'containers', i, 'image'],
+      affinity,
+    };
+  });
+}
+
+/** The platforms of the nodes that a pod may run on; empty where no term names both parts of one. */
+function affinityOf(pod: Fields): string[] {
+  const required = member(pod, 'affinity', 'nodeAffinity', 'requiredDuringSchedulingIgnoredDuringExecution');
+  return list(required, 'nodeSelectorTerms').flatMap((term) => {
+    const of = (key: string): readonly string[] => {
+      const found = list(term, 'matchExpressions').filter(
+        (each) => text(each, 'key') === key && text(each, 'operator') === 'In',
+      );
+      return texts(found.at(-1) ?? {}, 'values');
+    };
+    return of('kubernetes.io/os').flatMap((os) => of('kubernetes.io/arch').map((arch) => `${os}/${arch}`));
+  });
+}
+
+export const checkPlatformsSupported: Check = ofImages(({ csv, images, arch, os, report }) => {
+  const wanted = os.values.flatMap((one) => arch.values.map((other) => `${one}/${other}`));
+  for (const { image, path, platforms } of images) {
+    const missing = platforms ? wanted.filter((platform) => !platforms.includes(platform)) : [];
+    if (missing.length === 0) continue;
+    const why = arch.isDefault && os.isDefault ? 'without labels the platform is' : 'its labels name';
+    const message = `${called(csv)}: the image ${JSON.stringify(image)} is not for ${missing.join(', ')}: ${why} ${wanted.join(', ')}, the image is for ${shown(platforms)}`;
+    report(message, csv.at(...path), {
+      hint: 'push a manifest list with all platforms, or take the label away',
+    });
+  }
+});
+
+function shown(platforms: readonly string[] | undefined): string {
+  return platforms && platforms.length > 0 ? platforms.join(', ') : 'no platform';
+}
+
+/** Values of one part of the platforms that managers are for. */
+function ofManagers(images: readonly PlacedImage[], part: 0 | 1): Set<string> {
+  const managers = images.filter(({ kind }) => kind === 'manager');
+  return new Set(
+    managers.flatMap(({ platforms = [] }) => platforms.map((one) => one.split('/')[part] ?? '')),
+  );
+}
+
+export const checkPlatformLabels: Check = ofImages(({ csv, images, arch, os, report }) => {
+  for (const [kind, { values, isDefault }, part] of [
+    ['arch', arch, 1],
+    ['os', os, 0],
+  ] as const) {
+    const supported = ofManagers(images, part);
+    const missing = [...supported].filter((value) => isDefault || !values.includes(value)).sort(compareText);
+    const isPlain = isDefault && missing.every((value) => values.includes(value));
+    if (missing.length === 0 || isPlain) continue;
+    const labels = missing.map((value) => `operatorframework.io/${kind}.${value}`);
+    const message = `${called(csv)} lacks the label ${labels.join(', ')}: the operator's image is for ${missing.join(', ')} too, and clusters without the label do not list it`;
+    report(message, csv.at('metadata', 'labels'), {
+      hint: labels.map((label) => `${label}: supported`).join('\n'),
+    });
+  }
+});
+
+export const checkPlatformsAlike: Check = ofImages(({ csv, images, arch, os, report }) => {
+  for (const { image, kind, path, platforms } of images) {
+    if (kind === 'manager' || !platforms) continue;
+    for (const [labels, part] of [
+      [arch, 1],
+      [os, 0],
+    ] as const) {
+      const own = new Set(platforms.map((one) => one.split('/')[part]));
+      const wanted = new Set([...labels.values, ...ofManagers(images, part)]);
+      const missing = [...wanted].filter((value) => !own.has(value)).sort(compareText);
+      if (missing.length === 0) continue;
+      const message = `${called(csv)}: the image ${JSON.stringify(image)} is not for ${missing.join(', ')}, which the labels or the operator's image are for`;
+      report(message, csv.at(...path));
+    }
+  }
+});
+
+export const checkAffinity: Check = ofImages(({ csv, images, report }) => {
+  for (const { image, kind, path, platforms, affinity } of images) {
+    if (kind === 'related') continue;
+    const say = (message: string): void =>
+      report(`${called(csv)}: ${message} the image ${JSON.stringify(image)}`, csv.at(...path), {
+        hint: AFFINITY,
+      });
+    if (affinity.length === 0) {
+      say(`no node affinity keeps nodes out that are not for ${shown(platforms)}, the platforms of`);
+      continue;
+    }
+    const extra = affinity.filter((platform) => !(platforms ?? []).includes(platform));
+    if (extra.length > 0) say(`the node affinity allows ${extra.join(', ')}, which is no platform of`);
+    const lost = (platforms ?? []).filter((platform) => !affinity.includes(platform));
+    if (lost.length > 0) say(`the node affinity keeps ${lost.join(', ')} out, a platform of`);
+  }
+});
+
+const AFFINITY =
+  'affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution: kubernetes.io/arch and kubernetes.io/os In […]';
+
+export const checkInspected: Check = ofImages(({ csv, images, report }) => {
+  for (const { image, path, platforms } of images) {
+    if (platforms) continue;
+    report(
+      `${called(csv)}: no registry said for which platforms the image ${JSON.stringify(image)} is`,
+      csv.at(...path),
+    );
+  }
+});

@@ -1,0 +1,211 @@
+/** Good practice of operators, and objects that endanger the clusters they are installed on. */
+
+import {
+  deploymentsOf,
+  type Fields,
+  type Inspected,
+  list,
+  member,
+  PREFIX,
+  text,
+  texts,
+} from '../../bundle/inspect.ts';
+import type { BundleObject } from '../../bundle/registry-bundle.ts';
+import { intOrString, OBJECT_META, POLICY_RULE } from '../../go/kubernetes-types.ts';
+import type { Path } from '../../go/path.ts';
+import { bool, fitStruct, listOf, struct, text as textShape } from '../../go/shape.ts';
+import { nameEnd } from '../../names.ts';
+import { tryParseVersion } from '../../version/version.ts';
+import type { Report } from '../rule.ts';
+import { called, ofCsv } from './csv.ts';
+
+type Check = (bundle: Inspected, report: Report) => void;
+
+export const checkDeployments: Check = ofCsv((csv, report) => {
+  if (Array.isArray(member(csv.spec, 'install', 'spec')['deployments'])) return;
+  report(`${called(csv)} installs no deployment`, csv.at('spec', 'install', 'spec'));
+});
+
+export const checkResourceRequests: Check = ofCsv((csv, report) => {
+  for (const { value, path } of deploymentsOf(csv)) {
+    for (const [i, container] of list(value, 'spec', 'template', 'spec', 'containers').entries()) {
+      if (member(container, 'resources')['requests']) continue;
+      const message = `${called(csv)}: the container ${JSON.stringify(text(container, 'name'))} requests neither CPU nor memory`;
+      report(message, csv.at(...path, 'spec', 'template', 'spec', 'containers', i), {
+        hint: 'resources: {requests: {cpu: 10m, memory: 64Mi}}',
+      });
+    }
+  }
+});
+
+const VERSION_AT_END = /\d+\.\d+\.\d+(?:-[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*)?(?:\+[0-9A-Za-z-]+)?$/;
+
+export const checkNaming: Check = ofCsv((csv, report) => {
+  const hint = '<operator>.v<version>, such as etcd.v1.0.0';
+  const version = VERSION_AT_END.exec(nameEnd(csv.name))?.[0];
+  if (version === undefined || !tryParseVersion(version)) {
+    report(`${called(csv)}: the name does not end with a version`, csv.at('metadata', 'name'), { hint });
+  }
+  if (csv.name.split('.v').length !== 2) {
+    report(`${called(csv)}: the name is not <operator>.v<version>`, csv.at('metadata', 'name'), { hint });
+  }
+});
+
+export const checkChannelNames: Check = ({ annotations, channels }, report) => {
+  if (!annotations) return;
+  const byDefault = text(annotations.values, `${PREFIX}channel.default.v1`).trim();
+  for (const name of new Set([...channels, byDefault])) {
+    if (name === '' || /^(?:candidate|stable|fast)/.test(name)) continue;
+    const message = `the channel ${JSON.stringify(name)} does not begin with candidate, fast or stable`;
+    report(message, annotations.document.locate([annotations.key, `${PREFIX}channels.v1`]));
+  }
+};
+
+const CREATES_CRDS = [
+  ['*', '[*]', 'customresourcedefinitions'],
+  ['create', '*', '[*]', 'patch'],
+] as const;
+
+export const checkCreatesCrds: Check = ofCsv((csv, report) => {
+  for (const section of ['permissions', 'clusterPermissions']) {
+    for (const [i, permission] of list(csv.spec, 'install', 'spec', section).entries()) {
+      for (const [j, rule] of list(permission, 'rules').entries()) {
+        const [resources, verbs] = CREATES_CRDS;
+        const asks =
+          texts(rule, 'apiGroups').includes('apiextensions.k8s.io') &&
+          texts(rule, 'resources').some((resource) => (resources as readonly string[]).includes(resource)) &&
+          texts(rule, 'verbs').some((verb) => (verbs as readonly string[]).includes(verb));
+        if (!asks) continue;
+        const message = `${called(csv)} may create custom resource definitions, which is for OLM to do`;
+        report(message, csv.at('spec', 'install', 'spec', section, i, 'rules', j), {
+          hint: 'depend on the operator that owns them',
+        });
+        return;
+      }
+    }
+  }
+});
+
+export const checkCrdDescriptions: Check = ofCsv((csv, report) => {
+  for (const which of ['owned', 'required']) {
+    for (const [i, crd] of list(csv.spec, 'customresourcedefinitions', which).entries()) {
+      if (text(crd, 'description') !== '') continue;
+      const message = `${called(csv)}: the ${which} definition ${JSON.stringify(text(crd, 'name'))} has no description`;
+      report(message, csv.at('spec', 'customresourcedefinitions', which, i));
+    }
+  }
+});
+
+const META = { apiVersion: textShape, kind: textShape, metadata: OBJECT_META };
+const RULES = listOf(POLICY_RULE);
+const TYPES = new Map([
+  [
+    'PodDisruptionBudget',
+    struct('v1beta1.PodDisruptionBudget', {
+      ...META,
+      spec: struct('v1beta1.PodDisruptionBudgetSpec', {
+        minAvailable: intOrString,
+        maxUnavailable: intOrString,
+      }),
+    }),
+  ],
+  ['PriorityClass', struct('v1.PriorityClass', { ...META, globalDefault: bool, description: textShape })],
+  ['Role', struct('v1.Role', { ...META, rules: RULES })],
+  ['ClusterRole', struct('v1.ClusterRole', { ...META, rules: RULES })],
+]);
+
+export const checkObjectTypes: Check = ({ objects }, report) => {
+  for (const { kind, name, value, document } of objects) {
+    const type = TYPES.get(kind);
+    for (const { path, expected, found } of type ? fitStruct(value, type).misfits : []) {
+      report(
+        `${kind} ${JSON.stringify(name)}: ${path.join('.')} must be ${expected}, found ${found}`,
+        document.locate(path),
+      );
+    }
+  }
+};
+
+function ofKind({ objects }: Inspected, ...kinds: readonly string[]): readonly BundleObject[] {
+  return objects.filter(({ kind }) => kinds.includes(kind));
+}
+
+export const checkDisruptionBudgets: Check = (bundle, report) => {
+  for (const { name, value, document } of ofKind(bundle, 'PodDisruptionBudget')) {
+    const spec = member(value, 'spec');
+    const say = (field: string, message: string): void =>
+      report(
+        `PodDisruptionBudget ${JSON.stringify(name)}: ${field} ${message}: nodes cannot be drained`,
+        document.locate(['spec', field]),
+      );
+    if (spec['maxUnavailable'] === 0 || spec['maxUnavailable'] === '0%')
+      say('maxUnavailable', 'must not be 0');
+    if (spec['minAvailable'] === '100%') say('minAvailable', 'must not be 100%');
+  }
+};
+
+export const checkPriorityClasses: Check = (bundle, report) => {
+  for (const { name, value, document } of ofKind(bundle, 'PriorityClass')) {
+    if (value['globalDefault'] !== true) continue;
+    report(
+      `PriorityClass ${JSON.stringify(name)}: globalDefault must not be true`,
+      document.locate(['globalDefault']),
+    );
+  }
+};
+
+function* rulesOf(bundle: Inspected): Generator<{ object: BundleObject; rule: Fields; path: Path }> {
+  for (const object of ofKind(bundle, 'Role', 'ClusterRole')) {
+    for (const [i, rule] of list(object.value, 'rules').entries()) yield { object, rule, path: ['rules', i] };
+  }
+}
+
+function asksFor(rule: Fields, group: string, resource: string, verbs: readonly string[]): boolean {
+  return (
+    texts(rule, 'apiGroups').includes(group) &&
+    texts(rule, 'resources').includes(resource) &&
+    texts(rule, 'verbs').some((verb) => verbs.includes(verb))
+  );
+}
+
+export const checkDisruptionRights: Check = (bundle, report) => {
+  for (const { object, rule, path } of rulesOf(bundle)) {
+    if (!asksFor(rule, 'policy', 'poddisruptionbudgets', ['*', 'create', 'update', 'patch'])) continue;
+    report(
+      `${object.kind} ${JSON.stringify(object.name)} may change pod disruption budgets`,
+      object.document.locate(path),
+    );
+  }
+};
+
+const DEFAULT_SCCS = [
+  'privileged',
+  'restricted',
+  'restricted-v2',
+  'anyuid',
+  'nonroot',
+  'nonroot-v2',
+  'hostaccess',
+  'hostmount-anyuid',
+  'hostnetwork',
+  'hostnetwork-v2',
+  'node-exporter',
+];
+
+export const checkSccRights: Check = (bundle, report) => {
+  for (const { object, rule, path } of rulesOf(bundle)) {
+    if (
+      !asksFor(rule, 'security.openshift.io', 'securitycontextconstraints', [
+        '*',
+        'delete',
+        'update',
+        'patch',
+      ])
+    )
+      continue;
+    const names = texts(rule, 'resourceNames').filter((name) => DEFAULT_SCCS.includes(name));
+    if (names.length === 0) continue;
+    const message = `${object.kind} ${JSON.stringify(object.name)} may change the default security context constraints ${names.join(', ')}`;
+    report(message, object.document.locate(path));
+  }
+};

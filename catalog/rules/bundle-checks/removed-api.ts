@@ -1,0 +1,153 @@
+/**
+ * APIs that Kubernetes has removed, in the manifests of a bundle.
+ *
+ * @see https://kubernetes.io/docs/reference/using-api/deprecation-guide/
+ */
+
+import { type Inspected, list, member, text, texts } from '../../bundle/inspect.ts';
+import type { Location } from '../../finding.ts';
+import type { Path } from '../../go/path.ts';
+import { compareVersions, parseTolerant, type Version, VersionError } from '../../version/version.ts';
+import type { Report } from '../rule.ts';
+
+/** Kinds that a release removed, by `apiVersion`. */
+type Removed = Readonly<Record<string, readonly string[]>>;
+
+const REMOVED: ReadonlyMap<string, Removed> = new Map<string, Removed>([
+  [
+    '1.22',
+    {
+      'apiextensions.k8s.io/v1beta1': ['CustomResourceDefinition'],
+      'scheduling.k8s.io/v1beta1': ['PriorityClass'],
+      'rbac.authorization.k8s.io/v1beta1': ['Role', 'ClusterRoleBinding', 'RoleBinding', 'ClusterRole'],
+      'apiregistration.k8s.io/v1beta1': ['APIService'],
+      'authentication.k8s.io/v1beta1': ['TokenReview'],
+      'authorization.k8s.io/v1beta1': [
+        'LocalSubjectAccessReview',
+        'SelfSubjectAccessReview',
+        'SubjectAccessReview',
+      ],
+      'admissionregistration.k8s.io/v1beta1': [
+        'MutatingWebhookConfiguration',
+        'ValidatingWebhookConfiguration',
+      ],
+      'coordination.k8s.io/v1beta1': ['Lease'],
+      'extensions/v1beta1': ['Ingress'],
+      'networking.k8s.io/v1beta1': ['Ingress', 'IngressClass'],
+      'storage.k8s.io/v1beta1': ['CSIDriver', 'CSINode', 'StorageClass', 'VolumeAttachment'],
+      'certificates.k8s.io/v1beta1': ['CertificateSigningRequest'],
+    },
+  ],
+  [
+    '1.25',
+    {
+      'batch/v1beta1': ['CronJob'],
+      'discovery.k8s.io/v1beta1': ['EndpointSlice'],
+      'events.k8s.io/v1beta1': ['Event'],
+      'autoscaling/v2beta1': ['HorizontalPodAutoscaler'],
+      'policy/v1beta1': ['PodDisruptionBudget', 'PodSecurityPolicy'],
+      'node.k8s.io/v1beta1': ['RuntimeClass'],
+    },
+  ],
+  ['1.26', { 'autoscaling/v2beta2': ['HorizontalPodAutoscaler'] }],
+]);
+
+/** The release of Kubernetes that removed a kind of an API, such as 1.25; undefined for one that is served. */
+export function releaseWithout(apiVersion: string, kind: string): string | undefined {
+  return [...REMOVED].find(([, removed]) => removed[apiVersion]?.includes(kind))?.[0];
+}
+
+interface Use {
+  /** Kind and name of what uses the API. */
+  readonly what: string;
+  readonly location: Location;
+}
+
+/** Makes the check of what one release removed. */
+export function checkRemovedIn(release: string): (bundle: Inspected, report: Report) => void {
+  return (bundle, report) => {
+    const hint = `https://kubernetes.io/docs/reference/using-api/deprecation-guide/#v${release.replace('.', '-')}`;
+    for (const { what, location } of usesOf(bundle, release)) {
+      const severity = isReached(bundle, release) ? 'error' : 'warning';
+      report(`${what}: Kubernetes ${release} removed the API`, location, { hint, severity });
+    }
+    if (release !== '1.25') return;
+    for (const { what, location } of podSecurityUses(bundle)) {
+      report(`${what}: Kubernetes ${release} removed the API`, location, { hint, severity: 'warning' });
+    }
+  };
+}
+
+/** What of a bundle uses APIs that a release removed. */
+export function usesOf({ objects, csv }: Inspected, release: string): Use[] {
+  const removed = REMOVED.get(release) ?? {};
+  const isRemoved = (apiVersion: string, kind: string): boolean =>
+    removed[apiVersion]?.includes(kind) ?? false;
+  const uses = objects
+    .filter(({ value, kind }) => isRemoved(text(value, 'apiVersion'), kind))
+    .map(({ value, kind, name, document }) => ({
+      what: `${kind} ${JSON.stringify(name)} of ${text(value, 'apiVersion')}`,
+      location: document.locate(['apiVersion']),
+    }));
+  for (const which of csv && release === '1.25' ? ['owned', 'required'] : []) {
+    for (const [i, crd] of list(csv?.spec, 'customresourcedefinitions', which).entries()) {
+      for (const [j, resource] of list(crd, 'resources').entries()) {
+        const [version, kind] = [text(resource, 'version'), text(resource, 'kind')];
+        const path: Path = ['spec', 'customresourcedefinitions', which, i, 'resources', j];
+        if (csv && isRemoved(version, kind))
+          uses.push({ what: `${kind} of ${version} at ${path.join('.')}`, location: csv.at(...path) });
+      }
+    }
+  }
+  return uses;
+}
+
+/** Permissions for pod security policies, unless a definition lists them as its resource. */
+export function podSecurityUses({ csv }: Inspected): Use[] {
+  if (!csv) return [];
+  const listed = ['owned', 'required'].flatMap((which) =>
+    list(csv.spec, 'customresourcedefinitions', which).flatMap((crd) =>
+      list(crd, 'resources').map((resource) => `${text(resource, 'kind').toLowerCase()}s`),
+    ),
+  );
+  if (listed.includes('podsecuritypolicies') || listed.includes('podsecuritypolicys')) return [];
+  return ['clusterPermissions', 'permissions'].flatMap((section) =>
+    list(csv.spec, 'install', 'spec', section).flatMap((permission, i) =>
+      list(permission, 'rules').flatMap((rule, j) => {
+        const asks =
+          texts(rule, 'apiGroups').includes('policy') &&
+          texts(rule, 'resources').includes('podsecuritypolicies');
+        const path: Path = ['spec', 'install', 'spec', section, i, 'rules', j];
+        return asks
+          ? [{ what: `podsecuritypolicies in ${section}[${i}].rules[${j}]`, location: csv.at(...path) }]
+          : [];
+      }),
+    ),
+  );
+}
+
+/** Whether the bundle is for clusters of a release or later. */
+function isReached({ csv, options }: Inspected, release: string): boolean {
+  const target = parseTolerant(release);
+  const known = [options.kubernetesVersion, csv && text(csv.spec, 'minKubeVersion')].map((version) =>
+    tryTolerant(version ?? ''),
+  );
+  return known.some((version) => version !== undefined && compareVersions(version, target) >= 0);
+}
+
+function tryTolerant(version: string): Version | undefined {
+  if (version === '') return undefined;
+  try {
+    return parseTolerant(version);
+  } catch (error) {
+    if (error instanceof VersionError) return undefined;
+    throw error;
+  }
+}
+
+export function checkMinKubeUsable({ csv }: Inspected, report: Report): void {
+  const version = csv ? text(member(csv.spec), 'minKubeVersion') : '';
+  if (!csv || version === '' || tryTolerant(version)) return;
+  const message = `minKubeVersion ${JSON.stringify(version)} is no version: whether removed APIs matter cannot be told`;
+  report(message, csv.at('spec', 'minKubeVersion'));
+}

@@ -1,0 +1,172 @@
+/** What OperatorHub and the OpenShift console need to show an operator. */
+
+import { type Inspected, list, member, text } from '../../bundle/inspect.ts';
+import { base64Defect, isObject } from '../../go/shape.ts';
+import { tryParseVersion } from '../../version/version.ts';
+import type { Report } from '../rule.ts';
+import { called, ofCsv } from './csv.ts';
+
+type Check = (bundle: Inspected, report: Report) => void;
+
+export const checkProvider: Check = ofCsv((csv, report) => {
+  if (text(member(csv.spec, 'provider'), 'name') !== '') return;
+  report(`${called(csv)} has no provider.name`, csv.at('spec', 'provider'), {
+    hint: 'provider: {name: Example Inc}',
+  });
+});
+
+export const checkMaintainers: Check = ofCsv((csv, report) => {
+  for (const [i, maintainer] of list(csv.spec, 'maintainers').entries()) {
+    const [name, email] = [text(maintainer, 'name'), text(maintainer, 'email')];
+    const place = csv.at('spec', 'maintainers', i, 'email');
+    if (name === '' || email === '')
+      report(`${called(csv)}: maintainer ${i} must have a name and an email`, place);
+    if (email !== '' && !isAddress(email)) {
+      report(
+        `${called(csv)}: the email ${JSON.stringify(email)} of maintainer ${i} is not one address`,
+        place,
+      );
+    }
+  }
+});
+
+const ATOM = "[A-Za-z0-9!#$%&'*+/=?^_`{|}~\\u0080-\\uffff-]+";
+const QUOTED = '"(?:[^"\\\\]|\\\\.)*"';
+const ADDRESS = new RegExp(`^(?:${QUOTED}|${ATOM}(?:\\.${ATOM})*)@(?:${ATOM}(?:\\.${ATOM})*|\\[[^\\]]+\\])$`);
+const NAMED = /^(?:"(?:[^"\\]|\\.)*"|[^<>@,]*?)\s*<([^<>]*)>$/;
+
+/** Characters of an address with its name: mail takes 320 without one, and what is longer is read too slowly. */
+const LONGEST_ADDRESS = 2000;
+
+/** Whether a text is one address of RFC 5322, with or without a name before it. */
+function isAddress(email: string): boolean {
+  if (email.length > LONGEST_ADDRESS) return false;
+  // A comment may follow, in parentheses.
+  const trimmed = email.replace(/\s*\([^()]*\)\s*$/, '').trim();
+  return ADDRESS.test(NAMED.exec(trimmed)?.[1] ?? trimmed);
+}
+
+export const checkLinks: Check = ofCsv((csv, report) => {
+  for (const [i, link] of list(csv.spec, 'links').entries()) {
+    const url = text(link, 'url');
+    const place = csv.at('spec', 'links', i, 'url');
+    if (text(link, 'name') === '' || url === '')
+      report(`${called(csv)}: link ${i} must have a name and a url`, place);
+    if (url !== '' && !isRequestUri(url))
+      report(`${called(csv)}: the url ${JSON.stringify(url)} of link ${i} is no URL`, place);
+  }
+});
+
+/** Whether a text is an absolute URL or an absolute path. */
+function isRequestUri(url: string): boolean {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
+  if (/[\x00-\x1f\x7f]/.test(url) || /%(?![0-9A-Fa-f]{2})/.test(url.replace(/\?.*/s, ''))) return false;
+  if (url.startsWith('/') || url === '*') return true;
+  const absolute = /^[A-Za-z][A-Za-z0-9+.-]*:(.*)$/.exec(url);
+  if (!absolute) return false;
+  const host = /^\/\/([^/?#]*)/.exec(absolute[1] ?? '')?.[1];
+  return host === undefined || isHost(host);
+}
+
+/** A host with a port or without, perhaps after a user; an address of IPv6 is in brackets. */
+function isHost(authority: string): boolean {
+  if (!/^[^\s"<>\\^`{|}]*$/.test(authority)) return false;
+  const host = authority.replace(/^.*@/s, '');
+  return host.startsWith('[') ? /^\[[^\]]*\](?::[0-9]*)?$/.test(host) : /^[^:[\]]*(?::[0-9]*)?$/.test(host);
+}
+
+export const checkVersion: Check = ofCsv((csv, report) => {
+  const version = text(csv.spec, 'version');
+  if (version === '' || version === '0.0.0') {
+    report(`${called(csv)} has no version`, csv.at('spec', 'version'), { hint: 'version: 1.0.0' });
+  } else if (!tryParseVersion(version)) {
+    const message = `${called(csv)}: version ${JSON.stringify(version)} is no semantic version: a catalog with it is refused`;
+    report(message, csv.at('spec', 'version'), { severity: 'warning' });
+  }
+});
+
+const MEDIA_TYPES = ['image/gif', 'image/jpeg', 'image/png', 'image/svg+xml'];
+
+export const checkIcon: Check = ofCsv((csv, report) => {
+  const icons = list(csv.spec, 'icon');
+  if (icons.length > 1)
+    report(`${called(csv)} has ${icons.length} icons; one is shown`, csv.at('spec', 'icon', 1));
+  const [icon] = icons;
+  if (!icon) return;
+  const [data, type] = [text(icon, 'base64data'), text(icon, 'mediatype')];
+  if (data === '' || type === '')
+    report(`${called(csv)}: the icon must have base64data and a mediatype`, csv.at('spec', 'icon', 0));
+  if (type !== '' && !MEDIA_TYPES.includes(type)) {
+    const message = `${called(csv)}: the icon's mediatype ${JSON.stringify(type)} must be one of ${MEDIA_TYPES.join(', ')}`;
+    report(message, csv.at('spec', 'icon', 0, 'mediatype'));
+  }
+});
+
+export const checkIconData: Check = ofCsv((csv, report) => {
+  const data = text(list(csv.spec, 'icon')[0] ?? {}, 'base64data');
+  if (data === '' || base64Defect(data) < 0) return;
+  report(`${called(csv)}: the icon's base64data is no base64`, csv.at('spec', 'icon', 0, 'base64data'));
+});
+
+export const checkIconPresent: Check = ofCsv((csv, report) => {
+  if (list(csv.spec, 'icon').length > 0) return;
+  report(`${called(csv)} has no icon`, csv.at('spec'), {
+    hint: 'icon: [{base64data: …, mediatype: image/svg+xml}]',
+  });
+});
+
+const CAPABILITIES = ['Basic Install', 'Seamless Upgrades', 'Full Lifecycle', 'Deep Insights', 'Auto Pilot'];
+
+export const checkCapabilities: Check = ofCsv((csv, report) => {
+  const level = csv.annotations['capabilities'];
+  if (level === undefined || CAPABILITIES.includes(level)) return;
+  const message = `${called(csv)}: capabilities ${JSON.stringify(level)} must be one of ${CAPABILITIES.join(', ')}`;
+  report(message, csv.at('metadata', 'annotations', 'capabilities'));
+});
+
+const CATEGORIES = [
+  'AI/Machine Learning',
+  'Application Runtime',
+  'Big Data',
+  'Cloud Provider',
+  'Database',
+  'Developer Tools',
+  'Integration & Delivery',
+  'Logging & Tracing',
+  'Modernization & Migration',
+  'Monitoring',
+  'Networking',
+  'Observability',
+  'OpenShift Optional',
+  'Security',
+  'Storage',
+  'Streaming & Messaging',
+];
+
+export const checkCategories: Check = ofCsv((csv, report, { options }) => {
+  const value = csv.annotations['categories'];
+  if (value === undefined) return;
+  const place = csv.at('metadata', 'annotations', 'categories');
+  const allowed = options.categories === undefined ? CATEGORIES : customCategories(options.categories);
+  if (!allowed) {
+    report('the custom categories cannot be read: expected {"categories": ["…"]}', place);
+    return;
+  }
+  const kind = options.categories === undefined ? 'standard' : 'custom';
+  for (const category of value.split(',')) {
+    if (allowed.includes(category.trim())) continue;
+    const message = `${called(csv)}: ${JSON.stringify(category)} is none of the ${kind} categories`;
+    report(message, place, { hint: `one of ${allowed.join(', ')}` });
+  }
+});
+
+function customCategories(json: string): readonly string[] | undefined {
+  try {
+    const value: unknown = JSON.parse(json);
+    const found = isObject(value) ? value['categories'] : undefined;
+    return Array.isArray(found) ? found.map(String) : undefined;
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,54 @@
+/** What a bundle says of its place among the versions of its package, and of its image. */
+
+import { type Inspected, PREFIX, text, texts } from '../../bundle/inspect.ts';
+import { tryParseRange } from '../../version/version.ts';
+import type { Report } from '../rule.ts';
+import { called, ofCsv } from './csv.ts';
+
+type Check = (bundle: Inspected, report: Report) => void;
+
+export const checkSkipRange: Check = ofCsv((csv, report) => {
+  const range = csv.annotations['olm.skipRange'];
+  if (range === undefined) return;
+  if (tryParseRange(range)) return;
+  const message = `${called(csv)}: olm.skipRange ${JSON.stringify(range)} is no range of semantic versions, so OLM skips nothing`;
+  report(message, csv.at('metadata', 'annotations', 'olm.skipRange'), {
+    hint: "olm.skipRange: '>=1.0.0 <1.2.0'",
+  });
+});
+
+export const checkSelfReplacement: Check = ofCsv((csv, report) => {
+  if (csv.name !== '' && text(csv.spec, 'replaces') === csv.name)
+    report(`${called(csv)} replaces itself`, csv.at('spec', 'replaces'));
+  const at = texts(csv.spec, 'skips').indexOf(csv.name);
+  if (csv.name !== '' && at >= 0) report(`${called(csv)} skips itself`, csv.at('spec', 'skips', at));
+});
+
+/** The labels of a bundle's image by key, from the image or from its Dockerfile. */
+function labelsOf({ options: { labels, dockerfile } }: Inspected): ReadonlyMap<string, string> | undefined {
+  if (labels) return labels;
+  if (dockerfile?.text === undefined) return undefined;
+  const found = new Map<string, string>();
+  // A line that ends with a backslash goes on in the next one.
+  for (const line of dockerfile.text.replaceAll(/\\\r?\n/g, ' ').split('\n')) {
+    if (!/^\s*LABEL\s/i.test(line)) continue;
+    for (const [, key = '', quoted, bare = ''] of line.matchAll(LABEL)) found.set(key, quoted ?? bare);
+  }
+  return found;
+}
+
+const LABEL = /"?(?<![\w./-])([\w./-]+)"?=(?:"([^"]*)"|(\S*))/g;
+
+export const checkLabels: Check = (bundle, report) => {
+  const { annotations } = bundle;
+  const labels = labelsOf(bundle);
+  if (!annotations || !labels) return;
+  for (const [key, label] of labels) {
+    const value = annotations.values[key];
+    if (!key.startsWith(PREFIX) || value === label) continue;
+    const found =
+      value === undefined ? 'the annotation is missing' : `the annotation is ${JSON.stringify(value)}`;
+    const message = `the image is labelled ${key}=${JSON.stringify(label)}, ${found}: OLM goes by the annotation, catalogs are built by either`;
+    report(message, annotations.document.locate([annotations.key, key]), { hint: `${key}: ${label}` });
+  }
+};

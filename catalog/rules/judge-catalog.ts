@@ -1,0 +1,159 @@
+/**
+ * Judging a whole catalog while it is read: what looks at one bundle is asked as the
+ * bundle goes by, and then only what the other rules need is kept. So memory grows
+ * with the graph, not with the manifests.
+ */
+import { keepPlaces, ownText } from '../fbc/document.ts';
+import { DEFAULT_LIMITS, type LoadLimits, load } from '../fbc/load.ts';
+import {
+  type Blob,
+  type Bundle,
+  type Catalog,
+  type Channel,
+  catalogOf,
+  type Deprecations,
+  type PackageBlob,
+  type Property,
+} from '../fbc/model.ts';
+import { compareFindings, type Finding } from '../finding.ts';
+import type { CatalogSource } from '../source.ts';
+import { formatVersion, parseVersion } from '../version/version.ts';
+import {
+  bundleJudge,
+  ownSeverity,
+  type Rule,
+  runCatalogChecks,
+  type SeverityOf,
+  withSeverities,
+} from './rule.ts';
+
+export interface Judged {
+  /** All findings, the worst first. */
+  readonly findings: readonly Finding[];
+  /** The catalog's graph: packages, channels, bundles and deprecations with nothing else in them. */
+  readonly catalog: Catalog;
+}
+
+export interface JudgeOptions {
+  readonly limits?: LoadLimits;
+  readonly severityOf?: SeverityOf;
+}
+
+/** Loads a catalog and runs rules over it. */
+export async function judge(
+  source: CatalogSource,
+  rules: readonly Rule[],
+  options: JudgeOptions = {},
+): Promise<Judged> {
+  const { limits = DEFAULT_LIMITS, severityOf = ownSeverity } = options;
+  const findings: Finding[] = [];
+  const judgeBundle = bundleJudge(rules, severityOf, findings);
+  const own = ownTexts();
+  const { blobs, findings: unread } = await load(source, limits, {
+    bundle: (bundle) => {
+      judgeBundle(bundle);
+      return lightBundle(bundle, own);
+    },
+    package: (blob) => lightPackage(blob, own),
+    channel: (channel) => lightChannel(channel, own),
+    deprecations: (deprecations) => lightDeprecations(deprecations, own),
+    other: (blob) => lightBlob(blob, ['schema', 'package', 'name'], own),
+  });
+  const catalog = catalogOf(blobs);
+  findings.push(
+    ...withSeverities(unread, rules, severityOf),
+    ...runCatalogChecks(catalog, rules, severityOf),
+  );
+  return { findings: findings.sort(compareFindings), catalog };
+}
+
+/** Copies of texts, each made once: the names of packages and bundles stand in many places. */
+function ownTexts(): OwnText {
+  const known = new Map<string, string>();
+  return (text) => {
+    let own = known.get(text);
+    if (own === undefined) {
+      own = ownText(text);
+      known.set(own, own);
+    }
+    return own;
+  };
+}
+
+type OwnText = (text: string) => string;
+
+/** What is left of a bundle for the rules that look at the whole catalog. */
+function lightBundle(bundle: Bundle, own: OwnText): Bundle {
+  const version = bundle.properties.findIndex(({ type }) => type === 'olm.package');
+  const paths = [['name'], ['package'], ['properties', version, 'value', 'version']];
+  return {
+    schema: 'olm.bundle',
+    package: own(bundle.package),
+    name: own(bundle.name),
+    value: NOTHING,
+    document: keepPlaces(bundle.document, paths, BUNDLE_PLACES),
+    image: '',
+    properties: version < 0 ? NONE : OWN_PROPERTY,
+    relatedImages: NONE,
+    version: bundle.version && parseVersion(own(formatVersion(bundle.version))),
+    release: own(bundle.release),
+  };
+}
+
+const NOTHING = {};
+const NONE: readonly never[] = [];
+const OWN_PROPERTY: readonly Property[] = [{ type: 'olm.package', value: null }];
+/** Under which paths the places of a bundle are asked for, of which one property is left. */
+const BUNDLE_PLACES = ['name', 'package', 'properties.0.value.version'];
+
+function lightPackage(blob: PackageBlob, own: OwnText): PackageBlob {
+  return {
+    ...lightBlob(blob, ['name', 'defaultChannel'], own),
+    defaultChannel: own(blob.defaultChannel),
+    description: '',
+    properties: NONE,
+  };
+}
+
+function lightDeprecations(deprecations: Deprecations, own: OwnText): Deprecations {
+  const entries = deprecations.entries.map((entry) => ({
+    schema: own(entry.schema),
+    name: own(entry.name),
+    message: own(entry.message),
+    index: entry.index,
+  }));
+  return { ...lightBlob(deprecations, [], own), document: deprecations.document.detached(), entries };
+}
+
+/** What all blobs have, with the places of some fields. */
+function lightBlob(blob: Blob, fields: readonly string[], own: OwnText): Blob {
+  return {
+    schema: own(blob.schema),
+    package: own(blob.package),
+    name: own(blob.name),
+    value: NOTHING,
+    document: keepPlaces(
+      blob.document,
+      fields.map((field) => [field]),
+    ),
+  };
+}
+
+function lightChannel(channel: Channel, own: OwnText): Channel {
+  const entries = channel.entries.map((entry) => ({
+    name: own(entry.name),
+    replaces: own(entry.replaces),
+    skips: entry.skips.length === 0 ? NONE : entry.skips.map(own),
+    skipRange: own(entry.skipRange),
+    index: entry.index,
+  }));
+  return {
+    schema: 'olm.channel',
+    package: own(channel.package),
+    name: own(channel.name),
+    value: NOTHING,
+    document: channel.document.detached(),
+    entries,
+    properties: NONE,
+  };
+}

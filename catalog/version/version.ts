@@ -1,0 +1,387 @@
+/**
+ * Versions and ranges as OLM reads them: a port of blang/semver v4, with its texts and
+ * its quirks, since they decide what clusters do. npm's semver gives other answers
+ * for 78 of 109 recorded ranges.
+ *
+ * @see https://github.com/blang/semver/tree/v4.0.0
+ */
+import { compareText, goQuoted, goTrimmed } from '../go/text.ts';
+
+/** A non-negative integer up to 2^64-1; bigint above 2^53. */
+type Uint64 = number | bigint;
+
+export interface Version {
+  readonly major: Uint64;
+  readonly minor: Uint64;
+  readonly patch: Uint64;
+  /** Identifiers of the pre-release; numeric ones as numbers. */
+  readonly prerelease: readonly (Uint64 | string)[];
+  /** Identifiers of the build metadata; they take no part in comparisons. */
+  readonly build: readonly string[];
+}
+
+/** Why a text is no version or no range; the message is blang's. */
+export class VersionError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'VersionError';
+  }
+}
+
+const MAX_UINT64 = 2n ** 64n - 1n;
+const DIGITS = /^[0-9]*$/;
+const ALPHANUMERIC = /^[0-9A-Za-z-]*$/;
+
+/** @throws VersionError */
+export function parseVersion(text: string): Version {
+  if (text === '') throw new VersionError('Version string empty');
+  const [major, minor, rest] = splitThree(text);
+  const buildAt = rest.indexOf('+');
+  const beforeBuild = buildAt < 0 ? rest : rest.slice(0, buildAt);
+  const prereleaseAt = beforeBuild.indexOf('-');
+  const patch = prereleaseAt < 0 ? beforeBuild : beforeBuild.slice(0, prereleaseAt);
+  return {
+    major: parseNumber('Major', major),
+    minor: parseNumber('Minor', minor),
+    patch: parseNumber('Patch', patch),
+    prerelease:
+      prereleaseAt < 0
+        ? []
+        : beforeBuild
+            .slice(prereleaseAt + 1)
+            .split('.')
+            .map(parsePrerelease),
+    build:
+      buildAt < 0
+        ? []
+        : rest
+            .slice(buildAt + 1)
+            .split('.')
+            .map(parseBuild),
+  };
+}
+
+/** The version, or undefined when the text is none. */
+export function tryParseVersion(text: string): Version | undefined {
+  try {
+    return parseVersion(text);
+  } catch (error) {
+    if (error instanceof VersionError) return undefined;
+    throw error;
+  }
+}
+
+/**
+ * Reads what people write for versions: white space around, a leading `v`, leading zeros
+ * and missing parts are forgiven.
+ *
+ * @throws VersionError
+ */
+export function parseTolerant(text: string): Version {
+  const [major = '', minor, ...rest] = goTrimmed(text).replace(/^v/, '').split('.');
+  if (minor === undefined || rest.length === 0) {
+    if (/[+-]/.test(minor ?? major)) {
+      throw new VersionError('Short version cannot contain PreRelease/Build meta data');
+    }
+  }
+  const patch = rest.length > 0 ? rest.join('.') : '0';
+  return parseVersion([major, minor ?? '0', patch].map(withoutLeadingZeros).join('.'));
+}
+
+function withoutLeadingZeros(part: string): string {
+  if (part.length < 2) return part;
+  const bare = part.replace(/^0+/, '');
+  return /^[0-9]/.test(bare) ? bare : `0${bare}`;
+}
+
+function splitThree(text: string): [string, string, string] {
+  const first = text.indexOf('.');
+  const second = first < 0 ? -1 : text.indexOf('.', first + 1);
+  if (second < 0) throw new VersionError('No Major.Minor.Patch elements found');
+  return [text.slice(0, first), text.slice(first + 1, second), text.slice(second + 1)];
+}
+
+function parseNumber(part: 'Major' | 'Minor' | 'Patch', text: string): Uint64 {
+  if (!DIGITS.test(text)) {
+    throw new VersionError(`Invalid character(s) found in ${part.toLowerCase()} number ${quote(text)}`);
+  }
+  if (text.length > 1 && text.startsWith('0')) {
+    throw new VersionError(`${part} number must not contain leading zeroes ${quote(text)}`);
+  }
+  return parseUint(text);
+}
+
+/**
+ * Reads a number of decimal digits.
+ *
+ * @throws VersionError where it does not fit into 64 bits
+ */
+export function parseUint(text: string): Uint64 {
+  if (text === '') throw new VersionError('strconv.ParseUint: parsing "": invalid syntax');
+  if (text.length <= 15) return Number(text);
+  const value = BigInt(text);
+  if (value > MAX_UINT64)
+    throw new VersionError(`strconv.ParseUint: parsing ${quote(text)}: value out of range`);
+  return value <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(value) : value;
+}
+
+function parsePrerelease(text: string): Uint64 | string {
+  if (text === '') throw new VersionError('Prerelease is empty');
+  if (DIGITS.test(text)) {
+    if (text.length > 1 && text.startsWith('0')) {
+      throw new VersionError(`Numeric PreRelease version must not contain leading zeroes ${quote(text)}`);
+    }
+    return parseUint(text);
+  }
+  if (!ALPHANUMERIC.test(text))
+    throw new VersionError(`Invalid character(s) found in prerelease ${quote(text)}`);
+  return text;
+}
+
+function parseBuild(text: string): string {
+  if (text === '') throw new VersionError('Build meta data is empty');
+  if (!ALPHANUMERIC.test(text))
+    throw new VersionError(`Invalid character(s) found in build meta data ${quote(text)}`);
+  return text;
+}
+
+/** Go's `%q`, near enough for a message. */
+function quote(text: string): string {
+  return goQuoted(text);
+}
+
+export function formatVersion(version: Version): string {
+  let text = `${version.major}.${version.minor}.${version.patch}`;
+  if (version.prerelease.length > 0) text += `-${version.prerelease.join('.')}`;
+  if (version.build.length > 0) text += `+${version.build.join('.')}`;
+  return text;
+}
+
+/** -1, 0 or 1; build metadata is ignored, as everywhere in OLM v0. */
+export function compareVersions(a: Version, b: Version): number {
+  return (
+    compareNumbers(a.major, b.major) ||
+    compareNumbers(a.minor, b.minor) ||
+    compareNumbers(a.patch, b.patch) ||
+    comparePrereleases(a.prerelease, b.prerelease)
+  );
+}
+
+function compareNumbers(a: Uint64, b: Uint64): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+function comparePrereleases(a: Version['prerelease'], b: Version['prerelease']): number {
+  // A version without pre-release comes after those with one.
+  if (a.length === 0 || b.length === 0) return Math.sign(b.length - a.length);
+  const length = Math.min(a.length, b.length);
+  for (let i = 0; i < length; i++) {
+    const order = compareIdentifiers(a[i] ?? '', b[i] ?? '');
+    if (order !== 0) return order;
+  }
+  return Math.sign(a.length - b.length);
+}
+
+/** Numbers come before text. */
+function compareIdentifiers(a: Uint64 | string, b: Uint64 | string): number {
+  if (typeof a === 'string') return typeof b === 'string' ? Math.sign(compareText(a, b)) : 1;
+  return typeof b === 'string' ? -1 : compareNumbers(a, b);
+}
+
+type Operator = '=' | '!=' | '>' | '>=' | '<' | '<=';
+
+export interface Comparator {
+  readonly operator: Operator;
+  readonly version: Version;
+}
+
+/** Versions that satisfy all comparators of any one alternative. */
+export interface VersionRange {
+  readonly text: string;
+  /** An alternative without comparators (`a || || b`) makes Go crash when it is asked; here it matches nothing. */
+  readonly alternatives: readonly (readonly Comparator[])[];
+}
+
+/**
+ * Reads a range as blang's `ParseRange` does.
+ *
+ * @throws VersionError
+ */
+export function parseRange(text: string): VersionRange {
+  const alternatives = splitAlternatives(splitTokens(text)).map((tokens) =>
+    tokens.flatMap(expandWildcard).map(parseComparator),
+  );
+  return { text, alternatives };
+}
+
+/** The range, or undefined when the text is none. */
+export function tryParseRange(text: string): VersionRange | undefined {
+  try {
+    return parseRange(text);
+  } catch (error) {
+    if (error instanceof VersionError) return undefined;
+    throw error;
+  }
+}
+
+export function satisfies(version: Version, range: VersionRange): boolean {
+  return range.alternatives.some(
+    (comparators) => comparators.length > 0 && comparators.every((comparator) => holds(version, comparator)),
+  );
+}
+
+function holds(version: Version, { operator, version: bound }: Comparator): boolean {
+  const order = compareVersions(version, bound);
+  switch (operator) {
+    case '=':
+      return order === 0;
+    case '!=':
+      return order !== 0;
+    case '>':
+      return order > 0;
+    case '>=':
+      return order >= 0;
+    case '<':
+      return order < 0;
+    case '<=':
+      return order <= 0;
+  }
+}
+
+/** Splits at spaces, joins what follows an operator, and loses tokens of one character, as blang does. */
+function splitTokens(text: string): string[] {
+  const tokens: string[] = [];
+  let from = 0;
+  let last = '';
+  for (let i = 0; i < text.length; i++) {
+    const c = text.charAt(i);
+    if (c === ' ' && last !== '>' && last !== '<' && last !== '=') {
+      if (from < i - 1) tokens.push(text.slice(from, i));
+      from = i + 1;
+    } else if (c !== ' ') last = c;
+  }
+  if (from < text.length - 1) tokens.push(text.slice(from));
+  return tokens.map((token) => token.replaceAll(' ', ''));
+}
+
+function splitAlternatives(tokens: readonly string[]): string[][] {
+  const alternatives: string[][] = [];
+  let from = 0;
+  for (const [i, token] of tokens.entries()) {
+    if (token !== '||') continue;
+    if (i === 0) throw new VersionError("First element in range is '||'");
+    alternatives.push(tokens.slice(from, i));
+    from = i + 1;
+  }
+  if (from === tokens.length) throw new VersionError("Last element in range is '||'");
+  alternatives.push(tokens.slice(from));
+  return alternatives;
+}
+
+function splitOperator(token: string): [operator: string, version: string] {
+  const digit = token.search(/\p{Nd}/u);
+  if (digit < 0) throw new VersionError(`Could not get version from string: ${quote(token)}`);
+  return [goTrimmed(token.slice(0, digit)), token.slice(digit)];
+}
+
+function parseComparator(token: string): Comparator {
+  const [operatorText, versionText] = splitOperator(token);
+  const whole = quote(operatorText + versionText);
+  const operator = OPERATORS.get(operatorText);
+  if (operator === undefined) {
+    throw new VersionError(
+      `Could not parse Range ${quote(token)}: Could not parse comparator ${quote(operatorText)} in ${whole}`,
+    );
+  }
+  try {
+    return { operator, version: parseVersion(versionText) };
+  } catch (error) {
+    if (!(error instanceof VersionError)) throw error;
+    throw new VersionError(
+      `Could not parse Range ${quote(token)}: Could not parse version ${quote(versionText)} in ${whole}: ${error.message}`,
+    );
+  }
+}
+
+const OPERATORS: ReadonlyMap<string, Operator> = new Map([
+  ['', '='],
+  ['=', '='],
+  ['==', '='],
+  ['!', '!='],
+  ['!=', '!='],
+  ['>', '>'],
+  ['>=', '>='],
+  ['<', '<'],
+  ['<=', '<='],
+]);
+
+/** What an operator on a wildcard version becomes: an operator and whether the version is raised first. */
+const WILDCARD_OPERATORS: ReadonlyMap<string, { before?: Operator; operator: Operator; raised: boolean }> =
+  new Map([
+    ['>', { operator: '>=', raised: true }],
+    ['>=', { operator: '>=', raised: false }],
+    ['<', { operator: '<', raised: false }],
+    ['<=', { operator: '<', raised: true }],
+    ['', { before: '>=', operator: '<', raised: true }],
+    ['=', { before: '>=', operator: '<', raised: true }],
+    ['==', { before: '>=', operator: '<', raised: true }],
+    // Both bounds must hold, so "not 1.x" matches nothing: a bug that clusters have.
+    ['!', { before: '<', operator: '>=', raised: true }],
+    ['!=', { before: '<', operator: '>=', raised: true }],
+  ]);
+
+function expandWildcard(token: string): string[] {
+  if (!token.includes('x')) return [token];
+  const [operatorText, wildcard] = splitOperator(token);
+  const flat = flatten(wildcard);
+  const rule = WILDCARD_OPERATORS.get(operatorText);
+  if (!rule) return [flat];
+  const bound = rule.operator + (rule.raised ? raise(flat, wildcard) : flat);
+  return rule.before === undefined ? [bound] : [rule.before + flat, bound];
+}
+
+function flatten(wildcard: string): string {
+  const version = wildcard.replace('.x.x', '.x').replace('.x', '.0');
+  return version.split('.').length === 2 ? `${version}.0` : version;
+}
+
+/** Raises the part before the wildcard; the empty string where blang has nothing to raise. */
+function raise(flat: string, wildcard: string): string {
+  const parts = wildcard.split('.');
+  if (parts.at(-1) !== 'x' || parts.length < 2 || parts.length > 3) return '';
+  const raised = flat.split('.');
+  const position = parts.length - 2;
+  const text = raised[position] ?? '';
+  if (!/^[-+]?[0-9]+$/.test(text)) return '';
+  raised[position] = String(BigInt(text.replace('+', '')) + 1n);
+  return raised.join('.');
+}
+
+/** Longest release that the CSV's definition allows, in characters. */
+const MAX_RELEASE = 20;
+
+/**
+ * Reads a bundle's explicit release, such as `1` or `2.beta`; the empty text is no release.
+ *
+ * @throws VersionError
+ */
+export function parseRelease(text: string): Version['prerelease'] {
+  if (text === '') return [];
+  if (text.length > MAX_RELEASE) {
+    throw new VersionError(
+      `invalid release ${quote(text)}: exceeds maximum length of ${MAX_RELEASE} characters`,
+    );
+  }
+  const identifiers: Version['prerelease'][number][] = [];
+  const defects: string[] = [];
+  for (const [i, segment] of text.split('.').entries()) {
+    try {
+      identifiers.push(parsePrerelease(segment));
+    } catch (error) {
+      if (!(error instanceof VersionError)) throw error;
+      defects.push(`segment ${i}: ${error.message}`);
+    }
+  }
+  if (defects.length > 0) throw new VersionError(`invalid release ${quote(text)}: ${defects.join('\n')}`);
+  return identifiers;
+}

@@ -1,0 +1,33 @@
+/** The address that jobs of the Action ask, a function's own: it may wait longer than an HTTP API's. */
+import { systemClock } from '../../pipeline/oci/registry/clock.ts';
+import { ask } from '../publish-request.ts';
+import { tokenReader } from '../token.ts';
+import { settings } from './env.ts';
+import { deliveryOf, type HttpEvent } from './http.ts';
+import { telemetryOf } from './log.ts';
+import { fifoQueue } from './queue.ts';
+import { bucketRecords } from './records.ts';
+
+/** Less than what the function may take, and than a client waits for the head of an answer, in ms. */
+const PATIENCE = 270_000;
+
+const telemetry = telemetryOf('ask');
+const { sources, queue, bucket, endpoint, issuer, audience } = settings();
+const ports = {
+  sources,
+  issuer,
+  readToken: tokenReader(issuer),
+  queue: fifoQueue(queue),
+  records: bucketRecords({ bucket, prefix: '', inPath: endpoint !== undefined }),
+  clock: systemClock,
+  patience: PATIENCE,
+  log: telemetry.log,
+};
+
+export async function handler(event: HttpEvent): Promise<{ statusCode: number; body: string }> {
+  const address = audience ?? `https://${event.requestContext?.domainName ?? ''}`;
+  const { status, body } = await ask({ ...deliveryOf(event), audience: address }, ports);
+  telemetry.count(status === 200 ? 'JobAnswered' : 'JobRefused');
+  telemetry.flush();
+  return { statusCode: status, body: JSON.stringify(body) };
+}

@@ -1,0 +1,181 @@
+/**
+ * A job of the Action asks for a publish, by its identity token and no other secret. Anybody can send to the
+ * address, so nothing is believed before the token's signature and claims were looked at; what it asks for then
+ * goes the way of every other publish, and is waited for.
+ */
+import { createHash } from 'node:crypto';
+import { isObject } from '../catalog/go/shape.ts';
+import { PipelineError } from '../pipeline/error.ts';
+import { judgeClaims } from '../pipeline/github/claims.ts';
+import type { Clock, Queue, RecordStore } from '../pipeline/ports.ts';
+import { type CatalogMessage, messageOf, readWork } from '../pipeline/publish/delivery/message.ts';
+import { isDone, noteOutcome, outcomeAt } from '../pipeline/publish/delivery/outcome.ts';
+import { currentBeside } from '../pipeline/publish/documents.ts';
+import type { Delivery, Source } from './receive.ts';
+import type { Claims } from './token.ts';
+
+export interface AskPorts {
+  readonly sources: readonly Source[];
+  /** Who gives the tokens. */
+  readonly issuer: string;
+  /** Claims of a token whose signature is good. @throws PipelineError `denied`, `unreachable` */
+  readonly readToken: (token: string) => Promise<Claims>;
+  readonly queue: Queue;
+  readonly records: RecordStore;
+  readonly clock: Clock;
+  /** How long an end is waited for, in ms. */
+  readonly patience: number;
+  readonly log: (line: string) => void;
+}
+
+export interface Asking extends Delivery {
+  /** The address that the job asked. */
+  readonly audience: string;
+}
+
+/** What the job is told, as JSON. */
+export type AskAnswer =
+  | { readonly status: 200; readonly body: Answered }
+  | { readonly status: 400 | 403 | 422 | 503; readonly body: { readonly error: string } };
+
+/** What is published now: the commit that was asked for, or one that came after it. */
+export interface Answered {
+  readonly published: true;
+  readonly receipt: unknown;
+  /** Texts by file name. */
+  readonly files: Readonly<Record<string, string>>;
+  /** Keys in the bucket of the files that are too large for the answer. */
+  readonly tooLarge: readonly string[];
+}
+
+/** Bytes of a body and of a token that are looked at. */
+const LARGEST = 16 * 1024;
+/** Between two looks, in ms. */
+const PAUSE = 500;
+/** Bytes of a file that goes into the answer. */
+const LARGEST_FILE = 1024 * 1024;
+/** Bytes of all files in the answer, as they are sent: Lambda's answer may have 6 MB. */
+const LARGEST_ANSWER = 5_000_000;
+/** The file without which an answer says nothing. */
+const RECEIPT = 'receipt.json';
+
+/** Answers a job. */
+export async function ask(asking: Asking, ports: AskPorts): Promise<AskAnswer> {
+  try {
+    const { work, run } = await allowed(asking, ports);
+    const before = await outcomeAt(ports.records, work);
+    if (!before || !isDone(before) || before.documents === undefined) {
+      // What an earlier try ended with is not the end of this one; older functions named no documents of newer commits.
+      await noteOutcome(ports.records, { ...named(work), state: 'pending', detail: work.commit });
+      const message = messageOf(work);
+      await ports.queue.send({ ...message, id: digestOf(`${message.id} ${run}`) });
+    }
+    return await ended(work, ports);
+  } catch (error) {
+    if (!(error instanceof PipelineError)) throw error;
+    ports.log(`refused a job: ${error.message}`);
+    return { status: STATUS[error.code] ?? 503, body: { error: error.message } };
+  }
+}
+
+const STATUS: Readonly<Record<string, 400 | 403>> = { usage: 400, denied: 403 };
+
+/** @throws PipelineError `denied` for whoever may not ask, `usage` for what cannot be asked */
+async function allowed(
+  { headers, body, audience }: Asking,
+  { sources, issuer, readToken, clock }: AskPorts,
+): Promise<{ readonly work: CatalogMessage; readonly run: string }> {
+  const [, token] = /^Bearer ([\w-]+\.[\w-]+\.[\w-]+)$/.exec(headers['authorization'] ?? '') ?? [];
+  if (token === undefined || token.length > LARGEST)
+    throw new PipelineError('denied', 'there is no identity token');
+  if (body.length > LARGEST) throw new PipelineError('usage', 'the body is too large');
+  const claims = await readToken(token);
+  const own = sources.filter(({ id }) => String(id) === claims['repository_id']);
+  // A token for none of the branches is refused by its claims, and told why.
+  const source = own.find(({ branch }) => claims['ref'] === `refs/heads/${branch}`) ?? own[0];
+  if (!source?.job) throw new PipelineError('denied', 'no job of this repository may ask');
+  const { id, branch, repository, job } = source;
+  judgeClaims(
+    claims,
+    {
+      issuer,
+      audience,
+      repositoryId: String(id),
+      ownerId: String(job.ownerId),
+      ref: `refs/heads/${branch}`,
+      workflow: job.workflow,
+      environment: job.environment,
+    },
+    Math.floor(clock.now() / 1000),
+  );
+  const { commit, catalog } = fieldsOf(body);
+  const work = readWork(JSON.stringify({ v: 1, kind: 'catalog', repository, branch, commit, catalog }));
+  if (work.kind !== 'catalog') throw new TypeError('a message for a catalog is read as another one');
+  return { work, run: `${claims['run_id']} ${claims['run_attempt']}` };
+}
+
+function fieldsOf(body: Uint8Array): Readonly<Record<string, unknown>> {
+  try {
+    const value: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body));
+    if (isObject(value)) return value;
+  } catch {
+    // Said below.
+  }
+  throw new PipelineError('usage', 'the body is not a JSON object', {
+    hint: '{"commit": "…", "catalog": "v4.20"}',
+  });
+}
+
+function named({ repository, catalog, commit }: CatalogMessage) {
+  return { repository, catalog, commit };
+}
+
+function digestOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}
+
+/** Waits for the end of a publish. A try that failed is not one: the message comes again. */
+async function ended(work: CatalogMessage, { records, clock, patience }: AskPorts): Promise<AskAnswer> {
+  const until = clock.now() + patience;
+  for (;;) {
+    const outcome = await outcomeAt(records, work);
+    if (outcome?.state === 'refused') return { status: 422, body: { error: outcome.detail } };
+    if (outcome && isDone(outcome) && outcome.documents !== undefined) {
+      return { status: 200, body: await answerOf(outcome.documents, records) };
+    }
+    if (clock.now() >= until) {
+      const why = outcome?.state === 'failed' ? outcome.detail : 'it waits for its turn';
+      return { status: 503, body: { error: `not published yet: ${why}` } };
+    }
+    await clock.sleep(PAUSE);
+  }
+}
+
+/** @param own prefix of the keys of the documents of what a commit ended with */
+async function answerOf(own: string, records: RecordStore): Promise<Answered> {
+  // A run that is run again long after asks for what others have overtaken: it is not to take it for the last one.
+  const documents = (await currentBeside(records, own))?.documents ?? own;
+  const files: Record<string, string> = {};
+  const tooLarge: string[] = [];
+  let room = LARGEST_ANSWER;
+  const receipt = `${documents}${RECEIPT}`;
+  const others = (await records.list(documents)).filter((key) => key !== receipt);
+  for (const key of [receipt, ...others]) {
+    const record = await records.get(key);
+    if (!record) continue;
+    const text = new TextDecoder().decode(record.bytes);
+    const sent = record.bytes.length <= LARGEST_FILE ? sentBytes(text) : Number.POSITIVE_INFINITY;
+    if (sent > room) {
+      tooLarge.push(key);
+      continue;
+    }
+    room -= sent;
+    files[key.slice(documents.length)] = text;
+  }
+  return { published: true, receipt: JSON.parse(files[RECEIPT] ?? 'null'), files, tooLarge };
+}
+
+/** Bytes of a text as it is sent: in the body's JSON, which is a text in the JSON of the function's answer. */
+function sentBytes(text: string): number {
+  return Buffer.byteLength(JSON.stringify(JSON.stringify(text)));
+}

@@ -1,0 +1,61 @@
+/**
+ * Mode drift: what has a fix becomes a pull request, everything stands in the job summary. It blames nobody, so it
+ * fails for nothing but not knowing.
+ */
+import { setOutput, summary, warning } from '@actions/core';
+import { PipelineError } from '../error.ts';
+import { openRemote } from '../git/remote.ts';
+import { type Drift, driftOf } from '../github/drift.ts';
+import { proposePins } from '../github/drift-pins.ts';
+import { createRegistryClient } from '../oci/registry/client.ts';
+import type { Policy } from '../policy/policy.ts';
+import { policyAt } from '../policy/read-policy.ts';
+import type { Registry } from '../ports.ts';
+import { code, escaped } from '../report/markdown.ts';
+import { plain } from '../text.ts';
+import { defaultTip, openForge } from './forge.ts';
+import type { RunInputs } from './inputs.ts';
+import { registriesOf, registryOptions } from './registries.ts';
+
+/** @throws PipelineError as the client and the fetching do */
+export async function findDrift(inputs: RunInputs): Promise<void> {
+  const forge = await openForge(inputs);
+  const { branch, commit } = await defaultTip(forge);
+  const repository = openRemote(forge.remote, forge.git);
+  const { plainHttp } = inputs.publish;
+  const registry = createRegistryClient({ ...registryOptions(inputs), plainHttp, internal: plainHttp });
+  const references = registriesOf(inputs);
+  try {
+    await repository.bring([commit]);
+    const { policy } = await policyAt(repository.objects, commit);
+    if (!policy) throw new PipelineError('usage', 'the policy cannot be read: portolan check says why');
+    const today = inputs.now.toISOString().slice(0, 10);
+    const ports = { github: forge.github, name: forge.repository, repository, registry };
+    const drift = await driftOf(ports, { commit, policy, today });
+    const registryFor = (one: Policy): Registry => references.under(one);
+    const pins = await proposePins(
+      { ...ports, registryFor },
+      { branch, commit, policy, dryRun: inputs.dryRun },
+    );
+    setOutput('proposed', JSON.stringify(Object.fromEntries(pins.proposed)));
+    await say([...drift, ...pins.drift]);
+  } finally {
+    registry.close();
+    references.close();
+    await repository.close();
+  }
+}
+
+async function say(drift: readonly Drift[]): Promise<void> {
+  for (const { message, hint } of drift) warning(`${plain(message)}\n${plain(hint)}`);
+  setOutput('drift', drift.length);
+  const rows = drift.map(
+    ({ kind, of, message, hint }) => `| ${kind} | ${code(of)} | ${escaped(message)} | ${escaped(hint)} |`,
+  );
+  const table = ['| | of | what | what to do |', '|---|---|---|---|', ...rows];
+  const text =
+    drift.length === 0
+      ? ['## Nothing has drifted']
+      : [`## ${drift.length} things have drifted`, '', ...table];
+  await summary.addRaw(`${text.join('\n')}\n`).write({ overwrite: true });
+}

@@ -1,0 +1,78 @@
+/** What a step says to the runner: its log, annotations, the job summary, outputs. */
+import { randomUUID } from 'node:crypto';
+import { resolve } from 'node:path';
+import { type AnnotationProperties, error, info, notice, setOutput, summary, warning } from '@actions/core';
+import type { Finding, Severity } from '../../catalog/finding.ts';
+import { type CheckReport, stateOf } from '../check/report.ts';
+import { jsonReport } from '../report/json.ts';
+import { changesMarkdown, markdownReport } from '../report/markdown.ts';
+import { sarifReport } from '../report/sarif.ts';
+import { packedReport } from '../report/sent.ts';
+import { textReport } from '../report/text-report.ts';
+import { plain } from '../text.ts';
+import { writeFiles } from '../write.ts';
+import type { RunInputs } from './inputs.ts';
+
+/** What GitHub shows of a step: ten annotations of each kind. */
+const SHOWN = 10;
+const REPORT = 'portolan-report.json';
+const SARIF = 'portolan.sarif';
+const CHANGES = 'portolan-changes.md';
+
+/** Text of a pull request, which must not be taken for a command of the runner. */
+export function logText(text: string): void {
+  const stop = randomUUID();
+  info(`::stop-commands::${stop}`);
+  info(text.trimEnd());
+  info(`::${stop}::`);
+}
+
+type Saying = Pick<RunInputs, 'temporary' | 'forge'>;
+
+/** Says a report in every way that takes no right: the log, the summary, outputs, files. */
+export async function sayReport(report: CheckReport, { temporary, forge }: Saying): Promise<void> {
+  logText(textReport(report));
+  await summary.addRaw(markdownReport(report, { server: forge?.server })).write({ overwrite: true });
+  writeFiles(
+    temporary,
+    new Map([
+      [REPORT, jsonReport(report)],
+      [SARIF, sarifReport(report)],
+      [CHANGES, changesMarkdown(report.diffs)],
+    ]),
+  );
+  const count = (severity: Severity): number =>
+    report.findings.filter((one) => one.severity === severity).length;
+  setOutput('verdict', report.verdict);
+  setOutput('authority', report.authority.decision);
+  setOutput('state', stateOf(report));
+  setOutput('headline', plain(report.headline));
+  setOutput('errors', count('error'));
+  setOutput('warnings', count('warning'));
+  setOutput('needs', JSON.stringify(report.authority.missing ?? []));
+  setOutput('classes', JSON.stringify([...new Set(report.packages.flatMap(({ classes }) => classes))]));
+  setOutput('packages', JSON.stringify(report.packages.map(({ name }) => name)));
+  setOutput('catalogs', JSON.stringify([...new Set(report.packages.flatMap(({ catalogs }) => catalogs))]));
+  setOutput('report', resolve(temporary, REPORT));
+  setOutput('sarif', resolve(temporary, SARIF));
+  setOutput('graph-diff', resolve(temporary, CHANGES));
+  setOutput('result', packedReport(report));
+}
+
+const ANNOTATE: Readonly<Record<Severity, (message: string, where: AnnotationProperties) => void>> = {
+  error,
+  warning,
+  info: notice,
+};
+
+/** Annotations of the step, for where no check run can be made. */
+export function annotate(findings: readonly Finding[]): void {
+  for (const severity of ['error', 'warning', 'info'] as const) {
+    for (const finding of findings.filter((one) => one.severity === severity).slice(0, SHOWN)) {
+      const { location, rule, message, hint } = finding;
+      const text = hint === undefined ? plain(message) : `${plain(message)}\nfix: ${plain(hint)}`;
+      const { file, line, column } = location;
+      ANNOTATE[severity](text, { title: rule, file, startLine: line, startColumn: column });
+    }
+  }
+}

@@ -1,0 +1,252 @@
+/** What a push to a gated branch brings to clusters: every catalog that differs from what was published last. */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { getIDToken, info, setFailed, setOutput, summary, warning } from '@actions/core';
+import { isObject } from '../../catalog/go/shape.ts';
+import { lookupKey, referenceSites } from '../../catalog/references/site.ts';
+import { wholeCatalog } from '../change/whole-catalog.ts';
+import { bringCatalog, catalogIdentity, publishedCatalogs } from '../check/published-catalogs.ts';
+import { PipelineError } from '../error.ts';
+import { bringThose } from '../git/bring.ts';
+import { openRemote } from '../git/remote.ts';
+import type { Repository } from '../git/repository.ts';
+import { lastDeployed, noteDeployed } from '../github/deployments.ts';
+import { createRegistryClient } from '../oci/registry/client.ts';
+import { matchesGlob } from '../policy/layout.ts';
+import type { Policy } from '../policy/policy.ts';
+import { policyAt } from '../policy/read-policy.ts';
+import { gitFence } from '../publish/fence-git.ts';
+import { publish } from '../publish/publish.ts';
+import type { PublishReceipt } from '../publish/receipt.ts';
+import { code, escaped } from '../report/markdown.ts';
+import { findingText, plain } from '../text.ts';
+import { defaultTip, type Forge, openForge } from './forge.ts';
+import type { RunInputs } from './inputs.ts';
+import { logText } from './outputs.ts';
+import { registryOptions } from './registries.ts';
+import { bundlesToRelease, releaseArrived } from './release.ts';
+
+interface Publishing {
+  readonly inputs: RunInputs;
+  readonly forge: Forge;
+  readonly repository: Repository;
+  readonly branch: string;
+  readonly commit: string;
+  readonly policy: Policy;
+}
+
+/** How publishing one catalog ended. */
+type Ended =
+  | { readonly catalog: string; readonly kind: 'published'; readonly receipt: PublishReceipt }
+  | { readonly catalog: string; readonly kind: 'refused'; readonly why: string }
+  | { readonly catalog: string; readonly kind: 'unchanged' };
+
+/** @throws PipelineError as the client and the fetching do */
+export async function publishPush(inputs: RunInputs): Promise<void> {
+  const forge = await openForge(inputs);
+  const { branch, commit } = await pushedOf(inputs, forge);
+  const repository = openRemote(forge.remote, forge.git);
+  try {
+    await repository.bring([commit]);
+    const { policy, findings } = await policyAt(repository.objects, commit);
+    if (!policy) {
+      logText(findings.map(findingText).join(''));
+      throw new PipelineError(
+        'usage',
+        'the policy of the pushed commit cannot be read; nothing is published',
+      );
+    }
+    if (!policy.branches.some((pattern) => matchesGlob(pattern, branch)))
+      return info(plain(`the branch ${branch} is not gated; nothing is published from it`));
+    const publishing = { inputs, forge, repository, branch, commit, policy };
+    if (inputs.dryRun) return await tellPublishing(publishing);
+    const { commit: last, missing } = await releaseArrived(publishing);
+    await publishAll({ ...publishing, commit: last }, missing);
+  } finally {
+    await repository.close();
+  }
+}
+
+/** What was pushed; on a schedule, the tip of the default branch, in case no push told of it. */
+async function pushedOf({ event }: RunInputs, forge: Forge): Promise<{ branch: string; commit: string }> {
+  if (event.kind === 'push') return event;
+  if (event.kind === 'clock') return defaultTip(forge);
+  throw new PipelineError('usage', 'mode publish is for the events push, schedule and workflow_dispatch');
+}
+
+/** What a run that may change something would do. */
+async function tellPublishing(publishing: Publishing): Promise<void> {
+  for (const { package: name, version } of await bundlesToRelease(publishing))
+    info(plain(`would release ${name} ${version}`));
+  const { changed } = await toPublish(publishing);
+  for (const catalog of changed) info(plain(`would publish ${catalog}`));
+  setOutput('published', '{}');
+}
+
+/** The catalogs that the policy publishes, and those of them that a run publishes. */
+async function toPublish(
+  publishing: Publishing,
+): Promise<{ catalogs: readonly string[]; changed: ReadonlySet<string> }> {
+  const { repository, commit, policy, inputs } = publishing;
+  const catalogs = await publishedCatalogs(repository.objects, commit, policy);
+  const changed = inputs.publish.everything ? new Set(catalogs) : await changedOf(publishing, catalogs);
+  return { catalogs, changed };
+}
+
+async function publishAll(publishing: Publishing, missing: ReadonlySet<string>): Promise<void> {
+  const { commit, inputs } = publishing;
+  const { catalogs, changed } = await toPublish(publishing);
+  const ended: Ended[] = [];
+  for (const catalog of catalogs) {
+    const why = changed.has(catalog) ? await whyHeldBack(publishing, catalog, missing) : undefined;
+    if (why !== undefined) {
+      info(plain(`${catalog} is held back: ${why}`));
+      ended.push({ catalog, kind: 'refused', why });
+    } else if (changed.has(catalog)) ended.push(await publishOne(publishing, catalog));
+    else ended.push({ catalog, kind: 'unchanged' });
+  }
+  const receipts = ended.flatMap((one) =>
+    one.kind === 'published' ? [[one.catalog, one.receipt] as const] : [],
+  );
+  setOutput('published', JSON.stringify(Object.fromEntries(receipts)));
+  setOutput('files', inputs.publish.out);
+  await summary.addRaw(summaryOf(commit, ended)).write();
+  const refused = ended.filter(({ kind }) => kind === 'refused').map(({ catalog }) => catalog);
+  if (refused.length > 0) setFailed(`not published: ${plain(refused.join(', '))}`);
+}
+
+/** Why a catalog waits: it names a bundle that was refused, and clusters would look for an image that is not there. */
+async function whyHeldBack(
+  { repository, commit, policy }: Publishing,
+  name: string,
+  missing: ReadonlySet<string>,
+): Promise<string | undefined> {
+  if (missing.size === 0) return undefined;
+  await bringCatalog(repository.objects, commit, { policy, name });
+  const source = await wholeCatalog(repository.objects, commit, { layout: policy.layout, name });
+  const { sites } = await referenceSites(source, { limits: policy.limits });
+  const found = sites.map(({ reference }) => lookupKey(reference)).find((key) => missing.has(key));
+  return found && `it names ${found}, a bundle that was refused: the image is nowhere`;
+}
+
+async function publishOne(publishing: Publishing, catalog: string): Promise<Ended> {
+  const { forge, inputs } = publishing;
+  info(plain(`publishing ${catalog}`));
+  const ended =
+    inputs.publish.url === undefined ? await here(publishing, catalog) : await elsewhere(publishing, catalog);
+  if (ended.kind !== 'published') return ended;
+  try {
+    await noteDeployed(forge.github, forge.repository, { receipt: ended.receipt, link: inputs.says.link });
+  } catch (error) {
+    if (!(error instanceof PipelineError)) throw error;
+    warning(`the deployment of ${plain(catalog)} cannot be noted: ${plain(error.message)}`);
+  }
+  return ended;
+}
+
+/** Those that differ from what was published last; where nobody knows, they do. */
+async function changedOf(publishing: Publishing, catalogs: readonly string[]): Promise<Set<string>> {
+  const { forge, repository } = publishing;
+  const lasts = await Promise.all(
+    catalogs.map(async (name) => ({
+      name,
+      commit: (await lastDeployed(forge.github, forge.repository, name))?.commit,
+    })),
+  );
+  const there = await bringThose(repository, new Set(lasts.flatMap(({ commit }) => commit ?? [])));
+  const changed = new Set<string>();
+  for (const { name, commit } of lasts) {
+    if (commit === undefined || !there.has(commit) || (await differs(publishing, { name, last: commit })))
+      changed.add(name);
+  }
+  return changed;
+}
+
+async function differs(
+  { repository, commit, policy }: Publishing,
+  { name, last }: { readonly name: string; readonly last: string },
+): Promise<boolean> {
+  const [before, now] = await Promise.all(
+    [last, commit].map((id) => catalogIdentity(repository.objects, id, { policy, name })),
+  );
+  return before !== now;
+}
+
+async function here(publishing: Publishing, catalog: string): Promise<Ended> {
+  const { inputs, forge, repository, commit, policy } = publishing;
+  await bringCatalog(repository.objects, commit, { policy, name: catalog });
+  const { plainHttp } = inputs.publish;
+  const internal = [...plainHttp, ...policy.registries.internal];
+  const registry = createRegistryClient({ ...registryOptions(inputs), plainHttp, internal });
+  // Runs end in any order, a run again of an old one too: the repository itself remembers the newest commit.
+  const fence = gitFence({ repository: forge.remote.url, settings: forge.git, reach: forge.remote });
+  try {
+    const progress = (step: string): void => info(plain(step));
+    const out = join(inputs.publish.out, catalog);
+    const today = inputs.now.toISOString().slice(0, 10);
+    const published = await publish(
+      { repository, registry, fence, progress },
+      { commit, catalog, out, today },
+    );
+    if (published.findings.length > 0) logText(published.findings.map(findingText).join(''));
+    if (published.kind === 'superseded') return { catalog, kind: 'unchanged' };
+    if (published.kind === 'published') return { catalog, kind: 'published', receipt: published.receipt };
+    return { catalog, kind: 'refused', why: published.findings[0]?.message ?? 'it has errors' };
+  } finally {
+    registry.close();
+    await fence.close();
+  }
+}
+
+/** How long functions may take, in ms. */
+const TIMEOUT = 15 * 60_000;
+
+/** Asks functions to publish, with the identity of this job and no other secret. */
+async function elsewhere({ inputs, forge, commit }: Publishing, catalog: string): Promise<Ended> {
+  const url = inputs.publish.url ?? '';
+  const token = await getIDToken(url);
+  const { owner, repo } = forge.repository;
+  const response = await fetch(url, {
+    method: 'POST',
+    redirect: 'error',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ repository: `${owner}/${repo}`, commit, catalog }),
+    signal: AbortSignal.timeout(TIMEOUT),
+  });
+  const answer: unknown = response.ok ? await response.json() : undefined;
+  if (!isObject(answer))
+    return { catalog, kind: 'refused', why: `the functions answered ${response.status}` };
+  if (answer['published'] !== true || !isObject(answer['receipt']))
+    return { catalog, kind: 'refused', why: 'the functions refused the catalog' };
+  writeAnswer(join(inputs.publish.out, catalog), answer['files']);
+  const tooLarge: unknown = answer['tooLarge'];
+  for (const key of Array.isArray(tooLarge) ? tooLarge : [])
+    info(plain(`${catalog}: too large for the functions' answer, to be had from their bucket: ${key}`));
+  return { catalog, kind: 'published', receipt: answer['receipt'] as unknown as PublishReceipt };
+}
+
+function writeAnswer(out: string, files: unknown): void {
+  if (!isObject(files)) return;
+  mkdirSync(out, { recursive: true });
+  for (const [name, text] of Object.entries(files)) {
+    if (/^[A-Za-z0-9][A-Za-z0-9._-]*$/.test(name) && typeof text === 'string')
+      writeFileSync(join(out, name), text);
+  }
+}
+
+function summaryOf(commit: string, ended: readonly Ended[]): string {
+  const rows = ended.map((one) => {
+    const what =
+      one.kind === 'published' ? code(one.receipt.image) : one.kind === 'refused' ? escaped(one.why) : '';
+    const digest = one.kind === 'published' ? code(one.receipt.digest) : '';
+    return `| ${escaped(one.catalog)} | ${one.kind} | ${what} | ${digest} |`;
+  });
+  return [
+    `## Catalogs of ${commit.slice(0, 12)}`,
+    '',
+    '| catalog | | image | digest |',
+    '|---|---|---|---|',
+    ...rows,
+    '',
+  ].join('\n');
+}

@@ -1,0 +1,164 @@
+/** What a push that brings bundles makes of them, before catalogs are published. */
+import { info, setFailed, setOutput, summary, warning } from '@actions/core';
+import { tryParseReference } from '../../catalog/reference.ts';
+import { arrivedBundles, bundlesIn } from '../catalogs/release/arrived.ts';
+import type { BundleName } from '../catalogs/release/bundle-image.ts';
+import { PipelineError } from '../error.ts';
+import type { Repository } from '../git/repository.ts';
+import { bundlesEnvironment, lastReleased, noteReleased, type ReleasedNote } from '../github/deployments.ts';
+import { readDefaultBranch } from '../github/pull-request.ts';
+import { type BundleRelease, type ReleaseBundlesRequest, releaseBundles } from '../github/release-bundles.ts';
+import { createRegistryClient } from '../oci/registry/client.ts';
+import { eachOf } from '../parallel.ts';
+import type { Policy } from '../policy/policy.ts';
+import type { Registry } from '../ports.ts';
+import { code, escaped } from '../report/markdown.ts';
+import { findingText, plain } from '../text.ts';
+import type { Forge } from './forge.ts';
+import type { RunInputs } from './inputs.ts';
+import { logText } from './outputs.ts';
+import { registriesOf, registryOptions } from './registries.ts';
+
+export interface Releasing {
+  readonly inputs: RunInputs;
+  readonly forge: Forge;
+  readonly repository: Repository;
+  /** The branch that was pushed to. */
+  readonly branch: string;
+  /** Id of the pushed commit. */
+  readonly commit: string;
+  readonly policy: Policy;
+}
+
+/** What is left to publish. */
+export interface Arrived {
+  /** Id of the commit to publish: the pushed one, or the last of those that released something on the branch. */
+  readonly commit: string;
+  /** References of bundles that were refused and that no registry is known to have. */
+  readonly missing: ReadonlySet<string>;
+}
+
+/**
+ * Releases the bundles that have arrived on the branch.
+ *
+ * @throws PipelineError as the client, the fetching and the registries
+ */
+export async function releaseArrived(releasing: Releasing): Promise<Arrived> {
+  const { inputs, forge, repository, branch, commit, policy } = releasing;
+  const since = policy.release && (await sinceOf(releasing));
+  if (since === undefined) return { commit, missing: new Set() };
+  const { plainHttp } = inputs.publish;
+  const internal = [...plainHttp, ...policy.registries.internal];
+  const registry = createRegistryClient({ ...registryOptions(inputs), plainHttp, internal });
+  const references = registriesOf(inputs);
+  try {
+    const { github, repository: name } = forge;
+    const ports = { github, name, repository, registry, registryFor: references.under };
+    const today = inputs.now.toISOString().slice(0, 10);
+    const released = await releaseBundles(ports, { ...since, branch, commit, policy, today });
+    await say(released);
+    const last = released.findLast((one) => one.commit !== undefined)?.commit ?? commit;
+    if (last !== commit) await repository.bring([last]);
+    const missing = new Set([...since.missing, ...released.flatMap((one) => one.missing)]);
+    // Pushed by this run, by an earlier one under a waiver, or by hand.
+    await eachOf([...missing], REQUESTS, async (reference) => {
+      if (await isThere(registry, reference)) missing.delete(reference);
+    });
+    if (released.length > 0 || missing.size < since.missing.length)
+      await noteAll(releasing, released, { environment: since.environment, missing: [...missing] });
+    return { commit: last, missing };
+  } finally {
+    registry.close();
+    references.close();
+  }
+}
+
+/** Questions to registries at a time. */
+const REQUESTS = 4;
+
+/** Whether a registry has an image; what it does not answer is taken for no. */
+async function isThere(registry: Registry, text: string): Promise<boolean> {
+  const reference = tryParseReference(text);
+  try {
+    return reference !== undefined && (await registry.resolve(reference)) !== undefined;
+  } catch (error) {
+    if (!(error instanceof PipelineError)) throw error;
+    return false;
+  }
+}
+
+/** The bundles that have arrived and that the policy releases. @throws PipelineError as the client and the fetching */
+export async function bundlesToRelease(releasing: Releasing): Promise<readonly BundleName[]> {
+  const { repository, commit, policy } = releasing;
+  const since = policy.release && (await sinceOf(releasing));
+  if (since === undefined) return [];
+  const { objects } = repository;
+  const refused = await bundlesIn(objects, commit, since.refused);
+  return [...refused, ...(await arrivedBundles(objects, { before: since.before, after: commit }, policy))];
+}
+
+type Since = Pick<ReleaseBundlesRequest, 'before' | 'refused'> &
+  Pick<ReleasedNote, 'missing' | 'environment'>;
+
+/** The commit that bundles are new since, brought, and what was refused up to it; undefined where nobody knows. */
+async function sinceOf({ inputs, forge, repository, branch }: Releasing): Promise<Since | undefined> {
+  const { event } = inputs;
+  const pushed = event.kind === 'push' && !/^0+$/.test(event.before) ? event.before : undefined;
+  // On a schedule the branch is the default one.
+  const defaultBranch =
+    event.kind === 'clock' ? branch : await readDefaultBranch(forge.github, forge.repository);
+  // What has arrived on one branch may still have to arrive on another.
+  const environment = bundlesEnvironment(branch, defaultBranch);
+  const last = await lastReleased(forge.github, forge.repository, environment);
+  // What a push brought that no run was told of is found by the next.
+  for (const before of [last?.commit, pushed]) {
+    if (before === undefined) continue;
+    try {
+      await repository.bring([before]);
+      return { before, environment, refused: last?.refused ?? [], missing: last?.missing ?? [] };
+    } catch (error) {
+      // The history was rewritten.
+      if (!(error instanceof PipelineError && error.code === 'not-found')) throw error;
+    }
+  }
+  return undefined;
+}
+
+async function noteAll(
+  { inputs, forge, commit }: Releasing,
+  released: readonly BundleRelease[],
+  known: Pick<ReleasedNote, 'environment' | 'missing'>,
+): Promise<void> {
+  const bundles = released.filter(({ findings }) => findings.length === 0);
+  const refused = released.filter(({ findings }) => findings.length > 0);
+  try {
+    const note = { ...known, commit, bundles, refused, link: inputs.says.link };
+    await noteReleased(forge.github, forge.repository, note);
+  } catch (error) {
+    if (!(error instanceof PipelineError)) throw error;
+    warning(`the release cannot be noted: ${plain(error.message)}`);
+  }
+}
+
+async function say(released: readonly BundleRelease[]): Promise<void> {
+  setOutput('released', JSON.stringify(released));
+  if (released.length === 0) return;
+  const rows = released.map(({ package: name, version, image = '', findings, proposed, commit }) => {
+    const became =
+      findings[0]?.message ??
+      (commit ? `committed as ${commit.slice(0, 12)}` : proposed ? proposalText(proposed) : 'pushed');
+    return `| ${escaped(name)} | ${escaped(version)} | ${image === '' ? '' : code(image)} | ${escaped(became)} |`;
+  });
+  const table = ['## Bundles', '', '| package | version | image | |', '|---|---|---|---|', ...rows, '', ''];
+  await summary.addRaw(table.join('\n')).write();
+  for (const { package: name, version, image } of released)
+    if (image !== undefined) info(plain(`released ${name} ${version} as ${image}`));
+  const refused = released.flatMap(({ findings }) => findings);
+  if (refused.length === 0) return;
+  logText(refused.map(findingText).join(''));
+  setFailed(`not released: ${plain(refused[0]?.message ?? '')}`);
+}
+
+function proposalText({ kind, number }: NonNullable<BundleRelease['proposed']>): string {
+  return number === undefined ? 'the catalogs have it' : `pull request ${number}, ${kind}`;
+}

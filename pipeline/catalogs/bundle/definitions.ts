@@ -1,0 +1,164 @@
+/** Custom resource definitions of bundles that lie in directories `PACKAGE/VERSION`. */
+import { createHash } from 'node:crypto';
+import { closeSync, existsSync, fstatSync, lstatSync, openSync, readdirSync, readSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { firstValue, readManifestFile } from '../../../catalog/bundle/manifest.ts';
+import { type CrdDefinition, crdDefinition } from '../../../catalog/crd/definition.ts';
+import { interner } from '../../../catalog/crd/intern.ts';
+import type { Bundle } from '../../../catalog/fbc/model.ts';
+import { type Manifests, manifestPart, manifestsOf } from '../../../catalog/olm/foresight/manifests.ts';
+import type { DefinitionsOf, ManifestsOf } from '../../../catalog/olm/foresight/world.ts';
+import { fileError } from '../../directory.ts';
+import { PipelineError } from '../../error.ts';
+import { folderOfVersion, isCalledCsv, isCsvOf } from './folders.ts';
+
+/** What a stage is given when somebody named a directory; nothing otherwise. */
+export function definitionsIn(
+  directory: string | undefined,
+  { directory: start }: { readonly directory: string },
+): { definitions?: DefinitionsOf; manifests?: ManifestsOf } {
+  if (directory === undefined) return {};
+  const root = resolve(start, directory);
+  return { definitions: definitionsBelow(root), manifests: manifestsBelow(root) };
+}
+
+/**
+ * Looks bundles up in `ROOT/PACKAGE/VERSION` or `ROOT/operators/PACKAGE/VERSION`, or in whatever folder of the
+ * package holds a ClusterServiceVersion of the bundle's name. What is read is kept while one package is asked for.
+ *
+ * @throws PipelineError `not-found` when the directory does not exist, on use `io`
+ */
+export function definitionsBelow(root: string): DefinitionsOf {
+  const folders = rootsIn(root);
+  let shelf = emptyShelf('');
+  return (bundle) => {
+    if (shelf.package !== bundle.package) shelf = emptyShelf(bundle.package);
+    const known = shelf.byBundle.get(bundle.name);
+    if (known) return known;
+    const folder = folderOf(folders, bundle);
+    const found = folder === undefined ? undefined : definitionsOf(join(folder, 'manifests'), shelf);
+    if (found) shelf.byBundle.set(bundle.name, found);
+    return found;
+  };
+}
+
+/**
+ * Looks up manifests as `definitionsBelow` does definitions, those of each bundle once.
+ *
+ * @throws PipelineError `not-found` when the directory does not exist, on use `io`
+ */
+export function manifestsBelow(root: string): ManifestsOf {
+  const folders = rootsIn(root);
+  const known = new Map<string, Manifests | undefined>();
+  return (bundle) => {
+    const key = JSON.stringify([bundle.package, bundle.name]);
+    if (!known.has(key)) {
+      const folder = folderOf(folders, bundle);
+      known.set(key, folder === undefined ? undefined : manifestsAt(join(folder, 'manifests')));
+    }
+    return known.get(key);
+  };
+}
+
+function manifestsAt(path: string): Manifests | undefined {
+  if (!existsSync(path)) return undefined;
+  const parts = files(path).map((file) =>
+    manifestPart(firstValue(readManifestFile(file, bytesOf(join(path, file))))?.value),
+  );
+  return manifestsOf(parts);
+}
+
+/** What is kept of one package. Most versions repeat the definitions of the one before: equal files are one. */
+interface Shelf {
+  readonly package: string;
+  readonly byBundle: Map<string, readonly CrdDefinition[]>;
+  readonly byDigest: Map<string, CrdDefinition | undefined>;
+  /** Makes equal parts of definitions one. */
+  readonly intern: <T>(value: T) => T;
+}
+
+function emptyShelf(name: string): Shelf {
+  return { package: name, byBundle: new Map(), byDigest: new Map(), intern: interner() };
+}
+
+/** Folders in which those of packages lie. */
+function rootsIn(root: string): readonly string[] {
+  const folders = [join(root, 'operators'), root].filter((path) => existsSync(path));
+  if (folders.length === 0) list(root);
+  return folders;
+}
+
+function folderOf(roots: readonly string[], bundle: Bundle): string | undefined {
+  const { package: name } = bundle;
+  // The name comes from a catalog that anybody may have written: it must not lead elsewhere.
+  if (!/^[A-Za-z0-9][\w.-]*$/.test(name)) return undefined;
+  const own = roots.map((root) => join(root, name)).find((path) => existsSync(path));
+  if (own === undefined) return undefined;
+  const versions = list(own);
+  const found =
+    folderOfVersion(versions, bundle) ??
+    versions.find((folder) => holdsCsv(join(own, folder, 'manifests'), bundle));
+  return found === undefined ? undefined : join(own, found);
+}
+
+function holdsCsv(manifests: string, bundle: Bundle): boolean {
+  if (!existsSync(manifests)) return false;
+  return files(manifests)
+    .filter(isCalledCsv)
+    .some((file) => isCsvOf(bytesOf(join(manifests, file)), bundle));
+}
+
+function definitionsOf(manifests: string, { byDigest, intern }: Shelf): readonly CrdDefinition[] | undefined {
+  if (!existsSync(manifests)) return undefined;
+  return files(manifests).flatMap((file) => {
+    const bytes = bytesOf(join(manifests, file));
+    if (!bytes.includes('CustomResourceDefinition')) return [];
+    const digest = createHash('sha256').update(bytes).digest('base64');
+    if (!byDigest.has(digest))
+      byDigest.set(digest, intern(crdDefinition(firstValue(readManifestFile(file, bytes))?.value)));
+    return byDigest.get(digest) ?? [];
+  });
+}
+
+function list(path: string): string[] {
+  try {
+    return readdirSync(path).sort();
+  } catch (error) {
+    throw fileError(error, path);
+  }
+}
+
+/** Plain files: a link may lead anywhere, a pipe never ends. */
+function files(path: string): string[] {
+  return list(path).filter((name) => lstatSync(join(path, name), { throwIfNoEntry: false })?.isFile());
+}
+
+/** Largest manifest that is read. */
+const MOST_BYTES = 32 * 1024 * 1024;
+
+/** Where files are read into: most are only looked at, and need no memory of their own. */
+let scratch = Buffer.alloc(1024 * 1024);
+
+/** The bytes of a file, until the next one is read. @throws PipelineError */
+function bytesOf(path: string): Buffer {
+  try {
+    const file = openSync(path, 'r');
+    try {
+      const { size } = fstatSync(file);
+      if (size > MOST_BYTES)
+        throw new PipelineError('too-large', `${path} has ${size} bytes, the limit is ${MOST_BYTES}`);
+      if (size > scratch.length) scratch = Buffer.alloc(size);
+      let length = 0;
+      while (length < size) {
+        const read = readSync(file, scratch, length, size - length, length);
+        if (read === 0) break;
+        length += read;
+      }
+      return scratch.subarray(0, length);
+    } finally {
+      closeSync(file);
+    }
+  } catch (error) {
+    throw error instanceof PipelineError ? error : fileError(error, path);
+  }
+}

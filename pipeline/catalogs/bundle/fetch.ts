@@ -1,0 +1,108 @@
+/** Bundle images of catalogs as directories `PACKAGE/VERSION`, each digest fetched once. */
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Bundle } from '../../../catalog/fbc/model.ts';
+import type { CatalogSource } from '../../../catalog/source.ts';
+import { formatVersion } from '../../../catalog/version/version.ts';
+import { fileError } from '../../directory.ts';
+import { PipelineError } from '../../error.ts';
+import { unpackBundle } from '../render/image.ts';
+import type { Rendering } from '../render/loaded.ts';
+import { withImage } from '../render/open-image.ts';
+
+export interface Fetched {
+  readonly fetched: number;
+  /** What was there already. */
+  readonly kept: number;
+  readonly failed: readonly { readonly bundle: Bundle; readonly why: string }[];
+}
+
+/** Images at a time. */
+const AT_A_TIME = 8;
+
+/** The file in a bundle's directory that names the image it is from. */
+const MARK = '.image';
+
+/**
+ * Fetches bundles. What cannot be fetched does not keep the others from it.
+ *
+ * @throws PipelineError `io`
+ */
+export async function fetchBundles(
+  bundles: readonly Bundle[],
+  root: string,
+  access: Pick<Rendering, 'directory' | 'registry'>,
+): Promise<Fetched> {
+  const failed: { bundle: Bundle; why: string }[] = [];
+  let [fetched, kept] = [0, 0];
+  const queue = bundles.values();
+  const worker = async (): Promise<void> => {
+    for (const bundle of queue) {
+      try {
+        if (await fetchBundle(bundle, root, access)) fetched++;
+        else kept++;
+      } catch (error) {
+        if (!(error instanceof PipelineError) || error.code === 'io') throw error;
+        failed.push({ bundle, why: error.message });
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: AT_A_TIME }, worker));
+  return { fetched, kept, failed };
+}
+
+/** @returns whether anything was fetched: an image that is named by digest is the one that is there */
+async function fetchBundle(
+  bundle: Bundle,
+  root: string,
+  access: Pick<Rendering, 'directory' | 'registry'>,
+): Promise<boolean> {
+  const folder = join(
+    root,
+    safeName(bundle.package),
+    safeName(bundle.version ? formatVersion(bundle.version) : bundle.name),
+  );
+  const mark = join(folder, MARK);
+  const isThere = existsSync(mark) && readFileSync(mark, 'utf8') === bundle.image;
+  if (isThere && bundle.image.includes('@')) return false;
+  // A catalog names images in registries; what looks like a path of this machine is none.
+  await withImage(`docker://${bundle.image}`, access, (image) =>
+    unpackBundle(image, (source) => writeBundle(source, folder)),
+  );
+  write(mark, bundle.image);
+  return true;
+}
+
+/** A name as a folder. It comes from a catalog that anybody may have written. */
+function safeName(name: string): string {
+  if (/^[A-Za-z0-9][\w.+-]*$/.test(name)) return name;
+  throw new PipelineError('usage', `${JSON.stringify(name)} is not a valid folder name`);
+}
+
+/** Only what stands in the two folders themselves is of the bundle. */
+const OF_BUNDLE = /^(?:manifests|metadata)\/[^/\0]+$/;
+
+async function writeBundle(source: CatalogSource, folder: string): Promise<void> {
+  rmSync(folder, { recursive: true, force: true });
+  for (const part of ['manifests', 'metadata']) make(join(folder, part));
+  for (const file of await source.files()) {
+    if (OF_BUNDLE.test(file.path) && file.unreadable === undefined)
+      write(join(folder, file.path), await file.read());
+  }
+}
+
+function make(path: string): void {
+  try {
+    mkdirSync(path, { recursive: true });
+  } catch (error) {
+    throw fileError(error, path);
+  }
+}
+
+function write(path: string, content: string | Uint8Array): void {
+  try {
+    writeFileSync(path, content);
+  } catch (error) {
+    throw fileError(error, path);
+  }
+}

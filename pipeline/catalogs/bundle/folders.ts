@@ -1,0 +1,22 @@
+/** Which folder of a package is that of a bundle: one rule for directories and for git trees. */
+import type { Bundle } from '../../../catalog/fbc/model.ts';
+import { formatVersion } from '../../../catalog/version/version.ts';
+
+/** The folder that is called after the bundle's version, with or without a `v`. */
+export function folderOfVersion(
+  folders: readonly string[],
+  { version }: Pick<Bundle, 'version'>,
+): string | undefined {
+  const text = version ? formatVersion(version) : '';
+  return folders.find((folder) => folder === text || folder === `v${text}`);
+}
+
+/** Whether a file of this name may hold a ClusterServiceVersion. */
+export function isCalledCsv(file: string): boolean {
+  return /clusterserviceversion|csv/i.test(file);
+}
+
+/** Whether the text of a ClusterServiceVersion is that of a bundle. */
+export function isCsvOf(bytes: Buffer, { name }: Pick<Bundle, 'name'>): boolean {
+  return bytes.includes(`name: ${name}\n`);
+}

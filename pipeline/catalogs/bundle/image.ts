@@ -1,0 +1,103 @@
+/**
+ * The image of a bundle: one layer on nothing, with the annotations as its labels. The
+ * same files are the same digest, whenever and wherever it is made.
+ */
+import { inspectedBundle, PREFIX } from '../../../catalog/bundle/inspect.ts';
+import { DIRECTORY_MODE, FILE_MODE } from '../../../catalog/fbc/cache/layout.ts';
+import { TAR_END, tarHeader, tarPadding } from '../../../catalog/fbc/cache/tar.ts';
+import { compareText } from '../../../catalog/go/text.ts';
+import type { CatalogSource } from '../../../catalog/source.ts';
+import { PipelineError } from '../../error.ts';
+import { OCI_MANIFEST } from '../../oci/image/base.ts';
+import { compressor } from '../../oci/image/compress.ts';
+import { bytesBlob, digestOf } from '../../oci/image/content.ts';
+import type { ImageContent } from '../../oci/registry/push.ts';
+
+const CONFIG_TYPE = 'application/vnd.oci.image.config.v1+json';
+const LAYER_TYPE = 'application/vnd.oci.image.layer.v1.tar+gzip';
+const NO_TIME = '1970-01-01T00:00:00Z';
+
+/** Bundles are data: whatever runs a container tool takes them for its own. */
+const PLATFORM = { os: 'linux', architecture: 'amd64' };
+
+/** Most bytes of files that are put into a bundle's image: a cluster takes a hundredth of it. */
+const MOST_BYTES = 256 * 1024 * 1024;
+
+/**
+ * @throws PipelineError `usage` for a bundle whose metadata cannot be read, `too-large`
+ */
+export async function bundleImage(source: CatalogSource): Promise<ImageContent> {
+  const archive = await archived(source);
+  const layer = await gzipped(archive);
+  const config = json({
+    created: NO_TIME,
+    ...PLATFORM,
+    config: { Labels: await labelsOf(source) },
+    rootfs: { type: 'layers', diff_ids: [digestOf(archive)] },
+    history: [{ created: NO_TIME, created_by: 'portolan /manifests /metadata' }],
+  });
+  const bytes = json({
+    schemaVersion: 2,
+    mediaType: OCI_MANIFEST,
+    config: { mediaType: CONFIG_TYPE, digest: digestOf(config), size: config.length },
+    layers: [{ mediaType: LAYER_TYPE, digest: digestOf(layer), size: layer.length }],
+  });
+  return {
+    root: { mediaType: OCI_MANIFEST, digest: digestOf(bytes), bytes },
+    manifests: [],
+    blobs: [bytesBlob(config), bytesBlob(layer)],
+  };
+}
+
+function json(value: unknown): Uint8Array {
+  return new TextEncoder().encode(JSON.stringify(value));
+}
+
+/** The annotations of the bundle, by key. */
+async function labelsOf(source: CatalogSource): Promise<Readonly<Record<string, string>>> {
+  const { annotations } = await inspectedBundle(source);
+  const labels = Object.entries(annotations?.values ?? {})
+    .filter((entry): entry is [string, string] => typeof entry[1] === 'string')
+    .sort(([a], [b]) => compareText(a, b));
+  if (labels.some(([key]) => key === `${PREFIX}package.v1`)) return Object.fromEntries(labels);
+  throw new PipelineError(
+    'usage',
+    'metadata/ does not name a package: an image without that label is not a bundle',
+    {
+      hint: 'portolan bundle generate writes metadata/annotations.yaml',
+    },
+  );
+}
+
+/** `manifests/`, `metadata/` and `tests/` with all that is in them, in byte order, without times and owners. */
+async function archived(source: CatalogSource): Promise<Uint8Array> {
+  const files = (await source.files()).filter(({ path }) => /^(?:manifests|metadata|tests)\//.test(path));
+  const folders = new Set(
+    files.flatMap(({ path }) =>
+      path.split('/').flatMap((_, i, names) => (i > 0 ? names.slice(0, i).join('/') : [])),
+    ),
+  );
+  const parts: Uint8Array[] = [...folders]
+    .sort(compareText)
+    .map((name) => tarHeader({ name, kind: 'directory', mode: DIRECTORY_MODE, size: 0 }));
+  let size = 0;
+  for (const file of [...files].sort((a, b) => compareText(a.path, b.path))) {
+    if (file.unreadable !== undefined) throw new PipelineError('usage', `${file.path}: ${file.unreadable}`);
+    const bytes = await file.read();
+    size += bytes.length;
+    if (size > MOST_BYTES) {
+      throw new PipelineError('too-large', `the bundle has more than ${MOST_BYTES} bytes`);
+    }
+    parts.push(tarHeader({ name: file.path, kind: 'file', mode: FILE_MODE, size: bytes.length }));
+    parts.push(bytes, new Uint8Array(tarPadding(bytes.length)));
+  }
+  return Buffer.concat([...parts, TAR_END]);
+}
+
+async function gzipped(bytes: Uint8Array): Promise<Uint8Array> {
+  const parts: Uint8Array[] = [];
+  const gzip = await compressor('gzip', (part) => parts.push(Uint8Array.from(part)));
+  await gzip.write(bytes);
+  await gzip.end();
+  return Buffer.concat(parts);
+}

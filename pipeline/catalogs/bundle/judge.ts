@@ -1,0 +1,99 @@
+/** Judging one bundle: every rule is asked, a suite says which findings count. */
+import { gzipSync } from 'node:zlib';
+import { type InspectOptions, inspectedBundle } from '../../../catalog/bundle/inspect.ts';
+import { isInSuite, SUITE_NAMES, type Suite, seenBy, type View } from '../../../catalog/bundle/suite.ts';
+import type { Finding } from '../../../catalog/finding.ts';
+import { RULES } from '../../../catalog/rules/index.ts';
+import { runInspection, type SeverityOf } from '../../../catalog/rules/rule.ts';
+import type { CatalogSource } from '../../../catalog/source.ts';
+import type { Policy } from '../../policy/policy.ts';
+import { settingOf, severitiesOf } from '../../policy/severity.ts';
+import { applyWaivers } from '../../policy/waiver.ts';
+import type { OpenBundle } from './open.ts';
+
+export interface BundleJudging {
+  readonly suites: readonly Suite[];
+  readonly view?: View;
+  readonly severityOf?: SeverityOf;
+  readonly options?: InspectOptions;
+}
+
+export interface BundleJudgement {
+  /** What counts, the worst first. */
+  readonly findings: readonly Finding[];
+  /** What other suites would add; none is said twice. */
+  readonly others: ReadonlyMap<Suite, readonly Finding[]>;
+}
+
+/** Judges a bundle. */
+export async function judgeBundle(
+  { source, dockerfile, labels }: OpenBundle,
+  { suites, view, severityOf, options = {} }: BundleJudging,
+): Promise<BundleJudgement> {
+  const bundle = await inspectedBundle(source, {
+    gzipLength,
+    ...(dockerfile ? { dockerfile } : {}),
+    ...(labels ? { labels } : {}),
+    ...options,
+  });
+  const all = runInspection(bundle, RULES, severityOf);
+  const seen = view ? seenBy(view, all) : all;
+  const counts = ({ rule }: Finding): boolean => suites.some((suite) => isInSuite(rule, suite));
+  return { findings: seen.filter(counts), others: byOtherSuites(seen.filter((finding) => !counts(finding))) };
+}
+
+/** A bundle's directory in a repository. */
+export interface BundleFolder {
+  readonly path: string;
+  readonly package: string;
+}
+
+/** Judges a bundle's directory under a policy: what OLM v0 needs counts everywhere, what others ask for where it is named. */
+export async function judgeFolder(
+  source: CatalogSource,
+  { path, package: name }: BundleFolder,
+  policy: Policy,
+): Promise<Finding[]> {
+  const bundle = await inspectedBundle(source, { gzipLength });
+  return runInspection(bundle, RULES, countedSeverities(policy)).map((finding) => ({
+    ...finding,
+    package: name,
+    location: { ...finding.location, file: `${path}/${finding.location.file}` },
+  }));
+}
+
+function countedSeverities(policy: Policy): SeverityOf {
+  const severityOf = severitiesOf(policy);
+  return (rule) => (isInSuite(rule.id, 'default') || settingOf(policy, rule.id) ? severityOf(rule) : 'off');
+}
+
+/** A policy on a day, `YYYY-MM-DD` in UTC. */
+export interface PolicyOn {
+  readonly policy: Policy;
+  readonly today: string;
+}
+
+/** What keeps a bundle from being pushed: the check and the merge ask this alike. */
+export async function refusalsOf(
+  source: CatalogSource,
+  folder: BundleFolder,
+  { policy, today }: PolicyOn,
+): Promise<Finding[]> {
+  const found = await judgeFolder(source, folder, policy);
+  const { findings } = applyWaivers(found, policy.waivers, today);
+  return findings.filter(({ severity }) => severity === 'error');
+}
+
+function byOtherSuites(findings: readonly Finding[]): Map<Suite, Finding[]> {
+  const others = new Map<Suite, Finding[]>();
+  for (const finding of findings) {
+    const suite = SUITE_NAMES.find((name) => isInSuite(finding.rule, name));
+    if (suite) others.set(suite, [...(others.get(suite) ?? []), finding]);
+  }
+  return others;
+}
+
+/** How many bytes gzip makes of a file's, as OLM compresses manifests into a ConfigMap. */
+export function gzipLength(bytes: Uint8Array): number {
+  return gzipSync(bytes).length;
+}

@@ -1,0 +1,57 @@
+/** A bundle that somebody names: a directory, or an image in a registry, a layout or an archive. */
+import { readdirSync, statSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import type { CatalogSource } from '../../../catalog/source.ts';
+import { directorySource, readText } from '../../directory.ts';
+import { PipelineError } from '../../error.ts';
+import { CONFIGS_LABEL } from '../../oci/image/base.ts';
+import { unpackBundle } from '../render/image.ts';
+import type { Rendering } from '../render/loaded.ts';
+import { withImage } from '../render/open-image.ts';
+
+export interface OpenBundle {
+  readonly source: CatalogSource;
+  /** The Dockerfile that lies with a directory. */
+  readonly dockerfile?: { readonly path: string; readonly text: string };
+  /** The labels of an image. */
+  readonly labels?: ReadonlyMap<string, string>;
+}
+
+/**
+ * Opens a bundle: a directory that exists, and an image otherwise.
+ *
+ * @param name a path, a reference, or `oci:DIR:TAG` and the like
+ * @throws PipelineError `not-found`, `usage` for an index image, and what a registry may throw
+ */
+export async function withBundle<T>(
+  name: string,
+  access: Pick<Rendering, 'directory' | 'registry'>,
+  use: (bundle: OpenBundle) => Promise<T>,
+): Promise<T> {
+  const path = resolve(access.directory, name);
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (found?.isDirectory()) return use(openBundleDirectory(path));
+  if (found) throw new PipelineError('usage', `${name} is a file: a bundle is a directory or an image`);
+  return withImage(name, access, async (image) => {
+    if (image.labels.has(CONFIGS_LABEL)) {
+      throw new PipelineError('usage', `${name} is an index image, not a bundle`, {
+        hint: 'portolan validate judges catalogs',
+      });
+    }
+    return unpackBundle(image, (source) => use({ source, labels: image.labels }));
+  });
+}
+
+/** Opens a bundle that is a directory. */
+export function openBundleDirectory(path: string): OpenBundle {
+  return { source: directorySource(path), ...dockerfileIn(path) };
+}
+
+/** The names under which tools write a bundle's Dockerfile, the likeliest first. */
+const DOCKERFILES = ['bundle.Dockerfile', 'Dockerfile'];
+
+function dockerfileIn(path: string): Pick<OpenBundle, 'dockerfile'> {
+  const names = readdirSync(path);
+  const name = DOCKERFILES.find((known) => names.includes(known));
+  return name === undefined ? {} : { dockerfile: { path: name, text: readText(join(path, name)) } };
+}

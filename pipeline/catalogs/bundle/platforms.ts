@@ -1,0 +1,40 @@
+/** Asking registries for which platforms the images of a bundle are. */
+
+import { inspectedBundle } from '../../../catalog/bundle/inspect.ts';
+import { InvalidReference, parseReference, type Reference } from '../../../catalog/reference.ts';
+import { lookupKey } from '../../../catalog/references/site.ts';
+import { imagesOf } from '../../../catalog/rules/bundle-checks/platform.ts';
+import type { CatalogSource } from '../../../catalog/source.ts';
+import type { Registry } from '../../ports.ts';
+import { lookUp } from '../references/look-up.ts';
+
+/** @returns platforms by image, as the bundle writes it; an image that no registry knows is missing */
+export async function platformsOf(
+  source: CatalogSource,
+  registry: Registry,
+): Promise<ReadonlyMap<string, readonly string[]>> {
+  const { csv } = await inspectedBundle(source);
+  const references = new Map<string, Reference>();
+  for (const { image } of csv ? imagesOf(csv) : []) {
+    const reference = tryReference(image);
+    if (reference) references.set(image, reference);
+  }
+  const platforms = new Set([...references.values()].map(lookupKey));
+  const lookups = await lookUp(references.values(), { registry, platforms });
+  const known = new Map<string, readonly string[]>();
+  for (const [image, reference] of references) {
+    const lookup = lookups.get(lookupKey(reference));
+    if (lookup?.kind === 'found' && lookup.platforms) known.set(image, lookup.platforms);
+  }
+  return known;
+}
+
+/** What is no reference has a finding of its own. */
+function tryReference(image: string): Reference | undefined {
+  try {
+    return parseReference(image);
+  } catch (error) {
+    if (error instanceof InvalidReference) return undefined;
+    throw error;
+  }
+}

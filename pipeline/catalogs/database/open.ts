@@ -1,0 +1,133 @@
+/**
+ * Databases of SQLite, read in memory by SQLite itself, as WebAssembly. They are somebody else's
+ * bytes: only plain tables are read, so that nothing which the database defines is computed.
+ */
+import { PipelineError } from '../../error.ts';
+import { endlessSchema } from './schema.ts';
+
+/** The part of sql.js that is used. */
+interface SqlJs {
+  readonly Database: new (bytes: Uint8Array) => Opened;
+}
+
+interface Opened {
+  prepare(query: string): {
+    step(): boolean;
+    get(): (string | number | Uint8Array | null)[];
+    free(): void;
+  };
+  close(): void;
+}
+
+/** A value of a column as text; undefined for NULL. */
+export type Cell = string | undefined;
+
+export interface Database {
+  /**
+   * Columns of a table, to be asked before its rows are; undefined when there is no such table.
+   *
+   * @throws PipelineError `corrupt` for one that computes its rows, or whose pages do not fit together
+   */
+  readonly columns: (table: string) => ReadonlySet<string> | undefined;
+  /** The rows that a query answers, one by one. @throws PipelineError `corrupt` */
+  readonly rows: (query: string) => Generator<Cell[]>;
+  readonly close: () => void;
+}
+
+/** Most bytes of a database; the largest index image that was ever published had a third of it. */
+const LARGEST = 2 ** 30;
+
+/**
+ * @param name what the database is called, for messages
+ * @throws PipelineError `corrupt` for bytes that are no database, `too-large`, `usage` where SQLite is not installed
+ */
+export async function openDatabase(bytes: Uint8Array, name: string): Promise<Database> {
+  if (bytes.length > LARGEST) {
+    throw new PipelineError('too-large', `${name} has ${bytes.length} bytes, the limit is ${LARGEST}`);
+  }
+  if (!isDatabase(bytes)) throw new PipelineError('corrupt', `${name} is not a SQLite database`);
+  const endless = endlessSchema(bytes);
+  if (endless !== undefined) throw new PipelineError('corrupt', `${name}: ${endless}`);
+  const { Database } = await sqlite(name);
+  const database = attempt(name, () => new Database(bytes));
+  return {
+    columns: (table) => attempt(name, () => columnsOf(database, table, name)),
+    rows: (query) => rowsOf(database, query, name),
+    close: () => database.close(),
+  };
+}
+
+const MAGIC = 'SQLite format 3\0';
+
+/** Whether bytes begin as databases of SQLite do. */
+export function isDatabase(bytes: Uint8Array): boolean {
+  return Buffer.from(bytes.subarray(0, MAGIC.length)).toString('latin1') === MAGIC;
+}
+
+/** It is a megabyte and in no bundle: whoever has databases takes the package with its dependencies. */
+async function sqlite(name: string): Promise<SqlJs> {
+  try {
+    const module: { default: () => Promise<SqlJs> } = await import('sql.js/dist/sql-wasm-inline.js');
+    return await module.default();
+  } catch (error) {
+    throw new PipelineError('usage', `${name} is a database, and the npm package sql.js is not here`, {
+      cause: error,
+      hint: 'migrate it with the command line: portolan opm migrate REFERENCE DIRECTORY',
+    });
+  }
+}
+
+function columnsOf(database: Opened, table: string, name: string): ReadonlySet<string> | undefined {
+  const [definition] = [
+    ...rowsOf(database, `SELECT type, sql FROM sqlite_master WHERE name = '${table}'`, name),
+  ];
+  if (!definition) return undefined;
+  const [type, sql = ''] = definition;
+  if (type !== 'table' || /^\s*create\s+virtual/i.test(sql)) {
+    throw new PipelineError('corrupt', `${name}: ${table} is not a plain table`);
+  }
+  const columns = new Set<string>();
+  for (const [, column = '', , , , , hidden] of rowsOf(database, `PRAGMA table_xinfo(${table})`, name)) {
+    if (hidden !== '0')
+      throw new PipelineError('corrupt', `${name}: the column ${column} of ${table} is computed`);
+    columns.add(column);
+  }
+  checkPages(database, table, name);
+  return columns;
+}
+
+/** Pages that are shared would be rows without an end. What the table says of its rows is not computed. */
+function checkPages(database: Opened, table: string, name: string): void {
+  for (const pragma of ['ignore_check_constraints = 1', `quick_check(${table})`]) {
+    for (const [answer] of rowsOf(database, `PRAGMA ${pragma}`, name)) {
+      if (answer === 'ok') continue;
+      const why = answer?.replaceAll(/\s+/g, ' ').slice(0, 200);
+      throw new PipelineError('corrupt', `${name}: the table ${table} is damaged: SQLite says: ${why}`);
+    }
+  }
+}
+
+function* rowsOf(database: Opened, query: string, name: string): Generator<Cell[]> {
+  const statement = attempt(name, () => database.prepare(query));
+  try {
+    while (attempt(name, () => statement.step())) yield statement.get().map(cellOf);
+  } finally {
+    statement.free();
+  }
+}
+
+/** Go wrote some texts as bytes. */
+function cellOf(value: string | number | Uint8Array | null): Cell {
+  if (value === null) return undefined;
+  return typeof value === 'object' ? new TextDecoder().decode(value) : String(value);
+}
+
+function attempt<T>(name: string, use: () => T): T {
+  try {
+    return use();
+  } catch (error) {
+    if (error instanceof PipelineError) throw error;
+    const why = error instanceof Error ? error.message : String(error);
+    throw new PipelineError('corrupt', `${name}: SQLite says: ${why}`, { cause: error });
+  }
+}

@@ -1,0 +1,84 @@
+/** Changes to a catalog's files: made in memory, judged, and only then written. */
+import { rmSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { type FileText, fileText, joined } from '../../../catalog/edit/file.ts';
+import { EditError } from '../../../catalog/edit/package.ts';
+import { catalogFiles, load } from '../../../catalog/fbc/load.ts';
+import type { Finding } from '../../../catalog/finding.ts';
+import { opmFindings } from '../../../catalog/rules/opm.ts';
+import { type CatalogSource, sourceOf } from '../../../catalog/source.ts';
+import { directorySource, fileError } from '../../directory.ts';
+import { PipelineError } from '../../error.ts';
+import { writeFiles } from '../../write.ts';
+
+export interface Edited {
+  /** Paths of the files that were written or removed; none when the change was refused. */
+  readonly changed: readonly string[];
+  /** Errors that the change would bring, or that keep the catalog from being read. */
+  readonly refused: readonly Finding[];
+}
+
+/** Changes texts of files; what comes back are the files that changed. */
+export type Edit = (files: readonly FileText[]) => readonly FileText[];
+
+/**
+ * Makes a change to the catalog in a directory. It is refused when it makes the catalog break a
+ * rule that it kept before.
+ *
+ * @throws PipelineError `usage` for a change that cannot be made, `io`
+ */
+export async function editCatalog(root: string, edit: Edit): Promise<Edited> {
+  const source = directorySource(root);
+  const before = await errorsOf(source);
+  if (before.unread.length > 0) return { changed: [], refused: before.unread };
+  const files = await textsOf(source);
+  const changed = attempt(() => edit(files));
+  const texts = new Map([...files, ...changed].map((file) => [file.path, joined(file)]));
+  const after = await errorsOf(sourceOf(Object.fromEntries([...texts].filter(([, text]) => text !== ''))));
+  const known = new Set(before.errors.map(nameOf));
+  const refused = [...after.unread, ...after.errors].filter((finding) => !known.has(nameOf(finding)));
+  if (refused.length > 0) return { changed: [], refused };
+  for (const file of changed) write(join(root, file.path), joined(file));
+  return { changed: changed.map(({ path }) => path), refused };
+}
+
+/** The files of a catalog as texts, in the order of walking the tree. */
+export async function textsOf(source: CatalogSource): Promise<FileText[]> {
+  const texts: FileText[] = [];
+  for (const file of await catalogFiles(source, () => undefined)) {
+    texts.push(fileText(file.path, await file.read()));
+  }
+  return texts;
+}
+
+async function errorsOf(source: CatalogSource): Promise<{ unread: Finding[]; errors: Finding[] }> {
+  const { blobs, findings } = await load(source);
+  const unread = findings.filter(({ severity }) => severity === 'error');
+  return { unread, errors: opmFindings(blobs).filter(({ severity }) => severity === 'error') };
+}
+
+function nameOf({ rule, message }: Finding): string {
+  return `${rule} ${message}`;
+}
+
+/** Makes a change to texts. @throws PipelineError `usage` for a change that cannot be made */
+export function attempt<T>(edit: () => T): T {
+  try {
+    return edit();
+  } catch (error) {
+    if (!(error instanceof EditError)) throw error;
+    throw new PipelineError('usage', error.message, error.hint === undefined ? {} : { hint: error.hint });
+  }
+}
+
+function write(path: string, text: string): void {
+  if (text !== '') {
+    writeFiles(dirname(path), new Map([[basename(path), text]]));
+    return;
+  }
+  try {
+    rmSync(path);
+  } catch (error) {
+    throw fileError(error, path);
+  }
+}

@@ -1,0 +1,84 @@
+/**
+ * Several catalogs read together: a file that stands in more than one of them, as most
+ * do from one version of a platform to the next, is parsed once.
+ */
+import { createHash } from 'node:crypto';
+import { basename, resolve } from 'node:path';
+import { joinedBlobs } from '../../catalog/fbc/blobs.ts';
+import { catalogFiles, type Loaded, load } from '../../catalog/fbc/load.ts';
+import { type Catalog, catalogOf } from '../../catalog/fbc/model.ts';
+import type { Finding } from '../../catalog/finding.ts';
+import type { CatalogSource, SourceFile } from '../../catalog/source.ts';
+import { directorySource } from '../directory.ts';
+
+/** A catalog to read, and what people call it. */
+export interface CatalogPlace {
+  readonly name: string;
+  /** What stands before the paths of its files where people see them; empty, or ends with a slash. */
+  readonly prefix: string;
+  readonly source: CatalogSource;
+}
+
+export interface ReadCatalog extends CatalogPlace {
+  readonly catalog: Catalog;
+  /** What could not be read, or was read otherwise than written; paths lack the prefix. */
+  readonly unread: readonly Finding[];
+  /** Names the content of each file: path and digest. */
+  readonly files: readonly string[];
+}
+
+/**
+ * Directories as catalogs, each called after its last folder, or after its whole path
+ * where two of them would be called the same.
+ *
+ * @param directory where relative paths start
+ */
+export function catalogPlaces(roots: readonly string[], directory: string): CatalogPlace[] {
+  const names = roots.map((root) => basename(resolve(directory, root)));
+  return roots.map((root, i) => {
+    const own = names[i] ?? root;
+    return {
+      name: names.filter((name) => name === own).length > 1 ? root : own,
+      prefix: root === '.' ? '' : `${root.replace(/\/+$/, '')}/`,
+      source: directorySource(resolve(directory, root)),
+    };
+  });
+}
+
+/** Reads catalogs. Equal files at equal paths are the same blobs in all of them. */
+export async function readCatalogs(places: readonly CatalogPlace[]): Promise<ReadCatalog[]> {
+  const kept = new Map<string, Promise<Loaded>>();
+  const read: ReadCatalog[] = [];
+  for (const place of places) read.push(await readCatalog(place, kept));
+  return read;
+}
+
+async function readCatalog(place: CatalogPlace, kept: Map<string, Promise<Loaded>>): Promise<ReadCatalog> {
+  const unread: Finding[] = [];
+  const parts: Loaded[] = [];
+  const ids: string[] = [];
+  const ignoreFiles: SourceFile[] = [];
+  const files = await catalogFiles(place.source, (file) => ignoreFiles.push(file));
+  for (const file of [...ignoreFiles, ...files]) {
+    const { id, content } = await identified(file);
+    const loaded = kept.get(id) ?? load({ files: () => Promise.resolve([content]) });
+    kept.set(id, loaded);
+    ids.push(id);
+    parts.push(await loaded);
+  }
+  for (const part of parts) unread.push(...part.findings);
+  return {
+    ...place,
+    catalog: catalogOf(joinedBlobs(parts.map(({ blobs }) => blobs))),
+    unread,
+    files: ids,
+  };
+}
+
+async function identified(file: SourceFile): Promise<{ id: string; content: SourceFile }> {
+  if (file.unreadable !== undefined) return { id: `${file.path}\n${file.unreadable}`, content: file };
+  if (file.identity !== undefined) return { id: `${file.path}\n${file.identity}`, content: file };
+  const bytes = await file.read();
+  const digest = createHash('sha256').update(bytes).digest('hex');
+  return { id: `${file.path}\n${digest}`, content: { ...file, read: () => bytes } };
+}

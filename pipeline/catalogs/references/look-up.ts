@@ -1,0 +1,149 @@
+/** Asking registries what references name: each once, many at a time, only where that is allowed. */
+import { formatReference, type Reference, withDigest } from '../../../catalog/reference.ts';
+import type { Lookup } from '../../../catalog/references/lookup.ts';
+import { lookupKey } from '../../../catalog/references/site.ts';
+import { PipelineError } from '../../error.ts';
+import { parseManifest } from '../../oci/registry/image.ts';
+import { allOf } from '../../oci/registry/stream.ts';
+import type { Trust } from '../../oci/signatures/trust.ts';
+import { verifySignatures, whyUnsigned } from '../../oci/signatures/verify.ts';
+import type { RepositoryMatcher } from '../../policy/registries.ts';
+import type { SignatureDemands } from '../../policy/signatures.ts';
+import type { Descriptor, Registry } from '../../ports.ts';
+
+export interface LookUpOptions {
+  readonly registry: Registry;
+  /** Asked before any request; every registry may be asked when left out. */
+  readonly allows?: RepositoryMatcher | undefined;
+  /** By `lookupKey`, the images of which the platforms are looked up too. */
+  readonly platforms?: ReadonlySet<string> | undefined;
+  /** Whose signatures are demanded; nobody's when left out. */
+  readonly signed?: SignatureDemands | undefined;
+}
+
+/** Questions at a time; how many of them go to one host at a time is the client's to say. */
+const AT_A_TIME = 128;
+
+/**
+ * Looks references up.
+ *
+ * @returns by `lookupKey`; what could not be found out is `unknown`, with the reason
+ */
+export async function lookUp(
+  references: Iterable<Reference>,
+  options: LookUpOptions,
+): Promise<ReadonlyMap<string, Lookup>> {
+  const wanted = new Map<string, Reference>();
+  // Entered in their order, whatever comes back first.
+  const lookups = new Map<string, Lookup>();
+  for (const reference of references) {
+    const key = lookupKey(reference);
+    wanted.set(key, reference);
+    lookups.set(key, UNASKED);
+  }
+  const silent = new Map<string, string>();
+  const queue = wanted.entries();
+  const worker = async (): Promise<void> => {
+    for (const [key, reference] of queue) lookups.set(key, await ask(key, reference, { ...options, silent }));
+  };
+  await Promise.all(Array.from({ length: Math.min(AT_A_TIME, wanted.size) }, worker));
+  return lookups;
+}
+
+const UNASKED: Lookup = { kind: 'unknown', why: 'it was not looked up' };
+
+/**
+ * Whether a reason holds for every image of a registry, which is not asked again then. An answer that another try
+ * does not mend is about the one image.
+ */
+function isOfTheHost({ code, retryable }: PipelineError): boolean {
+  return code === 'unreachable' || code === 'rate-limited' || (code === 'bad-answer' && retryable);
+}
+
+async function ask(
+  key: string,
+  reference: Reference,
+  options: LookUpOptions & { readonly silent: Map<string, string> },
+): Promise<Lookup> {
+  const { allows, silent } = options;
+  if (allows && !allows(reference)) return { kind: 'not-allowed' };
+  const known = silent.get(reference.registry);
+  if (known !== undefined) return { kind: 'unknown', why: known };
+  try {
+    const found = await answerOf(key, reference, options);
+    const trust = options.signed?.(reference);
+    return found.kind === 'found' && trust
+      ? await withSignature(found, reference, { ...options, trust })
+      : found;
+  } catch (error) {
+    if (!(error instanceof PipelineError)) throw error;
+    if (error.code === 'not-allowed') return { kind: 'not-allowed' };
+    if (error.code === 'not-found') return { kind: 'absent' };
+    if (isOfTheHost(error)) silent.set(reference.registry, error.message);
+    return { kind: 'unknown', why: error.message };
+  }
+}
+
+async function answerOf(key: string, reference: Reference, options: LookUpOptions): Promise<Lookup> {
+  if (options.platforms?.has(key)) return withPlatforms(reference, options);
+  const found = await options.registry.resolve(reference);
+  return found ? { kind: 'found', digest: found.digest } : { kind: 'absent' };
+}
+
+async function withSignature(
+  found: Extract<Lookup, { kind: 'found' }>,
+  reference: Reference,
+  { registry, trust }: LookUpOptions & { readonly trust: Trust },
+): Promise<Lookup> {
+  const image = withDigest(reference, found.digest);
+  try {
+    const { verified, rejected } = await verifySignatures(registry, image, trust);
+    return verified.length > 0 ? found : { ...found, unsigned: whyUnsigned(rejected) };
+  } catch (error) {
+    if (!(error instanceof PipelineError)) throw error;
+    // Whatever became of its signatures: the image is there, and its registry answers.
+    return { kind: 'unknown', why: error.message };
+  }
+}
+
+/** A list says it in itself, an image in its configuration. */
+async function withPlatforms(reference: Reference, { registry }: LookUpOptions): Promise<Lookup> {
+  const manifest = await registry.getManifest(reference);
+  if (!manifest) return { kind: 'absent' };
+  const { digest } = manifest;
+  const parsed = parseManifest(manifest);
+  if (parsed.kind === 'list') {
+    const listed = parsed.manifests.flatMap(({ platform }) => platform ?? []);
+    const real = listed.filter(({ os, architecture }) => os !== 'unknown' && architecture !== 'unknown');
+    return { kind: 'found', digest, platforms: unique(real.map(platformText)) };
+  }
+  const config = await readConfig(reference, parsed.config, registry);
+  return { kind: 'found', digest, platforms: [platformText(config)] };
+}
+
+/** Bytes of a configuration at most. */
+const LARGEST_CONFIG = 4 * 1024 * 1024;
+
+async function readConfig(
+  reference: Reference,
+  config: Descriptor,
+  registry: Registry,
+): Promise<{ os: string; architecture: string }> {
+  if (config.size > LARGEST_CONFIG) {
+    throw new PipelineError('too-large', `an image's configuration has ${config.size} bytes`);
+  }
+  const bytes = await allOf(registry.getBlob(reference, config));
+  try {
+    const { os, architecture } = Object(JSON.parse(bytes.toString('utf8')));
+    if (typeof os === 'string' && typeof architecture === 'string') return { os, architecture };
+  } catch {}
+  throw new PipelineError('bad-answer', `${formatReference(reference)} does not say what platform it is for`);
+}
+
+function platformText({ os, architecture }: { readonly os: string; readonly architecture: string }): string {
+  return `${os}/${architecture}`;
+}
+
+function unique(texts: readonly string[]): string[] {
+  return [...new Set(texts)].sort();
+}

@@ -1,0 +1,118 @@
+/**
+ * Resolving: what registries say of every reference of catalogs, templates and composites; the
+ * lock of it; pins in place of tags.
+ */
+import { compareFindings, type Finding } from '../../../catalog/finding.ts';
+import type { Reference } from '../../../catalog/reference.ts';
+import { tryParseReference } from '../../../catalog/reference.ts';
+import type { ReferenceLock } from '../../../catalog/references/lock.ts';
+import type { ResolvedReferences } from '../../../catalog/references/lookup.ts';
+import type { ReferenceSite } from '../../../catalog/references/reference-site.ts';
+import { lookupKey, referenceSites } from '../../../catalog/references/site.ts';
+import { runsFor, type Support } from '../../../catalog/references/support.ts';
+import { RULES } from '../../../catalog/rules/index.ts';
+import { lockedTags } from '../../../catalog/rules/looked-up.ts';
+import { runResolved, type SeverityOf } from '../../../catalog/rules/rule.ts';
+import type { CatalogSource } from '../../../catalog/source.ts';
+import type { RepositoryMatcher } from '../../policy/registries.ts';
+import type { SignatureDemands } from '../../policy/signatures.ts';
+import type { Registry } from '../../ports.ts';
+import { lookUp } from './look-up.ts';
+import { nextLock } from './pins.ts';
+
+export interface ResolveRequest {
+  readonly registry: Registry;
+  /** What tags stood for before. */
+  readonly lock?: ReferenceLock | undefined;
+  /** Which registries may be asked; all when left out. */
+  readonly allows?: RepositoryMatcher | undefined;
+  /** Whether references by digest are looked up too, to see that they exist. */
+  readonly digests?: boolean;
+  /** Whether the images of packages are looked at for the platforms on which these say that they run. */
+  readonly platforms?: boolean;
+  /** Whether the lock takes what tags stand for now. */
+  readonly update?: boolean;
+  readonly severityOf?: SeverityOf;
+  /** Whose signatures are demanded; nobody's when left out. */
+  readonly signed?: SignatureDemands | undefined;
+}
+
+/** That images of one registry could not be looked up: how many, and why the first of them. */
+export interface Unanswered {
+  readonly registry: string;
+  readonly why: string;
+  readonly references: number;
+}
+
+export interface Resolution {
+  readonly resolved: ResolvedReferences;
+  /** The lock as it is to be now. */
+  readonly lock: ReferenceLock;
+  /** Of the rules about references, and what could not be read; the worst first. */
+  readonly findings: readonly Finding[];
+  /** Empty when every question was answered. */
+  readonly unanswered: readonly Unanswered[];
+}
+
+/** Resolves every reference that catalogs or folders of templates name. */
+export async function resolveReferences(
+  catalogs: readonly CatalogSource[],
+  request: ResolveRequest,
+): Promise<Resolution> {
+  const read = await Promise.all(
+    catalogs.map((source) => referenceSites(source, { supports: request.platforms === true })),
+  );
+  const sites = read.flatMap((one) => one.sites);
+  const supports = new Map(read.flatMap((one) => [...one.supports]));
+  const resolution = await resolveSites(sites, { ...request, ...(request.platforms ? { supports } : {}) });
+  const unread = read.flatMap(({ findings }) => findings);
+  return { ...resolution, findings: [...unread, ...resolution.findings].sort(compareFindings) };
+}
+
+/** The same for places that were found before: the bundles that a pull request touches. */
+export async function resolveSites(
+  sites: readonly ReferenceSite[],
+  request: Omit<ResolveRequest, 'platforms'> & {
+    /** By package, on which platforms its images must run; only these are looked at for that. */
+    readonly supports?: ReadonlyMap<string, Support>;
+  },
+): Promise<Resolution> {
+  const { lock, severityOf, update = false, supports = new Map<string, Support>() } = request;
+  const speaking = sites.filter((site) => runsFor(site, supports));
+  const platforms = new Set(speaking.map(({ reference }) => lookupKey(reference)));
+  const wanted = [...wantedReferences(sites, request), ...speaking.map(({ reference }) => reference)];
+  const lookups = await lookUp(wanted, { ...request, platforms });
+  const resolved: ResolvedReferences = { sites, lookups, lock, supports };
+  return {
+    resolved,
+    lock: nextLock(resolved, update),
+    findings: runResolved(resolved, RULES, severityOf),
+    unanswered: unansweredOf(resolved),
+  };
+}
+
+/** Every tag, the tags that digests were pinned from, and digests where these are asked for. */
+function* wantedReferences(
+  sites: readonly ReferenceSite[],
+  { lock, digests = false, signed }: ResolveRequest,
+): Generator<Reference> {
+  for (const { reference } of sites) {
+    if (digests || reference.kind === 'tag' || signed?.(reference) !== undefined) yield reference;
+  }
+  for (const { tag } of lockedTags({ sites, lock })) {
+    const reference = tryParseReference(tag);
+    if (reference) yield reference;
+  }
+}
+
+function unansweredOf({ lookups }: ResolvedReferences): Unanswered[] {
+  const byRegistry = new Map<string, { registry: string; why: string; references: number }>();
+  for (const [key, lookup] of lookups) {
+    if (lookup.kind !== 'unknown') continue;
+    const registry = key.slice(0, key.indexOf('/'));
+    const known = byRegistry.get(registry) ?? { registry, why: lookup.why, references: 0 };
+    known.references++;
+    byRegistry.set(registry, known);
+  }
+  return [...byRegistry.values()];
+}

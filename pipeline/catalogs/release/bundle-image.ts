@@ -1,0 +1,82 @@
+/** Where the image of a bundle's folder goes, and which it is: both are known before anything is pushed. */
+import { formatReference, type TagReference, tryParseReference } from '../../../catalog/reference.ts';
+import type { CatalogSource } from '../../../catalog/source.ts';
+import { PipelineError } from '../../error.ts';
+import { type ImageContent, pushImage } from '../../oci/registry/push.ts';
+import type { Registry } from '../../ports.ts';
+import { bundleImage } from '../bundle/image.ts';
+
+/** A bundle's folder by its names. */
+export interface BundleName {
+  readonly package: string;
+  readonly version: string;
+}
+
+/** Where a bundle's folder is in the repository. */
+export function folderOf({ package: name, version }: BundleName): string {
+  return `operators/${name}/${version}`;
+}
+
+export interface MadeBundle {
+  /** The tag that the image is pushed to. */
+  readonly tag: TagReference;
+  readonly digest: string;
+  /** By digest, as catalogs name it. */
+  readonly reference: string;
+  readonly image: ImageContent;
+}
+
+/**
+ * Makes the image of a bundle.
+ *
+ * @param pattern a reference with a tag, with `{package}` and `{version}` in it
+ * @throws PipelineError `usage` for a bundle that is none, or a pattern that makes no reference; `too-large`
+ */
+export async function madeBundle(
+  pattern: string,
+  name: BundleName,
+  source: CatalogSource,
+): Promise<MadeBundle> {
+  const tag = bundleTag(pattern, name);
+  const image = await bundleImage(source);
+  const { digest } = image.root;
+  const { registry, repository } = tag;
+  return { tag, digest, image, reference: formatReference({ kind: 'digest', registry, repository, digest }) };
+}
+
+/** The tag that a bundle's image has. @throws PipelineError `usage` */
+export function bundleTag(pattern: string, { package: name, version }: BundleName): TagReference {
+  // Build metadata has no place in a tag.
+  const text = pattern.replaceAll('{package}', name).replaceAll('{version}', version.replaceAll('+', '-'));
+  const reference = tryParseReference(text);
+  if (reference?.kind === 'tag') return reference;
+  throw new PipelineError('usage', `${JSON.stringify(text)} is not a reference with a tag`, {
+    hint: "release.bundles: 'quay.io/my-org/{package}-bundle:v{version}'",
+  });
+}
+
+/** Why a bundle cannot have its tag, where that is another image; undefined when it can. */
+export function takenTag(
+  { tag, digest }: Pick<MadeBundle, 'tag' | 'digest'>,
+  there: { readonly digest: string } | undefined,
+): PipelineError | undefined {
+  if (!there || there.digest === digest) return undefined;
+  const said = `the bundle is ${digest}; ${formatReference(tag)} is ${there.digest} already`;
+  return new PipelineError('conflict', said, {
+    hint: 'a published bundle does not change: give it another version',
+  });
+}
+
+/**
+ * Pushes a bundle's image under its tag, which never moves.
+ *
+ * @returns false when it was there
+ * @throws PipelineError `conflict` when the tag is another image, and whatever the registry answers
+ */
+export async function pushMade(registry: Registry, { tag, digest, image }: MadeBundle): Promise<boolean> {
+  const there = await registry.resolve(tag);
+  const taken = takenTag({ tag, digest }, there);
+  if (taken) throw taken;
+  if (!there) await pushImage(registry, tag, { image });
+  return !there;
+}

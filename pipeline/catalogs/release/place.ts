@@ -1,0 +1,79 @@
+/** A repository of operators and catalogs as releases read it: a work tree, or a tree of git. */
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import type { CatalogSource } from '../../../catalog/source.ts';
+import { directorySource, fileError } from '../../directory.ts';
+import { PipelineError } from '../../error.ts';
+import type { ObjectReader } from '../../git/objects.ts';
+import { treeSource, whyUnreadable } from '../../git/source.ts';
+import { entryAt, isTree, listFiles } from '../../git/tree.ts';
+
+/** Paths have forward slashes, from the root. */
+export interface ReleasePlace {
+  /** The text of a file; undefined when there is none. @throws PipelineError `usage` for what is no plain file */
+  text(path: string): Promise<string | undefined>;
+  /** What is in a folder, by paths below it; undefined when there is no such folder. */
+  folder(path: string): Promise<CatalogSource | undefined>;
+}
+
+/** @param root the work tree */
+export function directoryPlace(root: string): ReleasePlace {
+  return {
+    text: async (path) => {
+      const full = join(root, path);
+      try {
+        return existsSync(full) ? readFileSync(full, 'utf8') : undefined;
+      } catch (error) {
+        throw fileError(error, path);
+      }
+    },
+    folder: async (path) => {
+      const found = statSync(join(root, path), { throwIfNoEntry: false });
+      return found?.isDirectory() ? directorySource(join(root, path)) : undefined;
+    },
+  };
+}
+
+/** Largest file that is read as a text, in bytes: a template, settings. */
+const MOST_BYTES = 32 * 1024 * 1024;
+
+/** @param tree id of a tree or commit */
+export function treePlace(objects: ObjectReader, tree: string): ReleasePlace {
+  return {
+    text: async (path) => {
+      const entry = await entryAt(objects, tree, path);
+      if (!entry) return undefined;
+      const why = whyUnreadable(entry.mode);
+      if (why !== undefined) throw new PipelineError('usage', `${path} is ${why}, it must be a plain file`);
+      return (await objects.read(entry.id, MOST_BYTES)).bytes.toString('utf8');
+    },
+    folder: async (path) => {
+      const entry = await entryAt(objects, tree, path);
+      if (!entry || !isTree(entry.mode)) return undefined;
+      // All of them will be read: they come in one request.
+      if (objects.isRemote) {
+        const files = await listFiles(objects, entry.id);
+        await objects.prefetch(
+          files.flatMap(({ id, mode }) => (whyUnreadable(mode) === undefined ? [id] : [])),
+        );
+      }
+      return treeSource(objects, entry.id);
+    },
+  };
+}
+
+/** A place in which some files have other texts. */
+export function overlaidPlace(place: ReleasePlace, texts: ReadonlyMap<string, string>): ReleasePlace {
+  return {
+    text: async (path) => texts.get(path) ?? place.text(path),
+    folder: async (path) => {
+      const below = await place.folder(path);
+      const own = [...texts].filter(([file]) => file.startsWith(`${path}/`));
+      if (own.length === 0) return below;
+      const written = new Map(own.map(([file, text]) => [file.slice(path.length + 1), Buffer.from(text)]));
+      const kept = ((await below?.files()) ?? []).filter((file) => !written.has(file.path));
+      const added = [...written].map(([file, bytes]) => ({ path: file, read: () => bytes }));
+      return { files: async () => [...kept, ...added] };
+    },
+  };
+}

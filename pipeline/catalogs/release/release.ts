@@ -1,0 +1,144 @@
+/**
+ * From a bundle to the catalogs that offer it: what its `release-config.yaml` asks for is
+ * written into templates, and every catalog that is made of them is rendered again, all in
+ * one step, so that a pull request can bring the bundle and show what becomes of it.
+ */
+import { basename, dirname, join } from 'node:path';
+import { readBundle } from '../../../catalog/bundle/registry-bundle.ts';
+import { renderBundle } from '../../../catalog/bundle/render.ts';
+import { EditError } from '../../../catalog/edit/package.ts';
+import type { Bundle } from '../../../catalog/fbc/model.ts';
+import { renderOrder } from '../../../catalog/fbc/render.ts';
+import type { Finding } from '../../../catalog/finding.ts';
+import type { RenderedImage } from '../../../catalog/opm/template/template.ts';
+import { PipelineError } from '../../error.ts';
+import { parsePlace } from '../../oci/registry/place.ts';
+import { isPackageName } from '../../policy/layout.ts';
+import { writeFiles } from '../../write.ts';
+import { renderBundleImage } from '../render/image.ts';
+import { migrateLevel, type Rendering } from '../render/loaded.ts';
+import { textOf } from '../write-blobs.ts';
+import { folderOf } from './bundle-image.ts';
+import type { ReleasePlace } from './place.ts';
+import { CATALOG_FILE, inForm, type KnownBundles, knownBundles } from './rendered.ts';
+import { type Wanted, wantedOf } from './wanted.ts';
+
+export interface ReleaseRequest {
+  readonly package: string;
+  /** Name of the bundle's folder. */
+  readonly version: string;
+  /** Where the bundle is, or will be: it is read from its folder. */
+  readonly image: string;
+  readonly rendering: Rendering;
+}
+
+export interface ReleasedTexts {
+  /** By path: templates and catalogs as they are to be. */
+  readonly texts: ReadonlyMap<string, string>;
+  /** What keeps it from being released, or from being rendered; then there are no texts. */
+  readonly findings: readonly Finding[];
+}
+
+/**
+ * What the release of a bundle makes of a repository.
+ *
+ * @throws PipelineError `not-found`, `usage` for settings that cannot be followed, and whatever a registry answers
+ */
+export async function releasedTexts(place: ReleasePlace, request: ReleaseRequest): Promise<ReleasedTexts> {
+  const { package: name, version, image } = request;
+  if (!isPackageName(name) || /[/\\]|^\.+$/.test(version))
+    throw new PipelineError('usage', `${JSON.stringify(`${name}/${version}`)} names no bundle`);
+  const folder = folderOf(request);
+  const source = await place.folder(folder);
+  if (!source) throw new PipelineError('not-found', `there is no ${folder}`);
+  const read = await readBundle(source);
+  const form = (migrates: boolean) => {
+    const migrating = { image, migrateLevel: migrateLevel(migrates) };
+    return read.bundle ? renderBundle(read.bundle, migrating) : { blob: undefined, findings: [] };
+  };
+  const { blob, findings } = form(false);
+  if (!read.bundle || !blob) return { texts: new Map(), findings: [...read.findings, ...findings] };
+  const { csv } = read.bundle;
+  const bundle = (migrates: boolean) => ({ bundle: form(migrates).blob ?? blob, csv: csv.value });
+  const texts = new Map<string, string>();
+  const wrong: Finding[] = [];
+  for (const wanted of await wantedOf(place, folder)) {
+    const made = await releaseInto(place, { ...request, bundle, wanted });
+    wrong.push(...made.findings);
+    for (const [path, text] of made.texts) texts.set(path, text);
+  }
+  return wrong.length > 0 ? { texts: new Map(), findings: wrong } : { texts, findings: [] };
+}
+
+interface Releasing extends ReleaseRequest {
+  /** In the form that a catalog has. */
+  readonly bundle: (migrates: boolean) => RenderedImage;
+  readonly wanted: Wanted;
+}
+
+async function releaseInto(
+  place: ReleasePlace,
+  { package: name, image, rendering, bundle, wanted }: Releasing,
+): Promise<ReleasedTexts> {
+  const { template, catalogs, kind, release: asked } = wanted;
+  const path = `operators/${name}/catalog-templates/${template}`;
+  const before = await place.text(path);
+  const text = edited(path, () =>
+    kind.release(before, { ...asked, package: name, name: bundle(false).bundle.name, image }),
+  );
+  const texts = new Map([[path, text]]);
+  const folders = catalogs.map((catalog) => ({ catalog, folder: `catalogs/${catalog}/${name}` }));
+  const known = new Map(
+    await Promise.all(folders.map(async (one) => [one.folder, await knownBundles(place, one)] as const)),
+  );
+  for (const [folder, own] of known) {
+    const { blobs, findings } = await kind.expand({ file: path, bytes: Buffer.from(text) }, async (one) => {
+      if (one === image) return bundle(own.migrates);
+      // What a catalog holds already was rendered from the same image before.
+      const found = own.own.get(one) ?? elsewhere(known, own, one);
+      if (found) return { bundle: found, csv: own.csv };
+      return renderBundleImage(inRegistry(one, path), { ...rendering, migrates: own.migrates });
+    });
+    if (findings.length > 0 || !blobs) return { texts: new Map(), findings };
+    texts.set(`${folder}/${CATALOG_FILE}`, textOf(renderOrder(blobs), 'yaml'));
+  }
+  return { texts, findings: [] };
+}
+
+/** A template is anybody's text: it names no files of this machine. @throws PipelineError `usage` */
+function inRegistry(image: string, path: string): string {
+  if (parsePlace(image).kind === 'registry') return image;
+  throw new PipelineError('usage', `${path}: ${JSON.stringify(image)} is not an image in a registry`);
+}
+
+/** The bundle as another catalog has it, where that can be brought into this one's form. */
+function elsewhere(
+  known: ReadonlyMap<string, KnownBundles>,
+  wanted: KnownBundles,
+  image: string,
+): Bundle | undefined {
+  for (const { own } of known.values()) {
+    const bundle = own.get(image);
+    const formed = bundle && inForm(bundle, wanted);
+    if (formed) return formed;
+  }
+  return undefined;
+}
+
+function edited(path: string, edit: () => string): string {
+  try {
+    return edit();
+  } catch (error) {
+    if (!(error instanceof EditError)) throw error;
+    const hint = error.hint === undefined ? {} : { hint: error.hint };
+    throw new PipelineError('usage', `${path}: ${error.message}`, { cause: error, ...hint });
+  }
+}
+
+/** Writes what a release makes into a work tree; gives the paths of the files that differ now. @throws PipelineError `io` */
+export function writeReleased(directory: string, { texts }: ReleasedTexts): string[] {
+  return [...texts].flatMap(([path, text]) => {
+    const { written } = writeFiles(join(directory, dirname(path)), new Map([[basename(path), text]]));
+    return written.length > 0 ? [path] : [];
+  });
+}

@@ -1,0 +1,83 @@
+/** Blobs as files: all in one, or a folder for each package. */
+import { mkdirSync, readdirSync } from 'node:fs';
+import { basename, dirname, isAbsolute, join, normalize } from 'node:path';
+import type { Blobs } from '../../../catalog/fbc/model.ts';
+import { type RenderFormat, renderGroups } from '../../../catalog/fbc/render.ts';
+import { fileError } from '../../directory.ts';
+import { PipelineError } from '../../error.ts';
+import { writeFiles } from '../../write.ts';
+import { textOf } from '../write-blobs.ts';
+
+/**
+ * Writes `PACKAGE/catalog.json` (or `.yaml`) for each package and `catalog.json` for what belongs
+ * to none into a directory that is empty, or made.
+ *
+ * @returns how many files were written
+ * @throws PipelineError `usage` when the directory is not empty, or a package's name leads out of it
+ */
+export async function writePackages(
+  directory: string,
+  format: RenderFormat,
+  read: () => Promise<Blobs | undefined>,
+): Promise<number | undefined> {
+  checkEmpty(directory);
+  const blobs = await read();
+  if (!blobs) return undefined;
+  const files = packageFiles(blobs, format);
+  writeAll(directory, files);
+  return files.length;
+}
+
+/**
+ * Writes files into a directory that is empty, or made.
+ *
+ * @param files texts by paths that stay within the directory
+ * @throws PipelineError `usage` when the directory is not empty, `io`
+ */
+export function writeNewFolder(directory: string, files: ReadonlyMap<string, string>): void {
+  checkEmpty(directory);
+  writeAll(directory, [...files]);
+}
+
+function writeAll(directory: string, files: readonly (readonly [path: string, text: string])[]): void {
+  makeFolder(directory);
+  for (const [path, text] of files) {
+    const full = join(directory, path);
+    writeFiles(dirname(full), new Map([[basename(full), text]]));
+  }
+}
+
+function checkEmpty(path: string): void {
+  let names: string[];
+  try {
+    names = readdirSync(path);
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return;
+    throw fileError(error, path);
+  }
+  if (names.length > 0) throw new PipelineError('usage', `the directory ${path} must be empty`);
+}
+
+function makeFolder(path: string): void {
+  try {
+    mkdirSync(path, { recursive: true });
+  } catch (error) {
+    throw fileError(error, path);
+  }
+}
+
+function packageFiles(blobs: Blobs, format: RenderFormat): (readonly [path: string, text: string])[] {
+  const { packages, rest } = renderGroups(blobs);
+  const files = packages.map(([name, group]) => {
+    if (!isLocal(name)) {
+      throw new PipelineError('usage', `the package name ${JSON.stringify(name)} is not a valid folder name`);
+    }
+    return [`${name}/catalog.${format}`, textOf(group, format)] as const;
+  });
+  return rest.length === 0 ? files : [...files, [`catalog.${format}`, textOf(rest, format)]];
+}
+
+function isLocal(path: string): boolean {
+  const clean = normalize(path);
+  return !isAbsolute(path) && clean !== '..' && !clean.startsWith('../') && !path.includes('\0');
+}

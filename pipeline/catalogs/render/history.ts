@@ -1,0 +1,65 @@
+/**
+ * Which layers of an index image can hold its catalog: what the image's history says of each
+ * layer tells those apart that only bring a server or a cache.
+ *
+ * The history is the builder's word, not a proof. What it does not clearly place elsewhere is
+ * read.
+ *
+ * @see https://github.com/opencontainers/image-spec/blob/main/config.md
+ */
+import { isObject } from '../../../catalog/go/shape.ts';
+import { MADE_BY } from '../../oci/image/config.ts';
+
+/**
+ * For each layer, the lowest first, whether it may hold something below a folder.
+ *
+ * @param history of the image's configuration, as it stands there
+ * @param count how many layers the image has
+ * @param folder with a slash before it, such as `/configs`
+ */
+export function layersFor(history: unknown, count: number, folder: string): readonly boolean[] {
+  if (folder === '/') return new Array<boolean>(count).fill(true);
+  const steps = stepsOf(history, count);
+  // Our builder takes no base that holds a catalog: below our own layers there is none.
+  const ours = steps.some((step) => step.startsWith(`${MADE_BY} `));
+  return steps.map((step) => {
+    const [by, own = ''] = step.split(' ', 2);
+    if (by === MADE_BY && own.startsWith('/')) return overlap(own, folder);
+    if (ours) return false;
+    const destination = copiedTo(step);
+    return destination === undefined || overlap(destination, folder);
+  });
+}
+
+/** What made each layer; the empty string where the history does not say. */
+function stepsOf(history: unknown, count: number): readonly string[] {
+  const made = (Array.isArray(history) ? history : [])
+    .filter((step) => !isObject(step) || step['empty_layer'] !== true)
+    .map((step) => (isObject(step) && typeof step['created_by'] === 'string' ? step['created_by'] : ''));
+  if (made.length === count) return made;
+  // Bases leave gaps; what was added last stands at the end all the same, if it is ours.
+  const last = made.slice(-count).filter((step) => step.startsWith(`${MADE_BY} `));
+  return [...new Array<string>(count - last.length).fill(''), ...last];
+}
+
+/** Where a COPY or ADD of a Dockerfile puts things; undefined when it is no such step, or not clear. */
+function copiedTo(step: string): string | undefined {
+  const said = step
+    .trimEnd()
+    .replace(/ # buildkit$/, '')
+    .trimEnd();
+  const [, words = ''] = /^(?:\/bin\/sh -c #\(nop\) +)?(?:COPY|ADD) ([^[\]"'\\]*)$/.exec(said) ?? [];
+  const destination = words.slice(words.lastIndexOf(' ') + 1);
+  return /^\/[^$]*$/.test(destination) && !destination.includes('..') ? destination : undefined;
+}
+
+/** Whether one of two folders is the other, or above it. */
+function overlap(a: string, b: string): boolean {
+  const [x, y] = [a, b].map((path) =>
+    `/${path
+      .split('/')
+      .filter((part) => part !== '')
+      .join('/')}/`.replace('//', '/'),
+  );
+  return x?.startsWith(y ?? '') === true || y?.startsWith(x ?? '') === true;
+}

@@ -1,0 +1,173 @@
+/** Images as blobs, by what their labels say that they hold. */
+import { posix } from 'node:path';
+import { readBundle } from '../../../catalog/bundle/registry-bundle.ts';
+import { renderBundle } from '../../../catalog/bundle/render.ts';
+import { IGNORE_FILE } from '../../../catalog/fbc/ignore.ts';
+import { DEFAULT_LIMITS, type Loaded, load } from '../../../catalog/fbc/load.ts';
+import type { Bundle } from '../../../catalog/fbc/model.ts';
+import type { CatalogSource, SourceFile } from '../../../catalog/source.ts';
+import { PipelineError } from '../../error.ts';
+import { CONFIGS_LABEL } from '../../oci/image/base.ts';
+import type { ImageTree, TreeLimits } from '../../oci/image/tree.ts';
+import { DATABASE_LABEL, loadDatabase } from '../database/load.ts';
+import { loadBundle, migrated, migrateLevel, type Rendering } from './loaded.ts';
+import { type OpenImage, withImage } from './open-image.ts';
+import { treeSource } from './tree-source.ts';
+
+/** The label by which an image is known to be a bundle. */
+const PACKAGE_LABEL = 'operators.operatorframework.io.bundle.package.v1';
+
+/**
+ * @param name a reference, or `oci:DIR:TAG` and the like
+ * @throws PipelineError `not-found`, or `usage` for an image that holds nothing to render
+ */
+export async function renderImage(name: string, options: Rendering): Promise<Loaded> {
+  return withImage(name, options, async (image) => {
+    const database = image.labels.get(DATABASE_LABEL);
+    const configs = image.labels.get(CONFIGS_LABEL);
+    if (database !== undefined || configs !== undefined) {
+      if (options.only === 'bundles')
+        throw new PipelineError('usage', `${name} is an index image, not a bundle`);
+      // An image with both is read by its database, as opm read it.
+      const loaded =
+        database === undefined
+          ? await readIndexImage(name, image, {
+              configs: configs ?? '',
+              each: options.migrates ? undefined : options.each,
+              parses: options.parses,
+            })
+          : await loadDatabase(await databaseIn(name, image, database), name);
+      return migrated(loaded, options);
+    }
+    if (!image.labels.has(PACKAGE_LABEL)) throw unknownImage(name, image.labels);
+    if (options.only === 'catalogs')
+      throw new PipelineError('usage', `${name} is a bundle, not an index image`);
+    return unpackBundle(image, (source) => loadBundle(source, options, { image: name }));
+  });
+}
+
+/** A bundle's image: its blob, and the ClusterServiceVersion that it was made from. */
+export interface BundleImage {
+  readonly bundle: Bundle;
+  readonly csv: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * Renders the image of a bundle.
+ *
+ * @throws PipelineError `not-found`, or `usage` for an image that is no bundle or a broken one
+ */
+export async function renderBundleImage(name: string, options: Rendering): Promise<BundleImage> {
+  return withImage(name, options, async (image) => {
+    if (image.labels.has(CONFIGS_LABEL) || !image.labels.has(PACKAGE_LABEL)) {
+      throw new PipelineError('usage', `${name} is not a bundle: it has no label ${PACKAGE_LABEL}`);
+    }
+    return unpackBundle(image, async (source) => {
+      const read = await readBundle(source);
+      const level = migrateLevel(options.migrates ?? false);
+      const rendered = read.bundle && renderBundle(read.bundle, { image: name, migrateLevel: level });
+      const [finding] = [...read.findings, ...(rendered?.findings ?? [])];
+      if (read.bundle && rendered?.blob) return { bundle: rendered.blob, csv: read.bundle.csv.value };
+      const { file = '', line = 1 } = finding?.location ?? {};
+      throw new PipelineError('usage', `${name}: ${file}:${line}: ${finding?.message ?? 'no bundle'}`);
+    });
+  });
+}
+
+/** A cluster takes a bundle of a hundredth of it; what is larger was made to exhaust whoever reads it. */
+const BUNDLE_LIMITS: TreeLimits = { bytes: 256 * 2 ** 20, entries: 100_000 };
+
+/**
+ * Calls `use` with the files of a bundle's image.
+ *
+ * @throws PipelineError `too-large`, before anything is fetched where the manifest says so
+ */
+export async function unpackBundle<T>(
+  { unpack, size }: Pick<OpenImage, 'unpack' | 'size'>,
+  use: (source: CatalogSource) => Promise<T>,
+): Promise<T> {
+  if (size > BUNDLE_LIMITS.bytes) {
+    const message = `the layers of the bundle have ${size} bytes, the limit is ${BUNDLE_LIMITS.bytes}`;
+    throw new PipelineError('too-large', message);
+  }
+  return unpack(
+    (path) => /^(?:manifests|metadata)\//.test(path),
+    (tree) => use(treeSource(tree, '')),
+    { limits: BUNDLE_LIMITS },
+  );
+}
+
+interface IndexReading {
+  readonly configs: string;
+  readonly each: Rendering['each'];
+  readonly parses: Rendering['parses'];
+}
+
+/** The files of a source with some content, and those that say what is ignored. */
+function partOf(source: CatalogSource, parses: (content: Uint8Array) => boolean): CatalogSource {
+  return {
+    files: async () => {
+      const kept: SourceFile[] = [];
+      for (const file of await source.files()) {
+        const isAlways = file.unreadable !== undefined || posix.basename(file.path) === IGNORE_FILE;
+        if (isAlways || parses(await file.read())) kept.push(file);
+      }
+      return kept;
+    },
+  };
+}
+
+function readIndexImage(
+  name: string,
+  { unpack }: OpenImage,
+  { configs, each, parses }: IndexReading,
+): Promise<Loaded> {
+  const folder = posix.join('/', configs).slice(1).replace(/\/$/, '');
+  const isWanted = (path: string): boolean =>
+    folder === '' || path.startsWith(`${folder}/`) || path === folder;
+  const read = (tree: ImageTree): Promise<Loaded> => {
+    if (!holdsFolder(tree, folder)) {
+      throw new PipelineError('not-found', `${name} has no directory /${folder}, which its label names`);
+    }
+    const source = treeSource(tree, folder);
+    return load(parses ? partOf(source, parses) : source, DEFAULT_LIMITS, each);
+  };
+  return unpack(isWanted, read, { within: folder });
+}
+
+/**
+ * The bytes of an index image's database.
+ *
+ * @param path what the label says
+ * @throws PipelineError `not-found`, and as {@link withImage}
+ */
+export function databaseIn(
+  name: string,
+  { unpack }: Pick<OpenImage, 'unpack'>,
+  path: string,
+): Promise<Uint8Array> {
+  const wanted = posix.join('/', path).slice(1);
+  return unpack(
+    () => true,
+    async (tree) => {
+      const file = (await treeSource(tree, '').files()).find((one) => one.path === wanted);
+      if (file && file.unreadable === undefined) return file.read();
+      throw new PipelineError('not-found', `${name} has no file /${wanted}, which its label names`);
+    },
+  );
+}
+
+/** Whether a folder is there; archives need not name folders. */
+export function holdsFolder(tree: ImageTree, folder: string): boolean {
+  if (folder === '' || tree.entries.get(folder)?.kind === 'directory') return true;
+  return [...tree.entries.keys()].some((path) => path.startsWith(`${folder}/`));
+}
+
+/** The error for an image that is neither an index image nor a bundle. */
+export function unknownImage(name: string, labels: ReadonlyMap<string, string>): PipelineError {
+  const found = [...labels].map(([key, value]) => `${key}=${value}`).join(', ');
+  return new PipelineError(
+    'usage',
+    `${name} is neither an index image nor a bundle: ${found === '' ? 'it has no labels' : `its labels are ${found}`}`,
+  );
+}

@@ -1,0 +1,206 @@
+/** An image opened for reading: its labels, and its files when they are asked for. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { arch, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { isObject } from '../../../catalog/go/shape.ts';
+import { formatReference, type Reference, withDigest } from '../../../catalog/reference.ts';
+import { fileError } from '../../directory.ts';
+import { PipelineError } from '../../error.ts';
+import {
+  type ImageTree,
+  readTree,
+  TREE_LIMITS,
+  type TreeLimits,
+  type TreeOptions,
+} from '../../oci/image/tree.ts';
+import { type ImageManifest, type ManifestList, parseManifest } from '../../oci/registry/image.ts';
+import { openSource, type Source } from '../../oci/registry/open.ts';
+import { parsePlace, placeFrom } from '../../oci/registry/place.ts';
+import { allOf } from '../../oci/registry/stream.ts';
+import type { Descriptor, Registry } from '../../ports.ts';
+import { type Fetch, readAhead } from './ahead.ts';
+import { layersFor } from './history.ts';
+import type { Rendering } from './loaded.ts';
+
+export interface OpenImage {
+  readonly labels: ReadonlyMap<string, string>;
+  /** Bytes of all layers, as they are sent. */
+  readonly size: number;
+  /** Of what the reference names: the manifest list where there is one. */
+  readonly digest: string;
+  /**
+   * Calls `use` with the image's files, of which the content of the wanted ones can be read.
+   *
+   * @param within folder, without a slash before it, that all wanted files are in: layers that the
+   *   image's history places elsewhere are not fetched
+   */
+  readonly unpack: <T>(
+    wanted: (path: string) => boolean,
+    use: (tree: ImageTree) => Promise<T>,
+    options?: UnpackOptions,
+  ) => Promise<T>;
+  /**
+   * The files below a folder (without a slash before it; empty for all), until the tree is closed.
+   * Layers that the image's history places elsewhere are not fetched, unless `allLayers`.
+   */
+  readonly unpackFolder: (folder: string, allLayers?: boolean) => Promise<ImageTree>;
+}
+
+export interface UnpackOptions {
+  readonly within?: string;
+  /** What layers may ask of the machine; those of an index image when left out. */
+  readonly limits?: TreeLimits;
+}
+
+/**
+ * @param name a reference, or `oci:DIR:TAG` and the like
+ * @throws PipelineError `not-found` when there is no such image, and what a registry may throw
+ */
+export async function withImage<T>(
+  name: string,
+  { directory, registry: registryOf }: Pick<Rendering, 'directory' | 'registry'>,
+  use: (image: OpenImage) => Promise<T>,
+): Promise<T> {
+  const place = placeFrom(directory, parsePlace(name));
+  const host = place.kind === 'registry' ? place.reference.registry : '';
+  const source = await openSource(place, await registryOf(host));
+  try {
+    return await use(await openImage(source, name));
+  } finally {
+    await source.close();
+  }
+}
+
+/** Opens an image whose place is open. @throws PipelineError as {@link withImage} */
+export async function openImage(
+  { registry, reference }: Pick<Source, 'registry' | 'reference'>,
+  name: string,
+): Promise<OpenImage> {
+  const root = await manifestAt(registry, reference, name);
+  const manifest = await platformManifest(root.parsed, { registry, reference, name });
+  const config = await configOf(registry, reference, manifest.config);
+  const fetches = manifest.layers.map(
+    (layer): Fetch => ({
+      size: layer.size,
+      open: () => registry.getBlob(reference, layer),
+    }),
+  );
+  const layersIn = (folder: string): Fetch[] => {
+    const holds = layersFor(config['history'], fetches.length, `/${folder}`);
+    return fetches.filter((_, i) => holds[i]);
+  };
+  return {
+    labels: labelsIn(config),
+    digest: root.digest,
+    size: manifest.layers.reduce((sum, layer) => sum + layer.size, 0),
+    unpack: (wanted, use, { within = '', limits = TREE_LIMITS } = {}) =>
+      unpacked(readAhead(layersIn(within)), { wanted, limits }, use),
+    unpackFolder: (folder, allLayers = false) =>
+      treeOf(readAhead(allLayers ? fetches : layersIn(folder)), {
+        wanted: (path) => folder === '' || path === folder || path.startsWith(`${folder}/`),
+      }),
+  };
+}
+
+/** Go's names of what Node calls otherwise. */
+const ARCHITECTURES: ReadonlyMap<string, string> = new Map([
+  ['x64', 'amd64'],
+  ['ppc64', 'ppc64le'],
+]);
+
+/** The manifest for Linux on this machine's architecture; of a list without one, the first for Linux. */
+async function platformManifest(
+  parsed: ImageManifest | ManifestList,
+  { registry, reference, name }: Pick<Source, 'registry' | 'reference'> & { readonly name: string },
+): Promise<ImageManifest> {
+  if (parsed.kind === 'image') return parsed;
+  const own = ARCHITECTURES.get(arch()) ?? arch();
+  const linux = parsed.manifests.filter(({ platform }) => platform?.os === 'linux');
+  const chosen = linux.find(({ platform }) => platform?.architecture === own) ?? linux[0];
+  const image = chosen && (await manifestAt(registry, withDigest(reference, chosen.digest), name)).parsed;
+  if (image?.kind === 'image') return image;
+  throw new PipelineError('bad-answer', `${name} is a list without an image for Linux`);
+}
+
+async function manifestAt(
+  registry: Registry,
+  reference: Reference,
+  name: string,
+): Promise<{ readonly digest: string; readonly parsed: ImageManifest | ManifestList }> {
+  const manifest = await registry.getManifest(reference);
+  if (manifest) return { digest: manifest.digest, parsed: parseManifest(manifest) };
+  const written = reference.registry === '' ? name : formatReference(reference);
+  throw new PipelineError('not-found', `image ${written} not found`);
+}
+
+/** Most bytes of an image's configuration. */
+const LARGEST_CONFIG = 8 * 1024 * 1024;
+
+async function configOf(
+  registry: Registry,
+  reference: Reference,
+  config: Descriptor,
+): Promise<Readonly<Record<string, unknown>>> {
+  if (config.size > LARGEST_CONFIG) {
+    throw new PipelineError('too-large', `the image's configuration has ${config.size} bytes`);
+  }
+  return parsedObject(await allOf(registry.getBlob(reference, config)));
+}
+
+function labelsIn(config: Readonly<Record<string, unknown>>): Map<string, string> {
+  const inner = isObject(config['config']) ? config['config'] : {};
+  const labels = isObject(inner['Labels']) ? inner['Labels'] : {};
+  return new Map(
+    Object.entries(labels).flatMap(([key, value]) => (typeof value === 'string' ? [[key, value]] : [])),
+  );
+}
+
+function parsedObject(bytes: Uint8Array): Readonly<Record<string, unknown>> {
+  try {
+    const json: unknown = JSON.parse(new TextDecoder().decode(bytes));
+    return isObject(json) ? json : {};
+  } catch (error) {
+    throw new PipelineError('bad-answer', "the image's configuration is not valid JSON", { cause: error });
+  }
+}
+
+async function unpacked<T>(
+  layers: readonly AsyncIterable<Uint8Array>[],
+  options: Omit<TreeOptions, 'scratch'>,
+  use: (tree: ImageTree) => Promise<T>,
+): Promise<T> {
+  const tree = await treeOf(layers, options);
+  try {
+    return await use(tree);
+  } finally {
+    tree.close();
+  }
+}
+
+/** A tree that removes its folder when it is closed. */
+async function treeOf(
+  layers: readonly AsyncIterable<Uint8Array>[],
+  options: Omit<TreeOptions, 'scratch'>,
+): Promise<ImageTree> {
+  const scratch = scratchFolder();
+  const remove = (): void => rmSync(scratch, { recursive: true, force: true });
+  try {
+    const tree = await readTree(layers, { scratch, ...options });
+    const close = (): void => {
+      tree.close();
+      remove();
+    };
+    return { ...tree, close };
+  } catch (error) {
+    remove();
+    throw error;
+  }
+}
+
+function scratchFolder(): string {
+  try {
+    return mkdtempSync(join(tmpdir(), 'portolan-'));
+  } catch (error) {
+    throw fileError(error, tmpdir());
+  }
+}

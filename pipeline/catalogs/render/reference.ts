@@ -1,0 +1,53 @@
+/**
+ * What stands behind a reference, as blobs: a directory or an image, with a catalog or a bundle.
+ *
+ * @see https://github.com/operator-framework/operator-registry/blob/master/alpha/action/render.go
+ */
+import { lstatSync, statSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import type { Loaded } from '../../../catalog/fbc/load.ts';
+import { directorySource, readFileBytes } from '../../directory.ts';
+import { PipelineError } from '../../error.ts';
+import { loadBundle, loadCatalog, migrated, type Rendering } from './loaded.ts';
+
+/**
+ * Reads a directory or a database that exists, and an image otherwise.
+ *
+ * @throws PipelineError `not-found` or `usage` when there is nothing that could be rendered
+ */
+export async function renderReference(reference: string, options: Rendering): Promise<Loaded> {
+  if (reference === '') throw new PipelineError('usage', 'a reference is empty');
+  const path = resolve(options.directory, reference);
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (!found) {
+    const { renderImage } = await import('./image.ts');
+    return renderImage(reference, options);
+  }
+  if (!found.isDirectory()) return renderFile(reference, path, options);
+  const bundle = isBundle(path);
+  if (options.only === 'bundles')
+    throw new PipelineError('usage', `${reference} is a directory, not an image`);
+  if (bundle && options.only === 'catalogs') {
+    throw new PipelineError('usage', `${reference} is a bundle, not a catalog`);
+  }
+  const { imageTemplate } = options;
+  if (bundle) return loadBundle(directorySource(path), options, imageTemplate ? { imageTemplate } : {});
+  return loadCatalog(directorySource(path), options);
+}
+
+/** The only file that is a catalog by itself is a database. */
+async function renderFile(reference: string, path: string, options: Rendering): Promise<Loaded> {
+  const { isDatabaseFile, loadDatabase } = await import('../database/load.ts');
+  if (!isDatabaseFile(path))
+    throw new PipelineError('usage', `${reference} is neither a directory nor a database`);
+  if (options.only === 'bundles')
+    throw new PipelineError('usage', `${reference} is a database, not an image`);
+  return migrated(await loadDatabase(readFileBytes(path), reference), options);
+}
+
+/** opm takes a directory for a bundle by the two directories in it. */
+function isBundle(path: string): boolean {
+  const isFolder = (name: string): boolean =>
+    lstatSync(join(path, name), { throwIfNoEntry: false })?.isDirectory() ?? false;
+  return isFolder('manifests') && isFolder('metadata');
+}

@@ -1,0 +1,104 @@
+/** Serving a catalog as clusters see it: the registry API of OLM v0, catalogd's API of OLM v1. */
+import { createHash } from 'node:crypto';
+import { DEFAULT_LIMITS, load } from '../../../catalog/fbc/load.ts';
+import { type Blob, catalogOf } from '../../../catalog/fbc/model.ts';
+import { compareFindings, type Finding } from '../../../catalog/finding.ts';
+import { compareText } from '../../../catalog/go/text.ts';
+import { answersOf } from '../../../catalog/opm/serve/answers.ts';
+import { refusals } from '../../../catalog/rules/served.ts';
+import type { CatalogSource } from '../../../catalog/source.ts';
+import type { Listening } from './listening.ts';
+
+export interface Address {
+  readonly host: string;
+  /** 0 takes any that is free. */
+  readonly port: number;
+}
+
+export interface ServeRequest {
+  readonly source: CatalogSource;
+  /** Under which OLM v1 asks for the catalog. */
+  readonly name: string;
+  /** Where OLM v0's API listens; nowhere when left out. */
+  readonly grpc?: Address | undefined;
+  /** Where OLM v1's API listens; nowhere when left out. */
+  readonly http?: Address | undefined;
+  readonly now: Date;
+}
+
+export type Serving =
+  /** opm refuses to serve the catalog; the findings say why. */
+  | { readonly kind: 'refused'; readonly findings: readonly Finding[] }
+  | {
+      readonly kind: 'serving';
+      readonly packages: number;
+      /** Ports that are listened on. */
+      readonly grpc: number | undefined;
+      readonly http: number | undefined;
+      close(): Promise<void>;
+    };
+
+/**
+ * Reads a catalog and serves it until it is closed.
+ *
+ * @throws PipelineError `io` when an address cannot be listened on
+ */
+export async function serveCatalog({ source, name, grpc, http, now }: ServeRequest): Promise<Serving> {
+  const ordered: Blob[] = [];
+  const noted = <B extends Blob>(blob: B): B => {
+    ordered.push(blob);
+    return blob;
+  };
+  const { source: hashed, version } = hashing(source);
+  const { blobs, findings: unread } = await load(hashed, DEFAULT_LIMITS, {
+    package: noted,
+    channel: noted,
+    bundle: noted,
+    deprecations: noted,
+    other: noted,
+  });
+  const catalog = catalogOf(blobs);
+  const refused = refusals(catalog, unread);
+  if (refused.length > 0) return { kind: 'refused', findings: refused.sort(compareFindings) };
+  const servers: Listening[] = [];
+  const close = async (): Promise<void> => {
+    await Promise.all(servers.map((server) => server.close()));
+  };
+  try {
+    // The libraries of gRPC are large: nothing else loads them.
+    const byGrpc = grpc && (await (await import('./grpc.ts')).serveGrpc(answersOf(catalog), grpc));
+    if (byGrpc) servers.push(byGrpc);
+    const served = { name, blobs: ordered, version: version(), since: now };
+    const byHttp = http && (await (await import('./http.ts')).serveHttp(served, http));
+    if (byHttp) servers.push(byHttp);
+    return {
+      kind: 'serving',
+      packages: catalog.packages.size,
+      grpc: byGrpc?.port,
+      http: byHttp?.port,
+      close,
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** A source whose content is hashed as it is read, so that the same catalog has the same version. */
+function hashing(source: CatalogSource): { source: CatalogSource; version: () => string } {
+  const seen = new Map<string, string>();
+  const files: CatalogSource['files'] = async () =>
+    (await source.files()).map((file) => ({
+      ...file,
+      read: async () => {
+        const bytes = await file.read();
+        seen.set(file.path, createHash('sha256').update(bytes).digest('hex'));
+        return bytes;
+      },
+    }));
+  const version = (): string =>
+    createHash('sha256')
+      .update(JSON.stringify([...seen].sort(([a], [b]) => compareText(a, b))))
+      .digest('hex');
+  return { source: { files }, version };
+}

@@ -1,0 +1,111 @@
+/** A catalog by what somebody typed: a directory, an index image in a registry, a layout or an archive. */
+import { type Stats, statSync } from 'node:fs';
+import { resolve } from 'node:path';
+import type { Reference } from '../../../catalog/reference.ts';
+import type { CatalogSource } from '../../../catalog/source.ts';
+import { directorySource, fileError, readFileBytes } from '../../directory.ts';
+import { PipelineError } from '../../error.ts';
+import { openSource } from '../../oci/registry/open.ts';
+import { formatPlace, type Place, parsePlace, placeFrom } from '../../oci/registry/place.ts';
+import type { Registry } from '../../ports.ts';
+import { databaseSource, isDatabaseFile } from '../database/load.ts';
+import { openImage } from '../render/open-image.ts';
+import { catalogFilesOf } from './image.ts';
+
+export interface OpenCatalog {
+  readonly source: CatalogSource;
+  /** What it is called, for messages. */
+  readonly name: string;
+  /** For catalogs out of images: the reference within its registry, and the digest that it named. */
+  readonly image?: { readonly reference: Reference; readonly digest: string };
+  /** Must be called when nothing more is read. */
+  close(): Promise<void>;
+}
+
+export interface OpenOptions {
+  /** The directory that relative paths start from. */
+  readonly directory: string;
+  /** Called for images only, with the host of their registry if they are in one. */
+  readonly registry: (host: string | undefined) => Registry;
+  /** Whether layers are fetched too which the image's history places elsewhere. */
+  readonly allLayers?: boolean;
+}
+
+/**
+ * Opens a catalog: `DIR`, `FILE.db` (a database of SQLite), `REGISTRY/REPOSITORY[:TAG|@DIGEST]`, `oci:DIR[:TAG]`, `oci-archive:FILE` or
+ * `docker-archive:FILE`.
+ *
+ * @throws PipelineError `not-found`, `usage`, `io`, and as `openImage` and `catalogFilesOf`
+ */
+export async function openCatalog(text: string, options: OpenOptions): Promise<OpenCatalog> {
+  const path = resolve(options.directory, text);
+  if (statOf(path)?.isFile() && isDatabaseFile(path)) {
+    const source = await databaseSource(readFileBytes(path), text);
+    return { source, name: text, close: async () => undefined };
+  }
+  const place = catalogPlace(text, options.directory);
+  if (place === undefined) {
+    const source = directorySource(resolve(options.directory, text));
+    return { source, name: text, close: async () => undefined };
+  }
+  return openPlace(place, options);
+}
+
+/** Opens the catalog of an index image. @throws PipelineError as `openImage` and `catalogFilesOf` */
+export async function openPlace(
+  place: Place,
+  { directory, registry, allLayers = false }: OpenOptions,
+): Promise<OpenCatalog> {
+  const name = formatPlace(place);
+  const opened = await openSource(
+    placeFrom(directory, place),
+    registry(place.kind === 'registry' ? place.reference.registry : undefined),
+  );
+  try {
+    const image = await openImage(opened, name);
+    const files = await catalogFilesOf(image, { name, allLayers });
+    return {
+      source: files.source,
+      name,
+      image: { reference: opened.reference, digest: image.digest },
+      close: async () => {
+        files.close();
+        await opened.close();
+      },
+    };
+  } catch (error) {
+    await opened.close();
+    throw error;
+  }
+}
+
+/**
+ * What was typed as a place of images; undefined when it is a directory.
+ *
+ * @throws PipelineError `not-found` or `usage` when it is neither
+ */
+export function catalogPlace(text: string, directory: string): Place | undefined {
+  const path = resolve(directory, text);
+  const found = statOf(path);
+  if (found?.isDirectory()) return undefined;
+  if (found) throw new PipelineError('usage', `${text} is a file; name the directory that it is in`);
+  if (/^(?:docker|oci|oci-archive|docker-archive):/.test(text) || namesRegistry(text))
+    return parsePlace(text);
+  throw new PipelineError('not-found', `${text}: no such directory`, {
+    hint: 'an image is written with its registry: quay.io/ORGANIZATION/CATALOG:TAG',
+  });
+}
+
+function statOf(path: string): Stats | undefined {
+  try {
+    return statSync(path, { throwIfNoEntry: false });
+  } catch (error) {
+    throw fileError(error, path);
+  }
+}
+
+/** Whether a text begins with a host: otherwise every mistyped path would be an image of Docker Hub. */
+function namesRegistry(text: string): boolean {
+  const [host, rest] = text.split('/', 2);
+  return rest !== undefined && host !== undefined && /^(?:localhost|[^.].*[.:].*)(?::\d+)?$/.test(host);
+}

@@ -1,0 +1,189 @@
+/**
+ * Packages of catalogs that nobody writes: made from bundle directories as the pipelines of the
+ * community's repositories make them, by the `updateGraph` of the package's `ci.yaml` and the
+ * versions of OpenShift that each bundle is annotated for.
+ *
+ * @see https://redhat-openshift-ecosystem.github.io/operator-pipelines/users/packages-config/
+ */
+import { isForOpenshift, OPENSHIFT_VERSIONS } from '../../catalog/bundle/openshift-range.ts';
+import { readBundle } from '../../catalog/bundle/registry-bundle.ts';
+import { renderBundle } from '../../catalog/bundle/render.ts';
+import { EditError } from '../../catalog/edit/package.ts';
+import type { PlacedBundle } from '../../catalog/edit/package-graph.ts';
+import { placedBundle } from '../../catalog/edit/placed.ts';
+import { packageOf, type UpdateMode } from '../../catalog/edit/update.ts';
+import { inFile } from '../../catalog/fbc/document.ts';
+import type { Loaded } from '../../catalog/fbc/load.ts';
+import { readsCsvMetadata, tryParseMinor } from '../../catalog/fbc/openshift.ts';
+import type { Finding } from '../../catalog/finding.ts';
+import { isObject } from '../../catalog/go/shape.ts';
+import { plainBundle } from '../../catalog/opm/template/template.ts';
+import type { ObjectReader, TreeEntry } from '../git/objects.ts';
+import { treeSource } from '../git/source.ts';
+import { entryAt, isTree } from '../git/tree.ts';
+import { isVersionFolder } from '../policy/layout.ts';
+import { readSettings } from '../settings.ts';
+
+/** A package's folder of bundle directories, as a part of one catalog. */
+export interface MadePackage {
+  /** Path of the folder. */
+  readonly folder: string;
+  readonly package: string;
+  readonly catalog: string;
+  /** Reference of a bundle's image with `{package}` and `{version}`; a bundle brings its manifests without. */
+  readonly image: string | undefined;
+}
+
+/** Bundles that were read, by the ids of their folders: catalogs of several versions share most of them. */
+export type ReadBundles = Map<string, Promise<BundleFolder>>;
+
+interface BundleFolder {
+  readonly placed: PlacedBundle | undefined;
+  /** What `com.redhat.openshift.versions` says. */
+  readonly versions: string | undefined;
+  readonly findings: readonly Finding[];
+}
+
+const NOTHING: Loaded = {
+  blobs: { packages: [], channels: [], bundles: [], deprecations: [], others: [] },
+  findings: [],
+};
+
+/**
+ * The blobs of a package; none when its `ci.yaml` says that people write its catalogs, or when no bundle is
+ * for the catalog's version.
+ *
+ * @param tree id of the package's folder
+ * @throws PipelineError `not-found` when the clone lacks objects
+ */
+export async function madePackage(
+  objects: ObjectReader,
+  { tree, made }: { readonly tree: string; readonly made: MadePackage },
+  read: ReadBundles,
+): Promise<Loaded> {
+  const entries = await objects.tree(tree);
+  const settings = await ciSettings(objects, entries, made);
+  if (settings.mode === undefined) return { ...NOTHING, findings: settings.findings };
+  const findings: Finding[] = [];
+  const bundles: PlacedBundle[] = [];
+  for (const entry of entries.filter(isBundleFolder)) {
+    const key = `${isMigrated(made)} ${made.folder} ${entry.name} ${entry.id}`;
+    const folder = read.get(key) ?? readFolder(objects, entry, made);
+    read.set(key, folder);
+    const { placed, versions, findings: unread } = await folder;
+    const location = { file: `${made.folder}/${entry.name}/metadata/annotations.yaml`, line: 1, column: 1 };
+    const isIn = isIncluded(versions, made.catalog);
+    if (isIn === undefined)
+      findings.push(finding(`${OPENSHIFT_VERSIONS} is ${JSON.stringify(versions)}`, location, VERSIONS_HINT));
+    if (isIn === false) continue;
+    findings.push(...unread);
+    if (placed) bundles.push(placed);
+  }
+  if (bundles.length === 0) return { ...NOTHING, findings };
+  return { ...graphed(bundles, settings.mode, findings) };
+}
+
+const VERSIONS_HINT = 'write a version (v4.18), a range (v4.18-v4.20), or one version alone (=v4.20)';
+
+/** Catalogs of old versions of the platform tell bundles by their manifests. */
+function isMigrated({ catalog }: MadePackage): boolean {
+  const version = tryParseMinor(catalog);
+  return !version || readsCsvMetadata(version);
+}
+
+function isIncluded(versions: string | undefined, catalog: string): boolean | undefined {
+  const version = tryParseMinor(catalog);
+  return version ? isForOpenshift(versions, version) : true;
+}
+
+function isBundleFolder({ name, mode }: TreeEntry): boolean {
+  return isTree(mode) && isVersionFolder(name);
+}
+
+function graphed(bundles: readonly PlacedBundle[], mode: UpdateMode, unread: readonly Finding[]): Loaded {
+  try {
+    const { blobs, findings } = packageOf(bundles, mode);
+    return {
+      blobs: { ...blobs, bundles: blobs.bundles.map(plainBundle) },
+      findings: [...unread, ...findings],
+    };
+  } catch (error) {
+    if (!(error instanceof EditError)) throw error;
+    const location = bundles[0]?.blob.document.locate([]) ?? { file: '', line: 1, column: 1 };
+    return { ...NOTHING, findings: [...unread, finding(error.message, location, error.hint)] };
+  }
+}
+
+function finding(message: string, location: Finding['location'], hint?: string): Finding {
+  return { rule: 'package/update-graph', severity: 'error', message, location, ...(hint ? { hint } : {}) };
+}
+
+const MODES: ReadonlyMap<string, UpdateMode> = new Map([
+  ['replaces-mode', 'replaces'],
+  ['semver-mode', 'semver'],
+  ['semver-skippatch-mode', 'semver-skippatch'],
+]);
+
+interface CiSettings {
+  /** Undefined for a package that is not made. */
+  readonly mode: UpdateMode | undefined;
+  readonly findings: readonly Finding[];
+}
+
+async function ciSettings(
+  objects: ObjectReader,
+  entries: readonly TreeEntry[],
+  { folder }: MadePackage,
+): Promise<CiSettings> {
+  const entry = entries.find(({ name }) => name === 'ci.yaml');
+  if (!entry) return { mode: 'replaces', findings: [] };
+  const file = `${folder}/ci.yaml`;
+  const { settings, findings } = readSettings(file, (await objects.read(entry.id)).bytes);
+  if (!settings) return { mode: undefined, findings };
+  const value = isObject(settings.value) ? settings.value : {};
+  if (isObject(value['fbc']) && value['fbc']['enabled'] === true) return { mode: undefined, findings: [] };
+  const wanted = value['updateGraph'] ?? 'replaces-mode';
+  const mode = MODES.get(String(wanted));
+  if (mode) return { mode, findings: [] };
+  const message = `updateGraph is ${JSON.stringify(wanted)}, expected ${[...MODES.keys()].join(', ')}`;
+  return { mode: undefined, findings: [finding(message, settings.locate(['updateGraph']))] };
+}
+
+async function readFolder(
+  objects: ObjectReader,
+  { name, id }: TreeEntry,
+  made: MadePackage,
+): Promise<BundleFolder> {
+  const { folder, package: pkg, image: template } = made;
+  const path = `${folder}/${name}`;
+  const image = template?.replaceAll('{package}', () => pkg).replaceAll('{version}', () => name);
+  const { bundle, findings: unread } = await readBundle(treeSource(objects, id));
+  const migrateLevel = isMigrated(made) ? 'bundle-object-to-csv-metadata' : 'none';
+  const rendered = bundle && renderBundle(bundle, image === undefined ? {} : { image, migrateLevel });
+  const findings = [...unread, ...(rendered?.findings ?? [])].map((one) => ({
+    ...one,
+    location: { ...one.location, file: `${path}/${one.location.file}` },
+  }));
+  const versions = await annotatedVersions(objects, id);
+  if (!bundle || !rendered?.blob) return { placed: undefined, versions, findings };
+  const document = inFile(rendered.blob.document, `${path}/${rendered.blob.document.file}`);
+  try {
+    return { placed: placedBundle(bundle, { ...rendered.blob, document }), versions, findings };
+  } catch (error) {
+    if (!(error instanceof EditError)) throw error;
+    return {
+      placed: undefined,
+      versions,
+      findings: [...findings, finding(error.message, document.locate([]))],
+    };
+  }
+}
+
+async function annotatedVersions(objects: ObjectReader, tree: string): Promise<string | undefined> {
+  const entry = await entryAt(objects, tree, 'metadata/annotations.yaml');
+  if (!entry || isTree(entry.mode)) return undefined;
+  const { settings } = readSettings('annotations.yaml', (await objects.read(entry.id)).bytes);
+  const value = isObject(settings?.value) ? settings.value['annotations'] : undefined;
+  const versions = isObject(value) ? value[OPENSHIFT_VERSIONS] : undefined;
+  return versions === undefined || versions === null ? undefined : String(versions);
+}

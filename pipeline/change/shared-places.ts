@@ -1,0 +1,83 @@
+/** Places that the policy gives to more than one catalog: each publish would take the tag from the other. */
+import type { Finding, Location } from '../../catalog/finding.ts';
+import { compareText } from '../../catalog/go/text.ts';
+import { PipelineError } from '../error.ts';
+import type { ObjectReader } from '../git/objects.ts';
+import { entryAt } from '../git/tree.ts';
+import { formatPlace, parsePlace } from '../oci/registry/place.ts';
+import { readPolicyDocument } from '../policy/document.ts';
+import { matchesGlob } from '../policy/layout.ts';
+import type { Policy, PublishPolicy } from '../policy/policy.ts';
+import { POLICY_PATH } from '../policy/read-policy.ts';
+import { catalogUnits } from './unit.ts';
+
+type Path = readonly (string | number)[];
+
+/** A place of a catalog, and where the policy says so. */
+interface Written {
+  readonly catalog: string;
+  readonly place: string;
+  readonly path: Path;
+}
+
+/**
+ * A finding for each place that several catalogs of a tree have in common; it names them.
+ *
+ * @param tree id of a tree or commit
+ */
+export async function sharedPlaces(
+  objects: ObjectReader,
+  tree: string,
+  policy: Pick<Policy, 'layout' | 'publish'>,
+): Promise<Finding[]> {
+  if (policy.publish.catalogs.length === 0) return [];
+  const units = await catalogUnits(objects, tree, policy.layout);
+  const names = [...new Set([...units.values()].map(({ catalog }) => catalog))].sort(compareText);
+  const byPlace = new Map<string, Written[]>();
+  for (const written of names.flatMap((catalog) => placesOf(policy.publish, catalog))) {
+    byPlace.set(written.place, [...(byPlace.get(written.place) ?? []), written]);
+  }
+  const found: Finding[] = [];
+  for (const [place, all] of byPlace) {
+    const catalogs = [...new Set(all.map(({ catalog }) => catalog))];
+    const path = all.at(-1)?.path;
+    if (catalogs.length < 2 || !path) continue;
+    const location = await locationOf(objects, tree, path);
+    const message = `${place} is where ${catalogs.join(' and ')} are published, expected a place for each`;
+    const hint = 'write {catalog} where the catalogs differ, such as quay.io/my-org/catalog:{catalog}';
+    found.push({ rule: 'policy/shared-place', severity: 'error', message, location, hint, catalogs });
+  }
+  return found;
+}
+
+function placesOf({ catalogs }: PublishPolicy, catalog: string): Written[] {
+  const target = catalogs.find(({ pattern }) => matchesGlob(pattern, catalog));
+  if (!target) return [];
+  const { pattern, image, also, slim } = target;
+  const written = (text: string, ...keys: Path): Written => {
+    const place = placeName(text.replaceAll('{catalog}', catalog));
+    return { catalog, place, path: ['publish', 'catalogs', pattern, ...keys] };
+  };
+  return [
+    written(image, 'image'),
+    ...also.map((text, i) => written(text, 'also', i)),
+    ...(slim === undefined ? [] : [written(slim, 'slim')]),
+  ];
+}
+
+/** Two ways to write a place are one place; what names none is said when it is published. */
+function placeName(text: string): string {
+  try {
+    return formatPlace(parsePlace(text));
+  } catch (error) {
+    if (error instanceof PipelineError) return text;
+    throw error;
+  }
+}
+
+async function locationOf(objects: ObjectReader, tree: string, path: Path): Promise<Location> {
+  const entry = await entryAt(objects, tree, POLICY_PATH);
+  const bytes = entry && (await objects.read(entry.id)).bytes;
+  const { settings } = bytes ? readPolicyDocument(POLICY_PATH, bytes) : {};
+  return settings?.locate(path) ?? { file: POLICY_PATH, line: 1, column: 1 };
+}

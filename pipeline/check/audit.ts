@@ -1,0 +1,232 @@
+/**
+ * The audit of catalogs as they stand: opm's rules and ours, what clusters can reach from
+ * every version, and what disconnected clusters will miss. Nothing is compared with
+ * anything: it is the first thing to run on a catalog that nobody has looked at.
+ */
+
+import type { Catalog } from '../../catalog/fbc/model.ts';
+import { compareMinors, type Minor, minorOfCatalog } from '../../catalog/fbc/openshift.ts';
+import { compareFindings, type Finding } from '../../catalog/finding.ts';
+import { compareText } from '../../catalog/go/text.ts';
+import { installationsOf, withoutChannels } from '../../catalog/olm/foresight/installation.ts';
+import {
+  type DefinitionsOf,
+  type ManifestsOf,
+  type Olm,
+  type PublishedBundle,
+  type World,
+  worldOf,
+} from '../../catalog/olm/foresight/world.ts';
+import { tryParseReference } from '../../catalog/reference.ts';
+import { RULES } from '../../catalog/rules/index.ts';
+import { ownSeverity, runForesight, runRules, withSeverities } from '../../catalog/rules/rule.ts';
+import type { ReadCatalog } from '../catalogs/read-catalogs.ts';
+import type { HistoryAudit } from './history.ts';
+import type { ClusterAudit } from './prospects.ts';
+
+export interface AuditRequest {
+  readonly catalogs: readonly ReadCatalog[];
+  readonly olm: readonly Olm[];
+  /** The day for which is judged, `YYYY-MM-DD`. */
+  readonly today: string;
+  /** Packages to judge; all without it. */
+  readonly packages?: ReadonlySet<string>;
+  /** What was ever published, by catalog and package; absent where nobody knows. */
+  readonly published?: ReadonlyMap<string, ReadonlyMap<string, readonly PublishedBundle[]>>;
+  /** Definitions of bundles whose manifests the catalogs do not hold. */
+  readonly definitions?: DefinitionsOf;
+  /** Manifests of the same bundles. */
+  readonly manifests?: ManifestsOf;
+}
+
+/** As JSON a public interface. */
+export interface AuditReport {
+  readonly apiVersion: 'portolan/v1alpha1';
+  readonly kind: 'AuditReport';
+  readonly catalogs: readonly CatalogAudit[];
+  /** The worst first; what several catalogs have alike is one finding, at its place in the first of them. */
+  readonly findings: readonly Finding[];
+  /** What becomes of the cluster that was asked about. */
+  readonly cluster?: ClusterAudit;
+  /** What the merges of the past did, where that was asked. */
+  readonly history?: HistoryAudit;
+}
+
+export interface CatalogAudit {
+  readonly name: string;
+  readonly packages: number;
+  readonly bundles: number;
+  /** Whether `opm serve` starts with it: one invalid package keeps all of them from clusters. */
+  readonly served: boolean;
+  readonly reach: readonly Reach[];
+  readonly images: ImageCount;
+}
+
+/** What can be installed, and how much of it has a road to a head. */
+export interface Reach {
+  readonly olm: Olm;
+  /** Under OLM v0 one for each channel and version, under OLM v1 one for each version. */
+  readonly installations: number;
+  readonly arrive: number;
+}
+
+/** Different references of all bundles. */
+export interface ImageCount {
+  readonly references: number;
+  readonly pinned: number;
+}
+
+export interface Audited {
+  readonly report: AuditReport;
+  /** In the order of the request. */
+  readonly worlds: readonly World[];
+}
+
+/** Audits catalogs; those whose names are versions of the platform follow each other. */
+export async function audit(request: AuditRequest): Promise<Audited> {
+  const worlds = await worldsOf(request);
+  const perCatalog = request.catalogs.map((read, i) => judged(read, worlds[i] as World));
+  return {
+    worlds,
+    report: {
+      apiVersion: 'portolan/v1alpha1',
+      kind: 'AuditReport',
+      catalogs: perCatalog.map(({ about }) => about),
+      findings: joinedFindings(
+        perCatalog.map(({ findings }, i) => ({ findings, read: request.catalogs[i] as ReadCatalog })),
+      ),
+    },
+  };
+}
+
+/** The worlds of catalogs, made from the newest platform down, so that each knows those that follow it. */
+export async function worldsOf({
+  catalogs,
+  olm,
+  today,
+  packages,
+  published,
+  definitions,
+  manifests,
+}: AuditRequest): Promise<World[]> {
+  const platforms = catalogs.map(({ name }) => minorOfCatalog(name));
+  const order = platforms
+    .flatMap((platform, i) => (platform ? [{ platform, i }] : []))
+    .sort((a, b) => compareMinors(b.platform, a.platform));
+  const worlds = new Map<number, World>();
+  const following: World[] = [];
+  const make = async (i: number, platform: Minor | undefined): Promise<World> => {
+    const { name, catalog } = catalogs[i] as ReadCatalog;
+    const ever = published?.get(name);
+    const world = await worldOf({
+      name,
+      catalog,
+      olm,
+      asOf: today,
+      following: platform ? [...following] : [],
+      ...(packages ? { packages } : {}),
+      ...(definitions ? { definitions } : {}),
+      ...(manifests ? { manifests } : {}),
+      ...(ever ? { published: ever } : {}),
+      ...(platform ? { platform } : {}),
+    });
+    worlds.set(i, world);
+    return world;
+  };
+  for (const { platform, i } of order) following.unshift(await make(i, platform));
+  for (const [i, platform] of platforms.entries()) if (!platform) await make(i, undefined);
+  return catalogs.map((_, i) => worlds.get(i) as World);
+}
+
+function judged(read: ReadCatalog, world: World): { findings: readonly Finding[]; about: CatalogAudit } {
+  const { catalog, unread, name } = read;
+  const valid = [...withSeverities(unread, RULES, ownSeverity), ...runRules(catalog, RULES)];
+  const opm = new Set(RULES.filter((rule) => rule.opm !== undefined).map(({ id }) => id));
+  return {
+    findings: [...valid, ...runForesight(world, RULES)],
+    about: {
+      name,
+      packages: catalog.packages.size,
+      bundles: catalog.blobs.bundles.length,
+      served: !valid.some(({ rule, severity }) => severity === 'error' && opm.has(rule)),
+      reach: [...world.olm].map((olm) => reachOf(world, olm)),
+      images: imagesOf(catalog),
+    },
+  };
+}
+
+function reachOf(world: World, olm: Olm): Reach {
+  const arrivals = [...world.catalog.packages.keys()].flatMap((name) => {
+    const installations = installationsOf(world, name);
+    return olm === 'v0'
+      ? installations.map(
+          ({ channel, installed }) => world.foresight.v0({ package: name, channel }, installed).arrives,
+        )
+      : withoutChannels(installations).map(
+          (installed) => world.foresight.v1({ package: name, channels: [] }, installed).arrives,
+        );
+  });
+  return { olm, installations: arrivals.length, arrive: arrivals.filter((arrives) => arrives).length };
+}
+
+function imagesOf({ blobs }: Catalog): ImageCount {
+  const references = new Set(
+    blobs.bundles
+      .flatMap(({ image, relatedImages }) => [image, ...relatedImages.map((related) => related.image)])
+      .filter((reference) => reference !== ''),
+  );
+  const pinned = [...references].filter((reference) => tryParseReference(reference)?.kind === 'digest');
+  return { references: references.size, pinned: pinned.length };
+}
+
+/** Joins what catalogs have alike, and sorts: the worst first, and of those what touches most. */
+function joinedFindings(
+  parts: readonly { readonly findings: readonly Finding[]; readonly read: ReadCatalog }[],
+): Finding[] {
+  const joined = new Map<string, { finding: Finding; catalogs: string[] }>();
+  for (const { findings, read } of parts) {
+    for (const finding of findings) {
+      // What is said of the catalog's own name is the same in another.
+      const message = finding.message.replaceAll(read.name, '*');
+      const key = JSON.stringify([finding.rule, finding.severity, finding.package, finding.channel, message]);
+      const known = joined.get(key);
+      if (known) {
+        if (!known.catalogs.includes(read.name)) known.catalogs.push(read.name);
+        continue;
+      }
+      const location = { ...finding.location, file: `${read.prefix}${finding.location.file}` };
+      joined.set(key, { finding: { ...finding, location }, catalogs: [read.name] });
+    }
+  }
+  return [...joined.values()].map(({ finding, catalogs }) => ({ ...finding, catalogs })).sort(compareImpact);
+}
+
+/**
+ * What comes first among findings of one severity: a catalog that is not served, then who is stuck today, then
+ * who will be with the platform's next version, then what cannot be installed, then all else about graphs, then
+ * images, and last what only takes long.
+ */
+const URGENCY: readonly RegExp[] = [
+  /^(?:fbc|package|channel|entry|bundle|deprecation)\//,
+  /^graph\/(?:stranded-|stuck-|automatic-downgrade|downgrade-edge|semver-order-trap|ambiguous-versions)/,
+  /^graph\/(?:strands-on-platform-upgrade|max-openshift-version)$/,
+  /^graph\/(?:unsatisfied-dependency|repeated-gvk|olmv1-unsupported|crd-unsafe-edge)$/,
+  /^graph\/(?!path-length)/,
+  /^image\//,
+];
+
+function compareImpact(a: Finding, b: Finding): number {
+  if (a.severity !== b.severity) return compareFindings(a, b);
+  const rank = ({ rule }: Finding): number => {
+    const found = URGENCY.findIndex((pattern) => pattern.test(rule));
+    return found < 0 ? URGENCY.length : found;
+  };
+  const touched = ({ installed = [], catalogs = [] }: Finding): number =>
+    Math.max(1, installed.length) * Math.max(1, catalogs.length);
+  return (
+    rank(a) - rank(b) ||
+    touched(b) - touched(a) ||
+    compareText(a.package ?? '', b.package ?? '') ||
+    compareFindings(a, b)
+  );
+}

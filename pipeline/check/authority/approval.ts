@@ -1,0 +1,47 @@
+/**
+ * Approvals: reviews by people, each for what it saw: what the reviewed commit replaced,
+ * by what, and the classes of that change. When any of them is another now, the review
+ * says nothing about it.
+ */
+import { type Person, samePerson } from '../../policy/identity.ts';
+
+/** A review as somebody gave it. */
+export interface GivenReview {
+  readonly author: Person;
+  readonly state: 'approved' | 'changes-requested' | 'dismissed' | 'commented';
+  /** Id of the reviewed commit; undefined when GitHub no longer knows. */
+  readonly commit: string | undefined;
+}
+
+export interface Review extends GivenReview {
+  /** Digest of each subject as of that commit; undefined when the commit cannot be read. */
+  readonly content: ReadonlyMap<string, string> | undefined;
+}
+
+/** What an approval must still be true of. */
+export interface Pinned {
+  readonly by: 'content' | 'head';
+  readonly head: string;
+  /** Digest of each subject as the merge will change it. */
+  readonly content: ReadonlyMap<string, string>;
+}
+
+/** The last word of everybody who decided something, in the order of these words. */
+export function lastWords<T extends Pick<Review, 'author' | 'state'>>(reviews: readonly T[]): T[] {
+  const words: T[] = [];
+  for (const review of reviews) {
+    if (review.state === 'commented') continue;
+    const before = words.findIndex(({ author }) => samePerson(author, review.author));
+    if (before >= 0) words.splice(before, 1);
+    words.push(review);
+  }
+  return words;
+}
+
+/** Whether a review is of what the merge changes of a subject. */
+export function isCurrent({ commit, content }: Review, subject: string, pinned: Pinned): boolean {
+  // Of the head, too: the base branch may have moved on since, and the same head then changes something else.
+  if (pinned.by === 'head' && commit !== pinned.head) return false;
+  const seen = content?.get(subject);
+  return seen !== undefined && seen === pinned.content.get(subject);
+}

@@ -1,0 +1,233 @@
+/**
+ * Who may make a change: allow, needs or deny, from the author, what the pull request
+ * changes, the policy and owners of the base branch, and the reviews. A pure function:
+ * nothing is asked of GitHub here.
+ *
+ * The table is made of demands, class by class, that people must stand behind: the
+ * author, where the author's own word counts, and everybody whose approval is of what
+ * the head brings. More paths mean more demands, fewer approvals fewer people; so
+ * neither ever turns a refusal into a permission.
+ */
+import { type AreaChange, type PackageChange, subjectOf } from '../../change/change.ts';
+import type { Person } from '../../policy/identity.ts';
+import { sameOwners } from '../../policy/owners/owners.ts';
+import type { AllowableClass } from '../../policy/policy.ts';
+import { type AuthorityInput, type Case, caseOf, includes, peopleOf } from './case.ts';
+import { type Demand, demandsOnArea, demandsOnPackage, isMet, missingFor } from './demand.ts';
+import { loginsBut, mergeNeeds, type Need, needsFor, needText } from './need.ts';
+import { isOutdated, mayAlone, mayAloneInArea, supportersOf } from './standing.ts';
+
+export type { AuthorityInput } from './case.ts';
+
+export type Authority = 'allow' | 'needs' | 'deny';
+
+export interface AuthorityDecision {
+  readonly authority: Authority;
+  /** One line: who must act, and what is missing. */
+  readonly headline: string;
+  readonly subjects: readonly SubjectDecision[];
+  readonly needs: readonly Need[];
+  /** Why nothing is merged although it is allowed. */
+  readonly holds: readonly string[];
+  /** Owners' entries that do not count, and what is odd about the commits. */
+  readonly warnings: readonly string[];
+}
+
+/** A package, or a part of the repository, with the answer for it. */
+export interface SubjectDecision {
+  /** As {@link subjectOf} names it. */
+  readonly subject: string;
+  readonly classes: readonly AllowableClass[];
+  readonly authority: Authority;
+  readonly reasons: readonly string[];
+}
+
+/** Decides who must act. */
+export function judgeAuthority(input: AuthorityInput): AuthorityDecision {
+  const { policy } = input;
+  if (!policy) return refusal('the policy on the base branch cannot be read: an admin must repair it there');
+  const given = caseOf(input, policy);
+  const refused = refusedFor(given);
+  if (refused !== undefined) return refusal(refused, given.warnings);
+  const judged = [
+    ...[...input.change.packages.values()].map((change) => judgePackage(given, change)),
+    ...input.change.areas.map((change) => judgeArea(given, change)),
+  ];
+  const needs = mergeNeeds([...wholeNeeds(given), ...judged.flatMap((subject) => subject.needs)]);
+  const subjects = judged.map(({ decision }) => decision);
+  return {
+    authority: needs.length === 0 ? 'allow' : 'needs',
+    headline: needs.length === 0 ? allowText(subjects) : needText(needs),
+    subjects,
+    needs,
+    holds: [...input.holds, ...objections(given)],
+    warnings: [...new Set(given.warnings)],
+  };
+}
+
+/** Both of two decisions on one pull request: whatever either of them takes. */
+export function bothOf(one: AuthorityDecision, other: AuthorityDecision): AuthorityDecision {
+  const denied = [one, other].find(({ authority }) => authority === 'deny');
+  if (denied) return denied;
+  const needs = mergeNeeds([...one.needs, ...other.needs]);
+  return {
+    authority: needs.length === 0 ? 'allow' : 'needs',
+    headline: needs.length === 0 ? one.headline : needText(needs),
+    subjects: joinedSubjects([...one.subjects, ...other.subjects]),
+    needs,
+    holds: [...new Set([...one.holds, ...other.holds])],
+    warnings: [...new Set([...one.warnings, ...other.warnings])],
+  };
+}
+
+function joinedSubjects(all: readonly SubjectDecision[]): SubjectDecision[] {
+  const joined = new Map<string, SubjectDecision>();
+  for (const decision of all) {
+    const known = joined.get(decision.subject) ?? decision;
+    joined.set(decision.subject, {
+      subject: decision.subject,
+      classes: [...new Set([...known.classes, ...decision.classes])],
+      authority: known.authority === 'allow' ? decision.authority : known.authority,
+      reasons: [...new Set([...known.reasons, ...decision.reasons])],
+    });
+  }
+  return [...joined.values()];
+}
+
+function refusal(reason: string, warnings: readonly string[] = []): AuthorityDecision {
+  return { authority: 'deny', headline: `refused: ${reason}`, subjects: [], needs: [], holds: [], warnings };
+}
+
+/** Why nobody's approval helps; undefined when it does. */
+function refusedFor(given: Case): string | undefined {
+  const { change, policy, author } = given;
+  const [unsafe] = change.unsafe;
+  if (unsafe) return unsafe.message;
+  const foreign = change.foreign.find(({ owners, placeOwners }) => !sameOwners(owners, placeOwners));
+  if (foreign) {
+    const { file, line } = foreign.location;
+    return `${file}:${line} brings something of package ${JSON.stringify(foreign.package)} in the place of ${JSON.stringify(foreign.place)}, which has other owners`;
+  }
+  if (includes(peopleOf(policy.owners.blocked, given), author))
+    return `@${author.login} is blocked by the policy`;
+  const gate = change.areas.some(({ area }) => area === 'gate');
+  if (gate && (change.areas.length > 1 || change.packages.size > 0)) {
+    return 'policy changes need their own pull request: move .github, CODEOWNERS and OWNERS_ALIASES to a separate one';
+  }
+  return undefined;
+}
+
+interface Judged {
+  readonly decision: SubjectDecision;
+  readonly needs: readonly Need[];
+}
+
+function judgePackage(given: Case, change: PackageChange): Judged {
+  const subject = subjectOf(change);
+  const classes = [...change.classes];
+  if (mayAlone(given, change)) {
+    const reasons = [`within what the policy lets @${given.author.login} change`];
+    return { decision: { subject, classes, authority: 'allow', reasons }, needs: [] };
+  }
+  const owners = peopleOf(change.owners.identities, given);
+  const demands = demandsOnPackage(change, { ...given, owned: owners.length > 0 });
+  const judged = judgeDemands(given, { subject, classes, owners, demands });
+  const unnamed = ownersMissing(given, change);
+  if (!unnamed) return judged;
+  const decision: SubjectDecision = { ...judged.decision, authority: 'needs' };
+  return { decision, needs: [unnamed, ...judged.needs] };
+}
+
+function judgeArea(given: Case, change: AreaChange): Judged {
+  if (mayAloneInArea(given, change)) {
+    const reasons = [`within what the policy lets @${given.author.login} change`];
+    return {
+      decision: { subject: subjectOf(change), classes: [change.area], authority: 'allow', reasons },
+      needs: [],
+    };
+  }
+  const demands = demandsOnArea(change, given.policy);
+  return judgeDemands(given, { subject: subjectOf(change), classes: [change.area], owners: [], demands });
+}
+
+interface Subject {
+  readonly subject: string;
+  readonly classes: readonly AllowableClass[];
+  readonly owners: readonly Person[];
+  readonly demands: readonly Demand[];
+}
+
+function judgeDemands(given: Case, { subject, classes, owners, demands }: Subject): Judged {
+  const { supporters, reasons } = supportersOf(given, subject, owners);
+  const missing = missingFor(demands, supporters);
+  const silent = [
+    given.author,
+    ...(given.pusher ? [given.pusher] : []),
+    ...supporters.map(({ person }) => person),
+  ];
+  const why = [
+    ...new Set(demands.filter((demand) => !isMet(demand, supporters)).map((demand) => demand.why)),
+  ].join(', ');
+  const needs = needsFor(missing, {
+    admins: loginsBut(given.admins, silent),
+    owners: loginsBut(owners, silent),
+    subject,
+    why,
+  });
+  if (needs.length > 0 && isOutdated(given, subject)) needs.unshift(updateNeed(given, subject));
+  const authority = needs.length === 0 ? 'allow' : 'needs';
+  return { decision: { subject, classes, authority, reasons }, needs };
+}
+
+/** The base branch must come into the pull request before anybody can approve what it changes. */
+function updateNeed({ author }: Case, subject: string): Need {
+  const why = `the base branch has since changed what it replaces in ${subject}: merge the base branch into it, then it can be approved`;
+  return { who: 'author', count: 1, from: [author.login], subjects: [subject], why };
+}
+
+/** A new package must come with owners who are somebody, unless an admin brings it. */
+function ownersMissing(given: Case, change: PackageChange): Need | undefined {
+  const { policy, admins, author } = given;
+  if (!change.classes.has('new-package') || includes(admins, author)) return undefined;
+  if (peopleOf(change.ownersAfter.identities, given).length > 0) return undefined;
+  const file = policy.owners.sources.find(({ path }) => path.includes('{package}'))?.path;
+  if (file === undefined) return undefined;
+  const why = `${file.replaceAll('{package}', () => change.name)} must name the owners of the new package`;
+  return { who: 'author', count: 1, from: [author.login], subjects: [subjectOf(change)], why };
+}
+
+/** What the pull request as a whole lacks. */
+function wholeNeeds(given: Case): Need[] {
+  const { change, policy, author, authorship } = given;
+  const demands = [...authorship.demands];
+  if (change.packages.size + change.areas.length === 0) demands.push('the pull request changes nothing');
+  const needs = demands.map(
+    (why): Need => ({ who: 'author', count: 1, from: [author.login], subjects: [], why }),
+  );
+  if (policy.approval.multiPackage === 'admins' && change.packages.size > 1) {
+    const demand = { anyOf: [{ owners: 0, admins: 1 }], otherAdmin: false, why: 'changes several packages' };
+    const names = [...change.packages.values()].map(subjectOf);
+    // An admin must stand behind each of them: approvals are of contents, not of pull requests.
+    for (const subject of names) {
+      needs.push(...judgeDemands(given, { subject, classes: [], owners: [], demands: [demand] }).needs);
+    }
+  }
+  return needs;
+}
+
+/** Owners and admins whose last word is against the change. */
+function objections(given: Case): string[] {
+  const owners = [...given.change.packages.values()].flatMap((change) =>
+    peopleOf(change.owners.identities, given),
+  );
+  return given.words
+    .filter(
+      ({ state, author }) => state === 'changes-requested' && includes([...given.admins, ...owners], author),
+    )
+    .map(({ author }) => `@${author.login} asks for changes`);
+}
+
+function allowText(subjects: readonly SubjectDecision[]): string {
+  const reasons = new Set(subjects.flatMap(({ reasons: [first] }) => first ?? []));
+  return `allowed: ${[...reasons].slice(0, 2).join('; ')}`;
+}

@@ -1,0 +1,119 @@
+/**
+ * Whose commits a pull request brings. What a commit says of its author is a claim, so
+ * it never gives anybody a right; commits of strangers only take one away: then the
+ * author's own word is not enough, and somebody who owns the package must look.
+ */
+import { signerOf, type Trailer } from '../../git/commit.ts';
+import { type Person, samePerson } from '../../policy/identity.ts';
+import type { CommitsPolicy } from '../../policy/policy.ts';
+
+export interface CommitFacts {
+  readonly id: string;
+  readonly parents: number;
+  readonly author: CommitPerson;
+  readonly committer: CommitPerson;
+  /** From `Co-authored-by` lines. */
+  readonly coAuthors: readonly CommitPerson[];
+  /** Addresses in `Signed-off-by` lines. */
+  readonly signedOffBy: readonly string[];
+  /** Whether GitHub verified the signature. */
+  readonly verified: boolean;
+}
+
+export interface CommitPerson {
+  readonly name: string;
+  readonly email: string;
+  /** The account that GitHub knows by the address; undefined for an address that nobody has. */
+  readonly account: Person | undefined;
+}
+
+export interface Authorship {
+  /** Commits of people who have nothing to do with the pull request, in words. */
+  readonly strangers: readonly string[];
+  /** What the author must do to the commits, in words. */
+  readonly demands: readonly string[];
+}
+
+/** The account with which GitHub commits what people do on its pages. */
+const WEB_FLOW: Person = { login: 'web-flow', id: 19_864_447 };
+
+/** How many commits are named before the rest is counted. */
+const NAMED = 5;
+
+/**
+ * Judges the commits of a pull request.
+ *
+ * @param known the pull request's author, owners and admins
+ */
+export function judgeCommits(
+  commits: readonly CommitFacts[],
+  known: readonly Person[],
+  policy: CommitsPolicy,
+): Authorship {
+  const among = (people: readonly Person[], { account }: CommitPerson): boolean =>
+    account !== undefined && people.some((person) => samePerson(person, account));
+  const coAuthors = commits.flatMap((commit) =>
+    // Whoever is named must be named by somebody who is known.
+    among(known, commit.author) ? commit.coAuthors.flatMap(({ account }) => account ?? []) : [],
+  );
+  const welcome = [...known, ...coAuthors];
+  const strangers = commits.flatMap((commit) => {
+    const byWeb = commit.committer.account !== undefined && samePerson(commit.committer.account, WEB_FLOW);
+    const unknown = [commit.author, ...(byWeb ? [] : [commit.committer])].find((one) => !among(welcome, one));
+    return unknown ? [`commit ${commit.id.slice(0, 12)} is by ${personText(unknown)}`] : [];
+  });
+  const own = commits.filter(({ parents }) => parents < 2);
+  const unsigned = policy.signOff ? own.filter((commit) => !isSignedOff(commit)) : [];
+  const unverified = policy.verified ? own.filter(({ verified }) => !verified) : [];
+  return {
+    strangers: cut(strangers),
+    demands: [
+      ...demand(unsigned, 'has no Signed-off-by line of its author (git commit --amend --signoff)'),
+      ...demand(unverified, 'has no signature that GitHub verified (git commit --amend -S)'),
+    ],
+  };
+}
+
+function isSignedOff({ author, signedOffBy }: CommitFacts): boolean {
+  return signedOffBy.some((email) => email.toLowerCase() === author.email.toLowerCase());
+}
+
+function demand(commits: readonly CommitFacts[], what: string): string[] {
+  return cut(commits.map(({ id }) => `commit ${id.slice(0, 12)} ${what}`));
+}
+
+function cut(texts: readonly string[]): string[] {
+  const rest = texts.length - NAMED;
+  return rest <= 0 ? [...texts] : [...texts.slice(0, NAMED), `${rest} more commits likewise`];
+}
+
+function personText({ name, account }: CommitPerson): string {
+  return account ? `@${account.login}` : `${JSON.stringify(name)}, whose address no account has`;
+}
+
+/** Those whom `Co-authored-by` lines name, with the accounts that GitHub knows by their addresses. */
+export function trailerPeople(
+  trailers: readonly Trailer[],
+  accounts: ReadonlyMap<string, Person>,
+): CommitPerson[] {
+  return trailers
+    .filter(({ key }) => key === 'co-authored-by')
+    .map(signerOf)
+    .map(({ name, email }) => ({
+      name,
+      email,
+      account: accounts.get(email.toLowerCase()) ?? noReply(email),
+    }));
+}
+
+/** The account in an address that GitHub gives to those who keep theirs to themselves. */
+function noReply(email: string): Person | undefined {
+  const [, id, login] =
+    /^([1-9][0-9]*)\+([A-Za-z0-9-]+(?:\[bot\])?)@users\.noreply\.github\.com$/i.exec(email) ?? [];
+  return id === undefined || login === undefined ? undefined : { login, id: Number(id) };
+}
+
+/** Addresses in `Signed-off-by` lines. */
+export function signedOffBy(trailers: readonly Trailer[]): string[] {
+  return trailers.filter(({ key }) => key === 'signed-off-by').map((trailer) => signerOf(trailer).email);
+}

@@ -1,0 +1,163 @@
+/**
+ * Demands: how many people of which standing must stand behind a change of a class.
+ * This is the table of authority; the policy may change its numbers.
+ */
+import type { AreaChange, PackageChange } from '../../change/change.ts';
+import { type Identity, type Person, samePerson } from '../../policy/identity.ts';
+import type { AllowableClass, Policy, Requirement } from '../../policy/policy.ts';
+
+export interface Demand {
+  /** Meeting one of them is enough. */
+  readonly anyOf: readonly Requirement[];
+  /** Whether the author's own standing as an admin does not count. */
+  readonly otherAdmin: boolean;
+  /** What of the change makes the demand, in words. */
+  readonly why: string;
+}
+
+/** Somebody who stands behind a change. */
+export interface Supporter {
+  readonly person: Person;
+  readonly admin: boolean;
+  readonly author: boolean;
+}
+
+/** How many more people a demand takes; nobody when it is met. */
+export interface Missing {
+  readonly admins: number;
+  /** Owners or admins besides. */
+  readonly owners: number;
+}
+
+const ONE_OWNER: Requirement = { owners: 1, admins: 0 };
+
+/** Another owner, or an admin. */
+const SECOND: readonly Requirement[] = [
+  { owners: 2, admins: 0 },
+  { owners: 0, admins: 1 },
+];
+
+/** Classes that not even an admin changes alone. */
+const OTHER_ADMIN: ReadonlySet<AllowableClass> = new Set(['mutate-published', 'delete-package', 'gate']);
+
+const WORDS: Readonly<Record<AllowableClass, string>> = {
+  'add-entry': 'adds versions',
+  'edit-graph': 'edits the graph',
+  prune: 'prunes what was published',
+  'mutate-published': 'changes what was published',
+  promote: 'brings the package to another catalog',
+  'new-package': 'brings a new package',
+  'delete-package': 'deletes the package',
+  'new-catalog': 'brings a new catalog',
+  'delete-catalog': 'deletes a catalog',
+  ownership: 'changes the owners',
+  'package-config': 'changes the settings of the package',
+  root: "changes files of the repository's root",
+  unknown: 'changes files that the layout does not know',
+  gate: 'changes the gate itself',
+};
+
+export interface DemandContext {
+  readonly policy: Policy;
+  readonly author: Person;
+  /** Packages in which the rule against pruning found something. */
+  readonly prunesRefused: ReadonlySet<string>;
+  /** Whether the package has owners who can be asked. */
+  readonly owned: boolean;
+}
+
+/** What a change of a package demands. */
+export function demandsOnPackage(change: PackageChange, context: DemandContext): Demand[] {
+  const classes = [...change.classes];
+  const demands = classes.map((one) => forOwned(demandOf(one, context.policy), context.owned));
+  // Whatever the class asks for, an owner stands behind it; a new package has none, so that is an admin.
+  demands.push({ anyOf: [ONE_OWNER], otherAdmin: false, why: WORDS[classes[0] ?? 'edit-graph'] });
+  if (change.classes.has('prune') && context.prunesRefused.has(change.name)) {
+    demands.push({ anyOf: SECOND, otherAdmin: false, why: 'prunes what the policy keeps' });
+  }
+  if (change.classes.has('ownership') && removesOwners(change, context.author)) {
+    demands.push({ anyOf: SECOND, otherAdmin: false, why: 'removes owners' });
+  }
+  return demands;
+}
+
+/** An owner besides an admin is not asked for where there is none. */
+function forOwned(demand: Demand, owned: boolean): Demand {
+  if (owned) return demand;
+  const anyOf = demand.anyOf.map(({ owners, admins }) => ({ owners: admins > 0 ? 0 : owners, admins }));
+  return { ...demand, anyOf };
+}
+
+/** What a change of the repository as a whole demands. */
+export function demandsOnArea({ area }: AreaChange, policy: Policy): Demand[] {
+  return [demandOf(area, policy)];
+}
+
+/** The class's word in a sentence. */
+export function classText(one: AllowableClass): string {
+  return WORDS[one];
+}
+
+function demandOf(one: AllowableClass, { approval }: Policy): Demand {
+  const required = approval.required.get(one) ?? { owners: 0, admins: 1 };
+  return { anyOf: [required], otherAdmin: OTHER_ADMIN.has(one), why: WORDS[one] };
+}
+
+/** Whether somebody else than the author stops being an owner, or nobody is left. */
+function removesOwners({ owners, ownersAfter }: PackageChange, author: Person): boolean {
+  if (ownersAfter.identities.length === 0) return true;
+  return owners.identities.some(
+    (identity) => !isAuthor(identity, author) && !isAmong(identity, ownersAfter.identities),
+  );
+}
+
+function isAuthor(identity: Identity, author: Person): boolean {
+  return identity.kind === 'account' && samePerson(identity, author);
+}
+
+/** A number that is taken away from a login, or another one, makes it another entry. */
+function isAmong(identity: Identity, others: readonly Identity[]): boolean {
+  return others.some((other) =>
+    identity.kind === 'team'
+      ? other.kind === 'team' && other.team === identity.team
+      : other.kind === 'account' &&
+        other.login.toLowerCase() === identity.login.toLowerCase() &&
+        (identity.id === undefined || identity.id === other.id),
+  );
+}
+
+export function isMet(demand: Demand, supporters: readonly Supporter[]): boolean {
+  return easiest(demand, supporters).missingPeople === 0;
+}
+
+/**
+ * How many more people demands take, each of whom may serve all of them.
+ *
+ * @param supporters owners and admins who stand behind the change
+ */
+export function missingFor(demands: readonly Demand[], supporters: readonly Supporter[]): Missing {
+  let admins = 0;
+  let people = 0;
+  for (const demand of demands) {
+    const { missingAdmins, missingPeople } = easiest(demand, supporters);
+    admins = Math.max(admins, missingAdmins);
+    people = Math.max(people, missingPeople);
+  }
+  return { admins, owners: Math.max(0, people - admins) };
+}
+
+interface Shortfall {
+  readonly missingAdmins: number;
+  readonly missingPeople: number;
+}
+
+function easiest({ anyOf, otherAdmin }: Demand, supporters: readonly Supporter[]): Shortfall {
+  const admins = supporters.filter(({ admin, author }) => admin && !(otherAdmin && author)).length;
+  const shortfalls = anyOf.map((required): Shortfall => {
+    const missingAdmins = Math.max(0, required.admins - admins);
+    const missingPeople = Math.max(missingAdmins, required.admins + required.owners - supporters.length);
+    return { missingAdmins, missingPeople };
+  });
+  shortfalls.sort((a, b) => a.missingPeople - b.missingPeople || a.missingAdmins - b.missingAdmins);
+  return shortfalls[0] ?? { missingAdmins: 0, missingPeople: 0 };
+}

@@ -1,0 +1,116 @@
+/**
+ * What a cluster has installed, as its own client prints it: subscriptions and their
+ * ClusterServiceVersions under OLM v0, ClusterExtensions under OLM v1.
+ */
+import type { Installed } from '../../catalog/fbc/edge.ts';
+import { isObject } from '../../catalog/go/shape.ts';
+import type { Olm } from '../../catalog/olm/foresight/world.ts';
+import { tryParseVersion } from '../../catalog/version/version.ts';
+import { PipelineError } from '../error.ts';
+
+/** One operator of a cluster. */
+export interface ClusterInstallation {
+  readonly olm: Olm;
+  /** Of the subscription; empty for a ClusterExtension. */
+  readonly namespace: string;
+  /** Of the subscription or the ClusterExtension. */
+  readonly name: string;
+  readonly package: string;
+  /** Under OLM v0 one or none; none for all, or for the default one. */
+  readonly channels: readonly string[];
+  /** Name of the CatalogSource; empty under OLM v1. */
+  readonly catalog: string;
+  /** The version, or range of versions, that a ClusterExtension asks for, or empty. */
+  readonly range: string;
+  /** Undefined while nothing is installed. */
+  readonly installed: Installed | undefined;
+}
+
+/**
+ * Reads what `oc get subscriptions,csv -A -o json` or `oc get clusterextensions -o json` prints.
+ *
+ * @param path what the text is called in messages
+ * @throws PipelineError `usage` when it is no such list
+ */
+export function readCluster(text: string, path: string): ClusterInstallation[] {
+  const objects = itemsOf(parsed(text, path));
+  const versions = new Map(
+    objects
+      .filter(({ kind }) => kind === 'ClusterServiceVersion')
+      .map((csv) => [JSON.stringify([at(csv, 'metadata', 'namespace'), at(csv, 'metadata', 'name')]), csv]),
+  );
+  const found = objects.flatMap((object) => {
+    if (object['kind'] === 'Subscription' && isOlms(object)) return [subscription(object, versions)];
+    return object['kind'] === 'ClusterExtension' ? [extension(object)] : [];
+  });
+  if (found.length > 0) return found;
+  throw new PipelineError('usage', `${path} has no Subscription and no ClusterExtension`, {
+    hint: 'oc get subscriptions.operators.coreos.com,csv -A -o json, or oc get clusterextensions -o json',
+  });
+}
+
+type Json = Readonly<Record<string, unknown>>;
+
+function parsed(text: string, path: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw new PipelineError('usage', `${path} is not valid JSON`, {
+      cause,
+      hint: 'oc get subscriptions.operators.coreos.com,csv -A -o json > FILE',
+    });
+  }
+}
+
+/** The objects of a list, or of a list of lists. */
+function itemsOf(value: unknown): Json[] {
+  if (Array.isArray(value)) return value.flatMap(itemsOf);
+  if (!isObject(value)) return [];
+  return Array.isArray(value['items']) ? value['items'].flatMap(itemsOf) : [value];
+}
+
+/** Knative has subscriptions, too. */
+function isOlms({ apiVersion }: Json): boolean {
+  return typeof apiVersion === 'string' && apiVersion.startsWith('operators.coreos.com/');
+}
+
+/** Text deep in an object; empty where it is not there. */
+function at(value: unknown, ...path: readonly string[]): string {
+  const found = path.reduce<unknown>((inside, key) => (isObject(inside) ? inside[key] : undefined), value);
+  return typeof found === 'string' ? found : '';
+}
+
+function subscription(object: Json, versions: ReadonlyMap<string, Json>): ClusterInstallation {
+  const namespace = at(object, 'metadata', 'namespace');
+  const name = at(object, 'status', 'installedCSV');
+  const csv = versions.get(JSON.stringify([namespace, name]));
+  const channel = at(object, 'spec', 'channel');
+  return {
+    olm: 'v0',
+    namespace,
+    name: at(object, 'metadata', 'name'),
+    package: at(object, 'spec', 'name'),
+    channels: channel === '' ? [] : [channel],
+    catalog: at(object, 'spec', 'source'),
+    range: '',
+    installed: name === '' ? undefined : { name, version: tryParseVersion(at(csv, 'spec', 'version')) },
+  };
+}
+
+function extension(object: Json): ClusterInstallation {
+  const spec = isObject(object['spec']) && isObject(object['spec']['source']) ? object['spec']['source'] : {};
+  const wanted = isObject(spec['catalog']) ? spec['catalog'] : {};
+  const channels = Array.isArray(wanted['channels']) ? wanted['channels'] : [];
+  const name = at(object, 'status', 'install', 'bundle', 'name');
+  const version = tryParseVersion(at(object, 'status', 'install', 'bundle', 'version'));
+  return {
+    olm: 'v1',
+    namespace: '',
+    name: at(object, 'metadata', 'name'),
+    package: at(wanted, 'packageName'),
+    channels: channels.filter((channel) => typeof channel === 'string'),
+    catalog: '',
+    range: at(wanted, 'version'),
+    installed: name === '' ? undefined : { name, version },
+  };
+}

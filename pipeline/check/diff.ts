@@ -1,0 +1,57 @@
+/**
+ * Two states of catalogs compared: what people changed, and what clusters will do
+ * otherwise. Nothing is judged and nobody is asked.
+ */
+
+import { changeOf, type WorldOptions } from '../../catalog/olm/foresight/world.ts';
+import { type CatalogPlace, readCatalogs } from '../catalogs/read-catalogs.ts';
+import { classifyChange } from '../change/classify.ts';
+import { fileReader } from '../change/content.ts';
+import { PipelineError } from '../error.ts';
+import type { Repository } from '../git/repository.ts';
+import { policyAt } from '../policy/read-policy.ts';
+import { RULE_IDS } from '../policy/rule-ids.ts';
+import { touchedCatalogs } from './catalogs.ts';
+import { changesIn, joinedDiffs, placedDiffs } from './judge.ts';
+import type { PlacedDiff } from './report.ts';
+
+/** Compares one catalog with another. Both are taken to be the same catalog at two times. */
+export async function diffPlaces(
+  base: CatalogPlace,
+  head: CatalogPlace,
+  packages?: ReadonlySet<string>,
+): Promise<PlacedDiff[]> {
+  const [before, after] = await readCatalogs([base, head]);
+  const options = (read: typeof before): WorldOptions | undefined =>
+    read && { name: head.name, catalog: read.catalog, ...(packages ? { packages } : {}) };
+  return placedDiffs(await changeOf(options(before), options(after)), [head.name]);
+}
+
+/**
+ * Compares the catalogs of two commits, by the layout that the base's policy describes.
+ *
+ * @throws PipelineError `not-found` for a revision that does not exist, `usage` when the policy cannot be read
+ */
+export async function diffRevisions(
+  repository: Repository,
+  { base, head, today }: { readonly base: string; readonly head: string; readonly today: string },
+): Promise<PlacedDiff[]> {
+  const [baseId = '', headId = ''] = await repository.resolve([base, head]);
+  const { objects } = repository;
+  const { policy } = await policyAt(objects, baseId, RULE_IDS);
+  if (!policy)
+    throw new PipelineError('usage', `the policy at ${base} cannot be read`, {
+      hint: 'portolan check says why',
+    });
+  const trees = { base: baseId, merged: await objects.treeOf(headId) };
+  const change = await classifyChange(objects, trees, policy);
+  const reader = fileReader(objects, policy.limits);
+  const { touched } = await touchedCatalogs({ objects, reader, policy, trees, change });
+  const changes = await Promise.all(
+    touched.map(async (one) => {
+      const inEach = await changesIn(one, policy, { today });
+      return joinedDiffs(inEach.flatMap(({ member, change }) => placedDiffs(change, [member.name])));
+    }),
+  );
+  return changes.flat();
+}

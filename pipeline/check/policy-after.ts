@@ -1,0 +1,38 @@
+/** The policy as the merge will leave it: what is wrong with it, and catalogs that would take a tag from each other. */
+
+import type { Change } from '../change/change.ts';
+import type { Trees } from '../change/scene.ts';
+import { sharedPlaces } from '../change/shared-places.ts';
+import type { ObjectReader } from '../git/objects.ts';
+import type { Policy } from '../policy/policy.ts';
+import { POLICY_PATH, policyAt } from '../policy/read-policy.ts';
+import type { Judgement } from './judge.ts';
+
+export interface PolicyScene {
+  readonly objects: ObjectReader;
+  readonly trees: Trees;
+  readonly change: Pick<Change, 'paths'>;
+  /** The base branch's, whose layout says what a catalog is. */
+  readonly policy: Policy;
+}
+
+/** @param ruleIds every rule that a policy may name */
+export async function judgePolicyAfter(
+  { objects, trees, change, policy: { layout, publish } }: PolicyScene,
+  ruleIds: readonly string[],
+): Promise<Judgement[]> {
+  const brings = change.paths.some(({ path }) => path === POLICY_PATH);
+  const after = brings ? await policyAt(objects, trees.merged, ruleIds) : undefined;
+  if (after && !after.policy) return [{ findings: after.findings, known: [], diffs: [] }];
+  const then = after?.policy?.publish ?? publish;
+  const shared = await sharedPlaces(objects, trees.merged, { layout, publish: then });
+  if (shared.length === 0) return [];
+  const before = await sharedPlaces(objects, trees.base, { layout, publish });
+  const messages = new Set(before.map(({ message }) => message));
+  const judgement = {
+    findings: shared.filter(({ message }) => !messages.has(message)),
+    known: shared.filter(({ message }) => messages.has(message)),
+    diffs: [],
+  };
+  return [judgement];
+}

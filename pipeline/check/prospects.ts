@@ -1,0 +1,168 @@
+/**
+ * What becomes of a whole cluster: each of its operators today, and after the platform's
+ * next version.
+ */
+import { type Installed, shortName } from '../../catalog/fbc/edge.ts';
+import { allows, compareMinors, limitOf, type Minor, tryParseMinor } from '../../catalog/fbc/openshift.ts';
+import { type Glance, glance } from '../../catalog/olm/foresight/fate-change.ts';
+import { roadV1 } from '../../catalog/olm/foresight/road.ts';
+import type { Olm, World } from '../../catalog/olm/foresight/world.ts';
+import { PipelineError } from '../error.ts';
+import type { ClusterInstallation } from './cluster.ts';
+
+/** As JSON part of a public interface. */
+export interface ClusterAudit {
+  /** Names of the catalogs that the cluster has today, and after the platform's next version. */
+  readonly today: readonly string[];
+  readonly next: readonly string[];
+  readonly prospects: readonly Prospect[];
+  /** What is in none of the catalogs, or not installed yet: `namespace/name (package)`. */
+  readonly unknown: readonly string[];
+}
+
+export interface Prospect {
+  readonly olm: Olm;
+  readonly namespace: string;
+  readonly name: string;
+  readonly package: string;
+  readonly channels: readonly string[];
+  /** The version, or the bundle's name where that is unknown. */
+  readonly installed: string;
+  readonly today: Glance;
+  /** Absent where there is no catalog for the platform's next version. */
+  readonly next?: Glance;
+  /** Whether what is installed keeps the platform from its next version. */
+  readonly holdsBack: boolean;
+}
+
+/**
+ * Judges what a cluster has installed.
+ *
+ * @param platform the cluster's version, such as `4.19`; the lowest of the catalogs without it
+ * @throws PipelineError `usage` when there is no catalog for that version
+ */
+export function prospectsOf(
+  installations: readonly ClusterInstallation[],
+  { worlds, platform }: { readonly worlds: readonly World[]; readonly platform: string | undefined },
+): ClusterAudit {
+  const { today, next } = stagesOf(worlds, platform);
+  const judged = installations.flatMap((installation) => {
+    const { installed } = installation;
+    const known = [...today, ...next].some(({ catalog }) => catalog.packages.has(installation.package));
+    return installed && known ? [{ ...installation, installed }] : [];
+  });
+  const now = glances(judged, today);
+  const then = glances(judged, next);
+  const to = next.find((world) => world.platform !== undefined)?.platform;
+  return {
+    today: today.map(({ name }) => name),
+    next: next.map(({ name }) => name),
+    prospects: judged.map((one, i) => ({
+      olm: one.olm,
+      namespace: one.namespace,
+      name: one.name,
+      package: one.package,
+      channels: one.channels,
+      installed: shortName(one.installed),
+      today: now[i] as Glance,
+      ...(next.length > 0 ? { next: then[i] as Glance } : {}),
+      holdsBack: to !== undefined && holdsBack(one, today, to),
+    })),
+    unknown: installations.filter((one) => !judged.some((other) => isSame(one, other))).map(placeText),
+  };
+}
+
+function isSame(one: ClusterInstallation, other: ClusterInstallation): boolean {
+  return one.olm === other.olm && one.name === other.name && one.namespace === other.namespace;
+}
+
+function placeText({ namespace, name, package: of }: ClusterInstallation): string {
+  return `${namespace === '' ? '' : `${namespace}/`}${name} (${of})`;
+}
+
+interface Stages {
+  readonly today: readonly World[];
+  readonly next: readonly World[];
+}
+
+/** Catalogs that are called after versions of the platform are of these; the others are there with all of them. */
+function stagesOf(worlds: readonly World[], platform: string | undefined): Stages {
+  const always = worlds.filter((world) => world.platform === undefined);
+  const minors = worlds
+    .flatMap((world) => (world.platform ? [{ world, minor: world.platform }] : []))
+    .sort((a, b) => compareMinors(a.minor, b.minor));
+  const wanted = platform === undefined ? minors[0]?.minor : tryParseMinor(platform);
+  const at = minors.findIndex(({ minor }) => wanted !== undefined && compareMinors(minor, wanted) === 0);
+  if (platform !== undefined && at < 0) {
+    throw new PipelineError(
+      'usage',
+      `no catalog is for version ${JSON.stringify(platform)} of the platform`,
+      {
+        hint: `--platform ${minors.map(({ world }) => world.name).join('|')}`,
+      },
+    );
+  }
+  const of = (i: number): World[] => minors.slice(i, i + 1).map(({ world }) => world);
+  const following = at < 0 ? [] : of(at + 1);
+  return {
+    today: [...always, ...(at < 0 ? [] : of(at))],
+    next: following.length > 0 ? [...always, ...following] : [],
+  };
+}
+
+type Judged = ClusterInstallation & { readonly installed: Installed };
+
+/** What becomes of each; under OLM v0 one that fails takes its whole namespace with it. */
+function glances(installations: readonly Judged[], worlds: readonly World[]): Glance[] {
+  if (worlds.length === 0) return [];
+  const own = installations.map((one) => glanceOf(one, worlds));
+  return installations.map((one, i) => {
+    const mine = own[i] as Glance;
+    if (one.olm !== 'v0' || mine.kind === 'fails') return mine;
+    const culprit = installations.find(
+      (other, j) => other.olm === 'v0' && other.namespace === one.namespace && own[j]?.kind === 'fails',
+    );
+    if (!culprit) return mine;
+    const why = `nothing in its namespace is resolved, because of ${culprit.name}: ${own[installations.indexOf(culprit)]?.why ?? ''}`;
+    return { next: 'fails', kind: 'fails', end: '', arrives: false, why };
+  });
+}
+
+function glanceOf(installation: Judged, worlds: readonly World[]): Glance {
+  const { olm, package: name, channels, range, installed } = installation;
+  const world = worldFor(installation, worlds);
+  const ofPackage = world.catalog.packages.get(name);
+  if (olm === 'v0') {
+    const channel = channels[0] ?? ofPackage?.defaultChannel ?? '';
+    return glance(world.foresight.v0({ package: name, channel }, installed));
+  }
+  if (range === '') return glance(world.foresight.v1({ package: name, channels }, installed));
+  return pinned(installation, world);
+}
+
+/** The subscribed catalog where one is called so, else the first that has the package. */
+function worldFor({ package: name, catalog }: ClusterInstallation, worlds: readonly World[]): World {
+  const having = worlds.filter((world) => world.catalog.packages.has(name));
+  return (having.find((world) => world.name === catalog) ?? having[0] ?? worlds[0]) as World;
+}
+
+/** A range is where the cluster wants to stay: its end is as good as a head. */
+function pinned({ package: name, channels, range, installed }: Judged, world: World): Glance {
+  const { steps, last } = roadV1(world.foresight.scope, { package: name, channels, range }, installed);
+  const [first, end] = [steps[0]?.to, steps.at(-1)?.to];
+  const kind = first ? 'upgrade' : last.kind === 'fails' ? 'fails' : 'stays';
+  return {
+    next: first ? shortName(first) : kind,
+    kind,
+    end: end ? shortName(end) : '',
+    arrives: last.kind === 'stays',
+    why: last.kind === 'circle' ? 'it goes round in a circle' : last.reason.text,
+  };
+}
+
+function holdsBack({ package: name, installed }: Judged, worlds: readonly World[], to: Minor): boolean {
+  const bundle = worlds.flatMap(
+    ({ catalog }) => catalog.packages.get(name)?.bundles.get(installed.name) ?? [],
+  )[0];
+  return bundle !== undefined && !allows(limitOf(bundle.properties), to);
+}

@@ -1,0 +1,135 @@
+/**
+ * What is said of a pull request: the one source of every output. As JSON it is a public
+ * interface, described by `docs/check-report.schema.json`.
+ */
+
+import type { Finding } from '../../catalog/finding.ts';
+import type { PackageDiff } from '../../catalog/olm/diff.ts';
+import type { MergePolicy } from '../policy/policy.ts';
+import type { Need } from './authority/need.ts';
+import type { Suggestion } from './suggestions.ts';
+
+export type Verdict = 'pass' | 'fail' | 'inconclusive';
+
+export interface CheckReport {
+  readonly apiVersion: 'portolan/v1alpha1';
+  readonly kind: 'CheckReport';
+  readonly verdict: Verdict;
+  /** Who must act, and the one thing that is missing. One line. */
+  readonly headline: string;
+  readonly authority: AuthorityReport;
+  /** Ids of git objects. */
+  readonly base: string;
+  readonly head: string;
+  /** The tree that was judged: that of the merge. Absent when there is none. */
+  readonly tree?: string;
+  readonly policy: PolicyReport;
+  readonly packages: readonly PackageReport[];
+  /** Everything that counts, the worst first. */
+  readonly findings: readonly Finding[];
+  /** Corrections of lines that the pull request writes; absent when there are none. */
+  readonly suggestions?: readonly Suggestion[];
+  /** What the base branch has as well, and the pull request leaves as it is. */
+  readonly known: readonly Finding[];
+  readonly waived: readonly { readonly finding: Finding; readonly until: string; readonly reason: string }[];
+  /** What changes in the catalogs, and what clusters will do otherwise. */
+  readonly diffs: readonly PlacedDiff[];
+  /** Why it is not merged although nothing is wrong with it. */
+  readonly holds: readonly string[];
+  /** Checks of others that the policy asks for and that have not passed. */
+  readonly waitsFor: readonly string[];
+  /** The pull request on GitHub; absent for what was judged elsewhere. */
+  readonly request?: RequestReport;
+  /** What disconnected clusters can install of the packages that are touched. */
+  readonly disconnected?: readonly DisconnectedReport[];
+  /** What the merge makes of the bundles that are brought; its catalogs are judged with the others. */
+  readonly released?: readonly ReleaseReport[];
+  /** What was not looked at, and why. */
+  readonly unchecked: readonly { readonly what: string; readonly why: string }[];
+  /** What was read of the packages that are not touched; absent where there are none. */
+  readonly context?: ContextCount;
+}
+
+/** What was read, and fetched, to know the untouched packages. */
+export interface ContextCount {
+  readonly files: number;
+  /** Of the files as they are in the repository. */
+  readonly bytes: number;
+  /** Files that came from the remote repository, with their bytes; requests that were made for them alone. */
+  readonly fetched: number;
+  readonly fetchedBytes: number;
+  readonly requests: number;
+}
+
+/** What changes in a package, and the catalogs in which it changes so. */
+export interface PlacedDiff extends PackageDiff {
+  readonly catalogs: readonly string[];
+}
+
+export interface RequestReport {
+  /** `owner/name`. */
+  readonly repository: string;
+  readonly number: number;
+  /** The branch that it is for. */
+  readonly branch: string;
+  readonly merge: MergePolicy;
+  /** Whether suggestions are offered in a review. */
+  readonly suggestions: boolean;
+  /** Whether those whose approval is missing are asked for it. */
+  readonly ask: boolean;
+}
+
+/** How a report stands on a commit: nothing is missing, somebody must act or wait, the author must correct it. */
+export type ReportState = 'success' | 'pending' | 'failure';
+
+export function stateOf({ verdict, authority, holds, waitsFor }: CheckReport): ReportState {
+  if (verdict === 'fail' || authority.decision === 'deny') return 'failure';
+  const missing = verdict !== 'pass' || authority.decision !== 'allow' || holds.length + waitsFor.length > 0;
+  return missing ? 'pending' : 'success';
+}
+
+export interface ReleaseReport {
+  readonly package: string;
+  readonly version: string;
+  /** The bundle's image, by digest, which the merge pushes. */
+  readonly image: string;
+  /** A pull request, or a commit on the branch. */
+  readonly by: 'propose' | 'commit';
+  /** Paths that it changes; empty when the pull request has them. */
+  readonly files: readonly string[];
+}
+
+export interface DisconnectedReport {
+  readonly catalogs: readonly string[];
+  /** Bundles of the touched packages, and how many of them a disconnected node can pull in full. */
+  readonly bundles: number;
+  readonly ready: number;
+  /** What the pull request makes worse, as `package/bundle`, and each reference that is missing with its reason. */
+  readonly worse: readonly { readonly bundle: string; readonly missing: readonly string[] }[];
+}
+
+export interface AuthorityReport {
+  readonly decision: 'allow' | 'needs' | 'deny' | 'not judged';
+  readonly author?: string;
+  readonly reasons: readonly string[];
+  readonly needs: readonly string[];
+  /** The same, each with who can give it. */
+  readonly missing?: readonly Need[];
+  /** Owners' entries that do not count, and what is odd about the commits. */
+  readonly warnings: readonly string[];
+}
+
+export interface PolicyReport {
+  /** Path on the base branch, or `built-in defaults`. */
+  readonly source: string;
+  /** Waivers that no longer hold. */
+  readonly expired: readonly string[];
+}
+
+export interface PackageReport {
+  readonly name: string;
+  readonly catalogs: readonly string[];
+  /** What is done to it: `add-entry`, `prune`, … */
+  readonly classes: readonly string[];
+  readonly details: readonly string[];
+}

@@ -1,0 +1,79 @@
+import { resolve } from 'node:path';
+import { bundleImage } from '../../catalogs/bundle/image.ts';
+import { judgeBundle } from '../../catalogs/bundle/judge.ts';
+import { openBundleDirectory } from '../../catalogs/bundle/open.ts';
+import { openDestination } from '../../oci/registry/open.ts';
+import { formatPlace, type Place, parsePlace, placeFrom } from '../../oci/registry/place.ts';
+import { pushImage } from '../../oci/registry/push.ts';
+import type { ExitCode, Terminal } from '../../terminal.ts';
+import { countText, findingText, plain } from '../../text.ts';
+import { type Command, type Invocation, usageError } from '../command.ts';
+import { registryClientFor } from '../registry-access.ts';
+import { REGISTRY_OPTIONS } from '../registry-options.ts';
+
+const OPTIONS: Command['options'] = {
+  force: { description: 'build the image even if the bundle has errors' },
+  ...REGISTRY_OPTIONS,
+};
+
+const DETAILS = [
+  'Validates the bundle first, as portolan bundle validate does. The image has a single layer with manifests/ and',
+  'metadata/, no base image, and the bundle annotations as labels. The same files always produce the same digest.',
+].join('\n');
+
+export const build: Command = {
+  words: 'bundle build',
+  operands: 'DIR oci:DIR[:TAG]|oci-archive:FILE|docker-archive:FILE',
+  details: DETAILS,
+  options: OPTIONS,
+  examples: ['portolan bundle build operators/etcd/0.9.4 oci:images:v0.9.4'],
+  run: (invocation, terminal) => {
+    const place = placeOf(invocation, terminal);
+    if (place.kind === 'registry') {
+      throw usageError(build, `${formatPlace(place)} is in a registry: use portolan bundle push`);
+    }
+    return make(place, invocation, terminal);
+  },
+};
+
+export const push: Command = {
+  words: 'bundle push',
+  operands: 'DIR REFERENCE',
+  details: `${DETAILS}\nExisting blobs are not uploaded again. The tag moves last.`,
+  options: OPTIONS,
+  examples: ['portolan bundle push operators/etcd/0.9.4 quay.io/example/etcd-bundle:v0.9.4'],
+  run: (invocation, terminal) => make(placeOf(invocation, terminal), invocation, terminal),
+};
+
+function placeOf({ operands: [, to = ''] }: Invocation, { directory }: Terminal): Place {
+  return placeFrom(directory, parsePlace(to));
+}
+
+async function make(place: Place, invocation: Invocation, terminal: Terminal): Promise<ExitCode> {
+  const [directory = '', to = ''] = invocation.operands;
+  const bundle = openBundleDirectory(resolve(terminal.directory, directory));
+  const { findings } = await judgeBundle(bundle, { suites: ['default'] });
+  const errors = findings.filter(({ severity }) => severity === 'error');
+  for (const finding of errors) terminal.err(findingText(finding));
+  if (errors.length > 0 && !invocation.flag('force')) {
+    terminal.err(`FAIL: ${countText(errors)}; no image was built\n`);
+    return 1;
+  }
+  const image = await bundleImage(bundle.source);
+  const client = registryClientFor(invocation, terminal, { named: [to] });
+  try {
+    const destination = await openDestination(place, client);
+    try {
+      const { digest, unchanged } = await pushImage(destination.registry, destination.reference, { image });
+      await destination.finish();
+      await terminal.out(`${digest}\n`);
+      terminal.err(`${plain(to)}: ${unchanged ? 'already' : 'now'} ${digest}\n`);
+      return 0;
+    } catch (error) {
+      await destination.discard();
+      throw error;
+    }
+  } finally {
+    client.close();
+  }
+}

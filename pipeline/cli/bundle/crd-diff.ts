@@ -1,0 +1,98 @@
+import { statSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { type ManifestFile, readManifestFile } from '../../../catalog/bundle/manifest.ts';
+import { safeChange } from '../../../catalog/crd/advice.ts';
+import { type CrdDefinition, crdDefinition } from '../../../catalog/crd/definition.ts';
+import { type LegacyRelease, legacyChanges } from '../../../catalog/crd/legacy.ts';
+import { unsafeChanges } from '../../../catalog/crd/safety.ts';
+import { directorySource, fileError, readText } from '../../directory.ts';
+import { PipelineError } from '../../error.ts';
+import { amount } from '../../text.ts';
+import type { Command } from '../command.ts';
+
+export const command: Command = {
+  words: 'crd-diff',
+  operands: 'OLD NEW',
+  details:
+    'OLD and NEW are files or directories, for example the manifests of two bundles. Portolan compares CRDs by name, as\n' +
+    'OLM v1 does before an upgrade.',
+  options: {
+    olm: {
+      value: 'v1|v1.3|v0.17',
+      description:
+        'OLM release whose check to use (default: v1, OpenShift 4.20 and later; v1.3: 4.19; v0.17: 4.17 and 4.18)',
+    },
+    format: { value: 'text|json', description: 'output format (default: text)' },
+  },
+  examples: ['portolan crd-diff etcd/1.0.0/manifests etcd/1.1.0/manifests'],
+  run: async ({ operands: [older = '', newer = ''], text, word }, terminal) => {
+    const release = word('olm', ['v1', 'v1.3', 'v0.17']) ?? 'v1';
+    const before = await definitionsAt(resolve(terminal.directory, older), older);
+    const after = await definitionsAt(resolve(terminal.directory, newer), newer);
+    const pairs = after.flatMap((definition): [CrdDefinition, CrdDefinition][] => {
+      const old = before.find(({ name }) => name === definition.name);
+      return old ? [[old, definition]] : [];
+    });
+    const changes = pairs.flatMap((pair) => changesOf(pair, release));
+    if (text('format') === 'json') {
+      const verdict = changes.length > 0 ? 'fail' : 'pass';
+      await terminal.out(`${JSON.stringify({ verdict, compared: pairs.length, changes }, null, 2)}\n`);
+    } else {
+      for (const { definition, text: line, hint } of changes) {
+        await terminal.out(`${definition}: ${line}${hint === undefined ? '' : ` (${hint})`}\n`);
+      }
+      const seen = `${amount(pairs.length, 'CRD')} compared`;
+      terminal.err(
+        `${changes.length > 0 ? 'FAIL' : 'PASS'}: ${amount(changes.length, 'unsafe change')}, ${seen}\n`,
+      );
+    }
+    return changes.length > 0 ? 1 : 0;
+  },
+};
+
+interface PrintedChange {
+  readonly definition: string;
+  readonly text: string;
+  readonly hint?: string;
+}
+
+function changesOf(
+  [before, after]: [CrdDefinition, CrdDefinition],
+  release: 'v1' | LegacyRelease,
+): PrintedChange[] {
+  const definition = after.name;
+  if (release === 'v1') {
+    return unsafeChanges(before, after).map((change) => ({
+      definition,
+      text: change.text,
+      hint: safeChange(change),
+    }));
+  }
+  return legacyChanges(before, after, release).map(({ validator, message }) => ({
+    definition,
+    text: `${validator}: ${message}`,
+  }));
+}
+
+/** @throws PipelineError `not-found` when nothing is there, `usage` when no definition is in it */
+async function definitionsAt(path: string, shown: string): Promise<CrdDefinition[]> {
+  const definitions = (await filesAt(path)).flatMap(({ documents }) =>
+    documents.flatMap((document) => (document.kind === 'value' ? (crdDefinition(document.value) ?? []) : [])),
+  );
+  if (definitions.length > 0) return definitions;
+  throw new PipelineError('usage', `no CustomResourceDefinition (apiextensions.k8s.io/v1) in ${shown}`);
+}
+
+async function filesAt(path: string): Promise<ManifestFile[]> {
+  if (isFile(path)) return [readManifestFile(path, new TextEncoder().encode(readText(path)))];
+  const files = (await directorySource(path).files()).filter(({ unreadable }) => unreadable === undefined);
+  return Promise.all(files.map(async (file) => readManifestFile(file.path, await file.read())));
+}
+
+function isFile(path: string): boolean {
+  try {
+    return statSync(path).isFile();
+  } catch (error) {
+    throw fileError(error, path);
+  }
+}

@@ -1,0 +1,233 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
+import { setFlagsFromString } from 'node:v8';
+import type { DefinitionsOf } from '../../../catalog/olm/foresight/world.ts';
+import { definitionsBelow, definitionsIn } from '../../catalogs/bundle/definitions.ts';
+import type { ReadCatalog } from '../../catalogs/read-catalogs.ts';
+import { type Audited, type AuditReport, audit } from '../../check/audit.ts';
+import { readCluster } from '../../check/cluster.ts';
+import type { HarmfulMerge, HistoryAudit } from '../../check/history.ts';
+import { prospectsOf } from '../../check/prospects.ts';
+import { fileError } from '../../directory.ts';
+import { auditPage } from '../../report/audit-page.ts';
+import { auditText } from '../../report/audit-text.ts';
+import { isAnyStuck } from '../../report/cluster-text.ts';
+import { mergeLines, pastHeadline, uncheckedLines } from '../../report/history-text.ts';
+import { searchPath, type Terminal } from '../../terminal.ts';
+import { type Command, type Invocation, usageError } from '../command.ts';
+import { readOperands } from '../operands.ts';
+import { progressLine } from '../progress-line.ts';
+import { REGISTRY_OPTIONS } from '../registry-options.ts';
+import { platformFolders } from './platform-folders.ts';
+
+export const command: Command = {
+  words: 'audit',
+  operands: 'DIR|REFERENCE…',
+  options: {
+    olm: { value: 'v0|v1', description: 'OLM version on the clusters (default: both)' },
+    installed: {
+      value: 'FILE',
+      description:
+        'operators on a cluster: the output of oc get subscriptions.operators.coreos.com,csv -A -o json, or of oc get clusterextensions -o json',
+    },
+    platform: {
+      value: 'VERSION',
+      description: 'OpenShift version of the cluster, for example 4.19 (default: the lowest of the catalogs)',
+    },
+    commit: {
+      value: 'COMMIT',
+      description:
+        'audit the catalogs in this commit, including those that its policy builds from bundle directories',
+    },
+    history: {
+      description:
+        'also report which past merges stranded installed versions; requires a checkout of the repository',
+    },
+    since: { value: 'YYYY-MM-DD', description: 'start date for --history (default: the first commit)' },
+    bundles: {
+      value: 'DIR',
+      description:
+        'bundle directories PACKAGE/VERSION, to check whether CRD upgrades are safe (default: operators/ next to catalogs/)',
+    },
+    all: { description: 'include informational findings' },
+    format: {
+      value: 'text|json|html',
+      description: 'output format (default: text); html is a single file that you can share',
+    },
+    ...REGISTRY_OPTIONS,
+  },
+  details: [
+    'Each finding comes with a fix. Each argument is a catalog (a directory or an index image), a checkout of a repository',
+    'with one folder per catalog in catalogs/, or a folder with catalogs named after OpenShift versions (v4.20). For the',
+    'latter, Portolan also checks what happens to installed versions when a cluster moves to the next OpenShift version.',
+  ].join('\n'),
+  examples: [
+    'portolan audit catalogs/v4.20',
+    'portolan audit ../community-operators --format html > audit.html',
+    'portolan audit ../community-operators --history --since 2026-01-01',
+    'portolan audit catalogs/v4.19 catalogs/v4.20 --installed cluster.json',
+  ],
+  run: async (invocation, terminal) => {
+    const { operands, text, word, flag } = invocation;
+    const format = text('format') ?? 'text';
+    const olm = word('olm', ['v0', 'v1']);
+    const past = askedPast(invocation);
+    // Who asks about the past reads the first answers while the others are found out.
+    if (past && format === 'text') await tellPast(past, invocation, terminal);
+    const catalogs = await catalogsOf(invocation, terminal);
+    // The definitions of a package stay until it is judged: more room for what goes soon is only more memory.
+    setFlagsFromString('--semi-space-growth-factor=1');
+    const audited = await audit({
+      catalogs,
+      olm: olm === undefined ? ['v0', 'v1'] : [olm],
+      today: terminal.now().toISOString().slice(0, 10),
+      ...(text('bundles') === undefined
+        ? ownDefinitions(operands, terminal)
+        : definitionsIn(text('bundles'), terminal)),
+    });
+    const report = {
+      ...audited.report,
+      ...clusterOf(audited, invocation, terminal),
+      ...(past && format !== 'text' ? { history: await pastOf(past, terminal) } : {}),
+    };
+    if (format === 'html') await terminal.out(auditPage({ ...audited, report }));
+    else if (format === 'json') await terminal.out(`${JSON.stringify(report, null, 2)}\n`);
+    else await terminal.out(auditText(report, { all: flag('all') }));
+    return isBad(report) ? 1 : 0;
+  },
+};
+
+function isBad({ findings, cluster }: AuditReport): boolean {
+  return findings.some(({ severity }) => severity === 'error') || (cluster ? isAnyStuck(cluster) : false);
+}
+
+/** What becomes of the cluster that is asked about. */
+function clusterOf(
+  { worlds }: Audited,
+  { text }: Invocation,
+  { directory }: Terminal,
+): Pick<AuditReport, 'cluster'> {
+  const file = text('installed');
+  if (file === undefined) return {};
+  const installations = readCluster(contentOf(resolve(directory, file)), file);
+  return { cluster: prospectsOf(installations, { worlds, platform: text('platform') }) };
+}
+
+function contentOf(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    throw fileError(error, path);
+  }
+}
+
+/** Whose past is asked for, and from which day on. */
+interface Past {
+  readonly root: string;
+  readonly since: string | undefined;
+}
+
+function askedPast({ operands, text, flag }: Invocation): Past | undefined {
+  if (!flag('history')) return undefined;
+  const [root, another] = operands;
+  const since = text('since');
+  if (root === undefined || another !== undefined) {
+    throw usageError(command, '--history requires exactly one argument, the checkout of a repository');
+  }
+  if (since !== undefined && !/^[0-9]{4}-[0-9]{2}-[0-9]{2}$/.test(since)) {
+    throw usageError(command, `--since must be a date such as 2026-01-31, not ${JSON.stringify(since)}`);
+  }
+  return { root, since };
+}
+
+/** Prints what the merges of the past did, each as soon as it is found. */
+async function tellPast(past: Past, { operands }: Invocation, terminal: Terminal): Promise<void> {
+  const roots = operands.flatMap((root) => catalogRoots(root, terminal));
+  const order = roots.map((root) => basename(resolve(terminal.directory, root)));
+  const lines = (all: readonly string[]): Promise<void> =>
+    terminal.out(all.map((line) => `${line}\n`).join(''));
+  await lines(['the past, the latest merge first:']);
+  const found = await pastOf(past, terminal, (merge) => lines(mergeLines(merge, order)));
+  await lines([pastHeadline(found), ...uncheckedLines(found), '']);
+}
+
+/** What the merges of the past did; how far it is goes to standard error. */
+async function pastOf(
+  { root, since }: Past,
+  terminal: Terminal,
+  found?: (merge: HarmfulMerge) => Promise<void>,
+): Promise<HistoryAudit> {
+  // Few audits look back: what reads git is loaded for those that do.
+  const { openRepository } = await import('../../git/repository.ts');
+  const { history } = await import('../../check/history.ts');
+  const directory = resolve(terminal.directory, root);
+  const repository = await openRepository(directory, searchPath(terminal));
+  const paths = existsSync(join(directory, 'catalogs')) ? ['catalogs'] : [];
+  const { tell, clear } = progressLine(terminal);
+  try {
+    return await history(repository, {
+      head: 'HEAD',
+      paths,
+      since,
+      progress: ({ done, merges, harmful }) =>
+        tell(() => `${done} of ${merges} merges checked, ${harmful} did harm`),
+      found: async (merge) => {
+        clear();
+        await found?.(merge);
+      },
+    });
+  } finally {
+    clear();
+    await repository.close();
+  }
+}
+
+async function catalogsOf(invocation: Invocation, terminal: Terminal): Promise<ReadCatalog[]> {
+  const { operands, text } = invocation;
+  const commit = text('commit');
+  if (commit === undefined) {
+    const roots = operands.flatMap((root) => catalogRoots(root, terminal));
+    return readOperands(roots, invocation, terminal);
+  }
+  const [repository, another] = operands;
+  if (repository === undefined || another !== undefined) {
+    throw usageError(command, '--commit requires exactly one argument, the checkout of a repository');
+  }
+  const { readCommit } = await import('../commit-catalogs.ts');
+  return readCommit({ repository, commit }, {}, terminal);
+}
+
+/** Definitions of the bundles that lie in `operators`, in a checkout or beside the folder `catalogs` of an operand. */
+function ownDefinitions(
+  operands: readonly string[],
+  { directory }: Terminal,
+): { definitions?: DefinitionsOf } {
+  const checkouts = operands.flatMap((operand) => {
+    const root = resolve(directory, operand);
+    return basename(dirname(root)) === 'catalogs' ? [root, dirname(dirname(root))] : [root];
+  });
+  const folders = new Set(
+    checkouts.map((root) => join(root, 'operators')).filter((path) => existsSync(path)),
+  );
+  const all = [...folders].map((path) => definitionsBelow(path));
+  if (all.length === 0) return {};
+  return {
+    definitions: (bundle) => {
+      for (const definitions of all) {
+        const found = definitions(bundle);
+        if (found) return found;
+      }
+      return undefined;
+    },
+  };
+}
+
+/** The catalogs of a directory: those below its folder `catalogs`, its versions, or the directory itself. */
+function catalogRoots(root: string, { directory }: Terminal): string[] {
+  const versions = platformFolders(resolve(directory, root));
+  if (versions.length > 0) return versions.map((name) => join(root, name));
+  const folder = join(resolve(directory, root), 'catalogs');
+  if (!existsSync(folder)) return [root];
+  const names = readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isDirectory());
+  return names.map(({ name }) => join(root, 'catalogs', name));
+}

@@ -1,0 +1,50 @@
+import { resolve } from 'node:path';
+import { opmFindings } from '../../../catalog/rules/opm.ts';
+import { compose, readComposite } from '../../catalogs/render/composite.ts';
+import { readFileBytes } from '../../directory.ts';
+import type { Command } from '../command.ts';
+import { deliver, formatOf, RENDER_OPTIONS, renderAll, renderingOf, sayErrors } from '../rendering.ts';
+
+export const command: Command = {
+  words: 'compose',
+  operands: 'FILE',
+  options: {
+    ...RENDER_OPTIONS,
+    'from-index': {
+      value: 'REFERENCE',
+      description: 'index to start from; packages with the same names are replaced, all others are kept',
+    },
+  },
+  details: [
+    'FILE is a composite in YAML or JSON:',
+    '',
+    '  name: example-catalog',
+    '  repo: quay.io/example/catalog',
+    '  tag: v4.20',
+    '  references:',
+    '  - name: foo',
+    '    image: quay.io/example/foo-catalog:v1',
+    '',
+    'Each image (or directory) is an index that contains the package. The result must pass the validation of opm.',
+  ].join('\n'),
+  examples: ['portolan compose catalog.yaml --from-index quay.io/example/catalog:v4.19 --to catalog'],
+  run: async (invocation, terminal) => {
+    const [file = ''] = invocation.operands;
+    const format = formatOf(invocation);
+    const { composite, findings } = readComposite(file, readFileBytes(resolve(terminal.directory, file)));
+    if (sayErrors(findings, terminal) || !composite) return 1;
+    const rendering = renderingOf(invocation, terminal);
+    const index = invocation.text('from-index');
+    const read = async () => {
+      const base =
+        index === undefined
+          ? undefined
+          : await renderAll([index], { ...rendering, only: 'catalogs' }, terminal);
+      if (index !== undefined && !base) return undefined;
+      const { blobs, findings: broken } = await compose(composite, rendering, base ? [base] : []);
+      if (sayErrors(broken, terminal)) return undefined;
+      return sayErrors(opmFindings(blobs), terminal) ? undefined : blobs;
+    };
+    return deliver(read, format, { invocation, terminal });
+  },
+};

@@ -1,0 +1,126 @@
+import type { Olm } from '../../../catalog/olm/foresight/world.ts';
+import { type Answer, type AnsweredRoad, answerQuestion, type Question } from '../../check/next.ts';
+import type { Terminal } from '../../terminal.ts';
+import { plain } from '../../text.ts';
+import { type Command, type Invocation, usageError } from '../command.ts';
+import { readOperands } from '../operands.ts';
+import { REGISTRY_OPTIONS } from '../registry-options.ts';
+
+export const command: Command = {
+  words: 'next',
+  operands: 'DIR|REFERENCE…',
+  options: {
+    package: { value: 'NAME', description: 'installed package' },
+    version: {
+      value: 'VERSION',
+      description: 'installed version; if omitted, show what a new installation gets',
+    },
+    name: {
+      value: 'BUNDLE',
+      description: 'name of the installed bundle (its CSV), if several bundles have the version',
+    },
+    channel: {
+      value: 'CHANNEL',
+      description:
+        'subscribed channel (default: the default channel of the package); for OLM v1, a channel of the ClusterExtension',
+      multiple: true,
+    },
+    olm: { value: 'v0|v1', description: 'OLM version on the clusters (default: both)' },
+    range: { value: 'RANGE', description: 'for OLM v1: version range in the ClusterExtension' },
+    catalog: { value: 'NAME', description: 'for OLM v0: catalog in the Subscription' },
+    priority: {
+      value: 'NAME=NUMBER',
+      description: 'priority of a catalog (default: 0); if several have a bundle, the highest priority wins',
+      multiple: true,
+    },
+    json: { description: 'print the result as JSON' },
+    ...REGISTRY_OPTIONS,
+  },
+  details: [
+    'Each argument is a catalog on the cluster: a directory, named after its last folder, or an index image. Portolan',
+    'simulates both resolvers, including dependencies, deprecations and silent failures. It looks for dependencies in these',
+    'catalogs only: name every catalog on the cluster. The exit code is 0 if every upgrade path ends at a channel head, and',
+    '1 if one does not.',
+  ].join('\n'),
+  examples: [
+    'portolan next --package etcd --version 0.9.2 --channel alpha catalogs/v4.20',
+    'portolan next --package etcd --version 0.9.2 --olm v1 --range "<1.0.0" catalogs/v4.20 catalogs/internal',
+    'portolan next --package etcd catalogs/v4.20 quay.io/example/catalog:v4.20 --catalog v4.20 --priority catalog=-100',
+  ],
+  run: async (invocation, terminal) => {
+    const catalogs = await readOperands(invocation.operands, invocation, terminal);
+    const question = questionOf(invocation);
+    const answer = await answerQuestion(catalogs, question);
+    if (invocation.flag('json')) await terminal.out(`${JSON.stringify(answer, null, 2)}\n`);
+    else await terminal.out(answerText(answer, question));
+    warnOfErrors(catalogs, terminal);
+    return answer.roads.every((road) => road.arrives || isPinned(road, question)) ? 0 : 1;
+  },
+};
+
+function questionOf(invocation: Invocation): Question {
+  const { text, word, list, needed } = invocation;
+  const olm = word('olm', ['v0', 'v1']);
+  return {
+    package: needed('package'),
+    version: text('version'),
+    bundle: text('name'),
+    channels: list('channel'),
+    olm: olm === undefined ? ['v0', 'v1'] : [olm satisfies Olm],
+    range: text('range') ?? '',
+    catalog: text('catalog'),
+    priorities: new Map(list('priority').map(priorityOf)),
+  };
+}
+
+function priorityOf(text: string): [string, number] {
+  const [, name = '', number = ''] = /^(.+)=(-?[0-9]{1,9})$/.exec(text) ?? [];
+  if (name === '') throw usageError(command, `--priority must be NAME=NUMBER, not ${JSON.stringify(text)}`);
+  return [name, Number(number)];
+}
+
+function warnOfErrors(
+  catalogs: readonly { readonly prefix: string; readonly unread: readonly { severity: string }[] }[],
+  terminal: Terminal,
+): void {
+  for (const { prefix, unread } of catalogs) {
+    const errors = unread.filter(({ severity }) => severity === 'error').length;
+    if (errors > 0) {
+      terminal.err(
+        `${prefix}: ${errors} parts cannot be read and are left out (portolan validate says which)\n`,
+      );
+    }
+  }
+}
+
+/** Whether a road ends where its range does: that is what was asked for. */
+function isPinned({ olm, end }: AnsweredRoad, { range }: Question): boolean {
+  return olm === 'v1' && range !== '' && end === 'stays';
+}
+
+function answerText(answer: Answer, question: Question): string {
+  const { installed, assumed } = answer;
+  const lines = [
+    installed
+      ? `${answer.package} ${installed.version ?? installed.name} (${installed.name})`
+      : `${answer.package}, newly installed`,
+    ...(assumed ? ['  the catalogs no longer have it: only what its name and version tell is known'] : []),
+    ...answer.roads.flatMap((road) => roadLines(road, question)),
+  ];
+  return `${lines.map(plain).join('\n')}\n`;
+}
+
+function roadLines(answered: AnsweredRoad, question: Question): string[] {
+  const { olm, where, steps, last, arrives, missing = [] } = answered;
+  const names = steps.map(
+    ({ version, name, edge, deprecated }) =>
+      `${version ?? name}${edge === 'none' ? '' : ` (${edge}${deprecated ? ', deprecated' : ''})`}`,
+  );
+  const road = names.length > 0 ? names.join(' -> ') : 'nothing';
+  const sign = arrives ? 'ends at the head' : isPinned(answered, question) ? 'stays' : 'STUCK';
+  const lacking = missing.map(
+    ({ bundle, requires }) =>
+      `    MISSING: ${bundle} requires an operator ${requires}; if another catalog of the cluster has it, name that catalog as well`,
+  );
+  return [`  OLM ${olm}, ${where}: ${road}`, `    ${sign}: ${last}`, ...lacking];
+}

@@ -1,0 +1,69 @@
+import { resolve } from 'node:path';
+import type { FileText } from '../../../catalog/edit/file.ts';
+import { packageOf, withoutBlobs } from '../../../catalog/edit/package.ts';
+import { type Edit, editCatalog, textsOf } from '../../catalogs/edit/catalog.ts';
+import { sayEdited } from '../../catalogs/edit/edited-text.ts';
+import { directorySource } from '../../directory.ts';
+import { PipelineError } from '../../error.ts';
+import type { Command } from '../command.ts';
+
+export const command: Command = {
+  words: 'promote',
+  operands: 'PACKAGE',
+  options: {
+    from: { value: 'DIR', description: 'catalog to copy from' },
+    to: { value: 'DIR', description: 'catalog to copy to; an existing package with the name is replaced' },
+  },
+  examples: ['portolan promote foo --from catalogs/v4.19 --to catalogs/v4.20'],
+  run: async ({ operands: [pkg = ''], needed }, terminal) => {
+    const from = resolve(terminal.directory, needed('from'));
+    const to = resolve(terminal.directory, needed('to'));
+    const wanted = (await textsOf(directorySource(from))).flatMap((file) => onlyPackage(file, pkg));
+    if (wanted.length === 0) {
+      throw new PipelineError('not-found', `no package ${JSON.stringify(pkg)} in ${needed('from')}`);
+    }
+    return sayEdited(await editCatalog(to, replacing(pkg, wanted)), terminal);
+  },
+};
+
+/** A file with nothing but one package in it; nothing when it holds none of it. */
+function onlyPackage(file: FileText, pkg: string): FileText[] {
+  const pieces = file.pieces.filter(({ blob }) => !blob || packageOf(blob) === pkg);
+  return pieces.some(({ blob }) => blob) ? [{ ...file, pieces }] : [];
+}
+
+/** The old package goes, the new files come; one that has a name of another package's file is put behind its text. */
+function replacing(pkg: string, wanted: readonly FileText[]): Edit {
+  return (files) => {
+    const rest = new Map(
+      withoutBlobs(files, (blob) => packageOf(blob) === pkg).map((file) => [file.path, file]),
+    );
+    const all = new Map([...files.map((file) => [file.path, file] as const), ...rest]);
+    for (const file of wanted) {
+      const old = all.get(file.path);
+      const kept = old?.pieces.some(({ blob }) => blob) ? old.pieces : [];
+      if (kept.length > 0 && old?.format !== file.format) {
+        throw new PipelineError('conflict', `${file.path} contains other packages in a different format`);
+      }
+      rest.set(file.path, {
+        ...file,
+        pieces: kept.length === 0 ? file.pieces : [...ended(kept), ...begun(file)],
+      });
+    }
+    return [...rest.values()];
+  };
+}
+
+/** Pieces behind which others can be put. */
+function ended(pieces: FileText['pieces']): FileText['pieces'] {
+  const last = pieces.at(-1);
+  if (!last || last.text.endsWith('\n')) return pieces;
+  return [...pieces.slice(0, -1), { ...last, text: `${last.text}\n` }];
+}
+
+/** Pieces that can be put behind others. */
+function begun({ pieces, format }: FileText): FileText['pieces'] {
+  const [first, ...rest] = pieces;
+  if (!first || format === 'json' || first.text.startsWith('---')) return pieces;
+  return [{ ...first, text: `---\n${first.text}` }, ...rest];
+}

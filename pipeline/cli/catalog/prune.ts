@@ -1,0 +1,22 @@
+import { resolve } from 'node:path';
+import { keepPackages } from '../../../catalog/edit/package.ts';
+import { editCatalog } from '../../catalogs/edit/catalog.ts';
+import { sayEdited } from '../../catalogs/edit/edited-text.ts';
+import { type Command, usageError } from '../command.ts';
+
+export const command: Command = {
+  words: 'prune',
+  operands: 'DIR',
+  options: {
+    keep: { value: 'PACKAGE', description: 'package to keep', multiple: true },
+  },
+  details:
+    'Objects that do not belong to a package are kept. The text of the remaining objects stays unchanged.',
+  examples: ['portolan prune catalogs/v4.20 --keep foo --keep bar'],
+  run: async ({ operands, list }, terminal) => {
+    const keep = new Set(list('keep'));
+    if (keep.size === 0) throw usageError(command, '--keep is required');
+    const root = resolve(terminal.directory, operands[0] ?? '.');
+    return sayEdited(await editCatalog(root, (files) => keepPackages(files, keep)), terminal);
+  },
+};

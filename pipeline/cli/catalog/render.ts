@@ -1,0 +1,64 @@
+import { type ImageTemplate, parseImageTemplate } from '../../../catalog/bundle/image-template.ts';
+import type { Finding } from '../../../catalog/finding.ts';
+import { streamReferences } from '../../catalogs/render/stream.ts';
+import { type Command, type Invocation, usageError } from '../command.ts';
+import { deliver, formatOf, RENDER_OPTIONS, renderAll, renderingOf, sayErrors } from '../rendering.ts';
+
+export const command: Command = {
+  words: 'render',
+  operands: 'DIR|REFERENCE…',
+  options: {
+    ...RENDER_OPTIONS,
+    'migrate-level': {
+      value: 'none|bundle-object-to-csv-metadata|all',
+      description: 'replace the manifests in bundles with olm.csv.metadata (default: none)',
+    },
+    'image-ref-template': {
+      value: 'TEMPLATE',
+      description: 'image of each bundle directory; may contain {{.Package}}, {{.Name}} and {{.Version}}',
+    },
+  },
+  details: [
+    'Renders directories that contain a catalog or a bundle, index images and bundle images. Images can be in registries,',
+    'image layouts (oci:DIR:TAG) and archives (oci-archive:FILE, docker-archive:FILE).',
+  ].join('\n'),
+  examples: [
+    'portolan render catalogs/v4.20 -o yaml',
+    'portolan render quay.io/operatorhubio/catalog:latest --to catalog',
+    "portolan render bundle --image-ref-template 'quay.io/example/{{.Package}}:v{{.Version}}'",
+  ],
+  run: async (invocation, terminal) => {
+    const format = formatOf(invocation);
+    const rendering = {
+      ...renderingOf(invocation, terminal),
+      migrates: migrates(invocation),
+      ...imageTemplate(invocation),
+    };
+    const references = invocation.operands;
+    if (invocation.text('to') !== undefined) {
+      const read = () => renderAll(references, rendering, terminal);
+      return deliver(read, format, { invocation, terminal });
+    }
+    const refuses = (findings: readonly Finding[]) => sayErrors(findings, terminal);
+    const { out } = terminal;
+    return (await streamReferences({ references, rendering, format, refuses, out })) ? 0 : 1;
+  },
+};
+
+function migrates({ text }: Invocation): boolean {
+  const level = text('migrate-level') ?? 'none';
+  if (level === 'none') return false;
+  if (level === 'bundle-object-to-csv-metadata' || level === 'all') return true;
+  throw usageError(command, `unknown migration level ${JSON.stringify(level)}`);
+}
+
+function imageTemplate({ text }: Invocation): { imageTemplate?: ImageTemplate } {
+  const template = text('image-ref-template');
+  if (template === undefined) return {};
+  try {
+    return { imageTemplate: parseImageTemplate(template) };
+  } catch (error) {
+    if (error instanceof SyntaxError) throw usageError(command, error.message);
+    throw error;
+  }
+}

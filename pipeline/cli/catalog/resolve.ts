@@ -1,0 +1,180 @@
+import { lstatSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
+import { compareFindings, type Finding } from '../../../catalog/finding.ts';
+import { formatLock, InvalidLock, type ReferenceLock, readLock } from '../../../catalog/references/lock.ts';
+import type { Lookup } from '../../../catalog/references/lookup.ts';
+import { pinFile, pinsByFile } from '../../catalogs/references/pins.ts';
+import { type Resolution, resolveReferences } from '../../catalogs/references/resolve.ts';
+import { directorySource, fileError, readText } from '../../directory.ts';
+import { PipelineError } from '../../error.ts';
+import { type PolicyRead, readPolicy } from '../../policy/read-policy.ts';
+import { severitiesOf } from '../../policy/severity.ts';
+import { signatureDemands } from '../../policy/signatures.ts';
+import type { ExitCode, Terminal } from '../../terminal.ts';
+import { countText, findingText, plain } from '../../text.ts';
+import { writeFiles } from '../../write.ts';
+import type { Command, Invocation } from '../command.ts';
+import { registryClientFor } from '../registry-access.ts';
+import { REGISTRY_OPTIONS } from '../registry-options.ts';
+
+export const command: Command = {
+  words: 'resolve',
+  operands: 'DIR',
+  options: {
+    lock: {
+      value: 'FILE',
+      description: 'lock file with the digest of each tag; new tags are added, moved tags are reported',
+    },
+    write: { description: 'replace tags with digests in the files, and keep each tag as a comment' },
+    update: { description: 'update the lock file and the pinned digests to the current digests of the tags' },
+    digests: { description: 'also check that images referenced by digest exist' },
+    platforms: {
+      description:
+        'check that images support the architectures in the labels of their package (operatorframework.io/arch.*)',
+    },
+    policy: { value: 'FILE', description: 'policy file; contact only the registries that it allows' },
+    json: { description: 'print the result as JSON' },
+    ...REGISTRY_OPTIONS,
+  },
+  details: [
+    'Reads the file-based catalogs, templates (basic, semver), composites and bundle directories below DIR. For a',
+    'multi-platform image, the digest is that of the manifest list. If a tag does not exist or a registry does not respond,',
+    'nothing is written.',
+  ].join('\n'),
+  examples: [
+    'portolan resolve catalogs/v4.20',
+    'portolan resolve catalogs/v4.20 --lock catalogs/v4.20.lock.json --write',
+  ],
+  run: async (invocation, terminal) => {
+    const root = resolve(terminal.directory, invocation.operands[0] ?? '.');
+    const policy = policyOf(invocation, terminal);
+    if (policy && !policy.policy) {
+      for (const finding of policy.findings) terminal.err(findingText(finding));
+      return 2;
+    }
+    const lockFile = invocation.text('lock');
+    const lockPath = lockFile === undefined ? undefined : resolve(terminal.directory, lockFile);
+    const client = registryClientFor(invocation, terminal, { policy: policy?.policy });
+    try {
+      const resolution = await resolveReferences([directorySource(root)], {
+        registry: client,
+        lock: lockPath === undefined ? undefined : lockAt(lockPath),
+        digests: invocation.flag('digests'),
+        platforms: invocation.flag('platforms'),
+        update: invocation.flag('update'),
+        ...(policy?.policy
+          ? { severityOf: severitiesOf(policy.policy), signed: signatureDemands(policy.policy) }
+          : {}),
+      });
+      const outcome = writeOutcome(resolution, { root, lockPath, pin: invocation.flag('write') });
+      if (invocation.flag('json')) await terminal.out(jsonOf(outcome));
+      else await printText(outcome, terminal);
+      return outcome.exit;
+    } finally {
+      client.close();
+    }
+  },
+};
+
+function policyOf(invocation: Invocation, { directory }: Terminal): PolicyRead | undefined {
+  const file = invocation.text('policy');
+  return file === undefined
+    ? undefined
+    : readPolicy(new TextEncoder().encode(readText(resolve(directory, file))));
+}
+
+/** The lock in a file; none when there is no such file yet. */
+function lockAt(path: string): ReferenceLock | undefined {
+  try {
+    return readLock(readText(path));
+  } catch (error) {
+    if (error instanceof PipelineError && error.code === 'not-found') return undefined;
+    if (!(error instanceof InvalidLock)) throw error;
+    throw new PipelineError('usage', `${path} is not a valid lock file: ${error.message}`, {
+      cause: error,
+      hint: 'restore it from the git history, or delete it to create a new one',
+    });
+  }
+}
+
+interface Target {
+  readonly root: string;
+  readonly lockPath: string | undefined;
+  readonly pin: boolean;
+}
+
+interface Outcome {
+  readonly resolution: Resolution;
+  readonly findings: readonly Finding[];
+  readonly exit: ExitCode;
+  /** Files that were changed, as paths below the root; the lock as it was named. */
+  readonly written: readonly string[];
+}
+
+/** Writes all or nothing: half a lock, or half of the pins, would pass for the whole. */
+function writeOutcome(resolution: Resolution, { root, lockPath, pin }: Target): Outcome {
+  const failed = resolution.findings.some(({ severity }) => severity === 'error');
+  const exit = resolution.unanswered.length > 0 ? 2 : failed ? 1 : 0;
+  if (exit !== 0) return { resolution, findings: resolution.findings, exit, written: [] };
+  const pinned = pin ? pinAll(root, resolution) : { findings: [], written: [] };
+  const lockFiles = lockPath === undefined ? [] : writeLock(lockPath, resolution.lock);
+  // What was pinned is no tag any more.
+  const kept = pin ? resolution.findings.filter(({ rule }) => rule !== 'image/digest') : resolution.findings;
+  const findings = [...kept, ...pinned.findings].sort(compareFindings);
+  return { resolution, findings, exit, written: [...pinned.written, ...lockFiles] };
+}
+
+function writeLock(path: string, lock: ReferenceLock): readonly string[] {
+  return writeFiles(dirname(path), new Map([[basename(path), formatLock(lock)]])).written;
+}
+
+function pinAll(root: string, { resolved, lock }: Resolution): { findings: Finding[]; written: string[] } {
+  const findings: Finding[] = [];
+  const files = new Map<string, string>();
+  for (const [file, pins] of pinsByFile(resolved, lock)) {
+    refuseLink(join(root, file));
+    const pinned = pinFile(file, readText(join(root, file)), pins);
+    findings.push(...pinned.findings);
+    files.set(file, pinned.text);
+  }
+  return { findings, written: [...writeFiles(root, files).written] };
+}
+
+/** A link leads to a file that may belong to somebody else; it would also be replaced by a file. */
+function refuseLink(path: string): void {
+  try {
+    if (!lstatSync(path).isSymbolicLink()) return;
+  } catch (error) {
+    throw fileError(error, path);
+  }
+  throw new PipelineError('usage', `${path} is a symbolic link: nothing was written`, {
+    hint: 'run the command on the folder that contains the file itself',
+  });
+}
+
+function jsonOf({ resolution, findings, exit, written }: Outcome): string {
+  const { resolved, lock, unanswered } = resolution;
+  const lookups = [...resolved.lookups].map(([reference, lookup]) => ({ reference, ...lookup }));
+  const verdict = (['pass', 'fail', 'inconclusive'] as const)[exit];
+  const document = { verdict, lookups, lock: JSON.parse(formatLock(lock)), findings, unanswered, written };
+  return `${JSON.stringify(document, null, 2)}\n`;
+}
+
+async function printText(
+  { resolution, findings, exit, written }: Outcome,
+  terminal: Terminal,
+): Promise<void> {
+  const { resolved, unanswered } = resolution;
+  await terminal.out(findings.map(findingText).join(''));
+  for (const { registry, why, references } of unanswered) {
+    const more = references === 1 ? '' : ` (and ${references - 1} more of ${plain(registry)})`;
+    terminal.err(`portolan: ${plain(why)}${more}\n`);
+  }
+  for (const file of written) terminal.err(`wrote ${plain(file)}\n`);
+  const count = (kind: Lookup['kind']): number =>
+    [...resolved.lookups.values()].filter((lookup) => lookup.kind === kind).length;
+  const verdict = ['PASS', 'FAIL', 'INCONCLUSIVE'][exit];
+  terminal.err(
+    `${verdict}: ${count('found')} of ${resolved.lookups.size} references found in ${resolved.sites.length} places, ${countText(findings)}\n`,
+  );
+}

@@ -1,0 +1,49 @@
+/** Rows as people read them in a terminal. */
+
+import type { Terminal } from '../../terminal.ts';
+import { plain } from '../../text.ts';
+
+/** Narrowest column that is cut to fit the terminal. */
+const NARROWEST = 12;
+
+const GAP = '  ';
+
+/**
+ * Columns aligned under their titles. On a terminal the widest columns are cut so that
+ * rows fit; elsewhere nothing is cut.
+ */
+export function tableText(
+  titles: readonly string[],
+  rows: readonly (readonly string[])[],
+  terminal: Pick<Terminal, 'colours' | 'columns'>,
+): string {
+  const cells = rows.map((row) => row.map(plain));
+  const natural = titles.map((title, i) =>
+    cells.reduce((width, row) => Math.max(width, row[i]?.length ?? 0), title.length),
+  );
+  const widths = terminal.colours ? fitted(natural, terminal.columns) : natural;
+  const line = (row: readonly string[]): string =>
+    row
+      .map((cell, i) => cut(cell, widths[i] ?? cell.length).padEnd(widths[i] ?? 0))
+      .join(GAP)
+      .trimEnd();
+  return [line(titles), ...cells.map(line)].map((text) => `${text}\n`).join('');
+}
+
+/** Takes from the widest column as long as a row is too long. */
+function fitted(natural: readonly number[], columns: number): number[] {
+  const widths = [...natural];
+  const total = (): number => widths.reduce((sum, width) => sum + width + GAP.length, -GAP.length);
+  while (total() > columns) {
+    const widest = widths.indexOf(Math.max(...widths));
+    const second = Math.max(NARROWEST, ...widths.filter((_, i) => i !== widest));
+    const width = widths[widest] ?? 0;
+    if (width <= NARROWEST) return widths;
+    widths[widest] = Math.max(NARROWEST, Math.min(width - 1, Math.max(second, width - (total() - columns))));
+  }
+  return widths;
+}
+
+function cut(cell: string, width: number): string {
+  return cell.length <= width ? cell : `${cell.slice(0, width - 1)}…`;
+}

@@ -1,0 +1,96 @@
+import { join, resolve } from 'node:path';
+import { CATALOG_RULES } from '../../../catalog/rules/catalog.ts';
+import { judge } from '../../../catalog/rules/judge-catalog.ts';
+import { holdsBundle } from '../../catalogs/bundle/is-bundle.ts';
+import type { Verdict } from '../../check/judge-stored.ts';
+import { directorySource } from '../../directory.ts';
+import { searchPath, type Terminal } from '../../terminal.ts';
+import { amount, countText, findingText, plain } from '../../text.ts';
+import { type Command, usageError } from '../command.ts';
+import { platformFolders } from './platform-folders.ts';
+import type { TreeAt } from './tree-at.ts';
+
+export const command: Command = {
+  words: 'validate',
+  operands: 'DIR',
+  options: {
+    format: { value: 'text|json', description: 'output format (default: text)' },
+    cache: {
+      value: 'DIR',
+      description: 'cache results in this directory; unchanged packages are not read again',
+    },
+    commit: {
+      value: 'COMMIT',
+      description: 'validate the directory in this commit, without a checkout',
+    },
+    repo: { value: 'DIR', description: 'with --commit: path of the repository (default: current directory)' },
+  },
+  examples: [
+    'portolan validate catalogs/v4.20',
+    'portolan validate --format json catalogs/v4.20 | jq .findings',
+    'portolan validate --cache .cache/portolan catalogs/v4.20',
+    'portolan validate --commit origin/main --cache .cache/portolan catalogs/v4.20',
+  ],
+  details: [
+    'Reports all errors at once, each with its file and line. A directory with manifests/ and metadata/ is validated as a',
+    'bundle (see portolan bundle validate).',
+    '',
+    'With --cache, Portolan identifies each package by the content of its files. For files that git tracks without changes',
+    'it uses the object ids of git instead of reading them. It ignores a cache written by another version of Portolan.',
+    'With --commit, DIR is a path in the repository.',
+  ].join('\n'),
+  run: async ({ operands: [root = '.'], text }, terminal) => {
+    const commit = text('commit');
+    if (commit === undefined && text('repo') !== undefined)
+      throw usageError(command, '--repo requires --commit');
+    const path = resolve(terminal.directory, root);
+    if (commit === undefined && holdsBundle(path)) {
+      const { validateBundle } = await import('../bundle/validate.ts');
+      return validateBundle(path, text('format') ?? 'text', terminal);
+    }
+    const cache = text('cache');
+    const at = commit === undefined ? undefined : { commit, repository: text('repo') ?? '.', path: root };
+    const { findings, packages, bundles } = at
+      ? await verdictAt(at, cache, terminal)
+      : await verdictOn(path, cache, terminal);
+    const failed = findings.some(({ severity }) => severity === 'error');
+    if (text('format') === 'json') {
+      await terminal.out(`${JSON.stringify({ verdict: failed ? 'fail' : 'pass', findings }, null, 2)}\n`);
+      return failed ? 1 : 0;
+    }
+    for (const finding of findings) await terminal.out(findingText(finding));
+    const seen = `${amount(packages, 'package')}, ${amount(bundles, 'bundle')}`;
+    terminal.err(`${failed ? 'FAIL' : 'PASS'}: ${countText(findings)} in ${seen}\n`);
+    const one = at ? undefined : platformFolders(path).at(-1);
+    if (one !== undefined) {
+      terminal.err(
+        `  the directory contains several catalogs; validate them one by one, for example portolan validate ${plain(join(root, one))}\n`,
+      );
+    }
+    return failed ? 1 : 0;
+  },
+};
+
+/** A directory of a commit. Verdicts are found by the same names as those of a checkout. */
+async function verdictAt(at: TreeAt, cache: string | undefined, terminal: Terminal): Promise<Verdict> {
+  const { withTree } = await import('./tree-at.ts');
+  return withTree(at, terminal, async (source) => {
+    if (cache === undefined) return counted(await judge(source, CATALOG_RULES));
+    const { judgeStored } = await import('../../check/judge-stored.ts');
+    return judgeStored(source, CATALOG_RULES, resolve(terminal.directory, cache));
+  });
+}
+
+function counted({ findings, catalog }: Awaited<ReturnType<typeof judge>>): Verdict {
+  const { packages, bundles } = catalog.blobs;
+  return { findings, packages: packages.length, bundles: bundles.length };
+}
+
+async function verdictOn(path: string, cache: string | undefined, terminal: Terminal): Promise<Verdict> {
+  if (cache !== undefined) {
+    const { judgeWorkTree } = await import('../../check/judge-stored.ts');
+    const settings = { ...searchPath(terminal), cache: resolve(terminal.directory, cache) };
+    return judgeWorkTree(path, CATALOG_RULES, settings);
+  }
+  return counted(await judge(directorySource(path), CATALOG_RULES));
+}

@@ -1,0 +1,74 @@
+/** Packages taken out of an index image's catalog: by name, or all but those of a name. */
+import { blobsOfPackages } from '../../../catalog/fbc/blobs.ts';
+import type { Blobs } from '../../../catalog/fbc/model.ts';
+import { compareText } from '../../../catalog/go/text.ts';
+import { PipelineError } from '../../error.ts';
+import { type Command, usageError } from '../command.ts';
+import { formatOf, renderAll, renderingOf } from '../rendering.ts';
+import { deliverIndex, INDEX_OPTIONS, TAG_DETAILS } from './index-image.ts';
+
+interface Kind {
+  readonly words: string;
+  /** The option that names packages. */
+  readonly option: string;
+  readonly description: string;
+  /** Whether the packages that are named stay. */
+  readonly keeps: boolean;
+}
+
+function keepCommand({ words, option, description, keeps }: Kind): Command {
+  const command: Command = {
+    words,
+    operands: '',
+    options: {
+      [option]: { value: 'PACKAGE,…', description },
+      'from-index': { value: 'REFERENCE', description: 'index image, database or directory to start from' },
+      ...INDEX_OPTIONS,
+    },
+    details: ['Prints the resulting catalog, or writes it with --to or --tag.', '', ...TAG_DETAILS].join(
+      '\n',
+    ),
+    examples: [`portolan ${words} --${option} foo,bar --from-index quay.io/example/index:v4.20 --to catalog`],
+    run: async (invocation, terminal) => {
+      const names = new Set(
+        invocation
+          .needed(option)
+          .split(',')
+          .filter((name) => name !== ''),
+      );
+      if (names.size === 0) throw usageError(command, `--${option} must name at least one package`);
+      const index = invocation.needed('from-index');
+      const rendering = { ...renderingOf(invocation, terminal), only: 'catalogs' as const };
+      const read = async (): Promise<Blobs | undefined> => {
+        const blobs = await renderAll([index], rendering, terminal);
+        return blobs && kept(blobs, names, keeps);
+      };
+      return deliverIndex(read, formatOf(invocation), { invocation, terminal });
+    },
+  };
+  return command;
+}
+
+/** @throws PipelineError `not-found` for a package that is not there */
+function kept(blobs: Blobs, names: ReadonlySet<string>, keeps: boolean): Blobs {
+  const there = new Set(blobs.packages.map(({ name }) => name));
+  const missing = [...names].filter((name) => !there.has(name)).sort(compareText);
+  if (missing.length > 0) {
+    throw new PipelineError('not-found', `no package ${missing.join(', ')} in the index`);
+  }
+  return blobsOfPackages(blobs, (name) => name === '' || names.has(name) === keeps);
+}
+
+export const remove: Command = keepCommand({
+  words: 'index rm',
+  option: 'operators',
+  description: 'packages to remove',
+  keeps: false,
+});
+
+export const prune: Command = keepCommand({
+  words: 'index prune',
+  option: 'packages',
+  description: 'packages to keep',
+  keeps: true,
+});

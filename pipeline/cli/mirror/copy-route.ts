@@ -1,0 +1,118 @@
+/** From where to where `mirror copy` goes: registry to registry, into an archive, out of archives. */
+import { basename, dirname, resolve } from 'node:path';
+import { PipelineError } from '../../error.ts';
+import { openArchives, receiptAt } from '../../mirror/archive-reader.ts';
+import { openArchiveWriter } from '../../mirror/archive-writer.ts';
+import { type CopyMemory, NO_MEMORY, openMemory } from '../../mirror/memory.ts';
+import { RECEIPT } from '../../mirror/receipt.ts';
+import type { CopyPorts } from '../../mirror/run.ts';
+import type { RegistryClient } from '../../oci/registry/client.ts';
+import type { Terminal } from '../../terminal.ts';
+import { writeFiles } from '../../write.ts';
+import type { Invocation } from '../command.ts';
+
+export interface CopyWay {
+  readonly ports: Omit<CopyPorts, 'progress'>;
+  /** Images are read under the names that they are to have. */
+  readonly isLoading: boolean;
+  /** Completes an archive; gives its bytes. */
+  readonly finish: () => Promise<{ readonly archive?: number }>;
+  /** Leaves everything as it is, to be gone on with. */
+  readonly close: () => Promise<void>;
+}
+
+export interface WayOptions {
+  readonly client: RegistryClient;
+  readonly mapping: { readonly path: string; readonly text: string };
+}
+
+/** @throws PipelineError `usage`, `io`, `not-found`, `corrupt` */
+export async function openWay(
+  invocation: Invocation,
+  { directory }: Terminal,
+  { client, mapping }: WayOptions,
+): Promise<CopyWay> {
+  const { text, list } = invocation;
+  const { keepsReferrers } = client;
+  const archive = text('to-archive');
+  const archives = list('from-archive').map((path) => resolve(directory, path));
+  if (archive !== undefined) {
+    if (archives.length > 0)
+      throw new PipelineError('usage', '--to-archive and --from-archive cannot be used together');
+    return toArchive(resolve(directory, archive), invocation, { client, mapping, directory });
+  }
+  const whole = { finish: async () => ({}), close: async () => undefined };
+  const memory = memoryFor(text('state'), { mapping, directory });
+  if (archives.length === 0) {
+    return { ports: { from: client, to: client, keepsReferrers, memory }, isLoading: false, ...whole };
+  }
+  const { registry, holderOf } = await openArchives(archives, client);
+  const ports = { from: registry, to: client, holderOf, keepsReferrers: () => true, memory };
+  return { ports, isLoading: true, ...whole };
+}
+
+/** The memory that was named, or one beside the mapping; none beside what may only be read. */
+function memoryFor(
+  state: string | undefined,
+  { mapping, directory }: Pick<WayOptions, 'mapping'> & { readonly directory: string },
+): CopyMemory {
+  if (state !== undefined) return openMemory(resolve(directory, state));
+  try {
+    return openMemory(`${mapping.path}.state`);
+  } catch (error) {
+    if (error instanceof PipelineError) return NO_MEMORY;
+    throw error;
+  }
+}
+
+async function toArchive(
+  archive: string,
+  { text }: Invocation,
+  { client, mapping, directory }: WayOptions & { readonly directory: string },
+): Promise<CopyWay> {
+  const before = text('since');
+  const since = before === undefined ? undefined : receiptAt(folderOf(resolve(directory, before)));
+  const part = sizeOption(text('archive-size') ?? '8GiB');
+  const writer = await openArchiveWriter({ directory: archive, part, since });
+  const { keepsReferrers } = client;
+  return {
+    ports: { from: client, to: writer.target, keepsReferrers, memory: NO_MEMORY },
+    isLoading: false,
+    close: writer.close,
+    finish: async () => {
+      const bytes = await writer.finish();
+      writeFiles(archive, new Map([['mapping.txt', mapping.text]]));
+      return { archive: bytes };
+    },
+  };
+}
+
+function folderOf(path: string): string {
+  return basename(path) === RECEIPT ? dirname(path) : path;
+}
+
+const UNITS: Readonly<Record<string, number>> = {
+  '': 1,
+  k: 1e3,
+  M: 1e6,
+  G: 1e9,
+  Ki: 2 ** 10,
+  Mi: 2 ** 20,
+  Gi: 2 ** 30,
+};
+/** A part must hold more than headers. */
+const SMALLEST = 4096;
+
+/** Bytes as `500000`, `4GiB`, `4Gi`, `100M`. @throws PipelineError `usage` */
+function sizeOption(text: string): number {
+  const [, number = '', unit = ''] = /^(\d+)(|[kMG]|[KMG]i)B?$/.exec(text) ?? [];
+  const bytes = Number(number) * (UNITS[unit] ?? Number.NaN);
+  if (number !== '' && bytes >= SMALLEST && Number.isSafeInteger(bytes)) return bytes;
+  throw new PipelineError(
+    'usage',
+    `--archive-size must be a size such as 4GiB, not ${JSON.stringify(text)}`,
+    {
+      hint: `the minimum is ${SMALLEST} bytes`,
+    },
+  );
+}

@@ -1,0 +1,260 @@
+import { basename, join, resolve } from 'node:path';
+import { renderJson, renderOrder } from '../../../catalog/fbc/render.ts';
+import { compareFindings } from '../../../catalog/finding.ts';
+import { type ReportedCatalog, readinessText } from '../../../catalog/mirror/report.ts';
+import type { Scope } from '../../../catalog/mirror/scope.ts';
+import { parseChoice } from '../../../catalog/mirror/select.ts';
+import { STYLES } from '../../../catalog/mirror/style.ts';
+import { formatReference } from '../../../catalog/reference.ts';
+import type { OpenCatalog } from '../../catalogs/source/open.ts';
+import { readText } from '../../directory.ts';
+import {
+  type MirrorOutcome,
+  type MirrorRequest,
+  prepareImageSet,
+  prepareMirror,
+  writePlan,
+} from '../../mirror/prepare.ts';
+import { readPublishReceipt } from '../../publish/receipt.ts';
+import type { ExitCode, Terminal } from '../../terminal.ts';
+import { findingText, plain } from '../../text.ts';
+import { writeFiles } from '../../write.ts';
+import { type Command, type Invocation, usageError } from '../command.ts';
+import { numberOption } from '../number-option.ts';
+import { openOperand } from '../operands.ts';
+import type { BuiltSelection } from '../publish/build-selection.ts';
+import { REGISTRY_OPTIONS } from '../registry-options.ts';
+import { openImageSet } from './image-set.ts';
+import { DOCUMENT_OPTIONS, documentOptions } from './plan-documents.ts';
+
+export const command: Command = {
+  words: 'mirror plan',
+  operands: '[DIR|IMAGE|RECEIPT]',
+  options: {
+    as: {
+      value: 'REFERENCE',
+      description:
+        'reference of the index image (default: the image itself; for a directory, localhost/catalog:DIR)',
+    },
+    digest: {
+      value: 'DIGEST',
+      description:
+        'digest of the index image, to pin its copy and the catalog source (default: the digest of IMAGE)',
+    },
+    to: {
+      value: 'REGISTRY[/PATH]',
+      description: 'registry and path of the mirror; with --style oc also file://PATH',
+    },
+    out: { short: 'o', value: 'DIR', description: 'directory to write the files to (default: mirror)' },
+    style: {
+      value: STYLES.join('|'),
+      description: 'naming scheme for the images in the mirror (default: nested)',
+    },
+    'max-components': {
+      value: 'N',
+      description: 'maximum number of path components in the mirror; 0 for no limit',
+    },
+    scope: {
+      value: 'SCOPE',
+      description: 'scope of each mirror entry: repository, namespace or registry',
+    },
+    'icsp-scope': { value: 'SCOPE', description: 'scope of each entry in ImageContentSourcePolicies only' },
+    'idms-scope': { value: 'SCOPE', description: 'alias of --scope' },
+    ...DOCUMENT_OPTIONS,
+    'image-set': {
+      value: 'FILE',
+      description:
+        'plan the mirror for an ImageSetConfiguration of oc-mirror (v2alpha1) instead of a catalog',
+    },
+    only: {
+      value: 'PACKAGE[@CHANNEL|RANGE]',
+      description: 'mirror only this package and its dependencies',
+      multiple: true,
+    },
+    build: {
+      value: 'REPOSITORY:TAG|oci:DIR',
+      description: 'build the index image of the selection, and push it here for the copy',
+    },
+    'base-image': { value: 'REFERENCE', description: 'opm image to build on (default: none)' },
+    format: { value: 'text|json', description: 'output format (default: text)' },
+    ...REGISTRY_OPTIONS,
+  },
+  details: [
+    'IMAGE is a reference, oci:DIR, oci-archive:FILE or docker-archive:FILE. RECEIPT is the receipt.json of portolan',
+    'publish. Without --to, Portolan uses the plan that publish attached to the image. To copy the images, run portolan',
+    'mirror copy, or oc image mirror --keep-manifest-list=true -f mapping.txt. To configure the cluster, apply the other',
+    'files with oc apply -k.',
+  ].join('\n'),
+  examples: [
+    'portolan mirror plan catalogs/v4.20 --as quay.io/acme/catalog:v4.20 --to mirror.example.com/olm',
+    'portolan mirror plan quay.io/acme/catalog:v4.20 --to mirror.example.com --only etcd@stable',
+  ],
+  run: async (invocation, terminal) => {
+    const file = invocation.text('image-set');
+    if (file !== undefined) return planImageSet(file, invocation, terminal);
+    const operand = publishedImage(invocation.operands[0] ?? '.', terminal);
+    if (invocation.text('to') === undefined) {
+      // Most plans are made of directories: registries are loaded for those that are not.
+      const { takeAttachedPlan } = await import('./attached-plan.ts');
+      return takeAttachedPlan(command, operand, { invocation, terminal });
+    }
+    const opened = await openOperand(operand, invocation, terminal);
+    try {
+      const reference = invocation.text('as') ?? referenceOf(opened) ?? unnamed(opened, terminal);
+      const request = requestOf(invocation, { opened, reference, terminal });
+      const outcome = await prepareMirror(request);
+      const built = await buildOf(outcome, invocation, terminal);
+      if (!built) return await write(outcome, invocation, terminal);
+      const catalogs = request.catalogs.map((catalog) => ({ ...catalog, ...built }));
+      return await write(await prepareMirror({ ...request, catalogs }), invocation, terminal);
+    } finally {
+      await opened.close();
+    }
+  },
+};
+
+async function planImageSet(file: string, invocation: Invocation, terminal: Terminal): Promise<ExitCode> {
+  if (invocation.operands.length > 0)
+    throw usageError(command, '--image-set already names the catalogs: omit the argument');
+  const { imageSet, catalogs, close } = await openImageSet(file, invocation, terminal);
+  try {
+    const request = {
+      imageSet,
+      catalogs: catalogs.map(({ source, image }) => ({ source, digest: image?.digest })),
+      ...namingOptions(invocation),
+      documents: documentOptions(command, invocation, terminal),
+    };
+    const outcome = await prepareImageSet(request);
+    const built = await buildOf(outcome, invocation, terminal);
+    if (!built) return await write(outcome, invocation, terminal);
+    const chosen = request.catalogs.map((catalog, i) =>
+      outcome.selections[i] ? { ...catalog, ...built } : catalog,
+    );
+    return await write(await prepareImageSet({ ...request, catalogs: chosen }), invocation, terminal);
+  } finally {
+    await close();
+  }
+}
+
+/** Builds the image of the selection, if that is asked for. */
+async function buildOf(
+  { selections, findings }: MirrorOutcome,
+  invocation: Invocation,
+  terminal: Terminal,
+): Promise<BuiltSelection | undefined> {
+  const place = invocation.text('build');
+  if (place === undefined || findings.some(({ severity }) => severity === 'error')) return undefined;
+  const [blobs, ...more] = selections.filter((one) => one !== undefined);
+  if (!blobs || more.length > 0) {
+    throw usageError(
+      command,
+      `--build requires exactly one selected catalog, found ${blobs ? more.length + 1 : 'none'}`,
+    );
+  }
+  const { buildSelection } = await import('../publish/build-selection.ts');
+  return buildSelection(blobs, place, { invocation, terminal });
+}
+
+/** The image that a receipt of a publish is about; other operands as they are. */
+function publishedImage(operand: string, { directory }: Terminal): string {
+  if (!operand.endsWith('.json')) return operand;
+  const receipt = readPublishReceipt(readText(resolve(directory, operand)));
+  if (!receipt) throw usageError(command, `${operand} is not a receipt of portolan publish`);
+  return receipt;
+}
+
+async function write(outcome: MirrorOutcome, invocation: Invocation, terminal: Terminal): Promise<ExitCode> {
+  for (const finding of [...outcome.findings].sort(compareFindings)) terminal.err(findingText(finding));
+  const errors = outcome.findings.filter(({ severity }) => severity === 'error');
+  // A catalog that cannot be read whole has images that nobody knows of: no plan at all.
+  if (errors.some(({ rule }) => rule !== 'mirror/reference')) return 1;
+  const out = resolve(terminal.directory, invocation.text('out') ?? 'mirror');
+  const { written, removed } = writePlan(out, outcome, documentOptions(command, invocation, terminal));
+  writeSelections(out, outcome);
+  for (const { package: name, bundle, why } of outcome.kept) {
+    terminal.err(`kept ${plain(`${name}/${bundle}`)}: ${plain(why)}\n`);
+  }
+  for (const { destination } of outcome.report.catalogs.filter((one) => isToBuild(one, outcome))) {
+    terminal.err(
+      `the plan does not copy the index image of the selection to ${plain(destination)}: use --build to build it\n`,
+    );
+  }
+  if (invocation.text('format') === 'json')
+    await terminal.out(`${JSON.stringify(outcome.report, null, 2)}\n`);
+  else await terminal.out(plainLines(readinessText(outcome.report.ready)));
+  const changed = [...written, ...removed.map((name) => `-${name}`)];
+  terminal.err(`${out}: ${changed.length === 0 ? 'nothing changed' : changed.join(', ')}\n`);
+  return errors.length > 0 || outcome.report.ready.ready < outcome.report.ready.bundles ? 1 : 0;
+}
+
+/** Whether a catalog is a selection of which no image was built: the documents name one that nothing brings. */
+function isToBuild({ selected, destination }: ReportedCatalog, { report }: MirrorOutcome): boolean {
+  return selected && !report.images.some((image) => image.destination === destination);
+}
+
+interface Planned {
+  readonly opened: OpenCatalog;
+  readonly reference: string;
+  readonly terminal: Terminal;
+}
+
+function requestOf(invocation: Invocation, { opened, reference, terminal }: Planned): MirrorRequest {
+  const { text, list } = invocation;
+  const { source, image } = opened;
+  return {
+    catalogs: [
+      {
+        source,
+        reference,
+        digest: text('digest') ?? image?.digest,
+        name: text('name'),
+        choices: list('only').map(parseChoice),
+      },
+    ],
+    ...namingOptions(invocation),
+    documents: documentOptions(command, invocation, terminal),
+  };
+}
+
+function namingOptions(
+  invocation: Invocation,
+): Pick<MirrorRequest, 'to' | 'style' | 'maxComponents' | 'scope' | 'policyScope'> {
+  return {
+    to: invocation.needed('to'),
+    style: invocation.word('style', STYLES),
+    maxComponents: numberOption(command, invocation, 'max-components'),
+    scope: invocation.word('scope', SCOPES) ?? invocation.word('idms-scope', SCOPES),
+    policyScope: invocation.word('icsp-scope', SCOPES),
+  };
+}
+
+/** The reference under which an image was asked for; one in a directory or archive has none that clusters know. */
+function referenceOf({ image }: OpenCatalog): string | undefined {
+  return image && image.reference.registry !== '' ? formatReference(image.reference) : undefined;
+}
+
+/** A name for an index image that has none: its directory's, with what no tag may hold left out. */
+function unnamed({ name }: OpenCatalog, { directory, err }: Terminal): string {
+  const tag = basename(resolve(directory, name))
+    .replaceAll(/^[^\w]+|[^\w.-]/g, '')
+    .slice(0, 128);
+  const reference = `localhost/catalog:${tag || 'latest'}`;
+  err(`using ${plain(reference)} as the name of the index image: use --as to set the real one\n`);
+  return reference;
+}
+
+const SCOPES: readonly Scope[] = ['repository', 'namespace', 'registry'];
+
+/** The selected catalogs beside the plan: their images are to be built from them. */
+function writeSelections(out: string, { selections }: MirrorOutcome): void {
+  const isOne = selections.length === 1;
+  for (const [i, blobs] of selections.entries()) {
+    if (!blobs) continue;
+    const text = renderOrder(blobs).map(renderJson).join('');
+    writeFiles(join(out, isOne ? 'catalog' : `catalog-${i + 1}`), new Map([['catalog.json', text]]));
+  }
+}
+
+function plainLines(text: string): string {
+  return text.split('\n').map(plain).join('\n');
+}

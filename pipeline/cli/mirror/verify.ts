@@ -1,0 +1,169 @@
+import { readdirSync, statSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { compareFindings, type Finding } from '../../../catalog/finding.ts';
+import { catalogImages } from '../../../catalog/mirror/images.ts';
+import { type MappingLine, readMapping } from '../../../catalog/mirror/mapping.ts';
+import { type MirrorRules, nodeConfig } from '../../../catalog/mirror/node.ts';
+import { mirrorKinds, mirrorRules, type ReadObject, readObjects } from '../../../catalog/mirror/read.ts';
+import { contentsOf, readiness } from '../../../catalog/mirror/readiness.ts';
+import { readinessReport, readinessText } from '../../../catalog/mirror/report.ts';
+import { fileError, readText } from '../../directory.ts';
+import { copyJobs, destinationHosts } from '../../mirror/jobs.ts';
+import { lookOnline, type Presence } from '../../mirror/online.ts';
+import type { Terminal } from '../../terminal.ts';
+import { findingText, plain } from '../../text.ts';
+import type { Command, Invocation } from '../command.ts';
+import { openOperand } from '../operands.ts';
+import { registryClientFor } from '../registry-access.ts';
+import { REGISTRY_OPTIONS } from '../registry-options.ts';
+
+export const command: Command = {
+  words: 'mirror verify',
+  operands: 'DIR|IMAGE',
+  options: {
+    documents: {
+      value: 'PATH',
+      description: 'mirror manifests: files, folders, or the output of oc get -o yaml',
+      multiple: true,
+    },
+    mapping: {
+      value: 'FILE',
+      description: 'mapping.txt with the copied images (default: the one next to the documents)',
+    },
+    online: {
+      description: 'also check in both registries that each image exists, is complete and has its digest',
+    },
+    all: { description: 'list every missing reference, not only the first ones' },
+    format: { value: 'text|json', description: 'output format (default: text)' },
+    ...REGISTRY_OPTIONS,
+  },
+  examples: [
+    'portolan mirror verify catalogs/v4.20 --documents mirror',
+    'oc get imagedigestmirrorset,imagetagmirrorset -o yaml > cluster.yaml && portolan mirror verify catalogs/v4.20 --documents cluster.yaml --mapping mirror/mapping.txt',
+  ],
+  run: async (invocation, terminal) => {
+    const { operands, text, flag } = invocation;
+    const opened = await openOperand(operands[0] ?? '.', invocation, terminal);
+    const images = await catalogImages(opened.source).finally(opened.close);
+    const given = readGiven(invocation, terminal);
+    const findings = [...images.findings, ...given.findings].sort(compareFindings);
+    for (const finding of findings) terminal.err(findingText(finding));
+    const online = flag('online') ? await askRegistries(given.mappings, invocation, terminal) : undefined;
+    const mapped = contentsOf(given.mappings);
+    const contents = online ? { ...contentsOf(online.filter(isThere)), due: mapped.places } : mapped;
+    const report = readinessReport(readiness([images], nodeConfig(given.rules), contents));
+    if (text('format') === 'json') {
+      await terminal.out(`${JSON.stringify({ ...report, ...(online && { online }) }, null, 2)}\n`);
+    } else {
+      const lines = readinessText(report, flag('all') ? report.missing.length : undefined);
+      const absent = (online ?? []).flatMap(presenceLines);
+      await terminal.out([...lines.split('\n').slice(0, -1), ...absent, ''].map(plain).join('\n'));
+    }
+    const failed = findings.some(({ severity }) => severity === 'error') || online?.every(isThere) === false;
+    return failed || report.ready < report.bundles ? 1 : 0;
+  },
+};
+
+interface Given {
+  readonly rules: MirrorRules;
+  readonly mappings: readonly MappingLine[];
+  readonly findings: readonly Finding[];
+}
+
+/** The documents and the mapping that were named. */
+function readGiven({ list, needed, text }: Invocation, { directory }: Terminal): Given {
+  const paths = list('documents').map((path) => resolve(directory, path));
+  if (paths.length === 0) needed('documents');
+  const folder = paths.find(isFolder);
+  const mapping = text('mapping');
+  const mappingFile =
+    mapping === undefined && folder !== undefined
+      ? join(folder, 'mapping.txt')
+      : resolve(directory, needed('mapping'));
+  const read = paths.flatMap(documentFiles).map((file) => readObjects(readText(file), file));
+  const objects = read.flatMap((one) => one.objects);
+  const { rules, findings } = mirrorRules(objects);
+  const copied = readMapping(readText(mappingFile), mappingFile);
+  return {
+    rules,
+    mappings: copied.mappings,
+    findings: [...read.flatMap((one) => one.findings), ...findings, ...copied.findings, ...mixture(objects)],
+  };
+}
+
+function isThere({ atDestination }: Presence): boolean {
+  return atDestination === undefined;
+}
+
+/** What is not there, a line each. */
+function presenceLines({ source, destination, atSource, atDestination }: Presence): string[] {
+  return [
+    ...(atDestination === undefined ? [] : [`  ${destination}, of ${source}: ${atDestination}`]),
+    ...(atSource === undefined ? [] : [`  ${source} at its source: ${atSource}`]),
+  ];
+}
+
+const PARALLEL = 48;
+
+async function askRegistries(
+  mappings: readonly MappingLine[],
+  invocation: Invocation,
+  terminal: Terminal,
+): Promise<Presence[]> {
+  const client = registryClientFor(invocation, terminal, { hosts: destinationHosts(mappings, undefined) });
+  try {
+    const { jobs, findings } = await copyJobs(mappings, client, undefined);
+    for (const finding of findings) terminal.err(findingText(finding));
+    return await lookOnline(jobs, client, PARALLEL);
+  } finally {
+    client.close();
+  }
+}
+
+/** Policies beside mirror sets: older nodes refuse both, newer ones merge them. */
+function mixture(objects: readonly ReadObject[]): Finding[] {
+  const policy = objects.find(({ kind }) => kind === 'ImageContentSourcePolicy');
+  if (!policy || mirrorKinds(objects).size === 1) return [];
+  return [
+    {
+      rule: 'mirror/mixture',
+      severity: 'warning',
+      message: `ImageContentSourcePolicy "${policy.name}" is used together with mirror sets: nodes up to OpenShift 4.13 reject this combination`,
+      location: policy.document.locate(policy.path),
+      hint: 'use portolan mirror migrate to convert the policy to a mirror set',
+    },
+  ];
+}
+
+function isFolder(path: string): boolean {
+  try {
+    return statSync(path).isDirectory();
+  } catch (error) {
+    throw fileError(error, path);
+  }
+}
+
+/** A file, or those of a folder: what its kustomization applies, else all YAML that is no configuration. */
+function documentFiles(path: string): string[] {
+  if (!isFolder(path)) return [path];
+  const names = readdirSync(path).sort();
+  const applied = names.includes(KUSTOMIZATION) ? resourcesOf(join(path, KUSTOMIZATION)) : undefined;
+  return (applied ?? names.filter((name) => /\.ya?ml$/.test(name) && !OTHERS.has(name))).map((name) =>
+    join(path, name),
+  );
+}
+
+const KUSTOMIZATION = 'kustomization.yaml';
+const OTHERS: ReadonlySet<string> = new Set([
+  KUSTOMIZATION,
+  'registries.d.yaml',
+  'imageSetConfiguration.yaml',
+]);
+
+/** The files beside a kustomization that it applies; undefined where it is none. */
+function resourcesOf(file: string): string[] | undefined {
+  const [object] = readObjects(readText(file), file).objects;
+  const resources = object?.value['resources'];
+  if (!Array.isArray(resources)) return undefined;
+  return resources.filter((name): name is string => typeof name === 'string' && /^[\w.-]+$/.test(name));
+}

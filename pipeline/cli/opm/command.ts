@@ -1,0 +1,62 @@
+/**
+ * The command line of `opm`, as it is typed: what a command takes, and what is read of a call.
+ *
+ * @see https://github.com/operator-framework/operator-registry/tree/master/cmd/opm
+ */
+
+import type { ReachOptions } from '../../catalogs/render/client.ts';
+import type { Registry } from '../../ports.ts';
+import type { Terminal } from '../../terminal.ts';
+
+export interface OpmCommand {
+  /** What is typed behind `opm`, such as `alpha list packages`. */
+  readonly words: string;
+  readonly summary: string;
+  /** The operands as the usage line shows them. */
+  readonly operands: string;
+  /** How many operands there may be. */
+  readonly least: number;
+  readonly most: number;
+  readonly flags: Readonly<Record<string, OpmFlag>>;
+  /** Flags of which only one may be given. */
+  readonly exclusive?: readonly string[];
+  readonly run: (call: Call, world: World) => Promise<OpmExit>;
+}
+
+export interface OpmFlag {
+  readonly description: string;
+  /** What the flag takes; absent for a flag that is only there or not. */
+  readonly value?: string;
+  readonly short?: string;
+  readonly default?: string;
+  /** Whether values add up, and each may be several with commas between. */
+  readonly list?: true;
+}
+
+/** opm knows no third code: whatever failed is 1. */
+export type OpmExit = 0 | 1;
+
+/** What was typed behind a command's words. */
+export interface Call {
+  readonly operands: readonly string[];
+  /** The value of a flag, or its default, or nothing. */
+  readonly text: (flag: string) => string;
+  readonly list: (flag: string) => readonly string[];
+  readonly flag: (flag: string) => boolean;
+  readonly given: (flag: string) => boolean;
+}
+
+/** What the commands need besides the terminal. */
+export interface World {
+  readonly terminal: Terminal;
+  /** The way to the registry of a host that somebody typed the name of. */
+  readonly registry: (host: string, options: ReachOptions) => Registry | Promise<Registry>;
+}
+
+/** Flags that every command has. */
+export const GLOBAL_FLAGS: Readonly<Record<string, OpmFlag>> = {
+  help: { short: 'h', description: 'print what the command takes' },
+  'skip-tls': { description: 'the same as --skip-tls-verify --use-http' },
+  'skip-tls-verify': { description: 'skip TLS certificate verification for registries' },
+  'use-http': { description: 'use plain HTTP for registries' },
+};

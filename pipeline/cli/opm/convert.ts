@@ -1,0 +1,37 @@
+import { convertTo, type TemplateKind, templateText } from '../../../catalog/opm/template/convert.ts';
+import { EmitError } from '../../../catalog/yaml/emit.ts';
+import { PipelineError } from '../../error.ts';
+import { complain } from './catalog.ts';
+import type { OpmCommand } from './command.ts';
+import { readInput } from './input.ts';
+import { OUTPUT_FLAG, outputOf } from './output.ts';
+
+function convertCommand(kind: TemplateKind): OpmCommand {
+  return {
+    words: `alpha convert-template ${kind}`,
+    summary: `Print a catalog as a template of the kind ${kind}.`,
+    operands: '[FILE|-]',
+    least: 0,
+    most: 1,
+    flags: { output: { ...OUTPUT_FLAG, description: 'format of the template (json|yaml)' } },
+    run: async (call, world) => {
+      const format = outputOf(call, ['json', 'yaml']);
+      const { text, findings } = convertTo(kind, await readInput(call.operands[0], world.terminal));
+      if (complain(findings, world) || text === undefined) return 1;
+      await world.terminal.out(printed(text, format));
+      return 0;
+    },
+  };
+}
+
+function printed(text: string, format: 'json' | 'yaml'): string {
+  try {
+    return templateText(text, format);
+  } catch (error) {
+    if (!(error instanceof EmitError)) throw error;
+    throw new PipelineError('usage', `YAML cannot hold ${error.path.join('.')}: ${error.message}`);
+  }
+}
+
+export const basic: OpmCommand = convertCommand('basic');
+export const substitutes: OpmCommand = convertCommand('substitutes');

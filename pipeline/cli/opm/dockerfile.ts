@@ -1,0 +1,76 @@
+import { statSync, writeFileSync } from 'node:fs';
+import { join, normalize, parse, resolve } from 'node:path';
+import { dockerfileText, OPM_IMAGE } from '../../../catalog/opm/dockerfile.ts';
+import { fileError } from '../../directory.ts';
+import { PipelineError } from '../../error.ts';
+import type { Call, OpmCommand } from './command.ts';
+
+export const command: OpmCommand = {
+  words: 'generate dockerfile',
+  summary: 'Write a Dockerfile for a catalog beside its directory. A file that is there is left alone.',
+  operands: 'DIRECTORY',
+  least: 1,
+  most: 1,
+  flags: {
+    'base-image': { short: 'i', value: 'IMAGE', default: OPM_IMAGE, description: 'the image to build on' },
+    'builder-image': {
+      short: 'b',
+      value: 'IMAGE',
+      default: OPM_IMAGE,
+      description: 'the image with opm that fills the cache',
+    },
+    'binary-image': { value: 'IMAGE', description: 'deprecated: both images in one' },
+    'extra-labels': { short: 'l', value: 'KEY=VALUE', list: true, description: 'further labels' },
+  },
+  exclusive: ['binary-image', 'base-image'],
+  run: async (call, { terminal }) => {
+    const directory = normalize(call.operands[0] ?? '').replace(/(?<=.)\/$/, '');
+    const { dir, base: name } = parse(directory);
+    if (call.given('binary-image')) terminal.err('--binary-image is deprecated, use --base-image\n');
+    const text = dockerfileText({ directory: name, ...imagesOf(call), labels: labelsOf(call) });
+    if (name === '') throw new PipelineError('usage', 'the root directory cannot be a catalog');
+    const path = resolve(terminal.directory, join(dir, `${name}.Dockerfile`));
+    if (!isDirectory(resolve(terminal.directory, directory))) {
+      throw new PipelineError('usage', `${directory} is not a directory`);
+    }
+    writeNew(path, text);
+    return 0;
+  },
+};
+
+function imagesOf(call: Call): { base: string; builder: string } {
+  const base = call.given('binary-image') ? call.text('binary-image') : call.text('base-image');
+  const builder =
+    call.given('binary-image') && !call.given('builder-image') ? base : call.text('builder-image');
+  if (call.text('builder-image') === 'scratch') {
+    throw new PipelineError('usage', '--builder-image cannot be scratch: it must contain opm');
+  }
+  if (base === '') throw new PipelineError('usage', '--base-image is empty');
+  return { base, builder };
+}
+
+function labelsOf(call: Call): Map<string, string> {
+  return new Map(
+    call.list('extra-labels').map((label) => {
+      const equals = label.indexOf('=');
+      if (equals < 0) throw new PipelineError('usage', `the label ${JSON.stringify(label)} is not KEY=VALUE`);
+      return [label.slice(0, equals), label.slice(equals + 1)];
+    }),
+  );
+}
+
+function isDirectory(path: string): boolean {
+  try {
+    return statSync(path).isDirectory();
+  } catch (error) {
+    throw fileError(error, path);
+  }
+}
+
+function writeNew(path: string, text: string): void {
+  try {
+    writeFileSync(path, text, { flag: 'wx' });
+  } catch (error) {
+    throw fileError(error, path);
+  }
+}

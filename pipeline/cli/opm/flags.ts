@@ -1,0 +1,144 @@
+/**
+ * Flags as Go's pflag reads them: between operands, `--flag value`, `--flag=value`, `-fvalue`,
+ * `-f=value`, flags that are only there run together, `--` ends them.
+ *
+ * @see https://github.com/spf13/pflag
+ */
+import { PipelineError } from '../../error.ts';
+import { commaList } from './comma-list.ts';
+import { type Call, GLOBAL_FLAGS, type OpmCommand, type OpmFlag } from './command.ts';
+
+type Flags = Readonly<Record<string, OpmFlag>>;
+
+/**
+ * Reads what stands behind a command's words.
+ *
+ * @throws PipelineError `usage`
+ */
+export function callOf(command: OpmCommand, words: readonly string[]): Call {
+  const flags = { ...GLOBAL_FLAGS, ...command.flags };
+  const { operands, values } = parse(words, flags);
+  if (operands.length < command.least || operands.length > command.most) {
+    throw usage(`${operandCount(command)}, received ${operands.length}`);
+  }
+  const exclusive = (command.exclusive ?? []).filter((flag) => values.has(flag));
+  if (exclusive.length > 1) throw usage(`--${exclusive.join(' and --')} cannot be used together`);
+  return {
+    operands,
+    text: (flag) => values.get(flag)?.at(-1) ?? flags[flag]?.default ?? '',
+    list: (flag) => (values.get(flag) ?? []).flatMap((value) => commaList(flag, value)),
+    flag: (flag) => values.get(flag)?.at(-1) === 'true',
+    given: (flag) => values.has(flag),
+  };
+}
+
+/**
+ * The words before and between which no flag stands, so that the command can be found: flags
+ * may come first.
+ *
+ * @returns indexes into `words`
+ */
+export function operandIndexes(words: readonly string[]): number[] {
+  const indexes: number[] = [];
+  for (let i = 0; i < words.length; i++) {
+    const word = words[i] ?? '';
+    if (word === '--') break;
+    if (word === '' || word === '-') continue;
+    if (!isFlag(word)) indexes.push(i);
+    else if (!word.includes('=') && takesNext(word)) i++;
+  }
+  return indexes;
+}
+
+function takesNext(word: string): boolean {
+  if (word.startsWith('--')) return word !== '--help' && !Object.hasOwn(GLOBAL_FLAGS, word.slice(2));
+  return word.length === 2 && word !== '-h';
+}
+
+function isFlag(word: string): boolean {
+  return word.length > 1 && word.startsWith('-');
+}
+
+function operandCount({ least, most }: OpmCommand): string {
+  if (least === most) return `accepts ${least} operand${least === 1 ? '' : 's'}`;
+  if (most === Number.POSITIVE_INFINITY) return `needs at least ${least} operand${least === 1 ? '' : 's'}`;
+  return `accepts between ${least} and ${most} operands`;
+}
+
+interface Parsed {
+  readonly operands: string[];
+  readonly values: Map<string, string[]>;
+}
+
+function parse(words: readonly string[], flags: Flags): Parsed {
+  const parsed: Parsed = { operands: [], values: new Map() };
+  const rest = [...words];
+  for (let word = rest.shift(); word !== undefined; word = rest.shift()) {
+    if (word === '--') {
+      parsed.operands.push(...rest);
+      break;
+    }
+    if (!isFlag(word)) parsed.operands.push(word);
+    else if (word.startsWith('--')) longFlag(word.slice(2), rest, { flags, values: parsed.values });
+    else shortFlags(word.slice(1), rest, { flags, values: parsed.values });
+  }
+  return parsed;
+}
+
+interface Into {
+  readonly flags: Flags;
+  readonly values: Map<string, string[]>;
+}
+
+function longFlag(text: string, rest: string[], into: Into): void {
+  const equals = text.indexOf('=');
+  const name = equals < 0 ? text : text.slice(0, equals);
+  const flag = Object.hasOwn(into.flags, name) ? into.flags[name] : undefined;
+  if (!flag || name === '') throw usage(`unknown flag: --${name}`);
+  if (equals >= 0) set(name, text.slice(equals + 1), into);
+  else if (flag.value === undefined) set(name, 'true', into);
+  else set(name, following(rest, `--${name}`), into);
+}
+
+function shortFlags(text: string, rest: string[], into: Into): void {
+  for (let left = text; left !== ''; ) {
+    const short = left.charAt(0);
+    left = left.slice(1);
+    const [name, flag] = Object.entries(into.flags).find(([, one]) => one.short === short) ?? [];
+    if (name === undefined || !flag) throw usage(`unknown flag: -${short} in -${text}`);
+    if (left.startsWith('=')) {
+      set(name, left.slice(1), into);
+      return;
+    }
+    if (flag.value === undefined) set(name, 'true', into);
+    else {
+      set(name, left === '' ? following(rest, `-${short}`) : left, into);
+      return;
+    }
+  }
+}
+
+function following(rest: string[], flag: string): string {
+  const value = rest.shift();
+  if (value === undefined) throw usage(`${flag} needs a value`);
+  return value;
+}
+
+/** What Go reads as true and false. */
+const TRUE: ReadonlySet<string> = new Set(['1', 't', 'T', 'TRUE', 'true', 'True']);
+const FALSE: ReadonlySet<string> = new Set(['0', 'f', 'F', 'FALSE', 'false', 'False']);
+
+function set(name: string, value: string, { flags, values }: Into): void {
+  let kept = value;
+  if (flags[name]?.value === undefined) {
+    if (!TRUE.has(value) && !FALSE.has(value)) {
+      throw usage(`--${name} is true or false, not ${JSON.stringify(value)}`);
+    }
+    kept = String(TRUE.has(value));
+  }
+  values.set(name, [...(values.get(name) ?? []), kept]);
+}
+
+function usage(message: string): PipelineError {
+  return new PipelineError('usage', message);
+}

@@ -1,0 +1,72 @@
+import type { Blobs, Bundle } from '../../../catalog/fbc/model.ts';
+import { packageProperty } from '../../../catalog/fbc/property.ts';
+import type { Finding } from '../../../catalog/finding.ts';
+import { mermaidGraph } from '../../../catalog/opm/mermaid.ts';
+import { plainBundle } from '../../../catalog/opm/template/template.ts';
+import { rule as ownProperty } from '../../../catalog/rules/bundle/package-property.ts';
+import { rule as property } from '../../../catalog/rules/bundle/property.ts';
+import { rule as version } from '../../../catalog/rules/bundle/version.ts';
+import { bundleJudge, ownSeverity } from '../../../catalog/rules/rule.ts';
+import { VersionError } from '../../../catalog/version/version.ts';
+import { PipelineError } from '../../error.ts';
+import { complain, readAll } from './catalog.ts';
+import type { OpmCommand } from './command.ts';
+
+export const command: OpmCommand = {
+  words: 'alpha render-graph',
+  summary: 'Draw the upgrade graphs of a catalog in the language of Mermaid.',
+  operands: 'DIRECTORY|IMAGE…',
+  least: 1,
+  most: Number.POSITIVE_INFINITY,
+  flags: {
+    'minimum-edge': { value: 'BUNDLE', description: 'draw only what leads from this bundle on' },
+    'package-name': { short: 'p', value: 'PACKAGE', description: 'draw only this package' },
+    'draw-v0-semantics': { description: 'mark what OLM v0 passes over' },
+  },
+  run: async (call, world) => {
+    const blobs = await readAll(call, world, { references: call.operands, only: 'catalogs' });
+    if (!blobs || complain(versionless(blobs), world)) return 1;
+    await world.terminal.out(
+      drawn(blobs, {
+        v0: call.flag('draw-v0-semantics'),
+        ...(call.text('minimum-edge') === '' ? {} : { from: call.text('minimum-edge') }),
+        ...(call.text('package-name') === '' ? {} : { package: call.text('package-name') }),
+      }),
+    );
+    return 0;
+  },
+};
+
+/**
+ * The graph as text.
+ *
+ * @throws PipelineError `not-found` when there is no bundle to begin at, `usage` for a range that cannot be asked
+ */
+export function drawn(blobs: Blobs, options: Parameters<typeof mermaidGraph>[1]): string {
+  try {
+    const graph = mermaidGraph(blobs, options);
+    if (graph !== undefined) return graph;
+  } catch (error) {
+    if (!(error instanceof VersionError)) throw error;
+    throw new PipelineError('usage', error.message, { hint: 'remove one ||' });
+  }
+  throw new PipelineError('not-found', `there is no bundle ${JSON.stringify(options.from)}`);
+}
+
+/** What keeps versions of bundles from being known; of equal names the first counts. */
+export function versionless(blobs: Blobs): Finding[] {
+  const findings: Finding[] = [];
+  const judge = bundleJudge([ownProperty, property, version], ownSeverity, findings);
+  const seen = new Set<string>();
+  for (const bundle of blobs.bundles) {
+    if (!seen.has(bundle.name)) judge(asDrawn(plainBundle(bundle)));
+    seen.add(bundle.name);
+  }
+  return findings;
+}
+
+/** A drawing asks for versions only: not for the package that the property names, nor for the release. */
+function asDrawn(bundle: Bundle): Bundle {
+  const own = bundle.properties.find(({ type }) => type === 'olm.package');
+  return { ...bundle, package: packageProperty(own?.value).packageName ?? bundle.package, release: '' };
+}

@@ -1,0 +1,141 @@
+/** opm's command line: finds the command, reads its flags, runs it. */
+
+import { nearest } from '../../../catalog/spelling.ts';
+import { PipelineError } from '../../error.ts';
+import { GLOBAL_FLAGS, type OpmCommand, type OpmExit, type OpmFlag, type World } from './command.ts';
+import { OPM_COMMANDS, type OpmEntry } from './commands.ts';
+import { callOf, operandIndexes } from './flags.ts';
+
+/**
+ * Runs what was typed behind `opm`. Errors are printed, and end with 1 as in opm.
+ */
+export async function opm(words: readonly string[], world: World): Promise<OpmExit> {
+  try {
+    return await dispatch(words, world);
+  } catch (error) {
+    if (!(error instanceof PipelineError)) throw error;
+    world.terminal.err(`opm: ${error.message}\n`);
+    if (error.hint !== undefined) world.terminal.err(`  ${error.hint}\n`);
+    return 1;
+  }
+}
+
+const HELP = /^(?:-h|--help)(?:=(?:1|t|T|TRUE|true|True))?$/;
+
+async function dispatch(words: readonly string[], world: World): Promise<OpmExit> {
+  const [first] = words;
+  const typed = first === 'help' ? words.slice(1) : words;
+  const found = findEntry(typed);
+  const wantsHelp = first === 'help' || typed.some((word) => HELP.test(word));
+  if (!found) return family(typed, wantsHelp, world);
+  const command = await found.entry.load();
+  if (wantsHelp) {
+    await world.terminal.out(helpText(command));
+    return 0;
+  }
+  return command.run(callOf(command, found.rest), world);
+}
+
+/** The command with the most words, and the line without them. */
+function findEntry(words: readonly string[]): { entry: OpmEntry; rest: string[] } | undefined {
+  const indexes = operandIndexes(words);
+  const operands = indexes.map((index) => words[index]);
+  const [entry] = OPM_COMMANDS.filter((one) =>
+    one.words.split(' ').every((word, i) => operands[i] === word),
+  ).sort((a, b) => b.words.length - a.words.length);
+  if (!entry) return undefined;
+  const taken = new Set(indexes.slice(0, entry.words.split(' ').length));
+  return { entry, rest: words.filter((_, i) => !taken.has(i)) };
+}
+
+/** Groups that opm runs, doing nothing, when none of their commands is named; others print their help. */
+const SILENT: ReadonlySet<string> = new Set(['', 'alpha']);
+
+async function family(words: readonly string[], wantsHelp: boolean, world: World): Promise<OpmExit> {
+  const operands = operandIndexes(words).map((index) => words[index] ?? '');
+  const group = longestGroup(operands);
+  const unknown = operands[group === '' ? 0 : group.split(' ').length];
+  const isSilent = SILENT.has(group);
+  if (!wantsHelp && (!isSilent || unknown === undefined)) {
+    const taken = new Set(operandIndexes(words).slice(0, group === '' ? 0 : group.split(' ').length));
+    const most = isSilent ? 0 : Number.POSITIVE_INFINITY;
+    callOf(
+      groupCommand(group, most),
+      words.filter((_, i) => !taken.has(i)),
+    );
+  }
+  if (wantsHelp || !isSilent) {
+    await world.terminal.out(groupHelp(group));
+    return 0;
+  }
+  if (unknown === undefined) return 0;
+  throw new PipelineError(
+    'usage',
+    `there is no command ${JSON.stringify(unknown)} in opm${group === '' ? '' : ` ${group}`}`,
+    {
+      hint: suggestion(group, unknown),
+    },
+  );
+}
+
+function longestGroup(operands: readonly string[]): string {
+  for (let count = operands.length; count > 0; count--) {
+    const group = operands.slice(0, count).join(' ');
+    if (OPM_COMMANDS.some(({ words }) => words.startsWith(`${group} `))) return group;
+  }
+  return '';
+}
+
+function groupCommand(words: string, most: number): OpmCommand {
+  return { words, summary: '', operands: '', least: 0, most, flags: {}, run: async () => 0 };
+}
+
+/** What has another place here. */
+const ELSEWHERE: ReadonlyMap<string, string> = new Map([
+  ['serve', 'portolan serve'],
+  ['index', 'portolan index'],
+  ['alpha bundle', 'portolan bundle'],
+]);
+
+function suggestion(group: string, unknown: string): string {
+  const elsewhere = ELSEWHERE.get(group === '' ? unknown : `${group} ${unknown}`);
+  if (elsewhere !== undefined) return `${elsewhere} does that`;
+  const words = membersOf(group).map(
+    (name) => name.slice(group === '' ? 0 : group.length + 1).split(' ')[0] ?? '',
+  );
+  const near = nearest(unknown, new Set(words));
+  return near === undefined ? `its commands: ${[...new Set(words)].join(', ')}` : `did you mean: ${near}`;
+}
+
+function membersOf(group: string): string[] {
+  return OPM_COMMANDS.map(({ words }) => words).filter(
+    (words) => group === '' || words.startsWith(`${group} `),
+  );
+}
+
+function groupHelp(group: string): string {
+  const name = group === '' ? 'opm' : `opm ${group}`;
+  return [
+    `Usage: portolan ${name} COMMAND`,
+    '',
+    ...membersOf(group).map((words) => `  portolan opm ${words}`),
+    '',
+  ].join('\n');
+}
+
+function helpText(command: OpmCommand): string {
+  const rows = Object.entries({ ...command.flags, ...GLOBAL_FLAGS }).map(flagLine);
+  return [
+    `Usage: portolan opm ${command.words}${command.operands === '' ? '' : ` ${command.operands}`} [FLAG…]`,
+    '',
+    command.summary,
+    '',
+    ...rows,
+    '',
+  ].join('\n');
+}
+
+function flagLine([name, { short, value, description }]: readonly [string, OpmFlag]): string {
+  const letter = short === undefined ? '    ' : `-${short}, `;
+  return `  ${letter}--${name}${value === undefined ? '' : ` ${value}`}  ${description}`;
+}

@@ -1,0 +1,32 @@
+/** How registries are reached, by the flags that every command has. */
+import { PipelineError } from '../../error.ts';
+import type { Registry } from '../../ports.ts';
+import type { Call, World } from './command.ts';
+
+/**
+ * The way to the registry of a host.
+ *
+ * @throws PipelineError `usage` for flags that exclude each other
+ */
+export function registries(
+  call: Call,
+  { registry, terminal }: World,
+): (host: string) => Registry | Promise<Registry> {
+  for (const [a, b] of EXCLUSIVE) {
+    if (call.given(a) && call.given(b))
+      throw new PipelineError('usage', `--${a} and --${b} cannot be used together`);
+  }
+  if (call.flag('skip-tls-verify')) {
+    terminal.err(
+      'certificates are verified all the same; NODE_EXTRA_CA_CERTS names a file with your own authority\n',
+    );
+  }
+  const plainHttp = call.flag('use-http') || call.flag('skip-tls');
+  return (host) => registry(host, { plainHttp });
+}
+
+const EXCLUSIVE = [
+  ['skip-tls', 'use-http'],
+  ['skip-tls', 'skip-tls-verify'],
+  ['use-http', 'skip-tls-verify'],
+] as const;

@@ -1,0 +1,50 @@
+import { type ImageTemplate, parseImageTemplate } from '../../../catalog/bundle/image-template.ts';
+import type { Finding } from '../../../catalog/finding.ts';
+import { streamReferences } from '../../catalogs/render/stream.ts';
+import { PipelineError } from '../../error.ts';
+import { complain } from './catalog.ts';
+import type { OpmCommand } from './command.ts';
+import { MIGRATE_FLAG, migratesTo } from './migrations.ts';
+import { OUTPUT_FLAG, outputOf } from './output.ts';
+import { registries } from './reach.ts';
+
+export const command: OpmCommand = {
+  words: 'render',
+  summary: 'Print catalogs as one stream of file-based catalog objects.',
+  operands: 'DIRECTORY|IMAGE…',
+  least: 1,
+  most: Number.POSITIVE_INFINITY,
+  flags: {
+    output: { ...OUTPUT_FLAG, description: 'format of the stream (json|yaml)' },
+    'migrate-level': MIGRATE_FLAG,
+    migrate: { description: 'the same as --migrate-level all' },
+    'alpha-image-ref-template': {
+      value: 'TEMPLATE',
+      description: 'the image of bundle directories, with {{.Package}}, {{.Name}} and {{.Version}}',
+    },
+  },
+  exclusive: ['migrate', 'migrate-level'],
+  run: async (call, world) => {
+    const format = outputOf(call, ['json', 'yaml']);
+    const migrates = migratesTo(call.flag('migrate') ? 'all' : call.text('migrate-level'));
+    const template = call.text('alpha-image-ref-template');
+    const rendering = {
+      directory: world.terminal.directory,
+      registry: registries(call, world),
+      migrates,
+      ...(template === '' ? {} : { imageTemplate: imageTemplateOf(template) }),
+    };
+    const refuses = (findings: readonly Finding[]) => complain(findings, world);
+    const { out } = world.terminal;
+    return (await streamReferences({ references: call.operands, rendering, format, refuses, out })) ? 0 : 1;
+  },
+};
+
+function imageTemplateOf(text: string): ImageTemplate {
+  try {
+    return parseImageTemplate(text);
+  } catch (error) {
+    if (error instanceof SyntaxError) throw new PipelineError('usage', error.message);
+    throw error;
+  }
+}

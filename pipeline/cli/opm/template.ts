@@ -1,0 +1,102 @@
+import { schemaOf } from '../../../catalog/opm/template/entries.ts';
+import { TEMPLATE_KINDS, type TemplateKind } from '../../../catalog/opm/template/kinds.ts';
+import { TemplateError, type TemplateText } from '../../../catalog/opm/template/template.ts';
+import { renderBundleImage } from '../../catalogs/render/image.ts';
+import { writeBlobs } from '../../catalogs/write-blobs.ts';
+import { PipelineError } from '../../error.ts';
+import { complain } from './catalog.ts';
+import type { Call, OpmCommand, OpmExit, World } from './command.ts';
+import { drawn, versionless } from './graph.ts';
+import { readInput } from './input.ts';
+import { MIGRATE_FLAG, migratesTo } from './migrations.ts';
+import { OUTPUT_FLAG, outputOf } from './output.ts';
+import { registries } from './reach.ts';
+
+export const command: OpmCommand = {
+  words: 'alpha render-template',
+  summary: 'Expand a catalog template. Its type is found by its schema when none is given.',
+  operands: '[TYPE] [FILE|-]',
+  least: 0,
+  most: 2,
+  flags: {
+    output: { ...OUTPUT_FLAG, description: 'format of the catalog (json|yaml|mermaid)' },
+    'migrate-level': MIGRATE_FLAG,
+  },
+  run: async (call, world) => {
+    const { type, path } = operandsOf(call);
+    const output = outputOf(call, ['json', 'yaml', 'mermaid']);
+    const migrates = migratesTo(call.text('migrate-level'));
+    const template = await readInput(path, world.terminal);
+    try {
+      return await expanded({ template, type: type ?? typeOf(template) }, { call, world, output, migrates });
+    } catch (error) {
+      if (!(error instanceof TemplateError)) throw error;
+      complain([error.finding], world);
+      return 1;
+    }
+  },
+};
+
+/** The name that the command had before templates were called so. */
+export const veneer: OpmCommand = {
+  ...command,
+  words: 'alpha render-veneer',
+  run: (call, world) => {
+    world.terminal.err('render-veneer is called render-template now\n');
+    return command.run(call, world);
+  },
+};
+
+function operandsOf({ operands }: Call): { type: TemplateKind | undefined; path: string | undefined } {
+  const [first, second] = operands;
+  const type = TEMPLATE_KINDS.find(({ name }) => name === first);
+  if (second === undefined) return type ? { type, path: undefined } : { type: undefined, path: first };
+  if (type) return { type, path: second };
+  const names = TEMPLATE_KINDS.map(({ name }) => name).join(', ');
+  throw new PipelineError('usage', `there is no template type ${JSON.stringify(first)}`, {
+    hint: `the types: ${names}`,
+  });
+}
+
+/** @throws TemplateError or PipelineError `usage` */
+function typeOf(template: TemplateText): TemplateKind {
+  const schema = schemaOf(template);
+  const type = TEMPLATE_KINDS.find((one) => one.schema === schema);
+  if (type) return type;
+  const schemas = TEMPLATE_KINDS.map((one) => one.schema).join(', ');
+  throw new PipelineError(
+    'usage',
+    `${template.file}: there are no templates of the schema ${JSON.stringify(schema)}`,
+    {
+      hint: `the schemas: ${schemas}`,
+    },
+  );
+}
+
+async function expanded(
+  { template, type }: { readonly template: TemplateText; readonly type: TemplateKind },
+  how: {
+    readonly call: Call;
+    readonly world: World;
+    readonly output: 'json' | 'yaml' | 'mermaid';
+    readonly migrates: boolean;
+  },
+): Promise<OpmExit> {
+  const { call, world, output, migrates } = how;
+  const registry = registries(call, world);
+  const { blobs, findings } = await type.expand(template, (image) =>
+    renderBundleImage(image, {
+      directory: world.terminal.directory,
+      registry,
+      migrates,
+    }),
+  );
+  if (complain(findings, world) || !blobs) return 1;
+  if (output !== 'mermaid') {
+    await writeBlobs(blobs, output, world.terminal.out);
+    return 0;
+  }
+  if (complain(versionless(blobs), world)) return 1;
+  await world.terminal.out(drawn(blobs, { v0: true }));
+  return 0;
+}

@@ -1,0 +1,91 @@
+import { statSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { load } from '../../../catalog/fbc/load.ts';
+import { escapeHtml } from '../../../catalog/go/json-marshal.ts';
+import { jsonString } from '../../../catalog/go/json-text.ts';
+import { conversionError } from '../../../catalog/opm/model.ts';
+import { treeText, validationTree } from '../../../catalog/opm/tree.ts';
+import { readingError } from '../../../catalog/opm/unread.ts';
+import { judge } from '../../../catalog/rules/judge-catalog.ts';
+import { OPM_RULES } from '../../../catalog/rules/opm.ts';
+import { EmitError, emitYaml } from '../../../catalog/yaml/emit.ts';
+import { directorySource, fileError } from '../../directory.ts';
+import { PipelineError } from '../../error.ts';
+import { complain } from './catalog.ts';
+import type { OpmCommand } from './command.ts';
+import { OUTPUT_FLAG, outputOf } from './output.ts';
+
+export const command: OpmCommand = {
+  words: 'validate',
+  summary: 'Validate a file-based catalog. Every defect is said at once, on its line, on standard error.',
+  operands: 'DIRECTORY',
+  least: 1,
+  most: 1,
+  flags: { output: { ...OUTPUT_FLAG, default: '', description: 'format of the verdict (json|yaml)' } },
+  run: async (call, world) => {
+    const { operands, given } = call;
+    const [directory = ''] = operands;
+    const format =
+      given('output') && call.text('output') !== '' ? outputOf(call, ['json', 'yaml']) : undefined;
+    if (directory === '') throw new PipelineError('usage', 'the name of the directory is empty');
+    const root = resolve(world.terminal.directory, directory);
+    if (!isDirectory(root)) throw new PipelineError('usage', `${directory} is not a directory`);
+    const { findings } = await judge(directorySource(root), OPM_RULES);
+    const failed = complain(findings, world);
+    if (format) await world.terminal.out(verdictText(failed ? await opmError(root) : undefined, format));
+    return failed ? 1 : 0;
+  },
+};
+
+/** What opm says of an invalid catalog: of several files that it cannot read, opm says any one. */
+async function opmError(root: string): Promise<string> {
+  const source = directorySource(root);
+  const { blobs, findings } = await load(source);
+  const unread = findings.find(({ severity }) => severity === 'error');
+  if (!unread) {
+    const tree = validationTree(blobs);
+    return conversionError(blobs) ?? (tree ? treeText(tree) : '');
+  }
+  const { file, line } = unread.location;
+  const broken = (await source.files()).find(({ path }) => path === file);
+  const said = broken && (broken.unreadable ? openingError(root, file) : readingError(await broken.read()));
+  return said ?? `${file}:${line}: ${unread.message}`;
+}
+
+/** What opm says of a link that leads to no file. */
+function openingError(root: string, path: string): string | undefined {
+  const full = join(root, path);
+  try {
+    return statSync(full).isDirectory() ? `read ${full}: is a directory` : undefined;
+  } catch (error) {
+    const isLoop = error instanceof Error && 'code' in error && error.code === 'ELOOP';
+    return `open ${path}: ${isLoop ? 'too many levels of symbolic links' : 'no such file or directory'}`;
+  }
+}
+
+function verdictText(message: string | undefined, format: 'json' | 'yaml'): string {
+  if (format === 'yaml') return yamlVerdict(message);
+  if (message === undefined) return '{\n  "passed": true\n}\n';
+  const quoted = escapeHtml(jsonString(message));
+  return `{\n  "passed": false,\n  "error": {\n    "message": ${quoted}\n  }\n}\n`;
+}
+
+function yamlVerdict(message: string | undefined): string {
+  const verdict = { passed: message === undefined, ...(message === undefined ? {} : { error: { message } }) };
+  try {
+    return `${emitYaml(verdict)}\n`;
+  } catch (error) {
+    if (!(error instanceof EmitError)) throw error;
+    throw new PipelineError('usage', `YAML cannot hold the verdict: ${error.message}`, {
+      hint: 'ask for -o json',
+    });
+  }
+}
+
+function isDirectory(path: string): boolean {
+  try {
+    return statSync(path).isDirectory();
+  } catch (error) {
+    throw fileError(error, path);
+  }
+}

@@ -1,0 +1,202 @@
+import { resolve } from 'node:path';
+import { readText } from '../../directory.ts';
+import { openRepository } from '../../git/repository.ts';
+import { directoryStore } from '../../oci/image/directory-store.ts';
+import type { RegistryClient } from '../../oci/registry/client.ts';
+import type { AttestOptions } from '../../publish/attest/attest.ts';
+import type { Signer } from '../../publish/attest/signer.ts';
+import { type Published, publish } from '../../publish/publish.ts';
+import { type ExitCode, searchPath, type Terminal } from '../../terminal.ts';
+import { amount, findingText, plain } from '../../text.ts';
+import { type Command, type Invocation, usageError } from '../command.ts';
+import { registryClientFor } from '../registry-access.ts';
+import { REGISTRY_OPTIONS } from '../registry-options.ts';
+import { openFence } from './fence.ts';
+import { publishLocally } from './local.ts';
+
+export const command: Command = {
+  words: 'publish',
+  operands: '',
+  options: {
+    repo: { value: 'DIR', description: 'path of the repository (default: current directory)' },
+    commit: { value: 'COMMIT', description: 'commit to publish; the policy is read from it (default: HEAD)' },
+    catalog: { value: 'NAME', description: 'catalog to publish, for example v4.20' },
+    to: {
+      value: 'REFERENCE|oci:DIR',
+      description: "where to push the image (default: the policy's publish.catalogs)",
+    },
+    also: {
+      value: 'REFERENCE',
+      description: 'additional tag or location for the same image',
+      multiple: true,
+    },
+    slim: {
+      value: 'REFERENCE',
+      description: 'where to push a second image for OLM v1 only, without server and cache',
+    },
+    untagged: { description: 'do not move a tag: push the image by digest only' },
+    as: { value: 'REFERENCE', description: 'reference of the image on clusters, if --to is a directory' },
+    'base-image': { value: 'REFERENCE', description: 'opm image to build on (default: none)' },
+    'mirror-to': {
+      value: 'REGISTRY[/PATH]',
+      description: 'write the mirror mapping and manifests for this registry',
+    },
+    out: {
+      short: 'o',
+      value: 'DIR',
+      description: 'directory for the receipt and the mirror files (default: publish)',
+    },
+    cache: { value: 'json|none', description: 'opm cache to include in the image (default: json)' },
+    compression: { value: 'gzip|zstd', description: 'compression of the layers (default: gzip)' },
+    label: { value: 'KEY=VALUE', description: 'label to add to the image', multiple: true },
+    memory: {
+      value: 'DIR',
+      description: 'cache build results in this directory, to rebuild only what changed',
+    },
+    fence: {
+      value: 'repo|none|URL|DIR',
+      description:
+        'where to record the newest published commit (default: repo, a ref in the repository itself)',
+    },
+    epoch: {
+      value: 'N',
+      description: 'publish a rewritten history; must be one more than the epoch in the fence',
+    },
+    sbom: { description: 'attach a CycloneDX SBOM to the image' },
+    provenance: { description: 'attach SLSA provenance to the image' },
+    'sign-key': { value: 'FILE', description: 'private key (PEM) to sign the provenance with' },
+    keyless: { description: 'sign the provenance with the OIDC identity of the CI job' },
+    source: { value: 'URL', description: 'repository URL for the provenance' },
+    local: {
+      value: 'DIR',
+      description: 'publish every catalog in the policy to a registry in this directory',
+    },
+    format: { value: 'text|json', description: 'output format (default: text)' },
+    ...REGISTRY_OPTIONS,
+  },
+  details: [
+    'Reads git objects only. Does not publish a catalog that has errors. Publishing the same commit again produces the same',
+    'digest and uploads nothing. The tag moves last: until then it points to the previous image.',
+    '',
+    'The tag never moves backwards. A fence (the ref refs/portolan/<catalog>/<place>) records the newest published commit;',
+    'publishing an older commit succeeds without changing anything. Use --fence URL for a git repository that several',
+    'publishers share (token: PORTOLAN_GIT_TOKEN), and --fence DIR for publishers on one machine.',
+    '',
+    'With --local, Portolan runs the same steps as its AWS functions, without a cloud. It pushes to DIR/registry, which',
+    'portolan registry can serve, and writes the mirror files to DIR/documents. Use portolan status DIR to see the result.',
+  ].join('\n'),
+  examples: [
+    'portolan publish --catalog v4.20 --to quay.io/acme/catalog:v4.20 --mirror-to mirror.example.com/olm --out publish',
+    'portolan publish --repo ../catalogs --commit main --catalog v4.20 --to oci:images --out publish',
+  ],
+  run: async (invocation, terminal) => {
+    const format = invocation.text('format') ?? 'text';
+    const directory = resolve(terminal.directory, invocation.text('repo') ?? '.');
+    if (invocation.text('local') !== undefined) return publishLocally(invocation, terminal);
+    const repository = await openRepository(directory, searchPath(terminal));
+    const fence = openFence(invocation, terminal, directory);
+    const client = registryClientFor(invocation, terminal, {
+      named: [...['to', 'slim', 'base-image'].map(invocation.text), ...invocation.list('also')],
+    });
+    try {
+      const out = resolve(terminal.directory, invocation.text('out') ?? 'publish');
+      const progress = (step: string): void => terminal.err(`${plain(step)}\n`);
+      const published = await publish(
+        { repository, registry: client, fence, progress },
+        { ...choicesOf(invocation, terminal), attest: attestOf(invocation, terminal), out },
+      );
+      return await (format === 'json' ? printJson : printText)(published, { terminal, client, out });
+    } finally {
+      client.close();
+      await fence?.close();
+      await repository.close();
+    }
+  },
+};
+
+function choicesOf(invocation: Invocation, { directory, now }: Terminal) {
+  const { text, needed, list, flag } = invocation;
+  const memory = text('memory');
+  return {
+    commit: text('commit') ?? 'HEAD',
+    catalog: needed('catalog'),
+    to: text('to'),
+    also: list('also').length === 0 ? undefined : list('also'),
+    slim: text('slim'),
+    untagged: flag('untagged'),
+    cache: invocation.word('cache', ['json', 'none']),
+    compression: invocation.word('compression', ['gzip', 'zstd']),
+    labels: list('label').length === 0 ? undefined : Object.fromEntries(list('label').map(labelOf)),
+    as: text('as'),
+    base: text('base-image'),
+    mirrorTo: text('mirror-to'),
+    epoch: epochOf(text('epoch')),
+    today: now().toISOString().slice(0, 10),
+    store: memory === undefined ? undefined : directoryStore(resolve(directory, memory)),
+  };
+}
+
+function attestOf({ flag, text }: Invocation, { directory }: Terminal): AttestOptions | undefined {
+  const file = text('sign-key');
+  if (file !== undefined && flag('keyless'))
+    throw usageError(command, '--sign-key and --keyless cannot be used together');
+  const signer: Signer | undefined =
+    file === undefined ? undefined : { kind: 'key', key: readText(resolve(directory, file)) };
+  const signs = signer ?? (flag('keyless') ? ({ kind: 'keyless' } as const) : undefined);
+  const provenance = flag('provenance') || signs !== undefined;
+  if (!flag('sbom') && !provenance) return undefined;
+  return { sbom: flag('sbom'), provenance, signer: signs, source: text('source'), builder: BUILDER };
+}
+
+/** Who ran the build, for a provenance that a person's machine makes. */
+const BUILDER = 'urn:portolan:cli';
+
+function labelOf(text: string): [key: string, value: string] {
+  const at = text.indexOf('=');
+  if (at > 0) return [text.slice(0, at), text.slice(at + 1)];
+  throw usageError(command, `--label must be KEY=VALUE, not ${JSON.stringify(text)}`);
+}
+
+function epochOf(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  if (/^[0-9]{1,9}$/.test(text)) return Number(text);
+  throw usageError(command, `--epoch must be a number, not ${JSON.stringify(text)}`);
+}
+
+interface Printing {
+  readonly terminal: Terminal;
+  readonly client: RegistryClient;
+  readonly out: string;
+}
+
+async function printText(published: Published, { terminal, client, out }: Printing): Promise<ExitCode> {
+  for (const finding of published.findings) terminal.err(findingText(finding));
+  if (published.kind === 'refused') {
+    terminal.err('FAIL: not published: the catalog has errors; the tag was not moved\n');
+    return 1;
+  }
+  if (published.kind === 'superseded') {
+    const { commit, digest } = published.by;
+    await terminal.out(`nothing to publish: the newer commit ${commit} is already published as ${digest}\n`);
+    return 0;
+  }
+  const { receipt, push, files } = published;
+  const { present, mounted, uploaded } = push.blobs;
+  const requests = [...client.traffic().values()].reduce((sum, traffic) => sum + traffic.requests, 0);
+  const changed = [...files.written, ...files.removed.map((name) => `-${name}`)];
+  await terminal.out(
+    [
+      `published ${receipt.image}`,
+      `  digest   ${receipt.digest}`,
+      `  uploaded ${push.bytes} bytes${push.unchanged ? ': the image already exists' : ` (${amount(uploaded, 'blob')}; ${present} already existed, ${mounted} mounted)`}, ${amount(requests, 'request')}`,
+      `  files    ${out}: ${changed.length === 0 ? 'nothing changed' : changed.join(', ')}`,
+      '',
+    ].join('\n'),
+  );
+  return 0;
+}
+
+async function printJson(published: Published, { terminal }: Printing): Promise<ExitCode> {
+  await terminal.out(`${JSON.stringify(published, null, 2)}\n`);
+  return published.kind === 'refused' ? 1 : 0;
+}

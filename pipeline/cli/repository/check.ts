@@ -1,0 +1,132 @@
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { definitionsIn } from '../../catalogs/bundle/definitions.ts';
+import { type CheckRequest, check } from '../../check/check.ts';
+import type { People } from '../../check/people.ts';
+import type { CheckReport } from '../../check/report.ts';
+import { fileError } from '../../directory.ts';
+import { openRepository } from '../../git/repository.ts';
+import { directoryStore } from '../../oci/image/directory-store.ts';
+import type { RegistryClient } from '../../oci/registry/client.ts';
+import { parseIdentity } from '../../policy/identity.ts';
+import type { Policy } from '../../policy/policy.ts';
+import { jsonReport } from '../../report/json.ts';
+import { markdownReport } from '../../report/markdown.ts';
+import { sarifReport } from '../../report/sarif.ts';
+import { textReport } from '../../report/text-report.ts';
+import { type ExitCode, searchPath, type Terminal } from '../../terminal.ts';
+import { type Command, type Invocation, usageError } from '../command.ts';
+import { registryClientFor } from '../registry-access.ts';
+import { REGISTRY_OPTIONS } from '../registry-options.ts';
+
+const FORMATS = {
+  text: textReport,
+  json: jsonReport,
+  markdown: (report) => markdownReport(report),
+  sarif: sarifReport,
+} satisfies Readonly<Record<string, (report: CheckReport) => string>>;
+
+const FORMAT_WORDS = Object.keys(FORMATS) as (keyof typeof FORMATS)[];
+
+export const command: Command = {
+  words: 'check',
+  operands: '',
+  options: {
+    repo: { value: 'DIR', description: 'path of the repository (default: current directory)' },
+    base: {
+      value: 'REF',
+      description: 'tip of the target branch; the policy and owners are read from it',
+    },
+    head: { value: 'REF', description: 'head of the pull request (default: HEAD)' },
+    author: {
+      value: 'LOGIN',
+      description:
+        'author of the pull request, as LOGIN or LOGIN#ID; if omitted, permissions are not checked',
+    },
+    policy: { value: 'FILE', description: 'policy file to use instead of the policy in the base branch' },
+    bundles: {
+      value: 'DIR',
+      description:
+        'bundle directories PACKAGE/VERSION, to check whether CRD upgrades are safe (default: those in the repository)',
+    },
+    cache: {
+      value: 'DIR',
+      description: 'cache the content of released images (graph.released) in this directory',
+    },
+    format: { value: 'text|json|markdown|sarif', description: 'output format (default: text)' },
+    ...REGISTRY_OPTIONS,
+  },
+  details: [
+    'Checks the merge of base and head. Portolan reads git objects only: it does not touch the work tree, and does not',
+    'execute anything from the pull request. It contacts registries about new images only if the policy allows it',
+    '(registries.allow).',
+  ].join('\n'),
+  examples: [
+    'portolan check --base origin/main --head HEAD',
+    'portolan check --repo ../catalogs --base main --head pr-17 --author anna --format markdown',
+  ],
+  run: async (invocation, terminal) => {
+    const format = FORMATS[invocation.word('format', FORMAT_WORDS) ?? 'text'];
+    const directory = resolve(terminal.directory, invocation.text('repo') ?? '.');
+    const repository = await openRepository(directory, searchPath(terminal));
+    const clients: RegistryClient[] = [];
+    const registryFor = (policy: Policy): RegistryClient => {
+      const client = registryClientFor(invocation, terminal, { policy });
+      clients.push(client);
+      return client;
+    };
+    try {
+      const definitions = definitionsIn(invocation.text('bundles'), terminal);
+      const report = await check(repository, {
+        ...requestOf(invocation, terminal),
+        ...definitions,
+        registryFor,
+      });
+      await terminal.out(format(report));
+      return exitCode(report);
+    } finally {
+      for (const client of clients) client.close();
+      await repository.close();
+    }
+  },
+};
+
+function requestOf(invocation: Invocation, terminal: Terminal): CheckRequest {
+  const policy = invocation.text('policy');
+  const people = peopleOf(invocation);
+  const cache = invocation.text('cache');
+  return {
+    base: invocation.needed('base'),
+    head: invocation.text('head') ?? 'HEAD',
+    today: terminal.now().toISOString().slice(0, 10),
+    ...(people ? { people } : {}),
+    ...(cache === undefined ? {} : { cache: directoryStore(resolve(terminal.directory, cache)) }),
+    ...(policy === undefined
+      ? {}
+      : { policy: { path: policy, bytes: readPolicy(resolve(terminal.directory, policy)) } }),
+  };
+}
+
+function readPolicy(path: string): Uint8Array {
+  try {
+    return readFileSync(path);
+  } catch (error) {
+    throw fileError(error, path);
+  }
+}
+
+/** A person at a terminal is both author and pusher; there is nobody to ask for reviews. */
+function peopleOf(invocation: Invocation): People | undefined {
+  const text = invocation.text('author');
+  if (text === undefined) return undefined;
+  const identity = parseIdentity(text);
+  if (identity?.kind !== 'account')
+    throw usageError(command, `--author must be LOGIN or LOGIN#ID, not ${JSON.stringify(text)}`);
+  const author = { login: identity.login, id: identity.id };
+  return { author, pusher: author, reviews: [], commits: undefined, holds: [] };
+}
+
+function exitCode({ verdict, authority }: CheckReport): ExitCode {
+  if (verdict === 'inconclusive') return 2;
+  return verdict === 'fail' || authority.decision === 'needs' || authority.decision === 'deny' ? 1 : 0;
+}

@@ -1,0 +1,74 @@
+import { resolve } from 'node:path';
+import { diffPlaces, diffRevisions } from '../../check/diff.ts';
+import type { PlacedDiff } from '../../check/report.ts';
+import { PipelineError } from '../../error.ts';
+import { openRepository } from '../../git/repository.ts';
+import { diffMarkdown, diffText } from '../../report/diff.ts';
+import { searchPath, type Terminal } from '../../terminal.ts';
+import type { Command, Invocation } from '../command.ts';
+import { withOperands } from '../operands.ts';
+import { REGISTRY_OPTIONS } from '../registry-options.ts';
+
+const FORMATS = {
+  text: diffText,
+  json: (diffs) => `${JSON.stringify({ packages: diffs }, null, 2)}\n`,
+  markdown: diffMarkdown,
+} satisfies Readonly<Record<string, (diffs: readonly PlacedDiff[]) => string>>;
+
+const FORMAT_WORDS = Object.keys(FORMATS) as (keyof typeof FORMATS)[];
+
+export const command: Command = {
+  words: 'diff',
+  operands: 'BASE HEAD',
+  options: {
+    repo: { value: 'DIR', description: 'path of a git repository; BASE and HEAD are then revisions in it' },
+    package: { value: 'NAME', description: 'only this package', multiple: true },
+    format: { value: 'text|json|markdown', description: 'output format (default: text)' },
+    ...REGISTRY_OPTIONS,
+  },
+  details:
+    'BASE and HEAD are directories or index images with one catalog each. With --repo they are git revisions, and Portolan\n' +
+    'compares every catalog that differs.',
+  examples: [
+    'portolan diff published/v4.20 catalogs/v4.20 --package etcd',
+    'portolan diff quay.io/acme/catalog:v4.20 catalogs/v4.20',
+    'portolan diff HEAD~1 HEAD --repo . --format markdown',
+  ],
+  run: async (invocation, terminal) => {
+    const format = FORMATS[invocation.word('format', FORMAT_WORDS) ?? 'text'];
+    const packages = new Set(invocation.list('package'));
+    const diffs = await diffsOf(invocation, terminal, packages.size > 0 ? packages : undefined);
+    await terminal.out(format(diffs.filter((diff) => packages.size === 0 || packages.has(diff.package))));
+    return 0;
+  },
+};
+
+/** Revisions without `--repo` look like directories that are not there. */
+function orRevisions(error: PipelineError): PipelineError {
+  const hint = [error.hint, 'to compare revisions, use --repo DIR'].filter(Boolean).join('; ');
+  return new PipelineError(error.code, error.message, { hint, cause: error });
+}
+
+async function diffsOf(
+  invocation: Invocation,
+  terminal: Terminal,
+  packages: ReadonlySet<string> | undefined,
+): Promise<PlacedDiff[]> {
+  const [base = '', head = ''] = invocation.operands;
+  const repo = invocation.text('repo');
+  if (repo === undefined) {
+    const typed = { invocation, terminal };
+    return withOperands([base], typed, ([was]) =>
+      withOperands([head], typed, async ([is]) => (was && is ? diffPlaces(was, is, packages) : [])),
+    ).catch((error: unknown) => {
+      throw error instanceof PipelineError && error.code === 'not-found' ? orRevisions(error) : error;
+    });
+  }
+  const repository = await openRepository(resolve(terminal.directory, repo), searchPath(terminal));
+  try {
+    const today = terminal.now().toISOString().slice(0, 10);
+    return await diffRevisions(repository, { base, head, today });
+  } finally {
+    await repository.close();
+  }
+}

@@ -1,0 +1,29 @@
+import { existsSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { appendLedger } from '../../check/ledger.ts';
+import { readText } from '../../directory.ts';
+import { writeFiles } from '../../write.ts';
+import type { Command } from '../command.ts';
+import { readOperands } from '../operands.ts';
+import { REGISTRY_OPTIONS } from '../registry-options.ts';
+
+export const command: Command = {
+  words: 'ledger',
+  operands: 'FILE DIR|REFERENCE…',
+  options: REGISTRY_OPTIONS,
+  details:
+    'The ledger lists every version that was ever published. If the policy contains graph.published: {ledger: FILE}, checks\n' +
+    'use it to find the versions that clusters may still run.',
+  examples: ['portolan ledger published.jsonl catalogs/v4.19 catalogs/v4.20'],
+  run: async (invocation, terminal) => {
+    const [file = '', ...operands] = invocation.operands;
+    const path = resolve(terminal.directory, file);
+    let text = existsSync(path) ? readText(path) : '';
+    const today = terminal.now().toISOString().slice(0, 10);
+    for (const { name, catalog } of await readOperands(operands, invocation, terminal)) {
+      text = appendLedger(text, { path: file, name, catalog, today });
+    }
+    writeFiles(dirname(path), new Map([[path.slice(dirname(path).length + 1), text]]));
+    return 0;
+  },
+};

@@ -1,0 +1,157 @@
+/**
+ * What no pull request brings and nobody notices: waivers that have run out, owners whose
+ * accounts are gone, catalogs that were merged and never published, tags that somebody else moved.
+ */
+import { compareText } from '../../catalog/go/text.ts';
+import { tryParseReference } from '../../catalog/reference.ts';
+import { packageFolders } from '../change/unit.ts';
+import { catalogIdentity, publishedCatalogs } from '../check/published-catalogs.ts';
+import { PipelineError } from '../error.ts';
+import { bringThose } from '../git/bring.ts';
+import type { Repository } from '../git/repository.ts';
+import { formatIdentity, type Identity, resolvePeople } from '../policy/identity.ts';
+import { matchesGlob } from '../policy/layout.ts';
+import { ownersReader } from '../policy/owners/owners.ts';
+import type { Policy } from '../policy/policy.ts';
+import type { Registry } from '../ports.ts';
+import type { GitHub, RepositoryName } from './client.ts';
+import { type Deployed, lastDeployed } from './deployments.ts';
+import { readDirectory } from './directory.ts';
+
+export interface Drift {
+  readonly kind: 'waiver' | 'owner' | 'unpublished' | 'moved' | 'tag' | 'unknown';
+  /** What it is about: a rule, a package, a catalog. */
+  readonly of: string;
+  readonly message: string;
+  /** What to do. */
+  readonly hint: string;
+}
+
+export interface DriftPorts {
+  readonly github: GitHub;
+  readonly name: RepositoryName;
+  readonly repository: Repository;
+  readonly registry: Registry;
+}
+
+export interface DriftRequest {
+  /** Id of the branch's tip. */
+  readonly commit: string;
+  readonly policy: Policy;
+  /** The day for which is judged, `YYYY-MM-DD` in UTC. */
+  readonly today: string;
+}
+
+/** Everything that has drifted. */
+export async function driftOf(ports: DriftPorts, request: DriftRequest): Promise<Drift[]> {
+  return [
+    ...expiredWaivers(request),
+    ...(await lostOwners(ports, request)),
+    ...(await catalogDrift(ports, request)),
+  ];
+}
+
+function expiredWaivers({ policy, today }: DriftRequest): Drift[] {
+  return policy.waivers
+    .filter(({ until }) => until < today)
+    .map(({ rule, package: name, until }) => ({
+      kind: 'waiver',
+      of: rule,
+      message: `the waiver of ${rule} for ${name} ran out on ${until}`,
+      hint: 'take it out of the policy, or correct what it waived',
+    }));
+}
+
+/** Identities that are asked for together. */
+const TOGETHER = 100;
+
+async function lostOwners(
+  { github, repository }: DriftPorts,
+  { commit, policy }: DriftRequest,
+): Promise<Drift[]> {
+  const { objects } = repository;
+  const reader = ownersReader(objects, commit, policy);
+  const folders = await packageFolders(objects, commit, policy.layout);
+  const names = [...new Set(folders.map(({ package: name }) => name))].sort(compareText);
+  const lists = await Promise.all(
+    names.map(async (name) => {
+      const paths = folders.filter((folder) => folder.package === name).map(({ path }) => `${path}/_`);
+      return { of: `package ${name}`, identities: (await reader.of(name, paths)).identities };
+    }),
+  );
+  lists.push({ of: 'the policy', identities: [...policy.owners.admins, ...policy.owners.blocked] });
+  const all = [
+    ...new Map(
+      lists.flatMap(({ identities }) => identities.map((one) => [formatIdentity(one), one])),
+    ).values(),
+  ];
+  const ignored = new Map<string, string>();
+  for (let i = 0; i < all.length; i += TOGETHER) {
+    const some: Identity[] = all.slice(i, i + TOGETHER);
+    const directory = await readDirectory(github, some);
+    for (const one of some) {
+      const [why] = resolvePeople([one], { directory, allowTeams: policy.owners.allowTeams }).ignored;
+      if (why !== undefined) ignored.set(formatIdentity(one), why);
+    }
+  }
+  return lists.flatMap(({ of, identities }) =>
+    identities.flatMap((one): Drift[] => {
+      const why = ignored.get(formatIdentity(one));
+      const hint = 'name somebody else, or pin the account: login#number';
+      return why === undefined ? [] : [{ kind: 'owner', of, message: why, hint }];
+    }),
+  );
+}
+
+async function catalogDrift(ports: DriftPorts, request: DriftRequest): Promise<Drift[]> {
+  const { objects } = ports.repository;
+  const names = await publishedCatalogs(objects, request.commit, request.policy);
+  return (await Promise.all(names.map((name) => driftOfCatalog(ports, request, name)))).flat();
+}
+
+async function driftOfCatalog(
+  { github, name: place, repository, registry }: DriftPorts,
+  { commit, policy }: DriftRequest,
+  name: string,
+): Promise<Drift[]> {
+  const hint = 'run the publish workflow again';
+  const last = await lastDeployed(github, place, name);
+  if (!last) return [{ kind: 'unpublished', of: name, message: `catalog ${name} was never published`, hint }];
+  const tag = await movedTag(registry, { policy, name, last });
+  const there = await bringThose(repository, new Set([last.commit]));
+  if (!there.has(last.commit)) {
+    const message = `catalog ${name} is published as of ${last.commit.slice(0, 12)}, which is no longer in the repository`;
+    return [{ kind: 'unknown', of: name, message, hint }, ...tag];
+  }
+  const [published, now] = await Promise.all(
+    [last.commit, commit].map((id) => catalogIdentity(repository.objects, id, { policy, name })),
+  );
+  const found: Drift[] = [];
+  if (published !== now) {
+    const message = `catalog ${name} is published as of ${last.commit.slice(0, 12)}; the branch holds another one`;
+    found.push({ kind: 'unpublished', of: name, message, hint });
+  }
+  return [...found, ...tag];
+}
+
+async function movedTag(
+  registry: Registry,
+  { policy, name, last }: { readonly policy: Policy; readonly name: string; readonly last: Deployed },
+): Promise<Drift[]> {
+  const target = policy.publish.catalogs.find(({ pattern }) => matchesGlob(pattern, name));
+  const image = target?.image.replaceAll('{catalog}', name) ?? '';
+  const reference = tryParseReference(image);
+  if (!reference || last.digest === undefined) return [];
+  try {
+    const digest = (await registry.resolve(reference))?.digest;
+    if (digest === last.digest) return [];
+    const message =
+      digest === undefined
+        ? `${image} is gone from its registry; it was ${last.digest}`
+        : `${image} is ${digest}; what was published is ${last.digest}`;
+    return [{ kind: 'moved', of: name, message, hint: 'find out who pushed it, and publish again' }];
+  } catch (error) {
+    if (!(error instanceof PipelineError)) throw error;
+    return [{ kind: 'unknown', of: name, message: `${image}: ${error.message}`, hint: 'try again later' }];
+  }
+}

@@ -1,0 +1,244 @@
+/**
+ * What a push that brings bundles makes of them: each becomes an image, and the catalogs that its
+ * `release-config.yaml` names become a pull request, or a commit on the branch, as the policy says. Images
+ * are pushed before anything names them.
+ */
+import type { Finding } from '../../catalog/finding.ts';
+import { formatReference } from '../../catalog/reference.ts';
+import { refusalsOf } from '../catalogs/bundle/judge.ts';
+import { arrivedBundles, bundlesIn } from '../catalogs/release/arrived.ts';
+import {
+  type BundleName,
+  bundleTag,
+  folderOf,
+  type MadeBundle,
+  madeBundle,
+  pushMade,
+} from '../catalogs/release/bundle-image.ts';
+import { treePlace } from '../catalogs/release/place.ts';
+import { refusalFinding } from '../catalogs/release/refusal.ts';
+import { releasedTexts } from '../catalogs/release/release.ts';
+import { RELEASE_FILE } from '../catalogs/release/wanted.ts';
+import { PipelineError } from '../error.ts';
+import type { Repository } from '../git/repository.ts';
+import { entryAt } from '../git/tree.ts';
+import type { Policy, ReleasePolicy } from '../policy/policy.ts';
+import { policyAt } from '../policy/read-policy.ts';
+import type { Registry } from '../ports.ts';
+import { releaseBody } from '../report/release-text.ts';
+import type { GitHub, RepositoryName } from './client.ts';
+import type { Content } from './git-data.ts';
+import { branchFor, commitOnto, type Proposal, type Proposed, propose } from './proposal.ts';
+import { branchesBelow } from './proposal-standing.ts';
+
+export interface ReleasePorts {
+  readonly github: GitHub;
+  readonly name: RepositoryName;
+  readonly repository: Repository;
+  /** Where bundles are pushed. */
+  readonly registry: Registry;
+  /** Asks what a policy allows, of other bundles that no catalog holds yet. */
+  readonly registryFor: (policy: Policy) => Registry;
+}
+
+export interface ReleaseBundlesRequest {
+  readonly branch: string;
+  /** Ids of commits that have been brought; bundles that are in the second and not in the first have arrived. */
+  readonly before: string;
+  readonly commit: string;
+  /** Bundles that were refused before, and may have been corrected. */
+  readonly refused: readonly BundleName[];
+  readonly policy: Policy;
+  /** The day for which waivers are judged, `YYYY-MM-DD` in UTC. */
+  readonly today: string;
+}
+
+/** What became of one bundle. */
+export interface BundleRelease extends BundleName {
+  /** The pushed image, by digest; undefined when it was refused. */
+  readonly image: string | undefined;
+  /** Why it was not pushed, or not released; empty when all went well. */
+  readonly findings: readonly Finding[];
+  readonly proposed: Proposed | undefined;
+  /** Id of the commit that released it on the branch. */
+  readonly commit: string | undefined;
+  /** References by which catalogs name what was refused; an image of an earlier run may be there. */
+  readonly missing: readonly string[];
+}
+
+/**
+ * Releases what has arrived, and looks again at what was proposed before: its pull requests follow the branch.
+ *
+ * @throws PipelineError as the client, the fetching and the registries; what a bundle itself lacks is a finding
+ */
+export async function releaseBundles(
+  ports: ReleasePorts,
+  request: ReleaseBundlesRequest,
+): Promise<BundleRelease[]> {
+  const { release } = request.policy;
+  if (!release) return [];
+  const { objects } = ports.repository;
+  const trees = { before: request.before, after: request.commit };
+  const arrived: readonly BundleName[] = await arrivedBundles(objects, trees, request.policy);
+  const waiting = release.mode === 'off' ? [] : await waitingOf(ports, request.branch);
+  const refused = await bundlesIn(objects, request.commit, request.refused);
+  const all = new Map(
+    [...waiting, ...refused, ...arrived].map((one) => [`${one.package}/${one.version}`, one]),
+  );
+  const releases: BundleRelease[] = [];
+  // One after the other: two versions of a package stand in one template.
+  for (const bundle of all.values()) {
+    const foreseen = arrived.includes(bundle);
+    releases.push(await releaseOne(ports, request, { bundle, release, foreseen }));
+  }
+  return releases;
+}
+
+const SUBJECT = 'release';
+
+/** Bundles whose catalogs are proposed already to a branch. */
+async function waitingOf(ports: ReleasePorts, base: string): Promise<BundleName[]> {
+  const prefix = `${await branchFor(ports, { subject: SUBJECT, base })}/`;
+  return (await branchesBelow(ports, prefix)).flatMap((branch) => {
+    const [name, version, ...rest] = branch.slice(prefix.length).split('/');
+    return name !== undefined && version !== undefined && rest.length === 0
+      ? [{ package: name, version }]
+      : [];
+  });
+}
+
+interface One {
+  readonly bundle: BundleName;
+  readonly release: ReleasePolicy;
+  /** Whether the pull request that was merged has shown it, and was judged with it. */
+  readonly foreseen: boolean;
+}
+
+async function releaseOne(
+  ports: ReleasePorts,
+  request: ReleaseBundlesRequest,
+  one: One,
+): Promise<BundleRelease> {
+  const none = { ...one.bundle, image: undefined, proposed: undefined, commit: undefined, missing: [] };
+  const pushed = await pushBundle(ports, request, one);
+  if (!pushed) return { ...none, findings: [], proposed: await takeBack(ports, request.branch, one.bundle) };
+  if ('findings' in pushed) return { ...none, ...pushed };
+  const base = { ...none, image: pushed.reference, findings: [] };
+  if (one.release.mode === 'off') return base;
+  try {
+    return { ...base, ...(await intoCatalogs(ports, request, { ...one, made: pushed })) };
+  } catch (error) {
+    return { ...none, findings: [findingOf(refusalIn(error), one.bundle)] };
+  }
+}
+
+async function intoCatalogs(
+  ports: ReleasePorts,
+  { branch }: ReleaseBundlesRequest,
+  { bundle, release, foreseen, made }: One & { readonly made: MadeBundle },
+): Promise<Pick<BundleRelease, 'commit'> | Pick<BundleRelease, 'proposed'>> {
+  let fetched = false;
+  const fetching = (): void => {
+    fetched = true;
+  };
+  const make = async (tip: string): Promise<Proposal | undefined> => {
+    fetched = false;
+    return proposalAt(ports, tip, { bundle, made, fetching });
+  };
+  if (release.mode === 'commit' && foreseen) {
+    const judged = async (tip: string): Promise<Proposal | undefined> => {
+      const proposal = await make(tip);
+      return fetched ? undefined : proposal;
+    };
+    const commit = await commitOnto(ports, { base: branch, make: judged });
+    // What the check could not look at is not committed past everybody.
+    if (commit !== 'protected' && !fetched) return { commit };
+  }
+  return { proposed: await propose(ports, { subject: subjectOf(bundle), base: branch, make }) };
+}
+
+function subjectOf({ package: name, version }: BundleName): string {
+  return `${SUBJECT}/${name}/${version}`;
+}
+
+/** Takes back what was proposed of a bundle that is gone. */
+function takeBack(ports: ReleasePorts, base: string, bundle: BundleName): Promise<Proposed> {
+  const { repository } = ports;
+  const make = async (tip: string): Promise<'as it stands' | undefined> => {
+    await repository.bring([tip]);
+    const folder = await entryAt(repository.objects, tip, folderOf(bundle));
+    // It came back meanwhile: that is for the run which was told of it.
+    return folder && 'as it stands';
+  };
+  return propose(ports, { subject: subjectOf(bundle), base, make });
+}
+
+/** What people wrote is theirs to correct, and the other bundles go on. @throws whatever else it is */
+function refusalIn(error: unknown): PipelineError {
+  if (error instanceof PipelineError && !error.retryable && OF_THE_BUNDLE.has(error.code)) return error;
+  throw error;
+}
+
+const OF_THE_BUNDLE: ReadonlySet<string> = new Set(['usage', 'not-found', 'too-large', 'conflict']);
+
+function findingOf(error: PipelineError, bundle: BundleName): Finding {
+  return refusalFinding(error, { package: bundle.package, folder: folderOf(bundle) });
+}
+
+/** @returns undefined for a bundle that is gone */
+async function pushBundle(
+  { repository, registry }: ReleasePorts,
+  { commit, policy, today }: ReleaseBundlesRequest,
+  { bundle, release }: One,
+): Promise<MadeBundle | Pick<BundleRelease, 'findings' | 'missing'> | undefined> {
+  const folder = folderOf(bundle);
+  let findings: readonly Finding[] = [];
+  const missing: string[] = [];
+  try {
+    const source = await treePlace(repository.objects, commit).folder(folder);
+    if (!source) return undefined;
+    // Of what is no bundle at all there is no image, and a catalog may name the tag all the same.
+    missing.push(formatReference(bundleTag(release.bundles, bundle)));
+    findings = await refusalsOf(source, { ...bundle, path: folder }, { policy, today });
+    const made = await madeBundle(release.bundles, bundle, source);
+    missing.push(made.reference);
+    if (findings.length > 0) return { findings, missing };
+    await pushMade(registry, made);
+    return made;
+  } catch (error) {
+    const refusal = refusalIn(error);
+    if (findings.length === 0) findings = [findingOf(refusal, bundle)];
+    return { findings, missing };
+  }
+}
+
+interface Made {
+  readonly bundle: BundleName;
+  readonly made: MadeBundle;
+  /** Told when a bundle is fetched that no catalog holds yet. */
+  readonly fetching: () => void;
+}
+
+/** The catalogs with the bundle in them; undefined when they have it, or when it says nothing of them. */
+async function proposalAt(
+  { repository, registryFor }: ReleasePorts,
+  tip: string,
+  { bundle, made, fetching }: Made,
+): Promise<Proposal | undefined> {
+  await repository.bring([tip]);
+  const place = treePlace(repository.objects, tip);
+  const { policy } = await policyAt(repository.objects, tip);
+  if (!policy) throw new PipelineError('usage', 'the policy cannot be read: portolan check says why');
+  if ((await place.text(`${folderOf(bundle)}/${RELEASE_FILE}`)) === undefined) return undefined;
+  const registry = (): Registry => {
+    fetching();
+    return registryFor(policy);
+  };
+  const rendering = { directory: '/', registry, only: 'bundles' } as const;
+  const { texts, findings } = await releasedTexts(place, { ...bundle, image: made.reference, rendering });
+  const [finding] = findings;
+  if (finding) throw new PipelineError('usage', finding.message);
+  const files = new Map([...texts].map(([path, text]): [string, Content] => [path, Buffer.from(text)]));
+  const title = `Release ${bundle.package} ${bundle.version}`;
+  return { title, body: releaseBody({ ...bundle, image: made.reference, paths: [...files.keys()] }), files };
+}

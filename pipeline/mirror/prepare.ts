@@ -1,0 +1,218 @@
+/**
+ * Preparing a mirror: read the catalogs, plan, write the files that carry the plan out.
+ */
+
+import { load } from '../../catalog/fbc/load.ts';
+import { type Blobs, catalogOf } from '../../catalog/fbc/model.ts';
+import type { Finding } from '../../catalog/finding.ts';
+import {
+  type DocumentOptions,
+  type MirrorDocuments,
+  mirrorDocuments,
+} from '../../catalog/mirror/documents.ts';
+import { PLAN_FILES, planFiles } from '../../catalog/mirror/files.ts';
+import type { CatalogSelection, ImageSet } from '../../catalog/mirror/image-set.ts';
+import { filterImageSet, takesAll } from '../../catalog/mirror/image-set-filter.ts';
+import { type CatalogImages, catalogImages, imagesOf } from '../../catalog/mirror/images.ts';
+import { needsWith } from '../../catalog/mirror/needs.ts';
+import { InvalidOption } from '../../catalog/mirror/option.ts';
+import { imageSetRequest, type MirrorPlan, planMirror } from '../../catalog/mirror/plan.ts';
+import { type MirrorReport, mirrorReport, planFindings } from '../../catalog/mirror/report.ts';
+import type { CatalogRequest, PlanRequest } from '../../catalog/mirror/request.ts';
+import { type Choice, type Kept, selectPackages } from '../../catalog/mirror/select.ts';
+import { celFor } from '../../catalog/olm/foresight/world.ts';
+import { opmFindings } from '../../catalog/rules/opm.ts';
+import type { CatalogSource } from '../../catalog/source.ts';
+import { PipelineError } from '../error.ts';
+import { type Written, writeFiles } from '../write.ts';
+
+/** A catalog to mirror, and what it is called. */
+export interface MirroredCatalog extends Omit<CatalogRequest, 'images' | 'selected'> {
+  readonly source: CatalogSource;
+  /** Which packages of it; empty: all. */
+  readonly choices?: readonly Choice[] | undefined;
+}
+
+export interface MirrorRequest extends Omit<PlanRequest, 'catalogs'> {
+  readonly catalogs: readonly MirroredCatalog[];
+  readonly documents: DocumentOptions;
+}
+
+export interface MirrorOutcome {
+  readonly plan: MirrorPlan;
+  readonly documents: MirrorDocuments;
+  readonly report: MirrorReport;
+  /** What is wrong with the catalogs and the plan; errors mean that images are lost. */
+  readonly findings: readonly Finding[];
+  /** Bundles that stay in a selection though nobody chose them. */
+  readonly kept: readonly Kept[];
+  /** The selected parts of catalogs, for building their images; undefined for whole ones. */
+  readonly selections: readonly (Blobs | undefined)[];
+}
+
+/**
+ * Plans a mirror of catalogs.
+ *
+ * @throws PipelineError `usage` for options that cannot be followed
+ */
+export async function prepareMirror(request: MirrorRequest): Promise<MirrorOutcome> {
+  const read = await Promise.all(request.catalogs.map((catalog) => readCatalog(catalog)));
+  const catalogs = request.catalogs.map((catalog, i) => requestOf(catalog, read[i]));
+  return outcomeOf({ ...request, catalogs }, request.documents, read);
+}
+
+/** A catalog of an ImageSetConfiguration, opened. */
+export interface SelectedCatalog {
+  readonly source: CatalogSource;
+  readonly digest: string | undefined;
+  /** Where the image of the selection was put. */
+  readonly from?: string | undefined;
+}
+
+export interface ImageSetPlanRequest extends Omit<PlanRequest, 'catalogs' | 'additional' | 'blocked'> {
+  readonly imageSet: ImageSet;
+  /** In the order of the configuration. */
+  readonly catalogs: readonly SelectedCatalog[];
+  readonly documents: DocumentOptions;
+}
+
+/**
+ * Plans a mirror of what an ImageSetConfiguration selects.
+ *
+ * @throws PipelineError `usage` for options that cannot be followed
+ */
+export async function prepareImageSet(request: ImageSetPlanRequest): Promise<MirrorOutcome> {
+  const { imageSet, documents } = request;
+  const read = await Promise.all(
+    imageSet.catalogs.map(async (selection, i) => readSelection(selection, request.catalogs[i])),
+  );
+  const images = read.map((one, i) => ({
+    images: one.images,
+    digest: request.catalogs[i]?.digest,
+    from: request.catalogs[i]?.from,
+  }));
+  const { catalogs, ...others } = imageSetRequest(imageSet, images);
+  return outcomeOf({ ...request, ...others, catalogs }, documents, read);
+}
+
+async function readSelection(
+  selection: CatalogSelection,
+  opened: SelectedCatalog | undefined,
+): Promise<ReadCatalog> {
+  if (!opened) throw new TypeError('a catalog that was not opened');
+  const { blobs, findings } = await load(opened.source);
+  const filtered = filterImageSet(blobs, selection);
+  const wrong = [...findings, ...filtered.findings, ...absent(selection, blobs)];
+  const isMade = !takesAll(selection) && wrong.every(({ severity }) => severity !== 'error');
+  return {
+    images: imagesOf({ ...filtered.blobs, bundles: filtered.mirrored }),
+    findings: isMade ? [...wrong, ...unserved(selection, filtered.blobs)] : wrong,
+    kept: [],
+    selection: takesAll(selection) ? undefined : filtered.blobs,
+  };
+}
+
+/** Why opm would not serve what is selected, where it would not. */
+function unserved({ catalog }: CatalogSelection, blobs: Blobs): Finding[] {
+  const [first, ...more] = opmFindings(blobs).filter(({ severity }) => severity === 'error');
+  if (!first) return [];
+  const others = more.length > 0 ? `, and ${more.length} more` : '';
+  return [
+    {
+      rule: 'mirror/selection',
+      severity: 'error',
+      message: `opm refuses what is selected of ${catalog}: ${first.message}${others}`,
+      location: first.location,
+      hint: 'select other channels or versions, or, with full: true and no packages, the catalog as it is',
+    },
+  ];
+}
+
+/** What is chosen and is not there: something misspelt would be missed on the other side only. */
+function absent({ catalog, packages }: CatalogSelection, blobs: Blobs): Finding[] {
+  const there = new Set(blobs.packages.map(({ name }) => name));
+  const channels = new Set(blobs.channels.map((one) => JSON.stringify([one.package, one.name])));
+  const words = packages.flatMap(({ name, channels: chosen }) =>
+    there.has(name)
+      ? chosen
+          .filter((channel) => !channels.has(JSON.stringify([name, channel.name])))
+          .map((channel) => `channel ${JSON.stringify(channel.name)} of package ${JSON.stringify(name)}`)
+      : [`package ${JSON.stringify(name)}`],
+  );
+  return words.map((what) => ({
+    rule: 'mirror/selection',
+    severity: 'error',
+    message: `there is no ${what} in ${catalog}`,
+    location: { file: 'ImageSetConfiguration', line: 1, column: 1 },
+  }));
+}
+
+function outcomeOf(
+  request: PlanRequest,
+  options: DocumentOptions,
+  read: readonly ReadCatalog[],
+): MirrorOutcome {
+  return asUsage(() => {
+    const plan = planMirror(request);
+    const documents = mirrorDocuments(plan, options);
+    const images = read.map((one) => one.images);
+    return {
+      plan,
+      documents,
+      report: mirrorReport(plan, documents, { images, platform: options.platform }),
+      findings: [...read.flatMap(({ findings }) => findings), ...planFindings(plan)],
+      kept: read.flatMap(({ kept }) => kept),
+      selections: read.map(({ selection }) => selection),
+    };
+  });
+}
+
+interface ReadCatalog {
+  readonly images: CatalogImages;
+  readonly findings: readonly Finding[];
+  readonly kept: readonly Kept[];
+  readonly selection: Blobs | undefined;
+}
+
+async function readCatalog({ source, choices = [] }: MirroredCatalog): Promise<ReadCatalog> {
+  if (choices.length === 0) {
+    const images = await catalogImages(source);
+    return { images, findings: images.findings, kept: [], selection: undefined };
+  }
+  const { blobs, findings } = await load(source);
+  const catalog = catalogOf(blobs);
+  const chosen = selectPackages(catalog, choices, needsWith(await celFor([{ catalog }])));
+  return {
+    images: imagesOf(chosen.blobs),
+    findings: [...findings, ...chosen.findings],
+    kept: chosen.kept,
+    selection: chosen.blobs,
+  };
+}
+
+function requestOf(
+  { source: _source, choices: _choices, ...catalog }: MirroredCatalog,
+  read: ReadCatalog | undefined,
+): CatalogRequest {
+  if (!read) throw new TypeError('a catalog that was not read');
+  return {
+    ...catalog,
+    images: read.images,
+    selected: read.selection !== undefined && catalog.from === undefined,
+  };
+}
+
+/** Writes the plan's files; files of an earlier plan that this one does not have are removed. */
+export function writePlan(folder: string, outcome: MirrorOutcome, options: DocumentOptions): Written {
+  return writeFiles(folder, planFiles({ ...outcome, options }), PLAN_FILES);
+}
+
+/** Runs a step of the library; options that it cannot follow are errors of usage. */
+export function asUsage<T>(step: () => T): T {
+  try {
+    return step();
+  } catch (error) {
+    if (error instanceof InvalidOption) throw new PipelineError('usage', error.message, { cause: error });
+    throw error;
+  }
+}

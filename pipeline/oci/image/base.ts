@@ -1,0 +1,134 @@
+/**
+ * The image that an index image is built on: for each platform its layers, which are
+ * referenced and never rewritten, and its configuration.
+ */
+import { isObject } from '../../../catalog/go/shape.ts';
+import { PipelineError } from '../../error.ts';
+import type { Descriptor, Manifest, Platform } from '../../ports.ts';
+import { digestOf } from './content.ts';
+
+export const OCI_MANIFEST = 'application/vnd.oci.image.manifest.v1+json';
+export const OCI_INDEX = 'application/vnd.oci.image.index.v1+json';
+export const DOCKER_MANIFEST = 'application/vnd.docker.distribution.manifest.v2+json';
+export const DOCKER_LIST = 'application/vnd.docker.distribution.manifest.list.v2+json';
+
+/** The label that says where in an image the catalog stands. */
+export const CONFIGS_LABEL = 'operators.operatorframework.io.index.configs.v1';
+
+export type Json = Readonly<Record<string, unknown>>;
+
+export interface BaseImage {
+  /** Digest of the manifest list, or of the one manifest. */
+  readonly digest: string;
+  /** The family of media types that the index image will have, too. */
+  readonly family: 'oci' | 'docker';
+  readonly platforms: readonly BasePlatform[];
+}
+
+export interface BasePlatform {
+  readonly platform: Platform;
+  readonly layers: readonly Descriptor[];
+  /** The image's configuration as its author wrote it. */
+  readonly config: Json;
+}
+
+/** Reads one piece of the base image: a manifest of its list, or a configuration. */
+export type ReadContent = (descriptor: Descriptor) => Promise<Uint8Array>;
+
+/**
+ * Reads a base image.
+ *
+ * @param manifest what the base's reference names
+ * @throws PipelineError `bad-answer` when it is no image for any platform, `corrupt` when
+ *   content has another digest, `usage` when the base holds a catalog already
+ */
+export async function readBase(manifest: Manifest, read: ReadContent): Promise<BaseImage> {
+  const json = parse(manifest.bytes, manifest.digest);
+  const content = async (descriptor: Descriptor): Promise<Json> => {
+    const bytes = await read(descriptor);
+    const found = digestOf(bytes);
+    if (found !== descriptor.digest) {
+      throw new PipelineError('corrupt', `content with the digest ${found} came for ${descriptor.digest}`);
+    }
+    return parse(bytes, descriptor.digest);
+  };
+  const listed = Array.isArray(json['manifests'])
+    ? json['manifests'].map((item) => descriptorOf(item))
+    : undefined;
+  const images = listed?.filter(isRunnable) ?? [];
+  const platforms: BasePlatform[] = [];
+  if (listed === undefined) platforms.push(await platformOf(json, undefined, content));
+  for (const image of images) platforms.push(await platformOf(await content(image), image.platform, content));
+  if (platforms.length === 0) {
+    throw new PipelineError('bad-answer', `the base image ${manifest.digest} is for no platform`);
+  }
+  const types = [manifest.mediaType, ...images.map(({ mediaType }) => mediaType)];
+  const family = types.every((type) => type === DOCKER_LIST || type === DOCKER_MANIFEST) ? 'docker' : 'oci';
+  return { digest: manifest.digest, family, platforms };
+}
+
+/** Attestations stand in lists as images of an unknown platform. */
+function isRunnable({ mediaType, platform }: Descriptor): boolean {
+  const isImage = mediaType === OCI_MANIFEST || mediaType === DOCKER_MANIFEST;
+  return (
+    isImage && platform !== undefined && platform.os !== 'unknown' && platform.architecture !== 'unknown'
+  );
+}
+
+async function platformOf(
+  manifest: Json,
+  listed: Platform | undefined,
+  content: (descriptor: Descriptor) => Promise<Json>,
+): Promise<BasePlatform> {
+  const config = await content(descriptorOf(manifest['config']));
+  const layers = manifest['layers'];
+  if (!Array.isArray(layers)) throw new PipelineError('bad-answer', 'the base image has no list of layers');
+  const inner = isObject(config['config']) ? config['config'] : {};
+  if (isObject(inner['Labels']) && Object.hasOwn(inner['Labels'], CONFIGS_LABEL)) {
+    throw new PipelineError('usage', 'the base image holds a catalog already', {
+      hint: 'use an image of opm alone: the old catalog would show through the new one',
+    });
+  }
+  return {
+    platform: listed ?? platformIn(config),
+    layers: layers.map((layer) => descriptorOf(layer)),
+    config,
+  };
+}
+
+function platformIn(config: Json): Platform {
+  const text = (key: string): string => (typeof config[key] === 'string' ? config[key] : '');
+  const [variant, osVersion] = [text('variant'), text('os.version')];
+  return {
+    os: text('os'),
+    architecture: text('architecture'),
+    ...(variant === '' ? {} : { variant }),
+    ...(osVersion === '' ? {} : { osVersion }),
+  };
+}
+
+function parse(bytes: Uint8Array, digest: string): Json {
+  let json: unknown;
+  try {
+    json = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+  } catch {
+    json = undefined;
+  }
+  if (!isObject(json)) throw new PipelineError('bad-answer', `the content of ${digest} is not a JSON object`);
+  return json;
+}
+
+function descriptorOf(value: unknown): Descriptor {
+  const { mediaType, digest, size, urls, platform } = (isObject(value) ? value : {}) as Json;
+  const sound = typeof digest === 'string' && /^sha(?:256|384|512):[0-9a-f]{64,128}$/.test(digest);
+  if (!sound || typeof size !== 'number' || !Number.isSafeInteger(size) || size < 0) {
+    throw new PipelineError('bad-answer', 'the base image names content without a usable digest and size');
+  }
+  return {
+    mediaType: typeof mediaType === 'string' ? mediaType : '',
+    digest,
+    size,
+    ...(Array.isArray(urls) ? { urls: urls.map(String) } : {}),
+    ...(isObject(platform) ? { platform: platformIn(platform) } : {}),
+  };
+}

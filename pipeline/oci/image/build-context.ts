@@ -1,0 +1,93 @@
+/**
+ * What a build works with, and where the pieces of its layers come from: made in this build,
+ * cut out of a layer of the build before, or made again.
+ */
+import { createHash } from 'node:crypto';
+import { createWriteStream } from 'node:fs';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { Tree } from '../../../catalog/fbc/cache/layout.ts';
+import type { Finding } from '../../../catalog/finding.ts';
+import { fileError } from '../../directory.ts';
+import { PipelineError } from '../../error.ts';
+import type { Descriptor } from '../../ports.ts';
+import { CODEC_IDS, type Codec } from './compress.ts';
+import { contentKey, type Memory } from './memory.ts';
+import type { Contents } from './packages.ts';
+import { type Extent, madePiece, readExtents, scratchFile } from './piece.ts';
+
+/** Reads a layer of an image that was published before. */
+export type ReadLayer = (layer: Pick<Descriptor, 'digest' | 'size'>) => AsyncIterable<Uint8Array>;
+
+export interface Workshop {
+  readonly contents: Contents;
+  readonly memory: Memory;
+  readonly scratch: string;
+  readonly codec: Codec;
+  readonly cache: 'json' | 'none';
+  /** Layers of the build that the memory is of; everything is made again without. */
+  readonly earlier?: ReadLayer | undefined;
+  /** By digest, whether a layer of that build stands in the scratch directory. */
+  readonly fetched: Map<string, Promise<boolean>>;
+  /** Packages that were known and had to be made all the same, by name. */
+  readonly remade: Map<string, Promise<unknown>>;
+  /** Why no image can be made; filled while packages are read. */
+  readonly findings: Set<Finding>;
+  /** Digests of the layers that were made. */
+  readonly made: Set<string>;
+}
+
+/** Names the facts of a package: they follow from its content and the kind of the cache. */
+export function packageKey(name: string, { contents, cache }: Workshop): string {
+  return contentKey('package', cache, name, contents.identity(name));
+}
+
+/** Names a piece of a package. */
+export function pieceKey(tree: Tree, name: string, workshop: Workshop): string {
+  return contentKey('piece', tree, CODEC_IDS[workshop.codec], packageKey(name, workshop));
+}
+
+/**
+ * Where the bytes of a piece stand, without making it.
+ *
+ * @returns undefined when it has to be made
+ */
+export async function pieceAtHand(key: string, workshop: Workshop): Promise<Extent | undefined> {
+  const { memory, scratch } = workshop;
+  const facts = memory.pieces.get(key);
+  if (!facts) return undefined;
+  const { digest, size, layer } = facts;
+  const made = madePiece(scratch, facts);
+  if (made || !layer || !(await fetchLayer(layer, workshop))) return made;
+  const extent = { path: scratchFile(scratch, layer.digest), offset: layer.offset, size };
+  // A memory is somebody's file: what it says of a layer may not be so.
+  return (await digestOf(extent)) === digest ? extent : undefined;
+}
+
+async function digestOf(extent: Extent): Promise<string> {
+  const hash = createHash('sha256');
+  for await (const bytes of readExtents([extent])) hash.update(bytes);
+  return `sha256:${hash.digest('hex')}`;
+}
+
+/** Brings a layer of the build before into the scratch directory; false when it cannot be had. */
+function fetchLayer(
+  { digest, size }: Pick<Descriptor, 'digest' | 'size'>,
+  { earlier, fetched, scratch }: Workshop,
+): Promise<boolean> {
+  // The digest names a file.
+  if (!earlier || !/^sha256:[0-9a-f]{64}$/.test(digest)) return Promise.resolve(false);
+  const known = fetched.get(digest);
+  if (known) return known;
+  const path = scratchFile(scratch, digest);
+  const fetching = pipeline(Readable.from(earlier({ digest, size })), createWriteStream(path)).then(
+    () => true,
+    (error: unknown) => {
+      // The layer may be gone, and the registry down: the catalog is still here.
+      if (error instanceof PipelineError) return false;
+      throw fileError(error, path);
+    },
+  );
+  fetched.set(digest, fetching);
+  return fetching;
+}

@@ -1,0 +1,190 @@
+/**
+ * From a catalog to its index image. Package by package: what did not change since the
+ * build that the memory is of is neither parsed nor compressed again, and no more than a
+ * few packages are in memory at a time.
+ */
+import { sealDigest, type Tree } from '../../../catalog/fbc/cache/layout.ts';
+import type { Finding } from '../../../catalog/finding.ts';
+import { compareText } from '../../../catalog/go/text.ts';
+import type { CatalogSource } from '../../../catalog/source.ts';
+import { PipelineError } from '../../error.ts';
+import type { Platform } from '../../ports.ts';
+import type { BaseImage } from './base.ts';
+import type { ReadLayer, Workshop } from './build-context.ts';
+import { makeIndex } from './cache-index.ts';
+import type { Codec } from './compress.ts';
+import { type CatalogImage, catalogImage, type Layer, PLATFORMS } from './image.ts';
+import { indexLayer, makeFrame, packageLayer } from './layers.ts';
+import {
+  type BundleFacts,
+  type Memory,
+  openMemory,
+  type PackageFacts,
+  type Store,
+  type StretchFacts,
+  writeMemory,
+} from './memory.ts';
+import { type MadePackage, packageOf } from './package.ts';
+import { type Contents, ROOT, readContents } from './packages.ts';
+import { type LayerPlan, type Load, planLayers } from './plan.ts';
+
+export interface BuildOptions {
+  /** `json`: opm's cache, so that `opm serve` starts at once and writes nothing. `none`: it builds its own. */
+  readonly cache: 'json' | 'none';
+  /** zstd layers are smaller by far; only OCI images can have them, and clients of some age cannot read them. */
+  readonly codec: Codec;
+  /** Labels beside the one that says where the catalog stands. */
+  readonly labels: Readonly<Record<string, string>>;
+  /** Platforms of images without a base. */
+  readonly platforms: readonly Platform[];
+  /** An existing directory for compressed layers; who made it removes it after the push. */
+  readonly scratch: string;
+  /** Where the memory of the build before is, and under which key. */
+  readonly memory?: { readonly store: Store; readonly key: string };
+  /** Reads layers of that build: what did not change of a layer that did is then not made again. */
+  readonly earlier?: ReadLayer | undefined;
+  /** What is wrong with the catalog: nothing is made of one with errors. */
+  readonly judge?: (contents: Contents, memory: Memory) => Promise<readonly Finding[]>;
+}
+
+export const BUILD_DEFAULTS: Pick<BuildOptions, 'cache' | 'codec' | 'labels' | 'platforms'> = {
+  cache: 'json',
+  codec: 'gzip',
+  labels: {},
+  platforms: PLATFORMS,
+};
+
+export interface BuiltCatalog {
+  /** The image for OLM v0, and for OLM v1. */
+  readonly image: CatalogImage;
+  /** The catalog and nothing else, for OLM v1; its layers are also layers of `image`. */
+  readonly slim: CatalogImage;
+  /** What `opm serve` checks the cache by; undefined without a cache. */
+  readonly cacheDigest: string | undefined;
+  readonly packages: number;
+  /** What is in the image, sorted by package. */
+  readonly contents: readonly { readonly name: string; readonly bundles: readonly BundleFacts[] }[];
+  /** How many of our layers had to be made; the others were known. */
+  readonly made: number;
+  readonly layers: number;
+  /** Bytes up to which packages share a layer: see `LayerPlan`. */
+  readonly room: number;
+  /** Set when packages share layers of another room than in the build before, so that many of them moved. */
+  readonly replanned: { readonly from: LayerPlan['room']; readonly to: LayerPlan['room'] } | undefined;
+}
+
+/**
+ * Builds the index image of a catalog.
+ *
+ * @returns what was built, or nothing when there are errors among the findings
+ * @throws PipelineError `io` for the scratch directory, `too-large` when the base has too many
+ *   layers, `usage` when the base is Docker's and zstd is asked for
+ */
+export async function buildCatalogImage(
+  source: CatalogSource,
+  base: BaseImage | undefined,
+  options: BuildOptions,
+): Promise<{ readonly findings: readonly Finding[]; readonly built?: BuiltCatalog }> {
+  const { memory: kept } = options;
+  if (options.codec === 'zstd' && base?.family === 'docker') {
+    throw new PipelineError('usage', "layers in zstd cannot stand on a base with Docker's media types", {
+      hint: 'use gzip, or a base image in OCI format',
+    });
+  }
+  const memory = openMemory(await kept?.store.get(kept.key));
+  const { contents, findings: unread } = await readContents(source, memory.files, options.cache === 'json');
+  const findings = (await options.judge?.(contents, memory)) ?? [];
+  if (findings.some(({ severity }) => severity === 'error')) return { findings };
+  if (unread.length > 0) return { findings: unread };
+  const workshop: Workshop = {
+    ...options,
+    contents,
+    memory,
+    fetched: new Map(),
+    remade: new Map(),
+    findings: new Set(),
+    made: new Set(),
+  };
+  const packages: MadePackage[] = [];
+  for (const name of [...(contents.hasRoot ? [ROOT] : []), ...contents.packages]) {
+    packages.push(await packageOf(name, workshop));
+  }
+  if (workshop.findings.size > 0) return { findings: [...workshop.findings] };
+  const built = await assemble(packages, base, { plan: planFor(packages, base), workshop, options });
+  if (kept) await kept.store.put(kept.key, writeMemory(memory, built.room));
+  return { findings, built };
+}
+
+function planFor(packages: readonly MadePackage[], base: BaseImage | undefined): LayerPlan {
+  const loads = (tree: Tree): Load[] =>
+    packages.flatMap(({ name, pieces }) => {
+      const size = pieces[tree]?.size;
+      return name === ROOT || size === undefined ? [] : [{ name, size }];
+    });
+  const baseLayers = Math.max(0, ...(base?.platforms.map(({ layers }) => layers.length) ?? []));
+  // The blobs of no package have a layer, whether there are some or not, and so has the cache's index.
+  return planLayers({ configs: loads('configs'), cache: loads('cache') }, { baseLayers, fixedLayers: 2 });
+}
+
+async function assemble(
+  packages: readonly MadePackage[],
+  base: BaseImage | undefined,
+  { plan, workshop, options }: { plan: LayerPlan; workshop: Workshop; options: BuildOptions },
+): Promise<BuiltCatalog> {
+  const facts = packages.map((pkg) => pkg.facts);
+  const frame = await makeFrame(workshop);
+  const layersOf = async (tree: Tree, groups: LayerPlan[Tree]): Promise<Layer[]> => {
+    const layers: Layer[] = [];
+    for (const names of groups) layers.push(await packageLayer(tree, names, { workshop, frame }));
+    return layers;
+  };
+  const hasRoot = packages[0]?.name === ROOT && packages[0].pieces.configs !== undefined;
+  const groups = [...(hasRoot ? [[ROOT]] : []), ...plan.configs];
+  // A catalog of nothing has its folder, too.
+  const configs = await layersOf('configs', groups.length === 0 ? [[]] : groups);
+  const cached = options.cache === 'json';
+  const index = cached ? await makeIndex(facts, (own) => digestOver(facts, own), workshop) : undefined;
+  const caches = await layersOf('cache', plan.cache);
+  const layers = [
+    ...configs,
+    ...caches,
+    ...(index ? [await indexLayer(index.facts, { workshop, frame })] : []),
+  ];
+  const { platforms } = options;
+  return {
+    image: catalogImage(base, layers, { ...options, cache: cached }),
+    slim: catalogImage(undefined, configs, {
+      ...options,
+      cache: false,
+      platforms: base?.platforms.map(({ platform }) => platform) ?? platforms,
+    }),
+    cacheDigest: index?.digest,
+    packages: workshop.contents.packages.length,
+    contents: contentsOf(packages),
+    made: workshop.made.size,
+    layers: layers.length,
+    room: plan.room,
+    replanned: replanned(workshop.memory, plan),
+  };
+}
+
+function contentsOf(packages: readonly MadePackage[]): BuiltCatalog['contents'] {
+  return packages
+    .filter(({ name }) => name !== ROOT)
+    .map(({ name, facts: { bundles } }) => ({ name, bundles }))
+    .sort((a, b) => compareText(a.name, b.name));
+}
+
+function digestOver(packages: readonly PackageFacts[], meta: readonly StretchFacts[]): string {
+  const placed = ({ path, length, addend }: StretchFacts): Parameters<typeof sealDigest>[0][number] => ({
+    path,
+    stretch: { length, addend: BigInt(`0x${addend}`) },
+  });
+  const configs = packages.flatMap((facts) => (facts.configs ? [placed(facts.configs)] : []));
+  const cache = packages.flatMap((facts) => (facts.cache ? [placed(facts.cache)] : []));
+  return sealDigest(configs, [...cache, ...meta.map(placed)]);
+}
+
+function replanned({ room }: Memory, plan: LayerPlan): BuiltCatalog['replanned'] {
+  return room === undefined || room === plan.room ? undefined : { from: room, to: plan.room };
+}

@@ -1,0 +1,90 @@
+/**
+ * The configuration of an index image: the base's, with what `opm generate dockerfile`
+ * sets. It holds no time of its own.
+ *
+ * @see https://github.com/operator-framework/operator-registry/blob/master/alpha/action/generate_dockerfile.go
+ * @see https://github.com/opencontainers/image-spec/blob/main/config.md
+ */
+import { isObject } from '../../../catalog/go/shape.ts';
+import type { Platform } from '../../ports.ts';
+import { CONFIGS_LABEL, type Json } from './base.ts';
+
+export interface ImageSettings {
+  /** Labels beside the one that says where the catalog stands. */
+  readonly labels: Readonly<Record<string, string>>;
+  /** Whether the image has a cache, which the server then reads and checks. */
+  readonly cache: boolean;
+}
+
+/** What the history says of a layer of ours, with the folder of the image that it is in. */
+export const MADE_BY = 'portolan';
+
+/** A layer of ours, as the configuration names it. */
+export interface ConfiguredLayer {
+  /** Its digest before compression. */
+  readonly diffId: string;
+  /** The folder of the image that all of it is in, with a slash before it. */
+  readonly folder: string;
+}
+
+/** Nothing in an image says when it was built: the same content is the same image. */
+const NO_TIME = '1970-01-01T00:00:00Z';
+
+/**
+ * @param base the base's configuration; undefined for an image of nothing but the catalog
+ * @param layers ours, the lowest first
+ */
+export function imageConfig(
+  base: { readonly config: Json; readonly platform: Platform } | undefined,
+  settings: ImageSettings & { readonly layers: readonly ConfiguredLayer[]; readonly platform: Platform },
+): Uint8Array {
+  const config = base?.config ?? {};
+  const inner = objectIn(config, 'config');
+  const rootfs = objectIn(config, 'rootfs');
+  const { os, architecture, variant, osVersion } = settings.platform;
+  const text = JSON.stringify({
+    created: NO_TIME,
+    ...config,
+    architecture,
+    os,
+    ...(variant === undefined ? {} : { variant }),
+    ...(osVersion === undefined ? {} : { 'os.version': osVersion }),
+    config: {
+      ...inner,
+      ...(base ? serving(settings.cache) : {}),
+      Labels: labelsOf(objectIn(inner, 'Labels'), settings.labels),
+    },
+    rootfs: {
+      type: 'layers',
+      diff_ids: [...listIn(rootfs, 'diff_ids'), ...settings.layers.map(({ diffId }) => diffId)],
+    },
+    history: [
+      ...listIn(config, 'history'),
+      ...settings.layers.map(({ folder }) => ({ created: NO_TIME, created_by: `${MADE_BY} ${folder}` })),
+    ],
+  });
+  return new TextEncoder().encode(text);
+}
+
+/** Without a cache the server builds one in a directory of its own; it would refuse to start on an empty one. */
+function serving(cache: boolean): Json {
+  return {
+    Entrypoint: ['/bin/opm'],
+    Cmd: ['serve', '/configs', ...(cache ? ['--cache-dir=/tmp/cache'] : [])],
+  };
+}
+
+function labelsOf(base: Json, own: Readonly<Record<string, string>>): Json {
+  const labels = { ...base, ...own, [CONFIGS_LABEL]: '/configs' };
+  return Object.fromEntries(Object.entries(labels).sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+function objectIn(json: Json, key: string): Json {
+  const value = Object.hasOwn(json, key) ? json[key] : undefined;
+  return isObject(value) ? value : {};
+}
+
+function listIn(json: Json, key: string): readonly unknown[] {
+  const value = Object.hasOwn(json, key) ? json[key] : undefined;
+  return Array.isArray(value) ? value : [];
+}

@@ -1,0 +1,147 @@
+/**
+ * The index image as bytes: manifests for every platform, one list of them, and where the
+ * blobs come from. Everything follows from the layers, the base and the settings.
+ */
+
+import type { BlobSource, Descriptor, Manifest, Platform } from '../../ports.ts';
+import { type BaseImage, DOCKER_LIST, DOCKER_MANIFEST, OCI_INDEX, OCI_MANIFEST } from './base.ts';
+import { type ImageSettings, imageConfig } from './config.ts';
+import { bytesBlob, digestOf } from './content.ts';
+import type { LayerFacts } from './layer.ts';
+
+/** OLM's index image. The list is the image; the rest is what it names. */
+export interface CatalogImage {
+  readonly manifestList: Manifest;
+  /** A manifest for each platform, in the order of the list. */
+  readonly manifests: readonly Manifest[];
+  /** Configurations and our layers, each once. */
+  readonly blobs: readonly BlobSource[];
+  /** The base's layers, each once: to be mounted or copied from where the base is. */
+  readonly baseLayers: readonly Descriptor[];
+}
+
+/** A layer and its bytes. */
+export interface Layer {
+  readonly facts: LayerFacts;
+  readonly blob: BlobSource;
+  /** The folder of the image that all of it is in, with a slash before it. */
+  readonly folder: string;
+}
+
+/** Where an image runs that stands on no base: the architectures of Kubernetes nodes that OLM is used on. */
+export const PLATFORMS: readonly Platform[] = ['amd64', 'arm64', 'ppc64le', 's390x'].map((architecture) => ({
+  os: 'linux',
+  architecture,
+}));
+
+const BASE_DIGEST = 'org.opencontainers.image.base.digest';
+
+export interface ImageOptions extends ImageSettings {
+  /** Platforms of an image without a base. */
+  readonly platforms: readonly Platform[];
+}
+
+/** Puts an image together. */
+export function catalogImage(
+  base: BaseImage | undefined,
+  layers: readonly Layer[],
+  options: ImageOptions,
+): CatalogImage {
+  const family = base?.family ?? 'oci';
+  const configured = layers.map(({ facts: { diffId }, folder }) => ({ diffId, folder }));
+  const own = layers.map(({ facts }) => layerDescriptor(facts, family));
+  const wanted =
+    base?.platforms ?? options.platforms.map((platform) => ({ platform, layers: [], config: {} }));
+  const configs: BlobSource[] = [];
+  const manifests: Manifest[] = [];
+  const listed: Json[] = [];
+  for (const { platform, layers: below, config } of wanted) {
+    const bytes = imageConfig(base && { config, platform }, { ...options, layers: configured, platform });
+    configs.push(bytesBlob(bytes));
+    const manifest = manifestOf({
+      config: bytes,
+      layers: [...below.map(inFamily(family)), ...own],
+      family,
+      base,
+    });
+    manifests.push(manifest);
+    listed.push({ ...described(manifest), platform: writtenPlatform(platform) });
+  }
+  return {
+    manifestList: sealed(LIST_TYPES[family], { manifests: listed, ...annotations(family, base) }),
+    manifests,
+    blobs: byDigest([...configs, ...layers.map(({ blob }) => blob)]),
+    baseLayers: byDigest(base?.platforms.flatMap((platform) => platform.layers) ?? []),
+  };
+}
+
+type Json = Readonly<Record<string, unknown>>;
+type Family = BaseImage['family'];
+
+const LIST_TYPES = { oci: OCI_INDEX, docker: DOCKER_LIST } as const;
+const MANIFEST_TYPES = { oci: OCI_MANIFEST, docker: DOCKER_MANIFEST } as const;
+const CONFIG_TYPES = {
+  oci: 'application/vnd.oci.image.config.v1+json',
+  docker: 'application/vnd.docker.container.image.v1+json',
+} as const;
+const GZIP_TYPES = {
+  oci: 'application/vnd.oci.image.layer.v1.tar+gzip',
+  docker: 'application/vnd.docker.image.rootfs.diff.tar.gzip',
+} as const;
+const ZSTD_TYPE = 'application/vnd.oci.image.layer.v1.tar+zstd';
+
+function layerDescriptor({ digest, size, codec }: LayerFacts, family: Family): Descriptor {
+  return {
+    mediaType: codec === 'zstd' ? ZSTD_TYPE : GZIP_TYPES[family],
+    digest,
+    size,
+  };
+}
+
+/** Manifests speak one language: a layer keeps its bytes and takes the family's name for them. */
+function inFamily(family: Family): (layer: Descriptor) => Descriptor {
+  return (layer) =>
+    Object.values(GZIP_TYPES).some((type) => type === layer.mediaType)
+      ? { ...layer, mediaType: GZIP_TYPES[family] }
+      : layer;
+}
+
+function manifestOf(parts: {
+  readonly config: Uint8Array;
+  readonly layers: readonly Descriptor[];
+  readonly family: Family;
+  readonly base: BaseImage | undefined;
+}): Manifest {
+  const { config, layers, family, base } = parts;
+  return sealed(MANIFEST_TYPES[family], {
+    config: { mediaType: CONFIG_TYPES[family], digest: digestOf(config), size: config.length },
+    layers,
+    ...annotations(family, base),
+  });
+}
+
+function annotations(family: Family, base: BaseImage | undefined): Json {
+  return base && family === 'oci' ? { annotations: { [BASE_DIGEST]: base.digest } } : {};
+}
+
+function sealed(mediaType: string, content: Json): Manifest {
+  const bytes = new TextEncoder().encode(JSON.stringify({ schemaVersion: 2, mediaType, ...content }));
+  return { mediaType, digest: digestOf(bytes), bytes };
+}
+
+function described({ mediaType, digest, bytes }: Manifest): Descriptor {
+  return { mediaType, digest, size: bytes.length };
+}
+
+function writtenPlatform({ os, architecture, variant, osVersion }: Platform): Json {
+  return {
+    architecture,
+    os,
+    ...(osVersion === undefined ? {} : { 'os.version': osVersion }),
+    ...(variant === undefined ? {} : { variant }),
+  };
+}
+
+function byDigest<T extends { readonly digest: string }>(items: readonly T[]): T[] {
+  return [...new Map(items.map((item) => [item.digest, item])).values()];
+}

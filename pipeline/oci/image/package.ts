@@ -1,0 +1,171 @@
+/**
+ * A package in an image: its FBC and its part of opm's cache, a piece of a layer each, and the
+ * facts that the rest of the image needs of it.
+ */
+import { blobLine, bundleFiles, metaFile } from '../../../catalog/fbc/cache/files.ts';
+import {
+  CACHE_FILES,
+  CONFIGS,
+  sealedParts,
+  type Tree,
+  type TreePart,
+} from '../../../catalog/fbc/cache/layout.ts';
+import { packageMember } from '../../../catalog/fbc/cache/package-index.ts';
+import type { Bundle } from '../../../catalog/fbc/model.ts';
+import { formatVersion } from '../../../catalog/version/version.ts';
+import { PipelineError } from '../../error.ts';
+import { packageKey, pieceKey, type Workshop } from './build-context.ts';
+import type { BundleFacts, PackageFacts, StretchFacts } from './memory.ts';
+import { type PackageContent, ROOT } from './packages.ts';
+import { openPiece, type PieceFacts, type PieceSink } from './piece.ts';
+
+/** The folder of the image in which a tree's files stand. */
+export const FOLDERS: Readonly<Record<Tree, string>> = { configs: CONFIGS, cache: CACHE_FILES };
+
+/** A package as the image needs it. */
+export interface MadePackage {
+  readonly name: string;
+  readonly facts: PackageFacts;
+  /** Its piece in each tree; undefined where it has no files. */
+  readonly pieces: Readonly<Record<Tree, PieceFacts | undefined>>;
+}
+
+/** A package's facts: from the memory if all are there, else by making it. */
+export async function packageOf(name: string, workshop: Workshop): Promise<MadePackage> {
+  const { memory } = workshop;
+  const facts = memory.packages.get(packageKey(name, workshop));
+  const piece = (tree: Tree): PieceFacts | undefined => memory.pieces.get(pieceKey(tree, name, workshop));
+  const pieces = { configs: piece('configs'), cache: piece('cache') };
+  const complete = (tree: Tree): boolean => facts?.[tree] === undefined || pieces[tree] !== undefined;
+  return facts && complete('configs') && complete('cache')
+    ? { name, facts, pieces }
+    : makePackage(name, workshop);
+}
+
+/** Makes the pieces of a package, and notes what became of it. */
+export async function makePackage(name: string, workshop: Workshop): Promise<MadePackage> {
+  const content = await workshop.contents.read(name);
+  for (const finding of content.findings) workshop.findings.add(finding);
+  // What is wrong anywhere is reported; nothing is made of it.
+  if (content.findings.length > 0) return { name, facts: { bundles: [], metas: [] }, pieces: NONE };
+  const cached = workshop.cache === 'json';
+  const pkg = content.catalog.packages.get(name);
+  const configs = await makePiece(
+    'configs',
+    name === ROOT ? rootParts(content) : packageParts(name, content),
+    {
+      name,
+      workshop,
+    },
+  );
+  const cache = cached && pkg ? await makePiece('cache', cacheParts(pkg), { name, workshop }) : undefined;
+  const facts = {
+    ...(configs ? { configs: configs.stretch } : {}),
+    ...(cache ? { cache: cache.stretch } : {}),
+    ...(cached && pkg ? { member: Buffer.from(packageMember(pkg, { icon: false })).toString() } : {}),
+    bundles: [...(pkg?.bundles.values() ?? [])].map(bundleFacts),
+    metas: cached ? metasOf(content) : [],
+  };
+  workshop.memory.packages.set(packageKey(name, workshop), facts);
+  return { name, facts, pieces: { configs: configs?.facts, cache: cache?.facts } };
+}
+
+const NONE: MadePackage['pieces'] = { configs: undefined, cache: undefined };
+
+interface MadePiece {
+  readonly facts: PieceFacts;
+  readonly stretch: StretchFacts;
+}
+
+/** Undefined when there are no parts. */
+async function makePiece(
+  tree: Tree,
+  parts: Iterable<TreePart>,
+  { name, workshop }: { readonly name: string; readonly workshop: Workshop },
+): Promise<MadePiece | undefined> {
+  const key = pieceKey(tree, name, workshop);
+  const piece = await openPiece(workshop.scratch, key, workshop.codec);
+  try {
+    const stretch = await put(tree, parts, piece);
+    if (stretch === undefined) {
+      piece.abandon();
+      return undefined;
+    }
+    const facts = await piece.finish();
+    workshop.memory.pieces.set(key, facts);
+    return { facts, stretch };
+  } catch (error) {
+    piece.abandon();
+    throw error;
+  }
+}
+
+/**
+ * Writes a stretch of a tree into a piece.
+ *
+ * @returns undefined when there are no parts
+ */
+export async function put(
+  tree: Tree,
+  parts: Iterable<TreePart>,
+  piece: PieceSink,
+): Promise<StretchFacts | undefined> {
+  const sealed = sealedParts(tree, parts);
+  let first: string | undefined;
+  for (;;) {
+    const { done, value } = sealed.next();
+    if (done) {
+      return first === undefined
+        ? undefined
+        : { path: first, length: value.length, addend: value.addend.toString(16) };
+    }
+    first ??= value.path;
+    await piece.add({ ...value, path: `${FOLDERS[tree]}/${value.path}` });
+  }
+}
+
+/** Texts of their own: what is cut out of a file's text would keep all of it in memory. */
+function bundleFacts({ name, version, image }: Bundle): BundleFacts {
+  const own = (text: string): string => Buffer.from(text).toString();
+  return { name: own(name), version: version ? own(formatVersion(version)) : '', image: own(image) };
+}
+
+function rootParts(content: PackageContent): TreePart[] {
+  const pieces = lines(content);
+  return pieces.length === 0 ? [] : [{ path: 'catalog.json', kind: 'file', pieces }];
+}
+
+function packageParts(name: string, content: PackageContent): TreePart[] {
+  // opm validates names; what it has no rule for must not become a path either.
+  if (!/^[A-Za-z0-9][A-Za-z0-9._-]*$/.test(name)) {
+    throw new PipelineError('usage', `the package ${JSON.stringify(name)} cannot name a folder of an image`);
+  }
+  return [
+    { path: name, kind: 'directory', pieces: [] },
+    { path: `${name}/catalog.json`, kind: 'file', pieces: lines(content) },
+  ];
+}
+
+function lines({ blobs }: PackageContent): Uint8Array[] {
+  const encoder = new TextEncoder();
+  return blobs.map((blob) => encoder.encode(blobLine(blob)));
+}
+
+function* cacheParts(pkg: Parameters<typeof bundleFiles>[0]): Generator<TreePart> {
+  for (const { path, bytes } of bundleFiles(pkg)) yield { path, kind: 'file', pieces: [bytes] };
+}
+
+function metasOf({ blobs }: PackageContent): PackageFacts['metas'] {
+  const files = blobs.filter(({ schema }) => !OLM_SCHEMAS.has(schema)).map(metaFile);
+  return files.map(({ path, bytes }) => ({
+    path: Buffer.from(path).toString(),
+    text: Buffer.from(bytes).toString(),
+  }));
+}
+
+const OLM_SCHEMAS: ReadonlySet<string> = new Set([
+  'olm.package',
+  'olm.channel',
+  'olm.bundle',
+  'olm.deprecations',
+]);

@@ -1,0 +1,198 @@
+/**
+ * A catalog by package, without holding all of it: which files hold which package, and the
+ * blobs of one package when they are asked for.
+ */
+import { createHash } from 'node:crypto';
+import { catalogFiles, load } from '../../../catalog/fbc/load.ts';
+import { type Blob, type Catalog, catalogOf } from '../../../catalog/fbc/model.ts';
+import { renderOrder } from '../../../catalog/fbc/render.ts';
+import type { Finding } from '../../../catalog/finding.ts';
+import { compareText } from '../../../catalog/go/text.ts';
+import { rule as CACHE_RULE } from '../../../catalog/rules/image/cache.ts';
+import { OPM_RULES } from '../../../catalog/rules/opm.ts';
+import { runRules } from '../../../catalog/rules/rule.ts';
+import type { CatalogSource, SourceFile } from '../../../catalog/source.ts';
+import type { FactTable, FileFacts } from './memory.ts';
+
+/** Name that stands for the blobs of no package. */
+export const ROOT = '';
+
+export interface Contents {
+  /** Names of all packages, sorted; {@link ROOT} is not among them. */
+  readonly packages: readonly string[];
+  /** Whether there are blobs of no package. */
+  readonly hasRoot: boolean;
+  /** All files, those together that hold blobs of the same packages. */
+  readonly groups: readonly (readonly IdentifiedFile[])[];
+  /** Names the content of a package: equal texts mean equal blobs. */
+  identity(name: string): string;
+  /** Reads a package. It is forgotten again when all packages of its files were read. */
+  read(name: string): Promise<PackageContent>;
+}
+
+/** What the catalog says of one package. */
+export interface PackageContent {
+  /** In the order in which they are rendered. */
+  readonly blobs: readonly Blob[];
+  readonly catalog: Catalog;
+  /** Why no image can be made of it; all errors. */
+  readonly findings: readonly Finding[];
+}
+
+/** A file and what names its content: equal identities mean equal bytes. */
+export interface IdentifiedFile {
+  readonly file: SourceFile;
+  readonly identity: string;
+}
+
+/**
+ * Finds out what each file holds. Files whose facts are remembered are not parsed.
+ *
+ * @param cached whether what opm's cache cannot hold counts as an error
+ */
+export async function readContents(
+  source: CatalogSource,
+  facts: FactTable<FileFacts>,
+  cached: boolean,
+): Promise<{ readonly contents: Contents; readonly findings: readonly Finding[] }> {
+  const findings: Finding[] = [];
+  const unreadable: SourceFile[] = [];
+  const files = await catalogFiles(source, (file) => unreadable.push(file));
+  for (const file of unreadable) findings.push(...(await load({ files: async () => [file] })).findings);
+  const byPackage = new Map<string, IdentifiedFile[]>();
+  const alone: IdentifiedFile[] = [];
+  for (const file of files) {
+    const identity = await identityOf(file);
+    const found = facts.get(identity);
+    const { packages } = found ?? (await packagesIn(file, findings));
+    if (!found) facts.set(identity, { packages });
+    if (packages.length === 0) alone.push({ file, identity });
+    for (const name of packages) {
+      const of = byPackage.get(name);
+      if (of) of.push({ file, identity });
+      else byPackage.set(name, [{ file, identity }]);
+    }
+  }
+  return { contents: contentsOf(byPackage, alone, cached), findings };
+}
+
+async function identityOf(file: SourceFile): Promise<string> {
+  // A link has the identity of a file with its target as text.
+  if (file.unreadable !== undefined) return `unreadable ${file.unreadable}`;
+  if (file.identity !== undefined) return file.identity;
+  return createHash('sha256')
+    .update(await file.read())
+    .digest('hex');
+}
+
+/** Reads a file for the names in it only: of each blob no more than that is kept. */
+async function packagesIn(file: SourceFile, findings: Finding[]): Promise<FileFacts> {
+  const packages = new Set<string>();
+  const note = <T extends Blob>(blob: T): T => {
+    packages.add(packageOf(blob));
+    return { ...blob, value: {}, properties: [], relatedImages: [], entries: [] };
+  };
+  const loaded = await load({ files: async () => [file] }, undefined, {
+    package: note,
+    deprecations: note,
+    bundle: note,
+    channel: note,
+    other: note,
+  });
+  findings.push(...loaded.findings.filter(({ severity }) => severity === 'error'));
+  return { packages: [...packages].map(detached).sort(compareText) };
+}
+
+/** The same text on its own: what is cut out of a file's text would keep all of it in memory. */
+function detached(text: string): string {
+  return Buffer.from(text).toString();
+}
+
+function packageOf(blob: Blob): string {
+  return blob.schema === 'olm.package' ? blob.name : blob.package;
+}
+
+function contentsOf(
+  files: ReadonlyMap<string, readonly IdentifiedFile[]>,
+  alone: readonly IdentifiedFile[],
+  cached: boolean,
+): Contents {
+  const groups = groupsOf(files);
+  const loaded = new Map<Group, Map<string, PackageContent>>();
+  return {
+    packages: [...files.keys()].filter((name) => name !== ROOT).sort(compareText),
+    hasRoot: files.has(ROOT),
+    groups: [
+      ...[...new Set(groups.values())].map((group) => [...group.files.values()]),
+      ...alone.map((file) => [file]),
+    ],
+    identity: (name) => JSON.stringify((files.get(name) ?? []).map(({ identity }) => identity)),
+    async read(name) {
+      const group = groups.get(name);
+      if (!group) throw new Error(`no file holds the package ${JSON.stringify(name)}`);
+      const held = loaded.get(group) ?? (await loadGroup(group, cached));
+      const content = held.get(name);
+      if (!content)
+        throw new Error(`the files of the package ${JSON.stringify(name)} changed while they were read`);
+      held.delete(name);
+      if (held.size === 0) loaded.delete(group);
+      else loaded.set(group, held);
+      return content;
+    },
+  };
+}
+
+/** Packages that share files, and so are read together. */
+interface Group {
+  readonly packages: Set<string>;
+  readonly files: Map<string, IdentifiedFile>;
+}
+
+function groupsOf(byPackage: ReadonlyMap<string, readonly IdentifiedFile[]>): Map<string, Group> {
+  const ofFile = new Map<string, Group>();
+  const ofPackage = new Map<string, Group>();
+  for (const [name, files] of byPackage) {
+    const met = new Set(files.flatMap(({ file }) => ofFile.get(file.path) ?? []));
+    const [first = { packages: new Set<string>(), files: new Map<string, IdentifiedFile>() }, ...others] =
+      met;
+    for (const other of others) absorb(first, other, { ofFile, ofPackage });
+    first.packages.add(name);
+    ofPackage.set(name, first);
+    for (const one of files) {
+      first.files.set(one.file.path, one);
+      ofFile.set(one.file.path, first);
+    }
+  }
+  return ofPackage;
+}
+
+interface GroupTables {
+  readonly ofFile: Map<string, Group>;
+  readonly ofPackage: Map<string, Group>;
+}
+
+function absorb(group: Group, other: Group, { ofFile, ofPackage }: GroupTables): void {
+  for (const name of other.packages) {
+    group.packages.add(name);
+    ofPackage.set(name, group);
+  }
+  for (const [path, file] of other.files) {
+    group.files.set(path, file);
+    ofFile.set(path, group);
+  }
+}
+
+async function loadGroup(group: Group, cached: boolean): Promise<Map<string, PackageContent>> {
+  const { blobs, findings: unread } = await load({
+    files: async () => [...group.files.values()].map(({ file }) => file),
+  });
+  const catalog = catalogOf(blobs);
+  const judged = [
+    ...unread,
+    ...runRules(catalog, cached ? [...OPM_RULES, CACHE_RULE] : OPM_RULES, () => 'error'),
+  ];
+  const findings = judged.filter(({ severity }) => severity === 'error');
+  const lines = new Map<string, Blob[]>([...group.packages].map((name) => [name, []]));
+  for (const blob of renderOrder(blobs)) lines.get(packageOf(blob))?.push(blob);
+  return new Map([...lines].map(([name, ordered]) => [name, { blobs: ordered, catalog, findings }]));
+}

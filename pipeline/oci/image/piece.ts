@@ -1,0 +1,167 @@
+/**
+ * Pieces of layers: files of an archive that follow each other, compressed on their own, in a
+ * file of a scratch directory. gzip and zstd both allow that compressed pieces stand one
+ * behind the other, so a layer is put together from pieces that were made at other times.
+ *
+ * @see https://www.rfc-editor.org/rfc/rfc1952 section 2.2, https://www.rfc-editor.org/rfc/rfc8878 section 3
+ */
+import { createHash } from 'node:crypto';
+import { closeSync, createReadStream, existsSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import { DIRECTORY_MODE, FILE_MODE, sizeOf, type TreePart } from '../../../catalog/fbc/cache/layout.ts';
+import { TAR_END, tarHeader, tarPadding } from '../../../catalog/fbc/cache/tar.ts';
+import { fileError } from '../../directory.ts';
+import { type Codec, compressor } from './compress.ts';
+
+/** A piece without its bytes: the digest and the size, in bytes, of what it is compressed. */
+export interface PieceFacts {
+  readonly digest: string;
+  readonly size: number;
+}
+
+/** Bytes of a file. */
+export interface Extent {
+  readonly path: string;
+  readonly offset: number;
+  readonly size: number;
+}
+
+/** A piece in the making. */
+export interface PieceSink {
+  /** Adds a file or folder; its path is the one in the image, without a slash before it. */
+  add(part: TreePart): Promise<void>;
+  /** Closes the piece. Its bytes then stand in the scratch directory, under their digest. */
+  finish(): Promise<PieceFacts>;
+  /** Gives up and removes what was written. */
+  abandon(): void;
+}
+
+/** Whom `opm generate dockerfile` and its users give the files to: any user of the root group can read them. */
+const OWNER = { uid: 1001, gid: 0 };
+
+/** Bytes that are collected before they are compressed. */
+const CHUNK = 1 << 18;
+
+/**
+ * @param scratch an existing directory with room for the compressed piece
+ * @param name of its file while it is made
+ * @throws PipelineError `io` when the directory cannot be written to or is full
+ */
+export async function openPiece(scratch: string, name: string, codec: Codec): Promise<PieceSink> {
+  const { write, finish, abandon } = await openFile(scratch, name, codec);
+  return {
+    async add({ path, kind, pieces }) {
+      const size = sizeOf(pieces);
+      const name = kind === 'file' ? path : `${path}/`;
+      const mode = kind === 'file' ? FILE_MODE : DIRECTORY_MODE;
+      await write(tarHeader({ name, kind, mode, size, ...OWNER }));
+      for (const piece of pieces) await write(piece);
+      await write(new Uint8Array(tarPadding(size)));
+    },
+    finish,
+    abandon,
+  };
+}
+
+/** The piece that every layer ends with. */
+export async function endPiece(scratch: string, codec: Codec): Promise<PieceFacts> {
+  const { write, finish } = await openFile(scratch, 'end', codec);
+  await write(TAR_END);
+  return finish();
+}
+
+async function openFile(
+  scratch: string,
+  name: string,
+  codec: Codec,
+): Promise<Omit<PieceSink, 'add'> & { write(bytes: Uint8Array): Promise<void> }> {
+  const temporary = join(scratch, `${name}.part`);
+  const file = attempt(temporary, () => openSync(temporary, 'w'));
+  const digest = createHash('sha256');
+  let size = 0;
+  let open = true;
+  const compress = await compressor(codec, (bytes) => {
+    digest.update(bytes);
+    size += bytes.length;
+    attempt(temporary, () => writeWhole(file, bytes));
+  });
+  const close = (): void => {
+    if (open) closeSync(file);
+    open = false;
+  };
+  // One chunk is filled while the other is compressed.
+  let chunk = new Uint8Array(CHUNK);
+  let spare = new Uint8Array(CHUNK);
+  let filled = 0;
+  const flush = async (): Promise<void> => {
+    await compress.write(chunk.subarray(0, filled));
+    [chunk, spare] = [spare, chunk];
+    filled = 0;
+  };
+  return {
+    async write(bytes) {
+      for (let at = 0; at < bytes.length; ) {
+        const piece = bytes.subarray(at, at + CHUNK - filled);
+        chunk.set(piece, filled);
+        filled += piece.length;
+        at += piece.length;
+        if (filled === CHUNK) await flush();
+      }
+    },
+    async finish() {
+      await flush();
+      await compress.end();
+      close();
+      const facts = { digest: `sha256:${digest.digest('hex')}`, size };
+      attempt(temporary, () => renameSync(temporary, scratchFile(scratch, facts.digest)));
+      return facts;
+    },
+    abandon() {
+      close();
+      rmSync(temporary, { force: true });
+    },
+  };
+}
+
+function writeWhole(file: number, bytes: Uint8Array): void {
+  for (let at = 0; at < bytes.length; ) at += writeSync(file, bytes, at);
+}
+
+function attempt<T>(path: string, action: () => T): T {
+  try {
+    return action();
+  } catch (error) {
+    throw fileError(error, path);
+  }
+}
+
+/** Where content stands in the scratch directory. */
+export function scratchFile(scratch: string, digest: string): string {
+  return join(scratch, digest.replace(':', '-'));
+}
+
+/** A piece that was made in this build; undefined for one that was not. */
+export function madePiece(scratch: string, { digest, size }: PieceFacts): Extent | undefined {
+  const path = scratchFile(scratch, digest);
+  return existsSync(path) ? { path, offset: 0, size } : undefined;
+}
+
+/**
+ * The bytes of extents, one behind the other, from an offset on.
+ *
+ * @throws PipelineError `io` or `not-found`
+ */
+export async function* readExtents(extents: readonly Extent[], from = 0): AsyncGenerator<Uint8Array> {
+  let passed = 0;
+  for (const { path, offset, size } of extents) {
+    const skipped = Math.max(0, from - passed);
+    passed += size;
+    if (skipped >= size) continue;
+    try {
+      const range = { start: offset + skipped, end: offset + size - 1, highWaterMark: CHUNK };
+      yield* createReadStream(path, range);
+    } catch (error) {
+      throw fileError(error, path);
+    }
+  }
+}

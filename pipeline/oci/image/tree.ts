@@ -1,0 +1,250 @@
+/**
+ * The files of an image, read from its layers as a node would stack them: whiteouts take
+ * away, later layers win. Layers are somebody else's bytes: sizes and counts are bounded,
+ * and no path leads out of the tree.
+ *
+ * @see https://github.com/opencontainers/image-spec/blob/main/layer.md
+ */
+import { closeSync, openSync, readSync, rmSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { createTarDecoder, type TarHeader } from 'modern-tar';
+import { fileError } from '../../directory.ts';
+import { PipelineError } from '../../error.ts';
+import { decompressed } from './decompress.ts';
+
+export interface ImageTree {
+  /** Files, folders and links by path, without a slash before it. */
+  readonly entries: ReadonlyMap<string, ImageEntry>;
+  /** The content of a file. */
+  read(entry: ImageEntry): Uint8Array;
+  /** Removes what was unpacked. */
+  close(): void;
+}
+
+export interface ImageEntry {
+  readonly kind: 'file' | 'directory' | 'link';
+  /** Permission bits. */
+  readonly mode: number;
+  /** In bytes. */
+  readonly size: number;
+  /** Of a symbolic link: where it points. */
+  readonly target?: string;
+  /** Where the content begins among what was unpacked. */
+  readonly offset: number;
+}
+
+/** What layers may ask of the machine that reads them. */
+export interface TreeLimits {
+  /** Bytes of all layers together, decompressed. */
+  readonly bytes: number;
+  /** Files, folders and links of all layers together. */
+  readonly entries: number;
+}
+
+export const TREE_LIMITS: TreeLimits = { bytes: 4 * 2 ** 30, entries: 1_000_000 };
+
+export interface TreeOptions {
+  /** An existing directory for the files' content. */
+  readonly scratch: string;
+  /** Which paths are wanted; the content of others is passed over. */
+  readonly wanted: (path: string) => boolean;
+  readonly limits?: TreeLimits;
+}
+
+/**
+ * @param layers compressed bytes of each layer, the lowest first
+ * @throws PipelineError `corrupt` when a layer is no archive, `too-large`, `io`
+ */
+export async function readTree(
+  layers: readonly AsyncIterable<Uint8Array>[],
+  { scratch, wanted, limits = TREE_LIMITS }: TreeOptions,
+): Promise<ImageTree> {
+  const path = join(scratch, `tree-${process.pid}-${++trees}`);
+  const file = attempt(path, () => openSync(path, 'w+'));
+  const close = (): void => {
+    closeSync(file);
+    rmSync(path, { force: true });
+  };
+  const state: Unpacking = { stack: emptyStack(), file, path, offset: 0, bytes: 0, count: 0, limits, wanted };
+  try {
+    for (const layer of layers) {
+      const added = await unpack(layer, state);
+      for (const [name, entry] of added) put(state.stack, name, entry);
+    }
+  } catch (error) {
+    close();
+    throw error;
+  }
+  return { entries: state.stack.entries, read: (entry) => readAt(state, entry), close };
+}
+
+let trees = 0;
+
+/** The layers so far, as one tree. */
+interface Stack {
+  readonly entries: Map<string, ImageEntry>;
+  /** Paths in each folder, so that taking a folder away costs what was in it. */
+  readonly children: Map<string, Set<string>>;
+}
+
+function emptyStack(): Stack {
+  return { entries: new Map(), children: new Map() };
+}
+
+function put({ entries, children }: Stack, path: string, entry: ImageEntry): void {
+  if (entry.kind !== 'directory') removeBelow({ entries, children }, path);
+  entries.set(path, entry);
+  for (let below = path; below !== ''; ) {
+    const folder = folderOf(below);
+    const siblings = children.get(folder);
+    if (siblings?.has(below)) return;
+    if (siblings) siblings.add(below);
+    else children.set(folder, new Set([below]));
+    below = folder;
+  }
+}
+
+function removeBelow({ entries, children }: Stack, folder: string): void {
+  const folders = [folder];
+  for (let at = folders.pop(); at !== undefined; at = folders.pop()) {
+    for (const path of children.get(at) ?? []) {
+      entries.delete(path);
+      folders.push(path);
+    }
+    children.delete(at);
+  }
+}
+
+function folderOf(path: string): string {
+  return path.slice(0, Math.max(0, path.lastIndexOf('/')));
+}
+
+interface Unpacking {
+  readonly stack: Stack;
+  readonly file: number;
+  readonly path: string;
+  readonly limits: TreeLimits;
+  readonly wanted: (path: string) => boolean;
+  offset: number;
+  bytes: number;
+  count: number;
+}
+
+/** @returns what the layer adds; what it takes away is gone from the stack already */
+async function unpack(layer: AsyncIterable<Uint8Array>, state: Unpacking): Promise<Map<string, ImageEntry>> {
+  const added = new Map<string, ImageEntry>();
+  const archive = Readable.toWeb(Readable.from(counted(decompressed(layer), state)));
+  try {
+    for await (const { header, body } of archive.pipeThrough(createTarDecoder({ strict: true }))) {
+      if (++state.count > state.limits.entries) {
+        throw new PipelineError('too-large', `the image has more than ${state.limits.entries} files`);
+      }
+      const path = cleanPath(header.name);
+      const isContent = path !== '' && !whiteout(path, state.stack) && state.wanted(path);
+      if (!isContent || !keepHeader(path, header, { added, stack: state.stack })) await body.cancel();
+      else added.set(path, await keepBody(header, state, body));
+    }
+  } catch (error) {
+    if (error instanceof PipelineError) throw error;
+    const why = error instanceof Error ? error.message : String(error);
+    throw new PipelineError('corrupt', `a layer cannot be read: ${why}`, { cause: error });
+  }
+  return added;
+}
+
+async function* counted(bytes: AsyncIterable<Uint8Array>, state: Unpacking): AsyncGenerator<Uint8Array> {
+  for await (const chunk of bytes) {
+    state.bytes += chunk.length;
+    if (state.bytes > state.limits.bytes) {
+      throw new PipelineError('too-large', `the image's layers have more than ${state.limits.bytes} bytes`);
+    }
+    yield chunk;
+  }
+}
+
+/** A path below the tree's root; archives write `./a`, `/a` and `a/` alike. */
+function cleanPath(name: string): string {
+  const parts = name.split('/').filter((part) => part !== '' && part !== '.');
+  if (parts.includes('..') || name.includes('\0')) {
+    throw new PipelineError(
+      'corrupt',
+      `a layer holds the path ${JSON.stringify(name)}, which leads out of it`,
+    );
+  }
+  return parts.join('/');
+}
+
+const WHITEOUT = '.wh.';
+const OPAQUE = '.wh..wh..opq';
+
+/** Takes away what a whiteout names of the layers below. @returns whether the path is a whiteout */
+function whiteout(path: string, stack: Stack): boolean {
+  const folder = folderOf(path);
+  const name = path.slice(folder === '' ? 0 : folder.length + 1);
+  if (!name.startsWith(WHITEOUT)) return false;
+  if (name === OPAQUE) removeBelow(stack, folder);
+  else {
+    const hidden = `${folder === '' ? '' : `${folder}/`}${name.slice(WHITEOUT.length)}`;
+    stack.entries.delete(hidden);
+    removeBelow(stack, hidden);
+  }
+  return true;
+}
+
+/** Notes folders and links. @returns whether the entry is a file, whose content is to be kept */
+function keepHeader(
+  path: string,
+  header: TarHeader,
+  { added, stack }: { readonly added: Map<string, ImageEntry>; readonly stack: Stack },
+): boolean {
+  const mode = (header.mode ?? 0) & 0o7777;
+  switch (header.type) {
+    case 'directory':
+      added.set(path, { kind: 'directory', mode, size: 0, offset: 0 });
+      return false;
+    case 'symlink':
+      added.set(path, { kind: 'link', mode, size: 0, offset: 0, target: header.linkname ?? '' });
+      return false;
+    case 'link': {
+      const name = cleanPath(header.linkname ?? '');
+      const original = added.get(name) ?? stack.entries.get(name);
+      if (original) added.set(path, original);
+      return false;
+    }
+    default:
+      return header.type === undefined || header.type === 'file';
+  }
+}
+
+async function keepBody(
+  header: TarHeader,
+  state: Unpacking,
+  body: ReadableStream<Uint8Array>,
+): Promise<ImageEntry> {
+  const offset = state.offset;
+  for await (const chunk of body) {
+    attempt(state.path, () => {
+      for (let at = 0; at < chunk.length; ) at += writeSync(state.file, chunk, at);
+    });
+    state.offset += chunk.length;
+  }
+  const mode = (header.mode ?? 0) & 0o7777;
+  return { kind: 'file', mode, size: state.offset - offset, offset };
+}
+
+function readAt({ file, path }: Unpacking, { offset, size }: ImageEntry): Uint8Array {
+  const bytes = new Uint8Array(size);
+  attempt(path, () => {
+    for (let at = 0; at < size; ) at += readSync(file, bytes, at, size - at, offset + at);
+  });
+  return bytes;
+}
+
+function attempt<T>(path: string, action: () => T): T {
+  try {
+    return action();
+  } catch (error) {
+    throw fileError(error, path);
+  }
+}

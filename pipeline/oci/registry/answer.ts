@@ -1,0 +1,123 @@
+/** Answers that are no success: from a status and a body to a PipelineError that people can use. */
+import { type ErrorCode, PipelineError } from '../../error.ts';
+import type { Answer } from './exchange.ts';
+
+/** Bytes of an error body that are looked at. */
+const ERROR_BODY = 16 * 1024;
+const MESSAGE_LENGTH = 300;
+
+const CODES: Readonly<Record<number, ErrorCode>> = {
+  401: 'denied',
+  403: 'denied',
+  404: 'not-found',
+  407: 'denied',
+  409: 'conflict',
+  410: 'not-found',
+  412: 'conflict',
+  413: 'too-large',
+  429: 'rate-limited',
+};
+
+/** Statuses that another try may mend. */
+const RETRYABLE: ReadonlySet<number> = new Set([408, 429, 500, 502, 503, 504]);
+
+export function isRetryable(status: number): boolean {
+  return RETRYABLE.has(status);
+}
+
+/** The last segment of a media type's header, without parameters, in lower case. */
+export function contentType(answer: Answer): string {
+  return (answer.headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
+}
+
+/** A header that may come once; undefined when it is absent. */
+export function header(answer: Answer, name: string): string | undefined {
+  const value = answer.headers[name];
+  return Array.isArray(value) ? value[0] : value;
+}
+
+/**
+ * Reads a body of at most `limit` bytes.
+ *
+ * @throws PipelineError `too-large` beyond the limit
+ */
+export async function readAll(answer: Answer, limit: number, what: string): Promise<Buffer> {
+  const announced = Number(answer.headers['content-length'] ?? 0);
+  if (announced > limit) {
+    await answer.discard();
+    throw tooLarge(answer, limit, what);
+  }
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of answer.body) {
+    size += chunk.length;
+    if (size > limit) throw tooLarge(answer, limit, what);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks, size);
+}
+
+function tooLarge(answer: Answer, limit: number, what: string): PipelineError {
+  return new PipelineError('too-large', `${what} from ${answer.url.host} is larger than ${limit} bytes`);
+}
+
+/** The error for an answer that is none of those expected; reads its body. */
+export async function failure(answer: Answer, what: string): Promise<PipelineError> {
+  const said = await errorText(answer);
+  const code = errorCode(answer.status, said);
+  return new PipelineError(
+    code,
+    `${answer.url.host} answered ${answer.status} to ${what}${said === '' ? '' : `: ${said}`}`,
+    { retryable: isRetryable(answer.status) },
+  );
+}
+
+function errorCode(status: number, said: string): ErrorCode {
+  if (/TOOMANYREQUESTS/.test(said)) return 'rate-limited';
+  // Registries tell of immutable tags with 400, 403, 405 or 409, each with its own code.
+  if (status >= 400 && status < 500 && /immutable|TAG_INVALID|ImageTagAlreadyExists/i.test(said))
+    return 'conflict';
+  return CODES[status] ?? 'bad-answer';
+}
+
+/**
+ * What the body says, as one line that is safe to print.
+ *
+ * @see https://github.com/opencontainers/distribution-spec/blob/main/spec.md#error-codes
+ */
+async function errorText(answer: Answer): Promise<string> {
+  let body: string;
+  try {
+    body = (await readAll(answer, ERROR_BODY, 'an error')).toString('utf8');
+  } catch {
+    // The status says enough; a body that cannot be read adds nothing.
+    return '';
+  }
+  if (!/json/.test(contentType(answer)) && !body.startsWith('{')) return '';
+  const parts: string[] = [];
+  for (const error of errorsOf(body)) {
+    const text = [error.code, error.message]
+      .filter((part) => typeof part === 'string' && part !== '')
+      .join(' ');
+    if (text !== '') parts.push(text);
+  }
+  return printable(parts.join('; '));
+}
+
+function errorsOf(body: string): { code?: unknown; message?: unknown }[] {
+  try {
+    const parsed: unknown = JSON.parse(body);
+    const errors =
+      typeof parsed === 'object' && parsed !== null && 'errors' in parsed ? parsed.errors : undefined;
+    if (Array.isArray(errors)) return errors.slice(0, 3).filter((e) => typeof e === 'object' && e !== null);
+    return typeof parsed === 'object' && parsed !== null ? [parsed] : [];
+  } catch {
+    return [];
+  }
+}
+
+/** A foreign text for a message: one line, no control characters, not long. */
+export function printable(text: string): string {
+  const line = text.replace(/[\p{C}\p{Zl}\p{Zp}\s]+/gu, ' ').trim();
+  return line.length > MESSAGE_LENGTH ? `${line.slice(0, MESSAGE_LENGTH)}…` : line;
+}

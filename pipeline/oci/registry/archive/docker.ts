@@ -1,0 +1,275 @@
+/**
+ * `docker-archive`: what `docker save` writes and `docker load` reads. One image for one
+ * platform: its config, its layers as plain tar files, and `manifest.json` that names them.
+ *
+ * @see https://github.com/moby/docker-image-spec/blob/main/spec.md#combined-image-json--filesystem-changeset-format
+ */
+
+import { createHash } from 'node:crypto';
+import { pipeline } from 'node:stream/promises';
+import { createGunzip } from 'node:zlib';
+import {
+  formatReference,
+  type Reference,
+  type TagReference,
+  tryParseReference,
+} from '../../../../catalog/reference.ts';
+import { PipelineError } from '../../../error.ts';
+import type { Descriptor, Manifest, Registry } from '../../../ports.ts';
+import { checked, digestOf } from '../digest.ts';
+import { DOCKER_MANIFEST, type ImageManifest, parseManifest } from '../image.ts';
+import type { BlobReader } from '../layout/blobs.ts';
+import { createView, type LayoutView, manifestReader } from '../layout/contents.ts';
+import type { Entry } from '../layout/entries.ts';
+import { fileError } from '../layout/files.ts';
+import type { Layout } from '../layout/layout.ts';
+import { layoutRegistry } from '../layout/registry.ts';
+import { allOf, only } from '../stream.ts';
+import { type ArchiveFile, openArchive } from './file.ts';
+import { type ArchiveWriter, replaceByTar, stagingLayout } from './oci.ts';
+import type { TarEntry, TarSource } from './tar.ts';
+
+const CONFIG_TYPE = 'application/vnd.docker.container.image.v1+json';
+const LAYER_TYPE = 'application/vnd.docker.image.rootfs.diff.tar';
+const GZIPPED_LAYER_TYPE = `${LAYER_TYPE}.gzip`;
+
+/** What can be read of an archive: its images by the tags written in it, in the repository that each tag names. */
+export interface DockerArchive extends LayoutView {
+  readonly images: readonly Reference[];
+  close(): Promise<void>;
+}
+
+/** @throws PipelineError `corrupt` when the archive is none of Docker's */
+export async function openDockerArchive(path: string): Promise<DockerArchive> {
+  const archive = await openArchive(path);
+  try {
+    const files = new Map<string, TarEntry | Buffer>();
+    const entries: Entry[] = [];
+    const images: Reference[] = [];
+    for (const image of await readImages(archive)) {
+      const manifest = await manifestOf(archive, image, files);
+      const descriptor = { mediaType: DOCKER_MANIFEST, digest: manifest.digest, size: manifest.bytes.length };
+      for (const tag of image.tags) {
+        images.push(tag);
+        entries.push({
+          descriptor,
+          repository: tag.repository,
+          tag: tag.kind === 'tag' ? tag.tag : undefined,
+          raw: {},
+        });
+      }
+      entries.push({ descriptor, repository: '', tag: undefined, raw: {} });
+    }
+    const blobs = memberBlobs(archive, files);
+    const index = { entries, rest: {} };
+    return { ...createView(blobs, manifestReader(blobs), async () => index), images, close: archive.close };
+  } catch (error) {
+    await archive.close();
+    throw error;
+  }
+}
+
+interface SavedImage {
+  readonly config: string;
+  readonly layers: readonly string[];
+  readonly tags: readonly Reference[];
+}
+
+async function readImages(archive: ArchiveFile): Promise<SavedImage[]> {
+  const bad = (): PipelineError =>
+    new PipelineError('corrupt', `${archive.path} is not a docker save archive`);
+  const bytes = await archive.readSmall('manifest.json');
+  if (bytes === undefined) throw bad();
+  let json: unknown;
+  try {
+    json = JSON.parse(bytes.toString('utf8'));
+  } catch {
+    throw bad();
+  }
+  if (!Array.isArray(json)) throw bad();
+  return json.map((item: unknown) => {
+    const { Config: config, Layers: layers, RepoTags: tags } = Object(item) as Record<string, unknown>;
+    if (typeof config !== 'string' || !isTexts(layers)) throw bad();
+    const texts = isTexts(tags) ? tags : [];
+    return { config, layers, tags: texts.flatMap((text) => tryParseReference(text) ?? []) };
+  });
+}
+
+function isTexts(value: unknown): value is string[] {
+  return Array.isArray(value) && value.every((item) => typeof item === 'string');
+}
+
+/** The manifest that the image would have in a registry, with its layers as they are in the archive. */
+async function manifestOf(
+  archive: ArchiveFile,
+  image: SavedImage,
+  files: Map<string, TarEntry | Buffer>,
+): Promise<Manifest> {
+  const config = await member(archive, image.config, files);
+  const layers: object[] = [];
+  for (const name of image.layers) {
+    const { digest, size, isGzipped } = await member(archive, name, files);
+    layers.push({ mediaType: isGzipped ? GZIPPED_LAYER_TYPE : LAYER_TYPE, size, digest });
+  }
+  const json = {
+    schemaVersion: 2,
+    mediaType: DOCKER_MANIFEST,
+    config: { mediaType: CONFIG_TYPE, size: config.size, digest: config.digest },
+    layers,
+  };
+  const bytes = Buffer.from(JSON.stringify(json));
+  const digest = digestOf(bytes);
+  files.set(digest, bytes);
+  return { mediaType: DOCKER_MANIFEST, digest, bytes };
+}
+
+async function member(
+  archive: ArchiveFile,
+  name: string,
+  files: Map<string, TarEntry | Buffer>,
+): Promise<{ digest: string; size: number; isGzipped: boolean }> {
+  const entry = archive.find(name);
+  if (entry === undefined)
+    throw new PipelineError('corrupt', `${archive.path} names ${name} and does not hold it`);
+  const hash = createHash('sha256');
+  let head: Uint8Array | undefined;
+  for await (const chunk of archive.read(entry)) {
+    head ??= chunk;
+    hash.update(chunk);
+  }
+  const digest = `sha256:${hash.digest('hex')}`;
+  files.set(digest, entry);
+  return { digest, size: entry.size, isGzipped: head?.[0] === 0x1f && head[1] === 0x8b };
+}
+
+function memberBlobs(archive: ArchiveFile, files: ReadonlyMap<string, TarEntry | Buffer>): BlobReader {
+  return {
+    size: async (digest) => {
+      const file = files.get(digest);
+      return Buffer.isBuffer(file) ? file.length : file?.size;
+    },
+    async *read(digest, start = 0, end = Infinity) {
+      const file = files.get(digest);
+      if (file === undefined) throw new PipelineError('not-found', `${archive.path} has no blob ${digest}`);
+      if (Buffer.isBuffer(file)) yield file.subarray(start, Math.min(end, file.length));
+      else yield* archive.read(file, start, Math.min(end, file.size));
+    },
+  };
+}
+
+/**
+ * Writes the one image that is put into it.
+ *
+ * @param name the tag to write into the archive, where it shall have one
+ */
+export async function createDockerArchive(
+  path: string,
+  name: TagReference | undefined,
+): Promise<ArchiveWriter> {
+  const { layout, discard } = await stagingLayout(path);
+  const registry: Registry = layoutRegistry(layout);
+  let root: Manifest | undefined;
+  return {
+    registry: {
+      ...registry,
+      putManifest: async (to, manifest) => {
+        await registry.putManifest(to, manifest);
+        root = manifest;
+      },
+    },
+    finish: async () => {
+      if (root === undefined) throw new PipelineError('usage', `no image was given for ${path}`);
+      await replaceByTar(path, await imageSources(layout, root, name));
+      await discard();
+    },
+    discard,
+  };
+}
+
+async function imageSources(
+  layout: Layout,
+  root: Manifest,
+  name: Reference | undefined,
+): Promise<TarSource[]> {
+  const image = parseManifest(root);
+  if (image.kind === 'list') {
+    throw new PipelineError('usage', 'a docker-archive holds an image for one platform, not a list', {
+      hint: 'name one platform, or write an oci-archive',
+    });
+  }
+  const config = await allOf(checked(layout.blobs.read(image.config.digest), image.config));
+  const layers = await plainLayers(layout, image, config);
+  const configName = `${image.config.digest.replace(/^.*:/, '')}.json`;
+  const tag = name === undefined ? [] : [formatReference(name)];
+  const names = layers.map(({ name: layer }) => layer);
+  const manifest = Buffer.from(`${JSON.stringify([{ Config: configName, RepoTags: tag, Layers: names }])}\n`);
+  const unique = new Map(layers.map((layer) => [layer.name, layer]));
+  return [...unique.values(), bytesSource(configName, config), bytesSource('manifest.json', manifest)];
+}
+
+function bytesSource(name: string, bytes: Buffer): TarSource {
+  return { name, size: bytes.length, open: () => only(bytes) };
+}
+
+/** The layers unpacked to tar files, whose digests the config holds. */
+async function plainLayers(layout: Layout, image: ImageManifest, config: Buffer): Promise<TarSource[]> {
+  const ids = diffIds(config);
+  if (ids.length !== image.layers.length) {
+    throw new PipelineError(
+      'corrupt',
+      `the config names ${ids.length} layers, the manifest ${image.layers.length}`,
+    );
+  }
+  const sources: TarSource[] = [];
+  for (const [i, layer] of image.layers.entries()) {
+    const id = ids[i] ?? '';
+    const size = (await layout.blobs.size(id)) ?? (await unpack(layout, layer, id));
+    sources.push({ name: `${id.replace(/^.*:/, '')}.tar`, size, open: () => layout.blobs.read(id) });
+  }
+  return sources;
+}
+
+function diffIds(config: Buffer): string[] {
+  let ids: unknown;
+  try {
+    ids = Object(Object(JSON.parse(config.toString('utf8'))).rootfs).diff_ids;
+  } catch {
+    ids = undefined;
+  }
+  if (!isTexts(ids)) throw new PipelineError('corrupt', 'the config of the image does not name its layers');
+  return ids;
+}
+
+/** Stores a layer unpacked, under the digest that it must have then; gives its bytes. */
+async function unpack(layout: Layout, layer: Descriptor, id: string): Promise<number> {
+  if (!/gzip$/.test(layer.mediaType)) {
+    throw new PipelineError('usage', `a layer of type ${layer.mediaType} cannot be unpacked here`, {
+      hint: 'a docker-archive takes plain and gzipped layers',
+    });
+  }
+  const { path, handle } = await layout.blobs.temporary();
+  const hash = createHash('sha256');
+  let size = 0;
+  try {
+    await pipeline(layout.blobs.read(layer.digest), createGunzip(), async (chunks: AsyncIterable<Buffer>) => {
+      for await (const chunk of chunks) {
+        hash.update(chunk);
+        size += chunk.length;
+        await handle.writeFile(chunk);
+      }
+    });
+  } catch (error) {
+    throw /^Z_/.test((error as NodeJS.ErrnoException).code ?? '')
+      ? new PipelineError('corrupt', `the layer ${layer.digest} is not a complete gzip file`, {
+          cause: error,
+        })
+      : fileError(`cannot unpack the layer ${layer.digest}`, error);
+  } finally {
+    await handle.close();
+  }
+  const found = `sha256:${hash.digest('hex')}`;
+  if (found !== id)
+    throw new PipelineError('corrupt', `the layer ${layer.digest} unpacks to ${found}, not ${id}`);
+  await layout.blobs.adopt(path, id);
+  return size;
+}

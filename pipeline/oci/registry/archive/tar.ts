@@ -1,0 +1,202 @@
+/**
+ * Tar files: where in the file each entry's bytes are, so that they are read without
+ * unpacking, and archives written the same way every time.
+ *
+ * @see https://pubs.opengroup.org/onlinepubs/9699919799/utilities/pax.html
+ */
+import { type FileHandle, open } from 'node:fs/promises';
+import { PipelineError } from '../../../error.ts';
+
+export interface TarEntry {
+  /** Without a leading `./`. */
+  readonly name: string;
+  readonly kind: 'file' | 'link' | 'other';
+  /** Where a link leads, relative to the root of the archive. */
+  readonly target: string;
+  /** Offset of the first byte in the archive, and bytes. */
+  readonly offset: number;
+  readonly size: number;
+}
+
+const BLOCK = 512;
+/** Bytes of a long name or of pax records at most. */
+const LARGEST_NAME = 1024 * 1024;
+const MOST_ENTRIES = 1_000_000;
+
+/** @throws PipelineError `corrupt` when the file is no tar */
+export async function readTarIndex(handle: FileHandle, path: string): Promise<ReadonlyMap<string, TarEntry>> {
+  const bad = (why: string): PipelineError => new PipelineError('corrupt', `${path} ${why}`);
+  const entries = new Map<string, TarEntry>();
+  const { size: end } = await handle.stat();
+  let next: Overrides = {};
+  for (let at = 0, count = 0; at + BLOCK <= end; count++) {
+    if (count > MOST_ENTRIES) throw bad('has too many entries');
+    const header = await readAt(handle, at, BLOCK);
+    if (header.every((byte) => byte === 0)) break;
+    if (!isHeader(header)) throw bad('is no tar archive');
+    const size = next.size ?? number(header, 124, 12);
+    const offset = at + BLOCK;
+    if (!Number.isSafeInteger(size) || size < 0 || offset + size > end)
+      throw bad('ends in the middle of an entry');
+    at = offset + Math.ceil(size / BLOCK) * BLOCK;
+    const type = String.fromCharCode(header[156] ?? 0);
+    if ('xLKg'.includes(type)) {
+      if (size > LARGEST_NAME) throw bad('has a name that is too long');
+      const text = await readAt(handle, offset, size);
+      // `g` is about all entries and never about names in archives of images.
+      if (type !== 'g') next = { ...next, ...overrides(type, text) };
+      continue;
+    }
+    const entry = entryOf(header, type, { ...next, offset, size });
+    entries.set(entry.name, entry);
+    next = {};
+  }
+  return entries;
+}
+
+interface Overrides {
+  readonly path?: string;
+  readonly linkpath?: string;
+  readonly size?: number;
+}
+
+function overrides(type: string, bytes: Buffer): Overrides {
+  const text = bytes.toString('utf8');
+  if (type === 'L') return { path: text.replace(/\0.*$/s, '') };
+  if (type === 'K') return { linkpath: text.replace(/\0.*$/s, '') };
+  const found: { path?: string; linkpath?: string; size?: number } = {};
+  for (let at = 0; at < bytes.length; ) {
+    const space = bytes.indexOf(' ', at);
+    const length = space < 0 ? 0 : Number(bytes.toString('latin1', at, space));
+    if (!Number.isInteger(length) || length <= space - at) break;
+    const [, key, value = ''] =
+      /^([^=]*)=(.*)\n$/s.exec(bytes.toString('utf8', space + 1, at + length)) ?? [];
+    if (key === 'path' || key === 'linkpath') found[key] = value;
+    if (key === 'size') found.size = Number(value);
+    at += length;
+  }
+  return found;
+}
+
+function entryOf(
+  header: Buffer,
+  type: string,
+  extra: Overrides & { offset: number; size: number },
+): TarEntry {
+  const isUstar = header.toString('latin1', 257, 262) === 'ustar';
+  const prefix = isUstar && header[262] === 0 ? string(header, 345, 155) : '';
+  const short = string(header, 0, 100);
+  const name = plain(extra.path ?? (prefix === '' ? short : `${prefix}/${short}`));
+  const link = extra.linkpath ?? string(header, 157, 100);
+  const kind =
+    '\x000'.includes(type) || type === '7' ? 'file' : type === '1' || type === '2' ? 'link' : 'other';
+  const folder = type === '2' && !link.startsWith('/') ? name.slice(0, name.lastIndexOf('/') + 1) : '';
+  return {
+    name,
+    kind,
+    target: kind === 'link' ? plain(folder + link) : '',
+    offset: extra.offset,
+    size: extra.size,
+  };
+}
+
+/** A path without `.`, `..` and empty parts. */
+function plain(path: string): string {
+  const parts: string[] = [];
+  for (const part of path.split('/')) {
+    if (part === '..') parts.pop();
+    else if (part !== '' && part !== '.') parts.push(part);
+  }
+  return parts.join('/');
+}
+
+function isHeader(header: Buffer): boolean {
+  let sum = 0;
+  for (let i = 0; i < BLOCK; i++) sum += i >= 148 && i < 156 ? 32 : (header[i] ?? 0);
+  return sum === number(header, 148, 8);
+}
+
+function string(header: Buffer, at: number, length: number): string {
+  const field = header.subarray(at, at + length);
+  const end = field.indexOf(0);
+  return field.toString('utf8', 0, end < 0 ? length : end);
+}
+
+/** Octal, or binary when the first bit is set. */
+function number(header: Buffer, at: number, length: number): number {
+  if (((header[at] ?? 0) & 0x80) !== 0) {
+    return header.subarray(at + 1, at + length).reduce((sum, byte) => sum * 256 + byte, 0);
+  }
+  const text = header
+    .toString('latin1', at, at + length)
+    .replace(/[\0 ]+$/, '')
+    .trim();
+  return text === '' ? 0 : /^[0-7]+$/.test(text) ? Number.parseInt(text, 8) : Number.NaN;
+}
+
+async function readAt(handle: FileHandle, at: number, length: number): Promise<Buffer> {
+  const buffer = Buffer.alloc(length);
+  await handle.read(buffer, 0, length, at);
+  return buffer;
+}
+
+export interface TarSource {
+  readonly name: string;
+  /** In bytes. */
+  readonly size: number;
+  open(): AsyncIterable<Uint8Array>;
+}
+
+/** The header of a file: mode 0644, owner 0:0, time 0, so that bytes depend on content only. */
+export function headerOf(name: string, size: number): Buffer {
+  const header = Buffer.alloc(BLOCK);
+  if (Buffer.byteLength(name) > 100) throw new Error(`no plain tar entry: ${name}`);
+  header.write(name, 0);
+  header.write('0000644\0', 100);
+  header.write('0000000\0', 108);
+  header.write('0000000\0', 116);
+  if (size < 8 ** 11) header.write(`${size.toString(8).padStart(11, '0')}\0`, 124);
+  else writeLarge(header, size);
+  header.write('00000000000\0', 136);
+  header.write('        ', 148);
+  header.write('0', 156);
+  header.write('ustar\x0000', 257);
+  const sum = header.reduce((total, byte) => total + byte, 0);
+  header.write(`${sum.toString(8).padStart(6, '0')}\0 `, 148);
+  return header;
+}
+
+/** The size in binary, as GNU tar and all that read its archives have it for 8 GiB and more. */
+function writeLarge(header: Buffer, size: number): void {
+  header[124] = 0x80;
+  header.writeBigUInt64BE(BigInt(size), 128);
+}
+
+/** Zeros behind an entry of so many bytes, up to the next block. */
+export function paddingOf(size: number): Buffer {
+  return Buffer.alloc((BLOCK - (size % BLOCK)) % BLOCK);
+}
+
+/** What a tar file ends with. */
+export const TAR_END: Buffer = Buffer.alloc(2 * BLOCK);
+
+/** Writes an archive of files, in the order given. */
+export async function writeTar(path: string, sources: Iterable<TarSource>): Promise<void> {
+  const handle = await open(path, 'wx', 0o644);
+  try {
+    for (const source of sources) {
+      await handle.writeFile(headerOf(source.name, source.size));
+      let size = 0;
+      for await (const chunk of source.open()) {
+        size += chunk.length;
+        await handle.writeFile(chunk);
+      }
+      if (size !== source.size) throw new PipelineError('io', `${source.name} changed while it was archived`);
+      await handle.writeFile(paddingOf(size));
+    }
+    await handle.writeFile(TAR_END);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}

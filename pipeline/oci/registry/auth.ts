@@ -1,0 +1,182 @@
+/**
+ * Proof of who asks, for one registry: it is pinged once, its challenge says whether it wants
+ * nothing, a name and a password, or a token of a service that it names.
+ */
+import { PipelineError } from '../../error.ts';
+import type { Clock, Credential, CredentialSource } from '../../ports.ts';
+import { failure } from './answer.ts';
+import { type Challenge, parseChallenges } from './challenge.ts';
+import type { Answer } from './exchange.ts';
+import type { Budget } from './retry.ts';
+import { basic, createTokens, type TokenService, type Tokens } from './token.ts';
+import type { Transport } from './transport.ts';
+
+/** What a request needs to be allowed to do. */
+export interface Access {
+  readonly repository: string;
+  readonly actions: 'pull' | 'pull,push' | 'pull,push,delete';
+  /** Another repository that is read, to mount a blob from. */
+  readonly from?: string;
+}
+
+export interface Authentication {
+  /** The `Authorization` header for a request; undefined to send none. */
+  header(access: Access, budget: Budget): Promise<string | undefined>;
+  /**
+   * Takes in that the registry refused a request with 401.
+   *
+   * @param sent the header that was refused
+   * @returns whether the same request may go better now
+   */
+  refused(access: Access, answer: Answer, sent: string | undefined): boolean;
+}
+
+export interface AuthenticationOptions {
+  /** The registry as references name it: credentials are filed under this name. */
+  readonly registry: string;
+  /** Where its API is. */
+  readonly base: URL;
+  readonly transport: Transport;
+  readonly credentials: CredentialSource;
+  readonly clock: Clock;
+}
+
+type Scheme =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'basic' }
+  | ({ readonly kind: 'bearer' } & TokenService);
+
+export function createAuthentication(options: AuthenticationOptions): Authentication {
+  const { registry, credentials, transport, clock } = options;
+  let scheme: Scheme | undefined;
+  let ping: Promise<Scheme> | undefined;
+  const books = new Map<string, Tokens>();
+  const scopes = createScopes();
+
+  const known = async (budget: Budget): Promise<Scheme> => {
+    if (scheme) return scheme;
+    ping ??= askScheme(options, budget).finally(() => {
+      ping = undefined;
+    });
+    scheme = await ping;
+    return scheme;
+  };
+  const tokensFor = (credential: Credential | undefined): Tokens => {
+    const key = JSON.stringify(credential ?? null);
+    const book =
+      books.get(key) ?? createTokens({ transport, clock, credential, service: () => serviceOf(scheme) });
+    books.set(key, book);
+    return book;
+  };
+  const header = async (access: Access, budget: Budget): Promise<string | undefined> => {
+    const { kind } = await known(budget);
+    const credential = await credentials.credential({ registry, repository: access.repository });
+    if (credential?.kind === 'bearer') return `Bearer ${credential.token}`;
+    if (kind === 'none') return undefined;
+    if (kind === 'basic') return credential?.kind === 'basic' ? basic(credential) : undefined;
+    return `Bearer ${await tokensFor(credential).get(scopes.of(access), budget)}`;
+  };
+
+  const refused = (access: Access, answer: Answer, sent: string | undefined): boolean => {
+    const before = scheme;
+    const asked = challengeOf(answer);
+    if (asked) scheme = schemeOf(asked, registry);
+    if (scheme?.kind !== 'bearer') return scheme?.kind === 'basic' && before?.kind !== 'basic';
+    const token = sent?.replace(/^Bearer /, '');
+    if (token !== undefined) for (const book of books.values()) book.reject(scopes.of(access), token);
+    scopes.demand(access, asked?.parameters.get('scope'));
+    return true;
+  };
+  return { header, refused };
+}
+
+/** What tokens are asked for, by what a request needs. */
+interface Scopes {
+  of(access: Access): readonly string[];
+  /** The registry named a scope that it wants to see. */
+  demand(access: Access, scope: string | undefined): void;
+}
+
+function createScopes(): Scopes {
+  const demanded = new Map<string, string>();
+  return {
+    of: (access) => {
+      const own = ownScopes(access);
+      const more = demanded.get(own.join(' '));
+      // Some services read only the first scope: the one that the registry itself named.
+      return more === undefined ? own : [more, ...own];
+    },
+    demand: (access, scope) => {
+      const own = ownScopes(access);
+      if (scope === undefined || own.includes(scope) || !isAbout(scope, access.repository)) return;
+      demanded.set(own.join(' '), scope);
+    },
+  };
+}
+
+function ownScopes({ repository, actions, from }: Access): string[] {
+  const own = `repository:${repository}:${actions}`;
+  return from === undefined ? [own] : [own, `repository:${from}:pull`];
+}
+
+/** A registry may ask for other actions, not choose for which other repository we ask a token. */
+function isAbout(demand: string, repository: string): boolean {
+  return demand.split(' ').every((scope) => scope.startsWith(`repository:${repository}:`));
+}
+
+function serviceOf(scheme: Scheme | undefined): TokenService {
+  if (scheme?.kind !== 'bearer') throw new Error('a token is asked for before a challenge');
+  return scheme;
+}
+
+async function askScheme(
+  { base, registry, transport }: AuthenticationOptions,
+  budget: Budget,
+): Promise<Scheme> {
+  const url = new URL('/v2/', base);
+  const work = async (inner: Budget): Promise<Scheme> => {
+    const answer = await transport.send({ method: 'GET', url, what: 'the greeting /v2/' }, inner);
+    await answer.discard();
+    // What another host wants is no wish of this registry's: its credentials are not for that host's token service.
+    if (answer.url.origin !== base.origin) return { kind: 'none' };
+    const asked = answer.status === 401 ? challengeOf(answer) : undefined;
+    return asked === undefined ? { kind: 'none' } : schemeOf(asked, registry);
+  };
+  return transport.attempt(base.host, work, budget);
+}
+
+/** The challenge that we can meet; a token before a password. */
+function challengeOf(answer: Answer): Challenge | undefined {
+  const challenges = parseChallenges(answer.headers['www-authenticate'] ?? '');
+  return (
+    challenges.find(({ scheme }) => scheme === 'bearer') ??
+    challenges.find(({ scheme }) => scheme === 'basic')
+  );
+}
+
+function schemeOf({ scheme, parameters }: Challenge, registry: string): Scheme {
+  if (scheme === 'basic') return { kind: 'basic' };
+  const realm = parameters.get('realm') ?? '';
+  if (!URL.canParse(realm)) {
+    throw new PipelineError('bad-answer', `${registry} names no token service that can be asked`);
+  }
+  const url = new URL(realm);
+  if (url.username !== '' || url.password !== '') {
+    throw new PipelineError('bad-answer', `${registry} names a token service with a password in it`);
+  }
+  return { kind: 'bearer', realm: url, service: parameters.get('service') };
+}
+
+/** An `Authorization` header for one request to a host that a redirect led to, without credentials. */
+export async function anonymousHeader(
+  answer: Answer,
+  { transport, clock }: Pick<AuthenticationOptions, 'transport' | 'clock'>,
+  budget: Budget,
+): Promise<string> {
+  const asked = challengeOf(answer);
+  if (asked?.scheme !== 'bearer') throw await failure(answer, 'a request that was redirected');
+  const scheme = schemeOf(asked, answer.url.host);
+  const scope = asked.parameters.get('scope');
+  const tokens = createTokens({ transport, clock, credential: undefined, service: () => serviceOf(scheme) });
+  return `Bearer ${await tokens.get(scope === undefined ? [] : [scope], budget)}`;
+}

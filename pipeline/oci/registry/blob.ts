@@ -1,0 +1,129 @@
+/** Blobs: whether they are there, and their bytes. */
+
+import { repositoryName } from '../../../catalog/reference.ts';
+import { PipelineError } from '../../error.ts';
+import type { Descriptor, Repository } from '../../ports.ts';
+import { failure, header } from './answer.ts';
+import type { Access } from './auth.ts';
+import { checked, contradicts, corrupt, isDigest } from './digest.ts';
+import type { Endpoint, EndpointRequest } from './endpoint.ts';
+import type { Answer } from './exchange.ts';
+import type { Budget } from './retry.ts';
+import { skipping } from './stream.ts';
+
+type Blob = Pick<Descriptor, 'digest' | 'size'>;
+
+function blobRequest(
+  of: Repository,
+  digest: string,
+  actions: Access['actions'],
+): Omit<EndpointRequest, 'method'> {
+  return {
+    to: `${of.repository}/blobs/${digest}`,
+    access: { repository: of.repository, actions },
+    what: `the blob ${digest} of ${repositoryName(of)}`,
+  };
+}
+
+/** Whether a repository holds a blob. A HEAD that says no, or nothing, is checked by a GET of one byte. */
+export function hasBlob(endpoint: Endpoint, of: Repository, digest: string): Promise<boolean> {
+  const request = {
+    ...blobRequest(of, digest, 'pull'),
+    method: 'GET',
+    headers: { range: 'bytes=0-0' },
+  } as const;
+  return endpoint.attempt(async (budget) => {
+    if (await headBlob(endpoint, of, { digest, actions: 'pull', budget })) return true;
+    const answer = await endpoint.ask(request, budget);
+    // 416: an empty blob has no first byte.
+    const there = [200, 206, 416].includes(answer.status);
+    if (!there && answer.status !== 404) throw await failure(answer, request.what);
+    await answer.discard();
+    return there;
+  });
+}
+
+/** What a HEAD says: false for "no" and for all that is no answer. */
+export async function headBlob(
+  endpoint: Endpoint,
+  of: Repository,
+  { digest, actions, budget }: { digest: string; actions: Access['actions']; budget: Budget },
+): Promise<boolean> {
+  const answer = await endpoint.ask({ ...blobRequest(of, digest, actions), method: 'HEAD' }, budget);
+  await answer.discard();
+  return answer.status === 200;
+}
+
+/** The bytes of a blob, checked at the end; a broken download goes on where it broke. */
+export function getBlob(
+  endpoint: Endpoint,
+  of: Repository,
+  blob: Blob,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  return checked(resumed(endpoint, of, blob), blob);
+}
+
+/** Breaks in a row, without a byte between them, after which a download is given up; and breaks at all. */
+const BREAKS = 4;
+const MOST_BREAKS = 50;
+
+async function* resumed(endpoint: Endpoint, of: Repository, blob: Blob): AsyncGenerator<Uint8Array> {
+  let offset = 0;
+  for (let breaks = 0, all = 1; ; all++) {
+    try {
+      for await (const chunk of from(endpoint, of, { ...blob, offset })) {
+        offset += chunk.length;
+        breaks = 0;
+        yield chunk;
+      }
+      if (offset >= blob.size) return;
+      throw new PipelineError('unreachable', `${endpoint.registry} ends the blob ${blob.digest} too early`, {
+        retryable: true,
+      });
+    } catch (error) {
+      if (!(error instanceof PipelineError) || !error.retryable) throw error;
+      if (++breaks > BREAKS || all > MOST_BREAKS) throw error;
+    }
+  }
+}
+
+/** The bytes from an offset on, as far as they come. */
+async function* from(
+  endpoint: Endpoint,
+  of: Repository,
+  { digest, size, offset }: Blob & { readonly offset: number },
+): AsyncGenerator<Uint8Array> {
+  const request: EndpointRequest = {
+    ...blobRequest(of, digest, 'pull'),
+    method: 'GET',
+    headers: offset === 0 ? {} : { range: `bytes=${offset}-` },
+  };
+  const answer = await endpoint.attempt(async (budget) => {
+    const got = await endpoint.ask(request, budget);
+    if (got.status === 200 || (got.status === 206 && offset > 0)) return got;
+    throw await failure(got, request.what);
+  });
+  yield* skipping(answer.body, await checkHead(answer, { digest, size, offset }, request.what));
+}
+
+/** @returns how many bytes to pass over, when the whole blob came instead of the rest */
+async function checkHead(
+  answer: Answer,
+  { digest, size, offset }: Blob & { offset: number },
+  what: string,
+): Promise<number> {
+  const said = header(answer, 'docker-content-digest');
+  const length = header(answer, 'content-length');
+  const rest = answer.status === 206 ? size - offset : size;
+  const start = /^bytes (\d+)-/.exec(header(answer, 'content-range') ?? '')?.[1];
+  let error: PipelineError | undefined;
+  if (isDigest(said) && contradicts(said, digest)) error = corrupt(digest, said);
+  else if (length !== undefined && Number(length) !== rest) {
+    error = new PipelineError('corrupt', `${what} comes with ${Number(length)} bytes, not ${rest}`);
+  } else if (answer.status === 206 && start !== String(offset)) {
+    error = new PipelineError('bad-answer', `${what} goes on at another place than was asked for`);
+  }
+  if (error === undefined) return answer.status === 206 ? 0 : offset;
+  await answer.discard();
+  throw error;
+}

@@ -1,0 +1,165 @@
+/**
+ * Uploads in chunks: what breaks goes on where the registry says that it got to.
+ *
+ * @see https://github.com/opencontainers/distribution-spec/blob/main/spec.md#pushing-a-blob-in-chunks
+ */
+import { repositoryName } from '../../../catalog/reference.ts';
+import { PipelineError } from '../../error.ts';
+import type { BlobSource, PutBlobOptions, Repository, UploadMemory } from '../../ports.ts';
+import { failure, header } from './answer.ts';
+import type { Access } from './auth.ts';
+import { checked } from './digest.ts';
+import type { Endpoint } from './endpoint.ts';
+import type { Answer, RequestBody } from './exchange.ts';
+import type { Budget } from './retry.ts';
+import { allOf, only } from './stream.ts';
+
+/** Bytes of a chunk, and the size up to which a blob goes in one request. */
+export const CHUNK: number = 16 * 1024 * 1024;
+
+/** One blob on its way into a repository. */
+export interface Upload {
+  readonly endpoint: Endpoint;
+  readonly to: Repository;
+  readonly blob: BlobSource;
+  readonly chunk: number;
+  readonly budget: Budget;
+  readonly memory: UploadMemory | undefined;
+  readonly gate: NonNullable<PutBlobOptions['gate']>;
+}
+
+/**
+ * Bytes up to which a body is read before its request begins: a kill then leaves a request that is
+ * complete, or none. A registry that got half of a chunk gives the whole upload up.
+ */
+export const READ_AHEAD: number = CHUNK;
+
+export function bodyOf(bytes: Uint8Array): RequestBody {
+  return { size: bytes.length, open: () => only(bytes) };
+}
+
+/** Breaks in a row, without progress between them, after which an upload is begun anew. */
+const BREAKS = 3;
+
+/** Sends all chunks; after a break the registry is asked how far it got. */
+export async function sendChunks(upload: Upload, start: Progress, size: number): Promise<URL> {
+  const { blob, memory } = upload;
+  let { location, offset } = start;
+  for (let breaks = 0; offset < blob.size; ) {
+    const end = Math.min(offset + size, blob.size);
+    try {
+      const next = await sendChunk(upload, location, { offset, end });
+      if (next.offset > offset) breaks = 0;
+      else breaks++;
+      ({ location, offset } = next);
+      memory?.note(location.href);
+    } catch (error) {
+      if (!(error instanceof PipelineError) || !error.retryable || ++breaks > BREAKS) throw error;
+      const known = await progress(upload, location);
+      // Behind what was confirmed before: this upload has lost bytes.
+      if (known.offset < offset) throw error;
+      ({ location, offset } = known);
+    }
+    if (breaks > BREAKS) throw stuck(upload);
+  }
+  return location;
+}
+
+/** How far an upload has got. */
+export interface Progress {
+  readonly location: URL;
+  /** Bytes that the registry has. */
+  readonly offset: number;
+}
+
+async function sendChunk(
+  upload: Upload,
+  location: URL,
+  { offset, end }: { readonly offset: number; readonly end: number },
+): Promise<Progress> {
+  const { endpoint, budget, blob, gate } = upload;
+  const request = uploadRequest(upload);
+  const bytes = { size: end - offset, open: () => part(blob, offset, end) };
+  const body = bytes.size > READ_AHEAD ? bytes : bodyOf(await allOf(bytes.open()));
+  const headers = { ...request.headers, 'content-range': `${offset}-${end - 1}` };
+  const answer = await gate(body.size, () =>
+    endpoint.ask({ ...request, method: 'PATCH', to: location, headers, body }, budget),
+  );
+  if (answer.status !== 202 && answer.status !== 204) throw await refusedUpload(upload, answer);
+  await answer.discard();
+  return progressOf(upload, answer, end);
+}
+
+/** Asks how far an upload has got. */
+export async function progress(upload: Upload, location: URL): Promise<Progress> {
+  const { endpoint, budget } = upload;
+  const request = uploadRequest(upload);
+  const answer = await endpoint.ask({ ...request, method: 'GET', to: location }, budget);
+  if (answer.status !== 204) throw await unsaid(answer, request.what);
+  await answer.discard();
+  return progressOf(upload, answer, 0);
+}
+
+/** A registry that does not say how far it got takes the blob anew. */
+async function unsaid(answer: Answer, what: string): Promise<PipelineError> {
+  const { code, message, retryable } = await failure(answer, what);
+  return new PipelineError(code, message, { retryable: retryable || answer.status < 500 });
+}
+
+function progressOf({ endpoint, blob }: Upload, answer: Answer, otherwise: number): Progress {
+  const last = /^(?:bytes[= ])?0-(\d+)/.exec(header(answer, 'range') ?? '')?.[1];
+  // `0-0` is said for no byte at all as well, and chunks are never of one byte.
+  const offset = last === undefined ? otherwise : last === '0' ? 0 : Number(last) + 1;
+  if (offset > blob.size) {
+    throw new PipelineError('corrupt', `${endpoint.registry} has more of ${blob.digest} than was sent`, {
+      retryable: true,
+    });
+  }
+  return { location: endpoint.follow(header(answer, 'location') ?? answer.url.href, answer.url), offset };
+}
+
+function stuck({ endpoint, blob }: Upload): PipelineError {
+  return new PipelineError('bad-answer', `${endpoint.registry} takes no more of ${blob.digest}`, {
+    retryable: true,
+  });
+}
+
+/** Bytes of a blob from an offset up to another one. */
+async function* part(blob: BlobSource, offset: number, end: number): AsyncGenerator<Uint8Array> {
+  let left = end - offset;
+  for await (const chunk of blob.open(offset)) {
+    yield chunk.length <= left ? chunk : chunk.subarray(0, left);
+    left -= chunk.length;
+    if (left <= 0) return;
+  }
+}
+
+/** What is the same in all requests of an upload. */
+export function uploadRequest({ to, blob }: Pick<Upload, 'to' | 'blob'>): {
+  access: Access;
+  headers: Record<string, string>;
+  what: string;
+} {
+  return {
+    access: { repository: to.repository, actions: 'pull,push' },
+    headers: { 'content-type': 'application/octet-stream' },
+    what: `the upload of ${blob.digest} to ${repositoryName(to)}`,
+  };
+}
+
+/**
+ * A registry that does not know the upload any more, or that got other bytes than left here,
+ * may do better in a new upload.
+ */
+export async function refusedUpload(upload: Upload, answer: Answer): Promise<PipelineError> {
+  const error = await failure(answer, uploadRequest(upload).what);
+  const changed = /DIGEST_INVALID|SIZE_INVALID/.test(error.message);
+  if (changed) await readThrough(upload.blob);
+  if (!changed && answer.status !== 404 && answer.status !== 416) return error;
+  return new PipelineError(changed ? 'corrupt' : error.code, error.message, { retryable: true });
+}
+
+/** @throws PipelineError `corrupt` when it was the source that has other bytes */
+async function readThrough(blob: BlobSource): Promise<void> {
+  for await (const _ of checked(blob.open(0), blob));
+}

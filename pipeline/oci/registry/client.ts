@@ -1,0 +1,172 @@
+/**
+ * A client for registries: the `Registry` port over HTTP. It asks no host that is not allowed,
+ * sends no credential to any but the registry it belongs to, and believes no digest that it has
+ * not computed where it has the bytes.
+ */
+import { type Reference, repositoryName } from '../../../catalog/reference.ts';
+import { PipelineError } from '../../error.ts';
+import type { Clock, CredentialSource, Manifest, Registry, Repository } from '../../ports.ts';
+import { addressRule, type Resolver, systemResolver } from './addresses.ts';
+import { getBlob, hasBlob } from './blob.ts';
+import { CHUNK } from './chunks.ts';
+import { systemClock } from './clock.ts';
+import { createConnections } from './connection.ts';
+import { createEndpoint, type Endpoint } from './endpoint.ts';
+import { DEFAULT_TIMEOUTS, type Timeouts } from './exchange.ts';
+import { isManifestType, parseManifest } from './image.ts';
+import { deleteManifest, getManifest, putManifest, resolveManifest } from './manifest.ts';
+import { isHost, isRepository } from './name.ts';
+import { type Environment, proxiesFrom } from './proxy.ts';
+import { forgetReferrer, listReferrers, noteReferrer } from './referrers.ts';
+import { DEFAULT_RETRY, type RetryOptions } from './retry.ts';
+import { listTags } from './tags.ts';
+import { createTransport, type Traffic } from './transport.ts';
+import { putBlob } from './upload.ts';
+
+export interface ClientOptions {
+  /** Nothing is proved to anybody when left out. */
+  readonly credentials?: CredentialSource;
+  /** Whether a repository may be asked for at all; everything may when left out. Asked before any request. */
+  readonly allows?: (repository: Repository) => boolean;
+  /** Hosts (`name`, `name:port`) and ranges (`10.0.0.0/8`) of internal networks that may be connected to. */
+  readonly internal?: readonly string[];
+  /** Hosts, with their ports, that speak plain HTTP. */
+  readonly plainHttp?: readonly string[];
+  /** Certificates of private authorities, PEM. */
+  readonly authorities?: readonly string[];
+  /** `http_proxy`, `https_proxy`, `all_proxy`, `no_proxy`; no proxy when left out. */
+  readonly environment?: Environment;
+  /** Requests at a time to one host at most; 48 when left out. */
+  readonly concurrency?: number;
+  /** The same for a host that is far away; as many as to any other when left out. */
+  readonly farthest?: number;
+  readonly timeouts?: Partial<Timeouts>;
+  readonly retry?: Partial<RetryOptions>;
+  /** Bytes of a manifest at most; 4 MiB when left out. */
+  readonly largestManifest?: number;
+  /** Bytes of an upload's chunk; 16 MiB when left out. */
+  readonly chunk?: number;
+  /** Ends all that the client does. */
+  readonly signal?: AbortSignal;
+  readonly userAgent?: string;
+  readonly clock?: Clock;
+  readonly resolver?: Resolver;
+  readonly random?: () => number;
+}
+
+export interface RegistryClient extends Registry {
+  /** Whether a registry keeps lists of referrers itself; undefined until it was asked for one. */
+  keepsReferrers(registry: string): boolean | undefined;
+  /** What has gone over the network so far, by host. */
+  traffic(): ReadonlyMap<string, Traffic>;
+  /** Closes the connections that are kept for further requests. */
+  close(): void;
+}
+
+/** What registries must take at least: 4 MiB. */
+const LARGEST_MANIFEST = 4 * 1024 * 1024;
+const ANONYMOUS: CredentialSource = { credential: async () => undefined };
+
+/** @throws PipelineError `usage` for a proxy variable that cannot be used */
+export function createRegistryClient(options: ClientOptions = {}): RegistryClient {
+  const { transport, endpointOf, endpoints } = wire(options);
+  const limit = options.largestManifest ?? LARGEST_MANIFEST;
+  const chunk = options.chunk ?? CHUNK;
+  const referrersOf = async (of: Repository, digest: string, artifactType?: string) =>
+    listReferrers(endpointOf(of), of, { digest, artifactType, limit });
+  return {
+    resolve: async (reference) => resolveManifest(endpointOf(reference), reference, limit),
+    getManifest: async (reference) => getManifest(endpointOf(reference), reference, limit),
+    async *getBlob(from, blob) {
+      yield* getBlob(endpointOf(from), from, blob);
+    },
+    hasBlob: async (from, digest) => hasBlob(endpointOf(from), from, digest),
+    putBlob: async (to, blob, how) => putBlob(endpointOf(to), to, blob, { chunk, ...how }),
+    putManifest: async (to, manifest) => writeManifest(endpointOf(to), to, { manifest, limit }),
+    async *listTags(of) {
+      yield* listTags(endpointOf(of), of);
+    },
+    listReferrers: referrersOf,
+    deleteManifest: async (reference) => removeManifest(endpointOf(reference), reference, limit),
+    keepsReferrers: (registry) => endpoints.get(registry)?.learnt.keepsReferrers,
+    traffic: transport.traffic,
+    close: transport.close,
+  };
+}
+
+function wire(options: ClientOptions): {
+  transport: ReturnType<typeof createTransport>;
+  endpointOf: (repository: Repository) => Endpoint;
+  endpoints: ReadonlyMap<string, Endpoint>;
+} {
+  const clock = options.clock ?? systemClock;
+  const concurrency = options.concurrency ?? 48;
+  const plainHosts = new Set(options.plainHttp ?? []);
+  const timeouts = { ...DEFAULT_TIMEOUTS, ...options.timeouts };
+  const connections = createConnections({
+    addresses: addressRule(options.internal ?? []),
+    resolver: options.resolver ?? systemResolver,
+    proxy: proxiesFrom(options.environment ?? {}),
+    authorities: options.authorities ?? [],
+    connectTimeout: timeouts.silence,
+  });
+  const transport = createTransport({
+    connections,
+    plainHosts,
+    concurrency,
+    farthest: Math.max(concurrency, options.farthest ?? 0),
+    timeouts,
+    retrying: {
+      options: { ...DEFAULT_RETRY, ...options.retry },
+      clock,
+      random: options.random ?? Math.random,
+    },
+    userAgent: options.userAgent ?? 'portolan',
+    signal: options.signal,
+  });
+  const credentials = options.credentials ?? ANONYMOUS;
+  const endpoints = new Map<string, Endpoint>();
+  const endpointOf = (repository: Repository): Endpoint => {
+    checkRepository(repository, options.allows);
+    const { registry } = repository;
+    const known = endpoints.get(registry);
+    if (known) return known;
+    const fresh = createEndpoint(registry, { transport, credentials, clock, plainHosts });
+    endpoints.set(registry, fresh);
+    return fresh;
+  };
+  return { transport, endpointOf, endpoints };
+}
+
+/** @throws PipelineError `usage` for a name that makes no URL, `not-allowed` for one that may not be asked for */
+function checkRepository(repository: Repository, allows: ClientOptions['allows']): void {
+  if (!isHost(repository.registry) || !isRepository(repository.repository)) {
+    throw new PipelineError('usage', 'a registry or repository name that cannot be asked for');
+  }
+  if (allows && !allows(repository)) {
+    throw new PipelineError('not-allowed', `${repositoryName(repository)} may not be asked for`, {
+      hint: `allow ${repository.registry} in the policy`,
+    });
+  }
+}
+
+async function writeManifest(
+  endpoint: Endpoint,
+  to: Reference,
+  { manifest, limit }: { manifest: Manifest; limit: number },
+): Promise<void> {
+  const noted = await putManifest(endpoint, to, manifest);
+  if (noted !== undefined || !isManifestType(manifest.mediaType)) return;
+  await noteReferrer(endpoint, to, { manifest, parsed: parseManifest(manifest), limit });
+}
+
+async function removeManifest(endpoint: Endpoint, reference: Reference, limit: number): Promise<boolean> {
+  const manifest = reference.kind === 'digest' ? await getManifest(endpoint, reference, limit) : undefined;
+  const removed = await deleteManifest(endpoint, reference);
+  const subject =
+    manifest && isManifestType(manifest.mediaType) ? parseManifest(manifest).subject?.digest : undefined;
+  if (removed && manifest && subject !== undefined) {
+    await forgetReferrer(endpoint, reference, { digest: manifest.digest, subject, limit });
+  }
+  return removed;
+}

@@ -1,0 +1,80 @@
+/**
+ * Credential helpers: programs `docker-credential-NAME` that are asked over their standard
+ * input. They run without a shell, found on the PATH that was given.
+ *
+ * @see https://github.com/docker/docker-credential-helpers#development
+ */
+import { spawn } from 'node:child_process';
+import { PipelineError } from '../../error.ts';
+import type { Credential } from '../../ports.ts';
+import type { Environment } from './proxy.ts';
+
+const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]*$/;
+const OUTPUT = 64 * 1024;
+/** Milliseconds; helpers may ask a cloud. */
+const PATIENCE = 60_000;
+
+/**
+ * Asks a helper for the credential of a server.
+ *
+ * @returns undefined when it has none
+ * @throws PipelineError `usage` for a name that is no helper's, `denied` when it fails
+ */
+export async function askHelper(
+  name: string,
+  server: string,
+  environment: Environment,
+): Promise<Credential | undefined> {
+  if (!NAME.test(name))
+    throw new PipelineError('usage', 'the authfile names a credential helper that cannot be one');
+  const program = `docker-credential-${name}`;
+  const { status, output } = await run(program, server, environment);
+  if (status !== 0) {
+    if (/credentials not found/i.test(output)) return undefined;
+    // What it printed may hold anything: it is not repeated.
+    throw new PipelineError('denied', `${program} failed for ${server}`, {
+      hint: `try: echo ${server} | ${program} get`,
+    });
+  }
+  return credentialOf(output, program);
+}
+
+function credentialOf(output: string, program: string): Credential | undefined {
+  let json: { Username?: unknown; Secret?: unknown };
+  try {
+    json = Object(JSON.parse(output));
+  } catch {
+    throw new PipelineError('denied', `${program} does not answer as a credential helper does`);
+  }
+  const { Username: username, Secret: secret } = json;
+  if (typeof username !== 'string' || typeof secret !== 'string' || secret === '') return undefined;
+  if (username === '<token>') return { kind: 'identity', token: secret };
+  return { kind: 'basic', username, password: secret };
+}
+
+function run(
+  program: string,
+  input: string,
+  environment: Environment,
+): Promise<{ readonly status: number | null; readonly output: string }> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(program, ['get'], {
+      env: { ...environment },
+      stdio: ['pipe', 'pipe', 'ignore'],
+      timeout: PATIENCE,
+      shell: false,
+    });
+    let output = '';
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      output += text;
+      if (output.length > OUTPUT) child.kill();
+    });
+    child.once('error', (cause) =>
+      reject(new PipelineError('denied', `the credential helper ${program} cannot be run`, { cause })),
+    );
+    child.once('close', (status) => resolve({ status, output }));
+    // A helper that ends without reading closes the pipe: its status tells.
+    child.stdin.on('error', () => undefined);
+    child.stdin.end(input);
+  });
+}

@@ -1,0 +1,209 @@
+/**
+ * Credentials as people have them: the authfile of containers' tools, Docker's config.json,
+ * credential helpers. What the environment says comes as data.
+ *
+ * @see https://github.com/containers/image/blob/main/docs/containers-auth.json.5.md
+ * @see https://docs.docker.com/reference/cli/docker/login/#credential-stores
+ */
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { repositoryName } from '../../../catalog/reference.ts';
+import { PipelineError } from '../../error.ts';
+import type { Credential, CredentialSource, Repository } from '../../ports.ts';
+import { askHelper } from './credential-helper.ts';
+import type { Environment } from './proxy.ts';
+import { quirksOf } from './quirks.ts';
+
+export interface AuthfileOptions {
+  /** The file that was named; no other is looked at then. */
+  readonly authfile?: string | undefined;
+  /** `REGISTRY_AUTH_FILE`, `XDG_RUNTIME_DIR`, `XDG_CONFIG_HOME`, `DOCKER_CONFIG`, `HOME`, and `PATH` for helpers. */
+  readonly environment: Environment;
+}
+
+/** One file: what is written in it by registry or repository, and which helpers it names. */
+interface Authfile {
+  readonly auths: ReadonlyMap<string, unknown>;
+  readonly helpers: ReadonlyMap<string, string>;
+  readonly store: string | undefined;
+}
+
+/**
+ * Credentials from files, read when first asked for; the first file that knows a repository or
+ * one of its parents counts.
+ */
+export function authfileCredentials({ authfile, environment }: AuthfileOptions): CredentialSource {
+  let files: Promise<readonly Authfile[]> | undefined;
+  const answers = new Map<string, Promise<Credential | undefined>>();
+  const ask = remembered((helper, server) => askHelper(helper, server, environment));
+  const look = async (repository: Repository): Promise<Credential | undefined> => {
+    files ??= readFiles(authfile, environment);
+    for (const file of await files) {
+      const found = await lookUp(file, repository, ask);
+      if (found) return found;
+    }
+    return undefined;
+  };
+  return {
+    credential: (repository) => {
+      const name = repositoryName(repository);
+      const known = answers.get(name);
+      if (known) return known;
+      const answer = look(repository);
+      answers.set(name, answer);
+      return answer;
+    },
+  };
+}
+
+/**
+ * Credentials for some repositories only; all others are asked for anonymously. For names that
+ * a pull request brought: what its author may not see is not looked up with our eyes.
+ */
+export function credentialsOnlyFor(
+  source: CredentialSource,
+  trusted: (repository: Repository) => boolean,
+): CredentialSource {
+  return {
+    credential: async (repository) => (trusted(repository) ? source.credential(repository) : undefined),
+  };
+}
+
+async function readFiles(named: string | undefined, environment: Environment): Promise<readonly Authfile[]> {
+  const sure = named ?? (environment['REGISTRY_AUTH_FILE'] || undefined);
+  if (sure !== undefined) return [await readAuthfile(sure)];
+  const files: Authfile[] = [];
+  for (const path of usualPaths(environment)) {
+    try {
+      files.push(await readAuthfile(path));
+    } catch (error) {
+      if (!(error instanceof PipelineError) || error.code !== 'not-found') throw error;
+    }
+  }
+  return files;
+}
+
+/** Where files are looked for, in this order; containers' tools before Docker. */
+function usualPaths(environment: Environment): string[] {
+  const {
+    HOME: home,
+    XDG_RUNTIME_DIR: runtime,
+    XDG_CONFIG_HOME: config,
+    DOCKER_CONFIG: docker,
+  } = environment;
+  const paths: string[] = [];
+  if (runtime) paths.push(join(runtime, 'containers', 'auth.json'));
+  if (config) paths.push(join(config, 'containers', 'auth.json'));
+  else if (home) paths.push(join(home, '.config', 'containers', 'auth.json'));
+  if (docker) paths.push(join(docker, 'config.json'));
+  else if (home) paths.push(join(home, '.docker', 'config.json'));
+  return paths;
+}
+
+async function readAuthfile(path: string): Promise<Authfile> {
+  let text: string;
+  try {
+    text = await readFile(path, 'utf8');
+  } catch (error) {
+    const absent = ['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '');
+    throw new PipelineError(absent ? 'not-found' : 'io', `the authfile ${path} cannot be read`, {
+      cause: error,
+    });
+  }
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch {
+    // The parser's message would quote from the file.
+    throw new PipelineError('usage', `the authfile ${path} is not valid JSON`);
+  }
+  const { auths, credHelpers, credsStore } = Object(json);
+  return {
+    auths: entries(auths),
+    helpers: new Map(
+      [...entries(credHelpers)].filter((pair): pair is [string, string] => typeof pair[1] === 'string'),
+    ),
+    store: typeof credsStore === 'string' && credsStore !== '' ? credsStore : undefined,
+  };
+}
+
+function entries(value: unknown): Map<string, unknown> {
+  return new Map(typeof value === 'object' && value !== null ? Object.entries(value) : []);
+}
+
+type AskHelper = (helper: string, server: string) => Promise<Credential | undefined>;
+
+/** Asks a helper once for each server: it is a process, and there may be thousands of repositories. */
+function remembered(ask: AskHelper): AskHelper {
+  const answers = new Map<string, Promise<Credential | undefined>>();
+  return (helper, server) => {
+    const key = `${helper} ${server}`;
+    const answer = answers.get(key) ?? ask(helper, server);
+    answers.set(key, answer);
+    return answer;
+  };
+}
+
+/** The longest key that is the repository or a parent of it; last the registry by its other names. */
+async function lookUp(
+  file: Authfile,
+  repository: Repository,
+  ask: AskHelper,
+): Promise<Credential | undefined> {
+  for (const key of keysOf(repository)) {
+    const helper = file.helpers.get(key);
+    if (helper !== undefined) return ask(helper, key);
+    const found = credentialOf(file.auths.get(key));
+    if (found) return found;
+  }
+  const names = [repository.registry, ...(quirksOf(repository.registry).credentialKeys ?? [])];
+  for (const [key, value] of file.auths) {
+    const found = names.some((name) => hostOf(name) === hostOf(key)) ? credentialOf(value) : undefined;
+    if (found) return found;
+  }
+  for (const name of names.slice(1)) {
+    const helper = file.helpers.get(name);
+    if (helper !== undefined) return ask(helper, name);
+  }
+  return file.store === undefined ? undefined : ask(file.store, names[1] ?? repository.registry);
+}
+
+/** `host/a/b`, `host/a`, `host`. */
+function keysOf(repository: Repository): string[] {
+  const keys: string[] = [];
+  for (let key = repositoryName(repository); ; key = key.slice(0, key.lastIndexOf('/'))) {
+    keys.push(key);
+    if (!key.includes('/')) return keys;
+  }
+}
+
+/** The host of a key as old Docker wrote it: `https://host/v1/`. A key for a repository has none. */
+function hostOf(key: string): string {
+  const url = /^https?:\/\/([^/]+)(?:\/.*)?$/.exec(key);
+  return url?.[1] ?? key.replace(/\/v[12]\/?$/, '');
+}
+
+/** What an entry of `auths` holds; an empty one says only that a store has it. */
+function credentialOf(entry: unknown): Credential | undefined {
+  const { auth, username, password, identitytoken, registrytoken } = Object(entry);
+  if (isText(registrytoken)) return { kind: 'bearer', token: registrytoken };
+  if (isText(identitytoken)) return { kind: 'identity', token: identitytoken };
+  if (isText(auth)) return pairOf(auth);
+  return isText(username) && isText(password) ? { kind: 'basic', username, password } : undefined;
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && value !== '';
+}
+
+function pairOf(auth: string): Credential | undefined {
+  const text = Buffer.from(auth, 'base64').toString('utf8');
+  const colon = text.indexOf(':');
+  if (colon <= 0) return undefined;
+  // Docker on Windows has padded passwords with NUL.
+  return {
+    kind: 'basic',
+    username: text.slice(0, colon),
+    password: text.slice(colon + 1).replace(/\0+$/, ''),
+  };
+}

@@ -1,0 +1,70 @@
+/** Digests of content: `algorithm:hex`, as references name them. */
+import { createHash, type Hash } from 'node:crypto';
+import { checkDigest } from '../../../catalog/reference.ts';
+import { PipelineError } from '../../error.ts';
+
+/** The digest of bytes; SHA-256 unless another algorithm is named. */
+export function digestOf(bytes: Uint8Array, algorithm = 'sha256'): string {
+  return `${algorithm}:${createHash(algorithm).update(bytes).digest('hex')}`;
+}
+
+/** Whether a text is a digest of an algorithm that is known here: sha256, sha384, sha512. */
+export function isDigest(text: unknown): text is string {
+  if (typeof text !== 'string') return false;
+  try {
+    checkDigest(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** The algorithm of a digest, as `node:crypto` names it. */
+export function algorithmOf(digest: string): string {
+  return digest.slice(0, digest.indexOf(':'));
+}
+
+/** Whether two digests can be compared and differ. */
+export function contradicts(a: string, b: string): boolean {
+  return algorithmOf(a) === algorithmOf(b) && a !== b;
+}
+
+/** A hash in the making for a digest; ask it for `hex` once. */
+export function hasherFor(digest: string): Hash {
+  return createHash(algorithmOf(digest));
+}
+
+/**
+ * Passes bytes on and checks them. The last of them are held back until all are known to be
+ * right: nobody gets the whole of something wrong.
+ *
+ * @throws PipelineError `corrupt` when there are more or fewer bytes, or other ones
+ */
+export async function* checked(
+  bytes: AsyncIterable<Uint8Array>,
+  { digest, size }: { readonly digest: string; readonly size: number },
+): AsyncGenerator<Uint8Array, void, undefined> {
+  const hasher = hasherFor(digest);
+  let count = 0;
+  let held: Uint8Array | undefined;
+  for await (const chunk of bytes) {
+    if (held !== undefined) yield held;
+    held = chunk;
+    count += chunk.length;
+    if (count > size) throw wrongSize(digest, size, `more than ${size}`);
+    hasher.update(chunk);
+  }
+  if (count !== size) throw wrongSize(digest, size, String(count));
+  const found = `${algorithmOf(digest)}:${hasher.digest('hex')}`;
+  if (found !== digest) throw corrupt(digest, found);
+  if (held !== undefined) yield held;
+}
+
+function wrongSize(digest: string, size: number, found: string): PipelineError {
+  return new PipelineError('corrupt', `the content of ${digest} has ${found} bytes, not ${size}`);
+}
+
+/** The error for content that has another digest than it should. */
+export function corrupt(expected: string, found: string): PipelineError {
+  return new PipelineError('corrupt', `content with the digest ${found} came for ${expected}`);
+}

@@ -1,0 +1,122 @@
+/** Reading: blobs, manifests, tags, referrers, repositories. */
+import { compareText } from '../../../../catalog/go/text.ts';
+import type { Descriptor } from '../../../ports.ts';
+import { OCI_INDEX } from '../image.ts';
+import { type Contents, referrersIn } from '../layout/contents.ts';
+import type { Call, Registry } from './call.ts';
+import { json, type Reply, refusal } from './reply.ts';
+import type { Route } from './route.ts';
+
+type At<K extends Route['kind']> = Extract<Route, { kind: K }>;
+
+export async function pullBlob(
+  { members, layout, toLayout }: Registry,
+  { name, digest }: At<'blob'>,
+  call: Call,
+): Promise<Reply> {
+  const size = await members.size(toLayout(name), digest);
+  if (size === undefined) return refusal(404, 'BLOB_UNKNOWN', `${name} has no blob ${digest}`);
+  const headers = {
+    'content-type': 'application/octet-stream',
+    'docker-content-digest': digest,
+    'accept-ranges': 'bytes',
+    etag: `"${digest}"`,
+  };
+  const range = rangeOf(call.request.headers.range, size);
+  if (range === 'outside') {
+    const reply = refusal(416, 'SIZE_INVALID', `the blob has ${size} bytes`);
+    return { ...reply, headers: { ...reply.headers, 'content-range': `bytes */${size}` } };
+  }
+  const [start, end] = range ?? [0, size];
+  const partly = range && { 'content-range': `bytes ${start}-${end - 1}/${size}` };
+  return {
+    status: range ? 206 : 200,
+    headers: { ...headers, 'content-length': end - start, ...partly },
+    body: layout.blobs.read(digest, start, end),
+  };
+}
+
+/** A `Range` header of one range as start and end, the end not included; undefined when there is none. */
+function rangeOf(
+  header: string | undefined,
+  size: number,
+): readonly [number, number] | 'outside' | undefined {
+  const [, from = '', to = ''] = /^bytes=(\d*)-(\d*)$/.exec(header ?? '') ?? [];
+  if (from === '' && to === '') return undefined;
+  const start = from === '' ? Math.max(0, size - Number(to)) : Number(from);
+  const end = from === '' || to === '' ? size : Math.min(size, Number(to) + 1);
+  return start < end ? [start, end] : 'outside';
+}
+
+export async function pullManifest({ layout, toLayout }: Registry, route: At<'manifest'>): Promise<Reply> {
+  const { tags, manifests } = await layout.contents(toLayout(route.name));
+  const digest = route.digest ?? tags.get(route.tag ?? '')?.digest;
+  const descriptor = digest === undefined ? undefined : manifests.get(digest)?.descriptor;
+  const manifest = descriptor && (await layout.manifest(descriptor));
+  if (!manifest)
+    return refusal(404, 'MANIFEST_UNKNOWN', `${route.name} has no manifest ${route.digest ?? route.tag}`);
+  return {
+    status: 200,
+    headers: {
+      'content-type': manifest.mediaType,
+      'content-length': manifest.bytes.length,
+      'docker-content-digest': manifest.digest,
+      etag: `"${manifest.digest}"`,
+    },
+    body: manifest.bytes,
+  };
+}
+
+export async function listTags(
+  { layout, toLayout }: Registry,
+  { name }: At<'tags'>,
+  call: Call,
+): Promise<Reply> {
+  const contents = await layout.contents(toLayout(name));
+  if (isEmpty(contents)) return refusal(404, 'NAME_UNKNOWN', `there is no repository ${name}`);
+  const page = pageOf([...contents.tags.keys()], call.query, `/v2/${name}/tags/list`);
+  return json(200, { name, tags: page.items }, page.headers);
+}
+
+function isEmpty({ tags, manifests }: Contents): boolean {
+  return tags.size === 0 && manifests.size === 0;
+}
+
+export async function listRepositories({ layout, fromLayout }: Registry, call: Call): Promise<Reply> {
+  const names = (await layout.repositories()).map(fromLayout);
+  const page = pageOf(names, call.query, '/v2/_catalog');
+  return json(200, { repositories: page.items }, page.headers);
+}
+
+/** Those after `last`, at most `n`, and where the next ones are. */
+function pageOf(
+  all: readonly string[],
+  query: URLSearchParams,
+  path: string,
+): { readonly items: readonly string[]; readonly headers: Readonly<Record<string, string>> } {
+  const last = query.get('last') ?? '';
+  const rest = [...all].sort(compareText).filter((item) => last === '' || compareText(item, last) > 0);
+  const asked = query.get('n') ?? '';
+  if (!/^\d+$/.test(asked)) return { items: rest, headers: {} };
+  const items = rest.slice(0, Number(asked));
+  const end = items.at(-1);
+  if (end === undefined || items.length === rest.length) return { items, headers: {} };
+  const next = new URLSearchParams({ n: asked, last: end });
+  return { items, headers: { link: `<${path}?${next}>; rel="next"` } };
+}
+
+export async function listReferrers(
+  { layout, toLayout }: Registry,
+  route: At<'referrers'>,
+  call: Call,
+): Promise<Reply> {
+  const all = referrersIn(await layout.contents(toLayout(route.name)), route.digest);
+  const type = call.query.get('artifactType');
+  const manifests: readonly Descriptor[] =
+    type === null ? all : all.filter(({ artifactType }) => artifactType === type);
+  return json(
+    200,
+    { schemaVersion: 2, mediaType: OCI_INDEX, manifests },
+    { 'content-type': OCI_INDEX, ...(type === null ? {} : { 'oci-filters-applied': 'artifactType' }) },
+  );
+}

@@ -1,0 +1,186 @@
+/** Writing: uploads of blobs, manifests, removals. */
+import type { IncomingHttpHeaders } from 'node:http';
+import { PipelineError } from '../../../error.ts';
+import type { Manifest } from '../../../ports.ts';
+import { algorithmOf, digestOf, isDigest } from '../digest.ts';
+import { contentOf, type ImageManifest, type ManifestList, manifestType, parseManifest } from '../image.ts';
+import type { Call, Registry } from './call.ts';
+import { type Reply, refusal } from './reply.ts';
+import type { Route } from './route.ts';
+import type { Upload } from './uploads.ts';
+
+type At<K extends Route['kind']> = Extract<Route, { kind: K }>;
+
+/** Begins an upload, takes a whole blob, or mounts one. */
+export async function openUpload(registry: Registry, { name }: At<'uploads'>, call: Call): Promise<Reply> {
+  const mounted = await mount(registry, name, call);
+  if (mounted) return mounted;
+  const digest = call.query.get('digest');
+  if (digest !== null && !isDigest(digest))
+    return refusal(400, 'DIGEST_INVALID', 'no digest that can be checked');
+  const algorithm = call.query.get('digest-algorithm');
+  if (algorithm !== null && !['sha256', 'sha384', 'sha512'].includes(algorithm)) {
+    return refusal(400, 'DIGEST_INVALID', 'an algorithm that is not known');
+  }
+  const upload = await registry.uploads.open(registry.toLayout(name));
+  if (digest === null) return progress(202, name, upload);
+  await upload.append(call.body);
+  return finish(registry, name, { upload, digest });
+}
+
+async function mount(registry: Registry, name: string, { query, request }: Call): Promise<Reply | undefined> {
+  const digest = query.get('mount');
+  if (digest === null || !isDigest(digest)) return undefined;
+  const { members, gate, toLayout, fromLayout } = registry;
+  const from = query.get('from');
+  const source = from === null ? await members.holder(digest) : toLayout(from);
+  if (source === undefined || (await members.size(source, digest)) === undefined) return undefined;
+  // What one may not read one may not mount either.
+  if (gate.check(request, { repository: fromLayout(source), action: 'pull' })) return undefined;
+  members.add(toLayout(name), digest);
+  return stored(name, digest);
+}
+
+function stored(name: string, digest: string): Reply {
+  return {
+    status: 201,
+    headers: { location: `/v2/${name}/blobs/${digest}`, 'docker-content-digest': digest },
+  };
+}
+
+/** Where an upload goes on and how far it is. */
+function progress(status: number, name: string, upload: Upload): Reply {
+  return {
+    status,
+    headers: {
+      location: `/v2/${name}/blobs/uploads/${upload.id}`,
+      range: `0-${Math.max(0, upload.size() - 1)}`,
+      'docker-upload-uuid': upload.id,
+    },
+  };
+}
+
+export async function continueUpload(registry: Registry, route: At<'upload'>, call: Call): Promise<Reply> {
+  const { name, id } = route;
+  const upload = registry.uploads.find(registry.toLayout(name), id);
+  if (!upload) return refusal(404, 'BLOB_UPLOAD_UNKNOWN', 'there is no such upload');
+  const { method, headers } = call.request;
+  if (method === 'GET') return progress(204, name, upload);
+  if (method === 'DELETE') {
+    await upload.cancel();
+    return { status: 204 };
+  }
+  const digest = call.query.get('digest');
+  if (method === 'PUT' && !isDigest(digest))
+    return refusal(400, 'DIGEST_INVALID', 'no digest that can be checked');
+  const wrong = wrongRange(headers, upload);
+  if (wrong)
+    return wrong === 'size'
+      ? refusal(400, 'SIZE_INVALID', 'the range is not as long as the body')
+      : progress(416, name, upload);
+  await upload.append(call.body);
+  return method === 'PUT' && isDigest(digest)
+    ? finish(registry, name, { upload, digest })
+    : progress(202, name, upload);
+}
+
+/** Whether a chunk is not the one that comes next. */
+function wrongRange(headers: IncomingHttpHeaders, upload: Upload): 'order' | 'size' | undefined {
+  const range = headers['content-range'];
+  if (range === undefined) return undefined;
+  const [, from, to] = /^(?:bytes )?(\d+)-(\d+)(?:\/.*)?$/.exec(range) ?? [];
+  if (Number(from) !== upload.size()) return 'order';
+  const length = headers['content-length'];
+  return length !== undefined && Number(to) - Number(from) + 1 !== Number(length) ? 'size' : undefined;
+}
+
+async function finish(
+  { members, toLayout }: Registry,
+  name: string,
+  { upload, digest }: { upload: Upload; digest: string },
+): Promise<Reply> {
+  await upload.commit(digest);
+  members.add(toLayout(name), digest);
+  return stored(name, digest);
+}
+
+/** Takes a manifest when all that it names is in the repository. */
+export async function pushManifest(registry: Registry, route: At<'manifest'>, call: Call): Promise<Reply> {
+  const { layout, toLayout, isImmutable } = registry;
+  const { name, tag } = route;
+  const bytes = await bodyOf(call, registry.largestManifest);
+  const digest = digestOf(bytes, route.digest === undefined ? undefined : algorithmOf(route.digest));
+  if (route.digest !== undefined && digest !== route.digest) {
+    return refusal(400, 'DIGEST_INVALID', `the manifest has the digest ${digest}`);
+  }
+  const type = (call.request.headers['content-type'] ?? '').split(';', 1)[0]?.trim() ?? '';
+  const manifest: Manifest = { mediaType: manifestType(bytes, type), digest, bytes };
+  const parsed = parseManifest(manifest);
+  const repository = toLayout(name);
+  const missing = await firstMissing(registry, repository, parsed);
+  if (missing !== undefined) return refusal(404, 'MANIFEST_BLOB_UNKNOWN', `${name} has no ${missing}`);
+  const tags = route.digest === undefined ? [tag ?? ''] : call.query.getAll('tag');
+  const { tags: standing } = await layout.contents(repository);
+  const fixed = tags.find((one) => standing.has(one) && isImmutable(name, one));
+  if (fixed !== undefined) return refusal(400, 'DENIED', `the tag ${fixed} is immutable and exists`);
+  for (const one of tags.length === 0 ? [undefined] : tags) await layout.add(repository, one, manifest);
+  return {
+    status: 201,
+    headers: {
+      location: `/v2/${name}/manifests/${route.digest ?? tag}`,
+      'docker-content-digest': digest,
+      ...(parsed.subject === undefined ? {} : { 'oci-subject': parsed.subject.digest }),
+      ...(route.digest === undefined || tags.length === 0 ? {} : { 'oci-tag': tags.join(', ') }),
+    },
+  };
+}
+
+async function bodyOf(call: Call, limit: number): Promise<Buffer> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of call.body) {
+    size += chunk.length;
+    if (size > limit) throw new PipelineError('too-large', `a manifest has ${limit} bytes at most`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks, size);
+}
+
+async function firstMissing(
+  { layout, members }: Registry,
+  repository: string,
+  parsed: ImageManifest | ManifestList,
+): Promise<string | undefined> {
+  const { manifests } = await layout.contents(repository);
+  for (const { digest } of contentOf(parsed)) {
+    const isThere =
+      parsed.kind === 'list' ? manifests.has(digest) : (await members.size(repository, digest)) !== undefined;
+    if (!isThere) return digest;
+  }
+  return undefined;
+}
+
+export async function removeBlob(
+  { members, toLayout }: Registry,
+  { name, digest }: At<'blob'>,
+): Promise<Reply> {
+  const repository = toLayout(name);
+  if ((await members.size(repository, digest)) === undefined) {
+    return refusal(404, 'BLOB_UNKNOWN', `${name} has no blob ${digest}`);
+  }
+  if (await members.isNamed(repository, digest))
+    return refusal(405, 'UNSUPPORTED', 'a manifest names this blob');
+  await members.remove(repository, digest);
+  return { status: 202 };
+}
+
+export async function removeManifest({ layout, toLayout }: Registry, route: At<'manifest'>): Promise<Reply> {
+  const { name, digest, tag } = route;
+  const repository = toLayout(name);
+  const removed =
+    digest === undefined
+      ? await layout.removeTag(repository, tag ?? '')
+      : await layout.removeManifest(repository, digest);
+  if (removed) return { status: 202 };
+  return refusal(404, 'MANIFEST_UNKNOWN', `${name} has no manifest ${digest ?? tag}`);
+}

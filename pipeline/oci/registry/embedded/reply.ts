@@ -1,0 +1,97 @@
+/** Answers of the registry, and how they go out. */
+
+import type { ServerResponse } from 'node:http';
+import { PipelineError } from '../../../error.ts';
+
+export interface Reply {
+  readonly status: number;
+  readonly headers?: Readonly<Record<string, string | number | readonly string[]>>;
+  /** Bytes, or a stream of as many bytes as the header `content-length` says. */
+  readonly body?: Uint8Array | AsyncIterable<Uint8Array>;
+}
+
+/** @see https://github.com/opencontainers/distribution-spec/blob/main/spec.md#error-codes */
+export type SpecCode =
+  | 'BLOB_UNKNOWN'
+  | 'BLOB_UPLOAD_INVALID'
+  | 'BLOB_UPLOAD_UNKNOWN'
+  | 'DIGEST_INVALID'
+  | 'MANIFEST_BLOB_UNKNOWN'
+  | 'MANIFEST_INVALID'
+  | 'MANIFEST_UNKNOWN'
+  | 'NAME_INVALID'
+  | 'NAME_UNKNOWN'
+  | 'SIZE_INVALID'
+  | 'UNAUTHORIZED'
+  | 'DENIED'
+  | 'UNSUPPORTED'
+  /** Not of the specification, which names no code for failures of the server; Docker's registry says so. */
+  | 'UNKNOWN';
+
+/** An answer that says why not. */
+export function refusal(status: number, code: SpecCode, message: string): Reply {
+  return json(status, { errors: [{ code, message }] });
+}
+
+export function json(status: number, value: unknown, headers: Reply['headers'] = {}): Reply {
+  const body = Buffer.from(JSON.stringify(value));
+  return {
+    status,
+    headers: { 'content-type': 'application/json', 'content-length': body.length, ...headers },
+    body,
+  };
+}
+
+/** The answer to a request that could not be served for a reason of this machine or of its bytes. */
+export function replyTo(error: unknown): Reply {
+  if (!(error instanceof PipelineError)) throw error;
+  if (error.code === 'corrupt') return refusal(400, 'DIGEST_INVALID', error.message);
+  if (error.code === 'bad-answer') return refusal(400, 'MANIFEST_INVALID', error.message);
+  if (error.code === 'not-found') return refusal(404, 'MANIFEST_BLOB_UNKNOWN', error.message);
+  if (error.code === 'conflict') return refusal(405, 'UNSUPPORTED', error.message);
+  if (error.code === 'too-large') return refusal(413, 'SIZE_INVALID', error.message);
+  const { code } = Object(error.cause) as NodeJS.ErrnoException;
+  // 507 tells clients that another try is no use.
+  return refusal(code === 'ENOSPC' || code === 'EDQUOT' ? 507 : 500, 'UNKNOWN', error.message);
+}
+
+/**
+ * Writes an answer.
+ *
+ * @returns bytes of the body that went out
+ */
+export async function write(response: ServerResponse, reply: Reply, withBody: boolean): Promise<number> {
+  response.writeHead(reply.status, { 'content-length': 0, ...(reply.headers as Record<string, string>) });
+  const { body } = reply;
+  if (body === undefined || !withBody) {
+    response.end();
+    return 0;
+  }
+  if (body instanceof Uint8Array) {
+    response.end(body);
+    return body.length;
+  }
+  let sent = 0;
+  try {
+    for await (const chunk of body) {
+      if (response.destroyed) break;
+      sent += chunk.length;
+      if (!response.write(chunk)) await drained(response);
+    }
+    response.end();
+  } catch {
+    // The head has gone out already: a connection that breaks is the only way left to say so.
+    response.destroy();
+  }
+  return sent;
+}
+
+function drained(response: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      response.off('drain', done).off('close', done);
+      resolve();
+    };
+    response.on('drain', done).on('close', done);
+  });
+}

@@ -1,0 +1,213 @@
+/**
+ * A registry over an OCI image layout: the OCI distribution API, version 2, with referrers.
+ * For demonstrations, tests, and sites that were handed a directory.
+ *
+ * @see https://github.com/opencontainers/distribution-spec/blob/main/spec.md
+ */
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
+import { createServer as createSecureServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { PipelineError } from '../../../error.ts';
+import { openLayout } from '../layout/layout.ts';
+import { type AccessOptions, type Action, createGate } from './access.ts';
+import type { Call, Registry } from './call.ts';
+import { createMembers } from './members.ts';
+import { listReferrers, listRepositories, listTags, pullBlob, pullManifest } from './pull.ts';
+import { continueUpload, openUpload, pushManifest, removeBlob, removeManifest } from './push.ts';
+import { type Reply, refusal, replyTo, write } from './reply.ts';
+import { type Route, routeOf } from './route.ts';
+import { createUploads } from './uploads.ts';
+
+export interface RegistryOptions {
+  /** The layout; begun when it does not exist, unless the registry is read-only. */
+  readonly directory: string;
+  /** `127.0.0.1` when left out. */
+  readonly host?: string;
+  /** Any that is free when left out. */
+  readonly port?: number;
+  /** Under which name the layout's own repository, with its bare tags, is served; `catalog` when left out. */
+  readonly root?: string;
+  readonly readOnly?: boolean;
+  readonly access?: AccessOptions;
+  /** Key and certificate, PEM. */
+  readonly tls?: { readonly key: string; readonly cert: string };
+  /** Whether a tag that stands may not be written again; every tag moves when left out. */
+  readonly isImmutable?: (name: string, tag: string) => boolean;
+  /** Where clients reach the registry, when that is not where it listens: `https://registry.example`. */
+  readonly url?: string;
+  /** Told of every request when its answer has gone out. */
+  readonly onRequest?: (seen: SeenRequest) => void;
+}
+
+export interface SeenRequest {
+  readonly method: string;
+  /** Path and query. */
+  readonly url: string;
+  readonly status: number;
+  /** Bytes of the request's body. */
+  readonly received: number;
+  /** Bytes of the answer's body. */
+  readonly sent: number;
+}
+
+export interface RunningRegistry {
+  /** `http://127.0.0.1:5000`. */
+  readonly url: string;
+  /** `127.0.0.1:5000`, as it stands in references. */
+  readonly host: string;
+  /** Ends connections and uploads under way. */
+  close(): Promise<void>;
+}
+
+const LARGEST_MANIFEST = 4 * 1024 * 1024;
+
+/** @throws PipelineError `not-found` or `usage` for a directory that is no layout, `io` for a port that is taken */
+export async function startRegistry(options: RegistryOptions): Promise<RunningRegistry> {
+  const layout = await openLayout(options.directory, { create: options.readOnly !== true });
+  const root = options.root ?? 'catalog';
+  const uploads = createUploads(layout.blobs);
+  const address = { url: '' };
+  const registry: Registry = {
+    layout,
+    members: createMembers(layout),
+    uploads,
+    gate: createGate(options.access, () => options.url ?? address.url),
+    toLayout: (name) => (name === root ? '' : name),
+    fromLayout: (repository) => (repository === '' ? root : repository),
+    isImmutable: options.isImmutable ?? (() => false),
+    largestManifest: LARGEST_MANIFEST,
+  };
+  const server = newServer(options, (request, response) => {
+    void serve(registry, options, { request, response });
+  });
+  await listen(server, options);
+  const { port } = server.address() as AddressInfo;
+  const name = options.host ?? '127.0.0.1';
+  const host = `${name.includes(':') ? `[${name}]` : name}:${port}`;
+  address.url = `${options.tls ? 'https' : 'http'}://${host}`;
+  return {
+    url: address.url,
+    host,
+    close: async () => {
+      await new Promise((done) => {
+        server.close(done);
+        server.closeAllConnections();
+      });
+      await uploads.close();
+    },
+  };
+}
+
+function newServer({ tls }: RegistryOptions, listener: RequestListener): Server {
+  const server = tls ? createSecureServer({ ...tls }, listener) : createServer(listener);
+  // A large blob over a slow line may take hours; silence may not.
+  server.requestTimeout = 0;
+  server.timeout = 120_000;
+  server.keepAliveTimeout = 60_000;
+  return server;
+}
+
+function listen(server: Server, { port = 0, host = '127.0.0.1' }: RegistryOptions): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (cause) =>
+      reject(new PipelineError('io', `cannot listen on ${host}:${port}: ${cause.message}`, { cause })),
+    );
+    server.listen(port, host, resolve);
+  });
+}
+
+async function serve(
+  registry: Registry,
+  options: RegistryOptions,
+  { request, response }: { request: IncomingMessage; response: ServerResponse },
+): Promise<void> {
+  let received = 0;
+  const body = (async function* counted() {
+    // Not destroyed when reading ends early: the answer goes out over the same connection.
+    for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>) {
+      received += chunk.length;
+      yield chunk;
+    }
+  })();
+  response.setHeader('docker-distribution-api-version', 'registry/2.0');
+  const method = request.method ?? '';
+  const reply = await answer(registry, options, { request, body });
+  // What of a body was not read must not be taken for the next request.
+  if (!request.readableEnded && request.headers['content-length'] !== '0') request.resume();
+  const sent = await write(response, reply, method !== 'HEAD');
+  options.onRequest?.({ method, url: request.url ?? '', status: reply.status, received, sent });
+}
+
+async function answer(
+  registry: Registry,
+  options: RegistryOptions,
+  raw: Omit<Call, 'query'>,
+): Promise<Reply> {
+  const [path = '', query = ''] = (raw.request.url ?? '').split('?', 2);
+  const call: Call = { ...raw, query: new URLSearchParams(query) };
+  const routed = routeOf(path);
+  if ('reply' in routed) return routed.reply;
+  try {
+    return await dispatch(registry, options, { route: routed.route, call });
+  } catch (error) {
+    // A client that went away gets no answer; what it had sent of an upload stays.
+    const isGone = !(error instanceof PipelineError) && !raw.request.complete;
+    if (isGone) return refusal(400, 'BLOB_UPLOAD_INVALID', 'the request broke off');
+    return replyTo(error);
+  }
+}
+
+function dispatch(
+  registry: Registry,
+  options: RegistryOptions,
+  { route, call }: { route: Route; call: Call },
+): Reply | Promise<Reply> {
+  const unknown = refusal(404, 'NAME_UNKNOWN', 'no such place');
+  if (route.kind === 'token') return registry.gate.token(call.request, call.query) ?? unknown;
+  const method = call.request.method === 'HEAD' ? 'GET' : (call.request.method ?? '');
+  const action = actionOf(method, route);
+  const repository = 'name' in route ? { repository: route.name } : {};
+  const denied = registry.gate.check(call.request, { ...repository, action });
+  if (denied) return denied;
+  if (options.readOnly && action !== 'pull') return refusal(405, 'UNSUPPORTED', 'this registry is read-only');
+  const run = HANDLERS[`${method} ${route.kind}`];
+  return run?.(registry, route, call) ?? refusal(405, 'UNSUPPORTED', `${method} is not for this`);
+}
+
+function actionOf(method: string, { kind }: Route): Action {
+  if (kind === 'upload' || kind === 'uploads') return 'push';
+  if (method === 'DELETE') return 'delete';
+  return method === 'GET' ? 'pull' : 'push';
+}
+
+type Handler = (registry: Registry, route: Route, call: Call) => Reply | Promise<Reply>;
+
+/** A handler for routes of one kind, callable with any: the table's key says the kind. */
+function on<K extends Route['kind']>(
+  run: (registry: Registry, route: Extract<Route, { kind: K }>, call: Call) => Promise<Reply>,
+): Handler {
+  return run as Handler;
+}
+
+const HANDLERS: Readonly<Record<string, Handler>> = {
+  'GET greeting': () => ({ status: 200, headers: { 'content-type': 'application/json' } }),
+  'GET catalog': (registry, _, call) => listRepositories(registry, call),
+  'GET tags': on(listTags),
+  'GET blob': on(pullBlob),
+  'DELETE blob': on(removeBlob),
+  'GET manifest': on(pullManifest),
+  'PUT manifest': on(pushManifest),
+  'DELETE manifest': on(removeManifest),
+  'GET referrers': on(listReferrers),
+  'POST uploads': on(openUpload),
+  'GET upload': on(continueUpload),
+  'PATCH upload': on(continueUpload),
+  'PUT upload': on(continueUpload),
+  'DELETE upload': on(continueUpload),
+};

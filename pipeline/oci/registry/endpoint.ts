@@ -1,0 +1,125 @@
+/** One registry: where its API is, how it is asked with what proof. */
+import { PipelineError } from '../../error.ts';
+import type { Clock, CredentialSource } from '../../ports.ts';
+import { type Access, type Authentication, anonymousHeader, createAuthentication } from './auth.ts';
+import type { Answer, Method, RequestBody } from './exchange.ts';
+import { type Quirks, quirksOf } from './quirks.ts';
+import type { Budget } from './retry.ts';
+import type { Transport, TransportRequest } from './transport.ts';
+
+export interface EndpointRequest {
+  readonly method: Method;
+  /** Below `/v2/`, or in full as the registry gave it. */
+  readonly to: string | URL;
+  readonly access: Access;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: RequestBody;
+  /** For messages: `the tag v1 of quay.io/org/name`. */
+  readonly what: string;
+}
+
+export interface Endpoint {
+  readonly registry: string;
+  readonly base: URL;
+  readonly quirks: Quirks;
+  /** What was learnt of the registry on the way. */
+  readonly learnt: Learnt;
+  /** One try, authorised. */
+  ask(request: EndpointRequest, budget: Budget): Promise<Answer>;
+  /** Tries something until it works, within one budget. */
+  attempt<T>(work: (budget: Budget) => Promise<T>): Promise<T>;
+  /** What the registry gave as the place to go on, in full; it may be relative. */
+  follow(location: string | undefined, from: URL): URL;
+}
+
+export interface Learnt {
+  /** Whether it keeps lists of referrers itself; undefined until it was asked for one. */
+  keepsReferrers?: boolean;
+  /** Whether it goes on with an upload that broke off in a chunk; undefined until one was begun. */
+  keepsBroken?: Promise<boolean>;
+}
+
+export interface EndpointOptions {
+  readonly transport: Transport;
+  readonly credentials: CredentialSource;
+  readonly clock: Clock;
+  readonly plainHosts: ReadonlySet<string>;
+}
+
+/** How often one request may be refused for want of proof before that is believed. */
+const PROOFS = 2;
+
+/** @throws PipelineError `usage` for a host that no address can be made of, such as one with the port 99999 */
+function baseOf(address: string): URL {
+  try {
+    return new URL(address);
+  } catch {
+    throw new PipelineError('usage', `${address} is not a valid registry address`);
+  }
+}
+
+export function createEndpoint(registry: string, options: EndpointOptions): Endpoint {
+  const { transport, plainHosts } = options;
+  const quirks = quirksOf(registry);
+  const host = quirks.apiHost ?? registry;
+  const base = baseOf(`${plainHosts.has(registry) ? 'http' : 'https'}://${host}`);
+  const auth = createAuthentication({ ...options, registry, base });
+  const ask = (request: EndpointRequest, budget: Budget): Promise<Answer> => {
+    const url = request.to instanceof URL ? request.to : new URL(`/v2/${request.to}`, base);
+    return askWithProof({ ...request, url }, { base, auth, options }, budget);
+  };
+  return {
+    registry,
+    base,
+    quirks,
+    learnt: {},
+    ask,
+    attempt: (work) => transport.attempt(base.host, work),
+    follow: (location, from) => followLocation(location, from, base),
+  };
+}
+
+async function askWithProof(
+  request: EndpointRequest & { readonly url: URL },
+  { base, auth, options }: { base: URL; auth: Authentication; options: EndpointOptions },
+  budget: Budget,
+): Promise<Answer> {
+  const { access, url } = request;
+  for (let refusals = 0; ; refusals++) {
+    // A place elsewhere to which the registry sent us has its own proof in its URL.
+    const authorization = url.origin === base.origin ? await auth.header(access, budget) : undefined;
+    const answer = await options.transport.send({ ...request, authorization }, budget);
+    if (answer.status !== 401 || refusals === PROOFS) return answer;
+    if (answer.url.origin !== base.origin) return askElsewhere(request, answer, { options, budget });
+    if (!auth.refused(access, answer, authorization)) return answer;
+    await answer.discard();
+  }
+}
+
+/**
+ * A redirect led to another registry, which wants a token of its own: it gets an anonymous one,
+ * never our credentials.
+ *
+ * @see https://github.com/google/go-containerregistry/issues/2359
+ */
+async function askElsewhere(
+  request: TransportRequest,
+  answer: Answer,
+  { options, budget }: { options: EndpointOptions; budget: Budget },
+): Promise<Answer> {
+  const authorization = await anonymousHeader(answer, options, budget);
+  await answer.discard();
+  return options.transport.send({ ...request, url: answer.url, authorization }, budget);
+}
+
+function followLocation(location: string | undefined, from: URL, base: URL): URL {
+  if (location === undefined || !URL.canParse(location, from.href)) {
+    throw new PipelineError('bad-answer', `${base.host} does not say where to go on`);
+  }
+  const url = new URL(location, from);
+  // Behind a proxy that ends TLS registries write http for themselves.
+  if (url.protocol === 'http:' && base.protocol === 'https:' && url.hostname === base.hostname) {
+    return new URL(`${base.origin}${url.pathname}${url.search}`);
+  }
+  return url;
+}

@@ -1,0 +1,275 @@
+/**
+ * One HTTP request and its answer: nothing is retried or followed here. Every way in which
+ * a host can keep us waiting has a limit.
+ */
+import {
+  type ClientRequest,
+  request as httpRequest,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+} from 'node:http';
+import { request as httpsRequest } from 'node:https';
+import { PipelineError } from '../../error.ts';
+import { stopped } from './clock.ts';
+import type { Connections } from './connection.ts';
+
+export type Method = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+export interface RequestBody {
+  /** In bytes; exactly so many are sent. */
+  readonly size: number;
+  /** The bytes, from the first one each time. */
+  open(): AsyncIterable<Uint8Array>;
+}
+
+export interface Outgoing {
+  readonly method: Method;
+  readonly url: URL;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: RequestBody;
+  readonly signal?: AbortSignal;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  /** Where the answer came from, after redirects. */
+  readonly url: URL;
+  /** The body, once; it must be read to its end or discarded. */
+  readonly body: AsyncIterable<Uint8Array>;
+  /** Ends when the connection can serve again, or is closed. */
+  discard(): Promise<void>;
+}
+
+/** Milliseconds, and bytes per second. */
+export interface Timeouts {
+  /** Until a connection stands, and between two signs of life while a body is sent. */
+  readonly silence: number;
+  /** From the end of a request to the head of its answer. */
+  readonly answer: number;
+  /** Between two pieces of an answer's body. */
+  readonly pause: number;
+  /** A body that comes more slowly than this, waits for its reader not counted, is given up. */
+  readonly slowest: number;
+}
+
+export const DEFAULT_TIMEOUTS: Timeouts = { silence: 15_000, answer: 120_000, pause: 30_000, slowest: 1024 };
+
+/** Bytes of bodies, as they pass. */
+export interface Meter {
+  sent(bytes: number): void;
+  received(bytes: number): void;
+}
+
+export interface ExchangeOptions {
+  readonly connections: Connections;
+  readonly timeouts: Timeouts;
+  readonly meter: Meter;
+}
+
+/**
+ * Sends a request and gives the head of its answer.
+ *
+ * @throws PipelineError `unreachable` when no answer came, `not-allowed` for a refused address
+ */
+export async function exchange(outgoing: Outgoing, options: ExchangeOptions): Promise<Answer> {
+  if (outgoing.signal?.aborted) throw stopped(outgoing.signal);
+  const route = await options.connections.route(outgoing.url);
+  const size =
+    outgoing.body?.size ?? (outgoing.method === 'GET' || outgoing.method === 'HEAD' ? undefined : 0);
+  const request = (route.secure ? httpsRequest : httpRequest)({
+    ...route.options,
+    method: outgoing.method,
+    headers: {
+      ...outgoing.headers,
+      ...route.headers,
+      ...(size === undefined ? {} : { 'content-length': String(size) }),
+    },
+    ...(outgoing.signal === undefined ? {} : { signal: outgoing.signal }),
+  });
+  const message = await answerOf(request, outgoing, options);
+  return {
+    status: message.statusCode ?? 0,
+    headers: message.headers,
+    url: outgoing.url,
+    body: readBody(message, outgoing, options),
+    discard: () => discard(message, options.meter),
+  };
+}
+
+/** Sends the body and waits for the head of the answer, which may come before the body has gone. */
+function answerOf(
+  request: ClientRequest,
+  outgoing: Outgoing,
+  { timeouts, meter }: ExchangeOptions,
+): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    let timer: NodeJS.Timeout | undefined;
+    const give = (reason: string, milliseconds: number): void => {
+      clearTimeout(timer);
+      timer = setTimeout(() => request.destroy(tooSlow(outgoing.url, reason)), milliseconds);
+    };
+    give('does not accept the connection', timeouts.silence);
+    request.once('socket', (socket) => {
+      // Kept connections are ready; new ones say so.
+      if (socket.connecting)
+        socket.once('connect', () => give('does not finish the handshake', timeouts.silence));
+    });
+    request.on('drain', () => give('does not read on', timeouts.silence));
+    request.once('finish', () => give('does not answer', timeouts.answer));
+    request.once('response', (message) => {
+      clearTimeout(timer);
+      resolve(message);
+    });
+    // Stays for good: a connection that breaks after the answer must not bring the process down.
+    request.on('error', (error) => {
+      clearTimeout(timer);
+      reject(connectionError(outgoing, error));
+    });
+    send(request, outgoing.body, meter).catch((error: Error) => {
+      // The source failed, not the connection: what it says is passed on as it is.
+      reject(error);
+      request.destroy();
+    });
+  });
+}
+
+async function send(request: ClientRequest, body: RequestBody | undefined, meter: Meter): Promise<void> {
+  if (body === undefined) return void request.end();
+  let sent = 0;
+  let over = false;
+  request.once('response', () => (over = true));
+  request.once('close', () => (over = true));
+  for await (const chunk of body.open()) {
+    if (over || request.destroyed) return;
+    sent += chunk.length;
+    if (sent > body.size) throw wrongSize(sent, body.size);
+    meter.sent(chunk.length);
+    if (!request.write(chunk)) await drained(request);
+  }
+  if (sent !== body.size) throw wrongSize(sent, body.size);
+  request.end();
+}
+
+function wrongSize(found: number, expected: number): PipelineError {
+  return new PipelineError('corrupt', `content of ${found} bytes or more where ${expected} were promised`);
+}
+
+function drained(request: ClientRequest): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      request.off('drain', done).off('close', done).off('response', done);
+      resolve();
+    };
+    request.on('drain', done).on('close', done).on('response', done);
+  });
+}
+
+async function* readBody(
+  message: IncomingMessage,
+  outgoing: Outgoing,
+  { timeouts, meter }: ExchangeOptions,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  let bytes = 0;
+  let waited = 0;
+  const chunks = message[Symbol.asyncIterator]() as AsyncIterator<Uint8Array>;
+  try {
+    for (;;) {
+      // Only the host's time counts: whatever the reader does between two reads is its own.
+      const before = performance.now();
+      const stalled = setTimeout(
+        () => message.destroy(tooSlow(outgoing.url, 'stops sending')),
+        timeouts.pause,
+      );
+      const { done, value } = await chunks.next().finally(() => clearTimeout(stalled));
+      waited += performance.now() - before;
+      if (done) return;
+      bytes += value.length;
+      meter.received(value.length);
+      if (waited > timeouts.pause && (bytes * 1000) / waited < timeouts.slowest) {
+        throw tooSlow(outgoing.url, 'sends next to nothing');
+      }
+      yield value;
+    }
+  } catch (error) {
+    throw connectionError(outgoing, error as Error);
+  } finally {
+    await discard(message, meter);
+  }
+}
+
+/** Bytes of a rest that are read so that the connection can serve again; a longer one is cheaper to cut. */
+const SMALL_REST = 64 * 1024;
+/** Milliseconds for such a rest to come. */
+const REST_TIME = 1000;
+
+function discard(message: IncomingMessage, meter: Meter): Promise<void> {
+  if (message.readableEnded || message.destroyed) return Promise.resolve();
+  const { method } = (message as IncomingMessage & { readonly req: ClientRequest }).req;
+  const isShort = method === 'HEAD' || Number(message.headers['content-length'] ?? Number.NaN) <= SMALL_REST;
+  if (!isShort) {
+    message.destroy();
+    return Promise.resolve();
+  }
+  return new Promise((resolve) => {
+    const cut = setTimeout(() => message.destroy(), REST_TIME);
+    message.on('error', () => undefined);
+    message.on('data', (chunk: Uint8Array) => meter.received(chunk.length));
+    message.once('close', () => {
+      clearTimeout(cut);
+      resolve();
+    });
+  });
+}
+
+function tooSlow(url: URL, what: string): PipelineError {
+  return new PipelineError('unreachable', `${url.host} ${what}`, { retryable: true });
+}
+
+/** Failures that another try cannot mend. */
+const FINAL = new Set(['ENOTFOUND', 'EPROTO', 'ERR_INVALID_URL', 'ERR_INVALID_CHAR', 'EACCES', 'EPERM']);
+
+function connectionError({ url, method, signal }: Outgoing, error: Error): PipelineError {
+  if (error instanceof PipelineError) return error;
+  if (signal?.aborted) return stopped(signal);
+  const code = (error as NodeJS.ErrnoException).code ?? '';
+  const text = explain(code, error);
+  // Certificates and TLS versions do not mend themselves.
+  const final = FINAL.has(code) || /CERT|SIGNATURE|ERR_TLS|ERR_SSL/.test(code);
+  return new PipelineError('unreachable', `${method} to ${url.host}: ${text}`, {
+    retryable: !final,
+    cause: error,
+    ...(isUntrusted(code)
+      ? { hint: `give the certificate of the authority that signed ${url.host}'s: --ca FILE` }
+      : {}),
+    ...(code === 'EPROTO' || code === 'ERR_SSL_WRONG_VERSION_NUMBER'
+      ? { hint: `if ${url.host} speaks plain HTTP: --insecure ${url.host}, or the Action's plain-http` }
+      : {}),
+  });
+}
+
+function isUntrusted(code: string): boolean {
+  return /SELF_SIGNED|UNABLE_TO_VERIFY|UNABLE_TO_GET_ISSUER/.test(code);
+}
+
+const EXPLAINED: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'connection refused',
+  ECONNRESET: 'connection reset',
+  ENOTFOUND: 'no such host',
+  EAI_AGAIN: 'the name cannot be looked up now',
+  EPIPE: 'connection closed while sending',
+  ETIMEDOUT: 'no answer',
+  EHOSTUNREACH: 'no route to the host',
+  ENETUNREACH: 'no route to the network',
+};
+
+/** What OpenSSL found, without its own place in memory and sources. */
+const OPENSSL = /:SSL routines:[^:]*:([^:\n]+)/;
+
+function explain(code: string, error: Error): string {
+  const [, tls] = OPENSSL.exec(error.message) ?? [];
+  if (tls !== undefined) return `no TLS connection: ${tls}`;
+  return Object.hasOwn(EXPLAINED, code)
+    ? (EXPLAINED[code] ?? code)
+    : error.message || code || 'connection broken';
+}

@@ -1,0 +1,209 @@
+/**
+ * Manifests and manifest lists, of OCI and of Docker, as data.
+ *
+ * @see https://github.com/opencontainers/image-spec/blob/main/manifest.md
+ * @see https://github.com/opencontainers/image-spec/blob/main/image-index.md
+ */
+import { PipelineError } from '../../error.ts';
+import type { Descriptor, Manifest, Platform } from '../../ports.ts';
+import { isDigest } from './digest.ts';
+
+export const OCI_MANIFEST = 'application/vnd.oci.image.manifest.v1+json';
+export const OCI_INDEX = 'application/vnd.oci.image.index.v1+json';
+export const DOCKER_MANIFEST = 'application/vnd.docker.distribution.manifest.v2+json';
+export const DOCKER_LIST = 'application/vnd.docker.distribution.manifest.list.v2+json';
+
+/** What is asked for with `Accept`; Docker's schema 1 is not, it has no config. */
+export const MANIFEST_TYPES: readonly string[] = [OCI_INDEX, OCI_MANIFEST, DOCKER_LIST, DOCKER_MANIFEST];
+
+export const LIST_TYPES: ReadonlySet<string> = new Set([OCI_INDEX, DOCKER_LIST]);
+const IMAGES: ReadonlySet<string> = new Set([OCI_MANIFEST, DOCKER_MANIFEST]);
+
+export function isManifestType(mediaType: string): boolean {
+  return LIST_TYPES.has(mediaType) || IMAGES.has(mediaType);
+}
+
+interface Common {
+  readonly mediaType: string;
+  readonly artifactType?: string;
+  readonly annotations?: Readonly<Record<string, string>>;
+  /** The manifest that this one is about: it is a referrer of that. */
+  readonly subject?: Descriptor;
+}
+
+/** One image, for one platform, or an artifact. */
+export interface ImageManifest extends Common {
+  readonly kind: 'image';
+  readonly config: Descriptor;
+  /** From the lowest to the topmost. */
+  readonly layers: readonly Descriptor[];
+}
+
+/** One image for several platforms; OCI calls it an image index. */
+export interface ManifestList extends Common {
+  readonly kind: 'list';
+  readonly manifests: readonly Descriptor[];
+}
+
+type Json = Readonly<Record<string, unknown>>;
+
+/**
+ * Reads a manifest.
+ *
+ * @throws PipelineError `bad-answer` when the bytes are none, or could be read as both kinds
+ */
+export function parseManifest({ bytes, mediaType, digest }: Manifest): ImageManifest | ManifestList {
+  const bad = (why: string): PipelineError =>
+    new PipelineError('bad-answer', `the manifest ${digest} ${why}`);
+  const json = parseObject(bytes, bad);
+  const said = text(json, 'mediaType');
+  if (said !== undefined && isManifestType(mediaType) && said !== mediaType) {
+    throw bad(`says that it is ${said}, and came as ${mediaType}`);
+  }
+  const common = {
+    mediaType,
+    ...optional('artifactType', text(json, 'artifactType')),
+    ...optional('annotations', textMap(field(json, 'annotations'))),
+    ...optional('subject', has(json, 'subject') ? descriptor(field(json, 'subject'), bad) : undefined),
+  };
+  const isList = has(json, 'manifests');
+  const isImage = has(json, 'layers') || has(json, 'config');
+  // Whoever reads it as the one and whoever as the other would run different images.
+  if (isList && isImage) throw bad('is an image and a list at the same time');
+  if (LIST_TYPES.has(mediaType) && !isImage) {
+    return { kind: 'list', ...common, manifests: descriptors(field(json, 'manifests') ?? [], bad) };
+  }
+  if (IMAGES.has(mediaType) && !isList) {
+    const config = descriptor(field(json, 'config'), bad);
+    return { kind: 'image', ...common, config, layers: descriptors(field(json, 'layers') ?? [], bad) };
+  }
+  throw bad(`of type ${mediaType || 'unknown'} cannot be read`);
+}
+
+/**
+ * The media type of bytes that came under `header`: registries, and files, do not always tell.
+ */
+export function manifestType(bytes: Uint8Array, header: string): string {
+  if (isManifestType(header)) return header;
+  try {
+    const json = parseObject(bytes, () => new Error());
+    const said = text(json, 'mediaType');
+    if (said !== undefined) return said;
+    if (has(json, 'manifests')) return OCI_INDEX;
+    return has(json, 'layers') && has(json, 'config') ? OCI_MANIFEST : header;
+  } catch {
+    return header;
+  }
+}
+
+/** Everything that must be there before the manifest may be: blobs, or the manifests of a list. */
+export function contentOf(manifest: ImageManifest | ManifestList): readonly Descriptor[] {
+  if (manifest.kind === 'list') return manifest.manifests;
+  return [manifest.config, ...manifest.layers.filter((layer) => !isElsewhere(layer))];
+}
+
+/** Layers that licences forbid to copy stay where they are. */
+export function isElsewhere({ mediaType }: Descriptor): boolean {
+  return /\.foreign\.|\.nondistributable\./.test(mediaType);
+}
+
+/** The descriptor that names a manifest. */
+export function describe({ mediaType, digest, bytes }: Manifest): Descriptor {
+  return { mediaType, digest, size: bytes.length };
+}
+
+/** What a list of referrers says of a manifest: its type of artifact and its annotations stand there too. */
+export function referrerDescriptor(
+  { mediaType, digest, size }: Descriptor,
+  parsed: ImageManifest | ManifestList,
+): Descriptor {
+  const artifactType = parsed.artifactType ?? (parsed.kind === 'image' ? parsed.config.mediaType : '');
+  return {
+    mediaType,
+    digest,
+    size,
+    ...(artifactType === '' ? {} : { artifactType }),
+    ...(parsed.annotations === undefined ? {} : { annotations: parsed.annotations }),
+  };
+}
+
+function parseObject(bytes: Uint8Array, bad: (why: string) => Error): Json {
+  let json: unknown;
+  try {
+    json = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+  } catch {
+    throw bad('is no JSON');
+  }
+  if (!isObject(json)) throw bad('is no JSON object');
+  return json;
+}
+
+function isObject(value: unknown): value is Json {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function has(json: Json, key: string): boolean {
+  return Object.hasOwn(json, key) && json[key] !== null;
+}
+
+function field(json: Json, key: string): unknown {
+  return Object.hasOwn(json, key) ? json[key] : undefined;
+}
+
+function text(json: Json, key: string): string | undefined {
+  const value = field(json, key);
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}
+
+function textMap(value: unknown): Record<string, string> | undefined {
+  if (!isObject(value)) return undefined;
+  const pairs = Object.entries(value).filter((pair): pair is [string, string] => typeof pair[1] === 'string');
+  return Object.fromEntries(pairs);
+}
+
+function optional<K extends string, V>(key: K, value: V | undefined): { [P in K]?: V } {
+  return (value === undefined ? {} : { [key]: value }) as { [P in K]?: V };
+}
+
+function descriptors(value: unknown, bad: (why: string) => PipelineError): Descriptor[] {
+  if (!Array.isArray(value)) throw bad('has no list where it should name its content');
+  return value.map((item) => descriptor(item, bad));
+}
+
+/**
+ * Reads one descriptor of a manifest or an index.
+ *
+ * @throws what `bad` makes of the reason when digest or size cannot be used
+ */
+export function descriptor(value: unknown, bad: (why: string) => PipelineError): Descriptor {
+  if (!isObject(value)) throw bad('does not describe its content');
+  const digest = field(value, 'digest');
+  const size = field(value, 'size');
+  if (!isDigest(digest)) throw bad('names content without a usable digest');
+  if (typeof size !== 'number' || !Number.isSafeInteger(size) || size < 0) {
+    throw bad(`names content of no usable size: ${digest}`);
+  }
+  const urls = field(value, 'urls');
+  return {
+    mediaType: text(value, 'mediaType') ?? '',
+    digest,
+    size,
+    ...optional('platform', platform(field(value, 'platform'))),
+    ...optional('artifactType', text(value, 'artifactType')),
+    ...optional('annotations', textMap(field(value, 'annotations'))),
+    ...optional(
+      'urls',
+      Array.isArray(urls) ? urls.filter((url): url is string => typeof url === 'string') : undefined,
+    ),
+  };
+}
+
+function platform(value: unknown): Platform | undefined {
+  if (!isObject(value)) return undefined;
+  return {
+    os: text(value, 'os') ?? '',
+    architecture: text(value, 'architecture') ?? '',
+    ...optional('variant', text(value, 'variant')),
+    ...optional('osVersion', text(value, 'os.version')),
+  };
+}

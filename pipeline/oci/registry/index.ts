@@ -1,0 +1,55 @@
+/**
+ * The registry client as a library of its own, and the places and the registry that go with it.
+ */
+export type {
+  BlobOutcome,
+  BlobSource,
+  Clock,
+  Credential,
+  CredentialSource,
+  Descriptor,
+  Manifest,
+  Platform,
+  PutBlobOptions,
+  Registry,
+  Repository,
+  UploadMemory,
+} from '../../ports.ts';
+export { type ClientOptions, createRegistryClient, type RegistryClient } from './client.ts';
+export { type AuthfileOptions, authfileCredentials, credentialsOnlyFor } from './credentials.ts';
+export { digestOf } from './digest.ts';
+export type { AccessOptions } from './embedded/access.ts';
+export {
+  type RegistryOptions,
+  type RunningRegistry,
+  type SeenRequest,
+  startRegistry,
+} from './embedded/server.ts';
+export type { Timeouts } from './exchange.ts';
+export {
+  contentOf,
+  DOCKER_LIST,
+  DOCKER_MANIFEST,
+  type ImageManifest,
+  isManifestType,
+  type ManifestList,
+  OCI_INDEX,
+  OCI_MANIFEST,
+  parseManifest,
+} from './image.ts';
+export { type Layout, openLayout } from './layout/layout.ts';
+export { layoutRegistry } from './layout/registry.ts';
+export type { LayoutTag } from './name.ts';
+export { type Destination, openDestination, openSource, type Source } from './open.ts';
+export { formatPlace, type Place, parsePlace } from './place.ts';
+export type { Environment } from './proxy.ts';
+export {
+  copyImage,
+  type ImageContent,
+  type PushOptions,
+  type PushReport,
+  pushImage,
+  readImage,
+} from './push.ts';
+export type { RetryOptions } from './retry.ts';
+export type { Traffic } from './transport.ts';

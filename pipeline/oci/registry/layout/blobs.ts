@@ -1,0 +1,158 @@
+/** The `blobs` of an OCI image layout: files named by the digest of what is in them. */
+import { randomUUID } from 'node:crypto';
+import { constants } from 'node:fs';
+import { type FileHandle, open, readdir, rm, stat, unlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { PipelineError } from '../../../error.ts';
+import type { Descriptor } from '../../../ports.ts';
+import { algorithmOf, checked } from '../digest.ts';
+import { fileError, isAbsent, makeDirectory, moveInto } from './files.ts';
+
+export interface BlobReader {
+  /** Bytes of a blob; undefined when it is not there. */
+  size(digest: string): Promise<number | undefined>;
+  /**
+   * The bytes from `start` up to but not with `end`, unchecked.
+   *
+   * @throws PipelineError `not-found`
+   */
+  read(digest: string, start?: number, end?: number): AsyncGenerator<Uint8Array, void, undefined>;
+}
+
+export interface Blobs extends BlobReader {
+  /** Writes a blob; it is to be seen only when it is whole, checked and on the disk. */
+  write(bytes: AsyncIterable<Uint8Array>, blob: Pick<Descriptor, 'digest' | 'size'>): Promise<void>;
+  /** A new file for bytes that come in pieces. */
+  temporary(): Promise<{ readonly path: string; readonly handle: FileHandle }>;
+  /** Makes a finished temporary file, closed and on the disk, the blob that it was checked to be. */
+  adopt(path: string, digest: string): Promise<void>;
+  /** @returns false when there was none */
+  remove(digest: string): Promise<boolean>;
+}
+
+/** Beside `blobs`, so that no other tool takes half a blob for one. */
+const TEMPORARY = '.portolan-uploads';
+/** Milliseconds after which a temporary file belongs to nobody any more. */
+const ABANDONED = 24 * 3600 * 1000;
+const READ_SIZE = 256 * 1024;
+
+export function openBlobs(directory: string): Blobs {
+  const pathOf = (digest: string): string =>
+    join(directory, 'blobs', algorithmOf(digest), digest.slice(digest.indexOf(':') + 1));
+  const temporaries = join(directory, TEMPORARY);
+  const temporary = async (): Promise<{ path: string; handle: FileHandle }> => {
+    const path = join(temporaries, randomUUID());
+    try {
+      await makeDirectory(temporaries);
+      return { path, handle: await open(path, 'wx+', 0o644) };
+    } catch (error) {
+      throw fileError(`cannot write into ${directory}`, error);
+    }
+  };
+  const adopt = async (path: string, digest: string): Promise<void> => {
+    try {
+      await moveInto(path, pathOf(digest));
+    } catch (error) {
+      throw fileError(`cannot write ${pathOf(digest)}`, error);
+    }
+  };
+  return {
+    size: async (digest) => {
+      try {
+        const found = await stat(pathOf(digest));
+        return found.isFile() ? found.size : undefined;
+      } catch (error) {
+        if (isAbsent(error)) return undefined;
+        throw fileError(`cannot look at ${pathOf(digest)}`, error);
+      }
+    },
+    read: (digest, start = 0, end = Infinity) => readFileRange(pathOf(digest), start, end),
+    write: async (bytes, blob) => {
+      const { path, handle } = await temporary();
+      try {
+        await fill(handle, checked(bytes, blob));
+        await adopt(path, blob.digest);
+      } catch (error) {
+        await rm(path, { force: true });
+        throw isFileSystem(error) ? fileError(`cannot write into ${directory}`, error) : error;
+      }
+    },
+    temporary,
+    adopt,
+    remove: async (digest) => {
+      try {
+        await unlink(pathOf(digest));
+        return true;
+      } catch (error) {
+        if (isAbsent(error)) return false;
+        throw fileError(`cannot remove ${pathOf(digest)}`, error);
+      }
+    },
+  };
+}
+
+/** Writes a file to its end and to the disk. */
+async function fill(handle: FileHandle, bytes: AsyncIterable<Uint8Array>): Promise<void> {
+  try {
+    for await (const chunk of bytes) await writeAll(handle, chunk);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Writes all of a chunk: one call may write less. */
+export async function writeAll(handle: FileHandle, chunk: Uint8Array): Promise<void> {
+  for (let from = 0; from < chunk.length; ) {
+    const { bytesWritten } = await handle.write(chunk, from, chunk.length - from);
+    from += bytesWritten;
+  }
+}
+
+function isFileSystem(error: unknown): boolean {
+  return typeof (error as NodeJS.ErrnoException).syscall === 'string';
+}
+
+/**
+ * The bytes of a file from `start` up to but not with `end`.
+ *
+ * @throws PipelineError `not-found`
+ */
+export async function* readFileRange(
+  path: string,
+  start: number,
+  end: number,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  let handle: FileHandle;
+  try {
+    // A link in a directory that was handed over could name any file of this machine.
+    handle = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW);
+  } catch (error) {
+    if (isAbsent(error)) throw new PipelineError('not-found', `there is no file ${path}`);
+    throw fileError(`cannot read ${path}`, error);
+  }
+  try {
+    for (let at = start; at < end; ) {
+      const buffer = Buffer.allocUnsafe(Math.min(READ_SIZE, end - at));
+      const { bytesRead } = await handle.read(buffer, 0, buffer.length, at);
+      if (bytesRead === 0) return;
+      at += bytesRead;
+      yield buffer.subarray(0, bytesRead);
+    }
+  } catch (error) {
+    throw isFileSystem(error) ? fileError(`cannot read ${path}`, error) : error;
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Removes what uploads that were killed long ago have left. */
+export async function removeAbandoned(directory: string): Promise<void> {
+  const folder = join(directory, TEMPORARY);
+  const names = await readdir(folder).catch(() => []);
+  for (const name of names) {
+    const path = join(folder, name);
+    const found = await stat(path).catch(() => undefined);
+    if (found && Date.now() - found.mtimeMs > ABANDONED) await rm(path, { force: true });
+  }
+}

@@ -1,0 +1,160 @@
+/** What the repositories of a layout hold, worked out from its index and its manifests. */
+
+import { compareText } from '../../../../catalog/go/text.ts';
+import { PipelineError } from '../../../error.ts';
+import type { Descriptor, Manifest } from '../../../ports.ts';
+import { algorithmOf, digestOf } from '../digest.ts';
+import {
+  describe,
+  type ImageManifest,
+  isManifestType,
+  type ManifestList,
+  manifestType,
+  parseManifest,
+  referrerDescriptor,
+} from '../image.ts';
+import { allOf } from '../stream.ts';
+import type { BlobReader } from './blobs.ts';
+import type { Entry, LayoutIndex } from './entries.ts';
+
+const LARGEST_MANIFEST = 4 * 1024 * 1024;
+
+/** A manifest that a repository holds, by itself or in a list. */
+export interface HeldManifest {
+  readonly descriptor: Descriptor;
+  readonly parsed: ImageManifest | ManifestList;
+}
+
+/** What one repository of a layout holds. */
+export interface Contents {
+  readonly tags: ReadonlyMap<string, Descriptor>;
+  /** By digest; those in lists too, as far as they are there. */
+  readonly manifests: ReadonlyMap<string, HeldManifest>;
+  /** Digests of configs and layers that the manifests name. */
+  readonly blobs: ReadonlySet<string>;
+}
+
+export interface ManifestReader {
+  (descriptor: Descriptor): Promise<HeldManifest | undefined>;
+  /** The manifest is no longer there. */
+  forget(digest: string): void;
+}
+
+/** Manifests by digest, read once: what a digest names never changes. */
+export function manifestReader(blobs: BlobReader): ManifestReader {
+  const known = new Map<string, HeldManifest>();
+  const read = async (descriptor: Descriptor): Promise<HeldManifest | undefined> => {
+    const held = known.get(descriptor.digest);
+    if (held) return held;
+    const manifest = await readManifest(blobs, descriptor);
+    if (!manifest || !isManifestType(manifest.mediaType)) return undefined;
+    const found = { descriptor: describe(manifest), parsed: parseManifest(manifest) };
+    known.set(descriptor.digest, found);
+    return found;
+  };
+  const forget = (digest: string): void => {
+    known.delete(digest);
+  };
+  return Object.assign(read, { forget });
+}
+
+/** The bytes of a manifest, checked; undefined when it is not there. */
+export async function readManifest(blobs: BlobReader, descriptor: Descriptor): Promise<Manifest | undefined> {
+  const size = await blobs.size(descriptor.digest);
+  if (size === undefined) return undefined;
+  if (size > LARGEST_MANIFEST)
+    throw new PipelineError('too-large', `the manifest ${descriptor.digest} has ${size} bytes`);
+  const bytes = await allOf(blobs.read(descriptor.digest));
+  if (digestOf(bytes, algorithmOf(descriptor.digest)) !== descriptor.digest) {
+    throw new PipelineError('corrupt', `the manifest ${descriptor.digest} has other bytes on the disk`);
+  }
+  return { mediaType: manifestType(bytes, descriptor.mediaType), digest: descriptor.digest, bytes };
+}
+
+/** A layout that is read: a directory, or an archive of one. */
+export interface LayoutView {
+  readonly blobs: BlobReader;
+  /** Names of the repositories; the layout's own has the empty name. */
+  repositories(): Promise<readonly string[]>;
+  contents(repository: string): Promise<Contents>;
+  /** The bytes of a manifest that is in the blobs. */
+  manifest(descriptor: Descriptor): Promise<Manifest | undefined>;
+}
+
+/** A view whose contents are worked out again when the index has changed, or when they are said to have. */
+export function createView(
+  blobs: BlobReader,
+  manifests: ManifestReader,
+  read: () => Promise<LayoutIndex>,
+): LayoutView & { invalidate(): void } {
+  let of: LayoutIndex | undefined;
+  let known = new Map<string, Promise<Contents>>();
+  return {
+    blobs,
+    repositories: async () => {
+      const { entries } = await read();
+      const names = entries.flatMap(({ repository }) => (repository === undefined ? [] : [repository]));
+      return [...new Set(names)].sort();
+    },
+    contents: async (repository) => {
+      const index = await read();
+      if (index !== of) known = new Map();
+      of = index;
+      const contents = known.get(repository) ?? contentsOf(index.entries, repository, manifests);
+      known.set(repository, contents);
+      return contents;
+    },
+    manifest: (descriptor) => readManifest(blobs, descriptor),
+    invalidate: () => {
+      of = undefined;
+    },
+  };
+}
+
+/** The manifests of a repository whose subject is a digest, as a list of referrers describes them. */
+export function referrersIn(contents: Contents, digest: string): Descriptor[] {
+  const found: Descriptor[] = [];
+  for (const { descriptor, parsed } of contents.manifests.values()) {
+    if (parsed.subject?.digest === digest) found.push(referrerDescriptor(descriptor, parsed));
+  }
+  return found.sort((a, b) => compareText(a.digest, b.digest));
+}
+
+async function contentsOf(
+  entries: readonly Entry[],
+  repository: string,
+  manifests: ManifestReader,
+): Promise<Contents> {
+  const tags = new Map<string, Descriptor>();
+  const found = new Map<string, HeldManifest>();
+  const blobs = new Set<string>();
+  const walk: Descriptor[] = [];
+  for (const entry of entries) {
+    if (entry.repository !== repository) continue;
+    if (entry.tag !== undefined) tags.set(entry.tag, entry.descriptor);
+    walk.push(entry.descriptor);
+  }
+  for (let next = walk.pop(); next !== undefined; next = walk.pop()) {
+    if (found.has(next.digest)) continue;
+    const held = await manifests(next);
+    if (held === undefined) continue;
+    found.set(next.digest, held);
+    if (held.parsed.kind === 'list') walk.push(...held.parsed.manifests);
+    else for (const content of [held.parsed.config, ...held.parsed.layers]) blobs.add(content.digest);
+  }
+  return { tags, manifests: found, blobs };
+}
+
+/** Digests that lists of a repository hold. */
+export async function heldInLists(
+  entries: readonly Entry[],
+  repository: string,
+  manifests: ManifestReader,
+): Promise<ReadonlySet<string>> {
+  const contents = await contentsOf(entries, repository, manifests);
+  const held = new Set<string>();
+  for (const { parsed } of contents.manifests.values()) {
+    if (parsed.kind === 'list') for (const { digest } of parsed.manifests) held.add(digest);
+  }
+  return held;
+}

@@ -1,0 +1,165 @@
+/**
+ * `index.json` of an OCI image layout as data: which manifests a directory holds, under which
+ * names. A layout has one flat list of names; repositories are put into it so that other tools
+ * read the plain case as they always do:
+ *
+ * - `v1`: the tag `v1` of the layout's own repository, whose name here is the empty text;
+ * - `catalogs/prod:v1`: the tag `v1` of the repository `catalogs/prod`;
+ * - no name: a manifest that only its digest names, of the repository in the annotation
+ *   `dev.portolan.repository`, or of the layout's own.
+ *
+ * Names that are neither, and everything else in the file, stay as they are.
+ *
+ * @see https://github.com/opencontainers/image-spec/blob/main/image-layout.md
+ */
+import { PipelineError } from '../../../error.ts';
+import type { Descriptor } from '../../../ports.ts';
+import { descriptor, OCI_INDEX } from '../image.ts';
+import { formatLayoutTag, parseLayoutTag } from '../name.ts';
+
+export const REF_NAME = 'org.opencontainers.image.ref.name';
+export const REPOSITORY = 'dev.portolan.repository';
+
+export interface Entry {
+  readonly descriptor: Descriptor;
+  /** Undefined for a name that this scheme cannot read. */
+  readonly repository: string | undefined;
+  readonly tag: string | undefined;
+  /** The descriptor as it stands in the file, with all that others wrote there. */
+  readonly raw: Raw;
+}
+
+/** The file: its entries, and the rest of it untouched. */
+export interface LayoutIndex {
+  readonly entries: readonly Entry[];
+  readonly rest: Raw;
+}
+
+type Raw = Readonly<Record<string, unknown>>;
+
+export const EMPTY_INDEX: LayoutIndex = { entries: [], rest: { schemaVersion: 2, mediaType: OCI_INDEX } };
+
+/** @throws PipelineError `corrupt` when the file is no index */
+export function parseIndex(bytes: Uint8Array, path: string): LayoutIndex {
+  const bad = (why: string): PipelineError => new PipelineError('corrupt', `${path} ${why}`);
+  let json: unknown;
+  try {
+    json = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+  } catch {
+    throw bad('is no JSON');
+  }
+  const { manifests = [], ...rest } = Object(json) as { manifests?: unknown };
+  if (!Array.isArray(manifests)) throw bad('has no list of manifests');
+  return { entries: manifests.map((raw: unknown) => readEntry(raw, bad)), rest };
+}
+
+function readEntry(raw: unknown, bad: (why: string) => PipelineError): Entry {
+  const read = descriptor(raw, bad);
+  return { descriptor: read, raw: raw as Raw, ...place(read.annotations ?? {}) };
+}
+
+function place(annotations: Readonly<Record<string, string>>): Pick<Entry, 'repository' | 'tag'> {
+  const name = Object.hasOwn(annotations, REF_NAME) ? annotations[REF_NAME] : undefined;
+  if (name === undefined) {
+    const repository = Object.hasOwn(annotations, REPOSITORY) ? annotations[REPOSITORY] : undefined;
+    return { repository: repository ?? '', tag: undefined };
+  }
+  return parseLayoutTag(name) ?? { repository: undefined, tag: undefined };
+}
+
+/** The file's text; entries that were read are written as they were. */
+export function formatIndex({ entries, rest }: LayoutIndex): string {
+  return `${JSON.stringify({ ...rest, manifests: entries.map(({ raw }) => raw) }, null, 2)}\n`;
+}
+
+/** The entry with another place: annotations of others are kept. */
+function placed(
+  entry: Pick<Entry, 'descriptor' | 'raw'>,
+  repository: string,
+  tag: string | undefined,
+): Entry {
+  const {
+    [REF_NAME]: _,
+    [REPOSITORY]: __,
+    ...others
+  } = Object(entry.raw['annotations']) as Record<string, string>;
+  const annotations: Record<string, string> = { ...others };
+  if (tag !== undefined) annotations[REF_NAME] = formatLayoutTag({ repository, tag });
+  else if (repository !== '') annotations[REPOSITORY] = repository;
+  const { annotations: ___, ...raw } = entry.raw;
+  const full = Object.keys(annotations).length === 0 ? raw : { ...raw, annotations };
+  const { annotations: ____, ...plain } = entry.descriptor;
+  return { descriptor: { ...plain, annotations }, repository, tag, raw: full };
+}
+
+export interface Placing {
+  readonly repository: string;
+  /** Undefined for a manifest that only its digest names. */
+  readonly tag: string | undefined;
+  readonly descriptor: Descriptor;
+  /** Digests of the manifests of a list, and of theirs: they need no entry of their own. */
+  readonly within: ReadonlySet<string>;
+  /** Digests that other entries' lists hold. */
+  readonly held: ReadonlySet<string>;
+}
+
+/**
+ * The entries with one more manifest, or with a tag moved to it. What a tag named before keeps
+ * an entry without a name, as registries keep it under its digest.
+ */
+export function withManifest(entries: readonly Entry[], placing: Placing): readonly Entry[] {
+  const { repository, tag, descriptor: wanted, within, held } = placing;
+  const here = (entry: Entry): boolean => entry.repository === repository;
+  const same = (entry: Entry): boolean => here(entry) && entry.descriptor.digest === wanted.digest;
+  if (tag === undefined) {
+    if (held.has(wanted.digest) || entries.some(same)) return entries;
+  } else if (entries.some((entry) => same(entry) && entry.tag === tag)) return entries;
+  const { mediaType, digest, size, artifactType } = wanted;
+  const raw = { mediaType, digest, size, ...(artifactType === undefined ? {} : { artifactType }) };
+  const kept = entries
+    .map((entry) =>
+      tag !== undefined && here(entry) && entry.tag === tag ? placed(entry, repository, undefined) : entry,
+    )
+    .filter(
+      (entry) =>
+        !(here(entry) && entry.tag === undefined && (same(entry) || within.has(entry.descriptor.digest))),
+    );
+  return withoutDoubles([...kept, placed({ descriptor: wanted, raw }, repository, tag)], repository);
+}
+
+/** A nameless entry is one too many when the same manifest has a name, or another such entry. */
+function withoutDoubles(entries: readonly Entry[], repository: string): readonly Entry[] {
+  const named = new Set<string>();
+  for (const entry of entries) {
+    if (entry.repository === repository && entry.tag !== undefined) named.add(entry.descriptor.digest);
+  }
+  return entries.filter((entry) => {
+    if (entry.repository !== repository || entry.tag !== undefined) return true;
+    if (named.has(entry.descriptor.digest)) return false;
+    named.add(entry.descriptor.digest);
+    return true;
+  });
+}
+
+/** The entries without a tag; its manifest stays under its digest. */
+export function withoutTag(entries: readonly Entry[], repository: string, tag: string): readonly Entry[] {
+  const changed = entries.map((entry) =>
+    entry.repository === repository && entry.tag === tag ? placed(entry, repository, undefined) : entry,
+  );
+  return withoutDoubles(changed, repository);
+}
+
+/** The entries without a manifest and all its tags; the manifests of a list stay, each by itself. */
+export function withoutManifest(
+  entries: readonly Entry[],
+  { repository, digest, orphans }: { repository: string; digest: string; orphans: readonly Descriptor[] },
+): readonly Entry[] {
+  const kept = entries.filter(
+    (entry) => !(entry.repository === repository && entry.descriptor.digest === digest),
+  );
+  const alone = orphans.map((orphan) => {
+    const { mediaType, digest: name, size } = orphan;
+    return placed({ descriptor: orphan, raw: { mediaType, digest: name, size } }, repository, undefined);
+  });
+  return withoutDoubles([...kept, ...alone], repository);
+}

@@ -1,0 +1,174 @@
+/**
+ * An OCI image layout: a directory that holds images, of one repository or of several.
+ *
+ * @see https://github.com/opencontainers/image-spec/blob/main/image-layout.md
+ */
+
+import { readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { PipelineError } from '../../../error.ts';
+import type { Descriptor, Manifest } from '../../../ports.ts';
+import { contentOf, parseManifest } from '../image.ts';
+import { only } from '../stream.ts';
+import { type Blobs, openBlobs, removeAbandoned } from './blobs.ts';
+import { createView, heldInLists, type LayoutView, type ManifestReader, manifestReader } from './contents.ts';
+import {
+  EMPTY_INDEX,
+  type Entry,
+  formatIndex,
+  withManifest,
+  withoutManifest,
+  withoutTag,
+} from './entries.ts';
+import { fileError, isAbsent, makeDirectory, replaceFile } from './files.ts';
+import { indexStore } from './index-store.ts';
+
+/** A directory with images of one repository or of several, to be read and changed. */
+export interface Layout extends LayoutView {
+  readonly directory: string;
+  readonly blobs: Blobs;
+  /** Puts a manifest in, under a tag or under its digest alone. Its content must be there. */
+  add(repository: string, tag: string | undefined, manifest: Manifest): Promise<void>;
+  /** @returns false when there was no such tag */
+  removeTag(repository: string, tag: string): Promise<boolean>;
+  /** Removes a manifest and its tags; false when the repository has no entry for it. */
+  removeManifest(repository: string, digest: string): Promise<boolean>;
+}
+
+const VERSION = 'oci-layout';
+
+/**
+ * Opens a layout.
+ *
+ * @param create whether to begin one where there is none; else that is an error
+ * @throws PipelineError `not-found`, or `usage` for a directory with other things in it
+ */
+export async function openLayout(
+  directory: string,
+  { create }: { readonly create: boolean },
+): Promise<Layout> {
+  if (!(await isLayout(directory))) {
+    if (!create) throw new PipelineError('not-found', `${directory} is not an OCI image layout`);
+    await begin(directory);
+  }
+  if (create) await removeAbandoned(directory);
+  const blobs = openBlobs(directory);
+  const store = indexStore(directory);
+  const manifests = manifestReader(blobs);
+  const { invalidate, ...view } = createView(blobs, manifests, store.read);
+  return {
+    directory,
+    ...view,
+    blobs,
+    add: async (repository, tag, manifest) => {
+      const { descriptor, within } = await admit(blobs, manifest, manifests);
+      await store.change(async ({ entries }) => {
+        const held =
+          tag === undefined ? await heldInLists(entries, repository, manifests) : new Set<string>();
+        return withManifest(entries, { repository, tag, descriptor, within, held });
+      });
+      invalidate();
+    },
+    removeTag: (repository, tag) => store.change(async ({ entries }) => withoutTag(entries, repository, tag)),
+    removeManifest: async (repository, digest) => {
+      if (!(await view.contents(repository)).manifests.has(digest)) return false;
+      await store.change(({ entries }) => entriesWithout(entries, { repository, digest, manifests }));
+      if (await isHeldElsewhere(view, repository, digest)) {
+        if (!(await view.contents(repository)).manifests.has(digest)) return true;
+        throw new PipelineError('conflict', `${digest} is part of a list, and of another repository`);
+      }
+      await blobs.remove(digest);
+      manifests.forget(digest);
+      invalidate();
+      return true;
+    },
+  };
+}
+
+/** The entries without a manifest; what only its list held gets entries of its own. */
+async function entriesWithout(
+  entries: readonly Entry[],
+  { repository, digest, manifests }: { repository: string; digest: string; manifests: ManifestReader },
+): Promise<readonly Entry[]> {
+  const found = entries.find(
+    (entry) => entry.repository === repository && entry.descriptor.digest === digest,
+  );
+  if (found === undefined) return entries;
+  const parsed = (await manifests(found.descriptor))?.parsed;
+  const rest = withoutManifest(entries, { repository, digest, orphans: [] });
+  const held = await heldInLists(rest, repository, manifests);
+  const orphans: Descriptor[] = [];
+  for (const child of parsed?.kind === 'list' ? parsed.manifests : []) {
+    if (!held.has(child.digest) && (await manifests(child)) !== undefined) orphans.push(child);
+  }
+  return withoutManifest(rest, { repository, digest, orphans });
+}
+
+async function isHeldElsewhere(view: LayoutView, repository: string, digest: string): Promise<boolean> {
+  for (const other of await view.repositories()) {
+    if (other !== repository && (await view.contents(other)).manifests.has(digest)) return true;
+  }
+  return false;
+}
+
+async function isLayout(directory: string): Promise<boolean> {
+  try {
+    return (await stat(join(directory, VERSION))).isFile();
+  } catch (error) {
+    if (isAbsent(error)) return false;
+    throw fileError(`cannot look at ${directory}`, error);
+  }
+}
+
+async function begin(directory: string): Promise<void> {
+  try {
+    await makeDirectory(directory);
+    const names = (await readdir(directory)).filter((name) => !name.startsWith('.') && name !== 'blobs');
+    if (names.length > 0) {
+      throw new PipelineError('usage', `${directory} holds other things than an OCI image layout`, {
+        hint: 'name a directory that is empty or does not exist yet',
+      });
+    }
+    await makeDirectory(join(directory, 'blobs', 'sha256'));
+    const index = new TextEncoder().encode(formatIndex(EMPTY_INDEX));
+    // The version comes last: with it the directory is a layout.
+    await replaceFile(join(directory, 'index.json'), index);
+    await replaceFile(join(directory, VERSION), new TextEncoder().encode('{"imageLayoutVersion":"1.0.0"}'));
+  } catch (error) {
+    throw fileError(`cannot make ${directory}`, error);
+  }
+}
+
+/** Checks that all that a manifest names is there, and stores its bytes. */
+async function admit(
+  blobs: Blobs,
+  manifest: Manifest,
+  manifests: ManifestReader,
+): Promise<{ descriptor: Descriptor; within: ReadonlySet<string> }> {
+  const parsed = parseManifest(manifest);
+  const { mediaType, digest, bytes } = manifest;
+  for (const content of contentOf(parsed)) {
+    const size = await blobs.size(content.digest);
+    if (size === undefined)
+      throw new PipelineError('not-found', `${digest} names ${content.digest}, which is not there`);
+    if (size !== content.size)
+      throw new PipelineError('corrupt', `${content.digest} has ${size} bytes, not ${content.size}`);
+  }
+  const artifactType = parsed.artifactType;
+  const descriptor = {
+    mediaType,
+    digest,
+    size: bytes.length,
+    ...(artifactType === undefined ? {} : { artifactType }),
+  };
+  if ((await blobs.size(digest)) !== bytes.length) await blobs.write(only(bytes), descriptor);
+  const below = new Set<string>();
+  const walk = parsed.kind === 'list' ? [...parsed.manifests] : [];
+  for (let next = walk.pop(); next !== undefined; next = walk.pop()) {
+    if (below.has(next.digest)) continue;
+    below.add(next.digest);
+    const held = await manifests(next);
+    if (held?.parsed.kind === 'list') walk.push(...held.parsed.manifests);
+  }
+  return { descriptor, within: below };
+}

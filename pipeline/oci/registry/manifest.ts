@@ -1,0 +1,163 @@
+/** Manifests: what a reference names, the bytes of it, writing and removing. */
+
+import { formatReference, type Reference } from '../../../catalog/reference.ts';
+import { PipelineError } from '../../error.ts';
+import type { Descriptor, Manifest } from '../../ports.ts';
+import { contentType, failure, header, readAll } from './answer.ts';
+import type { Access } from './auth.ts';
+import { algorithmOf, contradicts, corrupt, digestOf, isDigest } from './digest.ts';
+import type { Endpoint, EndpointRequest } from './endpoint.ts';
+import type { Answer } from './exchange.ts';
+import { isManifestType, MANIFEST_TYPES, manifestType } from './image.ts';
+import type { Budget } from './retry.ts';
+import { only } from './stream.ts';
+
+const ACCEPT = { accept: MANIFEST_TYPES.join(', ') };
+
+/** The digest or the tag: what stands last in the path. */
+function nameOf(reference: Reference): string {
+  return reference.kind === 'digest' ? reference.digest : reference.tag;
+}
+
+function manifestRequest(reference: Reference, actions: Access['actions']): Omit<EndpointRequest, 'method'> {
+  return {
+    to: `${reference.repository}/manifests/${nameOf(reference)}`,
+    access: { repository: reference.repository, actions },
+    what: `the manifest ${formatReference(reference)}`,
+  };
+}
+
+/** What a reference names. HEAD answers in most cases; where it does not tell all, GET does. */
+export async function resolveManifest(
+  endpoint: Endpoint,
+  reference: Reference,
+  limit: number,
+): Promise<Descriptor | undefined> {
+  const told = await endpoint.attempt(async (budget) => {
+    const request = { ...manifestRequest(reference, 'pull'), method: 'HEAD', headers: ACCEPT } as const;
+    const answer = await endpoint.ask(request, budget);
+    await answer.discard();
+    return answer.status === 200 ? told200(answer, reference) : undefined;
+  });
+  if (told) return told;
+  // Some registries answer HEAD with 404 or 403 for what GET would give.
+  const manifest = await getManifest(endpoint, reference, limit);
+  return manifest && { mediaType: manifest.mediaType, digest: manifest.digest, size: manifest.bytes.length };
+}
+
+/** The descriptor that the headers of a HEAD make, if they make one. */
+function told200(answer: Answer, reference: Reference): Descriptor | undefined {
+  const digest = header(answer, 'docker-content-digest');
+  const length = header(answer, 'content-length');
+  const mediaType = contentType(answer);
+  if (!isDigest(digest) || length === undefined || !/^\d+$/.test(length)) return undefined;
+  if (!isManifestType(mediaType)) return undefined;
+  if (reference.kind === 'digest') {
+    if (contradicts(digest, reference.digest)) throw corrupt(reference.digest, digest);
+    if (digest !== reference.digest) return undefined;
+  }
+  return { mediaType, digest, size: Number(length) };
+}
+
+/** @throws PipelineError `corrupt` when the bytes have another digest than the reference or the registry says */
+export function getManifest(
+  endpoint: Endpoint,
+  reference: Reference,
+  limit: number,
+): Promise<Manifest | undefined> {
+  const request = { ...manifestRequest(reference, 'pull'), method: 'GET', headers: ACCEPT } as const;
+  return endpoint.attempt(async (budget) => {
+    const answer = await endpoint.ask(request, budget);
+    if (answer.status === 404) {
+      await answer.discard();
+      return undefined;
+    }
+    if (answer.status !== 200) throw await failure(answer, request.what);
+    return readManifest(answer, reference, limit);
+  });
+}
+
+async function readManifest(answer: Answer, reference: Reference, limit: number): Promise<Manifest> {
+  const said = header(answer, 'docker-content-digest');
+  const bytes = await readAll(answer, limit, 'a manifest');
+  const wanted = reference.kind === 'digest' ? reference.digest : isDigest(said) ? said : undefined;
+  const digest = digestOf(bytes, wanted === undefined ? undefined : algorithmOf(wanted));
+  if (wanted !== undefined && digest !== wanted) throw corrupt(wanted, digest);
+  if (isDigest(said) && contradicts(said, digest)) throw corrupt(said, digest);
+  return { mediaType: manifestType(bytes, contentType(answer)), digest, bytes };
+}
+
+/**
+ * Writes a manifest.
+ *
+ * @returns the subject that the registry took note of, when it keeps referrers itself
+ * @throws PipelineError `conflict` when the tag stands and may not move
+ */
+export function putManifest(
+  endpoint: Endpoint,
+  reference: Reference,
+  manifest: Manifest,
+): Promise<string | undefined> {
+  if (reference.kind === 'digest' && reference.digest !== manifest.digest) {
+    return Promise.reject(corrupt(reference.digest, manifest.digest));
+  }
+  const { bytes, mediaType } = manifest;
+  const request: EndpointRequest = {
+    ...manifestRequest(reference, 'pull,push'),
+    method: 'PUT',
+    headers: { 'content-type': mediaType },
+    body: {
+      size: bytes.length,
+      open: () => only(bytes),
+    },
+  };
+  return endpoint.attempt(async (budget) => {
+    const answer = await endpoint.ask(request, budget);
+    if (answer.status < 200 || answer.status > 299) {
+      const error = await failure(answer, request.what);
+      // Who misses content may miss it for what stands, too: that is no manifest that need not be written again.
+      const isMissing = error.code === 'not-found' || /BLOB_UNKNOWN/.test(error.message);
+      if (!isMissing && (await stands(endpoint, reference, { manifest, budget }))) return undefined;
+      throw error;
+    }
+    await answer.discard();
+    const digest = header(answer, 'docker-content-digest');
+    if (isDigest(digest) && contradicts(digest, manifest.digest)) throw corrupt(manifest.digest, digest);
+    return header(answer, 'oci-subject');
+  });
+}
+
+/** Registries refuse to write an immutable tag even when it names the very same manifest. */
+async function stands(
+  endpoint: Endpoint,
+  reference: Reference,
+  { manifest, budget }: { manifest: Manifest; budget: Budget },
+): Promise<boolean> {
+  const request = { ...manifestRequest(reference, 'pull,push'), method: 'HEAD', headers: ACCEPT } as const;
+  const answer = await endpoint.ask(request, budget);
+  await answer.discard();
+  return answer.status === 200 && header(answer, 'docker-content-digest') === manifest.digest;
+}
+
+/** @returns false when there was none */
+export function deleteManifest(endpoint: Endpoint, reference: Reference): Promise<boolean> {
+  const request = { ...manifestRequest(reference, 'pull,push,delete'), method: 'DELETE' } as const;
+  return endpoint.attempt(async (budget) => {
+    const answer = await endpoint.ask(request, budget);
+    if (answer.status === 404) {
+      await answer.discard();
+      return false;
+    }
+    if (answer.status < 200 || answer.status > 299) throw await refusedDelete(answer, request.what);
+    await answer.discard();
+    return true;
+  });
+}
+
+async function refusedDelete(answer: Answer, what: string): Promise<PipelineError> {
+  const error = await failure(answer, `the removal of ${what}`);
+  if (answer.status !== 405) return error;
+  return new PipelineError('denied', error.message, {
+    hint: 'this registry does not remove through its API',
+  });
+}

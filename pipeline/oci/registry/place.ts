@@ -1,0 +1,91 @@
+/**
+ * Where an image is, as people write it: a reference, or a directory or file behind the names
+ * of transports that skopeo and podman know.
+ *
+ * @see https://github.com/containers/image/blob/main/docs/containers-transports.5.md
+ */
+import { resolve } from 'node:path';
+import {
+  formatReference,
+  InvalidReference,
+  parseReference,
+  type Reference,
+  type TagReference,
+} from '../../../catalog/reference.ts';
+import { PipelineError } from '../../error.ts';
+import { formatLayoutTag, type LayoutTag, parseLayoutTag } from './name.ts';
+
+export type Place =
+  | { readonly kind: 'registry'; readonly reference: Reference }
+  /** An image layout, in a directory or in a tar file; the tag may name another repository: `name:tag`. */
+  | { readonly kind: 'oci' | 'oci-archive'; readonly path: string; readonly tag?: LayoutTag }
+  | { readonly kind: 'docker-archive'; readonly path: string; readonly name?: TagReference };
+
+/**
+ * Reads `REFERENCE`, `docker://REFERENCE`, `oci:DIR[:TAG]`, `oci-archive:FILE[:TAG]` or
+ * `docker-archive:FILE[:REFERENCE]`.
+ *
+ * @throws PipelineError `usage`
+ */
+export function parsePlace(text: string): Place {
+  const [, kind, rest = ''] = /^(docker|oci|oci-archive|docker-archive):(.*)$/s.exec(text) ?? [];
+  if (kind === 'oci' || kind === 'oci-archive') return layoutPlace(kind, rest, text);
+  if (kind === 'docker-archive') {
+    const [path, name] = splitPath(rest, text);
+    return { kind, path, ...(name === undefined ? {} : { name: archiveName(name, text) }) };
+  }
+  if (kind === 'docker' && rest.startsWith('//'))
+    return { kind: 'registry', reference: reference(rest.slice(2), text) };
+  return { kind: 'registry', reference: reference(text, text) };
+}
+
+/** A place whose path starts from a directory. */
+export function placeFrom(directory: string, place: Place): Place {
+  return place.kind === 'registry' ? place : { ...place, path: resolve(directory, place.path) };
+}
+
+function layoutPlace(kind: 'oci' | 'oci-archive', rest: string, text: string): Place {
+  const [path, name] = splitPath(rest, text);
+  if (name === undefined) return { kind, path };
+  const tag = parseLayoutTag(name);
+  if (tag === undefined) throw unusable(text, `${name} is not a TAG or NAME:TAG`);
+  return { kind, path, tag };
+}
+
+/** The path ends at the first colon, but for the one after a Windows drive. */
+function splitPath(rest: string, text: string): [path: string, name: string | undefined] {
+  const [, path = '', name] = /^((?:[A-Za-z]:(?=[\\/]))?[^:]*)(?::(.*))?$/s.exec(rest) ?? [];
+  if (path === '') throw unusable(text, 'a path is missing');
+  return [path, name];
+}
+
+function archiveName(name: string, text: string): TagReference {
+  const read = reference(name, text);
+  if (read.kind === 'tag') return read;
+  throw unusable(text, 'an archive names its image by a tag');
+}
+
+function reference(name: string, text: string): Reference {
+  try {
+    return parseReference(name);
+  } catch (error) {
+    if (error instanceof InvalidReference) throw unusable(text, error.message);
+    throw error;
+  }
+}
+
+function unusable(text: string, why: string): PipelineError {
+  return new PipelineError('usage', `${JSON.stringify(text)} names no image: ${why}`, {
+    hint: 'write a reference, oci:DIRECTORY:TAG, oci-archive:FILE:TAG or docker-archive:FILE',
+  });
+}
+
+/** The place as `parsePlace` reads it. */
+export function formatPlace(place: Place): string {
+  if (place.kind === 'registry') return formatReference(place.reference);
+  if (place.kind === 'docker-archive') {
+    return `${place.kind}:${place.path}${place.name === undefined ? '' : `:${formatReference(place.name)}`}`;
+  }
+  if (place.tag === undefined) return `${place.kind}:${place.path}`;
+  return `${place.kind}:${place.path}:${formatLayoutTag(place.tag)}`;
+}

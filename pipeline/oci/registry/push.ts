@@ -1,0 +1,313 @@
+/**
+ * Images whole: blobs first, then manifests by digest, the tag last. Until the last request the
+ * tag names what it named before, and never an image of which something is missing.
+ */
+
+import { type Reference, withDigest } from '../../../catalog/reference.ts';
+import { PipelineError } from '../../error.ts';
+import type { BlobOutcome, BlobSource, Descriptor, Manifest, Registry, Repository } from '../../ports.ts';
+import { contentOf, LIST_TYPES, parseManifest } from './image.ts';
+import { skipping } from './stream.ts';
+
+/** An image with all that belongs to it. */
+export interface ImageContent {
+  /** What the tag is to name. */
+  readonly root: Manifest;
+  /** The manifests of a list, those of lists within it before these. */
+  readonly manifests: readonly Manifest[];
+  readonly blobs: readonly BlobSource[];
+}
+
+export interface PushOptions {
+  /** Repositories of the same registry that are likely to hold the blobs. */
+  readonly mountFrom?: readonly string[];
+  /**
+   * The reference in the same repository that is looked at instead of `to`: the tag that is to name the image later.
+   * What it names is taken for whole; of what no tag names, a registry's cleanup may have left the list alone.
+   */
+  readonly beside?: Reference;
+  /** Blobs at a time; 4 when left out. */
+  readonly parallel?: number;
+}
+
+export interface PushReport {
+  readonly digest: string;
+  /** How many blobs were there, were mounted, were sent. */
+  readonly blobs: Readonly<Record<BlobOutcome, number>>;
+  /** Bytes of the blobs and manifests that were sent; what a broken upload sent twice is counted once. */
+  readonly bytes: number;
+  /** Whether the reference named this very image before. */
+  readonly unchanged: boolean;
+}
+
+/** Lists in lists at most, and manifests of one image: a hostile one could name tens of thousands. */
+const DEPTH = 4;
+const MOST_MANIFESTS = 1000;
+
+/**
+ * Makes a reference name an image. Nothing is sent that is there; when all of it is, one request is made.
+ *
+ * @throws PipelineError, and then the reference names what it named before
+ */
+export async function pushImage(
+  registry: Registry,
+  to: Reference,
+  options: PushOptions & { readonly image: ImageContent },
+): Promise<PushReport> {
+  const report = await sendImage(registry, to, options);
+  if (!report.unchanged) await registry.putManifest(to, options.image.root);
+  return report;
+}
+
+/**
+ * Sends all of an image but what the reference is to name: after it one request is left to be made.
+ *
+ * @returns what is sent with that last request; `unchanged` when it is not needed
+ */
+export async function sendImage(
+  registry: Registry,
+  to: Reference,
+  { image, ...options }: PushOptions & { readonly image: ImageContent },
+): Promise<PushReport> {
+  const { root } = image;
+  const standing = await standingAt(registry, options.beside ?? to);
+  if (standing?.digest === root.digest) {
+    return { digest: root.digest, blobs: { present: 0, mounted: 0, uploaded: 0 }, bytes: 0, unchanged: true };
+  }
+  const known = standing ? await heldBy(registry, to, { near: standing, image }) : new Set<string>();
+  const sent = await sendBlobs(registry, to, { image, known, ...options });
+  try {
+    return await sendManifests(registry, to, { image, sent, known });
+  } catch (error) {
+    // Whoever says that something is missing is asked for everything: what an image names should be there, and is not.
+    if (known.size === 0 || !isMissingContent(error)) throw error;
+    const nothing = new Set<string>();
+    const again = await sendBlobs(registry, to, { image, known: nothing, ...options });
+    return sendManifests(registry, to, { image, sent: again, known: nothing });
+  }
+}
+
+function isMissingContent(error: unknown): boolean {
+  return error instanceof PipelineError && ['bad-answer', 'not-found'].includes(error.code);
+}
+
+/** What a reference names now; undefined also for what is no manifest: it is about to be replaced. */
+async function standingAt(registry: Registry, reference: Reference): Promise<Manifest | undefined> {
+  try {
+    return await registry.getManifest(reference);
+  } catch (error) {
+    const isUnusable =
+      error instanceof PipelineError && ['bad-answer', 'corrupt', 'too-large'].includes(error.code);
+    if (isUnusable && !error.retryable) return undefined;
+    throw error;
+  }
+}
+
+/** Manifests of a list that are read to learn what a repository holds. */
+const MOST_READ = 16;
+
+/**
+ * Blobs of an image that another one in the repository names, and which are therefore there. Manifests of its list
+ * are read as long as they tell of more: most platforms have the same layers.
+ */
+async function heldBy(
+  registry: Registry,
+  to: Repository,
+  { near, image }: { readonly near: Manifest; readonly image: ImageContent },
+): Promise<ReadonlySet<string>> {
+  const wanted = new Set(image.blobs.map(({ digest }) => digest));
+  const held = new Set<string>();
+  const take = (content: readonly Descriptor[]): boolean => {
+    const before = held.size;
+    for (const { digest } of content) if (wanted.has(digest)) held.add(digest);
+    return held.size > before;
+  };
+  try {
+    const parsed = parseManifest(near);
+    if (parsed.kind === 'image') take(contentOf(parsed));
+    for (const child of parsed.kind === 'list' ? parsed.manifests.slice(0, MOST_READ) : []) {
+      const { registry: host, repository } = to;
+      const reference = { kind: 'digest', registry: host, repository, digest: child.digest } as const;
+      const manifest = await registry.getManifest(reference);
+      if (!manifest || !take(contentOf(parseManifest(manifest)))) break;
+    }
+  } catch (error) {
+    // Without this knowledge each blob is asked for.
+    if (!(error instanceof PipelineError)) throw error;
+  }
+  return held;
+}
+
+interface SentBlobs {
+  readonly outcomes: Readonly<Record<BlobOutcome, number>>;
+  /** Digests of blobs that were not in the repository. */
+  readonly fresh: ReadonlySet<string>;
+  readonly bytes: number;
+}
+
+async function sendBlobs(
+  registry: Registry,
+  to: Repository,
+  {
+    image,
+    known,
+    mountFrom,
+    parallel = 4,
+  }: PushOptions & { readonly image: ImageContent; readonly known: ReadonlySet<string> },
+): Promise<SentBlobs> {
+  const outcomes = { present: 0, mounted: 0, uploaded: 0 };
+  const fresh = new Set<string>();
+  let bytes = 0;
+  await inParallel(unique(image.blobs), parallel, async (blob) => {
+    const outcome = known.has(blob.digest)
+      ? 'present'
+      : await registry.putBlob(to, blob, mountFrom ? { mountFrom } : {});
+    outcomes[outcome]++;
+    if (outcome !== 'present') fresh.add(blob.digest);
+    if (outcome === 'uploaded') bytes += blob.size;
+  });
+  return { outcomes, fresh, bytes };
+}
+
+async function sendManifests(
+  registry: Registry,
+  to: Reference,
+  {
+    image,
+    sent,
+    known,
+  }: { readonly image: ImageContent; readonly sent: SentBlobs; readonly known: ReadonlySet<string> },
+): Promise<PushReport> {
+  const { root, manifests } = image;
+  let { bytes } = sent;
+  const put = async (manifest: Manifest): Promise<void> => {
+    const name = withDigest(to, manifest.digest);
+    const content = contentOf(parseManifest(manifest));
+    // One with a new blob need not be asked for; one with a blob that was not asked for is the registry's to judge.
+    const isSent = content.some(({ digest }) => sent.fresh.has(digest) || known.has(digest));
+    if (!isSent && (await registry.resolve(name)) !== undefined) return;
+    await registry.putManifest(name, manifest);
+    bytes += manifest.bytes.length;
+  };
+  const all = unique(manifests);
+  const isList = ({ mediaType }: Manifest): boolean => LIST_TYPES.has(mediaType);
+  await inParallel(
+    all.filter((manifest) => !isList(manifest)),
+    4,
+    put,
+  );
+  for (const list of all.filter(isList)) await put(list);
+  const report = { digest: root.digest, blobs: sent.outcomes, unchanged: false };
+  return { ...report, bytes: bytes + root.bytes.length };
+}
+
+function unique<T extends { readonly digest: string }>(items: readonly T[]): T[] {
+  return [...new Map(items.map((item) => [item.digest, item])).values()];
+}
+
+/** Does something with every item, so many at a time; the first failure ends it. */
+async function inParallel<T>(
+  items: readonly T[],
+  most: number,
+  work: (item: T) => Promise<void>,
+): Promise<void> {
+  let next = 0;
+  let failed = false;
+  const worker = async (): Promise<void> => {
+    for (let item = items[next++]; item !== undefined && !failed; item = items[next++]) {
+      try {
+        await work(item);
+      } catch (error) {
+        failed = true;
+        throw error;
+      }
+    }
+  };
+  const ends = await Promise.allSettled(Array.from({ length: Math.min(most, items.length) }, worker));
+  for (const end of ends) if (end.status === 'rejected') throw end.reason;
+}
+
+/**
+ * Reads the manifests of an image; its blobs are opened when they are needed.
+ *
+ * @throws PipelineError `not-found` when the reference names nothing, or a list names what is not there
+ */
+export async function readImage(registry: Registry, from: Reference): Promise<ImageContent> {
+  const root = await partAt(registry, from);
+  const all = await partsOf(registry, from, root);
+  const placed = new Set<Part>();
+  const place = (part: Part): void => {
+    const children = part.isList ? part.content.flatMap(({ digest }) => all.get(digest) ?? []) : [];
+    for (const child of children) if (!placed.has(child)) place(child);
+    placed.add(part);
+  };
+  place(root);
+  const parts = [...placed];
+  const manifests = parts.filter((part) => part !== root).map(({ manifest }) => manifest);
+  const blobs = parts.flatMap(({ isList, content }) => (isList ? [] : content));
+  const open = (blob: Descriptor): BlobSource => blobOf(registry, from, blob);
+  return { root: root.manifest, manifests, blobs: unique(blobs).map(open) };
+}
+
+/** A manifest of an image, and what it names. */
+interface Part {
+  readonly manifest: Manifest;
+  readonly isList: boolean;
+  readonly content: readonly Descriptor[];
+}
+
+/** All that a list leads to, by digest: each is asked for once, however often it is named. */
+async function partsOf(registry: Registry, from: Reference, root: Part): Promise<ReadonlyMap<string, Part>> {
+  const all = new Map<string, Part>();
+  let lists = [root].filter(({ isList }) => isList);
+  for (let depth = 0; lists.length > 0; depth++) {
+    const [first] = lists;
+    if (depth === DEPTH) {
+      throw new PipelineError('bad-answer', `the list ${first?.manifest.digest} is too deep in other lists`);
+    }
+    const named = unique(lists.flatMap(({ content }) => content)).filter(({ digest }) => !all.has(digest));
+    const count = all.size + named.length;
+    if (count > MOST_MANIFESTS) {
+      const message = `the list ${root.manifest.digest} leads to ${count} manifests or more: an image has ${MOST_MANIFESTS} at most`;
+      throw new PipelineError('too-large', message);
+    }
+    const level = await Promise.all(named.map(({ digest }) => partAt(registry, withDigest(from, digest))));
+    for (const part of level) all.set(part.manifest.digest, part);
+    lists = level.filter(({ isList }) => isList);
+  }
+  return all;
+}
+
+async function partAt(registry: Registry, reference: Reference): Promise<Part> {
+  const manifest = await manifestAt(registry, reference);
+  const parsed = parseManifest(manifest);
+  return { manifest, isList: parsed.kind === 'list', content: contentOf(parsed) };
+}
+
+async function manifestAt(registry: Registry, reference: Reference): Promise<Manifest> {
+  const manifest = await registry.getManifest(reference);
+  if (manifest) return manifest;
+  const name = reference.kind === 'digest' ? reference.digest : reference.tag;
+  throw new PipelineError('not-found', `${reference.registry}/${reference.repository} has no image ${name}`);
+}
+
+/** A blob of a registry, to be put into another one. */
+export function blobOf(registry: Registry, from: Repository, { digest, size }: Descriptor): BlobSource {
+  return {
+    digest,
+    size,
+    open: (offset) => skipping(registry.getBlob(from, { digest, size }), offset),
+  };
+}
+
+/** Copies an image, with all its platforms, from one registry or place to another. */
+export async function copyImage(
+  from: { readonly registry: Registry; readonly reference: Reference },
+  to: { readonly registry: Registry; readonly reference: Reference },
+  options: PushOptions = {},
+): Promise<PushReport> {
+  const image = await readImage(from.registry, from.reference);
+  const isSame = from.registry === to.registry && from.reference.registry === to.reference.registry;
+  const mountFrom = options.mountFrom ?? (isSame ? [from.reference.repository] : []);
+  return pushImage(to.registry, to.reference, { ...options, mountFrom, image });
+}

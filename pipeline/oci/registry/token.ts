@@ -1,0 +1,216 @@
+/**
+ * Bearer tokens of one registry and one credential: fetched when first needed, shared by all
+ * that need the same, renewed before they end. Many repositories that are only read are asked
+ * for together, as the token protocol allows, so that a thousand images in a thousand
+ * repositories do not cost a thousand tokens.
+ *
+ * @see https://distribution.github.io/distribution/spec/auth/token/
+ * @see https://distribution.github.io/distribution/spec/auth/oauth/
+ */
+
+import { PipelineError } from '../../error.ts';
+import type { Clock, Credential } from '../../ports.ts';
+import { failure, readAll } from './answer.ts';
+import type { Budget } from './retry.ts';
+import { only } from './stream.ts';
+import type { Transport } from './transport.ts';
+
+/** Where tokens are had: from the registry's challenge. */
+export interface TokenService {
+  readonly realm: URL;
+  readonly service: string | undefined;
+}
+
+export interface TokenOptions {
+  readonly transport: Transport;
+  readonly clock: Clock;
+  readonly service: () => TokenService;
+  readonly credential: Credential | undefined;
+}
+
+export interface Tokens {
+  /** A token that is good for all the scopes. */
+  get(scopes: readonly string[], budget: Budget): Promise<string>;
+  /** The registry did not take a token for these scopes: it is fetched anew, by itself. */
+  reject(scopes: readonly string[], token: string): void;
+}
+
+interface Token {
+  readonly value: string;
+  /** Milliseconds since the epoch. */
+  readonly expires: number;
+}
+
+/** Scopes in one token: headers are limited to 8 KiB by common servers, a scope takes about 150 bytes. */
+const SCOPES_PER_TOKEN = 20;
+const FETCHES_AT_A_TIME = 4;
+const TOKEN_BODY = 256 * 1024;
+/** Seconds, when the token service does not say; the protocol's own default. */
+const DEFAULT_LIFE = 60;
+const READ_ONLY = /^repository:[^:]+:pull$/;
+
+export function createTokens(options: TokenOptions): Tokens {
+  const { clock } = options;
+  const known = new Map<string, Token>();
+  const underWay = new Map<string, Promise<Token>>();
+  /** Scopes that a shared token did not serve. */
+  const alone = new Set<string>();
+  const batches = createBatches(options);
+
+  const fetched = async (scopes: readonly string[], budget: Budget): Promise<Token> => {
+    const [scope] = scopes;
+    const together = scopes.length === 1 && scope !== undefined && READ_ONLY.test(scope) && !alone.has(scope);
+    if (!together) return fetchToken(options, scopes, budget);
+    return batches.join(scope, budget);
+  };
+  return {
+    get: async (scopes, budget) => {
+      const key = scopes.join(' ');
+      const token = known.get(key);
+      if (token && token.expires > clock.now()) return token.value;
+      const running = underWay.get(key);
+      if (running) return (await running).value;
+      const fetching = fetched(scopes, budget).finally(() => underWay.delete(key));
+      underWay.set(key, fetching);
+      const fresh = await fetching;
+      known.set(key, fresh);
+      return fresh.value;
+    },
+    reject: (scopes, token) => {
+      const key = scopes.join(' ');
+      alone.add(key);
+      if (known.get(key)?.value === token) known.delete(key);
+    },
+  };
+}
+
+interface Wish {
+  readonly scope: string;
+  readonly budget: Budget;
+  readonly done: (token: Token) => void;
+  readonly failed: (error: unknown) => void;
+}
+
+/** Collects wishes that come in one turn, or while fetches are under way, into common tokens. */
+function createBatches(options: TokenOptions): { join(scope: string, budget: Budget): Promise<Token> } {
+  let wishes: Wish[] = [];
+  let running = 0;
+  let planned = false;
+
+  const serve = async (batch: readonly Wish[]): Promise<void> => {
+    const budget = batch[0]?.budget;
+    if (budget === undefined) return;
+    try {
+      const token = await fetchToken(
+        options,
+        batch.map(({ scope }) => scope),
+        budget,
+      );
+      for (const wish of batch) wish.done(token);
+    } catch (error) {
+      // One scope that the service dislikes must not fail those that came with it.
+      const divide = batch.length > 1 && error instanceof PipelineError && !error.retryable;
+      if (divide) await Promise.all(batch.map((wish) => serve([wish])));
+      else for (const wish of batch) wish.failed(error);
+    }
+  };
+  const start = (): void => {
+    planned = false;
+    while (running < FETCHES_AT_A_TIME && wishes.length > 0) {
+      const batch = wishes.slice(0, SCOPES_PER_TOKEN);
+      wishes = wishes.slice(SCOPES_PER_TOKEN);
+      running++;
+      void serve(batch).finally(() => {
+        running--;
+        start();
+      });
+    }
+  };
+  return {
+    join: (scope, budget) =>
+      new Promise((done, failed) => {
+        wishes.push({ scope, budget, done, failed });
+        if (!planned) setImmediate(start);
+        planned = true;
+      }),
+  };
+}
+
+/** @throws PipelineError `denied` when the service does not take the credential */
+async function fetchToken(options: TokenOptions, scopes: readonly string[], budget: Budget): Promise<Token> {
+  const { transport, clock, credential } = options;
+  const service = options.service();
+  const host = service.realm.host;
+  const work = async (inner: Budget): Promise<Token> => {
+    const asked = clock.now();
+    const answer = await transport.send(
+      credential?.kind === 'identity'
+        ? refreshRequest(service, scopes, credential.token)
+        : tokenRequest(service, scopes, credential),
+      inner,
+    );
+    if (answer.status !== 200) throw await failure(answer, 'the request for a token');
+    return readToken(await readAll(answer, TOKEN_BODY, 'a token'), host, asked);
+  };
+  return transport.attempt(host, work, budget);
+}
+
+function tokenRequest(
+  { realm, service }: TokenService,
+  scopes: readonly string[],
+  credential: Credential | undefined,
+): Parameters<Transport['send']>[0] {
+  const url = new URL(realm);
+  if (service !== undefined) url.searchParams.set('service', service);
+  for (const scope of scopes) url.searchParams.append('scope', scope);
+  if (credential?.kind !== 'basic') return { method: 'GET', url, what: 'the request for a token' };
+  url.searchParams.set('account', credential.username);
+  return { method: 'GET', url, authorization: basic(credential), what: 'the request for a token' };
+}
+
+function refreshRequest(
+  { realm, service }: TokenService,
+  scopes: readonly string[],
+  refreshToken: string,
+): Parameters<Transport['send']>[0] {
+  const form = new URLSearchParams({
+    grant_type: 'refresh_token',
+    client_id: 'portolan',
+    scope: scopes.join(' '),
+    refresh_token: refreshToken,
+  });
+  if (service !== undefined) form.set('service', service);
+  const bytes = Buffer.from(form.toString());
+  return {
+    method: 'POST',
+    url: realm,
+    headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    body: {
+      size: bytes.length,
+      open: () => only(bytes),
+    },
+    isSecret: true,
+    what: 'the request for a token',
+  };
+}
+
+/** The `Authorization` header of a name and a password. */
+export function basic({ username, password }: Extract<Credential, { kind: 'basic' }>): string {
+  return `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
+}
+
+function readToken(body: Buffer, host: string, asked: number): Token {
+  const bad = (): PipelineError => new PipelineError('bad-answer', `${host} gave no usable token`);
+  let read: { token?: unknown; access_token?: unknown; expires_in?: unknown };
+  try {
+    read = Object(JSON.parse(body.toString('utf8')));
+  } catch {
+    throw bad();
+  }
+  const value = read.token || read.access_token;
+  // Anything else cannot stand in a header.
+  if (typeof value !== 'string' || !/^[\x21-\x7e]+$/.test(value)) throw bad();
+  const life = typeof read.expires_in === 'number' && read.expires_in > 0 ? read.expires_in : DEFAULT_LIFE;
+  // Renewed a little early: a request under way must not outlive its token.
+  return { value, expires: asked + (life - Math.min(10, life * 0.2)) * 1000 };
+}

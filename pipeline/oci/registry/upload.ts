@@ -1,0 +1,200 @@
+/**
+ * Uploads of blobs: nothing is sent that is there or that can be mounted from another
+ * repository; small blobs go in one request, large ones in chunks, so that what breaks goes on.
+ *
+ * @see https://github.com/opencontainers/distribution-spec/blob/main/spec.md#pushing-blobs
+ */
+import { repositoryName } from '../../../catalog/reference.ts';
+import { PipelineError } from '../../error.ts';
+import type { BlobOutcome, BlobSource, PutBlobOptions, Repository } from '../../ports.ts';
+import { failure, header } from './answer.ts';
+import type { Access } from './auth.ts';
+import { headBlob } from './blob.ts';
+import {
+  bodyOf,
+  CHUNK,
+  progress,
+  READ_AHEAD,
+  refusedUpload,
+  sendChunks,
+  type Upload,
+  uploadRequest,
+} from './chunks.ts';
+import { algorithmOf, checked, contradicts, corrupt, isDigest } from './digest.ts';
+import type { Endpoint } from './endpoint.ts';
+import type { Answer, RequestBody } from './exchange.ts';
+import { allOf, readingOf } from './stream.ts';
+
+/** An upload that the registry has opened. */
+interface Session {
+  readonly location: URL;
+  /** Bytes that a chunk must have, the last one excepted; 0 for no such rule. */
+  readonly smallest: number;
+}
+
+/**
+ * Sees to it that a repository holds a blob.
+ *
+ * @throws PipelineError `corrupt` when the source's bytes are not those of its digest
+ */
+export function putBlob(
+  endpoint: Endpoint,
+  to: Repository,
+  blob: BlobSource,
+  { mountFrom = [], chunk = CHUNK, absent = false, memory, gate = (_, send) => send() }: PutBlobOptions = {},
+): Promise<BlobOutcome> {
+  let [mount] = mountFrom.filter((repository) => repository !== to.repository);
+  let isAbsent = absent;
+  let begun = memory?.location;
+  let early: Promise<RequestBody> | undefined;
+  const noting = memory && {
+    ...memory,
+    note: (location: string) => {
+      begun = location;
+      memory.note(location);
+    },
+  };
+  const reading = readingOf(blob);
+  const source: BlobSource = { ...blob, open: reading.open };
+  const work = endpoint.attempt(async (budget) => {
+    const upload: Upload = { endpoint, to, blob: source, chunk, budget, memory: noting, gate };
+    const head = { digest: blob.digest, actions: 'pull,push', budget } as const;
+    // Whoever knows that it has to be sent reads the source while the upload is opened.
+    const isExpected = isAbsent && mount === undefined && begun === undefined;
+    if (!isAbsent && (await headBlob(endpoint, to, head))) return 'present';
+    // What broke off may have arrived.
+    isAbsent = false;
+    if (begun !== undefined && (await goOn(upload, begun))) return 'uploaded';
+    begun = undefined;
+    const isWhole = blob.size <= Math.min(chunk, memory?.chunk ?? chunk);
+    if (isExpected && isWhole) early ??= wholeBody(source);
+    // Read anew when it failed; until it is asked for, nobody else hears of that.
+    early?.catch(() => {
+      early = undefined;
+    });
+    const session = await open(upload, mount);
+    if (session === 'mounted') return 'mounted';
+    // A mount that came to nothing once does so again.
+    mount = undefined;
+    await send(upload, session, early);
+    return 'uploaded';
+  });
+  return work.finally(reading.close);
+}
+
+/** Ends an upload that an earlier try began; false when the registry does not know it any more. */
+async function goOn(upload: Upload, location: string): Promise<boolean> {
+  const { endpoint, chunk, memory } = upload;
+  // The address comes out of a file: it may lead to the registry only.
+  if (!URL.canParse(location) || new URL(location).origin !== endpoint.base.origin) return false;
+  try {
+    const known = await progress(upload, new URL(location));
+    if (known.offset === 0) return false;
+    await commit(upload, await sendChunks(upload, known, memory?.chunk ?? chunk), undefined);
+    return true;
+  } catch (error) {
+    if (error instanceof PipelineError && !['unreachable', 'rate-limited'].includes(error.code)) return false;
+    throw error;
+  }
+}
+
+async function open(upload: Upload, mount: string | undefined): Promise<Session | 'mounted'> {
+  const { endpoint, to, blob, budget } = upload;
+  const path = `${to.repository}/blobs/uploads/`;
+  const what = `the upload of ${blob.digest} to ${repositoryName(to)}`;
+  const access: Access = { repository: to.repository, actions: 'pull,push' };
+  const mounted = mount === undefined ? undefined : await openByMount(upload, mount);
+  if (mounted !== undefined) return mounted;
+  const algorithm = algorithmOf(blob.digest);
+  const query = algorithm === 'sha256' ? '' : `?digest-algorithm=${algorithm}`;
+  const answer = await endpoint.ask({ method: 'POST', to: path + query, access, what }, budget);
+  if (answer.status !== 202) throw await failure(answer, what);
+  await answer.discard();
+  return sessionOf(endpoint, answer);
+}
+
+/** Undefined when the registry does not mount: there is always the plain way. */
+async function openByMount(
+  { endpoint, to, blob, budget }: Upload,
+  from: string,
+): Promise<Session | 'mounted' | undefined> {
+  const query = new URLSearchParams({ mount: blob.digest, from });
+  const access: Access = { repository: to.repository, actions: 'pull,push', from };
+  const what = `the mount of ${blob.digest} from ${from}`;
+  try {
+    const path = `${to.repository}/blobs/uploads/?${query}`;
+    const answer = await endpoint.ask({ method: 'POST', to: path, access, what }, budget);
+    await answer.discard();
+    if (answer.status === 201) return 'mounted';
+    return answer.status === 202 ? sessionOf(endpoint, answer) : undefined;
+  } catch (error) {
+    // No token that may read the other repository, for one.
+    if (error instanceof PipelineError && !error.retryable) return undefined;
+    throw error;
+  }
+}
+
+function sessionOf(endpoint: Endpoint, answer: Answer): Session {
+  const smallest = Number(header(answer, 'oci-chunk-min-length') ?? 0);
+  return {
+    location: endpoint.follow(header(answer, 'location'), answer.url),
+    smallest: Number.isSafeInteger(smallest) && smallest > 0 ? smallest : 0,
+  };
+}
+
+async function send(
+  upload: Upload,
+  session: Session,
+  early: Promise<RequestBody> | undefined,
+): Promise<void> {
+  const { blob, chunk, endpoint, memory } = upload;
+  const isKept = memory !== undefined && blob.size > memory.chunk && (await keepsBroken(upload, session));
+  if (endpoint.quirks.monolithic || (blob.size <= chunk && !isKept))
+    return commit(upload, session.location, await (early ?? wholeBody(blob)));
+  const size = Math.max(isKept ? memory.chunk : chunk, session.smallest);
+  const start = { location: session.location, offset: 0 };
+  if (isKept) memory.note(session.location.href);
+  return commit(upload, await sendChunks(upload, start, size), undefined);
+}
+
+/**
+ * Whether an upload that broke off in a chunk can be gone on with. Version 2 of distribution signs
+ * how far it got into the address: where half a chunk came, no address that was given fits any more.
+ * There one request is better, which arrives in full even if whoever sent it is killed meanwhile.
+ *
+ * @see https://github.com/distribution/distribution/blob/v2.8.2/registry/handlers/blobupload.go
+ */
+function keepsBroken({ endpoint, budget, ...upload }: Upload, { location }: Session): Promise<boolean> {
+  const isSigned = location.searchParams.has('_state');
+  const ask = async (): Promise<boolean> => {
+    const unsigned = new URL(location);
+    unsigned.search = '';
+    const request = { ...uploadRequest(upload), method: 'GET', to: unsigned } as const;
+    const answer = await endpoint.ask(request, budget);
+    await answer.discard();
+    return answer.status === 204;
+  };
+  endpoint.learnt.keepsBroken ??= isSigned ? ask().catch(() => false) : Promise.resolve(true);
+  return endpoint.learnt.keepsBroken;
+}
+
+/** The blob, checked as it leaves: what a registry says about a wrong digest is then its own doing. */
+async function wholeBody(blob: BlobSource): Promise<RequestBody> {
+  const { size } = blob;
+  const open = (): AsyncGenerator<Uint8Array> => checked(blob.open(0), blob);
+  return size > READ_AHEAD ? { size, open } : bodyOf(await allOf(open()));
+}
+
+/** Closes an upload, with the bytes in the same request when there is a body. */
+async function commit(upload: Upload, location: URL, body: RequestBody | undefined): Promise<void> {
+  const { endpoint, blob, budget, gate } = upload;
+  // Appended, not set: the location's own query may be signed and must stay as it is spelt.
+  const url = new URL(location);
+  url.search += `${url.search === '' ? '?' : '&'}digest=${encodeURIComponent(blob.digest)}`;
+  const request = { ...uploadRequest(upload), method: 'PUT', to: url, ...(body && { body }) } as const;
+  const answer = await gate(body?.size ?? 0, () => endpoint.ask(request, budget));
+  if (answer.status !== 201 && answer.status !== 204) throw await refusedUpload(upload, answer);
+  await answer.discard();
+  const digest = header(answer, 'docker-content-digest');
+  if (isDigest(digest) && contradicts(digest, blob.digest)) throw corrupt(blob.digest, digest);
+}

@@ -1,0 +1,158 @@
+/**
+ * The signatures that a registry holds of an image: Sigstore bundles among its referrers, and what cosign wrote
+ * under a tag before there were referrers. All of it is somebody's word until it is verified.
+ *
+ * @see https://github.com/sigstore/cosign/blob/main/specs/SIGNATURE_SPEC.md
+ */
+
+import { isObject } from '../../../catalog/go/shape.ts';
+import { type DigestReference, type TagReference, withDigest } from '../../../catalog/reference.ts';
+import { type ErrorCode, PipelineError } from '../../error.ts';
+import type { Descriptor, Registry } from '../../ports.ts';
+import { type ImageManifest, parseManifest } from '../registry/image.ts';
+import { allOf } from '../registry/stream.ts';
+
+/** A signature as it was found. */
+export interface FoundSignature {
+  /** Where, in words for messages. */
+  readonly where: string;
+  /** A Sigstore bundle as JSON. */
+  readonly bundle: unknown;
+  /** What was signed, where the bundle does not hold it itself. */
+  readonly payload?: Buffer;
+}
+
+/** Something that is listed as a signature and cannot be read. */
+export interface UnreadableSignature {
+  readonly where: string;
+  readonly why: string;
+}
+
+/** Signatures that are looked at; more are somebody's attempt to keep us busy. */
+const MOST = 64;
+/** Bytes of a signature at most. */
+const LARGEST = 1024 * 1024;
+
+/** Whether a referrer is a Sigstore bundle of any version. */
+const BUNDLE = /^application\/vnd\.dev\.sigstore\.bundle(?:\.v0\.\d+\+json|\+json;version=0\.\d+)$/;
+const SIMPLE_SIGNING = 'application/vnd.dev.cosign.simplesigning.v1+json';
+
+/**
+ * One after the other: each is read when the one before has been judged.
+ *
+ * @throws PipelineError what the registry answers, where that is not about one signature alone
+ */
+export async function* signaturesOf(
+  registry: Registry,
+  image: DigestReference,
+): AsyncGenerator<FoundSignature | UnreadableSignature, void, undefined> {
+  const referrers = await registry.listReferrers(image, image.digest);
+  const bundles = referrers.filter(({ artifactType = '' }) => BUNDLE.test(artifactType)).slice(0, MOST);
+  for (const { digest } of bundles) {
+    const where = `the referrer ${digest}`;
+    yield await readable(where, async () => {
+      const manifest = await manifestAt(registry, withDigest(image, digest));
+      const [layer] = manifest?.layers ?? [];
+      return { where, bundle: layer && parsed(await content(registry, image, layer)) };
+    });
+  }
+  yield* tagged(registry, image);
+}
+
+/** Junk beside a signature that counts must not hide it; a registry that fails might have one that counts. */
+async function readable<T>(where: string, read: () => Promise<T>): Promise<T | UnreadableSignature> {
+  try {
+    return await read();
+  } catch (error) {
+    if (!(error instanceof PipelineError) || error.retryable || !OF_CONTENT.has(error.code)) throw error;
+    return { where, why: error.message };
+  }
+}
+
+const OF_CONTENT: ReadonlySet<ErrorCode> = new Set(['not-found', 'bad-answer', 'corrupt', 'too-large']);
+
+async function manifestAt(
+  registry: Registry,
+  at: DigestReference | TagReference,
+): Promise<ImageManifest | undefined> {
+  const manifest = await registry.getManifest(at);
+  const read = manifest && parseManifest(manifest);
+  return read?.kind === 'image' ? read : undefined;
+}
+
+async function content(registry: Registry, image: DigestReference, blob: Descriptor): Promise<Buffer> {
+  if (blob.size <= LARGEST) return Buffer.from(await allOf(registry.getBlob(image, blob)));
+  throw new PipelineError('too-large', `a signature of ${image.digest} has ${blob.size} bytes`);
+}
+
+function parsed(bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(new TextDecoder().decode(bytes));
+  } catch {
+    return undefined;
+  }
+}
+
+/** What cosign wrote: a layer for each signature, with the signature in its annotations. */
+async function* tagged(
+  registry: Registry,
+  image: DigestReference,
+): AsyncGenerator<FoundSignature | UnreadableSignature, void, undefined> {
+  const { registry: host, repository, digest } = image;
+  const tag = `${digest.replace(':', '-')}.sig`;
+  const listed = await readable(`the tag ${tag}`, async () => {
+    const manifest = await manifestAt(registry, { kind: 'tag', registry: host, repository, tag });
+    return (manifest?.layers ?? []).filter(({ mediaType }) => mediaType === SIMPLE_SIGNING).slice(0, MOST);
+  });
+  if ('why' in listed) return yield listed;
+  for (const [i, layer] of listed.entries()) {
+    const where = `signature ${i + 1} under the tag ${tag}`;
+    yield await readable(where, async () => {
+      const payload = await content(registry, image, layer);
+      return { where, bundle: bundleOf(layer), payload };
+    });
+  }
+}
+
+const ANNOTATION = 'dev.cosignproject.cosign/signature';
+const CERTIFICATE = 'dev.sigstore.cosign/certificate';
+const REKOR = 'dev.sigstore.cosign/bundle';
+
+/** The same signature in today's form. */
+function bundleOf({ annotations = {}, digest }: Descriptor): unknown {
+  const certificate = annotations[CERTIFICATE];
+  const entry = rekorEntry(annotations[REKOR]);
+  const der = certificate && Buffer.from(certificate.replaceAll(/-----[^-]+-----|\s/g, ''), 'base64');
+  return {
+    mediaType: 'application/vnd.dev.sigstore.bundle+json;version=0.1',
+    verificationMaterial: {
+      ...(der
+        ? { x509CertificateChain: { certificates: [{ rawBytes: der.toString('base64') }] } }
+        : { publicKey: { hint: '' } }),
+      tlogEntries: entry ? [entry] : [],
+    },
+    messageSignature: {
+      messageDigest: { algorithm: 'SHA2_256', digest: base64(digest.split(':')[1] ?? '') },
+      signature: annotations[ANNOTATION] ?? '',
+    },
+  };
+}
+
+function base64(hex: string): string {
+  return Buffer.from(hex, 'hex').toString('base64');
+}
+
+/** Rekor's receipt as cosign writes it, as an entry of a bundle. */
+function rekorEntry(text: string | undefined): unknown {
+  const json = text === undefined ? undefined : parsed(Buffer.from(text));
+  if (!isObject(json) || !isObject(json['Payload'])) return undefined;
+  const { body, integratedTime, logIndex, logID } = json['Payload'];
+  return {
+    logIndex: String(logIndex),
+    logId: { keyId: base64(String(logID)) },
+    kindVersion: { kind: 'hashedrekord', version: '0.0.1' },
+    integratedTime: String(integratedTime),
+    inclusionPromise: { signedEntryTimestamp: String(json['SignedEntryTimestamp']) },
+    canonicalizedBody: String(body),
+  };
+}

@@ -1,0 +1,42 @@
+/** Sigstore's own verification; loaded when a signature is looked at. */
+import { bundleFromJSON } from '@sigstore/bundle';
+import { TrustedRoot } from '@sigstore/protobuf-specs';
+import { getTrustedRoot } from '@sigstore/tuf';
+import { type SignedEntity, toSignedEntity, toTrustMaterial, Verifier } from '@sigstore/verify';
+import { PipelineError } from '../../error.ts';
+import type { FoundSignature } from './signatures.ts';
+
+/** A signature as the library reads it. @throws Error for a bundle that is none */
+export function entityOf({ bundle, payload }: FoundSignature): SignedEntity {
+  return toSignedEntity(bundleFromJSON(bundle), payload);
+}
+
+/**
+ * A verifier that trusts a root.
+ *
+ * @param root as JSON; that of Sigstore's public instance when undefined
+ * @throws PipelineError `usage` for a root that is none, `unreachable` when the public one cannot be had
+ */
+export async function verifierBy(root: unknown): Promise<Verifier> {
+  return new Verifier(toTrustMaterial(root === undefined ? await publicRoot() : readRoot(root)));
+}
+
+function readRoot(root: unknown): TrustedRoot {
+  try {
+    return TrustedRoot.fromJSON(root);
+  } catch (cause) {
+    throw new PipelineError('usage', 'the trusted root cannot be read', { cause });
+  }
+}
+
+async function publicRoot(): Promise<TrustedRoot> {
+  try {
+    return await getTrustedRoot();
+  } catch (cause) {
+    throw new PipelineError('unreachable', "the trusted root of Sigstore's public instance cannot be had", {
+      cause,
+      retryable: true,
+      hint: 'give a copy: --trusted-root FILE',
+    });
+  }
+}

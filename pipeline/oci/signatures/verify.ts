@@ -1,0 +1,146 @@
+/** Whether an image is signed by whom it must be signed by. */
+import { createPublicKey, type KeyObject } from 'node:crypto';
+import { isObject } from '../../../catalog/go/shape.ts';
+import type { DigestReference } from '../../../catalog/reference.ts';
+import { PipelineError } from '../../error.ts';
+import type { Registry } from '../../ports.ts';
+import { type FoundSignature, signaturesOf } from './signatures.ts';
+import type { Trust } from './trust.ts';
+
+/** Media type of an in-toto statement. */
+export const STATEMENT_TYPE = 'application/vnd.in-toto+json';
+
+export interface VerifiedSignature {
+  /** Where it was found, in words. */
+  readonly where: string;
+  /** An identity, or the number of a key among those that are trusted. */
+  readonly by: string;
+  /** What was said of the image: a predicate's type, or `signature`. */
+  readonly says: string;
+  /** The statement's predicate; undefined for plain signatures. */
+  readonly predicate?: unknown;
+}
+
+export interface SignatureReport {
+  readonly verified: readonly VerifiedSignature[];
+  /** Signatures that do not count, each with the reason. */
+  readonly rejected: readonly { readonly where: string; readonly why: string }[];
+}
+
+/** @throws PipelineError `usage` for keys or roots that cannot be read, and whatever the registry answers */
+export async function verifySignatures(
+  registry: Registry,
+  image: DigestReference,
+  trust: Trust,
+): Promise<SignatureReport> {
+  const check = await checkOf(trust);
+  const verified: VerifiedSignature[] = [];
+  const rejected: { where: string; why: string }[] = [];
+  for await (const found of signaturesOf(registry, image)) {
+    const { where } = found;
+    if ('why' in found) {
+      rejected.push(found);
+      continue;
+    }
+    try {
+      const { says, predicate } = claimOf(found, image.digest);
+      verified.push({
+        where,
+        by: await check(found),
+        says,
+        ...(predicate === undefined ? {} : { predicate }),
+      });
+    } catch (error) {
+      rejected.push({ where, why: error instanceof Error ? error.message : String(error) });
+    }
+  }
+  return { verified, rejected };
+}
+
+/** Why an image without a signature that counts has none, for messages. */
+export function whyUnsigned(rejected: SignatureReport['rejected']): string {
+  const [first] = rejected;
+  if (!first) return 'it has none';
+  const more = rejected.length === 1 ? '' : ` (and ${rejected.length - 1} more)`;
+  return `${first.where}: ${first.why}${more}`;
+}
+
+/** Says who signed; throws an Error with the reason when it is nobody who counts. */
+type Check = (found: FoundSignature) => Promise<string>;
+
+async function checkOf(trust: Trust): Promise<Check> {
+  return trust.kind === 'keys' ? byKeys(trust.keys.map(publicKey)) : byIdentity(trust);
+}
+
+function publicKey(pem: string): KeyObject {
+  try {
+    return createPublicKey(pem);
+  } catch (cause) {
+    throw new PipelineError('usage', 'a verification key is not a public key in PEM format', { cause });
+  }
+}
+
+function byKeys(keys: readonly KeyObject[]): Check {
+  return async (found) => {
+    const { entityOf } = await import('./sigstore.ts');
+    const { signature } = entityOf(found);
+    const at = keys.findIndex((key) => signature.verifySignature(key));
+    if (at < 0) throw new Error('it is not by a trusted key');
+    return `key ${at + 1}`;
+  };
+}
+
+async function byIdentity({ identity, issuer, root }: Extract<Trust, { kind: 'identity' }>): Promise<Check> {
+  const { entityOf, verifierBy } = await import('./sigstore.ts');
+  const verifier = await verifierBy(root);
+  return async (found) => {
+    const { identity: signer } = verifier.verify(entityOf(found));
+    const name = signer?.subjectAlternativeName ?? '';
+    const vouched = signer?.extensions?.issuer ?? '';
+    // Compared whole: the library would take a part of a name for the name.
+    if (!globOf(identity).test(name))
+      throw new Error(`it is by ${JSON.stringify(name)}, not by ${JSON.stringify(identity)}`);
+    if (vouched !== issuer)
+      throw new Error(`${JSON.stringify(vouched)} vouches for it, not ${JSON.stringify(issuer)}`);
+    return name;
+  };
+}
+
+function globOf(pattern: string): RegExp {
+  const parts = pattern.split('*').map((part) => part.replaceAll(/[.\\+?^${}()|[\]]/g, '\\$&'));
+  return new RegExp(`^${parts.join('.*')}$`, 's');
+}
+
+/** What a signature says, which must be of this very image. */
+function claimOf({ bundle, payload }: FoundSignature, digest: string): { says: string; predicate?: unknown } {
+  if (!isObject(bundle)) throw new Error('not a Sigstore bundle');
+  return payload ? plainClaim(payload, digest) : statementClaim(bundle['dsseEnvelope'], digest);
+}
+
+function plainClaim(payload: Buffer, digest: string): { says: string } {
+  const json = objectIn(payload);
+  const critical = isObject(json['critical']) ? json['critical'] : {};
+  const image = isObject(critical['image']) ? critical['image'] : {};
+  if (image['docker-manifest-digest'] !== digest) throw new Error('it is of another image');
+  return { says: 'signature' };
+}
+
+function statementClaim(envelope: unknown, digest: string): { says: string; predicate?: unknown } {
+  if (!isObject(envelope) || envelope['payloadType'] !== STATEMENT_TYPE)
+    throw new Error('it holds no statement');
+  const { subject, predicateType, predicate } = objectIn(Buffer.from(String(envelope['payload']), 'base64'));
+  const [algorithm = '', hex = ''] = digest.split(':');
+  const isOurs = (one: unknown): boolean =>
+    isObject(one) &&
+    isObject(one['digest']) &&
+    Object.hasOwn(one['digest'], algorithm) &&
+    one['digest'][algorithm] === hex;
+  if (!Array.isArray(subject) || !subject.some(isOurs)) throw new Error('it is of another image');
+  return { says: String(predicateType), predicate };
+}
+
+function objectIn(bytes: Buffer): Readonly<Record<string, unknown>> {
+  const json: unknown = JSON.parse(bytes.toString());
+  if (!isObject(json)) throw new Error('the signed statement is not a JSON object');
+  return json;
+}

@@ -1,0 +1,244 @@
+/** Who owns a package, from the files and the map that the policy names, as they stand in one tree. */
+import type { Finding } from '../../../catalog/finding.ts';
+import { isObject } from '../../../catalog/go/shape.ts';
+import { PipelineError } from '../../error.ts';
+import type { ObjectReader } from '../../git/objects.ts';
+import { whyUnreadable } from '../../git/source.ts';
+import { entryAt, joinPath } from '../../git/tree.ts';
+import { readSettings, type Settings } from '../../settings.ts';
+import { formatIdentity, type Identity, parseIdentity } from '../identity.ts';
+import type { OwnersSource, Policy } from '../policy.ts';
+import {
+  CODE_OWNERS_FILES,
+  type CodeOwnersLine,
+  lineFor,
+  namesOthers,
+  readCodeOwners,
+} from './code-owners.ts';
+import { type Aliases, approversOf, type OwnersFile, readAliases, readOwnersFile } from './prow.ts';
+
+export interface PackageOwners {
+  readonly identities: readonly Identity[];
+  /** Path of the file, or of the policy, that names them; undefined when nothing does. */
+  readonly source: string | undefined;
+  /** Files that cannot be read (severity error: then nobody is an owner) and entries that name nobody. */
+  readonly findings: readonly Finding[];
+}
+
+/** Reads owners in one tree. Files are read once. */
+export interface OwnersReader {
+  /**
+   * The owners of a package.
+   *
+   * @param paths changed paths of the package: where owners are named by folder, only who is named for all of them
+   */
+  of(name: string, paths: readonly string[]): Promise<PackageOwners>;
+}
+
+/** Largest file of owners, in bytes. */
+const FILE_BYTES = 1024 * 1024;
+
+export function ownersReader(objects: ObjectReader, tree: string, policy: Policy): OwnersReader {
+  const files = settingsFiles(objects, tree);
+  return { of: (name, paths) => ownersOf(files, policy, { name, paths }) };
+}
+
+/** Reads owners as {@link ownersReader} does, and says where `CODEOWNERS` names others. */
+export function comparedOwnersReader(objects: ObjectReader, tree: string, policy: Policy): OwnersReader {
+  const reader = ownersReader(objects, tree, policy);
+  let codeOwners: Promise<CodeOwners | undefined> | undefined;
+  return {
+    of: async (name, paths) => {
+      codeOwners ??= codeOwnersIn(objects, tree);
+      const owners = await reader.of(name, paths);
+      const others = disagreements(await codeOwners, owners, paths);
+      return { ...owners, findings: [...owners.findings, ...others] };
+    },
+  };
+}
+
+async function ownersOf(files: SettingsFiles, policy: Policy, asked: Asked): Promise<PackageOwners> {
+  const findings: Finding[] = [];
+  for (const source of policy.owners.sources) {
+    const named = await fromSource(files, source, asked);
+    findings.push(...named.findings);
+    const unreadable = named.findings.some(({ severity }) => severity === 'error');
+    if (unreadable) return { identities: [], source: undefined, findings };
+    if (named.identities.length > 0) return { ...named, findings };
+  }
+  const identities = policy.owners.packages.get(asked.name) ?? [];
+  return { identities, source: identities.length > 0 ? 'the policy' : undefined, findings };
+}
+
+/** Whether two packages, or one before and after, have the same owners in their lists, at least one. */
+export function sameOwners(a: PackageOwners, b: PackageOwners): boolean {
+  const names = ({ identities }: PackageOwners): string =>
+    [...new Set(identities.map((identity) => formatIdentity(identity).toLowerCase()))].sort().join(' ');
+  return names(a) !== '' && names(a) === names(b);
+}
+
+interface Asked {
+  readonly name: string;
+  readonly paths: readonly string[];
+}
+
+async function fromSource(files: SettingsFiles, source: OwnersSource, asked: Asked): Promise<PackageOwners> {
+  if (!source.path.startsWith('{dir}/')) {
+    const path = source.path.replaceAll('{package}', () => asked.name);
+    const { settings, findings } = await files.read(path);
+    const entries =
+      source.format === 'ci.yaml'
+        ? reviewersIn(settings, path)
+        : approversIn(settings, readAliases((await files.read(ALIASES)).settings));
+    return { identities: entries.identities, source: path, findings: [...findings, ...entries.findings] };
+  }
+  return byFolder(files, source.path.slice('{dir}/'.length), asked.paths);
+}
+
+const ALIASES = 'OWNERS_ALIASES';
+
+interface Entries {
+  readonly identities: readonly Identity[];
+  readonly findings: readonly Finding[];
+}
+
+/** `reviewers` of operator-pipelines' `ci.yaml`. */
+function reviewersIn(settings: Settings | undefined, path: string): Entries {
+  const reviewers = isObject(settings?.value) ? settings.value['reviewers'] : undefined;
+  if (!settings || !Array.isArray(reviewers)) return { identities: [], findings: [] };
+  const identities: Identity[] = [];
+  const findings: Finding[] = [];
+  for (const [i, written] of reviewers.entries()) {
+    const identity = typeof written === 'string' ? parseIdentity(written.trim()) : undefined;
+    if (identity) identities.push(identity);
+    else {
+      const message = `${path}: reviewers[${i}] names nobody: ${JSON.stringify(written)}`;
+      const location = settings.locate(['reviewers', i]);
+      findings.push({ rule: 'owners/entry', severity: 'warning', message, location, hint: '- login' });
+    }
+  }
+  return { identities, findings };
+}
+
+/** Approvers of one `OWNERS` file by itself, for everything below it. */
+function approversIn(settings: Settings | undefined, aliases: Aliases): Entries {
+  const logins = readOwnersFile(settings)
+    .approvers.filter(({ pattern }) => pattern === undefined)
+    .flatMap(({ logins }) => logins.flatMap((login) => aliases.get(login) ?? [login]));
+  return { identities: [...new Set(logins)].flatMap((login) => parseIdentity(login) ?? []), findings: [] };
+}
+
+/** Approvers of all of the paths, from the files named so in their folders and those above. */
+async function byFolder(
+  files: SettingsFiles,
+  fileName: string,
+  paths: readonly string[],
+): Promise<PackageOwners> {
+  const findings = new Map<string, readonly Finding[]>();
+  const fileIn = async (folder: string): Promise<OwnersFile | undefined> => {
+    const path = joinPath(folder, fileName);
+    const { settings, findings: ofFile } = await files.read(path);
+    const owners = settings && readOwnersFile(settings);
+    const unread = settings && owners ? unreadFilters(path, settings, owners) : [];
+    findings.set(path, [...ofFile, ...unread]);
+    return owners;
+  };
+  const aliases = readAliases((await files.read(ALIASES)).settings);
+  let common: Set<string> | undefined;
+  for (const path of paths) {
+    const approvers = await approversOf(path, fileIn, aliases);
+    common = new Set(common ? [...common].filter((login) => approvers.has(login)) : approvers);
+  }
+  const identities = [...(common ?? [])].flatMap((login) => parseIdentity(login) ?? []);
+  const named = [...findings.values()].flat();
+  return { identities, source: identities.length > 0 ? fileName : undefined, findings: named };
+}
+
+function unreadFilters(path: string, settings: Settings, { unread }: OwnersFile): Finding[] {
+  return unread.map((source) => {
+    const location = settings.locateKey(['filters', source]);
+    const message = `${path}: the filter ${JSON.stringify(source)} is no expression that is read here, so it names nobody`;
+    const hint = 'write it shorter, without flags in the middle, [[:classes:]] and \\Q…\\E';
+    return { rule: 'owners/entry', severity: 'warning', message, location, hint };
+  });
+}
+
+interface CodeOwners {
+  readonly path: string;
+  /** Undefined for a file that is too large to be read. */
+  readonly lines: readonly CodeOwnersLine[] | undefined;
+}
+
+/** The bytes of a file of owners; undefined when there are too many. */
+async function readUnlessTooLarge(objects: ObjectReader, id: string): Promise<Buffer | undefined> {
+  try {
+    return (await objects.read(id, FILE_BYTES)).bytes;
+  } catch (error) {
+    if (error instanceof PipelineError && error.code === 'too-large') return undefined;
+    throw error;
+  }
+}
+
+const TOO_LARGE = `larger than ${FILE_BYTES} bytes`;
+
+async function codeOwnersIn(objects: ObjectReader, tree: string): Promise<CodeOwners | undefined> {
+  for (const path of CODE_OWNERS_FILES) {
+    const entry = await entryAt(objects, tree, path);
+    if (!entry || whyUnreadable(entry.mode) !== undefined) continue;
+    const bytes = await readUnlessTooLarge(objects, entry.id);
+    return { path, lines: bytes && readCodeOwners(bytes.toString('utf8')) };
+  }
+  return undefined;
+}
+
+/** Where `CODEOWNERS` names others than a package's owners, once for each line. */
+function disagreements(
+  codeOwners: CodeOwners | undefined,
+  { identities, source }: PackageOwners,
+  paths: readonly string[],
+): Finding[] {
+  if (!codeOwners) return [];
+  const { path: file, lines: all } = codeOwners;
+  if (!all) {
+    const message = `${file} is ${TOO_LARGE}: whom it names is not compared with the owners`;
+    const location = { file, line: 1, column: 1 };
+    return [{ rule: 'owners/code-owners', severity: 'warning', message, location }];
+  }
+  const lines = new Set(paths.flatMap((path) => lineFor(all, path) ?? []));
+  return [...lines]
+    .filter((line) => namesOthers(line, identities))
+    .map(({ line, pattern, owners }) => {
+      const [named, wanted] = [owners, identities].map((some) => some.map(formatIdentity).join(', '));
+      const message = `${file}:${line} has GitHub ask ${named} about ${pattern}; what counts is ${source}: ${wanted}`;
+      const location = { file, line, column: 1 };
+      const logins = identities.flatMap((one) => (one.kind === 'account' ? [`@${one.login}`] : []));
+      const hint = `${pattern} ${logins.join(' ')}`;
+      return { rule: 'owners/code-owners', severity: 'warning', message, location, hint };
+    });
+}
+
+interface SettingsFiles {
+  /** The file at a path; nothing at all when there is none. */
+  read(path: string): Promise<{ settings: Settings | undefined; findings: readonly Finding[] }>;
+}
+
+function settingsFiles(objects: ObjectReader, tree: string): SettingsFiles {
+  const kept = new Map<string, ReturnType<SettingsFiles['read']>>();
+  const read: SettingsFiles['read'] = async (path) => {
+    const entry = await entryAt(objects, tree, path);
+    if (!entry) return { settings: undefined, findings: [] };
+    const unreadable = whyUnreadable(entry.mode);
+    const bytes = unreadable === undefined ? await readUnlessTooLarge(objects, entry.id) : undefined;
+    if (bytes) return readSettings(path, bytes);
+    const message = `${path} names owners, but is ${unreadable ?? TOO_LARGE}`;
+    const location = { file: path, line: 1, column: 1 };
+    return { settings: undefined, findings: [{ rule: 'owners/file', severity: 'error', message, location }] };
+  };
+  return {
+    read: (path) => {
+      const found = kept.get(path) ?? read(path);
+      kept.set(path, found);
+      return found;
+    },
+  };
+}

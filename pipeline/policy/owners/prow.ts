@@ -1,0 +1,104 @@
+/**
+ * Approvers of a path from `OWNERS` files and `OWNERS_ALIASES`, as prow reads them:
+ * those of the folder and of every folder above it, unless one of them says
+ * `no_parent_owners`; a file with `filters` speaks only of paths that a filter matches.
+ *
+ * @see https://github.com/kubernetes-sigs/prow/blob/main/pkg/repoowners/repoowners.go
+ */
+
+import { compileGoRegexp, type GoRegexp } from '../../../catalog/go/regexp.ts';
+import { isObject } from '../../../catalog/go/shape.ts';
+import type { Settings } from '../../settings.ts';
+
+/** What one `OWNERS` file says. */
+export interface OwnersFile {
+  readonly noParentOwners: boolean;
+  /** Approvers by pattern of paths relative to the file's folder; undefined matches everything. */
+  readonly approvers: readonly {
+    readonly pattern: GoRegexp | undefined;
+    readonly logins: readonly string[];
+  }[];
+  /** Filters that are not read, so that nobody is added by them. */
+  readonly unread: readonly string[];
+}
+
+/** Largest size of all expressions of a file. */
+const LARGEST = 2000;
+
+/** Logins by alias, lower case. */
+export type Aliases = ReadonlyMap<string, readonly string[]>;
+
+/** Reads `OWNERS_ALIASES`; a file that prow would refuse has no aliases. */
+export function readAliases(settings: Settings | undefined): Aliases {
+  const aliases = new Map<string, readonly string[]>();
+  const value = isObject(settings?.value) ? settings.value['aliases'] : undefined;
+  if (!isObject(value)) return aliases;
+  for (const [alias, members] of Object.entries(value)) {
+    // `{group: {a, b}}` is a list of people to prow.
+    const logins = isObject(members) ? Object.keys(members) : textList(members);
+    aliases.set(normal(alias), logins.map(normal));
+  }
+  return aliases;
+}
+
+/** Reads an `OWNERS` file; filters whose pattern cannot be read, or takes too long, are left out. */
+export function readOwnersFile(settings: Settings | undefined): OwnersFile {
+  const value = isObject(settings?.value) ? settings.value : {};
+  const options = isObject(value['options']) ? value['options'] : {};
+  const noParentOwners = options['no_parent_owners'] === true;
+  if (PEOPLE.some((key) => textList(value[key]).length > 0))
+    return { noParentOwners, approvers: [{ pattern: undefined, logins: approversIn(value) }], unread: [] };
+  const filters = isObject(value['filters']) ? Object.entries(value['filters']) : [];
+  const approvers: OwnersFile['approvers'][number][] = [];
+  const unread: string[] = [];
+  let size = 0;
+  for (const [source, config] of filters) {
+    const pattern = source === '.*' ? undefined : compileGoRegexp(source);
+    size += pattern?.size ?? 0;
+    if (source !== '.*' && (!pattern || size > LARGEST)) unread.push(source);
+    else approvers.push({ pattern, logins: approversIn(config) });
+  }
+  return { noParentOwners, approvers, unread };
+}
+
+/** Any of these makes prow read a file without its filters. */
+const PEOPLE = ['approvers', 'reviewers', 'required_reviewers', 'labels'];
+
+function approversIn(config: unknown): string[] {
+  return isObject(config) ? textList(config['approvers']).map(normal) : [];
+}
+
+/**
+ * Logins of those who may approve a path, lower case.
+ *
+ * @param fileIn the `OWNERS` file of a folder (the empty name is the root), if it has one
+ */
+export async function approversOf(
+  path: string,
+  fileIn: (folder: string) => Promise<OwnersFile | undefined>,
+  aliases: Aliases,
+): Promise<ReadonlySet<string>> {
+  const found = new Set<string>();
+  const names = path.split('/');
+  for (let length = names.length - 1; length >= 0; length--) {
+    const file = await fileIn(names.slice(0, length).join('/'));
+    if (!file) continue;
+    const relative = names.slice(length).join('/');
+    for (const { pattern, logins } of file.approvers) {
+      if (pattern === undefined || pattern.test(relative)) {
+        for (const login of logins) for (const member of aliases.get(login) ?? [login]) found.add(member);
+      }
+    }
+    if (file.noParentOwners && found.size > 0) break;
+  }
+  return found;
+}
+
+function normal(login: string): string {
+  return login.toLowerCase().replace(/^@/, '');
+}
+
+/** The texts of a list; whatever else is in it, or no list at all, gives none. */
+function textList(value: unknown): string[] {
+  return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : [];
+}

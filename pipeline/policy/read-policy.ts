@@ -1,0 +1,296 @@
+/**
+ * The policy file: read, judged, and made whole with the only defaults there are. Wrong
+ * keys and values are findings, each on its line.
+ */
+
+import { compareFindings, type Finding } from '../../catalog/finding.ts';
+import { PipelineError } from '../error.ts';
+import type { ObjectReader } from '../git/objects.ts';
+import { whyUnreadable } from '../git/source.ts';
+import { entryAt } from '../git/tree.ts';
+import type { Trust } from '../oci/signatures/trust.ts';
+import { readPolicyDocument } from './document.ts';
+import { type Identity, parseIdentity } from './identity.ts';
+import { judgePolicy } from './judge.ts';
+import { compileLayout, type Layout, type LayoutPattern, PATH_KINDS, type PathKind } from './layout.ts';
+import type {
+  AllowableClass,
+  ApprovalPolicy,
+  GraphPolicy,
+  Limits,
+  OwnersPolicy,
+  OwnersSource,
+  Policy,
+  PublishPolicy,
+  RegistriesPolicy,
+  Requirement,
+  RuleSetting,
+} from './policy.ts';
+import type { Written, WrittenRule, WrittenSignature } from './written.ts';
+
+/** Where the policy lies in a repository. */
+export const POLICY_PATH = '.github/portolan.yaml';
+
+export interface PolicyRead {
+  /** Undefined when the file has findings: nothing may be decided by half a policy. */
+  readonly policy: Policy | undefined;
+  /** Whether the repository has no policy, so that the defaults hold; reports say so. */
+  readonly defaults: boolean;
+  readonly findings: readonly Finding[];
+}
+
+/**
+ * Reads the policy of a repository.
+ *
+ * @param bytes of the file on the base branch; undefined when there is none
+ * @param ruleIds every rule that a policy may name; any well-formed id passes when left out
+ */
+export function readPolicy(bytes: Uint8Array | undefined, ruleIds?: readonly string[]): PolicyRead {
+  if (bytes === undefined) return { policy: policyOf({}), defaults: true, findings: [] };
+  const { settings, findings: unread } = readPolicyDocument(POLICY_PATH, bytes);
+  const judged = settings ? judgePolicy(settings, ruleIds) : { written: undefined, findings: [] };
+  // What is only odd elsewhere may not be left open here.
+  const strict = unread.map((finding): Finding => ({ ...finding, severity: 'error' }));
+  const findings = [...strict, ...judged.findings].sort(compareFindings);
+  const policy = judged.written && findings.length === 0 ? policyOf(judged.written) : undefined;
+  return { policy, defaults: false, findings };
+}
+
+/** Largest policy that is read, in bytes. */
+const POLICY_BYTES = 1024 * 1024;
+
+/**
+ * Reads the policy as it stands in a tree: that of the base branch, never that of a
+ * pull request.
+ *
+ * @param tree id of a tree or commit
+ * @param ruleIds as for {@link readPolicy}
+ * @throws PipelineError `not-found` when the clone lacks objects
+ */
+export async function policyAt(
+  objects: ObjectReader,
+  tree: string,
+  ruleIds?: readonly string[],
+): Promise<PolicyRead> {
+  const entry = await entryAt(objects, tree, POLICY_PATH);
+  if (!entry) return readPolicy(undefined, ruleIds);
+  const unreadable = whyUnreadable(entry.mode);
+  if (unreadable !== undefined) return noPolicy(`the policy is ${unreadable}, it must be a plain file`);
+  try {
+    return readPolicy((await objects.read(entry.id, POLICY_BYTES)).bytes, ruleIds);
+  } catch (error) {
+    if (!(error instanceof PipelineError && error.code === 'too-large')) throw error;
+    return noPolicy(`the policy is larger than ${POLICY_BYTES} bytes`);
+  }
+}
+
+function noPolicy(message: string): PolicyRead {
+  const location = { file: POLICY_PATH, line: 1, column: 1 };
+  const finding: Finding = { rule: 'policy/file', severity: 'error', message, location };
+  return { policy: undefined, defaults: false, findings: [finding] };
+}
+
+/** A policy with everything that was left out filled in. */
+function policyOf(written: Written): Policy {
+  const { automation = [], waivers = [], commits = {}, merge = {} } = written;
+  return {
+    branches: written.branches ?? ['*'],
+    layout: layoutOf(written.layout ?? {}, written.bundleCatalogs),
+    owners: ownersOf(written.owners ?? {}),
+    reservedNames: written.reservedNames ?? [],
+    automation: automation.map((one) => ({ ...one, paths: one.paths, maxPackages: one.maxPackages ?? 1 })),
+    approval: approvalOf(written.approval ?? {}),
+    commits: { signOff: commits.signOff ?? false, verified: commits.verified ?? false },
+    requiredChecks: (written.checks?.required ?? []).map((check) => ({ ...check, workflow: check.workflow })),
+    rules: new Map(Object.entries(written.rules ?? {}).map(([id, rule]) => [id, ruleOf(rule)])),
+    waivers: waivers.map((waiver) => ({ ...waiver, catalog: waiver.catalog })),
+    limits: limitsOf(written.limits ?? {}),
+    merge: {
+      mode: merge.mode ?? 'off',
+      method: merge.method ?? 'squash',
+      via: merge.via ?? 'queue-if-enabled',
+    },
+    suggestions: written.suggestions ?? true,
+    graph: graphOf(written.graph ?? {}),
+    registries: registriesOf(written.registries ?? {}),
+    release: written.release && { ...written.release, mode: written.release.mode ?? 'off' },
+    publish: publishOf(written.publish ?? {}),
+  };
+}
+
+type Part<K extends keyof Written> = NonNullable<Written[K]>;
+
+/** The layout of community repositories, which hold operators and their catalogs side by side. */
+const LAYOUT: Readonly<Record<PathKind, readonly string[]>> = {
+  template: ['operators/{package}/catalog-templates/**'],
+  packageConfig: ['operators/{package}/{ci.yaml,Makefile}'],
+  composite: [],
+  catalog: [
+    'catalogs/{catalog}/{package}/**',
+    // Catalogs in one file, and those of people who have but one catalog.
+    'catalogs/{catalog}/{catalog,index}.{yaml,yml,json}',
+    'catalogs/{catalog,index}.{yaml,yml,json}',
+    'catalog/{package}/{catalog,index}.{yaml,yml,json}',
+    'catalog/{catalog,index}.{yaml,yml,json}',
+    'configs/{package}/{catalog,index}.{yaml,yml,json}',
+    'catalog.yaml',
+    'catalog.json',
+  ],
+  bundle: ['operators/{package}/{version}/**'],
+};
+
+/** Kinds that are written come first, in the order of writing. */
+function layoutOf(written: Part<'layout'>, made: Written['bundleCatalogs']): Layout {
+  const order = [
+    ...Object.keys(written).filter(isPathKind),
+    ...PATH_KINDS.filter((kind) => !(kind in written)),
+  ];
+  return compileLayout(
+    order.flatMap((kind): LayoutPattern[] => {
+      const patterns = written[kind] ?? LAYOUT[kind];
+      return (typeof patterns === 'string' ? [patterns] : patterns).map((pattern) => ({ kind, pattern }));
+    }),
+    made && { names: made.names, image: made.image },
+  );
+}
+
+function isPathKind(text: string): text is PathKind {
+  return (PATH_KINDS as readonly string[]).includes(text);
+}
+
+const SOURCES: readonly OwnersSource[] = [
+  { path: 'operators/{package}/ci.yaml', format: 'ci.yaml' },
+  { path: '{dir}/OWNERS', format: 'prow' },
+];
+
+function ownersOf(written: Part<'owners'>): OwnersPolicy {
+  return {
+    admins: identitiesOf(written.admins),
+    blocked: identitiesOf(written.blocked),
+    sources: written.sources ?? SOURCES,
+    packages: new Map(
+      Object.entries(written.packages ?? {}).map(([name, owners]) => [name, identitiesOf(owners)]),
+    ),
+    allowTeams: written.allowTeams ?? true,
+  };
+}
+
+function identitiesOf(written: readonly string[] = []): Identity[] {
+  return written.flatMap((text) => parseIdentity(text) ?? []);
+}
+
+/** What the table asks for; who is an owner is asked of every class besides. */
+const REQUIRED: Readonly<Record<AllowableClass, string>> = {
+  'add-entry': 'owners',
+  'edit-graph': 'owners',
+  promote: 'owners',
+  'package-config': 'owners',
+  prune: 'owners',
+  ownership: 'owners',
+  'mutate-published': 'admins',
+  'new-package': 'admins',
+  'delete-package': 'owners+admins',
+  'new-catalog': 'admins',
+  'delete-catalog': 'admins',
+  root: 'admins',
+  unknown: 'admins',
+  gate: 'admins:2',
+};
+
+function approvalOf({
+  pin,
+  ownerSelfApproval,
+  pusherMustBeOwner,
+  ask,
+  required,
+}: Part<'approval'>): ApprovalPolicy {
+  const { 'multi-package': multiPackage, ...classes } = required ?? {};
+  return {
+    pin: pin ?? 'content',
+    ownerSelfApproval: ownerSelfApproval ?? true,
+    pusherMustBeOwner: pusherMustBeOwner ?? true,
+    ask: ask ?? true,
+    required: new Map(
+      Object.entries({ ...REQUIRED, ...classes }).map(([name, text]) => [
+        name as AllowableClass,
+        requirementOf(text),
+      ]),
+    ),
+    multiPackage: multiPackage === 'admins' ? 'admins' : 'each',
+  };
+}
+
+/** Reads `owners`, `admins:2` or `owners+admins`. */
+function requirementOf(text: string): Requirement {
+  const count = (role: string): number => {
+    const [, found, times = '1'] = new RegExp(`(${role})(?::([1-9]))?`).exec(text) ?? [];
+    return found === undefined ? 0 : Number(times);
+  };
+  return { owners: count('owners'), admins: count('admins') };
+}
+
+function ruleOf(written: WrittenRule): RuleSetting {
+  if (typeof written === 'string') return { severity: written, allowChannels: [] };
+  return { severity: written.severity, allowChannels: written.allowChannels ?? [] };
+}
+
+function limitsOf({ fileBytes, files, docs, depth, aliases, contextBytes }: Part<'limits'>): Limits {
+  return {
+    fileBytes: fileBytes ?? 32 * 1024 * 1024,
+    files: files ?? 3000,
+    documents: docs ?? 20_000,
+    depth: depth ?? 100,
+    aliases: aliases ?? 50,
+    contextBytes: contextBytes ?? 256 * 1024 * 1024,
+  };
+}
+
+function graphOf({ olm, catalogOrder, companions, published, released = {} }: Part<'graph'>): GraphPolicy {
+  return {
+    olm: olm ?? ['v0', 'v1'],
+    catalogOrder: catalogOrder ?? [],
+    companions: companions ?? [],
+    published: published ?? 'git',
+    released: Object.entries(released).map(([pattern, by]) => ({ pattern, by })),
+  };
+}
+
+function registriesOf({
+  allow,
+  credentials,
+  internal,
+  lock,
+  signatures = [],
+}: Part<'registries'>): RegistriesPolicy {
+  return {
+    allow: allow ?? [],
+    credentials: credentials ?? [],
+    internal: internal ?? [],
+    lock: lock ?? 'catalogs/{catalog}.lock.json',
+    signatures: signatures.map((demand) => ({ from: demand.from, trust: trustOf(demand) })),
+  };
+}
+
+function trustOf({ keys, identity = '', issuer = '', trustedRoot: root }: WrittenSignature): Trust {
+  if (keys) return { kind: 'keys', keys };
+  return { kind: 'identity', identity, issuer, ...(root === undefined ? {} : { root }) };
+}
+
+function publishOf({ catalogs = {}, role }: Part<'publish'>): PublishPolicy {
+  return {
+    catalogs: Object.entries(catalogs).map(([pattern, { image, slim, base, mirrorTo, ...written }]) => ({
+      pattern,
+      image,
+      also: written.also ?? [],
+      slim,
+      base,
+      platforms: written.platforms ?? ['linux/amd64'],
+      cache: written.cache ?? 'json',
+      compression: written.compression ?? 'gzip',
+      labels: written.labels ?? {},
+      attest: written.attest ?? [],
+      mirrorTo,
+    })),
+    role,
+  };
+}

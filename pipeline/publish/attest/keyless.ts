@@ -1,0 +1,28 @@
+/** Signatures without a key; loaded when one is wanted. */
+import { attest } from 'sigstore';
+import { PipelineError } from '../../error.ts';
+import { STATEMENT_TYPE } from '../../oci/signatures/verify.ts';
+import type { Signer } from './signer.ts';
+
+/**
+ * @returns a Sigstore bundle as JSON
+ * @throws PipelineError `denied` when nobody vouches for the job
+ */
+export async function keylessBundle(
+  statement: Uint8Array,
+  { token, fulcio, rekor }: Extract<Signer, { kind: 'keyless' }>,
+): Promise<unknown> {
+  try {
+    return await attest(Buffer.from(statement), STATEMENT_TYPE, {
+      ...(token === undefined ? {} : { identityToken: token }),
+      ...(fulcio === undefined ? {} : { fulcioURL: fulcio }),
+      ...(rekor === undefined ? {} : { rekorURL: rekor }),
+    });
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new PipelineError('denied', `nothing could be signed without a key: ${why}`, {
+      cause,
+      hint: 'give the job permission id-token: write, or name a key',
+    });
+  }
+}

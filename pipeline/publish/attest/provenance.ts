@@ -1,0 +1,51 @@
+/**
+ * Where an index image comes from, as an in-toto statement with a SLSA provenance: the commit and everything else
+ * that decided its bytes. Two builds of it give the same statement.
+ *
+ * @see https://slsa.dev/spec/v1.0/provenance
+ */
+import type { PublishReceipt } from '../receipt.ts';
+
+export const PROVENANCE_PREDICATE = 'https://slsa.dev/provenance/v1';
+const BUILD_TYPE = 'urn:portolan:publish:v1';
+
+export interface ProvenanceRequest {
+  readonly receipt: PublishReceipt;
+  /** Repository of the commit, as a URL; undefined where nobody knows. */
+  readonly source: string | undefined;
+  /** What decided the image beside the catalog. */
+  readonly settings: {
+    readonly cache: string;
+    readonly compression: string;
+    readonly labels: Readonly<Record<string, string>>;
+  };
+  /** Who ran the build; a URI. */
+  readonly builder: string;
+}
+
+/** The statement as bytes, to be signed or put beside the image as it is. */
+export function provenanceOf({ receipt, source, settings, builder }: ProvenanceRequest): Uint8Array {
+  const { image, digest, catalog, commit, base, platforms } = receipt;
+  const statement = {
+    _type: 'https://in-toto.io/Statement/v1',
+    subject: [{ name: image, digest: digestSet(digest) }],
+    predicateType: PROVENANCE_PREDICATE,
+    predicate: {
+      buildDefinition: {
+        buildType: BUILD_TYPE,
+        externalParameters: { catalog, platforms, ...settings },
+        resolvedDependencies: [
+          { uri: source === undefined ? 'urn:git' : `git+${source}`, digest: { gitCommit: commit } },
+          ...(base === undefined ? [] : [{ uri: 'urn:portolan:base-image', digest: digestSet(base) }]),
+        ],
+      },
+      runDetails: { builder: { id: builder } },
+    },
+  };
+  return new TextEncoder().encode(JSON.stringify(statement));
+}
+
+function digestSet(digest: string): Readonly<Record<string, string>> {
+  const [algorithm = '', hex = ''] = digest.split(':');
+  return { [algorithm]: hex };
+}

@@ -1,0 +1,83 @@
+/**
+ * Signatures of statements as Sigstore bundles: with a key, or without one for a job that proves by OIDC who it is.
+ *
+ * @see https://docs.sigstore.dev/about/bundle/
+ * @see https://github.com/secure-systems-lab/dsse/blob/master/protocol.md
+ */
+import { createHash, createPrivateKey, createPublicKey, type KeyObject, sign } from 'node:crypto';
+import { PipelineError } from '../../error.ts';
+import { STATEMENT_TYPE } from '../../oci/signatures/verify.ts';
+import type { Attachment } from './artifact.ts';
+import type { Signer } from './signer.ts';
+
+/** Type of the artifact. */
+export const BUNDLE_TYPE = 'application/vnd.dev.sigstore.bundle.v0.3+json';
+
+/** The annotation that says what a signed statement is about. */
+export const PREDICATE_TYPE = 'dev.sigstore.bundle.predicateType';
+
+/**
+ * @param predicateType what the statement says, for those who look for it
+ * @throws PipelineError `usage` for a key that is none, `denied` when nobody vouches for the job
+ */
+export async function signedStatement(
+  statement: Uint8Array,
+  predicateType: string,
+  signer: Signer,
+): Promise<Attachment> {
+  const bundle = signer.kind === 'key' ? byKey(statement, signer.key) : await keyless(statement, signer);
+  const annotations = { [PREDICATE_TYPE]: predicateType };
+  const bytes = new TextEncoder().encode(JSON.stringify(bundle));
+  return { artifactType: BUNDLE_TYPE, bytes, annotations };
+}
+
+function byKey(statement: Uint8Array, pem: string): unknown {
+  const key = privateKey(pem);
+  const hint = keyHint(createPublicKey(key));
+  const signature = sign(
+    key.asymmetricKeyType === 'ed25519' ? null : 'sha256',
+    preAuthentication(statement),
+    key,
+  );
+  return {
+    mediaType: BUNDLE_TYPE,
+    verificationMaterial: { publicKey: { hint }, tlogEntries: [] },
+    dsseEnvelope: {
+      payload: Buffer.from(statement).toString('base64'),
+      payloadType: STATEMENT_TYPE,
+      signatures: [{ sig: signature.toString('base64'), keyid: hint }],
+    },
+  };
+}
+
+function privateKey(pem: string): KeyObject {
+  try {
+    return createPrivateKey(pem);
+  } catch (cause) {
+    throw new PipelineError('usage', 'the signing key is not a private key in PEM format', {
+      cause,
+      hint: 'make one: openssl ecparam -name prime256v1 -genkey -noout',
+    });
+  }
+}
+
+/** Names a public key: the digest of its DER form. */
+export function keyHint(key: KeyObject): string {
+  return createHash('sha256')
+    .update(key.export({ type: 'spki', format: 'der' }))
+    .digest('base64');
+}
+
+/** What DSSE signs: type and payload, each with its length. */
+function preAuthentication(payload: Uint8Array): Buffer {
+  const head = `DSSEv1 ${STATEMENT_TYPE.length} ${STATEMENT_TYPE} ${payload.length} `;
+  return Buffer.concat([Buffer.from(head), payload]);
+}
+
+async function keyless(
+  statement: Uint8Array,
+  signer: Extract<Signer, { kind: 'keyless' }>,
+): Promise<unknown> {
+  const { keylessBundle } = await import('./keyless.ts');
+  return keylessBundle(statement, signer);
+}

@@ -1,0 +1,191 @@
+/** One catalog is to be published: the message's commit, or the newest one that the branch has. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PipelineError } from '../../error.ts';
+import type { Store } from '../../oci/image/memory.ts';
+import { type Published, publish } from '../publish.ts';
+import type { CatalogMessage } from './message.ts';
+import {
+  isDone,
+  noteOutcome,
+  type Outcome,
+  outcomeAt,
+  tellBehind,
+  tellOutcome,
+  tellWaiting,
+} from './outcome.ts';
+import type { DeliveryPorts, OpenBranch } from './ports.ts';
+import { documentsOf, tellPublished } from './published.ts';
+import { isOn } from './push.ts';
+
+export interface CatalogOptions {
+  /** What builds remember of each other. */
+  readonly store?: Store | undefined;
+}
+
+/**
+ * Publishes, and tells what became of it; a message that was done before does nothing, unless it says why it is
+ * to be done anew. Whatever it throws may be tried again: all that it does is done over, to the same end.
+ *
+ * @throws PipelineError as the stage
+ */
+export async function handleCatalog(
+  message: CatalogMessage,
+  ports: DeliveryPorts,
+  options: CatalogOptions = {},
+): Promise<Published | undefined> {
+  // Told last of all, so there is nothing left to do; the reconciler looks after what happens later.
+  const before = await knownOutcome(message, ports);
+  if (before && isDone(before)) return undefined;
+  // Of a burst of merges nearly each ends here, and the repository is not even opened.
+  const { behind } = message;
+  if (behind !== undefined) {
+    const newer = await knownOutcome({ ...message, commit: behind }, ports);
+    if (await tellOvertaken(message, newer, ports)) return undefined;
+  }
+  const branch = await ports.open(message);
+  try {
+    if (!(await isOn(branch.repository, message.commit, branch.tip))) {
+      const detail = `it is not on ${message.branch}`;
+      ports.log(`${message.commit} of ${message.repository}: ${detail}: nothing to do`);
+      // No word of it on GitHub: whose commit it is, nobody knows.
+      const { repository, catalog, commit } = message;
+      await noteOutcome(ports.records, { repository, catalog, commit, state: 'refused', detail });
+      return undefined;
+    }
+    const publishing = { branch, ports, options };
+    if (branch.tip === message.commit) {
+      await tellWaiting(ports, message);
+      return await publishNewest(message, publishing);
+    }
+    return await publishBehind(message, publishing);
+  } catch (error) {
+    const tell = branch.tip === message.commit ? tellOutcome : tellBehind;
+    if (error instanceof PipelineError) await tellFailure(ports, tell, { message, error });
+    throw error;
+  } finally {
+    await branch.close();
+  }
+}
+
+/** What became of a message's commit, as far as it is not to be done anew. */
+async function knownOutcome(
+  message: CatalogMessage,
+  { records }: DeliveryPorts,
+): Promise<Outcome | undefined> {
+  // An epoch that is raised, and what differs from its claim, ask for commits that were published before.
+  if (message.again || message.epoch !== undefined) return undefined;
+  return outcomeAt(records, message);
+}
+
+/** Tells which newer commit was published. @returns false where none was, as far as is known of `newer` */
+async function tellOvertaken(
+  message: CatalogMessage,
+  newer: Outcome | undefined,
+  ports: DeliveryPorts,
+): Promise<boolean> {
+  if (!newer || !isDone(newer)) return false;
+  const detail = newer.state === 'published' ? newer.commit : newer.detail;
+  await tellOutcome(ports, message, { state: 'superseded', detail, documents: newer.documents });
+  return true;
+}
+
+/** The message comes again; meanwhile people can see why they wait. */
+async function tellFailure(
+  ports: DeliveryPorts,
+  tell: typeof tellOutcome,
+  { message, error }: { readonly message: CatalogMessage; readonly error: PipelineError },
+): Promise<void> {
+  try {
+    await tell(ports, message, { state: 'failed', detail: error.message });
+  } catch (second) {
+    ports.log(`what failed could not be told: ${second instanceof Error ? second.message : String(second)}`);
+  }
+}
+
+interface Publishing {
+  readonly branch: OpenBranch;
+  readonly ports: DeliveryPorts;
+  readonly options: CatalogOptions;
+}
+
+/** Publishes the branch's newest commit, which has the last word on its catalog. */
+async function publishNewest(message: CatalogMessage, publishing: Publishing): Promise<Published> {
+  const published = await publishCommit(message, publishing);
+  await tellOutcome(publishing.ports, message, outcomeOf(published, message));
+  return published;
+}
+
+/** Publishes the newest commit instead of an older one; the older one where the newest cannot be. */
+async function publishBehind(
+  message: CatalogMessage,
+  publishing: Publishing,
+): Promise<Published | undefined> {
+  const { branch, ports } = publishing;
+  const newest = { ...message, commit: branch.tip };
+  const known = await knownOutcome(newest, ports);
+  if (await tellOvertaken(message, known, ports)) return undefined;
+  // What failed comes again by its own message.
+  const isOut = known?.state === 'refused' || known?.state === 'failed';
+  const first = isOut ? undefined : await tryNewest(newest, publishing);
+  if (first && first.kind !== 'refused') {
+    await tellOutcome(ports, message, outcomeOf(first, message));
+    return first;
+  }
+  const published = await publishCommit(message, publishing);
+  await tellBehind(ports, message, outcomeOf(published, message));
+  return published;
+}
+
+/** @returns undefined when it fails: its own message tells why, and keeps back no other commit */
+async function tryNewest(newest: CatalogMessage, publishing: Publishing): Promise<Published | undefined> {
+  try {
+    return await publishNewest(newest, publishing);
+  } catch (error) {
+    if (!(error instanceof PipelineError)) throw error;
+    publishing.ports.log(`${newest.commit} of ${newest.catalog} is not published: ${error.message}`);
+    return undefined;
+  }
+}
+
+async function publishCommit(
+  { repository: name, catalog, commit, epoch }: CatalogMessage,
+  { branch, ports, options }: Publishing,
+): Promise<Published> {
+  const { registry, fence, records, log, now } = ports;
+  const { repository } = branch;
+  const out = mkdtempSync(join(tmpdir(), 'portolan-publish-'));
+  try {
+    const request = {
+      commit,
+      catalog,
+      epoch,
+      out,
+      today: now().toISOString().slice(0, 10),
+      ...options,
+      page: true,
+    };
+    const published = await publish({ repository, registry, fence, records, progress: log }, request);
+    if (published.kind === 'published') await tellPublished(ports, name, published.receipt);
+    return published;
+  } finally {
+    rmSync(out, { recursive: true, force: true });
+  }
+}
+
+function outcomeOf(published: Published, { commit, catalog }: CatalogMessage) {
+  if (published.kind === 'superseded') {
+    const { by, image } = published;
+    const documents = documentsOf({ ...by, catalog, image });
+    return { state: 'superseded', detail: by.commit, documents } as const;
+  }
+  if (published.kind === 'refused') {
+    const first = published.findings.find(({ severity }) => severity === 'error');
+    return { state: 'refused', detail: first ? `${first.rule}: ${first.message}` : 'it has errors' } as const;
+  }
+  const { receipt } = published;
+  const documents = documentsOf(receipt);
+  if (receipt.commit !== commit) return { state: 'superseded', detail: receipt.commit, documents } as const;
+  return { state: 'published', detail: receipt.digest, documents } as const;
+}

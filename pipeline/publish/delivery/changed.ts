@@ -1,0 +1,120 @@
+/** The catalogs of a commit beside what is published of them. */
+import { compareText } from '../../../catalog/go/text.ts';
+import { sharedPlaces } from '../../change/shared-places.ts';
+import { catalogUnits } from '../../change/unit.ts';
+import { PipelineError } from '../../error.ts';
+import { isAncestor } from '../../git/merge.ts';
+import type { Repository } from '../../git/repository.ts';
+import { entryAt } from '../../git/tree.ts';
+import { matchesGlob } from '../../policy/layout.ts';
+import type { Policy } from '../../policy/policy.ts';
+import { POLICY_PATH } from '../../policy/read-policy.ts';
+import { PUBLISHED } from '../documents.ts';
+import { fenceName } from '../fence.ts';
+import { type PublishTarget, targetOf } from '../target.ts';
+import { lastOutcome, type Outcome } from './outcome.ts';
+import type { DeliveryPorts } from './ports.ts';
+
+export interface CatalogAt {
+  readonly catalog: string;
+  /** Undefined where the policy names no place of its own: why is said when it is published. */
+  readonly at: FencedTarget | undefined;
+  /**
+   * Whether its content, or the policy, is not that of the claimed commit, which is not a newer one; or whether the
+   * last that was told of the branch is that it waits, was refused or failed.
+   */
+  readonly isChanged: boolean;
+}
+
+export interface FencedTarget {
+  readonly target: PublishTarget;
+  /** Of the fence. */
+  readonly name: string;
+}
+
+interface At {
+  /** `owner/name`. */
+  readonly name: string;
+  /** Id of a commit. */
+  readonly tip: string;
+  readonly policy: Policy;
+}
+
+/** Catalogs that have a place in the policy. */
+export async function catalogsAt(
+  repository: Repository,
+  { name, tip, policy }: At,
+  { fence, records }: Pick<DeliveryPorts, 'fence' | 'records'>,
+): Promise<CatalogAt[]> {
+  const found: CatalogAt[] = [];
+  const shared = await sharedPlaces(repository.objects, tip, policy);
+  const inCommon = new Set(shared.flatMap(({ catalogs = [] }) => catalogs));
+  for (const [catalog, content] of await contentsAt(repository, tip, policy)) {
+    const at = inCommon.has(catalog) ? undefined : fencedTarget(policy, catalog);
+    if (!at) {
+      found.push({ catalog, at, isChanged: true });
+      continue;
+    }
+    const standing = await fence.read(at.name);
+    if (standing && (await isBehind(repository, tip, standing.commit))) {
+      found.push({ catalog, at, isChanged: false });
+      continue;
+    }
+    const isThere = standing && (await records.get(`${PUBLISHED}${at.name}`)) !== undefined;
+    const before = isThere ? await contentsBefore(repository, standing.commit, policy) : undefined;
+    const isChanged =
+      before?.get(catalog) !== content ||
+      (await isUnsettled(repository, tip, await lastOutcome(records, { repository: name, catalog })));
+    found.push({ catalog, at, isChanged });
+  }
+  return found;
+}
+
+/** @returns undefined where what the policy says names no place */
+function fencedTarget(policy: Policy, catalog: string): FencedTarget | undefined {
+  try {
+    const target = targetOf(policy, catalog, {});
+    return { target, name: fenceName(catalog, target.name) };
+  } catch (error) {
+    if (error instanceof PipelineError && error.code === 'usage') return undefined;
+    throw error;
+  }
+}
+
+/** Whether a commit is older than the claimed one. */
+async function isBehind(repository: Repository, commit: string, claimed: string): Promise<boolean> {
+  if (commit === claimed || !(await repository.objects.info(claimed))) return false;
+  return isAncestor(repository, commit, claimed);
+}
+
+/** Whether something else was told last of a branch than that it is published; of another branch it means nothing. */
+async function isUnsettled(repository: Repository, tip: string, last: Outcome | undefined): Promise<boolean> {
+  if (!last || last.state === 'published' || !(await repository.objects.info(last.commit))) return false;
+  return isAncestor(repository, last.commit, tip);
+}
+
+async function contentsBefore(
+  repository: Repository,
+  commit: string,
+  policy: Policy,
+): Promise<ReadonlyMap<string, string> | undefined> {
+  // Gone with a history that was rewritten.
+  if (!(await repository.objects.info(commit))) return undefined;
+  return contentsAt(repository, commit, policy);
+}
+
+/** What each catalog's image follows from: ids of its places in the tree, and of the policy. */
+async function contentsAt(
+  repository: Repository,
+  commit: string,
+  policy: Policy,
+): Promise<Map<string, string>> {
+  const written = await entryAt(repository.objects, commit, POLICY_PATH);
+  const contents = new Map<string, string>();
+  const units = [...(await catalogUnits(repository.objects, commit, policy.layout)).values()];
+  for (const { catalog, path, id } of units.sort((a, b) => compareText(a.path, b.path))) {
+    if (!policy.publish.catalogs.some(({ pattern }) => matchesGlob(pattern, catalog))) continue;
+    contents.set(catalog, `${contents.get(catalog) ?? written?.id ?? ''}\n${path} ${id}`);
+  }
+  return contents;
+}

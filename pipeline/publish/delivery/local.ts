@@ -1,0 +1,145 @@
+/**
+ * A delivery with no cloud: records and a registry in a directory, a queue in this process. The steps
+ * are those of the functions.
+ */
+
+import { join } from 'node:path';
+import { PipelineError } from '../../error.ts';
+import type { GitSettings } from '../../git/process.ts';
+import { openRepository } from '../../git/repository.ts';
+import { directoryStore } from '../../oci/image/directory-store.ts';
+import { openLayout } from '../../oci/registry/layout/layout.ts';
+import { layoutRegistry } from '../../oci/registry/layout/registry.ts';
+import type { PublishPolicy } from '../../policy/policy.ts';
+import { policyAt } from '../../policy/read-policy.ts';
+import { RULE_IDS } from '../../policy/rule-ids.ts';
+import type { Forge, Registry, Repository } from '../../ports.ts';
+import { writeFiles } from '../../write.ts';
+import { publishedIn } from '../documents.ts';
+import { recordFence } from '../fence-records.ts';
+import { directoryRecords } from '../records/directory.ts';
+import { memoryQueue } from './memory-queue.ts';
+import { messageOf } from './message.ts';
+import { type DeliveryStatus, statusOf } from './status.ts';
+import { handleWork } from './work.ts';
+
+export interface LocalRequest {
+  /** The clone. */
+  readonly repository: string;
+  readonly settings: GitSettings;
+  /** A revision that stands for the branch. */
+  readonly revision: string;
+  /** Holds `records`, `registry`, `memory`, and `documents` by catalog; made when it is not there. */
+  readonly directory: string;
+  readonly now: () => Date;
+  readonly log: (line: string) => void;
+}
+
+export interface LocalDelivery extends DeliveryStatus {
+  /** Why messages were put aside, each after five tries. */
+  readonly failures: readonly unknown[];
+}
+
+/** What the branch is called in messages, where a revision stands for it. */
+const BRANCH = 'revision';
+const REPOSITORY = 'local/catalogs';
+
+/** Where a local delivery keeps its records. */
+export function recordsIn(directory: string): string {
+  return join(directory, 'records');
+}
+
+/**
+ * Publishes every catalog of a revision that the policy publishes, as a push of it would.
+ *
+ * @param client asked for base images; what is published goes into the directory's registry
+ * @throws PipelineError `not-found` for the revision, `usage` for a policy that cannot be used
+ */
+export async function deliverLocally(request: LocalRequest, client: Registry): Promise<LocalDelivery> {
+  const { directory, log, now } = request;
+  const records = directoryRecords(recordsIn(directory));
+  const queue = memoryQueue();
+  const { tip, policy } = await readTip(request);
+  const layout = layoutRegistry(await openLayout(join(directory, 'registry'), { create: true }));
+  const forge: Forge = {
+    report: async ({ commit, context, state, description }) =>
+      log(`${commit.slice(0, 12)} ${context}: ${state}: ${description}`),
+  };
+  const ports = {
+    open: async () => {
+      const repository = await openRepository(request.repository, request.settings);
+      return { repository, tip, close: repository.close };
+    },
+    registry: routed({ layout, client, policy }),
+    fence: recordFence(records),
+    records,
+    queue,
+    forge,
+    now,
+    log,
+  };
+  const store = directoryStore(join(directory, 'memory'));
+  await queue.send(messageOf({ v: 1, kind: 'push', repository: REPOSITORY, branch: BRANCH, commit: tip }));
+  await queue.drain((body) => handleWork(body, ports, { store }));
+  for (const { catalog, documents } of await publishedIn(records)) {
+    await writeDocuments(records, documents, join(directory, 'documents', encodeURIComponent(catalog)));
+  }
+  return { ...(await statusOf(records)), failures: queue.aside.map(({ error }) => error) };
+}
+
+async function readTip({ repository: at, settings, revision }: LocalRequest) {
+  const repository = await openRepository(at, settings);
+  try {
+    const [tip = ''] = await repository.resolve([revision]);
+    const { policy, findings } = await policyAt(repository.objects, tip, RULE_IDS);
+    if (!policy) throw new PipelineError('usage', `the policy cannot be used: ${findings[0]?.message}`);
+    if (policy.publish.catalogs.length > 0) return { tip, policy: policy.publish };
+    throw new PipelineError('usage', 'the policy publishes no catalog', {
+      hint: "write publish: {catalogs: {'*': {image: 'quay.io/my-org/catalog:{catalog}'}}} in it",
+    });
+  } finally {
+    await repository.close();
+  }
+}
+
+async function writeDocuments(
+  records: ReturnType<typeof directoryRecords>,
+  prefix: string,
+  folder: string,
+): Promise<void> {
+  const files = new Map<string, string>();
+  for (const key of await records.list(prefix)) {
+    const record = await records.get(key);
+    if (record) files.set(key.slice(prefix.length), new TextDecoder().decode(record.bytes));
+  }
+  writeFiles(folder, files);
+}
+
+interface Routes {
+  readonly layout: Registry;
+  readonly client: Registry;
+  readonly policy: PublishPolicy;
+}
+
+/** A registry that is the layout for what the policy publishes, and the client for everything else. */
+function routed({ layout, client, policy }: Routes): Registry {
+  const patterns = policy.catalogs.map(({ image }) => {
+    const name = image.replace(/:[^/:]*$/, '').split('{catalog}');
+    return new RegExp(
+      `^${name.map((part) => part.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')).join('[^/]*')}$`,
+    );
+  });
+  const of = ({ registry, repository }: Repository): Registry =>
+    patterns.some((pattern) => pattern.test(`${registry}/${repository}`)) ? layout : client;
+  return {
+    resolve: (reference) => of(reference).resolve(reference),
+    getManifest: (reference) => of(reference).getManifest(reference),
+    getBlob: (from, blob) => of(from).getBlob(from, blob),
+    hasBlob: (from, digest) => of(from).hasBlob(from, digest),
+    putBlob: (to, blob, options) => of(to).putBlob(to, blob, options),
+    putManifest: (to, manifest) => of(to).putManifest(to, manifest),
+    listTags: (repository) => of(repository).listTags(repository),
+    listReferrers: (repository, digest, type) => of(repository).listReferrers(repository, digest, type),
+    deleteManifest: (reference) => of(reference).deleteManifest(reference),
+  };
+}

@@ -1,0 +1,139 @@
+/** What the steps of a delivery tell each other. */
+import { createHash } from 'node:crypto';
+import { isObject } from '../../../catalog/go/shape.ts';
+import { PipelineError } from '../../error.ts';
+import type { Message } from '../../ports.ts';
+
+/** The branch moved. */
+export interface PushMessage {
+  readonly v: 1;
+  readonly kind: 'push';
+  /** `owner/name`. */
+  readonly repository: string;
+  readonly branch: string;
+  /** Id of the commit that it was moved to. */
+  readonly commit: string;
+}
+
+/** A catalog of a commit is to be published, unless a newer commit is. */
+export interface CatalogMessage {
+  readonly v: 1;
+  readonly kind: 'catalog';
+  readonly repository: string;
+  readonly branch: string;
+  readonly commit: string;
+  readonly catalog: string;
+  /** The branch's newest commit when the push was handled, whose own message goes before this one. */
+  readonly behind?: string;
+  /** Set when it is to be published though it was before: what is claimed or found is not that any more. */
+  readonly again?: true;
+  /** Raised by one when the branch's history was rewritten; the standing one when left out. */
+  readonly epoch?: number;
+}
+
+/** A pull request is to be judged, as it stands when the message is read. */
+export interface GateMessage {
+  readonly v: 1;
+  readonly kind: 'gate';
+  readonly repository: string;
+  readonly number: number;
+  /** Digest of the event that asks for it: two events are two messages. */
+  readonly event: string;
+}
+
+export type Work = PushMessage | CatalogMessage | GateMessage;
+
+/** Catalogs of one repository go in parallel, each in order; so do the pushes to one repository. */
+export function messageOf(work: Work): Message {
+  const body = JSON.stringify(work);
+  // Both fit what SQS allows in a group and in an id, whatever the names hold.
+  return { group: digestOf(groupOf(work)), id: digestOf(body), body };
+}
+
+function groupOf(work: Work): string {
+  if (work.kind === 'push') return work.repository;
+  return `${work.repository}${work.kind === 'gate' ? `#${work.number}` : `:${work.catalog}`}`;
+}
+
+function digestOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}
+
+const REPOSITORY = /^[A-Za-z0-9][A-Za-z0-9-]{0,38}\/[A-Za-z0-9._-]{1,100}$/;
+const COMMIT = /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/;
+
+/**
+ * Reads a message's body.
+ *
+ * @throws PipelineError `usage` that names what is wrong with it; such a message is never handled
+ */
+export function readWork(body: string): Work {
+  const value = parsed(body);
+  if (!isObject(value) || value['v'] !== 1) throw unreadable('not a version 1 message');
+  const { kind, repository } = value;
+  if (typeof repository !== 'string' || !REPOSITORY.test(repository)) {
+    throw unreadable(`its repository is ${JSON.stringify(repository)}, expected owner/name`);
+  }
+  if (kind === 'gate') return readGate(value, repository);
+  if (kind === 'push' || kind === 'catalog') return readMove(value, { kind, repository });
+  throw unreadable(`its kind is ${JSON.stringify(kind)}`);
+}
+
+function readGate({ number, event }: Fields, repository: string): GateMessage {
+  if (typeof number !== 'number' || !Number.isSafeInteger(number) || number < 1) {
+    throw unreadable(`its number is ${JSON.stringify(number)}`);
+  }
+  return { v: 1, kind: 'gate', repository, number, event: String(event) };
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+function readMove(
+  value: Fields,
+  { kind, repository }: { readonly kind: 'push' | 'catalog'; readonly repository: string },
+): PushMessage | CatalogMessage {
+  const { branch, commit, catalog } = value;
+  if (typeof branch !== 'string' || !isBranch(branch)) {
+    throw unreadable(`its branch is ${JSON.stringify(branch)}`);
+  }
+  if (typeof commit !== 'string' || !COMMIT.test(commit)) {
+    throw unreadable(`its commit is ${JSON.stringify(commit)}, expected an id`);
+  }
+  if (kind === 'push') return { v: 1, kind, repository, branch, commit };
+  // Half of a pair of UTF-16 stands in no key of a record.
+  if (typeof catalog !== 'string' || catalog === '' || /\p{Surrogate}/u.test(catalog)) {
+    throw unreadable(`its catalog is ${JSON.stringify(catalog)}`);
+  }
+  const again = value['again'] === true ? ({ again: true } as const) : {};
+  const rest = { ...behindOf(value['behind']), ...again, ...epochOf(value['epoch']) };
+  return { v: 1, kind, repository, branch, commit, catalog, ...rest };
+}
+
+function behindOf(behind: unknown): { readonly behind?: string } {
+  if (behind === undefined) return {};
+  if (typeof behind === 'string' && COMMIT.test(behind)) return { behind };
+  throw unreadable(`it is behind ${JSON.stringify(behind)}, expected an id`);
+}
+
+function epochOf(epoch: unknown): { readonly epoch?: number } {
+  if (epoch === undefined) return {};
+  if (typeof epoch === 'number' && Number.isSafeInteger(epoch) && epoch >= 0) return { epoch };
+  throw unreadable(`its epoch is ${JSON.stringify(epoch)}`);
+}
+
+/** Whether a text names a branch as `git check-ref-format` has it, without the odder ones. */
+export function isBranch(text: string): boolean {
+  return /^[\w][\w./+-]{0,200}$/.test(text) && !/\.\.|\/\/|\.lock(?:\/|$)|\/\.|[./]$/.test(text);
+}
+
+function unreadable(why: string): PipelineError {
+  return new PipelineError('usage', `the message cannot be read: ${why}`);
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

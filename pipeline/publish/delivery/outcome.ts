@@ -1,0 +1,214 @@
+/** What became of a commit's catalog: a record for `portolan status`, and a status on the commit. */
+import { isObject } from '../../../catalog/go/shape.ts';
+import { PipelineError } from '../../error.ts';
+import type { CommitStatus, RecordStore } from '../../ports.ts';
+import type { CatalogMessage } from './message.ts';
+import type { DeliveryPorts } from './ports.ts';
+
+export type OutcomeState = 'pending' | 'published' | 'superseded' | 'refused' | 'failed';
+
+export interface Outcome {
+  readonly repository: string;
+  readonly catalog: string;
+  readonly commit: string;
+  readonly state: OutcomeState;
+  /** One line for people: a digest, a newer commit, the first error. */
+  readonly detail: string;
+  /** Prefix of the keys of the documents, where they are known. */
+  readonly documents?: string | undefined;
+}
+
+/** Where records of outcomes begin. */
+const OUTCOMES = 'outcomes/';
+/** Where the last one of each catalog stands. */
+const LAST = 'last/';
+
+const STATES: Readonly<Record<OutcomeState, CommitStatus['state']>> = {
+  pending: 'pending',
+  published: 'success',
+  superseded: 'success',
+  refused: 'failure',
+  failed: 'error',
+};
+
+const WORDS: Readonly<Record<OutcomeState, string>> = {
+  pending: 'waits to be published',
+  published: 'published',
+  superseded: 'published with a newer commit',
+  refused: 'merged, not published',
+  failed: 'not published yet',
+};
+
+/** How it ended, as far as it did. */
+export interface End extends Pick<Outcome, 'detail' | 'documents'> {
+  readonly state: Exclude<OutcomeState, 'pending'>;
+}
+
+type OutcomePorts = Pick<DeliveryPorts, 'records' | 'forge' | 'log' | 'linkTo'>;
+
+/** Of a commit's status; that of a catalog has its name behind. */
+const CONTEXT = 'portolan/publish';
+
+/** Bytes of a commit status's description at most. */
+const DESCRIPTION = 140;
+
+/**
+ * Writes the records of a commit that waits. One of which more is known does not wait again, though its message
+ * came twice.
+ *
+ * @returns what is known of it now
+ */
+export async function noteWaiting(records: RecordStore, message: CatalogMessage): Promise<Outcome> {
+  const known = await outcomeAt(records, message);
+  if (known) return known;
+  const { repository, catalog, commit } = message;
+  const outcome: Outcome = { repository, catalog, commit, state: 'pending', detail: commit };
+  await tellLast(records, outcome);
+  await noteOutcome(records, outcome);
+  return outcome;
+}
+
+/** Reports that a commit waits, unless more is known of it. */
+export async function tellWaiting(ports: OutcomePorts, message: CatalogMessage): Promise<void> {
+  const outcome = await noteWaiting(ports.records, message);
+  if (outcome.state === 'pending') await report(ports, outcome);
+}
+
+/**
+ * Reports the status, then writes the records: what is recorded was told. That a newer commit made one needless is
+ * told only where it was heard of: GitHub takes some hundred statuses an hour, and a burst of merges has more.
+ */
+export async function tellOutcome(ports: OutcomePorts, message: CatalogMessage, end: End): Promise<void> {
+  const { records } = ports;
+  const { repository, catalog, commit } = message;
+  const outcome: Outcome = { repository, catalog, commit, ...end };
+  if (outcome.state !== 'superseded' || (await outcomeAt(records, outcome))) {
+    await report(ports, outcome);
+    await tellLast(records, outcome);
+  }
+  await noteOutcome(records, outcome);
+}
+
+/** Reports that a newer commit is to be published in place of one, whatever its catalogs are. */
+export async function tellLeft(
+  ports: Pick<DeliveryPorts, 'forge' | 'log'>,
+  of: Pick<Outcome, 'repository' | 'commit'>,
+  newer: string,
+): Promise<void> {
+  const said = {
+    state: 'success',
+    description: `left to a newer commit, unless it is refused: ${newer}`,
+  } as const;
+  await setStatus(ports, { ...of, context: CONTEXT, ...said }, true);
+}
+
+/** Reports that nothing of a commit is published, whatever its catalogs are. */
+export async function tellRefused(
+  ports: Pick<DeliveryPorts, 'forge' | 'log'>,
+  of: Pick<Outcome, 'repository' | 'commit'>,
+  detail: string,
+): Promise<void> {
+  await setStatus(ports, { ...of, context: CONTEXT, ...wordsOf('refused', detail) }, true);
+}
+
+/** As {@link tellOutcome}, of a commit behind the newest one, which has the last word. */
+export async function tellBehind(
+  ports: OutcomePorts,
+  { repository, catalog, commit }: CatalogMessage,
+  end: End,
+): Promise<void> {
+  const { records } = ports;
+  const outcome: Outcome = { repository, catalog, commit, ...end };
+  await report(ports, outcome);
+  const last = await lastOutcome(records, outcome);
+  if (!last || last.commit === commit) await tellLast(records, outcome);
+  await noteOutcome(records, outcome);
+}
+
+/** Writes the record alone, which whoever asked for the publish looks at. */
+export async function noteOutcome(records: RecordStore, outcome: Outcome): Promise<void> {
+  await records.put(keyOf(outcome), new TextEncoder().encode(`${JSON.stringify(outcome)}\n`));
+}
+
+/** Whether nothing more will happen to a commit's catalog, unless it is asked for again. */
+export function isDone({ state }: Pick<Outcome, 'state'>): boolean {
+  return state === 'published' || state === 'superseded';
+}
+
+async function report(
+  ports: Pick<DeliveryPorts, 'forge' | 'log' | 'linkTo'>,
+  { repository, commit, catalog, state, detail, documents }: Outcome,
+): Promise<void> {
+  const url = documents === undefined ? undefined : ports.linkTo?.(documents);
+  const status = { repository, commit, context: `${CONTEXT} ${catalog}`, ...wordsOf(state, detail) };
+  await setStatus(ports, url === undefined ? status : { ...status, url }, state !== 'pending');
+}
+
+function wordsOf(state: OutcomeState, detail: string): Pick<CommitStatus, 'state' | 'description'> {
+  return { state: STATES[state], description: `${WORDS[state]}: ${detail}`.slice(0, DESCRIPTION) };
+}
+
+/**
+ * Nothing waits for GitHub to take a status: a merge is published all the same. An end is told again
+ * where that may help.
+ */
+async function setStatus(
+  { forge, log }: Pick<DeliveryPorts, 'forge' | 'log'>,
+  status: CommitStatus,
+  isEnd: boolean,
+): Promise<void> {
+  try {
+    await forge.report(status);
+  } catch (error) {
+    if (!(error instanceof PipelineError) || (error.retryable && isEnd)) throw error;
+    log(`the status of ${status.commit} cannot be set: ${error.message}`);
+  }
+}
+
+/** What a newer commit made needless is no news of the catalog, unless it was the last that was heard of. */
+async function tellLast(records: RecordStore, outcome: Outcome): Promise<void> {
+  const isSuperseded = outcome.state === 'superseded';
+  if (isSuperseded && (await lastOutcome(records, outcome))?.commit !== outcome.commit) return;
+  const news = isSuperseded ? { ...outcome, state: 'published', commit: outcome.detail } : outcome;
+  await records.put(`${LAST}${nameOf(outcome)}`, new TextEncoder().encode(`${JSON.stringify(news)}\n`));
+}
+
+async function readOutcome(records: RecordStore, key: string): Promise<Outcome | undefined> {
+  const record = await records.get(key);
+  const value: unknown = record && JSON.parse(new TextDecoder().decode(record.bytes));
+  return isObject(value) ? (value as unknown as Outcome) : undefined;
+}
+
+/** What became of a commit's catalog so far; undefined when nothing is known of it. */
+export async function outcomeAt(
+  records: RecordStore,
+  of: Pick<Outcome, 'repository' | 'catalog' | 'commit'>,
+): Promise<Outcome | undefined> {
+  return readOutcome(records, keyOf(of));
+}
+
+/** The last word on a catalog. */
+export async function lastOutcome(
+  records: RecordStore,
+  of: Pick<Outcome, 'repository' | 'catalog'>,
+): Promise<Outcome | undefined> {
+  return readOutcome(records, `${LAST}${nameOf(of)}`);
+}
+
+function keyOf({ repository, catalog, commit }: Pick<Outcome, 'repository' | 'catalog' | 'commit'>): string {
+  return `${OUTCOMES}${nameOf({ repository, catalog })}/${commit}`;
+}
+
+function nameOf({ repository, catalog }: Pick<Outcome, 'repository' | 'catalog'>): string {
+  return `${repository}/${encodeURIComponent(catalog)}`;
+}
+
+/** The last word on every catalog. */
+export async function lastOutcomes(records: RecordStore): Promise<Outcome[]> {
+  const found: Outcome[] = [];
+  for (const key of await records.list(LAST)) {
+    const outcome = await readOutcome(records, key);
+    if (outcome) found.push(outcome);
+  }
+  return found;
+}

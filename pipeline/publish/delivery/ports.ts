@@ -1,0 +1,54 @@
+/** What the steps of a delivery need from their host. */
+import type { Repository } from '../../git/repository.ts';
+import type { Fence, Forge, Queue, RecordStore, Registry } from '../../ports.ts';
+import type { PublishReceipt } from '../receipt.ts';
+import type { GateMessage } from './message.ts';
+
+/** A repository as its branch is now. */
+export interface OpenBranch {
+  readonly repository: Repository;
+  /** Id of the branch's newest commit. */
+  readonly tip: string;
+  close(): Promise<void>;
+}
+
+/** A catalog was published; it may be told more than once. */
+export interface Announcement {
+  readonly repository: string;
+  readonly catalog: string;
+  readonly commit: string;
+  /** The place of the image. */
+  readonly image: string;
+  readonly digest: string;
+  /** Prefix of the keys of its documents. */
+  readonly documents: string;
+}
+
+/** What the service that holds the repository notes of a publish. */
+export interface Deployment {
+  /** `owner/name`. */
+  readonly repository: string;
+  readonly receipt: PublishReceipt;
+  /** Where people find the documents. */
+  readonly link: string | undefined;
+}
+
+export interface DeliveryPorts {
+  /** Opens a repository, with all that its branch has now. @throws PipelineError */
+  readonly open: (from: { readonly repository: string; readonly branch: string }) => Promise<OpenBranch>;
+  readonly registry: Registry;
+  readonly fence: Fence;
+  readonly records: RecordStore;
+  readonly queue: Queue;
+  readonly forge: Forge;
+  /** Tells whoever subscribed that a tag names another image; nobody hears of it when left out. */
+  readonly announce?: ((published: Announcement) => Promise<void>) | undefined;
+  /** Notes a publish beside its commit; the same one again changes nothing. Not noted when left out. */
+  readonly deployed?: ((deployment: Deployment) => Promise<void>) | undefined;
+  /** A URL under which people find the documents of a publish, by the prefix of their keys; none when left out. */
+  readonly linkTo?: ((documents: string) => string) | undefined;
+  /** Judges a pull request and says so; undefined where none are judged. */
+  readonly gate?: ((message: GateMessage) => Promise<void>) | undefined;
+  readonly now: () => Date;
+  readonly log: (line: string) => void;
+}

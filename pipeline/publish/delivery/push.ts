@@ -1,0 +1,74 @@
+/** The branch moved: which catalogs are to be published. */
+
+import { isAncestor } from '../../git/merge.ts';
+import type { Repository } from '../../git/repository.ts';
+import type { Policy } from '../../policy/policy.ts';
+import { policyAt } from '../../policy/read-policy.ts';
+import { RULE_IDS } from '../../policy/rule-ids.ts';
+import { catalogsAt } from './changed.ts';
+import { type CatalogMessage, messageOf, type PushMessage } from './message.ts';
+import { isDone, noteWaiting, tellLeft, tellRefused } from './outcome.ts';
+import type { DeliveryPorts } from './ports.ts';
+
+/**
+ * Sends a message for each catalog that differs from what is published, for the branch's newest
+ * commit, and one behind it for the commit that was pushed.
+ *
+ * @returns the catalogs that were sent
+ */
+export async function handlePush(push: PushMessage, ports: DeliveryPorts): Promise<readonly string[]> {
+  const { repository, tip, close } = await ports.open(push);
+  try {
+    if (!(await isOn(repository, push.commit, tip))) {
+      ports.log(`${push.commit} is not on ${push.branch} of ${push.repository}: nothing to do`);
+      return [];
+    }
+    const { v, repository: name, branch } = push;
+    const { at, refused } = await newestUsable(repository, push, tip);
+    const all = at ? await catalogsAt(repository, { ...at, name }, ports) : [];
+    const changed = all.filter(({ isChanged }) => isChanged);
+    for (const { catalog } of changed) {
+      const message: CatalogMessage = { v, kind: 'catalog', repository: name, branch, commit: tip, catalog };
+      // Noted before it is sent: once it is, its end may be told at any moment.
+      const known = await noteWaiting(ports.records, message);
+      // What was told as its end is not so any more: the branch came back to it.
+      await ports.queue.send(messageOf(isDone(known) ? { ...message, again: true } : message));
+      // Behind it in the same group: published itself where the newest cannot be, else told which one was.
+      if (push.commit !== tip) {
+        await ports.queue.send(messageOf({ ...message, commit: push.commit, behind: tip }));
+      }
+    }
+    // Last: no catalog waits for GitHub to take it.
+    for (const { commit, detail } of refused) {
+      ports.log(`${commit}: ${detail}`);
+      await tellRefused(ports, { repository: name, commit }, detail);
+    }
+    if (at && push.commit !== at.tip) await tellLeft(ports, { repository: name, commit: push.commit }, tip);
+    return changed.map(({ catalog }) => catalog);
+  } finally {
+    await close();
+  }
+}
+
+interface Usable {
+  /** Undefined where no commit's policy can be used. */
+  readonly at: { readonly tip: string; readonly policy: Policy } | undefined;
+  readonly refused: readonly { readonly commit: string; readonly detail: string }[];
+}
+
+/** The newest commit, or the one that was pushed where the newest one's policy cannot be used. */
+async function newestUsable(repository: Repository, push: PushMessage, tip: string): Promise<Usable> {
+  const refused: { commit: string; detail: string }[] = [];
+  for (const commit of new Set([tip, push.commit])) {
+    const { policy, findings } = await policyAt(repository.objects, commit, RULE_IDS);
+    if (policy) return { at: { tip: commit, policy }, refused };
+    refused.push({ commit, detail: `the policy cannot be used: ${findings[0]?.message}` });
+  }
+  return { at: undefined, refused };
+}
+
+/** Whether a commit is what a branch holds; what it never held is published by nobody. */
+export async function isOn(repository: Repository, commit: string, tip: string): Promise<boolean> {
+  if (!(await repository.objects.info(commit))) return false;
+  return isAncestor(repository, commit, tip);
+}

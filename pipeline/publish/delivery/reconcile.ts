@@ -1,0 +1,90 @@
+/**
+ * Heals: what is published is compared with the branch and with what is claimed. Tags and records that
+ * do not follow their claim are moved; catalogs that differ from the branch, and images that are
+ * gone, are to be published.
+ */
+
+import { PipelineError } from '../../error.ts';
+import { openDestination } from '../../oci/registry/open.ts';
+import { policyAt } from '../../policy/read-policy.ts';
+import { RULE_IDS } from '../../policy/rule-ids.ts';
+import { followingRecord } from '../documents.ts';
+import { converge } from '../fence.ts';
+import { followingTag } from '../fence-tag.ts';
+import { catalogsAt, type FencedTarget } from './changed.ts';
+import type { CatalogMessage } from './message.ts';
+import type { DeliveryPorts } from './ports.ts';
+import { isOn } from './push.ts';
+
+export interface ReconcileRequest {
+  readonly repository: string;
+  readonly branch: string;
+}
+
+export interface Reconciled {
+  /** Catalogs whose tag or record was moved. */
+  readonly healed: readonly string[];
+  /** Catalogs that could not be looked at; why stands in the log. */
+  readonly failed: readonly string[];
+  /** What is to be published. */
+  readonly messages: readonly CatalogMessage[];
+}
+
+/** @throws PipelineError `usage` when the branch's policy cannot be used, and what its ports throw for all catalogs */
+export async function reconcile(request: ReconcileRequest, ports: DeliveryPorts): Promise<Reconciled> {
+  const { repository, tip, close } = await ports.open(request);
+  try {
+    const { policy, findings } = await policyAt(repository.objects, tip, RULE_IDS);
+    if (!policy) throw new PipelineError('usage', `the policy cannot be used: ${findings[0]?.message}`);
+    const healed: string[] = [];
+    const failed: string[] = [];
+    const messages: CatalogMessage[] = [];
+    const all = await catalogsAt(repository, { name: request.repository, tip, policy }, ports);
+    for (const { catalog, at, isChanged } of all) {
+      try {
+        const { moved = false, lost } = at ? await heal(catalog, at, ports) : {};
+        if (moved) healed.push(catalog);
+        if (!isChanged && lost === undefined) continue;
+        const { repository: name, branch } = request;
+        // The newest commit goes before it all the same; where that one is refused, this one is built again.
+        const commit = lost !== undefined && (await isOn(repository, lost, tip)) ? lost : tip;
+        // What was published once is no reason to leave it: it is not what is claimed, or not there, any more.
+        messages.push({ v: 1, kind: 'catalog', repository: name, branch, commit, catalog, again: true });
+      } catch (error) {
+        if (!(error instanceof PipelineError) || failed.push(catalog) === all.length) throw error;
+        ports.log(`${catalog} is not reconciled: ${error.message}`);
+      }
+    }
+    return { healed, failed, messages };
+  } finally {
+    await close();
+  }
+}
+
+interface Healed {
+  /** Whether the tag or the record was moved. */
+  readonly moved?: boolean;
+  /** The claimed commit, when its image is not in its registry any more. */
+  readonly lost?: string;
+}
+
+async function heal(
+  catalog: string,
+  { target, name }: FencedTarget,
+  { fence, records, registry }: DeliveryPorts,
+): Promise<Healed> {
+  // Read now: a publish may have claimed a newer commit since all catalogs were looked at.
+  const standing = await fence.read(name);
+  if (!standing) return {};
+  const { registry: at, reference } = await openDestination(target.to, registry);
+  const followers = [
+    followingTag(at, reference),
+    followingRecord(records, { name, catalog, place: target.name }),
+  ];
+  try {
+    return await converge({ fence, name }, standing, followers);
+  } catch (error) {
+    if (error instanceof PipelineError && error.code === 'not-found') return { lost: standing.commit };
+    throw error;
+  }
+}

@@ -1,0 +1,39 @@
+/** What is published where, from which commit, and what waits or failed. */
+import type { RecordStore } from '../../ports.ts';
+import { plain } from '../../text.ts';
+import { type Current, publishedIn } from '../documents.ts';
+import { lastOutcomes, type Outcome } from './outcome.ts';
+
+export interface DeliveryStatus {
+  readonly published: readonly Current[];
+  /** The last word on each catalog. */
+  readonly last: readonly Outcome[];
+}
+
+export async function statusOf(records: RecordStore): Promise<DeliveryStatus> {
+  const [published, last] = await Promise.all([publishedIn(records), lastOutcomes(records)]);
+  return { published, last };
+}
+
+/** Whether every catalog is as its last commit asks. */
+export function isSettled({ last }: DeliveryStatus): boolean {
+  return last.every(({ state }) => state === 'published');
+}
+
+/** The status for people. */
+export function statusText({ published, last }: DeliveryStatus): string {
+  if (published.length === 0 && last.length === 0) return 'nothing is published yet\n';
+  const lines = published.flatMap(({ catalog, image, commit, digest, epoch }) => [
+    `${plain(catalog)}  ${plain(image)}`,
+    `  digest  ${digest}`,
+    `  commit  ${commit}${epoch > 0 ? ` (epoch ${epoch})` : ''}`,
+    ...last.filter((one) => one.catalog === catalog && one.state !== 'published').map(lineOf),
+  ]);
+  const known = new Set(published.map(({ catalog }) => catalog));
+  const unpublished = last.filter(({ catalog }) => !known.has(catalog));
+  return `${[...lines, ...unpublished.flatMap((one) => [plain(one.catalog), lineOf(one)])].join('\n')}\n`;
+}
+
+function lineOf({ state, commit, detail }: Outcome): string {
+  return `  ${state.padEnd(7)} ${commit}: ${plain(detail)}`;
+}

@@ -1,0 +1,87 @@
+/**
+ * Records in a directory of one's own machine, shared by any number of processes. Each version is a
+ * file of its own, made by linking a whole file to a name that must not exist: the file system
+ * decides who is first, nothing is locked, and a process that dies leaves nothing in the way.
+ */
+import { linkSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { compareText } from '../../../catalog/go/text.ts';
+import { fileError, readFileBytes } from '../../directory.ts';
+import { PipelineError } from '../../error.ts';
+import type { RecordStore, StoredRecord } from '../../ports.ts';
+
+/** Ends the folder that holds a record's versions, so that a key may begin another one. */
+const ENDING = '.record';
+
+let count = 0;
+
+/**
+ * @param root made when something is put into it
+ * @throws PipelineError `io`, and `usage` for a key that is no path below the root
+ */
+export function directoryRecords(root: string): RecordStore {
+  const folderOf = (key: string): string => {
+    if (
+      !/\.record(?:\/|$)/.test(key) &&
+      /^[\w@%+=:,-][\w.@%+=:,-]*(?:\/[\w@%+=:,-][\w.@%+=:,-]*)*$/.test(key)
+    )
+      return join(root, `${key}${ENDING}`);
+    throw new PipelineError('usage', `${JSON.stringify(key)} is not a valid record key`);
+  };
+  const latest = (folder: string): number =>
+    namesIn(folder).reduce((most, name) => Math.max(most, /^\d+$/.test(name) ? Number(name) : 0), 0);
+  const read = (folder: string): StoredRecord | undefined => {
+    const version = latest(folder);
+    if (version === 0) return undefined;
+    return { bytes: readFileBytes(join(folder, String(version))), version: String(version) };
+  };
+  const write = (folder: string, bytes: Uint8Array, version: number): boolean => {
+    const whole = join(folder, `.${process.pid}-${count++}`);
+    try {
+      mkdirSync(folder, { recursive: true });
+      writeFileSync(whole, bytes, { flush: true });
+      linkSync(whole, join(folder, String(version)));
+      return true;
+    } catch (error) {
+      if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return false;
+      throw fileError(error, folder);
+    } finally {
+      rmSync(whole, { force: true });
+    }
+  };
+  return {
+    get: async (key) => read(folderOf(key)),
+    put: async (key, bytes) => {
+      const folder = folderOf(key);
+      const standing = read(folder);
+      if (standing && Buffer.from(standing.bytes).equals(bytes)) return;
+      while (!write(folder, bytes, latest(folder) + 1));
+    },
+    replace: async (key, bytes, version) => {
+      const folder = folderOf(key);
+      if (String(latest(folder)) !== (version ?? '0')) return false;
+      return write(folder, bytes, Number(version ?? 0) + 1);
+    },
+    list: async (prefix) =>
+      keysIn(root, '')
+        .filter((key) => key.startsWith(prefix))
+        .sort(compareText),
+  };
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch (error) {
+    const failure = fileError(error, folder);
+    if (failure.code === 'not-found') return [];
+    throw failure;
+  }
+}
+
+function keysIn(root: string, folder: string): string[] {
+  return namesIn(join(root, folder)).flatMap((name) => {
+    const path = folder === '' ? name : `${folder}/${name}`;
+    return name.endsWith(ENDING) ? [path.slice(0, -ENDING.length)] : keysIn(root, path);
+  });
+}

@@ -1,0 +1,45 @@
+/**
+ * Findings as lines of text, for people and for logs.
+ */
+import type { Finding } from '../catalog/finding.ts';
+
+/** One finding: where, how bad, which rule, what; below it what to do. */
+export function findingText(finding: Finding): string {
+  const { location } = finding;
+  const where = `${plain(location.file)}:${location.line}:${location.column}`;
+  const catalogs = finding.catalogs && finding.catalogs.length > 1 ? ` [${finding.catalogs.join(', ')}]` : '';
+  const line = `${where}: ${finding.severity}: ${plain(finding.message)} (${finding.rule})${catalogs}\n`;
+  return finding.hint === undefined ? line : `${line}    fix: ${plain(finding.hint)}\n`;
+}
+
+/** `3 errors, 1 warning`. */
+export function countText(findings: readonly Finding[]): string {
+  const counts = (['error', 'warning', 'info'] as const).flatMap((severity) => {
+    const count = findings.filter((finding) => finding.severity === severity).length;
+    if (count === 0) return [];
+    return [`${count} ${severity}${count === 1 || severity === 'info' ? '' : 's'}`];
+  });
+  return counts.length === 0 ? 'no findings' : counts.join(', ');
+}
+
+/** Versions that are written out in a long list. */
+const LISTED = 6;
+
+/** Versions in their order; of a long list the first and the last. */
+export function shortList(versions: readonly string[]): string {
+  if (versions.length <= LISTED) return versions.join(', ');
+  return `${versions.slice(0, 3).join(', ')} … ${versions.at(-1)} (${versions.length} versions)`;
+}
+
+/** `1 package`, `2 packages`. */
+export function amount(count: number, one: string): string {
+  return `${count} ${one}${count === 1 ? '' : 's'}`;
+}
+
+/** Text of a catalog that can do nothing to a terminal or a log: control characters are escaped. */
+export function plain(text: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
+  return text.replaceAll(/[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g, (c) => {
+    return `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  });
+}

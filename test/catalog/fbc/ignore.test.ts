@@ -1,0 +1,80 @@
+import { describe, expect, test } from 'vitest';
+import { ignoreMatcher } from '../../../catalog/fbc/ignore.ts';
+
+describe('ignoreMatcher', () => {
+  test.each([
+    ['a', 'a', true],
+    ['a', 'x/a/y', true],
+    ['a', 'ab', false],
+    ['*.md', 'docs/README.md', true],
+    ['/ignore', 'ignore/x', true],
+    ['/ignore', 'dir/ignore/x', false],
+    ['dir/', 'dir/file', true],
+    ['dir/', 'dir', false],
+    ['a/b', 'a/b/c', true],
+    ['a/b', 'x/a/b', false],
+    ['/really/**/file1', 'really/long/path/file1', true],
+    ['/really/**/file1', 'really/file1', true],
+    ['a?c', 'abc', true],
+    ['[a-c].yaml', 'b.yaml', true],
+    ['[^a-c].yaml', 'b.yaml', false],
+    ['[z-a].yaml', 'b.yaml', false],
+    ['[\\]-a].yaml', '^.yaml', true],
+    ['[\ue000-\u{1f600}].yaml', '\u{1f600}.yaml', true],
+    ['[]', ']', false],
+    ['[^]', '^', false],
+    ['[-a]', 'a', false],
+    ['[a-]', 'a', false],
+    ['[', '[', false],
+    ['a\\', 'a', false],
+    ['*[', 'a', false],
+    ['a/[', 'a/[', false],
+    ['a/[/b', 'a/[/b', false],
+    ['?', '\u{1f600}', true],
+    ['*a*b', 'aabab', true],
+    ['*a*b', 'aaba', false],
+    ['a*?', 'a', false],
+    ['**', 'x/y', true],
+    ['a**b', 'acb', true],
+    ['x/a**b', 'x/acb', false],
+    ['\\*', '*', true],
+    ['A', 'a', false],
+    ['# a', 'a', false],
+    ['  a  ', 'a', true],
+    ['.', '.hidden', false],
+    ['\u0085a', 'a', true],
+    ['\ufeffa', 'a', false],
+    ['(x)+', '(x)+', true],
+  ])('%j on %j: %s', (pattern, path, ignored) => {
+    expect(ignoreMatcher([['.indexignore', pattern]])(path)).toBe(ignored);
+  });
+
+  test('the last pattern that matches decides, and may take back what an ignored directory hid', () => {
+    const ignored = ignoreMatcher([['.indexignore', 'dir\n!dir/keep.yaml']]);
+    expect(ignored('dir/drop.yaml')).toBe(true);
+    expect(ignored('dir/keep.yaml')).toBe(false);
+  });
+
+  test('a file below the root speaks for its own directory', () => {
+    const ignored = ignoreMatcher([
+      ['.indexignore', 'a'],
+      ['dir1/.indexignore', 'b\n/ignore\n!a'],
+    ]);
+    expect(['a', 'b', 'dir1/a', 'dir1/b', 'dir1/ignore/x', 'ignore/x'].map(ignored)).toEqual([
+      true,
+      false,
+      false,
+      true,
+      true,
+      false,
+    ]);
+  });
+
+  test('many stars in a pattern take no longer than one', () => {
+    const ignored = ignoreMatcher([['.indexignore', `${'*a'.repeat(5)}*b`]]);
+    const started = performance.now();
+    expect(ignored('a'.repeat(100))).toBe(false);
+    // Going back to each of them takes ten seconds here, and longer than anybody waits with two more.
+    expect(performance.now() - started).toBeLessThan(1000);
+  });
+});

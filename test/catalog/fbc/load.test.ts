@@ -1,0 +1,133 @@
+import { describe, expect, test } from 'vitest';
+import { load } from '../../../catalog/fbc/load.ts';
+import { locate } from '../../../catalog/fbc/model.ts';
+import { sourceOf } from '../../../catalog/source.ts';
+
+const PACKAGE = 'schema: olm.package\nname: etcd\ndefaultChannel: stable\n';
+
+describe('load', () => {
+  test('reads YAML and JSON by content, whatever a file is called', async () => {
+    const { blobs, findings } = await load(
+      sourceOf({
+        'catalog.txt': PACKAGE,
+        '.hidden/channel':
+          '{"schema":"olm.channel","package":"etcd","name":"stable"}{"schema":"example.com/x"}',
+      }),
+    );
+    expect(findings).toEqual([]);
+    expect([blobs.packages, blobs.channels, blobs.others].map((list) => list.length)).toEqual([1, 1, 1]);
+  });
+
+  test('walks directories in byte order, so that the order of blobs never changes', async () => {
+    const paths = ['b.yaml', 'a/z.yaml', 'a.yaml', 'a-b/x.yaml', 'B.yaml'];
+    const { blobs } = await load(
+      sourceOf(Object.fromEntries(paths.map((path) => [path, `schema: ${path}`]))),
+    );
+    expect(blobs.others.map(({ schema }) => schema)).toEqual([
+      'B.yaml',
+      'a/z.yaml',
+      'a-b/x.yaml',
+      'a.yaml',
+      'b.yaml',
+    ]);
+  });
+
+  test('leaves out what .indexignore names', async () => {
+    const { blobs, findings } = await load(
+      sourceOf({
+        '.indexignore': '*.md\n',
+        'README.md': '# not YAML: at: all',
+        'sub/.indexignore': 'x',
+        'sub/x': '%',
+        'c.yaml': PACKAGE,
+      }),
+    );
+    expect(findings).toEqual([]);
+    expect(blobs.packages).toHaveLength(1);
+  });
+
+  test('finds fields whatever the case of their keys', async () => {
+    const { blobs } = await load(
+      sourceOf({
+        c: '{"Schema":"olm.channel","PACKAGE":"etcd","nAME":"stable","Entries":[{"NAME":"a","Replaces":"b"}]}',
+      }),
+    );
+    expect(blobs.channels).toMatchObject([
+      { package: 'etcd', name: 'stable', entries: [{ name: 'a', replaces: 'b' }] },
+    ]);
+  });
+
+  test('reads a file of one object with comments or trailing commas as YAML', async () => {
+    const text = '{\n  "schema": "olm.package", # a comment\n  "name": "etcd",\n}\n';
+    const { blobs, findings } = await load(sourceOf({ 'c.json': text }));
+    expect(findings).toEqual([]);
+    expect(blobs.packages.map(({ name }) => name)).toEqual(['etcd']);
+  });
+
+  test('reads CRLF as LF', async () => {
+    const { blobs, findings } = await load(
+      sourceOf({
+        'c.yaml': `---\r\n${PACKAGE.replaceAll('\n', '\r\n')}description: |\r\n  one\r\n  two\r\n`,
+      }),
+    );
+    expect(findings).toEqual([]);
+    expect(blobs.packages[0]?.description).toBe('one\ntwo\n');
+  });
+
+  test('goes on behind a document that cannot be read', async () => {
+    const { blobs, findings } = await load(
+      sourceOf({ 'c.yaml': `a: b: c\n---\n${PACKAGE}---\n- list\n---\nschema: x\n` }),
+    );
+    expect(findings.map(({ rule, location }) => `${location.line} ${rule}`)).toEqual([
+      '1 fbc/yaml',
+      '7 fbc/object',
+    ]);
+    expect(blobs.packages).toHaveLength(1);
+    expect(blobs.others).toHaveLength(1);
+  });
+
+  test('says where a file stops being UTF-8', async () => {
+    const bytes = new Uint8Array([...new TextEncoder().encode('schema: x\nname: '), 0xff, 0x0a]);
+    const { findings } = await load(sourceOf({ 'c.yaml': bytes }));
+    expect(findings[0]).toMatchObject({ rule: 'fbc/yaml', location: { line: 2, column: 7 } });
+  });
+
+  test('knows where every part stands: YAML on the fast road, YAML with anchors, JSON', async () => {
+    const { blobs } = await load(
+      sourceOf({
+        'a.yaml': 'schema: olm.channel\nname: a\nentries:\n- name: x\n  skips:\n  - one\n  - two\n',
+        'b.yaml': 'schema: olm.channel\nname: &n b\nentries:\n- name: *n\n  skips: [one, two]\n',
+        'c.json':
+          '{"schema": "olm.channel", "name": "c",\n "entries": [{"name": "x",\n   "skips": ["one", "two"]}]}',
+      }),
+    );
+    const places = blobs.channels.map((channel) => {
+      const { line, column } = locate(channel, 'entries', 0, 'skips', 1);
+      return `${channel.name} ${line}:${column}`;
+    });
+    expect(places).toEqual(['a 7:5', 'b 5:16', 'c 3:21']);
+  });
+});
+
+describe('limits', () => {
+  const limits = { fileBytes: 1000, depth: 10, documents: 3 };
+
+  test('a file that is too large is not read', async () => {
+    const { findings } = await load(sourceOf({ 'c.yaml': `schema: ${'x'.repeat(1000)}` }), limits);
+    expect(findings).toMatchObject([
+      { rule: 'fbc/limits', message: 'the file has 1008 bytes, the limit is 1000' },
+    ]);
+  });
+
+  test('deep nesting ends in a finding, in YAML as in JSON', async () => {
+    const deep = '['.repeat(100) + ']'.repeat(100);
+    const { findings } = await load(sourceOf({ 'a.yaml': `a: ${deep}`, 'b.json': `{"a": ${deep}}` }), limits);
+    expect(findings.map(({ rule }) => rule)).toEqual(['fbc/yaml', 'fbc/json']);
+  });
+
+  test('documents beyond the limit are not read, and said once', async () => {
+    const { blobs, findings } = await load(sourceOf({ 'c.yaml': 'schema: x\n---\n'.repeat(6) }), limits);
+    expect(blobs.others).toHaveLength(3);
+    expect(findings).toMatchObject([{ rule: 'fbc/limits', location: { line: 7 } }]);
+  });
+});

@@ -1,0 +1,82 @@
+import { expect, test } from 'vitest';
+import { madeBlob, madeDocument } from '../../../../catalog/fbc/new-blob.ts';
+import { renderYaml } from '../../../../catalog/fbc/render.ts';
+import { expandSemver } from '../../../../catalog/opm/template/semver.ts';
+import type { RenderedImage } from '../../../../catalog/opm/template/template.ts';
+
+/** The image of a bundle whose tag is its version. */
+async function renderImage(image: string): Promise<RenderedImage> {
+  const version = image.slice(image.indexOf(':') + 1).replace('_', '+');
+  const made = madeBlob(
+    {
+      schema: 'olm.bundle',
+      name: `foo.v${version}`,
+      package: 'foo',
+      image,
+      properties: [{ type: 'olm.package', value: { packageName: 'foo', version } }],
+    },
+    madeDocument({ file: image, line: 1, column: 1 }),
+  );
+  if (made.kind !== 'bundle') throw new TypeError('no bundle');
+  return { bundle: made.blob, csv: { spec: { description: `Foo ${version}` } } };
+}
+
+async function channels(template: string): Promise<string> {
+  const bytes = new TextEncoder().encode(`schema: olm.semver\n${template}`);
+  const { blobs, findings } = await expandSemver({ file: 't.yaml', bytes }, renderImage);
+  if (!blobs) return findings.map(({ message }) => message).join('\n');
+  return [...blobs.packages, ...blobs.channels].map(renderYaml).join('');
+}
+
+const list = (...versions: string[]): string =>
+  `  bundles:\n${versions.map((version) => `  - image: foo:${version}\n`).join('')}`;
+
+test('the last patch of a minor version replaces the last of the one before, and skips the rest', async () => {
+  const text = await channels(
+    `generateMajorChannels: true\nstable:\n${list('1.1.1', '1.0.0', '1.0.1', '1.1.0', '2.0.0')}`,
+  );
+  expect(text).toBe(`---
+defaultChannel: stable-v2
+description: Foo 2.0.0
+name: foo
+schema: olm.package
+---
+entries:
+- name: foo.v1.0.0
+- name: foo.v1.0.1
+  skips:
+  - foo.v1.0.0
+- name: foo.v1.1.0
+- name: foo.v1.1.1
+  replaces: foo.v1.0.1
+  skips:
+  - foo.v1.0.0
+  - foo.v1.1.0
+name: stable-v1
+package: foo
+schema: olm.channel
+---
+entries:
+- name: foo.v2.0.0
+name: stable-v2
+package: foo
+schema: olm.channel
+`);
+});
+
+test('the most trusted archetype holds the default channel', async () => {
+  const text = await channels(`candidate:\n${list('3.0.0')}stable:\n${list('1.0.0')}`);
+  expect(text).toContain('defaultChannel: stable-v1.0\n');
+});
+
+test.each([
+  [`stable:\n${list('1.0.0_a', '1.0.0_b')}`, 'differ only by build metadata'],
+  [`stable:\n${list('1.0.0', '1.0.0')}`, 'the bundle foo.v1.0.0 stands twice in stable'],
+  [
+    `defaultChannelTypePreference: major\nstable:\n${list('1.0.0')}`,
+    'major channels are preferred, but not made',
+  ],
+  [`defaultChannelTypePreference: patch\n`, 'must be major or minor, found "patch"'],
+])('%j is refused', async (template, message) => {
+  expect(await channels(template)).toContain(message);
+});

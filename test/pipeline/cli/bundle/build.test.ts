@@ -1,0 +1,75 @@
+import { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { folder } from '../../../fakes/folder.ts';
+import { registry } from '../../../fakes/registry.ts';
+import { portolan } from '../../../fakes/terminal.ts';
+
+function sample(): string {
+  const directory = folder();
+  cpSync('test/catalogs/bundle', directory, { recursive: true });
+  return directory;
+}
+
+test('metadata as opm writes it; what is there is kept', async () => {
+  const directory = sample();
+  rmSync(join(directory, 'metadata'), { recursive: true });
+  const words = ['bundle', 'generate', 'manifests', '--package', 'etcd', '--channels', 'stable,alpha'];
+  expect(await portolan(directory, ...words, '--default', 'stable')).toMatchObject({ exit: 0 });
+  expect(readFileSync(join(directory, 'bundle.Dockerfile'), 'utf8')).toBe(
+    [
+      'FROM scratch',
+      '',
+      'LABEL operators.operatorframework.io.bundle.mediatype.v1=registry+v1',
+      'LABEL operators.operatorframework.io.bundle.manifests.v1=manifests/',
+      'LABEL operators.operatorframework.io.bundle.metadata.v1=metadata/',
+      'LABEL operators.operatorframework.io.bundle.package.v1=etcd',
+      'LABEL operators.operatorframework.io.bundle.channels.v1=stable,alpha',
+      'LABEL operators.operatorframework.io.bundle.channel.default.v1=stable',
+      '',
+      'COPY manifests /manifests/',
+      'COPY metadata /metadata/',
+      '',
+    ].join('\n'),
+  );
+  expect(await portolan(directory, 'bundle', 'validate', '.')).toMatchObject({ exit: 0, out: '' });
+  const again = await portolan(directory, ...words);
+  expect(again.exit).toBe(2);
+  expect(again.err).toContain('already exists with different content');
+  expect(await portolan(directory, ...words, '--overwrite')).toMatchObject({ exit: 0 });
+});
+
+test('an image is the same wherever it is made, and is read back as its directory', async () => {
+  const directory = sample();
+  const far = await registry();
+  const built = await portolan(directory, 'bundle', 'build', '.', 'oci:images:v1');
+  expect(built.exit).toBe(0);
+  const reference = `${far.host}/org/etcd-bundle:v1`;
+  const pushed = await portolan(directory, 'bundle', 'push', '.', reference, '--insecure', far.host);
+  expect(pushed.out).toBe(built.out);
+  expect(pushed.out).toMatch(/^sha256:[0-9a-f]{64}\n$/);
+  const rendered = await portolan(directory, 'render', reference, '--insecure', far.host);
+  const bundle = JSON.parse(rendered.out);
+  expect(bundle).toMatchObject({
+    schema: 'olm.bundle',
+    name: 'etcd.v1.0.0',
+    package: 'etcd',
+    image: reference,
+  });
+  const validated = ['bundle', 'validate', reference, '--insecure', far.host];
+  expect(await portolan(directory, ...validated)).toMatchObject({ exit: 0, out: '' });
+});
+
+test('a bundle with errors is not made, unless that is forced', async () => {
+  const directory = sample();
+  writeFileSync(join(directory, 'manifests/.hidden'), 'x');
+  const refused = await portolan(directory, 'bundle', 'build', '.', 'oci:images:v1');
+  expect(refused.exit).toBe(1);
+  expect(refused.err).toContain('(manifest/hidden-file)');
+  expect(existsSync(join(directory, 'images'))).toBe(false);
+  expect(await portolan(directory, 'bundle', 'build', '.', 'oci:images:v1', '--force')).toMatchObject({
+    exit: 0,
+  });
+  const there = await portolan(directory, 'bundle', 'build', '.', 'quay.io/example/etcd:v1');
+  expect(there.err).toContain('quay.io/example/etcd:v1 is in a registry: use portolan bundle push');
+});

@@ -1,0 +1,88 @@
+import { cpSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { openLayout } from '../../../../pipeline/oci/registry/layout/layout.ts';
+import { layoutRegistry } from '../../../../pipeline/oci/registry/layout/registry.ts';
+import { pushImage } from '../../../../pipeline/oci/registry/push.ts';
+import { bundleFiles } from '../../../fakes/bundle-fixture.ts';
+import { folder } from '../../../fakes/folder.ts';
+import { labelledImage } from '../../../fakes/labelled-image.ts';
+import { portolan } from '../../../fakes/terminal.ts';
+
+const SAMPLE = 'test/catalogs/bundle';
+const CSV = 'manifests/csv.yaml';
+
+/** The sample bundle with a change to its ClusterServiceVersion. */
+function changed(from: RegExp, to: string): string {
+  const directory = folder();
+  cpSync(SAMPLE, directory, { recursive: true });
+  writeFileSync(join(directory, CSV), readFileSync(join(SAMPLE, CSV), 'utf8').replace(from, to));
+  return directory;
+}
+
+describe('portolan bundle validate', () => {
+  test('a sound bundle passes; what other suites would say is counted', async () => {
+    const { exit, err } = await portolan(SAMPLE, 'bundle', 'validate', '.');
+    expect({ exit, err: err.split(';')[0] }).toEqual({ exit: 0, err: 'PASS: no findings' });
+  });
+
+  test('a suite adds its rules, each finding at its line; validate judges the same', async () => {
+    const directory = changed(/^ {2}installModes:[\s\S]*?(?=^ {2}\w)/m, '');
+    const { exit, out } = await portolan(directory, 'bundle', 'validate', '.', '--format', 'json');
+    const { verdict, findings } = JSON.parse(out);
+    expect({ exit, verdict, rules: findings.map(({ rule }: { rule: string }) => rule) }).toEqual({
+      exit: 1,
+      verdict: 'fail',
+      rules: ['csv/install-modes'],
+    });
+    expect(findings[0].location).toMatchObject({ file: CSV });
+    expect((await portolan(directory, 'validate', '.', '--format', 'json')).out).toBe(out);
+    const olmv1 = await portolan(directory, 'bundle', 'validate', '.', '--suite', 'olmv1,scorecard');
+    expect(olmv1.out).toContain('(olmv1/install-mode)');
+  });
+
+  test('a view leaves out what the real tool does not see', async () => {
+    const directory = changed(/^ +minKubeVersion: .*\n/m, '');
+    const sdk = await portolan(directory, 'bundle', 'validate', '.', '--compat', 'sdk');
+    expect(sdk.out).toContain('csv/min-kube-version-missing');
+    expect((await portolan(directory, 'bundle', 'validate', '.', '--compat', 'opm')).out).toBe('');
+  });
+
+  test('the severity of a rule is the policy’s; SARIF names the place', async () => {
+    const directory = changed(/^ +minKubeVersion: .*\n/m, '');
+    writeFileSync(
+      join(directory, 'policy.yaml'),
+      'apiVersion: portolan/v1alpha1\nkind: Portolan\nrules:\n  csv/min-kube-version-missing: error\n',
+    );
+    const words = ['bundle', 'validate', '.', '--policy', 'policy.yaml', '--format', 'sarif'];
+    const { exit, out, err } = await portolan(directory, ...words);
+    expect({ exit, err }).toEqual({ exit: 1, err: '' });
+    const [result] = JSON.parse(out).runs[0].results;
+    expect(result).toMatchObject({ ruleId: 'csv/min-kube-version-missing', level: 'error' });
+    expect(result.locations[0].physicalLocation.artifactLocation.uri).toBe(CSV);
+  });
+
+  test('an image in a layout is judged as its directory', async () => {
+    const directory = changed(/^ +minKubeVersion: .*\n/m, '');
+    const labels = { 'operators.operatorframework.io.bundle.package.v1': 'etcd' };
+    const files = Object.fromEntries(bundleFiles(new Map()));
+    const image = await labelledImage(labels, {
+      ...files,
+      [CSV]: readFileSync(join(directory, CSV), 'utf8'),
+    });
+    const layout = layoutRegistry(await openLayout(join(directory, 'images'), { create: true }));
+    await pushImage(layout, { kind: 'tag', registry: '', repository: '', tag: 'v1' }, { image });
+    const fromImage = await portolan(directory, 'bundle', 'validate', 'oci:images:v1');
+    expect(fromImage.out).not.toBe('');
+    expect(fromImage.out).toBe((await portolan(directory, 'bundle', 'validate', '.')).out);
+  });
+
+  test('words that cannot be understood', async () => {
+    const unknown = await portolan(SAMPLE, 'bundle', 'validate', '.', '--suite', 'hub');
+    expect(unknown.exit).toBe(2);
+    expect(unknown.err).toContain('--suite must be one of default, operatorhub,');
+    const missing = await portolan(SAMPLE, 'bundle', 'validate', './nothing');
+    expect(missing).toMatchObject({ exit: 2 });
+    expect(missing.err).toContain('nothing');
+  });
+});

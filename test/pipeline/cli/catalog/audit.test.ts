@@ -1,0 +1,222 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { catalogsText } from '../../../../pipeline/report/catalogs-text.ts';
+import { type WrittenPackage, written } from '../../../catalog/olm/universe.ts';
+import { folder } from '../../../fakes/folder.ts';
+import { makeRepository } from '../../../fakes/repository.ts';
+import { runCommand } from '../../../fakes/terminal.ts';
+
+const TRAP: WrittenPackage = {
+  versions: ['0.2.0', '0.2.3', '0.3.0'],
+  channels: {
+    fast: [
+      { name: 'p.v0.3.0', replaces: 'p.v0.2.3', skips: ['p.v0.2.3'] },
+      { name: 'p.v0.2.3', skips: ['p.v0.2.0'] },
+      { name: 'p.v0.2.0' },
+    ],
+  },
+};
+
+const ONE: WrittenPackage = { versions: ['1.0.0'], channels: { stable: [{ name: 'q.v1.0.0' }] } };
+
+function repository(catalogs: Readonly<Record<string, Readonly<Record<string, WrittenPackage>>>>): string {
+  const directory = folder();
+  for (const [name, packages] of Object.entries(catalogs)) {
+    const path = join(directory, 'repo/catalogs', name, 'catalog.json');
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, written(packages));
+  }
+  return directory;
+}
+
+describe('portolan audit', () => {
+  test('the worst first, over all catalogs of a checkout, each with its fix', async () => {
+    const directory = repository({
+      'v4.19': { p: TRAP, q: ONE },
+      'v4.20': { p: TRAP, q: ONE },
+      'v4.21': { p: TRAP },
+    });
+    const { exit, out } = await runCommand(['audit', 'repo'], { directory });
+    const lines = out.split('\n');
+    expect(lines.slice(0, 3)).toEqual([
+      expect.stringMatching(/^3 catalogs, 11 bundles: errors in 1 package \(/),
+      '',
+      '  ERROR   graph/stranded-v0                  p',
+    ]);
+    const first = lines.indexOf('ERROR p: graph/stranded-v0');
+    expect(lines.slice(first, first + 4)).toEqual([
+      'ERROR p: graph/stranded-v0',
+      '  under OLM v0 0.2.0 cannot reach the head, 0.3.0, of channel "fast" of package "p": the way on is p.v0.2.3, but p.v0.3.0 both replaces and skips p.v0.2.3, so that is never offered',
+      '    at repo/catalogs/v4.19/catalog.json:2:72 (v4.19 to v4.21)',
+      '    fix: in the entry of p.v0.3.0 remove p.v0.2.3 from skips, since it is replaced',
+    ]);
+    const folder = await runCommand(['audit', 'repo/catalogs'], { directory });
+    expect(folder).toMatchObject({ exit: 1, out });
+    expect(out).toContain('WARNING q: graph/strands-on-platform-upgrade');
+    expect(out).toContain('the package is not there\n    at repo/catalogs/v4.20/catalog.json');
+    expect(out).toContain('(v4.20)');
+    expect(out).toContain('v4.21: 1 package, 3 bundles; OLM v0: 1 of 3 installable versions reach no head;');
+    expect(exit).toBe(1);
+  });
+
+  test('as JSON, with what can be reached and what is pinned', async () => {
+    const directory = repository({ 'v4.20': { q: ONE } });
+    const ran = await runCommand(['audit', 'repo/catalogs/v4.20', '--format', 'json', '--olm', 'v0'], {
+      directory,
+    });
+    const report = JSON.parse(ran.out);
+    expect(report.catalogs).toEqual([
+      {
+        name: 'v4.20',
+        packages: 1,
+        bundles: 1,
+        served: true,
+        reach: [{ olm: 'v0', installations: 1, arrive: 1 }],
+        images: { references: 1, pinned: 0 },
+      },
+    ]);
+    expect(report.findings.map(({ rule }: { rule: string }) => rule)).toEqual([
+      'image/undeclared',
+      'image/unpinned',
+    ]);
+    expect(ran.exit).toBe(0);
+  });
+
+  test('a catalog that opm serve refuses says so', async () => {
+    const broken = { ...ONE, channels: { stable: [{ name: 'q.v1.0.0' }, { name: 'q.v9' }] } };
+    const directory = repository({ 'v4.20': { q: broken } });
+    const { exit, out } = await runCommand(['audit', 'repo'], { directory });
+    expect(out).toContain('v4.20: REFUSED by opm serve: no cluster gets any of it; 1 package');
+    expect(exit).toBe(1);
+  });
+
+  test('options that mean nothing', async () => {
+    expect((await runCommand(['audit', '.', '--format', 'pdf'])).err).toContain('--format must be');
+    expect((await runCommand(['audit', '.', '--olm', 'v3'])).err).toContain('--olm must be v0 or v1');
+  });
+});
+
+describe('portolan audit of a whole cluster', () => {
+  const subscription = (namespace: string, name: string, installed: string, version: string): object[] => [
+    {
+      apiVersion: 'operators.coreos.com/v1alpha1',
+      kind: 'Subscription',
+      metadata: { namespace, name: `my-${name}` },
+      spec: { name, channel: name === 'p' ? 'fast' : 'stable', source: 'community' },
+      status: { installedCSV: installed },
+    },
+    { kind: 'ClusterServiceVersion', metadata: { namespace, name: installed }, spec: { version } },
+  ];
+
+  async function told(items: readonly object[], ...more: readonly string[]): Promise<string[]> {
+    const directory = repository({ 'v4.19': { p: TRAP, q: ONE }, 'v4.20': { p: TRAP } });
+    writeFileSync(join(directory, 'cluster.json'), JSON.stringify({ kind: 'List', items }));
+    const words = ['audit', 'repo', '--installed', 'cluster.json', ...more];
+    const { out, err } = await runCommand(words, { directory });
+    return (out + err).split('\n');
+  }
+
+  test('says who is stuck today, and who with the next version of the platform', async () => {
+    const lines = await told([
+      ...subscription('a', 'p', 'p.v0.2.0', '0.2.0'),
+      ...subscription('b', 'q', 'q.v1.0.0', '1.0.0'),
+      ...subscription('b', 'p', 'p.v0.2.3', '0.2.3'),
+      ...subscription('c', 'r', 'r.v1.0.0', '1.0.0'),
+    ]);
+    expect(lines.slice(1, 5)).toEqual([
+      'the cluster: 3 operators judged against v4.19, then v4.20: 1 stuck today, 2 more after that',
+      expect.stringMatching(
+        /^ {2}STUCK TODAY {2}a\/my-p of package p 0\.2\.0 \(OLM v0, channel fast\): the way on is p/,
+      ),
+      '  STUCK IN v4.20  b/my-q of package q 1.0.0 (OLM v0, channel stable): no operators found in package q',
+      '  STUCK IN v4.20  b/my-p of package p 0.2.3 (OLM v0, channel fast): nothing in its namespace is resolved, because of my-q: no operators found in package q',
+    ]);
+    expect(lines).toContain('  not judged, for want of their catalog: c/my-r (r)');
+  });
+
+  test('knows ClusterExtensions, and that a range is where one wants to stay', async () => {
+    const extension = (name: string, more: object): object => ({
+      kind: 'ClusterExtension',
+      metadata: { name },
+      spec: { source: { sourceType: 'Catalog', catalog: { packageName: 'p', ...more } } },
+      status: { install: { bundle: { name: 'p.v0.2.0', version: '0.2.0' } } },
+    });
+    const lines = await told([extension('free', {}), extension('kept', { version: '0.2.x' })]);
+    expect(lines[1]).toBe(
+      'the cluster: 2 operators judged against v4.19, then v4.20: 0 stuck today, 0 more after that',
+    );
+    expect(lines).toContain('  2 get to a head, and will');
+  });
+
+  test('needs a list of what OLM knows, and a catalog for the platform', async () => {
+    expect(await told([])).toContain('portolan: cluster.json has no Subscription and no ClusterExtension');
+    const known = subscription('a', 'q', 'q.v1.0.0', '1.0.0');
+    expect(await told(known, '--platform', '4.12')).toContain(
+      'portolan: no catalog is for version "4.12" of the platform',
+    );
+  });
+});
+
+describe('portolan audit of the past', () => {
+  test('says which merge stranded whom, the latest first', async () => {
+    const git = makeRepository();
+    onTestFinished(git.remove);
+    const file = (packages: Readonly<Record<string, WrittenPackage>>): Record<string, string | null> => ({
+      'catalogs/v4.20/p/catalog.json': written({ p: packages['p'] ?? ONE }),
+      'catalogs/v4.20/q/catalog.json': packages['q'] ? written({ q: packages['q'] }) : null,
+    });
+    const sound: WrittenPackage = { ...ONE, channels: { fast: [{ name: 'p.v0.2.0' }] }, versions: ['0.2.0'] };
+    const first = git.commit({ 'README.md': 'a' });
+    const added = git.commit(file({ p: sound, q: ONE }), { parents: [first] });
+    const trapped = git.commit(file({ p: TRAP, q: ONE }), { parents: [added] });
+    const removed = git.commit(file({ p: TRAP }), { parents: [trapped] });
+    git.git('reset', '--hard', '--quiet', removed);
+    const { out } = await runCommand(['audit', git.directory, '--history']);
+    const lines = out.split('\n');
+    expect(lines[0]).toBe('the past, the latest merge first:');
+    expect(lines[1]).toContain(removed.slice(0, 12));
+    expect(lines[2]).toBe('    graph/package-removed q: installed 1.0.0 (v4.20)');
+    expect(lines[3]).toContain(trapped.slice(0, 12));
+    expect(lines[4]).toContain('graph/strands-installed-v0 p, channel fast: installed 0.2.0 (v4.20)');
+    expect(lines.slice(5, 7)).toEqual(['the past: of 3 merges 2 did harm', '']);
+    expect(lines[7]).toContain('1 catalog, ');
+    const { out: page } = await runCommand(['audit', git.directory, '--history', '--format', 'json']);
+    expect(JSON.parse(page).history).toMatchObject({
+      merges: 3,
+      harmful: [{ commit: removed }, { commit: trapped }],
+    });
+  });
+
+  test('of a shallow clone says that it is not all', async () => {
+    const [git, clone] = [makeRepository(), makeRepository()];
+    for (const { remove } of [git, clone]) onTestFinished(remove);
+    const head = git.commit({ 'catalogs/v4.20/q/catalog.json': written({ q: ONE }) }, { branch: 'main' });
+    git.commit({ 'README.md': 'a' }, { parents: [head], branch: 'main' });
+    clone.git('fetch', '--quiet', '--depth=1', `file://${git.directory}`, 'main');
+    clone.git('checkout', '--quiet', 'FETCH_HEAD');
+    const { out } = await runCommand(['audit', clone.directory, '--history']);
+    expect(out.split('\n').slice(1, 3)).toEqual([
+      'the past: of 0 merges 0 did harm',
+      '  not checked: merges before those: the clone is shallow: git fetch --unshallow',
+    ]);
+  });
+
+  test('options that mean nothing', async () => {
+    expect((await runCommand(['audit', 'a', 'b', '--history'])).err).toContain(
+      '--history requires exactly one argument',
+    );
+    expect((await runCommand(['audit', '.', '--history', '--since', 'May'])).err).toContain(
+      '--since must be',
+    );
+  });
+});
+
+test.each([
+  [['a'], 'a'],
+  [['b', 'a'], 'a, b'],
+  [['a', 'b', 'c'], 'a to c'],
+  [['a', 'b', 'c', 'e'], 'a to c, e'],
+])('%j are %s', (names, expected) => {
+  expect(catalogsText(names, ['a', 'b', 'c', 'd', 'e'])).toBe(expected);
+});

@@ -1,0 +1,68 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { workbench } from '../../../fakes/workbench.ts';
+
+const { at, run, write, read } = workbench();
+
+const filesIn = (path: string): string[] =>
+  readdirSync(at(path), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name).slice(at(path).length + 1))
+    .sort();
+
+const sample = readFileSync('test/catalogs/sample/catalogs/v4.20/ferry-operator/catalog.yaml', 'utf8');
+const custom = '---\nschema: com.example.note\nname: ../a b\ntext: x   # as it was written\n';
+
+test('there and back again, a catalog says the same', async () => {
+  write('c/catalog.yaml', sample + custom);
+  const before = await run('render', 'c');
+  for (const [by, from, to] of [
+    ['blob', 'c', 'blobs'],
+    ['package', 'blobs', 'packages'],
+    ['file', 'packages', 'one'],
+  ] as const) {
+    expect(await run('convert', from, '--by', by, '--to', to)).toMatchObject({ code: 0 });
+    expect((await run('render', to)).out).toBe(before.out);
+  }
+  expect(filesIn('one')).toEqual(['catalog.yaml']);
+  expect(filesIn('packages')).toEqual(['catalog.yaml', 'ferry-operator/catalog.yaml']);
+});
+
+test('blobs keep their texts, and their names lead nowhere', async () => {
+  write('c/catalog.yaml', sample + custom);
+  await run('convert', 'c', '--by', 'blob', '--to', 'out');
+  expect(filesIn('out')).toContain('ferry-operator/package.yaml');
+  expect(read('out/com.example.note-.._a_b.yaml')).toBe(custom);
+});
+
+test('names that differ by case only get files of their own', async () => {
+  write('c.json', '{"schema":"x","name":"a"}{"schema":"x","name":"A"}{"schema":"x","name":"a"}');
+  await run('convert', 'c.json', '--by', 'blob', '--to', 'out');
+  expect(filesIn('out')).toEqual(['x-A-2.json', 'x-a-3.json', 'x-a.json']);
+});
+
+test('one file is in one format', async () => {
+  write('c/a.yaml', 'schema: x\nname: a\n');
+  write('c/b.json', '{"schema":"x","name":"b"}');
+  const refused = await run('convert', 'c', '--by', 'file', '--to', 'out');
+  expect(refused).toMatchObject({ code: 2 });
+  expect(refused.err).toContain('use -o json or -o yaml');
+  expect(await run('convert', 'c', '--by', 'file', '--to', 'out', '-o', 'yaml')).toMatchObject({ code: 0 });
+  expect(read('out/catalog.yaml')).toBe('---\nname: a\nschema: x\n---\nname: b\nschema: x\n');
+});
+
+test('JSON that is YAML is converted as YAML', async () => {
+  write('c/a.json', '{"schema": "x", "name": "a",}  # why not\n');
+  expect(await run('convert', 'c', '--by', 'blob', '--to', 'out')).toMatchObject({ code: 0 });
+  expect(read('out/x-a.yaml')).toContain('# why not');
+});
+
+test('what is broken or in the way is refused', async () => {
+  write('c/a.yaml', 'schema: [');
+  write('full/a.yaml', 'schema: x\n');
+  expect(await run('convert', 'c', '--to', 'out')).toMatchObject({ code: 1 });
+  expect(await run('convert', 'full', '--to', 'full')).toMatchObject({ code: 2 });
+  expect(await run('convert', 'full', '--to', 'out', '--by', 'letter')).toMatchObject({ code: 2 });
+  expect(await run('convert', 'none', '--to', 'out')).toMatchObject({ code: 2 });
+});

@@ -1,0 +1,226 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { type WrittenPackage, written } from '../../../catalog/olm/universe.ts';
+import { folder } from '../../../fakes/folder.ts';
+import { runCommand } from '../../../fakes/terminal.ts';
+
+const TRAP: WrittenPackage = {
+  versions: ['0.2.0', '0.2.3', '0.3.0'],
+  channels: {
+    fast: [
+      { name: 'p.v0.3.0', replaces: 'p.v0.2.3', skips: ['p.v0.2.3'] },
+      { name: 'p.v0.2.3', skips: ['p.v0.2.0'] },
+      { name: 'p.v0.2.0' },
+    ],
+  },
+};
+
+const CHAIN: WrittenPackage = {
+  versions: ['1.0.0', '1.1.0', '1.2.0'],
+  channels: {
+    stable: [
+      { name: 'p.v1.2.0', replaces: 'p.v1.1.0' },
+      { name: 'p.v1.1.0', replaces: 'p.v1.0.0' },
+      { name: 'p.v1.0.0', replaces: 'p.v0.9.0' },
+    ],
+  },
+  deprecated: ['1.1.0'],
+};
+
+/** Writes catalogs below a directory of their own. */
+function catalogs(all: Readonly<Record<string, Readonly<Record<string, WrittenPackage>>>>): string {
+  const directory = folder();
+  for (const [name, packages] of Object.entries(all)) {
+    mkdirSync(join(directory, name));
+    writeFileSync(join(directory, name, 'catalog.json'), written(packages));
+  }
+  return directory;
+}
+
+describe('portolan next', () => {
+  test('names each step with what leads there, under both resolvers', async () => {
+    const directory = catalogs({ 'v4.20': { p: CHAIN } });
+    const { exit, out } = await runCommand(['next', '--package', 'p', '--version', '1.0.0', 'v4.20'], {
+      directory,
+    });
+    expect(out).toBe(
+      [
+        'p 1.0.0 (p.v1.0.0)',
+        '  OLM v0, channel stable of v4.20: 1.1.0 (replaces, deprecated) -> 1.2.0 (replaces)',
+        '    ends at the head: it is the head of channel stable',
+        '  OLM v1, all channels of v4.20: nothing',
+        '    STUCK: all that follows it is deprecated: p.v1.1.0',
+        '',
+      ].join('\n'),
+    );
+    expect(exit).toBe(1);
+  });
+
+  test('says which entry keeps a version from going on', async () => {
+    const directory = catalogs({ 'v4.20': { p: TRAP } });
+    const ran = await runCommand(
+      ['next', '--package', 'p', '--version', '0.2.0', '--olm', 'v0', '--json', 'v4.20'],
+      { directory },
+    );
+    expect(JSON.parse(ran.out)).toEqual({
+      package: 'p',
+      installed: { name: 'p.v0.2.0', version: '0.2.0' },
+      assumed: false,
+      roads: [
+        {
+          olm: 'v0',
+          where: 'channel fast of v4.20',
+          channels: ['fast'],
+          steps: [],
+          arrives: false,
+          end: 'stays',
+          last: 'the way on is p.v0.2.3, but p.v0.3.0 both replaces and skips p.v0.2.3, so that is never offered',
+        },
+      ],
+    });
+    expect(ran.exit).toBe(1);
+  });
+
+  test('a version that is gone goes on by the name that entries give it', async () => {
+    const directory = catalogs({ 'v4.20': { p: { ...CHAIN, deprecated: [] } } });
+    const { exit, out } = await runCommand(['next', '--package', 'p', '--version', '0.9.0', 'v4.20'], {
+      directory,
+    });
+    expect(out).toContain('p 0.9.0 (p.v0.9.0)\n  the catalogs no longer have it');
+    expect(out).toContain('channel stable of v4.20: 1.0.0 (replaces) -> 1.1.0');
+    expect(exit).toBe(0);
+  });
+
+  test('without a version: what a new installation gets', async () => {
+    const directory = catalogs({ 'v4.20': { p: CHAIN } });
+    const { out } = await runCommand(
+      ['next', '--package', 'p', '--olm', 'v1', '--range', '<1.1.0', 'v4.20'],
+      {
+        directory,
+      },
+    );
+    expect(out).toBe(
+      'p, newly installed\n  OLM v1, all channels of v4.20, version <1.1.0: 1.0.0\n    stays: no bundle follows it\n',
+    );
+  });
+
+  test('two catalogs of one cluster: OLM v1 cannot choose, OLM v0 asks which is subscribed to', async () => {
+    const directory = catalogs({ one: { p: CHAIN }, two: { p: CHAIN } });
+    const asked = ['next', '--package', 'p', '--version', '1.1.0'];
+    const both = await runCommand([...asked, '--olm', 'v1', 'one', 'two'], { directory });
+    expect(both.out).toContain(
+      'STUCK: error upgrading from currently installed version "1.1.0": found bundles',
+    );
+    const open = await runCommand([...asked, 'one', 'two'], { directory });
+    expect(open).toMatchObject({ exit: 2, out: '' });
+    expect(open.err).toContain('--catalog one|two');
+    const chosen = await runCommand([...asked, '--olm', 'v0', '--catalog', 'two', 'one', 'two'], {
+      directory,
+    });
+    expect(chosen).toMatchObject({ exit: 0 });
+  });
+
+  describe('what a bundle depends on', () => {
+    const NEED = { type: 'olm.package.required', value: { packageName: 'q', versionRange: '>=1.0.0' } };
+    const NEEDY: WrittenPackage = {
+      ...CHAIN,
+      deprecated: [],
+      properties: { '1.1.0': [NEED], '1.2.0': [NEED] },
+    };
+    const Q: WrittenPackage = { versions: ['1.0.0'], channels: { a: [{ name: 'q.v1.0.0' }] } };
+    const OLD: WrittenPackage = { versions: ['0.9.0'], channels: { a: [{ name: 'q.v0.9.0' }] } };
+    const asked = ['next', '--package', 'p', '--version', '1.0.0', '--olm', 'v0'];
+    const missing =
+      '    MISSING: p.v1.1.0 requires an operator with package: q and with version in range: >=1.0.0; if another catalog of the cluster has it, name that catalog as well';
+
+    test.each([
+      ['has nothing of it', { p: NEEDY }],
+      ['has too old a version', { p: NEEDY, q: OLD }],
+    ])('is reported missing where the only catalog %s', async (_, packages) => {
+      const directory = catalogs({ 'v4.20': packages });
+      const { exit, out } = await runCommand([...asked, 'v4.20'], { directory });
+      expect(out.split('\n')).toContain(missing);
+      expect(out).toContain('STUCK');
+      expect(exit).toBe(1);
+      const { out: json } = await runCommand([...asked, '--json', 'v4.20'], { directory });
+      expect(JSON.parse(json).roads[0].missing).toEqual([
+        { bundle: 'p.v1.1.0', requires: 'with package: q and with version in range: >=1.0.0' },
+      ]);
+    });
+
+    test('is reported missing of a new installation', async () => {
+      const properties = { '1.0.0': [NEED], '1.1.0': [NEED], '1.2.0': [NEED] };
+      const directory = catalogs({ 'v4.20': { p: { ...NEEDY, properties } } });
+      const { exit, out } = await runCommand(['next', '--package', 'p', '--olm', 'v0', 'v4.20'], {
+        directory,
+      });
+      expect(out).toContain('MISSING: p.v1.2.0 requires an operator with package: q');
+      expect(exit).toBe(1);
+    });
+
+    test.each([
+      ['in the same catalog', { 'v4.20': { p: NEEDY, q: Q } }],
+      ['in another catalog that is named', { 'v4.20': { p: NEEDY }, internal: { q: Q } }],
+    ])('lets the path go on where it is %s', async (_, all) => {
+      const directory = catalogs(all);
+      const { exit, out } = await runCommand([...asked, ...Object.keys(all)], { directory });
+      expect(out).toContain('1.1.0 (replaces) -> 1.2.0 (replaces)');
+      expect(out).not.toContain('MISSING');
+      expect(exit).toBe(0);
+    });
+
+    test('is missing where what meets it lacks something itself', async () => {
+      const deeper = { type: 'olm.package.required', value: { packageName: 'r', versionRange: '>=1.0.0' } };
+      const directory = catalogs({
+        'v4.20': { p: NEEDY, q: { ...Q, properties: { '1.0.0': [deeper] } } },
+      });
+      const { out } = await runCommand([...asked, 'v4.20'], { directory });
+      expect(out).toContain('MISSING: q.v1.0.0 requires an operator with package: r');
+    });
+  });
+
+  test('a priority chooses between two catalogs under OLM v1', async () => {
+    const directory = catalogs({ 'v4.20': { p: CHAIN }, internal: { p: CHAIN } });
+    const asked = ['next', '--package', 'p', '--olm', 'v1', 'v4.20', 'internal'];
+    expect((await runCommand(asked, { directory })).exit).toBe(1);
+    const { exit, out } = await runCommand([...asked, '--json', '--priority', 'internal=1'], { directory });
+    expect(exit).toBe(0);
+    expect(JSON.parse(out).roads[0].steps).toMatchObject([{ name: 'p.v1.2.0', catalog: 'internal' }]);
+    expect((await runCommand([...asked, '--priority', 'other=1'], { directory })).err).toContain(
+      'there is no catalog "other"',
+    );
+    expect((await runCommand([...asked, '--priority', 'internal'], { directory })).err).toContain(
+      '--priority must be NAME=NUMBER',
+    );
+  });
+
+  test('a catalog that opm serve refuses stops every upgrade under OLM v0', async () => {
+    const broken: WrittenPackage = {
+      versions: ['1.0.0'],
+      channels: { a: [{ name: 'q.v1.0.0' }, { name: 'q.v9' }] },
+    };
+    const directory = catalogs({ 'v4.20': { p: CHAIN, q: broken } });
+    const { out } = await runCommand(
+      ['next', '--package', 'p', '--version', '1.1.0', '--olm', 'v0', 'v4.20'],
+      {
+        directory,
+      },
+    );
+    expect(out).toContain('STUCK: the catalog v4.20 is not served');
+  });
+
+  test.each([
+    [['--version', '1.0.0', 'v4.20'], '--package is required'],
+    [['--package', 'pp', 'v4.20'], 'did you mean p'],
+    [['--package', 'p', '--version', 'one', 'v4.20'], '"one" is not a valid version'],
+    [['--package', 'p', '--olm', 'v2', 'v4.20'], '--olm must be v0 or v1'],
+    [['--package', 'p', '--channel', 'a', '--channel', 'b', 'v4.20'], 'a subscription has one channel'],
+    [['--package', 'p', 'nowhere'], 'nowhere: no such directory'],
+  ])('refuses %j', async (words, expected) => {
+    const directory = catalogs({ 'v4.20': { p: CHAIN } });
+    const { exit, err } = await runCommand(['next', ...words], { directory });
+    expect(err).toContain(expected);
+    expect(exit).toBe(2);
+  });
+});

@@ -1,0 +1,70 @@
+/** The functions' steps with no cloud, as the command line has them. */
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { folder } from '../../../fakes/folder.ts';
+import { type SampleRepository, sampleRepository } from '../../../fakes/sample.ts';
+import { portolan, runCommand } from '../../../fakes/terminal.ts';
+
+let sample: SampleRepository;
+beforeAll(() => {
+  sample = sampleRepository();
+});
+afterAll(() => sample.remove());
+
+test('publishes every catalog of the policy; status says so', async () => {
+  const directory = folder();
+  expect(await portolan(directory, 'status', directory)).toMatchObject({
+    exit: 0,
+    out: 'nothing is published yet\n',
+  });
+  const words = ['publish', '--repo', sample.directory, '--local', directory, '--commit'];
+  const ran = await portolan(directory, ...words, 'addition');
+  expect(ran.exit, ran.err).toBe(0);
+  expect(ran.out).toContain(`commit  ${sample.addition}`);
+  const mapping = readFileSync(join(directory, 'documents/v4.20/mapping.txt'), 'utf8');
+  expect(mapping).toContain('mirror.example.com/olm');
+  expect(existsSync(join(directory, 'registry/oci-layout'))).toBe(true);
+  // Older, and the same again: nothing changes.
+  expect((await portolan(directory, ...words, 'main')).out).toContain(`commit  ${sample.addition}`);
+  expect((await portolan(directory, ...words, 'addition')).out).toBe(ran.out);
+  const status = await portolan(directory, 'status', directory);
+  expect(status).toMatchObject({ exit: 0, out: ran.out });
+  const json = (await portolan(directory, 'status', directory, '--json')).out;
+  const answer = JSON.stringify(JSON.parse(json));
+  expect((await runCommand(['status', '--from', '-'], { input: async () => answer })).out).toBe(ran.out);
+});
+
+test('a commit with errors is merged, not published: status says why, with exit code 1', async () => {
+  const directory = folder();
+  const path = 'catalogs/v4.20/ferry-operator/catalog.yaml';
+  const broken = sample.commit(
+    { [path]: 'schema: olm.package\n' },
+    { parents: [sample.base], branch: 'broken' },
+  );
+  const words = ['publish', '--repo', sample.directory, '--local', directory, '--commit'];
+  expect((await portolan(directory, ...words, 'main')).exit).toBe(0);
+  const ran = await portolan(directory, ...words, 'broken');
+  expect(ran).toMatchObject({ exit: 1, out: expect.stringContaining(`refused ${broken}: package/name`) });
+  expect(ran.out).toContain(`commit  ${sample.base}`);
+});
+
+test('a policy that publishes nothing, and a directory that is not there, are said to be that', async () => {
+  const directory = folder();
+  const none = sample.commit({ '.github/portolan.yaml': null }, { parents: [sample.base], branch: 'none' });
+  const words = ['publish', '--repo', sample.directory, '--local', 'local', '--commit', none];
+  expect(await portolan(directory, ...words)).toMatchObject({
+    exit: 2,
+    err: expect.stringContaining('the policy publishes no catalog\n  write publish: '),
+  });
+  expect(existsSync(join(directory, 'local'))).toBe(false);
+  expect(await portolan(directory, 'status', 'local')).toMatchObject({
+    exit: 2,
+    err: expect.stringContaining('no such directory\n  use the directory of portolan publish --local DIR\n'),
+  });
+});
+
+test('a status that is none', async () => {
+  const ran = await runCommand(['status', '--from', '-'], { input: async () => '{}' });
+  expect(ran).toMatchObject({ exit: 2, err: expect.stringContaining('standard input is not a status') });
+});

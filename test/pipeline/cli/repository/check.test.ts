@@ -1,0 +1,94 @@
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { parseReference } from '../../../../catalog/reference.ts';
+import { createRegistryClient } from '../../../../pipeline/oci/registry/client.ts';
+import { pushImage } from '../../../../pipeline/oci/registry/push.ts';
+import { bundle, documents } from '../../../fakes/gate.ts';
+import { sampleImage } from '../../../fakes/image.ts';
+import { registry, type TestRegistry } from '../../../fakes/registry.ts';
+import { makeRepository } from '../../../fakes/repository.ts';
+import { portolan, type Ran } from '../../../fakes/terminal.ts';
+
+const FILE = 'catalogs/v4.20/etcd/catalog.yaml';
+
+function catalog(...images: readonly string[]): string {
+  const names = images.map((_, i) => `etcd.v1.${i}.0`);
+  const entries = names.map((name, i) => ({ name, ...(i === 0 ? {} : { replaces: names[i - 1] }) }));
+  return documents(
+    { schema: 'olm.package', name: 'etcd', defaultChannel: 'stable' },
+    { schema: 'olm.channel', package: 'etcd', name: 'stable', entries },
+    ...images.map((image, i) => bundle('etcd', `1.${i}.0`, { image })),
+  );
+}
+
+const policy = (allow: readonly string[]): string =>
+  `apiVersion: portolan/v1alpha1\nkind: Portolan\nregistries: ${JSON.stringify({ allow })}\n`;
+
+/** Checks a pull request that adds an image to a catalog with one that is gone. */
+async function checked(far: TestRegistry, image: string, allow: readonly string[]): Promise<Ran> {
+  const repository = makeRepository();
+  onTestFinished(repository.remove);
+  const old = `${far.host}/org/etcd:gone`;
+  const base = repository.commit({ [FILE]: catalog(old), '.github/portolan.yaml': policy(allow) });
+  const head = repository.commit({ [FILE]: catalog(old, image) }, { parents: [base] });
+  return portolan(
+    repository.directory,
+    ...['check', '--base', base, '--head', head, '--format', 'json', '--insecure', far.host],
+  );
+}
+
+interface Found {
+  readonly rule: string;
+  readonly message: string;
+  readonly catalogs?: readonly string[];
+  readonly location: { readonly file: string; readonly line: number };
+}
+
+function found({ out }: Ran): Found[] {
+  return JSON.parse(out).findings.filter(({ rule }: Found) => /^image\/(?:tag|digest|registry)/.test(rule));
+}
+
+describe('images that a pull request brings', () => {
+  test('are looked up, and only these', async () => {
+    const far = await registry();
+    const ran = await checked(far, `${far.host}/org/etcd:new`, [far.host]);
+    expect(ran.exit).toBe(1);
+    expect(found(ran)).toMatchObject([
+      { rule: 'image/tag-missing', catalogs: ['v4.20'], location: { file: FILE, line: 4 } },
+    ]);
+    expect(far.seen.filter(({ url }) => url.includes('gone'))).toEqual([]);
+  });
+
+  test('that exist pass', async () => {
+    const far = await registry();
+    const client = createRegistryClient({ plainHttp: [far.host], internal: [far.host] });
+    const image = sampleImage();
+    await pushImage(client, parseReference(`${far.host}/org/etcd:new`), { image });
+    client.close();
+    const ran = await checked(far, `${far.host}/org/etcd@${image.root.digest}`, [`${far.host}/org`]);
+    expect(ran.exit).toBe(0);
+    expect(found(ran)).toEqual([]);
+  });
+
+  test('are not asked for where the policy does not allow it', async () => {
+    const far = await registry();
+    const ran = await checked(far, `${far.host}/org/etcd:new`, ['quay.io']);
+    expect(found(ran)).toMatchObject([{ rule: 'image/registry' }]);
+    expect(far.seen).toEqual([]);
+  });
+
+  test('are not asked for at all without a policy for registries', async () => {
+    const far = await registry();
+    const ran = await checked(far, `${far.host}/org/etcd:new`, []);
+    expect(found(ran)).toEqual([]);
+    expect(far.seen).toEqual([]);
+  });
+
+  test('cannot be told when the registry keeps them to itself', async () => {
+    const far = await registry({ access: { kind: 'token', accounts: { anna: 'x' } } });
+    const ran = await checked(far, `${far.host}/org/etcd:new`, [far.host]);
+    expect(ran.exit).toBe(2);
+    const { verdict, unchecked } = JSON.parse(ran.out);
+    expect(verdict).toBe('inconclusive');
+    expect(unchecked).toEqual([{ what: `1 reference in ${far.host}`, why: expect.any(String) }]);
+  });
+});

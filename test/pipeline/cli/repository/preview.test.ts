@@ -1,0 +1,40 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { folder } from '../../../fakes/folder.ts';
+import { sampleRepository } from '../../../fakes/sample.ts';
+import { portolan } from '../../../fakes/terminal.ts';
+
+test('builds what would be published, and asks it for its packages', async () => {
+  const repository = sampleRepository();
+  onTestFinished(repository.remove);
+  const out = folder();
+  const options = [
+    '--base',
+    repository.base,
+    '--head',
+    repository.addition,
+    '--out',
+    out,
+    '--format',
+    'json',
+  ];
+  const { exit, out: text } = await portolan(repository.directory, 'preview', ...options);
+  expect(exit).toBe(0);
+  expect(JSON.parse(text)).toMatchObject([
+    {
+      catalog: 'v4.20',
+      digest: expect.stringMatching(/^sha256:/),
+      packages: ['ferry-operator', 'harbour-operator', 'lighthouse-operator'],
+      changed: ['harbour-operator'],
+      findings: [],
+    },
+  ]);
+  expect(existsSync(join(out, 'v4.20', 'index.json'))).toBe(true);
+  const same = ['--base', repository.base, '--head', repository.base, '--out', out];
+  expect(await portolan(repository.directory, 'preview', ...same)).toEqual({
+    exit: 0,
+    out: '',
+    err: 'no catalog changed: nothing to build\n',
+  });
+});

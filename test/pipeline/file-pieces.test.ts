@@ -1,0 +1,80 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { readDocuments } from '../../catalog/fbc/documents.ts';
+import { DEFAULT_LIMITS } from '../../catalog/fbc/load.ts';
+import type { FilePieces, TextPiece } from '../../catalog/source.ts';
+import { filePieces } from '../../pipeline/directory.ts';
+import { piecesOf } from '../../pipeline/file-pieces.ts';
+import { Random } from '../fuzz/yaml-documents.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'portolan-pieces-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const LINES = [
+  '---',
+  '---',
+  '--- # c',
+  '---x',
+  'a: 1',
+  'b: |',
+  '  text',
+  '# c',
+  '',
+  '-- -',
+  'é: 1',
+  '{"a": 1}',
+  '\ufeff',
+];
+
+test('a file in pieces holds the documents that it holds as a whole, in the same places', () => {
+  const random = new Random(7);
+  const path = join(folder, 'file.yaml');
+  for (let run = 0; run < 400; run++) {
+    const text = Array.from({ length: random.below(14) }, () => LINES[random.below(LINES.length)]);
+    const bytes = Buffer.from(
+      text.join(random.below(8) === 0 ? '\r\n' : '\n') + (random.below(2) === 0 ? '\n' : ''),
+    );
+    if (random.below(10) === 0 && bytes.length > 0) bytes[random.below(bytes.length)] = 0xff;
+    writeFileSync(path, bytes);
+    const pieces = piecesOf(path, 8 + random.below(40));
+    expect(read(pieces), JSON.stringify(bytes.toString())).toEqual(read(new Uint8Array(bytes)));
+  }
+});
+
+test('pieces are not larger than the window, if no document is', () => {
+  const path = join(folder, 'many.yaml');
+  writeFileSync(path, 'a: 1\n---\n'.repeat(1000));
+  const sizes = [...piecesOf(path, 100)].map((piece) => textOf(piece).length);
+  expect(filePieces(path).size).toBe(9000);
+  expect(Math.max(...sizes)).toBeLessThanOrEqual(100);
+  expect(sizes.reduce((sum, size) => sum + size)).toBe(9000);
+});
+
+test('a document larger than the window is one piece', () => {
+  const path = join(folder, 'large.yaml');
+  writeFileSync(path, `a: ${'x'.repeat(1000)}\n---\nb: 1\n`);
+  expect([...piecesOf(path, 50)].map(textOf).join('')).toHaveLength(1013);
+});
+
+test('a file that cannot be read is said to be so', () => {
+  expect(() => filePieces(join(folder, 'nothing.yaml'))).toThrow(/nothing.yaml: no such file/);
+});
+
+function read(content: Uint8Array | FilePieces['pieces']): unknown {
+  const findings: { readonly message: string }[] = [];
+  const documents = [...readDocuments('f', content, { limits: DEFAULT_LIMITS, findings: findings as never })];
+  return {
+    documents: documents.map(({ value, document }) => ({
+      value,
+      place: document.locate(['a']),
+      line: document.line,
+    })),
+    findings: findings.map((finding) => JSON.stringify(finding)).sort(),
+  };
+}
+
+function textOf(piece: TextPiece | Uint8Array): string {
+  return piece instanceof Uint8Array ? new TextDecoder('latin1').decode(piece) : piece.text;
+}

@@ -1,0 +1,65 @@
+import { createHash } from 'node:crypto';
+import { gunzipSync, gzipSync } from 'node:zlib';
+import { Zstd } from '@hpcc-js/wasm-zstd';
+import fc from 'fast-check';
+import { gzip } from 'pako';
+import { describe, expect, test } from 'vitest';
+import {
+  type Codec,
+  compressor,
+  nativeAgrees,
+  PROBE_DIGEST,
+  probe,
+} from '../../../../pipeline/oci/image/compress.ts';
+
+async function compressed(codec: Codec, pieces: readonly Uint8Array[]): Promise<Buffer> {
+  const out: Buffer[] = [];
+  const to = await compressor(codec, (bytes) => out.push(Buffer.from(bytes)));
+  for (const piece of pieces) await to.write(piece);
+  await to.end();
+  return Buffer.concat(out);
+}
+
+const pieces = fc.array(fc.uint8Array({ maxLength: 3000 }), { maxLength: 6 });
+
+describe('gzip', () => {
+  test('gives back what came in, whatever the pieces, as pako writes it, naming no host', async () => {
+    await fc.assert(
+      fc.asyncProperty(pieces, async (given) => {
+        const found = await compressed('gzip', given);
+        const content = Buffer.concat(given);
+        expect(gunzipSync(found)).toEqual(content);
+        expect([...found.subarray(0, 10)]).toEqual([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff]);
+        expect(found.subarray(10)).toEqual(Buffer.from(gzip(content, { level: 6 })).subarray(10));
+      }),
+      { numRuns: 25 },
+    );
+  });
+
+  test('the probe decides whether the zlib of this Node may stand in', () => {
+    const digest = (bytes: Uint8Array): string =>
+      createHash('sha256').update(bytes.subarray(10)).digest('hex');
+    expect(digest(gzip(probe(), { level: 6 }))).toBe(PROBE_DIGEST);
+    expect(nativeAgrees()).toBe(digest(gzipSync(probe(), { level: 6 })) === PROBE_DIGEST);
+    expect(digest(gzipSync(probe(), { level: 5 }))).not.toBe(PROBE_DIGEST);
+  });
+
+  test('what the sink throws comes out', async () => {
+    const to = await compressor('gzip', () => {
+      throw new Error('disk full');
+    });
+    await to.write(probe());
+    await expect(to.end()).rejects.toThrow('disk full');
+  });
+});
+
+describe('zstd', () => {
+  test('two at a time do not disturb each other', async () => {
+    const texts = ['a', 'b'].map((letter) => Buffer.from(letter.repeat(100_000)));
+    const found = await Promise.all(
+      texts.map((text) => compressed('zstd', [text.subarray(0, 7), text.subarray(7)])),
+    );
+    const library = await Zstd.load();
+    expect(found.map((bytes) => Buffer.from(library.decompress(bytes)))).toEqual(texts);
+  });
+});

@@ -1,0 +1,151 @@
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { Zstd } from '@hpcc-js/wasm-zstd';
+import { packTar, type TarHeader } from 'modern-tar';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { type ImageTree, readTree, type TreeLimits } from '../../../../pipeline/oci/image/tree.ts';
+
+let scratch = '';
+beforeEach(() => {
+  scratch = mkdtempSync(join(tmpdir(), 'portolan-tree-'));
+});
+afterEach(() => {
+  expect(readdirSync(scratch)).toEqual([]);
+  rmSync(scratch, { recursive: true });
+});
+
+type Item = string | (Partial<TarHeader> & { readonly name: string; readonly body?: string });
+
+function tar(...items: readonly Item[]): Promise<Uint8Array> {
+  return packTar(
+    items.map((item) => {
+      const { body = '', ...header } = typeof item === 'string' ? { name: item, body: item } : item;
+      return { header: { type: 'file' as const, size: body.length, mode: 0o644, ...header }, body };
+    }),
+  );
+}
+
+async function* inPieces(
+  bytes: Uint8Array,
+  size = Math.max(100, Math.ceil(bytes.length / 20)),
+): AsyncGenerator<Uint8Array> {
+  for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
+}
+
+async function read(layers: readonly Uint8Array[], limits?: TreeLimits): Promise<Record<string, string>> {
+  const options = {
+    scratch,
+    wanted: (path: string) => !path.startsWith('unwanted'),
+    ...(limits ? { limits } : {}),
+  };
+  const tree = await readTree(
+    layers.map((layer) => inPieces(layer)),
+    options,
+  );
+  const found = Object.fromEntries(
+    [...tree.entries].map(([path, entry]) => [path, textOf(tree, path, entry)]),
+  );
+  tree.close();
+  return found;
+}
+
+function textOf(
+  tree: ImageTree,
+  path: string,
+  entry: NonNullable<ReturnType<ImageTree['entries']['get']>>,
+): string {
+  if (entry.kind === 'link') return `-> ${entry.target}`;
+  return entry.kind === 'directory' ? `${path}/` : Buffer.from(tree.read(entry)).toString();
+}
+
+describe('stacking layers', () => {
+  test('later layers win; names are written in many ways', async () => {
+    const lower = await tar(
+      { name: './configs/', type: 'directory' },
+      { name: '/configs/a', body: 'old' },
+      'b',
+    );
+    const upper = await tar({ name: 'configs//a', body: 'new' }, 'unwanted/c');
+    expect(await read([lower, upper])).toEqual({ configs: 'configs/', 'configs/a': 'new', b: 'b' });
+  });
+
+  test('whiteouts take away what is below, and nothing of their own layer', async () => {
+    const lower = await tar('configs/a', 'configs/sub/b', 'configs/sub/c', 'opaque/d', 'kept');
+    const upper = await tar('configs/.wh.a', 'opaque/e', 'opaque/.wh..wh..opq', 'configs/.wh.sub');
+    expect(await read([lower, upper])).toEqual({ kept: 'kept', 'opaque/e': 'opaque/e' });
+  });
+
+  test('a file in place of a folder takes away what was in it', async () => {
+    const layers = [await tar('a/b/c', 'a/d', 'ab'), await tar({ name: 'a', body: 'file' })];
+    expect(await read(layers)).toEqual({ a: 'file', ab: 'ab' });
+  });
+
+  test('hard links share content, symbolic links stay links', async () => {
+    const layer = await tar(
+      'a',
+      { name: 'b', type: 'link', linkname: 'a' },
+      { name: 'c', type: 'symlink', linkname: '/etc' },
+    );
+    expect(await read([layer])).toEqual({ a: 'a', b: 'a', c: '-> /etc' });
+  });
+
+  test('gzip, zstd in several frames, and no compression at all', async () => {
+    const library = await Zstd.load();
+    const [one, two, three] = await Promise.all([tar('one'), tar('two'), tar('three')]);
+    const frames = [three.subarray(0, 300), three.subarray(300)].map((part) => library.compress(part));
+    expect(await read([one, gzipSync(two), Buffer.concat(frames)])).toEqual({
+      one: 'one',
+      two: 'two',
+      three: 'three',
+    });
+  });
+
+  test('long names', async () => {
+    const name = `${'d'.repeat(120)}/${'f'.repeat(150)}`;
+    expect(await read([await tar({ name, body: 'x' })])).toEqual({ [name]: 'x' });
+  });
+});
+
+describe('hostile layers', () => {
+  test.each(['../etc/passwd', 'configs/../../x'])('a path that leads out: %s', async (name) => {
+    await expect(read([await tar({ name, body: 'x' })])).rejects.toMatchObject({ code: 'corrupt' });
+  });
+
+  test('a name that JavaScript knows is a name like any other', async () => {
+    const found = await read([await tar('__proto__', 'constructor')]);
+    expect(Object.getOwnPropertyNames(found)).toEqual(['__proto__', 'constructor']);
+  });
+
+  test('very many whiteouts of very many files cost no more than both together', async () => {
+    const files = Array.from({ length: 1000 }, (_, i) => ({ name: `d/${i}`, body: '' }));
+    const whiteouts = Array.from({ length: 1000 }, () => ({ name: 'd/.wh..wh..opq', body: '' }));
+    expect(Object.keys(await read([await tar(...files), await tar(...files, ...whiteouts)]))).toHaveLength(
+      1000,
+    );
+  });
+
+  test('more than the limit, decompressed', async () => {
+    const bomb = gzipSync(await tar({ name: 'zeros', body: '\0'.repeat(1 << 20) }));
+    expect(bomb.length).toBeLessThan(4000);
+    const limits = { bytes: 100_000, entries: 10 };
+    await expect(read([bomb], limits)).rejects.toMatchObject({ code: 'too-large' });
+    const many = await tar(...Array.from({ length: 11 }, (_, i) => `file-${i}`));
+    await expect(read([many], limits)).rejects.toMatchObject({ code: 'too-large' });
+  });
+
+  test.each([
+    ['gzip that breaks off', (bytes: Uint8Array) => gzipSync(bytes).subarray(0, 60)],
+    [
+      'gzip that is damaged',
+      (bytes: Uint8Array) => Buffer.concat([gzipSync(bytes).subarray(0, 40), Buffer.alloc(60, 7)]),
+    ],
+    ['an archive that breaks off', (bytes: Uint8Array) => bytes.subarray(0, 600)],
+    ['no archive', () => Buffer.from('hello '.repeat(200))],
+    ['zstd that is damaged', () => Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 1, 2, 3, 4, 5, 6, 7, 8])],
+  ])('%s', async (_, damage) => {
+    const layer = await tar({ name: 'a', body: 'x'.repeat(2000) });
+    await expect(read([damage(layer)])).rejects.toMatchObject({ code: 'corrupt' });
+  });
+});

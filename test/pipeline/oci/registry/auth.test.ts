@@ -1,0 +1,258 @@
+import { describe, expect, test } from 'vitest';
+import { parseReference } from '../../../../catalog/reference.ts';
+import { pushImage } from '../../../../pipeline/oci/registry/push.ts';
+import type { Credential, CredentialSource } from '../../../../pipeline/ports.ts';
+import { type Respond, reply, startHost, testClient } from '../../../fakes/host.ts';
+import { noise, sampleImage, source } from '../../../fakes/image.ts';
+import { registry } from '../../../fakes/registry.ts';
+
+const always = (credential: Credential): CredentialSource => ({ credential: async () => credential });
+const account = always({ kind: 'basic', username: 'u', password: 'p' });
+const accounts = { u: 'p' };
+
+describe('a registry with passwords', () => {
+  test('gets them after it asked, not before', async () => {
+    const { host, seen } = await registry({ access: { kind: 'basic', accounts } });
+    const client = testClient([host], { credentials: account });
+    await pushImage(client, parseReference(`${host}/a:v1`), { image: sampleImage() });
+    expect(seen.filter(({ status }) => status === 401).map(({ url }) => url)).toEqual(['/v2/']);
+  });
+
+  test('wrong or missing ones are denied, and not tried again', async () => {
+    const { host, seen } = await registry({ access: { kind: 'basic', accounts } });
+    const wrong = always({ kind: 'basic', username: 'u', password: 'no' });
+    const client = testClient([host], { credentials: wrong });
+    await expect(client.resolve(parseReference(`${host}/a:v1`))).rejects.toMatchObject({ code: 'denied' });
+    expect(seen.length).toBeLessThan(5);
+    await expect(testClient([host]).resolve(parseReference(`${host}/a:v1`))).rejects.toMatchObject({
+      code: 'denied',
+    });
+  });
+});
+
+describe('a registry with tokens', () => {
+  test('one token serves all that may share it', async () => {
+    const { host, seen } = await registry({ access: { kind: 'token', accounts } });
+    const client = testClient([host], { credentials: account });
+    await pushImage(client, parseReference(`${host}/a:v1`), {
+      image: sampleImage({ layers: ['1', '2', '3'] }),
+    });
+    const tokens = seen.filter(({ url }) => url.startsWith('/token'));
+    // One to look what the tag names, one to write.
+    expect(tokens.map(({ url }) => new URLSearchParams(url.split('?')[1]).get('scope'))).toEqual([
+      'repository:a:pull',
+      'repository:a:pull,push',
+    ]);
+  });
+
+  test('reading is anonymous where there is no credential', async () => {
+    const { host } = await registry({ access: { kind: 'token', accounts, anonymousPull: true } });
+    const reference = parseReference(`${host}/a:v1`);
+    await pushImage(testClient([host], { credentials: account }), reference, { image: sampleImage() });
+    const reader = testClient([host]);
+    expect(await reader.resolve(reference)).toMatchObject({ digest: sampleImage().root.digest });
+    await expect(reader.putBlob(reference, source(Buffer.from('x')))).rejects.toMatchObject({
+      code: 'denied',
+    });
+  });
+
+  test('many repositories share tokens: 20 in each', async () => {
+    const { host, seen } = await registry({ access: { kind: 'token', accounts, anonymousPull: true } });
+    const writer = testClient([host], { credentials: account });
+    const references = Array.from({ length: 100 }, (_, i) => parseReference(`${host}/repo-${i}:v1`));
+    await pushImage(writer, references[7] ?? parseReference('x'), { image: sampleImage() });
+    const before = seen.length;
+    const client = testClient([host]);
+    const answers = await Promise.all(references.map((reference) => client.resolve(reference)));
+    expect(answers.flatMap((answer, i) => (answer ? [i] : []))).toEqual([7]);
+    const tokens = seen.slice(before).filter(({ url }) => url.startsWith('/token'));
+    expect(tokens.map(({ url }) => new URLSearchParams(url.split('?')[1]).getAll('scope').length)).toEqual([
+      20, 20, 20, 20, 20,
+    ]);
+  });
+
+  test('a service that dislikes scopes together gets them one by one', async () => {
+    const real = await registry({ access: { kind: 'token', accounts, anonymousPull: true } });
+    const auth = await startHost((request, response) => {
+      const scopes = new URL(request.url, 'http://x').searchParams.getAll('scope');
+      if (scopes.length > 1) return reply(response, 400, 'one at a time');
+      reply(response, 200, JSON.stringify({ token: `good-${scopes[0]}` }));
+    });
+    const front = await startHost((request, response) => {
+      const name = request.url.split('/')[2];
+      const challenge = `Bearer realm="${auth.url}/token",service="x"`;
+      if (request.headers.authorization !== `Bearer good-repository:${name}:pull`) {
+        return reply(response, 401, '', { 'www-authenticate': challenge });
+      }
+      reply(response, 404);
+    });
+    const client = testClient([front.host, auth.host, real.host]);
+    const references = ['a', 'b', 'c'].map((name) => parseReference(`${front.host}/${name}:v1`));
+    expect(await Promise.all(references.map((one) => client.resolve(one)))).toEqual([
+      undefined,
+      undefined,
+      undefined,
+    ]);
+    expect(auth.asked).toHaveLength(4);
+  });
+
+  test('a token that names several repositories and serves only the first is replaced', async () => {
+    const auth = await startHost((request, response) => {
+      const scopes = new URL(request.url, 'http://x').searchParams.getAll('scope');
+      reply(response, 200, JSON.stringify({ access_token: `t-${scopes[0]}`, expires_in: 300 }));
+    });
+    const front = await startHost((request, response) => {
+      const name = request.url.split('/')[2];
+      if (request.headers.authorization !== `Bearer t-repository:${name}:pull`) {
+        return reply(response, 401, '', { 'www-authenticate': `Bearer realm="${auth.url}/token"` });
+      }
+      reply(response, 404);
+    });
+    const client = testClient([front.host, auth.host]);
+    const references = ['a', 'b', 'c'].map((name) => parseReference(`${front.host}/${name}:v1`));
+    expect(await Promise.all(references.map((one) => client.resolve(one)))).toEqual([
+      undefined,
+      undefined,
+      undefined,
+    ]);
+    expect(auth.asked.length).toBeLessThanOrEqual(3);
+  });
+
+  test('an end of life in the middle of an upload is survived', async () => {
+    const { host, seen } = await registry({ access: { kind: 'token', accounts, tokenLife: 0.05 } });
+    const client = testClient([host], { credentials: account, chunk: 100_000 });
+    const bytes = noise(500_000);
+    const slow = {
+      ...source(bytes),
+      async *open(from: number) {
+        for await (const chunk of source(bytes).open(from)) {
+          yield chunk;
+          await new Promise((done) => setTimeout(done, 30));
+        }
+      },
+    };
+    expect(await client.putBlob({ registry: host, repository: 'a' }, slow)).toBe('uploaded');
+    expect(seen.filter(({ url }) => url.startsWith('/token')).length).toBeGreaterThan(2);
+  });
+
+  test('an identity token is exchanged by POST', async () => {
+    const auth = await startHost((request, response) => {
+      const form = new URLSearchParams(request.body.toString());
+      const good = request.method === 'POST' && form.get('refresh_token') === 'secret+/=';
+      reply(response, good ? 200 : 401, JSON.stringify({ access_token: 'fresh' }));
+    });
+    const front = await startHost(guarded(`Bearer realm="${auth.url}/t",service="svc"`, 'Bearer fresh'));
+    const client = testClient([front.host, auth.host], {
+      credentials: always({ kind: 'identity', token: 'secret+/=' }),
+    });
+    expect(await client.resolve(parseReference(`${front.host}/a:v1`))).toBeUndefined();
+    const form = new URLSearchParams(auth.asked[0]?.body.toString());
+    expect(Object.fromEntries(form)).toMatchObject({
+      grant_type: 'refresh_token',
+      scope: 'repository:a:pull',
+      service: 'svc',
+    });
+  });
+
+  test.each([[307], [308]])(
+    'an identity token does not follow a redirect (%i) to another host',
+    async (status) => {
+      const other = await startHost((_request, response) =>
+        reply(response, 200, JSON.stringify({ access_token: 'fresh' })),
+      );
+      const auth = await startHost((request, response) => {
+        if (request.url === '/t') return reply(response, status, '', { location: '/moved' });
+        reply(response, status, '', { location: `${other.url}/t` });
+      });
+      const front = await startHost(guarded(`Bearer realm="${auth.url}/t"`, 'Bearer fresh'));
+      const client = testClient([front.host, auth.host, other.host], {
+        credentials: always({ kind: 'identity', token: 'secret' }),
+      });
+      await expect(client.resolve(parseReference(`${front.host}/a:v1`))).rejects.toMatchObject({
+        code: 'bad-answer',
+        message: `${auth.host} redirects the request for a token to ${other.host}: a secret in its body is for ${auth.host} alone`,
+        hint: expect.stringContaining(other.host),
+      });
+      expect(auth.asked.map(({ url }) => url)).toEqual(['/t', '/moved']);
+      expect(other.asked).toEqual([]);
+    },
+  );
+
+  test('a bearer token of the authfile is sent as it is', async () => {
+    const front = await startHost(guarded('Bearer realm="https://nowhere.invalid/"', 'Bearer ready'));
+    const client = testClient([front.host], { credentials: always({ kind: 'bearer', token: 'ready' }) });
+    expect(await client.resolve(parseReference(`${front.host}/a:v1`))).toBeUndefined();
+  });
+
+  test.each([
+    ['no JSON', 'oops'],
+    ['no token', '{}'],
+    ['a token that would split the header', JSON.stringify({ token: 'a\r\nx: y' })],
+    ['a token that is no text', JSON.stringify({ token: { a: 1 } })],
+  ])('%s is a bad answer', async (_, body) => {
+    const auth = await startHost((_request, response) => reply(response, 200, body));
+    const front = await startHost(guarded(`Bearer realm="${auth.url}/t"`, 'never'));
+    const client = testClient([front.host, auth.host]);
+    const looking = client.resolve(parseReference(`${front.host}/a:v1`));
+    await expect(looking).rejects.toMatchObject({ code: 'bad-answer' });
+  });
+
+  test.each([
+    ['Bearer realm="not a url"', 'bad-answer'],
+    ['Bearer realm="https://user:pass@evil.example/"', 'bad-answer'],
+    ['Bearer realm="http://plain.example/t"', 'not-allowed'],
+    ['Bearer realm="file:///etc/passwd"', 'not-allowed'],
+  ])('the service %s is not asked', async (challenge, code) => {
+    const front = await startHost(guarded(challenge, 'never'));
+    const looking = testClient([front.host]).resolve(parseReference(`${front.host}/a:v1`));
+    await expect(looking).rejects.toMatchObject({ code });
+  });
+
+  test('a greeting that is redirected does not bring the credentials to the other host’s service', async () => {
+    const auth = await startHost((_request, response) =>
+      reply(response, 200, JSON.stringify({ token: 'anonymous' })),
+    );
+    const other = await startHost(guarded(`Bearer realm="${auth.url}/t"`, 'Bearer anonymous'));
+    const front = await startHost(({ url }, response) =>
+      reply(response, 307, '', { location: `${other.url}${url}` }),
+    );
+    const client = testClient([front.host, other.host, auth.host], { credentials: account });
+    expect(await client.resolve(parseReference(`${front.host}/a:v1`))).toBeUndefined();
+    expect(auth.asked.length).toBeGreaterThan(0);
+    const shown = [...auth.asked, ...other.asked].map(
+      ({ headers, url }) => `${headers.authorization} ${url}`,
+    );
+    expect(shown.filter((one) => one.includes('Basic') || one.includes('account='))).toEqual([]);
+  });
+
+  test('a registry may ask for other actions in the same repository, not for another repository', async () => {
+    const auth = await startHost((request, response) =>
+      reply(response, 200, JSON.stringify({ token: `x${auth.asked.length}${request.method}` })),
+    );
+    const asking = (scope: string) =>
+      startHost((_request, response) => {
+        reply(response, 401, '', { 'www-authenticate': `Bearer realm="${auth.url}/t",scope="${scope}"` });
+      });
+    const scopesFor = async (scope: string) => {
+      const front = await asking(scope);
+      const before = auth.asked.length;
+      const client = testClient([front.host, auth.host]);
+      await expect(client.resolve(parseReference(`${front.host}/a:v1`))).rejects.toMatchObject({
+        code: 'denied',
+      });
+      return new Set(
+        auth.asked.slice(before).flatMap(({ url }) => new URL(url, 'http://x').searchParams.getAll('scope')),
+      );
+    };
+    expect(await scopesFor('repository:a:*')).toEqual(new Set(['repository:a:pull', 'repository:a:*']));
+    expect(await scopesFor('repository:secret:pull')).toEqual(new Set(['repository:a:pull']));
+  });
+});
+
+/** A host that answers 404 to those who show the right header. */
+function guarded(challenge: string, header: string): Respond {
+  return (request, response) => {
+    if (request.headers.authorization === header) reply(response, 404);
+    else reply(response, 401, '', { 'www-authenticate': challenge });
+  };
+}

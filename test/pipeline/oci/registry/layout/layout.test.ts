@@ -1,0 +1,267 @@
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import type { Reference } from '../../../../../catalog/reference.ts';
+import { openLayout } from '../../../../../pipeline/oci/registry/layout/layout.ts';
+import { layoutRegistry } from '../../../../../pipeline/oci/registry/layout/registry.ts';
+import { pushImage } from '../../../../../pipeline/oci/registry/push.ts';
+import { folder } from '../../../../fakes/folder.ts';
+import { bytesOf, noise, sampleImage, sampleReferrer, source } from '../../../../fakes/image.ts';
+
+const tag = (name: string, repository = ''): Reference => ({
+  kind: 'tag',
+  registry: '',
+  repository,
+  tag: name,
+});
+const own = { registry: '', repository: '' };
+
+async function layout(directory = join(folder(), 'layout')) {
+  const opened = await openLayout(directory, { create: true });
+  return { ...opened, registry: layoutRegistry(opened) };
+}
+
+const indexOf = (directory: string) => JSON.parse(readFileSync(join(directory, 'index.json'), 'utf8'));
+
+describe('a layout', () => {
+  test('is begun with all that it needs, and is read again', async () => {
+    const { directory } = await layout();
+    expect(JSON.parse(readFileSync(join(directory, 'oci-layout'), 'utf8'))).toEqual({
+      imageLayoutVersion: '1.0.0',
+    });
+    expect(indexOf(directory)).toMatchObject({ schemaVersion: 2, manifests: [] });
+    await openLayout(directory, { create: false });
+  });
+
+  test('is not begun over other things, nor where it is only to be read', async () => {
+    const directory = folder();
+    writeFileSync(join(directory, 'notes.txt'), 'mine');
+    await expect(openLayout(directory, { create: true })).rejects.toMatchObject({ code: 'usage' });
+    await expect(openLayout(join(directory, 'none'), { create: false })).rejects.toMatchObject({
+      code: 'not-found',
+    });
+    expect(readdirSync(directory)).toEqual(['notes.txt']);
+    await expect(openLayout(join(directory, 'notes.txt'), { create: true })).rejects.toMatchObject({
+      code: expect.stringMatching(/io|not-found/),
+    });
+  });
+
+  test('holds an image with one entry, by a bare tag', async () => {
+    const { directory, registry } = await layout();
+    const image = sampleImage({ architectures: ['amd64', 'arm64'] });
+    await pushImage(registry, tag('v1'), { image });
+    expect(indexOf(directory).manifests).toEqual([
+      {
+        mediaType: image.root.mediaType,
+        digest: image.root.digest,
+        size: image.root.bytes.length,
+        annotations: { 'org.opencontainers.image.ref.name': 'v1' },
+      },
+    ]);
+    expect(await registry.getManifest(tag('v1'))).toEqual(image.root);
+    for (const blob of image.blobs) {
+      expect(await bytesOf(registry.getBlob(own, blob))).toEqual(await bytesOf(blob.open(0)));
+    }
+    const again = await pushImage(registry, tag('v1'), { image });
+    expect(again.unchanged).toBe(true);
+  });
+
+  test('keeps repositories apart', async () => {
+    const { directory, registry, repositories } = await layout();
+    const one = sampleImage({ layers: ['one'] });
+    const two = sampleImage({ layers: ['two'] });
+    await pushImage(registry, tag('v1'), { image: one });
+    await pushImage(registry, tag('v1', 'a/b'), { image: two });
+    expect(await registry.resolve(tag('v1'))).toMatchObject({ digest: one.root.digest });
+    expect(await registry.resolve(tag('v1', 'a/b'))).toMatchObject({ digest: two.root.digest });
+    expect(
+      await registry.resolve({ kind: 'digest', registry: '', repository: '', digest: two.root.digest }),
+    ).toBeUndefined();
+    expect(await repositories()).toEqual(['', 'a/b']);
+    expect(indexOf(directory).manifests[1].annotations).toEqual({
+      'org.opencontainers.image.ref.name': 'a/b:v1',
+    });
+  });
+
+  test('sees what another has written into the directory', async () => {
+    const { directory, registry } = await layout();
+    const other = await layout(directory);
+    for (const layers of [['1'], ['2'], ['3']]) {
+      const image = sampleImage({ layers });
+      await pushImage(other.registry, tag('v1'), { image });
+      expect(await registry.resolve(tag('v1'))).toMatchObject({ digest: image.root.digest });
+    }
+  });
+
+  test('lists referrers, and their list in a tag as others keep it', async () => {
+    const { registry } = await layout();
+    const image = sampleImage();
+    const about = sampleReferrer(image.root, 'test/x');
+    await pushImage(registry, tag('v1'), { image });
+    await pushImage(registry, { kind: 'digest', ...own, digest: about.root.digest }, { image: about });
+    expect(await registry.listReferrers(own, image.root.digest)).toMatchObject([{ artifactType: 'test/x' }]);
+    expect(await registry.listReferrers(own, image.root.digest, 'other')).toEqual([]);
+  });
+});
+
+describe('writing', () => {
+  test('blobs are there whole or not at all', async () => {
+    const { directory, registry, blobs } = await layout();
+    const blob = source(noise(100_000));
+    const wrong = { ...blob, open: source(noise(100_000, 'other')).open };
+    const broken = {
+      ...blob,
+      async *open() {
+        yield Buffer.alloc(10);
+        throw new Error('source broke');
+      },
+    };
+    await expect(registry.putBlob(own, wrong)).rejects.toMatchObject({ code: 'corrupt' });
+    await expect(registry.putBlob(own, broken)).rejects.toThrow('source broke');
+    expect(await blobs.size(blob.digest)).toBeUndefined();
+    expect(readdirSync(join(directory, '.portolan-uploads'))).toEqual([]);
+    expect(await registry.putBlob(own, blob)).toBe('uploaded');
+    expect(await registry.putBlob(own, blob)).toBe('present');
+  });
+
+  test('a blob that was cut short is written anew', async () => {
+    const { directory, registry } = await layout();
+    const blob = source(noise(1000));
+    const path = join(directory, 'blobs', blob.digest.replace(':', '/'));
+    writeFileSync(path, 'short');
+    expect(await registry.putBlob(own, blob)).toBe('uploaded');
+    expect(await bytesOf(registry.getBlob(own, blob))).toHaveLength(1000);
+  });
+
+  test('a manifest is not taken without what it names', async () => {
+    const { registry } = await layout();
+    const image = sampleImage({ architectures: ['a', 'b'] });
+    for (const blob of image.blobs) await registry.putBlob(own, blob);
+    await expect(registry.putManifest(tag('v1'), image.root)).rejects.toMatchObject({ code: 'not-found' });
+    expect(await registry.resolve(tag('v1'))).toBeUndefined();
+  });
+
+  test('many at a time lose nothing, in one process and in several', async () => {
+    const { directory, registry } = await layout();
+    const others = [await layout(directory), await layout(directory)];
+    const image = sampleImage();
+    await pushImage(registry, tag('base'), { image });
+    const names = Array.from({ length: 30 }, (_, i) => `v${i}`);
+    await Promise.all(
+      names.map((name, i) =>
+        [registry, ...others.map((one) => one.registry)][i % 3]?.putManifest(tag(name), image.root),
+      ),
+    );
+    const found: string[] = [];
+    for await (const name of registry.listTags(own)) found.push(name);
+    expect(found).toEqual(['base', ...names].sort());
+    expect(existsSync(join(directory, 'index.json.lock'))).toBe(false);
+  });
+
+  test('the lock of a process that died is broken', async () => {
+    const { directory, registry } = await layout();
+    const lock = join(directory, 'index.json.lock');
+    writeFileSync(lock, '');
+    const long = new Date(Date.now() - 60_000);
+    utimesSync(lock, long, long);
+    await pushImage(registry, tag('v1'), { image: sampleImage() });
+    expect(await registry.resolve(tag('v1'))).toBeDefined();
+  });
+
+  test('what a killed upload left long ago is removed', async () => {
+    const { directory } = await layout();
+    const uploads = join(directory, '.portolan-uploads');
+    mkdirSync(uploads, { recursive: true });
+    const long = new Date(Date.now() - 48 * 3600 * 1000);
+    for (const name of ['old', 'new']) writeFileSync(join(uploads, name), 'x');
+    utimesSync(join(uploads, 'old'), long, long);
+    await layout(directory);
+    expect(readdirSync(uploads)).toEqual(['new']);
+  });
+});
+
+describe('removing', () => {
+  test('a list leaves its images, each by itself', async () => {
+    const { registry } = await layout();
+    const image = sampleImage({ architectures: ['a', 'b'] });
+    await pushImage(registry, tag('v1'), { image });
+    const digest = (name: string): Reference => ({ kind: 'digest', ...own, digest: name });
+    expect(await registry.deleteManifest(digest(image.root.digest))).toBe(true);
+    expect(await registry.resolve(tag('v1'))).toBeUndefined();
+    for (const child of image.manifests) expect(await registry.resolve(digest(child.digest))).toBeDefined();
+    expect(await registry.deleteManifest(digest(image.root.digest))).toBe(false);
+  });
+
+  test('an image out of a list, and back', async () => {
+    const { registry } = await layout();
+    const image = sampleImage({ architectures: ['a', 'b'] });
+    await pushImage(registry, tag('v1'), { image });
+    const [child] = image.manifests;
+    if (!child) throw new Error('no child');
+    const name: Reference = { kind: 'digest', ...own, digest: child.digest };
+    expect(await registry.deleteManifest(name)).toBe(true);
+    expect(await registry.resolve(name)).toBeUndefined();
+    expect(await registry.resolve(tag('v1'))).toBeDefined();
+    await registry.putManifest(name, child);
+    expect(await registry.getManifest(name)).toEqual(child);
+  });
+
+  test('from one repository is not from another', async () => {
+    const { registry } = await layout();
+    const image = sampleImage();
+    await pushImage(registry, tag('v1', 'a'), { image });
+    await pushImage(registry, tag('v1', 'b'), { image });
+    expect(
+      await registry.deleteManifest({
+        kind: 'digest',
+        registry: '',
+        repository: 'a',
+        digest: image.root.digest,
+      }),
+    ).toBe(true);
+    expect(await registry.resolve(tag('v1', 'a'))).toBeUndefined();
+    expect(await registry.getManifest(tag('v1', 'b'))).toEqual(image.root);
+  });
+});
+
+describe('a directory that somebody handed over', () => {
+  test('cannot make us read another file', async () => {
+    const { directory, registry } = await layout();
+    const secret = join(folder(), 'secret');
+    writeFileSync(secret, 'secret');
+    const blob = source(Buffer.from('secret'));
+    symlinkSync(secret, join(directory, 'blobs', blob.digest.replace(':', '/')));
+    await expect(bytesOf(registry.getBlob(own, blob))).rejects.toMatchObject({ code: 'io' });
+  });
+
+  test('has bytes that are not those of their names', async () => {
+    const { directory, registry } = await layout();
+    const image = sampleImage();
+    await pushImage(registry, tag('v1'), { image });
+    const [blob] = image.blobs;
+    if (!blob) throw new Error('no blob');
+    writeFileSync(join(directory, 'blobs', blob.digest.replace(':', '/')), noise(blob.size));
+    await expect(bytesOf(registry.getBlob(own, blob))).rejects.toMatchObject({ code: 'corrupt' });
+    writeFileSync(join(directory, 'blobs', image.root.digest.replace(':', '/')), image.root.bytes.slice(1));
+    const fresh = await layout(directory);
+    await expect(fresh.registry.getManifest(tag('v1'))).rejects.toMatchObject({ code: 'corrupt' });
+  });
+
+  test('lacks a manifest that its index names', async () => {
+    const { directory, registry } = await layout();
+    const image = sampleImage();
+    await pushImage(registry, tag('v1'), { image });
+    rmSync(join(directory, 'blobs', image.root.digest.replace(':', '/')));
+    const fresh = await layout(directory);
+    expect(await fresh.registry.resolve(tag('v1'))).toBeUndefined();
+  });
+});

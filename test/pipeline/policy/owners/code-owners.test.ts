@@ -1,0 +1,60 @@
+/** CODEOWNERS as GitHub reads it, as far as its page tells. */
+import { describe, expect, test } from 'vitest';
+import { formatIdentity, parseIdentity } from '../../../../pipeline/policy/identity.ts';
+import { lineFor, namesOthers, readCodeOwners } from '../../../../pipeline/policy/owners/code-owners.ts';
+
+/** Number of the line that counts, with its owners. */
+function counts(text: string, path: string): string {
+  const found = lineFor(readCodeOwners(text), path);
+  return found ? `${found.line} ${found.owners.map(formatIdentity).join(' ')}`.trim() : 'none';
+}
+
+describe('the line that counts', () => {
+  // The examples of GitHub's page.
+  test.each([
+    ['* @global', 'any/file.yaml', '1 global'],
+    ['*.js @js #This is an inline comment.', 'deep/in/file.js', '1 js'],
+    ['/build/logs/ @doctocat', 'build/logs/a/b.log', '1 doctocat'],
+    ['/build/logs/ @doctocat', 'other/build/logs/a', 'none'],
+    ['docs/* @docs', 'docs/getting-started.md', '1 docs'],
+    ['docs/* @docs', 'docs/build-app/troubleshooting.md', 'none'],
+    ['apps/ @octocat', 'deep/apps/x', '1 octocat'],
+    ['/docs/ @doctocat', 'docs/a/b', '1 doctocat'],
+    ['**/logs @octocat', 'deeply/nested/logs/x', '1 octocat'],
+    ['/apps/ @octocat\n/apps/github', 'apps/github/x', '2'],
+    ['/apps/ @octocat\n/apps/github', 'apps/other', '1 octocat'],
+    ['* @first\n*.yaml @second', 'catalogs/a.yaml', '2 second'],
+    ['/catalogs/*/etcd/ @bob @org/team', 'catalogs/v4.20/etcd/catalog.yaml', '1 bob @org/team'],
+    ['a\\ b/ @bob', 'a b/c', '1 bob'],
+    ['!catalogs/ @bob\n[a] @bob\n# @bob\n', 'catalogs/x', 'none'],
+  ])('%s: %s', (text, path, expected) => {
+    expect(counts(text, path)).toBe(expected);
+  });
+});
+
+describe('others than the owners', () => {
+  const isOther = (text: string, ...owners: readonly string[]): boolean | undefined => {
+    const line = lineFor(readCodeOwners(text), 'catalogs/v4.20/etcd/catalog.yaml');
+    return (
+      line &&
+      namesOthers(
+        line,
+        owners.flatMap((owner) => parseIdentity(owner) ?? []),
+      )
+    );
+  };
+
+  test('are people of whom none is an owner', () => {
+    expect(isOther('/catalogs/ @carol @dan', 'bob')).toBe(true);
+    expect(isOther('/catalogs/ @carol @Bob', 'bob#11')).toBe(false);
+  });
+
+  test('are not told where that cannot be known, or is meant for everything', () => {
+    expect(isOther('* @carol', 'bob')).toBe(false);
+    expect(isOther('/catalogs/ @org/team', 'bob')).toBe(false);
+    expect(isOther('/catalogs/ carol@example.com', 'bob')).toBe(false);
+    expect(isOther('/catalogs/', 'bob')).toBe(false);
+    expect(isOther('/catalogs/ @carol')).toBe(false);
+    expect(isOther('/catalogs/ @carol', '@org/team')).toBe(false);
+  });
+});

@@ -1,0 +1,230 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openRepository, type Repository } from '../../../../pipeline/git/repository.ts';
+import { formatIdentity } from '../../../../pipeline/policy/identity.ts';
+import {
+  comparedOwnersReader,
+  type PackageOwners,
+  sameOwners,
+} from '../../../../pipeline/policy/owners/owners.ts';
+import { readPolicy } from '../../../../pipeline/policy/read-policy.ts';
+import { type Files, makeRepository, type TestRepository } from '../../../fakes/repository.ts';
+
+let source: TestRepository;
+let repository: Repository;
+beforeAll(async () => {
+  source = makeRepository();
+  repository = await openRepository(source.directory, { searchPath: process.env['PATH'] });
+});
+afterAll(async () => {
+  await repository.close();
+  source.remove();
+});
+
+const HEAD = 'apiVersion: portolan/v1alpha1\nkind: Portolan\n';
+
+async function read(files: Files, paths: readonly string[], written = ''): Promise<PackageOwners> {
+  const { policy, findings } = readPolicy(new TextEncoder().encode(HEAD + written));
+  if (!policy) throw new Error(JSON.stringify(findings));
+  const [commit = ''] = source.chain({ empty: '', ...files });
+  return comparedOwnersReader(repository.objects, commit, policy).of('etcd', paths);
+}
+
+async function owners(files: Files, paths: readonly string[] = [], written = ''): Promise<string> {
+  return (await read(files, paths, written)).identities.map(formatIdentity).join(' ');
+}
+
+describe('ci.yaml', () => {
+  const CI = 'operators/etcd/ci.yaml';
+
+  test('names owners under reviewers', async () => {
+    expect(await owners({ [CI]: "reviewers:\n- bob\n- 'Carol#12'\n- '@My-Org/Team'\n" })).toBe(
+      'bob Carol#12 @my-org/team',
+    );
+    expect(await read({ [CI]: 'reviewers: [bob]\n' }, [])).toMatchObject({ source: CI, findings: [] });
+  });
+
+  test('entries that name nobody are said and left out', async () => {
+    const { identities, findings } = await read({ [CI]: 'reviewers:\n- bob\n- 12\n- "a b"\n- {x: y}\n' }, []);
+    expect(identities.map(formatIdentity)).toEqual(['bob']);
+    expect(
+      findings.map(
+        ({ rule, severity, location: { line, column } }) => `${rule} ${severity} ${line}:${column}`,
+      ),
+    ).toEqual(['owners/entry warning 3:3', 'owners/entry warning 4:3', 'owners/entry warning 5:3']);
+  });
+
+  test('one that cannot be read makes nobody an owner, whatever comes after it', async () => {
+    const policy = 'owners: {packages: {etcd: [dan]}}\n';
+    for (const broken of ['reviewers: [bob', { mode: '120000', text: 'x' }] as const) {
+      const { identities, findings } = await read({ [CI]: broken }, [], policy);
+      expect(identities).toEqual([]);
+      expect(findings).toMatchObject([{ severity: 'error', location: { file: CI } }]);
+    }
+  });
+
+  test('one that is too large makes nobody an owner', async () => {
+    const { identities, findings } = await read(
+      { [CI]: `reviewers: [bob]\n#${'x'.repeat(1024 * 1024)}` },
+      [],
+    );
+    expect(identities).toEqual([]);
+    expect(findings).toMatchObject([
+      {
+        rule: 'owners/file',
+        severity: 'error',
+        message: `${CI} names owners, but is larger than 1048576 bytes`,
+      },
+    ]);
+  });
+
+  test('one without reviewers leaves it to the next source, at last to the policy', async () => {
+    const policy = 'owners: {packages: {etcd: [dan]}}\n';
+    for (const empty of ['fbc: {}\n', 'reviewers:\n', 'reviewers: bob\n', '']) {
+      expect(await owners({ [CI]: empty }, [], policy)).toBe('dan');
+    }
+    expect(await owners({}, [], policy)).toBe('dan');
+    expect(await owners({}, [])).toBe('');
+    expect((await read({}, [], policy)).source).toBe('the policy');
+  });
+
+  test('keys that stand twice count as the last one, and are said', async () => {
+    const { identities, findings } = await read({ [CI]: 'reviewers: [bob]\nreviewers: [dan]\n' }, []);
+    expect(identities.map(formatIdentity)).toEqual(['dan']);
+    expect(findings).toMatchObject([{ rule: 'settings/repeated-key', severity: 'warning' }]);
+  });
+});
+
+describe('prow', () => {
+  const PATHS = ['operators/etcd/1.0.0/csv.yaml'];
+
+  test('owners are those of the folder and of all folders above', async () => {
+    const files = {
+      OWNERS: 'approvers: [Root]\n',
+      'operators/OWNERS': 'approvers: [ops, "@at"]\nreviewers: [nobody]\n',
+      'operators/etcd/1.0.0/OWNERS': 'approvers: [leaf]\n',
+      'operators/quay/OWNERS': 'approvers: [other]\n',
+    };
+    expect(await owners(files, PATHS)).toBe('leaf ops at root');
+  });
+
+  test('no_parent_owners ends the way up, unless nobody was found yet', async () => {
+    const root = { OWNERS: 'approvers: [root]\n' };
+    const options = 'options: {no_parent_owners: true}\n';
+    expect(await owners({ ...root, 'operators/OWNERS': `${options}approvers: [ops]\n` }, PATHS)).toBe('ops');
+    expect(await owners({ ...root, 'operators/OWNERS': `${options}reviewers: [x]\n` }, PATHS)).toBe('root');
+  });
+
+  test('aliases stand for their members', async () => {
+    const aliases = { OWNERS_ALIASES: 'aliases:\n  Team: [A, b]\n  flow: {c, d}\n  none:\n' };
+    expect(await owners({ ...aliases, OWNERS: 'approvers: [TEAM, flow, none, e]\n' }, PATHS)).toBe(
+      'a b c d e',
+    );
+  });
+
+  test('filters speak of the paths that they match', async () => {
+    const filters =
+      'filters:\n  ".*": {approvers: [all]}\n  "\\\\.md$": {approvers: [writer]}\n  "^etcd/": {approvers: [etcd]}\n  "(?i)CSV": {approvers: [folded]}\n  "(": {approvers: [broken]}\n';
+    expect(await owners({ 'operators/OWNERS': filters }, PATHS)).toBe('all etcd folded');
+    expect(await owners({ 'operators/OWNERS': filters }, ['operators/etcd/x.md'])).toBe('all writer etcd');
+    // Anybody named outside of the filters makes prow read the file without them.
+    expect(await owners({ 'operators/OWNERS': `${filters}reviewers: [x]\n` }, PATHS)).toBe('');
+  });
+
+  test('filters that are not read are said, and take no time', async () => {
+    const filters = 'filters:\n  "^(catalog/(a+)+)$": {approvers: [slow]}\n  "(?!x)": {approvers: [never]}\n';
+    const path = `operators/etcd/catalog/${'a'.repeat(200)}!`;
+    const { identities, findings } = await read({ 'operators/etcd/OWNERS': filters }, [path]);
+    expect(identities).toEqual([]);
+    expect(findings).toMatchObject([
+      {
+        rule: 'owners/entry',
+        severity: 'warning',
+        message: expect.stringContaining('the filter "(?!x)" is no expression'),
+        location: { file: 'operators/etcd/OWNERS', line: 3, column: 3 },
+      },
+    ]);
+    const many = Array.from({ length: 50 }, (_, i) => `  "${'a'.repeat(100)}${i}": {approvers: [x]}\n`);
+    const read50 = await read({ 'operators/etcd/OWNERS': `filters:\n${many.join('')}` }, [path]);
+    expect(read50.findings.length).toBeGreaterThan(25);
+  });
+
+  test('of several paths, only who owns all of them', async () => {
+    const files = {
+      OWNERS: 'approvers: [root]\n',
+      'catalogs/OWNERS': 'approvers: [cat]\n',
+      'operators/OWNERS': 'approvers: [ops, cat]\n',
+    };
+    expect(await owners(files, ['operators/etcd/a', 'catalogs/v1/etcd/b'])).toBe('cat root');
+  });
+
+  test('a file of one package may be named by its path', async () => {
+    const policy = "owners: {sources: [{path: 'packages/{package}/OWNERS', format: prow}]}\n";
+    expect(
+      await owners(
+        { 'packages/etcd/OWNERS': 'approvers: [bob]\n', OWNERS: 'approvers: [root]\n' },
+        [],
+        policy,
+      ),
+    ).toBe('bob');
+  });
+
+  test('comes after ci.yaml, and only where that names nobody', async () => {
+    const files = { OWNERS: 'approvers: [root]\n', 'operators/etcd/ci.yaml': 'reviewers: [bob]\n' };
+    expect(await owners(files, PATHS)).toBe('bob');
+  });
+});
+
+test('lists are the same when they name the same people, and somebody', () => {
+  const list = (...logins: string[]): PackageOwners => ({
+    identities: logins.map((login) => ({ kind: 'account', login, id: undefined })),
+    source: undefined,
+    findings: [],
+  });
+  expect(sameOwners(list('a', 'B'), list('b', 'A', 'a'))).toBe(true);
+  expect(sameOwners(list('a'), list('a', 'b'))).toBe(false);
+  expect(sameOwners(list(), list())).toBe(false);
+});
+
+describe('CODEOWNERS', () => {
+  const files = {
+    'operators/etcd/ci.yaml': 'reviewers: [bob]\n',
+    '.github/CODEOWNERS': '* @alice\n/catalogs/*/etcd/ @carol\n/operators/etcd/ @Bob\n',
+    CODEOWNERS: '/catalogs/ @mallory\n',
+  };
+
+  test('decides nothing; where it names others, that is said with what to write', async () => {
+    const paths = ['catalogs/v4.20/etcd/a.yaml', 'catalogs/v4.20/etcd/b.yaml', 'operators/etcd/ci.yaml', 'x'];
+    const { identities, findings } = await read(files, paths);
+    expect(identities.map(formatIdentity)).toEqual(['bob']);
+    expect(findings).toEqual([
+      {
+        rule: 'owners/code-owners',
+        severity: 'warning',
+        message:
+          '.github/CODEOWNERS:2 has GitHub ask carol about /catalogs/*/etcd/; what counts is operators/etcd/ci.yaml: bob',
+        location: { file: '.github/CODEOWNERS', line: 2, column: 1 },
+        hint: '/catalogs/*/etcd/ @bob',
+      },
+    ]);
+  });
+
+  test('that is too large is said', async () => {
+    const large = { ...files, '.github/CODEOWNERS': '/operators/ @carol\n'.repeat(60_000) };
+    expect((await read(large, ['operators/etcd/ci.yaml'])).findings).toMatchObject([
+      {
+        rule: 'owners/code-owners',
+        severity: 'warning',
+        message:
+          '.github/CODEOWNERS is larger than 1048576 bytes: whom it names is not compared with the owners',
+      },
+    ]);
+  });
+
+  test('that agrees, or is no plain file, is not mentioned', async () => {
+    expect((await read(files, ['operators/etcd/ci.yaml'])).findings).toEqual([]);
+    const linked = { ...files, '.github/CODEOWNERS': { mode: '120000', text: 'x' } as const };
+    expect((await read(linked, ['catalogs/v4.20/etcd/a.yaml'])).findings).toMatchObject([
+      { location: { file: 'CODEOWNERS', line: 1 } },
+    ]);
+  });
+});

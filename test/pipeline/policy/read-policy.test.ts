@@ -1,0 +1,243 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { type PolicyRead, readPolicy } from '../../../pipeline/policy/read-policy.ts';
+
+const HEAD = 'apiVersion: portolan/v1alpha1\nkind: Portolan\n';
+
+function read(text: string, ruleIds?: readonly string[]): PolicyRead {
+  return readPolicy(new TextEncoder().encode(HEAD + text), ruleIds);
+}
+
+/** Findings as `line:column rule message → hint`. */
+function said(text: string, ruleIds?: readonly string[]): string[] {
+  return read(text, ruleIds).findings.map(
+    ({ location: { line, column }, rule, message, hint = '' }) =>
+      `${line}:${column} ${rule} ${message}${hint === '' ? '' : ` → ${hint}`}`,
+  );
+}
+
+describe('without a policy', () => {
+  test('the defaults hold, and that is said', () => {
+    const { policy, defaults, findings } = readPolicy(undefined);
+    expect({ defaults, findings }).toEqual({ defaults: true, findings: [] });
+    expect(policy?.layout.match('catalogs/v4.20/etcd/catalog.yaml')).toMatchObject({
+      kind: 'catalog',
+      catalog: 'v4.20',
+      package: 'etcd',
+    });
+    expect(policy).toMatchObject({
+      owners: { admins: [], allowTeams: true },
+      approval: { pin: 'content', ownerSelfApproval: true, pusherMustBeOwner: true, multiPackage: 'each' },
+      limits: {
+        fileBytes: 33_554_432,
+        files: 3000,
+        documents: 20_000,
+        depth: 100,
+        aliases: 50,
+        contextBytes: 268_435_456,
+      },
+      merge: { mode: 'off' },
+      graph: { olm: ['v0', 'v1'], published: 'git' },
+    });
+    expect(policy?.approval.required.get('delete-package')).toEqual({ owners: 1, admins: 1 });
+    expect(policy?.approval.required.get('gate')).toEqual({ owners: 0, admins: 2 });
+  });
+
+  test('an empty file of settings is no policy', () => {
+    expect(readPolicy(new Uint8Array()).policy).toBeUndefined();
+  });
+});
+
+test('every key is read', () => {
+  const { policy, findings } = read(`
+branches: [main, 'release-*']
+layout:
+  bundle: 'ops/{package}/{version}/**'
+  catalog: ['cats/{catalog}/{package}/**', 'all/{catalog}.yaml']
+owners:
+  admins: ['@My-Org/Catalog-Admins', 'alice#12345']
+  blocked: [mallory]
+  sources: [{path: 'ops/{package}/ci.yaml', format: ci.yaml}, {path: '{dir}/OWNERS', format: prow}]
+  packages: {etcd: [bob]}
+  allowTeams: false
+reservedNames: ['openshift-*']
+automation:
+  - {id: 88447997, login: 'release-bot[bot]', packages: ['*'], may: [add-entry, promote], paths: [catalog], maxPackages: 3}
+approval:
+  by: review
+  pin: head
+  ownerSelfApproval: false
+  pusherMustBeOwner: false
+  required: {ownership: owners+admins, gate: 'admins:3', multi-package: admins}
+commits: {signOff: true, verified: true}
+checks: {required: [{name: install, app: 15368, workflow: .github/workflows/install.yml}]}
+rules:
+  graph/cycle: warning
+  'drift/*': off
+  graph/prune: {severity: off, allowChannels: [nightly]}
+  image/digest: {allowChannels: [dev]}
+waivers: [{rule: graph/stranded, package: etcd, catalog: 'v4.1*', until: 2027-03-01, reason: known}]
+limits: {fileBytes: 1, files: 2, docs: 3, depth: 4, aliases: 0, contextBytes: 5}
+merge: {mode: off, method: rebase, via: direct}
+graph: {olm: [v1], catalogOrder: [v4.12, v4.13], companions: [quay.io/a/b], published: {ledger: published.json}}
+registries: {allow: ['*.example.com', 'quay.io/my-org'], credentials: ['r.example.com:5000'], internal: [10.0.0.0/8]}
+publish:
+  role: arn:aws:iam::1:role/x
+  catalogs: {'v*': {image: 'quay.io/o/i:{catalog}', base: quay.io/x/opm, platforms: [linux/arm64], mirrorTo: 'm:5000/olm'}}
+`);
+  expect(findings).toEqual([]);
+  expect(policy).toMatchObject({
+    branches: ['main', 'release-*'],
+    owners: {
+      admins: [
+        { kind: 'team', team: 'my-org/catalog-admins' },
+        { kind: 'account', login: 'alice', id: 12345 },
+      ],
+      blocked: [{ kind: 'account', login: 'mallory', id: undefined }],
+      allowTeams: false,
+    },
+    reservedNames: ['openshift-*'],
+    automation: [{ id: 88447997, login: 'release-bot[bot]', paths: ['catalog'], maxPackages: 3 }],
+    approval: { pin: 'head', ownerSelfApproval: false, pusherMustBeOwner: false, multiPackage: 'admins' },
+    commits: { signOff: true, verified: true },
+    requiredChecks: [{ name: 'install', app: 15368, workflow: '.github/workflows/install.yml' }],
+    limits: { fileBytes: 1, files: 2, documents: 3, depth: 4, aliases: 0, contextBytes: 5 },
+    merge: { mode: 'off', method: 'rebase', via: 'direct' },
+    graph: { olm: ['v1'], catalogOrder: ['v4.12', 'v4.13'], published: { ledger: 'published.json' } },
+    registries: {
+      allow: ['*.example.com', 'quay.io/my-org'],
+      credentials: ['r.example.com:5000'],
+      internal: ['10.0.0.0/8'],
+    },
+    publish: { role: 'arn:aws:iam::1:role/x', catalogs: [{ pattern: 'v*', platforms: ['linux/arm64'] }] },
+  });
+  expect(policy?.owners.packages.get('etcd')).toEqual([{ kind: 'account', login: 'bob', id: undefined }]);
+  expect(policy?.approval.required.get('ownership')).toEqual({ owners: 1, admins: 1 });
+  expect(policy?.approval.required.get('gate')).toEqual({ owners: 0, admins: 3 });
+  expect(policy?.rules.get('drift/*')).toEqual({ severity: 'off', allowChannels: [] });
+  expect(policy?.rules.get('graph/prune')).toEqual({
+    severity: 'off',
+    allowChannels: ['nightly'],
+  });
+  expect(policy?.rules.get('image/digest')).toEqual({ severity: undefined, allowChannels: ['dev'] });
+  expect(policy?.layout.match('ops/etcd/1.0.0/x')?.kind).toBe('bundle');
+  expect(policy?.layout.match('all/v4.20.yaml')).toMatchObject({ catalog: 'v4.20', package: undefined });
+  // A kind that the policy does not mention keeps its default.
+  expect(policy?.layout.match('operators/etcd/ci.yaml')?.kind).toBe('packageConfig');
+});
+
+describe('what is wrong is said at its place', () => {
+  test('misspelt keys, at any depth, all at once', () => {
+    expect(
+      said(
+        'ownres: {}\napproval:\n  pinn: content\nautomation:\n- {id: 1, login: a, packages: [], may: [], upTo: 2}\n',
+      ),
+    ).toEqual([
+      '3:1 policy/unknown-key there is no key "ownres" → did you mean owners?',
+      '5:3 policy/unknown-key there is no key "pinn" in approval → did you mean pin?',
+      '7:44 policy/unknown-key there is no key "upTo" in automation[0] → the keys are id, login, packages, may, paths, maxPackages',
+    ]);
+  });
+
+  test('values of the wrong kind, with what was found and what to write', () => {
+    expect(
+      said('limits: {files: many}\nmerge:\n  mode: atuo\nowners: {admins: [a b], packages: {x: [12]}}\n'),
+    ).toEqual([
+      '3:17 policy/value limits.files must be a whole number, found "many"',
+      '5:9 policy/value merge.mode must be one of off, auto, found "atuo" → did you mean auto?',
+      '6:19 policy/value owners.admins[0] must be like this: login, login#number, or @organization/team, found "a b"',
+      "6:40 policy/value owners.packages.x[0] must be text, found 12 → quote it: '12'",
+    ]);
+    expect(said('waivers: [{rule: a/b, package: x, until: 2027-02-30, reason: r}]\n')).toEqual([
+      '3:42 policy/value waivers[0].until: there is no day 2027-02-30 → until: 2027-03-01',
+    ]);
+  });
+
+  test('a waiver without an end, a missing kind, a key twice, a second document, broken YAML', () => {
+    expect(said('waivers: [{rule: a/b, package: x, reason: r}]\n')).toEqual([
+      '3:11 policy/value waivers[0]: until is missing → until: …',
+    ]);
+    expect(readPolicy(new TextEncoder().encode('apiVersion: portolan/v1alpha1\n')).findings).toMatchObject([
+      { rule: 'policy/value', message: 'the policy: kind is missing', location: { line: 1 } },
+    ]);
+    expect(said('limits: {}\nlimits: {}\n')).toEqual([
+      '4:1 settings/repeated-key duplicate key "limits" in a mapping → keep one of them',
+    ]);
+    expect(said('limits: {}\n---\nlimits: {}\n')).toEqual([
+      '5:1 settings/document the policy must be one document → keep one document',
+    ]);
+    expect(readPolicy(new TextEncoder().encode(`# c\n---\n${HEAD}`)).findings).toEqual([]);
+    expect(said('limits: [\n').join()).toContain('settings/yaml not YAML');
+  });
+
+  test('patterns that are none', () => {
+    expect(
+      said(
+        "layout: {catalog: 'a/**/{package}', template: ['x/{pkg}/**'], bundle: '/x/{package}', packageConfig: 'x/ci.yaml'}\n",
+      ),
+    ).toEqual([
+      "3:19 policy/value layout.catalog: ** stands only at the end → catalog: 'catalogs/{catalog}/{package}/**'",
+      "3:48 policy/value layout.template[0]: {pkg} is none of {catalog}, {package}, {version} and no list such as {a,b} → template: 'operators/{package}/catalog-templates/**'",
+      "3:71 policy/value layout.bundle: a pattern is a relative path without empty segments → bundle: 'operators/{package}/{version}/**'",
+      "3:102 policy/value layout.packageConfig: the pattern must hold {package} → packageConfig: 'operators/{package}/ci.yaml'",
+    ]);
+  });
+
+  test('rules that do not exist, in rules and in waivers', () => {
+    const text =
+      'rules: {graph/cycel: error, "graph/*": off, Nonsense: error}\nwaivers: [{rule: fbc/yml, package: x, until: 2027-01-01, reason: r}]\n';
+    expect(said(text)).toEqual([
+      '3:45 policy/unknown-key rules: "Nonsense" is not a rule id → a rule is written graph/cycle, a group graph/*',
+    ]);
+    expect(said(text.replace(', Nonsense: error', ''), ['graph/cycle', 'fbc/yaml'])).toEqual([
+      '3:9 policy/unknown-key there is no rule "graph/cycel" → did you mean graph/cycle?',
+      '4:18 policy/unknown-key there is no rule "fbc/yml" → did you mean fbc/yaml?',
+    ]);
+  });
+
+  test('what counts as published', () => {
+    expect(
+      said(
+        'graph:\n  released:\n    a: brnch\n    b: {imge: x}\n    c: {}\n    d: {image: 5}\n    e: [branch]\nregistries: {}\n',
+      ),
+    ).toEqual([
+      '5:8 policy/value graph.released.a must be one of branch, nothing, found "brnch" → did you mean branch?',
+      '6:9 policy/unknown-key there is no key "imge" in graph.released.b → did you mean image?',
+      '7:8 policy/value graph.released.c must be something, not nothing, found a mapping',
+      "8:16 policy/value graph.released.d.image must be text, found 5 → quote it: '5'",
+      '9:8 policy/value graph.released.e must be one of branch, nothing, found a list',
+    ]);
+    const images = (image: string, allow: string): string[] =>
+      said(`graph: {released: {'v*': {image: '${image}'}}}\nregistries: {allow: [${allow}]}\n`);
+    expect(images('quay.io/org/index:v{minor}', 'quay.io/org')).toEqual([]);
+    expect(images('quay.io/org/{catalog}:latest', 'quay.io/org/v4.12')).toEqual([]);
+    expect(images('quay.io/org/index:{catlog}', "'*'")).toEqual([
+      "3:34 policy/value graph.released.v*.image: there is no {catlog}, only {catalog} and {minor} → image: 'registry.redhat.io/redhat/redhat-operator-index:v{minor}'",
+    ]);
+    expect(images('quay.io/Org/index', "'*'")).toEqual([
+      "3:34 policy/value graph.released.v*.image: it is not a valid reference → image: 'registry.redhat.io/redhat/redhat-operator-index:v{minor}'",
+    ]);
+    expect(images('quay.io/org/index:v{minor}', 'quay.io/other')).toEqual([
+      '3:34 policy/value graph.released.v*.image: registries.allow does not allow quay.io/org/index → registries: {allow: [quay.io/org/index]}',
+    ]);
+  });
+
+  test('a policy with findings decides nothing', () => {
+    expect(read('ownres: {}\n').policy).toBeUndefined();
+    expect(read('limits: {}\nlimits: {}\n').policy).toBeUndefined();
+  });
+
+  test('keys of the language itself are keys like others', () => {
+    expect(said('__proto__: {}\nconstructor: {}\n')).toHaveLength(2);
+    const { policy, findings } = read('owners: {packages: {__proto__: [bob], constructor: [bob]}}\n');
+    expect(findings).toEqual([]);
+    expect([...(policy?.owners.packages.keys() ?? [])]).toEqual(['__proto__', 'constructor']);
+    expect(policy?.owners.packages.get('toString')).toBeUndefined();
+  });
+});
+
+test('editors get the same schema from the documentation', () => {
+  expect(readFileSync('docs/policy.schema.json', 'utf8')).toBe(
+    readFileSync('pipeline/policy.schema.json', 'utf8'),
+  );
+});

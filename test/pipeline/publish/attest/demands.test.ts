@@ -1,0 +1,79 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { expect, test } from 'vitest';
+import { parseReference } from '../../../../catalog/reference.ts';
+import { lookUp } from '../../../../pipeline/catalogs/references/look-up.ts';
+import { parsePlace } from '../../../../pipeline/oci/registry/place.ts';
+import { pushImage } from '../../../../pipeline/oci/registry/push.ts';
+import { readPolicy } from '../../../../pipeline/policy/read-policy.ts';
+import { signatureDemands } from '../../../../pipeline/policy/signatures.ts';
+import { attach } from '../../../../pipeline/publish/attest/artifact.ts';
+import { signedStatement } from '../../../../pipeline/publish/attest/sign.ts';
+import { openBase } from '../../../../pipeline/publish/base.ts';
+import { testClient } from '../../../fakes/host.ts';
+import { sampleImage } from '../../../fakes/image.ts';
+import { registry } from '../../../fakes/registry.ts';
+
+const HEAD = 'apiVersion: portolan/v1alpha1\nkind: Portolan\n';
+
+/** A registry with a signed image, one that is not, and a policy that demands signatures of one organisation. */
+async function setUp() {
+  const { host } = await registry();
+  const client = testClient([host]);
+  const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  for (const name of ['acme/signed', 'acme/unsigned', 'other/unsigned']) {
+    const reference = parseReference(`${host}/${name}:v1`);
+    const image = sampleImage({ layers: [name] });
+    await pushImage(client, reference, { image });
+    if (name !== 'acme/signed') continue;
+    const [algorithm = '', hex = ''] = image.root.digest.split(':');
+    const statement = {
+      _type: 'https://in-toto.io/Statement/v1',
+      subject: [{ digest: { [algorithm]: hex } }],
+      predicateType: 'x',
+      predicate: {},
+    };
+    const key = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
+    const signed = await signedStatement(Buffer.from(JSON.stringify(statement)), 'x', { kind: 'key', key });
+    await attach(client, { reference, manifest: image.root }, signed);
+  }
+  const pem = publicKey
+    .export({ type: 'spki', format: 'pem' })
+    .toString()
+    .trim()
+    .replaceAll('\n', '\n        ');
+  const { policy, findings } = readPolicy(
+    Buffer.from(
+      `${HEAD}registries:\n  signatures:\n  - from: ['${host}/acme']\n    keys:\n    - |\n        ${pem}\n`,
+    ),
+  );
+  expect(findings).toEqual([]);
+  const signed = policy && signatureDemands(policy);
+  return { host, client, signed };
+}
+
+test('images without the signature that the policy demands are told, others are not', async () => {
+  const { host, client, signed } = await setUp();
+  const names = ['acme/signed', 'acme/unsigned', 'other/unsigned'].map((name) => `${host}/${name}:v1`);
+  const lookups = await lookUp(names.map(parseReference), { registry: client, signed });
+  expect(names.map((name) => lookups.get(name))).toEqual([
+    { kind: 'found', digest: expect.any(String) },
+    { kind: 'found', digest: expect.any(String), unsigned: 'it has none' },
+    { kind: 'found', digest: expect.any(String) },
+  ]);
+});
+
+test('a base image without it is not built on', async () => {
+  const { host, client, signed } = await setUp();
+  await expect(openBase(client, parsePlace(`${host}/acme/unsigned:v1`), signed)).rejects.toMatchObject({
+    code: 'not-allowed',
+    message: expect.stringContaining('lacks the signature'),
+  });
+  expect(await openBase(client, parsePlace(`${host}/acme/signed:v1`), signed)).toBeDefined();
+});
+
+test('a demand must say by whom', () => {
+  const said = (text: string) => readPolicy(Buffer.from(`${HEAD}${text}`)).findings.length;
+  expect(said('registries: {signatures: [{from: [quay.io]}]}\n')).toBeGreaterThan(0);
+  expect(said('registries: {signatures: [{from: [quay.io], keys: [x]}]}\n')).toBeGreaterThan(0);
+  expect(said('registries: {signatures: [{from: [quay.io], identity: a, issuer: "https://b"}]}\n')).toBe(0);
+});

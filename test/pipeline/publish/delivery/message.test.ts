@@ -1,0 +1,48 @@
+import { expect, test } from 'vitest';
+import { isBranch, messageOf, readWork } from '../../../../pipeline/publish/delivery/message.ts';
+
+const COMMIT = 'a'.repeat(40);
+const push = { v: 1, kind: 'push', repository: 'sea/catalogs', branch: 'main', commit: COMMIT } as const;
+const catalog = { ...push, kind: 'catalog', catalog: 'v4.20' } as const;
+
+test('what is sent is what is read', () => {
+  const gate = { v: 1, kind: 'gate', repository: 'sea/catalogs', number: 7, event: 'e' } as const;
+  const behind = { ...catalog, behind: 'b'.repeat(40) } as const;
+  for (const work of [push, catalog, behind, { ...catalog, again: true, epoch: 2 } as const, gate]) {
+    const { id, group, body } = messageOf(work);
+    expect(readWork(body)).toEqual(work);
+    // What SQS takes for an id and a group.
+    for (const text of [id, group]) expect(text).toMatch(/^[0-9a-f]{64}$/);
+  }
+});
+
+test('catalogs go in parallel, those of one name in order', () => {
+  const groups = [push, catalog, { ...catalog, catalog: 'v4.19' }].map((work) => messageOf(work).group);
+  expect(new Set(groups).size).toBe(3);
+  expect(messageOf({ ...catalog, commit: 'b'.repeat(40) }).group).toBe(messageOf(catalog).group);
+});
+
+test.each([
+  ['no JSON', '{', 'not a version 1 message'],
+  ['another version', JSON.stringify({ ...push, v: 2 }), 'not a version 1 message'],
+  ['another kind', JSON.stringify({ ...push, kind: 'run' }), 'its kind is "run"'],
+  ['a repository that is a path', JSON.stringify({ ...push, repository: '../x' }), 'expected owner/name'],
+  ['a branch that is an option', JSON.stringify({ ...push, branch: '--output=x' }), 'its branch'],
+  ['a commit that is a revision', JSON.stringify({ ...push, commit: 'HEAD' }), 'expected an id'],
+  ['half a character', JSON.stringify({ ...catalog, catalog: '\ud800' }), 'its catalog is "\\ud800"'],
+  ['no catalog', JSON.stringify({ ...catalog, catalog: undefined }), 'its catalog'],
+  ['a newer commit that is a path', JSON.stringify({ ...catalog, behind: '../x' }), 'it is behind "../x"'],
+  ['an epoch that is none', JSON.stringify({ ...catalog, epoch: -1 }), 'its epoch is -1'],
+  ['a number that is none', JSON.stringify({ ...push, kind: 'gate', number: '7' }), 'its number is "7"'],
+])('a message with %s is never handled', (_, body, why) => {
+  expect(() => readWork(body)).toThrow(why);
+});
+
+test.each(['main', 'release-4.20', 'feature/x', 'a.b+c'])('%s is a branch', (name) => {
+  expect(isBranch(name)).toBe(true);
+});
+
+test.each(['-x', 'a..b', 'a//b', 'a.lock', 'a/.b', 'a/', 'a.', '', 'a b', 'a\nb', 'a~1', 'a:b'])(
+  '%j is none',
+  (name) => expect(isBranch(name)).toBe(false),
+);

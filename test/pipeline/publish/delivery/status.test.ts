@@ -1,0 +1,74 @@
+/** What people are told of catalogs that wait, were refused or failed, beside what is published of them. */
+import { expect, test } from 'vitest';
+import type { CommitStatus } from '../../../../pipeline/ports.ts';
+import type { CatalogMessage } from '../../../../pipeline/publish/delivery/message.ts';
+import {
+  type End,
+  noteWaiting,
+  outcomeAt,
+  tellOutcome,
+  tellWaiting,
+} from '../../../../pipeline/publish/delivery/outcome.ts';
+import { isSettled, statusOf, statusText } from '../../../../pipeline/publish/delivery/status.ts';
+import { directoryRecords } from '../../../../pipeline/publish/records/directory.ts';
+import { folder } from '../../../fakes/folder.ts';
+
+const [ONE, TWO] = ['1'.repeat(40), '2'.repeat(40)];
+
+function world() {
+  const records = directoryRecords(folder());
+  const statuses: CommitStatus[] = [];
+  const linkTo = (documents: string): string => `https://pages.example.com/${documents}page.html`;
+  const forge = { report: async (status: CommitStatus) => void statuses.push(status) };
+  const ports = { records, forge, log: () => undefined, linkTo };
+  const messageFor = (commit: string): CatalogMessage => {
+    return { v: 1, kind: 'catalog', repository: 'sea/catalogs', branch: 'main', commit, catalog: 'v4.20' };
+  };
+  const tell = (commit: string, end: End): Promise<void> => tellOutcome(ports, messageFor(commit), end);
+  return { records, statuses, tell, ports, messageFor };
+}
+
+test('a commit that waits stands beside what is published, and is told once it is begun with', async () => {
+  const { records, statuses, tell, ports, messageFor } = world();
+  const waiting = messageFor(TWO);
+  await noteWaiting(records, waiting);
+  expect(statusText(await statusOf(records))).toContain(`  pending ${TWO}: ${TWO}`);
+  expect(statuses).toEqual([]);
+  for (const _ of [1, 2]) await tellWaiting(ports, waiting);
+  await tell(TWO, { state: 'failed', detail: 'the registry answered 503' });
+  // It comes again: what is known of it stays.
+  await tellWaiting(ports, waiting);
+  expect(statuses.map(({ state }) => state)).toEqual(['pending', 'pending', 'error']);
+});
+
+test('that a newer commit was published is told of what was said to wait, and noted of every one', async () => {
+  const { records, statuses, tell, messageFor } = world();
+  await tell(ONE, { state: 'superseded', detail: TWO });
+  expect(statuses).toEqual([]);
+  expect(await outcomeAt(records, messageFor(ONE))).toMatchObject({ state: 'superseded', detail: TWO });
+  const other = messageFor('3'.repeat(40));
+  await noteWaiting(records, other);
+  await tell(other.commit, { state: 'superseded', detail: TWO });
+  expect(statuses.map(({ description }) => description)).toEqual([`published with a newer commit: ${TWO}`]);
+});
+
+test.each([
+  ['failed', 'error'],
+  ['refused', 'failure'],
+] as const)('a commit that is %s stands beside what is published', async (state, onGitHub) => {
+  const { records, statuses, tell } = world();
+  await tell(ONE, { state: 'published', detail: 'sha256:1', documents: 'documents/x/' });
+  const current = { catalog: 'v4.20', image: 'r/c:v4.20', epoch: 0, commit: ONE, digest: 'sha256:1' };
+  const text = JSON.stringify({ ...current, documents: 'documents/x/' });
+  await records.put('published/v4.20/x', new TextEncoder().encode(text));
+  expect(isSettled(await statusOf(records))).toBe(true);
+  await tell(TWO, { state, detail: 'the\u001b[31m registry answered 503' });
+  const status = await statusOf(records);
+  expect(isSettled(status)).toBe(false);
+  expect(statusText(status)).toContain(`  commit  ${ONE}\n  ${state.padEnd(7)} ${TWO}: the`);
+  expect(statusText(status)).not.toContain('\u001b');
+  expect(statuses.map(({ state: said, url }) => [said, url])).toEqual([
+    ['success', 'https://pages.example.com/documents/x/page.html'],
+    [onGitHub, undefined],
+  ]);
+});
