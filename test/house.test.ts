@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { dirname, join, relative, resolve } from 'node:path';
+import { basename, dirname, join, relative, resolve } from 'node:path';
 import { buildSync } from 'esbuild';
 import { describe, expect, test } from 'vitest';
 import * as library from '../catalog/index.ts';
@@ -107,7 +107,47 @@ describe('layout', () => {
     );
     expect(cycles).toEqual([]);
   });
+
+  test('a small file that one file beside it imports, and no test, is part of that file', () => {
+    const importers = new Map<string, string[]>();
+    for (const { from, to } of arrows) importers.set(to, [...(importers.get(to) ?? []), from]);
+    const tested = new Set(testImports());
+    const parts = [...importers]
+      .filter(([file, by]) => by.length === 1 && dirname(by[0] ?? '') === dirname(file))
+      // What is loaded when it is needed has to be a file.
+      .filter(([file, [by = '']]) => !tested.has(file) && !code(by).includes(`import('./${basename(file)}')`))
+      .filter(
+        ([file]) => !file.startsWith('functions/') && readFileSync(file, 'utf8').split('\n').length <= SMALL,
+      )
+      .map(([file]) => file);
+    expect(parts.filter((file) => !(file in CONCERNS))).toEqual([]);
+  });
 });
+
+/** Lines of a file that hardly stands alone. */
+const SMALL = 40;
+/** Small files that stay by themselves, and why. */
+const CONCERNS: Readonly<Record<string, string>> = {
+  'catalog/mirror/icsp.ts': 'one file for each mirror document',
+  'pipeline/cli/opm/commands.ts': 'the table of commands, which the build cuts down',
+  'pipeline/policy/setup/policy.ts': 'the text of a first policy',
+  'pipeline/policy/setup/workflows.ts': 'generated',
+  'pipeline/publish/mirror.ts': 'what publishing asks of the mirror, apart from the steps of a publish',
+  'pipeline/report/browser/findings.ts': 'one file for each part of the page',
+  'pipeline/report/page/script.ts': 'generated',
+};
+
+/** The sources that tests import, and those that have a test of their own. */
+function testImports(): string[] {
+  return readdirSync('test', { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.ts'))
+    .flatMap((file) => [
+      file.replace(/\.test\.ts$/, '.ts'),
+      ...importsOf(readFileSync(join('test', file), 'utf8')).map((name) =>
+        relative('.', resolve(dirname(join('test', file)), name)),
+      ),
+    ]);
+}
 
 /** Whether arrows lead from a folder back to itself. */
 function reaches(arrows: ReadonlyMap<string, ReadonlySet<string>>, start: string): boolean {

@@ -15,10 +15,10 @@ import { compose } from '../yaml/compose.ts';
 import { type FastDocument, type FastPiece, readFast, readFastPiece } from '../yaml/fast.ts';
 import { closeText, isUsualText } from '../yaml/fast-text.ts';
 import { readTree } from '../yaml/parser.ts';
+import { isPlainBytes } from '../yaml/plain-bytes.ts';
 import { YamlError } from '../yaml/tree.ts';
 import { MarkedDocument, OffsetDocument, type SourceDocument } from './document.ts';
 import { type BadSeparator, splitDocuments } from './split.ts';
-import { decode, firstInvalid } from './utf8.ts';
 
 export interface ReadDocument {
   /** JSON. */
@@ -274,4 +274,33 @@ function placeOf(text: string, offset: number): { line: number; column: number }
   const before = text.slice(0, offset);
   const lastBreak = before.lastIndexOf('\n');
   return { line: before.split('\n').length, column: offset - lastBreak };
+}
+
+/** The text that bytes stand for, with U+FFFD where they are no UTF-8. */
+function decode(bytes: Uint8Array): TextPiece & { readonly isUtf8: boolean } {
+  const isPlain = isPlainBytes(bytes);
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+    return { text, isPlain, isUtf8: true };
+  } catch {
+    const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes);
+    return { text, isPlain, isUtf8: false };
+  }
+}
+
+/** Place of the first byte that is not UTF-8: a 1-based line, and a 1-based column in UTF-16 units. */
+function firstInvalid(bytes: Uint8Array): { line: number; column: number } {
+  let line = 1;
+  for (let from = 0; ; line++) {
+    const found = bytes.indexOf(10, from);
+    const to = found < 0 ? bytes.length : found;
+    try {
+      new TextDecoder('utf-8', { fatal: true }).decode(bytes.subarray(from, to));
+    } catch {
+      const text = new TextDecoder().decode(bytes.subarray(from, to));
+      return { line, column: text.indexOf('\ufffd') + 1 };
+    }
+    if (found < 0) return { line, column: 1 };
+    from = found + 1;
+  }
 }

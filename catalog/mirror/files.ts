@@ -2,11 +2,12 @@
  * The files of a plan, by name: what is handed to those who copy the images and to those
  * who run the clusters.
  */
+
+import type { Json } from '../yaml/scalar.ts';
 import { appliedTo, type DocumentOptions, type MirrorDocuments } from './documents.ts';
-import type { ImageSet } from './image-set.ts';
-import { imageSetText } from './image-set-text.ts';
+import type { CatalogSelection, ImageSet } from './image-set.ts';
 import { mappingText } from './mapping.ts';
-import { type KubernetesObject, objectsText } from './object.ts';
+import { type KubernetesObject, objectsText, objectText } from './object.ts';
 import { type MirrorPlan, mappingsOf } from './plan.ts';
 import type { MirrorReport } from './report.ts';
 import { registriesDirectoryText } from './signing.ts';
@@ -77,4 +78,37 @@ function imageSetOf({ catalogs, placements }: MirrorPlan): ImageSet {
 
 function objectsOf(documents: MirrorDocuments, kind: keyof MirrorDocuments): readonly KubernetesObject[] {
   return [documents[kind]].flat();
+}
+
+/** What was mirrored as oc-mirror's ImageSetConfiguration (v2alpha1) in YAML, for those who go on with oc-mirror. */
+function imageSetText({ catalogs, additional, blocked }: ImageSet): string {
+  const images = additional.map(({ reference, repository, tag }) => ({
+    name: reference,
+    ...(repository === undefined ? {} : { targetRepo: repository }),
+    ...(tag === undefined ? {} : { targetTag: tag }),
+  }));
+  return objectText({
+    apiVersion: 'mirror.openshift.io/v2alpha1',
+    kind: 'ImageSetConfiguration',
+    mirror: {
+      ...(images.length === 0 ? {} : { additionalImages: images }),
+      ...(blocked.length === 0 ? {} : { blockedImages: blocked.map(({ source }) => ({ name: source })) }),
+      operators: catalogs.map(operatorOf),
+    },
+  });
+}
+
+function operatorOf({ full, packages, ...texts }: CatalogSelection): Json {
+  return {
+    ...texts,
+    ...(full ? { full } : {}),
+    ...(packages.length === 0
+      ? {}
+      : {
+          packages: packages.map(({ channels, ...fields }) => ({
+            ...fields,
+            ...(channels.length === 0 ? {} : { channels: channels.map((channel) => ({ ...channel })) }),
+          })),
+        }),
+  };
 }

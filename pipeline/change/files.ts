@@ -1,7 +1,8 @@
 /** What changes beside the catalogs themselves: templates, settings, bundles, composite files. */
 import type { Finding } from '../../catalog/finding.ts';
+import { isObject } from '../../catalog/go/shape.ts';
+import { type Composite, readComposite } from '../catalogs/render/composite.ts';
 import { entryAt, type PathChange } from '../git/tree.ts';
-import { compositeChange } from './composite.ts';
 import { contentText, note, type PackageDraft } from './draft.ts';
 import { type ForeignPlace, type Named, packagesOfBundle, packagesOfTemplate } from './foreign.ts';
 import { type ChangedPath, claims, type Scene } from './scene.ts';
@@ -150,4 +151,48 @@ async function compareBundle(scene: Scene, path: ChangedPath, draft: PackageDraf
     draft,
     !before ? `adds bundle ${version}` : after ? `changes bundle ${version}` : `loses bundle ${version}`,
   );
+}
+
+interface CompositeChange {
+  /** Packages whose image is another, and nothing else about them. */
+  readonly packages: readonly {
+    readonly name: string;
+    readonly images: readonly [before: string, after: string];
+  }[];
+  /** Whether anything else in the file changed. */
+  readonly beyond: boolean;
+  /** Why the file cannot be read, severity error. */
+  readonly unread: readonly Finding[];
+}
+
+/**
+ * Compares a composite file before and after, as rendering reads it.
+ *
+ * @param before undefined when the file is new
+ * @param after undefined when the file is removed
+ */
+function compositeChange(
+  file: string,
+  before: Uint8Array | undefined,
+  after: Uint8Array | undefined,
+): CompositeChange {
+  const { composite: now, findings = [] } = after ? readComposite(file, after) : {};
+  const old = before && readComposite(file, before).composite;
+  if (!old || !now || restOf(old) !== restOf(now)) return { packages: [], beyond: true, unread: findings };
+  const images = new Map(old.references.map(({ name, image }) => [name, image]));
+  const packages = now.references.flatMap(({ name, image }) => {
+    const was = images.get(name) ?? '';
+    return was === image ? [] : [{ name, images: [was, image] as const }];
+  });
+  return { packages, beyond: false, unread: findings };
+}
+
+/** Everything but the images, as text. */
+function restOf({ value, references }: Composite): string {
+  const list: unknown[] = Array.isArray(value['references']) ? value['references'] : [];
+  const rest = list.map((written, i) => [
+    references[i]?.name,
+    Object.entries(isObject(written) ? written : {}).filter(([key]) => key !== 'name' && key !== 'image'),
+  ]);
+  return JSON.stringify({ ...value, references: rest });
 }

@@ -6,7 +6,7 @@ import type { Repository } from '../git/repository.ts';
 import type { Policy } from '../policy/policy.ts';
 import { policyAt } from '../policy/read-policy.ts';
 import type { Registry } from '../ports.ts';
-import { pinsBody } from '../report/pins-text.ts';
+import { pinsBody } from '../report/proposal-text.ts';
 import type { GitHub, RepositoryName } from './client.ts';
 import type { Drift } from './drift.ts';
 import { type Proposal, type Proposed, propose } from './proposal.ts';

@@ -25,7 +25,7 @@ import { entryAt } from '../git/tree.ts';
 import type { Policy, ReleasePolicy } from '../policy/policy.ts';
 import { policyAt } from '../policy/read-policy.ts';
 import type { Registry } from '../ports.ts';
-import { releaseBody } from '../report/release-text.ts';
+import { releaseBody } from '../report/proposal-text.ts';
 import type { GitHub, RepositoryName } from './client.ts';
 import type { Content } from './git-data.ts';
 import { branchFor, commitOnto, type Proposal, type Proposed, propose } from './proposal.ts';

@@ -3,7 +3,7 @@
 import { type Restored, type RollbackRequest, restore, rollbackTitle } from '../check/rollback.ts';
 import type { Repository } from '../git/repository.ts';
 import { entryAt, isTree, joinPath, listFiles } from '../git/tree.ts';
-import { rollbackBody } from '../report/rollback-text.ts';
+import { rollbackBody } from '../report/proposal-text.ts';
 import type { GitHub, RepositoryName } from './client.ts';
 import type { Content } from './git-data.ts';
 import { openHistory } from './history.ts';

@@ -13,7 +13,6 @@ import type { Version } from '../../version/version.ts';
 import type { Scope, ScopeCatalog } from '../resolve/snapshot.ts';
 import { type Fate, type Foresight, foresightOf } from './foresight.ts';
 import { type Manifests, manifestsOfBundle } from './manifests.ts';
-import { ALL_PUBLISHED, type IsPublished, onlyPublished } from './publication.ts';
 
 /** The generations of OLM. */
 export type Olm = 'v0' | 'v1';
@@ -181,4 +180,39 @@ export function fateOf(
   return olm === 'v0'
     ? foresight.v0({ package: name, channel }, installed)
     : foresight.v1({ package: name, channels: onlyChannel ? [channel] : [] }, installed);
+}
+
+/** A bundle, a channel or a whole package: what is left out is not asked about. */
+interface Publishable {
+  readonly package: string;
+  readonly channel?: string;
+  readonly bundle?: string;
+}
+
+/** Whether clusters may have it. */
+type IsPublished = (of: Publishable) => boolean;
+
+/** What a catalog has counts as published. */
+const ALL_PUBLISHED: IsPublished = () => true;
+
+/** Only what a list has counts as published, in whatever channel of its package a bundle is. */
+function onlyPublished(published: ReadonlyMap<string, readonly PublishedBundle[]>): IsPublished {
+  const names = new Map(
+    [...published].map(([name, bundles]) => [
+      name,
+      {
+        channels: new Set(bundles.map(({ channel }) => channel)),
+        bundles: new Set(bundles.map((bundle) => bundle.name)),
+      },
+    ]),
+  );
+  return ({ package: name, channel, bundle }) => {
+    const known = names.get(name);
+    return (
+      known !== undefined &&
+      known.bundles.size > 0 &&
+      (channel === undefined || known.channels.has(channel)) &&
+      (bundle === undefined || known.bundles.has(bundle))
+    );
+  };
 }

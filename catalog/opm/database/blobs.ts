@@ -11,10 +11,9 @@ import { madeBlob, madeDocument } from '../../fbc/new-blob.ts';
 import { isObject } from '../../go/shape.ts';
 import { compareText } from '../../go/text.ts';
 import { parseVersion, VersionError } from '../../version/version.ts';
-import { edgesOf, type RowEdges } from './edges.ts';
 import { csvAmong, jsonValue, manifestTexts } from './manifests.ts';
 import { bundleProperties } from './properties.ts';
-import { type BundleRow, DatabaseError, type DatabaseRows, type PackageRow } from './rows.ts';
+import { type BundleRow, DatabaseError, type DatabaseRows, type EntryRow, type PackageRow } from './rows.ts';
 
 /**
  * Packages, channels and bundles by name. What was deprecated is left out, as it was.
@@ -182,4 +181,53 @@ function textOf(value: unknown): string {
 
 function quoted(name: string): string {
   return JSON.stringify(name);
+}
+
+interface RowEdges {
+  readonly package: string;
+  readonly channel: string;
+  readonly bundle: string;
+  /** Empty when the bundle replaces nothing. */
+  readonly replaces: string;
+  readonly skips: readonly string[];
+}
+
+/**
+ * One item for each bundle of each channel. Entries are edges that come in: the chain of `replaces` is what leads from
+ * the heads on, every other edge is a skip.
+ *
+ * @see https://github.com/operator-framework/operator-registry/blob/v1.73.0/pkg/sqlite/query.go
+ */
+function edgesOf(entries: readonly EntryRow[]): RowEdges[] {
+  const byId = new Map(entries.map((entry) => [entry.id, entry]));
+  const chain = chained(entries, byId);
+  const found = new Map<string, RowEdges & { replaces: string; skips: string[] }>();
+  for (const entry of [...entries].sort((a, b) => a.id - b.id)) {
+    const { package: pkg, channel, bundle } = entry;
+    const key = JSON.stringify([bundle, pkg, channel]);
+    const edges = found.get(key) ?? { package: pkg, channel, bundle, replaces: '', skips: [] };
+    found.set(key, edges);
+    const target = entry.replaces === undefined ? undefined : byId.get(entry.replaces);
+    if (!target) continue;
+    if (!chain.has(entry.id)) edges.skips.push(target.bundle);
+    else if (compareText(target.bundle, edges.replaces) > 0) edges.replaces = target.bundle;
+  }
+  return [...found.values()];
+}
+
+/** Entries at the least depth of all, and what they replace, and what that replaces. */
+function chained(entries: readonly EntryRow[], byId: ReadonlyMap<number, EntryRow>): Set<number> {
+  const least = entries.reduce(
+    (least, { depth = least }) => Math.min(least, depth),
+    Number.POSITIVE_INFINITY,
+  );
+  const chain = new Set<number>();
+  for (const head of entries) {
+    if (head.depth !== least) continue;
+    for (let at: EntryRow | undefined = head; at && !chain.has(at.id); ) {
+      chain.add(at.id);
+      at = at.replaces === undefined ? undefined : byId.get(at.replaces);
+    }
+  }
+  return chain;
 }

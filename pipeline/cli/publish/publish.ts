@@ -1,17 +1,21 @@
 import { resolve } from 'node:path';
 import { readText } from '../../directory.ts';
+import { authorization } from '../../git/process.ts';
 import { openRepository } from '../../git/repository.ts';
 import { directoryStore } from '../../oci/image/directory-store.ts';
 import type { RegistryClient } from '../../oci/registry/client.ts';
+import type { Fence } from '../../ports.ts';
 import type { AttestOptions } from '../../publish/attest/attest.ts';
 import type { Signer } from '../../publish/attest/signer.ts';
+import { gitFence } from '../../publish/fence-git.ts';
+import { recordFence } from '../../publish/fence-records.ts';
 import { type Published, publish } from '../../publish/publish.ts';
+import { directoryRecords } from '../../publish/records/directory.ts';
 import { type ExitCode, searchPath, type Terminal } from '../../terminal.ts';
 import { amount, findingText, plain } from '../../text.ts';
 import { type Command, type Invocation, usageError } from '../command.ts';
 import { registryClientFor } from '../registry-access.ts';
 import { REGISTRY_OPTIONS } from '../registry-options.ts';
-import { openFence } from './fence.ts';
 import { publishLocally } from './local.ts';
 
 export const command: Command = {
@@ -199,4 +203,24 @@ async function printText(published: Published, { terminal, client, out }: Printi
 async function printJson(published: Published, { terminal }: Printing): Promise<ExitCode> {
   await terminal.out(`${JSON.stringify(published, null, 2)}\n`);
   return published.kind === 'refused' ? 1 : 0;
+}
+
+type OpenFence = Fence & { close(): Promise<void> };
+
+/**
+ * @param repository the directory whose own refs are the default
+ * @returns undefined for `none`
+ * @throws PipelineError `usage`
+ */
+function openFence({ text }: Invocation, terminal: Terminal, repository: string): OpenFence | undefined {
+  const place = text('fence') ?? 'repo';
+  if (place === 'none') return undefined;
+  const settings = searchPath(terminal);
+  if (place === 'repo') return gitFence({ repository, settings });
+  if (/^[a-z][a-z0-9+.-]*:\/\//.test(place)) {
+    const header = authorization(terminal.environment['PORTOLAN_GIT_TOKEN']);
+    return gitFence({ repository: place, settings, reach: { header } });
+  }
+  const fence = recordFence(directoryRecords(resolve(terminal.directory, place)));
+  return { ...fence, close: async () => undefined };
 }

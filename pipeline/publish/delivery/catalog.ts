@@ -4,7 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PipelineError } from '../../error.ts';
 import type { Store } from '../../oci/image/memory.ts';
+import { prefixOf } from '../documents.ts';
+import { fenceName } from '../fence.ts';
 import { type Published, publish } from '../publish.ts';
+import type { PublishReceipt } from '../receipt.ts';
 import type { CatalogMessage } from './message.ts';
 import {
   isDone,
@@ -16,7 +19,6 @@ import {
   tellWaiting,
 } from './outcome.ts';
 import type { DeliveryPorts, OpenBranch } from './ports.ts';
-import { documentsOf, tellPublished } from './published.ts';
 import { isOn } from './push.ts';
 
 export interface CatalogOptions {
@@ -188,4 +190,27 @@ function outcomeOf(published: Published, { commit, catalog }: CatalogMessage) {
   const documents = documentsOf(receipt);
   if (receipt.commit !== commit) return { state: 'superseded', detail: receipt.commit, documents } as const;
   return { state: 'published', detail: receipt.digest, documents } as const;
+}
+
+/** Prefix of the keys of a publish's documents. */
+function documentsOf(of: Pick<PublishReceipt, 'catalog' | 'image' | 'commit' | 'digest'>): string {
+  return prefixOf(fenceName(of.catalog, of.image), of);
+}
+
+/** @throws PipelineError where telling it again may help */
+async function tellPublished(
+  { announce, deployed, linkTo, log }: DeliveryPorts,
+  repository: string,
+  receipt: PublishReceipt,
+): Promise<void> {
+  const { catalog, commit, image, digest } = receipt;
+  const documents = documentsOf(receipt);
+  await announce?.({ repository, catalog, commit, image, digest, documents });
+  try {
+    await deployed?.({ repository, receipt, link: linkTo?.(documents) });
+  } catch (error) {
+    // The App may lack the right to: what was published stands all the same.
+    if (!(error instanceof PipelineError) || error.retryable) throw error;
+    log(`the deployment of ${catalog} cannot be noted: ${error.message}`);
+  }
 }

@@ -1,9 +1,7 @@
 /** Texts of pull requests that the pipeline opens: what catalogs say stands in them as text, and they fit. */
 import { expect, test } from 'vitest';
 import type { Finding } from '../../../catalog/finding.ts';
-import { pinsBody } from '../../../pipeline/report/pins-text.ts';
-import { releaseBody } from '../../../pipeline/report/release-text.ts';
-import { rollbackBody } from '../../../pipeline/report/rollback-text.ts';
+import { pinsBody, releaseBody, rollbackBody } from '../../../pipeline/report/proposal-text.ts';
 
 const EVIL =
   '@everyone [click](https://evil.example) <img src=x onerror=alert(1)> | `code` ```mermaid\n::set-output::x \u001b[31m';
