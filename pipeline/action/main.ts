@@ -3,7 +3,7 @@
  * what was told of a pull request stands in its outputs, and on GitHub where it may write.
  */
 import { info, setFailed, setOutput } from '@actions/core';
-import type { CheckReport } from '../check/report.ts';
+import { type CheckReport, headlineOf } from '../check/report.ts';
 import { PipelineError } from '../error.ts';
 import { type GateOutcome, type GatePorts, gate, pullRequestsAt } from '../github/gate.ts';
 import { gateGroup } from '../github/group.ts';
@@ -91,7 +91,7 @@ async function reportOnly(inputs: RunInputs): Promise<void> {
   const { owner, repo } = forge.repository;
   if (report.request && report.request.repository !== `${owner}/${repo}`)
     throw new PipelineError('usage', 'the input result is of another repository');
-  logText(report.headline);
+  logText(headlineOf(report));
   if (inputs.dryRun) return;
   await tellAll(inputs, forge, { report, again: () => judgeAgain(inputs, forge, report) });
 }

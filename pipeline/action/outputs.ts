@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { resolve } from 'node:path';
 import { type AnnotationProperties, error, info, notice, setOutput, summary, warning } from '@actions/core';
 import type { Finding, Severity } from '../../catalog/finding.ts';
-import { type CheckReport, stateOf } from '../check/report.ts';
+import { type CheckReport, headlineOf, stateOf } from '../check/report.ts';
 import { jsonReport } from '../report/json.ts';
 import { changesMarkdown, markdownReport } from '../report/markdown.ts';
 import { sarifReport } from '../report/sarif.ts';
@@ -46,7 +46,7 @@ export async function sayReport(report: CheckReport, { temporary, forge }: Sayin
   setOutput('verdict', report.verdict);
   setOutput('authority', report.authority.decision);
   setOutput('state', stateOf(report));
-  setOutput('headline', plain(report.headline));
+  setOutput('headline', plain(headlineOf(report)));
   setOutput('errors', count('error'));
   setOutput('warnings', count('warning'));
   setOutput('needs', JSON.stringify(report.authority.missing ?? []));

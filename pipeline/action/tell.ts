@@ -65,8 +65,10 @@ async function attempt(what: string, act: () => Promise<void>): Promise<Pipeline
   }
 }
 
+/** Where nothing is enforced, nothing is merged either: the state says nothing of the pull request. */
 function mergeable({ says }: RunInputs, report: CheckReport): boolean {
-  return says.merge && report.request?.merge.mode === 'auto' && stateOf(report) === 'success';
+  const isObserved = report.enforce === 'off';
+  return !isObserved && says.merge && report.request?.merge.mode === 'auto' && stateOf(report) === 'success';
 }
 
 /** @returns whether the base branch or the head has moved, so that it must be judged again */

@@ -5,8 +5,9 @@ import { compareFindings, type Finding } from '../../catalog/finding.ts';
 import type { Change, PackageChange } from '../change/change.ts';
 import type { Merged } from '../git/merge.ts';
 import type { PolicyRead } from '../policy/read-policy.ts';
+import { isEnforced } from '../policy/severity.ts';
 import { applyWaivers, type Waived } from '../policy/waiver.ts';
-import { countText } from '../text.ts';
+import { amount, countText } from '../text.ts';
 import type { AuthorityDecision } from './authority/authority.ts';
 import { needText } from './authority/need.ts';
 import type { ContextReport } from './context.ts';
@@ -88,13 +89,16 @@ function unjudged(outcome: Start, verdict: Verdict, headline: string): CheckRepo
   };
 }
 
-function head(outcome: Start): Pick<CheckReport, 'apiVersion' | 'kind' | 'base' | 'head' | 'policy'> {
+function head(
+  outcome: Start,
+): Pick<CheckReport, 'apiVersion' | 'kind' | 'base' | 'head' | 'policy' | 'enforce'> {
   return {
     apiVersion: 'portolan/v1alpha1',
     kind: 'CheckReport',
     base: outcome.base,
     head: outcome.head,
     policy: policyReport(outcome.policy, []),
+    ...(outcome.policy.policy?.enforce === 'off' ? { enforce: 'off' } : {}),
   };
 }
 
@@ -115,16 +119,20 @@ function judged(outcome: Extract<Outcome, { kind: 'judged' }>): CheckReport {
   ];
   const { findings, waived, expired } = applyWaivers(found, policy.policy?.waivers ?? [], today);
   const sorted = [...findings].sort(compareFindings);
-  const failed = sorted.some(({ severity }) => severity === 'error');
+  const errors = sorted.filter(({ severity }) => severity === 'error');
+  const uncounted = new Set(errors.filter((finding) => !isCounted(finding, outcome)));
+  const notEnforced = [...new Set([...uncounted].map(({ rule }) => rule))].sort();
+  const failed = errors.length > uncounted.size;
   const isUnclear = references.unanswered || context.incomplete !== undefined;
   const verdict: Verdict = failed ? 'fail' : isUnclear ? 'inconclusive' : 'pass';
   const people = authorityReport(authority, outcome.author);
   return {
     ...head(outcome),
     verdict,
-    headline: headlineOf({
+    headline: firstLine({
       verdict,
-      findings: sorted,
+      findings: sorted.filter((finding) => !uncounted.has(finding)),
+      uncounted: uncounted.size,
       authority,
       unchecked: references.unanswered ? references.unchecked : [],
       incomplete: context.incomplete,
@@ -134,6 +142,7 @@ function judged(outcome: Extract<Outcome, { kind: 'judged' }>): CheckReport {
     policy: policyReport(policy, expired),
     packages: [...change.packages.values()].map(packageReport),
     findings: sorted,
+    ...(notEnforced.length > 0 ? { notEnforced } : {}),
     known: judgements.flatMap(({ known }) => known).sort(compareFindings),
     waived: waived.map(({ finding, waiver }) => ({ finding, until: waiver.until, reason: waiver.reason })),
     diffs: joinedDiffs(judgements.flatMap(({ diffs }) => diffs)),
@@ -144,6 +153,13 @@ function judged(outcome: Extract<Outcome, { kind: 'judged' }>): CheckReport {
     unchecked: [...references.unchecked, ...outcome.unchecked],
     ...(context.count ? { context: context.count } : {}),
   };
+}
+
+/** Whether an error fails the check. What makes a change unsafe to read always does. */
+function isCounted(finding: Finding, { change, policy }: Extract<Outcome, { kind: 'judged' }>): boolean {
+  return (
+    change.unsafe.includes(finding) || policy.policy === undefined || isEnforced(policy.policy, finding.rule)
+  );
 }
 
 /** Rules about bundles rather than catalogs: what they say of a bundle is the same wherever it is offered. */
@@ -188,14 +204,17 @@ function authorityReport(authority: AuthorityDecision | undefined, author = ''):
 
 interface Told {
   readonly verdict: Verdict;
+  /** What counts, the worst first. */
   readonly findings: readonly Finding[];
+  /** Errors that do not count, by the policy. */
+  readonly uncounted: number;
   readonly authority: AuthorityDecision | undefined;
   readonly unchecked: CheckReport['unchecked'];
   readonly incomplete: string | undefined;
 }
 
 /** The first line: what is missing, or that nothing is. */
-function headlineOf({ verdict, findings, authority, unchecked, incomplete }: Told): string {
+function firstLine({ verdict, findings, authority, unchecked, incomplete, uncounted }: Told): string {
   if (authority?.authority === 'deny') return `denied: ${authority.headline}`;
   const [worst] = findings;
   if (verdict === 'fail' && worst) {
@@ -208,8 +227,10 @@ function headlineOf({ verdict, findings, authority, unchecked, incomplete }: Tol
   if (verdict === 'inconclusive' && incomplete !== undefined)
     return `not everything was checked: ${incomplete}`;
   if (authority && authority.authority === 'needs') return authority.headline;
-  if (authority && authority.holds.length > 0) return `allowed and green, but held: ${authority.holds[0]}`;
-  return authority ? 'allowed and green' : 'green; authority was not judged (no --author)';
+  const also = uncounted === 0 ? '' : `; ${amount(uncounted, 'error')} of rules that are not enforced`;
+  if (authority && authority.holds.length > 0)
+    return `allowed and green, but held: ${authority.holds[0]}${also}`;
+  return `${authority ? 'allowed and green' : 'green; authority was not judged (no --author)'}${also}`;
 }
 
 /** A report of a pull request on GitHub, with the checks that it waits for. */

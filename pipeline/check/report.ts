@@ -15,8 +15,12 @@ export interface CheckReport {
   readonly apiVersion: 'portolan/v1alpha1';
   readonly kind: 'CheckReport';
   readonly verdict: Verdict;
-  /** Who must act, and the one thing that is missing. One line. */
+  /** Who must act, and the one thing that is missing. One line; `headlineOf` adds what `enforce` makes of it. */
   readonly headline: string;
+  /** Present where the policy blocks nothing: verdict and authority are what they would be, the state is success. */
+  readonly enforce?: 'off';
+  /** Rules that the policy does not enforce, of which the findings have errors; absent where there are none. */
+  readonly notEnforced?: readonly string[];
   readonly authority: AuthorityReport;
   /** Ids of git objects. */
   readonly base: string;
@@ -82,10 +86,36 @@ export interface RequestReport {
 /** How a report stands on a commit: nothing is missing, somebody must act or wait, the author must correct it. */
 export type ReportState = 'success' | 'pending' | 'failure';
 
-export function stateOf({ verdict, authority, holds, waitsFor }: CheckReport): ReportState {
+/** The state to set on the commit: success where the policy enforces nothing. */
+export function stateOf(report: CheckReport): ReportState {
+  return report.enforce === 'off' ? 'success' : enforcedState(report);
+}
+
+/** The state that an enforcing policy would lead to. */
+export function enforcedState({ verdict, authority, holds, waitsFor }: CheckReport): ReportState {
   if (verdict === 'fail' || authority.decision === 'deny') return 'failure';
   const missing = verdict !== 'pass' || authority.decision !== 'allow' || holds.length + waitsFor.length > 0;
   return missing ? 'pending' : 'success';
+}
+
+const WOULD_HAVE: Readonly<Record<ReportState, string>> = {
+  success: 'would have passed',
+  pending: 'would have waited',
+  failure: 'would have failed',
+};
+
+/** The first line of each output. Where nothing is enforced, it says what would have happened. */
+export function headlineOf(report: CheckReport): string {
+  const { enforce, headline } = report;
+  return enforce === 'off' ? `${WOULD_HAVE[enforcedState(report)]}: ${headline}` : headline;
+}
+
+/** What the policy does not enforce, a line each. */
+export function notEnforcedLines({ enforce, notEnforced = [] }: CheckReport): string[] {
+  return [
+    ...(enforce === 'off' ? ['observe only: the policy has enforce: off, so nothing is blocked'] : []),
+    ...notEnforced.map((rule) => `not enforced: errors of ${rule} do not fail the check`),
+  ];
 }
 
 export interface ReleaseReport {

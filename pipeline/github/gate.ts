@@ -207,7 +207,8 @@ async function withChecks(
     branch: base.branch,
     merge: policy?.merge ?? ({ mode: 'off', method: 'squash', via: 'queue-if-enabled' } as const),
     suggestions: policy?.suggestions ?? false,
-    ask: policy?.approval.ask ?? false,
+    // Where nothing is enforced, nobody's approval is missing.
+    ask: policy?.enforce === 'on' && policy.approval.ask,
   };
   return onGitHub(report, request, states.filter(({ state }) => state !== 'passed').map(waitText));
 }

@@ -1,6 +1,6 @@
 /** What is said on GitHub: the status that a branch may require, the check run with its annotations, one comment. */
 import type { Finding } from '../../catalog/finding.ts';
-import { type CheckReport, stateOf } from '../check/report.ts';
+import { type CheckReport, headlineOf, stateOf } from '../check/report.ts';
 import { COMMENT_BYTES, markdownReport } from '../report/markdown.ts';
 import { plain } from '../text.ts';
 import { ownAccount } from './account.ts';
@@ -39,7 +39,7 @@ export async function tellStatus(
       sha: commit,
       state: stateOf(report),
       context: STATUS_CONTEXT,
-      description: shortened(plain(report.headline), DESCRIPTION),
+      description: shortened(plain(headlineOf(report)), DESCRIPTION),
       ...(link === undefined ? {} : { target_url: link }),
     }),
   );
@@ -58,6 +58,11 @@ const MOST_MESSAGE = 8000;
 
 const CONCLUSIONS = { pass: 'success', fail: 'failure', inconclusive: 'neutral' } as const;
 
+/** A branch may require the check run too: without enforcement it does not fail. */
+function conclusionOf({ verdict, enforce }: CheckReport) {
+  return enforce === 'off' && verdict === 'fail' ? 'neutral' : CONCLUSIONS[verdict];
+}
+
 /** Makes the check run with its annotations. @throws PipelineError as the client */
 export async function tellCheck(
   { github, repository, link, server, annotations: most }: Telling,
@@ -65,11 +70,11 @@ export async function tellCheck(
 ): Promise<void> {
   const all = annotationsOf(report.findings).slice(0, most);
   const output = (from: number) => ({
-    title: shortened(plain(report.headline), MOST_TITLE),
+    title: shortened(plain(headlineOf(report)), MOST_TITLE),
     summary: markdownReport(report, { most: COMMENT_BYTES, server }),
     annotations: all.slice(from, from + TOGETHER),
   });
-  const done = { status: 'completed', conclusion: CONCLUSIONS[report.verdict] } as const;
+  const done = { status: 'completed', conclusion: conclusionOf(report) } as const;
   const stateAt = (from: number) =>
     from + TOGETHER >= all.length ? done : ({ status: 'in_progress' } as const);
   const { id } = await answer(

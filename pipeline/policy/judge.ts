@@ -65,7 +65,7 @@ function withOff(value: unknown): unknown {
   if (!isObject(value)) return value;
   const { merge, release, rules } = value;
   return {
-    ...value,
+    ...enforceAsWord(value),
     ...(isObject(merge) && merge['mode'] === false ? { merge: { ...merge, mode: 'off' } } : {}),
     ...(isObject(release) && release['mode'] === false ? { release: { ...release, mode: 'off' } } : {}),
     ...(isObject(rules)
@@ -76,7 +76,14 @@ function withOff(value: unknown): unknown {
 
 function ruleWithOff(rule: unknown): unknown {
   if (rule === false) return 'off';
-  return isObject(rule) && rule['severity'] === false ? { ...rule, severity: 'off' } : rule;
+  if (!isObject(rule)) return rule;
+  const said = enforceAsWord(rule);
+  return said['severity'] === false ? { ...said, severity: 'off' } : said;
+}
+
+function enforceAsWord(value: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  const { enforce } = value;
+  return typeof enforce === 'boolean' ? { ...value, enforce: enforce ? 'on' : 'off' } : value;
 }
 
 function finding(rule: string, message: string, location: Location, hint?: string): Finding {

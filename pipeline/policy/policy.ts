@@ -28,6 +28,8 @@ export type ChangeClass = (typeof CHANGE_CLASSES)[number];
 export type AllowableClass = Exclude<ChangeClass, 'unsafe'>;
 
 export interface Policy {
+  /** `off`: everything is reported, nothing is blocked. */
+  readonly enforce: 'on' | 'off';
   /** Patterns of branches that are gated. */
   readonly branches: readonly string[];
   readonly layout: Layout;
@@ -109,6 +111,8 @@ export interface RequiredCheck {
 export interface RuleSetting {
   /** Undefined where the rule's own severity stays. */
   readonly severity: Severity | 'off' | undefined;
+  /** `off`: its findings are reported with their severity, and fail nothing. */
+  readonly enforce: 'on' | 'off';
   /** Patterns of channels in which its findings are only said. */
   readonly allowChannels: readonly string[];
 }

@@ -94,6 +94,7 @@ function noPolicy(message: string): PolicyRead {
 function policyOf(written: Written): Policy {
   const { automation = [], waivers = [], commits = {}, merge = {} } = written;
   return {
+    enforce: written.enforce ?? 'on',
     branches: written.branches ?? ['*'],
     layout: layoutOf(written.layout ?? {}, written.bundleCatalogs),
     owners: ownersOf(written.owners ?? {}),
@@ -230,8 +231,9 @@ function requirementOf(text: string): Requirement {
 }
 
 function ruleOf(written: WrittenRule): RuleSetting {
-  if (typeof written === 'string') return { severity: written, allowChannels: [] };
-  return { severity: written.severity, allowChannels: written.allowChannels ?? [] };
+  if (typeof written === 'string') return { severity: written, enforce: 'on', allowChannels: [] };
+  const { severity, enforce = 'on', allowChannels = [] } = written;
+  return { severity, enforce, allowChannels };
 }
 
 function limitsOf({ fileBytes, files, docs, depth, aliases, contextBytes }: Part<'limits'>): Limits {

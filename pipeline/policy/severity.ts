@@ -14,6 +14,11 @@ export function severitiesOf(policy: Policy): SeverityOf {
   return (rule: Rule) => settingOf(policy, rule.id)?.severity ?? rule.severity;
 }
 
+/** Whether findings of a rule can fail a check. */
+export function isEnforced(policy: Policy, id: string): boolean {
+  return settingOf(policy, id)?.enforce !== 'off';
+}
+
 /** A finding, only said where the policy allows it in its channel. */
 export function inChannel(policy: Policy, finding: Finding): Finding {
   const { channel, rule } = finding;

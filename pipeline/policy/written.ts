@@ -4,6 +4,7 @@ import type { PathKind } from './layout.ts';
 import type { AllowableClass, OwnersSource, Released, ReleasePolicy } from './policy.ts';
 
 export interface Written {
+  readonly enforce?: 'on' | 'off';
   readonly branches?: readonly string[];
   readonly layout?: Readonly<Partial<Record<PathKind, string | readonly string[]>>>;
   readonly bundleCatalogs?: { readonly names: readonly string[]; readonly image?: string };
@@ -72,7 +73,11 @@ export interface WrittenAutomation {
 export type WrittenRule =
   | Severity
   | 'off'
-  | { readonly severity?: Severity | 'off'; readonly allowChannels?: readonly string[] };
+  | {
+      readonly severity?: Severity | 'off';
+      readonly enforce?: 'on' | 'off';
+      readonly allowChannels?: readonly string[];
+    };
 
 export interface WrittenWaiver {
   readonly rule: string;

@@ -1,6 +1,6 @@
-import type { CheckReport } from '../check/report.ts';
+import { type CheckReport, headlineOf } from '../check/report.ts';
 
 /** The report as JSON, for machines. */
 export function jsonReport(report: CheckReport): string {
-  return `${JSON.stringify(report, null, 2)}\n`;
+  return `${JSON.stringify({ ...report, headline: headlineOf(report) }, null, 2)}\n`;
 }

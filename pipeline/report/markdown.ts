@@ -4,7 +4,13 @@
  */
 import type { Location } from '../../catalog/finding.ts';
 import type { FateChange, Turn } from '../../catalog/olm/foresight/fate-change.ts';
-import { type CheckReport, type PlacedDiff, stateOf } from '../check/report.ts';
+import {
+  type CheckReport,
+  enforcedState,
+  headlineOf,
+  notEnforcedLines,
+  type PlacedDiff,
+} from '../check/report.ts';
 import { amount, countText, plain, shortList } from '../text.ts';
 import { type Part, withinBudget } from './budget.ts';
 import { mermaidText } from './mermaid.ts';
@@ -30,7 +36,7 @@ export function markdownReport(
   { most = SUMMARY_BYTES, server }: MarkdownOptions = {},
 ): string {
   const parts: Part[] = [
-    { text: `## ${verdictSign(report)} ${escaped(report.headline)}` },
+    { text: `## ${verdictSign(report)} ${escaped(headlineOf(report))}` },
     { text: authorityText(report), cuttable: true },
     { text: footer(report), cuttable: true },
     { text: packagesTable(report), cuttable: true },
@@ -46,14 +52,17 @@ export function markdownReport(
 }
 
 function verdictSign(report: CheckReport): string {
-  if (stateOf(report) === 'failure') return '❌';
+  if (report.enforce === 'off') return '👀';
+  if (enforcedState(report) === 'failure') return '❌';
   if (report.verdict === 'inconclusive') return '❔';
   const { authority, holds, waitsFor } = report;
   return authority.decision === 'needs' || holds.length + waitsFor.length > 0 ? '⏳' : '✅';
 }
 
-function authorityText({ authority, policy, holds, waitsFor }: CheckReport): string {
+function authorityText(report: CheckReport): string {
+  const { authority, policy, holds, waitsFor } = report;
   const lines = [`Authority: **${authority.decision}**. Policy: ${escaped(policy.source)}.`];
+  for (const line of notEnforcedLines(report)) lines.push(`- ${escaped(line)}`);
   for (const need of authority.needs) lines.push(`- ${escaped(need)}`);
   for (const hold of holds) lines.push(`- held: ${escaped(hold)}`);
   for (const wait of waitsFor) lines.push(`- waits: ${escaped(wait)}`);

@@ -2,7 +2,14 @@
  * A report as a maintainer reads it in a terminal or a log.
  */
 import type { FateChange, Turn } from '../../catalog/olm/foresight/fate-change.ts';
-import type { CheckReport, DisconnectedReport, PlacedDiff, ReleaseReport } from '../check/report.ts';
+import {
+  type CheckReport,
+  type DisconnectedReport,
+  headlineOf,
+  notEnforcedLines,
+  type PlacedDiff,
+  type ReleaseReport,
+} from '../check/report.ts';
 import { countText, findingText, plain, shortList } from '../text.ts';
 
 export function textReport(report: CheckReport): string {
@@ -11,6 +18,7 @@ export function textReport(report: CheckReport): string {
     `  authority: ${report.authority.decision}${report.authority.author === undefined ? '' : ` (${report.authority.author})`}`,
     ...report.authority.reasons.map((reason) => `    ${plain(reason)}`),
     `  policy: ${plain(report.policy.source)}`,
+    ...notEnforcedLines(report).map((line) => `  ${plain(line)}`),
     ...report.policy.expired.map((waiver) => `    a waiver has expired: ${plain(waiver)}`),
     ...report.packages.map(packageLine),
     ...(report.released ?? []).flatMap(releasedLines).map((line) => `  ${plain(line)}`),
@@ -64,6 +72,7 @@ export function disconnectedLines({ catalogs, bundles, ready, worse }: Disconnec
 
 /** The verdict and the headline, which says itself that a pull request is denied. */
 function verdictLine(report: CheckReport): string {
+  if (report.enforce === 'off') return `OBSERVED: ${headlineOf(report)}`;
   const [word, denied] = [verdictWord(report), 'denied: '];
   const isTwice = word === 'DENIED' && report.headline.startsWith(denied);
   return `${word}: ${isTwice ? report.headline.slice(denied.length).replace(/^refused: /, '') : report.headline}`;

@@ -157,6 +157,42 @@ describe('a pull request', () => {
     expect(hub.forge.merges).toEqual([{ number: pull.number, sha: pull.head, method: 'rebase' }]);
   });
 
+  test('is observed only where the base branch says so: a success, no merge, no requests for reviews', async () => {
+    hub.moveBase({ [POLICY_PATH]: `${POLICY}merge: {mode: auto}\nenforce: off\n` });
+    const stranger = hub.open(etcd('1.2.0'), { author: 'mallory' });
+    const denied = await stepOn(stranger);
+    expect(denied.status, denied.log).toBe(0);
+    expect(denied.outputs).toMatchObject({
+      authority: 'needs',
+      state: 'success',
+      headline: expect.stringMatching(/^would have waited: /),
+    });
+    const stranding = hub.open({ 'catalogs/v4.20/etcd/catalog.yaml': catalogOf('etcd', ['1.1.0']) });
+    const failed = await stepOn(stranding);
+    expect(failed.outputs).toMatchObject({ verdict: 'fail', state: 'success' });
+    expect(failed.outputs['headline']).toMatch(/^would have failed: /);
+    await stepOn(hub.open(etcd('1.3.0')));
+    expect(hub.forge.statuses.map(({ state }) => state)).toEqual(['success', 'success', 'success']);
+    expect(hub.forge.checkRuns.map(({ conclusion }) => conclusion)).toEqual([
+      'success',
+      'neutral',
+      'success',
+    ]);
+    expect(hub.forge.merges).toEqual([]);
+    expect(hub.forge.asked.filter(({ operation }) => operation.endsWith('/requested_reviewers'))).toEqual([]);
+  });
+
+  test('that switches to observing is held to the policy of the base branch', async () => {
+    hub.moveBase({ [POLICY_PATH]: `${POLICY}merge: {mode: auto}\n` });
+    const pull = hub.open(
+      { ...etcd('1.2.0'), [POLICY_PATH]: `${POLICY}enforce: off\n` },
+      { author: 'mallory' },
+    );
+    const { outputs } = await stepOn(pull);
+    expect(outputs).toMatchObject({ authority: 'deny', state: 'failure' });
+    expect(hub.forge.statuses).toMatchObject([{ state: 'failure' }]);
+  });
+
   test('8: a base that moves while it is merged has it judged again', async () => {
     hub.moveBase({ [POLICY_PATH]: `${POLICY}merge: {mode: auto}\n` });
     const pull = hub.open(etcd('1.2.0'));

@@ -126,7 +126,8 @@ function peopleOf(invocation: Invocation): People | undefined {
   return { author, pusher: author, reviews: [], commits: undefined, holds: [] };
 }
 
-function exitCode({ verdict, authority }: CheckReport): ExitCode {
+function exitCode({ verdict, authority, enforce }: CheckReport): ExitCode {
+  if (enforce === 'off') return 0;
   if (verdict === 'inconclusive') return 2;
   return verdict === 'fail' || authority.decision === 'needs' || authority.decision === 'deny' ? 1 : 0;
 }

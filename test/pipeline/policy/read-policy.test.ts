@@ -114,12 +114,17 @@ publish:
   expect(policy?.owners.packages.get('etcd')).toEqual([{ kind: 'account', login: 'bob', id: undefined }]);
   expect(policy?.approval.required.get('ownership')).toEqual({ owners: 1, admins: 1 });
   expect(policy?.approval.required.get('gate')).toEqual({ owners: 0, admins: 3 });
-  expect(policy?.rules.get('drift/*')).toEqual({ severity: 'off', allowChannels: [] });
+  expect(policy?.rules.get('drift/*')).toEqual({ severity: 'off', enforce: 'on', allowChannels: [] });
   expect(policy?.rules.get('graph/prune')).toEqual({
     severity: 'off',
+    enforce: 'on',
     allowChannels: ['nightly'],
   });
-  expect(policy?.rules.get('image/digest')).toEqual({ severity: undefined, allowChannels: ['dev'] });
+  expect(policy?.rules.get('image/digest')).toEqual({
+    severity: undefined,
+    enforce: 'on',
+    allowChannels: ['dev'],
+  });
   expect(policy?.layout.match('ops/etcd/1.0.0/x')?.kind).toBe('bundle');
   expect(policy?.layout.match('all/v4.20.yaml')).toMatchObject({ catalog: 'v4.20', package: undefined });
   // A kind that the policy does not mention keeps its default.
@@ -240,4 +245,26 @@ test('editors get the same schema from the documentation', () => {
   expect(readFileSync('docs/policy.schema.json', 'utf8')).toBe(
     readFileSync('pipeline/policy.schema.json', 'utf8'),
   );
+});
+
+describe('enforce', () => {
+  const enforceOf = (text: string) => {
+    const { policy } = readPolicy(
+      new TextEncoder().encode(`apiVersion: portolan/v1alpha1\nkind: Portolan\n${text}\n`),
+    );
+    return [policy?.enforce, policy?.rules.get('a/x')?.enforce];
+  };
+
+  test.each([
+    ['', ['on', undefined]],
+    ['enforce: off', ['off', undefined]],
+    ['enforce: false', ['off', undefined]],
+    ['enforce: true', ['on', undefined]],
+    ['rules: {a/x: {enforce: off}}', ['on', 'off']],
+    ['rules: {a/x: {enforce: false, severity: error}}', ['on', 'off']],
+    ['rules: {a/x: error}', ['on', 'on']],
+    ['enforce: perhaps', [undefined, undefined]],
+  ])('%j', (text, expected) => {
+    expect(enforceOf(text)).toEqual(expected);
+  });
 });

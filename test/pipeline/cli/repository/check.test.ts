@@ -92,3 +92,65 @@ describe('images that a pull request brings', () => {
     expect(unchecked).toEqual([{ what: `1 reference in ${far.host}`, why: expect.any(String) }]);
   });
 });
+
+describe('a policy that does not enforce', () => {
+  const POLICY_FILE = '.github/portolan.yaml';
+  const HEAD = 'apiVersion: portolan/v1alpha1\nkind: Portolan\nowners: {admins: [anna]}\n';
+  const TWO = catalog('quay.io/org/a:1', 'quay.io/org/a:2');
+  // Another version that replaces nothing: a second head.
+  const BROKEN = TWO.replace(',"replaces":"etcd.v1.0.0"', '');
+
+  function checkedUnder(
+    policyText: string,
+    changed: string,
+    more: Record<string, string> = {},
+  ): Promise<Ran> {
+    const repository = makeRepository();
+    onTestFinished(repository.remove);
+    const base = repository.commit({ [FILE]: catalog('quay.io/org/a:1'), [POLICY_FILE]: HEAD + policyText });
+    const head = repository.commit({ [FILE]: changed, ...more }, { parents: [base] });
+    const format = ['--author', 'anna'];
+    return portolan(repository.directory, 'check', '--base', base, '--head', head, ...format);
+  }
+
+  const firstLine = ({ out }: Ran): string => out.slice(0, out.indexOf('\n'));
+
+  test('fails the check as long as it enforces', async () => {
+    expect(BROKEN).not.toBe(TWO);
+    const ran = await checkedUnder('', BROKEN);
+    expect([ran.exit, firstLine(ran)]).toEqual([1, expect.stringMatching(/^FAIL: \d+ error.*channel\/head/)]);
+  });
+
+  test('says what would have failed, and exits with 0', async () => {
+    const ran = await checkedUnder('enforce: off\n', BROKEN);
+    expect(ran.exit).toBe(0);
+    expect(firstLine(ran)).toMatch(/^OBSERVED: would have failed: \d+ error.*channel\/head/);
+    expect(ran.out).toContain('observe only: the policy has enforce: off, so nothing is blocked');
+  });
+
+  test('says of a harmless change that it would have passed', async () => {
+    const ran = await checkedUnder('enforce: off\n', TWO);
+    expect([ran.exit, firstLine(ran)]).toEqual([0, 'OBSERVED: would have passed: allowed and green']);
+  });
+
+  test('cannot be switched by the pull request', async () => {
+    const ran = await checkedUnder('', BROKEN, { [POLICY_FILE]: `${HEAD}enforce: off\n` });
+    expect(ran.exit).toBe(1);
+    expect(firstLine(ran)).not.toMatch(/would have/);
+  });
+
+  test('in one rule: its errors are reported and do not count, all others do', async () => {
+    const rules = 'rules: {channel/head: {enforce: off}}\n';
+    const ran = await checkedUnder(rules, BROKEN);
+    expect(ran.out).toMatch(/error: .*\(channel\/head\)/);
+    expect(ran.out).toContain('not enforced: errors of channel/head do not fail the check');
+    expect([ran.exit, firstLine(ran)]).toEqual([
+      0,
+      'PASS: allowed and green; 1 error of rules that are not enforced',
+    ]);
+    const worse = BROKEN.replace('"defaultChannel":"stable"', '"defaultChannel":"gone"');
+    const still = await checkedUnder(rules, worse);
+    expect([still.exit, firstLine(still)]).toEqual([1, expect.stringMatching(/^FAIL: /)]);
+    expect(firstLine(still)).not.toContain('channel/head');
+  });
+});
