@@ -53,7 +53,7 @@ export const command: Command = {
       value: 'DIR',
       description: 'cache the content of released images (graph.released) in this directory',
     },
-    format: { value: 'text|json|markdown|sarif', description: 'output format (default: text)' },
+    format: { value: FORMAT_WORDS.join('|'), description: 'output format (default: text)' },
     ...REGISTRY_OPTIONS,
   },
   details: [
