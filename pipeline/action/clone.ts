@@ -1,8 +1,9 @@
 /** The check in a clone that somebody else made: no token, nothing asked of GitHub, reviews not known. */
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { type CheckRequest, check } from '../check/check.ts';
+import { check } from '../check/check.ts';
 import type { CheckReport } from '../check/report.ts';
+import type { CheckRequest } from '../check/request.ts';
 import { fileError } from '../directory.ts';
 import { PipelineError } from '../error.ts';
 import { openRepository } from '../git/repository.ts';

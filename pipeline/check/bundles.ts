@@ -8,7 +8,7 @@ import type { CheckScene } from './catalogs.ts';
 import type { Judgement } from './judge.ts';
 
 /** Judges every bundle directory that changes; what it had before the change is known. */
-export async function judgeBundles(scene: Omit<CheckScene, 'reader'>): Promise<Judgement[]> {
+export async function judgeBundles(scene: CheckScene): Promise<Judgement[]> {
   const judgements: Judgement[] = [];
   // One at a time: what is in memory is one bundle.
   for (const folder of foldersOf(scene)) {

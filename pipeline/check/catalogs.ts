@@ -63,9 +63,9 @@ export interface TouchedCatalogs {
   readonly context: ContextReader;
 }
 
+/** Two states of a repository, what changes between them, and the policy that holds. */
 export interface CheckScene {
   readonly objects: ObjectReader;
-  readonly reader: FileReader;
   readonly policy: Policy;
   readonly trees: Trees;
   readonly change: Change;
@@ -75,9 +75,9 @@ export interface CheckScene {
 const FOLLOWING = 2;
 
 /** Reads what a change touches, catalog by catalog, with all that surrounds it. */
-export async function touchedCatalogs(scene: CheckScene): Promise<TouchedCatalogs> {
+export async function touchedCatalogs(scene: CheckScene, reader: FileReader): Promise<TouchedCatalogs> {
   const { objects, policy, trees } = scene;
-  const context = new ContextReader(objects, scene.reader, policy.limits);
+  const context = new ContextReader(objects, reader, policy.limits);
   const packages = packagesByCatalog(scene);
   if (packages.size === 0) return { touched: [], context };
   const base = await catalogUnits(objects, trees.base, policy.layout);
@@ -85,6 +85,7 @@ export async function touchedCatalogs(scene: CheckScene): Promise<TouchedCatalog
   const order = orderOf(policy, [...base.values(), ...merged.values()]);
   const place: Ground = {
     ...scene,
+    reader,
     context,
     before: filesOf(objects, { tree: trees.base, units: base }),
     after: filesOf(objects, { tree: trees.merged, units: merged }),
@@ -110,6 +111,7 @@ export async function touchedCatalogs(scene: CheckScene): Promise<TouchedCatalog
 }
 
 interface Ground extends CheckScene, Sided<FilesOf> {
+  readonly reader: FileReader;
   readonly context: ContextReader;
 }
 

@@ -46,7 +46,7 @@ export async function diffRevisions(
   const trees = { base: baseId, merged: await objects.treeOf(headId) };
   const change = await classifyChange(objects, trees, policy);
   const reader = fileReader(objects, policy.limits);
-  const { touched } = await touchedCatalogs({ objects, reader, policy, trees, change });
+  const { touched } = await touchedCatalogs({ objects, policy, trees, change }, reader);
   const changes = await Promise.all(
     touched.map(async (one) => {
       const inEach = await changesIn(one, policy, { today });

@@ -6,9 +6,10 @@ import type { Finding } from '../../catalog/finding.ts';
 import { PipelineError } from '../error.ts';
 import { mergedCommits } from '../git/merges.ts';
 import type { Repository } from '../git/repository.ts';
-import { check, keptReadings } from './check.ts';
+import { check } from './check.ts';
 import type { HistoryOf } from './history-of.ts';
 import { type EndedVersions, endedVersions, type OldVersion, oldVersions } from './published.ts';
+import { keptReadings } from './request.ts';
 
 /** As JSON part of a public interface. */
 export interface HistoryAudit {

@@ -24,7 +24,8 @@ import type {
   Verdict,
 } from './report.ts';
 
-interface Start {
+/** Where every check starts: the commits, and the policy of the base branch. */
+export interface Start {
   readonly base: string;
   readonly head: string;
   readonly policy: PolicyRead & { readonly path: string };

@@ -117,7 +117,7 @@ function forgetUnseen(content: Map<string, string>, own: Change | undefined): vo
   for (const subject of [...content.keys()]) if (!seen?.has(subject)) content.delete(subject);
 }
 
-export interface Judged extends Changed {
+export interface Judged extends Pick<Changed, 'head' | 'change' | 'committed' | 'policy'> {
   readonly judgements: readonly Judgement[];
   readonly known: Known | undefined;
 }

@@ -23,10 +23,8 @@ import { readSettings, type Settings } from '../settings.ts';
 import type { CheckScene } from './catalogs.ts';
 import type { Judgement } from './judge.ts';
 
-type Scene = Omit<CheckScene, 'reader'>;
-
 /** Findings of the packages that a pull request changes; what the base branch has as well is known. */
-export async function judgeTemplates(scene: Scene): Promise<Judgement[]> {
+export async function judgeTemplates(scene: CheckScene): Promise<Judgement[]> {
   const { base, merged } = scene.trees;
   const names = [...scene.change.packages.values()].filter(({ kinds }) => !isAside(kinds));
   if (names.length === 0) return [];
@@ -58,7 +56,7 @@ function isAside(kinds: ReadonlySet<PathKind>): boolean {
 /** Largest `ci.yaml` and template that are read, in bytes. */
 const FILE_BYTES = 4 * 1024 * 1024;
 
-async function driftIn(scene: Scene, tree: string, names: readonly string[]): Promise<Finding[]> {
+async function driftIn(scene: CheckScene, tree: string, names: readonly string[]): Promise<Finding[]> {
   const units = [...(await catalogUnits(scene.objects, tree, scene.policy.layout)).values()];
   const found: Finding[] = [];
   for (const name of names) {
@@ -90,7 +88,7 @@ interface Mapping {
 }
 
 async function mappingOf(
-  { objects, policy }: Scene,
+  { objects, policy }: CheckScene,
   tree: string,
   name: string,
 ): Promise<Mapped | undefined> {
@@ -162,7 +160,7 @@ function mappingFindings({ name, mappings, place }: Mapped, units: readonly Cata
 type Placed = Mapped & { readonly tree: string };
 
 async function templateFindings(
-  scene: Scene,
+  scene: CheckScene,
   placed: Placed,
   units: readonly CatalogUnit[],
 ): Promise<Finding[]> {
@@ -191,7 +189,7 @@ async function templateFindings(
   return [...found.values()];
 }
 
-async function templateAt({ objects }: Scene, tree: string, path: string): Promise<Blobs | undefined> {
+async function templateAt({ objects }: CheckScene, tree: string, path: string): Promise<Blobs | undefined> {
   const file = await entryAt(objects, tree, path);
   if (!file || whyUnreadable(file.mode) !== undefined) return undefined;
   try {
@@ -204,7 +202,7 @@ async function templateAt({ objects }: Scene, tree: string, path: string): Promi
 }
 
 async function contentOf(
-  { objects, policy }: Scene,
+  { objects, policy }: CheckScene,
   { tree, name }: Placed,
   unit: CatalogUnit,
 ): Promise<Blobs> {

@@ -4,10 +4,11 @@
  * branch that the pull request is for, whatever commit the event names.
  */
 import { bringLikely, likelyChanges, likelyFolders } from '../change/prefetch.ts';
-import { type CheckRequest, check } from '../check/check.ts';
+import { check } from '../check/check.ts';
 import { onGitHub } from '../check/outcome.ts';
 import type { People } from '../check/people.ts';
 import type { CheckReport } from '../check/report.ts';
+import type { CheckRequest } from '../check/request.ts';
 import { PipelineError } from '../error.ts';
 import type { GitRemote, GitSettings } from '../git/process.ts';
 import { openRemote } from '../git/remote.ts';

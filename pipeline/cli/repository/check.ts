@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { definitionsIn } from '../../catalogs/bundle/definitions.ts';
-import { type CheckRequest, check } from '../../check/check.ts';
+import { check } from '../../check/check.ts';
 import type { People } from '../../check/people.ts';
 import type { CheckReport } from '../../check/report.ts';
+import type { CheckRequest } from '../../check/request.ts';
 import { fileError } from '../../directory.ts';
 import { openRepository } from '../../git/repository.ts';
 import { directoryStore } from '../../oci/image/directory-store.ts';

@@ -1,7 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { ABOUT_MANIFESTS, check } from '../../../pipeline/check/check.ts';
+import { check } from '../../../pipeline/check/check.ts';
+import { ABOUT_MANIFESTS } from '../../../pipeline/check/findings.ts';
 import { openRemote } from '../../../pipeline/git/remote.ts';
 import { folder } from '../../fakes/folder.ts';
 import { bundle, documents } from '../../fakes/gate.ts';

@@ -1,0 +1,139 @@
+/** The catalogs that a pull request touches, and everything that is found about them. */
+import { UNCONFIRMED } from '../../catalog/references/same-image.ts';
+import { RULES } from '../../catalog/rules/index.ts';
+import { fileReader } from '../change/content.ts';
+import { RULE_IDS } from '../policy/rule-ids.ts';
+import { severitiesOf } from '../policy/severity.ts';
+import { judgeBundles } from './bundles.ts';
+import { type TouchedCatalog, touchedCatalogs } from './catalogs.ts';
+import type { ForeseenPull } from './changes.ts';
+import { readCompanions } from './companions.ts';
+import { type ContextReport, contextReport, NO_CONTEXT } from './context.ts';
+import { type OwnDefinitions, ownDefinitions } from './definitions.ts';
+import { pastOf } from './history-of.ts';
+import { type Judgement, judgeCatalog } from './judge.ts';
+import { judgePolicyAfter } from './policy-after.ts';
+import { judgeReferences, type ReferenceJudgement } from './references.ts';
+import { otherImages, takenTags } from './release.ts';
+import type { CheckReport } from './report.ts';
+import { judgeTemplates } from './templates.ts';
+import { judgeOverlooked } from './unlisted-catalogs.ts';
+
+/** A pull request with the catalogs that it touches. */
+export interface LoadedPull extends ForeseenPull {
+  readonly touched: readonly TouchedCatalog[];
+  /** What was read of the packages that are not touched. */
+  readonly context: ContextReport;
+}
+
+/** A pull request with everything that was found. */
+export interface CheckedPull extends LoadedPull {
+  readonly judgements: readonly Judgement[];
+  readonly references: ReferenceJudgement;
+  /** What could not be looked at; what references were not looked up is with the references. */
+  readonly unchecked: CheckReport['unchecked'];
+}
+
+/** Reads the catalogs before and after the change. Of an unsafe change nothing more is read. */
+export async function loadCatalogs(pull: ForeseenPull): Promise<LoadedPull> {
+  const { after, policy } = pull;
+  if (after.change.unsafe.length > 0) return { ...pull, touched: [], context: NO_CONTEXT };
+  const reader = fileReader(after.objects, policy.limits, pull.files);
+  const { touched, context } = await touchedCatalogs(after, reader);
+  return { ...pull, touched, context: contextReport(context, policy) };
+}
+
+/** Runs every check of content. Requests to different hosts run at the same time. */
+export async function findDefects(pull: LoadedPull): Promise<CheckedPull> {
+  const { objects, change, policy, tags, release, after, touched, context } = pull;
+  const isSafe = change.unsafe.length === 0;
+  const registry = pull.request.onlyReleased ? undefined : pull.registry;
+  const [ofCatalogs, ofBundles, ofTemplates, ofPolicy, references, taken] = await Promise.all([
+    judgeCatalogs(pull),
+    isSafe ? judgeBundles(pull) : [],
+    isSafe ? judgeTemplates(after) : [],
+    isSafe ? judgePolicyAfter(after, RULE_IDS) : [],
+    judgeReferences({ touched, bundles: release.bundles }, policy, registry),
+    takenTags(release.bundles, policy, registry),
+  ]);
+  const ofRelease = [...release.findings, ...taken, ...otherImages(touched, release.bundles)];
+  const judgements = [
+    ...ofCatalogs.judgements,
+    ...ofBundles,
+    ...ofTemplates,
+    ...ofPolicy,
+    ...(await judgeOverlooked(objects, change, policy)),
+    { findings: ofRelease, known: [], diffs: [] },
+  ];
+  return {
+    ...pull,
+    judgements: tags.unanswered.length === 0 ? judgements : judgements.map(withoutPins),
+    references: withUnanswered(references, tags.unanswered),
+    unchecked: [...ofCatalogs.unchecked, ...release.unchecked, ...context.unchecked],
+    context: { ...context, incomplete: context.incomplete ?? ofCatalogs.incomplete },
+  };
+}
+
+/** Findings but for those about digests that a registry may yet confirm. */
+function withoutPins(judgement: Judgement): Judgement {
+  return { ...judgement, findings: judgement.findings.filter(({ subject }) => subject !== UNCONFIRMED) };
+}
+
+function withUnanswered(references: ReferenceJudgement, whys: readonly string[]): ReferenceJudgement {
+  if (whys.length === 0) return references;
+  const unchecked = whys.map((why) => ({ what: 'what tags of the base branch stand for', why }));
+  return { ...references, unchecked: [...references.unchecked, ...unchecked], unanswered: true };
+}
+
+interface CatalogJudgements extends Pick<ContextReport, 'unchecked' | 'incomplete'> {
+  readonly judgements: readonly Judgement[];
+}
+
+/** Checks the touched catalogs with their past, their companions and the manifests of their bundles. */
+async function judgeCatalogs(pull: LoadedPull): Promise<CatalogJudgements> {
+  const { repository, objects, policy, touched, tags, request, registry } = pull;
+  if (touched.length === 0) return { judgements: [], unchecked: [], incomplete: undefined };
+  const { trees } = pull.after;
+  const images = { registry, store: request.cache };
+  const { historyOf, kept } = request;
+  const names = touched.flatMap((catalog) => catalog.names);
+  const [past, companions] = await Promise.all([
+    pastOf(repository, { base: trees.base, policy, touched, historyOf, kept: kept?.versions, ...images }),
+    readCompanions({ objects, trees, policy, catalogs: names, ...images }),
+  ]);
+  const definitions = await definitionsFor(pull);
+  const time = {
+    today: request.today,
+    published: past.published,
+    released: past.released,
+    definitions: definitions.sides,
+    companions: companions.of,
+    digests: tags.digests,
+  };
+  return {
+    judgements: await Promise.all(touched.map((catalog) => judgeCatalog(catalog, policy, time))),
+    unchecked: [...past.unread, ...definitions.unchecked, ...companions.unchecked],
+    incomplete: companions.incomplete,
+  };
+}
+
+/** The manifests that are given, or the repository's own, if any rule looks at them. */
+async function definitionsFor({ request, policy, after, touched }: LoadedPull): Promise<OwnDefinitions> {
+  const severityOf = severitiesOf(policy);
+  const isNeeded = RULES.some((rule) => ABOUT_MANIFESTS.has(rule.id) && severityOf(rule) !== 'off');
+  if (!request.definitions && isNeeded) return ownDefinitions(after, touched);
+  const { definitions = () => undefined, manifests = () => undefined } = request;
+  const given = { definitions, manifests };
+  return { sides: { before: given, after: given }, unchecked: [] };
+}
+
+/** The rules that look at manifests. */
+export const ABOUT_MANIFESTS: ReadonlySet<string> = new Set([
+  'graph/conversion-modes',
+  'graph/crd-dropped',
+  'graph/crd-unsafe-edge',
+  'graph/install-modes-narrowed',
+  'graph/min-kube-version',
+  'graph/permissions-grow',
+  'graph/removed-api',
+]);

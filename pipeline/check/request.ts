@@ -1,0 +1,61 @@
+/** What a check is asked: which pull request, by whom, and what may be read for it. */
+import type { DefinitionsOf, ManifestsOf } from '../../catalog/olm/foresight/world.ts';
+import type { KeptFiles } from '../change/content.ts';
+import { Kept } from '../kept.ts';
+import type { Store } from '../oci/image/memory.ts';
+import type { Policy } from '../policy/policy.ts';
+import type { Registry } from '../ports.ts';
+import type { HistoryOf } from './history-of.ts';
+import type { People } from './people.ts';
+import { type KeptVersions, keptVersions } from './published.ts';
+
+export interface CheckRequest {
+  /** Revision of the base branch's tip. */
+  readonly base: string;
+  /** Revision of the pull request's head. */
+  readonly head: string;
+  /** Id of their common ancestor, where the clone has no history to find it in. */
+  readonly ancestor?: string;
+  /** Bytes of a policy that stands in for the base branch's. */
+  readonly policy?: { readonly path: string; readonly bytes: Uint8Array };
+  /** Says which versions files had, where the clone has no history. */
+  readonly historyOf?: HistoryOf;
+  /** Who is asking; authority is not judged without. */
+  readonly people?: People;
+  /** The day for which is judged, `YYYY-MM-DD` in UTC. */
+  readonly today: string;
+  /** A client that asks what the policy allows; without it no registry is asked. */
+  readonly registryFor?: (policy: Policy) => Registry;
+  /** Whether registries are asked for released images only, since somebody else looks up references. */
+  readonly onlyReleased?: boolean;
+  /** What was read for other checks of the same repository. */
+  readonly kept?: KeptReadings;
+  /** Keeps what released images and companions have, by their digests. */
+  readonly cache?: Store;
+  /**
+   * Definitions of bundles whose manifests the catalogs do not hold; without it they are those of the bundle
+   * directories of the repository, as far as the policy's layout has any.
+   */
+  readonly definitions?: DefinitionsOf;
+  /** Manifests of the same bundles. */
+  readonly manifests?: ManifestsOf;
+}
+
+/** Contents that several checks of one repository have in common. */
+export interface KeptReadings {
+  readonly files: KeptFiles;
+  readonly versions: KeptVersions;
+}
+
+/** Most bytes of files that stay parsed. */
+const KEPT_BYTES = 32 * 1024 * 1024;
+
+/** Room for what checks of one repository have in common. */
+export function keptReadings(): KeptReadings {
+  return { files: keptFiles(), versions: keptVersions() };
+}
+
+/** Room for the contents of files. */
+export function keptFiles(): KeptFiles {
+  return new Kept(KEPT_BYTES);
+}
