@@ -6,7 +6,8 @@ import { PipelineError } from '../../error.ts';
 import type { Store } from '../../oci/image/memory.ts';
 import { prefixOf } from '../documents.ts';
 import { fenceName } from '../fence.ts';
-import { type Published, publish } from '../publish.ts';
+import type { Published } from '../plan.ts';
+import { publish } from '../publish.ts';
 import type { PublishReceipt } from '../receipt.ts';
 import type { CatalogMessage } from './message.ts';
 import {

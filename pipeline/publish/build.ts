@@ -1,0 +1,58 @@
+/** The index image of a publish: the catalog of the commit, checked, on the base image of the target. */
+import type { Finding } from '../../catalog/finding.ts';
+import { RULES } from '../../catalog/rules/index.ts';
+import type { CatalogSource } from '../../catalog/source.ts';
+import { wholeCatalog } from '../change/whole-catalog.ts';
+import { type BuildOptions, type BuiltCatalog, buildCatalogImage } from '../oci/image/build.ts';
+import { judgeContents } from '../oci/image/judge.ts';
+import { severitiesOf } from '../policy/severity.ts';
+import { signatureDemands } from '../policy/signatures.ts';
+import { applyWaivers } from '../policy/waiver.ts';
+import { type OpenBase, openBase } from './base.ts';
+import { earlierLayers } from './earlier.ts';
+import type { Ended, PlannedPublish } from './plan.ts';
+
+/** A publish whose image is built, and not pushed yet. */
+export interface BuiltPublish extends Omit<PlannedPublish, 'kind'> {
+  readonly kind: 'built';
+  readonly source: CatalogSource;
+  readonly base: OpenBase | undefined;
+  readonly built: BuiltCatalog;
+  /** What is worth knowing, none of it an error. */
+  readonly findings: readonly Finding[];
+}
+
+/**
+ * Checks the catalog and builds its image.
+ *
+ * @param scratch an existing directory for layers
+ * @throws PipelineError `not-found` for a catalog or base image that does not exist, and as {@link buildCatalogImage}
+ */
+export async function buildPublish(plan: PlannedPublish, scratch: string): Promise<BuiltPublish | Ended> {
+  const { ports, request, commit, policy, target } = plan;
+  const { repository, registry, progress } = ports;
+  const { catalog, store } = request;
+  const source = await wholeCatalog(repository.objects, commit, { layout: policy.layout, name: catalog });
+  progress(`judging ${catalog} at ${commit.slice(0, 12)}`);
+  const base = target.base && (await openBase(registry, target.base, signatureDemands(policy)));
+  progress(base ? `building on ${base.name}` : 'building on nothing: a catalog without a server');
+  const { built, findings } = await buildCatalogImage(source, base?.image, {
+    ...target.settings,
+    ...(store ? { memory: { store, key: catalog } } : {}),
+    scratch,
+    earlier: earlierLayers(target.to, registry),
+    judge: judgeUnder(plan),
+  });
+  if (!built) return { kind: 'refused', findings };
+  return { ...plan, kind: 'built', source, base, built, findings };
+}
+
+/** Findings as they count on the day: what is waived is not among them. */
+function judgeUnder({ policy, request }: PlannedPublish): NonNullable<BuildOptions['judge']> {
+  const judging = { rules: RULES, severityOf: severitiesOf(policy), limits: policy.limits };
+  return async (contents, { verdicts }) => {
+    const findings = await judgeContents(contents, verdicts, judging);
+    const named = findings.map((finding) => ({ ...finding, catalogs: [request.catalog] }));
+    return applyWaivers(named, policy.waivers, request.today).findings;
+  };
+}

@@ -1,0 +1,116 @@
+/** What a publish is asked, and how it begins: the policy of the commit, the place, and the fence around it. */
+import type { Finding } from '../../catalog/finding.ts';
+import { sharedPlaces } from '../change/shared-places.ts';
+import type { Repository } from '../git/repository.ts';
+import type { Store } from '../oci/image/memory.ts';
+import type { PushReport } from '../oci/registry/push.ts';
+import type { Policy } from '../policy/policy.ts';
+import { policyAt } from '../policy/read-policy.ts';
+import { RULE_IDS } from '../policy/rule-ids.ts';
+import type { Fence, RecordStore, Registry, StandingClaim } from '../ports.ts';
+import type { Written } from '../write.ts';
+import type { AttestOptions } from './attest/attest.ts';
+import { type Guard, type Guarded, guardOf } from './fence-guard.ts';
+import type { PublishReceipt } from './receipt.ts';
+import { type PublishChoices, type PublishTarget, targetOf } from './target.ts';
+
+export interface PublishRequest extends PublishChoices {
+  /** Revision that is published. */
+  readonly commit: string;
+  /** The catalog's name, as the layout of the commit's policy finds it. */
+  readonly catalog: string;
+  /** Where the receipt and the mirror's documents are written. */
+  readonly out: string;
+  /** The day for which waivers are judged, `YYYY-MM-DD` in UTC. */
+  readonly today: string;
+  /** Raised by one when the branch's history was rewritten; the standing one when left out. */
+  readonly epoch?: number | undefined;
+  /** What is put beside the image before a tag names it; what the policy says when left out. */
+  readonly attest?: AttestOptions | undefined;
+  /** What builds remember of each other; every build is a first one without. */
+  readonly store?: Store | undefined;
+  /** Whether a page of the catalog is written as well, and attached to the image. */
+  readonly page?: boolean | undefined;
+}
+
+export interface PublishPorts {
+  readonly repository: Repository;
+  readonly registry: Registry;
+  /** Decides whose tag it is; without one, the last to publish wins. */
+  readonly fence?: Fence | undefined;
+  /** Where the documents of every publish are kept as well; only behind a fence. */
+  readonly records?: RecordStore | undefined;
+  /** Told of each step when it begins. */
+  readonly progress: (step: string) => void;
+}
+
+export type Published =
+  /** Nothing was pushed and nothing written: what is wrong are errors of the catalog or the policy. */
+  | { readonly kind: 'refused'; readonly findings: readonly Finding[] }
+  /** Nothing was written: a newer commit is published, and the tag names its image. */
+  | {
+      readonly kind: 'superseded';
+      readonly findings: readonly Finding[];
+      readonly by: StandingClaim;
+      /** The place that both are published to. */
+      readonly image: string;
+    }
+  | {
+      readonly kind: 'published';
+      /** What is worth knowing, none of it an error. */
+      readonly findings: readonly Finding[];
+      readonly receipt: PublishReceipt;
+      readonly push: PushReport;
+      readonly files: Written;
+    };
+
+/** How a publish ends that changes nothing. */
+export type Ended = Exclude<Published, { kind: 'published' }>;
+
+/** A publish that may go ahead. */
+export interface PlannedPublish {
+  readonly kind: 'planned';
+  readonly ports: PublishPorts;
+  readonly request: PublishRequest;
+  /** Id of the commit. */
+  readonly commit: string;
+  readonly policy: Policy;
+  readonly target: PublishTarget;
+  readonly guarded: Guarded;
+  /** The fence around the first place; undefined where nothing is fenced. */
+  readonly guard: Guard | undefined;
+}
+
+/**
+ * Reads the policy of the commit, and asks the fence whether a newer commit is published already.
+ *
+ * @throws PipelineError `not-found` for a commit that does not exist, `usage` for choices that cannot be followed
+ */
+export async function planPublish(
+  ports: PublishPorts,
+  request: PublishRequest,
+): Promise<PlannedPublish | Ended> {
+  const { repository, registry, fence, records } = ports;
+  const [commit = ''] = await repository.resolve([request.commit]);
+  const { policy, findings } = await policyAt(repository.objects, commit, RULE_IDS);
+  if (!policy) return { kind: 'refused', findings };
+  const taken = await takenPlaces(repository, { ...request, commit }, policy);
+  if (taken.length > 0) return { kind: 'refused', findings: taken };
+  const target = targetOf(policy, request.catalog, request);
+  const guarded = { repository, records, ...request, commit, fence: target.untagged ? undefined : fence };
+  const guard = guardOf(target, guarded);
+  const newer = await guard?.newer(registry);
+  if (newer) return { kind: 'superseded', findings: [], by: newer, image: target.name };
+  return { kind: 'planned', ports, request, commit, policy, target, guarded, guard };
+}
+
+/** Places of the policy that another catalog of the commit is published to as well. */
+async function takenPlaces(
+  { objects }: Repository,
+  { commit, catalog, to, untagged }: PublishRequest,
+  policy: Policy,
+): Promise<Finding[]> {
+  if (to !== undefined || untagged) return [];
+  const shared = await sharedPlaces(objects, commit, policy);
+  return shared.filter(({ catalogs }) => catalogs?.includes(catalog));
+}
