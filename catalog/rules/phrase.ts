@@ -33,14 +33,14 @@ export function counted(names: readonly string[], one: string, many: string): st
 
 /** Where a road ends, and why. */
 export function endText({ end, last }: Fate): string {
-  if (last.kind === 'circle') return `going round in a circle at ${shortName(end)}`;
-  if (last.kind === 'fails') return `at ${shortName(end)} resolution fails: ${last.reason.text}`;
-  return `stopping at ${shortName(end)}: ${last.reason.text}`;
+  if (last.kind === 'circle') return `the upgrade path goes in a circle at ${shortName(end)}`;
+  if (last.kind === 'fails') return `resolution fails at ${shortName(end)}: ${last.reason.text}`;
+  return `the upgrade path ends at ${shortName(end)} because ${last.reason.text}`;
 }
 
 /** `upgrades to 1.1.0`, `stays` or `fails`. */
 export function nextText(next: Outcome): string {
-  return next.kind === 'upgrade' ? `goes to ${shortName(next.to)}` : next.kind;
+  return next.kind === 'upgrade' ? `upgrades to ${shortName(next.to)}` : next.kind;
 }
 
 /** Groups items under texts, in the order of their first ones. */

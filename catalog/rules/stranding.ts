@@ -73,18 +73,18 @@ function reportGroup(
 /** What helps where no small change of the entries does. */
 function helpText({ last }: Fate): string {
   return last.kind === 'fails' && last.reason.code === 'no-order'
-    ? 'below the head an entry replaces what stands above it: remove that replaces'
-    : 'give the next version an entry that skips them, and tell their users how to go on';
+    ? 'an entry below the head replaces one above it: remove that replaces'
+    : 'skip them in the entry of the next version, and tell users how to upgrade';
 }
 
 function whyText(group: readonly Stranded[]): string {
   const [first] = group;
   if (!first) return '';
   const { last } = first.fate;
-  if (last.kind === 'circle') return `they go round in a circle at ${shortName(first.fate.end)}`;
+  if (last.kind === 'circle') return `the upgrade path goes in a circle at ${shortName(first.fate.end)}`;
   const ends = versionsOf(group.filter(({ fate }) => fate.hops > 0).map(({ fate }) => fate.end));
-  const stop = ends.length > 0 ? `the road ends at ${listed(ends)}, since ` : '';
+  const stop = ends.length > 0 ? `the upgrade path ends at ${listed(ends)} because ` : '';
   const whole =
-    last.reason.code === 'no-order' ? ', so nothing in a namespace that subscribes to it is resolved' : '';
+    last.reason.code === 'no-order' ? ', so OLM v0 resolves nothing in namespaces that subscribe to it' : '';
   return stop + last.reason.text + whole;
 }

@@ -143,7 +143,7 @@ function changesOn(
   const why = lost
     .map(({ version, road: [first, ...road] }) => {
       const names = [first as Bundle, ...road].map((bundle) => shortName(installedOf(bundle)));
-      return `${version} was stored by ${names[0]}, on the road ${names.join(' → ')}`;
+      return `${version} was stored by ${names[0]}, on the upgrade path ${names.join(' → ')}`;
     })
     .join(', ');
   return unsafeChanges({ ...before, storedVersions }, after).map((change) =>

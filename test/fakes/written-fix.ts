@@ -30,7 +30,7 @@ export function askedBy(text: string): Asked[] {
     const [, entry = '', what = ''] = /^in the entry of (\S+) (.*)$/.exec(part) ?? [];
     const [, removed] = /^remove (\S+) from skips/.exec(what) ?? [];
     if (removed !== undefined) return [{ entry, member: 'skips', value: what }];
-    const [, member = '', value = ''] = /^write: (replaces|skips|skipRange): (.*)$/.exec(what) ?? [];
+    const [, member = '', value = ''] = /^set (replaces|skips|skipRange): (.*)$/.exec(what) ?? [];
     return [{ entry, member: member as Asked['member'], value }];
   });
   const restored = restoredIn(text).map((entry): Asked => {
@@ -40,10 +40,7 @@ export function askedBy(text: string): Asked[] {
 }
 
 function partsOf(text: string): string[] {
-  const own = text.replace(
-    /; what is replaced must not be skipped|: what is replaced must not be skipped/g,
-    '',
-  );
+  const own = text.replace(': an entry must not skip what it replaces', '');
   return own.split(/; (?=in the entry of|restore the)/).filter((part) => part.startsWith('in the entry'));
 }
 
@@ -51,11 +48,11 @@ function partsOf(text: string): string[] {
 export function applied(one: WrittenEntry, part: string): WrittenEntry {
   const [, removed] = / remove (\S+?)(?:,)? from skips/.exec(part) ?? [];
   if (removed !== undefined) return { ...one, skips: (one.skips ?? []).filter((name) => name !== removed) };
-  const [, replaces] = / write: replaces: (\S+)$/.exec(part) ?? [];
+  const [, replaces] = / set replaces: (\S+)$/.exec(part) ?? [];
   if (replaces !== undefined) return { ...one, replaces };
-  const [, skips] = / write: skips: \[(.*)\]$/.exec(part) ?? [];
+  const [, skips] = / set skips: \[(.*)\]$/.exec(part) ?? [];
   if (skips !== undefined) return { ...one, skips: skips.split(', ') };
-  const [, skipRange] = / write: skipRange: '(.*)'$/.exec(part) ?? [];
+  const [, skipRange] = / set skipRange: '(.*)'$/.exec(part) ?? [];
   if (skipRange !== undefined) return { ...one, skipRange };
   throw new Error(part);
 }

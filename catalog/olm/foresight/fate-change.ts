@@ -90,7 +90,7 @@ export function glance({ next, end, last, hops, arrives }: Fate): Glance {
     kind: next.kind,
     end: hops === 0 && last.kind !== 'circle' ? '' : shortName(end),
     arrives,
-    why: last.kind === 'circle' ? 'it goes round in a circle' : last.reason.text,
+    why: last.kind === 'circle' ? 'the upgrade path goes in a circle' : last.reason.text,
   };
 }
 

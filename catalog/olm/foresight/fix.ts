@@ -253,7 +253,7 @@ function withoutOwnSkips(channel: Channel): Edit[] {
     .map((entry) => {
       const skips = entry.skips.filter((name) => name !== entry.replaces);
       const rest = skips.length > 0 ? ` and keep: skips: ${flow(skips)}` : '';
-      return edited(channel, { ...entry, skips }, `${untrapText(entry)}, since it is replaced${rest}`);
+      return edited(channel, { ...entry, skips }, `${untrapText(entry)}, because it is replaced${rest}`);
     });
 }
 
@@ -267,7 +267,7 @@ function withoutAnyOwnSkips(channel: Channel): Edit[] {
       ? { ...entry, skips: entry.skips.filter((name) => name !== entry.replaces) }
       : entry,
   );
-  const text = `${traps.map(untrapText).join('; ')}: what is replaced must not be skipped`;
+  const text = `${traps.map(untrapText).join('; ')}: an entry must not skip what it replaces`;
   return [{ entry: first.name, index: first.index, text, entries }];
 }
 
@@ -343,7 +343,7 @@ function restored(channel: Channel, old: readonly Entry[]): Edit[] {
 
 /** An edit that writes one member of an entry, in place of the one of that name or as another one. */
 function written(channel: Channel, entry: Entry, member: string): Edit {
-  const edit = edited(channel, entry, `in the entry of ${scalar(entry.name)} write: ${member}`);
+  const edit = edited(channel, entry, `in the entry of ${scalar(entry.name)} set ${member}`);
   return lacks(channel, entry, member.split(':', 1)[0] ?? '') ? { ...edit, member } : edit;
 }
 

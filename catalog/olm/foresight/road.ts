@@ -44,7 +44,7 @@ export function roadV0(
 }
 
 function notServing({ name }: ScopeCatalog): Fails {
-  const text = `the catalog ${name} is not served: opm serve refuses it, and OLM v0 resolves nothing in a namespace that can see it`;
+  const text = `opm serve rejects the catalog ${name}, so OLM v0 resolves nothing in namespaces that can see it`;
   return { kind: 'fails', reason: { code: 'not-serving', text } };
 }
 

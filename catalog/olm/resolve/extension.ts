@@ -82,7 +82,8 @@ export function readQuery(extension: Extension): Query | Fails {
     if (!installed || extension.policy === 'SelfCertified')
       return { extension, constraint, installed: undefined };
     const versionRelease = parseStored(installed.version, installed.release);
-    if (!versionRelease) return failure('bad-version', `the installed version ${installed.version} is none`);
+    if (!versionRelease)
+      return failure('bad-version', `the installed version ${installed.version} is not valid`);
     const { name } = installed;
     return { extension, constraint, installed: { name, version: versionRelease.version, versionRelease } };
   } catch (error) {
@@ -263,13 +264,13 @@ function stayReason(
   if (others.length === 0) {
     return isHead(best.bundle.name)
       ? { code: 'newest', text: 'it is the head of a channel' }
-      : { code: 'no-edge', text: 'no bundle follows it' };
+      : { code: 'no-edge', text: 'it has no successor' };
   }
   const names = others.map(({ bundle }) => bundle.name);
   const shown = names.slice(0, 3).join(', ') + (names.length > 3 ? ` and ${names.length - 3} more` : '');
   return others.every(({ deprecated }) => deprecated && !best.deprecated)
-    ? { code: 'successor-deprecated', text: `all that follows it is deprecated: ${shown}` }
-    : { code: 'successor-lower', text: `all that follows it has a lower version: ${shown}` };
+    ? { code: 'successor-deprecated', text: `all successors are deprecated: ${shown}` }
+    : { code: 'successor-lower', text: `all successors have a lower version: ${shown}` };
 }
 
 /** OLM's words where there is nothing to choose from, or where several catalogs offer something. */

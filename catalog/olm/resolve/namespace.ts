@@ -144,7 +144,7 @@ class Problem {
     const solution = solve(variables);
     if (solution.kind === 'solved') return { kind: 'resolved', steps: this.#steps(solution.chosen) };
     if (solution.kind === 'undecided') {
-      throw new Failure('undecided', 'the dependencies are too entangled to be decided here');
+      throw new Failure('undecided', 'the dependencies are too complex to resolve here');
     }
     const because = solution.because.length > 0 ? `: ${solution.because.join(', ')}` : '';
     throw new Failure('unsatisfiable', `constraints not satisfiable${because}`);

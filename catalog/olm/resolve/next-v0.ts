@@ -152,29 +152,27 @@ function stayReason(lane: Lane, installed: Installed): Reason {
   if (blocked) {
     return {
       code: 'successor-blocked',
-      text: `the way on is ${blocked.name}, which cannot be installed: ${whyBlocked(blocked)}`,
+      text: `OLM v0 cannot install the next bundle, ${blocked.name}: ${whyBlocked(blocked)}`,
     };
   }
   const skipped = lane.nodes.find(
     ({ name, entry }) => name !== installed.name && entry && edgeField(entry, installed),
   );
   if (skipped) return { code: 'successor-skipped', text: skippedText(lane, skipped) };
-  return { code: 'no-edge', text: `no entry of channel ${lane.channel} leads on` };
+  return { code: 'no-edge', text: `no entry of channel ${lane.channel} replaces or skips it` };
 }
 
 function whyBlocked(node: Node): string {
   const { properties } = node.offer;
   if (properties.some(({ type }) => type === 'olm.deprecated')) return 'it has the property olm.deprecated';
-  if (isProhibited(node)) return 'it names a kind of object twice, and so is its own rival';
+  if (isProhibited(node)) return 'it declares a kind of object twice and so conflicts with itself';
   const types = new Set(properties.map(({ type }) => type).filter((type) => REQUIRING.has(type)));
-  return types.size > 0
-    ? `what it asks for with ${[...types].join(' and ')} is not to be had`
-    : 'it excludes itself';
+  return types.size > 0 ? `nothing satisfies its ${[...types].join(' and ')}` : 'it conflicts with itself';
 }
 
 /** The cause in the words of the entries: who skips what should be the next step. */
 function skippedText(lane: Lane, skipped: Node): string {
   const skipper = lane.nodes.find(({ skips }) => skips.includes(skipped.name));
   const both = skipper?.replaces === skipped.name ? 'both replaces and skips' : 'skips';
-  return `the way on is ${skipped.name}, but ${skipper?.name ?? 'another entry'} ${both} ${skipped.name}, so that is never offered`;
+  return `${skipper?.name ?? 'another entry'} ${both} the next bundle, ${skipped.name}, so OLM v0 never offers it`;
 }

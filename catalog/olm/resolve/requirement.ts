@@ -224,7 +224,8 @@ function celRequired(
   const words = `with constraint: ${JSON.stringify(rule)} and message: ${JSON.stringify(failureMessage)}`;
   try {
     const holds = cel.compile(rule);
-    if (!holds) throw new RequirementError(`too costly a rule to evaluate here: ${rule}`, 'undecided');
+    if (!holds)
+      throw new RequirementError(`the rule is too expensive to evaluate here: ${rule}`, 'undecided');
     return { text: words, holds: ({ properties }) => holds(properties) };
   } catch (error) {
     if (!(error instanceof CelError)) throw error;

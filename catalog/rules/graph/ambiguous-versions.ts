@@ -9,7 +9,7 @@ import { quoted, type Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'graph/ambiguous-versions',
   severity: 'error',
-  summary: 'Versions differ by more than build metadata that OLM v1 cannot order',
+  summary: 'OLM v1 can order all versions of a package',
   foresee(world, report) {
     if (!world.olm.has('v1')) return;
     for (const ofPackage of judgedPackages(world)) {
@@ -22,13 +22,13 @@ export const rule: Rule = {
           const version = bundle.version && formatVersion(bundle.version);
           // The same text twice is refused by opm itself.
           if (!first?.bundle.version || version === formatVersion(first.bundle.version)) continue;
-          const message = `package ${quoted(ofPackage.name)}: OLM v1 cannot tell ${versionText(first.bundle)} and ${versionText(bundle)} apart and takes either, since what stands behind + orders only as a release: identifiers without leading zeros, at most 20 characters`;
+          const message = `package ${quoted(ofPackage.name)}: OLM v1 cannot order ${versionText(first.bundle)} and ${versionText(bundle)} and may install either: it compares what follows the + only as a release (identifiers without leading zeros, at most 20 characters)`;
           const at = bundle.properties.findIndex(({ type }) => type === 'olm.package');
           report(message, locate(bundle, 'properties', at, 'value', 'version'), {
             package: ofPackage.name,
             subject: [first.bundle.name, bundle.name].sort().join(' '),
             installed: [shortName(first.bundle), shortName(bundle)],
-            hint: 'give each bundle a version of its own',
+            hint: 'give each bundle a different version',
           });
         }
       }

@@ -11,7 +11,7 @@ import { quoted, type Report, type Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'graph/automatic-downgrade',
   severity: 'error',
-  summary: 'A change leads no installation to a lower version',
+  summary: 'A change does not downgrade any installation',
   compare(change, report) {
     for (const olm of ['v0', 'v1'] as const) {
       const down = allMoves(change, olm).filter(
@@ -55,7 +55,7 @@ function reportGroup(change: Change, group: readonly Move[], report: Report): vo
     channel && entry ? placeOfEntry(channel, entry.index, edge) : placeOfPackage(change.after, name);
   if (!location) return;
   const versions = versionsOf(group.map(({ installed }) => installed));
-  const message = `under OLM ${olm} ${listed(versions)} of package ${quoted(name)} would go down to ${shortName(to)} by itself: its ${edge} covers what is newer`;
+  const message = `under OLM ${olm} ${listed(versions)} of package ${quoted(name)} would be downgraded to ${shortName(to)} automatically: its ${edge} covers newer versions`;
   report(message, location, {
     package: name,
     ...(channel ? { channel: channel.name } : {}),

@@ -9,7 +9,7 @@ import { quoted, type Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'graph/bundle-mutated',
   severity: 'error',
-  summary: 'A published bundle stays as it is: clusters that have it never install it again',
+  summary: 'A published bundle does not change: clusters that have it never install it again',
   compare(change, report) {
     for (const name of change.packages) {
       const was = change.before.catalog.packages.get(name)?.bundles;
@@ -30,7 +30,7 @@ export const rule: Rule = {
           ...(difference.severity ? { severity: difference.severity } : {}),
           ...(difference.isUnconfirmed
             ? { subject: UNCONFIRMED, hint: CONFIRM_HINT }
-            : { hint: 'restore it, and publish what changed as a bundle with a version of its own' }),
+            : { hint: 'restore the bundle, and publish the change as a new version' }),
         });
       }
     }
@@ -46,23 +46,23 @@ interface Difference {
 }
 
 function differenceOf(old: Bundle, bundle: Bundle, digests: TagDigests): Difference | undefined {
-  const replaced = `image ${bundle.image || 'none'} in place of ${old.image || 'none'}`;
+  const replaced = `image ${bundle.image || 'none'} instead of ${old.image || 'none'}`;
   switch (imageChange(old.image, bundle.image, digests)) {
     case 'other':
       return { text: replaced, path: ['image'] };
     case 'unconfirmed':
       return {
-        text: `${replaced}, and nothing confirms that this tag stands for that digest`,
+        text: `${replaced}, and nothing confirms that the tag points to the digest`,
         path: ['image'],
         isUnconfirmed: true,
       };
     case 'same':
   }
   const [before, after] = [old, bundle].map(({ version }) => version && formatVersion(version));
-  if (before !== after) return { text: `version ${after} in place of ${before}`, path: ['properties'] };
+  if (before !== after) return { text: `version ${after} instead of ${before}`, path: ['properties'] };
   const types = [...DECISIVE].filter((type) => differs(old.properties, bundle.properties, type));
   return types.length > 0
-    ? { text: `its properties ${types.join(', ')}`, path: ['properties'], severity: 'warning' }
+    ? { text: `properties ${types.join(', ')}`, path: ['properties'], severity: 'warning' }
     : undefined;
 }
 

@@ -7,7 +7,7 @@ export const rule: Rule = {
   id: 'graph/channel-removed',
   severity: 'error',
   summary:
-    'A channel that clusters may be subscribed to is deprecated before it is removed, and then kept for a while',
+    'A channel that clusters may be subscribed to is deprecated and kept for a while before it is removed',
   compare(change, report) {
     for (const name of change.packages) {
       const was = change.before.catalog.packages.get(name);
@@ -25,9 +25,9 @@ export const rule: Rule = {
         const installed = installations.filter((one) => one.channel === channel).map((one) => one.installed);
         const versions = versionsOf(installed);
         const deprecated = was.deprecatedChannels.has(channel);
-        const message = `channel ${quoted(channel)} of package ${quoted(name)} is gone: under OLM v0 resolution fails in every namespace with a subscription to it, whatever else is installed there; under OLM v1 every extension that selects it ends in an error (${listed(versions)})`;
+        const message = `channel ${quoted(channel)} of package ${quoted(name)} is removed: OLM v0 cannot resolve anything in namespaces that subscribe to it, and OLM v1 reports an error for every extension that selects it (${listed(versions)})`;
         const hint = deprecated
-          ? 'it was deprecated before: waive this once its users have had the time to leave'
+          ? 'it was deprecated before: waive this finding once users have had time to move'
           : `keep the channel for one more release and deprecate it: reference: {schema: olm.channel, name: ${channel}}`;
         report(message, location, { package: name, channel, installed: versions, hint });
       }

@@ -11,7 +11,7 @@ import { isUnstable } from '../unstable.ts';
 export const rule: Rule = {
   id: 'graph/channel-switch-blocked',
   severity: 'warning',
-  summary: 'From the head of a channel there is a way into every released channel with a newer head',
+  summary: 'Users can switch from the head of a channel to every released channel with a newer head',
   foresee(world, report) {
     if (!world.olm.has('v0')) return;
     for (const ofPackage of judgedPackages(world)) {
@@ -23,13 +23,13 @@ export const rule: Rule = {
         const from = listed(
           group.map(({ from: one }) => `${quoted(one.channel.name)} (${shortName(one.bundle)})`),
         );
-        const message = `package ${quoted(ofPackage.name)}: the newer channel ${quoted(to.channel.name)} (${shortName(to.bundle)}) cannot be entered from the head of ${from}`;
+        const message = `package ${quoted(ofPackage.name)}: users at the head of ${from} cannot switch to the newer channel ${quoted(to.channel.name)} (${shortName(to.bundle)})`;
         const names = [...new Set(group.map(({ from: one }) => one.bundle.name))];
         report(message, placeOfHead(to.channel), {
           package: ofPackage.name,
           channel: to.channel.name,
           installed: [...new Set(group.map(({ from: one }) => shortName(one.bundle)))],
-          hint: `let an entry of channel ${to.channel.name} replace or skip ${listed(names)}, or cover it with its skipRange`,
+          hint: `add ${listed(names)} to replaces, skips or skipRange of an entry in channel ${to.channel.name}`,
         });
       }
     }

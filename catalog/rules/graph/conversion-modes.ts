@@ -14,19 +14,18 @@ import { quoted, type Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'graph/conversion-modes',
   severity: 'error',
-  summary:
-    'A bundle with a conversion webhook that clusters install supports the install mode AllNamespaces alone',
+  summary: 'A bundle with a conversion webhook supports only the install mode AllNamespaces',
   foresee(world, report) {
     for (const ofPackage of judgedPackages(world)) {
       for (const reached of reachedBundles(world, ofPackage)) {
         const refusal = refusalOf(world, reached);
         if (!refusal) continue;
         const version = shortName(reached.bundle);
-        const message = `OLM ${refusal.olm.join(' and ')} cannot install ${version} of package ${quoted(ofPackage.name)}: its webhook ${listed(refusal.webhooks.map(quoted))} converts, so AllNamespaces must be the only supported install mode, found ${listed(refusal.modes) || 'none'}`;
+        const message = `OLM ${refusal.olm.join(' and ')} cannot install ${version} of package ${quoted(ofPackage.name)}: with the conversion webhook ${listed(refusal.webhooks.map(quoted))} AllNamespaces must be the only supported install mode, found ${listed(refusal.modes) || 'none'}`;
         report(message, locate(reached.bundle, 'properties'), {
           package: ofPackage.name,
           installed: [version],
-          hint: 'publish a bundle that supports AllNamespaces alone, or one without the conversion webhook',
+          hint: 'publish a bundle that supports only AllNamespaces, or one without the conversion webhook',
         });
       }
     }

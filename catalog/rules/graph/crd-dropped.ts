@@ -16,7 +16,7 @@ import { quoted, type Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'graph/crd-dropped',
   severity: 'error',
-  summary: 'An upgrade keeps the custom resource definitions that the version before owned',
+  summary: 'An upgrade keeps the CRDs that the previous version owned',
   compare(change, report) {
     for (const name of change.packages) {
       const dropping = broughtEdges(change, name).flatMap((edge) => {
@@ -31,13 +31,13 @@ export const rule: Rule = {
         const edges = group.map((one) => one.edge);
         const olm = edge.olm.filter((one) => one === 'v0' || hasOlmV1(change.after.platform ?? LATEST));
         if (olm.length === 0) continue;
-        const message = `${upgradesText(edges)} of package ${quoted(name)} ${edges.length === 1 ? 'drops' : 'drop'} what ${edges.length === 1 ? 'it' : 'they'} owned, ${listed(lost)}: ${effectOf(olm, lost.length)}`;
+        const message = `${upgradesText(edges)} of package ${quoted(name)} ${edges.length === 1 ? 'removes' : 'remove'} ${lost.length === 1 ? 'an owned CRD' : 'owned CRDs'}, ${listed(lost)}: ${effectOf(olm, lost.length)}`;
         report(message, placeOfEdge(change, edge), {
           package: name,
           channel: edge.channel,
           installed: edges.map(({ from }) => shortName(from.bundle)),
           severity: olm.includes('v1') ? 'error' : 'warning',
-          hint: `keep the definition in ${shortName(edge.to.bundle)} until its objects are migrated`,
+          hint: `keep the CRD in ${shortName(edge.to.bundle)} until its objects are migrated`,
         });
       }
     }

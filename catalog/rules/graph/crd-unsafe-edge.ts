@@ -24,8 +24,7 @@ import {
 export const rule: Rule = {
   id: 'graph/crd-unsafe-edge',
   severity: 'error',
-  summary:
-    'No upgrade that clusters make changes a custom resource definition in a way that existing objects do not survive',
+  summary: 'No upgrade changes a CRD in a way that breaks existing objects',
   comparisonTellsNews: true,
   foresee(world, report) {
     let unchecked: Channel | undefined;
@@ -38,7 +37,7 @@ export const rule: Rule = {
     }
     if (!unchecked) return;
     const message =
-      'not checked: whether custom resources survive the upgrades of this catalog, which does not hold their definitions';
+      'not checked: whether custom resources survive the upgrades of this catalog, because the catalog does not contain the CRDs';
     report(message, placeOfHead(unchecked), { severity: 'info' });
   },
   compare(change, report) {
@@ -162,7 +161,7 @@ function reportCause(
   );
   const more = roads.length > SHOWN ? ` and ${roads.length - SHOWN} more` : '';
   const onEdges = `${roads.length === 1 ? 'on the upgrade' : `on ${roads.length} upgrades`} ${roads.slice(0, SHOWN).join(', ')}${more}`;
-  const message = `the custom resource definition ${quoted(definition)} of package ${quoted(name)} changes unsafely ${onEdges}: ${listed(changes.map(textOf))}`;
+  const message = `the CRD ${quoted(definition)} of package ${quoted(name)} changes unsafely ${onEdges}: ${listed(changes.map(textOf))}`;
   const entry = entryIn(first.channel, first.to.name);
   const place = entry ? placeOfEntry(first.channel, entry.index) : placeOfHead(first.channel);
   report(message, place, {

@@ -8,7 +8,7 @@ import { quoted, type Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'graph/cross-channel-edge-divergence',
   severity: 'warning',
-  summary: 'A bundle has the same edges in all its channels: OLM v1 follows those of all together',
+  summary: 'A bundle has the same upgrade edges in all its channels, because OLM v1 combines them',
   foresee(world, report) {
     if (!world.olm.has('v1')) return;
     for (const ofPackage of judgedPackages(world)) {
@@ -18,7 +18,7 @@ export const rule: Rule = {
       const names = [...new Set(diverging.map(({ bundle }) => shortName(bundle)))];
       const { bundle, here, there } = first;
       const example = `${shortName(bundle)} has ${edgeText(here.entry)} in ${quoted(here.channel.name)} and ${edgeText(there.entry)} in ${quoted(there.channel.name)}`;
-      const message = `package ${quoted(ofPackage.name)}: ${listed(names)} ${names.length === 1 ? 'has' : 'have'} other edges in one channel than in another, which OLM v1 follows all at once: ${example}`;
+      const message = `package ${quoted(ofPackage.name)}: ${listed(names)} ${names.length === 1 ? 'has' : 'have'} different upgrade edges in different channels, and OLM v1 combines them: ${example}`;
       report(message, placeOfEntry(here.channel, here.entry.index), {
         package: ofPackage.name,
         channel: here.channel.name,

@@ -14,7 +14,7 @@ export const rule: Rule = {
   id: 'graph/default-channel-changed',
   severity: 'error',
   summary:
-    'When the default channel changes, subscriptions that name no channel get at least as far as before',
+    'When the default channel changes, subscriptions without a channel still reach at least the same version',
   compare(change, report) {
     for (const name of change.packages) {
       const was = change.before.catalog.packages.get(name);
@@ -26,8 +26,8 @@ export const rule: Rule = {
       const lost = lostBy(change, name);
       if (lost.length > 0) {
         const versions = versionsOf(lost);
-        const message = `${changed}, and under OLM v0 ${listed(versions)}, subscribed without a channel, no longer ${versions.length === 1 ? 'gets' : 'get'} as far as before`;
-        const hint = `let an entry of channel ${is.defaultChannel} lead on from them, or keep: defaultChannel: ${was.defaultChannel}`;
+        const message = `${changed}: under OLM v0 subscriptions without a channel at ${listed(versions)} no longer reach the same version as before`;
+        const hint = `add upgrade edges from them to channel ${is.defaultChannel}, or keep: defaultChannel: ${was.defaultChannel}`;
         report(message, location, { ...details, installed: versions, hint });
         continue;
       }
@@ -38,20 +38,22 @@ export const rule: Rule = {
         bundle &&
         change.after.foresight.v0({ package: name, channel: is.defaultChannel }, installedOf(bundle));
       if (!bundle || !fate || fate.arrives) {
-        const message = `${changed}: new installations follow it, existing subscriptions stay where they are`;
-        const hint = 'say so in the release notes, and deprecate the old channel if it gets no more updates';
+        const message = `${changed}: new installations use the new one, existing subscriptions keep their channel`;
+        const hint =
+          'mention it in the release notes, and deprecate the old channel if it gets no more updates';
         report(message, location, { ...details, severity: 'info', hint });
         continue;
       }
       const installed = [installedOf(bundle)];
       const stuck = { package: name, channel: is.defaultChannel, olm: 'v0' as const, installed };
       const fix = fixFor(change.after, stuck, change.before);
-      const message = `${changed}, but the head of the old one, ${shortName(bundle)}, cannot get to the head of the new one, ${endText(fate)}`;
+      const message = `${changed}, but the old head ${shortName(bundle)} has no upgrade path to the new head: ${endText(fate)}`;
       report(message, location, {
         ...details,
         installed: [shortName(bundle)],
         severity: 'info',
-        hint: fix?.text ?? `let an entry of channel ${is.defaultChannel} replace or skip ${bundle.name}`,
+        hint:
+          fix?.text ?? `add ${bundle.name} to replaces or skips of an entry in channel ${is.defaultChannel}`,
       });
     }
   },

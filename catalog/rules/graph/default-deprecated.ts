@@ -5,13 +5,13 @@ import { quoted, type Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'graph/default-deprecated',
   severity: 'warning',
-  summary: 'The default channel is not deprecated where another is not',
+  summary: 'The default channel is not deprecated while another channel is supported',
   foresee(world, report) {
     for (const { name, defaultChannel, channels, deprecatedChannels } of judgedPackages(world)) {
       const location = placeOfPackage(world, name, 'defaultChannel');
       const other = [...channels.keys()].find((channel) => !deprecatedChannels.has(channel));
       if (!location || !deprecatedChannels.has(defaultChannel) || other === undefined) continue;
-      const message = `the default channel ${quoted(defaultChannel)} of package ${quoted(name)} is deprecated, although ${quoted(other)} is not`;
+      const message = `the default channel ${quoted(defaultChannel)} of package ${quoted(name)} is deprecated, but ${quoted(other)} is not`;
       report(message, location, { package: name, channel: defaultChannel, hint: `defaultChannel: ${other}` });
     }
   },

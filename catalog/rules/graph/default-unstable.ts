@@ -6,13 +6,13 @@ import { isUnstable } from '../unstable.ts';
 export const rule: Rule = {
   id: 'graph/default-unstable',
   severity: 'warning',
-  summary: 'The default channel is no alpha or candidate channel where there is a stable one',
+  summary: 'The default channel is not an alpha or candidate channel if there is a stable one',
   foresee(world, report) {
     for (const { name, defaultChannel, channels } of judgedPackages(world)) {
       const location = placeOfPackage(world, name, 'defaultChannel');
       const stable = [...channels.keys()].find((channel) => !isUnstable(channel));
       if (!location || !isUnstable(defaultChannel) || stable === undefined) continue;
-      const message = `the default channel of package ${quoted(name)} is ${quoted(defaultChannel)}, although there is ${quoted(stable)}`;
+      const message = `the default channel of package ${quoted(name)} is ${quoted(defaultChannel)}, but there is a stable channel, ${quoted(stable)}`;
       report(message, location, {
         package: name,
         channel: defaultChannel,

@@ -22,7 +22,7 @@ export const rule: Rule = {
         const head = headOf(channel);
         const bundle = head && bundles.get(head.name);
         if (!bundle || !deprecatedBundles.has(bundle.name) || deprecatedChannels.has(channel.name)) continue;
-        const message = `${channelText(channel.name, name)}: its head ${shortName(bundle)} is deprecated and nothing follows it`;
+        const message = `${channelText(channel.name, name)}: the head ${shortName(bundle)} is deprecated and has no successor`;
         report(message, placeOfEntry(channel, head.index), {
           package: name,
           channel: channel.name,

@@ -9,7 +9,7 @@ import type { Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'graph/downgrade-edge',
   severity: 'error',
-  summary: 'No edge leads from a newer version of a package to an older one',
+  summary: 'No upgrade edge goes from a newer version to an older one',
   foresee(world, report) {
     for (const ofPackage of judgedPackages(world)) {
       const edges = loweringEdges(ofPackage).filter(({ bySuffix }) => !bySuffix);
@@ -22,8 +22,8 @@ export const rule: Rule = {
         const taken = group.filter((edge) => isTaken(world, edge));
         const versions = versionsOf((taken.length > 0 ? taken : group).map(({ from }) => from));
         const effect =
-          taken.length > 0 ? `${listed(versions)} would go down to it` : 'no cluster takes that edge today';
-        const message = `${channelText(channel.name, ofPackage.name)}: the ${field} of ${shortName(to)} covers what is newer: ${listed(versions)}; ${effect}`;
+          taken.length > 0 ? `${listed(versions)} would be downgraded` : 'no cluster follows that edge today';
+        const message = `${channelText(channel.name, ofPackage.name)}: ${field} of ${shortName(to)} covers newer versions (${listed(versions)}); ${effect}`;
         report(message, placeOfEntry(channel, entry.index, field), {
           package: ofPackage.name,
           channel: channel.name,
@@ -32,7 +32,7 @@ export const rule: Rule = {
           severity: taken.length > 0 ? 'error' : 'warning',
           hint:
             field === 'skipRange'
-              ? `end the range below its own version: skipRange: '${belowOwn(entry.skipRange, versionText(to))}'`
+              ? `end the range below the entry's own version: skipRange: '${belowOwn(entry.skipRange, versionText(to))}'`
               : `remove ${first.from.name} from ${field}`,
         });
       }

@@ -7,8 +7,8 @@ export const rule: Rule = {
   id: 'graph/edge-from-absent',
   severity: 'info',
   summary:
-    'Edges by name lead from bundles of the package; one from a bundle that is gone serves those who still have it',
-  fix: 'nothing to do, if the edges are for those who still have the old bundles',
+    'Entries replace and skip bundles of the package; an edge from a removed bundle helps clusters that still have it',
+  fix: 'nothing to do if the edges are for clusters that still have the old bundles',
   foresee(world, report) {
     for (const { name, channels, bundles } of judgedPackages(world)) {
       for (const channel of channels.values()) {

@@ -7,8 +7,8 @@ export const rule: Rule = {
   id: 'graph/edge-from-other-channel',
   severity: 'info',
   summary:
-    'Edges by name lead from entries of the same channel; one from another channel serves those who switch',
-  fix: 'nothing to do, if the edges are for those who switch channels',
+    'Entries replace and skip entries of the same channel; an edge from another channel helps users who switch',
+  fix: 'nothing to do if the edges are for users who switch channels',
   foresee(world, report) {
     for (const { name, channels, bundles } of judgedPackages(world)) {
       for (const channel of channels.values()) {

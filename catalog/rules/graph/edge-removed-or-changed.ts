@@ -6,8 +6,8 @@ export const rule: Rule = {
   id: 'graph/edge-removed-or-changed',
   severity: 'info',
   summary:
-    'The edges of a published entry are changed on purpose only; what that does to clusters is told by other rules',
-  fix: 'nothing to do, if no other finding says who is harmed',
+    'The upgrade edges of a published entry change only on purpose; other rules report the effect on clusters',
+  fix: 'nothing to do if no other finding reports stranded installations',
   compare(change, report) {
     for (const name of change.packages) {
       const was = change.before.catalog.packages.get(name)?.channels;
@@ -31,12 +31,12 @@ function differencesOf(old: Entry, entry: Entry): string[] {
   return [
     ...(old.replaces === entry.replaces
       ? []
-      : [`replaces ${shown(entry.replaces)} in place of ${shown(old.replaces)}`]),
-    ...(lost.length > 0 ? [`skips no longer ${lost.join(', ')}`] : []),
+      : [`replaces ${shown(entry.replaces)} instead of ${shown(old.replaces)}`]),
+    ...(lost.length > 0 ? [`no longer skips ${lost.join(', ')}`] : []),
     ...(won.length > 0 ? [`skips ${won.join(', ')}`] : []),
     ...(old.skipRange === entry.skipRange
       ? []
-      : [`skipRange ${shown(entry.skipRange)} in place of ${shown(old.skipRange)}`]),
+      : [`skipRange ${shown(entry.skipRange)} instead of ${shown(old.skipRange)}`]),
   ];
 }
 

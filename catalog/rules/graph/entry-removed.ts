@@ -8,8 +8,8 @@ export const rule: Rule = {
   id: 'graph/entry-removed',
   severity: 'info',
   summary:
-    'Entries are removed only where edges still cover them; where they do not, other rules say who is stranded',
-  fix: 'nothing to do, as long as edges lead those who have the version on',
+    'Entries are removed only if upgrade edges still cover them; otherwise other rules report what is stranded',
+  fix: 'nothing to do as long as upgrade edges cover the installed version',
   compare(change, report) {
     for (const removed of removedEntries(change)) {
       const { package: name, channel, installed } = removed;
@@ -22,14 +22,14 @@ export const rule: Rule = {
           (move) => move.channel !== channel.name || move.installed.name !== one.name || move.after.arrives,
         ),
       );
-      tell({ ...removed, installed: covered }, 'its edges still lead them to the head', report);
+      tell({ ...removed, installed: covered }, 'upgrade edges still lead to the head', report);
       tell({ ...removed, installed: drafts }, NEVER_PUBLISHED(drafts.length === 1), report);
     }
   },
 };
 
 const NEVER_PUBLISHED = (one: boolean): string =>
-  `no cluster has ${one ? 'it, since it was' : 'them, since they were'} never published`;
+  `no cluster has ${one ? 'it, because it was' : 'them, because they were'} never published`;
 
 function tell({ package: name, channel, installed }: Removed, why: string, report: Report): void {
   if (installed.length === 0) return;

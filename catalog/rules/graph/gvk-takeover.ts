@@ -10,7 +10,7 @@ import { quoted, type Report, type Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'graph/gvk-takeover',
   severity: 'error',
-  summary: 'No two packages that the same clusters see provide the same kind of object',
+  summary: 'Packages on the same cluster do not provide the same kind of object',
   foresee(world, report) {
     const judged = new Set(judgedPackages(world).map(({ name }) => name));
     for (const ofPackage of judgedPackages(world)) {
@@ -56,8 +56,8 @@ function reportRivals({ world, ofPackage, rivals, report, isNew = false }: Telli
   for (const group of grouped(rivals, ({ gvks }) => gvks.join('\n'))) {
     const names = [ofPackage.name, ...group.map(({ name }) => name)];
     const kinds = listed((group[0]?.gvks ?? []).map(gvkText));
-    const message = `the packages ${listed(names.map(quoted))} ${names.length === 2 ? 'both' : 'all'} provide ${kinds}: under OLM v0 they cannot be installed in one namespace, and what depends on the kind may get either`;
-    const hint = 'give the kind an API group of its own, or retire one of the packages';
+    const message = `the packages ${listed(names.map(quoted))} ${names.length === 2 ? 'both' : 'all'} provide ${kinds}: OLM v0 cannot install them in the same namespace, and operators that depend on the kind may get either`;
+    const hint = 'use a different API group for the kind, or retire one of the packages';
     report(message, location, {
       package: ofPackage.name,
       subject: JSON.stringify([names.slice(1), group[0]?.gvks]),

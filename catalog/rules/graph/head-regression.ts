@@ -10,7 +10,7 @@ import type { Details, Report, Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'graph/head-regression',
   severity: 'error',
-  summary: 'The head of a channel never goes back to a lower version',
+  summary: 'The head of a channel never moves to a lower version',
   compare({ before, after, packages }, report) {
     for (const name of packages) {
       for (const channel of after.catalog.packages.get(name)?.channels.values() ?? []) {
@@ -33,15 +33,15 @@ function compareHeads(before: World, { was, channel, head }: Heads, report: Repo
   const old = headBundle(before, was);
   const published = old && isPublished(before, was, old) ? old : highestPublished(before, was);
   const tell = (from: Bundle, more: string, details: Details): void => {
-    const message = `the head of ${channelText(channel.name, channel.package)} goes back from ${shortName(from)} to ${shortName(head)}${more}`;
+    const message = `the head of ${channelText(channel.name, channel.package)} moves back from ${shortName(from)} to ${shortName(head)}${more}`;
     const place = { package: channel.package, channel: channel.name, installed: [shortName(from)] };
     report(message, placeOfHead(channel), { ...place, ...details });
   };
   if (published && isLower(head, published)) {
-    const hint = `keep the entry of ${published.name}; to take back a bad release, publish a higher version that skips it`;
+    const hint = `keep the entry of ${published.name}; to withdraw a bad release, publish a higher version that skips it`;
     tell(published, '', { hint });
   } else if (old && isLower(head, old)) {
-    tell(old, `; no cluster has ${shortName(old)}, since it was never published`, { severity: 'info' });
+    tell(old, `; no cluster has ${shortName(old)}, because it was never published`, { severity: 'info' });
   }
 }
 

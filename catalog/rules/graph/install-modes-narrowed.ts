@@ -13,7 +13,7 @@ export const rule: Rule = {
   id: 'graph/install-modes-narrowed',
   severity: 'error',
   summary:
-    'An upgrade keeps the install modes of the version that it starts from: operator groups stay as they are',
+    'An upgrade keeps the install modes of the previous version, because operator groups do not change',
   compare(change, report) {
     for (const name of change.packages) {
       const narrowed = broughtEdges(change, name).flatMap((edge) => {
@@ -28,13 +28,13 @@ export const rule: Rule = {
         const { lost, kept, severity } = first.loss;
         const edges = group.map(({ edge }) => edge);
         const to = shortName(first.edge.to.bundle);
-        const message = `under OLM v0 ${upgradesText(edges)} of package ${quoted(name)} ${edges.length === 1 ? 'fails' : 'fail'} where the operator group uses the install mode ${listed(lost)}: ${to} supports ${listed(kept) || 'none'}`;
+        const message = `under OLM v0 ${upgradesText(edges)} of package ${quoted(name)} ${edges.length === 1 ? 'fails' : 'fail'} in operator groups that use the install mode ${listed(lost)}: ${to} supports ${listed(kept) || 'none'}`;
         report(message, placeOfEdge(change, first.edge), {
           package: name,
           channel: first.edge.channel,
           installed: edges.map(({ from }) => shortName(from.bundle)),
           severity,
-          hint: `support ${listed(lost)} in ${to}, or tell users how to install the operator anew before the upgrade`,
+          hint: `support ${listed(lost)} in ${to}, or tell users how to reinstall the operator before the upgrade`,
         });
       }
     }

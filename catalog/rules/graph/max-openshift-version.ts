@@ -8,7 +8,7 @@ import { quoted, type Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'graph/max-openshift-version',
   severity: 'error',
-  summary: "A bundle's olm.maxOpenShiftVersion is one minor version, and not below the catalog's",
+  summary: "A bundle's olm.maxOpenShiftVersion is a single minor version, not below the catalog's",
   foresee(world, report) {
     for (const { name, bundles } of judgedPackages(world)) {
       const wrong = [...bundles.values()].flatMap((bundle) => {
@@ -19,7 +19,7 @@ export const rule: Rule = {
         const last = group.at(-1);
         if (!last) continue;
         const versions = versionsOf(group.map(({ bundle }) => bundle));
-        const message = `package ${quoted(name)}: ${last.why}; while ${listed(versions)} ${versions.length === 1 ? 'is' : 'are'} installed, the cluster goes to no later version`;
+        const message = `package ${quoted(name)}: ${last.why}; while ${listed(versions)} ${versions.length === 1 ? 'is' : 'are'} installed, the cluster cannot upgrade`;
         report(message, locate(last.bundle, 'properties', positionIn(last.bundle), 'value'), {
           package: name,
           installed: [...new Set(group.map(({ bundle }) => shortName(bundle)))],
@@ -35,7 +35,7 @@ function positionIn({ properties }: Bundle): number {
 }
 
 function defectOf(limit: Limit, { platform, name }: World): string | undefined {
-  if (limit.kind === 'invalid') return `olm.maxOpenShiftVersion cannot be read: ${limit.why}`;
+  if (limit.kind === 'invalid') return `olm.maxOpenShiftVersion is not valid: ${limit.why}`;
   if (limit.kind === 'none' || !platform || compareMinors(limit.max, platform) >= 0) return undefined;
   // 4.1 is what becomes of an unquoted 4.10.
   const slip = limit.max.minor < 10 && limit.max.minor > 0 ? ' (a number loses its last zero: quote it)' : '';

@@ -14,8 +14,7 @@ import { quoted, type Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'graph/min-kube-version',
   severity: 'error',
-  summary:
-    "The minKubeVersion of a bundle that clusters install is not above the platform's Kubernetes version",
+  summary: "A bundle's minKubeVersion is not above the platform's Kubernetes version",
   foresee(world, report) {
     if (!world.olm.has('v0')) return;
     for (const ofPackage of judgedPackages(world)) {
@@ -48,8 +47,8 @@ function defectOf(bundle: Bundle, { manifests, platform }: World): Defect | unde
   const [, major, minor] = READABLE.exec(written) ?? [];
   if (major === undefined || minor === undefined) {
     return {
-      text: `OLM cannot read its minKubeVersion ${quoted(written)}, expected three numbers`,
-      hint: 'publish a bundle with a minKubeVersion such as 1.28.0',
+      text: `its minKubeVersion ${quoted(written)} is not valid, expected three numbers`,
+      hint: 'publish a bundle with a valid minKubeVersion, for example 1.28.0',
     };
   }
   const wanted = { major: Number(major), minor: Number(minor) };

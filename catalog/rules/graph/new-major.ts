@@ -9,7 +9,7 @@ import type { Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'graph/new-major',
   severity: 'info',
-  summary: 'A reviewer sees when a channel that clusters subscribe to gets a new major version',
+  summary: 'Reviewers are told when a channel gets a new major version',
   compare(change, report) {
     for (const name of change.packages) {
       for (const channel of change.after.catalog.packages.get(name)?.channels.values() ?? []) {
@@ -17,12 +17,12 @@ export const rule: Rule = {
         const is = highestIn(change.after, name, channel.name);
         if (!was?.version || !is?.version || is.version.major <= was.version.major) continue;
         const entry = entryIn(channel, is.name);
-        const message = `${channelText(channel.name, name)} gets its first version ${is.version.major}.x, ${versionText(is)}; its highest was ${versionText(was)}: subscribers of the channel upgrade to it by themselves`;
+        const message = `${channelText(channel.name, name)} gets its first version ${is.version.major}.x, ${versionText(is)}; its highest was ${versionText(was)}: subscribers upgrade to it automatically`;
         report(message, entry ? placeOfEntry(channel, entry.index) : placeOfHead(channel), {
           package: name,
           channel: channel.name,
           installed: [shortName(was)],
-          hint: 'give a new major version a channel of its own if users must choose it',
+          hint: 'publish a new major version in a separate channel if users must opt in',
         });
       }
     }

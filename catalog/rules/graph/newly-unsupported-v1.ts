@@ -10,7 +10,7 @@ import { quoted, type Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'graph/newly-unsupported-v1',
   severity: 'error',
-  summary: 'A change leads no installation under OLM v1 to a bundle that OLM v1 newly cannot install',
+  summary: 'A change does not offer OLM v1 a bundle that OLM v1 cannot install',
   compare(change, report) {
     const refused = allMoves(change, 'v1')
       .filter(({ channel }) => channel === '')
@@ -23,9 +23,9 @@ export const rule: Rule = {
       if (!first) continue;
       const { bundle } = first;
       const versions = versionsOf(group.map(({ move }) => move.installed));
-      const message = `under OLM v1 ${listed(versions)} of package ${quoted(bundle.package)} would go to ${bundle.name}, which OLM v1 cannot install: ${v1Obstacles(bundle).join(', ')}`;
+      const message = `under OLM v1 ${listed(versions)} of package ${quoted(bundle.package)} would upgrade to ${bundle.name}, which OLM v1 cannot install: ${v1Obstacles(bundle).join(', ')}`;
       const hint =
-        'under OLM v1 dependencies are installed by hand and operators watch all namespaces: release for both, or say in the release notes that OLM v1 is not supported';
+        'OLM v1 installs no dependencies, and operators watch all namespaces: support both OLM versions, or state in the release notes that OLM v1 is not supported';
       report(message, locate(bundle, 'properties'), { package: bundle.package, installed: versions, hint });
     }
   },

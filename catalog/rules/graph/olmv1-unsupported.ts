@@ -9,7 +9,7 @@ export const rule: Rule = {
   id: 'graph/olmv1-unsupported',
   severity: 'error',
   summary:
-    'The head of a channel asks for nothing that OLM v1 lacks: dependencies, namespaced installation, API services',
+    'OLM v1 can install the head of a channel: it has no dependencies, API services or namespaced install modes only',
   foresee(world, report) {
     if (!world.olm.has('v1')) return;
     for (const ofPackage of judgedPackages(world)) {
@@ -26,7 +26,7 @@ export const rule: Rule = {
           subject: last.why,
           installed: versions,
           severity: world.olm.has('v0') ? 'warning' : 'error',
-          hint: 'until the operator can do without, tell users that it needs OLM v0',
+          hint: 'remove what OLM v1 does not support, or tell users that the operator needs OLM v0',
         });
       }
     }

@@ -7,7 +7,7 @@ export const rule: Rule = {
   id: 'graph/package-removed',
   severity: 'error',
   summary:
-    'A package that clusters may have installed is deprecated before it is removed, and then kept for a while',
+    'A package that clusters may have installed is deprecated and kept for a while before it is removed',
   compare(change, report) {
     for (const name of change.packages) {
       const was = change.before.catalog.packages.get(name);
@@ -20,11 +20,11 @@ export const rule: Rule = {
         continue;
       }
       const versions = versionsOf(withoutChannels(publishedInstallations(change.before, name)));
-      const message = `package ${quoted(name)} is gone: under OLM v0 resolution fails in every namespace with a subscription to it, whatever else is installed there; under OLM v1 every extension of it ends in an error`;
+      const message = `package ${quoted(name)} is removed: OLM v0 cannot resolve anything in namespaces that subscribe to it, and OLM v1 reports an error for every extension of it`;
       const hint =
         was.deprecation === undefined
           ? 'keep the package for one more release and deprecate it: reference: {schema: olm.package}'
-          : 'it was deprecated before: waive this once its users have had the time to leave';
+          : 'it was deprecated before: waive this finding once users have had time to move';
       report(message, location, { package: name, installed: versions, hint });
     }
   },

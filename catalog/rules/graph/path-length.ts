@@ -11,8 +11,7 @@ const VERY_LONG = 25;
 export const rule: Rule = {
   id: 'graph/path-length',
   severity: 'warning',
-  summary:
-    'No installation needs more than a few upgrades, one after the other, to get to the head of its channel',
+  summary: 'No installation needs more than a few upgrades in a row to reach the channel head',
   foresee(world, report) {
     if (!world.olm.has('v0')) return;
     for (const { name, channels, bundles } of judgedPackages(world)) {
@@ -26,14 +25,14 @@ export const rule: Rule = {
         const [longest] = [...roads].sort((a, b) => b.hops - a.hops);
         if (!longest || longest.hops <= LONG) continue;
         const far = roads.filter(({ hops }) => hops > LONG).map(({ bundle }) => shortName(bundle));
-        const message = `${channelText(channel.name, name)}: from ${shortName(longest.bundle)} it takes ${longest.hops} upgrades to the head, one after the other`;
+        const message = `${channelText(channel.name, name)}: ${shortName(longest.bundle)} needs ${longest.hops} upgrades in a row to reach the head`;
         report(message, placeOfHead(channel), {
           package: name,
           channel: channel.name,
           subject: 'hops',
           installed: far,
           severity: longest.hops > VERY_LONG ? 'warning' : 'info',
-          hint: 'give the head a skipRange over the versions from which a direct upgrade was tested',
+          hint: 'add a skipRange to the head that covers the versions with a tested direct upgrade',
         });
       }
     }

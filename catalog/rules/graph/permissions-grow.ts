@@ -7,7 +7,7 @@ import { quoted, type Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'graph/permissions-grow',
   severity: 'info',
-  summary: 'A reviewer sees which permissions an upgrade adds: clusters grant them without asking again',
+  summary: 'Reviewers are told which permissions an upgrade adds, because clusters grant them automatically',
   compare(change, report) {
     for (const name of change.packages) {
       const growing = broughtEdges(change, name).flatMap((edge) => {
@@ -23,7 +23,7 @@ export const rule: Rule = {
           package: name,
           channel: first.edge.channel,
           installed: edges.map(({ from }) => shortName(from.bundle)),
-          hint: 'check that the operator needs them: an automatic upgrade grants them on every cluster',
+          hint: 'check that the operator needs them: automatic upgrades grant them on every cluster',
         });
       }
     }

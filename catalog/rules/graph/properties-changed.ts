@@ -10,7 +10,7 @@ import { DECISIVE, differs } from './bundle-mutated.ts';
 export const rule: Rule = {
   id: 'graph/properties-changed',
   severity: 'info',
-  summary: 'A reviewer sees when the properties of a published bundle change while its image stays the same',
+  summary: 'Reviewers are told when the properties of a published bundle change but its image does not',
   compare(change, report) {
     for (const name of change.packages) {
       const was = change.before.catalog.packages.get(name)?.bundles;
@@ -25,11 +25,11 @@ export const rule: Rule = {
         const [first] = group;
         if (!first) continue;
         const names = listed(group.map(({ bundle }) => quoted(bundle.name)));
-        const message = `${group.length === 1 ? `bundle ${names} is` : `the bundles ${names} are`} published, and the image stays the same, but properties change: ${first.text}`;
+        const message = `${group.length === 1 ? `bundle ${names} is` : `the bundles ${names} are`} published, and the image is the same, but properties change: ${first.text}`;
         report(message, locate(first.bundle, 'properties'), {
           package: name,
           installed: group.map(({ bundle }) => shortName(bundle)),
-          hint: 'the catalog then describes another bundle than clusters install: render the properties from the image',
+          hint: 'the catalog would no longer match the bundle that clusters install: render the properties from the image',
         });
       }
     }

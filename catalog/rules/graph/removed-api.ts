@@ -17,8 +17,7 @@ import { quoted, type Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'graph/removed-api',
   severity: 'error',
-  summary:
-    "A bundle that clusters install has no manifest of an API that the platform's Kubernetes no longer serves",
+  summary: "A bundle has no manifests of APIs that the platform's Kubernetes version removed",
   foresee(world, report) {
     const { platform } = world;
     const kubernetes = platform && kubernetesOf(platform);
@@ -37,7 +36,7 @@ export const rule: Rule = {
           report(message, locate(reached.bundle, 'properties'), {
             package: ofPackage.name,
             installed: [version],
-            hint: `move the manifest to an API that is served: https://kubernetes.io/docs/reference/using-api/deprecation-guide/`,
+            hint: `migrate the manifest to a supported API version: https://kubernetes.io/docs/reference/using-api/deprecation-guide/`,
           });
         }
       }

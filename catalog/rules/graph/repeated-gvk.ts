@@ -7,8 +7,7 @@ import { quoted, type Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'graph/repeated-gvk',
   severity: 'error',
-  summary:
-    'A bundle names each kind of object that it provides once: OLM v0 takes two for rivals and never installs it',
+  summary: 'A bundle declares each kind that it provides once, otherwise OLM v0 never installs it',
   foresee(world, report) {
     if (!world.olm.has('v0')) return;
     for (const { name, bundles } of judgedPackages(world)) {
@@ -19,8 +18,8 @@ export const rule: Rule = {
         for (const [i, property] of bundle.properties.entries()) {
           const [gvk] = offerOf([property], { package: '', version: undefined }).gvks;
           if (gvk !== undefined && seen.has(gvk)) {
-            const message = `bundle ${quoted(bundle.name)} names ${gvkText(gvk)} twice: OLM v0 takes them for two providers and never installs it`;
-            const hint = 'remove one of the two olm.gvk properties';
+            const message = `bundle ${quoted(bundle.name)} declares ${gvkText(gvk)} twice: OLM v0 treats that as a conflict and never installs the bundle`;
+            const hint = 'remove one of the two identical olm.gvk properties';
             report(message, locate(bundle, 'properties', i), {
               package: name,
               subject: `${bundle.name} ${gvk}`,

@@ -9,7 +9,8 @@ import { quoted, type Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'graph/semver-order-trap',
   severity: 'error',
-  summary: 'A bundle that follows another sorts above it: OLM v1 never takes 1.0.1-1 for newer than 1.0.1',
+  summary:
+    'A successor has a higher version than the bundle it replaces: for OLM v1, 1.0.1-1 is lower than 1.0.1',
   foresee(world, report) {
     if (!world.olm.has('v1')) return;
     for (const ofPackage of judgedPackages(world)) {
@@ -21,13 +22,13 @@ export const rule: Rule = {
         const { next } = world.foresight.v1({ package: ofPackage.name, channels: [] }, installedOf(from));
         // With another way on, nobody is held up.
         if (next.kind === 'upgrade') continue;
-        const message = `package ${quoted(ofPackage.name)}: ${versionText(to)} follows ${versionText(from)} but does not sort above it, since a suffix behind - makes a version lower: OLM v1 never offers it`;
+        const message = `package ${quoted(ofPackage.name)}: ${versionText(to)} replaces ${versionText(from)} but is not a higher version, because a suffix after - makes a version lower: OLM v1 never offers it`;
         report(message, placeOfEntry(channel, entry.index, field), {
           package: ofPackage.name,
           channel: channel.name,
           subject: `${from.name} ${to.name}`,
           installed: [shortName(from)],
-          hint: `publish it as ${nextPatch(version)}, or with the suffix as build metadata: ${asBuild(version)}`,
+          hint: `publish it as ${nextPatch(version)}, or use build metadata instead of the suffix: ${asBuild(version)}`,
         });
       }
     }

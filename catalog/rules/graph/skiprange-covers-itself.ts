@@ -8,13 +8,13 @@ import { quoted, type Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'graph/skiprange-covers-itself',
   severity: 'warning',
-  summary: 'A skipRange ends below the version of its own entry',
+  summary: 'A skipRange ends below the version of its entry',
   foresee(world, report) {
     for (const { channel, entry, range, bundle } of rangedChannels(world).flatMap(({ ranged }) => ranged)) {
       // A range without an upper end is told by another rule.
       if (isOpen(range) || !satisfies(bundle.version, range)) continue;
-      const message = `${channelText(channel.name, channel.package)}: the skipRange ${quoted(range.text)} of ${shortName(bundle)} covers ${shortName(bundle)} itself, which under OLM v0 hides what follows it further from the head`;
-      const hint = `end the range below its own version: <${versionText(bundle)}`;
+      const message = `${channelText(channel.name, channel.package)}: the skipRange ${quoted(range.text)} of ${shortName(bundle)} covers ${shortName(bundle)} itself, so OLM v0 never offers some of its successors`;
+      const hint = `end the range below the entry's own version: <${versionText(bundle)}`;
       const location = placeOfEntry(channel, entry.index, 'skipRange');
       report(message, location, {
         package: channel.package,

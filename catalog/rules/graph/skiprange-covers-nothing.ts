@@ -9,8 +9,8 @@ import { quoted, type Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'graph/skiprange-covers-nothing',
   severity: 'info',
-  summary: 'A skipRange covers something that was published',
-  fix: 'a range that covers what was published, such as ">=1.0.0 <1.1.0"',
+  summary: 'A skipRange covers at least one published version',
+  fix: 'use a range that covers published versions, for example ">=1.0.0 <1.1.0"',
   foresee(world, report) {
     for (const { ofPackage, channel, ranged } of rangedChannels(world)) {
       const installations = installationsOf(world, ofPackage.name).map(({ installed }) => installed);
@@ -23,7 +23,7 @@ export const rule: Rule = {
           )
         )
           continue;
-        const message = `${channelText(channel.name, channel.package)}: the skipRange ${quoted(range.text)} of ${shortName(bundle)} covers no version that is known to have been published`;
+        const message = `${channelText(channel.name, channel.package)}: the skipRange ${quoted(range.text)} of ${shortName(bundle)} covers no known published version`;
         const location = placeOfEntry(channel, entry.index, 'skipRange');
         report(message, location, { package: channel.package, channel: channel.name, subject: bundle.name });
       }

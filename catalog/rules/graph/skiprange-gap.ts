@@ -15,8 +15,7 @@ import { quoted, type Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'graph/skiprange-gap',
   severity: 'warning',
-  summary:
-    'Between what a skipRange covers and what its entry replaces no version of the channel is left out',
+  summary: "No version of the channel lies between an entry's skipRange and what the entry replaces",
   foresee(world, report) {
     for (const channel of rangedChannels(world)) {
       const stuck = stuckIn(world, channel);
@@ -24,12 +23,12 @@ export const rule: Rule = {
         const versions = versionsOf(leftOut(channel, ranged, stuck));
         if (versions.length === 0) continue;
         const { entry, range, bundle } = ranged;
-        const message = `${channelText(ranged.channel.name, ranged.channel.package)}: between the skipRange ${quoted(range.text)} of ${shortName(bundle)} and what it replaces ${listed(versions)} ${versions.length === 1 ? 'is' : 'are'} left out, with no road`;
+        const message = `${channelText(ranged.channel.name, ranged.channel.package)}: ${listed(versions)} ${versions.length === 1 ? 'lies' : 'lie'} between the skipRange ${quoted(range.text)} of ${shortName(bundle)} and what it replaces, without an upgrade path`;
         report(message, placeOfEntry(ranged.channel, entry.index, 'skipRange'), {
           package: ranged.channel.package,
           channel: ranged.channel.name,
           installed: versions,
-          hint: `let the range end at the version of ${entry.replaces}`,
+          hint: `end the range at the version of ${entry.replaces}`,
         });
       }
     }

@@ -11,7 +11,7 @@ import { quoted, type Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'graph/skiprange-jumps',
   severity: 'info',
-  summary: 'A reviewer sees when a skipRange jumps over a version that users had to pass through',
+  summary: 'Reviewers are told when a skipRange skips a version that every upgrade passed through',
   compare(change, report) {
     const jumps = (['v0', 'v1'] as const).flatMap((olm) =>
       allMoves(change, olm)
@@ -27,7 +27,7 @@ export const rule: Rule = {
       const from = versionsOf(group.map((jump) => jump.move.installed));
       const passed = versionsOf(group.flatMap((jump) => jump.passed));
       const olm = [...new Set(group.map((jump) => jump.move.olm))].join(' and ');
-      const message = `${channelText(spot.channel.name, move.package)}: the skipRange ${quoted(spot.entry.skipRange)} of ${shortName(first.to)} takes ${listed(from)} past ${listed(passed)} under OLM ${olm}, which every upgrade passed through before`;
+      const message = `${channelText(spot.channel.name, move.package)}: the skipRange ${quoted(spot.entry.skipRange)} of ${shortName(first.to)} upgrades ${listed(from)} without ${listed(passed)} under OLM ${olm}, which every upgrade passed through before`;
       report(message, placeOfEntry(spot.channel, spot.entry.index, 'skipRange'), {
         package: move.package,
         channel: spot.channel.name,

@@ -16,7 +16,7 @@ import { quoted, type Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'graph/skiprange-misses-prerelease',
   severity: 'warning',
-  summary: 'A skipRange that begins with a version also covers the pre-releases of that version',
+  summary: 'A skipRange that starts at a version also covers the pre-releases of that version',
   foresee(world, report) {
     for (const ranged of rangedChannels(world)) {
       const stuck = stuckPrereleases(world, ranged);
@@ -29,12 +29,12 @@ export const rule: Rule = {
         const left = missed.filter(({ version }) => version && !satisfies(version, range));
         if (left.length === 0) continue;
         const versions = versionsOf(left);
-        const message = `${channelText(channel.name, channel.package)}: the skipRange ${quoted(range.text)} of ${shortName(bundle)} begins above ${listed(versions)}, since pre-releases come before their version`;
+        const message = `${channelText(channel.name, channel.package)}: the skipRange ${quoted(range.text)} of ${shortName(bundle)} starts above ${listed(versions)}, because pre-releases are lower than their release`;
         report(message, placeOfEntry(channel, entry.index, 'skipRange'), {
           package: channel.package,
           channel: channel.name,
           installed: versions,
-          hint: `begin the range with >=${formatVersion(start)}-0`,
+          hint: `start the range with >=${formatVersion(start)}-0`,
         });
       }
     }

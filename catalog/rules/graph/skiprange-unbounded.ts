@@ -7,11 +7,11 @@ import { quoted, type Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'graph/skiprange-unbounded',
   severity: 'warning',
-  summary: 'A skipRange has an upper end: without one it covers every version that is still to come',
+  summary: 'A skipRange has an upper bound, otherwise it covers all future versions',
   foresee(world, report) {
     for (const { channel, entry, range, bundle } of rangedChannels(world).flatMap(({ ranged }) => ranged)) {
       if (!isOpen(range)) continue;
-      const message = `${channelText(channel.name, channel.package)}: the skipRange ${quoted(range.text)} of ${shortName(bundle)} has no upper end, so newer versions would go down to it`;
+      const message = `${channelText(channel.name, channel.package)}: the skipRange ${quoted(range.text)} of ${shortName(bundle)} has no upper bound, so newer versions would be downgraded to it`;
       const bounded = `${range.text} <${versionText(bundle)}`;
       const isOne = !range.text.includes('||');
       const location = placeOfEntry(channel, entry.index, 'skipRange');

@@ -6,7 +6,7 @@ import type { Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'graph/startingcsv-pin-lost',
   severity: 'warning',
-  summary: 'What people may have pinned, by startingCSV or by an exact version, stays in the catalog',
+  summary: 'Versions that users may have pinned, by startingCSV or an exact version, stay in the catalog',
   compare(change, report) {
     for (const { package: name, channel, installed, before } of removedEntries(change)) {
       // Nobody was meant to begin with a pre-release, or with what another entry skips.
@@ -19,8 +19,8 @@ export const rule: Rule = {
       );
       const versions = versionsOf(pinned);
       if (versions.length === 0) continue;
-      const message = `${counted(versions, 'is', 'are')} removed from ${channelText(channel.name, name)}: who installs it with startingCSV (OLM v0) or pins its version (OLM v1) gets an error`;
-      const hint = 'keep the entry, skipped by a later one, if it was ever recommended';
+      const message = `${counted(versions, 'is', 'are')} removed from ${channelText(channel.name, name)}: installing it with startingCSV (OLM v0) or a pinned version (OLM v1) fails`;
+      const hint = 'if users were told to pin it, keep the entry and skip it in a later one';
       report(message, placeOfHead(channel), {
         package: name,
         channel: channel.name,

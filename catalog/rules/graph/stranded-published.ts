@@ -9,13 +9,13 @@ const LONG_AGO = 365;
 export const rule: Rule = {
   id: 'graph/stranded-published',
   severity: 'error',
-  summary: 'Under OLM v0 every bundle that was ever published in a channel has a road to its head',
+  summary: 'Under OLM v0 every bundle ever published in a channel has an upgrade path to its head',
   foresee(world, report) {
     if (!world.olm.has('v0')) return;
     const stranded = judgedPackages(world).flatMap(({ name }) =>
       installationsOf(world, name).flatMap((one) => strandedOf(world, name, one)),
     );
-    reportStranded(world, stranded, { report, olm: 'v0', verb: 'of the past cannot reach' });
+    reportStranded(world, stranded, { report, olm: 'v0', verb: 'cannot reach' });
   },
 };
 

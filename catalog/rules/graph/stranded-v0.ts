@@ -9,7 +9,7 @@ import { reportStranded, type Stranded } from '../stranding.ts';
 export const rule: Rule = {
   id: 'graph/stranded-v0',
   severity: 'error',
-  summary: 'Under OLM v0 every bundle of a channel has a road to its head',
+  summary: 'Under OLM v0 every bundle of a channel has an upgrade path to its head',
   foresee(world, report) {
     if (!world.olm.has('v0')) return;
     const stranded = judgedPackages(world).flatMap((ofPackage) =>

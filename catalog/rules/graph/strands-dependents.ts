@@ -17,7 +17,7 @@ import { quoted, type Report, type Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'graph/strands-dependents',
   severity: 'error',
-  summary: 'What bundles of other packages require under OLM v0 stays in the catalogs of their clusters',
+  summary: 'Dependencies of other packages stay available under OLM v0',
   compare(change, report) {
     if (!change.after.olm.has('v0')) return;
     const touched = change.packages.flatMap((name) => change.before.catalog.packages.get(name) ?? []);
@@ -79,12 +79,12 @@ function tell(
   const isNeeded = bundles.some((bundle) => isStep(before, dependent, bundle));
   const one = versions.length === 1;
   const where = after.hasCompanions ? 'no catalog of the clusters' : 'nothing in this catalog';
-  const message = `package ${quoted(dependent.name)}: ${listed(versions)} ${one ? 'requires' : 'require'} an operator ${requirement.text}, which package ${quoted(provider)} provided before and ${where} provides now: under OLM v0 ${one ? 'it' : 'they'} cannot be installed, and upgrades to ${one ? 'it' : 'them'} silently do not happen`;
+  const message = `package ${quoted(dependent.name)}: ${listed(versions)} ${one ? 'requires' : 'require'} an operator ${requirement.text}, which package ${quoted(provider)} provided before and ${where} provides now: OLM v0 cannot install ${one ? 'it' : 'them'} and skips upgrades to ${one ? 'it' : 'them'} without an error`;
   report(message, location, {
     package: provider,
     subject: `${dependent.name} ${requirement.text}`,
     severity: isNeeded ? 'error' : 'warning',
-    hint: `keep what ${quoted(dependent.name)} requires in package ${quoted(provider)} until ${quoted(dependent.name)} no longer requires it`,
+    hint: `keep the dependency in package ${quoted(provider)} until ${quoted(dependent.name)} no longer requires it`,
   });
 }
 

@@ -6,8 +6,7 @@ import { reportStranded } from '../stranding.ts';
 export const rule: Rule = {
   id: 'graph/strands-installed-v0',
   severity: 'error',
-  summary:
-    'Under OLM v0 every installation that could reach the head of its channel still can after a change',
+  summary: 'A change strands no installation that could reach its channel head under OLM v0',
   compare(change, report) {
     const lost = allMoves(change, 'v0').filter(
       ({ package: name, channel, before, after }) =>

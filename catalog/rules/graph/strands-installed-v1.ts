@@ -9,7 +9,7 @@ import { quoted, type Report, type Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'graph/strands-installed-v1',
   severity: 'error',
-  summary: 'Under OLM v1 no installation that worked ends in an error after a change',
+  summary: 'A change breaks no working installation under OLM v1',
   compare(change, report) {
     const lost = allMoves(change, 'v1').filter((move) => isLost(move, change));
     const open = new Set(lost.filter(({ channel }) => channel === '').map(keyOf));
@@ -55,7 +55,7 @@ function reportGroup(change: Change, group: readonly Move[], report: Report): vo
   const fix = refused || !stuck ? undefined : fixFor(change.after, stuck, change.before);
   const place = target && (fix && fix.index >= 0 ? placeOfEntry(target, fix.index) : placeOfHead(target));
   const within = onlyChannel ? ` with channel ${quoted(channel)} alone` : '';
-  const message = `under OLM v1 an extension of package ${quoted(name)}${within} at ${listed(versions)} ends in an error: the catalog no longer has the bundle, and no entry follows it${refused ? '. Before, OLM v1 refused its dependencies' : ''}`;
+  const message = `under OLM v1 an extension of package ${quoted(name)}${within} at ${listed(versions)} fails: the catalog no longer has the bundle, and no entry replaces or skips it${refused ? '. Before, OLM v1 refused its dependencies' : ''}`;
   const location = place ?? placeOfPackage(change.after, name) ?? placeOfPackage(change.before, name);
   if (!location) return;
   report(message, location, {
@@ -63,7 +63,7 @@ function reportGroup(change: Change, group: readonly Move[], report: Report): vo
     ...(target ? { channel: target.name } : {}),
     installed: versions,
     ...(refused ? { severity: 'warning' } : {}),
-    hint: fix?.text ?? 'keep the bundle, or let an entry replace or skip it',
+    hint: fix?.text ?? 'keep the bundle, or add an entry that replaces or skips it',
     ...correctionOf(target, fix),
   });
 }

@@ -11,7 +11,7 @@ import { quoted, type Report, type Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'graph/strands-on-platform-upgrade',
   severity: 'error',
-  summary: 'What is installed has a road in the catalogs of the platform versions that clusters go to next',
+  summary: 'Installed versions have an upgrade path in the catalogs of the next platform versions',
   foresee(world, report) {
     tell(lossesOf(world), { world, report, severity: 'warning' });
   },
@@ -71,8 +71,8 @@ function tell(losses: readonly Loss[], { world, report, severity }: Telling): vo
     const { channel, to, what, why } = first;
     const versions = versionsOf(group.map(({ installed }) => installed));
     const channels = [...new Set(group.map((loss) => quoted(loss.channel.name)))];
-    const message = `when clusters go from ${world.name} to ${to.name}, ${listed(versions)} of package ${quoted(channel.package)} (channel ${listed(channels)}) ${versions.length === 1 ? 'is' : 'are'} lost: ${why}`;
-    const hint = `publish the package, the channel and an entry that follows ${listed(versions)} in ${to.name} as well, or set olm.maxOpenShiftVersion so that clusters wait`;
+    const message = `when clusters upgrade from ${world.name} to ${to.name}, ${listed(versions)} of package ${quoted(channel.package)} (channel ${listed(channels)}) ${versions.length === 1 ? 'is' : 'are'} stranded: ${why}`;
+    const hint = `publish the package, the channel and a successor of ${listed(versions)} in ${to.name} as well, or set olm.maxOpenShiftVersion so that clusters do not upgrade yet`;
     report(message, placeOfHead(channel), {
       package: channel.package,
       channel: channel.name,
@@ -138,7 +138,7 @@ function whatIsLost(
   { channel, bundle }: { channel: Channel; bundle: Bundle },
 ): Pick<Loss, 'what' | 'why'> | undefined {
   const next = to.catalog.packages.get(bundle.package);
-  if (!next || next.channels.size === 0) return { what: 'package', why: 'the package is not there' };
+  if (!next || next.channels.size === 0) return { what: 'package', why: 'the package is missing' };
   const place = { package: bundle.package, channel: channel.name };
   const selection = { package: bundle.package, channels: [] };
   const installed = installedOf(bundle);
@@ -146,7 +146,7 @@ function whatIsLost(
     if (!next.channels.has(channel.name)) {
       return {
         what: 'channel',
-        why: 'that channel is not there, so under OLM v0 resolution fails in the whole namespace',
+        why: 'the channel is missing, so OLM v0 cannot resolve anything in the namespace',
       };
     }
     const why = lostRoad(world.foresight.v0(place, installed), to.foresight.v0(place, installed));
@@ -160,6 +160,6 @@ function whatIsLost(
 /** Why a road is lost that is there now. */
 function lostRoad(now: Fate, then: Fate): string | undefined {
   if (then.next.kind === 'fails')
-    return now.next.kind === 'fails' ? undefined : `it ends in an error: ${then.next.reason.text}`;
-  return then.arrives || !now.arrives ? undefined : `it never gets to the head, ${endText(then)}`;
+    return now.next.kind === 'fails' ? undefined : `resolution fails: ${then.next.reason.text}`;
+  return then.arrives || !now.arrives ? undefined : `it never reaches the head: ${endText(then)}`;
 }

@@ -9,7 +9,7 @@ import { quoted, type Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'graph/stuck-v1',
   severity: 'error',
-  summary: 'Under OLM v1 every bundle of a channel has a road to the head of a channel',
+  summary: 'Under OLM v1 every bundle of a channel has an upgrade path to a channel head',
   foresee(world, report) {
     if (!world.olm.has('v1')) return;
     for (const ofPackage of judgedPackages(world)) {
@@ -23,12 +23,12 @@ export const rule: Rule = {
           channel && entry ? placeOfEntry(channel, entry.index) : placeOfPackage(world, ofPackage.name);
         if (!location) continue;
         const versions = versionsOf(group.map(({ bundle }) => bundle));
-        const message = `under OLM v1 ${listed(versions)} of package ${quoted(ofPackage.name)} never get to the head of a channel, ${endText(first.fate)}`;
+        const message = `under OLM v1 ${listed(versions)} of package ${quoted(ofPackage.name)} cannot reach a channel head: ${endText(first.fate)}`;
         report(message, location, {
           package: ofPackage.name,
           ...(channel ? { channel: channel.name } : {}),
           installed: versions,
-          hint: `let an entry with a higher version replace or skip ${first.fate.end.name}`,
+          hint: `add an entry with a higher version that replaces or skips ${first.fate.end.name}`,
         });
       }
     }

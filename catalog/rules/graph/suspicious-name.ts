@@ -7,8 +7,7 @@ import { quoted, type Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'graph/suspicious-name',
   severity: 'error',
-  summary:
-    'Channels have names that people can tell apart, and bundles the version in their names that they have',
+  summary: "Channel names are unambiguous, and a bundle's name contains its version",
   foresee(world, report) {
     for (const { name, channels, bundles } of judgedPackages(world)) {
       for (const channel of channels.values()) {
@@ -27,7 +26,7 @@ export const rule: Rule = {
         const other = otherVersionIn(bundle);
         if (other === undefined || !bundle.version) continue;
         const version = formatVersion(bundle.version);
-        const message = `bundle ${quoted(bundle.name)} of package ${quoted(name)} has version ${version}, but another in its name: ${other}`;
+        const message = `bundle ${quoted(bundle.name)} of package ${quoted(name)} has version ${version}, but its name contains ${other}`;
         const hint = `name: ${name}.v${version}`;
         report(message, locate(bundle, 'name'), {
           package: name,
@@ -42,13 +41,13 @@ export const rule: Rule = {
 
 function channelDefect({ name }: Channel): { why: string; severity: 'error' | 'warning' } | undefined {
   if (name.includes('/')) {
-    return { why: 'with a slash in its name OLM v0 cannot install anything from it', severity: 'error' };
+    return { why: 'OLM v0 cannot install from a channel with a slash in its name', severity: 'error' };
   }
   if ([...name].length === 1)
-    return { why: 'a name of one character looks like a slip', severity: 'warning' };
+    return { why: 'a name of one character is probably a typo', severity: 'warning' };
   return /^[a-z0-9]/i.test(name)
     ? undefined
-    : { why: 'the name does not begin with a letter or a digit', severity: 'warning' };
+    : { why: 'the name does not start with a letter or digit', severity: 'warning' };
 }
 
 /** A version at the end of a bundle's name that is not its own. */

@@ -9,7 +9,7 @@ import { quoted, type Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'graph/unsatisfied-dependency',
   severity: 'error',
-  summary: 'Under OLM v0 what a bundle depends on is in the catalogs of its clusters',
+  summary: 'The dependencies of a bundle are available under OLM v0',
   foresee(world, report) {
     if (!world.olm.has('v0')) return;
     for (const { name, bundles } of judgedPackages(world)) {
@@ -19,17 +19,17 @@ export const rule: Rule = {
         if (!last) continue;
         const versions = versionsOf(group.map(({ bundle }) => bundle));
         const where = world.hasCompanions
-          ? 'no catalog of the clusters has one, so it cannot be installed, and upgrades to it silently do not happen'
-          : 'this catalog has none: without another that does it cannot be installed, and upgrades to it silently do not happen';
-        const message = `package ${quoted(name)}: ${listed(versions)} ${versions.length === 1 ? 'asks' : 'ask'} for an operator ${last.text}, and ${where}`;
+          ? 'no catalog on the clusters provides it, so OLM v0 cannot install the bundle and skips upgrades to it without an error'
+          : 'this catalog does not provide it: without another catalog that does, OLM v0 cannot install the bundle and skips upgrades to it without an error';
+        const message = `package ${quoted(name)}: ${listed(versions)} ${versions.length === 1 ? 'requires' : 'require'} an operator ${last.text}, and ${where}`;
         report(message, locate(last.bundle, 'properties', last.at), {
           package: name,
           subject: last.text,
           installed: [...new Set(group.map(({ bundle }) => shortName(bundle)))],
           severity: world.hasCompanions ? 'error' : 'warning',
           hint: world.hasCompanions
-            ? 'publish what it depends on first, or correct the range'
-            : 'name the catalogs that clusters have beside this one in the policy: graph.companions',
+            ? 'publish the dependency first, or correct the range'
+            : 'list the other catalogs on the clusters in the policy: graph.companions',
         });
       }
     }
@@ -52,7 +52,9 @@ function unmetBy({ foresight }: World, bundle: Bundle): Unmet[] {
       return [{ bundle, at, text: requirement.text }];
     } catch (error) {
       if (!(error instanceof RequirementError)) throw error;
-      return error.kind === 'undecided' ? [] : [{ bundle, at, text: `that nobody can be: ${error.message}` }];
+      return error.kind === 'undecided'
+        ? []
+        : [{ bundle, at, text: `with an invalid constraint: ${error.message}` }];
     }
   });
 }

@@ -8,7 +8,7 @@ import { quoted, type Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'graph/upgrade-lost-v1',
   severity: 'error',
-  summary: 'Under OLM v1 what had an upgrade before a change has one after it',
+  summary: 'A change removes no upgrade that OLM v1 offered',
   compare(change, report) {
     const lost = allMoves(change, 'v1').filter(
       ({ package: name, channel, before, after }) =>
@@ -30,8 +30,8 @@ export const rule: Rule = {
       const location = channel ? placeOfHead(channel) : placeOfPackage(change.after, name);
       if (!location) continue;
       const [subject, stays] = group.length === 1 ? ['it', 'stays'] : [shortName(first.installed), 'stay'];
-      const message = `under OLM v1 ${listed(versions)} of package ${quoted(name)} had an upgrade and now silently ${stays}: ${subject} went to ${shortName(was.to)}, and now ${why.text}`;
-      const hint = `let an entry with a higher version replace or skip ${first.installed.name}`;
+      const message = `under OLM v1 ${listed(versions)} of package ${quoted(name)} had an upgrade and now ${stays} without an error: ${subject} upgraded to ${shortName(was.to)}, and now ${why.text}`;
+      const hint = `add an entry with a higher version that replaces or skips ${first.installed.name}`;
       report(message, location, { package: name, installed: versions, hint });
     }
   },

@@ -9,19 +9,19 @@ import type { Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'graph/v0-v1-disagree',
   severity: 'warning',
-  summary: 'OLM v0 and OLM v1 lead what is installed from a channel to the same next bundle',
+  summary: 'OLM v0 and OLM v1 upgrade an installation to the same next bundle',
   foresee(world, report) {
     if (!world.olm.has('v0') || !world.olm.has('v1')) return;
     for (const ofPackage of judgedPackages(world)) {
       for (const channel of ofPackage.channels.values()) {
         const differences = differencesIn(world, ofPackage, channel);
         if (differences.length === 0) continue;
-        const message = `${channelText(channel.name, ofPackage.name)}: OLM v0 and OLM v1 go different ways from ${listed(differences.map(({ text }) => text))}`;
+        const message = `${channelText(channel.name, ofPackage.name)}: OLM v0 and OLM v1 choose different upgrades for ${listed(differences.map(({ text }) => text))}`;
         report(message, placeOfHead(channel), {
           package: ofPackage.name,
           channel: channel.name,
           installed: differences.map(({ from }) => shortName(from)),
-          hint: 'test both roads: OLM v0 takes the entry nearest to the head, OLM v1 the highest version, skipped or not',
+          hint: 'test the upgrade with both OLM versions: v0 picks the entry closest to the head, v1 picks the highest version even if it is skipped',
         });
       }
     }

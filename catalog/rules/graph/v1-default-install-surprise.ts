@@ -10,8 +10,7 @@ import { quoted, type Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'graph/v1-default-install-surprise',
   severity: 'warning',
-  summary:
-    'What OLM v1 installs when nobody names a channel is the head of the default channel, and no pre-release',
+  summary: 'Without a channel, OLM v1 installs the head of the default channel, not a pre-release',
   foresee(world, report) {
     if (!world.olm.has('v1')) return;
     for (const ofPackage of judgedPackages(world)) {
@@ -27,8 +26,8 @@ export const rule: Rule = {
         fresh.name === bundle.name
           ? `the pre-release ${shortName(fresh)}`
           : `${shortName(fresh)}${isPrerelease ? ', a pre-release' : ''}, not the head of the default channel, ${shortName(bundle)}`;
-      const message = `under OLM v1 an extension of package ${quoted(ofPackage.name)} that names no channel gets ${surprise}`;
-      const hint = `tell users of OLM v1 to write: channels: [${ofPackage.defaultChannel}]`;
+      const message = `under OLM v1 an extension of package ${quoted(ofPackage.name)} without a channel gets ${surprise}`;
+      const hint = `tell users of OLM v1 to set channels: [${ofPackage.defaultChannel}]`;
       const subject = isPrerelease ? 'pre-release' : 'another channel';
       report(message, location, { package: ofPackage.name, subject, hint });
     }

@@ -21,7 +21,7 @@ export const rule: Rule = {
         const message = `package ${quoted(name)}: the bundles ${quoted(other.name)} and ${quoted(bundle.name)} both have version ${version}`;
         const property = bundle.properties.findIndex(({ type }) => type === 'olm.package');
         const location = locate(bundle, 'properties', property, 'value', 'version');
-        report(message, location, { package: name, hint: 'give each bundle a version of its own' });
+        report(message, location, { package: name, hint: 'give each bundle a different version' });
       }
     }
   },

@@ -113,7 +113,7 @@ test('without a policy catalogs follow each other as their names say', async () 
   expect(findings).toMatchObject([
     {
       severity: 'error',
-      message: expect.stringContaining('when clusters go from v4.10 to v4.11, 1.1.0'),
+      message: expect.stringContaining('when clusters upgrade from v4.10 to v4.11, 1.1.0'),
       catalogs: ['v4.10'],
     },
   ]);
@@ -168,7 +168,7 @@ test('a package is what its blobs say, whatever its folder is called', async () 
 test('a package whose folder is called otherwise is missed when it is removed', async () => {
   const base = { [KONFLUX]: operator('konflux-operator', ['1.0.0']), ...inEach(['v4.20'], etcd()) };
   expect(await found('graph/package-removed', base, { [KONFLUX]: null })).toMatchObject([
-    { severity: 'error', message: expect.stringContaining('"konflux-operator" is gone') },
+    { severity: 'error', message: expect.stringContaining('"konflux-operator" is removed') },
   ]);
   const moved = { [KONFLUX]: null, [OTHER]: operator('konflux-operator', ['1.0.0']) };
   expect(await found('graph/package-removed', base, moved)).toEqual([]);

@@ -144,13 +144,13 @@ test('a long path is reported once, however many releases follow', async () => {
     catalog(...inARow(14)),
   );
   expect(findings).toEqual([]);
-  expect(known).toEqual([expect.stringContaining('it takes 13 upgrades')]);
+  expect(known).toEqual([expect.stringContaining('needs 13 upgrades in a row')]);
 });
 
 test.each([11, 26])('a path that grows to %i upgrades crosses a limit: that is news', async (count) => {
   const [before, after] = [inARow(count), inARow(count + 1)];
   const { findings } = await released('graph/path-length', catalog(...before), catalog(...after));
-  expect(findings).toEqual([expect.stringContaining(`it takes ${count} upgrades`)]);
+  expect(findings).toEqual([expect.stringContaining(`needs ${count} upgrades in a row`)]);
 });
 
 test('nightly builds surprise whoever names no channel once, not with each release', async () => {

@@ -126,14 +126,14 @@ describe('with a released index image', () => {
       verdict: 'pass',
       exit: 0,
       findings: [
-        'info graph/bundle-mutated bundle "etcd.v1.1.0" changes before it is published: image quay.io/org/etcd:again in place of quay.io/org/etcd:v1.1.0',
+        'info graph/bundle-mutated bundle "etcd.v1.1.0" changes before it is published: image quay.io/org/etcd:again instead of quay.io/org/etcd:v1.1.0',
       ],
       unchecked: [],
     });
     expect(await check(changes('1.0.0'))).toMatchObject({
       verdict: 'fail',
       findings: [
-        'error graph/bundle-mutated bundle "etcd.v1.0.0" is published and now differs: image quay.io/org/etcd:again in place of quay.io/org/etcd:v1.0.0',
+        'error graph/bundle-mutated bundle "etcd.v1.0.0" is published and now differs: image quay.io/org/etcd:again instead of quay.io/org/etcd:v1.0.0',
       ],
     });
   });
@@ -144,14 +144,14 @@ describe('with a released index image', () => {
     const drafts = await check(back);
     expect(drafts.verdict).toBe('pass');
     expect(drafts.findings).toEqual([
-      'info graph/entry-removed 1.1.0 is removed from channel "stable" of package "etcd"; no cluster has it, since it was never published',
-      'info graph/head-regression the head of channel "stable" of package "etcd" goes back from 1.1.0 to 1.0.0; no cluster has 1.1.0, since it was never published',
+      'info graph/entry-removed 1.1.0 is removed from channel "stable" of package "etcd"; no cluster has it, because it was never published',
+      'info graph/head-regression the head of channel "stable" of package "etcd" moves back from 1.1.0 to 1.0.0; no cluster has 1.1.0, because it was never published',
     ]);
     const further = repository.commit({ [FILE]: catalog(['0.9.0']) }, { parents: [base] });
     const { verdict, findings } = await check(further);
     expect(verdict).toBe('fail');
     expect(findings.join('\n')).toContain(
-      'error graph/head-regression the head of channel "stable" of package "etcd" goes back from 1.0.0 to 0.9.0',
+      'error graph/head-regression the head of channel "stable" of package "etcd" moves back from 1.0.0 to 0.9.0',
     );
   });
 
@@ -171,7 +171,7 @@ describe('with a released index image', () => {
     const draft = await check(without('1.1.0', { '1.2.0': '1.0.0' }));
     expect(draft.verdict).toBe('pass');
     expect(draft.findings).toEqual([
-      'info graph/entry-removed 1.1.0 is removed from channel "stable" of package "etcd"; no cluster has it, since it was never published',
+      'info graph/entry-removed 1.1.0 is removed from channel "stable" of package "etcd"; no cluster has it, because it was never published',
     ]);
     // 1.1.0 replaces what no longer is there: nobody follows it, so that 1.0.0 is stranded.
     const { verdict, findings } = await check(without('1.0.0', { '1.1.0': '0.9.0' }));

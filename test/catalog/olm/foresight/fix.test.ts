@@ -45,7 +45,7 @@ describe('fixFor', () => {
       },
     };
     const fix = fixFor(await world(written), stuckAt('1.0.0'));
-    expect(fix?.text).toBe('in the entry of p.v1.2.0 remove p.v1.1.0 from skips, since it is replaced');
+    expect(fix?.text).toBe('in the entry of p.v1.2.0 remove p.v1.1.0 from skips, because it is replaced');
     expect(fix?.index).toBe(0);
   });
 
@@ -54,7 +54,7 @@ describe('fixFor', () => {
       await world({ versions: ['2.0.0'], channels: { a: [entry('2.0.0')] } }),
       stuckAt('1.0.0'),
     );
-    expect(fix?.text).toBe('in the entry of p.v2.0.0 write: replaces: p.v1.0.0');
+    expect(fix?.text).toBe('in the entry of p.v2.0.0 set replaces: p.v1.0.0');
   });
 
   test('skips what has no road, keeping what is skipped', async () => {
@@ -64,7 +64,7 @@ describe('fixFor', () => {
       channels: { a: [head, entry('1.1.0', { replaces: 'gone' })] },
     };
     const fix = fixFor(await world(written), stuckAt('1.0.0', '1.0.1'));
-    expect(fix?.text).toBe('in the entry of p.v2.0.0 write: skips: [p.v0.9.0, p.v1.0.0, p.v1.0.1]');
+    expect(fix?.text).toBe('in the entry of p.v2.0.0 set skips: [p.v0.9.0, p.v1.0.0, p.v1.0.1]');
   });
 
   test('never leads down: what is newer than the head is restored', async () => {

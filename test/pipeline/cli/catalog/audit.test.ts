@@ -47,14 +47,14 @@ describe('portolan audit', () => {
     const first = lines.indexOf('ERROR p: graph/stranded-v0');
     expect(lines.slice(first, first + 4)).toEqual([
       'ERROR p: graph/stranded-v0',
-      '  under OLM v0 0.2.0 cannot reach the head, 0.3.0, of channel "fast" of package "p": the way on is p.v0.2.3, but p.v0.3.0 both replaces and skips p.v0.2.3, so that is never offered',
+      '  under OLM v0 0.2.0 cannot reach the head, 0.3.0, of channel "fast" of package "p": p.v0.3.0 both replaces and skips the next bundle, p.v0.2.3, so OLM v0 never offers it',
       '    at repo/catalogs/v4.19/catalog.json:2:72 (v4.19 to v4.21)',
-      '    fix: in the entry of p.v0.3.0 remove p.v0.2.3 from skips, since it is replaced',
+      '    fix: in the entry of p.v0.3.0 remove p.v0.2.3 from skips, because it is replaced',
     ]);
     const folder = await runCommand(['audit', 'repo/catalogs'], { directory });
     expect(folder).toMatchObject({ exit: 1, out });
     expect(out).toContain('WARNING q: graph/strands-on-platform-upgrade');
-    expect(out).toContain('the package is not there\n    at repo/catalogs/v4.20/catalog.json');
+    expect(out).toContain('the package is missing\n    at repo/catalogs/v4.20/catalog.json');
     expect(out).toContain('(v4.20)');
     expect(out).toContain('v4.21: 1 package, 3 bundles; OLM v0: 1 of 3 installable versions reach no head;');
     expect(exit).toBe(1);
@@ -127,7 +127,7 @@ describe('portolan audit of a whole cluster', () => {
     expect(lines.slice(1, 5)).toEqual([
       'the cluster: 3 operators judged against v4.19, then v4.20: 1 stuck today, 2 more after that',
       expect.stringMatching(
-        /^ {2}STUCK TODAY {2}a\/my-p of package p 0\.2\.0 \(OLM v0, channel fast\): the way on is p/,
+        /^ {2}STUCK TODAY {2}a\/my-p of package p 0\.2\.0 \(OLM v0, channel fast\): p.v0.3.0 both replaces and skips the next bundle, p/,
       ),
       '  STUCK IN v4.20  b/my-q of package q 1.0.0 (OLM v0, channel stable): no operators found in package q',
       '  STUCK IN v4.20  b/my-p of package p 0.2.3 (OLM v0, channel fast): nothing in its namespace is resolved, because of my-q: no operators found in package q',

@@ -50,7 +50,7 @@ describe('portolan next', () => {
         '  OLM v0, channel stable of v4.20: 1.1.0 (replaces, deprecated) -> 1.2.0 (replaces)',
         '    ends at the head: it is the head of channel stable',
         '  OLM v1, all channels of v4.20: nothing',
-        '    STUCK: all that follows it is deprecated: p.v1.1.0',
+        '    STUCK: all successors are deprecated: p.v1.1.0',
         '',
       ].join('\n'),
     );
@@ -75,7 +75,7 @@ describe('portolan next', () => {
           steps: [],
           arrives: false,
           end: 'stays',
-          last: 'the way on is p.v0.2.3, but p.v0.3.0 both replaces and skips p.v0.2.3, so that is never offered',
+          last: 'p.v0.3.0 both replaces and skips the next bundle, p.v0.2.3, so OLM v0 never offers it',
         },
       ],
     });
@@ -101,7 +101,7 @@ describe('portolan next', () => {
       },
     );
     expect(out).toBe(
-      'p, newly installed\n  OLM v1, all channels of v4.20, version <1.1.0: 1.0.0\n    stays: no bundle follows it\n',
+      'p, newly installed\n  OLM v1, all channels of v4.20, version <1.1.0: 1.0.0\n    stays: it has no successor\n',
     );
   });
 
@@ -207,7 +207,7 @@ describe('portolan next', () => {
         directory,
       },
     );
-    expect(out).toContain('STUCK: the catalog v4.20 is not served');
+    expect(out).toContain('STUCK: opm serve rejects the catalog v4.20');
   });
 
   test.each([
