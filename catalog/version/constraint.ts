@@ -6,7 +6,7 @@
  *
  * @see https://github.com/Masterminds/semver/tree/v3.5.0
  */
-import { compareVersions, parseUint, parseVersion, type Version, VersionError } from './version.ts';
+import { compareVersions, tryParseVersion, type Version, VersionError } from './version.ts';
 
 /** Versions that satisfy all terms of any one alternative. */
 export interface VersionConstraint {
@@ -135,17 +135,10 @@ function isOpen(part: string): boolean {
 
 /** Leading zeros are allowed in numbers, not in identifiers of the pre-release. */
 function looseVersion(numbers: readonly [string, string, string], prerelease: string | undefined): Version {
-  if (!numbers.every((part) => /^[0-9]+$/.test(part))) throw new VersionError('constraint parser error');
-  try {
-    const [major, minor, patch] = numbers.map(parseUint);
-    const { prerelease: identifiers } = parseVersion(
-      prerelease === undefined ? '0.0.0' : `0.0.0-${prerelease}`,
-    );
-    return { major: major ?? 0, minor: minor ?? 0, patch: patch ?? 0, prerelease: identifiers, build: [] };
-  } catch (error) {
-    if (error instanceof VersionError) throw new VersionError('constraint parser error');
-    throw error;
-  }
+  const release = numbers.map((part) => part.replace(/^0+(?=[0-9])/, '')).join('.');
+  const version = tryParseVersion(prerelease === undefined ? release : `${release}-${prerelease}`);
+  if (!version) throw new VersionError('constraint parser error');
+  return version;
 }
 
 function meetsTerm(version: Version, term: Term): boolean {

@@ -1,10 +1,11 @@
 /**
- * Versions and ranges as OLM reads them: a port of blang/semver v4, with its texts and
- * its quirks, since they decide what clusters do. npm's semver gives other answers
- * for 78 of 109 recorded ranges.
+ * Versions and ranges as OLM reads them, which decides what clusters do. npm's semver reads and compares versions
+ * where it agrees with blang/semver v4, the library of OLM. The rest is a port of blang: the texts of its errors,
+ * numbers beyond 2^53, tolerant parsing and ranges (npm's semver gives other answers for 78 of 109 recorded ranges).
  *
  * @see https://github.com/blang/semver/tree/v4.0.0
  */
+import SemVer from 'semver/classes/semver.js';
 import { compareText, goQuoted, goTrimmed } from '../go/text.ts';
 
 /** A non-negative integer up to 2^64-1; bigint above 2^53. */
@@ -32,8 +33,28 @@ const MAX_UINT64 = 2n ** 64n - 1n;
 const DIGITS = /^[0-9]*$/;
 const ALPHANUMERIC = /^[0-9A-Za-z-]*$/;
 
+/**
+ * Texts that semver reads exactly as blang does, if it reads them: at most 256 characters, no leading `v`, no white
+ * space around, no number that a double cannot hold.
+ */
+const READ_ALIKE = /^(?=.{5,256}$)(?!.*[0-9]{16})[0-9]+\.[0-9]+\.[0-9][0-9A-Za-z.+-]*$/;
+
 /** @throws VersionError */
 export function parseVersion(text: string): Version {
+  if (!READ_ALIKE.test(text)) return parseBlang(text);
+  try {
+    return new SemVer(text);
+  } catch {
+    return parseBlang(text);
+  }
+}
+
+/**
+ * Reads what semver refuses or would round.
+ *
+ * @throws VersionError in blang's words
+ */
+function parseBlang(text: string): Version {
   if (text === '') throw new VersionError('Version string empty');
   const [major, minor, rest] = splitThree(text);
   const buildAt = rest.indexOf('+');
@@ -116,7 +137,7 @@ function parseNumber(part: 'Major' | 'Minor' | 'Patch', text: string): Uint64 {
  *
  * @throws VersionError where it does not fit into 64 bits
  */
-export function parseUint(text: string): Uint64 {
+function parseUint(text: string): Uint64 {
   if (text === '') throw new VersionError('strconv.ParseUint: parsing "": invalid syntax');
   if (text.length <= 15) return Number(text);
   const value = BigInt(text);
@@ -159,6 +180,8 @@ export function formatVersion(version: Version): string {
 
 /** -1, 0 or 1; build metadata is ignored, as everywhere in OLM v0. */
 export function compareVersions(a: Version, b: Version): number {
+  if (a instanceof SemVer && b instanceof SemVer) return a.compare(b);
+  // Numbers beyond 2^53, and versions that a caller put together.
   return (
     compareNumbers(a.major, b.major) ||
     compareNumbers(a.minor, b.minor) ||

@@ -1,10 +1,18 @@
 /**
  * The tables of the Go libraries: YAML to JSON and JSON to YAML through
- * sigs.k8s.io/yaml, the scalars of a manifest, the order of keys.
+ * sigs.k8s.io/yaml, the scalars of a manifest, the order of keys, versions and ranges.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { compareText } from '../../catalog/go/text.ts';
+import {
+  compareVersions,
+  formatVersion,
+  parseRange,
+  parseVersion,
+  satisfies,
+  VersionError,
+} from '../../catalog/version/version.ts';
 import { compose } from '../../catalog/yaml/compose.ts';
 import { EmitError, emitYaml } from '../../catalog/yaml/emit.ts';
 import { readFast } from '../../catalog/yaml/fast.ts';
@@ -27,6 +35,20 @@ interface KeyOrder {
   readonly yamlText: string;
 }
 
+/** What blang made of versions and ranges. */
+interface VersionTable {
+  readonly parse: readonly { readonly in: string; readonly string?: string; readonly error?: string }[];
+  readonly compare: readonly (readonly [string, string, number])[];
+  readonly sampleVersions: readonly string[];
+  readonly ranges: readonly {
+    readonly range: string;
+    readonly satisfiedBy?: readonly string[] | null;
+    readonly error?: string;
+    /** Read, but Go crashes when it looks for versions in it. */
+    readonly panic?: string;
+  }[];
+}
+
 export async function* cases(folder: string, fallback: string): AsyncGenerator<CaseResult> {
   const table = (name: string): string => {
     const path = join(folder, name);
@@ -47,6 +69,7 @@ export async function* cases(folder: string, fallback: string): AsyncGenerator<C
     yield result(`yaml-scalars/${i}`, readDiffers(`apiVersion: v1\nkind: X\n${row.yaml ?? ''}\n`, row));
   }
   yield* keyOrder(JSON.parse(table('fbc/_tables/keyorder.json')) as KeyOrder);
+  yield* versions(JSON.parse(table('fbc/_tables/semver.json')) as VersionTable);
   yield { name: 'yaml-real', outcome: 'skipped', detail: 'the files of which it holds digests are not here' };
 }
 
@@ -116,4 +139,39 @@ function* keyOrder({ keys, jsonOrder, yamlText }: KeyOrder): Generator<CaseResul
       compareKeys(key, next) < 0 ? undefined : `${JSON.stringify(key)} stands before ${JSON.stringify(next)}`,
     );
   }
+}
+
+function* versions({ parse, compare, sampleVersions, ranges }: VersionTable): Generator<CaseResult> {
+  for (const [i, row] of parse.entries()) {
+    const found = orError(() => formatVersion(parseVersion(row.in)));
+    yield expected(`semver/parse/${i}`, row.in, row.error ?? row.string, found);
+  }
+  for (const [i, [a, b, order]] of compare.entries()) {
+    const found = compareVersions(parseVersion(a), parseVersion(b));
+    yield expected(`semver/compare/${i}`, `${a} and ${b}`, order, found);
+  }
+  for (const [i, { range, satisfiedBy, error, panic }] of ranges.entries()) {
+    const found = orError(() => {
+      const read = parseRange(range);
+      if (panic !== undefined) return '';
+      return sampleVersions.filter((version) => satisfies(parseVersion(version), read)).join(' ');
+    });
+    yield expected(`semver/range/${i}`, range, error ?? (satisfiedBy ?? []).join(' '), found);
+  }
+}
+
+function orError(read: () => string): string {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof VersionError)) throw error;
+    return error.message;
+  }
+}
+
+function expected(name: string, input: string, recorded: unknown, found: unknown): CaseResult {
+  return result(
+    name,
+    found === recorded ? undefined : `${JSON.stringify(input)}: expected ${recorded}, found ${found}`,
+  );
 }

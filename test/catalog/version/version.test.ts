@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import valid from 'semver/functions/valid.js';
 import { describe, expect, test } from 'vitest';
 import {
   compareVersions,
@@ -39,7 +40,47 @@ describe('parseVersion', () => {
   });
 });
 
+describe('what npm reads otherwise', () => {
+  test.each([
+    ['leading v', 'v1.0.0'],
+    ['space in front', ' 1.0.0'],
+    ['space behind', '1.0.0 '],
+    ['a line break behind', '1.0.0\n'],
+  ])('is read as blang reads it: %s', (_, text) => {
+    expect(valid(text)).not.toBeNull();
+    expect(tryParseVersion(text)).toBeUndefined();
+  });
+
+  test.each([
+    ['1.0.0-9007199254740993', '1.0.0-9007199254740994'],
+    ['1.0.0-rc.9007199254740991', '1.0.0-rc.9007199254740992'],
+    ['9007199254740993.0.0', '9007199254740994.0.0'],
+    [`1.0.0-${'a'.repeat(300)}`, `1.0.0-${'a'.repeat(300)}b`],
+  ])('is read and compared exactly: %s', (lower, higher) => {
+    expect(formatVersion(parseVersion(lower))).toBe(lower);
+    expect(compare(lower, higher)).toBe(-1);
+    expect(compare('1.0.0-2', lower)).toBe(-1);
+  });
+});
+
 describe('compareVersions', () => {
+  test('gives the answer of blang for what npm compares', () => {
+    const part = fc.oneof(fc.nat(3), fc.nat()).map(String);
+    const suffix = fc.array(fc.oneof(part, fc.stringMatching(/^[0-9]{0,2}[A-Za-z-][0-9a-z-]{0,2}$/)), {
+      maxLength: 3,
+    });
+    const version = fc
+      .tuple(part, part, part, suffix)
+      .map(([a, b, c, rest]) => `${a}.${b}.${c}${rest.length > 0 ? `-${rest.join('.')}` : ''}`);
+    fc.assert(
+      fc.property(version, version, (a, b) => {
+        const [x, y] = [parseVersion(a), parseVersion(b)];
+        // A copy is not of npm's class, and compared by our port.
+        expect(compareVersions(x, y)).toBe(compareVersions({ ...x }, { ...y }));
+      }),
+    );
+  });
+
   test('orders numbers beyond 2^53 exactly', () => {
     expect(compare('9007199254740993.0.0', '9007199254740992.0.0')).toBe(1);
     expect(compare('1.0.0-9007199254740993', '1.0.0-9007199254740992')).toBe(1);
