@@ -1,5 +1,6 @@
 /** What the base branch will hold when the pull request is merged. */
 import { PipelineError } from '../error.ts';
+import { readCommit } from './commit.ts';
 import { runGit } from './process.ts';
 import type { Repository } from './repository.ts';
 
@@ -36,9 +37,11 @@ export async function mergedTree(repository: Repository, request: MergeRequest):
     request.ancestor === undefined ? request : await withoutHistory(repository, request, request.ancestor);
   const run = { settings: repository.settings, directory: repository.scratch, bare: true };
   const parameters = ['merge-tree', '--write-tree', '--name-only', '--no-messages', '-z', base, head];
-  if (request.ancestor === undefined && (await mergeBases(repository, base, head)).length === 0) {
-    if (repository.shallow) throw tooShallow(base, head);
-    return { kind: 'unrelated' };
+  if (request.ancestor === undefined) {
+    const [ancestor] = await mergeBases(repository, base, head);
+    if (ancestor === base) return { kind: 'merged', tree: await repository.objects.treeOf(head) };
+    if (ancestor === undefined && repository.shallow) throw tooShallow(base, head);
+    if (ancestor === undefined) return { kind: 'unrelated' };
   }
   // Where both sides changed a file, its versions are needed that nobody has read yet.
   const { code, output } = await runGit({ ...run, remote: true, accept: [0, 1] }, parameters);
@@ -49,12 +52,20 @@ export async function mergedTree(repository: Repository, request: MergeRequest):
 
 /** Best common ancestors of two commits; none when the histories do not meet in this clone. */
 export async function mergeBases(repository: Repository, a: string, b: string): Promise<string[]> {
+  if (await isParent(repository, a, b)) return [a];
+  if (await isParent(repository, b, a)) return [b];
   const run = { settings: repository.settings, directory: repository.scratch, bare: true, accept: [0, 1] };
   const { output } = await runGit(run, ['merge-base', '--all', a, b]);
   return output
     .toString('utf8')
     .split('\n')
     .filter((line) => line !== '');
+}
+
+/** Whether a commit that is here names another one as a parent: most histories need no further look. */
+async function isParent({ objects }: Repository, parent: string, commit: string): Promise<boolean> {
+  if ((await objects.info(commit))?.type !== 'commit') return false;
+  return (await readCommit(objects, commit)).parents.includes(parent);
 }
 
 /**
@@ -87,6 +98,7 @@ export async function isAncestor(repository: Repository, older: string, newer: s
     if (await repository.objects.info(id)) continue;
     throw new PipelineError('not-found', `commit ${id.slice(0, 12)} is not in this clone`, { hint: DEEPER });
   }
+  if (await isParent(repository, older, newer)) return true;
   const { code } = await runGit(run, ['merge-base', '--is-ancestor', older, newer]);
   if (code === 0) return true;
   if (!repository.shallow || (await runGit(run, ['merge-base', '--is-ancestor', newer, older])).code === 0) {

@@ -5,7 +5,16 @@
  * object store: no hook, filter, merge driver, replacement, graft or remote of the
  * repository takes part, and what a merge writes does not land in it.
  */
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PipelineError } from '../error.ts';
@@ -55,7 +64,10 @@ export async function openRepository(directory: string, settings: GitSettings = 
     objects,
     scratch,
     shallow: place.shallow !== undefined,
-    resolve: (revisions) => resolveRevisions(directory, settings, revisions),
+    resolve: async (revisions) =>
+      (await areCommits(objects, place, revisions))
+        ? [...revisions]
+        : resolveRevisions(directory, settings, revisions),
     bring: () => Promise.resolve(),
     bringHistory: () => Promise.resolve(),
     bringTrees: () => Promise.resolve(),
@@ -75,6 +87,8 @@ interface Place {
 
 async function locate(directory: string, settings: GitSettings): Promise<Place> {
   if (!existsSync(directory)) throw new PipelineError('not-found', `${directory}: no such file or directory`);
+  const plain = plainPlace(directory);
+  if (plain) return plain;
   const parameters = ['rev-parse', '--path-format=absolute', '--show-object-format'];
   const { code, output } = await runGit({ settings, directory, accept: [0, 128, 129] }, [
     ...parameters,
@@ -93,6 +107,26 @@ async function locate(directory: string, settings: GitSettings): Promise<Place> 
   return { format, objects, shallow: existsSync(shallow) ? readFileSync(shallow, 'utf8') : undefined };
 }
 
+/**
+ * The object store of a directory with the layout of `git init`, found without a process. Undefined for every other
+ * layout (a subdirectory, a linked work tree, SHA-256, a bare repository), of which git knows more.
+ */
+function plainPlace(directory: string): Place | undefined {
+  const folder = join(realpathSync(directory), '.git');
+  const at = (name: string): string => join(folder, name);
+  const isFolder = (path: string): boolean =>
+    lstatSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+  if (folder.includes('\n') || ![folder, at('objects'), at('refs')].every(isFolder)) return undefined;
+  if (['HEAD', 'config'].some((name) => !existsSync(at(name))) || existsSync(at('commondir')))
+    return undefined;
+  if (!/^ref: refs\/|^[0-9a-f]{40}\n/.test(readFileSync(at('HEAD'), 'utf8'))) return undefined;
+  const config = readFileSync(at('config'), 'utf8');
+  if (!/^\s*repositoryformatversion = 0$/m.test(config) || /extensions|include/i.test(config))
+    return undefined;
+  const shallow = existsSync(at('shallow')) ? readFileSync(at('shallow'), 'utf8') : undefined;
+  return { format: 'sha1', objects: at('objects'), shallow };
+}
+
 function borrow(scratch: string, { objects, shallow, format }: Place): void {
   for (const folder of ['objects/info', 'objects/pack', 'refs']) {
     mkdirSync(join(scratch, folder), { recursive: true });
@@ -103,6 +137,18 @@ function borrow(scratch: string, { objects, shallow, format }: Place): void {
   writeFileSync(join(scratch, 'config'), configuration + extensions);
   writeFileSync(join(scratch, 'objects/info/alternates'), `${objects}\n`);
   if (shallow !== undefined) writeFileSync(join(scratch, 'shallow'), shallow);
+}
+
+/** Whether each revision is the full id of a commit that is here: then no name has to be looked up. */
+async function areCommits(
+  objects: ObjectReader,
+  { format }: Place,
+  revisions: readonly string[],
+): Promise<boolean> {
+  const id = format === 'sha1' ? /^[0-9a-f]{40}$/ : /^[0-9a-f]{64}$/;
+  if (!revisions.every((revision) => id.test(revision))) return false;
+  const found = await Promise.all(revisions.map((revision) => objects.info(revision)));
+  return found.every((object) => object?.type === 'commit');
 }
 
 /** Only here the repository's own git directory is used: its references are there. */

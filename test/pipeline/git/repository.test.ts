@@ -1,13 +1,14 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { load } from '../../../catalog/fbc/load.ts';
 import { readCommit, signerOf } from '../../../pipeline/git/commit.ts';
-import { commitsBetween, leftBranchAt, mergedTree } from '../../../pipeline/git/merge.ts';
+import { commitsBetween, isAncestor, leftBranchAt, mergedTree } from '../../../pipeline/git/merge.ts';
 import { openRepository, type Repository } from '../../../pipeline/git/repository.ts';
 import { treeSource } from '../../../pipeline/git/source.ts';
 import { diffTrees, entryAt, listFiles } from '../../../pipeline/git/tree.ts';
+import { folder } from '../../fakes/folder.ts';
 import { makeRepository, type TestRepository } from '../../fakes/repository.ts';
 
 const settings = { searchPath: process.env['PATH'] };
@@ -307,6 +308,96 @@ describe('merging', () => {
     const repository = await open(clone.directory);
     const file = await entryAt(repository.objects, base, 'shared');
     await expect(repository.objects.read(file?.id ?? '')).rejects.toMatchObject({ code: 'not-found' });
+  });
+});
+
+describe('processes of git', () => {
+  /** Opens a repository with a git that notes what it is started for. */
+  async function noting(directory: string): Promise<{ repository: Repository; started: () => string[] }> {
+    const notes = join(folder(), 'notes');
+    const bin = folder();
+    const program = `#!/bin/sh\necho "$*" >>'${notes}'\nPATH='${settings.searchPath}' exec git "$@"\n`;
+    writeFileSync(join(bin, 'git'), program, { mode: 0o755 });
+    const repository = await openRepository(directory, { searchPath: `${bin}:${settings.searchPath}` });
+    onTestFinished(() => repository.close());
+    const commands = (): string[] =>
+      readFileSync(notes, 'utf8')
+        .match(/^(?:-C \S+ )?\S+/gm)
+        ?.map((line) => line.replace(/^-C \S+ /, '')) ?? [];
+    return { repository, started: commands };
+  }
+
+  test('one reads everything about a pull request that is a commit on top of its base', async () => {
+    const source = make();
+    const base = source.commit({ a: '1' });
+    const head = source.commit({ a: '2' }, { parents: [base], branch: 'pr' });
+    const { repository, started } = await noting(source.directory);
+    expect(await repository.resolve([base, head])).toEqual([base, head]);
+    expect(await mergedTree(repository, { base, head })).toEqual({
+      kind: 'merged',
+      tree: source.git('rev-parse', `${head}^{tree}`),
+    });
+    expect(await isAncestor(repository, base, head)).toBe(true);
+    expect(started()).toEqual(['cat-file']);
+  });
+
+  test('names, merges and what lies further back are asked of git', async () => {
+    const source = make();
+    const [root = '', base = ''] = source.chain({ a: '1', b: '1' }, { a: '2' });
+    const head = source.commit({ b: '2' }, { parents: [root], branch: 'pr' });
+    const later = source.commit({ c: '1' }, { parents: [head], branch: 'pr' });
+    const { repository, started } = await noting(source.directory);
+    expect(await repository.resolve(['pr', base])).toEqual([later, base]);
+    expect(await mergedTree(repository, { base, head })).toMatchObject({ kind: 'merged' });
+    expect(await isAncestor(repository, root, later)).toBe(true);
+    expect(await isAncestor(repository, later, root)).toBe(false);
+    expect(started().filter((command) => command !== 'cat-file')).toEqual([
+      'merge-base',
+      'merge-tree',
+      'merge-base',
+      'merge-base',
+    ]);
+  });
+
+  test('a revision that looks like the id of a commit, and is none, is refused', async () => {
+    const source = make();
+    const commit = source.commit({ a: '1' });
+    const tree = source.git('rev-parse', `${commit}^{tree}`);
+    const { repository } = await noting(source.directory);
+    for (const revision of [tree, '0123456789'.repeat(4)])
+      await expect(repository.resolve([revision])).rejects.toMatchObject({ code: 'not-found' });
+    source.git('tag', '-a', '-m', 'a tag', 'v1', commit);
+    expect(await repository.resolve([source.git('rev-parse', 'v1')])).toEqual([commit]);
+  });
+
+  const LAYOUTS: Readonly<Record<string, (source: TestRepository) => string>> = {
+    'a subdirectory': ({ directory }) => {
+      mkdirSync(join(directory, 'sub'));
+      return 'sub';
+    },
+    'a linked work tree': ({ git }) => {
+      git('worktree', 'add', '--quiet', '--detach', 'linked', 'main');
+      return 'linked';
+    },
+    'a repository with extensions': ({ git }) => {
+      git('config', 'core.repositoryformatversion', '1');
+      git('config', 'extensions.worktreeConfig', 'true');
+      return '';
+    },
+  };
+
+  test.for(Object.entries(LAYOUTS))('%s is found by git', async ([, arrange]) => {
+    const source = make();
+    const commit = source.commit({ a: '1' });
+    const { repository, started } = await noting(join(source.directory, arrange(source)));
+    expect(started()).toEqual(['rev-parse']);
+    expect(await entryAt(repository.objects, commit, 'a')).toMatchObject({ mode: '100644' });
+  });
+
+  test('a folder that only looks like a repository is none', async () => {
+    const directory = folder();
+    mkdirSync(join(directory, '.git'));
+    await expect(noting(directory)).rejects.toMatchObject({ code: 'not-found' });
   });
 });
 
