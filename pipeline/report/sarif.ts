@@ -2,56 +2,108 @@
  * Findings as SARIF 2.1.0, which GitHub's code scanning and editors read.
  *
  * @see https://docs.oasis-open.org/sarif/sarif/v2.1.0/sarif-v2.1.0.html
+ * @see https://docs.github.com/en/code-security/code-scanning/integrating-with-code-scanning/sarif-support-for-code-scanning
  */
-import type { Severity } from '../../catalog/finding.ts';
-import { RULES } from '../../catalog/rules/index.ts';
+import { createHash } from 'node:crypto';
+import type { Finding, Severity } from '../../catalog/finding.ts';
 import type { CheckReport } from '../check/report.ts';
 import type { Suggestion } from '../check/suggestions.ts';
+import { POLICY_PATH } from '../policy/read-policy.ts';
+import { HOME, ruleOf, rulePage } from './rule-help.ts';
+
+declare const PORTOLAN_VERSION: string;
 
 const LEVELS: Readonly<Record<Severity, string>> = { error: 'error', warning: 'warning', info: 'note' };
 
 export function sarifReport(report: Pick<CheckReport, 'findings' | 'suggestions'>): string {
-  const used = new Set(report.findings.map(({ rule }) => rule));
-  const known = new Map(RULES.map((rule) => [rule.id, rule]));
-  const rules = [...used].sort().map((id) => ({
-    id,
-    ...(known.has(id) ? { shortDescription: { text: known.get(id)?.summary } } : {}),
-  }));
+  const ids = [...new Set(report.findings.map(({ rule }) => rule))].sort();
+  const prints = fingerprints();
   const run = {
-    tool: { driver: { name: 'portolan', informationUri: 'https://github.com/portolan/portolan', rules } },
+    tool: { driver: { ...program(), informationUri: HOME, rules: ids.map(descriptorOf) } },
     columnKind: 'utf16CodeUnits',
-    results: report.findings.map(({ rule, severity, message, location, hint, catalogs, package: of }) => ({
-      ruleId: rule,
-      ruleIndex: rules.findIndex(({ id }) => id === rule),
-      level: LEVELS[severity],
-      message: { text: hint === undefined ? message : `${message}\nFix: ${hint}` },
-      locations: [
-        {
-          physicalLocation: {
-            artifactLocation: { uri: uriOf(location.file) },
-            region: { startLine: location.line, startColumn: location.column },
-          },
-        },
-      ],
-      ...fixesOf((report.suggestions ?? []).filter((one) => one.rule === rule && one.message === message)),
-      properties: { ...(of === undefined ? {} : { package: of }), ...(catalogs ? { catalogs } : {}) },
-    })),
+    results: report.findings.map((finding) => {
+      const { rule, severity, message, hint, catalogs, package: of } = finding;
+      return {
+        ruleId: rule,
+        ruleIndex: ids.indexOf(rule),
+        level: LEVELS[severity],
+        message: { text: hint === undefined ? message : `${message}\nFix: ${hint}` },
+        locations: [{ physicalLocation: placeOf(finding) }],
+        partialFingerprints: prints(finding),
+        ...fixesOf((report.suggestions ?? []).filter((one) => one.rule === rule && one.message === message)),
+        properties: { ...(of === undefined ? {} : { package: of }), ...(catalogs ? { catalogs } : {}) },
+      };
+    }),
   };
   const log = { $schema: 'https://json.schemastore.org/sarif-2.1.0.json', version: '2.1.0', runs: [run] };
   return `${JSON.stringify(log, null, 2)}\n`;
 }
 
-/** Lines that may stand in place of others, all of them together. */
+/** The program's name and version; sources that were not built have no version of their own. */
+function program(): object {
+  const version = typeof PORTOLAN_VERSION === 'string' ? PORTOLAN_VERSION : '0.0.0';
+  return { name: 'portolan', version, semanticVersion: version };
+}
+
+/** A rule with all that code scanning demands: a short and a full description, and help. */
+function descriptorOf(id: string): object {
+  const rule = ruleOf(id);
+  const summary = rule?.summary ?? `Portolan reports ${id}`;
+  const page = rulePage(id);
+  const text = [`${summary}.`, ...(rule?.fix === undefined ? [] : [`Fix: ${rule.fix}`])];
+  const more = page === undefined ? [] : [`See ${page}`];
+  return {
+    id,
+    shortDescription: { text: summary },
+    fullDescription: { text: `${summary}.` },
+    help: { text: [...text, ...more].join('\n') },
+    helpUri: page ?? HOME,
+    ...(rule ? { defaultConfiguration: { level: LEVELS[rule.severity] } } : {}),
+  };
+}
+
+/** Where a finding is shown. Code scanning takes none without a file: what has none is shown at the policy. */
+function placeOf({ location: { file, line, column } }: Finding): object {
+  if (file === '') return { artifactLocation: { uri: uriOf(POLICY_PATH) }, region: { startLine: 1 } };
+  return { artifactLocation: { uri: uriOf(file) }, region: { startLine: line, startColumn: column } };
+}
+
+/** References to lines, which change with every edit above them. */
+const LINES = /:\d+(?::\d+)?\b/g;
+
+/**
+ * Makes what findings are recognized by in the next upload: the rule and what it is about, never a line. Findings
+ * that have that in common are numbered. `primaryLocationLineHash` is the only one that GitHub reads.
+ */
+function fingerprints(): (finding: Finding) => object {
+  const seen = new Map<string, number>();
+  return ({ rule, package: of, channel, subject, installed, message, location }) => {
+    const about = subject ?? installed ?? message.replaceAll(LINES, '');
+    const identity = JSON.stringify([rule, of, channel, about, location.file]);
+    const digest = createHash('sha256').update(identity).digest('hex').slice(0, 32);
+    const count = (seen.get(digest) ?? 0) + 1;
+    seen.set(digest, count);
+    const print = `${digest}:${count}`;
+    return { 'portolanFinding/v1': print, primaryLocationLineHash: print };
+  };
+}
+
+/** Lines that may stand in place of others, all of them together: each file once. */
 function fixesOf(suggestions: readonly Suggestion[]): object {
   if (suggestions.length === 0) return {};
-  const artifactChanges = suggestions.map(({ file, line, before, after }) => ({
+  const files = new Map<string, Map<number, Suggestion>>();
+  for (const suggestion of suggestions) {
+    const lines = files.get(suggestion.file) ?? new Map<number, Suggestion>();
+    // Of two proposals for one line only one can be taken.
+    if (!lines.has(suggestion.line)) lines.set(suggestion.line, suggestion);
+    files.set(suggestion.file, lines);
+  }
+  const artifactChanges = [...files].map(([file, lines]) => ({
     artifactLocation: { uri: uriOf(file) },
-    replacements: [
-      {
-        deletedRegion: { startLine: line, startColumn: 1, endLine: line, endColumn: before.length + 1 },
-        insertedContent: { text: after },
-      },
-    ],
+    replacements: [...lines.values()].map(({ line, before, after }) => ({
+      deletedRegion: { startLine: line, startColumn: 1, endLine: line, endColumn: before.length + 1 },
+      insertedContent: { text: after },
+    })),
   }));
   return { fixes: [{ description: { text: 'write this line' }, artifactChanges }] };
 }
