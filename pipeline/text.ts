@@ -1,15 +1,29 @@
 /**
  * Findings as lines of text, for people and for logs.
  */
-import type { Finding } from '../catalog/finding.ts';
+import type { Finding, Location } from '../catalog/finding.ts';
 
 /** One finding: where, how bad, which rule, what; below it what to do. */
 export function findingText(finding: Finding): string {
-  const { location } = finding;
-  const where = `${plain(location.file)}:${location.line}:${location.column}`;
+  const where = placeText(finding.location);
   const catalogs = finding.catalogs && finding.catalogs.length > 1 ? ` [${finding.catalogs.join(', ')}]` : '';
-  const line = `${where}: ${finding.severity}: ${plain(finding.message)} (${finding.rule})${catalogs}\n`;
+  const line = `${where === '' ? '' : `${where}: `}${finding.severity}: ${plain(finding.message)} (${finding.rule})${catalogs}\n`;
   return finding.hint === undefined ? line : `${line}    fix: ${plain(finding.hint)}\n`;
+}
+
+/** `FILE:LINE:COLUMN`, the file alone for a finding about all of it, nothing for one without a file. */
+export function placeText({ file, line, column }: Location): string {
+  return isWhole({ file, line, column }) ? plain(file) : `${plain(file)}:${line}:${column}`;
+}
+
+/** `FILE:LINE`, otherwise as {@link placeText}. */
+export function fileLineText(location: Location): string {
+  return isWhole(location) ? plain(location.file) : `${plain(location.file)}:${location.line}`;
+}
+
+/** The first character stands for the whole file, and for no place at all where there is no file. */
+function isWhole({ file, line, column }: Location): boolean {
+  return file === '' || (line === 1 && column === 1);
 }
 
 /** `3 errors, 1 warning`. */

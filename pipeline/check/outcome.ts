@@ -7,7 +7,7 @@ import type { Merged } from '../git/merge.ts';
 import type { PolicyRead } from '../policy/read-policy.ts';
 import { isEnforced } from '../policy/severity.ts';
 import { applyWaivers, type Waived } from '../policy/waiver.ts';
-import { amount, countText } from '../text.ts';
+import { amount, countText, fileLineText } from '../text.ts';
 import type { AuthorityDecision } from './authority/authority.ts';
 import { needText } from './authority/need.ts';
 import type { ContextReport } from './context.ts';
@@ -220,7 +220,8 @@ function firstLine({ verdict, findings, authority, unchecked, incomplete, uncoun
   const [worst] = findings;
   if (verdict === 'fail' && worst) {
     const of = worst.package === undefined ? '' : ` of package ${worst.package}`;
-    return `${countText(findings)}: first correct ${worst.rule}${of} at ${worst.location.file}:${worst.location.line}`;
+    const where = fileLineText(worst.location);
+    return `${countText(findings)}: first correct ${worst.rule}${of}${where === '' ? '' : ` at ${where}`}`;
   }
   const [first] = unchecked;
   if (verdict === 'inconclusive' && first)

@@ -49,7 +49,7 @@ export interface Invocation {
 export function invocationOf(command: Command, parameters: readonly string[]): Invocation {
   if (command.passthrough) return untouched(command, parameters);
   const options = Object.fromEntries(
-    Object.entries(command.options).map(([name, option]) => [
+    Object.entries(acceptedOptions(command)).map(([name, option]) => [
       name,
       {
         type: option.value === undefined ? ('boolean' as const) : ('string' as const),
@@ -68,7 +68,7 @@ export function invocationOf(command: Command, parameters: readonly string[]): I
   checkWords(command, values);
   checkOperands(command, positionals);
   const text = (option: string): string | undefined => {
-    const value = values[option];
+    const value = option === 'format' && isJsonAsked(command, values) ? 'json' : values[option];
     return typeof value === 'string' ? value : undefined;
   };
   return {
@@ -88,6 +88,23 @@ export function invocationOf(command: Command, parameters: readonly string[]): I
     list: (option) => (Array.isArray(values[option]) ? values[option].map(String) : []),
     flag: (option) => values[option] === true,
   };
+}
+
+/** The options of a command; where it can print JSON, `--json` among them. */
+export function acceptedOptions({ options }: Command): Command['options'] {
+  const formats = options['format']?.value?.split('|') ?? [];
+  return formats.includes('json') && options['json'] === undefined
+    ? { ...options, json: { description: 'the same as --format json' } }
+    : options;
+}
+
+/** @throws PipelineError `usage` when another format is asked for as well */
+function isJsonAsked(command: Command, values: Readonly<Record<string, unknown>>): boolean {
+  if (command.options['json'] !== undefined || values['json'] !== true) return false;
+  const { format = 'json' } = values;
+  if (format !== 'json')
+    throw usageError(command, `--json and --format ${String(format)} exclude each other`);
+  return true;
 }
 
 /** What is wrong with options that cannot be read, with the option that was probably meant. */
@@ -161,7 +178,7 @@ export function usageLine(command: Command): string {
 export function helpText(command: Command, summary: string): string {
   const lines = [`Usage: ${usageLine(command)}`, '', `${summary}.`];
   if (command.details !== undefined) lines.push('', command.details);
-  const options = Object.entries(command.options).map(([name, option]): [string, string] => {
+  const options = Object.entries(acceptedOptions(command)).map(([name, option]): [string, string] => {
     const short = option.short === undefined ? '    ' : `-${option.short}, `;
     return [`${short}--${name}${option.value === undefined ? '' : ` ${option.value}`}`, option.description];
   });

@@ -3,7 +3,7 @@
  */
 import type { Finding } from '../../catalog/finding.ts';
 import type { AuditReport, CatalogAudit } from '../check/audit.ts';
-import { amount, countText, plain } from '../text.ts';
+import { amount, countText, placeText, plain } from '../text.ts';
 import { catalogsText } from './catalogs-text.ts';
 import { clusterLines } from './cluster-text.ts';
 import { historyLines } from './history-text.ts';
@@ -100,9 +100,9 @@ function groupText(group: readonly Finding[], order: readonly string[], all: boo
 }
 
 function oneText({ message, location, hint, catalogs = [] }: Finding, order: readonly string[]): string {
-  const where = `${plain(location.file)}:${location.line}:${location.column}`;
+  const where = placeText(location);
   const fix = hint === undefined ? '' : `    fix: ${plain(hint)}\n`;
-  return `  ${plain(message)}\n    at ${where} (${plain(catalogsText(catalogs, order))})\n${fix}`;
+  return `  ${plain(message)}\n    ${where === '' ? 'in' : `at ${where}`} (${plain(catalogsText(catalogs, order))})\n${fix}`;
 }
 
 /** A catalog in one line. */

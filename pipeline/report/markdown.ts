@@ -11,9 +11,10 @@ import {
   notEnforcedLines,
   type PlacedDiff,
 } from '../check/report.ts';
-import { amount, countText, plain, shortList } from '../text.ts';
+import { amount, countText, fileLineText, plain, shortList } from '../text.ts';
 import { type Part, withinBudget } from './budget.ts';
 import { mermaidText } from './mermaid.ts';
+import { rulePage } from './rule-help.ts';
 import { contextLines, disconnectedLines, releasedLines, roadText } from './text-report.ts';
 import { writtenLines } from './written.ts';
 
@@ -71,7 +72,7 @@ function authorityText(report: CheckReport): string {
 }
 
 function packagesTable({ packages }: CheckReport): string {
-  if (packages.length === 0) return '';
+  if (packages.length === 0) return 'No package changes.';
   const rows = packages.map(({ name, catalogs, classes, details }) =>
     row([name, catalogs.join(', '), classes.join(', '), details.join('; ')]),
   );
@@ -143,7 +144,7 @@ function findingsText(report: CheckReport, server: string | undefined): string {
   if (findings.length === 0) return '';
   const rows = findings.map(({ severity, rule, message, location, hint, catalogs }) => {
     const also = catalogs && catalogs.length > 1 ? ` (${catalogs.join(', ')})` : '';
-    return `| ${severity} | ${placeText(location, pagesOf(report, server))} | ${escaped(message + also)} | ${hint === undefined ? '' : code(hint)} | ${code(rule)} |`;
+    return `| ${severity} | ${placeLink(location, pagesOf(report, server))} | ${escaped(message + also)} | ${hint === undefined ? '' : code(hint)} | ${ruleText(rule)} |`;
   });
   return [
     `### ${countText(findings)}`,
@@ -154,14 +155,22 @@ function findingsText(report: CheckReport, server: string | undefined): string {
   ].join('\n');
 }
 
+/** The name of a rule, as a link to its page. */
+function ruleText(rule: string): string {
+  const page = rulePage(rule);
+  return page === undefined ? code(rule) : `[${code(rule)}](${page})`;
+}
+
 /** Where the head's files are shown; undefined where nobody said it. */
 function pagesOf({ request, head }: CheckReport, server: string | undefined): string | undefined {
   return request && server !== undefined ? `${server}/${request.repository}/blob/${head}` : undefined;
 }
 
-function placeText({ file, line }: Location, pages: string | undefined): string {
-  const where = code(`${file}:${line}`);
-  if (pages === undefined || file === '') return where;
+function placeLink(location: Location, pages: string | undefined): string {
+  const { file, line } = location;
+  if (file === '') return '';
+  const where = code(fileLineText(location));
+  if (pages === undefined) return where;
   // Every character that ends a link, a cell or a line is written as bytes.
   const path = file.split('/').map((name) => encodeURIComponent(name).replaceAll(/[()'*!~_]/g, escapedByte));
   return `[${where}](${pages}/${path.join('/')}#L${line})`;
@@ -171,8 +180,11 @@ function escapedByte(character: string): string {
   return `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
 }
 
-function footer({ known, waived, unchecked, base, head, context }: CheckReport): string {
-  const lines = [`Reproduce: ${code(`npx portolan check --base ${base} --head ${head}`)}`];
+function footer(report: CheckReport): string {
+  const { known, waived, unchecked, base, head, context } = report;
+  const lines = [
+    `Reproduce: ${code(`npx portolan check --base ${base} --head ${head}${authorText(report)}`)}`,
+  ];
   if (known.length > 0) lines.push(`${amount(known.length, 'more finding')} known from the base branch.`);
   for (const { finding, until, reason } of waived) {
     lines.push(
@@ -182,6 +194,12 @@ function footer({ known, waived, unchecked, base, head, context }: CheckReport):
   for (const line of contextLines({ context })) lines.push(line.trim());
   for (const { what, why } of unchecked) lines.push(`Not checked: ${escaped(what)}: ${escaped(why)}`);
   return lines.join('\n\n');
+}
+
+/** The option that names the author, so that permissions are checked; nothing for what a shell would not leave alone. */
+function authorText({ authority: { author = '' } }: CheckReport): string {
+  if (!/^[A-Za-z0-9_-]+(?:\[bot\])?$/.test(author)) return '';
+  return ` --author ${author.endsWith(']') ? `'${author}'` : author}`;
 }
 
 /** What is written otherwise in a package, as a list. */

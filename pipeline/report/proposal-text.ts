@@ -2,6 +2,7 @@
 
 import { compareFindings, type Finding } from '../../catalog/finding.ts';
 import type { MovedTag, Repinned } from '../check/repin.ts';
+import { fileLineText } from '../text.ts';
 import { withinBudget } from './budget.ts';
 import { COMMENT_BYTES, code, escaped } from './markdown.ts';
 
@@ -12,8 +13,8 @@ export function pinsBody(catalog: string, { moved, left }: Pick<Repinned, 'moved
   });
   const table = ['| tag | was | is |', '|---|---|---|', ...rows].join('\n');
   const rest = left.map(
-    ({ location: { file, line }, message, hint = '' }) =>
-      `- ${code(`${file}:${line}`)} ${escaped(message)} ${code(hint)}`,
+    ({ location, message, hint = '' }) =>
+      `- ${code(fileLineText(location))} ${escaped(message)} ${code(hint)}`,
   );
   return withinBudget(
     [

@@ -20,7 +20,7 @@ export function textReport(report: CheckReport): string {
     `  policy: ${plain(report.policy.source)}`,
     ...notEnforcedLines(report).map((line) => `  ${plain(line)}`),
     ...report.policy.expired.map((waiver) => `    a waiver has expired: ${plain(waiver)}`),
-    ...report.packages.map(packageLine),
+    ...(report.packages.length > 0 ? report.packages.map(packageLine) : ['  packages: none changes']),
     ...(report.released ?? []).flatMap(releasedLines).map((line) => `  ${plain(line)}`),
     ...(report.disconnected ?? []).flatMap(disconnectedLines).map((line) => `  ${plain(line)}`),
     ...contextLines(report),

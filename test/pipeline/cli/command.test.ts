@@ -1,7 +1,10 @@
 /** Options as people mistype them, for every command. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Command } from '../../../pipeline/cli/command.ts';
 import { COMMAND_GROUPS, COMMANDS } from '../../../pipeline/cli/commands.ts';
+import { folder } from '../../fakes/folder.ts';
 import { runCommand } from '../../fakes/terminal.ts';
 
 const commands = await Promise.all(COMMANDS.map(({ load }) => load()));
@@ -61,5 +64,32 @@ test('arguments that are missing or too many are named', async () => {
   expect((await runCommand(['validate', 'a', 'b'])).err).toContain('portolan: unexpected argument "b"\n');
   expect((await runCommand(['chekc'])).err).toBe(
     'portolan: unknown command "chekc"\n  did you mean: portolan check\n',
+  );
+});
+
+test('--json is short for --format json wherever a command can print JSON', async () => {
+  const directory = folder();
+  writeFileSync(
+    join(directory, 'catalog.json'),
+    '{"schema":"olm.package","name":"etcd","defaultChannel":"stable"}',
+  );
+  const audit = (...options: string[]) => runCommand(['audit', '.', ...options], { directory });
+  const both = await audit('--json', '--format', 'text');
+  expect([both.exit, both.err]).toEqual([
+    2,
+    expect.stringContaining('--json and --format text exclude each other'),
+  ]);
+  const { out } = await audit('--json');
+  expect(JSON.parse(out).findings.length).toBeGreaterThan(0);
+  expect((await audit('--format', 'json')).out).toBe(out);
+  const json = commands.filter(({ options }) => options['format']?.value?.split('|').includes('json'));
+  expect(json.length).toBeGreaterThan(5);
+  for (const { words } of json)
+    expect((await runCommand([...words.split(' '), '--help'])).out).toContain('--json ');
+  const without = commands.find(
+    ({ options, passthrough }) => !passthrough && options['format'] === undefined,
+  );
+  expect((await runCommand([...(without?.words.split(' ') ?? []), '--json'])).err).toContain(
+    "unknown option '--json'",
   );
 });

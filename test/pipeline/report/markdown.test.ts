@@ -29,8 +29,8 @@ test('findings lead to their lines at the judged head', () => {
   expect(markdown(at('catalogs/v4.20/etcd/catalog.yaml'))).toContain(
     `[\`catalogs/v4.20/etcd/catalog.yaml:3\`](https://github.com/example/catalogs/blob/${'b'.repeat(40)}/catalogs/v4.20/etcd/catalog.yaml#L3)`,
   );
-  expect(markdown(at(''))).not.toContain('](');
-  expect(markdownReport({ ...REPORT, findings: [at('x')] })).not.toContain('](');
+  expect(markdown(at(''))).not.toContain('/blob/bbb');
+  expect(markdownReport({ ...REPORT, findings: [at('x')] })).not.toContain('/blob/bbb');
 });
 
 test('findings that the base branch has are counted', () => {
@@ -70,4 +70,29 @@ test('what changes alike in several catalogs is said once', () => {
     ['v4.17', 'v4.18', 'v4.20'],
     ['v4.19'],
   ]);
+});
+
+test('rules lead to their pages, and only rules do', () => {
+  const page = 'https://github.com/portolan/portolan/blob/main/docs/rules.md#channel-head';
+  expect(markdown(at('x'))).toContain(`| [\`channel/head\`](${page}) |`);
+  expect(markdown({ ...at('x'), rule: 'policy/value' })).toContain('| `policy/value` |');
+});
+
+test('a finding without a file has no place, one about a whole file no line', () => {
+  expect(markdown(at(''))).toContain('| error |  | two heads |');
+  const whole = { file: 'x', line: 1, column: 1 };
+  expect(markdownReport({ ...REPORT, findings: [{ ...at('x'), location: whole }] })).toContain(
+    '| error | `x` | two heads |',
+  );
+});
+
+test.each([
+  ['bob', ' --author bob`'],
+  ['renovate[bot]', " --author 'renovate[bot]'`"],
+  ['x; rm -rf', `--head ${'b'.repeat(40)}\``],
+  ['', `--head ${'b'.repeat(40)}\``],
+])('the command that reproduces a check of %j ends with %j', (author, end) => {
+  const authority = { ...REPORT.authority, author };
+  const [line = ''] = /Reproduce: .*/.exec(markdownReport({ ...REPORT, authority })) ?? [];
+  expect(line.endsWith(end)).toBe(true);
 });

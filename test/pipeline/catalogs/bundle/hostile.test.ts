@@ -177,7 +177,7 @@ describe('layers of a bundle', () => {
     const sum = header.subarray(0, 512).reduce((total, byte) => total + byte, 0);
     header.write(`${sum.toString(8).padStart(6, '0')}\x00 `, 148);
     const { out } = await validated(await pushed(bundleImage(header)));
-    expect(out).toContain('manifests/passwd.yaml:1:1: error: a link to "/etc/passwd"');
+    expect(out).toContain('manifests/passwd.yaml: error: a link to "/etc/passwd"');
   });
 
   test('a layer that lies about its digest', async () => {
