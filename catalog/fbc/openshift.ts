@@ -24,9 +24,19 @@ export function tryParseMinor(text: string): Minor | undefined {
     : { major: Number(major), minor: Number(minor) };
 }
 
-/** The platform that a catalog's name stands for: `v4.20`, or `4-20` of a folder `catalog-4-20`. */
+/** A version of OpenShift at the end of a longer name: `stage-v4.20`, `catalog-4-20`. */
+const AT_END = /^(.*?[-_.])(v?[4-9][.-][0-9]{1,3})$/;
+
+/** A name such as `stage-v4.20` in two: `stage-` and `v4.20`; undefined for a name that ends with no version. */
+export function splitAtMinor(name: string): { readonly before: string; readonly minor: string } | undefined {
+  if (tryParseMinor(name.replace('-', '.'))) return { before: '', minor: name };
+  const [, before, minor] = AT_END.exec(name) ?? [];
+  return before === undefined || minor === undefined ? undefined : { before, minor };
+}
+
+/** The platform that a catalog's name stands for: `v4.20`, `stage-v4.20`, or `4-20` of a folder `catalog-4-20`. */
 export function minorOfCatalog(catalog: string): Minor | undefined {
-  return tryParseMinor(catalog.replace('-', '.'));
+  return tryParseMinor(splitAtMinor(catalog)?.minor.replace('-', '.') ?? '');
 }
 
 export function formatMinor({ major, minor }: Minor): string {

@@ -8,6 +8,7 @@ import { isTree, joinPath } from '../git/tree.ts';
 import {
   type Captured,
   type CompiledPattern,
+  catalogName,
   isVersionFolder,
   type Layout,
   matchSegment,
@@ -40,7 +41,7 @@ export async function catalogUnits(
     for (const { path, id, mode, captured } of await expand(objects, { tree }, withoutRest(pattern))) {
       if (isTree(mode) !== isOpen(pattern) || units.has(path)) continue;
       const root = path.split('/').slice(0, rootAt).join('/');
-      const catalog = captured['catalog'] ?? root.split('/').at(-1) ?? '';
+      const catalog = catalogName(pattern, captured) ?? root.split('/').at(-1) ?? '';
       units.set(path, { path, id, mode, catalog, package: captured['package'], root });
     }
   }

@@ -1,6 +1,6 @@
 /** The order in which platform upgrades take clusters from one catalog to the next. */
 
-import { compareMinors, minorOfCatalog } from '../../catalog/fbc/openshift.ts';
+import { compareMinors, minorOfCatalog, splitAtMinor } from '../../catalog/fbc/openshift.ts';
 import { compareText } from '../../catalog/go/text.ts';
 import type { CatalogUnit } from '../change/unit.ts';
 import type { Policy } from '../policy/policy.ts';
@@ -24,9 +24,18 @@ export function orderOf(
     compare: (a, b) => place(a) - place(b) || compareText(a, b),
     after: (name, most) => {
       const at = rank.get(name);
-      return at === undefined ? [] : names.slice(at + 1, at + 1 + most);
+      if (at === undefined) return [];
+      const next = names.slice(at + 1);
+      // Clusters of one stage never take the catalogs of another.
+      const own =
+        graph.catalogOrder.length > 0 ? next : next.filter((other) => streamOf(other) === streamOf(name));
+      return own.slice(0, most);
     },
   };
+}
+
+function streamOf(name: string): string {
+  return splitAtMinor(name)?.before ?? '';
 }
 
 function byPlatform(units: Iterable<Pick<CatalogUnit, 'catalog'>>): string[] {

@@ -198,7 +198,8 @@ function pathText(path: Path): string {
 
 function patternFindings({ layout = {} }: Written, settings: Settings): Finding[] {
   return Object.entries(layout).flatMap(([kind, written]) =>
-    (typeof written === 'string' ? [written] : written).flatMap((pattern, i) => {
+    (typeof written === 'string' ? [written] : written).flatMap((one, i) => {
+      const pattern = typeof one === 'string' ? one : one.path;
       const defect = patternDefect(pattern) ?? catalogDefect(kind, pattern);
       const path = typeof written === 'string' ? ['layout', kind] : ['layout', kind, i];
       return defect === undefined
@@ -218,7 +219,7 @@ const HINTS: Readonly<Record<string, string>> = {
 /** Kinds of which one package each must be named. */
 function catalogDefect(kind: string, pattern: string): string | undefined {
   const perPackage = kind === 'template' || kind === 'packageConfig' || kind === 'bundle';
-  return perPackage && !pattern.includes('{package}') ? 'the pattern must hold {package}' : undefined;
+  return perPackage && !/\{package[:}]/.test(pattern) ? 'the pattern must hold {package}' : undefined;
 }
 
 function dateFindings({ waivers = [] }: Written, settings: Settings): Finding[] {

@@ -1,8 +1,10 @@
 /**
  * The layout of a catalog repository: what a path is, by patterns, the first match
- * decides. A path segment may hold `{catalog}`, `{package}` or `{version}`, `{a,b}` for
- * either word and `*`; `**` as the last segment stands for any path below.
+ * decides. A path segment may hold `{catalog}`, `{package}` or `{version}`, each with a
+ * glob for its text (`{catalog:v*.*}`), `{a,b}` for either word and `*`; `**` as the last
+ * segment stands for any path below.
  */
+import { minorOfCatalog } from '../../catalog/fbc/openshift.ts';
 import { isDnsSubdomain } from '../../catalog/names.ts';
 
 /** Kinds of path that a layout knows. */
@@ -12,6 +14,8 @@ export type PathKind = (typeof PATH_KINDS)[number];
 export interface LayoutPattern {
   readonly kind: PathKind;
   readonly pattern: string;
+  /** The catalog's name, in which `{catalog}` stands for what the pattern matched; that text itself when undefined. */
+  readonly name?: string | undefined;
 }
 
 /** What a path is, as far as the layout says. */
@@ -27,6 +31,8 @@ export interface PatternSegment {
   readonly expression: RegExp;
   /** The segment as a plain name; undefined where it holds anything variable. */
   readonly literal: string | undefined;
+  /** Whether any name matches. */
+  readonly anything: boolean;
   readonly names: readonly string[];
   /** Whether it is `**`. */
   readonly rest: boolean;
@@ -51,11 +57,14 @@ export interface Layout {
   match(path: string): PathMatch | undefined;
   /** The package in whose area a path lies although no pattern matches the path itself. */
   packageAt(path: string): string | undefined;
-  /** Whether a path lies where patterns begin, or is a folder on the way there. */
+  /** Whether a path lies in a folder of the patterns, or is a folder on the way there. */
   governs(path: string): boolean;
 }
 
 const NAMES = ['catalog', 'package', 'version'];
+
+/** A name in braces, with the glob that its text must match. */
+const NAMED = /^(catalog|package|version)(?::([^:,]+))?$/;
 
 /** Why a text is no pattern, in words; undefined for a good one. */
 export function patternDefect(pattern: string): string | undefined {
@@ -66,11 +75,13 @@ export function patternDefect(pattern: string): string | undefined {
   if (segments.slice(0, -1).includes('**')) return '** stands only at the end';
   if (segments[0] === '**') return 'a pattern begins with a name';
   for (const [, inside = ''] of pattern.matchAll(/\{([^{}]*)\}/g)) {
-    if (!inside.includes(',') && !NAMES.includes(inside)) {
+    if (!inside.includes(',') && !NAMED.test(inside)) {
       return `{${inside}} is none of {catalog}, {package}, {version} and no list such as {a,b}`;
     }
   }
-  if (segments.some((segment) => NAMES.some((name) => segment.split(`{${name}}`).length > 2))) {
+  const counted = (segment: string, name: string): number =>
+    segment.split(new RegExp(`\\{${name}[:}]`)).length - 1;
+  if (segments.some((segment) => NAMES.some((name) => counted(segment, name) > 1))) {
     return 'a name stands once in a segment';
   }
   const bare = pattern.replaceAll(/\{[^{}]*\}/g, '');
@@ -80,20 +91,38 @@ export function patternDefect(pattern: string): string | undefined {
 /** Makes a layout from patterns that have no defect. */
 export function compileLayout(patterns: readonly LayoutPattern[], made?: MadeCatalogs): Layout {
   const compiled = patterns.map((pattern) => ({ ...pattern, segments: segmentsOf(pattern.pattern) }));
-  const heads = compiled.map(({ segments }) => {
-    const variable = segments.findIndex(({ literal }) => literal === undefined);
-    return segments.slice(0, variable < 0 ? segments.length : variable).map(({ literal = '' }) => literal);
-  });
   return {
     patterns: compiled,
     made,
     match: (path) => firstMatch(compiled, path),
     packageAt: (path) => firstPackage(compiled, path),
     governs: (path) => {
-      const segments = path.split('/');
-      return heads.some((head) => head.every((name, i) => i >= segments.length || segments[i] === name));
+      const names = path.split('/');
+      return (
+        firstMatch(compiled, path) !== undefined || compiled.some(({ segments }) => leadsTo(segments, names))
+      );
     },
   };
+}
+
+/**
+ * Whether a path lies in the folders of a pattern, or is a folder on the way there. A name that could be anybody's,
+ * such as `{catalog}` alone at the top, is on the way only when it is a version of the platform.
+ */
+function leadsTo(segments: readonly PatternSegment[], names: readonly string[]): boolean {
+  const folders = segments.slice(0, -1);
+  const head = folders.findIndex(({ literal }) => literal === undefined);
+  const literal = (head < 0 ? segments : folders.slice(0, head)).map((segment) => segment.literal);
+  if (literal.length > 0 && literal.every((name, i) => i >= names.length || names[i] === name)) return true;
+  let captured: Captured | undefined = {};
+  let isCertain = false;
+  for (const [i, segment] of folders.slice(0, names.length).entries()) {
+    const name = names[i] ?? '';
+    captured = matchSegment(segment, name, captured);
+    if (!captured) return false;
+    isCertain ||= !segment.anything || minorOfCatalog(name) !== undefined;
+  }
+  return isCertain;
 }
 
 function segmentsOf(pattern: string): PatternSegment[] {
@@ -104,14 +133,16 @@ function segmentsOf(pattern: string): PatternSegment[] {
       (found, group: string | undefined) => {
         if (group === undefined) return found === '*' ? '[^/]*' : `\\${found}`;
         if (group.includes(',')) return `(?:${group.split(',').map(escapeText).join('|')})`;
-        names.push(group);
-        return `(?<${group}>[^/]+)`;
+        const [name = '', glob] = group.split(':');
+        names.push(name);
+        return `(?<${name}>${glob === undefined ? '[^/]+' : glob.split('*').map(escapeText).join('[^/]*')})`;
       },
     );
     const variable = /[{*]/.test(segment);
     return {
       expression: new RegExp(`^${source}$`, 'u'),
       literal: variable ? undefined : segment,
+      anything: /^(?:\{(?:catalog|package|version)\}|\*+)$/.test(segment),
       names,
       rest: segment === '**',
     };
@@ -167,14 +198,19 @@ export function isPackageName(name: string): boolean {
 
 function firstMatch(patterns: readonly CompiledPattern[], path: string): PathMatch | undefined {
   const names = path.split('/');
-  for (const { kind, segments } of patterns) {
-    const captured = matchAll(segments, names);
+  for (const pattern of patterns) {
+    const captured = matchAll(pattern.segments, names);
     if (captured) {
-      const { catalog, package: ofPackage, version } = captured;
-      return { kind, catalog, package: ofPackage, version };
+      const { package: ofPackage, version } = captured;
+      return { kind: pattern.kind, catalog: catalogName(pattern, captured), package: ofPackage, version };
     }
   }
   return undefined;
+}
+
+/** The name of the catalog that a pattern matched; undefined where the pattern neither captures nor gives one. */
+export function catalogName({ name }: LayoutPattern, { catalog }: Captured): string | undefined {
+  return name?.replaceAll('{catalog}', () => catalog ?? '') ?? catalog;
 }
 
 function matchAll(segments: readonly PatternSegment[], names: readonly string[]): Captured | undefined {

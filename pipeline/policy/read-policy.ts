@@ -149,7 +149,9 @@ function layoutOf(written: Part<'layout'>, made: Written['bundleCatalogs']): Lay
   return compileLayout(
     order.flatMap((kind): LayoutPattern[] => {
       const patterns = written[kind] ?? LAYOUT[kind];
-      return (typeof patterns === 'string' ? [patterns] : patterns).map((pattern) => ({ kind, pattern }));
+      return (typeof patterns === 'string' ? [patterns] : patterns).map((one) =>
+        typeof one === 'string' ? { kind, pattern: one } : { kind, pattern: one.path, name: one.name },
+      );
     }),
     made && { names: made.names, image: made.image },
   );

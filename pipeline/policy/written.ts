@@ -6,7 +6,7 @@ import type { AllowableClass, OwnersSource, Released, ReleasePolicy } from './po
 export interface Written {
   readonly enforce?: 'on' | 'off';
   readonly branches?: readonly string[];
-  readonly layout?: Readonly<Partial<Record<PathKind, string | readonly string[]>>>;
+  readonly layout?: Readonly<Partial<Record<PathKind, string | readonly WrittenPattern[]>>>;
   readonly bundleCatalogs?: { readonly names: readonly string[]; readonly image?: string };
   readonly owners?: {
     readonly admins?: readonly string[];
@@ -60,6 +60,9 @@ export interface Written {
     readonly role?: string;
   };
 }
+
+/** A pattern; of a catalog, with the name that is not what `{catalog}` matches. */
+export type WrittenPattern = string | { readonly path: string; readonly name: string };
 
 export interface WrittenAutomation {
   readonly id: number;

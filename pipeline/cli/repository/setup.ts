@@ -51,7 +51,7 @@ export const command: Command = {
       }
       const there = [...files.keys()].filter((path) => !fresh.some(([one]) => one === path));
       const lines = [
-        `catalogs: ${found.patterns.join(', ') || 'none found; the policy uses the default layout'}`,
+        `catalogs: ${found.patterns.map((one) => (typeof one === 'string' ? one : one.path)).join(', ') || 'none found; the policy uses the default layout'}`,
         ...fresh.map(([path]) => `${invocation.flag('dry-run') ? 'would write' : 'wrote'} ${path}`),
         ...[...kept, ...there].map((path) => `kept ${path}`),
         ...(admins.length === 0

@@ -1,63 +1,370 @@
-/** Where a repository keeps its catalogs, told from the files that it has. */
-import { tryParseMinor } from '../../../catalog/fbc/openshift.ts';
-
-/** A file of a catalog, and the package that it names first. */
-export interface CatalogFile {
-  readonly path: string;
-  readonly package: string;
-}
+/** Where a repository keeps its catalogs, told from the files that are catalogs and from all others. */
+import { compareMinors, minorOfCatalog, splitAtMinor } from '../../../catalog/fbc/openshift.ts';
+import { compareText } from '../../../catalog/go/text.ts';
+import { compileLayout } from '../layout.ts';
+import type { WrittenPattern } from '../written.ts';
+import type { CatalogFile } from './catalog-files.ts';
 
 export interface FoundLayout {
-  /** Patterns for `layout.catalog`, the one that most files match first; empty when nothing was found. */
-  readonly patterns: readonly string[];
+  /** Patterns for `layout.catalog`; empty when nothing was found. */
+  readonly patterns: readonly WrittenPattern[];
   /** Names of the catalogs, platform versions in their order. */
   readonly catalogs: readonly string[];
 }
 
-/** Tells the layout of catalogs. */
-export function layoutOf(files: readonly CatalogFile[]): FoundLayout {
-  const counts = new Map<string, number>();
-  const catalogs = new Set<string>();
-  for (const file of files) {
-    const { pattern, catalog } = patternOf(file);
-    counts.set(pattern, (counts.get(pattern) ?? 0) + 1);
-    if (catalog !== undefined) catalogs.add(catalog);
+/**
+ * Tells the layout of catalogs.
+ *
+ * @param paths of all files of the repository
+ * @param read paths of those that were read; of the others of their kind nothing else is expected
+ */
+export function layoutOf(
+  files: readonly CatalogFile[],
+  paths: readonly string[],
+  read: ReadonlySet<string> = new Set(paths),
+): FoundLayout {
+  const shapes = shapesOf(files);
+  const isCatalog = new Set(files.map(({ path }) => path));
+  const isOther = (path: string): boolean => !FORMAT.test(path) || (read.has(path) && !isCatalog.has(path));
+  const byFolder = filesByFolder(paths);
+  const found = new Map<string, Found>();
+  for (const shape of withCatalogNames(withoutOddNames(shapes))) {
+    const pattern = patternOf(shape, { isOther, byFolder });
+    const known = found.get(pattern);
+    found.set(pattern, { shape, files: [...(known?.files ?? []), ...shape.files] });
   }
-  const patterns = [...counts]
-    .sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1))
-    .map(([pattern]) => pattern);
-  return { patterns, catalogs: [...catalogs].sort(byVersion) };
+  const patterns = named(found);
+  return { patterns, catalogs: catalogsIn(patterns, paths) };
 }
 
-/** The folder named after the package is `{package}`, the one named after a version of the platform `{catalog}`. */
-function patternOf({ path, package: name }: CatalogFile): { pattern: string; catalog: string | undefined } {
+/** What a folder of a path, or the file's name without its ending, stands for. */
+type Part =
+  | { readonly kind: 'name'; readonly text: string }
+  | { readonly kind: 'package' | 'any' }
+  /** A version of the platform after a text that stays; or a name that differs from catalog to catalog. */
+  | { readonly kind: 'catalog'; readonly before: string; readonly glob: string };
+
+/** Files whose paths differ in nothing but their catalogs and packages. */
+interface Shape {
+  readonly folders: readonly Part[];
+  /** Set where the file's name tells the catalog. */
+  readonly stem: Part | undefined;
+  readonly files: readonly CatalogFile[];
+}
+
+interface Found {
+  readonly shape: Shape;
+  readonly files: readonly CatalogFile[];
+}
+
+const ENDING = /\.[^./]+$/;
+const FORMAT = /\.(?:ya?ml|json)$/;
+
+function shapesOf(files: readonly CatalogFile[]): Shape[] {
+  const shapes = new Map<string, Shape>();
+  for (const file of files) {
+    const { folders, stem } = partsOf(file);
+    const key = JSON.stringify([folders, stem]);
+    shapes.set(key, { folders, stem, files: [...(shapes.get(key)?.files ?? []), file] });
+  }
+  return [...shapes.values()];
+}
+
+function partsOf({ path, packages }: CatalogFile): Pick<Shape, 'folders' | 'stem'> {
   const names = path.split('/');
   const folders = names.slice(0, -1);
-  const packageAt = folders.lastIndexOf(name);
-  const file = names.at(-1) ?? '';
-  const stem = file.replace(/\.(?:ya?ml|json)$/, '');
-  const versionAt = folders.findIndex((folder) => tryParseMinor(folder) !== undefined);
-  const catalogAt = versionAt >= 0 ? versionAt : packageAt - 1;
-  const depth = Math.max(packageAt, versionAt) + 1;
-  if (depth === 0 && tryParseMinor(stem)) {
-    const pattern = [...folders, file.replace(stem, '{catalog}')].join('/');
-    return { pattern, catalog: stem };
+  const packageAt = folders.findLastIndex((folder) => packages.includes(folder));
+  const versionAt = folders.findIndex((folder, i) => i !== packageAt && isVersion(folder));
+  const parts = folders.map((folder, i): Part => {
+    if (i === packageAt) return { kind: 'package' };
+    return i === versionAt ? versionPart(folder, i === 0) : { kind: 'name', text: folder };
+  });
+  const stem = (names.at(-1) ?? '').replace(ENDING, '');
+  const isNamed = versionAt < 0 && isVersion(stem);
+  return { folders: parts, stem: isNamed ? versionPart(stem, folders.length === 0) : undefined };
+}
+
+function isVersion(name: string): boolean {
+  return /^v?[4-9][.-][0-9]{1,3}$/.test(splitAtMinor(name)?.minor ?? '');
+}
+
+/** @param isFirst whether nothing else says where the pattern begins, so that the version itself must */
+function versionPart(name: string, isFirst: boolean): Part {
+  const { before, minor } = splitAtMinor(name) ?? { before: '', minor: name };
+  const glob = isFirst && before === '' ? `:${minor.replaceAll(/[0-9]+/g, '*')}` : '';
+  return { kind: 'catalog', before, glob };
+}
+
+/** Folders that are called otherwise than the packages in them, and each otherwise, stand for any name. */
+function withoutOddNames(shapes: readonly Shape[]): Shape[] {
+  const last = (shape: Shape): Part | undefined => shape.folders.at(-1);
+  const isOdd = (shape: Shape): boolean =>
+    last(shape)?.kind === 'name' &&
+    shape.folders.length > 1 &&
+    shape.folders.some(({ kind }) => kind === 'catalog') &&
+    shape.files.some(({ defines }) => defines.length > 0);
+  const key = ({ folders, stem }: Shape): string => JSON.stringify([folders.slice(0, -1), stem]);
+  const groups = groupedBy(shapes.filter(isOdd), key);
+  const joined = [...groups.values()].filter((group) => group.length > 1 && haveOwnPackages(group));
+  const gone = new Set(joined.flat());
+  return [
+    ...shapes.filter((shape) => !gone.has(shape)),
+    ...joined.flatMap((group): Shape[] => {
+      const [first] = group;
+      if (!first) return [];
+      const files = group.flatMap((shape) => shape.files);
+      return [{ ...first, folders: [...first.folders.slice(0, -1), { kind: 'any' }], files }];
+    }),
+  ];
+}
+
+function haveOwnPackages(shapes: readonly Shape[]): boolean {
+  const seen = new Set<string>();
+  for (const shape of shapes) {
+    const own = new Set(shape.files.flatMap(({ packages }) => packages));
+    if ([...own].some((name) => seen.has(name))) return false;
+    for (const name of own) seen.add(name);
   }
-  const kept = folders.slice(0, depth === 0 ? folders.length : depth);
-  const segments = kept.map((folder, i) =>
-    i === packageAt
-      ? '{package}'
-      : i === catalogAt && i > 0
-        ? '{catalog}'
-        : i === versionAt
-          ? '{catalog}'
-          : folder,
+  return true;
+}
+
+/** The folder above packages, or the file's name, is the catalog's where several catalogs lie side by side. */
+function withCatalogNames(shapes: readonly Shape[]): Shape[] {
+  const groups = groupedBy(shapes, (shape) => JSON.stringify(keyWithoutCatalog(shape)));
+  return [...groups.values()].flatMap((group) => {
+    const at = catalogFolder(group[0]);
+    if (at === undefined) return group;
+    const isSeveral = group.length > 1 || isText(group[0]?.folders[at - 1], 'catalogs');
+    if (!isSeveral || haveOwnPackages(group)) return group;
+    const [first] = group;
+    if (!first) return [];
+    const folders = first.folders.with(at, { kind: 'catalog', before: '', glob: '' });
+    return [{ ...first, folders, files: group.flatMap(({ files }) => files) }];
+  });
+}
+
+function isText(part: Part | undefined, text: string): boolean {
+  return part?.kind === 'name' && part.text === text;
+}
+
+function keyWithoutCatalog(shape: Shape): unknown {
+  const at = catalogFolder(shape);
+  return [at === undefined ? shape.folders : shape.folders.with(at, { kind: 'any' }), shape.stem];
+}
+
+/** Where the catalog's folder may stand above that of a package: never at the top. */
+function catalogFolder(shape: Shape | undefined): number | undefined {
+  if (!shape || shape.stem || shape.folders.some(({ kind }) => kind === 'catalog')) return undefined;
+  const at = shape.folders.findIndex(({ kind }) => kind === 'package') - 1;
+  return at > 0 ? at : undefined;
+}
+
+interface Repository {
+  /** Whether a path is something else than a catalog's. */
+  readonly isOther: (path: string) => boolean;
+  /** Names of the files in each folder, and in those below it as paths. */
+  readonly byFolder: ReadonlyMap<string, readonly string[]>;
+}
+
+function filesByFolder(paths: readonly string[]): Map<string, string[]> {
+  const folders = new Map<string, string[]>();
+  for (const path of paths) {
+    const names = path.split('/');
+    for (let i = 0; i < names.length; i++) {
+      const folder = names.slice(0, i).join('/');
+      const rest = names.slice(i).join('/');
+      const known = folders.get(folder);
+      if (known) known.push(rest);
+      else folders.set(folder, [rest]);
+    }
+  }
+  return folders;
+}
+
+function patternOf(shape: Shape, repository: Repository): string {
+  const { folders, stem } = shape;
+  if (stem) {
+    const [ending = ''] = ENDING.exec(shape.files[0]?.path ?? '') ?? [];
+    return [...folders.map(partText), `${partText(stem)}${ending}`].join('/');
+  }
+  // Below the catalog's or the package's own folder, everything is the catalog's where nothing else is there.
+  const named = folders.findLastIndex(({ kind }) => kind !== 'name');
+  for (let depth = Math.max(1, named + 1); depth <= folders.length; depth++) {
+    if (isAllCatalog(shape, depth, repository))
+      return [...folders.slice(0, depth).map(partText), '**'].join('/');
+  }
+  return [...folders.map(partText), fileText(shape, repository)].join('/');
+}
+
+function partText(part: Part): string {
+  switch (part.kind) {
+    case 'name':
+      return part.text;
+    case 'any':
+      return '*';
+    case 'package':
+      return '{package}';
+    case 'catalog':
+      return `${part.before}{catalog${part.glob}}`;
+  }
+}
+
+/** Whether folders hold several files, all of which are the catalog's. */
+function isAllCatalog({ files }: Shape, depth: number, { isOther, byFolder }: Repository): boolean {
+  const folders = new Set(files.map(({ path }) => path.split('/').slice(0, depth).join('/')));
+  let isMany = false;
+  for (const folder of folders) {
+    const inside = (byFolder.get(folder) ?? []).filter((path) => !path.split('/').at(-1)?.startsWith('.'));
+    isMany ||= inside.length > 1;
+    if (inside.some((path) => isOther(`${folder}/${path}`))) return false;
+  }
+  return isMany;
+}
+
+/** The names of the files, as few as there are, or what they have in common. */
+function fileText({ files }: Shape, { isOther, byFolder }: Repository): string {
+  const names = [...new Set(files.map(({ path }) => path.split('/').at(-1) ?? ''))].sort(compareText);
+  const [first = ''] = names;
+  if (names.length === 1) return first;
+  const endings = [...new Set(names.map((name) => ENDING.exec(name)?.[0].slice(1) ?? ''))];
+  const ending = endings.length === 1 ? endings[0] : `{${endings.join(',')}}`;
+  const begin = commonStart(names.map((name) => name.replace(ENDING, '')));
+  const glob = `${begin}*.${ending}`;
+  const folders = new Set(files.map(({ path }) => path.split('/').slice(0, -1).join('/')));
+  const isStrange = [...folders].some((folder) =>
+    (byFolder.get(folder) ?? []).some(
+      (name) =>
+        !name.includes('/') &&
+        name.startsWith(begin) &&
+        endings.includes(ENDING.exec(name)?.[0].slice(1) ?? '') &&
+        isOther(folder === '' ? name : `${folder}/${name}`),
+    ),
   );
-  return { pattern: [...segments, '**'].join('/'), catalog: kept[catalogAt] };
+  return isStrange ? `{${names.join(',')}}` : glob;
+}
+
+function commonStart(names: readonly string[]): string {
+  const [first = ''] = names;
+  let length = first.length;
+  for (const name of names) while (!name.startsWith(first.slice(0, length))) length--;
+  return first.slice(0, length);
+}
+
+/** The patterns, those that name more before those that name less, each with its catalog's name where two have one. */
+function named(found: ReadonlyMap<string, Found>): WrittenPattern[] {
+  const all = [...found].map(([pattern, one]) => ({ pattern, ...one }));
+  const variables = (pattern: string): number => pattern.split(/\{package|\*/).length;
+  all.sort(
+    (a, b) =>
+      variables(a.pattern) - variables(b.pattern) ||
+      b.files.length - a.files.length ||
+      compareText(a.pattern, b.pattern),
+  );
+  const real = all.filter(({ files }) => files.some(({ hasContent }) => hasContent) || isPart(files, all));
+  return real.map(({ pattern, shape, files }) => {
+    const others = real.filter((other) => other.pattern !== pattern && isClash(files, pattern, other));
+    if (others.length === 0)
+      return /[{*]/.test(pattern) ? pattern : { path: pattern, name: literalName(pattern) };
+    return {
+      path: pattern,
+      name: nameIn(
+        shape,
+        others.map((other) => other.shape),
+      ),
+    };
+  });
+}
+
+/** Whether files have what belongs to the channels and bundles of others. */
+function isPart(
+  files: readonly CatalogFile[],
+  all: readonly { readonly files: readonly CatalogFile[] }[],
+): boolean {
+  const folders = new Set(files.map(({ path }) => folderOf(path)));
+  return all.some((other) =>
+    other.files.some(
+      ({ path, hasContent }) => hasContent && [...folders].some((folder) => path.startsWith(`${folder}/`)),
+    ),
+  );
+}
+
+function folderOf(path: string): string {
+  return path.split('/').slice(0, -1).join('/');
+}
+
+/** A name for the catalog in one file: its folder's, or its own at the top. */
+function literalName(path: string): string {
+  const names = path.split('/');
+  return (names.at(-2) ?? names.at(-1)?.replace(ENDING, '') ?? '').replaceAll(/[^A-Za-z0-9._-]/g, '-');
+}
+
+/** Whether two patterns have catalogs of one name that both define a package. */
+function isClash(
+  files: readonly CatalogFile[],
+  pattern: string,
+  other: { readonly pattern: string; readonly files: readonly CatalogFile[] },
+): boolean {
+  const own = definitionsIn(files, pattern);
+  return [...definitionsIn(other.files, other.pattern)].some((definition) => own.has(definition));
+}
+
+function definitionsIn(files: readonly CatalogFile[], pattern: string): Set<string> {
+  const nameOf = catalogNamer([pattern]);
+  return new Set(
+    files.flatMap(({ path, defines }) => defines.map((name) => JSON.stringify([nameOf(path), name]))),
+  );
+}
+
+/** A catalog's name of the folders in which its path differs from others: `stage-{catalog}`. */
+function nameIn(shape: Shape, others: readonly Shape[]): string {
+  const known = new Set(others.flatMap(({ folders }) => folders.map(partText)));
+  const parts = [...shape.folders, ...(shape.stem ? [shape.stem] : [])].flatMap((part) => {
+    if (part.kind === 'catalog') return [`${part.before}{catalog}`];
+    return part.kind === 'name' && !known.has(part.text) ? [part.text] : [];
+  });
+  return parts.join('-').replaceAll(/[^A-Za-z0-9._{}-]/g, '-') || 'catalog';
+}
+
+/** Names catalogs as the gate will. */
+function catalogNamer(patterns: readonly WrittenPattern[]): (path: string) => string | undefined {
+  const compiled = patterns.map((one) => {
+    const [pattern, name] = typeof one === 'string' ? [one] : [one.path, one.name];
+    return { layout: compileLayout([{ kind: 'catalog', pattern, name }]), root: rootName(pattern) };
+  });
+  return (path) => {
+    for (const { layout, root } of compiled) {
+      const match = layout.match(path);
+      if (match) return match.catalog ?? root;
+    }
+    return undefined;
+  };
+}
+
+/** The name of the last folder that is written out: it is the catalog's own. */
+function rootName(pattern: string): string {
+  const segments = pattern.split('/');
+  const variable = segments.findIndex((segment) => /[{*]/.test(segment));
+  return segments.slice(0, variable < 0 ? segments.length : variable).at(-1) ?? '';
+}
+
+function catalogsIn(patterns: readonly WrittenPattern[], paths: readonly string[]): string[] {
+  if (patterns.length === 0) return [];
+  const nameOf = catalogNamer(patterns);
+  return [...new Set(paths.flatMap((path) => nameOf(path) ?? []))].sort(byVersion);
 }
 
 function byVersion(a: string, b: string): number {
-  const [x, y] = [tryParseMinor(a), tryParseMinor(b)];
-  if (x && y) return x.major - y.major || x.minor - y.minor;
-  return x ? -1 : y ? 1 : a < b ? -1 : 1;
+  const [x, y] = [minorOfCatalog(a), minorOfCatalog(b)];
+  if (x && y) return compareMinors(x, y) || compareText(a, b);
+  return x ? -1 : y ? 1 : compareText(a, b);
+}
+
+function groupedBy<T>(list: readonly T[], keyOf: (item: T) => string): Map<string, T[]> {
+  const groups = new Map<string, T[]>();
+  for (const item of list) {
+    const group = groups.get(keyOf(item));
+    if (group) group.push(item);
+    else groups.set(keyOf(item), [item]);
+  }
+  return groups;
 }

@@ -1,30 +1,52 @@
 /** A first policy for a repository: what differs from the defaults, and nothing else. */
+import { minorOfCatalog } from '../../../catalog/fbc/openshift.ts';
+import type { WrittenPattern } from '../written.ts';
 import type { FoundLayout } from './layout.ts';
 
-/** The pattern that holds without a word. */
-const DEFAULT_PATTERN = 'catalogs/{catalog}/{package}/**';
+/** Patterns of which the default one holds without a word. */
+const DEFAULT_PATTERN = /^catalogs\/\{catalog\}\/\{package\}\/(?:\*\*|(?:catalog|index)\.(?:ya?ml|json))$/;
 
 /** For editors, which then check the file as it is typed. */
 const SCHEMA_LINE = '# yaml-language-server: $schema=https://unpkg.com/portolan/docs/policy.schema.json';
 
 /** The text of `.github/portolan.yaml`. */
 export function firstPolicy({ patterns, catalogs }: FoundLayout, admins: readonly string[]): string {
-  const isDefault = patterns.length === 0 || (patterns.length === 1 && patterns[0] === DEFAULT_PATTERN);
+  const isDefault =
+    patterns.length === 0 || (patterns.length === 1 && DEFAULT_PATTERN.test(String(patterns[0])));
   const lines = [
     SCHEMA_LINE,
     '# What every key means, and what holds without it: https://github.com/portolan/portolan/blob/main/docs/policy.md',
     'apiVersion: portolan/v1alpha1',
     'kind: Portolan',
-    ...(isDefault ? [] : ['layout:', '  catalog:', ...patterns.map((pattern) => `  - ${quoted(pattern)}`)]),
+    ...(isDefault
+      ? []
+      : ['layout:', '  catalog:', ...patterns.map((pattern) => `  - ${patternText(pattern)}`)]),
     'owners:',
     `  admins: [${admins.map(quoted).join(', ')}]`,
-    ...(catalogs.length > 1 ? ['graph:', `  catalogOrder: [${catalogs.map(quoted).join(', ')}]`] : []),
+    ...orderLines(catalogs),
     'registries: {allow: []} # quay.io/my-org: new images of it are looked up',
     'merge: {mode: off} # auto: what is allowed and green is merged',
     "# publish: {catalogs: {'*': {image: 'quay.io/my-org/catalog:{catalog}'}}}",
     '',
   ];
   return lines.join('\n');
+}
+
+function patternText(pattern: WrittenPattern): string {
+  return typeof pattern === 'string'
+    ? quoted(pattern)
+    : `{path: ${quoted(pattern.path)}, name: ${quoted(pattern.name)}}`;
+}
+
+/** Catalogs that are named after versions of the platform have their order of themselves, and those to come as well. */
+function orderLines(catalogs: readonly string[]): string[] {
+  if (catalogs.length < 2 || catalogs.some((name) => minorOfCatalog(name) !== undefined)) return [];
+  return [
+    'graph:',
+    '  # The order in which clusters move from catalog to catalog when the platform is upgraded, where they do:',
+    `  # catalogOrder: [${catalogs.map(quoted).join(', ')}]`,
+    '  olm: [v0, v1]',
+  ];
 }
 
 function quoted(text: string): string {

@@ -52,6 +52,21 @@ describe('a layout', () => {
     for (const path of ['README.md', 'catalogs2', 'docs/catalogs']) expect(layout.governs(path)).toBe(false);
   });
 
+  test('a name at the top that could be any governs nothing but versions of the platform', () => {
+    const open = compileLayout([{ kind: 'catalog', pattern: '{catalog}/catalog/{package}/catalog.json' }]);
+    for (const path of ['v4.18', 'v4.18/catalog/etcd/link', 'x/catalog/etcd', 'x/catalog/etcd/catalog.json'])
+      expect(open.governs(path), path).toBe(true);
+    for (const path of ['operator', 'docs/x', 'v4.18/Dockerfile'])
+      expect(open.governs(path), path).toBe(false);
+  });
+
+  test('a name may have a glob, and a catalog another name than its folder', () => {
+    const pattern = '{catalog:v*.*}/{package}/catalog.yaml';
+    const named = compileLayout([{ kind: 'catalog', pattern, name: 'stage-{catalog}' }]);
+    expect(named.match('v4.18/etcd/catalog.yaml')).toMatchObject({ catalog: 'stage-v4.18', package: 'etcd' });
+    expect(named.match('docs/etcd/catalog.yaml')).toBeUndefined();
+  });
+
   test('takes the first pattern that matches', () => {
     const reversed = compileLayout(PATTERNS.toReversed());
     expect(layout.match('catalogs/1.0/2.0/x')?.kind).toBe('catalog');
@@ -75,6 +90,9 @@ describe('a layout', () => {
 
 test.each([
   ['a/{package}/**', undefined],
+  ['{catalog:v*.*}/{package:my-*}/**', undefined],
+  ['{catalog:v*:x}/a', 'is none of'],
+  ['{catalog:a}{catalog}/x', 'stands once'],
   ['**', 'begins'],
   ['a//b', 'relative'],
   ['/a', 'relative'],

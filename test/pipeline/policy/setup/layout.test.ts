@@ -1,27 +1,172 @@
 import { describe, expect, test } from 'vitest';
 import { layoutOf } from '../../../../pipeline/policy/setup/layout.ts';
+import type { WrittenPattern } from '../../../../pipeline/policy/written.ts';
 
-const files = (...paths: string[]) => paths.map((path) => ({ path, package: 'etcd' }));
+/** Files of a catalog by path: the packages that each defines. */
+type Holds = Readonly<Record<string, string | readonly string[]>>;
+
+function found(holds: Holds, others: readonly string[] = []) {
+  const files = Object.entries(holds).map(([path, names]) => {
+    const packages = typeof names === 'string' ? [names] : names;
+    const defines = /bundles|channels/.test(path) ? [] : packages;
+    return { path, packages, defines, hasContent: true };
+  });
+  return layoutOf(files, [...Object.keys(holds), ...others]);
+}
+
+const etcd = (...paths: string[]): Holds => Object.fromEntries(paths.map((path) => [path, 'etcd']));
 
 describe('the layout of a repository', () => {
-  test.each<[string, string[], string[], string[]]>([
+  test.each<[string, Holds, readonly string[], WrittenPattern[], string[]]>([
     [
       'as the community repositories have it',
-      [
+      etcd(
         'catalogs/v4.9/etcd/catalog.yaml',
         'catalogs/v4.20/etcd/catalog.yaml',
         'catalogs/v4.10/etcd/catalog.yaml',
-      ],
-      ['catalogs/{catalog}/{package}/**'],
+      ),
+      [],
+      ['catalogs/{catalog}/{package}/catalog.yaml'],
       ['v4.9', 'v4.10', 'v4.20'],
     ],
-    ['versions at the top', ['v4.19/etcd/catalog.yaml'], ['{catalog}/{package}/**'], ['v4.19']],
-    ['one catalog', ['catalog/etcd/index.yaml'], ['catalog/{package}/**'], ['catalog']],
-    ['versions below packages', ['etcd/v4.19/catalog.json'], ['{package}/{catalog}/**'], ['v4.19']],
-    ['a folder for a whole catalog', ['configs/v4.19/all.yaml'], ['configs/{catalog}/**'], ['v4.19']],
-    ['a file for a whole catalog', ['catalogs/v4.19.yaml'], ['catalogs/{catalog}.yaml'], ['v4.19']],
-    ['nothing', [], [], []],
-  ])('%s', (_, paths, patterns, catalogs) => {
-    expect(layoutOf(files(...paths))).toEqual({ patterns, catalogs });
+    [
+      'a file at the top of each version, beside what builds it',
+      etcd('v4.18/catalog.yaml', 'v5.0/catalog.yaml', 'v4.22/catalog.yaml'),
+      ['v4.18/Containerfile', 'docs/index.md', '.tekton/push.yaml', 'hack/render.sh'],
+      ['{catalog:v*.*}/catalog.yaml'],
+      ['v4.18', 'v4.22', 'v5.0'],
+    ],
+    [
+      'packages below versions',
+      etcd('v4.19/etcd/catalog.yaml'),
+      [],
+      ['{catalog:v*.*}/{package}/catalog.yaml'],
+      ['v4.19'],
+    ],
+    [
+      'as Konflux has it',
+      etcd('v4.18/catalog/etcd/catalog.json', 'v4.19/catalog/etcd/catalog.json'),
+      ['v4.18/catalog-template.yaml', 'v4.18/Containerfile'],
+      ['{catalog:v*.*}/catalog/{package}/catalog.json'],
+      ['v4.18', 'v4.19'],
+    ],
+    [
+      'a folder that is called otherwise than its package',
+      etcd('v4.18/catalog/my-operator/catalog.json'),
+      [],
+      ['{catalog:v*.*}/catalog/my-operator/catalog.json'],
+      ['v4.18'],
+    ],
+    [
+      'folders that are called otherwise than their packages',
+      { 'catalogs/v4.18/etcd-fbc/index.yaml': 'etcd', 'catalogs/v4.18/kafka-fbc/index.yaml': 'kafka' },
+      [],
+      ['catalogs/{catalog}/*/index.yaml'],
+      ['v4.18'],
+    ],
+    [
+      'two stages with the same versions',
+      etcd('stage/v4.19/etcd/catalog.yaml', 'prod/v4.18/etcd/catalog.yaml', 'prod/v4.19/etcd/catalog.yaml'),
+      [],
+      [
+        { path: 'prod/{catalog}/{package}/catalog.yaml', name: 'prod-{catalog}' },
+        { path: 'stage/{catalog}/{package}/catalog.yaml', name: 'stage-{catalog}' },
+      ],
+      ['prod-v4.18', 'prod-v4.19', 'stage-v4.19'],
+    ],
+    [
+      'stages below versions',
+      etcd('v4.19/stage/etcd/catalog.yaml', 'v4.19/prod/etcd/catalog.yaml'),
+      [],
+      [
+        { path: '{catalog:v*.*}/prod/{package}/catalog.yaml', name: '{catalog}-prod' },
+        { path: '{catalog:v*.*}/stage/{package}/catalog.yaml', name: '{catalog}-stage' },
+      ],
+      ['v4.19-prod', 'v4.19-stage'],
+    ],
+    [
+      'a file for each part of a catalog',
+      etcd('catalog-4-14/package.yaml', 'catalog-4-14/bundles/1.yaml', 'catalog-4-14/channels/2.yaml'),
+      ['Dockerfile'],
+      ['catalog-{catalog}/**'],
+      ['4-14'],
+    ],
+    [
+      'such files beside others',
+      etcd('catalog-4-14/package.yaml', 'catalog-4-14/bundles/1.yaml', 'catalog-4-14/bundles/2.yaml'),
+      ['catalog-4-14/README.md'],
+      ['catalog-{catalog}/package.yaml', 'catalog-{catalog}/bundles/**'],
+      ['4-14'],
+    ],
+    [
+      'a version at the end of a name',
+      etcd('my-catalog-4.18/index.yaml', 'my-catalog-v4.19/index.yaml'),
+      [],
+      ['my-catalog-{catalog}/index.yaml'],
+      ['4.18', 'v4.19'],
+    ],
+    ['one catalog', etcd('catalog/etcd/index.yaml'), [], ['catalog/{package}/index.yaml'], ['catalog']],
+    [
+      'one catalog in one file beside its Dockerfile',
+      etcd('my-catalog/catalog.yaml'),
+      ['my-catalog.Dockerfile'],
+      [{ path: 'my-catalog/catalog.yaml', name: 'my-catalog' }],
+      ['my-catalog'],
+    ],
+    [
+      'one file at the top',
+      etcd('catalog.json'),
+      ['package.json'],
+      [{ path: 'catalog.json', name: 'catalog' }],
+      ['catalog'],
+    ],
+    [
+      'versions below packages',
+      etcd('etcd/v4.19/catalog.json'),
+      [],
+      ['{package}/{catalog}/catalog.json'],
+      ['v4.19'],
+    ],
+    [
+      'a folder for a whole catalog',
+      etcd('configs/v4.19/all.yaml'),
+      [],
+      ['configs/{catalog}/all.yaml'],
+      ['v4.19'],
+    ],
+    ['a file for a whole catalog', etcd('catalogs/v4.19.yaml'), [], ['catalogs/{catalog}.yaml'], ['v4.19']],
+    [
+      'a file for a whole catalog at the top, beside other JSON',
+      etcd('v4.18.json', 'v4.19.json'),
+      ['package.json', 'renovate.json'],
+      ['{catalog:v*.*}.json'],
+      ['v4.18', 'v4.19'],
+    ],
+    [
+      'a prefix before the version of a file',
+      etcd('catalog-v4.18.json', 'catalog-v4.19.json'),
+      [],
+      ['catalog-{catalog}.json'],
+      ['v4.18', 'v4.19'],
+    ],
+    [
+      'catalogs that are not called after versions',
+      etcd('catalogs/dev/etcd/catalog.yaml', 'catalogs/live/etcd/catalog.yaml'),
+      [],
+      ['catalogs/{catalog}/{package}/catalog.yaml'],
+      ['dev', 'live'],
+    ],
+    ['nothing', {}, ['README.md'], [], []],
+  ])('%s', (_, holds, others, patterns, catalogs) => {
+    expect(found(holds, others)).toEqual({ patterns, catalogs });
+  });
+
+  test('says nothing of a file that has no channels and no bundles', () => {
+    const files = [
+      { path: 'hack/operator.yaml', packages: ['etcd'], defines: ['etcd'], hasContent: false },
+      { path: 'v4.18/catalog.yaml', packages: ['etcd'], defines: ['etcd'], hasContent: true },
+    ];
+    const paths = files.map(({ path }) => path);
+    expect(layoutOf(files, paths).patterns).toEqual(['{catalog:v*.*}/catalog.yaml']);
   });
 });

@@ -1,0 +1,122 @@
+/** Which files of a repository are catalogs, templates or bundles, told from what they hold. */
+import { load } from '../../../catalog/fbc/load.ts';
+import type { ObjectReader } from '../../git/objects.ts';
+import { whyUnreadable } from '../../git/source.ts';
+import type { ListedFile } from '../../git/tree.ts';
+
+/** A file with blobs of a catalog. */
+export interface CatalogFile {
+  readonly path: string;
+  /** Packages that its blobs name. */
+  readonly packages: readonly string[];
+  /** Packages of which it has the `olm.package` blob. */
+  readonly defines: readonly string[];
+  /** Whether it has channels or bundles, without which no catalog is one. */
+  readonly hasContent: boolean;
+}
+
+export interface LookedAt {
+  readonly catalogs: readonly CatalogFile[];
+  /** Paths of all files that were read. */
+  readonly read: ReadonlySet<string>;
+  /** Paths of templates that catalogs are rendered from. */
+  readonly templates: readonly string[];
+}
+
+/** Most files that are read, and most of their bytes. */
+const MOST_FILES = 1000;
+const MOST_BYTES = 256 * 1024 * 1024;
+const MOST_FILE_BYTES = 32 * 1024 * 1024;
+/** Most files of the same shape that are read: more of them say nothing more. */
+const MOST_ALIKE = 80;
+
+const FORMAT = /\.(?:ya?ml|json)$/;
+/** Folders whose files are never a catalog of their own. */
+const NEVER = /(?:^|\/)(?:\.[^/]*|manifests|metadata|vendor|node_modules|catalog-templates)\//;
+const TESTS = /(?:^|\/)(?:testdata|tests?|e2e|examples?|fixtures)\//;
+const LIKELY = /catalog|index|fbc|(?:^|[/_-])v?[4-9][.-][0-9]/;
+
+/** Reads what is likely to be a catalog, or a template of one: some files of each shape. */
+export async function lookAt(objects: ObjectReader, files: readonly ListedFile[]): Promise<LookedAt> {
+  const { catalogs, templates, read } = await lookAtAll(objects, sample(files));
+  const real = catalogs.filter(({ path }) => !TESTS.test(path));
+  return {
+    catalogs: real.length > 0 ? real : catalogs,
+    read,
+    templates: templates.filter((path) => !TESTS.test(path)),
+  };
+}
+
+/** Files of every shape, spread evenly over those that are alike; likely names come first. */
+function sample(files: readonly ListedFile[]): ListedFile[] {
+  const alike = new Map<string, ListedFile[]>();
+  for (const file of files) {
+    const { path, mode } = file;
+    if (whyUnreadable(mode) !== undefined || !FORMAT.test(path) || NEVER.test(path)) continue;
+    const shape = shapeOf(path);
+    const group = alike.get(shape);
+    if (group) group.push(file);
+    else alike.set(shape, [file]);
+  }
+  const rank = ([first]: readonly ListedFile[]): number => (LIKELY.test(first?.path ?? '') ? 0 : 1);
+  return [...alike.values()]
+    .sort((a, b) => rank(a) - rank(b))
+    .flatMap((group) => spread(group, MOST_ALIKE))
+    .slice(0, MOST_FILES);
+}
+
+/** A path's depth, its first folder and its file's name, without their numbers. */
+function shapeOf(path: string): string {
+  const names = path.split('/');
+  const plain = (name = ''): string => name.replaceAll(/[0-9]+/g, '#');
+  return `${names.length} ${plain(names[0])} ${plain(names.at(-1))}`;
+}
+
+function spread<T>(list: readonly T[], most: number): T[] {
+  const step = Math.max(1, list.length / most);
+  return Array.from({ length: Math.min(list.length, most) }, (_, i) => list[Math.floor(i * step)]).flatMap(
+    (one) => (one === undefined ? [] : [one]),
+  );
+}
+
+async function lookAtAll(objects: ObjectReader, files: readonly ListedFile[]): Promise<LookedAt> {
+  const catalogs: CatalogFile[] = [];
+  const templates: string[] = [];
+  const read = new Set<string>();
+  const infos = await Promise.all(files.map(({ id }) => objects.info(id)));
+  const known = new Map<string, Awaited<ReturnType<typeof lookInto>>>();
+  let bytes = 0;
+  for (const [i, { path, id }] of files.entries()) {
+    const size = infos[i]?.size ?? MOST_FILE_BYTES;
+    if (!known.has(id)) {
+      if (size >= MOST_FILE_BYTES || bytes + size > MOST_BYTES) continue;
+      bytes += size;
+    }
+    const found = known.get(id) ?? (await lookInto(objects, id));
+    known.set(id, found);
+    read.add(path);
+    if (found === 'template') templates.push(path);
+    else if (found) catalogs.push({ path, ...found });
+  }
+  return { catalogs, templates, read };
+}
+
+const MAYBE = /olm\.(?:package|channel|bundle|deprecations|semver|template|composite)/;
+const TEMPLATE = /^\s*\{?\s*"?schema"?\s*:\s*["']?olm\.(?:template\.|semver|composite)/im;
+
+async function lookInto(
+  objects: ObjectReader,
+  id: string,
+): Promise<Omit<CatalogFile, 'path'> | 'template' | undefined> {
+  const { bytes } = await objects.read(id, MOST_FILE_BYTES);
+  const text = bytes.toString('utf8');
+  if (!MAYBE.test(text)) return undefined;
+  const { blobs } = await load({ files: () => Promise.resolve([{ path: 'file', read: () => bytes }]) });
+  const { packages, channels, bundles, deprecations } = blobs;
+  const named = [...channels, ...bundles, ...deprecations].map((blob) => blob.package);
+  const defines = packages.map(({ name }) => name);
+  const all = [...new Set([...defines, ...named])].filter((name) => name !== '');
+  const hasContent = channels.length + bundles.length > 0;
+  if (all.length > 0) return { packages: all, defines, hasContent };
+  return TEMPLATE.test(text.slice(0, 4096)) ? 'template' : undefined;
+}
