@@ -141,10 +141,12 @@ export function readinessReport({ bundles, ...counts }: Readiness): ReadinessRep
 /** How many of the missing references a text names. */
 const NAMED = 20;
 
-/** `Disconnected ready: 801 of 803 bundles`, and below it what is missing, by reference. */
+/** `Ready for disconnected clusters: 801 of 803 bundles`, and below it what is missing, by reference. */
 export function readinessText(report: ReadinessReport, most: number = NAMED): string {
   const { ready, bundles, missing } = report;
-  const lines = [`Disconnected ready: ${ready} of ${bundles} bundles`];
+  const lines = [
+    `Ready for disconnected clusters: ${ready} of ${bundles} ${bundles === 1 ? 'bundle' : 'bundles'}`,
+  ];
   for (const { reference, why, bundles: needing } of missing.slice(0, most)) {
     const [first, ...others] = needing;
     const more = others.length === 0 ? '' : ` and ${others.length} more`;

@@ -231,7 +231,10 @@ function answerV1(
 ): AnsweredRoad {
   const { package: name, channels, range } = question;
   const road = roadV1(scope, { package: name, channels, range }, bundle);
-  const from = channels.length === 0 ? 'all channels' : `channels ${channels.join(', ')}`;
+  const from =
+    channels.length === 0
+      ? 'all channels'
+      : `${channels.length === 1 ? 'channel' : 'channels'} ${channels.join(', ')}`;
   const asked = range === '' ? '' : `, version ${range}`;
   const where = `${from} of ${scope.catalogs.map((one) => one.name).join(', ')}${asked}`;
   return answered(scope, road, { where, channels, package: name });
@@ -259,7 +262,7 @@ function answered(
     })),
     arrives,
     end: last.kind,
-    last: last.kind === 'circle' ? `it goes round in a circle at ${endOf(steps)}` : last.reason.text,
+    last: last.kind === 'circle' ? `the upgrades form a circle at ${endOf(steps)}` : last.reason.text,
   };
 }
 

@@ -216,23 +216,25 @@ interface Told {
 
 /** The first line: what is missing, or that nothing is. */
 function firstLine({ verdict, findings, authority, unchecked, incomplete, uncounted }: Told): string {
-  if (authority?.authority === 'deny') return `denied: ${authority.headline}`;
+  if (authority?.authority === 'deny') return authority.headline;
   const [worst] = findings;
   if (verdict === 'fail' && worst) {
-    const of = worst.package === undefined ? '' : ` of package ${worst.package}`;
+    const of = worst.package === undefined ? '' : ` in package ${worst.package}`;
     const where = fileLineText(worst.location);
-    return `${countText(findings)}: first correct ${worst.rule}${of}${where === '' ? '' : ` at ${where}`}`;
+    return `${countText(findings)}; first fix ${worst.rule}${of}${where === '' ? '' : ` at ${where}`}`;
   }
   const [first] = unchecked;
   if (verdict === 'inconclusive' && first)
-    return `not all images that the pull request brings could be looked up: ${first.why}`;
-  if (verdict === 'inconclusive' && incomplete !== undefined)
-    return `not everything was checked: ${incomplete}`;
+    return `cannot look up every image that the pull request adds: ${first.why}`;
+  if (verdict === 'inconclusive' && incomplete !== undefined) return `the check is incomplete: ${incomplete}`;
   if (authority && authority.authority === 'needs') return authority.headline;
-  const also = uncounted === 0 ? '' : `; ${amount(uncounted, 'error')} of rules that are not enforced`;
-  if (authority && authority.holds.length > 0)
-    return `allowed and green, but held: ${authority.holds[0]}${also}`;
-  return `${authority ? 'allowed and green' : 'green; authority was not judged (no --author)'}${also}`;
+  const passed =
+    uncounted === 0
+      ? 'all checks passed'
+      : `all enforced checks passed; ${amount(uncounted, 'error')} of rules that are not enforced`;
+  if (!authority) return `${passed}; permissions were not checked (no --author)`;
+  const [hold] = authority.holds;
+  return `allowed, and ${passed}${hold === undefined ? '' : `, but on hold: ${hold}`}`;
 }
 
 /** A report of a pull request on GitHub, with the checks that it waits for. */
@@ -246,6 +248,6 @@ export function onGitHub(
     report.verdict === 'pass' && report.authority.decision === 'allow' && report.holds.length === 0;
   const [first] = waitsFor;
   return free && first !== undefined
-    ? { ...whole, headline: `allowed and green, but waits: ${first}` }
+    ? { ...whole, headline: `allowed, and all checks passed, but waiting: ${first}` }
     : whole;
 }

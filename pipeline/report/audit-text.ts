@@ -8,11 +8,11 @@ import { catalogsText } from './catalogs-text.ts';
 import { clusterLines } from './cluster-text.ts';
 import { historyLines } from './history-text.ts';
 
-/** Findings of one package and rule that are written out; the others are counted. */
+/** Findings of one package and rule that are written out; the rest are only counted. */
 const SHOWN = 3;
 
 export interface AuditTextOptions {
-  /** Whether what is only good to know is written out as well. */
+  /** Whether informational findings are written out, too. */
   readonly all: boolean;
 }
 
@@ -27,12 +27,12 @@ export function auditText(report: AuditReport, { all }: AuditTextOptions): strin
     overviewText(shown),
     ...groups.map((group) => `\n${groupText(group, order, all)}`),
     `\n${report.catalogs.map(catalogLine).join('')}`,
-    infos > 0 ? `${infos} more are only good to know (--all shows them)\n` : '',
+    infos > 0 ? `${amount(infos, 'informational finding')} not shown (use --all)\n` : '',
   ];
   return parts.join('');
 }
 
-/** What else was asked: what becomes of a cluster, and what the past did. */
+/** The lines about a cluster and about past merges, if the user asked for them. */
 export function asked({ catalogs, cluster, history }: AuditReport): string[] {
   return [
     ...(cluster ? clusterLines(cluster) : []),
@@ -48,7 +48,7 @@ export function asked({ catalogs, cluster, history }: AuditReport): string[] {
 /** Packages that are named in a line of the overview. */
 const NAMED = 4;
 
-/** What to act on, one line a rule; nothing where that is as short as the findings themselves. */
+/** One line for each rule; empty if the findings themselves are as short. */
 function overviewText(findings: readonly Finding[]): string {
   const rules = new Map<string, { severity: string; rule: string; packages: Set<string> }>();
   for (const { severity, rule, package: of = 'the catalog' } of findings) {
@@ -77,7 +77,7 @@ export function headline({ catalogs, findings }: AuditReport): string {
   return `${amount(catalogs.length, 'catalog')}, ${amount(bundles, 'bundle')}: ${errors} (${countText(findings)})`;
 }
 
-/** Findings of one package and rule, in the order of the worst of them. */
+/** Findings of one package and rule together, most serious first. */
 function groupsOf(findings: readonly Finding[]): Map<string, Finding[]> {
   const groups = new Map<string, Finding[]>();
   for (const finding of findings) {
@@ -95,7 +95,7 @@ function groupText(group: readonly Finding[], order: readonly string[], all: boo
   return [
     `${first.severity.toUpperCase()} ${plain(first.package ?? 'the catalog')}: ${first.rule}\n`,
     ...shown.map((finding) => oneText(finding, order)),
-    more > 0 ? `  and ${more} more like these\n` : '',
+    more > 0 ? `  and ${more} more of this rule (use --all)\n` : '',
   ].join('');
 }
 
@@ -109,10 +109,10 @@ function oneText({ message, location, hint, catalogs = [] }: Finding, order: rea
 export function catalogLine({ name, packages, bundles, served, reach, images }: CatalogAudit): string {
   const roads = reach.map(({ olm, installations, arrive }) =>
     installations === arrive
-      ? `OLM ${olm}: all ${installations} installable versions reach a head`
-      : `OLM ${olm}: ${installations - arrive} of ${installations} installable versions reach no head`,
+      ? `OLM ${olm}: ${arrive} of ${amount(installations, 'installable version')} can reach a head`
+      : `OLM ${olm}: ${installations - arrive} of ${amount(installations, 'installable version')} cannot reach a head`,
   );
-  const refused = served ? '' : ' REFUSED by opm serve: no cluster gets any of it;';
-  const pinned = `${images.pinned} of ${images.references} images by digest`;
+  const refused = served ? '' : ' opm serve REFUSES it, so clusters get nothing from it;';
+  const pinned = `${images.pinned} of ${amount(images.references, 'image')} by digest`;
   return `${plain(name)}:${refused} ${amount(packages, 'package')}, ${amount(bundles, 'bundle')}; ${[...roads, pinned].join('; ')}\n`;
 }

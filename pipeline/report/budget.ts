@@ -1,4 +1,4 @@
-/** Markdown within the room that GitHub gives it: whole parts while they fit, tables cut between rows. */
+/** Markdown within GitHub's size limits: whole parts while they fit, tables cut between rows. */
 
 export interface Part {
   readonly text: string;
@@ -6,8 +6,8 @@ export interface Part {
   readonly cuttable?: boolean;
 }
 
-/** What is said where something was left out. */
-const REST = 'The rest did not fit; the whole report has it.';
+/** Ends a text from which something was left out. */
+const REST = 'The rest does not fit here; the full report has it.';
 
 /**
  * Joins parts, the most important first.

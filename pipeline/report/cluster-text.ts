@@ -1,5 +1,5 @@
 /**
- * What becomes of a cluster, as lines: who is stuck today comes first, then who will be.
+ * A cluster's operators as lines: first those that are stuck now, then those that will be.
  */
 import type { Glance } from '../../catalog/olm/foresight/fate-change.ts';
 import type { ClusterAudit, Prospect } from '../check/prospects.ts';
@@ -14,16 +14,22 @@ export function clusterLines({ today, next, prospects, unknown }: ClusterAudit):
   const holding = prospects.filter(({ holdsBack }) => holdsBack);
   const fine = prospects.length - stuckNow.length - stuckThen.length;
   return [
-    `the cluster: ${amount(prospects.length, 'operator')} judged against ${today.join(', ')}${then}: ${stuckNow.length} stuck today${next.length > 0 ? `, ${stuckThen.length} more after that` : ''}`,
-    ...stuckNow.map((one) => `  STUCK TODAY  ${prospectText(one, one.today)}`),
+    `cluster: ${amount(prospects.length, 'operator')} checked against ${today.join(', ')}${then}: ${stuckNow.length} stuck now${next.length > 0 ? `, ${stuckThen.length} more after the platform upgrade` : ''}`,
+    ...stuckNow.map((one) => `  STUCK NOW  ${prospectText(one, one.today)}`),
     ...stuckThen.map((one) => `  STUCK IN ${next.join(', ')}  ${prospectText(one, one.next)}`),
-    ...holding.map((one) => `  HOLDS THE PLATFORM BACK  ${whoText(one)}: its olm.maxOpenShiftVersion`),
-    ...(fine > 0 ? [`  ${fine} get to a head${next.length > 0 ? ', and will' : ''}`] : []),
-    ...(unknown.length > 0 ? [`  not judged, for want of their catalog: ${unknown.join(', ')}`] : []),
+    ...holding.map((one) => `  BLOCKS THE PLATFORM UPGRADE  ${whoText(one)}: its olm.maxOpenShiftVersion`),
+    ...(fine > 0
+      ? [
+          `  ${amount(fine, 'operator')} can reach a channel head${next.length > 0 ? ', now and after the platform upgrade' : ''}`,
+        ]
+      : []),
+    ...(unknown.length > 0
+      ? [`  not checked, because their catalog was not given: ${unknown.join(', ')}`]
+      : []),
   ].map(plain);
 }
 
-/** Whether any operator of the cluster has no road, today or then. */
+/** Whether any operator of the cluster has no upgrade path to a head, now or after the platform upgrade. */
 export function isAnyStuck({ prospects }: ClusterAudit): boolean {
   return prospects.some(({ today, next }) => !today.arrives || next?.arrives === false);
 }
@@ -36,6 +42,6 @@ function whoText({ olm, namespace, name, package: of, installed, channels }: Pro
 
 function prospectText(prospect: Prospect, glance: Glance | undefined): string {
   if (!glance) return whoText(prospect);
-  const road = glance.kind === 'upgrade' ? ` goes to ${roadText(glance)}, and there` : '';
+  const road = glance.kind === 'upgrade' ? ` upgrades to ${roadText(glance)}, then` : '';
   return `${whoText(prospect)}:${road} ${glance.why}`;
 }

@@ -1,4 +1,4 @@
-/** What changes in packages, and what clusters will do otherwise, as text and as Markdown. */
+/** The changes in packages and their upgrade impact, as text and as Markdown. */
 
 import type { PlacedDiff } from '../check/report.ts';
 import { plain } from '../text.ts';
@@ -7,12 +7,11 @@ import { fateLines } from './text-report.ts';
 import { writtenLines } from './written.ts';
 
 export function diffText(diffs: readonly PlacedDiff[]): string {
-  if (diffs.length === 0) return 'nothing changes\n';
+  if (diffs.length === 0) return 'no changes\n';
   return diffs
     .map((diff) => {
       const title = `${plain(diff.package)} (${diff.kind}) in ${plain(diff.catalogs.join(', '))}`;
-      const fates =
-        diff.fates.length > 0 ? ['  What clusters will do otherwise:', ...fateLines(diff).slice(1)] : [];
+      const fates = diff.fates.length > 0 ? ['  upgrade impact:', ...fateLines(diff).slice(1)] : [];
       const lines = [title, ...writtenLines(diff).map((line) => `  ${plain(line)}`), ...fates];
       return `${lines.join('\n')}\n`;
     })
@@ -20,7 +19,7 @@ export function diffText(diffs: readonly PlacedDiff[]): string {
 }
 
 export function diffMarkdown(diffs: readonly PlacedDiff[]): string {
-  if (diffs.length === 0) return 'Nothing changes.\n';
+  if (diffs.length === 0) return 'No changes.\n';
   const parts = diffs.flatMap((diff) => [
     diff.fates.length > 0
       ? fatesTable(diff)

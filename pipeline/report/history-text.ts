@@ -1,12 +1,12 @@
 /**
- * The merges of the past that did harm, as lines: the latest first.
+ * Past merges that stranded or broke installations, as lines: the latest first.
  */
 import type { HarmfulMerge, HistoryAudit } from '../check/history.ts';
 import { amount, plain, shortList } from '../text.ts';
 import { catalogsText } from './catalogs-text.ts';
 
 /**
- * Lines about the past, the first of which is a headline.
+ * Lines about past merges, the first of which is a headline.
  *
  * @param order names of all catalogs, in the order of platforms
  */
@@ -21,17 +21,17 @@ export function historyLines(
   ];
 }
 
-/** How many merges did harm, in one line. */
+/** How many merges did harm. */
 export function pastHeadline({ merges, harmful }: HistoryAudit): string {
-  return `the past: of ${amount(merges, 'merge')} ${harmful.length} did harm`;
+  return `history: ${harmful.length} of ${amount(merges, 'merge')} stranded or broke installations`;
 }
 
-/** What could not be judged, one line each. */
+/** What could not be checked, one line each. */
 export function uncheckedLines({ unchecked }: Pick<HistoryAudit, 'unchecked'>): string[] {
   return unchecked.map(({ what, why }) => plain(`  not checked: ${what}: ${why}`));
 }
 
-/** One merge that did harm: what and when, then whom. */
+/** One merge: date, commit and subject, then what it did to which installations. */
 export function mergeLines(
   { commit, date, subject, findings }: HarmfulMerge,
   order: readonly string[],

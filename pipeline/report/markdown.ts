@@ -1,6 +1,6 @@
 /**
- * A report as Markdown: the job summary and the comment. Every text that comes out of a
- * catalog is escaped: it can name nobody, link nowhere, and end no table.
+ * A report as Markdown: the job summary and the comment. Every text from a catalog
+ * is escaped: it cannot mention people, link anywhere, or end a table.
  */
 import type { Location } from '../../catalog/finding.ts';
 import type { FateChange, Turn } from '../../catalog/olm/foresight/fate-change.ts';
@@ -15,7 +15,7 @@ import { amount, countText, fileLineText, plain, shortList } from '../text.ts';
 import { type Part, withinBudget } from './budget.ts';
 import { mermaidText } from './mermaid.ts';
 import { rulePage } from './rule-help.ts';
-import { contextLines, disconnectedLines, releasedLines, roadText } from './text-report.ts';
+import { contextLines, disconnectedLines, permissionText, releasedLines, roadText } from './text-report.ts';
 import { writtenLines } from './written.ts';
 
 /** Most bytes of a comment, of which GitHub takes 65,536 characters, and of a check run's summary. */
@@ -25,13 +25,13 @@ export const COMMENT_BYTES = 65_000;
 const SUMMARY_BYTES = 1024 * 1024;
 
 export interface MarkdownOptions {
-  /** Most bytes; what does not fit is left out, the least important first, and that is said. */
+  /** Most bytes; what does not fit is left out, least important first, and the report says so. */
   readonly most?: number;
-  /** Where the pages of the repository are, such as `https://github.com`; without it nothing is a link. */
+  /** Where the repository's pages are, for example `https://github.com`; without it the report has no links. */
   readonly server?: string | undefined;
 }
 
-/** The report as Markdown, who must act in its first line. */
+/** The report as Markdown. Its first line says who must act. */
 export function markdownReport(
   report: CheckReport,
   { most = SUMMARY_BYTES, server }: MarkdownOptions = {},
@@ -62,11 +62,13 @@ function verdictSign(report: CheckReport): string {
 
 function authorityText(report: CheckReport): string {
   const { authority, policy, holds, waitsFor } = report;
-  const lines = [`Authority: **${authority.decision}**. Policy: ${escaped(policy.source)}.`];
+  const lines = [
+    `Permissions: **${escaped(permissionText(authority))}**. Policy: ${escaped(policy.source)}.`,
+  ];
   for (const line of notEnforcedLines(report)) lines.push(`- ${escaped(line)}`);
   for (const need of authority.needs) lines.push(`- ${escaped(need)}`);
-  for (const hold of holds) lines.push(`- held: ${escaped(hold)}`);
-  for (const wait of waitsFor) lines.push(`- waits: ${escaped(wait)}`);
+  for (const hold of holds) lines.push(`- on hold: ${escaped(hold)}`);
+  for (const wait of waitsFor) lines.push(`- waiting: ${escaped(wait)}`);
   for (const warning of authority.warnings) lines.push(`- ${escaped(warning)}`);
   return lines.join('\n');
 }
@@ -76,7 +78,7 @@ function packagesTable({ packages }: CheckReport): string {
   const rows = packages.map(({ name, catalogs, classes, details }) =>
     row([name, catalogs.join(', '), classes.join(', '), details.join('; ')]),
   );
-  return ['| package | catalogs | change | |', '|---|---|---|---|', ...rows].join('\n');
+  return ['| package | catalogs | change | details |', '|---|---|---|---|', ...rows].join('\n');
 }
 
 function releasedText({ released = [] }: CheckReport): string {
@@ -93,9 +95,9 @@ function indentedList(lines: readonly string[]): string {
     .join('\n');
 }
 
-/** The table of what clusters will do otherwise with a package. */
+/** The upgrade impact on a package, as a table. */
 export function fatesTable(diff: PlacedDiff): string {
-  const title = `### What clusters will do: ${escaped(diff.package)} (${escaped(diff.catalogs.join(', '))})`;
+  const title = `### Upgrade impact: ${escaped(diff.package)} (${escaped(diff.catalogs.join(', '))})`;
   const head = [
     '| channel | installed | OLM v0 before | after | OLM v1 before | after |',
     '|---|---|---|---|---|---|',
@@ -112,18 +114,18 @@ const DRAWN = 0.6;
 
 /** What changes in the catalogs, with all diagrams. */
 export function changesMarkdown(diffs: readonly PlacedDiff[]): string {
-  if (diffs.length === 0) return 'Nothing changes.\n';
+  if (diffs.length === 0) return 'No changes.\n';
   return `${changesText(diffs, Number.POSITIVE_INFINITY).join('\n\n')}\n`;
 }
 
-/** What is written otherwise, folded up, with the next-hop diagrams as long as there is room. */
+/** The changes in the files, folded, with upgrade graphs while there is room. */
 function changesText(diffs: readonly PlacedDiff[], most: number): string[] {
   let room = most;
   return diffs.map((diff) => {
     const drawn = mermaidText(diff.graph, true);
     const diagram = drawn !== undefined && drawn.length <= room ? drawn : undefined;
     room -= diagram?.length ?? 0;
-    const title = `What is written otherwise: ${escaped(diff.package)} (${escaped(diff.catalogs.join(', '))})`;
+    const title = `Changes in the files: ${escaped(diff.package)} (${escaped(diff.catalogs.join(', '))})`;
     return [
       `<details><summary>${title}</summary>`,
       writtenMarkdown(diff),
@@ -134,9 +136,9 @@ function changesText(diffs: readonly PlacedDiff[], most: number): string[] {
 }
 
 function turnCells(turn: Turn | undefined): [string, string] {
-  if (!turn) return ['', 'as before'];
+  if (!turn) return ['', 'unchanged'];
   const after = roadText(turn.after);
-  return [roadText(turn.before), turn.after.arrives ? after : `${after}: STUCK, ${turn.after.why}`];
+  return [roadText(turn.before), turn.after.arrives ? after : `${after}: STUCK (${turn.after.why})`];
 }
 
 function findingsText(report: CheckReport, server: string | undefined): string {
@@ -149,7 +151,7 @@ function findingsText(report: CheckReport, server: string | undefined): string {
   return [
     `### ${countText(findings)}`,
     '',
-    '| | where | what | fix | rule |',
+    '| severity | where | finding | fix | rule |',
     '|---|---|---|---|---|',
     ...rows,
   ].join('\n');
@@ -185,7 +187,7 @@ function footer(report: CheckReport): string {
   const lines = [
     `Reproduce: ${code(`npx portolan check --base ${base} --head ${head}${authorText(report)}`)}`,
   ];
-  if (known.length > 0) lines.push(`${amount(known.length, 'more finding')} known from the base branch.`);
+  if (known.length > 0) lines.push(`${amount(known.length, 'more finding')} already on the base branch.`);
   for (const { finding, until, reason } of waived) {
     lines.push(
       `Waived until ${until}: ${code(finding.rule)} ${escaped(finding.message)} (${escaped(reason)})`,
@@ -196,13 +198,13 @@ function footer(report: CheckReport): string {
   return lines.join('\n\n');
 }
 
-/** The option that names the author, so that permissions are checked; nothing for what a shell would not leave alone. */
+/** The option that names the author, so that permissions are checked; empty if the name would need escaping in a shell. */
 function authorText({ authority: { author = '' } }: CheckReport): string {
   if (!/^[A-Za-z0-9_-]+(?:\[bot\])?$/.test(author)) return '';
   return ` --author ${author.endsWith(']') ? `'${author}'` : author}`;
 }
 
-/** What is written otherwise in a package, as a list. */
+/** The changes in a package's files, as a list. */
 export function writtenMarkdown(diff: PlacedDiff): string {
   return writtenLines(diff)
     .map((line) => (line.startsWith('  ') ? `  - ${code(line.trim())}` : `- ${escaped(line)}`))
@@ -213,7 +215,7 @@ function row(cells: readonly string[]): string {
   return `| ${cells.map(escaped).join(' | ')} |`;
 }
 
-/** Text that Markdown shows as it is: no markup, no mention, no link, no cell's end. */
+/** Text that Markdown shows literally: no markup, mentions, links or ends of cells. */
 export function escaped(text: string): string {
   return plain(text)
     .replaceAll(/[\\`*_{}[\]()#+!|~<>&-]/g, (c) =>

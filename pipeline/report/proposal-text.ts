@@ -11,7 +11,7 @@ export function pinsBody(catalog: string, { moved, left }: Pick<Repinned, 'moved
   const rows = moved.map(({ tag, before, after }: MovedTag) => {
     return `| ${code(tag)} | ${before === undefined ? 'not locked' : code(before)} | ${code(after)} |`;
   });
-  const table = ['| tag | was | is |', '|---|---|---|', ...rows].join('\n');
+  const table = ['| tag | before | after |', '|---|---|---|', ...rows].join('\n');
   const rest = left.map(
     ({ location, message, hint = '' }) =>
       `- ${code(fileLineText(location))} ${escaped(message)} ${code(hint)}`,
@@ -19,10 +19,10 @@ export function pinsBody(catalog: string, { moved, left }: Pick<Repinned, 'moved
   return withinBudget(
     [
       {
-        text: `Tags that ${escaped(catalog)} is pinned from stand for other images now. Merging this takes them.`,
+        text: `Some tags that ${escaped(catalog)} is pinned to name other images now. Merging this pull request updates the pins.`,
       },
       { text: moved.length === 0 ? '' : table, cuttable: true },
-      { text: rest.length === 0 ? '' : ['To be written by hand:', '', ...rest].join('\n'), cuttable: true },
+      { text: rest.length === 0 ? '' : ['Change these by hand:', '', ...rest].join('\n'), cuttable: true },
     ],
     COMMENT_BYTES,
   );
@@ -38,9 +38,9 @@ export interface ReleaseText {
 
 /** For a bundle that is added to catalogs. */
 export function releaseBody({ package: name, version, image, paths }: ReleaseText): string {
-  const first = `${escaped(name)} ${escaped(version)} was merged; its image is ${code(image)}.`;
+  const first = `${escaped(name)} ${escaped(version)} was merged. Its image is ${code(image)}.`;
   const files = paths.map((path) => `- ${code(path)}`);
-  const what = `What its ${code('release-config.yaml')} makes of the catalogs:`;
+  const what = `Its ${code('release-config.yaml')} changes these files:`;
   return withinBudget(
     [{ text: first }, { text: [what, '', ...files].join('\n'), cuttable: true }],
     COMMENT_BYTES,
@@ -49,12 +49,12 @@ export function releaseBody({ package: name, version, image, paths }: ReleaseTex
 
 export interface RollbackText {
   readonly catalog: string;
-  /** Id of the commit that is gone back to. */
+  /** Id of the commit that the catalog is reverted to. */
   readonly to: string;
   readonly findings: readonly Finding[];
 }
 
-/** The body, as Markdown: who is stranded first. */
+/** The body, as Markdown; stranded installations come first. */
 export function rollbackBody({ catalog, to, findings }: RollbackText): string {
   const rows = [...findings]
     .sort(compareFindings)
@@ -62,10 +62,10 @@ export function rollbackBody({ catalog, to, findings }: RollbackText): string {
       ({ severity, rule, message, hint = '' }) =>
         `| ${severity} | ${escaped(message)} | ${escaped(hint)} | ${code(rule)} |`,
     );
-  const table = ['| | what | what to do | rule |', '|---|---|---|---|', ...rows].join('\n');
-  const first = `${escaped(catalog)} as ${to} had it. It is a new publish, after all that came since.`;
+  const table = ['| severity | finding | fix | rule |', '|---|---|---|---|', ...rows].join('\n');
+  const first = `This reverts ${escaped(catalog)} to commit ${to}. Merging it publishes a new image, newer than every image since that commit.`;
   const accepted =
-    'What the way back does to clusters that installed what came since. Whoever proposed it has accepted that; whoever merges it does, too.';
+    'The revert has these effects on clusters that installed a version added since. The person who proposed it accepted them; merging it accepts them, too.';
   return withinBudget(
     [{ text: first }, ...(rows.length === 0 ? [] : [{ text: accepted }, { text: table, cuttable: true }])],
     COMMENT_BYTES,

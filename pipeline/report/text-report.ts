@@ -10,17 +10,17 @@ import {
   type PlacedDiff,
   type ReleaseReport,
 } from '../check/report.ts';
-import { countText, findingText, plain, shortList } from '../text.ts';
+import { amount, countText, findingText, plain, shortList } from '../text.ts';
 
 export function textReport(report: CheckReport): string {
   const lines = [
     plain(verdictLine(report)),
-    `  authority: ${report.authority.decision}${report.authority.author === undefined ? '' : ` (${report.authority.author})`}`,
+    `  permissions: ${plain(permissionText(report.authority))}`,
     ...report.authority.reasons.map((reason) => `    ${plain(reason)}`),
     `  policy: ${plain(report.policy.source)}`,
     ...notEnforcedLines(report).map((line) => `  ${plain(line)}`),
-    ...report.policy.expired.map((waiver) => `    a waiver has expired: ${plain(waiver)}`),
-    ...(report.packages.length > 0 ? report.packages.map(packageLine) : ['  packages: none changes']),
+    ...report.policy.expired.map((waiver) => `    expired waiver: ${plain(waiver)}`),
+    ...(report.packages.length > 0 ? report.packages.map(packageLine) : ['  packages: no changes']),
     ...(report.released ?? []).flatMap(releasedLines).map((line) => `  ${plain(line)}`),
     ...(report.disconnected ?? []).flatMap(disconnectedLines).map((line) => `  ${plain(line)}`),
     ...contextLines(report),
@@ -28,14 +28,13 @@ export function textReport(report: CheckReport): string {
   ];
   const fates = report.diffs.filter((diff) => diff.fates.length > 0);
   const parts = [lineText(lines)];
-  if (fates.length > 0)
-    parts.push('\nWhat clusters will do otherwise:\n', lineText(fates.flatMap(fateLines)));
+  if (fates.length > 0) parts.push('\nUpgrade impact:\n', lineText(fates.flatMap(fateLines)));
   if (report.findings.length > 0) parts.push('\n', report.findings.map(findingText).join(''));
   parts.push(`\n${countText(report.findings)}${alsoText(report)}\n`);
   return parts.join('');
 }
 
-/** What came from a remote repository to know the packages that are not touched; empty where nothing did. */
+/** What was fetched from a remote repository about packages that the pull request does not touch; empty if nothing. */
 export function contextLines({
   context,
 }: {
@@ -43,8 +42,11 @@ export function contextLines({
 }): string[] {
   if (!context || context.fetched === 0) return [];
   const { fetched, fetchedBytes, requests } = context;
-  const asked = requests === 0 ? 'with the changed files' : `in ${requests} more requests`;
-  return [`  other packages: ${fetched} files (${fetchedBytes} bytes) fetched ${asked}`];
+  const asked =
+    requests === 0
+      ? 'together with the changed files'
+      : `in ${requests} more ${requests === 1 ? 'request' : 'requests'}`;
+  return [`  other packages: fetched ${amount(fetched, 'file')} (${amount(fetchedBytes, 'byte')}) ${asked}`];
 }
 
 function lineText(lines: readonly string[]): string {
@@ -54,18 +56,18 @@ function lineText(lines: readonly string[]): string {
 /** What the merge will do, and each file that it changes. */
 export function releasedLines({ package: name, version, image, by, files }: ReleaseReport): string[] {
   const way = by === 'commit' ? 'a commit on the branch' : 'a pull request';
-  const first = `the merge releases ${name} ${version} as ${image}`;
-  if (files.length === 0) return [`${first}; the catalogs here have it`];
-  return [`${first}, then by ${way}:`, ...files.map((file) => `  ${file}`)];
+  const first = `merging releases ${name} ${version} as ${image}`;
+  if (files.length === 0) return [`${first}; the catalogs already have it`];
+  return [`${first}, and changes these files in ${way}:`, ...files.map((file) => `  ${file}`)];
 }
 
-/** `disconnected ready: 12 of 13 bundles`, and what is worse than before, a line each. */
+/** `ready for disconnected clusters: 12 of 13 bundles`, and what is worse than before, a line each. */
 export function disconnectedLines({ catalogs, bundles, ready, worse }: DisconnectedReport): string[] {
   const where = catalogs.length > 0 ? ` in ${catalogs.join(', ')}` : '';
   return [
-    `disconnected ready: ${ready} of ${bundles} bundles${where}`,
+    `ready for disconnected clusters: ${ready} of ${amount(bundles, 'bundle')}${where}`,
     ...worse.map(
-      ({ bundle, missing }) => `  not ready because of this change: ${bundle} (${missing.join('; ')})`,
+      ({ bundle, missing }) => `  no longer ready after this change: ${bundle} (${missing.join('; ')})`,
     ),
   ];
 }
@@ -75,13 +77,26 @@ function verdictLine(report: CheckReport): string {
   if (report.enforce === 'off') return `OBSERVED: ${headlineOf(report)}`;
   const [word, denied] = [verdictWord(report), 'denied: '];
   const isTwice = word === 'DENIED' && report.headline.startsWith(denied);
-  return `${word}: ${isTwice ? report.headline.slice(denied.length).replace(/^refused: /, '') : report.headline}`;
+  return `${word}: ${isTwice ? report.headline.slice(denied.length) : report.headline}`;
 }
 
 function verdictWord({ verdict, authority }: CheckReport): string {
   if (verdict !== 'inconclusive' && authority.decision === 'deny') return 'DENIED';
   if (verdict !== 'pass') return verdict.toUpperCase();
   return authority.decision === 'needs' ? 'NOT YET' : 'PASS';
+}
+
+/** A decision as people read it. */
+const PERMISSIONS: Readonly<Record<CheckReport['authority']['decision'], string>> = {
+  allow: 'allowed',
+  needs: 'approval needed',
+  deny: 'denied',
+  'not judged': 'not checked',
+};
+
+/** The decision, and the author of the change if known. */
+export function permissionText({ decision, author }: CheckReport['authority']): string {
+  return author === undefined ? PERMISSIONS[decision] : `${PERMISSIONS[decision]} (author: ${author})`;
 }
 
 function packageLine({ name, catalogs, classes, details }: CheckReport['packages'][number]): string {
@@ -93,11 +108,11 @@ function packageLine({ name, catalogs, classes, details }: CheckReport['packages
 function alsoText({ known, waived }: CheckReport): string {
   const parts: string[] = [];
   if (waived.length > 0) parts.push(`${waived.length} waived`);
-  if (known.length > 0) parts.push(`${known.length} known from the base branch`);
-  return parts.length > 0 ? `; besides ${parts.join(', ')}` : '';
+  if (known.length > 0) parts.push(`${known.length} already on the base branch`);
+  return parts.length > 0 ? ` (and ${parts.join(', ')})` : '';
 }
 
-/** What clusters will do otherwise with a package; the first line is its title. */
+/** The upgrade impact on a package; the first line is its title. */
 export function fateLines(diff: PlacedDiff): string[] {
   const title = `  ${plain(diff.package)} (${diff.catalogs.join(', ')})`;
   return [title, ...diff.fates.flatMap(rowLines)];
@@ -110,11 +125,11 @@ function rowLines({ channels, installed, v0, v1 }: FateChange): string[] {
 
 function turnLine(olm: string, turn: Turn | undefined): string[] {
   if (!turn) return [];
-  const stuck = turn.after.arrives ? '' : `  STUCK: ${turn.after.why}`;
+  const stuck = turn.after.arrives ? '' : ` (STUCK: ${turn.after.why})`;
   return [`      ${olm}: ${roadText(turn.before)}  =>  ${roadText(turn.after)}${plain(stuck)}`];
 }
 
-/** The next bundle, and the end of the road where that is another. */
+/** The next bundle, and the end of the upgrade path if that is another one. */
 export function roadText({ next, end }: Turn['after']): string {
   if (next === '') return `… ${plain(end)}`;
   return end === '' || end === next ? plain(next) : `${plain(next)} … ${plain(end)}`;

@@ -1,11 +1,11 @@
-/** What is written otherwise in a package: defaults, heads, entries and edges by channel. */
+/** The changes in a package's files: defaults, heads, entries and edges by channel. */
 import type { BundleDiff, ChannelDiff, EdgeDiff, Pair } from '../../catalog/olm/diff.ts';
 import type { PlacedDiff } from '../check/report.ts';
 
 /** Most lines of one list. */
 const SHOWN = 40;
 
-/** What is written otherwise: a line for each change, what belongs to a channel indented. */
+/** One line for each change; changes of a channel are indented below it. */
 export function writtenLines({ defaultChannel, channels, bundles, deprecations }: PlacedDiff): string[] {
   return [
     ...(defaultChannel ? [`default channel: ${pairText(defaultChannel)}`] : []),

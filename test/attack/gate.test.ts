@@ -259,7 +259,7 @@ describe('what is judged', () => {
       (await judge({ base, author: 'bob', head: { ...files(20), ...quay('6.6.6') } })).decision,
     ).toMatchObject({
       authority: 'deny',
-      headline: 'refused: the pull request changes more than 20 files',
+      headline: 'denied: the pull request changes more than 20 files',
     });
   });
 
@@ -569,7 +569,7 @@ describe('whose blobs they are', () => {
     expect(decision).toMatchObject({
       authority: 'deny',
       headline:
-        'refused: catalogs/v4.20/etcd/x.json:1 brings something of package "quay" in the place of "etcd", which has other owners',
+        'denied: catalogs/v4.20/etcd/x.json:1 adds content of package "quay" to the folder of "etcd", which has other owners',
     });
     expect(change.packages.has('quay')).toBe(true);
   });

@@ -52,9 +52,9 @@ describe('a pull request', () => {
     const stepped = await stepOn(pull);
     expect(stepped.status, stepped.log).toBe(0);
     expect(stepped.outputs).toMatchObject({ verdict: 'pass', authority: 'allow', state: 'success' });
-    expect(stepped.summary).toContain('allowed and green');
+    expect(stepped.summary).toContain('allowed, and all checks passed');
     expect(hub.forge.statuses).toMatchObject([
-      { sha: pull.head, context: 'portolan', state: 'success', description: 'allowed and green' },
+      { sha: pull.head, context: 'portolan', state: 'success', description: 'allowed, and all checks passed' },
     ]);
     expect(hub.forge.checkRuns).toMatchObject([
       {
@@ -418,7 +418,7 @@ describe('hostile text', () => {
     const { outputs } = await stepOn(pull);
     expect(outputs).toMatchObject({ verdict: 'pass', authority: 'allow', state: 'pending' });
     expect(outputs['headline']).toMatch(
-      /^allowed and green, but held: it has the label "do-not-merge\/::error::pwned/,
+      /^allowed, and all checks passed, but on hold: it has the label "do-not-merge\/::error::pwned/,
     );
     expect(outputs['headline']).not.toContain('\n');
   });

@@ -101,7 +101,7 @@ describe.skipIf(!isOnPath('act'))('the example workflows', () => {
     const pull = hub.open(ADDITION);
     const payload = pullPayload(hub.forge, pull);
     const log = await act({ workflow: 'portolan.yml', event: 'pull_request_target', payload });
-    expect(log).toContain('PASS: allowed and green');
+    expect(log).toContain('PASS: allowed, and all checks passed');
     expect(hub.forge.statuses).toMatchObject([{ sha: pull.head, context: 'portolan', state: 'success' }]);
     expect(hub.forge.comments.get(pull.number)).toHaveLength(1);
   });

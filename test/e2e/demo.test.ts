@@ -39,7 +39,7 @@ test('three pull requests, a merge published twice, and where to look', () => {
     env: { PATH, HOME: folder() },
   });
   expect(status, stdout + stderr).toBe(0);
-  expect(stdout).toContain('PASS: allowed and green');
+  expect(stdout).toContain('PASS: allowed, and all checks passed');
   expect(stdout).toContain('NOT YET: needs the approval of @fred');
   expect(stdout).toContain('FAIL: 1 error');
   expect(stdout).toContain('graph/strands-installed-v0');

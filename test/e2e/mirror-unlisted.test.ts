@@ -68,10 +68,10 @@ describe.skipIf(!isOnPath('docker-registry'))('an image that relatedImages does 
     const verify = () => run('verify', 'catalog', '--documents', 'mirror', '--online', ...hosts);
     const without = await verify();
     expect(without.exit).toBe(1);
-    expect(without.out).toContain('Disconnected ready: 0 of 1 bundles');
+    expect(without.out).toContain('Ready for disconnected clusters: 0 of 1 bundle');
     expect(without.out).toContain('/operand');
 
     expect(await run('copy', 'mirror/mapping.txt', ...hosts)).toMatchObject({ exit: 0 });
-    expect(await verify()).toMatchObject({ exit: 0, out: 'Disconnected ready: 1 of 1 bundles\n' });
+    expect(await verify()).toMatchObject({ exit: 0, out: 'Ready for disconnected clusters: 1 of 1 bundle\n' });
   });
 });

@@ -5,7 +5,7 @@ export const GREEN: CheckReport = {
   apiVersion: 'portolan/v1alpha1',
   kind: 'CheckReport',
   verdict: 'pass',
-  headline: 'allowed and green',
+  headline: 'allowed, and all checks passed',
   authority: { decision: 'allow', author: 'bob', reasons: [], needs: [], warnings: [] },
   base: 'a'.repeat(40),
   head: 'b'.repeat(40),

@@ -95,7 +95,7 @@ function joinedSubjects(all: readonly SubjectDecision[]): SubjectDecision[] {
 }
 
 function refusal(reason: string, warnings: readonly string[] = []): AuthorityDecision {
-  return { authority: 'deny', headline: `refused: ${reason}`, subjects: [], needs: [], holds: [], warnings };
+  return { authority: 'deny', headline: `denied: ${reason}`, subjects: [], needs: [], holds: [], warnings };
 }
 
 /** Why nobody's approval helps; undefined when it does. */
@@ -106,7 +106,7 @@ function refusedFor(given: Case): string | undefined {
   const foreign = change.foreign.find(({ owners, placeOwners }) => !sameOwners(owners, placeOwners));
   if (foreign) {
     const { file, line } = foreign.location;
-    return `${file}:${line} brings something of package ${JSON.stringify(foreign.package)} in the place of ${JSON.stringify(foreign.place)}, which has other owners`;
+    return `${file}:${line} adds content of package ${JSON.stringify(foreign.package)} to the folder of ${JSON.stringify(foreign.place)}, which has other owners`;
   }
   if (includes(peopleOf(policy.owners.blocked, given), author))
     return `@${author.login} is blocked by the policy`;
@@ -126,7 +126,7 @@ function judgePackage(given: Case, change: PackageChange): Judged {
   const subject = subjectOf(change);
   const classes = [...change.classes];
   if (mayAlone(given, change)) {
-    const reasons = [`within what the policy lets @${given.author.login} change`];
+    const reasons = [`the policy allows @${given.author.login} this change`];
     return { decision: { subject, classes, authority: 'allow', reasons }, needs: [] };
   }
   const owners = peopleOf(change.owners.identities, given);
@@ -140,7 +140,7 @@ function judgePackage(given: Case, change: PackageChange): Judged {
 
 function judgeArea(given: Case, change: AreaChange): Judged {
   if (mayAloneInArea(given, change)) {
-    const reasons = [`within what the policy lets @${given.author.login} change`];
+    const reasons = [`the policy allows @${given.author.login} this change`];
     return {
       decision: { subject: subjectOf(change), classes: [change.area], authority: 'allow', reasons },
       needs: [],
@@ -181,7 +181,7 @@ function judgeDemands(given: Case, { subject, classes, owners, demands }: Subjec
 
 /** The base branch must come into the pull request before anybody can approve what it changes. */
 function updateNeed({ author }: Case, subject: string): Need {
-  const why = `the base branch has since changed what it replaces in ${subject}: merge the base branch into it, then it can be approved`;
+  const why = `the base branch has changed the same lines of ${subject} since: merge the base branch into the pull request, then it can be approved`;
   return { who: 'author', count: 1, from: [author.login], subjects: [subject], why };
 }
 
@@ -224,7 +224,7 @@ function objections(given: Case): string[] {
     .filter(
       ({ state, author }) => state === 'changes-requested' && includes([...given.admins, ...owners], author),
     )
-    .map(({ author }) => `@${author.login} asks for changes`);
+    .map(({ author }) => `@${author.login} requested changes`);
 }
 
 function allowText(subjects: readonly SubjectDecision[]): string {

@@ -1,7 +1,7 @@
 import type { Olm } from '../../../catalog/olm/foresight/world.ts';
 import { type Answer, type AnsweredRoad, answerQuestion, type Question } from '../../check/next.ts';
 import type { Terminal } from '../../terminal.ts';
-import { plain } from '../../text.ts';
+import { amount, plain } from '../../text.ts';
 import { type Command, type Invocation, usageError } from '../command.ts';
 import { readOperands } from '../operands.ts';
 import { REGISTRY_OPTIONS } from '../registry-options.ts';
@@ -87,7 +87,7 @@ function warnOfErrors(
     const errors = unread.filter(({ severity }) => severity === 'error').length;
     if (errors > 0) {
       terminal.err(
-        `${prefix}: ${errors} parts cannot be read and are left out (portolan validate says which)\n`,
+        `${prefix}: skipped ${amount(errors, 'unreadable part')} (run portolan validate for details)\n`,
       );
     }
   }
@@ -103,8 +103,8 @@ function answerText(answer: Answer, question: Question): string {
   const lines = [
     installed
       ? `${answer.package} ${installed.version ?? installed.name} (${installed.name})`
-      : `${answer.package}, newly installed`,
-    ...(assumed ? ['  the catalogs no longer have it: only what its name and version tell is known'] : []),
+      : `${answer.package}, new installation`,
+    ...(assumed ? ['  not in these catalogs: Portolan knows only its name and version'] : []),
     ...answer.roads.flatMap((road) => roadLines(road, question)),
   ];
   return `${lines.map(plain).join('\n')}\n`;
@@ -116,11 +116,17 @@ function roadLines(answered: AnsweredRoad, question: Question): string[] {
     ({ version, name, edge, deprecated }) =>
       `${version ?? name}${edge === 'none' ? '' : ` (${edge}${deprecated ? ', deprecated' : ''})`}`,
   );
-  const road = names.length > 0 ? names.join(' -> ') : 'nothing';
-  const sign = arrives ? 'ends at the head' : isPinned(answered, question) ? 'stays' : 'STUCK';
+  const road = names.length > 0 ? names.join(' -> ') : 'no upgrade';
+  const end = arrives ? headText(answered) : `${isPinned(answered, question) ? 'stays' : 'STUCK'}: ${last}`;
   const lacking = missing.map(
     ({ bundle, requires }) =>
-      `    MISSING: ${bundle} requires an operator ${requires}; if another catalog of the cluster has it, name that catalog as well`,
+      `    MISSING: ${bundle} requires an operator ${requires}; if another catalog on the cluster has one, name that catalog too`,
   );
-  return [`  OLM ${olm}, ${where}: ${road}`, `    ${sign}: ${last}`, ...lacking];
+  return [`  OLM ${olm}, ${where}: ${road}`, `    ${end}`, ...lacking];
+}
+
+function headText({ olm, channels: [channel], steps }: AnsweredRoad): string {
+  const head = olm === 'v0' ? `the head of channel ${channel}` : 'the head of a channel';
+  const isUpgrade = steps.some(({ edge }) => edge !== 'none');
+  return isUpgrade ? `reaches ${head}` : `is ${head}`;
 }

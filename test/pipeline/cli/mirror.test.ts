@@ -48,7 +48,7 @@ test('plan, copy, verify: what the nodes ask for is there, and what is not is na
   expect(await run('plan', 'catalog', '--as', index, '--to', `${mirror.host}/m`)).toMatchObject({ exit: 0 });
   const before = await run('verify', 'catalog', '--documents', 'mirror', '--online', ...hosts);
   expect(before.exit).toBe(1);
-  expect(before.out).toContain('Disconnected ready: 0 of 1 bundles');
+  expect(before.out).toContain('Ready for disconnected clusters: 0 of 1 bundle');
   expect(before.out).toContain('the image is not there yet (needed by foo/foo.v1.0.0)');
   expect(before.out).toContain('no such image');
   const copied = await run('copy', 'mirror/mapping.txt', ...hosts);
@@ -56,7 +56,7 @@ test('plan, copy, verify: what the nodes ask for is there, and what is not is na
   expect(copied.out).toContain('3 images: 3 copied, 0 already existed, 0 failed');
   expect(await run('verify', 'catalog', '--documents', 'mirror', '--online', ...hosts)).toMatchObject({
     exit: 0,
-    out: 'Disconnected ready: 1 of 1 bundles\n',
+    out: 'Ready for disconnected clusters: 1 of 1 bundle\n',
   });
   const destination = readFileSync(join(directory, 'mirror/mapping.txt'), 'utf8')
     .split('\n')

@@ -156,7 +156,7 @@ describe('needs', () => {
       '@a, @b, @c, @d or @e (an owner)',
     );
     expect(needText([need({ who: 'admin', from: [] })])).toBe(
-      'needs the approval of an admin, but nobody is named who could be it for package etcd: it adds versions',
+      'needs the approval of an admin, but the policy names nobody who can give it for package etcd: it adds versions',
     );
   });
 });

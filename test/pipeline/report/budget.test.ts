@@ -17,5 +17,5 @@ test('tables end between rows, parts that may not be cut are left out, later one
   );
   expect(Buffer.byteLength(text)).toBeLessThanOrEqual(1000);
   expect(text).toMatch(/^first\n\n\| a \|\n\|---\|\n\| 0 ü \|\n/);
-  expect(text).toMatch(/\| \d+ ü \|\n\n(?:z\n\n)?The rest did not fit; the whole report has it\.\n$/);
+  expect(text).toMatch(/\| \d+ ü \|\n\n(?:z\n\n)?The rest does not fit here; the full report has it\.\n$/);
 });

@@ -36,8 +36,8 @@ test('findings lead to their lines at the judged head', () => {
 test('findings that the base branch has are counted', () => {
   const one = at('x');
   const known = (findings: Finding[]): string => markdownReport({ ...REPORT, known: findings });
-  expect(known([one])).toContain('\n1 more finding known from the base branch.');
-  expect(known([one, one])).toContain('\n2 more findings known from the base branch.');
+  expect(known([one])).toContain('\n1 more finding already on the base branch.');
+  expect(known([one, one])).toContain('\n2 more findings already on the base branch.');
 });
 
 test('no path ends its link, its cell or its code', () => {

@@ -51,5 +51,5 @@ test.each(BODIES)('%s', (_, body) => {
   expect(text).not.toMatch(/@everyone|<img|\]\(https:|```|^::/m);
   expect(body(1)).not.toContain('\u001b');
   expect(Buffer.byteLength(body(5000))).toBeLessThanOrEqual(65_000);
-  expect(body(5000)).toContain('The rest did not fit');
+  expect(body(5000)).toContain('The rest does not fit here');
 });

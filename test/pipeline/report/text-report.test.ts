@@ -15,9 +15,9 @@ test('a denied pull request is said to be denied once', () => {
     textReport({
       ...GREEN,
       verdict,
-      headline: 'denied: refused: why',
+      headline: 'denied: why',
       authority: { ...GREEN.authority, decision: 'deny' },
     }).split('\n')[0];
   expect(denied('pass')).toBe('DENIED: why');
-  expect(denied('inconclusive')).toBe('INCONCLUSIVE: denied: refused: why');
+  expect(denied('inconclusive')).toBe('INCONCLUSIVE: denied: why');
 });

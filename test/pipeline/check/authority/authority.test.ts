@@ -43,7 +43,7 @@ describe('the table', () => {
     const link: Files = { ...ADD, 'catalogs/v4.20/etcd/link.yaml': { mode: '120000', text: '/etc/passwd' } };
     expect(await decide({ head: link, author: 'alice', approvals: ['amy', 'bob'] })).toMatchObject({
       authority: 'deny',
-      headline: 'refused: "catalogs/v4.20/etcd/link.yaml" is a symbolic link; only plain files may lie here',
+      headline: 'denied: "catalogs/v4.20/etcd/link.yaml" is a symbolic link; only plain files may lie here',
     });
   });
 
@@ -51,7 +51,7 @@ describe('the table', () => {
     const base = { [POLICY_PATH]: POLICY.replace('blocked: []', "blocked: ['bob#11']") };
     expect(await decide({ base, head: ADD, author: 'bob' })).toMatchObject({
       authority: 'deny',
-      headline: 'refused: @bob is blocked by the policy',
+      headline: 'denied: @bob is blocked by the policy',
     });
     expect(await decide({ head: ADD, author: 'alice', input: { policy: undefined } })).toMatchObject({
       authority: 'deny',
@@ -63,7 +63,7 @@ describe('the table', () => {
     expect(await decide({ head: GATE, author: 'alice', approvals: ['amy'] })).toMatchObject({
       authority: 'needs',
       headline:
-        'needs the approval of an admin, but nobody is named who could be it for gate: it changes the gate itself',
+        'needs the approval of an admin, but the policy names nobody who can give it for gate: it changes the gate itself',
     });
     expect(await decide({ head: GATE, author: 'bob', approvals: ['amy'] })).toMatchObject({
       authority: 'needs',
@@ -117,7 +117,7 @@ describe('the table', () => {
   test('6 and 7: a program changes what the policy lists for it, and no more', async () => {
     expect(await decide({ head: { ...ADD, ...ADD_QUAY }, author: 'robot' })).toMatchObject({
       authority: 'allow',
-      headline: 'allowed: within what the policy lets @robot change',
+      headline: 'allowed: the policy allows @robot this change',
     });
     const promote = { 'catalogs/v4.19/free/catalog.yaml': catalogOf('free', ['0.1.0']) };
     const three = await decide({ head: { ...ADD, ...ADD_QUAY, ...promote }, author: 'robot' });
@@ -412,7 +412,7 @@ describe('other reasons not to merge', () => {
       ],
       input: { holds: ['it is a draft'] },
     });
-    expect(decision).toMatchObject({ authority: 'allow', holds: ['it is a draft', '@amy asks for changes'] });
+    expect(decision).toMatchObject({ authority: 'allow', holds: ['it is a draft', '@amy requested changes'] });
   });
 });
 

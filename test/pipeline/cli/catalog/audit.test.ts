@@ -56,7 +56,9 @@ describe('portolan audit', () => {
     expect(out).toContain('WARNING q: graph/strands-on-platform-upgrade');
     expect(out).toContain('the package is missing\n    at repo/catalogs/v4.20/catalog.json');
     expect(out).toContain('(v4.20)');
-    expect(out).toContain('v4.21: 1 package, 3 bundles; OLM v0: 1 of 3 installable versions reach no head;');
+    expect(out).toContain(
+      'v4.21: 1 package, 3 bundles; OLM v0: 1 of 3 installable versions cannot reach a head;',
+    );
     expect(exit).toBe(1);
   });
 
@@ -87,7 +89,7 @@ describe('portolan audit', () => {
     const broken = { ...ONE, channels: { stable: [{ name: 'q.v1.0.0' }, { name: 'q.v9' }] } };
     const directory = repository({ 'v4.20': { q: broken } });
     const { exit, out } = await runCommand(['audit', 'repo'], { directory });
-    expect(out).toContain('v4.20: REFUSED by opm serve: no cluster gets any of it; 1 package');
+    expect(out).toContain('v4.20: opm serve REFUSES it, so clusters get nothing from it; 1 package');
     expect(exit).toBe(1);
   });
 
@@ -125,14 +127,14 @@ describe('portolan audit of a whole cluster', () => {
       ...subscription('c', 'r', 'r.v1.0.0', '1.0.0'),
     ]);
     expect(lines.slice(1, 5)).toEqual([
-      'the cluster: 3 operators judged against v4.19, then v4.20: 1 stuck today, 2 more after that',
+      'cluster: 3 operators checked against v4.19, then v4.20: 1 stuck now, 2 more after the platform upgrade',
       expect.stringMatching(
         /^ {2}STUCK TODAY {2}a\/my-p of package p 0\.2\.0 \(OLM v0, channel fast\): p.v0.3.0 both replaces and skips the next bundle, p/,
       ),
       '  STUCK IN v4.20  b/my-q of package q 1.0.0 (OLM v0, channel stable): no operators found in package q',
       '  STUCK IN v4.20  b/my-p of package p 0.2.3 (OLM v0, channel fast): nothing in its namespace is resolved, because of my-q: no operators found in package q',
     ]);
-    expect(lines).toContain('  not judged, for want of their catalog: c/my-r (r)');
+    expect(lines).toContain('  not checked, because their catalog was not given: c/my-r (r)');
   });
 
   test('knows ClusterExtensions, and that a range is where one wants to stay', async () => {
@@ -144,9 +146,9 @@ describe('portolan audit of a whole cluster', () => {
     });
     const lines = await told([extension('free', {}), extension('kept', { version: '0.2.x' })]);
     expect(lines[1]).toBe(
-      'the cluster: 2 operators judged against v4.19, then v4.20: 0 stuck today, 0 more after that',
+      'cluster: 2 operators checked against v4.19, then v4.20: 0 stuck now, 0 more after the platform upgrade',
     );
-    expect(lines).toContain('  2 get to a head, and will');
+    expect(lines).toContain('  2 operators can reach a channel head, now and after the platform upgrade');
   });
 
   test('needs a list of what OLM knows, and a catalog for the platform', async () => {
@@ -179,7 +181,7 @@ describe('portolan audit of the past', () => {
     expect(lines[2]).toBe('    graph/package-removed q: installed 1.0.0 (v4.20)');
     expect(lines[3]).toContain(trapped.slice(0, 12));
     expect(lines[4]).toContain('graph/strands-installed-v0 p, channel fast: installed 0.2.0 (v4.20)');
-    expect(lines.slice(5, 7)).toEqual(['the past: of 3 merges 2 did harm', '']);
+    expect(lines.slice(5, 7)).toEqual(['history: 2 of 3 merges stranded or broke installations', '']);
     expect(lines[7]).toContain('1 catalog, ');
     const { out: page } = await runCommand(['audit', git.directory, '--history', '--format', 'json']);
     expect(JSON.parse(page).history).toMatchObject({
@@ -197,7 +199,7 @@ describe('portolan audit of the past', () => {
     clone.git('checkout', '--quiet', 'FETCH_HEAD');
     const { out } = await runCommand(['audit', clone.directory, '--history']);
     expect(out.split('\n').slice(1, 3)).toEqual([
-      'the past: of 0 merges 0 did harm',
+      'history: 0 of 0 merges stranded or broke installations',
       '  not checked: merges before those: the clone is shallow: git fetch --unshallow',
     ]);
   });

@@ -87,7 +87,7 @@ describe('portolan next', () => {
     const { exit, out } = await runCommand(['next', '--package', 'p', '--version', '0.9.0', 'v4.20'], {
       directory,
     });
-    expect(out).toContain('p 0.9.0 (p.v0.9.0)\n  the catalogs no longer have it');
+    expect(out).toContain('p 0.9.0 (p.v0.9.0)\n  not in these catalogs');
     expect(out).toContain('channel stable of v4.20: 1.0.0 (replaces) -> 1.1.0');
     expect(exit).toBe(0);
   });
@@ -132,7 +132,7 @@ describe('portolan next', () => {
     const OLD: WrittenPackage = { versions: ['0.9.0'], channels: { a: [{ name: 'q.v0.9.0' }] } };
     const asked = ['next', '--package', 'p', '--version', '1.0.0', '--olm', 'v0'];
     const missing =
-      '    MISSING: p.v1.1.0 requires an operator with package: q and with version in range: >=1.0.0; if another catalog of the cluster has it, name that catalog as well';
+      '    MISSING: p.v1.1.0 requires an operator with package: q and with version in range: >=1.0.0; if another catalog on the cluster has one, name that catalog too';
 
     test.each([
       ['has nothing of it', { p: NEEDY }],

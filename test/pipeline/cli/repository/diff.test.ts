@@ -28,7 +28,7 @@ const TEXT = [
   '    + entry p.v1.3.0',
   '    + p.v1.3.0 replaces p.v1.2.0',
   '  bundle p.v1.3.0 added',
-  '  What clusters will do otherwise:',
+  '  upgrade impact:',
   '    stable: installed 1.0.0, 1.1.0',
   '      OLM v0: … 1.2.0  =>  … 1.3.0',
   '      OLM v1: … 1.2.0  =>  … 1.3.0',
@@ -61,7 +61,7 @@ describe('portolan diff', () => {
     expect(out).toBe(TEXT);
     expect(exit).toBe(0);
     const same = await runCommand(['diff', 'old/v4.20', 'old/v4.20'], { directory });
-    expect(same).toMatchObject({ exit: 0, out: 'nothing changes\n' });
+    expect(same).toMatchObject({ exit: 0, out: 'no changes\n' });
   });
 
   test('two revisions of a repository', async () => {
@@ -69,7 +69,7 @@ describe('portolan diff', () => {
     expect((await runCommand(words)).out).toBe(TEXT);
     const { packages } = JSON.parse((await runCommand([...words, '--format', 'json'])).out);
     expect(packages).toMatchObject([{ package: 'p', catalogs: ['v4.20'], kind: 'changed' }]);
-    expect((await runCommand([...words, '--package', 'q'])).out).toBe('nothing changes\n');
+    expect((await runCommand([...words, '--package', 'q'])).out).toBe('no changes\n');
     expect((await runCommand([...words, '--format', 'markdown'])).out).toContain(
       '| stable | 1.0.0, 1.1.0 | … 1.2.0 | … 1.3.0 | … 1.2.0 | … 1.3.0 |',
     );
