@@ -130,7 +130,7 @@ describe('a policy that does not enforce', () => {
 
   test('says of a harmless change that it would have passed', async () => {
     const ran = await checkedUnder('enforce: off\n', TWO);
-    expect([ran.exit, firstLine(ran)]).toEqual([0, 'OBSERVED: would have passed: allowed and green']);
+    expect([ran.exit, firstLine(ran)]).toEqual([0, 'OBSERVED: would have passed: allowed, and all checks passed']);
   });
 
   test('cannot be switched by the pull request', async () => {
@@ -146,7 +146,7 @@ describe('a policy that does not enforce', () => {
     expect(ran.out).toContain('not enforced: errors of channel/head do not fail the check');
     expect([ran.exit, firstLine(ran)]).toEqual([
       0,
-      'PASS: allowed and green; 1 error of rules that are not enforced',
+      'PASS: allowed, and all enforced checks passed; 1 error of rules that are not enforced',
     ]);
     const worse = BROKEN.replace('"defaultChannel":"stable"', '"defaultChannel":"gone"');
     const still = await checkedUnder(rules, worse);
