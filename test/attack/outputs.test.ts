@@ -54,7 +54,12 @@ describe('a pull request', () => {
     expect(stepped.outputs).toMatchObject({ verdict: 'pass', authority: 'allow', state: 'success' });
     expect(stepped.summary).toContain('allowed, and all checks passed');
     expect(hub.forge.statuses).toMatchObject([
-      { sha: pull.head, context: 'portolan', state: 'success', description: 'allowed, and all checks passed' },
+      {
+        sha: pull.head,
+        context: 'portolan',
+        state: 'success',
+        description: 'allowed, and all checks passed',
+      },
     ]);
     expect(hub.forge.checkRuns).toMatchObject([
       {

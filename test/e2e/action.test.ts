@@ -60,7 +60,11 @@ describe('a step of a workflow', () => {
   test('allows what an owner adds', () => {
     const { status, summary, outputs, report } = runStep({ head: repository.addition, author: 'anna' });
     expect(status).toBe(0);
-    expect(outputs).toMatchObject({ verdict: 'pass', authority: 'allow', headline: 'allowed, and all checks passed' });
+    expect(outputs).toMatchObject({
+      verdict: 'pass',
+      authority: 'allow',
+      headline: 'allowed, and all checks passed',
+    });
     expect(report).toMatchObject({ kind: 'CheckReport', verdict: 'pass', head: repository.addition });
     expect(summary).toContain('✅');
     expect(summary).toContain('harbour-operator');

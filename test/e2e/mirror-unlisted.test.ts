@@ -72,6 +72,9 @@ describe.skipIf(!isOnPath('docker-registry'))('an image that relatedImages does 
     expect(without.out).toContain('/operand');
 
     expect(await run('copy', 'mirror/mapping.txt', ...hosts)).toMatchObject({ exit: 0 });
-    expect(await verify()).toMatchObject({ exit: 0, out: 'Ready for disconnected clusters: 1 of 1 bundle\n' });
+    expect(await verify()).toMatchObject({
+      exit: 0,
+      out: 'Ready for disconnected clusters: 1 of 1 bundle\n',
+    });
   });
 });

@@ -412,7 +412,10 @@ describe('other reasons not to merge', () => {
       ],
       input: { holds: ['it is a draft'] },
     });
-    expect(decision).toMatchObject({ authority: 'allow', holds: ['it is a draft', '@amy requested changes'] });
+    expect(decision).toMatchObject({
+      authority: 'allow',
+      holds: ['it is a draft', '@amy requested changes'],
+    });
   });
 });
 

@@ -130,7 +130,10 @@ describe('a policy that does not enforce', () => {
 
   test('says of a harmless change that it would have passed', async () => {
     const ran = await checkedUnder('enforce: off\n', TWO);
-    expect([ran.exit, firstLine(ran)]).toEqual([0, 'OBSERVED: would have passed: allowed, and all checks passed']);
+    expect([ran.exit, firstLine(ran)]).toEqual([
+      0,
+      'OBSERVED: would have passed: allowed, and all checks passed',
+    ]);
   });
 
   test('cannot be switched by the pull request', async () => {
