@@ -276,7 +276,7 @@ describe('who it is', () => {
     const outdated = await judge(pull);
     expect(outdated.authority.decision).toBe('needs');
     expect(outdated.headline).toContain(
-      'needs a new commit: the base branch has since changed what it replaces in package etcd',
+      'needs a new commit: the base branch has since changed what this pull request replaces in package etcd',
     );
     // Another approval of the same head says no more than the first.
     pull.reviews.push({ by: 'bob', state: 'APPROVED', commit: pull.head });

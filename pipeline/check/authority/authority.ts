@@ -181,7 +181,7 @@ function judgeDemands(given: Case, { subject, classes, owners, demands }: Subjec
 
 /** The base branch must come into the pull request before anybody can approve what it changes. */
 function updateNeed({ author }: Case, subject: string): Need {
-  const why = `the base branch has changed the same lines of ${subject} since: merge the base branch into the pull request, then it can be approved`;
+  const why = `the base branch has since changed what this pull request replaces in ${subject}: merge the base branch into the pull request so that it can be approved`;
   return { who: 'author', count: 1, from: [author.login], subjects: [subject], why };
 }
 

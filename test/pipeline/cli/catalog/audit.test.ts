@@ -129,7 +129,7 @@ describe('portolan audit of a whole cluster', () => {
     expect(lines.slice(1, 5)).toEqual([
       'cluster: 3 operators checked against v4.19, then v4.20: 1 stuck now, 2 more after the platform upgrade',
       expect.stringMatching(
-        /^ {2}STUCK TODAY {2}a\/my-p of package p 0\.2\.0 \(OLM v0, channel fast\): p.v0.3.0 both replaces and skips the next bundle, p/,
+        /^ {2}STUCK NOW {2}a\/my-p of package p 0\.2\.0 \(OLM v0, channel fast\): p.v0.3.0 both replaces and skips the next bundle, p/,
       ),
       '  STUCK IN v4.20  b/my-q of package q 1.0.0 (OLM v0, channel stable): no operators found in package q',
       '  STUCK IN v4.20  b/my-p of package p 0.2.3 (OLM v0, channel fast): nothing in its namespace is resolved, because of my-q: no operators found in package q',

@@ -48,8 +48,8 @@ describe('portolan next', () => {
       [
         'p 1.0.0 (p.v1.0.0)',
         '  OLM v0, channel stable of v4.20: 1.1.0 (replaces, deprecated) -> 1.2.0 (replaces)',
-        '    ends at the head: it is the head of channel stable',
-        '  OLM v1, all channels of v4.20: nothing',
+        '    reaches the head of channel stable',
+        '  OLM v1, all channels of v4.20: no upgrade',
         '    STUCK: all successors are deprecated: p.v1.1.0',
         '',
       ].join('\n'),
@@ -101,7 +101,7 @@ describe('portolan next', () => {
       },
     );
     expect(out).toBe(
-      'p, newly installed\n  OLM v1, all channels of v4.20, version <1.1.0: 1.0.0\n    stays: it has no successor\n',
+      'p, new installation\n  OLM v1, all channels of v4.20, version <1.1.0: 1.0.0\n    stays: it has no successor\n',
     );
   });
 
