@@ -241,7 +241,7 @@ class FileReader {
   #repeatedKey(key: string, location: Location): void {
     this.#warn(
       'fbc/repeated-key',
-      `the key "${key}" stands twice; only the last counts`,
+      `duplicate key "${key}"; readers keep only the last one`,
       location,
       'remove one of them',
     );

@@ -118,8 +118,7 @@ export function readImageSet(content: string, file: string): ImageSetRead {
     const { value, duplicates, locate } = compose(readTree(content, { depth: DEPTH }).root);
     const document = new OffsetDocument(file, content, 1, locate);
     const reader = new Reader(document, findings);
-    for (const { key, again } of duplicates)
-      reader.report(`the key "${key}" stands twice`, document.place(again));
+    for (const { key, again } of duplicates) reader.report(`duplicate key "${key}"`, document.place(again));
     const imageSet = reader.read(value);
     return {
       imageSet: findings.some(({ severity }) => severity === 'error') ? undefined : imageSet,

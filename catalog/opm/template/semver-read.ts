@@ -76,7 +76,7 @@ function strictDocument({ file, bytes }: TemplateText): { value: unknown; docume
     const document = new OffsetDocument(file, source, 1, locate);
     const [duplicate] = duplicates;
     if (!duplicate) return { value, document };
-    throw new TemplateError(`the key "${duplicate.key}" stands twice`, document.place(duplicate.again));
+    throw new TemplateError(`duplicate key "${duplicate.key}"`, document.place(duplicate.again));
   } catch (error) {
     if (!(error instanceof YamlError)) throw error;
     const place = new OffsetDocument(file, source, 1, () => 0).place(error.offset);

@@ -83,11 +83,7 @@ function versionsOf(
         );
       }
       if (versions.has(bundle.name)) {
-        throw new TemplateError(
-          `the bundle ${bundle.name} stands twice in ${archetype}`,
-          place,
-          'remove one',
-        );
+        throw new TemplateError(`duplicate bundle ${bundle.name} in ${archetype}`, place, 'remove one');
       }
       checkOrder(versions, version, place);
       versions.set(bundle.name, version);

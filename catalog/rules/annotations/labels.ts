@@ -4,6 +4,6 @@ import type { Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'annotations/labels',
   severity: 'warning',
-  summary: 'The labels of the bundle image, or of its Dockerfile, are those of the annotations',
+  summary: 'The labels of the bundle image or its Dockerfile match the annotations',
   inspect: checkLabels,
 };

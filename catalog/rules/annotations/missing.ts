@@ -4,7 +4,7 @@ import type { Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'annotations/missing',
   severity: 'error',
-  summary: 'A file of metadata/ holds the annotations of the bundle',
+  summary: "A file in metadata/ contains the bundle's annotations",
   opm: ['Could not find annotations file'],
   inspect: checkAnnotationsPresent,
 };

@@ -5,7 +5,7 @@ export const rule: Rule = {
   id: 'annotations/unreadable',
   severity: 'error',
   summary: 'Every file of metadata/ is YAML or JSON',
-  fix: 'correct the YAML, or write the file anew with portolan bundle generate',
+  fix: 'correct the YAML, or recreate the file with portolan bundle generate',
   opm: ['unable to load the annotations file F: …'],
   inspect: checkMetadataReadable,
 };

@@ -4,7 +4,7 @@ import type { Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'api/min-kube-version',
   severity: 'error',
-  summary: 'The field minKubeVersion tells for which Kubernetes a bundle is',
+  summary: 'A bundle declares its minimum Kubernetes version in minKubeVersion',
   fix: 'minKubeVersion: 1.28.0',
   opm: [
     'unable to use csv.Spec.MinKubeVersion to verify the CRD/Webhook apis because it has an invalid value: V',

@@ -11,10 +11,10 @@ import type { Report } from '../rule.ts';
 export function checkAnnotationsPresent({ annotations, files }: Inspected, report: Report): void {
   if (annotations || files.metadata.length === 0) return;
   report(
-    'no file of metadata/ holds annotations',
+    'metadata/ has no file with annotations',
     { file: 'metadata', line: 1, column: 1 },
     {
-      hint: 'write metadata/annotations.yaml (portolan bundle generate)',
+      hint: 'create metadata/annotations.yaml, for example with portolan bundle generate',
     },
   );
 }
@@ -51,7 +51,7 @@ export function checkAnnotatedFolders({ annotations }: Inspected, report: Report
     const key = `${PREFIX}${name}.v1`;
     const found = annotations?.values[key];
     if (!annotations || typeof found !== 'string' || found.replaceAll(/^\.?\/|\/$/g, '') === name) continue;
-    const message = `the annotation ${JSON.stringify(key)} must be ${name}/, found ${JSON.stringify(found)}: opm and OLM look into ${name}/, operator-sdk where it says`;
+    const message = `the annotation ${JSON.stringify(key)} must be ${name}/, found ${JSON.stringify(found)}: opm and OLM always read ${name}/, operator-sdk reads the annotated folder`;
     report(message, annotations.document.locate([annotations.key, key]), { hint: `${key}: ${name}/` });
   }
 }
@@ -102,7 +102,7 @@ export function checkDefaultChannel({ annotations, channels }: Inspected, report
   const key = `${PREFIX}channel.default.v1`;
   const name = annotations ? text(annotations.values, key) : '';
   if (!annotations || name === '' || channels.includes(name) || channels.join('') === '') return;
-  const message = `the default channel ${JSON.stringify(name)} is none of the channels ${JSON.stringify(channels)}`;
+  const message = `the default channel ${JSON.stringify(name)} is not one of the channels ${JSON.stringify(channels)}`;
   report(message, annotations.document.locate([annotations.key, key]));
 }
 
@@ -177,7 +177,10 @@ export const checkPackageDependency: (bundle: Inspected, report: Report) => void
     const version = text(fields, 'version');
     if (version === '') say('version is empty');
     else if (!tryParseRange(version)) {
-      say(`version ${JSON.stringify(version)} is no range of semantic versions`, 'version: ">=1.0.0 <2.0.0"');
+      say(
+        `version ${JSON.stringify(version)} is not a valid range of semantic versions`,
+        'version: ">=1.0.0 <2.0.0"',
+      );
     }
   },
 );
@@ -206,7 +209,7 @@ function constraintDefect(
     const isCompound = isObject(value) && COMPOUND.some((key) => foldedMember(value, key) !== undefined);
     // OLM resolves these; only opm's check of a bundle does not know them.
     return isCompound
-      ? { text: 'opm validates only rules in CEL; OLM knows this one', severity: 'warning' }
+      ? { text: 'opm validates only CEL rules; OLM supports this one', severity: 'warning' }
       : { text: 'cel is missing', severity: 'error' };
   }
   const expression = text(rule, 'rule');
@@ -216,7 +219,7 @@ function constraintDefect(
     return undefined;
   } catch (error) {
     if (error instanceof CelError)
-      return { text: `cel.rule is no rule: ${error.message}`, severity: 'error' };
+      return { text: `cel.rule is not a valid rule: ${error.message}`, severity: 'error' };
     throw error;
   }
 }
@@ -226,7 +229,7 @@ export function checkDependencyTypes(bundle: Inspected, report: Report): void {
     if (fields) continue;
     const known = DEPENDENCIES.has(dependency.type);
     const message = known
-      ? `the value of the dependency ${dependency.type} does not fit its type`
+      ? `the value of the dependency ${dependency.type} has the wrong type`
       : `unknown type of dependency ${JSON.stringify(dependency.type)}`;
     report(message, dependency.location, { hint: `types: ${[...DEPENDENCIES.keys()].join(', ')}` });
   }

@@ -40,7 +40,7 @@ function jsonOf({ value, say }: Annotation, hint: string): unknown {
     return JSON.parse(value);
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
-    say('is no JSON', hint);
+    say('is not valid JSON', hint);
     return undefined;
   }
 }
@@ -49,7 +49,7 @@ function textsOf(annotation: Annotation, hint: string): readonly string[] {
   const value = jsonOf(annotation, hint);
   if (value === undefined) return [];
   if (Array.isArray(value) && value.every((item) => typeof item === 'string')) return value;
-  annotation.say('is no list of texts', hint);
+  annotation.say('is not a list of strings', hint);
   return [];
 }
 
@@ -72,7 +72,7 @@ export const checkFeatures: Check = ofCsv((csv, report) => {
     const name = key.slice(FEATURES.length);
     const place = csv.at('metadata', 'annotations', key);
     if (!known.includes(name)) {
-      report(`${called(csv)}: ${JSON.stringify(name)} is no feature that consoles know`, place, {
+      report(`${called(csv)}: ${JSON.stringify(name)} is not a feature that consoles know`, place, {
         hint: `one of ${known.join(', ')}`,
       });
     } else if (value !== 'true' && value !== 'false') {
@@ -91,7 +91,7 @@ export const checkFeaturesPresent: Check = ofCsv((csv, report) => {
   const missing = REQUIRED_FEATURES.filter((name) => !(`${FEATURES}${name}` in csv.annotations));
   if (missing.length === 0) return;
   report(
-    `${called(csv)} does not say about ${missing.join(', ')} (${FEATURES}…)`,
+    `${called(csv)} does not declare ${missing.join(', ')} (${FEATURES}…)`,
     csv.at('metadata', 'annotations'),
     {
       hint: `${FEATURES}${missing[0]}: "false"`,
@@ -107,7 +107,7 @@ export const checkInfrastructure: Check = ofAnnotation(
     for (const feature of textsOf(annotation, `'["disconnected", "proxy-aware"]'`)) {
       if (INFRASTRUCTURE.includes(feature.toLowerCase())) continue;
       annotation.say(
-        `names ${JSON.stringify(feature)}, which consoles do not know`,
+        `lists ${JSON.stringify(feature)}, which consoles do not know`,
         `one of ${INFRASTRUCTURE.join(', ')}`,
       );
     }
@@ -131,16 +131,16 @@ export const checkNamespaceTemplate: Check = ofAnnotation(
     const { csv, say } = annotation;
     const kind = kindOf(value);
     if (kind?.kind !== 'Namespace' || kind.version !== 'v1' || kind.group !== '') {
-      say('is no Namespace of v1', NAMESPACE);
+      say('is not a v1 Namespace', NAMESPACE);
       return;
     }
     const name = text(member(value, 'metadata'), 'name');
     if (!isDnsLabel(name))
-      say(`names the namespace ${JSON.stringify(name)}, which no cluster takes`, NAMESPACE);
+      say(`names the namespace ${JSON.stringify(name)}, which is not a valid name`, NAMESPACE);
     const plain = csv.annotations['operatorframework.io/suggested-namespace'];
     if (plain !== undefined && plain !== name)
       say(
-        `names ${JSON.stringify(name)}, operatorframework.io/suggested-namespace ${JSON.stringify(plain)}: the template counts`,
+        `names ${JSON.stringify(name)}, but operatorframework.io/suggested-namespace names ${JSON.stringify(plain)}: consoles use the template`,
       );
   },
 );
@@ -153,12 +153,12 @@ export const checkInitialization: Check = ofAnnotation(
     if (value === undefined) return;
     const kind = kindOf(value);
     if (!kind) {
-      annotation.say('is no single object with a kind', hint);
+      annotation.say('is not a single object with a kind', hint);
       return;
     }
     const api = `${kind.group}/${kind.version}, Kind=${kind.kind}`;
     if (!ownedApis(annotation.csv).has(api))
-      annotation.say(`is of ${api}, which the ClusterServiceVersion does not own`);
+      annotation.say(`has kind ${api}, which the ClusterServiceVersion does not own`);
   },
 );
 
@@ -197,7 +197,7 @@ export const checkPlatformLabelNames: Check = ofCsv((csv, report) => {
     if (!known) continue;
     const place = csv.at('metadata', 'labels', key);
     if (!known.includes(name))
-      report(`${called(csv)}: the label ${key} names no platform that consoles filter by`, place, {
+      report(`${called(csv)}: the label ${key} is not a platform that consoles filter by`, place, {
         hint: `one of ${known.join(', ')}`,
       });
     else if (value !== 'supported')
@@ -223,7 +223,7 @@ export const checkPresentation: Check = ofCsv((csv, report) => {
   const missing = PRESENTED.filter(([field, isThere]) => !isThere(csv.spec[field])).map(([field]) => field);
   if (csv.annotations['capabilities'] === undefined) missing.push('the annotation capabilities');
   if (missing.length === 0) return;
-  report(`${called(csv)} lacks ${missing.join(', ')}, which catalogs show`, csv.at('spec'));
+  report(`${called(csv)} lacks ${missing.join(', ')}, which consoles show to users`, csv.at('spec'));
 });
 
 const API_FIELDS = {
@@ -272,7 +272,7 @@ function descriptorDefect(descriptor: Fields): string | undefined {
   const odd = Array.isArray(hints)
     ? hints.find((hint) => typeof hint !== 'string' || !hint.startsWith('urn:'))
     : undefined;
-  return odd === undefined ? undefined : `has the x-descriptor ${JSON.stringify(odd)}, which is no URN`;
+  return odd === undefined ? undefined : `has the x-descriptor ${JSON.stringify(odd)}, which is not a URN`;
 }
 
 export const checkApiServiceDeployment: Check = ofCsv((csv, report) => {
@@ -282,7 +282,7 @@ export const checkApiServiceDeployment: Check = ofCsv((csv, report) => {
   for (const [i, api] of list(csv.spec, 'apiservicedefinitions', 'owned').entries()) {
     const name = text(api, 'deploymentName');
     if (name === '' || deployments.includes(name)) continue;
-    const message = `${called(csv)}: the API service ${JSON.stringify(text(api, 'name'))} is served by the deployment ${JSON.stringify(name)}, which does not exist: the ClusterServiceVersion stays pending`;
+    const message = `${called(csv)}: the API service ${JSON.stringify(text(api, 'name'))} names the deployment ${JSON.stringify(name)}, which does not exist: the ClusterServiceVersion stays pending`;
     report(message, csv.at('spec', 'apiservicedefinitions', 'owned', i, 'deploymentName'));
   }
 });

@@ -63,7 +63,7 @@ function checkReviews(reviews: readonly string[], path: Path, say: Definition['s
   else if (!reviews.includes('v1') && !reviews.includes('v1beta1')) say(path, 'must include v1 or v1beta1');
   for (const [i, review] of reviews.entries()) {
     if (!DNS_LABEL.test(review)) say([...path, i], `${JSON.stringify(review)} ${LABEL_TEXT}`);
-    if (reviews.indexOf(review) !== i) say([...path, i], `${JSON.stringify(review)} stands twice`);
+    if (reviews.indexOf(review) !== i) say([...path, i], `${JSON.stringify(review)} is listed twice`);
   }
 }
 
@@ -79,7 +79,7 @@ function urlDefects(url: string): string[] {
   const [, scheme = '', authority = '', query = '', fragment = ''] =
     /^(?:([a-z][a-z0-9+.-]*):)?(?:\/\/([^/?#]*))?[^?#]*(\?[^#]*)?(#.*)?$/is.exec(url) ?? [];
   return [
-    ...(scheme.toLowerCase() === 'https' ? [] : ['must begin with https://']),
+    ...(scheme.toLowerCase() === 'https' ? [] : ['must start with https://']),
     ...(authority.replace(/^.*@/s, '') === '' ? ['must name a host'] : []),
     ...(authority.includes('@') ? ['must not name a user'] : []),
     ...(fragment.length > 1 ? ['must have no fragment'] : []),
@@ -96,10 +96,13 @@ function checkService(service: Fields, path: Path, say: Definition['say']): void
     say([...path, 'port'], `must be between 1 and 65535, found ${String(port)}`);
   const urlPath = text(service, 'path');
   if (urlPath === '' || urlPath === '/') return;
-  if (!urlPath.startsWith('/')) say([...path, 'path'], `${JSON.stringify(urlPath)} must begin with /`);
+  if (!urlPath.startsWith('/')) say([...path, 'path'], `${JSON.stringify(urlPath)} must start with /`);
   const steps = urlPath.slice(1).replace(/\/$/, '').split('/');
   if (!steps.every(isDnsSubdomain))
-    say([...path, 'path'], `${JSON.stringify(urlPath)} must have lower-case DNS names between its slashes`);
+    say(
+      [...path, 'path'],
+      `${JSON.stringify(urlPath)} must consist of lower-case DNS names separated by slashes`,
+    );
 }
 
 interface Part {
@@ -133,7 +136,7 @@ export const checkPrinterColumns: Check = eachCrd((definition) => {
         say('format', `must be one of ${COLUMN_FORMATS.slice(1).join(', ')}`);
       const jsonPath = text(column, pathField);
       if (jsonPath === '') say(pathField, 'is missing');
-      else if (!jsonPath.startsWith('.')) say(pathField, `${JSON.stringify(jsonPath)} must begin with a dot`);
+      else if (!jsonPath.startsWith('.')) say(pathField, `${JSON.stringify(jsonPath)} must start with a dot`);
     }
   }
 });
@@ -175,14 +178,14 @@ export const checkSelectableFields: Check = eachCrd((definition) => {
       (version && member(version, 'schema')['openAPIV3Schema']) ??
       member(spec, 'validation')['openAPIV3Schema'];
     if (!isObject(schema)) {
-      definition.say(path, 'needs a schema in which the fields are');
+      definition.say(path, 'needs a schema that contains the fields');
       continue;
     }
     const unique = new Set(fields.filter((field) => field !== '')).size;
     if (unique > MOST_SELECTABLE)
       definition.say(path, `has ${unique} fields, the limit is ${MOST_SELECTABLE}`);
     for (const [i, field] of fields.entries()) {
-      const defect = fields.indexOf(field) === i ? selectableDefect(field, schema) : 'stands twice';
+      const defect = fields.indexOf(field) === i ? selectableDefect(field, schema) : 'is a duplicate';
       if (defect !== undefined)
         definition.say([...path, i, 'jsonPath'], `${JSON.stringify(field)} ${defect}`);
     }
@@ -200,13 +203,13 @@ function selectableDefect(field: string, schema: Fields): string | undefined {
       .split('.')
       .every((name) => /^[^[\]]+$/.test(name))
   )
-    return 'is no path such as .spec.size';
+    return 'is not a path such as .spec.size';
   const names = field.slice(1).split('.');
   let at: unknown = schema;
   for (const name of names) {
     const inside = isObject(at) ? at : {};
     at = isObject(inside['properties']) ? inside['properties'][name] : inside['additionalProperties'];
-    if (!isObject(at)) return 'is no field of the schema';
+    if (!isObject(at)) return 'is not a field of the schema';
   }
   if (names[0] === 'metadata') return 'is in metadata';
   const type = isObject(at) ? text(at, 'type') : '';
@@ -228,8 +231,12 @@ export const checkVersionParts: Check = eachCrd(({ spec, isBeta, versions, say }
     const values = versions.map((version) => version[each]);
     const isSet = (value: unknown): boolean => (Array.isArray(value) ? value.length > 0 : isObject(value));
     if (isSet(spec[top]) && values.some(isSet))
-      say(['spec', top], `must not be set: versions have ${each} of their own`);
+      say(['spec', top], `must not be set: each version has its own ${each}`);
     if (values.length > 0 && values.every((value) => isSet(value) && sameJson(value, values[0])))
-      say(['spec', 'versions'], `must not all have the same ${each}`, `spec.${top} says it for all of them`);
+      say(
+        ['spec', 'versions'],
+        `must not all have the same ${each}`,
+        `set spec.${top} once for all versions`,
+      );
   }
 });

@@ -45,7 +45,7 @@ export function eachCrd(check: (definition: Definition) => void): Check {
           .join('')
           .slice(1);
         report(
-          `custom resource definition ${JSON.stringify(object.name)}: ${field} ${message}`,
+          `CRD ${JSON.stringify(object.name)}: ${field} ${message}`,
           object.document.locate(path),
           hint === undefined ? {} : { hint },
         );
@@ -60,7 +60,7 @@ export const checkCrdType: Check = ({ crds }, report) => {
     if (version !== 'v1' && version !== 'v1beta1') continue;
     const { misfits } = fitStruct(value, version === 'v1' ? CRD_V1 : CRD_V1BETA1);
     for (const { path, expected, found } of misfits) {
-      const message = `custom resource definition ${JSON.stringify(name)}: ${path.join('.')} must be ${expected}, found ${found}`;
+      const message = `CRD ${JSON.stringify(name)}: ${path.join('.')} must be ${expected}, found ${found}`;
       report(message, document.locate(path));
     }
   }
@@ -70,7 +70,7 @@ export const checkCrdApiVersion: Check = ({ objects }, report) => {
   for (const { kind, group, version, name, document } of objects) {
     if (kind !== 'CustomResourceDefinition') continue;
     if (group === 'apiextensions.k8s.io' && (version === 'v1' || version === 'v1beta1')) continue;
-    const message = `custom resource definition ${JSON.stringify(name)}: unknown apiVersion`;
+    const message = `CRD ${JSON.stringify(name)}: unknown apiVersion`;
     report(message, document.locate(['apiVersion']), { hint: 'apiVersion: apiextensions.k8s.io/v1' });
   }
 };
@@ -81,7 +81,7 @@ export const checkCrdName: Check = eachCrd(({ object, spec, names, say }) => {
     say(['metadata', 'name'], `must be <plural>.<group>, ${JSON.stringify(expected)}`);
   else if (!isDnsSubdomain(object.name)) say(['metadata', 'name'], 'must be a lower-case DNS name');
   if (text(member(object.value, 'metadata'), 'generateName') !== '')
-    say(['metadata', 'generateName'], 'must not be set: the name of a definition is its own');
+    say(['metadata', 'generateName'], 'must not be set: a CRD needs a fixed name');
 });
 
 export const checkCrdGroup: Check = eachCrd(({ spec, say }) => {
@@ -107,14 +107,14 @@ export const checkStorageVersion: Check = eachCrd(({ versions, say }) => {
 
 /** Names of RFC 1035. */
 export const DNS_LABEL: RegExp = /^[a-z](?:[-a-z0-9]{0,61}[a-z0-9])?$/;
-export const LABEL_TEXT = 'must be lower-case letters, digits and -, beginning with a letter';
+export const LABEL_TEXT = 'must be lower-case letters, digits and -, starting with a letter';
 
 export const checkVersionNames: Check = eachCrd(({ versions, say }) => {
   const names = versions.map((version) => text(version, 'name'));
   for (const [i, name] of names.entries()) {
     if (!DNS_LABEL.test(name)) say(['spec', 'versions', i, 'name'], `${JSON.stringify(name)} ${LABEL_TEXT}`);
     if (names.indexOf(name) !== i)
-      say(['spec', 'versions', i, 'name'], `${JSON.stringify(name)} stands twice`);
+      say(['spec', 'versions', i, 'name'], `${JSON.stringify(name)} is a duplicate`);
   }
 });
 
@@ -150,7 +150,7 @@ export const checkPreserveUnknown: Check = eachCrd(({ spec, isBeta, say }) => {
   const how =
     spec['preserveUnknownFields'] === true
       ? 'must not be true'
-      : 'must be false: left out, it is true in v1beta1';
+      : 'must be false: the default in v1beta1 is true';
   say(
     ['spec', 'preserveUnknownFields'],
     how,
@@ -164,7 +164,7 @@ export const checkDeprecationWarning: Check = eachCrd(({ versions, say }) => {
     if (typeof warning !== 'string') continue;
     const at: Path = ['spec', 'versions', i, 'deprecationWarning'];
     const { length } = new TextEncoder().encode(warning);
-    if (version['deprecated'] !== true) say(at, 'can only be set for a version with deprecated: true');
+    if (version['deprecated'] !== true) say(at, 'can only be set on a version with deprecated: true');
     else if (length === 0 || length > 256) say(at, `must have 1 to 256 bytes, found ${length}`);
     else if (!/^[\p{L}\p{M}\p{N}\p{P}\p{S} ]*$/u.test(warning)) say(at, 'must be printable');
   }
@@ -186,7 +186,7 @@ export const checkProtectedGroup: Check = eachCrd(({ object, spec, say }) => {
   if (/^https?:\/\/[^/]+|^unapproved/.test(approval)) return;
   say(
     ['metadata', 'annotations', APPROVAL],
-    'must name the approval: the group is one of Kubernetes',
+    'must link to the approval: the group belongs to Kubernetes',
     `${APPROVAL}: https://github.com/kubernetes/enhancements/pull/…`,
   );
 });
@@ -212,14 +212,11 @@ export const checkCrdOnce: Check = (bundle, report) => {
     ({ kind }) => kind === 'CustomResourceDefinition',
   )) {
     if (names.has(name))
-      report(
-        `the custom resource definition ${JSON.stringify(name)} stands twice in the bundle`,
-        document.locate(['metadata', 'name']),
-      );
+      report(`the bundle has the CRD ${JSON.stringify(name)} twice`, document.locate(['metadata', 'name']));
     names.add(name);
   }
   for (const [api, { document }] of servedApis(bundle)) {
-    if (seen.has(api)) report(`${api} is defined twice in the bundle`, document.locate(['spec', 'versions']));
+    if (seen.has(api)) report(`the bundle defines ${api} twice`, document.locate(['spec', 'versions']));
     seen.add(api);
   }
 };
@@ -234,9 +231,9 @@ export const checkOwnedPresent: Check = ofCsv((csv, report, bundle) => {
     const api = `${dot < 0 ? name : name.slice(dot + 1)}/${text(crd, 'version')}, Kind=${text(crd, 'kind')}`;
     if (served.has(api) && names.has(name)) {
       if (seen.has(api)) {
-        const message = `ClusterServiceVersion ${JSON.stringify(csv.name)} owns ${api} twice: tools take the second for another definition, which the bundle lacks`;
+        const message = `ClusterServiceVersion ${JSON.stringify(csv.name)} lists ${api} as owned twice: tools treat the second as another CRD, which the bundle lacks`;
         report(message, csv.at('spec', 'customresourcedefinitions', 'owned', i), {
-          hint: 'remove one of both',
+          hint: 'remove one of the two',
         });
       }
       seen.add(api);
@@ -244,7 +241,7 @@ export const checkOwnedPresent: Check = ofCsv((csv, report, bundle) => {
     }
     const message = `ClusterServiceVersion ${JSON.stringify(csv.name)} owns ${api} (${name}), which the bundle does not define`;
     report(message, csv.at('spec', 'customresourcedefinitions', 'owned', i), {
-      hint: 'add the definition to manifests/',
+      hint: 'add the CRD to manifests/',
     });
   }
 });
@@ -254,8 +251,8 @@ export const checkOwnedGroup: Check = ofCsv((csv, report) => {
   for (const [i, crd] of list(csv.object.value, 'spec', 'customresourcedefinitions', 'owned').entries()) {
     if (crd['group'] === undefined) continue;
     const path = ['spec', 'customresourcedefinitions', 'owned', i, 'group'];
-    const message = `ClusterServiceVersion ${JSON.stringify(csv.name)}: an owned definition has no field group: opm does not find the definition then`;
-    report(message, csv.at(...path), { hint: 'remove it: the group is in the name' });
+    const message = `ClusterServiceVersion ${JSON.stringify(csv.name)}: an owned CRD must not have the field group, otherwise opm does not find it`;
+    report(message, csv.at(...path), { hint: 'remove the field: the name contains the group' });
   }
 });
 

@@ -65,7 +65,7 @@ function examplesKey({ annotations }: TypedCsv): (typeof EXAMPLES)[number] | und
 export const checkExamplesPresent: Check = ofCsv((csv, report) => {
   if (examplesKey(csv) || Object.keys(csv.annotations).length === 0) return;
   report(`${called(csv)} has no examples`, csv.at('metadata', 'annotations'), {
-    hint: 'the annotation alm-examples: \'[{"apiVersion": …, "kind": …}]\'',
+    hint: 'alm-examples: \'[{"apiVersion": …, "kind": …}]\'',
   });
 });
 
@@ -88,7 +88,7 @@ function examplesOf(csv: TypedCsv): readonly Fields[] | string | undefined {
   if (examples.value === null) return [];
   if (!Array.isArray(examples.value)) return 'expected a list of objects';
   const bad = examples.value.findIndex((item) => !isObject(item) || !kindOf(item));
-  return bad < 0 ? examples.value : `item ${bad} is no object with a kind`;
+  return bad < 0 ? examples.value : `item ${bad} is not an object with a kind`;
 }
 
 /** Deepest nesting of examples. */
@@ -98,7 +98,7 @@ function jsonOf(json: string): { readonly value: unknown } | string {
   const reader = new JsonReader(json, MAX_DEPTH);
   try {
     const first = reader.next();
-    if (!first) return 'not JSON: nothing but spaces';
+    if (!first) return 'not JSON: the text is empty';
     const { value } = first;
     return reader.next() === undefined ? { value } : 'not JSON: text follows the list';
   } catch (error) {
@@ -143,7 +143,7 @@ export const checkCrdNames: Check = ofCsv((csv, report) => {
   for (const which of ['owned', 'required']) {
     for (const [i, crd] of list(csv.spec, 'customresourcedefinitions', which).entries()) {
       if (text(crd, 'name').includes('.')) continue;
-      const message = `${called(csv)}: the ${which} definition ${JSON.stringify(text(crd, 'name'))} must be named <plural>.<group>`;
+      const message = `${called(csv)}: the ${which} CRD ${JSON.stringify(text(crd, 'name'))} must be named <plural>.<group>`;
       report(message, csv.at('spec', 'customresourcedefinitions', which, i, 'name'));
     }
   }
@@ -166,7 +166,7 @@ export const checkExampleApis: Check = ofCsv((csv, report) => {
     if (owned.has(api)) continue;
     const key = examplesKey(csv) ?? '';
     report(
-      `${called(csv)}: there is an example of ${api}, which it does not own`,
+      `${called(csv)}has an example of ${api}, which it does not own`,
       csv.at('metadata', 'annotations', key),
     );
   }
@@ -176,7 +176,7 @@ export const checkApiExamples: Check = ofCsv((csv, report) => {
   const examples = exampleApis(csv);
   for (const [api, path] of examples ? ownedApis(csv) : []) {
     if (examples?.has(api)) continue;
-    report(`${called(csv)}: there is no example of ${api}, which it owns`, csv.at(...path));
+    report(`${called(csv)}has no example of ${api}, which it owns`, csv.at(...path));
   }
 });
 
@@ -214,7 +214,7 @@ export const checkConversionModes: Check = ofCsv((csv, report) => {
     const loose = texts(webhook, 'conversionCRDs').length > 0 && !onlyAll;
     if (!strict && !loose) continue;
     const name = JSON.stringify(text(webhook, 'generateName'));
-    const message = `${called(csv)}: the webhook ${name} converts, so AllNamespaces must be the only supported install mode, found ${JSON.stringify(supported)}`;
+    const message = `${called(csv)}: with the conversion webhook ${name} AllNamespaces must be the only supported install mode, found ${JSON.stringify(supported)}`;
     report(message, csv.at('spec', 'webhookdefinitions', i));
   }
 });
@@ -230,7 +230,7 @@ export const checkMinKubeVersion: Check = ofCsv((csv, report) => {
   const version = text(csv.spec, 'minKubeVersion');
   if (version.trim() === '' || tryParseVersion(version)) return;
   report(
-    `${called(csv)}: minKubeVersion ${JSON.stringify(version)} is no version such as 1.28.0`,
+    `${called(csv)}: minKubeVersion ${JSON.stringify(version)} is not a valid version, for example 1.28.0`,
     csv.at('spec', 'minKubeVersion'),
   );
 });
@@ -329,7 +329,7 @@ function referenceDefect(image: string): string | undefined {
     parseReference(image);
     return undefined;
   } catch (error) {
-    if (error instanceof InvalidReference) return `is no image reference: ${error.message}`;
+    if (error instanceof InvalidReference) return `is not a valid image reference: ${error.message}`;
     throw error;
   }
 }
@@ -338,7 +338,7 @@ export const checkReleaseName: Check = ofCsv((csv, report, bundle) => {
   const release = text(csv.spec, 'release');
   if (release === '') return;
   if (!/^[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*$/.test(release)) {
-    const message = `${called(csv)}: release ${JSON.stringify(release)} must be letters, digits and - divided by dots`;
+    const message = `${called(csv)}: release ${JSON.stringify(release)} must be letters, digits and -, separated by dots`;
     report(message, csv.at('spec', 'release'), { hint: "release: '1'" });
   }
   const expected = `${bundle.package}-v${text(csv.spec, 'version')}-${release}`;
@@ -357,7 +357,7 @@ export const checkServiceAccounts: Check = ofCsv((csv, report, { objects }) => {
   );
   for (const { kind, group, version, name, document } of objects) {
     if (kind !== 'ServiceAccount' || group !== '' || version !== 'v1' || !used.has(name)) continue;
-    const message = `the service account ${JSON.stringify(name)} is one that OLM makes for a deployment of ${called(csv)}`;
+    const message = `OLM creates the service account ${JSON.stringify(name)} for a deployment of ${called(csv)}`;
     report(message, document.locate(['metadata', 'name']), {
       hint: 'remove the manifest, or rename one of the two',
     });
@@ -367,21 +367,21 @@ export const checkServiceAccounts: Check = ofCsv((csv, report, { objects }) => {
 export const checkSubstitutes: Check = ofCsv((csv, report) => {
   const substitutes = csv.annotations['olm.substitutesFor'];
   if (substitutes === undefined || text(csv.spec, 'release') === '') return;
-  const message = `${called(csv)} has a release and substitutes for ${JSON.stringify(substitutes)}; only one of both is possible`;
+  const message = `${called(csv)} has a release and substitutes for ${JSON.stringify(substitutes)}; it can have only one of the two`;
   report(message, csv.at('metadata', 'annotations', 'olm.substitutesFor'));
 });
 
 export const checkUnquoted: Check = ofCsv((csv, report) => {
   for (const path of csv.unquoted) {
     const field = path.join('.');
-    const message = `${called(csv)}: ${field} is no text: operator-sdk takes it for one, opm and OLM v1 refuse the bundle`;
+    const message = `${called(csv)}: ${field} is not a string: operator-sdk accepts it, but opm and OLM v1 reject the bundle`;
     report(message, csv.at(...path), { hint: `${String(path.at(-1))}: "…"` });
   }
 });
 
 export const checkFieldCase: Check = ofCsv((csv, report) => {
   for (const { path, field } of csv.miscased) {
-    const message = `${called(csv)}: ${path.join('.')} is spelled ${field}: clusters do not read the field`;
+    const message = `${called(csv)}: ${path.join('.')} is spelled ${field}, so clusters ignore the field`;
     const isRequired = REQUIRED.some(
       (required) => required.join('.') === [...path.slice(0, -1), field].join('.'),
     );

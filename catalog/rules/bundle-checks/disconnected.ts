@@ -16,12 +16,12 @@ export const checkImagesListed: Check = ofCsv((csv, report) => {
   for (const { image, place, path } of [...images.filter(isVariable), ...images]) {
     if (place === 'relatedImages' || listed.has(image)) continue;
     listed.add(image);
-    const what = `${called(csv)}: the image ${JSON.stringify(image)} (${place}) is not among relatedImages`;
+    const what = `${called(csv)}: the image ${JSON.stringify(image)} (${place}) is not in relatedImages`;
     const hint = `relatedImages: - {name: …, image: ${image}}`;
     // opm lists images of containers itself, and clusters do not pull what an annotation names.
     if (/^(?:container|the annotation) /.test(place))
-      report(`${what}: certification wants it there`, csv.at(...path), { hint, severity: 'info' });
-    else report(`${what}, so no mirror gets it`, csv.at(...path), { hint });
+      report(`${what}: certification requires it`, csv.at(...path), { hint, severity: 'info' });
+    else report(`${what}, so it is not mirrored`, csv.at(...path), { hint });
   }
 });
 
@@ -34,8 +34,8 @@ export const checkImagesPinned: Check = ofCsv((csv, report) => {
   for (const { image, place, path } of namedImages(csv.object.value)) {
     if (seen.has(image) || isPinned(image)) continue;
     seen.add(image);
-    const message = `${called(csv)}: the image ${JSON.stringify(image)} (${place}) is not named by digest: mirrors for disconnected clusters answer digests only`;
-    report(message, csv.at(...path), { hint: 'portolan resolve finds the digest of a tag' });
+    const message = `${called(csv)}: the image ${JSON.stringify(image)} (${place}) has no digest: on disconnected clusters, mirrors serve images by digest only`;
+    report(message, csv.at(...path), { hint: 'find the digest of a tag with portolan resolve' });
   }
 });
 
@@ -59,6 +59,6 @@ export const checkDisconnectedClaim: Check = ofCsv((csv, report) => {
     ...(related.every((image) => isPinned(text(image, 'image'))) ? [] : ['digests in all relatedImages']),
   ];
   if (lacking.length === 0) return;
-  const message = `${called(csv)} says that it supports disconnected clusters, and lacks ${lacking.join(', ')}`;
+  const message = `${called(csv)} declares support for disconnected clusters but lacks ${lacking.join(', ')}`;
   report(message, csv.at('metadata', 'annotations'));
 });

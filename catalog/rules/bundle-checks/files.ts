@@ -13,7 +13,7 @@ export function checkFolders({ files }: Inspected, report: Report): void {
   for (const folder of ['manifests', 'metadata'] as const) {
     if (files[folder].length === 0) {
       report(`the bundle has no files in ${folder}/`, start(folder), {
-        hint: `a bundle has the folders manifests/ and metadata/`,
+        hint: `create the folders manifests/ and metadata/`,
       });
     }
   }
@@ -25,16 +25,18 @@ function start(file: string): { file: string; line: number; column: number } {
 
 export function checkCsvPresent({ csv, files }: Inspected, report: Report): void {
   if (csv || files.manifests.length === 0) return;
-  report('manifests/ holds no ClusterServiceVersion that can be read', start('manifests'), {
-    hint: 'one file of manifests/ begins with a document of the kind ClusterServiceVersion',
+  report('manifests/ has no readable ClusterServiceVersion', start('manifests'), {
+    hint: 'add a file to manifests/ whose first document is a ClusterServiceVersion',
   });
 }
 
 export function checkSingleCsv({ objects }: Inspected, report: Report): void {
   const [first, ...others] = objects.filter(({ kind }) => kind === 'ClusterServiceVersion');
   for (const other of others) {
-    const message = `a second ClusterServiceVersion ${JSON.stringify(other.name)}: ${JSON.stringify(first?.name)} is there already`;
-    report(message, other.document.locate(['metadata', 'name']), { hint: 'a bundle is one version' });
+    const message = `the bundle has a second ClusterServiceVersion, ${JSON.stringify(other.name)}, besides ${JSON.stringify(first?.name)}`;
+    report(message, other.document.locate(['metadata', 'name']), {
+      hint: 'create one bundle for each version',
+    });
   }
 }
 
@@ -47,7 +49,7 @@ export function checkSubfolders({ files }: Inspected, report: Report): void {
       `manifests/ has the folder ${JSON.stringify(folder)}, which no tool reads`,
       start(`manifests/${folder}`),
       {
-        hint: 'move its files up, or out of the bundle',
+        hint: 'move its files to manifests/, or out of the bundle',
       },
     );
   }
@@ -71,7 +73,7 @@ export function checkReadable({ manifests, files }: Inspected, report: Report): 
     else if (!kindOf(first.value)) {
       const found = isObject(first.value) ? 'an object without a kind' : `no object`;
       report(`expected a manifest, found ${found}`, first.document.locate([]), {
-        hint: 'manifests/ holds Kubernetes objects only',
+        hint: 'keep only Kubernetes objects in manifests/',
       });
     }
   }
@@ -82,10 +84,10 @@ export function checkLostDocuments({ manifests }: Inspected, report: Report): vo
     const [, second] = file.documents;
     if (second?.kind !== 'value' || second.value === null) continue;
     report(
-      'OLM v0 and opm read only the first document of a file; this one is lost',
+      'OLM v0 and opm read only the first document of a file and ignore this one',
       second.document.locate([]),
       {
-        hint: 'put it into a file of its own',
+        hint: 'move it to a separate file',
       },
     );
   }
@@ -133,8 +135,8 @@ export function checkKinds({ objects, allObjects }: Inspected, report: Report): 
   const lists = objects.filter((object) => itemsOf(object));
   for (const { kind, name, document } of [...lists, ...allObjects]) {
     if (SUPPORTED.has(kind)) continue;
-    const message = `OLM installs no ${kind} from a bundle: found ${JSON.stringify(name)}`;
-    report(message, document.locate(['kind']), { hint: 'let the operator create it' });
+    const message = `OLM does not install a ${kind} from a bundle, found ${JSON.stringify(name)}`;
+    report(message, document.locate(['kind']), { hint: 'create it from the operator' });
   }
 }
 
@@ -179,7 +181,7 @@ type Metadata = Readonly<Record<string, unknown>>;
 
 function checkPlace(metadata: Metadata, isCrd: boolean, say: Say): void {
   if (metadata['namespace'] !== undefined && metadata['namespace'] !== '') {
-    const why = isCrd ? 'a definition is in none' : 'OLM puts the object into the namespace of the operator';
+    const why = isCrd ? 'CRDs are not namespaced' : "OLM creates the object in the operator's namespace";
     say(['metadata', 'namespace'], `must not be set: ${why}`);
   }
   if (!isCrd && (metadata['name'] ?? '') === '') say(['metadata', 'name'], 'is missing');
@@ -194,15 +196,15 @@ function checkTexts(metadata: Metadata, say: Say): void {
     for (const [key, value] of Object.entries(isObject(metadata[field]) ? metadata[field] : {})) {
       const name = field === 'annotations' ? key.toLowerCase() : key;
       if (!QUALIFIED.test(name))
-        say(['metadata', field], `has the key ${JSON.stringify(key)}, which is no qualified name`);
+        say(['metadata', field], `has the key ${JSON.stringify(key)}, which is not a qualified name`);
       else if (field === 'labels' && !LABEL_VALUE.test(String(value)))
-        say(['metadata', field], `has the value ${JSON.stringify(value)}, which is no label value`);
+        say(['metadata', field], `has the value ${JSON.stringify(value)}, which is not a valid label value`);
     }
   }
   const finalizers = Array.isArray(metadata['finalizers']) ? metadata['finalizers'] : [];
   for (const finalizer of finalizers) {
     if (!QUALIFIED.test(String(finalizer)))
-      say(['metadata', 'finalizers'], `has ${JSON.stringify(finalizer)}, which is no qualified name`);
+      say(['metadata', 'finalizers'], `has ${JSON.stringify(finalizer)}, which is not a qualified name`);
   }
   if (finalizers.includes('orphan') && finalizers.includes('foregroundDeletion'))
     say(['metadata', 'finalizers'], 'must not have both orphan and foregroundDeletion');

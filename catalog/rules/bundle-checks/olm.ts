@@ -28,7 +28,10 @@ export const checkDeploymentNames: Check = ofCsv((csv, report) => {
   for (const [i, { path }] of deploymentsOf(csv).entries()) {
     const name = names[i] ?? '';
     if (names.indexOf(name) !== i)
-      report(`${called(csv)}: the deployment ${JSON.stringify(name)} stands twice`, csv.at(...path, 'name'));
+      report(
+        `${called(csv)}: the deployment ${JSON.stringify(name)} is a duplicate`,
+        csv.at(...path, 'name'),
+      );
     else if (!isDnsSubdomain(name)) {
       report(
         `${called(csv)}: the deployment's name ${JSON.stringify(name)} must be a lower-case DNS name`,
@@ -41,7 +44,7 @@ export const checkDeploymentNames: Check = ofCsv((csv, report) => {
 export const checkPackageNamed: Check = ({ annotations, package: name }, report) => {
   if (!annotations || name !== '') return;
   report(
-    'the annotations name no package: OLM v1 and opm render nothing',
+    'the annotations do not name the package: OLM v1 and opm cannot render the bundle',
     annotations.document.locate([annotations.key]),
   );
 };
@@ -76,7 +79,7 @@ export const checkWebhookType: Check = eachWebhook((webhook, say) => {
 export const checkWebhookDeployment: Check = eachWebhook((webhook, say, _, csv) => {
   const name = text(webhook, 'deploymentName');
   if (deploymentsOf(csv).some(({ value }) => text(value, 'name') === name)) return;
-  say('deploymentName', `is served by the deployment ${JSON.stringify(name)}, which does not exist`);
+  say('deploymentName', `names the deployment ${JSON.stringify(name)}, which does not exist`);
 });
 
 export const checkWebhookName: Check = eachWebhook((webhook, say) => {
@@ -91,7 +94,7 @@ export const checkWebhookNamesOnce: Check = eachWebhook((webhook, say, _, csv) =
   const sameType = before.some((other) => text(other, 'type') === text(webhook, 'type'));
   say(
     'generateName',
-    sameType ? 'stands twice' : 'stands twice, which OLM v0 refuses though the types differ',
+    sameType ? 'is a duplicate' : 'is a duplicate, which OLM v0 rejects even if the types differ',
   );
 });
 
@@ -99,12 +102,12 @@ export const checkConversionOwned: Check = eachWebhook((webhook, say, bundle, cs
   if (text(webhook, 'type') !== 'ConversionWebhook') return;
   const owned = list(csv.spec, 'customresourcedefinitions', 'owned').map((crd) => text(crd, 'name'));
   const converted = texts(webhook, 'conversionCRDs');
-  if (converted.length === 0) say('conversionCRDs', 'converts no definition');
+  if (converted.length === 0) say('conversionCRDs', 'does not name a CRD to convert');
   for (const name of converted) {
     if (!owned.includes(name)) say('conversionCRDs', `converts ${JSON.stringify(name)}, which is not owned`);
     const crd = bundle.crds.find((object) => object.name === name);
     if (crd && preserves(crd.value, crd.version))
-      say('conversionCRDs', `converts ${JSON.stringify(name)}, of which preserveUnknownFields must be false`);
+      say('conversionCRDs', `converts ${JSON.stringify(name)}, so preserveUnknownFields must be false there`);
   }
 });
 
@@ -133,11 +136,14 @@ export const checkWebhookRules: Check = eachWebhook((webhook, say) => {
   if (text(webhook, 'type') === 'ConversionWebhook') return;
   for (const rule of list(webhook, 'rules')) {
     for (const group of texts(rule, 'apiGroups')) {
-      if (group === '*') say('rules', 'must not be for all API groups');
-      if (OLM_GROUPS.includes(group)) say('rules', `must not be for OLM's own group ${group}`);
+      if (group === '*') say('rules', 'must not apply to all API groups');
+      if (OLM_GROUPS.includes(group)) say('rules', `must not apply to OLM's group ${group}`);
       const resource = texts(rule, 'resources').find((name) => CONFIGURATIONS.test(name));
       if (group === 'admissionregistration.k8s.io' && resource !== undefined) {
-        say('rules', `must not be for webhook configurations, found ${JSON.stringify(resource)} of ${group}`);
+        say(
+          'rules',
+          `must not apply to webhook configurations, found ${JSON.stringify(resource)} of ${group}`,
+        );
       }
     }
   }
@@ -146,14 +152,14 @@ export const checkWebhookRules: Check = eachWebhook((webhook, say) => {
 export const checkApiServices: Check = ofCsv((csv, report) => {
   if (list(csv.spec, 'apiservicedefinitions', 'owned').length === 0) return;
   report(
-    `${called(csv)}: OLM v1 cannot install it: it owns API services`,
+    `${called(csv)}: OLM v1 cannot install it because it owns API services`,
     csv.at('spec', 'apiservicedefinitions', 'owned'),
   );
 });
 
 export const checkWebhookSupport: Check = ofCsv((csv, report) => {
   if (list(csv.spec, 'webhookdefinitions').length === 0) return;
-  const message = `${called(csv)}: OLM v1 before 1.4 (OpenShift 4.20) cannot install it: it has webhooks`;
+  const message = `${called(csv)}: OLM v1 before 1.4 (OpenShift 4.20) cannot install it because it has webhooks`;
   report(message, csv.at('spec', 'webhookdefinitions'));
 });
 
@@ -167,7 +173,7 @@ export const checkInstallModeSupport: Check = ofCsv((csv, report) => {
   const some = supported.some((mode) => SINGLE_MODES.includes(mode));
   const how = some ? ' without its feature gate SingleOwnNamespaceInstallSupport' : '';
   report(
-    `${called(csv)}: OLM v1 cannot install it${how}: it does not support AllNamespaces`,
+    `${called(csv)}: OLM v1 cannot install it${how} because it does not support AllNamespaces`,
     csv.at('spec', 'installModes'),
   );
 });
@@ -184,17 +190,17 @@ export const checkDependencySupport: Check = ({ files, csv }, report) => {
   for (const { type, location } of dependencies) {
     const property = UNSUPPORTED.get(type);
     if (property)
-      report(`OLM v1 resolves no dependencies: it never installs a bundle with ${property}`, location);
+      report(`OLM v1 does not resolve dependencies: it never installs a bundle with ${property}`, location);
   }
   const properties = metadata.flatMap((file) => propertiesIn(file, 'properties') ?? []);
   for (const { type, location } of properties) {
     if ([...UNSUPPORTED.values()].includes(type))
-      report(`OLM v1 resolves no dependencies: it never installs a bundle with ${type}`, location);
+      report(`OLM v1 does not resolve dependencies: it never installs a bundle with ${type}`, location);
   }
   for (const section of ['customresourcedefinitions', 'apiservicedefinitions']) {
     if (!csv || list(csv.spec, section, 'required').length === 0) continue;
     report(
-      'OLM v1 resolves no dependencies: it never installs a bundle with olm.gvk.required',
+      'OLM v1 does not resolve dependencies: it never installs a bundle with olm.gvk.required',
       csv.at('spec', section, 'required'),
     );
   }
@@ -203,5 +209,5 @@ export const checkDependencySupport: Check = ({ files, csv }, report) => {
 export const checkAnnotationsFile: Check = ({ annotations, files }, report) => {
   const path = 'metadata/annotations.yaml';
   if (!annotations || files.metadata.some((file) => file.path === path)) return;
-  report(`OLM v1 reads the annotations from ${path} alone`, annotations.document.locate([]));
+  report(`OLM v1 reads annotations only from ${path}`, annotations.document.locate([]));
 };

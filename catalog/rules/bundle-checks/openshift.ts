@@ -23,7 +23,7 @@ const WITHOUT: Version = parseTolerant('4.9');
 /** `olm.maxOpenShiftVersion` as annotated: its text, or why there is none. */
 function maxVersion(csv: TypedCsv): { readonly value: unknown } | { readonly defect: string } {
   const json = csv.annotations['olm.properties'] ?? '';
-  if (json === '') return { defect: 'there is no annotation olm.properties' };
+  if (json === '') return { defect: 'the annotation olm.properties is missing' };
   let properties: unknown;
   try {
     properties = JSON.parse(json);
@@ -31,11 +31,11 @@ function maxVersion(csv: TypedCsv): { readonly value: unknown } | { readonly def
     if (!(error instanceof SyntaxError)) throw error;
   }
   if (!Array.isArray(properties) || !properties.every(isObject))
-    return { defect: 'the annotation olm.properties is no list of properties' };
+    return { defect: 'the annotation olm.properties is not a list of properties' };
   const property = properties.find((item) => foldedMember(item, 'type') === 'olm.maxOpenShiftVersion');
   return property
     ? { value: foldedMember(property, 'value') }
-    : { defect: 'olm.properties does not hold it' };
+    : { defect: 'olm.properties does not contain it' };
 }
 
 function place(csv: TypedCsv): Location {
@@ -61,12 +61,12 @@ export const checkMaxVersion: Check = ofCsv((csv, report) => {
   const written = typeof value === 'string' || typeof value === 'number' ? String(value) : '';
   const version = tryTolerant(written);
   if (typeof value !== 'string') {
-    const message = `${called(csv)}: olm.maxOpenShiftVersion must be text: OLM takes a number too, the validators do not`;
+    const message = `${called(csv)}: olm.maxOpenShiftVersion must be a string: OLM accepts a number, but the validators do not`;
     report(message, place(csv), { hint: `"value": "${written}"`, severity: 'warning' });
   }
   if (!version) {
     report(
-      `${called(csv)}: olm.maxOpenShiftVersion ${JSON.stringify(value)} is no version such as 4.16`,
+      `${called(csv)}: olm.maxOpenShiftVersion ${JSON.stringify(value)} is not a valid version, for example 4.16`,
       place(csv),
     );
   } else if (formatVersion(version) !== `${version.major}.${version.minor}.0`) {
@@ -93,7 +93,7 @@ export const checkMaxVersionForRemoved: Check = ofCsv((csv, report, bundle) => {
   const version = 'value' in found ? tryTolerant(String(found.value)) : undefined;
   if (version && compareVersions({ ...version, patch: 0n }, parseTolerant(last)) <= 0) return;
   const why = 'defect' in found ? found.defect : `it is ${JSON.stringify(found.value)}`;
-  const message = `${called(csv)} uses APIs that OpenShift has up to ${last}, so olm.maxOpenShiftVersion must be at most ${last}: ${why}`;
+  const message = `${called(csv)} uses APIs that OpenShift supports up to ${last}, so olm.maxOpenShiftVersion must be at most ${last}: ${why}`;
   report(message, place(csv), {
     hint: `olm.properties: '[{"type": "olm.maxOpenShiftVersion", "value": "${last}"}]'`,
   });
@@ -106,7 +106,7 @@ export const checkVersionsLabel: Check = ofCsv((csv, report, bundle) => {
   const { dockerfile } = bundle.options;
   const hint = `LABEL ${LABEL}="v4.6-v4.8"`;
   if (!dockerfile) {
-    const message = `${called(csv)} uses APIs that OpenShift 4.9 lacks, and no Dockerfile tells for which versions it is`;
+    const message = `${called(csv)} uses APIs that OpenShift 4.9 removed, and no Dockerfile declares the supported versions`;
     report(message, csv.at(), { severity: 'warning', hint });
     return;
   }
@@ -115,7 +115,7 @@ export const checkVersionsLabel: Check = ofCsv((csv, report, bundle) => {
   const location = { file: dockerfile.path, line: Math.max(index, 0) + 1, column: 1 };
   const defect = dockerfile.text === undefined ? 'the Dockerfile cannot be read' : labelDefect(lines[index]);
   if (defect !== undefined)
-    report(`${called(csv)} uses APIs that OpenShift 4.9 lacks: ${defect}`, location, { hint });
+    report(`${called(csv)} uses APIs that OpenShift 4.9 removed: ${defect}`, location, { hint });
 });
 
 /** What is wrong with the line of a Dockerfile that says for which versions of OpenShift a bundle is. */
@@ -125,9 +125,10 @@ function labelDefect(line: string | undefined): string | undefined {
   const [, first = '', exact = ''] = line.split('=').map((part) => part.replaceAll(/["'v]/g, '').trim());
   const last = exact !== '' ? exact : first.split('-')[1];
   if (exact === '' && first.length <= 1) return `the label ${LABEL} has no value`;
-  if (last === undefined) return `the label ${LABEL}=${first} has no end, so it is for 4.9 and later too`;
+  if (last === undefined)
+    return `the label ${LABEL}=${first} has no upper bound, so it includes 4.9 and later`;
   const version = tryTolerant(last);
-  if (!version) return `the label ${LABEL} ends with ${JSON.stringify(last)}, which is no version`;
+  if (!version) return `the label ${LABEL} ends with ${JSON.stringify(last)}, which is not a valid version`;
   return compareVersions(version, WITHOUT) >= 0 ? `the label ${LABEL} ends with ${last}` : undefined;
 }
 
@@ -156,7 +157,7 @@ export const checkVersionsRange: Check = ofCsv((csv, report, { annotations }) =>
   const location = annotations.document.locate([annotations.key, LABEL]);
   const range = versionRange(label);
   if (!range) {
-    const message = `the annotation ${LABEL} ${JSON.stringify(label)} is no range of versions of OpenShift: the certification refuses the bundle`;
+    const message = `the annotation ${LABEL} ${JSON.stringify(label)} is not a valid range of OpenShift versions: certification rejects the bundle`;
     report(message, location, { hint: `${LABEL}: v4.12-v4.16` });
     return;
   }
@@ -164,7 +165,7 @@ export const checkVersionsRange: Check = ofCsv((csv, report, { annotations }) =>
   const max = 'value' in found ? tryTolerant(String(found.value)) : undefined;
   if (!max || (range.last && compareVersions(range.last, max) <= 0)) return;
   const end = range.last ? `up to ${range.last.major}.${range.last.minor}` : 'to every later version';
-  const message = `the annotation ${LABEL} brings ${called(csv)} ${end}, and olm.maxOpenShiftVersion keeps clusters that have it at ${max.major}.${max.minor}`;
+  const message = `the annotation ${LABEL} offers ${called(csv)} ${end}, but olm.maxOpenShiftVersion keeps clusters that have it at ${max.major}.${max.minor}`;
   report(message, location, { severity: 'warning', hint: `end the range with v${max.major}.${max.minor}` });
 });
 
@@ -177,10 +178,10 @@ export const checkScc: Check = ofCsv((csv, report) => {
       const which = names.length === 0 ? 'any security context constraints' : names.join(', ');
       const path = ['spec', 'install', 'spec', 'clusterPermissions', i, 'rules', j];
       report(
-        `${called(csv)} asks for more than the restricted pods of OpenShift: ${which}`,
+        `${called(csv)} needs more than the restricted security context constraints of OpenShift: ${which}`,
         csv.at(...path),
         {
-          hint: 'run without them, or tell in the description why they are needed',
+          hint: 'run without them, or explain in the description why the operator needs them',
         },
       );
     }

@@ -134,9 +134,9 @@ export const checkPlatformsSupported: Check = ofImages(({ csv, images, arch, os,
     const missing = platforms ? wanted.filter((platform) => !platforms.includes(platform)) : [];
     if (missing.length === 0) continue;
     const why = arch.isDefault && os.isDefault ? 'without labels the platform is' : 'its labels name';
-    const message = `${called(csv)}: the image ${JSON.stringify(image)} is not for ${missing.join(', ')}: ${why} ${wanted.join(', ')}, the image is for ${shown(platforms)}`;
+    const message = `${called(csv)}: the image ${JSON.stringify(image)} does not support ${missing.join(', ')}: ${why} ${wanted.join(', ')}, the image supports ${shown(platforms)}`;
     report(message, csv.at(...path), {
-      hint: 'push a manifest list with all platforms, or take the label away',
+      hint: 'push a manifest list with all platforms, or remove the label',
     });
   }
 });
@@ -163,7 +163,7 @@ export const checkPlatformLabels: Check = ofImages(({ csv, images, arch, os, rep
     const isPlain = isDefault && missing.every((value) => values.includes(value));
     if (missing.length === 0 || isPlain) continue;
     const labels = missing.map((value) => `operatorframework.io/${kind}.${value}`);
-    const message = `${called(csv)} lacks the label ${labels.join(', ')}: the operator's image is for ${missing.join(', ')} too, and clusters without the label do not list it`;
+    const message = `${called(csv)} lacks the label ${labels.join(', ')}: the operator's image also supports ${missing.join(', ')}, but clusters on these platforms do not list the operator without the label`;
     report(message, csv.at('metadata', 'labels'), {
       hint: labels.map((label) => `${label}: supported`).join('\n'),
     });
@@ -181,7 +181,7 @@ export const checkPlatformsAlike: Check = ofImages(({ csv, images, arch, os, rep
       const wanted = new Set([...labels.values, ...ofManagers(images, part)]);
       const missing = [...wanted].filter((value) => !own.has(value)).sort(compareText);
       if (missing.length === 0) continue;
-      const message = `${called(csv)}: the image ${JSON.stringify(image)} is not for ${missing.join(', ')}, which the labels or the operator's image are for`;
+      const message = `${called(csv)}: the image ${JSON.stringify(image)} does not support ${missing.join(', ')}, unlike the labels or the operator's image`;
       report(message, csv.at(...path));
     }
   }
@@ -195,13 +195,13 @@ export const checkAffinity: Check = ofImages(({ csv, images, report }) => {
         hint: AFFINITY,
       });
     if (affinity.length === 0) {
-      say(`no node affinity keeps nodes out that are not for ${shown(platforms)}, the platforms of`);
+      say(`no node affinity excludes nodes other than ${shown(platforms)}, the platforms of`);
       continue;
     }
     const extra = affinity.filter((platform) => !(platforms ?? []).includes(platform));
-    if (extra.length > 0) say(`the node affinity allows ${extra.join(', ')}, which is no platform of`);
+    if (extra.length > 0) say(`the node affinity allows ${extra.join(', ')}, which is not a platform of`);
     const lost = (platforms ?? []).filter((platform) => !affinity.includes(platform));
-    if (lost.length > 0) say(`the node affinity keeps ${lost.join(', ')} out, a platform of`);
+    if (lost.length > 0) say(`the node affinity excludes ${lost.join(', ')}, a platform of`);
   }
 });
 
@@ -212,7 +212,7 @@ export const checkInspected: Check = ofImages(({ csv, images, report }) => {
   for (const { image, path, platforms } of images) {
     if (platforms) continue;
     report(
-      `${called(csv)}: no registry said for which platforms the image ${JSON.stringify(image)} is`,
+      `${called(csv)}: the platforms of the image ${JSON.stringify(image)} are unknown`,
       csv.at(...path),
     );
   }

@@ -41,7 +41,7 @@ export const checkResourceRequests: Check = ofCsv((csv, report) => {
 const VERSION_AT_END = /\d+\.\d+\.\d+(?:-[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*)?(?:\+[0-9A-Za-z-]+)?$/;
 
 export const checkNaming: Check = ofCsv((csv, report) => {
-  const hint = '<operator>.v<version>, such as etcd.v1.0.0';
+  const hint = '<operator>.v<version>, for example etcd.v1.0.0';
   const version = VERSION_AT_END.exec(nameEnd(csv.name))?.[0];
   if (version === undefined || !tryParseVersion(version)) {
     report(`${called(csv)}: the name does not end with a version`, csv.at('metadata', 'name'), { hint });
@@ -56,7 +56,7 @@ export const checkChannelNames: Check = ({ annotations, channels }, report) => {
   const byDefault = text(annotations.values, `${PREFIX}channel.default.v1`).trim();
   for (const name of new Set([...channels, byDefault])) {
     if (name === '' || /^(?:candidate|stable|fast)/.test(name)) continue;
-    const message = `the channel ${JSON.stringify(name)} does not begin with candidate, fast or stable`;
+    const message = `the channel ${JSON.stringify(name)} does not start with candidate, fast or stable`;
     report(message, annotations.document.locate([annotations.key, `${PREFIX}channels.v1`]));
   }
 };
@@ -76,9 +76,9 @@ export const checkCreatesCrds: Check = ofCsv((csv, report) => {
           texts(rule, 'resources').some((resource) => (resources as readonly string[]).includes(resource)) &&
           texts(rule, 'verbs').some((verb) => (verbs as readonly string[]).includes(verb));
         if (!asks) continue;
-        const message = `${called(csv)} may create custom resource definitions, which is for OLM to do`;
+        const message = `${called(csv)} may create CRDs, but OLM should install them`;
         report(message, csv.at('spec', 'install', 'spec', section, i, 'rules', j), {
-          hint: 'depend on the operator that owns them',
+          hint: 'declare a dependency on the operator that owns them',
         });
         return;
       }
@@ -90,7 +90,7 @@ export const checkCrdDescriptions: Check = ofCsv((csv, report) => {
   for (const which of ['owned', 'required']) {
     for (const [i, crd] of list(csv.spec, 'customresourcedefinitions', which).entries()) {
       if (text(crd, 'description') !== '') continue;
-      const message = `${called(csv)}: the ${which} definition ${JSON.stringify(text(crd, 'name'))} has no description`;
+      const message = `${called(csv)}: the ${which} CRD ${JSON.stringify(text(crd, 'name'))} has no description`;
       report(message, csv.at('spec', 'customresourcedefinitions', which, i));
     }
   }

@@ -148,6 +148,6 @@ function tryTolerant(version: string): Version | undefined {
 export function checkMinKubeUsable({ csv }: Inspected, report: Report): void {
   const version = csv ? text(member(csv.spec), 'minKubeVersion') : '';
   if (!csv || version === '' || tryTolerant(version)) return;
-  const message = `minKubeVersion ${JSON.stringify(version)} is no version: whether removed APIs matter cannot be told`;
+  const message = `minKubeVersion ${JSON.stringify(version)} is not a valid version, so Portolan cannot check for removed APIs`;
   report(message, csv.at('spec', 'minKubeVersion'));
 }

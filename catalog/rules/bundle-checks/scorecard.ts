@@ -12,7 +12,7 @@ export const checkOwnedResources: Check = ofCsv((csv, report) => {
   const owned = list(csv.spec, 'customresourcedefinitions', 'owned');
   for (const [i, crd] of owned.entries()) {
     if (list(crd, 'resources').length > 0) continue;
-    const message = `${called(csv)}: the owned definition ${JSON.stringify(text(crd, 'name'))} lists no resources`;
+    const message = `${called(csv)}: the owned CRD ${JSON.stringify(text(crd, 'name'))} lists no resources`;
     report(message, csv.at('spec', 'customresourcedefinitions', 'owned', i), {
       hint: 'resources: [{kind: Deployment, name: "", version: apps/v1}]',
     });
@@ -83,7 +83,7 @@ export const checkExampleFields: Check = ofCsv((csv, report, bundle) => {
     const known = member(version, 'schema', 'openAPIV3Schema', 'properties', 'spec', 'properties');
     for (const field of Object.keys(member(example.value, 'spec'))) {
       if (field in known) continue;
-      const message = `${called(csv)}: the example of ${where(example)} has spec.${field}, which the definition's schema does not know`;
+      const message = `${called(csv)}: the example of ${where(example)} has spec.${field}, which is not in the CRD's schema`;
       report(message, csv.at('metadata', 'annotations', 'alm-examples'));
     }
   }

@@ -23,7 +23,7 @@ export const checkMaintainers: Check = ofCsv((csv, report) => {
       report(`${called(csv)}: maintainer ${i} must have a name and an email`, place);
     if (email !== '' && !isAddress(email)) {
       report(
-        `${called(csv)}: the email ${JSON.stringify(email)} of maintainer ${i} is not one address`,
+        `${called(csv)}: the email ${JSON.stringify(email)} of maintainer ${i} is not a single address`,
         place,
       );
     }
@@ -53,7 +53,7 @@ export const checkLinks: Check = ofCsv((csv, report) => {
     if (text(link, 'name') === '' || url === '')
       report(`${called(csv)}: link ${i} must have a name and a url`, place);
     if (url !== '' && !isRequestUri(url))
-      report(`${called(csv)}: the url ${JSON.stringify(url)} of link ${i} is no URL`, place);
+      report(`${called(csv)}: the url ${JSON.stringify(url)} of link ${i} is not a valid URL`, place);
   }
 });
 
@@ -80,7 +80,7 @@ export const checkVersion: Check = ofCsv((csv, report) => {
   if (version === '' || version === '0.0.0') {
     report(`${called(csv)} has no version`, csv.at('spec', 'version'), { hint: 'version: 1.0.0' });
   } else if (!tryParseVersion(version)) {
-    const message = `${called(csv)}: version ${JSON.stringify(version)} is no semantic version: a catalog with it is refused`;
+    const message = `${called(csv)}: version ${JSON.stringify(version)} is not a valid semantic version: opm rejects a catalog with it`;
     report(message, csv.at('spec', 'version'), { severity: 'warning' });
   }
 });
@@ -90,7 +90,7 @@ const MEDIA_TYPES = ['image/gif', 'image/jpeg', 'image/png', 'image/svg+xml'];
 export const checkIcon: Check = ofCsv((csv, report) => {
   const icons = list(csv.spec, 'icon');
   if (icons.length > 1)
-    report(`${called(csv)} has ${icons.length} icons; one is shown`, csv.at('spec', 'icon', 1));
+    report(`${called(csv)} has ${icons.length} icons; consoles show only one`, csv.at('spec', 'icon', 1));
   const [icon] = icons;
   if (!icon) return;
   const [data, type] = [text(icon, 'base64data'), text(icon, 'mediatype')];
@@ -105,7 +105,10 @@ export const checkIcon: Check = ofCsv((csv, report) => {
 export const checkIconData: Check = ofCsv((csv, report) => {
   const data = text(list(csv.spec, 'icon')[0] ?? {}, 'base64data');
   if (data === '' || base64Defect(data) < 0) return;
-  report(`${called(csv)}: the icon's base64data is no base64`, csv.at('spec', 'icon', 0, 'base64data'));
+  report(
+    `${called(csv)}: the icon's base64data is not valid base64`,
+    csv.at('spec', 'icon', 0, 'base64data'),
+  );
 });
 
 export const checkIconPresent: Check = ofCsv((csv, report) => {
@@ -155,7 +158,7 @@ export const checkCategories: Check = ofCsv((csv, report, { options }) => {
   const kind = options.categories === undefined ? 'standard' : 'custom';
   for (const category of value.split(',')) {
     if (allowed.includes(category.trim())) continue;
-    const message = `${called(csv)}: ${JSON.stringify(category)} is none of the ${kind} categories`;
+    const message = `${called(csv)}: ${JSON.stringify(category)} is not one of the ${kind} categories`;
     report(message, place, { hint: `one of ${allowed.join(', ')}` });
   }
 });

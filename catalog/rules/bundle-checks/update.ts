@@ -11,7 +11,7 @@ export const checkSkipRange: Check = ofCsv((csv, report) => {
   const range = csv.annotations['olm.skipRange'];
   if (range === undefined) return;
   if (tryParseRange(range)) return;
-  const message = `${called(csv)}: olm.skipRange ${JSON.stringify(range)} is no range of semantic versions, so OLM skips nothing`;
+  const message = `${called(csv)}: olm.skipRange ${JSON.stringify(range)} is not a valid range of semantic versions, so OLM skips nothing`;
   report(message, csv.at('metadata', 'annotations', 'olm.skipRange'), {
     hint: "olm.skipRange: '>=1.0.0 <1.2.0'",
   });
@@ -48,7 +48,7 @@ export const checkLabels: Check = (bundle, report) => {
     if (!key.startsWith(PREFIX) || value === label) continue;
     const found =
       value === undefined ? 'the annotation is missing' : `the annotation is ${JSON.stringify(value)}`;
-    const message = `the image is labelled ${key}=${JSON.stringify(label)}, ${found}: OLM goes by the annotation, catalogs are built by either`;
+    const message = `the image has the label ${key}=${JSON.stringify(label)}, but ${found}: OLM uses the annotation, and catalogs may be built from either`;
     report(message, annotations.document.locate([annotations.key, key]), { hint: `${key}: ${label}` });
   }
 };

@@ -13,7 +13,7 @@ export const rule: Rule = {
     const location = locate(bundle, 'properties', i, 'value', 'version');
     report(message, location, {
       package: bundle.package,
-      hint: 'keep the release, take + and what follows from the version',
+      hint: 'keep the release, and remove the + and everything after it from the version',
     });
   },
 };

@@ -8,7 +8,7 @@ export const rule: Rule = {
   id: 'bundle/metadata-format',
   severity: 'warning',
   summary:
-    'Bundles tell their manifests as the platform of their catalog reads them: olm.bundle.object below 4.17, olm.csv.metadata from there on',
+    "Bundles use the metadata format of their catalog's platform: olm.bundle.object before 4.17, olm.csv.metadata since",
   foresee({ platform, ...world }, report) {
     if (!platform) return;
     const isNew = readsCsvMetadata(platform);
@@ -18,11 +18,11 @@ export const rule: Rule = {
     for (const { name, bundles } of judgedPackages({ platform, ...world })) {
       const bundle = newest([...bundles.values()].filter((one) => positionOf(one, wrong) >= 0));
       if (!bundle) continue;
-      const message = `bundle ${quoted(bundle.name)} of package ${quoted(name)} is told by ${wrong}; catalogs of ${formatMinor(platform)} tell bundles by ${right}`;
+      const message = `bundle ${quoted(bundle.name)} of package ${quoted(name)} has ${wrong} properties, but catalogs for ${formatMinor(platform)} need ${right}`;
       const flag = isNew ? '--migrate-level=bundle-object-to-csv-metadata' : '--migrate-level=none';
       report(message, locate(bundle, 'properties', positionOf(bundle, wrong)), {
         package: name,
-        hint: `portolan opm render ${flag}, or opm's own`,
+        hint: `render it with portolan opm render ${flag}, or with opm`,
       });
     }
   },

@@ -26,7 +26,7 @@ export const rule: Rule = {
     const [i, { value }] = first;
     const { packageName: name } = packageProperty(value);
     if (name === undefined || name === bundle.package) return;
-    const message = `bundle ${quoted(bundle.name)} belongs to package ${quoted(bundle.package)}, but its olm.package property says ${quoted(name)}`;
+    const message = `bundle ${quoted(bundle.name)} belongs to package ${quoted(bundle.package)}, but its olm.package property names ${quoted(name)}`;
     const location = locate(bundle, 'properties', i, 'value', 'packageName');
     report(message, location, {
       ...details,

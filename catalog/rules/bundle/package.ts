@@ -4,11 +4,11 @@ import { quoted, type Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'bundle/package',
   severity: 'error',
-  summary: 'A bundle says which package it belongs to',
+  summary: 'A bundle names its package',
   opm: ['package name must be set for bundle "b"'],
   bundleCheck: () => (bundle, report) => {
     if (bundle.package !== '') return;
-    report(`bundle ${quoted(bundle.name)} names no package`, locate(bundle, 'package'), {
+    report(`bundle ${quoted(bundle.name)} does not name its package`, locate(bundle, 'package'), {
       hint: 'package: my-operator',
     });
   },

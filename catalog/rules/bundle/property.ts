@@ -7,8 +7,8 @@ import { quoted, type Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'bundle/property',
   severity: 'error',
-  summary: "A bundle's properties have values, those that OLM knows of the type that OLM expects",
-  fix: 'give the property a value of the type that the message names',
+  summary: "A bundle's properties have values, of the type that OLM expects",
+  fix: 'use a value of the expected type',
   opm: ['parse properties for bundle "b": parse property[i] of type "t": …'],
   bundleCheck: () => (bundle, report) => {
     for (const [i, { type, value }] of bundle.properties.entries()) {

@@ -24,7 +24,12 @@ export const rule: Rule = {
       const check = (text: string, path: Path, what: string): void => {
         const defect = defectOf(text);
         if (defect === undefined) return;
-        reportReference(report, bundle, path, `${what} ${quoted(text)} is no image reference: ${defect}`);
+        reportReference(
+          report,
+          bundle,
+          path,
+          `${what} ${quoted(text)} is not a valid image reference: ${defect}`,
+        );
       };
       check(bundle.image, ['image'], 'the image');
       for (const [i, { image }] of bundle.relatedImages.entries()) {
@@ -57,7 +62,7 @@ function referenceDefect(text: string): string | undefined {
 
 function reportReference(report: Report, bundle: Bundle, path: Path, message: string): void {
   const hint =
-    'write registry/repository@sha256:<64 hex digits> or registry/repository:tag, the name in lower case';
+    'use registry/repository@sha256:<64 hex digits> or registry/repository:tag, with the name in lower case';
   report(`bundle ${quoted(bundle.name)}: ${message}`, locate(bundle, ...path), {
     package: bundle.package,
     hint,

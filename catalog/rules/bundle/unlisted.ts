@@ -14,7 +14,7 @@ export const rule: Rule = {
       );
       for (const bundle of bundles.values()) {
         if (listed.has(bundle.name)) continue;
-        const message = `bundle ${quoted(bundle.name)} of package ${quoted(bundle.package)} is no entry of any channel`;
+        const message = `bundle ${quoted(bundle.name)} of package ${quoted(bundle.package)} is not an entry of any channel`;
         const hint = `add to a channel's entries: - name: ${bundle.name}`;
         report(message, locate(bundle, 'name'), { package: bundle.package, hint });
       }

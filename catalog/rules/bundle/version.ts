@@ -17,13 +17,13 @@ export const rule: Rule = {
     const { version } = packageProperty(value);
     const defect = version === undefined ? undefined : defectOf(() => parseVersion(version));
     if (defect !== undefined) {
-      const message = `bundle ${quoted(bundle.name)}: the version ${quoted(version ?? '')} is no semantic version: ${defect}`;
+      const message = `bundle ${quoted(bundle.name)}: ${quoted(version ?? '')} is not a valid semantic version: ${defect}`;
       const location = locate(bundle, 'properties', i, 'value', 'version');
       report(message, location, { package: bundle.package, hint: 'version: 1.2.3' });
     }
     const releaseDefect = defectOf(() => parseRelease(bundle.release));
     if (releaseDefect !== undefined) {
-      const message = `bundle ${quoted(bundle.name)}: the release ${quoted(bundle.release)} is no release: ${releaseDefect}`;
+      const message = `bundle ${quoted(bundle.name)}: ${quoted(bundle.release)} is not a valid release: ${releaseDefect}`;
       const location = locate(bundle, 'properties', i, 'value', 'release');
       report(message, location, { package: bundle.package, hint: 'release: "1"' });
     }

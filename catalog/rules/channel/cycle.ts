@@ -5,7 +5,7 @@ import { quoted, type Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'channel/cycle',
   severity: 'error',
-  summary: 'Replacements in a channel run in no circle',
+  summary: 'The replaces of a channel form no cycle',
   opm: ['detected cycle in replaces chain of upgrade graph: a -> b -> a'],
   check(catalog, report) {
     for (const channel of catalog.blobs.channels) {
@@ -13,12 +13,12 @@ export const rule: Rule = {
       const cycle = head && chainBelow(channel, head).cycle;
       if (!cycle) continue;
       const closing = channel.entries.find(({ name }) => name === cycle.at(-2));
-      const message = `channel ${quoted(channel.name)} of package ${quoted(channel.package)}: replacements run in a circle: ${cycle.join(' -> ')}`;
+      const message = `channel ${quoted(channel.name)} of package ${quoted(channel.package)}: replaces form a cycle: ${cycle.join(' -> ')}`;
       const location = locate(channel, 'entries', closing?.index ?? 0, 'replaces');
       const details = {
         package: channel.package,
         channel: channel.name,
-        hint: 'an entry replaces an older one: correct this line',
+        hint: 'replaces must name an older version',
       };
       report(message, location, details);
     }

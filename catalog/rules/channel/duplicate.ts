@@ -4,18 +4,18 @@ import { quoted, type Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'channel/duplicate',
   severity: 'error',
-  summary: 'A channel stands once in its package',
+  summary: 'A channel is defined once in its package',
   opm: ['package "p" has duplicate channel "c"'],
   check(catalog, report) {
     for (const channel of catalog.blobs.channels) {
       const first = catalog.packages.get(channel.package)?.channels.get(channel.name);
       if (!first || first === channel) continue;
       const { file, line } = locate(first);
-      const message = `channel ${quoted(channel.name)} of package ${quoted(channel.package)} stands twice: first at ${file}:${line}`;
+      const message = `duplicate channel ${quoted(channel.name)} in package ${quoted(channel.package)}, first defined at ${file}:${line}`;
       const details = {
         package: channel.package,
         channel: channel.name,
-        hint: 'put all entries into one olm.channel blob',
+        hint: 'merge all entries into one olm.channel blob',
       };
       report(message, locate(channel, 'name'), details);
     }

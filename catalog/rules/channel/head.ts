@@ -19,15 +19,15 @@ export const rule: Rule = {
         const message = `${where} has no head: every entry is replaced or skipped by another`;
         report(message, locate(channel, 'entries'), {
           ...details,
-          hint: 'remove the replaces or skips that closes the circle',
+          hint: 'remove the replaces or skips that closes the cycle',
         });
         continue;
       }
       const [newest, ...others] = [...heads].reverse();
       const correction = follow(channel, heads, catalog.packages.get(channel.package));
       for (const head of others) {
-        const message = `${where} has ${heads.length} heads: nothing replaces or skips ${quoted(head.name)}, as nothing does ${quoted(newest?.name ?? '')}`;
-        const hint = `let one entry follow the other: replaces: ${head.name}`;
+        const message = `${where} has ${heads.length} heads: nothing replaces or skips ${quoted(head.name)} or ${quoted(newest?.name ?? '')}`;
+        const hint = `make one entry replace the other: replaces: ${head.name}`;
         report(message, locate(channel, 'entries', head.index, 'name'), {
           ...details,
           hint,

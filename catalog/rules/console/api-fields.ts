@@ -5,6 +5,6 @@ export const rule: Rule = {
   id: 'console/api-fields',
   severity: 'warning',
   summary: 'Owned and required APIs have a name, a version, a kind, a display name and a description',
-  fix: 'name, version, kind, displayName and description for every API',
+  fix: 'set name, version, kind, displayName and description for every API',
   inspect: checkApiFields,
 };

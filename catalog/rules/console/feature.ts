@@ -4,6 +4,6 @@ import type { Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'console/feature',
   severity: 'warning',
-  summary: 'Features are those that consoles know, each true or false',
+  summary: 'Feature annotations are known to consoles, and are true or false',
   inspect: checkFeatures,
 };

@@ -4,6 +4,6 @@ import type { Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'console/infrastructure',
   severity: 'warning',
-  summary: 'Infrastructure features are a JSON list of those that consoles know',
+  summary: 'Infrastructure features are a JSON list of features that consoles know',
   inspect: checkInfrastructure,
 };

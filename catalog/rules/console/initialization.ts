@@ -5,6 +5,6 @@ export const rule: Rule = {
   id: 'console/initialization',
   severity: 'warning',
   summary: 'The resource that initialises an operator is one object of an owned API',
-  fix: 'one JSON object of an API that the ClusterServiceVersion owns',
+  fix: 'use one JSON object of an API that the ClusterServiceVersion owns',
   inspect: checkInitialization,
 };

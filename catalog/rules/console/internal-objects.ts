@@ -4,6 +4,6 @@ import type { Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'console/internal-objects',
   severity: 'warning',
-  summary: 'Hidden definitions are owned ones',
+  summary: 'Internal objects are CRDs that the ClusterServiceVersion owns',
   inspect: checkInternalObjects,
 };

@@ -4,6 +4,6 @@ import type { Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'console/platform-label',
   severity: 'warning',
-  summary: 'Platform labels name platforms that consoles filter by, as supported',
+  summary: 'Platform labels name known platforms and have the value supported',
   inspect: checkPlatformLabelNames,
 };

@@ -5,6 +5,6 @@ export const rule: Rule = {
   id: 'console/presentation',
   severity: 'warning',
   summary: 'An operator has a description, keywords, maintainers, a maturity and a capability level',
-  fix: 'description, keywords, maintainers, maturity and the annotation capabilities',
+  fix: 'set description, keywords, maintainers, maturity and the annotation capabilities',
   inspect: checkPresentation,
 };

@@ -4,6 +4,6 @@ import type { Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'console/subscription',
   severity: 'warning',
-  summary: 'Valid subscriptions are a JSON list of texts',
+  summary: 'Valid subscriptions are a JSON list of strings',
   inspect: checkSubscriptions,
 };

@@ -4,7 +4,7 @@ import type { Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'crd/conversion',
   severity: 'error',
-  summary: 'A definition converts in a way that the API server can call',
+  summary: "A CRD's conversion is valid, and the API server can call its webhook",
   opm: ['spec.conversion.F: …'],
   inspect: checkConversion,
 };

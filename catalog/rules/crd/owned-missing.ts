@@ -4,7 +4,7 @@ import type { Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'crd/owned-missing',
   severity: 'error',
-  summary: 'The bundle holds every definition that it owns',
+  summary: 'The bundle contains every CRD that it owns',
   opm: [
     'owned CRD "K" not found in bundle "B"',
     "cluster service definition references owned custom resource definition 'C' not found in bundle",

@@ -4,7 +4,7 @@ import type { Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'crd/preserve-unknown',
   severity: 'error',
-  summary: 'A definition does not preserve unknown fields as a whole',
+  summary: 'A CRD does not preserve all unknown fields',
   opm: ['spec.preserveUnknownFields: cannot set to true, …'],
   inspect: checkPreserveUnknown,
 };

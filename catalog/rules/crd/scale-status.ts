@@ -4,7 +4,7 @@ import type { Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'crd/scale-status',
   severity: 'error',
-  summary: 'A definition that scales says where the status has the number of replicas',
+  summary: 'A CRD with a scale subresource declares statusReplicasPath',
   fix: 'statusReplicasPath: .status.replicas',
   inspect: checkScaleStatus,
 };

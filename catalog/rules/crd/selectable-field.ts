@@ -4,8 +4,8 @@ import type { Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'crd/selectable-field',
   severity: 'error',
-  summary: 'Selectable fields are at most eight different paths',
-  fix: 'selectableFields: [{jsonPath: .spec.size}], each a text, a number or true or false of the schema',
+  summary: 'A CRD version has at most eight different selectable fields',
+  fix: 'selectableFields: [{jsonPath: .spec.size}], each a string, integer or boolean field of the schema',
   opm: ['selectableFields: …'],
   inspect: checkSelectableFields,
 };

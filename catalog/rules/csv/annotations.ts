@@ -5,7 +5,7 @@ export const rule: Rule = {
   id: 'csv/annotations',
   severity: 'warning',
   summary: 'A ClusterServiceVersion has annotations',
-  fix: 'annotations with alm-examples, capabilities and categories',
+  fix: 'add annotations, for example alm-examples, capabilities and categories',
   opm: ['(N) annotations not found'],
   inspect: checkCsvAnnotations,
 };

@@ -4,7 +4,7 @@ import type { Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'csv/api-example',
   severity: 'warning',
-  summary: 'There is an example of every owned API',
+  summary: 'Every owned API has an example',
   fix: 'add an object of the API to the annotation alm-examples',
   opm: ['provided API should have an example annotation'],
   inspect: checkApiExamples,

@@ -4,7 +4,7 @@ import type { Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'csv/api-service',
   severity: 'warning',
-  summary: 'An owned API service is served by a deployment of the ClusterServiceVersion',
-  fix: 'deploymentName: the name of a deployment in spec.install.spec.deployments',
+  summary: 'An owned API service names a deployment of the ClusterServiceVersion',
+  fix: 'set deploymentName to add a deployment to spec.install.spec.deployments',
   inspect: checkApiServiceDeployment,
 };

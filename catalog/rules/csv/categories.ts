@@ -4,7 +4,7 @@ import type { Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'csv/categories',
   severity: 'error',
-  summary: 'Categories are of the standard ones, or of those that are configured',
+  summary: 'Categories are standard or configured categories',
   opm: [
     '(N) csv.Metadata.Annotations["categories"] value "C" is not in the set of standard categories',
     '(N) could not extract custom categories from categories …',

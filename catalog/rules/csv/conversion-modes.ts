@@ -4,8 +4,8 @@ import type { Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'csv/conversion-modes',
   severity: 'error',
-  summary: 'With a webhook that converts, AllNamespaces is the only supported install mode',
-  fix: 'supported: true for AllNamespaces alone',
+  summary: 'With a conversion webhook, AllNamespaces is the only supported install mode',
+  fix: 'set supported: true only for AllNamespaces',
   opm: [
     '(N) only AllNamespaces InstallModeType is supported when conversionCRDs is present',
     'bundle contains conversion webhook "W" and supports install modes […]',

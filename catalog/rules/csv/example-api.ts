@@ -4,8 +4,8 @@ import type { Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'csv/example-api',
   severity: 'error',
-  summary: 'Examples are of APIs that the ClusterServiceVersion owns',
-  fix: 'take the example out, or own the API',
+  summary: 'Examples use APIs that the ClusterServiceVersion owns',
+  fix: 'remove the example, or add the API to the owned CRDs',
   opm: ['example must have a provided API'],
   inspect: checkExampleApis,
 };

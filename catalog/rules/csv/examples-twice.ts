@@ -4,7 +4,7 @@ import type { Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'csv/examples-twice',
   severity: 'warning',
-  summary: 'Examples stand in one annotation',
+  summary: 'Examples are in one annotation only',
   fix: 'keep alm-examples',
   opm: ['(N) both `alm-examples` and `olm.examples` are present. Checking only `alm-examples`'],
   inspect: checkExamplesOnce,

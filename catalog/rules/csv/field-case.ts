@@ -4,7 +4,7 @@ import type { Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'csv/field-case',
   severity: 'error',
-  summary: 'Fields are spelled as Kubernetes spells them',
+  summary: 'Field names have the right upper and lower case',
   opm: ['required field missing'],
   inspect: checkFieldCase,
 };

@@ -4,7 +4,7 @@ import type { Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'csv/icon-data',
   severity: 'warning',
-  summary: 'The data of an icon is base64',
-  fix: 'the output of base64 -w0 icon.svg',
+  summary: 'The data of an icon is valid base64',
+  fix: 'use the output of base64 -w0 icon.svg',
   inspect: checkIconData,
 };

@@ -4,7 +4,7 @@ import type { Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'csv/icon-missing',
   severity: 'warning',
-  summary: 'There is an icon',
+  summary: 'A ClusterServiceVersion has an icon',
   opm: ['(N) csv.Spec.Icon not specified'],
   inspect: checkIconPresent,
 };

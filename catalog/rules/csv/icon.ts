@@ -4,7 +4,7 @@ import type { Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'csv/icon',
   severity: 'error',
-  summary: 'There is one icon, with data and a media type that browsers show',
+  summary: 'There is only one icon, with data and a media type that browsers support',
   fix: 'icon: [{base64data: …, mediatype: image/svg+xml}]',
   opm: [
     '(N) csv.Spec.Icon should only have one element',

@@ -4,8 +4,8 @@ import type { Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'csv/install-modes-twice',
   severity: 'warning',
-  summary: 'An install mode stands once',
-  fix: 'keep one of both',
+  summary: 'Each install mode is listed once',
+  fix: 'keep one of the two',
   opm: ['(N) duplicate install modes present'],
   inspect: checkInstallModesOnce,
 };

@@ -4,7 +4,7 @@ import type { Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'csv/min-kube-version-missing',
   severity: 'warning',
-  summary: 'A ClusterServiceVersion says which Kubernetes it needs',
+  summary: 'A ClusterServiceVersion declares a minimum Kubernetes version',
   opm: ['(N) csv.Spec.minKubeVersion is not informed. …'],
   inspect: checkMinKubeVersionPresent,
 };

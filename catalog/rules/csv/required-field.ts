@@ -4,8 +4,8 @@ import type { Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'csv/required-field',
   severity: 'error',
-  summary: 'Required fields of a ClusterServiceVersion are there',
-  fix: 'add the field that the message names',
+  summary: 'A ClusterServiceVersion has all required fields',
+  fix: 'add the field',
   opm: ['required field missing'],
   inspect: checkRequiredFields,
 };

@@ -5,6 +5,6 @@ export const rule: Rule = {
   id: 'csv/self-replacement',
   severity: 'warning',
   summary: 'A ClusterServiceVersion neither replaces nor skips itself',
-  fix: 'replaces: the version before, or nothing for the first one',
+  fix: 'set replaces to the previous version, or remove it for the first version',
   inspect: checkSelfReplacement,
 };

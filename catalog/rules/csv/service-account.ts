@@ -4,7 +4,7 @@ import type { Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'csv/service-account',
   severity: 'error',
-  summary: 'The bundle brings no service account that OLM makes for a deployment',
+  summary: 'The bundle does not contain a service account that OLM creates for a deployment',
   opm: ['invalid service account found in bundle. …'],
   inspect: checkServiceAccounts,
 };

@@ -4,8 +4,8 @@ import type { Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'csv/substitutes-for',
   severity: 'error',
-  summary: 'A ClusterServiceVersion has a release, or substitutes for another, not both',
-  fix: 'leave spec.release out, or the annotation olm.substitutesFor',
+  summary: 'A ClusterServiceVersion has either a release or a substitutesFor annotation',
+  fix: 'remove spec.release or the annotation olm.substitutesFor',
   opm: ['bundle "B" cannot have both a release version ("R") and olm.substitutesFor annotation ("S")'],
   inspect: checkSubstitutes,
 };

@@ -4,8 +4,8 @@ import type { Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'csv/type',
   severity: 'error',
-  summary: 'A ClusterServiceVersion fits its type',
-  fix: 'write the field as the message says',
+  summary: 'The fields of a ClusterServiceVersion have the right types',
+  fix: 'correct the field',
   opm: ['unable to parse CSV F: error unmarshaling JSON: …'],
   inspect: checkCsvType,
 };

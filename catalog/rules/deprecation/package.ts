@@ -13,12 +13,14 @@ export const rule: Rule = {
     const seen = new Set<string>();
     for (const blob of catalog.blobs.deprecations) {
       if (blob.package === '') {
-        report('the deprecations name no package', locate(blob, 'package'), { hint: 'package: my-operator' });
+        report('the deprecations do not name their package', locate(blob, 'package'), {
+          hint: 'package: my-operator',
+        });
       } else if (seen.has(blob.package)) {
         const message = `package ${quoted(blob.package)} has more than one olm.deprecations blob`;
         report(message, locate(blob, 'package'), {
           package: blob.package,
-          hint: 'put all entries into one blob',
+          hint: 'merge all entries into one blob',
         });
       }
       seen.add(blob.package);

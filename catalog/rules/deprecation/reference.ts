@@ -4,7 +4,7 @@ import { quoted, type Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'deprecation/reference',
   severity: 'error',
-  summary: 'A deprecation refers, once, to its package or to a channel or bundle of it that exists',
+  summary: 'A deprecation refers once to an existing channel or bundle, or to its package',
   opm: [
     'schema must be set for deprecation entry [j] for package "p"',
     'duplicate deprecation entry declcfg.PackageScopedReference{…} for package "p"',
@@ -19,7 +19,7 @@ export const rule: Rule = {
       for (const entry of blob.entries) {
         const key = JSON.stringify([entry.schema, entry.name]);
         const defect = seen.has(key)
-          ? { what: 'stands twice', hint: 'keep one of them' }
+          ? { what: 'is a duplicate', hint: 'keep one of them' }
           : defectOf(catalog, blob, entry);
         seen.add(key);
         if (!defect) continue;
@@ -45,18 +45,21 @@ function defectOf(
   const of = catalog.packages.get(blob.package);
   switch (entry.schema) {
     case '':
-      return { what: 'says not what it deprecates', hint: 'schema: olm.bundle' };
+      return { what: 'does not say what it deprecates', hint: 'schema: olm.bundle' };
     case 'olm.package':
       return entry.name === ''
         ? undefined
-        : { what: 'must have no name, as the blob says which package', hint: 'remove name' };
+        : { what: 'must have no name, because the blob names the package', hint: 'remove name' };
     case 'olm.channel':
       // opm makes up a default channel that does not exist, and lets it be deprecated.
       if (of?.channels.has(entry.name) || of?.defaultChannel === entry.name) return undefined;
-      return { what: 'names no channel of the package', hint: 'correct the name, or remove the entry' };
+      return {
+        what: 'does not name a channel of the package',
+        hint: 'correct the name, or remove the entry',
+      };
     case 'olm.bundle':
       if (of?.bundles.has(entry.name)) return undefined;
-      return { what: 'names no bundle of the package', hint: 'correct the name, or remove the entry' };
+      return { what: 'does not name a bundle of the package', hint: 'correct the name, or remove the entry' };
     default:
       return { what: 'has an unknown schema', hint: 'schema: olm.package, olm.channel or olm.bundle' };
   }

@@ -4,6 +4,6 @@ import type { Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'disconnected/listed',
   severity: 'warning',
-  summary: 'Every image that a ClusterServiceVersion names is among its relatedImages',
+  summary: 'Every image of a ClusterServiceVersion is in its relatedImages',
   inspect: checkImagesListed,
 };

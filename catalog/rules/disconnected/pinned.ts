@@ -4,6 +4,6 @@ import type { Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'disconnected/pinned',
   severity: 'warning',
-  summary: 'A ClusterServiceVersion names images by digest',
+  summary: 'A ClusterServiceVersion references images by digest',
   inspect: checkImagesPinned,
 };

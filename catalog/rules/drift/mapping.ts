@@ -4,5 +4,6 @@ import type { Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'drift/mapping',
   severity: 'warning',
-  summary: 'Catalogs that ci.yaml maps a template to exist, and every catalog of a mapped package is mapped',
+  summary:
+    'The catalogs in the template mapping of ci.yaml exist, and the mapping includes every catalog of the package',
 };

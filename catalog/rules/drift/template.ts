@@ -4,5 +4,5 @@ import type { Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'drift/template',
   severity: 'warning',
-  summary: 'A catalog has the channels, the entries and the bundles of the template that it is rendered from',
+  summary: 'A catalog has the same channels, entries and bundles as its template',
 };

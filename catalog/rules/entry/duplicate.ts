@@ -4,7 +4,7 @@ import { quoted, type Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'entry/duplicate',
   severity: 'error',
-  summary: 'A bundle is one entry of a channel, not two',
+  summary: 'A channel lists each bundle once',
   opm: ['invalid package "p", channel "c": duplicate entry "e"'],
   check(catalog, report) {
     for (const channel of catalog.blobs.channels) {
@@ -18,7 +18,7 @@ export const rule: Rule = {
         const details = {
           package: channel.package,
           channel: channel.name,
-          hint: 'put the edges of both into one entry',
+          hint: 'merge both into one entry',
         };
         report(message, locate(channel, 'entries', entry.index, 'name'), details);
       }

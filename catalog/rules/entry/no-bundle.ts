@@ -4,7 +4,7 @@ import { quoted, type Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'entry/no-bundle',
   severity: 'error',
-  summary: 'Every channel entry has its olm.bundle blob',
+  summary: 'Every channel entry has an olm.bundle blob',
   opm: [
     'no olm.bundle blobs found in package "p" for olm.channel entries [a b]',
     'must be exactly one property with type "olm.package"',
@@ -15,7 +15,7 @@ export const rule: Rule = {
       const bundles = catalog.packages.get(channel.package)?.bundles;
       for (const entry of channel.entries) {
         if (entry.name === '' || bundles?.has(entry.name)) continue;
-        const message = `channel ${quoted(channel.name)} of package ${quoted(channel.package)}: there is no olm.bundle blob for the entry ${quoted(entry.name)}`;
+        const message = `channel ${quoted(channel.name)} of package ${quoted(channel.package)}: the entry ${quoted(entry.name)} has no olm.bundle blob`;
         const hint = `add the olm.bundle blob with name: ${entry.name}, or remove the entry`;
         report(message, locate(channel, 'entries', entry.index, 'name'), {
           package: channel.package,

@@ -3,5 +3,5 @@ import type { Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'fbc/ignored-content',
   severity: 'warning',
-  summary: 'All of a document is read; what follows ... is lost',
+  summary: 'Nothing follows the end of a YAML document (...), where readers stop',
 };

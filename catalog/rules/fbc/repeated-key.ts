@@ -3,5 +3,5 @@ import type { Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'fbc/repeated-key',
   severity: 'warning',
-  summary: 'A key stands once in a mapping; readers silently keep the last',
+  summary: 'A mapping has each key once; readers keep only the last one',
 };

@@ -9,14 +9,14 @@ import { quoted, type Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'fbc/schema-prefix',
   severity: 'info',
-  summary: 'A schema of your own says whose it is: it begins with a domain',
+  summary: 'A custom schema starts with a domain that you own',
   check(catalog, report) {
     const seen = new Set<string>();
     for (const blob of catalog.blobs.others) {
       const { schema } = blob;
       if (schema.includes('.') || seen.has(schema)) continue;
       seen.add(schema);
-      const message = `the schema ${quoted(schema)} does not say whose it is`;
+      const message = `the custom schema ${quoted(schema)} does not start with a domain`;
       report(message, locate(blob, 'schema'), {
         package: blob.package,
         hint: `schema: com.example.${schema}`,

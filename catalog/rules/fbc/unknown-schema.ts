@@ -11,7 +11,7 @@ const TEMPLATES = ['olm.semver', 'olm.template.basic', 'olm.template.substitutes
 export const rule: Rule = {
   id: 'fbc/unknown-schema',
   severity: 'warning',
-  summary: 'A schema that begins with olm. is one that OLM knows',
+  summary: 'A schema that starts with olm. is known to OLM',
   check(catalog, report) {
     for (const blob of catalog.blobs.others) {
       const { schema } = blob;
@@ -19,10 +19,10 @@ export const rule: Rule = {
       if (!/^olm\./i.test(schema)) continue;
       const near = nearest(schema, SCHEMAS);
       const message = isTemplate
-        ? `the schema ${quoted(schema)} is that of a template, which a catalog is made from`
-        : `OLM knows no schema ${quoted(schema)}: the object says nothing to it`;
+        ? `${quoted(schema)} is the schema of a template, not of a catalog`
+        : `OLM does not know the schema ${quoted(schema)} and ignores the object`;
       const hint = isTemplate
-        ? 'name the file in .indexignore, or move it out of the catalog'
+        ? 'add the file to .indexignore, or move it out of the catalog'
         : near === undefined
           ? `OLM's schemas: ${SCHEMAS.join(', ')}`
           : `schema: ${near}`;

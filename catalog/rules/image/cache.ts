@@ -10,7 +10,8 @@ import { quoted, type Report, type Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'image/cache',
   severity: 'warning',
-  summary: 'The cache of an index image can be built: its file names are possible, CSV metadata stands once',
+  summary:
+    'The cache of an index image can be built: file names are valid, and a bundle has its CSV metadata once',
   check(catalog, report) {
     for (const blob of catalog.blobs.others) checkOther(blob, report);
     checkBundleFiles(catalog, report);
@@ -19,7 +20,7 @@ export const rule: Rule = {
     const metadata = bundle.properties.flatMap(({ type }, i) => (type === 'olm.csv.metadata' ? [i] : []));
     const second = metadata[1];
     if (second === undefined) return;
-    const message = `bundle ${quoted(bundle.name)} has ${metadata.length} olm.csv.metadata properties, expected one at most`;
+    const message = `bundle ${quoted(bundle.name)} has ${metadata.length} olm.csv.metadata properties, expected at most one`;
     const details = { package: bundle.package, hint: 'remove all but one' };
     report(message, locate(bundle, 'properties', second), details);
   },
@@ -35,7 +36,7 @@ function checkOther(blob: Blob, report: Report): void {
     const message = `the ${field} ${quoted(name)} cannot name a folder of the cache`;
     report(message, locate(blob, field), {
       package: blob.package,
-      hint: 'use letters, digits, dots, underscores and hyphens; begin with a letter or digit',
+      hint: 'use letters, digits, dots, underscores and hyphens; start with a letter or digit',
     });
   }
 }
@@ -67,7 +68,7 @@ function checkBundleFiles(catalog: Catalog, report: Report): void {
         hint: 'rename the channel or the bundle',
       };
       report(
-        `${what} has no place in the cache: ${defect}`,
+        `${what} does not fit in the cache: ${defect}`,
         locate(channel, 'entries', entry.index, 'name'),
         details,
       );

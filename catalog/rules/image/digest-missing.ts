@@ -4,13 +4,13 @@ import type { Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'image/digest-missing',
   severity: 'error',
-  summary: 'Every image that is named by digest exists in its registry',
+  summary: 'Every image with a digest exists in its registry',
   resolved: (references, report) => {
     for (const { site, lookup } of lookedUp(references)) {
       if (site.reference.kind !== 'digest' || lookup.kind !== 'absent') continue;
-      report(`${placed(site)} does not exist: the registry knows no such digest`, site.location, {
+      report(`${placed(site)} does not exist: the registry does not have this digest`, site.location, {
         package: site.package,
-        hint: 'push the image again, or name one that exists; registries remove what no tag names',
+        hint: 'push the image again, or reference an existing one; registries delete images without a tag',
       });
     }
   },

@@ -5,12 +5,12 @@ import type { Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'image/digest',
   severity: 'info',
-  summary: 'Images are named by digest, so that everybody gets the image that was checked',
+  summary: 'Images are referenced by digest, so that every cluster gets the checked image',
   resolved: (references, report) => {
     for (const { site, lookup } of lookedUp(references)) {
       if (site.reference.kind !== 'tag' || lookup.kind !== 'found') continue;
       const pinned = formatReference(withDigest(site.reference, lookup.digest));
-      report(`${placed(site)} is a tag, which may stand for another image tomorrow`, site.location, {
+      report(`${placed(site)} is a tag, which may point to another image later`, site.location, {
         package: site.package,
         hint: pinned,
         correction: { kind: 'replace', location: site.location, found: site.written, wanted: pinned },

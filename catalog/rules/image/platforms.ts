@@ -6,7 +6,7 @@ export const rule: Rule = {
   id: 'image/platforms',
   severity: 'warning',
   summary:
-    'Related images of the head of a default channel are for every platform that its labels operatorframework.io/arch.* and os.* name',
+    "Related images of a default channel's head support every platform in its labels operatorframework.io/arch.* and os.*",
   resolved: (references, report) => {
     const { supports } = references;
     if (!supports) return;
@@ -16,10 +16,10 @@ export const rule: Rule = {
       const missing = supports.get(site.package)?.platforms.filter((one) => !platforms.includes(one)) ?? [];
       if (missing.length === 0) continue;
       const isFor = platforms.length === 0 ? 'no platform' : platforms.join(', ');
-      const message = `${placed(site)} is for ${isFor}, not for ${missing.join(', ')} on which package ${quoted(site.package)} says that it runs`;
+      const message = `${placed(site)} supports ${isFor}, but not ${missing.join(', ')}, which package ${quoted(site.package)} declares as supported`;
       report(message, site.location, {
         package: site.package,
-        hint: 'name a manifest list with all platforms, or take the labels out of the ClusterServiceVersion',
+        hint: 'reference a manifest list with all platforms, or remove the labels from the ClusterServiceVersion',
       });
     }
   },

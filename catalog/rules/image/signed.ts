@@ -4,16 +4,16 @@ import type { Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'image/signed',
   severity: 'error',
-  summary: 'Images are signed by whom the policy demands',
+  summary: 'Images are signed as the policy requires',
   resolved: (references, report) => {
     for (const { site, lookup } of lookedUp(references)) {
       if (lookup.kind !== 'found' || lookup.unsigned === undefined) continue;
       report(
-        `${placed(site)} lacks the signature that the policy demands: ${lookup.unsigned}`,
+        `${placed(site)} lacks the signature that the policy requires: ${lookup.unsigned}`,
         site.location,
         {
           package: site.package,
-          hint: `portolan verify ${site.written} tells who has signed it (registries.signatures in the policy)`,
+          hint: `see its signatures with portolan verify ${site.written} (policy: registries.signatures)`,
         },
       );
     }

@@ -4,13 +4,13 @@ import type { Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'image/tag-missing',
   severity: 'error',
-  summary: 'Every tag that a bundle or a template names exists in its registry',
+  summary: 'Every tag in a bundle or template exists in its registry',
   resolved: (references, report) => {
     for (const { site, lookup } of lookedUp(references)) {
       if (site.reference.kind !== 'tag' || lookup.kind !== 'absent') continue;
-      report(`${placed(site)} does not exist: the registry knows no such tag`, site.location, {
+      report(`${placed(site)} does not exist: the registry does not have this tag`, site.location, {
         package: site.package,
-        hint: 'push the image, or name a tag that exists',
+        hint: 'push the image, or reference an existing tag',
       });
     }
   },

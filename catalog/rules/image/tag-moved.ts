@@ -5,7 +5,7 @@ import type { Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'image/tag-moved',
   severity: 'warning',
-  summary: 'Every tag stands for the digest that was locked',
+  summary: 'Every tag points to the locked digest',
   resolved: (references, report) => {
     const { lock, lookups } = references;
     if (!lock) return;
@@ -16,7 +16,7 @@ export const rule: Rule = {
       if (locked === undefined || locked === lookup.digest) continue;
       report(`${placed(site)} has moved: it was ${locked}, it is ${lookup.digest} now`, site.location, {
         package: site.package,
-        hint: 'resolve with --update to take the new image, or name the locked digest',
+        hint: 'run portolan resolve --update to use the new image, or reference the locked digest',
       });
     }
     // What is pinned stays what it was; that its tag has moved on is worth knowing all the same.
@@ -26,7 +26,7 @@ export const rule: Rule = {
       report(`${placed(site)} was pinned from ${tag}, which is ${lookup.digest} now`, site.location, {
         package: site.package,
         severity: 'info',
-        hint: 'resolve with --update --write to take the new image',
+        hint: 'run portolan resolve --update --write to use the new image',
       });
     }
   },

@@ -7,7 +7,7 @@ export const rule: Rule = {
   id: 'image/unconfirmed-pin',
   severity: 'warning',
   summary:
-    'The tag of a related image becomes the digest that the lock of the base branch or the registry gives for it',
+    'When a related image changes from a tag to a digest, the lock file or the registry confirms the digest',
   compare(change, report) {
     for (const name of change.packages) {
       const was = change.before.catalog.packages.get(name)?.bundles;
@@ -22,7 +22,7 @@ export const rule: Rule = {
         const [first, ...others] = open;
         if (!first) continue;
         const more = others.length > 0 ? ` (and ${others.length} more of its images)` : '';
-        const message = `bundle ${quoted(bundle.name)} is published and its related images now name ${quoted(first.after)}: nothing confirms that ${quoted(first.before)} stands for that digest${more}`;
+        const message = `bundle ${quoted(bundle.name)} is published and its related images now name ${quoted(first.after)}: nothing confirms that ${quoted(first.before)} points to that digest${more}`;
         report(message, locate(bundle, ...first.path), {
           package: name,
           installed: [shortName(old)],

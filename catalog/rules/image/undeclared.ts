@@ -8,12 +8,12 @@ export const rule: Rule = {
   id: 'image/undeclared',
   severity: 'warning',
   summary:
-    'The head of a channel declares the images that it runs in relatedImages: only those reach a disconnected cluster',
+    'The head of a channel declares the images that it runs in relatedImages, because only those are mirrored',
   foresee(world, report) {
     for (const ofPackage of judgedPackages(world)) {
       for (const bundle of headBundles(ofPackage)) {
         if (bundle.relatedImages.some(({ image }) => image !== '' && image !== bundle.image)) continue;
-        const message = `${shortName(bundle)} of package ${quoted(ofPackage.name)} declares no image beyond the bundle itself: what it runs is never mirrored`;
+        const message = `${shortName(bundle)} of package ${quoted(ofPackage.name)} declares no image besides the bundle itself, so the images that it runs are not mirrored`;
         report(message, locate(bundle, 'relatedImages'), {
           package: ofPackage.name,
           installed: [shortName(bundle)],

@@ -9,7 +9,7 @@ export const rule: Rule = {
   id: 'image/unlisted',
   severity: 'warning',
   summary:
-    'The head of a channel lists in relatedImages what its deployments run and what RELATED_IMAGE_ variables name',
+    'The head of a channel lists the images of its deployments and RELATED_IMAGE_ variables in relatedImages',
   foresee(world, report) {
     for (const ofPackage of judgedPackages(world)) {
       for (const bundle of headBundles(ofPackage)) {

@@ -10,7 +10,7 @@ export const rule: Rule = {
   id: 'image/unpinned',
   severity: 'warning',
   summary:
-    'The head of a channel names its images by digest: a tag may move, and mirrors for disconnected clusters answer digests only',
+    'The head of a channel references its images by digest: tags may move, and mirrors serve images by digest only',
   foresee(world, report) {
     for (const ofPackage of judgedPackages(world)) {
       for (const bundle of headBundles(ofPackage)) {
@@ -22,7 +22,7 @@ export const rule: Rule = {
         report(message, locate(bundle, ...first.path), {
           package: ofPackage.name,
           installed: [shortName(bundle)],
-          hint: 'portolan resolve DIR --write writes the digests, with the tags as comments',
+          hint: 'run portolan resolve DIR --write to write the digests, with the tags as comments',
         });
       }
     }

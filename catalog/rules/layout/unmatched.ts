@@ -4,5 +4,5 @@ import type { Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'layout/unmatched',
   severity: 'error',
-  summary: 'Every file that holds blobs of a catalog is where the layout of the policy has catalogs',
+  summary: "Every catalog file is in a folder that the policy's layout declares",
 };

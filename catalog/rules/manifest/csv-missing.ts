@@ -4,7 +4,7 @@ import type { Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'manifest/csv-missing',
   severity: 'error',
-  summary: 'A bundle holds a ClusterServiceVersion, in the first document of a file',
+  summary: 'A bundle contains a ClusterServiceVersion as the first document of a file',
   opm: ['unable to find a csv in bundle directory DIR', 'no ClusterServiceVersion in bundle'],
   inspect: checkCsvPresent,
 };

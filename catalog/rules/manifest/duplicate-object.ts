@@ -4,7 +4,7 @@ import type { Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'manifest/duplicate-object',
   severity: 'warning',
-  summary: 'No two manifests are the same object',
-  fix: 'keep one of both, or give them different names',
+  summary: 'No two manifests define the same object',
+  fix: 'keep one of the two, or give them different names',
   inspect: checkObjectsOnce,
 };

@@ -4,7 +4,7 @@ import type { Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'manifest/kind',
   severity: 'error',
-  summary: 'Manifests are of kinds that OLM installs from bundles',
+  summary: 'OLM can install the kinds of all manifests',
   opm: [
     'K is not supported type for registryV1 bundle: F',
     'unsupported media type registry+v1 for bundle object',

@@ -4,6 +4,6 @@ import type { Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'manifest/lost-document',
   severity: 'warning',
-  summary: 'A file of manifests/ holds one document: only OLM v1 reads the others',
+  summary: 'A file in manifests/ contains one document, because only OLM v1 reads more',
   inspect: checkLostDocuments,
 };

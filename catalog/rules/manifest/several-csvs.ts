@@ -4,7 +4,7 @@ import type { Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'manifest/several-csvs',
   severity: 'error',
-  summary: 'A bundle holds one ClusterServiceVersion',
+  summary: 'A bundle contains one ClusterServiceVersion',
   opm: ['invalid bundle: contains multiple CSVs'],
   inspect: checkSingleCsv,
 };

@@ -11,7 +11,7 @@ const SURELY_FITS = LARGEST * 0.6;
 export const rule: Rule = {
   id: 'manifest/size',
   severity: 'error',
-  summary: 'The manifests of a bundle, compressed, fit into a ConfigMap',
+  summary: 'The compressed manifests of a bundle fit in a ConfigMap',
   opm: [
     'maximum bundle compressed size with gzip size exceeded: …',
     'nearing maximum bundle compressed size with gzip: …',
@@ -26,9 +26,9 @@ function checkSize({ manifests, options: { gzipLength } }: Inspected, report: Re
   if (!gzipLength || encoded < SURELY_FITS) return;
   const compressed = manifests.reduce((sum, { bytes }) => sum + base64Length(gzipLength(bytes)), 0);
   const limit = bytesText(LARGEST);
-  const found = `${bytesText(compressed)} compressed and as base64 (${bytesText(size)} as they are); OLM takes ${limit}`;
+  const found = `${bytesText(compressed)} compressed and in base64 (${bytesText(size)} uncompressed); the limit of OLM is ${limit}`;
   const place = { file: 'manifests', line: 1, column: 1 };
-  const hint = 'shorten descriptions in the custom resource definitions, and move icons and examples out';
+  const hint = 'shorten descriptions in the CRDs, and move icons and examples out of the bundle';
   if (compressed > LARGEST) report(`the manifests are too large: ${found}`, place, { hint });
   else if (compressed > LARGEST * NEAR)
     report(`the manifests are nearly too large: ${found}`, place, { hint, severity: 'warning' });

@@ -4,7 +4,7 @@ import type { Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'manifest/subfolder',
   severity: 'error',
-  summary: 'The folder manifests/ holds files only',
+  summary: 'The folder manifests/ contains only files',
   opm: ['bundle manifests dir contains directory: PATH'],
   inspect: checkSubfolders,
 };

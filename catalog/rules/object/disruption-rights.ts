@@ -5,7 +5,7 @@ export const rule: Rule = {
   id: 'object/disruption-rights',
   severity: 'warning',
   summary: 'Roles do not change pod disruption budgets',
-  fix: 'leave create, update and patch of poddisruptionbudgets out of the role',
+  fix: 'remove create, update and patch on poddisruptionbudgets from the role',
   opm: [
     'RBAC includes permission to create/update poddisruptionbudgets, which could impact cluster stability',
   ],

@@ -5,7 +5,7 @@ export const rule: Rule = {
   id: 'object/scc-rights',
   severity: 'error',
   summary: 'Roles do not change the default security context constraints',
-  fix: 'make security context constraints of your own instead of changing the default ones',
+  fix: 'create your own security context constraints instead of changing the default ones',
   opm: [
     'RBAC includes permission to modify default securitycontextconstraints, which could impact cluster stability',
   ],

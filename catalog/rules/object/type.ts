@@ -4,8 +4,8 @@ import type { Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'object/type',
   severity: 'error',
-  summary: 'Objects that endanger clusters fit their types',
-  fix: 'write the field as the message says',
+  summary: 'The fields of PodDisruptionBudgets, PriorityClasses and roles have the right types',
+  fix: 'correct the field',
   opm: ['error unmarshaling poddisruptionbudget'],
   inspect: checkObjectTypes,
 };

@@ -4,8 +4,8 @@ import type { Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'olmv1/dependency',
   severity: 'info',
-  summary: 'OLM v1 installs no bundle with dependencies',
-  fix: 'tell in the description what must be installed first',
+  summary: 'OLM v1 can install the bundle: it has no dependencies',
+  fix: 'explain in the description what users must install first',
   opm: ['bundle "B" has a dependency declared via property "T" which is currently not supported'],
   inspect: checkDependencySupport,
 };

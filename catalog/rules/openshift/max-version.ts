@@ -4,7 +4,7 @@ import type { Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'openshift/max-version',
   severity: 'error',
-  summary: 'The property olm.maxOpenShiftVersion is a minor version of OpenShift',
+  summary: 'The property olm.maxOpenShiftVersion is an OpenShift minor version',
   fix: '"value": "4.16"',
   opm: ['csv.Annotations.olm.properties has an invalid value. …'],
   inspect: checkMaxVersion,

@@ -4,7 +4,7 @@ import type { Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'openshift/scc',
   severity: 'info',
-  summary: 'A bundle that asks for security context constraints of OpenShift is known',
+  summary: 'Reviewers are told when a bundle needs OpenShift security context constraints',
   opm: ['securityConstraint: N'],
   inspect: checkScc,
 };

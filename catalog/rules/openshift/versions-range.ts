@@ -4,8 +4,7 @@ import type { Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'openshift/versions-range',
   severity: 'error',
-  summary:
-    'The versions of OpenShift that a bundle is for are a range that agrees with olm.maxOpenShiftVersion',
+  summary: 'The OpenShift versions of a bundle are a valid range that agrees with olm.maxOpenShiftVersion',
   opm: [
     'unable to parse the version: malformed range: R',
     'unable to parse the value (V) on (R): …',

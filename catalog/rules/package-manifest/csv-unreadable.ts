@@ -3,7 +3,7 @@ import type { Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'package-manifest/csv-unreadable',
   severity: 'error',
-  summary: 'A ClusterServiceVersion in a folder of package manifests fits its type',
-  fix: 'write the field as the message says',
+  summary: 'The fields of a ClusterServiceVersion in package manifests have the right types',
+  fix: 'correct the field',
   opm: ['json: cannot unmarshal …'],
 };

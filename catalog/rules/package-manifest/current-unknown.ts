@@ -4,6 +4,6 @@ export const rule: Rule = {
   id: 'package-manifest/current-unknown',
   severity: 'error',
   summary: 'The currentCSV of a channel exists',
-  fix: 'currentCSV: the name of a ClusterServiceVersion in the folder',
+  fix: 'set currentCSV to a ClusterServiceVersion in the folder',
   opm: ['failed to add channel "c" in package "p": FOREIGN KEY constraint failed'],
 };

@@ -3,7 +3,7 @@ import type { Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'package-manifest/default-missing',
   severity: 'error',
-  summary: 'A package file names its default channel; a package with one channel may leave it to the tools',
+  summary: 'A package file with more than one channel names its default channel',
   fix: 'defaultChannel: stable',
   opm: [
     '(p) default channel is empty but more than one channel exists',

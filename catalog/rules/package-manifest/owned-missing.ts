@@ -3,7 +3,7 @@ import type { Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'package-manifest/owned-missing',
   severity: 'error',
-  summary: 'A definition that a ClusterServiceVersion owns lies beside it',
-  fix: 'put the definition beside the ClusterServiceVersion',
+  summary: 'The CRDs that a ClusterServiceVersion owns are in the same folder',
+  fix: "add the CRD to the ClusterServiceVersion's folder",
   opm: ["error checking provided apis in bundle b: couldn't find … in bundle"],
 };

@@ -3,7 +3,7 @@ import type { Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'package-manifest/two-csvs',
   severity: 'warning',
-  summary: 'The folder of a version holds one ClusterServiceVersion',
-  fix: 'give each version a folder of its own',
+  summary: "A version's folder contains one ClusterServiceVersion",
+  fix: 'create a folder for each version',
   opm: ['more than one ClusterServiceVersion is found in bundle', 'invalid bundle: contains multiple CSVs'],
 };

@@ -4,7 +4,7 @@ import { quoted, type Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'package/default-channel',
   severity: 'error',
-  summary: 'A package names one of its channels as default',
+  summary: 'A package names one of its channels as the default',
   opm: ['default channel must be set', 'invalid channel "c": channel must contain at least one bundle'],
   check(catalog, report) {
     for (const { name, blob, channels } of catalog.packages.values()) {
@@ -14,7 +14,7 @@ export const rule: Rule = {
       const message =
         blob.defaultChannel === ''
           ? `package ${quoted(name)} has no default channel`
-          : `package ${quoted(name)}: the default channel ${quoted(blob.defaultChannel)} does not exist; there is ${known.map(quoted).join(', ') || 'none'}`;
+          : `package ${quoted(name)}: the default channel ${quoted(blob.defaultChannel)} does not exist, found ${known.map(quoted).join(', ') || 'none'}`;
       const [only, ...others] = known;
       const sure = blob.defaultChannel !== '' && only !== undefined && others.length === 0;
       const location = locate(blob, 'defaultChannel');

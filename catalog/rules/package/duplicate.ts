@@ -4,14 +4,14 @@ import { quoted, type Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'package/duplicate',
   severity: 'error',
-  summary: 'A package stands once in a catalog',
+  summary: 'A package is defined once in a catalog',
   opm: ['duplicate package "p"'],
   check(catalog, report) {
     for (const blob of catalog.blobs.packages) {
       const first = catalog.packages.get(blob.name)?.blob;
       if (!first || first === blob || blob.name === '') continue;
       const { file, line } = locate(first);
-      const message = `package ${quoted(blob.name)} stands twice: first at ${file}:${line}`;
+      const message = `duplicate package ${quoted(blob.name)}, first defined at ${file}:${line}`;
       report(message, locate(blob, 'name'), { package: blob.name, hint: 'keep one olm.package blob' });
     }
   },

@@ -4,7 +4,7 @@ import { quoted, type Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'package/lost-field',
   severity: 'warning',
-  summary: 'A package keeps its icon and its description, which consoles show',
+  summary: "A change keeps a package's icon and description",
   compare({ before, after, packages }, report) {
     for (const name of packages) {
       const [was, is] = [before, after].map(({ catalog }) => catalog.packages.get(name)?.blob);
@@ -15,8 +15,8 @@ export const rule: Rule = {
         ...(was.description !== '' && is.description === '' ? ['description'] : []),
       ];
       for (const field of lost) {
-        const message = `package ${quoted(name)} had ${field === 'icon' ? 'an' : 'a'} ${field}, and has none any more`;
-        report(message, location, { package: name, hint: `take ${field} over from the base branch` });
+        const message = `package ${quoted(name)} loses its ${field}`;
+        report(message, location, { package: name, hint: `copy ${field} from the base branch` });
       }
     }
   },

@@ -5,7 +5,7 @@ export const rule: Rule = {
   id: 'practice/channel-name',
   severity: 'warning',
   summary: 'Channels are named candidate, fast or stable',
-  fix: 'call the channel stable, fast or candidate, such as stable-v1',
+  fix: 'name the channel stable, fast or candidate, for example stable-v1',
   opm: ['channel(s) [C] are not following the recommended naming convention: …'],
   inspect: checkChannelNames,
 };

@@ -4,7 +4,7 @@ import type { Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'scorecard/resources',
   severity: 'info',
-  summary: 'Owned definitions list the resources that the operator makes of them',
+  summary: 'Owned CRDs list the resources that the operator creates for them',
   opm: ['Owned CRDs do not have resources specified'],
   inspect: checkOwnedResources,
 };

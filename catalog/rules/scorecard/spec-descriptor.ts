@@ -4,7 +4,7 @@ import type { Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'scorecard/spec-descriptor',
   severity: 'info',
-  summary: 'Fields of the spec in examples have descriptors',
+  summary: 'The spec fields of examples have descriptors',
   fix: 'specDescriptors: [{path: size, description: …}]',
   opm: ['F does not have a spec descriptor'],
   inspect: checkSpecDescriptors,

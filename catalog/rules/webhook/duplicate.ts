@@ -4,8 +4,8 @@ import type { Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'webhook/duplicate',
   severity: 'warning',
-  summary: 'No two webhooks have one name',
-  fix: 'give each webhook a generateName of its own',
+  summary: 'No two webhooks have the same name',
+  fix: 'give each webhook a different generateName',
   opm: ["duplicate webhook 'W' of type 'T'", 'CSV contains repeated WebhookDescription name'],
   inspect: checkWebhookNamesOnce,
 };

@@ -4,8 +4,8 @@ import type { Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'webhook/rules',
   severity: 'warning',
-  summary: 'A webhook takes neither all API groups nor those of OLM and of webhooks',
-  fix: 'apiGroups: the groups of your own kinds',
+  summary: 'A webhook does not apply to all API groups, nor to those of OLM and webhooks',
+  fix: 'set apiGroups to the groups of your own kinds',
   opm: ['webhook "W" contains forbidden rule: …', 'webhook rules cannot include the OLM group'],
   inspect: checkWebhookRules,
 };

@@ -4,7 +4,7 @@ import type { Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'webhook/type',
   severity: 'warning',
-  summary: 'A webhook is of a type that OLM knows',
+  summary: 'A webhook has a type that OLM knows',
   fix: 'type: ValidatingAdmissionWebhook',
   inspect: checkWebhookType,
 };

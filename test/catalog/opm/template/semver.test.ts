@@ -71,7 +71,7 @@ test('the most trusted archetype holds the default channel', async () => {
 
 test.each([
   [`stable:\n${list('1.0.0_a', '1.0.0_b')}`, 'differ only by build metadata'],
-  [`stable:\n${list('1.0.0', '1.0.0')}`, 'the bundle foo.v1.0.0 stands twice in stable'],
+  [`stable:\n${list('1.0.0', '1.0.0')}`, 'duplicate bundle foo.v1.0.0 in stable'],
   [
     `defaultChannelTypePreference: major\nstable:\n${list('1.0.0')}`,
     'major channels are preferred, but not made',

@@ -150,7 +150,7 @@ describe('templates', () => {
     ],
     ['schema: olm.semver\nstable:\n  bundle:\n  - image: a/b:c\n', 'unknown field stable.bundle'],
     ['schema: olm.semver\nstable:\n  bundles: []\n', 'names no bundles'],
-    ['schema: olm.semver\nschema: olm.semver\n', 'stands twice'],
+    ['schema: olm.semver\nschema: olm.semver\n', 'duplicate key "schema"'],
     ['schema: olm.semver\ngenerateMajorChannels: "yes"\n', 'generateMajorChannels must be true or false'],
     ['schema: olm.composite\n', 'there are no templates of the schema "olm.composite"'],
     ['', 'the template is empty'],
