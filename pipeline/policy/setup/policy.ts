@@ -1,4 +1,6 @@
 /** A first policy for a repository: what differs from the defaults, and nothing else. */
+
+import { dump } from 'js-yaml';
 import { minorOfCatalog } from '../../../catalog/fbc/openshift.ts';
 import type { WrittenPattern } from '../written.ts';
 import type { FoundLayout } from './layout.ts';
@@ -50,5 +52,5 @@ function orderLines(catalogs: readonly string[]): string[] {
 }
 
 function quoted(text: string): string {
-  return `'${text.replaceAll("'", "''")}'`;
+  return dump(text, { forceQuotes: true, lineWidth: -1 }).trimEnd();
 }
