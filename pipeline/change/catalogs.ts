@@ -114,41 +114,55 @@ async function compareUnit(input: CatalogsInput, pair: UnitPair, drafts: Drafts)
   if (!unit) throw new TypeError('a pair of units holds at least one');
   const before = await sideOf(input, input.base.tree, pair.before);
   const after = await sideOf(input, input.merged.tree, pair.after);
+  const pieces = piecesOf(unit, before, after);
+  const changed = pieces.filter((one) => one.name !== '' && isChanged(one));
+  for (const one of changed) {
+    const place = placeOf(input, one) === 'place' ? unit.package : undefined;
+    const draft = drafts.of(place ?? one.name);
+    draft.sides.set(`${unit.path} ${one.name}`, [sideText(one, before), sideText(one, after)]);
+    await writeChange(input, one, draft);
+  }
+  const ofOthers = changed.filter((one) => placeOf(input, one) === 'foreign');
+  return {
+    unit,
+    names: changed.map(({ name }) => name),
+    pins: changed.flatMap(pinsIn),
+    foreign: ofOthers.flatMap((one) => one.added.map((blob) => foreignPlace(one, blob))),
+    unread: newlyUnread(before, after),
+    beyond: pieces.some(isBeyondPackages),
+  };
+}
+
+/** What a unit holds of each package, before and after. */
+function piecesOf(unit: CatalogUnit, { packages: old }: Side, { packages: now }: Side): Pieces[] {
+  const names = new Set([...old.keys(), ...now.keys()]);
+  if (unit.package !== undefined) names.add(unit.package);
+  return [...names].map((name) => {
+    const before = old.get(name) ?? emptyContent();
+    const after = now.get(name) ?? emptyContent();
+    return { unit, name, before, after, added: newBlobs(before, after) };
+  });
+}
+
+/** Whether blobs of a package change. A unit of one package is here because its files changed. */
+function isChanged({ unit, name, before, after, added }: Pieces): boolean {
+  // A folder of bundles changes for all of its catalogs, and few of them change with it.
+  const mayBeEqual = name !== unit.package || unit.made !== undefined;
+  return !mayBeEqual || added.length > 0 || isLess(before, after);
+}
+
+/** Whether blobs of no package change, in a unit that several packages share. */
+function isBeyondPackages({ unit, name, before, after, added }: Pieces): boolean {
+  return name === '' && unit.package === undefined && (added.length > 0 || isLess(before, after));
+}
+
+/** What cannot be read of the files that change. */
+function newlyUnread(before: Side, after: Side): Finding[] {
   const old = new Set(before.files.map(({ path, id }) => `${path} ${id}`));
   const kept = new Set(
     after.files.filter(({ path, id }) => old.has(`${path} ${id}`)).map(({ path }) => path),
   );
-  const foreign: ForeignPlace[] = [];
-  let beyond = false;
-  const pins: PinnedTag[] = [];
-  const changed: string[] = [];
-  const names = new Set([...before.packages.keys(), ...after.packages.keys()]);
-  if (unit.package !== undefined) names.add(unit.package);
-  for (const name of names) {
-    const pieces = {
-      unit,
-      name,
-      before: before.packages.get(name) ?? emptyContent(),
-      after: after.packages.get(name) ?? emptyContent(),
-    };
-    const added = newBlobs(pieces.before, pieces.after);
-    if (name === '') {
-      beyond ||= unit.package === undefined && (added.length > 0 || isLess(pieces.before, pieces.after));
-      continue;
-    }
-    // A folder of bundles changes for all of its catalogs, and few of them change with it.
-    const mayBeEqual = name !== unit.package || unit.made !== undefined;
-    if (mayBeEqual && added.length === 0 && !isLess(pieces.before, pieces.after)) continue;
-    changed.push(name);
-    const owner = placeOf(input, pieces);
-    if (owner === 'foreign') foreign.push(...added.map((blob) => foreignPlace(pieces, blob)));
-    const draft = drafts.of(owner === 'place' ? (unit.package ?? name) : name);
-    draft.sides.set(`${unit.path} ${name}`, [sideText(pieces, before), sideText(pieces, after)]);
-    await writeChange(input, pieces, draft);
-    pins.push(...pinsIn(pieces));
-  }
-  const unread = after.unread.filter(({ location }) => !kept.has(location.file));
-  return { unit, names: changed, pins, foreign, unread, beyond };
+  return after.unread.filter(({ location }) => !kept.has(location.file));
 }
 
 function pinsIn({ unit, before, after }: Pieces): PinnedTag[] {
@@ -192,6 +206,8 @@ interface Pieces {
   readonly name: string;
   readonly before: PackageContent;
   readonly after: PackageContent;
+  /** Blobs of `after` that `before` does not have. */
+  readonly added: readonly Blob[];
 }
 
 /** Whether blobs are gone. */

@@ -46,13 +46,13 @@ export interface PolicyRead {
  * @param ruleIds every rule that a policy may name; any well-formed id passes when left out
  */
 export function readPolicy(bytes: Uint8Array | undefined, ruleIds?: readonly string[]): PolicyRead {
-  if (bytes === undefined) return { policy: policyOf({}), defaults: true, findings: [] };
+  if (bytes === undefined) return { policy: withDefaults({}), defaults: true, findings: [] };
   const { settings, findings: unread } = readPolicyDocument(POLICY_PATH, bytes);
   const judged = settings ? judgePolicy(settings, ruleIds) : { written: undefined, findings: [] };
   // What is only odd elsewhere may not be left open here.
   const strict = unread.map((finding): Finding => ({ ...finding, severity: 'error' }));
   const findings = [...strict, ...judged.findings].sort(compareFindings);
-  const policy = judged.written && findings.length === 0 ? policyOf(judged.written) : undefined;
+  const policy = judged.written && findings.length === 0 ? withDefaults(judged.written) : undefined;
   return { policy, defaults: false, findings };
 }
 
@@ -91,7 +91,7 @@ function noPolicy(message: string): PolicyRead {
 }
 
 /** A policy with everything that was left out filled in. */
-function policyOf(written: Written): Policy {
+function withDefaults(written: Written): Policy {
   const { automation = [], waivers = [], commits = {}, merge = {} } = written;
   return {
     enforce: written.enforce ?? 'on',

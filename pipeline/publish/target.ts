@@ -48,40 +48,67 @@ export interface PublishTarget {
 /** @throws PipelineError `usage` when nobody says where to, or what is said cannot be read */
 export function targetOf({ publish }: Policy, catalog: string, choices: PublishChoices): PublishTarget {
   const written = publish.catalogs.find(({ pattern }) => matchesGlob(pattern, catalog));
-  const named = (text: string | undefined): string | undefined => text?.replaceAll('{catalog}', catalog);
-  const image = named(written?.image);
+  const chosen = chosenPlaces(written, catalog, choices);
+  const to = taggedPlace(chosen.to);
+  const also = chosen.also.map(taggedPlace);
+  const slim = chosen.slim === undefined ? undefined : taggedPlace(chosen.slim);
+  const untagged = choices.untagged ?? false;
+  if (untagged) for (const place of [to, ...also, slim]) refuseUntagged(place);
+  const name = untagged ? withoutTag(to) : formatPlace(to);
+  const reference = to.kind === 'registry' ? formatPlace(to) : chosen.as;
+  const mirrorTo = choices.mirrorTo ?? written?.mirrorTo;
+  if (mirrorTo !== undefined && reference === undefined) {
+    throw new PipelineError('usage', `the mirror's documents need the name of the image in ${name}`, {
+      hint: 'say what clusters call it: --as REFERENCE',
+    });
+  }
+  return {
+    to,
+    name,
+    also,
+    slim,
+    untagged,
+    attest: written?.attest ?? [],
+    settings: settingsOf(written, choices),
+    reference,
+    base: chosen.base === undefined ? undefined : parsePlace(chosen.base),
+    mirrorTo,
+  };
+}
+
+/** Places as they were written. */
+interface ChosenPlaces {
+  readonly to: string;
+  readonly also: readonly string[];
+  readonly slim: string | undefined;
+  readonly base: string | undefined;
+  /** What clusters call an image that is not pushed to a registry. */
+  readonly as: string | undefined;
+}
+
+function chosenPlaces(
+  written: WrittenTarget | undefined,
+  catalog: string,
+  choices: PublishChoices,
+): ChosenPlaces {
+  const named = (text: string): string => text.replaceAll('{catalog}', catalog);
+  const image = written?.image === undefined ? undefined : named(written.image);
   const to = choices.to ?? image;
   if (to === undefined) {
     throw new PipelineError('usage', `nothing says where the catalog ${catalog} is published`, {
       hint: 'name a place (--to REFERENCE), or write publish.catalogs in the policy',
     });
   }
-  const untagged = choices.untagged ?? false;
-  const place = tagged(parsePlace(to));
   // What the policy says besides belongs to the place that it names.
   const beside = choices.to === undefined ? written : undefined;
-  const also = choices.also ?? beside?.also.flatMap((text) => named(text) ?? []) ?? [];
-  const slim = choices.slim ?? named(beside?.slim);
-  const base = choices.base ?? written?.base;
-  const places = { also: also.map(taggedPlace), slim: slim === undefined ? undefined : taggedPlace(slim) };
-  if (untagged) for (const one of [place, ...places.also, places.slim]) refuseUntagged(one);
-  const target = {
-    to: place,
-    name: untagged ? withoutTag(place) : formatPlace(place),
-    ...places,
-    untagged,
-    attest: written?.attest ?? [],
-    settings: settingsOf(written, choices),
-    reference: place.kind === 'registry' ? formatPlace(place) : (choices.as ?? image),
-    base: base === undefined ? undefined : parsePlace(base),
-    mirrorTo: choices.mirrorTo ?? written?.mirrorTo,
+  const slim = beside?.slim === undefined ? undefined : named(beside.slim);
+  return {
+    to,
+    also: choices.also ?? beside?.also.map(named) ?? [],
+    slim: choices.slim ?? slim,
+    base: choices.base ?? written?.base,
+    as: choices.as ?? image,
   };
-  if (target.mirrorTo !== undefined && target.reference === undefined) {
-    throw new PipelineError('usage', `the mirror's documents need the name of the image in ${target.name}`, {
-      hint: 'say what clusters call it: --as REFERENCE',
-    });
-  }
-  return target;
 }
 
 function settingsOf(

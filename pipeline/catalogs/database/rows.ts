@@ -4,7 +4,7 @@
  *
  * @see https://github.com/operator-framework/operator-registry/tree/v1.73.0/pkg/sqlite/migrations
  */
-import { apiRow, type CsvFacts, csvFacts } from '../../../catalog/opm/database/older.ts';
+import { apiRow, csvFacts } from '../../../catalog/opm/database/older.ts';
 import type { BundleRow, DatabaseRows, EntryRow, TypedRow } from '../../../catalog/opm/database/rows.ts';
 import { PipelineError } from '../../error.ts';
 import type { Cell, Database } from './open.ts';
@@ -56,50 +56,64 @@ function* entryRows(database: Database): Generator<EntryRow> {
 
 function bundleRows(database: Database): ReadonlyMap<string, BundleRow> {
   const columns = database.columns('operatorbundle') ?? new Set();
-  const hasVersions = columns.has('version');
-  const isOlder = !hasVersions || !database.columns('related_image') || !hasRequired(database);
-  const csv = isOlder
-    ? 'csv'
-    : 'CASE WHEN name IN (SELECT head_operatorbundle_name FROM channel) THEN csv END';
-  const column = (name: string): string => (columns.has(name) ? name : 'NULL');
-  const query = `SELECT name, ${csv}, bundle, ${column('bundlepath')}, ${column('version')}, ${column('skiprange')} FROM operatorbundle`;
-  const lists = { properties: properties(database), dependencies: dependencies(database) };
-  const images = relatedImages(database);
+  const isOlder = !columns.has('version') || !database.columns('related_image') || !hasRequired(database);
+  const lists = { ...bundleLists(database), isOlder };
   const rows = new Map<string, BundleRow>();
-  for (const [name, text, manifests, image, version, skipRange] of database.rows(query)) {
-    if (name === undefined) continue;
-    const facts = isOlder && text !== undefined ? csvFacts(name, text) : NOTHING;
-    // Rows of migrations that went wrong have no version; opm passes them over, too.
-    const known = version ?? (isOlder && text !== undefined ? facts.version : undefined);
-    if (known === undefined) continue;
-    rows.set(name, {
-      name,
-      image: image ?? '',
-      version: known,
-      skipRange: skipRange ?? facts.skipRange,
-      csv: text,
-      manifests,
-      properties: lists.properties.get(name) ?? [],
-      dependencies: lists.dependencies?.get(name) ?? (lists.dependencies ? [] : facts.required),
-      relatedImages: images?.get(name) ?? (images ? [] : facts.images),
-    });
+  for (const cells of database.rows(bundleQuery(columns, isOlder))) {
+    const row = bundleRow(cells, lists);
+    if (row) rows.set(row.name, row);
   }
   return rows;
 }
 
-const NOTHING: CsvFacts = { version: '', skipRange: '', required: [], images: [] };
+/** Older databases have facts only in ClusterServiceVersions; of others those of channel heads are enough. */
+function bundleQuery(columns: ReadonlySet<string>, isOlder: boolean): string {
+  const csv = isOlder
+    ? 'csv'
+    : 'CASE WHEN name IN (SELECT head_operatorbundle_name FROM channel) THEN csv END';
+  const column = (name: string): string => (columns.has(name) ? name : 'NULL');
+  return `SELECT name, ${csv}, bundle, ${column('bundlepath')}, ${column('version')}, ${column('skiprange')} FROM operatorbundle`;
+}
+
+/** What other tables have of bundles, by name; undefined where only the ClusterServiceVersions say it. */
+interface BundleLists {
+  readonly properties: ReadonlyMap<string, TypedRow[]>;
+  readonly dependencies: ReadonlyMap<string, TypedRow[]> | undefined;
+  readonly images: ReadonlyMap<string, string[]> | undefined;
+}
+
+function bundleLists(database: Database): BundleLists {
+  return {
+    properties: typedRows(database, 'properties') ?? apiRows(database, 'api_provider') ?? new Map(),
+    dependencies: typedRows(database, 'dependencies') ?? apiRows(database, 'api_requirer'),
+    images: relatedImages(database),
+  };
+}
+
+/** @returns undefined for rows of migrations that went wrong, which have no version; opm skips them, too */
+function bundleRow(
+  [name, csv, manifests, image = '', version, skipRange]: readonly Cell[],
+  { properties, dependencies, images, isOlder }: BundleLists & { readonly isOlder: boolean },
+): BundleRow | undefined {
+  if (name === undefined) return undefined;
+  const facts = isOlder && csv !== undefined ? csvFacts(name, csv) : undefined;
+  const known = version ?? facts?.version;
+  if (known === undefined) return undefined;
+  return {
+    name,
+    image,
+    version: known,
+    skipRange: skipRange ?? facts?.skipRange ?? '',
+    csv,
+    manifests,
+    properties: properties.get(name) ?? [],
+    dependencies: (dependencies ? dependencies.get(name) : facts?.required) ?? [],
+    relatedImages: (images ? images.get(name) : facts?.images) ?? [],
+  };
+}
 
 function hasRequired(database: Database): boolean {
   return (database.columns('dependencies') ?? database.columns('api_requirer')) !== undefined;
-}
-
-function properties(database: Database): ReadonlyMap<string, TypedRow[]> {
-  return typedRows(database, 'properties') ?? apiRows(database, 'api_provider') ?? new Map();
-}
-
-/** Undefined where only the ClusterServiceVersions say what is required. */
-function dependencies(database: Database): ReadonlyMap<string, TypedRow[]> | undefined {
-  return typedRows(database, 'dependencies') ?? apiRows(database, 'api_requirer');
 }
 
 function typedRows(database: Database, table: string): ReadonlyMap<string, TypedRow[]> | undefined {

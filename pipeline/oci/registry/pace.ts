@@ -35,50 +35,14 @@ export interface PaceOptions {
 /** Milliseconds to the quickest answer of a host that is near. */
 const NEAR = 12;
 
-/** Those who wait, first come first served. An array that shifts its head is quadratic; this one is not. */
-interface Queue {
-  push(go: () => void): void;
-  /** The next one; undefined when nobody waits. */
-  shift(): (() => void) | undefined;
-}
-
-function createQueue(): Queue {
-  let items: (() => void)[] = [];
-  let head = 0;
-  return {
-    push: (go) => void items.push(go),
-    shift: () => {
-      const next = items[head++];
-      if (next === undefined || head * 2 > items.length + 64) {
-        items = items.slice(head);
-        head = 0;
-      }
-      return next;
-    },
-  };
-}
-
-export function createPace({ host, most: near, farthest, clock }: PaceOptions): Pace {
-  let limit = near;
-  let most = near;
-  let quickest = Infinity;
-  let running = 0;
+/**
+ * Paces the requests to one host: a request waits for a turn among those that may run at a time, and then until
+ * the host's pause is over.
+ */
+export function createPace({ host, most, farthest, clock }: PaceOptions): Pace {
+  const limit = new Limit(most, farthest);
+  const turns = new Turns(() => limit.current);
   let resumeAt = 0;
-  let halvedAt = -Infinity;
-  const waiting = createQueue();
-
-  const admit = (): void => {
-    while (running < Math.max(1, Math.floor(limit))) {
-      const go = waiting.shift();
-      if (go === undefined) return;
-      running++;
-      go();
-    }
-  };
-  const leave = (): void => {
-    running--;
-    admit();
-  };
   const waitForHost = async (budget: Budget): Promise<void> => {
     for (let now = clock.now(); now < resumeAt; now = clock.now()) {
       if (resumeAt > budget.deadline) {
@@ -90,38 +54,111 @@ export function createPace({ host, most: near, farthest, clock }: PaceOptions): 
   };
   return {
     enter: async (budget) => {
-      await new Promise<void>((go) => {
-        waiting.push(go);
-        admit();
-      });
-      let left = false;
-      const leaveOnce = (): void => {
-        if (!left) leave();
-        left = true;
-      };
-      await waitForHost(budget).catch((error: unknown) => {
-        leaveOnce();
+      const leave = await turns.enter();
+      try {
+        await waitForHost(budget);
+      } catch (error) {
+        leave();
         throw error;
-      });
-      return leaveOnce;
+      }
+      return leave;
     },
-    succeeded: (took) => {
-      quickest = Math.min(quickest, took);
-      most = Math.min(farthest, Math.max(near, (near * quickest) / NEAR));
-      // Until it says "too many" for the first time what a host bears is not known: each answer allows one more.
-      limit = Math.min(most, limit + (halvedAt === -Infinity ? 1 : 1 / limit));
-    },
+    succeeded: (took) => limit.grow(took),
     slowDown: (pause) => {
       const now = clock.now();
-      // One overload is answered by as many refusals as requests were on their way: halve once.
-      if (now - halvedAt > Math.max(pause, 1000)) {
-        limit = Math.max(1, limit / 2);
-        halvedAt = now;
-      }
+      limit.shrink(now, pause);
       resumeAt = Math.max(resumeAt, now + pause);
     },
-    limit: () => Math.max(1, Math.floor(limit)),
+    limit: () => limit.current,
   };
+}
+
+/** How many requests a host bears at a time: one more per round of good answers, half of them after a refusal. */
+class Limit {
+  /** What a near host is asked at a time at most, and one that is far away. */
+  readonly #near: number;
+  readonly #farthest: number;
+  #limit: number;
+  #most: number;
+  /** Milliseconds to the quickest answer. */
+  #quickest = Infinity;
+  #halvedAt = -Infinity;
+
+  constructor(near: number, farthest: number) {
+    this.#near = near;
+    this.#farthest = farthest;
+    this.#limit = near;
+    this.#most = near;
+  }
+
+  get current(): number {
+    return Math.max(1, Math.floor(this.#limit));
+  }
+
+  /** @param took milliseconds to a good answer */
+  grow(took: number): void {
+    this.#quickest = Math.min(this.#quickest, took);
+    const most = (this.#near * this.#quickest) / NEAR;
+    this.#most = Math.min(this.#farthest, Math.max(this.#near, most));
+    // Until it says "too many" for the first time what a host bears is not known: each answer allows one more.
+    const step = this.#halvedAt === -Infinity ? 1 : 1 / this.#limit;
+    this.#limit = Math.min(this.#most, this.#limit + step);
+  }
+
+  /** @param pause milliseconds that the host asks to wait */
+  shrink(now: number, pause: number): void {
+    // One overload is answered by as many refusals as requests were on their way: halve once.
+    if (now - this.#halvedAt <= Math.max(pause, 1000)) return;
+    this.#limit = Math.max(1, this.#limit / 2);
+    this.#halvedAt = now;
+  }
+}
+
+/** Lets so many in at a time, first come first served. */
+class Turns {
+  readonly #limit: () => number;
+  #running = 0;
+  /** Those who wait, from `#head` on. An array that shifts its head is quadratic; this one is not. */
+  #waiting: (() => void)[] = [];
+  #head = 0;
+
+  /** @param limit how many may be in now */
+  constructor(limit: () => number) {
+    this.#limit = limit;
+  }
+
+  /** Waits for a turn; the answer gives it back, once however often it is called. */
+  async enter(): Promise<() => void> {
+    await new Promise<void>((go) => {
+      this.#waiting.push(go);
+      this.#admit();
+    });
+    let isIn = true;
+    return () => {
+      if (!isIn) return;
+      isIn = false;
+      this.#running--;
+      this.#admit();
+    };
+  }
+
+  #admit(): void {
+    while (this.#running < this.#limit()) {
+      const go = this.#next();
+      if (!go) return;
+      this.#running++;
+      go();
+    }
+  }
+
+  #next(): (() => void) | undefined {
+    const next = this.#waiting[this.#head++];
+    if (next === undefined || this.#head * 2 > this.#waiting.length + 64) {
+      this.#waiting = this.#waiting.slice(this.#head);
+      this.#head = 0;
+    }
+    return next;
+  }
 }
 
 function tooLong(host: string, milliseconds: number): PipelineError {
