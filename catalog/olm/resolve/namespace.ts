@@ -129,8 +129,15 @@ class Problem {
     this.#existing = namespace.installed.map(existingNode);
   }
 
+  /** @throws Failure, RequirementError */
   resolve(): Resolution {
     for (const node of this.#existing) this.#addBundle({ node, source: undefined });
+    this.#addSubscriptions();
+    const variables = [...this.#variables.values(), ...this.#invariants()];
+    return { kind: 'resolved', steps: this.#steps(chosenAmong(variables)) };
+  }
+
+  #addSubscriptions(): void {
     const failures = this.#namespace.subscriptions.flatMap((one) => this.#failureToAdd(one));
     // Only now does the resolver ask whether all catalogs answered.
     const down = this.#scope.catalogs.filter(({ serving }) => !serving);
@@ -140,14 +147,6 @@ class Problem {
     }
     const [failure] = failures;
     if (failure) throw failures.length > 1 ? joined(failures, failure) : failure;
-    const variables = [...this.#variables.values(), ...this.#invariants()];
-    const solution = solve(variables);
-    if (solution.kind === 'solved') return { kind: 'resolved', steps: this.#steps(solution.chosen) };
-    if (solution.kind === 'undecided') {
-      throw new Failure('undecided', 'the dependencies are too complex to resolve here');
-    }
-    const because = solution.because.length > 0 ? `: ${solution.because.join(', ')}` : '';
-    throw new Failure('unsatisfiable', `constraints not satisfiable${because}`);
   }
 
   /** Adds what a subscription may become, and returns why it could not; the others are added all the same. */
@@ -166,23 +165,20 @@ class Problem {
     const current = this.#existing.find(({ name }) => name === subscription.installedCSV);
     const id = `subscription:${subscription.name}`;
     const exists: Constraint = { kind: 'mandatory', text: `subscription ${subscription.name} exists` };
-    const found = this.#offered(subscription, current);
-    if ('missing' in found) {
-      const prohibited: Constraint = { kind: 'prohibited', text: found.missing };
+    const source = this.#scope.catalogs.find((one) => one.name === subscription.catalog && one.serving);
+    const offer = offerFor(subscription, source, current);
+    if ('missing' in offer) {
+      const prohibited: Constraint = { kind: 'prohibited', text: offer.missing };
       this.#variables.set(id, { id, constraints: [exists, prohibited] });
       return;
     }
-    const ids = found.places.map((place) => this.#addBundle(place));
+    const ids = placesIn(offer, current).map((place) => this.#addBundle(place));
     if (current) {
       const own = this.#idOf({ node: current, source: undefined });
       for (const candidate of ids) this.#letReplace(candidate, own, current.name);
       ids.push(own);
     }
-    const [requires, ...more] = [ids.at(-1), ids.slice(0, -1).join(', ')];
-    const text =
-      ids.length === 0
-        ? `no operators found matching the criteria of subscription ${subscription.name}`
-        : `subscription ${subscription.name} requires ${ids.length === 1 ? '' : `at least one of ${more[0]} or `}${requires}`;
+    const text = requiredText(subscription.name, ids);
     this.#variables.set(id, { id, constraints: [exists, { kind: 'dependency', ids, text }] });
   }
 
@@ -190,49 +186,6 @@ class Problem {
     this.#replaced.set(candidate, name);
     const text = `${candidate} conflicts with ${own}`;
     this.#variables.get(candidate)?.constraints.push({ kind: 'conflict', id: own, text });
-  }
-
-  /** The bundles that a subscription may go to, the preferred first. */
-  #offered(
-    { name, package: packageName, channel, catalog, startingCSV }: Subscription,
-    current: Node | undefined,
-  ): { places: readonly Place[] } | { missing: string } {
-    const source = this.#scope.catalogs.find((one) => one.name === catalog && one.serving);
-    const ofPackage = source?.catalog.packages.get(packageName);
-    const all = ofPackage ? lanesOf(ofPackage) : [];
-    const wanted = all.filter((lane) => channel === '' || lane.channel === channel);
-    const starting = current ? '' : startingCSV;
-    const isOffered = (lane: Lane): boolean =>
-      starting === '' ? lane.nodes.length > 0 : lane.nodes.some(({ name }) => name === starting);
-    if (!source || source.catalog.blobs.bundles.length === 0) {
-      return {
-        missing: `no operators found from catalog ${catalog} in namespace ${source?.namespace ?? ''} referenced by subscription ${name}`,
-      };
-    }
-    const where = `in the catalog referenced by subscription ${name}`;
-    if (!all.some((lane) => lane.nodes.length > 0)) {
-      return { missing: `no operators found in package ${packageName} ${where}` };
-    }
-    if (!wanted.some((lane) => lane.nodes.length > 0)) {
-      return { missing: `no operators found in channel ${channel} of package ${packageName} ${where}` };
-    }
-    if (!wanted.some(isOffered)) {
-      return {
-        missing: `no operators found with name ${starting} in channel ${channel} of package ${packageName} ${where}`,
-      };
-    }
-    const ordered = wanted.flatMap((lane) => {
-      if (starting !== '') {
-        return inOrder(candidatesOf(lane.nodes.filter(({ name }) => name === starting)), lane);
-      }
-      const nodes = inOrder(lane.candidates, lane);
-      return current ? followersAmong(nodes, current) : nodes;
-    });
-    // A bundle of several channels may be taken from any of them.
-    const places = ordered
-      .flatMap((node) => [node, ...wanted.flatMap((lane) => nodesNamed(lane, node.name, node))])
-      .map((node) => ({ node, source }));
-    return { places };
   }
 
   /** Adds a bundle with all that it may need, and returns its identifier. */
@@ -361,6 +314,84 @@ class Problem {
     const [catalog, namespace] = source ? [source.name, source.namespace] : [EXISTING, this.#namespace.name];
     return `${catalog}/${namespace}/${node.channel}/${node.name}`;
   }
+}
+
+/** @returns identifiers of the variables that the solver chose */
+function chosenAmong(variables: readonly Variable[]): readonly string[] {
+  const solution = solve(variables);
+  if (solution.kind === 'solved') return solution.chosen;
+  if (solution.kind === 'undecided') {
+    throw new Failure('undecided', 'the dependencies are too entangled to be decided here');
+  }
+  const because = solution.because.length > 0 ? `: ${solution.because.join(', ')}` : '';
+  throw new Failure('unsatisfiable', `constraints not satisfiable${because}`);
+}
+
+/** The lanes of a catalog that a subscription selects. */
+interface Offer {
+  readonly source: ScopeCatalog;
+  readonly lanes: readonly Lane[];
+  /** Name of the bundle to begin with, or empty. */
+  readonly starting: string;
+}
+
+/** What a subscription selects, or why that is nothing, as the resolver words it. */
+function offerFor(
+  { name, package: packageName, channel, catalog, startingCSV }: Subscription,
+  source: ScopeCatalog | undefined,
+  current: Node | undefined,
+): Offer | { readonly missing: string } {
+  if (!source || source.catalog.blobs.bundles.length === 0) {
+    return {
+      missing: `no operators found from catalog ${catalog} in namespace ${source?.namespace ?? ''} referenced by subscription ${name}`,
+    };
+  }
+  const ofPackage = source.catalog.packages.get(packageName);
+  const all = ofPackage ? lanesOf(ofPackage) : [];
+  const lanes = all.filter((lane) => channel === '' || lane.channel === channel);
+  const starting = current ? '' : startingCSV;
+  const isOffered = (lane: Lane): boolean =>
+    starting === '' ? lane.nodes.length > 0 : lane.nodes.some((node) => node.name === starting);
+  const where = `in the catalog referenced by subscription ${name}`;
+  if (!all.some((lane) => lane.nodes.length > 0)) {
+    return { missing: `no operators found in package ${packageName} ${where}` };
+  }
+  if (!lanes.some((lane) => lane.nodes.length > 0)) {
+    return { missing: `no operators found in channel ${channel} of package ${packageName} ${where}` };
+  }
+  if (!lanes.some(isOffered)) {
+    return {
+      missing: `no operators found with name ${starting} in channel ${channel} of package ${packageName} ${where}`,
+    };
+  }
+  return { source, lanes, starting };
+}
+
+/**
+ * The bundles that a subscription may go to, the preferred first.
+ *
+ * @throws Failure for a lane whose bundles have no order
+ */
+function placesIn({ source, lanes, starting }: Offer, current: Node | undefined): Place[] {
+  const ordered = lanes.flatMap((lane) => {
+    if (starting !== '') {
+      return inOrder(candidatesOf(lane.nodes.filter(({ name }) => name === starting)), lane);
+    }
+    const nodes = inOrder(lane.candidates, lane);
+    return current ? followersAmong(nodes, current) : nodes;
+  });
+  // A bundle of several channels may be taken from any of them.
+  return ordered
+    .flatMap((node) => [node, ...lanes.flatMap((lane) => nodesNamed(lane, node.name, node))])
+    .map((node) => ({ node, source }));
+}
+
+/** @param ids of what a subscription may become; what is installed comes last */
+function requiredText(subscription: string, ids: readonly string[]): string {
+  const last = ids.at(-1);
+  if (last === undefined) return `no operators found matching the criteria of subscription ${subscription}`;
+  const others = ids.length === 1 ? '' : `at least one of ${ids.slice(0, -1).join(', ')} or `;
+  return `subscription ${subscription} requires ${others}${last}`;
 }
 
 function existingNode({ name, version, properties }: ClusterServiceVersion): Node {

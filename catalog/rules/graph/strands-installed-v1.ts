@@ -1,4 +1,6 @@
-import { correctionOf, fixFor } from '../../olm/foresight/fix.ts';
+import type { Channel } from '../../fbc/model.ts';
+import type { Location } from '../../finding.ts';
+import { correctionOf, type Fix, fixFor } from '../../olm/foresight/fix.ts';
 import type { Fate } from '../../olm/foresight/foresight.ts';
 import { allMoves, type Move } from '../../olm/foresight/move.ts';
 import type { Change } from '../../olm/foresight/world.ts';
@@ -42,23 +44,18 @@ function keyOf({ package: name, installed }: Move): string {
   return JSON.stringify([name, installed.name]);
 }
 
+/** @param group moves out of one package, with one channel selected, that end in the same way */
 function reportGroup(change: Change, group: readonly Move[], report: Report): void {
   const [first] = group;
   if (!first) return;
   const { package: name, channel } = first;
-  const installed = group.map((move) => move.installed);
-  const versions = versionsOf(installed);
   const target = channelIn(change.after, name, channel) ?? homeOf(change, first);
-  const onlyChannel = channel !== '';
-  const stuck = target && { package: name, channel: target.name, olm: 'v1' as const, onlyChannel, installed };
   const refused = wasRefused(first);
-  const fix = refused || !stuck ? undefined : fixFor(change.after, stuck, change.before);
-  const place = target && (fix && fix.index >= 0 ? placeOfEntry(target, fix.index) : placeOfHead(target));
-  const within = onlyChannel ? ` with channel ${quoted(channel)} alone` : '';
-  const message = `under OLM v1 an extension of package ${quoted(name)}${within} at ${listed(versions)} fails: the catalog no longer has the bundle, and no entry replaces or skips it${refused ? '. Before, OLM v1 refused its dependencies' : ''}`;
-  const location = place ?? placeOfPackage(change.after, name) ?? placeOfPackage(change.before, name);
+  const fix = target && !refused ? fixIn(change, target, group) : undefined;
+  const location = locationIn(change, name, { target, fix });
   if (!location) return;
-  report(message, location, {
+  const versions = versionsOf(group.map(({ installed }) => installed));
+  report(messageOf(first, versions), location, {
     package: name,
     ...(target ? { channel: target.name } : {}),
     installed: versions,
@@ -68,8 +65,33 @@ function reportGroup(change: Change, group: readonly Move[], report: Report): vo
   });
 }
 
+function messageOf(move: Move, versions: readonly string[]): string {
+  const within = move.channel === '' ? '' : ` with channel ${quoted(move.channel)} alone`;
+  const before = wasRefused(move) ? '. Before, OLM v1 refused its dependencies' : '';
+  return `under OLM v1 an extension of package ${quoted(move.package)}${within} at ${listed(versions)} fails: the catalog no longer has the bundle, and no entry replaces or skips it${before}`;
+}
+
+/** The edit of a channel that gives all of a group an upgrade path again. */
+function fixIn(change: Change, target: Channel, group: readonly Move[]): Fix | undefined {
+  const [first] = group;
+  const installed = group.map((move) => move.installed);
+  const onlyChannel = first?.channel !== '';
+  const stuck = { package: target.package, channel: target.name, olm: 'v1' as const, onlyChannel, installed };
+  return fixFor(change.after, stuck, change.before);
+}
+
+/** The entry to change, else the head of the channel, else the package as it is or was. */
+function locationIn(
+  change: Change,
+  name: string,
+  { target, fix }: { readonly target: Channel | undefined; readonly fix: Fix | undefined },
+): Location | undefined {
+  if (target) return fix && fix.index >= 0 ? placeOfEntry(target, fix.index) : placeOfHead(target);
+  return placeOfPackage(change.after, name) ?? placeOfPackage(change.before, name);
+}
+
 /** The channel that an installation most likely came from and that is still there. */
-function homeOf(change: Change, { package: name, installed }: Move): ReturnType<typeof channelIn> {
+function homeOf(change: Change, { package: name, installed }: Move): Channel | undefined {
   const was = [...(change.before.catalog.packages.get(name)?.channels.values() ?? [])];
   const homes = was.filter(({ entries }) => entries.some((entry) => entry.name === installed.name));
   const isNow = change.after.catalog.packages.get(name);
