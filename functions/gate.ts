@@ -52,7 +52,7 @@ export async function handleGate(number: number, request: GateRequest): Promise<
   };
   try {
     const outcome = await gate(ports, { number });
-    if (outcome.kind === 'skipped') log(`nothing to say: ${outcome.why}`);
+    if (outcome.kind === 'skipped') log(`skipped: ${outcome.why}`);
     else await tell(ports, { number, report: outcome.report }, log);
     return outcome;
   } finally {
@@ -87,6 +87,6 @@ async function unlessRefused(
     await act();
   } catch (error) {
     if (!(error instanceof PipelineError) || !REFUSED.has(error.code)) throw error;
-    log(`${what} cannot be written: ${error.message}`);
+    log(`cannot write ${what}: ${error.message}`);
   }
 }

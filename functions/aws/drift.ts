@@ -25,7 +25,7 @@ export async function handler(): Promise<
         proposed[`${source.repository} ${catalog}`] = { kind, url };
     };
     await forEachSource(read.sources, look, ({ repository, branch }, { message }) => {
-      telemetry.log(`what has drifted in ${repository} ${branch} is not known: ${message}`);
+      telemetry.log(`cannot check ${repository} ${branch} for drift: ${message}`);
       telemetry.count('DriftFailed');
     });
     return proposed;

@@ -16,7 +16,7 @@ export async function handler(): Promise<Reconciled> {
       read.sources,
       ({ repository, branch }) => reconcile({ repository, branch }, ports),
       ({ repository, branch }, { message }) => {
-        telemetry.log(`${repository} ${branch} is not reconciled: ${message}`);
+        telemetry.log(`cannot reconcile ${repository} ${branch}: ${message}`);
         telemetry.count('ReconcileFailed');
       },
     );

@@ -52,6 +52,8 @@ async function soon(receipt: string, tries: number): Promise<void> {
   try {
     await comesAgain(read.queue, receipt, tries);
   } catch (error) {
-    telemetry.log(`the message cannot be hurried: ${error instanceof Error ? error.message : String(error)}`);
+    telemetry.log(
+      `cannot retry the message earlier: ${error instanceof Error ? error.message : String(error)}`,
+    );
   }
 }

@@ -49,11 +49,11 @@ interface Run {
 /** One bad run counts, whatever others say: a check may run several times at a commit. */
 function stateOf({ name }: RequiredCheck, runs: readonly Run[], others: boolean): CheckState {
   if (runs.length === 0) {
-    const why = others ? 'was made by somebody else than the policy names' : 'has not been made';
+    const why = others ? 'was created by another app than the one in the policy' : 'does not exist yet';
     return { name, state: 'waiting', why };
   }
   if (runs.some(({ status }) => status !== 'completed'))
-    return { name, state: 'waiting', why: 'is not done yet' };
+    return { name, state: 'waiting', why: 'has not finished yet' };
   const bad = runs.find(({ conclusion }) => !PASSED.has(conclusion));
   return bad
     ? { name, state: 'failed', why: `ended with ${bad.conclusion}` }

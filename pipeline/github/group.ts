@@ -102,7 +102,7 @@ async function judgeMember(
 
 /** The tree's verdict with everybody's authority: the least that anybody in the group has. */
 function groupReport(group: CheckReport, members: readonly Member[] | undefined): CheckReport {
-  const unknown = 'the queue does not tell which pull requests are in the group';
+  const unknown = 'GitHub does not say which pull requests are in the merge group';
   if (!members) return refuseGroup(group, unknown);
   const bad = members.find(({ report }) => report?.authority.decision !== 'allow' || report.holds.length > 0);
   if (bad)
@@ -110,7 +110,7 @@ function groupReport(group: CheckReport, members: readonly Member[] | undefined)
   const reasons = members.flatMap(({ number, report }) =>
     (report?.authority.reasons ?? []).map((reason) => `pull request ${number}: ${reason}`),
   );
-  const headline = group.verdict === 'pass' ? 'allowed and green' : group.headline;
+  const headline = group.verdict === 'pass' ? 'allowed, and all checks passed' : group.headline;
   return { ...group, headline, authority: { decision: 'allow', reasons, needs: [], warnings: [] } };
 }
 

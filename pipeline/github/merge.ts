@@ -58,7 +58,7 @@ async function mergeNow(
   { number, head, base, branch, merge }: MergeRequest,
 ): Promise<MergeOutcome> {
   const tip = await readTip(github, repository, branch);
-  if (tip !== base) return { kind: 'moved', why: `the branch ${branch} has moved on since it was judged` };
+  if (tip !== base) return { kind: 'moved', why: `the branch ${branch} has new commits since the check` };
   // What is refused now is refused; it is judged again before it is asked again.
   const request = { retries: 0 };
   const asked = { ...repository, pull_number: number, sha: head, merge_method: merge.method, request };

@@ -33,9 +33,11 @@ export async function buildPublish(plan: PlannedPublish, scratch: string): Promi
   const { repository, registry, progress } = ports;
   const { catalog, store } = request;
   const source = await wholeCatalog(repository.objects, commit, { layout: policy.layout, name: catalog });
-  progress(`judging ${catalog} at ${commit.slice(0, 12)}`);
+  progress(`checking ${catalog} at ${commit.slice(0, 12)}`);
   const base = target.base && (await openBase(registry, target.base, signatureDemands(policy)));
-  progress(base ? `building on ${base.name}` : 'building on nothing: a catalog without a server');
+  progress(
+    base ? `building on base image ${base.name}` : 'building without a base image: the image has no server',
+  );
   const { built, findings } = await buildCatalogImage(source, base?.image, {
     ...target.settings,
     ...(store ? { memory: { store, key: catalog } } : {}),

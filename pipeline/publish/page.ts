@@ -1,4 +1,4 @@
-/** The page of one publish: what was published, and where every version of the catalog really goes next. */
+/** The page of one publish: what was published, and the upgrades that OLM chooses for every version. */
 
 import { DEFAULT_LIMITS, type LoadLimits, load } from '../../catalog/fbc/load.ts';
 import { type Blob, type Bundle, catalogOf, type PackageBlob } from '../../catalog/fbc/model.ts';
@@ -8,6 +8,7 @@ import { worldOf } from '../../catalog/olm/foresight/world.ts';
 import { graphDocument } from '../../catalog/olm/graph/graph-document.ts';
 import type { CatalogSource } from '../../catalog/source.ts';
 import { pageText } from '../report/page/page.ts';
+import { amount } from '../text.ts';
 import type { PublishReceipt } from './receipt.ts';
 
 /** The page's file. */
@@ -18,12 +19,12 @@ export const PAGE_TYPE = 'application/vnd.dev.portolan.page.v1';
 
 export interface PageRequest {
   readonly receipt: PublishReceipt;
-  /** What is worth knowing of the catalog. */
+  /** Findings of the catalog's check. */
   readonly findings: readonly Finding[];
   readonly limits?: LoadLimits;
 }
 
-/** The page as HTML. Of the catalog no more is kept than graphs need, whatever its size. */
+/** The page as HTML. It keeps only what upgrade graphs need, however large the catalog is. */
 export async function publishPage(source: CatalogSource, request: PageRequest): Promise<string> {
   const { receipt, findings, limits = DEFAULT_LIMITS } = request;
   const { blobs } = await load(source, limits, {
@@ -37,7 +38,7 @@ export async function publishPage(source: CatalogSource, request: PageRequest): 
   const { catalog, commit, image, digest, packages, platforms } = receipt;
   return pageText({
     title: `${catalog} at ${commit.slice(0, 12)}`,
-    headline: `${packages} packages for ${platforms.join(', ')}`,
+    headline: `${amount(packages, 'package')} for ${platforms.join(', ')}`,
     asked: [`image ${image}`, `digest ${digest}`, `commit ${commit}`],
     summary: [],
     findings,
@@ -45,7 +46,7 @@ export async function publishPage(source: CatalogSource, request: PageRequest): 
   });
 }
 
-/** The same blob without its text, and without a tie to its file's: part of a text keeps all of it in memory. */
+/** The same blob without its text, copied: a part of a string would keep the whole file in memory. */
 function slim<T extends Blob>(blob: T): T {
   const { document: _document, ...rest } = blob;
   return { ...structuredClone({ ...rest, value: {} }), document: NO_DOCUMENT } as unknown as T;
@@ -56,7 +57,7 @@ function slimPackage(blob: PackageBlob): PackageBlob {
   return slim({ ...rest, description: '' });
 }
 
-/** Manifests, which no resolver looks at. */
+/** Manifests, which no resolver reads. */
 const MANIFESTS: ReadonlySet<string> = new Set(['olm.bundle.object', 'olm.csv.metadata']);
 
 function slimBundle(bundle: Bundle): Bundle {

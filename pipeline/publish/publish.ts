@@ -57,7 +57,7 @@ function scratchFolder(): string {
   }
 }
 
-/** A publish whose documents are written, and not seen yet. */
+/** A publish whose documents are written but not visible yet. */
 interface StagedPublish extends BuiltPublish {
   readonly receipt: PublishReceipt;
   /** Texts of the documents, by file name. */
@@ -65,7 +65,7 @@ interface StagedPublish extends BuiltPublish {
   readonly documents: StagedFiles;
 }
 
-/** Writes the receipt, the plan of the mirror and the page, each beside its place. */
+/** Writes the receipt, the mirror plan and the page next to their final places. */
 async function stageDocuments(build: BuiltPublish): Promise<StagedPublish> {
   const { request, commit, policy, target, source, base, built, findings } = build;
   const receipt = receiptOf(built, { catalog: request.catalog, commit, target, base: base?.image });
@@ -77,7 +77,7 @@ async function stageDocuments(build: BuiltPublish): Promise<StagedPublish> {
   return { ...build, receipt, files, documents };
 }
 
-/** Pushes the images, attests them, moves the tags, and lets the documents be seen. */
+/** Pushes the images, attests them, moves the tags, and makes the documents visible. */
 async function pushAndTag(staged: StagedPublish): Promise<Published> {
   const { ports, target, built, findings, receipt, guard, documents } = staged;
   for (const step of replanning(built)) ports.progress(step);
@@ -95,15 +95,15 @@ async function pushAndTag(staged: StagedPublish): Promise<Published> {
   return { kind: 'published', findings, receipt, push, files: documents.commit() };
 }
 
-/** What a build that put packages into other layers than the one before costs. */
+/** What it costs when a build divides packages into layers differently from the previous one. */
 function replanning({ replanned, made, layers }: BuiltCatalog): string[] {
   if (!replanned) return [];
   const { from, to } = replanned;
   const words = (room: number): string =>
-    room === 0 ? 'a layer for each package' : `layers shared up to ${(room / 1e6).toPrecision(3)} MB`;
-  return [
-    `packages move from ${words(from)} to ${words(to)}: ${made} of ${layers} layers are made anew and sent`,
-  ];
+    room === 0
+      ? 'one layer per package'
+      : `layers that packages share, up to ${(room / 1e6).toPrecision(3)} MB`;
+  return [`changing from ${words(from)} to ${words(to)}: rebuilding ${made} of ${amount(layers, 'layer')}`];
 }
 
 function attestedOf({ request, target, built, receipt }: StagedPublish): Attested {

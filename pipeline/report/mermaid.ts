@@ -1,6 +1,6 @@
 /**
- * The next-hop graph as Mermaid, within what GitHub draws: a ladder from the whole of the
- * changed channels down to nothing at all, which leaves the table.
+ * The next-hop graph as Mermaid, within GitHub's limits: from the complete graph of the changed
+ * channels down to no diagram at all; the table then remains.
  *
  * @see https://mermaid.js.org/config/schema-docs/config.html (maxTextSize, maxEdges)
  */
@@ -14,7 +14,7 @@ const MOST_EDGES = 400;
 const SHORT_RUN = 4;
 
 /**
- * A diagram of the graph, the most of it that fits, or undefined when nothing does.
+ * The most complete diagram that fits, or undefined if none does.
  *
  * @param changedOnly whether channels in which nothing changes are left out
  */
@@ -33,7 +33,7 @@ export function mermaidText(graph: HopGraph, changedOnly: boolean): string | und
   return undefined;
 }
 
-/** A channel as it is drawn: its stops, some of them standing for many. */
+/** A channel as it is drawn; a node may stand for many stops. */
 interface View {
   readonly lane: HopLane;
   readonly nodes: readonly ViewNode[];
@@ -71,7 +71,7 @@ function foldedView(lane: HopLane): View {
   return { lane, nodes };
 }
 
-/** Only what changes, with what it touches. */
+/** Only the changed stops and their neighbours. */
 function nearView(lane: HopLane): View {
   const quiet = quietStops(lane);
   const loud = lane.stops.filter(({ bundle }) => !quiet.has(bundle));
@@ -79,11 +79,11 @@ function nearView(lane: HopLane): View {
   const shown = lane.stops.filter(({ bundle }) => near.has(bundle));
   const left = lane.stops.length - shown.length;
   const rest: ViewNode[] =
-    left > 0 ? [{ bundles: [], label: `and ${left} more as before`, style: 'many', hops: [] }] : [];
+    left > 0 ? [{ bundles: [], label: `and ${left} unchanged`, style: 'many', hops: [] }] : [];
   return { lane, nodes: [...shown.map(nodeOf), ...rest] };
 }
 
-/** Stops of which nothing needs to be seen: unchanged, with a road, and entered from unchanged ones only. */
+/** Stops that need not be shown: unchanged, with an upgrade path to a head, and entered only from unchanged stops. */
 function quietStops({ stops }: HopLane): Set<string> {
   const touched = new Set(
     stops.flatMap(({ bundle, kind, hops }) =>
@@ -200,7 +200,7 @@ function classLines(views: readonly View[]): string[] {
     .map(([name, style]) => `  classDef ${name} ${style}`);
 }
 
-/** A label: whatever Mermaid or Markdown may read otherwise is written as an entity of Mermaid's. */
+/** A label; characters that Mermaid or Markdown could interpret are written as Mermaid entities. */
 function quoted(text: string): string {
   const safe = text.replaceAll(/[^A-Za-z0-9 .,:()+…_-]/gu, (c) => `#${c.codePointAt(0)};`);
   return `"${safe}"`;

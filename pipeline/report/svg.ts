@@ -1,8 +1,7 @@
 /**
- * The next-hop graph as a picture that needs nothing else: a lane for each channel, the
- * versions from left to right, one edge for each bundle and OLM. Edges that lead to the
- * neighbour run straight, the others in an arc: above under OLM v0 (or both), below where
- * only OLM v1 takes them.
+ * The next-hop graph as a self-contained picture: a lane for each channel, versions from left
+ * to right, and one edge for each bundle and OLM version. An edge to the next version is
+ * straight. Other edges are arcs: above for OLM v0 (or both), below for OLM v1 only.
  */
 import type { Hop, HopGraph, HopLane, HopStop } from '../../catalog/olm/graph/hop-graph.ts';
 
@@ -15,9 +14,9 @@ const LOWEST_ARC = 16;
 const HIGHEST_ARC = 64;
 
 export interface SvgOptions {
-  /** Whether a bundle can be chosen: nodes take the focus then, and each says what it is. */
+  /** Whether people can select a bundle: nodes then take the focus and have a label. */
   readonly interactive: boolean;
-  /** Whether the picture brings its own colours, as a file of its own must. */
+  /** Whether the picture contains its own colours, as a separate file must. */
   readonly styled: boolean;
 }
 
@@ -58,7 +57,7 @@ interface PlacedStop {
 interface PlacedLane {
   readonly lane: HopLane;
   readonly top: number;
-  /** Where the nodes' upper edge is. */
+  /** The upper edge of the nodes. */
   readonly y: number;
   readonly bottom: number;
   readonly width: number;
@@ -150,7 +149,7 @@ function classesOf({ kind, isHead, isSkipped, isDeprecated, stuck }: HopStop): s
   ].join(' ');
 }
 
-/** What a bundle is, in words. */
+/** Describes a bundle in words. */
 function aboutStop({ kind, isHead, isSkipped, isDeprecated, stuck, hops, why }: HopStop): string {
   const going = hops
     .filter((hop) => hop.kind !== 'removed')
@@ -168,7 +167,7 @@ function aboutStop({ kind, isHead, isSkipped, isDeprecated, stuck, hops, why }: 
 const MARKERS =
   '<defs><marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto-start-reverse"><path class="tip" d="M0 0L8 4L0 8z"/></marker></defs>';
 
-/** Colours of a picture by itself; a page brings its own under the same names. */
+/** Colours of a separate picture; a page defines its own under the same names. */
 const SVG_STYLE = [
   '.hops{--ink:#1f2328;--ground:#fff;--line:#57606a;--box:#f6f8fa;--good:#1a7f37;--bad:#bc4c00;--gone:#cf222e;--dim:#6e7781}',
   '@media(prefers-color-scheme:dark){.hops{--ink:#e6edf3;--ground:#0d1117;--line:#8b949e;--box:#161b22;--good:#3fb950;--bad:#f0883e;--gone:#f85149;--dim:#8b949e}}',
@@ -193,7 +192,7 @@ export const HOPS_STYLE: string = [
   '.hops .tip{fill:var(--line)}',
 ].join('');
 
-/** Text as XML and HTML take it, in elements and in attributes. Characters that XML has no place for are shown as ones that it has. */
+/** Text as XML and HTML take it, in elements and in attributes. Characters that XML does not allow are replaced. */
 export function escapeXml(text: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
   return text.replaceAll(/[&<>"'\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069\ufffe\uffff]/g, (c) => {

@@ -390,7 +390,7 @@ describe('what others say', () => {
     hub.moveBase({ [POLICY_PATH]: policy });
     const pull = hub.open(etcd('1.2.0'));
     const waits = async (): Promise<readonly string[]> => (await judge(pull)).waitsFor;
-    expect(await waits()).toEqual(['the required check "install" has not been made']);
+    expect(await waits()).toEqual(['the required check "install" does not exist yet']);
     const check = {
       name: 'install',
       head: pull.head,
@@ -399,7 +399,9 @@ describe('what others say', () => {
       status: 'completed',
       conclusion: 'success',
     };
-    const somebodyElse = ['the required check "install" was made by somebody else than the policy names'];
+    const somebodyElse = [
+      'the required check "install" was created by another app than the one in the policy',
+    ];
     hub.forge.checks.push(check);
     hub.forge.workflows.push({ suite: 1, path: '.github/workflows/install-test.yml', head: pull.head });
     expect(await waits()).toEqual(somebodyElse);
@@ -417,7 +419,7 @@ describe('what others say', () => {
     hub.forge.checks.push({ ...check, app: 15368, conclusion: 'failure' });
     expect(await waits()).toEqual(['the required check "install" ended with failure']);
     hub.push(pull, etcd('1.2.0', '1.3.0'));
-    expect(await waits()).toEqual(['the required check "install" has not been made']);
+    expect(await waits()).toEqual(['the required check "install" does not exist yet']);
   });
 
   test('5: a poke names a commit; whose pull request that is, GitHub says', async () => {

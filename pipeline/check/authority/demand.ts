@@ -42,19 +42,19 @@ const OTHER_ADMIN: ReadonlySet<AllowableClass> = new Set(['mutate-published', 'd
 
 const WORDS: Readonly<Record<AllowableClass, string>> = {
   'add-entry': 'adds versions',
-  'edit-graph': 'edits the graph',
-  prune: 'prunes what was published',
-  'mutate-published': 'changes what was published',
-  promote: 'brings the package to another catalog',
-  'new-package': 'brings a new package',
+  'edit-graph': 'changes upgrade edges',
+  prune: 'removes published versions',
+  'mutate-published': 'changes a published bundle',
+  promote: 'copies the package to another catalog',
+  'new-package': 'adds a new package',
   'delete-package': 'deletes the package',
-  'new-catalog': 'brings a new catalog',
+  'new-catalog': 'adds a new catalog',
   'delete-catalog': 'deletes a catalog',
   ownership: 'changes the owners',
   'package-config': 'changes the settings of the package',
-  root: "changes files of the repository's root",
-  unknown: 'changes files that the layout does not know',
-  gate: 'changes the gate itself',
+  root: 'changes files in the root of the repository',
+  unknown: 'changes files outside the layout',
+  gate: 'changes the policy or the gate',
 };
 
 export interface DemandContext {
@@ -73,7 +73,7 @@ export function demandsOnPackage(change: PackageChange, context: DemandContext):
   // Whatever the class asks for, an owner stands behind it; a new package has none, so that is an admin.
   demands.push({ anyOf: [ONE_OWNER], otherAdmin: false, why: WORDS[classes[0] ?? 'edit-graph'] });
   if (change.classes.has('prune') && context.prunesRefused.has(change.name)) {
-    demands.push({ anyOf: SECOND, otherAdmin: false, why: 'prunes what the policy keeps' });
+    demands.push({ anyOf: SECOND, otherAdmin: false, why: 'removes versions that the policy keeps' });
   }
   if (change.classes.has('ownership') && removesOwners(change, context.author)) {
     demands.push({ anyOf: SECOND, otherAdmin: false, why: 'removes owners' });

@@ -67,7 +67,7 @@ async function make(place: Place, invocation: Invocation, terminal: Terminal): P
       const { digest, unchanged } = await pushImage(destination.registry, destination.reference, { image });
       await destination.finish();
       await terminal.out(`${digest}\n`);
-      terminal.err(`${plain(to)}: ${unchanged ? 'already' : 'now'} ${digest}\n`);
+      terminal.err(`${plain(to)}: ${unchanged ? 'unchanged, ' : 'now '}${digest}\n`);
       return 0;
     } catch (error) {
       await destination.discard();

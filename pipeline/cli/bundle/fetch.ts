@@ -43,7 +43,9 @@ export const command: Command = {
       const access = { directory: terminal.directory, registry: () => client };
       const { fetched, kept, failed } = await fetchBundles([...images.values()], to, access);
       for (const { bundle, why } of failed) terminal.err(`${plain(bundle.name)}: ${plain(why)}\n`);
-      terminal.err(`${amount(fetched, 'bundle')} fetched, ${kept} already there, ${failed.length} failed\n`);
+      terminal.err(
+        `${amount(fetched, 'bundle')} fetched, ${kept} already existed, ${failed.length} failed\n`,
+      );
       return failed.length > 0 ? 2 : 0;
     } finally {
       client.close();

@@ -14,6 +14,7 @@ import { auditText } from '../../report/audit-text.ts';
 import { isAnyStuck } from '../../report/cluster-text.ts';
 import { mergeLines, pastHeadline, uncheckedLines } from '../../report/history-text.ts';
 import { searchPath, type Terminal } from '../../terminal.ts';
+import { amount } from '../../text.ts';
 import { type Command, type Invocation, usageError } from '../command.ts';
 import { readOperands } from '../operands.ts';
 import { progressLine } from '../progress-line.ts';
@@ -170,7 +171,9 @@ async function pastOf(
       paths,
       since,
       progress: ({ done, merges, harmful }) =>
-        tell(() => `${done} of ${merges} merges checked, ${harmful} did harm`),
+        tell(
+          () => `checked ${done} of ${amount(merges, 'merge')}: ${harmful} stranded or broke installations`,
+        ),
       found: async (merge) => {
         clear();
         await found?.(merge);

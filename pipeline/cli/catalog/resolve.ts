@@ -11,7 +11,7 @@ import { type PolicyRead, readPolicy } from '../../policy/read-policy.ts';
 import { severitiesOf } from '../../policy/severity.ts';
 import { signatureDemands } from '../../policy/signatures.ts';
 import type { ExitCode, Terminal } from '../../terminal.ts';
-import { countText, findingText, plain } from '../../text.ts';
+import { amount, countText, findingText, plain } from '../../text.ts';
 import { writeFiles } from '../../write.ts';
 import type { Command, Invocation } from '../command.ts';
 import { registryClientFor } from '../registry-access.ts';
@@ -167,7 +167,8 @@ async function printText(
   const { resolved, unanswered } = resolution;
   await terminal.out(findings.map(findingText).join(''));
   for (const { registry, why, references } of unanswered) {
-    const more = references === 1 ? '' : ` (and ${references - 1} more of ${plain(registry)})`;
+    const more =
+      references === 1 ? '' : ` (and ${amount(references - 1, 'more reference')} to ${plain(registry)})`;
     terminal.err(`portolan: ${plain(why)}${more}\n`);
   }
   for (const file of written) terminal.err(`wrote ${plain(file)}\n`);
@@ -175,6 +176,6 @@ async function printText(
     [...resolved.lookups.values()].filter((lookup) => lookup.kind === kind).length;
   const verdict = ['PASS', 'FAIL', 'INCONCLUSIVE'][exit];
   terminal.err(
-    `${verdict}: ${count('found')} of ${resolved.lookups.size} references found in ${resolved.sites.length} places, ${countText(findings)}\n`,
+    `${verdict}: resolved ${count('found')} of ${amount(resolved.lookups.size, 'reference')} (used in ${amount(resolved.sites.length, 'place')}), ${countText(findings)}\n`,
   );
 }

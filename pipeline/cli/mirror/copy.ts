@@ -146,7 +146,7 @@ async function print(
     [
       `${amount(images, 'image')}: ${copied} copied, ${unchanged} already existed, ${failed.length} failed`,
       `  uploaded ${bytesText(bytes)} in ${amount(blobs.uploaded, 'blob')} (${blobs.mounted} mounted, ${blobs.present} already existed), ${amount(requests, 'request')}`,
-      `  ${companions} signatures and referrers copied`,
+      `  attached artifacts (signatures, SBOMs and others): ${companions} copied`,
       ...(archive === undefined ? [] : [`  archive size: ${bytesText(archive)}`]),
       '',
     ].join('\n'),
@@ -169,7 +169,7 @@ function copyProgress(terminal: Terminal): CopyProgress {
 
 /** Such as `120 of 2000 images, 1.5 of 20.0 GB, 35.2 MB/s, 9 min left`. */
 function progressText({ images, bytes }: ProgressState, milliseconds: number): string {
-  const parts = [`${images.done} of ${images.total} images`];
+  const parts = [`${images.done} of ${amount(images.total, 'image')}`];
   if (bytes.total > 0) {
     const rate = bytes.done / Math.max(0.001, milliseconds / 1000);
     parts.push(`${bytesText(bytes.done)} of ${bytesText(bytes.total)}`, `${bytesText(rate)}/s`);

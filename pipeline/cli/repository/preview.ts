@@ -55,5 +55,5 @@ export const command: Command = {
 
 function line({ catalog, layout, digest, packages, changed }: Previewed): string {
   if (layout === undefined) return `${plain(catalog)}: not built\n`;
-  return `${plain(catalog)}: serves ${amount(packages.length, 'package')}, changed ${plain(changed.join(', '))}\n  ${plain(layout)} ${digest}\n`;
+  return `${plain(catalog)}: serves ${amount(packages.length, 'package')}; changed: ${plain(changed.join(', '))}\n  ${plain(layout)} ${digest}\n`;
 }

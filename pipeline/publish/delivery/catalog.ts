@@ -103,7 +103,7 @@ async function tellFailure(
   try {
     await tell(ports, message, { state: 'failed', detail: error.message });
   } catch (second) {
-    ports.log(`what failed could not be told: ${second instanceof Error ? second.message : String(second)}`);
+    ports.log(`cannot report the failure: ${second instanceof Error ? second.message : String(second)}`);
   }
 }
 
@@ -212,6 +212,6 @@ async function tellPublished(
   } catch (error) {
     // The App may lack the right to: what was published stands all the same.
     if (!(error instanceof PipelineError) || error.retryable) throw error;
-    log(`the deployment of ${catalog} cannot be noted: ${error.message}`);
+    log(`cannot record the deployment of ${catalog}: ${error.message}`);
   }
 }

@@ -32,9 +32,9 @@ const STATES: Readonly<Record<OutcomeState, CommitStatus['state']>> = {
 };
 
 const WORDS: Readonly<Record<OutcomeState, string>> = {
-  pending: 'waits to be published',
+  pending: 'waiting to be published',
   published: 'published',
-  superseded: 'published with a newer commit',
+  superseded: 'published as part of a newer commit',
   refused: 'merged, not published',
   failed: 'not published yet',
 };
@@ -97,7 +97,7 @@ export async function tellLeft(
 ): Promise<void> {
   const said = {
     state: 'success',
-    description: `left to a newer commit, unless it is refused: ${newer}`,
+    description: `a newer commit will be published instead, unless it is refused: ${newer}`,
   } as const;
   await setStatus(ports, { ...of, context: CONTEXT, ...said }, true);
 }

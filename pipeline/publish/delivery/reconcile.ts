@@ -52,7 +52,7 @@ export async function reconcile(request: ReconcileRequest, ports: DeliveryPorts)
         messages.push({ v: 1, kind: 'catalog', repository: name, branch, commit, catalog, again: true });
       } catch (error) {
         if (!(error instanceof PipelineError) || failed.push(catalog) === all.length) throw error;
-        ports.log(`${catalog} is not reconciled: ${error.message}`);
+        ports.log(`cannot reconcile ${catalog}: ${error.message}`);
       }
     }
     return { healed, failed, messages };

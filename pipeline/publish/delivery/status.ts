@@ -1,4 +1,4 @@
-/** What is published where, from which commit, and what waits or failed. */
+/** What is published, from which commit, and what is pending or failed. */
 import type { RecordStore } from '../../ports.ts';
 import { plain } from '../../text.ts';
 import { type Current, publishedIn } from '../documents.ts';
@@ -6,7 +6,7 @@ import { lastOutcomes, type Outcome } from './outcome.ts';
 
 export interface DeliveryStatus {
   readonly published: readonly Current[];
-  /** The last word on each catalog. */
+  /** The latest outcome for each catalog. */
   readonly last: readonly Outcome[];
 }
 
@@ -15,14 +15,14 @@ export async function statusOf(records: RecordStore): Promise<DeliveryStatus> {
   return { published, last };
 }
 
-/** Whether every catalog is as its last commit asks. */
+/** Whether the latest commit of every catalog is published. */
 export function isSettled({ last }: DeliveryStatus): boolean {
   return last.every(({ state }) => state === 'published');
 }
 
 /** The status for people. */
 export function statusText({ published, last }: DeliveryStatus): string {
-  if (published.length === 0 && last.length === 0) return 'nothing is published yet\n';
+  if (published.length === 0 && last.length === 0) return 'nothing has been published yet\n';
   const lines = published.flatMap(({ catalog, image, commit, digest, epoch }) => [
     `${plain(catalog)}  ${plain(image)}`,
     `  digest  ${digest}`,

@@ -1,8 +1,8 @@
-/** Findings in an order in which somebody can act on them. */
+/** Findings, grouped so that people can act on them. */
 import type { Finding } from '../../../catalog/finding.ts';
 import { el } from './elements.ts';
 
-/** What to act on: one row a rule, with the packages that it is about. */
+/** One row for each rule, with the packages that it names. */
 export function overview(findings: readonly Finding[]): HTMLElement {
   const rules = new Map<string, { finding: Finding; packages: Set<string> }>();
   for (const finding of findings) {
@@ -19,7 +19,7 @@ export function overview(findings: readonly Finding[]): HTMLElement {
       el('td', {}, [[...packages].slice(0, NAMED).join(', ') + (packages.size > NAMED ? ' …' : '')]),
     ]),
   );
-  const names = ['Severity', 'Rule', 'Packages', 'Which'].map((name) => el('th', { scope: 'col' }, [name]));
+  const names = ['Severity', 'Rule', 'Packages', 'Names'].map((name) => el('th', { scope: 'col' }, [name]));
   const head = el('thead', {}, [el('tr', {}, names)]);
   return el('table', { class: 'overview' }, [head, el('tbody', {}, rows)]);
 }

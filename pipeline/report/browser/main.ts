@@ -6,6 +6,7 @@
 import type { Finding } from '../../../catalog/finding.ts';
 import { type ReadRoad, readRoad } from '../../../catalog/olm/graph/document-road.ts';
 import type { BundleNote, CatalogGraph, PackageGraph } from '../../../catalog/olm/graph/graph-document.ts';
+import { amount } from '../../text.ts';
 import { catalogsText } from '../catalogs-text.ts';
 import type { PageData } from '../page/page-data.ts';
 import { svgText } from '../svg.ts';
@@ -90,7 +91,7 @@ function showList(): void {
       ? [el('li', {}, [el('a', { href: '#' }, [`Findings (${data.findings.length})`])])]
       : [];
   list.replaceChildren(...overview, ...items);
-  field('count', HTMLElement).textContent = `${matching.length} packages`;
+  field('count', HTMLElement).textContent = amount(matching.length, 'package');
 }
 
 function matches({ package: name, bundles, lanes }: PackageGraph, wanted: string): boolean {
@@ -102,7 +103,7 @@ function matches({ package: name, bundles, lanes }: PackageGraph, wanted: string
   return words.some((word) => word.toLowerCase().includes(wanted));
 }
 
-/** How many installations have no road to a head. */
+/** How many installations have no upgrade path to a head. */
 function stuckCount({ lanes }: PackageGraph): number {
   return lanes.reduce((sum, { stops }) => sum + stops.filter(({ stuck }) => stuck.length > 0).length, 0);
 }
@@ -116,7 +117,7 @@ function packageView(graph: PackageGraph, catalog: string): Node[] {
   const box = roadBox(graph);
   const picture = el(
     'div',
-    { class: 'picture', tabindex: '0', role: 'region', 'aria-label': 'Channels as lanes' },
+    { class: 'picture', tabindex: '0', role: 'region', 'aria-label': 'Upgrade graph by channel' },
     [],
   );
   picture.innerHTML = svgText(graph, { interactive: true, styled: false });
@@ -146,7 +147,7 @@ function packageView(graph: PackageGraph, catalog: string): Node[] {
 }
 
 const LEGEND =
-  'Each version leads where a cluster really goes next: above or straight under OLM v0, dashed where only OLM v1 goes. Orange: no road to a head. Choose a version to see its road.';
+  'Arrows show the upgrade that OLM chooses for each version: straight or above the row for OLM v0, dashed for OLM v1 only. Orange: no upgrade path to a channel head. Select a version to see its upgrade path.';
 
 function choose(target: EventTarget | null, take: (bundle: string, channel: string) => void): void {
   const stop = target instanceof Element ? target.closest('[data-bundle]') : null;
@@ -179,9 +180,9 @@ function roadBox(graph: PackageGraph): {
   version.addEventListener('change', tell);
   fill();
   tell();
-  const node = el('section', { class: 'road', 'aria-label': 'Where an installed version goes' }, [
+  const node = el('section', { class: 'road', 'aria-label': 'Upgrade path of an installed version' }, [
     el('p', {}, [
-      el('label', { for: 'version' }, ['I run version ']),
+      el('label', { for: 'version' }, ['Installed version ']),
       version,
       el('label', { for: 'channel' }, [' in channel ']),
       channel,
@@ -209,7 +210,7 @@ function roads(graph: PackageGraph, channel: string, bundle: string): HTMLElemen
       road: readRoad(graph, 'v0', { channel, bundle }),
       notes,
     }),
-    roadView('v1', 'OLM v1, no channel selected', {
+    roadView('v1', 'OLM v1, no channel specified', {
       road: readRoad(graph, 'v1', { channel: '', bundle }),
       notes,
     }),
@@ -231,11 +232,11 @@ function roadView(
     ]);
   });
   const end = arrives
-    ? `Ends at the head: ${why}.`
-    : `STUCK: ${why === 'circle' ? 'it goes round in a circle' : why}`;
+    ? `${steps.length > 0 ? 'Reaches' : 'Up to date: this is'} the channel head.`
+    : `STUCK: ${why === 'circle' ? 'the upgrade path goes in a circle' : why}`;
   return el('section', { id: `road-${id}`, 'data-arrives': String(arrives), 'data-why': why }, [
     el('h3', {}, [title]),
-    steps.length > 0 ? el('ol', { class: 'steps' }, items) : el('p', {}, ['No upgrade from here.']),
+    steps.length > 0 ? el('ol', { class: 'steps' }, items) : el('p', {}, ['No upgrade.']),
     el('p', { class: arrives ? 'good' : 'warn' }, [end]),
   ]);
 }
@@ -249,10 +250,10 @@ function findingsView(findings: readonly Finding[]): Node[] {
   const infos = findings.filter(({ severity }) => severity === 'info').length;
   show(false);
   return [
-    el('h2', {}, ['Findings, the worst first']),
+    el('h2', {}, ['Findings']),
     el('p', {}, [data.headline]),
     ...data.asked.map((line) => el('p', { class: 'asked' }, [line])),
-    ...(infos > 0 ? [button(`Show ${infos} that are only good to know`, () => show(true))] : []),
+    ...(infos > 0 ? [button(`Show ${amount(infos, 'informational finding')}`, () => show(true))] : []),
     all,
     el('h2', {}, ['Catalogs']),
     ...data.summary.map((line) => el('p', {}, [line])),
@@ -262,7 +263,7 @@ function findingsView(findings: readonly Finding[]): Node[] {
 function groupItem([first, ...others]: readonly Finding[]): Node {
   const item = first ? findingItem(first) : el('p', {}, []);
   if (others.length > 0) {
-    const title = el('summary', {}, [`and ${others.length} more like this`]);
+    const title = el('summary', {}, [`${others.length} more of this rule`]);
     item.append(el('details', {}, [title, ...others.map(findingItem)]));
   }
   return item;

@@ -1,16 +1,16 @@
 import type { Finding } from '../../../catalog/finding.ts';
 import type { GraphDocument } from '../../../catalog/olm/graph/graph-document.ts';
 
-/** What a page knows. */
+/** The data of a page. */
 export interface PageData {
   readonly title: string;
-  /** Stands above the findings; empty without any. */
+  /** Shown above the findings; empty if there are none. */
   readonly headline: string;
-  /** Lines about what else was asked, which stand above the findings. */
+  /** More lines above the findings: a cluster, past merges, or the published image. */
   readonly asked: readonly string[];
-  /** Sentences that stand below the findings. */
+  /** Sentences below the findings. */
   readonly summary: readonly string[];
-  /** The worst first; none for a page of graphs alone. */
+  /** Most serious first; none for a page of upgrade graphs only. */
   readonly findings: readonly Finding[];
   readonly graph: GraphDocument;
 }

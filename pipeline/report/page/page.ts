@@ -1,6 +1,6 @@
 /**
- * The page: one file with everything in it, which opens without a server and asks nobody
- * for anything. The policy in its head forbids it to, whatever a catalog says.
+ * The page: one self-contained file that needs no server and makes no requests. Its content
+ * security policy forbids requests, whatever a catalog contains.
  */
 import { createHash } from 'node:crypto';
 import { escapeXml, HOPS_STYLE } from '../svg.ts';
@@ -10,7 +10,7 @@ import { STYLE } from './style.ts';
 
 /** The page as HTML. */
 export function pageText(data: PageData): string {
-  // A script element ends at `</`, wherever that stands.
+  // HTML ends a script element at any `</`, even inside a string.
   const json = JSON.stringify(data).replaceAll('<', '\\u003c');
   const digest = createHash('sha256').update(SCRIPT).digest('base64');
   const policy = `default-src 'none'; script-src 'sha256-${digest}'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'`;
@@ -24,12 +24,12 @@ export function pageText(data: PageData): string {
 <style>${STYLE}${HOPS_STYLE}</style>
 </head>
 <body>
-<a class="jump" href="#main">To the package</a>
+<a class="jump" href="#main">Skip to the package</a>
 <header>
 <h1>${escapeXml(data.title)}</h1>
 <label for="catalog">Catalog</label> <select id="catalog"></select>
 <label for="search">Search</label> <input id="search" type="search" placeholder="package, version, channel ( / )">
-<button id="theme" type="button">Dark or light</button>
+<button id="theme" type="button">Switch theme</button>
 </header>
 <div class="columns">
 <nav aria-label="Packages"><p id="count" aria-live="polite"></p><ul id="packages"></ul></nav>

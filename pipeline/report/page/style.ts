@@ -1,4 +1,4 @@
-/** How the page looks: its colours in the light and in the dark, its two columns. */
+/** The page's light and dark colours, and its two columns. */
 
 const LIGHT =
   '--ink:#1f2328;--ground:#ffffff;--line:#57606a;--box:#f6f8fa;--edge:#d0d7de;--good:#1a7f37;--bad:#bc4c00;--gone:#cf222e;--dim:#57606a;--link:#0550ae';

@@ -234,7 +234,7 @@ describe('what a merge commits without asking again', () => {
     const report = await judged({ ...bundle, ...mapped }, BOB);
     expect(report.authority).toMatchObject({
       decision: 'needs',
-      needs: ['needs the approval of @alice or @amy (an admin) for catalog v9.99: it brings a new catalog'],
+      needs: ['needs the approval of @alice or @amy (an admin) for catalog v9.99: it adds a new catalog'],
     });
     const head = source.git('rev-parse', 'change');
     const reviews = [{ author: PEOPLE.alice, state: 'approved', commit: head }] as const;

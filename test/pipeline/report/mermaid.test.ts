@@ -63,7 +63,7 @@ describe('the ladder', () => {
       stops: [...stops, stop('head', undefined, { isHead: true }), ...chain(2).stops],
     };
     const near = mermaidText({ package: 'p', lanes: [lane] }, true) ?? '';
-    expect(near).toContain('and 600 more as before');
+    expect(near).toContain('and 600 unchanged');
     expect(near.length).toBeLessThan(2000);
     const loud = { ...lane, stops: lane.stops.map((one) => ({ ...one, kind: 'added' as const })) };
     expect(

@@ -17,7 +17,8 @@ import { withSharedPages } from '../../../fakes/shared-pages.ts';
 import { database } from '../../../fakes/sqlite.ts';
 
 /** Databases that opm v1.73.0 made of bundles, and what it renders of them. */
-const fixture = (name: string): string => readFileSync(`test/pipeline/catalogs/database/fixtures/${name}`, 'utf8');
+const fixture = (name: string): string =>
+  readFileSync(`test/pipeline/catalogs/database/fixtures/${name}`, 'utf8');
 
 let work = '';
 beforeEach(() => {

@@ -63,7 +63,7 @@ describe('the table', () => {
     expect(await decide({ head: GATE, author: 'alice', approvals: ['amy'] })).toMatchObject({
       authority: 'needs',
       headline:
-        'needs the approval of an admin, but the policy names nobody who can give it for gate: it changes the gate itself',
+        'needs the approval of an admin, but the policy names nobody who can give it for gate: it changes the policy or the gate',
     });
     expect(await decide({ head: GATE, author: 'bob', approvals: ['amy'] })).toMatchObject({
       authority: 'needs',

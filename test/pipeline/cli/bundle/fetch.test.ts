@@ -32,10 +32,10 @@ test('images are fetched once, into directories that audit reads', async () => {
   const first = await fetch();
   expect(first.exit).toBe(2);
   expect(first.err).toMatch(/etcd\.v1\.1\.0: image .* not found/);
-  expect(first.err).toContain('1 bundle fetched, 0 already there, 2 failed');
+  expect(first.err).toContain('1 bundle fetched, 0 already existed, 2 failed');
   expect(readFileSync(join(root, 'bundles/etcd/1.0.0/manifests/csv.yaml'), 'utf8')).toBe(
     readFileSync('test/catalogs/bundle/manifests/csv.yaml', 'utf8'),
   );
   expect(existsSync(join(root, 'bundles/etcd/1.2.0'))).toBe(false);
-  expect((await fetch()).err).toContain('0 bundles fetched, 1 already there, 2 failed');
+  expect((await fetch()).err).toContain('0 bundles fetched, 1 already existed, 2 failed');
 });

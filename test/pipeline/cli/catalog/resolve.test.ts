@@ -46,7 +46,7 @@ test('tags are pinned in place, and the lock holds what they stood for', async (
   const lock = join(folder(), 'lock.json');
   const ran = await portolan(root, 'resolve', '.', '--lock', lock, '--write', '--insecure', host);
   expect(ran).toMatchObject({ exit: 0, out: '' });
-  expect(ran.err).toContain('2 of 2 references found in 2 places');
+  expect(ran.err).toContain('resolved 2 of 2 references (used in 2 places)');
   expect(readFileSync(pathOf(root), 'utf8')).toBe(`# the catalog
 schema: olm.bundle
 name: etcd.v1

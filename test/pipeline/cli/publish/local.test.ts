@@ -16,7 +16,7 @@ test('publishes every catalog of the policy; status says so', async () => {
   const directory = folder();
   expect(await portolan(directory, 'status', directory)).toMatchObject({
     exit: 0,
-    out: 'nothing is published yet\n',
+    out: 'nothing has been published yet\n',
   });
   const words = ['publish', '--repo', sample.directory, '--local', directory, '--commit'];
   const ran = await portolan(directory, ...words, 'addition');

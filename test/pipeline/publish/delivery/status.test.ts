@@ -49,7 +49,9 @@ test('that a newer commit was published is told of what was said to wait, and no
   const other = messageFor('3'.repeat(40));
   await noteWaiting(records, other);
   await tell(other.commit, { state: 'superseded', detail: TWO });
-  expect(statuses.map(({ description }) => description)).toEqual([`published with a newer commit: ${TWO}`]);
+  expect(statuses.map(({ description }) => description)).toEqual([
+    `published as part of a newer commit: ${TWO}`,
+  ]);
 });
 
 test.each([
