@@ -231,12 +231,13 @@ function roadView(
       ...(note?.deprecated === undefined ? [] : [' (deprecated)']),
     ]);
   });
+  const head = id === 'v0' ? 'the channel head' : 'a channel head';
   const end = arrives
-    ? `${steps.length > 0 ? 'Reaches' : 'Up to date: this is'} the channel head.`
+    ? `${steps.length > 0 ? 'Reaches' : 'Up to date: this is'} ${head}.`
     : `STUCK: ${why === 'circle' ? 'the upgrade path goes in a circle' : why}`;
   return el('section', { id: `road-${id}`, 'data-arrives': String(arrives), 'data-why': why }, [
     el('h3', {}, [title]),
-    steps.length > 0 ? el('ol', { class: 'steps' }, items) : el('p', {}, ['No upgrade.']),
+    ...(steps.length > 0 ? [el('ol', { class: 'steps' }, items)] : []),
     el('p', { class: arrives ? 'good' : 'warn' }, [end]),
   ]);
 }

@@ -38,5 +38,5 @@ export const STYLE: string = [
   '.finding.error{border-color:var(--gone)}.finding.warning{border-color:var(--bad)}',
   'code{font-family:ui-monospace,Menlo,Consolas,monospace;font-size:.93em;background:var(--box);padding:0 .2em;border-radius:4px}',
   '.jump{position:absolute;left:-99rem}.jump:focus{left:.5rem;top:.5rem;background:var(--ground);padding:.3rem;z-index:2}',
-  '@media(max-width:46rem){.columns{grid-template-columns:1fr}nav{position:static;max-height:12rem;border-right:0;border-bottom:1px solid var(--edge)}.overview :is(th,td){padding-right:.5rem;overflow-wrap:anywhere}.overview :is(th,strong){overflow-wrap:normal}}',
+  '@media(max-width:46rem){.columns{grid-template-columns:1fr}nav{position:static;max-height:12rem;border-right:0;border-bottom:1px solid var(--edge)}.overview :is(th,td){padding-right:.5rem;overflow-wrap:anywhere}.overview :is(th,strong,code){overflow-wrap:normal}.overview :is(th,td):nth-child(3){display:none}}',
 ].join('\n');
