@@ -4,12 +4,13 @@
  */
 import type { Finding } from '../../catalog/finding.ts';
 import { PipelineError } from '../error.ts';
-import { mergedCommits } from '../git/merges.ts';
+import { type MergedCommit, mergedCommits } from '../git/merges.ts';
 import type { Repository } from '../git/repository.ts';
 import { check } from './check.ts';
 import type { HistoryOf } from './history-of.ts';
 import { type EndedVersions, endedVersions, type OldVersion, oldVersions } from './published.ts';
-import { keptReadings } from './request.ts';
+import type { CheckReport } from './report.ts';
+import { type CheckRequest, keptReadings } from './request.ts';
 
 /** As JSON part of a public interface. */
 export interface HistoryAudit {
@@ -30,7 +31,7 @@ export interface HarmfulMerge {
 }
 
 /** Rules that say who was harmed by a change. */
-const HARM: ReadonlySet<string> = new Set([
+export const HARM: ReadonlySet<string> = new Set([
   'graph/automatic-downgrade',
   'graph/bundle-mutated',
   'graph/channel-removed',
@@ -67,32 +68,64 @@ export async function history(repository: Repository, request: HistoryRequest): 
   const { head, paths, since = '', progress, found } = request;
   const [tip = ''] = await repository.resolve([head]);
   const merges = (await mergedCommits(repository, tip, paths)).filter(({ date }) => date >= since).reverse();
-  const ended = await endedVersions(repository, tip, paths);
-  const kept = keptReadings();
   const harmful: HarmfulMerge[] = [];
-  const unchecked: { what: string; why: string }[] = repository.shallow
-    ? [{ what: 'merges before those', why: 'the clone is shallow: git fetch --unshallow' }]
-    : [];
-  for (const [i, { id, before, date, subject }] of merges.entries()) {
-    progress?.({ done: i, merges: merges.length, harmful: harmful.length });
-    try {
-      const asked = { base: before, head: id, ancestor: before, today: date, definitions: () => undefined };
-      const report = await check(repository, {
-        ...asked,
-        kept,
-        ...pastBefore(repository, { ended, id, before, paths }),
-      });
-      const findings = report.findings.filter(({ rule, severity }) => severity === 'error' && HARM.has(rule));
-      if (findings.length === 0) continue;
-      const merge = { commit: id, date, subject, findings };
-      harmful.push(merge);
-      await found?.(merge);
-    } catch (error) {
-      if (!(error instanceof PipelineError)) throw error;
-      unchecked.push({ what: `${date} ${subject}`, why: error.message });
+  const unchecked = [...shallowness(repository)];
+  const asked = { tip, paths, merges, more: () => ({ definitions: () => undefined }) };
+  const tell = (done: number) => progress?.({ done, merges: merges.length, harmful: harmful.length });
+  for await (const { merge, outcome } of checkedMerges(repository, asked, tell)) {
+    const { id, date, subject } = merge;
+    if (outcome instanceof PipelineError) {
+      unchecked.push({ what: `${date} ${subject}`, why: outcome.message });
+      continue;
     }
+    const findings = outcome.findings.filter(({ rule, severity }) => severity === 'error' && HARM.has(rule));
+    if (findings.length === 0) continue;
+    const one = { commit: id, date, subject, findings };
+    harmful.push(one);
+    await found?.(one);
   }
   return { merges: merges.length, harmful, unchecked };
+}
+
+/** What a clone without its whole past cannot tell. */
+export function shallowness({ shallow }: Repository): { readonly what: string; readonly why: string }[] {
+  return shallow ? [{ what: 'merges before those', why: 'the clone is shallow: git fetch --unshallow' }] : [];
+}
+
+export interface MergesAsked {
+  /** Id of the branch's tip. */
+  readonly tip: string;
+  /** Where catalogs lie; everywhere when empty. */
+  readonly paths: readonly string[];
+  readonly merges: readonly MergedCommit[];
+  /** What else to ask of the check of a merge. */
+  readonly more: (merge: MergedCommit) => Omit<CheckRequest, 'base' | 'head' | 'today'>;
+}
+
+export interface CheckedMerge {
+  readonly merge: MergedCommit;
+  readonly outcome: CheckReport | PipelineError;
+}
+
+/** Checks merges as if each were a pull request onto the commit before it. @param tell told before each of them */
+export async function* checkedMerges(
+  repository: Repository,
+  { tip, paths, merges, more }: MergesAsked,
+  tell: (done: number) => void,
+): AsyncGenerator<CheckedMerge> {
+  const ended = await endedVersions(repository, tip, paths);
+  const kept = keptReadings();
+  for (const [i, merge] of merges.entries()) {
+    tell(i);
+    const { id, before, date } = merge;
+    const past = pastBefore(repository, { ended, id, before, paths });
+    const asked = { base: before, head: id, ancestor: before, today: date, kept, ...past, ...more(merge) };
+    const outcome = await check(repository, asked).catch((error: unknown) => {
+      if (error instanceof PipelineError) return error;
+      throw error;
+    });
+    yield { merge, outcome };
+  }
 }
 
 interface BranchPast {

@@ -39,6 +39,11 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
         summary: 'Write the policy and the workflows that check a repository',
         load: async () => (await import('./repository/setup.ts')).command,
       },
+      {
+        words: 'rehearse',
+        summary: 'Check past merges as the gate would have, and write a page about them',
+        load: async () => (await import('./repository/rehearse.ts')).command,
+      },
     ],
   },
   {

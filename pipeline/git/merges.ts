@@ -10,6 +10,8 @@ export interface MergedCommit {
   /** The day, `YYYY-MM-DD`. */
   readonly date: string;
   readonly subject: string;
+  /** Who wrote it, as git has it: for a merge commit whoever merged. */
+  readonly author: { readonly name: string; readonly email: string };
 }
 
 /**
@@ -22,15 +24,23 @@ export async function mergedCommits(
   commit: string,
   paths: readonly string[],
 ): Promise<MergedCommit[]> {
-  const parameters = ['log', '-z', '--first-parent', '--reverse', '--format=%H%x01%P%x01%cs%x01%s'];
+  const parameters = [
+    'log',
+    '-z',
+    '--first-parent',
+    '--reverse',
+    '--format=%H%x01%P%x01%cs%x01%s%x01%an%x01%ae',
+  ];
   const run = { settings, directory: scratch, bare: true };
   const { output } = await runGit(run, [...parameters, commit, '--', ...paths]);
   return output
     .toString('utf8')
     .split('\0')
     .flatMap((line) => {
-      const [id = '', parents = '', date = '', subject = ''] = line.trim().split('\u0001');
+      const [id = '', parents = '', date = '', subject = '', name = '', email = ''] = line
+        .trim()
+        .split('\u0001');
       const [before = ''] = parents.split(' ');
-      return before === '' ? [] : [{ id, before, date, subject }];
+      return before === '' ? [] : [{ id, before, date, subject, author: { name, email } }];
     });
 }

@@ -1,0 +1,249 @@
+/**
+ * A rehearsal: the latest merges of a repository, each checked as the gate would have checked it under a policy.
+ * Nobody's reviews are known, so it says who would have been asked, not whether they would have agreed.
+ */
+import type { Finding } from '../../catalog/finding.ts';
+import { PipelineError } from '../error.ts';
+import { type MergedCommit, mergedCommits } from '../git/merges.ts';
+import type { Repository } from '../git/repository.ts';
+import type { Person } from '../policy/identity.ts';
+import type { Layout } from '../policy/layout.ts';
+import { readPolicy } from '../policy/read-policy.ts';
+import { RULE_IDS } from '../policy/rule-ids.ts';
+import { checkedMerges, HARM, shallowness } from './history.ts';
+import { type CheckReport, enforcedState, type ReportState } from './report.ts';
+import type { CheckRequest } from './request.ts';
+import { type Intended, silencing } from './silencing.ts';
+
+export interface RehearsalRequest {
+  /** Revision of the branch's tip. */
+  readonly head: string;
+  /** How many merges, the latest. */
+  readonly count: number;
+  readonly policy: NonNullable<CheckRequest['policy']>;
+  /** Told before each merge is checked. */
+  readonly progress?: (state: {
+    readonly done: number;
+    readonly merges: number;
+    readonly stopped: number;
+  }) => void;
+}
+
+/** As JSON part of a public interface. */
+export interface Rehearsal {
+  /** Days of the first and the last merge, `YYYY-MM-DD`. */
+  readonly from: string;
+  readonly to: string;
+  /** The latest first. */
+  readonly merges: readonly RehearsedMerge[];
+  readonly rules: readonly RuleCount[];
+  /** Those whose approval would have been asked for, with the number of merges, the most often asked first. */
+  readonly people: readonly { readonly login: string; readonly merges: number }[];
+  /** The latest first; months without harm are not among them. */
+  readonly stranded: readonly StrandedMonth[];
+  /** What would silence findings if they are intended. */
+  readonly intended: Intended;
+  readonly unchecked: readonly { readonly what: string; readonly why: string }[];
+}
+
+export interface RehearsedMerge {
+  readonly commit: string;
+  readonly date: string;
+  readonly subject: string;
+  /** Undefined where git does not tell an account: permissions were not checked. */
+  readonly author: string | undefined;
+  readonly state: ReportState;
+  readonly headline: string;
+  readonly packages: readonly string[];
+  /** Errors only. */
+  readonly errors: readonly Finding[];
+  /** Approvals that would have been missing, in words. */
+  readonly needs: readonly string[];
+  /** Who could have given them. */
+  readonly asked: readonly string[];
+}
+
+export interface RuleCount {
+  readonly rule: string;
+  readonly errors: number;
+  readonly warnings: number;
+  /** Merges with a finding of the rule. */
+  readonly merges: number;
+}
+
+export interface StrandedMonth {
+  /** `YYYY-MM`. */
+  readonly month: string;
+  /** Merges that would have done harm. */
+  readonly merges: number;
+  /** Installed versions that would have been stranded, by package. */
+  readonly packages: readonly {
+    readonly package: string;
+    readonly versions: readonly string[];
+    readonly catalogs: readonly string[];
+  }[];
+}
+
+/** @throws PipelineError `usage` for a policy that cannot be read, `not-found` */
+export async function rehearse(repository: Repository, request: RehearsalRequest): Promise<Rehearsal> {
+  const { head, count, policy, progress } = request;
+  const { policy: read, findings } = readPolicy(policy.bytes, RULE_IDS);
+  if (!read)
+    throw new PipelineError('usage', `the policy cannot be read: ${findings[0]?.message ?? policy.path}`);
+  const [tip = ''] = await repository.resolve([head]);
+  const merges = (await mergedCommits(repository, tip, [])).slice(-count).reverse();
+  const rehearsed: RehearsedMerge[] = [];
+  const reports: CheckReport[] = [];
+  const unchecked = [...shallowness(repository)];
+  const asked = {
+    tip,
+    paths: catalogFolders(read.layout),
+    merges,
+    more: (merge: MergedCommit) => ({ policy, ...peopleOf(merge) }),
+  };
+  const tell = (done: number) =>
+    progress?.({ done, merges: merges.length, stopped: stoppedOf(rehearsed).length });
+  for await (const { merge, outcome } of checkedMerges(repository, asked, tell)) {
+    if (outcome instanceof PipelineError) {
+      unchecked.push({ what: `${merge.date} ${merge.subject}`, why: outcome.message });
+      continue;
+    }
+    rehearsed.push(rehearsedMerge(merge, outcome));
+    reports.push(outcome);
+  }
+  return {
+    from: merges.at(-1)?.date ?? '',
+    to: merges[0]?.date ?? '',
+    merges: rehearsed,
+    rules: ruleCounts(reports),
+    people: peopleAsked(rehearsed),
+    stranded: strandedByMonth(rehearsed),
+    intended: silencing(
+      rehearsed.map(({ errors }) => errors),
+      merges[0]?.date ?? '',
+    ),
+    unchecked,
+  };
+}
+
+/** Merges that the gate would have stopped until their author corrected them. */
+export function stoppedOf(merges: readonly RehearsedMerge[]): RehearsedMerge[] {
+  return merges.filter(({ state }) => state === 'failure');
+}
+
+/** Folders that hold all catalogs; none where a pattern begins with a name. */
+function catalogFolders({ patterns }: Layout): string[] {
+  const prefixes = patterns
+    .filter(({ kind }) => kind === 'catalog')
+    .map(({ pattern }) =>
+      pattern
+        .slice(0, pattern.search(/[{*]|$/))
+        .replace(/[^/]*$/, '')
+        .replace(/\/$/, ''),
+    );
+  return prefixes.includes('') ? [] : [...new Set(prefixes)];
+}
+
+/** The author of a merge as the check takes people; nothing where git does not tell an account. */
+function peopleOf(merge: MergedCommit): Partial<Pick<CheckRequest, 'people'>> {
+  const author = accountOf(merge);
+  return author ? { people: { author, pusher: author, reviews: [], commits: undefined, holds: [] } } : {};
+}
+
+const NOREPLY = /^(?:(\d{1,15})\+)?([A-Za-z0-9-]+(?:\[bot\])?)@users\.noreply\.github\.com$/;
+const LOGIN = /^[A-Za-z0-9](?:[A-Za-z0-9-]{0,38})(?:\[bot\])?$/;
+const MERGED = /^Merge pull request #\d+ from ([A-Za-z0-9-]+)\//;
+
+/** The account that wrote what was merged: of the merged fork, of the address, or the name if it can be a login. */
+export function accountOf({
+  subject,
+  author: { name, email },
+}: Pick<MergedCommit, 'subject' | 'author'>): Person | undefined {
+  const [, fork] = MERGED.exec(subject) ?? [];
+  const [, id, account] = NOREPLY.exec(email) ?? [];
+  const login = fork ?? account ?? (LOGIN.test(name) ? name : undefined);
+  if (login === undefined) return undefined;
+  const isOwn = fork === undefined || fork === account;
+  return {
+    login,
+    id: id === undefined || !isOwn ? undefined : Number(id),
+    ...(login.endsWith('[bot]') ? { bot: true } : {}),
+  };
+}
+
+function rehearsedMerge({ id, date, subject }: MergedCommit, report: CheckReport): RehearsedMerge {
+  const { authority, findings, headline, packages } = report;
+  const isDenied = authority.decision === 'deny';
+  return {
+    commit: id,
+    date,
+    subject,
+    author: authority.author,
+    state: enforcedState(withoutUnknown(report)),
+    headline,
+    packages: packages.map(({ name }) => name),
+    errors: findings.filter(({ severity }) => severity === 'error'),
+    needs: authority.needs,
+    asked: isDenied ? [] : [...new Set((authority.missing ?? []).flatMap(({ from }) => from))],
+  };
+}
+
+/** Permissions that nobody could check hold nothing up here. */
+function withoutUnknown(report: CheckReport): CheckReport {
+  const { authority } = report;
+  return authority.decision === 'not judged'
+    ? { ...report, authority: { ...authority, decision: 'allow' } }
+    : report;
+}
+
+function ruleCounts(reports: readonly CheckReport[]): RuleCount[] {
+  const counts = new Map<string, { errors: number; warnings: number; merges: number }>();
+  for (const { findings } of reports) {
+    for (const rule of new Set(findings.map((finding) => finding.rule))) {
+      const { errors, warnings, merges } = counts.get(rule) ?? { errors: 0, warnings: 0, merges: 0 };
+      const of = (severity: Finding['severity']): number =>
+        findings.filter((finding) => finding.rule === rule && finding.severity === severity).length;
+      counts.set(rule, {
+        errors: errors + of('error'),
+        warnings: warnings + of('warning'),
+        merges: merges + 1,
+      });
+    }
+  }
+  return [...counts]
+    .map(([rule, count]) => ({ rule, ...count }))
+    .filter(({ errors, warnings }) => errors + warnings > 0)
+    .sort((a, b) => b.errors - a.errors || b.warnings - a.warnings || (a.rule < b.rule ? -1 : 1));
+}
+
+function peopleAsked(merges: readonly RehearsedMerge[]): Rehearsal['people'] {
+  const counts = new Map<string, number>();
+  for (const login of merges.flatMap(({ asked }) => asked)) counts.set(login, (counts.get(login) ?? 0) + 1);
+  return [...counts]
+    .map(([login, count]) => ({ login, merges: count }))
+    .sort((a, b) => b.merges - a.merges || (a.login < b.login ? -1 : 1));
+}
+
+function strandedByMonth(merges: readonly RehearsedMerge[]): StrandedMonth[] {
+  const harmful = merges.flatMap(({ date, errors }) => {
+    const harm = errors.filter(({ rule, installed = [] }) => HARM.has(rule) && installed.length > 0);
+    return harm.length > 0 ? [{ month: date.slice(0, 7), harm }] : [];
+  });
+  const months = [...new Set(harmful.map(({ month }) => month))].sort().reverse();
+  return months.map((month) => {
+    const ofMonth = harmful.filter((one) => one.month === month);
+    return { month, merges: ofMonth.length, packages: strandedPackages(ofMonth.flatMap(({ harm }) => harm)) };
+  });
+}
+
+function strandedPackages(harm: readonly Finding[]): StrandedMonth['packages'] {
+  const names = [...new Set(harm.map((finding) => finding.package ?? ''))].sort();
+  return names.map((name) => {
+    const of = harm.filter((finding) => (finding.package ?? '') === name);
+    return {
+      package: name,
+      versions: [...new Set(of.flatMap(({ installed = [] }) => installed))],
+      catalogs: [...new Set(of.flatMap(({ catalogs = [] }) => catalogs))],
+    };
+  });
+}

@@ -1,0 +1,81 @@
+/** What to write into a policy where the errors of a rule are intended. */
+import type { Finding } from '../../catalog/finding.ts';
+import { RULE_IDS } from '../policy/rule-ids.ts';
+
+/** Proposals, none of which is made without somebody who looked at the findings. */
+export interface Intended {
+  /** Keys of a policy, as YAML; empty when there is nothing to silence. */
+  readonly policy: string;
+  /** What each line silences. */
+  readonly lines: readonly {
+    readonly rule: string;
+    readonly setting: string;
+    readonly errors: number;
+    readonly merges: number;
+  }[];
+}
+
+/** Channels whose versions come and go by intention, by the words in their names. */
+const PASSING = ['nightly', 'candidate', 'dev', 'alpha', 'preview', 'snapshot'];
+
+/** For how many packages a waiver each is less than a rule that observes only. */
+const MOST_WAIVERS = 2;
+
+/** Months that a waiver lasts. */
+const WAIVED_MONTHS = 3;
+
+/**
+ * The narrowest setting by rule: the channels that are meant to change, else waivers for few packages, else a rule
+ * that observes only.
+ *
+ * @param merges the errors of each merge
+ * @param today the day from which waivers last, `YYYY-MM-DD`
+ */
+export function silencing(merges: readonly (readonly Finding[])[], today: string): Intended {
+  const all = merges.flat();
+  const rules = [...new Set(all.map(({ rule }) => rule))].filter((id) => RULE_IDS.includes(id)).sort();
+  const settings: string[] = [];
+  const waivers: string[] = [];
+  const lines = rules.map((rule) => {
+    const errors = all.filter((finding) => finding.rule === rule);
+    const of = {
+      rule,
+      errors: errors.length,
+      merges: merges.filter((one) => one.some((finding) => finding.rule === rule)).length,
+    };
+    const patterns = passingPatterns(errors);
+    if (patterns) {
+      const setting = `{allowChannels: [${patterns.map((pattern) => `'${pattern}'`).join(', ')}]}`;
+      settings.push(`  ${rule}: ${setting}`);
+      return { ...of, setting };
+    }
+    const packages = [...new Set(errors.map((finding) => finding.package ?? ''))];
+    if (packages.length <= MOST_WAIVERS && packages.every((name) => /^[a-z0-9.-]+$/.test(name))) {
+      const until = laterBy(today, WAIVED_MONTHS);
+      for (const name of packages)
+        waivers.push(
+          `- {rule: ${rule}, package: '${name}', until: ${until}, reason: 'say why it is intended'}`,
+        );
+      return { ...of, setting: `a waiver for ${packages.join(' and ')}` };
+    }
+    settings.push(`  ${rule}: {enforce: off}`);
+    return { ...of, setting: '{enforce: off}' };
+  });
+  const parts = [
+    ...(settings.length > 0 ? ['rules:', ...settings] : []),
+    ...(waivers.length > 0 ? ['waivers:', ...waivers] : []),
+  ];
+  return { policy: parts.map((line) => `${line}\n`).join(''), lines };
+}
+
+/** Patterns that cover the channels of all findings, if all are channels that are meant to change. */
+function passingPatterns(errors: readonly Finding[]): string[] | undefined {
+  const words = errors.map(({ channel = '' }) => PASSING.find((word) => channel.includes(word)));
+  return words.includes(undefined) ? undefined : [...new Set(words)].map((word) => `*${word}*`);
+}
+
+function laterBy(day: string, months: number): string {
+  const date = new Date(`${day}T00:00:00Z`);
+  date.setUTCMonth(date.getUTCMonth() + months);
+  return date.toISOString().slice(0, 10);
+}

@@ -1,0 +1,115 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { basename, resolve } from 'node:path';
+import { type RehearsalRequest, rehearse } from '../../check/rehearsal.ts';
+import { fileError } from '../../directory.ts';
+import { openRepository, type Repository } from '../../git/repository.ts';
+import { entryAt } from '../../git/tree.ts';
+import { parseIdentity } from '../../policy/identity.ts';
+import { POLICY_PATH } from '../../policy/read-policy.ts';
+import { setup } from '../../policy/setup/setup.ts';
+import { rehearsalPage } from '../../report/page/rehearsal-page.ts';
+import { rehearsalText } from '../../report/rehearsal-text.ts';
+import { searchPath, type Terminal } from '../../terminal.ts';
+import { type Command, type Invocation, usageError } from '../command.ts';
+import { countOption } from '../number-option.ts';
+import { progressLine } from '../progress-line.ts';
+
+/** How many merges are checked if nobody says it. */
+const MERGES = 200;
+const PAGE = 'portolan-rehearsal.html';
+
+export const command: Command = {
+  words: 'rehearse',
+  operands: '',
+  options: {
+    repo: { value: 'DIR', description: 'path of a clone (default: current directory)' },
+    head: { value: 'REF', description: 'branch whose merges are checked (default: HEAD)' },
+    last: { value: 'N', description: `number of merges, the latest (default: ${MERGES})` },
+    policy: {
+      value: 'FILE',
+      description:
+        'policy to rehearse (default: that of the branch, else the one that portolan setup would write)',
+    },
+    admin: {
+      value: 'LOGIN',
+      description: 'admins of the policy that portolan setup would write, comma-separated',
+    },
+    page: { value: 'FILE', description: `HTML page to write (default: ${PAGE})` },
+    format: { value: 'text|json', description: 'output format (default: text)' },
+  },
+  details: [
+    'Checks past merges as the gate would have checked them, and needs no configuration: what would have been stopped and',
+    'why, who would have been asked for an approval, and which clusters would have been stranded. Past reviews are not',
+    'known, so a merge that needs an approval counts as waiting. Nothing outside the clone is contacted.',
+  ].join('\n'),
+  examples: ['portolan rehearse', 'portolan rehearse --repo ../catalogs --last 50 --admin alice'],
+  run: async (invocation, terminal) => {
+    const count = countOption(command, invocation, 'last') ?? MERGES;
+    const directory = resolve(terminal.directory, invocation.text('repo') ?? '.');
+    const repository = await openRepository(directory, searchPath(terminal));
+    const { tell, clear } = progressLine(terminal);
+    try {
+      const head = invocation.text('head') ?? 'HEAD';
+      const policy = await policyOf(repository, head, { invocation, terminal });
+      const rehearsal = await rehearse(repository, {
+        head,
+        count,
+        policy,
+        progress: ({ done, merges, stopped }) =>
+          tell(() => `${done} of ${merges} merges checked, ${stopped} would have been stopped`),
+      });
+      clear();
+      const page = resolve(terminal.directory, invocation.text('page') ?? PAGE);
+      const source = { source: policy.path, text: Buffer.from(policy.bytes).toString('utf8') };
+      write(page, rehearsalPage({ rehearsal, name: basename(directory), policy: source }));
+      const isJson = invocation.word('format', ['text', 'json']) === 'json';
+      await terminal.out(isJson ? `${JSON.stringify(rehearsal, null, 2)}\n` : rehearsalText(rehearsal));
+      terminal.err(`policy: ${policy.path}\npage: ${page}\n`);
+      return 0;
+    } finally {
+      clear();
+      await repository.close();
+    }
+  },
+};
+
+/** The policy to rehearse, with words for where it comes from in place of its path. */
+async function policyOf(
+  repository: Repository,
+  head: string,
+  { invocation, terminal }: { readonly invocation: Invocation; readonly terminal: Terminal },
+): Promise<RehearsalRequest['policy']> {
+  const file = invocation.text('policy');
+  if (file !== undefined) return { path: file, bytes: contentOf(resolve(terminal.directory, file)) };
+  const [commit = ''] = await repository.resolve([head]);
+  const entry = await entryAt(repository.objects, commit, POLICY_PATH);
+  if (entry)
+    return { path: `${POLICY_PATH} of ${head}`, bytes: (await repository.objects.read(entry.id)).bytes };
+  const { files } = await setup(repository, { commit, admins: adminsOf(invocation) });
+  const text = files.get(POLICY_PATH) ?? '';
+  return { path: 'the policy that portolan setup would write', bytes: Buffer.from(text) };
+}
+
+function adminsOf(invocation: Invocation): string[] {
+  const admins = (invocation.text('admin') ?? '').split(',').filter((text) => text !== '');
+  const wrong = admins.find((text) => parseIdentity(text) === undefined);
+  if (wrong !== undefined)
+    throw usageError(command, `--admin must be LOGIN, LOGIN#ID or @ORG/TEAM, not ${JSON.stringify(wrong)}`);
+  return admins;
+}
+
+function contentOf(path: string): Uint8Array {
+  try {
+    return readFileSync(path);
+  } catch (error) {
+    throw fileError(error, path);
+  }
+}
+
+function write(path: string, text: string): void {
+  try {
+    writeFileSync(path, text);
+  } catch (error) {
+    throw fileError(error, path);
+  }
+}

@@ -1,0 +1,176 @@
+/** A rehearsal as one HTML file without scripts, which opens anywhere and asks nobody for anything. */
+import { type Rehearsal, type RehearsedMerge, stoppedOf } from '../../check/rehearsal.ts';
+import { amount } from '../../text.ts';
+import { packageText, rehearsalHeadline } from '../rehearsal-text.ts';
+import { rulePage } from '../rule-help.ts';
+import { escapeXml } from '../svg.ts';
+import { STYLE } from './style.ts';
+
+export interface RehearsalPage {
+  readonly rehearsal: Rehearsal;
+  /** What the repository is called. */
+  readonly name: string;
+  /** Where the policy came from, and its text. */
+  readonly policy: { readonly source: string; readonly text: string };
+}
+
+const OWN_STYLE = [
+  'main{max-width:72rem;margin:0 auto}h2{margin:2rem 0 .4rem}header p{margin:0;flex-basis:100%;color:var(--dim)}',
+  '.tiles{display:grid;grid-template-columns:repeat(auto-fit,minmax(11rem,1fr));gap:.8rem;margin:1rem 0}',
+  '.tile{border:1px solid var(--edge);border-radius:8px;padding:.5rem .9rem;background:var(--box)}.tile b{display:block;font-size:2rem;line-height:1.2}',
+  '.tile.good b{color:var(--good)}.tile.wait b{color:var(--bad)}.tile.stop b{color:var(--gone)}.tile.good{color:inherit;margin:0}',
+  'table{border-collapse:collapse;width:100%}th,td{text-align:left;vertical-align:top;padding:.3rem .8rem .3rem 0;border-bottom:1px solid var(--edge);overflow-wrap:anywhere}th,.day{white-space:nowrap}td.number{white-space:nowrap}',
+  '.bar{display:block;height:.6rem;min-width:2px;background:var(--gone);border-radius:3px}.bar.people{background:var(--link)}td.bars{width:30%}',
+  'pre{background:var(--box);border:1px solid var(--edge);border-radius:8px;padding:.7rem 1rem;overflow-x:auto}details ul{margin:.3rem 0}summary{cursor:pointer}',
+  '@media(max-width:46rem){main{padding:.6rem}th{white-space:normal}.table{overflow-x:auto}td.bars,th.bars{display:none}.hash{display:none}}',
+].join('\n');
+
+/** The page as HTML. */
+export function rehearsalPage({ rehearsal, name, policy }: RehearsalPage): string {
+  const title = `Rehearsal of ${name}`;
+  const csp = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="${csp}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${escapeXml(title)}</title>
+<style>${STYLE}
+${OWN_STYLE}</style>
+</head>
+<body>
+<header><h1>${escapeXml(title)}</h1><p>What Portolan's gate would have done: ${escapeXml(rehearsalHeadline(rehearsal))}.</p></header>
+<main>
+${[tiles(rehearsal), stoppedPart(rehearsal), strandedPart(rehearsal), peoplePart(rehearsal), rulesPart(rehearsal), intendedPart(rehearsal), policyPart(policy), uncheckedPart(rehearsal)].filter((part) => part !== '').join('\n')}
+</main>
+</body>
+</html>
+`;
+}
+
+function tiles({ merges }: Rehearsal): string {
+  const tile = (state: RehearsedMerge['state'], style: string, text: string): string => {
+    const count = merges.filter((merge) => merge.state === state).length;
+    return `<div class="tile ${style}"><b>${count}</b>${text}</div>`;
+  };
+  return `<div class="tiles">${[
+    tile('success', 'good', 'would have passed'),
+    tile('pending', 'wait', 'would have waited for an approval or a check'),
+    tile('failure', 'stop', 'would have been stopped'),
+  ].join('')}</div>`;
+}
+
+function stoppedPart({ merges }: Rehearsal): string {
+  const stopped = stoppedOf(merges);
+  if (stopped.length === 0) return part('What would have been stopped', '<p>Nothing.</p>');
+  const rows = stopped.map(
+    ({ commit, date, subject, author, headline, errors }) =>
+      `<tr><td class="day">${escapeXml(date)}</td><td>${escapeXml(subject)} <small class="hash">${escapeXml(commit.slice(0, 12))}${author === undefined ? '' : ` by ${escapeXml(author)}`}</small></td><td>${escapeXml(headline)}${errorList(errors)}</td></tr>`,
+  );
+  return part('What would have been stopped', table(['Day', 'Merge', 'Why'], rows));
+}
+
+function errorList(errors: RehearsedMerge['errors']): string {
+  if (errors.length === 0) return '';
+  const items = errors.map(({ rule, message }) => `<li>${ruleLink(rule)} ${escapeXml(message)}</li>`);
+  return `<details><summary>${amount(errors.length, 'error')}</summary><ul>${items.join('')}</ul></details>`;
+}
+
+function strandedPart({ stranded }: Rehearsal): string {
+  const heading = 'Clusters that would have been stranded';
+  if (stranded.length === 0) return part(heading, '<p>None.</p>');
+  const most = Math.max(...stranded.map(({ merges }) => merges));
+  const rows = stranded.map(
+    ({ month, merges, packages }) =>
+      `<tr><td class="day">${escapeXml(month)}</td><td class="number">${merges}</td>${bar(merges, most)}<td>${packages.map((one) => escapeXml(packageText(one))).join('<br>')}</td></tr>`,
+  );
+  return part(heading, table(['Month', 'Merges', '', 'Installed versions without an upgrade path'], rows));
+}
+
+function peoplePart({ people, merges }: Rehearsal): string {
+  const heading = 'Who would have been asked for an approval';
+  const unknown = merges.filter(({ author }) => author === undefined).length;
+  const note =
+    unknown > 0
+      ? `<p>The author of ${amount(unknown, 'merge')} is not known; their permissions were not checked.</p>`
+      : '';
+  const nobody = merges.filter(
+    ({ state, needs, asked }) => state === 'pending' && needs.length > 0 && asked.length === 0,
+  );
+  const orphans =
+    nobody.length > 0
+      ? `<p class="warn">For ${amount(nobody.length, 'merge')} the policy names nobody who could approve: add admins or owners.</p>`
+      : '';
+  if (people.length === 0) return part(heading, `${orphans}${note || '<p>Nobody.</p>'}`);
+  const most = people[0]?.merges ?? 1;
+  const rows = people.map(
+    ({ login, merges: count }) =>
+      `<tr><td>${escapeXml(login)}</td><td class="number">${count}</td>${bar(count, most, 'people')}</tr>`,
+  );
+  return part(heading, `${orphans}${note}${table(['Account', 'Merges', ''], rows)}`);
+}
+
+function rulesPart({ rules }: Rehearsal): string {
+  if (rules.length === 0) return part('Rules', '<p>No rule fired.</p>');
+  const most = Math.max(1, ...rules.map(({ errors }) => errors));
+  const rows = rules.map(
+    ({ rule, errors, warnings, merges }) =>
+      `<tr><td>${ruleLink(rule)}</td><td class="number">${errors}</td><td class="number">${warnings}</td><td class="number">${merges}</td>${bar(errors, most)}</tr>`,
+  );
+  return part('How often each rule fired', table(['Rule', 'Errors', 'Warnings', 'Merges', ''], rows));
+}
+
+function intendedPart({ intended }: Rehearsal): string {
+  if (intended.policy === '') return '';
+  const rows = intended.lines.map(
+    ({ rule, setting, errors, merges }) =>
+      `<tr><td>${ruleLink(rule)}</td><td><code>${escapeXml(setting)}</code></td><td class="number">${errors}</td><td class="number">${merges}</td></tr>`,
+  );
+  const text = '<p>Look at the findings first. Keep only the lines for findings that are intended.</p>';
+  return part(
+    'If findings are intended: what to write into the policy',
+    `${text}<pre>${escapedLines(intended.policy)}</pre>${table(['Rule', 'Setting', 'Errors', 'Merges'], rows)}`,
+  );
+}
+
+function policyPart({ source, text }: RehearsalPage['policy']): string {
+  return part(
+    'The policy of this rehearsal',
+    `<details><summary>${escapeXml(source)}</summary><pre>${escapedLines(text)}</pre></details>`,
+  );
+}
+
+function uncheckedPart({ unchecked }: Rehearsal): string {
+  if (unchecked.length === 0) return '';
+  const items = unchecked.map(({ what, why }) => `<li>${escapeXml(what)}: ${escapeXml(why)}</li>`);
+  return part('What was not checked', `<ul>${items.join('')}</ul>`);
+}
+
+/** Text of several lines. */
+function escapedLines(text: string): string {
+  return text.split('\n').map(escapeXml).join('\n');
+}
+
+function ruleLink(rule: string): string {
+  const page = rulePage(rule);
+  const name = `<code>${escapeXml(rule)}</code>`;
+  return page === undefined ? name : `<a href="${escapeXml(page)}">${name}</a>`;
+}
+
+/** A cell with a bar; the numbers beside it say the same. */
+function bar(count: number, most: number, style = ''): string {
+  const width = Math.round((100 * count) / most);
+  return `<td class="bars" aria-hidden="true">${count === 0 ? '' : `<span class="bar ${style}" style="width:${width}%"></span>`}</td>`;
+}
+
+function part(heading: string, content: string): string {
+  return `<section><h2>${escapeXml(heading)}</h2>${content}</section>`;
+}
+
+function table(heads: readonly string[], rows: readonly string[]): string {
+  const head = heads
+    .map((name) => (name === '' ? '<td class="bars"></td>' : `<th scope="col">${name}</th>`))
+    .join('');
+  return `<div class="table"><table><thead><tr>${head}</tr></thead><tbody>${rows.join('')}</tbody></table></div>`;
+}

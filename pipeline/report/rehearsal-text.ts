@@ -1,0 +1,87 @@
+/** A rehearsal in a terminal: what would have been stopped and why, who would have been asked, what to write. */
+import { type Rehearsal, stoppedOf } from '../check/rehearsal.ts';
+import { amount, plain, shortList } from '../text.ts';
+
+/** Most merges, rules and people that are listed; the page has all. */
+const SHOWN = 15;
+
+/** How many merges would have passed, waited and failed, in one line. */
+export function rehearsalHeadline({ merges, from, to }: Rehearsal): string {
+  const count = (state: string): number => merges.filter((merge) => merge.state === state).length;
+  const parts = [
+    `${count('success')} would have passed`,
+    `${count('pending')} would have waited`,
+    `${count('failure')} would have been stopped`,
+  ];
+  return `of ${amount(merges.length, 'merge')} (${from} to ${to}) ${parts.join(', ')}`;
+}
+
+export function rehearsalText(rehearsal: Rehearsal): string {
+  const { rules, people, stranded, intended, unchecked } = rehearsal;
+  const stopped = stoppedOf(rehearsal.merges);
+  const unknown = rehearsal.merges.filter(({ author }) => author === undefined).length;
+  const parts = [
+    [rehearsalHeadline(rehearsal)],
+    titled(
+      'Stopped:',
+      stopped.map(
+        ({ commit, date, subject, headline }) => `${date} ${commit.slice(0, 12)} ${subject}: ${headline}`,
+      ),
+    ),
+    titled(
+      'Asked for approval:',
+      people.map(({ login, merges }) => `${login}: ${amount(merges, 'merge')}`),
+    ),
+    titled(
+      'Stranded clusters by month:',
+      stranded.map(
+        ({ month, merges, packages }) =>
+          `${month}: ${amount(merges, 'merge')}; ${packages.map(packageText).join('; ')}`,
+      ),
+    ),
+    titled(
+      'Rules:',
+      rules.map(
+        ({ rule, errors, warnings, merges }) =>
+          `${rule}: ${amount(errors, 'error')}, ${amount(warnings, 'warning')} in ${amount(merges, 'merge')}`,
+      ),
+    ),
+    intended.policy === ''
+      ? []
+      : [
+          'If these findings are intended, write into the policy:',
+          ...intended.policy
+            .trimEnd()
+            .split('\n')
+            .map((line) => `  ${line}`),
+        ],
+    unknown > 0
+      ? [`${amount(unknown, 'merge')} without a known author: their permissions were not checked`]
+      : [],
+    titled(
+      'Not checked:',
+      unchecked.map(({ what, why }) => `${what}: ${why}`),
+    ),
+  ];
+  const filled = parts.filter((lines) => lines.length > 0);
+  return `${filled.map((lines) => lines.map(plain).join('\n')).join('\n\n')}\n`;
+}
+
+export function packageText({
+  package: name,
+  versions,
+  catalogs,
+}: Rehearsal['stranded'][number]['packages'][number]): string {
+  const where = catalogs.length > 0 ? ` in ${shortList(catalogs)}` : '';
+  return `${name} ${shortList(versions)}${where}`;
+}
+
+function titled(title: string, items: readonly string[]): string[] {
+  if (items.length === 0) return [];
+  const more = items.length - SHOWN;
+  return [
+    title,
+    ...items.slice(0, SHOWN).map((item) => `  ${item}`),
+    ...(more > 0 ? [`  and ${more} more`] : []),
+  ];
+}

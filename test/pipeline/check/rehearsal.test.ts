@@ -1,0 +1,106 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { accountOf, type Rehearsal, rehearse } from '../../../pipeline/check/rehearsal.ts';
+import { openRepository } from '../../../pipeline/git/repository.ts';
+import { rehearsalPage } from '../../../pipeline/report/page/rehearsal-page.ts';
+import { rehearsalText } from '../../../pipeline/report/rehearsal-text.ts';
+import { catalogOf } from '../../fakes/gate.ts';
+import { type Files, makeRepository } from '../../fakes/repository.ts';
+
+const HEAD = 'apiVersion: portolan/v1alpha1\nkind: Portolan\nowners: {admins: [amy]}\n';
+
+const etcd = (versions: readonly string[], channel = 'stable'): Files => ({
+  'catalogs/v4.20/etcd/catalog.yaml': catalogOf('etcd', versions, channel),
+});
+
+/** Merges by an owner, by a stranger, one that strands, one of the documentation, and one by nobody known. */
+async function rehearsed(policy: string, count = 10): Promise<Rehearsal> {
+  const git = makeRepository();
+  let last = git.commit({ 'operators/etcd/ci.yaml': 'reviewers: [bob]\n', ...etcd(['1.0.0', '1.1.0']) });
+  const merge = (files: Files, author: string, message: string): void => {
+    last = git.commit(files, { parents: [last], author, message });
+  };
+  merge(etcd(['1.0.0', '1.1.0', '1.2.0']), 'bob', 'etcd 1.2.0');
+  merge(etcd(['1.0.0', '1.1.0', '1.2.0', '1.3.0']), 'carol', 'etcd 1.3.0');
+  merge(etcd(['1.2.0', '1.3.0']), 'bob', 'drop old versions <script>alert(1)</script>\u001b[31m');
+  merge({ 'README.md': 'hello' }, 'amy', 'docs');
+  merge(etcd(['1.2.0', '1.3.0', '1.4.0']), 'some body', 'etcd 1.4.0');
+  git.git('reset', '--hard', '--quiet', last);
+  const repository = await openRepository(git.directory);
+  try {
+    const given = { path: 'given', bytes: Buffer.from(policy) };
+    return await rehearse(repository, { head: 'HEAD', count, policy: given });
+  } finally {
+    await repository.close();
+    git.remove();
+  }
+}
+
+describe('a rehearsal', () => {
+  let rehearsal: Rehearsal;
+  beforeAll(async () => {
+    rehearsal = await rehearsed(HEAD);
+  });
+
+  test('says of each merge what the gate would have done, the latest first', () => {
+    expect(rehearsal.merges.map(({ author, state }) => [author, state])).toEqual([
+      [undefined, 'success'],
+      ['amy', 'success'],
+      ['bob', 'failure'],
+      ['carol', 'pending'],
+      ['bob', 'success'],
+    ]);
+  });
+
+  test('names who would have been asked, and which clusters would have been stranded', () => {
+    expect(rehearsal.people.map(({ login }) => login)).toContain('bob');
+    expect(rehearsal.merges[3]?.asked).toEqual(['bob']);
+    expect(rehearsal.stranded).toEqual([
+      {
+        month: '2023-11',
+        merges: 1,
+        packages: [{ package: 'etcd', versions: expect.arrayContaining(['1.0.0']), catalogs: ['v4.20'] }],
+      },
+    ]);
+  });
+
+  test('counts how often each rule fired', () => {
+    const stranding = rehearsal.rules.find(({ rule }) => rule === 'graph/strands-installed-v0');
+    expect(stranding).toMatchObject({ merges: 1, warnings: 0 });
+  });
+
+  test('proposes settings under which nothing of it would have been stopped', async () => {
+    const again = await rehearsed(HEAD + rehearsal.intended.policy);
+    expect(rehearsal.intended.policy).not.toBe('');
+    expect(again.merges.map(({ state }) => state)).not.toContain('failure');
+  });
+
+  test('can be of the latest merges only', async () => {
+    expect((await rehearsed(HEAD, 2)).merges.map(({ subject }) => subject)).toEqual(['etcd 1.4.0', 'docs']);
+  });
+
+  test('prints text of the repository as it is, and nothing that a terminal or a browser acts on', () => {
+    const text = rehearsalText(rehearsal);
+    expect(text.split('\n')[0]).toBe(
+      'of 5 merges (2023-11-14 to 2023-11-14) 3 would have passed, 1 would have waited, 1 would have been stopped',
+    );
+    expect(text).not.toContain('\u001b');
+    const page = rehearsalPage({ rehearsal, name: '<b>', policy: { source: '<i>', text: '<u>' } });
+    expect(page).toContain('drop old versions &lt;script&gt;');
+    for (const raw of ['<script', '<i>', '<u>', '\u001b']) expect(page).not.toContain(raw);
+    expect(page).toContain("default-src 'none'");
+  });
+
+  test('needs a policy that can be read', async () => {
+    await expect(rehearsed('kind: x\n')).rejects.toThrow('the policy cannot be read');
+  });
+});
+
+test.each([
+  ['Merge pull request #7 from carol/branch', 'Bob B', 'b@example.com', { login: 'carol', id: undefined }],
+  ['x (#7)', 'Bob B', '12+bob@users.noreply.github.com', { login: 'bob', id: 12 }],
+  ['x', 'bot[bot]', 'x@example.com', { login: 'bot[bot]', id: undefined, bot: true }],
+  ['x', 'contributor-001', 'x@example.com', { login: 'contributor-001', id: undefined }],
+  ['x', 'Bob B', 'b@example.com', undefined],
+])('who wrote %j by %j <%s>', (subject, name, email, expected) => {
+  expect(accountOf({ subject, author: { name, email } })).toEqual(expected);
+});

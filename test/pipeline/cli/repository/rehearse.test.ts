@@ -1,0 +1,45 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { folder } from '../../../fakes/folder.ts';
+import { sampleRepository } from '../../../fakes/sample.ts';
+import { runCommand } from '../../../fakes/terminal.ts';
+
+/** A clone whose only merge strands clusters, and a folder to run in. */
+function clone(beside: Readonly<Record<string, string | null>> = {}) {
+  const repository = sampleRepository(beside);
+  onTestFinished(repository.remove);
+  return { repo: repository.directory, head: repository.stranding, directory: folder() };
+}
+
+test('needs no configuration: the policy is the one that setup would write', async () => {
+  const { repo, head, directory } = clone({ '.github/portolan.yaml': null });
+  const words = ['rehearse', '--repo', repo, '--head', head, '--admin', 'grace'];
+  const { exit, out, err } = await runCommand(words, { directory });
+  expect(exit).toBe(0);
+  expect(out).toMatch(/^of 1 merge .* 0 would have passed, 0 would have waited, 1 would have been stopped\n/);
+  expect(err).toContain('policy: the policy that portolan setup would write\n');
+  const page = readFileSync(join(directory, 'portolan-rehearsal.html'), 'utf8');
+  expect(page).toContain('graph/strands-installed-v0');
+  expect(page).toContain('grace');
+});
+
+test('takes the policy of the branch, or the one that is given', async () => {
+  const { repo, head, directory } = clone();
+  const words = ['rehearse', '--repo', repo, '--head', head, '--json', '--page', 'page.html'];
+  const own = await runCommand(words, { directory });
+  expect(own.err).toContain('policy: .github/portolan.yaml of ');
+  expect(JSON.parse(own.out).merges).toMatchObject([{ commit: head, state: 'failure' }]);
+  expect(existsSync(join(directory, 'page.html'))).toBe(true);
+  const given = await runCommand([...words, '--policy', 'none.yaml'], { directory });
+  expect([given.exit, given.err]).toEqual([2, expect.stringContaining('none.yaml')]);
+});
+
+test.each([
+  [['--last', '0'], '--last must be 1 or more'],
+  [['--admin', 'a b'], '--admin must be LOGIN'],
+])('%j is refused', async (more, message) => {
+  const { repo, directory } = clone({ '.github/portolan.yaml': null });
+  const { exit, err } = await runCommand(['rehearse', '--repo', repo, ...more], { directory });
+  expect([exit, err]).toEqual([2, expect.stringContaining(message)]);
+});
