@@ -21,7 +21,7 @@ import { fileReader, type KeptFiles } from './content.ts';
 import { finish, newDrafts, type PackageDraft } from './draft.ts';
 import { compareFiles } from './files.ts';
 import type { ForeignPlace } from './foreign.ts';
-import { pathPlacer } from './path.ts';
+import { placePaths } from './path.ts';
 import { bringNeeded } from './prefetch.ts';
 import { areasOf } from './repository-areas.ts';
 import { unsafePaths } from './safety.ts';
@@ -48,8 +48,7 @@ export async function classifyChange(
   { files, digests = new Map() }: Knowledge = {},
 ): Promise<Change> {
   const diff = await diffTrees(objects, { before: trees.base, after: trees.merged }, policy.limits.files);
-  const place = pathPlacer(policy);
-  const paths = diff.changes.map((change) => ({ ...place(change.path), ...change }));
+  const paths = await placePaths(objects, diff.changes, policy);
   await bringNeeded(objects, { trees, policy, paths });
   const unsafe = await unsafePaths(objects, { diff, placed: paths, merged: trees.merged, policy });
   // What is too large is not read.

@@ -1,10 +1,13 @@
 /** What a changed path is: part of a package, of the gate itself, of the repository's root, or nothing known. */
 
+import type { ObjectReader } from '../git/objects.ts';
+import { whyUnreadable } from '../git/source.ts';
+import type { PathChange } from '../git/tree.ts';
 import { compileLayout, type Layout, type PathKind } from '../policy/layout.ts';
 import type { OwnersSource, Policy } from '../policy/policy.ts';
 
-/** Beyond the kinds of the layout: files that name owners, the gate's own files, and the rest. */
-export type Area = PathKind | 'owners' | 'gate' | 'root' | 'unknown';
+/** Beyond the kinds of the layout: files that name owners, the gate's own files, those that it trusts, and the rest. */
+export type Area = PathKind | 'owners' | 'gate' | 'repository' | 'root' | 'unknown';
 
 export interface PlacedPath {
   readonly path: string;
@@ -15,11 +18,15 @@ export interface PlacedPath {
 }
 
 /** Says what paths are, under a policy. */
-export function pathPlacer({ layout, owners }: Policy): (path: string) => PlacedPath {
+export function pathPlacer(policy: Policy): (path: string) => PlacedPath {
+  const { layout, owners } = policy;
   const sources = owners.sources.map(sourceMatcher);
+  const isGate = gateMatcher(policy);
+  const isTrusted = trustedMatcher(policy);
   return (path) => {
     const unplaced = { path, package: undefined, catalog: undefined, version: undefined };
-    if (isGatePath(path)) return { ...unplaced, area: 'gate' };
+    if (isGate(path)) return { ...unplaced, area: 'gate' };
+    if (/^\.github\//i.test(path)) return { ...unplaced, area: 'repository' };
     const match = layout.match(path);
     const ownersOf = firstDefined(sources, (source) => source(path, layout));
     if (ownersOf !== undefined) return { ...unplaced, area: 'owners', package: ownersOf };
@@ -27,6 +34,7 @@ export function pathPlacer({ layout, owners }: Policy): (path: string) => Placed
       const { kind, ...names } = match;
       return { path, area: kind, ...names };
     }
+    if (isTrusted(path)) return { ...unplaced, area: 'repository' };
     return { ...unplaced, area: path.includes('/') ? 'unknown' : 'root' };
   };
 }
@@ -53,9 +61,62 @@ function sourceMatcher({
   return (path) => own.match(path)?.package;
 }
 
-const GATE = /^(?:\.github\/|(?:docs\/)?codeowners$|owners_aliases$)/i;
+/** The policy, Portolan's workflows as `portolan setup` calls them, and files that name owners of everything. */
+const GATE =
+  /^(?:\.github$|\.github\/portolan\.ya?ml$|\.github\/workflows\/(?:portolan[^/]*|install-test)\.ya?ml$|(?:docs\/|\.github\/)?codeowners$|owners_aliases$)/i;
 
-/** Whether a path decides who may change what, or what runs. */
-export function isGatePath(path: string): boolean {
-  return GATE.test(path);
+/** Says whether a path decides who may change what, or is a workflow whose word counts. */
+function gateMatcher({ requiredChecks }: Policy): (path: string) => boolean {
+  const counted = new Set(requiredChecks.flatMap(({ workflow }) => workflow ?? []));
+  return (path) => GATE.test(path) || counted.has(path);
+}
+
+/** Says whether Portolan believes what a file says, although it is neither the gate's nor a package's. */
+function trustedMatcher({ owners, registries, graph }: Policy): (path: string) => boolean {
+  const names = new Set(
+    owners.sources.flatMap(({ path }) => (path.startsWith('{dir}/') ? path.slice('{dir}/'.length) : [])),
+  );
+  const lock = compileLayout([{ kind: 'catalog', pattern: registries.lock }]);
+  const ledgers = new Set([
+    ...(graph.published === 'git' ? [] : [graph.published.ledger]),
+    ...graph.released.flatMap(({ by }) => (typeof by === 'object' ? (by.ledger ?? []) : [])),
+  ]);
+  return (path) =>
+    names.has(path.split('/').at(-1) ?? '') || lock.match(path) !== undefined || ledgers.has(path);
+}
+
+/** Largest workflow that is looked into, in bytes. */
+const WORKFLOW_BYTES = 1024 * 1024;
+
+/**
+ * The places of changed paths, as their modes and contents have it: a workflow or action that runs Portolan is the
+ * gate's, whatever its name, and a submodule or link outside the catalogs is the repository's.
+ */
+export async function placePaths(
+  objects: ObjectReader,
+  changes: readonly PathChange[],
+  policy: Policy,
+): Promise<(PlacedPath & PathChange)[]> {
+  const place = pathPlacer(policy);
+  return Promise.all(
+    changes.map(async (change) => {
+      const placed = { ...place(change.path), ...change };
+      const sides = [change.before, change.after].flatMap((side) => side ?? []);
+      const isPlain = sides.every(({ mode }) => whyUnreadable(mode) === undefined);
+      if (placed.area === 'repository' && /^\.github\/(?:workflows|actions)\//i.test(placed.path)) {
+        const runs =
+          !isPlain || (await Promise.all(sides.map(({ id }) => runsPortolan(objects, id)))).includes(true);
+        return { ...placed, area: runs ? ('gate' as const) : placed.area };
+      }
+      const isOutside = placed.area === 'root' || placed.area === 'unknown';
+      return isOutside && !isPlain ? { ...placed, area: 'repository' as const } : placed;
+    }),
+  );
+}
+
+/** What is too large to be looked into may run it. */
+async function runsPortolan(objects: ObjectReader, id: string): Promise<boolean> {
+  const info = await objects.info(id);
+  if (info && info.size > WORKFLOW_BYTES) return true;
+  return /portolan/i.test((await objects.read(id, WORKFLOW_BYTES)).bytes.toString('utf8'));
 }

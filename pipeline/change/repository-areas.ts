@@ -4,7 +4,7 @@ import { contentText } from './draft.ts';
 import type { ChangedPath, Scene } from './scene.ts';
 import type { CatalogUnit } from './unit.ts';
 
-type Whole = 'gate' | 'root' | 'unknown';
+type Whole = 'gate' | 'repository' | 'root' | 'unknown';
 
 /**
  * The areas of a change. A path that is no package's ends here, so that no change goes
@@ -21,8 +21,9 @@ export function areasOf(scene: Scene, beyond: readonly string[]): AreaChange[] {
   const [old, now] = [catalogsOf(base.units), catalogsOf(merged.units)];
   const areas = [
     ...whole('gate', inArea('gate')),
+    ...whole('repository', [...new Set([...inArea('repository'), ...beyond, ...nobodys])]),
     ...whole('root', inArea('root')),
-    ...whole('unknown', [...new Set([...inArea('unknown'), ...beyond, ...nobodys])]),
+    ...whole('unknown', inArea('unknown')),
     ...catalogsOnlyIn('new-catalog', now, old, paths),
     ...catalogsOnlyIn('delete-catalog', old, now, paths),
   ];
@@ -48,13 +49,15 @@ function sidesOf({ paths, base, merged }: Scene, { paths: own, root }: Area): Si
 
 type Area = Omit<AreaChange, 'sides'>;
 
+const WHOLE: ReadonlySet<string> = new Set<Whole>(['gate', 'repository', 'root', 'unknown']);
+
 /**
  * Whether a shared path changed without a change of any package in it.
  *
  * @param concerned paths, or folders above them, in which a package changes
  */
 function isNobodys({ path, area, package: name }: ChangedPath, concerned: ReadonlySet<string>): boolean {
-  if (name !== undefined || area === 'gate' || area === 'root' || area === 'unknown') return false;
+  if (name !== undefined || WHOLE.has(area)) return false;
   const names = path.split('/');
   return !names.some((_, i) => concerned.has(names.slice(0, i + 1).join('/')));
 }

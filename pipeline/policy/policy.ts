@@ -17,6 +17,7 @@ export const CHANGE_CLASSES = [
   'delete-catalog',
   'ownership',
   'package-config',
+  'repository',
   'root',
   'unknown',
   'gate',

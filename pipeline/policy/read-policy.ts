@@ -195,6 +195,7 @@ const REQUIRED: Readonly<Record<AllowableClass, string>> = {
   'delete-package': 'owners+admins',
   'new-catalog': 'admins',
   'delete-catalog': 'admins',
+  repository: 'admins',
   root: 'admins',
   unknown: 'admins',
   gate: 'admins:2',
@@ -223,7 +224,7 @@ function approvalOf({
   };
 }
 
-/** Reads `owners`, `admins:2` or `owners+admins`. */
+/** Reads `owners`, `admins:2`, `owners+admins` or `none`. */
 function requirementOf(text: string): Requirement {
   const count = (role: string): number => {
     const [, found, times = '1'] = new RegExp(`(${role})(?::([1-9]))?`).exec(text) ?? [];

@@ -13,7 +13,15 @@ import type { Person } from '../../policy/identity.ts';
 import { sameOwners } from '../../policy/owners/owners.ts';
 import type { AllowableClass } from '../../policy/policy.ts';
 import { type AuthorityInput, type Case, caseOf, includes, peopleOf } from './case.ts';
-import { type Demand, demandsOnArea, demandsOnPackage, isMet, missingFor } from './demand.ts';
+import {
+  type Demand,
+  demandsOnArea,
+  demandsOnPackage,
+  hasOnlyAdmin,
+  isFree,
+  isMet,
+  missingFor,
+} from './demand.ts';
 import { loginsBut, mergeNeeds, type Need, needsFor, needText } from './need.ts';
 import { isOutdated, mayAlone, mayAloneInArea, supportersOf } from './standing.ts';
 
@@ -60,7 +68,7 @@ export function judgeAuthority(input: AuthorityInput): AuthorityDecision {
     headline: needs.length === 0 ? allowText(subjects) : needText(needs),
     subjects,
     needs,
-    holds: [...input.holds, ...objections(given)],
+    holds: [...input.holds, ...objections(given), ...unreviewed(given)],
     warnings: [...new Set(given.warnings)],
   };
 }
@@ -112,7 +120,7 @@ function refusedFor(given: Case): string | undefined {
     return `@${author.login} is blocked by the policy`;
   const gate = change.areas.some(({ area }) => area === 'gate');
   if (gate && (change.areas.length > 1 || change.packages.size > 0)) {
-    return 'policy changes need their own pull request: move .github, CODEOWNERS and OWNERS_ALIASES to a separate one';
+    return "policy changes need their own pull request: move Portolan's policy and workflows, CODEOWNERS and OWNERS_ALIASES to a separate one";
   }
   return undefined;
 }
@@ -123,6 +131,7 @@ interface Judged {
 }
 
 function judgePackage(given: Case, change: PackageChange): Judged {
+  const { policy } = given;
   const subject = subjectOf(change);
   const classes = [...change.classes];
   if (mayAlone(given, change)) {
@@ -130,7 +139,9 @@ function judgePackage(given: Case, change: PackageChange): Judged {
     return { decision: { subject, classes, authority: 'allow', reasons }, needs: [] };
   }
   const owners = peopleOf(change.owners.identities, given);
-  const demands = demandsOnPackage(change, { ...given, owned: owners.length > 0 });
+  // Where the author is the only admin, an owner besides is somebody else.
+  const others = hasOnlyAdmin(policy) ? owners.filter((owner) => !includes(given.admins, owner)) : owners;
+  const demands = demandsOnPackage(change, { ...given, owned: others.length > 0 });
   const judged = judgeDemands(given, { subject, classes, owners, demands });
   const unnamed = ownersMissing(given, change);
   if (!unnamed) return judged;
@@ -145,6 +156,16 @@ function judgeArea(given: Case, change: AreaChange): Judged {
       decision: { subject: subjectOf(change), classes: [change.area], authority: 'allow', reasons },
       needs: [],
     };
+  }
+  if (isFree(change, given.policy)) {
+    const reasons = ['the policy lets anybody change files outside the catalogs'];
+    const decision = {
+      subject: subjectOf(change),
+      classes: [change.area],
+      authority: 'allow' as const,
+      reasons,
+    };
+    return { decision, needs: [] };
   }
   const demands = demandsOnArea(change, given.policy);
   return judgeDemands(given, { subject: subjectOf(change), classes: [change.area], owners: [], demands });
@@ -225,6 +246,18 @@ function objections(given: Case): string[] {
       ({ state, author }) => state === 'changes-requested' && includes([...given.admins, ...owners], author),
     )
     .map(({ author }) => `@${author.login} requested changes`);
+}
+
+/** Portolan merges nothing that it has asked nobody about. */
+function unreviewed(given: Case): string[] {
+  const isAsked = (change: AreaChange): boolean =>
+    !isFree(change, given.policy) ||
+    supportersOf(given, subjectOf(change), []).supporters.some(({ admin }) => admin);
+  const free = given.change.areas.filter((change) => !isAsked(change)).flatMap(({ paths }) => paths);
+  const [first] = free;
+  if (first === undefined) return [];
+  const more = free.length > 1 ? ` and ${free.length - 1} more` : '';
+  return [`nobody is asked about ${first}${more}, outside the catalogs: merge it by hand`];
 }
 
 function allowText(subjects: readonly SubjectDecision[]): string {

@@ -52,6 +52,7 @@ const WORDS: Readonly<Record<AllowableClass, string>> = {
   'delete-catalog': 'deletes a catalog',
   ownership: 'changes the owners',
   'package-config': 'changes the settings of the package',
+  repository: 'changes files of the repository as a whole',
   root: 'changes files in the root of the repository',
   unknown: 'changes files outside the layout',
   gate: 'changes the policy or the gate',
@@ -98,9 +99,25 @@ export function classText(one: AllowableClass): string {
   return WORDS[one];
 }
 
-function demandOf(one: AllowableClass, { approval }: Policy): Demand {
-  const required = approval.required.get(one) ?? { owners: 0, admins: 1 };
-  return { anyOf: [required], otherAdmin: OTHER_ADMIN.has(one), why: WORDS[one] };
+function demandOf(one: AllowableClass, policy: Policy): Demand {
+  const { owners, admins } = policy.approval.required.get(one) ?? { owners: 0, admins: 1 };
+  const isOnly = hasOnlyAdmin(policy);
+  const required = { owners, admins: isOnly ? Math.min(admins, 1) : admins };
+  return { anyOf: [required], otherAdmin: OTHER_ADMIN.has(one) && !isOnly, why: WORDS[one] };
+}
+
+/**
+ * Whether the policy names one account as its only admin: nobody else could agree, so a second admin is asked for only
+ * once there is one. A team may have any number of members.
+ */
+export function hasOnlyAdmin({ owners }: Policy): boolean {
+  return owners.admins.length === 1 && owners.admins[0]?.kind === 'account';
+}
+
+/** Whether the policy asks nobody about the changes of an area. */
+export function isFree({ area }: AreaChange, { approval }: Policy): boolean {
+  const required = approval.required.get(area);
+  return required !== undefined && required.owners + required.admins === 0;
 }
 
 /** Whether somebody else than the author stops being an owner, or nobody is left. */

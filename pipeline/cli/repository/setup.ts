@@ -57,6 +57,11 @@ export const command: Command = {
         ...(admins.length === 0
           ? ['add admins to the policy: without them, nobody can approve a new package']
           : []),
+        ...(admins.length === 1 && parseIdentity(admins[0] ?? '')?.kind === 'account'
+          ? [
+              `${admins[0]} is the only admin, and may change the gate alone; once you add a second admin to owners.admins, such changes need both`,
+            ]
+          : []),
       ];
       await terminal.out(`${lines.map(plain).join('\n')}\n`);
       return 0;

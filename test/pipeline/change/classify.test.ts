@@ -247,9 +247,26 @@ describe('beside the catalogs', () => {
         CODEOWNERS: 'x',
         'docs/CODEOWNERS': 'x',
         OWNERS_ALIASES: 'x',
-        '.github/workflows/x.yml': 'x',
+        '.github/CODEOWNERS': 'x',
+        '.github/workflows/portolan-publish.yml': 'x',
+        '.github/workflows/x.yml': 'jobs: {x: {steps: [{run: npx portolan check}]}}',
+        '.github/actions/x/action.yml': { mode: '120000', text: '../y' },
       },
-      { gate: `${POLICY_PATH} .github/workflows/x.yml CODEOWNERS OWNERS_ALIASES docs/CODEOWNERS` },
+      {
+        gate: `.github/CODEOWNERS .github/actions/x/action.yml ${POLICY_PATH} .github/workflows/portolan-publish.yml .github/workflows/x.yml CODEOWNERS OWNERS_ALIASES docs/CODEOWNERS`,
+      },
+    ],
+    [
+      {
+        '.github/dependabot.yml': 'x',
+        '.github/workflows/x.yml': 'x',
+        'docs/link': { mode: '120000', text: 'x' },
+        'catalogs/v4.20.lock.json': '{}',
+        link: { mode: '120000', text: 'docs' },
+      },
+      {
+        repository: '.github/dependabot.yml .github/workflows/x.yml catalogs/v4.20.lock.json docs/link link',
+      },
     ],
     [{}, {}],
   ])('%j', async (head, expected) => {
@@ -261,10 +278,10 @@ describe('beside the catalogs', () => {
     expect(await classes({ 'operators/free/OWNERS': 'approvers: [mallory]\n' }, base)).toEqual({
       free: 'ownership package-config',
     });
-    expect(await classes({ OWNERS: 'approvers: [mallory]\n' }, base)).toEqual({ root: 'OWNERS' });
+    expect(await classes({ OWNERS: 'approvers: [mallory]\n' }, base)).toEqual({ repository: 'OWNERS' });
     // In the folder of all packages they are of none.
     for (const file of ['operators/OWNERS', 'catalogs/v4.20/OWNERS']) {
-      expect(await classes({ [file]: 'approvers: [mallory]\n' }, base)).toEqual({ unknown: file });
+      expect(await classes({ [file]: 'approvers: [mallory]\n' }, base)).toEqual({ repository: file });
     }
   });
 });
@@ -297,12 +314,12 @@ describe('where packages share files', () => {
 
   test('a change of nothing but form is nobody’s, so an admin’s', async () => {
     const text = base['all/v2.json'];
-    expect(await classes({ 'all/v2.json': `${text}\n` }, base)).toEqual({ unknown: 'all/v2.json' });
+    expect(await classes({ 'all/v2.json': `${text}\n` }, base)).toEqual({ repository: 'all/v2.json' });
     const composite = { 'composite.yaml': `${base['composite.yaml']}# x\n` };
-    expect(await classes(composite, base)).toEqual({ unknown: 'composite.yaml' });
+    expect(await classes(composite, base)).toEqual({ repository: 'composite.yaml' });
     expect(await classes({ ...composite, 'all/v2.json': catalogOf('a', ['1.0.0', '1.1.0']) }, base)).toEqual({
       a: 'add-entry',
-      unknown: 'composite.yaml',
+      repository: 'composite.yaml',
     });
   });
 
@@ -312,7 +329,7 @@ describe('where packages share files', () => {
         { 'all/v2.json': catalogOf('a', ['1.0.0']) + documents({ schema: 'example.com/x', name: 'x' }) },
         base,
       ),
-    ).toEqual({ unknown: 'all/v2.json' });
+    ).toEqual({ repository: 'all/v2.json' });
   });
 
   test('the image of a package in a composite file is its owners’, every other key the admins’', async () => {
@@ -327,7 +344,7 @@ describe('where packages share files', () => {
       written.replace('- {name: a', '- {name: b'),
       'references: []\n',
     ]) {
-      expect(await classes({ 'composite.yaml': other }, base)).toEqual({ unknown: 'composite.yaml' });
+      expect(await classes({ 'composite.yaml': other }, base)).toEqual({ repository: 'composite.yaml' });
     }
   });
 });

@@ -36,7 +36,7 @@ const DELETE: Files = {
   'catalogs/v4.19/free/catalog.yaml': catalogOf('free', ['0.1.0']),
 };
 const NEW: Files = { 'catalogs/v4.20/new/catalog.yaml': catalogOf('new', ['1.0.0']) };
-const GATE: Files = { '.github/workflows/gate.yml': 'x' };
+const GATE: Files = { '.github/workflows/portolan.yml': 'x' };
 
 describe('the table', () => {
   test('1: what is unsafe is refused, whoever wrote it and whoever approves', async () => {
@@ -86,6 +86,8 @@ describe('the table', () => {
   test.each<[string, Files]>([
     ['root', { 'README.md': 'x' }],
     ['unknown', { 'docs/x': 'x' }],
+    ['any other workflow', { '.github/workflows/x.yml': 'x', 'docs/x': 'x' }],
+    ['a link outside the catalogs', { 'docs/link': { mode: '120000', text: '/etc/passwd' } }],
     ['a new catalog', { 'catalogs/v5/etcd/catalog.yaml': catalogOf('etcd', ['1.1.0']) }],
   ])('4 and 5: %s takes an admin, if only as the author', async (_, head) => {
     expect(await decide({ head, author: 'bob' })).toMatchObject({
@@ -94,6 +96,69 @@ describe('the table', () => {
     });
     expect(await decide({ head, author: 'bob', approvals: ['amy'] })).toMatchObject({ authority: 'allow' });
     expect(await decide({ head, author: 'alice' })).toMatchObject({ authority: 'allow' });
+  });
+
+  describe('where the policy names one admin', () => {
+    const base = { [POLICY_PATH]: POLICY.replace("['alice#1', amy]", "['alice#1']") };
+
+    test('that admin changes everything alone', async () => {
+      for (const head of [GATE, MUTATE, ADD, { 'docs/x': 'x' }])
+        expect(await decide({ base, head, author: 'alice' })).toMatchObject({ authority: 'allow' });
+      // An owner is asked where there is one besides.
+      expect(await decide({ base, head: DELETE, author: 'alice' })).toMatchObject({
+        needs: [{ who: 'owner', count: 1, from: ['bob'] }],
+      });
+      const own = { ...base, 'operators/etcd/ci.yaml': 'reviewers: [alice]\n' };
+      expect(await decide({ base: own, head: DELETE, author: 'alice' })).toMatchObject({
+        authority: 'allow',
+      });
+    });
+
+    test('nobody else does, and one approval of the admin is enough', async () => {
+      for (const head of [GATE, MUTATE]) {
+        expect(await decide({ base, head, author: 'bob' })).toMatchObject({
+          authority: 'needs',
+          needs: [{ who: 'admin', count: 1, from: ['alice'] }],
+        });
+        expect(await decide({ base, head, author: 'bob', approvals: ['alice'] })).toMatchObject({
+          authority: 'allow',
+        });
+      }
+    });
+
+    test('a team is not one admin: whoever is in it may be asked', async () => {
+      const team = { [POLICY_PATH]: POLICY.replace("['alice#1', amy]", "['@org/admins']") };
+      expect(await decide({ base: team, head: GATE, author: 'alice' })).toMatchObject({ authority: 'needs' });
+    });
+  });
+
+  describe('where the policy asks nobody about other files', () => {
+    const none = `${POLICY}approval: {required: {root: none, unknown: none}}\n`;
+    const base = { [POLICY_PATH]: none };
+
+    test('anybody changes them, and Portolan does not merge it', async () => {
+      for (const head of [{ 'docs/x': 'x' }, { 'README.md': 'x' }])
+        expect(await decide({ base, head, author: 'mallory' })).toMatchObject({
+          authority: 'allow',
+          headline: 'allowed: the policy lets anybody change files outside the catalogs',
+          holds: [expect.stringContaining('merge it by hand')],
+        });
+      // An admin has been asked.
+      expect(await decide({ base, head: { 'docs/x': 'x' }, author: 'alice' })).toMatchObject({ holds: [] });
+    });
+
+    test.each<[string, Files]>([
+      ['a package', ADD],
+      ['the gate', GATE],
+      ['a workflow', { '.github/workflows/x.yml': 'x' }],
+      ['owners of everything', { OWNERS: 'approvers: [mallory]\n' }],
+      ['a lock', { 'catalogs/v4.20.lock.json': '{}' }],
+      ['a link', { 'docs/link': { mode: '120000', text: 'x' } }],
+    ])('nobody changes %s so', async (_, head) => {
+      expect(await decide({ base, head: { ...head }, author: 'mallory' })).toMatchObject({
+        authority: 'needs',
+      });
+    });
   });
 
   test('5: an admin changes everything but what was published, and deletes nothing alone', async () => {

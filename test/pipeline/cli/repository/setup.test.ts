@@ -5,6 +5,33 @@ import { readPolicy } from '../../../../pipeline/policy/read-policy.ts';
 import { sampleRepository } from '../../../fakes/sample.ts';
 import { portolan } from '../../../fakes/terminal.ts';
 
+test('one admin can keep working with what it writes, and hears what a second one changes', async () => {
+  const repository = sampleRepository({ '.github/portolan.yaml': null });
+  onTestFinished(repository.remove);
+  const commit = repository.git('rev-parse', 'HEAD');
+  const { out } = await portolan(repository.directory, 'setup', '--commit', commit, '--admin', 'alice');
+  expect(out).toContain(
+    'alice is the only admin, and may change the gate alone; once you add a second admin',
+  );
+  const two = await portolan(repository.directory, 'setup', '--commit', commit, '--admin', 'alice,bob');
+  expect(two.out).not.toContain('only admin');
+  const policy = ['--policy', '.github/portolan.yaml', '--author', 'alice'];
+  for (const path of ['docs/index.md', '.github/workflows/portolan.yml', '.github/dependabot.yml']) {
+    const head = repository.commit({ [path]: 'x' }, { parents: [commit] });
+    const checked = await portolan(
+      repository.directory,
+      'check',
+      '--base',
+      commit,
+      '--head',
+      head,
+      ...policy,
+    );
+    expect(checked.out, path).toMatch(/^PASS/);
+    expect(checked.exit).toBe(0);
+  }
+});
+
 test('writes a policy that holds, and workflows that name one action by its commit', async () => {
   const repository = sampleRepository({
     '.github/portolan.yaml': null,
